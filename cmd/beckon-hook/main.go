@@ -1,0 +1,13 @@
+// Command beckon-hook is what the installed hooks run, once per event of the
+// agent. See package hook for what it promises.
+package main
+
+import (
+	"os"
+
+	"beckon/cmd/internal/hook"
+)
+
+func main() {
+	os.Exit(hook.Main(os.Args[1:], os.Stdin, os.Getenv))
+}

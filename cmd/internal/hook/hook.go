@@ -1,0 +1,103 @@
+// Package hook is what a hook process does: read one payload, fold it, exit.
+//
+// Its promise (DESIGN.md section 6): exit code 0 on every path, nothing on
+// stdout or stderr, never longer than Deadline, never an answer to the
+// agent's question. It links no more than it needs; a test polices that.
+package hook
+
+import (
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"beckon/event"
+	"beckon/state"
+	"beckon/state/evidence"
+	"beckon/state/store"
+)
+
+// Deadline is the longest a hook lives, whatever its stdin, the lock or the
+// disk do (row B10).
+const Deadline = 2 * time.Second
+
+// Args are the words after the program's name: the event's name, and flags
+// that the installed entry or a user gives.
+type Args struct {
+	Event string // the event's name, used when the payload has none
+	Agent string // --agent: which agent sends it; empty means claude-code
+	Via   string // --via: "plugin" marks the plugin's entry (CASE 24)
+}
+
+// ParseArgs reads a hook's arguments. Unknown ones are passed over: an older
+// binary under a newer entry must not break the agent.
+func ParseArgs(args []string) (a Args) {
+	for i := 0; i < len(args); i++ {
+		value := func() string {
+			if i+1 < len(args) {
+				i++
+				return args[i]
+			}
+			return ""
+		}
+		switch arg := args[i]; {
+		case arg == "--agent":
+			a.Agent = value()
+		case arg == "--via":
+			a.Via = value()
+		case arg != "" && arg[0] != '-' && a.Event == "":
+			a.Event = arg
+		}
+	}
+	return a
+}
+
+// Main runs one hook and returns its exit code, which is always 0.
+func Main(args []string, stdin io.Reader, getenv func(string) string) int {
+	start := time.Now()
+	watchdog := time.AfterFunc(Deadline, func() { os.Exit(0) })
+	defer watchdog.Stop()
+	dir, err := store.Dir(getenv)
+	if err != nil {
+		return 0 // there is nowhere to write, not even the error
+	}
+	st := store.Open(dir)
+	if err := run(st, ParseArgs(args), stdin, getenv, start); err != nil {
+		st.Log(err)
+	}
+	return 0
+}
+
+// errNoSession is logged for a payload that belongs to no session.
+var errNoSession = errors.New("reading payload: no session_id")
+
+func run(st *store.Store, a Args, stdin io.Reader, getenv func(string) string, start time.Time) error {
+	e, err := event.ParseReader(a.Agent, a.Event, stdin)
+	if err != nil {
+		return err
+	}
+	e.At, e.Via = event.Millis(start.UnixMilli()), a.Via
+	if e.SessionID == "" {
+		e.SessionID = getenv("CLAUDE_CODE_SESSION_ID")
+	}
+	if e.SessionID == "" {
+		return errNoSession
+	}
+	_, err = st.Fold(store.KeyOf(e.SessionID), store.Update{
+		Change:  state.Change{At: e.At, Event: &e},
+		Elapsed: func() int64 { return time.Since(start).Microseconds() },
+		Origin:  func() *event.Origin { return origin(&e, getenv) },
+		Alive:   evidence.Presence,
+	})
+	if errors.Is(err, store.ErrBusy) {
+		return nil // spooled
+	}
+	return err
+}
+
+// origin reads where the event comes from, with the project's id.
+func origin(e *event.Event, getenv func(string) string) *event.Origin {
+	o := evidence.OriginOf(e.Agent, getenv, e.Cwd)
+	o.ProjectID = evidence.ProjectID(o.Git, o.Project)
+	return o
+}

@@ -1,0 +1,477 @@
+package event
+
+import (
+	"io"
+	"strconv"
+)
+
+// Limits of Read, in bytes of JSON text.
+const (
+	// MaxString is the longest string kept whole. A longer one keeps a head of
+	// headKept and a tail of at least MaxMessage characters of text, escapes
+	// counted, since the tail of a final message says what is wanted.
+	MaxString = 12 << 10
+	headKept  = 4 << 10
+	tailKept  = 2*MaxMessage + 2*markEvery
+
+	// MaxMember is what one member of the payload may take up in nested
+	// elements (a tool_response with thousands of small ones): what follows is
+	// left out, so that the members behind it are still read.
+	MaxMember = 64 << 10
+	// MaxPayload is where members of the payload itself start to be left out.
+	MaxPayload = 256 << 10
+	// MaxDepth is the deepest nesting accepted.
+	MaxDepth = 1000
+
+	maxNumber = 1 << 10 // a longer number is no measure of anything: null
+
+	markEvery = 512 // distance of the places where a string may be cut
+	numMarks  = 16  // of which so many are remembered: more than tailKept needs
+	markRoom  = 64  // an elision mark is shorter
+
+	chunk    = 64 << 10                             // one read: what a pipe holds
+	overshot = MaxString + headKept + tailKept      // what may be written past MaxPayload
+	reserve  = markRoom + MaxDepth + len(`"":null`) // kept free behind a chunk, for endSkip
+)
+
+// SyntaxError says that a payload is no JSON, or not a JSON object. It holds
+// nothing of the payload's text.
+type SyntaxError struct {
+	What   string // what is wrong, in a few words of this package
+	Offset int64  // where: an offset in the input as it was read
+}
+
+func (e *SyntaxError) Error() string {
+	return "reading payload: " + e.What + " at offset " + strconv.FormatInt(e.Offset, 10)
+}
+
+// Read reads one JSON text from r until it ends and returns it compact and
+// bounded, whatever its size: the space between tokens is dropped and
+//
+//   - of a string longer than MaxString the inside is replaced: HEAD…[elided N
+//     bytes HASH]…TAIL, with N the bytes left out and HASH that of the whole
+//     string, both of its JSON text. The cuts split no character, no escape
+//     and no surrogate pair.
+//   - the elements of a top-level member behind its first MaxMember bytes, and
+//     the top-level members behind MaxPayload, are replaced by one element
+//     "…[elided N bytes HASH]…" (in an object, that key with null).
+//   - a number longer than 1 KiB becomes null.
+//
+// The result is valid JSON if and only if the input is, with nesting up to
+// MaxDepth; else the error is a *SyntaxError. It depends on the input's tokens
+// alone, not on how they arrive. Memory stays below 400 KiB.
+func Read(r io.Reader) ([]byte, error) {
+	b, _, err := elide(r)
+	return b, err
+}
+
+func elide(r io.Reader) (_ []byte, at int64, _ error) {
+	return newElider(r, MaxPayload+overshot+chunk+reserve).run()
+}
+
+// elideBytes is elide on a text in memory, with a buffer of its size. It does
+// not write to p.
+func elideBytes(p []byte) (_ []byte, at int64, _ error) {
+	size := min(len(p)+2*reserve, MaxPayload+overshot+chunk+reserve)
+	return newElider(&source{p}, size).run()
+}
+
+// source reads from memory.
+type source struct{ p []byte }
+
+func (s *source) Read(p []byte) (int, error) {
+	if len(s.p) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, s.p)
+	s.p = s.p[n:]
+	return n, nil
+}
+
+// elider reads and writes in one buffer:
+//
+//	buf[:w]       the result so far
+//	buf[seg:pos]  accepted, not yet moved to the result
+//	buf[pos:end]  read, not yet looked at
+//
+// with w <= seg <= pos <= end. As long as nothing is left out w == seg, and
+// nothing is moved.
+type elider struct {
+	r                io.Reader
+	buf              []byte
+	w, seg, pos, end int
+	off              int64 // offset in the input of buf[0], seen from pos
+	eof              bool
+	err              error // of the reader
+	bad              *SyntaxError
+
+	state state
+	depth int
+	kinds bitset // of the open containers: set for an object
+	start int    // where in buf the current top-level member starts
+
+	skip skip
+	str  text
+}
+
+type bitset [MaxDepth/64 + 1]uint64
+
+func (b *bitset) get(i int) bool { return b[i/64]&(1<<(i%64)) != 0 }
+
+func (b *bitset) set(i int, on bool) {
+	b[i/64] &^= 1 << (i % 64)
+	if on {
+		b[i/64] |= 1 << (i % 64)
+	}
+}
+
+// skip is the leaving out of elements: from a place inside depth containers
+// until only base of them are open.
+type skip struct {
+	on          bool
+	base, depth int
+	kinds       bitset // at the place where it began
+	n           int64
+	sum         hash
+}
+
+// state is what the grammar expects next.
+type state uint8
+
+const (
+	wantValue      state = iota
+	wantFirstValue       // of an array: or its end
+	wantFirstKey         // of an object: or its end
+	wantKey
+	wantColon
+	wantComma // or the end of the container, or of the input
+)
+
+func newElider(r io.Reader, size int) *elider {
+	return &elider{r: r, buf: make([]byte, size)}
+}
+
+func (e *elider) run() (_ []byte, at int64, _ error) {
+	c, ok := e.space()
+	at = e.off + int64(e.pos)
+	if !ok && e.err == nil {
+		return nil, at, &SyntaxError{"payload is empty", at}
+	}
+	for ok {
+		if !e.step(c) {
+			break
+		}
+		c, ok = e.space()
+	}
+	if e.bad == nil && (e.state != wantComma || e.depth > 0) {
+		e.fail("unexpected end")
+	}
+	switch {
+	case e.err != nil:
+		return nil, at, e.err
+	case e.bad != nil:
+		return nil, at, e.bad
+	}
+	e.flush()
+	return e.buf[:e.w:e.w], at, nil
+}
+
+func (e *elider) fail(what string) bool {
+	if e.bad == nil {
+		e.bad = &SyntaxError{what, e.off + int64(e.pos)}
+	}
+	return false
+}
+
+// flush moves what is accepted to where it belongs: the result, or the sum of
+// what is left out.
+func (e *elider) flush() {
+	p := e.buf[e.seg:e.pos]
+	switch {
+	case e.skip.on:
+		e.skip.sum.write(p)
+		e.skip.n += int64(len(p))
+	case e.seg == e.w:
+		e.w = e.pos
+	default:
+		e.w += copy(e.buf[e.w:], p)
+	}
+	e.seg = e.pos
+}
+
+// fill reads more when pos has come to the end, and reports whether there is.
+func (e *elider) fill() bool {
+	if e.eof {
+		return false
+	}
+	e.flush()
+	e.off += int64(e.pos - e.w)
+	e.seg, e.pos, e.end = e.w, e.w, e.w
+	free := e.buf[e.w : len(e.buf)-reserve]
+	if len(free) == 0 {
+		return e.fail("payload is too large")
+	}
+	for tries := 0; e.end == e.pos && !e.eof; tries++ {
+		n, err := e.r.Read(free[:min(len(free), chunk)])
+		e.end += n
+		if err == nil && n == 0 && tries == 100 {
+			err = io.ErrNoProgress
+		}
+		e.eof = err != nil
+		if err != nil && err != io.EOF {
+			e.err = err
+		}
+	}
+	return e.end > e.pos
+}
+
+// more reports whether there is a byte at pos, reading if it must.
+func (e *elider) more() bool { return e.pos < e.end || e.fill() }
+
+// space drops the space at pos and returns the byte behind it.
+func (e *elider) space() (byte, bool) {
+	for e.more() {
+		c := e.buf[e.pos]
+		if !isSpace(c) {
+			return c, true
+		}
+		e.flush()
+		for e.pos < e.end && isSpace(e.buf[e.pos]) {
+			e.pos++
+		}
+		e.seg = e.pos
+	}
+	return 0, false
+}
+
+func isSpace(c byte) bool { return c <= ' ' && (c == ' ' || c == '\n' || c == '\r' || c == '\t') }
+
+// step takes the token that starts with c, the byte at pos.
+func (e *elider) step(c byte) bool {
+	switch e.state {
+	case wantFirstKey:
+		if c == '}' {
+			return e.close()
+		}
+		return e.key(c)
+	case wantKey:
+		return e.key(c)
+	case wantColon:
+		if c != ':' {
+			return e.fail("no colon after a key")
+		}
+		e.pos++
+		e.state = wantValue
+		return true
+	case wantComma:
+		return e.after(c)
+	case wantFirstValue:
+		if c == ']' {
+			return e.close()
+		}
+	}
+	if e.depth > 0 && !e.kinds.get(e.depth) {
+		e.element()
+	}
+	return e.value(c)
+}
+
+func (e *elider) key(c byte) bool {
+	if c != '"' {
+		return e.fail("no key where one must be")
+	}
+	e.element()
+	e.state = wantColon
+	return e.string()
+}
+
+func (e *elider) after(c byte) bool {
+	object := e.kinds.get(e.depth)
+	switch {
+	case e.depth == 0:
+		return e.fail("something after the end")
+	case c == ',' && object:
+		e.state = wantKey
+	case c == ',':
+		e.state = wantValue
+	case c == '}' && object || c == ']' && !object:
+		return e.close()
+	default:
+		return e.fail("no comma after a value")
+	}
+	e.pos++
+	return true
+}
+
+func (e *elider) value(c byte) bool {
+	e.state = wantComma
+	switch c {
+	case '{':
+		return e.open(true, wantFirstKey)
+	case '[':
+		return e.open(false, wantFirstValue)
+	case '"':
+		return e.string()
+	case 't':
+		return e.literal("true")
+	case 'f':
+		return e.literal("false")
+	case 'n':
+		return e.literal("null")
+	}
+	return e.number(c)
+}
+
+func (e *elider) open(object bool, next state) bool {
+	if e.depth == MaxDepth {
+		return e.fail("nesting is too deep")
+	}
+	e.depth++
+	e.kinds.set(e.depth, object)
+	e.pos++
+	e.state = next
+	return true
+}
+
+func (e *elider) close() bool {
+	e.depth--
+	e.pos++
+	e.state = wantComma
+	if e.skip.on && e.depth == e.skip.base {
+		e.endSkip()
+	}
+	return true
+}
+
+// element is called where an element of an open container starts: the place
+// where leaving out may begin.
+func (e *elider) element() {
+	if e.skip.on {
+		return
+	}
+	out := e.w + e.pos - e.seg
+	switch {
+	case e.depth == 1:
+		e.start = out
+		if out >= MaxPayload {
+			e.beginSkip(0)
+		}
+	case out-e.start >= MaxMember || out >= MaxPayload:
+		e.beginSkip(1)
+	}
+}
+
+func (e *elider) beginSkip(base int) {
+	e.flush()
+	e.skip = skip{on: true, base: base, depth: e.depth, kinds: e.kinds}
+}
+
+// endSkip writes the element that stands for what was left out, and closes the
+// containers that were open where that began.
+func (e *elider) endSkip() {
+	e.flush()
+	s := &e.skip
+	s.on = false
+	add := make([]byte, 0, reserve)
+	add = append(add, '"')
+	add = appendMark(add, s.n, s.sum.sum())
+	add = append(add, '"')
+	if s.kinds.get(s.depth) {
+		add = append(add, ":null"...)
+	}
+	for d := s.depth; d > s.base; d-- {
+		if s.kinds.get(d) {
+			add = append(add, '}')
+		} else {
+			add = append(add, ']')
+		}
+	}
+	e.room(len(add))
+	e.w += copy(e.buf[e.w:], add)
+}
+
+// room makes n bytes of place between the result and what is still unread:
+// what was left out may be shorter than the mark for it.
+func (e *elider) room(n int) {
+	n -= e.pos - e.w
+	if n <= 0 {
+		return
+	}
+	copy(e.buf[e.pos+n:], e.buf[e.pos:e.end])
+	e.seg, e.pos, e.end, e.off = e.seg+n, e.pos+n, e.end+n, e.off-int64(n)
+}
+
+func (e *elider) literal(word string) bool {
+	for i := 0; i < len(word); i++ {
+		if !e.more() {
+			return e.fail("unexpected end")
+		}
+		if e.buf[e.pos] != word[i] {
+			return e.fail("no such literal")
+		}
+		e.pos++
+	}
+	return true
+}
+
+func (e *elider) number(c byte) bool {
+	start := e.w + e.pos - e.seg
+	if c == '-' {
+		e.pos++
+		if !e.more() {
+			return e.fail("unexpected end")
+		}
+		c = e.buf[e.pos]
+	}
+	switch {
+	case c == '0':
+		e.pos++
+	case !e.digits(start):
+		return false
+	}
+	if e.more() && e.buf[e.pos] == '.' {
+		e.pos++
+		if !e.digits(start) {
+			return false
+		}
+	}
+	if e.more() && e.buf[e.pos]|0x20 == 'e' && !e.exponent(start) {
+		return false
+	}
+	e.endNumber(start)
+	return e.bad == nil
+}
+
+func (e *elider) exponent(start int) bool {
+	e.pos++
+	if e.more() && (e.buf[e.pos] == '+' || e.buf[e.pos] == '-') {
+		e.pos++
+	}
+	return e.digits(start)
+}
+
+// digits takes one or more digits of the number whose result starts at start.
+func (e *elider) digits(start int) bool {
+	if !e.more() {
+		return e.fail("unexpected end")
+	}
+	if c := e.buf[e.pos]; c < '0' || c > '9' {
+		return e.fail("no value where one must be")
+	}
+	for e.more() && '0' <= e.buf[e.pos] && e.buf[e.pos] <= '9' {
+		e.pos++
+		if e.pos == e.end && !e.skip.on {
+			e.flush()
+			e.w = min(e.w, start+maxNumber+1) // endNumber drops it anyway
+		}
+	}
+	return true
+}
+
+func (e *elider) endNumber(start int) {
+	if e.skip.on || e.w+e.pos-e.seg-start <= maxNumber {
+		return
+	}
+	e.flush()
+	e.w = start + copy(e.buf[start:], "null")
+}

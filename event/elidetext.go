@@ -1,0 +1,262 @@
+package event
+
+import (
+	"math"
+	"math/bits"
+	"strconv"
+	"strings"
+)
+
+// text is the string under way. Offsets are in its JSON text, without quotes.
+type text struct {
+	in    int64 // where in the input it starts
+	out   int   // where in buf
+	head  int64 // where its head ends; 0 as long as that is not known
+	gap   int64 // how many bytes behind the head are dropped already
+	next  int64 // from where on the next mark is due
+	high  int64 // where a high surrogate's escape ended
+	known int64 // up to where sum goes
+	sum   hash
+	marks [numMarks]int64 // the newest places where it may be cut, a ring
+	n     int             // marks made so far
+}
+
+// string takes the string at pos.
+func (e *elider) string() bool {
+	e.pos++
+	s := &e.str
+	s.in = e.off + int64(e.pos)
+	s.out = e.w + e.pos - e.seg
+	s.head, s.gap, s.high, s.known, s.n = 0, 0, -1, 0, 0
+	s.next = markEvery
+	if e.skip.on {
+		s.next = math.MaxInt64
+	}
+	for e.moreText() {
+		at := e.at()
+		if at >= s.next && e.mayCut(at) {
+			s.mark(at)
+		}
+		limit := int64(e.end - e.pos)
+		if s.next-at < limit {
+			limit = max(s.next-at, 1)
+		}
+		n := plain(e.buf[e.pos : e.pos+int(limit)])
+		e.pos += n
+		if n == int(limit) {
+			continue
+		}
+		switch e.buf[e.pos] {
+		case '"':
+			e.endText()
+			return true
+		case '\\':
+			if !e.escape() {
+				return false
+			}
+		default:
+			return e.fail("control character in a string")
+		}
+	}
+	return e.fail("unexpected end")
+}
+
+// at returns the offset of pos in the string.
+func (e *elider) at() int64 { return e.off + int64(e.pos) - e.str.in }
+
+// moreText is more inside a string: what is long is shortened before more of
+// it is read.
+func (e *elider) moreText() bool {
+	if e.pos < e.end {
+		return true
+	}
+	if !e.skip.on {
+		e.flush()
+		e.shorten()
+	}
+	return e.fill()
+}
+
+// mayCut reports whether the string may be cut before pos, which is no place
+// inside an escape: not inside a character, not between two surrogates.
+func (e *elider) mayCut(at int64) bool {
+	s := &e.str
+	inside := e.buf[e.pos]&0xC0 == 0x80 && at < s.next+3
+	return !inside && at != s.high
+}
+
+func (s *text) mark(at int64) {
+	s.marks[s.n%numMarks] = at
+	s.n++
+	s.next = (at/markEvery + 1) * markEvery
+	if s.head == 0 && at >= headKept {
+		s.head = at
+	}
+}
+
+// tailFrom returns the first mark from which on at most tailKept bytes are
+// left of n.
+func (s *text) tailFrom(n int64) int64 {
+	for i := max(0, s.n-numMarks); i < s.n; i++ {
+		if m := s.marks[i%numMarks]; m >= n-tailKept {
+			return m
+		}
+	}
+	return n
+}
+
+// shorten drops what is neither head nor, however it goes on, tail of a long
+// string. Everything up to pos must be flushed.
+func (e *elider) shorten() {
+	s := &e.str
+	n := e.at()
+	if n <= MaxString {
+		return
+	}
+	e.sumTo(n)
+	from, to := e.w-int(n-s.tailFrom(n)), s.out+int(s.head)+markRoom
+	if from <= to {
+		return
+	}
+	e.w = to + copy(e.buf[to:], e.buf[from:e.w])
+	s.gap += int64(from - to)
+}
+
+// sumTo brings the sum up to offset n, which is what buf[:w] ends with.
+func (e *elider) sumTo(n int64) {
+	s := &e.str
+	if s.known == 0 {
+		s.sum = hash{}
+	}
+	s.sum.write(e.buf[e.w-int(n-s.known) : e.w])
+	s.known = n
+}
+
+// endText takes the closing quote, and replaces the inside of a long string.
+func (e *elider) endText() {
+	s := &e.str
+	if n := e.at(); n > MaxString && !e.skip.on {
+		e.flush()
+		e.sumTo(n)
+		from := s.tailFrom(n)
+		tail := e.buf[e.w-int(n-from) : e.w]
+		mark := appendMark(make([]byte, 0, markRoom), from-s.head, s.sum.sum())
+		e.w = s.out + int(s.head)
+		e.w += copy(e.buf[e.w:], mark)
+		e.w += copy(e.buf[e.w:], tail)
+	}
+	e.pos++
+}
+
+// escape takes the escape at pos.
+func (e *elider) escape() bool {
+	e.pos++
+	if !e.moreText() {
+		return e.fail("unexpected end")
+	}
+	switch e.buf[e.pos] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		e.pos++
+		return true
+	case 'u':
+		e.pos++
+		return e.hex4()
+	}
+	return e.fail("no such escape")
+}
+
+func (e *elider) hex4() bool {
+	var r int32
+	for range 4 {
+		if !e.moreText() {
+			return e.fail("unexpected end")
+		}
+		d := hexDigit(e.buf[e.pos])
+		if d < 0 {
+			return e.fail("no hexadecimal digit in an escape")
+		}
+		r = r<<4 | d
+		e.pos++
+	}
+	if r>>10 == 0xD800>>10 {
+		e.str.high = e.at()
+	}
+	return true
+}
+
+func hexDigit(c byte) int32 {
+	switch {
+	case '0' <= c && c <= '9':
+		return int32(c - '0')
+	case 'a' <= c|0x20 && c|0x20 <= 'f':
+		return int32(c|0x20-'a') + 10
+	}
+	return -1
+}
+
+// plain returns how many bytes at the start of p stand for themselves in a
+// string: up to the first quote, backslash or control character. It looks at
+// eight bytes at a time; of the bits it raises the lowest is always right.
+func plain(p []byte) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	i := 0
+	for ; len(p)-i >= 8; i += 8 {
+		x := load64(p[i:])
+		quote := x ^ '"'*ones
+		slash := x ^ '\\'*ones
+		found := (x-' '*ones)&^x | (quote-ones)&^quote | (slash-ones)&^slash
+		if found &= highs; found != 0 {
+			return i + bits.TrailingZeros64(found)/8
+		}
+	}
+	for ; i < len(p); i++ {
+		if c := p[i]; c < ' ' || c == '"' || c == '\\' {
+			return i
+		}
+	}
+	return i
+}
+
+const (
+	markStart = "…[elided "
+	markMid   = " bytes "
+	markEnd   = "]…"
+)
+
+// appendMark appends what stands for n bytes left out.
+func appendMark(dst []byte, n int64, sum uint64) []byte {
+	dst = append(dst, markStart...)
+	dst = strconv.AppendInt(dst, n, 10)
+	dst = append(dst, markMid...)
+	dst = appendHex(dst, sum)
+	return append(dst, markEnd...)
+}
+
+// cutMark splits the JSON text of a string around its elision mark.
+func cutMark(s string) (head, tail string, found bool) {
+	from := 0
+	for {
+		i := strings.Index(s[from:], markStart)
+		if i < 0 {
+			return s, "", false
+		}
+		head, rest := s[:from+i], s[from+i+len(markStart):]
+		if n := markLen(rest); n > 0 {
+			return head, rest[n:], true
+		}
+		from += i + len(markStart)
+	}
+}
+
+// markLen returns the length of the rest of a mark that s starts with, or 0.
+func markLen(s string) int {
+	digits := 0
+	for digits < len(s) && '0' <= s[digits] && s[digits] <= '9' {
+		digits++
+	}
+	n := digits + len(markMid) + 16
+	if digits == 0 || len(s) < n+len(markEnd) || s[digits:digits+len(markMid)] != markMid || s[n:n+len(markEnd)] != markEnd {
+		return 0
+	}
+	return n + len(markEnd)
+}

@@ -1,0 +1,90 @@
+// Package event turns what a coding agent's hook said into one Event.
+//
+// It guarantees: Parse is total (any bytes give an Event or an error that
+// names an offset and leaks no payload text), unknown kinds, fields and enum
+// values are kept by name, and every text an Event holds is cut to a stated
+// limit on a rune boundary. It reads no file, no clock and no environment.
+package event
+
+// Millis is a time in Unix milliseconds, UTC; the unit the client itself uses.
+// Zero means "never" or "not known".
+type Millis int64
+
+// Limits on what an Event keeps, in bytes; longer text is cut on a rune
+// boundary. They bound the session file (DESIGN.md section 5: 64 KiB).
+const (
+	MaxID      = 256  // ids, names, enum values
+	MaxPath    = 1024 // file-system paths
+	MaxPrompt  = 512  // a prompt's head
+	MaxMessage = 2048 // a final message's tail: the tail says what is wanted
+	MaxSummary = 160  // a tool call in one line
+	MaxText    = 512  // notification texts, error details
+	MaxTasks   = 32   // background tasks kept of one snapshot
+)
+
+// Event is one hook firing, reduced to what state needs. It is the body of a
+// journal line, so every field that state.Apply reads is here. A zero field
+// means "absent from the payload".
+type Event struct {
+	Agent string `json:"agent,omitempty"` // "claude-code", "codex", ...
+	Kind  Kind   `json:"kind,omitempty"`  // what it means; Unknown when the name is not in the table
+	Name  string `json:"name,omitempty"`  // the agent's own name of the event
+	At    Millis `json:"at,omitempty"`    // when the hook process started
+	Via   string `json:"via,omitempty"`   // origin of the installed entry: "" (settings) or "plugin" (CASE 24)
+
+	SessionID      string `json:"session_id,omitempty"`
+	PromptID       string `json:"prompt_id,omitempty"`
+	TranscriptPath string `json:"transcript,omitempty"`
+	Cwd            string `json:"cwd,omitempty"`
+	PermissionMode string `json:"mode,omitempty"`
+	Model          string `json:"model,omitempty"`
+	Effort         string `json:"effort,omitempty"`
+
+	// AgentID is empty on the main conversation, else names the subagent.
+	AgentID   string `json:"agent_id,omitempty"`
+	AgentType string `json:"agent_type,omitempty"`
+
+	Source  string `json:"source,omitempty"`  // SessionStart.source, PreCompact.trigger
+	Reason  string `json:"reason,omitempty"`  // SessionEnd.reason, StopFailure.error, PermissionDenied.reason
+	Details string `json:"details,omitempty"` // StopFailure.error_details, PostToolUseFailure.error (first line)
+
+	Prompt        string `json:"prompt,omitempty"`         // UserPromptSubmit.prompt, its head
+	FromClient    bool   `json:"from_client,omitempty"`    // the client wrote this prompt itself (CASE 9)
+	Message       string `json:"message,omitempty"`        // last_assistant_message (tail) or Notification.message
+	Notification  string `json:"notification,omitempty"`   // notification_type
+	StopHook      bool   `json:"stop_hook,omitempty"`      // stop_hook_active (CASE 13)
+	IsInterrupt   bool   `json:"interrupt,omitempty"`      // PostToolUseFailure.is_interrupt
+	HasBackground bool   `json:"has_background,omitempty"` // background_tasks was present: Background is a snapshot, maybe empty
+	Background    []Task `json:"background,omitempty"`
+	Crons         int    `json:"crons,omitempty"` // entries of session_crons
+
+	Tool  Tool `json:"tool,omitzero"`
+	TaskN Todo `json:"task,omitzero"` // TaskCreated, TaskCompleted
+
+	// Origin says where the hook ran. The hook reads it on SessionStart, at
+	// first sight and when cwd changed; nil otherwise.
+	Origin *Origin `json:"origin,omitempty"`
+}
+
+// Tool is one tool call, as PreToolUse and its followers describe it.
+type Tool struct {
+	Name    string `json:"name,omitempty"`
+	UseID   string `json:"id,omitempty"`      // empty on PermissionRequest (CASE 2)
+	Hash    string `json:"hash,omitempty"`    // 16 hex digits over the compact tool_input; pairs a PermissionRequest with its call
+	Summary string `json:"summary,omitempty"` // one line for people: "Bash: npm test"
+	Ms      int64  `json:"ms,omitempty"`      // duration_ms of a finished call
+}
+
+// Task is one entry of a Stop's background_tasks snapshot.
+type Task struct {
+	ID          string `json:"id,omitempty"`
+	Type        string `json:"type,omitempty"`
+	Status      string `json:"status,omitempty"`
+	Description string `json:"description,omitempty"`
+}
+
+// Todo is the task a TaskCreated or TaskCompleted event speaks of.
+type Todo struct {
+	ID      string `json:"id,omitempty"`
+	Subject string `json:"subject,omitempty"`
+}

@@ -1,0 +1,168 @@
+package jsonenc_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+	"pgregory.net/rapid"
+
+	"beckon/event/jsonenc"
+)
+
+// marshal is the reference: encoding/json without HTML escaping.
+func marshal(t interface{ Fatal(...any) }, v any) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// anyText gives strings with control characters, escapes, odd unicode and
+// bytes that are not UTF-8.
+func anyText() *rapid.Generator[string] {
+	return rapid.OneOf(
+		rapid.String(),
+		rapid.StringOf(rapid.SampledFrom([]rune("\x00\x07\b\t\n\f\r\x1f\"\\/<>&\u007f\u2028\u2029\ufffd\ufeff😀é"))),
+		rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }),
+	)
+}
+
+func TestAppendStringIsEncodingJSON(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := anyText().Draw(t, "s")
+		if got, want := string(jsonenc.AppendString(nil, s)), marshal(t, s); got != want {
+			t.Fatalf("AppendString(%q) = %s, encoding/json writes %s", s, got, want)
+		}
+	})
+}
+
+func TestUnquoteIsEncodingJSON(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { checkUnquote(t, marshal(t, anyText().Draw(t, "s"))) })
+	rapid.Check(t, func(t *rapid.T) { // escapes of every kind, paired and lone surrogates
+		parts := rapid.SliceOf(rapid.SampledFrom([]string{
+			`\ud83d`, `\ude00`, `\uD83D\uDE00`, `\u0041`, `\u0000`, `\n`, `\"`, `\\`, `\/`, "a", "é", "😀", "\xff", "\xc3",
+		})).Draw(t, "parts")
+		checkUnquote(t, `"`+strings.Join(parts, "")+`"`)
+	})
+}
+
+func checkUnquote(t *rapid.T, raw string) {
+	var want string
+	if err := json.Unmarshal([]byte(raw), &want); err != nil {
+		t.Fatal(err)
+	}
+	if got := jsonenc.Unquote(raw, -1); got != want {
+		t.Fatalf("Unquote(%q) = %q, encoding/json reads %q", raw, got, want)
+	}
+	max := rapid.IntRange(0, len(want)+2).Draw(t, "max")
+	got := jsonenc.Unquote(raw, max)
+	if len(got) > max || !strings.HasPrefix(want, got) || !utf8.ValidString(got) {
+		t.Fatalf("Unquote(%q, %d) = %q: not a head of %q", raw, max, got, want)
+	}
+	if rest := want[len(got):]; rest != "" {
+		if _, n := utf8.DecodeRuneInString(rest); len(got)+n <= max {
+			t.Fatalf("Unquote(%q, %d) = %q: one more character fits", raw, max, got)
+		}
+	}
+}
+
+// FuzzUnquote: no token, valid or not, makes it panic.
+func FuzzUnquote(f *testing.F) {
+	for _, s := range []string{`""`, `"`, ``, `"\`, `"\"`, `"\u12"`, `"\ud83d\u"`, `nul`, `{"a":1}`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, raw string) {
+		got := jsonenc.Unquote(raw, -1)
+		var want string
+		if json.Unmarshal([]byte(raw), &want) == nil && raw[0] == '"' && raw[len(raw)-1] == '"' && got != want {
+			t.Fatalf("Unquote(%q) = %q, want %q", raw, got, want)
+		}
+	})
+}
+
+type inner struct {
+	S string `json:"s,omitempty"`
+	N int    `json:"n,omitempty"`
+}
+
+func (i *inner) Fields() []jsonenc.Field {
+	return []jsonenc.Field{{Key: "s", Ptr: &i.S}, {Key: "n", Ptr: &i.N}}
+}
+
+type record struct {
+	S     string   `json:"s,omitempty"`
+	N     int64    `json:"n,omitempty"`
+	B     bool     `json:"b,omitempty"`
+	Zero  int64    `json:"zero"`
+	Inner inner    `json:"inner,omitzero"`
+	List  []inner  `json:"list,omitempty"`
+	Words []string `json:"words,omitempty"`
+	Maybe *inner   `json:"maybe,omitempty"`
+}
+
+func (r *record) Fields() []jsonenc.Field {
+	return []jsonenc.Field{
+		{Key: "s", Ptr: &r.S},
+		{Key: "n", Ptr: &r.N},
+		{Key: "b", Ptr: &r.B},
+		{Key: "zero", Ptr: &r.Zero, Always: true},
+		{Key: "inner", Ptr: &r.Inner},
+		{Key: "list", Ptr: jsonenc.Slice(&r.List)},
+		{Key: "words", Ptr: &r.Words},
+		{Key: "maybe", Ptr: jsonenc.Pointer(&r.Maybe)},
+	}
+}
+
+func anyInner() *rapid.Generator[inner] {
+	return rapid.Custom(func(t *rapid.T) inner {
+		return inner{anyText().Draw(t, "s"), rapid.IntRange(-1, 1).Draw(t, "n")}
+	})
+}
+
+func TestRecordIsEncodingJSON(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := record{
+			S: anyText().Draw(t, "s"), N: rapid.Int64().Draw(t, "n"), B: rapid.Bool().Draw(t, "b"),
+			Zero: rapid.Int64Range(0, 1).Draw(t, "zero"), Inner: anyInner().Draw(t, "inner"),
+			List: rapid.SliceOfN(anyInner(), 0, 3).Draw(t, "list"), Words: rapid.SliceOfN(anyText(), 0, 3).Draw(t, "words"),
+		}
+		if rapid.Bool().Draw(t, "pointer") {
+			in := anyInner().Draw(t, "maybe")
+			r.Maybe = &in
+		}
+		text := string(jsonenc.Append(nil, &r))
+		if want := marshal(t, r); text != want {
+			t.Fatalf("by table %s\nencoding/json %s", text, want)
+		}
+		var got, want record
+		if !jsonenc.Decode(gjson.Parse(text), &got) {
+			t.Fatalf("Decode refuses %s", text)
+		}
+		if err := json.Unmarshal([]byte(text), &want); err != nil || !reflect.DeepEqual(got, want) {
+			t.Fatalf("Decode %+v\nencoding/json %+v, %v", got, want, err)
+		}
+	})
+}
+
+// Members of other types and unknown members leave the rest readable.
+func TestDecodeSkipsWhatItCannotUse(t *testing.T) {
+	var r record
+	text := `{"s":5,"new":{"a":[1,{"s":"x"}]},"n":"7","b":null,"inner":[1],"list":{"s":"x"},"words":["a",1,"b"],"maybe":[],"zero":3}`
+	if !jsonenc.Decode(gjson.Parse(text), &r) {
+		t.Fatal("refused")
+	}
+	if want := (record{Zero: 3, Words: []string{"a", "b"}}); !reflect.DeepEqual(r, want) {
+		t.Fatalf("got %+v, want %+v", r, want)
+	}
+	if jsonenc.Decode(gjson.Parse(`[1]`), &r) || jsonenc.Decode(gjson.Parse(`null`), &r) {
+		t.Fatal("took an array or null for an object")
+	}
+}

@@ -1,0 +1,89 @@
+// Package recording reads what was recorded of a real client: its hook
+// payloads, status lines and registry, one JSON object per line. The recordings in
+// testdata/recordings are the ground that tests and replay stand on.
+package recording
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"beckon/event"
+)
+
+// Step is one line of a recording.
+type Step struct {
+	Kind string       // "start", "statusline", "registry", or an event's name
+	T    int64        // milliseconds from the first input; negative before it
+	At   event.Millis // the same as a wall time
+
+	Payload  json.RawMessage   // of a hook or status line: what it got on stdin
+	Env      map[string]string // the part of a hook's environment that was kept
+	Registry []Registry        // of a registry step: all files at that moment
+}
+
+// Registry is the client's own record of one session, as a recording holds it.
+type Registry struct {
+	Pid             int          `json:"pid"`
+	ProcStart       string       `json:"procStart"`
+	SessionID       string       `json:"sessionId"`
+	Kind            string       `json:"kind"`
+	Status          string       `json:"status"`
+	WaitingFor      string       `json:"waitingFor"`
+	Cwd             string       `json:"cwd"`
+	Name            string       `json:"name"`
+	StatusUpdatedAt event.Millis `json:"statusUpdatedAt"`
+	UpdatedAt       event.Millis `json:"updatedAt"`
+	StartedAt       event.Millis `json:"startedAt"`
+}
+
+// maxLine bounds one line; a payload may hold a whole file.
+const maxLine = 64 << 20
+
+// Hook reports whether the step is a hook's payload.
+func (s Step) Hook() bool {
+	return s.Kind != "start" && s.Kind != "statusline" && s.Kind != "registry"
+}
+
+// Read reads a recording in the order it was written. An error names the line.
+func Read(r io.Reader) ([]Step, error) {
+	in := bufio.NewScanner(r)
+	in.Buffer(make([]byte, 64<<10), maxLine)
+	var steps []Step
+	var t0 event.Millis
+	for n := 1; in.Scan(); n++ {
+		if len(bytes.TrimSpace(in.Bytes())) == 0 {
+			continue
+		}
+		var line struct {
+			Kind     string            `json:"kind"`
+			T        int64             `json:"t_ms"`
+			T0       event.Millis      `json:"t0_epoch_ms"`
+			Payload  json.RawMessage   `json:"payload"`
+			Env      map[string]string `json:"env"`
+			Sessions []Registry        `json:"sessions"`
+		}
+		if err := json.Unmarshal(in.Bytes(), &line); err != nil {
+			return nil, fmt.Errorf("recording line %d: %w", n, err)
+		}
+		if line.Kind == "" {
+			return nil, fmt.Errorf("recording line %d: no kind", n)
+		}
+		if line.Kind == "start" && t0 == 0 {
+			t0 = line.T0
+		}
+		steps = append(steps, Step{Kind: line.Kind, T: line.T, Payload: line.Payload, Env: line.Env, Registry: line.Sessions})
+	}
+	if err := in.Err(); err != nil {
+		return nil, fmt.Errorf("reading recording: %w", err)
+	}
+	if t0 == 0 {
+		return nil, fmt.Errorf("recording has no start line with t0_epoch_ms")
+	}
+	for i := range steps {
+		steps[i].At = t0 + event.Millis(steps[i].T)
+	}
+	return steps, nil
+}

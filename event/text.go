@@ -1,0 +1,38 @@
+package event
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// cut returns the head of s that fits in max bytes, ending on a rune boundary.
+func cut(s string, max int) string {
+	if len(s) <= max {
+		return s
+	}
+	for max > 0 && !utf8.RuneStart(s[max]) {
+		max--
+	}
+	return strings.Clone(s[:max])
+}
+
+// cutTail returns the tail of s that fits in max bytes, starting on a rune
+// boundary.
+func cutTail(s string, max int) string {
+	if len(s) <= max {
+		return s
+	}
+	start := len(s) - max
+	for start < len(s) && !utf8.RuneStart(s[start]) {
+		start++
+	}
+	return strings.Clone(s[start:])
+}
+
+// firstLine returns s up to its first line break.
+func firstLine(s string) string {
+	if i := strings.IndexAny(s, "\r\n"); i >= 0 {
+		return s[:i]
+	}
+	return s
+}

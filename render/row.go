@@ -1,0 +1,288 @@
+// Package render turns sessions and their verdicts into rows, in the order
+// that people and programs want them. It is pure; its subpackages draw.
+//
+// No rule about states lives here: a row's state is state.Resolve's.
+package render
+
+import (
+	"cmp"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"beckon/event"
+	"beckon/state"
+)
+
+// ListSchema is the number of the `list --json` format. Members are only ever
+// added to it.
+const ListSchema = 1
+
+// List is what `list --json` prints (DESIGN.md section 7).
+type List struct {
+	Schema      int       `json:"schema"`
+	GeneratedAt time.Time `json:"generated_at"`
+	Sessions    []Row     `json:"sessions"`
+}
+
+// Row is one session as views show it. Times are UTC; a member without a
+// value is left out.
+type Row struct {
+	SessionID  string           `json:"session_id"`
+	Agent      string           `json:"agent"`
+	SeatID     string           `json:"seat_id"`
+	ProjectID  string           `json:"project_id,omitempty"`
+	State      state.State      `json:"state"`
+	Reason     string           `json:"reason,omitempty"`
+	Since      time.Time        `json:"since"`
+	NeedsYou   bool             `json:"needs_you"`
+	Unseen     bool             `json:"unseen"`
+	Source     state.Source     `json:"source"`
+	Confidence state.Confidence `json:"confidence"`
+	Title      string           `json:"title,omitempty"` // what was asked last, one line
+	Cwd        string           `json:"cwd,omitempty"`
+	Project    string           `json:"project,omitempty"` // name for people
+	Git        *Git             `json:"git,omitempty"`
+	Terminal   *Terminal        `json:"terminal,omitempty"`
+	Tmux       *Tmux            `json:"tmux,omitempty"`
+	Process    *Process         `json:"process,omitempty"`
+	Host       string           `json:"host,omitempty"`
+	Model      string           `json:"model,omitempty"`
+	Mode       string           `json:"permission_mode,omitempty"`
+	Tool       *Tool            `json:"tool,omitempty"`
+	Question   *Question        `json:"question,omitempty"`
+	Turn       *Turn            `json:"turn,omitempty"`
+	Subagents  []Subagent       `json:"subagents,omitempty"`
+	Background *Background      `json:"background,omitempty"`
+	Tasks      *Tasks           `json:"tasks,omitempty"`
+	CreatedAt  time.Time        `json:"created_at"`
+	UpdatedAt  time.Time        `json:"updated_at"`
+
+	message string // the newest final message, for the one-line summary
+}
+
+// Git is the repository a session works in.
+type Git struct {
+	Branch   string `json:"branch,omitempty"` // or the first digits of a detached HEAD
+	Repo     string `json:"repo,omitempty"`
+	Worktree string `json:"worktree,omitempty"`
+}
+
+// Terminal names the pane a session sits in.
+type Terminal struct {
+	Kind string `json:"kind"`
+	ID   string `json:"id,omitempty"`
+}
+
+// Tmux names a pane of a tmux server.
+type Tmux struct {
+	Socket  string `json:"socket,omitempty"`
+	Pane    string `json:"pane,omitempty"`
+	Session string `json:"session,omitempty"`
+}
+
+// Process is the agent's own process. Alive is left out when the reader
+// cannot tell.
+type Process struct {
+	Pid   int   `json:"pid"`
+	Alive *bool `json:"alive,omitempty"`
+}
+
+// Tool is the call that a session runs or waits for.
+type Tool struct {
+	Name    string `json:"name"`
+	Summary string `json:"summary,omitempty"`
+}
+
+// Question is what a session asks the user.
+type Question struct {
+	Text string `json:"text"`
+}
+
+// Turn is the newest turn that the user began.
+type Turn struct {
+	Number    int64     `json:"number"`
+	StartedAt time.Time `json:"started_at"`
+}
+
+// Subagent is one subagent of a session: working, permission, question or
+// idle.
+type Subagent struct {
+	AgentID string      `json:"agent_id"`
+	Type    string      `json:"type,omitempty"`
+	State   state.State `json:"state"`
+}
+
+// Background is what runs beside the turn.
+type Background struct {
+	Agents int `json:"agents"`
+	Shells int `json:"shells"`
+	Crons  int `json:"crons"`
+}
+
+// Tasks is the agent's own task list.
+type Tasks struct {
+	Open int `json:"open"`
+	Done int `json:"done"`
+}
+
+// Seen is a session with what a reader knows of it.
+type Seen struct {
+	Session  state.Session
+	Evidence state.Evidence
+	Status   state.Status
+}
+
+// Rows makes one row a seat, in the order of Sort. Of several sessions in one
+// seat (after /clear, or a new run in the same pane) the newest is shown, with
+// the ended ones only when all is set and the seat has nothing newer.
+func Rows(seen []Seen, all bool) []Row {
+	newest := map[string]int{}
+	for i := range seen {
+		s := &seen[i].Session
+		if j, ok := newest[s.Seat]; !ok || newer(s, &seen[j].Session) {
+			newest[s.Seat] = i
+		}
+	}
+	rows := make([]Row, 0, len(newest))
+	for i := range seen {
+		s := &seen[i].Session
+		hidden := s.Removed != 0 || !seen[i].Status.State.Live()
+		if (s.Seat != "" && newest[s.Seat] != i) || (hidden && !all) {
+			continue
+		}
+		rows = append(rows, row(&seen[i]))
+	}
+	Sort(rows)
+	return rows
+}
+
+// newer reports whether a took over the seat from b.
+func newer(a, b *state.Session) bool {
+	if x, y := a.End.At == 0, b.End.At == 0; x != y {
+		return x
+	}
+	return cmp.Or(cmp.Compare(max(a.Start.At, a.Created), max(b.Start.At, b.Created)), cmp.Compare(a.ID, b.ID)) > 0
+}
+
+// Sort orders rows by need: the state that needs the user most first, then
+// what was not looked at yet, then the one that has waited longest.
+func Sort(rows []Row) {
+	slices.SortStableFunc(rows, func(a, b Row) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), a.Since.Compare(b.Since), cmp.Compare(a.SessionID, b.SessionID))
+	})
+}
+
+func rank(r Row) int {
+	i := 2 * slices.Index(state.States[:], r.State)
+	if !r.Unseen {
+		i++
+	}
+	return i
+}
+
+func row(v *Seen) Row {
+	s, st := &v.Session, v.Status
+	r := Row{
+		SessionID: s.ID, Agent: s.Agent, SeatID: s.Seat, ProjectID: s.ProjectID,
+		State: st.State, Reason: st.Reason, Since: utc(st.Since), NeedsYou: st.NeedsYou, Unseen: st.Unseen,
+		Source: st.Source, Confidence: st.Confidence,
+		Title: oneLine(s.Prompt.Text), Cwd: s.Cwd, Project: project(s), Host: s.Origin.Host,
+		Model: s.Model, Mode: s.Mode, CreatedAt: utc(s.Created), UpdatedAt: utc(s.Updated),
+		message: s.Stop.Message,
+	}
+	where(&r, s, v.Evidence.Process)
+	doing(&r, s, st)
+	return r
+}
+
+// where fills in where the session sits.
+func where(r *Row, s *state.Session, alive state.Presence) {
+	o := &s.Origin
+	if g := o.Git; g != (event.Git{}) {
+		r.Git = &Git{Branch: cmp.Or(g.Branch, g.Head), Repo: g.Repo, Worktree: g.Worktree}
+	}
+	if t := o.Terminal; t.Kind != "" {
+		r.Terminal = &Terminal{Kind: t.Kind, ID: t.ID}
+		if t.Tmux.Pane != "" {
+			r.Tmux = &Tmux{Socket: t.Tmux.Socket, Pane: t.Tmux.Pane, Session: t.Tmux.Session}
+		}
+	}
+	if o.Process.Pid != 0 {
+		r.Process = &Process{Pid: o.Process.Pid}
+		if alive != state.Unread {
+			is := alive == state.Alive
+			r.Process.Alive = &is
+		}
+	}
+}
+
+// doing fills in what the session does or wants.
+func doing(r *Row, s *state.Session, st state.Status) {
+	if c := st.Call; c.At != 0 {
+		r.Tool = &Tool{Name: c.Name, Summary: c.Summary}
+		if st.State == state.Question {
+			r.Question = &Question{Text: c.Summary}
+		}
+	}
+	if s.Prompt.First != 0 {
+		r.Turn = &Turn{Number: s.Counts.Turns, StartedAt: utc(s.Prompt.First)}
+	}
+	for _, a := range s.Subagents() {
+		r.Subagents = append(r.Subagents, Subagent{AgentID: a.ID, Type: a.Type, State: a.State()})
+	}
+	if b := (Background{Agents: s.BackgroundAgents(), Shells: s.BackgroundShells(), Crons: s.Stop.Crons}); b != (Background{}) {
+		r.Background = &b
+	}
+	if t := (Tasks{Open: len(s.Todos.Open) + s.Todos.Over, Done: s.Todos.Done}); t != (Tasks{}) {
+		r.Tasks = &t
+	}
+}
+
+// project is the name of the repository, else of the project's directory.
+func project(s *state.Session) string {
+	if s.Origin.Git.Repo != "" {
+		return s.Origin.Git.Repo
+	}
+	dir := cmp.Or(s.Origin.Project, s.Cwd)
+	if dir == "" {
+		return ""
+	}
+	return filepath.Base(dir)
+}
+
+// What returns in one line what the session does, wants or did: the call it
+// waits for or runs, the reason it failed, else its last words or the prompt.
+func (r *Row) What() string {
+	switch {
+	case r.Tool != nil:
+		return cmp.Or(r.Tool.Summary, r.Tool.Name)
+	case r.State == state.Failed:
+		return strings.ReplaceAll(r.Reason, "_", " ")
+	case r.State == state.Idle && r.Reason == state.Done && r.message != "":
+		return oneLine(lastLine(r.message))
+	}
+	return r.Title
+}
+
+func lastLine(s string) string {
+	s = strings.TrimSpace(s)
+	return s[strings.LastIndexByte(s, '\n')+1:]
+}
+
+// oneLine folds white space and drops control characters.
+func oneLine(s string) string {
+	clean := strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t' || r == '\r':
+			return ' '
+		case r < ' ' || r == 0x7f || (r >= 0x80 && r < 0xa0):
+			return -1
+		}
+		return r
+	}, s)
+	return strings.Join(strings.Fields(clean), " ")
+}
+
+func utc(m event.Millis) time.Time { return time.UnixMilli(int64(m)).UTC() }

@@ -1,0 +1,168 @@
+// Package term draws rows for a terminal: the list, and the texts of show and
+// explain. Output goes to stdout; colour is the caller's decision.
+package term
+
+import (
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"beckon/render"
+	"beckon/state"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Style says how to draw.
+type Style struct {
+	Color bool
+	Width int // columns; 0 means do not cut
+	Now   time.Time
+}
+
+// look is how a state is drawn: a glyph that tells it without colour, and an
+// SGR colour.
+type look struct{ glyph, sgr string }
+
+func lookOf(s state.State) look {
+	switch s {
+	case state.Permission:
+		return look{"!", "1;31"}
+	case state.Question:
+		return look{"?", "1;35"}
+	case state.Failed:
+		return look{"x", "31"}
+	case state.Working:
+		return look{"*", "32"}
+	case state.Compacting:
+		return look{"~", "36"}
+	case state.Idle:
+		return look{"-", "33"}
+	case state.Backburned:
+		return look{"z", "2"}
+	}
+	return look{".", "2"}
+}
+
+func (st Style) paint(sgr, text string) string {
+	if !st.Color || sgr == "" {
+		return text
+	}
+	return "\x1b[" + sgr + "m" + text + "\x1b[0m"
+}
+
+// List writes one line a row: state, age, where, what, id. The what column
+// takes the room that is left.
+func List(w io.Writer, rows []render.Row, st Style) error {
+	table := make([][]string, 0, len(rows)+1)
+	table = append(table, []string{"  STATE", "FOR", "WHERE", "WHAT", "SESSION"})
+	for i := range rows {
+		table = append(table, cells(&rows[i], st.Now))
+	}
+	width := columns(table)
+	if st.Width > 0 {
+		rest := st.Width - width[0] - width[1] - width[4] - 8
+		width[2] = min(width[2], max(12, rest/3))
+		width[3] = min(width[3], max(8, rest-width[2]))
+	}
+	var out strings.Builder
+	for i, line := range table {
+		sgr := "2"
+		if i > 0 {
+			sgr = lookOf(rows[i-1].State).sgr
+		}
+		out.WriteString(drawLine(line, width, sgr, i == 0, st))
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+func cells(r *render.Row, now time.Time) []string {
+	l := lookOf(r.State)
+	name := string(r.State)
+	if r.State == state.Idle && r.Reason != "" {
+		name = r.Reason
+	}
+	if r.Unseen {
+		name += " (new)"
+	}
+	return []string{l.glyph + " " + name, Age(now.Sub(r.Since)), where(r), r.What() + badges(r), shortID(r.SessionID)}
+}
+
+func where(r *render.Row) string {
+	if r.Git != nil && r.Git.Branch != "" {
+		return r.Project + " " + r.Git.Branch
+	}
+	return r.Project
+}
+
+func badges(r *render.Row) string {
+	var b strings.Builder
+	add := func(n int, one string) {
+		if n > 0 {
+			b.WriteString(" [" + plural(n, one) + "]")
+		}
+	}
+	add(len(r.Subagents), "subagent")
+	if r.Background != nil {
+		add(r.Background.Shells, "shell")
+		add(r.Background.Crons, "schedule")
+	}
+	return b.String()
+}
+
+func plural(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + one + "s"
+}
+
+func shortID(id string) string {
+	if len(id) > 8 {
+		return ansi.Truncate(id, 8, "")
+	}
+	return id
+}
+
+func columns(table [][]string) []int {
+	width := make([]int, len(table[0]))
+	for _, line := range table {
+		for i, c := range line {
+			width[i] = max(width[i], ansi.StringWidth(c))
+		}
+	}
+	return width
+}
+
+func drawLine(line []string, width []int, sgr string, head bool, st Style) string {
+	var b strings.Builder
+	for i, c := range line {
+		c = ansi.Truncate(c, width[i], "…")
+		pad := strings.Repeat(" ", width[i]-ansi.StringWidth(c))
+		if i == 0 || head {
+			c = st.paint(sgr, c)
+		}
+		b.WriteString(c)
+		if i < len(line)-1 {
+			b.WriteString(pad + "  ")
+		}
+	}
+	return strings.TrimRight(b.String(), " ") + "\n"
+}
+
+// Age writes a duration as people say it: 12s, 3m, 2h, 5d.
+func Age(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "0s"
+	case d < time.Minute:
+		return strconv.Itoa(int(d/time.Second)) + "s"
+	case d < time.Hour:
+		return strconv.Itoa(int(d/time.Minute)) + "m"
+	case d < 48*time.Hour:
+		return strconv.Itoa(int(d/time.Hour)) + "h"
+	}
+	return strconv.Itoa(int(d/(24*time.Hour))) + "d"
+}

@@ -1,0 +1,72 @@
+// Package correlate finds the seat of a session: the row that a developer
+// knows it by. It is pure: what is known is passed in, the decision comes
+// out, with the name of the strategy that made it (row B6).
+//
+// A seat survives /clear, compaction and resume. A terminal alone is no
+// proof: a nested agent inherits it from its parent (CASE 7).
+package correlate
+
+// Method names a strategy.
+type Method string
+
+// The strategies, in the order they are tried. The names are those that the
+// tracker's HTTP interface answers as correlation_method.
+const (
+	SessionID Method = "session_id"
+	Process   Method = "process"
+	Launcher  Method = "launcher_id"
+	Terminal  Method = "tmux_pane_id"
+	Directory Method = "working_directory"
+	Created   Method = "created"
+)
+
+// Claim is what the seat index says of one process, launcher, terminal or
+// directory. The zero value means it says nothing.
+type Claim struct {
+	Seat string
+	Key  string // the session that made the claim
+	// Taken: that session still sits there and is another one.
+	Taken bool
+}
+
+// Input is what is known of a session's surroundings.
+type Input struct {
+	Known     string // the seat that the session has already
+	Process   Claim
+	Launcher  Claim
+	Terminal  Claim
+	Directory Claim
+	New       func() string // makes a seat
+}
+
+// strategies is the cascade: the first that gives a seat wins.
+var strategies = [...]struct {
+	method Method
+	seat   func(Input) string
+}{
+	{SessionID, func(in Input) string { return in.Known }},
+	// The same process cannot be two sessions at once: /clear and the
+	// interactive /resume give it a new session id.
+	{Process, func(in Input) string { return in.Process.Seat }},
+	{Launcher, func(in Input) string { return in.Launcher.free() }},
+	{Terminal, func(in Input) string { return in.Terminal.free() }},
+	{Directory, func(in Input) string { return in.Directory.free() }},
+	{Created, func(in Input) string { return in.New() }},
+}
+
+func (c Claim) free() string {
+	if c.Taken {
+		return ""
+	}
+	return c.Seat
+}
+
+// Seat returns the seat of a session and the strategy that found it.
+func Seat(in Input) (string, Method) {
+	for _, s := range strategies {
+		if seat := s.seat(in); seat != "" {
+			return seat, s.method
+		}
+	}
+	return "", Created
+}

@@ -1,0 +1,87 @@
+// Package evidence reads what hooks cannot tell: which process an agent is and
+// whether it still runs, where it sits (terminal, repository), what the client
+// says of itself in its registry, and how its transcript ends.
+//
+// It guarantees: every read is bounded in bytes and steps; whatever cannot be
+// read, or is of a shape that is not known, gives an empty or unknown value and
+// never a guess; nothing it returns holds a secret of the environment. It does
+// not guarantee freshness (a reading is as old as its own time says), nor an
+// answer in time: a file system that hangs makes it hang, so a caller with a
+// deadline needs a timer beside it.
+//
+// The hook links this package: it imports no fmt, regexp, os/exec, net or
+// encoding/json, does no work at start, and makes few system calls.
+package evidence
+
+import (
+	"os"
+	"strings"
+	"unicode"
+
+	"beckon/event"
+)
+
+// Machine is the place a reader or hook runs in. Two processes can be compared
+// only inside one machine (DESIGN.md section 4, item 1).
+type Machine struct {
+	Host string // host name
+	Boot string // boot id of the kernel; empty on Windows and when not readable
+	NS   string // pid namespace, "pid:[4026531836]"; Linux only
+}
+
+// ThisMachine reads the machine once: a uname, one short file and one link on
+// Linux. Keep the value; it does not change while a process runs.
+func ThisMachine() Machine {
+	host, _ := os.Hostname()
+	return Machine{Host: clean(host, event.MaxID), Boot: bootID(), NS: pidNamespace()}
+}
+
+// clean returns s without control characters, as valid UTF-8 and cut to max
+// bytes on a rune boundary. Everything taken from the environment or from a
+// file goes through it, so that a name cannot drive a terminal.
+func clean(s string, max int) string {
+	if !isClean(s) {
+		s = strings.Map(visible, strings.ToValidUTF8(s, "\uFFFD"))
+	}
+	return cut(s, max)
+}
+
+func isClean(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c < ' ' || c >= 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+func visible(r rune) rune {
+	if unicode.IsControl(r) {
+		return '?'
+	}
+	return r
+}
+
+// cut shortens s to at most max bytes without splitting a rune.
+func cut(s string, max int) string {
+	if len(s) <= max {
+		return s
+	}
+	for max > 0 && s[max]&0xc0 == 0x80 {
+		max--
+	}
+	return s[:max]
+}
+
+// digits reports whether s is a decimal number that fits an int64.
+func digits(s string) bool {
+	if s == "" || len(s) > 18 {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return true
+}

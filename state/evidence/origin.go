@@ -1,0 +1,45 @@
+package evidence
+
+import "beckon/event"
+
+// Origin reads where a hook of Claude Code runs: process, terminal, repository
+// and project. getenv is the hook's environment, cwd the payload's. It is read
+// on SessionStart, at first sight and when cwd changed (DESIGN.md section 6).
+// Seat and ProjectID are left to the store.
+func Origin(getenv func(string) string, cwd string) *event.Origin {
+	return OriginOf("claude-code", getenv, cwd)
+}
+
+// OriginOf is Origin for the agent of that name ("codex", "gemini", ...).
+func OriginOf(agent string, getenv func(string) string, cwd string) *event.Origin {
+	here := ThisMachine()
+	g := Git(cwd)
+	return &event.Origin{
+		Process:  Agent(agent, here, getenv),
+		Terminal: Terminal(getenv),
+		Git:      g,
+		Host:     here.Host,
+		Entry:    clean(getenv("CLAUDE_CODE_ENTRYPOINT"), event.MaxID),
+		Launcher: launcherID(getenv("BECKON_AGENT_ID")),
+		Project:  Project(cwd, g),
+	}
+}
+
+// maxLauncher bounds BECKON_AGENT_ID; a UUID has 36 characters.
+const maxLauncher = 128
+
+// launcherID returns s if it looks like an id, else nothing: a launcher's id
+// becomes part of identity, and half a sentence in it would not be one.
+func launcherID(s string) string {
+	if s == "" || len(s) > maxLauncher {
+		return ""
+	}
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		alnum := c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
+		if !alnum && (i == 0 || c != '-' && c != '_' && c != '.' && c != ':') {
+			return ""
+		}
+	}
+	return s
+}

@@ -1,0 +1,244 @@
+package evidence
+
+import (
+	"strconv"
+	"strings"
+
+	"beckon/event"
+)
+
+// Liveness is what a reader knows of a process.
+type Liveness uint8
+
+// What can be known of a process.
+const (
+	Unknown Liveness = iota // not readable from here: no evidence either way
+	Running                 // it is there; a stopped process (SIGSTOP) is too
+	Gone                    // it is not: exited, a zombie, or its pid has another owner
+)
+
+// Alive reports whether p still runs, as seen from here. A reader on another
+// host, boot or pid namespace knows nothing (Unknown), with one exception: the
+// same host after another boot has ended every process of the boot before
+// (Gone). A pid whose start time differs has been reused (CASE 17): Gone. A
+// record without a start time can be known to be Gone, never to run.
+//
+// Limits: two machines that share a state directory and a telling host name
+// look like one that rebooted; and a program whose first thread has exited
+// while others run reads as a zombie.
+func Alive(p event.Process, here Machine) Liveness {
+	if p.Pid <= 0 {
+		return Unknown
+	}
+	if l, ok := place(p, here); !ok {
+		return l
+	}
+	q, l := lookup(p.Pid)
+	return verdict(p, q, l)
+}
+
+// verdict compares a record with what lookup found at its pid.
+func verdict(p event.Process, q proc, l Liveness) Liveness {
+	switch {
+	case l != Running:
+		return l
+	case q.dead:
+		return Gone
+	case p.Start == "" || q.start == "":
+		return Unknown
+	case p.Start != q.start:
+		return Gone
+	}
+	return Running
+}
+
+// place reports whether p's pid means the same process here, and if not, what
+// that says about p. Equal boot ids are one kernel, whatever the host is
+// called by now; a host name follows the network on some systems.
+func place(p event.Process, here Machine) (Liveness, bool) {
+	sameHost := p.Host == here.Host && telling(p.Host)
+	sameBoot := p.Boot == here.Boot
+	switch {
+	case p.Boot != "" && here.Boot != "" && !sameBoot:
+		if sameHost {
+			return Gone, false
+		}
+		return Unknown, false
+	case !sameHost && (p.Boot == "" || here.Boot == ""):
+		return Unknown, false
+	case p.NS != here.NS:
+		return Unknown, false
+	}
+	return Running, true
+}
+
+// telling reports whether a host name can tell two machines apart.
+func telling(host string) bool {
+	return host != "" && host != "localhost" && !strings.HasPrefix(host, "localhost.")
+}
+
+// Process returns the identity of the process that now has pid, as seen from
+// here, and whether it runs. It is for sessions that only the registry knows.
+func Process(pid int, here Machine) (event.Process, bool) {
+	if pid <= 0 {
+		return event.Process{}, false
+	}
+	p, l := lookup(pid)
+	if l != Running || p.dead {
+		return event.Process{}, false
+	}
+	return identity(pid, p.start, here), true
+}
+
+func identity(pid int, start string, here Machine) event.Process {
+	return event.Process{Host: here.Host, Boot: here.Boot, NS: here.NS, Pid: pid, Start: start}
+}
+
+// proc is one process as the kernel shows it.
+type proc struct {
+	ppid  int
+	comm  string // name, as the kernel keeps it; lower case and without .exe on Windows
+	start string // see event.Process.Start
+	dead  bool   // it has exited and waits to be reaped
+}
+
+// client says how one agent's process is recognised. Names are what the kernel
+// shows: a native install runs as its version ("2.1.329"), since that is its
+// file's name.
+type client struct {
+	agent    string
+	pidVar   string // environment variable with the client's own pid
+	names    []string
+	versions bool // a name like "2.1.329" is this client
+}
+
+var clients = [...]client{
+	{agent: "claude-code", pidVar: "CLAUDE_PID", names: []string{"claude", "claude.exe", "claude-code"}, versions: true},
+	{agent: "codex", names: []string{"codex"}},
+	{agent: "gemini", names: []string{"gemini"}},
+	{agent: "opencode", names: []string{"opencode"}},
+}
+
+func clientOf(agent string) client {
+	for _, c := range clients {
+		if c.agent == agent {
+			return c
+		}
+	}
+	return client{agent: agent}
+}
+
+func (c client) named(comm string) bool {
+	for _, n := range c.names {
+		if comm == n {
+			return true
+		}
+	}
+	return c.versions && isVersion(comm)
+}
+
+// isVersion reports whether comm looks like "2.1.329" or "2.1.329-beta".
+func isVersion(comm string) bool {
+	dots := 0
+	for i := 0; i < len(comm); i++ {
+		switch c := comm[i]; {
+		case c >= '0' && c <= '9':
+		case c == '.' && i > 0 && comm[i-1] != '.':
+			dots++
+		case c == '-' && dots == 2:
+			return true
+		default:
+			return false
+		}
+	}
+	return dots == 2 && comm[len(comm)-1] != '.'
+}
+
+// Agent returns the process of the agent that this hook belongs to: the
+// nearest ancestor of the hook that either is the client's own pid variable
+// (CLAUDE_PID) or bears the client's name, and else the first ancestor that is
+// no shell. It returns the zero Process when there is none.
+//
+// Why this order: in exec form the client is the parent, in shell form a shell
+// is between (CLIENT.md). A variable alone proves nothing: it is inherited by
+// everything the agent starts, and outlives its client in a tmux server's
+// environment; so it counts only on the chain of ancestors, and a nearer
+// client (a nested `claude -p` of a version that does not set the variable)
+// wins over it. A hook whose client has died hangs off init or a supervisor,
+// which is not believed to be an agent.
+func Agent(agent string, here Machine, getenv func(string) string) event.Process {
+	c := clientOf(agent)
+	claimed := 0
+	if c.pidVar != "" {
+		claimed, _ = strconv.Atoi(getenv(c.pidVar))
+	}
+	pid, start := parent()
+	pid, start = nearest(lookup, pid, start, c, claimed)
+	if pid == 0 {
+		return event.Process{}
+	}
+	return identity(pid, start, here)
+}
+
+// maxAncestors bounds the walk; real chains are under ten.
+const maxAncestors = 32
+
+// nearest walks up from pid, the hook's parent. limit is the hook's own start
+// time where the platform may have reused the parent's pid, else empty.
+func nearest(look func(int) (proc, Liveness), pid int, limit string, c client, claimed int) (int, string) {
+	firstPid, firstStart, below := 0, "", true
+	for range maxAncestors {
+		if pid <= 0 {
+			break
+		}
+		p, l := look(pid)
+		if l != Running || limit != "" && newer(p.start, limit) {
+			break
+		}
+		if pid == claimed || c.named(p.comm) {
+			return pid, p.start
+		}
+		if below && !transparent(p.comm) {
+			below = false
+			if !keeper(pid, p.comm) {
+				firstPid, firstStart = pid, p.start
+			}
+		}
+		pid, limit = p.ppid, p.start
+	}
+	return firstPid, firstStart
+}
+
+// newer reports whether start time a is after b. A parent cannot be newer
+// than its child: if it is, the pid was reused (Windows keeps the parent's
+// pid after its death).
+func newer(a, b string) bool {
+	if len(a) != len(b) {
+		return len(a) > len(b)
+	}
+	return a > b
+}
+
+// transparent reports whether comm is a shell or a command that only runs
+// another one: whoever started it started the hook.
+func transparent(comm string) bool {
+	switch comm {
+	case "sh", "bash", "dash", "zsh", "ash", "ksh", "mksh", "fish", "csh", "tcsh", "busybox", "nu", "pwsh", "powershell", "cmd",
+		"env", "timeout", "nice", "ionice", "nohup", "setsid", "stdbuf", "sudo", "doas", "time":
+		return true
+	}
+	return false
+}
+
+// keeper reports whether the process only looks after others, so that a hook
+// below it has lost its client.
+func keeper(pid int, comm string) bool {
+	switch comm {
+	case "systemd", "init", "launchd", "login", "su", "tini", "dumb-init", "docker-init", "conmon", "cron", "crond",
+		"tmux: server", "tmux", "screen", "SCREEN", "zellij", "explorer", "services", "svchost":
+		return true
+	case "node", "node-MainThread", "bun", "deno":
+		return false // may be pid 1 of a container
+	}
+	return pid == 1 || strings.HasPrefix(comm, "sshd") || strings.HasPrefix(comm, "containerd-shim")
+}

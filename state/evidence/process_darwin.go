@@ -1,0 +1,65 @@
+package evidence
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"beckon/event"
+)
+
+// parent returns the hook's parent; launchd takes orphans over at once, so it
+// needs no start time to check.
+func parent() (pid int, start string) { return os.Getppid(), "" }
+
+// bootID is a random id of this boot; kern.boottime moves when the clock is
+// set, so it is no substitute.
+func bootID() string {
+	id, err := unix.Sysctl("kern.bootsessionuuid")
+	if err != nil {
+		return ""
+	}
+	return clean(id, event.MaxID)
+}
+
+// pidNamespace is empty: macOS has no pid namespaces.
+func pidNamespace() string { return "" }
+
+// szomb is P_stat of a zombie in <sys/proc.h>.
+const szomb = 5
+
+// lookup reads one process with sysctl kern.proc.pid. Of a pid that does not
+// exist it returns no data, which the package reports as EIO.
+func lookup(pid int) (proc, Liveness) {
+	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	switch {
+	case err == unix.EIO || err == unix.ESRCH:
+		return proc{}, Gone
+	case err != nil || int(k.Proc.P_pid) != pid:
+		return proc{}, Unknown
+	}
+	comm := k.Proc.P_comm[:]
+	if i := bytes.IndexByte(comm, 0); i >= 0 {
+		comm = comm[:i]
+	}
+	return proc{
+		ppid:  int(k.Eproc.Ppid),
+		comm:  string(comm),
+		start: startOf(k.Proc.P_starttime),
+		dead:  k.Proc.P_stat == szomb,
+	}, Running
+}
+
+// startOf gives a start time as microseconds since 1970. The kernel sets it
+// once, when the process is made.
+func startOf(t unix.Timeval) string {
+	return strconv.FormatInt(int64(t.Sec)*1_000_000+int64(t.Usec), 10)
+}
+
+// startWall returns when a process started by the wall clock.
+func startWall(start string) (event.Millis, bool) {
+	us, err := strconv.ParseInt(start, 10, 64)
+	return event.Millis(us / 1000), err == nil && us > 0
+}

@@ -1,0 +1,127 @@
+package evidence
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+
+	"beckon/event"
+)
+
+// maxStat is over the longest possible head of /proc/PID/stat: 22 numbers of
+// 20 digits and a name of 64 bytes.
+const maxStat = 1024
+
+// parent returns the hook's parent. Linux hands orphans to a reaper, so the
+// number is always current and needs no start time to check.
+func parent() (pid int, start string) { return os.Getppid(), "" }
+
+func bootID() string {
+	var buf [64]byte
+	b, err := readHead("/proc/sys/kernel/random/boot_id", buf[:])
+	if err != nil {
+		return ""
+	}
+	return clean(string(bytes.TrimSpace(b)), event.MaxID)
+}
+
+func pidNamespace() string {
+	ns, _ := os.Readlink("/proc/self/ns/pid")
+	return clean(ns, event.MaxID)
+}
+
+// lookup reads one process. A file that is not there is no proof by itself:
+// /proc may hide other users' processes (hidepid), so the kernel is asked.
+func lookup(pid int) (proc, Liveness) {
+	var path [32]byte
+	b := strconv.AppendInt(append(path[:0], "/proc/"...), int64(pid), 10)
+	var buf [maxStat]byte
+	stat, err := readHead(string(append(b, "/stat"...)), buf[:])
+	switch err {
+	case nil:
+		if p, ok := parseStat(stat); ok {
+			return p, Running
+		}
+		return proc{}, Unknown
+	case syscall.ESRCH:
+		return proc{}, Gone
+	case syscall.ENOENT:
+		if syscall.Kill(pid, 0) == syscall.ESRCH {
+			return proc{}, Gone
+		}
+	}
+	return proc{}, Unknown
+}
+
+// The fields of /proc/PID/stat that follow the name, counted from 0: proc(5)
+// numbers them from 3.
+const (
+	statState = 0  // field 3
+	statPpid  = 1  // field 4
+	statStart = 19 // field 22
+)
+
+// parseStat reads a line of /proc/PID/stat. The name is in parentheses and may
+// hold spaces and parentheses itself, so the fields are counted from the last
+// closing one.
+func parseStat(b []byte) (proc, bool) {
+	open, end := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
+	if open < 0 || end < open {
+		return proc{}, false
+	}
+	p := proc{comm: string(b[open+1 : end])}
+	rest := b[end+1:]
+	for i := 0; i <= statStart; i++ {
+		var f []byte
+		f, rest = field(rest)
+		ok := true
+		switch i {
+		case statState:
+			ok = len(f) == 1
+			p.dead = ok && (f[0] == 'Z' || f[0] == 'X' || f[0] == 'x')
+		case statPpid:
+			p.ppid, ok = number(f)
+		case statStart:
+			p.start, ok = string(f), digits(string(f))
+		}
+		if !ok {
+			return proc{}, false
+		}
+	}
+	return p, true
+}
+
+// field returns the first blank-separated word of b and what follows it.
+func field(b []byte) (f, rest []byte) {
+	b = bytes.TrimLeft(b, " ")
+	if i := bytes.IndexAny(b, " \n"); i >= 0 {
+		return b[:i], b[i:]
+	}
+	return b, nil
+}
+
+func number(b []byte) (int, bool) {
+	if !digits(string(b)) {
+		return 0, false
+	}
+	n, err := strconv.Atoi(string(b))
+	return n, err == nil
+}
+
+// userHz is the unit of start times in /proc: 100 a second on every
+// architecture Go has on Linux.
+const userHz = 100
+
+// startWall returns when a process started by the wall clock, to about a
+// second. It is wrong by whatever the clock was set since.
+func startWall(start string) (event.Millis, bool) {
+	var si syscall.Sysinfo_t
+	if !digits(start) || syscall.Sysinfo(&si) != nil {
+		return 0, false
+	}
+	ticks, err := strconv.ParseInt(start, 10, 64)
+	boot := time.Now().UnixMilli() - int64(si.Uptime)*1000
+	return event.Millis(boot + ticks*(1000/userHz)), err == nil
+}

@@ -1,0 +1,17 @@
+//go:build !linux && !darwin && !windows
+
+package evidence
+
+import (
+	"os"
+
+	"beckon/event"
+)
+
+// Elsewhere there is no process evidence: hooks, registry and transcript lead.
+
+func parent() (pid int, start string)                { return os.Getppid(), "" }
+func bootID() string                                 { return "" }
+func pidNamespace() string                           { return "" }
+func lookup(int) (proc, Liveness)                    { return proc{}, Unknown }
+func startWall(string) (start event.Millis, ok bool) { return 0, false }

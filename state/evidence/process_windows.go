@@ -1,0 +1,92 @@
+package evidence
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+
+	"beckon/event"
+)
+
+// parent returns the hook's parent and the hook's own start time: Windows
+// keeps the pid of a parent that has died, and hands the number out again.
+func parent() (pid int, start string) {
+	p, l := lookup(os.Getpid())
+	if l != Running {
+		return 0, ""
+	}
+	return p.ppid, p.start
+}
+
+// bootID is empty: Windows has no cheap boot id, and a start time in units of
+// 100 ns names a process over any boot.
+func bootID() string { return "" }
+
+// pidNamespace is empty: Windows has no pid namespaces.
+func pidNamespace() string { return "" }
+
+// lookup reads one process. A process that may not be opened is unknown; one
+// that has exited but is still held open by somebody counts as dead.
+func lookup(pid int) (proc, Liveness) {
+	const access = windows.PROCESS_QUERY_LIMITED_INFORMATION | windows.SYNCHRONIZE
+	h, err := windows.OpenProcess(access, false, uint32(pid))
+	switch err {
+	case nil:
+	case windows.ERROR_INVALID_PARAMETER: // no such process
+		return proc{}, Gone
+	default:
+		return proc{}, Unknown
+	}
+	defer windows.CloseHandle(h)
+
+	var made, exit, kernel, user windows.Filetime
+	if err := windows.GetProcessTimes(h, &made, &exit, &kernel, &user); err != nil {
+		return proc{}, Unknown
+	}
+	ended, err := windows.WaitForSingleObject(h, 0)
+	if err != nil {
+		return proc{}, Unknown
+	}
+	return proc{
+		ppid:  parentOf(h),
+		comm:  imageName(h),
+		start: strconv.FormatInt(int64(made.HighDateTime)<<32|int64(made.LowDateTime), 10),
+		dead:  ended == windows.WAIT_OBJECT_0,
+	}, Running
+}
+
+// parentOf returns the pid a process was started by, 0 when it is not told.
+// It may belong to another process by now; nearest compares start times.
+func parentOf(h windows.Handle) int {
+	var info windows.PROCESS_BASIC_INFORMATION
+	err := windows.NtQueryInformationProcess(h, windows.ProcessBasicInformation,
+		unsafe.Pointer(&info), uint32(unsafe.Sizeof(info)), nil)
+	if err != nil {
+		return 0
+	}
+	return int(info.InheritedFromUniqueProcessId)
+}
+
+// imageName returns the program's base name, in lower case, without ".exe".
+func imageName(h windows.Handle) string {
+	var buf [windows.MAX_PATH]uint16
+	n := uint32(len(buf))
+	if windows.QueryFullProcessImageName(h, 0, &buf[0], &n) != nil {
+		return ""
+	}
+	name := strings.ToLower(filepath.Base(windows.UTF16ToString(buf[:n])))
+	return strings.TrimSuffix(name, ".exe")
+}
+
+// filetimeEpoch is 1970 in FILETIME: 100 ns since 1601.
+const filetimeEpoch = 116_444_736_000_000_000
+
+// startWall returns when a process started by the wall clock.
+func startWall(start string) (event.Millis, bool) {
+	ft, err := strconv.ParseInt(start, 10, 64)
+	return event.Millis((ft - filetimeEpoch) / 10_000), err == nil && ft > filetimeEpoch
+}

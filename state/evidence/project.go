@@ -1,0 +1,92 @@
+package evidence
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+
+	"beckon/event"
+)
+
+// markers are the files that make a directory a project's root (CASES part II
+// 2.2); .git is not among them, since Git has looked for it.
+var markers = [...]string{
+	"pyproject.toml", "package.json", "Cargo.toml", "go.mod",
+	"Makefile", "setup.py", "setup.cfg", ".project",
+}
+
+// Project returns the root of the project dir belongs to: the git work tree,
+// else the nearest directory at or above dir that holds a project file, else
+// dir. No directory is refused (DESIGN.md section 5). A stray package.json in
+// the home directory or at the root of the file system does not make
+// everything below one project.
+func Project(dir string, g event.Git) string {
+	switch {
+	case g.Worktree != "":
+		return g.Worktree
+	case g.Common != "":
+		return bareRoot(g.Common)
+	case !filepath.IsAbs(dir):
+		return cut(dir, event.MaxPath)
+	}
+	home := homeDir()
+	start := physical(dir)
+	for at, n := start, 0; n < maxLevels; n++ {
+		up := filepath.Dir(at)
+		if at != start && (at == home || up == at) {
+			break
+		}
+		if marked(at) {
+			return cut(at, event.MaxPath)
+		}
+		if up == at {
+			break
+		}
+		at = up
+	}
+	return cut(start, event.MaxPath)
+}
+
+// bareRoot is the work tree beside a .git directory one works inside of, else
+// the bare repository itself.
+func bareRoot(common string) string {
+	if filepath.Base(common) == ".git" {
+		return filepath.Dir(common)
+	}
+	return common
+}
+
+func homeDir() string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return physical(home)
+}
+
+func marked(dir string) bool {
+	for _, m := range markers {
+		if exists(filepath.Join(dir, m)) {
+			return true
+		}
+	}
+	return false
+}
+
+// ProjectID is 12 hex digits of the SHA-256 of the common git directory, so
+// that all work trees of a repository are one project; without a repository,
+// of the project's root. It is empty when both are.
+func ProjectID(g event.Git, root string) string {
+	of := g.Common
+	if of == "" {
+		of = root
+	}
+	if of == "" {
+		return ""
+	}
+	// Linking crypto/sha256 costs the hook 5 page faults beside what it links
+	// already; one written out would cost its own code.
+	sum := sha256.Sum256([]byte(of))
+	return hex.EncodeToString(sum[:6])
+}

@@ -1,0 +1,295 @@
+// Package state says what an agent's events mean.
+//
+// Session holds facts with their times and no verdict; Apply folds one Change
+// into it; Resolve turns facts and evidence into one word. All three are pure,
+// total and deterministic: the same journal always gives the same bytes, and
+// changes that can really arrive in either order give the same state
+// (CASE 10), because facts are compared by their own times and not by the
+// order of arrival.
+package state
+
+import "beckon/event"
+
+// Schema is the number of the session format this version writes. A file with
+// a newer number is left untouched.
+const Schema = 1
+
+// Limits that keep a session file under 64 KiB whatever happens
+// (DESIGN.md section 5). What is over them is forgotten oldest first.
+const (
+	maxActors  = 24
+	maxCalls   = 32 // open calls over all actors
+	maxClosed  = 16 // tombstones of closed calls
+	maxRecent  = 16 // events remembered to tell a second install's copies
+	maxTodos   = 64
+	maxStopped = 8 // subagents shown after they stopped
+)
+
+// Session is what is known of one agent session: facts with their times.
+type Session struct {
+	Schema    int          `json:"schema,omitempty"`
+	ID        string       `json:"session_id,omitempty"`
+	Agent     string       `json:"agent,omitempty"`
+	Seat      string       `json:"seat_id,omitempty"`
+	ProjectID string       `json:"project_id,omitempty"`
+	Seq       int64        `json:"seq,omitempty"`    // last journal line folded
+	Offset    int64        `json:"offset,omitempty"` // bytes of the journal folded
+	Created   event.Millis `json:"created_at,omitempty"`
+	Updated   event.Millis `json:"updated_at,omitempty"` // newest change of any kind
+	Activity  event.Millis `json:"activity_at,omitempty"`
+
+	Origin     event.Origin `json:"origin,omitzero"`
+	OriginAt   event.Millis `json:"origin_at,omitempty"`
+	Cwd        string       `json:"cwd,omitempty"`
+	Transcript string       `json:"transcript_path,omitempty"`
+	Model      string       `json:"model,omitempty"`
+	Mode       string       `json:"permission_mode,omitempty"`
+	Effort     string       `json:"effort,omitempty"`
+
+	Start      Mark         `json:"start,omitzero"` // newest SessionStart; Reason is its source
+	End        Mark         `json:"end,omitzero"`   // SessionEnd
+	Lost       Mark         `json:"lost,omitzero"`  // the process was seen to be gone
+	Prompt     Prompt       `json:"prompt,omitzero"`
+	Stop       Stop         `json:"stop,omitzero"`
+	Failure    Mark         `json:"failure,omitzero"` // newest StopFailure
+	Compact    Span         `json:"compact,omitzero"`
+	Seen       event.Millis `json:"seen_at,omitempty"`
+	Backburner Backburner   `json:"backburner,omitzero"`
+	Removed    event.Millis `json:"removed_at,omitempty"`
+
+	Actors []Actor    `json:"actors,omitempty"` // [0], when present, is the main conversation
+	Closed []Closed   `json:"closed,omitempty"`
+	Recent []Recent   `json:"recent,omitempty"`
+	Seeing []Observed `json:"observed,omitempty"` // newest observation of each source and kind
+	Todos  Todos      `json:"todos,omitzero"`
+	Counts Counts     `json:"counts,omitzero"`
+
+	// Last is the newest event folded, with its confidence (row B7).
+	Last Mark `json:"last,omitzero"`
+}
+
+// Mark is something that happened once, with what was said of it.
+type Mark struct {
+	At     event.Millis `json:"at,omitempty"`
+	Reason string       `json:"reason,omitempty"`
+	Detail string       `json:"detail,omitempty"`
+}
+
+// Span is something that starts and ends. It is open while Done < At.
+type Span struct {
+	At     event.Millis `json:"at,omitempty"`
+	Done   event.Millis `json:"done,omitempty"`
+	Reason string       `json:"reason,omitempty"`
+}
+
+// Prompt is the newest prompt the user wrote.
+type Prompt struct {
+	At    event.Millis `json:"at,omitempty"`
+	ID    string       `json:"id,omitempty"`
+	Text  string       `json:"text,omitempty"`  // head, at most event.MaxPrompt bytes
+	First event.Millis `json:"first,omitempty"` // the prompt that opened this turn
+}
+
+// Stop is the newest Stop of the main conversation and the snapshot of
+// background work that the newest Stop or SubagentStop carried. The snapshot
+// is the truth about what still runs; nothing is counted (CASE 8).
+type Stop struct {
+	At         event.Millis `json:"at,omitempty"`
+	Message    string       `json:"message,omitempty"` // tail, at most event.MaxMessage bytes
+	Snapshot   event.Millis `json:"snapshot,omitempty"`
+	Background []event.Task `json:"background,omitempty"`
+	Crons      int          `json:"crons,omitempty"`
+}
+
+// Backburner is set while the user has put the session aside.
+type Backburner struct {
+	At    event.Millis `json:"at,omitempty"`
+	Until event.Millis `json:"until,omitempty"` // zero: until the user's own next prompt
+	Off   event.Millis `json:"off,omitempty"`
+}
+
+// on reports whether the session is set aside at now.
+func (b Backburner) on(now event.Millis) bool {
+	return b.At > b.Off && (b.Until == 0 || now < b.Until)
+}
+
+// Actor is the main conversation (empty ID) or one subagent. It runs while
+// Active > Ended.
+type Actor struct {
+	ID      string       `json:"id,omitempty"`
+	Type    string       `json:"type,omitempty"`
+	Started event.Millis `json:"started,omitempty"`
+	Active  event.Millis `json:"active,omitempty"` // newest event that shows it at work
+	Ended   event.Millis `json:"ended,omitempty"`
+	How     string       `json:"how,omitempty"` // how it ended: one of the End... constants
+	Calls   []Call       `json:"calls,omitempty"`
+}
+
+// How an actor's turn ended.
+const (
+	EndStop    = "stop"    // Stop, SubagentStop
+	EndFailure = "failure" // StopFailure
+	EndHalt    = "halt"    // Esc or a refusal, as a reader saw it
+	EndIdle    = "idle"    // idle_prompt, or a snapshot without it
+	EndStart   = "start"   // the session (re)started
+)
+
+func (a *Actor) running() bool { return a.Active > a.Ended }
+
+// Call is one open tool call. It waits for the user while Asked is set and
+// Answered is not.
+type Call struct {
+	UseID     string       `json:"id,omitempty"` // empty: only its PermissionRequest was seen
+	Name      string       `json:"name,omitempty"`
+	Hash      string       `json:"hash,omitempty"`
+	Summary   string       `json:"summary,omitempty"`
+	At        event.Millis `json:"at,omitempty"`
+	Kind      WaitKind     `json:"kind,omitempty"` // what it waits for, when it does
+	Asked     event.Millis `json:"asked,omitempty"`
+	Requested bool         `json:"requested,omitempty"` // a PermissionRequest was paired with it
+	Answered  event.Millis `json:"answered,omitempty"`  // a reader saw that the wait is over
+}
+
+func (c *Call) waiting() bool { return c.Asked != 0 && c.Answered == 0 }
+
+// WaitKind is what a call waits for.
+type WaitKind string
+
+// What a call can wait for. Everything but WaitPermission is a question
+// (CASE 4).
+const (
+	WaitPermission WaitKind = "permission"
+	WaitQuestion   WaitKind = "question" // AskUserQuestion
+	WaitPlan       WaitKind = "plan"     // ExitPlanMode, EnterPlanMode
+	WaitForm       WaitKind = "form"     // MCP elicitation
+)
+
+// Closed is the tombstone of a call, so that its late PreToolUse or
+// PermissionRequest does not open it again.
+type Closed struct {
+	UseID     string       `json:"id,omitempty"`
+	Actor     string       `json:"actor,omitempty"`
+	Hash      string       `json:"hash,omitempty"`
+	At        event.Millis `json:"at,omitempty"`
+	Requested bool         `json:"requested,omitempty"`
+}
+
+// Recent is an event remembered for CASE 24: a copy from an install of other
+// origin within a second is the same event.
+type Recent struct {
+	Sig    string       `json:"sig,omitempty"`
+	Via    string       `json:"via,omitempty"`
+	At     event.Millis `json:"at,omitempty"`
+	Paired bool         `json:"paired,omitempty"`
+}
+
+// Todos counts the agent's own task list (TaskCreated, TaskCompleted).
+type Todos struct {
+	Open []string `json:"open,omitempty"` // task ids
+	Done int      `json:"done,omitempty"`
+	// Over counts open tasks beyond the limit of ids kept.
+	Over int `json:"over,omitempty"`
+}
+
+// Counts are totals over the session's life.
+type Counts struct {
+	Events      int64 `json:"events,omitempty"`
+	Turns       int64 `json:"turns,omitempty"`
+	Tools       int64 `json:"tools,omitempty"`
+	Failures    int64 `json:"failures,omitempty"`
+	Permissions int64 `json:"permissions,omitempty"`
+	Questions   int64 `json:"questions,omitempty"`
+	Subagents   int64 `json:"subagents,omitempty"`
+}
+
+// Change is one thing that happened to a session. Exactly one of Event,
+// Observation and Action is set.
+type Change struct {
+	Seq int64        // number of its journal line
+	At  event.Millis // when it happened
+
+	Event       *event.Event
+	Observation *Observed
+	Action      *Action
+}
+
+// Confidence says how sure a source is (row B7).
+type Confidence string
+
+// The confidences, DESIGN.md section 4.
+const (
+	High   Confidence = "high"   // hook, registry, process
+	Medium Confidence = "medium" // transcript
+	Low    Confidence = "low"    // inferred
+)
+
+// Source says where a fact comes from.
+type Source string
+
+// The sources of facts.
+const (
+	FromHook       Source = "hook"
+	FromRegistry   Source = "registry"
+	FromProcess    Source = "process"
+	FromTranscript Source = "transcript"
+	FromUser       Source = "user"
+	Inferred       Source = "inferred"
+)
+
+// Confidence returns how sure s is.
+func (s Source) Confidence() Confidence {
+	switch s {
+	case FromTranscript:
+		return Medium
+	case Inferred:
+		return Low
+	}
+	return High
+}
+
+// Seeing is what an observation says.
+type Seeing string
+
+// What a reader can see that no hook tells.
+const (
+	SawHalt     Seeing = "halt"     // Esc, or a refusal: nothing runs and nothing waits
+	SawApproved Seeing = "approved" // the open dialogs were answered, the calls run
+	SawWaiting  Seeing = "waiting"  // a dialog is open
+	SawBusy     Seeing = "busy"     // the agent works
+	SawGone     Seeing = "gone"     // the process is no more
+	SawAlive    Seeing = "alive"    // a process believed gone is there
+)
+
+// Observed is something a reader saw, with the time it happened as far as the
+// source tells.
+type Observed struct {
+	Source Source       `json:"source,omitempty"`
+	What   Seeing       `json:"what,omitempty"`
+	At     event.Millis `json:"at,omitempty"`
+	Detail string       `json:"detail,omitempty"`
+}
+
+// ActionKind is what the user did to a session through beckon.
+type ActionKind string
+
+// What a user can do to a session.
+const (
+	ActSeen       ActionKind = "seen"
+	ActBackburner ActionKind = "backburner"
+	ActUnburner   ActionKind = "unburner"
+	ActRemove     ActionKind = "remove"
+)
+
+// Action is something the user did to the session through beckon.
+type Action struct {
+	Kind  ActionKind   `json:"kind,omitempty"`
+	Until event.Millis `json:"until,omitempty"` // backburner: when it ends by itself
+}
+
+// Main returns the main conversation; the zero Actor before its first event.
+func (s *Session) Main() Actor {
+	if len(s.Actors) > 0 && s.Actors[0].ID == "" {
+		return s.Actors[0]
+	}
+	return Actor{}
+}

@@ -1,0 +1,164 @@
+package store
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"math/rand/v2"
+	"strconv"
+
+	"beckon/event"
+	"beckon/event/jsonenc"
+	"beckon/state"
+	"beckon/state/correlate"
+
+	"github.com/tidwall/gjson"
+)
+
+// place reads where the event came from, if that is due, and gives the
+// session its seat (DESIGN.md section 5). It returns the method that found
+// the seat of a new session.
+func (h *held) place(u *Update) string {
+	e := u.Change.Event
+	if e == nil {
+		return ""
+	}
+	due := h.s.Seat == "" || e.Kind == event.SessionStart || (e.Cwd != "" && e.Cwd != h.s.Cwd)
+	if e.Origin == nil && due && u.Origin != nil {
+		e.Origin = u.Origin()
+	}
+	o := e.Origin
+	if o == nil {
+		if h.s.Seat != "" {
+			return ""
+		}
+		o = &event.Origin{}
+		e.Origin = o
+	}
+	if o.Seat != "" {
+		return "" // replayed
+	}
+	seat, method := correlate.Seat(h.claims(o, u))
+	o.Seat = seat
+	h.claim(o, e.Agent)
+	if h.s.Seq > 0 {
+		return ""
+	}
+	return string(method)
+}
+
+// claims reads what the seat index knows of the event's surroundings.
+func (h *held) claims(o *event.Origin, u *Update) correlate.Input {
+	in := correlate.Input{Known: h.s.Seat, New: newSeat}
+	if h.s.Seat != "" {
+		return in
+	}
+	in.Process = h.st.readClaim(processID(o.Process))
+	in.Launcher = h.st.readClaim(launcherID(o.Launcher))
+	in.Terminal = h.st.readClaim(terminalID(o, u.Change.Event.Agent))
+	for _, c := range []*correlate.Claim{&in.Launcher, &in.Terminal} {
+		c.Taken = c.Seat != "" && c.Key != string(h.key) && h.st.occupied(c, o, u.Alive)
+	}
+	return in
+}
+
+// occupied reports whether the claim's session may still sit where a newcomer
+// at o wants to. A session known to be over makes room, and one whose process
+// is gone; one without a process makes room for others without one, since
+// then the terminal is all that is known of either.
+func (st *Store) occupied(c *correlate.Claim, o *event.Origin, alive func(event.Process) state.Presence) bool {
+	s, err := st.peek(Key(c.Key))
+	if err != nil || over(&s) {
+		return false
+	}
+	if s.Origin.Process.Pid == 0 {
+		return o.Process.Pid != 0
+	}
+	return alive == nil || alive(s.Origin.Process) != state.Gone
+}
+
+// claim notes that the session now sits at o.
+func (h *held) claim(o *event.Origin, agent string) {
+	process := processID(o.Process)
+	for _, id := range [...]string{process, launcherID(o.Launcher), terminalID(o, agent)} {
+		if id == "" {
+			continue
+		}
+		c := h.st.readClaim(id)
+		if c.Seat == o.Seat && c.Key == string(h.key) {
+			continue
+		}
+		if c.Seat != "" && c.Seat != o.Seat && id != process && h.st.occupied(&c, o, nil) {
+			continue // a nested agent does not take its parent's pane (CASE 7)
+		}
+		b := jsonenc.Str([]byte{'{'}, "seat_id", o.Seat)
+		b = append(jsonenc.Str(b, "key", string(h.key)), '}', '\n')
+		// The seat index only saves a search: an entry that cannot be written is
+		// made again at the next start.
+		_ = replaceMaking(h.st.path(tmpDir, id+"."+string(h.key)), h.st.path(seatsDir, id+".json"), h.st.path(seatsDir, ""), b)
+	}
+}
+
+func (st *Store) readClaim(id string) (c correlate.Claim) {
+	if id == "" {
+		return c
+	}
+	data, err := readFile(st.path(seatsDir, id+".json"), maxFile)
+	if err != nil || !gjson.ValidBytes(data) {
+		return c
+	}
+	v := gjson.ParseBytes(data)
+	return correlate.Claim{Seat: v.Get("seat_id").Str, Key: v.Get("key").Str}
+}
+
+// peek reads a session without its lock; the file is always whole.
+func (st *Store) peek(k Key) (state.Session, error) {
+	if k == "" {
+		return state.Session{}, state.ErrNotSession
+	}
+	data, err := readFile(st.session(k), maxFile)
+	if err != nil {
+		return state.Session{}, err
+	}
+	return state.DecodeJSON(data)
+}
+
+func processID(p event.Process) string {
+	if p.Pid == 0 || p.Start == "" {
+		return ""
+	}
+	return indexID("process", p.Host, p.Boot, p.NS, strconv.Itoa(p.Pid), p.Start)
+}
+
+func launcherID(launcher string) string {
+	if launcher == "" {
+		return ""
+	}
+	return indexID("launcher", launcher)
+}
+
+// terminalID names a terminal pane together with the agent in it: two agents
+// may share a pane one after the other.
+func terminalID(o *event.Origin, agent string) string {
+	t := o.Terminal
+	if t.ID == "" {
+		return ""
+	}
+	return indexID("terminal", o.Host, t.Kind, t.ID, t.Tmux.Socket, strconv.Itoa(t.Tmux.Server), t.Tmux.Pane, agent)
+}
+
+// indexID is a file name that stands for the parts.
+func indexID(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		h.Write([]byte(p))
+		h.Write([]byte{0})
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// newSeat makes a seat id. It has to be unique, not secret: math/rand is
+// seeded by the system and spares the hook crypto/rand.
+func newSeat() string {
+	b := strconv.AppendUint(nil, rand.Uint64(), 36)
+	return "s" + string(b)
+}
