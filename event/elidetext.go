@@ -232,20 +232,23 @@ func appendMark(dst []byte, n int64, sum uint64) []byte {
 	return append(dst, markEnd...)
 }
 
-// cutMark splits the JSON text of a string around its elision mark.
+// cutMark splits the JSON text of a string around its elision mark. A mark is
+// one only where an elision puts it, so that text about marks stays whole.
 func cutMark(s string) (head, tail string, found bool) {
-	from := 0
-	for {
-		i := strings.Index(s[from:], markStart)
-		if i < 0 {
-			return s, "", false
-		}
-		head, rest := s[:from+i], s[from+i+len(markStart):]
-		if n := markLen(rest); n > 0 {
-			return head, rest[n:], true
-		}
-		from += i + len(markStart)
+	const lastCut = headKept + len(`\ud83d\ude00`) + len("…")
+	if len(s) <= headKept || len(s) > lastCut+markRoom+tailKept {
+		return s, "", false
 	}
+	i := strings.Index(s[headKept:min(len(s), lastCut+markRoom)], markStart)
+	if i < 0 || headKept+i > lastCut {
+		return s, "", false
+	}
+	head, rest := s[:headKept+i], s[headKept+i+len(markStart):]
+	n := markLen(rest)
+	if n == 0 {
+		return s, "", false
+	}
+	return head, rest[n:], true
 }
 
 // markLen returns the length of the rest of a mark that s starts with, or 0.

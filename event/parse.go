@@ -140,11 +140,7 @@ func (p *values) parts(f field) (head, tail string, elided bool) {
 	if !jsonenc.IsString(raw) {
 		return "", "", false
 	}
-	raw = raw[1 : len(raw)-1]
-	if len(raw) <= headKept {
-		return raw, "", false
-	}
-	return cutMark(raw)
+	return cutMark(raw[1 : len(raw)-1])
 }
 
 // text returns the head of a string field.

@@ -1,5 +1,291 @@
 package event
 
-import "github.com/tidwall/gjson"
+import (
+	"strings"
+	"unicode/utf8"
 
-func summary(tool string, input gjson.Result, cwd string) string { return tool }
+	"github.com/tidwall/gjson"
+
+	"beckon/event/jsonenc"
+)
+
+// toolRow says which arguments tell what a call of a tool does: paths in its
+// input (CONTRACT.md section 1.12), the first that is there counts; a "+"
+// before a path adds it to what was found.
+type toolRow struct {
+	tool  string
+	label string // shown instead of the tool's name
+	args  []string
+}
+
+// tools is compared by sameName, so that one row serves the agents that write
+// the same tool in another letter case.
+var tools = [...]toolRow{
+	{tool: "AskUserQuestion", args: []string{"questions.#.question"}},
+	{tool: "ExitPlanMode", label: "plan", args: []string{"plan"}},
+	{tool: "Agent", args: []string{"description", "prompt"}},
+	{tool: "Task", args: []string{"description", "prompt"}},
+	{tool: "Grep", args: []string{"pattern"}},
+	{tool: "Glob", args: []string{"pattern"}},
+	{tool: "WebSearch", args: []string{"query"}},
+	{tool: "TodoWrite", args: []string{`todos.#(status=="in_progress").content`, "todos.0.content"}},
+	{tool: "TaskCreate", args: []string{"subject", "description"}},
+	{tool: "TaskUpdate", args: []string{"taskId", "+status"}},
+	{tool: "Skill", args: []string{"skill", "command", "+args"}},
+	{tool: "SendMessage", args: []string{"to", "recipient", "+summary"}},
+	{tool: "CronCreate", args: []string{"cron", "+prompt"}},
+	{tool: "apply_patch", args: []string{"command", "input", "patch", "patchText"}},
+}
+
+// telling lists the arguments that tell most of a call of any other tool.
+var telling = [...]string{
+	"command", "cmd", "file_path", "filePath", "notebook_path", "absolute_path", "path", "dir_path",
+	"pattern", "query", "url", "uri", "title", "subject", "name", "question",
+	"description", "message", "text", "body", "prompt", "task_id", "shell_id", "bash_id", "id",
+}
+
+// maxTelling is the longest argument shown of a tool that no list knows.
+const maxTelling = 200
+
+// summary returns a tool call as one line for people: printable UTF-8 of at
+// most MaxSummary bytes, "Bash: npm test".
+func summary(tool string, input gjson.Result, cwd string) string {
+	label, told := tool, ""
+	row := toolByName(tool)
+	switch {
+	case row != nil:
+		told = row.tell(input, cwd)
+		if row.label != "" {
+			label = row.label
+		}
+	case strings.HasPrefix(tool, "mcp__"):
+		server, name, _ := strings.Cut(tool[len("mcp__"):], "__")
+		return oneLine(server+": "+name+" "+tellAny(input, cwd), MaxSummary)
+	default:
+		told = tellAny(input, cwd)
+	}
+	if told == "" {
+		return oneLine(label, MaxSummary)
+	}
+	return oneLine(label+": "+told, MaxSummary)
+}
+
+func toolByName(name string) *toolRow {
+	for i := range tools {
+		if sameName(tools[i].tool, name) {
+			return &tools[i]
+		}
+	}
+	return nil
+}
+
+func (row *toolRow) tell(input gjson.Result, cwd string) string {
+	told := ""
+	for _, path := range row.args {
+		path, also := strings.CutPrefix(path, "+")
+		if told != "" && !also {
+			continue
+		}
+		if s := argument(path, input.Get(path), cwd); s != "" && told != "" {
+			told += " " + s
+		} else {
+			told += s
+		}
+	}
+	return told
+}
+
+// tellAny returns the most telling argument of an input that no row describes:
+// a well-known one, else the first short string.
+func tellAny(input gjson.Result, cwd string) string {
+	if !input.IsObject() {
+		return argument("", input, cwd)
+	}
+	best, rank := "", len(telling)+1
+	input.ForEach(func(key, v gjson.Result) bool {
+		if r := rankOf(key.Str); r < rank {
+			short := len(v.Raw) <= maxTelling && v.Type == gjson.String
+			if s := argument(key.Str, v, cwd); s != "" && (r < len(telling) || short) {
+				best, rank = s, r
+			}
+		}
+		return rank > 0
+	})
+	return best
+}
+
+func rankOf(key string) int {
+	for i := range telling {
+		if telling[i] == key {
+			return i
+		}
+	}
+	return len(telling)
+}
+
+// argument returns the value of an argument in the form its key asks for.
+func argument(key string, v gjson.Result, cwd string) string {
+	switch {
+	case v.Type == gjson.Number:
+		return v.Raw
+	case v.IsArray():
+		return list(key, v)
+	case v.Type != gjson.String:
+		return ""
+	}
+	p := values{fInput: v.Raw}
+	s := strings.TrimSpace(p.text(fInput, -1))
+	switch {
+	case hasSuffixFold(key, "path"):
+		return relative(s, cwd)
+	case key == "url" || key == "uri":
+		return address(s)
+	case key == "plan":
+		return heading(s)
+	}
+	return s
+}
+
+// list joins strings: the words of a command, else alternatives (CASES part II
+// section 4.5).
+func list(key string, v gjson.Result) string {
+	between := " "
+	if strings.Contains(key, "#") {
+		between = " | "
+	}
+	var b strings.Builder
+	v.ForEach(func(_, v gjson.Result) bool {
+		if v.Type == gjson.String {
+			if b.Len() > 0 {
+				b.WriteString(between)
+			}
+			b.WriteString(jsonenc.Unquote(v.Raw, MaxText))
+		}
+		return b.Len() < MaxText
+	})
+	return b.String()
+}
+
+func hasSuffixFold(s, suffix string) bool {
+	return len(s) >= len(suffix) && strings.EqualFold(s[len(s)-len(suffix):], suffix)
+}
+
+// relative returns path as seen from cwd if it lies under it. Of a long path
+// the end is kept: it names the file.
+func relative(path, cwd string) string {
+	const most = MaxSummary * 3 / 4
+	if rest, ok := strings.CutPrefix(path, cwd); ok && cwd != "" {
+		switch {
+		case rest == "":
+			return "."
+		case rest[0] == '/' || rest[0] == '\\':
+			path = rest[1:]
+		case cwd[len(cwd)-1] == '/':
+			path = rest
+		}
+	}
+	if len(path) <= most {
+		return path
+	}
+	path = cutTail(path, most)
+	return "…" + path[max(0, strings.IndexAny(path, `/\`)):]
+}
+
+// address returns host and path of a URL: no scheme, no user, no query, whose
+// values may be secrets.
+func address(url string) string {
+	if _, rest, ok := strings.Cut(url, "://"); ok {
+		url = rest
+	}
+	if i := strings.IndexAny(url, "?#"); i >= 0 {
+		url = url[:i]
+	}
+	host, path, _ := strings.Cut(url, "/")
+	host = host[strings.LastIndexByte(host, '@')+1:]
+	if path = strings.TrimSuffix(path, "/"); path == "" {
+		return host
+	}
+	return host + "/" + path
+}
+
+// heading returns the first heading of a Markdown text, else its first line.
+func heading(s string) string {
+	first := ""
+	for line := range strings.Lines(s) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "#") {
+			return strings.TrimSpace(strings.TrimLeft(line, "#"))
+		}
+		if first == "" {
+			first = line
+		}
+	}
+	return first
+}
+
+// oneLine returns s in one line of at most max bytes, cut with "…". Control
+// characters go, with the colour and cursor sequences they start; what a
+// longer terminal sequence carries stays, so that a command can hide nothing
+// in it. Characters that reorder or hide text go too.
+func oneLine(s string, max int) string {
+	var out []byte
+	space := false
+	for len(s) > 0 && len(out) <= max {
+		r, n := utf8.DecodeRuneInString(s)
+		switch {
+		case isBlank(r):
+			space = len(out) > 0
+		case r == 0x1b || r == 0x9b:
+			n += controlLen(s[n:], r == 0x9b)
+		case r < ' ' || 0x7f <= r && r <= 0x9f || hidden(r):
+		default:
+			if space {
+				out = append(out, ' ')
+				space = false
+			}
+			out = utf8.AppendRune(out, r)
+		}
+		s = s[n:]
+	}
+	if len(out) > max {
+		return cut(string(out), max-len("…")) + "…"
+	}
+	return string(out)
+}
+
+func isBlank(r rune) bool {
+	return r == ' ' || '\t' <= r && r <= '\r' || r == 0x85 || r == 0xa0 || r == '\u2028' || r == '\u2029'
+}
+
+// hidden reports marks of text direction and characters without width, those
+// that join emoji excepted.
+func hidden(r rune) bool {
+	return r == '\u200b' || r == '\u200e' || r == '\u200f' || '\u202a' <= r && r <= '\u202e' ||
+		'\u2060' <= r && r <= '\u206f' || r == '\ufeff' || 0xe0000 <= r && r <= 0xe007f
+}
+
+// controlLen returns how many bytes behind an ESC (or, if csi, behind a CSI)
+// belong to it: all of a CSI sequence, of longer ones what opens or ends them.
+func controlLen(s string, csi bool) int {
+	i := 0
+	if !csi {
+		if s == "" || s[0] != '[' {
+			return introducer(s)
+		}
+		i = 1
+	}
+	for i < len(s) && ' ' <= s[i] && s[i] <= '?' {
+		i++
+	}
+	if i < len(s) && '@' <= s[i] && s[i] <= '~' {
+		i++
+	}
+	return i
+}
+
+func introducer(s string) int {
+	if s != "" && strings.IndexByte(`]PX^_\`, s[0]) >= 0 {
+		return 1
+	}
+	return 0
+}

@@ -127,17 +127,10 @@ type Tasks struct {
 	Done int `json:"done"`
 }
 
-// Seen is a session with what a reader knows of it.
-type Seen struct {
-	Session  state.Session
-	Evidence state.Evidence
-	Status   state.Status
-}
-
 // Rows makes one row a seat, in the order of Sort. Of several sessions in one
 // seat (after /clear, or a new run in the same pane) the newest is shown, with
 // the ended ones only when all is set and the seat has nothing newer.
-func Rows(seen []Seen, all bool) []Row {
+func Rows(seen []state.Seen, all bool) []Row {
 	newest := map[string]int{}
 	for i := range seen {
 		s := &seen[i].Session
@@ -182,7 +175,7 @@ func rank(r Row) int {
 	return i
 }
 
-func row(v *Seen) Row {
+func row(v *state.Seen) Row {
 	s, st := &v.Session, v.Status
 	r := Row{
 		SessionID: s.ID, Agent: s.Agent, SeatID: s.Seat, ProjectID: s.ProjectID,

@@ -127,3 +127,10 @@ func (s *Session) runsBefore(t event.Millis) bool {
 	}
 	return s.Compact.At > s.Compact.Done && s.Compact.At < t && s.Compact.At > s.Main().Ended
 }
+
+// Seen is a session with what a reader knows of it and the verdict.
+type Seen struct {
+	Session  Session
+	Evidence Evidence
+	Status   Status
+}

@@ -3,7 +3,9 @@
 //
 // What it writes is byte for byte what encoding/json writes with HTML escaping
 // off and omitempty/omitzero on every field, and what was so written it reads
-// as encoding/json does; tests hold both.
+// as encoding/json does; tests hold both. One thing differs: a byte that is not
+// UTF-8 is written as the character U+FFFD, not as its escape, so that a record
+// read and written again has the same bytes.
 package jsonenc
 
 import (
@@ -13,7 +15,7 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// AppendString appends s as a JSON string. Bytes that are not UTF-8 become
+// AppendString appends s as a JSON string. A byte that is not UTF-8 becomes
 // U+FFFD; control characters, U+2028 and U+2029 are escaped.
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
@@ -68,6 +70,9 @@ func appendEscape(dst []byte, s string) ([]byte, int) {
 		return append(dst, '\\', 't'), 1
 	}
 	r, n := utf8.DecodeRuneInString(s)
+	if r == utf8.RuneError {
+		return utf8.AppendRune(dst, r), n
+	}
 	return append(dst, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15]), n
 }
 

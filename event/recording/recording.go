@@ -6,9 +6,12 @@ package recording
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
+	"strings"
 
 	"beckon/event"
 )
@@ -86,4 +89,27 @@ func Read(r io.Reader) ([]Step, error) {
 		steps[i].At = t0 + event.Millis(steps[i].T)
 	}
 	return steps, nil
+}
+
+// Origin returns where the recorded hook ran, as far as its environment and
+// the registry of that moment tell. A process that the registry does not name
+// yet gets a start time of its own making, so that it is one process.
+func (s Step) Origin(registry []Registry, cwd string) *event.Origin {
+	pid, _ := strconv.Atoi(cmp.Or(s.Env["CLAUDE_PID"], s.Env["ppid"]))
+	o := &event.Origin{
+		Host: "recording", Entry: s.Env["CLAUDE_CODE_ENTRYPOINT"], Project: cwd,
+		Process: event.Process{Host: "recording", Pid: pid, Start: "recording"},
+	}
+	for _, r := range registry {
+		if r.Pid == pid {
+			o.Process.Start = r.ProcStart
+		}
+	}
+	if tmux, pane := s.Env["TMUX"], s.Env["TMUX_PANE"]; pane != "" {
+		socket, rest, _ := strings.Cut(tmux, ",")
+		server, _, _ := strings.Cut(rest, ",")
+		n, _ := strconv.Atoi(server)
+		o.Terminal = event.Terminal{Kind: "tmux", ID: pane, Tmux: event.Tmux{Socket: socket, Server: n, Pane: pane}}
+	}
+	return o
 }

@@ -9,8 +9,8 @@
 // answer in time: a file system that hangs makes it hang, so a caller with a
 // deadline needs a timer beside it.
 //
-// The hook links this package: it imports no fmt, regexp, os/exec, net or
-// encoding/json, does no work at start, and makes few system calls.
+// The hook links this package: it imports no regexp, os/exec or net, does no
+// work at start, and makes few system calls.
 package evidence
 
 import (
@@ -43,7 +43,7 @@ func clean(s string, max int) string {
 	if !isClean(s) {
 		s = strings.Map(visible, strings.ToValidUTF8(s, "\uFFFD"))
 	}
-	return cut(s, max)
+	return event.Cut(s, max)
 }
 
 func isClean(s string) bool {
@@ -60,17 +60,6 @@ func visible(r rune) rune {
 		return '?'
 	}
 	return r
-}
-
-// cut shortens s to at most max bytes without splitting a rune.
-func cut(s string, max int) string {
-	if len(s) <= max {
-		return s
-	}
-	for max > 0 && s[max]&0xc0 == 0x80 {
-		max--
-	}
-	return s[:max]
 }
 
 // digits reports whether s is a decimal number that fits an int64.

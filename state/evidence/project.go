@@ -28,7 +28,7 @@ func Project(dir string, g event.Git) string {
 	case g.Common != "":
 		return bareRoot(g.Common)
 	case !filepath.IsAbs(dir):
-		return cut(dir, event.MaxPath)
+		return event.Cut(dir, event.MaxPath)
 	}
 	home := homeDir()
 	start := physical(dir)
@@ -38,14 +38,14 @@ func Project(dir string, g event.Git) string {
 			break
 		}
 		if marked(at) {
-			return cut(at, event.MaxPath)
+			return event.Cut(at, event.MaxPath)
 		}
 		if up == at {
 			break
 		}
 		at = up
 	}
-	return cut(start, event.MaxPath)
+	return event.Cut(start, event.MaxPath)
 }
 
 // bareRoot is the work tree beside a .git directory one works inside of, else

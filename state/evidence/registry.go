@@ -187,7 +187,7 @@ func (r *Reading) set(key string, v gjson.Result) {
 	case "sessionId":
 		r.SessionID = text(v)
 	case "cwd":
-		r.Cwd = cut(v.Str, event.MaxPath)
+		r.Cwd = event.Cut(v.Str, event.MaxPath)
 	case "status":
 		r.Status = text(v)
 	case "waitingFor":

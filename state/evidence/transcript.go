@@ -3,6 +3,7 @@ package evidence
 import (
 	"bytes"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -93,7 +94,7 @@ func tailWindow(f *os.File, size, window int64) (Transcript, error) {
 	from := max(0, size-window-1)
 	buf := make([]byte, size-from)
 	n, err := f.ReadAt(buf, from)
-	if n < len(buf) && n == 0 && err != nil && size > 0 {
+	if err != nil && err != io.EOF { // EOF: it was cut short since
 		return Transcript{}, err
 	}
 	buf = buf[:n]
@@ -174,22 +175,31 @@ func (t *Transcript) fold(e entry) {
 	switch e.what {
 	case prompted:
 		a.Prompt = max(a.Prompt, e.at)
-		fallthrough
+		a.work(e.at)
 	case active:
-		a.Activity = max(a.Activity, e.at)
-		a.Halted = a.Halted && a.Activity < a.Halt
+		a.work(e.at)
 	case refused:
 		for _, id := range e.calls {
 			a.refuse(Refusal{UseID: id, At: e.at, Goes: e.goes})
 		}
 		if e.goes {
-			return
+			a.work(e.at)
+		} else {
+			a.halt(e.at)
 		}
-		fallthrough
 	case interrupted:
-		a.Halt = max(a.Halt, e.at)
-		a.Halted = a.Halt >= a.Activity
+		a.halt(e.at)
 	}
+}
+
+func (a *Ending) work(at event.Millis) {
+	a.Activity = max(a.Activity, at)
+	a.Halted = a.Halted && a.Activity < a.Halt
+}
+
+func (a *Ending) halt(at event.Millis) {
+	a.Halt = max(a.Halt, at)
+	a.Halted = a.Halt >= a.Activity
 }
 
 func (a *Ending) refuse(r Refusal) {
@@ -420,10 +430,13 @@ func bookkeeping(s string) bool {
 // /etc/localtime for a time with an offset (CASE 23).
 func stamp(v gjson.Result) event.Millis {
 	if v.Type == gjson.Number {
-		if n := event.Millis(integer(v)); n >= 1e11 {
-			return n
+		switch {
+		case v.Num >= 1e11 && v.Num <= maxInteger:
+			return event.Millis(v.Num)
+		case v.Num >= 1 && v.Num < 1e11:
+			return event.Millis(v.Num * 1000)
 		}
-		return event.Millis(v.Num * 1000)
+		return 0
 	}
 	t, err := time.ParseInLocation(time.RFC3339Nano, v.Str, time.UTC)
 	if err != nil || t.Unix() <= 0 {

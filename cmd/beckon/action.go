@@ -1,0 +1,28 @@
+package main
+
+import (
+	"time"
+
+	"beckon/event"
+	"beckon/state"
+	"beckon/state/store"
+)
+
+// act folds what the user did to a session. A session that only the client's
+// registry knows has no journal to note it in.
+func (a *app) act(v state.Seen, action state.Action) error {
+	if v.Session.Seq == 0 {
+		return nil
+	}
+	now := event.Millis(time.Now().UnixMilli())
+	_, err := a.st.Fold(store.KeyOf(v.Session.ID), store.Update{Change: state.Change{At: now, Action: &action}})
+	return err
+}
+
+// markSeen notes that the user looked at a session (CASE 21).
+func (a *app) markSeen(v state.Seen) error {
+	if !v.Status.Unseen {
+		return nil
+	}
+	return a.act(v, state.Action{Kind: state.ActSeen})
+}

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"beckon/cmd/internal/hook"
+	"beckon/event"
+	"beckon/state"
+	"beckon/state/evidence"
+	"beckon/state/store"
+
+	"github.com/alecthomas/kong"
+	"golang.org/x/term"
+)
+
+// Exit codes of every command but hook, which always exits 0.
+const (
+	exitOK       = 0
+	exitError    = 1 // something went wrong, or doctor found a fault
+	exitUsage    = 2 // the command line is not understood
+	exitNotFound = 3 // no such session
+)
+
+// commands is the command line; one file a command.
+type commands struct {
+	List      listCmd      `cmd:"" default:"withargs" help:"List the sessions, the ones that need you first."`
+	Show      showCmd      `cmd:"" help:"Show what is known of one session."`
+	Explain   explainCmd   `cmd:"" help:"Tell why a session is in its state."`
+	Install   installCmd   `cmd:"" help:"Put the hooks into Claude Code's settings."`
+	Uninstall uninstallCmd `cmd:"" help:"Take the hooks out again."`
+	Doctor    doctorCmd    `cmd:"" help:"Check the installation by a real round trip."`
+	Config    configCmd    `cmd:"" help:"Print the effective configuration and where it comes from."`
+	Demo      demoCmd      `cmd:"" help:"Play recorded sessions and list them as they change."`
+	Replay    replayCmd    `cmd:"" help:"Play recordings of your own and list them as they change."`
+	Fsck      fsckCmd      `cmd:"" help:"Check the state files against their journals."`
+	Hook      hookCmd      `cmd:"" help:"Fold one hook payload from stdin, as beckon-hook does."`
+	Version   versionCmd   `cmd:"" help:"Print the version."`
+}
+
+// app is what the commands share: the process's edges, passed in.
+type app struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	getenv         func(string) string
+	st             *store.Store
+}
+
+// run is the whole program but for the exit.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) int {
+	if len(args) > 0 && args[0] == "hook" && !wantsHelp(args) {
+		return hook.Main(args[1:], stdin, getenv) // before kong is paid for, and never an error
+	}
+	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, getenv: getenv}
+	code := -1
+	parser, err := kong.New(&commands{}, kong.Name("beckon"),
+		kong.Description("Which of your coding-agent sessions needs you."),
+		kong.Writers(stdout, stderr), kong.Exit(func(c int) { code = c }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Bind(a))
+	if err != nil {
+		return a.fail(err)
+	}
+	ctx, err := parser.Parse(args)
+	if code >= 0 { // --help
+		return code
+	}
+	if err != nil {
+		return a.fail(usageError{err})
+	}
+	dir, err := store.Dir(getenv)
+	if err != nil {
+		return a.fail(err)
+	}
+	a.st = store.Open(dir)
+	return a.fail(ctx.Run(a))
+}
+
+func wantsHelp(args []string) bool {
+	return len(args) > 1 && (args[1] == "--help" || args[1] == "-h")
+}
+
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// hinted is an error with advice, which is printed on a line of its own.
+type hinted struct {
+	error
+	hint string
+}
+
+func (e hinted) Unwrap() error { return e.error }
+
+// Hint returns the advice.
+func (e hinted) Hint() string { return e.hint }
+
+func hint(hint, format string, args ...any) error {
+	return hinted{fmt.Errorf(format, args...), hint}
+}
+
+// errNotFound marks errors about a session that is not there.
+var errNotFound = errors.New("no such session")
+
+// errSilent is returned by a command that has said itself what is wrong.
+var errSilent = errors.New("")
+
+// fail prints err in the one form that errors have and returns its exit code.
+func (a *app) fail(err error) int {
+	if err == nil {
+		return exitOK
+	}
+	if !errors.Is(err, errSilent) {
+		fmt.Fprintf(a.stderr, "beckon: %v\n", err)
+		var h interface{ Hint() string }
+		if errors.As(err, &h) && h.Hint() != "" {
+			fmt.Fprintf(a.stderr, "  hint: %s\n", h.Hint())
+		}
+	}
+	var usage usageError
+	switch {
+	case errors.As(err, &usage):
+		fmt.Fprintln(a.stderr, "  hint: beckon --help lists the commands")
+		return exitUsage
+	case errors.Is(err, errNotFound):
+		return exitNotFound
+	}
+	return exitError
+}
+
+// color reports whether stdout may be coloured: only a terminal, and not
+// against NO_COLOR or TERM=dumb; CLICOLOR_FORCE forces it.
+func (a *app) color(choice string) bool {
+	switch {
+	case choice == "always":
+		return true
+	case choice == "never" || a.getenv("NO_COLOR") != "":
+		return false
+	case a.getenv("CLICOLOR_FORCE") != "" && a.getenv("CLICOLOR_FORCE") != "0":
+		return true
+	}
+	return a.getenv("TERM") != "dumb" && a.width() > 0
+}
+
+// width returns the columns of the terminal on stdout, 0 when it is none.
+func (a *app) width() int {
+	f, ok := a.stdout.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return 0
+	}
+	if n, err := strconv.Atoi(a.getenv("COLUMNS")); err == nil && n > 0 {
+		return n
+	}
+	w, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 80
+	}
+	return w
+}
+
+// claudeDir is the client's own directory.
+func (a *app) claudeDir() string {
+	if d := a.getenv("CLAUDE_CONFIG_DIR"); d != "" {
+		return d
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(home, ".claude")
+}
+
+// reader returns what looks at the sessions of this machine.
+func (a *app) reader() *evidence.Reader {
+	return evidence.NewReader(a.st, filepath.Join(a.claudeDir(), "sessions"))
+}
+
+// look reads all sessions with their evidence and verdicts.
+func (a *app) look(all bool) ([]state.Seen, event.Millis, error) {
+	r := a.reader()
+	now := r.Now(time.Now())
+	seen, problems, err := r.Look(now, all)
+	for _, p := range problems {
+		fmt.Fprintf(a.stderr, "beckon: reading session %q: %v\n", string(p.Key), p.Err)
+	}
+	return seen, now, err
+}

@@ -1,0 +1,3 @@
+package main
+type doctorCmd struct{}
+func (c *doctorCmd) Run(a *app) error { return nil }

@@ -1,0 +1,15 @@
+package main
+
+import "beckon/cmd/internal/hook"
+
+// hookCmd is here for its help; run handles the command before kong.
+type hookCmd struct {
+	Event string `arg:"" optional:"" help:"The event's name, when the payload has none."`
+	Agent string `help:"Which agent sends the payload." default:"claude-code"`
+	Via   string `help:"Which install the entry belongs to: plugin, or nothing."`
+}
+
+func (c *hookCmd) Run(a *app) error {
+	hook.Main([]string{c.Event, "--agent", c.Agent, "--via", c.Via}, a.stdin, a.getenv)
+	return nil
+}

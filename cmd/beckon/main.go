@@ -1,0 +1,9 @@
+// Command beckon shows which coding-agent sessions need their developer. See
+// README.md for its commands.
+package main
+
+import "os"
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
+}

@@ -1,0 +1,278 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"beckon/event"
+	"beckon/event/recording"
+	"beckon/render"
+	"beckon/render/term"
+	"beckon/state"
+	"beckon/state/evidence"
+	"beckon/state/store"
+	"beckon/testdata"
+)
+
+type replayCmd struct {
+	Files []string `arg:"" name:"file" help:"Recordings to play side by side."`
+	Speed float64  `default:"1" help:"How many times faster than it happened; 0 does not wait at all."`
+	Dir   string   `help:"Scratch state directory to play into; kept afterwards (default: a temporary one)." placeholder:"DIR"`
+}
+
+type demoCmd struct {
+	Speed float64 `default:"1" help:"How many times faster than it happened; 0 does not wait at all."`
+	Dir   string  `help:"Scratch state directory to play into; kept afterwards (default: a temporary one)." placeholder:"DIR"`
+}
+
+func (c *replayCmd) Run(a *app) error {
+	var tracks []track
+	for _, path := range c.Files {
+		f, err := os.Open(path)
+		if err != nil {
+			return fmt.Errorf("opening recording: %w", err)
+		}
+		t, err := newTrack(path, f)
+		_ = f.Close()
+		if err != nil {
+			return err
+		}
+		tracks = append(tracks, t)
+	}
+	return a.play(tracks, c.Speed, c.Dir)
+}
+
+// demoTracks are the recordings of the demo: a bit of everything that a day
+// with an agent brings.
+var demoTracks = []string{"perm_yes", "ask", "subbg", "bg", "perm_no", "overload", "bash", "esc_tool"}
+
+func (c *demoCmd) Run(a *app) error {
+	var tracks []track
+	for _, name := range demoTracks {
+		path := "recordings/2.1.329/" + name + ".jsonl"
+		f, err := testdata.Recordings.Open(path)
+		if err != nil {
+			return err
+		}
+		t, err := newTrack(path, f)
+		if err != nil {
+			return err
+		}
+		tracks = append(tracks, t)
+	}
+	return a.play(tracks, c.Speed, c.Dir)
+}
+
+// track is one recording under play.
+type track struct {
+	name     string
+	steps    []recording.Step
+	ever     []recording.Registry // every record that it holds, to know the processes by
+	registry []recording.Registry // as it is at the moment
+}
+
+func newTrack(path string, r io.Reader) (track, error) {
+	steps, err := recording.Read(r)
+	if err != nil {
+		return track{}, fmt.Errorf("%s: %w", path, err)
+	}
+	slices.SortStableFunc(steps, func(a, b recording.Step) int { return cmp.Compare(a.T, b.T) })
+	t := track{name: strings.TrimSuffix(filepath.Base(path), ".jsonl"), steps: steps}
+	for _, s := range steps {
+		t.ever = append(t.ever, s.Registry...)
+	}
+	return t, nil
+}
+
+// player plays tracks side by side into a scratch state directory.
+type player struct {
+	a      *app
+	st     *store.Store
+	tracks []track
+	start  event.Millis // the wall time that every track's first step is moved to
+	shown  string       // the list as printed last
+}
+
+// moment is one step of one track.
+type moment struct {
+	track int
+	step  recording.Step
+	at    int64 // ms from the first moment
+}
+
+// play feeds the tracks through the real store, in their own timing divided by
+// speed, and prints the list whenever it changes.
+func (a *app) play(tracks []track, speed float64, dir string) error {
+	if speed < 0 {
+		return usageError{fmt.Errorf("--speed %g: must not be negative", speed)}
+	}
+	if dir == "" {
+		tmp, err := os.MkdirTemp("", "beckon-replay-")
+		if err != nil {
+			return fmt.Errorf("making a scratch directory: %w", err)
+		}
+		defer os.RemoveAll(tmp)
+		dir = tmp
+	} else if err := scratch(dir); err != nil {
+		return err
+	}
+	p := &player{a: a, st: store.Open(dir), tracks: tracks, start: event.Millis(time.Now().UnixMilli())}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	return p.run(ctx, speed)
+}
+
+// scratch refuses a directory that holds sessions of its own.
+func scratch(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("making the scratch directory: %w", err)
+	}
+	names, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("reading the scratch directory: %w", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, evidence.StagedFile)); len(names) > 0 && errors.Is(err, fs.ErrNotExist) {
+		return hinted{fmt.Errorf("scratch directory %q is not empty", dir), "give a new directory, or one that a replay made"}
+	}
+	return nil
+}
+
+func (p *player) run(ctx context.Context, speed float64) error {
+	moments := p.moments()
+	began := time.Now()
+	for _, m := range moments {
+		if speed > 0 {
+			due := began.Add(time.Duration(float64(m.at) / speed * float64(time.Millisecond)))
+			select {
+			case <-time.After(time.Until(due)):
+			case <-ctx.Done():
+				return nil
+			}
+		} else if ctx.Err() != nil {
+			return nil
+		}
+		if err := p.do(m); err != nil {
+			return fmt.Errorf("%s at %d ms: %w", p.tracks[m.track].name, m.step.T, err)
+		}
+	}
+	return nil
+}
+
+// lookAgain is when a registry status is looked at a second time, in ms. It is
+// above the time that Resolve wants it to have stood.
+const lookAgain = 250
+
+// moments merges the tracks in the order of their times.
+func (p *player) moments() []moment {
+	var all []moment
+	for i, t := range p.tracks {
+		for _, s := range t.steps {
+			if s.Kind == "start" || s.Kind == "statusline" {
+				continue
+			}
+			m := moment{track: i, step: s, at: s.T - t.steps[0].T}
+			all = append(all, m)
+			if s.Kind == "registry" { // look again once the status has stood long enough to be believed
+				m.at += lookAgain
+				all = append(all, m)
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b moment) int { return cmp.Compare(a.at, b.at) })
+	return all
+}
+
+// do plays one moment and prints the list if it changed.
+func (p *player) do(m moment) error {
+	now := p.start + event.Millis(m.at)
+	t := &p.tracks[m.track]
+	shift := now - m.step.At
+	if again := m.at - (m.step.T - t.steps[0].T); again > 0 {
+		shift -= event.Millis(again)
+	} else if m.step.Kind == "registry" {
+		t.registry = slices.Clone(m.step.Registry)
+		for i := range t.registry {
+			t.registry[i].StatusUpdatedAt += shift
+			t.registry[i].UpdatedAt += shift
+			t.registry[i].StartedAt += shift
+		}
+	}
+	if err := p.stage(now); err != nil {
+		return err
+	}
+	if m.step.Hook() {
+		if err := p.hook(t, m.step, now); err != nil {
+			return err
+		}
+	}
+	return p.show(now)
+}
+
+// stage writes the evidence that every view of the scratch directory takes in
+// the place of the machine's. A registry status counts as soon as it is
+// recorded: the recorder polled it.
+func (p *player) stage(now event.Millis) error {
+	var records [][]byte
+	for _, t := range p.tracks {
+		for _, r := range t.registry {
+			b, err := json.Marshal(r)
+			if err != nil {
+				return err
+			}
+			records = append(records, b)
+		}
+	}
+	path := filepath.Join(p.st.Dir, evidence.StagedFile)
+	if err := os.WriteFile(path+".tmp", evidence.AppendStaged(nil, now, records), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(path+".tmp", path)
+}
+
+// hook folds one recorded payload as the hook would have, from the process
+// that the recording names.
+func (p *player) hook(t *track, step recording.Step, now event.Millis) error {
+	e, err := event.Parse("", step.Kind, step.Payload)
+	if err != nil {
+		return err
+	}
+	e.At = now
+	if e.SessionID == "" {
+		return errors.New("payload has no session_id")
+	}
+	_, err = p.st.Fold(store.KeyOf(e.SessionID), store.Update{
+		Change: state.Change{At: now, Event: &e},
+		Origin: func() *event.Origin { return step.Origin(t.ever, e.Cwd) },
+	})
+	return err
+}
+
+// show prints the list if it differs from what was printed last.
+func (p *player) show(now event.Millis) error {
+	seen, _, err := evidence.NewReader(p.st, "").Look(now, false)
+	if err != nil {
+		return err
+	}
+	rows := render.Rows(seen, false)
+	var key strings.Builder
+	for _, r := range rows {
+		fmt.Fprintln(&key, r.SessionID, r.State, r.Reason, r.What())
+	}
+	if key.String() == p.shown {
+		return nil
+	}
+	p.shown = key.String()
+	fmt.Fprintf(p.a.stdout, "-- %.1f s\n", float64(now-p.start)/1000)
+	return term.List(p.a.stdout, rows, term.Style{Color: p.a.color("auto"), Width: p.a.width(), Now: clock(now)})
+}

@@ -1,0 +1,173 @@
+// Package config reads beckon's own configuration, config.json in
+// $XDG_CONFIG_HOME/beckon: JSON with comments and trailing commas. It is
+// strict: an unknown key or a value of another type is an error that names the
+// place, so that a misspelt setting is never silently without effect.
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+// Config holds the effective values.
+type Config struct {
+	Color string // "auto", "always" or "never"
+}
+
+// Default returns the values in force without a file.
+func Default() Config { return Config{Color: "auto"} }
+
+// Key is one setting.
+type Key struct {
+	Name  string
+	Doc   string
+	OneOf []string // the values it may have
+	field func(*Config) *string
+}
+
+// Keys is the table of all settings, in the order they are printed.
+var Keys = []Key{
+	{"color", "colour in the output of list and show", []string{"auto", "always", "never"}, func(c *Config) *string { return &c.Color }},
+}
+
+// Value returns the key's value in c.
+func (k Key) Value(c Config) string { return *k.field(&c) }
+
+// Error is what is wrong with a configuration file.
+type Error struct {
+	Path   string
+	Line   int // from 1
+	What   string
+	Advice string
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %s", e.Path, e.Line, e.What) }
+
+// Hint returns what to do about it, empty when there is nothing to say.
+func (e *Error) Hint() string { return e.Advice }
+
+// Path returns where the configuration file is: config.json in
+// $XDG_CONFIG_HOME/beckon, else in ~/.config/beckon.
+func Path(getenv func(string) string) (string, error) {
+	if d := getenv("XDG_CONFIG_HOME"); filepath.IsAbs(d) {
+		return filepath.Join(d, "beckon", "config.json"), nil
+	}
+	home := getenv("HOME")
+	if home == "" {
+		home = getenv("USERPROFILE")
+	}
+	if !filepath.IsAbs(home) {
+		return "", errors.New("finding the configuration: HOME is not set")
+	}
+	return filepath.Join(home, ".config", "beckon", "config.json"), nil
+}
+
+// Load reads the file at path over the defaults and returns the names of the
+// keys that it sets. A file that is not there sets none.
+func Load(path string) (Config, []string, error) {
+	c := Default()
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, nil, nil
+	}
+	if err != nil {
+		return c, nil, fmt.Errorf("reading configuration: %w", err)
+	}
+	set, err := c.decode(path, data)
+	if err != nil {
+		return Default(), nil, err
+	}
+	return c, set, nil
+}
+
+func (c *Config) decode(path string, data []byte) (set []string, err error) {
+	if len(strings.TrimSpace(string(data))) == 0 {
+		return nil, nil
+	}
+	v, err := hujson.Parse(data)
+	if err != nil {
+		return nil, &Error{path, lineOf(err), strings.TrimPrefix(err.Error(), "hujson: "), "JSON with comments and trailing commas is read"}
+	}
+	object, ok := v.Value.(*hujson.Object)
+	if !ok {
+		return nil, &Error{path, 1, "not an object", `the file looks like {"color": "never"}`}
+	}
+	for _, m := range object.Members {
+		name := m.Name.Value.(hujson.Literal).String()
+		line := 1 + strings.Count(string(data[:m.Name.StartOffset]), "\n")
+		i := slices.IndexFunc(Keys, func(k Key) bool { return k.Name == name })
+		if i < 0 {
+			return nil, &Error{path, line, fmt.Sprintf("unknown key %q", name), suggest(name)}
+		}
+		if slices.Contains(set, name) {
+			return nil, &Error{path, line, fmt.Sprintf("key %q is set twice", name), ""}
+		}
+		if what := Keys[i].assign(c, m.Value); what != "" {
+			return nil, &Error{path, line, fmt.Sprintf("key %q: %s", name, what), "one of " + strings.Join(Keys[i].OneOf, ", ")}
+		}
+		set = append(set, name)
+	}
+	return set, nil
+}
+
+func (k Key) assign(c *Config, v hujson.Value) (problem string) {
+	var s string
+	v.Standardize()
+	if json.Unmarshal(v.Pack(), &s) != nil {
+		return "not a text"
+	}
+	if !slices.Contains(k.OneOf, s) {
+		return fmt.Sprintf("no such value %q", s)
+	}
+	*k.field(c) = s
+	return ""
+}
+
+func lineOf(err error) int {
+	line := 1
+	_, _ = fmt.Sscanf(err.Error(), "hujson: line %d", &line)
+	return line
+}
+
+// suggest names the key that name was probably meant to be.
+func suggest(name string) string {
+	best, bestAt := "", 3 // more than two edits away is another word
+	for _, k := range Keys {
+		if d := distance(strings.ToLower(name), k.Name); d < bestAt {
+			best, bestAt = k.Name, d
+		}
+	}
+	if best == "" {
+		return "beckon config lists the keys"
+	}
+	return fmt.Sprintf("did you mean %q?", best)
+}
+
+// distance is the Levenshtein distance of a and b.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diag := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diag
+			if a[i] != b[j] {
+				cost++
+			}
+			diag = row[j+1]
+			row[j+1] = min(cost, row[j+1]+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}

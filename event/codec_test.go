@@ -1,0 +1,136 @@
+package event
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	"github.com/tidwall/gjson"
+	"pgregory.net/rapid"
+)
+
+// anyEvent gives events with every field now empty, now odd: control
+// characters, quotes, U+2028, bytes that are not UTF-8, the largest numbers.
+func anyEvent() *rapid.Generator[Event] {
+	return rapid.Custom(func(t *rapid.T) Event {
+		var e Event
+		fillAny(t, reflect.ValueOf(&e).Elem())
+		return e
+	})
+}
+
+func anyText() *rapid.Generator[string] {
+	return rapid.OneOf(
+		rapid.Just(""),
+		rapid.String(),
+		rapid.StringOf(rapid.SampledFrom([]rune("\x00\x1b\b\t\n\f\r\"\\/<>&\u007f\u2028\u2029\ufffd😀é{}[]"))),
+		rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }),
+	)
+}
+
+// fillAny fills v by reflection, so that a field added to Event is tested
+// without anyone thinking of it.
+func fillAny(t *rapid.T, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(anyText().Draw(t, "text"))
+	case reflect.Bool:
+		v.SetBool(rapid.Bool().Draw(t, "flag"))
+	case reflect.Int, reflect.Int64:
+		v.SetInt(rapid.Int64().Draw(t, "number"))
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fillAny(t, v.Field(i))
+		}
+	case reflect.Slice:
+		n := rapid.IntRange(0, 3).Draw(t, "length")
+		v.Set(reflect.MakeSlice(v.Type(), n, n))
+		for i := range n {
+			fillAny(t, v.Index(i))
+		}
+	case reflect.Pointer:
+		if rapid.Bool().Draw(t, "nil") {
+			return
+		}
+		v.Set(reflect.New(v.Type().Elem()))
+		if rapid.Bool().Draw(t, "zero") {
+			return
+		}
+		fillAny(t, v.Elem())
+	default:
+		t.Fatalf("fillAny: %s", v.Type())
+	}
+}
+
+// valid returns e with U+FFFD for each byte that is not UTF-8: that is how
+// AppendJSON writes it, encoding/json would write the escape.
+func valid(e Event) Event {
+	var visit func(v reflect.Value)
+	visit = func(v reflect.Value) {
+		switch v.Kind() {
+		case reflect.String:
+			v.SetString(string([]rune(v.String())))
+		case reflect.Struct:
+			for i := range v.NumField() {
+				visit(v.Field(i))
+			}
+		case reflect.Slice:
+			for i := range v.Len() {
+				visit(v.Index(i))
+			}
+		case reflect.Pointer:
+			if !v.IsNil() {
+				visit(v.Elem())
+			}
+		}
+	}
+	visit(reflect.ValueOf(&e).Elem())
+	return e
+}
+
+// The codec by table is encoding/json, both ways.
+func TestCodecIsEncodingJSON(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := anyEvent().Draw(t, "event")
+		text := AppendJSON(nil, &e) // before valid: it shares Background and Origin
+		var ref bytes.Buffer
+		enc := json.NewEncoder(&ref)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(valid(e)); err != nil {
+			t.Fatal(err)
+		}
+		if want := bytes.TrimSuffix(ref.Bytes(), []byte("\n")); !bytes.Equal(text, want) {
+			t.Fatalf("AppendJSON    %s\nencoding/json %s", text, want)
+		}
+		got, err := DecodeJSON(gjson.ParseBytes(text))
+		var want Event
+		if jerr := json.Unmarshal(text, &want); err != nil || jerr != nil || !reflect.DeepEqual(got, want) {
+			t.Fatalf("DecodeJSON    %+v, %v\nencoding/json %+v, %v", got, err, want, jerr)
+		}
+		if again := AppendJSON(nil, &got); !bytes.Equal(again, text) {
+			t.Fatalf("written again %s\nfirst         %s", again, text)
+		}
+	})
+}
+
+func TestDecodeJSONOfRecordings(t *testing.T) {
+	for _, payload := range payloads(t) {
+		e, err := Parse("", "", payload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := DecodeJSON(gjson.ParseBytes(AppendJSON([]byte("before"), &e)[len("before"):]))
+		if err != nil || len(e.Background) > 0 && !reflect.DeepEqual(got, e) {
+			t.Fatalf("%v\n got %+v\nwant %+v", err, got, e)
+		}
+	}
+}
+
+func TestDecodeJSONRefusesWhatIsNoObject(t *testing.T) {
+	for _, text := range []string{``, `null`, `[]`, `7`, `"x"`} {
+		if _, err := DecodeJSON(gjson.Parse(text)); err == nil {
+			t.Errorf("DecodeJSON(%s) gives no error", text)
+		}
+	}
+}

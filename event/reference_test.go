@@ -1,0 +1,155 @@
+package event
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// reference is Parse for Claude Code written with encoding/json and maps: slow,
+// plain, and what Parse has to agree with.
+func reference(name string, payload []byte) (Event, bool) {
+	var top map[string]any
+	dec := json.NewDecoder(bytes.NewReader(payload))
+	dec.UseNumber()
+	if !json.Valid(payload) || dec.Decode(&top) != nil || top == nil {
+		return Event{}, false
+	}
+	str := func(key string) string { s, _ := top[key].(string); return s }
+	head := func(key string, max int) string { return refHead(str(key), max) }
+	flag := func(key string) bool { b, _ := top[key].(bool); return b }
+
+	e := Event{Agent: ClaudeCode, Name: head("hook_event_name", MaxID)}
+	if e.Name == "" {
+		e.Name = refHead(name, MaxID)
+	}
+	e.Kind = ByName(e.Name)
+	e.SessionID = head("session_id", MaxID)
+	e.PromptID = head("prompt_id", MaxID)
+	e.TranscriptPath = head("transcript_path", MaxPath)
+	e.Cwd = head("cwd", MaxPath)
+	if s := head("new_cwd", MaxPath); e.Kind == CwdChanged && has(top, "new_cwd") {
+		e.Cwd = s
+	}
+	e.PermissionMode = head("permission_mode", MaxID)
+	e.Model = head("model", MaxID)
+	if m, ok := top["model"].(map[string]any); ok {
+		id, _ := m["id"].(string)
+		e.Model = refHead(id, MaxID)
+	}
+	if s := head("to_model", MaxID); e.Kind == PostModelSwitch && has(top, "to_model") {
+		e.Model = s
+	}
+	if m, ok := top["effort"].(map[string]any); ok {
+		level, _ := m["level"].(string)
+		e.Effort = refHead(level, MaxID)
+	}
+	e.AgentID, e.AgentType = head("agent_id", MaxID), head("agent_type", MaxID)
+	e.StopHook, e.IsInterrupt = flag("stop_hook_active"), flag("is_interrupt")
+	e.Notification = head("notification_type", MaxID)
+	e.TaskN = Todo{head("task_id", MaxID), head("task_subject", MaxText)}
+	e.Details = head("error_details", MaxText)
+	e.Reason = head("reason", MaxText)
+	switch e.Kind {
+	case StopFailure:
+		e.Reason = head("error", MaxText)
+	case PostToolUseFailure:
+		e.Details, _, _ = strings.Cut(strings.ReplaceAll(head("error", MaxText), "\r", "\n"), "\n")
+	case UserPromptSubmit, UserPromptExpansion:
+		e.Prompt = refHead(strings.TrimSpace(str("prompt")), MaxPrompt)
+		for _, s := range []string{"<task-notification>", "<system-reminder>", "[Request interrupted by user"} {
+			e.FromClient = e.FromClient || strings.HasPrefix(e.Prompt, s)
+		}
+	}
+	if has(top, "last_assistant_message") {
+		e.Message = str("last_assistant_message")
+		for len(e.Message) > MaxMessage || !utf8.ValidString(e.Message) {
+			e.Message = e.Message[1:]
+		}
+	} else {
+		e.Message = head("message", MaxText)
+	}
+	list, ok := top["background_tasks"].([]any)
+	e.HasBackground = ok
+	for _, v := range list {
+		if m, ok := v.(map[string]any); ok {
+			member := func(key string, max int) string { s, _ := m[key].(string); return refHead(s, max) }
+			e.Background = append(e.Background, Task{member("id", MaxID), member("type", MaxID), member("status", MaxID), member("description", MaxSummary)})
+		}
+	}
+	if len(e.Background) > MaxTasks {
+		e.Background = refTasks(e.Background)
+	}
+	crons, _ := top["session_crons"].([]any)
+	e.Crons = len(crons)
+	e.Tool.Name = head("tool_name", MaxID)
+	if e.Tool.Name == "" {
+		e.Tool.Name = head("mcp_server_name", MaxID)
+	}
+	e.Tool.UseID = head("tool_use_id", MaxID)
+	if e.Kind == Elicitation || e.Kind == ElicitationResult {
+		e.Tool.UseID = head("elicitation_id", MaxID)
+	}
+	if n, ok := top["duration_ms"].(json.Number); ok {
+		if f, err := n.Float64(); err == nil && f >= 0 && f <= 1<<53 {
+			e.Tool.Ms = int64(math.Trunc(f))
+		}
+	}
+	return e, true
+}
+
+func has(m map[string]any, key string) bool { _, ok := m[key].(string); return ok }
+
+func refHead(s string, max int) string {
+	for len(s) > max || !utf8.ValidString(s) {
+		s = s[:len(s)-1]
+	}
+	return s
+}
+
+// refTasks keeps MaxTasks of many, dropping from the end, those not running
+// first.
+func refTasks(tasks []Task) []Task {
+	for _, running := range []bool{false, true} {
+		for i := len(tasks) - 1; i >= 0 && len(tasks) > MaxTasks; i-- {
+			if (tasks[i].Status == "running") == running {
+				tasks = append(tasks[:i:i], tasks[i+1:]...)
+			}
+		}
+	}
+	return tasks
+}
+
+// payloads returns every hook payload of the recordings.
+func payloads(t testing.TB) [][]byte {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("..", "testdata", "recordings", "*", "*.jsonl"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no recordings: %v", err)
+	}
+	var all [][]byte
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range bytes.Lines(text) {
+			var entry struct {
+				Kind    string          `json:"kind"`
+				Payload json.RawMessage `json:"payload"`
+			}
+			if err := json.Unmarshal(line, &entry); err != nil {
+				t.Fatalf("%s: %v", file, err)
+			}
+			if entry.Payload != nil && entry.Kind != "statusline" {
+				all = append(all, entry.Payload)
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,200 @@
+package term
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"beckon/event"
+	"beckon/render"
+	"beckon/state"
+)
+
+// Explanation is a verdict with everything that led to it (row F5).
+type Explanation struct {
+	Seen  state.Seen
+	Facts []state.Fact
+	Now   time.Time
+}
+
+// explanationJSON is the format of `explain --json`.
+type explanationJSON struct {
+	SessionID  string           `json:"session_id"`
+	State      state.State      `json:"state"`
+	Reason     string           `json:"reason,omitempty"`
+	Since      time.Time        `json:"since"`
+	Rule       string           `json:"rule"`
+	Source     state.Source     `json:"source"`
+	Confidence state.Confidence `json:"confidence"`
+	Facts      []factJSON       `json:"facts"`
+	Evidence   evidenceJSON     `json:"evidence"`
+	Observed   []observedJSON   `json:"observed,omitempty"`
+}
+
+type factJSON struct {
+	Rule     string       `json:"rule"`
+	State    state.State  `json:"state"`
+	Reason   string       `json:"reason,omitempty"`
+	Since    time.Time    `json:"since"`
+	Source   state.Source `json:"source"`
+	Detail   string       `json:"detail,omitempty"`
+	Decided  bool         `json:"decided"`
+	Overrode bool         `json:"overridden"`
+}
+
+type evidenceJSON struct {
+	Process  string     `json:"process"`
+	Registry string     `json:"registry"`
+	At       *time.Time `json:"registry_at,omitempty"`
+	Waiting  string     `json:"registry_waiting_for,omitempty"`
+	Halt     *time.Time `json:"transcript_halt,omitempty"`
+	Activity *time.Time `json:"newest_hook,omitempty"`
+}
+
+type observedJSON struct {
+	Source state.Source `json:"source"`
+	What   state.Seeing `json:"what"`
+	At     time.Time    `json:"at"`
+	Detail string       `json:"detail,omitempty"`
+}
+
+// JSON returns what `explain --json` prints.
+func (x Explanation) JSON() any {
+	s, st, ev := x.Seen.Session, x.Seen.Status, x.Seen.Evidence
+	out := explanationJSON{SessionID: s.ID, State: st.State, Reason: st.Reason, Since: at(st.Since), Rule: st.Rule,
+		Source: st.Source, Confidence: st.Confidence,
+		Evidence: evidenceJSON{Process: presence(ev.Process), Registry: cmp.Or(ev.Registry.Status, "none"), Waiting: ev.Registry.WaitingFor,
+			At: optional(ev.Registry.At), Halt: optional(ev.Transcript.At), Activity: optional(s.Activity)}}
+	for _, f := range x.Facts {
+		out.Facts = append(out.Facts, factJSON{f.Rule, f.State, f.Reason, at(f.Since), f.Source, f.Detail, f.Decided, f.Overrode})
+	}
+	for _, o := range s.Seeing {
+		out.Observed = append(out.Observed, observedJSON{o.Source, o.What, at(o.At), o.Detail})
+	}
+	return out
+}
+
+func at(m event.Millis) time.Time { return time.UnixMilli(int64(m)).UTC() }
+
+func optional(m event.Millis) *time.Time {
+	if m == 0 {
+		return nil
+	}
+	t := at(m)
+	return &t
+}
+
+func presence(p state.Presence) string {
+	switch p {
+	case state.Alive:
+		return "alive"
+	case state.Gone:
+		return "gone"
+	}
+	return "not known from here"
+}
+
+// Explain writes which fact decided a state, how old it is, what it overrode,
+// and the evidence beside it.
+func Explain(w io.Writer, x Explanation) error {
+	s, st, ev := x.Seen.Session, x.Seen.Status, x.Seen.Evidence
+	var b strings.Builder
+	line := func(label, format string, args ...any) {
+		fmt.Fprintf(&b, "%-10s %s\n", label, fmt.Sprintf(format, args...))
+	}
+	ago := func(m event.Millis) string {
+		if m == 0 {
+			return "never"
+		}
+		return Age(x.Now.Sub(at(m))) + " ago"
+	}
+	line("session", "%s", s.ID)
+	line("state", "%s", reasoned(st.State, st.Reason))
+	line("decided by", "%s, from %s (confidence %s), %s", st.Rule, st.Source, st.Confidence, ago(st.Since))
+	for _, f := range x.Facts {
+		if f.Overrode {
+			line("overrode", "%s, which says %s, from %s, %s", f.Rule, reasoned(f.State, f.Reason), f.Source, ago(f.Since))
+		}
+	}
+	line("process", "%s", processLine(&s, ev.Process))
+	line("registry", "%s", registryLine(ev.Registry, ago))
+	if ev.Transcript.At != 0 {
+		line("transcript", "%s %s", ev.Transcript.Kind, ago(ev.Transcript.At))
+	}
+	line("last event", "%s, %s", cmp.Or(s.Last.Reason, "none"), ago(s.Last.At))
+	for _, o := range s.Seeing {
+		line("observed", "%s, from %s, %s", o.What, o.Source, ago(o.At))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func reasoned(s state.State, reason string) string {
+	if reason == "" {
+		return string(s)
+	}
+	return string(s) + " (" + reason + ")"
+}
+
+func processLine(s *state.Session, p state.Presence) string {
+	if s.Origin.Process.Pid == 0 {
+		return "not known"
+	}
+	return fmt.Sprintf("%d on %s: %s", s.Origin.Process.Pid, s.Origin.Process.Host, presence(p))
+}
+
+func registryLine(r state.Registry, ago func(event.Millis) string) string {
+	if r.Status == "" {
+		return "nothing to read"
+	}
+	if r.WaitingFor != "" {
+		return fmt.Sprintf("%s for %s, %s", r.Status, r.WaitingFor, ago(r.At))
+	}
+	return r.Status + ", " + ago(r.At)
+}
+
+// Show writes what is known of one session.
+func Show(w io.Writer, r *render.Row, s *state.Session, st Style) error {
+	var b strings.Builder
+	line := func(label, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "%-10s %s\n", label, value)
+		}
+	}
+	l := lookOf(r.State)
+	line("session", r.SessionID)
+	line("state", st.paint(l.sgr, l.glyph+" "+reasoned(r.State, r.Reason))+" for "+Age(st.Now.Sub(r.Since)))
+	line("agent", strings.TrimSpace(r.Agent+" "+r.Model))
+	line("project", where(r))
+	line("directory", r.Cwd)
+	line("mode", r.Mode)
+	line("terminal", terminalLine(r))
+	if r.Process != nil {
+		line("process", fmt.Sprintf("%d on %s", r.Process.Pid, r.Host))
+	}
+	line("asked", r.Title)
+	if r.What() != r.Title {
+		line("now", r.What()+badges(r))
+	}
+	for _, a := range r.Subagents {
+		line("subagent", strings.TrimSpace(a.Type+" "+a.AgentID)+": "+string(a.State))
+	}
+	if r.Tasks != nil {
+		line("tasks", fmt.Sprintf("%d open, %d done", r.Tasks.Open, r.Tasks.Done))
+	}
+	line("counts", fmt.Sprintf("%s, %s, %s", plural(int(s.Counts.Turns), "turn"), plural(int(s.Counts.Tools), "tool call"), plural(int(s.Counts.Permissions), "permission")))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func terminalLine(r *render.Row) string {
+	switch {
+	case r.Tmux != nil:
+		return strings.TrimSpace("tmux " + r.Tmux.Session + " " + r.Tmux.Pane + " (" + r.Tmux.Socket + ")")
+	case r.Terminal != nil:
+		return r.Terminal.Kind + " " + r.Terminal.ID
+	}
+	return ""
+}

@@ -1,0 +1,193 @@
+package evidence
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"beckon/event"
+	"beckon/state"
+	"beckon/state/store"
+)
+
+// Reader looks at sessions with everything this machine can tell of them.
+// Every view goes through it (DESIGN.md section 2), so all views agree.
+type Reader struct {
+	st       *store.Store
+	registry string
+	here     Machine
+	staged   *Staged
+}
+
+// NewReader returns a reader of the sessions in st. registry is the client's
+// registry directory, empty for none. If the state directory holds a Staged
+// file, it takes the place of the machine, the registry and the clock.
+func NewReader(st *store.Store, registry string) *Reader {
+	return &Reader{st: st, registry: registry, here: ThisMachine(), staged: readStaged(st.Dir)}
+}
+
+// Now returns the time to resolve at: wall unless the evidence is staged.
+func (r *Reader) Now(wall time.Time) event.Millis {
+	if r.staged != nil {
+		return r.staged.Now
+	}
+	return event.Millis(wall.UnixMilli())
+}
+
+// Look reads the live sessions, folds what the evidence tells beyond their
+// hooks, and resolves them at now. Sessions that only the client's registry
+// knows are added, with the registry as their source. With archived set the
+// archive is read too.
+func (r *Reader) Look(now event.Millis, archived bool) ([]state.Seen, []store.Problem, error) {
+	sessions, problems, err := r.st.Live()
+	if err != nil {
+		return nil, problems, err
+	}
+	if archived {
+		old, more, e := r.st.Archived()
+		sessions, problems, err = append(sessions, old...), append(problems, more...), errors.Join(err, e)
+	}
+	readings := r.readings()
+	seen := make([]state.Seen, 0, len(sessions))
+	for _, s := range sessions {
+		v := r.see(s, readings, now)
+		if !archived && r.archive(&v, now) {
+			continue
+		}
+		seen = append(seen, v)
+	}
+	if r.staged == nil {
+		_ = r.st.Prune(time.UnixMilli(int64(now)))
+	}
+	return append(seen, r.unhooked(seen, readings, now)...), problems, err
+}
+
+// One looks at a single session.
+func (r *Reader) One(s state.Session, now event.Millis) state.Seen {
+	return r.see(s, r.readings(), now)
+}
+
+func (r *Reader) readings() []Reading {
+	if r.staged != nil {
+		return r.staged.Registry
+	}
+	if r.registry == "" {
+		return nil
+	}
+	readings, _ := Registry(r.registry) // without it, hooks lead
+	return readings
+}
+
+func (r *Reader) see(s state.Session, readings []Reading, now event.Millis) state.Seen {
+	ev := r.evidence(&s, readings, now)
+	for _, o := range state.Observe(s, ev, now) {
+		// A reader that cannot write still shows what it saw: Resolve gets the
+		// same evidence.
+		res, err := r.st.Fold(store.KeyOf(s.ID), store.Update{Change: state.Change{At: o.At, Observation: &o}, Wait: 200 * time.Millisecond})
+		if err == nil {
+			s = res.After
+		} else {
+			s = state.Apply(s, state.Change{Seq: s.Seq, At: o.At, Observation: &o})
+		}
+	}
+	return state.Seen{Session: s, Evidence: ev, Status: state.Resolve(s, ev, now)}
+}
+
+func (r *Reader) evidence(s *state.Session, readings []Reading, now event.Millis) state.Evidence {
+	p := s.Origin.Process
+	ev := state.Evidence{Process: r.presence(p)}
+	for _, reading := range readings {
+		if reading.Usable() && Match(reading, p) {
+			ev.Registry = state.Registry{Status: reading.Status, WaitingFor: reading.WaitingFor, At: reading.StatusUpdatedAt}
+		}
+	}
+	if ev.Registry.Status == "" && ev.Process != state.Gone {
+		ev.Transcript = r.transcript(s, now)
+	}
+	return ev
+}
+
+func (r *Reader) presence(p event.Process) state.Presence {
+	if r.staged != nil {
+		return r.staged.presence(p)
+	}
+	return presence(p, r.here)
+}
+
+// quiet is how long a session must have been silent before its transcript is
+// read for a halt, in milliseconds: while it works it is written all the time.
+const quiet = 500
+
+// transcript reads the tail of a running session's transcript when there is
+// no registry to ask: an interrupt or refusal leaves a marker there.
+func (r *Reader) transcript(s *state.Session, now event.Millis) state.Marker {
+	if s.Transcript == "" || s.End.At != 0 || now < s.Activity+quiet || r.staged != nil {
+		return state.Marker{}
+	}
+	if st := state.Resolve(*s, state.Evidence{}, now).State; st == state.Idle || st == state.Failed {
+		return state.Marker{}
+	}
+	t, err := Tail(s.Transcript, 0)
+	if err != nil {
+		return state.Marker{}
+	}
+	for _, e := range t.Endings {
+		if !e.Sidechain && e.Halted {
+			return state.Marker{At: e.Halt, Kind: "interrupt"}
+		}
+	}
+	return state.Marker{}
+}
+
+// archive moves a session that has been over long enough out of the live
+// directory and reports whether it did.
+func (r *Reader) archive(v *state.Seen, now event.Millis) bool {
+	if v.Status.State.Live() && v.Session.Removed == 0 {
+		return false
+	}
+	if now < max(v.Session.End.At, v.Session.Lost.At, v.Session.Removed)+event.Millis(store.ArchiveAfter.Milliseconds()) {
+		return false
+	}
+	moved, _ := r.st.Archive(store.KeyOf(v.Session.ID), now)
+	return moved
+}
+
+// unhooked makes sessions of live registry records that no hooked session
+// accounts for: clients that were started before the hooks were installed.
+func (r *Reader) unhooked(seen []state.Seen, readings []Reading, now event.Millis) []state.Seen {
+	var out []state.Seen
+	for _, reading := range readings {
+		known := slices.ContainsFunc(seen, func(v state.Seen) bool {
+			return Match(reading, v.Session.Origin.Process) || v.Session.ID == reading.SessionID
+		})
+		if known || !reading.Usable() || reading.SessionID == "" {
+			continue
+		}
+		if v, ok := r.bare(reading, now); ok {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// bare makes a session of nothing but a registry record.
+func (r *Reader) bare(reading Reading, now event.Millis) (state.Seen, bool) {
+	p, ok := event.Process{Pid: reading.Pid, Start: reading.ProcStart}, r.staged != nil
+	if !ok {
+		p, ok = Process(reading.Pid, r.here)
+	}
+	if !ok || !Match(reading, p) {
+		return state.Seen{}, false
+	}
+	g := Git(reading.Cwd)
+	s := state.Session{
+		Schema: state.Schema, ID: reading.SessionID, Agent: "claude-code", Cwd: reading.Cwd,
+		Created: reading.StartedAt, Updated: reading.StatusUpdatedAt,
+		Origin: event.Origin{Process: p, Host: r.here.Host, Entry: reading.Entrypoint, Git: g, Project: Project(reading.Cwd, g)},
+	}
+	ev := state.Evidence{Process: state.Alive, Registry: state.Registry{Status: reading.Status, WaitingFor: reading.WaitingFor, At: reading.StatusUpdatedAt}}
+	st := state.Resolve(s, ev, now)
+	st.Source, st.Confidence = state.FromRegistry, state.FromRegistry.Confidence()
+	st.Since = reading.StatusUpdatedAt
+	return state.Seen{Session: s, Evidence: ev, Status: st}, true
+}
