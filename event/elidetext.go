@@ -41,7 +41,7 @@ func (e *elider) string() bool {
 		if s.next-at < limit {
 			limit = max(s.next-at, 1)
 		}
-		n := plain(e.buf[e.pos : e.pos+int(limit)])
+		n := scan(e.buf[e.pos : e.pos+int(limit)])
 		e.pos += n
 		if n == int(limit) {
 			continue
@@ -92,6 +92,15 @@ func (s *text) mark(at int64) {
 	if s.head == 0 && at >= headKept {
 		s.head = at
 	}
+}
+
+// afterHigh notes that the escape of a high surrogate ends at offset at. It may
+// be cut before that escape even behind another one: those two are no pair.
+func (s *text) afterHigh(at int64) {
+	if start := at - int64(len(`\uD800`)); start == s.high && start >= s.next {
+		s.mark(start)
+	}
+	s.high = at
 }
 
 // tailFrom returns the first mark from which on at most tailKept bytes are
@@ -154,11 +163,11 @@ func (e *elider) escape() bool {
 	if !e.moreText() {
 		return e.fail("unexpected end")
 	}
-	switch e.buf[e.pos] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+	switch c := e.buf[e.pos]; {
+	case short[c]:
 		e.pos++
 		return true
-	case 'u':
+	case c == 'u':
 		e.pos++
 		return e.hex4()
 	}
@@ -179,7 +188,7 @@ func (e *elider) hex4() bool {
 		e.pos++
 	}
 	if r>>10 == 0xD800>>10 {
-		e.str.high = e.at()
+		e.str.afterHigh(e.at())
 	}
 	return true
 }
@@ -194,28 +203,51 @@ func hexDigit(c byte) int32 {
 	return -1
 }
 
-// plain returns how many bytes at the start of p stand for themselves in a
-// string: up to the first quote, backslash or control character. It looks at
-// eight bytes at a time; of the bits it raises the lowest is always right.
-func plain(p []byte) int {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
+// scan returns how many bytes at the start of p are the inside of a string that
+// needs no closer look: up to the first quote, control character, \u escape or
+// escape that p does not hold whole. It looks at eight bytes at a time.
+func scan(p []byte) int {
 	i := 0
-	for ; len(p)-i >= 8; i += 8 {
-		x := load64(p[i:])
-		quote := x ^ '"'*ones
-		slash := x ^ '\\'*ones
-		found := (x-' '*ones)&^x | (quote-ones)&^quote | (slash-ones)&^slash
-		if found &= highs; found != 0 {
-			return i + bits.TrailingZeros64(found)/8
+	for i <= len(p)-8 {
+		special := specials(load64(p[i : i+8]))
+		if special == 0 {
+			i += 8
+			continue
 		}
-	}
-	for ; i < len(p); i++ {
-		if c := p[i]; c < ' ' || c == '"' || c == '\\' {
+		i += bits.TrailingZeros64(special) / 8
+		if !shortEscape(p, i) {
 			return i
+		}
+		i += 2
+	}
+	for i < len(p) {
+		switch c := p[i]; {
+		case shortEscape(p, i):
+			i += 2
+		case c < ' ' || c == '"' || c == '\\':
+			return i
+		default:
+			i++
 		}
 	}
 	return i
 }
+
+// specials raises the highest bit of bytes of x that do not stand for
+// themselves in a string. The lowest bit raised is always right, those above
+// it need not be.
+func specials(x uint64) uint64 {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	return (((x ^ '"'*ones) - ones) | ((x ^ '\\'*ones) - ones) | (x - ' '*ones)) &^ x & highs
+}
+
+// shortEscape reports whether an escape of two bytes stands at p[i:].
+func shortEscape(p []byte, i int) bool {
+	return p[i] == '\\' && i+1 < len(p) && short[p[i+1]]
+}
+
+// short has the second bytes of the escapes of two bytes.
+var short = [256]bool{'"': true, '\\': true, '/': true, 'b': true, 'f': true, 'n': true, 'r': true, 't': true}
 
 const (
 	markStart = "…[elided "

@@ -108,7 +108,7 @@ func parse(agentName, name string, payload []byte, at int64) (Event, error) {
 	p.collect(a, "", v)
 	e := Event{Agent: Agent(agentName), Name: p.text(fName, MaxID)}
 	if e.Name == "" {
-		e.Name = cut(name, MaxID)
+		e.Name = Cut(name, MaxID)
 	}
 	e.Kind, e.FromClient = a.kind(e.Name)
 	p.session(&e)
@@ -200,7 +200,7 @@ func (p *values) said(e *Event, a *agent) {
 
 // prompt returns the head of the prompt, without the space around it.
 func (p *values) prompt() string {
-	return cut(strings.TrimSpace(p.text(fPrompt, -1)), MaxPrompt)
+	return Cut(strings.TrimSpace(p.text(fPrompt, -1)), MaxPrompt)
 }
 
 // fromClient reports whether the client wrote the prompt itself: CASE 9, and
@@ -221,7 +221,7 @@ func (p *values) message() string {
 	if elided {
 		text = tail
 	}
-	return cutTail(jsonenc.Unescape(text, -1), MaxMessage)
+	return CutTail(jsonenc.Unescape(text, -1), MaxMessage)
 }
 
 func (p *values) background(e *Event) {

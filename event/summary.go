@@ -187,7 +187,7 @@ func relative(path, cwd string) string {
 	if len(path) <= most {
 		return path
 	}
-	path = cutTail(path, most)
+	path = CutTail(path, most)
 	return "…" + path[max(0, strings.IndexAny(path, `/\`)):]
 }
 
@@ -248,7 +248,7 @@ func oneLine(s string, max int) string {
 		s = s[n:]
 	}
 	if len(out) > max {
-		return cut(string(out), max-len("…")) + "…"
+		return Cut(string(out), max-len("…")) + "…"
 	}
 	return string(out)
 }

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// cut returns the head of s that fits in max bytes, ending on a rune boundary.
-func cut(s string, max int) string {
+// Cut returns the head of s that fits in max bytes, ending on a rune boundary.
+func Cut(s string, max int) string {
 	if len(s) <= max {
 		return s
 	}
@@ -16,9 +16,9 @@ func cut(s string, max int) string {
 	return strings.Clone(s[:max])
 }
 
-// cutTail returns the tail of s that fits in max bytes, starting on a rune
+// CutTail returns the tail of s that fits in max bytes, starting on a rune
 // boundary.
-func cutTail(s string, max int) string {
+func CutTail(s string, max int) string {
 	if len(s) <= max {
 		return s
 	}

@@ -59,6 +59,15 @@ func (a *app) stateDirFrom() string {
 	return "default"
 }
 
+// colorChoice returns the choice of a flag, else the configured one.
+func (a *app) colorChoice(flag string) (string, error) {
+	cfg, err := a.configured()
+	if err != nil || flag == "" {
+		return cfg.Color, err
+	}
+	return flag, nil
+}
+
 // configured returns the configuration in force.
 func (a *app) configured() (config.Config, error) {
 	path, err := config.Path(a.getenv)

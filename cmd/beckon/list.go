@@ -18,11 +18,15 @@ type listCmd struct {
 	JSON  bool     `name:"json" help:"Print JSON (README: list --json)."`
 	All   bool     `help:"Also list sessions that ended, and the archive."`
 	State []string `help:"Only these states, separated by commas." placeholder:"STATE"`
-	Color string   `enum:"auto,always,never" default:"auto" help:"auto, always or never."`
+	Color string   `enum:",auto,always,never" default:"" help:"auto, always or never (default: as configured)."`
 }
 
 func (c *listCmd) Run(a *app) error {
 	want, err := parseStates(c.State)
+	if err != nil {
+		return err
+	}
+	color, err := a.colorChoice(c.Color)
 	if err != nil {
 		return err
 	}
@@ -41,7 +45,7 @@ func (c *listCmd) Run(a *app) error {
 		_, err := fmt.Fprintln(a.stdout, emptyList(c))
 		return err
 	}
-	return term.List(a.stdout, rows, term.Style{Color: a.color(c.Color), Width: a.width(), Now: clock(now)})
+	return term.List(a.stdout, rows, term.Style{Color: a.color(color), Width: a.width(), Now: clock(now)})
 }
 
 func emptyList(c *listCmd) string {

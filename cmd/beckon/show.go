@@ -24,5 +24,9 @@ func (c *showCmd) Run(a *app) error {
 	if err := a.markSeen(v); err != nil {
 		return err
 	}
-	return term.Show(a.stdout, &row[0], &v.Session, term.Style{Color: a.color("auto"), Width: a.width(), Now: clock(a.reader().Now(time.Now()))})
+	color, err := a.colorChoice("")
+	if err != nil {
+		return err
+	}
+	return term.Show(a.stdout, &row[0], &v.Session, term.Style{Color: a.color(color), Width: a.width(), Now: clock(a.reader().Now(time.Now()))})
 }

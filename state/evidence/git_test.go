@@ -54,6 +54,13 @@ func write(t testing.TB, file, text string) {
 	}
 }
 
+func symlink(t testing.TB, to, at string) {
+	t.Helper()
+	if err := os.Symlink(to, at); err != nil {
+		t.Skip("no symbolic links here: ", err)
+	}
+}
+
 // repo makes a repository with one commit.
 func repo(t testing.TB, elem ...string) string {
 	t.Helper()
@@ -108,9 +115,7 @@ func TestGit(t *testing.T) {
 	same(t, "detached", r, event.Git{Head: hash[:12], Repo: "shop", Worktree: r, Common: dot})
 	gitRun(t, r, "checkout", "-q", "main")
 
-	if err := os.Symlink(sub, filepath.Join(dir, "link")); err != nil {
-		t.Fatal(err)
-	}
+	symlink(t, sub, filepath.Join(dir, "link"))
 	same(t, "through a symbolic link", filepath.Join(dir, "link"), event.Git{Branch: "main", Repo: "shop", Worktree: r, Common: dot})
 	if got := Git(dot); got != (event.Git{Branch: "main", Repo: "shop", Common: dot}) {
 		t.Errorf("inside .git: %+v", got)
@@ -214,16 +219,12 @@ func TestGitSymbolicLinks(t *testing.T) {
 	if err := os.Remove(head); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink("refs/heads/main", head); err != nil {
-		t.Fatal(err)
-	}
+	symlink(t, "refs/heads/main", head)
 	same(t, "symbolic HEAD", r, event.Git{Branch: "main", Repo: "shop", Worktree: r, Common: filepath.Join(r, ".git")})
 
 	// A work tree whose .git is a link to another's.
 	twin := mkdir(t, dir, "twin")
-	if err := os.Symlink(filepath.Join(r, ".git"), filepath.Join(twin, ".git")); err != nil {
-		t.Fatal(err)
-	}
+	symlink(t, filepath.Join(r, ".git"), filepath.Join(twin, ".git"))
 	if got := Git(twin); got.Common != filepath.Join(r, ".git") || got.Worktree != twin {
 		t.Errorf("linked .git: %+v", got)
 	}

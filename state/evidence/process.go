@@ -162,10 +162,11 @@ func isVersion(comm string) bool {
 // Why this order: in exec form the client is the parent, in shell form a shell
 // is between (CLIENT.md). A variable alone proves nothing: it is inherited by
 // everything the agent starts, and outlives its client in a tmux server's
-// environment; so it counts only on the chain of ancestors, and a nearer
-// client (a nested `claude -p` of a version that does not set the variable)
-// wins over it. A hook whose client has died hangs off init or a supervisor,
-// which is not believed to be an agent.
+// environment; so it counts only on the chain of ancestors, not where a shell
+// or a supervisor has that pid by now, and a nearer client (a nested
+// `claude -p` of a version that does not set the variable) wins over it. A
+// hook whose client has died hangs off init or a supervisor, which is not
+// believed to be an agent.
 func Agent(agent string, here Machine, getenv func(string) string) event.Process {
 	c := clientOf(agent)
 	claimed := 0
@@ -195,12 +196,13 @@ func nearest(look func(int) (proc, Liveness), pid int, limit string, c client, c
 		if l != Running || limit != "" && newer(p.start, limit) {
 			break
 		}
-		if pid == claimed || c.named(p.comm) {
+		passing := transparent(p.comm)
+		if c.named(p.comm) || pid == claimed && !passing && !keeper(p.comm) {
 			return pid, p.start
 		}
-		if below && !transparent(p.comm) {
+		if below && !passing {
 			below = false
-			if !keeper(pid, p.comm) {
+			if !keeper(p.comm) && (pid != 1 || runtime(p.comm)) {
 				firstPid, firstStart = pid, p.start
 			}
 		}
@@ -231,14 +233,22 @@ func transparent(comm string) bool {
 }
 
 // keeper reports whether the process only looks after others, so that a hook
-// below it has lost its client.
-func keeper(pid int, comm string) bool {
+// right below it has lost its client.
+func keeper(comm string) bool {
 	switch comm {
 	case "systemd", "init", "launchd", "login", "su", "tini", "dumb-init", "docker-init", "conmon", "cron", "crond",
 		"tmux: server", "tmux", "screen", "SCREEN", "zellij", "explorer", "services", "svchost":
 		return true
-	case "node", "node-MainThread", "bun", "deno":
-		return false // may be pid 1 of a container
 	}
-	return pid == 1 || strings.HasPrefix(comm, "sshd") || strings.HasPrefix(comm, "containerd-shim")
+	return strings.HasPrefix(comm, "sshd") || strings.HasPrefix(comm, "containerd-shim")
+}
+
+// runtime reports whether the process runs a script, which may be an agent
+// even as pid 1 of a container.
+func runtime(comm string) bool {
+	switch comm {
+	case "node", "node-MainThread", "MainThread", "bun", "deno":
+		return true
+	}
+	return false
 }

@@ -60,9 +60,7 @@ func as(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	link := filepath.Join(t.TempDir(), name)
-	if err := os.Symlink(exe, link); err != nil {
-		t.Fatal(err)
-	}
+	symlink(t, exe, link)
 	return link
 }
 

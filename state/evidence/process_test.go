@@ -56,6 +56,8 @@ func TestNearest(t *testing.T) {
 		{"pid 1 of a container", container, 2, 0, 1},
 		{"pid 1 that is claimed", bare, 1, 1, 1},
 		{"a name nobody knows", bare, 2, 0, 2},
+		{"a shell has the stale variable's pid by now", shell, 42, 20, 32},
+		{"a supervisor has it", shell, 40, 10, 30},
 	} {
 		pid, start := nearest(tt.table.look, tt.parent, "", clientOf("claude-code"), tt.claimed)
 		if pid != tt.want || start != tt.table[tt.want].start {

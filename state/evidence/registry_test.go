@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"beckon/event"
 )
@@ -276,7 +277,7 @@ func TestFitOf(t *testing.T) {
 }
 
 // FuzzRegistry: no bytes make a panic; what is usable is what encoding/json
-// reads in the same bytes, wherever no member comes twice.
+// reads in the same bytes, wherever it is UTF-8 and no member comes twice.
 func FuzzRegistry(f *testing.F) {
 	for _, name := range []string{"5097.json", "16800.json", "recorded.jsonl"} {
 		data, err := os.ReadFile(filepath.Join("testdata", "registry", name))
@@ -305,7 +306,7 @@ func FuzzRegistry(f *testing.F) {
 		if !json.Valid(b) {
 			t.Fatalf("took %q", b)
 		}
-		if twice(b) || json.Unmarshal(b, &want) != nil {
+		if !utf8.Valid(b) || twice(b) || json.Unmarshal(b, &want) != nil {
 			return
 		}
 		id, _ := want.SessionID.(string)

@@ -108,10 +108,15 @@ func tmuxOf(getenv env) (event.Tmux, bool) {
 
 // overTmux reports whether a terminal started from inside tmux (an editor
 // opened from a pane, say) has taken its place: tmux since 3.2 puts its own
-// name into TERM_PROGRAM, and any version starts TERM with screen or tmux.
+// name into TERM_PROGRAM, and any version starts TERM with screen or tmux
+// unless told otherwise. macOS starts its own two without the environment of
+// whoever asked, so their names are what an older tmux inherited.
 func overTmux(getenv env) bool {
-	p := getenv("TERM_PROGRAM")
-	return p != "" && p != "tmux" && !multiplexerTerm(getenv("TERM"))
+	switch getenv("TERM_PROGRAM") {
+	case "", "tmux", "iTerm.app", "Apple_Terminal":
+		return false
+	}
+	return !multiplexerTerm(getenv("TERM"))
 }
 
 func multiplexerTerm(term string) bool {

@@ -24,6 +24,8 @@ func TestTerminal(t *testing.T) {
 			event.Terminal{Kind: "tmux", ID: tmuxID, Tmux: tmux, Outer: "iterm2"}},
 		{"tmux before 3.2, the outer name left over", vars{"TMUX": "/tmp/tmux-1000/default,2112,0", "TMUX_PANE": "%3", "TERM": "screen-256color", "TERM_PROGRAM": "Apple_Terminal"},
 			event.Terminal{Kind: "tmux", ID: tmuxID, Tmux: tmux, Outer: "apple-terminal"}},
+		{"tmux before 3.2 that was told another TERM", vars{"TMUX": "/tmp/tmux-1000/default,2112,0", "TMUX_PANE": "%3", "TERM": "xterm-256color", "TERM_PROGRAM": "iTerm.app", "ITERM_SESSION_ID": "w0t0p0:A"},
+			event.Terminal{Kind: "tmux", ID: tmuxID, Tmux: tmux, Outer: "iterm2"}},
 		{"tmux in kitty", vars{"TMUX": "/tmp/tmux-1000/default,2112,0", "TMUX_PANE": "%3", "TERM": "screen", "TERM_PROGRAM": "tmux", "KITTY_WINDOW_ID": "1", "KITTY_PID": "9"},
 			event.Terminal{Kind: "tmux", ID: tmuxID, Tmux: tmux, Outer: "kitty"}},
 		{"tmux over ssh", vars{"TMUX": "/tmp/tmux-1000/default,2112,0", "TMUX_PANE": "%3", "TERM": "screen", "SSH_CONNECTION": "10.0.0.9 50001 10.0.0.1 22", "SSH_TTY": "/dev/pts/4"},

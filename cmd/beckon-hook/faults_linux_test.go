@@ -1,0 +1,65 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+)
+
+// maxFaults is how many page faults a tool event may cost over a Go
+// hello-world, as a ratio in one run. Faults are what a start costs, and do
+// not depend on how busy or fast the machine is.
+const maxFaults = 1.45
+
+func TestPageFaults(t *testing.T) {
+	dir, payload := prepared(t)
+	hello := buildHello(t)
+	base := faults(t, hello, nil, payload)
+	hook := faults(t, program(t, "beckon-hook"), environ(dir), payload)
+	ratio := float64(hook) / float64(base)
+	t.Logf("page faults: hello-world %d, hook %d, ratio %.2f", base, hook, ratio)
+	if ratio > maxFaults {
+		t.Errorf("a hook takes %d page faults, %.2f times a hello-world's %d; the limit is %.2f", hook, ratio, base, maxFaults)
+	}
+}
+
+// buildHello builds the hello-world that everything is measured against, with
+// the same Go and flags.
+func buildHello(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	src := filepath.Join(dir, "hello.go")
+	if err := os.WriteFile(src, []byte("package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(\"hello, world\") }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(dir, "hello")
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", out, src)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if b, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, b)
+	}
+	return out
+}
+
+// faults returns the median of minor page faults over 21 runs; single runs
+// vary by a dozen.
+func faults(t testing.TB, path string, env []string, payload *os.File) int64 {
+	t.Helper()
+	counts := make([]int64, 21)
+	for i := range counts {
+		if _, err := payload.Seek(0, 0); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(path, "PreToolUse")
+		cmd.Env, cmd.Stdin = env, payload
+		if err := cmd.Run(); err != nil {
+			t.Fatal(err)
+		}
+		counts[i] = cmd.ProcessState.SysUsage().(*syscall.Rusage).Minflt
+	}
+	slices.Sort(counts)
+	return counts[len(counts)/2]
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"beckon/cmd/internal/hook"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "write what the scripts' cmp commands find into the scripts")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"beckon":      func() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)) },
+		"beckon-hook": func() { os.Exit(hook.Main(os.Args[1:], os.Stdin, os.Getenv)) },
+	})
+}
+
+func TestScripts(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join(root, "testdata", "scripts"),
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       *update,
+		Setup: func(e *testscript.Env) error {
+			home := filepath.Join(e.WorkDir, "home")
+			if err := os.MkdirAll(home, 0o700); err != nil {
+				return err
+			}
+			e.Setenv("HOME", home)
+			e.Setenv("BECKON_STATE_DIR", filepath.Join(e.WorkDir, "state"))
+			e.Setenv("BIN", filepath.SplitList(e.Getenv("PATH"))[0]) // where the commands are, and no agent
+			e.Setenv("RECORDINGS", filepath.Join(root, "testdata", "recordings"))
+			return nil
+		},
+	})
+}

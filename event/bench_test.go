@@ -1,0 +1,134 @@
+package event
+
+import (
+	"bytes"
+	"io"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+)
+
+// sizes are the payloads of DESIGN.md section 9: a tool call whose content,
+// source text with a line break every forty characters, makes up the size.
+var sizes = [...]int{500, 50_000, 1_000_000, 10_000_000}
+
+func sized(n int) []byte {
+	const head = `{"session_id":"0d3f6f0e-5b0d-4a4f-9d0b-1f1f5f1f0d3f","transcript_path":"/home/u/.claude/projects/-p/0d3f.jsonl","cwd":"/p","permission_mode":"default","hook_event_name":"PreToolUse","tool_name":"Write","tool_input":{"file_path":"/p/src/main.go","content":"`
+	const tail = `"},"tool_use_id":"toolu_01ABC"}`
+	const line = `\tif err := run(ctx, args[1:]); err != nil {\n`
+	return []byte(head + strings.Repeat(line, max(1, (n-len(head)-len(tail))/len(line))) + tail)
+}
+
+// small is a payload of many small values, which no long string shortens.
+func small(n int) []byte {
+	const item = `{"line":12,"text":"short","ok":true},`
+	return []byte(`{"session_id":"s","tool_name":"T","tool_input":{},"tool_response":[` + strings.Repeat(item, n/len(item)) + `{}],"tool_use_id":"t"}`)
+}
+
+func benchSizes(b *testing.B, f func(r io.Reader) error) {
+	run := func(name string, p []byte) {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(p)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := f(&pipe{p}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	for _, n := range sizes {
+		run(strconv.Itoa(n), sized(n))
+	}
+	run("small-values-1000000", small(1_000_000))
+}
+
+// pipe gives what a pipe gives at once.
+type pipe struct{ p []byte }
+
+func (r *pipe) Read(p []byte) (int, error) {
+	if len(r.p) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p[:min(len(p), 64<<10)], r.p)
+	r.p = r.p[n:]
+	return n, nil
+}
+
+func BenchmarkParseReader(b *testing.B) {
+	benchSizes(b, func(r io.Reader) error {
+		_, err := ParseReader("", "", r)
+		return err
+	})
+}
+
+// BenchmarkReadAllGjson is what ParseReader has to beat: it holds the whole
+// payload, and validates it.
+func BenchmarkReadAllGjson(b *testing.B) {
+	benchSizes(b, func(r io.Reader) error {
+		p, err := io.ReadAll(r)
+		if err != nil || !gjson.ValidBytes(p) {
+			return io.ErrUnexpectedEOF
+		}
+		v := gjson.ParseBytes(p)
+		for _, key := range []string{"session_id", "cwd", "hook_event_name", "tool_name", "tool_use_id", "tool_input.file_path"} {
+			v.Get(key)
+		}
+		return nil
+	})
+}
+
+// BenchmarkPlainRead is the floor: the bytes are copied and not looked at.
+func BenchmarkPlainRead(b *testing.B) {
+	buf := make([]byte, 64<<10)
+	benchSizes(b, func(r io.Reader) error {
+		for {
+			if _, err := r.Read(buf); err == io.EOF {
+				return nil
+			}
+		}
+	})
+}
+
+func BenchmarkCodec(b *testing.B) {
+	e, err := Parse("", "", sized(500))
+	if err != nil {
+		b.Fatal(err)
+	}
+	e.Origin = &Origin{Host: "h", Process: Process{Pid: 7, Start: "1"}, Git: Git{Branch: "main"}}
+	text := AppendJSON(nil, &e)
+	b.Run("append", func(b *testing.B) {
+		b.ReportAllocs()
+		dst := make([]byte, 0, 4096)
+		for b.Loop() {
+			dst = AppendJSON(dst[:0], &e)
+		}
+	})
+	b.Run("decode", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := DecodeJSON(gjson.ParseBytes(text)); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func BenchmarkScan(b *testing.B) {
+	p := bytes.Repeat([]byte("x"), 64<<10)
+	b.SetBytes(int64(len(p)))
+	for b.Loop() {
+		scan(p)
+	}
+}
+
+func BenchmarkHash(b *testing.B) {
+	p := bytes.Repeat([]byte("x"), 64<<10)
+	b.SetBytes(int64(len(p)))
+	var h hash
+	for b.Loop() {
+		h.write(p)
+	}
+}

@@ -1,0 +1,159 @@
+package installer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+const (
+	lockDeadline = 5 * time.Second       // an edit takes milliseconds
+	lockPoll     = 20 * time.Millisecond // between two tries for the lock
+	applyTries   = 8                     // how often another writer may come first
+	applyPause   = 30 * time.Millisecond // before the next try, times the tries so far
+)
+
+// errMoved says that the file changed between reading and replacing it.
+var errMoved = errors.New("file changed meanwhile")
+
+// Apply carries an operation out and gives the change that it made. When another
+// program rewrites the file meanwhile, it starts again from what that one wrote, and
+// gives up with ErrBusy after some tries. On any error the settings are what they
+// were. A Noop change writes nothing.
+func Apply(ctx context.Context, t Target, op Op) (Change, error) {
+	file, err := resolve(t.Path)
+	if err != nil {
+		return Change{}, &FileError{"following the link", t.Path, err, ""}
+	}
+	unlock, err := lock(ctx, t.Keep, keptFor(t.Keep, file).lock)
+	if err != nil {
+		return Change{}, err
+	}
+	defer unlock()
+	sweep(file)
+	for try := range applyTries {
+		c, err := Plan(t, op)
+		if err == nil {
+			err = c.commit()
+		}
+		if !errors.Is(err, errMoved) {
+			return c, err
+		}
+		select {
+		case <-ctx.Done():
+			return Change{}, ctx.Err()
+		case <-time.After(time.Duration(try+1) * applyPause):
+		}
+	}
+	return Change{}, &FileError{"editing", file, ErrBusy, "another program keeps rewriting the file; try again when it is done"}
+}
+
+// lock holds path until the returned function is called. The lock is a file of its
+// own, since rename replaces the settings file, and it is never removed.
+func lock(ctx context.Context, dir, path string) (unlock func(), err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, &FileError{"making the directory", dir, cause(err), ""}
+	}
+	ctx, cancel := context.WithTimeout(ctx, lockDeadline)
+	defer cancel()
+	l := flock.New(path, flock.SetPermissions(0o600))
+	if _, err := l.TryLockContext(ctx, lockPoll); err != nil {
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = ErrBusy
+		}
+		return nil, &FileError{"locking", path, cause(err), "is another beckon install running?"}
+	}
+	return func() { _ = l.Unlock() }, nil // the lock goes with the process at the latest
+}
+
+// commit makes the change. The record comes first: a crash after it leaves a record
+// that fits no file, which is harmless; a file without its record could not be given
+// back whole.
+func (c *Change) commit() error {
+	switch {
+	case c.Noop() && c.op.want != nil:
+		return nil
+	case c.Noop():
+		return c.kept.forget()
+	case c.New == nil:
+		return c.delete()
+	}
+	made, err := c.makeDir()
+	if err == nil && c.save != nil {
+		c.save.MadeDir = cmp.Or(c.save.MadeDir, made)
+		err = c.kept.save(*c.save, c.copy)
+	}
+	if err == nil {
+		err = c.write()
+	}
+	switch {
+	case err != nil && made != "":
+		_ = os.Remove(made) // empty, or of use to somebody by now
+		return err
+	case err == nil && c.op.want == nil:
+		return c.kept.forget()
+	}
+	return err
+}
+
+func (c *Change) write() error {
+	mode := fs.FileMode(0o600)
+	if c.was.info != nil {
+		mode = c.was.info.Mode().Perm()
+	} else if c.Target.Scope == Project {
+		mode = 0o644 // it is meant to be shared
+	}
+	return writeFile(c.File, c.New, mode, c.was.info, c.unmoved)
+}
+
+// delete removes a file that install made, and its directory if install made that
+// and nothing else is in it.
+func (c *Change) delete() error {
+	if err := c.unmoved(); err != nil {
+		return err
+	}
+	if err := os.Remove(c.File); err != nil {
+		return &FileError{"removing", c.File, cause(err), ""}
+	}
+	if c.made != "" {
+		_ = os.Remove(c.made) // not empty: it is in use
+	}
+	return c.kept.forget()
+}
+
+// unmoved reads the file again and reports errMoved if it is not the one planned for.
+func (c *Change) unmoved() error {
+	if c.op.testOnlyBeforeRename != nil {
+		c.op.testOnlyBeforeRename()
+	}
+	now, err := readSettings(c.Target.Path)
+	if err != nil {
+		return err
+	}
+	if !now.same(c.was) {
+		return errMoved
+	}
+	return nil
+}
+
+// makeDir makes the file's directory if it is missing, and gives its name if it did.
+func (c *Change) makeDir() (made string, err error) {
+	dir := filepath.Dir(c.File)
+	if _, err := os.Stat(dir); err == nil {
+		return "", nil
+	}
+	mkdir, mode := os.MkdirAll, fs.FileMode(0o700)
+	if c.Target.Scope != User {
+		mkdir, mode = os.Mkdir, 0o755
+	}
+	if err := mkdir(dir, mode); err != nil {
+		return "", &FileError{"making the directory", dir, cause(err), ""}
+	}
+	return dir, nil
+}

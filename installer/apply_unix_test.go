@@ -1,0 +1,154 @@
+//go:build unix
+
+package installer
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+func TestModeIsKept(t *testing.T) {
+	for _, mode := range []fs.FileMode{0o600, 0o644, 0o660} {
+		h := newHome(t).with("{}")
+		if err := os.Chmod(h.Path, mode); err != nil {
+			t.Fatal(err)
+		}
+		for _, op := range []Op{Install(testSpec), Uninstall()} {
+			h.apply(op)
+			if info, err := os.Stat(h.Path); err != nil || info.Mode().Perm() != mode {
+				t.Errorf("%v became %v, %v", mode, info.Mode(), err)
+			}
+		}
+	}
+}
+
+func TestNewFilesArePrivate(t *testing.T) {
+	h := newHome(t)
+	h.apply(Install(testSpec))
+	for path, want := range map[string]fs.FileMode{filepath.Dir(h.Path): 0o700, h.Path: 0o600, h.Keep: 0o700, keptFor(h.Keep, h.Path).record: 0o600} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v, %v", path, info.Mode(), err)
+		}
+	}
+}
+
+func TestOwnerIsKept(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root may give files away")
+	}
+	h := newHome(t).with("{}")
+	if err := os.Chown(h.Path, 1234, 4321); err != nil {
+		t.Fatal(err)
+	}
+	h.apply(Install(testSpec))
+	info, err := os.Stat(h.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := info.Sys().(*syscall.Stat_t); s.Uid != 1234 || s.Gid != 4321 {
+		t.Errorf("owner %d:%d", s.Uid, s.Gid)
+	}
+}
+
+// A settings file in a repository of dotfiles: the target is edited, the link stays.
+func TestLinkIsKept(t *testing.T) {
+	for name, dest := range map[string]string{"relative": "../dotfiles/claude.json", "absolute": "", "chain": "../second.json"} {
+		t.Run(name, func(t *testing.T) {
+			h := newHome(t)
+			real := filepath.Join(h.dir, "dotfiles", "claude.json")
+			h.write(real, "{\r\n}\r\n")
+			link(t, "dotfiles/claude.json", filepath.Join(h.dir, "second.json"))
+			if dest == "" {
+				dest = real
+			}
+			link(t, dest, h.Path)
+			c := h.apply(Install(testSpec))
+			if c.File != real {
+				t.Errorf("edited %s", c.File)
+			}
+			h.is(string(mustEdit(t, []byte("{\r\n}\r\n"), testSpec)))
+			h.apply(Uninstall())
+			if data, err := os.ReadFile(real); err != nil || string(data) != "{\r\n}\r\n" {
+				t.Errorf("target is %q, %v", data, err)
+			}
+			if got, err := os.Readlink(h.Path); err != nil || got != dest {
+				t.Errorf("link to %q, %v", got, err)
+			}
+		})
+	}
+}
+
+func link(t *testing.T, dest, path string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(dest, path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestLinkToNothing(t *testing.T) {
+	h := newHome(t)
+	real := filepath.Join(h.dir, "dotfiles", "new.json")
+	link(t, "../dotfiles/new.json", h.Path)
+	if _, err := Apply(context.Background(), h.Target, Install(testSpec)); err == nil {
+		t.Fatal("the directory a link points into was made")
+	}
+	if err := os.Mkdir(filepath.Dir(real), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	h.apply(Install(testSpec))
+	h.is(string(mustEdit(t, nil, testSpec)))
+	h.apply(Uninstall())
+	if _, err := os.Stat(real); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(h.Path); err != nil {
+		t.Errorf("the link is gone: %v", err)
+	}
+}
+
+func TestLinkObstacles(t *testing.T) {
+	for name, put := range map[string]func(h home) error{
+		"link to itself": func(h home) error { link(t, "settings.json", h.Path); return nil },
+		"FIFO":           func(h home) error { h.write(h.Path+".x", ""); return syscall.Mkfifo(h.Path, 0o600) },
+		"device":         func(h home) error { link(t, "/dev/null", h.Path); return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHome(t)
+			if err := put(h); err != nil {
+				t.Fatal(err)
+			}
+			for _, op := range []Op{Install(testSpec), Uninstall()} {
+				_, err := Apply(context.Background(), h.Target, op)
+				if _, ok := errors.AsType[*FileError](err); !ok {
+					t.Errorf("error %v", err)
+				}
+			}
+		})
+	}
+}
+
+func TestReadOnlyDirectory(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root may write anywhere")
+	}
+	h := newHome(t).with("{}")
+	dir := filepath.Dir(h.Path)
+	if err := os.Chmod(dir, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Chmod(dir, 0o700) })
+	_, err := Apply(context.Background(), h.Target, Install(testSpec))
+	e, ok := errors.AsType[*FileError](err)
+	if !ok || !errors.Is(err, fs.ErrPermission) || e.Hint() == "" {
+		t.Errorf("error %v", err)
+	}
+	h.is("{}")
+}

@@ -1,0 +1,294 @@
+package installer
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// Edit gives the settings with the entries that want asks for: missing ones are
+// added, ours that differ are replaced where they stand, ours for other events and
+// copies are dropped. All else keeps its bytes. old is nil when there is no file; it
+// is not modified. Edit of its own result changes nothing. The error is a
+// *SettingsError or, for want itself, a *PathError.
+//
+// Settings whose hooks the client would ignore are refused: hooks that look installed
+// and never run are worse than none.
+func Edit(old []byte, want Spec) ([]byte, error) {
+	if err := want.check(); err != nil {
+		return nil, err
+	}
+	if old == nil {
+		old = []byte("{}\n")
+	}
+	mark, text := cutBOM(old)
+	var err error
+	if isBlank(text) {
+		text, err = fromBlank(text, want)
+	} else {
+		text, err = edit(text, want)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(mark, text), nil
+}
+
+// Remove gives the settings without any of beckon's entries. What Edit added to a
+// file goes without a trace: the result is that file's bytes, an empty one included.
+// old is not modified; the result is never nil. The error is a *SettingsError. Flaws in
+// other tools' entries that Edit refuses do not stand in the way.
+func Remove(old []byte) ([]byte, error) {
+	mark, text := cutBOM(old)
+	text, err := drop(text, func(string) bool { return true })
+	if err != nil {
+		return nil, err
+	}
+	return append(append([]byte{}, mark...), text...), nil
+}
+
+func edit(text []byte, want Spec) ([]byte, error) {
+	d, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	if d.flaw != nil {
+		return nil, d.flaw
+	}
+	for _, event := range want.Events {
+		if text, err = ensure(text, event, want); err != nil {
+			return nil, err
+		}
+	}
+	// Last, so that an entry that moves to other events keeps its place in the file.
+	return drop(text, func(event string) bool { return !slices.Contains(want.Events, event) })
+}
+
+// ensure makes text hold exactly one entry of ours for event.
+func ensure(text []byte, event string, want Spec) ([]byte, error) {
+	d, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	keep, found := d.keeper(event)
+	switch {
+	case !found:
+		text = d.add(event, want)
+	case !d.entry(keep).same(want.handler(event)):
+		text = d.replace(d.entry(keep).item, want.entry(event))
+	}
+	return dropCopies(text, event)
+}
+
+// keeper is the first entry of ours for event in a group that matches everything.
+func (d *document) keeper(event string) (place, bool) {
+	for _, p := range d.own(func(name string) bool { return name == event }) {
+		if m := d.events[p.event].groups[p.group].matcher; m == "" || m == "*" {
+			return p, true
+		}
+	}
+	return place{}, false
+}
+
+// dropCopies removes all entries of ours for event but the one to keep.
+func dropCopies(text []byte, event string) ([]byte, error) {
+	for {
+		d, err := parse(text)
+		if err != nil {
+			return nil, err
+		}
+		keep, _ := d.keeper(event)
+		all := d.own(func(name string) bool { return name == event })
+		i := slices.IndexFunc(all, func(p place) bool { return p != keep })
+		if i < 0 {
+			return text, nil
+		}
+		text = d.remove(all[i])
+	}
+}
+
+// drop removes every entry of ours for the events that pick accepts.
+func drop(text []byte, pick func(event string) bool) ([]byte, error) {
+	for !isBlank(text) {
+		d, err := parse(text)
+		if err != nil {
+			return nil, err
+		}
+		own := d.own(pick)
+		if len(own) == 0 {
+			return text, nil
+		}
+		text = d.remove(own[0])
+	}
+	return text, nil
+}
+
+func isBlank(text []byte) bool { return len(bytes.Trim(text, " \t\r\n")) == 0 }
+
+// Adding. Removing has to find out from the text alone what stood there before, so
+// what is put into a container that was empty says so by its white space:
+//
+//   - an "inside" of an empty container (what stands between its brackets) is kept
+//     in front of our text;
+//   - a container that was there gets one more line end (one blank, in a file of one
+//     line) than one that we made, so a blank line after "hooks": { means that an
+//     empty "hooks" was there;
+//   - a root object that we made in a file of white space ends with a blank line.
+
+// fromBlank edits a file that holds nothing but white space.
+func fromBlank(space []byte, want Spec) ([]byte, error) {
+	newline := "\n"
+	if bytes.Contains(space, []byte("\r\n")) {
+		newline = "\r\n"
+	}
+	text, err := edit(slices.Concat(space, []byte("{}"+newline)), want)
+	if err != nil {
+		return nil, err
+	}
+	d, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	return splice(text, d.root.close, d.root.close, []byte(newline)), nil
+}
+
+// add puts event's group in: into the event's array, into a new event, or into new hooks.
+func (d *document) add(event string, want Spec) []byte {
+	group := want.group(event)
+	if i := slices.IndexFunc(d.events, func(e hookEvent) bool { return e.name == event }); i >= 0 {
+		return d.insert(d.events[i].list, group)
+	}
+	list := member{event, array{group}}
+	if d.at >= 0 {
+		return d.insert(d.hooks, list)
+	}
+	return d.insert(d.root, member{"hooks", object{list}})
+}
+
+// insert puts v behind the last item of c, in the way that item is laid out.
+func (d *document) insert(c container, v any) []byte {
+	l := layoutOf(d)
+	if len(c.items) == 0 {
+		return d.fill(c, v, l)
+	}
+	last := c.items[len(c.items)-1]
+	if newline, indent, ok := lastLine(spaceBefore(d.text, last.start)); ok {
+		return splice(d.text, last.end, last.end, []byte(","+newline+indent), l.lines(v, indent))
+	}
+	comma := ","
+	if l.spaced {
+		comma = ", "
+	}
+	return splice(d.text, last.end, last.end, []byte(comma), l.flat(v))
+}
+
+// fill puts v into the empty container c, marked as above.
+func (d *document) fill(c container, v any, l layout) []byte {
+	inside := string(d.text[c.open+1 : c.close])
+	if l.oneLine {
+		return splice(d.text, c.open+1, c.close, []byte(inside+" "), l.flat(v))
+	}
+	gap := l.newline
+	if c.open == d.root.open {
+		gap = "" // a root is always there: nothing to tell apart
+	}
+	outer := lineIndent(d.text, c.open)
+	lead := inside + gap + l.newline + outer + l.unit
+	return splice(d.text, c.open+1, c.close, []byte(lead), l.lines(v, outer+l.unit), []byte(l.newline+outer))
+}
+
+// replace writes v over it, on as many lines as it had.
+func (d *document) replace(it item, v any) []byte {
+	l := layoutOf(d)
+	if bytes.IndexByte(d.text[it.start:it.end], '\n') < 0 {
+		return splice(d.text, it.start, it.end, l.flat(v))
+	}
+	return splice(d.text, it.start, it.end, l.lines(v, lineIndent(d.text, it.start)))
+}
+
+// remove takes the entry at p out, and with it every container that only our
+// entries made necessary.
+func (d *document) remove(p place) []byte {
+	ev := d.events[p.event]
+	g := ev.groups[p.group]
+	switch {
+	case len(g.list.items) > 1:
+		return d.cut(g.list, p.entry)
+	case len(ev.list.items) > 1:
+		return d.cut(ev.list, p.group)
+	}
+	if inside, was := d.former(ev.list); was {
+		return splice(d.text, ev.list.open+1, ev.list.close, []byte(inside))
+	}
+	if len(d.hooks.items) > 1 {
+		return d.cut(d.hooks, p.event)
+	}
+	if inside, was := d.former(d.hooks); was {
+		return splice(d.text, d.hooks.open+1, d.hooks.close, []byte(inside))
+	}
+	if len(d.root.items) > 1 {
+		return d.cut(d.root, d.at)
+	}
+	return d.emptyRoot()
+}
+
+// cut takes one of several items out with the comma and white space that insert
+// put before it; the first goes with what follows it.
+func (d *document) cut(c container, i int) []byte {
+	if i == 0 {
+		return splice(d.text, c.items[0].start, c.items[1].start)
+	}
+	return splice(d.text, c.items[i-1].end, c.items[i].end)
+}
+
+// former tells whether c, whose only item is ours, was there before us, and gives
+// what stood between its brackets.
+func (d *document) former(c container) (inside string, was bool) {
+	lead, tail := d.around(c)
+	gap := " "
+	if tail != "" {
+		if lead, gap = unwrap(lead, tail); gap == "" {
+			return "", false
+		}
+	}
+	return strings.CutSuffix(lead, gap)
+}
+
+// emptyRoot takes out the root's only member.
+func (d *document) emptyRoot() []byte {
+	lead, tail := d.around(d.root)
+	inside, newline := unwrap(lead, tail)
+	if newline != "" && strings.Contains(tail[len(newline):], "\n") {
+		return bytes.Clone(d.text[:d.root.open]) // fromBlank made the root
+	}
+	if newline == "" {
+		inside = ""
+	}
+	return splice(d.text, d.root.open+1, d.root.close, []byte(inside))
+}
+
+// around gives what stands between c's brackets and its only item.
+func (d *document) around(c container) (lead, tail string) {
+	return string(d.text[c.open+1 : c.items[0].start]), string(d.text[c.items[len(c.items)-1].end:c.close])
+}
+
+// unwrap takes the line end and indentation before an item off lead. The line end is
+// the one that tail begins with; it is empty when either has none.
+func unwrap(lead, tail string) (rest, newline string) {
+	newline = "\n"
+	if strings.HasPrefix(tail, "\r\n") {
+		newline = "\r\n"
+	} else if !strings.HasPrefix(tail, "\n") {
+		return lead, ""
+	}
+	rest, ok := strings.CutSuffix(strings.TrimRight(lead, " \t"), newline)
+	if !ok {
+		return lead, ""
+	}
+	return rest, newline
+}
+
+// splice gives text with [from, to) replaced by the parts; text is not modified.
+func splice(text []byte, from, to int, parts ...[]byte) []byte {
+	return slices.Concat(text[:from], slices.Concat(parts...), text[to:])
+}

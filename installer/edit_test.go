@@ -1,0 +1,239 @@
+package installer
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+const settingsDir = "../testdata/settings"
+
+var testSpec = Spec{Command: "/opt/beckon/bin/beckon-hook", Events: []string{"SessionStart", "PreToolUse", "SessionEnd"}}
+
+// tester is what checks need of a *testing.T, *testing.F or *rapid.T.
+type tester interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+	Errorf(format string, args ...any)
+}
+
+// settingsFiles gives the awkward files, by name.
+func settingsFiles(t tester) map[string][]byte {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(settingsDir, "*.json"))
+	if err != nil || len(paths) < 12 {
+		t.Fatalf("%d settings files, %v", len(paths), err)
+	}
+	files := map[string][]byte{}
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[strings.TrimSuffix(filepath.Base(path), ".json")] = data
+	}
+	return files
+}
+
+func mustEdit(t tester, old []byte, want Spec) []byte {
+	t.Helper()
+	got, err := Edit(old, want)
+	if err != nil {
+		t.Fatalf("Edit(%q): %v", old, err)
+	}
+	return got
+}
+
+func mustRemove(t tester, old []byte) []byte {
+	t.Helper()
+	got, err := Remove(old)
+	if err != nil {
+		t.Fatalf("Remove(%q): %v", old, err)
+	}
+	return got
+}
+
+func TestGolden(t *testing.T) {
+	for name, old := range settingsFiles(t) {
+		t.Run(name, func(t *testing.T) {
+			got := mustEdit(t, old, testSpec)
+			golden := filepath.Join(settingsDir, "golden", name+".json")
+			if *update {
+				if err := os.WriteFile(golden, got, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(got, want) {
+				t.Errorf("golden differs:\n%s", Diff(want, got, name))
+			}
+		})
+	}
+}
+
+func TestRoundTripFiles(t *testing.T) {
+	for name, old := range settingsFiles(t) {
+		t.Run(name, func(t *testing.T) { checkRoundTrip(t, old) })
+	}
+}
+
+// checkRoundTrip holds Edit and Remove to their promises on settings that hold none
+// of our entries.
+func checkRoundTrip(t tester, old []byte) {
+	t.Helper()
+	before := bytes.Clone(old)
+	if got := mustRemove(t, old); !bytes.Equal(got, old) {
+		t.Fatalf("Remove changed a file without our entries:\n%q\n%q", old, got)
+	}
+	once := mustEdit(t, old, testSpec)
+	checkEntries(t, once, testSpec)
+	if again := mustEdit(t, once, testSpec); !bytes.Equal(again, once) {
+		t.Fatalf("second Edit changed the file:\n%s", Diff(once, again, "settings"))
+	}
+	if back := mustRemove(t, once); !bytes.Equal(back, old) {
+		t.Fatalf("Remove did not give the original back:\n%q\n%q\nby way of\n%s", old, back, once)
+	}
+	// Through other events, another program and another form.
+	other := Spec{Command: "/home/me/my bin/beckon-hook", Events: []string{"Stop", "SessionEnd", "Notification"}, Form: Shell}
+	moved := mustEdit(t, once, other)
+	checkEntries(t, moved, other)
+	if back := mustRemove(t, moved); !bytes.Equal(back, old) {
+		t.Fatalf("Remove after an update did not give the original back:\n%q\n%q\nby way of\n%s", old, back, moved)
+	}
+	if !bytes.Equal(old, before) {
+		t.Fatal("the argument was modified")
+	}
+	sameOtherwise(t, old, once)
+}
+
+// checkEntries makes sure that the client would find exactly the wanted entries, by
+// way of encoding/json alone.
+func checkEntries(t tester, settings []byte, want Spec) {
+	t.Helper()
+	found := map[string]int{}
+	for event, groups := range decodeHooks(t, settings) {
+		for _, g := range groups {
+			for _, h := range g.Hooks {
+				if !reflect.DeepEqual(map[string]any(h), want.handler(event).fields) {
+					continue
+				}
+				if g.Matcher != "" && g.Matcher != "*" {
+					t.Errorf("%s: our entry is in a group with a matcher", event)
+				}
+				found[event]++
+			}
+		}
+	}
+	for _, event := range want.Events {
+		if found[event] != 1 {
+			t.Fatalf("%s: %d entries in\n%s", event, found[event], settings)
+		}
+	}
+	if len(found) != len(want.Events) {
+		t.Fatalf("entries for %v, want %v", found, want.Events)
+	}
+}
+
+type decodedGroup struct {
+	Matcher string
+	Hooks   []map[string]any
+}
+
+func decodeHooks(t tester, settings []byte) map[string][]decodedGroup {
+	t.Helper()
+	_, text := cutBOM(settings)
+	var top map[string]json.RawMessage
+	hooks := map[string][]decodedGroup{}
+	if err := json.Unmarshal(text, &top); err != nil {
+		t.Fatalf("not JSON: %v\n%q", err, settings)
+	}
+	if top["hooks"] == nil {
+		return hooks
+	}
+	var raw map[string][]map[string]any
+	if err := json.Unmarshal(top["hooks"], &raw); err != nil {
+		t.Fatal(err)
+	}
+	for event, groups := range raw {
+		for _, g := range groups {
+			hooks[event] = append(hooks[event], decodeGroup(g))
+		}
+	}
+	return hooks
+}
+
+func decodeGroup(raw map[string]any) (g decodedGroup) {
+	g.Matcher, _ = raw["matcher"].(string)
+	list, _ := raw["hooks"].([]any)
+	for _, h := range list {
+		m, _ := h.(map[string]any)
+		g.Hooks = append(g.Hooks, m)
+	}
+	return g
+}
+
+// sameOtherwise makes sure that, read by encoding/json, only our entries were added.
+func sameOtherwise(t tester, old, edited []byte) {
+	t.Helper()
+	_, was := cutBOM(old)
+	_, is := cutBOM(edited)
+	if len(bytes.TrimSpace(was)) == 0 {
+		was = []byte("{}")
+	}
+	a, b := decodeTop(t, was), decodeTop(t, is)
+	stripOurs(b, a)
+	if !reflect.DeepEqual(a, b) {
+		t.Fatalf("something else changed:\n%v\n%v", a, b)
+	}
+}
+
+func decodeTop(t tester, text []byte) map[string]any {
+	t.Helper()
+	var m map[string]any
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// stripOurs removes from settings the groups that hold nothing but our entry, and what
+// the original has not once they are gone.
+func stripOurs(settings, original map[string]any) {
+	hooks, _ := settings["hooks"].(map[string]any)
+	was, _ := original["hooks"].(map[string]any)
+	for event, groups := range hooks {
+		kept := []any{}
+		for _, g := range groups.([]any) {
+			list, _ := g.(map[string]any)["hooks"].([]any)
+			if len(list) == 1 && isOurs(list[0], event) {
+				continue
+			}
+			kept = append(kept, g)
+		}
+		hooks[event] = kept
+		if _, had := was[event]; !had && len(kept) == 0 {
+			delete(hooks, event)
+		}
+	}
+	if was == nil && len(hooks) == 0 {
+		delete(settings, "hooks")
+	}
+}
+
+func isOurs(entry any, event string) bool {
+	text, err := json.Marshal(entry)
+	return err == nil && readHandler(text).same(testSpec.handler(event))
+}

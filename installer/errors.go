@@ -1,0 +1,79 @@
+package installer
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrBusy says that the settings could not be edited safely: another beckon held
+// the lock too long, or another program kept rewriting the file meanwhile.
+var ErrBusy = errors.New("settings are busy")
+
+// SettingsError is a settings file that is refused: Claude Code could not read it,
+// or its hooks have a shape that cannot be edited safely. It never holds text of
+// the file other than the keys that lead to the place.
+type SettingsError struct {
+	File    string // path of the file; empty from the pure functions
+	Line    int    // from 1
+	Column  int    // from 1, in characters
+	Path    string // JSON path, such as hooks.Stop[0].hooks; empty for the top level
+	Problem string
+	Advice  string
+}
+
+// Error tells file, place, JSON path and problem in one line.
+func (e *SettingsError) Error() string {
+	var b strings.Builder
+	if e.File != "" {
+		fmt.Fprintf(&b, "%q: ", e.File)
+	}
+	fmt.Fprintf(&b, "line %d, column %d: ", e.Line, e.Column)
+	if e.Path != "" {
+		b.WriteString(e.Path + ": ")
+	}
+	return b.String() + e.Problem
+}
+
+// Hint says what the user can do about it; it may be empty.
+func (e *SettingsError) Hint() string { return e.Advice }
+
+// FileError is a file or directory that stands in the way of an edit.
+type FileError struct {
+	Step   string // what was being done, as a gerund
+	Path   string
+	Err    error
+	Advice string
+}
+
+// Error tells step, file and cause in one line.
+func (e *FileError) Error() string { return fmt.Sprintf("%s %q: %v", e.Step, e.Path, e.Err) }
+
+// Unwrap gives the cause.
+func (e *FileError) Unwrap() error { return e.Err }
+
+// Hint says what the user can do about it; it may be empty.
+func (e *FileError) Hint() string { return e.Advice }
+
+// PathError is a program path that must not be written into settings (CASES.md 19).
+type PathError struct {
+	Path   string
+	Reason string
+	Advice string
+}
+
+// Error tells program and reason in one line.
+func (e *PathError) Error() string { return fmt.Sprintf("program %q: %s", e.Path, e.Reason) }
+
+// Hint says what the user can do about it; it may be empty.
+func (e *PathError) Hint() string { return e.Advice }
+
+// inFile adds the file's name to a SettingsError.
+func inFile(err error, file string) error {
+	if e, ok := errors.AsType[*SettingsError](err); ok {
+		named := *e
+		named.File = file
+		return &named
+	}
+	return err
+}

@@ -1,0 +1,201 @@
+package installer
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Invariants of this file:
+//
+//   - A settings file is only ever replaced by rename of a whole, flushed file from
+//     the same directory, or removed; it is never written in place. A crash leaves
+//     either the old bytes or the new.
+//   - The file that a link points to is replaced, not the link.
+//   - Anything that is not a regular file is refused before it is opened: opening a
+//     FIFO would wait for ever.
+
+// sizeLimit bounds, in bytes, a settings file; real ones are a few kilobytes.
+const sizeLimit = 8 << 20
+
+// snapshot is a settings file as it was read.
+type snapshot struct {
+	file string      // real path, links resolved
+	info fs.FileInfo // nil when there is no file
+	data []byte      // nil when there is no file
+}
+
+// readSettings reads the file that path leads to.
+func readSettings(path string) (snapshot, error) {
+	file, err := resolve(path)
+	if err != nil {
+		return snapshot{}, &FileError{"following the link", path, err, ""}
+	}
+	s := snapshot{file: file}
+	info, err := os.Stat(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	if err == nil {
+		err = readable(info)
+	}
+	if err != nil {
+		return s, &FileError{"reading", file, err, ""}
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return s, &FileError{"reading", file, err, ""}
+	}
+	s.info, s.data = info, append([]byte{}, data...) // not nil, even when empty
+	return s, nil
+}
+
+func readable(info fs.FileInfo) error {
+	switch {
+	case info.IsDir():
+		return errors.New("is a directory")
+	case !info.Mode().IsRegular():
+		return errors.New("not a regular file")
+	case info.Size() > sizeLimit:
+		return fmt.Errorf("%d bytes are too many for settings", info.Size())
+	}
+	return nil
+}
+
+// A file that looks half written is believed once it stayed the same for settleDelay:
+// Claude Code truncates the file, then writes it.
+const (
+	settleDelay = 50 * time.Millisecond
+	settleTries = 20
+)
+
+// readSettled is readSettings for a file that another program may be writing now:
+// an empty or unparsable file is read again until it stays the same.
+func readSettled(path string) (snapshot, error) {
+	s, err := readSettings(path)
+	for range settleTries {
+		if err != nil || s.data == nil || !looksHalfWritten(s.data) {
+			break
+		}
+		time.Sleep(settleDelay)
+		before := s
+		if s, err = readSettings(path); err == nil && s.same(before) {
+			break
+		}
+	}
+	return s, err
+}
+
+func looksHalfWritten(data []byte) bool {
+	_, text := cutBOM(data)
+	return checkSyntax(text) != nil
+}
+
+// same reports whether two readings show the same file.
+func (s snapshot) same(other snapshot) bool {
+	return s.file == other.file && (s.data == nil) == (other.data == nil) && bytes.Equal(s.data, other.data)
+}
+
+// linkLimit is how many links are followed, as on Linux.
+const linkLimit = 40
+
+// resolve gives the real path of a file that need not exist yet.
+func resolve(path string) (string, error) {
+	for range linkLimit {
+		if file, err := filepath.EvalSymlinks(path); err == nil {
+			return file, nil
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+			path = filepath.Join(dir, filepath.Base(path))
+		}
+		dest, err := os.Readlink(path)
+		if err != nil {
+			return path, nil // missing, and no link
+		}
+		if !filepath.IsAbs(dest) {
+			dest = filepath.Join(filepath.Dir(path), dest)
+		}
+		path = dest
+	}
+	return "", errors.New("too many links")
+}
+
+// writeFile replaces file with data, by way of a temporary file beside it. last
+// runs right before the rename; its error stops it. like gives mode and owner and
+// may be nil.
+func writeFile(file string, data []byte, mode fs.FileMode, like fs.FileInfo, last func() error) (err error) {
+	dir := filepath.Dir(file)
+	tmp, err := os.CreateTemp(dir, temporaryFor(file))
+	if err != nil {
+		return &FileError{"writing into", dir, cause(err), "is the directory writable?"}
+	}
+	defer func() {
+		if err != nil {
+			_ = tmp.Close() // closed already, unless filling it went wrong
+			_ = os.Remove(tmp.Name())
+		}
+	}()
+	if err := writeOut(tmp, data, mode, like); err != nil {
+		return &FileError{"writing", file, cause(err), ""}
+	}
+	if err := last(); err != nil {
+		return err
+	}
+	if err := rename(tmp.Name(), file); err != nil {
+		return &FileError{"replacing", file, cause(err), ""}
+	}
+	return syncDir(dir)
+}
+
+// temporaryFor is the pattern of names for files on their way to file.
+func temporaryFor(file string) string { return "." + filepath.Base(file) + ".beckon-*.tmp" }
+
+// leftoverAge is how old a temporary file must be to be nobody's: writing takes
+// milliseconds.
+const leftoverAge = time.Minute
+
+// sweep removes what killed runs left beside file.
+func sweep(file string) {
+	left, _ := filepath.Glob(filepath.Join(filepath.Dir(file), temporaryFor(file)))
+	for _, path := range left {
+		if info, err := os.Lstat(path); err == nil && time.Since(info.ModTime()) > leftoverAge {
+			_ = os.Remove(path) // if it stays, it is harmless
+		}
+	}
+}
+
+// writeOut writes data to disk and closes f.
+func writeOut(f *os.File, data []byte, mode fs.FileMode, like fs.FileInfo) error {
+	if _, err := f.Write(data); err != nil {
+		return err
+	}
+	if like != nil {
+		if err := keepOwner(f, like); err != nil {
+			return fmt.Errorf("keeping its owner: %w", err)
+		}
+	}
+	if err := f.Chmod(mode); err != nil { // after the change of owner, which clears bits
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// cause strips the path that os adds, which the FileError around it already names.
+func cause(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	if e, ok := errors.AsType[*os.LinkError](err); ok {
+		return e.Err
+	}
+	return err
+}

@@ -1,0 +1,112 @@
+package installer
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// handler is what one entry of a group's hooks array says.
+type handler struct {
+	fields  map[string]any // the whole entry; for a repeated key the last value, as the client reads it
+	command string         // empty when the entry runs no command
+	args    []string
+	exec    bool // "args" is there: the client starts the program without a shell
+}
+
+// readHandler decodes an entry that is known to be a JSON object.
+func readHandler(text []byte) handler {
+	var h handler
+	_ = json.Unmarshal(text, &h.fields) // valid JSON: the document was checked
+	if kind, ok := h.fields["type"].(string); ok && kind != "command" {
+		return h // http, prompt and the like have no program
+	}
+	h.command, _ = h.fields["command"].(string)
+	list, ok := h.fields["args"].([]any)
+	h.exec = ok
+	for _, a := range list {
+		s, _ := a.(string)
+		h.args = append(h.args, s)
+	}
+	return h
+}
+
+// lacks names the field that an entry needs and does not have.
+func (h handler) lacks() string {
+	kind, ok := h.fields["type"].(string)
+	if !ok {
+		return "type"
+	}
+	if _, ok := h.fields["command"].(string); kind == "command" && !ok {
+		return "command"
+	}
+	return ""
+}
+
+// words are the program and its arguments, without quoting; nil when the entry
+// runs anything but one plain command.
+func (h handler) words() []string {
+	switch {
+	case h.command == "":
+		return nil
+	case h.exec:
+		return append([]string{h.command}, h.args...)
+	default:
+		return plainCommand(shellCommands(h.command))
+	}
+}
+
+// own reports whether the entry is beckon's: its program is beckon-hook, or is
+// beckon with hook as first argument. The command is parsed, never searched
+// (CASES.md 18).
+func (h handler) own() bool {
+	w := h.words()
+	if len(w) == 0 {
+		return false
+	}
+	switch programName(w[0]) {
+	case "beckon-hook":
+		return true
+	case "beckon":
+		return len(w) > 1 && w[1] == "hook"
+	default:
+		return false
+	}
+}
+
+// programName is the base name of a program path of any platform, in lower case,
+// without quotes and .exe.
+func programName(path string) string {
+	path = strings.Trim(path, `"'`)
+	path = strings.ToLower(path[strings.LastIndexAny(path, `/\`)+1:])
+	return strings.TrimSuffix(path, ".exe")
+}
+
+// plainCommand takes a command line apart that runs one program and nothing else.
+// Variables set in front, exec, env and a trailing "|| true" are let through: people
+// add them by hand.
+func plainCommand(commands [][]string) []string {
+	if len(commands) == 0 {
+		return nil
+	}
+	for _, c := range commands[1:] {
+		if len(c) != 1 || c[0] != "true" && c[0] != ":" {
+			return nil
+		}
+	}
+	words := commands[0]
+	for len(words) > 0 && (words[0] == "exec" || words[0] == "env" || isAssignment(words[0])) {
+		words = words[1:]
+	}
+	return words
+}
+
+// isAssignment reports whether a word is NAME=value.
+func isAssignment(word string) bool {
+	name, _, ok := strings.Cut(word, "=")
+	if !ok || name == "" || name[0] >= '0' && name[0] <= '9' {
+		return false
+	}
+	return strings.IndexFunc(name, func(r rune) bool {
+		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	}) < 0
+}

@@ -1,0 +1,291 @@
+package installer
+
+import (
+	"debug/buildinfo"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Inspection says what to look at and what would be right.
+type Inspection struct {
+	Targets []Target // settings files of all scopes; Managed ones are found by ManagedFiles
+	Plugins []string // directories of plugins, each with hooks/hooks.json
+	Want    Spec     // what install would write now
+	Client  Version  // the installed client
+}
+
+// Report is what an inspection found. It holds facts; what they mean is the
+// doctor's to say.
+type Report struct {
+	Files    []File // the settings files asked for, then the plugins; none twice
+	Programs []Program
+
+	// Missing are the wanted events that nothing registers.
+	Missing []string
+	// Unwanted are registered events that install would not register now.
+	Unwanted []string
+	// Unknown are registered events that the client does not know: it opens a warning.
+	Unknown []string
+	// Duplicates are events registered more than once.
+	Duplicates []Duplicate
+	// Disabled is the file whose disableAllHooks is in force; empty when none is.
+	Disabled string
+	// ManagedOnly is the managed file that blocks all hooks but managed ones; empty when
+	// none does.
+	ManagedOnly string
+}
+
+// Installed reports whether any file registers any entry of ours.
+func (r Report) Installed() bool {
+	return slices.ContainsFunc(r.Files, func(f File) bool { return len(f.Entries) > 0 })
+}
+
+// File is one settings or plugin file.
+type File struct {
+	Scope   Scope  // empty for a plugin
+	Plugin  string // the plugin's directory
+	Path    string // as the client opens it
+	Real    string // links resolved
+	Exists  bool
+	Err     error   // it could not be read, or Edit refuses it; a *SettingsError tells where
+	Entries []Entry // there may be some although Edit refuses the file
+
+	// Recorded: beckon was installed here and has not been uninstalled. Without entries,
+	// something else took them out.
+	Recorded bool
+	// DisableAllHooks is the setting of that name; nil when absent.
+	DisableAllHooks *bool
+	// AllowManagedHooksOnly counts in managed settings only.
+	AllowManagedHooksOnly bool
+}
+
+// Entry is one entry of ours.
+type Entry struct {
+	Event   string
+	Program string   // as written, without quoting, a plugin's placeholder replaced
+	Args    []string // further words
+	Exec    bool     // exec form
+	Matcher string   // other than "" and "*" it keeps the hook from some events
+	Line    int      // from 1
+	AsWant  bool     // exactly what install would write now
+	TooNew  bool     // exec form, and the client is known to ignore the arguments
+
+	command string // the handler as the client compares it
+}
+
+// Program is a file that entries name.
+type Program struct {
+	Path       string
+	Absolute   bool // when not, the rest is not known: the client looks in its PATH
+	Exists     bool
+	Executable bool
+	Version    string // module version that Go stamped into it; empty when unknown
+	Revision   string // commit that Go stamped into it; empty when unknown
+}
+
+// Duplicate is an event that several entries register.
+type Duplicate struct {
+	Event string
+	Files []string // one for each entry
+	// Runs is how often the client starts the hook for one event: equal entries of
+	// settings files count once, a plugin's always (CONTRACT.md 1.5).
+	Runs int
+}
+
+// Inspect reads settings and plugins and tells what is registered. A file that cannot
+// be read is a fact like others.
+func Inspect(in Inspection) Report {
+	var r Report
+	for _, t := range in.Targets {
+		f := inspectTarget(t, in)
+		// The project of a session in the home directory has the user's own file.
+		if f.Real == "" || !slices.ContainsFunc(r.Files, func(g File) bool { return g.Real == f.Real }) {
+			r.Files = append(r.Files, f)
+		}
+	}
+	for _, dir := range in.Plugins {
+		r.Files = append(r.Files, inspectPlugin(dir, in))
+	}
+	r.compareEvents(in)
+	r.findDuplicates()
+	r.findSwitches()
+	r.findPrograms()
+	return r
+}
+
+func inspectTarget(t Target, in Inspection) File {
+	f := readFile(t.Path, "", in)
+	f.Scope = t.Scope
+	if f.Real != "" && t.Keep != "" {
+		_, f.Recorded = keptFor(t.Keep, f.Real).load()
+	}
+	return f
+}
+
+func inspectPlugin(dir string, in Inspection) File {
+	f := readFile(filepath.Join(dir, "hooks", "hooks.json"), dir, in)
+	f.Plugin = dir
+	return f
+}
+
+func readFile(path, plugin string, in Inspection) File {
+	f := File{Path: path}
+	s, err := readSettled(path)
+	f.Real, f.Exists = s.file, s.info != nil
+	_, text := cutBOM(s.data)
+	if err != nil || isBlank(text) {
+		f.Err = err
+		return f
+	}
+	f.readSwitches(text)
+	d, err := parse(text)
+	if err != nil {
+		f.Err = inFile(err, path)
+		return f
+	}
+	f.Err = inFile(d.flaw, path)
+	for _, p := range d.own(func(string) bool { return true }) {
+		f.Entries = append(f.Entries, d.describe(p, plugin, in))
+	}
+	return f
+}
+
+// readSwitches takes what it can, since a file with odd hooks can still disable all.
+func (f *File) readSwitches(text []byte) {
+	var top map[string]json.RawMessage
+	if json.Unmarshal(text, &top) != nil {
+		return
+	}
+	f.DisableAllHooks = boolean(top["disableAllHooks"])
+	only := boolean(top["allowManagedHooksOnly"])
+	f.AllowManagedHooksOnly = only != nil && *only
+}
+
+// boolean is the value of a switch, nil for anything but true and false.
+func boolean(raw json.RawMessage) *bool {
+	var b *bool
+	if json.Unmarshal(raw, &b) != nil {
+		return nil
+	}
+	return b
+}
+
+func (d *document) describe(p place, plugin string, in Inspection) Entry {
+	ev, e := d.events[p.event], d.entry(p)
+	words := e.words()
+	line, _ := position(d.text, e.start)
+	program := words[0]
+	if plugin != "" {
+		program = strings.ReplaceAll(program, "${CLAUDE_PLUGIN_ROOT}", plugin)
+	}
+	return Entry{
+		Event: ev.name, Program: program, Args: words[1:], Exec: e.exec,
+		Matcher: ev.groups[p.group].matcher, Line: line,
+		AsWant:  e.same(in.Want.handler(ev.name)),
+		TooNew:  e.exec && in.Client.Form() == Shell,
+		command: e.command + "\x00" + strings.Join(e.args, "\x00"),
+	}
+}
+
+// compareEvents compares what is registered, anywhere, with what is wanted.
+func (r *Report) compareEvents(in Inspection) {
+	var have []string
+	for _, f := range r.Files {
+		for _, e := range f.Entries {
+			if !slices.Contains(have, e.Event) {
+				have = append(have, e.Event)
+			}
+		}
+	}
+	r.Missing = without(in.Want.Events, have)
+	r.Unwanted = without(have, in.Want.Events)
+	r.Unknown = UnknownTo(in.Client, have)
+}
+
+func without(list, drop []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(drop, s) })
+}
+
+func (r *Report) findDuplicates() {
+	var order []string
+	by := map[string]*Duplicate{}
+	seen := map[string]bool{}
+	for _, f := range r.Files {
+		for _, e := range f.Entries {
+			d := by[e.Event]
+			if d == nil {
+				d = &Duplicate{Event: e.Event}
+				by[e.Event], order = d, append(order, e.Event)
+			}
+			d.Files = append(d.Files, f.Path)
+			key := f.Plugin + "\x00" + e.Event + "\x00" + e.command
+			if !seen[key] {
+				d.Runs++
+			}
+			seen[key] = true
+		}
+	}
+	for _, event := range order {
+		if len(by[event].Files) > 1 {
+			r.Duplicates = append(r.Duplicates, *by[event])
+		}
+	}
+}
+
+// precedence is the order in which the client takes a setting: first found wins.
+var precedence = []Scope{Managed, Local, Project, User}
+
+func (r *Report) findSwitches() {
+	decided := false
+	for _, scope := range precedence {
+		for _, f := range r.Files {
+			if f.Plugin != "" || f.Scope != scope {
+				continue
+			}
+			if f.DisableAllHooks != nil && !decided {
+				decided = true
+				if *f.DisableAllHooks {
+					r.Disabled = f.Path
+				}
+			}
+			if scope == Managed && f.AllowManagedHooksOnly && r.ManagedOnly == "" {
+				r.ManagedOnly = f.Path
+			}
+		}
+	}
+}
+
+func (r *Report) findPrograms() {
+	for _, f := range r.Files {
+		for _, e := range f.Entries {
+			if !slices.ContainsFunc(r.Programs, func(p Program) bool { return p.Path == e.Program }) {
+				r.Programs = append(r.Programs, inspectProgram(e.Program))
+			}
+		}
+	}
+}
+
+func inspectProgram(path string) Program {
+	p := Program{Path: path, Absolute: filepath.IsAbs(path)}
+	if !p.Absolute {
+		return p
+	}
+	info, err := os.Stat(path)
+	p.Exists = err == nil
+	if err != nil || !info.Mode().IsRegular() {
+		return p
+	}
+	p.Executable = runnable(path, info)
+	if build, err := buildinfo.ReadFile(path); err == nil {
+		p.Version = build.Main.Version
+		for _, s := range build.Settings {
+			if s.Key == "vcs.revision" {
+				p.Revision = s.Value
+			}
+		}
+	}
+	return p
+}

@@ -1,0 +1,130 @@
+package installer
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+// Values to write, in order. The layout is JSON.stringify's, since Claude Code
+// rewrites the file that way: a rewrite then leaves our text alone.
+type (
+	object []member
+	member struct {
+		name  string
+		value any // object, array, string or int
+	}
+	array []any
+)
+
+// layout is how a file is written.
+type layout struct {
+	newline string // "\n" or "\r\n"
+	unit    string // one step of indentation
+	spaced  bool   // a blank follows colon and comma on one line
+	oneLine bool   // the whole file stands on one line
+}
+
+// layoutOf reads the layout from a file's text.
+func layoutOf(d *document) layout {
+	l := layout{newline: "\n", unit: "  ", spaced: true}
+	if i := bytes.IndexByte(d.text, '\n'); i > 0 && d.text[i-1] == '\r' {
+		l.newline = "\r\n"
+	}
+	if len(d.root.items) == 0 {
+		return l
+	}
+	inside := d.text[d.root.open:d.root.close]
+	l.oneLine = bytes.IndexByte(inside, '\n') < 0
+	colon := d.tree.Members[0].Value
+	l.spaced = len(colon.BeforeExtra) > 0
+	if _, indent, ok := lastLine(spaceBefore(d.text, d.root.items[0].start)); ok {
+		l.unit = strings.TrimPrefix(indent, lineIndent(d.text, d.root.open))
+	}
+	return l
+}
+
+// flat writes v on one line.
+func (l layout) flat(v any) []byte {
+	gap := ""
+	if l.spaced {
+		gap = " "
+	}
+	return write(nil, v, func(int) string { return "" }, gap, ","+gap, 0)
+}
+
+// lines writes v over several lines; the line it starts on is indented by indent.
+func (l layout) lines(v any, indent string) []byte {
+	gap := ""
+	if l.spaced {
+		gap = " "
+	}
+	wrap := func(depth int) string { return l.newline + indent + strings.Repeat(l.unit, depth) }
+	return write(nil, v, wrap, gap, ",", 0)
+}
+
+// write appends v. wrap gives what stands before an item or closing bracket at a depth.
+func write(b []byte, v any, wrap func(int) string, colon, comma string, depth int) []byte {
+	switch v := v.(type) {
+	case object:
+		b = append(b, '{')
+		for i, m := range v {
+			b = append(b, separator(i, comma)+wrap(depth+1)...)
+			b = writeMember(b, m, wrap, colon, comma, depth+1)
+		}
+		b = append(append(b, wrap(depth)...), '}')
+	case array:
+		b = append(b, '[')
+		for i, e := range v {
+			b = append(b, separator(i, comma)+wrap(depth+1)...)
+			b = write(b, e, wrap, colon, comma, depth+1)
+		}
+		b = append(append(b, wrap(depth)...), ']')
+	case member:
+		b = writeMember(b, v, wrap, colon, comma, depth)
+	case string:
+		b = append(b, hujson.String(v)...)
+	case int:
+		b = strconv.AppendInt(b, int64(v), 10)
+	}
+	return b
+}
+
+func writeMember(b []byte, m member, wrap func(int) string, colon, comma string, depth int) []byte {
+	b = append(append(b, hujson.String(m.name)...), ":"+colon...)
+	return write(b, m.value, wrap, colon, comma, depth)
+}
+
+func separator(i int, comma string) string {
+	if i == 0 {
+		return ""
+	}
+	return comma
+}
+
+// spaceBefore is the white space that ends at offset.
+func spaceBefore(text []byte, offset int) []byte {
+	return text[len(bytes.TrimRight(text[:offset], " \t\r\n")):offset]
+}
+
+// lastLine splits white space at its last line end, and reports whether it has one
+// with an indentation of blanks and tabs behind it.
+func lastLine(space []byte) (newline, indent string, ok bool) {
+	i := bytes.LastIndexByte(space, '\n')
+	if i < 0 || bytes.IndexByte(space[i:], '\r') >= 0 {
+		return "", "", false
+	}
+	newline = "\n"
+	if i > 0 && space[i-1] == '\r' {
+		newline = "\r\n"
+	}
+	return newline, string(space[i+1:]), true
+}
+
+// lineIndent is the indentation of the line that holds offset.
+func lineIndent(text []byte, offset int) string {
+	line := text[bytes.LastIndexByte(text[:offset], '\n')+1 : offset]
+	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
+}

@@ -1,0 +1,282 @@
+package installer
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/tailscale/hujson"
+)
+
+// The tree below holds offsets only: edits are splices of the text, so that what
+// is not spliced cannot change.
+
+// item is an element of an array, or a member of an object from the start of its
+// name to the end of its value.
+type item struct{ start, end int }
+
+// container is an array or object: the offsets of its brackets, and its items.
+type container struct {
+	open, close int
+	items       []item
+}
+
+// hookEntry is one handler inside a group.
+type hookEntry struct {
+	item
+	handler
+}
+
+// hookGroup is one element of an event's array.
+type hookGroup struct {
+	item
+	matcher string
+	list    container // its "hooks" array; no items when it has none
+	entries []hookEntry
+}
+
+// hookEvent is one member of "hooks".
+type hookEvent struct {
+	item
+	name   string
+	list   container
+	groups []hookGroup
+}
+
+// document is a settings file whose hooks have a known shape.
+type document struct {
+	text   []byte
+	root   container
+	tree   *hujson.Object
+	at     int // index of "hooks" in root.items, -1 when absent
+	hooks  container
+	events []hookEvent
+
+	// flaw is the first shape that can be edited around but that makes clients ignore
+	// the file's hooks, ours included: 2.1.197 without a word, 2.1.329 with a warning.
+	flaw error
+}
+
+// place points at one entry.
+type place struct{ event, group, entry int }
+
+var bom = []byte("\xef\xbb\xbf")
+
+// cutBOM splits a byte order mark from the text.
+func cutBOM(b []byte) (mark, text []byte) {
+	if bytes.HasPrefix(b, bom) {
+		return bom, b[len(bom):]
+	}
+	return nil, b
+}
+
+// parse reads text, which has no byte order mark. The error is a *SettingsError.
+func parse(text []byte) (*document, error) {
+	if err := checkSyntax(text); err != nil {
+		return nil, err
+	}
+	v, err := hujson.Parse(text)
+	if err != nil {
+		// Plain JSON that the tree does not take; its own words could quote the file.
+		return nil, problemAt(text, 0, "", "not plain JSON", "")
+	}
+	root, ok := v.Value.(*hujson.Object)
+	if !ok {
+		return nil, problemAt(text, v.StartOffset, "", "settings are not an object", "settings begin with { and end with }")
+	}
+	d := &document{text: text, tree: root, root: objectContainer(v, root), at: -1}
+	return d, d.readHooks()
+}
+
+// readHooks checks and records everything below "hooks".
+func (d *document) readHooks() error {
+	at, err := d.member(d.tree, "hooks", "hooks")
+	if err != nil || at < 0 {
+		return err
+	}
+	v := d.tree.Members[at].Value
+	obj, ok := v.Value.(*hujson.Object)
+	if !ok {
+		return d.problem(v, "hooks", "not an object", "hooks maps event names to arrays of groups")
+	}
+	d.at, d.hooks = at, objectContainer(v, obj)
+	seen := map[string]bool{}
+	for i, m := range obj.Members {
+		name := stringValue(m.Name)
+		path := "hooks" + pathKey(name)
+		if seen[name] {
+			return d.problem(m.Name, path, "key appears twice", "Claude Code reads only the last one: merge them")
+		}
+		seen[name] = true
+		ev, err := d.readEvent(m.Value, path)
+		if err != nil {
+			return err
+		}
+		ev.item, ev.name = d.hooks.items[i], name
+		d.events = append(d.events, ev)
+	}
+	return nil
+}
+
+func (d *document) readEvent(v hujson.Value, path string) (hookEvent, error) {
+	arr, ok := v.Value.(*hujson.Array)
+	if !ok {
+		return hookEvent{}, d.problem(v, path, "not an array", "an event holds an array of groups")
+	}
+	ev := hookEvent{list: arrayContainer(v, arr)}
+	for i, e := range arr.Elements {
+		g, err := d.readGroup(e, fmt.Sprintf("%s[%d]", path, i))
+		if err != nil {
+			return ev, err
+		}
+		ev.groups = append(ev.groups, g)
+	}
+	return ev, nil
+}
+
+func (d *document) readGroup(v hujson.Value, path string) (hookGroup, error) {
+	g := hookGroup{item: span(v)}
+	obj, ok := v.Value.(*hujson.Object)
+	if !ok {
+		return g, d.problem(v, path, "not an object", `a group looks like {"matcher": "...", "hooks": [...]}`)
+	}
+	for _, m := range obj.Members {
+		if stringValue(m.Name) != "matcher" {
+			continue
+		}
+		if g.matcher = stringValue(m.Value); m.Value.Value.Kind() != '"' {
+			d.flawed(m.Value, path+".matcher", "not a string")
+		}
+	}
+	at, err := d.member(obj, "hooks", path+".hooks")
+	if err != nil {
+		return g, err
+	}
+	if at < 0 {
+		d.flawed(v, path, "group has no hooks")
+		return g, nil
+	}
+	path += ".hooks"
+	list := obj.Members[at].Value
+	arr, ok := list.Value.(*hujson.Array)
+	if !ok {
+		return g, d.problem(list, path, "not an array", "a group's hooks are an array of handlers")
+	}
+	g.list = arrayContainer(list, arr)
+	for i, e := range arr.Elements {
+		here := fmt.Sprintf("%s[%d]", path, i)
+		if _, ok := e.Value.(*hujson.Object); !ok {
+			return g, d.problem(e, here, "not an object", `a handler looks like {"type": "command", ...}`)
+		}
+		h := readHandler(d.text[e.StartOffset:e.EndOffset])
+		if lack := h.lacks(); lack != "" && !h.own() {
+			d.flawed(e, here, "handler has no "+lack)
+		}
+		g.entries = append(g.entries, hookEntry{span(e), h})
+	}
+	return g, nil
+}
+
+// member finds key in obj. It gives -1 when absent, and refuses a key that appears
+// twice: only the last one counts for the client, so an edit could be void.
+func (d *document) member(obj *hujson.Object, key, path string) (int, error) {
+	at := -1
+	for i, m := range obj.Members {
+		if stringValue(m.Name) != key {
+			continue
+		}
+		if at >= 0 {
+			return -1, d.problem(m.Name, path, "key appears twice", "Claude Code reads only the last one: merge them")
+		}
+		at = i
+	}
+	return at, nil
+}
+
+// own lists the places of beckon's entries in the events that pick accepts.
+func (d *document) own(pick func(event string) bool) []place {
+	var all []place
+	for i, ev := range d.events {
+		if !pick(ev.name) {
+			continue
+		}
+		for j, g := range ev.groups {
+			for k, e := range g.entries {
+				if e.own() {
+					all = append(all, place{i, j, k})
+				}
+			}
+		}
+	}
+	return all
+}
+
+func (d *document) entry(p place) hookEntry {
+	return d.events[p.event].groups[p.group].entries[p.entry]
+}
+
+func (d *document) flawed(v hujson.Value, path, what string) {
+	if d.flaw == nil {
+		d.flaw = d.problem(v, path, what, "Claude Code ignores all hooks of a file with this: correct or remove it")
+	}
+}
+
+func (d *document) problem(v hujson.Value, path, what, advice string) error {
+	return problemAt(d.text, v.StartOffset, path, what, advice)
+}
+
+func problemAt(text []byte, offset int, path, what, advice string) error {
+	line, column := position(text, offset)
+	return &SettingsError{Line: line, Column: column, Path: path, Problem: what, Advice: advice}
+}
+
+// position gives line and column, both from 1, the column in characters.
+func position(text []byte, offset int) (line, column int) {
+	before := text[:min(offset, len(text))]
+	line = 1 + bytes.Count(before, []byte("\n"))
+	return line, 1 + utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])
+}
+
+func span(v hujson.Value) item { return item{v.StartOffset, v.EndOffset} }
+
+func objectContainer(v hujson.Value, obj *hujson.Object) container {
+	c := container{open: v.StartOffset, close: v.EndOffset - 1}
+	for _, m := range obj.Members {
+		c.items = append(c.items, item{m.Name.StartOffset, m.Value.EndOffset})
+	}
+	return c
+}
+
+func arrayContainer(v hujson.Value, arr *hujson.Array) container {
+	c := container{open: v.StartOffset, close: v.EndOffset - 1}
+	for _, e := range arr.Elements {
+		c.items = append(c.items, span(e))
+	}
+	return c
+}
+
+// stringValue is the unescaped string, or "" for anything else.
+func stringValue(v hujson.Value) string {
+	if lit, ok := v.Value.(hujson.Literal); ok && lit.Kind() == '"' {
+		return lit.String()
+	}
+	return ""
+}
+
+var plainKey = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$-]*$`)
+
+// keyLimit bounds, in characters, a key quoted in an error.
+const keyLimit = 40
+
+// pathKey is one step of a JSON path.
+func pathKey(key string) string {
+	if plainKey.MatchString(key) && len(key) <= keyLimit {
+		return "." + key
+	}
+	if r := []rune(key); len(r) > keyLimit {
+		key = string(r[:keyLimit]) + "..."
+	}
+	return "[" + strconv.Quote(key) + "]"
+}

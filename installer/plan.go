@@ -1,0 +1,157 @@
+package installer
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+)
+
+// Op is what is to be done to a settings file: Install or Uninstall.
+type Op struct {
+	want *Spec // nil to uninstall
+
+	testOnlyBeforeRename func()
+}
+
+// Install is the operation that makes a settings file hold want's entries.
+func Install(want Spec) Op { return Op{want: &want} }
+
+// Uninstall is the operation that takes beckon's entries out of a settings file.
+func Uninstall() Op { return Op{} }
+
+// Change is what an operation does, or did, to one settings file.
+type Change struct {
+	Target Target
+	File   string // the real file, links resolved
+	Old    []byte // nil: there is no file
+	New    []byte // nil: no file shall be left
+	Backup string // install: where the original is kept; uninstall: the copy that New comes from. Empty when there is none
+
+	was  snapshot
+	kept kept
+	save *record // record to write before the settings; nil to leave it
+	copy []byte  // backup to write with it; nil to leave it
+	made string  // directory that install made
+	op   Op
+}
+
+// Noop reports whether the file stays as it is.
+func (c Change) Noop() bool { return (c.Old == nil) == (c.New == nil) && bytes.Equal(c.Old, c.New) }
+
+// Diff is the change as a unified diff, empty when there is none.
+func (c Change) Diff() string { return Diff(c.Old, c.New, c.File) }
+
+// Plan reads a settings file and tells what Apply would do to it. It writes nothing.
+// The error is a *SettingsError, *FileError or *PathError.
+func Plan(t Target, op Op) (Change, error) {
+	was, err := readSettled(t.Path)
+	if err != nil {
+		return Change{}, err
+	}
+	c := Change{Target: t, File: was.file, Old: was.data, was: was, kept: keptFor(t.Keep, was.file), op: op}
+	if op.want != nil {
+		err = c.planInstall(*op.want)
+	} else {
+		err = c.planUninstall()
+	}
+	if err != nil {
+		return Change{}, inFile(err, was.file)
+	}
+	return c, c.checkWritable()
+}
+
+func (c *Change) planInstall(want Spec) error {
+	var err error
+	if c.New, err = Edit(c.Old, want); err != nil || c.Noop() {
+		return err
+	}
+	r, known := c.kept.load()
+	switch {
+	case known && r.Wrote == digest(c.Old) && c.Old != nil:
+		r.Wrote = digest(c.New) // nobody else wrote since: the backup stays good
+	case owns(c.Old):
+		// Others wrote since, or the record was lost: the backup, if any, lacks their
+		// changes. Only our entries may be taken out from now on.
+		r.Wrote = ""
+	default:
+		r = record{Created: c.Old == nil, Original: digest(c.Old), Wrote: digest(c.New)}
+		c.copy = c.Old
+	}
+	r.Schema, r.Settings = recordSchema, c.File
+	c.save = &r
+	if c.copy != nil || r.Original != "" && !r.Created {
+		c.Backup = c.kept.backup
+	}
+	return nil
+}
+
+func (c *Change) planUninstall() error {
+	if c.Old == nil {
+		return nil
+	}
+	r, known := c.kept.load()
+	c.made = r.MadeDir
+	if known && r.Created && r.Wrote == digest(c.Old) {
+		return nil // New stays nil: the file goes
+	}
+	if data, ok := c.kept.original(r, c.Old); ok {
+		c.New, c.Backup = data, c.kept.backup
+		return nil
+	}
+	rest, err := Remove(c.Old)
+	if err == nil && !(known && r.Created && isEmptyObject(rest)) {
+		c.New = rest
+	}
+	return err
+}
+
+// owns reports whether settings hold an entry of ours.
+func owns(settings []byte) bool {
+	_, text := cutBOM(settings)
+	d, err := parse(text)
+	return err == nil && len(d.own(func(string) bool { return true })) > 0
+}
+
+func isEmptyObject(settings []byte) bool {
+	_, text := cutBOM(settings)
+	var m map[string]json.RawMessage
+	return json.Unmarshal(text, &m) == nil && len(m) == 0
+}
+
+// checkWritable refuses what a rename would get around, or could not get past.
+func (c Change) checkWritable() error {
+	if c.Noop() {
+		return nil
+	}
+	if c.was.info != nil && c.was.info.Mode().Perm()&0o200 == 0 {
+		return &FileError{"editing", c.File, errors.New("is read-only"), "make it writable, or register the hooks where the file is generated from"}
+	}
+	if c.was.info == nil {
+		return c.checkDir()
+	}
+	return nil
+}
+
+// checkDir makes sure that the file's directory is there or may be made: the client's
+// own, or .claude in a project that exists.
+func (c Change) checkDir() error {
+	dir := filepath.Dir(c.File)
+	if info, err := os.Stat(dir); err == nil {
+		if !info.IsDir() {
+			return &FileError{"writing into", dir, errors.New("not a directory"), ""}
+		}
+		return nil
+	}
+	if link, err := os.Readlink(c.Target.Path); err == nil {
+		return &FileError{"following the link", c.Target.Path, errors.New("its directory does not exist"), "it points to " + link}
+	}
+	if c.Target.Scope == User {
+		return nil
+	}
+	if info, err := os.Stat(filepath.Dir(dir)); err != nil || !info.IsDir() {
+		return &FileError{"writing into", filepath.Dir(dir), errors.New("no such directory"), "is it the project's root?"}
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package installer
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// record remembers an install, so that an uninstall can give the original back. It
+// lies with the backup in Target.Keep, and is written before the settings change.
+type record struct {
+	Schema   int    `json:"schema"`
+	Settings string `json:"settings"`           // the file it is about, for people
+	Created  bool   `json:"created,omitempty"`  // install made the file
+	MadeDir  string `json:"made_dir,omitempty"` // install made this directory
+	Original string `json:"original,omitempty"` // SHA-256 of the backup
+	Wrote    string `json:"wrote,omitempty"`    // SHA-256 of what install wrote; empty when the backup must not be restored whole
+}
+
+const recordSchema = 1
+
+// kept are the paths that belong to one settings file in a Keep directory.
+type kept struct{ record, backup, lock string }
+
+// keptFor derives the paths from the real file, so that all links to it share them.
+func keptFor(keep, file string) kept {
+	sum := sha256.Sum256([]byte(file))
+	base := filepath.Join(keep, "settings-"+hex.EncodeToString(sum[:6]))
+	return kept{base + ".record.json", base + ".backup.json", base + ".lock"}
+}
+
+// load gives the record; a missing or unreadable one is no record.
+func (k kept) load() (record, bool) {
+	var r record
+	data, err := os.ReadFile(k.record)
+	if err != nil || json.Unmarshal(data, &r) != nil || r.Schema != recordSchema {
+		return record{}, false
+	}
+	return r, true
+}
+
+// save writes the record and, unless it is nil, the backup.
+func (k kept) save(r record, backup []byte) error {
+	if backup != nil {
+		if err := writeFile(k.backup, backup, 0o600, nil, proceed); err != nil {
+			return err
+		}
+	}
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return writeFile(k.record, append(data, '\n'), 0o600, nil, proceed)
+}
+
+func proceed() error { return nil }
+
+// original gives the backup if r allows restoring it over a file with these bytes.
+func (k kept) original(r record, now []byte) ([]byte, bool) {
+	if r.Created || r.Wrote == "" || r.Wrote != digest(now) {
+		return nil, false
+	}
+	data, err := os.ReadFile(k.backup)
+	if err != nil || digest(data) != r.Original {
+		return nil, false
+	}
+	return data, true
+}
+
+// forget removes record and backup. The lock file stays: removing it would let two
+// processes lock different files of the same name.
+func (k kept) forget() error {
+	for _, path := range []string{k.backup, k.record} {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return &FileError{"removing", path, cause(err), ""}
+		}
+	}
+	return nil
+}
+
+func digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}

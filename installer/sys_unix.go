@@ -1,0 +1,41 @@
+//go:build unix
+
+package installer
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// keepOwner gives f the owner and group of like. It does nothing when they are the
+// same already, since only root may change them.
+func keepOwner(f *os.File, like fs.FileInfo) error {
+	now, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	is, ok1 := now.Sys().(*syscall.Stat_t)
+	want, ok2 := like.Sys().(*syscall.Stat_t)
+	if !ok1 || !ok2 || is.Uid == want.Uid && is.Gid == want.Gid {
+		return nil
+	}
+	return cause(f.Chown(int(want.Uid), int(want.Gid)))
+}
+
+func rename(from, to string) error { return os.Rename(from, to) }
+
+// syncDir makes a rename in dir outlast a power cut.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return &FileError{"flushing", dir, cause(err), ""}
+	}
+	defer d.Close()
+	// Some file systems cannot flush a directory; the rename itself has succeeded.
+	_ = d.Sync()
+	return nil
+}
+
+// runnable reports whether info is of a file that may be executed.
+func runnable(_ string, info fs.FileInfo) bool { return info.Mode().Perm()&0o111 != 0 }

@@ -1,0 +1,73 @@
+package installer
+
+import (
+	"fmt"
+	"path/filepath"
+)
+
+// Scope is the settings file a hook is registered in (CONTRACT.md 1.2).
+type Scope string
+
+// The scopes. Managed is only inspected, never edited.
+const (
+	User    Scope = "user"
+	Project Scope = "project"
+	Local   Scope = "local"
+	Managed Scope = "managed"
+)
+
+// Dirs are the directories that settings files are found from.
+type Dirs struct {
+	Config  string // the client's own: $CLAUDE_CONFIG_DIR, else ~/.claude
+	Project string // root of the project; needed for the project and local scopes only
+	Keep    string // private directory for backups, records and locks; made when needed
+}
+
+// Target is one settings file and what belongs to its editing.
+type Target struct {
+	Scope Scope
+	Path  string // the file as the client opens it; it may be a link
+	Keep  string // as in Dirs
+}
+
+// Target gives the settings file of a scope. The error names what is missing.
+func (d Dirs) Target(s Scope) (Target, error) {
+	t := Target{Scope: s, Keep: d.Keep}
+	base, rest := d.Config, "settings.json"
+	switch s {
+	case User:
+	case Project:
+		base, rest = d.Project, ".claude/settings.json"
+	case Local:
+		base, rest = d.Project, ".claude/settings.local.json"
+	default:
+		return t, fmt.Errorf("scope %q: not one of user, project, local", s)
+	}
+	if !filepath.IsAbs(base) || !filepath.IsAbs(d.Keep) {
+		return t, fmt.Errorf("scope %q: directories must be absolute, not %q and %q", s, base, d.Keep)
+	}
+	t.Path = filepath.Join(base, filepath.FromSlash(rest))
+	return t, nil
+}
+
+// ConfigDir is the client's directory: the value of CLAUDE_CONFIG_DIR, else .claude
+// in the home directory.
+func ConfigDir(home, claudeConfigDir string) string {
+	if claudeConfigDir != "" {
+		return claudeConfigDir
+	}
+	return filepath.Join(home, ".claude")
+}
+
+// ManagedFiles are the places of an organization's settings on a platform, named as
+// in runtime.GOOS.
+func ManagedFiles(goos string) []string {
+	switch goos {
+	case "darwin":
+		return []string{"/Library/Application Support/ClaudeCode/managed-settings.json"}
+	case "windows":
+		return []string{`C:\Program Files\ClaudeCode\managed-settings.json`, `C:\ProgramData\ClaudeCode\managed-settings.json`}
+	default:
+		return []string{"/etc/claude-code/managed-settings.json"}
+	}
+}

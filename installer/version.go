@@ -1,0 +1,153 @@
+package installer
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	"beckon/event"
+)
+
+// Version is a version of Claude Code. The zero Version is unknown.
+type Version struct{ Major, Minor, Patch int }
+
+// argsSince is the first client that reads "args" (CONTRACT.md 1.1).
+var argsSince = Version{2, 1, 139}
+
+var versionText = regexp.MustCompile(`(?m)^\s*v?(\d{1,6})\.(\d{1,6})\.(\d{1,6})\b`)
+
+// ParseVersion reads the text that "claude --version" prints, such as
+// "2.1.329 (Claude Code)". It gives the zero Version for anything else.
+func ParseVersion(s string) Version {
+	m := versionText.FindStringSubmatch(s)
+	if m == nil {
+		return Version{}
+	}
+	var n [3]int
+	for i := range n {
+		n[i], _ = strconv.Atoi(m[i+1]) // at most six digits
+	}
+	return Version{n[0], n[1], n[2]}
+}
+
+// Known reports whether the version was found out.
+func (v Version) Known() bool { return v != Version{} }
+
+// Compare is negative when v is older than w, 0 when equal, positive when newer. The
+// unknown version is the oldest.
+func (v Version) Compare(w Version) int {
+	return cmp.Or(cmp.Compare(v.Major, w.Major), cmp.Compare(v.Minor, w.Minor), cmp.Compare(v.Patch, w.Patch))
+}
+
+// String is the version with dots, or "unknown".
+func (v Version) String() string {
+	if !v.Known() {
+		return "unknown"
+	}
+	return fmt.Sprintf("%d.%d.%d", v.Major, v.Minor, v.Patch)
+}
+
+// Form is the form of entry that the client understands: Exec unless it is known to
+// be too old.
+func (v Version) Form() Form {
+	if v.Known() && v.Compare(argsSince) < 0 {
+		return Shell
+	}
+	return Exec
+}
+
+// Set is a choice of events.
+type Set string
+
+// The sets of events. Neither ever holds an event that takes work away from the
+// client or slows its display (event.Never).
+const (
+	CoreEvents Set = "core" // what the states need
+	AllEvents  Set = "all"  // everything else the client can tell as well
+)
+
+// Events names the events to register, in the order of event.Kinds. An event that the
+// client does not know makes it open a warning at start (CLIENT.md, Event sets), so
+// an unknown version gets only those that every client of the last year knows,
+// whatever the set.
+func Events(v Version, set Set) []string {
+	var names []string
+	for _, k := range event.Kinds {
+		if registers(k, v, set) {
+			names = append(names, string(k.Kind))
+		}
+	}
+	return names
+}
+
+func registers(k event.Info, v Version, set Set) bool {
+	if k.Register == event.Never {
+		return false
+	}
+	if !v.Known() {
+		return k.Register == event.Core
+	}
+	return v.Compare(ParseVersion(k.Since)) >= 0 && (k.Register != event.All || set == AllEvents)
+}
+
+// UnknownTo lists those of the events that a client of this version does not know.
+// It is empty when the version is unknown, and takes names that are not in
+// event.Kinds for newer than this program.
+func UnknownTo(v Version, events []string) []string {
+	return slices.DeleteFunc(slices.Clone(events), func(name string) bool {
+		k, ok := event.Lookup(event.Kind(name))
+		return !v.Known() || !ok || v.Compare(ParseVersion(k.Since)) >= 0
+	})
+}
+
+// Client is the installed Claude Code.
+type Client struct {
+	Path    string // empty when there is none
+	Version Version
+}
+
+const (
+	clientDeadline = 10 * time.Second // a cold start on a slow disk takes seconds
+	clientGrace    = time.Second      // for a child of the client that keeps its output open
+	clientOutput   = 4 << 10          // bytes of output looked at
+)
+
+// ClientVersion asks the first of the programs that lookPath finds for its version;
+// without programs it asks claude. lookPath is exec.LookPath outside tests. A client
+// that is missing, silent, broken or slower than 10 s is an unknown version, not an
+// error.
+func ClientVersion(ctx context.Context, lookPath func(string) (string, error), programs ...string) Client {
+	if len(programs) == 0 {
+		programs = []string{"claude"}
+	}
+	for _, name := range programs {
+		if path, err := lookPath(name); err == nil {
+			return Client{path, askVersion(ctx, path)}
+		}
+	}
+	return Client{}
+}
+
+func askVersion(ctx context.Context, path string) Version {
+	ctx, cancel := context.WithTimeout(ctx, clientDeadline)
+	defer cancel()
+	var out head
+	cmd := exec.CommandContext(ctx, path, "--version")
+	cmd.Stdout = &out
+	cmd.WaitDelay = clientGrace
+	_ = cmd.Run() // what it printed counts, whatever its exit code
+	return ParseVersion(string(out))
+}
+
+// head keeps the beginning of what is written to it.
+type head []byte
+
+func (h *head) Write(p []byte) (int, error) {
+	*h = append(*h, p[:min(len(p), clientOutput-len(*h))]...)
+	return len(p), nil
+}

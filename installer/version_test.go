@@ -1,0 +1,159 @@
+package installer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"beckon/event"
+)
+
+const fakeClient = "BECKON_TEST_CLIENT"
+
+// TestMain lets the test binary stand in for the client.
+func TestMain(m *testing.M) {
+	if say, ok := os.LookupEnv(fakeClient); ok {
+		if say == "hang" {
+			time.Sleep(time.Minute)
+		}
+		fmt.Println(say)
+		os.Exit(len(os.Args) - 2) // 0 when asked for --version alone
+	}
+	os.Exit(m.Run())
+}
+
+func TestParseVersion(t *testing.T) {
+	for text, want := range map[string]Version{
+		"2.1.329 (Claude Code)\n":             {2, 1, 329},
+		"1.0.38 (Claude Code)":                {1, 0, 38},
+		"2.1.329":                             {2, 1, 329},
+		"v2.1.329-beta.1 (Claude Code)":       {2, 1, 329},
+		"a newer version is out\n2.1.5 (x)\n": {2, 1, 5},
+		"":                                    {},
+		"claude: command not found":           {},
+		"2.1 (Claude Code)":                   {},
+		"127.0.0.1":                           {127, 0, 0},
+		"99999999999999999999.1.1":            {},
+		"error at 12.13.14":                   {},
+	} {
+		if got := ParseVersion(text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
+func TestVersionOrder(t *testing.T) {
+	ordered := []string{"", "1.0.9", "1.0.38", "2.0.45", "2.1.9", "2.1.139", "2.1.329", "2.10.0", "10.0.0"}
+	for i, a := range ordered {
+		for j, b := range ordered {
+			if got := ParseVersion(a).Compare(ParseVersion(b)); (got < 0) != (i < j) || (got == 0) != (i == j) {
+				t.Errorf("%q against %q: %d", a, b, got)
+			}
+		}
+	}
+	if (Version{}).String() != "unknown" || (Version{2, 1, 3}).String() != "2.1.3" {
+		t.Error("String")
+	}
+}
+
+func TestForm(t *testing.T) {
+	for text, want := range map[string]Form{"": Exec, "2.1.138": Shell, "2.1.139": Exec, "2.1.329": Exec, "1.0.38": Shell} {
+		if got := ParseVersion(text).Form(); got != want {
+			t.Errorf("%q: form %d", text, got)
+		}
+	}
+}
+
+func TestEvents(t *testing.T) {
+	core := strings.Fields("SessionStart UserPromptSubmit PreToolUse PermissionRequest PostToolUse PostToolUseFailure Notification SubagentStart SubagentStop Stop PreCompact SessionEnd")
+	known := strings.Fields("StopFailure PostCompact Elicitation ElicitationResult PermissionDenied CwdChanged TaskCreated TaskCompleted")
+	for _, c := range []struct {
+		version string
+		set     Set
+		want    int
+		with    []string
+		without []string
+	}{
+		{"", CoreEvents, len(core), core, known},
+		{"", AllEvents, len(core), core, []string{"Setup"}},
+		{"2.1.329", CoreEvents, len(core) + len(known), append(core, known...), []string{"Setup", "PreModelSwitch"}},
+		{"2.1.329", AllEvents, 30, []string{"Setup", "PreModelSwitch", "DirectoryAdded"}, nil},
+		{"2.1.197", AllEvents, 27, []string{"Setup"}, []string{"PreModelSwitch", "PostModelSwitch", "DirectoryAdded"}},
+		{"2.0.0", CoreEvents, 9, []string{"SessionStart"}, []string{"PermissionRequest", "SubagentStart", "PostToolUseFailure"}},
+	} {
+		got := Events(ParseVersion(c.version), c.set)
+		if len(got) != c.want {
+			t.Errorf("%q %s: %d events: %v", c.version, c.set, len(got), got)
+		}
+		for _, name := range c.with {
+			if !slices.Contains(got, name) {
+				t.Errorf("%q %s: no %s", c.version, c.set, name)
+			}
+		}
+		for _, name := range append(c.without, "WorktreeCreate", "WorktreeRemove", "MessageDisplay") {
+			if slices.Contains(got, name) {
+				t.Errorf("%q %s: has %s", c.version, c.set, name)
+			}
+		}
+	}
+}
+
+// Whatever the version, nothing is registered that it does not know.
+func TestEventsAreKnown(t *testing.T) {
+	for _, k := range event.Kinds {
+		if !ParseVersion(k.Since).Known() {
+			t.Fatalf("%s: since %q", k.Kind, k.Since)
+		}
+		v := ParseVersion(k.Since)
+		if left := UnknownTo(v, Events(v, AllEvents)); len(left) > 0 {
+			t.Errorf("%v does not know %v", v, left)
+		}
+	}
+	got := UnknownTo(Version{2, 1, 197}, []string{"Stop", "DirectoryAdded", "OfTheFuture"})
+	if !slices.Equal(got, []string{"DirectoryAdded"}) {
+		t.Error(got)
+	}
+	if got := UnknownTo(Version{}, []string{"DirectoryAdded"}); len(got) > 0 {
+		t.Error(got)
+	}
+}
+
+func TestClientVersion(t *testing.T) {
+	self := func(string) (string, error) { return os.Args[0], nil }
+	none := func(name string) (string, error) { return "", fmt.Errorf("%s: %w", name, errors.ErrUnsupported) }
+	t.Setenv(fakeClient, "2.1.329 (Claude Code)")
+	if got := ClientVersion(t.Context(), self); got != (Client{os.Args[0], Version{2, 1, 329}}) {
+		t.Error(got)
+	}
+	if got := ClientVersion(t.Context(), none, "claude", "/x/claude"); got != (Client{}) {
+		t.Error(got)
+	}
+	second := func(name string) (string, error) {
+		if name == "claude" {
+			return none(name)
+		}
+		return self(name)
+	}
+	if got := ClientVersion(t.Context(), second, "claude", "/x/claude"); !got.Version.Known() {
+		t.Error(got)
+	}
+	t.Setenv(fakeClient, strings.Repeat("x", 1<<20))
+	if got := ClientVersion(t.Context(), self); got.Version.Known() || got.Path == "" {
+		t.Error(got)
+	}
+	t.Setenv(fakeClient, "hang")
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if got := ClientVersion(ctx, self); got.Version.Known() {
+		t.Error(got)
+	}
+	gone := func(string) (string, error) { return "/nowhere/claude", nil }
+	if got := ClientVersion(t.Context(), gone); got.Version.Known() {
+		t.Error(got)
+	}
+}

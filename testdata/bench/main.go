@@ -1,0 +1,192 @@
+// Command bench measures what a hook costs the agent: it starts whole
+// processes, the hook and a Go hello-world in turn, and prints medians as
+// ratios to the hello-world of the same run. Machines differ and are shared;
+// ratios travel, milliseconds do not.
+//
+//	go run ./testdata/bench [-n 400]
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+func main() {
+	n := flag.Int("n", 400, "pairs of launches")
+	flag.Parse()
+	if err := run(*n, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// subject is one program with one input.
+type subject struct {
+	name    string
+	path    string
+	args    []string
+	env     []string
+	payload string
+	// before prepares each launch; nil for nothing.
+	before func() error
+
+	took   []time.Duration
+	faults []int64
+}
+
+func run(n int, w io.Writer) error {
+	dir, err := os.MkdirTemp("", "beckon-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	subjects, err := prepare(dir)
+	if err != nil {
+		return err
+	}
+	for i := range n {
+		for j := range subjects {
+			s := &subjects[(i+j)%len(subjects)] // who comes first changes every round
+			if err := s.launch(); err != nil {
+				return fmt.Errorf("%s: %w", s.name, err)
+			}
+		}
+	}
+	report(w, n, subjects)
+	return nil
+}
+
+// prepare builds the programs and sets up a session with some history.
+func prepare(dir string) ([]subject, error) {
+	hello := filepath.Join(dir, "hello.go")
+	if err := os.WriteFile(hello, []byte("package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(\"hello, world\") }\n"), 0o600); err != nil {
+		return nil, err
+	}
+	helloPath, err := build(dir, "hello", hello)
+	if err != nil {
+		return nil, err
+	}
+	hookPath, err := build(dir, "beckon-hook", "beckon/cmd/beckon-hook")
+	if err != nil {
+		return nil, err
+	}
+	state := filepath.Join(dir, "state")
+	env := []string{"HOME=" + dir, "BECKON_STATE_DIR=" + state, "TMUX=/tmp/tmux-1000/default,17,0", "TMUX_PANE=%3"}
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if e := os.WriteFile(path, []byte(text), 0o600); e != nil {
+			err = e
+		}
+		return path
+	}
+	tool := func(session, command string) string {
+		return fmt.Sprintf(`{"session_id":%q,"transcript_path":"/home/u/.claude/projects/-home-u-shop/s.jsonl","cwd":"/","prompt_id":"p","permission_mode":"default","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":%q,"description":"what it does"},"tool_use_id":"toolu_1"}`, session, command)
+	}
+	first := file("first.json", `{"session_id":"first","cwd":"/","hook_event_name":"SessionStart","source":"startup"}`)
+	subjects := []subject{
+		{name: "Go hello-world", path: helloPath, payload: first},
+		{name: "tool event, 0.5 KB", path: hookPath, args: []string{"PreToolUse"}, env: env, payload: file("small.json", tool("s", "npm test"))},
+		{name: "tool event, 50 KB", path: hookPath, args: []string{"PreToolUse"}, env: env, payload: file("50k.json", tool("s", strings.Repeat("x", 50<<10)))},
+		{name: "tool event, 1 MB", path: hookPath, args: []string{"PreToolUse"}, env: env, payload: file("1m.json", tool("s", strings.Repeat("x", 1<<20)))},
+		{name: "tool event, 10 MB", path: hookPath, args: []string{"PreToolUse"}, env: env, payload: file("10m.json", tool("s", strings.Repeat("x", 10<<20)))},
+		{name: "SessionStart of a known session", path: hookPath, args: []string{"SessionStart"}, env: env,
+			payload: file("start.json", `{"session_id":"s","cwd":"/","hook_event_name":"SessionStart","source":"resume"}`)},
+		{name: "first event of a new session", path: hookPath, args: []string{"SessionStart"}, env: env, payload: first,
+			before: func() error {
+				return removeAll(filepath.Join(state, "sessions", "first.json"), filepath.Join(state, "journal", "first.jsonl"), filepath.Join(state, "locks", "first.lock"))
+			}},
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i := range subjects { // the session has to be there before it is measured
+		if err := subjects[i].launch(); err != nil {
+			return nil, fmt.Errorf("%s: %w", subjects[i].name, err)
+		}
+		subjects[i].took, subjects[i].faults = nil, nil
+	}
+	return subjects, nil
+}
+
+func removeAll(paths ...string) error {
+	for _, p := range paths {
+		if err := os.RemoveAll(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// build builds a program and returns a copy of it: a file fresh from the
+// linker starts slower than one that was copied.
+func build(dir, name, pkg string) (string, error) {
+	fresh := filepath.Join(dir, name+".fresh")
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", fresh, pkg)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build %s: %w\n%s", pkg, err, out)
+	}
+	b, err := os.ReadFile(fresh)
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, name)
+	return path, os.WriteFile(path, b, 0o700)
+}
+
+// launch runs the program once, from start to end.
+func (s *subject) launch() error {
+	if s.before != nil {
+		if err := s.before(); err != nil {
+			return err
+		}
+	}
+	in, err := os.Open(s.payload)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer null.Close()
+	began := time.Now()
+	p, err := os.StartProcess(s.path, append([]string{s.path}, s.args...), &os.ProcAttr{Env: s.env, Files: []*os.File{in, null, null}})
+	if err != nil {
+		return err
+	}
+	st, err := p.Wait()
+	if err != nil {
+		return err
+	}
+	s.took = append(s.took, time.Since(began))
+	s.faults = append(s.faults, minorFaults(st))
+	if !st.Success() {
+		return fmt.Errorf("it ended with %v", st)
+	}
+	return nil
+}
+
+func report(w io.Writer, n int, subjects []subject) {
+	for i := range subjects {
+		slices.Sort(subjects[i].took)
+		slices.Sort(subjects[i].faults)
+	}
+	base := subjects[0].took[n/2]
+	fmt.Fprintf(w, "%d launches each, in turn, on %s/%s with %s\n\n", n, runtime.GOOS, runtime.GOARCH, runtime.Version())
+	fmt.Fprintf(w, "%-34s %8s %10s %8s\n", "", "median", "p99/median", "faults")
+	for _, s := range subjects {
+		fmt.Fprintf(w, "%-34s %7.2fx %10.2f %8d\n", s.name, float64(s.took[n/2])/float64(base),
+			float64(s.took[n*99/100])/float64(s.took[n/2]), s.faults[n/2])
+	}
+	fmt.Fprintf(w, "\n1.00x is %.2f ms here\n", float64(base.Microseconds())/1000)
+}
