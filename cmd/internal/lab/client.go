@@ -1,0 +1,144 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Versions of the client.
+const (
+	V197   = "2.1.197" // the oldest one measured
+	V329   = "2.1.329" // the newest one measured
+	Latest = "latest"  // whatever npm says
+)
+
+// Pinned lists the versions that the suite always runs.
+var Pinned = []string{V197, V329}
+
+// ErrAbsent means that the client is not installed; Install would fetch it.
+var ErrAbsent = errors.New("client not installed")
+
+// Client is an installed client binary.
+type Client struct {
+	Version string // as `claude --version` says it
+	Path    string
+}
+
+// clientsDir is BECKON_TEST_CLIENT_DIR, else the user's cache.
+func clientsDir() (string, error) {
+	if dir := os.Getenv("BECKON_TEST_CLIENT_DIR"); dir != "" {
+		return dir, nil
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("finding the cache directory: %w", err)
+	}
+	return filepath.Join(cache, "beckon-test", "clients"), nil
+}
+
+// npmPackage names the npm package that holds the binary for this platform.
+func npmPackage() string {
+	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
+	system := map[string]string{"windows": "win32"}[runtime.GOOS]
+	if system == "" {
+		system = runtime.GOOS
+	}
+	return "@anthropic-ai/claude-code-" + system + "-" + arch
+}
+
+func binaryIn(dir string) string {
+	name := "claude"
+	if runtime.GOOS == "windows" {
+		name = "claude.exe"
+	}
+	return filepath.Join(dir, "node_modules", filepath.FromSlash(npmPackage()), name)
+}
+
+// Find returns the installed client of that version, or ErrAbsent.
+func Find(version string) (Client, error) {
+	dir, err := clientsDir()
+	if err != nil {
+		return Client{}, err
+	}
+	path := binaryIn(filepath.Join(dir, version))
+	if _, err := os.Stat(path); err != nil {
+		return Client{}, fmt.Errorf("%w: version %s, looked for %q", ErrAbsent, version, path)
+	}
+	return identify(path)
+}
+
+var versionNumber = regexp.MustCompile(`^\d+\.\d+\.\d+`)
+
+// identify asks the binary for its version, in an empty home.
+func identify(path string) (Client, error) {
+	home, err := os.MkdirTemp("", "lab")
+	if err != nil {
+		return Client{}, err
+	}
+	defer os.RemoveAll(home)
+	cmd := exec.Command(path, "--version")
+	cmd.Dir, cmd.Env = home, []string{"HOME=" + home, "PATH=" + basePath}
+	out, err := cmd.Output()
+	v := versionNumber.FindString(string(out))
+	if err != nil || v == "" {
+		return Client{}, fmt.Errorf("asking %q for its version: %w", path, errors.Join(err, errors.New(strings.TrimSpace(string(out)))))
+	}
+	return Client{Version: v, Path: path}, nil
+}
+
+// Install fetches the client of that version with npm and returns it. Install
+// scripts do not run: the package holds the binary itself.
+func Install(ctx context.Context, version string) (Client, error) {
+	dir, err := clientsDir()
+	if err != nil {
+		return Client{}, err
+	}
+	dir = filepath.Join(dir, version)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return Client{}, fmt.Errorf("making the client directory: %w", err)
+	}
+	cmd := exec.CommandContext(ctx, "npm", "install", "--prefix", dir, "--no-save", "--ignore-scripts",
+		"--no-audit", "--no-fund", npmPackage()+"@"+version)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return Client{}, fmt.Errorf("installing client %s: %w: %s", version, err, lastLine(string(out)))
+	}
+	return Find(version)
+}
+
+// Need returns the client of that version. Without it, or without tmux, the
+// test is skipped with the reason; with CI=true it is installed, or the test fails.
+func Need(t testing.TB, version string) Client {
+	t.Helper()
+	ci := os.Getenv("CI") == "true"
+	lack := t.Skipf
+	if ci {
+		lack = t.Fatalf
+	}
+	if _, err := exec.LookPath("tmux"); err != nil {
+		lack("the real-client lab needs tmux: %v", err)
+	}
+	c, err := Find(version)
+	if errors.Is(err, ErrAbsent) && ci {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+		defer cancel()
+		c, err = Install(ctx, version)
+	}
+	if err != nil {
+		lack("the real-client lab needs client %s: %v", version, err)
+	}
+	return c
+}
+
+func lastLine(s string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	return lines[len(lines)-1]
+}

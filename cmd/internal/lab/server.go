@@ -1,0 +1,288 @@
+package lab
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Server is a Messages API on loopback. What the user typed decides what it
+// answers: see scripts. The zero value is not usable; call NewServer.
+type Server struct {
+	URL     string // base URL, for ANTHROPIC_BASE_URL
+	Project string // replaces $PROJ in tool inputs; set before the first request
+
+	http   *httptest.Server
+	mu     sync.Mutex
+	log    []Request
+	failed map[string]int // how often a failing reply was given, by prompt
+}
+
+// Request is what the server keeps of a request.
+type Request struct {
+	At     time.Time
+	Method string
+	Path   string
+	Word   string // the script chosen; empty when it was no Messages request
+	Step   int    // index of the reply given
+	Body   []byte
+}
+
+// NewServer starts a server on a free loopback port.
+func NewServer() *Server {
+	s := &Server{failed: map[string]int{}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/messages", s.messages)
+	mux.HandleFunc("POST /v1/messages/count_tokens", s.countTokens)
+	mux.HandleFunc("/", s.harmless)
+	s.http = httptest.NewServer(mux)
+	s.URL = s.http.URL
+	return s
+}
+
+// Close ends the server and every answer still under way.
+func (s *Server) Close() {
+	s.http.CloseClientConnections()
+	s.http.Close()
+}
+
+// Requests returns what was asked so far, oldest first.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.log)
+}
+
+func (s *Server) note(r Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.log = append(s.log, r)
+}
+
+func (s *Server) harmless(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	s.note(Request{At: time.Now(), Method: r.Method, Path: r.URL.Path, Body: body})
+	answer(w, http.StatusOK, map[string]any{})
+}
+
+func (s *Server) countTokens(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	s.note(Request{At: time.Now(), Method: r.Method, Path: r.URL.Path, Body: body})
+	answer(w, http.StatusOK, map[string]int{"input_tokens": defaultTokens})
+}
+
+func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	req, err := parseRequest(body)
+	if err != nil {
+		answer(w, http.StatusBadRequest, errorBody("invalid_request_error", "unreadable request"))
+		return
+	}
+	p := req.place()
+	reply := s.reply(p, req)
+	s.note(Request{At: time.Now(), Method: r.Method, Path: r.URL.Path, Word: p.word, Step: p.step, Body: body})
+	select {
+	case <-time.After(reply.Delay):
+	case <-r.Context().Done():
+		return
+	}
+	switch {
+	case reply.Status != 0:
+		answer(w, reply.Status, errorBody(reply.Error, "scripted "+reply.Error))
+	case req.Stream:
+		stream(w, r, req.Model, reply)
+	default:
+		answer(w, http.StatusOK, whole(req.Model, reply))
+	}
+}
+
+// reply picks the reply for p. A failing reply does not advance the
+// conversation, so failures are counted; a script that ends in one fails for ever.
+func (s *Server) reply(p place, req request) Reply {
+	script := scripts[p.word]
+	step := p.step
+	if script[min(step, len(script)-1)].Status != 0 {
+		s.mu.Lock()
+		step += s.failed[p.id]
+		s.failed[p.id]++
+		s.mu.Unlock()
+	}
+	r := script[min(step, len(script)-1)]
+	r.Tools = slices.Clone(r.Tools)
+	for i, t := range r.Tools {
+		if !req.offers(t.Name) && req.offers(toolSearch) && !p.searched {
+			return call(Tool{toolSearch, object("query", "select:"+t.Name)})
+		}
+		r.Tools[i].Input = fill(t.Input, p.args, s.Project, req.plan())
+	}
+	return r
+}
+
+func number(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// toolSearch is the tool with which newer clients load what they deferred.
+const toolSearch = "ToolSearch"
+
+func (r request) offers(tool string) bool {
+	return slices.ContainsFunc(r.Tools, func(t offered) bool { return t.Name == tool })
+}
+
+var planFile = regexp.MustCompile(`/[^"\s\\` + "`" + `]+/plans/[^"\s\\` + "`" + `]+\.md`)
+
+// plan returns the file that the client wants a plan written to.
+func (r request) plan() string { return string(planFile.Find(r.raw)) }
+
+// request holds the parts of a Messages request that matter here.
+type request struct {
+	Model    string    `json:"model"`
+	Stream   bool      `json:"stream"`
+	Messages []message `json:"messages"`
+	Tools    []offered `json:"tools"`
+	raw      []byte
+}
+
+type offered struct {
+	Name string `json:"name"`
+}
+
+type message struct {
+	Role    string
+	Content []block
+}
+
+type block struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+	Name string `json:"name"` // of a tool_use
+}
+
+// UnmarshalJSON takes content as a string or as blocks.
+func (m *message) UnmarshalJSON(b []byte) error {
+	var raw struct {
+		Role    string          `json:"role"`
+		Content json.RawMessage `json:"content"`
+	}
+	if err := json.Unmarshal(b, &raw); err != nil {
+		return err
+	}
+	m.Role = raw.Role
+	var s string
+	if json.Unmarshal(raw.Content, &s) == nil {
+		m.Content = []block{{Type: "text", Text: s}}
+		return nil
+	}
+	return json.Unmarshal(raw.Content, &m.Content)
+}
+
+// searches reports whether m only loads the schema of a deferred tool, which
+// is no step of a script.
+func (m message) searches() bool {
+	return slices.ContainsFunc(m.Content, func(b block) bool { return b.Name == toolSearch })
+}
+
+// queued reports whether m brings a prompt that was typed while the turn ran;
+// 2.1.197 sends those as system messages.
+func (m message) queued() bool {
+	return strings.Contains(m.text(), "The user sent a new message while")
+}
+
+func (m message) text() string {
+	var texts []string
+	for _, b := range m.Content {
+		if b.Type == "text" {
+			texts = append(texts, b.Text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+func parseRequest(body []byte) (request, error) {
+	r := request{raw: body}
+	err := json.Unmarshal(body, &r)
+	return r, err
+}
+
+// place is where a conversation stands: the script of the newest prompt and
+// how many assistant messages have followed it.
+type place struct {
+	word string
+	args string
+	step int
+	id   string // the same for a retry of the same request
+
+	searched bool // the last thing done was to look for a tool
+}
+
+// place finds the newest user text that names a script. A request that offers
+// no tools is the client's own (a title, say), unless it asks for a summary.
+func (r request) place() place {
+	p := place{word: "plain"}
+	for i := len(r.Messages) - 1; i >= 0; i-- {
+		m := r.Messages[i]
+		if m.Role == "assistant" {
+			p.searched = p.searched || p.step == 0 && m.searches()
+			p.step += 1 - number(m.searches())
+		}
+		if m.Role != "user" && !m.queued() {
+			continue
+		}
+		if word, args, ok := wordOf(m.text()); ok {
+			p.word, p.args = word, args
+			break
+		}
+	}
+	if len(r.Tools) == 0 && p.word != "summary" {
+		p.word = "aside"
+	}
+	p.id = p.word + "\x00" + p.args + "\x00" + string(rune('0'+p.step)) + "\x00" + string(rune(len(r.Messages)))
+	return p
+}
+
+func wordOf(text string) (word, args string, ok bool) {
+	switch {
+	case strings.Contains(text, "<task-notification>"):
+		return "notified", "", true
+	case strings.Contains(text, "create a detailed summary"):
+		return "summary", "", true
+	}
+	all := labWord.FindAllStringSubmatch(text, -1)
+	for i := len(all) - 1; i >= 0; i-- {
+		if _, known := scripts[all[i][1]]; known {
+			return all[i][1], strings.TrimSpace(all[i][2]), true
+		}
+	}
+	if strings.Contains(text, "continued from a previous conversation") {
+		return "continued", "", true
+	}
+	return "", "", false
+}
+
+func answer(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("request-id", "req_"+randomHex(12))
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body) // the client hung up: nothing to do
+}
+
+func errorBody(kind, message string) any {
+	return map[string]any{"type": "error", "error": map[string]string{"type": kind, "message": message}}
+}
+
+func randomHex(n int) string {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // never fails (crypto/rand)
+	return hex.EncodeToString(b)
+}

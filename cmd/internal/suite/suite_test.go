@@ -1,0 +1,274 @@
+// Package suite drives the real client through the scenarios of
+// testdata/lab/scenarios.txtar, with beckon's hooks installed the way a user
+// installs them, and compares what `beckon list` says with what the scenario
+// expects and with the client's own registry.
+//
+// Without flags it drives one pinned client through the scenarios in brief,
+// for every landing. The whole matrix, with its table:
+//
+//	go test ./cmd/internal/suite -run TestClient -matrix -timeout 90m
+package suite
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"beckon/cmd/internal/lab"
+	"beckon/render"
+)
+
+var (
+	matrix   = flag.Bool("matrix", false, "drive every client version through every scenario and write the table")
+	versions = flag.String("versions", lab.V197+","+lab.V329+",latest", "client versions of the matrix")
+	only     = flag.String("only", "", "scenarios to run, separated by commas")
+)
+
+// brief are the scenarios of every landing: one of each kind of wait and end.
+var brief = []string{"hi", "bash", "perm_yes", "perm_esc", "esc_tool", "ask", "subperm", "bg", "overload", "clear", "kill9", "exit"}
+
+// column is one way to run beckon beside the client.
+type column struct {
+	name     string
+	registry bool // the client's registry can be read
+}
+
+var columns = []column{{"with registry", true}, {"hooks and transcript alone", false}}
+
+// TestClient plays the scenarios. It skips, except in CI, where there is no
+// tmux or no client.
+func TestClient(t *testing.T) {
+	if testing.Short() && !*matrix {
+		t.Skip("the real client takes a minute")
+	}
+	table := &table{}
+	list, cols := []string{lab.V329}, columns[:1]
+	if *matrix {
+		list, cols = strings.Split(*versions, ","), columns
+	}
+	scenarios := chosen(t)
+	t.Run("run", func(t *testing.T) {
+		for _, version := range list {
+			lab.Need(t, version)
+			for _, col := range cols {
+				for _, sc := range scenarios {
+					t.Run(version+"/"+col.name+"/"+sc.Name, func(t *testing.T) {
+						t.Parallel()
+						play(t, sc, version, col, table)
+					})
+				}
+			}
+		}
+	})
+	report := table.String()
+	t.Log("\n" + report)
+	if *matrix && *only == "" {
+		if err := os.WriteFile(filepath.Join(root, "testdata", "lab", "MATRIX.md"), []byte(report), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+const root = "../../.."
+
+func chosen(t *testing.T) []lab.Scenario {
+	t.Helper()
+	all, err := lab.Scenarios()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := brief
+	switch {
+	case *only != "":
+		names = strings.Split(*only, ",")
+	case *matrix:
+		return all
+	}
+	var out []lab.Scenario
+	for _, n := range names {
+		i := slices.IndexFunc(all, func(s lab.Scenario) bool { return s.Name == n })
+		if i < 0 {
+			t.Fatalf("no scenario %q", n)
+		}
+		out = append(out, all[i])
+	}
+	return out
+}
+
+// slots bounds the clients that run at once: they are heavy at their start,
+// and a starved client is not what is under test.
+var slots = make(chan struct{}, 2)
+
+func play(t *testing.T, sc lab.Scenario, version string, col column, table *table) {
+	slots <- struct{}{}
+	defer func() { <-slots }()
+	dir, err := programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	res := lab.Run(t, sc, version,
+		func(l *lab.Lab) error { return install(l, dir) },
+		func(l *lab.Lab) lab.Observe { return observe(l, col) })
+	right, all, first := agreement(res)
+	table.add(row{sc.Name, res.Version, col.name, res, right, all})
+	for _, c := range res.Checks {
+		if !c.OK {
+			t.Errorf("%s: got %q after %s", c.Step, c.Got, c.Took.Round(time.Millisecond))
+		}
+	}
+	if res.Err != nil {
+		t.Error(res.Err)
+	}
+	if right < all && col.registry {
+		t.Errorf("the registry was contradicted in %d of %d settled samples; first: %s", all-right, all, first)
+	}
+}
+
+// programs builds beckon once.
+var programs = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "beckon-suite-")
+	if err != nil {
+		return "", err
+	}
+	out, err := exec.Command("go", "build", "-o", dir, "beckon/cmd/beckon", "beckon/cmd/beckon-hook").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return dir, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if dir, err := programs(); err == nil {
+		_ = os.RemoveAll(dir)
+	}
+	os.Exit(code)
+}
+
+// bin is where a user has the programs.
+func bin(l *lab.Lab) string { return filepath.Join(l.Home.Dir, ".local", "bin") }
+
+// install does what the README says: the programs in ~/.local/bin, then
+// beckon install.
+func install(l *lab.Lab, programs string) error {
+	if err := os.MkdirAll(bin(l), 0o755); err != nil {
+		return err
+	}
+	for _, name := range []string{"beckon", "beckon-hook"} {
+		b, err := os.ReadFile(filepath.Join(programs, name))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(bin(l), name), b, 0o755); err != nil {
+			return err
+		}
+	}
+	_, err := beckon(l, nil, "install")
+	return err
+}
+
+// beckon runs the installed program as the lab's user.
+func beckon(l *lab.Lab, more []string, args ...string) ([]byte, error) {
+	cmd := exec.Command(filepath.Join(bin(l), "beckon"), args...)
+	cmd.Dir, cmd.Env = l.Home.Project, append(l.Home.Env(), more...)
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		err = fmt.Errorf("%w: %s", err, exit.Stderr)
+	}
+	return out, err
+}
+
+// observe asks `beckon list`. Without the registry, beckon is told of a client
+// directory that has none; hooks and transcripts are where they were.
+func observe(l *lab.Lab, col column) lab.Observe {
+	var more []string
+	if !col.registry {
+		more = []string{"CLAUDE_CONFIG_DIR=" + filepath.Join(l.Home.Root, "nothing")}
+	}
+	return func() (map[lab.SessionID]lab.State, error) {
+		if _, err := os.Stat(bin(l)); err != nil {
+			return nil, nil // before the install step
+		}
+		out, err := beckon(l, more, "list", "--json", "--all")
+		if err != nil {
+			return nil, err
+		}
+		var list render.List
+		if err := json.Unmarshal(out, &list); err != nil {
+			return nil, err
+		}
+		states := map[lab.SessionID]lab.State{}
+		for _, r := range list.Sessions {
+			states[lab.SessionID(r.SessionID)] = lab.State{State: string(r.State), Reason: r.Reason, Source: string(r.Source)}
+		}
+		return states, nil
+	}
+}
+
+// maps says which states each status of the client's registry allows
+// (DESIGN.md section 4).
+var maps = map[string][]string{
+	"idle":    {"idle", "failed", "question"},
+	"shell":   {"idle", "failed", "question"},
+	"busy":    {"working", "compacting"},
+	"waiting": {"permission", "question"},
+}
+
+// A registry status is compared when it had stood for settled before the
+// sample and still stood ahead after it: the client writes the file up to
+// some 100 ms after the hook that tells the same.
+const (
+	settled = 500 * time.Millisecond
+	ahead   = 300 * time.Millisecond
+)
+
+// agreement counts the samples in which the registry stood still, and those
+// in which beckon's state maps to it.
+func agreement(res lab.Result) (right, all int, first string) {
+	for i, sm := range res.Samples {
+		for _, r := range sm.Registry {
+			if !stands(res.Samples[i:], r) {
+				continue
+			}
+			state, ok := sm.Observed[lab.SessionID(r.SessionID)]
+			allowed, known := maps[r.Status]
+			since := sm.At.Sub(time.UnixMilli(int64(r.StatusUpdatedAt)))
+			if !ok || !known || since < settled || state.State == "lost" || state.State == "ended" {
+				continue
+			}
+			all++
+			if slices.Contains(allowed, state.State) {
+				right++
+			} else if first == "" {
+				first = fmt.Sprintf("%s after the first input: registry %s for %s, beckon %s (%s, from %s)", sm.At.Sub(res.Start).Round(time.Millisecond), r.Status, since.Round(time.Millisecond), state.State, state.Reason, state.Source)
+			}
+		}
+	}
+	return right, all, first
+}
+
+// stands reports whether the record r of the first sample is the same in all
+// samples within ahead of it.
+func stands(samples []lab.Sample, r lab.Registered) bool {
+	for _, sm := range samples {
+		if !slices.ContainsFunc(sm.Registry, func(x lab.Registered) bool {
+			return x.PID == r.PID && x.SessionID == r.SessionID && x.StatusUpdatedAt == r.StatusUpdatedAt
+		}) {
+			return false
+		}
+		if sm.At.Sub(samples[0].At) >= ahead {
+			return true
+		}
+	}
+	return false
+}
