@@ -10,7 +10,7 @@ const (
 	// MaxString is the longest string kept whole. A longer one keeps a head of
 	// headKept and a tail of at least MaxMessage characters of text, escapes
 	// counted, since the tail of a final message says what is wanted.
-	MaxString = 12 << 10
+	MaxString = 16 << 10
 	headKept  = 4 << 10
 	tailKept  = 2*MaxMessage + 2*markEvery
 
@@ -25,9 +25,9 @@ const (
 
 	maxNumber = 1 << 10 // a longer number is no measure of anything: null
 
-	markEvery = 512 // distance of the places where a string may be cut
-	numMarks  = 16  // of which so many are remembered: more than tailKept needs
-	markRoom  = 64  // an elision mark is shorter
+	markEvery = 2 << 10 // distance of the places where a string may be cut
+	numMarks  = 8       // of which so many are remembered: more than tailKept needs
+	markRoom  = 64      // an elision mark is shorter
 
 	chunk    = 64 << 10                             // one read: what a pipe holds
 	overshot = MaxString + headKept + tailKept      // what may be written past MaxPayload
@@ -108,6 +108,7 @@ type elider struct {
 	state state
 	depth int
 	kinds bitset // of the open containers: set for an object
+	inObj bool   // the innermost is an object
 	start int    // where in buf the current top-level member starts
 
 	skip skip
@@ -157,11 +158,12 @@ func (e *elider) run() (_ []byte, at int64, _ error) {
 	if !ok && e.err == nil {
 		return nil, at, &SyntaxError{"payload is empty", at}
 	}
-	for ok {
-		if !e.step(c) {
-			break
+	for ok && e.step(c) {
+		if e.pos < e.end && e.buf[e.pos] > ' ' {
+			c = e.buf[e.pos] // as nearly always
+		} else {
+			c, ok = e.space()
 		}
-		c, ok = e.space()
 	}
 	if e.bad == nil && (e.state != wantComma || e.depth > 0) {
 		e.fail("unexpected end")
@@ -270,7 +272,7 @@ func (e *elider) step(c byte) bool {
 			return e.close()
 		}
 	}
-	if e.depth > 0 && !e.kinds.get(e.depth) {
+	if e.depth > 0 && !e.inObj {
 		e.element()
 	}
 	return e.value(c)
@@ -286,15 +288,14 @@ func (e *elider) key(c byte) bool {
 }
 
 func (e *elider) after(c byte) bool {
-	object := e.kinds.get(e.depth)
 	switch {
 	case e.depth == 0:
 		return e.fail("something after the end")
-	case c == ',' && object:
+	case c == ',' && e.inObj:
 		e.state = wantKey
 	case c == ',':
 		e.state = wantValue
-	case c == '}' && object || c == ']' && !object:
+	case c == '}' && e.inObj || c == ']' && !e.inObj:
 		return e.close()
 	default:
 		return e.fail("no comma after a value")
@@ -328,6 +329,7 @@ func (e *elider) open(object bool, next state) bool {
 	}
 	e.depth++
 	e.kinds.set(e.depth, object)
+	e.inObj = object
 	e.pos++
 	e.state = next
 	return true
@@ -335,6 +337,7 @@ func (e *elider) open(object bool, next state) bool {
 
 func (e *elider) close() bool {
 	e.depth--
+	e.inObj = e.kinds.get(e.depth)
 	e.pos++
 	e.state = wantComma
 	if e.skip.on && e.depth == e.skip.base {

@@ -34,13 +34,16 @@ func FuzzParse(f *testing.F) {
 		f.Add("Stop", p)
 	}
 	f.Fuzz(func(t *testing.T, name string, p []byte) {
+		if _, err := ParseEnvelope(p); err != nil {
+			checkError(t, p, err)
+		}
 		e, err := Parse("", name, p)
 		if err != nil {
 			checkError(t, p, err)
 			return
 		}
 		if e.Agent != ClaudeCode || !json.Valid(p) {
-			t.Fatalf("Parse(%q) takes it: %+v", p, e)
+			t.Fatalf("Parse(%.200q) takes it: %+v", p, e)
 		}
 		if uniqueKeys(p) && len(p) <= MaxString {
 			checkParse(t, name, p)
@@ -60,17 +63,17 @@ func checkError(t *testing.T, p []byte, err error) {
 	t.Helper()
 	var syntax *SyntaxError
 	if !errors.As(err, &syntax) || syntax.Offset < 0 || syntax.Offset > int64(len(p)) {
-		t.Fatalf("Parse(%q): %v", p, err)
+		t.Fatalf("Parse(%.200q): %v", p, err)
 	}
 	switch syntax.What {
 	case "payload is empty", "payload is no object", "unexpected end", "something after the end", "nesting is too deep",
 		"no value where one must be", "no key where one must be", "no colon after a key", "no comma after a value",
 		"no such literal", "no such escape", "no hexadecimal digit in an escape", "control character in a string":
 	default:
-		t.Fatalf("Parse(%q): %v: not a text of this package", p, err)
+		t.Fatalf("Parse(%.200q): %v: not a text of this package", p, err)
 	}
 	if want := jsonOffset(p); want >= 0 && want != syntax.Offset && syntax.What != "payload is no object" && syntax.What != "nesting is too deep" {
-		t.Fatalf("Parse(%q): %v; encoding/json stops at %d", p, err, want)
+		t.Fatalf("Parse(%.200q): %v; encoding/json stops at %d", p, err, want)
 	}
 }
 

@@ -5,12 +5,13 @@ import "math/bits"
 // hash is a running 64-bit hash of bytes: the same bytes give the same value
 // on every machine, in every process and however they are split over writes.
 // It multiplies 16 bytes at a time into a 128-bit product and folds that (the
-// scheme of wyhash), at a few bytes per cycle; it resists chance, not malice.
-// It tells tool inputs apart and names what an elision left out.
+// scheme of wyhash), in four lanes so that the processor can do them at once;
+// it resists chance, not malice. It tells tool inputs apart and names what an
+// elision left out.
 type hash struct {
-	h    uint64
-	n    uint64
-	rest [16]byte // the last n%16 bytes
+	lanes [4]uint64
+	n     uint64
+	rest  [64]byte // the last n%64 bytes
 }
 
 const (
@@ -19,7 +20,7 @@ const (
 )
 
 func (s *hash) write(p []byte) {
-	have := int(s.n % 16)
+	have := int(s.n % 64)
 	s.n += uint64(len(p))
 	if have > 0 {
 		k := copy(s.rest[have:], p)
@@ -27,28 +28,40 @@ func (s *hash) write(p []byte) {
 		if have+k < len(s.rest) {
 			return
 		}
-		s.h = mix(s.h, s.rest[:])
+		s.blocks(s.rest[:])
 	}
-	h := s.h
-	for len(p) >= 16 {
-		h = mix(h, p[:16])
-		p = p[16:]
-	}
-	s.h = h
+	p = s.blocks(p)
 	copy(s.rest[:], p)
 }
 
+// blocks takes whole blocks of p and returns what is left.
+func (s *hash) blocks(p []byte) []byte {
+	a, b, c, d := s.lanes[0], s.lanes[1], s.lanes[2], s.lanes[3]
+	for len(p) >= 64 {
+		a = mix(a, load64(p), load64(p[8:]))
+		b = mix(b, load64(p[16:]), load64(p[24:]))
+		c = mix(c, load64(p[32:]), load64(p[40:]))
+		d = mix(d, load64(p[48:]), load64(p[56:]))
+		p = p[64:]
+	}
+	s.lanes = [4]uint64{a, b, c, d}
+	return p
+}
+
 func (s *hash) sum() uint64 {
-	last := s.rest
-	clear(last[s.n%16:])
-	h := mix(s.h, last[:])
-	hi, lo := bits.Mul64(h^hashB, s.n^hashA)
-	return hi ^ lo
+	last := *s
+	clear(last.rest[s.n%64:])
+	last.blocks(last.rest[:])
+	h := last.n
+	for _, lane := range last.lanes {
+		h = mix(h, lane, hashA)
+	}
+	return mix(h, h, last.n)
 }
 
 // mix folds 16 bytes into h.
-func mix(h uint64, p []byte) uint64 {
-	hi, lo := bits.Mul64(load64(p)^hashA, load64(p[8:])^h^hashB)
+func mix(h, x, y uint64) uint64 {
+	hi, lo := bits.Mul64(x^hashA, y^h^hashB)
 	return hi ^ lo
 }
 

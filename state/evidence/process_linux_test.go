@@ -93,7 +93,8 @@ func TestAgent(t *testing.T) {
 		{"stale variable", []string{claude, hook}, "stale", "hook", 0},
 	} {
 		cmd := exec.Command(tt.cmd[0], tt.cmd[1:]...)
-		cmd.Env = append(os.Environ(), roleVar+"=client", claimVar+"="+tt.claim, "EVIDENCE_TEST_NEXT="+tt.next, "CLAUDE_PID=1")
+		cmd.Env = append(os.Environ(), roleVar+"=client", claimVar+"="+tt.claim, "EVIDENCE_TEST_NEXT="+tt.next, "CLAUDE_PID=1",
+			"GORACE=atexit_sleep_ms=0") // else each process waits a second at its end under -race
 		out, err := cmd.Output()
 		f := strings.Fields(string(out))
 		if err != nil || len(f) < 3 {

@@ -48,7 +48,7 @@ const (
 	ProblemTorn   = "torn"   // not whole JSON in any of the tries: it is being written, or broken
 	ProblemShape  = "shape"  // JSON, but not as CLIENT.md describes it
 	ProblemSize   = "size"   // over 64 KiB
-	ProblemStatus = "status" // a status that is not known
+	ProblemStatus = "status" // a status that is not known, or none: 2.1.197 gives `claude -p` none
 )
 
 // Usable reports whether the reading may be used as evidence of state: its
@@ -215,10 +215,12 @@ func (r *Reading) set(key string, v gjson.Result) {
 
 func (r *Reading) problem(said int) string {
 	switch {
-	case said != r.Pid, r.SessionID == "", r.Status == "", r.StatusUpdatedAt == 0:
+	case said != r.Pid, r.SessionID == "":
 		return ProblemShape
 	case r.Status != "idle" && r.Status != "busy" && r.Status != "waiting" && r.Status != "shell":
 		return ProblemStatus
+	case r.StatusUpdatedAt == 0:
+		return ProblemShape
 	}
 	return ""
 }

@@ -1,0 +1,128 @@
+package event
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+)
+
+func TestAgentNames(t *testing.T) {
+	for name, want := range map[string]string{
+		"": "claude-code", "claude": "claude-code", "Claude_Code": "claude-code", "claude-code": "claude-code",
+		"codex": "codex", "Codex-CLI": "codex", "gemini": "gemini", "gemini-cli": "gemini", "opencode": "opencode", "OpenCode": "opencode",
+		"cursor": "cursor", "copilot": "copilot", "newcomer": "newcomer",
+	} {
+		if got := Agent(name); got != want {
+			t.Errorf("Agent(%q) = %q, want %q", name, got, want)
+		}
+	}
+}
+
+// Every table maps onto kinds that exist, and no name or alias is taken twice.
+func TestAgentTables(t *testing.T) {
+	seen := map[string]string{}
+	for i := range agents {
+		a := &agents[i]
+		for _, name := range append([]string{a.name}, a.aliases...) {
+			if agentByName(name) != a {
+				t.Errorf("%s is %s", name, agentByName(name).name)
+			}
+			if seen[name] != "" {
+				t.Errorf("%s is in %s and %s", name, seen[name], a.name)
+			}
+			seen[name] = a.name
+		}
+		for _, row := range a.events {
+			if _, ok := Lookup(row.kind); !ok && row.kind != Unknown {
+				t.Errorf("%s: %s is a %q", a.name, row.name, row.kind)
+			}
+		}
+	}
+}
+
+func TestOtherAgents(t *testing.T) {
+	for _, c := range []struct {
+		agent, name, payload string
+		want                 Event
+	}{
+		{"codex", "", `{"session_id":"s","turn_id":"t1","transcript_path":null,"cwd":"/p","hook_event_name":"PermissionRequest","model":"m","permission_mode":"default","tool_name":"Bash","tool_input":{"command":"ls","description":"network"}}`,
+			Event{Kind: PermissionRequest, Name: "PermissionRequest", SessionID: "s", PromptID: "t1", Cwd: "/p", Model: "m", PermissionMode: "default",
+				Tool: Tool{Name: "Bash", Hash: "*", Summary: "Bash: ls"}}},
+		{"codex", "", `{"type":"agent-turn-complete","thread-id":"th","turn-id":"12","cwd":"/p","input-messages":["a"],"last-assistant-message":"Done."}`,
+			Event{Kind: Stop, Name: "agent-turn-complete", SessionID: "th", PromptID: "12", Cwd: "/p", Message: "Done."}},
+		{"gemini", "", `{"session_id":"s","cwd":"/p","hook_event_name":"BeforeTool","timestamp":"2026-01-01T00:00:00Z","tool_name":"run_shell_command","tool_input":{"command":"npm test"}}`,
+			Event{Kind: PreToolUse, Name: "BeforeTool", SessionID: "s", Cwd: "/p", Tool: Tool{Name: "run_shell_command", Hash: "*", Summary: "run_shell_command: npm test"}}},
+		{"gemini", "", `{"session_id":"s","hook_event_name":"AfterAgent","prompt":"p","prompt_response":"All done.","stop_hook_active":true}`,
+			Event{Kind: Stop, Name: "AfterAgent", SessionID: "s", Message: "All done.", StopHook: true}},
+		{"gemini", "", `{"session_id":"s","hook_event_name":"BeforeAgent","prompt":"fix it"}`,
+			Event{Kind: UserPromptSubmit, Name: "BeforeAgent", SessionID: "s", Prompt: "fix it"}},
+		{"gemini", "", `{"session_id":"s","hook_event_name":"Notification","notification_type":"ToolPermission","message":"Confirm","details":{"type":"exec"}}`,
+			Event{Kind: Notification, Name: "Notification", SessionID: "s", Notification: "permission_prompt", Message: "Confirm"}},
+		{"gemini", "", `{"session_id":"s","hook_event_name":"PreCompress","trigger":"auto"}`,
+			Event{Kind: PreCompact, Name: "PreCompress", SessionID: "s", Source: "auto"}},
+		{"opencode", "", `{"type":"session.created","properties":{"info":{"id":"ses_1","directory":"/p"}}}`,
+			Event{Kind: SessionStart, Name: "session.created", SessionID: "ses_1", Cwd: "/p"}},
+		{"opencode", "", `{"type":"session.idle","properties":{"sessionID":"ses_1"}}`,
+			Event{Kind: Stop, Name: "session.idle", SessionID: "ses_1"}},
+		{"opencode", "session.status.busy", `{"session_id":"ses_1"}`,
+			Event{Kind: UserPromptSubmit, Name: "session.status.busy", SessionID: "ses_1", FromClient: true}},
+		{"opencode", "", `{"type":"message.updated","properties":{"info":{"id":"msg_1","sessionID":"ses_1"}}}`,
+			Event{Name: "message.updated", SessionID: "ses_1"}},
+		{"opencode", "", `{"type":"permission.asked","properties":{"id":"per_1","sessionID":"ses_1","permission":"bash","patterns":["npm install"],"metadata":{"command":"npm install"},"tool":{"messageID":"m","callID":"call_1"}}}`,
+			Event{Kind: PermissionRequest, Name: "permission.asked", SessionID: "ses_1", Tool: Tool{Name: "bash", UseID: "call_1", Hash: "*", Summary: "bash: npm install"}}},
+		{"opencode", "", `{"type":"tool.execute.after","properties":{"sessionID":"ses_1","tool":"edit","callID":"call_1","args":{"filePath":"/p/a.go"}}}`,
+			Event{Kind: PostToolUse, Name: "tool.execute.after", SessionID: "ses_1", Tool: Tool{Name: "edit", UseID: "call_1", Hash: "*", Summary: "edit: /p/a.go"}}},
+		{"opencode", "", `{"type":"question.replied","properties":{"sessionID":"ses_1","requestID":"que_1","answers":[["a"]]}}`,
+			Event{Kind: ElicitationResult, Name: "question.replied", SessionID: "ses_1", Tool: Tool{UseID: "que_1"}}},
+		{"opencode", "", `{"type":"session.error","properties":{"sessionID":"ses_1","error":{"name":"ProviderAuthError","data":{"message":"no key"}}}}`,
+			Event{Kind: StopFailure, Name: "session.error", SessionID: "ses_1", Reason: "ProviderAuthError", Details: "no key"}},
+		{"cursor", "", `{"conversation_id":"c","generation_id":"g","hook_event_name":"beforeSubmitPrompt","workspace_roots":["/p","/q"],"prompt":"go"}`,
+			Event{Kind: UserPromptSubmit, Name: "beforeSubmitPrompt", SessionID: "c", PromptID: "g", Cwd: "/p", Prompt: "go"}},
+		{"cursor", "", `{"conversation_id":"c","hook_event_name":"stop","status":"aborted","loop_count":0}`,
+			Event{Kind: Stop, Name: "stop", SessionID: "c", Reason: "aborted"}},
+		{"copilot", "userPromptSubmitted", `{"sessionId":"s","timestamp":1,"cwd":"/p","prompt":"go"}`,
+			Event{Kind: UserPromptSubmit, Name: "userPromptSubmitted", SessionID: "s", Cwd: "/p", Prompt: "go"}},
+		{"copilot", "permissionRequest", `{"sessionId":"s","cwd":"/p","toolName":"bash"}`,
+			Event{Name: "permissionRequest", SessionID: "s", Cwd: "/p", Tool: Tool{Name: "bash", Summary: "bash"}}},
+		{"newcomer", "", `{"session_id":"s","hook_event_name":"Stop","last_assistant_message":"x"}`,
+			Event{Kind: Stop, Name: "Stop", SessionID: "s", Message: "x"}},
+	} {
+		c.want.Agent = c.agent
+		e, err := Parse(c.agent, c.name, []byte(c.payload))
+		if c.want.Tool.Hash == "*" && len(e.Tool.Hash) == 16 {
+			e.Tool.Hash = "*"
+		}
+		if err != nil || !reflect.DeepEqual(e, c.want) {
+			t.Errorf("%s %s: %v\n got %+v\nwant %+v", c.agent, c.payload, err, e, c.want)
+		}
+	}
+}
+
+func TestParseEnvelope(t *testing.T) {
+	for _, c := range []struct {
+		payload string
+		want    Event
+	}{
+		{`{"agent":"claude-code","event":"PreToolUse","hookInput":{"session_id":"abc123","transcript_path":"~/s.jsonl","tool_name":"Bash"},"terminal":{"sessionId":"w0t0p0:UUID","cwd":"/Users/name/project"},"git":{"branch":"main","repo":"project-name"}}`,
+			Event{Agent: ClaudeCode, Kind: PreToolUse, Name: "PreToolUse", SessionID: "abc123", TranscriptPath: "~/s.jsonl", Cwd: "/Users/name/project",
+				Tool:   Tool{Name: "Bash", Summary: "Bash"},
+				Origin: &Origin{Terminal: Terminal{Kind: "iterm2", ID: "w0t0p0:UUID"}, Git: Git{Branch: "main", Repo: "project-name"}}}},
+		{`{"agent":"claude-code","event":"Stop","terminal":{"sessionId":"test123","cwd":"/tmp"},"hookInput":{"session_id":"abc123"}}`,
+			Event{Agent: ClaudeCode, Kind: Stop, Name: "Stop", SessionID: "abc123", Cwd: "/tmp", Origin: &Origin{Terminal: Terminal{ID: "test123"}}}},
+		{`{"agent":"opencode","event":"session.status.idle","terminal":{"cwd":"/p","sessionId":"7","terminalType":"kitty","kittyPid":"12"},"hookInput":{"session_id":"ses"},"tmux":{"pane":"%0","sessionName":"work"},"remoteHost":"u@h"}`,
+			Event{Agent: "opencode", Kind: Stop, Name: "session.status.idle", SessionID: "ses", Cwd: "/p",
+				Origin: &Origin{Host: "u@h", Terminal: Terminal{Kind: "tmux", ID: "%0", Outer: "kitty", SSH: true, Tmux: Tmux{Pane: "%0", Session: "work"}}}}},
+		{`{"event":"SessionEnd","hookInput":[],"terminal":7}`, Event{Agent: ClaudeCode, Kind: SessionEnd, Name: "SessionEnd"}},
+	} {
+		e, err := ParseEnvelope([]byte(c.payload))
+		if err != nil || !reflect.DeepEqual(e, c.want) {
+			t.Errorf("%s: %v\n got %+v %+v\nwant %+v %+v", c.payload, err, e, e.Origin, c.want, c.want.Origin)
+		}
+	}
+	for _, bad := range []string{``, `null`, `[]`, `{"event":"Stop"`, `{"hookInput":{"a":}}`} {
+		var syntax *SyntaxError
+		if _, err := ParseEnvelope([]byte(bad)); !errors.As(err, &syntax) {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package event
+
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"beckon/event/jsonenc"
+)
+
+// ParseEnvelope reads the unified form of seed 000, which HTTP clients post:
+//
+//	{"agent", "event", "hookInput": {the agent's own payload},
+//	 "terminal": {"sessionId", "cwd", "terminalType"}, "git": {"branch", "repo"},
+//	 "tmux": {"pane", "sessionName"}, "remoteHost"}
+//
+// All but event may be absent. hookInput is read as Parse reads it; the rest
+// becomes the Origin, whose Process stays empty: nobody vouches for it.
+func ParseEnvelope(payload []byte) (Event, error) {
+	short, at, err := elideBytes(payload)
+	if err != nil {
+		return Event{}, err
+	}
+	v := gjson.ParseBytes(short)
+	if !v.IsObject() {
+		return Event{}, &SyntaxError{"payload is no object", at}
+	}
+	// From the payload itself: inside the envelope too much would be left out.
+	input := gjson.GetBytes(payload, "hookInput")
+	if !input.IsObject() {
+		input.Raw = "{}"
+	}
+	e, err := Parse(member(v, "agent", MaxID), member(v, "event", MaxID), []byte(input.Raw))
+	if err != nil {
+		return Event{}, err
+	}
+	if e.Cwd == "" {
+		e.Cwd = member(v, "terminal.cwd", MaxPath)
+	}
+	e.Origin = envelopeOrigin(v)
+	return e, nil
+}
+
+func member(v gjson.Result, path string, max int) string {
+	return jsonenc.Unquote(v.Get(path).Raw, max)
+}
+
+func envelopeOrigin(v gjson.Result) *Origin {
+	o := &Origin{
+		Host: member(v, "remoteHost", MaxID),
+		Git:  Git{Branch: member(v, "git.branch", MaxID), Repo: member(v, "git.repo", MaxID)},
+		Terminal: Terminal{
+			Kind: member(v, "terminal.terminalType", MaxID),
+			ID:   member(v, "terminal.sessionId", MaxID),
+			Tmux: Tmux{Pane: member(v, "tmux.pane", MaxID), Session: member(v, "tmux.sessionName", MaxID)},
+		},
+	}
+	t := &o.Terminal
+	t.SSH = o.Host != ""
+	if t.Kind == "" && itermSession(t.ID) {
+		t.Kind = "iterm2"
+	}
+	if t.Tmux.Pane != "" {
+		t.Kind, t.ID, t.Outer = "tmux", t.Tmux.Pane, t.Kind
+	}
+	if *o == (Origin{}) {
+		return nil
+	}
+	return o
+}
+
+// itermSession recognises ITERM_SESSION_ID, which the first form of the
+// envelope had without a terminalType: "w0t0p0:UUID".
+func itermSession(id string) bool {
+	window, _, ok := strings.Cut(id, ":")
+	return ok && strings.HasPrefix(window, "w") && strings.Contains(window, "t") && strings.Contains(window, "p")
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"beckon/event"
+	"beckon/state"
+	"beckon/state/store"
+)
+
+// listSubjects sets up state directories of several sizes and measures
+// `beckon list` against reading the live files and the registry.
+func listSubjects(dir string) ([]subject, error) {
+	read, err := build(dir, "readfiles", "beckon/testdata/bench/readfiles")
+	if err != nil {
+		return nil, err
+	}
+	beckon, err := build(dir, "beckon", "beckon/cmd/beckon")
+	if err != nil {
+		return nil, err
+	}
+	var subjects []subject
+	for _, size := range []struct{ live, archived int }{{100, 0}, {100, 10_000}, {1000, 0}} {
+		home := filepath.Join(dir, fmt.Sprintf("home-%d-%d", size.live, size.archived))
+		if err := fill(home, size.live, size.archived); err != nil {
+			return nil, err
+		}
+		state, registry := filepath.Join(home, "state"), filepath.Join(home, ".claude", "sessions")
+		env := []string{"HOME=" + home, "BECKON_STATE_DIR=" + state}
+		name := fmt.Sprintf("%d live, %d archived", size.live, size.archived)
+		subjects = append(subjects,
+			subject{name: "reading the files: " + name, path: read, args: []string{filepath.Join(state, "sessions"), registry}, payload: os.DevNull},
+			subject{name: "beckon list: " + name, path: beckon, args: []string{"list"}, env: env, payload: os.DevNull})
+	}
+	return subjects, nil
+}
+
+// fill makes a home with live sessions, their registry records, and archived
+// ones. The live ones belong to this process, so that a reader finds it alive.
+func fill(home string, live, archived int) error {
+	st := store.Open(filepath.Join(home, "state"))
+	registry := filepath.Join(home, ".claude", "sessions")
+	if err := os.MkdirAll(registry, 0o700); err != nil {
+		return err
+	}
+	now := event.Millis(time.Now().UnixMilli())
+	for i := range live {
+		id := fmt.Sprintf("session-%04d", i)
+		for j, e := range turn(id) {
+			e.At = now + event.Millis(j)
+			_, err := st.Fold(store.KeyOf(id), store.Update{Change: state.Change{At: e.At, Event: &e}})
+			if err != nil {
+				return err
+			}
+		}
+		record := fmt.Sprintf(`{"pid":%d,"sessionId":%q,"cwd":"/","startedAt":%d,"procStart":"1","version":"2.1.329","kind":"interactive","status":"busy","updatedAt":%d,"statusUpdatedAt":%d}`,
+			4_000_000+i, id, now, now, now)
+		if err := os.WriteFile(filepath.Join(registry, fmt.Sprintf("%d.json", 4_000_000+i)), []byte(record), 0o600); err != nil {
+			return err
+		}
+	}
+	archive := filepath.Join(home, "state", "archive")
+	if err := os.MkdirAll(archive, 0o700); err != nil {
+		return err
+	}
+	for i := range archived {
+		s := state.Session{Schema: state.Schema, ID: fmt.Sprintf("old-%05d", i), Seq: 1, Offset: 1, End: state.Mark{At: now}}
+		if err := os.WriteFile(filepath.Join(archive, s.ID+".json"), state.AppendJSON(nil, &s), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// turn is a turn under way, with a tool that runs.
+func turn(id string) []event.Event {
+	at := func(k event.Kind) event.Event {
+		return event.Event{Agent: "claude-code", Kind: k, Name: string(k), SessionID: id, Cwd: "/home/u/shop",
+			TranscriptPath: "/home/u/.claude/projects/-home-u-shop/" + id + ".jsonl", PromptID: "p"}
+	}
+	start, prompt, tool := at(event.SessionStart), at(event.UserPromptSubmit), at(event.PreToolUse)
+	start.Source = "startup"
+	start.Origin = &event.Origin{Seat: "seat-" + id, Host: "here", Project: "/home/u/shop", Git: event.Git{Branch: "main", Repo: "shop"}}
+	prompt.Prompt = strings.Repeat("please run the tests ", 5)
+	tool.Tool = event.Tool{Name: "Bash", UseID: "t1", Hash: "0123456789abcdef", Summary: "Bash: npm test"}
+	return []event.Event{start, prompt, tool}
+}
