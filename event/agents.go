@@ -230,7 +230,7 @@ func Agent(name string) string {
 	if a := agentByName(name); a != &agents[0] || sameName(name, a.name) || sameName(name, a.aliases[0]) {
 		return a.name
 	}
-	return Cut(name, MaxID)
+	return Cut(strings.ToValidUTF8(name, "\ufffd"), MaxID)
 }
 
 // kind returns what the agent's event of that name means.

@@ -11,14 +11,19 @@ import (
 )
 
 // sizes are the payloads of DESIGN.md section 9: a tool call whose content,
-// source text with a line break every forty characters, makes up the size.
+// source text with lines of no even length, makes up the size.
 var sizes = [...]int{500, 50_000, 1_000_000, 10_000_000}
 
 func sized(n int) []byte {
 	const head = `{"session_id":"0d3f6f0e-5b0d-4a4f-9d0b-1f1f5f1f0d3f","transcript_path":"/home/u/.claude/projects/-p/0d3f.jsonl","cwd":"/p","permission_mode":"default","hook_event_name":"PreToolUse","tool_name":"Write","tool_input":{"file_path":"/p/src/main.go","content":"`
 	const tail = `"},"tool_use_id":"toolu_01ABC"}`
-	const line = `\tif err := run(ctx, args[1:]); err != nil {\n`
-	return []byte(head + strings.Repeat(line, max(1, (n-len(head)-len(tail))/len(line))) + tail)
+	lines := [...]string{`\tif err := run(ctx, args[1:]); err != nil {\n`, `\t\treturn err\n`, `\t}\n`, `\n`,
+		`// Bytes left out of a container are counted without the space between them.\n`, `\tname := \"beckon\" + suffix\n`}
+	p := append(make([]byte, 0, n+200), head...)
+	for i := 0; len(p) < n-len(tail) || i == 0; i++ {
+		p = append(p, lines[i*i%41%len(lines)]...)
+	}
+	return append(p, tail...)
 }
 
 // small is a payload of many small values, which no long string shortens.

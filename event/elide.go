@@ -30,7 +30,7 @@ const (
 	markRoom  = 64      // an elision mark is shorter
 
 	chunk    = 64 << 10                             // one read: what a pipe holds
-	overshot = MaxString + headKept + tailKept      // what may be written past MaxPayload
+	overshot = 2 * MaxString                        // a key and its value past MaxPayload
 	reserve  = markRoom + MaxDepth + len(`"":null`) // kept free behind a chunk, for endSkip
 )
 
@@ -210,9 +210,6 @@ func (e *elider) fill() bool {
 	e.off += int64(e.pos - e.w)
 	e.seg, e.pos, e.end = e.w, e.w, e.w
 	free := e.buf[e.w : len(e.buf)-reserve]
-	if len(free) == 0 {
-		return e.fail("payload is too large")
-	}
 	for tries := 0; e.end == e.pos && !e.eof; tries++ {
 		n, err := e.r.Read(free[:min(len(free), chunk)])
 		e.end += n

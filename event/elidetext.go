@@ -12,7 +12,6 @@ type text struct {
 	in    int64 // where in the input it starts
 	out   int   // where in buf
 	head  int64 // where its head ends; 0 as long as that is not known
-	gap   int64 // how many bytes behind the head are dropped already
 	next  int64 // from where on the next mark is due
 	high  int64 // where a high surrogate's escape ended
 	known int64 // up to where sum goes
@@ -37,7 +36,7 @@ func (e *elider) longString() bool {
 	s := &e.str
 	s.in = e.off + int64(e.pos)
 	s.out = e.w + e.pos - e.seg
-	s.head, s.gap, s.high, s.known, s.n = 0, 0, -1, 0, 0
+	s.head, s.high, s.known, s.n = 0, -1, 0, 0
 	s.next = markEvery
 	if e.skip.on {
 		s.next = math.MaxInt64
@@ -134,11 +133,9 @@ func (e *elider) shorten() {
 	}
 	e.sumTo(n)
 	from, to := e.w-int(n-s.tailFrom(n)), s.out+int(s.head)+markRoom
-	if from <= to {
-		return
+	if from > to {
+		e.w = to + copy(e.buf[to:], e.buf[from:e.w])
 	}
-	e.w = to + copy(e.buf[to:], e.buf[from:e.w])
-	s.gap += int64(from - to)
 }
 
 // sumTo brings the sum up to offset n, which is what buf[:w] ends with.
@@ -215,25 +212,30 @@ func hexDigit(c byte) int32 {
 
 // scan returns how many bytes at the start of p are the inside of a string that
 // needs no closer look: up to the first quote, control character, \u escape or
-// escape that p does not hold whole. It looks at 32 bytes at a time and leaves
-// them without a branch on where in them the special byte is: in source text
-// there is one in nearly every line, and no processor guesses where.
+// escape that p does not hold whole. It looks at 32 bytes at a time and finds
+// the special ones among them without a branch on where they are: in source
+// text there is one in nearly every line, and no processor guesses where.
 func scan(p []byte) int {
 	i := 0
 	for i <= len(p)-32 {
 		q := p[i : i+32]
 		a, b, c, d := specials(load64(q)), specials(load64(q[8:])), specials(load64(q[16:])), specials(load64(q[24:]))
-		if (a|b|c|d)&highs == 0 {
-			i += 32
-			continue
+		next := i + 32
+		if (a|b|c|d)&highs != 0 {
+			found := gather(a) | gather(b)<<8 | gather(c)<<16 | gather(d)<<24
+			for from := i; found != 0; found &= found - 1 {
+				at := i + bits.TrailingZeros64(found)
+				switch {
+				case at < from: // the second byte of an escape
+				case shortEscape(p, at):
+					from = at + 2
+					next = max(next, from)
+				case special(p[at]):
+					return at
+				}
+			}
 		}
-		i += bits.TrailingZeros64(gather(a) | gather(b)<<8 | gather(c)<<16 | gather(d)<<24)
-		if !shortEscape(p, i) {
-			return i
-		}
-		for i += 2; i < len(p) && shortEscape(p, i); {
-			i += 2
-		}
+		i = next
 	}
 	for i < len(p) {
 		if shortEscape(p, i) {

@@ -44,13 +44,13 @@ type Event struct {
 	AgentID   string `json:"agent_id,omitempty"`
 	AgentType string `json:"agent_type,omitempty"`
 
-	Source  string `json:"source,omitempty"`  // SessionStart.source, PreCompact.trigger
-	Reason  string `json:"reason,omitempty"`  // SessionEnd.reason, StopFailure.error, PermissionDenied.reason
+	Source  string `json:"source,omitempty"`  // SessionStart.source, PreCompact.trigger, PostModelSwitch.source
+	Reason  string `json:"reason,omitempty"`  // SessionEnd.reason, StopFailure.error, PermissionDenied.reason, ElicitationResult.action
 	Details string `json:"details,omitempty"` // StopFailure.error_details, PostToolUseFailure.error (first line)
 
 	Prompt        string `json:"prompt,omitempty"`         // UserPromptSubmit.prompt, its head
 	FromClient    bool   `json:"from_client,omitempty"`    // the client wrote this prompt itself (CASE 9)
-	Message       string `json:"message,omitempty"`        // last_assistant_message (tail) or Notification.message
+	Message       string `json:"message,omitempty"`        // last_assistant_message (tail), or the message of a Notification or Elicitation (head)
 	Notification  string `json:"notification,omitempty"`   // notification_type
 	StopHook      bool   `json:"stop_hook,omitempty"`      // stop_hook_active (CASE 13)
 	IsInterrupt   bool   `json:"interrupt,omitempty"`      // PostToolUseFailure.is_interrupt
@@ -66,7 +66,8 @@ type Event struct {
 	Origin *Origin `json:"origin,omitempty"`
 }
 
-// Tool is one tool call, as PreToolUse and its followers describe it.
+// Tool is one tool call, as PreToolUse and its followers describe it. Of an
+// Elicitation and its result, Name is the MCP server and UseID the form's id.
 type Tool struct {
 	Name    string `json:"name,omitempty"`
 	UseID   string `json:"id,omitempty"`      // empty on PermissionRequest (CASE 2)

@@ -33,6 +33,7 @@ func FuzzParse(f *testing.F) {
 	for _, p := range seeds(f) {
 		f.Add("Stop", p)
 	}
+	f.Add("\xff", []byte(`{}`))
 	f.Fuzz(func(t *testing.T, name string, p []byte) {
 		if _, err := ParseEnvelope(p); err != nil {
 			checkError(t, p, err)
@@ -126,7 +127,7 @@ func FuzzElide(f *testing.F) {
 	f.Fuzz(func(t *testing.T, p []byte, at uint16, n uint8, times, step uint16) {
 		from := min(int(at), len(p))
 		to := min(from+int(n), len(p))
-		times = min(times, 20_000)
+		times = min(times, uint16(20_000/max(1, to-from)+900)) // up to 250 KiB
 		grown := append(bytes.Clone(p[:from]), bytes.Repeat(p[from:to], int(times))...)
 		grown = append(grown, p[from:]...)
 

@@ -4,6 +4,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"unsafe"
 
 	"github.com/tidwall/gjson"
 
@@ -99,7 +100,9 @@ func ParseReader(agent, name string, r io.Reader) (Event, error) {
 
 // parse reads valid JSON whose first byte stood at offset at of the input.
 func parse(agentName, name string, payload []byte, at int64) (Event, error) {
-	v := gjson.ParseBytes(payload)
+	// Not a copy: nobody writes to payload any more, and no field of the Event
+	// shares memory with it.
+	v := gjson.Parse(unsafe.String(unsafe.SliceData(payload), len(payload)))
 	if !v.IsObject() {
 		return Event{}, &SyntaxError{"payload is no object", at}
 	}
@@ -108,7 +111,7 @@ func parse(agentName, name string, payload []byte, at int64) (Event, error) {
 	p.collect(a, "", v)
 	e := Event{Agent: Agent(agentName), Name: p.text(fName, MaxID)}
 	if e.Name == "" {
-		e.Name = Cut(name, MaxID)
+		e.Name = Cut(strings.ToValidUTF8(name, "\ufffd"), MaxID)
 	}
 	e.Kind, e.FromClient = a.kind(e.Name)
 	p.session(&e)

@@ -101,8 +101,8 @@ func TestHash(t *testing.T) {
 	if h := hashed(t, `{"tool_name":"T"}`); h != "" {
 		t.Errorf("hash %s of no input", h)
 	}
-	const want = "" // a hash is kept in journals: it must not change between versions
-	if h := hashed(t, `{"tool_input":{"command":"npm test"}}`); want != "" && h != want {
+	const want = "7ca8c11ab3c640ff" // journals keep hashes: they must not change between versions
+	if h := hashed(t, `{"tool_input":{"command":"npm test"}}`); h != want {
 		t.Errorf("hash %s, want %s", h, want)
 	}
 }
@@ -258,5 +258,26 @@ func TestReadReturnsTheReadersError(t *testing.T) {
 	want := errors.New("pipe broke")
 	if _, err := ParseReader("", "Stop", broken{want}); err != want {
 		t.Errorf("got %v", err)
+	}
+}
+
+// The event keeps nothing of the buffer it was read from.
+func TestEventSharesNoMemory(t *testing.T) {
+	for _, payload := range payloads(t) {
+		b, at, err := elideBytes(payload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := parse("", "", b, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := AppendJSON(nil, &e)
+		for i := range b {
+			b[i] = '#'
+		}
+		if after := AppendJSON(nil, &e); !bytes.Equal(before, after) {
+			t.Fatalf("%s\nbecomes %s", before, after)
+		}
 	}
 }

@@ -26,7 +26,7 @@ func reference(name string, payload []byte) (Event, bool) {
 
 	e := Event{Agent: ClaudeCode, Name: head("hook_event_name", MaxID)}
 	if e.Name == "" {
-		e.Name = refHead(name, MaxID)
+		e.Name = refHead(strings.ToValidUTF8(name, "\ufffd"), MaxID)
 	}
 	e.Kind = ByName(e.Name)
 	e.SessionID = head("session_id", MaxID)

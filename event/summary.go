@@ -260,7 +260,7 @@ func isBlank(r rune) bool {
 // hidden reports marks of text direction and characters without width, those
 // that join emoji excepted.
 func hidden(r rune) bool {
-	return r == '\u200b' || r == '\u200e' || r == '\u200f' || '\u202a' <= r && r <= '\u202e' ||
+	return r == '\u061c' || r == '\u200b' || r == '\u200e' || r == '\u200f' || '\u202a' <= r && r <= '\u202e' ||
 		'\u2060' <= r && r <= '\u206f' || r == '\ufeff' || 0xe0000 <= r && r <= 0xe007f
 }
 

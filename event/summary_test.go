@@ -103,6 +103,7 @@ func FuzzSummary(f *testing.F) {
 	}
 	f.Add("Bash", `{"command":"\u001b[\u001b]\u009b;\r\n\u202e"}`, "/")
 	f.Add("mcp__a__b__c", `{"x":["a",["b"]],"url":"://?@/"}`, "")
+	f.Add("\u061c", `{}`, "")
 	f.Add("ExitPlanMode", `{"plan":"######"}`, "")
 	f.Add("Read", `{"file_path":"/a/é/\ud800"}`, "/a")
 	f.Fuzz(func(t *testing.T, tool, input, cwd string) {
