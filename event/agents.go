@@ -203,6 +203,8 @@ var claudeFields = [...]fieldRow{
 	{"to_model", fNewModel},
 	{"mcp_server_name", fServer},
 	{"elicitation_id", fFormID},
+	{"requested_schema", fSchema},
+	{"permission_suggestions", fSuggestions},
 }
 
 // agentByName returns the table of the agent called name, letter case and the

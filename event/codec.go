@@ -57,6 +57,7 @@ func (e *Event) Fields() []jsonenc.Field {
 		{Key: "crons", Ptr: &e.Crons},
 		{Key: "tool", Ptr: &e.Tool},
 		{Key: "task", Ptr: &e.TaskN},
+		{Key: "ask", Ptr: jsonenc.Pointer(&e.Ask)},
 		{Key: "origin", Ptr: jsonenc.Pointer(&e.Origin)},
 	}
 }

@@ -60,6 +60,7 @@ type Event struct {
 
 	Tool  Tool `json:"tool,omitzero"`
 	TaskN Todo `json:"task,omitzero"` // TaskCreated, TaskCompleted
+	Ask   *Ask `json:"ask,omitempty"` // what the call asks of the user; nil when nothing
 
 	// Origin says where the hook ran. The hook reads it on SessionStart, at
 	// first sight and when cwd changed; nil otherwise.

@@ -50,6 +50,8 @@ const (
 	fTaskID
 	fTaskSubject
 	fServer
+	fSchema
+	fSuggestions
 	numFields
 )
 
@@ -59,8 +61,10 @@ func (f field) fits(v gjson.Result) bool {
 	switch f {
 	case fStopHook, fInterrupt:
 		return v.IsBool()
-	case fBackground, fCrons, fRoots:
+	case fBackground, fCrons, fRoots, fSuggestions:
 		return v.IsArray()
+	case fSchema:
+		return v.IsObject()
 	case fInput:
 		return v.Type != gjson.Null
 	case fMs:
@@ -118,6 +122,7 @@ func parse(agentName, name string, payload []byte, at int64) (Event, error) {
 	p.said(&e, a)
 	p.background(&e)
 	p.tool(&e)
+	e.Ask = p.ask(&e)
 	return e, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -100,7 +101,82 @@ func reference(name string, payload []byte) (Event, bool) {
 			e.Tool.Ms = int64(math.Trunc(f))
 		}
 	}
+	e.Ask = refAsk(&e, top)
 	return e, true
+}
+
+// refAsk is ask on what encoding/json read. Members of an object have no order
+// there, so a form's lines are sorted.
+func refAsk(e *Event, top map[string]any) *Ask {
+	var a Ask
+	input, _ := top["tool_input"].(map[string]any)
+	text := func(m map[string]any, key string, max int) string { s, _ := m[key].(string); return oneLine(s, max) }
+	objects := func(v any, n int) (out []map[string]any) {
+		list, _ := v.([]any)
+		for _, x := range list {
+			if m, ok := x.(map[string]any); ok && len(out) < n {
+				out = append(out, m)
+			}
+		}
+		return out
+	}
+	switch {
+	case e.Kind == Elicitation:
+		schema, _ := top["requested_schema"].(map[string]any)
+		required, _ := schema["required"].([]any)
+		properties, _ := schema["properties"].(map[string]any)
+		for key, v := range properties {
+			property, _ := v.(map[string]any)
+			mark := ""
+			if slices.Contains(required, any(key)) {
+				mark = "*"
+			}
+			a.Form = append(a.Form, oneLine(oneLine(key, MaxLabel)+mark+": "+text(property, "type", MaxLabel), MaxLabel))
+		}
+		slices.Sort(a.Form)
+	case e.Kind != PreToolUse && e.Kind != PermissionRequest:
+		return nil
+	case e.Tool.Name == "AskUserQuestion":
+		for _, m := range objects(input["questions"], MaxQuestions) {
+			multi, _ := m["multiSelect"].(bool)
+			q := Question{Header: text(m, "header", MaxLabel), Text: text(m, "question", MaxQuestion), Multi: multi}
+			for _, o := range objects(m["options"], MaxOptions) {
+				q.Options = append(q.Options, Option{text(o, "label", MaxLabel), text(o, "description", MaxSummary)})
+			}
+			a.Questions = append(a.Questions, q)
+		}
+	case e.Tool.Name == "ExitPlanMode":
+		s, _ := input["plan"].(string)
+		a.Plan = refHead(strings.TrimSpace(s), MaxPlan)
+	}
+	if e.Kind == PermissionRequest && len(a.Questions) == 0 && a.Plan == "" {
+		for _, m := range objects(top["permission_suggestions"], MaxQuestions) {
+			words := []string{text(m, "type", MaxLabel)}
+			if mode := text(m, "mode", MaxLabel); mode != "" {
+				words = append(words, mode)
+			}
+			for _, r := range objects(m["rules"], MaxOptions) {
+				rule := text(r, "toolName", MaxLabel)
+				if c := text(r, "ruleContent", MaxLabel); c != "" {
+					rule += "(" + c + ")"
+				}
+				words = append(words, rule)
+			}
+			if dirs, ok := m["directories"].([]any); ok {
+				for _, d := range dirs {
+					s, _ := d.(string)
+					if words = append(words, oneLine(s, MaxLabel)); len(words) >= MaxOptions {
+						break
+					}
+				}
+			}
+			a.Suggestions = append(a.Suggestions, oneLine(strings.Join(words, " "), MaxSummary))
+		}
+	}
+	if len(a.Questions)+len(a.Form)+len(a.Suggestions) == 0 && a.Plan == "" {
+		return nil
+	}
+	return &a
 }
 
 func has(m map[string]any, key string) bool { _, ok := m[key].(string); return ok }

@@ -1,0 +1,168 @@
+package event
+
+import (
+	"strings"
+
+	"beckon/event/jsonenc"
+
+	"github.com/tidwall/gjson"
+)
+
+// Limits on what is kept of a question, in bytes and entries. Claude Code asks
+// at most four questions of four options; the rest is room.
+const (
+	MaxQuestions = 4
+	MaxOptions   = 8
+	MaxQuestion  = 300
+	MaxLabel     = 80
+	MaxPlan      = 1024
+)
+
+// Ask is what a call asks of the user, for display (row B5): the questions of
+// AskUserQuestion, the plan of ExitPlanMode, the fields of an MCP form, the
+// client's own suggestions beside a permission. Texts are one line each, but
+// for the plan.
+type Ask struct {
+	Questions   []Question `json:"questions,omitempty"`
+	Plan        string     `json:"plan,omitempty"`        // its head
+	Form        []string   `json:"form,omitempty"`        // "name: type", the required ones marked with *
+	Suggestions []string   `json:"suggestions,omitempty"` // what "yes, and ..." would do
+}
+
+// Question is one question with its options.
+type Question struct {
+	Header  string   `json:"header,omitempty"`
+	Text    string   `json:"text,omitempty"`
+	Multi   bool     `json:"multi,omitempty"` // several options may be chosen
+	Options []Option `json:"options,omitempty"`
+}
+
+// Option is one answer that can be chosen.
+type Option struct {
+	Label       string `json:"label,omitempty"`
+	Description string `json:"description,omitempty"`
+}
+
+// Fields is the table of Event.Ask.
+func (a *Ask) Fields() []jsonenc.Field {
+	return []jsonenc.Field{
+		{Key: "questions", Ptr: jsonenc.Slice(&a.Questions)},
+		{Key: "plan", Ptr: &a.Plan},
+		{Key: "form", Ptr: &a.Form},
+		{Key: "suggestions", Ptr: &a.Suggestions},
+	}
+}
+
+// Fields is the table of one entry of Ask.Questions.
+func (q *Question) Fields() []jsonenc.Field {
+	return []jsonenc.Field{
+		{Key: "header", Ptr: &q.Header},
+		{Key: "text", Ptr: &q.Text},
+		{Key: "multi", Ptr: &q.Multi},
+		{Key: "options", Ptr: jsonenc.Slice(&q.Options)},
+	}
+}
+
+// Fields is the table of one entry of Question.Options.
+func (o *Option) Fields() []jsonenc.Field {
+	return []jsonenc.Field{
+		{Key: "label", Ptr: &o.Label},
+		{Key: "description", Ptr: &o.Description},
+	}
+}
+
+// ask reads what the event asks of the user, nil when it asks nothing.
+func (p *values) ask(e *Event) *Ask {
+	var a Ask
+	switch {
+	case e.Kind == Elicitation:
+		a.Form = form(gjson.Parse(p[fSchema]))
+	case e.Kind != PreToolUse && e.Kind != PermissionRequest:
+		return nil
+	case e.Tool.Name == "AskUserQuestion":
+		a.Questions = questions(gjson.Parse(p[fInput]))
+	case e.Tool.Name == "ExitPlanMode":
+		a.Plan = Cut(strings.TrimSpace(jsonenc.Unquote(gjson.Parse(p[fInput]).Get("plan").Raw, -1)), MaxPlan)
+	}
+	if e.Kind == PermissionRequest && len(a.Questions) == 0 && a.Plan == "" {
+		a.Suggestions = suggestions(gjson.Parse(p[fSuggestions]))
+	}
+	if len(a.Questions)+len(a.Form)+len(a.Suggestions) == 0 && a.Plan == "" {
+		return nil
+	}
+	return &a
+}
+
+// eachObject calls f for the first n objects of a list.
+func eachObject(list gjson.Result, n int, f func(gjson.Result)) {
+	if !list.IsArray() {
+		return
+	}
+	list.ForEach(func(_, v gjson.Result) bool {
+		if v.IsObject() && n > 0 {
+			n--
+			f(v)
+		}
+		return n > 0
+	})
+}
+
+// lineOf returns a text member of v in one line of at most max bytes.
+func lineOf(v gjson.Result, key string, max int) string {
+	return line(v.Get(key), max)
+}
+
+// line returns a text in one line of at most max bytes, "" for anything else.
+func line(v gjson.Result, max int) string { return oneLine(jsonenc.Unquote(v.Raw, -1), max) }
+
+func questions(input gjson.Result) (out []Question) {
+	eachObject(input.Get("questions"), MaxQuestions, func(v gjson.Result) {
+		q := Question{Header: lineOf(v, "header", MaxLabel), Text: lineOf(v, "question", MaxQuestion), Multi: v.Get("multiSelect").Type == gjson.True}
+		eachObject(v.Get("options"), MaxOptions, func(o gjson.Result) {
+			q.Options = append(q.Options, Option{Label: lineOf(o, "label", MaxLabel), Description: lineOf(o, "description", MaxSummary)})
+		})
+		out = append(out, q)
+	})
+	return out
+}
+
+// form lists the fields that a form's JSON schema asks for.
+func form(schema gjson.Result) (out []string) {
+	required := schema.Get("required")
+	schema.Get("properties").ForEach(func(key, v gjson.Result) bool {
+		mark := ""
+		required.ForEach(func(_, r gjson.Result) bool {
+			if r.Type == gjson.String && r.Str == key.Str {
+				mark = "*"
+			}
+			return mark == ""
+		})
+		out = append(out, oneLine(line(key, MaxLabel)+mark+": "+lineOf(v, "type", MaxLabel), MaxLabel))
+		return len(out) < MaxOptions
+	})
+	return out
+}
+
+// suggestions tells in words what the client offers to change beside a yes
+// (CONTRACT.md, PermissionRequest, permission update entries).
+func suggestions(list gjson.Result) (out []string) {
+	eachObject(list, MaxQuestions, func(v gjson.Result) {
+		words := []string{lineOf(v, "type", MaxLabel)}
+		if mode := lineOf(v, "mode", MaxLabel); mode != "" {
+			words = append(words, mode)
+		}
+		eachObject(v.Get("rules"), MaxOptions, func(r gjson.Result) {
+			rule := lineOf(r, "toolName", MaxLabel)
+			if content := lineOf(r, "ruleContent", MaxLabel); content != "" {
+				rule += "(" + content + ")"
+			}
+			words = append(words, rule)
+		})
+		v.Get("directories").ForEach(func(_, d gjson.Result) bool {
+			words = append(words, line(d, MaxLabel))
+			return len(words) < MaxOptions
+		})
+		out = append(out, oneLine(strings.Join(words, " "), MaxSummary))
+	})
+	return out
+}

@@ -1,0 +1,71 @@
+// Package intent says what a turn meant: what a prompt asks for, and what an
+// agent's final message leaves to the person who reads it.
+//
+// It is pure and deterministic and asks no model: a message is cut to its
+// tail, stripped of what is not the agent's own voice (code, quotations,
+// addresses), split into sentences, and the sentences are compared with
+// tables of words, one table per language. Work is bounded by Window, however
+// long the message is. It guarantees no more than its evaluation shows: see
+// testdata/intent/RESULTS.md for how often it is wrong, and about what.
+package intent
+
+// Intent is what a turn means to the task it belongs to (CASES section 4,
+// seed 001's state machine).
+type Intent string
+
+// The intents. Command and answer are a person's, the others an agent's.
+const (
+	IntentCommand    Intent = "command"     // starts work, or changes what was asked
+	IntentAnswer     Intent = "answer"      // replies to a question or approves what is going on
+	IntentQuestion   Intent = "question"    // a person has to answer, decide or unblock before the work goes on
+	IntentProgress   Intent = "progress"    // not finished, and nothing is asked
+	IntentCompletion Intent = "completion"  // what was asked is done; an offer of more may follow
+	IntentEndOfTask  Intent = "end_of_task" // done, and closing or handing over
+)
+
+// Window is how much of a message is looked at, in bytes from its end. The
+// tail says what is wanted (CASES section 4.2); what lies further up only
+// costs time.
+const Window = 4 << 10
+
+// Result is a verdict, how far it can be trusted and which rule gave it.
+type Result struct {
+	Intent     Intent
+	Confidence float64 // 0 to 1
+	Rule       string  // a name from Rules; stable, for logs and explanations
+}
+
+// OfPrompt says what a person's prompt means (CASES section 4.1). awaiting:
+// the agent waits for an answer; processing: it is at work. Prompts that the
+// client wrote itself must be left out by the caller.
+func OfPrompt(text string, awaiting, processing bool) Result {
+	switch {
+	case awaiting:
+		return promptAnswers.result()
+	case processing && affirms(text):
+		return promptAffirms.result()
+	}
+	return promptCommands.result()
+}
+
+// OfMessage says what an agent's final message means (CASES sections 4.2 to
+// 4.4). text may be cut at its front, even inside a code block.
+func OfMessage(text string) Result {
+	var r reading
+	r.read(text)
+	rule, _ := r.decide()
+	return rule.result()
+}
+
+// Question returns the sentence of text that asks, in one line for display:
+// a piece of the text without its Markdown and without control characters. It
+// is empty when OfMessage finds no question.
+func Question(text string) string {
+	var r reading
+	r.read(text)
+	rule, at := r.decide()
+	if rules[rule].Intent != IntentQuestion || at < 0 {
+		return ""
+	}
+	return r.display(at)
+}

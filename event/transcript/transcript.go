@@ -1,0 +1,353 @@
+// Package transcript reads what Claude Code writes into a session's transcript:
+// a file of JSON lines that it appends to. It takes from it what hooks do not
+// tell: the texts between tool calls, the last prompt, the final text.
+//
+// It guarantees: a line that is half written is neither skipped nor lost; a
+// file that was replaced or cut short is noticed; memory is bounded whatever
+// the file's size and whatever its lines hold (see Limits); a line that is not
+// JSON is counted and skipped, and bytes that are not UTF-8 become U+FFFD.
+//
+// Measured with versions 2.1.197 and 2.1.329, on which the samples in testdata
+// stand: the file is only ever appended to, by /compact, rewinding and --resume
+// too; /clear begins another file. But it is written asynchronously, so
+//
+//   - it may lag behind the hook that tells of the same thing, and
+//   - its lines are not in the order of what they tell: a turn's answer may
+//     stand before its prompt. Compare times, never places.
+//
+// Version 2.1.329 writes lines of 64 KB (the prompt it sends) between and
+// behind the ones that matter. A subagent has a file of its own, beside its
+// session's: SESSION/subagents/agent-ID.jsonl, every entry a sidechain's.
+package transcript
+
+import (
+	"bytes"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"beckon/event"
+	"beckon/event/jsonenc"
+)
+
+// Entry types.
+const (
+	User      = "user"      // a prompt, a tool's result, a marker or a note of the client's
+	Assistant = "assistant" // the agent's words or calls
+	Queued    = "queued"    // a prompt typed while a turn ran and taken into it
+)
+
+// Entry is one line of a transcript that tells something here; all others
+// (attachments, snapshots, requests, the client's own records) are left out.
+type Entry struct {
+	Type string
+	// Text holds the text blocks, joined by a blank line: of the agent's text
+	// the tail, of the user's the head, at most Limits.Text bytes. Thinking,
+	// tool calls and results are no text.
+	Text string
+	At   event.Millis // the entry's own timestamp; 0 when it has none
+
+	UUID       string
+	ParentUUID string
+	PromptID   string // same for all user entries of one turn
+	AgentID    string // of the subagent, in newer clients' sidechains
+	Sidechain  bool   // of a subagent's conversation
+
+	ToolResult bool     // holds the result of at least one call
+	ToolUseIDs []string // calls made (assistant) or answered (user)
+
+	Prompt    bool // a person's own words
+	Note      bool // the client's words in the user's mouth: a summary, a command it ran by itself
+	Interrupt bool // the marker of Esc or of a refusal
+	// Synthetic: the client's words in the agent's mouth, as an API error is;
+	// 2.1.197 also marks so the text that Esc cut off.
+	Synthetic bool
+	Aborted   bool // the text was cut off by Esc (2.1.329)
+}
+
+// Main reports whether the entry is of the main conversation.
+func (e *Entry) Main() bool { return !e.Sidechain && e.AgentID == "" }
+
+// line is a line's members as far as they matter.
+type line struct {
+	kind, source, model          string
+	meta, summary               bool
+	origin, content, attachment gjson.Result
+}
+
+// verdict is what became of a line.
+type verdict uint8
+
+const (
+	nothing   verdict = iota // blank, or says nothing here
+	told                     // an Entry
+	malformed                // not a JSON object
+)
+
+// parse reads one line without its line break. Zero bytes around it, which a
+// crash of the machine may leave, are no harm. The entry shares no memory
+// with b.
+func parse(b []byte, maxText int) (Entry, verdict) {
+	b = bytes.Trim(b, "\x00 \t\r")
+	if len(b) == 0 {
+		return Entry{}, nothing
+	}
+	if b[0] != '{' || !gjson.ValidBytes(b) {
+		return Entry{}, malformed
+	}
+	if !mentions(b) {
+		return Entry{}, nothing
+	}
+	var e Entry
+	var l line
+	gjson.ParseBytes(b).ForEach(func(k, v gjson.Result) bool {
+		e.set(k.Str, v)
+		l.set(k.Str, v)
+		return true
+	})
+	return e, l.into(&e, maxText)
+}
+
+// mentions reports whether the line may be of a type that is wanted: most
+// bytes of a transcript are in lines that are not, and need no second look.
+func mentions(b []byte) bool {
+	for _, word := range [...]string{`"user"`, `"assistant"`, `"queued_command"`} {
+		if bytes.Contains(b, []byte(word)) {
+			return true
+		}
+	}
+	return false
+}
+
+func (e *Entry) set(key string, v gjson.Result) {
+	switch key {
+	case "timestamp":
+		e.At = stamp(v)
+	case "uuid":
+		e.UUID = id(v)
+	case "parentUuid":
+		e.ParentUUID = id(v)
+	case "promptId":
+		e.PromptID = id(v)
+	case "agentId":
+		e.AgentID = id(v)
+	case "isSidechain":
+		e.Sidechain = v.Type == gjson.True
+	case "isAbortedMidStream":
+		e.Aborted = v.Type == gjson.True
+	case "isApiErrorMessage":
+		e.Synthetic = e.Synthetic || v.Type == gjson.True
+	case "interruptedMessageId":
+		e.Interrupt = v.Type == gjson.String
+	}
+}
+
+func (l *line) set(key string, v gjson.Result) {
+	switch key {
+	case "type":
+		l.kind = v.Str
+	case "promptSource":
+		l.source = v.Str
+	case "origin":
+		l.origin = v
+	case "isMeta":
+		l.meta = v.Type == gjson.True
+	case "isCompactSummary", "isVisibleInTranscriptOnly":
+		l.summary = l.summary || v.Type == gjson.True
+	case "attachment":
+		l.attachment = v
+	case "message":
+		v.ForEach(func(k, v gjson.Result) bool {
+			switch k.Str {
+			case "model":
+				l.model = v.Str
+			case "content":
+				l.content = v
+			}
+			return true
+		})
+	}
+}
+
+func (l *line) into(e *Entry, maxText int) verdict {
+	switch l.kind {
+	case User:
+		l.user(e, maxText)
+	case Assistant:
+		l.assistant(e, maxText)
+	case "attachment":
+		l.queued(e, maxText)
+	}
+	if e.Type == "" {
+		return nothing
+	}
+	return told
+}
+
+func (l *line) assistant(e *Entry, maxText int) {
+	e.Type = Assistant
+	e.Synthetic = e.Synthetic || l.model == "<synthetic>"
+	var texts []string
+	eachBlock(l.content, func(kind string, b gjson.Result) {
+		switch kind {
+		case "text":
+			texts = append(texts, unquote(b.Get("text"), -1))
+		case "tool_use":
+			e.ToolUseIDs = append(e.ToolUseIDs, id(b.Get("id")))
+		}
+	})
+	e.Text = event.CutTail(strings.Join(texts, "\n\n"), maxText)
+}
+
+func (l *line) user(e *Entry, maxText int) {
+	e.Type = User
+	blocks := 0
+	var texts []string
+	eachBlock(l.content, func(kind string, b gjson.Result) {
+		blocks++
+		switch kind {
+		case "text":
+			texts = append(texts, unquote(b.Get("text"), maxText))
+		case "tool_result":
+			e.ToolResult = true
+			e.ToolUseIDs = append(e.ToolUseIDs, id(b.Get("tool_use_id")))
+		}
+	})
+	if l.content.IsArray() {
+		e.Interrupt = e.Interrupt || blocks == 1 && len(texts) == 1 && interruptMark(texts[0])
+		texts = withoutReminders(texts)
+	}
+	e.Text = event.Cut(strings.Join(texts, "\n\n"), maxText)
+	l.judge(e)
+}
+
+// judge tells a person's prompt from what the client writes as the user.
+func (l *line) judge(e *Entry) {
+	e.Note = l.meta || l.summary || clientsNote(e.Text)
+	if e.Note || e.Interrupt || e.ToolResult || e.Sidechain || e.Text == "" || !l.byPerson() {
+		return
+	}
+	e.Text, e.Prompt = commandLine(e.Text), true
+}
+
+// byPerson reports whether nothing says that the client made this prompt.
+// Older clients say nothing.
+func (l *line) byPerson() bool {
+	by := l.origin.Get("kind")
+	return l.source != "system" && (!by.Exists() || by.Str == "human")
+}
+
+// queued reads the attachment that a prompt becomes which was typed while the
+// turn ran. The time is that of the typing.
+func (l *line) queued(e *Entry, maxText int) {
+	a := l.attachment
+	if a.Get("type").Str != "queued_command" || a.Get("commandMode").Str != "prompt" {
+		return
+	}
+	e.Type = Queued
+	var texts []string
+	eachBlock(a.Get("prompt"), func(kind string, b gjson.Result) {
+		if kind == "text" {
+			texts = append(texts, unquote(b.Get("text"), maxText))
+		}
+	})
+	e.Text = event.Cut(strings.Join(texts, "\n\n"), maxText)
+	l.origin = a.Get("origin")
+	l.judge(e)
+}
+
+// eachBlock calls f for each block of a content; a content that is a string
+// is one block of text.
+func eachBlock(content gjson.Result, f func(kind string, b gjson.Result)) {
+	if content.Type == gjson.String {
+		f("text", gjson.Result{Type: gjson.JSON, Raw: `{"text":` + content.Raw + `}`})
+		return
+	}
+	if !content.IsArray() {
+		return
+	}
+	content.ForEach(func(_, b gjson.Result) bool {
+		f(b.Get("type").Str, b)
+		return true
+	})
+}
+
+// The client's markers of Esc and of a refusal (CLIENT.md).
+func interruptMark(s string) bool {
+	return s == "[Request interrupted by user]" || s == "[Request interrupted by user for tool use]"
+}
+
+// clientsNote reports whether a user entry only records what the client did by
+// itself: a command it ran, a shell line, the end of background work.
+func clientsNote(s string) bool {
+	for _, p := range [...]string{
+		"<command-name>", "<local-command-", "<bash-", "<task-notification>", "<system-reminder>",
+		"[Request interrupted", "Caveat: The messages below were generated by the user while running local commands",
+	} {
+		if strings.HasPrefix(s, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutReminders drops the blocks that the client puts beside a prompt.
+func withoutReminders(texts []string) []string {
+	kept := texts[:0]
+	for _, s := range texts {
+		if !strings.HasPrefix(s, "<system-reminder>") && !strings.HasPrefix(s, "<ide_") {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}
+
+// commandLine turns the record of a command that prompts the agent (a skill, a
+// command file) back into what was typed. Commands that the client runs by
+// itself begin with the name instead and are notes.
+func commandLine(s string) string {
+	if !strings.HasPrefix(s, "<command-message>") {
+		return s
+	}
+	name, args := between(s, "<command-name>", "</command-name>"), between(s, "<command-args>", "</command-args>")
+	return strings.TrimSpace(name + " " + args)
+}
+
+func between(s, before, after string) string {
+	_, s, _ = strings.Cut(s, before)
+	s, _, _ = strings.Cut(s, after)
+	return strings.TrimSpace(s)
+}
+
+func id(v gjson.Result) string { return unquote(v, event.MaxID) }
+
+// unquote copies a string value, at most max bytes of it (all when negative),
+// so that an entry does not hold on to its line.
+func unquote(v gjson.Result, max int) string { return jsonenc.Unquote(v.Raw, max) }
+
+// stamp reads a timestamp: ISO 8601 with Z or an offset, or seconds or
+// milliseconds since 1970, as a number or a string of digits.
+// ParseInLocation, since Parse would read /etc/localtime for an offset
+// (CASE 23).
+func stamp(v gjson.Result) event.Millis {
+	t, err := time.ParseInLocation(time.RFC3339Nano, v.Str, time.UTC)
+	if err == nil && t.Unix() > 0 {
+		return event.Millis(t.UnixMilli())
+	}
+	if v.Type != gjson.Number && !digits(v.Str) {
+		return 0
+	}
+	const firstMillis, last = 1e11, 1 << 53 // 1e11 seconds are in the year 5138, 1e11 ms in 1973
+	switch n := v.Float(); {
+	case n >= firstMillis && n <= last:
+		return event.Millis(n)
+	case n >= 1 && n < firstMillis:
+		return event.Millis(n * 1000)
+	}
+	return 0
+}
+
+func digits(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
