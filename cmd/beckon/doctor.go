@@ -301,7 +301,7 @@ func (d *doctor) silence(r installer.Report) {
 		}
 	}
 	if before > 0 {
-		d.add(levelNote, "sessions", "restart them to have their hooks", "%d of the live sessions began before the install", before)
+		d.add(levelNote, "sessions", "their hooks come with what they do next; restart those that stay silent", "%d live sessions began before the install and were not heard yet", before)
 	}
 	if silent > 0 {
 		d.add(levelFault, "sessions", "in the client, /hooks shows what it will run; a folder that is not trusted runs none",

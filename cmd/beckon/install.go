@@ -46,7 +46,7 @@ func (c *installCmd) Run(a *app) error {
 	if !client.Version.Known() {
 		fmt.Fprintln(a.stdout, "  no client was found to ask for its version: only the events that every client knows are registered")
 	}
-	fmt.Fprintln(a.stdout, "  sessions that run already see hooks after a restart; beckon lists them all the same")
+	fmt.Fprintln(a.stdout, "  sessions that run already take the hooks up within seconds; until then beckon lists them from the client's registry")
 	return nil
 }
 

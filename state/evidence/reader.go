@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"errors"
-	"slices"
 	"time"
 
 	"beckon/event"
@@ -39,7 +38,10 @@ func (r *Reader) Now(wall time.Time) event.Millis {
 // knows are added, with the registry as their source. With archived set the
 // archive is read too.
 func (r *Reader) Look(now event.Millis, archived bool) ([]state.Seen, []store.Problem, error) {
+	registry := make(chan map[int]Reading, 1)
+	go func() { registry <- r.readings() }() // both wait for the disk most of the time
 	sessions, problems, err := r.st.Live()
+	readings := <-registry
 	if err != nil {
 		return nil, problems, err
 	}
@@ -47,7 +49,6 @@ func (r *Reader) Look(now event.Millis, archived bool) ([]state.Seen, []store.Pr
 		old, more, e := r.st.Archived()
 		sessions, problems, err = append(sessions, old...), append(problems, more...), errors.Join(err, e)
 	}
-	readings := r.readings()
 	seen := make([]state.Seen, 0, len(sessions))
 	for _, s := range sessions {
 		v := r.see(s, readings, now)
@@ -67,18 +68,23 @@ func (r *Reader) One(s state.Session, now event.Millis) state.Seen {
 	return r.see(s, r.readings(), now)
 }
 
-func (r *Reader) readings() []Reading {
-	if r.staged != nil {
-		return r.staged.Registry
+// readings reads the client's registry, by pid. Without it, hooks lead.
+func (r *Reader) readings() map[int]Reading {
+	var list []Reading
+	switch {
+	case r.staged != nil:
+		list = r.staged.Registry
+	case r.registry != "":
+		list, _ = Registry(r.registry)
 	}
-	if r.registry == "" {
-		return nil
+	byPid := make(map[int]Reading, len(list))
+	for _, reading := range list {
+		byPid[reading.Pid] = reading
 	}
-	readings, _ := Registry(r.registry) // without it, hooks lead
-	return readings
+	return byPid
 }
 
-func (r *Reader) see(s state.Session, readings []Reading, now event.Millis) state.Seen {
+func (r *Reader) see(s state.Session, readings map[int]Reading, now event.Millis) state.Seen {
 	ev := r.evidence(&s, readings, now)
 	for _, o := range state.Observe(s, ev, now) {
 		// A reader that cannot write still shows what it saw: Resolve gets the
@@ -93,18 +99,20 @@ func (r *Reader) see(s state.Session, readings []Reading, now event.Millis) stat
 	return state.Seen{Session: s, Evidence: ev, Status: state.Resolve(s, ev, now)}
 }
 
-func (r *Reader) evidence(s *state.Session, readings []Reading, now event.Millis) state.Evidence {
+func (r *Reader) evidence(s *state.Session, readings map[int]Reading, now event.Millis) state.Evidence {
 	p := s.Origin.Process
 	ev := state.Evidence{Process: r.presence(p)}
-	for _, reading := range readings {
-		if reading.Usable() && Match(reading, p) {
-			ev.Registry = state.Registry{Status: reading.Status, WaitingFor: reading.WaitingFor, At: reading.StatusUpdatedAt}
-		}
+	if reading, ok := readings[p.Pid]; ok && reading.Usable() && Match(reading, p) {
+		ev.Registry = fact(reading)
 	}
 	if ev.Registry.Status == "" && ev.Process != state.Gone {
 		ev.Transcript = r.transcript(s, now)
 	}
 	return ev
+}
+
+func fact(r Reading) state.Registry {
+	return state.Registry{Status: r.Status, WaitingFor: r.WaitingFor, At: r.StatusUpdatedAt}
 }
 
 func (r *Reader) presence(p event.Process) state.Presence {
@@ -154,13 +162,18 @@ func (r *Reader) archive(v *state.Seen, now event.Millis) bool {
 
 // unhooked makes sessions of live registry records that no hooked session
 // accounts for: clients that were started before the hooks were installed.
-func (r *Reader) unhooked(seen []state.Seen, readings []Reading, now event.Millis) []state.Seen {
+func (r *Reader) unhooked(seen []state.Seen, readings map[int]Reading, now event.Millis) []state.Seen {
+	ids := make(map[string]bool, len(seen))
+	for i := range seen {
+		s := &seen[i].Session
+		ids[s.ID] = true
+		if p := s.Origin.Process; Match(readings[p.Pid], p) {
+			delete(readings, p.Pid)
+		}
+	}
 	var out []state.Seen
 	for _, reading := range readings {
-		known := slices.ContainsFunc(seen, func(v state.Seen) bool {
-			return Match(reading, v.Session.Origin.Process) || v.Session.ID == reading.SessionID
-		})
-		if known || !reading.Usable() || reading.SessionID == "" {
+		if ids[reading.SessionID] || !reading.Usable() || reading.SessionID == "" {
 			continue
 		}
 		if v, ok := r.bare(reading, now); ok {
@@ -185,7 +198,7 @@ func (r *Reader) bare(reading Reading, now event.Millis) (state.Seen, bool) {
 		Created: reading.StartedAt, Updated: reading.StatusUpdatedAt,
 		Origin: event.Origin{Process: p, Host: r.here.Host, Entry: reading.Entrypoint, Git: g, Project: Project(reading.Cwd, g)},
 	}
-	ev := state.Evidence{Process: state.Alive, Registry: state.Registry{Status: reading.Status, WaitingFor: reading.WaitingFor, At: reading.StatusUpdatedAt}}
+	ev := state.Evidence{Process: state.Alive, Registry: fact(reading)}
 	st := state.Resolve(s, ev, now)
 	st.Source, st.Confidence = state.FromRegistry, state.FromRegistry.Confidence()
 	st.Since = reading.StatusUpdatedAt

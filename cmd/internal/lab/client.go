@@ -1,3 +1,5 @@
+//go:build unix
+
 package lab
 
 import (
@@ -47,20 +49,12 @@ func clientsDir() (string, error) {
 
 // npmPackage names the npm package that holds the binary for this platform.
 func npmPackage() string {
-	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
-	system := map[string]string{"windows": "win32"}[runtime.GOOS]
-	if system == "" {
-		system = runtime.GOOS
-	}
-	return "@anthropic-ai/claude-code-" + system + "-" + arch
+	arch := strings.Replace(runtime.GOARCH, "amd64", "x64", 1)
+	return "@anthropic-ai/claude-code-" + runtime.GOOS + "-" + arch
 }
 
 func binaryIn(dir string) string {
-	name := "claude"
-	if runtime.GOOS == "windows" {
-		name = "claude.exe"
-	}
-	return filepath.Join(dir, "node_modules", filepath.FromSlash(npmPackage()), name)
+	return filepath.Join(dir, "node_modules", filepath.FromSlash(npmPackage()), "claude")
 }
 
 // Find returns the installed client of that version, or ErrAbsent.

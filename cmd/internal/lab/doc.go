@@ -6,6 +6,8 @@
 // for the client. The client never sees the caller's environment, home or
 // credentials. A Lab ends every process it started, and only those.
 //
+// It needs tmux, npm and a Unix; elsewhere the package is empty.
+//
 // The screen texts that steps wait for are those of the versions in Pinned;
 // a newer client may word them differently, and such a step then fails by name.
 package lab

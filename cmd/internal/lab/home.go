@@ -1,3 +1,5 @@
+//go:build unix
+
 package lab
 
 import (
@@ -10,12 +12,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
 
 // APIKey is the key the client is given. It opens nothing.
-const APIKey = "sk-ant-api03-lab-0000000000000000000000000000000000000000"
+const APIKey = "lab-key-that-opens-nothing-0000000000"
 
 const basePath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -48,7 +51,7 @@ func NewHome(client Client, url string) (*Home, error) {
 		State: filepath.Join(dir, ".local", "state", "beckon"), Extra: map[string]string{},
 		api: url, client: client,
 	}
-	err = errors.Join(h.makeDirs(), h.writeClientConfig(h.Project), h.fillProject(h.Project))
+	err = errors.Join(h.makeDirs(), h.writeClientConfig(), h.fillProject())
 	if err != nil {
 		h.Close()
 		return nil, fmt.Errorf("preparing a scratch home: %w", err)
@@ -86,8 +89,11 @@ func (h *Home) killAll() {
 
 func (h *Home) makeDirs() error {
 	var errs []error
-	for _, d := range []string{h.Dir, h.Project, h.Bin, h.path("tmp"), h.path("run"), h.path("home/.claude")} {
+	for _, d := range []string{h.Dir, h.Project, h.Bin, h.path("tmp"), h.path("run"), h.path("home/.claude"), h.path("outside")} {
 		errs = append(errs, os.MkdirAll(d, 0o700))
+	}
+	for _, f := range []string{"a", "b", "c"} { // to read them needs a permission
+		errs = append(errs, os.WriteFile(h.path("outside/"+f+".txt"), []byte(f+"\n"), 0o600))
 	}
 	errs = append(errs, os.Symlink(h.client.Path, filepath.Join(h.Bin, "claude")))
 	return errors.Join(errs...)
@@ -96,26 +102,24 @@ func (h *Home) makeDirs() error {
 func (h *Home) path(rel string) string { return filepath.Join(h.Root, filepath.FromSlash(rel)) }
 
 // writeClientConfig answers beforehand every question of a first start.
-func (h *Home) writeClientConfig(projects ...string) error {
-	trusted := fields{}
-	for _, p := range projects {
-		trusted[p] = fields{
-			"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true,
-			"projectOnboardingSeenCount": 9, "allowedTools": []string{}, "history": []string{},
-		}
+func (h *Home) writeClientConfig() error {
+	trusted := fields{
+		"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true,
+		"projectOnboardingSeenCount": 9, "allowedTools": []string{}, "history": []string{},
 	}
 	return writeJSON(filepath.Join(h.Dir, ".claude.json"), fields{
 		"hasCompletedOnboarding": true, "lastOnboardingVersion": h.client.Version, "lastReleaseNotesSeen": h.client.Version,
 		"theme": "dark", "numStartups": 20, "autoUpdates": false, "installMethod": "unknown", "editorMode": "normal",
 		"customApiKeyResponses":         fields{"approved": []string{APIKey[len(APIKey)-20:]}, "rejected": []string{}},
 		"bypassPermissionsModeAccepted": true, "hasSeenTasksHint": true, "hasUsedBackslashReturn": true,
-		"projects": trusted,
+		"projects": fields{h.Project: trusted},
 	})
 }
 
 // fillProject makes a small repository. ./nap N sleeps and is allowed; sh nap
 // N does the same and is not.
-func (h *Home) fillProject(dir string) error {
+func (h *Home) fillProject() error {
+	dir := h.Project
 	if err := errors.Join(
 		os.WriteFile(filepath.Join(dir, "README.md"), []byte("# lab\n"), 0o600),
 		os.WriteFile(filepath.Join(dir, "nap"), []byte("#!/bin/sh\nsleep \"$1\"\n"), 0o700),
@@ -129,9 +133,7 @@ func (h *Home) fillProject(dir string) error {
 		{"init", "-q", "-b", "main"}, {"add", "."},
 		{"-c", "user.name=lab", "-c", "user.email=lab@example.invalid", "commit", "-q", "-m", "start"},
 	} {
-		cmd := exec.Command("git", args...)
-		cmd.Dir, cmd.Env = dir, h.Env()
-		if out, err := cmd.CombinedOutput(); err != nil {
+		if out, err := h.Command("git", args...).CombinedOutput(); err != nil {
 			return fmt.Errorf("git %s: %w: %s", args[0], err, out)
 		}
 	}
@@ -159,6 +161,19 @@ func (h *Home) Env() []string {
 	return list
 }
 
+// Command prepares a command in the project, with Env. A bare name is looked
+// up in Bin first, which is where a test puts the programs it is about.
+func (h *Home) Command(name string, args ...string) *exec.Cmd {
+	if path := filepath.Join(h.Bin, name); !strings.ContainsRune(name, filepath.Separator) {
+		if _, err := os.Stat(path); err == nil {
+			name = path
+		}
+	}
+	cmd := exec.Command(name, args...)
+	cmd.Dir, cmd.Env = h.Project, h.Env()
+	return cmd
+}
+
 // Args returns what makes this version of the client ask before it acts.
 func (h *Home) Args() []string {
 	if h.client.Version == V197 {
@@ -169,9 +184,7 @@ func (h *Home) Args() []string {
 
 // Print runs `claude -p prompt` to its end and returns what it said.
 func (h *Home) Print(prompt string, args ...string) (string, error) {
-	cmd := exec.Command(h.client.Path, append(append(h.Args(), args...), "-p", prompt)...)
-	cmd.Dir, cmd.Env = h.Project, h.Env()
-	out, err := cmd.CombinedOutput()
+	out, err := h.Command(h.client.Path, append(append(h.Args(), args...), "-p", prompt)...).CombinedOutput()
 	return string(out), err
 }
 

@@ -1,11 +1,13 @@
+//go:build unix
+
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os/exec"
 	"strconv"
 	"strings"
 	"sync"
@@ -45,7 +47,10 @@ type PaneSample struct {
 	Dead    bool
 }
 
-const sampleEvery = 100 * time.Millisecond
+const (
+	sampleEvery = 100 * time.Millisecond
+	patience    = 20 * time.Second // of screen, registry and gone
+)
 
 // Check is the verdict on one expect or rows step.
 type Check struct {
@@ -83,11 +88,11 @@ func (r Result) OK() bool {
 func Run(t testing.TB, sc Scenario, version string, install func(*Lab) error, observe func(*Lab) Observe) Result {
 	t.Helper()
 	l := Start(t, version)
-	do := func() error { return nil }
+	var do func() error
 	if install != nil {
 		do = func() error { return install(l) }
 	}
-	if !sc.Installs() {
+	if do != nil && !sc.Installs() {
 		if err := do(); err != nil {
 			t.Fatalf("installing into the lab: %v", err)
 		}
@@ -107,24 +112,27 @@ func (l *Lab) Record(sc Scenario, observe Observe, w io.Writer) (Result, error) 
 		return Result{}, err
 	}
 	defer r.Close()
-	res := l.Play(sc, func() error { return nil }, observe)
+	res := l.Play(sc, nil, observe)
 	time.Sleep(time.Second) // late hooks, last registry rows
 	return res, errors.Join(res.Err, r.Write(w, res.Start, sc.inputs(l.Client.Version)))
 }
 
-// inputs are the scenario's inputs for the first line of a recording.
+// inputs are the scenario's inputs for the first line of a recording: verb and
+// arguments, then "@2" and so on for what concerns another pane than the first.
 func (sc Scenario) inputs(version string) [][]string {
 	var all [][]string
-	for i, s := range sc.Steps {
-		if !s.Input() || !s.fits(version) || (i == 0 && len(s.Args) == 0) {
+	for _, s := range sc.Steps {
+		if !s.Input() || !s.fits(version) || s.Line == "start" {
 			continue
 		}
-		if s.Verb == "wait" { // recordings count in seconds
-			d, _ := time.ParseDuration(s.Args[0])
-			all = append(all, []string{"wait", strconv.FormatFloat(d.Seconds(), 'f', -1, 64)})
-			continue
+		in := append([]string{s.Verb}, s.Args...)
+		if d, err := time.ParseDuration(in[len(in)-1]); err == nil && s.Verb == "wait" { // recordings count in seconds
+			in[1] = strconv.FormatFloat(d.Seconds(), 'f', -1, 64)
 		}
-		all = append(all, append([]string{s.Verb}, s.Args...))
+		if s.Pane > 1 {
+			in = append(in, "@"+strconv.Itoa(s.Pane))
+		}
+		all = append(all, in)
 	}
 	return all
 }
@@ -144,7 +152,7 @@ type player struct {
 }
 
 // Play plays the scenario in this lab and returns everything seen; install
-// does what the step of that name asks for. Clients still run when it returns; Close ends them.
+// does what the step of that name asks for (nil: nothing). Clients still run when it returns; Close ends them.
 func (l *Lab) Play(sc Scenario, install func() error, observe Observe) Result {
 	p := &player{lab: l, install: install, observe: observe, result: Result{Scenario: sc.Name, Version: l.Client.Version}}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -182,7 +190,10 @@ func (p *player) step(s Step) error {
 		p.lab.Home.Extra[name] = value
 		return nil
 	case "install":
-		err := p.install()
+		var err error
+		if p.install != nil {
+			err = p.install()
+		}
 		p.origin = time.Now()
 		return err
 	case "start":
@@ -239,20 +250,13 @@ func (p *player) act(s Step, pane *Pane) error {
 	case "exec":
 		return p.lab.Home.exec(s.Args[0])
 	case "screen":
-		return pane.WaitFor(s.Args[0], orDefault(s.Within, 10*time.Second))
+		return pane.WaitFor(s.Args[0], cmp.Or(s.Within, patience))
 	case "registry":
 		return p.waitRegistry(s, pane)
 	case "gone":
-		return pane.WaitDead(orDefault(s.Within, 10*time.Second))
+		return pane.WaitDead(cmp.Or(s.Within, patience))
 	}
 	return fmt.Errorf("no verb %q", s.Verb)
-}
-
-func orDefault(d, def time.Duration) time.Duration {
-	if d == 0 {
-		return def
-	}
-	return d
 }
 
 func pressAll(p *Pane, keys []string) error {
@@ -279,9 +283,7 @@ func signal(p *Pane, name string) error {
 
 // exec runs a shell command as the home's user, in the project.
 func (h *Home) exec(command string) error {
-	cmd := exec.Command("/bin/sh", "-c", command)
-	cmd.Dir, cmd.Env = h.Project, h.Env()
-	if out, err := cmd.CombinedOutput(); err != nil {
+	if out, err := h.Command("/bin/sh", "-c", command).CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, strings.TrimSpace(string(out)))
 	}
 	return nil
@@ -289,7 +291,7 @@ func (h *Home) exec(command string) error {
 
 func (p *player) waitRegistry(s Step, pane *Pane) error {
 	want, got := s.Args[0], "none"
-	for end := time.Now().Add(orDefault(s.Within, 10*time.Second)); time.Now().Before(end); time.Sleep(pollEvery) {
+	for end := time.Now().Add(cmp.Or(s.Within, patience)); time.Now().Before(end); time.Sleep(pollEvery) {
 		got = "none"
 		for _, r := range p.lab.Home.Registry() {
 			if r.PID == pane.Pid {
@@ -317,10 +319,11 @@ func (p *player) id(pane int) SessionID {
 func (p *player) check(s Step) Check {
 	c := Check{Step: s.Line, Want: strings.TrimSpace(s.Args[0] + " " + s.Reason)}
 	origin := p.origin
-	deadline := origin.Add(orDefault(s.Within, time.Second))
+	deadline := origin.Add(cmp.Or(s.Within, time.Second))
 	for next := origin; ; {
 		sm, ok := p.sampleAfter(next, deadline)
 		if !ok {
+			c.Got = cmp.Or(c.Got, "no sample in time")
 			return c
 		}
 		c.Took, next = sm.At.Sub(origin), sm.At

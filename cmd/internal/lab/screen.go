@@ -1,3 +1,5 @@
+//go:build unix
+
 package lab
 
 import (
@@ -14,7 +16,7 @@ var screenStates = []struct {
 	{"question", regexp.MustCompile(`Enter to select|Would you like to proceed|Review your answers`)},
 	{"permission", regexp.MustCompile(`Do you want to`)},
 	{"compacting", regexp.MustCompile(`Compacting conversation`)},
-	{"working", regexp.MustCompile(`esc to interrupt|Waiting for \d+ background agent|(?m:^[^\s\w●❯>] \S+… )`)},
+	{"working", regexp.MustCompile(`esc to interrupt|Retrying in|Waiting for \d+ background agent|(?m:^[^\s\w●❯>] \S+…)`)},
 	{"failed", regexp.MustCompile(`(?m)^● .*API Error`)},
 	{"question", regexp.MustCompile(`(?m)^● .*\?$`)}, // asked in plain text, then the prompt
 	{"idle", regexp.MustCompile(`(?m)^[>❯][\s\x{a0}]`)},

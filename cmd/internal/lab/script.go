@@ -1,7 +1,10 @@
+//go:build unix
+
 package lab
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
@@ -90,7 +93,7 @@ var scripts = map[string][]Reply{
 
 	"write":     {call(write("$PROJ/$1")), say("Wrote the note.")},
 	"perms":     {call(write("$PROJ/one.txt"), bash("touch two.txt", "touch"), write("$PROJ/three.txt")), say("All three are written.")},
-	"permreads": {call(read("/etc/hostname"), read("/etc/hosts"), read("/etc/passwd")), say("Read all three.")},
+	"permreads": {call(read("$OUT/a.txt"), read("$OUT/b.txt"), read("$OUT/c.txt")), say("Read all three.")},
 	"permlong":  {call(bash("touch long.txt && sh nap $*", "a long one")), say("The long one ended.")},
 
 	"ask":      {call(Tool{"AskUserQuestion", `{"questions":[` + colours + `]}`}), say("You chose. Finished.")},
@@ -138,9 +141,11 @@ var scripts = map[string][]Reply{
 
 var labWord = regexp.MustCompile(`lab:([a-z]+)[ \t]*([^\n<]*)`)
 
-// fill replaces $*, $1.., $PROJ and $PLAN in a tool input, JSON-quoted.
+// fill replaces $*, $1.., $PROJ, $OUT (beside the project) and $PLAN in a tool
+// input, JSON-quoted.
 func fill(input, args, project, plan string) string {
-	pairs := []string{"$*", quoted(args), "$PROJ", quoted(project), "$PLAN", quoted(plan)}
+	out := filepath.Join(filepath.Dir(project), "outside")
+	pairs := []string{"$*", quoted(args), "$PROJ", quoted(project), "$OUT", quoted(out), "$PLAN", quoted(plan)}
 	for i, w := range strings.Fields(args) {
 		pairs = append(pairs, "$"+string(rune('1'+i)), quoted(w))
 	}

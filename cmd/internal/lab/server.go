@@ -1,9 +1,12 @@
+//go:build unix
+
 package lab
 
 import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -247,7 +250,7 @@ func (r request) place() place {
 	if len(r.Tools) == 0 && p.word != "summary" {
 		p.word = "aside"
 	}
-	p.id = p.word + "\x00" + p.args + "\x00" + string(rune('0'+p.step)) + "\x00" + string(rune(len(r.Messages)))
+	p.id = fmt.Sprintln(p.word, p.args, p.step, len(r.Messages))
 	return p
 }
 

@@ -1,3 +1,5 @@
+//go:build unix
+
 package lab
 
 import (
@@ -59,7 +61,8 @@ func (t *Tmux) Start(name, dir string, argv ...string) (*Pane, error) {
 	args = append(args, "--")
 	if t.panes == 0 {
 		args = append([]string{"start-server", ";", "set-option", "-g", "remain-on-exit", "on", ";",
-			"set-option", "-s", "escape-time", "0", ";", "set-option", "-g", "default-terminal", "xterm-256color", ";"}, args...)
+			"set-option", "-s", "escape-time", "0", ";", "set-option", "-g", "default-terminal", "xterm-256color", ";",
+			"run-shell", "-b", t.lastWill(), ";"}, args...)
 	}
 	out, err := t.Run(append(args, argv...)...)
 	if err != nil {
@@ -71,6 +74,13 @@ func (t *Tmux) Start(name, dir string, argv ...string) (*Pane, error) {
 	}
 	t.panes++
 	return p, nil
+}
+
+// lastWill is a shell command that cleans up if this process dies without
+// Close, as a test does that runs out of time.
+func (t *Tmux) lastWill() string {
+	return fmt.Sprintf("while kill -0 %d && test -S %s; do sleep 2; done 2>/dev/null; tmux -S %[2]s kill-server 2>/dev/null; sleep 2; rm -rf %[3]s",
+		os.Getpid(), t.socket, t.home.Root)
 }
 
 // StartClient opens a session with an interactive client in the project.

@@ -58,11 +58,19 @@ func TestClient(t *testing.T) {
 	scenarios := chosen(t)
 	t.Run("run", func(t *testing.T) {
 		for _, version := range list {
-			lab.Need(t, version)
+			client := lab.Need(t, version)
+			if version == lab.Latest && slices.Contains(list, client.Version) {
+				t.Logf("the newest client that installs is %s, which is here already", client.Version)
+				continue
+			}
 			for _, col := range cols {
 				for _, sc := range scenarios {
 					t.Run(version+"/"+col.name+"/"+sc.Name, func(t *testing.T) {
 						t.Parallel()
+						if why := unseen[sc.Name]; why != "" && !col.registry {
+							table.add(row{scenario: sc.Name, version: version, column: col.name, skip: why})
+							t.Skip(why)
+						}
 						play(t, sc, version, col, table)
 					})
 				}
@@ -117,9 +125,14 @@ func play(t *testing.T, sc lab.Scenario, version string, col column, table *tabl
 	}
 	res := lab.Run(t, sc, version,
 		func(l *lab.Lab) error { return install(l, dir) },
-		func(l *lab.Lab) lab.Observe { return observe(l, col) })
+		func(l *lab.Lab) lab.Observe {
+			if err := put(l, dir); err != nil {
+				t.Fatal(err)
+			}
+			return observe(l, col)
+		})
 	right, all, first := agreement(res)
-	table.add(row{sc.Name, res.Version, col.name, res, right, all})
+	table.add(row{scenario: sc.Name, version: version, column: col.name, result: res, right: right, all: all})
 	for _, c := range res.Checks {
 		if !c.OK {
 			t.Errorf("%s: got %q after %s", c.Step, c.Got, c.Took.Round(time.Millisecond))
@@ -157,13 +170,33 @@ func TestMain(m *testing.M) {
 // bin is where a user has the programs.
 func bin(l *lab.Lab) string { return filepath.Join(l.Home.Dir, ".local", "bin") }
 
+// unseen are the scenarios that hooks and transcript cannot tell: nothing but
+// the client's registry knows.
+var unseen = map[string]string{
+	"before_install": "not to be seen: no hooks yet, and no registry",
+	"esc_think":      "not to be seen: Esc before any output leaves no mark in the transcript",
+	"perm_long":      "not to be seen: an approval is in the registry alone, until the tool ends",
+}
+
 // install does what the README says: the programs in ~/.local/bin, then
 // beckon install.
 func install(l *lab.Lab, programs string) error {
+	if err := put(l, programs); err != nil {
+		return err
+	}
+	_, err := beckon(l, nil, "install")
+	return err
+}
+
+// put copies the programs to where a user has them.
+func put(l *lab.Lab, programs string) error {
 	if err := os.MkdirAll(bin(l), 0o755); err != nil {
 		return err
 	}
 	for _, name := range []string{"beckon", "beckon-hook"} {
+		if _, err := os.Stat(filepath.Join(bin(l), name)); err == nil {
+			continue // it may be running
+		}
 		b, err := os.ReadFile(filepath.Join(programs, name))
 		if err != nil {
 			return err
@@ -172,8 +205,7 @@ func install(l *lab.Lab, programs string) error {
 			return err
 		}
 	}
-	_, err := beckon(l, nil, "install")
-	return err
+	return nil
 }
 
 // beckon runs the installed program as the lab's user.
@@ -196,9 +228,6 @@ func observe(l *lab.Lab, col column) lab.Observe {
 		more = []string{"CLAUDE_CONFIG_DIR=" + filepath.Join(l.Home.Root, "nothing")}
 	}
 	return func() (map[lab.SessionID]lab.State, error) {
-		if _, err := os.Stat(bin(l)); err != nil {
-			return nil, nil // before the install step
-		}
 		out, err := beckon(l, more, "list", "--json", "--all")
 		if err != nil {
 			return nil, err

@@ -16,6 +16,7 @@ type row struct {
 	scenario, version, column string
 	result                    lab.Result
 	right, all                int
+	skip                      string // why it was not played
 }
 
 // table gathers the rows of tests that run side by side.
@@ -63,6 +64,9 @@ func (t *table) String() string {
 }
 
 func (r row) verdict() string {
+	if r.skip != "" {
+		return r.skip
+	}
 	var slowest time.Duration
 	for _, c := range r.result.Checks {
 		slowest = max(slowest, c.Took)

@@ -1,0 +1,29 @@
+//go:build unix
+
+package lab
+
+import "testing"
+
+func TestScreenState(t *testing.T) {
+	const prompt = "\n────\n❯\u00a0\n────\n  ? for shortcuts"
+	for _, c := range []struct{ screen, want string }{
+		{prompt, "idle"},
+		{"❯ lab:hi\n\n● Hi there.\n\n✻ Worked for 0s" + prompt, "idle"},
+		{"x\n● Which one, a or b?\n\n✻ Worked for 0s" + prompt, "question"},
+		{"x\n● Bash(ls)\n\n✢ Churning… (2s · 5 tokens)" + prompt, "working"},
+		{"x\n· Churning…" + prompt, "working"},
+		{"x\n✻ Waiting for 1 background agent to finish" + prompt, "working"},
+		{"x\n✻ Waiting for 1 background agent to finish\n\n● Agent finished\n" + prompt, "idle"},
+		{"x" + prompt + " · esc to interrupt", "working"},
+		{"x\n  Waiting for permission…\n" + prompt, ""},
+		{"x\n● Write(a)\n Do you want to create a?\n ❯ 1. Yes", "permission"},
+		{"Which colour?\n❯ 1. Red\nEnter to select", "question"},
+		{"x\n● API Error: 529 overloaded\n" + prompt, "failed"},
+		{"✻ Compacting conversation…" + prompt, "compacting"},
+		{"", ""},
+	} {
+		if got := ScreenState(c.screen); got != c.want {
+			t.Errorf("%q shows %q; want %q", c.screen, got, c.want)
+		}
+	}
+}

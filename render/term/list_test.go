@@ -1,0 +1,79 @@
+package term
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"beckon/render"
+	"beckon/state"
+)
+
+var now = time.Date(2027, 1, 15, 8, 0, 0, 0, time.UTC)
+
+func rows() []render.Row {
+	return []render.Row{
+		{SessionID: "0123456789", State: state.Permission, Since: now.Add(-3 * time.Minute), Project: "shop", Git: &render.Git{Branch: "main"},
+			Tool: &render.Tool{Name: "Bash", Summary: "Bash: npm run build --workspace packages/frontend"}},
+		{SessionID: "abc", State: state.Working, Since: now.Add(-90 * time.Second), Project: "日本語の名前", Title: "翻訳してください",
+			Subagents: []render.Subagent{{AgentID: "x"}}, Background: &render.Background{Shells: 2}},
+		{SessionID: "def", State: state.Idle, Reason: state.Done, Unseen: true, Since: now.Add(-26 * time.Hour), Project: "docs"},
+	}
+}
+
+func list(t *testing.T, st Style) string {
+	t.Helper()
+	var b strings.Builder
+	st.Now = now
+	if err := List(&b, rows(), st); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestListPlain(t *testing.T) {
+	want := `  STATE       FOR  WHERE         WHAT                                               SESSION
+! permission  3m   shop main     Bash: npm run build --workspace packages/frontend  01234567
+* working     1m   日本語の名前  翻訳してください [1 subagent] [2 shells]           abc
+- done (new)  26h  docs                                                             def
+`
+	if got := list(t, Style{}); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+// Whatever the width, no line is longer than the terminal, and the state and
+// the session stay readable.
+func TestListFitsTheTerminal(t *testing.T) {
+	for width := 60; width <= 200; width += 7 {
+		for _, line := range strings.Split(strings.TrimSpace(list(t, Style{Width: width, Color: true})), "\n") {
+			if n := stringWidth(line); n > width {
+				t.Errorf("width %d: a line of %d columns: %q", width, n, line)
+			}
+		}
+		if got := list(t, Style{Width: width}); !strings.Contains(got, "permission") || !strings.Contains(got, "01234567") {
+			t.Errorf("width %d: state or session cut:\n%s", width, got)
+		}
+	}
+}
+
+func TestColourIsOnlyDecoration(t *testing.T) {
+	plain, coloured := list(t, Style{}), list(t, Style{Color: true})
+	if strings.Contains(plain, "\x1b") {
+		t.Error("colour without being asked for")
+	}
+	if strip(coloured) != plain {
+		t.Errorf("without its colours the list reads\n%swant\n%s", strip(coloured), plain)
+	}
+}
+
+func TestAge(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		-time.Second: "0s", 0: "0s", 59 * time.Second: "59s", time.Minute: "1m", 59*time.Minute + 59*time.Second: "59m",
+		time.Hour: "1h", 47 * time.Hour: "47h", 48 * time.Hour: "2d", 240 * time.Hour: "10d",
+	} {
+		if got := Age(d); got != want {
+			t.Errorf("Age(%s) = %q, want %q", d, got, want)
+		}
+	}
+}

@@ -1,0 +1,192 @@
+package evidence
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"beckon/event"
+	"beckon/state"
+	"beckon/state/store"
+)
+
+// desk is a state directory, a registry and the process of this test, which
+// plays the agent.
+type desk struct {
+	t        *testing.T
+	st       *store.Store
+	registry string
+	process  event.Process
+	now      event.Millis
+}
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	dir := t.TempDir()
+	p, ok := Process(os.Getpid(), ThisMachine())
+	if !ok {
+		t.Skip("this platform does not tell a process's start")
+	}
+	d := &desk{t: t, st: store.Open(filepath.Join(dir, "state")), registry: filepath.Join(dir, "registry"), process: p,
+		now: event.Millis(time.Now().UnixMilli())}
+	if err := os.Mkdir(d.registry, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// hook folds one event of session s1 at an offset in ms from the desk's time.
+func (d *desk) hook(k event.Kind, at event.Millis, edit func(*event.Event)) {
+	d.t.Helper()
+	e := event.Event{Agent: "claude-code", Kind: k, Name: string(k), SessionID: "s1", At: d.now + at, Cwd: "/",
+		Origin: &event.Origin{Process: d.process, Host: d.process.Host}}
+	if edit != nil {
+		edit(&e)
+	}
+	if _, err := d.st.Fold("s1", store.Update{Change: state.Change{At: e.At, Event: &e}}); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// record writes what the client says of itself.
+func (d *desk) record(session, status, waitingFor string, at event.Millis) {
+	d.t.Helper()
+	text := fmt.Sprintf(`{"pid":%d,"procStart":%q,"sessionId":%q,"cwd":"/","kind":"interactive","status":%q,"waitingFor":%q,"startedAt":%d,"updatedAt":%d,"statusUpdatedAt":%d}`,
+		d.process.Pid, d.process.Start, session, status, waitingFor, d.now, d.now+at, d.now+at)
+	if err := os.WriteFile(filepath.Join(d.registry, fmt.Sprint(d.process.Pid)+".json"), []byte(text), 0o600); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// look expects one session and returns it, seen at an offset in ms.
+func (d *desk) look(at event.Millis) state.Seen {
+	d.t.Helper()
+	seen, problems, err := NewReader(d.st, d.registry).Look(d.now+at, false)
+	if err != nil || len(problems) > 0 || len(seen) != 1 {
+		d.t.Fatalf("%d sessions, problems %v, %v", len(seen), problems, err)
+	}
+	return seen[0]
+}
+
+func (d *desk) want(at event.Millis, s state.State, reason string) {
+	d.t.Helper()
+	if st := d.look(at).Status; st.State != s || st.Reason != reason {
+		d.t.Fatalf("after %d ms: %s (%s), by %s; want %s (%s)", at, st.State, st.Reason, st.Rule, s, reason)
+	}
+}
+
+func bash(e *event.Event) {
+	e.Tool = event.Tool{Name: "Bash", UseID: "t1", Hash: "h", Summary: "Bash: make"}
+}
+
+func TestEscIsSeenInTheRegistryAndNotedOnce(t *testing.T) {
+	d := newDesk(t)
+	d.hook(event.UserPromptSubmit, 0, nil)
+	d.hook(event.PreToolUse, 10, bash)
+	d.record("s1", "busy", "", 5)
+	d.want(1000, state.Working, "")
+	d.record("s1", "idle", "", 2000)
+	d.want(2050, state.Working, "") // a blip is not believed
+	d.want(2300, state.Idle, state.Interrupted)
+	before := d.look(2400).Session.Seq
+	if after := d.look(2500).Session.Seq; after != before {
+		t.Errorf("looking again wrote line %d: an observation is noted once", after)
+	}
+	// Without the registry the observation still stands.
+	if err := os.RemoveAll(d.registry); err != nil {
+		t.Fatal(err)
+	}
+	d.want(3000, state.Idle, state.Interrupted)
+}
+
+func TestApprovalIsSeenInTheRegistry(t *testing.T) {
+	d := newDesk(t)
+	d.hook(event.UserPromptSubmit, 0, nil)
+	d.hook(event.PreToolUse, 10, bash)
+	d.hook(event.PermissionRequest, 20, func(e *event.Event) { bash(e); e.Tool.UseID = "" })
+	d.record("s1", "waiting", "permission prompt", 25)
+	d.want(1000, state.Permission, "Bash")
+	d.record("s1", "busy", "", 1500)
+	d.want(1800, state.Working, "")
+}
+
+func TestLeftOverRecordOfAnotherProcessIsNotBelieved(t *testing.T) {
+	d := newDesk(t)
+	d.hook(event.UserPromptSubmit, 0, nil)
+	d.process.Start += "0" // the record's pid was handed out again
+	d.record("s1", "idle", "", 1000)
+	d.want(2000, state.Working, "")
+}
+
+func TestUnreadableRegistryLeavesTheHooksInCharge(t *testing.T) {
+	for name, spoil := range map[string]func(d *desk) error{
+		"a file": func(d *desk) error { os.Remove(d.registry); return os.WriteFile(d.registry, nil, 0o600) },
+		"unknown shape": func(d *desk) error {
+			return os.WriteFile(filepath.Join(d.registry, fmt.Sprint(d.process.Pid)+".json"), []byte(`{"v":2}`), 0o600)
+		},
+		"torn": func(d *desk) error {
+			return os.WriteFile(filepath.Join(d.registry, fmt.Sprint(d.process.Pid)+".json"), []byte(`{"pid":`), 0o600)
+		},
+		"new status": func(d *desk) error { d.record("s1", "pondering", "", 1000); return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			d.hook(event.UserPromptSubmit, 0, nil)
+			if err := spoil(d); err != nil {
+				t.Fatal(err)
+			}
+			d.want(2000, state.Working, "")
+		})
+	}
+}
+
+func TestHaltIsSeenInTheTranscriptWithoutARegistry(t *testing.T) {
+	d := newDesk(t)
+	path := filepath.Join(t.TempDir(), "s1.jsonl")
+	stamp := func(at event.Millis) string {
+		return time.UnixMilli(int64(d.now + at)).UTC().Format("2006-01-02T15:04:05.000Z")
+	}
+	text := fmt.Sprintf(`{"type":"user","timestamp":%q,"message":{"role":"user","content":"go"}}
+{"type":"user","timestamp":%q,"message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user]"}]}}
+`, stamp(0), stamp(1000))
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.hook(event.UserPromptSubmit, 0, func(e *event.Event) { e.TranscriptPath = path })
+	d.want(2000, state.Idle, state.Interrupted)
+	if o := d.look(2100).Session.Seeing; len(o) != 1 || o[0].Source != state.FromTranscript {
+		t.Errorf("observed %+v, want one from the transcript", o)
+	}
+	d.hook(event.UserPromptSubmit, 3000, func(e *event.Event) { e.TranscriptPath = path }) // the marker is old now
+	d.want(4000, state.Working, "")
+}
+
+func TestGoneProcessIsLostAndThenArchived(t *testing.T) {
+	d := newDesk(t)
+	d.hook(event.UserPromptSubmit, 0, func(e *event.Event) { e.Origin.Process.Start += "0" })
+	d.want(1000, state.Lost, "process is gone")
+	if seen, _, err := NewReader(d.st, d.registry).Look(d.now+11*60*1000, false); err != nil || len(seen) != 0 {
+		t.Fatalf("%d sessions after ten minutes, %v; want none", len(seen), err)
+	}
+	seen, _, err := NewReader(d.st, d.registry).Look(d.now+11*60*1000, true)
+	if err != nil || len(seen) != 1 || seen[0].Status.State != state.Lost {
+		t.Fatalf("archive %+v, %v; want the lost session", seen, err)
+	}
+}
+
+func TestSessionsWithoutHooksAreListed(t *testing.T) {
+	d := newDesk(t)
+	d.record("s9", "waiting", "permission prompt", 0)
+	v := d.look(1000)
+	if v.Session.ID != "s9" || v.Status.State != state.Permission || v.Status.Source != state.FromRegistry {
+		t.Errorf("seen %q %s from %s; want s9, permission, from the registry", v.Session.ID, v.Status.State, v.Status.Source)
+	}
+	d.record("s9", "idle", "", 1500)
+	d.want(3000, state.Idle, state.Fresh)
+
+	// Once its hooks are heard it is one session, not two.
+	d.hook(event.UserPromptSubmit, 4000, func(e *event.Event) { e.SessionID = "s9" })
+	d.look(5000)
+}
