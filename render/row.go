@@ -95,9 +95,17 @@ type Tool struct {
 	Summary string `json:"summary,omitempty"`
 }
 
-// Question is what a session asks the user.
+// Question is what a session asks the user: Text in one line, and what is
+// known of the answers. Several questions asked at once stand in More.
 type Question struct {
-	Text string `json:"text"`
+	Text    string           `json:"text"`
+	Header  string           `json:"header,omitempty"`
+	Multi   bool             `json:"multi_select,omitempty"` // several options may be chosen
+	Options []event.Option   `json:"options,omitempty"`
+	More    []event.Question `json:"more,omitempty"`
+	Plan    string           `json:"plan,omitempty"`        // the head of a plan to approve
+	Form    []string         `json:"form,omitempty"`        // the fields of a form; * marks the required ones
+	Offers  []string         `json:"suggestions,omitempty"` // what the client offers to change beside a yes
 }
 
 // Turn is the newest turn that the user began.
@@ -215,9 +223,9 @@ func where(r *Row, s *state.Session, alive state.Presence) {
 func doing(r *Row, s *state.Session, st state.Status) {
 	if c := st.Call; c.At != 0 {
 		r.Tool = &Tool{Name: c.Name, Summary: c.Summary}
-		if st.State == state.Question {
-			r.Question = &Question{Text: c.Summary}
-		}
+	}
+	if st.NeedsYou && st.State != state.Failed {
+		r.Question = question(s, st)
 	}
 	if s.Prompt.First != 0 {
 		r.Turn = &Turn{Number: s.Counts.Turns, StartedAt: utc(s.Prompt.First)}
@@ -231,6 +239,28 @@ func doing(r *Row, s *state.Session, st state.Status) {
 	if t := (Tasks{Open: len(s.Todos.Open) + s.Todos.Over, Done: s.Todos.Done}); t != (Tasks{}) {
 		r.Tasks = &t
 	}
+}
+
+// question tells what the deciding call, or the text of the turn's end, asks.
+func question(s *state.Session, st state.Status) *Question {
+	c := st.Call
+	if c.At == 0 {
+		if st.Rule == state.RuleAsked {
+			return &Question{Text: s.Stop.Question}
+		}
+		return nil // the registry alone says that something is open
+	}
+	q := &Question{Text: c.Summary}
+	a := c.Ask
+	if a == nil {
+		return q
+	}
+	q.Plan, q.Form, q.Offers = a.Plan, a.Form, a.Suggestions
+	if len(a.Questions) > 0 {
+		first := a.Questions[0]
+		q.Text, q.Header, q.Multi, q.Options, q.More = cmp.Or(first.Text, c.Summary), first.Header, first.Multi, first.Options, a.Questions[1:]
+	}
+	return q
 }
 
 // project is the name of the repository, else of the project's directory.
@@ -249,6 +279,8 @@ func project(s *state.Session) string {
 // waits for or runs, the reason it failed, else its last words or the prompt.
 func (r *Row) What() string {
 	switch {
+	case r.State == state.Question && r.Tool == nil && r.Question != nil:
+		return r.Question.Text
 	case r.Tool != nil:
 		return cmp.Or(r.Tool.Summary, r.Tool.Name)
 	case r.State == state.Failed:

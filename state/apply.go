@@ -1,10 +1,12 @@
 package state
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"beckon/event"
+	"beckon/event/jsonenc"
 )
 
 // Apply folds c into s and returns the result; s is not modified and nothing
@@ -36,7 +38,8 @@ type fold struct {
 	at event.Millis
 }
 
-// clone copies the parts of s that a fold writes through.
+// clone copies the parts of s that a fold writes through. Stop.Background is
+// not among them: it is only ever replaced.
 func clone(s Session) Session {
 	s.Actors = slices.Clone(s.Actors)
 	for i := range s.Actors {
@@ -50,6 +53,9 @@ func clone(s Session) Session {
 }
 
 func (f *fold) event(e *event.Event) {
+	if e.At > 0 && f.s.Activity-e.At > late {
+		rewind(&f.s, e.At)
+	}
 	if f.duplicate(e) {
 		return
 	}
@@ -64,6 +70,49 @@ func (f *fold) event(e *event.Event) {
 	}
 	if h := handlers(e.Kind); h != nil {
 		h(f, e)
+	}
+}
+
+// late is by how much, in milliseconds, an event may be overtaken: one that was
+// spooled is late by seconds. More than that is no lateness: the clock was set
+// back.
+const late = 60_000
+
+// rewind moves what s knows to have happened after t to just before it, in
+// its order, so that events of the new clock count. How long ago it was is
+// lost.
+func rewind(s *Session, t event.Millis) {
+	seq, offset, counts, until := s.Seq, s.Offset, s.Counts, s.Backburner.Until
+	var after []*int64
+	eachInt64(s, func(p *int64) {
+		if *p > int64(t) {
+			after = append(after, p)
+		}
+	})
+	slices.SortFunc(after, func(a, b *int64) int { return cmp.Compare(*b, *a) })
+	at, was := int64(t), int64(0)
+	for _, p := range after {
+		if *p != was {
+			at, was = at-1, *p
+		}
+		*p = at
+	}
+	s.Seq, s.Offset, s.Counts, s.Backburner.Until = seq, offset, counts, until // no times of the past
+}
+
+// eachInt64 calls f for every int64 in r: its times, and a few numbers.
+func eachInt64(r jsonenc.Record, f func(*int64)) {
+	for _, m := range r.Fields() {
+		switch p := m.Ptr.(type) {
+		case *int64:
+			f(p)
+		case jsonenc.Record:
+			eachInt64(p, f)
+		case jsonenc.List:
+			for i := range p.Len() {
+				eachInt64(p.Item(i), f)
+			}
+		}
 	}
 }
 
@@ -84,6 +133,8 @@ func handlers(k event.Kind) func(*fold, *event.Event) {
 		return (*fold).permission
 	case event.PostToolUse, event.PostToolUseFailure, event.PermissionDenied:
 		return (*fold).postTool
+	case event.PostToolBatch:
+		return (*fold).batch
 	case event.Stop:
 		return (*fold).stop
 	case event.StopFailure:
@@ -121,6 +172,8 @@ func (f *fold) duplicate(e *event.Event) bool {
 			return true
 		}
 	}
+	// Twice the window: the copies of one firing may be folded in either order.
+	f.s.Recent = slices.DeleteFunc(f.s.Recent, func(r Recent) bool { return r.At < e.At-2*window })
 	f.s.Recent = keepLast(append(f.s.Recent, Recent{Sig: sig, Via: e.Via, At: e.At}), maxRecent)
 	return false
 }
@@ -144,10 +197,13 @@ func signature(e *event.Event) string {
 }
 
 // metadata refreshes what every event may carry, whatever the state (row A4).
+// A subagent may work elsewhere (a worktree of its own) and in another mode:
+// it does not speak for the session.
 func (f *fold) metadata(e *event.Event) {
 	s := &f.s
+	speaks := e.At >= s.Last.At && e.AgentID == ""
 	set := func(field *string, v string) {
-		if v != "" && e.At >= s.Last.At {
+		if v != "" && (speaks || *field == "") {
 			*field = v
 		}
 	}
@@ -158,7 +214,7 @@ func (f *fold) metadata(e *event.Event) {
 	set(&s.Model, e.Model)
 	set(&s.Mode, e.PermissionMode)
 	set(&s.Effort, e.Effort)
-	if o := e.Origin; o != nil && e.At >= s.OriginAt {
+	if o := e.Origin; o != nil && e.At >= s.OriginAt && (e.AgentID == "" || s.OriginAt == 0) {
 		s.OriginAt = e.At
 		s.Origin = *o
 		if o.Seat != "" {
@@ -203,39 +259,14 @@ func (f *fold) sessionStart(e *event.Event) {
 	f.s.Todos = Todos{}
 }
 
-// end ends every actor's turn at t.
-func (f *fold) end(t event.Millis, how string) {
-	f.main()
-	for i := range f.s.Actors {
-		f.endActor(&f.s.Actors[i], t, how)
-	}
-	f.forget()
-}
-
-// endActor ends one actor's turn at t and closes the calls opened before.
-//
-// A reader may see the turn over before its Stop is folded. The Stop then says
-// how it ended, though it began a little earlier.
-func (f *fold) endActor(a *Actor, t event.Millis, how string) {
-	explains := a.How == EndHalt && (how == EndStop || how == EndFailure) && t >= a.Active
-	if t >= a.Ended || explains {
-		a.Ended, a.How = t, how
-	}
-	a.Calls = slices.DeleteFunc(a.Calls, func(c Call) bool {
-		gone := c.At <= t
-		if gone {
-			f.bury(a.ID, c, t)
-		}
-		return gone
-	})
-}
-
+// sessionEnd ends the session. The user did it, so nothing is left unseen.
 func (f *fold) sessionEnd(e *event.Event) {
 	if e.At <= f.s.Start.At {
 		return // the end of the run before a resume, told late
 	}
 	f.end(e.At, EndStop)
 	f.s.End = Mark{At: e.At, Reason: e.Reason}
+	f.s.Seen = max(f.s.Seen, e.At)
 }
 
 // prompt handles UserPromptSubmit. What the client writes itself is not the
@@ -245,11 +276,18 @@ func (f *fold) prompt(e *event.Event) {
 	if strings.HasPrefix(e.Prompt, "[Request interrupted") {
 		return
 	}
-	fresh := !main.running()
-	main.Active = max(main.Active, e.At)
 	if e.FromClient {
+		main.work(e.At)
+		if e.PromptID != "" && e.At >= f.s.Prompt.At {
+			f.s.Prompt.ID = e.PromptID
+		}
 		return
 	}
+	if f.cutOff(e) {
+		f.endActor(main, e.At-1, EndHalt)
+	}
+	fresh := !main.running()
+	main.work(e.At)
 	f.release(main, e.At)
 	f.s.Seen = max(f.s.Seen, e.At)
 	if b := &f.s.Backburner; b.At != 0 && e.At > b.At {
@@ -266,251 +304,21 @@ func (f *fold) prompt(e *event.Event) {
 	f.s.Prompt = Prompt{At: e.At, ID: e.PromptID, Text: e.Prompt, First: first}
 }
 
-// release ends the waits of a that were asked before t. A call that only its
-// PermissionRequest spoke of goes with its wait.
-func (f *fold) release(a *Actor, t event.Millis) {
-	a.Calls = slices.DeleteFunc(a.Calls, func(c Call) bool {
-		return c.UseID == "" && c.Asked != 0 && c.Asked < t
-	})
-	for i := range a.Calls {
-		if c := &a.Calls[i]; c.waiting() && c.Asked < t {
-			c.Answered = t
-		}
-	}
+// cutOff reports whether the user's prompt e shows that the turn believed to
+// run was interrupted, though nobody saw it: a prompt typed in the middle of a
+// turn has the turn's prompt_id (CASE 12), one that opens a turn a new one.
+func (f *fold) cutOff(e *event.Event) bool {
+	p := &f.s.Prompt
+	return f.main().running() && e.At > p.At && e.PromptID != "" && p.ID != "" && e.PromptID != p.ID
 }
 
-// preTool opens a call, unless it is known to be closed already.
-func (f *fold) preTool(e *event.Event) {
-	a := f.actor(e)
-	f.s.Counts.Tools++
-	if f.buried(e.Tool.UseID) || e.At <= a.Ended {
-		return
-	}
-	a.Active = max(a.Active, e.At)
-	c := f.call(a, e.Tool.UseID)
-	if c == nil {
-		c = orphan(a, e)
-	}
-	if c == nil {
-		a.Calls = append(a.Calls, Call{})
-		c = &a.Calls[len(a.Calls)-1]
-	}
-	c.UseID, c.Name, c.Hash, c.Summary = e.Tool.UseID, e.Tool.Name, e.Tool.Hash, e.Tool.Summary
-	c.At = e.At
-	if k := asksByItself(e.Tool.Name); k != "" && c.Asked == 0 {
-		c.Kind, c.Asked = k, e.At
-		f.s.Counts.Questions++
-	}
-}
-
-// asksByItself returns what the user is asked when the tool is called at all.
-// EnterPlanMode waits only if a PermissionRequest follows (CLIENT.md).
-func asksByItself(tool string) WaitKind {
-	switch tool {
-	case "AskUserQuestion":
-		return WaitQuestion
-	case "ExitPlanMode":
-		return WaitPlan
-	}
-	return ""
-}
-
-// waitKind returns what a PermissionRequest for the tool asks of the user
-// (CASE 4).
-func waitKind(tool string) WaitKind {
-	if k := asksByItself(tool); k != "" {
-		return k
-	}
-	if tool == "EnterPlanMode" {
-		return WaitPlan
-	}
-	return WaitPermission
-}
-
-// orphan finds the wait whose PermissionRequest overtook its PreToolUse e.
-func orphan(a *Actor, e *event.Event) *Call {
-	for i := range a.Calls {
-		if c := &a.Calls[i]; c.UseID == "" && c.Requested && same(c.Name, c.Hash, e) {
-			return c
-		}
-	}
-	return nil
-}
-
-func same(name, hash string, e *event.Event) bool {
-	return name == e.Tool.Name && hash == e.Tool.Hash
-}
-
-// permission pairs a PermissionRequest, which carries no tool_use_id, with
-// the newest open call of the same actor, tool and input that has no request
-// yet (CASE 2); a call that has just been closed counts as answered.
-func (f *fold) permission(e *event.Event) {
-	a := f.actor(e)
-	kind := waitKind(e.Tool.Name)
-	if kind == WaitPermission {
-		f.s.Counts.Permissions++
-	}
-	if e.At <= a.Ended {
-		return
-	}
-	var newest *Call
-	for i := range a.Calls {
-		c := &a.Calls[i]
-		if !c.Requested && c.UseID != "" && same(c.Name, c.Hash, e) && (newest == nil || c.At >= newest.At) {
-			newest = c
-		}
-	}
-	if newest == nil && f.answeredAlready(a.ID, e) {
-		return
-	}
-	a.Active = max(a.Active, e.At)
-	if newest == nil {
-		a.Calls = append(a.Calls, Call{Name: e.Tool.Name, Hash: e.Tool.Hash, Summary: e.Tool.Summary, At: e.At})
-		newest = &a.Calls[len(a.Calls)-1]
-	}
-	newest.Requested = true
-	newest.Kind = kind
-	if newest.Asked == 0 {
-		newest.Asked = e.At
-	}
-}
-
-// answeredAlready reports whether e belongs to a call closed after it asked.
-func (f *fold) answeredAlready(actor string, e *event.Event) bool {
-	for i := range f.s.Closed {
-		c := &f.s.Closed[i]
-		if c.Actor == actor && c.Hash != "" && c.Hash == e.Tool.Hash && !c.Requested && c.At >= e.At {
-			c.Requested = true
-			return true
-		}
-	}
-	return false
-}
-
-// postTool closes a call: PostToolUse, PostToolUseFailure, PermissionDenied.
-func (f *fold) postTool(e *event.Event) {
-	a := f.actor(e)
-	if e.Kind == event.PostToolUseFailure {
-		f.s.Counts.Failures++
-	}
-	i := slices.IndexFunc(a.Calls, func(c Call) bool {
-		if e.Tool.UseID != "" && c.UseID != "" {
-			return c.UseID == e.Tool.UseID
-		}
-		return same(c.Name, c.Hash, e)
-	})
-	c := Call{UseID: e.Tool.UseID, Name: e.Tool.Name, Hash: e.Tool.Hash, At: e.At - event.Millis(e.Tool.Ms)}
-	if i >= 0 {
-		c = a.Calls[i]
-		a.Calls = slices.Delete(a.Calls, i, i+1)
-	}
-	if i < 0 && f.buried(e.Tool.UseID) {
-		return
-	}
-	// The call shows the actor at work when it was opened, not now: it may
-	// come after the Stop of its own turn (CASE 10).
-	a.Active = max(a.Active, c.At)
-	f.bury(a.ID, c, e.At)
-}
-
-func (f *fold) stop(e *event.Event) {
-	if e.AgentID != "" {
-		f.subagentStop(e)
-		return
-	}
-	main := f.main()
-	f.endActor(main, e.At, EndStop)
-	if e.At >= f.s.Stop.At {
-		f.s.Stop.At, f.s.Stop.Message = e.At, e.Message
-	}
-	f.snapshot(e)
-	f.reconcile(e.At, e.HasBackground)
-}
-
-func (f *fold) stopFailure(e *event.Event) {
-	f.endActor(f.actor(e), e.At, EndFailure)
-	if e.AgentID == "" && e.At >= f.s.Failure.At {
-		f.s.Failure = Mark{At: e.At, Reason: e.Reason, Detail: e.Details}
-	}
-}
-
-// snapshot takes the background work that e lists. A stopping subagent is
-// still in its own list (CLIENT.md): it is left out.
-func (f *fold) snapshot(e *event.Event) {
-	if !e.HasBackground || e.At < f.s.Stop.Snapshot {
-		return
-	}
-	f.s.Stop.Snapshot = e.At
-	f.s.Stop.Crons = e.Crons
-	f.s.Stop.Background = nil
-	for _, t := range e.Background {
-		if e.Kind == event.SubagentStop && t.ID == e.AgentID {
-			continue
-		}
-		f.s.Stop.Background = append(f.s.Stop.Background, t)
-	}
-}
-
-// reconcile ends the subagents that a main Stop at t does not list as
-// running: killed ones never send SubagentStop (CASE 8). Without a snapshot a
-// pending wait is proof enough that its actor is there (CASE 2).
-func (f *fold) reconcile(t event.Millis, hasSnapshot bool) {
-	for i := range f.s.Actors {
-		a := &f.s.Actors[i]
-		if a.ID == "" || a.Started > t || !a.running() {
-			continue
-		}
-		keep := f.s.listsRunning(a.ID)
-		if !hasSnapshot {
-			keep = slices.ContainsFunc(a.Calls, func(c Call) bool { return c.waiting() })
-		}
-		if !keep {
-			f.endActor(a, t, EndIdle)
-		}
-	}
-	f.forget()
-}
-
-// listsRunning reports whether the newest snapshot has the subagent id running.
-func (s *Session) listsRunning(id string) bool {
-	return slices.ContainsFunc(s.Stop.Background, func(t event.Task) bool {
-		return t.ID == id && taskRuns(t)
-	})
-}
-
-// taskRuns reports whether a snapshot entry still runs. An unknown status
-// runs: the client lists what is there.
-func taskRuns(t event.Task) bool {
-	switch t.Status {
-	case "completed", "failed", "killed", "stopped", "cancelled", "done":
-		return false
-	}
-	return true
-}
-
-func (f *fold) subagentStart(e *event.Event) {
-	a := f.actor(e)
-	if e.At <= a.Ended {
-		return
-	}
-	a.Active = max(a.Active, e.At)
-	f.s.Counts.Subagents++
-}
-
-// subagentStop ends a subagent. Compaction sends it for agents that never
-// started (CASE 8): those only leave their snapshot.
-func (f *fold) subagentStop(e *event.Event) {
-	f.snapshot(e)
-	i := slices.IndexFunc(f.s.Actors, func(a Actor) bool { return a.ID == e.AgentID && a.ID != "" })
-	if i < 0 {
-		return
-	}
-	f.endActor(&f.s.Actors[i], e.At, EndStop)
-	f.s.Stop.Background = slices.DeleteFunc(slices.Clone(f.s.Stop.Background), func(t event.Task) bool { return t.ID == e.AgentID })
-	f.forget()
-}
-
+// preCompact opens a compaction of the main conversation. A subagent that
+// compacts its own context only shows itself at work.
 func (f *fold) preCompact(e *event.Event) {
+	if e.AgentID != "" {
+		f.actor(e).work(e.At)
+		return
+	}
 	if e.At >= f.s.Compact.At {
 		f.s.Compact.At, f.s.Compact.Reason = e.At, e.Source
 	}
@@ -519,77 +327,56 @@ func (f *fold) preCompact(e *event.Event) {
 	}
 }
 
+// postCompact closes a compaction: PostCompact, SessionStart source=compact.
 func (f *fold) postCompact(e *event.Event) {
+	if e.AgentID != "" {
+		f.actor(e).work(e.At)
+		return
+	}
 	f.s.Compact.Done = max(f.s.Compact.Done, e.At)
+}
+
+// endCompaction closes a compaction that began before t and was never told to
+// be over: one that fails says nothing (CLIENT.md).
+func (f *fold) endCompaction(t event.Millis) {
+	if c := &f.s.Compact; c.At > c.Done && c.At < t {
+		c.Done = t
+	}
 }
 
 // notification takes what the client proves by one: idle_prompt that nothing
 // of the turn runs (CASE 11), permission_prompt that an open call waits. The
 // others prove nothing.
 func (f *fold) notification(e *event.Event) {
-	main := f.main()
 	switch e.Notification {
 	case "idle_prompt":
-		if e.At <= main.Active {
-			return
-		}
-		if main.running() {
-			f.endActor(main, e.At, EndIdle)
-		}
-		f.reconcile(e.At, true)
+		f.idlePrompt(e)
 	case "permission_prompt":
 		f.promptShown(e)
 	case "elicitation_complete", "elicitation_response":
-		f.closeForms(main, e.At)
+		f.closeForms(f.main(), e.At)
 	}
 }
 
-// promptShown believes a permission_prompt when no wait is known and the
-// actor has an open call: an old client has no PermissionRequest event.
-func (f *fold) promptShown(e *event.Event) {
-	for i := range f.s.Actors {
-		for j := range f.s.Actors[i].Calls {
-			if f.s.Actors[i].Calls[j].Asked != 0 {
-				return
-			}
-		}
-	}
-	a := f.actor(e)
-	if n := len(a.Calls); n > 0 && a.Calls[n-1].At < e.At {
-		a.Calls[n-1].Kind, a.Calls[n-1].Asked = WaitPermission, e.At
-	}
-}
-
-// elicitation opens an MCP form. Tool.Name holds the server, Tool.UseID the
-// elicitation's id.
-func (f *fold) elicitation(e *event.Event) {
-	a := f.actor(e)
-	if e.At <= a.Ended || (e.Tool.UseID != "" && f.buried(e.Tool.UseID)) {
+// idlePrompt ends whatever was believed to run or wait, save background
+// agents: the prompt is idle while they work (FIELD.md section 2.3). Those
+// that came after the snapshot are left to the agents that are in it.
+func (f *fold) idlePrompt(e *event.Event) {
+	main := f.main()
+	if e.At <= main.Active {
 		return
 	}
-	a.Active = max(a.Active, e.At)
-	f.s.Counts.Questions++
-	a.Calls = append(a.Calls, Call{UseID: e.Tool.UseID, Name: e.Tool.Name, Hash: "form", Summary: e.Message,
-		At: e.At, Kind: WaitForm, Asked: e.At, Requested: true})
-}
-
-func (f *fold) elicitationResult(e *event.Event) {
-	a := f.actor(e)
-	i := slices.IndexFunc(a.Calls, func(c Call) bool {
-		return c.Kind == WaitForm && c.Name == e.Tool.Name && (e.Tool.UseID == "" || c.UseID == e.Tool.UseID)
+	if main.running() {
+		f.endActor(main, e.At, EndIdle)
+	}
+	f.endCompaction(e.At)
+	agents := f.s.BackgroundAgents() > 0
+	f.reconcile(e.At, func(a *Actor) bool {
+		return f.s.listsRunning(a.ID) || (agents && a.Started > f.s.Stop.Snapshot)
 	})
-	if i < 0 {
-		f.bury(a.ID, Call{UseID: e.Tool.UseID, Hash: "form"}, e.At)
-		return
-	}
-	f.bury(a.ID, a.Calls[i], e.At)
-	a.Calls = slices.Delete(a.Calls, i, i+1)
 }
 
-func (f *fold) closeForms(a *Actor, t event.Millis) {
-	a.Calls = slices.DeleteFunc(a.Calls, func(c Call) bool { return c.Kind == WaitForm && c.Asked < t })
-}
-
+// todo counts the agent's own task list.
 func (f *fold) todo(e *event.Event) {
 	t := &f.s.Todos
 	i := slices.Index(t.Open, e.TaskN.ID)
@@ -607,49 +394,6 @@ func (f *fold) todo(e *event.Event) {
 	}
 }
 
-// observe folds what a reader saw. Each source's newest reading of a kind is
-// remembered, so that a reader appends it once.
-func (f *fold) observe(o *Observed) {
-	s := &f.s
-	i := slices.IndexFunc(s.Seeing, func(x Observed) bool { return x.Source == o.Source && x.What == o.What })
-	switch {
-	case i < 0:
-		s.Seeing = append(s.Seeing, *o)
-	case s.Seeing[i].At >= o.At:
-		return
-	default:
-		s.Seeing[i] = *o
-	}
-	switch o.What {
-	case SawHalt:
-		f.halt(o)
-	case SawApproved:
-		for i := range s.Actors {
-			f.release(&s.Actors[i], o.At)
-		}
-	case SawGone:
-		if s.End.At == 0 {
-			s.Lost = Mark{At: o.At, Reason: o.Detail}
-		}
-	case SawAlive:
-		if s.Lost.At < o.At {
-			s.Lost = Mark{}
-		}
-	}
-}
-
-// halt ends the turn of every actor that had nothing newer to show.
-func (f *fold) halt(o *Observed) {
-	for i := range f.s.Actors {
-		if a := &f.s.Actors[i]; a.running() && a.Active <= o.At {
-			f.endActor(a, o.At, EndHalt)
-		}
-	}
-	if f.s.Compact.At > f.s.Compact.Done && f.s.Compact.At < o.At {
-		f.s.Compact.Done = o.At
-	}
-}
-
 // act folds what the user did through beckon.
 func (f *fold) act(a *Action) {
 	s := &f.s
@@ -664,67 +408,6 @@ func (f *fold) act(a *Action) {
 		s.Backburner.Off = max(s.Backburner.Off, f.at)
 	case ActRemove:
 		s.Removed = max(s.Removed, f.at)
-	}
-}
-
-// main returns the main conversation's actor, made when it is not there.
-func (f *fold) main() *Actor {
-	if len(f.s.Actors) == 0 || f.s.Actors[0].ID != "" {
-		f.s.Actors = slices.Insert(f.s.Actors, 0, Actor{Started: f.at})
-	}
-	return &f.s.Actors[0]
-}
-
-// actor returns the actor e speaks of, made when it is not there.
-func (f *fold) actor(e *event.Event) *Actor {
-	f.main()
-	for i := range f.s.Actors {
-		if a := &f.s.Actors[i]; a.ID == e.AgentID {
-			if a.Type == "" {
-				a.Type = e.AgentType
-			}
-			return a
-		}
-	}
-	f.s.Actors = append(f.s.Actors, Actor{ID: e.AgentID, Type: e.AgentType, Started: e.At})
-	return &f.s.Actors[len(f.s.Actors)-1]
-}
-
-// call returns the open call useID of a, nil when there is none.
-func (f *fold) call(a *Actor, useID string) *Call {
-	for i := range a.Calls {
-		if useID != "" && a.Calls[i].UseID == useID {
-			return &a.Calls[i]
-		}
-	}
-	return nil
-}
-
-func (f *fold) bury(actor string, c Call, at event.Millis) {
-	f.s.Closed = keepLast(append(f.s.Closed, Closed{UseID: c.UseID, Actor: actor, Hash: c.Hash, At: at, Requested: c.Requested}), maxClosed)
-}
-
-func (f *fold) buried(useID string) bool {
-	return useID != "" && slices.ContainsFunc(f.s.Closed, func(c Closed) bool { return c.UseID == useID })
-}
-
-// forget drops the subagents that stopped longest ago.
-func (f *fold) forget() {
-	for {
-		stopped, oldest := 0, -1
-		for i, a := range f.s.Actors {
-			if a.ID == "" || a.running() {
-				continue
-			}
-			stopped++
-			if oldest < 0 || a.Ended < f.s.Actors[oldest].Ended {
-				oldest = i
-			}
-		}
-		if stopped <= maxStopped {
-			return
-		}
-		f.s.Actors = slices.Delete(f.s.Actors, oldest, oldest+1)
 	}
 }
 

@@ -4,15 +4,17 @@ import (
 	"slices"
 
 	"beckon/event"
+	"beckon/event/jsonenc"
 )
 
-// maxWeight is how many bytes of text the lists of a session may hold. JSON
-// escaping makes at most six bytes of one, so a session with its own fields
-// stays under 64 KiB (DESIGN.md section 5).
-const maxWeight = 6 << 10
+// maxSize is how many bytes a session may have when Apply hands it out. The
+// file may have 64 KiB (DESIGN.md section 5); the rest is room for the numbers
+// that the store sets afterwards.
+const maxSize = 64<<10 - 512
 
 // bound drops what is over the limits, the least telling first: the oldest
-// subagents and calls that nobody waits for, then descriptions.
+// subagents and calls that nobody waits for, then descriptions, and of a
+// session full of hostile text whatever it takes.
 func bound(s *Session) {
 	for len(s.Actors) > maxActors {
 		i := leastTelling(s.Actors, func(a Actor) (bool, event.Millis) {
@@ -23,9 +25,13 @@ func bound(s *Session) {
 	for openCalls(s) > maxCalls {
 		dropCall(s)
 	}
-	s.Seeing = keepLast(s.Seeing, 16)
-	for _, trim := range [...]func(*Session){trimTasks, trimCalls, trimClosed, trimMessage} {
-		if weight(s) <= maxWeight {
+	s.Seeing = keepLast(s.Seeing, maxSeeing)
+	if atMost(s) <= maxSize {
+		return
+	}
+	buf := make([]byte, 0, 2*maxSize)
+	for _, trim := range [...]func(*Session){trimTasks, trimCalls, trimClosed, trimMessage, squeeze(64), squeeze(16)} {
+		if buf = AppendJSON(buf[:0], s); len(buf) <= maxSize {
 			return
 		}
 		trim(s)
@@ -65,35 +71,85 @@ func dropCall(s *Session) {
 	}
 	a := &s.Actors[most]
 	i := leastTelling(a.Calls, func(c Call) (bool, event.Millis) { return c.waiting(), c.At })
-	a.Calls = slices.Delete(slices.Clone(a.Calls), i, i+1)
+	a.Calls = slices.Delete(a.Calls, i, i+1)
 }
 
-// weight adds up the text in the lists and long fields of s.
-func weight(s *Session) (n int) {
-	n = len(s.Stop.Message) + len(s.Prompt.Text) + len(s.Failure.Detail)
-	for _, t := range s.Stop.Background {
-		n += len(t.ID) + len(t.Type) + len(t.Status) + len(t.Description)
+// atMost returns a number of bytes that s surely does not exceed, without the
+// cost of writing it: JSON makes at most six bytes of one.
+func atMost(s *Session) int {
+	const (
+		fixed = 5 << 10 // the session's own members, all numbers at their longest
+		item  = 240     // the same of one item of a list
+	)
+	items := len(s.Stop.Background) + len(s.Actors) + openCalls(s) + len(s.Closed) + len(s.Recent) + len(s.Seeing) + len(s.Todos.Open)
+	return fixed + item*items + 6*(headText(s)+listText(s))
+}
+
+// headText adds up the text of s outside its lists.
+func headText(s *Session) int {
+	return lengths(s.ID, s.Agent, s.Seat, s.ProjectID, s.Cwd, s.Transcript, s.Model, s.Mode, s.Effort,
+		s.Start.Reason, s.Start.Detail, s.End.Reason, s.End.Detail, s.Lost.Reason, s.Lost.Detail, s.Last.Reason, s.Last.Detail,
+		s.Failure.Reason, s.Failure.Detail, s.Prompt.ID, s.Prompt.Text, s.Stop.Message, string(s.Stop.Intent), s.Stop.Rule, s.Stop.Question, s.Compact.Reason) + originText(&s.Origin)
+}
+
+func originText(o *event.Origin) int {
+	p, t, g := &o.Process, &o.Terminal, &o.Git
+	return lengths(o.Host, o.Entry, o.Launcher, o.Project, o.Seat, o.ProjectID,
+		p.Host, p.Boot, p.NS, p.Start, t.Kind, t.ID, t.Outer, t.Tmux.Socket, t.Tmux.Pane, t.Tmux.Session,
+		g.Branch, g.Head, g.Repo, g.Worktree, g.Common)
+}
+
+// listText adds up the text in the lists of s.
+func listText(s *Session) (n int) {
+	for i := range s.Stop.Background {
+		t := &s.Stop.Background[i]
+		n += lengths(t.ID, t.Type, t.Status, t.Description)
 	}
-	for _, a := range s.Actors {
-		n += len(a.ID) + len(a.Type)
-		for _, c := range a.Calls {
-			n += len(c.UseID) + len(c.Name) + len(c.Hash) + len(c.Summary)
+	for i := range s.Actors {
+		a := &s.Actors[i]
+		n += lengths(a.ID, a.Type, a.How)
+		for j := range a.Calls {
+			c := &a.Calls[j]
+			n += lengths(c.UseID, c.Name, c.Hash, c.Summary, string(c.Kind)) + askText(c.Ask)
 		}
 	}
-	for _, c := range s.Closed {
-		n += len(c.UseID) + len(c.Actor) + len(c.Hash)
+	for i := range s.Closed {
+		c := &s.Closed[i]
+		n += lengths(c.UseID, c.Actor, c.Hash)
 	}
-	for _, id := range s.Todos.Open {
-		n += len(id)
+	for i := range s.Recent {
+		n += lengths(s.Recent[i].Sig, s.Recent[i].Via)
+	}
+	for i := range s.Seeing {
+		o := &s.Seeing[i]
+		n += lengths(string(o.Source), string(o.What), o.Detail)
+	}
+	return n + lengths(s.Todos.Open...)
+}
+
+// askText is the text of a question, with room for the names of its members.
+func askText(a *event.Ask) (n int) {
+	if a == nil {
+		return 0
+	}
+	for _, q := range a.Questions {
+		n += 20 + lengths(q.Header, q.Text)
+		for _, o := range q.Options {
+			n += 20 + lengths(o.Label, o.Description)
+		}
+	}
+	return n + 20 + lengths(a.Plan) + lengths(a.Form...) + lengths(a.Suggestions...)
+}
+
+func lengths(texts ...string) (n int) {
+	for _, t := range texts {
+		n += len(t)
 	}
 	return n
 }
 
 func trimTasks(s *Session) {
-	s.Stop.Background = slices.Clone(s.Stop.Background)
-	if len(s.Stop.Background) > maxActors {
-		s.Stop.Background = s.Stop.Background[:maxActors]
-	}
+	s.Stop.Background = slices.Clone(s.Stop.Background[:min(len(s.Stop.Background), maxActors)])
 	for i := range s.Stop.Background {
 		t := &s.Stop.Background[i]
 		t.Description = event.Cut(t.Description, 40)
@@ -104,7 +160,7 @@ func trimCalls(s *Session) {
 	for i := range s.Actors {
 		for j := range s.Actors[i].Calls {
 			c := &s.Actors[i].Calls[j]
-			c.Summary, c.Name = event.Cut(c.Summary, 40), event.Cut(c.Name, 40)
+			c.Summary = event.Cut(c.Summary, 40)
 		}
 	}
 }
@@ -118,12 +174,43 @@ func trimClosed(s *Session) {
 func trimMessage(s *Session) {
 	s.Stop.Message = event.CutTail(s.Stop.Message, 1024)
 	for i := range s.Stop.Background {
-		t := &s.Stop.Background[i]
-		t.Description = ""
+		s.Stop.Background[i].Description = ""
 	}
 	for i := range s.Actors {
 		for j := range s.Actors[i].Calls {
 			s.Actors[i].Calls[j].Summary = ""
+			s.Actors[i].Calls[j].Ask = nil
+		}
+	}
+}
+
+// squeeze cuts every text of a session to n bytes, its id excepted. Ids that
+// long are nobody's.
+func squeeze(n int) func(*Session) {
+	return func(s *Session) {
+		id := s.ID
+		s.Stop.Background = s.Stop.Background[:min(len(s.Stop.Background), 8)]
+		cutTexts(s, n)
+		s.ID = id
+	}
+}
+
+// cutTexts cuts the texts of r and of the records in it.
+func cutTexts(r jsonenc.Record, n int) {
+	for _, f := range r.Fields() {
+		switch p := f.Ptr.(type) {
+		case *string:
+			*p = event.Cut(*p, n)
+		case *[]string:
+			for i := range *p {
+				(*p)[i] = event.Cut((*p)[i], n)
+			}
+		case jsonenc.Record:
+			cutTexts(p, n)
+		case jsonenc.List:
+			for i := range p.Len() {
+				cutTexts(p.Item(i), n)
+			}
 		}
 	}
 }

@@ -112,6 +112,9 @@ func (p *Stop) Fields() []jsonenc.Field {
 	return []jsonenc.Field{
 		{Key: "at", Ptr: (*int64)(&p.At)},
 		{Key: "message", Ptr: &p.Message},
+		{Key: "intent", Ptr: (*string)(&p.Intent)},
+		{Key: "rule", Ptr: &p.Rule},
+		{Key: "question", Ptr: &p.Question},
 		{Key: "snapshot", Ptr: (*int64)(&p.Snapshot)},
 		{Key: "background", Ptr: jsonenc.Slice(&p.Background)},
 		{Key: "crons", Ptr: &p.Crons},
@@ -152,6 +155,7 @@ func (c *Call) Fields() []jsonenc.Field {
 		{Key: "asked", Ptr: (*int64)(&c.Asked)},
 		{Key: "requested", Ptr: &c.Requested},
 		{Key: "answered", Ptr: (*int64)(&c.Answered)},
+		{Key: "ask", Ptr: jsonenc.Pointer(&c.Ask)},
 	}
 }
 

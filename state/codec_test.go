@@ -36,6 +36,11 @@ func fill(t *rapid.T, v reflect.Value) {
 		for i := range v.NumField() {
 			fill(t, v.Field(i))
 		}
+	case reflect.Pointer:
+		if rapid.Bool().Draw(t, "there") {
+			v.Set(reflect.New(v.Type().Elem()))
+			fill(t, v.Elem())
+		}
 	case reflect.Slice:
 		n := rapid.IntRange(0, 2).Draw(t, "len")
 		for range n {

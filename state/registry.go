@@ -1,10 +1,6 @@
 package state
 
-import (
-	"slices"
-
-	"beckon/event"
-)
+import "beckon/event"
 
 // Registry is one reading of the client's own sessions/PID.json, believed to
 // be about this session's process. It is undocumented and optional: the zero
@@ -25,19 +21,20 @@ type Marker struct {
 
 // dwell is how long a registry status must have stood before it is believed,
 // in milliseconds: between two dialogs it is busy, and between a subagent's
-// end and the next turn it is idle, for some 3 ms (CLIENT.md).
+// end and the next turn it is idle, for some milliseconds (CLIENT.md).
 const dwell = 200
 
 // settled reports whether the reading is usable and has stood long enough.
 func (r Registry) settled(now event.Millis) bool {
-	switch r.Status {
-	case "idle", "shell", "busy", "waiting":
-		return r.At != 0 && now >= r.At+dwell
-	}
-	return false
+	return (r.atRest() || r.Status == "busy" || r.Status == "waiting") && r.At != 0 && now >= r.At+dwell
 }
 
-// fits reports whether a verdict is possible under the reading.
+// atRest reports whether the reading says that no turn runs. A background
+// shell does not count as one.
+func (r Registry) atRest() bool { return r.Status == "idle" || r.Status == "shell" }
+
+// fits reports whether a verdict is possible under the reading. It is idle for
+// up to half a second before the client takes up a subagent's result.
 func (r Registry) fits(st Status) bool {
 	dialog := st.Call.waiting()
 	switch r.Status {
@@ -46,7 +43,7 @@ func (r Registry) fits(st Status) bool {
 	case "waiting":
 		return st.State == Permission || (st.State == Question && dialog)
 	}
-	return st.State == Idle || st.State == Failed || (st.State == Question && !dialog)
+	return st.State == Idle || st.State == Failed || (st.State == Question && !dialog) || st.Rule == ruleReturned
 }
 
 // contradicted holds when a registry reading newer than every activity hook
@@ -56,81 +53,16 @@ func contradicted(v view) (Status, bool) {
 	if !r.settled(v.now) || r.At <= v.s.Activity || r.fits(v.turn()) {
 		return Status{}, false
 	}
-	st := Status{Since: r.At, Reason: "registry"}
 	switch {
 	case r.Status == "busy":
-		st.State = Working
+		return Status{State: Working, Since: r.At, Reason: "registry"}, true
 	case r.Status == "waiting" && r.WaitingFor == "input needed":
-		st.State = Question
+		return Status{State: Question, Since: r.At, Reason: "registry"}, true
 	case r.Status == "waiting":
-		st.State = Permission
-	default:
-		st.State, st.Reason = Idle, Interrupted
+		return Status{State: Permission, Since: r.At, Reason: "registry"}, true
 	}
-	return st, true
-}
-
-// Observe returns what ev tells that no hook does, for a reader to fold into
-// s so that every view agrees. It returns nothing that s knows already.
-func Observe(s Session, ev Evidence, now event.Millis) []Observed {
-	if s.End.At != 0 {
-		return nil
+	if main := v.s.Main(); main.running() {
+		return Status{State: Idle, Since: r.At, Reason: Interrupted}, true
 	}
-	var out []Observed
-	add := func(src Source, what Seeing, at event.Millis, detail string) {
-		known := slices.ContainsFunc(s.Seeing, func(o Observed) bool { return o.Source == src && o.What == what && o.At >= at })
-		if !known {
-			out = append(out, Observed{Source: src, What: what, At: at, Detail: detail})
-		}
-	}
-	switch {
-	case ev.Process == Gone && s.Lost.At == 0:
-		add(FromProcess, SawGone, now, "process is gone")
-		return out
-	case ev.Process == Alive && s.Lost.At != 0:
-		add(FromProcess, SawAlive, now, "")
-	}
-	r := ev.Registry
-	if r.settled(now) {
-		switch {
-		case r.Status == "busy" && s.waitsBefore(r.At):
-			add(FromRegistry, SawApproved, r.At, r.Status)
-		case (r.Status == "idle" || r.Status == "shell") && s.runsBefore(r.At):
-			add(FromRegistry, SawHalt, r.At, r.Status)
-		}
-	}
-	if m := ev.Transcript; m.At != 0 && r.At == 0 && s.runsBefore(m.At) {
-		add(FromTranscript, SawHalt, m.At, m.Kind)
-	}
-	return out
-}
-
-// waitsBefore reports whether a dialog that opened before t is believed open.
-func (s *Session) waitsBefore(t event.Millis) bool {
-	for i := range s.Actors {
-		for _, c := range s.Actors[i].Calls {
-			if c.waiting() && c.Asked < t {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// runsBefore reports whether something is believed to run that has shown
-// nothing since t.
-func (s *Session) runsBefore(t event.Millis) bool {
-	for i := range s.Actors {
-		if a := &s.Actors[i]; a.running() && a.Active <= t {
-			return true
-		}
-	}
-	return s.Compact.At > s.Compact.Done && s.Compact.At < t && s.Compact.At > s.Main().Ended
-}
-
-// Seen is a session with what a reader knows of it and the verdict.
-type Seen struct {
-	Session  Session
-	Evidence Evidence
-	Status   Status
+	return v.settledTurn(), true // what else was believed to run is gone
 }

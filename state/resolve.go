@@ -77,11 +77,16 @@ type Status struct {
 // Limits of Resolve, in milliseconds.
 const (
 	silence   = 12 * 3600 * 1000 // without any evidence, a session this silent is unknown
+	doubt     = 10 * 1000        // evidence that contradicts itself for so long says nothing
 	clearHold = 2 * 1000         // /clear: the successor comes about 70 ms later (CLIENT.md)
-	// A background agent's end is followed by a prompt of the client's own,
-	// some 100 ms later (CLIENT.md): until then the work is not over.
+	// A background agent's end is followed by a prompt of the client's own, some
+	// 100 ms later (CLIENT.md), on a busy machine 1 s: until then the work is not
+	// over.
 	returnHold = 1500
 )
+
+// ruleReturned names the rule that bridges that gap.
+const ruleReturned = "subagent returned"
 
 // rule is one way in which facts decide a state. The first that holds wins.
 type rule struct {
@@ -106,8 +111,12 @@ var rules = [...]rule{
 	{"process gone", FromProcess, lost},
 	{"set aside", FromUser, backburned},
 	{"silence", Inferred, silent},
+	{"contradiction", Inferred, contradictory},
 	{"client's registry", FromRegistry, contradicted},
 }
+
+// RuleAsked is the rule by which the text of a turn's end makes it a question.
+const RuleAsked = "closing question"
 
 // turnRules are the rules about the turn, which the registry may contradict.
 var turnRules = [...]rule{
@@ -117,8 +126,9 @@ var turnRules = [...]rule{
 	{"running turn", FromHook, mainRuns},
 	{"running subagent", FromHook, subagentRuns},
 	{"background agent", FromHook, backgroundRuns},
-	{"subagent returned", FromHook, subagentReturned},
+	{ruleReturned, FromHook, subagentReturned},
 	{"failed turn", FromHook, failed},
+	{RuleAsked, Inferred, asked},
 	{"turn over", FromHook, idle},
 }
 
@@ -155,18 +165,31 @@ type Fact struct {
 }
 
 // Explain returns the rules that hold, in their order: the first decided, the
-// others were overridden by it.
+// others were overridden by it. That a turn is over is told only when nothing
+// of the turn holds.
 func Explain(s Session, ev Evidence, now event.Millis) []Fact {
 	v := view{s: &s, ev: &ev, now: now}
 	var out []Fact
-	for _, r := range append(rules[:], turnRules[:]...) {
+	tell := func(r rule) bool {
 		st, ok := r.holds(v)
 		if !ok {
-			continue
+			return false
 		}
 		st = v.finish(r, st)
 		out = append(out, Fact{Rule: st.Rule, State: st.State, Reason: st.Reason, Since: st.Since, Source: st.Source,
 			Detail: st.Call.Summary, Decided: len(out) == 0, Overrode: len(out) > 0})
+		return true
+	}
+	for _, r := range rules {
+		tell(r)
+	}
+	fallback := len(turnRules) - 1
+	turn := false
+	for _, r := range turnRules[:fallback] {
+		turn = tell(r) || turn
+	}
+	if !turn {
+		tell(turnRules[fallback])
 	}
 	return out
 }
@@ -197,7 +220,14 @@ func lost(v view) (Status, bool) {
 	if v.s.Lost.At != 0 && v.ev.Process != Alive {
 		return Status{State: Lost, Reason: v.s.Lost.Reason, Since: v.s.Lost.At}, true
 	}
-	return Status{State: Lost, Reason: "process is gone", Since: v.s.Updated}, v.ev.Process == Gone
+	return Status{State: Lost, Reason: "process is gone", Since: v.s.Updated}, v.ev.Process == Gone && !v.s.outlived()
+}
+
+// contradictory says unknown when the process is gone and yet its hooks go on,
+// once they have been silent for a while: until then they lead.
+func contradictory(v view) (Status, bool) {
+	return Status{State: Vague, Reason: "contradiction", Since: v.s.Activity},
+		v.ev.Process == Gone && v.s.outlived() && v.now-v.s.Activity > doubt
 }
 
 func backburned(v view) (Status, bool) {
@@ -246,9 +276,9 @@ func compacting(v view) (Status, bool) {
 
 func mainRuns(v view) (Status, bool) {
 	a := v.s.Main()
-	since := max(v.s.Prompt.First, a.Ended)
-	if v.s.Prompt.First <= a.Ended {
-		since = a.Active // a turn that no prompt of the user opened
+	since := a.Started
+	if since <= a.Ended {
+		since = a.Active // the end of the turn before was told after this one's beginning
 	}
 	return Status{State: Working, Since: since, Call: newestCall(a)}, a.running()
 }
@@ -292,24 +322,37 @@ func backgroundRuns(v view) (Status, bool) {
 func subagentReturned(v view) (Status, bool) {
 	main := v.s.Main()
 	for _, a := range v.s.Actors {
-		if a.ID != "" && a.How == EndStop && a.Ended > main.Ended && v.now < a.Ended+returnHold {
+		if a.ID != "" && a.How == EndStop && a.Active != 0 && a.Ended > main.Ended && v.now < a.Ended+returnHold {
 			return Status{State: Working, Reason: "subagent", Since: a.Started, Actor: a.ID}, true
 		}
 	}
 	return Status{}, false
 }
 
-// agentTask reports whether a background task generates by itself, so that
-// the client goes on by itself when it ends.
-func agentTask(t event.Task) bool { return t.Type == "subagent" || t.Type == "workflow" }
-
-func (s *Session) stopped(id string) bool {
-	return slices.ContainsFunc(s.Actors, func(a Actor) bool { return a.ID == id && !a.running() && a.Ended >= s.Stop.Snapshot })
+// settledTurn returns what a turn that is over says.
+func (v view) settledTurn() Status {
+	const settled = 3 // the last of turnRules: failed, asked, idle
+	for _, r := range turnRules[len(turnRules)-settled:] {
+		if st, ok := r.holds(v); ok {
+			if r.by == Inferred {
+				st.Source = r.by // the registry says that it is over, not how
+			}
+			return st
+		}
+	}
+	return Status{}
 }
 
 func failed(v view) (Status, bool) {
 	a, f := v.s.Main(), v.s.Failure
 	return Status{State: Failed, Reason: f.Reason, Since: f.At}, a.How == EndFailure && f.At == a.Ended
+}
+
+// asked holds when the last turn ended in a question that its text asks (row
+// B5). That is a reading of the text, hence the low confidence.
+func asked(v view) (Status, bool) {
+	a, p := v.s.Main(), v.s.Stop
+	return Status{State: Question, Reason: "text", Since: p.At}, a.How == EndStop && a.Ended == p.At && p.Question != ""
 }
 
 func idle(v view) (Status, bool) {
@@ -318,11 +361,23 @@ func idle(v view) (Status, bool) {
 	switch a.How {
 	case EndStart, "":
 		st.Reason = Fresh
-	case EndHalt:
+	case EndIdle: // a turn that ends without Stop was interrupted
 		st.Reason = Interrupted
+	case EndHalt:
+		st.Reason, st.Source = Interrupted, v.s.halter(a.Ended)
 	}
 	if a.Ended == 0 {
 		st.Since = v.s.Created
 	}
 	return st, true
+}
+
+// halter returns who saw the halt at t, or a later one of something else.
+func (s *Session) halter(t event.Millis) Source {
+	for _, o := range s.Seeing {
+		if o.What == SawHalt && o.At >= t {
+			return o.Source
+		}
+	}
+	return Inferred
 }

@@ -19,8 +19,9 @@ const Schema = 1
 const (
 	maxActors  = 24
 	maxCalls   = 32 // open calls over all actors
-	maxClosed  = 16 // tombstones of closed calls
-	maxRecent  = 16 // events remembered to tell a second install's copies
+	maxClosed  = 32 // tombstones of closed calls, none older than some seconds
+	maxRecent  = 48 // events of the last seconds, to tell a second install's copies
+	maxSeeing  = 16 // observations: one of each source and kind
 	maxTodos   = 64
 	maxStopped = 8 // subagents shown after they stopped
 )
@@ -85,7 +86,7 @@ type Span struct {
 // Prompt is the newest prompt the user wrote.
 type Prompt struct {
 	At    event.Millis `json:"at,omitempty"`
-	ID    string       `json:"id,omitempty"`
+	ID    string       `json:"id,omitempty"`    // prompt_id of the newest turn, one of the client's own included
 	Text  string       `json:"text,omitempty"`  // head, at most event.MaxPrompt bytes
 	First event.Millis `json:"first,omitempty"` // the prompt that opened this turn
 }
@@ -95,7 +96,10 @@ type Prompt struct {
 // is the truth about what still runs; nothing is counted (CASE 8).
 type Stop struct {
 	At         event.Millis `json:"at,omitempty"`
-	Message    string       `json:"message,omitempty"` // tail, at most event.MaxMessage bytes
+	Message    string       `json:"message,omitempty"`  // tail, at most event.MaxMessage bytes
+	Intent     Intent       `json:"intent,omitempty"`   // what the message means (package intent)
+	Rule       string       `json:"rule,omitempty"`     // the rule of package intent that said so
+	Question   string       `json:"question,omitempty"` // the sentence that asks, when the turn ended in a question
 	Snapshot   event.Millis `json:"snapshot,omitempty"`
 	Background []event.Task `json:"background,omitempty"`
 	Crons      int          `json:"crons,omitempty"`
@@ -113,13 +117,13 @@ func (b Backburner) on(now event.Millis) bool {
 	return b.At > b.Off && (b.Until == 0 || now < b.Until)
 }
 
-// Actor is the main conversation (empty ID) or one subagent. It runs while
-// Active > Ended.
+// Actor is the main conversation (empty ID) or one subagent (DESIGN.md section
+// 2). It runs while Active > Ended.
 type Actor struct {
 	ID      string       `json:"id,omitempty"`
 	Type    string       `json:"type,omitempty"`
-	Started event.Millis `json:"started,omitempty"`
-	Active  event.Millis `json:"active,omitempty"` // newest event that shows it at work
+	Started event.Millis `json:"started,omitempty"` // first sign of its newest run
+	Active  event.Millis `json:"active,omitempty"`  // newest event that shows it at work
 	Ended   event.Millis `json:"ended,omitempty"`
 	How     string       `json:"how,omitempty"` // how it ended: one of the End... constants
 	Calls   []Call       `json:"calls,omitempty"`
@@ -130,7 +134,7 @@ const (
 	EndStop    = "stop"    // Stop, SubagentStop
 	EndFailure = "failure" // StopFailure
 	EndHalt    = "halt"    // Esc or a refusal, as a reader saw it
-	EndIdle    = "idle"    // idle_prompt, or a snapshot without it
+	EndIdle    = "idle"    // idle_prompt; of a subagent, a snapshot without it
 	EndStart   = "start"   // the session (re)started
 )
 
@@ -148,6 +152,7 @@ type Call struct {
 	Asked     event.Millis `json:"asked,omitempty"`
 	Requested bool         `json:"requested,omitempty"` // a PermissionRequest was paired with it
 	Answered  event.Millis `json:"answered,omitempty"`  // a reader saw that the wait is over
+	Ask       *event.Ask   `json:"ask,omitempty"`       // what the user is asked, for display
 }
 
 func (c *Call) waiting() bool { return c.Asked != 0 && c.Answered == 0 }
@@ -254,8 +259,7 @@ type Seeing string
 const (
 	SawHalt     Seeing = "halt"     // Esc, or a refusal: nothing runs and nothing waits
 	SawApproved Seeing = "approved" // the open dialogs were answered, the calls run
-	SawWaiting  Seeing = "waiting"  // a dialog is open
-	SawBusy     Seeing = "busy"     // the agent works
+	SawWaiting  Seeing = "waiting"  // a dialog believed answered is open
 	SawGone     Seeing = "gone"     // the process is no more
 	SawAlive    Seeing = "alive"    // a process believed gone is there
 )

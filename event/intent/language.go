@@ -17,10 +17,18 @@ const (
 	choosing
 	// offering offers more work.
 	offering
+	// extra marks an offer as one of more than was asked.
+	extra
 	// closing ends the conversation politely.
 	closing
+	// opining asks for an opinion: a question about a plan, mere politeness
+	// about finished work.
+	opining
 	// handing says how to use, check or finish the result.
 	handing
+	// pleading asks for an action: help while work is stuck, a hand-over when it
+	// is done.
+	pleading
 	// blocking says that something stands in the way now.
 	blocking
 	// blockedOnce says so in the past: something may have been found since.
@@ -29,6 +37,8 @@ const (
 	finishing
 	// going announces what the agent does next.
 	going
+	// hinging begins what happens only if something else does.
+	hinging
 	// lacking says that something is unfinished or fails.
 	lacking
 	// summing introduces a summary of changes.
@@ -37,14 +47,17 @@ const (
 	answering
 	// reasoning begins a sentence that gives the reason for the question before it.
 	reasoning
+	// polar begins a question that yes or no answers, or that names a choice:
+	// unlike a why or how it is hardly ever put to oneself.
+	polar
+	// optional names one of several ways.
+	optional
 	// listing introduces a list of questions that want an answer.
 	listing
 	// made introduces a list of questions that are the result itself.
 	made
 	// quoting says whose question it was.
 	quoting
-	// greeting begins a conversation.
-	greeting
 	// affirming is a bare affirmation, as a whole prompt.
 	affirming
 
@@ -63,13 +76,22 @@ func (t tags) has(f family) bool { return t&(1<<f) != 0 }
 // semicolon or dash), end with "$" (end of the sentence) and hold " * " (any
 // words).
 type language struct {
-	code   string
-	dense  bool     // written without spaces: phrases are found inside words
-	common []string // frequent words, by which the language is recognised
+	code    string
+	dense   bool     // written without spaces: phrases are found inside words
+	common  []string // frequent words, by which the language is recognised
+	letters string   // letters that it shares with few others
 	// verbs are past participles of what agents do; with one of lead before it
 	// at the start of a sentence, or one of passive anywhere, work is done.
 	verbs   []string
 	lead    []string
 	passive []string
+	// ing ends the verb of what is going on ("Updating the docs"), unless the
+	// sentence starts with one of notIng or has a verb of its own: one of finite
+	// or a word that ends in past. After one of busy ("I'm", "still") it counts anywhere.
+	ing     string
+	notIng  []string
+	finite  []string
+	past    string
+	busy    []string
 	phrases [families][]string
 }

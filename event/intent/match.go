@@ -2,6 +2,10 @@ package intent
 
 import "strings"
 
+// maxIng is how many words may follow the verb of a sentence like "Updating
+// the docs": a longer one has a verb further on that no list knows.
+const maxIng = 9
+
 // finds reports whether the sentence s holds phrase p (see language).
 func finds(s, p string, dense bool) bool {
 	first, rest, gap := strings.Cut(p, " * ")
@@ -69,7 +73,7 @@ func contains(list []string, s string) bool {
 // tag returns the families of lang that the sentence s belongs to.
 func (lang *language) tag(s string) tags {
 	var t tags
-	for f := range lang.phrases {
+	for f := range affirming {
 		for _, p := range lang.phrases[f] {
 			if finds(s, p, lang.dense) {
 				t |= 1 << f
@@ -80,7 +84,47 @@ func (lang *language) tag(s string) tags {
 	if !t.has(finishing) && lang.didWork(s) {
 		t |= 1 << finishing
 	}
+	if !t.has(going) && lang.isWorking(s) {
+		t |= 1 << going
+	}
 	return t
+}
+
+// isWorking reports whether s says what is being done just now: "Updating the
+// docs now", "I'm looking into it", "the tests are still running".
+func (lang *language) isWorking(s string) bool {
+	if lang.ing == "" {
+		return false
+	}
+	first, rest := cutWord(s)
+	if lang.isIng(first) && strings.Count(rest, " ") < maxIng && !lang.hasVerb(rest) {
+		return true
+	}
+	for before := first; rest != ""; {
+		var word string
+		word, rest = cutWord(rest)
+		if contains(lang.busy, before) && lang.isIng(word) {
+			return true
+		}
+		before = word
+	}
+	return false
+}
+
+func (lang *language) isIng(word string) bool {
+	return len(word) > len(lang.ing)+2 && strings.HasSuffix(word, lang.ing) && !contains(lang.notIng, word)
+}
+
+// hasVerb reports whether one of the words of s is a finite verb.
+func (lang *language) hasVerb(s string) bool {
+	for s != "" {
+		var word string
+		word, s = cutWord(s)
+		if contains(lang.finite, word) || strings.HasSuffix(word, lang.past) {
+			return true
+		}
+	}
+	return false
 }
 
 // didWork reports whether s reports work done with one of the language's
@@ -94,7 +138,7 @@ func (lang *language) didWork(s string) bool {
 			return true
 		}
 		switch {
-		case word[0] == partMark:
+		case word == partWord:
 			start = true
 		case !contains(lang.lead, word):
 			start = false

@@ -10,6 +10,8 @@ import (
 	"beckon/event"
 	"beckon/render"
 	"beckon/state"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 // Explanation is a verdict with everything that led to it (row F5).
@@ -178,6 +180,7 @@ func Show(w io.Writer, r *render.Row, s *state.Session, st Style) error {
 	if r.What() != r.Title {
 		line("now", r.What()+badges(r))
 	}
+	showQuestion(line, r.Question)
 	for _, a := range r.Subagents {
 		line("subagent", strings.TrimSpace(a.Type+" "+a.AgentID)+": "+string(a.State))
 	}
@@ -187,6 +190,41 @@ func Show(w io.Writer, r *render.Row, s *state.Session, st Style) error {
 	line("counts", fmt.Sprintf("%s, %s, %s", plural(int(s.Counts.Turns), "turn"), plural(int(s.Counts.Tools), "tool call"), plural(int(s.Counts.Permissions), "permission")))
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// showQuestion writes everything that is asked, with the answers to choose from.
+func showQuestion(line func(label, value string), q *render.Question) {
+	if q == nil {
+		return
+	}
+	options := func(of []event.Option, multi bool) {
+		mark := "( )"
+		if multi {
+			mark = "[ ]"
+		}
+		for _, o := range of {
+			line("", strings.TrimRight(mark+" "+o.Label+" - "+o.Description, " -"))
+		}
+	}
+	line("question", strings.TrimLeft(q.Header+": "+q.Text, ": "))
+	options(q.Options, q.Multi)
+	for _, m := range q.More {
+		line("question", strings.TrimLeft(m.Header+": "+m.Text, ": "))
+		options(m.Options, m.Multi)
+	}
+	for i, l := range strings.Split(q.Plan, "\n") {
+		label := ""
+		if i == 0 {
+			label = "plan"
+		}
+		line(label, ansi.Strip(l))
+	}
+	for _, f := range q.Form {
+		line("field", f)
+	}
+	for _, o := range q.Offers {
+		line("offers", o)
+	}
 }
 
 func terminalLine(r *render.Row) string {

@@ -15,24 +15,30 @@ const (
 	ArchiveAfter = 10 * time.Minute    // after a session's end it leaves the live views
 	keepArchived = 14 * 24 * time.Hour // then its file goes
 	keepJournal  = 400 * 24 * time.Hour
+	keepTmp      = 24 * time.Hour // what a killed writer left; no write takes longer
 	pruneEvery   = 24 * time.Hour
 )
 
 // Archive moves a session that has been over for ArchiveAfter out of the live
-// directory, under its lock. It reports whether it did.
+// directory, under its lock. It reports whether it did. It does not wait: what
+// a writer holds can be archived the next time.
 func (st *Store) Archive(k Key, now event.Millis) (bool, error) {
-	h, err := st.hold(k, LockWait)
-	if err != nil {
+	if !exists(st.session(k)) {
+		return false, nil
+	}
+	h := held{st: st, key: k}
+	if err := h.take(noWait); err != nil {
 		return false, err
 	}
 	defer h.release()
-	if h.archived || !over(&h.s) || now < overSince(&h.s)+event.Millis(ArchiveAfter.Milliseconds()) {
-		return false, h.commit()
-	}
-	if err := h.commit(); err != nil {
+	h.drain(nil)
+	if err := h.commit(); err != nil || h.dir != sessionsDir {
 		return false, err
 	}
-	err = rename(st.session(k), st.archived(k))
+	if !over(&h.s) || now < overSince(&h.s)+event.Millis(ArchiveAfter.Milliseconds()) {
+		return false, nil
+	}
+	err := rename(st.session(k), st.archived(k))
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = os.MkdirAll(st.path(archiveDir, ""), dirMode); err == nil {
 			err = rename(st.session(k), st.archived(k))
@@ -46,80 +52,126 @@ func overSince(s *state.Session) event.Millis {
 }
 
 // Prune removes what is too old: archived sessions, their journals and locks,
-// seats that nothing uses any more. Any reader may call it; it works at most
-// once a day, and the stamp is written before the work, so that of many
-// readers one does it.
+// seats and meters that no live session has, leftovers of killed writers. Any
+// reader may call it; it works at most once a day, and the stamp is written
+// before the work, so that of many readers one does it.
 func (st *Store) Prune(now time.Time) error {
-	stamp := st.path(archiveDir, ".pruned")
-	if info, err := os.Stat(stamp); err == nil && now.Sub(info.ModTime()) < pruneEvery {
+	if !st.pruneDue(now) {
 		return nil
 	}
-	if _, err := os.Stat(st.path(archiveDir, "")); err != nil {
-		return nil // nothing was ever archived
-	}
+	stamp := st.path(archiveDir, ".pruned")
 	if err := os.WriteFile(stamp, nil, fileMode); err != nil {
 		return err
 	}
 	if err := os.Chtimes(stamp, now, now); err != nil {
 		return err
 	}
-	keys, err := st.keys(archiveDir)
-	for _, k := range keys {
-		err = errors.Join(err, st.pruneSession(k, now))
-	}
-	return errors.Join(err, st.pruneOld(seatsDir, now.Add(-keepArchived)), st.pruneOld(meterDir, now.Add(-keepArchived)), st.pruneJournals(now))
+	return errors.Join(
+		st.eachOld(archiveDir, now.Add(-keepArchived), st.pruneSession),
+		st.eachOld(journalDir, now.Add(-keepJournal), st.pruneJournal),
+		st.eachOld(seatsDir, now.Add(-keepArchived), st.pruneSeat),
+		st.eachOld(meterDir, now.Add(-keepArchived), st.pruneMeter),
+		st.eachOld(tmpDir, now.Add(-keepTmp), func(n string, _ time.Time) error { return removeIfThere(st.path(tmpDir, n)) }),
+		st.eachOld(locksDir, now.Add(-keepArchived), st.pruneLock),
+	)
 }
 
-func (st *Store) pruneSession(k Key, now time.Time) error {
-	info, err := os.Stat(st.archived(k))
-	if err != nil || now.Sub(info.ModTime()) < keepArchived {
-		return nil
+// pruneDue reports whether something may be there to prune and nobody has done
+// it today. A stamp from the future comes from a clock that was wrong.
+func (st *Store) pruneDue(now time.Time) bool {
+	info, err := os.Stat(st.path(archiveDir, ".pruned"))
+	if err == nil {
+		return now.Sub(info.ModTime()).Abs() >= pruneEvery
 	}
-	unlock, err := st.lock(k, LockWait)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	return os.Remove(st.archived(k))
+	return exists(st.path(archiveDir, "")) // else nothing was ever archived
 }
 
-// pruneJournals removes the journals of sessions that have no file any more,
-// once they are past their time, and then the session's lock.
-func (st *Store) pruneJournals(now time.Time) error {
-	names, err := readNames(st.path(journalDir, ""))
-	for _, n := range names {
-		path := st.path(journalDir, n)
-		info, e := os.Stat(path)
-		if e != nil || now.Sub(info.ModTime()) < keepJournal {
-			continue
-		}
-		k := spoolKey(n[:len(n)-1])
-		if _, e := os.Stat(st.session(k)); e == nil {
-			continue
-		}
-		err = errors.Join(err, os.Remove(path), removeIfThere(st.lockFile(k)))
-	}
-	return err
-}
-
-// pruneOld removes the files of dir that nothing has touched since before.
-func (st *Store) pruneOld(dir string, before time.Time) error {
+// eachOld calls prune with the name of every file in dir that nothing has
+// touched since before.
+func (st *Store) eachOld(dir string, before time.Time, prune func(name string, before time.Time) error) error {
 	names, err := readNames(st.path(dir, ""))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	for _, n := range names {
-		path := st.path(dir, n)
-		if info, e := os.Stat(path); e == nil && info.ModTime().Before(before) {
-			err = errors.Join(err, os.Remove(path))
+		if older(st.path(dir, n), before) {
+			err = errors.Join(err, prune(n, before))
 		}
 	}
 	return err
 }
 
-func removeIfThere(path string) error {
-	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+func older(path string, before time.Time) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.ModTime().Before(before)
+}
+
+// locked calls f under the lock of k, unless somebody holds it.
+func (st *Store) locked(k Key, f func() error) error {
+	l, err := st.lock(k, noWait)
+	if errors.Is(err, ErrBusy) {
+		return nil // it is in use
+	}
+	if err != nil {
 		return err
 	}
-	return nil
+	defer l.Close()
+	return f()
+}
+
+// pruneSession removes an archived session; it may have come back since it was
+// listed.
+func (st *Store) pruneSession(name string, before time.Time) error {
+	k := keyIn(name)
+	return st.locked(k, func() error {
+		if !older(st.archived(k), before) {
+			return nil
+		}
+		return removeIfThere(st.archived(k))
+	})
+}
+
+// pruneJournal removes a journal, or a segment of one, whose session is gone.
+func (st *Store) pruneJournal(name string, before time.Time) error {
+	k, path := keyIn(name), st.path(journalDir, name)
+	return st.locked(k, func() error {
+		if st.kept(k) || !older(path, before) {
+			return nil
+		}
+		return removeIfThere(path)
+	})
+}
+
+// kept reports whether the session has a file, live or archived.
+func (st *Store) kept(k Key) bool { return exists(st.session(k)) || exists(st.archived(k)) }
+
+// pruneSeat removes an entry of the seat index, unless the session that made
+// it is live: it may sit there for longer than entries are kept.
+func (st *Store) pruneSeat(name string, _ time.Time) error {
+	c := st.readClaim(string(keyIn(name)))
+	if c.Key != "" && exists(st.session(Key(c.Key))) {
+		return nil
+	}
+	return removeIfThere(st.path(seatsDir, name))
+}
+
+// pruneMeter removes what a status line reported, unless its session is live.
+func (st *Store) pruneMeter(name string, _ time.Time) error {
+	if exists(st.session(keyIn(name))) {
+		return nil
+	}
+	return removeIfThere(st.path(meterDir, name))
+}
+
+// pruneLock removes the lock file of a session that has no file any more. It
+// is the last thing done under that lock: who waits for it finds another file,
+// or none, at its path and takes that one.
+func (st *Store) pruneLock(name string, _ time.Time) error {
+	k := keyIn(name)
+	return st.locked(k, func() error {
+		if st.kept(k) {
+			return nil
+		}
+		return removeIfThere(st.lockFile(k))
+	})
 }

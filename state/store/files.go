@@ -5,16 +5,23 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strconv"
 	"time"
 )
 
 // maxFile bounds what is read of one session file; a larger one is not ours.
 const maxFile = 1 << 20
 
-// readFile reads a file of at most limit bytes. An empty file counts as
-// missing: a crash of the machine may leave one.
-func readFile(path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
+// errTooLarge is returned for a file over the limit; it is not ours.
+var errTooLarge = errors.New("file is too large")
+
+// errEmpty is returned for a file with nothing in it: a crash of the machine
+// may leave one.
+var errEmpty = errors.New("file is empty")
+
+// readFile reads a file of at most limit bytes.
+func readFile(path string, limit int) ([]byte, error) {
+	f, err := open(path, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
@@ -22,70 +29,130 @@ func readFile(path string, limit int64) ([]byte, error) {
 	buf := make([]byte, 4096)
 	n := 0
 	for {
-		room := len(buf) - n
+		if n == len(buf) {
+			if n >= limit {
+				return nil, &fs.PathError{Op: "read", Path: path, Err: errTooLarge}
+			}
+			buf = append(buf, make([]byte, len(buf))...)
+		}
 		m, err := f.Read(buf[n:])
 		n += m
-		if err == io.EOF || (err == nil && m < room) { // a short read of a regular file is its end
+		// Our files end in a newline: one that does and leaves room is whole,
+		// which spares the read that finds the end.
+		if err == io.EOF || (err == nil && n < len(buf) && m > 0 && buf[n-1] == '\n') {
 			break
 		}
 		if err != nil {
 			return nil, err
 		}
-		if int64(n) > limit {
-			return nil, errors.New("file is too large")
-		}
-		if n == len(buf) {
-			buf = append(buf, make([]byte, len(buf))...)
-		}
 	}
 	if n == 0 {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: fs.ErrNotExist}
+		return nil, &fs.PathError{Op: "read", Path: path, Err: errEmpty}
 	}
 	return buf[:n], nil
 }
 
-// replace writes data to path by way of tmp, which must be on the same file
-// system and be no one else's to write (the caller holds a lock): readers see
-// the old file or the new one, whole.
-func replace(tmp, path string, data []byte) error {
-	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, fileMode)
+// write replaces the file name in dir by way of tmp/: readers see the old file
+// or the new one, whole. tmp must be no one else's to write: the caller holds a
+// lock, or the name is unique. Directories that are missing are made.
+func (st *Store) write(tmp, dir, name string, data []byte) error {
+	from, to := st.path(tmpDir, tmp), st.path(dir, name)
+	err := st.writeNew(from, data)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(st.path(tmpDir, ""), dirMode); err == nil {
+			err = st.writeNew(from, data)
+		}
+	}
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(data)
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = rename(tmp, path)
+	err = rename(from, to)
+	// spool/ goes when it is empty, maybe just after we made it: once is not
+	// enough.
+	for tries := 0; tries < 100 && errors.Is(err, fs.ErrNotExist); tries++ {
+		if err = os.MkdirAll(st.path(dir, ""), dirMode); err == nil {
+			err = rename(from, to)
+		}
 	}
 	if err != nil {
-		_ = os.Remove(tmp)
+		_ = os.Remove(from)
 	}
 	return err
 }
 
-// rename retries while another process has the target open without sharing
-// (Windows).
+// writeNew writes a file that is not there yet.
+func (st *Store) writeNew(path string, data []byte) error {
+	f, err := open(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
+	if errors.Is(err, fs.ErrExist) { // a writer was killed here, or something is in the way
+		if os.Remove(path) != nil {
+			_ = st.quarantine(path)
+		}
+		f, err = open(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Close()); err != nil {
+		_ = os.Remove(path)
+	}
+	return err
+}
+
+// rename retries while another process has one of the files open without
+// sharing (Windows).
 func rename(from, to string) error {
-	err := os.Rename(from, to)
+	err := renameFile(from, to)
 	for range 20 {
 		if err == nil || !sharingViolation(err) {
 			break
 		}
 		time.Sleep(5 * time.Millisecond)
-		err = os.Rename(from, to)
+		err = renameFile(from, to)
 	}
 	return err
 }
 
-// replaceMaking is replace for a directory that may not be there yet.
-func replaceMaking(tmp, path, dir string, data []byte) error {
-	err := replace(tmp, path, data)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = os.MkdirAll(dir, dirMode); err == nil {
-			err = replace(tmp, path, data)
+// irregular reports whether something that is no file is at path: a directory,
+// a FIFO, a device.
+func irregular(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.Mode().IsRegular()
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// quarantine moves what is at path, and is not ours or did not parse, out of
+// the way. Nothing in quarantine/ is ever deleted.
+func (st *Store) quarantine(path string) error {
+	return st.setAside(path, func(to string) error { return rename(path, to) })
+}
+
+// setAside gives keep a new name in quarantine/ for something found at path,
+// and notes it in the log.
+func (st *Store) setAside(path string, keep func(to string) error) error {
+	if err := os.MkdirAll(st.path(quarantineDir, ""), dirMode); err != nil {
+		return err
+	}
+	name := time.Now().UTC().Format("20060102T150405.000000000") + "-" + unique() + "." + baseName(path)
+	if err := keep(st.path(quarantineDir, name)); err != nil {
+		return err
+	}
+	st.Log(errors.New("moved to quarantine: " + name))
+	return nil
+}
+
+func baseName(path string) string {
+	for i := len(path) - 1; i >= 0; i-- {
+		if os.IsPathSeparator(path[i]) {
+			return path[i+1:]
 		}
 	}
-	return err
+	return path
 }
+
+// stamp writes a time so that names sort by it.
+func stamp(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }

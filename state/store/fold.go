@@ -1,9 +1,12 @@
 package store
 
 import (
+	"bytes"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"time"
 
 	"beckon/event"
@@ -34,180 +37,368 @@ type Result struct {
 	Method        string // how a new session found its seat; empty for a known one
 }
 
-// Fold folds u into the session k. When the lock cannot be had in time, an
-// event is spooled for the next holder and the error is ErrBusy: it is not
-// lost, and the caller has nothing more to do.
-func (st *Store) Fold(k Key, u Update) (Result, error) {
+// Fold folds u into the session k. An event that cannot be folded, for want of
+// the lock (ErrBusy) or because a file cannot be written, is spooled for the
+// next holder: it is not lost, and the caller has nothing more to do. The
+// exception is state.ErrNewerSchema: what a newer version wrote is left
+// untouched. An error other than ErrBusy is worth a line in the log.
+//
+// An observation that the session has already is not written again.
+func (st *Store) Fold(k Key, u Update) (res Result, err error) {
 	wait := u.Wait
 	if wait == 0 {
 		wait = LockWait
 	}
-	h, err := st.hold(k, wait)
-	if errors.Is(err, ErrBusy) && u.Change.Event != nil {
-		if u.Change.Event.Origin == nil && u.Origin != nil {
-			u.Change.Event.Origin = u.Origin()
-		}
-		if e := st.spool(k, u.Change); e != nil {
-			return Result{}, e
-		}
-	}
-	if err != nil {
-		return Result{}, err
+	h := held{st: st, key: k}
+	if err := h.take(wait); err != nil {
+		return res, st.keep(k, &u, err)
 	}
 	defer h.release()
-	res := Result{Before: h.s, New: h.s.Seq == 0}
-	h.drain()
-	res.Method = h.place(&u)
-	if err := h.apply(u); err != nil {
-		return res, errors.Join(err, h.commit())
+	res.Before, res.New = h.s, h.s.Seq == 0
+	h.drain(u.Alive)
+	if !known(&h.s, u.Change.Observation) {
+		res.Method = h.place(&u)
+		if err := h.apply(&u, ""); err != nil {
+			return res, errors.Join(st.keep(k, &u, err), h.commit())
+		}
 	}
 	res.After = h.s
 	return res, h.commit()
 }
 
-// held is a session under its lock.
-type held struct {
-	st       *Store
-	key      Key
-	unlock   func()
-	s        state.Session
-	archived bool     // it was found in archive/
-	dirty    bool     // s is newer than its file
-	j        *os.File // the journal
-	size     int64    // its length
-	spooled  []string // spool files folded, to be removed
+// keep spools an event that could not be folded because of err, and returns
+// err. When it cannot be spooled either it is lost, and that is never ErrBusy.
+func (st *Store) keep(k Key, u *Update, err error) error {
+	e := u.Change.Event
+	if e == nil || errors.Is(err, state.ErrNewerSchema) || errors.Is(err, errLine) {
+		return err
+	}
+	if e.Origin == nil && u.Origin != nil {
+		e.Origin = u.Origin()
+	}
+	if spoolErr := st.spool(k, u.Change); spoolErr != nil {
+		return errors.New("event is lost: " + err.Error() + "; spooling it: " + spoolErr.Error())
+	}
+	return err
 }
 
-// hold locks k, reads its session and folds what the journal has and the file
-// lacks.
-func (st *Store) hold(k Key, wait time.Duration) (*held, error) {
-	unlock, err := st.lock(k, wait)
-	if err != nil {
-		return nil, err
+// known reports whether s has folded what o says: readers that look at the
+// same time see the same thing.
+func known(s *state.Session, o *state.Observed) bool {
+	return o != nil && slices.ContainsFunc(s.Seeing, func(x state.Observed) bool {
+		return x.Source == o.Source && x.What == o.What && x.At >= o.At
+	})
+}
+
+// held is a session under its lock.
+type held struct {
+	st    *Store
+	key   Key
+	lock  *lockFile
+	s     state.Session
+	dir   string // where the session's file was found, readable or not; empty if nowhere
+	past  bool   // it was over by then, and ever since
+	dirty bool   // s is newer than its file
+	j     *file  // the journal, nil until there is one
+	size  int64  // its length
+	buf   []byte // for what is about to be written
+}
+
+// buffer returns the buffer, empty.
+func (h *held) buffer() []byte {
+	if h.buf == nil {
+		h.buf = make([]byte, 0, 4096)
 	}
-	h := &held{st: st, key: k, unlock: unlock}
-	if err := h.open(); err != nil {
+	return h.buf[:0]
+}
+
+// take locks the session, reads it and folds what the journal has and the file
+// lacks. After an error nothing is held.
+func (h *held) take(wait time.Duration) (err error) {
+	if h.lock, err = h.st.lock(h.key, wait); err != nil {
+		return err
+	}
+	if err = h.open(); err != nil {
 		h.release()
-		return nil, err
 	}
-	return h, nil
+	return err
 }
 
 func (h *held) open() error {
 	if err := h.read(); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(h.st.journal(h.key), os.O_RDWR|os.O_CREATE, fileMode)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = h.st.make(); err == nil {
-			f, err = os.OpenFile(h.st.journal(h.key), os.O_RDWR|os.O_CREATE, fileMode)
-		}
-	}
-	if err != nil {
+	if err := h.openJournal(); err != nil {
 		return err
 	}
-	h.j = f
-	return h.catchUp()
+	err := h.catchUp()
+	h.past = over(&h.s)
+	return err
 }
 
 // read loads the session file from sessions/, else from archive/. One that
-// does not parse is moved to quarantine and made again from the journal; one
-// of a newer version is left alone.
+// does not parse is moved to quarantine and made again from the journal, where
+// it was; one of a newer version is left alone.
 func (h *held) read() error {
-	for _, path := range [...]string{h.st.session(h.key), h.st.archived(h.key)} {
-		data, err := readFile(path, maxFile)
+	for _, dir := range [...]string{sessionsDir, archiveDir} {
+		path := h.st.path(dir, string(h.key)+".json")
+		err := readSession(path, &h.s)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
+		}
+		if h.dir == "" {
+			h.dir = dir
+		}
+		if err == nil {
+			return nil
+		}
+		switch h.dirty = true; {
+		case errors.Is(err, errEmpty):
+			err = os.Remove(path)
+		case notOurs(path, err):
+			err = h.st.quarantine(path)
 		}
 		if err != nil {
 			return err
 		}
-		s, err := state.DecodeJSON(data)
-		if errors.Is(err, state.ErrNotSession) {
-			if err := h.st.quarantine(path); err != nil {
-				return err
-			}
-			h.dirty = true
-			continue
-		}
-		h.s, h.archived = s, path == h.st.archived(h.key)
-		return err
 	}
 	return nil
 }
 
-// apply writes the journal line of u and folds it.
-func (h *held) apply(u Update) error {
+// notOurs reports whether err means that what is at path is no session file.
+func notOurs(path string, err error) bool {
+	return errors.Is(err, state.ErrNotSession) || errors.Is(err, errTooLarge) || irregular(path)
+}
+
+// openJournal opens the journal if there is one. What is there and is no file
+// is moved to quarantine.
+func (h *held) openJournal() error {
+	path := h.st.journal(h.key)
+	f, err := open(path, os.O_RDWR)
+	h.size = 0
+	switch {
+	case err == nil:
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case irregular(path):
+		return h.st.quarantine(path)
+	default:
+		return err
+	}
+	size, regular, err := f.Size()
+	if err == nil && regular {
+		h.j, h.size = f, size
+		return nil
+	}
+	_ = f.Close()
+	if err != nil {
+		return err
+	}
+	return h.st.quarantine(path)
+}
+
+func (h *held) closeJournal() {
+	if h.j != nil {
+		_ = h.j.Close()
+		h.j = nil
+	}
+}
+
+// catchUp brings h.s to the end of the journal and deals with a tail that is no
+// line, so a kill between append and rename costs nothing.
+func (h *held) catchUp() error {
+	for h.size != h.s.Offset || !h.endsInNewline() {
+		var t tale
+		var err error
+		if h.j != nil {
+			t, err = bring(h.s, h.j, h.size)
+		} else {
+			t = tale{s: h.s, short: h.s.Seq > 0}
+		}
+		if err != nil {
+			return err
+		}
+		if t.end < h.size {
+			if whole, err := h.mendTail(t.end); err != nil {
+				return err
+			} else if whole {
+				continue
+			}
+		}
+		return h.believe(t)
+	}
+	return nil
+}
+
+// endsInNewline reports whether the next line would be on a line of its own. A
+// power cut may leave zeros where the end of a file was.
+func (h *held) endsInNewline() bool {
+	if h.j == nil || h.size == 0 {
+		return true
+	}
+	var last [1]byte
+	_, err := h.j.ReadAt(last[:], h.size-1)
+	return err == nil && last[0] == '\n'
+}
+
+// believe makes h what its journal tells.
+func (h *held) believe(t tale) error {
+	h.s, h.dirty = t.s, true
+	if t.short {
+		return h.writeSnapshot() // the journal lost lines: go on from the session
+	}
+	return nil
+}
+
+// mendTail deals with what follows the last whole line, which ends at end. A
+// line that lacks only its newline gets it (an editor took it away), and whole
+// is true. Half a line of ours is what a killed writer leaves, never
+// acknowledged: it is cut off. Anything else is kept in quarantine first.
+func (h *held) mendTail(end int64) (whole bool, err error) {
+	tail := make([]byte, min(h.size-end, maxLine))
+	if _, err := h.j.ReadAt(tail, end); err != nil {
+		return false, err
+	}
+	if _, err := parseLine(tail); err == nil && int64(len(tail)) == h.size-end {
+		return true, h.writeLine([]byte{'\n'})
+	}
+	if !torn(tail) {
+		err := h.st.setAside(h.st.journal(h.key), func(to string) error { return h.copyFrom(end, to) })
+		if err != nil {
+			return false, err
+		}
+	}
+	if err := h.j.Truncate(end); err != nil {
+		return false, err
+	}
+	h.size = end
+	return false, nil
+}
+
+// torn reports whether tail is the beginning of a line of ours. Those hold no
+// control characters.
+func torn(tail []byte) bool {
+	n := min(len(tail), len(lineStart))
+	return string(tail[:n]) == lineStart[:n] && len(tail) < maxLine &&
+		!bytes.ContainsFunc(tail, func(r rune) bool { return r < ' ' })
+}
+
+// copyFrom copies the journal from offset on into a new file.
+func (h *held) copyFrom(offset int64, to string) error {
+	f, err := open(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, io.NewSectionReader(h.j, offset, h.size-offset))
+	return errors.Join(err, f.Close())
+}
+
+// apply writes the journal line of u and folds it. spool names the spool file
+// that it comes from, if it does.
+func (h *held) apply(u *Update, spool string) error {
 	if h.size > segment {
-		if err := h.rotate(); err != nil {
+		// A journal that cannot be rotated now just goes on.
+		if err := h.rotate(); err != nil && h.j == nil {
 			return err
 		}
 	}
-	c := u.Change
-	c.Seq = h.s.Seq + 1
-	l := Line{Change: c}
+	if h.size == 0 && h.s.Seq > 0 {
+		if err := h.writeSnapshot(); err != nil {
+			return err
+		}
+	}
+	l := Line{Change: u.Change, Spool: spool}
+	l.Change.Seq = h.s.Seq + 1
 	if u.Elapsed != nil {
 		l.Us = u.Elapsed()
 	}
-	b := appendLine(make([]byte, 0, 2048), l)
+	b := appendLine(h.buffer(), l)
+	if len(b) > maxLine || l.Kind() == "unknown" {
+		return errLine
+	}
+	// The session is what its journal says. Text that is not UTF-8 is written
+	// with U+FFFD in it, so what was written is folded, not what was given.
+	if bytes.Contains(b, []byte("\ufffd")) {
+		var err error
+		if l, err = parseLine(bytes.TrimSuffix(b, []byte{'\n'})); err != nil {
+			return err
+		}
+	}
 	if err := h.writeLine(b); err != nil {
 		return err
 	}
-	h.s = foldLine(h.s, l, h.size)
+	foldLine(&h.s, &l, h.size)
+	h.past = h.past && over(&h.s)
 	h.dirty = true
 	return nil
 }
 
-// commit writes the session file, to archive/ if it was there and has not
-// come back to life.
+// writeLine appends b to the journal, which is made when it is not there. A
+// write that did not go through whole is taken back, so that the journal never
+// holds half a line.
+func (h *held) writeLine(b []byte) error {
+	if h.j == nil {
+		if err := h.makeJournal(); err != nil {
+			return err
+		}
+	}
+	n, err := h.j.WriteAt(b, h.size)
+	if err != nil {
+		if n > 0 {
+			_ = h.j.Truncate(h.size)
+		}
+		return err
+	}
+	h.size += int64(n)
+	return nil
+}
+
+func (h *held) makeJournal() (err error) {
+	path := h.st.journal(h.key)
+	h.j, err = open(path, os.O_RDWR|os.O_CREATE)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = h.st.make(); err == nil {
+			h.j, err = open(path, os.O_RDWR|os.O_CREATE)
+		}
+	}
+	return err
+}
+
+// home is where the session's file belongs. One that was over already, and was
+// not in sessions/, stays out of the live views: an event that comes late does
+// not bring it back, a resume does (CASE 7).
+func (h *held) home() string {
+	if h.dir != sessionsDir && h.past {
+		return archiveDir
+	}
+	return sessionsDir
+}
+
+// commit writes the session file. One that has come back to life moves from
+// archive/ to sessions/; a kill between the two leaves both, and sessions/ is
+// the newer.
 func (h *held) commit() error {
 	if !h.dirty || h.s.Seq == 0 {
 		return nil
 	}
-	path, dir := h.st.session(h.key), sessionsDir
-	if h.archived && over(&h.s) {
-		path, dir = h.st.archived(h.key), archiveDir
-	}
-	data := append(state.AppendJSON(make([]byte, 0, 4096), &h.s), '\n')
-	err := replaceMaking(h.st.path(tmpDir, string(h.key)+".json"), path, h.st.path(dir, ""), data)
-	if err != nil {
+	dir := h.home()
+	data := append(state.AppendJSON(h.buffer(), &h.s), '\n')
+	if err := h.st.write(string(h.key)+".json", dir, string(h.key)+".json", data); err != nil {
 		return err
 	}
-	if h.archived && dir == sessionsDir {
+	if h.dir == archiveDir && dir == sessionsDir {
 		_ = os.Remove(h.st.archived(h.key))
 	}
-	h.dirty = false
-	h.removeSpooled()
+	h.dir, h.dirty = dir, false
 	return nil
 }
 
 func (h *held) release() {
-	if h.j != nil {
-		_ = h.j.Close()
-	}
-	h.unlock()
+	h.closeJournal()
+	h.lock.Close()
 }
 
 // over reports whether a session is ended, lost or removed.
 func over(s *state.Session) bool {
 	return s.End.At != 0 || s.Lost.At != 0 || s.Removed != 0
-}
-
-// quarantine moves a file that did not parse out of the way. Nothing in
-// quarantine/ is ever deleted.
-func (st *Store) quarantine(path string) error {
-	dir := st.path(quarantineDir, "")
-	if err := os.MkdirAll(dir, dirMode); err != nil {
-		return err
-	}
-	return rename(path, st.path(quarantineDir, time.Now().UTC().Format("20060102T150405.000000000")+"."+baseName(path)))
-}
-
-func baseName(path string) string {
-	for i := len(path) - 1; i >= 0; i-- {
-		if os.IsPathSeparator(path[i]) {
-			return path[i+1:]
-		}
-	}
-	return path
 }

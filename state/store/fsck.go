@@ -3,9 +3,9 @@ package store
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
+	"strconv"
 
 	"beckon/state"
 )
@@ -18,9 +18,10 @@ type Finding struct {
 }
 
 // Check folds every journal again and compares the result, byte for byte,
-// with the session's file. With rebuild set it writes what the journal says.
-// A session whose journal was rotated is folded from the snapshot it starts
-// with.
+// with the session's file. With rebuild set it mends what it finds: it writes
+// what the journal says, or, where the journal lost lines, notes in it what
+// the file says. What it replaces or cuts away is kept in quarantine. A session
+// whose journal was rotated is folded from the snapshot it starts with.
 func (st *Store) Check(rebuild bool) ([]Finding, error) {
 	keys, err := st.allKeys()
 	if err != nil {
@@ -43,28 +44,16 @@ func (st *Store) Check(rebuild bool) ([]Finding, error) {
 func (st *Store) allKeys() ([]Key, error) {
 	set := map[Key]bool{}
 	var all []Key
-	add := func(keys []Key) {
-		for _, k := range keys {
-			if !set[k] {
+	for _, dir := range []string{sessionsDir, archiveDir, journalDir} {
+		names, err := readNames(st.path(dir, ""))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		for _, n := range names {
+			if k := keyIn(n); !set[k] && (n == string(k)+".json" || n == string(k)+".jsonl") {
 				set[k] = true
 				all = append(all, k)
 			}
-		}
-	}
-	for _, dir := range []string{sessionsDir, archiveDir} {
-		keys, err := st.keys(dir)
-		if err != nil {
-			return nil, err
-		}
-		add(keys)
-	}
-	names, err := readNames(st.path(journalDir, ""))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	for _, n := range names {
-		if k := Key(n[:max(0, len(n)-len(".jsonl"))]); n == string(k)+".jsonl" && !bytes.ContainsRune([]byte(k), '.') {
-			add([]Key{k})
 		}
 	}
 	return all, nil
@@ -72,64 +61,144 @@ func (st *Store) allKeys() ([]Key, error) {
 
 // check compares one session with its journal, under its lock.
 func (st *Store) check(k Key, rebuild bool) (*Finding, error) {
-	unlock, err := st.lock(k, LockWait)
+	l, err := st.lock(k, LockWait)
 	if err != nil {
 		return nil, err
 	}
-	defer unlock()
-	h := &held{st: st, key: k}
-	path := st.session(k)
-	have, err := readFile(path, maxFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		path = st.archived(k)
-		have, err = readFile(path, maxFile)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	h := &held{st: st, key: k, lock: l}
+	defer h.release()
+	problem, err := h.examine()
+	if problem == "" || err != nil {
 		return nil, err
-	}
-	missing := err != nil
-	if missing {
-		path = st.session(k)
-	}
-	if _, err := state.DecodeJSON(have); errors.Is(err, state.ErrNewerSchema) {
-		return nil, err
-	}
-	s, bad, err := st.refolded(k)
-	if err != nil || s.Seq == 0 {
-		return nil, err
-	}
-	if missing && over(&s) {
-		return nil, nil // pruned; its journal is kept for history
-	}
-	want := append(state.AppendJSON(nil, &s), '\n')
-	var problem string
-	switch {
-	case missing:
-		problem = "the session file is missing"
-	case !bytes.Equal(have, want):
-		problem = "the session file is not what its journal says"
-	case bad > 0:
-		return &Finding{Key: k, Problem: fmt.Sprintf("%d journal lines do not parse", bad)}, nil
-	default:
-		return nil, nil
 	}
 	f := &Finding{Key: k, Problem: problem}
 	if rebuild {
-		f.Mended = replaceMaking(st.path(tmpDir, string(h.key)+".json"), path, st.path(sessionsDir, ""), want) == nil
+		if err := h.rebuild(); err != nil {
+			return nil, err
+		}
+		again, err := h.examine()
+		f.Mended = again == "" && err == nil
 	}
 	return f, nil
 }
 
-// refolded folds a session's journal from its start.
-func (st *Store) refolded(k Key) (s state.Session, bad int, err error) {
-	f, err := os.Open(st.journal(k))
+// examine says what is wrong with the session's files.
+func (h *held) examine() (problem string, err error) {
+	path := h.st.session(h.key)
+	if !exists(path) {
+		path = h.st.archived(h.key)
+	}
+	have, err := readFile(path, maxFile)
+	missing := errors.Is(err, fs.ErrNotExist) || errors.Is(err, errEmpty)
+	var s state.Session
+	if err == nil {
+		s, err = state.DecodeJSON(have)
+	}
+	switch {
+	case missing:
+	case err != nil && notOurs(path, err):
+		return "the session file does not parse", nil
+	case err != nil:
+		return "", err
+	}
+	if irregular(h.st.journal(h.key)) {
+		return "the journal is no file", nil
+	}
+	t, size, err := h.st.retellFile(h.key)
+	if err != nil {
+		return "", err
+	}
+	want := append(state.AppendJSON(nil, &t.s), '\n')
+	switch {
+	case t.bad > 0:
+		return strconv.Itoa(t.bad) + " journal lines do not parse", nil
+	case t.end < size:
+		return "the journal ends in half a line", nil
+	case missing && (t.s.Seq == 0 || over(&t.s)):
+		return "", nil // pruned; its journal is kept for history
+	case missing:
+		return "the session file is missing", nil
+	case t.s.Seq < s.Seq:
+		return "the journal lacks lines that the session file has", nil
+	case !bytes.Equal(have, want):
+		return "the session file is not what its journal says", nil
+	}
+	return "", nil
+}
+
+// retellFile folds a session's journal from its start.
+func (st *Store) retellFile(k Key) (t tale, size int64, err error) {
+	f, err := open(st.journal(k), os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
-		return s, 0, nil
+		return t, 0, nil
 	}
 	if err != nil {
-		return s, 0, err
+		return t, 0, err
 	}
 	defer f.Close()
-	_, bad, err = scan(f, 0, func(l Line, end int64) { s = foldLine(s, l, end) })
-	return s, bad, err
+	if size, _, err = f.Size(); err != nil {
+		return t, 0, err
+	}
+	t, err = retell(f)
+	return t, size, err
+}
+
+// rebuild makes the session's file what its journal says, having put the
+// journal in order. The newer of the two is the truth.
+func (h *held) rebuild() error {
+	if err := h.read(); err != nil {
+		return err
+	}
+	if err := h.openJournal(); err != nil {
+		return err
+	}
+	if err := h.retell(); err != nil {
+		return err
+	}
+	if err := h.dropBad(); err != nil {
+		return err
+	}
+	if err := h.retell(); err != nil {
+		return err
+	}
+	h.past = over(&h.s)
+	return h.commit()
+}
+
+// retell is catchUp from the journal's start.
+func (h *held) retell() error {
+	if h.s.Seq == 0 && h.j == nil {
+		return nil
+	}
+	h.s.Offset = -1
+	return h.catchUp()
+}
+
+// dropBad takes the lines that are none of ours out of the journal. The
+// journal as it was stays in quarantine.
+func (h *held) dropBad() error {
+	if h.j == nil {
+		return nil
+	}
+	var good []byte
+	var readErr error
+	_, bad, err := scan(h.j, 0, func(_ Line, start, end int64) {
+		line := make([]byte, end-start)
+		if _, err := h.j.ReadAt(line, start); err != nil {
+			readErr = err
+		}
+		good = append(good, line...)
+	})
+	if err = errors.Join(err, readErr); err != nil || bad == 0 {
+		return err
+	}
+	path := h.st.journal(h.key)
+	if err := h.st.setAside(path, func(to string) error { return h.copyFrom(0, to) }); err != nil {
+		return err
+	}
+	h.closeJournal() // Windows replaces no open file
+	if err := h.st.write(baseName(path), journalDir, baseName(path), good); err != nil {
+		return err
+	}
+	return h.openJournal()
 }

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"os"
 	"strconv"
-	"strings"
 
 	"beckon/event"
 	"beckon/event/jsonenc"
@@ -15,25 +13,20 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// segment is the size at which a journal is rotated. A tool event is about
-// 400 bytes, so a segment holds some ten thousand events.
-const segment = 4 << 20
-
-// maxSegments is how many rotated segments of a session are kept.
-const maxSegments = 8
-
-// maxLine bounds one journal line when reading: a snapshot of a session at its
-// limit of 64 KiB, and room.
-const maxLine = 256 << 10
+// maxLine bounds one journal line. The longest of ours is an event with a full
+// snapshot of background tasks, every byte of it escaped: a third of this.
+const maxLine = 1 << 20
 
 // Line is one journal line.
 type Line struct {
 	Change   state.Change
 	Us       int64          // what the hook took until the line was written, in microseconds
+	Spool    string         // the spool file that the event waited in, if it did
 	Snapshot *state.Session // set on the first line of a rotated journal
 }
 
-// Kind returns the line's kind: event, observation, action or snapshot.
+// Kind returns the line's kind: event, observation, action, snapshot, or
+// unknown for one that a newer version wrote.
 func (l Line) Kind() string {
 	switch {
 	case l.Snapshot != nil:
@@ -42,19 +35,27 @@ func (l Line) Kind() string {
 		return "event"
 	case l.Change.Observation != nil:
 		return "observation"
+	case l.Change.Action != nil:
+		return "action"
 	}
-	return "action"
+	return "unknown"
 }
+
+// lineStart is how every line of ours begins.
+const lineStart = `{"seq":`
 
 // appendLine appends l as a line, with its newline.
 func appendLine(dst []byte, l Line) []byte {
 	c := l.Change
 	kind := l.Kind()
-	dst = append(dst, `{"seq":`...)
+	dst = append(dst, lineStart...)
 	dst = strconv.AppendInt(dst, c.Seq, 10)
 	dst = jsonenc.Int(dst, "at", int64(c.At))
 	dst = jsonenc.Str(dst, "kind", kind)
 	dst = jsonenc.Int(dst, "us", l.Us)
+	if l.Spool != "" {
+		dst = jsonenc.Str(dst, "spool", l.Spool)
+	}
 	dst = jsonenc.Key(dst, kind)
 	switch kind {
 	case "snapshot":
@@ -65,6 +66,8 @@ func appendLine(dst []byte, l Line) []byte {
 		dst = jsonenc.Append(dst, c.Observation)
 	case "action":
 		dst = jsonenc.Append(dst, c.Action)
+	default:
+		dst = append(dst, "null"...)
 	}
 	return append(dst, '}', '\n')
 }
@@ -73,7 +76,8 @@ func appendLine(dst []byte, l Line) []byte {
 var errLine = errors.New("not a journal line")
 
 // parseLine reads one line, without its newline. A line of a kind that a
-// newer version added gives a Change that changes nothing.
+// newer version added gives a Change that changes nothing. A snapshot of a
+// newer schema is state.ErrNewerSchema: it cannot be passed over.
 func parseLine(b []byte) (Line, error) {
 	if !gjson.ValidBytes(b) {
 		return Line{}, errLine
@@ -89,6 +93,8 @@ func parseLine(b []byte) (Line, error) {
 			l.Change.At = event.Millis(v.Int())
 		case "us":
 			l.Us = v.Int()
+		case "spool":
+			l.Spool = v.Str
 		case "kind":
 			kind = v.Str
 		case kind:
@@ -122,34 +128,32 @@ func (l *Line) body(kind string, v gjson.Result) error {
 	return nil
 }
 
-// foldLine folds one journal line, which ends at offset end.
-func foldLine(s state.Session, l Line, end int64) state.Session {
+// foldLine folds one journal line, which ends at offset end, into s.
+func foldLine(s *state.Session, l *Line, end int64) {
 	if l.Snapshot != nil {
-		s = *l.Snapshot
+		*s = *l.Snapshot
 	} else {
-		s = state.Apply(s, l.Change)
+		*s = state.Apply(*s, l.Change)
 	}
 	s.Offset = end
-	return s
 }
 
-// scan calls each for every whole line of r from offset on and returns where
-// the last whole line ends. Lines that do not parse are counted and passed
-// over; a torn tail is not a line.
-func scan(r io.ReaderAt, offset int64, each func(l Line, end int64)) (end int64, bad int, err error) {
+// scan calls each for every whole line of r from offset on, with where the line
+// starts and where its newline ends, and returns where the last whole line
+// ends. Lines that do not parse are counted and passed over; a tail without a
+// newline is no line.
+func scan(r io.ReaderAt, offset int64, each func(l Line, start, end int64)) (end int64, bad int, err error) {
 	buf := make([]byte, 0, 64<<10)
+	start := offset // where buf begins in r
 	end = offset
+	long := false // the line under way is too long to be ours
 	for {
-		if len(buf) == cap(buf) {
-			if cap(buf) >= maxLine { // no line of ours: what follows it is read on
-				bad++
-				end += int64(len(buf))
-				buf = buf[:0]
-			} else {
-				buf = append(make([]byte, 0, 2*cap(buf)), buf...)
-			}
+		if len(buf) == cap(buf) && cap(buf) < maxLine {
+			buf = append(make([]byte, 0, 2*cap(buf)), buf...)
+		} else if len(buf) == cap(buf) {
+			long, start, buf = true, start+int64(len(buf)), buf[:0]
 		}
-		n, err := r.ReadAt(buf[len(buf):cap(buf)], end+int64(len(buf)))
+		n, readErr := r.ReadAt(buf[len(buf):cap(buf)], start+int64(len(buf)))
 		buf = buf[:len(buf)+n]
 		used := 0
 		for {
@@ -159,232 +163,99 @@ func scan(r io.ReaderAt, offset int64, each func(l Line, end int64)) (end int64,
 			}
 			line := buf[used : used+i]
 			used += i + 1
-			end += int64(i) + 1
-			l, lineErr := parseLine(bytes.Clone(line)) // what is decoded shares its memory
-			if lineErr != nil {
+			end = start + int64(used)
+			l, err := wholeLine(r, line, end, long)
+			long = false
+			switch {
+			case err == nil:
+				each(l, end-int64(len(line))-1, end)
+			case errors.Is(err, state.ErrNewerSchema):
+				return end, bad, err
+			default:
 				bad++
-				continue
 			}
-			each(l, end)
 		}
+		start += int64(used)
 		buf = append(buf[:0], buf[used:]...)
-		if err == io.EOF {
+		if readErr == io.EOF {
 			return end, bad, nil
 		}
-		if err != nil {
-			return end, bad, err
+		if readErr != nil {
+			return end, bad, readErr
 		}
 	}
 }
 
-// catchUp brings h.s to the end of the journal: it cuts off a torn tail and
-// folds the lines past the file's offset, so a kill between append and rename
-// costs nothing.
-func (h *held) catchUp() error {
-	info, err := h.j.Stat()
-	if err != nil {
-		return err
+// wholeLine parses a line of r that ends, with its newline, at end. A reader
+// that has no lock may have read its two halves before and after a writer cut
+// off a torn tail and wrote there: it is read once more.
+func wholeLine(r io.ReaderAt, line []byte, end int64, long bool) (Line, error) {
+	if long {
+		return Line{}, errLine
 	}
-	h.size = info.Size()
-	if h.size == h.s.Offset {
-		return nil
+	line = bytes.Clone(line) // what is decoded shares its memory
+	l, err := parseLine(line)
+	if err != errLine {
+		return l, err
 	}
-	h.dirty = true
-	if h.size > h.s.Offset && h.s.Seq > 0 {
-		if ok, err := h.foldRest(); ok || err != nil {
-			return err
-		}
+	if _, err := r.ReadAt(line, end-1-int64(len(line))); err != nil {
+		return Line{}, errLine
 	}
-	return h.refold()
+	return parseLine(line)
 }
 
-// foldRest folds the lines past h.s.Offset. It reports false, and changes
-// nothing, if what stands there does not follow h.s.
-func (h *held) foldRest() (bool, error) {
-	s, follows, first := h.s, true, true
-	end, _, err := scan(h.j, h.s.Offset, func(l Line, end int64) {
-		if first && (l.Change.Seq != s.Seq+1 || l.Snapshot != nil) {
+// tale is what a journal tells of a session.
+type tale struct {
+	s     state.Session
+	end   int64 // where its last whole line ends; more may follow that is none
+	bad   int   // lines in it that are none of ours
+	short bool  // it lacks lines that the session's file has: s is the file's
+}
+
+// bring brings s to the end of its journal r of length size. The result is
+// what the whole journal tells, got by its newest lines alone when they follow
+// s. Otherwise (after a rotation, or when a file was lost or damaged) the
+// whole is told again, and the newer of s and the journal is the truth.
+func bring(s state.Session, r io.ReaderAt, size int64) (tale, error) {
+	if s.Seq > 0 && 0 < s.Offset && s.Offset <= size {
+		t, follows, err := bringRest(s, r)
+		if follows || err != nil {
+			return t, err
+		}
+	}
+	t, err := retell(r)
+	if err == nil && t.s.Seq < s.Seq {
+		t.s, t.short = s, true
+	}
+	return t, err
+}
+
+// bringRest folds the lines past s.Offset. It reports false if what stands
+// there does not follow s.
+func bringRest(s state.Session, r io.ReaderAt) (t tale, follows bool, err error) {
+	var before [1]byte
+	if _, err := r.ReadAt(before[:], s.Offset-1); err != nil && err != io.EOF {
+		return t, false, err
+	}
+	if before[0] != '\n' {
+		return t, false, nil
+	}
+	follows = true
+	t.end, t.bad, err = scan(r, s.Offset, func(l Line, _, end int64) {
+		if l.Snapshot != nil || l.Change.Seq != s.Seq+1 {
 			follows = false
 		}
-		first = false
-		s = foldLine(s, l, end)
+		foldLine(&s, &l, end)
 	})
-	if err != nil || !follows {
-		return false, err
-	}
-	s.Offset = end
-	h.s = s
-	return true, h.truncate(end)
+	t.s = s
+	return t, follows && t.bad == 0, err
 }
 
-// refold folds the journal from its start: after a rotation that a crash
-// followed, after the session file was lost, or after the journal was. The
-// newer of the two is the truth.
-func (h *held) refold() error {
-	var s state.Session
-	end, _, err := scan(h.j, 0, func(l Line, end int64) { s = foldLine(s, l, end) })
-	if err != nil {
-		return err
+// retell folds a journal from its start.
+func retell(r io.ReaderAt) (t tale, err error) {
+	t.end, t.bad, err = scan(r, 0, func(l Line, _, end int64) { foldLine(&t.s, &l, end) })
+	if t.s.Seq > 0 {
+		t.s.Offset = t.end // lines that are none of ours count as read
 	}
-	if err := h.truncate(end); err != nil {
-		return err
-	}
-	if s.Seq >= h.s.Seq {
-		s.Offset = end
-		h.s = s
-		return nil
-	}
-	return h.writeSnapshot(h.j) // the journal lost lines: go on from the session
-}
-
-// truncate cuts a torn tail off the journal.
-func (h *held) truncate(end int64) error {
-	if end == h.size {
-		return nil
-	}
-	if err := h.j.Truncate(end); err != nil {
-		return err
-	}
-	h.size = end
-	return nil
-}
-
-// writeLine appends b to the journal. A write that did not go through whole
-// is taken back, so that the journal never holds half a line.
-func (h *held) writeLine(b []byte) error {
-	n, err := h.j.WriteAt(b, h.size)
-	if err != nil {
-		if n > 0 {
-			_ = h.j.Truncate(h.size)
-		}
-		return err
-	}
-	h.size += int64(n)
-	return nil
-}
-
-// writeSnapshot starts the journal f, or goes on in it, from h.s.
-func (h *held) writeSnapshot(f *os.File) error {
-	h.s.Offset = 0
-	b := appendLine(nil, Line{Change: state.Change{Seq: max(h.s.Seq, 1), At: h.s.Updated}, Snapshot: &h.s})
-	if f != h.j {
-		n, err := f.Write(b)
-		h.s.Offset = int64(n)
-		return err
-	}
-	err := h.writeLine(b)
-	h.s.Offset = h.size
-	return err
-}
-
-// rotate begins a new journal with a snapshot. The old one keeps its lines
-// under a name with the last sequence number in it. Both names lead to it
-// until the rename, so a kill leaves at worst a second name.
-func (h *held) rotate() error {
-	live, tmp := h.st.journal(h.key), h.st.path(tmpDir, string(h.key)+".jsonl")
-	old := h.st.path(journalDir, string(h.key)+"."+strconv.FormatInt(h.s.Seq, 10)+".jsonl")
-	f, err := os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_TRUNC, fileMode)
-	if err != nil {
-		return err
-	}
-	before := h.s
-	if err = h.writeSnapshot(f); err == nil {
-		if err = os.Link(live, old); errors.Is(err, os.ErrExist) {
-			err = nil
-		}
-	}
-	if err == nil {
-		err = rename(tmp, live)
-	}
-	if err != nil {
-		h.s = before
-		_ = f.Close()
-		_ = os.Remove(tmp)
-		return err
-	}
-	_ = h.j.Close()
-	h.j, h.size = f, h.s.Offset
-	h.dropSegments()
-	return nil
-}
-
-// dropSegments removes the oldest rotated segments beyond the limit.
-func (h *held) dropSegments() {
-	segs, err := h.st.segments(h.key)
-	if err != nil {
-		return
-	}
-	for len(segs) > maxSegments {
-		_ = os.Remove(h.st.path(journalDir, segs[0]))
-		segs = segs[1:]
-	}
-}
-
-// segments lists the file names of a session's rotated journals, oldest first.
-func (st *Store) segments(k Key) ([]string, error) {
-	names, err := readNames(st.path(journalDir, ""))
-	if err != nil {
-		return nil, err
-	}
-	var segs []string
-	for _, n := range names {
-		if seq(n, k) > 0 {
-			segs = append(segs, n)
-		}
-	}
-	sortBy(segs, func(n string) int64 { return seq(n, k) })
-	return segs, nil
-}
-
-// seq returns the sequence number in a rotated segment's name, 0 for any
-// other file.
-func seq(name string, k Key) int64 {
-	rest, ok := strings.CutPrefix(name, string(k)+".")
-	if !ok {
-		return 0
-	}
-	num, ok := strings.CutSuffix(rest, ".jsonl")
-	if !ok {
-		return 0
-	}
-	n, err := strconv.ParseInt(num, 10, 64)
-	if err != nil {
-		return 0
-	}
-	return n
-}
-
-// Lines calls each for every line of a session's journal after the sequence
-// number after, the rotated segments first. It takes no lock: a half-written
-// last line is left for the next call.
-func (st *Store) Lines(k Key, after int64, each func(Line)) error {
-	segs, err := st.segments(k)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	last := after
-	pass := func(l Line, _ int64) {
-		if l.Change.Seq > last && l.Snapshot == nil {
-			last = l.Change.Seq
-			each(l)
-		}
-	}
-	for _, name := range append(segs, string(k)+".jsonl") {
-		if n := seq(name, k); n > 0 && n <= after {
-			continue
-		}
-		f, err := os.Open(st.path(journalDir, name))
-		if errors.Is(err, os.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		_, _, err = scan(f, 0, pass)
-		_ = f.Close()
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return t, err
 }

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"time"
 
@@ -27,16 +29,16 @@ func (st *Store) Log(err error) {
 	_, _ = f.Write(append(line, '}', '\n'))
 }
 
-func (st *Store) openLog() (*os.File, error) {
+func (st *Store) openLog() (*file, error) {
 	path := st.LogFile()
 	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
-		_ = os.Rename(path, path+".1")
+		_ = rename(path, path+".1")
 	}
 	const flags = os.O_WRONLY | os.O_APPEND | os.O_CREATE
-	f, err := os.OpenFile(path, flags, fileMode)
-	if os.IsNotExist(err) {
+	f, err := open(path, flags)
+	if errors.Is(err, fs.ErrNotExist) {
 		if err = os.MkdirAll(st.path(logDir, ""), dirMode); err == nil {
-			f, err = os.OpenFile(path, flags, fileMode)
+			f, err = open(path, flags)
 		}
 	}
 	return f, err

@@ -2,12 +2,12 @@ package store
 
 import (
 	"cmp"
+	"math/rand/v2"
 	"os"
 	"slices"
-	"sync/atomic"
+	"strconv"
+	"strings"
 )
-
-var spoolCount atomic.Int64
 
 // readNames lists a directory in no particular order, hidden files left out.
 func readNames(dir string) ([]string, error) {
@@ -26,3 +26,13 @@ func sortBy(names []string, num func(string) int64) {
 		return cmp.Or(cmp.Compare(num(a), num(b)), cmp.Compare(a, b))
 	})
 }
+
+// keyIn returns the key that a file's name begins with. No key has a dot.
+func keyIn(name string) Key {
+	k, _, _ := strings.Cut(name, ".")
+	return Key(k)
+}
+
+// unique makes a word that is not made twice. It need not be secret:
+// math/rand is seeded by the system and spares the hook crypto/rand.
+func unique() string { return strconv.FormatUint(rand.Uint64(), 36) }

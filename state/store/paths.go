@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 )
 
 // File modes: what agents say is private to the user.
@@ -64,7 +65,7 @@ type Key string
 // name of at most 128 characters, else the hex of its SHA-256, so that no id
 // leaves the directory.
 func KeyOf(sessionID string) Key {
-	if plain(sessionID) {
+	if plain(sessionID) && !device(sessionID) {
 		return Key(sessionID)
 	}
 	sum := sha256.Sum256([]byte(sessionID))
@@ -83,6 +84,21 @@ func plain(id string) bool {
 		}
 	}
 	return true
+}
+
+// device reports whether Windows takes id, with any ending, for a device. The
+// answer is the same everywhere, since a directory may be shared.
+func device(id string) bool {
+	if len(id) != 3 && len(id) != 4 {
+		return false
+	}
+	switch name := strings.ToLower(id); name[:3] {
+	case "con", "prn", "aux", "nul":
+		return len(name) == 3
+	case "com", "lpt":
+		return len(name) == 4 && '0' <= name[3] && name[3] <= '9'
+	}
+	return false
 }
 
 // The directories of the store.

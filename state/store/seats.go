@@ -3,7 +3,6 @@ package store
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"math/rand/v2"
 	"strconv"
 
 	"beckon/event"
@@ -39,7 +38,7 @@ func (h *held) place(u *Update) string {
 	}
 	seat, method := correlate.Seat(h.claims(o, u))
 	o.Seat = seat
-	h.claim(o, e.Agent)
+	h.claim(o, e.Agent, u.Alive)
 	if h.s.Seq > 0 {
 		return ""
 	}
@@ -66,8 +65,8 @@ func (h *held) claims(o *event.Origin, u *Update) correlate.Input {
 // is gone; one without a process makes room for others without one, since
 // then the terminal is all that is known of either.
 func (st *Store) occupied(c *correlate.Claim, o *event.Origin, alive func(event.Process) state.Presence) bool {
-	s, err := st.peek(Key(c.Key))
-	if err != nil || over(&s) {
+	var s state.Session
+	if c.Key == "" || readSession(st.session(Key(c.Key)), &s) != nil || over(&s) { // without its lock: the file is always whole
 		return false
 	}
 	if s.Origin.Process.Pid == 0 {
@@ -77,7 +76,7 @@ func (st *Store) occupied(c *correlate.Claim, o *event.Origin, alive func(event.
 }
 
 // claim notes that the session now sits at o.
-func (h *held) claim(o *event.Origin, agent string) {
+func (h *held) claim(o *event.Origin, agent string, alive func(event.Process) state.Presence) {
 	process := processID(o.Process)
 	for _, id := range [...]string{process, launcherID(o.Launcher), terminalID(o, agent)} {
 		if id == "" {
@@ -87,14 +86,14 @@ func (h *held) claim(o *event.Origin, agent string) {
 		if c.Seat == o.Seat && c.Key == string(h.key) {
 			continue
 		}
-		if c.Seat != "" && c.Seat != o.Seat && id != process && h.st.occupied(&c, o, nil) {
+		if c.Seat != "" && c.Seat != o.Seat && id != process && h.st.occupied(&c, o, alive) {
 			continue // a nested agent does not take its parent's pane (CASE 7)
 		}
 		b := jsonenc.Str([]byte{'{'}, "seat_id", o.Seat)
 		b = append(jsonenc.Str(b, "key", string(h.key)), '}', '\n')
 		// The seat index only saves a search: an entry that cannot be written is
 		// made again at the next start.
-		_ = replaceMaking(h.st.path(tmpDir, id+"."+string(h.key)), h.st.path(seatsDir, id+".json"), h.st.path(seatsDir, ""), b)
+		_ = h.st.write(id+"."+string(h.key), seatsDir, id+".json", b)
 	}
 }
 
@@ -107,19 +106,11 @@ func (st *Store) readClaim(id string) (c correlate.Claim) {
 		return c
 	}
 	v := gjson.ParseBytes(data)
-	return correlate.Claim{Seat: v.Get("seat_id").Str, Key: v.Get("key").Str}
-}
-
-// peek reads a session without its lock; the file is always whole.
-func (st *Store) peek(k Key) (state.Session, error) {
-	if k == "" {
-		return state.Session{}, state.ErrNotSession
+	c = correlate.Claim{Seat: v.Get("seat_id").Str, Key: v.Get("key").Str}
+	if !plain(c.Key) { // no key of ours
+		return correlate.Claim{}
 	}
-	data, err := readFile(st.session(k), maxFile)
-	if err != nil {
-		return state.Session{}, err
-	}
-	return state.DecodeJSON(data)
+	return c
 }
 
 func processID(p event.Process) string {
@@ -156,9 +147,5 @@ func indexID(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// newSeat makes a seat id. It has to be unique, not secret: math/rand is
-// seeded by the system and spares the hook crypto/rand.
-func newSeat() string {
-	b := strconv.AppendUint(nil, rand.Uint64(), 36)
-	return "s" + string(b)
-}
+// newSeat makes a seat id.
+func newSeat() string { return "s" + unique() }

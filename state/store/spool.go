@@ -2,68 +2,118 @@ package store
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"beckon/event"
 	"beckon/state"
 )
 
-// spool keeps an event whose session could not be locked in time, for the
-// next holder. The directory is there only while something is in it, so that
-// a hook finds out by one failed open.
+// spool keeps an event whose session could not be had in time, for the next
+// holder. The directory is there only while something is in it, so that a hook
+// finds out by one failed open.
 func (st *Store) spool(k Key, c state.Change) error {
 	c.Seq = 1 // a line without a number is none; the holder gives the real one
-	b := appendLine(nil, Line{Change: c})
-	// The pid makes the name unique among writers, the time among one's events.
-	name := string(k) + "." + strconv.FormatInt(int64(c.At), 10) + "-" + strconv.Itoa(os.Getpid()) + "-" + strconv.FormatInt(int64(spoolCount.Add(1)), 10) + ".json"
-	return replaceMaking(st.path(spoolDir, "."+name), st.path(spoolDir, name), st.path(spoolDir, ""), b)
+	name := string(k) + "." + strconv.FormatInt(int64(c.At), 10) + "-" + stamp(time.Now()) + "-" + unique() + ".json"
+	return st.write(name, spoolDir, name, appendLine(nil, Line{Change: c}))
 }
 
 // drain folds the spooled events of the session in the order of their times.
-// One that cannot be written stays for the next holder.
-func (h *held) drain() {
+// One that cannot be folded now stays for the next holder.
+//
+// A spool file goes as soon as the journal has its event. A kill between the
+// two leaves a file whose event is folded already; the journal line has its
+// name, so no event is folded twice.
+func (h *held) drain(alive func(event.Process) state.Presence) {
 	names, err := readNames(h.st.path(spoolDir, ""))
 	if err != nil {
 		return
 	}
-	mine := slices.DeleteFunc(names, func(n string) bool { return spoolKey(n) != h.key })
-	sortBy(mine, func(n string) int64 { return int64(spoolAt(n)) })
-	for _, n := range mine {
-		path := h.st.path(spoolDir, n)
-		data, err := readFile(path, maxFile)
-		if err != nil {
+	names = slices.DeleteFunc(names, func(n string) bool { return spoolKey(n) != h.key })
+	if len(names) == 0 {
+		return
+	}
+	done, err := h.spooled()
+	if err != nil {
+		return
+	}
+	sortBy(names, spoolAt)
+	for _, n := range names {
+		if !done[n] && !h.drainOne(n, alive) {
 			continue
 		}
-		l, err := parseLine(data[:max(0, len(data)-1)])
-		if err != nil || l.Snapshot != nil {
+		h.unspool(n)
+	}
+	_ = os.Remove(h.st.path(spoolDir, "")) // only when it is empty
+}
+
+// drainOne folds one spool file and reports whether the journal has its event.
+func (h *held) drainOne(name string, alive func(event.Process) state.Presence) bool {
+	path := h.st.path(spoolDir, name)
+	data, err := readFile(path, maxLine)
+	if err != nil {
+		if errors.Is(err, errTooLarge) || irregular(path) {
 			_ = h.st.quarantine(path)
-			continue
 		}
-		u := Update{Change: l.Change}
-		h.place(&u)
-		if h.apply(u) != nil {
-			return
-		}
-		h.spooled = append(h.spooled, path)
+		return false
+	}
+	l, err := parseLine(data)
+	if err != nil {
+		_ = h.st.quarantine(path)
+		return false
+	}
+	if l.Change.Event == nil {
+		return false // a newer version may know what it is
+	}
+	u := Update{Change: l.Change, Alive: alive}
+	h.place(&u)
+	err = h.apply(&u, name)
+	if errors.Is(err, errLine) {
+		_ = h.st.quarantine(path)
+	}
+	return err == nil
+}
+
+// unspool removes a spool file. One that cannot be removed is emptied, which
+// is as good.
+func (h *held) unspool(name string) {
+	path := h.st.path(spoolDir, name)
+	if os.Remove(path) != nil {
+		_ = os.Truncate(path, 0)
 	}
 }
 
-// removeSpooled removes the spool files that the journal now holds.
-func (h *held) removeSpooled() {
-	for _, p := range h.spooled {
-		_ = os.Remove(p)
+// spooled returns the names of the spool files that the session's journal
+// holds. The segment before it is read too, since a drain may rotate.
+func (h *held) spooled() (map[string]bool, error) {
+	done := map[string]bool{}
+	note := func(l Line, _, _ int64) {
+		if l.Spool != "" {
+			done[l.Spool] = true
+		}
 	}
-	if len(h.spooled) > 0 {
-		_ = os.Remove(h.st.path(spoolDir, "")) // only when it is empty
+	segs, err := h.st.segments(h.key)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
-	h.spooled = nil
+	if n := len(segs); n > 0 {
+		if err := scanFile(h.st.path(journalDir, segs[n-1]), note); err != nil {
+			return nil, err
+		}
+	}
+	if h.j != nil {
+		_, _, err = scan(io.NewSectionReader(h.j, 0, h.size), 0, note)
+	}
+	return done, err
 }
 
-// DrainSpool folds everything that is spooled, for readers.
+// DrainSpool folds everything that is spooled, for readers. What belongs to a
+// session that a writer holds is left to the next one.
 func (st *Store) DrainSpool() error {
 	names, err := readNames(st.path(spoolDir, ""))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -76,23 +126,25 @@ func (st *Store) DrainSpool() error {
 			continue
 		}
 		done[k] = true
-		err = errors.Join(err, st.Heal(k))
+		if e := st.heal(k, noWait); !errors.Is(e, ErrBusy) {
+			err = errors.Join(err, e)
+		}
 	}
 	return err
 }
 
 // spoolKey returns the key in a spool file's name, empty for other files.
 func spoolKey(name string) Key {
-	k, _, ok := strings.Cut(name, ".")
-	if !ok || !strings.HasSuffix(name, ".json") {
+	if !strings.HasSuffix(name, ".json") {
 		return ""
 	}
-	return Key(k)
+	return keyIn(name)
 }
 
-func spoolAt(name string) event.Millis {
+// spoolAt returns the time of the event in a spool file's name.
+func spoolAt(name string) int64 {
 	_, rest, _ := strings.Cut(name, ".")
 	at, _, _ := strings.Cut(rest, "-")
 	n, _ := strconv.ParseInt(at, 10, 64)
-	return event.Millis(n)
+	return n
 }

@@ -80,7 +80,7 @@ var scripts = map[string][]Reply{
 	"hi":       {say("Hi there. Everything is done; the work is complete.")},
 	"question": {say("I looked at both. Which one should I use, the first or the second?")},
 	"slow":     {{Text: strings.Repeat("Word after word this answer goes on. ", 40), Pace: 150 * time.Millisecond}},
-	"words":    {{Text: "One word and another, slowly, until the end of it.", Pace: 200 * time.Millisecond}},
+	"words":    {{Text: strings.Repeat("One word and another, slowly.\n\n", 6) + "That is the end of it.", Pace: 200 * time.Millisecond}},
 	"hang":     {{Text: "That took a while.", Delay: 30 * time.Second}},
 	"think":    {{Text: "Here is the late answer.", Delay: 5 * time.Second}},
 

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"beckon/event"
+	"beckon/render/term"
+	"beckon/state/stats"
+	"beckon/state/store"
+)
+
+type statsCmd struct {
+	Days int  `default:"7" help:"How many days, today included."`
+	JSON bool `name:"json" help:"Print JSON."`
+}
+
+// statsJSON is the format of `stats --json`.
+type statsJSON struct {
+	Schema   int                  `json:"schema"`
+	Days     []stats.Day          `json:"days"`
+	Projects map[string]stats.Day `json:"projects"`
+}
+
+func (c *statsCmd) Run(a *app) error {
+	if c.Days < 1 {
+		return usageError{fmt.Errorf("--days %d: must be at least 1", c.Days)}
+	}
+	now := clock(a.reader().Now(time.Now())).In(time.Local)
+	first := now.AddDate(0, 0, 1-c.Days).Format(time.DateOnly)
+	totals, err := a.totals(event.Millis(now.UnixMilli()), first)
+	if err != nil {
+		return err
+	}
+	days, projects := totals.Days(), totals.Projects()
+	if c.JSON {
+		return writeJSON(a.stdout, statsJSON{Schema: 1, Days: days, Projects: projects})
+	}
+	if len(days) == 0 {
+		_, err := fmt.Fprintln(a.stdout, "nothing was done in these days")
+		return err
+	}
+	color, err := a.colorChoice("")
+	if err != nil {
+		return err
+	}
+	names := slices.SortedFunc(maps.Keys(projects), func(x, y string) int {
+		return cmp.Or(cmp.Compare(projects[y].Busy, projects[x].Busy), cmp.Compare(x, y))
+	})
+	return term.Stats(a.stdout, days, names, projects, term.Style{Color: a.color(color), Width: a.width()})
+}
+
+// totals folds the journals of every session from the day first on.
+func (a *app) totals(now event.Millis, first string) (*stats.Totals, error) {
+	// Looking first notes what no hook told: a killed session must not count as
+	// at work until now.
+	if _, _, err := a.look(false); err != nil {
+		return nil, err
+	}
+	totals := stats.New(time.Local).From(first)
+	keys, err := a.st.Keys()
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range keys {
+		s := totals.Session()
+		if err := a.st.Lines(k, 0, func(l store.Line) { s.Line(l.Change, l.Snapshot) }); err != nil {
+			return nil, fmt.Errorf("reading the journal of session %q: %w", string(k), err)
+		}
+		s.End(now)
+	}
+	return totals, nil
+}

@@ -1,0 +1,300 @@
+package intent
+
+import "strings"
+
+const (
+	// tailLength is how many sentences from the end may hold the question that
+	// a person has to answer.
+	tailLength = 16
+	// endLength is how many sentences from the end say what comes next.
+	endLength = 5
+	// lateProse is how many sentences may follow a request that has no
+	// question mark.
+	lateProse = 3
+	// shortWords is the length in words up to which a sentence after a question
+	// is a mere addition: "Thanks!", "(y/n)", an address.
+	shortWords = 3
+	// shortBytes is the same for languages that put no space between words.
+	shortBytes = 30
+)
+
+// decide returns the rule that the message falls under and, for a question,
+// the sentence that asks; -1 without one.
+func (r *reading) decide() (rule, int) {
+	n := len(r.all)
+	if n == 0 {
+		return r.wordless(), -1
+	}
+	if rule, at := r.asked(); at >= 0 {
+		return rule, at
+	}
+	if r.marked >= 0 {
+		return marker, -1
+	}
+	if rule, at := r.halted(); at >= 0 {
+		return rule, at
+	}
+	return r.ended(), -1
+}
+
+// wordless is the verdict on a message without sentences.
+func (r *reading) wordless() rule {
+	switch {
+	case r.marked >= 0:
+		return marker
+	case r.any:
+		return states
+	}
+	return empty
+}
+
+// asked looks for the question that is open at the end, from the end.
+func (r *reading) asked() (rule, int) {
+	first := max(0, len(r.all)-tailLength, r.marked)
+	for i := len(r.all) - 1; i >= first; i-- {
+		if rule, ok := r.judge(i); ok {
+			return rule, r.firstOfList(i)
+		}
+	}
+	return 0, -1
+}
+
+// judge reports whether sentence i is an open question, and by which rule.
+func (r *reading) judge(i int) (rule, bool) {
+	s := &r.all[i]
+	switch {
+	case s.kind == table || s.tags.has(quoting):
+		return 0, false
+	case !s.asks && !(s.aside && s.tags.has(addressing)):
+		return r.judgePhrase(i)
+	case s.kind == item:
+		return r.judgeItem(i)
+	}
+	return r.judgeMark(i)
+}
+
+// judgeMark judges a sentence that ends in a question mark.
+func (r *reading) judgeMark(i int) (rule, bool) {
+	s := &r.all[i]
+	last := r.proseAfter(i) == 0
+	switch {
+	case s.tags.has(closing) && !s.tags.has(insisting) && !r.hasOptions(i):
+		return 0, false
+	case s.kind == heading && i+1 < len(r.all):
+		return 0, false
+	case !last && r.selfAnswered(i):
+		return 0, false
+	case s.tags.has(continuing):
+		return asksToContinue, true
+	case s.tags.has(offering) && r.dispensable(i):
+		return 0, false
+	case last && (i+1 == len(r.all) || s.tags.has(addressing) || r.all[i+1].kind == prose):
+		return asksLast, true
+	case !last || s.tags.has(addressing):
+		return asksBefore, true
+	}
+	return 0, false
+}
+
+// hasOptions reports whether options stand around the question i.
+func (r *reading) hasOptions(i int) bool {
+	if i+1 < len(r.all) && r.all[i+1].kind == item {
+		return true
+	}
+	for j := max(0, i-tailLength/2); j < i; j++ {
+		if r.all[j].tags.has(optional) {
+			return true
+		}
+	}
+	return false
+}
+
+// selfAnswered reports whether the question i is answered by what follows it.
+func (r *reading) selfAnswered(i int) bool {
+	next := &r.all[i+1]
+	if next.tags.has(reasoning) {
+		return false
+	}
+	answered := next.tags.has(answering) && next.par == r.all[i].par
+	switch t := r.all[i].tags; {
+	case t.has(addressing):
+		return answered
+	case t.has(polar):
+		return answered || r.proseAfter(i) > lateProse
+	}
+	return true
+}
+
+// dispensable reports whether the offer i leaves nothing undone: the work was
+// reported done before it, nothing failed, and it is not a choice.
+func (r *reading) dispensable(i int) bool {
+	s := &r.all[i]
+	if s.tags.has(choosing) || r.troubled(i) || i+1 < len(r.all) && r.all[i+1].kind == item {
+		return false
+	}
+	return s.tags.has(extra) || r.worked(i)
+}
+
+// worked reports whether work was reported done up to sentence i.
+func (r *reading) worked(i int) bool {
+	for j := 0; j < i; j++ {
+		if r.all[j].tags.has(finishing) {
+			return true
+		}
+	}
+	return r.marked >= 0
+}
+
+// troubled reports whether something lacks or blocks shortly before i.
+func (r *reading) troubled(i int) bool {
+	for j := max(0, i-endLength); j < i; j++ {
+		if t := r.all[j].tags; t.has(lacking) || t.has(blocking) {
+			return true
+		}
+	}
+	return false
+}
+
+// judgeItem judges a question in a list: what introduces the list counts.
+func (r *reading) judgeItem(i int) (rule, bool) {
+	s := &r.all[i]
+	intro := r.introOf(i)
+	if intro >= 0 {
+		t := r.all[intro].tags
+		switch {
+		case t.has(made) || t.has(quoting):
+			return 0, false
+		case t.has(listing) || t.has(insisting) || t.has(asking):
+			return asksInList, true
+		case t.has(finishing):
+			return 0, false
+		}
+	}
+	if r.proseAfter(i) == 0 && (s.tags.has(addressing) || i+1 == len(r.all)) {
+		return asksInList, true
+	}
+	return 0, false
+}
+
+// introOf returns the sentence that introduces the list around i, or -1.
+func (r *reading) introOf(i int) int {
+	for i >= 0 && r.all[i].kind == item {
+		i--
+	}
+	return i
+}
+
+// firstOfList returns the first question of the list around i.
+func (r *reading) firstOfList(i int) int {
+	if r.all[i].kind != item {
+		return i
+	}
+	first := i
+	for ; i >= 0 && r.all[i].kind == item; i-- {
+		if r.all[i].asks {
+			first = i
+		}
+	}
+	return first
+}
+
+// judgePhrase judges a sentence without question mark.
+func (r *reading) judgePhrase(i int) (rule, bool) {
+	s := &r.all[i]
+	if !s.tags.has(insisting) && (!s.tags.has(asking) || s.tags.has(closing) || s.kind != prose) {
+		return 0, false
+	}
+	if s.tags.has(opining) && r.worked(i) && !s.tags.has(insisting) {
+		return 0, false
+	}
+	if s.kind == heading && i+1 < len(r.all) || r.proseAfter(i) > lateProse {
+		return 0, false
+	}
+	for j := i + 1; j < len(r.all); j++ {
+		if r.resumes(j) {
+			return 0, false
+		}
+	}
+	return asksByPhrase, true
+}
+
+// resumes reports whether sentence i, after a request, shows that the agent
+// did not wait for the answer.
+func (r *reading) resumes(i int) bool {
+	s := &r.all[i]
+	return s.tags.has(finishing) || s.tags.has(going) && s.kind == prose && !s.tags.has(hinging)
+}
+
+// proseAfter returns how many sentences of running text follow sentence i,
+// polite and very short ones left out.
+func (r *reading) proseAfter(i int) int {
+	n := 0
+	for j := i + 1; j < len(r.all); j++ {
+		s := &r.all[j]
+		if s.kind == prose && !s.tags.has(closing) && !s.short() {
+			n++
+		}
+	}
+	return n
+}
+
+// short reports whether a sentence is a mere addition to the one before it.
+func (s *sentence) short() bool {
+	return len(s.text) < shortBytes && strings.Count(s.text, " ") < shortWords
+}
+
+// halted looks for work that is not over: the end says what comes next, what
+// stands in the way or what is missing, and nothing after it reports success.
+func (r *reading) halted() (rule, int) {
+	first := max(0, len(r.all)-endLength)
+	for i := len(r.all) - 1; i >= first; i-- {
+		s := &r.all[i]
+		switch {
+		case s.tags.has(going) && !s.tags.has(asking) && !s.tags.has(closing):
+			return goingOn, i
+		case s.tags.has(blocking):
+			return blocked, i
+		case s.tags.has(lacking):
+			return unfinished, i
+		case (s.tags.has(blockedOnce) || s.tags.has(pleading)) && !r.worked(len(r.all)):
+			return blocked, i
+		case s.tags.has(finishing):
+			return 0, -1
+		}
+	}
+	return 0, -1
+}
+
+// ended tells the ways apart in which finished work is reported.
+func (r *reading) ended() rule {
+	var t tags
+	for i := range r.all {
+		t |= r.all[i].tags
+	}
+	var end tags
+	for i := max(0, len(r.all)-endLength); i < len(r.all); i++ {
+		t := r.all[i].tags
+		if r.all[i].kind == item {
+			t &^= 1<<handing | 1<<pleading // more often what was done than what to do
+		}
+		end |= t
+	}
+	worked := t.has(finishing) || t.has(summing)
+	switch {
+	case (end.has(closing) || end.has(opining)) && worked:
+		return closes
+	case (end.has(handing) || end.has(pleading)) && worked:
+		return handsOver
+	case end.has(closing):
+		return closesOnly
+	case end.has(handing):
+		return handsOverOnly
+	case end.has(offering) && t.has(finishing):
+		return offers
+	case t.has(summing):
+		return summarizes
+	case t.has(finishing):
+		return done
+	}
+	return states
+}

@@ -1,0 +1,309 @@
+package intent
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	// partWord stands between the parts of a sentence: a colon, semicolon or
+	// dash.
+	partWord = "|"
+	partMark = '|'
+	// strange stands for what is not the agent's own words.
+	strange = "_"
+	// maxQuote is the longest quotation or inline code, in bytes: an apostrophe
+	// that nothing closes must not swallow the text, nor cost a scan of it.
+	maxQuote = 400
+)
+
+// inline reads src[i:end], the text of one line, into sentences.
+func (r *reading) inline(i, end int) {
+	if r.open {
+		r.space()
+	}
+	depth := 0
+	for i < end {
+		c := r.src[i]
+		switch {
+		case c == '`':
+			i = r.code(i, end)
+		case c == '(' || c == '[':
+			if closesBefore(r.src[i:end], c) {
+				depth++
+			}
+			r.space()
+			i++
+		case c == ')' || c == ']':
+			depth = max(0, depth-1)
+			i = r.link(i, end)
+		case c == 'h' && isURL(r.src[i:end]) || c == 'w' && strings.HasPrefix(r.src[i:end], "www."):
+			i = r.address(i, end)
+		case c == '.' || c == '!' || c == '?':
+			i = r.stop(i, end, depth)
+		case c < utf8.RuneSelf:
+			i = r.ascii(i, end)
+		default:
+			i = r.wide(i, end, depth)
+		}
+	}
+}
+
+// ascii reads the letter, digit or mark at src[i].
+func (r *reading) ascii(i, end int) int {
+	c := r.src[i]
+	switch {
+	case 'a' <= c && c <= 'z' || '0' <= c && c <= '9':
+		r.put(c, i)
+	case 'A' <= c && c <= 'Z':
+		r.put(c+'a'-'A', i)
+	case c == '"':
+		return r.quotation(i, end, 1, `"`)
+	case c == '\'':
+		return r.apostrophe(i, end)
+	case c == '_' && i > 0 && wordByte(r.src[i-1]) && i+1 < end && wordByte(r.src[i+1]):
+		r.put(c, i)
+	case c == '*' || c == '_' || c == '~' || c == '\\':
+	case c == ';' || c == ':' && ended(r.src, i+1, end) || c == '-' && spaced(r.src, i, i+1, end):
+		r.part()
+	default:
+		r.space()
+	}
+	return i + 1
+}
+
+// wide reads the rune at src[i], which is not ASCII.
+func (r *reading) wide(i, end, depth int) int {
+	c, n := utf8.DecodeRuneInString(r.src[i:end])
+	if closer := closerOf(c); closer != "" {
+		return r.quotation(i, end, n, closer)
+	}
+	switch c {
+	case '’':
+		if r.open && i+n < end && wordByte(r.src[i+n]) {
+			r.put('\'', i)
+		}
+	case '…':
+		return r.stop(i, end, depth)
+	case '。', '！', '？', '．', '؟':
+		r.endSentence(i+n, c == '？' || c == '؟')
+	case '：', '；', '—', '–':
+		r.part()
+	default:
+		if unicode.IsLetter(c) || unicode.IsDigit(c) || unicode.IsMark(c) {
+			r.start(i)
+			r.norm = utf8.AppendRune(r.norm, unicode.ToLower(c))
+		} else {
+			r.space()
+		}
+	}
+	return i + n
+}
+
+// closerOf returns what closes a quotation opened by c, or "".
+func closerOf(c rune) string {
+	switch c {
+	case '“':
+		return "”"
+	case '„':
+		return "“”\""
+	case '‘', '‚':
+		return "’‘"
+	case '«':
+		return "»"
+	case '»':
+		return "«"
+	case '「':
+		return "」"
+	case '『':
+		return "』"
+	}
+	return ""
+}
+
+// quotation skips the quotation that opens at src[i] with n bytes and ends
+// with one of the closers; a mark that nothing closes is skipped alone.
+func (r *reading) quotation(i, end, n int, closers string) int {
+	from := i + n
+	j := strings.IndexAny(r.src[from:min(end, from+maxQuote)], closers)
+	if j < 0 {
+		r.space()
+		return from
+	}
+	r.word(strange, i)
+	_, size := utf8.DecodeRuneInString(r.src[from+j:])
+	return from + j + size
+}
+
+// apostrophe reads a single quote: inside a word, or around a quotation.
+func (r *reading) apostrophe(i, end int) int {
+	before := i > 0 && (wordByte(r.src[i-1]) || r.src[i-1] >= utf8.RuneSelf)
+	if before {
+		if i+1 < end && wordByte(r.src[i+1]) {
+			r.put('\'', i)
+		}
+		return i + 1
+	}
+	limit := min(end, i+1+maxQuote)
+	for j := i + 1; j < limit; j++ {
+		if r.src[j] == '\'' && (j+1 == end || !wordByte(r.src[j+1])) {
+			r.word(strange, i)
+			return j + 1
+		}
+	}
+	return i + 1
+}
+
+// code skips inline code.
+func (r *reading) code(i, end int) int {
+	n := run(r.src[:end], i)
+	limit := min(end, i+n+maxQuote)
+	for j := i + n; j < limit; {
+		k := strings.IndexByte(r.src[j:limit], '`')
+		if k < 0 {
+			break
+		}
+		j += k
+		m := run(r.src[:end], j)
+		if m == n {
+			r.word(strange, i)
+			return j + m
+		}
+		j += m
+	}
+	return i + n
+}
+
+// link skips the address of a Markdown link whose text ends at src[i].
+func (r *reading) link(i, end int) int {
+	r.space()
+	if r.src[i] == ']' && i+1 < end && r.src[i+1] == '(' {
+		if j := strings.IndexByte(r.src[i:min(end, i+maxQuote)], ')'); j >= 0 {
+			return i + j + 1
+		}
+	}
+	return i + 1
+}
+
+// closesBefore reports whether the bracket that s starts with is closed in s.
+func closesBefore(s string, open byte) bool {
+	closer := byte(')')
+	if open == '[' {
+		closer = ']'
+	}
+	return strings.IndexByte(s[:min(len(s), maxQuote)], closer) >= 0
+}
+
+func isURL(s string) bool {
+	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
+}
+
+// address skips a URL, but not the punctuation behind it.
+func (r *reading) address(i, end int) int {
+	r.word(strange, i)
+	j := i
+	for j < end && strings.IndexByte(" \t<>\"'`)]}|", r.src[j]) < 0 {
+		j++
+	}
+	for j > i && strings.IndexByte(".,;:!?*_", r.src[j-1]) >= 0 {
+		j--
+	}
+	return j
+}
+
+// stop reads the full stops, exclamation and question marks at src[i], which
+// end a sentence when space or the end of the line follows them.
+func (r *reading) stop(i, end, depth int) int {
+	asks, dots := false, 0
+	j := i
+	for j < end && strings.IndexByte(".!?", r.src[j]) >= 0 || strings.HasPrefix(r.src[j:end], "…") {
+		asks = asks || r.src[j] == '?'
+		dots++
+		if r.src[j] >= utf8.RuneSelf {
+			j += len("…") - 1
+		}
+		j++
+	}
+	at := j
+	for j < end && strings.IndexByte("*_~", r.src[j]) >= 0 {
+		j++
+	}
+	switch {
+	case !ended(r.src, j, end) || depth > 0:
+		r.now.aside = r.now.aside || asks && r.open && depth > 0
+		if r.src[i] == '.' && r.open && dots == 1 {
+			r.put('.', i)
+		} else {
+			r.space()
+		}
+	case !asks && dots == 1 && r.src[i] == '.' && j < end && r.abbreviated():
+		r.space()
+	default:
+		r.endSentence(at, asks)
+	}
+	return j
+}
+
+// ended reports whether a word ends at src[i].
+func ended(src string, i, end int) bool {
+	return i >= end || src[i] == ' ' || src[i] == '\t' || src[i] == ')' || src[i] == ']' || src[i] == '|'
+}
+
+// spaced reports whether there is space on both sides of src[from:to].
+func spaced(src string, from, to, end int) bool {
+	return from > 0 && src[from-1] == ' ' && to < end && src[to] == ' '
+}
+
+func wordByte(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+}
+
+// abbreviated reports whether the word before a full stop is an abbreviation.
+func (r *reading) abbreviated() bool {
+	word := string(r.norm[r.now.lo:])
+	if i := strings.LastIndexByte(word, ' '); i >= 0 {
+		word = word[i+1:]
+	}
+	switch word {
+	case "e.g", "i.e", "eg", "ie", "etc", "vs", "approx", "cf", "z.b", "d.h", "bzw", "p.ej", "ex":
+		return true
+	}
+	return false
+}
+
+// start begins a sentence at src[at] unless one is being read.
+func (r *reading) start(at int) {
+	if !r.open {
+		r.open = true
+		r.now.from, r.now.lo = at, len(r.norm)
+	}
+}
+
+// put adds a byte to the word being read.
+func (r *reading) put(c byte, at int) {
+	r.start(at)
+	r.norm = append(r.norm, c)
+}
+
+// space ends the word being read.
+func (r *reading) space() {
+	if r.open && len(r.norm) > r.now.lo && r.norm[len(r.norm)-1] != ' ' {
+		r.norm = append(r.norm, ' ')
+	}
+}
+
+// word adds a whole word.
+func (r *reading) word(w string, at int) {
+	r.start(at)
+	r.space()
+	r.norm = append(r.norm, w...)
+	r.norm = append(r.norm, ' ')
+}
+
+// part ends a part of the sentence.
+func (r *reading) part() {
+	if r.open && len(r.norm) > r.now.lo {
+		r.word(partWord, 0)
+	}
+}

@@ -1,0 +1,37 @@
+package intent
+
+var portuguese = language{
+	code:    "pt",
+	common:  []string{"o", "os", "as", "e", "é", "uma", "um", "do", "da", "para", "que", "com", "por", "em", "não", "está", "são", "foi", "foram", "ainda", "você", "de", "a", "me", "se", "no", "na", "ao"},
+	letters: "ãõç",
+	verbs:   []string{"corrigido", "corrigida", "corrigi", "adicionado", "adicionada", "adicionei", "removido", "removi", "renomeado", "renomeei", "substituído", "substituí", "atualizado", "atualizada", "atualizei", "alterado", "alterei", "criado", "criada", "criei", "escrito", "escrevi", "movido", "movi", "terminado", "terminei", "concluído", "concluída", "pronto", "pronta", "feito", "implementado", "implementada", "implementei", "resolvido", "resolvida", "resolvi", "testado", "testei", "verificado", "publicado", "publiquei", "migrado", "migrei", "convertidos", "ajustado", "ajustei"},
+	lead:    []string{"está", "estão", "foi", "foram", "tudo", "já", "e", "também", "eu", "agora", "é", "são"},
+	passive: []string{"está", "estão", "foi", "foram", "sido"},
+	phrases: [families][]string{
+		asking: {
+			"por favor confirme", "por favor confirma", "confirme por favor", "^confirme", "por favor escolha", "por favor informe", "escolha", "diga me", "me diga", "me informe", "informe me", "me avise", "avise me", "você pode", "pode me", "poderia", "preciso de", "preciso que", "preciso saber", "sua decisão", "sua opinião", "o que você acha", "o que acha", "algumas perguntas", "perguntas em aberto", "você decide", "me envie", "me passe",
+		},
+		insisting:   {"antes de eu", "antes que eu", "antes de continuar", "antes de começar", "assim que você", "quando você confirmar", "até você", "até que você", "aguardo sua", "aguardo seu", "aguardando sua", "aguardando seu", "não sei se", "não tenho certeza", "preciso da sua", "preciso do seu"},
+		continuing:  {"devo continuar", "devo prosseguir", "devo começar", "posso continuar", "posso prosseguir", "quer que eu continue", "continuo$", "prossigo$", "sigo em frente$"},
+		addressing:  {"você", "vocês", "seu", "sua", "te", "devo", "posso", "quer", "prefere", "gostaria", "qual", "quais", "tudo bem", "concorda", "de acordo", "pode"},
+		choosing:    {"ou prefere", "ou melhor", "qual", "em vez disso"},
+		offering:    {"quer que eu", "gostaria que eu", "você quer que", "deseja que eu", "posso também", "também posso", "se quiser posso", "se quiser eu"},
+		extra:       {"também", "além disso", "adicionalmente"},
+		closing:     {"me avise se", "avise se", "me diga se", "diga se", "fique à vontade", "não hesite", "mais alguma coisa", "algo mais", "como posso ajudar", "em que posso ajudar", "o que fazemos agora", "qual é o próximo", "espero que ajude", "espero ter ajudado", "de nada", "boa sorte", "até logo", "isso responde", "isso ajuda"},
+		handing:     {"agora você pode", "você já pode", "já pode", "para testar", "para verificar", "para usar", "^execute", "^rode", "^abra", "^reinicie", "^recarregue", "deve funcionar", "pronta para", "pronto para"},
+		blocking:    {"não tenho permissão", "não tenho acesso", "não posso", "não consigo", "permissão negada", "acesso negado", "não autenticado", "execute o comando", "faça login", "^erro", "expirou"},
+		blockedOnce: {"não consegui", "não pude", "falhou", "foi rejeitado", "foi rejeitada", "foi negado"},
+		finishing:   {"^pronto", "^feito", "^concluído", "testes passaram", "testes passam", "testes estão verdes", "está pronto", "está pronta", "já funciona", "voltou a funcionar", "não * mais"},
+		going:       {"agora vou", "vou", "em seguida", "a seguir", "passo para", "continuo com", "estou verificando", "estou rodando", "estou trabalhando", "estou aguardando", "aviso quando", "avisarei", "em segundo plano", "em andamento", "falta", "faltam", "resta", "restam", "próximo passo", "aguardando a", "aguardando o"},
+		lacking:     {"ainda não", "não está pronto", "não está concluído", "ainda falham", "ainda falha", "falham", "incompleto", "parcialmente"},
+		summing:     {"resumo das alterações", "resumo das mudanças", "aqui está um resumo", "arquivos alterados", "arquivos modificados"},
+		answering:   {"^porque", "^sim", "^não", "^é", "^ninguém", "^assim"},
+		reasoning:   {"^encontrei", "^vejo", "^se", "^ambos", "^ambas", "^sem", "^eu", "^depende"},
+		polar:       {"^é", "^está", "^há", "^deve", "^devo", "^pode", "^qual", "^quais"},
+		optional:    {"^opção", "^alternativa", "duas opções", "duas alternativas"},
+		listing:     {"perguntas", "decisão", "decidir", "esclarecer", "antes de", "dúvidas"},
+		made:        {"aqui estão", "como pediu", "seções", "escrevi"},
+		quoting:     {"você perguntou", "sua pergunta"},
+		affirming:   {"sim", "ok", "pode", "pode seguir", "pode continuar", "pode fazer", "claro", "certo", "beleza", "continue", "continua", "prossiga", "vá em frente", "vai em frente", "perfeito", "faça", "faz isso", "por favor", "obrigado", "obrigada", "aprovado", "tudo bem", "isso"},
+	},
+}

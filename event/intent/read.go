@@ -1,0 +1,380 @@
+package intent
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+)
+
+// kind is what a sentence stands in.
+type kind uint8
+
+const (
+	prose kind = iota
+	heading
+	item
+	table
+)
+
+const (
+	// maxSentences is how many sentences are compared with the tables, from the
+	// end; a message of nothing but question marks has thousands.
+	maxSentences = 64
+	// softWrap is the length in bytes from which a line is taken to be wrapped
+	// by an editor, so that its sentence goes on in the next.
+	softWrap = 60
+)
+
+// sentence is one sentence of a message, in the form phrases are written in.
+type sentence struct {
+	text     string
+	kind     kind
+	asks     bool // ends in a question mark
+	aside    bool // has a question in brackets
+	par      int  // number of its paragraph
+	from, to int  // where it stands in reading.src
+	lo, hi   int  // where it stands in reading.norm
+	tags     tags
+}
+
+// reading is a message taken apart.
+type reading struct {
+	src    string // the window
+	norm   []byte
+	all    []sentence
+	marked int // sentences before the last marker line, -1 without one
+	any    bool
+
+	par     int
+	kind    kind
+	open    bool // a sentence is being read
+	now     sentence
+	fence   fence
+	blank   bool // the line before was blank
+	listed  bool // a list item is being continued
+	literal bool // inside an indented code block
+}
+
+// fence is an open code fence, zero outside of one.
+type fence struct {
+	mark byte
+	n    int
+}
+
+// read takes text apart.
+func (r *reading) read(text string) {
+	r.src = window(text)
+	r.marked, r.blank = -1, true
+	if startsInCode(r.src) {
+		r.fence = fence{'`', 3}
+	}
+	for from := 0; from < len(r.src); {
+		to, next := lineEnd(r.src, from)
+		r.line(from, to)
+		from = next
+	}
+	r.endSentence(len(r.src), false)
+	r.tag()
+}
+
+// window returns the last Window bytes of text, from the start of a line or,
+// in a very long line, of a word.
+func window(text string) string {
+	if len(text) <= Window {
+		return text
+	}
+	text = text[len(text)-Window:]
+	for _, sep := range []string{"\n", " "} {
+		if i := strings.Index(text, sep); i >= 0 && i < Window/2 {
+			return text[i+1:]
+		}
+	}
+	for text != "" && !utf8.RuneStart(text[0]) {
+		text = text[1:]
+	}
+	return text
+}
+
+// lineEnd returns the end of the line that starts at from, without its line
+// break, and the start of the next.
+func lineEnd(s string, from int) (to, next int) {
+	i := strings.IndexByte(s[from:], '\n')
+	if i < 0 {
+		return len(s), len(s)
+	}
+	return from + i, from + i + 1
+}
+
+// startsInCode reports whether s was cut inside a code block: its fences do
+// not pair, and the first one closes something.
+func startsInCode(s string) bool {
+	var open fence
+	before, closes := "", false
+	fences := 0
+	for s != "" {
+		line, rest, _ := strings.Cut(s, "\n")
+		line = strings.TrimSpace(line)
+		if f, bare := fenceOf(line); f.toggles(open, bare) {
+			if fences == 0 {
+				closes = bare && before != "" && !strings.HasSuffix(before, ":")
+			}
+			fences++
+			if open.n > 0 {
+				open = fence{}
+			} else {
+				open = f
+			}
+		}
+		before, s = line, rest
+	}
+	return closes && fences%2 == 1
+}
+
+// fenceOf returns the fence that a trimmed line starts with; bare without an
+// info string.
+func fenceOf(line string) (f fence, bare bool) {
+	if line == "" || line[0] != '`' && line[0] != '~' {
+		return fence{}, false
+	}
+	n := run(line, 0)
+	if n < 3 {
+		return fence{}, false
+	}
+	rest := line[n:]
+	if strings.IndexByte(rest, '`') >= 0 {
+		return fence{}, false
+	}
+	return fence{line[0], n}, rest == ""
+}
+
+// toggles reports whether f opens a block or closes the one that is open.
+func (f fence) toggles(open fence, bare bool) bool {
+	if open.n == 0 {
+		return f.n > 0
+	}
+	return bare && f.mark == open.mark && f.n >= open.n
+}
+
+// run returns how often the byte at s[i] is repeated from there.
+func run(s string, i int) int {
+	n := 1
+	for i+n < len(s) && s[i+n] == s[i] {
+		n++
+	}
+	return n
+}
+
+// line reads the line src[from:to].
+func (r *reading) line(from, to int) {
+	from, to, indent := trim(r.src, from, to)
+	line := r.src[from:to]
+	r.any = r.any || line != ""
+	switch f, bare := fenceOf(line); {
+	case f.toggles(r.fence, bare):
+		r.toggle(f, from)
+	case r.fence.n > 0:
+	case line == "":
+		r.endParagraph(from)
+	case indent >= 4 && !r.listed && (r.blank || r.literal):
+		r.literal, r.blank = true, false
+	case isMarker(line):
+		r.endParagraph(from)
+		r.marked = len(r.all)
+	case line[0] == '>' || isRule(line):
+		r.endParagraph(from)
+	default:
+		r.text(from, to, indent)
+	}
+}
+
+func (r *reading) toggle(f fence, at int) {
+	r.endParagraph(at)
+	r.blank = false
+	if r.fence.n > 0 {
+		f = fence{}
+	}
+	r.fence = f
+}
+
+// endParagraph ends what is being read before a blank line or a block at.
+func (r *reading) endParagraph(at int) {
+	r.endSentence(at, false)
+	r.par++
+	r.blank, r.literal = true, false
+}
+
+// trim returns the bounds of src[from:to] without space around it, and by how
+// many columns it was indented.
+func trim(src string, from, to int) (int, int, int) {
+	indent := 0
+	for from < to && (src[from] == ' ' || src[from] == '\t') {
+		indent++
+		if src[from] == '\t' {
+			indent += 3
+		}
+		from++
+	}
+	for from < to && (src[to-1] == ' ' || src[to-1] == '\t' || src[to-1] == '\r') {
+		to--
+	}
+	return from, to, indent
+}
+
+// isMarker reports whether a line is the marker that an agent can be told to
+// end its work with (CASES section 4.3).
+func isMarker(line string) bool {
+	line = strings.TrimLeft(line, "-*#=_ ")
+	rest, ok := strings.CutPrefix(line, "TASK COMPLETE")
+	if !ok {
+		rest, ok = strings.CutPrefix(line, "COMMAND COMPLETE")
+	}
+	return ok && (rest == "" || strings.IndexByte(" -:*", rest[0]) >= 0 || strings.HasPrefix(rest, "—"))
+}
+
+// isRule reports whether a line is a horizontal rule.
+func isRule(line string) bool {
+	return len(line) >= 3 && strings.IndexByte("-*_=", line[0]) >= 0 && run(line, 0) == len(line)
+}
+
+// text reads a line of the agent's own words.
+func (r *reading) text(from, to, indent int) {
+	line := r.src[from:to]
+	r.literal = false
+	switch n, open := bullet(line); {
+	case n > 0:
+		r.startBlock(item, from)
+		r.listed = true
+		if open {
+			r.now.tags |= 1 << lacking
+		}
+		r.inline(from+n, to)
+	case line[0] == '|':
+		r.startBlock(table, from)
+		r.inline(from, to)
+	case isHeading(line):
+		r.startBlock(heading, from)
+		r.listed = false
+		r.inline(from, to)
+		r.endSentence(to, false)
+	case r.listed && (!r.blank || indent >= 2):
+		r.inline(from, to)
+	default:
+		if r.kind != prose {
+			r.startBlock(prose, from)
+		}
+		r.listed = false
+		r.inline(from, to)
+	}
+	r.blank = false
+	if to-from < softWrap {
+		r.endSentence(to, false)
+	}
+}
+
+// startBlock ends what is being read and starts a block of kind k.
+func (r *reading) startBlock(k kind, at int) {
+	r.endSentence(at, false)
+	if k != r.kind {
+		r.par++
+	}
+	r.kind = k
+	r.now = sentence{}
+}
+
+// isHeading reports whether a line is a heading: marked as one, or all bold
+// and no question.
+func isHeading(line string) bool {
+	if line[0] == '#' {
+		n := run(line, 0)
+		return n <= 6 && n < len(line) && line[n] == ' '
+	}
+	if !strings.HasPrefix(line, "**") {
+		return false
+	}
+	line = strings.TrimSuffix(line, ":")
+	bold, ok := strings.CutSuffix(line[2:], "**")
+	return ok && !strings.Contains(bold, "**") && !strings.HasSuffix(bold, "?") && !strings.HasSuffix(bold, "？")
+}
+
+// bullet returns the length of the list marker that line starts with, 0
+// without one; open is an empty check box.
+func bullet(line string) (n int, open bool) {
+	bold := len(line) - len(strings.TrimPrefix(line, "**"))
+	n = listMark(line[bold:])
+	if n == 0 || n == 1 && bold > 0 {
+		return 0, false
+	}
+	n += bold
+	if n >= len(line) || line[n] != ' ' {
+		return 0, false
+	}
+	rest := line[n:]
+	if strings.HasPrefix(rest, " [ ] ") {
+		return n + len(" [ ] "), true
+	}
+	if strings.HasPrefix(rest, " [x] ") || strings.HasPrefix(rest, " [X] ") {
+		return n + len(" [x] "), false
+	}
+	return n + 1, false
+}
+
+// listMark returns the length of the "-", "1.", "a)" or the like that s
+// starts with, or 0.
+func listMark(s string) int {
+	if s == "" {
+		return 0
+	}
+	if s[0] == '-' || s[0] == '*' || s[0] == '+' {
+		return 1
+	}
+	if strings.HasPrefix(s, "•") {
+		return len("•")
+	}
+	n := 0
+	for n < len(s) && n < 3 && '0' <= s[n] && s[n] <= '9' {
+		n++
+	}
+	if n == 0 && ('a' <= s[0] && s[0] <= 'z' || 'A' <= s[0] && s[0] <= 'Z') {
+		n = 1
+	}
+	if n > 0 && n < len(s) && (s[n] == '.' || s[n] == ')') {
+		return n + 1
+	}
+	return 0
+}
+
+// endSentence ends the sentence being read at src[at].
+func (r *reading) endSentence(at int, asks bool) {
+	hi := r.now.lo + len(bytes.TrimRight(r.norm[r.now.lo:], " |"))
+	if r.open && hi > r.now.lo {
+		r.now.hi, r.now.to = hi, at
+		r.now.kind, r.now.par, r.now.asks = r.kind, r.par, asks
+		r.all = append(r.all, r.now)
+	}
+	r.open = false
+	r.now = sentence{}
+}
+
+// tag gives the last sentences their text and families; earlier ones are
+// dropped.
+func (r *reading) tag() {
+	if drop := len(r.all) - maxSentences; drop > 0 {
+		r.all = r.all[drop:]
+		if r.marked >= 0 {
+			r.marked = max(0, r.marked-drop)
+		}
+	}
+	norm := string(r.norm)
+	for i := range r.all {
+		s := &r.all[i]
+		s.text = norm[s.lo:s.hi]
+	}
+	english, other := languagesOf(r.all)
+	for i := range r.all {
+		s := &r.all[i]
+		s.tags |= english.tag(s.text)
+		if other != nil {
+			s.tags |= other.tag(s.text)
+		}
+	}
+}

@@ -1,0 +1,229 @@
+package state
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"beckon/event"
+	"beckon/event/intent"
+)
+
+// main returns the main conversation's actor, made when it is not there.
+func (f *fold) main() *Actor {
+	if len(f.s.Actors) == 0 || f.s.Actors[0].ID != "" {
+		f.s.Actors = slices.Insert(f.s.Actors, 0, Actor{})
+	}
+	return &f.s.Actors[0]
+}
+
+// actor returns the actor e speaks of, made when it is not there.
+func (f *fold) actor(e *event.Event) *Actor {
+	a := f.known(e.AgentID)
+	if a == nil {
+		f.s.Actors = append(f.s.Actors, Actor{ID: e.AgentID})
+		a = &f.s.Actors[len(f.s.Actors)-1]
+	}
+	if a.Type == "" {
+		a.Type = e.AgentType
+	}
+	return a
+}
+
+// known returns the actor id, nil when there is none; the main conversation
+// is always there.
+func (f *fold) known(id string) *Actor {
+	f.main()
+	for i := range f.s.Actors {
+		if f.s.Actors[i].ID == id {
+			return &f.s.Actors[i]
+		}
+	}
+	return nil
+}
+
+// work notes that a was at work at t, which may lie before what is known.
+func (a *Actor) work(t event.Millis) {
+	if t > a.Ended && (a.Started <= a.Ended || t < a.Started) {
+		a.Started = t
+	}
+	a.Active = max(a.Active, t)
+}
+
+// end ends every actor's turn at t.
+func (f *fold) end(t event.Millis, how string) {
+	f.main()
+	for i := range f.s.Actors {
+		f.endActor(&f.s.Actors[i], t, how)
+	}
+	f.forget()
+}
+
+// endActor ends one actor's turn at t and closes the calls opened before.
+//
+// A reader or an idle_prompt may have seen the turn over before its Stop is
+// folded. The Stop then says how it ended, though it began a little earlier.
+func (f *fold) endActor(a *Actor, t event.Millis, how string) {
+	guessed := a.How == EndHalt || a.How == EndIdle
+	explains := guessed && (how == EndStop || how == EndFailure) && t >= a.Active
+	if t >= a.Ended || explains {
+		a.Ended, a.How = t, how
+	}
+	f.closeCalls(a, t)
+}
+
+// stop handles Stop. It says nothing about subagents beyond its snapshot: on
+// newer clients they go on, and ask, after it (CLIENT.md).
+func (f *fold) stop(e *event.Event) {
+	if e.AgentID != "" { // a Stop hook of an agent's own definition
+		f.subagentStop(e)
+		return
+	}
+	f.endActor(f.main(), e.At, EndStop)
+	f.turnOver(e.At)
+	if e.At >= f.s.Stop.At {
+		f.s.Stop.At, f.s.Stop.Message = e.At, e.Message
+		f.s.Stop.means(e.Message)
+	}
+	f.snapshot(e)
+	f.reconcile(e.At, func(a *Actor) bool {
+		if e.HasBackground {
+			return f.s.listsRunning(a.ID)
+		}
+		// Without a snapshot a pending wait is proof enough that its actor is
+		// there (CASE 2).
+		return slices.ContainsFunc(a.Calls, func(c Call) bool { return c.waiting() })
+	})
+}
+
+// means notes what the final message of a turn says and asks.
+func (p *Stop) means(message string) {
+	r := intent.OfMessage(message)
+	p.Intent, p.Rule, p.Question = Intent(r.Intent), r.Rule, ""
+	if r.Intent == intent.IntentQuestion {
+		p.Question = event.Cut(cmp.Or(intent.Question(message), lastLine(message)), event.MaxQuestion)
+	}
+}
+
+// lastLine stands for the question of a message that asks in no one sentence.
+func lastLine(s string) string {
+	s = strings.TrimSpace(s)
+	return s[strings.LastIndexByte(s, '\n')+1:]
+}
+
+func (f *fold) stopFailure(e *event.Event) {
+	f.endActor(f.actor(e), e.At, EndFailure)
+	if e.AgentID != "" {
+		return
+	}
+	f.turnOver(e.At)
+	if e.At >= f.s.Failure.At {
+		f.s.Failure = Mark{At: e.At, Reason: e.Reason, Detail: e.Details}
+	}
+}
+
+// turnOver makes the newest prompt the first of its turn if the turn before
+// it ended at t, told late.
+func (f *fold) turnOver(t event.Millis) {
+	if p := &f.s.Prompt; p.First <= t && t < p.At {
+		p.First = p.At
+		f.s.Counts.Turns++
+	}
+}
+
+// snapshot takes the background work that e lists.
+func (f *fold) snapshot(e *event.Event) {
+	if !e.HasBackground || e.At < f.s.Stop.Snapshot {
+		return
+	}
+	f.s.Stop.Snapshot = e.At
+	f.s.Stop.Background = slices.Clone(e.Background)
+	f.s.Stop.Crons = e.Crons
+}
+
+// reconcile ends the subagents that were at work before t and are not to be
+// kept: killed ones never send SubagentStop (CASE 8).
+func (f *fold) reconcile(t event.Millis, keep func(*Actor) bool) {
+	for i := range f.s.Actors {
+		a := &f.s.Actors[i]
+		if a.ID != "" && a.running() && a.Started <= t && !keep(a) {
+			f.endActor(a, t, EndIdle)
+		}
+	}
+	f.forget()
+}
+
+// listsRunning reports whether the newest snapshot has the subagent id running.
+func (s *Session) listsRunning(id string) bool {
+	return slices.ContainsFunc(s.Stop.Background, func(t event.Task) bool {
+		return t.ID == id && taskRuns(t)
+	})
+}
+
+// taskRuns reports whether a snapshot entry still runs. An unknown status
+// runs: the client lists what is there.
+func taskRuns(t event.Task) bool {
+	switch t.Status {
+	case "completed", "failed", "killed", "stopped", "cancelled", "done":
+		return false
+	}
+	return true
+}
+
+// agentTask reports whether a background task generates by itself, so that
+// the client goes on by itself when it ends.
+func agentTask(t event.Task) bool { return t.Type == "subagent" || t.Type == "workflow" }
+
+// listLag is how long after its SubagentStop a snapshot may still list a
+// subagent as running, in milliseconds.
+const listLag = 1000
+
+// stopped reports whether the subagent id, which the snapshot lists, is known
+// to have stopped.
+func (s *Session) stopped(id string) bool {
+	return slices.ContainsFunc(s.Actors, func(a Actor) bool {
+		return a.ID == id && !a.running() && a.Ended+listLag >= s.Stop.Snapshot
+	})
+}
+
+func (f *fold) subagentStart(e *event.Event) {
+	f.actor(e).work(e.At)
+	f.s.Counts.Subagents++
+}
+
+// subagentStop ends a subagent, which is still in its own snapshot (CLIENT.md).
+// Compaction sends it, without a type, for agents that never started (CASE 8).
+func (f *fold) subagentStop(e *event.Event) {
+	f.snapshot(e)
+	if e.AgentID == "" {
+		return // an old client does not say which
+	}
+	if e.At+listLag >= f.s.Stop.Snapshot {
+		f.s.Stop.Background = slices.DeleteFunc(slices.Clone(f.s.Stop.Background), func(t event.Task) bool { return t.ID == e.AgentID })
+	}
+	if f.known(e.AgentID) == nil && e.AgentType == "" {
+		return
+	}
+	f.endActor(f.actor(e), e.At, EndStop)
+	f.forget()
+}
+
+// forget drops the subagents that stopped longest ago.
+func (f *fold) forget() {
+	for {
+		stopped, oldest := 0, -1
+		for i, a := range f.s.Actors {
+			if a.ID == "" || a.running() {
+				continue
+			}
+			stopped++
+			if oldest < 0 || a.Ended < f.s.Actors[oldest].Ended {
+				oldest = i
+			}
+		}
+		if stopped <= maxStopped {
+			return
+		}
+		f.s.Actors = slices.Delete(f.s.Actors, oldest, oldest+1)
+	}
+}

@@ -1,0 +1,312 @@
+package state
+
+import (
+	"slices"
+
+	"beckon/event"
+)
+
+// release ends the waits of a that were asked before t. A call that only its
+// PermissionRequest spoke of goes with its wait.
+func (f *fold) release(a *Actor, t event.Millis) {
+	a.Calls = slices.DeleteFunc(a.Calls, func(c Call) bool {
+		return c.UseID == "" && c.Requested && c.Asked < t
+	})
+	for i := range a.Calls {
+		if c := &a.Calls[i]; c.waiting() && c.Asked < t {
+			c.Answered = t
+		}
+	}
+}
+
+// preTool opens a call, unless it is known to be closed already.
+func (f *fold) preTool(e *event.Event) {
+	a := f.actor(e)
+	kind := asksByItself(e.Tool.Name)
+	f.s.Counts.Tools++
+	if kind != "" {
+		f.s.Counts.Questions++
+	}
+	a.work(e.At)
+	if f.buried(e.Tool.UseID) || e.At <= a.Ended {
+		return
+	}
+	c := a.call(e.Tool.UseID)
+	if c == nil {
+		c = orphan(a, e)
+	}
+	if c == nil {
+		c = a.open()
+	}
+	c.UseID, c.Name, c.Hash, c.Summary = e.Tool.UseID, e.Tool.Name, e.Tool.Hash, e.Tool.Summary
+	c.At = e.At
+	if e.Ask != nil {
+		c.Ask = e.Ask
+	}
+	if kind != "" && (c.Asked == 0 || e.At < c.Asked) {
+		c.Kind, c.Asked = kind, e.At
+	}
+}
+
+// asksByItself returns what the user is asked when the tool is called at all.
+// EnterPlanMode waits only if a PermissionRequest follows (CLIENT.md).
+func asksByItself(tool string) WaitKind {
+	switch tool {
+	case "AskUserQuestion":
+		return WaitQuestion
+	case "ExitPlanMode":
+		return WaitPlan
+	}
+	return ""
+}
+
+// waitKind returns what a PermissionRequest for the tool asks of the user
+// (CASE 4).
+func waitKind(tool string) WaitKind {
+	if k := asksByItself(tool); k != "" {
+		return k
+	}
+	if tool == "EnterPlanMode" {
+		return WaitPlan
+	}
+	return WaitPermission
+}
+
+// orphan finds the wait whose PermissionRequest overtook its PreToolUse e. An
+// older one is another call's, whose PreToolUse was lost.
+func orphan(a *Actor, e *event.Event) *Call {
+	for i := range a.Calls {
+		if c := &a.Calls[i]; c.UseID == "" && c.Requested && e.At <= c.Asked && c.is(e) {
+			return c
+		}
+	}
+	return nil
+}
+
+// permission opens a wait for the call that a PermissionRequest is about; a
+// call that has just been closed counts as answered.
+func (f *fold) permission(e *event.Event) {
+	a := f.actor(e)
+	kind := waitKind(e.Tool.Name)
+	switch {
+	case kind == WaitPermission:
+		f.s.Counts.Permissions++
+	case asksByItself(e.Tool.Name) == "":
+		f.s.Counts.Questions++
+	}
+	a.work(e.At)
+	if e.At <= a.Ended {
+		return
+	}
+	c := a.requested(e)
+	if c == nil && f.answeredAlready(a.ID, e) {
+		return
+	}
+	if c == nil {
+		c = a.open()
+		*c = Call{UseID: e.Tool.UseID, Name: e.Tool.Name, Hash: e.Tool.Hash, Summary: e.Tool.Summary, At: e.At}
+	}
+	c.Requested = true
+	c.Kind = kind
+	if e.Ask != nil {
+		c.Ask = e.Ask
+	}
+	if c.Asked == 0 {
+		c.Asked = e.At
+	}
+}
+
+// requested returns the call a PermissionRequest is about. Claude Code's
+// carries no tool_use_id: it is the newest open call of that actor, tool and
+// input that has no request yet (CASE 2).
+func (a *Actor) requested(e *event.Event) *Call {
+	if c := a.call(e.Tool.UseID); c != nil {
+		return c
+	}
+	var newest *Call
+	for i := range a.Calls {
+		if c := &a.Calls[i]; !c.Requested && c.is(e) && (newest == nil || c.At >= newest.At) {
+			newest = c
+		}
+	}
+	return newest
+}
+
+// answeredAlready reports whether e belongs to a call closed after it asked.
+func (f *fold) answeredAlready(actor string, e *event.Event) bool {
+	for i := range f.s.Closed {
+		c := &f.s.Closed[i]
+		if c.Actor == actor && c.Hash != "" && c.Hash == e.Tool.Hash && !c.Requested && c.At >= e.At {
+			c.Requested = true
+			return true
+		}
+	}
+	return f.buried(e.Tool.UseID)
+}
+
+// postTool closes a call: PostToolUse, PostToolUseFailure, PermissionDenied.
+//
+// It shows its actor at work when the call was opened, not now: it may come
+// after the Stop of its own turn (CASE 10). A subagent that is not known has
+// long stopped.
+func (f *fold) postTool(e *event.Event) {
+	if e.Kind == event.PostToolUseFailure {
+		f.s.Counts.Failures++
+	}
+	a := f.known(e.AgentID)
+	if a == nil {
+		return
+	}
+	if i := a.finished(e); i >= 0 {
+		c := a.Calls[i]
+		a.Calls = slices.Delete(a.Calls, i, i+1)
+		a.work(c.At)
+		f.bury(a.ID, c, e.At)
+		a.dropUnpaired(c)
+		return
+	}
+	if f.buried(e.Tool.UseID) {
+		return
+	}
+	c := Call{UseID: e.Tool.UseID, Hash: e.Tool.Hash, At: e.At - event.Millis(e.Tool.Ms)}
+	if e.Tool.Ms > 0 || a.Ended == 0 {
+		a.work(c.At) // else nothing tells that it was opened after the turn ended
+	}
+	f.bury(a.ID, c, e.At)
+}
+
+// finished returns the index of the open call that e closes, -1 when there is
+// none: the one with its id, else a wait of that tool and input whose
+// PreToolUse was lost.
+func (a *Actor) finished(e *event.Event) int {
+	if id := e.Tool.UseID; id != "" {
+		if i := slices.IndexFunc(a.Calls, func(c Call) bool { return c.UseID == id }); i >= 0 {
+			return i
+		}
+	}
+	return slices.IndexFunc(a.Calls, func(c Call) bool {
+		return (c.UseID == "" || e.Tool.UseID == "") && c.is(e)
+	})
+}
+
+// dropUnpaired drops the wait that was meant for the finished call c but did
+// not pair with it: a hook that rewrites a call's input gives its
+// PermissionRequest another hash.
+func (a *Actor) dropUnpaired(c Call) {
+	if c.Requested {
+		return
+	}
+	i := slices.IndexFunc(a.Calls, func(w Call) bool {
+		return w.UseID == "" && w.Requested && w.Name == c.Name && w.Asked >= c.At
+	})
+	if i >= 0 {
+		a.Calls = slices.Delete(a.Calls, i, i+1)
+	}
+}
+
+// batch handles PostToolBatch: all calls of a message are done, also those
+// that end without an event of their own (refused with feedback, denied by a
+// hook). Other agents' events that are mapped onto it only show the actor at
+// work.
+func (f *fold) batch(e *event.Event) {
+	a := f.actor(e)
+	a.work(e.At)
+	f.release(a, e.At)
+	if e.Name == string(event.PostToolBatch) {
+		f.closeCalls(a, e.At)
+	}
+}
+
+// closeCalls closes the calls of a that were opened up to t.
+func (f *fold) closeCalls(a *Actor, t event.Millis) {
+	a.Calls = slices.DeleteFunc(a.Calls, func(c Call) bool {
+		gone := c.At <= t
+		if gone {
+			f.bury(a.ID, c, t)
+		}
+		return gone
+	})
+}
+
+// promptShown believes a permission_prompt when no wait is known and the
+// actor has an open call: an old client has no PermissionRequest event.
+func (f *fold) promptShown(e *event.Event) {
+	for i := range f.s.Actors {
+		for j := range f.s.Actors[i].Calls {
+			if f.s.Actors[i].Calls[j].Asked != 0 {
+				return
+			}
+		}
+	}
+	a := f.actor(e)
+	if n := len(a.Calls); n > 0 && a.Calls[n-1].At < e.At {
+		a.Calls[n-1].Kind, a.Calls[n-1].Asked = WaitPermission, e.At
+	}
+}
+
+// formHash stands in for the input that an MCP form does not have.
+const formHash = "form"
+
+// elicitation opens an MCP form. Tool.Name holds the server, Tool.UseID the
+// elicitation's id, which only some forms have.
+func (f *fold) elicitation(e *event.Event) {
+	a := f.actor(e)
+	f.s.Counts.Questions++
+	a.work(e.At)
+	if e.At <= a.Ended || f.buried(e.Tool.UseID) || a.call(e.Tool.UseID) != nil {
+		return
+	}
+	*a.open() = Call{UseID: e.Tool.UseID, Name: e.Tool.Name, Hash: formHash, Summary: e.Message,
+		At: e.At, Kind: WaitForm, Asked: e.At, Requested: true}
+}
+
+// elicitationResult closes an MCP form.
+func (f *fold) elicitationResult(e *event.Event) {
+	a := f.actor(e)
+	i := slices.IndexFunc(a.Calls, func(c Call) bool {
+		return c.Kind == WaitForm && c.Name == e.Tool.Name && (e.Tool.UseID == "" || c.UseID == e.Tool.UseID)
+	})
+	c := Call{UseID: e.Tool.UseID, Hash: formHash}
+	if i >= 0 {
+		c = a.Calls[i]
+		a.Calls = slices.Delete(a.Calls, i, i+1)
+	}
+	f.bury(a.ID, c, e.At)
+}
+
+// closeForms closes the MCP forms that a notification says are done.
+func (f *fold) closeForms(a *Actor, t event.Millis) {
+	a.Calls = slices.DeleteFunc(a.Calls, func(c Call) bool { return c.Kind == WaitForm && c.Asked < t })
+}
+
+// open adds an empty call to a.
+func (a *Actor) open() *Call {
+	a.Calls = append(a.Calls, Call{})
+	return &a.Calls[len(a.Calls)-1]
+}
+
+// call returns the open call useID of a, nil when there is none.
+func (a *Actor) call(useID string) *Call {
+	for i := range a.Calls {
+		if useID != "" && a.Calls[i].UseID == useID {
+			return &a.Calls[i]
+		}
+	}
+	return nil
+}
+
+// is reports whether e speaks of a call of c's tool and input.
+func (c *Call) is(e *event.Event) bool {
+	return c.Name == e.Tool.Name && c.Hash == e.Tool.Hash
+}
+
+// bury leaves a tombstone of a closed call. It is of use while what was
+// overtaken may still come.
+func (f *fold) bury(actor string, c Call, at event.Millis) {
+	f.s.Closed = slices.DeleteFunc(f.s.Closed, func(c Closed) bool { return c.At < at-late })
+	f.s.Closed = keepLast(append(f.s.Closed, Closed{UseID: c.UseID, Actor: actor, Hash: c.Hash, At: at, Requested: c.Requested}), maxClosed)
+}
+
+func (f *fold) buried(useID string) bool {
+	return useID != "" && slices.ContainsFunc(f.s.Closed, func(c Closed) bool { return c.UseID == useID })
+}

@@ -1,0 +1,296 @@
+package state
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"beckon/event"
+
+	"pgregory.net/rapid"
+)
+
+// hostile makes changes of every kind with texts at their limits, times that
+// jump and ids that clash, from a seed.
+type hostile struct {
+	r  *rand.Rand
+	at event.Millis
+	// light makes texts short: a session full of long ones is slow to bound.
+	light bool
+}
+
+func newHostile(seed uint64) *hostile { return &hostile{r: rand.New(rand.NewPCG(seed, 1)), at: t0} }
+
+var badText = [...]string{"a", "\x00", "\x1b[2J", "\xff\xfe", "\u2028", "\"\\", "é", "日", "\U0001f600", "<script>"}
+
+// text makes at most n bytes of one kind of text, often n.
+func (h *hostile) text(n int) string {
+	switch h.r.IntN(4) {
+	case 0:
+		return ""
+	case 1:
+		n = h.r.IntN(n + 1)
+	}
+	if h.light {
+		n = min(n, 24)
+	}
+	unit := badText[h.r.IntN(len(badText))]
+	return event.Cut(strings.Repeat(unit, n/len(unit)+1), n)
+}
+
+// id is one of a few short ids or a long one.
+func (h *hostile) id() string {
+	if h.r.IntN(3) > 0 {
+		return fmt.Sprintf("id%d", h.r.IntN(40))
+	}
+	return h.text(event.MaxID)
+}
+
+func (h *hostile) time() event.Millis {
+	switch h.r.IntN(50) {
+	case 0:
+		return h.at - event.Millis(h.r.Int64N(100_000))
+	case 1:
+		return event.Millis(h.r.Int64() - 1<<62)
+	}
+	h.at += event.Millis(h.r.Int64N(3000))
+	return h.at
+}
+
+func (h *hostile) change() Change {
+	c := Change{Seq: h.r.Int64N(1 << 40), At: h.time()}
+	switch h.r.IntN(12) {
+	case 0:
+		c.Observation = &Observed{
+			Source: []Source{FromRegistry, FromProcess, FromTranscript, Source(h.text(event.MaxID))}[h.r.IntN(4)],
+			What:   []Seeing{SawHalt, SawApproved, SawWaiting, SawGone, SawAlive, Seeing(h.text(event.MaxID))}[h.r.IntN(6)],
+			At:     h.time(), Detail: h.text(event.MaxText),
+		}
+	case 1:
+		c.Action = &Action{Kind: []ActionKind{ActSeen, ActBackburner, ActUnburner, ActRemove}[h.r.IntN(4)], Until: h.time()}
+	case 2: // a change that says nothing
+	default:
+		e := h.event()
+		e.At, c.Event = c.At, &e
+	}
+	return c
+}
+
+func (h *hostile) event() event.Event {
+	info := event.Kinds[h.r.IntN(len(event.Kinds))]
+	e := event.Event{
+		Agent: h.text(event.MaxID), Kind: info.Kind, Name: string(info.Kind), Via: h.text(event.MaxID), SessionID: h.text(event.MaxID),
+		PromptID: h.text(event.MaxID), TranscriptPath: h.text(event.MaxPath), Cwd: h.text(event.MaxPath), PermissionMode: h.text(event.MaxID),
+		Model: h.text(event.MaxID), Effort: h.text(event.MaxID), Source: h.text(event.MaxID), Reason: h.text(event.MaxText),
+		Details: h.text(event.MaxText), Prompt: h.text(event.MaxPrompt), FromClient: h.r.IntN(4) == 0, Message: h.text(event.MaxMessage),
+		Notification: h.text(event.MaxID), Crons: h.r.IntN(3), HasBackground: h.r.IntN(2) == 0,
+		Tool:  event.Tool{Name: h.text(event.MaxID), UseID: h.id(), Hash: fmt.Sprint(h.r.IntN(5)), Summary: h.text(event.MaxSummary), Ms: h.r.Int64N(5000)},
+		TaskN: event.Todo{ID: h.text(event.MaxID)},
+	}
+	if h.r.IntN(2) == 0 {
+		e.AgentID, e.AgentType = h.id(), h.text(event.MaxID)
+	}
+	if h.r.IntN(4) == 0 {
+		e.Tool.Name = []string{"AskUserQuestion", "ExitPlanMode", "Bash", "Agent"}[h.r.IntN(4)]
+	}
+	if h.r.IntN(3) == 0 {
+		e.Notification = []string{"idle_prompt", "permission_prompt", "elicitation_complete"}[h.r.IntN(3)]
+	}
+	if e.HasBackground {
+		for range h.r.IntN(event.MaxTasks + 1) {
+			e.Background = append(e.Background, event.Task{ID: h.id(), Type: h.text(event.MaxID), Status: h.text(event.MaxID), Description: h.text(event.MaxSummary)})
+		}
+	}
+	if h.r.IntN(8) == 0 {
+		e.Origin = h.origin()
+	}
+	if h.r.IntN(8) == 0 {
+		e.Ask = h.ask()
+	}
+	return e
+}
+
+func (h *hostile) ask() *event.Ask {
+	a := &event.Ask{Plan: h.text(event.MaxText), Form: []string{h.text(event.MaxText)}, Suggestions: []string{h.text(event.MaxText)}}
+	for range h.r.IntN(5) {
+		q := event.Question{Header: h.text(event.MaxID), Text: h.text(event.MaxText)}
+		for range h.r.IntN(5) {
+			q.Options = append(q.Options, event.Option{Label: h.text(event.MaxID), Description: h.text(event.MaxText)})
+		}
+		a.Questions = append(a.Questions, q)
+	}
+	return a
+}
+
+func (h *hostile) origin() *event.Origin {
+	text := func() string { return h.text(event.MaxPath) }
+	return &event.Origin{
+		Process:  event.Process{Host: text(), Boot: text(), NS: text(), Pid: h.r.IntN(1 << 22), Start: text()},
+		Terminal: event.Terminal{Kind: text(), ID: text(), Outer: text(), Tmux: event.Tmux{Socket: text(), Server: 1, Pane: text(), Session: text()}},
+		Git:      event.Git{Branch: text(), Head: text(), Repo: text(), Worktree: text(), Common: text()},
+		Host:     text(), Entry: text(), Launcher: text(), Project: text(), Seat: text(), ProjectID: text(),
+	}
+}
+
+// evidence is any evidence at all.
+func (h *hostile) evidence() Evidence {
+	return Evidence{
+		Process:    Presence(h.r.IntN(4)),
+		Registry:   Registry{Status: []string{"", "idle", "busy", "waiting", "shell", "else"}[h.r.IntN(6)], WaitingFor: []string{"", "input needed"}[h.r.IntN(2)], At: h.at + event.Millis(h.r.Int64N(20_000)-10_000)},
+		Transcript: Marker{At: h.at + event.Millis(h.r.Int64N(20_000)-10_000), Kind: "interrupt"},
+	}
+}
+
+// raced is set under the race detector, which makes this ten times slower.
+var raced bool
+
+// limit is what a session file may have (DESIGN.md section 5).
+const limit = 64 << 10
+
+// Whatever comes, a session keeps its size, decodes to what was written, and
+// has one verdict, which Explain tells first.
+func TestHundredThousandHostileChanges(t *testing.T) {
+	h := newHostile(7)
+	var s Session
+	var kept Session // looked at again later: no Apply may write into it
+	var keptJSON []byte
+	most := 0
+	n := 100_000
+	if raced || testing.Short() {
+		n = 20_000
+	}
+	for i := range n {
+		h.light = i%2000 >= 100
+		c := h.change()
+		s = Apply(s, c)
+		if i%50 == 0 {
+			b := AppendJSON(nil, &s)
+			most = max(most, len(b))
+			if len(b) > limit {
+				t.Fatalf("%d bytes after %d changes", len(b), i+1)
+			}
+			checkRoundTrip(t, b)
+			checkVerdict(t, s, h.evidence(), h.at)
+		}
+		if i%100 == 0 {
+			if now := AppendJSON(nil, &kept); i > 0 && !bytes.Equal(now, keptJSON) {
+				t.Fatalf("change %d: a session from before was written to", i)
+			}
+			kept, keptJSON = s, AppendJSON(nil, &s)
+		}
+	}
+	t.Logf("at most %d bytes", most)
+}
+
+// checkRoundTrip: what a session file holds is what it is read as; only bytes
+// that are no text become the replacement character.
+func checkRoundTrip(t testing.TB, b []byte) {
+	t.Helper()
+	back, err := DecodeJSON(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again := AppendJSON(nil, &back); !bytes.Equal(again, b) {
+		t.Fatalf("read and written again\n%s\nwas\n%s", again, b)
+	}
+}
+
+func checkVerdict(t testing.TB, s Session, ev Evidence, now event.Millis) {
+	t.Helper()
+	st := Resolve(s, ev, now)
+	if !slices.Contains(States[:], st.State) || st.Rule == "" || st.Source == "" {
+		t.Fatalf("no verdict: %+v", st)
+	}
+	if again := Resolve(s, ev, now); again != st {
+		t.Fatalf("two verdicts: %+v and %+v", st, again)
+	}
+	f := Explain(s, ev, now)
+	if len(f) == 0 || f[0].Rule != st.Rule || f[0].State != st.State || f[0].Reason != st.Reason || f[0].Since != st.Since || !f[0].Decided {
+		t.Fatalf("explained by %+v, resolved to %+v", f, st)
+	}
+	for _, x := range f[1:] {
+		if x.Decided || !x.Overrode {
+			t.Fatalf("two facts decided: %+v", f)
+		}
+	}
+	for _, o := range Observe(s, ev, now) {
+		next := Apply(s, Change{At: o.At, Observation: &o})
+		if slices.Contains(Observe(next, ev, now), o) {
+			t.Fatalf("%+v is observed twice", o)
+		}
+	}
+}
+
+// Apply does not modify what it is given, nor what it gave before.
+func TestApplyLeavesItsInputAlone(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := newHostile(rapid.Uint64().Draw(t, "seed"))
+		var before []Session
+		var texts [][]byte
+		var s Session
+		for i := range rapid.IntRange(1, 80).Draw(t, "changes") {
+			h.light = i%8 > 0
+			c := h.change()
+			var was event.Event
+			if c.Event != nil {
+				was = *c.Event
+				was.Background = slices.Clone(was.Background)
+			}
+			before, texts = append(before, s), append(texts, AppendJSON(nil, &s))
+			s = Apply(s, c)
+			if again := Apply(before[len(before)-1], c); !reflect.DeepEqual(again, s) {
+				t.Fatalf("two results of one change: %+v and %+v", again, s)
+			}
+			if c.Event != nil && !reflect.DeepEqual(*c.Event, was) {
+				t.Fatalf("the event was changed: %+v, was %+v", *c.Event, was)
+			}
+		}
+		for i := range before {
+			if !bytes.Equal(AppendJSON(nil, &before[i]), texts[i]) {
+				t.Fatalf("session %d of %d was changed", i, len(before))
+			}
+		}
+	})
+}
+
+// The quick estimate is never below the true size.
+func TestSizeEstimateIsAnUpperBound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := anySession().Draw(t, "session")
+		if got, is := atMost(&s), len(AppendJSON(nil, &s)); got < is {
+			t.Fatalf("estimated %d, is %d", got, is)
+		}
+	})
+	// Every text of a session counts: one that bound does not know would let a
+	// file grow.
+	var s Session
+	before := atMost(&s)
+	n := fillTexts(reflect.ValueOf(&s).Elem(), "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00")
+	if got := atMost(&s); got < before+60*n {
+		t.Errorf("%d texts of 10 bytes count as %d bytes", n, got-before)
+	}
+}
+
+// fillTexts sets every text in v, lists of one item each, and counts them.
+func fillTexts(v reflect.Value, text string) (n int) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(text)
+		return 1
+	case reflect.Struct:
+		for i := range v.NumField() {
+			n += fillTexts(v.Field(i), text)
+		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		n += fillTexts(v.Elem(), text)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		n += fillTexts(v.Index(0), text)
+	}
+	return n
+}

@@ -1,0 +1,187 @@
+package state
+
+import (
+	"slices"
+
+	"beckon/event"
+)
+
+// Observe returns what ev tells that no hook does, for a reader to fold into
+// s so that every view agrees. It returns nothing that s knows already.
+func Observe(s Session, ev Evidence, now event.Millis) []Observed {
+	if s.End.At != 0 {
+		return nil
+	}
+	var out []Observed
+	add := func(src Source, what Seeing, at event.Millis, detail string) {
+		if s.seen(src, what) < at {
+			out = append(out, Observed{Source: src, What: what, At: at, Detail: detail})
+		}
+	}
+	switch {
+	case ev.Process == Gone:
+		if s.Lost.At == 0 && !s.outlived() {
+			add(FromProcess, SawGone, now, "process is gone")
+		}
+		return out // what else it left behind says nothing
+	case ev.Process == Alive && (s.Lost.At != 0 || s.outlived()):
+		add(FromProcess, SawAlive, now, "")
+	}
+	r, m := ev.Registry, ev.Transcript
+	switch {
+	case !r.settled(now):
+	case r.Status == "busy" && s.waitsBefore(r.At):
+		add(FromRegistry, SawApproved, r.At, r.Status)
+	case r.Status == "waiting" && s.waitsAgain(r.At):
+		add(FromRegistry, SawWaiting, r.At, r.WaitingFor)
+	case r.atRest() && s.runsBefore(r.At):
+		add(FromRegistry, SawHalt, r.At, r.Status)
+	}
+	if m.At != 0 && r.At == 0 && s.mainRunsBefore(m.At) {
+		add(FromTranscript, SawHalt, m.At, m.Kind)
+	}
+	return out
+}
+
+// seen returns the time of the newest observation of that source and kind.
+func (s *Session) seen(src Source, what Seeing) event.Millis {
+	for _, o := range s.Seeing {
+		if o.Source == src && o.What == what {
+			return o.At
+		}
+	}
+	return 0
+}
+
+// outlived reports whether hooks came after the process was seen to be gone,
+// though no new process was named: then it is not the session's process.
+func (s *Session) outlived() bool {
+	gone := s.seen(FromProcess, SawGone)
+	return gone != 0 && s.Activity > gone && s.OriginAt <= gone && s.seen(FromProcess, SawAlive) <= gone
+}
+
+// waitsBefore reports whether a dialog that opened before t is believed open.
+func (s *Session) waitsBefore(t event.Millis) bool {
+	return s.anyCall(func(c *Call) bool { return c.waiting() && c.Asked < t })
+}
+
+// waitsAgain reports whether the dialogs believed to be answered before t,
+// none of whose calls has ended, are all there is that can wait at t. Of
+// several calls that ask at once each may run before the next one's dialog is
+// shown (CASE 3).
+func (s *Session) waitsAgain(t event.Millis) bool {
+	return !s.anyCall((*Call).waiting) && s.anyCall(func(c *Call) bool { return c.reopens(t) })
+}
+
+func (s *Session) anyCall(is func(*Call) bool) bool {
+	for i := range s.Actors {
+		for j := range s.Actors[i].Calls {
+			if is(&s.Actors[i].Calls[j]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// runsBefore reports whether something is believed to run that has shown
+// nothing since t.
+func (s *Session) runsBefore(t event.Millis) bool {
+	for i := range s.Actors {
+		if a := &s.Actors[i]; a.running() && a.Active <= t {
+			return true
+		}
+	}
+	return s.compacts(t) || (s.Stop.Snapshot < t && s.BackgroundAgents() > 0)
+}
+
+// mainRunsBefore is runsBefore for the main conversation alone.
+func (s *Session) mainRunsBefore(t event.Millis) bool {
+	main := s.Main()
+	return (main.running() && main.Active <= t) || s.compacts(t)
+}
+
+// compacts reports whether a compaction that began before t is believed open.
+func (s *Session) compacts(t event.Millis) bool {
+	return s.Compact.At > s.Compact.Done && s.Compact.At < t && s.Compact.At > s.Main().Ended
+}
+
+// observe folds what a reader saw. Each source's newest reading of a kind is
+// remembered, so that a reader appends it once.
+func (f *fold) observe(o *Observed) {
+	s := &f.s
+	i := slices.IndexFunc(s.Seeing, func(x Observed) bool { return x.Source == o.Source && x.What == o.What })
+	switch {
+	case i < 0:
+		s.Seeing = append(s.Seeing, *o)
+	case s.Seeing[i].At >= o.At:
+		return
+	default:
+		s.Seeing[i] = *o
+	}
+	switch o.What {
+	case SawHalt:
+		f.halt(o)
+	case SawApproved:
+		for i := range s.Actors {
+			f.release(&s.Actors[i], o.At)
+		}
+	case SawWaiting:
+		f.reopen(o.At)
+	case SawGone:
+		if s.End.At == 0 {
+			s.Lost = Mark{At: o.At, Reason: o.Detail}
+		}
+	case SawAlive:
+		if s.Lost.At < o.At {
+			s.Lost = Mark{}
+		}
+	}
+}
+
+// halt ends the turn of every actor that had nothing newer to show. The
+// client's registry speaks of all of them; the transcript's marker of the main
+// conversation, and of the subagents that it waits for.
+func (f *fold) halt(o *Observed) {
+	all := o.Source != FromTranscript
+	waited, waits := f.main().agentCall()
+	for i := range f.s.Actors {
+		a := &f.s.Actors[i]
+		concerned := all || a.ID == "" || (waits && a.Started >= waited)
+		if concerned && a.running() && a.Active <= o.At {
+			f.endActor(a, o.At, EndHalt)
+		}
+	}
+	f.endCompaction(o.At)
+	if all && f.s.Stop.Snapshot < o.At {
+		f.s.Stop.Background = slices.DeleteFunc(slices.Clone(f.s.Stop.Background), agentTask)
+	}
+}
+
+// agentCall returns when the oldest open call that started a subagent was
+// made: while it is open, the conversation waits for the subagent.
+func (a *Actor) agentCall() (at event.Millis, open bool) {
+	for _, c := range a.Calls {
+		if (c.Name == "Agent" || c.Name == "Task") && (!open || c.At < at) {
+			at, open = c.At, true
+		}
+	}
+	return at, open
+}
+
+// reopen makes the calls wait again whose dialogs were believed answered.
+func (f *fold) reopen(t event.Millis) {
+	for i := range f.s.Actors {
+		for j := range f.s.Actors[i].Calls {
+			if c := &f.s.Actors[i].Calls[j]; c.reopens(t) {
+				c.Answered = 0
+			}
+		}
+	}
+}
+
+// reopens reports whether c may be what a dialog seen at t is about, though
+// its own was believed answered.
+func (c *Call) reopens(t event.Millis) bool {
+	return c.Asked != 0 && c.Answered != 0 && c.Answered < t
+}

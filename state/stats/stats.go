@@ -1,0 +1,253 @@
+// Package stats adds up what sessions did, by day and project: time at work,
+// time waiting for the user, turns, tools, errors (row A6). It is pure: it
+// folds journal lines, and the time zone comes in.
+//
+// Time is counted between two changes of a session, in the state that held
+// there. A span over local midnight is split, so days add up to the whole. A
+// turn that a crash left open counts up to its last sign of life, once: the
+// time until somebody noticed was nobody's work. A clock that steps back
+// counts nothing.
+package stats
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"beckon/event"
+	"beckon/state"
+)
+
+// Day is what was done on one local day, in one project or in all.
+type Day struct {
+	Date        string         `json:"date"` // local, 2006-01-02
+	Busy        time.Duration  `json:"-"`    // working or compacting
+	Waiting     time.Duration  `json:"-"`    // a permission or question was open
+	BusyS       int64          `json:"busy_seconds"`
+	WaitingS    int64          `json:"waiting_seconds"`
+	Turns       int            `json:"turns"` // prompts of the user that began one
+	Tools       int            `json:"tools"`
+	Failures    int            `json:"tool_failures"`
+	Permissions int            `json:"permissions"`
+	Questions   int            `json:"questions"`
+	Subagents   int            `json:"subagents"`
+	Errors      int            `json:"errors"` // turns that ended in an API error
+	ByTool      map[string]int `json:"by_tool,omitempty"`
+}
+
+// Totals gathers sessions. The zero value is not ready: use New.
+type Totals struct {
+	loc      *time.Location
+	from     string // earlier days are not counted
+	days     map[key]*Day
+	sessions map[string]time.Duration
+}
+
+type key struct{ date, project string }
+
+// New returns empty totals for days of loc.
+func New(loc *time.Location) *Totals {
+	return &Totals{loc: loc, days: map[key]*Day{}, sessions: map[string]time.Duration{}}
+}
+
+// From leaves out the days before date (2006-01-02), and returns t.
+func (t *Totals) From(date string) *Totals {
+	t.from = date
+	return t
+}
+
+// Session begins to count a session. Give it the session's journal lines in
+// order, then call End.
+func (t *Totals) Session() *Session { return &Session{t: t} }
+
+// Session counts one session.
+type Session struct {
+	t     *Totals
+	s     state.Session
+	since event.Millis // end of what is counted
+	kind  spell
+}
+
+// spell is what a stretch of time counts as.
+type spell uint8
+
+const (
+	neither spell = iota
+	busy
+	waiting
+)
+
+// Line counts one journal line. A snapshot, which a rotated journal starts
+// with, only says where the session stands.
+func (c *Session) Line(ch state.Change, snapshot *state.Session) {
+	if snapshot != nil {
+		if c.s.Seq == 0 {
+			c.s = *snapshot
+			c.settle(ch.At)
+		}
+		return
+	}
+	at := when(ch)
+	if o := ch.Observation; o == nil || o.What != state.SawGone {
+		c.count(at)
+	}
+	before := c.s.Counts
+	failure := c.s.Failure.At
+	c.s = state.Apply(c.s, ch)
+	c.settle(max(at, c.since))
+	c.tally(at, before, failure, ch.Event)
+}
+
+// when is the time that a change happened, which an observation carries in
+// itself.
+func when(ch state.Change) event.Millis {
+	switch {
+	case ch.Event != nil:
+		return ch.Event.At
+	case ch.Observation != nil:
+		return ch.Observation.At
+	}
+	return ch.At
+}
+
+// End counts an open stretch up to now, if the session is still there.
+func (c *Session) End(now event.Millis) {
+	if st := state.Resolve(c.s, state.Evidence{}, now).State; st.Live() && st != state.Vague {
+		c.count(now)
+	}
+}
+
+// settle notes what the time from at on counts as.
+func (c *Session) settle(at event.Millis) {
+	c.since = at
+	switch state.Resolve(c.s, state.Evidence{}, at).State {
+	case state.Working, state.Compacting:
+		c.kind = busy
+	case state.Permission, state.Question:
+		c.kind = waiting
+	default:
+		c.kind = neither
+	}
+}
+
+// count adds the stretch since c.since, split at local midnights.
+func (c *Session) count(until event.Millis) {
+	if c.kind == neither || until <= c.since {
+		return
+	}
+	from, to := c.local(c.since), c.local(until)
+	for from.Before(to) {
+		end := midnightAfter(from)
+		if end.After(to) {
+			end = to
+		}
+		d := c.day(from)
+		if c.kind == busy {
+			d.Busy += end.Sub(from)
+			c.t.sessions[c.s.ID] += end.Sub(from)
+		} else {
+			d.Waiting += end.Sub(from)
+		}
+		from = end
+	}
+	c.since = until
+}
+
+func (c *Session) local(m event.Millis) time.Time { return time.UnixMilli(int64(m)).In(c.t.loc) }
+
+// midnightAfter returns the beginning of the next local day: a day has 23, 24
+// or 25 hours.
+func midnightAfter(t time.Time) time.Time {
+	y, m, d := t.Date()
+	return time.Date(y, m, d+1, 0, 0, 0, 0, t.Location())
+}
+
+// tally counts what the change added to the session's own counters.
+func (c *Session) tally(at event.Millis, before state.Counts, failure event.Millis, e *event.Event) {
+	after := c.s.Counts
+	if after == before && c.s.Failure.At == failure {
+		return
+	}
+	d := c.day(c.local(at))
+	d.Turns += int(after.Turns - before.Turns)
+	d.Tools += int(after.Tools - before.Tools)
+	d.Failures += int(after.Failures - before.Failures)
+	d.Permissions += int(after.Permissions - before.Permissions)
+	d.Questions += int(after.Questions - before.Questions)
+	d.Subagents += int(after.Subagents - before.Subagents)
+	if c.s.Failure.At != failure {
+		d.Errors++
+	}
+	if e != nil && after.Tools > before.Tools && e.Tool.Name != "" {
+		if d.ByTool == nil {
+			d.ByTool = map[string]int{}
+		}
+		d.ByTool[e.Tool.Name]++
+	}
+}
+
+func (c *Session) day(at time.Time) *Day {
+	k := key{at.Format(time.DateOnly), c.project()}
+	if k.date < c.t.from {
+		return new(Day)
+	}
+	if c.t.days[k] == nil {
+		c.t.days[k] = &Day{Date: k.date}
+	}
+	return c.t.days[k]
+}
+
+func (c *Session) project() string {
+	return cmp.Or(c.s.Origin.Git.Repo, c.s.Origin.Project, c.s.Cwd)
+}
+
+// Days returns the totals of every day that has any, oldest first.
+func (t *Totals) Days() []Day {
+	return t.grouped(func(k key) string { return k.date })
+}
+
+// Projects returns the totals of every project, the busiest first. A project's
+// Date is empty.
+func (t *Totals) Projects() map[string]Day {
+	out := map[string]Day{}
+	for k, d := range t.days {
+		sum := out[k.project]
+		sum.add(*d)
+		out[k.project] = sum
+	}
+	return out
+}
+
+// Busy returns the time that a session was at work.
+func (t *Totals) Busy(session string) time.Duration { return t.sessions[session] }
+
+func (t *Totals) grouped(by func(key) string) []Day {
+	sums := map[string]*Day{}
+	for k, d := range t.days {
+		name := by(k)
+		if sums[name] == nil {
+			sums[name] = &Day{Date: name}
+		}
+		sums[name].add(*d)
+	}
+	out := make([]Day, 0, len(sums))
+	for _, d := range sums {
+		out = append(out, *d)
+	}
+	slices.SortFunc(out, func(a, b Day) int { return cmp.Compare(a.Date, b.Date) })
+	return out
+}
+
+func (d *Day) add(o Day) {
+	d.Busy, d.Waiting = d.Busy+o.Busy, d.Waiting+o.Waiting
+	d.BusyS, d.WaitingS = int64(d.Busy/time.Second), int64(d.Waiting/time.Second)
+	d.Turns, d.Tools, d.Failures = d.Turns+o.Turns, d.Tools+o.Tools, d.Failures+o.Failures
+	d.Permissions, d.Questions = d.Permissions+o.Permissions, d.Questions+o.Questions
+	d.Subagents, d.Errors = d.Subagents+o.Subagents, d.Errors+o.Errors
+	for tool, n := range o.ByTool {
+		if d.ByTool == nil {
+			d.ByTool = map[string]int{}
+		}
+		d.ByTool[tool] += n
+	}
+}

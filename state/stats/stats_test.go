@@ -1,0 +1,152 @@
+package stats
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"beckon/event"
+	"beckon/state"
+)
+
+// month generates sessions and keeps the truth beside them, minute by minute.
+type month struct {
+	t       *testing.T
+	loc     *time.Location
+	rnd     *rand.Rand
+	totals  *Totals
+	busy    map[string]int // minutes by local date
+	waiting map[string]int
+	turns   map[string]int
+}
+
+// truth adds every minute of [from, to) to its local date.
+func (m *month) truth(into map[string]int, from, to time.Time) {
+	for at := from; at.Before(to); at = at.Add(time.Minute) {
+		into[at.In(m.loc).Format(time.DateOnly)]++
+	}
+}
+
+// teller tells a session what happened, line by line.
+type teller struct {
+	c   *Session
+	id  string
+	seq int64
+}
+
+func (t *teller) event(k event.Kind, at time.Time, edit func(*event.Event)) {
+	e := event.Event{Agent: "claude-code", Kind: k, Name: string(k), SessionID: t.id, At: event.Millis(at.UnixMilli()), Cwd: "/home/u/" + t.id[:1]}
+	if edit != nil {
+		edit(&e)
+	}
+	t.seq++
+	t.c.Line(state.Change{Seq: t.seq, At: e.At, Event: &e}, nil)
+}
+
+func (t *teller) observe(what state.Seeing, at time.Time) {
+	o := state.Observed{Source: state.FromProcess, What: what, At: event.Millis(at.UnixMilli())}
+	t.seq++
+	t.c.Line(state.Change{Seq: t.seq, At: o.At, Observation: &o}, nil)
+}
+
+func call(id string) func(*event.Event) {
+	return func(e *event.Event) { e.Tool = event.Tool{Name: "Bash", UseID: id, Hash: "h"} }
+}
+
+// session plays turns until the month is over, or a crash.
+func (m *month) session(id string, start, end time.Time) {
+	t := &teller{c: m.totals.Session(), id: id}
+	t.event(event.SessionStart, start, nil)
+	at := start
+	for i := 0; at.Before(end); i++ {
+		at = at.Add(m.minutes(600))
+		m.turns[at.In(m.loc).Format(time.DateOnly)]++
+		t.event(event.UserPromptSubmit, at, nil)
+		began := at
+		at = at.Add(m.minutes(200))
+		use := fmt.Sprint(id, i)
+		t.event(event.PreToolUse, at, call(use))
+		switch m.rnd.IntN(5) {
+		case 0: // a permission waits for the user, across nights too
+			m.truth(m.busy, began, at)
+			t.event(event.PermissionRequest, at, func(e *event.Event) { call("")(e) })
+			asked := at
+			at = at.Add(m.minutes(900))
+			m.truth(m.waiting, asked, at)
+			began = at
+			t.event(event.PostToolUse, at, call(use))
+		case 1: // the process is killed; somebody notices hours later
+			m.truth(m.busy, began, at)
+			t.observe(state.SawGone, at.Add(m.minutes(3000)))
+			return
+		case 2: // the clock steps back for one event
+			t.event(event.PostToolUse, at.Add(-m.minutes(30)), call(use))
+		}
+		at = at.Add(m.minutes(180))
+		t.event(event.Stop, at, func(e *event.Event) { e.HasBackground = true })
+		m.truth(m.busy, began, at)
+	}
+	t.c.End(event.Millis(at.UnixMilli()))
+}
+
+func (m *month) minutes(most int) time.Duration {
+	return time.Duration(1+m.rnd.IntN(most)) * time.Minute
+}
+
+// Days add up to what was generated, over midnights, a day of 23 hours, one
+// of 25, crashes and clock steps.
+func TestAMonthAddsUp(t *testing.T) {
+	for _, zone := range []string{"UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "Pacific/Auckland"} {
+		for _, begin := range []string{"2026-03-05", "2026-10-10"} {
+			t.Run(zone+" "+begin, func(t *testing.T) {
+				loc, err := time.LoadLocation(zone)
+				if err != nil {
+					t.Skip(err)
+				}
+				start, err := time.ParseInLocation(time.DateOnly, begin, loc)
+				if err != nil {
+					t.Fatal(err)
+				}
+				m := &month{t: t, loc: loc, rnd: rand.New(rand.NewPCG(1, uint64(len(zone)))), totals: New(loc),
+					busy: map[string]int{}, waiting: map[string]int{}, turns: map[string]int{}}
+				for i := range 150 {
+					m.session(fmt.Sprintf("%c-%d", 'a'+i%3, i), start.Add(m.minutes(60*24*27)), start.AddDate(0, 1, 0))
+				}
+				m.check(t)
+			})
+		}
+	}
+}
+
+func (m *month) check(t *testing.T) {
+	t.Helper()
+	days := m.totals.Days()
+	if len(days) < 25 {
+		t.Fatalf("only %d days", len(days))
+	}
+	sum := 0
+	for _, d := range days {
+		if got, want := int(d.Busy/time.Minute), m.busy[d.Date]; got != want {
+			t.Errorf("%s: busy %d minutes, want %d", d.Date, got, want)
+		}
+		if got, want := int(d.Waiting/time.Minute), m.waiting[d.Date]; got != want {
+			t.Errorf("%s: waiting %d minutes, want %d", d.Date, got, want)
+		}
+		if d.Turns != m.turns[d.Date] {
+			t.Errorf("%s: %d turns, want %d", d.Date, d.Turns, m.turns[d.Date])
+		}
+		sum += int(d.Busy / time.Minute)
+	}
+	byProject := 0
+	for _, d := range m.totals.Projects() {
+		byProject += int(d.Busy / time.Minute)
+	}
+	want := 0
+	for _, n := range m.busy {
+		want += n
+	}
+	if sum != want || byProject != want {
+		t.Errorf("days add up to %d minutes, projects to %d; want %d", sum, byProject, want)
+	}
+}

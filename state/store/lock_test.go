@@ -1,0 +1,259 @@
+//go:build !windows
+
+package store
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"beckon/event"
+	"beckon/state"
+)
+
+func init() { roles["hold"] = holdRole }
+
+// holdRole takes the lock of a session, says so, and keeps it until its stdin
+// ends: DIR ID. With a third argument it stops between the journal line and the
+// session's file of that call.
+func holdRole(args []string) {
+	st := Open(args[0])
+	h := held{st: st, key: KeyOf(args[1])}
+	must(h.take(LockWait))
+	if len(args) > 2 {
+		u := folding(tool(args[1], args[2], t0))
+		h.place(&u)
+		must(h.apply(&u, ""))
+	}
+	fmt.Println("held")
+	_, _ = bufio.NewReader(os.Stdin).ReadByte()
+	h.release()
+}
+
+// holder starts a process that holds the lock of session id.
+func holder(t *testing.T, st *Store, args ...string) (cmd *exec.Cmd, letGo func()) {
+	t.Helper()
+	cmd = process(t, "hold", append([]string{st.Dir}, args...)...)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "held\n" {
+		t.Fatalf("holder says %q, %v", line, err)
+	}
+	gone := sync.OnceFunc(func() { _ = in.Close(); _ = cmd.Wait() })
+	t.Cleanup(func() { _ = cmd.Process.Kill(); gone() })
+	return cmd, gone
+}
+
+// A stopped holder costs a hook about a second, and no event.
+func TestStoppedHolder(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(cmd *exec.Cmd, letGo func()){
+		"goes on": func(cmd *exec.Cmd, letGo func()) { _ = cmd.Process.Signal(syscall.SIGCONT); letGo() },
+		"killed":  func(cmd *exec.Cmd, letGo func()) { _ = cmd.Process.Kill(); letGo() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			st := Open(t.TempDir())
+			fold(t, st, tool("s", "before", t0))
+			cmd, letGo := holder(t, st, "s", "unfinished")
+			if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range []*event.Event{tool("s", "later", t0+20), tool("s", "earlier", t0+10)} {
+				begin := time.Now()
+				_, err := st.Fold(KeyOf("s"), folding(e))
+				if took := time.Since(begin); took < LockWait || took > 2*LockWait {
+					t.Errorf("Fold took %v", took)
+				}
+				if !errors.Is(err, ErrBusy) {
+					t.Fatalf("Fold: %v, want ErrBusy", err)
+				}
+			}
+			if n := len(list(t, st, spoolDir)); n != 2 {
+				t.Fatalf("%d events are spooled, want 2", n)
+			}
+			readersDoNotWait(t, st)
+			end(cmd, letGo)
+			fold(t, st, tool("s", "after", t0+30))
+			if got, want := calls(t, st, "s"), []string{"before", "unfinished", "earlier", "later", "after"}; !slices.Equal(got, want) {
+				t.Errorf("journal has %q, want %q", got, want)
+			}
+			if exists(st.path(spoolDir, "")) {
+				t.Error("spool/ is still there")
+			}
+			clean(t, st)
+		})
+	}
+}
+
+// Readers see what the journal has, at once, whoever holds the lock.
+func readersDoNotWait(t *testing.T, st *Store) {
+	t.Helper()
+	begin := time.Now()
+	live, problems, err := st.Live()
+	if err != nil || len(problems) > 0 || len(live) != 1 {
+		t.Fatalf("Live: %d sessions, %v, %v", len(live), problems, err)
+	}
+	if live[0].Seq != 2 {
+		t.Errorf("a reader sees the session at %d, its journal is at 2", live[0].Seq)
+	}
+	if s := load(t, st, "s"); s.Seq != 2 {
+		t.Errorf("Load sees the session at %d, its journal is at 2", s.Seq)
+	}
+	if moved, err := st.Archive(KeyOf("s"), t0); moved || !errors.Is(err, ErrBusy) {
+		t.Errorf("Archive: %v, %v, want ErrBusy", moved, err)
+	}
+	if took := time.Since(begin); took > LockWait/2 {
+		t.Errorf("readers waited %v for a stopped holder", took)
+	}
+}
+
+// A reader drains the spool too.
+func TestReaderDrainsTheSpool(t *testing.T) {
+	st := Open(t.TempDir())
+	for i, call := range []string{"c", "a", "b"} {
+		at := t0 + []event.Millis{30, 10, 20}[i]
+		if err := st.spool(KeyOf("s"), folding(tool("s", call, at)).Change); err != nil {
+			t.Fatal(err)
+		}
+	}
+	live, _, err := st.Live()
+	if err != nil || len(live) != 1 || live[0].Counts.Tools != 3 {
+		t.Fatalf("Live: %+v, %v", live, err)
+	}
+	if got := calls(t, st, "s"); !slices.Equal(got, []string{"a", "b", "c"}) {
+		t.Errorf("journal has %q", got)
+	}
+	clean(t, st)
+}
+
+// A long-lived process that comes back again and again to a session whose
+// holder is stopped leaves one thread waiting, not one each time.
+func TestWaitingLeavesOneGoroutine(t *testing.T) {
+	t.Parallel()
+	st := Open(t.TempDir())
+	cmd, letGo := holder(t, st, "s")
+	_ = cmd
+	before := runtime.NumGoroutine()
+	for range 20 {
+		if _, err := st.lock(KeyOf("s"), 10*time.Millisecond); !errors.Is(err, ErrBusy) {
+			t.Fatalf("lock: %v, want ErrBusy", err)
+		}
+	}
+	// Other tests run beside this one: some more are theirs.
+	if n := runtime.NumGoroutine() - before; n >= 20 {
+		t.Errorf("20 vain waits left %d goroutines", n)
+	}
+	letGo()
+	eventually(t, "the lock to be let go by who got it too late", func() bool {
+		l, err := st.lock(KeyOf("s"), noWait)
+		if err == nil {
+			l.Close()
+		}
+		return err == nil
+	})
+}
+
+// Lock files are removed while sessions are in use: two holders never get in
+// at once, though each finds another file at the path.
+func TestLockFileRemoved(t *testing.T) {
+	t.Parallel()
+	st := Open(t.TempDir())
+	k := KeyOf("s")
+	if err := st.make(); err != nil {
+		t.Fatal(err)
+	}
+	var inside atomic.Int32
+	var removed, entered atomic.Int64
+	var all sync.WaitGroup
+	end := time.Now().Add(time.Second)
+	for range 4 {
+		all.Go(func() {
+			for time.Now().Before(end) {
+				l, err := st.lock(k, 10*time.Second)
+				if err != nil {
+					t.Errorf("lock: %v", err)
+					return
+				}
+				if n := inside.Add(1); n != 1 {
+					t.Errorf("%d holders at once", n)
+				}
+				entered.Add(1)
+				runtime.Gosched()
+				inside.Add(-1)
+				l.Close()
+			}
+		})
+		all.Go(func() {
+			for time.Now().Before(end) {
+				before := exists(st.lockFile(k))
+				if err := st.pruneLock("s.lock", time.Time{}); err != nil {
+					t.Errorf("pruneLock: %v", err)
+				}
+				if before && !exists(st.lockFile(k)) {
+					removed.Add(1)
+				}
+				time.Sleep(50 * time.Microsecond)
+			}
+		})
+	}
+	all.Wait()
+	if removed.Load() == 0 || entered.Load() == 0 {
+		t.Errorf("lock file removed %d times, taken %d times", removed.Load(), entered.Load())
+	}
+}
+
+// Observations are folded once, however many readers see the same.
+func TestObservationIsFoldedOnce(t *testing.T) {
+	st := Open(t.TempDir())
+	fold(t, st, tool("s", "c", t0))
+	o := state.Observed{Source: state.FromRegistry, What: state.SawHalt, At: t0 + 10}
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			res, err := st.Fold(KeyOf("s"), Update{Change: state.Change{At: o.At, Observation: &o}})
+			if err != nil || res.After.Seq != 2 {
+				t.Errorf("Fold: at %d, %v", res.After.Seq, err)
+			}
+		})
+	}
+	all.Wait()
+	n := 0
+	if err := st.Lines(KeyOf("s"), 0, func(Line) { n++ }); err != nil || n != 2 {
+		t.Errorf("journal has %d lines, %v", n, err)
+	}
+	clean(t, st)
+}
+
+// A user's action cannot be spooled: it is the caller's to report.
+func TestActionOnHeldSession(t *testing.T) {
+	t.Parallel()
+	st := Open(t.TempDir())
+	fold(t, st, tool("s", "c", t0))
+	holder(t, st, "s")
+	u := Update{Change: state.Change{At: t0, Action: &state.Action{Kind: state.ActSeen}}, Wait: 20 * time.Millisecond}
+	if _, err := st.Fold(KeyOf("s"), u); !errors.Is(err, ErrBusy) {
+		t.Fatalf("Fold: %v, want ErrBusy", err)
+	}
+	if n := len(list(t, st, spoolDir)); n != 0 {
+		t.Errorf("spool/ has %d files", n)
+	}
+}

@@ -1,0 +1,43 @@
+package store
+
+import (
+	"os"
+
+	"github.com/gofrs/flock"
+)
+
+// lockFile is a lock file, locked by LockFileEx.
+type lockFile struct{ l *flock.Flock }
+
+// openLockFile makes the file; the lock opens it anew.
+func openLockFile(path string) (*lockFile, error) {
+	f, err := open(path, os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Close(); err != nil {
+		return nil, err
+	}
+	return &lockFile{flock.New(path, flock.SetFlag(os.O_RDWR|os.O_CREATE), flock.SetPermissions(fileMode))}, nil
+}
+
+func (l *lockFile) path() string { return l.l.Path() }
+
+// try reports whether it has locked l, without waiting.
+func (l *lockFile) try() (bool, error) { return l.l.TryLock() }
+
+// block locks l, however long that takes.
+func (l *lockFile) block() error { return l.l.Lock() }
+
+// inPlace reports whether l is still the file at its path.
+func (l *lockFile) inPlace() bool {
+	held, err := l.l.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(l.path())
+	return err == nil && os.SameFile(held, there)
+}
+
+// Close drops the lock.
+func (l *lockFile) Close() { _ = l.l.Close() }

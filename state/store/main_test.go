@@ -1,0 +1,232 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"beckon/event"
+	"beckon/state"
+
+	"github.com/tidwall/gjson"
+)
+
+// roleEnv names what a copy of the test binary does instead of running tests:
+// real processes write, hold locks and are killed.
+const roleEnv = "BECKON_STORE_TEST_ROLE"
+
+var roles = map[string]func(args []string){"fold": foldRole}
+
+func TestMain(m *testing.M) {
+	if role := os.Getenv(roleEnv); role != "" {
+		roles[role](os.Args[1:])
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// process returns a copy of the test binary that plays a role.
+func process(t testing.TB, role string, args ...string) *exec.Cmd {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe, args...)
+	cmd.Env = append(os.Environ(), roleEnv+"="+role, "GORACE=atexit_sleep_ms=0")
+	cmd.Stderr = os.Stderr
+	return cmd
+}
+
+// must ends a role that cannot go on.
+func must(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func number(s string) int {
+	n, err := strconv.Atoi(s)
+	must(err)
+	return n
+}
+
+// setSegment makes journals rotate after size bytes for one test. Tests that
+// use it do not run in parallel.
+func setSegment(t testing.TB, size int64) {
+	old := segment
+	segment = size
+	t.Cleanup(func() { segment = old })
+}
+
+// t0 is the time at which tests begin.
+const t0 event.Millis = 1_750_000_000_000
+
+// tool is a PreToolUse of one call of session id.
+func tool(id, call string, at event.Millis) *event.Event {
+	return &event.Event{
+		Agent: "claude-code", Kind: event.PreToolUse, Name: "PreToolUse", At: at, SessionID: id, Cwd: "/tmp",
+		Tool: event.Tool{Name: "Bash", UseID: call, Hash: "00112233aabbccdd", Summary: "Bash: npm test"},
+	}
+}
+
+func kind(k event.Kind, id string, at event.Millis) *event.Event {
+	return &event.Event{Agent: "claude-code", Kind: k, Name: string(k), At: at, SessionID: id, Cwd: "/tmp"}
+}
+
+func folding(e *event.Event) Update {
+	return Update{Change: state.Change{At: e.At, Event: e}}
+}
+
+// fold folds an event and fails the test if that fails.
+func fold(t testing.TB, st *Store, e *event.Event) state.Session {
+	t.Helper()
+	res, err := st.Fold(KeyOf(e.SessionID), folding(e))
+	if err != nil {
+		t.Fatalf("Fold: %v", err)
+	}
+	return res.After
+}
+
+// load loads a session and fails the test if that fails.
+func load(t testing.TB, st *Store, id string) state.Session {
+	t.Helper()
+	s, err := st.Load(KeyOf(id))
+	if err != nil {
+		t.Fatalf("Load: %v", err)
+	}
+	return s
+}
+
+// clean fails the test unless every session is what its journal says.
+func clean(t testing.TB, st *Store) {
+	t.Helper()
+	findings, err := st.Check(false)
+	if err != nil {
+		t.Fatalf("Check: %v", err)
+	}
+	for _, f := range findings {
+		t.Errorf("Check: %s: %s", f.Key, f.Problem)
+	}
+}
+
+// calls returns the tool calls in a session's journal, in its order, and fails
+// the test if a sequence number is missing or double.
+func calls(t testing.TB, st *Store, id string) []string {
+	t.Helper()
+	var out []string
+	next := int64(1)
+	err := st.Lines(KeyOf(id), 0, func(l Line) {
+		if l.Change.Seq != next {
+			t.Errorf("journal of %s: line %d where %d was due", id, l.Change.Seq, next)
+		}
+		next = l.Change.Seq + 1
+		if l.Change.Event != nil && l.Change.Event.Tool.UseID != "" {
+			out = append(out, l.Change.Event.Tool.UseID)
+		}
+	})
+	if err != nil {
+		t.Fatalf("Lines: %v", err)
+	}
+	return out
+}
+
+// list returns the names in a directory of the store, hidden ones too.
+func list(t testing.TB, st *Store, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(st.path(dir, ""))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+func read(t testing.TB, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func write(t testing.TB, path string, data []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// parses fails the test if a file that a reader may open does not parse. It
+// takes no lock.
+func parses(t testing.TB, st *Store) {
+	t.Helper()
+	for _, dir := range []string{sessionsDir, archiveDir, seatsDir} {
+		names, err := readNames(st.path(dir, ""))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Error(err)
+			return
+		}
+		for _, n := range names {
+			data, err := os.ReadFile(st.path(dir, n))
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // moved since it was listed
+			}
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if dir == seatsDir {
+				if !gjson.ValidBytes(data) || !bytes.HasSuffix(data, []byte("}\n")) {
+					t.Errorf("%s/%s does not parse: %q", dir, n, data)
+				}
+			} else if _, err := state.DecodeJSON(data); err != nil {
+				t.Errorf("%s/%s: %v: %q", dir, n, err, data)
+			}
+		}
+	}
+}
+
+// eventually waits for what another process brings about.
+func eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+func sorted(list []string) []string {
+	list = slices.Clone(list)
+	slices.Sort(list)
+	return list
+}
+
+func names(prefix string, n int) (out []string) {
+	for i := range n {
+		out = append(out, prefix+strconv.Itoa(i))
+	}
+	return out
+}
+
+func contains(list []string, part string) bool {
+	return slices.ContainsFunc(list, func(s string) bool { return strings.Contains(s, part) })
+}

@@ -1,0 +1,326 @@
+package store
+
+import (
+	"testing"
+
+	"beckon/event"
+	"beckon/state"
+	"beckon/state/correlate"
+)
+
+// machine is a machine with processes that live until they are killed.
+type machine struct {
+	t    *testing.T
+	st   *Store
+	dead map[int]bool
+	now  event.Millis
+}
+
+func newMachine(t *testing.T) *machine {
+	return &machine{t: t, st: Open(t.TempDir()), dead: map[int]bool{}, now: t0}
+}
+
+func (m *machine) alive(p event.Process) state.Presence {
+	if m.dead[p.Pid] {
+		return state.Gone
+	}
+	return state.Alive
+}
+
+func process1(pid int) event.Process {
+	return event.Process{Host: "h", Boot: "b", NS: "n", Pid: pid, Start: "1"}
+}
+
+func pane(n string) event.Terminal {
+	return event.Terminal{Kind: "tmux", ID: n, Tmux: event.Tmux{Socket: "/tmp/s", Server: 9, Pane: n}}
+}
+
+// sit is what surrounds a session.
+type sit struct {
+	pid      int
+	pane     string
+	launcher string
+	agent    string
+}
+
+func (s sit) origin() *event.Origin {
+	o := &event.Origin{Host: "h", Launcher: s.launcher}
+	if s.pid != 0 {
+		o.Process = process1(s.pid)
+	}
+	if s.pane != "" {
+		o.Terminal = pane(s.pane)
+	}
+	return o
+}
+
+// start folds a SessionStart and returns the session's seat and how it was
+// found.
+func (m *machine) start(id, source string, s sit) (seat string, method correlate.Method) {
+	m.t.Helper()
+	m.now += 1000
+	e := kind(event.SessionStart, id, m.now)
+	e.Source = source
+	if s.agent != "" {
+		e.Agent = s.agent
+	}
+	u := folding(e)
+	u.Origin, u.Alive = s.origin, m.alive
+	res, err := m.st.Fold(KeyOf(id), u)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return res.After.Seat, correlate.Method(res.Method)
+}
+
+func (m *machine) end(id, reason string) {
+	m.t.Helper()
+	m.now += 1000
+	e := kind(event.SessionEnd, id, m.now)
+	e.Reason = reason
+	fold(m.t, m.st, e)
+}
+
+func (m *machine) same(what, seat, as string, method, want correlate.Method) {
+	m.t.Helper()
+	if seat != as || method != want {
+		m.t.Errorf("%s: seat %s by %q, want %s by %q", what, seat, method, as, want)
+	}
+}
+
+func (m *machine) other(what, seat string, method correlate.Method, than ...string) {
+	m.t.Helper()
+	if method != correlate.Created || seat == "" {
+		m.t.Errorf("%s: seat %q by %q, want a new one", what, seat, method)
+	}
+	for _, t := range than {
+		if seat == t {
+			m.t.Errorf("%s: took the seat %s", what, seat)
+		}
+	}
+}
+
+// CASE 6: /clear gives a new session id in the same process, and the row
+// stays.
+func TestSeatAfterClear(t *testing.T) {
+	m := newMachine(t)
+	at := sit{pid: 10, pane: "%1"}
+	a, method := m.start("a", "startup", at)
+	m.other("first session", a, method)
+	m.end("a", "clear")
+	b, method := m.start("b", "clear", at)
+	m.same("after /clear", b, a, method, correlate.Process)
+	// The order of the two may be the other way round.
+	c, method := m.start("c", "clear", at)
+	m.same("before the old session's end", c, a, method, correlate.Process)
+	m.end("b", "clear")
+	d, method := m.start("d", "clear", at)
+	m.same("after /clear again", d, a, method, correlate.Process)
+	clean(t, m.st)
+}
+
+// CASE 5: a resume is the same row in a new process, wherever it is.
+func TestSeatAfterResume(t *testing.T) {
+	m := newMachine(t)
+	a, _ := m.start("a", "startup", sit{pid: 10, pane: "%1"})
+	m.end("a", "prompt_input_exit")
+	b, method := m.start("b", "startup", sit{pid: 11, pane: "%2"})
+	m.other("another pane", b, method, a)
+	if seat, _ := m.start("a", "resume", sit{pid: 12, pane: "%3"}); seat != a {
+		t.Errorf("resumed in another pane: seat %s, was %s", seat, a)
+	}
+	// The new process is known by now.
+	c, method := m.start("c", "clear", sit{pid: 12, pane: "%3"})
+	m.same("cleared after the resume", c, a, method, correlate.Process)
+	// An interactive /resume of it in b's process keeps a's row.
+	if seat, _ := m.start("a", "resume", sit{pid: 11, pane: "%2"}); seat != a {
+		t.Errorf("resumed in another session's process: seat %s, was %s", seat, a)
+	}
+	// After compaction, too.
+	if seat, _ := m.start("a", "compact", sit{pid: 11, pane: "%2"}); seat != a {
+		t.Errorf("after compaction: seat %s, was %s", seat, a)
+	}
+	clean(t, m.st)
+}
+
+// CASE 7: a nested agent inherits pane and launcher id; it neither takes its
+// parent's row nor the parent's place in the index.
+func TestSeatOfNestedAgent(t *testing.T) {
+	m := newMachine(t)
+	at := sit{pid: 10, pane: "%1", launcher: "L"}
+	parent, method := m.start("parent", "startup", at)
+	m.other("parent", parent, method)
+	child, method := m.start("child", "startup", sit{pid: 20, pane: "%1", launcher: "L"})
+	m.other("nested agent", child, method, parent)
+	m.end("child", "other")
+	grandchild, method := m.start("grandchild", "startup", sit{pid: 30, pane: "%1", launcher: "L"})
+	m.other("another nested agent", grandchild, method, parent, child)
+	m.end("parent", "clear")
+	next, method := m.start("next", "clear", at)
+	m.same("the parent after /clear", next, parent, method, correlate.Process)
+	// When the parent is over, the next run in its pane is its row.
+	m.end("next", "prompt_input_exit")
+	m.dead[10] = true
+	again, method := m.start("again", "startup", sit{pid: 40, pane: "%1"})
+	m.same("new run in the pane", again, parent, method, correlate.Terminal)
+	clean(t, m.st)
+}
+
+// A new run in a pane takes over the row of one that is over, or whose
+// process is gone without a word.
+func TestSeatOfNewRunInPane(t *testing.T) {
+	m := newMachine(t)
+	a, _ := m.start("a", "startup", sit{pid: 10, pane: "%1"})
+	m.end("a", "prompt_input_exit")
+	b, method := m.start("b", "startup", sit{pid: 11, pane: "%1"})
+	m.same("after an end", b, a, method, correlate.Terminal)
+	m.dead[11] = true
+	c, method := m.start("c", "startup", sit{pid: 12, pane: "%1"})
+	m.same("after a crash", c, a, method, correlate.Terminal)
+	d, method := m.start("d", "startup", sit{pid: 13, pane: "%1"})
+	m.other("beside a live one", d, method, a)
+	// The seat of an archived session is still its pane's.
+	m.dead[12], m.dead[13] = true, true
+	m.end("c", "other")
+	if moved, err := m.st.Archive("c", m.now+after); !moved || err != nil {
+		t.Fatalf("Archive: %v, %v", moved, err)
+	}
+	e, method := m.start("e", "startup", sit{pid: 14, pane: "%1"})
+	m.same("after the archive", e, a, method, correlate.Terminal)
+	// Another agent in the pane is another row; so is another pane, another
+	// server of tmux, another host.
+	f, method := m.start("f", "startup", sit{pid: 15, pane: "%1", agent: "codex"})
+	m.other("another agent", f, method, a)
+	g, method := m.start("g", "startup", sit{pid: 16, pane: "%2"})
+	m.other("another pane", g, method, a, f)
+	clean(t, m.st)
+}
+
+// A newcomer with a seat of its own takes over the pane of a session that
+// crashed there, so that the next one finds it.
+func TestPaneOfCrashedSessionIsTakenOver(t *testing.T) {
+	m := newMachine(t)
+	a, _ := m.start("a", "startup", sit{pid: 10, pane: "%1"})
+	b, method := m.start("b", "startup", sit{pid: 11, pane: "%2"})
+	m.other("another pane", b, method, a)
+	m.dead[10], m.dead[11] = true, true
+	if seat, _ := m.start("b", "resume", sit{pid: 12, pane: "%1"}); seat != b {
+		t.Errorf("resumed: seat %s, was %s", seat, b)
+	}
+	m.end("b", "other")
+	c, method := m.start("c", "startup", sit{pid: 13, pane: "%1"})
+	m.same("the next in the pane", c, b, method, correlate.Terminal)
+}
+
+// Two terminals in one directory are two rows.
+func TestSeatsOfTwoTerminals(t *testing.T) {
+	m := newMachine(t)
+	a, _ := m.start("a", "startup", sit{pid: 10, pane: "%1"})
+	b, method := m.start("b", "startup", sit{pid: 11, pane: "%2"})
+	m.other("second terminal", b, method, a)
+	// Without any sign of where they are, too.
+	c, method := m.start("c", "startup", sit{})
+	m.other("nothing known", c, method, a, b)
+	d, method := m.start("d", "startup", sit{})
+	m.other("nothing known, again", d, method, a, b, c)
+}
+
+// Where no process is known, the terminal is all there is: one row per
+// terminal, and a session with a process is not taken for one without.
+func TestSeatByTerminalAlone(t *testing.T) {
+	m := newMachine(t)
+	a, method := m.start("a", "startup", sit{pane: "%1"})
+	m.other("first", a, method)
+	b, method := m.start("b", "clear", sit{pane: "%1"})
+	m.same("same terminal", b, a, method, correlate.Terminal)
+	c, method := m.start("c", "startup", sit{pane: "%2"})
+	m.other("another terminal", c, method, a)
+	d, method := m.start("d", "startup", sit{pid: 10, pane: "%1"})
+	m.other("with a process", d, method, a, c)
+}
+
+// A launcher that gives an id keeps its row over restarts (row B6).
+func TestSeatByLauncher(t *testing.T) {
+	m := newMachine(t)
+	a, _ := m.start("a", "startup", sit{pid: 10, launcher: "L"})
+	m.dead[10] = true
+	b, method := m.start("b", "startup", sit{pid: 11, launcher: "L", pane: "%5"})
+	m.same("started again", b, a, method, correlate.Launcher)
+	c, method := m.start("c", "startup", sit{pid: 12, launcher: "M", pane: "%6"})
+	m.other("another launcher", c, method, a)
+}
+
+// A pid that is used again is another process (CASE 17).
+func TestSeatOfReusedPid(t *testing.T) {
+	m := newMachine(t)
+	a, _ := m.start("a", "startup", sit{pid: 10})
+	o := sit{pid: 10}.origin()
+	o.Process.Start = "2"
+	e := kind(event.SessionStart, "b", m.now+1)
+	e.Origin = o
+	if b := fold(t, m.st, e); b.Seat == a {
+		t.Error("a reused pid took the row")
+	}
+}
+
+// The index is a shortcut: entries that are broken or missing cost a row's
+// continuity, never an event.
+func TestBrokenSeatIndex(t *testing.T) {
+	for name, data := range map[string]string{"garbage": "garbage", "empty": "", "strange": `{"seat_id":5,"key":[]}` + "\n", "hostile": `{"seat_id":"x","key":"../../etc/passwd"}` + "\n"} {
+		t.Run(name, func(t *testing.T) {
+			m := newMachine(t)
+			m.start("a", "startup", sit{pid: 10, pane: "%1"})
+			for _, n := range list(t, m.st, seatsDir) {
+				write(t, m.st.path(seatsDir, n), []byte(data))
+			}
+			if seat, _ := m.start("b", "startup", sit{pid: 11, pane: "%1"}); seat == "" {
+				t.Error("no seat")
+			}
+			clean(t, m.st)
+		})
+	}
+}
+
+// A spooled first event finds its seat when it is folded.
+func TestSeatOfSpooledEvent(t *testing.T) {
+	m := newMachine(t)
+	a, _ := m.start("a", "startup", sit{pid: 10, pane: "%1"})
+	e := kind(event.SessionStart, "b", m.now+5)
+	e.Origin = sit{pid: 10, pane: "%1"}.origin()
+	if err := m.st.spool("b", folding(e).Change); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.st.DrainSpool(); err != nil {
+		t.Fatal(err)
+	}
+	if s := load(t, m.st, "b"); s.Seat != a {
+		t.Errorf("seat %s, want %s", s.Seat, a)
+	}
+	clean(t, m.st)
+}
+
+// Where the event came from is read when it may have changed, not every time.
+func TestOriginIsReadWhenDue(t *testing.T) {
+	st := Open(t.TempDir())
+	reads := 0
+	send := func(e *event.Event, want int) {
+		t.Helper()
+		u := folding(e)
+		u.Origin = func() *event.Origin { reads++; return &event.Origin{Host: "h"} }
+		if _, err := st.Fold("s", u); err != nil {
+			t.Fatal(err)
+		}
+		if reads != want {
+			t.Errorf("%s: read %d times, want %d", e.Name, reads, want)
+		}
+	}
+	send(tool("s", "first sight", t0), 1)
+	send(tool("s", "same", t0+1), 1)
+	moved := tool("s", "moved", t0+2)
+	moved.Cwd = "/elsewhere"
+	send(moved, 2)
+	again := tool("s", "same place", t0+3)
+	again.Cwd = "/elsewhere"
+	send(again, 2)
+	send(kind(event.SessionStart, "s", t0+4), 3)
+}

@@ -1,0 +1,224 @@
+//go:build !windows
+
+package store
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"beckon/event"
+)
+
+func setUmask(mask int) (old int) { return syscall.Umask(mask) }
+
+func init() { roles["full"] = fullRole }
+
+// fullRole folds one event while no file can grow beyond LIMIT bytes, as on a
+// full disk: writes come out short. It fails if Fold does not say so. DIR CALL
+// LIMIT.
+func fullRole(args []string) {
+	signal.Ignore(syscall.SIGXFSZ)
+	limit := uint64(number(args[2]))
+	must(syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: limit, Max: limit}))
+	_, err := Open(args[0]).Fold("s", folding(tool("s", args[1], t0+1)))
+	if !errors.Is(err, syscall.EFBIG) && (err == nil || !strings.Contains(err.Error(), syscall.EFBIG.Error())) {
+		must(errors.New("Fold on a full disk: " + errorText(err)))
+	}
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return "no error"
+	}
+	return err.Error()
+}
+
+// A full disk never leaves half a line or half a file, and costs no event as
+// long as a spool file fits somewhere.
+func TestFullDisk(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		limit func(journal, session int) int
+		fill  int // events before
+		calls []string
+	}{
+		{"in the journal line", func(j, _ int) int { return j + 100 }, 8, []string{"full", "after"}},
+		{"before the journal line", func(j, _ int) int { return j }, 8, []string{"full", "after"}},
+		{"in the session file", func(_, s int) int { return s - 50 }, 1, []string{"full", "after"}},
+		{"everywhere", func(int, int) int { return 50 }, 8, []string{"after"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			st := Open(t.TempDir())
+			want := names("e", tc.fill)
+			for i, call := range want {
+				fold(t, st, tool("s", call, t0-10+1+event.Millis(i)))
+			}
+			before := read(t, st.session("s"))
+			limit := tc.limit(len(read(t, st.journal("s"))), len(before))
+			if err := process(t, "full", st.Dir, "full", strconv.Itoa(limit)).Run(); err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(read(t, st.session("s")), before) {
+				t.Error("the session file has changed")
+			}
+			if j := read(t, st.journal("s")); j[len(j)-1] != '\n' {
+				t.Errorf("journal ends in %q", j[max(0, len(j)-20):])
+			}
+			if left := list(t, st, tmpDir); len(left) > 0 {
+				t.Errorf("tmp/ holds %q", left)
+			}
+			parses(t, st)
+			fold(t, st, tool("s", "after", t0+2))
+			if got, want := calls(t, st, "s"), append(want, tc.calls...); !slices.Equal(got, want) {
+				t.Errorf("journal has %q, want %q", got, want)
+			}
+			clean(t, st)
+		})
+	}
+}
+
+// Something that is no file stands where one of ours belongs. It is moved out
+// of the way and no event is lost; a FIFO holds nobody up.
+func TestSomethingInTheWay(t *testing.T) {
+	for what, make := range map[string]func(path string) error{
+		"directory": func(path string) error { return os.MkdirAll(filepath.Join(path, "full"), 0o700) },
+		"FIFO":      func(path string) error { return syscall.Mkfifo(path, 0o600) },
+	} {
+		for where, path := range map[string]func(st *Store) string{
+			"session": func(st *Store) string { return st.session("s") },
+			"archive": func(st *Store) string { return st.archived("s") },
+			"journal": func(st *Store) string { return st.journal("s") },
+			"lock":    func(st *Store) string { return st.lockFile("s") },
+			"tmp":     func(st *Store) string { return st.path(tmpDir, "s.json") },
+			"log":     (*Store).LogFile,
+		} {
+			t.Run(what+" for "+where, func(t *testing.T) {
+				st := Open(t.TempDir())
+				fold(t, st, tool("s", "a", t0))
+				if where == "archive" { // it is looked at when sessions/ has none
+					if err := os.Remove(st.session("s")); err != nil {
+						t.Fatal(err)
+					}
+				}
+				p := path(st)
+				_ = os.Remove(p)
+				if err := os.MkdirAll(filepath.Dir(p), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := make(p); err != nil {
+					t.Fatal(err)
+				}
+				begin := time.Now()
+				s := fold(t, st, tool("s", "b", t0))
+				st.Log(errors.New("x"))
+				if took := time.Since(begin); took > LockWait/2 {
+					t.Errorf("took %v", took)
+				}
+				if s.Seq != 2 || s.Counts.Tools != 2 {
+					t.Errorf("session is at %d, with %d calls", s.Seq, s.Counts.Tools)
+				}
+				clean(t, st)
+			})
+		}
+	}
+}
+
+// A read-only state directory still shows every session as it is, and a hook
+// says that its event is lost; it does not claim to have spooled it.
+func TestReadOnlyStateDirectory(t *testing.T) {
+	st := Open(t.TempDir())
+	fold(t, st, tool("s", "a", t0))
+	// A writer was killed between the journal line and the session's file.
+	behind := read(t, st.session("s"))
+	want := fold(t, st, tool("s", "b", t0))
+	write(t, st.session("s"), behind)
+	fold(t, st, tool("bad", "a", t0))
+	write(t, st.session("bad"), []byte("garbage"))
+	everybody(t, st.Dir)
+	readOnly(t, st.Dir)
+	unprivileged(func() {
+		live, problems, err := st.Live()
+		if err != nil || len(problems) > 0 || len(live) != 2 {
+			t.Errorf("Live: %d sessions, %v, %v", len(live), problems, err)
+		}
+		if s, err := st.Load("s"); err != nil || !equal(s, want) {
+			t.Errorf("Load: %s, %v", text(s), err)
+		}
+		_, err = st.Fold("s", folding(tool("s", "c", t0)))
+		if err == nil || errors.Is(err, ErrBusy) {
+			t.Errorf("Fold: %v", err)
+		}
+		if _, err := st.Archive("s", t0<<1); err == nil {
+			t.Error("Archive: no error")
+		}
+		if err := st.Prune(stampTime(t0)); err != nil {
+			t.Errorf("Prune: %v", err) // nothing is archived, so nothing is due
+		}
+	})
+}
+
+// The journal cannot be written but spool/ can: the event waits there.
+func TestUnwritableJournal(t *testing.T) {
+	st := Open(t.TempDir())
+	fold(t, st, tool("s", "a", t0))
+	everybody(t, st.Dir)
+	if err := os.Chmod(st.journal("s"), 0o444); err != nil {
+		t.Fatal(err)
+	}
+	unprivileged(func() {
+		if _, err := st.Fold("s", folding(tool("s", "b", t0+1))); err == nil || errors.Is(err, ErrBusy) {
+			t.Errorf("Fold: %v", err)
+		}
+	})
+	if n := len(list(t, st, spoolDir)); n != 1 {
+		t.Fatalf("%d events are spooled, want 1", n)
+	}
+	_ = os.Chmod(st.journal("s"), 0o600)
+	fold(t, st, tool("s", "c", t0+2))
+	if got, want := calls(t, st, "s"), []string{"a", "b", "c"}; !slices.Equal(got, want) {
+		t.Errorf("journal has %q, want %q", got, want)
+	}
+	clean(t, st)
+}
+
+// everybody lets every user read and write a directory and all below it, and
+// walk down to it.
+func everybody(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	setModes(t, dir, 0o666, 0o777)
+}
+
+// readOnly takes the right to write from a directory and all below it.
+func readOnly(t *testing.T, dir string) {
+	t.Helper()
+	setModes(t, dir, 0o444, 0o555)
+	t.Cleanup(func() { setModes(t, dir, 0o600, 0o700) })
+}
+
+func setModes(t *testing.T, dir string, file, sub os.FileMode) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return os.Chmod(path, sub)
+		}
+		return os.Chmod(path, file)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

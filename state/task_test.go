@@ -1,0 +1,182 @@
+package state
+
+import "testing"
+
+// Every state, speaker and intent, written down by hand: the state it leads
+// to, or the reason of the refusal.
+var everyTransition = []struct {
+	from   TaskState
+	actor  Speaker
+	intent Intent
+	to     TaskState // empty: refused
+	reason string
+}{
+	{"idle", "user", "command", "commanded", ""},
+	{"idle", "user", "answer", "", "nothing was asked"},
+	{"idle", "user", "question", "", "only the agent says that"},
+	{"idle", "user", "progress", "", "only the agent says that"},
+	{"idle", "user", "completion", "", "only the agent says that"},
+	{"idle", "user", "end_of_task", "", "only the agent says that"},
+	{"idle", "agent", "command", "", "only the user says that"},
+	{"idle", "agent", "answer", "", "only the user says that"},
+	{"idle", "agent", "question", "awaiting_input", "the agent works without a command"},
+	{"idle", "agent", "progress", "processing", "the agent works without a command"},
+	{"idle", "agent", "completion", "complete", "the agent works without a command"},
+	{"idle", "agent", "end_of_task", "complete", "the agent works without a command"},
+
+	{"commanded", "user", "command", "commanded", "the command was added to before the agent spoke"},
+	{"commanded", "user", "answer", "", "nothing was asked"},
+	{"commanded", "user", "question", "", "only the agent says that"},
+	{"commanded", "user", "progress", "", "only the agent says that"},
+	{"commanded", "user", "completion", "", "only the agent says that"},
+	{"commanded", "user", "end_of_task", "", "only the agent says that"},
+	{"commanded", "agent", "command", "", "only the user says that"},
+	{"commanded", "agent", "answer", "", "only the user says that"},
+	{"commanded", "agent", "question", "awaiting_input", ""},
+	{"commanded", "agent", "progress", "processing", ""},
+	{"commanded", "agent", "completion", "complete", ""},
+	{"commanded", "agent", "end_of_task", "complete", ""},
+
+	{"processing", "user", "command", "processing", "the prompt joins the open task"},
+	{"processing", "user", "answer", "processing", ""},
+	{"processing", "user", "question", "", "only the agent says that"},
+	{"processing", "user", "progress", "", "only the agent says that"},
+	{"processing", "user", "completion", "", "only the agent says that"},
+	{"processing", "user", "end_of_task", "", "only the agent says that"},
+	{"processing", "agent", "command", "", "only the user says that"},
+	{"processing", "agent", "answer", "", "only the user says that"},
+	{"processing", "agent", "question", "awaiting_input", ""},
+	{"processing", "agent", "progress", "processing", ""},
+	{"processing", "agent", "completion", "complete", ""},
+	{"processing", "agent", "end_of_task", "complete", ""},
+
+	{"awaiting_input", "user", "command", "", "a new task is due"},
+	{"awaiting_input", "user", "answer", "processing", ""},
+	{"awaiting_input", "user", "question", "", "only the agent says that"},
+	{"awaiting_input", "user", "progress", "", "only the agent says that"},
+	{"awaiting_input", "user", "completion", "", "only the agent says that"},
+	{"awaiting_input", "user", "end_of_task", "", "only the agent says that"},
+	{"awaiting_input", "agent", "command", "", "only the user says that"},
+	{"awaiting_input", "agent", "answer", "", "only the user says that"},
+	{"awaiting_input", "agent", "question", "awaiting_input", "the question still stands"},
+	{"awaiting_input", "agent", "progress", "awaiting_input", "the question still stands"},
+	{"awaiting_input", "agent", "completion", "complete", ""},
+	{"awaiting_input", "agent", "end_of_task", "complete", ""},
+
+	{"complete", "user", "command", "", "the task is complete"},
+	{"complete", "user", "answer", "", "the task is complete"},
+	{"complete", "user", "question", "", "the task is complete"},
+	{"complete", "user", "progress", "", "the task is complete"},
+	{"complete", "user", "completion", "", "the task is complete"},
+	{"complete", "user", "end_of_task", "", "the task is complete"},
+	{"complete", "agent", "command", "", "the task is complete"},
+	{"complete", "agent", "answer", "", "the task is complete"},
+	{"complete", "agent", "question", "", "the task is complete"},
+	{"complete", "agent", "progress", "", "the task is complete"},
+	{"complete", "agent", "completion", "", "the task is complete"},
+	{"complete", "agent", "end_of_task", "", "the task is complete"},
+}
+
+func TestTransitionEveryPair(t *testing.T) {
+	seen := map[[3]string]bool{}
+	rows, kept := 0, 0
+	for _, tt := range everyTransition {
+		seen[[3]string{string(tt.from), string(tt.actor), string(tt.intent)}] = true
+		want := Result{To: tt.to, OK: tt.to != "", Reason: tt.reason}
+		if !want.OK {
+			want.To = tt.from // a refusal keeps the state
+		}
+		if got := Transition(tt.from, tt.actor, tt.intent); got != want {
+			t.Errorf("%s, %s says %s: got %+v, want %+v", tt.from, tt.actor, tt.intent, got, want)
+		}
+		switch {
+		case want.OK && tt.reason == "":
+			rows++
+		case want.OK:
+			kept++
+		}
+	}
+	if len(seen) != 5*2*6 || len(everyTransition) != len(seen) {
+		t.Errorf("the list holds %d lines, %d different; want 60", len(everyTransition), len(seen))
+	}
+	if rows != 13 || len(transitions) != 13 || kept != len(keptStates) {
+		t.Errorf("%d rows of seed 001 and %d kept states; want 13 and %d", rows, kept, len(keptStates))
+	}
+}
+
+// The second table adds to the first and never contradicts it, so the order of
+// consultation decides nothing.
+func TestKeptStatesAddOnly(t *testing.T) {
+	for _, k := range keptStates {
+		for _, r := range transitions {
+			if k.from == r.from && k.actor == r.actor && k.intent == r.intent {
+				t.Errorf("%+v is in both tables", k)
+			}
+		}
+		if k.reason == "" || k.from == TaskComplete {
+			t.Errorf("%+v", k)
+		}
+	}
+}
+
+func TestTransitionUnknownWords(t *testing.T) {
+	for _, tt := range []struct {
+		from   TaskState
+		actor  Speaker
+		intent Intent
+	}{
+		{"", SpeakerUser, IntentCommand},
+		{"COMPLETE", SpeakerUser, IntentCommand}, // one letter case everywhere
+		{TaskComplete, "", IntentCommand},
+		{TaskIdle, "client", IntentCommand},
+		{TaskIdle, SpeakerUser, ""},
+		{TaskAwaiting, SpeakerAgent, "blocked"},
+	} {
+		if got, want := Transition(tt.from, tt.actor, tt.intent), (Result{To: tt.from, Reason: ReasonUnknown}); got != want {
+			t.Errorf("%q, %q says %q: got %+v, want %+v", tt.from, tt.actor, tt.intent, got, want)
+		}
+	}
+}
+
+// A task's way through a turn with a question, and the two Stops that once
+// lost their text (CASES part II 3.2, LESSON): each step is taken or refused,
+// none changes what was reached.
+func TestTransitionStory(t *testing.T) {
+	s := TaskIdle
+	for _, step := range []struct {
+		actor  Speaker
+		intent Intent
+		to     TaskState
+		ok     bool
+	}{
+		{SpeakerUser, IntentCommand, TaskCommanded, true},
+		{SpeakerUser, IntentCommand, TaskCommanded, true}, // typed on
+		{SpeakerAgent, IntentProgress, TaskProcessing, true},
+		{SpeakerUser, IntentCommand, TaskProcessing, true}, // queued
+		{SpeakerAgent, IntentQuestion, TaskAwaiting, true},
+		{SpeakerAgent, IntentProgress, TaskAwaiting, true}, // a background agent's Stop
+		{SpeakerUser, IntentCommand, TaskAwaiting, false},
+		{SpeakerUser, IntentAnswer, TaskProcessing, true},
+		{SpeakerAgent, IntentCompletion, TaskComplete, true},
+		{SpeakerAgent, IntentProgress, TaskComplete, false}, // told late
+		{SpeakerUser, IntentCommand, TaskComplete, false},
+	} {
+		r := Transition(s, step.actor, step.intent)
+		if r.To != step.to || r.OK != step.ok {
+			t.Fatalf("%s, %s says %s: %+v", s, step.actor, step.intent, r)
+		}
+		s = r.To
+	}
+}
+
+func TestTransitionAllocatesNothing(t *testing.T) {
+	if n := testing.AllocsPerRun(100, func() { Transition(TaskAwaiting, SpeakerUser, IntentCommand) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkTransition(b *testing.B) {
+	for b.Loop() {
+		Transition(TaskAwaiting, SpeakerUser, IntentCommand) // refused: both tables are read
+	}
+}
