@@ -22,6 +22,8 @@ package transcript
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"strings"
 	"time"
 
@@ -33,9 +35,10 @@ import (
 
 // Entry types.
 const (
-	User      = "user"      // a prompt, a tool's result, a marker or a note of the client's
-	Assistant = "assistant" // the agent's words or calls
-	Queued    = "queued"    // a prompt typed while a turn ran and taken into it
+	User      = "user"        // a prompt, a tool's result, a marker or a note of the client's
+	Assistant = "assistant"   // the agent's words or calls
+	Queued    = "queued"      // a prompt typed while a turn ran and taken into it
+	Recorded  = "last-prompt" // the client's own record of the last prompt, now and then; it has no time
 )
 
 // Entry is one line of a transcript that tells something here; all others
@@ -63,17 +66,28 @@ type Entry struct {
 	// Synthetic: the client's words in the agent's mouth, as an API error is;
 	// 2.1.197 also marks so the text that Esc cut off.
 	Synthetic bool
-	Aborted   bool // the text was cut off by Esc (2.1.329)
+	Aborted   bool // Esc cut the text off (2.1.329)
 }
 
 // Main reports whether the entry is of the main conversation.
 func (e *Entry) Main() bool { return !e.Sidechain && e.AgentID == "" }
 
+// Limits of an Entry.
+const (
+	// MaxText is how much of an entry's text is kept when Limits do not say.
+	MaxText = event.MaxMessage
+
+	maxCalls = 64 // ids of calls kept of one entry
+	// maxDirect is the longest line parsed as it is. Longer ones go through
+	// event.Read first, which bounds what they may hold and how deeply.
+	maxDirect = 64 << 10
+)
+
 // line is a line's members as far as they matter.
 type line struct {
-	kind, source, model          string
-	meta, summary               bool
-	origin, content, attachment gjson.Result
+	kind, source, model                   string
+	meta, summary                         bool
+	origin, content, attachment, recorded gjson.Result
 }
 
 // verdict is what became of a line.
@@ -85,17 +99,38 @@ const (
 	malformed                // not a JSON object
 )
 
-// parse reads one line without its line break. Zero bytes around it, which a
-// crash of the machine may leave, are no harm. The entry shares no memory
-// with b.
+// parse reads one line without its line break. What becomes of it depends on
+// its bytes alone. Zero bytes around a line of up to 64 KiB, which a crash of
+// the machine may leave, are no harm. The entry shares no memory with b.
 func parse(b []byte, maxText int) (Entry, verdict) {
-	b = bytes.Trim(b, "\x00 \t\r")
-	if len(b) == 0 {
-		return Entry{}, nothing
+	if len(b) > maxDirect {
+		e, v, _ := parseLong(bytes.NewReader(b), maxText)
+		return e, v
 	}
-	if b[0] != '{' || !gjson.ValidBytes(b) {
+	switch b = bytes.Trim(b, "\x00 \t\r"); {
+	case len(b) == 0:
+		return Entry{}, nothing
+	case b[0] != '{' || !gjson.ValidBytes(b):
 		return Entry{}, malformed
 	}
+	return parseValid(b, maxText)
+}
+
+// parseLong reads one line of any length. The error is the reader's.
+func parseLong(r io.Reader, maxText int) (Entry, verdict, error) {
+	b, err := event.Read(r)
+	var bad *event.SyntaxError
+	switch {
+	case errors.As(err, &bad) || err == nil && b[0] != '{':
+		return Entry{}, malformed, nil
+	case err != nil:
+		return Entry{}, nothing, err
+	}
+	e, v := parseValid(b, maxText)
+	return e, v, nil
+}
+
+func parseValid(b []byte, maxText int) (Entry, verdict) {
 	if !mentions(b) {
 		return Entry{}, nothing
 	}
@@ -112,7 +147,7 @@ func parse(b []byte, maxText int) (Entry, verdict) {
 // mentions reports whether the line may be of a type that is wanted: most
 // bytes of a transcript are in lines that are not, and need no second look.
 func mentions(b []byte) bool {
-	for _, word := range [...]string{`"user"`, `"assistant"`, `"queued_command"`} {
+	for _, word := range [...]string{`"user"`, `"assistant"`, `"queued_command"`, `"last-prompt"`} {
 		if bytes.Contains(b, []byte(word)) {
 			return true
 		}
@@ -157,6 +192,8 @@ func (l *line) set(key string, v gjson.Result) {
 		l.summary = l.summary || v.Type == gjson.True
 	case "attachment":
 		l.attachment = v
+	case "lastPrompt":
+		l.recorded = v
 	case "message":
 		v.ForEach(func(k, v gjson.Result) bool {
 			switch k.Str {
@@ -178,6 +215,10 @@ func (l *line) into(e *Entry, maxText int) verdict {
 		l.assistant(e, maxText)
 	case "attachment":
 		l.queued(e, maxText)
+	case Recorded:
+		if t := unquote(l.recorded, maxText); t != "" && !clientsNote(t) {
+			e.Type, e.Text = Recorded, t
+		}
 	}
 	if e.Type == "" {
 		return nothing
@@ -188,13 +229,9 @@ func (l *line) into(e *Entry, maxText int) verdict {
 func (l *line) assistant(e *Entry, maxText int) {
 	e.Type = Assistant
 	e.Synthetic = e.Synthetic || l.model == "<synthetic>"
-	var texts []string
-	eachBlock(l.content, func(kind string, b gjson.Result) {
-		switch kind {
-		case "text":
-			texts = append(texts, unquote(b.Get("text"), -1))
-		case "tool_use":
-			e.ToolUseIDs = append(e.ToolUseIDs, id(b.Get("id")))
+	texts := contents(l.content, -1, func(kind string, b gjson.Result) {
+		if kind == "tool_use" {
+			e.call(b.Get("id"))
 		}
 	})
 	e.Text = event.CutTail(strings.Join(texts, "\n\n"), maxText)
@@ -202,29 +239,31 @@ func (l *line) assistant(e *Entry, maxText int) {
 
 func (l *line) user(e *Entry, maxText int) {
 	e.Type = User
-	blocks := 0
-	var texts []string
-	eachBlock(l.content, func(kind string, b gjson.Result) {
-		blocks++
-		switch kind {
-		case "text":
-			texts = append(texts, unquote(b.Get("text"), maxText))
-		case "tool_result":
+	others := 0
+	texts := contents(l.content, maxText, func(kind string, b gjson.Result) {
+		others++
+		if kind == "tool_result" {
 			e.ToolResult = true
-			e.ToolUseIDs = append(e.ToolUseIDs, id(b.Get("tool_use_id")))
+			e.call(b.Get("tool_use_id"))
 		}
 	})
-	if l.content.IsArray() {
-		e.Interrupt = e.Interrupt || blocks == 1 && len(texts) == 1 && interruptMark(texts[0])
+	if l.content.IsArray() { // a person who types the marker's words makes a string
+		e.Interrupt = e.Interrupt || others == 0 && len(texts) == 1 && interruptMark(texts[0])
 		texts = withoutReminders(texts)
 	}
 	e.Text = event.Cut(strings.Join(texts, "\n\n"), maxText)
 	l.judge(e)
 }
 
+func (e *Entry) call(useID gjson.Result) {
+	if len(e.ToolUseIDs) < maxCalls {
+		e.ToolUseIDs = append(e.ToolUseIDs, id(useID))
+	}
+}
+
 // judge tells a person's prompt from what the client writes as the user.
 func (l *line) judge(e *Entry) {
-	e.Note = l.meta || l.summary || clientsNote(e.Text)
+	e.Note = !e.Interrupt && (l.meta || l.summary || clientsNote(e.Text))
 	if e.Note || e.Interrupt || e.ToolResult || e.Sidechain || e.Text == "" || !l.byPerson() {
 		return
 	}
@@ -246,31 +285,31 @@ func (l *line) queued(e *Entry, maxText int) {
 		return
 	}
 	e.Type = Queued
-	var texts []string
-	eachBlock(a.Get("prompt"), func(kind string, b gjson.Result) {
-		if kind == "text" {
-			texts = append(texts, unquote(b.Get("text"), maxText))
-		}
-	})
+	texts := contents(a.Get("prompt"), maxText, func(string, gjson.Result) {})
 	e.Text = event.Cut(strings.Join(texts, "\n\n"), maxText)
 	l.origin = a.Get("origin")
 	l.judge(e)
 }
 
-// eachBlock calls f for each block of a content; a content that is a string
-// is one block of text.
-func eachBlock(content gjson.Result, f func(kind string, b gjson.Result)) {
+// contents returns the texts of a message's content, a string or an array of
+// blocks, each cut to its first max bytes (all when negative). Blocks that are
+// no text go to other.
+func contents(content gjson.Result, max int, other func(kind string, b gjson.Result)) (texts []string) {
 	if content.Type == gjson.String {
-		f("text", gjson.Result{Type: gjson.JSON, Raw: `{"text":` + content.Raw + `}`})
-		return
+		return []string{unquote(content, max)}
 	}
 	if !content.IsArray() {
-		return
+		return nil
 	}
 	content.ForEach(func(_, b gjson.Result) bool {
-		f(b.Get("type").Str, b)
+		if kind := b.Get("type").Str; kind != "text" {
+			other(kind, b)
+		} else if t := unquote(b.Get("text"), max); t != "" {
+			texts = append(texts, t)
+		}
 		return true
 	})
+	return texts
 }
 
 // The client's markers of Esc and of a refusal (CLIENT.md).

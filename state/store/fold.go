@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/event/redact"
 	"beckon/state"
 )
 
@@ -48,6 +49,9 @@ func (st *Store) Fold(k Key, u Update) (res Result, err error) {
 	wait := u.Wait
 	if wait == 0 {
 		wait = LockWait
+	}
+	if e := u.Change.Event; e != nil {
+		redact.Event(e) // nothing reaches the disk before it
 	}
 	h := held{st: st, key: k}
 	if err := h.take(wait); err != nil {
@@ -97,6 +101,7 @@ type held struct {
 	lock  *lockFile
 	s     state.Session
 	dir   string // where the session's file was found, readable or not; empty if nowhere
+	old   bool   // archive/ has a file of it
 	past  bool   // it was over by then, and ever since
 	dirty bool   // s is newer than its file
 	j     *file  // the journal, nil until there is one
@@ -149,6 +154,7 @@ func (h *held) read() error {
 		if h.dir == "" {
 			h.dir = dir
 		}
+		h.old = dir == archiveDir
 		if err == nil {
 			return nil
 		}
@@ -386,10 +392,10 @@ func (h *held) commit() error {
 	if err := h.st.write(string(h.key)+".json", dir, string(h.key)+".json", data); err != nil {
 		return err
 	}
-	if h.dir == archiveDir && dir == sessionsDir {
+	if h.old && dir == sessionsDir {
 		_ = os.Remove(h.st.archived(h.key))
 	}
-	h.dir, h.dirty = dir, false
+	h.dir, h.old, h.dirty = dir, dir == archiveDir, false
 	return nil
 }
 

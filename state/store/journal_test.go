@@ -338,7 +338,7 @@ func TestRotationFails(t *testing.T) {
 
 // A follower misses no line, whatever is rotated while it reads.
 func TestLinesDuringRotation(t *testing.T) {
-	setSegment(t, 4<<10)
+	setSegment(t, 16<<10)
 	st := Open(t.TempDir())
 	const n = 700
 	var all sync.WaitGroup

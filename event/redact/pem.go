@@ -1,0 +1,136 @@
+package redact
+
+import "strings"
+
+// pemLine is the shortest run of base64 that is a line of a key; a shorter one
+// may be its last. The lines of keys have 64 to 76 characters.
+const pemLine = 32
+
+// privateKey finds a private key block whose first or last line begins at i.
+// The block may be cut at either end.
+func (r *redactor) privateKey(i int) found {
+	if body := pemBoundary(r.s, i, "-----BEGIN "); body > 0 {
+		if end := r.pemEnd(body); end > 0 {
+			return found{i, end, markPEM}
+		}
+	}
+	if end := pemBoundary(r.s, i, "-----END "); end > 0 {
+		if from := r.pemStart(i); from < i {
+			return found{from, end, markPEM}
+		}
+	}
+	return found{}
+}
+
+// pemBoundary returns the end of the boundary line of a private key at i that
+// starts with prefix, or 0.
+func pemBoundary(s string, i int, prefix string) int {
+	const dashes, longest = "-----", 40
+	if !strings.HasPrefix(s[i:], prefix) {
+		return 0
+	}
+	label := s[i+len(prefix):]
+	n := strings.Index(label[:min(len(label), longest)], dashes)
+	if n < 0 {
+		return 0
+	}
+	if l := strings.TrimSuffix(label[:n], " BLOCK"); !strings.HasSuffix(l, "PRIVATE KEY") {
+		return 0
+	}
+	return i + len(prefix) + n + len(dashes)
+}
+
+// pemEnd returns where the block ends whose inside begins at i: behind its last
+// line, else behind the last line of base64. It is 0 if there is no inside.
+func (r *redactor) pemEnd(i int) (end int) {
+	const maxHeaders = 8
+	for short, headers := false, 0; ; {
+		i = skipPEMSpace(r.s, i)
+		if e := pemBoundary(r.s, i, "-----END "); e > 0 {
+			return e
+		}
+		if next := pemHeader(r.s, i); next > i && headers < maxHeaders {
+			i, headers = next, headers+1
+			continue
+		}
+		from := i
+		for i < len(r.s) && isBase64(r.s[i]) {
+			i++
+		}
+		n := i - from
+		tail := end > 0 && n > 0 && (i == len(r.s) || n >= pemLine/2 && hasDigit(r.s[from:i])) // of a line that was cut
+		switch {
+		case n >= pemLine || tail:
+			end = i
+		case n > 0 && n <= 6 && strings.Trim(r.s[from:i], "0123456789") == "":
+			// the number of a line
+		case n == 0 || short:
+			return end
+		default:
+			short = true
+		}
+	}
+}
+
+// pemHeader skips a header line (Proc-Type: 4,ENCRYPTED) at i, of a few words.
+func pemHeader(s string, i int) int {
+	const longest = 256
+	s = s[:min(len(s), i+longest)]
+	j := i
+	for j < len(s) && j-i < enough && (s[j] == '-' || alnum.has(s[j])) {
+		j++
+	}
+	if j == i || !strings.HasPrefix(s[j:], ": ") {
+		return i
+	}
+	for j < len(s) && s[j] != '\n' && !strings.HasPrefix(s[j:], `\n`) {
+		j++
+	}
+	return j
+}
+
+// pemStart returns where the base64 begins that ends before the boundary at i:
+// i itself if it is too little for a key. It goes back no further than to what
+// was replaced.
+func (r *redactor) pemStart(i int) int {
+	start, total := i, 0
+	for j, first := i, true; ; first = false {
+		for j > r.last && isPEMSpace(r.s[j-1]) || j > r.last+1 && r.s[j-1] == 'n' && r.s[j-2] == '\\' {
+			j--
+		}
+		end := j
+		for j > r.last && isBase64(r.s[j-1]) {
+			j--
+		}
+		if n := end - j; n == 0 || n < pemLine && !first {
+			break
+		}
+		start, total = j, total+end-j
+	}
+	if total < pemLine {
+		return i
+	}
+	return start
+}
+
+// skipPEMSpace skips what stands between the lines of a key: space, quotes,
+// escapes and what lines are quoted or numbered with.
+func skipPEMSpace(s string, i int) int {
+	for i < len(s) {
+		switch {
+		case s[i] == '\\' && i+1 < len(s) && strings.IndexByte(`nrt"`, s[i+1]) >= 0:
+			i += 2
+		case isPEMSpace(s[i]):
+			i++
+		default:
+			return i
+		}
+	}
+	return i
+}
+
+func isPEMSpace(c byte) bool {
+	return c <= ' ' || strings.IndexByte("\"'`\\,>|#*;", c) >= 0
+}
+
+func isBase64(c byte) bool { return c == '+' || c == '/' || c == '=' || alnum.has(c) }

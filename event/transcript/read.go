@@ -1,0 +1,359 @@
+package transcript
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+
+	"beckon/event/jsonenc"
+)
+
+// Cursor says how far a transcript was read. It is small, comparable and made
+// to be stored; its zero value is the beginning of any file.
+type Cursor struct {
+	// Offset is where reading goes on: where a line begins, unless Inside.
+	Offset int64
+	// Mark is a hash of the up to 512 bytes before Offset. Other bytes there
+	// mean another file, or one that was rewritten. Empty: not checked.
+	Mark string
+	// Inside: Offset is within a line that is left out, being too long or
+	// begun before what is read.
+	Inside bool
+
+	Malformed int64 // lines left out because they are no JSON objects
+	Long      int64 // lines left out because they are longer than Limits.Line
+	Restarts  int64 // times the file was not the one that was read before
+}
+
+// Fields makes a Cursor a jsonenc.Record.
+func (c *Cursor) Fields() []jsonenc.Field {
+	return []jsonenc.Field{
+		{Key: "offset", Ptr: &c.Offset},
+		{Key: "mark", Ptr: &c.Mark},
+		{Key: "inside", Ptr: &c.Inside},
+		{Key: "malformed", Ptr: &c.Malformed},
+		{Key: "long", Ptr: &c.Long},
+		{Key: "restarts", Ptr: &c.Restarts},
+	}
+}
+
+// Limits bound one reading. A zero field means its default.
+type Limits struct {
+	// Text is how many bytes of an entry's text are kept (MaxText). Of a line
+	// longer than 64 KiB, a text longer than event.MaxString holds an elision
+	// mark behind its first 4 KiB and before its last MaxText characters.
+	Text int
+	// Line is the longest line looked into, in bytes (DefaultLine).
+	Line int64
+	// Bytes is how much one Read takes in (DefaultBytes), give or take a line.
+	Bytes int64
+	// Back is how far before its end a file is begun that turns out to be
+	// another one (DefaultBack).
+	Back int64
+
+	buffer int64 // what is read at once; tests make it small
+}
+
+// Defaults of Limits, and the sizes of what is read at once.
+const (
+	DefaultLine  = 16 << 20 // a message with a few pasted images
+	DefaultBytes = 4 << 20
+	DefaultBack  = 1 << 20
+
+	firstWindow = 64 << 10 // how far back a look at the end begins
+	bufferSize  = 2 * maxDirect
+	markSize    = 512
+)
+
+func (l Limits) orDefaults() Limits {
+	if l.Text <= 0 {
+		l.Text = MaxText
+	}
+	if l.Line <= 0 {
+		l.Line = DefaultLine
+	}
+	if l.Bytes <= 0 {
+		l.Bytes = DefaultBytes
+	}
+	if l.Back <= 0 {
+		l.Back = DefaultBack
+	}
+	if l.buffer <= 0 {
+		l.buffer = bufferSize
+	}
+	return l
+}
+
+// Read returns what was appended to the transcript at path since c, in the
+// order of the file, and the cursor for the next call. It takes in whole lines
+// only: what stands behind the last line break is left for later. It is done
+// when the cursor no longer moves; Limits.Bytes makes a long way several calls.
+//
+// If the file is shorter than c says, or other bytes stand before c.Offset, it
+// is another file: Read counts a restart and begins at its beginning, or at the
+// first line in its last Limits.Back bytes, whichever is later. So entries may
+// come twice; their UUID tells. (A file that was replaced by one of exactly
+// c.Offset bytes is noticed when that one grows.)
+//
+// Memory stays below 1 MiB, entries aside. On an error, which is that of
+// opening or reading the file, entries and cursor hold what was read before.
+func Read(path string, c Cursor, limit Limits) ([]Entry, Cursor, error) {
+	fi, err := stat(path)
+	if err != nil || fi.Size() == c.Offset {
+		return nil, c, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, c, err
+	}
+	defer f.Close()
+	return readFrom(f, fi.Size(), c, limit.orDefaults())
+}
+
+// Recent returns the entries of the last bound bytes of the transcript at path
+// (64 KiB if that is more), and the cursor from which Read goes on. It is the
+// way to begin with a file whose past does not matter: it costs that much and
+// no more, whatever the file's size. The first line is left out if it begins
+// before those bytes.
+func Recent(path string, bound int64, limit Limits) ([]Entry, Cursor, error) {
+	f, size, err := open(path)
+	if err != nil {
+		return nil, Cursor{}, err
+	}
+	defer f.Close()
+	return recent(f, size, max(bound, firstWindow), limit.orDefaults())
+}
+
+func open(path string) (*os.File, int64, error) {
+	fi, err := stat(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	f, err := os.Open(path)
+	return f, fi.Size(), err
+}
+
+// stat looks at the file before it is opened: opening a pipe would block.
+func stat(path string) (os.FileInfo, error) {
+	fi, err := os.Stat(path)
+	if err == nil && !fi.Mode().IsRegular() {
+		err = errors.New("reading transcript: not a regular file")
+	}
+	return fi, err
+}
+
+// recent reads the last bound bytes. It goes further back as long as they are
+// all of one line that is still being written: that line must not be lost.
+func recent(src io.ReaderAt, size, bound int64, lim Limits) ([]Entry, Cursor, error) {
+	for {
+		lim.Bytes = bound + 1
+		entries, c, err := readFrom(src, size, tailOf(size, bound), lim)
+		if err != nil || !c.Inside || bound >= size || bound > lim.Line {
+			return entries, c, err
+		}
+		bound *= 4
+	}
+}
+
+// tailOf is a cursor at the first line that begins in the last bound bytes: one
+// inside whatever holds the byte before them, which ends there if that byte is
+// a line break.
+func tailOf(size, bound int64) Cursor {
+	if bound >= size {
+		return Cursor{}
+	}
+	return Cursor{Offset: size - bound - 1, Inside: true}
+}
+
+// readFrom is Read on a source of that size.
+func readFrom(src io.ReaderAt, size int64, c Cursor, lim Limits) ([]Entry, Cursor, error) {
+	r := reader{src: src, size: size, lim: lim, c: c}
+	if same, err := r.same(); err != nil {
+		return nil, c, err
+	} else if !same {
+		r.restart()
+	}
+	start := r.c.Offset
+	r.buf = make([]byte, max(0, min(lim.buffer, size-start)))
+	var err error
+	for err == nil && r.more && r.c.Offset < size && r.c.Offset-start < lim.Bytes {
+		err = r.step()
+	}
+	if r.c.Offset != c.Offset {
+		mark, e := r.mark(r.c.Offset)
+		r.c.Mark, err = mark, errors.Join(err, e)
+	}
+	return r.out, r.c, err
+}
+
+// reader is one reading under way.
+//
+// Invariant: c.Offset only moves over whole lines that were taken in or
+// counted, and over bytes of a line that is left out (c.Inside). So the result
+// depends on the file's bytes alone, not on when and how often it is read.
+type reader struct {
+	src  io.ReaderAt
+	size int64
+	lim  Limits
+	buf  []byte
+	c    Cursor
+	out  []Entry
+	more bool // there may be another whole line
+}
+
+// same reports whether the file is the one that the cursor was made on.
+func (r *reader) same() (bool, error) {
+	r.more = true
+	if r.c.Offset > r.size || r.c.Offset < 0 {
+		return false, nil
+	}
+	if r.c.Mark == "" {
+		return true, nil
+	}
+	mark, err := r.mark(r.c.Offset)
+	return mark == r.c.Mark, err
+}
+
+func (r *reader) restart() {
+	c := tailOf(r.size, r.lim.Back)
+	c.Malformed, c.Long, c.Restarts = r.c.Malformed, r.c.Long, r.c.Restarts+1
+	r.c = c
+}
+
+// mark hashes the bytes before offset: 64-bit FNV-1a, as hexadecimal digits.
+func (r *reader) mark(offset int64) (string, error) {
+	if offset <= 0 {
+		return "", nil
+	}
+	var b [markSize]byte
+	n, err := readAt(r.src, b[:min(markSize, offset)], max(0, offset-markSize))
+	return hexOf(fnv(b[:n])), err
+}
+
+// readAt reads up to len(b) bytes; the end of the file is no error.
+func readAt(src io.ReaderAt, b []byte, off int64) (int, error) {
+	n, err := src.ReadAt(b, off)
+	if err == io.EOF {
+		err = nil
+	}
+	return n, err
+}
+
+// step reads a buffer from Offset on and takes in the whole lines in it.
+func (r *reader) step() error {
+	n, err := readAt(r.src, r.buf[:min(int64(len(r.buf)), r.size-r.c.Offset)], r.c.Offset)
+	b := r.buf[:n]
+	if r.c.Inside {
+		b = r.leave(b)
+	}
+	took := r.lines(b)
+	switch {
+	case err != nil || n == 0: // cut short since
+		r.more = false
+	case took == 0 && len(b) > 0 && !r.c.Inside:
+		return r.longLine(r.c.Offset + int64(len(b)))
+	}
+	return err
+}
+
+// leave goes on with leaving out a line, and returns what is behind it.
+func (r *reader) leave(b []byte) []byte {
+	n := bytes.IndexByte(b, '\n') + 1
+	if n == 0 {
+		r.c.Offset += int64(len(b))
+		return nil
+	}
+	r.c.Offset += int64(n)
+	r.c.Inside = false
+	return b[n:]
+}
+
+// lines takes in the whole lines of b, which begins at Offset, and returns how
+// many bytes they are.
+func (r *reader) lines(b []byte) (took int) {
+	for {
+		n := bytes.IndexByte(b[took:], '\n')
+		if n < 0 {
+			return took
+		}
+		if int64(n) > r.lim.Line {
+			r.c.Long++
+		} else {
+			r.add(parse(b[took:took+n], r.lim.Text))
+		}
+		took += n + 1
+		r.c.Offset += int64(n + 1)
+	}
+}
+
+func (r *reader) add(e Entry, v verdict) {
+	switch v {
+	case told:
+		r.out = append(r.out, e)
+	case malformed:
+		r.c.Malformed++
+	}
+}
+
+// longLine takes in the line at Offset, which does not end before at: it looks
+// for its end, and then reads it in pieces.
+func (r *reader) longLine(at int64) error {
+	for at < r.size && at-r.c.Offset <= r.lim.Line {
+		n, err := readAt(r.src, r.buf[:min(int64(len(r.buf)), r.size-at)], at)
+		if i := bytes.IndexByte(r.buf[:n], '\n'); i >= 0 {
+			return r.longUntil(at + int64(i))
+		}
+		if err != nil || n == 0 {
+			r.more = false
+			return err
+		}
+		at += int64(n)
+	}
+	if r.more = at-r.c.Offset > r.lim.Line; r.more {
+		r.c.Offset, r.c.Inside = at, true
+		r.c.Long++
+	}
+	return nil
+}
+
+// longUntil takes in the line from Offset to its line break at end.
+func (r *reader) longUntil(end int64) error {
+	n := end - r.c.Offset
+	switch {
+	case n > r.lim.Line:
+		r.c.Long++
+	case n <= maxDirect: // it only happened to lie across the end of the buffer
+		b := make([]byte, n)
+		got, err := readAt(r.src, b, r.c.Offset)
+		if err != nil || int64(got) < n {
+			r.more = false
+			return err
+		}
+		r.add(parse(b, r.lim.Text))
+	default:
+		e, v, err := parseLong(io.NewSectionReader(r.src, r.c.Offset, n), r.lim.Text)
+		if err != nil {
+			return err
+		}
+		r.add(e, v)
+	}
+	r.c.Offset = end + 1
+	return nil
+}
+
+func fnv(b []byte) uint64 {
+	h := uint64(14695981039346656037)
+	for _, c := range b {
+		h = (h ^ uint64(c)) * 1099511628211
+	}
+	return h
+}
+
+func hexOf(n uint64) string {
+	var b [16]byte
+	for i := range b {
+		b[i] = "0123456789abcdef"[n>>(60-4*i)&15]
+	}
+	return string(b[:])
+}

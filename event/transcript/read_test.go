@@ -1,0 +1,568 @@
+package transcript
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+	"pgregory.net/rapid"
+
+	"beckon/event/jsonenc"
+)
+
+func samples(t testing.TB) map[string][]byte {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join("testdata", "*.jsonl"))
+	if err != nil || len(names) < 20 {
+		t.Fatalf("%d samples, %v", len(names), err)
+	}
+	all := map[string][]byte{}
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[strings.TrimSuffix(filepath.Base(name), ".jsonl")] = b
+	}
+	return all
+}
+
+// assistant, user and result are lines as the client writes them, at second n.
+func assistant(n int, text string) string {
+	return `{"isSidechain":false,"message":{"role":"assistant","model":"m","content":[{"type":"text","text":` + strconv.Quote(text) + `}]},"type":"assistant","uuid":"a` + strconv.Itoa(n) + `","timestamp":` + strconv.Itoa(1795000000+n) + "}\n"
+}
+
+func user(n int, content string) string {
+	return `{"isSidechain":false,"type":"user","message":{"role":"user","content":` + content + `},"uuid":"u` + strconv.Itoa(n) + `","timestamp":` + strconv.Itoa(1795000000+n) + "}\n"
+}
+
+func result(n int) string {
+	return user(n, `[{"type":"tool_result","tool_use_id":"t`+strconv.Itoa(n)+`","content":"ok"}]`)
+}
+
+// counting counts the bytes that are read.
+type counting struct {
+	io.ReaderAt
+	n int64
+}
+
+func (c *counting) ReadAt(p []byte, off int64) (int, error) {
+	n, err := c.ReaderAt.ReadAt(p, off)
+	c.n += int64(n)
+	return n, err
+}
+
+// drain reads until the cursor no longer moves.
+func drain(t interface{ Fatal(...any) }, src io.ReaderAt, size int64, c Cursor, lim Limits) ([]Entry, Cursor) {
+	var all []Entry
+	for {
+		entries, next, err := readFrom(src, size, c, lim.orDefaults())
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, entries...)
+		if next == c {
+			return all, c
+		}
+		c = next
+	}
+}
+
+// plain is the reference: each whole line on its own.
+func plain(data []byte, lim Limits) (entries []Entry, malformedLines, long int64) {
+	lim = lim.orDefaults()
+	for l := range bytes.Lines(data) {
+		l, whole := bytes.CutSuffix(l, []byte("\n"))
+		if int64(len(l)) > lim.Line {
+			long++ // also before its end is seen
+			continue
+		}
+		if !whole {
+			continue
+		}
+		e, v := parse(l, lim.Text)
+		switch v {
+		case told:
+			entries = append(entries, e)
+		case malformed:
+			malformedLines++
+		}
+	}
+	return entries, malformedLines, long
+}
+
+// check holds the reading of data, in pieces that end at the given sizes,
+// against the reference.
+func check(t interface {
+	Fatal(...any)
+	Fatalf(string, ...any)
+}, data []byte, sizes []int, lim Limits) {
+	var got []Entry
+	var c Cursor
+	for _, size := range append(slices.Clone(sizes), len(data)) {
+		entries, next := drain(t, bytes.NewReader(data), int64(size), c, lim)
+		if next.Offset < c.Offset || next.Offset > int64(size) || next.Restarts != 0 {
+			t.Fatalf("from %+v to %+v at %d bytes", c, next, size)
+		}
+		if !next.Inside && next.Offset > 0 && data[next.Offset-1] != '\n' {
+			t.Fatalf("%+v is not where a line begins", next)
+		}
+		got, c = append(got, entries...), next
+	}
+	want, bad, long := plain(data, lim)
+	if !reflect.DeepEqual(got, want) || c.Malformed != bad || c.Long != long {
+		t.Fatalf("got %d entries, %d malformed, %d long; want %d, %d, %d\n%+v\n%+v", len(got), c.Malformed, c.Long, len(want), bad, long, got, want)
+	}
+	for _, e := range got {
+		if lim := lim.orDefaults(); len(e.Text) > lim.Text || !utf8.ValidString(e.Text) || e.Type == "" || len(e.ToolUseIDs) > maxCalls {
+			t.Fatalf("%+v", e)
+		}
+	}
+}
+
+// However the file grows, byte by byte, the entries are the same, once each.
+func TestReadTornAtEveryByte(t *testing.T) {
+	for name, data := range samples(t) {
+		if testing.Short() && !strings.Contains(name, "progress") {
+			continue
+		}
+		var sizes []int
+		for i := range data {
+			sizes = append(sizes, i)
+		}
+		check(t, data, sizes, Limits{})
+	}
+}
+
+// The same over odd files, in pieces of any size, with any limits.
+func TestReadInPieces(t *testing.T) {
+	piece := rapid.OneOf(
+		rapid.SampledFrom([]string{
+			assistant(1, "Some text of the agent."), user(2, `"a prompt"`), result(3), "\n", "\r\n", "{}\n", "null\n", "[1]\n", "{\n", "\x00\x00", "\xff\xfe", `{"type":"user"`,
+			strings.ReplaceAll(assistant(4, "carriage"), "\n", "\r\n"), assistant(5, strings.Repeat("long ", 40)), user(6, strconv.Quote(strings.Repeat("x", 300))),
+		}),
+		rapid.StringN(0, 20, 40),
+	)
+	rapid.Check(t, func(t *rapid.T) {
+		data := []byte(strings.Join(rapid.SliceOf(piece).Draw(t, "pieces"), ""))
+		sizes := rapid.SliceOfN(rapid.IntRange(0, len(data)), 0, 20).Draw(t, "sizes")
+		slices.Sort(sizes)
+		check(t, data, sizes, Limits{
+			Text: rapid.IntRange(1, 50).Draw(t, "text"), Line: int64(rapid.IntRange(1, 400).Draw(t, "line")),
+			Bytes: int64(rapid.IntRange(1, 1000).Draw(t, "bytes")), buffer: int64(rapid.IntRange(1, 500).Draw(t, "buffer")),
+		})
+	})
+}
+
+func FuzzRead(f *testing.F) {
+	for _, data := range samples(f) {
+		f.Add(data[:min(len(data), 3000)], 100, 700, 5000, 300, 20)
+	}
+	f.Add([]byte("\x00"+assistant(1, "é")+"{\"type\":\"user\"}\n{\n\r\n"), 3, 10, 50, 7, 1)
+	f.Fuzz(func(t *testing.T, data []byte, a, b, line, buffer, text int) {
+		if len(data) > 1<<16 || line < 1 || buffer < 1 || text < 1 {
+			return
+		}
+		sizes := []int{max(0, min(a, len(data))), max(0, min(b, len(data)))}
+		slices.Sort(sizes)
+		lim := Limits{Text: text, Line: int64(line), Bytes: int64(buffer) * 3, buffer: int64(min(buffer, 1<<16))}
+		check(t, data, sizes, lim)
+		// Recent gives the lines that begin in its window, or more of them.
+		back := max(1, min(a, len(data)))
+		entries, c, err := recent(bytes.NewReader(data), int64(len(data)), int64(back), lim.orDefaults())
+		if err != nil || c.Offset > int64(len(data)) {
+			t.Fatalf("%+v, %v", c, err)
+		}
+		all, _, _ := plain(data, lim)
+		inWindow, _, _ := plain(data[lineAt(data, len(data)-back):], lim)
+		if n := len(all) - len(entries); len(entries) < len(inWindow) || n < 0 || len(entries) > 0 && !reflect.DeepEqual(entries, all[n:]) {
+			t.Fatalf("recent %d: got %+v, want %+v", back, entries, inWindow)
+		}
+		_, _, _ = finalText(bytes.NewReader(data), int64(len(data)), int64(back))
+		_, _, _ = lastPrompt(bytes.NewReader(data), int64(len(data)), int64(back))
+	})
+}
+
+// lineAt returns where the first line begins at or behind from.
+func lineAt(data []byte, from int) int {
+	if from <= 0 {
+		return 0
+	}
+	if i := bytes.IndexByte(data[from-1:], '\n'); i >= 0 {
+		return from + i
+	}
+	return len(data)
+}
+
+func write(t testing.TB, path string, parts ...string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(strings.Join(parts, "")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t testing.TB, path string, c Cursor) (string, Cursor) {
+	t.Helper()
+	entries, next, err := Read(path, c, Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, e := range entries {
+		ids = append(ids, e.UUID)
+	}
+	return strings.Join(ids, " "), next
+}
+
+func TestReadFollowsOneFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "t.jsonl")
+	whole := assistant(1, "one") + assistant(2, "two")
+	write(t, file, whole, assistant(3, "three")[:40])
+	ids, c := read(t, file, Cursor{})
+	if ids != "a1 a2" || c.Offset != int64(len(whole)) || len(c.Mark) != 16 {
+		t.Errorf("got %q, %+v", ids, c)
+	}
+	if ids, again := read(t, file, c); ids != "" || again != c {
+		t.Errorf("half a line: %q, %+v", ids, again)
+	}
+	write(t, file, whole, assistant(3, "three"), assistant(4, "four"))
+	ids, c = read(t, file, c)
+	if ids != "a3 a4" {
+		t.Errorf("got %q", ids)
+	}
+	if ids, again := read(t, file, c); ids != "" || again != c {
+		t.Errorf("nothing new: %q, %+v", ids, again)
+	}
+}
+
+// Another file in its place, a shorter one, a rewritten one: begun again, and
+// told. A file that is gone for a moment changes nothing.
+func TestReadNoticesAnotherFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "t.jsonl")
+	first := assistant(1, "one") + assistant(2, "two")
+	write(t, file, first)
+	_, c := read(t, file, Cursor{})
+	for name, tt := range map[string]struct{ text, ids string }{
+		"rotated, longer":     {assistant(7, "another") + assistant(8, "file") + assistant(9, "longer"), "a7 a8 a9"},
+		"rotated, shorter":    {assistant(7, "x"), "a7"},
+		"cut short":           {assistant(1, "one"), "a1"},
+		"emptied":             {"", ""},
+		"cut and written on":  {assistant(1, "one") + assistant(5, "five") + assistant(6, "six"), "a1 a5 a6"},
+		"rewritten in front":  {assistant(0, "zero") + first, "a0 a1 a2"},
+		"cut inside a line":   {first[:len(first)-20], "a1"},
+		"only its end differ": {first[:len(first)-6] + "\"\"}\n" + assistant(3, "three"), "a1 a3"},
+	} {
+		write(t, file, tt.text)
+		ids, next := read(t, file, c)
+		if ids != tt.ids || next.Restarts != 1 || next.Offset > int64(len(tt.text)) {
+			t.Errorf("%s: got %q, %+v; want %q", name, ids, next, tt.ids)
+		}
+		if ids, _ := read(t, file, next); ids != "" {
+			t.Errorf("%s, again: %q", name, ids)
+		}
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if _, next, err := Read(file, c, Limits{}); !os.IsNotExist(err) || next != c {
+		t.Errorf("gone: %+v, %v", next, err)
+	}
+	write(t, file, first, assistant(3, "three"))
+	if ids, next := read(t, file, c); ids != "a3" || next.Restarts != 0 {
+		t.Errorf("a copy of the same: %q, %+v", ids, next)
+	}
+}
+
+// A large file in another's place is begun near its end.
+func TestReadRestartsNearTheEnd(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "t.jsonl")
+	var b strings.Builder
+	for i := range 1000 {
+		b.WriteString(assistant(i, "some text"))
+	}
+	write(t, file, b.String())
+	lim := Limits{Back: 3 * int64(len(assistant(100, "some text")))}
+	entries, c, err := Read(file, Cursor{Offset: 10, Mark: "another file's"}, lim)
+	if err != nil || len(entries) != 3 || entries[0].UUID != "a997" || c.Restarts != 1 || c.Long != 0 || c.Offset != int64(b.Len()) {
+		t.Errorf("got %d entries, %+v, %v", len(entries), c, err)
+	}
+}
+
+func TestReadOddLines(t *testing.T) {
+	for name, tt := range map[string]struct {
+		text      string
+		ids       string
+		malformed int64
+	}{
+		"carriage returns":            {strings.ReplaceAll(assistant(1, "one")+assistant(2, "two"), "\n", "\r\n"), "a1 a2", 0},
+		"blank lines":                 {"\n \n\r\n" + assistant(1, "one") + "\n\n" + assistant(2, "two"), "a1 a2", 0},
+		"zero bytes of a crash":       {assistant(1, "one") + strings.Repeat("\x00", 4096) + assistant(2, "two"), "a1 a2", 0},
+		"zero bytes, then nothing":    {assistant(1, "one") + strings.Repeat("\x00", 4096) + "\n", "a1", 0},
+		"a zero byte in a string":     {strings.Replace(assistant(1, "one"), "one", "o\x00e", 1) + assistant(2, "two"), "a2", 1},
+		"no JSON":                     {"hello\n{\"a\":\n}\n" + assistant(1, "one"), "a1", 3},
+		"JSON, but no object":         {"null\n[]\n\"user\"\n1\n" + assistant(1, "one"), "a1", 4},
+		"two objects on a line":       {strings.TrimSpace(assistant(1, "one")) + assistant(2, "two") + assistant(3, "three"), "a3", 1},
+		"bytes that are not UTF-8":    {strings.Replace(assistant(1, "one"), "one", "o\xff\xc3e", 1), "a1", 0},
+		"types of no interest":        {`{"type":"system","content":"\"user\""}` + "\n" + assistant(1, "one"), "a1", 0},
+		"members of the wrong type":   {`{"type":"user","message":[1],"timestamp":{},"uuid":5,"isSidechain":"no"}` + "\n" + `{"type":"assistant","message":{"content":[5,"x",null,{"type":"text","text":7}]}}` + "\n", " ", 0},
+		"deeper than anything honest": {`{"type":"user","x":` + strings.Repeat("[", 40_000) + strings.Repeat("]", 40_000) + "}\n" + assistant(1, "one"), "a1", 1},
+	} {
+		entries, c := drain(t, strings.NewReader(tt.text), int64(len(tt.text)), Cursor{}, Limits{})
+		var ids []string
+		for _, e := range entries {
+			ids = append(ids, e.UUID)
+			if !utf8.ValidString(e.Text) {
+				t.Errorf("%s: %q", name, e.Text)
+			}
+		}
+		if strings.Join(ids, " ") != tt.ids || c.Malformed != tt.malformed || c.Offset != int64(len(tt.text)) {
+			t.Errorf("%s: got %q, %+v", name, ids, c)
+		}
+	}
+}
+
+// A line of 5 MB is looked into without being held; one over the limit is
+// left out, counted once, also while it is being written.
+func TestReadLongLines(t *testing.T) {
+	image := `[{"type":"tool_result","tool_use_id":"t2","content":[{"type":"image","source":{"data":"` + strings.Repeat("iVBORw0K", 5<<17) + `"}}]},{"type":"text","text":"see the picture"}]`
+	words := strings.Repeat("Each word of this is the agent's. ", 40_000) + "Which one do you want?"
+	text := assistant(1, "before") + user(2, image) + assistant(3, words) + assistant(4, "after")
+	entries, c := drain(t, strings.NewReader(text), int64(len(text)), Cursor{}, Limits{})
+	if len(entries) != 4 || c.Long != 0 || c.Malformed != 0 {
+		t.Fatalf("got %d entries, %+v", len(entries), c)
+	}
+	if e := entries[1]; !e.ToolResult || e.Text != "see the picture" || e.At == 0 || !slices.Equal(e.ToolUseIDs, []string{"t2"}) {
+		t.Errorf("the picture: %+v", e)
+	}
+	if e := entries[2]; len(e.Text) != MaxText || !strings.HasSuffix(words, e.Text) {
+		t.Errorf("the tail of a long text: %d bytes, %.80q", len(e.Text), e.Text)
+	}
+	lim := Limits{Line: 1 << 20}
+	var got []Entry
+	c = Cursor{}
+	for size := int64(0); size < int64(len(text)); size += 300_000 {
+		var more []Entry
+		more, c = drain(t, strings.NewReader(text), size, c, lim)
+		got = append(got, more...)
+	}
+	more, c := drain(t, strings.NewReader(text), int64(len(text)), c, lim)
+	if got = append(got, more...); len(got) != 2 || got[1].UUID != "a4" || c.Long != 2 || c.Inside {
+		t.Errorf("over the limit: %d entries, %+v", len(got), c)
+	}
+}
+
+// Recent never loses the line that is being written, however long it is.
+func TestRecentKeepsALongTornLine(t *testing.T) {
+	long := user(2, strconv.Quote(strings.Repeat("x", 1<<20)))
+	text := assistant(1, "one") + long
+	for _, size := range []int{len(text) - 1, len(text) - 1<<19} {
+		_, c, err := recent(strings.NewReader(text), int64(size), firstWindow, Limits{}.orDefaults())
+		if err != nil || c.Inside || c.Offset != int64(len(assistant(1, "one"))) {
+			t.Fatalf("%+v, %v", c, err)
+		}
+		entries, _ := drain(t, strings.NewReader(text), int64(len(text)), c, Limits{})
+		if len(entries) != 1 || entries[0].UUID != "u2" {
+			t.Errorf("got %+v", entries)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "t.jsonl")
+	write(t, file, assistant(1, "one"), assistant(2, "two")[:30])
+	if entries, c, err := Recent(file, 0, Limits{}); err != nil || len(entries) != 1 || c.Offset != int64(len(assistant(1, "one"))) {
+		t.Errorf("%+v, %+v, %v", entries, c, err)
+	}
+}
+
+// A cursor is stored and comes back the same.
+func TestCursorIsARecord(t *testing.T) {
+	for _, want := range []Cursor{{}, {Offset: 1 << 40, Mark: "0123456789abcdef", Inside: true, Malformed: 1, Long: 2, Restarts: 3}} {
+		var got Cursor
+		text := jsonenc.Append(nil, &want)
+		if !jsonenc.Decode(gjson.ParseBytes(text), &got) || got != want {
+			t.Errorf("%s: got %+v", text, got)
+		}
+	}
+}
+
+func TestReadErrors(t *testing.T) {
+	dir := t.TempDir()
+	if _, _, err := Read(filepath.Join(dir, "none"), Cursor{}, Limits{}); !os.IsNotExist(err) {
+		t.Errorf("no file: %v", err)
+	}
+	for _, name := range []string{dir, os.DevNull} {
+		if _, _, err := Read(name, Cursor{}, Limits{}); err == nil {
+			t.Errorf("%s is no transcript", name)
+		}
+		if _, _, err := Recent(name, 0, Limits{}); err == nil {
+			t.Errorf("%s is no transcript", name)
+		}
+	}
+}
+
+// endless is a file of any size that repeats block.
+type endless struct {
+	block []byte
+	at    int64 // from here on it holds tail
+	tail  string
+}
+
+func (e endless) size() int64 { return e.at + int64(len(e.tail)) }
+
+func (e endless) ReadAt(p []byte, off int64) (int, error) {
+	n := 0
+	for n < len(p) && off < e.size() {
+		var k int
+		if off < e.at {
+			from := off % int64(len(e.block))
+			k = copy(p[n:], e.block[from:min(int64(len(e.block)), from+e.at-off)])
+		} else {
+			k = copy(p[n:], e.tail[off-e.at:])
+		}
+		n, off = n+k, off+int64(k)
+	}
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// What is new in a transcript of 1 GB costs what is new; what is at its end
+// costs its last 64 KiB; all of it costs little memory.
+func TestOneGigabyte(t *testing.T) {
+	var block strings.Builder
+	for i := range 100 {
+		block.WriteString(result(i) + assistant(i, strings.Repeat("Some words. ", 20)) + `{"type":"attachment","x":"` + strings.Repeat("y", 60_000) + "\"}\n")
+	}
+	const gigabyte = 1 << 30
+	big := endless{block: []byte(block.String()), tail: result(200) + assistant(201, "The end of it all.")}
+	big.at = gigabyte / int64(block.Len()) * int64(block.Len())
+	src := &counting{ReaderAt: big}
+
+	entries, end, err := recent(src, big.size(), firstWindow, Limits{}.orDefaults())
+	if items := Progress(entries, ""); err != nil || len(items) == 0 || items[len(items)-1].Text != "The end of it all." {
+		t.Fatalf("got %+v, %v", items, err)
+	}
+	if end.Offset != big.size() || src.n > firstWindow+markSize+1 {
+		t.Errorf("the end cost %d bytes; %+v", src.n, end)
+	}
+
+	src.n = 0
+	text, _, err := finalText(src, big.size(), firstWindow)
+	if text != "The end of it all." || err != nil || src.n > firstWindow+markSize+1 {
+		t.Errorf("%q cost %d bytes, %v", text, src.n, err)
+	}
+
+	src.n = 0
+	grown := big
+	grown.tail += assistant(202, "One line more.")
+	src.ReaderAt = grown
+	entries, next := drain(t, src, grown.size(), end, Limits{})
+	if len(entries) != 1 || entries[0].Text != "One line more." || next.Offset != grown.size() {
+		t.Errorf("%+v, %+v", entries, next)
+	}
+	if more := int64(len(assistant(202, "One line more."))); src.n > more+3*markSize {
+		t.Errorf("%d new bytes cost %d", more, src.n)
+	}
+	if testing.Short() {
+		t.Skip("not all of it with -short")
+	}
+
+	var c Cursor
+	var most uint64
+	n := 0
+	for {
+		entries, next, err := readFrom(big, big.size(), c, Limits{}.orDefaults())
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += len(entries)
+		if next == c {
+			break
+		}
+		c = next
+		if c.Offset%(64<<20) < DefaultBytes {
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			most = max(most, m.HeapSys)
+		}
+	}
+	if want := int(big.at/int64(block.Len()))*200 + 2; n != want || c.Offset != big.size() || c.Malformed+c.Long != 0 {
+		t.Errorf("%d entries, want %d; %+v", n, want, c)
+	}
+	if most > 64<<20 {
+		t.Errorf("the heap grew to %d MiB", most>>20)
+	}
+}
+
+// A sparse file of 1 GB on disk: one line of zero bytes, then what matters.
+func TestSparseGigabyte(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads 1 GB")
+	}
+	file := filepath.Join(t.TempDir(), "t.jsonl")
+	f, err := os.Create(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tail := "\n" + user(1, `"the prompt"`) + assistant(2, "The end of it all.")
+	if _, err := f.WriteAt([]byte(tail), 1<<30); err != nil {
+		t.Skipf("no sparse file: %v", err)
+	}
+	f.Close()
+	if text, _, err := FinalText(file, 0); text != "The end of it all." || err != nil {
+		t.Errorf("%q, %v", text, err)
+	}
+	if text, at, err := LastPrompt(file, 0); text != "the prompt" || at == 0 || err != nil {
+		t.Errorf("%q, %v", text, err)
+	}
+	var ids string
+	var c Cursor
+	for {
+		more, next := read(t, file, c)
+		ids += more
+		if next == c {
+			break
+		}
+		c = next
+	}
+	if ids != "u1 a2" || c.Long != 1 || c.Malformed != 0 {
+		t.Errorf("%q, %+v", ids, c)
+	}
+}
+
+func BenchmarkReadNew(b *testing.B) {
+	file := filepath.Join(b.TempDir(), "t.jsonl")
+	old := strings.Repeat(assistant(1, "some words"), 5000)
+	write(b, file, old, result(2), assistant(3, strings.Repeat("new words ", 50)))
+	c := Cursor{Offset: int64(len(old))}
+	b.ReportAllocs()
+	for b.Loop() {
+		if entries, _, err := Read(file, c, Limits{}); err != nil || len(entries) != 2 {
+			b.Fatal(len(entries), err)
+		}
+	}
+}
+
+func BenchmarkReadAll(b *testing.B) {
+	var all bytes.Buffer
+	for range 20 {
+		for _, data := range samples(b) {
+			all.Write(data)
+		}
+		all.WriteString(`{"type":"attachment","x":"` + strings.Repeat("y", 64_000) + "\"}\n")
+	}
+	src := bytes.NewReader(all.Bytes())
+	b.SetBytes(int64(all.Len()))
+	b.ReportAllocs()
+	for b.Loop() {
+		drain(b, src, int64(all.Len()), Cursor{}, Limits{})
+	}
+}

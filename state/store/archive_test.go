@@ -1,0 +1,344 @@
+package store
+
+import (
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"beckon/event"
+	"beckon/state"
+)
+
+func stampTime(m event.Millis) time.Time { return time.UnixMilli(int64(m)) }
+
+const after = event.Millis(ArchiveAfter / time.Millisecond)
+
+// archive ends a session and archives it.
+func archive(t testing.TB, st *Store, id string) {
+	t.Helper()
+	end := load(t, st, id).Updated + 1
+	fold(t, st, kind(event.SessionEnd, id, end))
+	if moved, err := st.Archive(KeyOf(id), end+after); !moved || err != nil {
+		t.Fatalf("Archive: %v, %v", moved, err)
+	}
+}
+
+// where says which directories hold a session's file.
+func where(st *Store, id string) (dirs []string) {
+	for _, dir := range []string{sessionsDir, archiveDir} {
+		if exists(st.path(dir, string(KeyOf(id))+".json")) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+func at(t testing.TB, st *Store, id string, want ...string) {
+	t.Helper()
+	if got := where(st, id); !slices.Equal(got, want) {
+		t.Errorf("session %s is in %q, want %q", id, got, want)
+	}
+}
+
+func TestArchive(t *testing.T) {
+	for name, over := range map[string]state.Change{
+		"ended":   {At: t0 + 100, Event: kind(event.SessionEnd, "s", t0+100)},
+		"lost":    {At: t0 + 100, Observation: &state.Observed{Source: state.FromProcess, What: state.SawGone, At: t0 + 100}},
+		"removed": {At: t0 + 100, Action: &state.Action{Kind: state.ActRemove}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			st := aSession(t, 2)
+			if moved, err := st.Archive("s", t0+100*after); moved || err != nil {
+				t.Errorf("a session that is not over is archived: %v, %v", moved, err)
+			}
+			if _, err := st.Fold("s", Update{Change: over}); err != nil {
+				t.Fatal(err)
+			}
+			if moved, err := st.Archive("s", t0+100+after-1); moved || err != nil {
+				t.Errorf("archived before its time: %v, %v", moved, err)
+			}
+			at(t, st, "s", sessionsDir)
+			before := load(t, st, "s")
+			if moved, err := st.Archive("s", t0+100+after); !moved || err != nil {
+				t.Errorf("Archive: %v, %v", moved, err)
+			}
+			at(t, st, "s", archiveDir)
+			if moved, err := st.Archive("s", t0+100+after); moved || err != nil {
+				t.Errorf("archived twice: %v, %v", moved, err)
+			}
+			if s := load(t, st, "s"); !equal(s, before) {
+				t.Errorf("archived: %s", text(s))
+			}
+			live, _, _ := st.Live()
+			old, problems, err := st.Archived()
+			if len(live) != 0 || len(old) != 1 || len(problems) != 0 || err != nil {
+				t.Errorf("%d live, %d archived, %v, %v", len(live), len(old), problems, err)
+			}
+			clean(t, st)
+		})
+	}
+}
+
+// An event that comes late does not bring an ended session back, a resume
+// does (CASE 7).
+func TestLateEventAndResumeOfArchivedSession(t *testing.T) {
+	st := aSession(t, 2)
+	archive(t, st, "s")
+	end := load(t, st, "s").End.At
+	s := fold(t, st, tool("s", "late", end+5))
+	if s.End.At != end || s.Counts.Tools != 3 {
+		t.Errorf("after a late event: %s", text(s))
+	}
+	at(t, st, "s", archiveDir)
+	clean(t, st)
+	resume := kind(event.SessionStart, "s", end+1000)
+	resume.Source = "resume"
+	if s := fold(t, st, resume); s.End.At != 0 || s.Seat == "" || s.Counts.Tools != 3 {
+		t.Errorf("after the resume: %s", text(s))
+	}
+	at(t, st, "s", sessionsDir)
+	clean(t, st)
+	archive(t, st, "s")
+	at(t, st, "s", archiveDir)
+	clean(t, st)
+}
+
+// A late event comes by way of the spool.
+func TestLateEventSpooledForArchivedSession(t *testing.T) {
+	st := aSession(t, 1)
+	archive(t, st, "s")
+	e := tool("s", "late", load(t, st, "s").End.At+5)
+	if err := st.spool("s", folding(e).Change); err != nil {
+		t.Fatal(err)
+	}
+	if live, _, err := st.Live(); len(live) != 0 || err != nil {
+		t.Errorf("%d live sessions, %v", len(live), err)
+	}
+	at(t, st, "s", archiveDir)
+	if s := load(t, st, "s"); s.Counts.Tools != 2 || s.End.At == 0 {
+		t.Errorf("after the late event: %s", text(s))
+	}
+	clean(t, st)
+}
+
+// The archived file was pruned, the journal was not: a late event does not put
+// an ended session into the live views, a resume does.
+func TestLateEventAfterPruning(t *testing.T) {
+	st := aSession(t, 1)
+	archive(t, st, "s")
+	if err := os.Remove(st.archived("s")); err != nil {
+		t.Fatal(err)
+	}
+	clean(t, st)
+	end := t0 + 1
+	if s := fold(t, st, tool("s", "late", end+5)); s.End.At != end || s.Seq != 3 {
+		t.Errorf("after a late event: %s", text(s))
+	}
+	at(t, st, "s", archiveDir)
+	if err := os.Remove(st.archived("s")); err != nil {
+		t.Fatal(err)
+	}
+	if s := fold(t, st, kind(event.SessionStart, "s", end+10)); s.End.At != 0 || s.Seq != 4 {
+		t.Errorf("after the resume: %s", text(s))
+	}
+	at(t, st, "s", sessionsDir)
+	clean(t, st)
+}
+
+// The first thing that is heard of a session is its end: it is shown, and
+// archived when its time comes.
+func TestSessionThatBeginsWithItsEnd(t *testing.T) {
+	st := Open(t.TempDir())
+	fold(t, st, kind(event.SessionEnd, "s", t0))
+	at(t, st, "s", sessionsDir)
+	if moved, err := st.Archive("s", t0+after); !moved || err != nil {
+		t.Errorf("Archive: %v, %v", moved, err)
+	}
+	clean(t, st)
+}
+
+// A resume that was killed after it wrote sessions/ leaves the old file in
+// archive/: the live one counts, everywhere, and once.
+func TestSessionInBothDirectories(t *testing.T) {
+	st := aSession(t, 1)
+	archive(t, st, "s")
+	old := read(t, st.archived("s"))
+	want := fold(t, st, kind(event.SessionStart, "s", t0+100))
+	write(t, st.archived("s"), old)
+	live, _, _ := st.Live()
+	archived, _, _ := st.Archived()
+	if len(live) != 1 || len(archived) != 0 || !equal(live[0], want) {
+		t.Errorf("%d live, %d archived", len(live), len(archived))
+	}
+	clean(t, st)
+	if s := fold(t, st, tool("s", "b", t0+101)); s.End.At != 0 || s.Counts.Tools != 2 {
+		t.Errorf("goes on as %s", text(s))
+	}
+	archive(t, st, "s")
+	at(t, st, "s", archiveDir)
+	clean(t, st)
+
+	// With the live file broken, the old one is where the search ends; the
+	// journal knows better.
+	want = fold(t, st, kind(event.SessionStart, "s", t0+200))
+	write(t, st.archived("s"), old)
+	write(t, st.session("s"), []byte("broken"))
+	if s := load(t, st, "s"); !equal(s, want) {
+		t.Errorf("got  %s\nwant %s", text(s), text(want))
+	}
+	at(t, st, "s", sessionsDir)
+	clean(t, st)
+}
+
+// age makes files look as old as they are at then.
+func age(t *testing.T, then time.Time, paths ...string) {
+	t.Helper()
+	for _, p := range paths {
+		if err := os.Chtimes(p, then, then); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func seatFile(t *testing.T, st *Store, launcher string) string {
+	t.Helper()
+	p := st.path(seatsDir, launcherID(launcher)+".json")
+	if !exists(p) {
+		t.Fatalf("launcher %q has no seat", launcher)
+	}
+	return p
+}
+
+func TestPrune(t *testing.T) {
+	now := stampTime(t0)
+	st := Open(t.TempDir())
+	sit := func(id string) {
+		e := tool(id, "c", t0)
+		e.Origin = &event.Origin{Launcher: id}
+		fold(t, st, e)
+		write(t, st.path(meterDir, id+".json"), []byte("{}\n"))
+	}
+	long := now.Add(-500 * 24 * time.Hour)
+	for _, id := range []string{"live", "young", "old", "ancient", "resumed"} {
+		sit(id)
+	}
+	for _, id := range []string{"young", "old", "ancient", "resumed"} {
+		archive(t, st, id)
+	}
+	fold(t, st, kind(event.SessionStart, "resumed", t0+100))
+	write(t, st.path(tmpDir, "killed.json"), []byte("half"))
+	write(t, st.path(tmpDir, "young.json"), []byte("half"))
+	write(t, st.path(quarantineDir, "x.json"), []byte("x"))
+	all := func(id string) []string {
+		return []string{st.journal(KeyOf(id)), st.lockFile(KeyOf(id)), st.path(meterDir, id+".json"), seatFile(t, st, id)}
+	}
+	for _, id := range []string{"young", "old", "ancient", "resumed", "live"} {
+		age(t, long, all(id)...)
+	}
+	age(t, now.Add(-100*24*time.Hour), st.journal("old"))
+	age(t, now.Add(-13*24*time.Hour), st.archived("young"))
+	age(t, now.Add(-15*24*time.Hour), st.archived("old"), st.archived("ancient"))
+	age(t, long, st.session("live"), st.session("resumed"), st.path(tmpDir, "killed.json"), st.path(quarantineDir, "x.json"))
+	age(t, now.Add(-time.Hour), st.path(tmpDir, "young.json"))
+	if err := st.Prune(now); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]bool{
+		// A live session keeps everything, however long it is silent.
+		st.session("live"): true, st.journal("live"): true, st.lockFile("live"): true, st.path(meterDir, "live.json"): true,
+		st.session("resumed"): true, st.journal("resumed"): true,
+		// A young archived one its files; the index has no use for it.
+		st.archived("young"): true, st.journal("young"): true, st.lockFile("young"): true, st.path(meterDir, "young.json"): false,
+		// An old one its journal alone.
+		st.archived("old"): false, st.journal("old"): true, st.lockFile("old"): false, st.path(meterDir, "old.json"): false,
+		st.archived("ancient"): false, st.journal("ancient"): false, st.lockFile("ancient"): false,
+		st.path(tmpDir, "killed.json"): false, st.path(tmpDir, "young.json"): true, st.path(quarantineDir, "x.json"): true,
+		st.path(seatsDir, launcherID("live")+".json"): true, st.path(seatsDir, launcherID("resumed")+".json"): true,
+		st.path(seatsDir, launcherID("young")+".json"): false, st.path(seatsDir, launcherID("old")+".json"): false,
+	} {
+		if exists(path) != want {
+			t.Errorf("%s is there: %v, want %v", path, !want, want)
+		}
+	}
+	clean(t, st)
+}
+
+// Pruning is done once a day, by whoever finds it due. A stamp from the future
+// comes from a clock that was wrong, and does not stop it.
+func TestPruneWhenDue(t *testing.T) {
+	st := Open(t.TempDir())
+	now := stampTime(t0)
+	fold(t, st, tool("s", "c", t0))
+	if err := st.Prune(now); err != nil || exists(st.path(archiveDir, "")) {
+		t.Fatalf("nothing was archived, but: %v", err)
+	}
+	archive(t, st, "s")
+	leftover := st.path(tmpDir, "killed.json")
+	for _, step := range []struct {
+		name string
+		at   time.Time
+		want bool
+	}{
+		{"first", now, true},
+		{"an hour later", now.Add(time.Hour), false},
+		{"a day later", now.Add(24 * time.Hour), true},
+		{"the clock goes back a little", now.Add(20 * time.Hour), false},
+		{"the clock goes back a year", now.Add(-365 * 24 * time.Hour), true},
+	} {
+		write(t, leftover, nil)
+		age(t, now.Add(-1000*24*time.Hour), leftover)
+		if err := st.Prune(step.at); err != nil {
+			t.Fatalf("%s: %v", step.name, err)
+		}
+		if exists(leftover) == step.want {
+			t.Errorf("%s: pruned %v, want %v", step.name, !step.want, step.want)
+		}
+	}
+}
+
+// What somebody holds is left alone until another day.
+func TestPruneLeavesWhatIsHeld(t *testing.T) {
+	st := aSession(t, 1)
+	archive(t, st, "s")
+	now := stampTime(t0).Add(1000 * 24 * time.Hour)
+	age(t, stampTime(t0), st.archived("s"), st.journal("s"), st.lockFile("s"))
+	l, err := st.lock("s", noWait)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := st.Prune(now); err != nil {
+		t.Fatal(err)
+	}
+	if !exists(st.archived("s")) || !exists(st.journal("s")) || !exists(st.lockFile("s")) {
+		t.Error("files of a held session are gone")
+	}
+	l.Close()
+	if err := st.Prune(now.Add(pruneEvery)); err != nil {
+		t.Fatal(err)
+	}
+	if exists(st.archived("s")) || exists(st.journal("s")) || exists(st.lockFile("s")) {
+		t.Error("files of a session long gone are there")
+	}
+}
+
+// The row of a session that outlives the seat index's time is found again
+// after /clear.
+func TestSeatOfLongLivedSession(t *testing.T) {
+	st := Open(t.TempDir())
+	p := event.Process{Host: "h", Boot: "b", Pid: 7, Start: "1"}
+	begin := func(id string, at event.Millis) state.Session {
+		e := kind(event.SessionStart, id, at)
+		e.Origin = &event.Origin{Host: "h", Process: p}
+		return fold(t, st, e)
+	}
+	first := begin("a", t0)
+	fold(t, st, tool("other", "c", t0))
+	archive(t, st, "other")
+	if err := st.Prune(stampTime(t0).Add(30 * 24 * time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if second := begin("b", t0+1000); second.Seat != first.Seat {
+		t.Errorf("after /clear the row is %s, was %s", second.Seat, first.Seat)
+	}
+}
