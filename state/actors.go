@@ -201,9 +201,6 @@ func (f *fold) subagentStop(e *event.Event) {
 	if e.At+listLag >= f.s.Stop.Snapshot {
 		f.s.Stop.Background = slices.DeleteFunc(slices.Clone(f.s.Stop.Background), func(t event.Task) bool { return t.ID == e.AgentID })
 	}
-	if f.known(e.AgentID) == nil && e.AgentType == "" {
-		return
-	}
 	f.endActor(f.actor(e), e.At, EndStop)
 	f.forget()
 }

@@ -1,5 +1,10 @@
 package state
 
+import (
+	"cmp"
+	"slices"
+)
+
 // Subagents returns the subagents that still run, in the order they started.
 func (s *Session) Subagents() []Actor {
 	var out []Actor
@@ -8,6 +13,7 @@ func (s *Session) Subagents() []Actor {
 			out = append(out, a)
 		}
 	}
+	slices.SortStableFunc(out, func(a, b Actor) int { return cmp.Compare(a.Started, b.Started) })
 	return out
 }
 

@@ -79,6 +79,40 @@ var cases = []struct{ name, script string }{
 		9100  look
 		      is idle started`},
 
+	{"1 kill -9, then resume by a client nobody looked at", `
+		100   UserPromptSubmit pid=1
+		900   process gone
+		9000  process unread
+		      SessionStart source=resume pid=2
+		      is idle started
+		9500  process gone
+		      is lost`},
+	{"1 a process believed gone by mistake", `
+		100   UserPromptSubmit
+		200   PreToolUse Bash id=1
+		220   PermissionRequest Bash
+		900   glance busy@600
+		      process gone
+		      is lost
+		1000  glance none
+		      process alive
+		      process unread
+		      is permission Bash`},
+	{"1 a Stop that is told after a reader saw the turn over", `
+		100   UserPromptSubmit
+		900   look idle@650
+		      is idle interrupted
+		640   Stop tasks=-
+		950   is idle done since=640 unseen=true`},
+	{"1 a reader that cannot fold sees the same", `
+		100   UserPromptSubmit
+		200   SubagentStart agent=a
+		900   glance idle@650
+		      is idle interrupted since=650 source=registry
+		1000  Stop tasks=a
+		1900  glance idle@1650
+		      is idle done since=1000 source=registry`},
+
 	{"2 a sibling's event never releases a wait", `
 		100   UserPromptSubmit
 		200   PreToolUse Agent id=1
@@ -127,6 +161,12 @@ var cases = []struct{ name, script string }{
 		220   PermissionRequest Bash
 		9000  UserPromptSubmit
 		      is working`},
+
+	{"2 a prompt of before the request, told late, releases nothing", `
+		200   PreToolUse Bash id=1
+		220   PermissionRequest Bash
+		100   UserPromptSubmit
+		300   is permission Bash since=220`},
 
 	{"3 three permissions at once end with the last", `
 		100   UserPromptSubmit
@@ -414,6 +454,22 @@ var cases = []struct{ name, script string }{
 		900   PostToolUse Bash id=1
 		220   PermissionRequest Bash
 		1000  is working`},
+	{"10 a question's PreToolUse after its PostToolUse", `
+		100   UserPromptSubmit
+		900   PostToolUse AskUserQuestion id=1 ms=5
+		200   PreToolUse AskUserQuestion id=1
+		910   is working`},
+	{"10 what came before Stop, told after it", `
+		100   UserPromptSubmit
+		900   Stop tasks=-
+		850   PreToolUse AskUserQuestion id=1
+		860   PermissionRequest Bash
+		950   is idle done`},
+	{"10 a call is not taken for an older one whose PreToolUse was lost", `
+		100   UserPromptSubmit
+		220   PermissionRequest Bash
+		5000  PreToolUse Bash id=2
+		      is permission Bash since=220 call=`},
 	{"10 a wait whose PreToolUse was lost is not the next call's", `
 		100   UserPromptSubmit
 		220   PermissionRequest Bash
@@ -588,6 +644,15 @@ var cases = []struct{ name, script string }{
 		950   Stop tasks=-
 		951   Stop tasks=- via=plugin
 		      is idle done since=950`},
+	{"24 the copies of a second firing are no third copy of the first", `
+		100   UserPromptSubmit
+		200   PreToolUse Bash id=1
+		201   PreToolUse Bash id=2
+		210   PermissionRequest Bash
+		211   PermissionRequest Bash via=plugin
+		212   PermissionRequest Bash via=plugin
+		900   PostToolUse Bash id=2
+		      is permission Bash call=1`},
 	{"24 thirty parallel calls of two installs", parallelCopies(30)},
 
 	{"backburner stays through everything but the user's own prompt", `
@@ -710,7 +775,10 @@ var cases = []struct{ name, script string }{
 		100   UserPromptSubmit
 		200   Stop tasks=$sh
 		900   look shell@250
-		      is idle done unseen=true`},
+		      is idle done unseen=true shells=1 agents=0
+		950   UserPromptSubmit prompt=client
+		990   Stop tasks=$sh,a
+		      is working shells=1 agents=1`},
 
 	{"the transcript's marker stops the turn, not a background agent", `
 		100   UserPromptSubmit
@@ -773,6 +841,13 @@ var cases = []struct{ name, script string }{
 		      is permission call=1
 		900   PostToolUse bash id=1 hash=a
 		      is working`},
+	{"an agent that tells of the answer", `
+		100   UserPromptSubmit
+		200   PreToolUse bash id=1
+		220   PermissionRequest bash
+		      is permission
+		400   PostToolBatch name=permission.replied
+		      is working call=1`},
 	{"an agent whose calls have no id", `
 		100   UserPromptSubmit
 		200   PreToolUse shell

@@ -145,9 +145,6 @@ func (h *hostile) evidence() Evidence {
 	}
 }
 
-// raced is set under the race detector, which makes this ten times slower.
-var raced bool
-
 // limit is what a session file may have (DESIGN.md section 5).
 const limit = 64 << 10
 
@@ -272,6 +269,35 @@ func TestSizeEstimateIsAnUpperBound(t *testing.T) {
 	n := fillTexts(reflect.ValueOf(&s).Elem(), "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00")
 	if got := atMost(&s); got < before+60*n {
 		t.Errorf("%d texts of 10 bytes count as %d bytes", n, got-before)
+	}
+}
+
+// A session whose every list is full and whose every text is at its limit,
+// six bytes to write each of them.
+func TestBoundAtItsWorst(t *testing.T) {
+	var s Session
+	fillTexts(reflect.ValueOf(&s).Elem(), strings.Repeat("\x00", event.MaxPath))
+	s.Schema = Schema
+	grow := func(n int, add func(i int)) {
+		for i := range n {
+			add(i)
+		}
+	}
+	one := s
+	one.Actors[0].Calls[0].Asked = 1 // waits: may not be dropped
+	grow(2*maxActors, func(int) { s.Actors = append(s.Actors, one.Actors[0]) })
+	for i := range s.Actors {
+		s.Actors[i].Calls = append(slices.Clone(one.Actors[0].Calls), one.Actors[0].Calls...)
+	}
+	grow(event.MaxTasks, func(int) { s.Stop.Background = append(s.Stop.Background, one.Stop.Background[0]) })
+	grow(maxClosed, func(int) { s.Closed = append(s.Closed, one.Closed[0]) })
+	grow(maxRecent, func(int) { s.Recent = append(s.Recent, one.Recent[0]) })
+	grow(maxSeeing, func(int) { s.Seeing = append(s.Seeing, one.Seeing[0]) })
+	grow(maxTodos, func(int) { s.Todos.Open = append(s.Todos.Open, one.Todos.Open[0]) })
+	s = Apply(s, Change{Seq: 1 << 40, At: t0})
+	s.Offset = 1 << 40
+	if n := len(AppendJSON(nil, &s)); n > limit {
+		t.Errorf("%d bytes", n)
 	}
 }
 

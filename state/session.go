@@ -26,7 +26,8 @@ const (
 	maxStopped = 8 // subagents shown after they stopped
 )
 
-// Session is what is known of one agent session: facts with their times.
+// Session is what is known of one agent session: facts with their times
+// (DESIGN.md section 2). No verdict is in it; that is Resolve's.
 type Session struct {
 	Schema    int          `json:"schema,omitempty"`
 	ID        string       `json:"session_id,omitempty"`
@@ -65,7 +66,7 @@ type Session struct {
 	Todos  Todos      `json:"todos,omitzero"`
 	Counts Counts     `json:"counts,omitzero"`
 
-	// Last is the newest event folded, with its confidence (row B7).
+	// Last is the newest event folded; Reason is its name.
 	Last Mark `json:"last,omitzero"`
 }
 
@@ -83,7 +84,7 @@ type Span struct {
 	Reason string       `json:"reason,omitempty"`
 }
 
-// Prompt is the newest prompt the user wrote.
+// Prompt is the newest prompt the user wrote, not the client (CASES 9 and 12).
 type Prompt struct {
 	At    event.Millis `json:"at,omitempty"`
 	ID    string       `json:"id,omitempty"`    // prompt_id of the newest turn, one of the client's own included
@@ -105,7 +106,8 @@ type Stop struct {
 	Crons      int          `json:"crons,omitempty"`
 }
 
-// Backburner is set while the user has put the session aside.
+// Backburner is set while the user has put the session aside (DESIGN.md section
+// 3): it leaves by the user's own next prompt, by `backburner --off`, or by its time.
 type Backburner struct {
 	At    event.Millis `json:"at,omitempty"`
 	Until event.Millis `json:"until,omitempty"` // zero: until the user's own next prompt
@@ -133,7 +135,7 @@ type Actor struct {
 const (
 	EndStop    = "stop"    // Stop, SubagentStop
 	EndFailure = "failure" // StopFailure
-	EndHalt    = "halt"    // Esc or a refusal, as a reader saw it
+	EndHalt    = "halt"    // Esc or a refusal, as a reader saw it or the next prompt shows
 	EndIdle    = "idle"    // idle_prompt; of a subagent, a snapshot without it
 	EndStart   = "start"   // the session (re)started
 )
@@ -141,7 +143,7 @@ const (
 func (a *Actor) running() bool { return a.Active > a.Ended }
 
 // Call is one open tool call. It waits for the user while Asked is set and
-// Answered is not.
+// Answered is not (CASES 2 to 4).
 type Call struct {
 	UseID     string       `json:"id,omitempty"` // empty: only its PermissionRequest was seen
 	Name      string       `json:"name,omitempty"`
@@ -151,7 +153,7 @@ type Call struct {
 	Kind      WaitKind     `json:"kind,omitempty"` // what it waits for, when it does
 	Asked     event.Millis `json:"asked,omitempty"`
 	Requested bool         `json:"requested,omitempty"` // a PermissionRequest was paired with it
-	Answered  event.Millis `json:"answered,omitempty"`  // a reader saw that the wait is over
+	Answered  event.Millis `json:"answered,omitempty"`  // the wait is over, though the call has not ended: a reader saw it
 	Ask       *event.Ask   `json:"ask,omitempty"`       // what the user is asked, for display
 }
 
@@ -170,7 +172,7 @@ const (
 )
 
 // Closed is the tombstone of a call, so that its late PreToolUse or
-// PermissionRequest does not open it again.
+// PermissionRequest does not open it again (CASE 10).
 type Closed struct {
 	UseID     string       `json:"id,omitempty"`
 	Actor     string       `json:"actor,omitempty"`
@@ -255,7 +257,7 @@ func (s Source) Confidence() Confidence {
 // Seeing is what an observation says.
 type Seeing string
 
-// What a reader can see that no hook tells.
+// What a reader can see that no hook tells (CASE 1, DESIGN.md section 4).
 const (
 	SawHalt     Seeing = "halt"     // Esc, or a refusal: nothing runs and nothing waits
 	SawApproved Seeing = "approved" // the open dialogs were answered, the calls run

@@ -17,7 +17,8 @@ const t0 event.Millis = 1_800_000_000_000
 //	TIME EVENT [TOOL] [KEY=VALUE..]   a hook fires
 //	TIME look [STATUS@TIME]           the client's registry says STATUS from now on ("none": it is not there);
 //	                                  the reader folds what it sees
-//	TIME process alive|gone           likewise
+//	TIME glance STATUS@TIME           the same, but the reader folds nothing
+//	TIME process alive|gone           likewise, and it folds what it sees
 //	TIME marker TIME                  the transcript's tail has an interrupt of that time
 //	TIME user ACTION [until=TIME]     the user does something through beckon
 //	TIME is STATE [REASON] [KEY=VALUE..]   what the session is then
@@ -54,7 +55,13 @@ func (st *story) step(f []string) error {
 	case "is":
 		return st.check(words, keys)
 	case "look":
-		return st.look(words)
+		if err := st.glance(words); err != nil {
+			return err
+		}
+		st.observe()
+		return nil
+	case "glance":
+		return st.glance(words)
 	case "process":
 		st.ev.Process = map[string]Presence{"alive": Alive, "gone": Gone, "unread": Unread}[words[0]]
 		st.observe()
@@ -86,25 +93,22 @@ func (st *story) apply(c Change) {
 	st.s = Apply(st.s, c)
 }
 
-func (st *story) look(words []string) error {
-	if len(words) > 0 {
-		status, since, _ := strings.Cut(words[0], "@")
-		if status == "none" {
-			st.ev.Registry = Registry{}
-			return nil
-		}
-		at, err := millis(since)
-		if err != nil {
-			return err
-		}
-		waitingFor := map[string]string{"waiting": "permission prompt"}[status]
-		if len(words) > 1 {
-			waitingFor = strings.Join(words[1:], " ")
-		}
-		st.ev.Registry = Registry{Status: status, WaitingFor: waitingFor, At: at}
+// glance takes what the registry says from now on.
+func (st *story) glance(words []string) error {
+	if len(words) == 0 {
+		return nil
 	}
-	st.observe()
-	return nil
+	status, since, _ := strings.Cut(words[0], "@")
+	if status == "none" {
+		st.ev.Registry = Registry{}
+		return nil
+	}
+	at, err := millis(since)
+	st.ev.Registry = Registry{Status: status, WaitingFor: strings.Join(words[1:], " "), At: at}
+	if status == "waiting" && len(words) == 1 {
+		st.ev.Registry.WaitingFor = "permission prompt"
+	}
+	return err
 }
 
 func (st *story) observe() {
@@ -114,7 +118,7 @@ func (st *story) observe() {
 }
 
 // check compares the verdict: state, reason, since=TIME, unseen=BOOL,
-// actor=ID, source=SOURCE, turns=N, agents=N, running=N.
+// actor=ID, source=SOURCE, call=ID, turns=N, agents=N, shells=N, running=N.
 func (st *story) check(words []string, keys map[string]string) error {
 	got := Resolve(st.s, st.ev, st.now)
 	if got.State != State(words[0]) || (len(words) > 1 && got.Reason != words[1]) {
@@ -123,7 +127,7 @@ func (st *story) check(words []string, keys map[string]string) error {
 	have := map[string]string{
 		"since": strconv.FormatInt(int64(got.Since-t0), 10), "unseen": strconv.FormatBool(got.Unseen), "actor": got.Actor,
 		"source": string(got.Source), "call": got.Call.UseID, "turns": strconv.FormatInt(st.s.Counts.Turns, 10),
-		"agents": strconv.Itoa(st.s.BackgroundAgents()), "running": strconv.Itoa(len(st.s.Subagents())),
+		"agents": strconv.Itoa(st.s.BackgroundAgents()), "shells": strconv.Itoa(st.s.BackgroundShells()), "running": strconv.Itoa(len(st.s.Subagents())),
 	}
 	for k, want := range keys {
 		if have[k] != want {
@@ -183,6 +187,11 @@ func hookOf(name string, words []string, keys map[string]string) (event.Event, e
 			e.Notification = v
 		case "turn":
 			e.PromptID = v
+		case "name":
+			e.Name = v
+		case "pid":
+			pid, _ := strconv.Atoi(v)
+			e.Origin = &event.Origin{Process: event.Process{Pid: pid}}
 		case "prompt":
 			e.Prompt, e.FromClient = v, v == "client"
 		case "via":

@@ -34,7 +34,7 @@ func (r *reading) decide() (rule, int) {
 	if rule, at := r.halted(); at >= 0 {
 		return rule, at
 	}
-	return r.ended(), -1
+	return r.over(), -1
 }
 
 // wordless is the verdict on a message without sentences.
@@ -50,13 +50,26 @@ func (r *reading) wordless() rule {
 
 // asked looks for the question that is open at the end, from the end.
 func (r *reading) asked() (rule, int) {
-	first := max(0, len(r.all)-tailLength, r.marked)
+	first := max(r.tail(tailLength), r.marked)
 	for i := len(r.all) - 1; i >= first; i-- {
 		if rule, ok := r.judge(i); ok {
 			return rule, r.firstOfList(i)
 		}
 	}
 	return 0, -1
+}
+
+// tail returns where the last n sentences begin; a list or table counts as
+// part of the sentence that introduces it.
+func (r *reading) tail(n int) int {
+	i := len(r.all)
+	for i > 0 && n > 0 {
+		i--
+		if r.all[i].kind == prose || r.all[i].kind == heading {
+			n--
+		}
+	}
+	return i
 }
 
 // judge reports whether sentence i is an open question, and by which rule.
@@ -88,12 +101,17 @@ func (r *reading) judgeMark(i int) (rule, bool) {
 		return asksToContinue, true
 	case s.tags.has(offering) && r.dispensable(i):
 		return 0, false
-	case last && (i+1 == len(r.all) || s.tags.has(addressing) || r.all[i+1].kind == prose):
-		return asksLast, true
-	case !last || s.tags.has(addressing):
-		return asksBefore, true
+	case last:
+		return asksLast, !r.listAnswers(i)
 	}
-	return 0, false
+	return asksBefore, true
+}
+
+// listAnswers reports whether the question i, put to oneself, is answered by
+// the list below it.
+func (r *reading) listAnswers(i int) bool {
+	t := r.all[i].tags
+	return i+1 < len(r.all) && r.all[i+1].kind == item && !t.has(addressing) && !t.has(polar) && !t.has(choosing)
 }
 
 // hasOptions reports whether options stand around the question i.
@@ -121,6 +139,8 @@ func (r *reading) selfAnswered(i int) bool {
 		return answered
 	case t.has(polar):
 		return answered || r.proseAfter(i) > lateProse
+	case t.has(wondering):
+		return next.par == r.all[i].par || r.all[i].short() || r.proseAfter(i) > lateProse
 	}
 	return true
 }
@@ -226,12 +246,12 @@ func (r *reading) resumes(i int) bool {
 }
 
 // proseAfter returns how many sentences of running text follow sentence i,
-// polite and very short ones left out.
+// polite, very short and bracketed ones left out.
 func (r *reading) proseAfter(i int) int {
 	n := 0
 	for j := i + 1; j < len(r.all); j++ {
 		s := &r.all[j]
-		if s.kind == prose && !s.tags.has(closing) && !s.short() {
+		if s.kind == prose && !s.boxed && !s.tags.has(closing) && !s.short() {
 			n++
 		}
 	}
@@ -246,7 +266,7 @@ func (s *sentence) short() bool {
 // halted looks for work that is not over: the end says what comes next, what
 // stands in the way or what is missing, and nothing after it reports success.
 func (r *reading) halted() (rule, int) {
-	first := max(0, len(r.all)-endLength)
+	first := r.tail(endLength)
 	for i := len(r.all) - 1; i >= first; i-- {
 		s := &r.all[i]
 		switch {
@@ -256,7 +276,7 @@ func (r *reading) halted() (rule, int) {
 			return blocked, i
 		case s.tags.has(lacking):
 			return unfinished, i
-		case (s.tags.has(blockedOnce) || s.tags.has(pleading)) && !r.worked(len(r.all)):
+		case (s.tags.has(blockedOnce) || s.tags.has(pleading) && !s.tags.has(handing)) && !r.worked(len(r.all)):
 			return blocked, i
 		case s.tags.has(finishing):
 			return 0, -1
@@ -265,36 +285,41 @@ func (r *reading) halted() (rule, int) {
 	return 0, -1
 }
 
-// ended tells the ways apart in which finished work is reported.
-func (r *reading) ended() rule {
-	var t tags
-	for i := range r.all {
-		t |= r.all[i].tags
-	}
-	var end tags
-	for i := max(0, len(r.all)-endLength); i < len(r.all); i++ {
-		t := r.all[i].tags
-		if r.all[i].kind == item {
-			t &^= 1<<handing | 1<<pleading // more often what was done than what to do
-		}
-		end |= t
-	}
-	worked := t.has(finishing) || t.has(summing)
+// over tells the ways apart in which finished work is reported.
+func (r *reading) over() rule {
+	all, end := r.tagsFrom(0), r.tagsFrom(r.tail(endLength))
+	worked := all.has(finishing) || all.has(summing)
+	closed := end.has(closing) || end.has(opining) && worked
+	handed := end.has(handing) || end.has(pleading) && worked
 	switch {
-	case (end.has(closing) || end.has(opining)) && worked:
+	case closed && worked:
 		return closes
-	case (end.has(handing) || end.has(pleading)) && worked:
+	case handed && worked:
 		return handsOver
-	case end.has(closing):
+	case closed:
 		return closesOnly
-	case end.has(handing):
+	case handed:
 		return handsOverOnly
-	case end.has(offering) && t.has(finishing):
+	case end.has(offering) && all.has(finishing):
 		return offers
-	case t.has(summing):
+	case all.has(summing):
 		return summarizes
-	case t.has(finishing):
+	case all.has(finishing):
 		return done
 	}
 	return states
+}
+
+// tagsFrom returns the families of the sentences from the first-th on. A list
+// says more often what was done than what to do.
+func (r *reading) tagsFrom(first int) tags {
+	var t tags
+	for i := first; i < len(r.all); i++ {
+		if r.all[i].kind == item {
+			t |= r.all[i].tags &^ (1<<handing | 1<<pleading)
+		} else {
+			t |= r.all[i].tags
+		}
+	}
+	return t
 }

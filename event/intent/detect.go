@@ -2,72 +2,79 @@ package intent
 
 import (
 	"strings"
-	"unicode"
+	"unicode/utf8"
 )
 
 // languages is every language there are words for; the first is always
 // consulted, since agents mix it into the others.
 var languages = [...]*language{&english, &german, &french, &spanish, &portuguese, &japanese, &chinese}
 
-// detectWords is how many words, from the end, the language is guessed from.
-const detectWords = 80
+// lettersWeigh is how many frequent words a language's own letters count for.
+const lettersWeigh = 2
 
-// languagesOf guesses the language of the sentences: English, and at most one
-// other.
-func languagesOf(all []sentence) (*language, *language) {
-	if other := byScript(all); other != nil {
-		return &english, other
+// maxForeign is how many bytes of letters outside ASCII are looked at.
+const maxForeign = 512
+
+// otherLanguage guesses which language beside English the sentences are in,
+// from their letters and frequent words; nil for none.
+func otherLanguage(all []sentence, words *wordSet) *language {
+	foreign := foreignLetters(all)
+	if other := byScript(foreign); other != nil {
+		return other
 	}
-	var hits [len(languages)]int
-	words := 0
-	for i := len(all) - 1; i >= 0 && words < detectWords; i-- {
-		for s := all[i].text; s != ""; words++ {
-			var w string
-			w, s = cutWord(s)
-			for l, lang := range languages {
-				if contains(lang.common, w) || strings.ContainsAny(w, lang.letters) {
-					hits[l]++
-				}
-			}
+	best, most := 0, max(1, english.hits(foreign, words))
+	for l := 1; l < len(languages); l++ {
+		if n := languages[l].hits(foreign, words); n > most || n == most && best == 0 {
+			best, most = l, n
 		}
 	}
-	best := 1
-	for l := 2; l < len(hits); l++ {
-		if hits[l] > hits[best] {
-			best = l
-		}
+	if best == 0 {
+		return nil
 	}
-	if hits[best] == 0 || hits[best] < hits[0] {
-		return &english, nil
-	}
-	return &english, languages[best]
+	return languages[best]
 }
 
-// byScript returns the language of a message written without spaces, or nil.
-func byScript(all []sentence) *language {
-	han := false
+// foreignLetters returns the letters outside ASCII, without those in between.
+func foreignLetters(all []sentence) string {
+	var b []byte
 	for i := range all {
-		for _, c := range all[i].text {
-			switch {
-			case c < 0x3000:
-			case unicode.In(c, unicode.Hiragana, unicode.Katakana):
-				return languageByCode("ja")
-			case unicode.Is(unicode.Han, c):
-				han = true
+		s := all[i].text
+		for j := 0; j < len(s) && len(b) < maxForeign; j++ {
+			if s[j] >= utf8.RuneSelf {
+				b = append(b, s[j])
 			}
+		}
+	}
+	return string(b)
+}
+
+// hits counts what speaks for lang: its frequent words and its letters.
+func (lang *language) hits(foreign string, words *wordSet) int {
+	n := 0
+	for _, w := range lang.common {
+		if words.hasAll(w) {
+			n++
+		}
+	}
+	if foreign != "" && strings.ContainsAny(foreign, lang.letters) {
+		n += lettersWeigh
+	}
+	return n
+}
+
+// byScript returns the language whose script the letters are of, or nil.
+func byScript(letters string) *language {
+	han := false
+	for _, c := range letters {
+		switch {
+		case 0x3041 <= c && c <= 0x30fa: // Hiragana, Katakana
+			return &japanese
+		case 0x4e00 <= c && c <= 0x9fff: // Han
+			han = true
 		}
 	}
 	if han {
-		return languageByCode("zh")
-	}
-	return nil
-}
-
-func languageByCode(code string) *language {
-	for _, lang := range languages {
-		if lang.code == code {
-			return lang
-		}
+		return &chinese
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func (r *reading) inline(i, end int) {
 	if r.open {
 		r.space()
 	}
-	depth := 0
+	r.depth = 0
 	for i < end {
 		c := r.src[i]
 		switch {
@@ -31,21 +31,21 @@ func (r *reading) inline(i, end int) {
 			i = r.code(i, end)
 		case c == '(' || c == '[':
 			if closesBefore(r.src[i:end], c) {
-				depth++
+				r.depth++
 			}
 			r.space()
 			i++
 		case c == ')' || c == ']':
-			depth = max(0, depth-1)
+			r.depth = max(0, r.depth-1)
 			i = r.link(i, end)
 		case c == 'h' && isURL(r.src[i:end]) || c == 'w' && strings.HasPrefix(r.src[i:end], "www."):
 			i = r.address(i, end)
 		case c == '.' || c == '!' || c == '?':
-			i = r.stop(i, end, depth)
+			i = r.stop(i, end)
 		case c < utf8.RuneSelf:
 			i = r.ascii(i, end)
 		default:
-			i = r.wide(i, end, depth)
+			i = r.wide(i, end)
 		}
 	}
 }
@@ -74,7 +74,7 @@ func (r *reading) ascii(i, end int) int {
 }
 
 // wide reads the rune at src[i], which is not ASCII.
-func (r *reading) wide(i, end, depth int) int {
+func (r *reading) wide(i, end int) int {
 	c, n := utf8.DecodeRuneInString(r.src[i:end])
 	if closer := closerOf(c); closer != "" {
 		return r.quotation(i, end, n, closer)
@@ -85,7 +85,7 @@ func (r *reading) wide(i, end, depth int) int {
 			r.put('\'', i)
 		}
 	case '…':
-		return r.stop(i, end, depth)
+		return r.stop(i, end)
 	case '。', '！', '？', '．', '؟':
 		r.endSentence(i+n, c == '？' || c == '؟')
 	case '：', '；', '—', '–':
@@ -199,53 +199,62 @@ func isURL(s string) bool {
 	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
 }
 
-// address skips a URL, but not the punctuation behind it.
+// address skips a URL, but not the punctuation behind it. A question mark may
+// be part of either: it makes a question only of what sounds like one.
 func (r *reading) address(i, end int) int {
 	r.word(strange, i)
 	j := i
 	for j < end && strings.IndexByte(" \t<>\"'`)]}|", r.src[j]) < 0 {
 		j++
 	}
-	for j > i && strings.IndexByte(".,;:!?*_", r.src[j-1]) >= 0 {
+	for j > i && strings.IndexByte(".,;:!*_", r.src[j-1]) >= 0 {
 		j--
 	}
+	r.now.aside = r.now.aside || r.src[j-1] == '?'
 	return j
 }
 
 // stop reads the full stops, exclamation and question marks at src[i], which
 // end a sentence when space or the end of the line follows them.
-func (r *reading) stop(i, end, depth int) int {
-	asks, dots := false, 0
-	j := i
-	for j < end && strings.IndexByte(".!?", r.src[j]) >= 0 || strings.HasPrefix(r.src[j:end], "…") {
-		asks = asks || r.src[j] == '?'
-		dots++
-		if r.src[j] >= utf8.RuneSelf {
-			j += len("…") - 1
-		}
-		j++
-	}
-	at := j
+func (r *reading) stop(i, end int) int {
+	at, asks := stops(r.src, i, end)
+	j := at
 	for j < end && strings.IndexByte("*_~", r.src[j]) >= 0 {
 		j++
 	}
+	dot := at == i+1 && r.src[i] == '.'
 	switch {
-	case !ended(r.src, j, end) || depth > 0:
-		r.now.aside = r.now.aside || asks && r.open && depth > 0
-		if r.src[i] == '.' && r.open && dots == 1 {
-			r.put('.', i)
-		} else {
-			r.space()
-		}
-	case !asks && dots == 1 && r.src[i] == '.' && j < end && r.abbreviated():
-		r.space()
-	default:
+	case r.depth == 0 && ended(r.src, j, end) && !(dot && j < end && r.abbreviated()):
 		r.endSentence(at, asks)
+	case dot && r.open && !ended(r.src, j, end):
+		r.put('.', i)
+	default:
+		r.now.aside = r.now.aside || asks && r.open && r.depth > 0
+		r.space()
 	}
 	return j
 }
 
-// ended reports whether a word ends at src[i].
+// stops returns the end of the full stops and the like at src[i], and whether
+// they ask.
+func stops(src string, i, end int) (at int, asks bool) {
+	for i < end {
+		switch {
+		case src[i] == '?':
+			asks = true
+			i++
+		case src[i] == '.' || src[i] == '!':
+			i++
+		case strings.HasPrefix(src[i:end], "…"):
+			i += len("…")
+		default:
+			return i, asks
+		}
+	}
+	return i, asks
+}
+
+// ended reports whether a word ends before src[i].
 func ended(src string, i, end int) bool {
 	return i >= end || src[i] == ' ' || src[i] == '\t' || src[i] == ')' || src[i] == ']' || src[i] == '|'
 }
@@ -277,6 +286,7 @@ func (r *reading) start(at int) {
 	if !r.open {
 		r.open = true
 		r.now.from, r.now.lo = at, len(r.norm)
+		r.now.boxed = r.depth > 0
 	}
 }
 

@@ -50,6 +50,8 @@ const (
 	// polar begins a question that yes or no answers, or that names a choice:
 	// unlike a why or how it is hardly ever put to oneself.
 	polar
+	// wondering begins a question that is as often the reader's as one's own.
+	wondering
 	// optional names one of several ways.
 	optional
 	// listing introduces a list of questions that want an answer.
@@ -80,11 +82,18 @@ type language struct {
 	dense   bool     // written without spaces: phrases are found inside words
 	common  []string // frequent words, by which the language is recognised
 	letters string   // letters that it shares with few others
-	// verbs are past participles of what agents do; with one of lead before it
-	// at the start of a sentence, or one of passive anywhere, work is done.
-	verbs   []string
-	lead    []string
+	// verbs are past participles of what agents do. One of them at the start of
+	// a sentence, after nothing but words of lead, or right after one of doer
+	// anywhere, is the agent's work.
+	verbs []string
+	lead  []string
+	doer  []string
+	// results are those that say so even after one of passive: "is fixed" is
+	// work done, "is created" may be how the program works.
+	results []string
 	passive []string
+	// negations before a verb deny that it was done.
+	negations []string
 	// ing ends the verb of what is going on ("Updating the docs"), unless the
 	// sentence starts with one of notIng or has a verb of its own: one of finite
 	// or a word that ends in past. After one of busy ("I'm", "still") it counts anywhere.

@@ -70,24 +70,33 @@ func contains(list []string, s string) bool {
 	return false
 }
 
-// tag returns the families of lang that the sentence s belongs to.
-func (lang *language) tag(s string) tags {
-	var t tags
+// tag adds to the sentences the families of lang that they belong to. words
+// holds at least their words.
+func (lang *language) tag(all []sentence, words *wordSet) {
 	for f := range affirming {
 		for _, p := range lang.phrases[f] {
-			if finds(s, p, lang.dense) {
-				t |= 1 << f
-				break
+			if lang.dense || words.hasAll(p) {
+				lang.tagPhrase(all, f, p)
 			}
 		}
 	}
-	if !t.has(finishing) && lang.didWork(s) {
-		t |= 1 << finishing
+	for i := range all {
+		s := &all[i]
+		if lang.didWork(s.text) {
+			s.tags |= 1 << finishing
+		}
+		if lang.isWorking(s.text) {
+			s.tags |= 1 << going
+		}
 	}
-	if !t.has(going) && lang.isWorking(s) {
-		t |= 1 << going
+}
+
+func (lang *language) tagPhrase(all []sentence, f family, p string) {
+	for i := range all {
+		if s := &all[i]; !s.tags.has(f) && finds(s.text, p, lang.dense) {
+			s.tags |= 1 << f
+		}
 	}
-	return t
 }
 
 // isWorking reports whether s says what is being done just now: "Updating the
@@ -112,7 +121,7 @@ func (lang *language) isWorking(s string) bool {
 }
 
 func (lang *language) isIng(word string) bool {
-	return len(word) > len(lang.ing)+2 && strings.HasSuffix(word, lang.ing) && !contains(lang.notIng, word)
+	return len(word) > len(lang.ing)+1 && strings.HasSuffix(word, lang.ing) && !contains(lang.notIng, word)
 }
 
 // hasVerb reports whether one of the words of s is a finite verb.
@@ -134,18 +143,73 @@ func (lang *language) didWork(s string) bool {
 	for s != "" {
 		var word string
 		word, s = cutWord(s)
-		if (start || contains(lang.passive, before)) && contains(lang.verbs, word) {
-			return true
-		}
 		switch {
 		case word == partWord:
 			start = true
-		case !contains(lang.lead, word):
-			start = false
+			continue
+		case contains(lang.negations, word):
+			return false
+		case (start || contains(lang.doer, before)) && contains(lang.verbs, word):
+			return true
+		case contains(lang.passive, before) && contains(lang.results, word):
+			return true
 		}
-		if !contains(lang.lead, word) || contains(lang.passive, word) {
+		leads := contains(lang.lead, word)
+		start = start && leads
+		if !leads || contains(lang.doer, word) {
 			before = word
 		}
 	}
 	return false
+}
+
+// wordSet is a set of words that may hold more than was put in: it spares the
+// search for phrases that cannot be there.
+type wordSet [128]uint64
+
+const (
+	hashStart = 2166136261 // FNV-1a
+	hashPrime = 16777619
+)
+
+func (w *wordSet) add(hash uint32) {
+	hash ^= hash >> 15
+	w[hash/64%uint32(len(w))] |= 1 << (hash % 64)
+}
+
+func (w *wordSet) has(hash uint32) bool {
+	hash ^= hash >> 15
+	return w[hash/64%uint32(len(w))]&(1<<(hash%64)) != 0
+}
+
+// addAll adds the words of a sentence.
+func (w *wordSet) addAll(s string) {
+	hash := uint32(hashStart)
+	for i := 0; i < len(s); i++ {
+		if s[i] == ' ' {
+			w.add(hash)
+			hash = hashStart
+			continue
+		}
+		hash = (hash ^ uint32(s[i])) * hashPrime
+	}
+	w.add(hash)
+}
+
+// hasAll reports whether every word of the phrase p may be in w.
+func (w *wordSet) hasAll(p string) bool {
+	hash := uint32(hashStart)
+	for i := 0; i < len(p); i++ {
+		switch p[i] {
+		case '^', '$', '*':
+		case ' ':
+			if hash != hashStart && !w.has(hash) {
+				return false
+			}
+			hash = hashStart
+		default:
+			hash = (hash ^ uint32(p[i])) * hashPrime
+		}
+	}
+	return hash == hashStart || w.has(hash)
 }

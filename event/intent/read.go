@@ -30,7 +30,8 @@ type sentence struct {
 	text     string
 	kind     kind
 	asks     bool // ends in a question mark
-	aside    bool // has a question in brackets
+	aside    bool // has a question in brackets, or a question mark that may belong to an address
+	boxed    bool // starts in brackets
 	par      int  // number of its paragraph
 	from, to int  // where it stands in reading.src
 	lo, hi   int  // where it stands in reading.norm
@@ -48,6 +49,7 @@ type reading struct {
 	par     int
 	kind    kind
 	open    bool // a sentence is being read
+	depth   int  // open brackets
 	now     sentence
 	fence   fence
 	blank   bool // the line before was blank
@@ -105,29 +107,48 @@ func lineEnd(s string, from int) (to, next int) {
 	return from + i, from + i + 1
 }
 
-// startsInCode reports whether s was cut inside a code block: its fences do
-// not pair, and the first one closes something.
+// startsInCode reports whether s was cut inside a code block: its fences pair
+// only if one is open already, and the first one looks like the end of code.
 func startsInCode(s string) bool {
-	var open fence
-	before, closes := "", false
-	fences := 0
+	return firstCloses(s) && unpaired(s, fence{}) > 0 && unpaired(s, fence{'`', 3}) == 0
+}
+
+// firstCloses reports whether the first fence of s stands right below a line
+// that does not introduce it.
+func firstCloses(s string) bool {
+	before := ""
 	for s != "" {
 		line, rest, _ := strings.Cut(s, "\n")
 		line = strings.TrimSpace(line)
-		if f, bare := fenceOf(line); f.toggles(open, bare) {
-			if fences == 0 {
-				closes = bare && before != "" && !strings.HasSuffix(before, ":")
-			}
-			fences++
-			if open.n > 0 {
-				open = fence{}
-			} else {
-				open = f
-			}
+		if f, bare := fenceOf(line); f.n > 0 {
+			return bare && before != "" && !strings.HasSuffix(before, ":")
 		}
 		before, s = line, rest
 	}
-	return closes && fences%2 == 1
+	return false
+}
+
+// unpaired counts the fences of s that do not pair when open is open before
+// it.
+func unpaired(s string, open fence) int {
+	n := 0
+	for s != "" {
+		line, rest, _ := strings.Cut(s, "\n")
+		s = rest
+		f, bare := fenceOf(strings.TrimSpace(line))
+		switch {
+		case f.toggles(open, bare) && open.n > 0:
+			open = fence{}
+		case f.toggles(open, bare):
+			open = f
+		case f.n > 0 && !bare:
+			n++ // a block that starts inside another
+		}
+	}
+	if open.n > 0 {
+		n++
+	}
+	return n
 }
 
 // fenceOf returns the fence that a trimmed line starts with; bare without an
@@ -238,37 +259,36 @@ func isRule(line string) bool {
 
 // text reads a line of the agent's own words.
 func (r *reading) text(from, to, indent int) {
-	line := r.src[from:to]
-	r.literal = false
-	switch n, open := bullet(line); {
-	case n > 0:
-		r.startBlock(item, from)
-		r.listed = true
-		if open {
-			r.now.tags |= 1 << lacking
-		}
-		r.inline(from+n, to)
+	k, skip, unchecked := r.blockOf(r.src[from:to], indent)
+	if k != r.kind || skip > 0 || k == heading || k == table {
+		r.startBlock(k, from)
+	}
+	if unchecked {
+		r.now.tags |= 1 << lacking
+	}
+	r.listed = k == item
+	r.literal, r.blank = false, false
+	r.inline(from+skip, to)
+	if k == heading || to-from < softWrap {
+		r.endSentence(to, false)
+	}
+}
+
+// blockOf returns the kind of a line, the length of its list marker, and
+// whether that is an empty check box.
+func (r *reading) blockOf(line string, indent int) (k kind, skip int, unchecked bool) {
+	if n, open := bullet(line); n > 0 {
+		return item, n, open
+	}
+	switch {
 	case line[0] == '|':
-		r.startBlock(table, from)
-		r.inline(from, to)
+		return table, 0, false
 	case isHeading(line):
-		r.startBlock(heading, from)
-		r.listed = false
-		r.inline(from, to)
-		r.endSentence(to, false)
+		return heading, 0, false
 	case r.listed && (!r.blank || indent >= 2):
-		r.inline(from, to)
-	default:
-		if r.kind != prose {
-			r.startBlock(prose, from)
-		}
-		r.listed = false
-		r.inline(from, to)
+		return item, 0, false
 	}
-	r.blank = false
-	if to-from < softWrap {
-		r.endSentence(to, false)
-	}
+	return prose, 0, false
 }
 
 // startBlock ends what is being read and starts a block of kind k.
@@ -365,16 +385,14 @@ func (r *reading) tag() {
 		}
 	}
 	norm := string(r.norm)
+	var words wordSet
 	for i := range r.all {
 		s := &r.all[i]
 		s.text = norm[s.lo:s.hi]
+		words.addAll(s.text)
 	}
-	english, other := languagesOf(r.all)
-	for i := range r.all {
-		s := &r.all[i]
-		s.tags |= english.tag(s.text)
-		if other != nil {
-			s.tags |= other.tag(s.text)
-		}
+	english.tag(r.all, &words)
+	if other := otherLanguage(r.all, &words); other != nil {
+		other.tag(r.all, &words)
 	}
 }

@@ -1,5 +1,7 @@
 package intent
 
+import "slices"
+
 // rule names a row of the table of rules.
 type rule uint8
 
@@ -67,7 +69,7 @@ var rules = [ruleCount]Rule{
 
 // Rules returns every rule, in the order of the documentation.
 func Rules() []Rule {
-	return rules[:]
+	return slices.Clone(rules[:])
 }
 
 func (r rule) result() Result {

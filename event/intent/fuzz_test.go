@@ -1,0 +1,150 @@
+package intent
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// FuzzOfMessage: no text makes it panic; verdicts are rows of the table and the
+// same each time; a question has a sentence to show, in one line, whose words
+// are words of the text; and what is in front of the window changes nothing.
+func FuzzOfMessage(f *testing.F) {
+	for _, half := range halves {
+		for _, m := range load(f, half) {
+			f.Add(m.Text)
+		}
+	}
+	for _, s := range []string{"?", "```", "``` ```", "`", "'", "\"?", "(?", "(?)", "[](", "http://", "- ?", "1. ?", "**?**", "# ?", "\xff?", "？", "¿?", "…?", "a\x00?", "| ?", "> ?", "\t\t?", "TASK COMPLETE"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		r := OfMessage(text)
+		if again := OfMessage(text); again != r {
+			t.Fatalf("%v, then %v", r, again)
+		}
+		checkResult(t, r)
+		checkQuestion(t, text, r)
+		far := strings.Repeat("Nothing to see here.\n", Window/8) + "\n"
+		if a, b := OfMessage(far+text), OfMessage(far+far+text); a != b {
+			t.Fatalf("what is far up changes %v into %v", a, b)
+		}
+	})
+}
+
+func checkResult(t *testing.T, r Result) {
+	t.Helper()
+	for _, row := range Rules() {
+		if row.Name == r.Rule {
+			if row.Intent != r.Intent || row.Confidence != r.Confidence || r.Confidence < 0 || r.Confidence > 1 {
+				t.Fatalf("%v is not its row %v", r, row)
+			}
+			return
+		}
+	}
+	t.Fatalf("%v has no row", r)
+}
+
+func checkQuestion(t *testing.T, text string, r Result) {
+	t.Helper()
+	q := Question(text)
+	if (q != "") != (r.Intent == IntentQuestion) {
+		t.Fatalf("%v, but Question gives %q", r, q)
+	}
+	if !utf8.ValidString(q) || strings.TrimSpace(q) != q || len(q) > Window {
+		t.Fatalf("Question gives %q", q)
+	}
+	for _, c := range q {
+		if unicode.IsControl(c) || unicode.Is(unicode.Zl, c) || unicode.Is(unicode.Zp, c) || unicode.Is(unicode.Bidi_Control, c) {
+			t.Fatalf("%q holds %U", q, c)
+		}
+	}
+	if plain := oneLine(strings.ToValidUTF8(text, "")); !strings.Contains(squeeze(plain), squeeze(q)) {
+		t.Fatalf("%q is not in %q", q, plain)
+	}
+}
+
+// squeeze removes what display may add or drop: space and emphasis.
+func squeeze(s string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsSpace(c) || c == '*' {
+			return -1
+		}
+		return c
+	}, s)
+}
+
+// TestCut: a message that was cut to its last 2 KiB gives the verdict of the
+// whole, wherever the cut fell.
+func TestCut(t *testing.T) {
+	const kept = 2 << 10
+	code := strings.Repeat("\tif why := ask(); why != \"really?\" { return }\n", 80)
+	for _, front := range []string{
+		strings.Repeat("The reader takes one line after the other, and keeps none of them.\n\n", 60),
+		"The reader:\n\n```go\n" + code + "```\n\n",
+		"The reader:\n\n```\n" + code + "```\n\n",
+	} {
+		for _, half := range halves {
+			if testing.Short() && half != halves[0] {
+				continue
+			}
+			for _, m := range load(t, half) {
+				whole := front + m.Text
+				if m.Actor == "user" || len(m.Text) > kept-200 || unpaired(m.Text, fence{}) > 0 {
+					continue
+				}
+				if a, b := OfMessage(whole), OfMessage(strings.ToValidUTF8(whole[len(whole)-kept:], "")); a != b {
+					t.Errorf("%s: %v, cut %v", m.ID, a, b)
+				}
+			}
+		}
+	}
+}
+
+// TestBounded: the work does not grow with the message, nor with what is
+// awkward in it. The limit is a thousand times what it takes.
+func TestBounded(t *testing.T) {
+	for _, s := range []string{"?", "? ", "a? ", "?\n", "- ?\n", "`", "``", "` ", "'a ", "\"", "(", "[", "](", "http://", "“", "```\n", "a ", "I'll ", "**", "_", "？", "\xf0", "let me know * "} {
+		text := strings.Repeat(s, 1<<20/len(s))
+		start := time.Now()
+		Question(text)
+		if took := time.Since(start); took > time.Second {
+			t.Errorf("1 MiB of %q takes %v", s, took)
+		}
+	}
+}
+
+func ofMessage(b *testing.B, text string) {
+	for b.Loop() {
+		OfMessage(text)
+	}
+}
+
+func BenchmarkOfMessage(b *testing.B) {
+	all := load(b, "dev")
+	b.Run("typical", func(b *testing.B) {
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			OfMessage(all[i%len(all)].Text)
+		}
+	})
+	long := strings.Repeat("The second worker reads `queue.go` and waits until the first is done; nothing is lost.\n\n", 100)
+	b.Run("2KiB", func(b *testing.B) {
+		b.ReportAllocs()
+		ofMessage(b, long[:2<<10])
+	})
+	b.Run("4KiB", func(b *testing.B) {
+		b.ReportAllocs()
+		ofMessage(b, long[:4<<10])
+	})
+	b.Run("1MiB", func(b *testing.B) {
+		b.ReportAllocs()
+		ofMessage(b, strings.Repeat(long, 1<<20/len(long)))
+	})
+	b.Run("worst", func(b *testing.B) {
+		b.ReportAllocs()
+		ofMessage(b, strings.Repeat("why not a? ", Window/11))
+	})
+}

@@ -1,0 +1,178 @@
+package intent
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestVerdicts holds the verdicts that CASES section 4.4 lists.
+func TestVerdicts(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want Intent
+	}{
+		{"All tests passed. Would you like me to also add a benchmark?", IntentCompletion},
+		{"All 12 tests passed.\n\nWould you like me to also update the docs?", IntentCompletion},
+		{"I'm done. Should I continue?", IntentQuestion},
+		{"Here's a summary of the changes:\n\n- one\n- two\n\nLet me know if you'd like any adjustments.", IntentEndOfTask},
+		{"Let me know which one you prefer.", IntentQuestion},
+		{"Here's a summary:\n\n- parser done\n- printer done\n\nNext I'll fix the tests.", IntentProgress},
+		{"I don't have permission to write to /etc/hosts.", IntentQuestion},
+		{"The script asks first:\n\n```sh\nread -p \"Delete everything?\"\n```\n\nThat is how it was meant.", IntentCompletion},
+		{"The script asks first:\n\n```sh\nread -p \"Delete everything?\"\n```", IntentCompletion},
+		{"The reviewer wrote:\n\n> Is this safe?", IntentCompletion},
+		{`The dialog says "Are you sure?"`, IntentCompletion},
+		{"The dialog says `Are you sure?`", IntentCompletion},
+		{"It is at https://example.com/search?q=why?", IntentCompletion},
+		{"It is at https://example.com/search?", IntentCompletion},
+		{"The headline is now \"Ready to ship?\".\n\n--- TASK COMPLETE - new headline ---", IntentCompletion},
+		{"COMMAND COMPLETE - new headline", IntentCompletion},
+
+		// What was taken for something else once.
+		{"```\nFailed to open x\n```\nThat message is gone.", IntentCompletion},
+		{"The cache is ready to start with the server, and changes will be applied at the next restart.", IntentCompletion},
+		{"Here is the joke:\n\n> Why did the server cross the road?\n\n--- TASK COMPLETE - joke ---", IntentCompletion},
+
+		// The marker ends the task unless something is asked after it.
+		{"**TASK COMPLETE** - moved the files\n\nShould I delete the old ones?", IntentQuestion},
+		{"Which file?\n\nTASK COMPLETE - none moved", IntentCompletion},
+
+		{"", IntentProgress},
+		{" \n\t\n", IntentProgress},
+		{"```\ncode\n```", IntentCompletion},
+	} {
+		if got := OfMessage(c.text); got.Intent != c.want {
+			t.Errorf("%q\ngives %v, want %s", c.text, got, c.want)
+		}
+	}
+}
+
+// TestTraps holds sentences about the work that resemble a request, a
+// question or unfinished work.
+func TestTraps(t *testing.T) {
+	for _, text := range []string{
+		"Handlers now respond with 404 for unknown ids.",
+		"Fixed. The banner stays until you close it.",
+		"The dialog asks people to confirm. It closes on Escape.",
+		"Open it in the browser of your choice; it was tested in three.",
+		"Error handling is uniform now.",
+		"Incomplete uploads are deleted after a day.",
+		"Requests are queued in the order they arrive.",
+		"You'll get a 404 for unknown ids, as specified.",
+		"The parser stops in the middle of a line if the input ends there. That's fixed.",
+		"The form validates your input before it is sent.",
+		"The endpoint requires authentication, like the others. Tests cover both cases.",
+		"Added a retry. The fallback is used when the primary isn't available.",
+		"Remaining uses of the old name are all in generated code, and the build is green.",
+		"It returns 404 when the id is missing.",
+		"The spinner hides when it's done.",
+		"Rendering was blocked by the font; it's loaded asynchronously now.",
+		"Which means the cache is cold after each start. That's gone.",
+		"Answered a few questions in the FAQ.",
+		"Working directories are kept apart now.",
+		"Windows is not yet supported by the library, so the job is skipped there. Everything else is done.",
+		"The options are documented in the README.",
+		"The tests explain what you can expect and why.",
+	} {
+		if got := OfMessage(text); got.Intent != IntentCompletion && got.Intent != IntentEndOfTask {
+			t.Errorf("%q\ngives %v", text, got)
+		}
+	}
+}
+
+// TestLayout holds questions that Markdown, line breaks or a cut try to hide.
+func TestLayout(t *testing.T) {
+	for text, want := range map[string]string{
+		"**Should I delete it?**":                                     "Should I delete it?",
+		"Done with the first part.\r\n\r\nWhich file is next?\r\n":    "Which file is next?",
+		"I see two ways.\n\nWhich of the `A` and `B`\nshould I take?": "should I take?",
+		"This is a long line that an editor has wrapped so that the question\nof which of the two variants you prefer ends here: which one?": "This is a long line that an editor has wrapped so that the question of which of the two variants you prefer ends here: which one?",
+		"- Should I keep it?\n- Should I rename it?":                "Should I keep it?",
+		"1. Should I keep *this*?":                                  "Should I keep this?",
+		"Which one do you want?\n\n| a | b |\n|---|---|\n| 1 | 2 |": "Which one do you want?",
+		"Which one do you want?\n\n```\na\nb\n```":                  "Which one do you want?",
+		"Which one do you want?\n\n    a\n    b":                    "Which one do you want?",
+		"what?\" }\n```\nShould I keep `x`?":                        "Should I keep x?",
+		"Here is it:\n```\nreally?\n":                               "",
+		"````md\n```\nwhy?\n```\n````\nShould that be the example?": "Should that be the example?",
+		"Is it [this one](https://example.com/a?b=c)?":              "Is it [this one](https://example.com/a?b=c)?",
+		"Soll ich weitermachen？":                                    "Soll ich weitermachen？",
+		"¿Cuál prefieres?":                                          "Cuál prefieres?",
+		"Delete\x1b[31m it\x00 \u202ealso?":                         "Delete [31m it also?",
+		"I can't reach the registry.":                               "I can't reach the registry.",
+		"Everything is done.":                                       "",
+	} {
+		if got := Question(text); got != want {
+			t.Errorf("Question(%q) = %q, want %q (%v)", text, got, want, OfMessage(text))
+		}
+	}
+}
+
+func TestPrompt(t *testing.T) {
+	for _, c := range []struct {
+		text                 string
+		awaiting, processing bool
+		want                 Result
+	}{
+		{"anything", true, true, Result{IntentAnswer, 1, "prompt-awaiting"}},
+		{"yes", false, true, Result{IntentAnswer, 0.9, "prompt-affirms"}},
+		{"Yes, go ahead!", false, true, Result{IntentAnswer, 0.9, "prompt-affirms"}},
+		{"yes", false, false, Result{IntentCommand, 1, "prompt"}},
+		{"yes?", false, true, Result{IntentCommand, 1, "prompt"}},
+		{"yes, but rename it", false, true, Result{IntentCommand, 1, "prompt"}},
+		{"", false, true, Result{IntentCommand, 1, "prompt"}},
+		{strings.Repeat("yes ", 1000), false, true, Result{IntentCommand, 1, "prompt"}},
+	} {
+		if got := OfPrompt(c.text, c.awaiting, c.processing); got != c.want {
+			t.Errorf("OfPrompt(%.40q, %v, %v) = %v, want %v", c.text, c.awaiting, c.processing, got, c.want)
+		}
+	}
+}
+
+// TestRules: every rule has a name of its own, says what it does and fires in
+// the evaluation.
+func TestRules(t *testing.T) {
+	fired := map[string]bool{}
+	for _, half := range halves {
+		for _, m := range load(t, half) {
+			fired[m.result().Rule] = true
+		}
+	}
+	fired[OfMessage("").Rule] = true
+	names := map[string]bool{}
+	for _, r := range Rules() {
+		if names[r.Name] || r.Name == "" || r.Says == "" || r.Confidence <= 0 || r.Confidence > 1 {
+			t.Errorf("bad row: %+v", r)
+		}
+		if names[r.Name] = true; !fired[r.Name] {
+			t.Errorf("rule %s never fires", r.Name)
+		}
+	}
+}
+
+// TestTables: phrases are in the form sentences have, or they would never
+// match.
+func TestTables(t *testing.T) {
+	for _, lang := range languages {
+		for f, list := range lang.phrases {
+			for _, p := range list {
+				checkPhrase(t, lang, p)
+				if family(f) == affirming && strings.ContainsAny(p, "^$*") {
+					t.Errorf("%s: affirmation %q has an anchor", lang.code, p)
+				}
+			}
+		}
+	}
+}
+
+func checkPhrase(t *testing.T, lang *language, p string) {
+	t.Helper()
+	for _, part := range strings.Split(strings.TrimSuffix(strings.TrimPrefix(p, "^"), "$"), " * ") {
+		var r reading
+		r.src = part
+		r.inline(0, len(part))
+		if got := strings.TrimSuffix(string(r.norm), " "); got != strings.ReplaceAll(part, "| ", "") && !strings.Contains(part, "|") && part != "_" {
+			t.Errorf("%s: phrase %q can never match: a sentence has %q", lang.code, p, got)
+		}
+	}
+}
