@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package suite drives the real client through the scenarios of
 // testdata/lab/scenarios.txtar, with beckon's hooks installed the way a user
 // installs them, and compares what `beckon list` says with what the scenario
@@ -137,7 +139,7 @@ func play(t *testing.T, sc lab.Scenario, version string, col column, table *tabl
 			}
 			return observe(l, col)
 		})
-	right, all, first := agreement(res)
+	right, all, longest, first := agreement(res)
 	table.add(row{scenario: sc.Name, version: version, column: col.name, result: res, right: right, all: all})
 	for _, c := range res.Checks {
 		if !c.OK {
@@ -147,8 +149,8 @@ func play(t *testing.T, sc lab.Scenario, version string, col column, table *tabl
 	if res.Err != nil {
 		t.Error(res.Err)
 	}
-	if right < all && col.registry {
-		t.Errorf("the registry was contradicted in %d of %d settled samples; first: %s", all-right, all, first)
+	if longest > lag && col.registry {
+		t.Errorf("the registry was contradicted in %d of %d settled samples, for %s on end; first: %s", all-right, all, longest, first)
 	}
 }
 
@@ -267,9 +269,16 @@ const (
 	ahead   = 500 * time.Millisecond
 )
 
+// lag is for how long beckon may differ from one and the same registry record:
+// on a loaded machine the client writes it up to a second late
+// (testdata/lab/FACTS.md). The table counts every such sample all the same.
+const lag = 2 * time.Second
+
 // agreement counts the samples in which the registry stood still, and those
-// in which beckon's state maps to it.
-func agreement(res lab.Result) (right, all int, first string) {
+// in which beckon's state maps to it. It also returns for how long at the most
+// one record was contradicted on end, and the first sample that did.
+func agreement(res lab.Result) (right, all int, longest time.Duration, first string) {
+	began := map[string]time.Time{} // a record, and since when it is contradicted
 	for i, sm := range res.Samples {
 		for _, r := range sm.Registry {
 			if !stands(res.Samples[i:], r) {
@@ -282,14 +291,22 @@ func agreement(res lab.Result) (right, all int, first string) {
 				continue
 			}
 			all++
+			id := fmt.Sprint(r.PID, r.SessionID, r.StatusUpdatedAt)
 			if slices.Contains(allowed, state.State) {
 				right++
-			} else if first == "" {
+				delete(began, id)
+				continue
+			}
+			if _, ok := began[id]; !ok {
+				began[id] = sm.At
+			}
+			longest = max(longest, sm.At.Sub(began[id]))
+			if first == "" {
 				first = fmt.Sprintf("%s after the first input: registry %s for %s, beckon %s (%s, from %s)", sm.At.Sub(res.Start).Round(time.Millisecond), r.Status, since.Round(time.Millisecond), state.State, state.Reason, state.Source)
 			}
 		}
 	}
-	return right, all, first
+	return right, all, longest, first
 }
 
 // stands reports whether the record r of the first sample is the same in all
