@@ -21,7 +21,7 @@ func (h *held) place(u *Update) string {
 	if e == nil {
 		return ""
 	}
-	due := h.s.Seat == "" || e.Kind == event.SessionStart || (e.Cwd != "" && e.Cwd != h.s.Cwd)
+	due := h.s.Seat == "" || e.Kind == event.SessionStart || (e.AgentID == "" && e.Cwd != "" && e.Cwd != h.s.Cwd)
 	if e.Origin == nil && due && u.Origin != nil {
 		e.Origin = u.Origin()
 	}
