@@ -185,6 +185,7 @@ func (a *app) look(all bool) ([]state.Seen, event.Millis, error) {
 	r := a.reader()
 	now := r.Now(time.Now())
 	seen, problems, err := r.Look(now, all)
+	a.note(problems)
 	for _, p := range problems {
 		fmt.Fprintf(a.stderr, "beckon: reading session %q: %v\n", string(p.Key), p.Err)
 	}

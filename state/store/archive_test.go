@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"os"
 	"slices"
 	"testing"
@@ -294,6 +295,20 @@ func TestPruneWhenDue(t *testing.T) {
 		if exists(leftover) == step.want {
 			t.Errorf("%s: pruned %v, want %v", step.name, !step.want, step.want)
 		}
+	}
+}
+
+// What was listed as old may have come back, and ended again, by the time it is
+// locked.
+func TestPruneLooksAgain(t *testing.T) {
+	st := aSession(t, 1)
+	archive(t, st, "s")
+	before := time.Now().Add(-time.Hour)
+	if err := errors.Join(st.pruneSession("s.json", before), st.pruneJournal("s.jsonl", before), st.pruneLock("s.lock", before)); err != nil {
+		t.Fatal(err)
+	}
+	if !exists(st.archived("s")) || !exists(st.journal("s")) || !exists(st.lockFile("s")) {
+		t.Error("young files were pruned")
 	}
 }
 

@@ -349,31 +349,35 @@ func TestAskingLeavesNothing(t *testing.T) {
 }
 
 // A kill between a spooled event's journal line and the removal of its file
-// must not fold it again.
+// must not fold it again, nor must a file that could not be removed.
 func TestSpoolFoldedThenKilled(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		segment int64
-	}{{"same journal", 4 << 20}, {"rotated since", 1}} {
+		want    []string
+	}{
+		{"same journal", 4 << 20, []string{"a", "spooled", "b", "earlier", "c"}},
+		{"rotated since", 1, []string{"a", "spooled", "b", "earlier", "c"}},
+	} {
 		t.Run(tc.name, func(t *testing.T) {
 			setSegment(t, tc.segment)
 			st := Open(t.TempDir())
-			fold(t, st, tool("s", "a", t0))
-			if err := st.spool("s", folding(tool("s", "spooled", t0+1)).Change); err != nil {
-				t.Fatal(err)
+			spool := func(call string, at event.Millis) {
+				t.Helper()
+				if err := st.spool("s", folding(tool("s", call, at)).Change); err != nil {
+					t.Fatal(err)
+				}
 			}
+			fold(t, st, tool("s", "a", t0))
+			spool("spooled", t0+1)
 			name := list(t, st, spoolDir)[0]
 			file := read(t, st.path(spoolDir, name))
-			if err := st.Heal("s"); err != nil {
-				t.Fatal(err)
-			}
-			write(t, st.path(spoolDir, name), file)                                                           // it was not removed
-			if err := st.spool("s", folding(tool("s", "earlier", t0)).Change); err != nil && tc.segment > 1 { // drained first, it rotates
-				t.Fatal(err)
-			}
 			fold(t, st, tool("s", "b", t0+2))
-			if got, want := sorted(calls(t, st, "s")), []string{"a", "b", "earlier", "spooled"}; !slices.Equal(got, want) {
-				t.Errorf("journal has %q, want %q", got, want)
+			write(t, st.path(spoolDir, name), file) // it was not removed
+			spool("earlier", t0)                    // is drained before it, and may rotate
+			fold(t, st, tool("s", "c", t0+3))
+			if got := calls(t, st, "s"); !slices.Equal(got, tc.want) {
+				t.Errorf("journal has %q, want %q", got, tc.want)
 			}
 			if exists(st.path(spoolDir, "")) {
 				t.Errorf("spool/ holds %q", list(t, st, spoolDir))

@@ -304,6 +304,36 @@ func TestRotationKilled(t *testing.T) {
 	}
 }
 
+// A kill after the first line of a rotated journal: it is shorter than what the
+// session's file has folded of the old one.
+func TestRotationKilledAfterItsFirstLine(t *testing.T) {
+	st := aSession(t, 50)
+	file := read(t, st.session("s"))
+	setSegment(t, 1)
+	want := fold(t, st, tool("s", "next", t0+60))
+	write(t, st.session("s"), file)
+	if s := load(t, st, "s"); !equal(s, want) {
+		t.Errorf("a reader sees %s", text(s))
+	}
+	clean(t, st)
+}
+
+// A session whose file says that it has read up to a line's end, but of
+// another journal, is not taken on from there.
+func TestJournalOfAnotherSession(t *testing.T) {
+	l := realLines()
+	s := state.Session{Schema: state.Schema, ID: "s", Seq: 5, Offset: int64(len(l[0]))}
+	journal := slices.Concat(l[0], l[1])
+	got, err := bring(s, bytes.NewReader(journal), int64(len(journal)))
+	if err != nil || !got.short || !equal(got.s, s) {
+		t.Errorf("short is %v, %v: %s", got.short, err, text(got.s))
+	}
+	s.Seq = 1 // of another session, or of this one as it was
+	if got, err = bring(s, bytes.NewReader(journal), int64(len(journal))); err != nil || got.short || got.s.Seq != 2 {
+		t.Errorf("short is %v, %v: %s", got.short, err, text(got.s))
+	}
+}
+
 // A journal that was deleted by hand starts again at 1, and its rotated name
 // may be taken: neither is lost.
 func TestRotationToTakenName(t *testing.T) {
