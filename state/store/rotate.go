@@ -103,8 +103,10 @@ func lastSeq(name string, k Key) int64 {
 }
 
 // Lines calls each for every line of a session's journal after the sequence
-// number after, the rotated segments first. It takes no lock: a half-written
-// last line is left for the next call. What each gets stays valid.
+// number after, the rotated segments first. A snapshot is passed on only where
+// the lines before it are gone, and says where the session stood. Lines takes
+// no lock: a half-written last line is left for the next call. What each gets
+// stays valid.
 func (st *Store) Lines(k Key, after int64, each func(Line)) error {
 	// The live journal is opened before the segments are listed. One that is
 	// rotated meanwhile is then read twice, and its second time passed over;
@@ -122,7 +124,7 @@ func (st *Store) Lines(k Key, after int64, each func(Line)) error {
 	}
 	last := after
 	pass := func(l Line, _, _ int64) {
-		if l.Change.Seq > last && l.Snapshot == nil {
+		if l.Change.Seq > last {
 			last = l.Change.Seq
 			each(l)
 		}
