@@ -66,7 +66,7 @@ func (st *Store) write(tmp, dir, name string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	err = rename(from, to)
+	err = unshared(func() error { return replaceFile(from, to) })
 	// spool/ goes when it is empty, maybe just after we made it: once is not
 	// enough.
 	for tries := 0; tries < 100 && errors.Is(err, fs.ErrNotExist); tries++ {
@@ -99,16 +99,21 @@ func (st *Store) writeNew(path string, data []byte) error {
 	return err
 }
 
-// rename retries while another process has one of the files open without
-// sharing (Windows).
+// rename moves a file within the state directory.
 func rename(from, to string) error {
-	err := renameFile(from, to)
+	return unshared(func() error { return renameFile(from, to) })
+}
+
+// unshared calls f again while another process has the file open without
+// sharing it (Windows).
+func unshared(f func() error) error {
+	err := f()
 	for range 20 {
 		if err == nil || !sharingViolation(err) {
 			break
 		}
 		time.Sleep(5 * time.Millisecond)
-		err = renameFile(from, to)
+		err = f()
 	}
 	return err
 }

@@ -124,7 +124,9 @@ func (st *Store) archived(k Key) string { return st.path(archiveDir, string(k)+"
 func (st *Store) journal(k Key) string  { return st.path(journalDir, string(k)+".jsonl") }
 func (st *Store) lockFile(k Key) string { return st.path(locksDir, string(k)+".lock") }
 
-// SessionsDir is the directory to watch for changes.
+// SessionsDir is the directory to watch for changes. That a file was made or
+// moved away there only says that it is worth a look: one that is replaced may
+// show as both, in either order.
 func (st *Store) SessionsDir() string { return filepath.Join(st.Dir, sessionsDir) }
 
 // LogFile is where errors of hooks go.

@@ -27,13 +27,18 @@ func init() { roles["full"] = fullRole }
 // LIMIT.
 func fullRole(args []string) {
 	signal.Ignore(syscall.SIGXFSZ)
-	limit := uint64(number(args[2]))
-	must(syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: limit, Max: limit}))
+	var limit syscall.Rlimit
+	must(syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit))
+	set(&limit.Cur, number(args[2]))
+	must(syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
 	_, err := Open(args[0]).Fold("s", folding(tool("s", args[1], t0+1)))
 	if !errors.Is(err, syscall.EFBIG) && (err == nil || !strings.Contains(err.Error(), syscall.EFBIG.Error())) {
 		must(errors.New("Fold on a full disk: " + errorText(err)))
 	}
 }
+
+// set is *p = n for what is a signed number on some systems.
+func set[T int64 | uint64](p *T, n int) { *p = T(n) }
 
 func errorText(err error) string {
 	if err == nil {
