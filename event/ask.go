@@ -93,6 +93,22 @@ func (p *values) ask(e *Event) *Ask {
 	return &a
 }
 
+// answer reads what the user chose: the client puts the answers beside the
+// questions of the finished call's input.
+func (p *values) answer(e *Event) string {
+	if e.Kind != PostToolUse || e.Tool.Name != "AskUserQuestion" {
+		return ""
+	}
+	var chosen []string
+	gjson.Parse(p[fInput]).Get("answers").ForEach(func(_, v gjson.Result) bool {
+		if v.Type == gjson.String {
+			chosen = append(chosen, line(v, MaxQuestion))
+		}
+		return len(chosen) < MaxQuestions
+	})
+	return oneLine(strings.Join(chosen, "; "), MaxQuestion)
+}
+
 // eachObject calls f for the first n objects of a list.
 func eachObject(list gjson.Result, n int, f func(gjson.Result)) {
 	if !list.IsArray() {

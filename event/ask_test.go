@@ -44,6 +44,22 @@ func TestAsk(t *testing.T) {
 }
 
 // However much is asked, what is kept is bounded.
+func TestAnswer(t *testing.T) {
+	for name, c := range map[string]struct{ payload, want string }{
+		"one":     {`{"hook_event_name":"PostToolUse","tool_name":"AskUserQuestion","tool_input":{"answers":{"Which\ncolour?":"Red\n"}}}`, "Red"},
+		"several": {`{"hook_event_name":"PostToolUse","tool_name":"AskUserQuestion","tool_input":{"answers":{"b":"Red","a":"Apple, Pear","c":1}}}`, "Red; Apple, Pear"},
+		"refused": {`{"hook_event_name":"PostToolUseFailure","tool_name":"AskUserQuestion","tool_input":{"answers":{"b":"Red"}}}`, ""},
+		"another": {`{"hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"answers":{"b":"Red"}}}`, ""},
+		"a list":  {`{"hook_event_name":"PostToolUse","tool_name":"AskUserQuestion","tool_input":{"answers":["Red"]}}`, "Red"},
+		"no text": {`{"hook_event_name":"PostToolUse","tool_name":"AskUserQuestion","tool_input":7}`, ""},
+	} {
+		e, err := Parse("", "", []byte(c.payload))
+		if err != nil || e.Answer != c.want {
+			t.Errorf("%s: %q (%v), want %q", name, e.Answer, err, c.want)
+		}
+	}
+}
+
 func TestAskIsBounded(t *testing.T) {
 	long := strings.Repeat(`\u0001é`, 5000)
 	option := `{"label":"` + long + `","description":"` + long + `"}`

@@ -58,7 +58,19 @@ func (e *Event) Fields() []jsonenc.Field {
 		{Key: "tool", Ptr: &e.Tool},
 		{Key: "task", Ptr: &e.TaskN},
 		{Key: "ask", Ptr: jsonenc.Pointer(&e.Ask)},
+		{Key: "answer", Ptr: &e.Answer},
+		{Key: "meaning", Ptr: jsonenc.Pointer(&e.Meaning)},
 		{Key: "origin", Ptr: jsonenc.Pointer(&e.Origin)},
+	}
+}
+
+// Fields is the table of Event.Meaning.
+func (m *Meaning) Fields() []jsonenc.Field {
+	return []jsonenc.Field{
+		{Key: "intent", Ptr: &m.Intent},
+		{Key: "rule", Ptr: &m.Rule},
+		{Key: "confidence", Ptr: &m.Confidence},
+		{Key: "question", Ptr: &m.Question},
 	}
 }
 

@@ -61,10 +61,24 @@ type Event struct {
 	Tool  Tool `json:"tool,omitzero"`
 	TaskN Todo `json:"task,omitzero"` // TaskCreated, TaskCompleted
 	Ask   *Ask `json:"ask,omitempty"` // what the call asks of the user; nil when nothing
+	// Answer is what the user chose: the answers of a finished AskUserQuestion in
+	// one line, at most MaxQuestion bytes.
+	Answer string `json:"answer,omitempty"`
+	// Meaning is what Message meant while it was whole. It is set only where the
+	// text is not kept as it came.
+	Meaning *Meaning `json:"meaning,omitempty"`
 
 	// Origin says where the hook ran. The hook reads it on SessionStart, at
 	// first sight and when cwd changed; nil otherwise.
 	Origin *Origin `json:"origin,omitempty"`
+}
+
+// Meaning is the verdict of package intent on a final message.
+type Meaning struct {
+	Intent     string `json:"intent,omitempty"`
+	Rule       string `json:"rule,omitempty"`
+	Confidence int    `json:"confidence,omitempty"` // percent
+	Question   string `json:"question,omitempty"`   // the sentence that asks, at most MaxQuestion bytes
 }
 
 // Tool is one tool call, as PreToolUse and its followers describe it. Of an

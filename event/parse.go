@@ -123,6 +123,7 @@ func parse(agentName, name string, payload []byte, at int64) (Event, error) {
 	p.background(&e)
 	p.tool(&e)
 	e.Ask = p.ask(&e)
+	e.Answer = p.answer(&e)
 	return e, nil
 }
 

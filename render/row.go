@@ -57,6 +57,7 @@ type Row struct {
 	Background *Background      `json:"background,omitempty"`
 	Tasks      *Tasks           `json:"tasks,omitempty"`
 	CreatedAt  time.Time        `json:"created_at"`
+	Busy       *int64           `json:"busy_seconds,omitempty"` // at work since local midnight; only where it was asked for
 	UpdatedAt  time.Time        `json:"updated_at"`
 
 	message string // the newest final message, for the one-line summary
@@ -108,10 +109,12 @@ type Question struct {
 	Offers  []string         `json:"suggestions,omitempty"` // what the client offers to change beside a yes
 }
 
-// Turn is the newest turn that the user began.
+// Turn is the newest turn that the user began. Task is the state of the task
+// that it belongs to: idle once you have looked at what it came to.
 type Turn struct {
-	Number    int64     `json:"number"`
-	StartedAt time.Time `json:"started_at"`
+	Number    int64           `json:"number"`
+	Task      state.TaskState `json:"task"`
+	StartedAt time.Time       `json:"started_at"`
 }
 
 // Subagent is one subagent of a session: working, permission, question or
@@ -228,7 +231,7 @@ func doing(r *Row, s *state.Session, st state.Status) {
 		r.Question = question(s, st)
 	}
 	if s.Prompt.First != 0 {
-		r.Turn = &Turn{Number: s.Counts.Turns, StartedAt: utc(s.Prompt.First)}
+		r.Turn = &Turn{Number: s.Counts.Turns, Task: s.TaskState(), StartedAt: utc(s.Prompt.First)}
 	}
 	for _, a := range s.Subagents() {
 		r.Subagents = append(r.Subagents, Subagent{AgentID: a.ID, Type: a.Type, State: a.State()})

@@ -101,7 +101,7 @@ func TestRowJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{`"session_id":"s"`, `"seat_id":"1"`, `"state":"permission"`, `"needs_you":true`, `"since":"2027-01-15T08:00:03Z"`,
-		`"tool":{"name":"Bash","summary":"Bash: make"}`, `"turn":{"number":1,"started_at":"2027-01-15T08:00:01Z"}`, `"source":"hook"`, `"confidence":"high"`, `"project":"shop"`} {
+		`"tool":{"name":"Bash","summary":"Bash: make"}`, `"turn":{"number":1,"task":"awaiting_input","started_at":"2027-01-15T08:00:01Z"}`, `"source":"hook"`, `"confidence":"high"`, `"project":"shop"`} {
 		if !strings.Contains(string(b), want) {
 			t.Errorf("row %s\nlacks %s", b, want)
 		}

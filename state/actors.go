@@ -83,7 +83,7 @@ func (f *fold) stop(e *event.Event) {
 	f.turnOver(e.At)
 	if e.At >= f.s.Stop.At {
 		f.s.Stop.At, f.s.Stop.Message = e.At, e.Message
-		f.s.Stop.means(e.Message)
+		f.s.Stop.means(e)
 	}
 	f.snapshot(e)
 	f.reconcile(e.At, func(a *Actor) bool {
@@ -94,15 +94,26 @@ func (f *fold) stop(e *event.Event) {
 		// there (CASE 2).
 		return slices.ContainsFunc(a.Calls, func(c Call) bool { return c.waiting() })
 	})
+	f.stopped(e)
 }
 
 // means notes what the final message of a turn says and asks.
-func (p *Stop) means(message string) {
-	r := intent.OfMessage(message)
-	p.Intent, p.Rule, p.Question = Intent(r.Intent), r.Rule, ""
-	if r.Intent == intent.IntentQuestion {
-		p.Question = event.Cut(cmp.Or(intent.Question(message), lastLine(message)), event.MaxQuestion)
+func (p *Stop) means(e *event.Event) {
+	m := e.Meaning
+	if m == nil {
+		m = Means(e.Message)
 	}
+	p.Intent, p.Confidence, p.Rule, p.Question = Intent(m.Intent), m.Confidence, m.Rule, m.Question
+}
+
+// Means returns what a final message says and asks.
+func Means(message string) *event.Meaning {
+	r := intent.OfMessage(message)
+	m := &event.Meaning{Intent: string(r.Intent), Rule: r.Rule, Confidence: percent(r.Confidence)}
+	if r.Intent == intent.IntentQuestion {
+		m.Question = event.Cut(cmp.Or(intent.Question(message), lastLine(message)), event.MaxQuestion)
+	}
+	return m
 }
 
 // lastLine stands for the question of a message that asks in no one sentence.
@@ -120,6 +131,7 @@ func (f *fold) stopFailure(e *event.Event) {
 	if e.At >= f.s.Failure.At {
 		f.s.Failure = Mark{At: e.At, Reason: e.Reason, Detail: e.Details}
 	}
+	f.brokeOff(e)
 }
 
 // turnOver makes the newest prompt the first of its turn if the turn before

@@ -13,7 +13,14 @@ import (
 // is shared with it that a later Apply would write to. It never fails: a
 // change that says nothing about the session only moves its counters.
 func Apply(s Session, c Change) Session {
-	f := fold{s: clone(s), at: c.At}
+	s, _ = ApplyTurns(s, c)
+	return s
+}
+
+// ApplyTurns is Apply, and returns what was said by the change as well. Each
+// turn belongs into the journal on a line of its own, behind c's.
+func ApplyTurns(s Session, c Change) (Session, []Turn) {
+	f := fold{s: clone(s), at: c.At, seq: c.Seq}
 	f.s.Schema = Schema
 	f.s.Seq = max(f.s.Seq, c.Seq)
 	if f.s.Created == 0 {
@@ -26,16 +33,23 @@ func Apply(s Session, c Change) Session {
 		f.observe(c.Observation)
 	case c.Action != nil:
 		f.act(c.Action)
+	case c.Turn != nil:
+		f.told(c.Turn)
 	}
 	f.s.Updated = max(f.s.Updated, c.At)
 	bound(&f.s)
-	return f.s
+	for i := range f.turns {
+		f.turns[i].Task = f.s.Task.Now()
+	}
+	return f.s, f.turns
 }
 
 // fold is one Apply under way.
 type fold struct {
-	s  Session
-	at event.Millis
+	s     Session
+	at    event.Millis
+	seq   int64 // of the change's journal line
+	turns []Turn
 }
 
 // clone copies the parts of s that a fold writes through. Stop.Background is
@@ -71,6 +85,7 @@ func (f *fold) event(e *event.Event) {
 	if h := handlers(e.Kind); h != nil {
 		h(f, e)
 	}
+	f.settle(e.Kind.Activity() && e.Kind != event.UserPromptSubmit && e.Kind != event.SessionStart)
 }
 
 // late is by how much, in milliseconds, an event may be overtaken: one that was
@@ -287,6 +302,7 @@ func (f *fold) prompt(e *event.Event) {
 		f.endActor(main, e.At-1, EndHalt)
 	}
 	fresh := !main.running()
+	f.prompted(e, fresh)
 	main.work(e.At)
 	f.release(main, e.At)
 	f.s.Seen = max(f.s.Seen, e.At)

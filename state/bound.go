@@ -89,7 +89,7 @@ func atMost(s *Session) int {
 func headText(s *Session) int {
 	return lengths(s.ID, s.Agent, s.Seat, s.ProjectID, s.Cwd, s.Transcript, s.Model, s.Mode, s.Effort,
 		s.Start.Reason, s.Start.Detail, s.End.Reason, s.End.Detail, s.Lost.Reason, s.Lost.Detail, s.Last.Reason, s.Last.Detail,
-		s.Failure.Reason, s.Failure.Detail, s.Prompt.ID, s.Prompt.Text, s.Stop.Message, string(s.Stop.Intent), s.Stop.Rule, s.Stop.Question, s.Compact.Reason) + originText(&s.Origin)
+		s.Failure.Reason, s.Failure.Detail, s.Prompt.ID, s.Prompt.Text, s.Stop.Message, string(s.Stop.Intent), s.Stop.Rule, s.Stop.Question, s.Compact.Reason, string(s.Task.State)) + originText(&s.Origin)
 }
 
 func originText(o *event.Origin) int {

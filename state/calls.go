@@ -44,7 +44,11 @@ func (f *fold) preTool(e *event.Event) {
 		c.Ask = e.Ask
 	}
 	if kind != "" && (c.Asked == 0 || e.At < c.Asked) {
+		first := c.Asked == 0
 		c.Kind, c.Asked = kind, e.At
+		if first {
+			f.asks(c)
+		}
 	}
 }
 
@@ -113,6 +117,7 @@ func (f *fold) permission(e *event.Event) {
 	}
 	if c.Asked == 0 {
 		c.Asked = e.At
+		f.asks(c)
 	}
 }
 
@@ -161,6 +166,7 @@ func (f *fold) postTool(e *event.Event) {
 		c := a.Calls[i]
 		a.Calls = slices.Delete(a.Calls, i, i+1)
 		a.work(c.At)
+		f.answered(&c, e)
 		f.bury(a.ID, c, e.At)
 		a.dropUnpaired(c)
 		return
@@ -256,8 +262,10 @@ func (f *fold) elicitation(e *event.Event) {
 	if e.At <= a.Ended || f.buried(e.Tool.UseID) || a.call(e.Tool.UseID) != nil {
 		return
 	}
-	*a.open() = Call{UseID: e.Tool.UseID, Name: e.Tool.Name, Hash: formHash, Summary: e.Message,
-		At: e.At, Kind: WaitForm, Asked: e.At, Requested: true}
+	c := a.open()
+	*c = Call{UseID: e.Tool.UseID, Name: e.Tool.Name, Hash: formHash, Summary: e.Message,
+		At: e.At, Kind: WaitForm, Asked: e.At, Requested: true, Ask: e.Ask}
+	f.asks(c)
 }
 
 // elicitationResult closes an MCP form.
@@ -270,6 +278,7 @@ func (f *fold) elicitationResult(e *event.Event) {
 	if i >= 0 {
 		c = a.Calls[i]
 		a.Calls = slices.Delete(a.Calls, i, i+1)
+		f.answered(&c, e)
 	}
 	f.bury(a.ID, c, e.At)
 }

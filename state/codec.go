@@ -64,6 +64,8 @@ func (s *Session) Fields() []jsonenc.Field {
 		{Key: "lost", Ptr: &s.Lost},
 		{Key: "prompt", Ptr: &s.Prompt},
 		{Key: "stop", Ptr: &s.Stop},
+		{Key: "task", Ptr: &s.Task},
+		{Key: "progress_at", Ptr: (*int64)(&s.Progress)},
 		{Key: "failure", Ptr: &s.Failure},
 		{Key: "compact", Ptr: &s.Compact},
 		{Key: "seen_at", Ptr: (*int64)(&s.Seen)},
@@ -113,11 +115,38 @@ func (p *Stop) Fields() []jsonenc.Field {
 		{Key: "at", Ptr: (*int64)(&p.At)},
 		{Key: "message", Ptr: &p.Message},
 		{Key: "intent", Ptr: (*string)(&p.Intent)},
+		{Key: "confidence", Ptr: &p.Confidence},
 		{Key: "rule", Ptr: &p.Rule},
 		{Key: "question", Ptr: &p.Question},
 		{Key: "snapshot", Ptr: (*int64)(&p.Snapshot)},
 		{Key: "background", Ptr: jsonenc.Slice(&p.Background)},
 		{Key: "crons", Ptr: &p.Crons},
+	}
+}
+
+// Fields is the table of a Task's members.
+func (t *Task) Fields() []jsonenc.Field {
+	return []jsonenc.Field{
+		{Key: "id", Ptr: &t.ID},
+		{Key: "state", Ptr: (*string)(&t.State)},
+		{Key: "started", Ptr: (*int64)(&t.Started)},
+		{Key: "ended", Ptr: (*int64)(&t.Ended)},
+	}
+}
+
+// Fields is the table of a Turn's members.
+func (t *Turn) Fields() []jsonenc.Field {
+	return []jsonenc.Field{
+		{Key: "command_id", Ptr: &t.Command},
+		{Key: "actor", Ptr: (*string)(&t.Actor)},
+		{Key: "intent", Ptr: (*string)(&t.Intent)},
+		{Key: "confidence", Ptr: &t.Confidence},
+		{Key: "rule", Ptr: &t.Rule},
+		{Key: "text", Ptr: &t.Text},
+		{Key: "timestamp", Ptr: (*int64)(&t.At)},
+		{Key: "timestamp_source", Ptr: (*string)(&t.Source)},
+		{Key: "task", Ptr: (*string)(&t.Task)},
+		{Key: "refused", Ptr: &t.Refused},
 	}
 }
 

@@ -137,6 +137,7 @@ func (f *fold) observe(o *Observed) {
 			s.Lost = Mark{}
 		}
 	}
+	f.settle(false)
 }
 
 // halt ends the turn of every actor that had nothing newer to show. The

@@ -99,6 +99,7 @@ type player struct {
 	evidence bool // with the client's registry and process, or on hooks alone
 	core     bool // only the events that an installation registers without being asked for more
 	lazy     bool // folds nothing of what it sees
+	said     func([]Turn)
 
 	registry []recording.Registry
 	rows     []*row
@@ -180,7 +181,11 @@ func (p *player) hook(s recording.Step) string {
 	}
 	r := p.rowOf(&e)
 	x := r.sessions[e.SessionID]
-	*x = Apply(*x, Change{Seq: x.Seq + 1, At: e.At, Event: &e})
+	var turns []Turn
+	*x, turns = ApplyTurns(*x, Change{Seq: x.Seq + 1, At: e.At, Event: &e})
+	if p.said != nil {
+		p.said(turns)
+	}
 	return name
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"beckon/event"
+	"beckon/event/intent"
 )
 
 // State is the one word for a session (DESIGN.md section 3).
@@ -352,7 +353,7 @@ func failed(v view) (Status, bool) {
 // B5). That is a reading of the text, hence the low confidence.
 func asked(v view) (Status, bool) {
 	a, p := v.s.Main(), v.s.Stop
-	return Status{State: Question, Reason: "text", Since: p.At}, a.How == EndStop && a.Ended == p.At && p.Question != ""
+	return Status{State: Question, Reason: "text", Since: p.At}, a.How == EndStop && a.Ended == p.At && p.Intent == intent.IntentQuestion
 }
 
 func idle(v view) (Status, bool) {

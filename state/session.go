@@ -53,7 +53,9 @@ type Session struct {
 	Lost       Mark         `json:"lost,omitzero"`  // the process was seen to be gone
 	Prompt     Prompt       `json:"prompt,omitzero"`
 	Stop       Stop         `json:"stop,omitzero"`
-	Failure    Mark         `json:"failure,omitzero"` // newest StopFailure
+	Task       Task         `json:"task,omitzero"`
+	Progress   event.Millis `json:"progress_at,omitempty"` // the transcript was read for progress up to this entry
+	Failure    Mark         `json:"failure,omitzero"`      // newest StopFailure
 	Compact    Span         `json:"compact,omitzero"`
 	Seen       event.Millis `json:"seen_at,omitempty"`
 	Backburner Backburner   `json:"backburner,omitzero"`
@@ -97,10 +99,11 @@ type Prompt struct {
 // is the truth about what still runs; nothing is counted (CASE 8).
 type Stop struct {
 	At         event.Millis `json:"at,omitempty"`
-	Message    string       `json:"message,omitempty"`  // tail, at most event.MaxMessage bytes
-	Intent     Intent       `json:"intent,omitempty"`   // what the message means (package intent)
-	Rule       string       `json:"rule,omitempty"`     // the rule of package intent that said so
-	Question   string       `json:"question,omitempty"` // the sentence that asks, when the turn ended in a question
+	Message    string       `json:"message,omitempty"`    // tail, at most event.MaxMessage bytes
+	Intent     Intent       `json:"intent,omitempty"`     // what the message means (package intent)
+	Confidence int          `json:"confidence,omitempty"` // of that, percent
+	Rule       string       `json:"rule,omitempty"`       // the rule of package intent that said so
+	Question   string       `json:"question,omitempty"`   // the sentence that asks, when the turn ended in a question
 	Snapshot   event.Millis `json:"snapshot,omitempty"`
 	Background []event.Task `json:"background,omitempty"`
 	Crons      int          `json:"crons,omitempty"`
@@ -210,7 +213,7 @@ type Counts struct {
 }
 
 // Change is one thing that happened to a session. Exactly one of Event,
-// Observation and Action is set.
+// Observation, Action and Turn is set.
 type Change struct {
 	Seq int64        // number of its journal line
 	At  event.Millis // when it happened
@@ -218,6 +221,7 @@ type Change struct {
 	Event       *event.Event
 	Observation *Observed
 	Action      *Action
+	Turn        *Turn
 }
 
 // Confidence says how sure a source is (row B7).

@@ -1,5 +1,12 @@
 package state
 
+import (
+	"cmp"
+
+	"beckon/event"
+	"beckon/event/intent"
+)
+
 // TaskState is where a task stands: a unit of work that one command of the
 // user began. Each turn carries the state of its task (seed 001; DESIGN.md
 // section 3 sets it beside the session's states).
@@ -24,19 +31,34 @@ const (
 	SpeakerAgent Speaker = "agent"
 )
 
-// Intent is what a turn means. Command and answer are the user's, the others
-// the agent's.
-type Intent string
+// Intent is what a turn means (package intent). Command and answer are the
+// user's, the others the agent's.
+type Intent = intent.Intent
 
-// The intents.
-const (
-	IntentCommand    Intent = "command"
-	IntentAnswer     Intent = "answer"
-	IntentQuestion   Intent = "question"
-	IntentProgress   Intent = "progress"
-	IntentCompletion Intent = "completion"
-	IntentEndOfTask  Intent = "end_of_task"
-)
+// Task is the newest unit of work of a session. Its zero value is idle.
+type Task struct {
+	// ID is the number of the journal line that opened it: the command_id of
+	// its turns.
+	ID      int64        `json:"id,omitempty"`
+	State   TaskState    `json:"state,omitempty"`
+	Started event.Millis `json:"started,omitempty"`
+	Ended   event.Millis `json:"ended,omitempty"`
+}
+
+// Now returns the task's state, idle when there was none yet.
+func (t Task) Now() TaskState { return cmp.Or(t.State, TaskIdle) }
+
+// Open reports whether the task is neither idle nor complete.
+func (t Task) Open() bool { return t.Now() != TaskIdle && t.State != TaskComplete }
+
+// TaskState returns where the session's task stands for people: one that is
+// complete and was looked at is idle (DESIGN.md section 3).
+func (s *Session) TaskState() TaskState {
+	if t := s.Task; t.State != TaskComplete || s.Seen < t.Ended {
+		return t.Now()
+	}
+	return TaskIdle
+}
 
 // Result is the outcome of one Transition.
 type Result struct {
@@ -78,19 +100,19 @@ type transition struct {
 
 // transitions are the 13 rows of seed 001, in its order.
 var transitions = [...]transition{
-	{TaskIdle, SpeakerUser, IntentCommand, TaskCommanded, ""},
-	{TaskCommanded, SpeakerAgent, IntentProgress, TaskProcessing, ""},
-	{TaskCommanded, SpeakerAgent, IntentQuestion, TaskAwaiting, ""},
-	{TaskCommanded, SpeakerAgent, IntentCompletion, TaskComplete, ""},
-	{TaskCommanded, SpeakerAgent, IntentEndOfTask, TaskComplete, ""},
-	{TaskProcessing, SpeakerAgent, IntentProgress, TaskProcessing, ""},
-	{TaskProcessing, SpeakerAgent, IntentQuestion, TaskAwaiting, ""},
-	{TaskProcessing, SpeakerAgent, IntentCompletion, TaskComplete, ""},
-	{TaskProcessing, SpeakerAgent, IntentEndOfTask, TaskComplete, ""},
-	{TaskProcessing, SpeakerUser, IntentAnswer, TaskProcessing, ""},
-	{TaskAwaiting, SpeakerUser, IntentAnswer, TaskProcessing, ""},
-	{TaskAwaiting, SpeakerAgent, IntentCompletion, TaskComplete, ""},
-	{TaskAwaiting, SpeakerAgent, IntentEndOfTask, TaskComplete, ""},
+	{TaskIdle, SpeakerUser, intent.IntentCommand, TaskCommanded, ""},
+	{TaskCommanded, SpeakerAgent, intent.IntentProgress, TaskProcessing, ""},
+	{TaskCommanded, SpeakerAgent, intent.IntentQuestion, TaskAwaiting, ""},
+	{TaskCommanded, SpeakerAgent, intent.IntentCompletion, TaskComplete, ""},
+	{TaskCommanded, SpeakerAgent, intent.IntentEndOfTask, TaskComplete, ""},
+	{TaskProcessing, SpeakerAgent, intent.IntentProgress, TaskProcessing, ""},
+	{TaskProcessing, SpeakerAgent, intent.IntentQuestion, TaskAwaiting, ""},
+	{TaskProcessing, SpeakerAgent, intent.IntentCompletion, TaskComplete, ""},
+	{TaskProcessing, SpeakerAgent, intent.IntentEndOfTask, TaskComplete, ""},
+	{TaskProcessing, SpeakerUser, intent.IntentAnswer, TaskProcessing, ""},
+	{TaskAwaiting, SpeakerUser, intent.IntentAnswer, TaskProcessing, ""},
+	{TaskAwaiting, SpeakerAgent, intent.IntentCompletion, TaskComplete, ""},
+	{TaskAwaiting, SpeakerAgent, intent.IntentEndOfTask, TaskComplete, ""},
 }
 
 // keptStates is consulted when transitions has no row. All eight DEV rows of
@@ -105,17 +127,17 @@ var transitions = [...]transition{
 //     was running before beckon was installed, or the client prompted it (the
 //     end of background work, CASE 9).
 var keptStates = [...]transition{
-	{TaskCommanded, SpeakerUser, IntentCommand, TaskCommanded, ReasonFollowUp},
-	{TaskProcessing, SpeakerUser, IntentCommand, TaskProcessing, ReasonQueued},
-	{TaskAwaiting, SpeakerAgent, IntentQuestion, TaskAwaiting, ReasonStillAsked},
-	{TaskAwaiting, SpeakerAgent, IntentProgress, TaskAwaiting, ReasonStillAsked},
-	{TaskIdle, SpeakerAgent, IntentProgress, TaskProcessing, ReasonUncalled},
-	{TaskIdle, SpeakerAgent, IntentQuestion, TaskAwaiting, ReasonUncalled},
-	{TaskIdle, SpeakerAgent, IntentCompletion, TaskComplete, ReasonUncalled},
-	{TaskIdle, SpeakerAgent, IntentEndOfTask, TaskComplete, ReasonUncalled},
+	{TaskCommanded, SpeakerUser, intent.IntentCommand, TaskCommanded, ReasonFollowUp},
+	{TaskProcessing, SpeakerUser, intent.IntentCommand, TaskProcessing, ReasonQueued},
+	{TaskAwaiting, SpeakerAgent, intent.IntentQuestion, TaskAwaiting, ReasonStillAsked},
+	{TaskAwaiting, SpeakerAgent, intent.IntentProgress, TaskAwaiting, ReasonStillAsked},
+	{TaskIdle, SpeakerAgent, intent.IntentProgress, TaskProcessing, ReasonUncalled},
+	{TaskIdle, SpeakerAgent, intent.IntentQuestion, TaskAwaiting, ReasonUncalled},
+	{TaskIdle, SpeakerAgent, intent.IntentCompletion, TaskComplete, ReasonUncalled},
+	{TaskIdle, SpeakerAgent, intent.IntentEndOfTask, TaskComplete, ReasonUncalled},
 }
 
-// Transition says where a turn of actor that means intent takes a task in
+// Transition says where a turn of actor that means what takes a task in
 // state from: the 13 rows of seed 001, then the kept states of CASES part II
 // 3.2. It is pure and total.
 //
@@ -124,22 +146,22 @@ var keptStates = [...]transition{
 // whoever must be able to close a task whatever was said: the end of a
 // session, a lost process, a Stop (CASES part II 3.8: every Stop ends
 // processing one way or the other).
-func Transition(from TaskState, actor Speaker, intent Intent) Result {
+func Transition(from TaskState, actor Speaker, what Intent) Result {
 	for _, table := range [...][]transition{transitions[:], keptStates[:]} {
 		for _, t := range table {
-			if t.from == from && t.actor == actor && t.intent == intent {
+			if t.from == from && t.actor == actor && t.intent == what {
 				return Result{To: t.to, OK: true, Reason: t.reason}
 			}
 		}
 	}
-	return Result{To: from, Reason: refusal(from, actor, intent)}
+	return Result{To: from, Reason: refusal(from, actor, what)}
 }
 
 // refusal says why a transition that no table has is refused.
-func refusal(from TaskState, actor Speaker, intent Intent) string {
-	usersWord := intent == IntentCommand || intent == IntentAnswer
+func refusal(from TaskState, actor Speaker, what Intent) string {
+	usersWord := what == intent.IntentCommand || what == intent.IntentAnswer
 	switch {
-	case !knownState(from) || !knownIntent(intent) || actor != SpeakerUser && actor != SpeakerAgent:
+	case !knownState(from) || !knownIntent(what) || actor != SpeakerUser && actor != SpeakerAgent:
 		return ReasonUnknown
 	case from == TaskComplete:
 		return ReasonComplete
@@ -147,7 +169,7 @@ func refusal(from TaskState, actor Speaker, intent Intent) string {
 		return ReasonAgentOnly
 	case actor == SpeakerAgent && usersWord:
 		return ReasonUserOnly
-	case intent == IntentAnswer:
+	case what == intent.IntentAnswer:
 		return ReasonUnasked
 	}
 	return ReasonNewTask // the one pair left: a command while a question waits
@@ -163,7 +185,7 @@ func knownState(s TaskState) bool {
 
 func knownIntent(i Intent) bool {
 	switch i {
-	case IntentCommand, IntentAnswer, IntentQuestion, IntentProgress, IntentCompletion, IntentEndOfTask:
+	case intent.IntentCommand, intent.IntentAnswer, intent.IntentQuestion, intent.IntentProgress, intent.IntentCompletion, intent.IntentEndOfTask:
 		return true
 	}
 	return false

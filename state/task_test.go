@@ -1,6 +1,10 @@
 package state
 
-import "testing"
+import (
+	"testing"
+
+	"beckon/event/intent"
+)
 
 // Every state, speaker and intent, written down by hand: the state it leads
 // to, or the reason of the refusal.
@@ -125,10 +129,10 @@ func TestTransitionUnknownWords(t *testing.T) {
 		actor  Speaker
 		intent Intent
 	}{
-		{"", SpeakerUser, IntentCommand},
-		{"COMPLETE", SpeakerUser, IntentCommand}, // one letter case everywhere
-		{TaskComplete, "", IntentCommand},
-		{TaskIdle, "client", IntentCommand},
+		{"", SpeakerUser, intent.IntentCommand},
+		{"COMPLETE", SpeakerUser, intent.IntentCommand}, // one letter case everywhere
+		{TaskComplete, "", intent.IntentCommand},
+		{TaskIdle, "client", intent.IntentCommand},
 		{TaskIdle, SpeakerUser, ""},
 		{TaskAwaiting, SpeakerAgent, "blocked"},
 	} {
@@ -149,17 +153,17 @@ func TestTransitionStory(t *testing.T) {
 		to     TaskState
 		ok     bool
 	}{
-		{SpeakerUser, IntentCommand, TaskCommanded, true},
-		{SpeakerUser, IntentCommand, TaskCommanded, true}, // typed on
-		{SpeakerAgent, IntentProgress, TaskProcessing, true},
-		{SpeakerUser, IntentCommand, TaskProcessing, true}, // queued
-		{SpeakerAgent, IntentQuestion, TaskAwaiting, true},
-		{SpeakerAgent, IntentProgress, TaskAwaiting, true}, // a background agent's Stop
-		{SpeakerUser, IntentCommand, TaskAwaiting, false},
-		{SpeakerUser, IntentAnswer, TaskProcessing, true},
-		{SpeakerAgent, IntentCompletion, TaskComplete, true},
-		{SpeakerAgent, IntentProgress, TaskComplete, false}, // told late
-		{SpeakerUser, IntentCommand, TaskComplete, false},
+		{SpeakerUser, intent.IntentCommand, TaskCommanded, true},
+		{SpeakerUser, intent.IntentCommand, TaskCommanded, true}, // typed on
+		{SpeakerAgent, intent.IntentProgress, TaskProcessing, true},
+		{SpeakerUser, intent.IntentCommand, TaskProcessing, true}, // queued
+		{SpeakerAgent, intent.IntentQuestion, TaskAwaiting, true},
+		{SpeakerAgent, intent.IntentProgress, TaskAwaiting, true}, // a background agent's Stop
+		{SpeakerUser, intent.IntentCommand, TaskAwaiting, false},
+		{SpeakerUser, intent.IntentAnswer, TaskProcessing, true},
+		{SpeakerAgent, intent.IntentCompletion, TaskComplete, true},
+		{SpeakerAgent, intent.IntentProgress, TaskComplete, false}, // told late
+		{SpeakerUser, intent.IntentCommand, TaskComplete, false},
 	} {
 		r := Transition(s, step.actor, step.intent)
 		if r.To != step.to || r.OK != step.ok {
@@ -170,13 +174,13 @@ func TestTransitionStory(t *testing.T) {
 }
 
 func TestTransitionAllocatesNothing(t *testing.T) {
-	if n := testing.AllocsPerRun(100, func() { Transition(TaskAwaiting, SpeakerUser, IntentCommand) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { Transition(TaskAwaiting, SpeakerUser, intent.IntentCommand) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
 
 func BenchmarkTransition(b *testing.B) {
 	for b.Loop() {
-		Transition(TaskAwaiting, SpeakerUser, IntentCommand) // refused: both tables are read
+		Transition(TaskAwaiting, SpeakerUser, intent.IntentCommand) // refused: both tables are read
 	}
 }

@@ -32,6 +32,7 @@ type commands struct {
 	List      listCmd      `cmd:"" default:"withargs" help:"List the sessions, the ones that need you first."`
 	Show      showCmd      `cmd:"" help:"Show what is known of one session."`
 	Explain   explainCmd   `cmd:"" help:"Tell why a session is in its state."`
+	History   historyCmd   `cmd:"" help:"Search what was said in every session."`
 	Stats     statsCmd     `cmd:"" help:"Show what was done: time at work and waiting, turns, tools, by day and project."`
 	Install   installCmd   `cmd:"" help:"Put the hooks into Claude Code's settings."`
 	Uninstall uninstallCmd `cmd:"" help:"Take the hooks out again."`

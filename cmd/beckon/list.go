@@ -39,6 +39,9 @@ func (c *listCmd) Run(a *app) error {
 		rows = slices.DeleteFunc(rows, func(r render.Row) bool { return !slices.Contains(want, r.State) })
 	}
 	if c.JSON {
+		if err := a.busy(rows, now); err != nil {
+			return err
+		}
 		return writeJSON(a.stdout, render.List{Schema: render.ListSchema, GeneratedAt: clock(now), Sessions: rows})
 	}
 	if len(rows) == 0 {

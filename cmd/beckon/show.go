@@ -9,7 +9,8 @@ import (
 
 type showCmd struct {
 	Session string `arg:"" help:"Session id, its beginning, or seat id."`
-	JSON    bool   `name:"json" help:"Print the row as list --json has it."`
+	Turns   int    `default:"10" help:"The newest so many turns; 0 is none."`
+	JSON    bool   `name:"json" help:"Print the row as list --json has it, with the turns."`
 }
 
 func (c *showCmd) Run(a *app) error {
@@ -17,16 +18,36 @@ func (c *showCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	row := render.Rows([]state.Seen{v}, true)
+	row := render.Rows([]state.Seen{v}, true)[0]
+	turns, err := a.turnsOf(&v.Session)
+	if err != nil {
+		return err
+	}
+	turns = turns[max(0, len(turns)-max(c.Turns, 0)):]
 	if c.JSON {
-		return writeJSON(a.stdout, row[0])
+		return writeJSON(a.stdout, showJSON{row, turns})
 	}
 	if err := a.markSeen(v); err != nil {
 		return err
 	}
-	color, err := a.colorChoice("")
+	style, err := a.style()
 	if err != nil {
 		return err
 	}
-	return term.Show(a.stdout, &row[0], &v.Session, term.Style{Color: a.color(color), Width: a.width(), Now: clock(a.reader().Now(time.Now()))})
+	if err := term.Show(a.stdout, &row, &v.Session, style); err != nil || len(turns) == 0 {
+		return err
+	}
+	return term.Turns(a.stdout, turns, false, time.Local, style)
+}
+
+// showJSON is the format of `show --json`.
+type showJSON struct {
+	render.Row
+	Turns []render.TurnLine `json:"turns"`
+}
+
+// style says how to draw on this terminal.
+func (a *app) style() (term.Style, error) {
+	color, err := a.colorChoice("")
+	return term.Style{Color: a.color(color), Width: a.width(), Now: clock(a.reader().Now(time.Now()))}, err
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/render"
 	"beckon/render/term"
 	"beckon/state/stats"
 	"beckon/state/store"
@@ -60,11 +61,16 @@ func (a *app) totals(now event.Millis, first string) (*stats.Totals, error) {
 	if _, _, err := a.look(false); err != nil {
 		return nil, err
 	}
-	totals := stats.New(time.Local).From(first)
 	keys, err := a.st.Keys()
 	if err != nil {
 		return nil, err
 	}
+	return a.fold(keys, now, first)
+}
+
+// fold adds up the journals of keys from the day first on.
+func (a *app) fold(keys []store.Key, now event.Millis, first string) (*stats.Totals, error) {
+	totals := stats.New(time.Local).From(first)
 	for _, k := range keys {
 		s := totals.Session()
 		if err := a.st.Lines(k, 0, func(l store.Line) { s.Line(l.Change, l.Snapshot) }); err != nil {
@@ -73,4 +79,21 @@ func (a *app) totals(now event.Millis, first string) (*stats.Totals, error) {
 		s.End(now)
 	}
 	return totals, nil
+}
+
+// busy fills in how long each session was at work today.
+func (a *app) busy(rows []render.Row, now event.Millis) error {
+	keys := make([]store.Key, len(rows))
+	for i := range rows {
+		keys[i] = store.KeyOf(rows[i].SessionID)
+	}
+	totals, err := a.fold(keys, now, clock(now).In(time.Local).Format(time.DateOnly))
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		s := int64(totals.Busy(rows[i].SessionID) / time.Second)
+		rows[i].Busy = &s
+	}
+	return nil
 }

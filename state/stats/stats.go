@@ -144,7 +144,9 @@ func (c *Session) count(until event.Millis) {
 		d := c.day(from)
 		if c.kind == busy {
 			d.Busy += end.Sub(from)
-			c.t.sessions[c.s.ID] += end.Sub(from)
+			if from.Format(time.DateOnly) >= c.t.from {
+				c.t.sessions[c.s.ID] += end.Sub(from)
+			}
 		} else {
 			d.Waiting += end.Sub(from)
 		}
@@ -218,7 +220,7 @@ func (t *Totals) Projects() map[string]Day {
 	return out
 }
 
-// Busy returns the time that a session was at work.
+// Busy returns the time that a session was at work on the days that count.
 func (t *Totals) Busy(session string) time.Duration { return t.sessions[session] }
 
 func (t *Totals) grouped(by func(key) string) []Day {

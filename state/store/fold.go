@@ -52,6 +52,7 @@ func (st *Store) Fold(k Key, u Update) (res Result, err error) {
 	}
 	if e := u.Change.Event; e != nil {
 		redact.Event(e) // nothing reaches the disk before it
+		st.Texts.event(e)
 	}
 	h := held{st: st, key: k}
 	if err := h.take(wait); err != nil {
@@ -330,13 +331,28 @@ func (h *held) apply(u *Update, spool string) error {
 			return err
 		}
 	}
+	after, turns := state.ApplyTurns(h.s, l.Change)
+	b, after = appendTurns(b, after, turns)
 	if err := h.writeLine(b); err != nil {
 		return err
 	}
-	foldLine(&h.s, &l, h.size)
+	h.s = after
+	h.s.Offset = h.size
 	h.past = h.past && over(&h.s)
 	h.dirty = true
 	return nil
+}
+
+// appendTurns appends the lines of what was said by the change that led to s,
+// and folds them. They are written together with the change's own line: a turn
+// is there if its event is.
+func appendTurns(b []byte, s state.Session, turns []state.Turn) ([]byte, state.Session) {
+	for i := range turns {
+		c := state.Change{Seq: s.Seq + 1, At: turns[i].At, Turn: &turns[i]}
+		b = appendLine(b, Line{Change: c})
+		s = state.Apply(s, c)
+	}
+	return b, s
 }
 
 // writeLine appends b to the journal, which is made when it is not there. A

@@ -25,7 +25,7 @@ type Line struct {
 	Snapshot *state.Session // set on the first line of a rotated journal
 }
 
-// Kind returns the line's kind: event, observation, action, snapshot, or
+// Kind returns the line's kind: event, observation, action, turn, snapshot, or
 // unknown for one that a newer version wrote.
 func (l Line) Kind() string {
 	switch {
@@ -37,6 +37,8 @@ func (l Line) Kind() string {
 		return "observation"
 	case l.Change.Action != nil:
 		return "action"
+	case l.Change.Turn != nil:
+		return "turn"
 	}
 	return "unknown"
 }
@@ -66,6 +68,8 @@ func appendLine(dst []byte, l Line) []byte {
 		dst = jsonenc.Append(dst, c.Observation)
 	case "action":
 		dst = jsonenc.Append(dst, c.Action)
+	case "turn":
+		dst = jsonenc.Append(dst, c.Turn)
 	default:
 		dst = append(dst, "null"...)
 	}
@@ -124,6 +128,9 @@ func (l *Line) body(kind string, v gjson.Result) error {
 	case "action":
 		l.Change.Action = new(state.Action)
 		jsonenc.Decode(v, l.Change.Action)
+	case "turn":
+		l.Change.Turn = new(state.Turn)
+		jsonenc.Decode(v, l.Change.Turn)
 	}
 	return nil
 }
@@ -143,6 +150,12 @@ func foldLine(s *state.Session, l *Line, end int64) {
 // ends. Lines that do not parse are counted and passed over; a tail without a
 // newline is no line.
 func scan(r io.ReaderAt, offset int64, each func(l Line, start, end int64)) (end int64, bad int, err error) {
+	return scanFor(r, offset, nil, each)
+}
+
+// scanFor is scan for the lines that want lets through, all when it is nil; the
+// others are not parsed.
+func scanFor(r io.ReaderAt, offset int64, want func([]byte) bool, each func(l Line, start, end int64)) (end int64, bad int, err error) {
 	buf := make([]byte, 0, 64<<10)
 	start := offset // where buf begins in r
 	end = offset
@@ -164,6 +177,9 @@ func scan(r io.ReaderAt, offset int64, each func(l Line, start, end int64)) (end
 			line := buf[used : used+i]
 			used += i + 1
 			end = start + int64(used)
+			if want != nil && !long && !want(line) {
+				continue
+			}
 			l, err := wholeLine(r, line, end, long)
 			long = false
 			switch {

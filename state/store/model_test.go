@@ -37,8 +37,14 @@ type modelSession struct {
 func (m *modelSession) apply(c state.Change) {
 	past := over(&m.s)
 	c.Seq = m.s.Seq + 1
-	m.s = state.Apply(m.s, c)
+	var turns []state.Turn
+	m.s, turns = state.ApplyTurns(m.s, c)
 	m.lines = append(m.lines, c.Seq)
+	for i := range turns {
+		turn := state.Change{Seq: m.s.Seq + 1, At: turns[i].At, Turn: &turns[i]}
+		m.s = state.Apply(m.s, turn)
+		m.lines = append(m.lines, turn.Seq)
+	}
 	m.settle(past)
 }
 

@@ -27,6 +27,8 @@ const (
 // any number of processes.
 type Store struct {
 	Dir string
+	// Texts is how much is kept of what is said from now on; empty means all.
+	Texts Texts
 }
 
 // Dir returns the state directory: $BECKON_STATE_DIR, else

@@ -108,44 +108,11 @@ func lastSeq(name string, k Key) int64 {
 // no lock: a half-written last line is left for the next call. What each gets
 // stays valid.
 func (st *Store) Lines(k Key, after int64, each func(Line)) error {
-	// The live journal is opened before the segments are listed. One that is
-	// rotated meanwhile is then read twice, and its second time passed over;
-	// the other way round it would be missed.
-	live, err := open(st.journal(k), os.O_RDONLY)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if err == nil {
-		defer live.Close()
-	}
-	segs, err := st.segments(k)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	last := after
-	pass := func(l Line, _, _ int64) {
-		if l.Change.Seq > last {
-			last = l.Change.Seq
-			each(l)
-		}
-	}
-	for _, name := range segs {
-		if lastSeq(name, k) <= after {
-			continue
-		}
-		if err := scanFile(st.path(journalDir, name), pass); err != nil {
-			return err
-		}
-	}
-	if live == nil {
-		return nil
-	}
-	_, _, err = scan(live, 0, pass)
-	return err
+	return st.scanJournals(k, after, nil, each)
 }
 
 // scanFile scans a segment; one that is gone has been dropped.
-func scanFile(path string, each func(l Line, start, end int64)) error {
+func scanFile(path string, want func([]byte) bool, each func(l Line, start, end int64)) error {
 	f, err := open(path, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -154,6 +121,6 @@ func scanFile(path string, each func(l Line, start, end int64)) error {
 		return err
 	}
 	defer f.Close()
-	_, _, err = scan(f, 0, each)
+	_, _, err = scanFor(f, 0, want, each)
 	return err
 }

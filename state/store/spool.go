@@ -102,7 +102,7 @@ func (h *held) spooled() (map[string]bool, error) {
 		return nil, err
 	}
 	if n := len(segs); n > 0 {
-		if err := scanFile(h.st.path(journalDir, segs[n-1]), note); err != nil {
+		if err := scanFile(h.st.path(journalDir, segs[n-1]), nil, note); err != nil {
 			return nil, err
 		}
 	}

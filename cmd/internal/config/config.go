@@ -20,10 +20,11 @@ import (
 // Config holds the effective values.
 type Config struct {
 	Color string // "auto", "always" or "never"
+	Texts string // "full", "short" or "off": a store.Texts
 }
 
 // Default returns the values in force without a file.
-func Default() Config { return Config{Color: "auto"} }
+func Default() Config { return Config{Color: "auto", Texts: "full"} }
 
 // Key is one setting.
 type Key struct {
@@ -36,6 +37,7 @@ type Key struct {
 // Keys is the table of all settings, in the order they are printed.
 var Keys = []Key{
 	{"color", "colour in the output of list and show", []string{"auto", "always", "never"}, func(c *Config) *string { return &c.Color }},
+	{"texts", "how much is kept of what you and the agent say", []string{"full", "short", "off"}, func(c *Config) *string { return &c.Texts }},
 }
 
 // Value returns the key's value in c.

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"beckon/event"
+	"beckon/render"
+	"beckon/render/term"
+	"beckon/state"
+	"beckon/state/history"
+	"beckon/state/store"
+)
+
+type historyCmd struct {
+	Words   []string `arg:"" optional:"" help:"Only turns whose text has all these words, in any letter case."`
+	Session string   `help:"Only this session." placeholder:"SESSION"`
+	Project string   `help:"Only sessions of the project of this name." placeholder:"NAME"`
+	Days    int      `default:"30" help:"How many days back."`
+	Limit   int      `default:"200" help:"The newest so many; 0 is all."`
+	JSON    bool     `name:"json" help:"Print JSON."`
+}
+
+// historyJSON is the format of `history --json`.
+type historyJSON struct {
+	Schema int               `json:"schema"`
+	Turns  []render.TurnLine `json:"turns"`
+}
+
+func (c *historyCmd) Run(a *app) error {
+	switch {
+	case c.Days < 1:
+		return usageError{fmt.Errorf("--days %d: must be at least 1", c.Days)}
+	case c.Limit < 0:
+		return usageError{fmt.Errorf("--limit %d: must not be negative", c.Limit)}
+	}
+	lines, err := c.search(a)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return writeJSON(a.stdout, historyJSON{Schema: 1, Turns: lines})
+	}
+	if len(lines) == 0 {
+		_, err := fmt.Fprintln(a.stdout, "nothing was said that fits")
+		return err
+	}
+	style, err := a.style()
+	if err != nil {
+		return err
+	}
+	return term.Turns(a.stdout, lines, c.Session == "", time.Local, style)
+}
+
+// search finds the turns, and brings what the transcripts of the sessions that
+// are still known tell on the way.
+func (c *historyCmd) search(a *app) ([]render.TurnLine, error) {
+	known, keys, err := c.sessions(a)
+	if err != nil {
+		return nil, err
+	}
+	now := a.reader().Now(time.Now())
+	q := history.Query{Words: c.Words, Since: now - event.Millis((time.Duration(c.Days) * 24 * time.Hour).Milliseconds())}
+	hits, err := history.Search(a.st, keys, q)
+	if err != nil {
+		return nil, err
+	}
+	lines := make([]render.TurnLine, 0, len(hits))
+	for _, h := range hits {
+		s, ok := known[h.Key]
+		if !ok { // pruned: the journal alone is left, and its name is the id
+			s = &state.Session{ID: string(h.Key)}
+		}
+		line := render.TurnLineOf(s, h.Turn)
+		if c.Project == "" || strings.EqualFold(line.Project, c.Project) {
+			lines = append(lines, line)
+		}
+	}
+	if n := len(lines) - c.Limit; c.Limit > 0 && n > 0 {
+		lines = lines[n:]
+	}
+	return lines, nil
+}
+
+// sessions returns the sessions that can be looked at, by key, and the keys of
+// all that may have said something.
+func (c *historyCmd) sessions(a *app) (map[store.Key]*state.Session, []store.Key, error) {
+	known := map[store.Key]*state.Session{}
+	if c.Session != "" {
+		v, err := a.find(c.Session)
+		if err != nil {
+			return nil, nil, err
+		}
+		k := store.KeyOf(v.Session.ID)
+		known[k] = &v.Session
+		return known, []store.Key{k}, a.sweep(&v.Session)
+	}
+	seen, _, err := a.look(true)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range seen {
+		s := &seen[i].Session
+		known[store.KeyOf(s.ID)] = s
+		if err := a.sweep(s); err != nil {
+			return nil, nil, err
+		}
+	}
+	keys, err := a.st.Keys()
+	slices.Sort(keys)
+	return known, keys, err
+}
+
+// sweep brings what the session's transcript tells on the way into its journal.
+func (a *app) sweep(s *state.Session) error {
+	cfg, err := a.configured()
+	if err != nil {
+		return err
+	}
+	a.st.Texts = store.Texts(cfg.Texts)
+	if _, err := os.Stat(s.Transcript); err != nil {
+		return nil
+	}
+	return history.Sweep(a.st, s)
+}
+
+// turnsOf returns what was said in a session.
+func (a *app) turnsOf(s *state.Session) ([]render.TurnLine, error) {
+	if err := a.sweep(s); err != nil {
+		return nil, err
+	}
+	turns, err := history.Turns(a.st, store.KeyOf(s.ID))
+	return render.TurnLines(s, turns), err
+}

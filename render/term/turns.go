@@ -1,0 +1,67 @@
+package term
+
+import (
+	"cmp"
+	"io"
+	"strings"
+	"time"
+
+	"beckon/event/intent"
+	"beckon/render"
+	"beckon/state"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Turns writes one line a turn: when (in zone), of what project when of is set,
+// who, what. The text takes the room that is left.
+func Turns(w io.Writer, lines []render.TurnLine, of bool, zone *time.Location, st Style) error {
+	var b strings.Builder
+	project := 0
+	for i := range lines {
+		if of {
+			project = max(project, ansi.StringWidth(lines[i].Project))
+		}
+	}
+	project = min(project, 20)
+	day := ""
+	for i := range lines {
+		t := &lines[i]
+		at := t.Timestamp.In(zone)
+		if d := at.Format(time.DateOnly); d != day {
+			day = d
+			b.WriteString(st.paint("1", d) + "\n")
+		}
+		head := "  " + at.Format("15:04:05") + "  "
+		if of {
+			name := ansi.Truncate(t.Project, project, "…")
+			head += name + strings.Repeat(" ", project-ansi.StringWidth(name)) + "  "
+		}
+		look := turnLook(t)
+		text := cmp.Or(t.Line(), "("+string(t.Intent)+")")
+		if room := st.Width - ansi.StringWidth(head) - 2; st.Width > 0 {
+			text = ansi.Truncate(text, max(room, 8), "…")
+		}
+		b.WriteString(head + st.paint(look.sgr, look.glyph+" "+text) + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// turnLook draws a turn: > the user, ? what is asked, ! a permission, x an
+// error, - the end of a turn, . progress.
+func turnLook(t *render.TurnLine) look {
+	switch {
+	case t.Actor == state.SpeakerUser:
+		return look{">", "1"}
+	case t.Rule == string(state.WaitPermission):
+		return lookOf(state.Permission)
+	case t.Rule == state.TurnFailure:
+		return lookOf(state.Failed)
+	case t.Intent == intent.IntentQuestion:
+		return lookOf(state.Question)
+	case t.Intent == intent.IntentProgress:
+		return look{".", "2"}
+	}
+	return look{"-", "33"}
+}

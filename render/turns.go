@@ -1,0 +1,55 @@
+package render
+
+import (
+	"time"
+
+	"beckon/event/intent"
+	"beckon/state"
+	"beckon/state/store"
+)
+
+// TurnLine is one turn as programs get it (row B3): of `history --json`, of
+// `show --json` and of the HTTP interface.
+type TurnLine struct {
+	TurnID     string           `json:"turn_id"`
+	CommandID  string           `json:"command_id,omitempty"` // the task it belongs to
+	SessionID  string           `json:"session_id"`
+	AgentID    string           `json:"agent_id,omitempty"` // the session's seat
+	ProjectID  string           `json:"project_id,omitempty"`
+	Project    string           `json:"project,omitempty"`
+	Actor      state.Speaker    `json:"actor"`
+	Intent     state.Intent     `json:"intent"`
+	Confidence float64          `json:"confidence"` // 0 to 1
+	Rule       string           `json:"rule,omitempty"`
+	Text       string           `json:"text,omitempty"`
+	Timestamp  time.Time        `json:"timestamp"`
+	TimeSource state.TimeSource `json:"timestamp_source"`
+	Task       state.TaskState  `json:"task,omitempty"` // the task's state afterwards
+	Refused    string           `json:"refused,omitempty"`
+}
+
+// TurnLineOf returns t, a turn of the session s, for programs.
+func TurnLineOf(s *state.Session, t store.Turn) TurnLine {
+	k := store.KeyOf(s.ID)
+	return TurnLine{TurnID: t.ID(k), CommandID: t.CommandID(k), SessionID: s.ID, AgentID: s.Seat,
+		ProjectID: s.ProjectID, Project: project(s), Actor: t.Actor, Intent: t.Intent, Confidence: float64(t.Confidence) / 100,
+		Rule: t.Rule, Text: t.Text, Timestamp: utc(t.At), TimeSource: t.Source, Task: t.Task, Refused: t.Refused}
+}
+
+// TurnLines returns turns of the session s for programs.
+func TurnLines(s *state.Session, turns []store.Turn) []TurnLine {
+	lines := make([]TurnLine, len(turns))
+	for i, t := range turns {
+		lines[i] = TurnLineOf(s, t)
+	}
+	return lines
+}
+
+// Line returns what was said in one line for people: the last line of what the
+// agent said, which tells what it wants, and the first of a prompt.
+func (t *TurnLine) Line() string {
+	if t.Actor == state.SpeakerAgent && t.Intent != intent.IntentProgress {
+		return oneLine(lastLine(t.Text))
+	}
+	return oneLine(t.Text)
+}

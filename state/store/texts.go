@@ -1,0 +1,75 @@
+package store
+
+import (
+	"beckon/event"
+	"beckon/state"
+)
+
+// Texts says how much is kept of what you and the agent say: prompts, final
+// messages, questions, the one line about a tool call. What it means is always
+// kept, and so are names, paths and counts.
+type Texts string
+
+// The choices of the setting `texts`.
+const (
+	TextsFull  Texts = "full"  // up to the limits of package event
+	TextsShort Texts = "short" // up to ShortText bytes of each
+	TextsOff   Texts = "off"   // none
+)
+
+// ShortText is the limit of TextsShort, in bytes.
+const ShortText = 120
+
+// cut returns the tail of s that may be kept, at most max bytes.
+func (t Texts) cut(s string, max int) string {
+	switch t {
+	case TextsOff:
+		return ""
+	case TextsShort:
+		max = min(max, ShortText)
+	}
+	return event.CutTail(s, max)
+}
+
+// head returns the head of s that may be kept.
+func (t Texts) head(s string) string {
+	if t == TextsOff {
+		return ""
+	}
+	return event.Cut(s, ShortText)
+}
+
+// event takes from e what may not be kept. What the final message means is read
+// first: it decides the session's state.
+func (t Texts) event(e *event.Event) {
+	if t != TextsShort && t != TextsOff {
+		return
+	}
+	if e.Kind == event.Stop && e.Message != "" {
+		e.Meaning = state.Means(e.Message)
+		e.Meaning.Question = t.head(e.Meaning.Question)
+	}
+	e.Message = t.cut(e.Message, event.MaxMessage)
+	for _, p := range [...]*string{&e.Prompt, &e.Details, &e.Tool.Summary, &e.TaskN.Subject, &e.Answer} {
+		*p = t.head(*p)
+	}
+	for i := range e.Background {
+		e.Background[i].Description = t.head(e.Background[i].Description)
+	}
+	if t == TextsOff {
+		e.Ask = nil
+	} else if e.Ask != nil {
+		t.ask(e.Ask)
+	}
+}
+
+func (t Texts) ask(a *event.Ask) {
+	a.Plan = t.head(a.Plan)
+	for i := range a.Questions {
+		q := &a.Questions[i]
+		q.Text = t.head(q.Text)
+		for j := range q.Options {
+			q.Options[j].Description = t.head(q.Options[j].Description)
+		}
+	}
+}

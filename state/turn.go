@@ -1,0 +1,211 @@
+package state
+
+import (
+	"strings"
+
+	"beckon/event"
+	"beckon/event/intent"
+)
+
+// MaxTurn is how much of a turn's text is kept, in bytes: the head of a
+// prompt, the tail of what the agent said, which tells what it wants.
+const MaxTurn = 512
+
+// Turn is one thing said in a session: a prompt, a question, an answer, the
+// end of a turn (rows B3 and B4). A fold makes them beside the facts; of its
+// own journal line a turn changes nothing but the numbers, for its event has
+// told the rest. The exception is progress, which only the transcript tells.
+type Turn struct {
+	Command    int64        `json:"command_id,omitempty"` // Task.ID, 0 when the turn was read too late to know
+	Actor      Speaker      `json:"actor,omitempty"`
+	Intent     Intent       `json:"intent,omitempty"`
+	Confidence int          `json:"confidence,omitempty"` // percent
+	Rule       string       `json:"rule,omitempty"`       // of package intent, or one of the TurnRule constants
+	Text       string       `json:"text,omitempty"`       // at most MaxTurn bytes
+	At         event.Millis `json:"timestamp,omitempty"`
+	Source     TimeSource   `json:"timestamp_source,omitempty"`
+	Task       TaskState    `json:"task,omitempty"`    // the state of its task afterwards
+	Refused    string       `json:"refused,omitempty"` // why it moved its task not as it says, one of the Reason constants
+}
+
+// TimeSource says whose clock a turn's time is.
+type TimeSource string
+
+// The sources of a turn's time (row B3).
+const (
+	TimeServer     TimeSource = "server" // the hook's
+	TimeTranscript TimeSource = "jsonl"  // the transcript entry's own
+)
+
+// Rules of turns that no text decides.
+const (
+	TurnFailure  = "failure"  // StopFailure; the text is its reason
+	TurnAnswered = "answered" // a question's call came back
+	TurnProgress = "transcript"
+)
+
+// percent is c, 0 to 1, in whole percent.
+func percent(c float64) int { return int(c*100 + 0.5) }
+
+// say adds a turn of this change and moves the task by it. The turn is saved
+// whatever becomes of the task (CASES part II 3.2, LESSON).
+func (f *fold) say(t Turn) {
+	t.Refused = f.move(t.Actor, t.Intent)
+	f.keep(t)
+}
+
+// keep adds a turn of this change to the task.
+func (f *fold) keep(t Turn) {
+	t.At, t.Source = f.at, TimeServer
+	if t.Actor == SpeakerUser {
+		t.Text = event.Cut(t.Text, MaxTurn)
+	} else {
+		t.Text = event.CutTail(t.Text, MaxTurn)
+	}
+	t.Command = f.s.Task.ID
+	f.turns = append(f.turns, t)
+}
+
+// move takes the task where a turn of actor that means what leads. A command
+// that the task does not take begins the next one. It returns why the task was
+// not moved, empty when it was.
+func (f *fold) move(actor Speaker, what Intent) string {
+	t := &f.s.Task
+	r := Transition(t.Now(), actor, what)
+	if !r.OK && (what == intent.IntentCommand || t.State == TaskComplete && actor == SpeakerAgent) {
+		f.closeTask()
+		r = Transition(TaskIdle, actor, what)
+	}
+	if !r.OK {
+		return r.Reason
+	}
+	if !t.Open() {
+		*t = Task{ID: f.seq, Started: f.at}
+	}
+	t.State = r.To
+	if r.To == TaskComplete {
+		t.Ended = f.at
+	}
+	return ""
+}
+
+// closeTask ends the task whatever it was at: the end of a session, a lost
+// process and Esc say nothing that Transition knows (CASES part II 3.2).
+func (f *fold) closeTask() {
+	if t := &f.s.Task; t.Open() {
+		t.State, t.Ended = TaskComplete, f.at
+	}
+}
+
+// prompted is the user's turn. fresh says that nothing ran when it came.
+func (f *fold) prompted(e *event.Event, fresh bool) {
+	t := &f.s.Task
+	_, text := asked(f.view())
+	switch awaits := t.State == TaskAwaiting; {
+	case awaits && text: // the prompt is the answer
+	case fresh:
+		f.closeTask() // what was open was cut off, unseen
+	case awaits:
+		f.move(SpeakerUser, intent.IntentAnswer) // the dialog is gone: the turn goes on
+	}
+	r := intent.OfPrompt(e.Prompt, t.State == TaskAwaiting, t.State == TaskProcessing)
+	f.say(Turn{Actor: SpeakerUser, Intent: r.Intent, Confidence: percent(r.Confidence), Rule: r.Rule, Text: e.Prompt})
+}
+
+// asks is the agent's turn when the call c begins to wait for the user.
+func (f *fold) asks(c *Call) {
+	f.say(Turn{Actor: SpeakerAgent, Intent: intent.IntentQuestion, Confidence: 100, Rule: string(c.Kind), Text: c.question()})
+}
+
+// question is what a waiting call asks, as text.
+func (c *Call) question() string {
+	if c.Ask == nil || len(c.Ask.Questions) == 0 {
+		return c.Summary
+	}
+	var all []string
+	for _, q := range c.Ask.Questions {
+		all = append(all, q.Text)
+	}
+	return strings.Join(all, " | ") // CASES part II 4.5
+}
+
+// answered is the user's turn when a call that asked comes back. A permission
+// says nothing that is worth a turn.
+func (f *fold) answered(c *Call, e *event.Event) {
+	text := e.Answer
+	switch {
+	case c.Asked == 0 || c.Kind == WaitPermission || e.Kind == event.PostToolUseFailure:
+		return
+	case e.Kind == event.ElicitationResult:
+		text = e.Reason
+	case c.Kind == WaitPlan:
+		text = "plan approved"
+	}
+	if f.s.Task.State == TaskAwaiting {
+		f.say(Turn{Actor: SpeakerUser, Intent: intent.IntentAnswer, Confidence: 100, Rule: TurnAnswered, Text: text})
+	}
+}
+
+// stopped is the agent's turn at a Stop. While something of the session still
+// runs or asks, what the message says does not close the task.
+func (f *fold) stopped(e *event.Event) {
+	if e.Message == "" && e.Meaning == nil {
+		return
+	}
+	var p Stop
+	p.means(e)
+	t := Turn{Actor: SpeakerAgent, Intent: p.Intent, Confidence: p.Confidence, Rule: p.Rule, Text: e.Message}
+	over := f.view().turn().State
+	if f.s.Task.Open() && over != Idle && p.Intent != intent.IntentQuestion {
+		f.keep(t)
+		return
+	}
+	f.say(t)
+}
+
+// brokeOff is the agent's turn at a StopFailure.
+func (f *fold) brokeOff(e *event.Event) {
+	text := strings.TrimSuffix(e.Reason+": "+e.Details, ": ")
+	f.say(Turn{Actor: SpeakerAgent, Intent: intent.IntentCompletion, Confidence: 100, Rule: TurnFailure, Text: text})
+}
+
+// told folds a turn's own line.
+func (f *fold) told(t *Turn) {
+	if t.Source != TimeTranscript {
+		return
+	}
+	f.s.Progress = max(f.s.Progress, t.At)
+	if f.s.Task.State == TaskCommanded && t.At >= f.s.Task.Started {
+		f.move(SpeakerAgent, intent.IntentProgress)
+	}
+}
+
+func (f *fold) view() view { return view{s: &f.s, ev: &Evidence{}, now: f.at} }
+
+// settle brings the task to what the facts say, by Transition where it knows
+// the way: so Esc, approvals and the client's own prompts move it too, and no
+// Stop leaves it processing (CASES part II 3.8).
+func (f *fold) settle(acted bool) {
+	t := &f.s.Task
+	if f.s.End.At != 0 || f.s.Lost.At != 0 {
+		f.closeTask()
+		return
+	}
+	v := f.view()
+	_, text := asked(v)
+	switch v.turn().State {
+	case Permission, Question:
+		if t.State != TaskAwaiting {
+			f.move(SpeakerAgent, intent.IntentQuestion)
+		}
+	case Working:
+		switch {
+		case t.State == TaskAwaiting && !text:
+			f.move(SpeakerUser, intent.IntentAnswer)
+		case t.State == TaskCommanded && acted, !t.Open():
+			f.move(SpeakerAgent, intent.IntentProgress)
+		}
+	case Idle, Failed:
+		f.closeTask()
+	}
+}
