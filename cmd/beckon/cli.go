@@ -79,6 +79,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(s
 		return a.fail(err)
 	}
 	a.st = store.Open(dir)
+	a.st.Texts = hook.Texts(getenv)
 	return a.fail(ctx.Run(a))
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -96,7 +95,7 @@ func (c *historyCmd) sessions(a *app) (map[store.Key]*state.Session, []store.Key
 		}
 		k := store.KeyOf(v.Session.ID)
 		known[k] = &v.Session
-		return known, []store.Key{k}, a.sweep(&v.Session)
+		return known, []store.Key{k}, history.Sweep(a.st, &v.Session)
 	}
 	seen, _, err := a.look(true)
 	if err != nil {
@@ -105,7 +104,10 @@ func (c *historyCmd) sessions(a *app) (map[store.Key]*state.Session, []store.Key
 	for i := range seen {
 		s := &seen[i].Session
 		known[store.KeyOf(s.ID)] = s
-		if err := a.sweep(s); err != nil {
+		if !seen[i].Status.State.Live() {
+			continue // swept before it was archived
+		}
+		if err := history.Sweep(a.st, s); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -114,22 +116,9 @@ func (c *historyCmd) sessions(a *app) (map[store.Key]*state.Session, []store.Key
 	return known, keys, err
 }
 
-// sweep brings what the session's transcript tells on the way into its journal.
-func (a *app) sweep(s *state.Session) error {
-	cfg, err := a.configured()
-	if err != nil {
-		return err
-	}
-	a.st.Texts = store.Texts(cfg.Texts)
-	if _, err := os.Stat(s.Transcript); err != nil {
-		return nil
-	}
-	return history.Sweep(a.st, s)
-}
-
 // turnsOf returns what was said in a session.
 func (a *app) turnsOf(s *state.Session) ([]render.TurnLine, error) {
-	if err := a.sweep(s); err != nil {
+	if err := history.Sweep(a.st, s); err != nil {
 		return nil, err
 	}
 	turns, err := history.Turns(a.st, store.KeyOf(s.ID))

@@ -6,6 +6,7 @@ import (
 
 	"beckon/event"
 	"beckon/state"
+	"beckon/state/history"
 	"beckon/state/store"
 )
 
@@ -156,6 +157,7 @@ func (r *Reader) archive(v *state.Seen, now event.Millis) bool {
 	if now < max(v.Session.End.At, v.Session.Lost.At, v.Session.Removed)+event.Millis(store.ArchiveAfter.Milliseconds()) {
 		return false
 	}
+	_ = history.Sweep(r.st, &v.Session) // the last chance: nobody looks at it again
 	moved, _ := r.st.Archive(store.KeyOf(v.Session.ID), now)
 	return moved
 }

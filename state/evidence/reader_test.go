@@ -176,6 +176,32 @@ func TestGoneProcessIsLostAndThenArchived(t *testing.T) {
 	}
 }
 
+// What an agent said on the way is taken from its transcript before the session
+// leaves the live views.
+func TestArchivedSessionKeepsItsProgress(t *testing.T) {
+	d := newDesk(t)
+	file := filepath.Join(t.TempDir(), "t.jsonl")
+	said := fmt.Sprintf(`{"type":"assistant","uuid":"u","isSidechain":false,"timestamp":%q,"message":{"role":"assistant","content":[{"type":"text","text":"Looking at the wall first."}]}}`+"\n",
+		time.UnixMilli(int64(d.now)+200).UTC().Format("2006-01-02T15:04:05.000Z"))
+	if err := os.WriteFile(file, []byte(said), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.hook(event.UserPromptSubmit, 100, func(e *event.Event) { e.Prompt, e.TranscriptPath = "go", file })
+	d.hook(event.PreToolUse, 300, bash)
+	d.hook(event.SessionEnd, 400, nil)
+	r := NewReader(d.st, d.registry)
+	if _, _, err := r.Look(d.now+400+event.Millis(store.ArchiveAfter.Milliseconds()), false); err != nil {
+		t.Fatal(err)
+	}
+	var texts []string
+	if err := d.st.Turns("s1", 0, func(turn store.Turn) { texts = append(texts, turn.Text) }); err != nil || len(texts) != 2 || texts[1] != "Looking at the wall first." {
+		t.Errorf("turns %q, %v", texts, err)
+	}
+	if old, _, err := d.st.Archived(); err != nil || len(old) != 1 {
+		t.Errorf("%d sessions in the archive, %v", len(old), err)
+	}
+}
+
 func TestSessionsWithoutHooksAreListed(t *testing.T) {
 	d := newDesk(t)
 	d.record("s9", "waiting", "permission prompt", 0)

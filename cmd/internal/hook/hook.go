@@ -76,7 +76,7 @@ func run(st *store.Store, a Args, stdin io.Reader, getenv func(string) string, s
 	if err != nil {
 		return err
 	}
-	st.Texts = texts(getenv)
+	st.Texts = Texts(getenv)
 	e.At, e.Via = event.Millis(start.UnixMilli()), a.Via
 	if e.SessionID == "" {
 		e.SessionID = getenv("CLAUDE_CODE_SESSION_ID")

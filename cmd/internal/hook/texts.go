@@ -24,10 +24,10 @@ func configFile(getenv func(string) string) string {
 	return filepath.Join(home, ".config", "beckon", "config.json")
 }
 
-// texts returns how much is to be kept of what is said. A configuration that
+// Texts returns how much is to be kept of what is said. A configuration that
 // cannot be read might say "none", so none is kept until it can be; `beckon
 // config` names the place. Without a configuration all is kept.
-func texts(getenv func(string) string) store.Texts {
+func Texts(getenv func(string) string) store.Texts {
 	path := configFile(getenv)
 	if path == "" {
 		return store.TextsFull

@@ -38,7 +38,7 @@ func TestTexts(t *testing.T) {
 	getenv := func(k string) string {
 		return map[string]string{"XDG_CONFIG_HOME": filepath.Dir(filepath.Dir(path))}[k]
 	}
-	if got := texts(getenv); got != store.TextsFull {
+	if got := Texts(getenv); got != store.TextsFull {
 		t.Errorf("without a file: %q", got)
 	}
 	for file, want := range map[string]store.Texts{
@@ -55,7 +55,7 @@ func TestTexts(t *testing.T) {
 		if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := texts(getenv); got != want {
+		if got := Texts(getenv); got != want {
 			t.Errorf("%s: %q, want %q", file, got, want)
 		}
 		if cfg, _, err := config.Load(path); err == nil && store.Texts(cfg.Texts) != want {
