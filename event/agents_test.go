@@ -112,6 +112,10 @@ func TestParseEnvelope(t *testing.T) {
 		{`{"agent":"opencode","event":"session.status.idle","terminal":{"cwd":"/p","sessionId":"7","terminalType":"kitty","kittyPid":"12"},"hookInput":{"session_id":"ses"},"tmux":{"pane":"%0","sessionName":"work"},"remoteHost":"u@h"}`,
 			Event{Agent: "opencode", Kind: Stop, Name: "session.status.idle", SessionID: "ses", Cwd: "/p",
 				Origin: &Origin{Host: "u@h", Terminal: Terminal{Kind: "tmux", ID: "%0", Outer: "kitty", SSH: true, Tmux: Tmux{Pane: "%0", Session: "work"}}}}},
+		{`{"agent":"codex","event":"Stop","terminal":{"sessionId":"7","terminalType":"kitty","kittyListenOn":"unix:/tmp/k-12","kittyPid":12}}`,
+			Event{Agent: "codex", Kind: Stop, Name: "Stop", Origin: &Origin{Terminal: Terminal{Kind: "kitty", ID: "12,7", Listen: "unix:/tmp/k-12"}}}},
+		{`{"agent":"codex","event":"agent-turn-complete","terminal":{"sessionId":"7","terminalType":"kitty","kittyListenOn":"unix:/tmp/k-12","kittyPid":"12"}}`,
+			Event{Agent: "codex", Kind: Stop, Name: "agent-turn-complete", Origin: &Origin{Terminal: Terminal{Kind: "kitty", ID: "12,7", Listen: "unix:/tmp/k-12"}}}},
 		{`{"event":"SessionEnd","hookInput":[],"terminal":7}`, Event{Agent: ClaudeCode, Kind: SessionEnd, Name: "SessionEnd"}},
 	} {
 		e, err := ParseEnvelope([]byte(c.payload))

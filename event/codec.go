@@ -114,6 +114,7 @@ func (o *Origin) Fields() []jsonenc.Field {
 		{Key: "launcher", Ptr: &o.Launcher},
 		{Key: "project", Ptr: &o.Project},
 		{Key: "seat", Ptr: &o.Seat},
+		{Key: "seat_at", Ptr: (*int64)(&o.SeatAt)},
 		{Key: "project_id", Ptr: &o.ProjectID},
 	}
 }
@@ -137,6 +138,7 @@ func (t *Terminal) Fields() []jsonenc.Field {
 		{Key: "tmux", Ptr: &t.Tmux},
 		{Key: "outer", Ptr: &t.Outer},
 		{Key: "ssh", Ptr: &t.SSH},
+		{Key: "listen", Ptr: &t.Listen},
 	}
 }
 

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -11,7 +12,8 @@ import (
 // ParseEnvelope reads the unified form of seed 000, which HTTP clients post:
 //
 //	{"agent", "event", "hookInput": {the agent's own payload},
-//	 "terminal": {"sessionId", "cwd", "terminalType"}, "git": {"branch", "repo"},
+//	 "terminal": {"sessionId", "cwd", "terminalType", "kittyListenOn", "kittyPid"},
+//	 "git": {"branch", "repo"},
 //	 "tmux": {"pane", "sessionName"}, "remoteHost"}
 //
 // All but event may be absent. hookInput is read as Parse reads it; the rest
@@ -60,8 +62,12 @@ func envelopeOrigin(v gjson.Result) *Origin {
 	if t.Kind == "" && itermSession(t.ID) {
 		t.Kind = "iterm2"
 	}
-	if t.Tmux.Pane != "" {
+	switch pid := v.Get("terminal.kittyPid").Int(); {
+	case t.Tmux.Pane != "":
 		t.Kind, t.ID, t.Outer = "tmux", t.Tmux.Pane, t.Kind
+	case t.Kind == "kitty" && t.ID != "" && pid > 0:
+		t.ID = strconv.FormatInt(pid, 10) + "," + t.ID // as the hook reads it: window ids count from 1 in each kitty
+		t.Listen = member(v, "terminal.kittyListenOn", MaxPath)
 	}
 	if *o == (Origin{}) {
 		return nil

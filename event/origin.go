@@ -14,6 +14,7 @@ type Origin struct {
 
 	// Seat and ProjectID are filled in by the store, not by the reader.
 	Seat      string `json:"seat,omitempty"`
+	SeatAt    Millis `json:"seat_at,omitempty"` // when the seat was first seen
 	ProjectID string `json:"project_id,omitempty"`
 }
 
@@ -36,6 +37,10 @@ type Terminal struct {
 
 	Outer string `json:"outer,omitempty"` // the terminal program around a multiplexer, when known
 	SSH   bool   `json:"ssh,omitempty"`   // the session came in over SSH
+
+	// Listen is the address at which the terminal takes commands (kitty's
+	// KITTY_LISTEN_ON); it lets a jump focus the pane.
+	Listen string `json:"listen,omitempty"`
 }
 
 // Tmux names one pane of one server; the pane id alone restarts from %0 with

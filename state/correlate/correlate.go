@@ -23,8 +23,9 @@ const (
 // Claim is what the seat index says of one process, launcher, terminal or
 // directory. The zero value means it says nothing.
 type Claim struct {
-	Seat string
-	Key  string // the session that made the claim
+	Seat  string
+	Since int64  // when the seat was first seen, in milliseconds; 0 when not known
+	Key   string // the session that made the claim
 	// Taken: that session still sits there and is another one.
 	Taken bool
 }

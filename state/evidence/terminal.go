@@ -30,6 +30,9 @@ func Terminal(getenv func(string) string) event.Terminal {
 	t.SSH = getenv("SSH_CONNECTION") != "" || getenv("SSH_TTY") != "" || getenv("SSH_CLIENT") != ""
 	t.ID = clean(t.ID, event.MaxID)
 	t.Kind = clean(t.Kind, event.MaxID)
+	if t.Kind == "kitty" && t.ID != "" {
+		t.Listen = clean(getenv("KITTY_LISTEN_ON"), event.MaxPath)
+	}
 	return t
 }
 

@@ -57,7 +57,7 @@ func TestTerminal(t *testing.T) {
 			event.Terminal{Kind: "iterm2", ID: "0B2C-11"}},
 		{"Apple Terminal", vars{"TERM_PROGRAM": "Apple_Terminal", "TERM_SESSION_ID": "D5F1"}, event.Terminal{Kind: "apple-terminal", ID: "D5F1"}},
 		{"kitty", vars{"TERM": "xterm-kitty", "KITTY_WINDOW_ID": "4", "KITTY_PID": "991", "KITTY_LISTEN_ON": "unix:/tmp/k-991"},
-			event.Terminal{Kind: "kitty", ID: "991,4"}},
+			event.Terminal{Kind: "kitty", ID: "991,4", Listen: "unix:/tmp/k-991"}},
 		{"kitty started from iTerm2", vars{"TERM": "xterm-kitty", "KITTY_WINDOW_ID": "4", "KITTY_PID": "991", "TERM_PROGRAM": "iTerm.app", "ITERM_SESSION_ID": "w0t0p0:X"},
 			event.Terminal{Kind: "kitty", ID: "991,4"}},
 		{"kitty's ssh kitten", vars{"TERM": "xterm-kitty", "KITTY_WINDOW_ID": "4", "SSH_CONNECTION": "10.0.0.9 50001 10.0.0.1 22", "SSH_TTY": "/dev/pts/4"},

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"strconv"
@@ -36,13 +37,29 @@ func (h *held) place(u *Update) string {
 	if o.Seat != "" {
 		return "" // replayed
 	}
-	seat, method := correlate.Seat(h.claims(o, u))
-	o.Seat = seat
+	in := h.claims(o, u)
+	seat, method := correlate.Seat(in)
+	o.Seat, o.SeatAt = seat, h.since(&in, seat, u.Change.At)
 	h.claim(o, e.Agent, u.Alive)
 	if h.s.Seq > 0 {
 		return ""
 	}
 	return string(method)
+}
+
+// since returns when seat was first seen: the order that stays whatever its
+// sessions do (row A5).
+func (h *held) since(in *correlate.Input, seat string, now event.Millis) event.Millis {
+	first := now
+	for _, c := range [...]correlate.Claim{in.Process, in.Launcher, in.Terminal} {
+		if c.Seat == seat && c.Since > 0 {
+			first = min(first, event.Millis(c.Since))
+		}
+	}
+	if h.s.Seat == seat {
+		first = min(first, cmp.Or(h.s.Origin.SeatAt, h.s.Created))
+	}
+	return first
 }
 
 // claims reads what the seat index knows of the event's surroundings.
@@ -90,7 +107,8 @@ func (h *held) claim(o *event.Origin, agent string, alive func(event.Process) st
 			continue // a nested agent does not take its parent's pane (CASE 7)
 		}
 		b := jsonenc.Str([]byte{'{'}, "seat_id", o.Seat)
-		b = append(jsonenc.Str(b, "key", string(h.key)), '}', '\n')
+		b = jsonenc.Int(jsonenc.Str(b, "key", string(h.key)), "since", int64(o.SeatAt))
+		b = append(b, '}', '\n')
 		// The seat index only saves a search: an entry that cannot be written is
 		// made again at the next start.
 		_ = h.st.write(id+"."+string(h.key), seatsDir, id+".json", b)
@@ -106,7 +124,7 @@ func (st *Store) readClaim(id string) (c correlate.Claim) {
 		return c
 	}
 	v := gjson.ParseBytes(data)
-	c = correlate.Claim{Seat: v.Get("seat_id").Str, Key: v.Get("key").Str}
+	c = correlate.Claim{Seat: v.Get("seat_id").Str, Key: v.Get("key").Str, Since: v.Get("since").Int()}
 	if !plain(c.Key) { // no key of ours
 		return correlate.Claim{}
 	}

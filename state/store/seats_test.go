@@ -100,6 +100,36 @@ func (m *machine) other(what, seat string, method correlate.Method, than ...stri
 	}
 }
 
+// Row A5: the order of first sight stays, whatever the seat's sessions do.
+func TestSeatKeepsItsFirstSight(t *testing.T) {
+	m := newMachine(t)
+	first := func(id string) event.Millis {
+		s, err := m.st.Load(KeyOf(id))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Origin.SeatAt
+	}
+	at := sit{pid: 10, pane: "%1"}
+	m.start("a", "startup", at)
+	want := m.now
+	m.start("other", "startup", sit{pid: 20, pane: "%2"})
+	if got := first("other"); got != m.now {
+		t.Errorf("another seat was first seen at %d, want %d", got, m.now)
+	}
+	m.end("a", "clear")
+	m.start("b", "clear", at)
+	m.start("b", "resume", sit{pid: 11, pane: "%1"})
+	if got := first("b"); got != want {
+		t.Errorf("after /clear and a resume the seat was first seen at %d, want %d", got, want)
+	}
+	m.dead[11] = true
+	m.start("c", "startup", sit{pid: 12, pane: "%1"})
+	if got := first("c"); got != want {
+		t.Errorf("after a crash the pane's seat was first seen at %d, want %d", got, want)
+	}
+}
+
 // CASE 6: /clear gives a new session id in the same process, and the row
 // stays.
 func TestSeatAfterClear(t *testing.T) {
