@@ -58,9 +58,22 @@ type Row struct {
 	Tasks      *Tasks           `json:"tasks,omitempty"`
 	CreatedAt  time.Time        `json:"created_at"`
 	Busy       *int64           `json:"busy_seconds,omitempty"` // at work since local midnight; only where it was asked for
+	FirstSeen  time.Time        `json:"first_seen_at"`          // of the seat: it outlives /clear and resume
 	UpdatedAt  time.Time        `json:"updated_at"`
+	Remote     *Remote          `json:"remote,omitempty"` // the row comes from another host's list
+
+	// Pane is all that is known of where the session sits; a jump needs it.
+	Pane event.Terminal `json:"-"`
 
 	message string // the newest final message, for the one-line summary
+}
+
+// Remote says how a row of another host came here. AsOf is this machine's
+// time of that host's last good answer.
+type Remote struct {
+	Name  string    `json:"name"` // as --host names it: an alias or address of ssh's
+	AsOf  time.Time `json:"as_of"`
+	Stale bool      `json:"stale"` // the host has not answered since
 }
 
 // Git is the repository a session works in.
@@ -194,6 +207,7 @@ func row(v *state.Seen) Row {
 		Source: st.Source, Confidence: st.Confidence,
 		Title: oneLine(s.Prompt.Text), Cwd: s.Cwd, Project: project(s), Host: s.Origin.Host,
 		Model: s.Model, Mode: s.Mode, CreatedAt: utc(s.Created), UpdatedAt: utc(s.Updated),
+		FirstSeen: utc(cmp.Or(s.Origin.SeatAt, s.Created)), Pane: s.Origin.Terminal,
 		message: s.Stop.Message,
 	}
 	where(&r, s, v.Evidence.Process)
