@@ -205,7 +205,7 @@ func row(v *state.Seen) Row {
 		SessionID: s.ID, Agent: s.Agent, SeatID: s.Seat, ProjectID: s.ProjectID,
 		State: st.State, Reason: st.Reason, Since: utc(st.Since), NeedsYou: st.NeedsYou, Unseen: st.Unseen,
 		Source: st.Source, Confidence: st.Confidence,
-		Title: oneLine(s.Prompt.Text), Cwd: s.Cwd, Project: project(s), Host: s.Origin.Host,
+		Title: OneLine(s.Prompt.Text), Cwd: s.Cwd, Project: project(s), Host: s.Origin.Host,
 		Model: s.Model, Mode: s.Mode, CreatedAt: utc(s.Created), UpdatedAt: utc(s.Updated),
 		FirstSeen: utc(cmp.Or(s.Origin.SeatAt, s.Created)), Pane: s.Origin.Terminal,
 		message: s.Stop.Message,
@@ -303,7 +303,7 @@ func (r *Row) What() string {
 	case r.State == state.Failed:
 		return strings.ReplaceAll(r.Reason, "_", " ")
 	case r.State == state.Idle && r.Reason == state.Done && r.message != "":
-		return oneLine(lastLine(r.message))
+		return OneLine(lastLine(r.message))
 	}
 	return r.Title
 }
@@ -313,8 +313,8 @@ func lastLine(s string) string {
 	return s[strings.LastIndexByte(s, '\n')+1:]
 }
 
-// oneLine folds white space and drops control characters.
-func oneLine(s string) string {
+// OneLine folds white space and drops control characters.
+func OneLine(s string) string {
 	clean := strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t' || r == '\r':

@@ -49,7 +49,7 @@ func TurnLines(s *state.Session, turns []store.Turn) []TurnLine {
 // agent said, which tells what it wants, and the first of a prompt.
 func (t *TurnLine) Line() string {
 	if t.Actor == state.SpeakerAgent && t.Intent != intent.IntentProgress {
-		return oneLine(lastLine(t.Text))
+		return OneLine(lastLine(t.Text))
 	}
-	return oneLine(t.Text)
+	return OneLine(t.Text)
 }

@@ -29,20 +29,24 @@ const (
 
 // commands is the command line; one file a command.
 type commands struct {
-	List      listCmd      `cmd:"" default:"withargs" help:"List the sessions, the ones that need you first."`
-	Show      showCmd      `cmd:"" help:"Show what is known of one session."`
-	Explain   explainCmd   `cmd:"" help:"Tell why a session is in its state."`
-	History   historyCmd   `cmd:"" help:"Search what was said in every session."`
-	Stats     statsCmd     `cmd:"" help:"Show what was done: time at work and waiting, turns, tools, by day and project."`
-	Install   installCmd   `cmd:"" help:"Put the hooks into Claude Code's settings."`
-	Uninstall uninstallCmd `cmd:"" help:"Take the hooks out again."`
-	Doctor    doctorCmd    `cmd:"" help:"Check the installation by a real round trip."`
-	Config    configCmd    `cmd:"" help:"Print the effective configuration and where it comes from."`
-	Demo      demoCmd      `cmd:"" help:"Play recorded sessions and list them as they change."`
-	Replay    replayCmd    `cmd:"" help:"Play recordings of your own and list them as they change."`
-	Fsck      fsckCmd      `cmd:"" help:"Check the state files against their journals."`
-	Hook      hookCmd      `cmd:"" help:"Fold one hook payload from stdin, as beckon-hook does."`
-	Version   versionCmd   `cmd:"" help:"Print the version."`
+	List       listCmd       `cmd:"" default:"withargs" help:"List the sessions, the ones that need you first."`
+	Show       showCmd       `cmd:"" help:"Show what is known of one session."`
+	Explain    explainCmd    `cmd:"" help:"Tell why a session is in its state."`
+	History    historyCmd    `cmd:"" help:"Search what was said in every session."`
+	Stats      statsCmd      `cmd:"" help:"Show what was done: time at work and waiting, turns, tools, by day and project."`
+	Install    installCmd    `cmd:"" help:"Put the hooks into Claude Code's settings."`
+	Uninstall  uninstallCmd  `cmd:"" help:"Take the hooks out again."`
+	Doctor     doctorCmd     `cmd:"" help:"Check the installation by a real round trip."`
+	Config     configCmd     `cmd:"" help:"Print the effective configuration and where it comes from."`
+	Demo       demoCmd       `cmd:"" help:"Play recorded sessions and list them as they change."`
+	Replay     replayCmd     `cmd:"" help:"Play recordings of your own and list them as they change."`
+	Fsck       fsckCmd       `cmd:"" help:"Check the state files against their journals."`
+	Hook       hookCmd       `cmd:"" help:"Fold one hook payload from stdin, as beckon-hook does."`
+	Version    versionCmd    `cmd:"" help:"Print the version."`
+	Jump       jumpCmd       `cmd:"" help:"Bring the pane of a session to the front."`
+	Seen       seenCmd       `cmd:"" help:"Note that you looked at a session."`
+	Backburner backburnerCmd `cmd:"" help:"Set a session aside until your own next prompt to it."`
+	Remove     removeCmd     `cmd:"" help:"Take a session off the list until it is heard of again."`
 }
 
 // app is what the commands share: the process's edges, passed in.
@@ -57,6 +61,9 @@ type app struct {
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) int {
 	if len(args) > 0 && args[0] == "hook" && !wantsHelp(args) {
 		return hook.Main(args[1:], stdin, getenv) // before kong is paid for, and never an error
+	}
+	if pane, ok := seenPane(args); ok {
+		return runSeenPane(pane, getenv) // a tmux focus hook: as often as the user moves
 	}
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, getenv: getenv}
 	code := -1

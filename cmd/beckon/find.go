@@ -2,13 +2,16 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"beckon/render"
 	"beckon/state"
 )
 
-// find returns the session that arg names: its id, its seat, or the beginning
-// of either when only one session fits.
+// find returns the session that arg names: its id, its seat, the beginning of
+// its id when only one session begins so, or the name of the project or branch
+// that only one live session works in.
 func (a *app) find(arg string) (state.Seen, error) {
 	seen, _, err := a.look(true)
 	if err != nil {
@@ -28,9 +31,32 @@ func (a *app) find(arg string) (state.Seen, error) {
 	case 1:
 		return fits[0], nil
 	case 0:
+		if fits = named(seen, arg); len(fits) == 1 {
+			return fits[0], nil
+		}
+		if len(fits) > 1 {
+			return state.Seen{}, hinted{fmt.Errorf("session %q: %d sessions work there: %w", arg, len(fits), errNotFound), "give the beginning of an id; beckon list shows them"}
+		}
 		return state.Seen{}, hinted{fmt.Errorf("session %q: %w", arg, errNotFound), "beckon list --all shows every session"}
 	}
 	return newestOf(fits, arg)
+}
+
+// named returns the live sessions that work in the project or on the branch
+// of that name.
+func named(seen []state.Seen, name string) (fits []state.Seen) {
+	for i, r := range render.Rows(seen, false) {
+		branch := ""
+		if r.Git != nil {
+			branch = r.Git.Branch
+		}
+		if !strings.EqualFold(r.Project, name) && branch != name {
+			continue
+		}
+		i = slices.IndexFunc(seen, func(v state.Seen) bool { return v.Session.ID == r.SessionID })
+		fits = append(fits, seen[i])
+	}
+	return fits
 }
 
 // newestOf picks among sessions of one seat the newest; sessions of several

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -21,10 +22,21 @@ import (
 type Config struct {
 	Color string // "auto", "always" or "never"
 	Texts string // "full", "short" or "off": a store.Texts
+	Queue string // a render.Mode: the order of jump next and prev
+	// PermissionFirst is "true" or "false": permission and question come first
+	// in the fair and prio queues.
+	PermissionFirst string
 }
 
 // Default returns the values in force without a file.
-func Default() Config { return Config{Color: "auto", Texts: "full"} }
+func Default() Config {
+	return Config{
+		Color:           "auto",
+		Texts:           "full",
+		Queue:           "fair",
+		PermissionFirst: "true",
+	}
+}
 
 // Key is one setting.
 type Key struct {
@@ -38,6 +50,8 @@ type Key struct {
 var Keys = []Key{
 	{"color", "colour in the output of list and show", []string{"auto", "always", "never"}, func(c *Config) *string { return &c.Color }},
 	{"texts", "how much is kept of what you and the agent say", []string{"full", "short", "off"}, func(c *Config) *string { return &c.Texts }},
+	{"queue", "the order in which jump next and prev visit the sessions that want you", []string{"fair", "prio", "static", "grouped"}, func(c *Config) *string { return &c.Queue }},
+	{"permission_first", "a permission or question comes first in the queues fair and prio", []string{"true", "false"}, func(c *Config) *string { return &c.PermissionFirst }},
 }
 
 // Value returns the key's value in c.
@@ -123,7 +137,10 @@ func (c *Config) decode(path string, data []byte) (set []string, err error) {
 func (k Key) assign(c *Config, v hujson.Value) (problem string) {
 	var s string
 	v.Standardize()
-	if json.Unmarshal(v.Pack(), &s) != nil {
+	var b bool
+	if json.Unmarshal(v.Pack(), &b) == nil && slices.Contains(k.OneOf, "true") {
+		s = strconv.FormatBool(b)
+	} else if json.Unmarshal(v.Pack(), &s) != nil {
 		return "not a text"
 	}
 	if !slices.Contains(k.OneOf, s) {

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"beckon/render"
+	"beckon/render/jump"
+	"beckon/state"
+)
+
+type jumpCmd struct {
+	Session string `arg:"" optional:"" default:"next" help:"Session id, its beginning, or the project it works in; or next, prev, last: of the sessions that want you."`
+	Queue   string `enum:",fair,prio,static,grouped" default:"" placeholder:"MODE" help:"Order of next, prev and last: fair, prio, static or grouped (default: as configured)."`
+	Client  string `placeholder:"NAME" help:"The tmux client to move (default: the one you are in)."`
+	DryRun  bool   `name:"dry-run" help:"Print the commands and run none of them."`
+	Quiet   bool   `short:"q" help:"Print nothing when it worked, or when nobody wants you."`
+	JSON    bool   `name:"json" help:"Print JSON."`
+}
+
+// jumped is what `jump --json` prints.
+type jumped struct {
+	Schema    int            `json:"schema"`
+	SessionID string         `json:"session_id,omitempty"` // empty: nobody wants you
+	Done      bool           `json:"done"`                 // the pane is in front
+	Did       string         `json:"did,omitempty"`
+	Why       string         `json:"why,omitempty"`  // why it is not
+	Hint      string         `json:"hint,omitempty"` // what to do by hand
+	Commands  []jump.Command `json:"commands,omitempty"`
+	Skipped   []skipped      `json:"skipped,omitempty"`
+}
+
+// skipped is a session that next or prev passed over.
+type skipped struct {
+	SessionID string `json:"session_id"`
+	Why       string `json:"why"`
+}
+
+func (c *jumpCmd) Run(a *app) error {
+	j := jump.New(a.getenv)
+	j.Client, j.DryRun = c.Client, c.DryRun
+	ctx := context.Background()
+	targets, seen, err := c.targets(ctx, a, j)
+	if err != nil {
+		return err
+	}
+	out := jumped{Schema: render.ListSchema}
+	err = out.try(ctx, j, targets, c.cycles())
+	if out.Done && !c.DryRun {
+		i := slices.IndexFunc(seen, func(v state.Seen) bool { return v.Session.ID == out.SessionID })
+		if err := a.markSeen(seen[i]); err != nil {
+			return err
+		}
+	}
+	return c.tell(a, &out, err)
+}
+
+// cycles reports whether the target is a place in the queue, not a session.
+func (c *jumpCmd) cycles() bool { return slices.Contains([]string{"next", "prev", "last"}, c.Session) }
+
+// targets returns the rows to try, in order.
+func (c *jumpCmd) targets(ctx context.Context, a *app, j *jump.Jumper) ([]render.Row, []state.Seen, error) {
+	if !c.cycles() {
+		v, err := a.find(c.Session)
+		if err != nil {
+			return nil, nil, err
+		}
+		seen := []state.Seen{v}
+		return render.Rows(seen, true), seen, nil
+	}
+	queue, err := a.queue(c.Queue)
+	if err != nil {
+		return nil, nil, err
+	}
+	seen, _, err := a.look(false)
+	if err != nil {
+		return nil, nil, err
+	}
+	rows := render.Rows(seen, false)
+	if queue.Mode == render.Grouped {
+		queue.Window = j.Windows(ctx, rows)
+	}
+	here, _ := j.Here(ctx, rows)
+	switch c.Session {
+	case "prev":
+		rows = queue.Before(rows, here)
+	case "last":
+		rows = queue.Before(rows, "")
+		rows = slices.DeleteFunc(rows, func(r render.Row) bool { return r.SessionID == here })
+	default:
+		rows = queue.After(rows, here)
+	}
+	return rows, seen, nil
+}
+
+// queue returns the queue that a flag asks for, else the configured one.
+func (a *app) queue(mode string) (render.Queue, error) {
+	cfg, err := a.configured()
+	return render.Queue{Mode: render.Mode(cmp.Or(mode, cfg.Queue)), PermissionFirst: cfg.PermissionFirst == "true"}, err
+}
+
+// try jumps to the first of targets that can be shown. In a cycle the ones
+// that are gone are passed over, and one to which only the user can go counts
+// when no other can be shown.
+func (o *jumped) try(ctx context.Context, j *jump.Jumper, targets []render.Row, cycle bool) error {
+	var first error
+	for i := range targets {
+		r := &targets[i]
+		res, err := j.To(ctx, r)
+		if err == nil {
+			o.SessionID, o.Done, o.Did, o.Commands = r.SessionID, true, res.Did, res.Commands
+			o.Why, o.Hint = "", ""
+			return nil
+		}
+		if cycle {
+			o.Skipped = append(o.Skipped, skipped{r.SessionID, err.Error()})
+		}
+		if first == nil && !(cycle && errors.Is(err, jump.ErrGone)) {
+			first = jumpError(r, err)
+			o.SessionID, o.Why, o.Hint = r.SessionID, err.Error(), adviceOf(err)
+		}
+	}
+	return first
+}
+
+// jumpError names the session that err is about.
+func jumpError(r *render.Row, err error) error {
+	return hinted{fmt.Errorf("jumping to %s %s: %w", cmp.Or(r.Project, string(r.State)), shortID(r.SessionID), err), adviceOf(err)}
+}
+
+func adviceOf(err error) string {
+	var h interface{ Hint() string }
+	if errors.As(err, &h) {
+		return h.Hint()
+	}
+	return ""
+}
+
+func (c *jumpCmd) tell(a *app, out *jumped, err error) error {
+	if c.JSON {
+		if e := writeJSON(a.stdout, out); e != nil {
+			return e
+		}
+		if err != nil {
+			return errSilent
+		}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if c.Quiet {
+		return nil
+	}
+	for _, s := range out.Skipped {
+		fmt.Fprintf(a.stderr, "beckon: passing over %s: %s\n", shortID(s.SessionID), s.Why)
+	}
+	if out.SessionID == "" {
+		_, err := fmt.Fprintln(a.stdout, "nobody else wants you")
+		return err
+	}
+	if c.DryRun {
+		for _, cmd := range out.Commands {
+			fmt.Fprintln(a.stdout, cmd.String())
+		}
+		return nil
+	}
+	_, err = fmt.Fprintln(a.stdout, out.Did)
+	return err
+}
+
+// shortID is the part of an id that people read.
+func shortID(id string) string { return render.OneLine(id[:min(len(id), 8)]) }

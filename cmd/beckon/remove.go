@@ -1,0 +1,15 @@
+package main
+
+import "beckon/state"
+
+type removeCmd struct {
+	Session string `arg:"" help:"Session id, its beginning, or the project it works in."`
+}
+
+func (c *removeCmd) Run(a *app) error {
+	v, err := a.find(c.Session)
+	if err != nil {
+		return err
+	}
+	return a.act(v, state.Action{Kind: state.ActRemove})
+}

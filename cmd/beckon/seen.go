@@ -1,0 +1,109 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"beckon/event"
+	"beckon/render/jump"
+	"beckon/state"
+	"beckon/state/evidence"
+	"beckon/state/store"
+)
+
+type seenCmd struct {
+	Session string `arg:"" optional:"" help:"Session id, its beginning, or the project it works in (default: the one in this pane)."`
+	Pane    string `placeholder:"ID" help:"The session in a pane of this tmux server, or of the terminal with that id; it is no error when none is there."`
+	All     bool   `help:"All sessions."`
+}
+
+func (c *seenCmd) Run(a *app) error {
+	switch {
+	case c.All && c.Session != "":
+		return usageError{fmt.Errorf("seen: a session and --all were given")}
+	case c.All:
+		return a.allSeen()
+	case c.Session == "":
+		t := evidence.Terminal(a.getenv)
+		return seenIn(a.st, func(o event.Terminal) bool { return jump.SamePane(o, t) })
+	}
+	v, err := a.find(c.Session)
+	if err != nil {
+		return err
+	}
+	return a.markSeen(v)
+}
+
+func (a *app) allSeen() error {
+	seen, _, err := a.look(false)
+	if err != nil {
+		return err
+	}
+	for _, v := range seen {
+		if err := a.markSeen(v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// seenPane reads `seen --pane ID`, which run answers before kong is paid for.
+func seenPane(args []string) (pane string, ok bool) {
+	if len(args) < 2 || args[0] != "seen" {
+		return "", false
+	}
+	if v, ok := strings.CutPrefix(args[1], "--pane="); ok && len(args) == 2 {
+		return v, true
+	}
+	if len(args) == 3 && args[1] == "--pane" {
+		return args[2], true
+	}
+	return "", false
+}
+
+// runSeenPane marks the session in a pane as seen. It is quiet: it runs at
+// every change of focus, and tmux would show whatever it says.
+func runSeenPane(pane string, getenv func(string) string) int {
+	dir, err := store.Dir(getenv)
+	if err != nil {
+		return exitOK
+	}
+	st := store.Open(dir)
+	if err := seenIn(st, inPane(pane, getenv)); err != nil {
+		st.Log(err)
+	}
+	return exitOK
+}
+
+// inPane returns what tells the terminals that pane names: a pane of the tmux
+// server around us, else the terminal of that id.
+func inPane(pane string, getenv func(string) string) func(event.Terminal) bool {
+	if !strings.HasPrefix(pane, "%") {
+		return func(t event.Terminal) bool { return pane != "" && t.ID == pane }
+	}
+	here := evidence.Terminal(getenv)
+	if here.Kind != "tmux" {
+		return func(event.Terminal) bool { return false } // %3 of which server?
+	}
+	here.Tmux.Pane = pane
+	return func(t event.Terminal) bool { return jump.SamePane(t, here) }
+}
+
+// seenIn marks the sessions in the terminals that fits as seen. The hooks'
+// own facts are enough for it: only they end a turn that is left unseen.
+func seenIn(st *store.Store, fits func(event.Terminal) bool) error {
+	sessions, _, err := st.Live()
+	now := evidence.NewReader(st, "").Now(time.Now())
+	for i := range sessions {
+		s := &sessions[i]
+		if !fits(s.Origin.Terminal) || !state.Resolve(*s, state.Evidence{}, now).Unseen {
+			continue
+		}
+		_, e := st.Fold(store.KeyOf(s.ID), store.Update{Change: state.Change{At: now, Action: &state.Action{Kind: state.ActSeen}}})
+		if err == nil {
+			err = e
+		}
+	}
+	return err
+}

@@ -1,0 +1,186 @@
+package jump
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// adapter focuses the panes of one kind of terminal.
+type adapter struct {
+	kind  string // event.Terminal.Kind
+	focus func(*move) (string, error)
+}
+
+// adapters is the table of terminals; one that is not in it is left to the
+// user.
+var adapters = [...]adapter{
+	{"tmux", (*move).tmux},
+	{"kitty", (*move).kitty},
+	{"wezterm", (*move).wezterm},
+	{"zellij", (*move).zellij},
+	{"screen", (*move).screen},
+	{"iterm2", (*move).iterm},
+	{"apple-terminal", (*move).appleTerminal},
+	{"vscode", editor("code")},
+	{"cursor", editor("cursor")},
+	{"windsurf", editor("windsurf")},
+}
+
+// kitty takes commands on the socket that its listen_on gives it; the id is
+// "pid,window". Before 0.31 `kitten` could not do it, and kitty still can.
+func (m *move) kitty() (string, error) {
+	window, ok := number(m.half())
+	listen := m.row.Pane.Listen
+	switch {
+	case !ok:
+		return "", m.byHand("kitty gave this pane no id")
+	case !strings.HasPrefix(listen, "unix:") && !strings.HasPrefix(listen, "tcp:"):
+		return "", &ByHand{"this kitty takes no commands", "set allow_remote_control and listen_on in kitty.conf; it works in " + where(m.row)}
+	}
+	program := m.either("kitten", "kitty")
+	out, err := m.do(Command{Argv: []string{program, "@", "--to", listen, "focus-window", "--match", "id:" + window}})
+	if err != nil && strings.Contains(out, "No matching windows") {
+		return "", fmt.Errorf("kitty has no window %s: %w", window, ErrGone)
+	}
+	return "kitty shows window " + window, m.failed("kitty", out, err)
+}
+
+// wezterm's id is "socket,pane".
+func (m *move) wezterm() (string, error) {
+	pane, ok := number(m.half())
+	if !ok {
+		return "", m.byHand("WezTerm gave this pane no id")
+	}
+	c := Command{Argv: []string{"wezterm", "cli", "--no-auto-start", "activate-pane", "--pane-id", pane}}
+	if socket, _, _ := cutLast(m.row.Pane.ID); socket != "" {
+		c.Env = []string{"WEZTERM_UNIX_SOCKET=" + socket}
+	}
+	out, err := m.do(c)
+	if err != nil && strings.Contains(out, "pane") && strings.Contains(out, "not found") {
+		return "", fmt.Errorf("WezTerm has no pane %s: %w", pane, ErrGone)
+	}
+	return "WezTerm shows pane " + pane, m.failed("wezterm", out, err)
+}
+
+// zellij's id is "session,pane". Its client can only be moved to another
+// session from inside; both commands need Zellij 0.44. It exits 0 for a pane
+// that is not there, and says so.
+func (m *move) zellij() (string, error) {
+	session, _, _ := cutLast(m.row.Pane.ID)
+	pane, ok := number(m.half())
+	if !ok || session == "" || session[0] == '-' {
+		return "", m.byHand("Zellij gave this pane no id")
+	}
+	c := Command{Argv: []string{"zellij", "--session", session, "action", "focus-pane-id", "terminal_" + pane}}
+	if here := m.Getenv("ZELLIJ_SESSION_NAME"); here != "" && here != session {
+		c.Argv = []string{"zellij", "action", "switch-session", "--pane-id", pane, session}
+	}
+	out, err := m.do(c)
+	switch {
+	case strings.Contains(out, "not found"):
+		return "", fmt.Errorf("Zellij session %q has no pane %s: %w", clean(session), pane, ErrGone)
+	case err != nil:
+		return "", &ByHand{"Zellij did not do it: " + cmp.Or(firstLine(out), err.Error()), "zellij attach " + quote(session)}
+	}
+	return fmt.Sprintf("Zellij shows pane %s of session %s", pane, clean(session)), nil
+}
+
+// screen's id is "session,window".
+func (m *move) screen() (string, error) {
+	session, _, _ := cutLast(m.row.Pane.ID)
+	window, ok := number(m.half())
+	if !ok || session == "" || session[0] == '-' {
+		return "", m.byHand("screen gave this window no number")
+	}
+	out, err := m.do(Command{Argv: []string{"screen", "-S", session, "-X", "select", window}})
+	if err != nil {
+		return "", &ByHand{"screen did not do it: " + cmp.Or(firstLine(out), err.Error()), "screen -x " + quote(session)}
+	}
+	return fmt.Sprintf("screen shows window %s of %s", window, clean(session)), nil
+}
+
+// iterm's id is a GUID, with the place "w0t1p0:" before it where an HTTP
+// client told it.
+func (m *move) iterm() (string, error) {
+	id := m.row.Pane.ID[strings.LastIndexByte(m.row.Pane.ID, ':')+1:]
+	if id == "" || strings.Trim(id, "0123456789abcdefABCDEF-") != "" {
+		return "", m.byHand("iTerm2 gave this pane no id")
+	}
+	return m.apple("iTerm2", itermByID, id)
+}
+
+// appleTerminal names its tabs to scripts by their tty alone, which the
+// process knows.
+func (m *move) appleTerminal() (string, error) {
+	if m.row.Process == nil {
+		return "", m.byHand("Terminal's tabs are found by their process, and it is not known")
+	}
+	out, err := m.ask(Command{Argv: []string{"ps", "-o", "tty=", "-p", strconv.Itoa(m.row.Process.Pid)}})
+	tty := strings.TrimSpace(out)
+	if err != nil || !strings.HasPrefix(tty, "tty") || strings.Trim(tty, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
+		return "", fmt.Errorf("process %d has no terminal: %w", m.row.Process.Pid, ErrGone)
+	}
+	return m.apple("Terminal", terminalByTTY, "/dev/"+tty)
+}
+
+// apple runs a script that looks for one pane of an application and prints
+// "gone" when there is none.
+func (m *move) apple(app, script, arg string) (string, error) {
+	if m.OS != "darwin" {
+		return "", m.byHand("%s is on a Mac, and this is none", app)
+	}
+	out, err := m.do(Command{Argv: []string{"osascript", "-e", script, arg}})
+	if err == nil && strings.TrimSpace(out) == "gone" {
+		return "", fmt.Errorf("%s has no such pane: %w", app, ErrGone)
+	}
+	return app + " shows the pane", m.failed("osascript", out, err)
+}
+
+// editor opens the session's directory: an editor that has it open brings
+// that window to the front. Without --reuse-window, which would put it in the
+// place of another project. Its terminal tabs have no ids.
+func editor(program string) func(*move) (string, error) {
+	return func(m *move) (string, error) {
+		dir := m.row.Cwd
+		if g := m.row.Git; g != nil && g.Worktree != "" {
+			dir = g.Worktree
+		}
+		if !absolute(dir) {
+			return "", m.byHand("the directory that %s has open is not known", program)
+		}
+		out, err := m.do(Command{Argv: []string{program, dir}})
+		if err != nil {
+			return "", m.failed(program, out, err)
+		}
+		return fmt.Sprintf("%s shows %s; pick the terminal there", program, clean(dir)), nil
+	}
+}
+
+// half returns what is after the last comma of the pane's id.
+func (m *move) half() string {
+	_, pane, _ := cutLast(m.row.Pane.ID)
+	return pane
+}
+
+func cutLast(id string) (before, after string, ok bool) {
+	i := strings.LastIndexByte(id, ',')
+	if i < 0 {
+		return "", id, false
+	}
+	return id[:i], id[i+1:], true
+}
+
+// either returns the first program that is there, else the last.
+func (m *move) either(first, second string) string {
+	if _, err := m.Find(first); err == nil {
+		return first
+	}
+	return second
+}
+
+// number returns s if it is a number in digits.
+func number(s string) (string, bool) {
+	return s, s != "" && len(s) <= 20 && strings.Trim(s, "0123456789") == ""
+}

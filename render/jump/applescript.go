@@ -1,0 +1,62 @@
+package jump
+
+// The scripts look for one pane, given as their argument, select it with its
+// tab and window, and print "gone" when there is none. An application that
+// does not run is not started.
+
+const itermByID = `on run argv
+	if application "iTerm2" is not running then return "gone"
+	tell application "iTerm2"
+		repeat with w in windows
+			repeat with t in tabs of w
+				repeat with s in sessions of t
+					if id of s is item 1 of argv then
+						tell w to select
+						tell t to select
+						tell s to select
+						activate
+						return "found"
+					end if
+				end repeat
+			end repeat
+		end repeat
+	end tell
+	return "gone"
+end run`
+
+const itermByTTY = `on run argv
+	if application "iTerm2" is not running then return "gone"
+	tell application "iTerm2"
+		repeat with w in windows
+			repeat with t in tabs of w
+				repeat with s in sessions of t
+					if tty of s is item 1 of argv then
+						tell w to select
+						tell t to select
+						tell s to select
+						activate
+						return "found"
+					end if
+				end repeat
+			end repeat
+		end repeat
+	end tell
+	return "gone"
+end run`
+
+const terminalByTTY = `on run argv
+	if application "Terminal" is not running then return "gone"
+	tell application "Terminal"
+		repeat with w in windows
+			repeat with t in tabs of w
+				if tty of t is item 1 of argv then
+					set selected of t to true
+					set frontmost of w to true
+					activate
+					return "found"
+				end if
+			end repeat
+		end repeat
+	end tell
+	return "gone"
+end run`

@@ -1,0 +1,235 @@
+// Package jump brings the pane of a session to the front (rows A5 and F6).
+//
+// It knows tmux, kitty, WezTerm, Zellij, screen, iTerm2, Apple Terminal and
+// the editors made from VS Code; for every other terminal it says where the
+// session sits. It guarantees: no shell is started by it, no command runs
+// longer than Timeout, nothing that an agent or a terminal said becomes an
+// option or a format, and a pane is only focused if it is still the one the
+// session was seen in (CASE 17). What a terminal does beyond its own windows
+// (raising one over another program's) is the window manager's decision.
+package jump
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"beckon/render"
+)
+
+// Timeout is the longest that one command of a terminal may take.
+const Timeout = 2 * time.Second
+
+// ErrGone marks a target that is not there any more: its process, its
+// multiplexer or its pane.
+var ErrGone = errors.New("pane is gone")
+
+// ByHand is the error of a target that cannot be focused from here, though it
+// is there.
+type ByHand struct {
+	Why string
+	Do  string // what the user can do instead; a command where there is one
+}
+
+func (e *ByHand) Error() string { return e.Why }
+
+// Hint returns what the user can do.
+func (e *ByHand) Hint() string { return e.Do }
+
+// Command is one program run.
+type Command struct {
+	Argv []string `json:"argv"`
+	Env  []string `json:"env,omitempty"` // beside beckon's own environment
+}
+
+// Result is what a jump did.
+type Result struct {
+	// Did says what is on the screen now, for people.
+	Did string `json:"did"`
+	// Commands are those that moved the focus, in their order; on a dry run,
+	// those that would.
+	Commands []Command `json:"commands,omitempty"`
+}
+
+// Jumper focuses panes. New returns one for this process; its fields can be
+// replaced.
+type Jumper struct {
+	Getenv func(string) string // the caller's environment: which pane it is in
+	Host   string              // this machine's name
+	OS     string              // as runtime.GOOS
+	Client string              // the tmux client to move; empty finds it out
+	DryRun bool                // look, and change nothing
+	// Find returns the path of a program; Run runs one and returns what it
+	// printed on both outputs.
+	Find func(name string) (string, error)
+	Run  func(context.Context, Command) (string, error)
+}
+
+// New returns a Jumper that runs real programs.
+func New(getenv func(string) string) *Jumper {
+	host, _ := os.Hostname()
+	return &Jumper{Getenv: getenv, Host: host, OS: runtime.GOOS, Find: exec.LookPath, Run: run}
+}
+
+// To brings r's pane to the front. The error is ErrGone for a target that is
+// not there any more, a ByHand for one that the user has to go to, else that
+// of a command.
+func (j *Jumper) To(ctx context.Context, r *render.Row) (Result, error) {
+	if err := j.reachable(r); err != nil {
+		return Result{}, err
+	}
+	m := &move{Jumper: j, ctx: ctx, row: r}
+	did, err := m.focus()
+	if err != nil {
+		return Result{}, err
+	}
+	return Result{Did: did, Commands: m.ran}, nil
+}
+
+// reachable tells the targets that no terminal needs to be asked about.
+func (j *Jumper) reachable(r *render.Row) error {
+	alive := (*bool)(nil)
+	if r.Process != nil {
+		alive = r.Process.Alive
+	}
+	switch {
+	case r.Remote != nil:
+		return &ByHand{fmt.Sprintf("it runs on %s", r.Remote.Name), "ssh -t " + r.Remote.Name + " beckon jump " + quote(r.SessionID)}
+	case !r.State.Live():
+		return fmt.Errorf("session is over: %w", ErrGone)
+	case alive != nil && !*alive:
+		return fmt.Errorf("its process has ended: %w", ErrGone)
+	case alive == nil && r.Host != "" && r.Host != j.Host:
+		return &ByHand{fmt.Sprintf("it runs on %s", clean(r.Host)), "go to that machine; it works in " + where(r)}
+	}
+	return nil
+}
+
+// move is one jump under way.
+type move struct {
+	*Jumper
+	ctx context.Context
+	row *render.Row
+	ran []Command
+}
+
+func (m *move) focus() (string, error) {
+	kind := m.row.Pane.Kind
+	for _, a := range adapters {
+		if a.kind == kind {
+			return a.focus(m)
+		}
+	}
+	return "", m.byHand("%s cannot be told to show a pane", terminalName(kind))
+}
+
+// ask runs a command that only looks.
+func (m *move) ask(c Command) (string, error) { return m.start(c) }
+
+// do runs a command that moves the focus, or only notes it on a dry run.
+func (m *move) do(c Command) (string, error) {
+	m.ran = append(m.ran, c)
+	if m.DryRun {
+		return "", nil
+	}
+	return m.start(c)
+}
+
+// start finds the program and runs it.
+func (m *move) start(c Command) (string, error) {
+	path, err := m.Find(c.Argv[0])
+	if err != nil {
+		return "", m.byHand("%s is not in the PATH", c.Argv[0])
+	}
+	ctx, cancel := context.WithTimeout(m.ctx, Timeout)
+	defer cancel()
+	out, err := m.Run(ctx, Command{Argv: append([]string{path}, c.Argv[1:]...), Env: c.Env})
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return "", m.byHand("%s did not answer in %v", c.Argv[0], Timeout)
+	}
+	return out, err
+}
+
+// byHand says that the user has to go there, and where that is.
+func (m *move) byHand(format string, args ...any) error {
+	return &ByHand{fmt.Sprintf(format, args...), "it sits in " + terminalName(m.row.Pane.Kind) + ", working in " + where(m.row)}
+}
+
+// failed makes the error of a command that did not do what it was asked: its
+// own words, where it has any.
+func (m *move) failed(program, out string, err error) error {
+	var hand *ByHand
+	if err == nil || errors.As(err, &hand) {
+		return err
+	}
+	if said := firstLine(out); said != "" {
+		return m.byHand("%s says: %s", program, said)
+	}
+	return m.byHand("%s failed: %v", program, err)
+}
+
+func terminalName(kind string) string {
+	if kind == "" {
+		return "a terminal that gave no name"
+	}
+	return clean(kind)
+}
+
+func where(r *render.Row) string {
+	if r.Cwd == "" {
+		return "a directory that is not known"
+	}
+	return clean(r.Cwd)
+}
+
+// firstLine returns the first line of a program's output that says something.
+func firstLine(out string) string {
+	for line := range strings.Lines(out) {
+		if line = clean(line); line != "" {
+			return line
+		}
+	}
+	return ""
+}
+
+// clean drops control characters: what it returns goes to a terminal.
+func clean(s string) string { return render.OneLine(s) }
+
+// absolute reports whether path is an absolute path that can stand alone as an
+// argument.
+func absolute(path string) bool {
+	return filepath.IsAbs(path) && !strings.ContainsFunc(path, func(r rune) bool { return r < ' ' || r == 0x7f })
+}
+
+// quote writes s as one word for the user's shell; most ids need nothing.
+func quote(s string) string {
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,:@%+=") == "" {
+		return s
+	}
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+			return -1
+		}
+		return r
+	}, s)
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// String returns the command as a line for the user's shell.
+func (c Command) String() string {
+	words := make([]string, 0, len(c.Env)+len(c.Argv))
+	for _, e := range c.Env {
+		name, value, _ := strings.Cut(e, "=")
+		words = append(words, name+"="+quote(value))
+	}
+	for _, arg := range c.Argv {
+		words = append(words, quote(arg))
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,264 @@
+package jump
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"beckon/event"
+	"beckon/state/evidence"
+)
+
+// server is what one tmux server tells of itself.
+type server struct {
+	socket  string
+	pid     int
+	panes   []pane
+	clients []client
+}
+
+// pane is one pane in one session; a window linked into two sessions shows
+// its panes twice.
+type pane struct {
+	id, window, session string // %N, @N, $N
+	place               string // window.pane, by their indexes
+	attached            bool   // somebody looks at the session
+	name                string // the session's
+}
+
+// client is one terminal attached to the server.
+type client struct {
+	name, session, active string // active is the pane in front, %N
+	used                  int64  // when it was last used, in seconds
+}
+
+// The formats hold no tab: a server without UTF-8 prints "_" for it. Names,
+// which may hold spaces, come last.
+const (
+	paneFormat   = "P #{pid} #{pane_id} #{window_id} #{session_id} #{window_index}.#{pane_index} #{session_attached} #{session_name}"
+	clientFormat = "C #{client_control_mode} #{client_activity} #{session_id} #{pane_id} #{client_name}"
+)
+
+// askTmux asks the server at socket, the user's own when it is empty.
+func (m *move) askTmux(socket string) (*server, error) {
+	argv := append(tmuxArgv(socket), "list-panes", "-a", "-F", paneFormat, ";", "list-clients", "-F", clientFormat)
+	out, err := m.ask(Command{Argv: argv})
+	if err != nil && noServer(out) {
+		return nil, fmt.Errorf("its tmux server has ended: %w", ErrGone)
+	}
+	if err != nil {
+		return nil, m.failed("tmux", out, err)
+	}
+	return parseServer(socket, out), nil
+}
+
+func tmuxArgv(socket string) []string {
+	if socket == "" {
+		return []string{"tmux"}
+	}
+	return []string{"tmux", "-S", socket}
+}
+
+// noServer reports whether tmux's words say that nothing listens there.
+func noServer(out string) bool {
+	for _, words := range [...]string{"no server running", "error connecting to", "server exited", "lost server"} {
+		if strings.Contains(out, words) {
+			return true
+		}
+	}
+	return false
+}
+
+func parseServer(socket, out string) *server {
+	s := &server{socket: socket}
+	for line := range strings.Lines(out) {
+		line = strings.TrimRight(line, "\n")
+		switch f := strings.SplitN(line, " ", 8); {
+		case len(f) == 8 && f[0] == "P":
+			s.pid, _ = strconv.Atoi(f[1])
+			s.panes = append(s.panes, pane{id: f[2], window: f[3], session: f[4], place: f[5], attached: f[6] != "0", name: f[7]})
+		case len(f) >= 6 && f[0] == "C" && f[1] == "0": // a program in control mode shows nothing
+			used, _ := strconv.ParseInt(f[2], 10, 64)
+			s.clients = append(s.clients, client{used: used, session: f[3], active: f[4], name: strings.Join(f[5:], " ")})
+		}
+	}
+	return s
+}
+
+// tmux selects the pane in its window and session, and has a client show that
+// session: the caller's own where it is on the same server, else the one used
+// last. Without any client on that server the caller's own leaves its server
+// for the other.
+func (m *move) tmux() (string, error) {
+	t := m.row.Pane.Tmux
+	if t.Pane == "" || t.Pane[0] != '%' || t.Socket != "" && !absolute(t.Socket) {
+		return "", m.byHand("tmux gave this pane no id")
+	}
+	s, err := m.askTmux(t.Socket)
+	if err != nil {
+		return "", err
+	}
+	if t.Server != 0 && s.pid != t.Server {
+		return "", fmt.Errorf("its tmux server has ended, another one is at %s: %w", clean(t.Socket), ErrGone)
+	}
+	own := m.caller(s)
+	c, seen := own, own != nil
+	if c == nil {
+		c, seen = s.best(t.Pane)
+	}
+	p := s.find(t.Pane, c)
+	if p == nil {
+		return "", fmt.Errorf("tmux has no pane %s: %w", t.Pane, ErrGone)
+	}
+	show := append(tmuxArgv(t.Socket), "select-window", "-t", p.session+":"+p.window, ";", "select-pane", "-t", p.id)
+	if !seen {
+		return m.attach(s, p, show)
+	}
+	show = append(show, ";", "switch-client", "-c", c.name, "-t", p.session)
+	if out, err := m.do(Command{Argv: show}); err != nil {
+		return "", m.failed("tmux", out, err)
+	}
+	did := fmt.Sprintf("tmux shows %s:%s", clean(p.name), p.place)
+	if own != nil {
+		return did, nil
+	}
+	return did + " in " + clean(c.name), m.raise(c)
+}
+
+// raise brings the terminal around a client to the front, where it can be
+// told by its tty. That it cannot is no error: the pane is shown.
+func (m *move) raise(c *client) error {
+	script := map[string]string{"iterm2": itermByTTY, "apple-terminal": terminalByTTY}[m.row.Pane.Outer]
+	if script != "" && m.OS == "darwin" && absolute(c.name) {
+		_, _ = m.do(Command{Argv: []string{"osascript", "-e", script, c.name}})
+	}
+	return nil
+}
+
+// attach shows a pane of a server that nobody looks at: by the caller's own
+// client, which leaves the server it is on, else by hand.
+func (m *move) attach(s *server, p *pane, show []string) (string, error) {
+	if out, err := m.do(Command{Argv: show}); err != nil {
+		return "", m.failed("tmux", out, err)
+	}
+	mine, c := m.own()
+	if c == nil || !plainPath(s.socket) {
+		by := Command{Argv: append(tmuxArgv(s.socket), "attach-session", "-t", p.name)}
+		return "", &ByHand{"nobody is attached to its tmux server", by.String()}
+	}
+	// The client runs this in the user's shell: nothing in it needs quoting but
+	// the dollar of the session's id.
+	line := "exec tmux -S " + s.socket + " attach-session -t '" + p.session + "'"
+	out, err := m.do(Command{Argv: append(tmuxArgv(mine.socket), "detach-client", "-t", c.name, "-E", line)})
+	if err != nil {
+		return "", m.failed("tmux", out, err)
+	}
+	return fmt.Sprintf("tmux left its server for %s and shows %s:%s", s.socket, clean(p.name), p.place), nil
+}
+
+// own returns the tmux server that beckon was called in and the client there,
+// nil when it was called outside tmux.
+func (m *move) own() (*server, *client) {
+	here := evidence.Terminal(m.Getenv).Tmux
+	if here.Socket == "" {
+		return nil, nil
+	}
+	s, err := m.askTmux(here.Socket)
+	if err != nil {
+		return nil, nil
+	}
+	return s, m.caller(s)
+}
+
+// plainPath reports whether no shell finds anything in path to expand.
+func plainPath(path string) bool {
+	return path != "" && strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,:@+") == ""
+}
+
+// caller returns the client of s that beckon was called in, nil when it was
+// called elsewhere. A command that tmux itself runs (a key binding) knows its
+// session and no pane; the key was pressed in the client used last.
+func (m *move) caller(s *server) *client {
+	here := evidence.Terminal(m.Getenv).Tmux
+	if here.Server == 0 || here.Server != s.pid {
+		return nil
+	}
+	if i := slices.IndexFunc(s.clients, func(c client) bool { return c.name == m.Client }); i >= 0 {
+		return &s.clients[i]
+	}
+	var sessions []string
+	for _, p := range s.panes {
+		if p.id == here.Pane {
+			sessions = append(sessions, p.session)
+		}
+	}
+	if here.Pane == "" {
+		sessions = append(sessions, sessionOf(m.Getenv("TMUX")))
+	}
+	if c := s.latest(func(c *client) bool { return slices.Contains(sessions, c.session) }); c != nil {
+		return c
+	}
+	return s.latest(func(*client) bool { return true })
+}
+
+// sessionOf reads the session's number, the last part of $TMUX, as an id.
+func sessionOf(tmux string) string {
+	n, ok := number(tmux[strings.LastIndexByte(tmux, ',')+1:])
+	if !ok {
+		return ""
+	}
+	return "$" + n
+}
+
+// best returns the client to show a pane in: one whose session has it, else
+// any.
+func (s *server) best(id string) (*client, bool) {
+	in := map[string]bool{}
+	for _, p := range s.panes {
+		if p.id == id {
+			in[p.session] = true
+		}
+	}
+	c := s.latest(func(c *client) bool { return in[c.session] })
+	if c == nil {
+		c = s.latest(func(*client) bool { return true })
+	}
+	return c, c != nil
+}
+
+func (s *server) latest(fits func(*client) bool) *client {
+	var best *client
+	for i := range s.clients {
+		if c := &s.clients[i]; fits(c) && (best == nil || c.used > best.used) {
+			best = c
+		}
+	}
+	return best
+}
+
+// find returns the pane in the session that c shows, else in one that
+// somebody looks at, else in any.
+func (s *server) find(id string, c *client) *pane {
+	var best *pane
+	for i := range s.panes {
+		p := &s.panes[i]
+		switch {
+		case p.id != id:
+		case c != nil && p.session == c.session:
+			return p
+		case best == nil || p.attached && !best.attached:
+			best = p
+		}
+	}
+	return best
+}
+
+// sameServer reports whether two records of panes are of one tmux server. A
+// socket may have two paths, so the pid counts where both are known.
+func sameServer(a, b event.Tmux) bool {
+	if a.Server != 0 && b.Server != 0 {
+		return a.Server == b.Server
+	}
+	return a.Socket == b.Socket || a.Socket == "" || b.Socket == ""
+}
