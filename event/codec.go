@@ -60,6 +60,7 @@ func (e *Event) Fields() []jsonenc.Field {
 		{Key: "ask", Ptr: jsonenc.Pointer(&e.Ask)},
 		{Key: "answer", Ptr: &e.Answer},
 		{Key: "meaning", Ptr: jsonenc.Pointer(&e.Meaning)},
+		{Key: "meter", Ptr: jsonenc.Pointer(&e.Meter)},
 		{Key: "origin", Ptr: jsonenc.Pointer(&e.Origin)},
 	}
 }

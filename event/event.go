@@ -68,6 +68,10 @@ type Event struct {
 	// text is not kept as it came.
 	Meaning *Meaning `json:"meaning,omitempty"`
 
+	// Meter is what the status line had reported by a Stop; nil when it reports
+	// nothing. It is read from its file, not from the payload.
+	Meter *Meter `json:"meter,omitempty"`
+
 	// Origin says where the hook ran. The hook reads it on SessionStart, at
 	// first sight and when cwd changed; nil otherwise.
 	Origin *Origin `json:"origin,omitempty"`

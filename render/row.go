@@ -50,6 +50,9 @@ type Row struct {
 	Host       string           `json:"host,omitempty"`
 	Model      string           `json:"model,omitempty"`
 	Mode       string           `json:"permission_mode,omitempty"`
+	Version    string           `json:"version,omitempty"` // of the client
+	Context    *Context         `json:"context,omitempty"`
+	CostUSD    float64          `json:"cost_usd,omitempty"` // of the session so far
 	Tool       *Tool            `json:"tool,omitempty"`
 	Question   *Question        `json:"question,omitempty"`
 	Turn       *Turn            `json:"turn,omitempty"`
@@ -81,6 +84,11 @@ type Git struct {
 	Branch   string `json:"branch,omitempty"` // or the first digits of a detached HEAD
 	Repo     string `json:"repo,omitempty"`
 	Worktree string `json:"worktree,omitempty"`
+}
+
+// Context is how full the model's context window is, 0 to 100.
+type Context struct {
+	UsedPercentage float64 `json:"used_percentage"`
 }
 
 // Terminal names the pane a session sits in.
@@ -206,9 +214,13 @@ func row(v *state.Seen) Row {
 		State: st.State, Reason: st.Reason, Since: utc(st.Since), NeedsYou: st.NeedsYou, Unseen: st.Unseen,
 		Source: st.Source, Confidence: st.Confidence,
 		Title: OneLine(s.Prompt.Text), Cwd: s.Cwd, Project: project(s), Host: s.Origin.Host,
-		Model: s.Model, Mode: s.Mode, CreatedAt: utc(s.Created), UpdatedAt: utc(s.Updated),
-		FirstSeen: utc(cmp.Or(s.Origin.SeatAt, s.Created)), Pane: s.Origin.Terminal,
+		Model: cmp.Or(v.Meter.Model, s.Model), Mode: s.Mode, Version: v.Meter.Version, CostUSD: v.Meter.USD(),
+		CreatedAt: utc(s.Created), UpdatedAt: utc(s.Updated), FirstSeen: utc(cmp.Or(s.Origin.SeatAt, s.Created)),
+		Pane: s.Origin.Terminal,
 		message: s.Stop.Message,
+	}
+	if v.Meter.HasContext {
+		r.Context = &Context{v.Meter.Percent()}
 	}
 	where(&r, s, v.Evidence.Process)
 	doing(&r, s, st)

@@ -85,6 +85,9 @@ func (f *fold) stop(e *event.Event) {
 		f.s.Stop.At, f.s.Stop.Message = e.At, e.Message
 		f.s.Stop.means(e)
 	}
+	if m := e.Meter; m != nil && m.At >= f.s.Meter.At {
+		f.s.Meter = *m
+	}
 	f.snapshot(e)
 	f.reconcile(e.At, func(a *Actor) bool {
 		if e.HasBackground {

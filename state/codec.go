@@ -77,6 +77,7 @@ func (s *Session) Fields() []jsonenc.Field {
 		{Key: "observed", Ptr: jsonenc.Slice(&s.Seeing)},
 		{Key: "todos", Ptr: &s.Todos},
 		{Key: "counts", Ptr: &s.Counts},
+		{Key: "meter", Ptr: &s.Meter},
 		{Key: "last", Ptr: &s.Last},
 	}
 }

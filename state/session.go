@@ -68,6 +68,9 @@ type Session struct {
 	Todos  Todos      `json:"todos,omitzero"`
 	Counts Counts     `json:"counts,omitzero"`
 
+	// Meter is what the status line had reported by the newest Stop that knew.
+	Meter event.Meter `json:"meter,omitzero"`
+
 	// Last is the newest event folded; Reason is its name.
 	Last Mark `json:"last,omitzero"`
 }

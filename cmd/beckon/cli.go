@@ -34,6 +34,9 @@ type commands struct {
 	Explain    explainCmd    `cmd:"" help:"Tell why a session is in its state."`
 	History    historyCmd    `cmd:"" help:"Search what was said in every session."`
 	Stats      statsCmd      `cmd:"" help:"Show what was done: time at work and waiting, turns, tools, by day and project."`
+	Statusline statuslineCmd `cmd:"" help:"Print Claude Code's status line: this session, and the others that need you."`
+	Prompt     promptCmd     `cmd:"" help:"Print a short segment for prompts and bars, nothing when nobody needs you."`
+	Init       initCmd       `cmd:"" help:"Print what a shell, tmux or starship needs to show the segment."`
 	Install    installCmd    `cmd:"" help:"Put the hooks into Claude Code's settings."`
 	Uninstall  uninstallCmd  `cmd:"" help:"Take the hooks out again."`
 	Doctor     doctorCmd     `cmd:"" help:"Check the installation by a real round trip."`
@@ -66,6 +69,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(s
 		return runSeenPane(pane, getenv) // a tmux focus hook: as often as the user moves
 	}
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, getenv: getenv}
+	if code, ok := a.quick(args); ok {
+		return code
+	}
 	code := -1
 	parser, err := kong.New(&commands{}, kong.Name("beckon"),
 		kong.Description("Which of your coding-agent sessions needs you."),

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"beckon/cmd/internal/config"
 )
@@ -37,7 +38,7 @@ func (c *configCmd) Run(a *app) error {
 		return writeJSON(a.stdout, values)
 	}
 	for _, name := range append([]string{"state_dir"}, names()...) {
-		fmt.Fprintf(a.stdout, "%-10s %-8s  # %s\n", name, values[name].Value, values[name].From)
+		fmt.Fprintf(a.stdout, "%-10s %-8s  # %s\n", name, strings.ReplaceAll(values[name].Value, "\n", `\n`), values[name].From)
 	}
 	return nil
 }

@@ -85,4 +85,11 @@ func writeJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
+// writeLine writes v as JSON on one line.
+func writeLine(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
 func clock(m event.Millis) time.Time { return time.UnixMilli(int64(m)).UTC() }

@@ -178,7 +178,7 @@ func (p *player) moments() []moment {
 	var all []moment
 	for i, t := range p.tracks {
 		for _, s := range t.steps {
-			if s.Kind == "start" || s.Kind == "statusline" {
+			if s.Kind == "start" {
 				continue
 			}
 			m := moment{track: i, step: s, at: s.T - t.steps[0].T}
@@ -210,6 +210,12 @@ func (p *player) do(m moment) error {
 	}
 	if err := p.stage(now); err != nil {
 		return err
+	}
+	if s, ok := event.ParseStatus(m.step.Payload); ok && m.step.Kind == "statusline" {
+		s.Meter.At = now
+		if err := p.st.SetMeter(store.KeyOf(s.SessionID), s.Meter); err != nil {
+			return err
+		}
 	}
 	if m.step.Hook() {
 		if err := p.hook(t, m.step, now); err != nil {

@@ -172,6 +172,8 @@ func Show(w io.Writer, r *render.Row, s *state.Session, st Style) error {
 	line("project", where(r))
 	line("directory", r.Cwd)
 	line("mode", r.Mode)
+	line("client", r.Version)
+	line("context", meterLine(r))
 	line("terminal", terminalLine(r))
 	if r.Process != nil {
 		line("process", fmt.Sprintf("%d on %s", r.Process.Pid, r.Host))
@@ -190,6 +192,18 @@ func Show(w io.Writer, r *render.Row, s *state.Session, st Style) error {
 	line("counts", fmt.Sprintf("%s, %s, %s", plural(int(s.Counts.Turns), "turn"), plural(int(s.Counts.Tools), "tool call"), plural(int(s.Counts.Permissions), "permission")))
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// meterLine tells how full the context is and what the session cost.
+func meterLine(r *render.Row) string {
+	var parts []string
+	if r.Context != nil {
+		parts = append(parts, percent(r.Context.UsedPercentage)+" used")
+	}
+	if r.CostUSD > 0 {
+		parts = append(parts, dollars(r.CostUSD))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // showQuestion writes everything that is asked, with the answers to choose from.

@@ -4,6 +4,7 @@ package term
 
 import (
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -46,23 +47,33 @@ func lookOf(s state.State) look {
 }
 
 func (st Style) paint(sgr, text string) string {
-	if !st.Color || sgr == "" {
+	if !st.Color || sgr == "" || text == "" {
 		return text
 	}
 	return "\x1b[" + sgr + "m" + text + "\x1b[0m"
 }
 
-// List writes one line a row: state, age, where, what, id. The what column
-// takes the room that is left.
+// roomForContext is the least width, in columns, of a list that shows how full
+// each context is.
+const roomForContext = 100
+
+// List writes one line a row: state, age, where, what, how full the context is
+// where that is known and fits, id. The what column takes the room that is left.
 func List(w io.Writer, rows []render.Row, st Style) error {
 	table := make([][]string, 0, len(rows)+1)
 	table = append(table, []string{"  STATE", "FOR", "WHERE", "WHAT", "SESSION"})
 	for i := range rows {
 		table = append(table, cells(&rows[i], st.Now))
 	}
+	if st.Width == 0 || st.Width >= roomForContext {
+		addContext(table, rows)
+	}
 	width := columns(table)
 	if st.Width > 0 {
-		rest := st.Width - width[0] - width[1] - width[4] - 8
+		rest := st.Width - width[0] - width[1] - 2*(len(width)-1)
+		for _, w := range width[4:] {
+			rest -= w
+		}
 		width[2] = min(width[2], max(12, rest/3))
 		width[3] = min(width[3], max(8, rest-width[2]))
 	}
@@ -88,6 +99,21 @@ func cells(r *render.Row, now time.Time) []string {
 		name += " (new)"
 	}
 	return []string{l.glyph + " " + name, Age(now.Sub(r.Since)), where(r), r.What() + badges(r), shortID(r.SessionID)}
+}
+
+// addContext puts a column before the last one, if any row has what it shows.
+func addContext(table [][]string, rows []render.Row) {
+	if !slices.ContainsFunc(rows, func(r render.Row) bool { return r.Context != nil }) {
+		return
+	}
+	table[0] = slices.Insert(table[0], 4, "CTX")
+	for i := range rows {
+		used := ""
+		if c := rows[i].Context; c != nil {
+			used = percent(c.UsedPercentage)
+		}
+		table[i+1] = slices.Insert(table[i+1], 4, used)
+	}
 }
 
 func where(r *render.Row) string {

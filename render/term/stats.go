@@ -21,18 +21,26 @@ func Stats(w io.Writer, days []stats.Day, names []string, projects map[string]st
 	for _, d := range days {
 		longest = max(longest, d.Busy)
 	}
-	fmt.Fprintf(&b, "%-12s %-7s %-7s %5s %5s  %s\n", "DAY", "BUSY", "WAITED", "TURNS", "TOOLS", "")
+	fmt.Fprintf(&b, "%-12s %-7s %-7s %5s %5s %8s  %s\n", "DAY", "BUSY", "WAITED", "TURNS", "TOOLS", "COST", "")
 	for _, d := range days {
 		bar := strings.Repeat("█", int(barWidth*d.Busy/longest))
-		fmt.Fprintf(&b, "%-12s %-7s %-7s %5d %5d  %s\n", d.Date, span(d.Busy), span(d.Waiting), d.Turns, d.Tools, st.paint("32", bar))
+		fmt.Fprintf(&b, "%-12s %-7s %-7s %5d %5d %8s  %s\n", d.Date, span(d.Busy), span(d.Waiting), d.Turns, d.Tools, spent(d.CostUSD), st.paint("32", bar))
 	}
-	fmt.Fprintf(&b, "\n%-24s %-7s %-7s %5s %5s %6s\n", "PROJECT", "BUSY", "WAITED", "TURNS", "TOOLS", "ERRORS")
+	fmt.Fprintf(&b, "\n%-24s %-7s %-7s %5s %5s %6s %8s\n", "PROJECT", "BUSY", "WAITED", "TURNS", "TOOLS", "ERRORS", "COST")
 	for _, n := range names {
 		d := projects[n]
-		fmt.Fprintf(&b, "%-24s %-7s %-7s %5d %5d %6d\n", filepath.Base(n), span(d.Busy), span(d.Waiting), d.Turns, d.Tools, d.Errors)
+		fmt.Fprintf(&b, "%-24s %-7s %-7s %5d %5d %6d %8s\n", filepath.Base(n), span(d.Busy), span(d.Waiting), d.Turns, d.Tools, d.Errors, spent(d.CostUSD))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// spent writes a cost; it is not known unless a status line told it.
+func spent(usd float64) string {
+	if usd == 0 {
+		return "-"
+	}
+	return dollars(usd)
 }
 
 // span writes a duration in hours and minutes, or seconds below one minute.

@@ -17,6 +17,10 @@ type Reader struct {
 	registry string
 	here     Machine
 	staged   *Staged
+
+	// SkipMeters leaves out what status lines reported: one file a session, for
+	// views that do not show it.
+	SkipMeters bool
 }
 
 // NewReader returns a reader of the sessions in st. registry is the client's
@@ -50,9 +54,14 @@ func (r *Reader) Look(now event.Millis, archived bool) ([]state.Seen, []store.Pr
 		old, more, e := r.st.Archived()
 		sessions, problems, err = append(sessions, old...), append(problems, more...), errors.Join(err, e)
 	}
+	metered := map[store.Key]bool{}
+	if !r.SkipMeters {
+		metered = r.st.Metered()
+	}
 	seen := make([]state.Seen, 0, len(sessions))
 	for _, s := range sessions {
 		v := r.see(s, readings, now)
+		v.Meter = r.meter(&v.Session, metered)
 		if !archived && r.archive(&v, now) {
 			continue
 		}
@@ -66,7 +75,18 @@ func (r *Reader) Look(now event.Millis, archived bool) ([]state.Seen, []store.Pr
 
 // One looks at a single session.
 func (r *Reader) One(s state.Session, now event.Millis) state.Seen {
-	return r.see(s, r.readings(), now)
+	v := r.see(s, r.readings(), now)
+	v.Meter = v.Session.Metered(r.st.Meter(store.KeyOf(s.ID)))
+	return v
+}
+
+// meter reads what the status line reported of s, if it is among the metered.
+func (r *Reader) meter(s *state.Session, metered map[store.Key]bool) event.Meter {
+	k := store.KeyOf(s.ID)
+	if !metered[k] {
+		return s.Metered(nil)
+	}
+	return s.Metered(r.st.Meter(k))
 }
 
 // readings reads the client's registry, by pid. Without it, hooks lead.

@@ -33,6 +33,8 @@ type Day struct {
 	Subagents   int            `json:"subagents"`
 	Errors      int            `json:"errors"` // turns that ended in an API error
 	ByTool      map[string]int `json:"by_tool,omitempty"`
+	Cost        int64          `json:"-"` // millionths of a US dollar, as the status line told by a turn's end
+	CostUSD     float64        `json:"cost_usd"`
 }
 
 // Totals gathers sessions. The zero value is not ready: use New.
@@ -92,10 +94,23 @@ func (c *Session) Line(ch state.Change, snapshot *state.Session) {
 		c.count(at)
 	}
 	before := c.s.Counts
-	failure := c.s.Failure.At
+	failure, meter := c.s.Failure.At, c.s.Meter
 	c.s = state.Apply(c.s, ch)
 	c.settle(max(at, c.since))
 	c.tally(at, before, failure, ch.Event)
+	c.spend(at, meter)
+}
+
+// spend counts what the session cost since the Stop before, on the day of the
+// newest. A client that begins to count anew has cost all that it tells.
+func (c *Session) spend(at event.Millis, before event.Meter) {
+	cost := c.s.Meter.Cost - before.Cost
+	if cost < 0 {
+		cost = c.s.Meter.Cost
+	}
+	if cost > 0 {
+		c.day(c.local(at)).Cost += cost
+	}
 }
 
 // when is the time that a change happened, which an observation carries in
@@ -246,6 +261,8 @@ func (d *Day) add(o Day) {
 	d.Turns, d.Tools, d.Failures = d.Turns+o.Turns, d.Tools+o.Tools, d.Failures+o.Failures
 	d.Permissions, d.Questions = d.Permissions+o.Permissions, d.Questions+o.Questions
 	d.Subagents, d.Errors = d.Subagents+o.Subagents, d.Errors+o.Errors
+	d.Cost += o.Cost
+	d.CostUSD = float64(d.Cost) / 1e6
 	for tool, n := range o.ByTool {
 		if d.ByTool == nil {
 			d.ByTool = map[string]int{}

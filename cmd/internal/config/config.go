@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 
+	"beckon/render/term"
+
 	"github.com/tailscale/hujson"
 )
 
@@ -26,6 +28,7 @@ type Config struct {
 	// PermissionFirst is "true" or "false": permission and question come first
 	// in the fair and prio queues.
 	PermissionFirst string
+	Statusline      string // the status line's template
 }
 
 // Default returns the values in force without a file.
@@ -35,6 +38,7 @@ func Default() Config {
 		Texts:           "full",
 		Queue:           "fair",
 		PermissionFirst: "true",
+		Statusline:      term.DefaultStatus,
 	}
 }
 
@@ -42,16 +46,23 @@ func Default() Config {
 type Key struct {
 	Name  string
 	Doc   string
-	OneOf []string // the values it may have
+	OneOf []string // the values it may have; nil when check says
 	field func(*Config) *string
+	check func(string) error // nil when OneOf says
 }
 
 // Keys is the table of all settings, in the order they are printed.
 var Keys = []Key{
-	{"color", "colour in the output of list and show", []string{"auto", "always", "never"}, func(c *Config) *string { return &c.Color }},
-	{"texts", "how much is kept of what you and the agent say", []string{"full", "short", "off"}, func(c *Config) *string { return &c.Texts }},
-	{"queue", "the order in which jump next and prev visit the sessions that want you", []string{"fair", "prio", "static", "grouped"}, func(c *Config) *string { return &c.Queue }},
-	{"permission_first", "a permission or question comes first in the queues fair and prio", []string{"true", "false"}, func(c *Config) *string { return &c.PermissionFirst }},
+	{Name: "color", Doc: "colour in the output of list and show",
+		OneOf: []string{"auto", "always", "never"}, field: func(c *Config) *string { return &c.Color }},
+	{Name: "texts", Doc: "how much is kept of what you and the agent say",
+		OneOf: []string{"full", "short", "off"}, field: func(c *Config) *string { return &c.Texts }},
+	{Name: "queue", Doc: "the order in which jump next and prev visit the sessions that want you",
+		OneOf: []string{"fair", "prio", "static", "grouped"}, field: func(c *Config) *string { return &c.Queue }},
+	{Name: "permission_first", Doc: "a permission or question comes first in the queues fair and prio",
+		OneOf: []string{"true", "false"}, field: func(c *Config) *string { return &c.PermissionFirst }},
+	{Name: "statusline", Doc: "what the status line shows",
+		check: checkStatusline, field: func(c *Config) *string { return &c.Statusline }},
 }
 
 // Value returns the key's value in c.
@@ -127,7 +138,7 @@ func (c *Config) decode(path string, data []byte) (set []string, err error) {
 			return nil, &Error{path, line, fmt.Sprintf("key %q is set twice", name), ""}
 		}
 		if what := Keys[i].assign(c, m.Value); what != "" {
-			return nil, &Error{path, line, fmt.Sprintf("key %q: %s", name, what), "one of " + strings.Join(Keys[i].OneOf, ", ")}
+			return nil, &Error{path, line, fmt.Sprintf("key %q: %s", name, what), Keys[i].advice()}
 		}
 		set = append(set, name)
 	}
@@ -143,11 +154,28 @@ func (k Key) assign(c *Config, v hujson.Value) (problem string) {
 	} else if json.Unmarshal(v.Pack(), &s) != nil {
 		return "not a text"
 	}
-	if !slices.Contains(k.OneOf, s) {
+	if k.check != nil {
+		if err := k.check(s); err != nil {
+			return err.Error()
+		}
+	} else if !slices.Contains(k.OneOf, s) {
 		return fmt.Sprintf("no such value %q", s)
 	}
 	*k.field(c) = s
 	return ""
+}
+
+// advice says what the key's value may be.
+func (k Key) advice() string {
+	if k.check != nil {
+		return "the README describes templates"
+	}
+	return "one of " + strings.Join(k.OneOf, ", ")
+}
+
+func checkStatusline(s string) error {
+	_, err := term.ParseStatusFormat(s)
+	return err
 }
 
 func lineOf(err error) int {

@@ -84,6 +84,9 @@ func run(st *store.Store, a Args, stdin io.Reader, getenv func(string) string, s
 	if e.SessionID == "" {
 		return errNoSession
 	}
+	if e.Kind == event.Stop {
+		e.Meter = st.Meter(store.KeyOf(e.SessionID))
+	}
 	_, err = st.Fold(store.KeyOf(e.SessionID), store.Update{
 		Change:  state.Change{At: e.At, Event: &e},
 		Elapsed: func() int64 { return time.Since(start).Microseconds() },

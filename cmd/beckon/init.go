@@ -1,0 +1,30 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"beckon/installer"
+)
+
+type initCmd struct {
+	Shell string `arg:"" enum:"bash,zsh,fish,tmux,starship" help:"bash, zsh, fish, tmux or starship."`
+	Next  string `default:"b" help:"tmux: the key, after the prefix, that goes to the session that needs you next." placeholder:"KEY"`
+	Popup string `default:"B" help:"tmux: the key, after the prefix, that shows all sessions." placeholder:"KEY"`
+}
+
+func (c *initCmd) Run(a *app) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("finding this program: %w", err)
+	}
+	text, err := installer.Snippet(c.Shell, installer.SnippetOptions{
+		Program: self, Color: a.getenv("NO_COLOR") == "", Next: c.Next, Popup: c.Popup,
+	})
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(a.stdout, text)
+	return err
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"beckon/render/term"
+)
+
+type promptCmd struct {
+	Format string `help:"Template instead of the default (README: Prompt)." placeholder:"TEMPLATE"`
+	For    string `help:"Escape values for where the text goes: plain, zsh, tmux, polybar or pango." default:"plain" placeholder:"TARGET"`
+	JSON   bool   `name:"json" help:"Print JSON, as waybar's custom modules read it."`
+}
+
+// parsePrompt reads the command line as kong would.
+func parsePrompt(args []string) (c promptCmd, ok bool) {
+	c.For = string(term.Plain)
+	ok = flags(args, map[string]*string{"--format": &c.Format, "--for": &c.For}, map[string]*bool{"--json": &c.JSON})
+	return c, ok
+}
+
+func (c *promptCmd) Run(a *app) error {
+	f, err := term.ParseFormat(cmp.Or(c.Format, term.DefaultPrompt), term.PromptFields)
+	if err != nil {
+		return usageError{fmt.Errorf("--format %q: %w", c.Format, err)}
+	}
+	target := term.Target(c.For)
+	if !slices.Contains(term.Targets, target) {
+		return usageError{fmt.Errorf("--for %q: not one of plain, zsh, tmux, polybar, pango", c.For)}
+	}
+	rows, _, now, err := a.rows()
+	if err != nil {
+		return err
+	}
+	st := term.Style{Now: now}
+	if c.JSON {
+		return writeLine(a.stdout, term.BarOf(rows, f, st))
+	}
+	if line := term.Prompt(rows, f, target, st); line != "" {
+		fmt.Fprintln(a.stdout, line)
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"strings"
+	"time"
+
+	"beckon/render"
+	"beckon/state"
+	"beckon/state/store"
+)
+
+// quick runs the commands that a status line or a prompt waits for before kong
+// is paid for (half of what they cost in all), and reports whether it did.
+// What it does not understand is left to kong, to help or to complain.
+func (a *app) quick(args []string) (code int, ok bool) {
+	if len(args) == 0 {
+		return 0, false
+	}
+	var cmd interface{ Run(*app) error }
+	switch args[0] {
+	case "statusline":
+		c, fits := parseStatusline(args[1:])
+		cmd, ok = &c, fits
+	case "prompt":
+		c, fits := parsePrompt(args[1:])
+		cmd, ok = &c, fits
+	}
+	if !ok {
+		return 0, false
+	}
+	dir, err := store.Dir(a.getenv)
+	if err != nil {
+		if args[0] == "statusline" {
+			return exitOK, true
+		}
+		return a.fail(err), true
+	}
+	a.st = store.Open(dir)
+	return a.fail(cmd.Run(a)), true
+}
+
+// flags reads "--name value" and "--name=value" into values and "--name" into
+// switches. It reports whether it understood all of args.
+func flags(args []string, values map[string]*string, switches map[string]*bool) bool {
+	for i := 0; i < len(args); i++ {
+		name, value, has := strings.Cut(args[i], "=")
+		switch {
+		case switches[name] != nil && !has:
+			*switches[name] = true
+		case values[name] == nil:
+			return false
+		case has:
+			*values[name] = value
+		case i+1 < len(args):
+			i++
+			*values[name] = args[i]
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// rows reads the live sessions' rows without what only a list shows. Problems
+// go to the log alone: a prompt is no place for them.
+func (a *app) rows() ([]render.Row, []state.Seen, time.Time, error) {
+	r := a.reader()
+	r.SkipMeters = true
+	now := r.Now(time.Now())
+	seen, problems, err := r.Look(now, false)
+	a.note(problems)
+	return render.Rows(seen, false), seen, clock(now), err
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"beckon/event"
+	"beckon/render"
+	"beckon/render/term"
+	"beckon/state"
+	"beckon/state/evidence"
+	"beckon/state/store"
+)
+
+type statuslineCmd struct {
+	Wrap     string `help:"The status-line command that was there before; it runs first." placeholder:"COMMAND"`
+	WrapJSON string `name:"wrap-json" help:"The same as a JSON string." placeholder:"JSON"`
+}
+
+const (
+	maxStatus = 1 << 20         // a payload has some 2 KiB
+	stdinWait = 1 * time.Second // for a payload that does not come
+	// wrapWait is how long the wrapped command gets. The client itself waits
+	// longer, but until then this session's line would show nothing.
+	wrapWait = 3 * time.Second
+)
+
+func parseStatusline(args []string) (c statuslineCmd, ok bool) {
+	ok = flags(args, map[string]*string{"--wrap": &c.Wrap, "--wrap-json": &c.WrapJSON}, nil)
+	return c, ok
+}
+
+// Run prints the status line. Whatever goes wrong, something sensible is
+// printed and the exit code is 0: a client drops the line of a command that
+// failed, and the line that was there with it.
+func (c *statuslineCmd) Run(a *app) error {
+	payload := a.payload()
+	s, ok := event.ParseStatus(payload)
+	if !ok {
+		s.Cwd, _ = os.Getwd()
+	}
+	before := make(chan wrapped, 1)
+	go func() { before <- runWrapped(c.command(), payload, wrapWait) }()
+	rows, seen, now, err := a.rows()
+	if err != nil {
+		a.st.Log(fmt.Errorf("status line: %w", err))
+	}
+	a.meter(&s, now)
+	st := term.Style{Color: a.statusColor(), Width: a.columns(), Now: now}
+	rows = others(rows, seen, s.SessionID)
+	text := ""
+	if first := <-before; first.ok {
+		text = strings.TrimRight(first.text, "\n") + "\n" + term.NeedList(rows, st)
+	} else {
+		text = term.StatusLine(a.view(s, rows), a.statusFormat(), st)
+	}
+	if text = strings.Trim(text, "\n"); text != "" {
+		_, _ = io.WriteString(a.stdout, text+"\n")
+	}
+	return nil
+}
+
+// command is what was the status line before, empty for nothing.
+func (c *statuslineCmd) command() string {
+	if c.WrapJSON == "" {
+		return c.Wrap
+	}
+	var s string
+	if json.Unmarshal([]byte(c.WrapJSON), &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// payload reads stdin, unless it is a terminal, for as long as stdinWait.
+func (a *app) payload() []byte {
+	if f, ok := a.stdin.(*os.File); ok {
+		if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice != 0 {
+			return nil
+		}
+	}
+	got := make(chan []byte, 1)
+	go func() {
+		b, _ := io.ReadAll(io.LimitReader(a.stdin, maxStatus))
+		got <- b
+	}()
+	select {
+	case b := <-got:
+		return b
+	case <-time.After(stdinWait):
+		return nil
+	}
+}
+
+// meter keeps what the client told. The session may not be known yet: the
+// client runs its status line before its first hook.
+func (a *app) meter(s *event.Status, now time.Time) {
+	if s.SessionID == "" {
+		return
+	}
+	s.Meter.At = event.Millis(now.UnixMilli())
+	if err := a.st.SetMeter(store.KeyOf(s.SessionID), s.Meter); err != nil {
+		a.st.Log(fmt.Errorf("writing meter: %w", err))
+	}
+}
+
+func (a *app) view(s event.Status, rows []render.Row) term.StatusView {
+	v := term.StatusView{Status: s, Home: a.getenv("HOME"), Others: rows}
+	if s.Cwd != "" {
+		g := evidence.Git(s.Cwd)
+		v.Branch = g.Branch
+		if v.Branch == "" {
+			v.Branch = g.Head
+		}
+	}
+	return v
+}
+
+// statusFormat is the configured template, the default when the configuration
+// cannot be read.
+func (a *app) statusFormat() term.Format {
+	cfg, err := a.configured()
+	f, bad := term.ParseStatusFormat(cfg.Statusline)
+	if err != nil || bad != nil {
+		f, _ = term.ParseStatusFormat(term.DefaultStatus)
+	}
+	return f
+}
+
+// statusColor is colour unless somebody says no: the client reads the line
+// through a pipe and shows what colours it has.
+func (a *app) statusColor() bool {
+	cfg, _ := a.configured()
+	return cfg.Color != "never" && a.getenv("NO_COLOR") == "" && a.getenv("TERM") != "dumb"
+}
+
+// columns is the width to fill, 0 when the client does not tell.
+func (a *app) columns() int {
+	n, err := strconv.Atoi(a.getenv("COLUMNS"))
+	if err != nil || n <= 0 {
+		return 0
+	}
+	return n
+}
+
+// others leaves out the row of the session with that id: the row that shows
+// it, or that shows another session of its seat.
+func others(rows []render.Row, seen []state.Seen, id string) []render.Row {
+	seat := ""
+	for i := range seen {
+		if id != "" && seen[i].Session.ID == id {
+			seat = seen[i].Session.Seat
+		}
+	}
+	return slices.DeleteFunc(rows, func(r render.Row) bool { return r.SessionID == id || seat != "" && r.SeatID == seat })
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"time"
+)
+
+// wrapped is what the status line that was there before had to say. ok is
+// false when there was none, and when it failed without a word.
+type wrapped struct {
+	text string
+	ok   bool
+}
+
+// maxWrapped bounds, in bytes, what is taken of a wrapped command's output.
+const maxWrapped = 64 << 10
+
+// runWrapped runs a status-line command as the client would, in a shell with
+// the same stdin, and ends it with all that it started after wait.
+func runWrapped(command string, payload []byte, wait time.Duration) wrapped {
+	if command == "" {
+		return wrapped{}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), wait)
+	defer cancel()
+	cmd := shell(ctx, command)
+	cmd.Stdin = bytes.NewReader(payload)
+	out := &head{max: maxWrapped}
+	cmd.Stdout = out
+	cmd.WaitDelay = 100 * time.Millisecond // for a child that holds stdout
+	err := cmd.Run()
+	text := out.String()
+	return wrapped{text, err == nil || text != ""}
+}
+
+// head keeps the first max bytes that are written to it.
+type head struct {
+	bytes.Buffer
+	max int
+}
+
+func (h *head) Write(p []byte) (int, error) {
+	if room := h.max - h.Len(); room > 0 {
+		h.Buffer.Write(p[:min(room, len(p))])
+	}
+	return len(p), nil
+}

@@ -1,0 +1,108 @@
+package event
+
+import (
+	"math"
+
+	"github.com/tidwall/gjson"
+
+	"beckon/event/jsonenc"
+)
+
+// Meter is what an agent's status line says of its session that no hook tells:
+// what the context holds and what it cost. The status line writes it beside
+// the session (DESIGN.md section 5), and a Stop carries it into the journal.
+type Meter struct {
+	At      Millis `json:"at,omitempty"`    // when it was reported
+	Model   string `json:"model,omitempty"` // the model's id
+	Version string `json:"version,omitempty"`
+	// Context is how much of the context window is used, in hundredths of a
+	// percent. The client tells none before the first answer and just after a
+	// compaction: then HasContext is false.
+	Context    int64 `json:"context,omitempty"`
+	HasContext bool  `json:"has_context,omitempty"`
+	// Cost is what the session has cost so far, in millionths of a US dollar.
+	// The client counts on when it resumes a session.
+	Cost int64 `json:"cost,omitempty"`
+}
+
+// Percent returns how much of the context window is used, in percent.
+func (m *Meter) Percent() float64 { return float64(m.Context) / 100 }
+
+// USD returns the cost in US dollars.
+func (m *Meter) USD() float64 { return float64(m.Cost) / 1e6 }
+
+// Fields is the table of a Meter's members, in its file and in a journal line.
+func (m *Meter) Fields() []jsonenc.Field {
+	return []jsonenc.Field{
+		{Key: "at", Ptr: (*int64)(&m.At)},
+		{Key: "model", Ptr: &m.Model},
+		{Key: "version", Ptr: &m.Version},
+		{Key: "context", Ptr: &m.Context},
+		{Key: "has_context", Ptr: &m.HasContext},
+		{Key: "cost", Ptr: &m.Cost},
+	}
+}
+
+// Status is one payload of the client's status-line command, reduced to what
+// is shown or kept. The client runs the command at its start, after each
+// reply, when its width or mode changes, and every refreshInterval seconds.
+type Status struct {
+	SessionID string
+	Name      string // the session's name, when the user gave it one
+	Cwd       string
+	Project   string // the directory the client was started in
+	Model     string // the model's name for people
+	Effort    string
+	Style     string // output style
+	Agent     string // the agent that the session runs as
+	Millis    int64  // wall time of the session
+	Added     int64  // lines
+	Removed   int64
+	Meter     Meter // its At is left to the caller
+}
+
+// ParseStatus reads a status-line payload. It is total: members that are
+// absent or of another type are zero, and ok is false for bytes that are not a
+// JSON object.
+func ParseStatus(payload []byte) (s Status, ok bool) {
+	if !gjson.ValidBytes(payload) {
+		return Status{}, false
+	}
+	doc := gjson.ParseBytes(payload)
+	if !doc.IsObject() {
+		return Status{}, false
+	}
+	text := func(path string, max int) string {
+		v := doc.Get(path)
+		if v.Type != gjson.String {
+			return ""
+		}
+		return Cut(v.Str, max)
+	}
+	s = Status{
+		SessionID: text("session_id", MaxID), Name: text("session_name", MaxID),
+		Cwd: text("workspace.current_dir", MaxPath), Project: text("workspace.project_dir", MaxPath),
+		Model: text("model.display_name", MaxID), Effort: text("effort.level", MaxID),
+		Style: text("output_style.name", MaxID), Agent: text("agent.name", MaxID),
+		Millis: scaled(doc.Get("cost.total_duration_ms"), 1),
+		Added:  scaled(doc.Get("cost.total_lines_added"), 1), Removed: scaled(doc.Get("cost.total_lines_removed"), 1),
+		Meter: Meter{Model: text("model.id", MaxID), Version: text("version", MaxID), Cost: scaled(doc.Get("cost.total_cost_usd"), 1e6)},
+	}
+	if s.Cwd == "" {
+		s.Cwd = text("cwd", MaxPath)
+	}
+	if used := doc.Get("context_window.used_percentage"); used.Type == gjson.Number {
+		s.Meter.Context, s.Meter.HasContext = min(scaled(used, 100), 100_00), true
+	}
+	return s, true
+}
+
+// scaled returns a number times factor, rounded; 0 for anything that is not a
+// number from 0 to what a counter can hold.
+func scaled(v gjson.Result, factor float64) int64 {
+	n := v.Num * factor
+	if v.Type != gjson.Number || !(n > 0) || n > 1<<53 {
+		return 0
+	}
+	return int64(math.Round(n))
+}

@@ -1,0 +1,90 @@
+package installer
+
+import (
+	"embed"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+//go:embed snippets
+var snippets embed.FS
+
+// Shells are what Snippet has a snippet for.
+var Shells = []string{"bash", "zsh", "fish", "tmux", "starship"}
+
+// SnippetOptions are what a snippet is made with.
+type SnippetOptions struct {
+	Program string // absolute path of beckon
+	Color   bool
+	Next    string // tmux: the key after the prefix that goes to the next session
+	Popup   string // tmux: the one that opens the popup
+}
+
+// The colour of the segment, in the words of each shell: bold red on and off.
+var snippetColors = map[string][2]string{
+	"bash":     {`\[\e[1;31m\]`, `\[\e[0m\]`},
+	"zsh":      {"%B%F{red}", "%f%b"},
+	"fish":     {"\x1b[1;31m", "\x1b[0m"},
+	"tmux":     {"#[fg=red bold]", "#[default]"},
+	"starship": {"bold red", ""},
+}
+
+// Snippet is what has to be read by a shell, tmux or starship to show what
+// needs the user. Reading it twice is the same as once. The error names what
+// cannot be written: no snippet, or a path that the shell has no quoting for.
+func Snippet(shell string, o SnippetOptions) (string, error) {
+	if !slices.Contains(Shells, shell) {
+		return "", fmt.Errorf("shell %q: not one of %s", shell, strings.Join(Shells, ", "))
+	}
+	program, err := quoteFor(shell, slashed(o.Program))
+	if err != nil {
+		return "", err
+	}
+	for _, key := range []string{o.Next, o.Popup} {
+		if shell == "tmux" && !plainTmuxKey(key) {
+			return "", fmt.Errorf("key %q: not the name of a tmux key", key)
+		}
+	}
+	text, err := snippets.ReadFile("snippets/beckon." + shell)
+	if err != nil {
+		return "", err
+	}
+	color := snippetColors[shell]
+	if !o.Color {
+		color = [2]string{}
+	}
+	return strings.NewReplacer("@PROGRAM@", program, "@ON@", color[0], "@OFF@", color[1], "@STYLE@", color[0],
+		"@NEXT@", o.Next, "@POPUP@", o.Popup).Replace(string(text)), nil
+}
+
+// quoteFor makes a path one word inside the places where a snippet has it.
+func quoteFor(shell, path string) (string, error) {
+	if safeWord.MatchString(path) && !strings.ContainsAny(path, "%") {
+		return path, nil
+	}
+	if strings.ContainsAny(path, "\n\r\x00") {
+		return "", &PathError{path, "holds a line end", ""}
+	}
+	switch shell {
+	case "bash", "zsh":
+		return quote(path), nil
+	case "fish":
+		return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(path) + "'", nil
+	case "starship": // a shell word in a TOML string
+		return strings.Trim(strconv.Quote(quote(path)), `"`), nil
+	}
+	// tmux reads the path as its own string, as a format and as a shell word.
+	if strings.ContainsAny(path, `"'\$#%{}~;`+"`") {
+		return "", &PathError{path, "holds a character that tmux cannot be given safely", "put beckon in a directory with a plain name"}
+	}
+	return "'" + path + "'", nil
+}
+
+// plainTmuxKey reports whether key is one like b, C-b, M-Up or F5.
+func plainTmuxKey(key string) bool {
+	return key != "" && strings.IndexFunc(key, func(r rune) bool {
+		return r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	}) < 0
+}

@@ -1,0 +1,146 @@
+package term
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"beckon/render"
+	"beckon/state"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// maxName is how many columns a session's name takes at most in one line with
+// others.
+const maxName = 24
+
+// Waiting returns the rows that need the user, in the order of rows.
+func Waiting(rows []render.Row) []render.Row {
+	var out []render.Row
+	for i := range rows {
+		if rows[i].NeedsYou {
+			out = append(out, rows[i])
+		}
+	}
+	return out
+}
+
+// names returns a name for each row: its project, with the branch when two
+// rows have the same, and the beginning of the session's id when that does not
+// tell them apart either.
+func names(rows []render.Row) []string {
+	out := make([]string, len(rows))
+	for i := range rows {
+		out[i] = clean(rows[i].Project)
+	}
+	out = apart(out, func(i int) string {
+		if g := rows[i].Git; g != nil && g.Branch != "" {
+			return " " + clean(g.Branch)
+		}
+		return ""
+	})
+	out = apart(out, func(i int) string { return " " + ansi.Truncate(clean(rows[i].SessionID), 4, "") })
+	for i := range out {
+		out[i] = ansi.Truncate(out[i], maxName, "…")
+	}
+	return out
+}
+
+// apart adds more(i) to every name that another has too, or that is empty.
+func apart(names []string, more func(i int) string) []string {
+	count := map[string]int{}
+	for _, n := range names {
+		count[n]++
+	}
+	out := make([]string, len(names))
+	for i, n := range names {
+		if count[n] > 1 || n == "" {
+			n = strings.TrimSpace(n + more(i))
+		}
+		out[i] = n
+	}
+	return out
+}
+
+// NeedList names the sessions that wait for the user, the first of rows first:
+// "2 need you: api permission 3m, web question". It takes at most width
+// columns (0: as many as it needs) and is empty without any.
+func NeedList(rows []render.Row, st Style) string {
+	waiting := Waiting(rows)
+	if len(waiting) == 0 {
+		return ""
+	}
+	head := "1 needs you: "
+	if len(waiting) > 1 {
+		head = strconv.Itoa(len(waiting)) + " need you: "
+	}
+	named := names(waiting)
+	var b strings.Builder
+	b.WriteString(st.paint("1;31", strings.TrimRight(head, " ")) + " ")
+	column := len(head)
+	for i := range waiting {
+		entry, width := st.entry(named[i], &waiting[i])
+		if rest := len(waiting) - i; st.Width > 0 && i > 0 && column+2+width+restWidth(rest-1) > st.Width {
+			b.WriteString(", +" + strconv.Itoa(rest))
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+			column += 2
+		}
+		b.WriteString(entry)
+		column += width
+	}
+	if st.Width > 0 {
+		return ansi.Truncate(b.String(), st.Width, "…")
+	}
+	return b.String()
+}
+
+// restWidth is the room that ", +N" takes for n entries left out.
+func restWidth(n int) int {
+	if n == 0 {
+		return 0
+	}
+	return len(", +") + len(strconv.Itoa(n))
+}
+
+// entry is one session of a NeedList: name, what it needs, for how long. An age
+// under a minute says nothing and changes all the time.
+func (st Style) entry(name string, r *render.Row) (text string, width int) {
+	what := string(r.State)
+	text = name + " " + st.paint(lookOf(r.State).sgr, what)
+	width = ansi.StringWidth(name) + 1 + len(what)
+	if age := st.Now.Sub(r.Since); age >= time.Minute {
+		a := " " + Age(age)
+		text, width = text+st.paint("2", a), width+len(a)
+	}
+	return text, width
+}
+
+// clean drops what must not reach a terminal from a text that is not ours:
+// control characters, and those that turn the direction of writing.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return ' '
+		case r < ' ' || r >= 0x7f && r < 0xa0, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r == 0x2028, r == 0x2029:
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// counts are how many rows are in each state, and how many are not looked at.
+func counts(rows []render.Row) (by map[state.State]int, unseen int) {
+	by = map[state.State]int{}
+	for i := range rows {
+		by[rows[i].State]++
+		if rows[i].Unseen {
+			unseen++
+		}
+	}
+	return by, unseen
+}

@@ -1,0 +1,113 @@
+package term
+
+import (
+	"strings"
+
+	"beckon/render"
+	"beckon/state"
+)
+
+// PromptFields are the fields of a prompt's template; the README says what
+// each holds.
+var PromptFields = []string{"permission", "question", "failed", "working", "compacting", "idle", "backburner", "unknown",
+	"unseen", "need", "total", "first", "state", "age", "names"}
+
+// DefaultPrompt is the prompt's template unless given: nothing when nobody
+// needs the user.
+const DefaultPrompt = "[!{permission} ][?{question} ][x{failed}]"
+
+// Target is where a prompt's text goes, which decides what in the values must
+// be escaped. Values are never trusted: a branch may be called #(rm -rf ~).
+type Target string
+
+// The targets.
+const (
+	Plain   Target = "plain"
+	Zsh     Target = "zsh"     // PROMPT: % begins a sequence
+	Tmux    Target = "tmux"    // status-right: # begins one
+	Polybar Target = "polybar" // %{ begins one
+	Pango   Target = "pango"   // markup, as in waybar
+)
+
+// Targets are all of them.
+var Targets = []Target{Plain, Zsh, Tmux, Polybar, Pango}
+
+// escape makes s stand for itself at the target.
+func (t Target) escape(s string) string {
+	switch t {
+	case Zsh:
+		return strings.ReplaceAll(s, "%", "%%")
+	case Tmux:
+		return strings.ReplaceAll(s, "#", "##")
+	case Polybar:
+		return strings.ReplaceAll(s, "%{", "%%{")
+	case Pango:
+		return pango.Replace(s)
+	}
+	return s
+}
+
+var pango = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+// Prompt returns one line about the sessions, empty when the template's groups
+// are. now is Style's.
+func Prompt(rows []render.Row, f Format, t Target, st Style) string {
+	line := f.fill(func(field string) string { return t.escape(promptField(rows, field, st)) }, 0)
+	return strings.ReplaceAll(line, "\n", " ")
+}
+
+func promptField(rows []render.Row, field string, st Style) string {
+	waiting := Waiting(rows)
+	switch field {
+	case "names":
+		_, list, _ := strings.Cut(NeedList(rows, Style{Now: st.Now}), ": ")
+		return list
+	case "first", "state", "age":
+		if len(waiting) == 0 {
+			return ""
+		}
+	}
+	switch field {
+	case "first":
+		return names(waiting)[0]
+	case "state":
+		return string(waiting[0].State)
+	case "age":
+		return Age(st.Now.Sub(waiting[0].Since))
+	}
+	return count(rows, field)
+}
+
+// Bar is a status bar's module, in the format of waybar's custom modules.
+type Bar struct {
+	Text    string   `json:"text"`
+	Alt     string   `json:"alt"` // the most urgent state, or "quiet"
+	Tooltip string   `json:"tooltip"`
+	Class   []string `json:"class"` // the states that are there, "needs-you" or "quiet"
+}
+
+// BarOf returns the module's content: the prompt, and a line for each session
+// that waits in the tooltip. waybar reads both as Pango markup.
+func BarOf(rows []render.Row, f Format, st Style) Bar {
+	b := Bar{Text: Prompt(rows, f, Pango, st), Alt: "quiet", Class: []string{"quiet"}}
+	by, _ := counts(rows)
+	waiting := Waiting(rows)
+	if len(waiting) > 0 {
+		b.Alt, b.Class[0] = string(waiting[0].State), "needs-you"
+	}
+	for _, s := range state.States {
+		if by[s] > 0 {
+			b.Class = append(b.Class, string(s))
+		}
+	}
+	var lines []string
+	for i, name := range names(waiting) {
+		entry, _ := Style{Now: st.Now}.entry(name, &waiting[i])
+		if what := waiting[i].What(); what != "" {
+			entry += ": " + clean(what)
+		}
+		lines = append(lines, Pango.escape(entry))
+	}
+	b.Tooltip = strings.Join(lines, "\n")
+	return b
+}

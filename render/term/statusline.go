@@ -1,0 +1,230 @@
+package term
+
+import (
+	"math"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"beckon/event"
+	"beckon/render"
+	"beckon/state"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// StatusFields are the fields of a status-line template; the README says what
+// each holds.
+var StatusFields = []string{"model", "dir", "path", "project", "branch", "context", "percent", "cost", "time", "lines",
+	"effort", "style", "name", "agent", "version", "others", "need", "working", "unseen", wrapField}
+
+// DefaultStatus is the status line's template unless configured.
+const DefaultStatus = "{model}[  {dir}][  {branch}][  {context}][  {cost}]{wrap}{others}"
+
+// ParseStatusFormat reads a status-line template.
+func ParseStatusFormat(s string) (Format, error) { return ParseFormat(s, StatusFields) }
+
+// StatusView is what a status line shows.
+type StatusView struct {
+	Status event.Status
+	Home   string       // the user's home directory, for ~
+	Branch string       // of the repository in Status.Cwd
+	Others []render.Row // every session but this one
+}
+
+// levels of a status line, each narrower than the one before.
+const (
+	full     = iota
+	shortBar // a short context bar, no name over 16 columns
+	noBar    // no bar, no cost, no name over 10 columns
+	levels
+)
+
+// StatusLine returns the lines of a session's status line, the first that
+// fits of its levels; what is too wide even then is cut. Others get a line of
+// their own when they do not fit beside.
+func StatusLine(v StatusView, f Format, st Style) string {
+	text := ""
+	for level := range levels {
+		text = f.fill(func(field string) string { return st.status(&v, field, level) }, st.Width)
+		if st.Width == 0 || widest(text) <= st.Width {
+			return text
+		}
+	}
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = ansi.Truncate(lines[i], st.Width, "…")
+	}
+	return strings.Join(lines, "\n")
+}
+
+func widest(text string) int {
+	w := 0
+	for line := range strings.Lines(text) {
+		w = max(w, ansi.StringWidth(strings.TrimRight(line, "\n")))
+	}
+	return w
+}
+
+// status returns the value of one field, empty when it is not known.
+func (st Style) status(v *StatusView, field string, level int) string {
+	s := &v.Status
+	switch field {
+	case "model":
+		return st.paint("36", cut(s.Model, level))
+	case "dir":
+		return st.paint("34", cut(shortDir(s, v.Home), level))
+	case "path":
+		return st.paint("34", clean(tilde(s.Cwd, v.Home)))
+	case "project":
+		return st.paint("34", cut(path.Base(slashed(s.Project)), level))
+	case "branch":
+		return st.paint("35", cut(v.Branch, level))
+	case "context":
+		return st.context(&s.Meter, level)
+	case "others":
+		return NeedList(v.Others, st)
+	}
+	return st.detail(v, field, level)
+}
+
+// detail returns the fields that the default template does without, and cost.
+func (st Style) detail(v *StatusView, field string, level int) string {
+	s := &v.Status
+	switch field {
+	case "percent":
+		if s.Meter.HasContext {
+			return percent(s.Meter.Percent())
+		}
+	case "cost":
+		if s.Meter.Cost > 0 && level < noBar {
+			return st.paint("2", dollars(s.Meter.USD()))
+		}
+	case "time":
+		if s.Millis >= int64(time.Minute/time.Millisecond) {
+			return st.paint("2", Age(time.Duration(s.Millis)*time.Millisecond))
+		}
+	case "lines":
+		if s.Added+s.Removed > 0 {
+			return st.paint("32", "+"+strconv.FormatInt(s.Added, 10)) + st.paint("31", " -"+strconv.FormatInt(s.Removed, 10))
+		}
+	case "effort":
+		return clean(s.Effort)
+	case "style":
+		return clean(s.Style)
+	case "name":
+		return cut(s.Name, level)
+	case "agent":
+		return cut(s.Agent, level)
+	case "version":
+		return clean(s.Meter.Version)
+	default:
+		return count(v.Others, field)
+	}
+	return ""
+}
+
+// count returns how many rows are of a kind, empty for none.
+func count(rows []render.Row, field string) string {
+	by, unseen := counts(rows)
+	n := 0
+	switch field {
+	case "need":
+		n = len(Waiting(rows))
+	case "unseen":
+		n = unseen
+	case "total":
+		n = len(rows)
+	default:
+		n = by[state.State(field)]
+	}
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// context is a bar with the percentage. From 60 and 80 percent on it changes
+// colour: the client compacts by itself somewhat above.
+func (st Style) context(m *event.Meter, level int) string {
+	if !m.HasContext {
+		return ""
+	}
+	used, cells := m.Percent(), 10
+	sgr := "32"
+	switch {
+	case used >= 80:
+		sgr = "31"
+	case used >= 60:
+		sgr = "33"
+	}
+	switch level {
+	case shortBar:
+		cells = 5
+	case noBar:
+		return st.paint(sgr, percent(used))
+	}
+	on := min(cells, int(math.Ceil(used*float64(cells)/100)))
+	return st.paint(sgr, strings.Repeat("█", on)) + st.paint("2", strings.Repeat("░", cells-on)) + " " + st.paint(sgr, percent(used))
+}
+
+// percent writes a percentage as a whole number.
+func percent(p float64) string { return strconv.Itoa(int(math.Round(p))) + "%" }
+
+// dollars writes a cost with cents, and with a tenth of a cent below ten.
+func dollars(usd float64) string {
+	if usd < 0.0995 {
+		return "$" + strconv.FormatFloat(usd, 'f', 3, 64)
+	}
+	return "$" + strconv.FormatFloat(usd, 'f', 2, 64)
+}
+
+// cut cleans a name and cuts it to what the level allows.
+func cut(name string, level int) string {
+	name = clean(name)
+	switch level {
+	case shortBar:
+		return ansi.Truncate(name, 16, "…")
+	case noBar:
+		return ansi.Truncate(name, 10, "…")
+	}
+	return name
+}
+
+// shortDir names the working directory: below the project by its path from
+// there ("shop/web"), elsewhere by its last two names.
+func shortDir(s *event.Status, home string) string {
+	cwd, project := slashed(s.Cwd), slashed(s.Project)
+	if cwd == "" {
+		return ""
+	}
+	if rest, ok := strings.CutPrefix(cwd, strings.TrimSuffix(project, "/")+"/"); ok && project != "" {
+		return path.Base(project) + "/" + rest
+	}
+	if cwd == project {
+		return path.Base(cwd)
+	}
+	cwd = tilde(cwd, home)
+	if names := strings.Split(cwd, "/"); len(names) > 3 {
+		return strings.Join(names[len(names)-2:], "/")
+	}
+	return cwd
+}
+
+// tilde writes the home directory as ~.
+func tilde(dir, home string) string {
+	dir, home = slashed(dir), strings.TrimSuffix(slashed(home), "/")
+	if home == "" || dir != home && !strings.HasPrefix(dir, home+"/") {
+		return dir
+	}
+	return "~" + dir[len(home):]
+}
+
+// slashed turns the separators of a Windows path.
+func slashed(dir string) string {
+	if len(dir) > 1 && dir[1] == ':' {
+		return strings.ReplaceAll(dir, `\`, "/")
+	}
+	return dir
+}

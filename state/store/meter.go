@@ -1,0 +1,43 @@
+package store
+
+import (
+	"github.com/tidwall/gjson"
+
+	"beckon/event"
+	"beckon/event/jsonenc"
+)
+
+// maxMeter bounds what is read of a meter file; ours have some 200 bytes.
+const maxMeter = 4 << 10
+
+// SetMeter keeps what a status line reported of session k. It takes no lock
+// and writes no journal: the file is replaced whole, and of two reports at the
+// same time either may stay.
+func (st *Store) SetMeter(k Key, m event.Meter) error {
+	data := append(jsonenc.Append(nil, &m), '\n')
+	return st.write("meter-"+string(k)+"-"+unique(), meterDir, string(k)+".json", data)
+}
+
+// Meter returns what the status line reported last of session k, nil when it
+// never did or the file cannot be read.
+func (st *Store) Meter(k Key) *event.Meter {
+	data, err := readFile(st.path(meterDir, string(k)+".json"), maxMeter)
+	if err != nil || !gjson.ValidBytes(data) {
+		return nil
+	}
+	var m event.Meter
+	if !jsonenc.Decode(gjson.ParseBytes(data), &m) {
+		return nil
+	}
+	return &m
+}
+
+// Metered returns the sessions that a status line reports of.
+func (st *Store) Metered() map[Key]bool {
+	keys, _ := st.keys(meterDir)
+	set := make(map[Key]bool, len(keys))
+	for _, k := range keys {
+		set[k] = true
+	}
+	return set
+}
