@@ -40,7 +40,10 @@ func Edit(old []byte, want Spec) ([]byte, error) {
 // other tools' entries that Edit refuses do not stand in the way.
 func Remove(old []byte) ([]byte, error) {
 	mark, text := cutBOM(old)
-	text, err := drop(text, func(string) bool { return true })
+	text, err := dropStatus(text) // what came last goes first
+	if err == nil {
+		text, err = drop(text, func(string) bool { return true })
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -57,6 +60,11 @@ func edit(text []byte, want Spec) ([]byte, error) {
 	}
 	for _, event := range want.Events {
 		if text, err = ensure(text, event, want); err != nil {
+			return nil, err
+		}
+	}
+	if want.StatusLine != "" {
+		if text, err = ensureStatus(text, want.StatusLine); err != nil {
 			return nil, err
 		}
 	}

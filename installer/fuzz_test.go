@@ -17,6 +17,7 @@ func FuzzRoundTrip(f *testing.F) {
 	for _, data := range settingsFiles(f) {
 		f.Add(data)
 		f.Add(mustEdit(f, data, testSpec))
+		f.Add(mustEdit(f, data, statusSpec))
 	}
 	for _, r := range refused {
 		f.Add([]byte(r.text))
@@ -35,6 +36,7 @@ func FuzzRoundTrip(f *testing.F) {
 			return
 		}
 		checkRoundTrip(t, data)
+		checkStatusRoundTrip(t, data)
 	})
 }
 
@@ -80,15 +82,16 @@ func checkUpdate(t tester, data, got []byte) {
 // other tools leave.
 func TestRoundTripGenerated(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := generator{t, rapid.SampledFrom([]string{"", " ", "\n", "\r\n", "\n  ", "\n\t", "mixed"}).Draw(t, "style")}
+		g := generator{t, rapid.SampledFrom([]string{"", " ", "\n", "\r\n", "\n  ", "\n\t", "mixed"}).Draw(t, "style"), ""}
 		checkRoundTrip(t, g.settings())
 	})
 }
 
 // generator writes random settings with random white space.
 type generator struct {
-	t     *rapid.T
-	style string
+	t      *rapid.T
+	style  string
+	status string // a status line's command as it is written; empty for none
 }
 
 // ws is white space as the file's style has it, or anything.
@@ -103,6 +106,9 @@ func (g generator) settings() []byte {
 	var members []string
 	if rapid.Bool().Draw(g.t, "hooks") {
 		members = append(members, g.member(`"hooks"`, g.object(g.events())))
+	}
+	if g.status != "" {
+		members = append(members, g.member(`"statusLine"`, g.object([]string{g.member(`"type"`, `"command"`), g.member(`"command"`, g.status)})))
 	}
 	for i := range rapid.IntRange(0, 2).Draw(g.t, "others") {
 		m := g.member(fmt.Sprintf(`"key%d"`, i), g.value(2))

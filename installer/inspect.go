@@ -52,6 +52,7 @@ type File struct {
 	Exists  bool
 	Err     error   // it could not be read, or Edit refuses it; a *SettingsError tells where
 	Entries []Entry // there may be some although Edit refuses the file
+	Status  *Status // a status line of ours; nil when there is none
 
 	// Recorded: beckon was installed here and has not been uninstalled. Without entries,
 	// something else took them out.
@@ -74,6 +75,12 @@ type Entry struct {
 	TooNew  bool     // exec form, and the client is known to ignore the arguments
 
 	command string // the handler as the client compares it
+}
+
+// Status is a status line of ours.
+type Status struct {
+	Program string
+	Wraps   bool // it runs the one that was there before
 }
 
 // Program is a file that entries name.
@@ -147,6 +154,10 @@ func readFile(path, plugin string, in Inspection) File {
 		return f
 	}
 	f.Err = inFile(d.flaw, path)
+	if s, ok := d.ownStatus(); ok {
+		_, wraps := s.wrapped()
+		f.Status = &Status{s.words[0], wraps}
+	}
 	for _, p := range d.own(func(string) bool { return true }) {
 		f.Entries = append(f.Entries, d.describe(p, plugin, in))
 	}
@@ -261,10 +272,17 @@ func (r *Report) findSwitches() {
 func (r *Report) findPrograms() {
 	for _, f := range r.Files {
 		for _, e := range f.Entries {
-			if !slices.ContainsFunc(r.Programs, func(p Program) bool { return p.Path == e.Program }) {
-				r.Programs = append(r.Programs, inspectProgram(e.Program))
-			}
+			r.addProgram(e.Program)
 		}
+		if f.Status != nil {
+			r.addProgram(f.Status.Program)
+		}
+	}
+}
+
+func (r *Report) addProgram(path string) {
+	if !slices.ContainsFunc(r.Programs, func(p Program) bool { return p.Path == path }) {
+		r.Programs = append(r.Programs, inspectProgram(path))
 	}
 }
 

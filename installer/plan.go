@@ -111,7 +111,11 @@ func (c *Change) planUninstall() error {
 func owns(settings []byte) bool {
 	_, text := cutBOM(settings)
 	d, err := parse(text)
-	return err == nil && len(d.own(func(string) bool { return true })) > 0
+	if err != nil {
+		return false
+	}
+	_, status := d.ownStatus()
+	return status || len(d.own(func(string) bool { return true })) > 0
 }
 
 func isEmptyObject(settings []byte) bool {

@@ -28,6 +28,9 @@ type Spec struct {
 	Command string   // absolute path of beckon-hook; a Windows path is written with forward slashes
 	Events  []string // event names as the client spells them, in the order to write them
 	Form    Form
+	// StatusLine is the absolute path of beckon, which shall be the status line; empty
+	// leaves the status line as it is.
+	StatusLine string
 }
 
 // check refuses a spec whose entries the client could not run, or Remove not find.
@@ -41,10 +44,21 @@ func (s Spec) check() error {
 		return &PathError{s.Command, "holds a placeholder", "the client replaces ${...} in commands"}
 	case len(s.Events) == 0:
 		return &PathError{s.Command, "no events to register", ""}
+	case s.StatusLine != "" && !ownProgram(s.StatusLine):
+		return &PathError{s.StatusLine, "not the program for status lines", "the program must be called beckon, at an absolute path"}
 	case !s.handler(s.Events[0]).own():
 		return &PathError{s.Command, "not the hook program", "the program must be called beckon-hook"}
 	}
 	return nil
+}
+
+// ownProgram reports whether a status line of ours may name path.
+func ownProgram(path string) bool {
+	absolute := filepath.IsAbs(path) || windowsPath(path) || strings.HasPrefix(path, "/")
+	if !absolute || !utf8.ValidString(path) || strings.ContainsFunc(path, unicode.IsControl) {
+		return false
+	}
+	return statusLine{words: plainCommand(shellCommands(statusCommand(path, nil)))}.own()
 }
 
 // entry is what one event's entry says. SessionEnd gets no timeout: there it would

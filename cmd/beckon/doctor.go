@@ -157,6 +157,7 @@ func (d *doctor) entries(r installer.Report, targets []installer.Target) {
 		case len(f.Entries) > 0:
 			installed++
 			d.add(levelOK, "hooks", "", "%d entries in %s", len(f.Entries), f.Path)
+			d.statusLine(f)
 		case f.Recorded:
 			d.add(levelFault, "hooks", "beckon install puts them back", "removed later: %s had our hooks, something took them out", f.Path)
 			installed++
@@ -183,6 +184,17 @@ func (d *doctor) entries(r installer.Report, targets []installer.Target) {
 			d.add(levelNote, "hooks", "one install is enough: beckon uninstall --scope ...", "%s runs %d times an event (%s)", dup.Event, dup.Runs, strings.Join(slices.Compact(dup.Files), ", "))
 			break
 		}
+	}
+}
+
+func (d *doctor) statusLine(f installer.File) {
+	switch {
+	case f.Status == nil:
+		d.add(levelNote, "status line", "", "not ours: beckon install --statusline shows the other sessions in it, and gives the lists context and cost")
+	case f.Status.Wraps:
+		d.add(levelOK, "status line", "", "runs the one that was there, and adds a line")
+	default:
+		d.add(levelOK, "status line", "", "ours")
 	}
 }
 

@@ -16,6 +16,7 @@ type installCmd struct {
 	Scope  string `enum:"user,project,local" default:"user" help:"Which settings file: user, project or local."`
 	Events string `enum:"core,all" default:"core" help:"core is what the states need; all adds the rest."`
 	Hook   string `help:"The beckon-hook program to name (default: the one beside this program)." placeholder:"PATH"`
+	Status bool   `name:"statusline" help:"Also make beckon the status line; one that is there is kept and runs first."`
 	DryRun bool   `help:"Print what would change as a diff, and change nothing."`
 }
 
@@ -34,6 +35,11 @@ func (c *installCmd) Run(a *app) error {
 		Command: program, Form: client.Version.Form(),
 		Events: installer.Events(client.Version, installer.Set(c.Events)),
 	}
+	if c.Status {
+		if spec.StatusLine, err = a.beside(program, "beckon"); err != nil {
+			return err
+		}
+	}
 	change, err := a.edit(c.Scope, installer.Install(spec), c.DryRun)
 	if err != nil || c.DryRun {
 		return err
@@ -45,6 +51,9 @@ func (c *installCmd) Run(a *app) error {
 	fmt.Fprintf(a.stdout, "installed %d hooks in %s (client %s)\n", len(spec.Events), change.File, client.Version)
 	if !client.Version.Known() {
 		fmt.Fprintln(a.stdout, "  no client was found to ask for its version: only the events that every client knows are registered")
+	}
+	if c.Status {
+		fmt.Fprintln(a.stdout, "  the status line names the other sessions that need you")
 	}
 	fmt.Fprintln(a.stdout, "  sessions that run already take the hooks up within seconds; until then beckon lists them from the client's registry")
 	return nil
@@ -124,6 +133,12 @@ func (a *app) hookProgram(asked string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return installer.StablePath(path, installer.Places{Home: a.getenv("HOME"), Temp: os.TempDir(), GoCache: a.goCache()})
+}
+
+// beside is the program of that name in the directory of another one.
+func (a *app) beside(program, name string) (string, error) {
+	path := filepath.Join(filepath.Dir(program), name+exeSuffix())
 	return installer.StablePath(path, installer.Places{Home: a.getenv("HOME"), Temp: os.TempDir(), GoCache: a.goCache()})
 }
 

@@ -1,0 +1,155 @@
+package installer
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+// The client has one status line. Where there is one, ours runs it and adds to it:
+// its command becomes an argument of ours, from which Remove writes it back as it was.
+// Nothing else of it is touched.
+
+// StatusRefresh is how often the client runs a status line of ours while nothing
+// happens in its session, in seconds: what happens in the others shows no later.
+// Clients that do not know the setting pass over it.
+const StatusRefresh = 5
+
+// statusLine is a "statusLine" member of the settings.
+type statusLine struct {
+	at      int          // index in root.items
+	value   hujson.Value // of the member
+	command hujson.Value // its "command"; zero when it has none
+	kind    string       // its "type"
+	words   []string     // of the command, nil when it is more than one program
+}
+
+// statusLines lists the members of that name; the client reads the last one.
+func (d *document) statusLines() []statusLine {
+	var all []statusLine
+	for i, m := range d.tree.Members {
+		if stringValue(m.Name) != "statusLine" {
+			continue
+		}
+		s := statusLine{at: i, value: m.Value}
+		if obj, ok := m.Value.Value.(*hujson.Object); ok {
+			for _, f := range obj.Members {
+				switch stringValue(f.Name) {
+				case "type":
+					s.kind = stringValue(f.Value)
+				case "command":
+					s.command = f.Value
+				}
+			}
+		}
+		if s.command.Value != nil && s.command.Value.Kind() == '"' {
+			s.words = plainCommand(shellCommands(stringValue(s.command)))
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// own reports whether the status line runs beckon.
+func (s statusLine) own() bool {
+	return len(s.words) > 1 && programName(s.words[0]) == "beckon" && s.words[1] == "statusline"
+}
+
+// wrapped is the literal of the command that ours runs first, as it stood in the file.
+func (s statusLine) wrapped() (literal []byte, ok bool) {
+	for i := 2; i < len(s.words); i++ {
+		name, value, has := strings.Cut(s.words[i], "=")
+		if !has && i+1 < len(s.words) {
+			value = s.words[i+1]
+		}
+		switch {
+		case name == "--wrap":
+			return hujson.String(value), true
+		case name == "--wrap-json" && json.Valid([]byte(value)) && strings.HasPrefix(value, `"`):
+			return []byte(value), true
+		}
+	}
+	return nil, false
+}
+
+// statusCommand is the command line of ours that runs the one of that literal first;
+// nil for nothing. A literal that its value does not bring back (escapes that
+// JSON does not need, mostly) is passed as it is.
+func statusCommand(program string, literal []byte) string {
+	command := quote(slashed(program)) + " statusline"
+	if literal == nil {
+		return command
+	}
+	var value string
+	_ = json.Unmarshal(literal, &value) // a string of a checked document
+	plain := command + " --wrap " + quote(value)
+	back := statusLine{words: plainCommand(shellCommands(plain))}
+	if got, _ := back.wrapped(); back.own() && bytes.Equal(got, literal) {
+		return plain
+	}
+	return command + " --wrap-json " + quote(string(literal))
+}
+
+// ensureStatus makes beckon at program the status line, wrapping the one that is there.
+func ensureStatus(text []byte, program string) ([]byte, error) {
+	d, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := d.member(d.tree, "statusLine", "statusLine"); err != nil {
+		return nil, err
+	}
+	all := d.statusLines()
+	if len(all) == 0 {
+		return d.insert(d.root, member{"statusLine", object{
+			{"type", "command"}, {"command", statusCommand(program, nil)}, {"refreshInterval", StatusRefresh},
+		}}), nil
+	}
+	s := all[0]
+	if s.command.Value == nil || s.command.Value.Kind() != '"' || s.kind != "command" {
+		return nil, d.problem(s.value, "statusLine", "not a command", "correct it, or install without --statusline")
+	}
+	literal := text[s.command.StartOffset:s.command.EndOffset]
+	if s.own() {
+		if s.words[0] == slashed(program) {
+			return text, nil
+		}
+		literal, _ = s.wrapped()
+	}
+	now := hujson.String(statusCommand(program, literal))
+	return splice(text, s.command.StartOffset, s.command.EndOffset, now), nil
+}
+
+// dropStatus takes every status line of ours out, or puts back what it wraps.
+func dropStatus(text []byte) ([]byte, error) {
+	for !isBlank(text) {
+		d, err := parse(text)
+		if err != nil {
+			return nil, err
+		}
+		own, found := d.ownStatus()
+		switch literal, wraps := own.wrapped(); {
+		case !found:
+			return text, nil
+		case wraps:
+			text = splice(text, own.command.StartOffset, own.command.EndOffset, literal)
+		case len(d.root.items) > 1:
+			text = d.cut(d.root, own.at)
+		default:
+			text = d.emptyRoot()
+		}
+	}
+	return text, nil
+}
+
+// ownStatus is the first status line of ours.
+func (d *document) ownStatus() (statusLine, bool) {
+	for _, s := range d.statusLines() {
+		if s.own() {
+			return s, true
+		}
+	}
+	return statusLine{}, false
+}
