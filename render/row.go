@@ -216,7 +216,7 @@ func row(v *state.Seen) Row {
 		Title: OneLine(s.Prompt.Text), Cwd: s.Cwd, Project: project(s), Host: s.Origin.Host,
 		Model: cmp.Or(v.Meter.Model, s.Model), Mode: s.Mode, Version: v.Meter.Version, CostUSD: v.Meter.USD(),
 		CreatedAt: utc(s.Created), UpdatedAt: utc(s.Updated), FirstSeen: utc(cmp.Or(s.Origin.SeatAt, s.Created)),
-		Pane: s.Origin.Terminal,
+		Pane:    s.Origin.Terminal,
 		message: s.Stop.Message,
 	}
 	if v.Meter.HasContext {

@@ -50,6 +50,7 @@ type commands struct {
 	Seen       seenCmd       `cmd:"" help:"Note that you looked at a session."`
 	Backburner backburnerCmd `cmd:"" help:"Set a session aside until your own next prompt to it."`
 	Remove     removeCmd     `cmd:"" help:"Take a session off the list until it is heard of again."`
+	Watch      watchCmd      `cmd:"" help:"Show the sessions on a screen that follows them."`
 }
 
 // app is what the commands share: the process's edges, passed in.

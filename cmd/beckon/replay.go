@@ -29,11 +29,13 @@ type replayCmd struct {
 	Files []string `arg:"" name:"file" help:"Recordings to play side by side."`
 	Speed float64  `default:"1" help:"How many times faster than it happened; 0 does not wait at all."`
 	Dir   string   `help:"Scratch state directory to play into; kept afterwards (default: a temporary one)." placeholder:"DIR"`
+	Watch bool     `help:"Play on the screen of watch."`
 }
 
 type demoCmd struct {
 	Speed float64 `default:"1" help:"How many times faster than it happened; 0 does not wait at all."`
 	Dir   string  `help:"Scratch state directory to play into; kept afterwards (default: a temporary one)." placeholder:"DIR"`
+	List  bool    `help:"Print the list whenever it changes, as is done when the output is no terminal."`
 }
 
 func (c *replayCmd) Run(a *app) error {
@@ -50,7 +52,7 @@ func (c *replayCmd) Run(a *app) error {
 		}
 		tracks = append(tracks, t)
 	}
-	return a.play(tracks, c.Speed, c.Dir)
+	return a.play(tracks, c.Speed, c.Dir, c.Watch)
 }
 
 // demoTracks are the recordings of the demo: a bit of everything that a day
@@ -71,7 +73,7 @@ func (c *demoCmd) Run(a *app) error {
 		}
 		tracks = append(tracks, t)
 	}
-	return a.play(tracks, c.Speed, c.Dir)
+	return a.play(tracks, c.Speed, c.Dir, !c.List && a.width() > 0)
 }
 
 // track is one recording under play.
@@ -102,6 +104,7 @@ type player struct {
 	tracks []track
 	start  event.Millis // the wall time that every track's first step is moved to
 	shown  string       // the list as printed last
+	quiet  bool         // print nothing: a screen follows the directory
 }
 
 // moment is one step of one track.
@@ -112,8 +115,8 @@ type moment struct {
 }
 
 // play feeds the tracks through the real store, in their own timing divided by
-// speed, and prints the list whenever it changes.
-func (a *app) play(tracks []track, speed float64, dir string) error {
+// speed, and prints the list whenever it changes, or shows them on a screen.
+func (a *app) play(tracks []track, speed float64, dir string, screen bool) error {
 	if speed < 0 {
 		return usageError{fmt.Errorf("--speed %g: must not be negative", speed)}
 	}
@@ -127,9 +130,12 @@ func (a *app) play(tracks []track, speed float64, dir string) error {
 	} else if err := scratch(dir); err != nil {
 		return err
 	}
-	p := &player{a: a, st: store.Open(dir), tracks: tracks, start: event.Millis(time.Now().UnixMilli())}
+	p := &player{a: a, st: store.Open(dir), tracks: tracks, start: event.Millis(time.Now().UnixMilli()), quiet: screen}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	if screen {
+		return p.onScreen(ctx, speed)
+	}
 	return p.run(ctx, speed)
 }
 
@@ -221,6 +227,9 @@ func (p *player) do(m moment) error {
 		if err := p.hook(t, m.step, now); err != nil {
 			return err
 		}
+	}
+	if p.quiet {
+		return nil
 	}
 	return p.show(now)
 }

@@ -91,10 +91,7 @@ func List(w io.Writer, rows []render.Row, st Style) error {
 
 func cells(r *render.Row, now time.Time) []string {
 	l := lookOf(r.State)
-	name := string(r.State)
-	if r.State == state.Idle && r.Reason != "" {
-		name = r.Reason
-	}
+	name := Word(r)
 	if r.Unseen {
 		name += " (new)"
 	}

@@ -17,6 +17,7 @@ type Reader struct {
 	registry string
 	here     Machine
 	staged   *Staged
+	memory   *memory // of a reader that looks again and again; else nil
 
 	// SkipMeters leaves out what status lines reported: one file a session, for
 	// views that do not show it.
@@ -32,6 +33,9 @@ func NewReader(st *store.Store, registry string) *Reader {
 
 // Now returns the time to resolve at: wall unless the evidence is staged.
 func (r *Reader) Now(wall time.Time) event.Millis {
+	if r.memory != nil {
+		r.staged = readStaged(r.st.Dir) // a replay under way writes it anew
+	}
 	if r.staged != nil {
 		return r.staged.Now
 	}
@@ -45,7 +49,7 @@ func (r *Reader) Now(wall time.Time) event.Millis {
 func (r *Reader) Look(now event.Millis, archived bool) ([]state.Seen, []store.Problem, error) {
 	registry := make(chan map[int]Reading, 1)
 	go func() { registry <- r.readings() }() // both wait for the disk most of the time
-	sessions, problems, err := r.st.Live()
+	sessions, problems, err := r.live()
 	readings := <-registry
 	if err != nil {
 		return nil, problems, err
@@ -95,7 +99,10 @@ func (r *Reader) readings() map[int]Reading {
 	switch {
 	case r.staged != nil:
 		list = r.staged.Registry
-	case r.registry != "":
+	case r.registry == "":
+	case r.memory != nil:
+		list = r.memory.registry.read(r.registry)
+	default:
 		list, _ = Registry(r.registry)
 	}
 	byPid := make(map[int]Reading, len(list))
@@ -137,8 +144,11 @@ func fact(r Reading) state.Registry {
 }
 
 func (r *Reader) presence(p event.Process) state.Presence {
-	if r.staged != nil {
+	switch {
+	case r.staged != nil:
 		return r.staged.presence(p)
+	case r.memory != nil:
+		return r.memory.presence(p, r.here)
 	}
 	return presence(p, r.here)
 }

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+
+	"beckon/event"
+	"beckon/render"
+	"beckon/render/tui"
+	"beckon/state"
+	"beckon/state/evidence"
+
+	"github.com/charmbracelet/colorprofile"
+)
+
+type watchCmd struct {
+	Once  bool   `help:"Print one screen and exit; for scripts."`
+	Width int    `help:"Columns of --once (default: $$COLUMNS, the terminal's, else 80)." placeholder:"N"`
+	Color string `enum:",auto,always,never" default:"" help:"auto, always or never (default: as configured)."`
+	Sort  string `enum:"fair,prio,static,grouped" default:"fair" help:"Order within a group: fair, prio, static, grouped."`
+	Group string `enum:"need,project,host,none" default:"need" help:"Headings: need, project, host, none."`
+	Poll  bool   `help:"Look twice a second instead of being told of changes."`
+}
+
+func (c *watchCmd) Run(a *app) error {
+	if c.Width < 0 {
+		return usageError{fmt.Errorf("--width %d: must not be negative", c.Width)}
+	}
+	choice, err := a.colorChoice(c.Color)
+	if err != nil {
+		return err
+	}
+	opt := a.watchOptions()
+	opt.Order, opt.Grouping, opt.Poll = tui.Order(c.Sort), tui.Grouping(c.Group), c.Poll
+	if c.Once {
+		opt.Color = a.color(choice)
+		return tui.Once(colorprofile.NewWriter(a.stdout, a.onceEnviron(opt.Color)), opt, a.pageWidth(c.Width))
+	}
+	if a.width() == 0 {
+		return hint("--once prints one screen to anything", "watch needs a terminal on its output")
+	}
+	opt.Color = a.color(choice)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return tui.Run(ctx, opt)
+}
+
+// onceEnviron makes the profile of colours what the user chose, whatever
+// stdout is.
+func (a *app) onceEnviron(color bool) []string {
+	env := []string{"TERM=" + a.getenv("TERM"), "COLORTERM=" + a.getenv("COLORTERM")}
+	if color {
+		return append(env, "CLICOLOR_FORCE=1")
+	}
+	return append(env, "NO_COLOR=1")
+}
+
+// pageWidth returns the columns of a page for a script.
+func (a *app) pageWidth(flag int) int {
+	if flag > 0 {
+		return flag
+	}
+	if w := a.width(); w > 0 {
+		return w
+	}
+	if n, err := strconv.Atoi(a.getenv("COLUMNS")); err == nil && n > 0 {
+		return n
+	}
+	return 80
+}
+
+// watchOptions gives the screen its eyes and hands.
+func (a *app) watchOptions() tui.Options {
+	look := &looker{a: a, r: a.reader().Keep()}
+	return tui.Options{
+		Look: look.look, Dirs: []string{a.st.SessionsDir(), filepath.Join(a.claudeDir(), "sessions")}, Output: a.stdout,
+		MarkSeen: func(r render.Row) error { return a.actOn(r, state.Action{Kind: state.ActSeen}) },
+		Remove:   func(r render.Row) error { return a.actOn(r, state.Action{Kind: state.ActRemove}) },
+		Backburner: func(r render.Row, until time.Time, off bool) error {
+			if off {
+				return a.actOn(r, state.Action{Kind: state.ActUnburner})
+			}
+			action := state.Action{Kind: state.ActBackburner}
+			if !until.IsZero() {
+				action.Until = event.Millis(until.UnixMilli())
+			}
+			return a.actOn(r, action)
+		},
+	}
+}
+
+// actOn folds what the user did to the session of a row.
+func (a *app) actOn(r render.Row, action state.Action) error {
+	v, err := a.find(r.SessionID)
+	if err != nil {
+		return err
+	}
+	if v.Session.Seq == 0 {
+		return fmt.Errorf("session %q: its hooks were not heard yet, so nothing can be noted of it", r.SessionID)
+	}
+	return a.act(v, action)
+}
+
+// looker looks again and again, and keeps what did not change.
+type looker struct {
+	a *app
+	r *evidence.Reader
+}
+
+// look makes a snapshot of the live sessions and of those that ended lately.
+// What the user removed is not shown.
+func (l *looker) look() (tui.Snapshot, error) {
+	now := l.r.Now(time.Now())
+	seen, problems, err := l.r.Look(now, false)
+	if err != nil {
+		return tui.Snapshot{}, err
+	}
+	s := tui.Snapshot{Now: clock(now), Still: l.r.Staged(), Seen: make(map[string]state.Seen, len(seen))}
+	for _, v := range seen {
+		s.Seen[v.Session.ID] = v
+	}
+	s.Rows = slices.DeleteFunc(render.Rows(seen, true), func(r render.Row) bool { return s.Seen[r.SessionID].Session.Removed != 0 })
+	switch len(problems) {
+	case 0:
+	case 1:
+		s.Problem = fmt.Sprintf("reading session %q: %v", string(problems[0].Key), problems[0].Err)
+	default:
+		s.Problem = fmt.Sprintf("%d session files cannot be read; see %s", len(problems), l.a.st.LogFile())
+	}
+	return s, nil
+}
+
+// onScreen plays while the screen of watch follows the scratch directory. When
+// the recordings are over, time goes on until the user leaves.
+func (p *player) onScreen(ctx context.Context, speed float64) error {
+	a := *p.a
+	a.st = p.st
+	opt := a.watchOptions()
+	choice, err := a.colorChoice("")
+	if err != nil {
+		return err
+	}
+	opt.Color, opt.Title = a.color(choice), "beckon demo"
+	opt.Dirs = []string{p.st.Dir, p.st.SessionsDir()}
+	if err := p.stage(p.start); err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	played := make(chan error, 1)
+	go func() { played <- p.playOn(ctx, speed) }()
+	err = tui.Run(ctx, opt)
+	stop()
+	return errors.Join(err, <-played)
+}
+
+// playOn plays, then lets a second pass every second.
+func (p *player) playOn(ctx context.Context, speed float64) error {
+	if err := p.run(ctx, speed); err != nil {
+		return err
+	}
+	var end int64
+	if all := p.moments(); len(all) > 0 {
+		end = all[len(all)-1].at
+	}
+	now := p.start + event.Millis(end)
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(time.Second):
+		}
+		now += 1000
+		if err := p.stage(now); err != nil {
+			return err
+		}
+	}
+}

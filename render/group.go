@@ -1,0 +1,37 @@
+package render
+
+import "beckon/state"
+
+// Group is how a row asks for attention: the coarse order of a screen.
+type Group string
+
+// The groups, DESIGN.md section 3 folded to what one does about a session.
+const (
+	GroupNeedsYou   Group = "needs you"
+	GroupWorking    Group = "working"
+	GroupDone       Group = "done" // a turn ended and nobody has looked yet
+	GroupIdle       Group = "idle"
+	GroupBackburner Group = "backburner"
+	GroupOver       Group = "ended"
+)
+
+// Groups lists the groups, the one that needs the user first.
+var Groups = [...]Group{GroupNeedsYou, GroupWorking, GroupDone, GroupIdle, GroupBackburner, GroupOver}
+
+// Group returns where the row belongs. A session of which nothing is known is
+// with the idle ones: there is nothing to wait for.
+func (r *Row) Group() Group {
+	switch {
+	case r.NeedsYou:
+		return GroupNeedsYou
+	case !r.State.Live():
+		return GroupOver
+	case r.State == state.Backburned:
+		return GroupBackburner
+	case r.State == state.Working || r.State == state.Compacting:
+		return GroupWorking
+	case r.Unseen:
+		return GroupDone
+	}
+	return GroupIdle
+}

@@ -1,0 +1,67 @@
+package tui
+
+import (
+	"cmp"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"beckon/render"
+	"beckon/render/term"
+)
+
+// name is what a row is called: its project, else what was asked of it.
+func name(r *render.Row) string {
+	if p := clean(r.Project); p != "" && p != "/" && p != "." {
+		return p
+	}
+	return cmp.Or(clean(r.Title), r.SessionID)
+}
+
+// branch is the branch, and the work tree when it goes by another name than
+// repository and branch.
+func branch(r *render.Row) string {
+	if r.Git == nil {
+		return ""
+	}
+	b, tree := clean(r.Git.Branch), clean(filepath.Base(r.Git.Worktree))
+	if r.Git.Worktree == "" || tree == r.Project || tree == r.Git.Repo || tree == b {
+		return b
+	}
+	return strings.TrimSpace(b + " @" + tree)
+}
+
+// badges tells what runs beside a session, in words or, short, in letters.
+func badges(r *render.Row, short bool) string {
+	var parts []string
+	add := func(n int, one, letter string) {
+		switch {
+		case n <= 0:
+		case short:
+			parts = append(parts, strconv.Itoa(n)+letter)
+		default:
+			parts = append(parts, plural(n, one))
+		}
+	}
+	agents := len(r.Subagents)
+	if b := r.Background; b != nil {
+		agents = max(agents, b.Agents)
+		add(agents, "agent", "a")
+		add(b.Shells, "shell", "s")
+		add(b.Crons, "timer", "t")
+	} else {
+		add(agents, "agent", "a")
+	}
+	return strings.Join(parts, " ")
+}
+
+func (m *model) hostName(r *render.Row) string {
+	if !m.several {
+		return ""
+	}
+	h := clean(r.Host)
+	if age := m.stale(r.Host); age > 0 {
+		h += " -" + term.Age(age)
+	}
+	return h
+}

@@ -1,0 +1,330 @@
+package tui
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"beckon/render"
+	"beckon/render/term"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// draw makes the frame if something changed since the last one.
+func (m *model) draw() {
+	if !m.dirty {
+		return
+	}
+	m.dirty, m.nextAt = false, time.Time{}
+	lines := m.screen()
+	for i, l := range lines {
+		lines[i] = ansi.Truncate(l, m.width, "")
+	}
+	m.frame = strings.Join(lines, "\n")
+}
+
+// page is everything for a script: all rows, whatever the height.
+func (m *model) page() string {
+	lines := m.screen()
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(ansi.Truncate(l, m.width, ""), " ")
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// screen returns the lines of the whole screen.
+func (m *model) screen() []string {
+	l := m.layout()
+	lines := []string{m.titleLine()}
+	for len(lines) < l.head {
+		lines = append(lines, "")
+	}
+	var body []string
+	switch {
+	case m.help:
+		body = m.helpLines(l.list)
+	case len(m.rows) == 0:
+		body = m.emptyLines(l)
+	default:
+		body = m.listLines(l)
+	}
+	if !m.once {
+		body = pad(body, l.body)
+	}
+	body = m.withPeek(body, l)
+	lines = append(lines, body...)
+	if l.foot > 0 {
+		lines = append(lines, m.footLine())
+	}
+	if !m.once && len(lines) > m.height {
+		lines = lines[:max(1, m.height)]
+	}
+	return lines
+}
+
+// withPeek puts the peek panel beside or below the list.
+func (m *model) withPeek(body []string, l layout) []string {
+	if !m.peek || m.help {
+		return body
+	}
+	panel := m.peekLines(l)
+	if !l.side {
+		return append(body, panel...)
+	}
+	for i := range body {
+		body[i] = fit(body[i], l.list, false) + panel[i]
+	}
+	return body
+}
+
+// pad cuts or fills lines up to n.
+func pad(lines []string, n int) []string {
+	for len(lines) < n {
+		lines = append(lines, "")
+	}
+	return lines[:max(0, n)]
+}
+
+// titleLine counts the sessions by group and tells what is out of the ordinary.
+func (m *model) titleLine() string {
+	title := m.opt.Title
+	if title == "" {
+		title = "beckon"
+	}
+	left := " " + m.pal.paint(accent, title, false)
+	var right []string
+	if m.filter != "" && m.prompt == nil {
+		right = append(right, m.pal.paint(accent, "/"+clean(m.filter), false)+m.pal.paint(dim, " "+strconv.Itoa(len(m.rows))+" of "+strconv.Itoa(m.total), false))
+	}
+	if m.width >= 60 {
+		if m.grouping != ByNeed {
+			right = append(right, m.pal.paint(dim, "by "+string(m.grouping), false))
+		}
+		right = append(right, m.pal.paint(dim, string(m.order), false))
+	}
+	end := strings.Join(right, m.pal.paint(faint, " · ", false))
+	if end != "" {
+		end += " "
+	}
+	counts := m.countsText(m.width - ansi.StringWidth(left) - ansi.StringWidth(end) - 4)
+	if counts != "" {
+		left += "  " + counts
+	}
+	return left + strings.Repeat(" ", max(1, m.width-ansi.StringWidth(left)-ansi.StringWidth(end))) + end
+}
+
+var groupRole = map[render.Group]role{
+	render.GroupNeedsYou: alarm, render.GroupWorking: run, render.GroupDone: rest,
+	render.GroupIdle: dim, render.GroupBackburner: dim, render.GroupOver: dim,
+}
+
+// countsText tells how many sessions are in each group, as far as it fits.
+func (m *model) countsText(width int) string {
+	var out string
+	used := 0
+	for _, g := range render.Groups {
+		n := m.counts[g]
+		if n == 0 {
+			continue
+		}
+		word := strconv.Itoa(n) + " " + string(g)
+		if g == render.GroupNeedsYou && n > 1 {
+			word = strconv.Itoa(n) + " need you"
+		}
+		sep := " · "
+		if used == 0 {
+			sep = ""
+		}
+		if used+len(word)+3 > width {
+			break
+		}
+		out += m.pal.paint(faint, sep, false) + m.pal.paint(groupRole[g], word, false)
+		used += len(word) + 3
+	}
+	return out
+}
+
+// listLines draws the part of the list that is on the screen.
+func (m *model) listLines(l layout) []string {
+	end := len(m.entries)
+	if !m.once {
+		end = min(end, m.top+l.body)
+	}
+	c := m.measure(l.list)
+	now := m.now()
+	lines := make([]string, 0, end-m.top)
+	for _, e := range m.entries[m.top:end] {
+		switch {
+		case e.row >= 0:
+			lines = append(lines, m.rowLine(&m.rows[e.row], c, l.list, e.row == m.cursor && !m.once, now))
+		case e.heading != "":
+			lines = append(lines, m.headingLine(e, l.list))
+		default:
+			lines = append(lines, "")
+		}
+	}
+	return lines
+}
+
+func (m *model) headingLine(e entry, width int) string {
+	r := dim
+	title := e.heading
+	if m.grouping == ByNeed {
+		r, title = groupRole[render.Group(e.heading)], strings.ToUpper(e.heading)
+	}
+	title = ansi.Truncate(clean(title), max(4, width-10), "…")
+	n := strconv.Itoa(e.count)
+	line := max(0, width-ansi.StringWidth(title)-len(n)-5)
+	return " " + m.pal.paint(r, title, false) + " " + m.pal.paint(dim, n, false) + " " + m.pal.paint(faint, strings.Repeat("─", line), false)
+}
+
+// rowLine draws one row in exactly width columns.
+func (m *model) rowLine(r *render.Row, c columns, width int, selected bool, now time.Time) string {
+	var b strings.Builder
+	used := 0
+	put := func(as role, s string) {
+		b.WriteString(m.pal.paint(as, s, selected))
+		used += ansi.StringWidth(s)
+	}
+	cell := func(as role, s string, w int, right bool) {
+		if w > 0 {
+			put(as, fit(s, w, right))
+			put(text, "  ")
+		}
+	}
+	look := stateRole(r.State)
+	is := func(live role) role { // what is over, or stale, steps back
+		if !r.State.Live() || m.remote(r) && m.stale(r.Host) > 0 {
+			return dim
+		}
+		return live
+	}
+	mark := " "
+	if selected {
+		mark = "▌"
+	}
+	put(accent, mark)
+	put(look, " "+term.Glyph(r.State)+" ")
+	cell(look, m.word(r), c.word, false)
+	cell(is(text), m.age(r, now), c.age, true)
+	emphasis := text
+	if r.NeedsYou || r.Unseen {
+		emphasis = strong
+	}
+	cell(is(emphasis), name(r), c.name, false)
+	cell(dim, branch(r), c.branch, false)
+	cell(is(text), clean(r.Title), c.title, false)
+	cell(is(text), clean(r.What()), c.what, false)
+	cell(dim, badges(r, width < 100), c.badge, true)
+	cell(dim, m.hostName(r), c.host, false)
+	put(text, strings.Repeat(" ", max(0, width-used)))
+	return b.String()
+}
+
+// age tells how long the row is in its state, and notes when that text changes.
+func (m *model) age(r *render.Row, now time.Time) string {
+	age := now.Sub(r.Since)
+	if !m.local.Still && !m.once {
+		m.wake(now.Add(steps(age)))
+	}
+	return term.Age(age)
+}
+
+// wake notes that the screen changes at a time, as ages tell it.
+func (m *model) wake(t time.Time) {
+	if wall := m.wall().Add(t.Sub(m.now())); m.nextAt.IsZero() || wall.Before(m.nextAt) {
+		m.nextAt = wall
+	}
+}
+
+// footLine is what is being typed, what an action said, what is wrong, else
+// the keys.
+func (m *model) footLine() string {
+	switch {
+	case m.prompt != nil:
+		return m.promptLine()
+	case m.flash != "" && m.bad:
+		return " " + m.pal.paint(alarm, "! "+clean(m.flash), false)
+	case m.flash != "":
+		return " " + m.pal.paint(accent, clean(m.flash), false)
+	case m.problem != "":
+		return " " + m.pal.paint(fault, "! "+clean(m.problem), false)
+	}
+	var b strings.Builder
+	used := 1
+	for _, k := range bindings() {
+		if k.hint == "" {
+			continue
+		}
+		n := ansi.StringWidth(k.show) + len(k.hint) + 3
+		if used+n > m.width {
+			break
+		}
+		b.WriteString(" " + m.pal.paint(keycap, k.show, false) + " " + m.pal.paint(dim, k.hint, false) + " ")
+		used += n
+	}
+	return b.String()
+}
+
+func (m *model) promptLine() string {
+	p := m.prompt
+	label := p.label
+	if label != "/" {
+		label += " "
+	}
+	line := " " + m.pal.paint(accent, clean(label), false)
+	if strings.HasSuffix(label, " ") {
+		line += " "
+	}
+	room := max(4, m.width-ansi.StringWidth(line)-2)
+	typed := p.text
+	if n := ansi.StringWidth(typed); n > room {
+		typed = ansi.TruncateLeft(typed, n-room, "…")
+	}
+	line += typed + "▏"
+	hint := p.hint
+	if m.flash != "" {
+		hint = m.flash
+	}
+	if p.text == "" || m.flash != "" {
+		line += m.pal.paint(dim, " "+clean(hint), false)
+	}
+	return line
+}
+
+// emptyLines says why there is nothing to see.
+func (m *model) emptyLines(l layout) []string {
+	var say []string
+	switch {
+	case m.problem != "":
+		say = []string{m.problem}
+	case !m.looked:
+		return nil
+	case m.filter != "":
+		say = []string{"no session has these words", "Esc clears the filter"}
+	default:
+		say = []string{"no sessions", "start an agent; `beckon install` tells it to report"}
+	}
+	lines := []string{}
+	if !m.once {
+		lines = make([]string, max(0, l.body/2-len(say)))
+	}
+	for _, s := range say {
+		s = ansi.Truncate(clean(s), max(1, l.list-2), "…")
+		in := max(1, (l.list-ansi.StringWidth(s))/2)
+		lines = append(lines, strings.Repeat(" ", in)+m.pal.paint(dim, s, false))
+	}
+	return lines
+}
+
+// helpLines is the table of keys.
+func (m *model) helpLines(width int) []string {
+	var lines []string
+	for _, b := range bindings() {
+		lines = append(lines, "  "+m.pal.paint(keycap, fit(b.show, 8, false), false)+b.help)
+	}
+	lines = append(lines, "", "  "+m.pal.paint(dim, "The mouse: a click selects, another jumps, the right button", false),
+		"  "+m.pal.paint(dim, "peeks, the wheel scrolls.", false), "")
+	return lines
+}

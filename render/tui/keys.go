@@ -1,0 +1,297 @@
+package tui
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"beckon/render"
+	"beckon/state"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// binding is what keys do.
+type binding struct {
+	keys string // as tea names them, separated by blanks
+	show string // as help shows them
+	hint string // short, for the last line; empty for not there
+	help string
+	do   func(*model) tea.Cmd
+}
+
+// bindings is the table of keys, in the order that help shows them.
+func bindings() []binding {
+	move := func(n int) func(*model) tea.Cmd {
+		return func(m *model) tea.Cmd { return m.goTo(m.cursor + n) }
+	}
+	return []binding{
+		{"up k ctrl+p", "↑ k", "", "up", move(-1)},
+		{"down j ctrl+n", "↓ j", "", "down", move(1)},
+		{"pgup ctrl+u", "PgUp", "", "a page up; in the peek panel, back", func(m *model) tea.Cmd { return m.turnPage(-1) }},
+		{"pgdown ctrl+d", "PgDn", "", "a page down; in the peek panel, on", func(m *model) tea.Cmd { return m.turnPage(1) }},
+		{"home", "Home", "", "the first row", func(m *model) tea.Cmd { return m.goTo(0) }},
+		{"end G", "End G", "", "the last row", func(m *model) tea.Cmd { return m.goTo(len(m.rows) - 1) }},
+		{"enter", "Enter", "jump", "jump to the session's pane", (*model).jump},
+		{"n", "n", "next", "the next session that needs you", (*model).nextNeed},
+		{"space", "Space", "peek", "what it asks, said last and runs", (*model).togglePeek},
+		{"d", "d", "seen", "mark as seen", (*model).markSeen},
+		{"b", "b", "later", "set aside for a time, or take back", (*model).backburner},
+		{"x", "x", "", "remove an ended session", (*model).remove},
+		{"/", "/", "filter", "show only rows with these words", (*model).startFilter},
+		{"g", "g", "group", "group by need, project, host, or not", (*model).regroup},
+		{"s", "s", "sort", "sort: fair, prio, static, grouped", (*model).resort},
+		{"?", "?", "help", "this help", func(m *model) tea.Cmd { m.help = true; return nil }},
+		{"esc", "Esc", "", "close what is open; clear the filter", (*model).escape},
+		{"q ctrl+c", "q", "quit", "quit", func(*model) tea.Cmd { return tea.Quit }},
+	}
+}
+
+// key handles a key: the line being typed has it first, then help, then the
+// table.
+func (m *model) key(msg tea.KeyPressMsg) tea.Cmd {
+	name := msg.String()
+	if name == "ctrl+c" {
+		return tea.Quit
+	}
+	if m.prompt != nil {
+		return m.prompted(msg, name)
+	}
+	m.flash = ""
+	if m.help {
+		m.help = false
+		if name != "q" {
+			return nil
+		}
+	}
+	for _, b := range bindings() {
+		for k := range strings.FieldsSeq(b.keys) {
+			if k == name {
+				return b.do(m)
+			}
+		}
+	}
+	return nil
+}
+
+// turnPage turns a page, of the peek panel while it is open.
+func (m *model) turnPage(way int) tea.Cmd {
+	l := m.layout()
+	if m.peek {
+		m.peekTop = max(0, m.peekTop+way*max(1, l.peekHeight/2))
+		return nil
+	}
+	return m.goTo(m.cursor + way*max(1, l.body-2))
+}
+
+// goTo selects a row by its index.
+func (m *model) goTo(i int) tea.Cmd {
+	m.choose(i)
+	return m.recall()
+}
+
+func (m *model) regroup() tea.Cmd {
+	m.grouping = next(Groupings, m.grouping)
+	m.arrange()
+	return m.say("grouped by " + string(m.grouping))
+}
+
+func (m *model) resort() tea.Cmd {
+	m.order = next(Orders, m.order)
+	m.arrange()
+	return m.say("sorted " + string(m.order) + ": " + orderMeans[m.order])
+}
+
+// do runs an action and shows how it went.
+func (m *model) do(f func() (string, error)) tea.Cmd {
+	return func() tea.Msg {
+		text, err := f()
+		return doneMsg{text, err}
+	}
+}
+
+func (m *model) say(text string) tea.Cmd {
+	m.flash, m.bad = text, false
+	return nil
+}
+
+func (m *model) jump() tea.Cmd {
+	r := m.current()
+	switch {
+	case r == nil:
+		return nil
+	case m.opt.Jump == nil:
+		return m.say(whereabouts(r))
+	}
+	row := *r
+	return m.do(func() (string, error) { return m.opt.Jump(row) })
+}
+
+// whereabouts tells by hand which pane a session is in.
+func whereabouts(r *render.Row) string {
+	switch t := r.Terminal; {
+	case r.Tmux != nil:
+		s := "it is in tmux pane " + clean(r.Tmux.Pane)
+		if r.Tmux.Session != "" {
+			s += " of session " + clean(r.Tmux.Session)
+		}
+		return s
+	case t != nil && t.ID != "":
+		return "it is in " + clean(t.Kind) + ", " + clean(t.ID)
+	case t != nil:
+		return "it is in " + clean(t.Kind)
+	}
+	return "where it sits is not known"
+}
+
+var errRemote = errors.New("that session is on another host")
+
+func (m *model) markSeen() tea.Cmd {
+	r := m.current()
+	if r == nil || m.opt.MarkSeen == nil {
+		return nil
+	}
+	if m.remote(r) {
+		return m.do(func() (string, error) { return "", errRemote })
+	}
+	row := *r
+	return m.do(func() (string, error) { return "seen: " + name(&row), m.opt.MarkSeen(row) })
+}
+
+func (m *model) remove() tea.Cmd {
+	r := m.current()
+	switch {
+	case r == nil || m.opt.Remove == nil:
+		return nil
+	case m.remote(r):
+		return m.do(func() (string, error) { return "", errRemote })
+	case r.State.Live():
+		return m.say("it has not ended: x removes ended sessions")
+	}
+	row := *r
+	return m.do(func() (string, error) { return "removed: " + name(&row), m.opt.Remove(row) })
+}
+
+// backburner takes a session back that is set aside, or asks for how long to
+// set it aside.
+func (m *model) backburner() tea.Cmd {
+	r := m.current()
+	switch {
+	case r == nil || m.opt.Backburner == nil:
+		return nil
+	case m.remote(r):
+		return m.do(func() (string, error) { return "", errRemote })
+	case r.State == state.Backburned:
+		row := *r
+		return m.do(func() (string, error) { return "back: " + name(&row), m.opt.Backburner(row, time.Time{}, true) })
+	}
+	row := *r
+	m.prompt = &prompt{label: "set " + name(r) + " aside for", hint: "30m 2h 1d; empty: until your next prompt", enter: func(s string) tea.Cmd { return m.setAside(row, s) }}
+	return nil
+}
+
+func (m *model) setAside(row render.Row, s string) tea.Cmd {
+	t, ok := until(s, m.wall())
+	if !ok {
+		return m.do(func() (string, error) { return "", errors.New("not a time: write 30m, 2h or 1d") })
+	}
+	m.prompt = nil
+	return m.do(func() (string, error) { return "set aside: " + name(&row), m.opt.Backburner(row, t, false) })
+}
+
+func (m *model) startFilter() tea.Cmd {
+	before := m.filter
+	m.prompt = &prompt{label: "/", text: before,
+		change: func(s string) { m.filter = s; m.arrange() },
+		enter:  func(string) tea.Cmd { m.prompt = nil; return nil },
+		leave:  func() { m.filter = before; m.arrange() }}
+	return nil
+}
+
+// escape closes one thing, the topmost.
+func (m *model) escape() tea.Cmd {
+	switch {
+	case m.peek:
+		m.peek = false
+		m.follow()
+	case m.filter != "":
+		m.filter = ""
+		m.arrange()
+	}
+	return nil
+}
+
+func (m *model) togglePeek() tea.Cmd {
+	m.peek, m.peekTop = !m.peek, 0
+	m.follow()
+	return m.recall()
+}
+
+// recall reads the newest turns of the selected session for the peek panel.
+func (m *model) recall() tea.Cmd {
+	r := m.current()
+	if !m.peek || r == nil || m.opt.Recent == nil || m.remote(r) {
+		return nil
+	}
+	row := *r
+	return func() tea.Msg { return recentMsg{keyOf(&row), m.opt.Recent(row)} }
+}
+
+// prompt is a line that is being typed at the foot of the screen.
+type prompt struct {
+	label, text, hint string
+	change            func(string)
+	enter             func(string) tea.Cmd
+	leave             func()
+}
+
+// maxTyped bounds what is typed, in bytes.
+const maxTyped = 200
+
+func (m *model) prompted(msg tea.KeyPressMsg, name string) tea.Cmd {
+	p := m.prompt
+	m.flash = ""
+	switch name {
+	case "enter":
+		return p.enter(p.text)
+	case "esc":
+		m.prompt = nil
+		if p.leave != nil {
+			p.leave()
+		}
+	case "backspace":
+		if p.text == "" {
+			return m.prompted(msg, "esc")
+		}
+		p.set(cutLast(p.text))
+	case "ctrl+u":
+		p.set("")
+	case "ctrl+w":
+		p.set(strings.TrimRight(p.text, " ")[:strings.LastIndexByte(strings.TrimRight(p.text, " "), ' ')+1])
+	case "up", "down":
+		m.choose(m.cursor + map[string]int{"up": -1, "down": 1}[name])
+	default:
+		m.typed(msg.Text)
+	}
+	return nil
+}
+
+// typed adds to the line being typed.
+func (m *model) typed(s string) {
+	if p := m.prompt; p != nil && len(p.text)+len(s) <= maxTyped {
+		p.set(p.text + strings.Map(drawable, s))
+	}
+}
+
+func (p *prompt) set(s string) {
+	p.text = s
+	if p.change != nil {
+		p.change(s)
+	}
+}
+
+// cutLast takes the last character off, as people see characters.
+func cutLast(s string) string {
+	return ansi.Truncate(s, max(0, ansi.StringWidth(s)-1), "")
+}

@@ -1,0 +1,109 @@
+package tui
+
+import (
+	"strconv"
+
+	"beckon/render"
+	"beckon/render/term"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// layout is how the screen is divided, in lines and columns.
+type layout struct {
+	head, body, foot int // lines of the title, the list and the last line
+	list             int // columns of the list
+	side             bool
+	peekWidth        int
+	peekHeight       int
+}
+
+// Sizes from which the screen has room for more.
+const (
+	sideWidth  = 120 // the peek panel stands beside the list
+	airyHeight = 12  // a blank line under the title
+	footHeight = 6   // a last line with keys
+)
+
+func (m *model) layout() layout {
+	l := layout{head: 1, foot: 1, list: m.width}
+	if m.height >= airyHeight {
+		l.head = 2
+	}
+	if m.height < footHeight {
+		l.foot = 0
+	}
+	if m.once {
+		l.foot = 0
+	}
+	l.body = max(1, m.height-l.head-l.foot)
+	if !m.peek {
+		return l
+	}
+	if l.side = m.width >= sideWidth; l.side {
+		l.peekWidth = min(m.width*9/20, 90)
+		l.peekHeight = l.body
+		l.list = m.width - l.peekWidth
+		return l
+	}
+	l.peekWidth = m.width
+	l.peekHeight = min(l.body-min(3, l.body), max(l.body*3/5, 8))
+	l.body -= l.peekHeight
+	return l
+}
+
+// columns are the widths of a row's cells; 0 means that it is not shown.
+type columns struct {
+	word, age, name, branch, title, what, badge, host int
+}
+
+// gap is the room between two columns.
+const gap = 2
+
+// measure finds the widths for rows in a list of width columns: what tells
+// most keeps its room, what is left goes to what the session does.
+func (m *model) measure(width int) columns {
+	var want columns
+	for i := range m.rows {
+		r := &m.rows[i]
+		want.word = max(want.word, ansi.StringWidth(m.word(r)))
+		want.name = max(want.name, ansi.StringWidth(name(r)))
+		want.branch = max(want.branch, ansi.StringWidth(branch(r)))
+		want.badge = max(want.badge, ansi.StringWidth(badges(r, width < 100)))
+		want.host = max(want.host, ansi.StringWidth(m.hostName(r)))
+		want.title = max(want.title, ansi.StringWidth(clean(r.Title)))
+	}
+	c := columns{age: 4, name: min(want.name, max(8, width/6))}
+	left := width - 5 - c.age - c.name - 2*gap
+	take := func(field *int, want, least, atMost int) {
+		if n := min(want, atMost); n > 0 && left-n-gap >= least {
+			*field = n
+			left -= n + gap
+		}
+	}
+	take(&c.word, want.word, 44, 17)
+	take(&c.badge, want.badge, 18, 24)
+	take(&c.branch, want.branch, 30, max(8, width/7))
+	take(&c.host, want.host, 30, max(6, width/10))
+	if width >= sideWidth {
+		take(&c.title, want.title, 48, width/4)
+	}
+	c.what = max(0, left)
+	return c
+}
+
+// word is a row's state in words, and whether it is new where no heading says so.
+func (m *model) word(r *render.Row) string {
+	w := term.Word(r)
+	if r.Unseen && (m.grouping != ByNeed || r.NeedsYou) {
+		w += " (new)"
+	}
+	return w
+}
+
+func plural(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + one + "s"
+}

@@ -1,0 +1,329 @@
+package tui
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"beckon/render"
+	"beckon/state"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Messages of the screen.
+type (
+	// lookMsg is a look at this machine's sessions.
+	lookMsg struct {
+		snapshot Snapshot
+		err      error
+	}
+	// sourceMsg is an answer of another host, or that there was none.
+	sourceMsg struct {
+		name string
+		rows []render.Row
+		at   time.Time
+		err  error
+	}
+	// doneMsg is how an action went.
+	doneMsg struct {
+		text string
+		err  error
+	}
+	// recentMsg is a session's newest turns.
+	recentMsg struct {
+		key   string
+		lines []Line
+	}
+	// ageMsg says that the text of some age changes about now.
+	ageMsg struct{ due time.Time }
+)
+
+// host is what is known of another host.
+type host struct {
+	rows []render.Row
+	at   time.Time // of the newest answer
+	err  error     // of the newest try
+}
+
+// model is the screen.
+type model struct {
+	opt  Options
+	pal  *palette
+	poke func()           // asks for a look now; nil in tests
+	wall func() time.Time // the machine's clock
+
+	width, height int
+	once          bool // one page for a script: no keys, no limit of height
+
+	local   Snapshot
+	taken   time.Time // wall time of local
+	looked  bool
+	problem string
+	hosts   map[string]*host
+
+	rows    []render.Row // as arranged and filtered
+	entries []entry
+	total   int // rows before the filter
+	counts  map[render.Group]int
+	several bool // rows of more than one host
+
+	order    Order
+	grouping Grouping
+	filter   string
+	selected string // key of the selected row
+	cursor   int    // its index in rows
+	top      int    // first entry that is shown
+
+	peek    bool
+	peekTop int
+	recent  map[string][]Line
+	help    bool
+	prompt  *prompt
+	flash   string // what the last action said
+	bad     bool   // it went wrong
+
+	frame  string
+	dirty  bool
+	nextAt time.Time // when an age that is shown changes; zero for never
+	due    time.Time // when the tick under way comes
+}
+
+func newModel(opt Options) *model {
+	return &model{opt: opt, pal: newPalette(opt.Color, unknownBackground), wall: time.Now, width: 80, height: 24,
+		hosts: map[string]*host{}, recent: map[string][]Line{}, counts: map[render.Group]int{},
+		order: cmp.Or(opt.Order, Fair), grouping: cmp.Or(opt.Grouping, ByNeed), dirty: true}
+}
+
+// Init asks the terminal for its background, to choose colours by.
+func (m *model) Init() tea.Cmd {
+	if m.opt.Color {
+		return tea.RequestBackgroundColor
+	}
+	return nil
+}
+
+// Update is tea.Model.
+func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	cmd := m.handle(msg)
+	return m, tea.Batch(cmd, m.tick())
+}
+
+func (m *model) handle(msg tea.Msg) tea.Cmd {
+	m.dirty = true
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+		m.follow()
+	case tea.BackgroundColorMsg:
+		m.background(msg.IsDark())
+	case lookMsg:
+		m.look(msg)
+	case sourceMsg:
+		m.answer(msg)
+	case recentMsg:
+		m.recent = map[string][]Line{msg.key: msg.lines}
+	case doneMsg:
+		m.flash, m.bad = msg.text, msg.err != nil
+		if msg.err != nil {
+			m.flash = msg.err.Error()
+		}
+		m.pokeNow()
+	case ageMsg:
+		m.due = time.Time{}
+	case tea.KeyPressMsg:
+		return m.key(msg)
+	case tea.PasteMsg:
+		m.typed(msg.Content)
+	case tea.MouseClickMsg:
+		return m.click(msg)
+	case tea.MouseWheelMsg:
+		m.wheel(msg)
+	default:
+		m.dirty = false
+	}
+	return nil
+}
+
+func (m *model) background(dark bool) {
+	c := lightBackground
+	if dark {
+		c = darkBackground
+	}
+	m.pal = newPalette(true, c)
+}
+
+func (m *model) pokeNow() {
+	if m.poke != nil {
+		m.poke()
+	}
+}
+
+func (m *model) look(msg lookMsg) {
+	if msg.err != nil {
+		m.problem = msg.err.Error()
+		return
+	}
+	m.looked, m.problem = true, msg.snapshot.Problem
+	m.local, m.taken = msg.snapshot, m.wall()
+	m.arrange()
+}
+
+func (m *model) answer(msg sourceMsg) {
+	h := m.hosts[msg.name]
+	if h == nil {
+		h = &host{}
+		m.hosts[msg.name] = h
+	}
+	if h.err = msg.err; msg.err == nil {
+		h.rows, h.at = msg.rows, msg.at
+		for i := range h.rows {
+			h.rows[i].Host = msg.name // as the user calls it, and as its staleness is found
+		}
+	}
+	m.arrange()
+}
+
+// now is the time that ages are told at.
+func (m *model) now() time.Time {
+	if m.local.Still || m.local.Now.IsZero() {
+		return m.local.Now
+	}
+	return m.local.Now.Add(m.wall().Sub(m.taken))
+}
+
+// staleAfter is how old a host's answer may be before its rows say so.
+const staleAfter = 15 * time.Second
+
+// stale returns how old what is shown of a host is, 0 while it answers.
+func (m *model) stale(name string) time.Duration {
+	h := m.hosts[name]
+	if h == nil || h.at.IsZero() {
+		return 0
+	}
+	if age := m.wall().Sub(h.at); h.err != nil || age > staleAfter {
+		return max(age, time.Second)
+	}
+	return 0
+}
+
+// keyOf names a row across looks: the seat survives /clear and a resume.
+func keyOf(r *render.Row) string { return r.Host + "\x00" + cmp.Or(r.SeatID, r.SessionID) }
+
+// arrange makes the list anew and keeps the selection on its session.
+func (m *model) arrange() {
+	all := slices.Clone(m.local.Rows)
+	for _, s := range m.opt.Sources {
+		if h := m.hosts[s.Name]; h != nil {
+			all = append(all, h.rows...)
+		}
+	}
+	m.total, m.several = len(all), false
+	clear(m.counts)
+	for i := range all {
+		m.counts[all[i].Group()]++
+		m.several = m.several || all[i].Host != all[0].Host
+	}
+	m.rows, m.entries = arrange(all, m.order, m.grouping, m.filter)
+	if i := slices.IndexFunc(m.rows, func(r render.Row) bool { return keyOf(&r) == m.selected }); i >= 0 {
+		m.cursor = i
+	}
+	m.choose(m.cursor)
+}
+
+// choose selects a row by its index.
+func (m *model) choose(i int) {
+	m.cursor = max(0, min(i, len(m.rows)-1))
+	old := m.selected
+	if m.selected = ""; len(m.rows) > 0 {
+		m.selected = keyOf(&m.rows[m.cursor])
+	}
+	if m.selected != old {
+		m.peekTop = 0
+	}
+	m.follow()
+}
+
+// current returns the selected row, nil when there is none.
+func (m *model) current() *render.Row {
+	if m.cursor >= len(m.rows) {
+		return nil
+	}
+	return &m.rows[m.cursor]
+}
+
+// seen returns what is known of a row beyond itself.
+func (m *model) seen(r *render.Row) (state.Seen, bool) {
+	v, ok := m.local.Seen[r.SessionID]
+	return v, ok && !m.remote(r)
+}
+
+func (m *model) remote(r *render.Row) bool {
+	_, ok := m.hosts[r.Host]
+	return ok
+}
+
+// follow scrolls so that the selected row is on the screen, with its heading
+// when it is the first of its group.
+func (m *model) follow() {
+	at := slices.IndexFunc(m.entries, func(e entry) bool { return e.row == m.cursor })
+	height := m.layout().body
+	if at < 0 || height <= 0 || len(m.entries) <= height {
+		m.top = 0
+		return
+	}
+	first := at
+	for first > 0 && m.entries[first-1].row < 0 {
+		first--
+	}
+	if first < m.top {
+		m.top = first
+	}
+	if at >= m.top+height {
+		m.top = at - height + 1
+	}
+	m.top = max(0, min(m.top, len(m.entries)-height))
+}
+
+// nextNeed selects the next row that needs the user, else the next one that is
+// done and unseen.
+func (m *model) nextNeed() tea.Cmd {
+	for _, g := range []render.Group{render.GroupNeedsYou, render.GroupDone} {
+		for i := 1; i <= len(m.rows); i++ {
+			if j := (m.cursor + i) % len(m.rows); m.rows[j].Group() == g {
+				return m.goTo(j)
+			}
+		}
+	}
+	return m.say("nothing needs you")
+}
+
+// tick asks to be called when the text of an age changes, unless such a call
+// is under way. A second is the finest that ages are told in.
+func (m *model) tick() tea.Cmd {
+	m.draw()
+	if m.nextAt.IsZero() || m.once || (!m.due.IsZero() && !m.due.After(m.nextAt)) {
+		return nil
+	}
+	m.due = m.nextAt
+	due := m.due
+	return tea.Tick(max(10*time.Millisecond, due.Sub(m.wall())), func(time.Time) tea.Msg { return ageMsg{due} })
+}
+
+// View is tea.Model.
+func (m *model) View() tea.View {
+	m.draw()
+	v := tea.NewView(m.frame)
+	v.AltScreen = true
+	v.MouseMode = tea.MouseModeCellMotion
+	v.WindowTitle = m.windowTitle()
+	return v
+}
+
+func (m *model) windowTitle() string {
+	if n := m.counts[render.GroupNeedsYou]; n > 0 {
+		return "beckon: " + plural(n, "session") + " " + strings.TrimSuffix("needs", map[bool]string{true: "s"}[n > 1]) + " you"
+	}
+	return "beckon"
+}

@@ -1,0 +1,162 @@
+package tui
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"beckon/render"
+)
+
+// Order is how rows of one group are sorted (DESIGN.md section 7, queue modes).
+type Order string
+
+// The orders.
+const (
+	Fair    Order = "fair"    // the longest waiting first
+	Prio    Order = "prio"    // the newest first
+	Static  Order = "static"  // as they were first seen
+	Grouped Order = "grouped" // static, by terminal window
+)
+
+// Orders lists the orders as the key s goes through them.
+var Orders = []Order{Fair, Prio, Static, Grouped}
+
+// orderMeans says in words what an order does.
+var orderMeans = map[Order]string{
+	Fair: "the longest waiting first", Prio: "the newest first",
+	Static: "as they were first seen", Grouped: "as first seen, by terminal window",
+}
+
+// Grouping is what the screen's headings stand for.
+type Grouping string
+
+// The groupings.
+const (
+	ByNeed    Grouping = "need"
+	ByProject Grouping = "project"
+	ByHost    Grouping = "host"
+	NoGroups  Grouping = "none"
+)
+
+// Groupings lists the groupings as the key g goes through them.
+var Groupings = []Grouping{ByNeed, ByProject, ByHost, NoGroups}
+
+// next returns the value after v, the first after the last.
+func next[T comparable](all []T, v T) T {
+	return all[(slices.Index(all, v)+1)%len(all)]
+}
+
+// sortRows puts rows in an order. Whatever needs the user comes before what
+// does not, except in the orders that keep places.
+func sortRows(rows []render.Row, by Order) {
+	slices.SortStableFunc(rows, func(a, b render.Row) int {
+		last := cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.SessionID, b.SessionID))
+		switch by {
+		case Prio:
+			return cmp.Or(cmp.Compare(need(&a), need(&b)), b.Since.Compare(a.Since), last)
+		case Static:
+			return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), last)
+		case Grouped:
+			return cmp.Or(strings.Compare(window(&a), window(&b)), a.CreatedAt.Compare(b.CreatedAt), last)
+		}
+		return cmp.Or(cmp.Compare(need(&a), need(&b)), a.Since.Compare(b.Since), last)
+	})
+}
+
+// need is the place of a row's group.
+func need(r *render.Row) int { return slices.Index(render.Groups[:], r.Group()) }
+
+// window names the terminal window that a row sits in, as far as it is known.
+func window(r *render.Row) string {
+	switch {
+	case r.Tmux != nil:
+		return r.Host + "\x00" + r.Tmux.Socket + "\x00" + r.Tmux.Session
+	case r.Terminal != nil:
+		return r.Host + "\x00" + r.Terminal.Kind
+	}
+	return r.Host
+}
+
+// heading returns the name of the group that r is in, and a key to sort groups by.
+func heading(r *render.Row, by Grouping) (name, key string) {
+	switch by {
+	case ByNeed:
+		return string(r.Group()), string(rune('0' + need(r)))
+	case ByProject:
+		name = cmp.Or(r.Project, "no project")
+	case ByHost:
+		name = cmp.Or(r.Host, "this machine")
+	}
+	return name, name
+}
+
+// matches reports whether a row has every word of the filter somewhere in what
+// is shown of it.
+func matches(r *render.Row, words []string) bool {
+	if len(words) == 0 {
+		return true
+	}
+	parts := []string{string(r.State), r.Reason, r.Project, r.Title, r.What(), r.Cwd, r.Host, r.SessionID, r.Agent}
+	if r.Git != nil {
+		parts = append(parts, r.Git.Branch, r.Git.Worktree)
+	}
+	text := strings.ToLower(strings.Join(parts, "\n"))
+	for _, w := range words {
+		if !strings.Contains(text, w) {
+			return false
+		}
+	}
+	return true
+}
+
+// entry is one line of the list: a heading, a row, or a gap between groups.
+type entry struct {
+	heading string
+	count   int
+	row     int // index into the rows; -1 for a heading or gap
+}
+
+// arrange sorts and filters rows and puts headings between them.
+func arrange(rows []render.Row, by Order, grouping Grouping, filter string) ([]render.Row, []entry) {
+	words := strings.Fields(strings.ToLower(filter))
+	shown := make([]render.Row, 0, len(rows))
+	for i := range rows {
+		if matches(&rows[i], words) {
+			shown = append(shown, rows[i])
+		}
+	}
+	sortRows(shown, by)
+	if grouping == NoGroups {
+		entries := make([]entry, len(shown))
+		for i := range shown {
+			entries[i].row = i
+		}
+		return shown, entries
+	}
+	slices.SortStableFunc(shown, func(a, b render.Row) int {
+		_, x := heading(&a, grouping)
+		_, y := heading(&b, grouping)
+		return strings.Compare(x, y)
+	})
+	return shown, withHeadings(shown, grouping)
+}
+
+// withHeadings makes the entries of rows that lie together by group.
+func withHeadings(rows []render.Row, grouping Grouping) []entry {
+	entries := make([]entry, 0, len(rows)+len(render.Groups)*2)
+	at := -1 // the heading under way
+	for i := range rows {
+		name, _ := heading(&rows[i], grouping)
+		if at < 0 || entries[at].heading != name {
+			if at >= 0 {
+				entries = append(entries, entry{row: -1})
+			}
+			at = len(entries)
+			entries = append(entries, entry{heading: name, row: -1})
+		}
+		entries[at].count++
+		entries = append(entries, entry{row: i})
+	}
+	return entries
+}

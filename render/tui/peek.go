@@ -1,0 +1,191 @@
+package tui
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"beckon/event"
+	"beckon/render"
+	"beckon/render/term"
+	"beckon/state"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// peekLines draws the panel of the selected row, in the layout's room for it.
+func (m *model) peekLines(l layout) []string {
+	left, inner := " ", max(8, l.peekWidth-2)
+	if l.side {
+		left, inner = m.pal.paint(faint, "│", false)+" ", max(8, l.peekWidth-3)
+	}
+	var out []string
+	height := l.peekHeight
+	if !l.side {
+		out = append(out, " "+m.pal.paint(faint, strings.Repeat("─", max(0, l.peekWidth-2)), false))
+		height--
+	}
+	var lines []string
+	if r := m.current(); r != nil {
+		lines = m.peekText(r, inner)
+	}
+	m.peekTop = max(0, min(m.peekTop, len(lines)-height))
+	for _, s := range pad(lines[m.peekTop:], height) {
+		out = append(out, left+s)
+	}
+	if over := len(lines) - m.peekTop - height; over > 0 && len(out) > 0 {
+		out[len(out)-1] = left + m.pal.paint(dim, fmt.Sprintf("… %s more, PgDn", plural(over+1, "line")), false)
+	}
+	return out
+}
+
+// sheet collects the lines of the panel.
+type sheet struct {
+	m     *model
+	width int
+	lines []string
+}
+
+// part begins a part with its title, unless it is empty.
+func (s *sheet) part(title string, as role, body ...string) {
+	if len(body) == 0 {
+		return
+	}
+	s.lines = append(s.lines, "", s.m.pal.paint(dim, title, false))
+	for _, b := range body {
+		for _, l := range wrap(b, s.width-2) {
+			s.lines = append(s.lines, "  "+s.m.pal.paint(as, l, false))
+		}
+	}
+}
+
+func (m *model) peekText(r *render.Row, width int) []string {
+	s := &sheet{m: m, width: width}
+	now := m.now()
+	age := term.Age(now.Sub(r.Since))
+	if !m.local.Still {
+		m.wake(now.Add(steps(now.Sub(r.Since))))
+	}
+	s.lines = append(s.lines, m.pal.paint(stateRole(r.State), term.Glyph(r.State)+" "+m.word(r), false)+
+		m.pal.paint(dim, " for "+age, false)+"  "+m.pal.paint(strong, ansi.Truncate(name(r), max(1, width-30), "…"), false)+
+		m.pal.paint(dim, " "+branch(r), false))
+	if r.Question != nil {
+		s.question(r.Question)
+	}
+	v, known := m.seen(r)
+	title := r.Title
+	if known && v.Session.Prompt.Text != "" {
+		title = v.Session.Prompt.Text
+	}
+	if title != "" {
+		s.part("you asked", text, title)
+	}
+	if known && v.Session.Stop.Message != "" {
+		s.part("it said last", text, v.Session.Stop.Message)
+	}
+	s.running(r, v, now)
+	s.turns(m.recent[keyOf(r)], now)
+	s.facts(r)
+	return s.lines
+}
+
+// question writes everything that is asked, with the answers to choose from.
+func (s *sheet) question(q *render.Question) {
+	s.part("it asks", strong, strings.TrimPrefix(q.Header+": "+q.Text, ": "))
+	s.options(q.Options, q.Multi)
+	for _, more := range q.More {
+		s.part("and", strong, strings.TrimPrefix(more.Header+": "+more.Text, ": "))
+		s.options(more.Options, more.Multi)
+	}
+	if q.Plan != "" {
+		s.part("the plan", text, q.Plan)
+	}
+	s.part("the form", text, q.Form...)
+	s.part("it offers", text, q.Offers...)
+}
+
+func (s *sheet) options(of []event.Option, multi bool) {
+	mark := "( ) "
+	if multi {
+		mark = "[ ] "
+	}
+	for _, o := range of {
+		s.lines = append(s.lines, "  "+s.m.pal.paint(keycap, mark, false)+ansi.Truncate(clean(o.Label), max(1, s.width-6), "…"))
+		for _, l := range wrap(o.Description, s.width-6) {
+			if l != "" {
+				s.lines = append(s.lines, "      "+s.m.pal.paint(dim, l, false))
+			}
+		}
+	}
+}
+
+// running writes the open calls of all actors, the subagents, and what runs
+// beside the turn.
+func (s *sheet) running(r *render.Row, v state.Seen, now time.Time) {
+	var calls []string
+	for _, a := range v.Session.Actors {
+		for _, c := range a.Calls {
+			line := c.Summary
+			if line == "" {
+				line = c.Name
+			}
+			if a.ID != "" {
+				line = strings.TrimSpace(a.Type+" ") + "> " + line
+			}
+			calls = append(calls, clean(line)+", "+term.Age(now.Sub(millis(c.At))))
+		}
+	}
+	if v.Session.ID == "" && r.Tool != nil {
+		calls = append(calls, clean(r.Tool.Summary))
+	}
+	s.part("open calls", text, calls...)
+	var agents []string
+	for _, a := range r.Subagents {
+		agents = append(agents, clean(strings.TrimSpace(a.Type+" "+a.AgentID))+": "+string(a.State))
+	}
+	s.part("subagents", text, agents...)
+	if b := badges(r, false); b != "" && r.Background != nil {
+		s.part("beside the turn", text, b)
+	}
+	if t := r.Tasks; t != nil {
+		s.part("its own tasks", text, fmt.Sprintf("%d open, %d done", t.Open, t.Done))
+	}
+}
+
+// turns writes the newest turns, one line each.
+func (s *sheet) turns(recent []Line, now time.Time) {
+	if len(recent) == 0 {
+		return
+	}
+	s.lines = append(s.lines, "", s.m.pal.paint(dim, "recent turns", false))
+	for _, t := range recent {
+		head := "  " + fit(term.Age(now.Sub(t.At)), 4, true) + "  " + fit(clean(t.Who), 6, false)
+		s.lines = append(s.lines, s.m.pal.paint(dim, head, false)+ansi.Truncate(clean(t.Text), max(1, s.width-ansi.StringWidth(head)), "…"))
+	}
+}
+
+// facts writes where the session is and what it is.
+func (s *sheet) facts(r *render.Row) {
+	s.lines = append(s.lines, "")
+	line := func(label, value string) {
+		if value = clean(value); value != "" {
+			s.lines = append(s.lines, s.m.pal.paint(dim, fit(label, 10, false), false)+ansi.Truncate(value, max(1, s.width-10), "…"))
+		}
+	}
+	line("session", r.SessionID)
+	line("agent", strings.TrimSpace(r.Agent+" "+r.Model))
+	line("mode", r.Mode)
+	line("directory", r.Cwd)
+	if r.Terminal != nil || r.Tmux != nil {
+		line("terminal", strings.TrimPrefix(whereabouts(r), "it is in "))
+	}
+	if r.Process != nil {
+		line("process", strconv.Itoa(r.Process.Pid))
+	}
+	line("host", r.Host)
+	if r.Turn != nil {
+		line("turn", strconv.FormatInt(r.Turn.Number, 10))
+	}
+	line("known by", string(r.Source)+", confidence "+string(r.Confidence))
+}

@@ -1,0 +1,120 @@
+package tui
+
+import (
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// clean makes text of agents, branches and other hosts fit to be drawn: one
+// line, without control characters and without marks that turn the direction
+// of what follows.
+func clean(s string) string {
+	if plain(s) {
+		return s
+	}
+	return strings.Join(strings.Fields(strings.Map(drawable, strings.ToValidUTF8(s, "\uFFFD"))), " ")
+}
+
+// cleanLines is clean for text of several lines, which stay.
+func cleanLines(s string) []string {
+	lines := strings.Split(strings.ReplaceAll(strings.TrimSpace(s), "\r\n", "\n"), "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(strings.Map(drawable, strings.ToValidUTF8(strings.ReplaceAll(l, "\t", "    "), "\uFFFD")), " ")
+	}
+	return lines
+}
+
+func plain(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] < ' ' || s[i] > '~' || s[i] == ' ' && i > 0 && s[i-1] == ' ' {
+			return false
+		}
+	}
+	return s == "" || s[0] != ' ' && s[len(s)-1] != ' '
+}
+
+func drawable(r rune) rune {
+	switch {
+	case r == '\n' || r == '\t' || r == '\r':
+		return ' '
+	case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), r == '\u2028', r == '\u2029', r == '\ufeff':
+		return -1
+	}
+	return r
+}
+
+// fit cuts s to width columns and fills it up to them.
+func fit(s string, width int, right bool) string {
+	if width <= 0 {
+		return ""
+	}
+	n := ansi.StringWidth(s)
+	if n > width {
+		s = ansi.Truncate(s, width, "…")
+		n = ansi.StringWidth(s)
+	}
+	pad := strings.Repeat(" ", max(0, width-n))
+	if right {
+		return pad + s
+	}
+	return s + pad
+}
+
+// wrap breaks text into lines of at most width columns.
+func wrap(s string, width int) []string {
+	var out []string
+	for _, l := range cleanLines(s) {
+		out = append(out, strings.Split(ansi.Wrap(l, max(1, width), ""), "\n")...)
+	}
+	return out
+}
+
+// steps is how long until the text of an age changes: ages are told in
+// seconds, minutes, hours, then days (term.Age).
+func steps(age time.Duration) time.Duration {
+	unit := 24 * time.Hour
+	switch {
+	case age < 0:
+		return -age + time.Second
+	case age < time.Minute:
+		unit = time.Second
+	case age < time.Hour:
+		unit = time.Minute
+	case age < 48*time.Hour:
+		unit = time.Hour
+	}
+	return unit - age%unit
+}
+
+// until reads how long to set a session aside: "30m", "2h", "1h30m", "3d"; ""
+// means until the user's own next prompt. ok is false for anything else.
+func until(s string, now time.Time) (t time.Time, ok bool) {
+	s = strings.TrimSpace(s)
+	if s == "" {
+		return time.Time{}, true
+	}
+	days := 0
+	if head, tail, found := strings.Cut(s, "d"); found {
+		for _, c := range head {
+			if c < '0' || c > '9' || days > 1000 {
+				return time.Time{}, false
+			}
+			days = days*10 + int(c-'0')
+		}
+		if s = strings.TrimSpace(tail); head == "" {
+			return time.Time{}, false
+		}
+	}
+	d := time.Duration(days) * 24 * time.Hour
+	if s != "" {
+		more, err := time.ParseDuration(s)
+		if err != nil {
+			return time.Time{}, false
+		}
+		d += more
+	}
+	return now.Add(d), d > 0
+}

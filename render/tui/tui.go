@@ -1,0 +1,123 @@
+// Package tui is the screen of `beckon watch`: every session as a row, grouped
+// by need, alive as the files change.
+//
+// It guarantees: it draws only what changed, and only when something did; an
+// idle screen costs next to nothing; no size of terminal, number of sessions
+// or text in them breaks the picture or reaches the terminal as a command; it
+// never waits for a host, a disk or an action while it draws. It has no rules
+// about states: rows come from its Options, verdicts and all.
+package tui
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"beckon/event"
+	"beckon/render"
+	"beckon/state"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Snapshot is what one look at this machine's sessions found.
+type Snapshot struct {
+	Rows []render.Row
+	Seen map[string]state.Seen // by session id: what the peek panel tells beyond the row
+	Now  time.Time             // the time that the rows were resolved at
+	// Still says that time stands: the evidence is a recording's, and so is
+	// the time. Ages do not grow between snapshots.
+	Still   bool
+	Problem string // what could not be read, for the user; empty for nothing
+}
+
+// Source gives the rows of another host. It is asked again and again, from a
+// goroutine of its own; while it does not answer its last rows are shown, and
+// how old they are.
+type Source struct {
+	Name  string // the host, as the user calls it
+	Rows  func(context.Context) ([]render.Row, error)
+	Every time.Duration // between answers; 0 means 5 s
+}
+
+// Line is one turn of a session's past.
+type Line struct {
+	At   time.Time
+	Who  string // "you" or "agent"
+	Text string
+}
+
+// Options is what the screen needs from the program around it. Look must be
+// there; of the rest, what is nil is not offered. Functions are called from
+// goroutines, never two of Look at once.
+type Options struct {
+	Look    func() (Snapshot, error)
+	Sources []Source
+	// Dirs are watched for changes, besides a look once a second.
+	Dirs []string
+
+	// Jump focuses a row's pane and says what it did.
+	Jump func(render.Row) (string, error)
+	// Backburner sets a row aside until a time (zero: until the user's own next
+	// prompt), or takes it back.
+	Backburner func(r render.Row, until time.Time, off bool) error
+	MarkSeen   func(render.Row) error
+	Remove     func(render.Row) error
+	// Recent returns a session's newest turns, the oldest first.
+	Recent func(render.Row) []Line
+
+	Order    Order
+	Grouping Grouping
+	Color    bool
+	Title    string // what the first line calls the screen
+	Poll     bool   // do not ask the system for changes: look twice a second
+
+	Input  io.Reader // nil: the terminal
+	Output io.Writer
+}
+
+// Run shows the screen until the user leaves it or ctx ends.
+func Run(ctx context.Context, opt Options) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	m := newModel(opt)
+	teaOptions := []tea.ProgramOption{tea.WithContext(ctx), tea.WithOutput(opt.Output)}
+	if opt.Input != nil {
+		teaOptions = append(teaOptions, tea.WithInput(opt.Input))
+	}
+	p := tea.NewProgram(m, teaOptions...)
+	f := newFollower(opt, p.Send)
+	m.poke = f.poke
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f.run(ctx)
+	}()
+	_, err := p.Run()
+	cancelled := ctx.Err() != nil
+	stop()
+	<-done
+	if cancelled {
+		return nil // the caller ended it
+	}
+	return err
+}
+
+// Once writes one screen of all rows, width columns wide, for scripts.
+func Once(w io.Writer, opt Options, width int) error {
+	s, err := opt.Look()
+	if err != nil {
+		return err
+	}
+	m := newModel(opt)
+	m.once = true
+	m.Update(tea.WindowSizeMsg{Width: width, Height: 1 << 20})
+	m.Update(lookMsg{snapshot: s})
+	for _, src := range opt.Sources {
+		m.Update(askSource(context.Background(), src))
+	}
+	_, err = io.WriteString(w, m.page())
+	return err
+}
+
+func millis(m event.Millis) time.Time { return time.UnixMilli(int64(m)).UTC() }
