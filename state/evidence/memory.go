@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"beckon/event"
@@ -37,6 +38,7 @@ func (r *Reader) live() ([]state.Session, []store.Problem, error) {
 type memory struct {
 	sessions  *store.Loader
 	registry  records
+	mu        sync.Mutex // of processes: sessions are seen side by side
 	processes map[event.Process]checked
 }
 
@@ -52,10 +54,15 @@ type checked struct {
 const processAge = 700 * time.Millisecond
 
 func (m *memory) presence(p event.Process, here Machine) state.Presence {
-	if c, ok := m.processes[p]; ok {
+	m.mu.Lock()
+	c, ok := m.processes[p]
+	m.mu.Unlock()
+	if ok {
 		return c.is
 	}
-	c := checked{presence(p, here), time.Now()}
+	c = checked{presence(p, here), time.Now()}
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.processes[p] = c
 	return c.is
 }

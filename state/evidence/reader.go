@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"beckon/event"
@@ -62,14 +63,13 @@ func (r *Reader) Look(now event.Millis, archived bool) ([]state.Seen, []store.Pr
 	if !r.SkipMeters {
 		metered = r.st.Metered()
 	}
-	seen := make([]state.Seen, 0, len(sessions))
-	for _, s := range sessions {
-		v := r.see(s, readings, now)
-		v.Meter = r.meter(&v.Session, metered)
-		if !archived && r.archive(&v, now) {
-			continue
-		}
-		seen = append(seen, v)
+	seen := make([]state.Seen, len(sessions))
+	store.Parallel(len(sessions), func(i int) {
+		seen[i] = r.see(sessions[i], readings, now)
+		seen[i].Meter = r.meter(&seen[i].Session, metered)
+	})
+	if !archived {
+		seen = slices.DeleteFunc(seen, func(v state.Seen) bool { return r.archive(&v, now) })
 	}
 	if r.staged == nil {
 		_ = r.st.Prune(time.UnixMilli(int64(now)))

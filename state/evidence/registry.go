@@ -8,11 +8,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tidwall/gjson"
 
 	"beckon/event"
+	"beckon/state/store"
 )
 
 // Reading is one file of the client's own registry, sessions/PID.json
@@ -91,20 +93,32 @@ func Registry(dir string) ([]Reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	buf := make([]byte, maxRegistryFile+1)
-	out := make([]Reading, 0, min(len(entries), maxRegistry))
-	for _, e := range entries {
-		pid, ok := registryPid(e.Name())
-		if !ok || len(out) == maxRegistry {
-			continue
-		}
-		if r, err := readRegistry(filepath.Join(dir, e.Name()), pid, buf); err == nil {
-			out = append(out, r)
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
+		_, ok := registryPid(e.Name())
+		return !ok
+	})
+	entries = entries[:min(len(entries), maxRegistry)]
+	out, errs := make([]Reading, len(entries)), make([]error, len(entries))
+	store.Parallel(len(entries), func(i int) {
+		buf := registryBuffers.Get().(*[]byte)
+		defer registryBuffers.Put(buf)
+		pid, _ := registryPid(entries[i].Name())
+		out[i], errs[i] = readRegistry(filepath.Join(dir, entries[i].Name()), pid, *buf)
+	})
+	n := 0
+	for i := range out {
+		if errs[i] == nil {
+			out[n] = out[i]
+			n++
 		}
 	}
+	out = out[:n]
 	slices.SortFunc(out, func(a, b Reading) int { return a.Pid - b.Pid })
 	return out, nil
 }
+
+// registryBuffers hold what is read of records; see the store's.
+var registryBuffers = sync.Pool{New: func() any { b := make([]byte, maxRegistryFile+1); return &b }}
 
 // ReadRegistryFile reads one record, PID.json. The error is only that of
 // opening or reading the file; whatever is wrong with its content is the

@@ -21,12 +21,17 @@ var errEmpty = errors.New("file is empty")
 
 // readFile reads a file of at most limit bytes.
 func readFile(path string, limit int) ([]byte, error) {
+	return readInto(make([]byte, 4096), path, limit)
+}
+
+// readInto is readFile that reads into buf, or into a larger one when the file
+// does not fit.
+func readInto(buf []byte, path string, limit int) ([]byte, error) {
 	f, err := open(path, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	buf := make([]byte, 4096)
 	n := 0
 	for {
 		if n == len(buf) {

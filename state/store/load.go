@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"beckon/state"
@@ -41,12 +42,19 @@ func (st *Store) read(k Key) (s state.Session, err error) {
 
 // readSession reads one session file into s.
 func readSession(path string, s *state.Session) error {
-	data, err := readFile(path, maxFile)
+	buf := readBuffers.Get().(*[]byte)
+	defer readBuffers.Put(buf)
+	data, err := readInto(*buf, path, maxFile)
 	if err == nil {
-		*s, err = state.DecodeJSON(data)
+		*buf = data[:cap(data)]
+		*s, err = state.DecodeJSON(data) // copies what it keeps
 	}
 	return err
 }
+
+// readBuffers hold what is read of session files: a view reads many, and every
+// page of memory that it touches for the first time costs more than the read.
+var readBuffers = sync.Pool{New: func() any { b := make([]byte, 4096); return &b }}
 
 // behind reports whether the journal is not what the session's file has
 // folded: a writer was killed between the two, or is about to write the file.
@@ -130,18 +138,20 @@ func (st *Store) Archived() ([]state.Session, []Problem, error) {
 }
 
 func (st *Store) load(keys []Key) ([]state.Session, []Problem, error) {
-	sessions := make([]state.Session, 0, len(keys))
+	sessions, errs := make([]state.Session, len(keys)), make([]error, len(keys))
+	Parallel(len(keys), func(i int) { sessions[i], errs[i] = st.Load(keys[i]) })
+	n := 0
 	var problems []Problem
-	for _, k := range keys {
-		s, err := st.Load(k)
+	for i, err := range errs {
 		switch {
 		case err == nil:
-			sessions = append(sessions, s)
+			sessions[n] = sessions[i]
+			n++
 		case !errors.Is(err, fs.ErrNotExist): // it may just have been archived
-			problems = append(problems, Problem{k, err})
+			problems = append(problems, Problem{keys[i], err})
 		}
 	}
-	return sessions, problems, nil
+	return sessions[:n], problems, nil
 }
 
 // keys lists the sessions that have a file in dir.
