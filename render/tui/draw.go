@@ -43,7 +43,7 @@ func (m *model) screen() []string {
 	var body []string
 	switch {
 	case m.help:
-		body = m.helpLines(l.list)
+		body = m.helpLines(l)
 	case len(m.rows) == 0:
 		body = m.emptyLines(l)
 	default:
@@ -65,7 +65,7 @@ func (m *model) screen() []string {
 
 // withPeek puts the peek panel beside or below the list.
 func (m *model) withPeek(body []string, l layout) []string {
-	if !m.peek || m.help {
+	if !m.peek || m.help { // help has the screen to itself
 		return body
 	}
 	panel := m.peekLines(l)
@@ -318,13 +318,24 @@ func (m *model) emptyLines(l layout) []string {
 	return lines
 }
 
-// helpLines is the table of keys.
-func (m *model) helpLines(width int) []string {
+// helpLines is the table of keys, in two columns where one is too long.
+func (m *model) helpLines(l layout) []string {
 	var lines []string
 	for _, b := range bindings() {
 		lines = append(lines, "  "+m.pal.paint(keycap, fit(b.show, 8, false), false)+b.help)
 	}
-	lines = append(lines, "", "  "+m.pal.paint(dim, "The mouse: a click selects, another jumps, the right button", false),
-		"  "+m.pal.paint(dim, "peeks, the wheel scrolls.", false), "")
+	lines = append(lines, "", "  "+m.pal.paint(dim, "a click selects, another jumps;", false),
+		"  "+m.pal.paint(dim, "the right button peeks", false))
+	if half := (len(lines) + 1) / 2; len(lines) > l.body && l.list >= 2*helpWidth {
+		for i := range half {
+			if half+i < len(lines) {
+				lines[i] = fit(lines[i], helpWidth, false) + lines[half+i]
+			}
+		}
+		lines = lines[:half]
+	}
 	return lines
 }
+
+// helpWidth is over the longest line of the help.
+const helpWidth = 52

@@ -37,7 +37,7 @@ func (m *model) layout() layout {
 		l.foot = 0
 	}
 	l.body = max(1, m.height-l.head-l.foot)
-	if !m.peek {
+	if !m.peek || m.help {
 		return l
 	}
 	if l.side = m.width >= sideWidth; l.side {
