@@ -22,20 +22,14 @@ import (
 	"beckon/state"
 	"beckon/state/evidence"
 	"beckon/state/store"
-	"beckon/testdata"
 )
 
 type replayCmd struct {
 	Files []string `arg:"" name:"file" help:"Recordings to play side by side."`
 	Speed float64  `default:"1" help:"How many times faster than it happened; 0 does not wait at all."`
 	Dir   string   `help:"Scratch state directory to play into; kept afterwards (default: a temporary one)." placeholder:"DIR"`
+	Until float64  `help:"Stop after so many seconds of the recordings." placeholder:"S"`
 	Watch bool     `help:"Play on the screen of watch."`
-}
-
-type demoCmd struct {
-	Speed float64 `default:"1" help:"How many times faster than it happened; 0 does not wait at all."`
-	Dir   string  `help:"Scratch state directory to play into; kept afterwards (default: a temporary one)." placeholder:"DIR"`
-	List  bool    `help:"Print the list whenever it changes, as is done when the output is no terminal."`
 }
 
 func (c *replayCmd) Run(a *app) error {
@@ -52,28 +46,7 @@ func (c *replayCmd) Run(a *app) error {
 		}
 		tracks = append(tracks, t)
 	}
-	return a.play(tracks, c.Speed, c.Dir, c.Watch)
-}
-
-// demoTracks are the recordings of the demo: a bit of everything that a day
-// with an agent brings.
-var demoTracks = []string{"perm_yes", "ask", "subbg", "bg", "perm_no", "overload", "bash", "esc_tool"}
-
-func (c *demoCmd) Run(a *app) error {
-	var tracks []track
-	for _, name := range demoTracks {
-		path := "recordings/2.1.329/" + name + ".jsonl"
-		f, err := testdata.Recordings.Open(path)
-		if err != nil {
-			return err
-		}
-		t, err := newTrack(path, f)
-		if err != nil {
-			return err
-		}
-		tracks = append(tracks, t)
-	}
-	return a.play(tracks, c.Speed, c.Dir, !c.List && a.width() > 0)
+	return a.play(tracks, playing{speed: c.Speed, until: c.Until, dir: c.Dir, screen: c.Watch})
 }
 
 // track is one recording under play.
@@ -82,6 +55,7 @@ type track struct {
 	steps    []recording.Step
 	ever     []recording.Registry // every record that it holds, to know the processes by
 	registry []recording.Registry // as it is at the moment
+	scene    scene
 }
 
 func newTrack(path string, r io.Reader) (track, error) {
@@ -104,7 +78,7 @@ type player struct {
 	tracks []track
 	start  event.Millis // the wall time that every track's first step is moved to
 	shown  string       // the list as printed last
-	quiet  bool         // print nothing: a screen follows the directory
+	playing
 }
 
 // moment is one step of one track.
@@ -114,12 +88,24 @@ type moment struct {
 	at    int64 // ms from the first moment
 }
 
-// play feeds the tracks through the real store, in their own timing divided by
-// speed, and prints the list whenever it changes, or shows them on a screen.
-func (a *app) play(tracks []track, speed float64, dir string, screen bool) error {
-	if speed < 0 {
-		return usageError{fmt.Errorf("--speed %g: must not be negative", speed)}
+// playing is how recordings are played.
+type playing struct {
+	speed  float64 // times faster than it happened; 0 does not wait at all
+	until  float64 // stop after so many seconds of the recordings; 0 means their end
+	dir    string  // state directory; empty for a temporary one
+	screen bool    // show the screen of watch, instead of the list
+}
+
+// play feeds the tracks through the real store, in their own timing, and
+// prints the list whenever it changes, or shows them on a screen.
+func (a *app) play(tracks []track, how playing) error {
+	if how.speed < 0 {
+		return usageError{fmt.Errorf("--speed %g: must not be negative", how.speed)}
 	}
+	if how.until < 0 {
+		return usageError{fmt.Errorf("--until %g: must not be negative", how.until)}
+	}
+	dir := how.dir
 	if dir == "" {
 		tmp, err := os.MkdirTemp("", "beckon-replay-")
 		if err != nil {
@@ -130,13 +116,13 @@ func (a *app) play(tracks []track, speed float64, dir string, screen bool) error
 	} else if err := scratch(dir); err != nil {
 		return err
 	}
-	p := &player{a: a, st: store.Open(dir), tracks: tracks, start: event.Millis(time.Now().UnixMilli()), quiet: screen}
+	p := &player{a: a, st: store.Open(dir), tracks: tracks, start: event.Millis(time.Now().UnixMilli()), playing: how}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if screen {
-		return p.onScreen(ctx, speed)
+	if how.screen {
+		return p.onScreen(ctx)
 	}
-	return p.run(ctx, speed)
+	return p.run(ctx)
 }
 
 // scratch refuses a directory that holds sessions of its own.
@@ -154,12 +140,12 @@ func scratch(dir string) error {
 	return nil
 }
 
-func (p *player) run(ctx context.Context, speed float64) error {
+func (p *player) run(ctx context.Context) error {
 	moments := p.moments()
 	began := time.Now()
 	for _, m := range moments {
-		if speed > 0 {
-			due := began.Add(time.Duration(float64(m.at) / speed * float64(time.Millisecond)))
+		if p.speed > 0 {
+			due := began.Add(time.Duration(float64(m.at) / p.speed * float64(time.Millisecond)))
 			select {
 			case <-time.After(time.Until(due)):
 			case <-ctx.Done():
@@ -169,10 +155,17 @@ func (p *player) run(ctx context.Context, speed float64) error {
 			return nil
 		}
 		if err := p.do(m); err != nil {
-			return fmt.Errorf("%s at %d ms: %w", p.tracks[m.track].name, m.step.T, err)
+			return fmt.Errorf("%s at %d ms: %w", p.name(m), m.at, err)
 		}
 	}
 	return nil
+}
+
+func (p *player) name(m moment) string {
+	if m.track < 0 {
+		return "the end"
+	}
+	return p.tracks[m.track].name
 }
 
 // lookAgain is when a registry status is looked at a second time, in ms. It is
@@ -187,7 +180,7 @@ func (p *player) moments() []moment {
 			if s.Kind == "start" {
 				continue
 			}
-			m := moment{track: i, step: s, at: s.T - t.steps[0].T}
+			m := moment{track: i, step: s, at: s.T - t.began()}
 			all = append(all, m)
 			if s.Kind == "registry" { // look again once the status has stood long enough to be believed
 				m.at += lookAgain
@@ -196,15 +189,26 @@ func (p *player) moments() []moment {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b moment) int { return cmp.Compare(a.at, b.at) })
+	if p.until > 0 {
+		end := int64(p.until * 1000)
+		all = slices.DeleteFunc(all, func(m moment) bool { return m.at > end })
+		all = append(all, moment{track: -1, at: end})
+	}
 	return all
 }
+
+// began is the time in a track at which the play begins.
+func (t *track) began() int64 { return t.steps[0].T - t.scene.after }
 
 // do plays one moment and prints the list if it changed.
 func (p *player) do(m moment) error {
 	now := p.start + event.Millis(m.at)
+	if m.track < 0 { // nothing but time has passed
+		return errors.Join(p.stage(now), p.show(now))
+	}
 	t := &p.tracks[m.track]
 	shift := now - m.step.At
-	if again := m.at - (m.step.T - t.steps[0].T); again > 0 {
+	if again := m.at - (m.step.T - t.began()); again > 0 {
 		shift -= event.Millis(again)
 	} else if m.step.Kind == "registry" {
 		t.registry = slices.Clone(m.step.Registry)
@@ -227,9 +231,6 @@ func (p *player) do(m moment) error {
 		if err := p.hook(t, m.step, now); err != nil {
 			return err
 		}
-	}
-	if p.quiet {
-		return nil
 	}
 	return p.show(now)
 }
@@ -266,15 +267,19 @@ func (p *player) hook(t *track, step recording.Step, now event.Millis) error {
 	if e.SessionID == "" {
 		return errors.New("payload has no session_id")
 	}
+	t.scene.stage(&e)
 	_, err = p.st.Fold(store.KeyOf(e.SessionID), store.Update{
 		Change: state.Change{At: now, Event: &e},
-		Origin: func() *event.Origin { return step.Origin(t.ever, e.Cwd) },
+		Origin: func() *event.Origin { return t.scene.origin(step.Origin(t.ever, e.Cwd)) },
 	})
 	return err
 }
 
 // show prints the list if it differs from what was printed last.
 func (p *player) show(now event.Millis) error {
+	if p.screen {
+		return nil // it follows the directory
+	}
 	seen, _, err := evidence.NewReader(p.st, "").Look(now, false)
 	if err != nil {
 		return err

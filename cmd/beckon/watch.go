@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -17,6 +16,7 @@ import (
 	"beckon/render/tui"
 	"beckon/state"
 	"beckon/state/evidence"
+	"beckon/state/store"
 
 	"github.com/charmbracelet/colorprofile"
 )
@@ -82,6 +82,7 @@ func (a *app) watchOptions() tui.Options {
 	look := &looker{a: a, r: a.reader().Keep()}
 	return tui.Options{
 		Look: look.look, Dirs: []string{a.st.SessionsDir(), filepath.Join(a.claudeDir(), "sessions")}, Output: a.stdout,
+		Recent:   a.recentTurns,
 		MarkSeen: func(r render.Row) error { return a.actOn(r, state.Action{Kind: state.ActSeen}) },
 		Remove:   func(r render.Row) error { return a.actOn(r, state.Action{Kind: state.ActRemove}) },
 		Backburner: func(r render.Row, until time.Time, off bool) error {
@@ -107,6 +108,29 @@ func (a *app) actOn(r render.Row, action state.Action) error {
 		return fmt.Errorf("session %q: its hooks were not heard yet, so nothing can be noted of it", r.SessionID)
 	}
 	return a.act(v, action)
+}
+
+// Of a session's turns the screen shows the last recentTurns, and of its
+// journal it reads about the last recentLines lines for them.
+const (
+	recentTurns = 8
+	recentLines = 1000
+)
+
+func (a *app) recentTurns(r render.Row, seq int64) []tui.Line {
+	var lines []tui.Line
+	// A journal that cannot be read shows no turns; the row's own problem is told.
+	_ = a.st.Turns(store.KeyOf(r.SessionID), max(0, seq-recentLines), func(t store.Turn) {
+		who := "agent"
+		if t.Actor == state.SpeakerUser {
+			who = "you"
+		}
+		if len(lines) == recentTurns {
+			lines = append(lines[:0], lines[1:]...)
+		}
+		lines = append(lines, tui.Line{At: clock(t.At), Who: who, Text: t.Text})
+	})
+	return lines
 }
 
 // looker looks again and again, and keeps what did not change.
@@ -136,50 +160,4 @@ func (l *looker) look() (tui.Snapshot, error) {
 		s.Problem = fmt.Sprintf("%d session files cannot be read; see %s", len(problems), l.a.st.LogFile())
 	}
 	return s, nil
-}
-
-// onScreen plays while the screen of watch follows the scratch directory. When
-// the recordings are over, time goes on until the user leaves.
-func (p *player) onScreen(ctx context.Context, speed float64) error {
-	a := *p.a
-	a.st = p.st
-	opt := a.watchOptions()
-	choice, err := a.colorChoice("")
-	if err != nil {
-		return err
-	}
-	opt.Color, opt.Title = a.color(choice), "beckon demo"
-	opt.Dirs = []string{p.st.Dir, p.st.SessionsDir()}
-	if err := p.stage(p.start); err != nil {
-		return err
-	}
-	ctx, stop := context.WithCancel(ctx)
-	played := make(chan error, 1)
-	go func() { played <- p.playOn(ctx, speed) }()
-	err = tui.Run(ctx, opt)
-	stop()
-	return errors.Join(err, <-played)
-}
-
-// playOn plays, then lets a second pass every second.
-func (p *player) playOn(ctx context.Context, speed float64) error {
-	if err := p.run(ctx, speed); err != nil {
-		return err
-	}
-	var end int64
-	if all := p.moments(); len(all) > 0 {
-		end = all[len(all)-1].at
-	}
-	now := p.start + event.Millis(end)
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(time.Second):
-		}
-		now += 1000
-		if err := p.stage(now); err != nil {
-			return err
-		}
-	}
 }

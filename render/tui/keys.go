@@ -235,7 +235,8 @@ func (m *model) recall() tea.Cmd {
 		return nil
 	}
 	row := *r
-	return func() tea.Msg { return recentMsg{keyOf(&row), m.opt.Recent(row)} }
+	v, _ := m.seen(r)
+	return func() tea.Msg { return recentMsg{keyOf(&row), m.opt.Recent(row, v.Session.Seq)} }
 }
 
 // prompt is a line that is being typed at the foot of the screen.

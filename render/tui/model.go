@@ -120,6 +120,7 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 		m.background(msg.IsDark())
 	case lookMsg:
 		m.look(msg)
+		return m.recall()
 	case sourceMsg:
 		m.answer(msg)
 	case recentMsg:

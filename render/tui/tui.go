@@ -63,8 +63,9 @@ type Options struct {
 	Backburner func(r render.Row, until time.Time, off bool) error
 	MarkSeen   func(render.Row) error
 	Remove     func(render.Row) error
-	// Recent returns a session's newest turns, the oldest first.
-	Recent func(render.Row) []Line
+	// Recent returns a session's newest turns, the oldest first. seq is the
+	// session's newest journal line, 0 when that is not known.
+	Recent func(r render.Row, seq int64) []Line
 
 	Order    Order
 	Grouping Grouping

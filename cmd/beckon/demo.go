@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"beckon/event"
+	"beckon/render/tui"
+	"beckon/testdata"
+)
+
+type demoCmd struct {
+	Speed float64 `default:"1" help:"How many times faster than it happened; 0 does not wait at all."`
+	Dir   string  `help:"Scratch state directory to play into; kept afterwards (default: a temporary one)." placeholder:"DIR"`
+	Until float64 `help:"Stop after so many seconds." placeholder:"S"`
+	List  bool    `help:"Print the list whenever it changes, as is done when the output is no terminal."`
+}
+
+// scene is what the demo changes about a recording, so that it looks like a
+// day's work: what happens, and when, is the real client's. The recordings'
+// own prompts are commands to the server that played the model.
+type scene struct {
+	recording       string
+	after           int64  // ms later than the others
+	project, branch string // where it happens, by another name
+	asked           string // the prompt, in other words
+}
+
+// scenes are a bit of everything that a day with an agent brings.
+var scenes = []scene{
+	{"perm_yes", 0, "shop", "checkout", "note down what we agreed on"},
+	{"ask", 900, "website", "redesign", "pick a colour for the header, ask me"},
+	{"subbg", 400, "api", "rate-limit", "find out why the tests are slow"},
+	{"bg", 2200, "infra", "main", "start the dev server and watch it"},
+	{"perm_no", 1700, "docs", "main", "write the release notes"},
+	{"overload", 600, "mobile", "push", "why does the build fail on CI?"},
+	{"bash", 0, "shop", "main", "list what changed since yesterday"},
+	{"esc_tool", 300, "data", "import", "load last month's orders again"},
+}
+
+func (c *demoCmd) Run(a *app) error {
+	var tracks []track
+	for _, s := range scenes {
+		path := "recordings/2.1.329/" + s.recording + ".jsonl"
+		f, err := testdata.Recordings.Open(path)
+		if err != nil {
+			return err
+		}
+		t, err := newTrack(path, f)
+		if err != nil {
+			return err
+		}
+		t.scene = s
+		tracks = append(tracks, t)
+	}
+	return a.play(tracks, playing{speed: c.Speed, until: c.Until, dir: c.Dir, screen: !c.List && a.width() > 0})
+}
+
+// stage changes a recorded event.
+func (s scene) stage(e *event.Event) {
+	if s.project == "" {
+		return
+	}
+	if e.Cwd != "" {
+		e.Cwd = "/home/you/" + s.project
+	}
+	if e.Kind == event.UserPromptSubmit && strings.HasPrefix(e.Prompt, "lab:") {
+		e.Prompt = s.asked
+	}
+}
+
+// origin changes where a recorded hook ran.
+func (s scene) origin(o *event.Origin) *event.Origin {
+	if s.project != "" {
+		o.Project = "/home/you/" + s.project
+		o.Git = event.Git{Branch: s.branch, Repo: s.project, Worktree: o.Project}
+	}
+	return o
+}
+
+// onScreen plays while the screen of watch follows the scratch directory. When
+// the recordings are over, time goes on until the user leaves.
+func (p *player) onScreen(ctx context.Context) error {
+	a := *p.a
+	a.st = p.st
+	opt := a.watchOptions()
+	choice, err := a.colorChoice("")
+	if err != nil {
+		return err
+	}
+	opt.Color, opt.Title = a.color(choice), "beckon demo"
+	opt.Dirs = []string{filepath.Clean(p.st.Dir), p.st.SessionsDir()}
+	if err := p.stage(p.start); err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	played := make(chan error, 1)
+	go func() { played <- p.playOn(ctx) }()
+	err = tui.Run(ctx, opt)
+	stop()
+	return errors.Join(err, <-played)
+}
+
+// playOn plays, then lets a second pass every second; with an end, time stands
+// still there.
+func (p *player) playOn(ctx context.Context) error {
+	if err := p.run(ctx); err != nil {
+		return err
+	}
+	var end int64
+	if all := p.moments(); len(all) > 0 {
+		end = all[len(all)-1].at
+	}
+	for now := p.start + event.Millis(end); ; {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(time.Second):
+		}
+		if p.until > 0 {
+			continue
+		}
+		now += 1000
+		if err := p.stage(now); err != nil {
+			return err
+		}
+	}
+}

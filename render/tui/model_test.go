@@ -1,0 +1,421 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"beckon/event"
+	"beckon/render"
+	"beckon/state"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+)
+
+const t0 = event.Millis(1_800_000_000_000)
+
+var start = millis(t0)
+
+// session folds events a second apart, the first at t0.
+func session(id, project string, kinds ...event.Kind) state.Session {
+	var s state.Session
+	for i, k := range kinds {
+		e := event.Event{Agent: "claude-code", Kind: k, Name: string(k), SessionID: id, At: t0 + event.Millis(i)*1000,
+			Cwd: "/home/u/" + project, Prompt: "do the thing", Reason: "rate_limit", Message: "It is all done.", HasBackground: k == event.Stop,
+			Tool: event.Tool{Name: "Bash", UseID: "t1", Hash: "h", Summary: "Bash: make " + id}}
+		if k == event.PermissionRequest {
+			e.Tool.UseID = ""
+		}
+		if i == 0 {
+			e.Origin = &event.Origin{Seat: "seat-" + id, Host: "here", Project: "/home/u/" + project, Git: event.Git{Branch: "main", Repo: project}}
+		}
+		s = state.Apply(s, state.Change{Seq: int64(i + 1), At: e.At, Event: &e})
+	}
+	return s
+}
+
+var (
+	asks  = []event.Kind{event.SessionStart, event.UserPromptSubmit, event.PreToolUse, event.PermissionRequest}
+	works = []event.Kind{event.SessionStart, event.UserPromptSubmit, event.PreToolUse}
+	fails = []event.Kind{event.SessionStart, event.UserPromptSubmit, event.StopFailure}
+	done  = []event.Kind{event.SessionStart, event.UserPromptSubmit, event.Stop}
+	fresh = []event.Kind{event.SessionStart}
+	ended = []event.Kind{event.SessionStart, event.UserPromptSubmit, event.Stop, event.SessionEnd}
+)
+
+// snapshot resolves sessions a minute after t0.
+func snapshot(sessions ...state.Session) Snapshot {
+	s := Snapshot{Now: start.Add(time.Minute), Seen: map[string]state.Seen{}}
+	var seen []state.Seen
+	for _, x := range sessions {
+		v := state.Seen{Session: x, Status: state.Resolve(x, state.Evidence{}, t0+60_000)}
+		seen, s.Seen[x.ID] = append(seen, v), v
+	}
+	s.Rows = render.Rows(seen, true)
+	return s
+}
+
+func day() Snapshot {
+	return snapshot(session("s-work", "api", works...), session("s-ask", "shop", asks...), session("s-fail", "web", fails...),
+		session("s-done", "docs", done...), session("s-idle", "infra", fresh...), session("s-end", "old", ended...))
+}
+
+// rig is a model with a clock that stands, and a record of what was done.
+type rig struct {
+	*model
+	t   *testing.T
+	did []string
+}
+
+func newRig(t *testing.T, width, height int, s Snapshot) *rig {
+	t.Helper()
+	r := &rig{t: t}
+	note := func(what string) func(render.Row) error {
+		return func(row render.Row) error { r.did = append(r.did, what+" "+row.SessionID); return nil }
+	}
+	r.model = newModel(Options{
+		Jump:     func(row render.Row) (string, error) { return "went to " + row.SessionID, note("jump")(row) },
+		MarkSeen: note("seen"), Remove: note("remove"),
+		Backburner: func(row render.Row, until time.Time, off bool) error {
+			in := "-"
+			if !until.IsZero() {
+				in = until.Sub(start).String()
+			}
+			r.did = append(r.did, fmt.Sprintf("backburner %s %s %v", row.SessionID, in, off))
+			return nil
+		},
+		Recent: func(render.Row, int64) []Line { return []Line{{start, "you", "an old wish"}} },
+	})
+	r.wall = func() time.Time { return start }
+	r.Update(tea.WindowSizeMsg{Width: width, Height: height})
+	r.Update(lookMsg{snapshot: s})
+	return r
+}
+
+// press presses keys by their names and runs what they ask for.
+func (r *rig) press(names ...string) {
+	r.t.Helper()
+	for _, n := range names {
+		_, cmd := r.Update(key(n))
+		r.settle(cmd)
+	}
+}
+
+func (r *rig) settle(cmd tea.Cmd) {
+	if cmd == nil {
+		return
+	}
+	switch msg := cmd().(type) {
+	case tea.BatchMsg:
+		for _, c := range msg {
+			r.settle(c)
+		}
+	case doneMsg, recentMsg:
+		r.Update(msg)
+	}
+}
+
+func key(name string) tea.KeyPressMsg {
+	special := map[string]rune{"enter": tea.KeyEnter, "esc": tea.KeyEscape, "up": tea.KeyUp, "down": tea.KeyDown, "home": tea.KeyHome, "end": tea.KeyEnd,
+		"pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "backspace": tea.KeyBackspace}
+	if code, ok := special[name]; ok {
+		return tea.KeyPressMsg{Code: code}
+	}
+	if name == "space" {
+		return tea.KeyPressMsg{Code: ' ', Text: " "}
+	}
+	if c, ok := strings.CutPrefix(name, "ctrl+"); ok {
+		return tea.KeyPressMsg{Code: rune(c[0]), Mod: tea.ModCtrl}
+	}
+	return tea.KeyPressMsg{Code: rune(name[0]), Text: name}
+}
+
+// plainScreen is what is on the screen, colours left out.
+func (r *rig) plainScreen() string { return ansi.Strip(r.View().Content) }
+
+func (r *rig) wantOn(parts ...string) {
+	r.t.Helper()
+	for _, p := range parts {
+		if !strings.Contains(r.plainScreen(), p) {
+			r.t.Errorf("the screen lacks %q:\n%s", p, r.plainScreen())
+		}
+	}
+}
+
+func (r *rig) order() (ids []string) {
+	for i := range r.rows {
+		ids = append(ids, r.rows[i].SessionID)
+	}
+	return ids
+}
+
+func TestGroupsComeByNeed(t *testing.T) {
+	r := newRig(t, 100, 30, day())
+	want := []string{"s-fail", "s-ask", "s-work", "s-done", "s-idle", "s-end"} // the failure is older than the wait
+	if got := r.order(); !slices.Equal(got, want) {
+		t.Errorf("order %q, want %q", got, want)
+	}
+	at := 0
+	for _, h := range []string{"NEEDS YOU 2", "WORKING 1", "DONE 1", "IDLE 1", "ENDED 1"} {
+		i := strings.Index(r.plainScreen()[at:], h)
+		if i < 0 {
+			t.Fatalf("no heading %q after the one before:\n%s", h, r.plainScreen())
+		}
+		at += i
+	}
+	r.wantOn("2 need you", "Bash: make s-ask", "57s", "rate limit")
+}
+
+func TestEveryKeyDoesWhatHelpSays(t *testing.T) {
+	r := newRig(t, 100, 30, day())
+	r.press("j", "enter", "d")
+	r.press("end", "x")
+	r.press("home", "x") // not ended: refused
+	r.wantOn("it has not ended")
+	r.press("b", "2", "h", "enter")
+	r.press("b", "enter")
+	r.press("b", "x", "enter") // no time: asked again
+	r.wantOn("not a time")
+	r.press("esc")
+	want := []string{"jump s-ask", "seen s-ask", "remove s-end", "backburner s-fail 2h0m0s false", "backburner s-fail - false"}
+	if !slices.Equal(r.did, want) {
+		t.Errorf("did %q\nwant %q", r.did, want)
+	}
+	r.press("home", "n", "n")
+	if r.rows[r.cursor].SessionID != "s-fail" {
+		t.Errorf("n went to %q, want around to s-fail", r.rows[r.cursor].SessionID)
+	}
+	r.press("?")
+	for _, b := range bindings() {
+		r.wantOn(b.help)
+	}
+	r.press("j")
+	if r.help || r.cursor != 0 {
+		t.Errorf("a key on help closes it and does nothing else: help %v, cursor %d", r.help, r.cursor)
+	}
+	if _, cmd := r.Update(key("q")); cmd == nil {
+		t.Error("q does not quit")
+	}
+}
+
+func TestBackburnedIsTakenBack(t *testing.T) {
+	s := session("s-aside", "shop", done...)
+	s = state.Apply(s, state.Change{Seq: 9, At: t0 + 9000, Action: &state.Action{Kind: state.ActBackburner}})
+	r := newRig(t, 80, 24, snapshot(s))
+	r.wantOn("BACKBURNER 1")
+	r.press("b")
+	if want := []string{"backburner s-aside - true"}; !slices.Equal(r.did, want) {
+		t.Errorf("did %q, want %q", r.did, want)
+	}
+}
+
+func TestFilterNarrowsAsItIsTyped(t *testing.T) {
+	r := newRig(t, 100, 30, day())
+	r.press("/", "m", "a", "k", "e", "space", "a", "s", "k")
+	if got := r.order(); !slices.Equal(got, []string{"s-ask"}) {
+		t.Errorf("rows %q, want s-ask alone", got)
+	}
+	r.press("enter")
+	r.wantOn("/make ask", "1 of 6")
+	r.press("esc")
+	if len(r.rows) != 6 {
+		t.Errorf("%d rows after Esc, want all", len(r.rows))
+	}
+	r.press("/", "z", "z")
+	r.wantOn("no session has these words")
+	r.press("esc")
+	if len(r.rows) != 6 || r.filter != "" {
+		t.Errorf("%d rows, filter %q: leaving the line puts the old filter back", len(r.rows), r.filter)
+	}
+}
+
+func TestSortAndGrouping(t *testing.T) {
+	r := newRig(t, 100, 30, day())
+	r.press("s")
+	if got := r.order()[:2]; !slices.Equal(got, []string{"s-ask", "s-fail"}) {
+		t.Errorf("prio %q, want the newest need first", got)
+	}
+	r.press("g")
+	r.wantOn("api 1", "by project", "done (new)")
+	r.press("g", "g", "s")
+	r.wantOn("by none", "static")
+}
+
+// The selection stays on its session when rows come, go and change places.
+func TestSelectionStaysOnItsSession(t *testing.T) {
+	r := newRig(t, 100, 30, day())
+	r.press("j") // s-ask
+	r.Update(lookMsg{snapshot: snapshot(session("s-ask", "shop", done...), session("s-new", "api", fails...), session("s-fail", "web", fails...))})
+	if id := r.rows[r.cursor].SessionID; id != "s-ask" {
+		t.Errorf("selected %q, want s-ask where it now is", id)
+	}
+	r.Update(lookMsg{snapshot: snapshot(session("s-new", "api", fails...))})
+	if id := r.rows[r.cursor].SessionID; id != "s-new" {
+		t.Errorf("selected %q, want the row that is left", id)
+	}
+	r.Update(lookMsg{snapshot: snapshot()})
+	r.press("enter", "d", "x", "b", "space", "n", "j", "pgdown")
+	r.wantOn("no sessions")
+}
+
+func TestPeekTellsWhatIsAsked(t *testing.T) {
+	s := session("s-q", "shop", event.SessionStart, event.UserPromptSubmit)
+	e := event.Event{Agent: "claude-code", Kind: event.PermissionRequest, Name: "PermissionRequest", SessionID: "s-q", At: t0 + 5000,
+		Tool: event.Tool{Name: "AskUserQuestion", Hash: "q", Summary: "AskUserQuestion: Which colour?"},
+		Ask: &event.Ask{Questions: []event.Question{{Text: "Which colour?", Header: "Colour",
+			Options: []event.Option{{Label: "Teal", Description: "calm"}, {Label: "Red"}}}}}}
+	s = state.Apply(s, state.Change{Seq: 3, At: e.At, Event: &e})
+	for _, width := range []int{40, 80, 160} {
+		r := newRig(t, width, 40, snapshot(s))
+		r.press("space")
+		r.wantOn("Which colour?", "( ) Teal", "calm", "( ) Red", "do the thing", "an old wish", "s-q")
+		r.press("space")
+		if strings.Contains(r.plainScreen(), "( ) Teal") {
+			t.Error("the second Space does not close the panel")
+		}
+	}
+}
+
+func TestMouse(t *testing.T) {
+	r := newRig(t, 100, 30, day())
+	y := 0
+	for i, l := range strings.Split(r.plainScreen(), "\n") {
+		if strings.Contains(l, "make s-work") {
+			y = i
+		}
+	}
+	click := func(b tea.MouseButton) { _, cmd := r.Update(tea.MouseClickMsg{X: 10, Y: y, Button: b}); r.settle(cmd) }
+	click(tea.MouseLeft)
+	if id := r.rows[r.cursor].SessionID; id != "s-work" || len(r.did) != 0 {
+		t.Fatalf("a click selected %q and did %q", id, r.did)
+	}
+	click(tea.MouseLeft)
+	if !slices.Equal(r.did, []string{"jump s-work"}) {
+		t.Errorf("a second click did %q", r.did)
+	}
+	click(tea.MouseRight)
+	if !r.peek {
+		t.Error("the right button does not peek")
+	}
+	r.Update(tea.MouseWheelMsg{X: 1, Y: 3, Button: tea.MouseWheelDown})
+	if id := r.rows[r.cursor].SessionID; id != "s-end" {
+		t.Errorf("the wheel went to %q", id)
+	}
+	r.Update(tea.MouseClickMsg{X: 1, Y: 999, Button: tea.MouseLeft})
+}
+
+// A row of another host tells its host, and how old it is when the host does
+// not answer; nothing is done to it.
+func TestOtherHosts(t *testing.T) {
+	r := newRig(t, 120, 30, day())
+	r.opt.Sources = []Source{{Name: "box"}}
+	far := snapshot(session("s-far", "ml", asks...)).Rows
+	r.Update(sourceMsg{name: "box", rows: far, at: start})
+	r.wantOn("Bash: make s-far", "box", "here")
+	r.wall = func() time.Time { return start.Add(3 * time.Minute) }
+	r.Update(sourceMsg{name: "box", err: errors.New("no route")})
+	r.wantOn("Bash: make s-far", "box -3m")
+	r.press("/", "s", "-", "f", "a", "r", "enter", "d", "b")
+	r.wantOn("on another host")
+	if len(r.did) != 0 {
+		t.Errorf("did %q to another host's session", r.did)
+	}
+}
+
+// Whatever the size, the picture has that many lines and columns, and nothing
+// in a text gets out of its cell.
+func TestEverySizeHolds(t *testing.T) {
+	evil := session("s-evil", "\x1b]0;pwn\x07shop\u202e", asks...)
+	evil.Prompt.Text = "one\ntwo\x1b[2J\u0000 漢字漢字漢字漢字漢字漢字漢字漢字漢字 👩‍👩‍👧‍👦 end"
+	s := day()
+	for _, more := range snapshot(evil).Rows {
+		s.Rows = append(s.Rows, more)
+	}
+	for _, open := range [][]string{nil, {"space"}, {"?"}, {"b"}, {"/", "x"}, {"g", "space"}} {
+		for _, width := range []int{1, 2, 7, 20, 39, 40, 60, 80, 119, 120, 160, 400} {
+			for _, height := range []int{1, 2, 3, 5, 6, 11, 12, 24, 80} {
+				r := newRig(t, width, height, s)
+				r.press(open...)
+				lines := strings.Split(r.View().Content, "\n")
+				if len(lines) > height {
+					t.Fatalf("%dx%d %q: %d lines", width, height, open, len(lines))
+				}
+				for _, l := range lines {
+					if n := ansi.StringWidth(l); n > width {
+						t.Fatalf("%dx%d %q: a line of %d columns: %q", width, height, open, n, l)
+					}
+					if c := strings.IndexFunc(ansi.Strip(l), func(c rune) bool { return c < ' ' || c == '\u202e' }); c >= 0 {
+						t.Fatalf("%dx%d %q: %q got through", width, height, open, ansi.Strip(l)[c:])
+					}
+				}
+			}
+		}
+	}
+}
+
+// Ages are told anew when their text changes and not before.
+func TestAgesTick(t *testing.T) {
+	r := newRig(t, 80, 24, snapshot(session("s-done", "docs", done...)))
+	if want := start.Add(time.Second); !r.nextAt.Equal(want) { // 58 s old
+		t.Errorf("next change at %v, want %v", r.nextAt, want)
+	}
+	s := snapshot(session("s-done", "docs", done...))
+	s.Now = start.Add(3*time.Minute + 2*time.Second)
+	r = newRig(t, 80, 24, s)
+	if want := start.Add(time.Minute); !r.nextAt.Equal(want) {
+		t.Errorf("next change at %v, want %v", r.nextAt, want)
+	}
+	s.Still = true
+	if r = newRig(t, 80, 24, s); !r.nextAt.IsZero() {
+		t.Errorf("a recording's time stands, yet the screen wakes at %v", r.nextAt)
+	}
+}
+
+func TestUntil(t *testing.T) {
+	for text, want := range map[string]time.Duration{"30m": 30 * time.Minute, "2h": 2 * time.Hour, "1d": 24 * time.Hour, "1d12h": 36 * time.Hour, " 1h30m ": 90 * time.Minute} {
+		if got, ok := until(text, start); !ok || got.Sub(start) != want {
+			t.Errorf("until %q: %v %v, want %v", text, got.Sub(start), ok, want)
+		}
+	}
+	for _, text := range []string{"x", "d", "-1h", "0", "0s", "2x", "99999999d", "1d1d"} {
+		if got, ok := until(text, start); ok {
+			t.Errorf("until %q: %v, want it refused", text, got)
+		}
+	}
+}
+
+// crowd is n sessions of all kinds.
+func crowd(n int) Snapshot {
+	all := [][]event.Kind{asks, works, fails, done, fresh, ended}
+	var sessions []state.Session
+	for i := range n {
+		sessions = append(sessions, session(fmt.Sprintf("s-%03d", i), fmt.Sprintf("project-%d", i%17), all[i%len(all)]...))
+	}
+	return snapshot(sessions...)
+}
+
+// BenchmarkKey500 is a key press with 500 sessions, to the finished frame.
+func BenchmarkKey500(b *testing.B) {
+	m := newModel(Options{Color: true})
+	m.Update(tea.WindowSizeMsg{Width: 160, Height: 60})
+	m.Update(lookMsg{snapshot: crowd(500)})
+	for b.Loop() {
+		m.Update(key("j"))
+		_ = m.View()
+	}
+}
+
+// BenchmarkLook500 is a changed look of 500 sessions, to the finished frame.
+func BenchmarkLook500(b *testing.B) {
+	m := newModel(Options{Color: true})
+	m.Update(tea.WindowSizeMsg{Width: 160, Height: 60})
+	s := crowd(500)
+	for b.Loop() {
+		m.Update(lookMsg{snapshot: s})
+		_ = m.View()
+	}
+}
