@@ -1,0 +1,418 @@
+//go:build linux
+
+package handler
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// deadline is what every fault gets; slack is what a busy machine may add.
+const (
+	deadline = 700 * time.Millisecond
+	slack    = 4 * time.Second
+)
+
+// fault runs h under the deadline and holds it to what this package promises
+// of every handler: back in time, and nothing left behind.
+func fault(t *testing.T, h Handler, c Call) Outcome {
+	t.Helper()
+	mark := fmt.Sprintf("%s-%d", strings.ReplaceAll(t.Name(), "/", "-"), os.Getpid())
+	t.Setenv("HANDLER_FAULT", mark)
+	descriptors, goroutines := openFiles(t), runtime.NumGoroutine()
+	ctx, cancel := context.WithTimeout(t.Context(), deadline)
+	defer cancel()
+	start := time.Now()
+	o := h.Run(ctx, c)
+	if took := time.Since(start); took > deadline+slack {
+		t.Errorf("took %s of %s", took, deadline)
+	}
+	settled(t, "processes", func() (int, int) { return len(marked(mark)), 0 })
+	settled(t, "descriptors", func() (int, int) { return openFiles(t), descriptors })
+	settled(t, "goroutines", func() (int, int) { return runtime.NumGoroutine(), goroutines })
+	return o
+}
+
+// settled waits until no more is there than should be.
+func settled(t *testing.T, what string, count func() (got, want int)) {
+	t.Helper()
+	for end := time.Now().Add(slack); ; time.Sleep(10 * time.Millisecond) {
+		got, want := count()
+		if got <= want {
+			return
+		}
+		if time.Now().After(end) {
+			t.Errorf("%d %s, %d expected", got, what, want)
+			return
+		}
+	}
+}
+
+// marked returns the processes, other than this one, with the mark in their
+// environment; one that has ended and is not waited for has none.
+func marked(mark string) []string {
+	var list []string
+	environs, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, f := range environs {
+		env, _ := os.ReadFile(f)
+		if pid := filepath.Base(filepath.Dir(f)); bytes.Contains(env, []byte("HANDLER_FAULT="+mark+"\x00")) && pid != fmt.Sprint(os.Getpid()) {
+			list = append(list, pid)
+		}
+	}
+	return list
+}
+
+func openFiles(t *testing.T) int {
+	t.Helper()
+	list, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(list)
+}
+
+func sh(t *testing.T, script string) Handler {
+	t.Helper()
+	h, err := NewCommand(CommandConfig{Command: script})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func timedOut(t *testing.T, o Outcome) {
+	t.Helper()
+	if !o.TimedOut || o.Err == nil || o.Decision != Silence || o.Reason != "" || o.Raw != nil {
+		t.Errorf("got %+v", o)
+	}
+}
+
+// The test's own way of counting must see what is left behind.
+func TestFaultsAreSeen(t *testing.T) {
+	t.Setenv("HANDLER_FAULT", "seen")
+	h, _ := NewCommand(CommandConfig{Command: "sleep 5 >/dev/null 2>&1 & echo $!"})
+	o := h.Run(t.Context(), bashCall("ls"))
+	if got := marked("seen"); len(got) != 1 || got[0] != strings.TrimSpace(o.Output) {
+		t.Errorf("a process that detached: %q, want %q", got, o.Output)
+	}
+	if p, err := os.FindProcess(atoi(o.Output)); err == nil {
+		_ = p.Kill()
+	}
+}
+
+func atoi(s string) (n int) { _, _ = fmt.Sscan(s, &n); return n }
+
+func TestFaultCommandHangs(t *testing.T) { timedOut(t, fault(t, sh(t, "sleep 60"), bashCall("ls"))) }
+
+func TestFaultCommandHangsAfterItDecided(t *testing.T) {
+	timedOut(t, fault(t, sh(t, "echo '{}'; echo no >&2; sleep 60; exit 2"), bashCall("ls")))
+}
+
+func TestFaultCommandIgnoresTheSignal(t *testing.T) {
+	timedOut(t, fault(t, sh(t, "trap '' TERM; (trap '' TERM; sleep 60) & sleep 60; sleep 60"), bashCall("ls")))
+}
+
+func TestFaultCommandExitsCleanlyOnTheSignal(t *testing.T) {
+	timedOut(t, fault(t, sh(t, "trap 'exit 0' TERM; sleep 60 & wait"), bashCall("ls")))
+}
+
+func TestFaultCommandOwnTimeout(t *testing.T) {
+	h, err := NewCommand(CommandConfig{Command: "sleep 60", Timeout: 50 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := fault(t, h, bashCall("ls"))
+	timedOut(t, o)
+	if o.Took > deadline+slack/2 {
+		t.Errorf("took %s", o.Took)
+	}
+}
+
+func TestFaultCommandInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	o := sh(t, "sleep 60").Run(ctx, bashCall("ls"))
+	if o.TimedOut || o.Err == nil || !strings.Contains(o.Err.Error(), "interrupted") {
+		t.Errorf("got %+v", o)
+	}
+}
+
+func TestFaultGrandchildHoldsStdout(t *testing.T) {
+	o := fault(t, sh(t, "sleep 60 & echo no >&2; exit 2"), bashCall("ls"))
+	if o.Err != nil || o.Decision != Deny || o.Reason != "no" || o.TimedOut {
+		t.Errorf("got %+v", o)
+	}
+	o = fault(t, sh(t, `sleep 60 & echo '{"systemMessage":"hi"}'`), bashCall("ls"))
+	if o.Err != nil || o.System != "hi" || o.TimedOut {
+		t.Errorf("got %+v", o)
+	}
+}
+
+func TestFaultGrandchildHoldsStdinOnly(t *testing.T) {
+	c := bashCall(strings.Repeat("x", 1<<20)) // more than a pipe holds
+	o := fault(t, sh(t, "exec 3<&0; sleep 2 >/dev/null 2>&1 <&3 & exit 0"), c)
+	if o.Err != nil || o.Decision != Silence || o.Took > 2*time.Second {
+		t.Errorf("got %+v", o)
+	}
+}
+
+func TestFaultCommandDoesNotReadStdin(t *testing.T) {
+	o := fault(t, sh(t, "exec <&-; echo no >&2; exit 2"), bashCall(strings.Repeat("x", 1<<20)))
+	if o.Err != nil || o.Decision != Deny {
+		t.Errorf("got %+v", o)
+	}
+}
+
+func TestFaultCommandPrintsOneGigabyte(t *testing.T) {
+	h := sh(t, "head -c 1073741824 /dev/zero | tr '\\0' x; echo no >&2; exit 2")
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	o := h.Run(ctx, bashCall("ls"))
+	runtime.ReadMemStats(&after)
+	if o.Err != nil || o.Decision != Deny || o.Reason != "no" || len(o.Output) > maxOutput {
+		t.Errorf("error %v, decision %q, reason %q, output %d", o.Err, o.Decision, o.Reason, len(o.Output))
+	}
+	if grown := after.TotalAlloc - before.TotalAlloc; grown > 64<<20 {
+		t.Errorf("allocated %d MiB", grown>>20)
+	}
+}
+
+func TestFaultCommandPrintsForEver(t *testing.T) {
+	timedOut(t, fault(t, sh(t, "yes; exit 2"), bashCall("ls")))
+	timedOut(t, fault(t, sh(t, "yes >&2; exit 2"), bashCall("ls")))
+}
+
+func TestFaultCommandAnswerTooLarge(t *testing.T) {
+	o := fault(t, sh(t, `printf '{"reason":"'; head -c 2000000 /dev/zero | tr '\0' x; printf '"}'`), bashCall("ls"))
+	if o.Err == nil || !strings.Contains(o.Err.Error(), "larger than") {
+		t.Errorf("got error %v", o.Err)
+	}
+}
+
+func TestFaultCommandPrintsGarbage(t *testing.T) {
+	o := fault(t, sh(t, "head -c 100000 /dev/urandom; head -c 1000 /dev/urandom >&2; exit 2"), bashCall("ls"))
+	if o.Err != nil || o.Decision != Deny || len(o.Output) > maxOutput || strings.ToValidUTF8(o.Reason+o.Output, "") != o.Reason+o.Output {
+		t.Errorf("got %v %q", o.Err, o.Decision)
+	}
+}
+
+func TestFaultCommandExits127(t *testing.T) {
+	o := fault(t, sh(t, "/does/not/exist"), bashCall("ls"))
+	if o.Err == nil || o.ExitCode != 127 || o.Decision != Silence {
+		t.Errorf("shell form: %+v", o)
+	}
+	h, err := NewCommand(CommandConfig{Command: "/does/not/exist", Args: []string{"x"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o = fault(t, h, bashCall("ls"))
+	if o.Err == nil || o.ExitCode != -1 || !strings.Contains(o.Err.Error(), `finding "/does/not/exist"`) {
+		t.Errorf("exec form: %+v", o)
+	}
+}
+
+func TestFaultCommandIsKilled(t *testing.T) {
+	o := fault(t, sh(t, "kill -9 $$"), bashCall("ls"))
+	if o.Err == nil || o.ExitCode != -1 || o.TimedOut || !strings.Contains(o.Err.Error(), "killed") {
+		t.Errorf("got %+v", o)
+	}
+	h, err := NewCommand(CommandConfig{Command: "kill -TERM $$", Convention: SimpleConvention})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := fault(t, h, bashCall("ls")); o.Err == nil || o.Decision != Silence {
+		t.Errorf("by the simple convention a signal is no exit code: %+v", o)
+	}
+}
+
+func TestFaultCommandNeverWritesToOurOutputs(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, errs := os.Stdout, os.Stderr
+	os.Stdout, os.Stderr = w, w
+	o := sh(t, "echo out; echo err >&2; echo three >&3").Run(t.Context(), bashCall("ls"))
+	os.Stdout, os.Stderr = out, errs
+	w.Close()
+	if got, _ := io.ReadAll(r); len(got) > 0 || !strings.Contains(o.Output, "out\nerr") {
+		t.Errorf("ours got %q, the outcome %q", got, o.Output)
+	}
+	if tty := sh(t, "exec 2>/dev/null; : </dev/tty && echo terminal").Run(t.Context(), bashCall("ls")); tty.Output != "" {
+		t.Errorf("it has a terminal: %+v", tty)
+	}
+}
+
+// server faults
+
+func fastServer(t *testing.T, url string) Handler {
+	t.Helper()
+	h, err := NewServer(ServerConfig{URL: url, Timeout: 200 * time.Millisecond, Retries: 1, RetryDelay: 10 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// served starts a server that is gone, with all it held, before anything is counted.
+func served(t *testing.T, f http.HandlerFunc) string {
+	t.Helper()
+	s := httptest.NewServer(f)
+	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
+	return s.URL
+}
+
+func TestFaultServerHangs(t *testing.T) {
+	url := served(t, func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		<-r.Context().Done()
+	})
+	o := fault(t, fastServer(t, url), bashCall("ls"))
+	timedOut(t, o)
+	if o.Attempts != 2 {
+		t.Errorf("%d tries", o.Attempts)
+	}
+}
+
+func TestFaultServerDrips(t *testing.T) {
+	url := served(t, func(w http.ResponseWriter, r *http.Request) {
+		for _, b := range []byte(strings.Repeat(" ", 600) + `{"version":"1.0","decision":"allow"}`) {
+			if _, err := w.Write([]byte{b}); err != nil {
+				return
+			}
+			_ = http.NewResponseController(w).Flush()
+			time.Sleep(20 * time.Millisecond)
+		}
+	})
+	timedOut(t, fault(t, fastServer(t, url), bashCall("ls")))
+}
+
+func TestFaultServer500(t *testing.T) {
+	url := served(t, always500)
+	o := fault(t, fastServer(t, url), bashCall("ls"))
+	if o.Err == nil || o.TimedOut || o.Attempts != 2 || !strings.Contains(o.Err.Error(), "answered 500") {
+		t.Errorf("got %+v", o)
+	}
+}
+
+func always500(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }
+
+func TestFaultServer503Then200(t *testing.T) {
+	first := true
+	url := served(t, func(w http.ResponseWriter, _ *http.Request) {
+		if first {
+			first = false
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = io.WriteString(w, `{"version":"1.0","decision":"block","reason":"no"}`)
+	})
+	o := fault(t, fastServer(t, url), bashCall("ls"))
+	if o.Err != nil || o.Decision != Deny || o.Reason != "no" || o.Attempts != 2 {
+		t.Errorf("got %+v", o)
+	}
+}
+
+func TestFaultServerClosesEarly(t *testing.T) {
+	for name, promise := range map[string]string{
+		"before the header": "", "in the header": "HTTP/1.1 200 OK\r\nContent-Le",
+		"in the body": "HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{\"version\":\"1.0\",\"decision\":\"allow\"}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := fault(t, fastServer(t, "http://"+raw200(t, promise)), bashCall("ls"))
+			if o.Err == nil || o.Decision != Silence || o.Attempts != 2 {
+				t.Errorf("got %+v", o)
+			}
+		})
+	}
+}
+
+// raw200 is a server that sends a text to whoever asks, and hangs up.
+func raw200(t *testing.T, text string) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = c.Read(make([]byte, 1<<16))
+			_, _ = io.WriteString(c, text)
+			c.Close()
+		}
+	}()
+	return l.Addr().String()
+}
+
+func TestFaultServerRedirects(t *testing.T) {
+	reached := false
+	other := served(t, func(w http.ResponseWriter, _ *http.Request) {
+		reached = true
+		_, _ = io.WriteString(w, `{"version":"1.0","decision":"allow"}`)
+	})
+	url := served(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, other, http.StatusTemporaryRedirect)
+	})
+	o := fault(t, fastServer(t, url), bashCall("ls"))
+	if o.Err == nil || reached || o.Attempts != 1 || o.Decision != Silence {
+		t.Errorf("reached %t, got %+v", reached, o)
+	}
+}
+
+func TestFaultServerAnswersAGigabyte(t *testing.T) {
+	url := served(t, func(w http.ResponseWriter, _ *http.Request) {
+		for range 1 << 14 {
+			if _, err := w.Write(make([]byte, 1<<16)); err != nil {
+				return
+			}
+		}
+	})
+	o := fault(t, fastServer(t, url), bashCall("ls"))
+	if o.Err == nil || !strings.Contains(o.Err.Error(), "larger than") || o.Attempts != 1 {
+		t.Errorf("got %+v", o)
+	}
+}
+
+func TestFaultServerIsNotThere(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	l.Close()
+	o := fault(t, fastServer(t, "http://"+address), bashCall("ls"))
+	if o.Err == nil || o.Attempts != 2 || !strings.Contains(o.Err.Error(), "refused") {
+		t.Errorf("got %+v", o)
+	}
+}
+
+// Where the context leaves no time for the delay there is no second try, and
+// no waiting for nothing.
+func TestFaultServerNoTimeForAnotherTry(t *testing.T) {
+	h, err := NewServer(ServerDefaults(served(t, always500)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := fault(t, h, bashCall("ls"))
+	if o.Err == nil || o.Attempts != 1 || o.Took >= deadline {
+		t.Errorf("got %+v", o)
+	}
+}
