@@ -63,6 +63,9 @@ func (p process) run(ctx context.Context) ran {
 		return g.end()
 	}
 	if err := cmd.Start(); err != nil {
+		if ctx.Err() != nil {
+			return ran{code: -1}.judge(ctx, true, err)
+		}
 		return ran{code: -1, err: fmt.Errorf("starting %q: %w", p.argv[0], cause(err))}
 	}
 	g.started()
