@@ -131,6 +131,12 @@ var scripts = map[string][]Reply{
 	"badreq":   apiError(400, "invalid_request_error"),
 	"flaky":    {{Status: 529, Error: "overloaded_error"}, say("It worked the second time.")},
 
+	// A question to a judge (event/policy/handler): asked with no tools.
+	"judgeallow":    {say("ALLOW: it only looks.")},
+	"judgeblock":    {say("BLOCK: it deletes the lab.")},
+	"judgecontinue": {say("CONTINUE")},
+	"judgeunsure":   {say("Hard to say. ALLOW, perhaps.")},
+
 	// Not typed by anyone: what the client itself asks for.
 	"continued": {say("Survived the compaction.")},
 	"notified":  {say("Noted: the background work ended.")},

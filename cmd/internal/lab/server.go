@@ -230,7 +230,8 @@ type place struct {
 }
 
 // place finds the newest user text that names a script. A request that offers
-// no tools is the client's own (a title, say), unless it asks for a summary.
+// no tools is the client's own (a title, say), unless it asks for a summary or
+// a judgement.
 func (r request) place() place {
 	p := place{word: "plain"}
 	for i := len(r.Messages) - 1; i >= 0; i-- {
@@ -247,7 +248,7 @@ func (r request) place() place {
 			break
 		}
 	}
-	if len(r.Tools) == 0 && p.word != "summary" {
+	if len(r.Tools) == 0 && p.word != "summary" && !strings.HasPrefix(p.word, "judge") {
 		p.word = "aside"
 	}
 	p.id = fmt.Sprintln(p.word, p.args, p.step, len(r.Messages))

@@ -1,0 +1,106 @@
+//go:build unix
+
+package lab
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"beckon/event/policy/handler"
+)
+
+// judgements is what a prompt handler must make of the judge scripts.
+var judgements = map[string]struct {
+	decision handler.Decision
+	reason   string
+	fails    bool
+}{
+	"judgeallow":    {decision: handler.Allow, reason: "it only looks."},
+	"judgeblock":    {decision: handler.Deny, reason: "it deletes the lab."},
+	"judgecontinue": {decision: handler.Continue},
+	"judgeunsure":   {fails: true},
+}
+
+func judge(t *testing.T, word string, c handler.PromptConfig) handler.Outcome {
+	t.Helper()
+	c.Prompt, c.Timeout = "lab:"+word+"\nIs this safe? $COMMAND", time.Minute
+	h, err := handler.NewPrompt(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	input := []byte(`{"command":"ls"}`)
+	payload, _ := json.Marshal(map[string]any{"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": json.RawMessage(input)})
+	return h.Run(context.Background(), handler.Call{Event: "PreToolUse", ToolName: "Bash", ToolInput: input, Payload: payload})
+}
+
+func checkJudgement(t *testing.T, word string, o handler.Outcome) {
+	t.Helper()
+	want := judgements[word]
+	if o.Decision != want.decision || o.Reason != want.reason || (o.Err != nil) != want.fails {
+		t.Errorf("%s: got %+v, want %+v", word, o, want)
+	}
+}
+
+func TestPromptByTheMessagesAPI(t *testing.T) {
+	s := NewServer()
+	defer s.Close()
+	for word := range judgements {
+		checkJudgement(t, word, judge(t, word, handler.PromptConfig{Env: []string{"ANTHROPIC_API_KEY=k", "ANTHROPIC_BASE_URL=" + s.URL}}))
+	}
+	if got := s.Requests(); len(got) != len(judgements) || got[0].Path != "/v1/messages" {
+		t.Errorf("asked %+v", got)
+	}
+}
+
+// The client is given its key by a helper in its settings, so that beckon finds
+// none and asks the client. A hook of the user's must not run, or beckon would
+// call itself; the user's and the project's words must not reach the judge.
+func TestPromptByTheClient(t *testing.T) {
+	for _, version := range Pinned {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			l := Start(t, version)
+			ran := filepath.Join(l.Home.Root, "hook-ran")
+			hook := []fields{{"hooks": []fields{{"type": "command", "command": "touch " + ran}}}}
+			if err := writeJSON(filepath.Join(l.Home.Dir, ".claude", "settings.json"), fields{
+				"apiKeyHelper": "echo " + APIKey, "hooks": fields{"UserPromptSubmit": hook, "SessionStart": hook, "Stop": hook},
+			}); err != nil {
+				t.Fatal(err)
+			}
+			for word := range judgements {
+				checkJudgement(t, word, judge(t, word, handler.PromptConfig{Client: l.Client.Path, Env: keyless(l.Home.Env())}))
+			}
+			if _, err := os.Stat(ran); err == nil {
+				t.Error("the user's hook ran")
+			}
+			asked := 0
+			for _, r := range l.Server.Requests() {
+				if !strings.HasPrefix(r.Word, "judge") {
+					continue
+				}
+				asked++
+				if body := string(r.Body); !strings.Contains(body, "You are the judge of one event") || strings.Contains(body, l.Home.Project) {
+					t.Errorf("asked %s", body)
+				}
+			}
+			if asked < len(judgements) {
+				t.Errorf("asked %d times", asked)
+			}
+		})
+	}
+}
+
+func keyless(env []string) []string {
+	var kept []string
+	for _, e := range env {
+		if !strings.HasPrefix(e, "ANTHROPIC_API_KEY=") {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
