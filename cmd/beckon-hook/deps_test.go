@@ -30,6 +30,7 @@ var bannedTrees = map[string]string{
 	"github.com/charmbracelet": "terminal screens belong to the slow program",
 	"beckon/render":            "the hook shows nothing",
 	"beckon/installer":         "the hook installs nothing",
+	"beckon/event/policy":      "answers run commands and ask servers: the slow program's work",
 }
 
 func TestDeps(t *testing.T) {

@@ -1,6 +1,7 @@
 package handler
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -41,7 +42,8 @@ type ran struct {
 //
 // What the program started and left running with an output of ours still open
 // is ended too, soon after the program itself; otherwise it would keep the
-// caller waiting. What has closed both outputs has detached, and stays.
+// caller waiting. What has closed both outputs has detached, and stays; what
+// made a session of its own is out of reach, and only loses the outputs.
 func (p process) run(ctx context.Context) ran {
 	grace := graceTime
 	if end, ok := ctx.Deadline(); ok {
@@ -54,7 +56,7 @@ func (p process) run(ctx context.Context) ran {
 	out, errs := &capped{limit: maxStdout}, &capped{limit: maxStderr}
 	cmd := exec.CommandContext(ctx, p.path)
 	cmd.Args, cmd.Dir, cmd.Env = p.argv, p.dir, p.env
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(string(p.stdin)), out, errs
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(p.stdin), out, errs
 	cmd.WaitDelay = grace
 	g := newGroup(cmd)
 	cancelled := false
