@@ -497,7 +497,7 @@ func TestOneGigabyte(t *testing.T) {
 	if want := int(big.at/int64(block.Len()))*200 + 2; n != want || c.Offset != big.size() || c.Malformed+c.Long != 0 {
 		t.Errorf("%d entries, want %d; %+v", n, want, c)
 	}
-	if most > 64<<20 {
+	if most > 128<<20 { // an eighth of what was read; the collector may lag
 		t.Errorf("the heap grew to %d MiB", most>>20)
 	}
 }
