@@ -42,7 +42,7 @@ func (m *move) kitty() (string, error) {
 	program := m.either("kitten", "kitty")
 	out, err := m.do(Command{Argv: []string{program, "@", "--to", listen, "focus-window", "--match", "id:" + window}})
 	if err != nil && strings.Contains(out, "No matching windows") {
-		return "", fmt.Errorf("kitty has no window %s: %w", window, ErrGone)
+		return "", isGone("kitty has no window %s", window)
 	}
 	return "kitty shows window " + window, m.failed("kitty", out, err)
 }
@@ -59,7 +59,7 @@ func (m *move) wezterm() (string, error) {
 	}
 	out, err := m.do(c)
 	if err != nil && strings.Contains(out, "pane") && strings.Contains(out, "not found") {
-		return "", fmt.Errorf("WezTerm has no pane %s: %w", pane, ErrGone)
+		return "", isGone("WezTerm has no pane %s", pane)
 	}
 	return "WezTerm shows pane " + pane, m.failed("wezterm", out, err)
 }
@@ -80,7 +80,7 @@ func (m *move) zellij() (string, error) {
 	out, err := m.do(c)
 	switch {
 	case strings.Contains(out, "not found"):
-		return "", fmt.Errorf("Zellij session %q has no pane %s: %w", clean(session), pane, ErrGone)
+		return "", isGone("Zellij session %q has no pane %s", clean(session), pane)
 	case err != nil:
 		return "", &ByHand{"Zellij did not do it: " + cmp.Or(firstLine(out), err.Error()), "zellij attach " + quote(session)}
 	}
@@ -120,7 +120,7 @@ func (m *move) appleTerminal() (string, error) {
 	out, err := m.ask(Command{Argv: []string{"ps", "-o", "tty=", "-p", strconv.Itoa(m.row.Process.Pid)}})
 	tty := strings.TrimSpace(out)
 	if err != nil || !strings.HasPrefix(tty, "tty") || strings.Trim(tty, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
-		return "", fmt.Errorf("process %d has no terminal: %w", m.row.Process.Pid, ErrGone)
+		return "", isGone("process %d has no terminal", m.row.Process.Pid)
 	}
 	return m.apple("Terminal", terminalByTTY, "/dev/"+tty)
 }
@@ -133,7 +133,7 @@ func (m *move) apple(app, script, arg string) (string, error) {
 	}
 	out, err := m.do(Command{Argv: []string{"osascript", "-e", script, arg}})
 	if err == nil && strings.TrimSpace(out) == "gone" {
-		return "", fmt.Errorf("%s has no such pane: %w", app, ErrGone)
+		return "", isGone("%s has no such pane", app)
 	}
 	return app + " shows the pane", m.failed("osascript", out, err)
 }

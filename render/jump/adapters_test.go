@@ -184,7 +184,7 @@ func TestNotFromHere(t *testing.T) {
 		{"an id that is a script", sitting("iterm2", `A" & do shell script "x`), "darwin", []string{"osascript"}, "", "", "iTerm2 gave this pane no id", "", false},
 		{"Terminal's tab is closed", sitting("apple-terminal", "A"), "darwin", []string{"osascript", "ps"}, "ps", "", "process 4711 has no terminal", "", true},
 		{"an editor and a relative directory", with(sitting("vscode", ""), func(r *render.Row) { r.Cwd = "--install-extension" }), "linux", []string{"code"}, "", "", "the directory that code has open is not known", "", false},
-		{"the session is over", with(sitting("kitty", "9,4"), func(r *render.Row) { r.State = state.Ended }), "linux", nil, "", "", "session is over", "", true},
+		{"the session is over", with(sitting("kitty", "9,4"), func(r *render.Row) { r.State = state.Ended }), "linux", nil, "", "", "the session is over", "", true},
 		{"its process is gone", with(sitting("kitty", "9,4"), func(r *render.Row) { r.Process.Alive = &dead }), "linux", nil, "", "", "its process has ended", "", true},
 		{"another machine", with(sitting("kitty", "9,4"), func(r *render.Row) { r.Host = "u@build" }), "linux", nil, "", "", "it runs on u@build", "go to that machine", false},
 		{"another host name of this machine", with(sitting("ghostty", ""), func(r *render.Row) { r.Host, r.Process.Alive = "old-name", &alive }), "linux", nil, "", "", "ghostty cannot", "", false},

@@ -28,7 +28,15 @@ const Timeout = 2 * time.Second
 
 // ErrGone marks a target that is not there any more: its process, its
 // multiplexer or its pane.
-var ErrGone = errors.New("pane is gone")
+var ErrGone = errors.New("it is gone")
+
+// gone is an ErrGone that says what is.
+type gone struct{ what string }
+
+func (g gone) Error() string        { return g.what }
+func (g gone) Is(target error) bool { return target == ErrGone }
+
+func isGone(format string, args ...any) error { return gone{fmt.Sprintf(format, args...)} }
 
 // ByHand is the error of a target that cannot be focused from here, though it
 // is there.
@@ -102,9 +110,9 @@ func (j *Jumper) reachable(r *render.Row) error {
 	case r.Remote != nil:
 		return &ByHand{fmt.Sprintf("it runs on %s", r.Remote.Name), "ssh -t " + r.Remote.Name + " beckon jump " + quote(r.SessionID)}
 	case !r.State.Live():
-		return fmt.Errorf("session is over: %w", ErrGone)
+		return isGone("the session is over")
 	case alive != nil && !*alive:
-		return fmt.Errorf("its process has ended: %w", ErrGone)
+		return isGone("its process has ended")
 	case alive == nil && r.Host != "" && r.Host != j.Host:
 		return &ByHand{fmt.Sprintf("it runs on %s", clean(r.Host)), "go to that machine; it works in " + where(r)}
 	}

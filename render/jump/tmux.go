@@ -45,7 +45,7 @@ func (m *move) askTmux(socket string) (*server, error) {
 	argv := append(tmuxArgv(socket), "list-panes", "-a", "-F", paneFormat, ";", "list-clients", "-F", clientFormat)
 	out, err := m.ask(Command{Argv: argv})
 	if err != nil && noServer(out) {
-		return nil, fmt.Errorf("its tmux server has ended: %w", ErrGone)
+		return nil, isGone("its tmux server has ended")
 	}
 	if err != nil {
 		return nil, m.failed("tmux", out, err)
@@ -100,7 +100,7 @@ func (m *move) tmux() (string, error) {
 		return "", err
 	}
 	if t.Server != 0 && s.pid != t.Server {
-		return "", fmt.Errorf("its tmux server has ended, another one is at %s: %w", clean(t.Socket), ErrGone)
+		return "", isGone("its tmux server has ended, another one is at %s", clean(t.Socket))
 	}
 	own := m.caller(s)
 	c, seen := own, own != nil
@@ -109,7 +109,7 @@ func (m *move) tmux() (string, error) {
 	}
 	p := s.find(t.Pane, c)
 	if p == nil {
-		return "", fmt.Errorf("tmux has no pane %s: %w", t.Pane, ErrGone)
+		return "", isGone("tmux has no pane %s", t.Pane)
 	}
 	show := append(tmuxArgv(t.Socket), "select-window", "-t", p.session+":"+p.window, ";", "select-pane", "-t", p.id)
 	if !seen {
