@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 
 	"beckon/event"
 	"beckon/render"
+	"beckon/render/hosts"
 	"beckon/render/term"
 	"beckon/state"
 )
@@ -18,6 +20,7 @@ type listCmd struct {
 	JSON  bool     `name:"json" help:"Print JSON (README: list --json)."`
 	All   bool     `help:"Also list sessions that ended, and the archive."`
 	State []string `help:"Only these states, separated by commas." placeholder:"STATE"`
+	Host  []string `sep:"none" placeholder:"ssh:NAME" help:"Also the sessions of another machine, asked by ssh; can be given more than once."`
 	Color string   `enum:",auto,always,never" default:"" help:"auto, always or never (default: as configured)."`
 }
 
@@ -35,20 +38,57 @@ func (c *listCmd) Run(a *app) error {
 		return err
 	}
 	rows := render.Rows(seen, c.All)
-	if want != nil {
-		rows = slices.DeleteFunc(rows, func(r render.Row) bool { return !slices.Contains(want, r.State) })
-	}
 	if c.JSON {
 		if err := a.busy(rows, now); err != nil {
 			return err
 		}
-		return writeJSON(a.stdout, render.List{Schema: render.ListSchema, GeneratedAt: clock(now), Sessions: rows})
+	}
+	rows, others, err := c.others(a, rows)
+	if err != nil {
+		return err
+	}
+	if want != nil {
+		rows = slices.DeleteFunc(rows, func(r render.Row) bool { return !slices.Contains(want, r.State) })
+	}
+	if c.JSON {
+		return writeJSON(a.stdout, listed{render.List{Schema: render.ListSchema, GeneratedAt: clock(now), Sessions: rows}, others})
 	}
 	if len(rows) == 0 {
 		_, err := fmt.Fprintln(a.stdout, emptyList(c))
 		return err
 	}
 	return term.List(a.stdout, rows, term.Style{Color: a.color(color), Width: a.width(), Now: clock(now)})
+}
+
+// listed is what `list --json` prints when other hosts were asked.
+type listed struct {
+	render.List
+	Hosts []hosts.Status `json:"hosts,omitempty"`
+}
+
+// others adds the sessions of other hosts to the local rows. A host that does
+// not answer is named on stderr, with the age of what is shown of it.
+func (c *listCmd) others(a *app, rows []render.Row) ([]render.Row, []hosts.Status, error) {
+	if len(c.Host) == 0 {
+		return rows, nil, nil
+	}
+	h, err := hosts.Open(a.st, c.Host...)
+	if err != nil {
+		return nil, nil, usageError{err}
+	}
+	h.Poll(context.Background())
+	remote, status := h.Snapshot()
+	for _, st := range status {
+		switch {
+		case !st.Stale:
+		case st.AsOf == nil:
+			fmt.Fprintf(a.stderr, "beckon: asking host %s: %s\n", st.Name, st.Error)
+		default:
+			fmt.Fprintf(a.stderr, "beckon: asking host %s: %s; shown is what it said %s ago\n", st.Name, st.Error, term.Age(time.Since(*st.AsOf)))
+		}
+	}
+	remote = slices.DeleteFunc(remote, func(r render.Row) bool { return !c.All && !r.State.Live() })
+	return hosts.Merge(rows, remote), status, nil
 }
 
 func emptyList(c *listCmd) string {

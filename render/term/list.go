@@ -95,7 +95,11 @@ func cells(r *render.Row, now time.Time) []string {
 	if r.Unseen {
 		name += " (new)"
 	}
-	return []string{l.glyph + " " + name, Age(now.Sub(r.Since)), where(r), r.What() + badges(r), shortID(r.SessionID)}
+	what := r.What() + badges(r)
+	if r.Remote != nil && r.Remote.Stale {
+		what += " [as of " + Age(now.Sub(r.Remote.AsOf)) + " ago]"
+	}
+	return []string{l.glyph + " " + name, Age(now.Sub(r.Since)), where(r), what, shortID(r.SessionID)}
 }
 
 // addContext puts a column before the last one, if any row has what it shows.
@@ -114,6 +118,11 @@ func addContext(table [][]string, rows []render.Row) {
 }
 
 func where(r *render.Row) string {
+	if r.Remote != nil {
+		local := *r
+		local.Remote = nil
+		return r.Remote.Name + ": " + where(&local)
+	}
 	if r.Git != nil && r.Git.Branch != "" {
 		return r.Project + " " + r.Git.Branch
 	}

@@ -1,0 +1,95 @@
+package hosts
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"beckon/render"
+	"beckon/state"
+)
+
+const (
+	maxRows = 1000 // of one host
+	maxText = 2048 // bytes of any one text
+	// skewed is by how much another machine's clock may differ before its times
+	// are moved to ours; the answer's own way takes less than Deadline.
+	skewed = Deadline
+)
+
+// decode reads a host's `list --json` that came at now. Its texts are cleaned,
+// its times are this machine's.
+func decode(data []byte, now time.Time) ([]render.Row, error) {
+	start := bytes.IndexByte(data, '{') // a shell's rc file may print before it
+	if start < 0 {
+		return nil, errors.New("the answer is no list")
+	}
+	var any map[string]any
+	if err := json.NewDecoder(bytes.NewReader(data[start:])).Decode(&any); err != nil {
+		return nil, errors.New("the answer is no list")
+	}
+	tidy, err := json.Marshal(clean(any))
+	if err != nil {
+		return nil, err
+	}
+	var list render.List
+	if err := json.Unmarshal(tidy, &list); err != nil || list.Schema < 1 {
+		return nil, errors.New("the answer is no list that this version reads")
+	}
+	rows := list.Sessions[:min(len(list.Sessions), maxRows)]
+	skew := now.Sub(list.GeneratedAt)
+	for i := range rows {
+		settle(&rows[i])
+		if skew.Abs() > skewed {
+			shift(&rows[i], skew)
+		}
+	}
+	return slices.DeleteFunc(rows, func(r render.Row) bool { return r.SessionID == "" }), nil
+}
+
+// settle gives a row that a stranger wrote the sense that views rely on.
+func settle(r *render.Row) {
+	if !slices.Contains(state.States[:], r.State) {
+		r.Reason = fmt.Sprintf("state %q", r.State)
+		r.State = state.Vague
+	}
+	r.NeedsYou = r.State.NeedsYou()
+	r.Remote = nil
+}
+
+// shift moves a row's times by d.
+func shift(r *render.Row, d time.Duration) {
+	for _, t := range [...]*time.Time{&r.Since, &r.CreatedAt, &r.FirstSeen, &r.UpdatedAt} {
+		*t = t.Add(d)
+	}
+	if r.Turn != nil {
+		r.Turn.StartedAt = r.Turn.StartedAt.Add(d)
+	}
+}
+
+// clean makes every text in v one short line without control characters.
+func clean(v any) any {
+	switch v := v.(type) {
+	case string:
+		s := render.OneLine(v)
+		for n := maxText; len(s) > maxText; n-- {
+			if utf8.RuneStart(s[n]) {
+				s = s[:n]
+			}
+		}
+		return s
+	case []any:
+		for i := range v {
+			v[i] = clean(v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = clean(v[k])
+		}
+	}
+	return v
+}

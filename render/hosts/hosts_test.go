@@ -1,0 +1,206 @@
+package hosts
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"beckon/render"
+	"beckon/state"
+	"beckon/state/store"
+)
+
+var t0 = time.Now().UTC().Truncate(time.Second)
+
+func TestParse(t *testing.T) {
+	for spec, want := range map[string]string{
+		"ssh:build": "build", "ssh:u@build.example.org": "u@build.example.org", "ssh:10.0.0.9": "10.0.0.9",
+		"ssh:u@fe80::1%eth0": "u@fe80::1%eth0", "ssh:my_box-2": "my_box-2",
+	} {
+		if got, err := Parse(spec); got != want || err != nil {
+			t.Errorf("%q: %q, %v", spec, got, err)
+		}
+	}
+	for _, spec := range []string{"", "build", "ssh:", "ssh:-oProxyCommand=x", "ssh:u@-oProxyCommand=x", "ssh:@x", "ssh:u@", "ssh:a b", "ssh:a;b", "ssh:$(id)", "ssh:a\n", "ssh:`id`", "ssh:a'b",
+		"ssh:a/b", `ssh:a\b`, "ssh:ä", "http:x", "ssh:" + strings.Repeat("a", 300)} {
+		if got, err := Parse(spec); err == nil {
+			t.Errorf("%q is taken for host %q", spec, got)
+		}
+	}
+}
+
+// Whatever Parse takes is one plain word after "--".
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"ssh:build", "ssh:-x", "ssh:u@h", "ssh:a b"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, spec string) {
+		name, err := Parse(spec)
+		if err != nil {
+			return
+		}
+		args := arguments(name)
+		i := slices.Index(args, "--")
+		if name == "" || name[0] == '-' || strings.Contains(name, "@-") || strings.ContainsAny(name, " \t\r\n'\"`$;&|<>()*?!#~\\/=") || args[i+1] != name || args[i+2] != listing || len(args) != i+3 {
+			t.Fatalf("%q became %q", spec, args)
+		}
+	})
+}
+
+// machine is another machine that answers by a function.
+func machine(t *testing.T, dir string, answer func(name string) ([]byte, error), names ...string) (*Hosts, *time.Time) {
+	t.Helper()
+	var specs []string
+	for _, n := range names {
+		specs = append(specs, "ssh:"+n)
+	}
+	h, err := Open(store.Open(dir), specs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := t0
+	h.now = func() time.Time { return now }
+	h.ask = func(_ context.Context, name string) ([]byte, error) { return answer(name) }
+	return h, &now
+}
+
+func list(at time.Time, rows ...render.Row) []byte {
+	data, err := json.MarshalIndent(render.List{Schema: 1, GeneratedAt: at, Sessions: rows}, "", "  ")
+	if err != nil {
+		panic(err)
+	}
+	return data
+}
+
+func session(id string, st state.State, since time.Time) render.Row {
+	return render.Row{SessionID: id, SeatID: "s" + id, State: st, NeedsYou: st.NeedsYou(), Since: since, Project: "shop"}
+}
+
+// Row F7: a host's sessions are listed with its name; when it goes away they
+// stay, marked as stale, also for the next program that looks.
+func TestAnswersAreKept(t *testing.T) {
+	dir := t.TempDir()
+	up := true
+	answer := func(name string) ([]byte, error) {
+		if name == "b" || !up {
+			return nil, errors.New("connect to host: refused")
+		}
+		return append([]byte("Welcome!\n"), list(t0, session("one", state.Permission, t0.Add(-time.Minute)))...), nil
+	}
+	h, now := machine(t, dir, answer, "a", "b", "a")
+	rows, status := h.Snapshot()
+	if len(rows) != 0 || len(status) != 2 || !status[0].Stale {
+		t.Fatalf("before anybody was asked: %v, %+v", rows, status)
+	}
+	h.Poll(context.Background())
+	rows, status = h.Snapshot()
+	if len(rows) != 1 || rows[0].Remote == nil || *rows[0].Remote != (render.Remote{Name: "a", AsOf: t0}) || !rows[0].NeedsYou {
+		t.Errorf("rows %+v", rows)
+	}
+	if status[0].Stale || status[0].Error != "" || !status[1].Stale || status[1].Error != "connect to host: refused" || status[1].AsOf != nil {
+		t.Errorf("status %+v", status)
+	}
+	up = false
+	*now = t0.Add(time.Hour)
+	h.Poll(context.Background())
+	if rows, status = h.Snapshot(); len(rows) != 1 || !rows[0].Remote.Stale || !status[0].AsOf.Equal(t0) || status[0].Error == "" {
+		t.Errorf("an hour later: %+v, %+v", rows, status)
+	}
+
+	next, _ := machine(t, dir, answer, "a")
+	if rows, status = next.Snapshot(); len(rows) != 1 || !rows[0].Remote.Stale || !status[0].Stale || !rows[0].Remote.AsOf.Equal(t0) {
+		t.Errorf("the next program: %+v, %+v", rows, status)
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, "hosts", "*"))
+	info, err := os.Stat(files[0])
+	if len(files) != 1 || err != nil || info.Mode().Perm()&0o077 != 0 {
+		t.Errorf("kept as %q, %v", files, err)
+	}
+}
+
+// What another machine says is untrusted: it cannot draw on this screen, nor
+// invent states.
+func TestAnswersAreCleaned(t *testing.T) {
+	row := session("one\x1b[2J", "celebrating", t0)
+	row.NeedsYou, row.Title, row.Host = true, "a\x1b]0;x\x07b\u009b31mc\nd", strings.Repeat("ä", 5000)
+	row.Tool = &render.Tool{Name: "Ba\rsh"}
+	row.Remote = &render.Remote{Name: "other"}
+	rows, err := decode(list(t0, row), t0)
+	if err != nil || len(rows) != 1 {
+		t.Fatal(rows, err)
+	}
+	got, _ := json.Marshal(rows)
+	if strings.ContainsAny(string(got), "\x1b\x07\r\u009b") || strings.Contains(string(got), `\u001b`) {
+		t.Errorf("kept %q", got)
+	}
+	r := rows[0]
+	if r.State != state.Vague || r.NeedsYou || r.Remote != nil || r.Tool.Name != "Ba sh" || len(r.Host) > maxText {
+		t.Errorf("kept %+v", r)
+	}
+	for _, bad := range []string{"", "{}", "[]", "motd {", `{"schema":0,"sessions":[]}`, `{"schema":1,"sessions":7}`, `null`} {
+		if rows, err := decode([]byte(bad), t0); err == nil {
+			t.Errorf("%q is read as %v", bad, rows)
+		}
+	}
+}
+
+// A clock that is wrong there does not make a wait longer here.
+func TestOtherClocks(t *testing.T) {
+	const wrong = 3 * time.Hour
+	row := session("one", state.Permission, t0.Add(-time.Minute-wrong))
+	row.Turn = &render.Turn{StartedAt: t0.Add(-2*time.Minute - wrong)}
+	rows, err := decode(list(t0.Add(-wrong), row), t0)
+	if err != nil || !rows[0].Since.Equal(t0.Add(-time.Minute)) || !rows[0].Turn.StartedAt.Equal(t0.Add(-2*time.Minute)) {
+		t.Errorf("since %v, %v", rows[0].Since, err)
+	}
+	near, err := decode(list(t0.Add(-time.Second), session("one", state.Permission, t0.Add(-time.Minute))), t0)
+	if err != nil || !near[0].Since.Equal(t0.Add(-time.Minute)) {
+		t.Errorf("since %v, %v", near[0].Since, err)
+	}
+}
+
+func TestMerge(t *testing.T) {
+	local := []render.Row{session("here", state.Idle, t0), session("both", state.Permission, t0)}
+	remote := []render.Row{session("both", state.Idle, t0), session("there", state.Permission, t0.Add(-time.Hour))}
+	remote[0].Remote, remote[1].Remote = &render.Remote{Name: "a"}, &render.Remote{Name: "a"}
+	var got []string
+	for _, r := range Merge(local, remote) {
+		got = append(got, fmt.Sprint(r.SessionID, r.Remote != nil))
+	}
+	if s := strings.Join(got, " "); s != "theretrue bothfalse herefalse" {
+		t.Errorf("merged %s", s)
+	}
+}
+
+// One host that hangs holds neither the others nor the caller, and following
+// ends with its context.
+func TestFollow(t *testing.T) {
+	var asked atomic.Int64
+	h, _ := machine(t, t.TempDir(), nil, "good", "hangs")
+	h.ask = func(ctx context.Context, name string) ([]byte, error) {
+		if name == "hangs" {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		asked.Add(1)
+		return list(t0, session("one", state.Idle, t0)), nil
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	h.Start(ctx, 5*time.Millisecond)
+	for asked.Load() < 3 {
+		<-h.Changed()
+	}
+	if rows, status := h.Snapshot(); len(rows) != 1 || status[0].Stale || !status[1].Stale {
+		t.Errorf("rows %v, status %+v", rows, status)
+	}
+	cancel()
+	h.Wait()
+}

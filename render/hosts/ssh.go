@@ -1,0 +1,96 @@
+package hosts
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+
+	"beckon/render"
+)
+
+// ErrName is wrapped by Parse's errors.
+var ErrName = errors.New("a host is ssh:NAME, where NAME is an alias or [user@]address of ssh's")
+
+// Parse reads a host as the command line gives it, "ssh:NAME", and returns
+// the name. A name has letters, digits and "._-@:%[]" only and begins neither
+// itself nor its host part with a "-": so ssh can take it for nothing else, and
+// a ProxyCommand that has it in is safe.
+func Parse(spec string) (name string, err error) {
+	name, ok := strings.CutPrefix(spec, "ssh:")
+	_, address, at := strings.Cut(name, "@")
+	switch {
+	case !ok, name == "", len(name) > 255, name[0] == '-', name[0] == '@', at && (address == "" || address[0] == '-'):
+		return "", fmt.Errorf("host %q: %w", spec, ErrName)
+	case strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-@:%[]") != "":
+		return "", fmt.Errorf("host %q: %w", spec, ErrName)
+	}
+	return name, nil
+}
+
+// listing is what runs there. It is constant: nothing of ours is quoted into
+// it. sh is named because the user's shell may be another.
+const listing = `exec sh -c 'PATH="$PATH:$HOME/.local/bin:$HOME/go/bin"; exec beckon list --json'`
+
+// maxAnswer bounds what is read of a host's answer.
+const maxAnswer = 8 << 20
+
+// arguments are those of the ssh that asks name: it asks no question of its
+// own, forwards nothing and gives up in time.
+func arguments(name string) []string {
+	return []string{"-T", "-a", "-x", "-o", "BatchMode=yes", "-o", "ConnectTimeout=3", "-o", "ClearAllForwardings=yes", "--", name, listing}
+}
+
+// ask asks one host by ssh.
+func ask(ctx context.Context, name string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "ssh", arguments(name)...)
+	var out, said limited
+	cmd.Stdout, cmd.Stderr = &out, &said
+	cmd.WaitDelay = 100 * time.Millisecond // a ProxyCommand may keep the pipes
+	err := cmd.Run()
+	switch {
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("no answer in %v", Deadline)
+	case out.cut:
+		return nil, errors.New("the answer is too long")
+	case err == nil:
+		return out.Bytes(), nil
+	}
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		return nil, err
+	}
+	if exit.ExitCode() == 127 {
+		return nil, errors.New("beckon is not there")
+	}
+	return nil, errors.New(cmp.Or(lastLine(said.String()), err.Error()))
+}
+
+// lastLine returns the last line that says something: ssh's own warnings come
+// before it.
+func lastLine(s string) string {
+	lines := strings.Split(s, "\n")
+	for i := len(lines) - 1; i >= 0; i-- {
+		if line := render.OneLine(lines[i]); line != "" {
+			return line[:min(len(line), 300)]
+		}
+	}
+	return ""
+}
+
+// limited keeps at most maxAnswer bytes.
+type limited struct {
+	bytes.Buffer
+	cut bool
+}
+
+func (b *limited) Write(p []byte) (int, error) {
+	n := min(len(p), maxAnswer-b.Len())
+	b.cut = b.cut || n < len(p)
+	b.Buffer.Write(p[:n])
+	return len(p), nil
+}
