@@ -46,6 +46,8 @@ type commands struct {
 	Replay     replayCmd     `cmd:"" help:"Play recordings of your own and list them as they change."`
 	Fsck       fsckCmd       `cmd:"" help:"Check the state files against their journals."`
 	Hook       hookCmd       `cmd:"" help:"Fold one hook payload from stdin, as beckon-hook does."`
+	Completion completionCmd `cmd:"" help:"Print the completion script of a shell."`
+	Man        manCmd        `cmd:"" help:"Print the manual page (beckon man | man -l -)."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 	Jump       jumpCmd       `cmd:"" help:"Bring the pane of a session to the front."`
 	Seen       seenCmd       `cmd:"" help:"Note that you looked at a session."`
@@ -81,6 +83,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(s
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Bind(a))
 	if err != nil {
 		return a.fail(err)
+	}
+	if len(args) > 0 && args[0] == "__complete" {
+		return a.runComplete(parser.Model.Node, args[1:])
 	}
 	ctx, err := parser.Parse(args)
 	if code >= 0 { // --help

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"beckon/render"
+	"beckon/state"
+	"beckon/state/store"
+
+	"github.com/alecthomas/kong"
+)
+
+// offer is one word that completes a command line.
+type offer struct{ word, help string }
+
+// complete answers the shells' completion scripts: args are the words of the
+// command line after beckon, up to the one the cursor is in, which may be
+// empty. It prints a word and what it means per line, parted by a tab.
+func (a *app) complete(root *kong.Node, args []string) {
+	if len(args) == 0 {
+		args = []string{""}
+	}
+	for _, o := range offers(root, args, a.sessionOffers) {
+		fmt.Fprintf(a.stdout, "%s\t%s\n", o.word, render.OneLine(o.help))
+	}
+}
+
+// runComplete is the hidden command __complete. It never fails: a shell has
+// no place for its words.
+func (a *app) runComplete(root *kong.Node, args []string) int {
+	if dir, err := store.Dir(a.getenv); err == nil {
+		a.st = store.Open(dir)
+		a.complete(root, args)
+	}
+	return exitOK
+}
+
+// line is a command line read up to the word to complete.
+type line struct {
+	node    *kong.Node
+	flag    *kong.Flag // whose value is to come
+	args    int        // positional arguments given
+	word    string
+	session func() []offer
+}
+
+func offers(root *kong.Node, args []string, sessions func() []offer) []offer {
+	l := line{node: root, session: sessions, word: args[len(args)-1]}
+	for _, w := range args[:len(args)-1] {
+		l.read(w)
+	}
+	var list []offer
+	before := ""
+	if name, _, ok := strings.Cut(l.word, "="); ok && l.flag == nil && strings.HasPrefix(name, "--") {
+		l.flag, before = l.find(name), name+"="
+	}
+	switch {
+	case l.flag != nil:
+		list = l.values(l.flag.Value)
+	case strings.HasPrefix(l.word, "-"):
+		list = l.flags()
+	default:
+		list = l.words()
+	}
+	if l.word == "=" { // bash parts --flag=value into three words
+		l.word = ""
+	}
+	for i := range list {
+		list[i].word = before + list[i].word
+	}
+	return slices.DeleteFunc(list, func(o offer) bool { return !strings.HasPrefix(o.word, l.word) })
+}
+
+// read takes in a word before the one to complete.
+func (l *line) read(w string) {
+	switch {
+	case w == "=" && l.flag != nil:
+	case l.flag != nil:
+		l.flag = nil
+	case strings.HasPrefix(w, "-"):
+		if f := l.find(w); f != nil && !f.IsBool() {
+			l.flag = f
+		}
+	default:
+		i := slices.IndexFunc(l.node.Children, func(n *kong.Node) bool { return n.Name == w })
+		if i < 0 {
+			l.args++
+			return
+		}
+		l.node, l.args = l.node.Children[i], 0
+	}
+}
+
+// scope are the nodes whose flags can be given here: those of the default
+// command too while none is named.
+func (l *line) scope() []*kong.Node {
+	var out []*kong.Node
+	for n := l.node; n != nil; n = n.Parent {
+		out = append(out, n)
+	}
+	if d := l.node.DefaultCmd; d != nil {
+		out = append(out, d)
+	}
+	return out
+}
+
+func (l *line) find(w string) *kong.Flag {
+	for _, n := range l.scope() {
+		for _, f := range n.Flags {
+			if w == "--"+f.Name || f.Short != 0 && w == "-"+string(f.Short) {
+				return f
+			}
+		}
+	}
+	return nil
+}
+
+func (l *line) flags() (list []offer) {
+	for _, n := range l.scope() {
+		for _, f := range n.Flags {
+			if !f.Hidden {
+				list = append(list, offer{"--" + f.Name, f.Help})
+			}
+		}
+	}
+	return list
+}
+
+// words offers commands and positional arguments.
+func (l *line) words() (list []offer) {
+	for _, n := range l.node.Children {
+		if !n.Hidden {
+			list = append(list, offer{n.Name, n.Help})
+		}
+	}
+	if l.args < len(l.node.Positional) {
+		p := l.node.Positional[l.args]
+		if l.node.Name == "jump" {
+			list = append(list, offer{"next", "the next session that wants you"}, offer{"prev", "the one before"}, offer{"last", "the end of the queue"})
+		}
+		list = append(list, l.values(p)...)
+	}
+	return list
+}
+
+// values offers what an argument or a flag may be.
+func (l *line) values(v *kong.Value) (list []offer) {
+	switch {
+	case v.Name == "session":
+		return l.session()
+	case v.Name == "state":
+		for _, s := range state.States {
+			list = append(list, offer{string(s), ""})
+		}
+	default:
+		for _, e := range strings.Split(v.Enum, ",") {
+			if e = strings.TrimSpace(e); e != "" {
+				list = append(list, offer{e, ""})
+			}
+		}
+	}
+	return list
+}
+
+// sessionOffers offers the live sessions, the ones that need you first: by
+// the project's name where it names one alone, and by the beginning of the id.
+// Words that a shell would have to quote are left out.
+func (a *app) sessionOffers() (list []offer) {
+	seen, _, err := a.reader().Look(a.reader().Now(time.Now()), false)
+	if err != nil {
+		return nil
+	}
+	rows := render.Rows(seen, false)
+	times := map[string]int{}
+	for i := range rows {
+		times[strings.ToLower(rows[i].Project)]++
+		times[shortID(rows[i].SessionID)]++
+	}
+	for i := range rows {
+		r := &rows[i]
+		what := string(r.State) + ": " + cmp.Or(r.What(), r.Cwd)
+		if times[strings.ToLower(r.Project)] == 1 && plainWord(r.Project) {
+			list = append(list, offer{r.Project, what})
+		}
+		id := shortID(r.SessionID)
+		if times[id] > 1 {
+			id = r.SessionID
+		}
+		if plainWord(id) {
+			list = append(list, offer{id, strings.TrimSpace(r.Project + " " + what)})
+		}
+	}
+	return list
+}
+
+func plainWord(s string) bool {
+	return s != "" && s[0] != '-' && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.+@") == ""
+}
