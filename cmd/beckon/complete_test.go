@@ -28,13 +28,15 @@ func newDesk(t *testing.T) *desk {
 	t.Helper()
 	dir := t.TempDir()
 	d := &desk{t: t, dir: dir, env: []string{"PATH=" + commandDir(t) + ":" + os.Getenv("PATH"), "HOME=" + dir, "BECKON_STATE_DIR=" + filepath.Join(dir, "state"), "TERM=xterm", "LC_ALL=C.UTF-8"}}
+	at := time.Now().Add(-time.Minute)
 	// Folded here: hooks that one process starts are of one agent, and one row.
 	hook := func(id, project, name, more string) {
 		e, err := event.Parse("", name, fmt.Appendf(nil, `{"session_id":%q,"cwd":"/nowhere/%s"%s}`, id, project, more))
 		if err != nil {
 			t.Fatal(err)
 		}
-		e.At = event.Millis(time.Now().UnixMilli())
+		at = at.Add(time.Second)
+		e.At = event.Millis(at.UnixMilli())
 		if _, err := store.Open(filepath.Join(dir, "state")).Fold(store.KeyOf(id), store.Update{Change: state.Change{At: e.At, Event: &e}}); err != nil {
 			t.Fatal(err)
 		}
