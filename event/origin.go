@@ -61,3 +61,7 @@ type Git struct {
 	Common   string `json:"common,omitempty"`   // the common git directory: equal for all work trees of a repository
 	Linked   bool   `json:"linked,omitempty"`   // Worktree is a linked work tree or submodule
 }
+
+// JudgeDir begins the name of the directory, new each time, in which a policy
+// runs an agent of its own to judge an event. Such an agent is nobody's session.
+const JudgeDir = "beckon-judge-"

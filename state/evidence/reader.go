@@ -2,7 +2,9 @@ package evidence
 
 import (
 	"errors"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"beckon/event"
@@ -193,7 +195,8 @@ func (r *Reader) archive(v *state.Seen, now event.Millis) bool {
 }
 
 // unhooked makes sessions of live registry records that no hooked session
-// accounts for: clients that were started before the hooks were installed.
+// accounts for: clients that were started before the hooks were installed. A
+// policy's own judge is none: it runs with hooks off, and for seconds.
 func (r *Reader) unhooked(seen []state.Seen, readings map[int]Reading, now event.Millis) []state.Seen {
 	ids := make(map[string]bool, len(seen))
 	for i := range seen {
@@ -205,7 +208,8 @@ func (r *Reader) unhooked(seen []state.Seen, readings map[int]Reading, now event
 	}
 	var out []state.Seen
 	for _, reading := range readings {
-		if ids[reading.SessionID] || !reading.Usable() || reading.SessionID == "" {
+		judge := strings.HasPrefix(filepath.Base(reading.Cwd), event.JudgeDir)
+		if ids[reading.SessionID] || !reading.Usable() || reading.SessionID == "" || judge {
 			continue
 		}
 		if v, ok := r.bare(reading, now); ok {

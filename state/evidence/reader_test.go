@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -215,4 +216,26 @@ func TestSessionsWithoutHooksAreListed(t *testing.T) {
 	// Once its hooks are heard it is one session, not two.
 	d.hook(event.UserPromptSubmit, 4000, func(e *event.Event) { e.SessionID = "s9" })
 	d.look(5000)
+}
+
+// A policy may ask an agent of its own: that one is not listed.
+func TestClientWithoutHooksIsListedAndAJudgeIsNot(t *testing.T) {
+	d := newDesk(t)
+	d.record("s9", "busy", "", 0)
+	if got := d.look(1000).Session.ID; got != "s9" {
+		t.Fatalf("listed %q", got)
+	}
+	file := filepath.Join(d.registry, fmt.Sprint(d.process.Pid)+".json")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	judge := strings.Replace(string(text), `"cwd":"/"`, `"cwd":"/tmp/`+event.JudgeDir+`123"`, 1)
+	if err := os.WriteFile(file, []byte(judge), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	seen, problems, err := NewReader(d.st, d.registry).Look(d.now+1000, false)
+	if err != nil || len(problems) > 0 || len(seen) != 0 {
+		t.Errorf("listed %+v, %v, %v", seen, problems, err)
+	}
 }

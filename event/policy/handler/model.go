@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"beckon/event"
 )
 
 // api asks the Messages API.
@@ -111,7 +113,7 @@ func (m cli) judge(ctx context.Context, system, user string) (string, int, error
 	if err != nil {
 		return "", 0, fmt.Errorf("there is no ANTHROPIC_API_KEY, and finding %q: %w", m.program, cause(err))
 	}
-	dir, err := os.MkdirTemp("", "beckon-prompt-")
+	dir, err := os.MkdirTemp("", event.JudgeDir)
 	if err != nil {
 		return "", 0, fmt.Errorf("making a directory for the client: %w", err)
 	}
