@@ -115,7 +115,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-func shell(t *testing.T, name string) {
+func needs(t *testing.T, name string) {
 	t.Helper()
 	if _, err := exec.LookPath(name); err != nil {
 		if os.Getenv("CI") == "true" {
@@ -126,7 +126,7 @@ func shell(t *testing.T, name string) {
 }
 
 func TestBashCompletes(t *testing.T) {
-	shell(t, "bash")
+	needs(t, "bash")
 	d := newDesk(t)
 	for _, c := range completed {
 		script := fmt.Sprintf(`source <(beckon completion bash)
@@ -142,7 +142,7 @@ printf '%%s\n' "${COMPREPLY[@]}"`, "'"+strings.Join(c.line, "' '")+"'", len(c.li
 }
 
 func TestFishCompletes(t *testing.T) {
-	shell(t, "fish")
+	needs(t, "fish")
 	d := newDesk(t)
 	for _, c := range completed {
 		script := "beckon completion fish | source; complete -C 'beckon " + strings.Join(c.line, " ") + "'"
@@ -157,7 +157,7 @@ func TestFishCompletes(t *testing.T) {
 
 // zsh completes only on a terminal: it gets one from tmux.
 func TestZshCompletes(t *testing.T) {
-	shell(t, "zsh")
+	needs(t, "zsh")
 	f := newFloor(t)
 	d := newDesk(t)
 	f.env = d.env
@@ -202,7 +202,7 @@ func TestManual(t *testing.T) {
 	if strings.Contains(out, "__complete") {
 		t.Error("it tells of hidden commands")
 	}
-	shell(t, "groff")
+	needs(t, "groff")
 	cmd := exec.Command("groff", "-man", "-Tascii", "-ww", "-P-cbou")
 	cmd.Stdin = strings.NewReader(out)
 	var said strings.Builder
