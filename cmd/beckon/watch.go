@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -13,6 +14,8 @@ import (
 
 	"beckon/event"
 	"beckon/render"
+	"beckon/render/hosts"
+	"beckon/render/jump"
 	"beckon/render/tui"
 	"beckon/state"
 	"beckon/state/evidence"
@@ -22,12 +25,13 @@ import (
 )
 
 type watchCmd struct {
-	Once  bool   `help:"Print one screen and exit; for scripts."`
-	Width int    `help:"Columns of --once (default: $$COLUMNS, the terminal's, else 80)." placeholder:"N"`
-	Color string `enum:",auto,always,never" default:"" help:"auto, always or never (default: as configured)."`
-	Sort  string `enum:"fair,prio,static,grouped" default:"fair" help:"Order within a group: fair, prio, static, grouped."`
-	Group string `enum:"need,project,host,none" default:"need" help:"Headings: need, project, host, none."`
-	Poll  bool   `help:"Look twice a second instead of being told of changes."`
+	Host  []string `help:"Also the sessions of another machine, as ssh:NAME; may be given again." placeholder:"ssh:NAME"`
+	Once  bool     `help:"Print one screen and exit; for scripts."`
+	Width int      `help:"Columns of --once (default: $$COLUMNS, the terminal's, else 80)." placeholder:"N"`
+	Color string   `enum:",auto,always,never" default:"" help:"auto, always or never (default: as configured)."`
+	Sort  string   `enum:",fair,prio,static,grouped" default:"" help:"Order within a group: fair, prio, static, grouped (default: as configured)."`
+	Group string   `enum:"need,project,host,none" default:"need" help:"Headings: need, project, host, none."`
+	Poll  bool     `help:"Look twice a second instead of being told of changes."`
 }
 
 func (c *watchCmd) Run(a *app) error {
@@ -38,8 +42,15 @@ func (c *watchCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	queue, err := a.queue(c.Sort)
+	if err != nil {
+		return err
+	}
 	opt := a.watchOptions()
-	opt.Order, opt.Grouping, opt.Poll = tui.Order(c.Sort), tui.Grouping(c.Group), c.Poll
+	opt.Order, opt.Grouping, opt.Poll = queue.Mode, tui.Grouping(c.Group), c.Poll
+	if opt.Sources, err = a.sources(c.Host); err != nil {
+		return err
+	}
 	if c.Once {
 		opt.Color = a.color(choice)
 		return tui.Once(colorprofile.NewWriter(a.stdout, a.onceEnviron(opt.Color)), opt, a.pageWidth(c.Width))
@@ -83,6 +94,7 @@ func (a *app) watchOptions() tui.Options {
 	return tui.Options{
 		Look: look.look, Dirs: []string{a.st.SessionsDir(), filepath.Join(a.claudeDir(), "sessions")}, Output: a.stdout,
 		Recent:   a.recentTurns,
+		Jump:     a.jumpTo,
 		MarkSeen: func(r render.Row) error { return a.actOn(r, state.Action{Kind: state.ActSeen}) },
 		Remove:   func(r render.Row) error { return a.actOn(r, state.Action{Kind: state.ActRemove}) },
 		Backburner: func(r render.Row, until time.Time, off bool) error {
@@ -108,6 +120,49 @@ func (a *app) actOn(r render.Row, action state.Action) error {
 		return fmt.Errorf("session %q: its hooks were not heard yet, so nothing can be noted of it", r.SessionID)
 	}
 	return a.act(v, action)
+}
+
+// jumpTo brings the pane of a row to the front and says what it did.
+func (a *app) jumpTo(r render.Row) (string, error) {
+	res, err := jump.New(a.getenv).To(context.Background(), &r)
+	if err != nil {
+		if advice := adviceOf(err); advice != "" {
+			err = fmt.Errorf("%w: %s", err, advice)
+		}
+		return "", err
+	}
+	if r.Remote != nil || !r.Unseen {
+		return res.Did, nil
+	}
+	return res.Did, a.actOn(r, state.Action{Kind: state.ActSeen})
+}
+
+// sources are the other hosts that specs name.
+func (a *app) sources(specs []string) ([]tui.Source, error) {
+	var all []tui.Source
+	for _, spec := range specs {
+		h, err := hosts.Open(a.st, spec)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		last, was := h.Snapshot()
+		src := tui.Source{Name: was[0].Name, Last: last, Rows: func(ctx context.Context) ([]render.Row, error) { return ask(ctx, h) }}
+		if was[0].AsOf != nil {
+			src.LastAt = *was[0].AsOf
+		}
+		all = append(all, src)
+	}
+	return all, nil
+}
+
+// ask asks one host.
+func ask(ctx context.Context, h *hosts.Hosts) ([]render.Row, error) {
+	h.Poll(ctx)
+	rows, is := h.Snapshot()
+	if is[0].Stale {
+		return nil, errors.New(is[0].Error)
+	}
+	return rows, nil
 }
 
 // Of a session's turns the screen shows the last recentTurns, and of its

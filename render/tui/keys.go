@@ -98,7 +98,7 @@ func (m *model) regroup() tea.Cmd {
 }
 
 func (m *model) resort() tea.Cmd {
-	m.order = next(Orders, m.order)
+	m.order = next(render.Modes[:], m.order)
 	m.arrange()
 	return m.say("sorted " + string(m.order) + ": " + orderMeans[m.order])
 }

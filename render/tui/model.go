@@ -69,7 +69,7 @@ type model struct {
 	counts  map[render.Group]int
 	several bool // rows of more than one host
 
-	order    Order
+	order    render.Mode
 	grouping Grouping
 	filter   string
 	selected string // key of the selected row
@@ -91,9 +91,15 @@ type model struct {
 }
 
 func newModel(opt Options) *model {
-	return &model{opt: opt, pal: newPalette(opt.Color, unknownBackground), wall: time.Now, width: 80, height: 24,
+	m := &model{opt: opt, pal: newPalette(opt.Color, unknownBackground), wall: time.Now, width: 80, height: 24,
 		hosts: map[string]*host{}, recent: map[string][]Line{}, counts: map[render.Group]int{},
-		order: cmp.Or(opt.Order, Fair), grouping: cmp.Or(opt.Grouping, ByNeed), dirty: true}
+		order: cmp.Or(opt.Order, render.Fair), grouping: cmp.Or(opt.Grouping, ByNeed), dirty: true}
+	for _, s := range opt.Sources {
+		if !s.LastAt.IsZero() {
+			m.answer(sourceMsg{name: s.Name, rows: s.Last, at: s.LastAt})
+		}
+	}
+	return m
 }
 
 // Init asks the terminal for its background, to choose colours by.

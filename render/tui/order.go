@@ -8,24 +8,10 @@ import (
 	"beckon/render"
 )
 
-// Order is how rows of one group are sorted (DESIGN.md section 7, queue modes).
-type Order string
-
-// The orders.
-const (
-	Fair    Order = "fair"    // the longest waiting first
-	Prio    Order = "prio"    // the newest first
-	Static  Order = "static"  // as they were first seen
-	Grouped Order = "grouped" // static, by terminal window
-)
-
-// Orders lists the orders as the key s goes through them.
-var Orders = []Order{Fair, Prio, Static, Grouped}
-
-// orderMeans says in words what an order does.
-var orderMeans = map[Order]string{
-	Fair: "the longest waiting first", Prio: "the newest first",
-	Static: "as they were first seen", Grouped: "as first seen, by terminal window",
+// orderMeans says in words what an order does to the rows of one group.
+var orderMeans = map[render.Mode]string{
+	render.Fair: "the longest waiting first", render.Prio: "the newest first",
+	render.Static: "as they were first seen", render.Grouped: "as first seen, by terminal window",
 }
 
 // Grouping is what the screen's headings stand for.
@@ -47,36 +33,18 @@ func next[T comparable](all []T, v T) T {
 	return all[(slices.Index(all, v)+1)%len(all)]
 }
 
-// sortRows puts rows in an order. Whatever needs the user comes before what
-// does not, except in the orders that keep places.
-func sortRows(rows []render.Row, by Order) {
-	slices.SortStableFunc(rows, func(a, b render.Row) int {
-		last := cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.SessionID, b.SessionID))
-		switch by {
-		case Prio:
-			return cmp.Or(cmp.Compare(need(&a), need(&b)), b.Since.Compare(a.Since), last)
-		case Static:
-			return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), last)
-		case Grouped:
-			return cmp.Or(strings.Compare(window(&a), window(&b)), a.CreatedAt.Compare(b.CreatedAt), last)
-		}
-		return cmp.Or(cmp.Compare(need(&a), need(&b)), a.Since.Compare(b.Since), last)
-	})
+// sorted returns rows in the queue's order. Whatever needs the user comes before
+// what does not, except in the orders that keep places.
+func sorted(rows []render.Row, by render.Mode) []render.Row {
+	rows = render.Queue{Mode: by}.Order(rows)
+	if by == render.Fair || by == render.Prio {
+		slices.SortStableFunc(rows, func(a, b render.Row) int { return cmp.Compare(need(&a), need(&b)) })
+	}
+	return rows
 }
 
 // need is the place of a row's group.
 func need(r *render.Row) int { return slices.Index(render.Groups[:], r.Group()) }
-
-// window names the terminal window that a row sits in, as far as it is known.
-func window(r *render.Row) string {
-	switch {
-	case r.Tmux != nil:
-		return r.Host + "\x00" + r.Tmux.Socket + "\x00" + r.Tmux.Session
-	case r.Terminal != nil:
-		return r.Host + "\x00" + r.Terminal.Kind
-	}
-	return r.Host
-}
 
 // heading returns the name of the group that r is in, and a key to sort groups by.
 func heading(r *render.Row, by Grouping) (name, key string) {
@@ -118,7 +86,7 @@ type entry struct {
 }
 
 // arrange sorts and filters rows and puts headings between them.
-func arrange(rows []render.Row, by Order, grouping Grouping, filter string) ([]render.Row, []entry) {
+func arrange(rows []render.Row, by render.Mode, grouping Grouping, filter string) ([]render.Row, []entry) {
 	words := strings.Fields(strings.ToLower(filter))
 	shown := make([]render.Row, 0, len(rows))
 	for i := range rows {
@@ -126,7 +94,7 @@ func arrange(rows []render.Row, by Order, grouping Grouping, filter string) ([]r
 			shown = append(shown, rows[i])
 		}
 	}
-	sortRows(shown, by)
+	shown = sorted(shown, by)
 	if grouping == NoGroups {
 		entries := make([]entry, len(shown))
 		for i := range shown {

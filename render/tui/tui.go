@@ -38,6 +38,10 @@ type Source struct {
 	Name  string // the host, as the user calls it
 	Rows  func(context.Context) ([]render.Row, error)
 	Every time.Duration // between answers; 0 means 5 s
+
+	// Last is what the host said at LastAt, before the screen was there.
+	Last   []render.Row
+	LastAt time.Time
 }
 
 // Line is one turn of a session's past.
@@ -67,7 +71,7 @@ type Options struct {
 	// session's newest journal line, 0 when that is not known.
 	Recent func(r render.Row, seq int64) []Line
 
-	Order    Order
+	Order    render.Mode
 	Grouping Grouping
 	Color    bool
 	Title    string // what the first line calls the screen
