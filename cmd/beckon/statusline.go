@@ -140,13 +140,17 @@ func (a *app) statusColor() bool {
 	return cfg.Color != "never" && a.getenv("NO_COLOR") == "" && a.getenv("TERM") != "dumb"
 }
 
+// margin is what the client leaves free of its own width, which it tells: two
+// columns on either side (measured on 2.1.197 and 2.1.329).
+const margin = 4
+
 // columns is the width to fill, 0 when the client does not tell.
 func (a *app) columns() int {
 	n, err := strconv.Atoi(a.getenv("COLUMNS"))
 	if err != nil || n <= 0 {
 		return 0
 	}
-	return n
+	return max(n-margin, 1)
 }
 
 // others leaves out the row of the session with that id: the row that shows

@@ -1,0 +1,164 @@
+//go:build unix
+
+package suite
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"beckon/cmd/internal/lab"
+)
+
+// refresh is the seconds between two runs of an idle client's status line, as
+// `install --statusline` sets them.
+const refresh = 5 * time.Second
+
+// TestStatusLine shows, on the screens of real clients, the status line of a
+// session, and in it the wait of another session within a second of the next
+// time that the client runs it (issue: status line).
+func TestStatusLine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the real client takes some seconds")
+	}
+	slots <- struct{}{}
+	defer func() { <-slots }()
+	l := lab.Start(t, lab.V329)
+	programs, err := programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := put(l, programs); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := beckon(l, nil, "install", "--statusline"); err != nil {
+		t.Fatal(err)
+	}
+	other := otherProject(t, l)
+	here, err := l.Tmux.StartClient("here")
+	if err != nil {
+		t.Fatal(err)
+	}
+	must(t, here.Ready())
+	must(t, here.Say("lab:hi"))
+	must(t, here.WaitFor(`Hi there`, 20*time.Second))
+	must(t, here.WaitFor(`(?m)^\s*Opus \S+  proj  main  ░+ 0%  \$0\.006`, refresh+5*time.Second))
+	if screen := here.Capture(); strings.Contains(screen, "need") {
+		t.Errorf("it is not quiet:\n%s", screen)
+	}
+
+	there, err := l.Tmux.Start("there", other, append([]string{l.Client.Path}, l.Home.Args()...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	must(t, there.Ready())
+	must(t, there.Say("lab:write note.txt"))
+	must(t, there.WaitFor(`Do you want to`, 20*time.Second))
+	asked := time.Now()
+	must(t, here.WaitFor(`1 needs you: shop permission`, refresh+time.Second))
+	_, err = l.Tmux.Run("resize-window", "-t", "here", "-x", "60")
+	must(t, err)
+	must(t, here.WaitFor(`(?m)^  Opus \S+  proj  main  ░+ 0%  \$0\.006\s*\n +1 needs you: shop permission`, refresh+time.Second))
+	t.Logf("it showed %s after the question", time.Since(asked).Round(10*time.Millisecond))
+	must(t, there.Key("Escape"))
+	must(t, gone(here, `needs you`, refresh+time.Second))
+
+	out, err := beckon(l, nil, "list")
+	if err != nil || !strings.Contains(string(out), "CTX") || !strings.Contains(string(out), " 0% ") {
+		t.Errorf("list does not show the context: %v\n%s", err, out)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// gone waits until the screen shows text no more.
+func gone(p *lab.Pane, text string, timeout time.Duration) error {
+	for end := time.Now().Add(timeout); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		if !strings.Contains(p.Capture(), text) {
+			return nil
+		}
+	}
+	return p.WaitFor(`^never$`, time.Millisecond)
+}
+
+// otherProject is a second repository, which the client is told to trust.
+func otherProject(t *testing.T, l *lab.Lab) string {
+	t.Helper()
+	dir := filepath.Join(l.Home.Root, "shop")
+	must(t, os.MkdirAll(dir, 0o700))
+	cmd := exec.Command("git", "init", "-q", "-b", "main")
+	cmd.Dir, cmd.Env = dir, l.Home.Env()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("git init: %v: %s", err, out)
+	}
+	config := filepath.Join(l.Home.Dir, ".claude.json")
+	b, err := os.ReadFile(config)
+	must(t, err)
+	var settings map[string]any
+	must(t, json.Unmarshal(b, &settings))
+	projects := settings["projects"].(map[string]any)
+	projects[dir] = projects[l.Home.Project]
+	b, err = json.Marshal(settings)
+	must(t, err)
+	must(t, os.WriteFile(config, b, 0o600))
+	return dir
+}
+
+// TestStatusLineWrapped: the status line that was there is shown as before by a
+// real client, and comes back.
+func TestStatusLineWrapped(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the real client takes some seconds")
+	}
+	slots <- struct{}{}
+	defer func() { <-slots }()
+	for _, version := range lab.Pinned {
+		l := lab.Start(t, version)
+		programs, err := programs()
+		must(t, err)
+		must(t, put(l, programs))
+		settings := filepath.Join(l.Home.Dir, ".claude", "settings.json")
+		mine := `{"statusLine": {"type": "command", "command": "sed 's/.*\"session_id\":\"\\([^\"]*\\).*/mine: \\1 in '\"${COLUMNS:-no}\"' columns/'"}}` + "\n"
+		before := filepath.Join(l.Home.Root, "before.json")
+		must(t, os.WriteFile(settings, []byte(mine), 0o600))
+		must(t, os.WriteFile(before, []byte(mine), 0o600))
+		if _, err := beckon(l, nil, "install", "--statusline"); err != nil {
+			t.Fatal(err)
+		}
+		p, err := l.Tmux.StartClient("here")
+		must(t, err)
+		must(t, p.Ready())
+		must(t, p.WaitFor(`(?m)^\s*mine: [0-9a-f-]{36} in (140|no) columns`, 20*time.Second))
+		t.Log(version, p.Capture())
+		if _, err := beckon(l, nil, "uninstall"); err != nil {
+			t.Fatal(err)
+		}
+		// The client has written the file anew meanwhile, so its bytes are its own.
+		if got, want := commandIn(t, settings), commandIn(t, before); got != want {
+			t.Errorf("uninstall left %q, not %q", got, want)
+		}
+	}
+}
+
+// commandIn is the command of the status line in a settings file.
+func commandIn(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	must(t, err)
+	var settings struct {
+		StatusLine struct {
+			Command string `json:"command"`
+		} `json:"statusLine"`
+	}
+	must(t, json.Unmarshal(b, &settings))
+	return settings.StatusLine.Command
+}
