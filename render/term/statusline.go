@@ -199,11 +199,11 @@ func shortDir(s *event.Status, home string) string {
 	if cwd == "" {
 		return ""
 	}
-	if rest, ok := strings.CutPrefix(cwd, strings.TrimSuffix(project, "/")+"/"); ok && project != "" {
-		return path.Base(project) + "/" + rest
-	}
 	if cwd == project {
 		return path.Base(cwd)
+	}
+	if rest, ok := strings.CutPrefix(cwd, project+"/"); ok && project != "" {
+		return path.Base(project) + "/" + rest
 	}
 	cwd = tilde(cwd, home)
 	if names := strings.Split(cwd, "/"); len(names) > 3 {

@@ -13,7 +13,7 @@ import (
 )
 
 // listSubjects sets up state directories of several sizes and measures
-// `beckon list` against reading the live files and the registry.
+// list, prompt and status line against reading the live files and the registry.
 func listSubjects(dir string) ([]subject, error) {
 	read, err := build(dir, "readfiles", "beckon/testdata/bench/readfiles")
 	if err != nil {
@@ -21,6 +21,10 @@ func listSubjects(dir string) ([]subject, error) {
 	}
 	beckon, err := build(dir, "beckon", "beckon/cmd/beckon")
 	if err != nil {
+		return nil, err
+	}
+	status := filepath.Join(dir, "status.json")
+	if err := os.WriteFile(status, []byte(`{"session_id":"session-0001","workspace":{"current_dir":"/","project_dir":"/"},"model":{"id":"m","display_name":"Opus"},"version":"2.1.329","cost":{"total_cost_usd":1.5},"context_window":{"used_percentage":40}}`), 0o600); err != nil {
 		return nil, err
 	}
 	var subjects []subject
@@ -34,7 +38,9 @@ func listSubjects(dir string) ([]subject, error) {
 		name := fmt.Sprintf("%d live, %d archived", size.live, size.archived)
 		subjects = append(subjects,
 			subject{name: "reading the files: " + name, path: read, args: []string{filepath.Join(state, "sessions"), registry}, payload: os.DevNull},
-			subject{name: "beckon list: " + name, path: beckon, args: []string{"list"}, env: env, payload: os.DevNull})
+			subject{name: "beckon list: " + name, path: beckon, args: []string{"list"}, env: env, payload: os.DevNull},
+			subject{name: "beckon prompt: " + name, path: beckon, args: []string{"prompt"}, env: env, payload: os.DevNull},
+			subject{name: "beckon statusline: " + name, path: beckon, args: []string{"statusline"}, env: env, payload: status})
 	}
 	return subjects, nil
 }
@@ -56,6 +62,9 @@ func fill(home string, live, archived int) error {
 			if err != nil {
 				return err
 			}
+		}
+		if err := st.SetMeter(store.KeyOf(id), event.Meter{At: now, Model: "claude-opus-5-5", Version: "2.1.329", Context: 4200, HasContext: true, Cost: 1_000_000}); err != nil {
+			return err
 		}
 		record := fmt.Sprintf(`{"pid":%d,"sessionId":%q,"cwd":"/","startedAt":%d,"procStart":"1","version":"2.1.329","kind":"interactive","status":"busy","updatedAt":%d,"statusUpdatedAt":%d}`,
 			4_000_000+i, id, now, now, now)
