@@ -17,7 +17,8 @@ type wrapped struct {
 const maxWrapped = 64 << 10
 
 // runWrapped runs a status-line command as the client would, in a shell with
-// the same stdin, and ends it with all that it started after wait.
+// the same stdin, and ends it with all that it started after wait. What it
+// leaves in the background when it ends in time goes on: some refresh a cache.
 func runWrapped(command string, payload []byte, wait time.Duration) wrapped {
 	if command == "" {
 		return wrapped{}
@@ -30,19 +31,17 @@ func runWrapped(command string, payload []byte, wait time.Duration) wrapped {
 	cmd.Stdout = out
 	cmd.WaitDelay = 100 * time.Millisecond // for a child that holds stdout
 	err := cmd.Run()
-	text := out.String()
+	text := string(out.kept)
 	return wrapped{text, err == nil || text != ""}
 }
 
 // head keeps the first max bytes that are written to it.
 type head struct {
-	bytes.Buffer
-	max int
+	kept []byte
+	max  int
 }
 
 func (h *head) Write(p []byte) (int, error) {
-	if room := h.max - h.Len(); room > 0 {
-		h.Buffer.Write(p[:min(room, len(p))])
-	}
+	h.kept = append(h.kept, p[:min(h.max-len(h.kept), len(p))]...)
 	return len(p), nil
 }

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alecthomas/kong"
+)
+
+// TestQuickAgreesWithKong: what the quick way takes, kong takes the same way.
+func TestQuickAgreesWithKong(t *testing.T) {
+	for _, line := range []string{
+		"prompt", "prompt --json", "prompt --format {need} --for tmux", "prompt --format={need} --json --for=zsh",
+		"statusline", "statusline --wrap x", "statusline --wrap= --wrap-json=\"y\"",
+		"prompt extra", "prompt --format", "prompt --json=maybe", "prompt -x", "statusline x", "statusline --wrap", "prompt --help",
+	} {
+		args := strings.Fields(line)
+		var c commands
+		parser, err := kong.New(&c, kong.Exit(func(int) {}), kong.Writers(discard{}, discard{}), kong.Bind(&app{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = parser.Parse(args)
+		var quick, slow any
+		var fits bool
+		switch args[0] {
+		case "prompt":
+			quick, fits = first(parsePrompt(args[1:]))
+			slow = c.Prompt
+		default:
+			quick, fits = first(parseStatusline(args[1:]))
+			slow = c.Statusline
+		}
+		if fits && (err != nil || !reflect.DeepEqual(quick, slow)) {
+			t.Errorf("%q: the quick way takes it as %+v, kong as %+v, %v", line, quick, slow, err)
+		}
+		if !fits && err == nil && !strings.Contains(line, "--help") {
+			t.Errorf("%q: kong takes it, the quick way does not", line)
+		}
+	}
+}
+
+func first[T any](v T, ok bool) (any, bool) { return v, ok }
+
+type discard struct{}
+
+func (discard) Write(p []byte) (int, error) { return len(p), nil }
+
+// A wrapped command that hangs is ended with its children, and what it said
+// until then is shown.
+func TestWrappedIsEnded(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the commands are for sh")
+	}
+	for command, want := range map[string]wrapped{
+		"":                          {},
+		"cat":                       {"{}", true},
+		"exit 1":                    {},
+		"echo a; exit 1":            {"a\n", true},
+		"sleep 30":                  {},
+		"echo b; sleep 30 & wait":   {"b\n", true},
+		"echo c; sleep 30 & exit 0": {"c\n", true},
+		"echo \"$COLUMNS\"":         {"\n", true},
+	} {
+		t.Setenv("COLUMNS", "")
+		began := time.Now()
+		if got := runWrapped(command, []byte("{}"), 300*time.Millisecond); got != want {
+			t.Errorf("%q: %+v, want %+v", command, got, want)
+		}
+		if took := time.Since(began); took > 3*time.Second {
+			t.Errorf("%q took %s", command, took)
+		}
+	}
+	if got := runWrapped("yes", nil, 300*time.Millisecond); len(got.text) != maxWrapped {
+		t.Errorf("%d bytes are kept", len(got.text))
+	}
+}
