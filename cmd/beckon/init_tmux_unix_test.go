@@ -12,7 +12,7 @@ import (
 )
 
 // inner runs a command of the tmux server that is looked at.
-func (d *desk) inner(args ...string) string {
+func (d *room) inner(args ...string) string {
 	d.t.Helper()
 	cmd := exec.Command("tmux", append([]string{"-S", d.socket + "i"}, args...)...)
 	cmd.Env = d.env()
@@ -25,7 +25,7 @@ func (d *desk) inner(args ...string) string {
 
 // attach starts a second tmux with the configuration conf inside the first, so
 // that its status line is on a screen.
-func (d *desk) attach(conf string) {
+func (d *room) attach(conf string) {
 	d.write("tmux.conf", conf)
 	d.t.Cleanup(func() { _ = exec.Command("tmux", "-S", d.socket+"i", "kill-server").Run() })
 	d.start("tmux", "-S", d.socket+"i", "-f", filepath.Join(d.home, "tmux.conf"), "new-session", "-s", "in", "sh")
@@ -34,7 +34,7 @@ func (d *desk) attach(conf string) {
 // TestInitTmux reads the snippet into a real tmux, twice, and looks at its
 // status line, its keys and its hook.
 func TestInitTmux(t *testing.T) {
-	d := newDesk(t)
+	d := newRoom(t)
 	line := fmt.Sprintf("run-shell \"'%s' init tmux | tmux source-file -\"\n", d.beckon)
 	d.attach("set -g status-right 'mine'\nset -g status-right-length 60\nset -g status-interval 1\nset-hook -g pane-focus-in 'set -g @mine yes'\n" + line + line)
 	d.until("at first", has("mine"))
@@ -60,7 +60,7 @@ func TestInitTmux(t *testing.T) {
 
 // Keys that the user has bound stay theirs, and an interval of theirs too.
 func TestInitTmuxKeepsKeys(t *testing.T) {
-	d := newDesk(t)
+	d := newRoom(t)
 	d.attach(fmt.Sprintf("bind-key b display-message mine\nset -g status-interval 9\nrun-shell \"'%s' init tmux --popup N | tmux source-file -\"\n", d.beckon))
 	d.until("at first", func(p string) bool {
 		return strings.Contains(p, "[in]") && strings.Contains(d.inner("show-hooks", "-g", "pane-focus-in"), "seen")
@@ -76,7 +76,7 @@ func TestInitTmuxKeepsKeys(t *testing.T) {
 
 // What a session is called is text, whatever tmux would make of it.
 func TestTmuxShowsNamesAsText(t *testing.T) {
-	d := newDesk(t)
+	d := newRoom(t)
 	evil := filepath.Join(d.home, "#[fg=red]a#(touch $HOME~owned)#{pid}%H")
 	if err := os.MkdirAll(evil, 0o700); err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func TestTmuxShowsNamesAsText(t *testing.T) {
 // The names of directories reach zsh's and bash's prompts as text too.
 func TestShellsShowNamesAsText(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh"} {
-		d := newDesk(t, shell)
+		d := newRoom(t, shell)
 		evil := filepath.Join(d.home, "%F{red}$(id)`id`")
 		if err := os.MkdirAll(evil, 0o700); err != nil {
 			t.Fatal(err)
@@ -111,7 +111,7 @@ func TestShellsShowNamesAsText(t *testing.T) {
 	}
 }
 
-func (d *desk) snippet(shell string) string {
+func (d *room) snippet(shell string) string {
 	d.t.Helper()
 	cmd := exec.Command(d.beckon, "init", shell)
 	cmd.Env = d.env()
@@ -124,7 +124,7 @@ func (d *desk) snippet(shell string) string {
 
 // The starship module is TOML, and its command runs.
 func TestInitStarship(t *testing.T) {
-	d := newDesk(t, "python3")
+	d := newRoom(t, "python3")
 	d.write("s.toml", d.snippet("starship"))
 	d.waits()
 	cmd := exec.Command("python3", "-c", `

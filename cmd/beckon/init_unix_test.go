@@ -12,16 +12,16 @@ import (
 	"time"
 )
 
-// desk is a user with a state directory, beckon on disk, and a private tmux
+// room is a user with a state directory, beckon on disk, and a private tmux
 // server to type into.
-type desk struct {
+type room struct {
 	t                   *testing.T
 	home, state, beckon string
 	socket              string
 }
 
-// newDesk makes a desk. Without the tools the test is skipped; in CI it fails.
-func newDesk(t *testing.T, tools ...string) *desk {
+// newRoom makes a room. Without the tools the test is skipped; in CI it fails.
+func newRoom(t *testing.T, tools ...string) *room {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("real shells take some seconds")
@@ -35,11 +35,11 @@ func newDesk(t *testing.T, tools ...string) *desk {
 			lack("needs %s: %v", tool, err)
 		}
 	}
-	dir, err := os.MkdirTemp("", "desk") // short: a socket's path has 108 bytes at most
+	dir, err := os.MkdirTemp("", "room") // short: a socket's path has 108 bytes at most
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &desk{t: t, home: filepath.Join(dir, "my home"), state: filepath.Join(dir, "state"), socket: filepath.Join(dir, "s")}
+	d := &room{t: t, home: filepath.Join(dir, "my home"), state: filepath.Join(dir, "state"), socket: filepath.Join(dir, "s")}
 	t.Cleanup(func() {
 		_ = exec.Command("tmux", "-S", d.socket, "kill-server").Run()
 		_ = os.RemoveAll(dir)
@@ -56,12 +56,12 @@ func newDesk(t *testing.T, tools ...string) *desk {
 	return d
 }
 
-func (d *desk) env() []string {
+func (d *room) env() []string {
 	return []string{"HOME=" + d.home, "BECKON_STATE_DIR=" + d.state, "PATH=/usr/local/bin:/usr/bin:/bin", "TERM=xterm-256color", "LANG=C.UTF-8", "SHELL=/bin/sh"}
 }
 
 // hook tells beckon of an event of session s1 in the directory cwd.
-func (d *desk) hook(name, cwd string) {
+func (d *room) hook(name, cwd string) {
 	d.t.Helper()
 	payload := fmt.Sprintf(`{"session_id":"s1","hook_event_name":%q,"cwd":%q,"tool_name":"Bash","tool_input":{"command":"npm test"},"prompt":"go on","last_assistant_message":"Done."}`, name, cwd)
 	cmd := exec.Command(d.beckon, "hook", name)
@@ -72,13 +72,13 @@ func (d *desk) hook(name, cwd string) {
 }
 
 // waits makes session s1 wait for a permission.
-func (d *desk) waits() {
+func (d *room) waits() {
 	d.hook("UserPromptSubmit", "/srv/api")
 	d.hook("PreToolUse", "/srv/api")
 	d.hook("PermissionRequest", "/srv/api")
 }
 
-func (d *desk) write(name, text string) {
+func (d *room) write(name, text string) {
 	d.t.Helper()
 	path := filepath.Join(d.home, name)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -86,7 +86,7 @@ func (d *desk) write(name, text string) {
 	}
 }
 
-func (d *desk) tmux(args ...string) string {
+func (d *room) tmux(args ...string) string {
 	d.t.Helper()
 	cmd := exec.Command("tmux", append([]string{"-S", d.socket, "-f", "/dev/null"}, args...)...)
 	cmd.Env, cmd.Dir = d.env(), d.home
@@ -98,17 +98,17 @@ func (d *desk) tmux(args ...string) string {
 }
 
 // start runs argv in a pane of 80 columns.
-func (d *desk) start(argv ...string) {
+func (d *room) start(argv ...string) {
 	d.tmux(append([]string{"new-session", "-d", "-s", "main", "-x", "80", "-y", "24", "--"}, argv...)...)
 }
 
 // enter types a line.
-func (d *desk) enter(line string) {
+func (d *room) enter(line string) {
 	d.tmux("send-keys", "-t", "main", "-l", "--", line)
 	d.tmux("send-keys", "-t", "main", "Enter")
 }
 
-func (d *desk) screen() string { return d.tmux("capture-pane", "-p", "-t", "main") }
+func (d *room) screen() string { return d.tmux("capture-pane", "-p", "-t", "main") }
 
 // last is the last line of the screen that has anything on it, where the prompt is.
 func last(screen string) string {
@@ -117,7 +117,7 @@ func last(screen string) string {
 }
 
 // until waits until the prompt's line is as ok wants it.
-func (d *desk) until(what string, ok func(prompt string) bool) {
+func (d *room) until(what string, ok func(prompt string) bool) {
 	d.t.Helper()
 	screen := ""
 	for range 200 {
@@ -177,7 +177,7 @@ var shellCases = []shellCase{
 func TestInitShells(t *testing.T) {
 	for _, c := range shellCases {
 		t.Run(c.name, func(t *testing.T) {
-			d := newDesk(t, c.argv[0])
+			d := newRoom(t, c.argv[0])
 			line := fmt.Sprintf("eval \"$('%s' init %s)\"\n", d.beckon, c.argv[0])
 			if c.argv[0] == "fish" {
 				line = fmt.Sprintf("'%s' init fish | source\n", d.beckon)

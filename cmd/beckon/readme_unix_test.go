@@ -37,7 +37,7 @@ func readmeSnippet(t *testing.T, name string) string {
 
 // TestReadmeSnippets runs what the README gives for bars.
 func TestReadmeSnippets(t *testing.T) {
-	d := newDesk(t)
+	d := newRoom(t)
 	d.waits()
 	env := append(d.env(), "PATH="+filepath.Dir(d.beckon)+":/usr/bin:/bin")
 	run := func(script string) string {
