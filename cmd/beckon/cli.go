@@ -41,6 +41,7 @@ type commands struct {
 	Install    installCmd    `cmd:"" help:"Put the hooks into Claude Code's settings."`
 	Uninstall  uninstallCmd  `cmd:"" help:"Take the hooks out again."`
 	Doctor     doctorCmd     `cmd:"" help:"Check the installation by a real round trip."`
+	Notify     notifyCmd     `cmd:"" help:"Try notifications, or ask why there was one or none."`
 	Config     configCmd     `cmd:"" help:"Print the effective configuration and where it comes from."`
 	Demo       demoCmd       `cmd:"" help:"Play recorded sessions and list them as they change."`
 	Replay     replayCmd     `cmd:"" help:"Play recordings of your own and list them as they change."`
@@ -67,7 +68,7 @@ type app struct {
 // run is the whole program but for the exit.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) int {
 	if len(args) > 0 && args[0] == "hook" && !wantsHelp(args) {
-		return hook.Main(args[1:], stdin, getenv) // before kong is paid for, and never an error
+		return hook.Main(args[1:], stdin, stdout, getenv) // before kong is paid for, and never an error
 	}
 	if pane, ok := seenPane(args); ok {
 		return runSeenPane(pane, getenv) // a tmux focus hook: as often as the user moves

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,7 +39,7 @@ func (c *configCmd) Run(a *app) error {
 		return writeJSON(a.stdout, values)
 	}
 	for _, name := range append([]string{"state_dir"}, names()...) {
-		fmt.Fprintf(a.stdout, "%-10s %-8s  # %s\n", name, strings.ReplaceAll(values[name].Value, "\n", `\n`), values[name].From)
+		fmt.Fprintf(a.stdout, "%-18s %-8s  # %s\n", name, cmp.Or(strings.ReplaceAll(values[name].Value, "\n", `\n`), "-"), values[name].From)
 	}
 	return nil
 }

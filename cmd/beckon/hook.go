@@ -10,6 +10,6 @@ type hookCmd struct {
 }
 
 func (c *hookCmd) Run(a *app) error {
-	hook.Main([]string{c.Event, "--agent", c.Agent, "--via", c.Via}, a.stdin, a.getenv)
+	hook.Main([]string{c.Event, "--agent", c.Agent, "--via", c.Via}, a.stdin, a.stdout, a.getenv)
 	return nil
 }

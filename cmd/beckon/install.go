@@ -9,15 +9,17 @@ import (
 	"runtime"
 	"strings"
 
+	"beckon/cmd/internal/config"
 	"beckon/installer"
 )
 
 type installCmd struct {
-	Scope  string `enum:"user,project,local" default:"user" help:"Which settings file: user, project or local."`
-	Events string `enum:"core,all" default:"core" help:"core is what the states need; all adds the rest."`
-	Hook   string `help:"The beckon-hook program to name (default: the one beside this program)." placeholder:"PATH"`
-	Status bool   `name:"statusline" help:"Also make beckon the status line; one that is there is kept and runs first."`
-	DryRun bool   `help:"Print what would change as a diff, and change nothing."`
+	Scope  string   `enum:"user,project,local" default:"user" help:"Which settings file: user, project or local."`
+	Events string   `enum:"core,all" default:"core" help:"core is what the states need; all adds the rest."`
+	Hook   string   `help:"The beckon-hook program to name (default: the one beside this program)." placeholder:"PATH"`
+	Notify []string `enum:"terminal,desktop,command,sound,title" help:"Channels that tell you when a session needs you: terminal, desktop, command, sound, title." placeholder:"CHANNEL"`
+	Status bool     `name:"statusline" help:"Also make beckon the status line; one that is there is kept and runs first."`
+	DryRun bool     `help:"Print what would change as a diff, and change nothing."`
 }
 
 type uninstallCmd struct {
@@ -41,6 +43,9 @@ func (c *installCmd) Run(a *app) error {
 		}
 	}
 	change, err := a.edit(c.Scope, installer.Install(spec), c.DryRun)
+	if err == nil && len(c.Notify) > 0 {
+		err = a.chooseChannels(c.Notify, c.DryRun)
+	}
 	if err != nil || c.DryRun {
 		return err
 	}
@@ -57,6 +62,23 @@ func (c *installCmd) Run(a *app) error {
 	}
 	fmt.Fprintln(a.stdout, "  sessions that run already take the hooks up within seconds; until then beckon lists them from the client's registry")
 	return nil
+}
+
+// chooseChannels writes the channels into the configuration.
+func (a *app) chooseChannels(channels []string, dryRun bool) error {
+	path, err := config.Path(a.getenv)
+	if err != nil {
+		return err
+	}
+	if dryRun {
+		fmt.Fprintf(a.stdout, "would set notify to %s in %s\n", strings.Join(channels, ", "), path)
+		return nil
+	}
+	changed, err := config.Set(path, "notify", channels)
+	if changed {
+		fmt.Fprintf(a.stdout, "notify is %s in %s\n", strings.Join(channels, ", "), path)
+	}
+	return err
 }
 
 func (c *uninstallCmd) Run(a *app) error {

@@ -71,6 +71,7 @@ func (st *Store) Prune(now time.Time) error {
 		st.eachOld(journalDir, now.Add(-keepJournal), st.pruneJournal),
 		st.eachOld(seatsDir, now.Add(-keepArchived), st.pruneSeat),
 		st.eachOld(meterDir, now.Add(-keepArchived), st.pruneMeter),
+		st.eachOld(toldDir, now.Add(-keepArchived), st.pruneTold),
 		st.eachOld(tmpDir, now.Add(-keepTmp), func(n string, _ time.Time) error { return removeIfThere(st.path(tmpDir, n)) }),
 		st.eachOld(locksDir, now.Add(-keepArchived), st.pruneLock),
 	)

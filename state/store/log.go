@@ -29,9 +29,12 @@ func (st *Store) Log(err error) {
 	_, _ = f.Write(append(line, '}', '\n'))
 }
 
-func (st *Store) openLog() (*file, error) {
-	path := st.LogFile()
-	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
+func (st *Store) openLog() (*file, error) { return st.openRotated(st.LogFile(), maxLog) }
+
+// openRotated opens a log to be added to. One that is over limit bytes is set
+// aside first, in the place of the one before.
+func (st *Store) openRotated(path string, limit int64) (*file, error) {
+	if info, err := os.Stat(path); err == nil && info.Size() > limit {
 		_ = rename(path, path+".1")
 	}
 	const flags = os.O_WRONLY | os.O_APPEND | os.O_CREATE

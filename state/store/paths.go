@@ -114,6 +114,7 @@ const (
 	spoolDir      = "spool"
 	tmpDir        = "tmp"
 	logDir        = "log"
+	toldDir       = "told"
 	quarantineDir = "quarantine"
 )
 

@@ -5,17 +5,18 @@
 package config
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
+	"beckon/event/osc"
 	"beckon/render/term"
+	"beckon/state"
+	"beckon/state/alert"
 
 	"github.com/tailscale/hujson"
 )
@@ -28,7 +29,8 @@ type Config struct {
 	// PermissionFirst is "true" or "false": permission and question come first
 	// in the fair and prio queues.
 	PermissionFirst string
-	Statusline      string // the status line's template
+	Statusline      string         // the status line's template
+	Alert           alert.Settings // the keys that begin with notify
 }
 
 // Default returns the values in force without a file.
@@ -39,6 +41,7 @@ func Default() Config {
 		Queue:           "fair",
 		PermissionFirst: "true",
 		Statusline:      term.DefaultStatus,
+		Alert:           alert.Defaults(),
 	}
 }
 
@@ -46,27 +49,43 @@ func Default() Config {
 type Key struct {
 	Name  string
 	Doc   string
-	OneOf []string // the values it may have; nil when check says
-	field func(*Config) *string
-	check func(string) error // nil when OneOf says
+	OneOf []string           // the values it may have, each of a list's; nil for any
+	field func(*Config) any  // a pointer to one of the types that assign knows
+	check func(string) error // says what OneOf cannot, of a text; nil for nothing
 }
 
 // Keys is the table of all settings, in the order they are printed.
 var Keys = []Key{
 	{Name: "color", Doc: "colour in the output of list and show",
-		OneOf: []string{"auto", "always", "never"}, field: func(c *Config) *string { return &c.Color }},
+		OneOf: []string{"auto", "always", "never"}, field: func(c *Config) any { return &c.Color }},
 	{Name: "texts", Doc: "how much is kept of what you and the agent say",
-		OneOf: []string{"full", "short", "off"}, field: func(c *Config) *string { return &c.Texts }},
+		OneOf: []string{"full", "short", "off"}, field: func(c *Config) any { return &c.Texts }},
 	{Name: "queue", Doc: "the order in which jump next and prev visit the sessions that want you",
-		OneOf: []string{"fair", "prio", "static", "grouped"}, field: func(c *Config) *string { return &c.Queue }},
+		OneOf: []string{"fair", "prio", "static", "grouped"}, field: func(c *Config) any { return &c.Queue }},
 	{Name: "permission_first", Doc: "a permission or question comes first in the queues fair and prio",
-		OneOf: []string{"true", "false"}, field: func(c *Config) *string { return &c.PermissionFirst }},
+		OneOf: []string{"true", "false"}, field: func(c *Config) any { return &c.PermissionFirst }},
 	{Name: "statusline", Doc: "what the status line shows",
-		check: checkStatusline, field: func(c *Config) *string { return &c.Statusline }},
+		check: checkStatusline, field: func(c *Config) any { return &c.Statusline }},
+	{Name: "notify", Doc: "channels that tell you",
+		OneOf: alert.Channels, field: func(c *Config) any { return &c.Alert.Channels }},
+	{Name: "notify_on", Doc: "what you are told of",
+		OneOf: texts(state.EdgeKinds[:]), field: func(c *Config) any { return &c.Alert.On }},
+	{Name: "notify_done_after", Doc: "how long a turn must be for its end to be told",
+		field: func(c *Config) any { return &c.Alert.DoneAfter }},
+	{Name: "notify_limit", Doc: "at most one of a kind and session in this time",
+		field: func(c *Config) any { return &c.Alert.Limit }},
+	{Name: "notify_quiet_hours", Doc: "when you are told of nothing",
+		field: func(c *Config) any { return &c.Alert.Quiet }},
+	{Name: "notify_command", Doc: "the program of the channel command, with its arguments",
+		field: func(c *Config) any { return &c.Alert.Command }},
+	{Name: "notify_sound", Doc: "the file of the channel sound",
+		field: func(c *Config) any { return &c.Alert.Sound }},
+	{Name: "notify_terminal", Doc: "how the channel terminal tells",
+		OneOf: append([]string{alert.Auto}, texts(osc.Styles)...), field: func(c *Config) any { return &c.Alert.Style }},
 }
 
-// Value returns the key's value in c.
-func (k Key) Value(c Config) string { return *k.field(&c) }
+// Value returns the key's value in c, as people read it.
+func (k Key) Value(c Config) string { return show(k.field(&c)) }
 
 // Error is what is wrong with a configuration file.
 type Error struct {
@@ -137,40 +156,12 @@ func (c *Config) decode(path string, data []byte) (set []string, err error) {
 		if slices.Contains(set, name) {
 			return nil, &Error{path, line, fmt.Sprintf("key %q is set twice", name), ""}
 		}
-		if what := Keys[i].assign(c, m.Value); what != "" {
-			return nil, &Error{path, line, fmt.Sprintf("key %q: %s", name, what), Keys[i].advice()}
+		if what, advice := Keys[i].assign(c, m.Value); what != "" {
+			return nil, &Error{path, line, fmt.Sprintf("key %q: %s", name, what), advice}
 		}
 		set = append(set, name)
 	}
 	return set, nil
-}
-
-func (k Key) assign(c *Config, v hujson.Value) (problem string) {
-	var s string
-	v.Standardize()
-	var b bool
-	if json.Unmarshal(v.Pack(), &b) == nil && slices.Contains(k.OneOf, "true") {
-		s = strconv.FormatBool(b)
-	} else if json.Unmarshal(v.Pack(), &s) != nil {
-		return "not a text"
-	}
-	if k.check != nil {
-		if err := k.check(s); err != nil {
-			return err.Error()
-		}
-	} else if !slices.Contains(k.OneOf, s) {
-		return fmt.Sprintf("no such value %q", s)
-	}
-	*k.field(c) = s
-	return ""
-}
-
-// advice says what the key's value may be.
-func (k Key) advice() string {
-	if k.check != nil {
-		return "the README describes templates"
-	}
-	return "one of " + strings.Join(k.OneOf, ", ")
 }
 
 func checkStatusline(s string) error {

@@ -1,8 +1,8 @@
 // Package hook is what a hook process does: read one payload, fold it, exit.
 //
 // Its promise (DESIGN.md section 6): exit code 0 on every path, nothing on
-// stdout or stderr, never longer than Deadline, never an answer to the
-// agent's question. It links no more than it needs; a test polices that.
+// stderr, nothing on stdout but a terminal sequence that the user has chosen,
+// never longer than Deadline, never an answer to the agent's question. It links no more than it needs; a test polices that.
 package hook
 
 import (
@@ -52,8 +52,9 @@ func ParseArgs(args []string) (a Args) {
 	return a
 }
 
-// Main runs one hook and returns its exit code, which is always 0.
-func Main(args []string, stdin io.Reader, getenv func(string) string) int {
+// Main runs one hook and returns its exit code, which is always 0. It prints
+// nothing but a terminal sequence that the user has asked for.
+func Main(args []string, stdin io.Reader, stdout io.Writer, getenv func(string) string) int {
 	start := time.Now()
 	watchdog := time.AfterFunc(Deadline, func() { os.Exit(0) })
 	defer watchdog.Stop()
@@ -62,8 +63,12 @@ func Main(args []string, stdin io.Reader, getenv func(string) string) int {
 		return 0 // there is nowhere to write, not even the error
 	}
 	st := store.Open(dir)
-	if err := run(st, ParseArgs(args), stdin, getenv, start); err != nil {
+	sequence, err := run(st, ParseArgs(args), stdin, getenv, start)
+	if err != nil {
 		st.Log(err)
+	}
+	if sequence != "" {
+		_, _ = stdout.Write(answer(sequence))
 	}
 	return 0
 }
@@ -71,10 +76,10 @@ func Main(args []string, stdin io.Reader, getenv func(string) string) int {
 // errNoSession is logged for a payload that belongs to no session.
 var errNoSession = errors.New("reading payload: no session_id")
 
-func run(st *store.Store, a Args, stdin io.Reader, getenv func(string) string, start time.Time) error {
+func run(st *store.Store, a Args, stdin io.Reader, getenv func(string) string, start time.Time) (sequence string, err error) {
 	e, err := event.ParseReader(a.Agent, a.Event, stdin)
 	if err != nil {
-		return err
+		return "", err
 	}
 	st.Texts = Texts(getenv)
 	e.At, e.Via = event.Millis(start.UnixMilli()), a.Via
@@ -82,21 +87,25 @@ func run(st *store.Store, a Args, stdin io.Reader, getenv func(string) string, s
 		e.SessionID = getenv("CLAUDE_CODE_SESSION_ID")
 	}
 	if e.SessionID == "" {
-		return errNoSession
+		return "", errNoSession
 	}
 	if e.Kind == event.Stop {
 		e.Meter = st.Meter(store.KeyOf(e.SessionID))
 	}
-	_, err = st.Fold(store.KeyOf(e.SessionID), store.Update{
+	res, err := st.Fold(store.KeyOf(e.SessionID), store.Update{
 		Change:  state.Change{At: e.At, Event: &e},
 		Elapsed: func() int64 { return time.Since(start).Microseconds() },
 		Origin:  func() *event.Origin { return origin(&e, getenv) },
 		Alive:   evidence.Presence,
 	})
 	if errors.Is(err, store.ErrBusy) {
-		return nil // spooled
+		return "", nil // spooled
 	}
-	return err
+	if err != nil {
+		return "", err
+	}
+	t := teller{st: st, getenv: getenv, now: start, start: func(args []string) error { return startBeckon(st.Dir, args) }}
+	return t.tell(res, &e), nil
 }
 
 // origin reads where the event comes from, with the project's id.

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"beckon/event/osc"
+	"beckon/render/notify"
+	"beckon/state"
+	"beckon/state/alert"
+	"beckon/state/evidence"
+	"beckon/state/store"
+)
+
+type notifyCmd struct {
+	Test    notifyTestCmd    `cmd:"" help:"Send a notification through the chosen channels."`
+	Explain notifyExplainCmd `cmd:"" help:"Tell why you were or were not notified."`
+	Deliver notifyDeliverCmd `cmd:"" hidden:"" help:"Decide on an edge that a hook saw, and tell of it."`
+}
+
+type notifyTestCmd struct {
+	Channel []string `enum:"terminal,desktop,command,sound" help:"Which channels (default: the configured ones)." placeholder:"CHANNEL"`
+}
+
+func (c *notifyTestCmd) Run(a *app) error {
+	cfg, err := a.configured()
+	if err != nil {
+		return err
+	}
+	set := cfg.Alert
+	if len(c.Channel) > 0 {
+		set.Channels = c.Channel
+	}
+	if len(set.Channels) == 0 {
+		return hint("beckon install --notify terminal,desktop chooses channels; --channel tries one", "no channel is chosen")
+	}
+	note := notify.Note{Schema: notify.Schema, Kind: state.EdgePermission, Test: true, SessionID: "test",
+		Title: "beckon needs nothing", Body: "This is a test.", Project: "beckon", Since: time.Now().UTC().Truncate(time.Millisecond)}
+	failed := false
+	for _, ch := range a.channels(set, a.stdout) {
+		if err := ch.Send(context.Background(), note); err != nil {
+			failed = true
+			fmt.Fprintf(a.stderr, "beckon: channel %s: %v\n", ch.Name(), err)
+			continue
+		}
+		fmt.Fprintf(a.stdout, "%s: sent\n", ch.Name())
+	}
+	if failed {
+		return errSilent
+	}
+	return nil
+}
+
+// channels makes the channels that are chosen. terminal is what the channel of
+// that name writes to; without one it is left out, as the title is, which only
+// a hook can set.
+func (a *app) channels(set alert.Settings, terminal io.Writer) (list []notify.Channel) {
+	for _, name := range set.Channels {
+		switch name {
+		case alert.Terminal:
+			if terminal != nil {
+				t := evidence.Terminal(a.getenv)
+				list = append(list, notify.Terminal{W: terminal, Style: set.StyleFor(t), Tmux: t.Kind == "tmux"})
+			}
+		case alert.Desktop:
+			list = append(list, notify.NewDesktop(a.jumpCommand()))
+		case alert.Command:
+			list = append(list, notify.Command{Argv: set.Command})
+		case alert.Sound:
+			list = append(list, notify.Player{File: set.Sound})
+		}
+	}
+	return list
+}
+
+// jumpCommand is what a click on a notification runs, without the session.
+func (a *app) jumpCommand() []string {
+	self, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	return []string{self, "jump"}
+}
+
+// deliverer is what decides on edges and tells of them, for a program that
+// calls itself by.
+func (a *app) deliverer(set alert.Settings, by string, terminal io.Writer) *notify.Deliverer {
+	return &notify.Deliverer{
+		Store: a.st, Reader: a.reader(), Settings: set, Channels: a.channels(set, terminal), By: by, Getenv: a.getenv,
+	}
+}
+
+// follower tells of what watch or serve sees, through the configured channels.
+func (a *app) follower(by string, terminal io.Writer) (*notify.Follower, error) {
+	cfg, err := a.configured()
+	if err != nil {
+		return nil, err
+	}
+	return notify.NewFollower(a.deliverer(cfg.Alert, by, terminal)), nil
+}
+
+type notifyDeliverCmd struct {
+	Session string `arg:""`
+	Edge    string `arg:""`
+	Still   bool
+	Claimed bool
+}
+
+func (c *notifyDeliverCmd) Run(a *app) error {
+	set, err := alert.Read(alert.ConfigPath(a.getenv))
+	if err == nil {
+		d := a.deliverer(set, "deliver", nil)
+		err = d.Deliver(context.Background(), notify.Order{Session: c.Session, Edge: c.Edge, Still: c.Still, Claimed: c.Claimed})
+		for _, ch := range d.Channels {
+			if w, ok := ch.(interface{ Wait() }); ok {
+				w.Wait()
+			}
+		}
+	}
+	if err != nil {
+		a.st.Log(fmt.Errorf("telling of an edge: %w", err)) // nobody reads what it prints
+	}
+	return nil
+}
+
+type notifyExplainCmd struct {
+	Session string `arg:"" optional:"" help:"Session id, its beginning, or seat id (default: all)."`
+	JSON    bool   `name:"json" help:"Print JSON."`
+}
+
+// explained is one decision, as `notify explain --json` prints it.
+type explained struct {
+	At        time.Time      `json:"at"`
+	SessionID string         `json:"session_id"`
+	Kind      state.EdgeKind `json:"kind"`
+	Since     time.Time      `json:"since"`
+	Verdict   state.Verdict  `json:"verdict"`
+	Reason    string         `json:"reason"`
+	By        string         `json:"by"`
+	Channels  string         `json:"channels,omitempty"`
+}
+
+// shownDecisions is how many are printed, the newest last.
+const shownDecisions = 20
+
+func (c *notifyExplainCmd) Run(a *app) error {
+	cfg, err := a.configured()
+	if err != nil {
+		return err
+	}
+	list, err := a.decisions(c.Session)
+	if err != nil {
+		return err
+	}
+	list = list[max(0, len(list)-shownDecisions):]
+	if c.JSON {
+		return writeJSON(a.stdout, list)
+	}
+	if len(cfg.Alert.Channels) == 0 {
+		fmt.Fprintln(a.stdout, "notifications are off: no channel is chosen (beckon install --notify terminal,desktop)")
+	} else {
+		fmt.Fprintf(a.stdout, "channels: %s\n", strings.Join(cfg.Alert.Channels, ", "))
+	}
+	for _, d := range list {
+		d.print(a.stdout)
+	}
+	if len(list) == 0 {
+		fmt.Fprintln(a.stdout, "nothing was decided yet")
+	}
+	return nil
+}
+
+// decisions reads the log of decisions, of one session when it is named. Edges
+// that were taken and of which nothing was logged are told too: so it is when
+// the disk was full.
+func (a *app) decisions(session string) ([]explained, error) {
+	id := session
+	if session != "" {
+		if v, err := a.find(session); err == nil {
+			id = v.Session.ID
+		} else if !errors.Is(err, errNotFound) {
+			return nil, err
+		}
+	}
+	all, err := a.st.Decisions()
+	if err != nil {
+		return nil, fmt.Errorf("reading the log of decisions: %w", err)
+	}
+	list := []explained{}
+	for _, d := range all {
+		if session == "" || d.Session == id {
+			list = append(list, explained{clock(d.At), d.Session, d.Kind, clock(d.EdgeAt), d.Verdict, d.Reason, d.By, d.Channels})
+		}
+	}
+	if session == "" {
+		return list, nil
+	}
+	if len(list) == 0 {
+		if _, err := a.find(session); err != nil {
+			return nil, err
+		}
+	}
+	return a.unlogged(id, list), nil
+}
+
+// unlogged adds the edges of a session that were taken without a line in the
+// log.
+func (a *app) unlogged(id string, list []explained) []explained {
+	claims, _ := a.st.Claims(store.KeyOf(id))
+	for _, c := range claims {
+		e, ok := state.ParseEdge(c.ID)
+		told := slices.ContainsFunc(list, func(x explained) bool {
+			return x.Kind == e.Kind && x.Since.Equal(clock(e.At)) && x.Verdict == state.Tell
+		})
+		if ok && !told {
+			list = append(list, explained{At: clock(c.At), SessionID: id, Kind: e.Kind, Since: clock(e.At), Verdict: state.Tell,
+				Reason: "taken, and nothing was logged: the disk may have been full, or it is being sent"})
+		}
+	}
+	slices.SortStableFunc(list, func(x, y explained) int { return x.At.Compare(y.At) })
+	return list
+}
+
+func (d explained) print(w io.Writer) {
+	verdict := map[state.Verdict]string{state.Tell: "told", state.Later: "not yet", state.Never: "not told"}[d.Verdict]
+	fmt.Fprintf(w, "%s  %-8.8s  %-10s  %-8s  %s", d.At.Local().Format("15:04:05"), osc.Clean(d.SessionID, 64), d.Kind, verdict, d.Reason)
+	if d.Channels != "" {
+		fmt.Fprintf(w, " (%s)", osc.Clean(d.Channels, 512))
+	}
+	fmt.Fprintln(w)
+}

@@ -1,0 +1,163 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"beckon/event/osc"
+	"beckon/state"
+	"beckon/state/alert"
+
+	"github.com/tailscale/hujson"
+)
+
+// assign gives the key's field the value v, or says what is wrong with it and
+// what is right.
+func (k Key) assign(c *Config, v hujson.Value) (problem, advice string) {
+	v.Standardize()
+	data := v.Pack()
+	switch p := k.field(c).(type) {
+	case *string:
+		return k.text(p, data)
+	case *[]string:
+		return k.list(p, data)
+	case *[]state.EdgeKind:
+		return listOf(k, p, data)
+	case *osc.Style:
+		return k.style(p, data)
+	case *time.Duration:
+		return duration(p, data)
+	case *alert.Hours:
+		var s string
+		if json.Unmarshal(data, &s) != nil || p.UnmarshalText([]byte(s)) != nil {
+			return "no hours of the day", `they look like "22:00-07:30"`
+		}
+	}
+	return "", ""
+}
+
+func (k Key) text(p *string, data []byte) (problem, advice string) {
+	var s string
+	var b bool
+	switch {
+	case json.Unmarshal(data, &b) == nil && slices.Contains(k.OneOf, "true"):
+		s = strconv.FormatBool(b)
+	case json.Unmarshal(data, &s) != nil:
+		return "not a text", k.choices()
+	}
+	if problem := k.refuse(s); problem != "" {
+		return problem, k.choices()
+	}
+	*p = s
+	return "", ""
+}
+
+func (k Key) list(p *[]string, data []byte) (problem, advice string) {
+	var list []string
+	if json.Unmarshal(data, &list) != nil || list == nil {
+		return "not a list of texts", `a list looks like ["one", "two"]`
+	}
+	for _, s := range list {
+		if problem := k.refuse(s); problem != "" {
+			return problem, k.choices()
+		}
+	}
+	*p = list
+	return "", ""
+}
+
+// refuse says what is wrong with one text.
+func (k Key) refuse(s string) string {
+	if k.OneOf != nil && !slices.Contains(k.OneOf, s) {
+		return fmt.Sprintf("no such value %q", s)
+	}
+	if k.check != nil {
+		if err := k.check(s); err != nil {
+			return err.Error()
+		}
+	}
+	return ""
+}
+
+func (k Key) choices() string {
+	switch {
+	case k.check != nil:
+		return "the README describes templates"
+	case k.OneOf == nil:
+		return ""
+	}
+	return "one of " + strings.Join(k.OneOf, ", ")
+}
+
+func listOf[T ~string](k Key, p *[]T, data []byte) (problem, advice string) {
+	var list []string
+	if problem, advice = k.list(&list, data); problem != "" {
+		return problem, advice
+	}
+	*p = nil
+	for _, s := range list {
+		*p = append(*p, T(s))
+	}
+	return "", ""
+}
+
+// style reads how a terminal is told; the automatic choice is the empty style.
+func (k Key) style(p *osc.Style, data []byte) (problem, advice string) {
+	var s string
+	if problem, advice = k.text(&s, data); problem != "" {
+		return problem, advice
+	}
+	if *p = osc.Style(s); s == alert.Auto {
+		*p = ""
+	}
+	return "", ""
+}
+
+func duration(p *time.Duration, data []byte) (problem, advice string) {
+	const looks = `a time looks like "90s" or "2m"`
+	var s string
+	if json.Unmarshal(data, &s) != nil {
+		return "not a time", looks
+	}
+	d, err := time.ParseDuration(s)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("%q is no time", s), looks
+	case d < 0:
+		return fmt.Sprintf("%q is less than nothing", s), looks
+	}
+	*p = d
+	return "", ""
+}
+
+// show writes a field's value for people.
+func show(field any) string {
+	switch p := field.(type) {
+	case *string:
+		return *p
+	case *[]string:
+		return strings.Join(*p, ",")
+	case *[]state.EdgeKind:
+		return strings.Join(texts(*p), ",")
+	case *osc.Style:
+		if *p == "" {
+			return alert.Auto
+		}
+		return string(*p)
+	case *alert.Hours:
+		text, _ := p.MarshalText()
+		return string(text)
+	}
+	return fmt.Sprint(*field.(*time.Duration))
+}
+
+func texts[T ~string](list []T) (out []string) {
+	for _, v := range list {
+		out = append(out, string(v))
+	}
+	return out
+}

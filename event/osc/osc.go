@@ -1,0 +1,148 @@
+// Package osc writes the terminal sequences that notify and that set a title:
+// OSC 9, 777, 99 and 2, and BEL. These are all that the client passes on for a
+// hook (CONTRACT.md section 1.9, terminalSequence).
+//
+// It guarantees that nothing of a text can end its sequence or begin another:
+// control characters of both sets are taken out, the separators of each
+// protocol are replaced, and a text is cut to a stated length.
+package osc
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"beckon/event"
+)
+
+// Style is how a terminal is told.
+type Style string
+
+// The styles.
+const (
+	Bell   Style = "bell"
+	OSC9   Style = "osc9"   // one text: iTerm2, and many others
+	OSC777 Style = "osc777" // title and text: urxvt, foot, Ghostty, WezTerm, Warp
+	OSC99  Style = "osc99"  // title and text, and only while the window is not in focus: kitty
+	Both   Style = "both"   // OSC 9, and BEL for a terminal that does not know it
+)
+
+// Styles lists the styles that a user can choose.
+var Styles = []Style{Bell, OSC9, OSC777, OSC99, Both}
+
+// Limits of texts, in bytes.
+const (
+	maxTitle = 80
+	maxBody  = 200
+)
+
+// For returns the style that suits a terminal. Inside a multiplexer it is the
+// outer terminal's: the client wraps what it emits for tmux.
+func For(t event.Terminal) Style {
+	kind := t.Kind
+	switch kind {
+	case "tmux", "zellij", "screen", "ssh":
+		kind = t.Outer
+	}
+	switch kind {
+	case "kitty":
+		return OSC99
+	case "ghostty", "wezterm", "warp", "foot", "rxvt":
+		return OSC777
+	case "iterm2":
+		return OSC9
+	case "":
+		return Both
+	}
+	return Bell
+}
+
+// Notify returns the sequence that shows title and body. id tells
+// notifications apart where the protocol can.
+func Notify(s Style, id, title, body string) string {
+	title, body = Clean(title, maxTitle), Clean(body, maxBody)
+	switch s {
+	case OSC9:
+		return nine(title, body)
+	case OSC777:
+		semi := strings.NewReplacer(";", ",")
+		return "\x1b]777;notify;" + semi.Replace(title) + ";" + semi.Replace(body) + "\a"
+	case OSC99:
+		return kitty(word(id), title, body)
+	case Both:
+		return nine(title, body) + "\a"
+	}
+	return "\a"
+}
+
+// nine is OSC 9. Text that begins with a number and a semicolon would be one
+// of ConEmu's commands, which Windows Terminal knows too.
+func nine(title, body string) string {
+	text := join(title, body)
+	if text != "" && text[0] >= '0' && text[0] <= '9' {
+		text = "beckon: " + text
+	}
+	return "\x1b]9;" + text + "\a"
+}
+
+func join(title, body string) string {
+	if title == "" || body == "" {
+		return title + body
+	}
+	return title + ": " + body
+}
+
+// kitty is OSC 99: the title opens the notification, the body completes it.
+func kitty(id, title, body string) string {
+	const unfocused = ":o=unfocused"
+	if body == "" {
+		return "\x1b]99;i=" + id + unfocused + ";" + title + "\x1b\\"
+	}
+	return "\x1b]99;i=" + id + ":d=0" + unfocused + ";" + title + "\x1b\\" +
+		"\x1b]99;i=" + id + ":d=1:p=body" + unfocused + ";" + body + "\x1b\\"
+}
+
+// word keeps of id what may stand in a value of OSC 99's metadata.
+func word(id string) string {
+	id = strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+			return r
+		}
+		return -1
+	}, id)
+	if id == "" {
+		return "beckon"
+	}
+	return event.Cut(id, 64)
+}
+
+// Title returns the sequence that sets the window's title.
+func Title(text string) string { return "\x1b]2;" + Clean(text, maxTitle) + "\a" }
+
+// Tmux wraps a sequence so that tmux hands it to the terminal around it, which
+// it does only with allow-passthrough on.
+func Tmux(seq string) string {
+	return "\x1bPtmux;" + strings.ReplaceAll(seq, "\x1b", "\x1b\x1b") + "\x1b\\"
+}
+
+// Clean returns s in one line of valid UTF-8, of at most max bytes, without
+// control characters and without those that turn the direction of text.
+func Clean(s string, max int) string {
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\uFFFD")
+	}
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t' || r == '\r' || r == 0x2028 || r == 0x2029:
+			return ' '
+		case r < ' ' || r >= 0x7f && r < 0xa0, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r == 0x200e || r == 0x200f:
+			return -1
+		}
+		return r
+	}, s)
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) <= max {
+		return s
+	}
+	const more = "…"
+	return event.Cut(s, max-len(more)) + more
+}

@@ -1,0 +1,96 @@
+package notify
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"beckon/state/alert"
+)
+
+// Limits of the user's own program and of a sound.
+const (
+	commandLimit = 10 * time.Second
+	soundLimit   = 20 * time.Second
+)
+
+// Command is the channel of a program of the user's choice. It gets the note as
+// JSON on stdin and its main members in the environment.
+type Command struct{ Argv []string }
+
+// Name is the configuration's word for it.
+func (Command) Name() string { return alert.Command }
+
+// Send runs the program, for at most ten seconds.
+func (c Command) Send(ctx context.Context, n Note) error {
+	if len(c.Argv) == 0 {
+		return errors.New("notify_command is not set")
+	}
+	data, err := json.Marshal(n)
+	if err != nil {
+		return err
+	}
+	_, err = run(ctx, commandLimit, bytes.NewReader(append(data, '\n')), n.env(), c.Argv...)
+	return err
+}
+
+func (n Note) env() []string {
+	return []string{
+		"BECKON_KIND=" + string(n.Kind), "BECKON_TITLE=" + n.Title, "BECKON_BODY=" + n.Body,
+		"BECKON_SESSION_ID=" + n.SessionID, "BECKON_PROJECT=" + n.Project, "BECKON_CWD=" + n.Cwd,
+	}
+}
+
+// Player is the channel of a sound: a file of the user's choice, played by
+// what the system has for it.
+type Player struct{ File string }
+
+// Name is the configuration's word for it.
+func (Player) Name() string { return alert.Sound }
+
+// Send plays the file.
+func (p Player) Send(ctx context.Context, _ Note) error {
+	if p.File == "" {
+		return errors.New("notify_sound is not set")
+	}
+	file, err := filepath.Abs(p.File)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(file); err != nil {
+		return err
+	}
+	for _, argv := range players(runtime.GOOS) {
+		if path, err := exec.LookPath(argv[0]); err == nil {
+			_, err = run(ctx, soundLimit, nil, []string{"BECKON_SOUND=" + file}, append(append([]string{path}, argv[1:]...), last(runtime.GOOS, file)...)...)
+			return err
+		}
+	}
+	return errors.New("no player is installed: pw-play, paplay, aplay or ffplay")
+}
+
+// players lists the programs that play a file, the best first.
+func players(goos string) [][]string {
+	switch goos {
+	case "darwin":
+		return [][]string{{"afplay"}}
+	case "windows":
+		return [][]string{{"powershell.exe", "-NoProfile", "-NonInteractive", "-Command", "(New-Object Media.SoundPlayer $env:BECKON_SOUND).PlaySync()"}}
+	}
+	return [][]string{{"pw-play"}, {"paplay"}, {"aplay", "-q"}, {"ffplay", "-nodisp", "-autoexit", "-loglevel", "quiet"}}
+}
+
+// last is the file as the player's last argument; PowerShell reads it from the
+// environment, where it needs no quoting.
+func last(goos, file string) []string {
+	if goos == "windows" {
+		return nil
+	}
+	return []string{file}
+}

@@ -1,0 +1,101 @@
+package notify
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"beckon/state"
+	"beckon/state/alert"
+)
+
+// patience is how long an edge that may be told of later is kept: someone who
+// has looked at a dialog for so long knows of it.
+const patience = 10 * time.Minute
+
+// Follower tells of the edges that a program sees which looks again and again:
+// watch and serve. What stood when it began is no edge. It is not safe for
+// concurrent use.
+type Follower struct {
+	d       *Deliverer
+	stood   map[string]state.Stand // by session id; nil before the first look
+	pending map[string]waiting
+	sending sync.WaitGroup
+}
+
+// waiting is an edge on which nothing is decided yet.
+type waiting struct {
+	edge   state.Edge
+	since  time.Time // when it was first seen
+	reason string    // of the last Later that was logged
+}
+
+// NewFollower returns a follower that tells through d.
+func NewFollower(d *Deliverer) *Follower {
+	return &Follower{d: d, pending: map[string]waiting{}}
+}
+
+// Look takes what was seen at now and tells of the edges that are due. It does
+// not wait for the telling.
+func (f *Follower) Look(ctx context.Context, seen []state.Seen, now time.Time) {
+	stood := make(map[string]state.Stand, len(seen))
+	for i := range seen {
+		v := &seen[i]
+		is := state.Standing(v.Session, v.Evidence, millis(now))
+		stood[v.Session.ID] = is
+		f.note(v.Session.ID, is, now)
+		if w, ok := f.pending[v.Session.ID]; ok && now.Sub(w.since) >= Hold {
+			f.consider(ctx, v.Session, w, now)
+		}
+	}
+	f.stood = stood
+	for id := range f.pending {
+		if _, there := stood[id]; !there {
+			delete(f.pending, id)
+		}
+	}
+}
+
+// Wait waits until everything that is being sent was sent.
+func (f *Follower) Wait() { f.sending.Wait() }
+
+// note notes an edge, and forgets one that has passed.
+func (f *Follower) note(id string, is state.Stand, now time.Time) {
+	was, known := f.stood[id]
+	if f.stood != nil {
+		if e, ok := state.EdgeOf(was, is); ok && (known || e.Dialog) {
+			f.pending[id] = waiting{edge: e, since: now}
+		}
+	}
+	if w, ok := f.pending[id]; ok && (!is.Open || is.Edge.ID() != w.edge.ID() || now.Sub(w.since) > patience) {
+		delete(f.pending, id)
+	}
+}
+
+// consider decides on an edge that has stood long enough.
+func (f *Follower) consider(ctx context.Context, s state.Session, w waiting, now time.Time) {
+	c := alert.Case{Edge: w.edge, Session: &s}
+	v := f.d.Settings.Decide(f.d.Store, c, f.d.Getenv, now)
+	if v.Verdict == state.Later {
+		if v.Reason != w.reason {
+			w.reason = v.Reason
+			f.pending[s.ID] = w
+			_ = f.d.log(c, v, "", now)
+		}
+		return
+	}
+	delete(f.pending, s.ID)
+	if v.Verdict == state.Tell {
+		v = alert.Claim(f.d.Store, c, v)
+	}
+	if v.Verdict != state.Tell {
+		if v.Reason != state.ReasonTold { // whoever told has logged it
+			_ = f.d.log(c, v, "", now)
+		}
+		return
+	}
+	f.sending.Go(func() {
+		said := send(ctx, f.d.Channels, NoteOf(&s, w.edge))
+		_ = f.d.log(c, v, said, time.Now())
+	})
+}

@@ -1,0 +1,107 @@
+package notify
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// freedesktop shows n with notify-send, and has a click on it jump. A
+// notify-send before 0.8 knows no clicks; then there are none.
+func (d *DesktopChannel) freedesktop(ctx context.Context, n Note) error {
+	if !bus(os.Getenv) {
+		return ErrNoDesktop
+	}
+	program, err := exec.LookPath("notify-send")
+	if err != nil {
+		return errors.New("notify-send is not installed")
+	}
+	plain := []string{"--app-name=beckon", "--", n.Title, escapeMarkup(n.Body)}
+	if len(d.jump) > 0 {
+		switch err := d.clickable(ctx, n, program, plain); {
+		case err == nil:
+			return nil
+		case !errors.Is(err, errNoClicks):
+			return err
+		}
+	}
+	said, err := run(ctx, desktopLimit, nil, nil, append([]string{program}, plain...)...)
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, firstLine(said))
+	}
+	return nil
+}
+
+// errNoClicks means that notify-send does not know the options for clicks.
+var errNoClicks = errors.New("notify-send is too old for clicks")
+
+// clickable shows n and leaves a goroutine behind that waits for the click.
+// notify-send prints the notification's number once it is shown, and the
+// action's name when it is clicked.
+func (d *DesktopChannel) clickable(ctx context.Context, n Note, program string, args []string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), clickLimit)
+	cmd := exec.CommandContext(ctx, program, append([]string{"--print-id", "--action=default=Go to it"}, args...)...)
+	cmd.Env = environ()
+	cmd.WaitDelay = time.Second
+	alone(cmd)
+	var said head
+	cmd.Stderr = &said
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		cancel()
+		return err
+	}
+	shown, ended := make(chan struct{}), make(chan error, 1)
+	d.clicks.Go(func() {
+		defer cancel()
+		lines := bufio.NewScanner(out)
+		if lines.Scan() {
+			close(shown)
+		}
+		clicked := lines.Scan() && lines.Text() == "default"
+		ended <- cmd.Wait()
+		if clicked {
+			_ = d.follow(ctx, n)
+		}
+	})
+	late := time.NewTimer(desktopLimit)
+	defer late.Stop()
+	select {
+	case <-shown:
+		return nil
+	case err := <-ended:
+		return failed(err, said.String())
+	case <-late.C:
+		cancel()
+		return fmt.Errorf("notify-send did not show it within %s", desktopLimit)
+	}
+}
+
+func failed(err error, said string) error {
+	if strings.Contains(said, "Unknown option") {
+		return errNoClicks
+	}
+	if err == nil { // it ended without a number: older ones show it all the same
+		return nil
+	}
+	return fmt.Errorf("notify-send: %w: %s", err, firstLine(said))
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return line
+}
+
+// escapeMarkup keeps a body from being read as markup, which notification
+// servers do.
+func escapeMarkup(s string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
+}

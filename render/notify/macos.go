@@ -1,0 +1,40 @@
+package notify
+
+import (
+	"context"
+	"os/exec"
+	"strings"
+
+	"beckon/state/store"
+)
+
+// mac shows n with terminal-notifier when it is there, for the sake of clicks,
+// else with osascript.
+func (d *DesktopChannel) mac(ctx context.Context, n Note) error {
+	path, err := exec.LookPath("terminal-notifier")
+	if err == nil && len(d.jump) > 0 && string(store.KeyOf(n.SessionID)) == n.SessionID {
+		_, err = run(ctx, desktopLimit, nil, nil, path, "-title", guarded(n.Title), "-message", guarded(n.Body),
+			"-group", n.SessionID, "-execute", shellLine(append(d.jump[:len(d.jump):len(d.jump)], n.SessionID)))
+		return err
+	}
+	_, err = run(ctx, desktopLimit, nil, nil, "osascript", "-e", "on run argv",
+		"-e", "display notification (item 2 of argv) with title (item 1 of argv)", "-e", "end run", guarded(n.Title), n.Body)
+	return err
+}
+
+// guarded keeps terminal-notifier from reading a text as an option or a list.
+func guarded(s string) string {
+	if s == "" || strings.ContainsAny(s[:1], `-[{("<`) {
+		return " " + s
+	}
+	return s
+}
+
+// shellLine quotes words for sh, which terminal-notifier runs on a click.
+func shellLine(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+	}
+	return strings.Join(quoted, " ")
+}

@@ -1,0 +1,84 @@
+// Package notify tells the user of an edge through the channels that they
+// chose: the desktop, a terminal, a program, a sound (row B12).
+//
+// It guarantees: of one edge the user is told at most once, whoever saw it
+// (hook, watch, server); a channel that fails or hangs holds up no other and
+// ends by its own time limit; every decision is in the log that `beckon notify
+// explain` reads. What the decision is, package state says.
+package notify
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"beckon/event"
+	"beckon/state"
+	"beckon/state/alert"
+)
+
+// Schema is the number of the format of Note. Members are only ever added.
+const Schema = 1
+
+// Note is what the user is told; as JSON it is what the command reads on stdin.
+type Note struct {
+	Schema    int            `json:"schema"`
+	Kind      state.EdgeKind `json:"kind"`
+	Title     string         `json:"title"` // one clean line
+	Body      string         `json:"body"`  // one clean line, may be empty
+	SessionID string         `json:"session_id"`
+	SeatID    string         `json:"seat_id,omitempty"`
+	Project   string         `json:"project"`
+	Cwd       string         `json:"cwd,omitempty"`
+	Branch    string         `json:"branch,omitempty"`
+	Since     time.Time      `json:"since"` // UTC
+	Host      string         `json:"host,omitempty"`
+	Terminal  string         `json:"terminal,omitempty"` // its kind
+	Pane      string         `json:"tmux_pane,omitempty"`
+	Test      bool           `json:"test,omitempty"` // `beckon notify test` sends it
+}
+
+// NoteOf makes the note of an edge.
+func NoteOf(s *state.Session, e state.Edge) Note {
+	title, body := alert.Words(s, e)
+	o := &s.Origin
+	return Note{
+		Schema: Schema, Kind: e.Kind, Title: title, Body: body, SessionID: s.ID, SeatID: s.Seat, Project: alert.Project(s),
+		Cwd: s.Cwd, Branch: o.Git.Branch, Since: utc(e.At), Host: o.Host, Terminal: o.Terminal.Kind, Pane: o.Terminal.Tmux.Pane,
+	}
+}
+
+func utc(m event.Millis) time.Time { return time.UnixMilli(int64(m)).UTC() }
+
+// Channel is one way to the user.
+type Channel interface {
+	// Name is the word that the configuration has for it.
+	Name() string
+	// Send returns when the user was told, or could not be. It ends by a time
+	// limit of its own.
+	Send(ctx context.Context, n Note) error
+}
+
+// send tells of n through all channels side by side and returns a line for the
+// log: the channels, with what went wrong.
+func send(ctx context.Context, channels []Channel, n Note) string {
+	said := make([]string, len(channels))
+	var wait sync.WaitGroup
+	for i, c := range channels {
+		wait.Go(func() {
+			said[i] = c.Name()
+			if err := c.Send(ctx, n); err != nil {
+				said[i] += ": " + err.Error()
+			}
+		})
+	}
+	wait.Wait()
+	line := ""
+	for i, s := range said {
+		if i > 0 {
+			line += ", "
+		}
+		line += s
+	}
+	return line
+}

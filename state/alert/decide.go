@@ -1,0 +1,77 @@
+package alert
+
+import (
+	"time"
+
+	"beckon/event"
+	"beckon/event/osc"
+	"beckon/state"
+	"beckon/state/evidence"
+	"beckon/state/store"
+)
+
+// Case is an edge with what is needed to decide on it.
+type Case struct {
+	Edge    state.Edge
+	Session *state.Session
+	Still   bool // the client has just said that nobody has typed for six seconds
+}
+
+// Decide reads what the decision needs and makes it. The focus is asked for
+// last: that costs a process.
+func (s Settings) Decide(st *store.Store, c Case, getenv func(string) string, now time.Time) state.Decision {
+	h := s.hearing(st, c, now)
+	h.Focus = state.FocusElsewhere
+	if d := state.Decide(c.Edge, s.Rules(), h); d.Verdict != state.Tell {
+		return d
+	}
+	h.Focus = evidence.Focus(c.Session.Origin.Terminal, getenv, now)
+	return state.Decide(c.Edge, s.Rules(), h)
+}
+
+// Foresee makes the decision as it is for a user who looks elsewhere: what it
+// refuses for ever, nothing else will allow.
+func (s Settings) Foresee(st *store.Store, c Case, now time.Time) state.Decision {
+	h := s.hearing(st, c, now)
+	h.Focus = state.FocusElsewhere
+	return state.Decide(c.Edge, s.Rules(), h)
+}
+
+// hearing is what is known, but for the focus.
+func (s Settings) hearing(st *store.Store, c Case, now time.Time) state.Hearing {
+	told, last := st.Told(store.KeyOf(c.Session.ID), c.Edge)
+	return state.Hearing{
+		Now: event.Millis(now.UnixMilli()), Still: c.Still, Told: told, ToldAt: last,
+		Quiet: s.Quiet != Hours{} && s.Quiet.Hold(now.Local()), // local time reads a file: only when it matters
+	}
+}
+
+// Claim takes the edge for the caller. When somebody else has it the decision
+// turns into a refusal; when nobody can say (a full disk) it stands: a message
+// too many is better than one too few.
+func Claim(st *store.Store, c Case, d state.Decision) state.Decision {
+	first, err := st.Claim(store.KeyOf(c.Session.ID), c.Edge.ID())
+	switch {
+	case err != nil:
+		return state.Decision{Verdict: state.Tell, Reason: "nobody can say whether you were told: " + err.Error()}
+	case !first:
+		return state.Decision{Verdict: state.Never, Reason: state.ReasonTold}
+	}
+	return d
+}
+
+// Decided is the line of the log for a decision.
+func (c Case) Decided(d state.Decision, by, channels string, now time.Time) store.Decided {
+	return store.Decided{
+		At: event.Millis(now.UnixMilli()), Session: c.Session.ID, Kind: c.Edge.Kind, EdgeAt: c.Edge.At,
+		Verdict: d.Verdict, Reason: d.Reason, By: by, Channels: channels,
+	}
+}
+
+// StyleFor returns how a terminal is told: as the user chose, else as suits it.
+func (s Settings) StyleFor(t event.Terminal) osc.Style {
+	if s.Style != "" {
+		return s.Style
+	}
+	return osc.For(t)
+}

@@ -1,0 +1,68 @@
+package alert
+
+import (
+	"cmp"
+	"path"
+	"strings"
+
+	"beckon/event/osc"
+	"beckon/state"
+)
+
+// Limits of the words, in bytes.
+const (
+	maxTitle = 80
+	maxBody  = 200
+)
+
+// Words returns what the user is told of an edge: who in the title, what in the
+// body, each in one clean line.
+func Words(s *state.Session, e state.Edge) (title, body string) {
+	return osc.Clean(Project(s)+" "+verb(e.Kind), maxTitle), osc.Clean(about(s, e), maxBody)
+}
+
+func verb(k state.EdgeKind) string {
+	switch k {
+	case state.EdgePermission:
+		return "needs a permission"
+	case state.EdgeQuestion:
+		return "asks"
+	case state.EdgeFailed:
+		return "failed"
+	}
+	return "is done"
+}
+
+func about(s *state.Session, e state.Edge) string {
+	switch e.Kind {
+	case state.EdgePermission:
+		return cmp.Or(e.Call.Summary, e.Call.Name, s.Prompt.Text)
+	case state.EdgeQuestion:
+		if a := e.Call.Ask; a != nil && len(a.Questions) > 0 && a.Questions[0].Text != "" {
+			return a.Questions[0].Text
+		}
+		if e.Dialog {
+			return cmp.Or(e.Call.Summary, s.Prompt.Text)
+		}
+		return cmp.Or(s.Stop.Question, s.Prompt.Text)
+	case state.EdgeFailed:
+		return strings.ReplaceAll(s.Failure.Reason, "_", " ")
+	}
+	message := strings.TrimSpace(s.Stop.Message)
+	return cmp.Or(message[strings.LastIndexByte(message, '\n')+1:], s.Prompt.Text)
+}
+
+// Project is the name of the session's repository, else of its directory.
+func Project(s *state.Session) string {
+	if s.Origin.Git.Repo != "" {
+		return s.Origin.Git.Repo
+	}
+	dir := strings.ReplaceAll(cmp.Or(s.Origin.Project, s.Cwd), `\`, "/")
+	if dir == "" {
+		return cmp.Or(s.Agent, "a session")
+	}
+	return path.Base(dir)
+}
+
+// Headline is the window's title for a state: what, and who.
+func Headline(s *state.Session, st state.State) string { return string(st) + " - " + Project(s) }

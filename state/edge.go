@@ -1,0 +1,268 @@
+package state
+
+import (
+	"strconv"
+	"strings"
+
+	"beckon/event"
+)
+
+// EdgeKind is what a session can come to that the user may want to hear of.
+type EdgeKind string
+
+// The kinds of edges (row B12).
+const (
+	EdgePermission EdgeKind = "permission"
+	EdgeQuestion   EdgeKind = "question"
+	EdgeFailed     EdgeKind = "failed"
+	EdgeDone       EdgeKind = "done"
+)
+
+// EdgeKinds lists all kinds, the most urgent first.
+var EdgeKinds = [...]EdgeKind{EdgePermission, EdgeQuestion, EdgeFailed, EdgeDone}
+
+// Edge is the moment in which a session came to something. Kind and At name it:
+// a hook, a watch and a server that see the same facts see the same edge.
+type Edge struct {
+	Kind   EdgeKind
+	At     event.Millis
+	Actor  string       // the subagent that it is about, empty for the main conversation
+	Dialog bool         // the client holds a dialog open
+	Call   Call         // the call that it is about, zero when there is none
+	Turn   event.Millis // how long the turn took, in milliseconds; 0 while a dialog is open
+	Aside  bool         // the user has set the session aside
+	Robot  bool         // nobody sits before it: it runs under `claude -p` or the SDK
+
+	// Input is when the user last wrote to the session; zero when that is not known.
+	Input event.Millis
+}
+
+// ID is the edge's name among those of its session, fit for a file's name.
+func (e Edge) ID() string { return string(e.Kind) + "-" + strconv.FormatInt(int64(e.At), 10) }
+
+// ParseEdge returns the edge of an ID: its Kind and At, and no more.
+func ParseEdge(id string) (Edge, bool) {
+	kind, at, _ := strings.Cut(id, "-")
+	n, err := strconv.ParseInt(at, 10, 64)
+	return Edge{Kind: EdgeKind(kind), At: event.Millis(n)}, err == nil && chosen(EdgeKinds[:], EdgeKind(kind))
+}
+
+// Stand is where a session stands: its state, and the edge that brought it
+// there when it is one that the user may want to hear of.
+type Stand struct {
+	State State
+	Edge  Edge
+	Open  bool // there is an edge, and the session has not gone on since
+}
+
+// Standing returns where a session stands at now. Esc leaves nothing open, nor
+// does a session that has just begun (CASE 22). State is that under the
+// backburner, Edge.Aside tells of it.
+func Standing(s Session, ev Evidence, now event.Millis) Stand {
+	st := Resolve(s, ev, now)
+	aside := st.State == Backburned
+	if aside {
+		v := view{s: &s, ev: &ev, now: now}
+		st = v.turn()
+	}
+	e, ok := stands(&s, st)
+	e.Aside, e.Input, e.Robot = aside, s.Prompt.At, strings.HasPrefix(s.Origin.Entry, "sdk")
+	return Stand{State: st.State, Edge: e, Open: ok}
+}
+
+func stands(s *Session, st Status) (Edge, bool) {
+	switch {
+	case st.State == Permission:
+		return s.newestWait(EdgePermission, st, isPermission), true
+	case st.State == Question && st.Rule != RuleAsked:
+		return s.newestWait(EdgeQuestion, st, isQuestion), true
+	case st.State == Question:
+		return Edge{Kind: EdgeQuestion, At: st.Since, Turn: s.turn(st.Since)}, true
+	case st.State == Failed:
+		return Edge{Kind: EdgeFailed, At: st.Since, Turn: s.turn(st.Since)}, true
+	case st.State == Idle && st.Reason == Done && s.Main().How == EndStop:
+		return Edge{Kind: EdgeDone, At: st.Since, Turn: s.turn(st.Since)}, true
+	}
+	return Edge{}, false
+}
+
+// burst is how far apart, in milliseconds, calls of one message ask.
+const burst = 1000
+
+// newestWait is the edge of the dialog asked for last: one that is answered
+// without a word of it must not hide the next (CLIENT.md, What fires). Of calls
+// that asked together it shows the first, as the client does (CASE 3).
+func (s *Session) newestWait(kind EdgeKind, st Status, want func(WaitKind) bool) Edge {
+	e := Edge{Kind: kind, At: st.Since, Actor: st.Actor, Dialog: true, Call: st.Call}
+	var newest event.Millis
+	s.eachWait(want, func(_ string, c Call) { newest = max(newest, c.Asked) })
+	if newest == 0 {
+		return e // the registry alone says that something is open
+	}
+	e.At, e.Call = newest, Call{}
+	s.eachWait(want, func(actor string, c Call) {
+		if c.Asked >= e.At-burst && (e.Call.Asked == 0 || c.Asked < e.Call.Asked) {
+			e.Call, e.Actor = c, actor
+		}
+	})
+	return e
+}
+
+// eachWait calls f for the calls that wait and that want accepts.
+func (s *Session) eachWait(want func(WaitKind) bool, f func(actor string, c Call)) {
+	for i := range s.Actors {
+		for _, c := range s.Actors[i].Calls {
+			if c.waiting() && want(c.Kind) {
+				f(s.Actors[i].ID, c)
+			}
+		}
+	}
+}
+
+// turn is how long the turn took that was over at end: from the prompt that
+// the user opened it with.
+func (s *Session) turn(end event.Millis) event.Millis {
+	from := s.Prompt.First
+	if from == 0 {
+		from = s.Main().Started
+	}
+	if from == 0 || from > end {
+		return 0
+	}
+	return end - from
+}
+
+// EdgeOf returns the edge between where a session stood and where it stands: it
+// has come to something that it had not come to before.
+func EdgeOf(was, is Stand) (Edge, bool) {
+	e := is.Edge
+	switch {
+	case !is.Open:
+		return Edge{}, false
+	case was.Open && was.Edge.Kind == e.Kind && (was.Edge.At == e.At || e.Dialog && was.Edge.At > e.At):
+		return Edge{}, false // the same, or an older dialog that is left when a newer one was answered
+	case e.Kind == EdgeDone && !ran(was.State):
+		return Edge{}, false // a Stop without a turn: the user's own shell command raises one
+	}
+	return e, true
+}
+
+func ran(s State) bool {
+	return s == Working || s == Compacting || s == Permission || s == Question
+}
+
+// Focus is what is known of whether the user looks at a session's pane.
+type Focus uint8
+
+// What can be known of it.
+const (
+	FocusUnknown Focus = iota // nothing tells
+	FocusHere                 // the pane is in view and has the keyboard
+	FocusElsewhere
+)
+
+// Rules are the user's choices about edges.
+type Rules struct {
+	On        []EdgeKind
+	DoneAfter event.Millis // a done edge needs a turn of at least this length
+	Limit     event.Millis // at most one of a kind and session in this time
+}
+
+// Hearing is what is known at the moment of the decision.
+type Hearing struct {
+	Now    event.Millis
+	Quiet  bool         // it is one of the quiet hours
+	Focus  Focus        // whether the user looks at the pane
+	Still  bool         // the client itself says that nobody has typed for six seconds
+	Told   bool         // somebody was told of this edge
+	ToldAt event.Millis // when the user was last told of an edge of this kind and session
+}
+
+// Verdict is what becomes of an edge.
+type Verdict string
+
+// The verdicts. Later is a refusal that a later look may lift while the edge
+// stands; Never is final.
+const (
+	Tell  Verdict = "tell"
+	Later Verdict = "later"
+	Never Verdict = "never"
+)
+
+// Decision is a verdict with its reason in a few words.
+type Decision struct {
+	Verdict Verdict
+	Reason  string
+}
+
+// Reasons of decisions.
+const (
+	ReasonTell     = "nothing speaks against it"
+	ReasonKind     = "this kind is not chosen"
+	ReasonAside    = "set aside"
+	ReasonSubagent = "about a subagent"
+	ReasonRobot    = "nobody sits before it"
+	ReasonShort    = "the turn was short"
+	ReasonQuiet    = "quiet hours"
+	ReasonTold     = "told already"
+	ReasonLimit    = "told a moment ago"
+	ReasonFocused  = "you look at it"
+	ReasonEarly    = "you may be looking: waits for six seconds without a key"
+	ReasonPresent  = "you wrote to it a moment ago"
+	ReasonPassed   = "it has passed"
+)
+
+// When nothing tells what the user looks at, time does, in milliseconds.
+const (
+	// Stillness is how long a dialog is open before the client says so itself
+	// (CLIENT.md: about six seconds without typing).
+	Stillness = 6000
+	// presence is how long after a prompt its writer is taken to be there.
+	presence = 10_000
+)
+
+// Decide says whether the user is to be told of e. It is the whole rule; what
+// it does not know is passed in (CASE 22).
+func Decide(e Edge, r Rules, h Hearing) Decision {
+	refusals := [...]struct {
+		holds   bool
+		verdict Verdict
+		reason  string
+	}{
+		{!chosen(r.On, e.Kind), Never, ReasonKind},
+		{e.Aside, Never, ReasonAside},
+		{e.Actor != "" && e.Kind != EdgePermission, Never, ReasonSubagent},
+		{e.Robot, Never, ReasonRobot},
+		{e.Kind == EdgeDone && e.Turn < r.DoneAfter, Never, ReasonShort},
+		{h.Told, Never, ReasonTold},
+		{h.Quiet, Never, ReasonQuiet},
+		{h.ToldAt != 0 && h.Now-h.ToldAt < r.Limit, Never, ReasonLimit},
+		{h.Focus == FocusHere, e.again(), ReasonFocused},
+		{h.Focus == FocusUnknown && e.Dialog && !h.Still && h.Now-e.At < Stillness, Later, ReasonEarly},
+		{h.Focus == FocusUnknown && !e.Dialog && !h.Still && e.Input != 0 && h.Now-e.Input < presence, e.again(), ReasonPresent},
+	}
+	for _, x := range refusals {
+		if x.holds {
+			return Decision{x.verdict, x.reason}
+		}
+	}
+	return Decision{Tell, ReasonTell}
+}
+
+// again is Later for what waits for the user, and Never for a turn that is
+// done: one who saw it end needs no reminder.
+func (e Edge) again() Verdict {
+	if e.Kind == EdgeDone {
+		return Never
+	}
+	return Later
+}
+
+func chosen(on []EdgeKind, k EdgeKind) bool {
+	for _, o := range on {
+		if o == k {
+			return true
+		}
+	}
+	return false
+}

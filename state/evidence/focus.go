@@ -1,0 +1,128 @@
+package evidence
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"beckon/event"
+	"beckon/state"
+)
+
+// FocusWait is how long a terminal gets to say whether a pane is in focus.
+const FocusWait = 300 * time.Millisecond
+
+// Focus asks whether the user looks at a terminal's pane (CASE 22). Only tmux
+// can be asked; kitty decides itself, by what the sequence says. It starts one
+// short process, so it is asked only when there is something to tell.
+func Focus(t event.Terminal, getenv func(string) string, now time.Time) state.Focus {
+	if t.Kind != "tmux" || t.Tmux.Pane == "" || t.Tmux.Socket == "" {
+		return state.FocusUnknown
+	}
+	program := lookPath("tmux", getenv("PATH"))
+	if program == "" {
+		return state.FocusUnknown
+	}
+	out, err := output(FocusWait, program, "-S", t.Tmux.Socket, "list-clients", "-F", clientFormat)
+	if err != nil {
+		return state.FocusUnknown
+	}
+	return focusOf(out, t.Tmux.Pane, now)
+}
+
+// clientFormat names for each client the pane it shows with the keyboard, and
+// what tells whether somebody is there. The pane is that of the session's
+// current window.
+const clientFormat = "#{pane_id}|#{client_activity}|#{focus-events}|#{client_termfeatures}|#{client_flags}"
+
+// handsOn is how long after a key somebody is taken to be at the keyboard.
+const handsOn = 5 * time.Second
+
+// focusOf reads the clients of a tmux server. A pane that no client shows is
+// not looked at. One that is shown is looked at when its client has had a key
+// a moment ago, or says that it has the focus; without focus events a client
+// says so always, and then nothing is known.
+func focusOf(clients, pane string, now time.Time) state.Focus {
+	shown := state.FocusElsewhere
+	for line := range strings.Lines(clients) {
+		f := strings.Split(strings.TrimSpace(line), "|")
+		if len(f) != 5 {
+			continue
+		}
+		control := listed(f[4], "control-mode") // its terminal shows panes as it likes
+		if f[0] != pane && !control {
+			continue
+		}
+		key, _ := strconv.ParseInt(f[1], 10, 64)
+		tells := (f[2] == "1" || f[2] == "on") && listed(f[3], "focus") && !control
+		switch {
+		case !control && now.Sub(time.Unix(key, 0)) < handsOn, tells && listed(f[4], "focused"):
+			return state.FocusHere
+		case !tells:
+			shown = state.FocusUnknown
+		}
+	}
+	return shown
+}
+
+func listed(list, word string) bool {
+	for w := range strings.SplitSeq(list, ",") {
+		if w == word {
+			return true
+		}
+	}
+	return false
+}
+
+// lookPath finds a program in the directories of path. os/exec would do it, and
+// is more than the hook may link.
+func lookPath(name, path string) string {
+	for _, dir := range filepath.SplitList(path) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		p := filepath.Join(dir, name)
+		if info, err := os.Stat(p); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return p
+		}
+	}
+	return ""
+}
+
+// output runs a program and returns the first 16 KiB of what it prints. One
+// that is not done in time is killed.
+func output(wait time.Duration, program string, args ...string) (string, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		w.Close()
+		return "", err
+	}
+	p, err := os.StartProcess(program, append([]string{program}, args...), &os.ProcAttr{Files: []*os.File{null, w, null}})
+	w.Close()
+	null.Close()
+	if err != nil {
+		return "", err
+	}
+	_ = r.SetReadDeadline(time.Now().Add(wait))
+	buf := make([]byte, 16<<10)
+	n := 0
+	for err == nil && n < len(buf) {
+		var m int
+		m, err = r.Read(buf[n:])
+		n += m
+	}
+	if os.IsTimeout(err) {
+		_ = p.Kill()
+	}
+	if state, e := p.Wait(); e != nil || !state.Success() {
+		return "", os.ErrInvalid
+	}
+	return string(buf[:n]), nil
+}

@@ -1,0 +1,150 @@
+package store
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"beckon/event"
+	"beckon/event/jsonenc"
+	"beckon/state"
+
+	"github.com/tidwall/gjson"
+)
+
+// maxDecisions is the size, in bytes, at which the log of decisions is set
+// aside as notify.jsonl.1.
+const maxDecisions = 128 << 10
+
+// Claim takes the edge id of session k for the caller. Of all processes that
+// see an edge one gets it: first is true. An error says nothing of who has it.
+func (st *Store) Claim(k Key, id string) (first bool, err error) {
+	path := st.path(toldDir, string(k))
+	f, err := open(path+string(os.PathSeparator)+id, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(path, dirMode); err == nil {
+			f, err = open(path+string(os.PathSeparator)+id, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
+		}
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, f.Close()
+}
+
+// Claimed is one edge that somebody was told of, or is about to be.
+type Claimed struct {
+	ID string
+	At event.Millis // when it was taken
+}
+
+// Claims lists the edges of session k that are taken, in no particular order.
+func (st *Store) Claims(k Key) ([]Claimed, error) {
+	dir := st.path(toldDir, string(k))
+	names, err := readNames(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var out []Claimed
+	for _, n := range names {
+		if info, e := os.Stat(dir + string(os.PathSeparator) + n); e == nil {
+			out = append(out, Claimed{n, event.Millis(info.ModTime().UnixMilli())})
+		}
+	}
+	return out, err
+}
+
+// Told returns whether the edge is taken, and when the newest of its kind and
+// session was, 0 when none was.
+func (st *Store) Told(k Key, e state.Edge) (told bool, last event.Millis) {
+	claims, _ := st.Claims(k)
+	for _, c := range claims {
+		if c.ID == e.ID() {
+			told = true
+		}
+		if kind, _, _ := strings.Cut(c.ID, "-"); kind == string(e.Kind) {
+			last = max(last, c.At)
+		}
+	}
+	return told, last
+}
+
+// pruneTold removes the claims of a session that is not live any more.
+func (st *Store) pruneTold(name string, _ time.Time) error {
+	if exists(st.session(Key(name))) {
+		return nil
+	}
+	return os.RemoveAll(st.path(toldDir, name))
+}
+
+// Decided is one line of the log of decisions: why the user was or was not
+// told of an edge. It holds no text of a session.
+type Decided struct {
+	At       event.Millis   // when it was decided
+	Session  string         // the session's id
+	Kind     state.EdgeKind //
+	EdgeAt   event.Millis   // when it came to that
+	Verdict  state.Verdict
+	Reason   string
+	By       string // hook, deliver, watch, serve
+	Channels string // what it was sent through, with a word on each that failed
+}
+
+// Decide adds d to the log of decisions. A log that cannot be written is
+// nobody's trouble: nothing else depends on it.
+func (st *Store) Decide(d Decided) error {
+	b := jsonenc.Int([]byte{'{'}, "at", int64(d.At))
+	b = jsonenc.Str(b, "session", event.Cut(d.Session, event.MaxID))
+	b = jsonenc.Str(b, "kind", string(d.Kind))
+	b = jsonenc.Int(b, "edge_at", int64(d.EdgeAt))
+	b = jsonenc.Str(b, "verdict", string(d.Verdict))
+	b = jsonenc.Str(b, "reason", event.Cut(d.Reason, event.MaxText))
+	b = jsonenc.Str(b, "by", d.By)
+	b = jsonenc.Str(b, "channels", event.Cut(d.Channels, event.MaxText))
+	f, err := st.openRotated(st.DecisionsFile(), maxDecisions)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(b, '}', '\n'))
+	return errors.Join(err, f.Close())
+}
+
+// DecisionsFile is the log of decisions.
+func (st *Store) DecisionsFile() string { return st.path(logDir, "notify.jsonl") }
+
+// Decisions returns the log of decisions, the oldest first. Lines that are not
+// ours are passed over.
+func (st *Store) Decisions() ([]Decided, error) {
+	var out []Decided
+	for _, path := range [...]string{st.DecisionsFile() + ".1", st.DecisionsFile()} {
+		data, err := readFile(path, 2*maxDecisions)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errEmpty) {
+			return out, err
+		}
+		for line := range strings.Lines(string(data)) {
+			if d, ok := parseDecided(line); ok {
+				out = append(out, d)
+			}
+		}
+	}
+	return out, nil
+}
+
+func parseDecided(line string) (Decided, bool) {
+	if !gjson.Valid(line) {
+		return Decided{}, false
+	}
+	v := gjson.Parse(line)
+	text := func(key string) string { return v.Get(key).String() }
+	d := Decided{
+		At: event.Millis(v.Get("at").Int()), Session: text("session"),
+		Kind: state.EdgeKind(text("kind")), EdgeAt: event.Millis(v.Get("edge_at").Int()),
+		Verdict: state.Verdict(text("verdict")), Reason: text("reason"), By: text("by"), Channels: text("channels"),
+	}
+	return d, d.At != 0
+}
