@@ -1,0 +1,132 @@
+//go:build linux
+
+// Package dbustest gives a test a session bus of its own with a notification
+// daemon on it that speaks the real protocol (python-dbusmock's) and writes
+// down what it receives.
+package dbustest
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// python is the system's, which the package python3-dbusmock belongs to.
+const python = "/usr/bin/python3"
+
+// Daemon is a notification daemon.
+type Daemon struct {
+	Address string // for DBUS_SESSION_BUS_ADDRESS
+
+	t   testing.TB
+	log string
+}
+
+// Message is one notification as the daemon received it. Its numbers count
+// from 1.
+type Message struct{ Title, Body string }
+
+// Start starts a bus and a daemon for the time of a test, which is skipped
+// without the programs for it; in CI it fails.
+func Start(t testing.TB) *Daemon {
+	t.Helper()
+	lack := t.Skipf
+	if os.Getenv("CI") == "true" {
+		lack = t.Fatalf
+	}
+	for _, tool := range []string{"dbus-daemon", "dbus-send", "notify-send", python} {
+		if _, err := exec.LookPath(tool); err != nil {
+			lack("a notification daemon needs %s: %v", tool, err)
+		}
+	}
+	if out, err := exec.Command(python, "-c", "import dbusmock").CombinedOutput(); err != nil {
+		lack("a notification daemon needs python3-dbusmock: %s", out)
+	}
+	d := &Daemon{t: t, log: filepath.Join(t.TempDir(), "daemon.log")}
+	d.Address = d.bus()
+	mock := exec.Command(python, "-m", "dbusmock", "--session", "--template", "notification_daemon",
+		"--parameters", `{"capabilities": "body body-markup actions"}`, "-l", d.log)
+	mock.Env = append(os.Environ(), "DBUS_SESSION_BUS_ADDRESS="+d.Address)
+	d.run(mock)
+	for range 100 {
+		if d.send("org.freedesktop.DBus.Peer.Ping") == nil {
+			return d
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Fatal("the notification daemon does not answer")
+	return nil
+}
+
+func (d *Daemon) bus() string {
+	d.t.Helper()
+	bus := exec.Command("dbus-daemon", "--session", "--nofork", "--print-address=1")
+	out, err := bus.StdoutPipe()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.run(bus)
+	address, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		d.t.Fatalf("starting a session bus: %v", err)
+	}
+	return address[:len(address)-1]
+}
+
+func (d *Daemon) run(cmd *exec.Cmd) {
+	d.t.Helper()
+	if err := cmd.Start(); err != nil {
+		d.t.Fatal(err)
+	}
+	d.t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+}
+
+func (d *Daemon) send(method string, args ...string) error {
+	cmd := exec.Command("dbus-send", append([]string{"--session", "--print-reply", "--reply-timeout=2000",
+		"--dest=org.freedesktop.Notifications", "/org/freedesktop/Notifications", method}, args...)...)
+	cmd.Env = append(os.Environ(), "DBUS_SESSION_BUS_ADDRESS="+d.Address)
+	return cmd.Run()
+}
+
+// Click clicks on the notification with that number, and closes it as a daemon
+// does then. It goes through python: dbus-send has no arrays of variants.
+func (d *Daemon) Click(number int) {
+	d.t.Helper()
+	const script = `
+import sys, dbus
+o = dbus.SessionBus().get_object("org.freedesktop.Notifications", "/org/freedesktop/Notifications")
+def emit(name, signature, values):
+    o.EmitSignal("org.freedesktop.Notifications", name, signature, values, dbus_interface="org.freedesktop.DBus.Mock")
+n = dbus.UInt32(int(sys.argv[1]))
+emit("ActionInvoked", "us", [n, dbus.String("default")])
+emit("NotificationClosed", "uu", [n, dbus.UInt32(2)])
+`
+	cmd := exec.Command(python, "-c", script, strconv.Itoa(number))
+	cmd.Env = append(os.Environ(), "DBUS_SESSION_BUS_ADDRESS="+d.Address)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		d.t.Fatalf("clicking: %v: %s", err, out)
+	}
+}
+
+var received = regexp.MustCompile(`(?m)^[0-9.]+ Notify "beckon" \d+ "[^"]*" "([^"]*)" "([^"]*)"`)
+
+// Received returns what the daemon has received so far, in its order.
+func (d *Daemon) Received() (all []Message) {
+	d.t.Helper()
+	log, err := os.ReadFile(d.log)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	for _, m := range received.FindAllStringSubmatch(string(log), -1) {
+		all = append(all, Message{m[1], m[2]})
+	}
+	return all
+}
