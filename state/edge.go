@@ -53,6 +53,8 @@ type Stand struct {
 	State State
 	Edge  Edge
 	Open  bool // there is an edge, and the session has not gone on since
+
+	ended event.Millis // when the main conversation's newest turn ended
 }
 
 // Standing returns where a session stands at now. Esc leaves nothing open, nor
@@ -67,7 +69,7 @@ func Standing(s Session, ev Evidence, now event.Millis) Stand {
 	}
 	e, ok := stands(&s, st)
 	e.Aside, e.Input, e.Robot = aside, s.Prompt.At, strings.HasPrefix(s.Origin.Entry, "sdk")
-	return Stand{State: st.State, Edge: e, Open: ok}
+	return Stand{State: st.State, Edge: e, Open: ok, ended: s.Main().Ended}
 }
 
 func stands(s *Session, st Status) (Edge, bool) {
@@ -143,6 +145,8 @@ func EdgeOf(was, is Stand) (Edge, bool) {
 		return Edge{}, false // the same, or an older dialog that is left when a newer one was answered
 	case e.Kind == EdgeDone && !ran(was.State):
 		return Edge{}, false // a Stop without a turn: the user's own shell command raises one
+	case !e.Dialog && was.State == Compacting && was.ended >= e.At:
+		return Edge{}, false // a compaction between two turns: what the first came to was seen at its end
 	}
 	return e, true
 }
@@ -239,7 +243,7 @@ func Decide(e Edge, r Rules, h Hearing) Decision {
 		{h.ToldAt != 0 && h.Now-h.ToldAt < r.Limit, Never, ReasonLimit},
 		{h.Focus == FocusHere, e.again(), ReasonFocused},
 		{h.Focus == FocusUnknown && e.Dialog && !h.Still && h.Now-e.At < Stillness, Later, ReasonEarly},
-		{h.Focus == FocusUnknown && !e.Dialog && !h.Still && e.Input != 0 && h.Now-e.Input < presence, e.again(), ReasonPresent},
+		{h.Focus == FocusUnknown && !e.Dialog && !h.Still && e.watched(h.Now), e.again(), ReasonPresent},
 	}
 	for _, x := range refusals {
 		if x.holds {
@@ -247,6 +251,15 @@ func Decide(e Edge, r Rules, h Hearing) Decision {
 		}
 	}
 	return Decision{Tell, ReasonTell}
+}
+
+// watched reports whether the user wrote to the session a moment ago: before a
+// turn was done, or before now when what it came to still waits.
+func (e Edge) watched(now event.Millis) bool {
+	if e.Kind == EdgeDone {
+		now = e.At
+	}
+	return e.Input != 0 && now-e.Input < presence
 }
 
 // again is Later for what waits for the user, and Never for a turn that is

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"beckon/event"
+	"beckon/event/recording"
+	"beckon/render/notify/dbustest"
+	"beckon/state"
+	"beckon/state/store"
+	"beckon/testdata"
+)
+
+// daySession is one session of the day.
+type daySession struct {
+	name  string
+	pause time.Duration // before the event named at
+	at    event.Kind
+	want  []string // kinds that the user must be told of, in order
+}
+
+// TestNotifyDay plays a day of eight sessions through the installed programs,
+// notify-send and a notification daemon, and compares what the daemon received
+// with what was written by hand.
+func TestNotifyDay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a day takes half a minute")
+	}
+	t.Parallel()
+	daemon := dbustest.Start(t)
+	p := newDesk(t, `{"notify": ["desktop"], "notify_done_after": "5s"}`)
+	p.env = append(p.env, "DBUS_SESSION_BUS_ADDRESS="+daemon.Address)
+	sessions := readDay(t)
+	var wait sync.WaitGroup
+	for _, s := range sessions {
+		wait.Go(func() { p.play(t, s) })
+	}
+	wait.Wait()
+	total := 0
+	for _, s := range sessions {
+		got := p.told(t, s.name)
+		total += len(s.want)
+		if !slices.Equal(got, s.want) {
+			t.Errorf("%s: told of %v, want %v", s.name, got, s.want)
+		}
+	}
+	if got := daemon.Received(); len(got) != total {
+		t.Errorf("the daemon received %d notifications, want %d: %q", len(got), total, got)
+	}
+	if t.Failed() {
+		out, _ := p.command("beckon", "notify", "explain").CombinedOutput()
+		t.Logf("%s", out)
+	}
+}
+
+// desk is a user's home with both programs installed.
+type desk struct {
+	bin, state string
+	env        []string
+}
+
+func newDesk(t *testing.T, config string) *desk {
+	t.Helper()
+	dir := t.TempDir()
+	p := &desk{bin: filepath.Join(dir, "bin"), state: filepath.Join(dir, "state")}
+	if out, err := exec.Command("go", "build", "-o", p.bin+"/", "../beckon", "../beckon-hook").CombinedOutput(); err != nil {
+		t.Fatalf("building: %v: %s", err, out)
+	}
+	p.env = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "BECKON_STATE_DIR=" + p.state, "XDG_CONFIG_HOME=" + dir}
+	if err := os.MkdirAll(filepath.Join(dir, "beckon"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "beckon", "config.json"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (p *desk) command(name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(filepath.Join(p.bin, name), args...)
+	cmd.Env = p.env
+	return cmd
+}
+
+// hook runs one hook and returns what it printed and how long it took.
+func (p *desk) hook(t *testing.T, name string, payload []byte) (string, time.Duration) {
+	t.Helper()
+	cmd := p.command("beckon-hook", name)
+	cmd.Stdin = bytes.NewReader(payload)
+	began := time.Now()
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("%s: the hook failed: %v", name, err)
+	}
+	return string(out), time.Since(began)
+}
+
+// play plays a session in its own time.
+func (p *desk) play(t *testing.T, s daySession) {
+	steps := hookSteps(t, s.name)
+	began, late := time.Now(), time.Duration(0)
+	for _, step := range steps {
+		if event.ByName(step.Kind) == s.at {
+			late = s.pause
+		}
+		time.Sleep(time.Until(began.Add(late + time.Duration(step.T-steps[0].T)*time.Millisecond)))
+		payload := bytes.Replace(step.Payload, []byte(sessionID(step.Payload)), []byte(s.name), 1)
+		if out, _ := p.hook(t, step.Kind, payload); out != "" {
+			t.Errorf("%s: %s printed %q", s.name, step.Kind, out)
+		}
+	}
+	time.Sleep(2500 * time.Millisecond) // an edge is held for a second, then told
+}
+
+func sessionID(payload []byte) string {
+	var v struct {
+		ID string `json:"session_id"`
+	}
+	_ = json.Unmarshal(payload, &v)
+	return v.ID
+}
+
+func hookSteps(t *testing.T, name string) (hooks []recording.Step) {
+	f, err := testdata.Recordings.Open("recordings/2.1.329/" + name + ".jsonl")
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
+	defer f.Close()
+	steps, err := recording.Read(f)
+	if err != nil {
+		t.Error(err)
+	}
+	slices.SortStableFunc(steps, func(a, b recording.Step) int { return cmp.Compare(a.T, b.T) })
+	for _, s := range steps {
+		if s.Hook() {
+			hooks = append(hooks, s)
+		}
+	}
+	return hooks
+}
+
+// told lists the kinds of which the session's user was told.
+func (p *desk) told(t *testing.T, session string) (kinds []string) {
+	t.Helper()
+	all, err := store.Open(p.state).Decisions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range all {
+		if d.Session == session && d.Verdict == state.Tell {
+			if d.Channels != "desktop" {
+				t.Errorf("%s: told through %q", session, d.Channels)
+			}
+			kinds = append(kinds, string(d.Kind))
+		}
+	}
+	return kinds
+}
+
+func readDay(t *testing.T) (day []daySession) {
+	t.Helper()
+	f, err := os.Open("../../testdata/notify/day.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		words := strings.Fields(lines.Text())
+		if len(words) == 0 || words[0] == "#" {
+			continue
+		}
+		s := daySession{name: words[0], want: words[1:]}
+		if len(words) > 1 && words[1][0] == '+' {
+			pause, at, _ := strings.Cut(words[1], "@")
+			if s.pause, err = time.ParseDuration(pause); err != nil {
+				t.Fatal(err)
+			}
+			s.at, s.want = event.ByName(at), words[2:]
+		}
+		day = append(day, s)
+	}
+	return day
+}

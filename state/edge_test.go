@@ -1,0 +1,175 @@
+package state
+
+import (
+	"testing"
+
+	"beckon/event"
+)
+
+// TestDecide: each refusal, by name, and what lifts it.
+func TestDecide(t *testing.T) {
+	dialog := Edge{Kind: EdgePermission, At: 100_000, Dialog: true, Input: 95_000}
+	done := Edge{Kind: EdgeDone, At: 100_000, Turn: 60_000, Input: 40_000}
+	rules := Rules{On: EdgeKinds[:], DoneAfter: 30_000, Limit: 5000}
+	elsewhere := Hearing{Now: 101_000, Focus: FocusElsewhere}
+	for _, c := range []struct {
+		name    string
+		edge    Edge
+		rules   func(*Rules)
+		hearing func(*Hearing)
+		change  func(*Edge)
+		want    Decision
+	}{
+		{name: "elsewhere", edge: dialog, want: Decision{Tell, ReasonTell}},
+		{name: "done elsewhere", edge: done, want: Decision{Tell, ReasonTell}},
+		{name: "kind", edge: done, rules: func(r *Rules) { r.On = EdgeKinds[:3] }, want: Decision{Never, ReasonKind}},
+		{name: "aside", edge: dialog, change: func(e *Edge) { e.Aside = true }, want: Decision{Never, ReasonAside}},
+		{name: "subagent's permission", edge: dialog, change: func(e *Edge) { e.Actor = "a1" }, want: Decision{Tell, ReasonTell}},
+		{name: "subagent's question", edge: dialog, change: func(e *Edge) { e.Actor, e.Kind = "a1", EdgeQuestion }, want: Decision{Never, ReasonSubagent}},
+		{name: "print mode", edge: done, change: func(e *Edge) { e.Robot = true }, want: Decision{Never, ReasonRobot}},
+		{name: "short", edge: done, change: func(e *Edge) { e.Turn = 29_999 }, want: Decision{Never, ReasonShort}},
+		{name: "long enough", edge: done, change: func(e *Edge) { e.Turn = 30_000 }, want: Decision{Tell, ReasonTell}},
+		{name: "told", edge: dialog, hearing: func(h *Hearing) { h.Told = true }, want: Decision{Never, ReasonTold}},
+		{name: "quiet", edge: dialog, hearing: func(h *Hearing) { h.Quiet = true }, want: Decision{Never, ReasonQuiet}},
+		{name: "limit", edge: dialog, hearing: func(h *Hearing) { h.ToldAt = 96_001 }, want: Decision{Never, ReasonLimit}},
+		{name: "over the limit", edge: dialog, hearing: func(h *Hearing) { h.ToldAt = 96_000 }, want: Decision{Tell, ReasonTell}},
+		{name: "focused dialog", edge: dialog, hearing: func(h *Hearing) { h.Focus, h.Still = FocusHere, true }, want: Decision{Later, ReasonFocused}},
+		{name: "focused done", edge: done, hearing: func(h *Hearing) { h.Focus = FocusHere }, want: Decision{Never, ReasonFocused}},
+		{name: "focus unknown, dialog", edge: dialog, hearing: func(h *Hearing) { h.Focus = FocusUnknown }, want: Decision{Later, ReasonEarly}},
+		{name: "focus unknown, client is still", edge: dialog, hearing: func(h *Hearing) { h.Focus, h.Still = FocusUnknown, true }, want: Decision{Tell, ReasonTell}},
+		{name: "focus unknown, six seconds", edge: dialog, hearing: func(h *Hearing) { h.Focus, h.Now = FocusUnknown, 106_000 }, want: Decision{Tell, ReasonTell}},
+		{name: "focus unknown, done", edge: done, hearing: func(h *Hearing) { h.Focus = FocusUnknown }, want: Decision{Tell, ReasonTell}},
+		{name: "wrote a moment before it was done", edge: done, change: func(e *Edge) { e.Input = 90_001 }, hearing: func(h *Hearing) { h.Focus, h.Now = FocusUnknown, 109_000 }, want: Decision{Never, ReasonPresent}},
+		{name: "wrote a moment before it failed", edge: Edge{Kind: EdgeFailed, At: 100_000, Input: 99_000}, hearing: func(h *Hearing) { h.Focus = FocusUnknown }, want: Decision{Later, ReasonPresent}},
+		{name: "wrote a while before it failed", edge: Edge{Kind: EdgeFailed, At: 100_000, Input: 99_000}, hearing: func(h *Hearing) { h.Focus, h.Now = FocusUnknown, 109_000 }, want: Decision{Tell, ReasonTell}},
+		{name: "nothing known of the user", edge: Edge{Kind: EdgeFailed, At: 100_000}, hearing: func(h *Hearing) { h.Focus = FocusUnknown }, want: Decision{Tell, ReasonTell}},
+	} {
+		r, h, e := rules, elsewhere, c.edge
+		if c.rules != nil {
+			c.rules(&r)
+		}
+		if c.hearing != nil {
+			c.hearing(&h)
+		}
+		if c.change != nil {
+			c.change(&e)
+		}
+		if got := Decide(e, r, h); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// edges plays a recording on hooks alone and returns the edges between its
+// events.
+func edges(t *testing.T, tr track) (ids []string, all []Edge) {
+	var s Session
+	for _, step := range tr.steps {
+		if !step.Hook() {
+			continue
+		}
+		e := tr.event(t, step)
+		was := Standing(s, Evidence{}, e.At)
+		s = Apply(s, Change{At: e.At, Seq: s.Seq + 1, Event: &e})
+		if edge, ok := EdgeOf(was, Standing(s, Evidence{}, e.At)); ok {
+			all = append(all, edge)
+			ids = append(ids, string(edge.Kind))
+		}
+	}
+	return ids, all
+}
+
+// TestEdgesOfRecordings: what each scenario comes to, written by hand.
+func TestEdgesOfRecordings(t *testing.T) {
+	want := map[string]string{
+		"hi": "done", "bash": "done", "perm_yes": "permission done", "perm_no": "permission", "perm_esc": "permission",
+		"esc_text": "", "esc_tool": "", "esc_think": "", "esc_ask": "question", "ask": "question done", "plan": "question done",
+		"question": "question done", "overload": "failed", "auth": "failed", "sub": "done", "subbg": "done", "compact_idle": "done done",
+		"exit": "", "kill9_tool": "", "perms_parallel": "permission permission permission done",
+	}
+	seen := map[string]bool{}
+	for _, tr := range tracks(t) {
+		w, ok := want[tr.name]
+		if !ok || tr.version != "2.1.329" {
+			continue
+		}
+		seen[tr.name] = true
+		ids, _ := edges(t, tr)
+		got := ""
+		for i, id := range ids {
+			if i > 0 {
+				got += " "
+			}
+			got += id
+		}
+		if got != w {
+			t.Errorf("%s: %q, want %q", tr, got, w)
+		}
+	}
+	for name := range want {
+		if !seen[name] {
+			t.Errorf("no recording of %s", name)
+		}
+	}
+}
+
+// The same edge has the same name with the registry's evidence as without:
+// that is what keeps a hook and a watch from telling of it twice.
+func TestEdgeNames(t *testing.T) {
+	n := 0
+	for _, tr := range tracks(t) {
+		var s Session
+		for _, step := range tr.steps {
+			if !step.Hook() {
+				continue
+			}
+			e := tr.event(t, step)
+			s = Apply(s, Change{At: e.At, Seq: s.Seq + 1, Event: &e})
+			bare := Standing(s, Evidence{}, e.At)
+			for _, status := range []string{"idle", "waiting", "busy"} {
+				ev := Evidence{Process: Alive, Registry: Registry{Status: status, At: e.At}}
+				if full := Standing(s, ev, e.At+300); full.Open && bare.Open && full.Edge.Kind == bare.Edge.Kind {
+					n++
+					if full.Edge.ID() != bare.Edge.ID() {
+						t.Errorf("%s at %d: %s with registry %s, %s without", tr, step.T, full.Edge.ID(), status, bare.Edge.ID())
+					}
+				}
+			}
+		}
+	}
+	if n < 100 {
+		t.Errorf("only %d edges compared", n)
+	}
+}
+
+// A dialog that was answered without a word of it does not hide the next, and
+// one that is left when a newer is answered is no new edge.
+func TestEdgeOfWaits(t *testing.T) {
+	s := Session{Actors: []Actor{{Active: 10, Calls: []Call{{UseID: "a", Name: "Bash", At: 10, Kind: WaitPermission, Asked: 10}}}, {ID: "sub", Active: 5000}}}
+	first := Standing(s, Evidence{}, 6000)
+	s.Actors[1].Calls = []Call{{UseID: "b", Name: "Write", At: 5000, Kind: WaitPermission, Asked: 5000}}
+	both := Standing(s, Evidence{}, 6000)
+	e, ok := EdgeOf(first, both)
+	if !ok || e.At != 5000 || e.Actor != "sub" || e.Call.Name != "Write" {
+		t.Errorf("the second dialog: %+v, %v", e, ok)
+	}
+	if e, ok := EdgeOf(both, first); ok {
+		t.Errorf("the one that is left: %+v", e)
+	}
+	s.Actors[1].Calls[0].Asked = 500
+	if e := Standing(s, Evidence{}, 6000).Edge; e.At != 500 || e.Call.Name != "Bash" {
+		t.Errorf("of two that asked together: %+v", e)
+	}
+}
+
+func TestParseEdge(t *testing.T) {
+	e := Edge{Kind: EdgeDone, At: event.Millis(17)}
+	if got, ok := ParseEdge(e.ID()); !ok || got.ID() != e.ID() {
+		t.Errorf("ParseEdge(%q) = %+v, %v", e.ID(), got, ok)
+	}
+	for _, bad := range []string{"", "done", "done-x", "other-1", "../x-1"} {
+		if _, ok := ParseEdge(bad); ok {
+			t.Errorf("ParseEdge(%q) took it", bad)
+		}
+	}
+}
