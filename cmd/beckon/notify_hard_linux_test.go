@@ -1,0 +1,132 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"beckon/cmd/internal/hook"
+	"beckon/render/notify/dbustest"
+	"beckon/state"
+	"beckon/state/store"
+)
+
+// ask brings a session to a permission that the client says nobody answers.
+func (p *desk) ask(t *testing.T, session string) (out string) {
+	t.Helper()
+	for _, e := range []string{
+		`"UserPromptSubmit","prompt":"go"`,
+		`"PreToolUse","tool_name":"Bash","tool_input":{"command":"make"},"tool_use_id":"t1"`,
+		`"PermissionRequest","tool_name":"Bash","tool_input":{"command":"make"}`,
+		`"Notification","notification_type":"permission_prompt","message":"waits"`,
+	} {
+		said, took := p.hook(t, "", fmt.Appendf(nil, `{"session_id":%q,"cwd":"/tmp","hook_event_name":%s}`, session, e))
+		if took > hook.Deadline {
+			t.Errorf("%s: a hook took %s", session, took)
+		}
+		out += said
+	}
+	return out
+}
+
+// explained waits until `notify explain` says what is wanted of a session.
+func (p *desk) explained(t *testing.T, session, want string) {
+	t.Helper()
+	var out []byte
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		if out, _ = p.command("beckon", "notify", "explain", session).CombinedOutput(); strings.Contains(string(out), want) {
+			return
+		}
+	}
+	t.Errorf("notify explain never said %q:\n%s", want, out)
+}
+
+// A command that hangs is ended, and holds up neither the hook nor the desktop,
+// which is not there.
+func TestNotifyHangingCommand(t *testing.T) {
+	t.Parallel()
+	p := newDesk(t, `{"notify": ["command", "desktop"], "notify_command": ["sh", "-c", "sleep 100 & sleep 100"]}`)
+	p.env = append(p.env, "DBUS_SESSION_BUS_ADDRESS=", "XDG_RUNTIME_DIR=/nowhere")
+	if out := p.ask(t, "hangs"); out != "" {
+		t.Errorf("the hooks printed %q", out)
+	}
+	p.explained(t, "hangs", "(command: sh did not end within 10s, desktop: no desktop here: there is no session bus)")
+}
+
+func TestNotifyMissingProgram(t *testing.T) {
+	t.Parallel()
+	p := newDesk(t, `{"notify": ["desktop"]}`)
+	p.env = append(p.env, "DBUS_SESSION_BUS_ADDRESS=unix:path=/nowhere", "PATH=/nowhere")
+	p.ask(t, "missing")
+	p.explained(t, "missing", "told      nothing speaks against it (desktop: notify-send is not installed)")
+	// Without the slow program beside the hook there is nobody to tell.
+	if err := os.Rename(filepath.Join(p.bin, "beckon"), filepath.Join(p.bin, "away")); err != nil {
+		t.Fatal(err)
+	}
+	p.ask(t, "alone")
+	if err := os.Rename(filepath.Join(p.bin, "away"), filepath.Join(p.bin, "beckon")); err != nil {
+		t.Fatal(err)
+	}
+	p.explained(t, "alone", "not told  the program that tells did not start")
+}
+
+// Fifty sessions ask at once: fifty messages, and no hook is late.
+func TestNotifyFiftyAtOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fifty sessions at once take a while")
+	}
+	const sessions = 50
+	daemon := dbustest.Start(t)
+	p := newDesk(t, `{"notify": ["desktop"]}`)
+	p.env = append(p.env, "DBUS_SESSION_BUS_ADDRESS="+daemon.Address)
+	var wait sync.WaitGroup
+	for i := range sessions {
+		wait.Go(func() { p.ask(t, fmt.Sprintf("s%d", i)) })
+	}
+	wait.Wait()
+	for end := time.Now().Add(30 * time.Second); len(daemon.Received()) < sessions && time.Now().Before(end); {
+		time.Sleep(100 * time.Millisecond)
+	}
+	time.Sleep(time.Second) // one too many would come now
+	if n := len(daemon.Received()); n != sessions {
+		t.Errorf("the daemon received %d notifications, want %d", n, sessions)
+	}
+}
+
+// With a full disk the event cannot be folded, and the hook is silent; where
+// only the log cannot be written, the user is told, and explain knows.
+func TestNotifyFullDisk(t *testing.T) {
+	t.Parallel()
+	p := newDesk(t, `{"notify": ["terminal"]}`)
+	p.ask(t, "s1")
+	cmd := p.command("beckon-hook")
+	cmd = exec.Command("sh", "-c", "ulimit -f 0; exec "+cmd.Path)
+	cmd.Env = p.env
+	cmd.Stdin = strings.NewReader(`{"session_id":"s2","hook_event_name":"SessionStart","source":"startup","cwd":"/tmp"}`)
+	if out, err := cmd.CombinedOutput(); err != nil || len(out) != 0 {
+		t.Errorf("on a full disk: %v, %q", err, out)
+	}
+	log := store.Open(p.state).DecisionsFile()
+	if err := os.Remove(log); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(log, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if out := p.ask(t, "s3"); !strings.Contains(out, `{"terminalSequence":"\u001b]9;tmp needs a permission: Bash: make\u0007`) {
+		t.Errorf("the hook printed %q", out)
+	}
+	if err := os.Remove(log); err != nil {
+		t.Fatal(err)
+	}
+	p.explained(t, "s3", "told      taken, and nothing was logged")
+	all, err := store.Open(p.state).Claims("s3")
+	if e, ok := state.ParseEdge(all[0].ID); err != nil || len(all) != 1 || !ok || e.Kind != state.EdgePermission {
+		t.Errorf("claims: %v, %v", all, err)
+	}
+}

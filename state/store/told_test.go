@@ -1,0 +1,120 @@
+package store
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"beckon/event"
+	"beckon/state"
+)
+
+// Of all who see an edge, one gets it.
+func TestClaimOnce(t *testing.T) {
+	st := Open(t.TempDir())
+	e := state.Edge{Kind: state.EdgePermission, At: 17}
+	var got atomic.Int32
+	var wait sync.WaitGroup
+	for range 50 {
+		wait.Go(func() {
+			first, err := Open(st.Dir).Claim("k", e.ID())
+			if err != nil {
+				t.Error(err)
+			}
+			if first {
+				got.Add(1)
+			}
+		})
+	}
+	wait.Wait()
+	if got.Load() != 1 {
+		t.Errorf("%d have the edge", got.Load())
+	}
+	told, last := st.Told("k", e)
+	if !told || time.Since(time.UnixMilli(int64(last))) > time.Minute {
+		t.Errorf("Told = %v, %d", told, last)
+	}
+	e.At++
+	if told, again := st.Told("k", e); told || again != last {
+		t.Errorf("of another of its kind: %v, %d", told, again)
+	}
+	e.Kind = state.EdgeDone
+	if told, last := st.Told("k", e); told || last != 0 {
+		t.Errorf("of another kind: %v, %d", told, last)
+	}
+	info, err := os.Stat(filepath.Join(st.Dir, "told", "k", "permission-17"))
+	if err != nil || info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/' {
+		t.Errorf("the claim: %v, %v", info, err)
+	}
+}
+
+func TestDecisions(t *testing.T) {
+	st := Open(t.TempDir())
+	if all, err := st.Decisions(); err != nil || len(all) != 0 {
+		t.Errorf("none yet: %v, %v", all, err)
+	}
+	want := Decided{At: 5, Session: "s\"1", Kind: state.EdgeDone, EdgeAt: 4, Verdict: state.Never, Reason: "why, \x1b", By: "hook", Channels: "a, b"}
+	if err := st.Decide(want); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(st.DecisionsFile(), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.WriteString("{\"at\":6,\nnothing\n")
+	if err != nil || f.Close() != nil {
+		t.Fatal(err)
+	}
+	if all, err := st.Decisions(); err != nil || len(all) != 1 || all[0] != want {
+		t.Errorf("%+v, %v; want %+v", all, err, want)
+	}
+}
+
+// The log does not grow for ever, and its newest lines are always there.
+func TestDecisionsAreBounded(t *testing.T) {
+	st := Open(t.TempDir())
+	for i := range 2500 {
+		if err := st.Decide(Decided{At: event.Millis(i + 1), Session: "s", Reason: strings.Repeat("r", 100)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	size := int64(0)
+	for _, name := range []string{st.DecisionsFile(), st.DecisionsFile() + ".1"} {
+		info, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		size += info.Size()
+	}
+	all, err := st.Decisions()
+	if err != nil || size > 2*maxDecisions+1024 || len(all) < 500 || all[len(all)-1].At != 2500 {
+		t.Errorf("%d bytes, %d decisions, %v", size, len(all), err)
+	}
+}
+
+func TestPruneTold(t *testing.T) {
+	st := Open(t.TempDir())
+	for _, k := range []Key{"gone", "live"} {
+		if _, err := st.Claim(k, "done-1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, d := range []string{sessionsDir, archiveDir} {
+		if err := os.MkdirAll(filepath.Join(st.Dir, d), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(st.session("live"), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := st.Prune(time.Now().Add(15 * 24 * time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if exists(st.path(toldDir, "gone")) || !exists(st.path(toldDir, "live")) {
+		t.Error("pruned the wrong one")
+	}
+}
