@@ -75,6 +75,7 @@ func (d *doctor) print() {
 
 func (d *doctor) examine() {
 	d.configuration()
+	d.notifications()
 	d.stateDir()
 	client := installer.ClientVersion(context.Background(), exec.LookPath)
 	d.client(client)

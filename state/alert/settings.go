@@ -121,6 +121,9 @@ func (h *Hours) UnmarshalText(text []byte) error {
 	from, to, ok := strings.Cut(string(text), "-")
 	a, okA := minutes(from)
 	b, okB := minutes(to)
+	if strings.TrimSpace(to) == "24:00" {
+		b, okB = 24*60, true
+	}
 	if !ok || !okA || !okB {
 		return errHours
 	}

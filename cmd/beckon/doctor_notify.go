@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"beckon/state/alert"
+)
+
+// notifications checks that the chosen channels can reach the user.
+func (d *doctor) notifications() {
+	cfg, err := d.a.configured()
+	if err != nil || len(cfg.Alert.Channels) == 0 {
+		return // off, or told of already
+	}
+	set, before := cfg.Alert, len(d.checks)
+	d.desktop(set)
+	d.passthrough(set)
+	if set.Has(alert.Command) {
+		d.needs(len(set.Command) > 0 && found(set.Command[0]), "name a program that is there in notify_command", "the command %q cannot be run", strings.Join(set.Command, " "))
+	}
+	if set.Has(alert.Sound) {
+		_, err := os.Stat(set.Sound)
+		d.needs(err == nil, "name a file that is there in notify_sound", "the sound %q cannot be read", set.Sound)
+	}
+	if len(d.checks) == before {
+		d.add(levelOK, "notify", "", "%s", strings.Join(set.Channels, ", "))
+	}
+}
+
+func (d *doctor) needs(ok bool, advice, format string, args ...any) {
+	if !ok {
+		d.add(levelFault, "notify", advice, format, args...)
+	}
+}
+
+func found(program string) bool {
+	_, err := exec.LookPath(program)
+	return err == nil
+}
+
+func (d *doctor) desktop(set alert.Settings) {
+	if !set.Has(alert.Desktop) || runtime.GOOS == "darwin" || runtime.GOOS == "windows" {
+		return
+	}
+	d.needs(found("notify-send"), "install it (Debian: libnotify-bin), or take desktop out of notify", "the channel desktop needs notify-send")
+}
+
+// passthrough checks that tmux hands on what a client tells the terminal
+// around it (CLIENT.md, terminalSequence).
+func (d *doctor) passthrough(set alert.Settings) {
+	if !set.Has(alert.Terminal) && !set.Has(alert.Title) {
+		return
+	}
+	for _, socket := range d.tmuxSockets() {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		out, err := exec.CommandContext(ctx, "tmux", "-S", socket, "show-options", "-gv", "allow-passthrough").Output()
+		cancel()
+		if value := strings.TrimSpace(string(out)); err == nil && value != "on" && value != "all" {
+			d.add(levelFault, "notify", "put this into ~/.tmux.conf: set -g allow-passthrough on",
+				"tmux (%s) keeps what the channel terminal sends: allow-passthrough is %s", socket, value)
+		}
+	}
+}
+
+// tmuxSockets lists the tmux servers that sessions sit in, and this one's.
+func (d *doctor) tmuxSockets() (sockets []string) {
+	if socket, _, ok := strings.Cut(d.a.getenv("TMUX"), ","); ok {
+		sockets = append(sockets, socket)
+	}
+	seen, _, _ := d.a.reader().Look(d.a.reader().Now(time.Now()), false)
+	for _, v := range seen {
+		if s := v.Session.Origin.Terminal.Tmux.Socket; s != "" && !slices.Contains(sockets, s) {
+			sockets = append(sockets, s)
+		}
+	}
+	return sockets
+}

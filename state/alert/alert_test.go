@@ -1,0 +1,81 @@
+package alert
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"beckon/event"
+	"beckon/state"
+)
+
+func TestHours(t *testing.T) {
+	at := func(clock string) time.Time {
+		tm, err := time.Parse("15:04", clock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tm
+	}
+	for _, c := range []struct{ hours, in, out string }{
+		{"22:00-07:30", "22:00 23:59 00:00 07:29", "07:30 12:00 21:59"},
+		{"09:00-17:00", "09:00 16:59", "08:59 17:00 00:00"},
+		{"00:00-24:00", "00:00 12:00 23:59", ""},
+		{"", "", "00:00 12:00"},
+	} {
+		var h Hours
+		if err := h.UnmarshalText([]byte(c.hours)); err != nil {
+			t.Fatal(err)
+		}
+		if text, _ := h.MarshalText(); string(text) != c.hours {
+			t.Errorf("%q is written as %q", c.hours, text)
+		}
+		for _, clock := range strings.Fields(c.in) {
+			if !h.Hold(at(clock)) {
+				t.Errorf("%s is not in %q", clock, c.hours)
+			}
+		}
+		for _, clock := range strings.Fields(c.out) {
+			if h.Hold(at(clock)) {
+				t.Errorf("%s is in %q", clock, c.hours)
+			}
+		}
+	}
+	for _, bad := range []string{"22-7", "22:00", "25:00-01:00", "22:00-7:5", "24:00-07:00", "-1:00-02:00", "a:bc-01:00"} {
+		if new(Hours).UnmarshalText([]byte(bad)) == nil {
+			t.Errorf("%q was taken", bad)
+		}
+	}
+}
+
+// What the user reads is one clean line each, whatever the session says.
+func TestWords(t *testing.T) {
+	s := state.Session{
+		Origin: event.Origin{Git: event.Git{Repo: "api\x1b]0;x\a"}}, Prompt: state.Prompt{Text: "do it"},
+		Stop:    state.Stop{Message: "I did a lot.\nAll done\x07.\n", Question: "Which one?"},
+		Failure: state.Mark{Reason: "rate_limit"},
+	}
+	call := state.Call{Name: "Bash", Summary: "Bash: make\x1b[2J"}
+	ask := state.Call{Summary: "AskUserQuestion: Red?", Ask: &event.Ask{Questions: []event.Question{{Text: "Red?"}}}}
+	for _, c := range []struct {
+		edge        state.Edge
+		title, body string
+	}{
+		{state.Edge{Kind: state.EdgePermission, Dialog: true, Call: call}, "api]0;x needs a permission", "Bash: make[2J"},
+		{state.Edge{Kind: state.EdgePermission, Dialog: true}, "api]0;x needs a permission", "do it"},
+		{state.Edge{Kind: state.EdgeQuestion, Dialog: true, Call: ask}, "api]0;x asks", "Red?"},
+		{state.Edge{Kind: state.EdgeQuestion, Dialog: true}, "api]0;x asks", "do it"}, // not the question of an older turn
+		{state.Edge{Kind: state.EdgeQuestion}, "api]0;x asks", "Which one?"},
+		{state.Edge{Kind: state.EdgeFailed}, "api]0;x failed", "rate limit"},
+		{state.Edge{Kind: state.EdgeDone}, "api]0;x is done", "All done."},
+	} {
+		if title, body := Words(&s, c.edge); title != c.title || body != c.body {
+			t.Errorf("%+v: %q, %q; want %q, %q", c.edge, title, body, c.title, c.body)
+		}
+	}
+	for want, s := range map[string]state.Session{"dir": {Cwd: `C:\x\dir`}, "p": {Cwd: "/x/y", Origin: event.Origin{Project: "/x/p"}}, "a session": {}} {
+		if got := Project(&s); got != want {
+			t.Errorf("Project = %q, want %q", got, want)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+//go:build unix
+
+package evidence
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"beckon/event"
+	"beckon/state"
+)
+
+func TestFocusOf(t *testing.T) {
+	now := time.Unix(1000, 0)
+	for _, c := range []struct {
+		name, clients string
+		want          state.Focus
+	}{
+		{"no client", "", state.FocusElsewhere},
+		{"another pane", "%2|999|1|focus|attached,focused", state.FocusElsewhere},
+		{"in focus", "%1|900|1|bpaste,focus|attached,focused,UTF-8", state.FocusHere},
+		{"out of focus", "%1|900|1|focus|attached,UTF-8", state.FocusElsewhere},
+		{"a key just now", "%1|996|0||attached,focused", state.FocusHere},
+		{"focus events are off", "%1|900|0|focus|attached,focused", state.FocusUnknown},
+		{"a terminal that tells nothing", "%1|900|1|title|attached,focused", state.FocusUnknown},
+		{"two clients, one looks", "%1|900|1|focus|attached\n%1|900|1|focus|attached,focused\n", state.FocusHere},
+		{"control mode", "%7|999|1|focus|attached,control-mode", state.FocusUnknown},
+		{"not of this form", "%1 900 1 focus attached", state.FocusElsewhere},
+	} {
+		if got := focusOf(c.clients, "%1", now); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+// A real tmux, in a terminal that says when it gets the focus and loses it.
+func TestFocusOfTmux(t *testing.T) {
+	for _, tool := range []string{"tmux", "script"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			if os.Getenv("CI") == "true" {
+				t.Fatalf("needs %s: %v", tool, err)
+			}
+			t.Skipf("needs %s: %v", tool, err)
+		}
+	}
+	dir, err := os.MkdirTemp("", "focus") // a socket's path is short
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	sock := filepath.Join(dir, "s")
+	tmux := func(args ...string) {
+		t.Helper()
+		if out, err := exec.Command("tmux", append([]string{"-S", sock, "-f", "/dev/null"}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("tmux %v: %v: %s", args, err, out)
+		}
+	}
+	tmux("start-server", ";", "set-option", "-s", "focus-events", "on", ";", "new-session", "-d", "-s", "a", "sleep", "60")
+	outer := exec.Command("script", "-qfc", "tmux -S "+sock+" attach-session -t a", "/dev/null")
+	defer func() {
+		tmux("kill-server")
+		_ = outer.Wait()
+	}()
+	tmux("new-window", "-d", "-t", "a", "sleep", "60")
+	pane := func(id string) event.Terminal {
+		return event.Terminal{Kind: "tmux", Tmux: event.Tmux{Socket: sock, Pane: id}}
+	}
+	look := func(id string) state.Focus { return Focus(pane(id), os.Getenv, time.Now().Add(time.Minute)) } // no key counts
+	if got := look("%0"); got != state.FocusElsewhere {
+		t.Errorf("with no client: %d", got)
+	}
+	outer.Env = append(os.Environ(), "TERM=xterm-256color", "TMUX=")
+	keys, err := outer.StdinPipe()
+	if err == nil {
+		err = outer.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	becomes := func(id string, want state.Focus) {
+		t.Helper()
+		var got state.Focus
+		for range 50 {
+			if got = look(id); got == want {
+				return
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		t.Errorf("pane %s: %d, want %d", id, got, want)
+	}
+	becomes("%0", state.FocusHere)
+	becomes("%1", state.FocusElsewhere)
+	_, _ = io.WriteString(keys, "\x1b[O")
+	becomes("%0", state.FocusElsewhere)
+	_, _ = io.WriteString(keys, "\x1b[I")
+	becomes("%0", state.FocusHere)
+	tmux("set-option", "-s", "focus-events", "off")
+	becomes("%0", state.FocusUnknown)
+	if got := Focus(pane("%0"), os.Getenv, time.Now()); got != state.FocusHere {
+		t.Errorf("a key just now: %d", got)
+	}
+	if got := Focus(pane("%0"), func(string) string { return "" }, time.Now()); got != state.FocusUnknown {
+		t.Errorf("without tmux on PATH: %d", got)
+	}
+}
