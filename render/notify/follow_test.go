@@ -1,0 +1,122 @@
+package notify
+
+import (
+	"context"
+	"os"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"beckon/event"
+	"beckon/state"
+	"beckon/state/alert"
+	"beckon/state/store"
+)
+
+// counter is a channel that counts.
+type counter struct{ n atomic.Int32 }
+
+func (*counter) Name() string { return "counter" }
+
+func (c *counter) Send(context.Context, Note) error {
+	c.n.Add(1)
+	return nil
+}
+
+// scene is a follower with a clock and one session.
+type scene struct {
+	t    *testing.T
+	st   *store.Store
+	f    *Follower
+	told *counter
+	now  time.Time
+	s    state.Session
+}
+
+func newScene(t *testing.T) *scene {
+	sc := &scene{t: t, st: store.Open(t.TempDir()), told: &counter{}, now: time.Now()}
+	sc.f = NewFollower(sc.deliverer())
+	return sc
+}
+
+func (sc *scene) deliverer() *Deliverer {
+	set := alert.Defaults()
+	set.Channels = []string{alert.Desktop}
+	return &Deliverer{Store: sc.st, Settings: set, Channels: []Channel{sc.told}, By: "watch", Getenv: os.Getenv}
+}
+
+// event folds an event of now.
+func (sc *scene) event(e event.Event) {
+	e.At, e.SessionID = millis(sc.now), "s1"
+	sc.s = state.Apply(sc.s, state.Change{At: e.At, Event: &e})
+	sc.s.ID = "s1"
+}
+
+// look looks after d has passed, and checks how many were told by then.
+func (sc *scene) look(d time.Duration, want int32) {
+	sc.t.Helper()
+	sc.now = sc.now.Add(d)
+	sc.f.Look(context.Background(), []state.Seen{{Session: sc.s}}, sc.now)
+	sc.f.Wait()
+	if got := sc.told.n.Load(); got != want {
+		sc.t.Fatalf("%d told, want %d", got, want)
+	}
+}
+
+func tool() event.Tool { return event.Tool{Name: "Bash", UseID: "t", Hash: "h", Summary: "Bash: make"} }
+
+// A dialog is told of when it has been open for six seconds, once; what stood
+// before the first look is not.
+func TestFollowDialog(t *testing.T) {
+	sc := newScene(t)
+	sc.event(event.Event{Kind: event.UserPromptSubmit, Name: "UserPromptSubmit", Prompt: "go"})
+	sc.look(0, 0)
+	sc.event(event.Event{Kind: event.PermissionRequest, Name: "PermissionRequest", Tool: tool()})
+	sc.look(100*time.Millisecond, 0)
+	sc.look(2*time.Second, 0)
+	sc.look(4*time.Second, 1)
+	sc.look(time.Second, 1)
+	late := NewFollower(sc.deliverer())
+	late.Look(context.Background(), []state.Seen{{Session: sc.s}}, sc.now)
+	late.Look(context.Background(), []state.Seen{{Session: sc.s}}, sc.now.Add(time.Minute))
+	late.Wait()
+	if n := sc.told.n.Load(); n != 1 {
+		t.Errorf("a second follower made it %d", n)
+	}
+}
+
+// What a hook has told of is told.
+func TestFollowClaimed(t *testing.T) {
+	sc := newScene(t)
+	sc.look(0, 0)
+	sc.event(event.Event{Kind: event.PermissionRequest, Name: "PermissionRequest", Tool: tool()})
+	sc.look(0, 0)
+	e := state.Standing(sc.s, state.Evidence{}, millis(sc.now)).Edge
+	if first, err := sc.st.Claim("s1", e.ID()); err != nil || !first {
+		t.Fatal(first, err)
+	}
+	sc.look(10*time.Second, 0)
+}
+
+// A turn that only seems over for a moment is not told of; its end is. Esc never
+// is.
+func TestFollowDone(t *testing.T) {
+	sc := newScene(t)
+	sc.event(event.Event{Kind: event.UserPromptSubmit, Name: "UserPromptSubmit", Prompt: "go", PromptID: "p1"})
+	sc.look(0, 0)
+	sc.now = sc.now.Add(time.Minute)
+	sc.event(event.Event{Kind: event.Stop, Name: "Stop", Message: "Done.", HasBackground: true})
+	sc.look(50*time.Millisecond, 0)
+	sc.event(event.Event{Kind: event.UserPromptSubmit, Name: "UserPromptSubmit", Prompt: "<task-notification>", FromClient: true})
+	sc.look(50*time.Millisecond, 0)
+	sc.look(2*time.Second, 0)
+	sc.event(event.Event{Kind: event.Stop, Name: "Stop", Message: "Really done.", HasBackground: true})
+	sc.look(50*time.Millisecond, 0)
+	sc.look(Hold, 1)
+	sc.look(time.Minute, 1)
+	sc.event(event.Event{Kind: event.UserPromptSubmit, Name: "UserPromptSubmit", Prompt: "again", PromptID: "p2"})
+	sc.look(time.Minute, 1)
+	sc.s = state.Apply(sc.s, state.Change{At: millis(sc.now), Observation: &state.Observed{Source: state.FromRegistry, What: state.SawHalt, At: millis(sc.now)}})
+	sc.look(time.Second, 1)
+	sc.look(time.Minute, 1)
+}
