@@ -39,7 +39,7 @@ func TestNotifyDay(t *testing.T) {
 	}
 	t.Parallel()
 	daemon := dbustest.Start(t)
-	p := newDesk(t, `{"notify": ["desktop"], "notify_done_after": "5s"}`)
+	p := newOffice(t, `{"notify": ["desktop"], "notify_done_after": "5s"}`)
 	p.env = append(p.env, "DBUS_SESSION_BUS_ADDRESS="+daemon.Address)
 	sessions := readDay(t)
 	var wait sync.WaitGroup
@@ -64,16 +64,16 @@ func TestNotifyDay(t *testing.T) {
 	}
 }
 
-// desk is a user's home with both programs installed.
-type desk struct {
+// office is a user's home with both programs installed.
+type office struct {
 	bin, state string
 	env        []string
 }
 
-func newDesk(t *testing.T, config string) *desk {
+func newOffice(t *testing.T, config string) *office {
 	t.Helper()
 	dir := t.TempDir()
-	p := &desk{bin: filepath.Join(dir, "bin"), state: filepath.Join(dir, "state")}
+	p := &office{bin: filepath.Join(dir, "bin"), state: filepath.Join(dir, "state")}
 	if out, err := exec.Command("go", "build", "-o", p.bin+"/", "../beckon", "../beckon-hook").CombinedOutput(); err != nil {
 		t.Fatalf("building: %v: %s", err, out)
 	}
@@ -87,14 +87,14 @@ func newDesk(t *testing.T, config string) *desk {
 	return p
 }
 
-func (p *desk) command(name string, args ...string) *exec.Cmd {
+func (p *office) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(p.bin, name), args...)
 	cmd.Env = p.env
 	return cmd
 }
 
 // hook runs one hook and returns what it printed and how long it took.
-func (p *desk) hook(t *testing.T, name string, payload []byte) (string, time.Duration) {
+func (p *office) hook(t *testing.T, name string, payload []byte) (string, time.Duration) {
 	t.Helper()
 	cmd := p.command("beckon-hook", name)
 	cmd.Stdin = bytes.NewReader(payload)
@@ -107,7 +107,7 @@ func (p *desk) hook(t *testing.T, name string, payload []byte) (string, time.Dur
 }
 
 // play plays a session in its own time.
-func (p *desk) play(t *testing.T, s daySession) {
+func (p *office) play(t *testing.T, s daySession) {
 	steps := hookSteps(t, s.name)
 	began, late := time.Now(), time.Duration(0)
 	for _, step := range steps {
@@ -152,7 +152,7 @@ func hookSteps(t *testing.T, name string) (hooks []recording.Step) {
 }
 
 // told lists the kinds of which the session's user was told.
-func (p *desk) told(t *testing.T, session string) (kinds []string) {
+func (p *office) told(t *testing.T, session string) (kinds []string) {
 	t.Helper()
 	all, err := store.Open(p.state).Decisions()
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 )
 
 // ask brings a session to a permission that the client says nobody answers.
-func (p *desk) ask(t *testing.T, session string) (out string) {
+func (p *office) ask(t *testing.T, session string) (out string) {
 	t.Helper()
 	for _, e := range []string{
 		`"UserPromptSubmit","prompt":"go"`,
@@ -35,7 +35,7 @@ func (p *desk) ask(t *testing.T, session string) (out string) {
 }
 
 // explained waits until `notify explain` says what is wanted of a session.
-func (p *desk) explained(t *testing.T, session, want string) {
+func (p *office) explained(t *testing.T, session, want string) {
 	t.Helper()
 	var out []byte
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
@@ -50,7 +50,7 @@ func (p *desk) explained(t *testing.T, session, want string) {
 // which is not there.
 func TestNotifyHangingCommand(t *testing.T) {
 	t.Parallel()
-	p := newDesk(t, `{"notify": ["command", "desktop"], "notify_command": ["sh", "-c", "sleep 100 & sleep 100"]}`)
+	p := newOffice(t, `{"notify": ["command", "desktop"], "notify_command": ["sh", "-c", "sleep 100 & sleep 100"]}`)
 	p.env = append(p.env, "DBUS_SESSION_BUS_ADDRESS=", "XDG_RUNTIME_DIR=/nowhere")
 	if out := p.ask(t, "hangs"); out != "" {
 		t.Errorf("the hooks printed %q", out)
@@ -60,7 +60,7 @@ func TestNotifyHangingCommand(t *testing.T) {
 
 func TestNotifyMissingProgram(t *testing.T) {
 	t.Parallel()
-	p := newDesk(t, `{"notify": ["desktop"]}`)
+	p := newOffice(t, `{"notify": ["desktop"]}`)
 	p.env = append(p.env, "DBUS_SESSION_BUS_ADDRESS=unix:path=/nowhere", "PATH=/nowhere")
 	p.ask(t, "missing")
 	p.explained(t, "missing", "told      nothing speaks against it (desktop: notify-send is not installed)")
@@ -82,7 +82,7 @@ func TestNotifyFiftyAtOnce(t *testing.T) {
 	}
 	const sessions = 50
 	daemon := dbustest.Start(t)
-	p := newDesk(t, `{"notify": ["desktop"]}`)
+	p := newOffice(t, `{"notify": ["desktop"]}`)
 	p.env = append(p.env, "DBUS_SESSION_BUS_ADDRESS="+daemon.Address)
 	var wait sync.WaitGroup
 	for i := range sessions {
@@ -102,7 +102,7 @@ func TestNotifyFiftyAtOnce(t *testing.T) {
 // only the log cannot be written, the user is told, and explain knows.
 func TestNotifyFullDisk(t *testing.T) {
 	t.Parallel()
-	p := newDesk(t, `{"notify": ["terminal"]}`)
+	p := newOffice(t, `{"notify": ["terminal"]}`)
 	p.ask(t, "s1")
 	cmd := p.command("beckon-hook")
 	cmd = exec.Command("sh", "-c", "ulimit -f 0; exec "+cmd.Path)

@@ -93,11 +93,46 @@ func duration(to *time.Duration, text string) error {
 	if text == "" {
 		return nil
 	}
-	d, err := time.ParseDuration(text)
-	if err == nil {
-		*to = d
+	return ParseDuration(to, text)
+}
+
+// errDuration says what a time looks like.
+var errDuration = errors.New(`a time looks like "90s", "2m" or "1h30m"`)
+
+// ParseDuration reads a time of whole hours, minutes and seconds. The standard
+// library's knows more, and a map that it makes at every start of the hook.
+func ParseDuration(to *time.Duration, text string) error {
+	const longest = 1000 * time.Hour
+	sum, n, digits := time.Duration(0), time.Duration(0), false
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if c >= '0' && c <= '9' && n < longest {
+			n, digits = n*10+time.Duration(c-'0'), true
+			continue
+		}
+		unit := unitOf(c)
+		if !digits || unit == 0 || n > longest/unit {
+			return errDuration
+		}
+		sum, n, digits = sum+n*unit, 0, false
 	}
-	return err
+	if digits || text == "" || sum > longest {
+		return errDuration
+	}
+	*to = sum
+	return nil
+}
+
+func unitOf(c byte) time.Duration {
+	switch c {
+	case 'h':
+		return time.Hour
+	case 'm':
+		return time.Minute
+	case 's':
+		return time.Second
+	}
+	return 0
 }
 
 // Rules returns the settings as the decision wants them.

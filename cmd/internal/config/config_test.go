@@ -16,7 +16,7 @@ func TestAlertReadsTheSame(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.json")
 	for _, text := range []string{
 		``, `{}`, `{"color": "never"}`, `{"notify": []}`, `{"notify": ["terminal"]}`,
-		`{"notify": ["terminal", "desktop", "command", "sound", "title"], "notify_on": ["permission"], "notify_done_after": "2m",
+		`{"notify": ["terminal", "desktop", "command", "sound", "title"], "notify_on": ["permission"], "notify_done_after": "1h2m3s",
 		  // a comment
 		  "notify_limit": "0s", "notify_quiet_hours": "22:00-07:30", "notify_command": ["/bin/x", "a, b"], "notify_sound": "/s.wav", "notify_terminal": "osc777",}`,
 		`{"notify": ["command"], "notify_on": [], "notify_quiet_hours": "", "notify_terminal": "auto"}`,
@@ -53,9 +53,12 @@ func TestRefused(t *testing.T) {
 		`{"notify_on": ["done", "idle"]}`:   `key "notify_on": no such value "idle"`,
 		`{"notify_done_after": 30}`:         `key "notify_done_after": not a time`,
 		`{"notify_done_after": "30"}`:       `key "notify_done_after": "30" is no time`,
-		`{"notify_limit": "-1s"}`:           `key "notify_limit": "-1s" is less than nothing`,
+		`{"notify_limit": "-1s"}`:           `key "notify_limit": "-1s" is no time`,
 		`{"notify_quiet_hours": "22-7"}`:    `key "notify_quiet_hours": no hours of the day`,
 		`{"notify_quiet_hours": "24:00-7"}`: `key "notify_quiet_hours": no hours of the day`,
+		`{"notify_limit": ""}`:              `key "notify_limit": "" is no time`,
+		`{"notify_limit": "9999h"}`:         `key "notify_limit": "9999h" is no time`,
+		`{"notify_limit": "1h30"}`:          `key "notify_limit": "1h30" is no time`,
 		`{"notify_terminal": "osc8"}`:       `key "notify_terminal": no such value "osc8"`,
 		`{"notify_sound": ["a"]}`:           `key "notify_sound": not a text`,
 	} {

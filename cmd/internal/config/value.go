@@ -118,21 +118,18 @@ func (k Key) style(p *osc.Style, data []byte) (problem, advice string) {
 }
 
 func duration(p *time.Duration, data []byte) (problem, advice string) {
-	const looks = `a time looks like "90s" or "2m"`
 	var s string
 	if json.Unmarshal(data, &s) != nil {
 		return "not a time", looks
 	}
-	d, err := time.ParseDuration(s)
-	switch {
-	case err != nil:
+	if alert.ParseDuration(p, s) != nil {
 		return fmt.Sprintf("%q is no time", s), looks
-	case d < 0:
-		return fmt.Sprintf("%q is less than nothing", s), looks
 	}
-	*p = d
 	return "", ""
 }
+
+// looks says what a time looks like.
+const looks = `a time looks like "90s", "2m" or "1h30m"`
 
 // show writes a field's value for people.
 func show(field any) string {

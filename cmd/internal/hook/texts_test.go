@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"beckon/cmd/internal/config"
+	"beckon/state/alert"
 	"beckon/state/store"
 )
 
@@ -22,7 +23,7 @@ func TestConfigFile(t *testing.T) {
 	} {
 		getenv := func(k string) string { return env[k] }
 		want, err := config.Path(getenv)
-		if got := configFile(getenv); got != want || (got == "") != (err != nil) {
+		if got := alert.ConfigPath(getenv); got != want || (got == "") != (err != nil) {
 			t.Errorf("%v: %q, config has %q (%v)", env, got, want, err)
 		}
 	}
