@@ -16,6 +16,7 @@ import (
 	"beckon/render"
 	"beckon/render/hosts"
 	"beckon/render/jump"
+	"beckon/render/notify"
 	"beckon/render/tui"
 	"beckon/state"
 	"beckon/state/evidence"
@@ -25,13 +26,14 @@ import (
 )
 
 type watchCmd struct {
-	Host  []string `help:"Also the sessions of another machine, as ssh:NAME; may be given again." placeholder:"ssh:NAME"`
-	Once  bool     `help:"Print one screen and exit; for scripts."`
-	Width int      `help:"Columns of --once (default: $$COLUMNS, the terminal's, else 80)." placeholder:"N"`
-	Color string   `enum:",auto,always,never" default:"" help:"auto, always or never (default: as configured)."`
-	Sort  string   `enum:",fair,prio,static,grouped" default:"" help:"Order within a group: fair, prio, static, grouped (default: as configured)."`
-	Group string   `enum:"need,project,host,none" default:"need" help:"Headings: need, project, host, none."`
-	Poll  bool     `help:"Look twice a second instead of being told of changes."`
+	Host   []string `help:"Also the sessions of another machine, as ssh:NAME; may be given again." placeholder:"ssh:NAME"`
+	Once   bool     `help:"Print one screen and exit; for scripts."`
+	Width  int      `help:"Columns of --once (default: $$COLUMNS, the terminal's, else 80)." placeholder:"N"`
+	Color  string   `enum:",auto,always,never" default:"" help:"auto, always or never (default: as configured)."`
+	Sort   string   `enum:",fair,prio,static,grouped" default:"" help:"Order within a group: fair, prio, static, grouped (default: as configured)."`
+	Group  string   `enum:"need,project,host,none" default:"need" help:"Headings: need, project, host, none."`
+	Notify bool     `help:"Also notify, through the configured channels: of what no hook tells, too."`
+	Poll   bool     `help:"Look twice a second instead of being told of changes."`
 }
 
 func (c *watchCmd) Run(a *app) error {
@@ -46,7 +48,14 @@ func (c *watchCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	opt := a.watchOptions()
+	look := a.looker()
+	if c.Notify {
+		if look.tell, err = a.follower("watch", a.stdout); err != nil {
+			return err
+		}
+		defer look.tell.Wait()
+	}
+	opt := look.options()
 	opt.Order, opt.Grouping, opt.Poll = queue.Mode, tui.Grouping(c.Group), c.Poll
 	if opt.Sources, err = a.sources(c.Host); err != nil {
 		return err
@@ -88,11 +97,14 @@ func (a *app) pageWidth(flag int) int {
 	return 80
 }
 
-// watchOptions gives the screen its eyes and hands.
-func (a *app) watchOptions() tui.Options {
-	look := &looker{a: a, r: a.reader().Keep()}
+// watchOptions gives a screen that only looks its eyes and hands.
+func (a *app) watchOptions() tui.Options { return a.looker().options() }
+
+// options gives the screen its eyes and hands.
+func (l *looker) options() tui.Options {
+	a := l.a
 	return tui.Options{
-		Look: look.look, Dirs: []string{a.st.SessionsDir(), filepath.Join(a.claudeDir(), "sessions")}, Output: a.stdout,
+		Look: l.look, Dirs: []string{a.st.SessionsDir(), filepath.Join(a.claudeDir(), "sessions")}, Output: a.stdout,
 		Recent:   a.recentTurns,
 		Jump:     a.jumpTo,
 		MarkSeen: func(r render.Row) error { return a.actOn(r, state.Action{Kind: state.ActSeen}) },
@@ -190,9 +202,12 @@ func (a *app) recentTurns(r render.Row, seq int64) []tui.Line {
 
 // looker looks again and again, and keeps what did not change.
 type looker struct {
-	a *app
-	r *evidence.Reader
+	a    *app
+	r    *evidence.Reader
+	tell *notify.Follower // nil: notifies of nothing
 }
+
+func (a *app) looker() *looker { return &looker{a: a, r: a.reader().Keep()} }
 
 // look makes a snapshot of the live sessions and of those that ended lately.
 // What the user removed is not shown.
@@ -201,6 +216,9 @@ func (l *looker) look() (tui.Snapshot, error) {
 	seen, problems, err := l.r.Look(now, false)
 	if err != nil {
 		return tui.Snapshot{}, err
+	}
+	if l.tell != nil {
+		l.tell.Look(context.Background(), seen, clock(now))
 	}
 	s := tui.Snapshot{Now: clock(now), Still: l.r.Staged(), Seen: make(map[string]state.Seen, len(seen))}
 	for _, v := range seen {
