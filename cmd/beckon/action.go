@@ -13,7 +13,7 @@ func (a *app) act(v state.Seen, action state.Action) error {
 	if v.Session.Seq == 0 {
 		return hint("it is heard of as soon as one of its hooks runs", "session %q: no hook of it has run yet", v.Session.ID)
 	}
-	now := a.reader().Now(time.Now())
+	now := a.reader().Now(time.Now()) // a recording has its own time
 	_, err := a.st.Fold(store.KeyOf(v.Session.ID), store.Update{Change: state.Change{At: now, Action: &action}})
 	return err
 }

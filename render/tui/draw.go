@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -216,7 +217,7 @@ func (m *model) rowLine(r *render.Row, c columns, width int, selected bool, now 
 	cell(dim, branch(r), c.branch, false)
 	cell(is(text), clean(r.Title), c.title, false)
 	cell(is(text), clean(r.What()), c.what, false)
-	cell(dim, badges(r, width < 100), c.badge, true)
+	cell(dim, badges(r, width < shortWidth), c.badge, true)
 	cell(dim, m.hostName(r), c.host, false)
 	put(text, strings.Repeat(" ", max(0, width-used)))
 	return b.String()
@@ -251,18 +252,31 @@ func (m *model) footLine() string {
 	case m.problem != "":
 		return " " + m.pal.paint(fault, "! "+clean(m.problem), false)
 	}
-	var b strings.Builder
-	used := 1
+	return m.hintLine()
+}
+
+// hintLine shows as many keys as fit, and always the one that shows the rest.
+func (m *model) hintLine() string {
+	var hints []binding
 	for _, k := range bindings() {
-		if k.hint == "" {
-			continue
+		if k.hint != "" {
+			hints = append(hints, k)
 		}
-		n := ansi.StringWidth(k.show) + len(k.hint) + 3
-		if used+n > m.width {
-			break
+	}
+	columns := func(k binding) int { return ansi.StringWidth(k.show) + len(k.hint) + 3 }
+	room := m.width - 1
+	for _, k := range hints {
+		room -= columns(k)
+	}
+	for i := len(hints) - 1; i >= 0 && room < 0; i-- {
+		if hints[i].keys != "?" {
+			room += columns(hints[i])
+			hints = slices.Delete(hints, i, i+1)
 		}
+	}
+	var b strings.Builder
+	for _, k := range hints {
 		b.WriteString(" " + m.pal.paint(keycap, k.show, false) + " " + m.pal.paint(dim, k.hint, false) + " ")
-		used += n
 	}
 	return b.String()
 }

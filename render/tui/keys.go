@@ -192,7 +192,7 @@ func (m *model) backburner() tea.Cmd {
 }
 
 func (m *model) setAside(row render.Row, s string) tea.Cmd {
-	t, ok := until(s, m.wall())
+	t, ok := until(s, m.now())
 	if !ok {
 		return m.do(func() (string, error) { return "", errors.New("not a time: write 30m, 2h or 1d") })
 	}

@@ -21,6 +21,7 @@ type layout struct {
 // Sizes from which the screen has room for more.
 const (
 	sideWidth  = 120 // the peek panel stands beside the list
+	shortWidth = 72  // badges are words
 	airyHeight = 12  // a blank line under the title
 	footHeight = 6   // a last line with keys
 )
@@ -47,7 +48,7 @@ func (m *model) layout() layout {
 		return l
 	}
 	l.peekWidth = m.width
-	l.peekHeight = min(l.body-min(3, l.body), max(l.body*3/5, 8))
+	l.peekHeight = min(l.body-min(3, l.body), max(l.body/2, 8))
 	l.body -= l.peekHeight
 	return l
 }
@@ -69,12 +70,12 @@ func (m *model) measure(width int) columns {
 		want.word = max(want.word, ansi.StringWidth(m.word(r)))
 		want.name = max(want.name, ansi.StringWidth(name(r)))
 		want.branch = max(want.branch, ansi.StringWidth(branch(r)))
-		want.badge = max(want.badge, ansi.StringWidth(badges(r, width < 100)))
+		want.badge = max(want.badge, ansi.StringWidth(badges(r, width < shortWidth)))
 		want.host = max(want.host, ansi.StringWidth(m.hostName(r)))
 		want.title = max(want.title, ansi.StringWidth(clean(r.Title)))
 	}
 	c := columns{age: 4, name: min(want.name, max(8, width/6))}
-	left := width - 5 - c.age - c.name - 2*gap
+	left := width - 6 - c.age - c.name - 2*gap
 	take := func(field *int, want, least, atMost int) {
 		if n := min(want, atMost); n > 0 && left-n-gap >= least {
 			*field = n
@@ -82,8 +83,8 @@ func (m *model) measure(width int) columns {
 		}
 	}
 	take(&c.word, want.word, 44, 17)
-	take(&c.badge, want.badge, 18, 24)
 	take(&c.branch, want.branch, 30, max(8, width/7))
+	take(&c.badge, want.badge, 18, 24)
 	take(&c.host, want.host, 30, max(6, width/10))
 	if width >= sideWidth {
 		take(&c.title, want.title, 48, width/4)

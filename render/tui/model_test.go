@@ -83,7 +83,7 @@ func newRig(t *testing.T, width, height int, s Snapshot) *rig {
 		Backburner: func(row render.Row, until time.Time, off bool) error {
 			in := "-"
 			if !until.IsZero() {
-				in = until.Sub(start).String()
+				in = until.Sub(start.Add(time.Minute)).String()
 			}
 			r.did = append(r.did, fmt.Sprintf("backburner %s %s %v", row.SessionID, in, off))
 			return nil

@@ -79,6 +79,8 @@ type Options struct {
 
 	Input  io.Reader // nil: the terminal
 	Output io.Writer
+	// Size of an Output that is no terminal.
+	Width, Height int
 }
 
 // Run shows the screen until the user leaves it or ctx ends.
@@ -89,6 +91,9 @@ func Run(ctx context.Context, opt Options) error {
 	teaOptions := []tea.ProgramOption{tea.WithContext(ctx), tea.WithOutput(opt.Output)}
 	if opt.Input != nil {
 		teaOptions = append(teaOptions, tea.WithInput(opt.Input))
+	}
+	if opt.Width > 0 {
+		teaOptions = append(teaOptions, tea.WithWindowSize(opt.Width, opt.Height))
 	}
 	p := tea.NewProgram(m, teaOptions...)
 	f := newFollower(opt, p.Send)
