@@ -55,6 +55,7 @@ type commands struct {
 	Backburner backburnerCmd `cmd:"" help:"Set a session aside until your own next prompt to it."`
 	Remove     removeCmd     `cmd:"" help:"Take a session off the list until it is heard of again."`
 	Watch      watchCmd      `cmd:"" help:"Show the sessions on a screen that follows them."`
+	Serve      serveCmd      `cmd:"" help:"Serve the sessions over HTTP, with live events."`
 }
 
 // app is what the commands share: the process's edges, passed in.

@@ -13,28 +13,17 @@ type configCmd struct {
 	JSON bool `name:"json" help:"Print JSON."`
 }
 
+// setting is one value of the configuration and where it comes from.
+type setting struct {
+	Value string `json:"value"`
+	From  string `json:"from"`
+}
+
 func (c *configCmd) Run(a *app) error {
-	path, err := config.Path(a.getenv)
+	values, err := a.configValues()
 	if err != nil {
 		return err
 	}
-	cfg, set, err := config.Load(path)
-	if err != nil {
-		return err
-	}
-	type entry struct {
-		Value string `json:"value"`
-		From  string `json:"from"`
-	}
-	values := map[string]entry{}
-	for _, k := range config.Keys {
-		from := "default"
-		if slices.Contains(set, k.Name) {
-			from = path
-		}
-		values[k.Name] = entry{k.Value(cfg), from}
-	}
-	values["state_dir"] = entry{a.st.Dir, a.stateDirFrom()}
 	if c.JSON {
 		return writeJSON(a.stdout, values)
 	}
@@ -42,6 +31,28 @@ func (c *configCmd) Run(a *app) error {
 		fmt.Fprintf(a.stdout, "%-18s %-8s  # %s\n", name, cmp.Or(strings.ReplaceAll(values[name].Value, "\n", `\n`), "-"), values[name].From)
 	}
 	return nil
+}
+
+// configValues returns what is in force.
+func (a *app) configValues() (map[string]setting, error) {
+	path, err := config.Path(a.getenv)
+	if err != nil {
+		return nil, err
+	}
+	cfg, set, err := config.Load(path)
+	if err != nil {
+		return nil, err
+	}
+	values := map[string]setting{}
+	for _, k := range config.Keys {
+		from := "default"
+		if slices.Contains(set, k.Name) {
+			from = path
+		}
+		values[k.Name] = setting{k.Value(cfg), from}
+	}
+	values["state_dir"] = setting{a.st.Dir, a.stateDirFrom()}
+	return values, nil
 }
 
 func names() []string {

@@ -30,15 +30,13 @@ func (c *statsCmd) Run(a *app) error {
 	if c.Days < 1 {
 		return usageError{fmt.Errorf("--days %d: must be at least 1", c.Days)}
 	}
-	now := clock(a.reader().Now(time.Now())).In(time.Local)
-	first := now.AddDate(0, 0, 1-c.Days).Format(time.DateOnly)
-	totals, err := a.totals(event.Millis(now.UnixMilli()), first)
+	totals, err := a.statsOf(c.Days)
 	if err != nil {
 		return err
 	}
-	days, projects := totals.Days(), totals.Projects()
+	days, projects := totals.Days, totals.Projects
 	if c.JSON {
-		return writeJSON(a.stdout, statsJSON{Schema: 1, Days: days, Projects: projects})
+		return writeJSON(a.stdout, totals)
 	}
 	if len(days) == 0 {
 		_, err := fmt.Fprintln(a.stdout, "nothing was done in these days")
@@ -52,6 +50,17 @@ func (c *statsCmd) Run(a *app) error {
 		return cmp.Or(cmp.Compare(projects[y].Busy, projects[x].Busy), cmp.Compare(x, y))
 	})
 	return term.Stats(a.stdout, days, names, projects, term.Style{Color: a.color(color), Width: a.width()})
+}
+
+// statsOf adds up that many days, today included.
+func (a *app) statsOf(days int) (statsJSON, error) {
+	now := clock(a.reader().Now(time.Now())).In(time.Local)
+	first := now.AddDate(0, 0, 1-days).Format(time.DateOnly)
+	totals, err := a.totals(event.Millis(now.UnixMilli()), first)
+	if err != nil {
+		return statsJSON{}, err
+	}
+	return statsJSON{Schema: 1, Days: totals.Days(), Projects: totals.Projects()}, nil
 }
 
 // totals folds the journals of every session from the day first on.

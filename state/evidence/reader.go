@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"errors"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -94,6 +95,34 @@ func (r *Reader) meter(s *state.Session, metered map[store.Key]bool) event.Meter
 	}
 	return s.Metered(r.st.Meter(k))
 }
+
+// Glance is one reading of what many sessions are looked at with: the client's
+// registry, and which sessions have a meter. A program that keeps sessions in
+// memory takes one now and then.
+type Glance struct {
+	registry map[int]Reading
+	metered  map[store.Key]bool
+}
+
+// Glance reads the registry and the directory of meters.
+func (r *Reader) Glance() Glance { return Glance{r.readings(), r.st.Metered()} }
+
+// See looks at one session, as Look does at each.
+func (r *Reader) See(s state.Session, g Glance, now event.Millis) state.Seen {
+	v := r.see(s, g.registry, now)
+	v.Meter = r.meter(&v.Session, g.metered)
+	return v
+}
+
+// Unhooked returns the sessions that only the registry knows, as Look does.
+// seen are all live sessions.
+func (r *Reader) Unhooked(seen []state.Seen, g Glance, now event.Millis) []state.Seen {
+	return r.unhooked(seen, maps.Clone(g.registry), now)
+}
+
+// Archive moves a session that has been over long enough out of the live
+// directory, as Look does, and reports whether it did.
+func (r *Reader) Archive(v *state.Seen, now event.Millis) bool { return r.archive(v, now) }
 
 // readings reads the client's registry, by pid. Without it, hooks lead.
 func (r *Reader) readings() map[int]Reading {

@@ -1,0 +1,396 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"beckon/event"
+	"beckon/render"
+	"beckon/state"
+	"beckon/state/evidence"
+	"beckon/state/store"
+)
+
+// cut shortens what a client sent before it is said back.
+func cut(s string) string { return event.Cut(s, 64) }
+
+// sessions serves GET /api/sessions: the rows of `list --json`, with ?all=true
+// those of `list --json --all`, and with ?state= and ?session= a part of them.
+func (s *Server) sessions(w http.ResponseWriter, r *http.Request) {
+	f, fail := parseFilter(r)
+	if fail != nil {
+		writeError(w, fail)
+		return
+	}
+	list, _ := s.hub.list(f)
+	if all := r.URL.Query().Get("all"); all == "true" || all == "1" {
+		var err error
+		if list, err = s.everything(f); err != nil {
+			s.internal(w, err)
+			return
+		}
+	}
+	rows, err := encode(list.Sessions)
+	if err != nil {
+		s.internal(w, err)
+		return
+	}
+	writeTagged(w, r, rows, list)
+}
+
+// everything lists the ended and archived sessions too.
+func (s *Server) everything(f filter) (render.List, error) {
+	reader := evidence.NewReader(s.o.Store, s.o.Registry)
+	now := reader.Now(time.Now())
+	seen, _, err := reader.Look(now, true)
+	list := render.List{Schema: render.ListSchema, GeneratedAt: millis(now), Sessions: []render.Row{}}
+	for _, row := range render.Rows(seen, true) {
+		if f.shows(&row) {
+			list.Sessions = append(list.Sessions, row)
+		}
+	}
+	return list, err
+}
+
+func (s *Server) internal(w http.ResponseWriter, err error) {
+	s.o.Log(err)
+	writeError(w, &fault{http.StatusInternalServerError, "internal", "internal processing error", "beckon fsck checks the state files"})
+}
+
+// errNoSession means that an id names nothing.
+var errNoSession = errors.New("no such session")
+
+// find returns the session that id names: a session id, or a seat's, which is
+// its newest session.
+func (s *Server) find(id string) (state.Seen, error) {
+	if row, ok := s.hub.find(id); ok {
+		id = row.SessionID
+	}
+	reader := evidence.NewReader(s.o.Store, s.o.Registry)
+	now := reader.Now(time.Now())
+	loaded, err := s.o.Store.Load(store.KeyOf(id))
+	if err == nil && loaded.ID == id {
+		return reader.One(loaded, now), nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return state.Seen{}, err
+	}
+	return s.search(reader, id, now)
+}
+
+// search looks through everything: for a seat whose sessions are over, and for
+// a session that only the client's registry knows.
+func (s *Server) search(reader *evidence.Reader, id string, now event.Millis) (best state.Seen, err error) {
+	seen, _, err := reader.Look(now, true)
+	if err != nil {
+		return best, err
+	}
+	found := false
+	for _, v := range seen {
+		if v.Session.ID == id {
+			return v, nil
+		}
+		if v.Session.Seat == id && (!found || v.Session.Created > best.Session.Created) {
+			best, found = v, true
+		}
+	}
+	if !found {
+		return best, errNoSession
+	}
+	return best, nil
+}
+
+// named answers the request's session, or says that there is none.
+func (s *Server) named(w http.ResponseWriter, r *http.Request) (state.Seen, bool) {
+	v, err := s.find(r.PathValue("id"))
+	switch {
+	case errors.Is(err, errNoSession):
+		writeError(w, &fault{http.StatusNotFound, "no_such_session", fmt.Sprintf("no session or seat %q", cut(r.PathValue("id"))), "GET /api/sessions?all=true lists them"})
+	case err != nil:
+		s.internal(w, err)
+	}
+	return v, err == nil
+}
+
+// session serves GET /api/sessions/{id}: one row.
+func (s *Server) session(w http.ResponseWriter, r *http.Request) {
+	v, ok := s.named(w, r)
+	if !ok {
+		return
+	}
+	row := render.Rows([]state.Seen{v}, true)[0]
+	b, err := encode(row)
+	if err != nil {
+		s.internal(w, err)
+		return
+	}
+	writeTagged(w, r, b, row)
+}
+
+// Limits of a page of the journal.
+const (
+	pageDefault = 200
+	pageMax     = 1000
+)
+
+// journalPage is what GET /api/sessions/{id}/journal answers.
+type journalPage struct {
+	SessionID string        `json:"session_id"`
+	Lines     []journalLine `json:"lines"`
+	Next      int64         `json:"next,omitempty"` // give it as ?after= for what follows
+}
+
+// journalLine is one line of a journal.
+type journalLine struct {
+	Seq         int64           `json:"seq"`
+	At          string          `json:"at"`
+	Kind        string          `json:"kind"`
+	Us          int64           `json:"us,omitempty"`
+	Event       *event.Event    `json:"event,omitempty"`
+	Observation *state.Observed `json:"observation,omitempty"`
+	Action      *state.Action   `json:"action,omitempty"`
+}
+
+func lineOf(l store.Line) journalLine {
+	c := l.Change
+	return journalLine{Seq: c.Seq, At: iso(millis(c.At)), Kind: l.Kind(), Us: l.Us, Event: c.Event, Observation: c.Observation, Action: c.Action}
+}
+
+// journal serves the lines of a session's journal after ?after=, at most
+// ?limit= of them.
+func (s *Server) journal(w http.ResponseWriter, r *http.Request) {
+	after, limit, fail := pageOf(r)
+	if fail != nil {
+		writeError(w, fail)
+		return
+	}
+	v, ok := s.named(w, r)
+	if !ok {
+		return
+	}
+	page := journalPage{SessionID: v.Session.ID, Lines: []journalLine{}}
+	err := s.o.Store.Lines(store.KeyOf(v.Session.ID), after, func(l store.Line) {
+		if len(page.Lines) < limit {
+			page.Lines = append(page.Lines, lineOf(l))
+		} else {
+			page.Next = page.Lines[limit-1].Seq
+		}
+	})
+	if err != nil {
+		s.internal(w, err)
+		return
+	}
+	b, err := encode(page)
+	if err != nil {
+		s.internal(w, err)
+		return
+	}
+	writeTagged(w, r, b, json.RawMessage(b))
+}
+
+func pageOf(r *http.Request) (after int64, limit int, fail *fault) {
+	limit = pageDefault
+	q := r.URL.Query()
+	var err error
+	if a := q.Get("after"); a != "" {
+		if after, err = strconv.ParseInt(a, 10, 64); err != nil || after < 0 {
+			return 0, 0, &fault{http.StatusBadRequest, "bad_after", fmt.Sprintf("after=%q is no sequence number", cut(a)), ""}
+		}
+	}
+	if l := q.Get("limit"); l != "" {
+		if limit, err = strconv.Atoi(l); err != nil || limit < 1 || limit > pageMax {
+			return 0, 0, &fault{http.StatusBadRequest, "bad_limit", fmt.Sprintf("limit=%q is not between 1 and %d", cut(l), pageMax), ""}
+		}
+	}
+	return after, limit, nil
+}
+
+// seen serves POST /api/sessions/{id}/seen (CASE 21).
+func (s *Server) seen(w http.ResponseWriter, r *http.Request) {
+	s.act(w, r, func(body) (state.Action, *fault) { return state.Action{Kind: state.ActSeen}, nil })
+}
+
+// body is what the actions may be told.
+type body struct {
+	Off   bool   `json:"off"`
+	Until string `json:"until"` // a duration ("2h") or a time (RFC 3339)
+}
+
+// backburner serves POST /api/sessions/{id}/backburner.
+func (s *Server) backburner(w http.ResponseWriter, r *http.Request) {
+	s.act(w, r, func(b body) (state.Action, *fault) {
+		if b.Off {
+			return state.Action{Kind: state.ActUnburner}, nil
+		}
+		until, fail := parseUntil(b.Until, time.Now())
+		return state.Action{Kind: state.ActBackburner, Until: until}, fail
+	})
+}
+
+func parseUntil(s string, now time.Time) (event.Millis, *fault) {
+	if s == "" {
+		return 0, nil
+	}
+	t, err := time.Parse(time.RFC3339, s)
+	if d, e := time.ParseDuration(s); e == nil {
+		t, err = now.Add(d), nil
+	}
+	if err != nil || !t.After(now) {
+		return 0, &fault{http.StatusBadRequest, "bad_until", fmt.Sprintf("until %q is no time to come", cut(s)), "a duration (2h30m) or a time (2030-01-02T15:04:05Z)"}
+	}
+	return event.Millis(t.UnixMilli()), nil
+}
+
+// act folds what the user did to a session and answers its row.
+func (s *Server) act(w http.ResponseWriter, r *http.Request, action func(body) (state.Action, *fault)) {
+	b, fail := s.actionBody(w, r)
+	if fail != nil {
+		writeError(w, fail)
+		return
+	}
+	a, fail := action(b)
+	if fail != nil {
+		writeError(w, fail)
+		return
+	}
+	v, ok := s.named(w, r)
+	if !ok {
+		return
+	}
+	if v.Session.Seq == 0 {
+		writeError(w, &fault{http.StatusConflict, "no_hooks", "no hook of this session was heard yet, so nothing can be noted of it", "its next event makes it known"})
+		return
+	}
+	now := event.Millis(time.Now().UnixMilli())
+	key := store.KeyOf(v.Session.ID)
+	_, err := s.o.Store.Fold(key, store.Update{Change: state.Change{At: now, Action: &a}})
+	s.board.todo.touch(key)
+	if err != nil {
+		s.internal(w, err)
+		return
+	}
+	s.session(w, r)
+}
+
+// actionBody reads a body that may be absent.
+func (s *Server) actionBody(w http.ResponseWriter, r *http.Request) (b body, fail *fault) {
+	if r.ContentLength == 0 {
+		return b, nil
+	}
+	data, done, err := s.body(w, r)
+	defer done()
+	if err != nil {
+		return b, &fault{statusOf(err), "bad_body", err.Error(), ""}
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&b); err != nil {
+		return b, &fault{http.StatusBadRequest, "bad_body", "the body is not what this path takes", `for example {"until": "2h"}`}
+	}
+	return b, nil
+}
+
+// jumpTime is how long a jump may take.
+const jumpTime = 10 * time.Second
+
+// jump serves POST /api/sessions/{id}/jump.
+func (s *Server) jump(w http.ResponseWriter, r *http.Request) {
+	v, ok := s.named(w, r)
+	if !ok {
+		return
+	}
+	if s.o.Jump == nil {
+		writeError(w, &fault{http.StatusNotImplemented, "no_jump", "this server cannot jump", ""})
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), jumpTime)
+	defer cancel()
+	if err := s.o.Jump(ctx, v); err != nil {
+		f := &fault{http.StatusConflict, "cannot_jump", err.Error(), ""}
+		if h, ok := errors.AsType[interface {
+			error
+			Hint() string
+		}](err); ok {
+			f.hint = h.Hint()
+		}
+		writeError(w, f)
+		return
+	}
+	writeJSON(w, http.StatusOK, okAnswer{Status: "ok"})
+}
+
+// statsCache keeps the answer of /api/stats for some seconds: it reads every
+// journal.
+type statsCache struct {
+	mu   sync.Mutex
+	days int
+	at   time.Time
+	v    any
+}
+
+const statsFor = 10 * time.Second
+
+// Days of statistics.
+const (
+	daysDefault = 7
+	daysMax     = 400
+)
+
+// getStats serves GET /api/stats?days=N.
+func (s *Server) getStats(w http.ResponseWriter, r *http.Request) {
+	days := daysDefault
+	if d := r.URL.Query().Get("days"); d != "" {
+		var err error
+		if days, err = strconv.Atoi(d); err != nil || days < 1 || days > daysMax {
+			writeError(w, &fault{http.StatusBadRequest, "bad_days", fmt.Sprintf("days=%q is not between 1 and %d", cut(d), daysMax), ""})
+			return
+		}
+	}
+	s.given(w, r, func() (any, error) { return s.cachedStats(days) }, s.o.Stats != nil)
+}
+
+func (s *Server) cachedStats(days int) (any, error) {
+	c := &s.stats
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.v != nil && c.days == days && time.Since(c.at) < statsFor {
+		return c.v, nil
+	}
+	v, err := s.o.Stats(days)
+	if err == nil {
+		c.v, c.days, c.at = v, days, time.Now()
+	}
+	return v, err
+}
+
+// getConfig serves GET /api/config.
+func (s *Server) getConfig(w http.ResponseWriter, r *http.Request) {
+	s.given(w, r, s.o.Config, s.o.Config != nil)
+}
+
+// given answers what a function of the options says.
+func (s *Server) given(w http.ResponseWriter, r *http.Request, f func() (any, error), there bool) {
+	if !there {
+		writeError(w, &fault{http.StatusNotFound, "not_found", "there is nothing here", ""})
+		return
+	}
+	v, err := f()
+	if err != nil {
+		s.internal(w, err)
+		return
+	}
+	b, err := encode(v)
+	if err != nil {
+		s.internal(w, err)
+		return
+	}
+	writeTagged(w, r, b, json.RawMessage(b))
+}

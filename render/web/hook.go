@@ -1,0 +1,252 @@
+package web
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"beckon/event"
+	"beckon/state"
+	"beckon/state/evidence"
+	"beckon/state/store"
+
+	"github.com/tidwall/gjson"
+)
+
+// shape is what a body posted to /hook is.
+type shape uint8
+
+const (
+	noShape  shape = iota
+	envelope       // seed 000: {"agent", "event", "hookInput", ...}
+	raw            // the agent's own payload, as its http hooks post it
+	protocol       // seed 004: {"version", "event": {...}, "data"}
+)
+
+// shapeOf tells the shapes apart by members that the others cannot have.
+func shapeOf(v gjson.Result, named bool) shape {
+	switch e := v.Get("event"); {
+	case e.IsObject() && v.Get("version").Exists():
+		return protocol
+	case v.Get("hook_event_name").Type == gjson.String:
+		return raw
+	case e.Type == gjson.String:
+		return envelope
+	case named:
+		return raw
+	}
+	return noShape
+}
+
+// ok answers the envelope (seed 000).
+type okAnswer struct {
+	Status  string `json:"status"`
+	Message string `json:"message,omitempty"`
+}
+
+// hook serves POST /hook. The agent may be named by ?agent=, and the event by
+// ?event=, for payloads that say neither.
+func (s *Server) hook(w http.ResponseWriter, r *http.Request) {
+	start := time.Now()
+	body, v, done, ok := s.hookBody(w, r, "Invalid JSON")
+	defer done()
+	if !ok {
+		return
+	}
+	q := r.URL.Query()
+	switch shapeOf(v, q.Get("event") != "" || q.Get("agent") != "") {
+	case protocol:
+		s.protocol(w, r, body)
+	case envelope:
+		e, err := event.ParseEnvelope(body)
+		s.accept(w, &e, err, start, okAnswer{Status: "ok"})
+	case raw:
+		e, err := event.Parse(q.Get("agent"), q.Get("event"), body)
+		// The client reads an object as a decision; an empty one is none.
+		s.accept(w, &e, err, start, struct{}{})
+	default:
+		writeHookError(w, http.StatusBadRequest, "Missing required fields: event")
+	}
+}
+
+func (s *Server) protocol(w http.ResponseWriter, r *http.Request, body []byte) {
+	if s.o.Policy == nil {
+		writeHookError(w, http.StatusNotImplemented, "no policy is served here")
+		return
+	}
+	status, answer := s.o.Policy(r.Context(), body)
+	writeBytes(w, status, "application/json", answer)
+}
+
+// hookBody reads a body and its members. It answers when that fails, or when
+// events are not taken; done must be called in any case.
+func (s *Server) hookBody(w http.ResponseWriter, r *http.Request, invalid string) (body []byte, v gjson.Result, done func(), ok bool) {
+	body, done, err := s.body(w, r)
+	if err != nil {
+		s.meter.refused("bad_body")
+		writeHookError(w, statusOf(err), err.Error())
+		return nil, v, done, false
+	}
+	short, err := event.Read(bytes.NewReader(body)) // validates, bounds depth and size
+	if err == nil {
+		v = gjson.ParseBytes(short)
+	}
+	switch {
+	case err != nil || !v.IsObject():
+		s.meter.refused("bad_body")
+		writeHookError(w, http.StatusBadRequest, invalid)
+	case s.o.Closed:
+		writeJSON(w, http.StatusOK, ignored{"ignored", "hooks_disabled"})
+	default:
+		return body, v, done, true
+	}
+	return nil, v, done, false
+}
+
+// ignored answers when events are not taken (CASES part II 1.3).
+type ignored struct {
+	Status string `json:"status"`
+	Reason string `json:"reason"`
+}
+
+// accept folds an event that came by /hook and answers.
+func (s *Server) accept(w http.ResponseWriter, e *event.Event, err error, start time.Time, answer any) {
+	if err != nil {
+		writeHookError(w, http.StatusBadRequest, "Invalid JSON")
+		return
+	}
+	if !identify(e) {
+		writeHookError(w, http.StatusBadRequest, "Missing required fields: session_id")
+		return
+	}
+	if _, err = s.fold(e, start); err != nil {
+		s.writeFoldError(w, err)
+		return
+	}
+	writeJSON(w, http.StatusOK, answer)
+}
+
+// identify gives an event without a session id one, by the terminal that it
+// came from (row A4), and reports whether it has one.
+func identify(e *event.Event) bool {
+	if e.SessionID == "" && e.Origin != nil && e.Origin.Terminal.ID != "" {
+		e.SessionID = standIn + e.Origin.Terminal.ID
+	}
+	return e.SessionID != ""
+}
+
+// standIn begins the ids of sessions that are known by their terminal alone.
+const standIn = "terminal:"
+
+// errLater is returned for an event that waits for its session's lock: it is
+// not lost, but what it did is not known yet.
+var errLater = errors.New("session is busy; the event is kept and will be folded")
+
+// errStorm is returned for a prompt that is one of a storm.
+var errStorm = errors.New("the same prompt came again and again")
+
+// fold folds an event as the hook binary would.
+func (s *Server) fold(e *event.Event, start time.Time) (store.Result, error) {
+	e.At = event.Millis(start.UnixMilli())
+	if s.storm.drops(e, start) {
+		s.meter.refused("storm")
+		return store.Result{}, errStorm
+	}
+	key := store.KeyOf(e.SessionID)
+	s.situate(key, e)
+	res, err := s.o.Store.Fold(key, store.Update{
+		Change:  state.Change{At: e.At, Event: e},
+		Elapsed: func() int64 { return time.Since(start).Microseconds() },
+		Origin:  func() *event.Origin { return s.origin(e) },
+		Alive:   evidence.Presence,
+	})
+	s.board.todo.touch(key)
+	if errors.Is(err, store.ErrBusy) {
+		return res, errLater
+	}
+	if err != nil {
+		s.o.Log(err)
+	}
+	return res, err
+}
+
+func (s *Server) writeFoldError(w http.ResponseWriter, err error) {
+	switch {
+	case errors.Is(err, errStorm):
+		writeJSON(w, http.StatusOK, ignored{"ignored", "repeated_prompt"})
+	case errors.Is(err, errLater):
+		writeJSON(w, http.StatusAccepted, okAnswer{"ok", err.Error()})
+	default: // no detail: it may name files
+		writeHookError(w, http.StatusInternalServerError, "Internal processing error")
+	}
+}
+
+// tracked are the endpoints of seeds 001 and 002.
+var tracked = map[string]event.Kind{
+	"session-start": event.SessionStart, "session-end": event.SessionEnd, "user-prompt-submit": event.UserPromptSubmit, "stop": event.Stop,
+	"notification": event.Notification, "pre-tool-use": event.PreToolUse, "post-tool-use": event.PostToolUse, "permission-request": event.PermissionRequest,
+}
+
+// answer is what the eight endpoints say; each gives the members that CASES
+// part II 1.4 names. States are those of the task, in lower case.
+type answer struct {
+	Status  string          `json:"status"`
+	AgentID string          `json:"agent_id"` // the seat
+	IsNew   *bool           `json:"is_new_agent,omitempty"`
+	Method  string          `json:"correlation_method,omitempty"`
+	State   state.TaskState `json:"state,omitempty"`
+	Changed *bool           `json:"state_changed,omitempty"`
+	New     state.TaskState `json:"new_state,omitempty"`
+}
+
+// trackedHook serves POST /hook/{name}.
+func (s *Server) trackedHook(w http.ResponseWriter, r *http.Request) {
+	start := time.Now()
+	kind, ok := tracked[r.PathValue("name")]
+	if !ok {
+		writeHookError(w, http.StatusNotFound, "No such hook")
+		return
+	}
+	body, v, done, ok := s.hookBody(w, r, "Invalid JSON payload")
+	defer done()
+	if !ok {
+		return
+	}
+	e, err := event.Parse("", string(kind), body)
+	if err == nil && e.Kind != kind {
+		writeHookError(w, http.StatusBadRequest, "hook_event_name says otherwise than the path")
+		return
+	}
+	if err != nil || strings.TrimSpace(e.SessionID) == "" {
+		writeHookError(w, http.StatusBadRequest, "Missing required fields: session_id")
+		return
+	}
+	e.Name = string(kind)
+	s.place(&e, v)
+	res, err := s.fold(&e, start)
+	if err != nil {
+		s.writeFoldError(w, err)
+		return
+	}
+	writeJSON(w, http.StatusOK, answerTo(kind, res, e.At))
+}
+
+func answerTo(kind event.Kind, res store.Result, now event.Millis) answer {
+	before, after := taskOf(&res.Before, now), taskOf(&res.After, now)
+	a := answer{Status: "ok", AgentID: res.After.Seat}
+	changed := before != after
+	switch kind {
+	case event.SessionStart:
+		created := res.New && res.Method == methodCreated
+		a.IsNew, a.Method, a.State = &created, methodOf(res), after
+	case event.SessionEnd:
+		a.State = after
+	case event.UserPromptSubmit, event.Stop:
+		a.State, a.Changed = after, &changed
+	default:
+		a.Changed, a.New = &changed, after
+	}
+	return a
+}

@@ -1,0 +1,239 @@
+package web
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"beckon/render"
+	"beckon/state"
+)
+
+// window is how many events are kept for clients that come back or fall
+// behind.
+const window = 1000
+
+// maxClients is how many event streams are served at once.
+const maxClients = 1000
+
+// message is one event, ready to be written.
+type message struct {
+	name  string
+	frame []byte // "id: ...\nevent: ...\ndata: ...\n\n"
+	// What filters look at. A session that leaves a state is news for whoever
+	// asks for that state, so both are here.
+	session, seat string
+	now, before   state.State
+}
+
+// shown is one row as clients know it.
+type shown struct {
+	row  render.Row
+	json []byte
+}
+
+// hub holds what is shown and the newest events. Clients read the events from
+// here at their own pace; none has a queue of its own, so a stalled one costs
+// nothing and keeps nobody waiting.
+type hub struct {
+	epoch string // changes with the process: its numbers mean nothing to another
+
+	mu       sync.RWMutex
+	n        uint64 // number of the newest event
+	ring     [window]message
+	rows     map[string]*shown // by seat, else by session
+	at       time.Time         // of the evidence behind rows
+	wake     chan struct{}     // closed when something was published
+	clients  int
+	snapshot []byte // the frame for clients without a filter; nil when rows changed
+}
+
+func newHub() *hub {
+	var b [4]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return &hub{epoch: hex.EncodeToString(b[:]), rows: map[string]*shown{}, wake: make(chan struct{})}
+}
+
+// id is the name of event n.
+func (h *hub) id(n uint64) string { return h.epoch + "-" + strconv.FormatUint(n, 10) }
+
+// update changes what is shown and tells of it, in one step: whoever takes a
+// snapshot has either both or neither.
+func (h *hub) update(at time.Time, f func(p *publisher)) {
+	h.mu.Lock()
+	p := publisher{h: h, at: at}
+	f(&p)
+	h.at = at
+	if p.changed {
+		h.snapshot = nil
+	}
+	if p.sent {
+		close(h.wake)
+		h.wake = make(chan struct{})
+	}
+	h.mu.Unlock()
+}
+
+// publisher is the hub within update.
+type publisher struct {
+	h             *hub
+	at            time.Time
+	changed, sent bool
+}
+
+// set shows row under key; drop shows it no more.
+func (p *publisher) set(key string, s *shown) { p.h.rows[key], p.changed = s, true }
+func (p *publisher) drop(key string)          { delete(p.h.rows, key); p.changed = true }
+func (p *publisher) shown(key string) *shown  { return p.h.rows[key] }
+
+// send publishes an event. data must be JSON in one line.
+func (p *publisher) send(m message, data []byte) {
+	p.h.n++
+	m.frame = frame(p.h.id(p.h.n), m.name, data)
+	p.h.ring[p.h.n%window] = m
+	p.sent = true
+}
+
+// frame is an event as it goes over the wire.
+func frame(id, name string, data []byte) []byte {
+	b := make([]byte, 0, len(id)+len(name)+len(data)+24)
+	b = append(append(b, "id: "...), id...)
+	b = append(append(b, "\nevent: "...), name...)
+	b = append(append(b, "\ndata: "...), bytes.TrimRight(data, "\n")...)
+	return append(b, "\n\n"...)
+}
+
+// filter is what one client wants to hear of.
+type filter struct {
+	session string // session or seat id, empty for all
+	states  []state.State
+}
+
+func (f filter) all() bool { return f.session == "" && f.states == nil }
+
+func (f filter) wants(m *message) bool {
+	if f.session != "" && f.session != m.session && f.session != m.seat {
+		return false
+	}
+	return f.states == nil || slices.Contains(f.states, m.now) || slices.Contains(f.states, m.before)
+}
+
+func (f filter) shows(r *render.Row) bool {
+	return (f.session == "" || f.session == r.SessionID || f.session == r.SeatID) &&
+		(f.states == nil || slices.Contains(f.states, r.State))
+}
+
+// since appends the frames after event n to dst. It returns the number of the
+// newest event, and false when some of them are gone: then a snapshot is due.
+func (h *hub) since(n uint64, f filter, dst []byte) (frames []byte, newest uint64, wake <-chan struct{}, ok bool) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	if n > h.n || h.n-n > window {
+		return dst, h.n, h.wake, false
+	}
+	for i := n + 1; i <= h.n; i++ {
+		if m := &h.ring[i%window]; f.wants(m) {
+			dst = append(dst, m.frame...)
+		}
+	}
+	return dst, h.n, h.wake, true
+}
+
+// list returns what is shown to f, as `list --json` has it.
+func (h *hub) list(f filter) (render.List, uint64) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return h.listLocked(f), h.n
+}
+
+func (h *hub) listLocked(f filter) render.List {
+	l := render.List{Schema: render.ListSchema, GeneratedAt: h.at, Sessions: make([]render.Row, 0, len(h.rows))}
+	for _, s := range h.rows {
+		if f.shows(&s.row) {
+			l.Sessions = append(l.Sessions, s.row)
+		}
+	}
+	render.Sort(l.Sessions)
+	return l
+}
+
+// find returns the row of a session or seat.
+func (h *hub) find(id string) (render.Row, bool) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	for _, s := range h.rows {
+		if s.row.SessionID == id || s.row.SeatID == id {
+			return s.row, true
+		}
+	}
+	return render.Row{}, false
+}
+
+// snapshotFrame returns a snapshot event for f and the number it stands at.
+// Clients without a filter share one.
+func (h *hub) snapshotFrame(f filter) ([]byte, uint64) {
+	if f.all() {
+		h.mu.RLock()
+		b, n := h.snapshot, h.n
+		h.mu.RUnlock()
+		if b != nil {
+			return b, n
+		}
+	}
+	h.mu.Lock()
+	l, n := h.listLocked(f), h.n
+	data, _ := encode(l) // rows always encode
+	b := frame(h.id(n), "snapshot", data)
+	if f.all() {
+		h.snapshot = b
+	}
+	h.mu.Unlock()
+	return b, n
+}
+
+// number reads the N of an id of this epoch.
+func (h *hub) number(id string) (uint64, bool) {
+	epoch, n, ok := strings.Cut(id, "-")
+	if !ok || epoch != h.epoch {
+		return 0, false
+	}
+	v, err := strconv.ParseUint(n, 10, 64)
+	return v, err == nil
+}
+
+// join counts a client in, unless there are too many.
+func (h *hub) join() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.clients >= maxClients {
+		return false
+	}
+	h.clients++
+	return true
+}
+
+func (h *hub) leave() {
+	h.mu.Lock()
+	h.clients--
+	h.mu.Unlock()
+}
+
+func (h *hub) count() int {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return h.clients
+}
+
+// gapData tells a client why events are missing.
+func gapData(reason string) []byte {
+	b, _ := json.Marshal(struct {
+		Reason string `json:"reason"`
+	}{reason})
+	return b
+}

@@ -1,0 +1,27 @@
+//go:build unix
+
+package web
+
+import (
+	"net"
+	"os"
+	"sync"
+	"syscall"
+)
+
+// umask is the process's, so only one may change it at a time.
+var umask sync.Mutex
+
+// listenPrivate makes a socket that only this user can connect to, from its
+// first moment on.
+func listenPrivate(path string) (net.Listener, error) {
+	umask.Lock()
+	old := syscall.Umask(0o177)
+	l, err := net.Listen("unix", path)
+	syscall.Umask(old)
+	umask.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	return l, os.Chmod(path, 0o600)
+}

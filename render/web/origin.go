@@ -1,0 +1,166 @@
+package web
+
+import (
+	"cmp"
+	"regexp"
+
+	"beckon/event"
+	"beckon/state"
+	"beckon/state/correlate"
+	"beckon/state/evidence"
+	"beckon/state/store"
+
+	"github.com/tidwall/gjson"
+)
+
+const methodCreated = string(correlate.Created)
+
+// methodOf names the strategy that found a session's seat; a known session is
+// found by its id.
+func methodOf(res store.Result) string {
+	return cmp.Or(res.Method, string(correlate.SessionID))
+}
+
+// paneID is what tmux calls a pane. It may end up on a command line.
+var paneID = regexp.MustCompile(`^%[0-9]{1,9}$`)
+
+// place takes from a tracked hook's body where it ran. A directory is not
+// looked at to be refused: sessions in /tmp, and of projects that nobody
+// registered, count as well.
+func (s *Server) place(e *event.Event, v gjson.Result) {
+	if e.Cwd == "" {
+		e.Cwd = text(v.Get("working_directory"), event.MaxPath)
+	}
+	o := event.Origin{Launcher: launcher(text(v.Get("headspace_session_id"), 128))}
+	if o.Launcher == "" {
+		o.Launcher = launcher(text(v.Get("launcher_id"), 128))
+	}
+	if pane := text(v.Get("tmux_pane"), event.MaxID); paneID.MatchString(pane) {
+		o.Terminal = event.Terminal{Kind: "tmux", ID: pane, Tmux: event.Tmux{Pane: pane}}
+	}
+	o.Terminal.Tmux.Session = text(v.Get("tmux_session"), event.MaxID)
+	if o != (event.Origin{}) {
+		e.Origin = &o
+	}
+}
+
+// launcherID is what a launcher may call its session by.
+var launcherID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.:-]*$`)
+
+func launcher(id string) string {
+	if !launcherID.MatchString(id) {
+		return ""
+	}
+	return id
+}
+
+func text(v gjson.Result, limit int) string {
+	if v.Type != gjson.String {
+		return ""
+	}
+	return event.Cut(v.Str, limit)
+}
+
+// situate completes what a body says of its place with what is known of the
+// session: what a hook on the machine itself read is not lost to a client that
+// knows less. The first writer of a terminal is kept, but for SessionStart: a
+// resumed session sits in a new pane (CASES part II 1.4). Nothing new is no
+// origin.
+func (s *Server) situate(k store.Key, e *event.Event) {
+	if e.Origin == nil {
+		return
+	}
+	given := *e.Origin
+	e.Origin = nil
+	known, err := s.o.Store.Load(k)
+	if err != nil || known.Seq == 0 {
+		o := s.complete(e, given)
+		e.Origin = &o
+		return
+	}
+	o := merge(known.Origin, given, e.Kind == event.SessionStart)
+	if e.Cwd != "" && e.Cwd != known.Cwd && e.AgentID == "" {
+		o.Git, o.Project = given.Git, ""
+		o = s.complete(e, o)
+	}
+	if o != known.Origin {
+		o.Seat = "" // the store finds it again
+		e.Origin = &o
+	}
+}
+
+// merge returns known with what given adds.
+func merge(known, given event.Origin, moved bool) event.Origin {
+	o := known
+	o.Launcher = cmp.Or(o.Launcher, given.Launcher)
+	o.Entry = cmp.Or(o.Entry, given.Entry)
+	o.Git.Branch = cmp.Or(given.Git.Branch, o.Git.Branch)
+	o.Git.Repo = cmp.Or(given.Git.Repo, o.Git.Repo)
+	session := cmp.Or(o.Terminal.Tmux.Session, given.Terminal.Tmux.Session)
+	if given.Terminal.ID != "" && (moved || o.Terminal.ID == "") {
+		o.Terminal = given.Terminal
+	}
+	o.Terminal.Tmux.Session = session
+	return o
+}
+
+// origin reads where an event of a new session, or one that moved, comes from,
+// when its body did not say.
+func (s *Server) origin(e *event.Event) *event.Origin {
+	o := s.complete(e, event.Origin{})
+	return &o
+}
+
+// complete adds to o what this machine can tell: the repository around the
+// directory, and the process, if the client's registry knows the session. Of
+// another host it can tell nothing.
+func (s *Server) complete(e *event.Event, o event.Origin) event.Origin {
+	here := evidence.ThisMachine()
+	if o.Host == "" || o.Host == here.Host {
+		o.Host = here.Host
+		read := evidence.Git(e.Cwd)
+		read.Branch = cmp.Or(o.Git.Branch, read.Branch)
+		read.Repo = cmp.Or(o.Git.Repo, read.Repo)
+		o.Git = read
+		o.Project = evidence.Project(e.Cwd, o.Git)
+		if o.Process.Pid == 0 {
+			o.Process = s.process(e.SessionID, here)
+		}
+	}
+	o.ProjectID = evidence.ProjectID(o.Git, o.Project)
+	return o
+}
+
+// process finds the agent's process by its session id.
+func (s *Server) process(session string, here evidence.Machine) event.Process {
+	if s.o.Registry == "" {
+		return event.Process{}
+	}
+	records, _ := evidence.Registry(s.o.Registry) // none is as good as unreadable
+	for _, r := range records {
+		if r.SessionID != session {
+			continue
+		}
+		if p, ok := evidence.Process(r.Pid, here); ok && evidence.Match(r, p) {
+			return p
+		}
+	}
+	return event.Process{}
+}
+
+// taskOf returns where the session's task stands, in the words of seed 001
+// (DESIGN.md section 3 sets both beside each other).
+func taskOf(s *state.Session, now event.Millis) state.TaskState {
+	if s.Seq == 0 {
+		return state.TaskIdle
+	}
+	switch state.Resolve(*s, state.Evidence{}, now).State {
+	case state.Permission, state.Question:
+		return state.TaskAwaiting
+	case state.Working, state.Compacting:
+		return state.TaskProcessing
+	case state.Failed, state.Ended, state.Lost:
+		return state.TaskComplete
+	}
+	return state.TaskIdle
+}

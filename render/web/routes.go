@@ -1,0 +1,60 @@
+package web
+
+import (
+	"net/http"
+)
+
+// handler is all that is served, behind the guard.
+func (s *Server) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /hook", s.hook)
+	mux.HandleFunc("POST /hook/{name}", s.trackedHook)
+	mux.HandleFunc("GET /hook/status", s.hookStatus)
+	mux.HandleFunc("GET /api/sessions", s.sessions)
+	mux.HandleFunc("GET /api/sessions/{id}", s.session)
+	mux.HandleFunc("GET /api/sessions/{id}/journal", s.journal)
+	mux.HandleFunc("POST /api/sessions/{id}/seen", s.seen)
+	mux.HandleFunc("POST /api/sessions/{id}/backburner", s.backburner)
+	mux.HandleFunc("POST /api/sessions/{id}/jump", s.jump)
+	mux.HandleFunc("GET /api/stats", s.getStats)
+	mux.HandleFunc("GET /api/config", s.getConfig)
+	mux.HandleFunc("GET /events", s.events)
+	mux.HandleFunc("GET /metrics", s.metrics)
+	mux.HandleFunc("GET /healthz", s.healthz)
+	mux.HandleFunc("GET /readyz", s.readyz)
+	if s.o.Page != nil {
+		for _, p := range []string{"GET /{$}", "GET /session/", "GET /assets/"} {
+			mux.Handle(p, s.o.Page)
+		}
+	}
+	return s.guard(route(mux))
+}
+
+// route answers in JSON where the mux would answer in plain text.
+func route(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h, pattern := mux.Handler(r)
+		if pattern != "" {
+			mux.ServeHTTP(w, r)
+			return
+		}
+		probe := probe{header: http.Header{}, status: http.StatusOK}
+		h.ServeHTTP(&probe, r)
+		if probe.status == http.StatusMethodNotAllowed {
+			w.Header().Set("Allow", probe.header.Get("Allow"))
+			writeError(w, &fault{probe.status, "bad_method", "that method is not for this path", "allowed: " + probe.header.Get("Allow")})
+			return
+		}
+		writeError(w, &fault{http.StatusNotFound, "not_found", "there is nothing here", "see /api/sessions, /events, /hook/status"})
+	})
+}
+
+// probe catches what the mux would say.
+type probe struct {
+	header http.Header
+	status int
+}
+
+func (p *probe) Header() http.Header         { return p.header }
+func (p *probe) Write(b []byte) (int, error) { return len(b), nil }
+func (p *probe) WriteHeader(status int)      { p.status = status }

@@ -1,0 +1,185 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"beckon/state"
+)
+
+// Timing of event streams.
+const (
+	heartbeat  = 15 * time.Second
+	writeWait  = 10 * time.Second // a client that takes nothing for so long is let go
+	retryAfter = "5"              // seconds, for those who come when it is full
+	retryFirst = 1000             // ms until a client tries again, as it is told
+)
+
+// pace is how far apart a client's writes are while events keep coming: each
+// write carries all that gathered. The first event after a pause goes out at
+// once. With a thousand clients it is 25 ms.
+func pace(clients int) time.Duration { return time.Duration(clients) * 25 * time.Microsecond }
+
+// events serves GET /events.
+func (s *Server) events(w http.ResponseWriter, r *http.Request) {
+	f, fail := parseFilter(r)
+	if fail != nil {
+		writeError(w, fail)
+		return
+	}
+	if !s.hub.join() {
+		s.meter.refused("too_many_clients")
+		w.Header().Set("Retry-After", retryAfter)
+		writeError(w, &fault{http.StatusServiceUnavailable, "too_many_clients", fmt.Sprintf("%d event streams are open", maxClients), "close some pages, or ask /api/sessions now and then"})
+		return
+	}
+	defer s.hub.leave()
+	c := client{s: s, w: w, rc: http.NewResponseController(w), f: f, done: r.Context().Done()}
+	// The deadlines of requests would end the stream; it has its own for each write.
+	_ = c.rc.SetReadDeadline(time.Time{})
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-cache, no-transform")
+	h.Set("X-Accel-Buffering", "no")
+	c.run(lastID(r))
+}
+
+// lastID is the newest event that the client has. A page that makes a new
+// EventSource cannot send the header, so a query says the same.
+func lastID(r *http.Request) string {
+	if id := r.Header.Get("Last-Event-ID"); id != "" {
+		return id
+	}
+	return r.URL.Query().Get("after")
+}
+
+func parseFilter(r *http.Request) (filter, *fault) {
+	q := r.URL.Query()
+	f := filter{session: q.Get("session")}
+	for _, list := range q["state"] {
+		for word := range strings.SplitSeq(list, ",") {
+			st := state.State(strings.ToLower(strings.TrimSpace(word)))
+			if !slices.Contains(state.States[:], st) {
+				return f, &fault{http.StatusBadRequest, "bad_state", fmt.Sprintf("no such state %q", cut(word)), "the states are those of list --json"}
+			}
+			f.states = append(f.states, st)
+		}
+	}
+	return f, nil
+}
+
+// client is one event stream.
+type client struct {
+	s    *Server
+	w    http.ResponseWriter
+	rc   *http.ResponseController
+	f    filter
+	done <-chan struct{}
+	at   uint64 // the newest event it was given
+	buf  []byte
+}
+
+func (c *client) run(last string) {
+	if !c.begin(last) {
+		return
+	}
+	beat := time.NewTicker(heartbeat)
+	defer beat.Stop()
+	for {
+		frames, newest, wake, ok := c.s.hub.since(c.at, c.f, c.buf[:0])
+		c.buf = frames
+		switch {
+		case !ok:
+			c.s.meter.gaps.Add(1)
+			if !c.restart("behind") {
+				return
+			}
+			continue
+		case len(frames) > 0:
+			if !c.write(frames) {
+				return
+			}
+			c.shrink()
+		}
+		c.at = newest
+		if !c.wait(wake, beat.C, len(frames) > 0) {
+			return
+		}
+	}
+}
+
+// begin gives the client what it needs to follow: the events after last, or a
+// snapshot.
+func (c *client) begin(last string) bool {
+	c.buf = fmt.Appendf(c.buf[:0], "retry: %d\n\n", retryFirst)
+	if !c.write(c.buf) {
+		return false
+	}
+	if last == "" {
+		return c.snapshot(nil)
+	}
+	n, ok := c.s.hub.number(last)
+	if !ok {
+		return c.restart("epoch")
+	}
+	if _, _, _, ok := c.s.hub.since(n, filter{session: "\x00"}, nil); !ok {
+		return c.restart("too_old")
+	}
+	c.at = n
+	return true
+}
+
+// restart tells that events are missing, and gives what is shown now.
+func (c *client) restart(reason string) bool {
+	return c.snapshot(append(append([]byte("event: gap\ndata: "), gapData(reason)...), "\n\n"...))
+}
+
+func (c *client) snapshot(before []byte) bool {
+	b, n := c.s.hub.snapshotFrame(c.f)
+	c.at = n
+	return (before == nil || c.write(before)) && c.write(b)
+}
+
+// wait returns when there is something to write, and false when the stream is
+// over.
+func (c *client) wait(wake <-chan struct{}, beat <-chan time.Time, wrote bool) bool {
+	if wrote {
+		if gap := pace(c.s.hub.count()); gap > time.Millisecond {
+			select {
+			case <-time.After(gap):
+			case <-c.done:
+				return false
+			}
+		}
+	}
+	for {
+		select {
+		case <-wake:
+			return true
+		case <-beat:
+			if !c.write([]byte(": heartbeat\n\n")) {
+				return false
+			}
+		case <-c.done:
+			return false
+		}
+	}
+}
+
+func (c *client) write(b []byte) bool {
+	_ = c.rc.SetWriteDeadline(time.Now().Add(writeWait))
+	if _, err := c.w.Write(b); err != nil {
+		return false
+	}
+	return c.rc.Flush() == nil
+}
+
+// shrink gives back the memory of a burst.
+func (c *client) shrink() {
+	if cap(c.buf) > 16<<10 {
+		c.buf = nil
+	}
+}

@@ -1,0 +1,102 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"beckon/event"
+)
+
+// program is how a beckon is told from other servers.
+const program = "beckon"
+
+// health is what /healthz answers.
+type health struct {
+	Status  string `json:"status"`
+	Program string `json:"program"`
+	Version string `json:"version"`
+}
+
+func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, health{"ok", program, s.o.Version})
+}
+
+func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
+	if !s.ready.Load() {
+		writeError(w, &fault{http.StatusServiceUnavailable, "not_ready", "the sessions are not read yet, or the server stops", ""})
+		return
+	}
+	writeJSON(w, http.StatusOK, okAnswer{Status: "ok"})
+}
+
+// hookState is what GET /hook/status answers: CASES part II 1.5, and what the
+// dashboard shows beside it.
+type hookState struct {
+	Enabled  bool    `json:"enabled"`
+	Mode     string  `json:"mode"` // hooks_active or polling_fallback
+	LastAt   *string `json:"last_event_at"`
+	LastAgo  *string `json:"last_event_ago"`
+	LastType *string `json:"last_event_type"`
+	Received int64   `json:"events_received"`  // of all sessions, since the server began
+	Interval float64 `json:"polling_interval"` // seconds, in this mode
+	Config   struct {
+		WithHooks float64 `json:"polling_interval_with_hooks"`
+		Fallback  float64 `json:"polling_interval_fallback"`
+		Timeout   float64 `json:"fallback_timeout"`
+	} `json:"config"`
+	Reconciled   int64    `json:"reconciliations"`
+	ReconciledAt *string  `json:"last_reconciliation_at"`
+	Watching     string   `json:"watching"` // fsnotify or polling
+	FilePoll     float64  `json:"file_poll_interval,omitempty"`
+	Recheck      float64  `json:"recheck_interval"` // of processes and the client's registry
+	Latency      *latency `json:"latency"`
+	Clients      int      `json:"sse_clients"`
+	Sessions     int      `json:"sessions"`
+	Since        string   `json:"since"` // when the server began
+}
+
+func (s *Server) hookStatus(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, s.hookState(time.Now()))
+}
+
+func (s *Server) hookState(now time.Time) hookState {
+	t := s.o.Timing
+	m := s.meter
+	m.mu.Lock()
+	last, name := m.lastTime, m.lastName
+	h := hookState{Enabled: !s.o.Closed, Received: m.received, Latency: m.latencyLocked()}
+	m.mu.Unlock()
+	mode, every := t.hybrid(last, now)
+	h.Mode, h.Interval = mode, every.Seconds()
+	if last != 0 {
+		h.LastAt, h.LastType = ptr(iso(millis(last))), &name
+		h.LastAgo = ptr(ago(now.Sub(millis(last))))
+	}
+	h.Config.WithHooks, h.Config.Fallback, h.Config.Timeout = t.Hooks.Seconds(), t.Silent.Seconds(), t.Silence.Seconds()
+	h.Reconciled = s.board.sweep.runs.Load()
+	if at := s.board.sweep.last.Load(); at != 0 {
+		h.ReconciledAt = ptr(iso(millis(event.Millis(at))))
+	}
+	h.Watching, h.Recheck = "fsnotify", t.Recheck.Seconds()
+	if !m.watching.Load() {
+		h.Watching, h.FilePoll = "polling", t.Poll.Seconds()
+	}
+	h.Clients, h.Since = s.hub.count(), iso(s.begun)
+	list, _ := s.hub.list(filter{})
+	h.Sessions = len(list.Sessions)
+	return h
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// ago says a span as the status does: "12s ago", "3m ago", "2h ago".
+func ago(d time.Duration) string {
+	switch d = max(d, 0); {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds ago", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm ago", int(d.Minutes()))
+	}
+	return fmt.Sprintf("%dh ago", int(d.Hours()))
+}

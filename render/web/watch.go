@@ -1,0 +1,232 @@
+package web
+
+import (
+	"context"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"beckon/state/evidence"
+	"beckon/state/store"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// Timing is how often the server looks for what nothing told it. Zero values
+// are the defaults.
+type Timing struct {
+	Recheck time.Duration // of processes, registry and the live directory: 1 s
+	Poll    time.Duration // of session files when changes are not told: 250 ms
+	Hooks   time.Duration // of transcripts, while hooks are active: 60 s
+	Silent  time.Duration // of transcripts, when hooks are silent: 2 s
+	Silence time.Duration // without an event for so long, hooks are silent: 300 s
+}
+
+func (t Timing) orDefault() Timing {
+	def := func(d *time.Duration, v time.Duration) {
+		if *d <= 0 {
+			*d = v
+		}
+	}
+	def(&t.Recheck, time.Second)
+	def(&t.Poll, 250*time.Millisecond)
+	def(&t.Hooks, 60*time.Second)
+	def(&t.Silent, 2*time.Second)
+	def(&t.Silence, 300*time.Second)
+	return t
+}
+
+// settle is how long a registry status must stand before it is believed, and
+// a little more: then it is looked at again.
+const settle = 250 * time.Millisecond
+
+// todo is what the board has to look at. Anybody may add to it.
+type todo struct {
+	mu       sync.Mutex
+	keys     map[store.Key]bool
+	registry bool
+	all      bool
+	wake     chan struct{}
+}
+
+func newTodo() *todo { return &todo{keys: map[store.Key]bool{}, wake: make(chan struct{}, 1)} }
+
+func (t *todo) add(f func(*todo)) {
+	t.mu.Lock()
+	f(t)
+	t.mu.Unlock()
+	select {
+	case t.wake <- struct{}{}:
+	default:
+	}
+}
+
+// touch has a session looked at, whether or not a watch tells.
+func (t *todo) touch(k store.Key) { t.add(func(t *todo) { t.keys[k] = true }) }
+
+func (t *todo) take() (keys []store.Key, registry, all bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for k := range t.keys {
+		keys = append(keys, k)
+	}
+	registry, all = t.registry, t.all
+	clear(t.keys)
+	t.registry, t.all = false, false
+	return keys, registry, all
+}
+
+// run keeps the board current until ctx ends.
+func (b *board) run(ctx context.Context) {
+	var work sync.WaitGroup
+	defer work.Wait()
+	w := b.watch(ctx, &work)
+	defer w.close()
+	recheck := time.NewTicker(b.o.Timing.Recheck)
+	defer recheck.Stop()
+	again := time.NewTimer(time.Hour)
+	defer again.Stop()
+	poll := b.poller(w.watching())
+	defer poll.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-b.todo.wake:
+			if b.work() {
+				again.Reset(settle)
+			}
+		case <-poll.C:
+			b.scan()
+		case <-again.C:
+			b.full()
+		case <-recheck.C:
+			b.meter.watching.Store(w.retry())
+			b.full()
+			b.sweepIfDue(ctx, &work)
+		}
+		b.publish()
+	}
+}
+
+// poller ticks only where changes are not told.
+func (b *board) poller(watching bool) *time.Ticker {
+	t := time.NewTicker(b.o.Timing.Poll)
+	if watching {
+		t.Stop()
+	}
+	return t
+}
+
+// work does what is on the list, and reports whether the registry changed.
+func (b *board) work() (registry bool) {
+	keys, registry, all := b.todo.take()
+	if registry || all {
+		b.full()
+		return registry
+	}
+	b.refresh(keys)
+	return false
+}
+
+// full looks at everything.
+func (b *board) full() {
+	b.look()
+	b.scan()
+	b.recheck()
+	_ = b.o.Store.Prune(b.at())
+}
+
+// watcher tells of changed files, where the system does.
+type watcher struct {
+	w    *fsnotify.Watcher
+	dirs []string
+	on   map[string]bool
+}
+
+// watch starts to follow the directories. Where that is not possible the board
+// polls.
+func (b *board) watch(ctx context.Context, work *sync.WaitGroup) *watcher {
+	w := &watcher{dirs: []string{b.o.Store.SessionsDir(), b.o.Store.Dir}, on: map[string]bool{}}
+	if b.o.Registry != "" {
+		w.dirs = append(w.dirs, b.o.Registry)
+	}
+	if b.o.Unwatched {
+		return w
+	}
+	n, err := fsnotify.NewWatcher()
+	if err != nil {
+		b.o.Log(err)
+		return w
+	}
+	w.w = n
+	w.retry()
+	b.meter.watching.Store(w.watching())
+	work.Go(func() { b.listen(ctx, n) })
+	b.todo.add(func(t *todo) { t.all = true }) // what changed before it watched
+	return w
+}
+
+// watching reports whether changes of session files are told. Before there is a
+// sessions directory, that it appears is.
+func (w *watcher) watching() bool { return w.w != nil && len(w.on) > 0 }
+
+// retry watches the directories that were not there before, or were removed.
+func (w *watcher) retry() bool {
+	if w.w == nil {
+		return false
+	}
+	clear(w.on)
+	for _, d := range w.w.WatchList() {
+		w.on[d] = true
+	}
+	for _, d := range w.dirs {
+		if !w.on[d] && w.w.Add(d) == nil {
+			w.on[d] = true
+		}
+	}
+	return w.watching()
+}
+
+func (w *watcher) close() {
+	if w.w != nil {
+		_ = w.w.Close()
+	}
+}
+
+// listen turns what the system tells into work.
+func (b *board) listen(ctx context.Context, n *fsnotify.Watcher) {
+	sessions := b.o.Store.SessionsDir()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case e, ok := <-n.Events:
+			if !ok {
+				return
+			}
+			b.changed(sessions, e.Name)
+		case _, ok := <-n.Errors: // too many at once: some were not told
+			if !ok {
+				return
+			}
+			b.todo.add(func(t *todo) { t.all = true })
+		}
+	}
+}
+
+func (b *board) changed(sessions, path string) {
+	dir, name := filepath.Split(path)
+	switch filepath.Clean(dir) {
+	case sessions:
+		if k, ok := store.KeyOfFile(name); ok {
+			b.todo.touch(k)
+		}
+	case filepath.Clean(b.o.Registry):
+		b.todo.add(func(t *todo) { t.registry = true })
+	default: // the state directory itself
+		if name == evidence.StagedFile || path == sessions {
+			b.todo.add(func(t *todo) { t.all = true })
+		}
+	}
+}

@@ -1,0 +1,154 @@
+// Package web serves the state of the sessions over HTTP (DESIGN.md section
+// 8): the hooks of seeds 000 to 002 that are posted, a read API, server-sent
+// events, metrics, and whatever page is given to it.
+//
+// It guarantees: a verdict it gives is state.Resolve's, and the rows are those
+// of `list --json`; what is posted goes through store.Fold like every hook, so
+// files stay the one truth and a server that is killed loses nothing; no request
+// is served whose Host or Origin is foreign; memory is bounded whatever is sent.
+// It does not guarantee that a slow reader of events gets each of them: one that
+// falls back by more than the replay window gets a gap and a new snapshot.
+package web
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"beckon/state"
+	"beckon/state/store"
+)
+
+// DefaultAddr is where the server listens unless told otherwise (seed 000).
+const DefaultAddr = "127.0.0.1:7483"
+
+// Options are what a Server is made of. Only Store is needed.
+type Options struct {
+	Store    *store.Store
+	Registry string // the client's registry directory, empty for none
+	Version  string // of this program, shown in /healthz
+
+	// Token must be given with every request but /healthz when it is set:
+	// as a bearer token, or once as ?token= of the page, which gets a cookie.
+	// Listen wants one for an address beyond loopback.
+	Token string
+	// Hosts are further names by which the server may be asked; loopback names
+	// and addresses always may be.
+	Hosts []string
+	// Closed is set to take no events over HTTP: what is posted is answered
+	// with "ignored" (CASES part II 1.3).
+	Closed bool
+
+	// Page is served at /, /session/... and /assets/...; nil means none.
+	Page http.Handler
+	// Policy answers a protocol 1.0 request that is posted to /hook, given its
+	// whole body, with a status and a JSON body. Nil means that none is served.
+	Policy func(ctx context.Context, body []byte) (status int, answer []byte)
+	// Stats returns what /api/stats answers for that many days.
+	Stats func(days int) (any, error)
+	// Config returns what /api/config answers. It must hold no secrets.
+	Config func() (any, error)
+	// Jump brings the session's terminal to the front.
+	Jump func(context.Context, state.Seen) error
+	// Sweep reads the sessions' transcripts for what no hook told, on the
+	// schedule of row B9. It must return when its context ends.
+	Sweep func(context.Context, []state.Session)
+	// Log takes what went wrong inside; it holds no payload text.
+	Log func(error)
+
+	// Unwatched is set where changes of files are not told: the session files
+	// are then polled every Timing.Poll.
+	Unwatched bool
+	Timing    Timing
+}
+
+// Server is one HTTP server over one state directory.
+type Server struct {
+	o     Options
+	hub   *hub
+	board *board
+	meter *meter
+	storm *storm
+	http  *http.Server
+	cop   *http.CrossOriginProtection
+	cors  []string // names in Hosts, lower case
+	begun time.Time
+
+	small, large chan struct{} // one element for each body that is being read
+	stats        statsCache
+
+	ctx      context.Context
+	cancel   context.CancelFunc
+	work     sync.WaitGroup
+	listener net.Listener
+	ready    atomic.Bool
+	stopping atomic.Bool
+}
+
+// Limits of what is served at once, and of how long a request may take.
+const (
+	maxSmall      = 64 // bodies up to smallBody being folded
+	maxLarge      = 4  // larger ones: 64 MiB of memory at most
+	headerTimeout = 5 * time.Second
+	readTimeout   = 30 * time.Second
+	writeTimeout  = 30 * time.Second
+	idleTimeout   = 2 * time.Minute
+	maxHeader     = 32 << 10
+)
+
+// New makes a server. Nothing is read before Serve.
+func New(o Options) *Server {
+	o.Timing = o.Timing.orDefault()
+	if o.Log == nil {
+		o.Log = func(error) {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &Server{
+		o: o, hub: newHub(), meter: newMeter(), storm: newStorm(), cop: http.NewCrossOriginProtection(),
+		begun: time.Now(), ctx: ctx, cancel: cancel,
+		small: make(chan struct{}, maxSmall), large: make(chan struct{}, maxLarge),
+	}
+	s.board = newBoard(&s.o, s.hub, s.meter)
+	s.http = &http.Server{
+		Handler:           s.handler(),
+		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
+		MaxHeaderBytes: maxHeader,
+		BaseContext:    func(net.Listener) context.Context { return ctx },
+		ErrorLog:       quietLog(),
+	}
+	return s
+}
+
+// Serve watches the sessions and serves until Close; it then returns nil.
+func (s *Server) Serve(l net.Listener) error {
+	s.listener = l
+	if err := s.board.start(); err != nil {
+		_ = l.Close()
+		return err
+	}
+	s.ready.Store(true)
+	s.work.Go(func() { s.board.run(s.ctx) })
+	err := s.http.Serve(l)
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// Close stops the server: event streams end at once, requests under way have
+// until ctx ends. Nothing of it runs when Close returns.
+func (s *Server) Close(ctx context.Context) error {
+	s.stopping.Store(true)
+	s.ready.Store(false)
+	s.cancel()
+	err := s.http.Shutdown(ctx)
+	if err != nil {
+		err = errors.Join(err, s.http.Close())
+	}
+	s.work.Wait()
+	return err
+}
