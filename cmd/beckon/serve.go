@@ -26,6 +26,11 @@ type serveCmd struct {
 const stopTime = 5 * time.Second
 
 func (c *serveCmd) Run(a *app) error {
+	cfg, err := a.configured()
+	if err != nil {
+		return err
+	}
+	a.st.Texts = store.Texts(cfg.Texts)
 	token := a.getenv("BECKON_TOKEN")
 	l, url, err := c.listen(token)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"beckon/render"
 	"beckon/state"
 	"beckon/state/evidence"
+	"beckon/state/history"
 	"beckon/state/store"
 )
 
@@ -24,6 +25,7 @@ func cut(s string) string { return event.Cut(s, 64) }
 
 // sessions serves GET /api/sessions: the rows of `list --json`, with ?all=true
 // those of `list --json --all`, and with ?state= and ?session= a part of them.
+// The time at work alone is no change.
 func (s *Server) sessions(w http.ResponseWriter, r *http.Request) {
 	f, fail := parseFilter(r)
 	if fail != nil {
@@ -39,6 +41,9 @@ func (s *Server) sessions(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	rows, err := encode(list.Sessions)
+	if err == nil {
+		err = s.busy.fill(list.Sessions, list.GeneratedAt)
+	}
 	if err != nil {
 		s.internal(w, err)
 		return
@@ -126,13 +131,50 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	row := render.Rows([]state.Seen{v}, true)[0]
-	b, err := encode(row)
+	rows := render.Rows([]state.Seen{v}, true)
+	b, err := encode(rows)
+	if err == nil && v.Session.Seq > 0 {
+		var today busyToday
+		today, err = s.busy.read(&rows[0], time.Now())
+		rows[0].Busy = &today.seconds
+	}
 	if err != nil {
 		s.internal(w, err)
 		return
 	}
-	writeTagged(w, r, b, row)
+	writeTagged(w, r, b, rows[0])
+}
+
+// turnsPage is what GET /api/sessions/{id}/turns answers.
+type turnsPage struct {
+	SessionID string            `json:"session_id"`
+	Turns     []render.TurnLine `json:"turns"` // the newest, oldest first
+}
+
+// turns serves what was said in a session, with what its transcript tells.
+func (s *Server) turns(w http.ResponseWriter, r *http.Request) {
+	_, limit, fail := pageOf(r)
+	if fail != nil {
+		writeError(w, fail)
+		return
+	}
+	v, ok := s.named(w, r)
+	if !ok {
+		return
+	}
+	err := history.Sweep(s.o.Store, &v.Session)
+	all, e := history.Turns(s.o.Store, store.KeyOf(v.Session.ID))
+	if err = errors.Join(err, e); err != nil {
+		s.internal(w, err)
+		return
+	}
+	page := turnsPage{v.Session.ID, render.TurnLines(&v.Session, all[max(0, len(all)-limit):])}
+	b, err := encode(page)
+	if err != nil {
+		s.internal(w, err)
+		return
+	}
+	writeTagged(w, r, b, json.RawMessage(b))
 }
 
 // Limits of a page of the journal.
@@ -157,11 +199,12 @@ type journalLine struct {
 	Event       *event.Event    `json:"event,omitempty"`
 	Observation *state.Observed `json:"observation,omitempty"`
 	Action      *state.Action   `json:"action,omitempty"`
+	Turn        *state.Turn     `json:"turn,omitempty"`
 }
 
 func lineOf(l store.Line) journalLine {
 	c := l.Change
-	return journalLine{Seq: c.Seq, At: iso(millis(c.At)), Kind: l.Kind(), Us: l.Us, Event: c.Event, Observation: c.Observation, Action: c.Action}
+	return journalLine{Seq: c.Seq, At: iso(millis(c.At)), Kind: l.Kind(), Us: l.Us, Event: c.Event, Observation: c.Observation, Action: c.Action, Turn: c.Turn}
 }
 
 // journal serves the lines of a session's journal after ?after=, at most

@@ -30,10 +30,11 @@ type board struct {
 	begun  event.Millis // lines older than this were told before
 
 	cards map[store.Key]*card
-	bare  []state.Seen              // known to the client's registry alone
-	seats map[string]map[*card]bool // the cards of each row
-	due   map[string]bool           // rows to be looked at again
-	turns map[string][]turnNews     // of this look, by row
+	bare  []state.Seen                 // known to the client's registry alone
+	seats map[string]map[*card]bool    // the cards of each row
+	due   map[string]bool              // rows to be looked at again
+	turns map[string][]render.TurnLine // of this look, by row
+	gone  map[store.Key]store.Place    // where the journals of sessions that left were
 }
 
 // card is one live session.
@@ -45,10 +46,14 @@ type card struct {
 }
 
 func newBoard(o *Options, h *hub, m *meter) *board {
-	return &board{
+	b := &board{
 		o: o, hub: h, meter: m, todo: newTodo(),
-		cards: map[store.Key]*card{}, seats: map[string]map[*card]bool{}, due: map[string]bool{}, turns: map[string][]turnNews{},
+		cards: map[store.Key]*card{}, seats: map[string]map[*card]bool{}, due: map[string]bool{}, turns: map[string][]render.TurnLine{}, gone: map[store.Key]store.Place{},
 	}
+	if o.Sweep == nil {
+		o.Sweep = b.sweepTranscripts
+	}
+	return b
 }
 
 // groupOf names the row that a session is part of: its seat, or itself when it
@@ -110,13 +115,18 @@ func (b *board) read(k store.Key) (state.Session, bool) {
 func (b *board) take(k store.Key, s state.Session, place store.Place) {
 	c := b.cards[k]
 	if c == nil {
+		if left, ok := b.gone[k]; ok {
+			place = left
+			delete(b.gone, k)
+		}
 		c = &card{key: k, place: place}
 		b.cards[k] = c
 	}
-	b.follow(c)
+	turns := b.follow(c)
 	b.meter.last(s.Last.At, s.Last.Reason)
 	c.seen = b.reader.See(s, b.glance, b.now)
 	b.seat(c)
+	b.said(c.group, &s, turns)
 	b.due[c.group] = true
 }
 
@@ -148,6 +158,7 @@ func (b *board) unseat(c *card) {
 // remove takes a session off the board: it is archived, or its file is gone.
 func (b *board) remove(c *card) {
 	b.unseat(c)
+	b.gone[c.key] = c.place
 	delete(b.cards, c.key)
 }
 

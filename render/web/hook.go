@@ -230,11 +230,11 @@ func (s *Server) trackedHook(w http.ResponseWriter, r *http.Request) {
 		s.writeFoldError(w, err)
 		return
 	}
-	writeJSON(w, http.StatusOK, answerTo(kind, res, e.At))
+	writeJSON(w, http.StatusOK, answerTo(kind, res))
 }
 
-func answerTo(kind event.Kind, res store.Result, now event.Millis) answer {
-	before, after := taskOf(&res.Before, now), taskOf(&res.After, now)
+func answerTo(kind event.Kind, res store.Result) answer {
+	before, after := taskOf(&res.Before), taskOf(&res.After)
 	a := answer{Status: "ok", AgentID: res.After.Seat}
 	changed := before != after
 	switch kind {

@@ -8,6 +8,7 @@ import (
 
 	"beckon/event"
 	"beckon/state"
+	"beckon/state/history"
 )
 
 // The modes of row B9.
@@ -33,7 +34,7 @@ type sweeper struct {
 	busy atomic.Bool
 }
 
-// sweepIfDue reads the journals' ends and the transcripts again, beside the
+// sweepIfDue reads every session's file again, and the transcripts beside the
 // board. A sweep that takes longer than its interval is not begun twice.
 func (b *board) sweepIfDue(ctx context.Context, work *sync.WaitGroup) {
 	now := time.Now()
@@ -44,10 +45,6 @@ func (b *board) sweepIfDue(ctx context.Context, work *sync.WaitGroup) {
 	b.sweep.last.Store(now.UnixMilli())
 	b.sweep.runs.Add(1)
 	b.reload()
-	if b.o.Sweep == nil {
-		b.sweep.busy.Store(false)
-		return
-	}
 	sessions := make([]state.Session, 0, len(b.cards))
 	for _, c := range b.cards {
 		sessions = append(sessions, c.seen.Session)
@@ -63,6 +60,19 @@ func (b *board) reload() {
 	for k, c := range b.cards {
 		if s, ok := b.read(k); ok && s.Seq != c.seen.Session.Seq {
 			b.take(k, s, c.place)
+		}
+	}
+}
+
+// sweepTranscripts brings into the journals what transcripts tell that was said
+// on the way (row B8).
+func (b *board) sweepTranscripts(ctx context.Context, sessions []state.Session) {
+	for i := range sessions {
+		if ctx.Err() != nil {
+			return
+		}
+		if err := history.Sweep(b.o.Store, &sessions[i]); err != nil {
+			b.o.Log(err)
 		}
 	}
 }

@@ -148,19 +148,17 @@ func (s *Server) process(session string, here evidence.Machine) event.Process {
 	return event.Process{}
 }
 
-// taskOf returns where the session's task stands, in the words of seed 001
-// (DESIGN.md section 3 sets both beside each other).
-func taskOf(s *state.Session, now event.Millis) state.TaskState {
-	if s.Seq == 0 {
-		return state.TaskIdle
-	}
-	switch state.Resolve(*s, state.Evidence{}, now).State {
-	case state.Permission, state.Question:
-		return state.TaskAwaiting
-	case state.Working, state.Compacting:
-		return state.TaskProcessing
-	case state.Failed, state.Ended, state.Lost:
+// taskOf returns where the agent stands in the words of seed 001: the state of
+// its open task, else idle. A prompt commands and sets it to work in one step,
+// and the end of a session completes what was open (CASES part II 3.1, 3.4).
+func taskOf(s *state.Session) state.TaskState {
+	switch t := s.Task; {
+	case s.End.At != 0:
 		return state.TaskComplete
+	case t.State == state.TaskCommanded:
+		return state.TaskProcessing
+	case t.Open():
+		return t.State
 	}
 	return state.TaskIdle
 }

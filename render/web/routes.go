@@ -12,6 +12,7 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET /hook/status", s.hookStatus)
 	mux.HandleFunc("GET /api/sessions", s.sessions)
 	mux.HandleFunc("GET /api/sessions/{id}", s.session)
+	mux.HandleFunc("GET /api/sessions/{id}/turns", s.turns)
 	mux.HandleFunc("GET /api/sessions/{id}/journal", s.journal)
 	mux.HandleFunc("POST /api/sessions/{id}/seen", s.seen)
 	mux.HandleFunc("POST /api/sessions/{id}/backburner", s.backburner)

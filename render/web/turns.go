@@ -1,54 +1,46 @@
 package web
 
 import (
-	"encoding/json"
-
-	"beckon/event"
+	"beckon/render"
+	"beckon/state"
 	"beckon/state/store"
 )
 
 // follow reads what a session's journal has gained: it counts events, and
-// finds the turns to tell of.
-func (b *board) follow(c *card) {
+// returns the turns to tell of. Of a journal that is read from its beginning,
+// lines from before the server are no news.
+func (b *board) follow(c *card) (turns []store.Turn) {
+	first := c.place == (store.Place{})
 	next, err := b.o.Store.Follow(c.key, c.place, func(l store.Line) {
-		if b.begun == 0 || l.Change.At < b.begun {
-			return // told by an earlier server, or before there was one
+		if first && l.Change.At < b.begun {
+			return
 		}
 		b.meter.line(&l)
+		if t := l.Change.Turn; t != nil {
+			turns = append(turns, store.Turn{Seq: l.Change.Seq, Turn: *t})
+		}
 	})
 	if err != nil {
 		b.o.Log(err)
-		return
+		return nil
 	}
 	c.place = next
+	return turns
 }
 
-// turnNews is a turn to tell of.
-type turnNews struct {
-	session string
-	data    turnData
+// said notes turns to be told with the row that they belong to.
+func (b *board) said(group string, s *state.Session, turns []store.Turn) {
+	if len(turns) > 0 {
+		b.turns[group] = append(b.turns[group], render.TurnLines(s, turns)...)
+	}
 }
 
-// turnData is the data of turn_created (row B3).
-type turnData struct {
-	AgentID         string `json:"agent_id"`
-	ProjectID       string `json:"project_id,omitempty"`
-	SessionID       string `json:"session_id"`
-	TurnID          string `json:"turn_id"`
-	CommandID       string `json:"command_id"`
-	Actor           string `json:"actor"`
-	Intent          string `json:"intent"`
-	Text            string `json:"text"`
-	Timestamp       string `json:"timestamp"`
-	TimestampSource string `json:"timestamp_source"`
-	at              event.Millis
-}
-
-// tellTurns publishes what was said in a row.
+// tellTurns publishes what was said in a row: turn_created, with the members of
+// row B3.
 func (b *board) tellTurns(p *publisher, group string, s *shown) {
 	for _, t := range b.turns[group] {
-		data, _ := json.Marshal(t.data)
-		m := message{name: "turn_created", session: t.session, seat: t.data.AgentID}
+		data, _ := encode(t) // turns always encode
+		m := message{name: "turn_created", session: t.SessionID, seat: t.AgentID}
 		if s != nil {
 			m.now = s.row.State
 		}

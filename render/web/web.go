@@ -55,7 +55,8 @@ type Options struct {
 	// Jump brings the session's terminal to the front.
 	Jump func(context.Context, state.Seen) error
 	// Sweep reads the sessions' transcripts for what no hook told, on the
-	// schedule of row B9. It must return when its context ends.
+	// schedule of row B9. It must return when its context ends. Nil is
+	// history.Sweep of each.
 	Sweep func(context.Context, []state.Session)
 	// Log takes what went wrong inside; it holds no payload text.
 	Log func(error)
@@ -73,6 +74,7 @@ type Server struct {
 	board *board
 	meter *meter
 	storm *storm
+	busy  *busy
 	http  *http.Server
 	cop   *http.CrossOriginProtection
 	cors  []string // names in Hosts, lower case
@@ -113,6 +115,7 @@ func New(o Options) *Server {
 		small: make(chan struct{}, maxSmall), large: make(chan struct{}, maxLarge),
 	}
 	s.board = newBoard(&s.o, s.hub, s.meter)
+	s.busy = newBusy(o.Store)
 	s.http = &http.Server{
 		Handler:           s.handler(),
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,

@@ -1,0 +1,71 @@
+package web
+
+import (
+	"sync"
+	"time"
+
+	"beckon/event"
+	"beckon/render"
+	"beckon/state"
+	"beckon/state/stats"
+	"beckon/state/store"
+)
+
+// busyFor is how long the busy time of a working session is shown before its
+// journal is read again.
+const busyFor = 10 * time.Second
+
+// busy keeps how long sessions were at work today. It is asked for only by
+// those who read the API: events do not carry it, since it changes by the
+// second.
+type busy struct {
+	st   *store.Store
+	mu   sync.Mutex
+	rows map[string]busyToday
+}
+
+type busyToday struct {
+	updated time.Time // of the row
+	read    time.Time
+	day     string
+	seconds int64
+}
+
+func newBusy(st *store.Store) *busy { return &busy{st: st, rows: map[string]busyToday{}} }
+
+// fill sets the rows' busy seconds.
+func (b *busy) fill(rows []render.Row, now time.Time) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	kept := make(map[string]busyToday, len(rows))
+	for i := range rows {
+		r := &rows[i]
+		t, ok := b.rows[r.SessionID]
+		if !ok || !t.holds(r, now) {
+			var err error
+			if t, err = b.read(r, now); err != nil {
+				return err
+			}
+		}
+		kept[r.SessionID] = t
+		r.Busy = &t.seconds
+	}
+	b.rows = kept
+	return nil
+}
+
+// holds reports whether t is still what the journal would tell.
+func (t busyToday) holds(r *render.Row, now time.Time) bool {
+	works := r.State == state.Working || r.State == state.Compacting
+	return t.day == now.Local().Format(time.DateOnly) &&
+		(now.Sub(t.read).Abs() < busyFor || !works && t.updated.Equal(r.UpdatedAt))
+}
+
+func (b *busy) read(r *render.Row, now time.Time) (busyToday, error) {
+	day := now.Local().Format(time.DateOnly)
+	totals := stats.New(time.Local).From(day)
+	s := totals.Session()
+	err := b.st.Lines(store.KeyOf(r.SessionID), 0, func(l store.Line) { s.Line(l.Change, l.Snapshot) })
+	s.End(event.Millis(now.UnixMilli()))
+	return busyToday{r.UpdatedAt, now, day, int64(totals.Busy(r.SessionID) / time.Second)}, err
+}
