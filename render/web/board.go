@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"strings"
 	"time"
 
 	"beckon/event"
@@ -142,6 +143,21 @@ func (b *board) seat(c *card) {
 		b.seats[g] = map[*card]bool{}
 	}
 	b.seats[g][c] = true
+	b.relieve(g)
+}
+
+// relieve removes the session without an id of its own from a seat that another
+// has taken over: it must not come back when that one ends.
+func (b *board) relieve(group string) {
+	for c := range b.seats[group] {
+		if len(b.seats[group]) == 1 || !strings.HasPrefix(c.seen.Session.ID, standIn) || c.seen.Session.Removed != 0 {
+			continue
+		}
+		a := state.Change{At: b.now, Action: &state.Action{Kind: state.ActRemove}}
+		if res, err := b.o.Store.Fold(c.key, store.Update{Change: a}); err == nil {
+			c.seen.Session = res.After
+		}
+	}
 }
 
 func (b *board) unseat(c *card) {

@@ -128,17 +128,22 @@ func (s *Server) accept(w http.ResponseWriter, e *event.Event, err error, start 
 	writeJSON(w, http.StatusOK, answer)
 }
 
-// identify gives an event without a session id one, by the terminal that it
-// came from (row A4), and reports whether it has one.
+// identify gives an event without a session id one, by the terminal or the
+// directory that it came from (rows A4 and B6), and reports whether it has one.
 func identify(e *event.Event) bool {
-	if e.SessionID == "" && e.Origin != nil && e.Origin.Terminal.ID != "" {
-		e.SessionID = standIn + e.Origin.Terminal.ID
+	if e.SessionID != "" {
+		return true
 	}
-	return e.SessionID != ""
+	where := e.Cwd
+	if e.Origin != nil && e.Origin.Terminal.ID != "" {
+		where = e.Origin.Terminal.ID
+	}
+	e.SessionID = standIn + where
+	return where != ""
 }
 
-// standIn begins the ids of sessions that are known by their terminal alone.
-const standIn = "terminal:"
+// standIn begins the ids of sessions that nobody gave an id.
+const standIn = "at:"
 
 // errLater is returned for an event that waits for its session's lock: it is
 // not lost, but what it did is not known yet.
@@ -161,6 +166,7 @@ func (s *Server) fold(e *event.Event, start time.Time) (store.Result, error) {
 		Elapsed: func() int64 { return time.Since(start).Microseconds() },
 		Origin:  func() *event.Origin { return s.origin(e) },
 		Alive:   evidence.Presence,
+		StandIn: strings.HasPrefix(e.SessionID, standIn),
 	})
 	s.board.todo.touch(key)
 	if errors.Is(err, store.ErrBusy) {

@@ -27,6 +27,9 @@ type Update struct {
 	// Alive reports whether a process is there; needed to tell whether the
 	// terminal's last occupant still sits in it. Nil means not known.
 	Alive func(event.Process) state.Presence
+	// StandIn says that the session's id was made up for want of one: the next
+	// session that begins in its directory takes over its seat (row B6).
+	StandIn bool
 	// Wait is how long to wait for the lock; zero means LockWait.
 	Wait time.Duration
 }

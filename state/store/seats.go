@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"os"
 	"strconv"
 
 	"beckon/event"
@@ -44,6 +45,7 @@ func (h *held) place(u *Update) string {
 	if h.s.Seq > 0 {
 		return ""
 	}
+	h.claimDirectory(o, u, method)
 	return string(method)
 }
 
@@ -71,10 +73,34 @@ func (h *held) claims(o *event.Origin, u *Update) correlate.Input {
 	in.Process = h.st.readClaim(processID(o.Process))
 	in.Launcher = h.st.readClaim(launcherID(o.Launcher))
 	in.Terminal = h.st.readClaim(terminalID(o, u.Change.Event.Agent))
+	if !u.StandIn {
+		in.Directory = h.st.readClaim(directoryID(o, u.Change.Event))
+	}
 	for _, c := range []*correlate.Claim{&in.Launcher, &in.Terminal} {
 		c.Taken = c.Seat != "" && c.Key != string(h.key) && h.st.occupied(c, o, u.Alive)
 	}
+	in.Directory.Taken = !h.st.standsIn(in.Directory)
 	return in
+}
+
+// standsIn reports whether the session that claimed a directory is still there
+// to be taken over.
+func (st *Store) standsIn(c correlate.Claim) bool {
+	var s state.Session
+	return c.Key != "" && readSession(st.session(Key(c.Key)), &s) == nil && !over(&s)
+}
+
+// claimDirectory notes that a session without an id of its own sits in a
+// directory, or that it no longer does since another took it over.
+func (h *held) claimDirectory(o *event.Origin, u *Update, method correlate.Method) {
+	id := directoryID(o, u.Change.Event)
+	switch {
+	case id == "":
+	case u.StandIn:
+		h.writeClaim(id, o)
+	case method == correlate.Directory:
+		_ = os.Remove(h.st.path(seatsDir, id+".json"))
+	}
 }
 
 // occupied reports whether the claim's session may still sit where a newcomer
@@ -106,13 +132,17 @@ func (h *held) claim(o *event.Origin, agent string, alive func(event.Process) st
 		if c.Seat != "" && c.Seat != o.Seat && id != process && h.st.occupied(&c, o, alive) {
 			continue // a nested agent does not take its parent's pane (CASE 7)
 		}
-		b := jsonenc.Str([]byte{'{'}, "seat_id", o.Seat)
-		b = jsonenc.Int(jsonenc.Str(b, "key", string(h.key)), "since", int64(o.SeatAt))
-		b = append(b, '}', '\n')
-		// The seat index only saves a search: an entry that cannot be written is
-		// made again at the next start.
-		_ = h.st.write(id+"."+string(h.key), seatsDir, id+".json", b)
+		h.writeClaim(id, o)
 	}
+}
+
+func (h *held) writeClaim(id string, o *event.Origin) {
+	b := jsonenc.Str([]byte{'{'}, "seat_id", o.Seat)
+	b = jsonenc.Int(jsonenc.Str(b, "key", string(h.key)), "since", int64(o.SeatAt))
+	b = append(b, '}', '\n')
+	// The seat index only saves a search: an entry that cannot be written is
+	// made again at the next start.
+	_ = h.st.write(id+"."+string(h.key), seatsDir, id+".json", b)
 }
 
 func (st *Store) readClaim(id string) (c correlate.Claim) {
@@ -153,6 +183,15 @@ func terminalID(o *event.Origin, agent string) string {
 		return ""
 	}
 	return indexID("terminal", o.Host, t.Kind, t.ID, t.Tmux.Socket, strconv.Itoa(t.Tmux.Server), t.Tmux.Pane, agent)
+}
+
+// directoryID names the project that an agent works in, else its directory.
+func directoryID(o *event.Origin, e *event.Event) string {
+	dir := cmp.Or(o.Project, e.Cwd)
+	if dir == "" {
+		return ""
+	}
+	return indexID("directory", o.Host, dir, e.Agent)
 }
 
 // indexID is a file name that stands for the parts.

@@ -1,0 +1,205 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"beckon/event"
+	"beckon/state"
+)
+
+func prompt(id, text string) event.Event {
+	return event.Event{Kind: event.UserPromptSubmit, SessionID: id, Prompt: text, Cwd: "/tmp"}
+}
+
+func stop(id, text string) event.Event {
+	return event.Event{Kind: event.Stop, SessionID: id, Message: text}
+}
+
+// A session's life over events: what comes, in which order, with what in it.
+func TestEventsOfASession(t *testing.T) {
+	x := serve(t, Options{})
+	s := x.stream("/events")
+	s.await("snapshot", nil)
+	x.hook(`{"hook_event_name":"UserPromptSubmit","session_id":"a","cwd":"/tmp","prompt":"build it"}`)
+	s.await("session_created", sessionIs("a"))
+	turn := s.await("turn_created", func(m map[string]any) bool { return m["text"] == "build it" })
+	for _, want := range []string{`"actor":"user"`, `"intent":"command"`, `"timestamp_source":"server"`, `"command_id":"a.`, `"turn_id":"a.`, `"project_id":"`, `"agent_id":"`} {
+		if !strings.Contains(turn.data, want) {
+			t.Errorf("turn %s\nlacks %s", turn.data, want)
+		}
+	}
+	x.hook(`{"hook_event_name":"PreToolUse","session_id":"a","tool_name":"Bash","tool_use_id":"1","tool_input":{"command":"make"}}`)
+	x.hook(`{"hook_event_name":"PermissionRequest","session_id":"a","tool_name":"Bash","tool_input":{"command":"make"}}`)
+	s.await("notification", func(m map[string]any) bool { return m["kind"] == "needs_you" && m["text"] == "Bash: make" })
+	x.hook(`{"hook_event_name":"PostToolUse","session_id":"a","tool_name":"Bash","tool_use_id":"1","tool_input":{"command":"make"}}`)
+	x.hook(`{"hook_event_name":"Stop","session_id":"a","last_assistant_message":"Built."}`)
+	s.await("turn_created", func(m map[string]any) bool { return m["text"] == "Built." && m["actor"] == "agent" })
+	s.await("notification", func(m map[string]any) bool { return m["kind"] == "done" })
+	x.hook(`{"hook_event_name":"SessionEnd","session_id":"a","reason":"prompt_input_exit"}`)
+	s.await("session_ended", func(m map[string]any) bool { return m["reason"] == "ended" })
+	if rows := s.list(); len(rows) != 0 {
+		t.Errorf("shown in the end: %+v", rows)
+	}
+	events := s.events()
+	if len(events) == 0 || events[0].name != "snapshot" || !strings.HasSuffix(events[0].id, "-0") {
+		t.Errorf("first %+v", events)
+	}
+	for i, h := range events[1:] {
+		if want := fmt.Sprintf("%s-%d", x.s.hub.epoch, i+1); h.id != want {
+			t.Errorf("event %d has id %s, want %s", i, h.id, want)
+		}
+	}
+}
+
+// Whoever comes back hears what was missed; whoever cannot is told so.
+func TestReplay(t *testing.T) {
+	x := serve(t, Options{})
+	x.fold(prompt("a", "one"))
+	first := x.stream("/events?after=nonsense")
+	if h := first.await("gap", nil); h.data != `{"reason":"epoch"}` {
+		t.Errorf("gap %s", h.data)
+	}
+	first.await("snapshot", nil)
+	x.until("the session is shown", func() bool { return len(first.list()) == 1 })
+	id := first.events()[len(first.events())-1].id
+	first.cancel()
+	<-first.ended
+	x.fold(stop("a", "One is done."))
+	x.fold(prompt("a", "two"))
+	x.until("all was published", func() bool {
+		l, _ := x.s.hub.list(filter{})
+		return len(l.Sessions) == 1 && l.Sessions[0].Title == "two"
+	})
+	for name, open := range map[string]func() *stream{
+		"header": func() *stream { return x.stream("/events", "Last-Event-ID: "+id) },
+		"query":  func() *stream { return x.stream("/events?after=" + id) },
+	} {
+		s := open()
+		s.await("turn_created", func(m map[string]any) bool { return m["text"] == "two" })
+		s.await("turn_created", func(m map[string]any) bool { return m["text"] == "One is done." })
+		if _, ok := s.find("snapshot", nil); ok {
+			t.Errorf("%s: a snapshot came though nothing was missing", name)
+		}
+	}
+	for range window + 1 {
+		x.s.hub.update(time.Now(), func(p *publisher) { p.send(message{name: "session_updated", session: "none"}, []byte(`{}`)) })
+	}
+	old := x.stream("/events", "Last-Event-ID: "+id)
+	if h := old.await("gap", nil); h.data != `{"reason":"too_old"}` {
+		t.Errorf("gap %s", h.data)
+	}
+	future := x.stream("/events", "Last-Event-ID: "+x.s.hub.epoch+"-99999999")
+	if h := future.await("gap", nil); h.data != `{"reason":"too_old"}` {
+		t.Errorf("gap of the future %s", h.data)
+	}
+}
+
+func TestFilters(t *testing.T) {
+	x := serve(t, Options{})
+	x.fold(prompt("a", "one"))
+	x.fold(prompt("b", "two"))
+	x.until("both are shown", func() bool { l, _ := x.s.hub.list(filter{}); return len(l.Sessions) == 2 })
+	onlyA := x.stream("/events?session=a")
+	idle := x.stream("/events?state=idle,failed")
+	onlyA.await("snapshot", nil)
+	idle.await("snapshot", nil)
+	if len(onlyA.list()) != 1 || len(idle.list()) != 0 {
+		t.Errorf("snapshots show %d and %d sessions", len(onlyA.list()), len(idle.list()))
+	}
+	x.fold(stop("b", "Done."))
+	idle.await("session_updated", sessionIs("b"))
+	x.fold(prompt("b", "three")) // it leaves the state: they must hear
+	idle.await("session_updated", func(m map[string]any) bool {
+		return sessionIs("b")(m) && strings.Contains(fmt.Sprint(m["session"]), "three")
+	})
+	x.fold(stop("a", "Done."))
+	onlyA.await("session_updated", sessionIs("a"))
+	for _, h := range onlyA.events() {
+		if strings.Contains(h.data, `"session_id":"b"`) {
+			t.Errorf("the stream of a heard %s", h.data)
+		}
+	}
+	if r := x.get("/events?state=sleepy"); r.status != http.StatusBadRequest {
+		t.Errorf("unknown state: %d %s", r.status, r.body)
+	}
+	var seat struct {
+		Sessions []struct {
+			SeatID string `json:"seat_id"`
+		}
+	}
+	x.get("/api/sessions?session=a").into(t, &seat)
+	if len(seat.Sessions) != 1 {
+		t.Fatalf("sessions %+v", seat)
+	}
+	bySeat := x.stream("/events?session=" + seat.Sessions[0].SeatID)
+	bySeat.await("snapshot", nil)
+	if len(bySeat.list()) != 1 {
+		t.Errorf("by seat: %+v", bySeat.list())
+	}
+}
+
+// The limit of streams is told, and a place that is left can be taken.
+func TestTooManyClients(t *testing.T) {
+	x := serve(t, Options{})
+	for range maxClients {
+		if !x.s.hub.join() {
+			t.Fatal("refused early")
+		}
+	}
+	r := x.get("/events")
+	if r.status != http.StatusServiceUnavailable || r.header.Get("Retry-After") == "" {
+		t.Errorf("%d %v %s", r.status, r.header, r.body)
+	}
+	x.s.hub.leave()
+	x.stream("/events").await("snapshot", nil)
+	for range maxClients - 1 {
+		x.s.hub.leave()
+	}
+}
+
+// A client that takes nothing keeps nobody waiting, and hears of what it
+// missed when it wakes.
+func TestStalledClient(t *testing.T) {
+	x := serve(t, Options{})
+	f := filter{}
+	x.fold(prompt("a", "one"))
+	x.until("it is shown", func() bool { l, _ := x.s.hub.list(f); return len(l.Sessions) == 1 })
+	_, n := x.s.hub.list(f)
+	for i := range 3 * window {
+		x.s.hub.update(time.Now(), func(p *publisher) {
+			p.send(message{name: "turn_created", session: "a", now: state.Working}, fmt.Appendf(nil, `{"n":%d}`, i))
+		})
+	}
+	if _, _, _, ok := x.s.hub.since(n, f, nil); ok {
+		t.Error("a client that fell behind by three windows was not told")
+	}
+	_, newest := x.s.hub.list(f)
+	frames, at, _, ok := x.s.hub.since(newest-window, f, nil)
+	if !ok || at != newest || strings.Count(string(frames), "event: turn_created\n") != window {
+		t.Errorf("the window holds %d events", strings.Count(string(frames), "event: turn_created\n"))
+	}
+}
+
+// What is set aside before serve runs, and changed by others, shows.
+func TestActionsOfOthersShow(t *testing.T) {
+	x := serve(t, Options{})
+	s := x.stream("/events")
+	x.fold(prompt("a", "one"))
+	s.await("session_created", sessionIs("a"))
+	if r := x.do("POST", "/api/sessions/a/backburner", `{"until":"2h"}`); r.status != http.StatusOK || r.field(t, "state") != "backburner" {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+	s.await("session_updated", func(m map[string]any) bool { return strings.Contains(fmt.Sprint(m["session"]), "backburner") })
+	if r := x.do("POST", "/api/sessions/a/backburner", `{"off":true}`); r.field(t, "state") != "working" {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+	x.fold(stop("a", "Done."))
+	s.await("notification", func(m map[string]any) bool { return m["kind"] == "done" })
+	if r := x.do("POST", "/api/sessions/a/seen", ""); r.status != http.StatusOK || r.field(t, "unseen") != "false" {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+}
