@@ -387,3 +387,5 @@ func policyOf(t *testing.T, want string) func(context.Context, []byte) (int, []b
 		return http.StatusOK, []byte(`{"version":"1.0","decision":"allow"}`)
 	}
 }
+
+func storeIn(home string) *store.Store { return store.Open(filepath.Join(home, "state")) }
