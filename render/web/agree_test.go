@@ -1,0 +1,149 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"beckon/event"
+	"beckon/event/recording"
+	"beckon/render"
+)
+
+// The page and `list --json` agree at every step of a recording: its hooks go
+// through the real hook binary, its registry through real files that name this
+// very process as the agent, and both programs read what they find.
+func TestListAndEventsAgree(t *testing.T) {
+	names := []string{"perm_yes", "perm_no", "ask", "esc_tool", "subperm_busy", "bg", "clear", "compact", "overload", "kill9"}
+	if testing.Short() {
+		names = names[:4]
+	}
+	for _, name := range names {
+		for _, watched := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s watched=%v", name, watched), func(t *testing.T) {
+				t.Parallel()
+				replay(t, name, watched)
+			})
+		}
+	}
+}
+
+func replay(t *testing.T, name string, watched bool) {
+	f, err := os.Open(filepath.Join("..", "..", "testdata", "recordings", "2.1.329", name+".jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps, err := recording.Read(f)
+	_ = f.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := serve(t, Options{Unwatched: !watched, Timing: Timing{Poll: 10 * time.Millisecond}})
+	if err := os.MkdirAll(filepath.Join(x.home, ".claude", "sessions"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := x.stream("/events")
+	s.await("snapshot", nil)
+	hooks := 0
+	for _, step := range steps {
+		switch {
+		case step.Hook():
+			x.hook(string(step.Payload), "CLAUDE_PID="+strconv.Itoa(os.Getpid()))
+			hooks++
+		case step.Kind == "registry":
+			x.register(step.Registry)
+		default:
+			continue
+		}
+		x.agree(s, step.Kind, step.Kind == "registry" || hooks == 1)
+	}
+	if hooks == 0 {
+		t.Fatal("the recording has no hooks")
+	}
+}
+
+// register writes the client's registry as the recording has it at that
+// moment, for this process.
+func (x *site) register(records []recording.Registry) {
+	dir := filepath.Join(x.home, ".claude", "sessions")
+	path := filepath.Join(dir, strconv.Itoa(os.Getpid())+".json")
+	if len(records) == 0 {
+		_ = os.Remove(path)
+		return
+	}
+	r := records[len(records)-1]
+	now := event.Millis(time.Now().UnixMilli())
+	r.Pid, r.ProcStart, r.StatusUpdatedAt, r.UpdatedAt = os.Getpid(), procStart(), now, now
+	b, err := json.Marshal(r)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	if err := os.WriteFile(path+".tmp", b, 0o600); err != nil {
+		x.t.Fatal(err)
+	}
+	if err := os.Rename(path+".tmp", path); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+// procStart is field 22 of /proc/self/stat, empty where there is none.
+func procStart() string {
+	b, _ := os.ReadFile("/proc/self/stat")
+	_, rest, _ := strings.Cut(string(b), ") ")
+	fields := strings.Fields(rest)
+	if len(fields) < 20 {
+		return ""
+	}
+	return fields[19]
+}
+
+// agree waits until the stream shows what the program lists, and both have
+// stood still: what a registry status says is believed only after 200 ms.
+func (x *site) agree(s *stream, step string, settles bool) {
+	x.t.Helper()
+	if settles {
+		time.Sleep(settle)
+	}
+	var listed, shown string
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		listed, shown = x.listed(), said(s.list())
+		if listed == shown {
+			return
+		}
+	}
+	x.t.Fatalf("after %s list --json has\n%s\nand the stream\n%s", step, listed, shown)
+}
+
+// listed is what the program lists.
+func (x *site) listed() string {
+	x.t.Helper()
+	cmd := exec.Command(builtProgram(x.t, "beckon"), "list", "--json")
+	cmd.Env = []string{"HOME=" + x.home, "PATH=" + os.Getenv("PATH"), "BECKON_STATE_DIR=" + x.st.Dir}
+	out, err := cmd.Output()
+	if err != nil {
+		x.t.Fatalf("list: %v", err)
+	}
+	var l render.List
+	if err := json.Unmarshal(out, &l); err != nil {
+		x.t.Fatal(err)
+	}
+	return said(l.Sessions)
+}
+
+// said writes rows out whole. The time at work alone is not told by events.
+func said(rows []render.Row) string {
+	for i := range rows {
+		rows[i].Busy = nil
+	}
+	b, err := json.MarshalIndent(rows, "", " ")
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
+}

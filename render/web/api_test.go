@@ -1,0 +1,236 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"beckon/event"
+	"beckon/render"
+	"beckon/state"
+)
+
+// What a page asks for again and has not changed is not sent again.
+func TestEntityTags(t *testing.T) {
+	x := serve(t, Options{Config: func() (any, error) { return map[string]int{"a": 1}, nil }})
+	x.post("/hook/user-prompt-submit", `{"session_id":"s","prompt":"one"}`)
+	x.until("it is listed", func() bool { return strings.Contains(x.get("/api/sessions").body, `"s"`) })
+	for _, path := range []string{"/api/sessions", "/api/sessions/s", "/api/sessions/s/turns", "/api/sessions/s/journal", "/api/sessions?all=true", "/api/config"} {
+		first := x.get(path)
+		tag := first.header.Get("ETag")
+		if first.status != http.StatusOK || tag == "" {
+			t.Errorf("%s: %d, tag %q, %s", path, first.status, tag, first.body)
+			continue
+		}
+		for _, given := range []string{tag, "W/" + tag, `"x", ` + tag, "*"} {
+			if r := x.get(path, "If-None-Match: "+given); r.status != http.StatusNotModified || r.body != "" {
+				t.Errorf("%s with %s: %d %s", path, given, r.status, r.body)
+			}
+		}
+		if r := x.get(path, `If-None-Match: "other"`); r.status != http.StatusOK {
+			t.Errorf("%s with another tag: %d", path, r.status)
+		}
+	}
+	tag := x.get("/api/sessions").header.Get("ETag")
+	x.post("/hook/stop", `{"session_id":"s"}`)
+	x.until("the tag changes", func() bool { return x.get("/api/sessions", "If-None-Match: "+tag).status == http.StatusOK })
+}
+
+func TestJournalPages(t *testing.T) {
+	x := serve(t, Options{})
+	for i := range 25 {
+		x.fold(event.Event{Kind: event.Notification, SessionID: "s", Message: fmt.Sprint(i)})
+	}
+	var all []string
+	after := int64(0)
+	for page := 0; ; page++ {
+		var p journalPage
+		x.get(fmt.Sprintf("/api/sessions/s/journal?after=%d&limit=10", after)).into(t, &p)
+		for _, l := range p.Lines {
+			if l.Kind != "event" || l.Seq != int64(len(all)+1) {
+				t.Fatalf("line %+v", l)
+			}
+			all = append(all, l.Event.Message)
+		}
+		if after = p.Next; after == 0 {
+			if page != 2 {
+				t.Errorf("%d pages", page+1)
+			}
+			break
+		}
+	}
+	if len(all) != 25 || all[24] != "24" {
+		t.Errorf("read %v", all)
+	}
+	for _, q := range []string{"after=-1", "after=x", "limit=0", "limit=9999", "limit=x"} {
+		if r := x.get("/api/sessions/s/journal?" + q); r.status != http.StatusBadRequest {
+			t.Errorf("%s: %d", q, r.status)
+		}
+	}
+}
+
+// Sessions are found by their id and by their seat, over or not.
+func TestFind(t *testing.T) {
+	x := serve(t, Options{})
+	seat := x.post("/hook/session-start", `{"session_id":"s"}`).field(t, "agent_id")
+	var a, b render.Row
+	x.get("/api/sessions/s").into(t, &a)
+	x.get("/api/sessions/"+seat).into(t, &b)
+	if a.SessionID != "s" || b.SessionID != "s" {
+		t.Errorf("%+v, %+v", a, b)
+	}
+	x.post("/hook/session-end", `{"session_id":"s"}`)
+	for _, id := range []string{"s", seat} {
+		var r render.Row
+		x.get("/api/sessions/"+id).into(t, &r)
+		if r.State != state.Ended {
+			t.Errorf("%s: %+v", id, r)
+		}
+	}
+	r := x.get("/api/sessions/nobody")
+	var f faultBody
+	r.into(t, &f)
+	if r.status != http.StatusNotFound || f.Error.Code != "no_such_session" || f.Error.Hint == "" {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+	var l render.List
+	x.get("/api/sessions?all=true").into(t, &l)
+	if len(l.Sessions) != 1 {
+		t.Errorf("all: %+v", l.Sessions)
+	}
+}
+
+func TestActions(t *testing.T) {
+	jumped := ""
+	jump := func(_ context.Context, v state.Seen) error {
+		jumped = v.Session.ID
+		if v.Session.ID == "bad" {
+			return &Advised{errors.New("no terminal is known"), "start it in tmux"}
+		}
+		return nil
+	}
+	x := serve(t, Options{Jump: jump})
+	x.post("/hook/session-start", `{"session_id":"s"}`)
+	x.post("/hook/session-start", `{"session_id":"bad"}`)
+	for _, c := range []struct {
+		path, body string
+		status     int
+		has        string
+	}{
+		{"/api/sessions/s/backburner", "", 200, `"state":"backburner"`},
+		{"/api/sessions/s/backburner", `{"off":true}`, 200, `"state":"idle"`},
+		{"/api/sessions/s/backburner", `{"until":"90m"}`, 200, `"state":"backburner"`},
+		{"/api/sessions/s/backburner", `{"until":"2001-01-01T00:00:00Z"}`, 400, "bad_until"},
+		{"/api/sessions/s/backburner", `{"until":"soon"}`, 400, "bad_until"},
+		{"/api/sessions/s/backburner", `{"on":true}`, 400, "bad_body"},
+		{"/api/sessions/s/backburner", `[]`, 400, "bad_body"},
+		{"/api/sessions/s/seen", "", 200, `"session_id":"s"`},
+		{"/api/sessions/s/jump", "", 200, `"ok"`},
+		{"/api/sessions/bad/jump", "", 409, "start it in tmux"},
+		{"/api/sessions/none/seen", "", 404, "no_such_session"},
+		{"/api/sessions/none/jump", "", 404, "no_such_session"},
+	} {
+		if r := x.do("POST", c.path, c.body); r.status != c.status || !strings.Contains(r.body, c.has) {
+			t.Errorf("%s %s: %d %s", c.path, c.body, r.status, r.body)
+		}
+	}
+	if jumped != "bad" {
+		t.Errorf("jumped to %q", jumped)
+	}
+	y := serve(t, Options{})
+	y.post("/hook/session-start", `{"session_id":"s"}`)
+	if r := y.do("POST", "/api/sessions/s/jump", ""); r.status != http.StatusNotImplemented {
+		t.Errorf("without jump: %d", r.status)
+	}
+}
+
+func TestMetrics(t *testing.T) {
+	x := serve(t, Options{})
+	s := x.stream("/events")
+	s.await("snapshot", nil)
+	x.fold(prompt("s", "one"))
+	x.fold(stop("s", "Done."))
+	s.await("notification", nil)
+	r := x.get("/metrics")
+	for _, want := range []string{
+		"# TYPE beckon_sessions gauge", `beckon_sessions{state="idle"} 1`, "beckon_sse_clients 1", `beckon_events_total{kind="Stop"} 1`,
+		`beckon_hook_duration_seconds_bucket{le="0.001"} 0`, `beckon_hook_duration_seconds_bucket{le="0.002"} 2`, `beckon_hook_duration_seconds_bucket{le="+Inf"} 2`,
+		"beckon_hook_duration_seconds_sum 0.003", "beckon_hook_duration_seconds_count 2", `beckon_sse_events_total{event="turn_created"} 2`, "beckon_watching 1",
+	} {
+		if !strings.Contains(r.body, want+"\n") {
+			t.Errorf("no %s in\n%s", want, r.body)
+		}
+	}
+	if got := r.header.Get("Content-Type"); !strings.HasPrefix(got, "text/plain; version=0.0.4") {
+		t.Errorf("type %s", got)
+	}
+	if r := x.get("/readyz"); r.status != http.StatusOK {
+		t.Errorf("readyz: %d", r.status)
+	}
+}
+
+// A storm of one prompt is stopped; what people and tools really do is not
+// (CASES part II 1.6, CASE 24).
+func TestStorm(t *testing.T) {
+	x := serve(t, Options{})
+	folded := 0
+	for range 40 {
+		if x.post("/hook/user-prompt-submit", `{"session_id":"s","prompt":"continue"}`).field(t, "status") == "ok" {
+			folded++
+		}
+	}
+	if folded != stormBurst {
+		t.Errorf("%d of 40 identical prompts were folded, want %d", folded, stormBurst)
+	}
+	for i := range 40 {
+		for _, body := range []string{
+			fmt.Sprintf(`{"session_id":"s","prompt":"number %d"}`, i),
+			fmt.Sprintf(`{"session_id":"other %d","prompt":"continue"}`, i),
+			fmt.Sprintf(`{"session_id":"s","prompt":"continue","prompt_id":"%d"}`, i),
+		} {
+			if r := x.post("/hook/user-prompt-submit", body); r.field(t, "status") != "ok" {
+				t.Fatalf("%s: %s", body, r.body)
+			}
+		}
+		if r := x.post("/hook/permission-request", `{"session_id":"s","tool_name":"Bash","tool_input":{"command":"ls"}}`); r.field(t, "status") != "ok" {
+			t.Fatalf("an identical permission request: %s", r.body)
+		}
+	}
+	now := time.Now()
+	s := newStorm()
+	e := prompt("s", "continue")
+	for range stormBurst {
+		if s.drops(&e, now) {
+			t.Fatal("dropped early")
+		}
+	}
+	if !s.drops(&e, now.Add(stormSpan)) || s.drops(&e, now.Add(stormSpan+time.Millisecond)) {
+		t.Error("the span is not kept")
+	}
+}
+
+func TestStats(t *testing.T) {
+	calls := 0
+	x := serve(t, Options{Stats: func(days int) (any, error) {
+		calls++
+		return map[string]int{"days": days}, nil
+	}})
+	for range 3 {
+		if r := x.get("/api/stats?days=3"); r.body != `{"days":3}`+"\n" {
+			t.Errorf("%d %s", r.status, r.body)
+		}
+	}
+	if calls != 1 {
+		t.Errorf("read %d times", calls)
+	}
+	if r := x.get("/api/stats?days=0"); r.status != http.StatusBadRequest {
+		t.Errorf("days=0: %d", r.status)
+	}
+	if r := serve(t, Options{}).get("/api/stats"); r.status != http.StatusNotFound {
+		t.Errorf("not given: %d", r.status)
+	}
+}

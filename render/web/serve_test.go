@@ -1,0 +1,223 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Nothing of a server is left when it is closed, streams and slow requests
+// included.
+func TestCloseLeavesNothing(t *testing.T) {
+	l, err := Listen("127.0.0.1:0", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := New(Options{Store: storeIn(t.TempDir()), Registry: t.TempDir()})
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(l) }()
+	x := &site{t: t, s: s, url: "http://" + l.Addr().String()}
+	x.until("it is ready", func() bool { return s.ready.Load() })
+	for range 20 {
+		x.stream("/events").await("snapshot", nil)
+	}
+	idle, err := net.Dial("tcp", l.Addr().String()) // sends nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer idle.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	start := time.Now()
+	if err := s.Close(ctx); err != nil {
+		t.Errorf("closing: %v", err)
+	}
+	if took := time.Since(start); took > 8*time.Second {
+		t.Errorf("closing took %v", took)
+	}
+	if err := <-served; err != nil {
+		t.Errorf("serving: %v", err)
+	}
+	var left string
+	x.until("all goroutines are gone\n"+left, func() bool {
+		buf := make([]byte, 1<<20)
+		left = string(buf[:runtime.Stack(buf, true)])
+		n := 0
+		for g := range strings.SplitSeq(left, "\n\n") {
+			if strings.Contains(g, "render/web.(*Server)") || strings.Contains(g, "render/web.(*board)") || strings.Contains(g, "fsnotify") {
+				n++
+			}
+		}
+		return n == 0
+	})
+	if _, err := net.Dial("tcp", l.Addr().String()); err == nil {
+		t.Error("the port is still open")
+	}
+}
+
+// A request that does not come to its end does not keep the server up beyond
+// the deadline.
+func TestCloseHasADeadline(t *testing.T) {
+	x := serve(t, Options{})
+	c, err := net.Dial("tcp", strings.TrimPrefix(x.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	fmt.Fprintf(c, "POST /hook HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
+	x.until("the request is under way", func() bool { return len(x.s.small) == 1 })
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	if err := x.s.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("closing: %v", err)
+	}
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("closing took %v", took)
+	}
+}
+
+// The port is taken: by another beckon, which is named with its address, or by
+// something else.
+func TestPortIsTaken(t *testing.T) {
+	x := serve(t, Options{Version: "v9"})
+	_, err := Listen(strings.TrimPrefix(x.url, "http://"), "")
+	var advised *Advised
+	if !errors.As(err, &advised) || !strings.Contains(err.Error(), "another beckon (v9)") || !strings.Contains(advised.Hint(), x.url) {
+		t.Errorf("error %v, hint %v", err, advised)
+	}
+	other, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if _, err := Listen(other.Addr().String(), ""); err == nil || !strings.Contains(err.Error(), "another program") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestListenWantsATokenBeyondLoopback(t *testing.T) {
+	for _, addr := range []string{"0.0.0.0:0", "[::]:0", ":0", "192.0.2.1:0", "example.com:0"} {
+		if l, err := Listen(addr, ""); err == nil {
+			_ = l.Close()
+			t.Errorf("%s was opened without a token", addr)
+		}
+	}
+	l, err := Listen("0.0.0.0:0", "secret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = l.Close()
+	if _, err := Listen("nonsense", ""); err == nil {
+		t.Error("an address without a port was taken")
+	}
+}
+
+func TestUnixSocket(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("modes are not kept there")
+	}
+	path := filepath.Join(t.TempDir(), "s")
+	l, err := ListenUnix(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := serveOn(t, l, Options{Version: "v9"})
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v: %v", info.Mode(), err)
+	}
+	client := http.Client{Transport: dialSocket(path)}
+	res, err := client.Get("http://any.name/api/sessions")
+	if err != nil || res.StatusCode != http.StatusOK {
+		t.Fatalf("%v %v", res, err)
+	}
+	_ = res.Body.Close()
+	client.CloseIdleConnections()
+	if _, err := ListenUnix(path); err == nil || !strings.Contains(err.Error(), "another beckon (v9)") {
+		t.Errorf("a second server: %v", err)
+	}
+	if err := x.s.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+	// What a killed server leaves is replaced; a file is not.
+	stale, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stale.SetUnlinkOnClose(false)
+	_ = stale.Close()
+	again, err := ListenUnix(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = again.Close()
+	if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ListenUnix(path); err == nil || !strings.Contains(err.Error(), "something else") {
+		t.Errorf("on a file: %v", err)
+	}
+	if b, _ := os.ReadFile(path); string(b) != "mine" {
+		t.Error("the file is gone")
+	}
+}
+
+func TestToken(t *testing.T) {
+	x := serve(t, Options{Token: "secret", Page: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "page") })})
+	for _, path := range []string{"/", "/api/sessions", "/events", "/metrics", "/hook/status", "/readyz", "/?token=wrong", "/api/sessions?token=secret"} {
+		if r := x.get(path); r.status != http.StatusUnauthorized || r.header.Get("WWW-Authenticate") == "" {
+			t.Errorf("%s without the token: %d", path, r.status)
+		}
+	}
+	for _, auth := range []string{"Bearer wrong", "Bearer ", "Basic secret", "secret", "Bearer secret2"} {
+		if r := x.get("/api/sessions", "Authorization: "+auth); r.status != http.StatusUnauthorized {
+			t.Errorf("%s: %d", auth, r.status)
+		}
+	}
+	if r := x.get("/healthz"); r.status != http.StatusOK {
+		t.Errorf("healthz: %d", r.status)
+	}
+	if r := x.get("/api/sessions", "Authorization: Bearer secret"); r.status != http.StatusOK {
+		t.Errorf("with the token: %d", r.status)
+	}
+	login := x.get("/?token=secret")
+	cookie := login.header.Get("Set-Cookie")
+	if login.status != http.StatusSeeOther || login.header.Get("Location") != "/" || !strings.Contains(cookie, "HttpOnly") || !strings.Contains(cookie, "SameSite=Strict") || strings.Contains(cookie, "secret") {
+		t.Errorf("login: %d %v", login.status, login.header)
+	}
+	value, _, _ := strings.Cut(cookie, ";")
+	if r := x.get("/", "Cookie: "+value); r.status != http.StatusOK || r.body != "page" {
+		t.Errorf("with the cookie: %d %s", r.status, r.body)
+	}
+	if r := x.get("/", "Cookie: "+cookieName+"=secret"); r.status != http.StatusUnauthorized {
+		t.Errorf("the token is no cookie: %d", r.status)
+	}
+}
+
+// Every answer says what a browser may do with it.
+func TestHeaders(t *testing.T) {
+	x := serve(t, Options{})
+	for _, path := range []string{"/api/sessions", "/nothing", "/hook/status", "/metrics"} {
+		h := x.get(path).header
+		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Content-Security-Policy": policyCSP} {
+			if got := h.Get(name); got != want {
+				t.Errorf("%s: %s is %q", path, name, got)
+			}
+		}
+		if h.Get("Access-Control-Allow-Origin") != "" {
+			t.Errorf("%s allows other origins", path)
+		}
+	}
+	if strings.Contains(policyCSP, "unsafe") {
+		t.Error("the policy allows unsafe sources")
+	}
+}
