@@ -1,0 +1,307 @@
+package web
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// abuseTable is written by the test with BECKON_UPDATE=1 and compared without.
+var abuseTable = filepath.Join("..", "..", "testdata", "serve", "ABUSE.md")
+
+const abuseHead = `# What was tried against the server
+
+` + "`go test ./render/web -run TestAbuse`" + ` sends all of this to one server and holds it to this table; with
+` + "`BECKON_UPDATE=1`" + ` it writes it. After each the server still answered ` + "`/healthz`" + `, and in the end nothing had
+been made in its state directory but the session of the one good request.
+
+| tried | answer |
+|---|---|
+`
+
+// abuse is one thing that is tried. do returns what came back.
+type abuse struct {
+	what string
+	do   func(x *site) string
+	want string
+}
+
+// raw sends bytes and returns the status code that comes back, or how the
+// connection ended.
+func (x *site) raw(parts ...string) string {
+	c, err := net.Dial("tcp", strings.TrimPrefix(x.url, "http://"))
+	if err != nil {
+		return err.Error()
+	}
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+	go func() { // it may be answered before it is read
+		for _, p := range parts {
+			if _, err := io.WriteString(c, p); err != nil {
+				return
+			}
+		}
+	}()
+	return answerOf(c)
+}
+
+func answerOf(c net.Conn) string {
+	res, err := http.ReadResponse(bufio.NewReader(c), nil)
+	var timeout net.Error
+	switch {
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return "no answer"
+	case err != nil:
+		return "closed"
+	}
+	_ = res.Body.Close()
+	return strconv.Itoa(res.StatusCode)
+}
+
+func (x *site) code(method, path, body string, headers ...string) string {
+	return strconv.Itoa(x.do(method, path, body, headers...).status)
+}
+
+// flood posts size bytes of body, with or without saying so before.
+func (x *site) flood(size int64, chunked bool) string {
+	req, err := http.NewRequest("POST", x.url+"/hook", io.LimitReader(zeros{}, size))
+	if err != nil {
+		return err.Error()
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.ContentLength = size
+	if chunked {
+		req.ContentLength = -1
+	}
+	tr := &http.Transport{DisableKeepAlives: true}
+	res, err := tr.RoundTrip(req)
+	if err != nil { // the answer may be lost when it comes while the body is under way
+		return "closed"
+	}
+	_ = res.Body.Close()
+	return strconv.Itoa(res.StatusCode)
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = '1'
+	}
+	return len(p), nil
+}
+
+const hookHead = "POST /hook HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+
+func (x *site) hookBody(body string) string {
+	return x.code("POST", "/hook", body)
+}
+
+var abuses = []abuse{
+	{"Host of another name (DNS rebinding)", func(x *site) string { return x.code("GET", "/api/sessions", "", "Host: attacker.example") }, "421"},
+	{"Host that only begins like loopback", func(x *site) string {
+		return x.code("GET", "/api/sessions", "", "Host: 127.0.0.1.attacker.example")
+	}, "421"},
+	{"Host with a foreign address", func(x *site) string { return x.code("GET", "/api/sessions", "", "Host: 192.0.2.7:7483") }, "421"},
+	{"no Host at all", func(x *site) string { return x.raw("GET /api/sessions HTTP/1.1\r\n\r\n") }, "400"},
+	{"empty Host", func(x *site) string { return x.raw("GET /api/sessions HTTP/1.0\r\n\r\n") }, "421"},
+	{"Origin of another site, reading", func(x *site) string {
+		return x.code("GET", "/api/sessions", "", "Origin: https://attacker.example")
+	}, "403"},
+	{"Origin of another site, event stream", func(x *site) string { return x.code("GET", "/events", "", "Origin: https://attacker.example") }, "403"},
+	{"Origin of another site, posting a hook", func(x *site) string {
+		return x.code("POST", "/hook", `{"event":"Stop"}`, "Origin: https://attacker.example")
+	}, "403"},
+	{"Origin null (sandboxed frame, file)", func(x *site) string { return x.code("POST", "/api/sessions/s/seen", "", "Origin: null") }, "403"},
+	{"Origin of another port of this machine", func(x *site) string { return x.code("GET", "/api/sessions", "", "Origin: http://127.0.0.1:1") }, "403"},
+	{"cross-site fetch without Origin", func(x *site) string {
+		return x.code("GET", "/api/sessions", "", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors")
+	}, "403"},
+	{"form post from another site", func(x *site) string {
+		return x.code("POST", "/api/sessions/s/seen", "", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate")
+	}, "403"},
+	{"post that needs no preflight (text/plain)", func(x *site) string { return x.code("POST", "/hook", `{"event":"Stop"}`, "Content-Type: text/plain") }, "400"},
+	{"preflight", func(x *site) string {
+		return x.code("OPTIONS", "/hook", "", "Access-Control-Request-Method: POST")
+	}, "405"},
+	{"body of 1 GiB, announced", func(x *site) string { return oneOf(x.flood(1<<30, false), "413", "closed") }, "413, closed"},
+	{"body of 1 GiB, in chunks", func(x *site) string { return oneOf(x.flood(1<<30, true), "413", "closed") }, "413, closed"},
+	{"body of a negative length", func(x *site) string { return x.raw(hookHead + "Content-Length: -1\r\n\r\n") }, "400"},
+	{"two lengths that differ", func(x *site) string {
+		return x.raw(hookHead + "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}")
+	}, "400"},
+	{"length and chunks at once (smuggling)", func(x *site) string {
+		return x.raw(hookHead + "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n")
+	}, "400"},
+	{"10,000 header lines", func(x *site) string {
+		return x.raw("GET /api/sessions HTTP/1.1\r\nHost: localhost\r\n" + strings.Repeat("X-A: aaaaaaaaaaaaaaaaaaaa\r\n", 10_000) + "\r\n")
+	}, "431"},
+	{"one header of 1 MiB", func(x *site) string {
+		return x.raw("GET /api/sessions HTTP/1.1\r\nHost: localhost\r\nX-A: " + strings.Repeat("a", 1<<20) + "\r\n\r\n")
+	}, "431"},
+	{"address of 1 MiB", func(x *site) string {
+		return x.raw("GET /" + strings.Repeat("a", 1<<20) + " HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	}, "431"},
+	{"slow header: 200 connections that send a byte now and then", slowHeaders, "closed within 10 s"},
+	{"path out of the directory", func(x *site) string {
+		return x.raw("GET /api/sessions/../../../etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	}, "404"},
+	{"the same, escaped", func(x *site) string {
+		return x.raw("GET /api/sessions/..%2f..%2f..%2fetc%2fpasswd HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	}, "404"},
+	{"path with NUL", func(x *site) string {
+		return x.raw("GET /api/sessions/a%00b HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	}, "404"},
+	{"path with a line break", func(x *site) string {
+		return x.raw("GET /api/sessions/a%0d%0aSet-Cookie:%20x HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	}, "404"},
+	{"path of a device", func(x *site) string {
+		return x.raw("GET /api/sessions/con HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	}, "404"},
+	{"double slashes", func(x *site) string {
+		return x.raw("GET //api//sessions HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	}, "307"},
+	{"address of another server (proxying)", func(x *site) string {
+		return x.raw("GET http://attacker.example/ HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	}, "421"},
+	{"CONNECT", func(x *site) string {
+		return x.raw("CONNECT attacker.example:443 HTTP/1.1\r\nHost: attacker.example:443\r\n\r\n")
+	}, "421"},
+	{"no HTTP", func(x *site) string { return x.raw("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n") }, "400"},
+	{"JSON nested 1,000,000 deep", func(x *site) string { return x.hookBody(strings.Repeat("[", 1_000_000)) }, "400"},
+	{"the same, in a known member", func(x *site) string {
+		return x.hookBody(`{"event":"Stop","hookInput":` + strings.Repeat(`{"a":`, 1_000_000))
+	}, "400"},
+	{"1,000,000 members", func(x *site) string { return x.hookBody(`{` + strings.Repeat(`"a":1,`, 1_000_000) + `"b":2}`) }, "400"},
+	{"truncated JSON", func(x *site) string { return x.hookBody(`{"event":"Stop","hookInput":{"session_id":"x"`) }, "400"},
+	{"two JSON texts", func(x *site) string { return x.hookBody(`{"event":"Stop"}{"event":"Stop"}`) }, "400"},
+	{"a byte-order mark alone", func(x *site) string { return x.hookBody("\xef\xbb\xbf") }, "400"},
+	{"NUL bytes", func(x *site) string { return x.hookBody(strings.Repeat("\x00", 4096)) }, "400"},
+	{"unknown session", func(x *site) string { return x.code("POST", "/api/sessions/nobody/seen", "") }, "404"},
+	{"Last-Event-ID that is no id", func(x *site) string { return x.streamStatus("Last-Event-ID: " + strings.Repeat("9", 4000)) }, "200, gap"},
+	{"good request, invalid UTF-8 in its prompt", func(x *site) string {
+		return x.hookBody("{\"event\":\"UserPromptSubmit\",\"hookInput\":{\"session_id\":\"good\",\"prompt\":\"a\xff\xfe\xc0b <script>alert(1)</script> \\u0000\\ud800\"}}")
+	}, "200"},
+}
+
+func oneOf(got string, of ...string) string {
+	for _, w := range of {
+		if got == w {
+			return strings.Join(of, ", ")
+		}
+	}
+	return got
+}
+
+// streamStatus opens a stream and says what came first.
+func (x *site) streamStatus(header string) string {
+	s := x.stream("/events", header)
+	defer s.cancel()
+	s.await("gap", nil)
+	return "200, gap"
+}
+
+// slowHeaders holds connections open that never finish their header.
+func slowHeaders(x *site) string {
+	start := time.Now()
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	result := "closed within 10 s"
+	for range 200 {
+		wg.Go(func() {
+			c, err := net.Dial("tcp", strings.TrimPrefix(x.url, "http://"))
+			if err != nil {
+				return
+			}
+			defer c.Close()
+			go func() {
+				for _, err := io.WriteString(c, "GET / HTTP/1.1\r\nHost: localhost\r\n"); err == nil; time.Sleep(100 * time.Millisecond) {
+					_, err = io.WriteString(c, "X")
+				}
+			}()
+			_ = c.SetReadDeadline(start.Add(20 * time.Second))
+			_, _ = io.ReadAll(c)
+			if time.Since(start) > 10*time.Second {
+				mu.Lock()
+				result = "still open after 10 s"
+				mu.Unlock()
+			}
+		})
+	}
+	x.alive("while slow headers hold connections")
+	wg.Wait()
+	return result
+}
+
+func (x *site) alive(when string) {
+	x.t.Helper()
+	if r := x.get("/healthz"); r.status != http.StatusOK {
+		x.t.Errorf("%s: healthz says %d", when, r.status)
+	}
+}
+
+func TestAbuse(t *testing.T) {
+	if testing.Short() {
+		t.Skip("sends gigabytes")
+	}
+	x := serve(t, Options{})
+	var table strings.Builder
+	table.WriteString(abuseHead)
+	for _, a := range abuses {
+		got := a.do(x)
+		if got != a.want {
+			t.Errorf("%s: %s, want %s", a.what, got, a.want)
+		}
+		x.alive("after " + a.what)
+		fmt.Fprintf(&table, "| %s | %s |\n", a.what, got)
+	}
+	tokenAbuse(t, &table)
+	keys, err := x.st.Keys()
+	if err != nil || len(keys) != 1 || keys[0] != "good" {
+		t.Errorf("sessions in the state directory: %v, %v", keys, err)
+	}
+	if body := x.get("/api/sessions/good").body; strings.Contains(body, "\x00") || !strings.Contains(body, "\ufffd") {
+		t.Errorf("row %s", body)
+	}
+	if os.Getenv("BECKON_UPDATE") != "" {
+		if err := os.MkdirAll(filepath.Dir(abuseTable), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(abuseTable, []byte(table.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(abuseTable)
+	if err != nil || !bytes.Equal(want, []byte(table.String())) {
+		t.Errorf("%s is not what was found (BECKON_UPDATE=1 writes it): %v", abuseTable, err)
+	}
+}
+
+// tokenAbuse tries a server that wants a token.
+func tokenAbuse(t *testing.T, table *strings.Builder) {
+	x := serve(t, Options{Token: "secret"})
+	for _, a := range []abuse{
+		{"no token, where one is needed", func(x *site) string { return x.code("GET", "/api/sessions", "") }, "401"},
+		{"a wrong token", func(x *site) string { return x.code("GET", "/api/sessions", "", "Authorization: Bearer guess") }, "401"},
+		{"the token in the address of anything but the page", func(x *site) string { return x.code("GET", "/api/sessions?token=secret", "") }, "401"},
+		{"a hook without the token", func(x *site) string { return x.code("POST", "/hook", `{"event":"Stop"}`) }, "401"},
+	} {
+		got := a.do(x)
+		if got != a.want {
+			t.Errorf("%s: %s, want %s", a.what, got, a.want)
+		}
+		fmt.Fprintf(table, "| %s | %s |\n", a.what, got)
+	}
+}
