@@ -10,7 +10,11 @@ import (
 	"syscall"
 	"time"
 
+	"beckon/event/redact"
+	"beckon/render"
+	"beckon/render/jump"
 	"beckon/render/web"
+	"beckon/state"
 	"beckon/state/store"
 )
 
@@ -40,7 +44,8 @@ func (c *serveCmd) Run(a *app) error {
 		Store: a.st, Registry: filepath.Join(a.claudeDir(), "sessions"), Version: versionString(),
 		Token: token, Hosts: c.Host, Closed: !c.Hooks, Unwatched: c.Poll,
 		Stats:  func(days int) (any, error) { return a.statsOf(days) },
-		Config: func() (any, error) { return a.configValues() },
+		Config: a.redactedConfig,
+		Jump:   a.jumpTo,
 		Log:    func(err error) { a.note([]store.Problem{{Err: err}}) },
 	})
 	fmt.Fprintf(a.stdout, "beckon serves on %s\n", url)
@@ -48,6 +53,25 @@ func (c *serveCmd) Run(a *app) error {
 		fmt.Fprintln(a.stdout, "  open it once with ?token= and the value of BECKON_TOKEN")
 	}
 	return serveUntilSignal(s, l)
+}
+
+// redactedConfig is the configuration without what looks like a secret in it.
+func (a *app) redactedConfig() (any, error) {
+	values, err := a.configValues()
+	for name, v := range values {
+		v.Value = redact.Text(v.Value)
+		values[name] = v
+	}
+	return values, err
+}
+
+// jumpTo brings a session's pane to the front, and notes that it was looked at.
+func (a *app) jumpTo(ctx context.Context, v state.Seen) error {
+	row := render.Rows([]state.Seen{v}, true)[0]
+	if _, err := jump.New(a.getenv).To(ctx, &row); err != nil {
+		return hinted{err, adviceOf(err)}
+	}
+	return a.markSeen(v)
 }
 
 func (c *serveCmd) listen(token string) (l net.Listener, url string, err error) {

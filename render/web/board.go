@@ -72,6 +72,7 @@ func (b *board) start() error {
 	if err := os.MkdirAll(b.o.Store.SessionsDir(), 0o700); err != nil { // there must be something to watch
 		return err
 	}
+	b.reader = evidence.NewReader(b.o.Store, b.o.Registry).Keep()
 	b.look()
 	b.begun = b.now
 	_ = b.o.Store.DrainSpool()
@@ -89,12 +90,11 @@ func (b *board) start() error {
 	return nil
 }
 
-// look makes the evidence current: the clock and the client's registry. A
-// recording under replay puts its own in their place, so the reader is new.
+// look makes the evidence current: the clock, the client's registry, and what
+// status lines report.
 func (b *board) look() {
-	b.reader = evidence.NewReader(b.o.Store, b.o.Registry)
-	b.glance = b.reader.Glance()
 	b.tick()
+	b.glance = b.reader.Glance()
 }
 
 func (b *board) tick() { b.now = b.reader.Now(time.Now()) }
@@ -231,7 +231,7 @@ func (b *board) recheck() {
 
 // changed reports whether a row may look different.
 func changed(a, b *state.Seen) bool {
-	return a.Session.Seq != b.Session.Seq || a.Status != b.Status || a.Evidence != b.Evidence
+	return a.Session.Seq != b.Session.Seq || a.Status != b.Status || a.Evidence != b.Evidence || a.Meter != b.Meter
 }
 
 // recheckBare finds the sessions that only the client's registry knows.

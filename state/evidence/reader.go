@@ -105,7 +105,12 @@ type Glance struct {
 }
 
 // Glance reads the registry and the directory of meters.
-func (r *Reader) Glance() Glance { return Glance{r.readings(), r.st.Metered()} }
+func (r *Reader) Glance() Glance {
+	if r.memory != nil {
+		r.memory.forget(time.Now())
+	}
+	return Glance{r.readings(), r.st.Metered()}
+}
 
 // See looks at one session, as Look does at each.
 func (r *Reader) See(s state.Session, g Glance, now event.Millis) state.Seen {

@@ -53,7 +53,7 @@ func (h *held) place(u *Update) string {
 // sessions do (row A5).
 func (h *held) since(in *correlate.Input, seat string, now event.Millis) event.Millis {
 	first := now
-	for _, c := range [...]correlate.Claim{in.Process, in.Launcher, in.Terminal} {
+	for _, c := range [...]correlate.Claim{in.Process, in.Launcher, in.Terminal, in.Directory} {
 		if c.Seat == seat && c.Since > 0 {
 			first = min(first, event.Millis(c.Since))
 		}
