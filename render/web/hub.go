@@ -46,12 +46,23 @@ type hub struct {
 
 	mu       sync.RWMutex
 	n        uint64 // number of the newest event
+	told     uint64 // number of the newest that streams may have
+	toldAt   time.Time
+	timer    *time.Timer // of the next telling; nil when none is due
 	ring     [window]message
 	rows     map[string]*shown // by seat, else by session
 	at       time.Time         // of the evidence behind rows
 	wake     chan struct{}     // closed when something was published
 	clients  int
 	snapshot []byte // the frame for clients without a filter; nil when rows changed
+	batch    batch
+}
+
+// batch is the frames of the events after from up to to. Streams without a
+// filter go in step and share it.
+type batch struct {
+	from, to uint64
+	frames   []byte
 }
 
 func newHub() *hub {
@@ -74,10 +85,37 @@ func (h *hub) update(at time.Time, f func(p *publisher)) {
 		h.snapshot = nil
 	}
 	if p.sent {
-		close(h.wake)
-		h.wake = make(chan struct{})
+		h.tell()
 	}
 	h.mu.Unlock()
+}
+
+// pace is how far apart streams are given events while those keep coming: each
+// time all that gathered. The first after a pause goes out at once. With a
+// thousand streams it is 40 ms.
+func pace(clients int) time.Duration { return time.Duration(clients) * 40 * time.Microsecond }
+
+// tell gives the streams what is new, now or when it is time.
+func (h *hub) tell() {
+	if h.timer != nil {
+		return
+	}
+	if wait := pace(h.clients) - time.Since(h.toldAt); wait > time.Millisecond {
+		h.timer = time.AfterFunc(wait, func() {
+			h.mu.Lock()
+			h.timer = nil
+			h.tellNow()
+			h.mu.Unlock()
+		})
+		return
+	}
+	h.tellNow()
+}
+
+func (h *hub) tellNow() {
+	h.told, h.toldAt = h.n, time.Now()
+	close(h.wake)
+	h.wake = make(chan struct{})
 }
 
 // publisher is the hub within update.
@@ -129,20 +167,46 @@ func (f filter) shows(r *render.Row) bool {
 		(f.states == nil || slices.Contains(f.states, r.State))
 }
 
-// since appends the frames after event n to dst. It returns the number of the
-// newest event, and false when some of them are gone: then a snapshot is due.
-func (h *hub) since(n uint64, f filter, dst []byte) (frames []byte, newest uint64, wake <-chan struct{}, ok bool) {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	if n > h.n || h.n-n > window {
-		return dst, h.n, h.wake, false
+// since returns the frames after event n, the number of the newest among them,
+// and false when some are gone: then a snapshot is due. wake is closed when
+// there are more. Nobody may write to frames.
+func (h *hub) since(n uint64, f filter) (frames []byte, newest uint64, wake <-chan struct{}, ok bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case n > h.n || h.n-n > window:
+		return nil, h.n, h.wake, false
+	case n >= h.told:
+		return nil, n, h.wake, true
+	case !f.all():
+		return h.frames(n, f), h.told, h.wake, true
 	}
-	for i := n + 1; i <= h.n; i++ {
+	if h.batch.from != n || h.batch.to != h.told {
+		h.batch = batch{n, h.told, h.frames(n, f)}
+	}
+	return h.batch.frames, h.told, h.wake, true
+}
+
+// frames joins what f wants of the events after n.
+func (h *hub) frames(n uint64, f filter) []byte {
+	size := 0
+	for i := n + 1; i <= h.told; i++ {
+		size += len(h.ring[i%window].frame)
+	}
+	b := make([]byte, 0, size)
+	for i := n + 1; i <= h.told; i++ {
 		if m := &h.ring[i%window]; f.wants(m) {
-			dst = append(dst, m.frame...)
+			b = append(b, m.frame...)
 		}
 	}
-	return dst, h.n, h.wake, true
+	return b
+}
+
+// holds reports whether everything after event n is there.
+func (h *hub) holds(n uint64) bool {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return n <= h.n && h.n-n <= window
 }
 
 // list returns what is shown to f, as `list --json` has it.

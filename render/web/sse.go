@@ -18,11 +18,6 @@ const (
 	retryFirst = 1000             // ms until a client tries again, as it is told
 )
 
-// pace is how far apart a client's writes are while events keep coming: each
-// write carries all that gathered. The first event after a pause goes out at
-// once. With a thousand clients it is 25 ms.
-func pace(clients int) time.Duration { return time.Duration(clients) * 25 * time.Microsecond }
-
 // events serves GET /events.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	f, fail := parseFilter(r)
@@ -44,6 +39,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-cache, no-transform")
 	h.Set("X-Accel-Buffering", "no")
+	h.Set("Transfer-Encoding", "identity") // the stream ends with its connection: no chunks around the events
 	c.run(lastID(r))
 }
 
@@ -79,7 +75,6 @@ type client struct {
 	f    filter
 	done <-chan struct{}
 	at   uint64 // the newest event it was given
-	buf  []byte
 }
 
 func (c *client) run(last string) {
@@ -89,8 +84,7 @@ func (c *client) run(last string) {
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
 	for {
-		frames, newest, wake, ok := c.s.hub.since(c.at, c.f, c.buf[:0])
-		c.buf = frames
+		frames, newest, wake, ok := c.s.hub.since(c.at, c.f)
 		switch {
 		case !ok:
 			c.s.meter.gaps.Add(1)
@@ -98,14 +92,11 @@ func (c *client) run(last string) {
 				return
 			}
 			continue
-		case len(frames) > 0:
-			if !c.write(frames) {
-				return
-			}
-			c.shrink()
+		case len(frames) > 0 && !c.write(frames):
+			return
 		}
 		c.at = newest
-		if !c.wait(wake, beat.C, len(frames) > 0) {
+		if !c.wait(wake, beat.C) {
 			return
 		}
 	}
@@ -114,8 +105,7 @@ func (c *client) run(last string) {
 // begin gives the client what it needs to follow: the events after last, or a
 // snapshot.
 func (c *client) begin(last string) bool {
-	c.buf = fmt.Appendf(c.buf[:0], "retry: %d\n\n", retryFirst)
-	if !c.write(c.buf) {
+	if !c.write(fmt.Appendf(nil, "retry: %d\n\n", retryFirst)) {
 		return false
 	}
 	if last == "" {
@@ -125,7 +115,7 @@ func (c *client) begin(last string) bool {
 	if !ok {
 		return c.restart("epoch")
 	}
-	if _, _, _, ok := c.s.hub.since(n, filter{session: "\x00"}, nil); !ok {
+	if !c.s.hub.holds(n) {
 		return c.restart("too_old")
 	}
 	c.at = n
@@ -145,16 +135,7 @@ func (c *client) snapshot(before []byte) bool {
 
 // wait returns when there is something to write, and false when the stream is
 // over.
-func (c *client) wait(wake <-chan struct{}, beat <-chan time.Time, wrote bool) bool {
-	if wrote {
-		if gap := pace(c.s.hub.count()); gap > time.Millisecond {
-			select {
-			case <-time.After(gap):
-			case <-c.done:
-				return false
-			}
-		}
-	}
+func (c *client) wait(wake <-chan struct{}, beat <-chan time.Time) bool {
 	for {
 		select {
 		case <-wake:
@@ -175,11 +156,4 @@ func (c *client) write(b []byte) bool {
 		return false
 	}
 	return c.rc.Flush() == nil
-}
-
-// shrink gives back the memory of a burst.
-func (c *client) shrink() {
-	if cap(c.buf) > 16<<10 {
-		c.buf = nil
-	}
 }

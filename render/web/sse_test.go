@@ -174,11 +174,11 @@ func TestStalledClient(t *testing.T) {
 			p.send(message{name: "turn_created", session: "a", now: state.Working}, fmt.Appendf(nil, `{"n":%d}`, i))
 		})
 	}
-	if _, _, _, ok := x.s.hub.since(n, f, nil); ok {
+	if _, _, _, ok := x.s.hub.since(n, f); ok {
 		t.Error("a client that fell behind by three windows was not told")
 	}
 	_, newest := x.s.hub.list(f)
-	frames, at, _, ok := x.s.hub.since(newest-window, f, nil)
+	frames, at, _, ok := x.s.hub.since(newest-window, f)
 	if !ok || at != newest || strings.Count(string(frames), "event: turn_created\n") != window {
 		t.Errorf("the window holds %d events", strings.Count(string(frames), "event: turn_created\n"))
 	}

@@ -4,6 +4,11 @@
 // ratios travel, milliseconds do not.
 //
 //	go run ./testdata/bench [-n 400]
+//
+// With -serve it measures the server: the time until an event stream hears of a
+// hook, and what a thousand streams cost.
+//
+//	go run ./testdata/bench -serve [-hooks 300] [-clients 999] [-rate 500] [-span 60s]
 package main
 
 import (
@@ -21,8 +26,18 @@ import (
 
 func main() {
 	n := flag.Int("n", 400, "pairs of launches")
+	serve := flag.Bool("serve", false, "measure the server, and nothing else")
+	var l load
+	flag.IntVar(&l.hooks, "hooks", 300, "hooks until a stream hears of them")
+	flag.IntVar(&l.clients, "clients", 999, "event streams, beside a stalled one")
+	flag.IntVar(&l.rate, "rate", 500, "turns a second")
+	flag.DurationVar(&l.span, "span", time.Minute, "how long they come")
 	flag.Parse()
-	if err := run(*n, os.Stdout); err != nil {
+	what := func() error { return run(*n, os.Stdout) }
+	if *serve {
+		what = func() error { return runServe(l, os.Stdout) }
+	}
+	if err := what(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -60,6 +75,15 @@ func run(n int, w io.Writer) error {
 		report(w, n, subjects)
 	}
 	return nil
+}
+
+func runServe(l load, w io.Writer) error {
+	dir, err := os.MkdirTemp("", "beckon-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	return serveReport(dir, l, w)
 }
 
 // measure launches the subjects in turn, so that what else the machine does

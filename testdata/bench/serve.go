@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -111,7 +112,7 @@ func (x *site) listen(ctx context.Context, each func(name, data []byte)) error {
 		var name []byte
 		for {
 			line, err := in.ReadSlice('\n')
-			head := bytes.Clone(line[:min(len(line), 200)])
+			head := bytes.Clone(line[:min(len(line), 600)])
 			for err == bufio.ErrBufferFull {
 				_, err = in.ReadSlice('\n')
 			}
@@ -161,7 +162,7 @@ func serveLatency(dir, beckon, hook string, args []string, n int, w io.Writer) e
 		case <-time.After(10 * time.Second):
 			return fmt.Errorf("hook %d was never heard", i)
 		}
-		time.Sleep(time.Duration(i%7) * 3 * time.Millisecond) // not in step with any interval
+		time.Sleep(rand.N(250 * time.Millisecond)) // not in step with any interval
 	}
 	slices.Sort(took)
 	fmt.Fprintf(w, "  %-14s p50 %.1f  p99 %.1f\n", cmp.Or(strings.Join(args, " "), "told by system"), ms(took[n/2]), ms(took[n*99/100]))
@@ -208,7 +209,7 @@ func serveLoad(dir, beckon string, l load, w io.Writer) error {
 		least, most = min(least, counts[i].Load()), max(most, counts[i].Load())
 	}
 	fmt.Fprintf(w, "\n%d event streams, %d turns in %v (%.0f/s), one stream stalled\n", l.clients, sent, l.span, float64(sent)/l.span.Seconds())
-	fmt.Fprintf(w, "  heard by each stream: %d to %d\n  from the turn's time to a stream, in ms: p50 %.0f  p99 %.0f\n", least, most, ms(late.at(0.5)), ms(late.at(0.99)))
+	fmt.Fprintf(w, "  heard by each stream: %d to %d\n  from just before a turn is folded to a stream, in ms: p50 %.0f  p99 %.0f\n", least, most, ms(late.at(0.5)), ms(late.at(0.99)))
 	fmt.Fprintf(w, "  memory of the server: %s now, %s at most\n", memory(x.cmd.Process.Pid, "VmRSS"), memory(x.cmd.Process.Pid, "VmHWM"))
 	return nil
 }
@@ -245,9 +246,10 @@ func (d *delays) add(stream int, data []byte) {
 	now := time.Now()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if _, rest, ok := bytes.Cut(data, []byte(`"timestamp":"`)); ok {
-		if at, err := time.Parse(time.RFC3339, string(rest[:max(bytes.IndexByte(rest, '"'), 0)])); err == nil {
-			d.took = append(d.took, now.Sub(at))
+	if _, rest, ok := bytes.Cut(data, []byte(`"text":"@`)); ok {
+		sent, _, _ := bytes.Cut(rest, []byte("@"))
+		if us, err := strconv.ParseInt(string(sent), 10, 64); err == nil {
+			d.took = append(d.took, now.Sub(time.UnixMicro(us)))
 		}
 	}
 }
