@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -48,6 +49,7 @@ func (c *serveCmd) Run(a *app) error {
 		Jump:   a.jumpTo,
 		Log:    func(err error) { a.note([]store.Problem{{Err: err}}) },
 	})
+	debug.SetGCPercent(50) // a thousand streams in less memory, for a little more work
 	fmt.Fprintf(a.stdout, "beckon serves on %s\n", url)
 	if token != "" {
 		fmt.Fprintln(a.stdout, "  open it once with ?token= and the value of BECKON_TOKEN")

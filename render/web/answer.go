@@ -123,7 +123,8 @@ func statusOf(err error) int {
 }
 
 // body reads a JSON request body. Of large ones only a few are in memory at a
-// time; done must be called when the body is no longer used.
+// time; a small one takes its place when it is read, so that a slow sender
+// keeps nobody waiting. done must be called when the body is no longer used.
 func (s *Server) body(w http.ResponseWriter, r *http.Request) (b []byte, done func(), err error) {
 	done = func() {}
 	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" && !strings.HasSuffix(t, "+json") {
@@ -133,18 +134,22 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request) (b []byte, done fu
 		w.Header().Set("Connection", "close")
 		return nil, done, errTooLarge
 	}
-	slots := s.small
-	if r.ContentLength < 0 || r.ContentLength > smallBody {
-		slots = s.large
+	slots := s.large
+	if 0 <= r.ContentLength && r.ContentLength <= smallBody {
+		slots = s.small
+		if b, err = readBody(w, r); err != nil {
+			return nil, done, err
+		}
 	}
 	select {
 	case slots <- struct{}{}:
 	case <-r.Context().Done():
 		return nil, done, errBusy
 	}
-	done = func() { <-slots }
-	b, err = readBody(w, r)
-	return b, done, err
+	if slots == s.large {
+		b, err = readBody(w, r)
+	}
+	return b, func() { <-slots }, err
 }
 
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {

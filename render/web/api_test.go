@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +14,8 @@ import (
 	"beckon/event"
 	"beckon/render"
 	"beckon/state"
+
+	"github.com/gofrs/flock"
 )
 
 // What a page asks for again and has not changed is not sent again.
@@ -232,5 +236,47 @@ func TestStats(t *testing.T) {
 	}
 	if r := serve(t, Options{}).get("/api/stats"); r.status != http.StatusNotFound {
 		t.Errorf("not given: %d", r.status)
+	}
+}
+
+// An event whose session somebody holds is not lost, and its sender is told
+// that it was not folded yet (CASES part II 1.3, without the retry).
+func TestBusySession(t *testing.T) {
+	x := serve(t, Options{})
+	x.post("/hook/session-start", `{"session_id":"s"}`)
+	lock := flock.New(filepath.Join(x.st.Dir, "locks", "s.lock"))
+	if err := lock.Lock(); err != nil {
+		t.Fatal(err)
+	}
+	r := x.do("POST", "/hook/user-prompt-submit", `{"session_id":"s","prompt":"later"}`)
+	if err := lock.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if r.status != http.StatusAccepted {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+	x.until("it is folded", func() bool { return strings.Contains(x.get("/api/sessions/s").body, `"title":"later"`) })
+}
+
+// A body that comes slowly keeps no other waiting.
+func TestSlowBodies(t *testing.T) {
+	x := serve(t, Options{})
+	for range 2 * maxSmall {
+		c, err := net.Dial("tcp", strings.TrimPrefix(x.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		fmt.Fprintf(c, "POST /hook HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
+	}
+	start := time.Now()
+	x.post("/hook/session-start", `{"session_id":"s"}`)
+	if took := time.Since(start); took > 10*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	for _, c := range []int{len(x.s.small), len(x.s.large)} {
+		if c != 0 {
+			t.Errorf("%d places are taken", c)
+		}
 	}
 }

@@ -12,7 +12,6 @@ import (
 
 // Timing of event streams.
 const (
-	heartbeat  = 15 * time.Second
 	writeWait  = 10 * time.Second // a client that takes nothing for so long is let go
 	retryAfter = "5"              // seconds, for those who come when it is full
 	retryFirst = 1000             // ms until a client tries again, as it is told
@@ -81,7 +80,7 @@ func (c *client) run(last string) {
 	if !c.begin(last) {
 		return
 	}
-	beat := time.NewTicker(heartbeat)
+	beat := time.NewTicker(c.s.o.Timing.Beat)
 	defer beat.Stop()
 	for {
 		frames, newest, wake, ok := c.s.hub.since(c.at, c.f)

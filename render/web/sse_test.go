@@ -203,3 +203,19 @@ func TestActionsOfOthersShow(t *testing.T) {
 		t.Errorf("%d %s", r.status, r.body)
 	}
 }
+
+func TestHeartbeat(t *testing.T) {
+	s := serve(t, Options{Timing: Timing{Beat: 10 * time.Millisecond}}).stream("/events")
+	s.await("snapshot", nil)
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		s.mu.Lock()
+		beats := s.beats
+		s.mu.Unlock()
+		if beats > 2 {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%d heartbeats in 10 s", beats)
+		}
+	}
+}

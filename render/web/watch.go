@@ -20,6 +20,7 @@ type Timing struct {
 	Hooks   time.Duration // of transcripts, while hooks are active: 60 s
 	Silent  time.Duration // of transcripts, when hooks are silent: 2 s
 	Silence time.Duration // without an event for so long, hooks are silent: 300 s
+	Beat    time.Duration // a comment on an event stream that has nothing to tell: 15 s
 }
 
 func (t Timing) orDefault() Timing {
@@ -33,6 +34,7 @@ func (t Timing) orDefault() Timing {
 	def(&t.Hooks, 60*time.Second)
 	def(&t.Silent, 2*time.Second)
 	def(&t.Silence, 300*time.Second)
+	def(&t.Beat, 15*time.Second)
 	return t
 }
 
@@ -167,9 +169,8 @@ func (b *board) watch(ctx context.Context, work *sync.WaitGroup) *watcher {
 	return w
 }
 
-// watching reports whether changes of session files are told. Before there is a
-// sessions directory, that it appears is.
-func (w *watcher) watching() bool { return w.w != nil && len(w.on) > 0 }
+// watching reports whether changes of session files are told.
+func (w *watcher) watching() bool { return w.w != nil && w.on[w.dirs[0]] }
 
 // retry watches the directories that were not there before, or were removed.
 func (w *watcher) retry() bool {

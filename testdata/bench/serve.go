@@ -129,6 +129,32 @@ func (x *site) listen(ctx context.Context, each func(name, data []byte)) error {
 	return nil
 }
 
+// count opens an event stream and counts its turns.
+func (x *site) count(ctx context.Context, n *atomic.Int64) error {
+	c, err := net.Dial("tcp", strings.TrimPrefix(x.url, "http://"))
+	if err != nil {
+		return err
+	}
+	context.AfterFunc(ctx, func() { _ = c.Close() })
+	if _, err := fmt.Fprint(c, "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+		return err
+	}
+	go func() {
+		mark := []byte("event: turn_created\n")
+		buf, kept := make([]byte, 16<<10), 0
+		for {
+			got, err := c.Read(buf[kept:])
+			if err != nil {
+				return
+			}
+			text := buf[:kept+got]
+			n.Add(int64(bytes.Count(text, mark)))
+			kept = copy(buf, text[max(0, len(text)-len(mark)+1):]) // a mark may be half read
+		}
+	}()
+	return nil
+}
+
 // serveLatency runs whole hooks, one after the other, and times until a client
 // hears of each.
 func serveLatency(dir, beckon, hook string, args []string, n int, w io.Writer) error {
@@ -184,10 +210,16 @@ func serveLoad(dir, beckon string, l load, w io.Writer) error {
 	counts := make([]atomic.Int64, l.clients)
 	late := delays{}
 	for i := range counts {
+		if i%50 != 0 { // most only count, so that the streams' reader does not take the machine
+			if err := x.count(ctx, &counts[i]); err != nil {
+				return err
+			}
+			continue
+		}
 		if err := x.listen(ctx, func(name, data []byte) {
 			if string(name) == "turn_created" {
 				counts[i].Add(1)
-				late.add(i, data)
+				late.add(data)
 			}
 		}); err != nil {
 			return err
@@ -210,6 +242,7 @@ func serveLoad(dir, beckon string, l load, w io.Writer) error {
 	}
 	fmt.Fprintf(w, "\n%d event streams, %d turns in %v (%.0f/s), one stream stalled\n", l.clients, sent, l.span, float64(sent)/l.span.Seconds())
 	fmt.Fprintf(w, "  heard by each stream: %d to %d\n  from just before a turn is folded to a stream, in ms: p50 %.0f  p99 %.0f\n", least, most, ms(late.at(0.5)), ms(late.at(0.99)))
+	fmt.Fprintf(w, "  processor time of the server: %.0f%% of one\n", 100*cpu(x.cmd.Process.Pid).Seconds()/l.span.Seconds())
 	fmt.Fprintf(w, "  memory of the server: %s now, %s at most\n", memory(x.cmd.Process.Pid, "VmRSS"), memory(x.cmd.Process.Pid, "VmHWM"))
 	return nil
 }
@@ -239,10 +272,7 @@ type delays struct {
 	took []time.Duration
 }
 
-func (d *delays) add(stream int, data []byte) {
-	if stream%50 != 0 {
-		return
-	}
+func (d *delays) add(data []byte) {
 	now := time.Now()
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -273,4 +303,17 @@ func memory(pid int, name string) string {
 		}
 	}
 	return "not known"
+}
+
+// cpu returns what a process has used of processors (Linux; else 0).
+func cpu(pid int) time.Duration {
+	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, rest, _ := strings.Cut(string(b), ") ")
+	fields := strings.Fields(rest)
+	if len(fields) < 13 {
+		return 0
+	}
+	user, _ := strconv.Atoi(fields[11])
+	system, _ := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * 10 * time.Millisecond // a tick is 10 ms
 }

@@ -1,0 +1,129 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"beckon/event"
+	"beckon/state"
+	"beckon/state/store"
+)
+
+// seen serves POST /api/sessions/{id}/seen (CASE 21).
+func (s *Server) seen(w http.ResponseWriter, r *http.Request) {
+	s.act(w, r, func(body) (state.Action, *fault) { return state.Action{Kind: state.ActSeen}, nil })
+}
+
+// body is what the actions may be told.
+type body struct {
+	Off   bool   `json:"off"`
+	Until string `json:"until"` // a duration ("2h") or a time (RFC 3339)
+}
+
+// backburner serves POST /api/sessions/{id}/backburner.
+func (s *Server) backburner(w http.ResponseWriter, r *http.Request) {
+	s.act(w, r, func(b body) (state.Action, *fault) {
+		if b.Off {
+			return state.Action{Kind: state.ActUnburner}, nil
+		}
+		until, fail := parseUntil(b.Until, time.Now())
+		return state.Action{Kind: state.ActBackburner, Until: until}, fail
+	})
+}
+
+func parseUntil(s string, now time.Time) (event.Millis, *fault) {
+	if s == "" {
+		return 0, nil
+	}
+	t, err := time.Parse(time.RFC3339, s)
+	if d, e := time.ParseDuration(s); e == nil {
+		t, err = now.Add(d), nil
+	}
+	if err != nil || !t.After(now) {
+		return 0, &fault{http.StatusBadRequest, "bad_until", fmt.Sprintf("until %q is no time to come", cut(s)), "a duration (2h30m) or a time (2030-01-02T15:04:05Z)"}
+	}
+	return event.Millis(t.UnixMilli()), nil
+}
+
+// act folds what the user did to a session and answers its row.
+func (s *Server) act(w http.ResponseWriter, r *http.Request, action func(body) (state.Action, *fault)) {
+	b, fail := s.actionBody(w, r)
+	if fail != nil {
+		writeError(w, fail)
+		return
+	}
+	a, fail := action(b)
+	if fail != nil {
+		writeError(w, fail)
+		return
+	}
+	v, ok := s.named(w, r)
+	if !ok {
+		return
+	}
+	if v.Session.Seq == 0 {
+		writeError(w, &fault{http.StatusConflict, "no_hooks", "no hook of this session was heard yet, so nothing can be noted of it", "its next event makes it known"})
+		return
+	}
+	now := event.Millis(time.Now().UnixMilli())
+	key := store.KeyOf(v.Session.ID)
+	_, err := s.o.Store.Fold(key, store.Update{Change: state.Change{At: now, Action: &a}})
+	s.board.todo.touch(key)
+	if err != nil {
+		s.internal(w, err)
+		return
+	}
+	s.session(w, r)
+}
+
+// actionBody reads a body that may be absent.
+func (s *Server) actionBody(w http.ResponseWriter, r *http.Request) (b body, fail *fault) {
+	if r.ContentLength == 0 {
+		return b, nil
+	}
+	data, done, err := s.body(w, r)
+	defer done()
+	if err != nil {
+		return b, &fault{statusOf(err), "bad_body", err.Error(), ""}
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&b); err != nil {
+		return b, &fault{http.StatusBadRequest, "bad_body", "the body is not what this path takes", `for example {"until": "2h"}`}
+	}
+	return b, nil
+}
+
+// jumpTime is how long a jump may take.
+const jumpTime = 10 * time.Second
+
+// jump serves POST /api/sessions/{id}/jump.
+func (s *Server) jump(w http.ResponseWriter, r *http.Request) {
+	v, ok := s.named(w, r)
+	if !ok {
+		return
+	}
+	if s.o.Jump == nil {
+		writeError(w, &fault{http.StatusNotImplemented, "no_jump", "this server cannot jump", ""})
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), jumpTime)
+	defer cancel()
+	if err := s.o.Jump(ctx, v); err != nil {
+		f := &fault{http.StatusConflict, "cannot_jump", err.Error(), ""}
+		if h, ok := errors.AsType[interface {
+			error
+			Hint() string
+		}](err); ok {
+			f.hint = h.Hint()
+		}
+		writeError(w, f)
+		return
+	}
+	writeJSON(w, http.StatusOK, okAnswer{Status: "ok"})
+}

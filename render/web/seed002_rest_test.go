@@ -1,0 +1,171 @@
+package web
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"beckon/event"
+	"beckon/state"
+)
+
+// quick is a schedule that a test can wait for: 60 s, 2 s and 300 s become 2 s,
+// 20 ms and 500 ms.
+var quick = Timing{Recheck: 5 * time.Millisecond, Hooks: 2 * time.Second, Silent: 20 * time.Millisecond, Silence: 500 * time.Millisecond}
+
+func (x *site) mode(mode string, interval string) func() bool {
+	return func() bool {
+		r := x.get("/hook/status")
+		return r.field(x.t, "mode") == mode && r.field(x.t, "polling_interval") == interval
+	}
+}
+
+func scenarioActive(t *testing.T) {
+	x := serve(t, Options{})
+	x.post("/hook/session-start", `{"session_id":"s"}`)
+	x.until("the interval is 60 s", x.mode(modeHooks, "60"))
+	// No more than the first sweep comes while hooks are active.
+	y := serve(t, Options{Timing: quick})
+	y.fold(prompt("s", "one"))
+	y.until("hooks are active", y.mode(modeHooks, "2"))
+	before := y.s.board.sweep.runs.Load()
+	for range 20 {
+		time.Sleep(10 * time.Millisecond)
+		y.fold(event.Event{Kind: event.Notification, SessionID: "s"})
+	}
+	if got := y.s.board.sweep.runs.Load() - before; got > 1 {
+		t.Errorf("%d sweeps in 200 ms, while the interval is 2 s", got)
+	}
+}
+
+func scenarioSilent(t *testing.T) {
+	x := serve(t, Options{})
+	x.fold(event.Event{Kind: event.SessionStart, SessionID: "s", At: event.Millis(time.Now().Add(-301 * time.Second).UnixMilli())})
+	x.until("the old event is known", func() bool { return x.get("/hook/status").field(t, "last_event_ago") == "5m ago" })
+	if !x.mode(modePolling, "2")() {
+		t.Errorf("after 301 s: %s", x.get("/hook/status").body)
+	}
+	y := serve(t, Options{Timing: quick})
+	y.fold(prompt("s", "one"))
+	y.until("hooks are active", y.mode(modeHooks, "2"))
+	y.until("they are silent", y.mode(modePolling, "0.02"))
+	before := y.s.board.sweep.runs.Load()
+	y.until("sweeps follow each other", func() bool { return y.s.board.sweep.runs.Load() > before+3 })
+}
+
+func scenarioResume(t *testing.T) {
+	y := serve(t, Options{Timing: quick})
+	y.until("nothing was heard", y.mode(modePolling, "0.02"))
+	y.fold(prompt("s", "one"))
+	y.until("hooks resume", y.mode(modeHooks, "2"))
+}
+
+func scenarioScript(t *testing.T) {
+	x := serve(t, Options{})
+	s := x.stream("/events")
+	x.hook(`{"hook_event_name":"UserPromptSubmit","session_id":"s","cwd":"/tmp","prompt":"hello"}`) // fails unless it exits with 0
+	s.await("session_created", sessionIs("s"))
+}
+
+func scenarioUnavailable(t *testing.T) {
+	x := &site{t: t, home: t.TempDir()}
+	x.st = storeIn(x.home)
+	start := time.Now()
+	x.hook(`{"hook_event_name":"UserPromptSubmit","session_id":"s","cwd":"/tmp","prompt":"hello"}`)
+	if took := time.Since(start); took > 2*time.Second {
+		t.Errorf("the hook took %v", took)
+	}
+	// The application starts, and has it.
+	y := serve(t, Options{Store: x.st})
+	if y.row("s").State != state.Working {
+		t.Errorf("row %+v", y.row("s"))
+	}
+}
+
+func scenarioTmuxForwarded(t *testing.T) {
+	x := serve(t, Options{})
+	x.hook(`{"hook_event_name":"SessionStart","session_id":"s","cwd":"/tmp"}`, "TMUX=/tmp/tmux-0/default,1,0", "TMUX_PANE=%5", "BECKON_TMUX_SESSION=work")
+	if row := x.row("s"); row.Tmux == nil || row.Tmux.Session != "work" {
+		t.Errorf("%+v", row.Tmux)
+	}
+}
+
+func scenarioTmuxAbsent(t *testing.T) {
+	x := serve(t, Options{})
+	x.hook(`{"hook_event_name":"SessionStart","session_id":"s","cwd":"/tmp"}`, "TMUX=/tmp/tmux-0/default,1,0", "TMUX_PANE=%5")
+	body := x.get("/api/sessions/s").body
+	if !strings.Contains(body, `"pane":"%5"`) || strings.Contains(body, `"session":`) {
+		t.Errorf("row %s", body)
+	}
+}
+
+func scenarioInstall(t *testing.T) {
+	home := t.TempDir()
+	bin := filepath.Join(home, "bin") // a stable place: the build's own is temporary
+	if err := os.MkdirAll(bin, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"beckon", "beckon-hook"} {
+		b, err := os.ReadFile(builtProgram(t, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(bin, name), b, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command(filepath.Join(bin, "beckon"), "install")
+	cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + filepath.Join(home, "tmp")}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("install: %v\n%s", err, out)
+	}
+	b, err := os.ReadFile(filepath.Join(home, ".claude", "settings.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var settings struct {
+		Hooks map[string][]struct {
+			Hooks []struct{ Command string }
+		}
+	}
+	if err := json.Unmarshal(b, &settings); err != nil || len(settings.Hooks) < 8 {
+		t.Fatalf("settings %s: %v", b, err)
+	}
+	for name, groups := range settings.Hooks {
+		program := groups[0].Hooks[0].Command
+		info, err := os.Stat(program)
+		if !filepath.IsAbs(program) || err != nil || info.Mode()&0o100 == 0 {
+			t.Errorf("%s runs %q: %v", name, program, err)
+		}
+	}
+}
+
+// What the page's status panel is made of.
+func scenarioStatusDisplay(t *testing.T) {
+	x := serve(t, Options{})
+	x.hook(`{"hook_event_name":"SessionStart","session_id":"s","cwd":"/tmp"}`)
+	x.until("the event was measured", func() bool { return x.get("/hook/status").field(t, "latency") != "<nil>" })
+	for name, want := range map[string]string{"enabled": "true", "mode": modeHooks, "last_event_type": "SessionStart", "watching": "fsnotify"} {
+		if got := x.get("/hook/status").field(t, name); got != want {
+			t.Errorf("%s is %s, want %s", name, got, want)
+		}
+	}
+}
+
+// What the page counts its "last active X ago" from, and that it is told.
+func scenarioLastActive(t *testing.T) {
+	x := serve(t, Options{})
+	s := x.stream("/events")
+	x.post("/hook/session-start", `{"session_id":"s"}`)
+	s.await("session_created", sessionIs("s"))
+	var before time.Time
+	x.until("it is shown", func() bool { l := s.list(); return len(l) == 1 && !l[0].UpdatedAt.IsZero() })
+	before = s.list()[0].UpdatedAt
+	time.Sleep(2 * time.Millisecond)
+	x.post("/hook/notification", `{"session_id":"s"}`)
+	x.until("the page has a later time", func() bool { return s.list()[0].UpdatedAt.After(before) })
+}
