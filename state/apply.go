@@ -424,6 +424,10 @@ func (f *fold) act(a *Action) {
 		s.Backburner.Off = max(s.Backburner.Off, f.at)
 	case ActRemove:
 		s.Removed = max(s.Removed, f.at)
+	case ActDecided:
+		if a.Decided != nil {
+			f.decided(a.Decided)
+		}
 	}
 }
 

@@ -247,5 +247,21 @@ func (a *Action) Fields() []jsonenc.Field {
 	return []jsonenc.Field{
 		{Key: "kind", Ptr: (*string)(&a.Kind)},
 		{Key: "until", Ptr: (*int64)(&a.Until)},
+		{Key: "decided", Ptr: jsonenc.Pointer(&a.Decided)},
+	}
+}
+
+// Fields is the table of a Decided's members.
+func (d *Decided) Fields() []jsonenc.Field {
+	return []jsonenc.Field{
+		{Key: "event", Ptr: (*string)(&d.Event)},
+		{Key: "of", Ptr: (*int64)(&d.Of)},
+		{Key: "word", Ptr: &d.Word},
+		{Key: "agent_id", Ptr: &d.AgentID},
+		{Key: "id", Ptr: &d.UseID},
+		{Key: "tool", Ptr: &d.Tool},
+		{Key: "hash", Ptr: &d.Hash},
+		{Key: "new", Ptr: &d.NewHash},
+		{Key: "summary", Ptr: &d.Summary},
 	}
 }

@@ -291,13 +291,39 @@ const (
 	ActBackburner ActionKind = "backburner"
 	ActUnburner   ActionKind = "unburner"
 	ActRemove     ActionKind = "remove"
+	ActDecided    ActionKind = "decided" // the user's policy answered an event
 )
 
 // Action is something the user did to the session through beckon.
 type Action struct {
-	Kind  ActionKind   `json:"kind,omitempty"`
-	Until event.Millis `json:"until,omitempty"` // backburner: when it ends by itself
+	Kind    ActionKind   `json:"kind,omitempty"`
+	Until   event.Millis `json:"until,omitempty"`   // backburner: when it ends by itself
+	Decided *Decided     `json:"decided,omitempty"` // decided: what, and about which event
 }
+
+// Decided is what a policy answered an event. The client raises nothing more
+// for a call that a hook denied, a prompt that it blocked, or a stop that it
+// did not allow, so the answer itself is the fact.
+type Decided struct {
+	Event   event.Kind   `json:"event,omitempty"`
+	Of      event.Millis `json:"of,omitempty"`   // when the event was
+	Word    string       `json:"word,omitempty"` // one of the Word... constants
+	AgentID string       `json:"agent_id,omitempty"`
+	UseID   string       `json:"id,omitempty"` // tool_use_id, form's id or task_id
+	Tool    string       `json:"tool,omitempty"`
+	Hash    string       `json:"hash,omitempty"`    // of the input that the event had
+	NewHash string       `json:"new,omitempty"`     // rewritten: of the one that was made of it
+	Summary string       `json:"summary,omitempty"` // rewritten: the call as it is now
+}
+
+// What a policy can answer, as far as it is a fact of the session.
+const (
+	WordRefused   = "refused"   // it does not happen
+	WordAllowed   = "allowed"   // the user is not asked
+	WordRewritten = "rewritten" // the call runs with another input
+	WordHalted    = "halted"    // the agent stops working
+	WordGoesOn    = "goes on"   // the agent does not stop
+)
 
 // Main returns the main conversation; the zero Actor before its first event.
 func (s *Session) Main() Actor {

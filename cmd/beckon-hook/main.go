@@ -9,5 +9,5 @@ import (
 )
 
 func main() {
-	os.Exit(hook.Main(os.Args[1:], os.Stdin, os.Stdout, os.Getenv))
+	os.Exit(hook.Start(os.Args[1:], os.Stdin, os.Stdout, os.Getenv))
 }

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"beckon/cmd/internal/hook"
+	"beckon/cmd/internal/answer"
 	"beckon/event"
 	"beckon/state"
 	"beckon/state/evidence"
@@ -20,7 +20,8 @@ import (
 	"golang.org/x/term"
 )
 
-// Exit codes of every command but hook, which always exits 0.
+// Exit codes of every command but hook, which exits 0 unless a policy has no
+// other way to refuse.
 const (
 	exitOK       = 0
 	exitError    = 1 // something went wrong, or doctor found a fault
@@ -69,7 +70,7 @@ type app struct {
 // run is the whole program but for the exit.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) int {
 	if len(args) > 0 && args[0] == "hook" && !wantsHelp(args) {
-		return hook.Main(args[1:], stdin, stdout, getenv) // before kong is paid for, and never an error
+		return answer.Main(args[1:], stdin, stdout, stderr, getenv) // before kong is paid for
 	}
 	if pane, ok := seenPane(args); ok {
 		return runSeenPane(pane, getenv) // a tmux focus hook: as often as the user moves

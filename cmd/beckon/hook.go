@@ -1,6 +1,6 @@
 package main
 
-import "beckon/cmd/internal/hook"
+import "beckon/cmd/internal/answer"
 
 // hookCmd is here for its help; run handles the command before kong.
 type hookCmd struct {
@@ -10,6 +10,6 @@ type hookCmd struct {
 }
 
 func (c *hookCmd) Run(a *app) error {
-	hook.Main([]string{c.Event, "--agent", c.Agent, "--via", c.Via}, a.stdin, a.stdout, a.getenv)
+	answer.Main([]string{c.Event, "--agent", c.Agent, "--via", c.Via}, a.stdin, a.stdout, a.stderr, a.getenv)
 	return nil
 }

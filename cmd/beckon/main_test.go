@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "write what the scripts' cmp commands fi
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"beckon":      func() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)) },
-		"beckon-hook": func() { os.Exit(hook.Main(os.Args[1:], os.Stdin, os.Stdout, os.Getenv)) },
+		"beckon-hook": func() { os.Exit(hook.Start(os.Args[1:], os.Stdin, os.Stdout, os.Getenv)) },
 	})
 }
 

@@ -81,7 +81,13 @@ func run(st *store.Store, a Args, stdin io.Reader, getenv func(string) string, s
 	if err != nil {
 		return "", err
 	}
-	st.Texts = Texts(getenv)
+	return Fold(st, a, &e, getenv, start)
+}
+
+// Fold folds the event that a hook read into its session, and returns the
+// terminal sequence that the client is to emit, if any. The event gets what
+// the payload does not tell: its time, its way here, a missing session id.
+func Fold(st *store.Store, a Args, e *event.Event, getenv func(string) string, start time.Time) (sequence string, err error) {
 	e.At, e.Via = event.Millis(start.UnixMilli()), a.Via
 	if e.SessionID == "" {
 		e.SessionID = getenv("CLAUDE_CODE_SESSION_ID")
@@ -92,10 +98,11 @@ func run(st *store.Store, a Args, stdin io.Reader, getenv func(string) string, s
 	if e.Kind == event.Stop {
 		e.Meter = st.Meter(store.KeyOf(e.SessionID))
 	}
+	st.Texts = Texts(getenv)
 	res, err := st.Fold(store.KeyOf(e.SessionID), store.Update{
-		Change:  state.Change{At: e.At, Event: &e},
+		Change:  state.Change{At: e.At, Event: e},
 		Elapsed: func() int64 { return time.Since(start).Microseconds() },
-		Origin:  func() *event.Origin { return origin(&e, getenv) },
+		Origin:  func() *event.Origin { return origin(e, getenv) },
 		Alive:   evidence.Presence,
 	})
 	if errors.Is(err, store.ErrBusy) {
@@ -105,7 +112,7 @@ func run(st *store.Store, a Args, stdin io.Reader, getenv func(string) string, s
 		return "", err
 	}
 	t := teller{st: st, getenv: getenv, now: start, start: func(args []string) error { return startBeckon(st.Dir, args) }}
-	return t.tell(res, &e), nil
+	return t.tell(res, e), nil
 }
 
 // origin reads where the event comes from, with the project's id.

@@ -1,0 +1,186 @@
+// Package answer is what `beckon hook` does: it folds the event as beckon-hook
+// does, and where there is a policy it puts the event to it, gives the client
+// the answer, and folds what was decided: the client raises no event for a
+// call that a hook denied.
+//
+// Its promise is the hook's own (DESIGN.md section 6) with another deadline:
+// nothing on stdout but the answer, exit code 0 unless the event has no other
+// way to be refused, and whatever goes wrong is silence, not an error.
+package answer
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"beckon/cmd/internal/hook"
+	"beckon/event"
+	"beckon/event/policy"
+	"beckon/state"
+	"beckon/state/evidence"
+	"beckon/state/store"
+)
+
+const (
+	// stdinWait is how long the payload may take to come (row B10).
+	stdinWait = 2 * time.Second
+	// overtime is what folding may add to a policy's deadline before the
+	// process ends itself. The installed entry gives it 60 s.
+	overtime = 4 * time.Second
+	// tellAgain is how soon a session's user is told the same again.
+	tellAgain = 10 * time.Minute
+)
+
+// Main is `beckon hook`.
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) int {
+	a := hook.ParseArgs(args)
+	if a.Agent != "" && a.Agent != "claude-code" || !hook.Policied(getenv) {
+		return hook.Main(args, stdin, stdout, getenv)
+	}
+	start := time.Now()
+	watchdog := time.AfterFunc(stdinWait, func() { os.Exit(0) })
+	defer watchdog.Stop()
+	dir, err := store.Dir(getenv)
+	if err != nil {
+		return 0
+	}
+	f := firing{args: a, getenv: getenv, start: start, st: store.Open(dir)}
+	if err := f.read(stdin); err != nil {
+		f.st.Log(err)
+		return 0
+	}
+	watchdog.Reset(policy.DeadlineOf(f.e.Kind) + overtime)
+	return f.answer(stdout, stderr)
+}
+
+// Policy returns the policy's part of a state directory.
+func Policy(stateDir string) policy.Dir { return policy.Dir(filepath.Join(stateDir, "policy")) }
+
+// Sources returns where the policies of this environment are.
+func Sources(getenv func(string) string, stateDir string) policy.Sources {
+	global, project := hook.PolicyFiles(getenv)
+	home := getenv("HOME")
+	if home == "" {
+		home = getenv("USERPROFILE")
+	}
+	return policy.Sources{Global: global, Project: project, State: Policy(stateDir), Home: home, Now: time.Now()}
+}
+
+// firing is one hook under way.
+type firing struct {
+	args    hook.Args
+	getenv  func(string) string
+	start   time.Time
+	st      *store.Store
+	payload []byte
+	e       event.Event
+}
+
+func (f *firing) read(stdin io.Reader) (err error) {
+	if f.payload, err = io.ReadAll(stdin); err != nil {
+		return fmt.Errorf("reading payload: %w", err)
+	}
+	f.e, err = event.Parse(f.args.Agent, f.args.Event, f.payload)
+	return err
+}
+
+// answer folds, asks, answers, and folds what was decided. The first fold runs
+// beside the policy: neither waits for the other.
+func (f *firing) answer(stdout, stderr io.Writer) int {
+	e := f.e // the fold's own: it redacts and completes it
+	folded := make(chan error, 1)
+	go func() { _, err := hook.Fold(f.st, f.args, &e, f.getenv, f.start); folded <- err }()
+	p, result := f.ask()
+	_, err := stdout.Write(result.Answer.Stdout)
+	_, errStderr := stderr.Write(result.Answer.Stderr)
+	f.log(err)
+	f.log(errStderr)
+	if err := <-folded; !errors.Is(err, store.ErrBusy) {
+		f.log(err)
+	}
+	f.after(p, result)
+	return result.Answer.ExitCode
+}
+
+func (f *firing) log(err error) {
+	if err != nil {
+		f.st.Log(err)
+	}
+}
+
+// ask puts the event to what is in force.
+func (f *firing) ask() (policy.Event, policy.Result) {
+	sources := Sources(f.getenv, f.st.Dir)
+	loaded := policy.Load(sources)
+	ev := policy.Event{Kind: f.e.Kind, Payload: f.payload, At: f.start, ID: f.id(), Version: f.version(),
+		ProjectDir: f.getenv("CLAUDE_PROJECT_DIR"), StopBlocks: sources.State.StopBlocks(&f.e)}
+	switch {
+	case f.getenv(policy.Marker) != "":
+		ev.RulesOnly, ev.Why = true, "inside a handler"
+	case runs(loaded.Hooks, f.e.Kind) && !sources.State.Claim(&f.e, f.payload, f.args.Via, f.start):
+		ev.RulesOnly, ev.Why = true, "another copy of this firing runs it"
+	}
+	ev.Warn = func(warnings []string) []string {
+		return sources.State.Due(f.e.SessionID, append(loaded.Notices(), warnings...), tellAgain, f.start)
+	}
+	policy.Prepare(loaded.Hooks, f.e.Kind, os.Environ())
+	return ev, policy.NewEngine(loaded.Hooks).Trigger(context.Background(), ev)
+}
+
+// runs reports whether an event of that kind may start something.
+func runs(hooks []*policy.Hook, k event.Kind) bool {
+	for _, h := range hooks {
+		if h.Event == k && h.Runs() && h.Enabled {
+			return true
+		}
+	}
+	return false
+}
+
+// id names the firing. Two firings never share one: pid and time are in it.
+func (f *firing) id() string {
+	h := sha256.New()
+	h.Write(f.payload)
+	h.Write(strconv.AppendInt(strconv.AppendInt(nil, f.start.UnixNano(), 10), int64(os.Getpid()), 10))
+	return "evt_" + hex.EncodeToString(h.Sum(nil))[:24]
+}
+
+// version is the client's own, from its registry: the record of the process
+// that started this one.
+func (f *firing) version() string {
+	dir := evidence.RegistryDir(f.getenv)
+	for _, pid := range []string{f.getenv("CLAUDE_PID"), strconv.Itoa(os.Getppid())} {
+		if n, err := strconv.Atoi(pid); err != nil || n <= 0 || dir == "" {
+			continue
+		}
+		if r, err := evidence.ReadRegistryFile(filepath.Join(dir, pid+".json")); err == nil && r.Version != "" {
+			return r.Version
+		}
+	}
+	return ""
+}
+
+// after keeps what was decided: the trace, the count of kept stops, the
+// session's facts. The client has its answer by then.
+func (f *firing) after(ev policy.Event, r policy.Result) {
+	dir := Policy(f.st.Dir)
+	if len(r.Results) > 0 || len(r.Warnings) > 0 {
+		f.log(dir.Trace(policy.EntryOf(ev, r)))
+	}
+	if (f.e.Kind == event.Stop || f.e.Kind == event.SubagentStop) && !r.Allowed {
+		f.log(dir.StopBlocked(&f.e, ev.StopBlocks))
+	}
+	a := f.decided(r)
+	if a == nil || f.e.SessionID == "" {
+		return
+	}
+	_, err := f.st.Fold(store.KeyOf(f.e.SessionID), store.Update{Change: state.Change{At: event.Millis(time.Now().UnixMilli()), Action: a}})
+	f.log(err)
+}

@@ -1,0 +1,51 @@
+package answer
+
+import (
+	"beckon/event"
+	"beckon/event/policy"
+	"beckon/event/policy/handler"
+	"beckon/event/redact"
+	"beckon/state"
+)
+
+// decided is what the answer makes true of the session; nil when the client
+// will tell it itself, or nothing has changed.
+func (f *firing) decided(r policy.Result) *state.Action {
+	d := &state.Decided{Event: f.e.Kind, Of: event.Millis(f.start.UnixMilli()), AgentID: f.e.AgentID,
+		UseID: f.e.Tool.UseID, Tool: f.e.Tool.Name, Hash: f.e.Tool.Hash}
+	if f.e.TaskN.ID != "" {
+		d.UseID = f.e.TaskN.ID
+	}
+	switch {
+	case r.Halts():
+		d.Word = state.WordHalted
+	case r.GoesOn():
+		d.Word = state.WordGoesOn
+	case !r.Allowed:
+		d.Word = state.WordRefused
+	case f.e.Kind == event.PermissionRequest && r.Verdict.Decision == handler.Allow:
+		d.Word = state.WordAllowed
+	case f.e.Kind == event.PreToolUse && r.Verdict.Input != nil:
+		if !f.rewritten(d, r.Verdict.Input) {
+			return nil
+		}
+	default:
+		return nil
+	}
+	return &state.Action{Kind: state.ActDecided, Decided: d}
+}
+
+// rewritten reads the call as the client will speak of it from now on.
+func (f *firing) rewritten(d *state.Decided, input []byte) bool {
+	payload, err := policy.WithInput(f.payload, input)
+	if err != nil {
+		return false
+	}
+	e, err := event.Parse(f.args.Agent, f.args.Event, payload)
+	if err != nil {
+		return false
+	}
+	redact.Event(&e)
+	d.Word, d.NewHash, d.Summary = state.WordRewritten, e.Tool.Hash, e.Tool.Summary
+	return true
+}

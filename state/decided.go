@@ -1,0 +1,104 @@
+package state
+
+import (
+	"slices"
+
+	"beckon/event"
+)
+
+// decided folds what a policy answered an event: the client tells no hook what
+// became of it.
+func (f *fold) decided(d *Decided) {
+	a := f.known(d.AgentID)
+	if a == nil {
+		return
+	}
+	switch d.Word {
+	case WordRefused:
+		f.refused(a, d)
+	case WordAllowed:
+		if c := a.meant(d); c != nil && c.waiting() {
+			c.Answered = f.at
+		}
+	case WordRewritten:
+		a.rewritten(d)
+	case WordHalted:
+		f.endActor(a, f.at, EndHalt)
+	case WordGoesOn:
+		a.work(f.at)
+	}
+}
+
+// refused takes back what the event began.
+func (f *fold) refused(a *Actor, d *Decided) {
+	switch d.Event {
+	case event.PreToolUse, event.PermissionRequest, event.Elicitation:
+		f.dropCall(a, d)
+	case event.UserPromptSubmit:
+		f.unsaid(d)
+	case event.PreCompact:
+		f.endCompaction(f.at)
+	case event.TaskCreated:
+		f.s.Todos.Open = slices.DeleteFunc(f.s.Todos.Open, func(id string) bool { return id == d.UseID })
+	case event.TaskCompleted:
+		if t := &f.s.Todos; t.Done > 0 && len(t.Open) < maxTodos && !slices.Contains(t.Open, d.UseID) {
+			t.Open, t.Done = append(t.Open, d.UseID), t.Done-1
+		}
+	}
+}
+
+// dropCall closes a call that was refused: nothing waits, nothing runs.
+func (f *fold) dropCall(a *Actor, d *Decided) {
+	if c := a.meant(d); c != nil {
+		gone := *c
+		a.Calls = slices.DeleteFunc(a.Calls, func(c Call) bool { return c.At == gone.At && c.UseID == gone.UseID && c.Hash == gone.Hash })
+		f.bury(a.ID, gone, f.at)
+		return
+	}
+	// Its PreToolUse is still to come: it was spooled.
+	f.bury(a.ID, Call{UseID: d.UseID, Hash: d.Hash}, f.at)
+}
+
+// unsaid ends the turn that a blocked prompt opened. One that was typed while
+// a turn ran leaves it running.
+func (f *fold) unsaid(d *Decided) {
+	main := f.main()
+	if main.running() && main.Started >= d.Of && main.Active <= d.Of {
+		f.endActor(main, f.at, EndHalt)
+	}
+}
+
+// meant is the open call that d speaks of: the one with its id, else the
+// newest of that tool and input (CASE 2).
+func (a *Actor) meant(d *Decided) *Call {
+	if c := a.call(d.UseID); c != nil {
+		return c
+	}
+	var newest *Call
+	for i := range a.Calls {
+		c := &a.Calls[i]
+		form := d.Event == event.Elicitation && c.Kind == WaitForm
+		if c.Name == d.Tool && (c.Hash == d.Hash || form) && (newest == nil || c.At >= newest.At) {
+			newest = c
+		}
+	}
+	return newest
+}
+
+// rewritten gives the call the input it now has, so that the PermissionRequest
+// that speaks of that one finds it; if it came first, its wait is taken over.
+func (a *Actor) rewritten(d *Decided) {
+	c := a.meant(d)
+	if c == nil || d.NewHash == "" {
+		return
+	}
+	c.Hash, c.Summary = d.NewHash, d.Summary
+	i := slices.IndexFunc(a.Calls, func(w Call) bool {
+		return w.UseID == "" && w.Requested && w.Name == d.Tool && w.Hash == d.NewHash
+	})
+	if i >= 0 && !c.Requested {
+		w := a.Calls[i]
+		c.Requested, c.Kind, c.Asked, c.Answered, c.Ask = true, w.Kind, w.Asked, w.Answered, w.Ask
+		a.Calls = slices.Delete(a.Calls, i, i+1)
+	}
+}
