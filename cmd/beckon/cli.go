@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"beckon/cmd/internal/answer"
+	"beckon/cmd/internal/hook"
 	"beckon/event"
 	"beckon/state"
 	"beckon/state/evidence"

@@ -13,7 +13,6 @@ import (
 
 	"beckon/event/redact"
 	"beckon/render"
-	"beckon/render/jump"
 	"beckon/render/web"
 	"beckon/state"
 	"beckon/state/store"
@@ -46,8 +45,11 @@ func (c *serveCmd) Run(a *app) error {
 		Token: token, Hosts: c.Host, Closed: !c.Hooks, Unwatched: c.Poll,
 		Stats:  func(days int) (any, error) { return a.statsOf(days) },
 		Config: a.redactedConfig,
-		Jump:   a.jumpTo,
-		Log:    func(err error) { a.note([]store.Problem{{Err: err}}) },
+		Jump: func(ctx context.Context, v state.Seen) error {
+			_, err := a.jumpTo(ctx, render.Rows([]state.Seen{v}, true)[0])
+			return err
+		},
+		Log: func(err error) { a.note([]store.Problem{{Err: err}}) },
 	})
 	debug.SetGCPercent(50) // a thousand streams in less memory, for a little more work
 	fmt.Fprintf(a.stdout, "beckon serves on %s\n", url)
@@ -65,15 +67,6 @@ func (a *app) redactedConfig() (any, error) {
 		values[name] = v
 	}
 	return values, err
-}
-
-// jumpTo brings a session's pane to the front, and notes that it was looked at.
-func (a *app) jumpTo(ctx context.Context, v state.Seen) error {
-	row := render.Rows([]state.Seen{v}, true)[0]
-	if _, err := jump.New(a.getenv).To(ctx, &row); err != nil {
-		return hinted{err, adviceOf(err)}
-	}
-	return a.markSeen(v)
 }
 
 func (c *serveCmd) listen(token string) (l net.Listener, url string, err error) {

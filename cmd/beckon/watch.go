@@ -106,7 +106,7 @@ func (l *looker) options() tui.Options {
 	return tui.Options{
 		Look: l.look, Dirs: []string{a.st.SessionsDir(), filepath.Join(a.claudeDir(), "sessions")}, Output: a.stdout,
 		Recent:   a.recentTurns,
-		Jump:     a.jumpTo,
+		Jump:     func(r render.Row) (string, error) { return a.jumpTo(context.Background(), r) },
 		MarkSeen: func(r render.Row) error { return a.actOn(r, state.Action{Kind: state.ActSeen}) },
 		Remove:   func(r render.Row) error { return a.actOn(r, state.Action{Kind: state.ActRemove}) },
 		Backburner: func(r render.Row, until time.Time, off bool) error {
@@ -128,20 +128,15 @@ func (a *app) actOn(r render.Row, action state.Action) error {
 	if err != nil {
 		return err
 	}
-	if v.Session.Seq == 0 {
-		return fmt.Errorf("session %q: its hooks were not heard yet, so nothing can be noted of it", r.SessionID)
-	}
 	return a.act(v, action)
 }
 
-// jumpTo brings the pane of a row to the front and says what it did.
-func (a *app) jumpTo(r render.Row) (string, error) {
-	res, err := jump.New(a.getenv).To(context.Background(), &r)
+// jumpTo brings the pane of a row to the front, says what it did, and notes
+// that the session was looked at.
+func (a *app) jumpTo(ctx context.Context, r render.Row) (string, error) {
+	res, err := jump.New(a.getenv).To(ctx, &r)
 	if err != nil {
-		if advice := adviceOf(err); advice != "" {
-			err = fmt.Errorf("%w: %s", err, advice)
-		}
-		return "", err
+		return "", hinted{err, adviceOf(err)}
 	}
 	if r.Remote != nil || !r.Unseen {
 		return res.Did, nil

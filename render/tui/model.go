@@ -2,6 +2,7 @@ package tui
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -134,7 +135,7 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 	case doneMsg:
 		m.flash, m.bad = msg.text, msg.err != nil
 		if msg.err != nil {
-			m.flash = msg.err.Error()
+			m.flash = errorLine(msg.err)
 		}
 		m.pokeNow()
 	case ageMsg:
@@ -333,4 +334,13 @@ func (m *model) windowTitle() string {
 		return "beckon: " + plural(n, "session") + " " + strings.TrimSuffix("needs", map[bool]string{true: "s"}[n > 1]) + " you"
 	}
 	return "beckon"
+}
+
+// errorLine is an error with its advice, where it has some.
+func errorLine(err error) string {
+	var advised interface{ Hint() string }
+	if errors.As(err, &advised) && advised.Hint() != "" {
+		return err.Error() + ": " + advised.Hint()
+	}
+	return err.Error()
 }
