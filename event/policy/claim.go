@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"math/rand/v2"
@@ -10,6 +12,7 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/event/policy/handler"
 
 	"github.com/tidwall/gjson"
 )
@@ -25,31 +28,74 @@ const (
 	keepMarks = 24 * time.Hour
 )
 
-// Claim reports whether the caller is the first to see a firing. The client
-// runs the same program twice when settings and a plugin both name it (CONTRACT
-// 1.5). A firing with a tool_use_id is the same wherever it comes from; of the
-// others two identical ones may be two, so only a copy of another origin, via,
-// is the same.
+// Claim reports whether the caller is the first to see a firing, and names
+// the firing. The client runs the same program twice when settings and a
+// plugin both name it (CONTRACT 1.5). A firing with a tool_use_id is the same
+// wherever it comes from; of the others two identical ones may be two, so only
+// a copy of another origin, via, is the same.
 //
-// Who comes second applies rules all the same: an answer twice is one answer,
-// a command run twice is not.
-func (d Dir) Claim(e *event.Event, payload []byte, via string, now time.Time) bool {
+// Who comes second applies the rules, which costs nothing, and takes over what
+// the first one answered (Await): an answer twice is one answer, a command run
+// twice is not.
+func (d Dir) Claim(e *event.Event, payload []byte, via string, now time.Time) (name string, first bool) {
 	use := gjson.GetBytes(payload, "tool_use_id").String()
-	name := hash([]byte(strings.Join([]string{e.SessionID, e.Name, e.AgentID, use, hash(payload)}, "\x00")))[:32]
+	name = hash([]byte(strings.Join([]string{e.SessionID, e.Name, e.AgentID, use, hash(payload)}, "\x00")))[:32]
 	if use != "" {
 		via = ""
 	}
 	if d.mark(claimsDir, name, via, now) {
-		return true
+		return name, true
 	}
 	data, err := os.ReadFile(d.path(claimsDir, name))
 	info, statErr := os.Stat(d.path(claimsDir, name))
 	if err != nil || statErr != nil || now.Sub(info.ModTime()) > claimWindow {
 		_ = os.Remove(d.path(claimsDir, name))
+		_ = os.Remove(d.path(claimsDir, name+answered))
 		d.mark(claimsDir, name, via, now)
-		return true
+		return name, true
 	}
-	return use == "" && string(data) == via
+	return name, use == "" && string(data) == via
+}
+
+// answered is the ending of the file with what a claimed firing was answered.
+const answered = ".json"
+
+// claimed is what the first one decided, as far as it binds the second: a text
+// for the agent must not come twice.
+type claimed struct {
+	Decision handler.Decision `json:"decision,omitempty"`
+	Reason   string           `json:"reason,omitempty"`
+}
+
+// Settle tells the copies of a claimed firing what was decided.
+func (d Dir) Settle(name string, v Verdict) error {
+	c := claimed{v.Decision, v.Reason}
+	if rank(c.Decision) < rank(handler.Ask) {
+		c = claimed{}
+	}
+	b, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	return d.write(b, claimsDir, name+answered)
+}
+
+// Await returns what was decided about a firing that another process claimed;
+// an error when it does not say so before ctx ends: it was killed.
+func (d Dir) Await(ctx context.Context, name string) (handler.Outcome, error) {
+	const pause = 5 * time.Millisecond
+	for {
+		data, err := os.ReadFile(d.path(claimsDir, name+answered))
+		var c claimed
+		if err == nil && json.Unmarshal(data, &c) == nil {
+			return handler.Outcome{Decision: c.Decision, Reason: c.Reason}, nil
+		}
+		select {
+		case <-ctx.Done():
+			return handler.Outcome{}, errLate
+		case <-time.After(pause):
+		}
+	}
 }
 
 // mark makes a file that is not there yet, and reports whether it did. What

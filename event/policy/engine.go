@@ -109,6 +109,9 @@ type Event struct {
 	RulesOnly bool
 	// Why says why RulesOnly is set, for the trace.
 	Why string
+	// Others waits for what another copy of this firing decided; nil when there
+	// is none.
+	Others func(context.Context) (handler.Outcome, error)
 	// StopBlocks is how often in a row the agent has been kept from stopping.
 	StopBlocks int
 	// Warn is given what the user should be told of handlers that did not work,
@@ -163,6 +166,7 @@ func (e *Engine) Trigger(ctx context.Context, ev Event) Result {
 	defer cancel()
 	r := &run{ev: ev, ctx: ctx, hard: start.Add(limit), call: ev.call()}
 	r.all(matching(e.Hooks(), ev.Kind, r.call))
+	r.others()
 	res := r.merge()
 	res.Took = time.Since(start)
 	return res
@@ -228,6 +232,20 @@ func (r *run) all(hooks []*Hook) {
 		}
 	}
 	wait.Wait()
+}
+
+// others lets the other copy's decision count. If it never comes the hooks
+// that it should have run have said nothing: what fails closed refuses.
+func (r *run) others() {
+	if r.ev.Others == nil {
+		return
+	}
+	h := &Hook{ID: "other-copy", Type: TypeProgram, Level: Registered, Event: r.ev.Kind, Grant: true, StopBlocks: 1}
+	for _, res := range r.results {
+		h.FailClosed = h.FailClosed || res.Skipped == r.ev.Why && res.Hook.FailClosed
+	}
+	o, err := r.ev.Others(r.ctx)
+	r.results = append(r.results, HookResult{Hook: h, Outcome: o, Ran: true, Failed: err})
 }
 
 func (r *run) leftOut(h *Hook) string {

@@ -134,6 +134,9 @@ func (m *merging) decide(h *Hook, d handler.Decision, reason string) {
 // tagged is a reason with the hook that gave it.
 func tagged(h *Hook, reason string) string {
 	reason = strings.TrimSpace(reason)
+	if h.ID == "other-copy" {
+		return reason // it has its tag
+	}
 	if reason == "" {
 		reason = "refused without a reason"
 		if h.Grant {

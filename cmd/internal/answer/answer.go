@@ -23,6 +23,7 @@ import (
 	"beckon/cmd/internal/hook"
 	"beckon/event"
 	"beckon/event/policy"
+	"beckon/event/policy/handler"
 	"beckon/state"
 	"beckon/state/evidence"
 	"beckon/state/store"
@@ -81,6 +82,7 @@ type firing struct {
 	st      *store.Store
 	payload []byte
 	e       event.Event
+	claimed string // the claim that this process holds, if it does
 }
 
 func (f *firing) read(stdin io.Reader) (err error) {
@@ -124,14 +126,25 @@ func (f *firing) ask() (policy.Event, policy.Result) {
 	switch {
 	case f.getenv(policy.Marker) != "":
 		ev.RulesOnly, ev.Why = true, "inside a handler"
-	case runs(loaded.Hooks, f.e.Kind) && !sources.State.Claim(&f.e, f.payload, f.args.Via, f.start):
-		ev.RulesOnly, ev.Why = true, "another copy of this firing runs it"
+	case runs(loaded.Hooks, f.e.Kind):
+		f.claim(&ev, sources.State)
 	}
 	ev.Warn = func(warnings []string) []string {
 		return sources.State.Due(f.e.SessionID, append(loaded.Notices(), warnings...), tellAgain, f.start)
 	}
 	policy.Prepare(loaded.Hooks, f.e.Kind, os.Environ())
 	return ev, policy.NewEngine(loaded.Hooks).Trigger(context.Background(), ev)
+}
+
+// claim makes sure that what a firing starts is started once.
+func (f *firing) claim(ev *policy.Event, dir policy.Dir) {
+	name, first := dir.Claim(&f.e, f.payload, f.args.Via, f.start)
+	if first {
+		f.claimed = name
+		return
+	}
+	ev.RulesOnly, ev.Why = true, "another copy of this firing runs it"
+	ev.Others = func(ctx context.Context) (handler.Outcome, error) { return dir.Await(ctx, name) }
 }
 
 // runs reports whether an event of that kind may start something.
@@ -171,6 +184,9 @@ func (f *firing) version() string {
 // session's facts. The client has its answer by then.
 func (f *firing) after(ev policy.Event, r policy.Result) {
 	dir := Policy(f.st.Dir)
+	if f.claimed != "" {
+		f.log(dir.Settle(f.claimed, r.Verdict))
+	}
 	if len(r.Results) > 0 || len(r.Warnings) > 0 {
 		f.log(dir.Trace(policy.EntryOf(ev, r)))
 	}
