@@ -110,3 +110,6 @@ func isAssignment(word string) bool {
 		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 	}) < 0
 }
+
+// Own reports whether an entry of a settings file, as JSON, is beckon's.
+func Own(entry []byte) bool { return readHandler(entry).own() }

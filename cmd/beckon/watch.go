@@ -57,7 +57,7 @@ func (c *watchCmd) Run(a *app) error {
 	}
 	opt := look.options()
 	opt.Order, opt.Grouping, opt.Poll = queue.Mode, tui.Grouping(c.Group), c.Poll
-	if opt.Sources, err = a.sources(c.Host); err != nil {
+	if opt.Sources, err = a.otherHosts(c.Host); err != nil {
 		return err
 	}
 	if c.Once {
@@ -144,8 +144,8 @@ func (a *app) jumpTo(ctx context.Context, r render.Row) (string, error) {
 	return res.Did, a.actOn(r, state.Action{Kind: state.ActSeen})
 }
 
-// sources are the other hosts that specs name.
-func (a *app) sources(specs []string) ([]tui.Source, error) {
+// otherHosts are the other hosts that specs name.
+func (a *app) otherHosts(specs []string) ([]tui.Source, error) {
 	var all []tui.Source
 	for _, spec := range specs {
 		h, err := hosts.Open(a.st, spec)

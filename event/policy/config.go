@@ -134,6 +134,9 @@ func (h *Hook) key() string {
 	return hex.EncodeToString(sum[:])
 }
 
+// Same reports whether two hooks are identical (row C2).
+func (h *Hook) Same(other *Hook) bool { return h.key() == other.key() }
+
 // made is the id of a hook that was not given one.
 func (h *Hook) made() string { return string(h.Type) + "-" + h.key()[:8] }
 

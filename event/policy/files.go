@@ -26,6 +26,9 @@ const Name = "policy.json"
 // ProjectFile returns where a project has its policy.
 func ProjectFile(dir string) string { return filepath.Join(dir, ".beckon", Name) }
 
+// ProjectOf is the project whose policy file is at path.
+func ProjectOf(path string) string { return filepath.Dir(filepath.Dir(path)) }
+
 // Dir is the policy's own part of the state directory.
 type Dir string
 

@@ -36,6 +36,9 @@ func NewPermission(text, home string) (*Permission, error) {
 	return &p, nil
 }
 
+// Text is the rule as it was written.
+func (p *Permission) Text() string { return p.text }
+
 // Match reports whether c is a call that the rule speaks of. Where a command
 // cannot be judged the answer is yes: the handler runs and decides.
 func (p *Permission) Match(c handler.Call) bool {

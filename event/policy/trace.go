@@ -68,7 +68,7 @@ func EntryOf(ev Event, r Result) Entry {
 	get := func(name string) string { return gjson.GetBytes(ev.Payload, name).String() }
 	e := Entry{At: ev.At.UTC(), Event: string(ev.Kind), ID: ev.ID, Session: get("session_id"), Prompt: get("prompt_id"),
 		ToolUseID: get("tool_use_id"), AgentID: get("agent_id"), Tool: get("tool_name"),
-		Subject: kept(subjectOf(ev.Payload)), Decision: r.Verdict.Decision, Reason: kept(r.Verdict.Reason),
+		Subject: kept(SubjectOf(ev.Payload)), Decision: r.Verdict.Decision, Reason: kept(r.Verdict.Reason),
 		Rewritten: kept(string(r.Verdict.Input)), Us: r.Took.Microseconds(), Version: ev.Version,
 		ExitCode: r.Answer.ExitCode, Bytes: len(r.Answer.Stdout)}
 	for _, n := range append(r.Notes, r.Warnings...) {
@@ -98,8 +98,8 @@ func traced(r HookResult) TracedHook {
 	return t
 }
 
-// subjectOf is what an event is about, in a line.
-func subjectOf(payload []byte) string {
+// SubjectOf is what an event is about, in a line.
+func SubjectOf(payload []byte) string {
 	for _, path := range []string{"tool_input.command", "tool_input.file_path", "tool_input.notebook_path", "tool_input.url", "tool_input.path", "prompt", "message"} {
 		if v := gjson.GetBytes(payload, path); v.Type == gjson.String && v.Str != "" {
 			return v.Str

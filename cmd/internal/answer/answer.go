@@ -132,7 +132,7 @@ func (f *firing) ask() (policy.Event, policy.Result) {
 	ev.Warn = func(warnings []string) []string {
 		return sources.State.Due(f.e.SessionID, append(loaded.Notices(), warnings...), tellAgain, f.start)
 	}
-	policy.Prepare(loaded.Hooks, f.e.Kind, os.Environ())
+	policy.Prepare(loaded.Hooks, f.e.Kind, os.Environ(), sources.State.Answers())
 	return ev, policy.NewEngine(loaded.Hooks).Trigger(context.Background(), ev)
 }
 

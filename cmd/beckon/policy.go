@@ -1,0 +1,337 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"beckon/cmd/internal/answer"
+	"beckon/event"
+	"beckon/event/policy"
+)
+
+// policyCmd is `beckon policy`: what answers a hook, and how it got to that.
+type policyCmd struct {
+	Check   policyCheckCmd   `cmd:"" help:"Check the policy files: mistakes, and what is probably not meant."`
+	Explain policyExplainCmd `cmd:"" help:"Show which hooks are in force, in their order."`
+	Test    policyTestCmd    `cmd:"" help:"Put an event to the policy and show what each hook says and what the client would get."`
+	Trace   policyTraceCmd   `cmd:"" help:"Show what was decided lately, and by whom."`
+	Replay  policyReplayCmd  `cmd:"" help:"Put recorded events to the policy, or to two of them and show where they differ."`
+	Trust   policyTrustCmd   `cmd:"" help:"Put a project's policy in force as it is now."`
+	Enable  policyEnableCmd  `cmd:"" help:"Switch a hook on again."`
+	Disable policyDisableCmd `cmd:"" help:"Switch a hook off."`
+	Import  policyImportCmd  `cmd:"" help:"Show the hooks in the client's settings as a policy would run them."`
+	Schema  policySchemaCmd  `cmd:"" help:"Print the JSON Schema of a policy file."`
+}
+
+// sources are the policy files that hold in the working directory.
+func (a *app) sources() (policy.Sources, error) {
+	s := answer.Sources(a.getenv, a.st.Dir)
+	dir, err := os.Getwd()
+	if err != nil {
+		return s, err
+	}
+	s.Project = policy.ProjectFile(policyRoot(dir))
+	return s, nil
+}
+
+// policyRoot is the nearest directory that has a policy, else the project.
+func policyRoot(dir string) string {
+	for d := dir; ; d = filepath.Dir(d) {
+		if _, err := os.Stat(policy.ProjectFile(d)); err == nil {
+			return d
+		}
+		if d == filepath.Dir(d) {
+			return projectRoot(dir)
+		}
+	}
+}
+
+// clean is a text for a terminal: one line, nothing that moves the cursor.
+func clean(s string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+			return ' '
+		}
+		return r
+	}, s))
+}
+
+// problem prints one problem in the form that errors have.
+func (a *app) problem(p policy.Problem) {
+	kind := "error"
+	if p.Warning {
+		kind = "warning"
+	}
+	fmt.Fprintf(a.stdout, "%-7s %s\n", kind, clean(p.Error()))
+	if p.Advice != "" {
+		fmt.Fprintf(a.stdout, "        hint: %s\n", clean(p.Advice))
+	}
+}
+
+type policyCheckCmd struct {
+	File string `arg:"" optional:"" help:"A policy file (default: those that hold here)." type:"path"`
+}
+
+func (c *policyCheckCmd) Run(a *app) error {
+	s, err := a.sources()
+	if err != nil {
+		return err
+	}
+	if c.File != "" {
+		s.Global, s.Project = c.File, ""
+		if _, err := os.Stat(c.File); err != nil {
+			return fmt.Errorf("reading policy: %w", err)
+		}
+	}
+	bad, any := false, false
+	var configs []*policy.Config
+	for _, f := range []struct {
+		path  string
+		level policy.Level
+	}{{s.Project, policy.Project}, {s.Global, policy.Global}} {
+		config, err := decodeFile(f.path, f.level, s.Home)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		any = true
+		var problems policy.Problems
+		switch {
+		case errors.As(err, &problems):
+			for _, p := range problems {
+				a.problem(p)
+			}
+			bad = true
+		case err != nil:
+			return err
+		default:
+			fmt.Fprintf(a.stdout, "ok      %s: %d hooks\n", f.path, len(config.Hooks))
+			configs = append(configs, config)
+		}
+	}
+	if !any {
+		fmt.Fprintf(a.stdout, "no policy: neither %s nor %s is there\n", s.Project, s.Global)
+		return nil
+	}
+	hooks := policy.Merge(configs...)
+	for _, p := range append(policy.Check(hooks), a.twice(hooks, s)...) {
+		a.problem(p)
+	}
+	if bad {
+		return errSilent
+	}
+	if c.File == "" {
+		for _, n := range policy.Load(s).Notices() {
+			fmt.Fprintf(a.stdout, "note    %s\n", clean(n))
+		}
+	}
+	return nil
+}
+
+func decodeFile(path string, level policy.Level, home string) (*policy.Config, error) {
+	if path == "" {
+		return nil, os.ErrNotExist
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading policy: %w", err)
+	}
+	return policy.Decode(path, level, data, home)
+}
+
+type policyExplainCmd struct {
+	Event string `arg:"" optional:"" help:"Only the hooks of this event."`
+	JSON  bool   `name:"json" help:"Print JSON."`
+}
+
+// policyHook is one hook as explain prints it.
+type policyHook struct {
+	Name    string `json:"name"`
+	Event   string `json:"event"`
+	Matcher string `json:"matcher,omitempty"`
+	If      string `json:"if,omitempty"`
+	Type    string `json:"type"`
+	Does    string `json:"does"`
+	Fail    string `json:"fail"`
+	Timeout string `json:"timeout"`
+	Observe bool   `json:"observe,omitempty"`
+	Enabled bool   `json:"enabled"`
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+}
+
+func (c *policyExplainCmd) Run(a *app) error {
+	s, err := a.sources()
+	if err != nil {
+		return err
+	}
+	if c.Event != "" && event.ByName(c.Event) == event.Unknown {
+		return usageError{fmt.Errorf("no such event %q", c.Event)}
+	}
+	loaded := policy.Load(s)
+	list := []policyHook{}
+	for _, h := range loaded.Hooks {
+		if c.Event == "" || h.Event == event.ByName(c.Event) {
+			list = append(list, explain(h))
+		}
+	}
+	if c.JSON {
+		return writeJSON(a.stdout, list)
+	}
+	for _, f := range loaded.Files {
+		fmt.Fprintf(a.stdout, "%-8s %s: %s\n", f.Level, f.Path, f.Status)
+	}
+	if len(loaded.Files) == 0 {
+		fmt.Fprintf(a.stdout, "no policy: neither %s nor %s is there\n", s.Project, s.Global)
+	}
+	for _, e := range slices.SortedStableFunc(slices.Values(list), func(x, y policyHook) int { return strings.Compare(x.Event, y.Event) }) {
+		a.printHook(e)
+	}
+	return nil
+}
+
+func explain(h *policy.Hook) policyHook {
+	e := policyHook{Name: h.Name(), Event: string(h.Event), Matcher: h.Matcher.Text(), Type: string(h.Type), Does: h.Describe(),
+		Fail: h.FailMode(), Observe: h.Observe, Enabled: h.Enabled, File: h.File, Line: h.Line, Timeout: "-"}
+	if h.If != nil {
+		e.If = h.If.Text()
+	}
+	if h.Runs() {
+		e.Timeout = policy.DeadlineOf(h.Event).String()
+	}
+	if h.Timeout > 0 {
+		e.Timeout = h.Timeout.String()
+	}
+	return e
+}
+
+func (a *app) printHook(e policyHook) {
+	on := e.Event
+	if e.Matcher != "" {
+		on += " " + e.Matcher
+	}
+	if e.If != "" {
+		on += " if " + e.If
+	}
+	var marks []string
+	if !e.Enabled {
+		marks = append(marks, "off")
+	}
+	if e.Observe {
+		marks = append(marks, "observes")
+	}
+	if e.Fail != "-" {
+		marks = append(marks, "fails "+e.Fail, "within "+e.Timeout)
+	}
+	fmt.Fprintf(a.stdout, "%s: %s %s", clean(on), clean(e.Name), e.Type)
+	if len(marks) > 0 {
+		fmt.Fprintf(a.stdout, " (%s)", strings.Join(marks, ", "))
+	}
+	fmt.Fprintf(a.stdout, "\n    %s\n    %s:%d\n", clean(e.Does), e.File, e.Line)
+}
+
+// errInAgent is for what only the user may do: an agent that could switch its
+// own guard off has none.
+func (a *app) inAgent(what string) error {
+	if a.getenv("CLAUDECODE") == "" && a.getenv("CLAUDE_CODE_CHILD_SESSION") == "" {
+		return nil
+	}
+	return hint("run it in a terminal of your own", "%s is yours to do, and this shell belongs to an agent", what)
+}
+
+type policyTrustCmd struct {
+	Dir string `arg:"" optional:"" help:"The project's directory (default: this one)." type:"path"`
+	Off bool   `help:"Take the project's policy out of force."`
+}
+
+func (c *policyTrustCmd) Run(a *app) error {
+	if err := a.inAgent("trusting a policy"); err != nil {
+		return err
+	}
+	s, err := a.sources()
+	if err != nil {
+		return err
+	}
+	if c.Dir != "" {
+		s.Project = policy.ProjectFile(c.Dir)
+	}
+	if c.Off {
+		if err := s.Distrust(s.Project); err != nil {
+			return fmt.Errorf("taking trust back: %w", err)
+		}
+		fmt.Fprintf(a.stdout, "%s is not in force any more\n", s.Project)
+		return nil
+	}
+	config, err := s.Trust(s.Project)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.stdout, "%s is in force as it is now, with %d hooks:\n", s.Project, len(config.Hooks))
+	for _, h := range config.Hooks {
+		a.printHook(explain(h))
+	}
+	return nil
+}
+
+type policyEnableCmd struct {
+	Hook string `arg:"" help:"The hook's name, as explain prints it."`
+}
+
+type policyDisableCmd struct {
+	Hook string `arg:"" help:"The hook's name, as explain prints it."`
+}
+
+func (c *policyEnableCmd) Run(a *app) error  { return a.switchHook(c.Hook, true) }
+func (c *policyDisableCmd) Run(a *app) error { return a.switchHook(c.Hook, false) }
+
+func (a *app) switchHook(name string, on bool) error {
+	if !on {
+		if err := a.inAgent("switching a hook off"); err != nil {
+			return err
+		}
+	}
+	s, err := a.sources()
+	if err != nil {
+		return err
+	}
+	hooks := policy.Load(s).Hooks
+	i := slices.IndexFunc(hooks, func(h *policy.Hook) bool { return h.Name() == name })
+	if i < 0 {
+		return hint("beckon policy explain lists them", "no hook %q is in force here", name)
+	}
+	if err := s.State.Switch(name, on); err != nil {
+		return fmt.Errorf("switching %q: %w", name, err)
+	}
+	word := "off"
+	if on {
+		word = "on"
+	}
+	fmt.Fprintf(a.stdout, "%s is %s\n", name, word)
+	return nil
+}
+
+type policySchemaCmd struct{}
+
+func (policySchemaCmd) Run(a *app) error {
+	_, err := a.stdout.Write(policy.Schema)
+	return err
+}
+
+// since is how long ago t was, short.
+func since(now, t time.Time) string {
+	switch d := now.Sub(t); {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	default:
+		return fmt.Sprintf("%dd", int(d.Hours()/24))
+	}
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"beckon/event/policy"
+	"beckon/installer"
+)
+
+type policyImportCmd struct {
+	JSON bool `name:"json" help:"Print them as a policy file."`
+}
+
+func (c *policyImportCmd) Run(a *app) error {
+	s, err := a.sources()
+	if err != nil {
+		return err
+	}
+	list, err := a.imported(s)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		b, err := policy.PolicyOf(list)
+		if err != nil {
+			return err
+		}
+		_, err = a.stdout.Write(b)
+		return err
+	}
+	if len(list) == 0 {
+		fmt.Fprintln(a.stdout, "no hooks but beckon's own in the client's settings")
+		return nil
+	}
+	for _, i := range list {
+		on, note := i.Event, "    "+i.File
+		if i.Matcher != "" {
+			on += " " + i.Matcher
+		}
+		if i.Hook == nil {
+			fmt.Fprintf(a.stdout, "%s: not taken over: %s\n%s\n", clean(on), clean(i.Problem), note)
+			continue
+		}
+		fmt.Fprintf(a.stdout, "%s: %s %s\n%s\n", clean(on), i.Hook.Type, clean(i.Hook.Describe()), note)
+	}
+	fmt.Fprintln(a.stdout, "The client runs them as long as they are in its settings: take out there what you put into a policy (--json).")
+	return nil
+}
+
+// imported reads the hooks of the client's own settings that hold here.
+func (a *app) imported(s policy.Sources) ([]policy.Imported, error) {
+	project := filepath.Dir(filepath.Dir(s.Project))
+	var files []policy.Settings
+	for _, f := range []struct {
+		path  string
+		level policy.Level
+	}{
+		{filepath.Join(project, ".claude", "settings.json"), policy.Project},
+		{filepath.Join(project, ".claude", "settings.local.json"), policy.Project},
+		{filepath.Join(a.claudeDir(), "settings.json"), policy.Global},
+	} {
+		data, err := os.ReadFile(f.path)
+		if errors.Is(err, fs.ErrNotExist) || strings.HasPrefix(f.path, ".claude") {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading settings: %w", err)
+		}
+		files = append(files, policy.Settings{File: f.path, Level: f.level, Data: data})
+	}
+	return policy.Import(files, s.Home, installer.Own), nil
+}
+
+// twice warns about hooks that the client runs as well.
+func (a *app) twice(hooks []*policy.Hook, s policy.Sources) []policy.Problem {
+	list, err := a.imported(s)
+	if err != nil {
+		return nil // the settings are not what is checked
+	}
+	var out []policy.Problem
+	for _, h := range hooks {
+		for _, i := range list {
+			if i.Hook != nil && h.Same(i.Hook) {
+				out = append(out, policy.Problem{File: h.File, Line: h.Line, Path: h.Path, Warning: true,
+					What: fmt.Sprintf("%s: the client runs it as well, from %s", h.ID, i.File), Advice: "take it out there"})
+			}
+		}
+	}
+	return out
+}

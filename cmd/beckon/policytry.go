@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"beckon/event"
+	"beckon/event/policy"
+	"beckon/event/policy/handler"
+)
+
+type policyTestCmd struct {
+	File    string `arg:"" optional:"" help:"A payload of the client, as JSON; - is stdin." type:"path"`
+	Event   string `help:"In place of a file: the event."`
+	Tool    string `help:"With --event: the tool's name."`
+	Command string `help:"With --event: the tool's command."`
+	Path    string `help:"With --event: the file that the tool works on."`
+	Prompt  string `help:"With --event: the prompt."`
+	Policy  string `help:"Another policy file in place of those that hold here." type:"path"`
+	Client  string `help:"The client's version." placeholder:"VERSION"`
+	Rules   bool   `help:"Start nothing: only the built-in rules."`
+	JSON    bool   `name:"json" help:"Print JSON."`
+}
+
+func (c *policyTestCmd) Run(a *app) error {
+	payload, err := c.payload(a)
+	if err != nil {
+		return err
+	}
+	e, err := event.Parse("", c.Event, payload)
+	if err != nil {
+		return err
+	}
+	if e.Kind == event.Unknown {
+		return usageError{fmt.Errorf("no such event %q", e.Name)}
+	}
+	s, err := a.sources()
+	if err != nil {
+		return err
+	}
+	loaded := policy.Load(s)
+	if c.Policy != "" {
+		config, err := decodeFile(c.Policy, policy.Global, s.Home)
+		if err != nil {
+			return err
+		}
+		loaded = policy.Loaded{Hooks: policy.Merge(config)}
+	}
+	ev := policy.Event{Kind: e.Kind, Payload: payload, At: time.Now(), ID: "evt_test", Version: c.Client,
+		ProjectDir: policy.ProjectOf(s.Project), RulesOnly: c.Rules, Why: "only rules are asked"}
+	policy.Prepare(loaded.Hooks, e.Kind, os.Environ(), nil)
+	r := policy.NewEngine(loaded.Hooks).Trigger(context.Background(), ev)
+	if c.JSON {
+		return writeJSON(a.stdout, policy.EntryOf(ev, r))
+	}
+	for _, n := range loaded.Notices() {
+		fmt.Fprintf(a.stdout, "note: %s\n", clean(n))
+	}
+	a.tried(r)
+	return nil
+}
+
+// payload is the file's, or one made of the flags.
+func (c *policyTestCmd) payload(a *app) ([]byte, error) {
+	switch {
+	case c.File == "-":
+		return io.ReadAll(a.stdin)
+	case c.File != "":
+		b, err := os.ReadFile(c.File)
+		if err != nil {
+			return nil, fmt.Errorf("reading payload: %w", err)
+		}
+		return b, nil
+	case c.Event == "":
+		return nil, usageError{fmt.Errorf("neither a file nor --event is given")}
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	kind := event.ByName(c.Event)
+	p := map[string]any{"session_id": "test", "hook_event_name": string(kind), "cwd": dir, "permission_mode": "default"}
+	input := map[string]string{}
+	if c.Command != "" {
+		input["command"] = c.Command
+	}
+	if c.Path != "" {
+		input["file_path"] = c.Path
+	}
+	if c.Tool != "" || len(input) > 0 {
+		p["tool_name"], p["tool_input"], p["tool_use_id"] = c.Tool, input, "toolu_test"
+	}
+	if c.Prompt != "" {
+		p["prompt"] = c.Prompt
+	}
+	return json.Marshal(p)
+}
+
+// tried prints what each hook said and what the client would get.
+func (a *app) tried(r policy.Result) {
+	if len(r.Results) == 0 {
+		fmt.Fprintln(a.stdout, "no hook matches")
+	}
+	for _, h := range r.Results {
+		fmt.Fprintf(a.stdout, "%-28s %s\n", clean(h.Hook.Name()), clean(said(h)))
+	}
+	for _, n := range append(r.Notes, r.Warnings...) {
+		fmt.Fprintf(a.stdout, "note: %s\n", clean(n))
+	}
+	if len(r.Answer.Stdout) == 0 && r.Answer.ExitCode == 0 {
+		fmt.Fprintln(a.stdout, "the client gets: nothing, so it goes its usual way")
+		return
+	}
+	fmt.Fprintf(a.stdout, "the client gets: exit code %d\n", r.Answer.ExitCode)
+	fmt.Fprintf(a.stdout, "%s", r.Answer.Stdout)
+	if len(r.Answer.Stderr) > 0 {
+		fmt.Fprintf(a.stdout, "on stderr: %s\n", clean(string(r.Answer.Stderr)))
+	}
+}
+
+// said is one hook's word, for people.
+func said(h policy.HookResult) string {
+	o := h.Outcome
+	switch {
+	case !h.Ran:
+		return "left out: " + h.Skipped
+	case h.Failed != nil:
+		return "did not work: " + h.Failed.Error() + " (fails " + h.Hook.FailMode() + ")"
+	case h.Rewrote != nil:
+		return "rewrites: " + string(h.Rewrote)
+	case o.Decision == handler.Silence:
+		return "says nothing"
+	case o.Reason != "":
+		return string(o.Decision) + ": " + o.Reason
+	}
+	return string(o.Decision)
+}
+
+type policyTraceCmd struct {
+	N       int    `short:"n" help:"How many." default:"20"`
+	Session string `help:"Only this session, by the beginning of its id."`
+	Call    string `help:"Only this tool_use_id."`
+	Refused bool   `help:"Only what was refused or asked."`
+	JSON    bool   `name:"json" help:"Print JSON, one line each."`
+}
+
+func (c *policyTraceCmd) Run(a *app) error {
+	s, err := a.sources()
+	if err != nil {
+		return err
+	}
+	entries, err := s.State.Entries(c.N, c.keep)
+	if err != nil {
+		return fmt.Errorf("reading the trace: %w", err)
+	}
+	if c.JSON {
+		out := json.NewEncoder(a.stdout)
+		out.SetEscapeHTML(false)
+		for _, e := range entries {
+			if err := out.Encode(e); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	now := time.Now()
+	for _, e := range entries {
+		a.traced(e, now)
+	}
+	return nil
+}
+
+func (c *policyTraceCmd) keep(e policy.Entry) bool {
+	return (c.Session == "" || len(e.Session) >= len(c.Session) && e.Session[:len(c.Session)] == c.Session) &&
+		(c.Call == "" || e.ToolUseID == c.Call) &&
+		(!c.Refused || e.Decision == handler.Deny || e.Decision == handler.Ask)
+}
+
+func (a *app) traced(e policy.Entry, now time.Time) {
+	word := string(e.Decision)
+	if word == "" {
+		word = "-"
+	}
+	what := e.Event
+	if e.Tool != "" {
+		what += " " + e.Tool
+	}
+	fmt.Fprintf(a.stdout, "%4s %-5s %s: %s\n", since(now, e.At), word, clean(what), clean(e.Subject))
+	for _, h := range e.Hooks {
+		text := string(h.Decision)
+		switch {
+		case h.Skipped != "":
+			text = "left out: " + h.Skipped
+		case h.Error != "":
+			text = "did not work: " + h.Error
+		case h.Reason != "":
+			text += ": " + h.Reason
+		case text == "":
+			text = "says nothing"
+		}
+		fmt.Fprintf(a.stdout, "           %s: %s (%.1f ms)\n", clean(h.Hook), clean(text), float64(h.Us)/1000)
+		if h.Rewrote != "" {
+			fmt.Fprintf(a.stdout, "           %s: rewrites to %s\n", clean(h.Hook), clean(h.Rewrote))
+		}
+	}
+	for _, n := range e.Notes {
+		fmt.Fprintf(a.stdout, "           %s\n", clean(n))
+	}
+}
