@@ -309,6 +309,10 @@ func (r *run) rewrite(res *HookResult) {
 	if !res.Success() || res.Outcome.UpdatedInput == nil || res.Outcome.Decision == handler.Deny || res.Outcome.Decision == handler.Block {
 		return
 	}
+	if r.ev.Kind == event.PermissionRequest && res.Outcome.Decision != handler.Allow {
+		res.Failed = errors.New("it rewrites the input and does not approve, which PermissionRequest cannot")
+		return
+	}
 	input := compact(res.Outcome.UpdatedInput)
 	payload, err := WithInput(r.call.Payload, input)
 	if input == nil || err != nil {

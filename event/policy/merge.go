@@ -191,25 +191,29 @@ func (m *merging) approvedOther() {
 	}
 }
 
-// stop lets the agent stop in the end: it is kept going only as often as the
-// hooks may, and the client does not count for us (CONTRACT 1.11, 18).
+// stop lets the agent stop in the end. A refusal keeps it going, and so does a
+// text for it; each hook may do so only as often in a row as it was given, and
+// the client's own count, 8, is left for others (CONTRACT 1.11, 18).
 func (m *merging) stop() {
-	if !m.rules.loops || m.v.Decision != handler.Deny {
+	if !m.rules.loops || m.v.Decision != handler.Deny && len(m.v.Context) == 0 {
 		return
 	}
-	active := gjson.GetBytes(m.ev.Payload, "stop_hook_active").Bool()
 	budget := 0
 	for _, res := range m.results {
-		if rank(res.Outcome.Decision) == 3 {
+		if o := res.Outcome; res.Success() && !res.Hook.Observe && (rank(o.Decision) == 3 || o.Context != "") {
 			budget = max(budget, res.Hook.StopBlocks)
 		}
 	}
-	if used := m.ev.StopBlocks; active && max(used, 1) >= budget || budget == 0 {
-		m.notes = append(m.notes, "it was kept from stopping often enough")
-		m.v.System = append(m.v.System, m.reasons...)
-		m.v.Decision, m.reasons = handler.Silence, nil
-		m.v.Context = nil // at a stop, text for the agent makes it go on as well
+	used := m.ev.StopBlocks
+	if gjson.GetBytes(m.ev.Payload, "stop_hook_active").Bool() {
+		used = max(used, 1)
 	}
+	if used < budget {
+		return
+	}
+	m.notes = append(m.notes, "it was kept from stopping often enough, and may stop")
+	m.v.System = append(m.v.System, m.reasons...)
+	m.v.Decision, m.reasons, m.v.Context = handler.Silence, nil, nil
 }
 
 // others takes the members of the client's own JSON that need no judgement.

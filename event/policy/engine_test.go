@@ -1,0 +1,308 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"beckon/event"
+	"beckon/event/policy/handler"
+
+	"github.com/tidwall/gjson"
+)
+
+// does is a handler of a test.
+type does func(context.Context, handler.Call) handler.Outcome
+
+func (d does) Run(ctx context.Context, c handler.Call) handler.Outcome { return d(ctx, c) }
+
+func says(o handler.Outcome) does {
+	return func(context.Context, handler.Call) handler.Outcome { return o }
+}
+
+const bash = `{"session_id":"s","hook_event_name":"PreToolUse","cwd":"/w","tool_name":"Bash","tool_use_id":"t1","tool_input":{"command":"ls","description":"d"},"x":1}`
+
+func trigger(t testing.TB, e *Engine, kind event.Kind, payload string) Result {
+	t.Helper()
+	return e.Trigger(context.Background(), Event{Kind: kind, Payload: []byte(payload)})
+}
+
+func TestSilenceIsNothing(t *testing.T) {
+	e := NewEngine(nil)
+	e.Register(event.PreToolUse, says(handler.Outcome{}))
+	e.Register(event.PreToolUse, says(handler.Outcome{Decision: handler.Continue}))
+	e.Register(event.Stop, says(handler.Outcome{Decision: handler.Deny}))
+	if r := trigger(t, e, event.PreToolUse, bash); len(r.Answer.Stdout) != 0 || !r.Allowed || len(r.Results) != 2 {
+		t.Errorf("got %+v", r)
+	}
+}
+
+func TestRegisterAndUnregister(t *testing.T) {
+	e := NewEngine(nil)
+	id := e.Register(event.PreToolUse, says(handler.Outcome{Decision: handler.Deny, Reason: "no"}))
+	m, err := NewMatcher(event.PreToolUse, "Read")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Register(event.PreToolUse, says(handler.Outcome{Decision: handler.Deny, Reason: "other"}), For(m))
+	r := trigger(t, e, event.PreToolUse, bash)
+	if r.Allowed || len(r.Results) != 1 || r.Results[0].Hook.ID != id || !r.Results[0].Success() {
+		t.Fatalf("got %+v", r)
+	}
+	if e.Unregister(event.Stop, id) || !e.Unregister(event.PreToolUse, id) || e.Unregister(event.PreToolUse, id) {
+		t.Error("unregister")
+	}
+	if r := trigger(t, e, event.PreToolUse, bash); !r.Allowed {
+		t.Error("an unregistered handler is asked")
+	}
+}
+
+func TestStrongestDecisionWins(t *testing.T) {
+	e := NewEngine(nil)
+	for _, d := range []handler.Decision{handler.Allow, handler.Deny, handler.Ask, handler.Deny} {
+		e.Register(event.PreToolUse, says(handler.Outcome{Decision: d, Reason: "r-" + string(d)}))
+	}
+	r := trigger(t, e, event.PreToolUse, bash)
+	want := `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"r-deny (policy program/program-2)\nr-deny (policy program/program-4)"}}` + "\n"
+	if string(r.Answer.Stdout) != want {
+		t.Errorf("got %s", r.Answer.Stdout)
+	}
+}
+
+// Each sees what the one before it made, and the whole input goes out.
+func TestRewritesInTurn(t *testing.T) {
+	e := NewEngine(nil)
+	add := func(suffix string) {
+		e.Register(event.PreToolUse, does(func(_ context.Context, c handler.Call) handler.Outcome {
+			if string(c.ToolInput) != gjson.GetBytes(c.Payload, "tool_input").Raw || gjson.GetBytes(c.Payload, "x").Int() != 1 {
+				t.Errorf("payload %s, input %s", c.Payload, c.ToolInput)
+			}
+			now := gjson.GetBytes(c.ToolInput, "command").String() + suffix
+			return handler.Outcome{Decision: handler.Modify, UpdatedInput: []byte(`{ "command": "` + now + `", "description": "d" }`)}
+		}))
+	}
+	add(" -l")
+	add(" -a")
+	r := trigger(t, e, event.PreToolUse, bash)
+	want := `{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"ls -l -a","description":"d"}}}` + "\n"
+	if string(r.Answer.Stdout) != want || string(r.Results[0].Rewrote) != `{"command":"ls -l","description":"d"}` {
+		t.Errorf("got %s after %s", r.Answer.Stdout, r.Results[0].Rewrote)
+	}
+}
+
+// A deny rule that came first still sees what was made of the input.
+func TestFinalInputIsCheckedAgain(t *testing.T) {
+	c := decode(t, one(`{"type":"rule","id":"no-rm","decision":"deny","reason":"no rm","commands":["rm"]}`))
+	Prepare(c.Hooks, event.PreToolUse, nil, nil)
+	e := NewEngine(c.Hooks)
+	e.Register(event.PreToolUse, says(handler.Outcome{Decision: handler.Modify, UpdatedInput: []byte(`{"command":"rm x"}`)}))
+	r := trigger(t, e, event.PreToolUse, bash)
+	if r.Allowed || !strings.Contains(string(r.Answer.Stdout), "no rm") || strings.Contains(string(r.Answer.Stdout), "updatedInput") {
+		t.Errorf("got %s", r.Answer.Stdout)
+	}
+}
+
+func TestApprovalIsNotForAnotherInput(t *testing.T) {
+	c := decode(t, one(`{"type":"rule","id":"ls","decision":"allow","commands":["ls"]}`))
+	Prepare(c.Hooks, event.PreToolUse, nil, nil)
+	e := NewEngine(c.Hooks)
+	if r := trigger(t, e, event.PreToolUse, bash); !strings.Contains(string(r.Answer.Stdout), `"permissionDecision":"allow"`) {
+		t.Fatalf("got %s", r.Answer.Stdout)
+	}
+	e.Register(event.PreToolUse, says(handler.Outcome{Decision: handler.Modify, UpdatedInput: []byte(`{"command":"rm x"}`)}))
+	if r := trigger(t, e, event.PreToolUse, bash); strings.Contains(string(r.Answer.Stdout), "allow") || !strings.Contains(string(r.Answer.Stdout), "updatedInput") {
+		t.Errorf("got %s", r.Answer.Stdout)
+	}
+}
+
+func failing(kind event.Kind, closed bool, h handler.Handler) *Engine {
+	e := NewEngine(nil)
+	var o []Option
+	if closed {
+		o = append(o, OnFailureRefuse())
+	}
+	e.Register(kind, h, o...)
+	return e
+}
+
+func TestFailModes(t *testing.T) {
+	for name, h := range map[string]does{
+		"error":     says(handler.Outcome{Err: errors.New("connection refused")}),
+		"timed out": says(handler.Outcome{TimedOut: true}),
+		"panic":     func(context.Context, handler.Call) handler.Outcome { panic("x") },
+		"nonsense":  says(handler.Outcome{Decision: "perhaps"}),
+		"no object": says(handler.Outcome{Decision: handler.Modify, UpdatedInput: []byte(`[1]`)}),
+		"no input":  says(handler.Outcome{Decision: handler.Modify}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := trigger(t, failing(event.PreToolUse, false, h), event.PreToolUse, bash)
+			if !r.Allowed || len(r.Answer.Stdout) != 0 || len(r.Warnings) != 1 || r.Results[0].Success() {
+				t.Errorf("open: %+v", r)
+			}
+			r = trigger(t, failing(event.PreToolUse, true, h), event.PreToolUse, bash)
+			if r.Allowed || !strings.Contains(string(r.Answer.Stdout), "without it this is refused") {
+				t.Errorf("closed: %s", r.Answer.Stdout)
+			}
+		})
+	}
+}
+
+func TestWarningsAreShownWhenDue(t *testing.T) {
+	e := failing(event.PreToolUse, false, says(handler.Outcome{Err: errors.New("gone")}))
+	r := e.Trigger(t.Context(), Event{Kind: event.PreToolUse, Payload: []byte(bash), Warn: func(w []string) []string { return w }})
+	if got := gjson.GetBytes(r.Answer.Stdout, "systemMessage").Str; !strings.Contains(got, "gone") {
+		t.Errorf("got %s", r.Answer.Stdout)
+	}
+}
+
+// A handler that does not come back costs the event's deadline and no more.
+func TestDeadline(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for a deadline")
+	}
+	release := make(chan struct{})
+	defer close(release)
+	e := NewEngine(nil)
+	e.Register(event.SessionEnd, does(func(context.Context, handler.Call) handler.Outcome { <-release; return handler.Outcome{} }))
+	var seen atomic.Bool
+	e.Register(event.SessionEnd, does(func(ctx context.Context, _ handler.Call) handler.Outcome {
+		<-ctx.Done()
+		seen.Store(true)
+		return handler.Outcome{Err: ctx.Err()}
+	}))
+	start := time.Now()
+	r := trigger(t, e, event.SessionEnd, `{}`)
+	if took := time.Since(start); took < SessionEndDeadline/2 || took > 4*SessionEndDeadline {
+		t.Errorf("it took %s", took)
+	}
+	if !seen.Load() || r.Results[0].Failed == nil || r.Results[1].Failed == nil {
+		t.Errorf("results %+v", r.Results)
+	}
+}
+
+// Handlers of an event that cannot be rewritten run beside each other.
+func TestParallelWhereNothingIsRewritten(t *testing.T) {
+	e := NewEngine(nil)
+	meet := make(chan struct{})
+	for range 2 {
+		e.Register(event.UserPromptSubmit, does(func(ctx context.Context, _ handler.Call) handler.Outcome {
+			select {
+			case meet <- struct{}{}:
+			case <-meet:
+			case <-ctx.Done():
+				return handler.Outcome{Err: ctx.Err()}
+			}
+			return handler.Outcome{Context: "c"}
+		}))
+	}
+	r := trigger(t, e, event.UserPromptSubmit, `{"prompt":"x"}`)
+	if len(r.Warnings) > 0 || len(r.Verdict.Context) != 2 {
+		t.Errorf("got %+v", r)
+	}
+}
+
+func TestObserversAreNotHeard(t *testing.T) {
+	e := NewEngine(nil)
+	ran := make(chan struct{}, 1)
+	e.Register(event.PreToolUse, does(func(context.Context, handler.Call) handler.Outcome {
+		ran <- struct{}{}
+		return handler.Outcome{Decision: handler.Deny, UpdatedInput: []byte(`{}`), Context: "c"}
+	}), Observer(), OnFailureRefuse())
+	if r := trigger(t, e, event.PreToolUse, bash); !r.Allowed || len(r.Answer.Stdout) > 0 {
+		t.Errorf("got %s", r.Answer.Stdout)
+	}
+	if len(ran) != 1 {
+		t.Error("it did not run")
+	}
+}
+
+// An allow is "no objection", unless the hook may approve.
+func TestAllowApprovesOnlyWhenItMay(t *testing.T) {
+	clients := []byte(`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}`)
+	for _, c := range []struct {
+		h    Hook
+		o    handler.Outcome
+		want bool
+	}{
+		{Hook{Level: Global, Type: TypeServer}, handler.Outcome{Decision: handler.Allow}, false},
+		{Hook{Level: Global, Type: TypeServer, Grant: true}, handler.Outcome{Decision: handler.Allow}, true},
+		{Hook{Level: Global, Type: TypeCommand}, handler.Outcome{Decision: handler.Allow}, false},
+		{Hook{Level: Global, Type: TypeCommand}, handler.Outcome{Decision: handler.Allow, Raw: clients}, true},
+		{Hook{Level: Project, Type: TypeCommand}, handler.Outcome{Decision: handler.Allow, Raw: clients}, false},
+	} {
+		c.h.Event, c.h.Enabled, c.h.handler = event.PreToolUse, true, says(c.o)
+		r := trigger(t, NewEngine([]*Hook{&c.h}), event.PreToolUse, bash)
+		if got := len(r.Answer.Stdout) > 0; got != c.want {
+			t.Errorf("%+v: %s", c.h, r.Answer.Stdout)
+		}
+	}
+}
+
+// A Stop is blocked once, or as often as the hook may, and not for ever.
+func TestStopIsNotBlockedForEver(t *testing.T) {
+	for _, c := range []struct {
+		budget, used int
+		active, want bool
+	}{{1, 0, false, true}, {1, 1, true, false}, {1, 0, true, false}, {3, 1, true, true}, {3, 2, true, true}, {3, 3, true, false}, {0, 0, false, false}} {
+		h := Hook{Event: event.Stop, Enabled: true, Type: TypeProgram, StopBlocks: c.budget, Level: Global, handler: says(handler.Outcome{Decision: handler.Block, Reason: "go on"})}
+		payload := `{"stop_hook_active":false}`
+		if c.active {
+			payload = `{"stop_hook_active":true}`
+		}
+		r := NewEngine([]*Hook{&h}).Trigger(t.Context(), Event{Kind: event.Stop, Payload: []byte(payload), StopBlocks: c.used})
+		if r.GoesOn() != c.want || r.Allowed == c.want {
+			t.Errorf("%+v: %s", c, r.Answer.Stdout)
+		}
+	}
+}
+
+func TestTextForTheAgentDoesNotKeepItFromStoppingForEver(t *testing.T) {
+	e := NewEngine(nil)
+	e.Register(event.Stop, says(handler.Outcome{Context: "by the way"}))
+	if r := trigger(t, e, event.Stop, `{"stop_hook_active":false}`); !r.GoesOn() {
+		t.Errorf("first: %s", r.Answer.Stdout)
+	}
+	if r := trigger(t, e, event.Stop, `{"stop_hook_active":true}`); r.GoesOn() || len(r.Answer.Stdout) > 0 {
+		t.Errorf("second: %s", r.Answer.Stdout)
+	}
+}
+
+func TestRawMembersGoThrough(t *testing.T) {
+	e := NewEngine(nil)
+	e.Register(event.UserPromptSubmit, says(handler.Outcome{Raw: []byte(`{"continue":false,"stopReason":"enough","suppressOutput":true,"terminalSequence":"\u0007","hookSpecificOutput":{"hookEventName":"UserPromptSubmit","sessionTitle":"t","nope":1}}`)}))
+	r := trigger(t, e, event.UserPromptSubmit, `{}`)
+	want := `{"continue":false,"stopReason":"enough","terminalSequence":"\u0007","hookSpecificOutput":{"hookEventName":"UserPromptSubmit","sessionTitle":"t"}}` + "\n"
+	if string(r.Answer.Stdout) != want || !r.Halts() || !slices.Contains(r.Answer.Dropped, "nope") {
+		t.Errorf("got %s, dropped %v", r.Answer.Stdout, r.Answer.Dropped)
+	}
+}
+
+func TestInsideAHandlerOnlyRulesApply(t *testing.T) {
+	c := decode(t, one(`{"type":"command","command":"exit 2","fail":"closed"},{"type":"rule","decision":"ask","reason":"sure?"}`))
+	Prepare(c.Hooks, event.PreToolUse, nil, nil)
+	r := NewEngine(c.Hooks).Trigger(t.Context(), Event{Kind: event.PreToolUse, Payload: []byte(bash), RulesOnly: true, Why: "inside a handler"})
+	if r.Verdict.Decision != handler.Ask || r.Results[0].Skipped != "inside a handler" {
+		t.Errorf("got %+v", r)
+	}
+}
+
+// What another copy of the firing decided counts here too; if it never says,
+// what fails closed refuses.
+func TestOtherCopy(t *testing.T) {
+	c := decode(t, one(`{"type":"command","command":"true","fail":"closed"}`))
+	ev := Event{Kind: event.PreToolUse, Payload: []byte(bash), RulesOnly: true, Why: "copy"}
+	ev.Others = func(context.Context) (handler.Outcome, error) {
+		return handler.Outcome{Decision: handler.Deny, Reason: "its reason"}, nil
+	}
+	if r := NewEngine(c.Hooks).Trigger(t.Context(), ev); r.Verdict.Reason != "its reason" || r.Allowed {
+		t.Errorf("got %+v", r.Verdict)
+	}
+	ev.Others = func(context.Context) (handler.Outcome, error) { return handler.Outcome{}, errLate }
+	if r := NewEngine(c.Hooks).Trigger(t.Context(), ev); r.Allowed {
+		t.Error("a killed copy opens the gate")
+	}
+}
