@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"beckon/cmd/internal/answer"
 	"beckon/event"
 	"beckon/event/policy"
+	"beckon/event/policy/handler/example"
 )
 
 // policyCmd is `beckon policy`: what answers a hook, and how it got to that.
@@ -27,6 +29,7 @@ type policyCmd struct {
 	Disable policyDisableCmd `cmd:"" help:"Switch a hook off."`
 	Import  policyImportCmd  `cmd:"" help:"Show the hooks in the client's settings as a policy would run them."`
 	Schema  policySchemaCmd  `cmd:"" help:"Print the JSON Schema of a policy file."`
+	Example policyExampleCmd `cmd:"" help:"Print a small policy server to start your own from."`
 }
 
 // sources are the policy files that hold in the working directory.
@@ -319,6 +322,19 @@ type policySchemaCmd struct{}
 
 func (policySchemaCmd) Run(a *app) error {
 	_, err := a.stdout.Write(policy.Schema)
+	return err
+}
+
+type policyExampleCmd struct {
+	Language string `arg:"" enum:"python,node" help:"python or node."`
+}
+
+func (c *policyExampleCmd) Run(a *app) error {
+	text, err := example.Text(c.Language)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(a.stdout, text)
 	return err
 }
 
