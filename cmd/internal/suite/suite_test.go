@@ -22,6 +22,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -209,7 +210,12 @@ func put(l *lab.Lab, programs string) error {
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(bin(l), name), b, 0o755); err != nil {
+		// A fork of another test between open and close would inherit the
+		// descriptor, and the program could not be started: text file busy.
+		syscall.ForkLock.RLock()
+		err = os.WriteFile(filepath.Join(bin(l), name), b, 0o755)
+		syscall.ForkLock.RUnlock()
+		if err != nil {
 			return err
 		}
 	}
