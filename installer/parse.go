@@ -3,7 +3,6 @@ package installer
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strconv"
 	"unicode/utf8"
 
@@ -265,14 +264,14 @@ func stringValue(v hujson.Value) string {
 	return ""
 }
 
-var plainKey = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$-]*$`)
+var plainKey = lazily(`^[A-Za-z_$][A-Za-z0-9_$-]*$`)
 
 // keyLimit bounds, in characters, a key quoted in an error.
 const keyLimit = 40
 
 // pathKey is one step of a JSON path.
 func pathKey(key string) string {
-	if plainKey.MatchString(key) && len(key) <= keyLimit {
+	if plainKey().MatchString(key) && len(key) <= keyLimit {
 		return "." + key
 	}
 	if r := []rune(key); len(r) > keyLimit {

@@ -1,7 +1,6 @@
 package installer
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -117,10 +116,10 @@ func (l *lexer) backslash() {
 	l.rest = l.rest[1:]
 }
 
-var windowsStart = regexp.MustCompile(`^([A-Za-z]:[\\/]|\\\\[^\\/])`)
+var windowsStart = lazily(`^([A-Za-z]:[\\/]|\\\\[^\\/])`)
 
 // windowsPath reports whether path has the shape of an absolute Windows path.
-func windowsPath(path string) bool { return windowsStart.MatchString(path) }
+func windowsPath(path string) bool { return windowsStart().MatchString(path) }
 
 // slashed turns a Windows path into one with forward slashes, which both of the
 // shells that Claude Code uses there take and JSON need not escape.
@@ -131,11 +130,11 @@ func slashed(path string) string {
 	return path
 }
 
-var safeWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+,-]+$`)
+var safeWord = lazily(`^[A-Za-z0-9_./:@%+,-]+$`)
 
 // quote makes s one word for sh.
 func quote(s string) string {
-	if safeWord.MatchString(s) {
+	if safeWord().MatchString(s) {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"

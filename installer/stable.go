@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 )
 
@@ -71,13 +70,13 @@ func checkProgram(path string) error {
 	return nil
 }
 
-var goBuildDir = regexp.MustCompile(`^go-build\d*$`)
+var goBuildDir = lazily(`^go-build\d*$`)
 
 // fleeting says why a program will not last where it is, or nothing.
 func (at Places) fleeting(path string) string {
 	for _, part := range strings.Split(filepath.ToSlash(filepath.Dir(path)), "/") {
 		switch {
-		case goBuildDir.MatchString(part):
+		case goBuildDir().MatchString(part):
 			return "in Go's build cache, which go run uses"
 		case strings.Contains(part, "@v"):
 			return "in a module cache"
@@ -130,11 +129,11 @@ func within(dir, path string) bool {
 }
 
 var (
-	cellarPath   = regexp.MustCompile(`^(.*)/(?:Cellar|Caskroom)/([^/]+)/[^/]+/(.+)$`)
-	nixPath      = regexp.MustCompile(`^/nix/store/[^/]+/(.+)$`)
-	guixPath     = regexp.MustCompile(`^/gnu/store/[^/]+/(.+)$`)
-	snapPath     = regexp.MustCompile(`^/snap/[^/]+/[^/]+/(?:.+/)?([^/]+)$`)
-	versionedDir = regexp.MustCompile(`^(.*)/v?\d+(?:\.\d+)+(?:[-+_.][^/]*)?/(.+)$`)
+	cellarPath   = lazily(`^(.*)/(?:Cellar|Caskroom)/([^/]+)/[^/]+/(.+)$`)
+	nixPath      = lazily(`^/nix/store/[^/]+/(.+)$`)
+	guixPath     = lazily(`^/gnu/store/[^/]+/(.+)$`)
+	snapPath     = lazily(`^/snap/[^/]+/[^/]+/(?:.+/)?([^/]+)$`)
+	versionedDir = lazily(`^(.*)/v?\d+(?:\.\d+)+(?:[-+_.][^/]*)?/(.+)$`)
 )
 
 // versioned names the package manager whose directory of one version holds path, and
@@ -142,23 +141,23 @@ var (
 func (at Places) versioned(path string) (manager string, links []string) {
 	slash := filepath.ToSlash(path)
 	home := filepath.ToSlash(at.Home)
-	if m := cellarPath.FindStringSubmatch(slash); m != nil {
+	if m := cellarPath().FindStringSubmatch(slash); m != nil {
 		return "Homebrew", []string{m[1] + "/" + m[3], m[1] + "/bin/" + baseName(m[3]), m[1] + "/opt/" + m[2] + "/" + m[3]}
 	}
-	if m := nixPath.FindStringSubmatch(slash); m != nil {
+	if m := nixPath().FindStringSubmatch(slash); m != nil {
 		return "Nix", []string{
 			home + "/.nix-profile/" + m[1], home + "/.local/state/nix/profile/" + m[1],
 			"/etc/profiles/per-user/" + baseName(home) + "/" + m[1],
 			"/run/current-system/sw/" + m[1], "/nix/var/nix/profiles/default/" + m[1],
 		}
 	}
-	if m := guixPath.FindStringSubmatch(slash); m != nil {
+	if m := guixPath().FindStringSubmatch(slash); m != nil {
 		return "Guix", []string{home + "/.guix-profile/" + m[1], home + "/.guix-home/profile/" + m[1], "/run/current-system/profile/" + m[1]}
 	}
-	if m := snapPath.FindStringSubmatch(slash); m != nil {
+	if m := snapPath().FindStringSubmatch(slash); m != nil {
 		return "Snap", []string{"/snap/bin/" + m[1]}
 	}
-	if m := versionedDir.FindStringSubmatch(slash); m != nil { // asdf, mise, scoop and others
+	if m := versionedDir().FindStringSubmatch(slash); m != nil { // asdf, mise, scoop and others
 		return "a version manager", []string{m[1] + "/current/" + m[2], m[1] + "/latest/" + m[2]}
 	}
 	return "", nil

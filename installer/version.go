@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
-	"regexp"
 	"slices"
 	"strconv"
 	"time"
@@ -19,12 +18,12 @@ type Version struct{ Major, Minor, Patch int }
 // argsSince is the first client that reads "args" (CONTRACT.md 1.1).
 var argsSince = Version{2, 1, 139}
 
-var versionText = regexp.MustCompile(`(?m)^\s*v?(\d{1,6})\.(\d{1,6})\.(\d{1,6})\b`)
+var versionText = lazily(`(?m)^\s*v?(\d{1,6})\.(\d{1,6})\.(\d{1,6})\b`)
 
 // ParseVersion reads the text that "claude --version" prints, such as
 // "2.1.329 (Claude Code)". It gives the zero Version for anything else.
 func ParseVersion(s string) Version {
-	m := versionText.FindStringSubmatch(s)
+	m := versionText().FindStringSubmatch(s)
 	if m == nil {
 		return Version{}
 	}

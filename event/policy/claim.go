@@ -39,7 +39,7 @@ const (
 // twice is not.
 func (d Dir) Claim(e *event.Event, payload []byte, via string, now time.Time) (name string, first bool) {
 	use := gjson.GetBytes(payload, "tool_use_id").String()
-	name = hash([]byte(strings.Join([]string{e.SessionID, e.Name, e.AgentID, use, hash(payload)}, "\x00")))[:32]
+	name = sumOf([]byte(strings.Join([]string{e.SessionID, e.Name, e.AgentID, use, sumOf(payload)}, "\x00")))[:32]
 	if use != "" {
 		via = ""
 	}
@@ -138,7 +138,7 @@ func (d Dir) prune(dir string, now time.Time) {
 func (d Dir) Due(session string, texts []string, every time.Duration, now time.Time) []string {
 	var out []string
 	for _, text := range texts {
-		name := hash([]byte(session + "\x00" + text))[:32]
+		name := sumOf([]byte(session + "\x00" + text))[:32]
 		if info, err := os.Stat(d.path(noticesDir, name)); err == nil && now.Sub(info.ModTime()) < every {
 			continue
 		}
@@ -165,4 +165,4 @@ func (d Dir) StopBlocked(e *event.Event, n int) error {
 	return d.write([]byte(strconv.Itoa(n+1)+"\n"), stopsDir, stopName(e))
 }
 
-func stopName(e *event.Event) string { return hash([]byte(e.SessionID + "\x00" + e.AgentID))[:32] }
+func stopName(e *event.Event) string { return sumOf([]byte(e.SessionID + "\x00" + e.AgentID))[:32] }

@@ -3,9 +3,10 @@ package policy
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
+	"hash"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -65,6 +66,7 @@ type Hook struct {
 	Path  string // JSON path
 
 	handler handler.Handler
+	hashed  string // key, once it is known: at every tool call each hook's is asked for several times
 }
 
 // Name tells hooks of both levels apart: "global/no-force-push".
@@ -76,21 +78,21 @@ func (h *Hook) Runs() bool { return h.Type != TypeRule && h.Type != TypeProgram 
 // Spec is what a handler is made from; which members count is the type's
 // affair.
 type Spec struct {
-	Command    string   `json:"command,omitempty"`
-	Args       []string `json:"args,omitempty"` // not nil: no shell
-	Shell      string   `json:"shell,omitempty"`
-	Convention string   `json:"convention,omitempty"`
+	Command    string
+	Args       []string // not nil: no shell
+	Shell      string
+	Convention string
 
-	URL            string            `json:"url,omitempty"`
-	Retries        int               `json:"retries,omitempty"`
-	RetryDelay     time.Duration     `json:"retry_delay,omitempty"`
-	Headers        map[string]string `json:"headers,omitempty"`
-	AllowedEnvVars []string          `json:"allowed_env,omitempty"`
+	URL            string
+	Retries        int
+	RetryDelay     time.Duration
+	Headers        map[string]string
+	AllowedEnvVars []string
 
-	Prompt string `json:"prompt,omitempty"`
-	Model  string `json:"model,omitempty"`
+	Prompt string
+	Model  string
 
-	Rule *Rule `json:"-"`
+	Rule *Rule
 }
 
 // Config is one policy file.
@@ -103,35 +105,43 @@ type Config struct {
 // key is what makes two hooks identical (row C2): all but how long they may
 // take, what becomes of a failure, and what they are called.
 func (h *Hook) key() string {
-	type rule struct {
-		Decision               handler.Decision
-		Reason, Tools          string
-		Paths, Commands, Words []string
+	if h.hashed != "" {
+		return h.hashed
 	}
-	k := struct {
-		Event       event.Kind
-		Matcher, If string
-		Type        Type
-		Spec        Spec
-		Args        bool
-		Observe     bool
-		Rule        *rule
-		StopBlocks  int
-		Grant       bool
-	}{Event: h.Event, Matcher: h.Matcher.text, Type: h.Type, Spec: h.Spec, Args: h.Spec.Args != nil}
-	k.Spec.Retries, k.Spec.RetryDelay = 0, 0
+	s := h.Spec
+	k := digest{sha256.New()}
+	k.add(string(h.Event), h.Matcher.text, string(h.Type), s.Command, s.Shell, s.Convention, s.URL, s.Prompt, s.Model)
+	k.add(fmt.Sprint(s.Args != nil, h.Observe))
+	k.list(s.Args)
+	k.list(s.AllowedEnvVars)
+	for _, name := range names(s.Headers) {
+		k.add(name, s.Headers[name])
+	}
 	if h.If != nil {
-		k.If = h.If.text
+		k.add("if", h.If.text)
 	}
-	if r := h.Spec.Rule; r != nil {
-		k.Rule = &rule{r.Decision, r.Reason, r.Tools.text, r.Paths, r.Commands, r.Words}
+	if r := s.Rule; r != nil {
+		k.add(string(r.Decision), r.Reason, r.Tools.text)
+		k.list(r.Paths)
+		k.list(r.Commands)
+		k.list(r.Words)
 	}
-	b, err := json.Marshal(k)
-	if err != nil {
-		return fmt.Sprintf("%p", h) // nothing in it can fail to marshal; if it did, no two are alike
+	h.hashed = hex.EncodeToString(k.Sum(nil))
+	return h.hashed
+}
+
+// digest is a hash over texts that do not run together.
+type digest struct{ hash.Hash }
+
+func (d digest) add(texts ...string) {
+	for _, t := range texts {
+		_, _ = fmt.Fprintf(d, "%d:%s", len(t), t) // a hash takes everything
 	}
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
+}
+
+func (d digest) list(texts []string) {
+	d.add(strconv.Itoa(len(texts)))
+	d.add(texts...)
 }
 
 // Same reports whether two hooks are identical (row C2).

@@ -84,7 +84,7 @@ type copied struct {
 	Text   string    `json:"text"`
 }
 
-func hash(data []byte) string {
+func sumOf(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
@@ -95,21 +95,21 @@ const (
 	goodDir  = "good"  // of the global file: the last that could be read
 )
 
-func copyName(path string) string { return hash([]byte(path))[:16] + ".json" }
+func copyName(path string) string { return sumOf([]byte(path))[:16] + ".json" }
 
 // copyOf reads the copy of the file at path; nil when there is none, or none
 // that can be believed.
 func (d Dir) copyOf(dir, path string) *copied {
 	data, err := os.ReadFile(d.path(dir, copyName(path)))
 	var c copied
-	if err != nil || json.Unmarshal(data, &c) != nil || c.Path != path || hash([]byte(c.Text)) != c.SHA256 {
+	if err != nil || json.Unmarshal(data, &c) != nil || c.Path != path || sumOf([]byte(c.Text)) != c.SHA256 {
 		return nil
 	}
 	return &c
 }
 
 func (d Dir) keepCopy(dir, path string, data []byte, now time.Time) error {
-	b, err := json.Marshal(copied{path, hash(data), now.UTC(), string(data)})
+	b, err := json.Marshal(copied{path, sumOf(data), now.UTC(), string(data)})
 	if err != nil {
 		return err
 	}

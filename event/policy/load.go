@@ -144,7 +144,7 @@ func (s Sources) project() File {
 		return f
 	}
 	f.Status, f.Config, f.Err = Changed, c, err
-	if err == nil && hash(data) == trusted.SHA256 {
+	if err == nil && sumOf(data) == trusted.SHA256 {
 		f.Status = InForce
 	}
 	return f

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -75,9 +76,22 @@ func EntryOf(ev Event, r Result) Entry {
 		e.Notes = append(e.Notes, kept(n))
 	}
 	for _, h := range r.Results {
-		e.Hooks = append(e.Hooks, traced(h))
+		if h.Spoke() {
+			e.Hooks = append(e.Hooks, traced(h))
+		}
 	}
 	return e
+}
+
+// Spoke reports whether a hook belongs into the trace: all do but rules that
+// do not hold, which are most of what happens.
+func (r HookResult) Spoke() bool {
+	return r.Hook.Type != TypeRule || r.Outcome.Decision != handler.Silence || r.Failed != nil
+}
+
+// Traceable reports whether there is anything to keep.
+func (r Result) Traceable() bool {
+	return len(r.Warnings) > 0 || slices.ContainsFunc(r.Results, HookResult.Spoke)
 }
 
 func traced(r HookResult) TracedHook {

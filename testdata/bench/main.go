@@ -64,7 +64,7 @@ func run(n int, w io.Writer) error {
 	}
 	defer os.RemoveAll(dir)
 	fmt.Fprintf(w, "%d launches each, in turn, on %s/%s with %s\n", n, runtime.GOOS, runtime.GOARCH, runtime.Version())
-	for _, prepare := range []func(string) ([]subject, error){hookSubjects, listSubjects} {
+	for _, prepare := range []func(string) ([]subject, error){hookSubjects, policySubjects, listSubjects} {
 		subjects, err := prepare(dir)
 		if err != nil {
 			return err

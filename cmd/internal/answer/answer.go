@@ -187,7 +187,7 @@ func (f *firing) after(ev policy.Event, r policy.Result) {
 	if f.claimed != "" {
 		f.log(dir.Settle(f.claimed, r.Verdict))
 	}
-	if len(r.Results) > 0 || len(r.Warnings) > 0 {
+	if r.Traceable() {
 		f.log(dir.Trace(policy.EntryOf(ev, r)))
 	}
 	if (f.e.Kind == event.Stop || f.e.Kind == event.SubagentStop) && !r.Allowed {

@@ -112,7 +112,9 @@ var facts = []fact{
 	{"Stop: decision block, always", map[string][]string{"Stop": says(`{"decision":"block","reason":"go-on"}`)}, "lab:hi", nil,
 		func(o *observedFact) string { return fmt.Sprintf("the model is asked %d times", len(o.asked())) }, ""},
 	{"Stop: additionalContext, once", map[string][]string{"Stop": {`if grep -q '"stop_hook_active":true'; then :; else printf '%s' '` + specific("Stop", `"additionalContext":"look-again"`) + `'; fi`}}, "lab:hi", nil,
-		func(o *observedFact) string { return o.has(o.all(), "look-again", "the agent goes on with it", "it stops") }, "the agent goes on with it"},
+		func(o *observedFact) string {
+			return o.has(o.all(), "look-again", "the agent goes on with it", "it stops")
+		}, "the agent goes on with it"},
 	{"SessionStart: additionalContext", map[string][]string{"SessionStart": says(specific("SessionStart", `"additionalContext":"start-fact"`))}, "lab:hi", nil,
 		func(o *observedFact) string { return o.has(o.all(), "start-fact", "reaches the model", "lost") }, "reaches the model"},
 	{"PermissionRequest: behavior allow, what fires after it", map[string][]string{"PermissionRequest": says(specific("PermissionRequest", `"decision":{"behavior":"allow"}`))}, "lab:write a.txt", []string{"Wrote the note"},
