@@ -61,7 +61,7 @@ func Snippet(shell string, o SnippetOptions) (string, error) {
 
 // quoteFor makes a path one word inside the places where a snippet has it.
 func quoteFor(shell, path string) (string, error) {
-	if safeWord.MatchString(path) && !strings.ContainsAny(path, "%") {
+	if safeWord().MatchString(path) && !strings.ContainsAny(path, "%") {
 		return path, nil
 	}
 	if strings.ContainsAny(path, "\n\r\x00") {

@@ -12,7 +12,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -35,6 +34,10 @@ const (
 	// overtime is what folding may add to a policy's deadline before the
 	// process ends itself. The installed entry gives it 60 s.
 	overtime = 4 * time.Second
+	// foldWait is how long an answer waits for its event's fold, which may have
+	// a terminal sequence to send along. A fold takes a few milliseconds; one
+	// that takes longer waits for a lock.
+	foldWait = 200 * time.Millisecond
 	// tellAgain is how soon a session's user is told the same again.
 	tellAgain = 10 * time.Minute
 )
@@ -94,19 +97,30 @@ func (f *firing) read(stdin io.Reader) (err error) {
 }
 
 // answer folds, asks, answers, and folds what was decided. The first fold runs
-// beside the policy: neither waits for the other.
+// beside the policy, and only the terminal sequence that comes of it is waited
+// for, and not for long.
 func (f *firing) answer(stdout, stderr io.Writer) int {
 	e := f.e // the fold's own: it redacts and completes it
-	folded := make(chan error, 1)
-	go func() { _, err := hook.Fold(f.st, f.args, &e, f.getenv, f.start); folded <- err }()
+	var sequence string
+	folded := make(chan struct{})
+	go func() {
+		defer close(folded)
+		var err error
+		sequence, err = hook.Fold(f.st, f.args, &e, f.getenv, f.start)
+		f.log(err)
+	}()
 	p, result := f.ask()
-	_, err := stdout.Write(result.Answer.Stdout)
+	out := result.Answer.Stdout
+	select {
+	case <-folded:
+		out = hook.WithSequence(out, sequence)
+	case <-time.After(foldWait):
+	}
+	_, err := stdout.Write(out)
 	_, errStderr := stderr.Write(result.Answer.Stderr)
 	f.log(err)
 	f.log(errStderr)
-	if err := <-folded; !errors.Is(err, store.ErrBusy) {
-		f.log(err)
-	}
+	<-folded
 	f.after(p, result)
 	return result.Answer.ExitCode
 }

@@ -68,7 +68,7 @@ func Main(args []string, stdin io.Reader, stdout io.Writer, getenv func(string) 
 		st.Log(err)
 	}
 	if sequence != "" {
-		_, _ = stdout.Write(answer(sequence))
+		_, _ = stdout.Write(WithSequence(nil, sequence))
 	}
 	return 0
 }

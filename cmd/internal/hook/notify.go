@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -131,9 +132,22 @@ func (t *teller) log(c alert.Case, d state.Decision, channels string) {
 	_ = t.st.Decide(c.Decided(d, "hook", channels, t.now))
 }
 
-// answer is what a hook prints to have the client emit a sequence.
-func answer(sequence string) []byte {
-	return append(jsonenc.Str([]byte{'{'}, "terminalSequence", sequence), '}', '\n')
+// WithSequence is what a hook prints to have the client emit a sequence beside
+// its answer: the client takes one JSON object, so the sequence joins it. An
+// answer that is not an object is left alone.
+func WithSequence(answer []byte, sequence string) []byte {
+	if sequence == "" || len(answer) > 0 && answer[0] != '{' {
+		return answer
+	}
+	out := jsonenc.Str([]byte{'{'}, "terminalSequence", sequence)
+	rest := bytes.TrimLeft(answer[min(1, len(answer)):], " \t\r\n")
+	if len(rest) == 0 {
+		return append(out, '}', '\n')
+	}
+	if rest[0] != '}' {
+		out = append(out, ',')
+	}
+	return append(out, rest...)
 }
 
 // startBeckon starts the program beside this one, with nothing of the client's
