@@ -44,7 +44,7 @@ func (f *fold) known(id string) *Actor {
 
 // work notes that a was at work at t, which may lie before what is known.
 func (a *Actor) work(t event.Millis) {
-	if t > a.Ended && (a.Started <= a.Ended || t < a.Started) {
+	if !a.over(t) && (a.over(a.Started) || t < a.Started) {
 		a.Started = t
 	}
 	a.Active = max(a.Active, t)

@@ -28,7 +28,7 @@ func (f *fold) preTool(e *event.Event) {
 		f.s.Counts.Questions++
 	}
 	a.work(e.At)
-	if f.buried(e.Tool.UseID) || e.At <= a.Ended {
+	if f.buried(e.Tool.UseID) || a.over(e.At) {
 		return
 	}
 	c := a.call(e.Tool.UseID)
@@ -99,7 +99,7 @@ func (f *fold) permission(e *event.Event) {
 		f.s.Counts.Questions++
 	}
 	a.work(e.At)
-	if e.At <= a.Ended {
+	if a.over(e.At) {
 		return
 	}
 	c := a.requested(e)
@@ -226,7 +226,7 @@ func (f *fold) batch(e *event.Event) {
 // closeCalls closes the calls of a that were opened up to t.
 func (f *fold) closeCalls(a *Actor, t event.Millis) {
 	a.Calls = slices.DeleteFunc(a.Calls, func(c Call) bool {
-		gone := c.At <= t
+		gone := c.At < t || c.At == t && a.over(t)
 		if gone {
 			f.bury(a.ID, c, t)
 		}
@@ -259,7 +259,7 @@ func (f *fold) elicitation(e *event.Event) {
 	a := f.actor(e)
 	f.s.Counts.Questions++
 	a.work(e.At)
-	if e.At <= a.Ended || f.buried(e.Tool.UseID) || a.call(e.Tool.UseID) != nil {
+	if a.over(e.At) || f.buried(e.Tool.UseID) || a.call(e.Tool.UseID) != nil {
 		return
 	}
 	c := a.open()

@@ -489,6 +489,18 @@ var cases = []struct{ name, script string }{
 		100   SessionStart source=startup model=m1
 		200   is working since=120`},
 
+	{"10 SessionStart in the millisecond of the first prompt", `
+		100   SessionStart source=startup
+		100   UserPromptSubmit
+		100   PreToolUse Bash id=1
+		      is working turns=1
+		400   Stop
+		      is idle done`},
+	{"10 the first prompt in the millisecond of a SessionStart that is told later", `
+		100   UserPromptSubmit
+		100   PreToolUse Bash id=1
+		100   SessionStart source=startup
+		      is working turns=1`},
 	{"11 idle_prompt proves idle", `
 		100   UserPromptSubmit
 		200   PreToolUse Bash id=1

@@ -278,7 +278,7 @@ func compacting(v view) (Status, bool) {
 func mainRuns(v view) (Status, bool) {
 	a := v.s.Main()
 	since := a.Started
-	if since <= a.Ended {
+	if a.over(since) {
 		since = a.Active // the end of the turn before was told after this one's beginning
 	}
 	return Status{State: Working, Since: since, Call: newestCall(a)}, a.running()

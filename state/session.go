@@ -126,7 +126,7 @@ func (b Backburner) on(now event.Millis) bool {
 }
 
 // Actor is the main conversation (empty ID) or one subagent (DESIGN.md section
-// 2). It runs while Active > Ended.
+// 2). It runs while its newest activity is not over.
 type Actor struct {
 	ID      string       `json:"id,omitempty"`
 	Type    string       `json:"type,omitempty"`
@@ -146,7 +146,14 @@ const (
 	EndStart   = "start"   // the session (re)started
 )
 
-func (a *Actor) running() bool { return a.Active > a.Ended }
+func (a *Actor) running() bool { return a.Active != 0 && !a.over(a.Active) }
+
+// over reports whether what began at t had ended when the actor's turn did. In
+// one millisecond a turn's work comes before its end, and after the start of
+// its session.
+func (a *Actor) over(t event.Millis) bool {
+	return t < a.Ended || t == a.Ended && a.How != EndStart
+}
 
 // Call is one open tool call. It waits for the user while Asked is set and
 // Answered is not (CASES 2 to 4).

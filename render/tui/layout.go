@@ -48,7 +48,7 @@ func (m *model) layout() layout {
 		return l
 	}
 	l.peekWidth = m.width
-	l.peekHeight = min(l.body-min(3, l.body), max(l.body/2, 8))
+	l.peekHeight = min(l.body-min(3, l.body), max(l.body/2, 8, l.body-len(m.entries)-1)) // what the list leaves, half at least
 	l.body -= l.peekHeight
 	return l
 }
