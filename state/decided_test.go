@@ -33,7 +33,7 @@ func word(s Session) (State, string) {
 var (
 	prompted = event.Event{Kind: event.UserPromptSubmit, Name: "UserPromptSubmit", Prompt: "do it", PromptID: "p1"}
 	called   = event.Event{Kind: event.PreToolUse, Name: "PreToolUse", Tool: event.Tool{Name: "Bash", UseID: "t1", Hash: "h1", Summary: "Bash: a"}}
-	wanted    = event.Event{Kind: event.PermissionRequest, Name: "PermissionRequest", Tool: event.Tool{Name: "Bash", Hash: "h1"}}
+	wanted   = event.Event{Kind: event.PermissionRequest, Name: "PermissionRequest", Tool: event.Tool{Name: "Bash", Hash: "h1"}}
 	stopped  = event.Event{Kind: event.Stop, Name: "Stop"}
 )
 
