@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -308,8 +309,8 @@ func project(s *state.Session) string {
 // waits for or runs, the reason it failed, else its last words or the prompt.
 func (r *Row) What() string {
 	switch {
-	case r.State == state.Question && r.Tool == nil && r.Question != nil:
-		return r.Question.Text
+	case r.State == state.Question && r.Question.asks() != "":
+		return r.Question.asks()
 	case r.Tool != nil:
 		return cmp.Or(r.Tool.Summary, r.Tool.Name)
 	case r.State == state.Failed:
@@ -318,6 +319,20 @@ func (r *Row) What() string {
 		return OneLine(lastLine(r.message))
 	}
 	return r.Title
+}
+
+// asks is what a question asks in one line; empty when it has no words.
+func (q *Question) asks() string {
+	switch {
+	case q == nil:
+		return ""
+	case q.Plan != "":
+		head, _, _ := strings.Cut(strings.TrimLeft(q.Plan, "#\n "), "\n")
+		return "the plan: " + head
+	case len(q.More) > 0:
+		return q.Text + " [" + strconv.Itoa(len(q.More)) + " more]"
+	}
+	return q.Text
 }
 
 func lastLine(s string) string {
