@@ -134,7 +134,7 @@ func Explain(w io.Writer, x Explanation) error {
 }
 
 func reasoned(s state.State, reason string) string {
-	if reason == "" {
+	if reason == "" || reason == string(s) {
 		return string(s)
 	}
 	return string(s) + " (" + reason + ")"

@@ -1,0 +1,206 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const readmePath = "../../README.md"
+
+// readmeExample is an indented block of the README that begins with a command,
+// with what each command prints. `<!-- not run: reason -->` on the line before
+// excuses one.
+type readmeExample struct {
+	line  int // of the first command, from 0
+	end   int // of the line after the block
+	steps []readmeStep
+}
+
+type readmeStep struct {
+	command string
+	output  []string
+	gap     bool // a blank line stands before the next command
+}
+
+// examples finds the examples in the lines of the README.
+func examples(lines []string) (list []readmeExample) {
+	for i := 0; i < len(lines); i++ {
+		if !strings.HasPrefix(lines[i], "    $ ") {
+			continue
+		}
+		excused := i > 0 && strings.HasPrefix(lines[i-1], "<!-- not run: ")
+		x := readmeExample{line: i}
+		for ; i < len(lines) && (lines[i] == "" || strings.HasPrefix(lines[i], "    ")); i++ {
+			text := strings.TrimPrefix(lines[i], "    ")
+			if command, ok := strings.CutPrefix(text, "$ "); ok {
+				x.steps = append(x.steps, readmeStep{command: command})
+				continue
+			}
+			last := &x.steps[len(x.steps)-1]
+			last.output = append(last.output, text)
+		}
+		for x.end = i; lines[x.end-1] == ""; x.end-- {
+		}
+		for j := range x.steps {
+			s := &x.steps[j]
+			for n := len(s.output); n > 0 && s.output[n-1] == ""; n-- {
+				s.output, s.gap = s.output[:n-1], j < len(x.steps)-1
+			}
+		}
+		if !excused {
+			list = append(list, x)
+		}
+	}
+	return list
+}
+
+// TestReadmeExamples runs every example of the README in the moment of the demo
+// that its first picture shows, and compares what it prints.
+func TestReadmeExamples(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds both programs")
+	}
+	b, err := os.ReadFile(readmePath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(b), "\n")
+	list := examples(lines)
+	if len(list) < 5 {
+		t.Fatalf("found %d examples: is the README's form another?", len(list))
+	}
+	programs := t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", programs, "beckon/cmd/beckon", "beckon/cmd/beckon-hook").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	for i := len(list) - 1; i >= 0; i-- { // from the end, so that line numbers hold while it is written anew
+		x := list[i]
+		d := newStage(t, programs)
+		block := []string{}
+		for _, s := range x.steps {
+			got := d.run(s.command)
+			if *golden && same(got, s.output) {
+				got = s.output
+			}
+			block = append(block, "    $ "+s.command)
+			for _, l := range got {
+				block = append(block, strings.TrimRight("    "+l, " "))
+			}
+			if s.gap {
+				block = append(block, "")
+			}
+			if !*golden && !same(got, s.output) {
+				t.Errorf("README.md:%d: $ %s (go test -run ReadmeExamples -golden writes it anew)\ngot:\n%s\nwant:\n%s",
+					x.line+1, s.command, strings.Join(got, "\n"), strings.Join(s.output, "\n"))
+			}
+		}
+		lines = append(lines[:x.line:x.line], append(block, lines[x.end:]...)...)
+	}
+	if *golden {
+		if err := os.WriteFile(readmePath, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// stage is a home directory with everything installed, in the moment of stand.
+type stage struct {
+	t    *testing.T
+	home string
+	env  []string
+}
+
+func newStage(t *testing.T, programs string) *stage {
+	t.Helper()
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := filepath.Join(home, ".local", "bin")
+	if err := os.MkdirAll(bin, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []string{"beckon", "beckon-hook"} {
+		if err := os.Link(filepath.Join(programs, p), filepath.Join(bin, p)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	client := "#!/bin/sh\necho '2.1.329 (Claude Code)'\n"
+	if err := os.WriteFile(filepath.Join(bin, "claude"), []byte(client), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	state := filepath.Join(home, ".local", "state", "beckon")
+	d := &stage{t: t, home: home, env: []string{"HOME=" + home, "PATH=" + bin + ":/usr/local/bin:/usr/bin:/bin", "TZ=UTC", "NO_COLOR=1", "USER=you", "TERM=dumb"}}
+	if out := d.run("beckon demo --list --speed 0 --until 4.5 --dir " + state); len(out) == 0 {
+		t.Fatal("the demo printed nothing")
+	}
+	return d
+}
+
+// run runs a line in a shell and returns what it printed, but for what differs
+// from machine to machine.
+func (d *stage) run(line string) []string {
+	d.t.Helper()
+	cmd := exec.Command("/bin/sh", "-c", line)
+	cmd.Dir, cmd.Env = d.home, d.env
+	out, err := cmd.CombinedOutput()
+	if _, exited := err.(*exec.ExitError); err != nil && !exited {
+		d.t.Fatalf("%s: %v", line, err)
+	}
+	text := strings.TrimRight(strings.ReplaceAll(string(out), d.home, "/home/you"), "\n")
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, "\n")
+}
+
+// varies is what no two runs share: dates, times of day, durations in ms, the
+// version that the build has given itself.
+var varies = regexp.MustCompile(`\d{4}-\d\d-\d\d(T[\d:.]+Z)?|\d\d:\d\d(:\d\d)?|[\d.]+ (ms|µs)|\(devel\)|v\d+\.\d+\.\d+\S*|go1\.\S+|(linux|darwin)/\w+`)
+
+// same compares what was printed with what the README shows; a line of "..."
+// there stands for any number of lines.
+func same(got, want []string) bool {
+	plain := func(l string) string {
+		return strings.Join(strings.Fields(varies.ReplaceAllString(l, "_")), " ")
+	}
+	for i, w := range want {
+		if strings.TrimSpace(w) == "..." {
+			for j := i; j <= len(got); j++ {
+				if same(got[j:], want[i+1:]) {
+					return true
+				}
+			}
+			return false
+		}
+		if i >= len(got) || plain(got[i]) != plain(w) {
+			return false
+		}
+	}
+	return len(got) == len(want)
+}
+
+func TestReadmeExamplesAreFound(t *testing.T) {
+	list := examples(strings.Split("text\n\n    $ a\n    one\n\n    two\n    $ b\n\ntext\n<!-- not run: it waits -->\n    $ c\n\n    no command\n", "\n"))
+	if got := fmt.Sprint(list); got != "[{2 7 [{a [one  two] false} {b [] false}]}]" {
+		t.Error(got)
+	}
+	for _, c := range []struct {
+		got, want string
+		same      bool
+	}{
+		{"a 12 ms\nb", "a  7.5 ms\nb", true}, {"a\nb\nc", "a\n...\nc", true}, {"a\nb\nc", "a\n...", true},
+		{"a\nb", "a", false}, {"a", "a\nb", false}, {"a\nb\nc", "...\nb", false}, {"state idle", "state busy", false},
+	} {
+		if same(strings.Split(c.got, "\n"), strings.Split(c.want, "\n")) != c.same {
+			t.Errorf("%q and %q: want same %v", c.got, c.want, c.same)
+		}
+	}
+}
