@@ -40,6 +40,17 @@ type Edge struct {
 // ID is the edge's name among those of its session, fit for a file's name.
 func (e Edge) ID() string { return string(e.Kind) + "-" + strconv.FormatInt(int64(e.At), 10) }
 
+// Hold is how long, in milliseconds, an edge of the kind must stand before the
+// user is told of it. A turn seems over for a moment between a subagent's end
+// and what the client makes of it (CLIENT.md, The registry), and for two
+// seconds when a hook blocks its Stop; a dialog that a hook answers is gone.
+func (k EdgeKind) Hold() event.Millis {
+	if k == EdgePermission {
+		return 1000
+	}
+	return lingers + dwell
+}
+
 // ParseEdge returns the edge of an ID: its Kind and At, and no more.
 func ParseEdge(id string) (Edge, bool) {
 	kind, at, _ := strings.Cut(id, "-")
@@ -107,7 +118,20 @@ func (s *Session) newestWait(kind EdgeKind, st Status, want func(WaitKind) bool)
 			e.Call, e.Actor = c, actor
 		}
 	})
+	e.At = max(e.At, s.nextShown(e.Actor, e.Call))
 	return e
+}
+
+// nextShown is when the dialog of c came up if another of its actor's had to be
+// answered first: the client shows one at a time (CASE 3). Zero if there was
+// none before it.
+func (s *Session) nextShown(actor string, c Call) (at event.Millis) {
+	for i := range s.Closed {
+		if x := &s.Closed[i]; x.Requested && x.Actor == actor && x.At > c.Asked {
+			at = max(at, x.At)
+		}
+	}
+	return at
 }
 
 // eachWait calls f for the calls that wait and that want accepts.

@@ -85,7 +85,10 @@ func TestEdgesOfRecordings(t *testing.T) {
 		"hi": "done", "bash": "done", "perm_yes": "permission done", "perm_no": "permission", "perm_esc": "permission",
 		"esc_text": "", "esc_tool": "", "esc_think": "", "esc_ask": "question", "ask": "question done", "plan": "question done",
 		"question": "question done", "overload": "failed", "auth": "failed", "sub": "done", "subbg": "done", "compact_idle": "done done",
-		"exit": "", "kill9_tool": "", "perms_parallel": "permission permission permission done",
+		"exit": "", "kill9_tool": "",
+		// Three ask within 10 ms, and only the third of these edges lasts; the
+		// second and the third dialog come up as the one before is answered.
+		"perms_parallel": "permission permission permission permission permission done",
 	}
 	seen := map[string]bool{}
 	for _, tr := range tracks(t) {
@@ -156,6 +159,15 @@ func TestEdgeOfWaits(t *testing.T) {
 	if e, ok := EdgeOf(both, first); ok {
 		t.Errorf("the one that is left: %+v", e)
 	}
+	s.Closed = []Closed{{UseID: "c", Actor: "sub", At: 4000, Requested: true}, {UseID: "d", At: 5500}}
+	if e, ok := EdgeOf(first, Standing(s, Evidence{}, 6000)); !ok || e.At != 5000 {
+		t.Errorf("after an answer before it was asked, and a call that asked nothing: %+v, %v", e, ok)
+	}
+	s.Closed[0].At = 5800
+	if e, ok := EdgeOf(both, Standing(s, Evidence{}, 6000)); !ok || e.At != 5800 || e.Call.Name != "Write" {
+		t.Errorf("after the answer that brought it up: %+v, %v", e, ok)
+	}
+	s.Closed = nil
 	s.Actors[1].Calls[0].Asked = 500
 	if e := Standing(s, Evidence{}, 6000).Edge; e.At != 500 || e.Call.Name != "Bash" {
 		t.Errorf("of two that asked together: %+v", e)
@@ -171,5 +183,33 @@ func TestParseEdge(t *testing.T) {
 		if _, ok := ParseEdge(bad); ok {
 			t.Errorf("ParseEdge(%q) took it", bad)
 		}
+	}
+}
+
+// A turn is not over while the client stays busy after its Stop: a hook has
+// blocked it (CASE 13). Until the client has had the time to say so, it is.
+func TestBlockedStop(t *testing.T) {
+	s := Session{Activity: 5000, Prompt: Prompt{First: 1000}, Actors: []Actor{{Started: 1000, Active: 5000, Ended: 5000, How: EndStop}}}
+	busy := Evidence{Process: Alive, Registry: Registry{Status: "busy", At: 1010}}
+	for _, c := range []struct {
+		at   event.Millis
+		want State
+	}{{5500, Idle}, {6999, Idle}, {7000, Working}, {90_000, Working}} {
+		if got := Resolve(s, busy, c.at); got.State != c.want {
+			t.Errorf("busy at %d: %s, want %s", c.at, got.State, c.want)
+		}
+	}
+	if held := 5000 + EdgeDone.Hold(); Standing(s, busy, held).Open {
+		t.Errorf("it is told to be done after the hold of %d", EdgeDone.Hold())
+	}
+	for _, status := range []string{"idle", "shell", ""} {
+		ev := Evidence{Process: Alive, Registry: Registry{Status: status, At: 1010}}
+		if got := Resolve(s, ev, 90_000); got.State != Idle || got.Reason != Done {
+			t.Errorf("%q: %s (%s)", status, got.State, got.Reason)
+		}
+	}
+	s.Actors[0].How = EndHalt
+	if got := Resolve(s, busy, 90_000); got.State != Idle {
+		t.Errorf("interrupted: %s", got.State)
 	}
 }

@@ -46,11 +46,26 @@ func (r Registry) fits(st Status) bool {
 	return st.State == Idle || st.State == Failed || (st.State == Question && !dialog) || st.Rule == ruleReturned
 }
 
+// lingers is how long, in milliseconds, the client may take to write that a
+// turn is over: on a busy machine a second (testdata/lab/FACTS.md).
+const lingers = 2000
+
+// goesOn reports whether the client is still busy with a turn whose Stop came
+// long ago: another hook blocked the Stop, or still runs, and nothing else
+// tells of it (CASE 13, measured on 2.1.197 and 2.1.329).
+func (v view) goesOn() bool {
+	main := v.s.Main()
+	over := main.How == EndStop || main.How == EndFailure
+	return over && v.ev.Registry.Status == "busy" && v.now >= v.s.Activity+lingers
+}
+
 // contradicted holds when a registry reading newer than every activity hook
-// does not allow what the hooks say.
+// does not allow what the hooks say, or when it stands unchanged long after a
+// turn's end.
 func contradicted(v view) (Status, bool) {
 	r := v.ev.Registry
-	if !r.settled(v.now) || r.At <= v.s.Activity || r.fits(v.turn()) {
+	stands := r.At > v.s.Activity || v.goesOn()
+	if !r.settled(v.now) || !stands || r.fits(v.turn()) {
 		return Status{}, false
 	}
 	switch {

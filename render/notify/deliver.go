@@ -12,11 +12,6 @@ import (
 	"beckon/state/store"
 )
 
-// Hold is how long an edge must stand before the user is told of it: a turn
-// seems over for a moment between a subagent's end and what the client makes of
-// it (CLIENT.md, The registry), and a dialog that another hook answers is gone.
-const Hold = time.Second
-
 // Deliverer decides on edges and tells of them.
 type Deliverer struct {
 	Store    *store.Store
@@ -40,7 +35,7 @@ type Order struct {
 func (d *Deliverer) Deliver(ctx context.Context, o Order) error {
 	if !o.Still {
 		select {
-		case <-time.After(Hold):
+		case <-time.After(hold(named(o.Edge))):
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -88,5 +83,7 @@ func (d *Deliverer) log(c alert.Case, v state.Decision, channels string, now tim
 	}
 	return nil
 }
+
+func hold(e state.Edge) time.Duration { return time.Duration(e.Kind.Hold()) * time.Millisecond }
 
 func millis(t time.Time) event.Millis { return event.Millis(t.UnixMilli()) }

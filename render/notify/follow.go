@@ -44,7 +44,7 @@ func (f *Follower) Look(ctx context.Context, seen []state.Seen, now time.Time) {
 		is := state.Standing(v.Session, v.Evidence, millis(now))
 		stood[v.Session.ID] = is
 		f.note(v.Session.ID, is, now)
-		if w, ok := f.pending[v.Session.ID]; ok && now.Sub(w.since) >= Hold {
+		if w, ok := f.pending[v.Session.ID]; ok && now.Sub(w.since) >= hold(w.edge) {
 			f.consider(ctx, v.Session, w, now)
 		}
 	}
