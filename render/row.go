@@ -340,18 +340,4 @@ func lastLine(s string) string {
 	return s[strings.LastIndexByte(s, '\n')+1:]
 }
 
-// OneLine folds white space and drops control characters.
-func OneLine(s string) string {
-	clean := strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t' || r == '\r':
-			return ' '
-		case r < ' ' || r == 0x7f || (r >= 0x80 && r < 0xa0):
-			return -1
-		}
-		return r
-	}, s)
-	return strings.Join(strings.Fields(clean), " ")
-}
-
 func utc(m event.Millis) time.Time { return time.UnixMilli(int64(m)).UTC() }

@@ -8,11 +8,13 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"time"
 
 	"beckon/cmd/internal/answer"
 	"beckon/cmd/internal/hook"
 	"beckon/event"
+	"beckon/render"
 	"beckon/state"
 	"beckon/state/evidence"
 	"beckon/state/store"
@@ -143,7 +145,7 @@ func (a *app) fail(err error) int {
 		return exitOK
 	}
 	if !errors.Is(err, errSilent) {
-		fmt.Fprintf(a.stderr, "beckon: %v\n", err)
+		fmt.Fprintf(a.stderr, "beckon: %s\n", printable(err))
 		var h interface{ Hint() string }
 		if errors.As(err, &h) && h.Hint() != "" {
 			fmt.Fprintf(a.stderr, "  hint: %s\n", h.Hint())
@@ -158,6 +160,16 @@ func (a *app) fail(err error) int {
 		return exitNotFound
 	}
 	return exitError
+}
+
+// printable is an error's text for a terminal: it may name a file, a branch or
+// a host.
+func printable(err error) string {
+	lines := strings.Split(err.Error(), "\n")
+	for i := range lines {
+		lines[i] = render.Clean(lines[i])
+	}
+	return strings.Join(lines, "\n")
 }
 
 // color reports whether stdout may be coloured: only a terminal, and not

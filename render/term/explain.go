@@ -10,8 +10,6 @@ import (
 	"beckon/event"
 	"beckon/render"
 	"beckon/state"
-
-	"github.com/charmbracelet/x/ansi"
 )
 
 // Explanation is a verdict with everything that led to it (row F5).
@@ -104,7 +102,7 @@ func Explain(w io.Writer, x Explanation) error {
 	s, st, ev := x.Seen.Session, x.Seen.Status, x.Seen.Evidence
 	var b strings.Builder
 	line := func(label, format string, args ...any) {
-		fmt.Fprintf(&b, "%-10s %s\n", label, fmt.Sprintf(format, args...))
+		fmt.Fprintf(&b, "%-10s %s\n", label, clean(fmt.Sprintf(format, args...)))
 	}
 	ago := func(m event.Millis) string {
 		if m == 0 {
@@ -161,13 +159,13 @@ func registryLine(r state.Registry, ago func(event.Millis) string) string {
 func Show(w io.Writer, r *render.Row, s *state.Session, st Style) error {
 	var b strings.Builder
 	line := func(label, value string) {
-		if value != "" {
+		if value = render.Clean(value); value != "" {
 			fmt.Fprintf(&b, "%-10s %s\n", label, value)
 		}
 	}
 	l := lookOf(r.State)
 	line("session", r.SessionID)
-	line("state", st.paint(l.sgr, l.glyph+" "+reasoned(r.State, r.Reason))+" for "+Age(st.Now.Sub(r.Since)))
+	fmt.Fprintf(&b, "%-10s %s\n", "state", st.paint(l.sgr, l.glyph+" "+clean(reasoned(r.State, r.Reason)))+" for "+Age(st.Now.Sub(r.Since)))
 	line("agent", strings.TrimSpace(r.Agent+" "+r.Model))
 	line("project", where(r))
 	line("directory", r.Cwd)
@@ -231,7 +229,7 @@ func showQuestion(line func(label, value string), q *render.Question) {
 		if i == 0 {
 			label = "plan"
 		}
-		line(label, ansi.Strip(l))
+		line(label, l)
 	}
 	for _, f := range q.Form {
 		line("field", f)

@@ -99,7 +99,7 @@ func cells(r *render.Row, now time.Time) []string {
 	if r.Remote != nil && r.Remote.Stale {
 		what += " [as of " + Age(now.Sub(r.Remote.AsOf)) + " ago]"
 	}
-	return []string{l.glyph + " " + name, Age(now.Sub(r.Since)), where(r), what, shortID(r.SessionID)}
+	return []string{l.glyph + " " + clean(name), Age(now.Sub(r.Since)), clean(where(r)), clean(what), clean(shortID(r.SessionID))}
 }
 
 // addContext puts a column before the last one, if any row has what it shows.

@@ -119,19 +119,8 @@ func (st Style) entry(name string, r *render.Row) (text string, width int) {
 	return text, width
 }
 
-// clean drops what must not reach a terminal from a text that is not ours:
-// control characters, and those that turn the direction of writing.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return ' '
-		case r < ' ' || r >= 0x7f && r < 0xa0, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r == 0x2028, r == 0x2029:
-			return -1
-		}
-		return r
-	}, s)
-}
+// clean makes text that is not ours fit for a terminal.
+func clean(s string) string { return render.OneLine(s) }
 
 // counts are how many rows are in each state, and how many are not looked at.
 func counts(rows []render.Row) (by map[state.State]int, unseen int) {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"beckon/state/stats"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 // barWidth is how many columns the longest bar of a chart takes.
@@ -29,7 +31,7 @@ func Stats(w io.Writer, days []stats.Day, names []string, projects map[string]st
 	fmt.Fprintf(&b, "\n%-24s %-7s %-7s %5s %5s %6s %8s\n", "PROJECT", "BUSY", "WAITED", "TURNS", "TOOLS", "ERRORS", "COST")
 	for _, n := range names {
 		d := projects[n]
-		fmt.Fprintf(&b, "%-24s %-7s %-7s %5d %5d %6d %8s\n", filepath.Base(n), span(d.Busy), span(d.Waiting), d.Turns, d.Tools, d.Errors, spent(d.CostUSD))
+		fmt.Fprintf(&b, "%s %-7s %-7s %5d %5d %6d %8s\n", cell(clean(filepath.Base(n)), 24), span(d.Busy), span(d.Waiting), d.Turns, d.Tools, d.Errors, spent(d.CostUSD))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -52,4 +54,10 @@ func span(d time.Duration) string {
 		return fmt.Sprintf("%dm", d/time.Minute)
 	}
 	return fmt.Sprintf("%dh%02d", d/time.Hour, d%time.Hour/time.Minute)
+}
+
+// cell cuts s to width columns and fills it up to them.
+func cell(s string, width int) string {
+	s = ansi.Truncate(s, width, "…")
+	return s + strings.Repeat(" ", width-ansi.StringWidth(s))
 }

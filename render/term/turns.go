@@ -20,7 +20,7 @@ func Turns(w io.Writer, lines []render.TurnLine, of bool, zone *time.Location, s
 	project := 0
 	for i := range lines {
 		if of {
-			project = max(project, ansi.StringWidth(lines[i].Project))
+			project = max(project, ansi.StringWidth(clean(lines[i].Project)))
 		}
 	}
 	project = min(project, 20)
@@ -34,7 +34,7 @@ func Turns(w io.Writer, lines []render.TurnLine, of bool, zone *time.Location, s
 		}
 		head := "  " + at.Format("15:04:05") + "  "
 		if of {
-			name := ansi.Truncate(t.Project, project, "…")
+			name := ansi.Truncate(clean(t.Project), project, "…")
 			head += name + strings.Repeat(" ", project-ansi.StringWidth(name)) + "  "
 		}
 		look := turnLook(t)

@@ -281,7 +281,7 @@ func (m *model) prompted(msg tea.KeyPressMsg, name string) tea.Cmd {
 // typed adds to the line being typed.
 func (m *model) typed(s string) {
 	if p := m.prompt; p != nil && len(p.text)+len(s) <= maxTyped {
-		p.set(p.text + strings.Map(drawable, s))
+		p.set(p.text + render.Clean(s))
 	}
 }
 

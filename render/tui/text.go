@@ -3,47 +3,22 @@ package tui
 import (
 	"strings"
 	"time"
-	"unicode"
+
+	"beckon/render"
 
 	"github.com/charmbracelet/x/ansi"
 )
 
-// clean makes text of agents, branches and other hosts fit to be drawn: one
-// line, without control characters and without marks that turn the direction
-// of what follows.
-func clean(s string) string {
-	if plain(s) {
-		return s
-	}
-	return strings.Join(strings.Fields(strings.Map(drawable, strings.ToValidUTF8(s, "\uFFFD"))), " ")
-}
+// clean makes text that is not ours fit to be drawn in one line.
+func clean(s string) string { return render.OneLine(s) }
 
 // cleanLines is clean for text of several lines, which stay.
 func cleanLines(s string) []string {
 	lines := strings.Split(strings.ReplaceAll(strings.TrimSpace(s), "\r\n", "\n"), "\n")
 	for i, l := range lines {
-		lines[i] = strings.TrimRight(strings.Map(drawable, strings.ToValidUTF8(strings.ReplaceAll(l, "\t", "    "), "\uFFFD")), " ")
+		lines[i] = strings.TrimRight(render.Clean(strings.ReplaceAll(l, "\t", "    ")), " ")
 	}
 	return lines
-}
-
-func plain(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if s[i] < ' ' || s[i] > '~' || s[i] == ' ' && i > 0 && s[i-1] == ' ' {
-			return false
-		}
-	}
-	return s == "" || s[0] != ' ' && s[len(s)-1] != ' '
-}
-
-func drawable(r rune) rune {
-	switch {
-	case r == '\n' || r == '\t' || r == '\r':
-		return ' '
-	case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), r == '\u2028', r == '\u2029', r == '\ufeff':
-		return -1
-	}
-	return r
 }
 
 // fit cuts s to width columns and fills it up to them.

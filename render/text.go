@@ -1,0 +1,42 @@
+package render
+
+import (
+	"strings"
+	"unicode"
+)
+
+// OneLine makes text of agents, repositories and other hosts fit for a
+// terminal: valid UTF-8 in one line, white space folded, without control
+// characters and without marks that turn the direction of what follows.
+func OneLine(s string) string {
+	if plain(s) {
+		return s
+	}
+	return strings.Join(strings.Fields(Clean(s)), " ")
+}
+
+// Clean is OneLine with the blanks left as they are.
+func Clean(s string) string {
+	return strings.Map(drawable, strings.ToValidUTF8(s, "\uFFFD"))
+}
+
+// plain reports whether s is nothing but printable ASCII in one line, as most
+// texts are.
+func plain(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] < ' ' || s[i] > '~' || s[i] == ' ' && i > 0 && s[i-1] == ' ' {
+			return false
+		}
+	}
+	return s == "" || s[0] != ' ' && s[len(s)-1] != ' '
+}
+
+func drawable(r rune) rune {
+	switch {
+	case r == '\n' || r == '\t' || r == '\r':
+		return ' '
+	case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), r == '\u2028', r == '\u2029', r == '\ufeff':
+		return -1
+	}
+	return r
+}
