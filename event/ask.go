@@ -159,11 +159,27 @@ func form(schema gjson.Result) (out []string) {
 	return out
 }
 
+// offer says what a permission update does, by its type and behavior; one that
+// is not known goes by its type.
+func offer(kind, behavior string) string {
+	switch {
+	case kind == "addRules" && (behavior == "" || behavior == "allow"):
+		return "always allow"
+	case kind == "addRules" && (behavior == "deny" || behavior == "ask"):
+		return "always " + behavior
+	case kind == "setMode":
+		return "switch to"
+	case kind == "addDirectories":
+		return "allow the directory"
+	}
+	return kind
+}
+
 // suggestions tells in words what the client offers to change beside a yes
 // (CONTRACT.md, PermissionRequest, permission update entries).
 func suggestions(list gjson.Result) (out []string) {
 	eachObject(list, MaxQuestions, func(v gjson.Result) {
-		words := []string{lineOf(v, "type", MaxLabel)}
+		words := []string{offer(lineOf(v, "type", MaxLabel), lineOf(v, "behavior", MaxLabel))}
 		if mode := lineOf(v, "mode", MaxLabel); mode != "" {
 			words = append(words, mode)
 		}

@@ -151,7 +151,7 @@ func refAsk(e *Event, top map[string]any) *Ask {
 	}
 	if e.Kind == PermissionRequest && len(a.Questions) == 0 && a.Plan == "" {
 		for _, m := range objects(top["permission_suggestions"], MaxQuestions) {
-			words := []string{text(m, "type", MaxLabel)}
+			words := []string{offer(text(m, "type", MaxLabel), text(m, "behavior", MaxLabel))}
 			if mode := text(m, "mode", MaxLabel); mode != "" {
 				words = append(words, mode)
 			}

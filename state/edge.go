@@ -42,13 +42,13 @@ func (e Edge) ID() string { return string(e.Kind) + "-" + strconv.FormatInt(int6
 
 // Hold is how long, in milliseconds, an edge of the kind must stand before the
 // user is told of it. A turn seems over for a moment between a subagent's end
-// and what the client makes of it (CLIENT.md, The registry), and for two
-// seconds when a hook blocks its Stop; a dialog that a hook answers is gone.
+// and what the client makes of it (CLIENT.md, The registry), and is not when
+// the client goes on after it; a dialog that a hook answers is gone.
 func (k EdgeKind) Hold() event.Millis {
-	if k == EdgePermission {
-		return 1000
+	if k == EdgeDone {
+		return lingers + dwell
 	}
-	return lingers + dwell
+	return 1000
 }
 
 // ParseEdge returns the edge of an ID: its Kind and At, and no more.

@@ -56,7 +56,8 @@ func (c *watchCmd) Run(a *app) error {
 		defer look.tell.Wait()
 	}
 	opt := look.options()
-	opt.Order, opt.Grouping, opt.Poll = queue.Mode, tui.Grouping(c.Group), c.Poll
+	opt.Order, opt.PermissionFirst = queue.Mode, queue.PermissionFirst
+	opt.Grouping, opt.Poll = tui.Grouping(c.Group), c.Poll
 	if opt.Sources, err = a.otherHosts(c.Host); err != nil {
 		return err
 	}

@@ -154,7 +154,7 @@ func TestScreens(t *testing.T) {
 			name := func(what string) string { return fmt.Sprintf("watch-%d%s.txt", size.width, what) }
 			compare(t, name(""), p.wait(`DONE 2`))
 			p.press("n")
-			p.wait(`▌ x`)
+			p.wait(`▌ \?`)
 			p.press("Home")
 			p.wait(`▌ !`)
 			p.press("Space")
@@ -197,7 +197,7 @@ func TestKeysInATerminal(t *testing.T) {
 	p.run("resize-window", "-x", "44", "-y", "14")
 	p.wait(`(?m)^ api 1 ─+$`)
 	p.run("resize-window", "-x", "150", "-y", "40")
-	p.wait(`by project · prio`)
+	p.wait(`by project · sort: prio`)
 	p.press("q")
 	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if exec.Command("tmux", "-S", p.socket, "has-session").Run() != nil {

@@ -196,7 +196,7 @@ func Show(w io.Writer, r *render.Row, s *state.Session, st Style) error {
 func meterLine(r *render.Row) string {
 	var parts []string
 	if r.Context != nil {
-		parts = append(parts, percent(r.Context.UsedPercentage)+" used")
+		parts = append(parts, Percent(r.Context.UsedPercentage)+" used")
 	}
 	if r.CostUSD > 0 {
 		parts = append(parts, dollars(r.CostUSD))

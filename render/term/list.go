@@ -111,7 +111,7 @@ func addContext(table [][]string, rows []render.Row) {
 	for i := range rows {
 		used := ""
 		if c := rows[i].Context; c != nil {
-			used = percent(c.UsedPercentage)
+			used = Percent(c.UsedPercentage)
 		}
 		table[i+1] = slices.Insert(table[i+1], 4, used)
 	}

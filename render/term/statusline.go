@@ -95,7 +95,7 @@ func (st Style) detail(v *StatusView, field string, level int) string {
 	switch field {
 	case "percent":
 		if s.Meter.HasContext {
-			return percent(s.Meter.Percent())
+			return Percent(s.Meter.Percent())
 		}
 	case "cost":
 		if s.Meter.Cost > 0 && level < noBar {
@@ -145,8 +145,8 @@ func count(rows []render.Row, field string) string {
 	return strconv.Itoa(n)
 }
 
-// context is a bar with the percentage. From 60 and 80 percent on it changes
-// colour: the client compacts by itself somewhat above.
+// context is a bar with the percentage. From 60 percent and from NearlyFull on it
+// changes colour.
 func (st Style) context(m *event.Meter, level int) string {
 	if !m.HasContext {
 		return ""
@@ -154,7 +154,7 @@ func (st Style) context(m *event.Meter, level int) string {
 	used, cells := m.Percent(), 10
 	sgr := "32"
 	switch {
-	case used >= 80:
+	case used >= NearlyFull:
 		sgr = "31"
 	case used >= 60:
 		sgr = "33"
@@ -163,14 +163,18 @@ func (st Style) context(m *event.Meter, level int) string {
 	case shortBar:
 		cells = 5
 	case noBar:
-		return st.paint(sgr, percent(used))
+		return st.paint(sgr, Percent(used))
 	}
 	on := min(cells, int(math.Ceil(used*float64(cells)/100)))
-	return st.paint(sgr, strings.Repeat("█", on)) + st.paint("2", strings.Repeat("░", cells-on)) + " " + st.paint(sgr, percent(used))
+	return st.paint(sgr, strings.Repeat("█", on)) + st.paint("2", strings.Repeat("░", cells-on)) + " " + st.paint(sgr, Percent(used))
 }
 
-// percent writes a percentage as a whole number.
-func percent(p float64) string { return strconv.Itoa(int(math.Round(p))) + "%" }
+// NearlyFull is the percentage from which a context is told in red: the client
+// compacts by itself somewhat above.
+const NearlyFull = 80
+
+// Percent writes a percentage as a whole number.
+func Percent(p float64) string { return strconv.Itoa(int(math.Round(p))) + "%" }
 
 // dollars writes a cost with cents, and with a tenth of a cent below ten.
 func dollars(usd float64) string {

@@ -55,6 +55,24 @@ func badges(r *render.Row, short bool) string {
 	return strings.Join(parts, " ")
 }
 
+// contextUsed tells how full the model's context is, empty when that is not
+// known.
+func contextUsed(r *render.Row) string {
+	if r.Context == nil {
+		return ""
+	}
+	return term.Percent(r.Context.UsedPercentage)
+}
+
+// what is what a row does or wants. Beside the title it need not be told again.
+func what(r *render.Row, titled bool) string {
+	w, title := clean(r.What()), clean(r.Title)
+	if titled && w == title {
+		return ""
+	}
+	return w
+}
+
 func (m *model) hostName(r *render.Row) string {
 	if !m.several {
 		return ""

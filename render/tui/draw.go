@@ -102,7 +102,7 @@ func (m *model) titleLine() string {
 		if m.grouping != ByNeed {
 			right = append(right, m.pal.paint(dim, "by "+string(m.grouping), false))
 		}
-		right = append(right, m.pal.paint(dim, string(m.order), false))
+		right = append(right, m.pal.paint(dim, "sort: "+string(m.order), false))
 	}
 	end := strings.Join(right, m.pal.paint(faint, " · ", false))
 	if end != "" {
@@ -216,8 +216,9 @@ func (m *model) rowLine(r *render.Row, c columns, width int, selected bool, now 
 	cell(is(emphasis), name(r), c.name, false)
 	cell(dim, branch(r), c.branch, false)
 	cell(is(text), clean(r.Title), c.title, false)
-	cell(is(text), clean(r.What()), c.what, false)
+	cell(is(text), what(r, c.title > 0), c.what, false)
 	cell(dim, badges(r, width < shortWidth), c.badge, true)
+	cell(is(contextRole(r)), contextUsed(r), c.context, true)
 	cell(dim, m.hostName(r), c.host, false)
 	put(text, strings.Repeat(" ", max(0, width-used)))
 	return b.String()
@@ -332,11 +333,16 @@ func (m *model) emptyLines(l layout) []string {
 	return lines
 }
 
-// helpLines is the table of keys, in two columns where one is too long.
+// helpLines is the table of keys, in two columns where one is too long. What
+// does not fit even then is turned to.
 func (m *model) helpLines(l layout) []string {
 	var lines []string
 	for _, b := range bindings() {
-		lines = append(lines, "  "+m.pal.paint(keycap, fit(b.show, 8, false), false)+b.help)
+		head := "  " + m.pal.paint(keycap, fit(b.show, 8, false), false)
+		for _, text := range wrap(b.help, min(l.list, helpWidth)-11) {
+			lines = append(lines, head+text)
+			head = strings.Repeat(" ", 10)
+		}
 	}
 	lines = append(lines, "", "  "+m.pal.paint(dim, "a click selects, another jumps;", false),
 		"  "+m.pal.paint(dim, "the right button peeks", false))
@@ -348,7 +354,8 @@ func (m *model) helpLines(l layout) []string {
 		}
 		lines = lines[:half]
 	}
-	return lines
+	m.helpTop = max(0, min(m.helpTop, len(lines)-l.body))
+	return lines[m.helpTop:]
 }
 
 // helpWidth is over the longest line of the help.

@@ -29,21 +29,21 @@ func bindings() []binding {
 	return []binding{
 		{"up k ctrl+p", "↑ k", "", "up", move(-1)},
 		{"down j ctrl+n", "↓ j", "", "down", move(1)},
-		{"pgup ctrl+u", "PgUp", "", "a page up; in the peek panel, back", func(m *model) tea.Cmd { return m.turnPage(-1) }},
-		{"pgdown ctrl+d", "PgDn", "", "a page down; in the peek panel, on", func(m *model) tea.Cmd { return m.turnPage(1) }},
+		{"pgup ctrl+u", "PgUp", "", "a page up; back in a peek", func(m *model) tea.Cmd { return m.turnPage(-1) }},
+		{"pgdown ctrl+d", "PgDn", "", "a page down; on in a peek", func(m *model) tea.Cmd { return m.turnPage(1) }},
 		{"home", "Home", "", "the first row", func(m *model) tea.Cmd { return m.goTo(0) }},
 		{"end G", "End G", "", "the last row", func(m *model) tea.Cmd { return m.goTo(len(m.rows) - 1) }},
 		{"enter", "Enter", "jump", "jump to the session's pane", (*model).jump},
-		{"n", "n", "next", "the next session that needs you", (*model).nextNeed},
-		{"space", "Space", "peek", "what it asks, said last and runs", (*model).togglePeek},
+		{"n", "n", "next", "the next that needs you", (*model).nextNeed},
+		{"space", "Space", "peek", "what it asks, said and runs", (*model).togglePeek},
 		{"d", "d", "seen", "mark as seen", (*model).markSeen},
-		{"b", "b", "later", "set aside for a time, or take back", (*model).backburner},
+		{"b", "b", "later", "set aside, or take back", (*model).backburner},
 		{"x", "x", "", "remove an ended session", (*model).remove},
-		{"/", "/", "filter", "show only rows with these words", (*model).startFilter},
-		{"g", "g", "group", "group by need, project, host, or not", (*model).regroup},
-		{"s", "s", "sort", "sort: fair, prio, static, grouped", (*model).resort},
-		{"?", "?", "help", "this help", func(m *model) tea.Cmd { m.help = true; return nil }},
-		{"esc", "Esc", "", "close what is open; clear the filter", (*model).escape},
+		{"/", "/", "filter", "only rows with these words", (*model).startFilter},
+		{"g", "g", "group", "group: need, project, host", (*model).regroup},
+		{"s", "s", "sort", "sort in another order", (*model).resort},
+		{"?", "?", "help", "this help", func(m *model) tea.Cmd { m.help, m.helpTop = true, 0; return nil }},
+		{"esc", "Esc", "", "close it; clear the filter", (*model).escape},
 		{"q ctrl+c", "q", "quit", "quit", func(*model) tea.Cmd { return tea.Quit }},
 	}
 }
@@ -59,11 +59,8 @@ func (m *model) key(msg tea.KeyPressMsg) tea.Cmd {
 		return m.prompted(msg, name)
 	}
 	m.flash = ""
-	if m.help {
-		m.help = false
-		if name != "q" {
-			return nil
-		}
+	if m.help && m.inHelp(name) {
+		return nil
 	}
 	for _, b := range bindings() {
 		for k := range strings.FieldsSeq(b.keys) {
@@ -73,6 +70,21 @@ func (m *model) key(msg tea.KeyPressMsg) tea.Cmd {
 		}
 	}
 	return nil
+}
+
+// inHelp turns the help, or closes it, and reports whether that was all the key
+// was for.
+func (m *model) inHelp(name string) bool {
+	switch name {
+	case "down", "j", "pgdown":
+		m.helpTop++
+	case "up", "k", "pgup":
+		m.helpTop--
+	default:
+		m.help = false
+		return name != "q"
+	}
+	return true
 }
 
 // turnPage turns a page, of the peek panel while it is open.

@@ -55,7 +55,7 @@ func (m *model) layout() layout {
 
 // columns are the widths of a row's cells; 0 means that it is not shown.
 type columns struct {
-	word, age, name, branch, title, what, badge, host int
+	word, age, name, branch, title, what, badge, context, host int
 }
 
 // gap is the room between two columns.
@@ -73,6 +73,7 @@ func (m *model) measure(width int) columns {
 		want.badge = max(want.badge, ansi.StringWidth(badges(r, width < shortWidth)))
 		want.host = max(want.host, ansi.StringWidth(m.hostName(r)))
 		want.title = max(want.title, ansi.StringWidth(clean(r.Title)))
+		want.context = max(want.context, len(contextUsed(r)))
 	}
 	c := columns{age: 4, name: min(want.name, max(8, width/6))}
 	left := width - 6 - c.age - c.name - 2*gap
@@ -82,9 +83,10 @@ func (m *model) measure(width int) columns {
 			left -= n + gap
 		}
 	}
-	take(&c.word, want.word, 44, 17)
-	take(&c.branch, want.branch, 30, max(8, width/7))
+	take(&c.word, want.word, 34, 17)
+	take(&c.branch, want.branch, 26, max(8, width/7))
 	take(&c.badge, want.badge, 18, 24)
+	take(&c.context, want.context, 26, 4)
 	take(&c.host, want.host, 30, max(6, width/10))
 	if width >= sideWidth {
 		take(&c.title, want.title, 48, width/4)

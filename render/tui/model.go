@@ -81,6 +81,7 @@ type model struct {
 	peekTop int
 	recent  map[string][]Line
 	help    bool
+	helpTop int
 	prompt  *prompt
 	flash   string // what the last action said
 	bad     bool   // it went wrong
@@ -233,7 +234,7 @@ func (m *model) arrange() {
 		m.counts[all[i].Group()]++
 		m.several = m.several || all[i].Host != all[0].Host
 	}
-	m.rows, m.entries = arrange(all, m.order, m.grouping, m.filter)
+	m.rows, m.entries = arrange(all, render.Queue{Mode: m.order, PermissionFirst: m.opt.PermissionFirst}, m.grouping, m.filter)
 	if i := slices.IndexFunc(m.rows, func(r render.Row) bool { return keyOf(&r) == m.selected }); i >= 0 {
 		m.cursor = i
 	}

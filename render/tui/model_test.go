@@ -194,8 +194,12 @@ func TestEveryKeyDoesWhatHelpSays(t *testing.T) {
 		r.wantOn(b.help)
 	}
 	r.press("j")
-	if r.help || r.cursor != 0 {
-		t.Errorf("a key on help closes it and does nothing else: help %v, cursor %d", r.help, r.cursor)
+	if !r.help || r.cursor != 0 {
+		t.Errorf("j turns help: help %v, cursor %d", r.help, r.cursor)
+	}
+	r.press("d")
+	if r.help || len(r.did) != len(want) {
+		t.Errorf("any other key on help closes it and does nothing else: help %v, did %q", r.help, r.did)
 	}
 	if _, cmd := r.Update(key("q")); cmd == nil {
 		t.Error("q does not quit")

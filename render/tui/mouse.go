@@ -50,6 +50,10 @@ func (m *model) wheel(msg tea.MouseWheelMsg) {
 	default:
 		return
 	}
+	if m.help {
+		m.helpTop += way
+		return
+	}
 	l := m.layout()
 	if m.peek && (msg.X >= l.list || msg.Y >= l.head+l.body) {
 		m.peekTop = max(0, m.peekTop+way*wheelRows)

@@ -35,9 +35,9 @@ func next[T comparable](all []T, v T) T {
 
 // sorted returns rows in the queue's order. Whatever needs the user comes before
 // what does not, except in the orders that keep places.
-func sorted(rows []render.Row, by render.Mode) []render.Row {
-	rows = render.Queue{Mode: by}.Order(rows)
-	if by == render.Fair || by == render.Prio {
+func sorted(rows []render.Row, by render.Queue) []render.Row {
+	rows = by.Order(rows)
+	if by.Mode == render.Fair || by.Mode == render.Prio {
 		slices.SortStableFunc(rows, func(a, b render.Row) int { return cmp.Compare(need(&a), need(&b)) })
 	}
 	return rows
@@ -86,7 +86,7 @@ type entry struct {
 }
 
 // arrange sorts and filters rows and puts headings between them.
-func arrange(rows []render.Row, by render.Mode, grouping Grouping, filter string) ([]render.Row, []entry) {
+func arrange(rows []render.Row, by render.Queue, grouping Grouping, filter string) ([]render.Row, []entry) {
 	words := strings.Fields(strings.ToLower(filter))
 	shown := make([]render.Row, 0, len(rows))
 	for i := range rows {

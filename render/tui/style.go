@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"beckon/render"
+	"beckon/render/term"
 	"beckon/state"
 
 	"charm.land/lipgloss/v2"
@@ -40,6 +42,14 @@ func stateRole(s state.State) role {
 		return pack
 	case state.Idle:
 		return rest
+	}
+	return dim
+}
+
+// contextRole is dim until the context is nearly full: the client then compacts.
+func contextRole(r *render.Row) role {
+	if r.Context != nil && r.Context.UsedPercentage >= term.NearlyFull {
+		return fault
 	}
 	return dim
 }

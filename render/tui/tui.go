@@ -71,8 +71,9 @@ type Options struct {
 	// session's newest journal line, 0 when that is not known.
 	Recent func(r render.Row, seq int64) []Line
 
-	Order    render.Mode
-	Grouping Grouping
+	Order           render.Mode
+	PermissionFirst bool // as render.Queue has it
+	Grouping        Grouping
 	Color    bool
 	Title    string // what the first line calls the screen
 	Poll     bool   // do not ask the system for changes: look twice a second
