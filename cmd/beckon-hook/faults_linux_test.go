@@ -17,8 +17,7 @@ const maxFaults = 1.45
 func TestPageFaults(t *testing.T) {
 	dir, payload := prepared(t)
 	hello := buildHello(t)
-	base := faults(t, hello, nil, payload)
-	hook := faults(t, program(t, "beckon-hook"), environ(dir), payload)
+	base, hook := faults(t, hello, program(t, "beckon-hook"), environ(dir), payload)
 	ratio := float64(hook) / float64(base)
 	t.Logf("page faults: hello-world %d, hook %d, ratio %.2f", base, hook, ratio)
 	if ratio > maxFaults {
@@ -44,22 +43,26 @@ func buildHello(t testing.TB) string {
 	return out
 }
 
-// faults returns the median of minor page faults over 21 runs; single runs
-// vary by a dozen.
-func faults(t testing.TB, path string, env []string, payload *os.File) int64 {
+// faults returns the medians of the minor page faults of two programs over 41
+// runs each, in turn: single runs vary by a dozen, and all of them with what
+// the machine has in memory.
+func faults(t testing.TB, hello, hook string, env []string, payload *os.File) (base, got int64) {
 	t.Helper()
-	counts := make([]int64, 21)
-	for i := range counts {
-		if _, err := payload.Seek(0, 0); err != nil {
-			t.Fatal(err)
+	counts := make([][]int64, 2)
+	for range 41 {
+		for i, path := range []string{hello, hook} {
+			if _, err := payload.Seek(0, 0); err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command(path, "PreToolUse")
+			cmd.Env, cmd.Stdin = env, payload
+			if err := cmd.Run(); err != nil {
+				t.Fatal(err)
+			}
+			counts[i] = append(counts[i], cmd.ProcessState.SysUsage().(*syscall.Rusage).Minflt)
 		}
-		cmd := exec.Command(path, "PreToolUse")
-		cmd.Env, cmd.Stdin = env, payload
-		if err := cmd.Run(); err != nil {
-			t.Fatal(err)
-		}
-		counts[i] = cmd.ProcessState.SysUsage().(*syscall.Rusage).Minflt
 	}
-	slices.Sort(counts)
-	return counts[len(counts)/2]
+	slices.Sort(counts[0])
+	slices.Sort(counts[1])
+	return counts[0][20], counts[1][20]
 }

@@ -9,5 +9,6 @@ import (
 )
 
 func main() {
+	hook.GrowStack()
 	os.Exit(hook.Start(os.Args[1:], os.Stdin, os.Stdout, os.Getenv))
 }
