@@ -195,12 +195,21 @@ func newer(a, b *state.Session) bool {
 // Sort orders rows by need: the state that needs the user most first, then
 // what was not looked at yet, then the one that has waited longest.
 func Sort(rows []Row) {
-	slices.SortStableFunc(rows, func(a, b Row) int {
+	order := make([]*Row, len(rows)) // a Row is too large to be moved at every step
+	for i := range rows {
+		order[i] = &rows[i]
+	}
+	slices.SortStableFunc(order, func(a, b *Row) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), a.Since.Compare(b.Since), cmp.Compare(a.SessionID, b.SessionID))
 	})
+	sorted := make([]Row, len(rows))
+	for i, r := range order {
+		sorted[i] = *r
+	}
+	copy(rows, sorted)
 }
 
-func rank(r Row) int {
+func rank(r *Row) int {
 	i := 2 * slices.Index(state.States[:], r.State)
 	if !r.Unseen {
 		i++

@@ -219,11 +219,18 @@ func (a *app) reader() *evidence.Reader {
 	return evidence.NewReader(a.st, filepath.Join(a.claudeDir(), "sessions"))
 }
 
+// uncollected puts garbage collection off until the heap has 128 MiB, and
+// returns what undoes that. Nearly all that a look at the sessions allocates
+// it keeps: collecting in the middle of it finds nothing, and costs a third of
+// the time.
+func uncollected() (undo func()) {
+	old := debug.SetGCPercent(3200)
+	return func() { debug.SetGCPercent(old) }
+}
+
 // look reads all sessions with their evidence and verdicts.
 func (a *app) look(all bool) ([]state.Seen, event.Millis, error) {
-	// Nearly all that a look allocates it keeps: collecting in the middle of it
-	// finds nothing, and costs a third of the time.
-	defer debug.SetGCPercent(debug.SetGCPercent(800))
+	defer uncollected()()
 	r := a.reader()
 	now := r.Now(time.Now())
 	seen, problems, err := r.Look(now, all)

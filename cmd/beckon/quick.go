@@ -64,6 +64,7 @@ func flags(args []string, values map[string]*string, switches map[string]*bool) 
 // rows reads the live sessions' rows without what only a list shows. Problems
 // go to the log alone: a prompt is no place for them.
 func (a *app) rows() ([]render.Row, []state.Seen, time.Time, error) {
+	defer uncollected()()
 	r := a.reader()
 	r.SkipMeters = true
 	now := r.Now(time.Now())
