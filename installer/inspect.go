@@ -191,6 +191,7 @@ func (d *document) describe(p place, plugin string, in Inspection) Entry {
 	program := words[0]
 	if plugin != "" {
 		program = strings.ReplaceAll(program, "${CLAUDE_PLUGIN_ROOT}", plugin)
+		in.Want.Via = ViaPlugin
 	}
 	return Entry{
 		Event: ev.name, Program: program, Args: words[1:], Exec: e.exec,

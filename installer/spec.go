@@ -28,6 +28,9 @@ type Spec struct {
 	Command string   // absolute path of beckon-hook; a Windows path is written with forward slashes
 	Events  []string // event names as the client spells them, in the order to write them
 	Form    Form
+	// Via marks every entry as that of another install than the settings', so that of
+	// the copies of one event one counts (CASES.md 24); empty for settings.
+	Via string
 	// StatusLine is the absolute path of beckon, which shall be the status line; empty
 	// leaves the status line as it is.
 	StatusLine string
@@ -42,6 +45,8 @@ func (s Spec) check() error {
 		return &PathError{s.Command, "not printable text", "JSON cannot hold it"}
 	case strings.Contains(s.Command, "${"):
 		return &PathError{s.Command, "holds a placeholder", "the client replaces ${...} in commands"}
+	case s.Via != "" && s.Via != ViaPlugin:
+		return &PathError{s.Command, "unknown kind of install", ""}
 	case len(s.Events) == 0:
 		return &PathError{s.Command, "no events to register", ""}
 	case s.StatusLine != "" && !ownProgram(s.StatusLine):
@@ -64,17 +69,27 @@ func ownProgram(path string) bool {
 // entry is what one event's entry says. SessionEnd gets no timeout: there it would
 // raise the time the client waits at exit from 1.5 s to that much (CONTRACT.md 1.4).
 func (s Spec) entry(event string) object {
-	program := slashed(s.Command)
+	program, args := slashed(s.Command), []string{event}
+	if s.Via != "" {
+		args = append(args, "--via", s.Via)
+	}
 	e := object{{"type", "command"}}
 	if s.Form == Shell {
-		e = append(e, member{"command", quote(program) + " " + quote(event)})
+		e = append(e, member{"command", CommandLine(append([]string{program}, args...)...)})
 	} else {
-		e = append(e, member{"command", program}, member{"args", array{event}})
+		e = append(e, member{"command", program}, member{"args", listOf(args)})
 	}
 	if event != "SessionEnd" {
 		e = append(e, member{"timeout", Timeout})
 	}
 	return e
+}
+
+func listOf(words []string) (list array) {
+	for _, w := range words {
+		list = append(list, w)
+	}
+	return list
 }
 
 // group is the group that holds an event's entry: no matcher, so it matches all.

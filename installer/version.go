@@ -135,18 +135,21 @@ func ClientVersion(ctx context.Context, lookPath func(string) (string, error), p
 func askVersion(ctx context.Context, path string) Version {
 	ctx, cancel := context.WithTimeout(ctx, clientDeadline)
 	defer cancel()
-	var out head
+	out := head{max: clientOutput}
 	cmd := exec.CommandContext(ctx, path, "--version")
 	cmd.Stdout = &out
 	cmd.WaitDelay = clientGrace
 	_ = cmd.Run() // what it printed counts, whatever its exit code
-	return ParseVersion(string(out))
+	return ParseVersion(string(out.data))
 }
 
-// head keeps the beginning of what is written to it.
-type head []byte
+// head keeps the first bytes of what is written to it.
+type head struct {
+	max  int
+	data []byte
+}
 
 func (h *head) Write(p []byte) (int, error) {
-	*h = append(*h, p[:min(len(p), clientOutput-len(*h))]...)
+	h.data = append(h.data, p[:min(len(p), h.max-len(h.data))]...)
 	return len(p), nil
 }

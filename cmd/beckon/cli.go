@@ -52,6 +52,7 @@ type commands struct {
 	Policy     policyCmd     `cmd:"" help:"What answers the hooks: check, test, explain, trace."`
 	Install    installCmd    `cmd:"" help:"Put the hooks into Claude Code's settings."`
 	Uninstall  uninstallCmd  `cmd:"" help:"Take the hooks out again."`
+	Plugin     pluginCmd     `cmd:"" help:"Make a plugin of Claude Code that runs the hooks, in place of install."`
 	Doctor     doctorCmd     `cmd:"" help:"Check the installation by a real round trip."`
 	Config     configCmd     `cmd:"" help:"Print the effective configuration and where it comes from."`
 	Demo       demoCmd       `cmd:"" help:"Play recorded sessions and list them as they change."`

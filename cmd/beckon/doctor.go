@@ -79,8 +79,8 @@ func (d *doctor) examine() {
 	d.stateDir()
 	client := installer.ClientVersion(context.Background(), exec.LookPath)
 	d.client(client)
-	report, targets := d.inspect(client.Version)
-	d.entries(report, targets)
+	report := d.inspect(client)
+	d.entries(report)
 	d.programs(report)
 	if report.Installed() {
 		d.roundTrips(report)
@@ -132,9 +132,10 @@ func (d *doctor) client(c installer.Client) {
 	}
 }
 
-// inspect reads the settings of all scopes.
-func (d *doctor) inspect(v installer.Version) (installer.Report, []installer.Target) {
-	in := installer.Inspection{Client: v}
+// inspect reads the settings of all scopes, and the plugins with our hooks.
+func (d *doctor) inspect(client installer.Client) installer.Report {
+	v := client.Version
+	in := installer.Inspection{Client: v, Plugins: client.PluginDirs(context.Background())}
 	for _, s := range []installer.Scope{installer.User, installer.Project, installer.Local} {
 		if t, err := d.a.settings(s); err == nil {
 			in.Targets = append(in.Targets, t)
@@ -145,11 +146,13 @@ func (d *doctor) inspect(v installer.Version) (installer.Report, []installer.Tar
 	}
 	program, _ := d.a.hookProgram("") // a path that install would refuse is told of below
 	in.Want = installer.Spec{Command: program, Events: installer.Events(v, installer.CoreEvents), Form: v.Form()}
-	return installer.Inspect(in), in.Targets
+	r := installer.Inspect(in)
+	r.Files = slices.DeleteFunc(r.Files, func(f installer.File) bool { return f.Plugin != "" && len(f.Entries) == 0 })
+	return r
 }
 
 // entries tells apart: never installed, removed later, disabled, incomplete.
-func (d *doctor) entries(r installer.Report, targets []installer.Target) {
+func (d *doctor) entries(r installer.Report) {
 	installed := 0
 	for _, f := range r.Files {
 		switch {
@@ -158,7 +161,9 @@ func (d *doctor) entries(r installer.Report, targets []installer.Target) {
 		case len(f.Entries) > 0:
 			installed++
 			d.add(levelOK, "hooks", "", "%d entries in %s", len(f.Entries), f.Path)
-			d.statusLine(f)
+			if f.Plugin == "" {
+				d.statusLine(f)
+			}
 		case f.Recorded:
 			d.add(levelFault, "hooks", "beckon install puts them back", "removed later: %s had our hooks, something took them out", f.Path)
 			installed++
@@ -180,12 +185,7 @@ func (d *doctor) entries(r installer.Report, targets []installer.Target) {
 	if len(r.Unknown) > 0 {
 		d.add(levelFault, "hooks", "beckon install again", "the client does not know %s and warns at start", strings.Join(r.Unknown, ", "))
 	}
-	for _, dup := range r.Duplicates {
-		if dup.Runs > 1 {
-			d.add(levelNote, "hooks", "one install is enough: beckon uninstall --scope ...", "%s runs %d times an event (%s)", dup.Event, dup.Runs, strings.Join(slices.Compact(dup.Files), ", "))
-			break
-		}
-	}
+	d.duplicates(r)
 }
 
 func (d *doctor) statusLine(f installer.File) {

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"beckon/installer"
+	"beckon/state"
+)
+
+// duplicates tells of events that the client runs the hook for more than once. Each is
+// folded once all the same when the copies come different ways (CASE 24).
+func (d *doctor) duplicates(r installer.Report) {
+	plugins, settings := split(r)
+	if len(plugins) > 0 && len(settings) > 0 {
+		d.add(levelNote, "hooks", "keep one: beckon uninstall, or claude plugin uninstall "+installer.PluginName+"@"+installer.PluginName,
+			"installed twice, as a plugin in %s and in %s: each event counts once and is paid for twice", plugins[0], settings[0])
+		return
+	}
+	for _, dup := range r.Duplicates {
+		if dup.Runs > 1 {
+			d.add(levelNote, "hooks", "one install is enough: beckon uninstall --scope ...", "%s runs %d times an event (%s)",
+				dup.Event, dup.Runs, strings.Join(slices.Compact(dup.Files), ", "))
+			return
+		}
+	}
+	d.sessionsTwice()
+}
+
+// split lists the plugins and the settings files that have our hooks.
+func split(r installer.Report) (plugins, settings []string) {
+	for _, f := range r.Files {
+		switch {
+		case len(f.Entries) == 0:
+		case f.Plugin != "":
+			plugins = append(plugins, f.Plugin)
+		default:
+			settings = append(settings, f.Path)
+		}
+	}
+	return plugins, settings
+}
+
+// sessionsTwice finds what no list of the client's tells: a plugin that one
+// session was given (--plugin-dir).
+func (d *doctor) sessionsTwice() {
+	seen, _, err := d.a.look(false)
+	if err != nil {
+		return // told of by silence
+	}
+	n := 0
+	for _, v := range seen {
+		if slices.ContainsFunc(v.Session.Recent, func(r state.Recent) bool { return r.Paired }) {
+			n++
+		}
+	}
+	if n > 0 {
+		d.add(levelNote, "hooks", "start them without --plugin-dir, or beckon uninstall",
+			"of %d live sessions every event comes twice, from a plugin and from the settings: each counts once and is paid for twice", n)
+	}
+}

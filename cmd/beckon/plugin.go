@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+
+	"beckon/installer"
+)
+
+type pluginCmd struct {
+	Dir    string `arg:"" type:"path" help:"Where to make it; ~/.claude/skills/beckon is loaded without being installed."`
+	Events string `enum:"core,all" default:"core" help:"core is what the states need; all adds the rest."`
+	Hook   string `help:"The beckon-hook program to name (default: the one beside this program)." placeholder:"PATH"`
+	Force  bool   `help:"Replace files that are there and not beckon's."`
+}
+
+func (c *pluginCmd) Run(a *app) error {
+	program, err := a.hookProgram(c.Hook)
+	if err != nil {
+		return err
+	}
+	client := installer.ClientVersion(context.Background(), exec.LookPath)
+	p := installer.Plugin{Dir: c.Dir, Version: versionString(), Force: c.Force, Spec: installer.Spec{
+		Command: program, Form: client.Version.Form(),
+		Events: installer.Events(client.Version, installer.Set(c.Events)),
+	}}
+	files, err := p.Plan()
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(files, func(f installer.PluginFile) bool { return !f.Noop() }) {
+		fmt.Fprintf(a.stdout, "the plugin in %s is as it should be\n", c.Dir)
+		return nil
+	}
+	if err := p.Write(files); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.stdout, "made a plugin with %d hooks in %s (client %s)\n", len(p.Spec.Events), c.Dir, client.Version)
+	a.pluginSteps(c.Dir)
+	a.alsoInstalled()
+	return nil
+}
+
+// pluginSteps tells what to do with a plugin's directory.
+func (a *app) pluginSteps(dir string) {
+	step := func(what string, words ...string) {
+		fmt.Fprintf(a.stdout, "  %-20s %s\n", what, installer.CommandLine(words...))
+	}
+	if filepath.Dir(dir) == filepath.Join(a.claudeDir(), "skills") {
+		fmt.Fprintln(a.stdout, "  sessions that begin from now on load it from there")
+		step("to take it away", "rm", "-r", dir)
+		return
+	}
+	id := installer.PluginName + "@" + installer.PluginName
+	step("for one session", "claude", "--plugin-dir", dir)
+	step("for good", "claude", "plugin", "marketplace", "add", dir)
+	step("", "claude", "plugin", "install", id)
+	step("to take it away", "claude", "plugin", "uninstall", id)
+	step("", "claude", "plugin", "marketplace", "remove", installer.PluginName)
+}
+
+// alsoInstalled says when the settings have the hooks as well (CASE 24).
+func (a *app) alsoInstalled() {
+	for _, scope := range []installer.Scope{installer.User, installer.Project, installer.Local} {
+		t, err := a.settings(scope)
+		if err != nil {
+			continue
+		}
+		r := installer.Inspect(installer.Inspection{Targets: []installer.Target{t}})
+		if r.Installed() {
+			fmt.Fprintf(a.stdout, "  %s has the hooks as well, and each event would be paid for twice: beckon uninstall --scope %s\n", t.Path, scope)
+		}
+	}
+}

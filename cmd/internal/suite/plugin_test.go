@@ -1,0 +1,155 @@
+//go:build unix
+
+package suite
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"beckon/cmd/internal/lab"
+	"beckon/render"
+)
+
+// pluginWays are the ways in which a user can give the client the plugin's directory.
+var pluginWays = []struct {
+	name string
+	dir  func(*lab.Lab) string
+	give func(l *lab.Lab, dir string) ([][]string, []string) // commands of the client to run before, arguments for it
+	sees bool                                                // the client's list of plugins has it
+}{
+	{
+		"for one session", func(l *lab.Lab) string { return filepath.Join(l.Home.Root, "plugin") },
+		func(_ *lab.Lab, dir string) ([][]string, []string) { return nil, []string{"--plugin-dir", dir} }, false,
+	},
+	{
+		"from the skills directory", func(l *lab.Lab) string { return filepath.Join(l.Home.Dir, ".claude", "skills", "beckon") },
+		func(*lab.Lab, string) ([][]string, []string) { return nil, nil }, true,
+	},
+	{
+		"from its own marketplace", func(l *lab.Lab) string { return filepath.Join(l.Home.Root, "plugin") },
+		func(_ *lab.Lab, dir string) ([][]string, []string) {
+			return [][]string{{"plugin", "marketplace", "add", dir}, {"plugin", "install", "beckon@beckon"}}, nil
+		}, true,
+	},
+}
+
+// TestPlugin gives the real client what `beckon plugin` makes: its events come marked,
+// and beside an install each counts once (CASE 24), and the doctor says so.
+func TestPlugin(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the real client takes half a minute")
+	}
+	for _, version := range lab.Pinned {
+		for _, way := range pluginWays {
+			t.Run(version+"/"+way.name, func(t *testing.T) {
+				t.Parallel()
+				slots <- struct{}{}
+				defer func() { <-slots }()
+				p := plugged{TB: t, l: lab.Start(t, version)}
+				dir := way.dir(p.l)
+				p.make(dir)
+				commands, args := way.give(p.l, dir)
+				for _, c := range commands {
+					p.client(c...)
+				}
+				p.alone(args)
+				p.beside(args, way.sees)
+			})
+		}
+	}
+}
+
+// plugged is a client with the plugin.
+type plugged struct {
+	testing.TB
+	l *lab.Lab
+}
+
+// make makes the plugin, and has the client judge it.
+func (p plugged) make(dir string) {
+	p.Helper()
+	programs, err := programs()
+	if err != nil {
+		p.Fatal(err)
+	}
+	if err := put(p.l, programs); err != nil {
+		p.Fatal(err)
+	}
+	if _, err := beckon(p.l, nil, "plugin", dir); err != nil {
+		p.Fatal(err)
+	}
+	for _, file := range []string{".claude-plugin/plugin.json", ".claude-plugin/marketplace.json"} {
+		p.client("plugin", "validate", filepath.Join(dir, file))
+	}
+}
+
+func (p plugged) client(args ...string) string {
+	p.Helper()
+	out, err := p.l.Home.Command(p.l.Client.Path, args...).CombinedOutput()
+	if err != nil {
+		p.Fatalf("claude %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// says runs a prompt that uses a tool, and returns its session and the session's events.
+func (p plugged) says(args []string) (row render.Row, journal string) {
+	p.Helper()
+	if out, err := p.l.Home.Print("lab:bash ./nap 0", args...); err != nil {
+		p.Fatalf("claude -p: %v\n%s", err, out)
+	}
+	out, err := beckon(p.l, nil, "list", "--json", "--all")
+	if err != nil {
+		p.Fatal(err)
+	}
+	var list render.List
+	if err := json.Unmarshal(out, &list); err != nil {
+		p.Fatal(err)
+	}
+	for _, r := range list.Sessions {
+		if row.UpdatedAt.Before(r.UpdatedAt) {
+			row = r
+		}
+	}
+	b, err := os.ReadFile(filepath.Join(p.l.Home.State, "journal", row.SessionID+".jsonl"))
+	if err != nil {
+		p.Fatal(err)
+	}
+	return row, string(b)
+}
+
+// alone: all that is heard comes by the plugin.
+func (p plugged) alone(args []string) {
+	p.Helper()
+	row, journal := p.says(args)
+	if row.State != "ended" || row.Turn == nil || row.Turn.Number != 1 {
+		p.Errorf("the session is %s, %+v", row.State, row.Turn)
+	}
+	events, marked := strings.Count(journal, `"kind":"event"`), strings.Count(journal, `"via":"plugin"`)
+	if events < 6 || marked != events {
+		p.Errorf("%d of %d events are marked as the plugin's:\n%s", marked, events, journal)
+	}
+}
+
+// beside: with the hooks in the settings too every event comes twice and counts once.
+func (p plugged) beside(args []string, listed bool) {
+	p.Helper()
+	if _, err := beckon(p.l, nil, "install"); err != nil {
+		p.Fatal(err)
+	}
+	row, journal := p.says(args)
+	events, marked := strings.Count(journal, `"kind":"event"`), strings.Count(journal, `"via":"plugin"`)
+	if row.Turn == nil || row.Turn.Number != 1 || marked*2 != events {
+		p.Errorf("turn %+v; %d of %d events are the plugin's", row.Turn, marked, events)
+	}
+	if n := strings.Count(journal, `"kind":"turn"`); n != 2 {
+		p.Errorf("%d turns are in the journal, want the prompt's and the answer's:\n%s", n, journal)
+	}
+	out, _ := beckon(p.l, nil, "doctor")
+	if got := strings.Contains(string(out), "installed twice, as a plugin in "); got != listed {
+		p.Errorf("doctor tells of the plugin: %v, want %v\n%s", got, listed, out)
+	}
+}
