@@ -28,6 +28,8 @@ type Check struct {
 	Level  string `json:"level"` // ok, note or fault
 	What   string `json:"what"`
 	Advice string `json:"advice,omitempty"`
+
+	Figures *Figures `json:"figures,omitempty"`
 }
 
 // Levels of a check. A note needs no action.
@@ -82,6 +84,7 @@ func (d *doctor) examine() {
 	report := d.inspect(client)
 	d.entries(report)
 	d.programs(report)
+	d.latency()
 	if report.Installed() {
 		d.roundTrips(report)
 		d.silence(report)
@@ -237,9 +240,10 @@ func (d *doctor) roundTrips(r installer.Report) {
 			case err != nil:
 				d.add(levelFault, "round trip", "run it by hand: echo '{}' | "+e.Program, "%s: %v", e.Program, err)
 			case took > slowTrip:
-				d.add(levelFault, "round trip", "is the program or the state directory on a slow or remote disk?", "slow: %s took %.1f ms", e.Program, millis(took))
+				d.add(levelFault, "round trip", slowAdvice, "slow: %s took %.1f ms", e.Program, millis(took))
 			default:
 				d.add(levelOK, "round trip", "", "an event reached its session in %.1f ms (median of %d)", millis(took), trips)
+				d.launchCost(e.Program)
 			}
 		}
 	}

@@ -47,9 +47,16 @@ func there(path string) bool {
 // is a policy and no program to ask.
 const unasked = `{"systemMessage":"beckon: there is a policy, but the program beckon is not beside beckon-hook, so it is NOT in force: run beckon doctor"}` + "\n"
 
+// Nothing, as the only argument, has beckon-hook end at once: what the process itself
+// costs, for `beckon doctor` to compare with.
+const Nothing = "--nothing"
+
 // Start is beckon-hook. Without a policy it is Main; with one it becomes the
 // program beckon beside it, which can answer.
 func Start(args []string, stdin *os.File, stdout *os.File, getenv func(string) string) int {
+	if len(args) == 1 && args[0] == Nothing {
+		return 0
+	}
 	if ParseArgs(args).foreign() || !Policied(getenv) {
 		return Main(args, stdin, stdout, getenv)
 	}
