@@ -65,7 +65,8 @@ type Stand struct {
 	Edge  Edge
 	Open  bool // there is an edge, and the session has not gone on since
 
-	ended event.Millis // when the main conversation's newest turn ended
+	began event.Millis // the first sign of the main conversation's newest turn
+	ended event.Millis // when its newest turn ended
 }
 
 // Standing returns where a session stands at now. Esc leaves nothing open, nor
@@ -80,7 +81,8 @@ func Standing(s Session, ev Evidence, now event.Millis) Stand {
 	}
 	e, ok := stands(&s, st)
 	e.Aside, e.Input, e.Robot = aside, s.Prompt.At, strings.HasPrefix(s.Origin.Entry, "sdk")
-	return Stand{State: st.State, Edge: e, Open: ok, ended: s.Main().Ended}
+	main := s.Main()
+	return Stand{State: st.State, Edge: e, Open: ok, began: main.Started, ended: main.Ended}
 }
 
 func stands(s *Session, st Status) (Edge, bool) {
@@ -167,12 +169,22 @@ func EdgeOf(was, is Stand) (Edge, bool) {
 		return Edge{}, false
 	case was.Open && was.Edge.Kind == e.Kind && (was.Edge.At == e.At || e.Dialog && was.Edge.At > e.At):
 		return Edge{}, false // the same, or an older dialog that is left when a newer one was answered
-	case e.Kind == EdgeDone && !ran(was.State):
+	case e.Kind == EdgeDone && !ran(was.State) && is.began <= was.ended:
 		return Edge{}, false // a Stop without a turn: the user's own shell command raises one
 	case !e.Dialog && was.State == Compacting && was.ended >= e.At:
 		return Edge{}, false // a compaction between two turns: what the first came to was seen at its end
 	}
 	return e, true
+}
+
+// EdgeSeen is EdgeOf for a program that looks again and again, and first looked
+// at began: what it does not see in between changes nothing. known is false for
+// a session that was not there at the last look. Such a one has come to
+// something when a dialog is open, or when that was later than began; else it
+// has only come back, as one does from the archive.
+func EdgeSeen(was Stand, known bool, is Stand, began event.Millis) (Edge, bool) {
+	e, ok := EdgeOf(was, is)
+	return e, ok && (known || e.Dialog || e.At >= began)
 }
 
 func ran(s State) bool {

@@ -145,6 +145,73 @@ func TestEdgeNames(t *testing.T) {
 	}
 }
 
+// A program that looks only now and then sees no edge that the hooks did not,
+// and what a session stands at in the end it has seen.
+func TestEdgesOfLooks(t *testing.T) {
+	n := 0
+	for _, tr := range tracks(t) {
+		_, all := edges(t, tr)
+		hooks := map[string]bool{}
+		for _, e := range all {
+			hooks[e.ID()] = true
+		}
+		for every := 2; every <= 6; every++ {
+			var s Session
+			var was Stand
+			seen, looks, compacted := map[string]bool{}, 0, false
+			for i, step := range tr.steps {
+				if !step.Hook() {
+					continue
+				}
+				e := tr.event(t, step)
+				s = Apply(s, Change{At: e.At, Seq: s.Seq + 1, Event: &e})
+				if looks++; looks%every != 0 && i != len(tr.steps)-1 {
+					continue
+				}
+				is := Standing(s, Evidence{}, e.At)
+				if edge, ok := EdgeSeen(was, looks > every, is, 0); ok {
+					n++
+					seen[edge.ID()] = true
+					if !hooks[edge.ID()] {
+						t.Errorf("%s, a look at every %d: %s is no edge of the hooks", tr, every, edge.ID())
+					}
+				}
+				compacted = compacted || was.State == Compacting
+				was = is
+			}
+			if compacted { // what a turn came to just before may have been hidden by it
+				continue
+			}
+			if len(all) > 0 && was.Open && all[len(all)-1].ID() == was.Edge.ID() && !seen[was.Edge.ID()] {
+				t.Errorf("%s, a look at every %d: %s was not seen", tr, every, was.Edge.ID())
+			}
+		}
+	}
+	if n < 100 {
+		t.Errorf("only %d edges seen", n)
+	}
+}
+
+// A session that was not there at the last look has come to something, or has
+// only come back.
+func TestEdgeOfNewSession(t *testing.T) {
+	done := Standing(Session{Actors: []Actor{{Started: 10, Active: 20, Ended: 30, How: EndStop}}}, Evidence{}, 40)
+	for _, c := range []struct {
+		name  string
+		known bool
+		began event.Millis
+		want  bool
+	}{{"it came and was done", false, 30, true}, {"it came back", false, 31, false}, {"a turn ran between two looks", true, 31, true}} {
+		if e, ok := EdgeSeen(Stand{}, c.known, done, c.began); ok != c.want || ok && e.ID() != "done-30" {
+			t.Errorf("%s: %v %v", c.name, e, ok)
+		}
+	}
+	shell := Session{Actors: []Actor{{Started: 10, Active: 20, Ended: 50, How: EndStop}}}
+	if e, ok := EdgeOf(done, Standing(shell, Evidence{}, 60)); ok {
+		t.Errorf("a Stop without a turn: %v", e)
+	}
+}
+
 // A dialog that was answered without a word of it does not hide the next, and
 // one that is left when a newer is answered is no new edge.
 func TestEdgeOfWaits(t *testing.T) {

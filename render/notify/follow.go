@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"beckon/event"
 	"beckon/state"
 	"beckon/state/alert"
 )
@@ -18,6 +19,7 @@ const patience = 10 * time.Minute
 // concurrent use.
 type Follower struct {
 	d       *Deliverer
+	began   event.Millis           // of the first look
 	stood   map[string]state.Stand // by session id; nil before the first look
 	pending map[string]waiting
 	sending sync.WaitGroup
@@ -48,6 +50,9 @@ func (f *Follower) Look(ctx context.Context, seen []state.Seen, now time.Time) {
 			f.consider(ctx, v.Session, w, now)
 		}
 	}
+	if f.stood == nil {
+		f.began = millis(now)
+	}
 	f.stood = stood
 	for id := range f.pending {
 		if _, there := stood[id]; !there {
@@ -63,7 +68,7 @@ func (f *Follower) Wait() { f.sending.Wait() }
 func (f *Follower) note(id string, is state.Stand, now time.Time) {
 	was, known := f.stood[id]
 	if f.stood != nil {
-		if e, ok := state.EdgeOf(was, is); ok && (known || e.Dialog) {
+		if e, ok := state.EdgeSeen(was, known, is, f.began); ok {
 			f.pending[id] = waiting{edge: e, since: now}
 		}
 	}

@@ -70,9 +70,8 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request, action func(body) (
 		writeError(w, &fault{http.StatusConflict, "no_hooks", "no hook of this session was heard yet, so nothing can be noted of it", "its next event makes it known"})
 		return
 	}
-	now := event.Millis(time.Now().UnixMilli())
 	key := store.KeyOf(v.Session.ID)
-	_, err := s.o.Store.Fold(key, store.Update{Change: state.Change{At: now, Action: &a}})
+	_, err := s.o.Store.Fold(key, store.Update{Change: state.Change{At: s.ticks.next(v.Session.ID), Action: &a}})
 	s.board.todo.touch(key)
 	if err != nil {
 		s.internal(w, err)

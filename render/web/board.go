@@ -24,6 +24,7 @@ type board struct {
 	meter *meter
 	todo  *todo
 	sweep sweeper
+	edges edges
 
 	reader *evidence.Reader
 	glance evidence.Glance
@@ -48,7 +49,7 @@ type card struct {
 
 func newBoard(o *Options, h *hub, m *meter) *board {
 	b := &board{
-		o: o, hub: h, meter: m, todo: newTodo(),
+		o: o, hub: h, meter: m, todo: newTodo(), edges: newEdges(),
 		cards: map[store.Key]*card{}, seats: map[string]map[*card]bool{}, due: map[string]bool{}, turns: map[string][]render.TurnLine{}, gone: map[store.Key]store.Place{},
 	}
 	if o.Sweep == nil {
@@ -86,6 +87,7 @@ func (b *board) start() error {
 		}
 	}
 	b.recheck()
+	b.edges.began = b.begun
 	b.publish()
 	return nil
 }
@@ -128,6 +130,7 @@ func (b *board) take(k store.Key, s state.Session, place store.Place) {
 	c.seen = b.reader.See(s, b.glance, b.now)
 	b.seat(c)
 	b.said(c.group, &s, turns)
+	b.noteEdge(c.group, &c.seen)
 	b.due[c.group] = true
 }
 
@@ -222,6 +225,7 @@ func (b *board) recheck() {
 			b.due[c.group] = true
 		}
 		c.seen = seen
+		b.noteEdge(c.group, &seen)
 		if b.reader.Archive(&c.seen, b.now) {
 			b.remove(c)
 		}
@@ -245,7 +249,9 @@ func (b *board) recheckBare() {
 	}
 	b.bare = b.reader.Unhooked(seen, b.glance, b.now)
 	for i := range b.bare {
-		b.due[groupOf(&b.bare[i].Session)] = true
+		group := groupOf(&b.bare[i].Session)
+		b.due[group] = true
+		b.noteEdge(group, &b.bare[i])
 	}
 }
 
@@ -279,12 +285,13 @@ func (b *board) publish() {
 	})
 	clear(b.due)
 	clear(b.turns)
+	clear(b.edges.found)
 }
 
 func (b *board) at() time.Time { return millis(b.now) }
 
-// show tells of one row: that it came, what was said, that it changed, that
-// it went.
+// show tells of one row: that it came, what was said, that it changed, what it
+// came to, that it went.
 func (b *board) show(p *publisher, group string) {
 	seen := b.members(group)
 	was := p.shown(group)
@@ -298,20 +305,24 @@ func (b *board) show(p *publisher, group string) {
 	}
 	now := &shown{row: rows[0]}
 	now.json, _ = json.Marshal(&now.row) // rows always encode
-	if was != nil && bytes.Equal(was.json, now.json) {
-		b.tellTurns(p, group, now)
-		return
-	}
-	p.set(group, now)
+	b.tellRow(p, group, was, now)
+	b.tellEdges(p, group, now)
+}
+
+// tellRow tells of a row that is there. A row that came is told before what was
+// said in it, one that changed after.
+func (b *board) tellRow(p *publisher, group string, was, now *shown) {
 	if was == nil {
+		p.set(group, now)
 		b.tell(p, "session_created", now, nil, "")
 		b.tellTurns(p, group, now)
-		b.edge(p, now, nil)
 		return
 	}
 	b.tellTurns(p, group, now)
-	b.tell(p, "session_updated", now, was, "")
-	b.edge(p, now, was)
+	if !bytes.Equal(was.json, now.json) {
+		p.set(group, now)
+		b.tell(p, "session_updated", now, was, "")
+	}
 }
 
 // end tells that a row is no more, with the row as it ended.

@@ -154,7 +154,7 @@ var errStorm = errors.New("the same prompt came again and again")
 
 // fold folds an event as the hook binary would.
 func (s *Server) fold(e *event.Event, start time.Time) (store.Result, error) {
-	e.At = event.Millis(start.UnixMilli())
+	e.At = s.ticks.next(e.SessionID)
 	if s.storm.drops(e, start) {
 		s.meter.refused("storm")
 		return store.Result{}, errStorm

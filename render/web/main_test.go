@@ -233,7 +233,18 @@ type stream struct {
 	ended  chan struct{}
 }
 
+// stream opens an event stream. One that does not go on from an event has its
+// snapshot when this returns: what happens from then on it is told.
 func (x *site) stream(path string, headers ...string) *stream {
+	x.t.Helper()
+	s := x.open(path, headers)
+	if !strings.Contains(path, "after=") && len(headers) == 0 {
+		s.await("snapshot", nil)
+	}
+	return s
+}
+
+func (x *site) open(path string, headers []string) *stream {
 	x.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	req, err := http.NewRequestWithContext(ctx, "GET", x.url+path, nil)
@@ -349,9 +360,18 @@ func (s *stream) await(name string, f func(data map[string]any) bool) heard {
 		if time.Now().After(end) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			s.t.Fatalf("no %s came in 20 s; heard %d events: %.2000v", name, len(s.all), s.all)
+			s.t.Fatalf("no %s came in 20 s; heard %s", name, s.told())
 		}
 	}
+}
+
+// told is what was heard, for a failure's message.
+func (s *stream) told() string {
+	var b strings.Builder
+	for _, h := range s.all {
+		fmt.Fprintf(&b, "\n  %s %s %.200s", h.id, h.name, h.data)
+	}
+	return b.String()
 }
 
 func (s *stream) events() []heard {

@@ -4,22 +4,22 @@ import (
 	"time"
 
 	"beckon/event"
-	"beckon/render"
 	"beckon/state"
 )
 
-// notice is the data of a notification event: a session has come to need its
-// user, or its turn has ended unseen.
+// notice is the data of a notification event: a session has come to something
+// that its user may want to hear of.
 type notice struct {
-	AgentID   string      `json:"agent_id"`
-	SessionID string      `json:"session_id"`
-	ProjectID string      `json:"project_id,omitempty"`
-	Kind      string      `json:"kind"` // needs_you or done
-	State     state.State `json:"state"`
-	Reason    string      `json:"reason,omitempty"`
-	Title     string      `json:"title"` // the project
-	Text      string      `json:"text"`
-	Timestamp string      `json:"timestamp"`
+	AgentID   string         `json:"agent_id"`
+	SessionID string         `json:"session_id"`
+	ProjectID string         `json:"project_id,omitempty"`
+	Kind      string         `json:"kind"` // needs_you or done
+	Edge      state.EdgeKind `json:"edge"` // permission, question, failed or done
+	State     state.State    `json:"state"`
+	Reason    string         `json:"reason,omitempty"`
+	Title     string         `json:"title"` // the project
+	Text      string         `json:"text"`
+	Timestamp string         `json:"timestamp"`
 }
 
 // Kinds of notices.
@@ -28,30 +28,69 @@ const (
 	noticeDone  = "done"
 )
 
-// edge tells when a row has come to want its user.
-func (b *board) edge(p *publisher, now, was *shown) {
-	kind := noticeKind(&now.row, was)
-	if kind == "" {
-		return
-	}
-	r := &now.row
-	data, _ := encode(notice{r.SeatID, r.SessionID, r.ProjectID, kind, r.State, r.Reason, r.Project, r.What(), iso(p.at)})
-	p.send(message{name: "notification", session: r.SessionID, seat: r.SeatID, now: r.State}, data)
-	b.meter.told("notification")
+// edges finds what the sessions on the board come to: the edges of which hooks
+// and watch notify.
+type edges struct {
+	began event.Millis           // of the first look; 0 during it
+	stood map[string]state.Stand // where a session stood when it was last looked at, by its id
+	found map[string][]reached   // of this look, by row
 }
 
-// noticeKind returns what the change from was to now is worth telling as. A row
-// that was there before the server is no news.
-func noticeKind(now *render.Row, was *shown) string {
-	switch {
-	case was == nil:
-		return ""
-	case now.NeedsYou && (!was.row.NeedsYou || was.row.State != now.State):
-		return noticeNeeds
-	case now.Unseen && !now.NeedsYou && !was.row.Unseen:
-		return noticeDone
+// reached is an edge of a session.
+type reached struct {
+	session string
+	edge    state.Edge
+}
+
+func newEdges() edges { return edges{stood: map[string]state.Stand{}, found: map[string][]reached{}} }
+
+// note compares where a session stands with where it stood, and reports whether
+// that is an edge. What stood there at the first look is no news.
+func (e *edges) note(group string, v *state.Seen, now event.Millis) bool {
+	is := state.Standing(v.Session, v.Evidence, now)
+	was, known := e.stood[v.Session.ID]
+	e.stood[v.Session.ID] = is
+	if e.began == 0 {
+		return false
 	}
-	return ""
+	edge, ok := state.EdgeSeen(was, known, is, e.began)
+	if !ok || !worthTelling(edge, now) {
+		return false
+	}
+	e.found[group] = append(e.found[group], reached{v.Session.ID, edge})
+	return true
+}
+
+// worthTelling leaves out what is told to nobody, whatever they chose (CASE
+// 22). Who looks at what, only the page that gets the event can know.
+func worthTelling(e state.Edge, now event.Millis) bool {
+	d := state.Decide(e, state.Rules{On: state.EdgeKinds[:]}, state.Hearing{Now: now, Focus: state.FocusElsewhere})
+	return d.Verdict == state.Tell
+}
+
+// noteEdge notes what a session has come to; its row is then looked at.
+func (b *board) noteEdge(group string, v *state.Seen) {
+	if b.edges.note(group, v, b.now) {
+		b.due[group] = true
+	}
+}
+
+// tellEdges publishes what the session shown in a row has come to.
+func (b *board) tellEdges(p *publisher, group string, s *shown) {
+	for _, x := range b.edges.found[group] {
+		r := &s.row
+		if r.SessionID != x.session { // another has its seat by now
+			continue
+		}
+		kind := noticeNeeds
+		if x.edge.Kind == state.EdgeDone {
+			kind = noticeDone
+		}
+		data, _ := encode(notice{r.SeatID, r.SessionID, r.ProjectID, kind, x.edge.Kind, r.State, r.Reason, r.Project, r.What(), iso(millis(x.edge.At))})
+		p.send(message{name: "notification", session: r.SessionID, seat: r.SeatID, now: r.State}, data)
+		b.meter.told("notification")
+	}
+	delete(b.edges.found, group)
 }
 
 // timeLayout is ISO 8601 with milliseconds, in UTC: it sorts as text.

@@ -263,6 +263,7 @@ func scenarioTimestamp(t *testing.T) {
 	x := serve(t, Options{})
 	s := x.stream("/events")
 	x.post("/hook/user-prompt-submit", `{"session_id":"s","prompt":"build it"}`)
+	s.await("session_created", sessionIs("s"))
 	x.post("/hook/stop", `{"session_id":"s","last_assistant_message":"Done."}`)
 	s.await("session_updated", sessionIs("s"))
 	s.await("notification", nil)

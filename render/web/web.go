@@ -74,6 +74,7 @@ type Server struct {
 	board *board
 	meter *meter
 	storm *storm
+	ticks *ticks
 	busy  *busy
 	http  *http.Server
 	cop   *http.CrossOriginProtection
@@ -110,7 +111,7 @@ func New(o Options) *Server {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Server{
-		o: o, hub: newHub(), meter: newMeter(), storm: newStorm(), cop: http.NewCrossOriginProtection(),
+		o: o, hub: newHub(), meter: newMeter(), storm: newStorm(), ticks: newTicks(), cop: http.NewCrossOriginProtection(),
 		begun: time.Now(), ctx: ctx, cancel: cancel,
 		small: make(chan struct{}, maxSmall), large: make(chan struct{}, maxLarge),
 	}
