@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/signal"
@@ -22,6 +23,7 @@ type serveCmd struct {
 	Addr   string   `default:"127.0.0.1:7483" placeholder:"HOST:PORT" help:"Where to listen; beyond loopback BECKON_TOKEN must be set."`
 	Socket string   `placeholder:"PATH" help:"Listen on a unix socket (mode 0600) and on no port."`
 	Host   []string `placeholder:"NAME" help:"A further name that the server may be asked by."`
+	Notify bool     `help:"Also notify, through the configured channels: of what no hook tells, too."`
 	Hooks  bool     `default:"true" negatable:"" help:"Take events that are posted to /hook."`
 	Poll   bool     `help:"Poll the session files, where the system does not tell of changes (network file systems)."`
 }
@@ -35,6 +37,15 @@ func (c *serveCmd) Run(a *app) error {
 		return err
 	}
 	a.st.Texts = store.Texts(cfg.Texts)
+	var seen func(context.Context, []state.Seen, time.Time)
+	if c.Notify {
+		tell, err := a.follower("serve", a.ownTerminal())
+		if err != nil {
+			return err
+		}
+		defer tell.Wait()
+		seen = tell.Look
+	}
 	token := a.getenv("BECKON_TOKEN")
 	l, url, err := c.listen(token)
 	if err != nil {
@@ -49,7 +60,8 @@ func (c *serveCmd) Run(a *app) error {
 			_, err := a.jumpTo(ctx, render.Rows([]state.Seen{v}, true)[0])
 			return err
 		},
-		Log: func(err error) { a.note([]store.Problem{{Err: err}}) },
+		Seen: seen,
+		Log:  func(err error) { a.note([]store.Problem{{Err: err}}) },
 	})
 	debug.SetGCPercent(50) // a thousand streams in less memory, for a little more work
 	fmt.Fprintf(a.stdout, "beckon serves on %s\n", url)
@@ -57,6 +69,15 @@ func (c *serveCmd) Run(a *app) error {
 		fmt.Fprintln(a.stdout, "  open it once with ?token= and the value of BECKON_TOKEN")
 	}
 	return serveUntilSignal(s, l)
+}
+
+// ownTerminal is the terminal that serve runs in, nil when its output goes to a
+// file or a supervisor.
+func (a *app) ownTerminal() io.Writer {
+	if a.width() == 0 {
+		return nil
+	}
+	return a.stdout
 }
 
 // redactedConfig is the configuration without what looks like a secret in it.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"beckon/event"
@@ -25,6 +26,8 @@ type board struct {
 	todo  *todo
 	sweep sweeper
 	edges edges
+
+	handing atomic.Bool // Options.Seen is under way
 
 	reader *evidence.Reader
 	glance evidence.Glance

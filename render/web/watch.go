@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"beckon/state"
 	"beckon/state/evidence"
 	"beckon/state/store"
 
@@ -106,9 +107,27 @@ func (b *board) run(ctx context.Context) {
 			b.meter.watching.Store(w.retry())
 			b.full()
 			b.sweepIfDue(ctx, &work)
+			b.hand(ctx, &work)
 		}
 		b.publish()
 	}
+}
+
+// hand gives what is live to whoever wants it, beside the board: what that
+// takes holds up no stream.
+func (b *board) hand(ctx context.Context, work *sync.WaitGroup) {
+	if b.o.Seen == nil || !b.handing.CompareAndSwap(false, true) {
+		return
+	}
+	seen := append(make([]state.Seen, 0, len(b.cards)+len(b.bare)), b.bare...)
+	for _, c := range b.cards {
+		seen = append(seen, c.seen)
+	}
+	now := b.at()
+	work.Go(func() {
+		defer b.handing.Store(false)
+		b.o.Seen(ctx, seen, now)
+	})
 }
 
 // poller ticks only where changes are not told.

@@ -58,6 +58,9 @@ type Options struct {
 	// schedule of row B9. It must return when its context ends. Nil is
 	// history.Sweep of each.
 	Sweep func(context.Context, []state.Session)
+	// Seen is given what is live, every Timing.Recheck, one call at a time. It
+	// must not change what it is given. A call that takes longer skips some.
+	Seen func(ctx context.Context, seen []state.Seen, now time.Time)
 	// Log takes what went wrong inside; it holds no payload text.
 	Log func(error)
 

@@ -1,0 +1,130 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"beckon/render/notify"
+	"beckon/state"
+	"beckon/state/store"
+)
+
+// startServe runs `beckon serve` as a user would, and stops it with the test.
+func startServe(t *testing.T, env []string, args ...string) (url string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0") // a free port
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	_ = l.Close()
+	cmd := exec.Command(program(t), append([]string{"serve", "--addr", addr}, args...)...)
+	var said bytes.Buffer
+	cmd.Env, cmd.Stdout, cmd.Stderr = env, &said, &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGINT)
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("serve: %v: %s", err, said.String())
+		}
+	})
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if res, err := http.Get("http://" + addr + "/readyz"); err == nil {
+			_ = res.Body.Close()
+			if res.StatusCode == http.StatusOK {
+				return "http://" + addr
+			}
+		}
+	}
+	t.Fatal("it is not ready after 20 s")
+	return ""
+}
+
+// The hook, a watch and two servers see the same edges, and the user is told
+// once of each (row B12). What the server's own clients post is among them.
+func TestNotifyOnceOfAll(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a dialog is told of after six seconds")
+	}
+	t.Parallel()
+	bin := t.TempDir()
+	told := filepath.Join(bin, "told")
+	p := newOffice(t, fmt.Sprintf(`{"notify": ["command"], "notify_command": ["sh", "-c", "cat >> %s; echo >> %[1]s"], "notify_done_after": "0s"}`, told))
+	openTerminal(t, 100, 30, p.env, "watch", "--notify").wait("no sessions|No sessions|session")
+	url := startServe(t, p.env, "--notify")
+	startServe(t, p.env, "--notify", "--poll")
+	time.Sleep(1500 * time.Millisecond) // each has looked once
+	for _, e := range []string{
+		`"UserPromptSubmit","prompt":"go"`,
+		`"PreToolUse","tool_name":"Bash","tool_input":{"command":"make"},"tool_use_id":"t1"`,
+		`"PermissionRequest","tool_name":"Bash","tool_input":{"command":"make"}`,
+	} {
+		p.hook(t, "", fmt.Appendf(nil, `{"session_id":"asks","cwd":"/tmp","hook_event_name":%s}`, e))
+	}
+	for _, e := range []string{`"UserPromptSubmit","prompt":"go"`, `"Stop","last_assistant_message":"Shall I delete it?"`} {
+		body := fmt.Sprintf(`{"session_id":"words","cwd":"/tmp","hook_event_name":%s}`, e)
+		res, err := http.Post(url+"/hook", "application/json", bytes.NewReader([]byte(body)))
+		if err != nil || res.StatusCode != http.StatusOK {
+			t.Fatal(err, res)
+		}
+		_ = res.Body.Close()
+	}
+	want := map[string]state.EdgeKind{"asks": state.EdgePermission, "words": state.EdgeQuestion}
+	for end := time.Now().Add(40 * time.Second); len(toldOf(t, told)) < len(want) && time.Now().Before(end); {
+		time.Sleep(100 * time.Millisecond)
+	}
+	time.Sleep(2500 * time.Millisecond) // one too many would come now
+	notes := toldOf(t, told)
+	for _, n := range notes {
+		if want[n.SessionID] != n.Kind {
+			t.Errorf("told of %s of %q, or told twice", n.Kind, n.SessionID)
+		}
+		delete(want, n.SessionID)
+	}
+	if len(want) != 0 {
+		out, _ := p.command("beckon", "notify", "explain").CombinedOutput()
+		t.Errorf("not told of %v\n%s", want, out)
+	}
+	all, err := store.Open(p.state).Decisions()
+	for _, d := range all {
+		if d.Verdict == state.Tell && d.By != "watch" && d.By != "serve" {
+			t.Errorf("told by %s, which cannot see what becomes of it", d.By)
+		}
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// toldOf reads what the command was given.
+func toldOf(t *testing.T, path string) (notes []notify.Note) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(b) {
+		var n notify.Note
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		if err := json.Unmarshal(line, &n); err != nil {
+			t.Fatalf("told %q: %v", line, err)
+		}
+		notes = append(notes, n)
+	}
+	return notes
+}
