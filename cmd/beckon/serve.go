@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"beckon/cmd/internal/answer"
 	"beckon/event/redact"
 	"beckon/render"
 	"beckon/render/web"
@@ -60,8 +61,8 @@ func (c *serveCmd) Run(a *app) error {
 			_, err := a.jumpTo(ctx, render.Rows([]state.Seen{v}, true)[0])
 			return err
 		},
-		Seen: seen,
-		Log:  func(err error) { a.note([]store.Problem{{Err: err}}) },
+		Seen: seen, Policy: answer.Serve(a.st, a.getenv, "BECKON_TOKEN"),
+		Log: func(err error) { a.note([]store.Problem{{Err: err}}) },
 	})
 	debug.SetGCPercent(50) // a thousand streams in less memory, for a little more work
 	fmt.Fprintf(a.stdout, "beckon serves on %s\n", url)

@@ -102,6 +102,14 @@ type Event struct {
 	// ID is the firing's own name, the same for every try (row D1).
 	ID         string
 	ProjectDir string
+	// Dir is where commands run in place of where the agent works; for events
+	// of which nobody vouches that the agent works there.
+	Dir string
+	// HTTP is set when the answer goes out over HTTP: it has no exit code, with
+	// which alone some events can be refused.
+	HTTP bool
+	// Hops is how many policies have handed the question on before.
+	Hops int
 	// Version of the client; empty when it is not known.
 	Version string
 	// RulesOnly leaves out every hook that starts something: inside a handler,
@@ -175,7 +183,7 @@ func (e *Engine) Trigger(ctx context.Context, ev Event) Result {
 // call is the event as handlers see it.
 func (ev Event) call() handler.Call {
 	get := func(name string) string { return gjson.GetBytes(ev.Payload, name).String() }
-	c := handler.Call{Event: string(ev.Kind), ID: ev.ID, Payload: ev.Payload, At: ev.At, ProjectDir: ev.ProjectDir,
+	c := handler.Call{Event: string(ev.Kind), ID: ev.ID, Payload: ev.Payload, At: ev.At, ProjectDir: ev.ProjectDir, Dir: ev.Dir, Hops: ev.Hops,
 		SessionID: get("session_id"), PromptID: get("prompt_id"), ToolName: get("tool_name"), ToolUseID: get("tool_use_id"),
 		Cwd: get("cwd"), TranscriptPath: get("transcript_path")}
 	if in := gjson.GetBytes(ev.Payload, "tool_input"); in.IsObject() {

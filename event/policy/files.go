@@ -108,6 +108,10 @@ func (d Dir) copyOf(dir, path string) *copied {
 	return &c
 }
 
+// Trusts reports whether the user trusts the project's policy file at path, as
+// it is or as it was.
+func (d Dir) Trusts(path string) bool { return d.copyOf(trustDir, path) != nil }
+
 func (d Dir) keepCopy(dir, path string, data []byte, now time.Time) error {
 	b, err := json.Marshal(copied{path, sumOf(data), now.UTC(), string(data)})
 	if err != nil {

@@ -39,11 +39,11 @@ func (r *run) merge() Result {
 	if r.ev.Warn != nil && m.rules.system {
 		m.v.System = append(m.v.System, r.ev.Warn(m.warnings)...)
 	}
-	a := Translate(r.ev.Kind, m.v, r.ev.Version)
+	a := translate(r.ev.Kind, m.v, r.ev.Version, r.ev.HTTP)
 	for _, what := range a.Dropped {
 		r.notes = append(r.notes, fmt.Sprintf("%s cannot be told: %s", r.ev.Kind, what))
 	}
-	refused := m.v.Decision == handler.Deny && m.rules.refuse != noRefusal
+	refused := m.v.Decision == handler.Deny && m.rules.refuse != noRefusal && !(m.rules.refuse == byExit && r.ev.HTTP)
 	return Result{Allowed: !refused, Verdict: m.v, Answer: a, Results: r.results, Notes: r.notes, Warnings: m.warnings,
 		halts: m.v.Halt && m.rules.halt, goesOn: m.rules.loops && !m.v.Halt && (refused || len(m.v.Context) > 0)}
 }

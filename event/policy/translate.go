@@ -45,7 +45,15 @@ type Answer struct {
 // named in Dropped; a refusal or question that cannot be said is shown to the
 // user where the event has a way to.
 func Translate(k event.Kind, v Verdict, version string) Answer {
+	return translate(k, v, version, false)
+}
+
+// translate is Translate; over HTTP there is no exit code.
+func translate(k event.Kind, v Verdict, version string, http bool) Answer {
 	t := translation{rules: rulesOf(k), version: version}
+	if http && t.rules.refuse == byExit {
+		t.rules.refuse = noRefusal
+	}
 	t.decision(&v)
 	t.texts(v)
 	t.extras(v.Extra)

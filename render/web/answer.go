@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // fault is an error as the API tells it.
@@ -124,7 +125,8 @@ func statusOf(err error) int {
 
 // body reads a JSON request body. Of large ones only a few are in memory at a
 // time; a small one takes its place when it is read, so that a slow sender
-// keeps nobody waiting. done must be called when the body is no longer used.
+// keeps nobody waiting. done must be called when the body is no longer used; it
+// may be called again.
 func (s *Server) body(w http.ResponseWriter, r *http.Request) (b []byte, done func(), err error) {
 	done = func() {}
 	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" && !strings.HasSuffix(t, "+json") {
@@ -149,7 +151,7 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request) (b []byte, done fu
 	if slots == s.large {
 		b, err = readBody(w, r)
 	}
-	return b, func() { <-slots }, err
+	return b, sync.OnceFunc(func() { <-slots }), err
 }
 
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {

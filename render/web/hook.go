@@ -19,10 +19,10 @@ import (
 type shape uint8
 
 const (
-	noShape  shape = iota
-	envelope       // seed 000: {"agent", "event", "hookInput", ...}
-	raw            // the agent's own payload, as its http hooks post it
-	protocol       // seed 004: {"version", "event": {...}, "data"}
+	noShape   shape = iota
+	enveloped       // seed 000: {"agent", "event", "hookInput", ...}
+	raw             // the agent's own payload, as its http hooks post it
+	protocol        // seed 004: {"version", "event": {...}, "data"}
 )
 
 // shapeOf tells the shapes apart by members that the others cannot have.
@@ -33,7 +33,7 @@ func shapeOf(v gjson.Result, named bool) shape {
 	case v.Get("hook_event_name").Type == gjson.String:
 		return raw
 	case e.Type == gjson.String:
-		return envelope
+		return enveloped
 	case named:
 		return raw
 	}
@@ -56,32 +56,21 @@ func (s *Server) hook(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	q := r.URL.Query()
-	switch shapeOf(v, q.Get("event") != "" || q.Get("agent") != "") {
-	case protocol:
+	switch shape := shapeOf(v, q.Get("event") != "" || q.Get("agent") != ""); {
+	case shape == protocol: // a question is no event: it is answered in any case
 		s.protocol(w, r, body)
-	case envelope:
-		e, err := event.ParseEnvelope(body)
-		s.accept(w, &e, err, start, okAnswer{Status: "ok"})
-	case raw:
-		e, err := event.Parse(q.Get("agent"), q.Get("event"), body)
-		// The client reads an object as a decision; an empty one is none.
-		s.accept(w, &e, err, start, struct{}{})
+	case s.closed(w):
+	case shape == enveloped:
+		s.envelope(w, body, start)
+	case shape == raw:
+		s.payload(w, r, body, done, start)
 	default:
 		writeHookError(w, http.StatusBadRequest, "Missing required fields: event")
 	}
 }
 
-func (s *Server) protocol(w http.ResponseWriter, r *http.Request, body []byte) {
-	if s.o.Policy == nil {
-		writeHookError(w, http.StatusNotImplemented, "no policy is served here")
-		return
-	}
-	status, answer := s.o.Policy(r.Context(), body)
-	writeBytes(w, status, "application/json", answer)
-}
-
-// hookBody reads a body and its members. It answers when that fails, or when
-// events are not taken; done must be called in any case.
+// hookBody reads a body and its members. It answers when that fails; done must
+// be called in any case.
 func (s *Server) hookBody(w http.ResponseWriter, r *http.Request, invalid string) (body []byte, v gjson.Result, done func(), ok bool) {
 	body, done, err := s.body(w, r)
 	if err != nil {
@@ -97,8 +86,6 @@ func (s *Server) hookBody(w http.ResponseWriter, r *http.Request, invalid string
 	case err != nil || !v.IsObject():
 		s.meter.refused("bad_body")
 		writeHookError(w, http.StatusBadRequest, invalid)
-	case s.o.Closed:
-		writeJSON(w, http.StatusOK, ignored{"ignored", "hooks_disabled"})
 	default:
 		return body, v, done, true
 	}
@@ -111,21 +98,37 @@ type ignored struct {
 	Reason string `json:"reason"`
 }
 
-// accept folds an event that came by /hook and answers.
-func (s *Server) accept(w http.ResponseWriter, e *event.Event, err error, start time.Time, answer any) {
-	if err != nil {
-		writeHookError(w, http.StatusBadRequest, "Invalid JSON")
+// closed answers when events are not taken, and reports whether it did.
+func (s *Server) closed(w http.ResponseWriter) bool {
+	if s.o.Closed {
+		writeJSON(w, http.StatusOK, ignored{"ignored", "hooks_disabled"})
+	}
+	return s.o.Closed
+}
+
+// envelope takes an event in the envelope of seed 000.
+func (s *Server) envelope(w http.ResponseWriter, body []byte, start time.Time) {
+	e, err := event.ParseEnvelope(body)
+	if fail := unfit(&e, err); fail != "" {
+		writeHookError(w, http.StatusBadRequest, fail)
 		return
 	}
-	if !identify(e) {
-		writeHookError(w, http.StatusBadRequest, "Missing required fields: session_id")
-		return
-	}
-	if _, err = s.fold(e, start); err != nil {
+	if _, err = s.fold(&e, start); err != nil {
 		s.writeFoldError(w, err)
 		return
 	}
-	writeJSON(w, http.StatusOK, answer)
+	writeJSON(w, http.StatusOK, okAnswer{Status: "ok"})
+}
+
+// unfit says why an event cannot be folded, nothing when it can.
+func unfit(e *event.Event, err error) string {
+	switch {
+	case err != nil:
+		return "Invalid JSON"
+	case !identify(e):
+		return "Missing required fields: session_id"
+	}
+	return ""
 }
 
 // identify gives an event without a session id one, by the terminal or the
@@ -217,7 +220,7 @@ func (s *Server) trackedHook(w http.ResponseWriter, r *http.Request) {
 	}
 	body, v, done, ok := s.hookBody(w, r, "Invalid JSON payload")
 	defer done()
-	if !ok {
+	if !ok || s.closed(w) {
 		return
 	}
 	e, err := event.Parse("", string(kind), body)

@@ -147,16 +147,3 @@ func TestRawPayload(t *testing.T) {
 		t.Errorf("codex row %+v", row)
 	}
 }
-
-// Protocol 1.0 goes to whoever answers it.
-func TestProtocolSeam(t *testing.T) {
-	const body = `{"version":"1.0","event":{"id":"1","type":"PreToolUse"},"data":{}}`
-	x := serve(t, Options{})
-	if r := x.do("POST", "/hook", body); r.status != http.StatusNotImplemented || r.field(t, "status") != "error" {
-		t.Errorf("without a policy: %d %s", r.status, r.body)
-	}
-	x = serve(t, Options{Policy: policyOf(t, body)})
-	if r := x.post("/hook", body); r.body != `{"version":"1.0","decision":"allow"}` {
-		t.Errorf("answer %s", r.body)
-	}
-}

@@ -12,6 +12,7 @@ package web
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"net"
 	"net/http"
@@ -45,9 +46,8 @@ type Options struct {
 
 	// Page is served at /, /session/... and /assets/...; nil means none.
 	Page http.Handler
-	// Policy answers a protocol 1.0 request that is posted to /hook, given its
-	// whole body, with a status and a JSON body. Nil means that none is served.
-	Policy func(ctx context.Context, body []byte) (status int, answer []byte)
+	// Policy answers what is posted to /hook. Nil means that there is none.
+	Policy Policy
 	// Stats returns what /api/stats answers for that many days.
 	Stats func(days int) (any, error)
 	// Config returns what /api/config answers. It must hold no secrets.
@@ -85,6 +85,8 @@ type Server struct {
 	begun time.Time
 
 	small, large chan struct{} // one element for each body that is being read
+	asking       chan struct{} // one element for each event that is before the policy
+	asked        asked
 	stats        statsCache
 
 	ctx      context.Context
@@ -117,6 +119,7 @@ func New(o Options) *Server {
 		o: o, hub: newHub(), meter: newMeter(), storm: newStorm(), ticks: newTicks(), cop: http.NewCrossOriginProtection(),
 		begun: time.Now(), ctx: ctx, cancel: cancel,
 		small: make(chan struct{}, maxSmall), large: make(chan struct{}, maxLarge),
+		asking: make(chan struct{}, maxAsking), asked: asked{all: map[[sha256.Size]byte]*asking{}},
 	}
 	s.board = newBoard(&s.o, s.hub, s.meter)
 	s.busy = newBusy(o.Store)

@@ -55,7 +55,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(
 	if err != nil {
 		return 0
 	}
-	f := firing{args: a, getenv: getenv, start: start, st: store.Open(dir)}
+	f := firing{args: a, getenv: getenv, start: start, st: store.Open(dir), environ: os.Environ()}
 	if err := f.read(stdin); err != nil {
 		f.st.Log(err)
 		return 0
@@ -81,10 +81,15 @@ func Sources(getenv func(string) string, stateDir string) policy.Sources {
 type firing struct {
 	args    hook.Args
 	getenv  func(string) string
+	environ []string // of what the policy starts
 	start   time.Time
 	st      *store.Store
 	payload []byte
 	e       event.Event
+	dir     string // where commands run, in place of where the agent works
+	http    bool   // the answer goes out over HTTP
+	hops    int    // policies that handed the question on
+	asked   string // the name of a question that another policy asks; empty for a firing of this machine's own
 	claimed string // the claim that this process holds, if it does
 }
 
@@ -109,7 +114,7 @@ func (f *firing) answer(stdout, stderr io.Writer) int {
 		sequence, err = hook.Fold(f.st, f.args, &e, f.getenv, f.start)
 		f.log(err)
 	}()
-	p, result := f.ask()
+	p, result := f.ask(context.Background())
 	out := result.Answer.Stdout
 	select {
 	case <-folded:
@@ -132,22 +137,27 @@ func (f *firing) log(err error) {
 }
 
 // ask puts the event to what is in force.
-func (f *firing) ask() (policy.Event, policy.Result) {
+func (f *firing) ask(ctx context.Context) (policy.Event, policy.Result) {
 	sources := Sources(f.getenv, f.st.Dir)
-	loaded := policy.Load(sources)
 	ev := policy.Event{Kind: f.e.Kind, Payload: f.payload, At: f.start, ID: f.id(), Version: f.version(),
-		ProjectDir: f.getenv("CLAUDE_PROJECT_DIR"), StopBlocks: sources.State.StopBlocks(&f.e)}
+		ProjectDir: f.getenv("CLAUDE_PROJECT_DIR"), Dir: f.dir, HTTP: f.http, Hops: f.hops, StopBlocks: sources.State.StopBlocks(&f.e)}
+	loaded := policy.Load(sources)
 	switch {
 	case f.getenv(policy.Marker) != "":
 		ev.RulesOnly, ev.Why = true, "inside a handler"
-	case runs(loaded.Hooks, f.e.Kind):
+	case f.asked == "" && runs(loaded.Hooks, f.e.Kind):
 		f.claim(&ev, sources.State)
 	}
+	return ev, f.trigger(ctx, &ev, loaded, sources.State)
+}
+
+// trigger asks the hooks that are in force.
+func (f *firing) trigger(ctx context.Context, ev *policy.Event, loaded policy.Loaded, dir policy.Dir) policy.Result {
 	ev.Warn = func(warnings []string) []string {
-		return sources.State.Due(f.e.SessionID, append(loaded.Notices(), warnings...), tellAgain, f.start)
+		return dir.Due(f.e.SessionID, append(loaded.Notices(), warnings...), tellAgain, f.start)
 	}
-	policy.Prepare(loaded.Hooks, f.e.Kind, os.Environ(), sources.State.Answers())
-	return ev, policy.NewEngine(loaded.Hooks).Trigger(context.Background(), ev)
+	policy.Prepare(loaded.Hooks, f.e.Kind, f.environ, dir.Answers())
+	return policy.NewEngine(loaded.Hooks).Trigger(ctx, *ev)
 }
 
 // claim makes sure that what a firing starts is started once.
@@ -173,6 +183,9 @@ func runs(hooks []*policy.Hook, k event.Kind) bool {
 
 // id names the firing. Two firings never share one: pid and time are in it.
 func (f *firing) id() string {
+	if f.asked != "" {
+		return f.asked
+	}
 	h := sha256.New()
 	h.Write(f.payload)
 	h.Write(strconv.AppendInt(strconv.AppendInt(nil, f.start.UnixNano(), 10), int64(os.Getpid()), 10))
@@ -195,7 +208,8 @@ func (f *firing) version() string {
 }
 
 // after keeps what was decided: the trace, the count of kept stops, the
-// session's facts. The client has its answer by then.
+// session's facts. The client has its answer by then. What another policy asked
+// is in the trace alone: what becomes of it is for that one to decide.
 func (f *firing) after(ev policy.Event, r policy.Result) {
 	dir := Policy(f.st.Dir)
 	if f.claimed != "" {
@@ -203,6 +217,9 @@ func (f *firing) after(ev policy.Event, r policy.Result) {
 	}
 	if r.Traceable() {
 		f.log(dir.Trace(policy.EntryOf(ev, r)))
+	}
+	if f.asked != "" {
+		return
 	}
 	if (f.e.Kind == event.Stop || f.e.Kind == event.SubagentStop) && !r.Allowed {
 		f.log(dir.StopBlocked(&f.e, ev.StopBlocks))

@@ -197,7 +197,7 @@ func (h command) dir(c Call) string {
 		return h.Dir
 	}
 	home, _ := os.UserHomeDir()
-	for _, d := range []string{c.Cwd, c.ProjectDir, home} {
+	for _, d := range []string{c.Dir, c.Cwd, c.ProjectDir, home} {
 		if info, err := os.Stat(d); err == nil && info.IsDir() {
 			return d
 		}

@@ -31,11 +31,17 @@ type Call struct {
 	ToolUseID      string
 	Cwd            string // where the agent works now
 	ProjectDir     string // where the session started
+	Dir            string // where commands run, in place of Cwd; empty for Cwd
 	TranscriptPath string
 
 	ToolInput []byte // a raw JSON object, rewrites applied; nil when the event has none
 	At        time.Time
+	Hops      int // how many policies have handed the question on before
 }
+
+// HopsHeader is the header of a question that a policy hands on: how many have
+// by then. Two policies that ask each other would not come to an end.
+const HopsHeader = "Beckon-Hops"
 
 // Decision is what a handler wants.
 type Decision string

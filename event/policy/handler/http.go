@@ -50,7 +50,7 @@ func NewHTTP(c HTTPConfig) (Handler, error) {
 // Run is Handler.
 func (h httpHook) Run(ctx context.Context, c Call) Outcome {
 	start := time.Now()
-	got, tries, err := h.to.ask(ctx, c.Payload, retries{timeout: h.timeout})
+	got, tries, err := h.to.hop(c).ask(ctx, c.Payload, retries{timeout: h.timeout})
 	o := Outcome{Err: err}
 	if err == nil {
 		o = h.read(c.Event, got)

@@ -48,7 +48,7 @@ func (o *Outcome) change(event string, m member, had gjson.Result) error {
 }
 
 func (o *Outcome) changeInput(m member, had gjson.Result) error {
-	input, err := overlay([]byte(had.Raw), []byte(m.value.Raw))
+	input, err := Overlay([]byte(had.Raw), []byte(m.value.Raw))
 	if err != nil {
 		return fmt.Errorf("modified_data.tool_input: %w", err)
 	}
@@ -63,7 +63,7 @@ func (o *Outcome) changeResponse(m member, had gjson.Result) error {
 	response := []byte(m.value.Raw)
 	if m.value.IsObject() && had.IsObject() {
 		var err error
-		if response, err = overlay([]byte(had.Raw), response); err != nil {
+		if response, err = Overlay([]byte(had.Raw), response); err != nil {
 			return fmt.Errorf("modified_data.tool_response: %w", err)
 		}
 	}

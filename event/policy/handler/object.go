@@ -78,10 +78,11 @@ func (o *object) str(key, s string) { o.add(key, jsonenc.AppendString(nil, s)) }
 
 func (o *object) bytes() []byte { return append(append([]byte{'{'}, o.buf...), '}') }
 
-// overlay returns base with the members of over put over it: those that base
+// Overlay returns base with the members of over put over it: those that base
 // has take their place, new ones follow, and one that is null is left out,
-// because there is no other way to say that a field is to go.
-func overlay(base, over []byte) ([]byte, error) {
+// because there is no other way to say that a field is to go. Errors: either is no
+// object, or has a member twice.
+func Overlay(base, over []byte) ([]byte, error) {
 	old, err := members(base)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 )
 
@@ -34,6 +35,13 @@ func newEndpoint(address string, headers map[string]string) (endpoint, error) {
 		e.header.Set(k, v)
 	}
 	return e, nil
+}
+
+// hop returns the endpoint with the header of a question that is handed on.
+func (e endpoint) hop(c Call) endpoint {
+	e.header = e.header.Clone()
+	e.header.Set(HopsHeader, strconv.Itoa(c.Hops+1))
+	return e
 }
 
 // place is the part of a URL that may be shown.

@@ -65,7 +65,7 @@ func (h server) Run(ctx context.Context, c Call) Outcome {
 	if err != nil {
 		return Outcome{Err: fmt.Errorf("the payload: %w", err)}
 	}
-	got, tries, err := h.to.ask(ctx, request(c, data), h.retries)
+	got, tries, err := h.to.hop(c).ask(ctx, request(c, data), h.retries)
 	o := Outcome{Err: err}
 	if err == nil {
 		o = h.read(c.Event, data, got)
@@ -139,12 +139,12 @@ func eventData(c Call) ([]byte, error) {
 	if c.ToolInput != nil {
 		promised.add("tool_input", c.ToolInput)
 	}
-	return overlay(c.Payload, promised.bytes())
+	return Overlay(c.Payload, promised.bytes())
 }
 
 // parseVerdict reads an answer of protocol 1.0 (MISSION D2). metadata may say
-// more than the protocol can: permission_decision "ask" beside allow, and
-// additional_context.
+// more than the protocol can: permission_decision beside allow and modify,
+// additional_context for the agent, system_message for the user.
 func parseVerdict(event string, data, body []byte) (Outcome, error) {
 	fields, err := read(body, map[string]shape{"version": str, "decision": str})
 	if err != nil {
@@ -161,6 +161,7 @@ func parseVerdict(event string, data, body []byte) (Outcome, error) {
 	o := Outcome{Reason: reason(fields["reason"].Str)}
 	o.Metadata, _ = fields["metadata"].Value().(map[string]any)
 	o.Context, _ = o.Metadata["additional_context"].(string)
+	o.System, _ = o.Metadata["system_message"].(string)
 	switch d := fields["decision"].Str; d {
 	case "allow":
 		o.Decision = Allow
@@ -168,7 +169,9 @@ func parseVerdict(event string, data, body []byte) (Outcome, error) {
 	case "block":
 		o.Decision = refusal(event)
 	case "modify":
-		err = o.modify(event, data, fields["modified_data"])
+		if err = o.modify(event, data, fields["modified_data"]); err == nil {
+			err = o.extend()
+		}
 	default:
 		err = fmt.Errorf("its decision is %q and none of allow, block, modify", printable(d, 40))
 	}
@@ -181,7 +184,9 @@ func parseVerdict(event string, data, body []byte) (Outcome, error) {
 // extend reads metadata.permission_decision.
 func (o *Outcome) extend() error {
 	switch d := o.Metadata["permission_decision"]; d {
-	case nil, "allow":
+	case nil:
+	case "allow":
+		o.Decision = Allow
 	case "ask":
 		o.Decision = Ask
 	case "deny":

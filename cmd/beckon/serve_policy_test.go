@@ -1,0 +1,216 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidwall/gjson"
+)
+
+// policyHome is a user's home with a policy, in which programs run.
+type policyHome struct {
+	dir string
+	env []string
+}
+
+func newPolicyHome(t *testing.T, policy string) policyHome {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := policyHome{dir: dir, env: []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "BECKON_STATE_DIR=" + filepath.Join(dir, "state"), "BECKON_TOKEN="}}
+	h.write(t, filepath.Join(".config", "beckon", "policy.json"), policy)
+	return h
+}
+
+func (h policyHome) write(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(h.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func postTo(t *testing.T, url, body string) (status int, answer string) {
+	t.Helper()
+	res, err := http.Post(url, "application/json", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(b)
+}
+
+// twoRules deny, ask and rewrite.
+const twoRules = `{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [
+	{"type": "rule", "id": "no-force", "decision": "deny", "reason": "Shared branch.", "commands": ["git push -f"]},
+	{"type": "rule", "id": "publish", "decision": "ask", "reason": "To the world?", "commands": ["npm publish"]},
+	{"type": "command", "id": "uv", "command": "[ \"$COMMAND\" != 'pip install x' ] || echo '{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"updatedInput\":{\"command\":\"uv pip install x\",\"timeout\":5}}}'"}
+]}]}}`
+
+// Two people's beckons: the policy of one asks the server of the other, whose
+// policy decides (row D5).
+func TestPolicyAsksAnotherBeckon(t *testing.T) {
+	t.Parallel()
+	theirs := newPolicyHome(t, twoRules)
+	url := startServe(t, theirs.env)
+	ours := newPolicyHome(t, fmt.Sprintf(`{"servers": [{"server_url": "%s/hook", "fail_open": false}]}`, url))
+	for command, want := range map[string]string{
+		"ls":            "",
+		"git push -f":   `"permissionDecision":"deny","permissionDecisionReason":"Shared branch. (policy global/no-force)`,
+		"npm publish":   `"permissionDecision":"ask","permissionDecisionReason":"To the world? (policy global/publish)`,
+		"pip install x": `"updatedInput":{"command":"uv pip install x","timeout":5}`,
+	} {
+		p := office{bin: filepath.Dir(program(t)), env: ours.env}
+		cmd := p.command("beckon", "hook", "PreToolUse")
+		cmd.Stdin = strings.NewReader(fmt.Sprintf(`{"session_id":"s1","cwd":%q,"hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":%q,"tool_input":{"command":%q,"timeout":5}}`, ours.dir, "t-"+command, command))
+		out, err := cmd.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), want) || want == "" && len(out) != 0 {
+			t.Errorf("%s: %v, %s, want %s", command, err, out, want)
+		}
+	}
+	// The session is ours: they have answered and noted why, and follow nothing.
+	if _, body := getFrom(t, url+"/api/sessions?all=1"); strings.Contains(body, "session_id") {
+		t.Errorf("the other follows %s", body)
+	}
+	p := office{bin: filepath.Dir(program(t)), env: theirs.env}
+	if out, err := p.command("beckon", "policy", "trace", "--refused").CombinedOutput(); err != nil || !strings.Contains(string(out), "git push -f") {
+		t.Errorf("their trace: %v, %s", err, out)
+	}
+	// The seven events of the protocol, as seed 004 writes them.
+	for _, body := range []string{
+		`{"version":"1.0","event":{"id":"unique-event-id","type":"PreToolUse","name":"PreToolUse","timestamp":1234567890123,"session_id":"session-123","correlation_id":"correlation-456"},"data":{"tool_name":"Bash","tool_input":{"command":"git push -f"}}}`,
+		`{"version":"1.0","event":{"id":"2","type":"PostToolUse","name":"PostToolUse","timestamp":1,"session_id":"s","correlation_id":"c"},"data":{"tool_name":"Bash","tool_input":{},"tool_response":{}}}`,
+		`{"version":"1.0","event":{"id":"3","type":"UserPromptSubmit","name":"UserPromptSubmit","timestamp":1,"session_id":"s","correlation_id":"c"},"data":{"prompt":"User's prompt text"}}`,
+		`{"version":"1.0","event":{"id":"4","type":"Notification","name":"Notification","timestamp":1,"session_id":"s","correlation_id":"c"},"data":{"message":"Notification message"}}`,
+		`{"version":"1.0","event":{"id":"5","type":"Stop","name":"Stop","timestamp":1,"session_id":"s","correlation_id":"c"},"data":{"stop_hook_active":true}}`,
+		`{"version":"1.0","event":{"id":"6","type":"SubagentStop","name":"SubagentStop","timestamp":1,"session_id":"s","correlation_id":"c"},"data":{"stop_hook_active":false}}`,
+		`{"version":"1.0","event":{"id":"7","type":"PreCompact","name":"PreCompact","timestamp":1,"session_id":"s","correlation_id":"c"},"data":{"trigger":"manual","custom_instructions":"optional instructions"}}`,
+	} {
+		status, answer := postTo(t, url+"/hook", body)
+		want := "allow"
+		if strings.Contains(body, "push -f") {
+			want = "block"
+		}
+		if v := gjson.Parse(answer); status != http.StatusOK || v.Get("version").Str != "1.0" || v.Get("decision").Str != want {
+			t.Errorf("%s: %d %s", body, status, answer)
+		}
+	}
+	for body, want := range map[string]int{
+		`{"version":"2.0","event":{"type":"Stop"},"data":{}}`: http.StatusBadRequest,
+		`{"version":"1.0","event":{},"data":{}}`:              http.StatusBadRequest,
+	} {
+		if status, answer := postTo(t, url+"/hook", body); status != want {
+			t.Errorf("%s: %d %s", body, status, answer)
+		}
+	}
+}
+
+func getFrom(t *testing.T, url string) (status int, body string) {
+	t.Helper()
+	res, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(b)
+}
+
+// The client's own http hook gets the policy's answer as a command hook would on
+// stdout, the session is followed, and what was refused is known of it.
+func TestPolicyAnswersHTTPHook(t *testing.T) {
+	t.Parallel()
+	h := newPolicyHome(t, twoRules)
+	url := startServe(t, h.env)
+	const payload = `{"session_id":"s1","cwd":%q,"hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":"t%d","tool_input":{"command":%q}}`
+	status, answer := postTo(t, url+"/hook", fmt.Sprintf(payload, h.dir, 1, "git push -f"))
+	if want := `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"Shared branch. (policy global/no-force)"}}` + "\n"; status != http.StatusOK || answer != want {
+		t.Errorf("%d %s, want %s", status, answer, want)
+	}
+	if _, journal := getFrom(t, url+"/api/sessions/s1/journal"); !strings.Contains(journal, `"refused"`) {
+		t.Errorf("the refusal is not noted: %s", journal)
+	}
+	if status, answer = postTo(t, url+"/hook", fmt.Sprintf(payload, h.dir, 2, "ls")); status != http.StatusOK || answer != "{}\n" {
+		t.Errorf("silence: %d %s", status, answer)
+	}
+	if _, answer = postTo(t, url+"/hook?agent=codex&event=PreToolUse", fmt.Sprintf(payload, h.dir, 3, "git push -f")); strings.Contains(answer, "deny") {
+		t.Errorf("another agent is answered in the client's words: %s", answer)
+	}
+}
+
+// A project's policy holds for what is posted from within it, one that an agent
+// puts into a directory of its own does not hide it, and commands run where
+// nobody but the user can have put a trap.
+func TestServedPolicyAndDirectories(t *testing.T) {
+	t.Parallel()
+	h := newPolicyHome(t, `{"hooks": {"UserPromptSubmit": [{"hooks": [{"type": "command", "id": "where", "command": "echo \"$PWD|$CLAUDE_PROJECT_DIR|$BECKON_TOKEN|\""}]}]}}`)
+	h.write(t, "proj/.git/HEAD", "ref: refs/heads/main\n")
+	file := h.write(t, "proj/.beckon/policy.json", `{"hooks": {"PreToolUse": [{"hooks": [{"type": "rule", "id": "no-env", "decision": "deny", "reason": "Secret.", "paths": [".env"]}]}]}}`)
+	h.write(t, "proj/sub/.beckon/policy.json", `{}`)
+	proj := filepath.Dir(filepath.Dir(file))
+	p := office{bin: filepath.Dir(program(t)), env: h.env}
+	trust := p.command("beckon", "policy", "trust")
+	trust.Dir = proj
+	if out, err := trust.CombinedOutput(); err != nil {
+		t.Fatalf("trust: %v, %s", err, out)
+	}
+	url := startServe(t, h.env)
+	for _, cwd := range []string{proj, filepath.Join(proj, "sub")} {
+		_, answer := postTo(t, url+"/hook", fmt.Sprintf(`{"session_id":"s1","cwd":%q,"hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{"file_path":%q}}`, cwd, filepath.Join(proj, ".env")))
+		if !strings.Contains(answer, "Secret. (policy project/no-env)") {
+			t.Errorf("in %s: %s", cwd, answer)
+		}
+	}
+	open := filepath.Join(h.dir, "open")
+	if err := os.Mkdir(open, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(open, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for cwd, want := range map[string]string{proj: proj + "|" + proj, filepath.Join(proj, "sub"): filepath.Join(proj, "sub") + "|" + proj, open: h.dir + "|", "/tmp": h.dir + "|", "relative": h.dir + "|", "": h.dir + "|"} {
+		_, answer := postTo(t, url+"/hook", fmt.Sprintf(`{"session_id":"s2","cwd":%q,"hook_event_name":"UserPromptSubmit","prompt":%q}`, cwd, "in "+cwd))
+		if got := gjson.Get(answer, "hookSpecificOutput.additionalContext").Str; got != want+"||" {
+			t.Errorf("in %q it ran in %q, want %q (%s)", cwd, got, want, answer)
+		}
+	}
+}
+
+// A policy that asks its own server comes to an end, and says so.
+func TestPolicyCircle(t *testing.T) {
+	t.Parallel()
+	h := newPolicyHome(t, `{}`)
+	url := startServe(t, h.env)
+	h.write(t, ".config/beckon/policy.json", fmt.Sprintf(`{"servers": [{"server_url": "%s/hook"}], "hooks": {"PreToolUse": [{"hooks": [{"type": "command", "id": "count", "command": "echo x >> %s/count"}]}]}}`, url, h.dir))
+	start := time.Now()
+	status, answer := postTo(t, url+"/hook", fmt.Sprintf(`{"session_id":"s1","cwd":%q,"hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":"t","tool_input":{"command":"ls"}}`, h.dir))
+	count, _ := os.ReadFile(filepath.Join(h.dir, "count"))
+	if n := bytes.Count(count, []byte("x")); status != http.StatusOK || n != 3 || time.Since(start) > 10*time.Second {
+		t.Errorf("%d %s, the command ran %d times in %v", status, answer, n, time.Since(start))
+	}
+	if !strings.Contains(answer, "400") {
+		t.Errorf("nobody is told: %s", answer)
+	}
+}

@@ -1,0 +1,161 @@
+package answer
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"beckon/cmd/internal/hook"
+	"beckon/event"
+	"beckon/event/policy"
+	"beckon/render/web"
+	"beckon/state/evidence"
+	"beckon/state/store"
+)
+
+// Served answers what is posted to `beckon serve` from the policies of this
+// machine, read anew each time: the client's own payloads, and questions of
+// protocol 1.0 (row D5).
+//
+// A hook is started by the client, a post by whoever reaches the port. So the
+// directory that it names counts only if nobody but the user can write there:
+// else commands run in the home directory, and know of no project.
+type Served struct {
+	st      *store.Store
+	getenv  func(string) string
+	environ []string
+}
+
+// Serve returns what answers for a server over st. hidden names variables that
+// what a policy starts must not see.
+func Serve(st *store.Store, getenv func(string) string, hidden ...string) *Served {
+	environ := slices.DeleteFunc(os.Environ(), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return slices.Contains(hidden, name)
+	})
+	return &Served{st: st, getenv: getenv, environ: environ}
+}
+
+// maxHops is how many policies may hand a question on.
+const maxHops = 2
+
+// errCircle is returned for a question that has come through too many policies.
+var errCircle = errors.New("policies ask each other in a circle")
+
+// Ask is web.Policy.
+func (s *Served) Ask(ctx context.Context, q web.Question) ([]byte, error) {
+	if q.Hops > maxHops {
+		return nil, errCircle
+	}
+	ev, err := policy.ParseRequest(q.Body)
+	if err != nil {
+		return nil, err
+	}
+	f, err := s.firing(q, ev.Payload)
+	if err != nil {
+		return nil, err
+	}
+	if f.asked = ev.ID; f.asked == "" {
+		f.asked = "question"
+	}
+	f.getenv = f.overlaid("CLAUDE_PID", "") // the client is the asker's
+	ev, r := f.ask(ctx)
+	f.after(ev, r)
+	return r.Reply(), nil
+}
+
+// Answer is web.Policy.
+func (s *Served) Answer(ctx context.Context, q web.Question) []byte {
+	if q.Agent != "" && q.Agent != string(event.ClaudeCode) || q.Hops > maxHops {
+		return nil
+	}
+	f, err := s.firing(q, q.Body)
+	if err != nil || !hook.Policied(f.getenv) {
+		return nil
+	}
+	f.args.Via, f.http = "http", true
+	ev, r := f.ask(ctx)
+	f.after(ev, r)
+	return r.Answer.Stdout
+}
+
+// firing makes a firing of a payload that was posted.
+func (s *Served) firing(q web.Question, payload []byte) (*firing, error) {
+	f := &firing{args: hook.Args{Agent: q.Agent, Event: q.Event}, getenv: s.getenv, environ: s.environ,
+		start: time.Now(), st: s.st, payload: payload, hops: q.Hops}
+	var err error
+	if f.e, err = event.Parse(q.Agent, q.Event, payload); err != nil {
+		return nil, err
+	}
+	project := projectAt(f.e.Cwd, Policy(s.st.Dir))
+	if !private(f.e.Cwd) {
+		f.dir, project = home(s.getenv), ""
+	}
+	f.getenv = f.overlaid("CLAUDE_PROJECT_DIR", project)
+	f.getenv = f.overlaid("CLAUDE_PID", s.pid(f.e.SessionID))
+	return f, nil
+}
+
+// overlaid is the firing's environment with one variable of another value.
+func (f *firing) overlaid(name, value string) func(string) string {
+	under := f.getenv
+	return func(n string) string {
+		if n == name {
+			return value
+		}
+		return under(n)
+	}
+}
+
+// projectAt finds the project of a directory: the nearest one around it whose
+// policy the user trusts, else the nearest that has one, else what git says. A
+// policy that an agent puts into a directory of its own must not hide the one
+// around it.
+func projectAt(dir string, trust policy.Dir) string {
+	if !filepath.IsAbs(dir) {
+		return ""
+	}
+	nearest := ""
+	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
+		file := policy.ProjectFile(at)
+		if _, err := os.Stat(file); err == nil {
+			if trust.Trusts(file) {
+				return at
+			}
+			if nearest == "" {
+				nearest = at
+			}
+		}
+		if at == filepath.Dir(at) {
+			break
+		}
+	}
+	if nearest != "" {
+		return nearest
+	}
+	return evidence.Project(dir, evidence.Git(dir))
+}
+
+// pid is the client's process that has the session, as its registry tells.
+func (s *Served) pid(session string) string {
+	records, _ := evidence.Registry(evidence.RegistryDir(s.getenv)) // none is as good as unreadable
+	for _, r := range records {
+		if r.SessionID == session && session != "" {
+			return strconv.Itoa(r.Pid)
+		}
+	}
+	return ""
+}
+
+func home(getenv func(string) string) string {
+	if dir := getenv("HOME"); filepath.IsAbs(dir) {
+		return dir
+	}
+	dir, _ := os.UserHomeDir() // without one, commands run at the root
+	return dir
+}

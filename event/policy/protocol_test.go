@@ -1,0 +1,172 @@
+package policy
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"beckon/event"
+	"beckon/event/policy/handler"
+
+	"github.com/tidwall/gjson"
+)
+
+// asked returns the engine of somebody whose policy is to ask another's, and a
+// count of the questions.
+func asked(t *testing.T, other *Engine, kind event.Kind, grant bool) *Engine {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		ev, err := ParseRequest(body)
+		if err != nil || ev.ID == "" || r.Header.Get(handler.HopsHeader) != "1" {
+			t.Errorf("the question %s: %v, hops %q", body, err, r.Header.Get(handler.HopsHeader))
+		}
+		_, _ = w.Write(other.Trigger(r.Context(), ev).Reply())
+	}))
+	t.Cleanup(s.Close)
+	h, err := handler.NewServer(handler.ServerDefaults(s.URL))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := NewEngine(nil)
+	e.Register(kind, h, func(h *Hook) { h.Grant = grant })
+	return e
+}
+
+// What one policy decides reaches the client of another that asks it over
+// protocol 1.0 as if it were its own (row D5).
+func TestOnePolicyAsksAnother(t *testing.T) {
+	const permission = `{"session_id":"s","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"ls"}}`
+	const after = `{"session_id":"s","hook_event_name":"PostToolUse","tool_name":"Bash","tool_use_id":"t","tool_input":{"command":"ls"},"tool_response":{"stdout":"secret","stderr":""}}`
+	rewritten := []byte(`{"command":"ls -l","description":"d"}`)
+	for _, c := range []struct {
+		name, payload string
+		kind          event.Kind
+		says          handler.Outcome
+		grant         bool
+		want          map[string]string // members of the client's answer; nil for nothing
+	}{
+		{"silence", bash, event.PreToolUse, handler.Outcome{}, false, nil},
+		{"no objection", bash, event.PreToolUse, handler.Outcome{Decision: handler.Allow}, false, nil},
+		{"approval", bash, event.PreToolUse, handler.Outcome{Decision: handler.Allow, Reason: "fine"}, true,
+			map[string]string{"hookSpecificOutput.permissionDecision": "allow"}},
+		{"approval of one who may not", bash, event.PreToolUse, handler.Outcome{Decision: handler.Allow, Reason: "fine"}, false, nil},
+		{"refusal", bash, event.PreToolUse, handler.Outcome{Decision: handler.Deny, Reason: "not here"}, false,
+			map[string]string{"hookSpecificOutput.permissionDecision": "deny", "hookSpecificOutput.permissionDecisionReason": "not here"}},
+		{"question", bash, event.PreToolUse, handler.Outcome{Decision: handler.Ask, Reason: "sure?"}, false,
+			map[string]string{"hookSpecificOutput.permissionDecision": "ask", "hookSpecificOutput.permissionDecisionReason": "sure?"}},
+		{"rewrite", bash, event.PreToolUse, handler.Outcome{Decision: handler.Modify, UpdatedInput: rewritten}, false,
+			map[string]string{"hookSpecificOutput.updatedInput": string(rewritten), "hookSpecificOutput.permissionDecision": ""}},
+		{"rewrite and question", bash, event.PreToolUse, handler.Outcome{Decision: handler.Ask, Reason: "this?", UpdatedInput: rewritten}, false,
+			map[string]string{"hookSpecificOutput.updatedInput": string(rewritten), "hookSpecificOutput.permissionDecision": "ask"}},
+		{"texts", bash, event.PreToolUse, handler.Outcome{Context: "for the agent", System: "for the user"}, false,
+			map[string]string{"hookSpecificOutput.additionalContext": "for the agent", "systemMessage": "for the user"}},
+		{"end of work", bash, event.PreToolUse, handler.Outcome{Raw: []byte(`{"continue":false,"stopReason":"enough"}`)}, false,
+			map[string]string{"hookSpecificOutput.permissionDecision": "deny", "hookSpecificOutput.permissionDecisionReason": "enough"}},
+		{"blocked prompt", `{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt":"x"}`, event.UserPromptSubmit,
+			handler.Outcome{Decision: handler.Block, Reason: "no"}, false, map[string]string{"decision": "block", "reason": "no"}},
+		{"blocked stop", `{"session_id":"s","hook_event_name":"Stop","stop_hook_active":false}`, event.Stop,
+			handler.Outcome{Decision: handler.Block, Reason: "the tests"}, false, map[string]string{"decision": "block", "reason": "the tests"}},
+		{"a stop that was blocked before", `{"session_id":"s","hook_event_name":"Stop","stop_hook_active":true}`, event.Stop,
+			handler.Outcome{Decision: handler.Block, Reason: "the tests"}, false, map[string]string{"decision": "", "systemMessage": "the tests"}},
+		{"refused permission", permission, event.PermissionRequest, handler.Outcome{Decision: handler.Deny, Reason: "no"}, false,
+			map[string]string{"hookSpecificOutput.decision.behavior": "deny", "hookSpecificOutput.decision.message": "no"}},
+		{"given permission, rewritten", permission, event.PermissionRequest, handler.Outcome{Decision: handler.Allow, UpdatedInput: []byte(`{"command":"ls -l"}`)}, true,
+			map[string]string{"hookSpecificOutput.decision.behavior": "allow", "hookSpecificOutput.decision.updatedInput.command": "ls -l"}},
+		{"rewritten result", after, event.PostToolUse, handler.Outcome{Decision: handler.Modify,
+			Raw: []byte(`{"hookSpecificOutput":{"hookEventName":"PostToolUse","updatedToolOutput":{"stdout":"***","stderr":""}}}`)}, false,
+			map[string]string{"hookSpecificOutput.updatedToolOutput.stdout": "***"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			other := NewEngine(nil)
+			other.Register(c.kind, says(c.says))
+			r := trigger(t, asked(t, other, c.kind, c.grant), c.kind, c.payload)
+			if c.want == nil && len(r.Answer.Stdout) != 0 {
+				t.Errorf("the client gets %s", r.Answer.Stdout)
+			}
+			for path, want := range c.want {
+				if got := gjson.GetBytes(r.Answer.Stdout, path).String(); got != want && (want == "" || !strings.HasPrefix(got, want+" (policy ")) {
+					t.Errorf("%s is %q, want %q, in %s", path, got, want, r.Answer.Stdout)
+				}
+			}
+			if len(r.Warnings) != 0 {
+				t.Errorf("warnings %q", r.Warnings)
+			}
+		})
+	}
+}
+
+// Seed 004's own request is understood, and what is none is named.
+func TestParseRequest(t *testing.T) {
+	ev, err := ParseRequest([]byte(`{"version":"1.0","event":{"id":"unique-event-id","type":"PreToolUse","name":"PreToolUse","timestamp":1234567890123,"session_id":"session-123","correlation_id":"correlation-456"},"data":{"tool_name":"Bash","tool_input":{"command":"ls"}}}`))
+	if err != nil || ev.Kind != event.PreToolUse || ev.ID != "unique-event-id" || time.Since(ev.At) > time.Minute {
+		t.Fatalf("%+v, %v", ev, err)
+	}
+	for path, want := range map[string]string{"hook_event_name": "PreToolUse", "session_id": "session-123", "tool_name": "Bash", "tool_input.command": "ls"} {
+		if got := gjson.GetBytes(ev.Payload, path).String(); got != want {
+			t.Errorf("%s is %q, want %q", path, got, want)
+		}
+	}
+	// The event that is asked about counts, whatever the data calls it.
+	ev, err = ParseRequest([]byte(`{"version":"1.0","event":{"type":"PreToolUse","session_id":"a"},"data":{"hook_event_name":"Stop","session_id":"b"}}`))
+	if err != nil || gjson.GetBytes(ev.Payload, "hook_event_name").Str != "PreToolUse" || gjson.GetBytes(ev.Payload, "session_id").Str != "a" {
+		t.Errorf("%s, %v", ev.Payload, err)
+	}
+	if ev, err = ParseRequest([]byte(`{"version":"1.0","event":{"type":"NotYetThere"}}`)); err != nil || ev.Kind != event.Unknown {
+		t.Errorf("an event of tomorrow: %+v, %v", ev, err)
+	}
+	if got := string(NewEngine(nil).Trigger(context.Background(), ev).Reply()); got != `{"version":"1.0","decision":"allow"}`+"\n" {
+		t.Errorf("of an event of tomorrow: %s", got)
+	}
+	for body, want := range map[string]string{
+		`{`: "not JSON", `[]`: "version", `{"version":"2.0","event":{"type":"Stop"}}`: "version", `{"version":"1.0","event":"Stop"}`: "event.type",
+		`{"version":"1.0","event":{"type":1}}`: "event.type", `{"version":"1.0","event":{"type":"Stop"},"data":[]}`: "data",
+		`{"version":"1.0","event":{"type":"PreToolUse"},"data":{"tool_input":{},"tool_input":{"command":"rm"}}}`: "twice",
+	} {
+		if _, err := ParseRequest([]byte(body)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", body, err, want)
+		}
+	}
+}
+
+// Over HTTP there is no exit code: what only that could refuse is told to the
+// user and not taken for refused.
+func TestRefusalOverHTTP(t *testing.T) {
+	e := NewEngine(nil)
+	e.Register(event.TeammateIdle, says(handler.Outcome{Decision: handler.Block, Reason: "go on"}))
+	ev := Event{Kind: event.TeammateIdle, Payload: []byte(`{"session_id":"s","hook_event_name":"TeammateIdle"}`)}
+	if r := e.Trigger(context.Background(), ev); r.Allowed || r.Answer.ExitCode != 2 {
+		t.Errorf("by a process: %+v", r.Answer)
+	}
+	ev.HTTP = true
+	r := e.Trigger(context.Background(), ev)
+	if !r.Allowed || r.Answer.ExitCode != 0 || len(r.Answer.Stderr) != 0 || !strings.HasPrefix(gjson.GetBytes(r.Answer.Stdout, "systemMessage").Str, "go on") {
+		t.Errorf("over HTTP: %+v, %s", r.Answer, r.Answer.Stdout)
+	}
+}
+
+// A command runs where it is told to, when nobody vouches for the agent's own
+// directory.
+func TestDirectoryOfCommands(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("paths have another form in its shell")
+	}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	hooks := []*Hook{{ID: "where", Event: event.UserPromptSubmit, Type: TypeCommand, Enabled: true, Spec: Spec{Command: "pwd -P", Convention: Client}}}
+	Prepare(hooks, event.UserPromptSubmit, os.Environ(), nil)
+	ev := Event{Kind: event.UserPromptSubmit, Dir: dir, Payload: []byte(`{"session_id":"s","hook_event_name":"UserPromptSubmit","cwd":"/","prompt":"x"}`)}
+	r := NewEngine(hooks).Trigger(context.Background(), ev)
+	if got := gjson.GetBytes(r.Answer.Stdout, "hookSpecificOutput.additionalContext").Str; got != dir {
+		t.Errorf("it ran in %q (%s), want %q", got, r.Answer.Stdout, dir)
+	}
+}

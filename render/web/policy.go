@@ -1,0 +1,168 @@
+package web
+
+import (
+	"context"
+	"crypto/sha256"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"beckon/event"
+)
+
+// Policy answers what is posted to /hook from what the user decided.
+type Policy interface {
+	// Ask answers a question of protocol 1.0. An error says what is wrong with
+	// the question.
+	Ask(ctx context.Context, q Question) (answer []byte, err error)
+	// Answer returns what the client is told of an event that it posted, in
+	// the form of its http hooks; nil for nothing.
+	Answer(ctx context.Context, q Question) []byte
+}
+
+// Question is what is put to a Policy.
+type Question struct {
+	Body         []byte
+	Agent, Event string // as the address names them, empty when it does not
+	Hops         int    // how many policies have handed it on
+}
+
+// hopsHeader is set on what a policy hands on (handler.HopsHeader).
+const hopsHeader = "Beckon-Hops"
+
+func questionOf(r *http.Request, body []byte) Question {
+	q := r.URL.Query()
+	hops, _ := strconv.Atoi(r.Header.Get(hopsHeader)) // none is none
+	return Question{Body: body, Agent: q.Get("agent"), Event: q.Get("event"), Hops: max(hops, 0)}
+}
+
+const (
+	// maxAsking is how many events are before a policy at once: each may run
+	// commands.
+	maxAsking = 32
+	// askedFor is how long an answer is kept for who asks again.
+	askedFor = time.Minute
+	// maxAsked is how many answers are kept; further ones are not.
+	maxAsked = 1024
+)
+
+// asked keeps the answers to the newest questions. Who did not wait long enough
+// and asks again, with the same bytes, gets the answer to the first time: no
+// command runs twice for one event.
+type asked struct {
+	mu  sync.Mutex
+	all map[[sha256.Size]byte]*asking
+}
+
+// asking is one question, answered when done is closed.
+type asking struct {
+	at     time.Time
+	done   chan struct{}
+	answer []byte
+	err    error
+}
+
+// join returns the question that is asked in body, and whether it is new.
+func (a *asked) join(body []byte, now time.Time) (q *asking, first bool) {
+	key := sha256.Sum256(body)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if q := a.all[key]; q != nil && now.Sub(q.at) < askedFor {
+		return q, false
+	}
+	if len(a.all) >= maxAsked {
+		for k, q := range a.all {
+			if now.Sub(q.at) >= askedFor {
+				delete(a.all, k)
+			}
+		}
+	}
+	q = &asking{at: now, done: make(chan struct{})}
+	if len(a.all) < maxAsked {
+		a.all[key] = q
+	}
+	return q, true
+}
+
+// protocol answers a question of protocol 1.0 (seed 004, row D5). It is no event
+// of this machine's: nothing is folded.
+func (s *Server) protocol(w http.ResponseWriter, r *http.Request, body []byte) {
+	if s.o.Policy == nil {
+		writeHookError(w, http.StatusNotImplemented, "no policy is served here")
+		return
+	}
+	q, first := s.asked.join(body, time.Now())
+	if first {
+		question := questionOf(r, body)
+		s.work.Go(func() {
+			defer close(q.done)
+			// The asker may come back for the answer: its connection does not end this.
+			if q.err = s.enterPolicy(s.ctx); q.err == nil {
+				defer s.leavePolicy()
+				q.answer, q.err = s.o.Policy.Ask(s.ctx, question)
+			}
+		})
+	}
+	select {
+	case <-q.done:
+	case <-r.Context().Done():
+		return
+	}
+	switch {
+	case s.ctx.Err() != nil:
+		writeHookError(w, http.StatusServiceUnavailable, "the server stops")
+	case q.err != nil:
+		writeHookError(w, http.StatusBadRequest, q.err.Error())
+	default:
+		writeBytes(w, http.StatusOK, "application/json", q.answer)
+	}
+}
+
+// payload takes an event that the client posts as it is, and answers as the
+// client's http hooks are answered. What a policy hands on was folded where it
+// came from.
+func (s *Server) payload(w http.ResponseWriter, r *http.Request, body []byte, done func(), start time.Time) {
+	q := questionOf(r, body)
+	e, err := event.Parse(q.Agent, q.Event, body)
+	if fail := unfit(&e, err); fail != "" {
+		writeHookError(w, http.StatusBadRequest, fail)
+		return
+	}
+	if q.Hops == 0 {
+		_, err = s.fold(&e, start)
+	}
+	if len(body) <= smallBody {
+		done() // a policy takes its time, and others want to be heard
+	}
+	if answer := s.policyAnswer(r.Context(), q); len(answer) > 0 {
+		writeBytes(w, http.StatusOK, "application/json", answer)
+		return
+	}
+	if err != nil {
+		s.writeFoldError(w, err)
+		return
+	}
+	// The client reads an object as a decision; an empty one is none.
+	writeJSON(w, http.StatusOK, struct{}{})
+}
+
+func (s *Server) policyAnswer(ctx context.Context, q Question) []byte {
+	if s.o.Policy == nil || s.enterPolicy(ctx) != nil {
+		return nil
+	}
+	defer s.leavePolicy()
+	return s.o.Policy.Answer(ctx, q)
+}
+
+// enterPolicy waits until there is room for one more event before the policy.
+func (s *Server) enterPolicy(ctx context.Context) error {
+	select {
+	case s.asking <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *Server) leavePolicy() { <-s.asking }

@@ -1,0 +1,165 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"beckon/state"
+)
+
+// judge is a policy of a test.
+type judge struct {
+	ask    func(context.Context, Question) ([]byte, error)
+	answer func(context.Context, Question) []byte
+}
+
+func (j judge) Ask(ctx context.Context, q Question) ([]byte, error) { return j.ask(ctx, q) }
+func (j judge) Answer(ctx context.Context, q Question) []byte       { return j.answer(ctx, q) }
+
+const (
+	question = `{"version":"1.0","event":{"id":"1","type":"PreToolUse","session_id":"s"},"data":{}}`
+	allowed  = `{"version":"1.0","decision":"allow"}`
+)
+
+// A question of protocol 1.0 goes to the policy and is no event (row D5); what
+// is wrong with it is said as seed 004 has it.
+func TestProtocol(t *testing.T) {
+	x := serve(t, Options{})
+	if r := x.do("POST", "/hook", question); r.status != http.StatusNotImplemented || r.field(t, "status") != "error" {
+		t.Errorf("without a policy: %d %s", r.status, r.body)
+	}
+	var got Question
+	for _, closed := range []bool{false, true} {
+		x = serve(t, Options{Closed: closed, Policy: judge{ask: func(_ context.Context, q Question) ([]byte, error) {
+			got = q
+			return []byte(allowed), nil
+		}}})
+		r := x.do("POST", "/hook", question, "Beckon-Hops: 2")
+		if r.status != http.StatusOK || r.body != allowed || string(got.Body) != question || got.Hops != 2 {
+			t.Errorf("answer %d %s to %+v", r.status, r.body, got)
+		}
+		if r := x.get("/api/sessions?all=true"); strings.Contains(r.body, "session_id") {
+			t.Errorf("the question was folded: %s", r.body)
+		}
+	}
+	x = serve(t, Options{Policy: judge{ask: func(context.Context, Question) ([]byte, error) { return nil, errors.New("what is that") }}})
+	if r := x.do("POST", "/hook", question); r.status != http.StatusBadRequest || r.field(t, "message") != "what is that" {
+		t.Errorf("a bad question: %d %s", r.status, r.body)
+	}
+}
+
+// Who asks again before there is an answer, or did not wait for it, is given
+// the one answer; another question is another.
+func TestQuestionAskedAgain(t *testing.T) {
+	var asked atomic.Int32
+	begun, go_ := make(chan bool, 10), make(chan bool)
+	x := serve(t, Options{Policy: judge{ask: func(ctx context.Context, _ Question) ([]byte, error) {
+		asked.Add(1)
+		begun <- true
+		<-go_
+		return []byte(allowed), ctx.Err()
+	}}})
+	ctx, cancel := context.WithCancel(context.Background())
+	req, _ := http.NewRequestWithContext(ctx, "POST", x.url+"/hook", strings.NewReader(question))
+	req.Header.Set("Content-Type", "application/json")
+	go func() { <-begun; cancel() }()
+	if _, err := http.DefaultClient.Do(req); err == nil {
+		t.Fatal("the first waited")
+	}
+	var wait sync.WaitGroup
+	for range 5 {
+		wait.Go(func() {
+			if r := x.do("POST", "/hook", question); r.body != allowed {
+				t.Errorf("again: %d %s", r.status, r.body)
+			}
+		})
+	}
+	time.Sleep(50 * time.Millisecond)
+	close(go_)
+	wait.Wait()
+	if r := x.do("POST", "/hook", question); r.body != allowed || asked.Load() != 1 {
+		t.Errorf("asked %d times, %s", asked.Load(), r.body)
+	}
+	if x.do("POST", "/hook", strings.Replace(question, `"1"`, `"2"`, 1)); asked.Load() != 2 {
+		t.Errorf("another question: asked %d times", asked.Load())
+	}
+}
+
+// The client's http hook is answered by the policy; what it posts is folded,
+// unless a policy hands it on.
+func TestPolicyAnswersPayload(t *testing.T) {
+	const deny = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"}}`
+	var got Question
+	x := serve(t, Options{Policy: judge{answer: func(_ context.Context, q Question) []byte {
+		got = q
+		if strings.Contains(string(q.Body), "rm -rf") {
+			return []byte(deny)
+		}
+		return nil
+	}}})
+	payload := func(session, command string) string {
+		return fmt.Sprintf(`{"session_id":%q,"hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":"t","tool_input":{"command":%q}}`, session, command)
+	}
+	if r := x.post("/hook", payload("s", "ls")); r.body != "{}\n" {
+		t.Errorf("silence is %q", r.body)
+	}
+	if r := x.post("/hook?agent=claude-code", payload("s", "rm -rf /")); r.body != deny || got.Agent != "claude-code" {
+		t.Errorf("refusal: %q, %+v", r.body, got)
+	}
+	if x.row("s").State != state.Working {
+		t.Errorf("the event was not folded: %+v", x.row("s"))
+	}
+	if r := x.do("POST", "/hook", payload("handed", "rm -rf /"), "Beckon-Hops: 1"); r.body != deny || got.Hops != 1 {
+		t.Errorf("handed on: %q, %+v", r.body, got)
+	}
+	if r := x.get("/api/sessions/handed"); r.status != http.StatusNotFound {
+		t.Errorf("what was handed on is folded: %s", r.body)
+	}
+	x.post("/hook", `{"agent":"claude-code","event":"PreToolUse","hookInput":{"session_id":"e","tool_name":"Bash"}}`)
+	if strings.Contains(string(got.Body), `"e"`) {
+		t.Error("the unified envelope went to the policy")
+	}
+}
+
+// Policies that take long keep neither events from being heard nor the server
+// from stopping.
+func TestSlowPolicy(t *testing.T) {
+	x := serve(t, Options{Policy: judge{
+		answer: func(ctx context.Context, _ Question) []byte { <-ctx.Done(); return nil },
+		ask:    func(ctx context.Context, _ Question) ([]byte, error) { <-ctx.Done(); return nil, ctx.Err() },
+	}})
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	post := func(body string) {
+		req, _ := http.NewRequestWithContext(ctx, "POST", x.url+"/hook", strings.NewReader(body))
+		req.Header.Set("Content-Type", "application/json")
+		if res, err := http.DefaultClient.Do(req); err == nil {
+			_ = res.Body.Close()
+		}
+	}
+	var wait sync.WaitGroup
+	for i := range 2 * maxSmall {
+		wait.Go(func() { post(fmt.Sprintf(`{"session_id":"p%d","hook_event_name":"UserPromptSubmit","prompt":"x"}`, i)) })
+	}
+	wait.Go(func() { post(question) })
+	x.until("as many ask as may", func() bool { return len(x.s.asking) == maxAsking })
+	x.until("all were folded", func() bool { return strings.Count(x.get("/api/sessions").body, `"session_id"`) == 2*maxSmall })
+	start := time.Now()
+	x.post("/hook", `{"agent":"claude-code","event":"Stop","hookInput":{"session_id":"e"}}`)
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("an event waited for %v", took)
+	}
+	done, stop := context.WithTimeout(context.Background(), 10*time.Second)
+	defer stop()
+	if err := x.s.Close(done); err != nil {
+		t.Errorf("closing: %v", err)
+	}
+	wait.Wait()
+}
