@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -31,6 +32,8 @@ func (c *policyReplayCmd) Run(a *app) error {
 		}
 		other = policy.NewEngine(policy.Merge(config))
 	}
+	ctx, stop := interruptible()
+	defer stop()
 	events, shown := 0, 0
 	for _, file := range c.Files {
 		steps, err := readRecording(file)
@@ -42,7 +45,10 @@ func (c *policyReplayCmd) Run(a *app) error {
 				continue
 			}
 			events++
-			if c.step(a, file, step, now, other) {
+			if ctx.Err() != nil {
+				return errors.New("interrupted")
+			}
+			if c.step(ctx, a, file, step, now, other) {
 				shown++
 			}
 		}
@@ -70,8 +76,8 @@ func readRecording(file string) ([]recording.Step, error) {
 
 // step puts one event to the policy, or to both, and reports whether it was
 // shown.
-func (c *policyReplayCmd) step(a *app, file string, step recording.Step, now, other *policy.Engine) bool {
-	first := c.ask(now, step)
+func (c *policyReplayCmd) step(ctx context.Context, a *app, file string, step recording.Step, now, other *policy.Engine) bool {
+	first := c.ask(ctx, now, step)
 	if other == nil {
 		if len(first.Answer.Stdout) == 0 && first.Answer.ExitCode == 0 {
 			return false
@@ -79,7 +85,7 @@ func (c *policyReplayCmd) step(a *app, file string, step recording.Step, now, ot
 		fmt.Fprintf(a.stdout, "%s %s: %s\n", place(file, step), clean(subject(step)), verdict(first))
 		return true
 	}
-	second := c.ask(other, step)
+	second := c.ask(ctx, other, step)
 	if first.Answer.ExitCode == second.Answer.ExitCode && bytes.Equal(first.Answer.Stdout, second.Answer.Stdout) {
 		return false
 	}
@@ -87,10 +93,10 @@ func (c *policyReplayCmd) step(a *app, file string, step recording.Step, now, ot
 	return true
 }
 
-func (c *policyReplayCmd) ask(e *policy.Engine, step recording.Step) policy.Result {
+func (c *policyReplayCmd) ask(ctx context.Context, e *policy.Engine, step recording.Step) policy.Result {
 	kind := event.ByName(step.Kind)
 	policy.Prepare(e.Hooks(), kind, os.Environ(), nil)
-	return e.Trigger(context.Background(), policy.Event{Kind: kind, Payload: step.Payload, ID: "evt_replay",
+	return e.Trigger(ctx, policy.Event{Kind: kind, Payload: step.Payload, ID: "evt_replay",
 		ProjectDir: step.Env["CLAUDE_PROJECT_DIR"], Version: c.Client, RulesOnly: !c.Start, Why: "only rules are asked"})
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"beckon/event"
@@ -53,7 +55,9 @@ func (c *policyTestCmd) Run(a *app) error {
 	ev := policy.Event{Kind: e.Kind, Payload: payload, At: time.Now(), ID: "evt_test", Version: c.Client,
 		ProjectDir: policy.ProjectOf(s.Project), RulesOnly: c.Rules, Why: "only rules are asked"}
 	policy.Prepare(loaded.Hooks, e.Kind, os.Environ(), nil)
-	r := policy.NewEngine(loaded.Hooks).Trigger(context.Background(), ev)
+	ctx, stop := interruptible()
+	defer stop()
+	r := policy.NewEngine(loaded.Hooks).Trigger(ctx, ev)
 	if c.JSON {
 		return writeJSON(a.stdout, policy.EntryOf(ev, r))
 	}
@@ -62,6 +66,12 @@ func (c *policyTestCmd) Run(a *app) error {
 	}
 	a.tried(r)
 	return nil
+}
+
+// interruptible is a context that ends on Ctrl-C: what a policy starts has a
+// session of its own, where the terminal's signals do not come.
+func interruptible() (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 }
 
 // payload is the file's, or one made of the flags.

@@ -12,11 +12,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"time"
 
 	"beckon/cmd/internal/hook"
@@ -34,9 +37,9 @@ const (
 	// overtime is what folding may add to a policy's deadline before the
 	// process ends itself. The installed entry gives it 60 s.
 	overtime = 4 * time.Second
-	// foldWait is how long an answer waits for its event's fold, which may have
-	// a terminal sequence to send along. A fold takes a few milliseconds; one
-	// that takes longer waits for a lock.
+	// foldWait is how long an answer waits for its folds, which may have a
+	// terminal sequence to send along. They take a few milliseconds; what takes
+	// longer waits for a lock.
 	foldWait = 200 * time.Millisecond
 	// tellAgain is how soon a session's user is told the same again.
 	tellAgain = 10 * time.Minute
@@ -61,7 +64,11 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(
 		return 0
 	}
 	watchdog.Reset(policy.DeadlineOf(f.e.Kind) + overtime)
-	return f.answer(stdout, stderr)
+	// Who gives up waiting (a timeout, Esc) sends TERM and 1.5 s later KILL
+	// (testdata/lab/POLICY.md); what the policy started must be gone by then.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	return f.answer(ctx, stdout, stderr)
 }
 
 // Policy returns the policy's part of a state directory.
@@ -97,37 +104,86 @@ func (f *firing) read(stdin io.Reader) (err error) {
 	if f.payload, err = io.ReadAll(stdin); err != nil {
 		return fmt.Errorf("reading payload: %w", err)
 	}
-	f.e, err = event.Parse(f.args.Agent, f.args.Event, f.payload)
+	if f.e, err = event.Parse(f.args.Agent, f.args.Event, f.payload); f.e.SessionID == "" {
+		f.e.SessionID = f.getenv("CLAUDE_CODE_SESSION_ID")
+	}
 	return err
 }
 
-// answer folds, asks, answers, and folds what was decided. The first fold runs
-// beside the policy, and only the terminal sequence that comes of it is waited
-// for, and not for long.
-func (f *firing) answer(stdout, stderr io.Writer) int {
-	e := f.e // the fold's own: it redacts and completes it
-	var sequence string
-	folded := make(chan struct{})
-	go func() {
-		defer close(folded)
-		var err error
-		sequence, err = hook.Fold(f.st, f.args, &e, f.getenv, f.start)
-		f.log(err)
-	}()
-	p, result := f.ask(context.Background())
-	out := result.Answer.Stdout
+// answer asks, answers and folds: the event, and what was decided about it.
+// When ctx ends nobody listens any more: the event is folded, and no decision
+// was one.
+func (f *firing) answer(ctx context.Context, stdout, stderr io.Writer) int {
+	asked, folded := make(chan policy.Result, 1), make(chan string, 1)
+	go func() { folded <- f.fold(asked) }()
+	ev, result := f.ask(ctx)
+	if ctx.Err() != nil {
+		result = policy.Result{Allowed: true, Results: result.Results, Warnings: result.Warnings, Took: result.Took,
+			Notes: append(result.Notes, "the client gave up waiting")}
+		f.claimed = ""
+	}
+	asked <- result
+	out, waiting := result.Answer.Stdout, true
 	select {
-	case <-folded:
-		out = hook.WithSequence(out, sequence)
+	case sequence := <-folded:
+		out, waiting = hook.WithSequence(out, sequence), false
 	case <-time.After(foldWait):
 	}
 	_, err := stdout.Write(out)
 	_, errStderr := stderr.Write(result.Answer.Stderr)
 	f.log(err)
 	f.log(errStderr)
-	<-folded
-	f.after(p, result)
+	if waiting {
+		<-folded
+	}
+	f.after(ev, result)
 	return result.Answer.ExitCode
+}
+
+// fold folds the event, then what was decided, and tells the user what came of
+// both together: a dialog that the policy answers, or an end that it refuses,
+// is none. It returns the terminal sequence to send along.
+//
+// The event is folded while the policy is asked: a dialog is on the screen
+// meanwhile. The end of a turn is folded after it, because until then the
+// client is at work (testdata/lab/POLICY.md).
+func (f *firing) fold(asked <-chan policy.Result) (sequence string) {
+	e := f.e // its own: folding redacts and completes it
+	var r policy.Result
+	ends := e.Kind == event.Stop || e.Kind == event.SubagentStop
+	if ends {
+		r = <-asked
+	}
+	res, err := hook.Fold(f.st, f.args, &e, f.getenv, f.start)
+	if !ends {
+		r = <-asked
+	}
+	known := f.folded(err)
+	if now, decided, err := f.foldDecision(r); decided {
+		res.After, known = now.After, f.folded(err) && known
+	}
+	if known {
+		sequence = hook.Tell(f.st, res, &e, f.getenv, time.Now())
+	}
+	return sequence
+}
+
+// foldDecision folds what was decided, if it changes anything.
+func (f *firing) foldDecision(r policy.Result) (res store.Result, decided bool, err error) {
+	a := f.decided(r)
+	if a == nil || f.e.SessionID == "" {
+		return res, false, nil
+	}
+	res, err = f.st.Fold(store.KeyOf(f.e.SessionID), store.Update{Change: state.Change{At: event.Millis(time.Now().UnixMilli()), Action: a}})
+	return res, true, err
+}
+
+// folded reports whether a fold has a result.
+func (f *firing) folded(err error) bool {
+	if err != nil && !errors.Is(err, store.ErrBusy) { // busy: it is spooled
+		f.st.Log(err)
+	}
+	return err == nil
 }
 
 func (f *firing) log(err error) {
@@ -154,6 +210,9 @@ func (f *firing) ask(ctx context.Context) (policy.Event, policy.Result) {
 // trigger asks the hooks that are in force.
 func (f *firing) trigger(ctx context.Context, ev *policy.Event, loaded policy.Loaded, dir policy.Dir) policy.Result {
 	ev.Warn = func(warnings []string) []string {
+		if ctx.Err() != nil {
+			return nil // nobody would see them
+		}
 		return dir.Due(f.e.SessionID, append(loaded.Notices(), warnings...), tellAgain, f.start)
 	}
 	policy.Prepare(loaded.Hooks, f.e.Kind, f.environ, dir.Answers())
@@ -207,9 +266,9 @@ func (f *firing) version() string {
 	return ""
 }
 
-// after keeps what was decided: the trace, the count of kept stops, the
-// session's facts. The client has its answer by then. What another policy asked
-// is in the trace alone: what becomes of it is for that one to decide.
+// after keeps what was decided: for the other copies, in the trace, and in the
+// count of kept stops. The client has its answer by then. What another policy
+// asked is in the trace alone: what becomes of it is for that one to decide.
 func (f *firing) after(ev policy.Event, r policy.Result) {
 	dir := Policy(f.st.Dir)
 	if f.claimed != "" {
@@ -224,10 +283,4 @@ func (f *firing) after(ev policy.Event, r policy.Result) {
 	if (f.e.Kind == event.Stop || f.e.Kind == event.SubagentStop) && !r.Allowed {
 		f.log(dir.StopBlocked(&f.e, ev.StopBlocks))
 	}
-	a := f.decided(r)
-	if a == nil || f.e.SessionID == "" {
-		return
-	}
-	_, err := f.st.Fold(store.KeyOf(f.e.SessionID), store.Update{Change: state.Change{At: event.Millis(time.Now().UnixMilli()), Action: a}})
-	f.log(err)
 }

@@ -17,6 +17,8 @@ func (f *firing) decided(r policy.Result) *state.Action {
 		d.UseID = f.e.TaskN.ID
 	}
 	switch {
+	case f.e.SessionID == "":
+		return nil
 	case r.Halts():
 		d.Word = state.WordHalted
 	case r.GoesOn():

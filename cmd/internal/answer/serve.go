@@ -81,6 +81,8 @@ func (s *Served) Answer(ctx context.Context, q web.Question) []byte {
 	f.args.Via, f.http = "http", true
 	ev, r := f.ask(ctx)
 	f.after(ev, r)
+	_, _, err = f.foldDecision(r)
+	f.folded(err)
 	return r.Answer.Stdout
 }
 

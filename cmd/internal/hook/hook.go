@@ -81,38 +81,47 @@ func run(st *store.Store, a Args, stdin io.Reader, getenv func(string) string, s
 	if err != nil {
 		return "", err
 	}
-	return Fold(st, a, &e, getenv, start)
+	res, err := Fold(st, a, &e, getenv, start)
+	switch {
+	case errors.Is(err, store.ErrBusy):
+		return "", nil // spooled
+	case err != nil:
+		return "", err
+	}
+	return Tell(st, res, &e, getenv, start), nil
 }
 
-// Fold folds the event that a hook read into its session, and returns the
-// terminal sequence that the client is to emit, if any. The event gets what
+// Fold folds the event that a hook read into its session. The event gets what
 // the payload does not tell: its time, its way here, a missing session id.
-func Fold(st *store.Store, a Args, e *event.Event, getenv func(string) string, start time.Time) (sequence string, err error) {
+//
+// Errors: store.ErrBusy when it was spooled, and there is no result; what else
+// is worth a line in the log.
+func Fold(st *store.Store, a Args, e *event.Event, getenv func(string) string, start time.Time) (store.Result, error) {
 	e.At, e.Via = event.Millis(start.UnixMilli()), a.Via
 	if e.SessionID == "" {
 		e.SessionID = getenv("CLAUDE_CODE_SESSION_ID")
 	}
 	if e.SessionID == "" {
-		return "", errNoSession
+		return store.Result{}, errNoSession
 	}
 	if e.Kind == event.Stop {
 		e.Meter = st.Meter(store.KeyOf(e.SessionID))
 	}
 	st.Texts = Texts(getenv)
-	res, err := st.Fold(store.KeyOf(e.SessionID), store.Update{
+	return st.Fold(store.KeyOf(e.SessionID), store.Update{
 		Change:  state.Change{At: e.At, Event: e},
 		Elapsed: func() int64 { return time.Since(start).Microseconds() },
 		Origin:  func() *event.Origin { return origin(e, getenv) },
 		Alive:   evidence.Presence,
 	})
-	if errors.Is(err, store.ErrBusy) {
-		return "", nil // spooled
-	}
-	if err != nil {
-		return "", err
-	}
-	t := teller{st: st, getenv: getenv, now: start, start: func(args []string) error { return startBeckon(st.Dir, args) }}
-	return t.tell(res, e), nil
+}
+
+// Tell tells the user what became of a session from res.Before to res.After,
+// by e and what was answered to it, and returns the terminal sequence that the
+// client is to emit, if any.
+func Tell(st *store.Store, res store.Result, e *event.Event, getenv func(string) string, now time.Time) (sequence string) {
+	t := teller{st: st, getenv: getenv, now: now, start: func(args []string) error { return startBeckon(st.Dir, args) }}
+	return t.tell(res, e)
 }
 
 // origin reads where the event comes from, with the project's id.

@@ -25,7 +25,8 @@ type fact struct {
 	question string
 	hooks    map[string][]string // event to the commands that answer it
 	prompt   string
-	keys     []string // not -p: what is typed into the client's screen after the prompt
+	keys     []string // not -p: what is typed into the client's screen after the prompt, and what is waited for
+	timeout  int      // of the answering hooks, in seconds; 0 leaves it to the client
 	// expect is the answer that the contract table and state.Decided build on.
 	expect func(*observedFact) string
 	want   string
@@ -34,7 +35,9 @@ type fact struct {
 // observedFact is what was seen.
 type observedFact struct {
 	*shown
-	events []string // that fired, with the tool's name
+	events []string    // that fired, with the tool's name
+	seen   []time.Time // when each of the fact's keys was seen or typed
+	status []string    // what the client's registry said at the key "registry"
 }
 
 const never = "it never fired"
@@ -65,71 +68,118 @@ func (o *observedFact) has(in, text, yes, no string) string {
 func (o *observedFact) all() string { return strings.Join(o.asked(), "\n") }
 
 var facts = []fact{
-	{"PreToolUse: updatedInput without permissionDecision", map[string][]string{"PreToolUse": says(specific("PreToolUse", `"updatedInput":{"command":"echo other-word","description":"d"}`))}, echo, nil,
-		func(o *observedFact) string { return o.has(o.results(), "other-word", "applied", "ignored") }, "applied"},
-	{"PreToolUse: permissionDecision deny, what fires after it", map[string][]string{"PreToolUse": says(specific("PreToolUse", `"permissionDecision":"deny","permissionDecisionReason":"no"`))}, echo, nil,
-		func(o *observedFact) string { return o.after("PreToolUse") }, "PostToolBatch, Stop, SessionEnd"},
-	{"PreToolUse: additionalContext beside a deny", map[string][]string{"PreToolUse": says(specific("PreToolUse", `"permissionDecision":"deny","permissionDecisionReason":"no","additionalContext":"beside-it"`))}, echo, nil,
-		func(o *observedFact) string { return o.has(o.all(), "beside-it", "reaches the model", "lost") }, "reaches the model"},
-	{"PreToolUse: systemMessage without a decision", map[string][]string{"PreToolUse": says(`{"systemMessage":"told-you"}`)}, echo, nil,
-		func(o *observedFact) string {
+	{question: "PreToolUse: updatedInput without permissionDecision", hooks: map[string][]string{"PreToolUse": says(specific("PreToolUse", `"updatedInput":{"command":"echo other-word","description":"d"}`))}, prompt: echo,
+		expect: func(o *observedFact) string { return o.has(o.results(), "other-word", "applied", "ignored") }, want: "applied"},
+	{question: "PreToolUse: permissionDecision deny, what fires after it", hooks: map[string][]string{"PreToolUse": says(specific("PreToolUse", `"permissionDecision":"deny","permissionDecisionReason":"no"`))}, prompt: echo,
+		expect: func(o *observedFact) string { return o.after("PreToolUse") }, want: "PostToolBatch, Stop, SessionEnd"},
+	{question: "PreToolUse: additionalContext beside a deny", hooks: map[string][]string{"PreToolUse": says(specific("PreToolUse", `"permissionDecision":"deny","permissionDecisionReason":"no","additionalContext":"beside-it"`))}, prompt: echo,
+		expect: func(o *observedFact) string { return o.has(o.all(), "beside-it", "reaches the model", "lost") }, want: "reaches the model"},
+	{question: "PreToolUse: systemMessage without a decision", hooks: map[string][]string{"PreToolUse": says(`{"systemMessage":"told-you"}`)}, prompt: echo,
+		expect: func(o *observedFact) string {
 			return o.has(o.transcript(), "told-you", "delivered", "lost") + ", " + o.has(o.results(), "spoken-word", "the call runs", "the call does not run")
-		}, "delivered, the call runs"},
-	{"PreToolUse: two denies", map[string][]string{"PreToolUse": {says(specific("PreToolUse", `"permissionDecision":"deny","permissionDecisionReason":"reason-one"`))[0], says(specific("PreToolUse", `"permissionDecision":"deny","permissionDecisionReason":"reason-two"`))[0]}}, echo, nil,
-		func(o *observedFact) string {
+		}, want: "delivered, the call runs"},
+	{question: "PreToolUse: two denies", hooks: map[string][]string{"PreToolUse": {says(specific("PreToolUse", `"permissionDecision":"deny","permissionDecisionReason":"reason-one"`))[0], says(specific("PreToolUse", `"permissionDecision":"deny","permissionDecisionReason":"reason-two"`))[0]}}, prompt: echo,
+		expect: func(o *observedFact) string {
 			return fmt.Sprintf("%d of 2 reasons reach the model", strings.Count(o.has(o.results(), "reason-one", "1", "")+o.has(o.results(), "reason-two", "1", ""), "1"))
-		}, "1 of 2 reasons reach the model"},
-	{"PreToolUse: continue false, what fires after it", map[string][]string{"PreToolUse": says(`{"continue":false,"stopReason":"halted"}`)}, echo, nil,
-		func(o *observedFact) string { return o.after("PreToolUse") }, ""},
-	{"PostToolUseFailure: decision block", map[string][]string{"PostToolUseFailure": says(`{"decision":"block","reason":"failed-reason"}`)}, "lab:bash false", nil,
-		func(o *observedFact) string { return o.has(o.all(), "failed-reason", "reaches the model", "lost") }, "reaches the model"},
-	{"PostToolUse: decision block", map[string][]string{"PostToolUse": says(`{"decision":"block","reason":"post-reason"}`)}, echo, nil,
-		func(o *observedFact) string { return o.has(o.all(), "post-reason", "reaches the model", "lost") }, "reaches the model"},
-	{"PostToolUse: updatedToolOutput that is a plain text", map[string][]string{"PostToolUse": says(specific("PostToolUse", `"updatedToolOutput":"replaced-output"`))}, echo, nil,
-		func(o *observedFact) string { return o.has(o.results(), "replaced-output", "replaces it", "ignored") }, ""},
-	{"TaskCompleted: decision block", map[string][]string{"TaskCompleted": says(`{"decision":"block","reason":"not-done"}`)}, "lab:todo", []string{"Tasks are done"},
-		func(o *observedFact) string {
+		}, want: "1 of 2 reasons reach the model"},
+	{question: "PreToolUse: continue false, what fires after it", hooks: map[string][]string{"PreToolUse": says(`{"continue":false,"stopReason":"halted"}`)}, prompt: echo,
+		expect: func(o *observedFact) string { return o.after("PreToolUse") }},
+	{question: "PostToolUseFailure: decision block", hooks: map[string][]string{"PostToolUseFailure": says(`{"decision":"block","reason":"failed-reason"}`)}, prompt: "lab:bash false",
+		expect: func(o *observedFact) string { return o.has(o.all(), "failed-reason", "reaches the model", "lost") }, want: "reaches the model"},
+	{question: "PostToolUse: decision block", hooks: map[string][]string{"PostToolUse": says(`{"decision":"block","reason":"post-reason"}`)}, prompt: echo,
+		expect: func(o *observedFact) string { return o.has(o.all(), "post-reason", "reaches the model", "lost") }, want: "reaches the model"},
+	{question: "PostToolUse: updatedToolOutput that is a plain text", hooks: map[string][]string{"PostToolUse": says(specific("PostToolUse", `"updatedToolOutput":"replaced-output"`))}, prompt: echo,
+		expect: func(o *observedFact) string { return o.has(o.results(), "replaced-output", "replaces it", "ignored") }},
+	{question: "TaskCompleted: decision block", hooks: map[string][]string{"TaskCompleted": says(`{"decision":"block","reason":"not-done"}`)}, prompt: "lab:todo", keys: []string{"Tasks are done"},
+		expect: func(o *observedFact) string {
 			if o.after("TaskCompleted") == never {
 				return "not measured: the lab's client has no such tool"
 			}
 			return o.has(o.all(), "not-done", "reaches the model", "lost")
-		}, ""},
-	{"TaskCreated: decision block", map[string][]string{"TaskCreated": says(`{"decision":"block","reason":"no-task"}`)}, "lab:todo", []string{"Tasks are done"},
-		func(o *observedFact) string {
+		}},
+	{question: "TaskCreated: decision block", hooks: map[string][]string{"TaskCreated": says(`{"decision":"block","reason":"no-task"}`)}, prompt: "lab:todo", keys: []string{"Tasks are done"},
+		expect: func(o *observedFact) string {
 			if o.after("TaskCreated") == never {
 				return "not measured: the lab's client has no such tool"
 			}
 			return o.has(o.all(), "no-task", "reaches the model", "lost")
-		}, ""},
-	{"UserPromptSubmit: decision block, what fires after it", map[string][]string{"UserPromptSubmit": says(`{"decision":"block","reason":"no"}`)}, echo, nil,
-		func(o *observedFact) string { return o.after("UserPromptSubmit") }, ""},
-	{"UserPromptSubmit: the prompt in the message of a block", map[string][]string{"UserPromptSubmit": says(`{"decision":"block","reason":"no"}`)}, "lab:bash echo spoken-word", nil,
-		func(o *observedFact) string { return o.has(o.out, "spoken-word", "shown", "not shown") }, ""},
-	{"the same, suppressOriginalPrompt at the top", map[string][]string{"UserPromptSubmit": says(`{"decision":"block","reason":"no","suppressOriginalPrompt":true}`)}, "lab:bash echo spoken-word", nil,
-		func(o *observedFact) string { return o.has(o.out, "spoken-word", "shown", "not shown") }, ""},
-	{"the same, suppressOriginalPrompt in hookSpecificOutput", map[string][]string{"UserPromptSubmit": says(`{"decision":"block","reason":"no","hookSpecificOutput":{"hookEventName":"UserPromptSubmit","suppressOriginalPrompt":true}}`)}, "lab:bash echo spoken-word", nil,
-		func(o *observedFact) string { return o.has(o.out, "spoken-word", "shown", "not shown") }, ""},
-	{"Stop: decision block, always", map[string][]string{"Stop": says(`{"decision":"block","reason":"go-on"}`)}, "lab:hi", nil,
-		func(o *observedFact) string { return fmt.Sprintf("the model is asked %d times", len(o.asked())) }, ""},
-	{"Stop: additionalContext, once", map[string][]string{"Stop": {`if grep -q '"stop_hook_active":true'; then :; else printf '%s' '` + specific("Stop", `"additionalContext":"look-again"`) + `'; fi`}}, "lab:hi", nil,
-		func(o *observedFact) string {
+		}},
+	{question: "UserPromptSubmit: decision block, what fires after it", hooks: map[string][]string{"UserPromptSubmit": says(`{"decision":"block","reason":"no"}`)}, prompt: echo,
+		expect: func(o *observedFact) string { return o.after("UserPromptSubmit") }},
+	{question: "UserPromptSubmit: the prompt in the message of a block", hooks: map[string][]string{"UserPromptSubmit": says(`{"decision":"block","reason":"no"}`)}, prompt: "lab:bash echo spoken-word",
+		expect: func(o *observedFact) string { return o.has(o.out, "spoken-word", "shown", "not shown") }},
+	{question: "the same, suppressOriginalPrompt at the top", hooks: map[string][]string{"UserPromptSubmit": says(`{"decision":"block","reason":"no","suppressOriginalPrompt":true}`)}, prompt: "lab:bash echo spoken-word",
+		expect: func(o *observedFact) string { return o.has(o.out, "spoken-word", "shown", "not shown") }},
+	{question: "the same, suppressOriginalPrompt in hookSpecificOutput", hooks: map[string][]string{"UserPromptSubmit": says(`{"decision":"block","reason":"no","hookSpecificOutput":{"hookEventName":"UserPromptSubmit","suppressOriginalPrompt":true}}`)}, prompt: "lab:bash echo spoken-word",
+		expect: func(o *observedFact) string { return o.has(o.out, "spoken-word", "shown", "not shown") }},
+	{question: "Stop: decision block, always", hooks: map[string][]string{"Stop": says(`{"decision":"block","reason":"go-on"}`)}, prompt: "lab:hi",
+		expect: func(o *observedFact) string { return fmt.Sprintf("the model is asked %d times", len(o.asked())) }},
+	{question: "Stop: additionalContext, once", hooks: map[string][]string{"Stop": {`if grep -q '"stop_hook_active":true'; then :; else printf '%s' '` + specific("Stop", `"additionalContext":"look-again"`) + `'; fi`}}, prompt: "lab:hi",
+		expect: func(o *observedFact) string {
 			return o.has(o.all(), "look-again", "the agent goes on with it", "it stops")
-		}, "the agent goes on with it"},
-	{"SessionStart: additionalContext", map[string][]string{"SessionStart": says(specific("SessionStart", `"additionalContext":"start-fact"`))}, "lab:hi", nil,
-		func(o *observedFact) string { return o.has(o.all(), "start-fact", "reaches the model", "lost") }, "reaches the model"},
-	{"PermissionRequest: behavior allow, what fires after it", map[string][]string{"PermissionRequest": says(specific("PermissionRequest", `"decision":{"behavior":"allow"}`))}, "lab:write a.txt", []string{"Wrote the note"},
-		func(o *observedFact) string { return o.after("PermissionRequest") }, ""},
-	{"PermissionRequest: behavior deny, what fires after it", map[string][]string{"PermissionRequest": says(specific("PermissionRequest", `"decision":{"behavior":"deny","message":"not-here"}`))}, "lab:write a.txt", []string{"Wrote the note"},
-		func(o *observedFact) string {
+		}, want: "the agent goes on with it"},
+	{question: "SessionStart: additionalContext", hooks: map[string][]string{"SessionStart": says(specific("SessionStart", `"additionalContext":"start-fact"`))}, prompt: "lab:hi",
+		expect: func(o *observedFact) string { return o.has(o.all(), "start-fact", "reaches the model", "lost") }, want: "reaches the model"},
+	{question: "PermissionRequest: behavior allow, what fires after it", hooks: map[string][]string{"PermissionRequest": says(specific("PermissionRequest", `"decision":{"behavior":"allow"}`))}, prompt: "lab:write a.txt", keys: []string{"Wrote the note"},
+		expect: func(o *observedFact) string { return o.after("PermissionRequest") }},
+	{question: "PermissionRequest: behavior deny, what fires after it", hooks: map[string][]string{"PermissionRequest": says(specific("PermissionRequest", `"decision":{"behavior":"deny","message":"not-here"}`))}, prompt: "lab:write a.txt", keys: []string{"Wrote the note"},
+		expect: func(o *observedFact) string {
 			return o.after("PermissionRequest") + "; the message " + o.has(o.all(), "not-here", "reaches the model", "is lost")
-		}, ""},
-	{"PermissionRequest: updatedInput with allow", map[string][]string{"PermissionRequest": {`sed -n 's/.*"file_path":"\([^"]*\)a.txt".*/{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","updatedInput":{"file_path":"\1b.txt","content":"x"}}}}/p'`}}, "lab:write a.txt", []string{"Wrote the note"},
-		func(o *observedFact) string {
+		}},
+	{question: "PermissionRequest: updatedInput with allow", hooks: map[string][]string{"PermissionRequest": {`sed -n 's/.*"file_path":"\([^"]*\)a.txt".*/{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","updatedInput":{"file_path":"\1b.txt","content":"x"}}}}/p'`}}, prompt: "lab:write a.txt", keys: []string{"Wrote the note"},
+		expect: func(o *observedFact) string {
 			_, err := os.Stat(filepath.Join(o.l.Home.Project, "b.txt"))
 			return map[bool]string{true: "applied", false: "ignored"}[err == nil]
-		}, "applied"},
-	{"PreCompact: decision block, what fires after it", map[string][]string{"PreCompact": says(`{"decision":"block","reason":"not-now"}`)}, "lab:hi", []string{"Everything is done", "/compact", "not-now"},
-		func(o *observedFact) string { return o.after("PreCompact") }, ""},
+		}, want: "applied"},
+	{question: "PreCompact: decision block, what fires after it", hooks: map[string][]string{"PreCompact": says(`{"decision":"block","reason":"not-now"}`)}, prompt: "lab:hi", keys: []string{"Everything is done", "/compact", "not-now"},
+		expect: func(o *observedFact) string { return o.after("PreCompact") }},
+	{question: "a command past its timeout: what ends it", hooks: map[string][]string{"PreToolUse": {endings}}, prompt: echo, timeout: 1,
+		expect: (*observedFact).endings},
+	{question: "a command while it runs, after Esc: what ends it", hooks: map[string][]string{"PreToolUse": {endings}}, prompt: echo,
+		keys: []string{"spoken-word", "Escape"}, expect: (*observedFact).endings},
+	{question: "PermissionRequest: the dialog while a hook still runs", hooks: map[string][]string{"PermissionRequest": {slow}}, prompt: "lab:write a.txt", keys: []string{"Do you want to"},
+		expect: func(o *observedFact) string {
+			return map[bool]string{true: "is there already", false: "comes after it"}[o.seen[0].Before(o.over())]
+		}},
+	{question: "Stop: the client's registry while a hook still runs, and after it", hooks: map[string][]string{"Stop": {slow}}, prompt: "lab:hi", keys: []string{"Everything is done", "registry", "registry", "registry", "registry"},
+		expect: func(o *observedFact) string { return o.status[0] + ", " + o.status[3] }},
+}
+
+// endings notes how its end comes about: the signals that it gets, how long it
+// lives on after them, in tenths of a second, and whether what it started
+// outlives it.
+const endings = `cd; for s in TERM HUP INT; do trap "echo $s >> endings" $s; done; (sleep 5; echo child-lived >> endings) & ` +
+	`for i in $(seq 70); do sleep 0.1; test -s endings && echo tenth >> endings; done; echo lived >> endings`
+
+func (o *observedFact) endings() string {
+	time.Sleep(9 * time.Second)
+	data, err := os.ReadFile(filepath.Join(o.l.Home.Dir, "endings"))
+	if err != nil {
+		return err.Error()
+	}
+	var words []string
+	tenths := 0
+	for _, w := range strings.Fields(string(data)) {
+		if w == "tenth" {
+			tenths++
+			continue
+		}
+		words = append(words, w)
+	}
+	return fmt.Sprintf("%s, and within %d s what cannot be caught", strings.Join(words, ", "), 1+tenths/10)
+}
+
+// slow takes three seconds and makes a file when they are over.
+const slow = `cat >/dev/null; sleep 3; : > $HOME/over`
+
+// over is when that was.
+func (o *observedFact) over() time.Time {
+	time.Sleep(3 * time.Second)
+	info, err := os.Stat(filepath.Join(o.l.Home.Dir, "over"))
+	if err != nil {
+		o.Fatal(err)
+	}
+	return info.ModTime()
 }
 
 // watched are the events that are listened to beside the one that is answered.
@@ -181,7 +231,7 @@ func (f fact) ask(t *testing.T, version string) *observedFact {
 	if f.keys == nil {
 		o.out, _ = l.Home.Print(f.prompt) // its exit code is none of the question
 	} else {
-		f.drive(t, l)
+		f.drive(o)
 	}
 	data, err := os.ReadFile(log)
 	if err != nil {
@@ -211,7 +261,11 @@ func (f fact) install(l *lab.Lab, log string) error {
 	}
 	for name, commands := range f.hooks {
 		for _, c := range commands {
-			hooks[name] = append(hooks[name], entry{"hooks": []entry{{"type": "command", "command": c}}})
+			answer := entry{"type": "command", "command": c}
+			if f.timeout > 0 {
+				answer["timeout"] = f.timeout
+			}
+			hooks[name] = append(hooks[name], entry{"hooks": []entry{answer}})
 		}
 	}
 	b, err := json.Marshal(map[string]any{"hooks": hooks})
@@ -222,8 +276,8 @@ func (f fact) install(l *lab.Lab, log string) error {
 }
 
 // drive types the prompt, and each key after the text before it was seen.
-func (f fact) drive(t *testing.T, l *lab.Lab) {
-	pane, err := l.Tmux.StartClient("fact", l.Home.Args()...)
+func (f fact) drive(o *observedFact) {
+	pane, err := o.l.Tmux.StartClient("fact", o.l.Home.Args()...)
 	if err == nil {
 		err = pane.Ready()
 	}
@@ -235,12 +289,21 @@ func (f fact) drive(t *testing.T, l *lab.Lab) {
 		case err != nil:
 		case strings.HasPrefix(k, "/"):
 			err = pane.Say(k)
+		case k == "Escape":
+			time.Sleep(time.Second) // the hook has begun
+			err = pane.Key(k)
+		case k == "registry":
+			time.Sleep(time.Second)
+			for _, r := range o.l.Home.Registry() {
+				o.status = append(o.status, r.Status)
+			}
 		default:
 			err = pane.WaitFor(k, 20*time.Second)
 		}
+		o.seen = append(o.seen, time.Now())
 	}
 	if err != nil {
-		t.Logf("%v\n%s", err, pane.Capture())
+		o.Logf("%v\n%s", err, pane.Capture())
 	}
 	time.Sleep(2 * time.Second) // what fires late
 }

@@ -18,7 +18,7 @@ const maxEnv = 128 << 10
 type group struct{ cmd *exec.Cmd }
 
 func newGroup(cmd *exec.Cmd) *group {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.SysProcAttr = attributes()
 	return &group{cmd}
 }
 

@@ -1,0 +1,196 @@
+package answer
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"beckon/event"
+	"beckon/state"
+	"beckon/state/store"
+)
+
+// user is somebody with a policy, a configuration and a state directory.
+type user struct {
+	testing.TB
+	dir string
+	env map[string]string
+}
+
+func newUser(t testing.TB, policy, config string) *user {
+	t.Helper()
+	dir := t.TempDir()
+	u := &user{t, dir, map[string]string{"HOME": dir, "BECKON_STATE_DIR": filepath.Join(dir, "state")}}
+	u.write("policy.json", policy)
+	u.write("config.json", config)
+	return u
+}
+
+// write writes a file of the user's configuration; an empty text leaves it
+// away.
+func (u *user) write(name, text string) {
+	u.Helper()
+	if text == "" {
+		return
+	}
+	path := filepath.Join(u.dir, ".config", "beckon", name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		u.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		u.Fatal(err)
+	}
+}
+
+func (u *user) store() *store.Store { return store.Open(u.env["BECKON_STATE_DIR"]) }
+
+// fire is one hook: members are those of the payload beside the session and
+// the event.
+func (u *user) fire(kind event.Kind, members string) string {
+	u.Helper()
+	payload := `{"session_id":"s1","cwd":"` + u.dir + `","hook_event_name":"` + string(kind) + `"` + members + `}`
+	var out, errs bytes.Buffer
+	code := Main([]string{string(kind)}, strings.NewReader(payload), &out, &errs, func(name string) string { return u.env[name] })
+	if code != 0 || errs.Len() > 0 {
+		u.Errorf("%s: exit code %d, on stderr %q", kind, code, errs.String())
+	}
+	if log, err := os.ReadFile(filepath.Join(u.env["BECKON_STATE_DIR"], "log", "beckon.log")); err == nil {
+		u.Errorf("%s: logged %s", kind, log)
+	}
+	return out.String()
+}
+
+// object is an answer, which must be one JSON object and nothing else.
+func (u *user) object(answer string) map[string]any {
+	u.Helper()
+	var o map[string]any
+	if err := json.Unmarshal([]byte(answer), &o); err != nil {
+		u.Fatalf("%q is not one object: %v", answer, err)
+	}
+	return o
+}
+
+// state is what beckon says of the session, on the strength of hooks alone.
+func (u *user) state() state.State {
+	u.Helper()
+	s, err := u.store().Load("s1")
+	if err != nil {
+		u.Fatal(err)
+	}
+	return state.Standing(s, state.Evidence{}, event.Millis(time.Now().UnixMilli())).State
+}
+
+func on(kind, hooks string) string {
+	return `{"hooks":{"` + kind + `":[{"hooks":[` + hooks + `]}]}}`
+}
+
+// say is a command that prints a text.
+func say(text string) string {
+	b, _ := json.Marshal("printf %s '" + text + "'") // a string is always marshalled
+	return `{"type":"command","command":` + string(b) + `}`
+}
+
+const titles = `{"notify": ["title"]}`
+
+// An answer and a terminal sequence are one object, whatever the answer is.
+func TestAnswerAndSequenceAreOneObject(t *testing.T) {
+	for name, c := range map[string]struct {
+		hook string
+		want []string // members beside the sequence
+	}{
+		"silent":  {say(""), nil},
+		"context": {say("The build is green."), []string{"hookSpecificOutput"}},
+		"system":  {say(`{"systemMessage":"seen"}`), []string{"systemMessage"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := newUser(t, on("UserPromptSubmit", c.hook), titles)
+			u.fire(event.SessionStart, `,"source":"startup"`)
+			o := u.object(u.fire(event.UserPromptSubmit, `,"prompt":"do it"`))
+			if s, _ := o["terminalSequence"].(string); !strings.Contains(s, "working") {
+				t.Errorf("the title is set by %q", s)
+			}
+			for _, name := range c.want {
+				if o[name] == nil {
+					t.Errorf("%v has no %s", o, name)
+				}
+			}
+			if len(o) != 1+len(c.want) {
+				t.Errorf("got %v", o)
+			}
+		})
+	}
+}
+
+// What the policy refuses has not begun: the title stays.
+func TestRefusedPromptChangesNoTitle(t *testing.T) {
+	u := newUser(t, on("UserPromptSubmit", `{"type":"rule","decision":"deny","reason":"no"}`), titles)
+	u.fire(event.SessionStart, `,"source":"startup"`)
+	o := u.object(u.fire(event.UserPromptSubmit, `,"prompt":"do it"`))
+	if o["decision"] != "block" || o["terminalSequence"] != nil {
+		t.Errorf("got %v", o)
+	}
+	if got := u.state(); got != state.Idle {
+		t.Errorf("the session is %s", got)
+	}
+}
+
+// A dialog that the policy answers is none that the user has to hear of.
+func TestApprovedRequestIsNotTold(t *testing.T) {
+	for name, c := range map[string]struct {
+		decision string
+		told     bool
+	}{"allow": {"allow", false}, "deny": {"deny", false}, "silent": {"", true}} {
+		t.Run(name, func(t *testing.T) {
+			hook := say("")
+			if c.decision != "" {
+				hook = `{"type":"rule","decision":"` + c.decision + `","reason":"r"}`
+			}
+			u := newUser(t, on("PermissionRequest", hook), `{"notify": ["title", "terminal"]}`)
+			u.fire(event.SessionStart, `,"source":"startup"`)
+			u.fire(event.UserPromptSubmit, `,"prompt":"do it"`)
+			const call = `,"tool_name":"Write","tool_input":{"file_path":"/x","content":"y"}`
+			u.fire(event.PreToolUse, call+`,"tool_use_id":"t1"`)
+			out := u.fire(event.PermissionRequest, call)
+			if told := strings.Contains(out, "terminalSequence"); told != c.told {
+				t.Errorf("told is %v: %s", told, out)
+			}
+			decisions, err := u.store().Decisions()
+			if err != nil || len(decisions) > 0 != c.told {
+				t.Errorf("the log of notifications has %v, %v", decisions, err)
+			}
+			want := state.Working
+			if c.told {
+				want = state.Permission
+			}
+			if got := u.state(); got != want {
+				t.Errorf("the session is %s, not %s", got, want)
+			}
+		})
+	}
+}
+
+// A turn that the policy keeps going is not over, and the user does not hear
+// that it is; when it may end, they do.
+func TestKeptTurnIsNotToldAsDone(t *testing.T) {
+	u := newUser(t, on("Stop", say(`{"decision":"block","reason":"once more"}`)), titles)
+	u.fire(event.SessionStart, `,"source":"startup"`)
+	u.fire(event.UserPromptSubmit, `,"prompt":"do it"`)
+	o := u.object(u.fire(event.Stop, `,"stop_hook_active":false`))
+	if o["decision"] != "block" || o["terminalSequence"] != nil {
+		t.Errorf("got %v", o)
+	}
+	if got := u.state(); got != state.Working {
+		t.Errorf("the session is %s", got)
+	}
+	o = u.object(u.fire(event.Stop, `,"stop_hook_active":true`))
+	if o["decision"] != nil || o["terminalSequence"] == nil {
+		t.Errorf("the second time: %v", o)
+	}
+	if got := u.state(); got != state.Idle {
+		t.Errorf("in the end the session is %s", got)
+	}
+}

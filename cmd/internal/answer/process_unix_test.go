@@ -1,0 +1,205 @@
+//go:build unix
+
+package answer
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"beckon/event"
+	"beckon/event/policy"
+	"beckon/state"
+)
+
+// asHook makes the test binary a hook process.
+const asHook = "ANSWER_TEST_AS_HOOK"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asHook) != "" {
+		os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
+	}
+	os.Exit(m.Run())
+}
+
+// process prepares a hook process of the user's.
+func (u *user) process(kind event.Kind, members string, args ...string) (*exec.Cmd, *bytes.Buffer) {
+	u.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		u.Fatal(err)
+	}
+	cmd := exec.Command(self, append([]string{string(kind)}, args...)...)
+	cmd.Env = []string{asHook + "=1", "GORACE=atexit_sleep_ms=0", "PATH=" + os.Getenv("PATH")}
+	for name, value := range u.env {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	out := &bytes.Buffer{}
+	cmd.Stdin = strings.NewReader(`{"session_id":"s1","hook_event_name":"` + string(kind) + `"` + members + `}`)
+	cmd.Stdout, cmd.Stderr = out, out
+	return cmd, out
+}
+
+// waitFor waits for a file.
+func waitFor(t *testing.T, path string) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if data, err := os.ReadFile(path); err == nil && len(data) > 0 {
+			return
+		}
+	}
+	t.Fatalf("%s did not come", path)
+}
+
+// alive reports whether one of the processes listed in a file lives.
+func alive(t *testing.T, path string) bool {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pid := range strings.Fields(string(data)) {
+		stat, err := os.ReadFile("/proc/" + pid + "/stat")
+		if err == nil && !strings.Contains(string(stat), ") Z ") {
+			return true
+		}
+	}
+	return false
+}
+
+// long is a command that makes a child of its own, notes both and sleeps; no
+// signal but the last impresses it.
+func long(pids string) string {
+	return `{"type":"command","id":"long","fail":"closed","command":"trap '' TERM; sleep 60 & echo $$ $! > ` + pids + `; wait; sleep 60"}`
+}
+
+// Who is told to end takes along what the policy started, folds the event and
+// answers nothing; the client kills after 1.5 s.
+func TestEndedByTheClient(t *testing.T) {
+	if _, err := os.Stat("/proc/self/stat"); err != nil {
+		t.Skip("processes are looked at in /proc")
+	}
+	dir := t.TempDir()
+	pids := filepath.Join(dir, "pids")
+	u := newUser(t, on("PreToolUse", long(pids)), "")
+	cmd, out := u.process(event.PreToolUse, `,"tool_name":"Bash","tool_use_id":"t1","tool_input":{"command":"ls"}`)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, pids)
+	begun := time.Now()
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil || out.Len() > 0 {
+		t.Errorf("%v, it printed %q", err, out)
+	}
+	if took := time.Since(begun); took > 1400*time.Millisecond {
+		t.Errorf("it took %s to end", took)
+	}
+	if alive(t, pids) {
+		t.Error("what the policy started lives on")
+	}
+	s, err := u.store().Load("s1")
+	if err != nil || len(s.Main().Calls) != 1 {
+		t.Errorf("the call is not in the session: %v, %v", s.Main(), err)
+	}
+	trace, err := Policy(u.env["BECKON_STATE_DIR"]).Entries(1, func(policy.Entry) bool { return true })
+	if err != nil || len(trace) != 1 || trace[0].Decision != "" || !strings.Contains(strings.Join(trace[0].Notes, "\n"), "gave up waiting") {
+		t.Errorf("the trace has %+v, %v", trace, err)
+	}
+}
+
+// Who is killed cannot take anything along; the system does, where it can.
+func TestKilledHookLeavesNoCommand(t *testing.T) {
+	if _, err := os.Stat("/proc/self/stat"); err != nil {
+		t.Skip("only Linux ends a command with its parent")
+	}
+	pids := filepath.Join(t.TempDir(), "pids")
+	u := newUser(t, on("PreToolUse", `{"type":"command","command":"echo $$ > `+pids+`; exec sleep 60"}`), "")
+	cmd, _ := u.process(event.PreToolUse, `,"tool_name":"Bash","tool_use_id":"t1","tool_input":{"command":"ls"}`)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, pids)
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	for end := time.Now().Add(5 * time.Second); alive(t, pids); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the command lives on")
+		}
+	}
+}
+
+// The client runs the same hook twice when settings and a plugin both have it:
+// the command runs once, and both give the same answer.
+func TestTwoCopiesOfAFiring(t *testing.T) {
+	count := filepath.Join(t.TempDir(), "count")
+	u := newUser(t, on("PreToolUse", `{"type":"command","id":"judge","command":"echo ran >> `+count+`; sleep 0.3; echo no >&2; exit 2"}`), "")
+	var wait sync.WaitGroup
+	answers := make([]string, 2)
+	for i, via := range [][]string{nil, {"--via", "plugin"}} {
+		wait.Go(func() {
+			cmd, out := u.process(event.PreToolUse, `,"tool_name":"Bash","tool_use_id":"t1","tool_input":{"command":"ls"}`, via...)
+			if err := cmd.Run(); err != nil {
+				t.Error(err)
+			}
+			answers[i] = out.String()
+		})
+	}
+	wait.Wait()
+	if answers[0] != answers[1] || !strings.Contains(answers[0], `"permissionDecisionReason":"no (policy global/judge)"`) {
+		t.Errorf("the answers are %q", answers)
+	}
+	if data, err := os.ReadFile(count); err != nil || strings.Count(string(data), "ran") != 1 {
+		t.Errorf("it ran %q, %v", data, err)
+	}
+}
+
+// A hook inside a handler applies rules and starts nothing, or an agent that
+// judges an agent would never end.
+func TestInsideAHandlerNothingIsStarted(t *testing.T) {
+	ran := filepath.Join(t.TempDir(), "ran")
+	u := newUser(t, on("PreToolUse", `{"type":"command","command":"touch `+ran+`"},{"type":"rule","id":"r","decision":"deny","reason":"no","commands":["ls"]}`), "")
+	u.env[policy.Marker] = "1"
+	out := u.fire(event.PreToolUse, `,"tool_name":"Bash","tool_use_id":"t1","tool_input":{"command":"ls"}`)
+	if !strings.Contains(out, "no (policy global/r)") {
+		t.Errorf("got %q", out)
+	}
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("the command ran")
+	}
+}
+
+// Until the policy has let the turn end, the client is at work and so is the
+// session.
+func TestTurnGoesOnWhileThePolicyThinks(t *testing.T) {
+	dir := t.TempDir()
+	begun, go_ := filepath.Join(dir, "begun"), filepath.Join(dir, "go")
+	u := newUser(t, on("Stop", `{"type":"command","command":"echo x > `+begun+`; until test -e `+go_+`; do sleep 0.05; done"}`), "")
+	u.fire(event.SessionStart, `,"source":"startup"`)
+	u.fire(event.UserPromptSubmit, `,"prompt":"do it"`)
+	cmd, _ := u.process(event.Stop, `,"stop_hook_active":false`)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, begun)
+	if got := u.state(); got != state.Working {
+		t.Errorf("while the policy thinks the session is %s", got)
+	}
+	if err := os.WriteFile(go_, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if got := u.state(); got != state.Idle {
+		t.Errorf("then it is %s", got)
+	}
+}
