@@ -134,6 +134,13 @@ func (a *app) tried(r policy.Result) {
 
 // said is one hook's word, for people.
 func said(h policy.HookResult) string {
+	if h.Hook.Observe && h.Ran {
+		return "not heard: " + word(h)
+	}
+	return word(h)
+}
+
+func word(h policy.HookResult) string {
 	o := h.Outcome
 	switch {
 	case !h.Ran:
@@ -211,6 +218,9 @@ func (a *app) traced(e policy.Entry, now time.Time) {
 			text += ": " + h.Reason
 		case text == "":
 			text = "says nothing"
+		}
+		if h.Observed {
+			text = "not heard: " + text
 		}
 		fmt.Fprintf(a.stdout, "           %s: %s (%.1f ms)\n", clean(h.Hook), clean(text), float64(h.Us)/1000)
 		if h.Rewrote != "" {

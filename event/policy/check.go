@@ -22,6 +22,7 @@ func Check(hooks []*Hook) []Problem {
 		c.rule()
 		c.shadowed()
 		c.address()
+		c.observing()
 		out = append(out, c.found...)
 	}
 	return out
@@ -152,6 +153,14 @@ func (c *checking) address() {
 	}
 	if name := u.Hostname(); name != "localhost" && !strings.HasPrefix(name, "127.") && name != "::1" {
 		c.warn("https keeps them private", "what the agent does goes to %s as plain text", u.Host)
+	}
+}
+
+// observing warns about a rule that nobody hears: of the types that do nothing
+// but decide it is a trial, and trials are forgotten.
+func (c *checking) observing() {
+	if c.h.Observe && (c.h.Type == TypeRule || c.h.Type == TypePrompt) {
+		c.warn(`without "observe" it counts`, "it only observes: what it decides is in beckon policy trace and nowhere else")
 	}
 }
 

@@ -216,6 +216,7 @@ type decoder struct {
 	level      Level
 	home       string
 	convention string
+	observes   bool // every hook of the file does
 	hooks      []*Hook
 	named      map[string]int // ids as written, and their line
 }
@@ -225,16 +226,19 @@ func (d *decoder) root(n node) {
 	if !ok {
 		return
 	}
-	// The convention gives the others their meaning, wherever it stands.
+	// These give the others their meaning, wherever they stand.
 	for _, m := range members {
-		if m.name == "convention" {
+		switch m.name {
+		case "convention":
 			if s, ok := m.value.oneOf(Client, Simple); ok {
 				d.convention = s
 			}
+		case "observe":
+			d.observes, _ = m.value.truth()
 		}
 	}
 	skip := func(node) {}
-	readers := map[string]func(node){"$schema": skip, "convention": skip, "hooks": d.events, "servers": func(node) {}}
+	readers := map[string]func(node){"$schema": skip, "convention": skip, "observe": skip, "hooks": d.events, "servers": skip}
 	lone := false
 	for _, key := range serverKeys {
 		readers[key] = func(node) { lone = true }
@@ -286,7 +290,7 @@ func (d *decoder) event(n node, name string) (event.Kind, bool) {
 
 // group reads one entry of an event: a matcher with its hooks.
 func (d *decoder) group(kind event.Kind, n node) {
-	base := Hook{Event: kind, Enabled: true, StopBlocks: 1, Level: d.level, File: d.file}
+	base := Hook{Event: kind, Enabled: true, StopBlocks: 1, Observe: d.observes, Level: d.level, File: d.file}
 	var hooks []node
 	ok := n.fields(map[string]func(node){
 		"matcher": func(v node) { base.Matcher = d.matcher(kind, v) },

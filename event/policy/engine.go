@@ -250,7 +250,7 @@ func (r *run) others() {
 	}
 	h := &Hook{ID: "other-copy", Type: TypeProgram, Level: Registered, Event: r.ev.Kind, Grant: true, StopBlocks: 1}
 	for _, res := range r.results {
-		h.FailClosed = h.FailClosed || res.Skipped == r.ev.Why && res.Hook.FailClosed
+		h.FailClosed = h.FailClosed || res.Skipped == r.ev.Why && res.Hook.FailClosed && !res.Hook.Observe
 	}
 	o, err := r.ev.Others(r.ctx)
 	r.results = append(r.results, HookResult{Hook: h, Outcome: o, Ran: true, Failed: err})

@@ -119,6 +119,26 @@ func TestApprovalIsNotForAnotherInput(t *testing.T) {
 	}
 }
 
+// Whoever approved what a later hook rewrote has not approved the result; the
+// hook that made it may.
+func TestApprovalIsForTheFinalInput(t *testing.T) {
+	made := handler.Outcome{Decision: handler.Modify, UpdatedInput: []byte(`{"command":"rm x"}`)}
+	for _, c := range []struct {
+		later   handler.Decision
+		approve bool
+	}{{handler.Modify, false}, {handler.Allow, true}} {
+		e := NewEngine(nil)
+		e.Register(event.PreToolUse, says(handler.Outcome{Decision: handler.Allow, Reason: "fine"}))
+		o := made
+		o.Decision = c.later
+		e.Register(event.PreToolUse, says(o))
+		r := trigger(t, e, event.PreToolUse, bash)
+		if got := r.Verdict.Decision == handler.Allow; got != c.approve || string(r.Verdict.Input) != `{"command":"rm x"}` || strings.Contains(r.Verdict.Reason, "fine") {
+			t.Errorf("after %s: %+v, %q", c.later, r.Verdict, r.Notes)
+		}
+	}
+}
+
 func failing(kind event.Kind, closed bool, h handler.Handler) *Engine {
 	e := NewEngine(nil)
 	var o []Option
@@ -217,6 +237,24 @@ func TestObserversAreNotHeard(t *testing.T) {
 	}
 	if len(ran) != 1 {
 		t.Error("it did not run")
+	}
+}
+
+// A file that observes tries a policy out: everything is asked and traced, and
+// nothing is heard, not even of a rule that holds for a rewritten input.
+func TestFileThatObserves(t *testing.T) {
+	c := decode(t, `{"observe":true,"servers":[{"server_url":"http://127.0.0.1:1/","retry_count":0,"fail_open":false,"events":["PreToolUse"]}],`+
+		one(`{"type":"rule","id":"no-ls","decision":"deny","reason":"no","commands":["ls"]},{"type":"rule","id":"no-rm","decision":"deny","reason":"no","commands":["rm"]}`)[1:])
+	Prepare(c.Hooks, event.PreToolUse, nil, nil)
+	e := NewEngine(c.Hooks)
+	e.Register(event.PreToolUse, says(handler.Outcome{Decision: handler.Modify, UpdatedInput: []byte(`{"command":"rm x"}`)}))
+	r := trigger(t, e, event.PreToolUse, bash)
+	if want := `{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"rm x"}}}` + "\n"; string(r.Answer.Stdout) != want || len(r.Warnings) > 0 {
+		t.Errorf("got %s, %q", r.Answer.Stdout, r.Warnings)
+	}
+	entry := EntryOf(Event{Kind: event.PreToolUse, Payload: []byte(bash)}, r)
+	if len(entry.Hooks) != 3 || !entry.Hooks[0].Observed || entry.Hooks[0].Decision != handler.Deny || entry.Hooks[1].Error == "" || entry.Decision != "" {
+		t.Errorf("the trace has %+v", entry)
 	}
 }
 

@@ -54,6 +54,12 @@ func (d *decoder) hook(base Hook, n node) {
 	d.hooks = append(d.hooks, r.h)
 }
 
+// observe reads "observe"; a file that observes has no hook that does not.
+func (r *reading) observe(v node) {
+	yes, _ := v.truth()
+	r.h.Observe = r.h.Observe || yes
+}
+
 // foreignTypes are the client's types that only the client can run.
 var foreignTypes = map[string]string{
 	"mcp_tool": "a command or a server can do the same",
@@ -87,6 +93,7 @@ func (r *reading) common() map[string]func(node) {
 		"statusMessage": func(v node) { v.text() },
 		"id":            r.id,
 		"enabled":       func(v node) { h.Enabled, _ = v.truth() },
+		"observe":       r.observe,
 		"if":            func(v node) { h.If = r.permission(h.Event, v) },
 	}
 }
@@ -101,7 +108,6 @@ func (r *reading) own(keys map[string]func(node)) {
 	}
 	keys["timeout"], keys["timeout_ms"] = r.timeout, r.timeoutMS
 	keys["fail"], keys["onFailure"] = r.fail, r.onFailure
-	keys["observe"] = func(v node) { h.Observe, _ = v.truth() }
 	if rulesOf(h.Event).loops {
 		keys["stop_blocks"] = func(v node) { h.StopBlocks, _ = v.count(0, 7) }
 	}
@@ -307,7 +313,7 @@ func (d *decoder) server(n node) {
 	if !ok {
 		return
 	}
-	d.expand(n, members, append([]string{"id", "enabled", "matcher", "grant"}, serverKeys...))
+	d.expand(n, members, append([]string{"id", "enabled", "observe", "matcher", "grant"}, serverKeys...))
 }
 
 // loneServer reads a file that is itself one server (seed 004).
@@ -317,7 +323,7 @@ func (d *decoder) loneServer(n node, members []member) {
 }
 
 func (d *decoder) expand(n node, members []member, known []string) {
-	base := Hook{Type: TypeServer, Enabled: true, StopBlocks: 1, Level: d.level, File: d.file, Path: n.path, Line: n.line(), Event: event.PreToolUse}
+	base := Hook{Type: TypeServer, Enabled: true, StopBlocks: 1, Observe: d.observes, Level: d.level, File: d.file, Path: n.path, Line: n.line(), Event: event.PreToolUse}
 	r := reading{decoder: d, h: &base, n: n, set: map[string]node{}}
 	events := serverEvents
 	var matcher *node
@@ -326,6 +332,7 @@ func (d *decoder) expand(n node, members []member, known []string) {
 	keys := map[string]func(node){
 		"id": r.id, "timeout_ms": r.timeoutMS,
 		"enabled": func(v node) { base.Enabled, _ = v.truth() },
+		"observe": r.observe,
 		"events":  func(v node) { events = d.eventList(v) },
 		"matcher": func(v node) { matcher = &v },
 	}

@@ -164,31 +164,49 @@ func (m *merging) recheck() {
 	}
 	for i := range m.results {
 		res := &m.results[i]
-		rule := res.Hook.Spec.Rule
-		if rule == nil || !res.Hook.Enabled || rule.Decision == handler.Allow || rank(res.Outcome.Decision) > 0 {
+		h, rule := res.Hook, res.Hook.Spec.Rule
+		if rule == nil || !h.Enabled || h.Observe || rule.Decision == handler.Allow || rank(res.Outcome.Decision) > 0 {
 			continue
 		}
-		if (res.Hook.If == nil || res.Hook.If.Match(m.call)) && rule.holds(m.call) {
+		if m.holdsNow(h) {
 			res.Ran, res.Skipped = true, ""
 			res.Outcome.Decision, res.Outcome.Reason = rule.Decision, rule.Reason
-			m.notes = append(m.notes, res.Hook.Name()+" holds for the rewritten input")
-			m.decide(res.Hook, rule.Decision, rule.Reason)
+			m.notes = append(m.notes, h.Name()+" holds for the rewritten input")
+			m.decide(h, rule.Decision, rule.Reason)
 		}
 	}
 	if m.v.Decision == handler.Allow {
-		m.approvedOther()
+		m.approvals()
 	}
 }
 
-// approvedOther takes back the approvals of rules that do not hold for the
-// input that was made of the one they approved.
-func (m *merging) approvedOther() {
-	for _, res := range m.results {
-		if rule := res.Hook.Spec.Rule; rule != nil && res.Outcome.Decision == handler.Allow && !rule.holds(m.call) {
-			m.v.Decision, m.reasons = handler.Silence, nil
+// approvals lets only those approvals count that are for the final input:
+// of the hook that made it and of later ones, and of rules that hold for it.
+func (m *merging) approvals() {
+	last := 0
+	for i, res := range m.results {
+		if res.Rewrote != nil {
+			last = i
+		}
+	}
+	m.v.Decision, m.reasons = handler.Silence, nil
+	for i := range m.results {
+		res := &m.results[i]
+		if !res.Success() || res.Hook.Observe || m.decision(res) != handler.Allow {
+			continue
+		}
+		if i >= last || m.holdsNow(res.Hook) {
+			m.decide(res.Hook, handler.Allow, res.Outcome.Reason)
+		} else {
 			m.notes = append(m.notes, res.Hook.Name()+" approved another input than the final one")
 		}
 	}
+}
+
+// holdsNow reports whether h is a rule that holds for the final input.
+func (m *merging) holdsNow(h *Hook) bool {
+	rule := h.Spec.Rule
+	return rule != nil && (h.If == nil || h.If.Match(m.call)) && rule.holds(m.call)
 }
 
 // stop lets the agent stop in the end. A refusal keeps it going, and so does a

@@ -56,7 +56,8 @@ func TestSchema(t *testing.T) {
 		one(`{"type":"command","command":"x","args":["a",""],"timeout":"500ms","fail":"closed","id":"a.b-c_1"}`),
 		one(`{"type":"rule","decision":"ask","reason":"r","commands":["rm -rf"],"tool":"Bash"},{"type":"http","url":"https://x/","allowedEnvVars":["A"],"headers":{"A":"$A"}}`),
 		hooks("Stop", `{"hooks":[{"type":"prompt","prompt":"p","model":"m","stop_blocks":3}]}`),
-		`{"servers":[{"server_url":"http://localhost/","events":["Stop"],"id":"s","matcher":"Bash","grant":true}]}`}
+		`{"servers":[{"server_url":"http://localhost/","events":["Stop"],"id":"s","matcher":"Bash","grant":true}]}`,
+		`{"observe":true,"servers":[{"server_url":"http://localhost/","observe":true}],` + one(`{"type":"rule","decision":"deny","reason":"r","observe":true}`)[1:]}
 	for _, text := range good {
 		if err := valid(t, s, []byte(text)); err != nil {
 			t.Errorf("%s: %v", text, err)

@@ -55,6 +55,7 @@ type TracedHook struct {
 	Reason   string           `json:"reason,omitempty"`
 	Error    string           `json:"error,omitempty"`
 	Skipped  string           `json:"skipped,omitempty"`
+	Observed bool             `json:"observed,omitempty"` // what it said was not heard
 	Rewrote  string           `json:"rewrote,omitempty"`
 	Output   string           `json:"output,omitempty"`
 	ExitCode int              `json:"exit,omitempty"`
@@ -96,7 +97,7 @@ func (r Result) Traceable() bool {
 
 func traced(r HookResult) TracedHook {
 	o := r.Outcome
-	t := TracedHook{Hook: r.Hook.Name(), Type: r.Hook.Type, Decision: o.Decision, Reason: kept(o.Reason), Skipped: r.Skipped,
+	t := TracedHook{Hook: r.Hook.Name(), Type: r.Hook.Type, Decision: o.Decision, Reason: kept(o.Reason), Skipped: r.Skipped, Observed: r.Hook.Observe,
 		Rewrote: kept(string(r.Rewrote)), Output: kept(o.Output), ExitCode: o.ExitCode, TimedOut: o.TimedOut,
 		Attempts: o.Attempts, Us: o.Took.Microseconds()}
 	if r.Failed != nil {
