@@ -1,0 +1,59 @@
+// What is asked of the server beside the line of events.
+
+// Refusal is an answer that is no success, in the words of the server.
+export class Refusal extends Error {
+  constructor(status, { code, message, hint } = {}) {
+    super(message || `the server answered ${status}`);
+    Object.assign(this, { status, code, hint });
+  }
+}
+
+async function ask(path, options) {
+  let answer;
+  try {
+    answer = await fetch(path, { cache: "no-store", ...options });
+  } catch {
+    throw new Refusal(0, { message: "the server does not answer" });
+  }
+  const body = await answer.json().catch(() => ({}));
+  if (!answer.ok) throw new Refusal(answer.status, body.error);
+  return body;
+}
+
+const session = (id, rest = "") => `/api/sessions/${encodeURIComponent(id)}${rest}`;
+
+export const list = () => ask("/api/sessions");
+export const one = (id) => ask(session(id));
+export const turns = (id, limit) => ask(session(id, `/turns?limit=${limit}`));
+export const journal = (id, after) => ask(session(id, `/journal?after=${after}&limit=1000`));
+export const stats = () => ask("/api/stats?days=7");
+export const hooks = () => ask("/hook/status");
+
+// act posts what the user does to a session: seen, jump, backburner.
+export function act(id, action, body) {
+  const options = { method: "POST" };
+  if (body) Object.assign(options, { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+  return ask(session(id, `/${action}`), options);
+}
+
+// queue runs tasks, a few at a time, and each key once until it is done.
+export function queue(width) {
+  const waiting = new Map(), running = new Set();
+  const next = () => {
+    for (const [key, task] of waiting) {
+      if (running.size >= width) return;
+      if (running.has(key)) continue;
+      waiting.delete(key);
+      running.add(key);
+      task().catch(() => {}).finally(() => {
+        running.delete(key);
+        next();
+      });
+    }
+  };
+  return (key, task) => {
+    if (running.has(key)) return;
+    waiting.set(key, task);
+    next();
+  };
+}

@@ -1,0 +1,67 @@
+// How the page calls when nobody looks at it: title, icon, the browser's
+// notifications, and a live region for those who listen.
+
+import { keyOf } from "./state.mjs";
+import { clean, oneLine, stateWords } from "./words.mjs";
+
+// drawTitle counts in the tab what needs the user.
+export function drawTitle(n, name = "") {
+  const title = `${n ? `(${n}) ` : ""}${name ? `${oneLine(name).slice(0, 60)} – ` : ""}beckon`;
+  if (document.title !== title) document.title = title;
+  const icon = document.getElementById("icon");
+  const href = n ? `data:image/svg+xml,${encodeURIComponent(iconOf(n))}` : "/assets/icon.svg";
+  if (icon.getAttribute("href") !== href) icon.setAttribute("href", href);
+}
+
+const iconOf = (n) => `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#b3261e"/>` +
+  `<text x="16" y="${n > 9 ? 22.5 : 24}" font-family="system-ui,sans-serif" font-weight="700" font-size="${n > 9 ? 18 : 23}" text-anchor="middle" fill="#fff">${n > 99 ? "99" : n}</text></svg>`;
+
+// Attention tells of each edge once.
+export class Attention {
+  constructor(live, { chosen, open }) {
+    Object.assign(this, { live, chosen, open, told: 0, shown: new Map() });
+  }
+
+  draw(s) {
+    for (const n of s.notices) if (n.n > this.told) this.tell(n);
+    this.told = s.noticed;
+    if (s.ended !== this.ended) {
+      this.ended = s.ended;
+      if (s.ended) this.say(`${s.ended.row.project || "A session"} ${s.ended.reason === "lost" ? "was lost" : "ended"}`);
+    }
+    for (const [key, note] of this.shown) {
+      if (s.rows.get(key)?.needs_you) continue;
+      note.close(); // it was answered elsewhere
+      this.shown.delete(key);
+    }
+  }
+
+  tell(n) {
+    const who = n.row.project || n.row.agent;
+    const words = n.kind === "needs_you" ? `${who} needs you: ${stateWords(n.row)}` : `${who} is done`;
+    this.say(`${words}. ${oneLine(n.text)}`);
+    if (this.allowed() && !document.hasFocus()) this.raise(n, words);
+  }
+
+  allowed() {
+    return this.chosen() && globalThis.Notification?.permission === "granted";
+  }
+
+  raise(n, words) {
+    const note = new Notification(clean(words), { body: oneLine(n.text).slice(0, 200), tag: n.tag, icon: "/assets/icon.svg" });
+    note.onclick = () => {
+      window.focus();
+      this.open(n.row);
+      note.close();
+    };
+    if (n.kind === "needs_you") this.shown.set(keyOf(n.row), note);
+  }
+
+  say(words) {
+    const line = document.createElement("p");
+    line.textContent = clean(words);
+    this.live.append(line);
+    while (this.live.childElementCount > 5) this.live.firstElementChild.remove();
+  }
+}
+

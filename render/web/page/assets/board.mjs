@@ -1,0 +1,113 @@
+// The board: groups of cards, one card a seat, each the same elements for as
+// long as its row lives.
+
+import { Card, pathOf } from "./card.mjs";
+import { arrange, el, text } from "./dom.mjs";
+import { groups, keyOf } from "./state.mjs";
+
+export class Board {
+  // act(row, name) does something to a session; look(row) is called when a
+  // card comes into view.
+  constructor(root, empty, { act, look }) {
+    Object.assign(this, { root, empty, act, cards: new Map(), sections: new Map() });
+    this.eyes = new IntersectionObserver((seen) => {
+      for (const e of seen) {
+        const card = this.cards.get(e.target.dataset.key);
+        if (card) card.near = e.isIntersecting;
+        if (card?.near) look(card.row);
+      }
+    }, { rootMargin: "300px" });
+    this.look = look;
+  }
+
+  draw(s) {
+    const shown = groups(s);
+    for (const [key, card] of this.cards) {
+      if (s.rows.has(key)) continue;
+      this.eyes.unobserve(card.node);
+      this.cards.delete(key);
+    }
+    // Cards move while both their groups are in the document: a node that
+    // leaves it loses the focus.
+    const nodes = shown.map((g) => this.section(g, s));
+    arrange(this.root, nodes);
+    for (const [id, sec] of this.sections) if (!nodes.includes(sec.node)) this.sections.delete(id);
+    this.drawEmpty(s, shown.length > 0);
+  }
+
+  section(g, s) {
+    let sec = this.sections.get(g.id);
+    if (!sec) {
+      const name = el("span"), n = el("span", { class: "n" }), list = el("ul", { class: "cards", role: "list" });
+      const head = el("h2", {}, name, " ", n);
+      sec = { node: el("section", { class: "group", data: { group: g.id } }, head, list), name, n, list };
+      this.sections.set(g.id, sec);
+      this.root.append(sec.node);
+    }
+    sec.node.setAttribute("aria-label", g.name);
+    text(sec.name, g.name);
+    text(sec.n, String(g.rows.length));
+    arrange(sec.list, g.rows.map((row) => this.card(row, s)));
+    return sec.node;
+  }
+
+  card(row, s) {
+    const key = keyOf(row);
+    let card = this.cards.get(key);
+    if (!card) {
+      card = new Card((name) => this.act(card.row, name));
+      this.cards.set(key, card);
+      card.node.dataset.key = key;
+      this.eyes.observe(card.node);
+    }
+    const turns = s.turns.get(row.session_id);
+    card.draw(key, row, turns, s.busy.get(row.session_id));
+    if (card.near && !turns) this.look(row);
+    return card.node;
+  }
+
+  drawEmpty(s, any) {
+    this.empty.hidden = any || !s.ready;
+    text(this.empty, s.rows.size ? `No session matches “${s.filter}”. Esc clears the filter.`
+      : "No sessions. They appear here with their first hook; beckon doctor tells whether hooks are installed.");
+  }
+
+  // links are the cards' names, in the order they stand in.
+  links() {
+    return [...this.root.querySelectorAll(".name")];
+  }
+
+  // focused is the row of the card that has the focus, or has a part of it.
+  focused() {
+    return this.cards.get(document.activeElement?.closest?.(".card")?.dataset.key)?.row;
+  }
+
+  // step moves the focus by one card; the first step goes to an end.
+  step(by) {
+    const links = this.links();
+    const at = links.indexOf(document.activeElement?.closest?.(".card")?.querySelector(".name"));
+    const to = at < 0 ? (by > 0 ? 0 : links.length - 1) : Math.min(Math.max(at + by, 0), links.length - 1);
+    reach(links[to]);
+  }
+
+  // next goes to the next session that needs the user, round and round.
+  next() {
+    const links = this.links();
+    const at = links.indexOf(document.activeElement?.closest?.(".card")?.querySelector(".name"));
+    const order = [...links.slice(at + 1), ...links.slice(0, at + 1)];
+    const to = order.find((a) => a.closest(".needs"));
+    reach(to);
+    return Boolean(to);
+  }
+
+  // find focuses the card of a session's page, after one comes back from it.
+  find(path) {
+    reach(this.links().find((a) => pathOf(this.cards.get(a.closest(".card").dataset.key).row) === path));
+  }
+}
+
+function reach(link) {
+  if (!link) return;
+  link.focus({ preventScroll: true });
+  link.closest(".card").scrollIntoView({ block: "nearest" });
+}

@@ -1,0 +1,159 @@
+// One session, as a card and as the head of its page.
+
+import { el, redraw, text } from "./dom.mjs";
+import { TASKS, taskOf } from "./state.mjs";
+import { GLYPHS, count, lastLine, oneLine, stateWords } from "./words.mjs";
+
+// pathOf is the address of a session's page.
+export const pathOf = (row) => `/session/${encodeURIComponent(row.seat_id || row.session_id)}`;
+
+// age is a time that keeps counting: the clock finds it by its data.
+export function age(when, { before = "", after = "", fine = false } = {}) {
+  return el("time", { datetime: when, data: { since: Date.parse(when), before, after, ...(fine && { fine: "1" }) } });
+}
+
+// Card is what shows one row. Its parts stay the same elements for as long as
+// it lives, so that focus, selection and open details do too.
+export class Card {
+  constructor(act) {
+    const part = (tag, name, ...children) => el(tag, { class: name }, ...children);
+    this.glyph = el("span", { class: "glyph", "aria-hidden": "true" });
+    this.state = part("span", "state");
+    this.held = part("span", "held");
+    this.fresh = part("span", "fresh", "new");
+    this.place = part("span", "place");
+    this.name = el("a", { class: "name" });
+    this.title = part("h3", "title", this.name);
+    this.need = part("div", "need");
+    this.turns = el("ul", { class: "turns", "aria-label": "Newest turns" });
+    this.badges = el("ul", { class: "badges", "aria-label": "Details" });
+    this.active = part("span", "active");
+    this.buttons = buttons(act);
+    this.node = el("li", { class: "card" },
+      part("div", "head", this.glyph, this.state, this.fresh, this.held, this.place),
+      this.title, this.need, this.turns, this.badges,
+      part("div", "foot", this.active, part("span", "acts", ...Object.values(this.buttons))));
+  }
+
+  // draw shows row, with its newest turns and seconds at work today if known.
+  draw(key, row, turns, busy) {
+    if (this.row === row && this.said === turns && this.busy === busy) return;
+    Object.assign(this, { row, said: turns, busy });
+    Object.assign(this.node.dataset, { key, session: row.session_id, state: row.state, task: taskOf(row) });
+    this.node.classList.toggle("needs", row.needs_you);
+    this.node.classList.toggle("unseen", row.unseen);
+    text(this.glyph, GLYPHS[row.state] ?? ".");
+    text(this.state, stateWords(row));
+    this.fresh.hidden = !row.unseen || row.needs_you;
+    redraw(this.held, [row.since, row.needs_you], () => age(row.since, { before: "for ", fine: row.needs_you }));
+    redraw(this.place, [row.project, row.git, row.host, row.cwd], () => place(row));
+    text(this.name, oneLine(row.title) || "no prompt yet");
+    this.name.setAttribute("href", pathOf(row));
+    this.name.setAttribute("aria-label", spoken(row));
+    redraw(this.need, needFrom(row), () => need(row));
+    redraw(this.turns, [row.title, row.question?.text, turns], () => turnLines(row, turns));
+    redraw(this.badges, badgesFrom(row, busy), () => badges(row, busy));
+    redraw(this.active, row.updated_at, () => ["last active ", age(row.updated_at, { after: " ago" })].map(asNode));
+    this.drawButtons(row);
+  }
+
+  drawButtons(row) {
+    const { jump, seen, aside } = this.buttons;
+    jump.hidden = !row.terminal;
+    seen.hidden = !row.unseen;
+    text(aside.firstChild, row.state === "backburner" ? "Take back" : "Set aside");
+    for (const b of Object.values(this.buttons)) text(b.lastChild, ` ${row.project || row.session_id.slice(0, 8)}`);
+  }
+}
+
+const asNode = (x) => (x instanceof Node ? x : document.createTextNode(x));
+
+// buttons makes what can be done to a session. A hidden word tells apart the
+// buttons of many cards.
+function buttons(act) {
+  const make = (name, word) => el("button", { type: "button", data: { act: name }, on: { click: () => act(name) } },
+    el("span", {}, word), el("span", { class: "hush" }, ""));
+  return { jump: make("jump", "Jump"), seen: make("seen", "Seen"), aside: make("backburner", "Set aside") };
+}
+
+// spoken is the card in one sentence, for those who hear it.
+function spoken(row) {
+  const where = [row.project, row.git?.branch && `branch ${row.git.branch}`].filter(Boolean).join(", ");
+  const head = `${stateWords(row)}${row.needs_you ? ", needs you" : row.unseen ? ", new" : ""}`;
+  return [oneLine(row.title) || "no prompt yet", head, where, oneLine(row.question?.text || row.tool?.summary)].filter(Boolean).join("; ");
+}
+
+function place(row) {
+  return [
+    el("bdi", { class: "project", title: row.cwd }, row.project || row.cwd || ""),
+    row.git?.branch && el("bdi", { class: "branch" }, row.git.branch),
+    row.git?.worktree && el("bdi", { class: "branch" }, `worktree ${row.git.worktree}`),
+  ];
+}
+
+const needFrom = (row) => [row.state, row.needs_you, row.reason, row.tool, row.question];
+
+// need is what a session wants, or what it runs.
+export function need(row) {
+  if (row.question) return asked(row);
+  if (row.state === "failed") return el("p", { class: "why" }, (row.reason || "failed").replaceAll("_", " "));
+  if (row.tool) return el("p", { class: "call" }, row.tool.summary || row.tool.name);
+  return null;
+}
+
+function asked(row) {
+  const q = row.question;
+  const call = row.tool && row.state === "permission";
+  return [
+    call ? el("p", { class: "call" }, q.text) : question(q.header, q.text, q.multi_select),
+    options(q.options),
+    ...(q.more ?? []).flatMap((m) => [question(m.header, m.text, m.multi), options(m.options)]),
+    q.plan && el("details", { class: "plan" }, el("summary", {}, "The plan"), el("pre", { tabindex: "0", "aria-label": "The plan" }, q.plan)),
+    q.form?.length && el("p", { class: "form" }, "Fields: ", ...q.form.flatMap((f, i) => [i ? ", " : "", el("bdi", {}, f)])),
+    q.suggestions?.length && el("p", { class: "offers" }, "It offers: ", q.suggestions.join("; ")),
+  ];
+}
+
+function question(header, words, many) {
+  return el("p", { class: "ask" }, header && el("b", {}, `${header}: `), words, many && el("i", {}, " (several may be chosen)"));
+}
+
+function options(list) {
+  if (!list?.length) return null;
+  return el("ol", { class: "options" }, list.map((o) =>
+    el("li", {}, el("b", {}, o.label ?? ""), o.description && el("span", {}, ` ${o.description}`))));
+}
+
+// turnLines are the newest turns, without those that the card says already.
+function turnLines(row, turns = []) {
+  const said = new Set([oneLine(row.title), oneLine(row.question?.text)]);
+  return turns.map((t) => ({ t, line: t.actor === "agent" && t.intent !== "progress" ? lastLine(t.text) : oneLine(t.text) }))
+    .filter(({ line }) => line && !said.has(line)).slice(-2)
+    .map(({ t, line }) => el("li", { data: { actor: t.actor } },
+      el("span", { class: "who" }, t.actor === "user" ? "you" : "agent"), " ", el("bdi", {}, line)));
+}
+
+const badgesFrom = (row, busy) =>
+  [taskOf(row), row.subagents, row.background, row.tasks, row.permission_mode, row.host, row.agent, minutes(busy), row.process?.alive];
+
+const minutes = (s) => (s >= 60 ? Math.floor(s / 60) : 0);
+
+function badges(row, busy) {
+  const bg = row.background ?? {};
+  const subs = row.subagents ?? [];
+  const stuck = subs.filter((a) => a.state === "permission" || a.state === "question");
+  const badge = (name, words, title) => words && el("li", { class: `badge ${name}`, title }, words);
+  return [
+    badge("task", TASKS[taskOf(row)] ?? taskOf(row), "the state of its task"),
+    badge("subs", subs.length && count(subs.length, "subagent"), subs.map((a) => `${a.type || a.agent_id}: ${a.state}`).join(", ")),
+    badge("stuck", stuck.length && `${count(stuck.length, "subagent")} asks`, stuck.map((a) => a.type || a.agent_id).join(", ")),
+    badge("agents", bg.agents && `${count(bg.agents, "agent")} behind`, "background agents"),
+    badge("shells", bg.shells && count(bg.shells, "shell"), "background shells"),
+    badge("crons", bg.crons && count(bg.crons, "schedule"), "scheduled wake-ups"),
+    badge("todo", row.tasks && `todo ${row.tasks.done}/${row.tasks.done + row.tasks.open}`, "its own task list: done of all"),
+    badge("mode", row.permission_mode && row.permission_mode !== "default" && row.permission_mode, "permission mode"),
+    badge("busy", minutes(busy) && `${minutes(busy)}m at work today`),
+    badge("agent", row.agent && row.agent !== "claude-code" && row.agent),
+    badge("gone", row.process?.alive === false && "process gone"),
+  ];
+}

@@ -1,0 +1,69 @@
+// Elements without markup: every text becomes a text node, so nothing that a
+// session says can be taken for HTML.
+
+import { clean } from "./words.mjs";
+
+// el makes an element. props: class, on (listeners), data, hidden, and plain
+// attributes; a value of null, undefined or false leaves one out. Children are
+// nodes or texts; nothing else, and no markup.
+export function el(tag, props = {}, ...children) {
+  return fill(set(document.createElement(tag), props), children);
+}
+
+const svgSpace = "http://www.w3.org/2000/svg";
+
+export function svg(tag, props = {}, ...children) {
+  return fill(set(document.createElementNS(svgSpace, tag), props), children);
+}
+
+function set(node, props) {
+  for (const [name, value] of Object.entries(props)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name === "on") for (const [type, f] of Object.entries(value)) node.addEventListener(type, f);
+    else if (name === "data") Object.assign(node.dataset, value);
+    else node.setAttribute(name, value === true ? "" : clean(value));
+  }
+  return node;
+}
+
+function fill(node, children) {
+  for (const c of children.flat(Infinity)) {
+    if (c === null || c === undefined || c === false || c === "") continue;
+    node.append(c instanceof Node ? c : clean(c));
+  }
+  return node;
+}
+
+// text sets a node's text if it differs: an unchanged one is not read out again.
+export function text(node, value) {
+  const t = clean(value);
+  if (node.textContent !== t) node.textContent = t;
+}
+
+// redraw replaces a node's children when what they are drawn from has changed.
+export function redraw(node, from, draw) {
+  const key = JSON.stringify(from) ?? "";
+  if (node.drawnFrom === key) return;
+  node.drawnFrom = key;
+  node.replaceChildren(...[draw()].flat(Infinity).filter(Boolean));
+  node.hidden = !node.firstChild;
+}
+
+// arrange makes nodes the children of parent, in their order, and touches only
+// those that are out of place. Focus stays where it is, even on a node that
+// moves.
+export function arrange(parent, nodes) {
+  const held = document.activeElement;
+  const keep = new Set(nodes);
+  for (const c of [...parent.children]) if (!keep.has(c)) c.remove();
+  let at = parent.firstElementChild;
+  for (const n of nodes) {
+    if (n === at) {
+      at = at.nextElementSibling;
+      continue;
+    }
+    if (n.isConnected && parent.isConnected && parent.moveBefore) parent.moveBefore(n, at);
+    else parent.insertBefore(n, at);
+  }
+  if (held && held !== document.activeElement && held.isConnected) held.focus({ preventScroll: true });
+}

@@ -1,0 +1,124 @@
+// The line to the server: GET /events, read by hand, because an EventSource
+// neither tells of heartbeats nor lets one come back after an error page. It
+// reconnects for ever and says where it stands.
+
+const quiet = 40_000; // ms without a byte, heartbeats included: the line is dead
+const firstWait = 500; // ms
+const longestWait = 10_000;
+
+// parser reads a stream of server-sent events. It returns a function that takes
+// the next piece of text; tell gets each {type, data, id}, where id is set only
+// when the event had its own.
+export function parser(tell) {
+  let rest = "", type = "", data = [], id = "";
+  const line = (l) => {
+    if (l === "") {
+      if (data.length) tell({ type: type || "message", data: data.join("\n"), id });
+      type = ""; data = []; id = "";
+      return;
+    }
+    const cut = l.indexOf(":");
+    const field = cut < 0 ? l : l.slice(0, cut);
+    const value = cut < 0 ? "" : l.slice(cut + 1).replace(/^ /, "");
+    if (field === "event") type = value;
+    else if (field === "data") data.push(value);
+    else if (field === "id") id = value;
+  };
+  return (piece) => {
+    rest += piece;
+    const lines = rest.split(/\r\n|\n|\r(?!$)/);
+    rest = lines.pop();
+    lines.forEach(line);
+  };
+}
+
+// follow opens the line. dispatch gets {type, id, data, now} for events and
+// {type: "phase", ...} for the line itself. It returns {again, stop}: again
+// reconnects at once.
+export function follow(dispatch, { fetch = globalThis.fetch, url = "/events" } = {}) {
+  let last = "", wait = firstWait, timer = 0, stopped = false, line = null;
+
+  const phase = (name, detail) => dispatch({ type: "phase", phase: name, detail, now: Date.now() });
+
+  const take = (e) => {
+    let data;
+    try {
+      data = JSON.parse(e.data);
+    } catch {
+      return; // not ours
+    }
+    if (e.id) last = e.id;
+    dispatch({ type: e.type, id: e.id, data, now: Date.now() });
+  };
+
+  async function open() {
+    const abort = line = new AbortController();
+    let alarm = 0;
+    const watch = () => {
+      clearTimeout(alarm);
+      alarm = setTimeout(() => abort.abort(), quiet);
+    };
+    try {
+      watch();
+      const headers = { Accept: "text/event-stream", ...(last && { "Last-Event-ID": last }) };
+      const answer = await fetch(url, { headers, cache: "no-store", signal: abort.signal });
+      if (!answer.ok) return refused(answer);
+      const push = parser(take);
+      const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+      phase("live");
+      for (;;) {
+        const { value, done } = await reader.read();
+        if (done) return later("the server closed the line");
+        wait = firstWait;
+        watch();
+        push(value);
+      }
+    } catch {
+      if (line === abort) later("the server does not answer");
+    } finally {
+      clearTimeout(alarm);
+    }
+  }
+
+  function refused(answer) {
+    if (answer.status === 401 || answer.status === 403) {
+      phase("denied", "Open this page once with ?token= and the server's token");
+      wait = longestWait;
+      return schedule();
+    }
+    later(answer.status === 503 ? "the server has too many clients" : `the server answered ${answer.status}`);
+  }
+
+  function later(why) {
+    phase("lost", why);
+    schedule();
+  }
+
+  function schedule() {
+    if (stopped) return;
+    clearTimeout(timer);
+    timer = setTimeout(open, wait * (0.7 + 0.6 * Math.random()));
+    wait = Math.min(2 * wait, longestWait);
+  }
+
+  const again = () => {
+    stopped = false;
+    clearTimeout(timer);
+    hang();
+    wait = firstWait;
+    open();
+  };
+  // hang lets go of the line without calling it lost.
+  const hang = () => {
+    const l = line;
+    line = null;
+    l?.abort();
+  };
+  const stop = () => {
+    stopped = true;
+    clearTimeout(timer);
+    hang();
+  };
+  open();
+  return { again, stop };
+}

@@ -1,0 +1,258 @@
+// The page: one state, one way to change it, one drawing a frame.
+
+import * as api from "./api.mjs";
+import { Attention, drawTitle } from "./attention.mjs";
+import { Board } from "./board.mjs";
+import { pathOf } from "./card.mjs";
+import { el, text } from "./dom.mjs";
+import { listen } from "./keys.mjs";
+import { follow } from "./link.mjs";
+import { drawHooks, drawStats } from "./panels.mjs";
+import * as prefs from "./prefs.mjs";
+import { SessionPage } from "./session.mjs";
+import { GROUPS, PHASES, initial, reduce, waiting } from "./state.mjs";
+import { count, fine, span } from "./words.mjs";
+
+const $ = (id) => document.getElementById(id);
+
+const chosenGroup = prefs.get("group", "need");
+let state = { ...initial(), group: chosenGroup in GROUPS ? chosenGroup : "need" };
+let frame = 0;
+
+function dispatch(event) {
+  const next = reduce(state, event);
+  if (next === state) return;
+  state = next;
+  // A hidden page gets no frames, but its title and notifications are wanted most then.
+  if (document.hidden) draw();
+  else frame ||= requestAnimationFrame(draw);
+}
+
+// --- actions
+
+const moreTurns = api.queue(2);
+const board = new Board($("groups"), $("empty"), { act, look });
+const page = new SessionPage($("session"), { act, fail });
+const attention = new Attention($("live"), { chosen: () => prefs.get("notify") === "on", open: (row) => go(pathOf(row)) });
+
+// look asks for the newest turns of a card that came into view.
+function look(row) {
+  if (state.turns.has(row.session_id)) return;
+  moreTurns(row.session_id, async () => {
+    const { turns } = await api.turns(row.session_id, 4);
+    dispatch({ type: "turns", session: row.session_id, turns });
+  });
+}
+
+const done = { jump: "Jumped to its terminal", seen: "Marked as seen", backburner: "Set aside until its next prompt", back: "Taken back" };
+
+async function act(row, name) {
+  const back = name === "backburner" && row.state === "backburner";
+  try {
+    await api.act(row.session_id, name, back ? { off: true } : undefined);
+    toast(done[back ? "back" : name]);
+  } catch (e) {
+    fail(e);
+  }
+}
+
+let toastTimer = 0;
+function toast(words, bad = false) {
+  const t = $("toast");
+  t.hidden = false;
+  t.classList.toggle("bad", bad);
+  t.textContent = words;
+  clearTimeout(toastTimer);
+  toastTimer = setTimeout(() => { t.hidden = true; t.textContent = ""; }, bad ? 8000 : 3000);
+}
+
+function fail(e) {
+  toast([e.message, e.hint].filter(Boolean).join(": "), true);
+}
+
+// --- places
+
+const sessionAt = () => {
+  const m = location.pathname.match(/^\/session\/([^/]+)\/?$/);
+  try {
+    return m && decodeURIComponent(m[1]);
+  } catch {
+    return null;
+  }
+};
+
+let shownPath = "/", boardScroll = 0;
+
+function go(path) {
+  if (path !== location.pathname) history.pushState(null, "", path);
+  arrive();
+}
+
+function arrive() {
+  const id = sessionAt(), from = shownPath;
+  if (from === "/" && id) boardScroll = window.scrollY;
+  shownPath = location.pathname;
+  $("board").hidden = Boolean(id);
+  $("session").hidden = !id;
+  if (id) page.open(id);
+  else page.close();
+  draw();
+  if (from === shownPath) return;
+  if (id) {
+    window.scrollTo(0, 0);
+    page.heading.focus({ preventScroll: true });
+  } else {
+    window.scrollTo(0, boardScroll);
+    board.find(from);
+  }
+}
+
+document.addEventListener("click", (e) => {
+  const a = e.target.closest("a[href^='/']");
+  if (!a || e.button || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey) return;
+  e.preventDefault();
+  go(a.getAttribute("href"));
+});
+window.addEventListener("popstate", arrive);
+
+// --- drawing
+
+function draw() {
+  cancelAnimationFrame(frame);
+  frame = 0;
+  const n = waiting(state);
+  drawLink();
+  $("tally").hidden = !state.ready;
+  text($("tally"), n ? `${count(n, "session")} ${n === 1 ? "needs" : "need"} you` : "Nobody needs you");
+  $("tally").classList.toggle("calls", n > 0);
+  if (!$("board").hidden) board.draw(state);
+  page.draw(state);
+  drawTitle(n, page.row?.title);
+  drawStats($("stats"), state.stats);
+  drawHooks($("hooks"), state.hooks);
+  attention.draw(state);
+  tick();
+}
+
+function drawLink() {
+  const broken = state.phase === "lost" || state.phase === "denied";
+  document.documentElement.dataset.phase = state.phase;
+  text($("link-word"), PHASES[state.phase]);
+  text($("link-why"), broken && state.detail ? `– ${state.detail}` : "");
+  $("again").hidden = !broken;
+}
+
+// tick lets every age on the page say how old it is now.
+function tick() {
+  const now = Date.now() + state.skew;
+  for (const t of document.querySelectorAll("time[data-since]")) {
+    const d = t.dataset, ms = now - Number(d.since);
+    text(t, d.before + (d.fine ? fine(ms) : span(ms)) + d.after);
+  }
+}
+
+// --- tools
+
+const themes = ["system", "light", "dark"];
+
+function setTheme(name) {
+  prefs.put("theme", name);
+  if (name === "system") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = name;
+  text($("theme"), { system: "Theme: auto", light: "Theme: light", dark: "Theme: dark" }[name]);
+}
+
+const theme = () => document.documentElement.dataset.theme ?? "system";
+const nextTheme = () => setTheme(themes[(themes.indexOf(theme()) + 1) % themes.length]);
+
+function setFilter(words) {
+  $("filter").value = words;
+  dispatch({ type: "filter", filter: words });
+}
+
+function drawNotify() {
+  const p = globalThis.Notification?.permission;
+  $("notify").hidden = !p || p === "denied";
+  const on = p === "granted" && prefs.get("notify") === "on";
+  $("notify").setAttribute("aria-pressed", String(on));
+  text($("notify"), on ? "Notifying" : "Notify me");
+}
+
+async function toggleNotify() {
+  const on = $("notify").getAttribute("aria-pressed") === "true";
+  const p = on ? "" : await Notification.requestPermission();
+  prefs.put("notify", p === "granted" ? "on" : "off");
+  drawNotify();
+}
+
+function tools() {
+  for (const [value, name] of Object.entries(GROUPS)) $("group").append(el("option", { value }, name));
+  $("group").value = state.group;
+  $("group").addEventListener("change", (e) => {
+    prefs.put("group", e.target.value);
+    dispatch({ type: "group", group: e.target.value });
+  });
+  $("filter").addEventListener("input", (e) => dispatch({ type: "filter", filter: e.target.value }));
+  $("theme").addEventListener("click", nextTheme);
+  $("notify").addEventListener("click", toggleNotify);
+  $("help-open").addEventListener("click", () => $("help").showModal());
+  $("keys").checked = prefs.get("keys", "on") === "on";
+  $("keys").addEventListener("change", (e) => prefs.put("keys", e.target.checked ? "on" : "off"));
+  setTheme(theme());
+  drawNotify();
+}
+
+function keyboard() {
+  const row = () => (sessionAt() ? page.row : board.focused());
+  const doTo = (name) => () => row() ? void act(row(), name) : false;
+  const onBoard = (f) => () => (sessionAt() ? go("/") : undefined, f());
+  listen(() => $("keys").checked, {
+    j: onBoard(() => board.step(1)),
+    k: onBoard(() => board.step(-1)),
+    n: onBoard(() => { if (!board.next()) toast("Nobody needs you"); }),
+    g: doTo("jump"), s: doTo("seen"), b: doTo("backburner"), t: nextTheme,
+    "/": onBoard(() => { $("filter").focus(); $("filter").select(); }),
+    "?": () => $("help").showModal(),
+    Escape: () => {
+      if (sessionAt()) go("/");
+      else if (state.filter) setFilter("");
+      else return false;
+    },
+  });
+}
+
+// --- what is asked for now and then, while somebody looks
+
+function every(seconds, f) {
+  const ask = () => { if (!document.hidden && state.phase === "live") f().catch(() => {}); };
+  setInterval(ask, 1000 * seconds);
+  document.addEventListener("visibilitychange", ask);
+  return ask;
+}
+
+const asked = [
+  every(10, async () => dispatch({ type: "hooks", data: await api.hooks() })),
+  every(60, async () => dispatch({ type: "stats", data: await api.stats() })),
+  every(60, async () => {
+    const list = await api.list();
+    dispatch({ type: "clock", server: list.generated_at, now: Date.now() });
+    dispatch({ type: "busy", rows: list.sessions });
+  }),
+];
+
+tools();
+keyboard();
+arrive();
+setInterval(() => { if (!document.hidden) tick(); }, 1000);
+document.addEventListener("visibilitychange", () => { if (!document.hidden) draw(); });
+
+const line = follow((event) => {
+  const was = state.phase;
+  dispatch(event);
+  if (state.phase === "live" && was !== "live") asked.forEach((f) => f());
+});
+$("again").addEventListener("click", line.again);
+window.addEventListener("online", line.again);
+// A page in the browser's back-forward cache must not hold a line.
+window.addEventListener("pagehide", line.stop);
+window.addEventListener("pageshow", (e) => { if (e.persisted) line.again(); });

@@ -1,0 +1,162 @@
+// One session's page: its card in full, where it sits, and its timeline, which
+// is what was said and, when asked for, every line of its journal.
+
+import * as api from "./api.mjs";
+import { Card } from "./card.mjs";
+import { arrange, el, redraw, text } from "./dom.mjs";
+import { TASKS, keyOf } from "./state.mjs";
+import { clean, oneLine } from "./words.mjs";
+
+const kept = 1000; // lines of a journal, the newest
+
+export class SessionPage {
+  constructor(root, { act, fail }) {
+    this.root = root;
+    this.fail = fail;
+    this.card = new Card((name) => this.row && act(this.row, name));
+    this.heading = el("h1", { tabindex: "-1" });
+    this.facts = el("dl", { class: "facts" });
+    this.every = el("input", { type: "checkbox", id: "every", on: { change: () => this.drawLines() } });
+    this.lines = el("ol", { class: "lines", "aria-label": "Timeline, the newest first" });
+    this.note = el("p", { class: "empty", role: "status" });
+    root.replaceChildren(
+      el("nav", { "aria-label": "Back" }, el("a", { href: "/", class: "back" }, "All sessions")), this.heading,
+      el("ul", { class: "cards one", role: "list" }, this.card.node), this.note,
+      el("section", { class: "panel" }, el("h2", {}, "Where"), this.facts),
+      el("section", { class: "panel" }, el("div", { class: "bar" }, el("h2", {}, "Timeline"),
+        el("label", { for: "every" }, this.every, " every event")), this.lines));
+    this.nodes = new Map();
+  }
+
+  // open shows the session or seat id.
+  open(id) {
+    if (this.id === id) return;
+    Object.assign(this, { id, row: null, journal: [], after: 0, asked: false });
+    this.nodes.clear();
+    this.lines.replaceChildren();
+    this.card.node.hidden = true;
+    text(this.heading, "Session");
+    text(this.note, "Reading");
+    this.refresh();
+  }
+
+  close() {
+    this.id = this.row = null;
+  }
+
+  // draw takes what the page knows anew; a row that is no longer live is asked
+  // for.
+  draw(s) {
+    if (!this.id) return;
+    const row = [...s.rows.values()].find((r) => r.seat_id === this.id || r.session_id === this.id);
+    if (row) {
+      const news = row !== this.live;
+      this.live = row;
+      if (row.session_id !== this.row?.session_id) Object.assign(this, { journal: [], after: 0 });
+      this.drawRow(row, s);
+      if (news) this.refresh();
+    } else if (this.live) {
+      this.live = null;
+      this.refresh();
+    }
+    if (s.turns !== this.turns) {
+      this.turns = s.turns;
+      this.refresh();
+    }
+  }
+
+  drawRow(row, s) {
+    this.row = row;
+    text(this.note, row.state === "ended" || row.state === "lost" ? "This session is over." : "");
+    this.card.node.hidden = false;
+    this.card.draw(keyOf(row), row, undefined, s?.busy.get(row.session_id) ?? row.busy_seconds);
+    text(this.heading, oneLine(row.title) || row.project || "Session");
+    redraw(this.facts, factsOf(row), () => factsOf(row).map(([k, v]) => el("div", {}, el("dt", {}, k), el("dd", {}, el("bdi", {}, v)))));
+  }
+
+  // refresh reads what the journal has gained. One read is under way at a time;
+  // what comes meanwhile makes one more.
+  async refresh() {
+    if (this.busy) {
+      this.due = true;
+      return;
+    }
+    this.busy = true;
+    const id = this.id;
+    try {
+      do {
+        this.due = false;
+        await this.read(id);
+      } while (this.due && this.id === id);
+    } catch (e) {
+      if (this.id === id) {
+        text(this.note, e.status === 404 ? "There is no such session." : "");
+        if (e.status !== 404) this.fail(e);
+      }
+    }
+    this.busy = false;
+    if (this.id && this.id !== id) this.refresh();
+  }
+
+  async read(id) {
+    if (!this.live) {
+      const row = await api.one(id);
+      if (this.id !== id) return;
+      if (!this.live) this.drawRow(row);
+    }
+    for (;;) {
+      const page = await api.journal(this.row.session_id, this.after);
+      if (this.id !== id) return;
+      if (page.session_id !== this.row.session_id) return;
+      const news = page.lines.filter((l) => l.seq > this.after);
+      this.journal = [...this.journal, ...news].slice(-kept);
+      this.after = this.journal.at(-1)?.seq ?? 0;
+      this.drawLines();
+      if (!page.next || !news.length) return;
+    }
+  }
+
+  drawLines() {
+    const every = this.every.checked;
+    const shown = this.journal.filter((l) => every || l.turn).reverse();
+    const nodes = shown.map((l) => {
+      const key = `${this.row.session_id} ${l.seq}`;
+      if (!this.nodes.has(key)) this.nodes.set(key, lineOf(l));
+      return this.nodes.get(key);
+    });
+    arrange(this.lines, nodes.length ? nodes : [el("li", { class: "none" }, "Nothing was said yet.")]);
+  }
+}
+
+function factsOf(row) {
+  const { process: p, terminal: t, tmux: x, git: g } = row;
+  return [
+    ["Directory", row.cwd], ["Branch", g?.branch], ["Worktree", g?.worktree],
+    ["Terminal", t && [t.kind, t.id, x?.session && `session ${x.session}`].filter(Boolean).join(" ")],
+    ["Process", p && `${p.pid}${p.alive === undefined ? "" : p.alive ? ", alive" : ", gone"}`],
+    ["Host", row.host], ["Agent", row.agent], ["Model", row.model], ["Permission mode", row.permission_mode],
+    ["Told by", `${row.source}, confidence ${row.confidence}`],
+    ["Subagents", row.subagents?.map((a) => `${a.type || a.agent_id} (${a.state})`).join(", ")],
+    ["Began", when(row.created_at)], ["Session", row.session_id], ["Seat", row.seat_id],
+  ].filter(([, v]) => v);
+}
+
+const when = (t) => new Date(t).toLocaleString();
+
+function lineOf(l) {
+  const at = el("time", { datetime: l.at, title: when(l.at) }, new Date(l.at).toLocaleTimeString());
+  if (l.turn) return turnLine(l.turn, at);
+  const [name, words] = l.event ? eventWords(l.event) : l.observation ? seenWords(l.observation) : l.action ? ["you", l.action.kind] : [l.kind, ""];
+  return el("li", { class: "line", data: { kind: l.kind } }, at, el("b", {}, name), el("span", {}, words),
+    l.us > 0 && el("small", {}, `${(l.us / 1000).toFixed(1)} ms`));
+}
+
+function turnLine(t, at) {
+  return el("li", { class: "line turn", data: { actor: t.actor, intent: t.intent } }, at,
+    el("b", {}, t.actor === "user" ? "you" : "agent"),
+    el("div", {}, el("p", { class: "words" }, clean(t.text || "").trim() || "(no text kept)"),
+      el("small", {}, [t.intent.replaceAll("_", " "), t.task && `task ${TASKS[t.task] ?? t.task}`, t.refused && `refused: ${t.refused}`].filter(Boolean).join(" · "))));
+}
+
+const eventWords = (e) => [e.name || e.kind, oneLine(e.tool?.summary || e.tool?.name || e.prompt || e.message || e.reason || e.source || "")];
+const seenWords = (o) => ["seen", oneLine([o.what, o.source && `by the ${o.source}`, o.confidence && `(${o.confidence})`].filter(Boolean).join(" "))];

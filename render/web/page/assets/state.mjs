@@ -1,0 +1,232 @@
+// What the page knows, and how each event changes it. Pure: no clock, no
+// document, no network. reduce(state, event) gives a new state; whatever is
+// not touched stays the same object, so that drawing can compare by identity.
+//
+// No rule about states is here: a session's state, needs_you and unseen are
+// the server's. STATES and compareRows repeat the order of render.Sort, and a
+// test holds them to it.
+
+export const STATES = ["permission", "question", "failed", "working",
+  "compacting", "idle", "backburner", "unknown", "ended", "lost"];
+
+const keptTurns = 4; // of each session, for its card
+const keptNotices = 20;
+
+// PHASES of the connection, as people read them.
+export const PHASES = {
+  connecting: "Connecting",
+  live: "Live",
+  lost: "Reconnecting",
+  denied: "Not allowed",
+};
+
+export function initial() {
+  return {
+    phase: "connecting",
+    since: 0, // ms, of the phase
+    detail: "", // what to tell of the phase
+    ready: false, // a snapshot came
+    epoch: "", seq: 0, // the newest event
+    gaps: 0,
+    skew: 0, // server's clock minus ours, ms
+    rows: new Map(), // key -> row of list --json
+    turns: new Map(), // session id -> its newest turns, oldest first
+    busy: new Map(), // session id -> seconds at work today
+    stats: null, hooks: null,
+    notices: [], // edges to tell of, oldest first, numbered by n
+    noticed: 0, // n of the newest
+    ended: null, // the newest row that went, for those who listen
+    filter: "", group: "need",
+  };
+}
+
+// keyOf names a card. A seat outlives its session (/clear, resume).
+export const keyOf = (row) => row.seat_id || `session ${row.session_id}`;
+
+export function reduce(s, e) {
+  const step = steps[e.type];
+  if (!step || isOld(s, e)) return s;
+  const next = step(s, e);
+  return e.id ? { ...next, ...place(e.id) } : next;
+}
+
+// place reads EPOCH-N.
+function place(id) {
+  const cut = id.lastIndexOf("-");
+  return { epoch: id.slice(0, cut), seq: Number(id.slice(cut + 1)) };
+}
+
+// isOld is true of what a replay tells a second time.
+function isOld(s, e) {
+  if (!e.id || e.type === "snapshot") return false;
+  const p = place(e.id);
+  return p.epoch === s.epoch && p.seq <= s.seq;
+}
+
+const steps = {
+  phase: (s, e) => s.phase === e.phase && s.detail === (e.detail ?? "") ? s
+    : { ...s, phase: e.phase, detail: e.detail ?? "", since: e.now },
+
+  clock: (s, e) => ({ ...s, skew: skewOf(e.server, e.now) }),
+
+  // What was missed cannot be told, so turns are asked for again.
+  gap: (s) => ({ ...s, gaps: s.gaps + 1, turns: new Map() }),
+
+  snapshot(s, e) {
+    const rows = new Map();
+    for (const row of e.data.sessions) rows.set(keyOf(row), row);
+    let next = { ...s, rows, ready: true, skew: skewOf(e.data.generated_at, e.now) };
+    if (!s.ready) return next; // what was there before the page is no news
+    for (const [key, row] of rows) {
+      const was = s.rows.get(key);
+      if (row.needs_you && !(was?.needs_you && was.state === row.state)) next = notify(next, "needs_you", row);
+    }
+    return next;
+  },
+
+  session_created: show,
+  session_updated: show,
+
+  session_ended(s, e) {
+    const row = e.data.session;
+    const rows = new Map(s.rows);
+    const turns = new Map(s.turns);
+    rows.delete(keyOf(row));
+    turns.delete(row.session_id);
+    return { ...s, rows, turns, ended: { row, reason: e.data.reason } };
+  },
+
+  turn_created(s, e) {
+    const had = s.turns.get(e.data.session_id);
+    // A card whose turns were not asked for yet will get this one with them.
+    if (!had || had.some((t) => t.turn_id === e.data.turn_id)) return s;
+    return withTurns(s, e.data.session_id, [...had, e.data]);
+  },
+
+  turns: (s, e) => withTurns(s, e.session, e.turns),
+
+  notification(s, e) {
+    const row = s.rows.get(e.data.agent_id || `session ${e.data.session_id}`);
+    // A replay brings edges that are over.
+    if (!row || (e.data.kind === "needs_you") !== row.needs_you) return s;
+    return notify(s, e.data.kind, row, e.data.text);
+  },
+
+  busy: (s, e) => ({ ...s, busy: new Map(e.rows.map((r) => [r.session_id, r.busy_seconds ?? 0])) }),
+  stats: (s, e) => ({ ...s, stats: e.data }),
+  hooks: (s, e) => ({ ...s, hooks: e.data }),
+  filter: (s, e) => ({ ...s, filter: e.filter }),
+  group: (s, e) => ({ ...s, group: e.group }),
+};
+
+function show(s, e) {
+  const row = e.data.session;
+  const rows = new Map(s.rows);
+  rows.set(keyOf(row), row);
+  return { ...s, rows };
+}
+
+function withTurns(s, session, list) {
+  const turns = new Map(s.turns);
+  turns.set(session, list.slice(-keptTurns));
+  return { ...s, turns };
+}
+
+// notify adds an edge. Its tag is the same in every tab, so a browser shows it
+// once.
+function notify(s, kind, row, text) {
+  const n = s.noticed + 1;
+  const tag = `beckon ${keyOf(row)} ${kind} ${row.state} ${row.since}`;
+  if (s.notices.some((x) => x.tag === tag)) return s;
+  const notice = { n, tag, kind, row, text: text || what(row) };
+  return { ...s, noticed: n, notices: [...s.notices, notice].slice(-keptNotices) };
+}
+
+// skewOf is how far the server's clock is ahead. The server looks at its clock
+// once a second, so less than two is none.
+function skewOf(server, now) {
+  const d = Date.parse(server) - now;
+  return Math.abs(d) < 2000 || Number.isNaN(d) ? 0 : d;
+}
+
+// what tells in one line what a row wants or does.
+export function what(row) {
+  if (row.question?.text) return row.question.text;
+  if (row.tool) return row.tool.summary || row.tool.name;
+  if (row.state === "failed") return (row.reason || "").replaceAll("_", " ");
+  return row.title || "";
+}
+
+// compareRows is render.Sort.
+export function compareRows(a, b) {
+  return rank(a) - rank(b) || Date.parse(a.since) - Date.parse(b.since) ||
+    (a.session_id < b.session_id ? -1 : a.session_id > b.session_id ? 1 : 0);
+}
+
+const rank = (r) => 2 * STATES.indexOf(r.state) + (r.unseen ? 0 : 1);
+
+// waiting counts the sessions that need their user.
+export function waiting(s) {
+  let n = 0;
+  for (const row of s.rows.values()) if (row.needs_you) n++;
+  return n;
+}
+
+// Groups by need: the first that takes a row has it.
+const needs = [
+  ["needs", "Needs you", (r) => r.needs_you],
+  ["look", "Finished, not looked at", (r) => r.unseen],
+  ["working", "At work", (r) => r.state === "working" || r.state === "compacting"],
+  ["idle", "Ready", (r) => r.state === "idle"],
+  ["aside", "Set aside", (r) => r.state === "backburner"],
+  ["other", "Unknown", () => true],
+];
+
+export const TASKS = {
+  awaiting_input: "awaiting input",
+  commanded: "commanded",
+  processing: "processing",
+  complete: "complete",
+  idle: "idle",
+};
+
+export const taskOf = (row) => row.turn?.task ?? "idle";
+
+// groups returns what the board shows: [{id, name, rows}], without empty ones.
+export function groups(s) {
+  const rows = [...s.rows.values()].filter(matcher(s.filter)).sort(compareRows);
+  const found = new Map();
+  for (const row of rows) {
+    const [id, name] = groupOf[s.group](row);
+    if (!found.has(id)) found.set(id, { id, name, rows: [] });
+    found.get(id).rows.push(row);
+  }
+  const list = [...found.values()];
+  const rank = groupRank[s.group];
+  return rank ? list.sort((a, b) => rank(a.id) - rank(b.id)) : list; // else in the order of their most urgent row
+}
+
+const groupRank = {
+  need: (id) => needs.findIndex(([n]) => n === id),
+  task: (id) => Object.keys(TASKS).indexOf(id.slice("task-".length)),
+};
+
+const groupOf = {
+  need: (r) => needs.find(([, , takes]) => takes(r)),
+  project: (r) => [`project-${r.project_id || r.cwd || ""}`, r.project || "no project"],
+  task: (r) => [`task-${taskOf(r)}`, TASKS[taskOf(r)] ?? taskOf(r)],
+  none: () => ["all", "All sessions"],
+};
+
+export const GROUPS = { need: "by need", project: "by project", task: "by task", none: "no groups" };
+
+// matcher makes a test of rows from the words of a filter; all must be found.
+export function matcher(filter) {
+  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+  return (r) => {
+    if (!words.length) return true;
+    const text = [r.state, r.reason, r.title, r.project, r.cwd, r.git?.branch, r.model, r.host, r.agent, r.session_id,
+      r.tool?.summary, r.question?.text, TASKS[taskOf(r)], r.needs_you && "needs-you", r.unseen && "new"].join("\n").toLowerCase();
+    return words.every((w) => text.includes(w));
+  };
+}

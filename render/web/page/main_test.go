@@ -1,0 +1,273 @@
+package page
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"beckon/event/recording"
+	"beckon/render"
+)
+
+// agentEnv makes the test binary stand in for an agent: the parent of its
+// hooks, alive until it is killed.
+const agentEnv = "BECKON_PAGE_TEST_AGENT"
+
+func TestMain(m *testing.M) {
+	if hook := os.Getenv(agentEnv); hook != "" {
+		os.Exit(beAgent(hook, os.Stdin, os.Stdout))
+	}
+	code := m.Run()
+	if dir, err := built(); err == nil && dir != "" {
+		_ = os.RemoveAll(dir)
+	}
+	os.Exit(code)
+}
+
+// fire is one hook that an agent runs.
+type fire struct {
+	Event   string
+	Payload json.RawMessage
+	Env     []string
+}
+
+// beAgent runs a hook for each line it reads, and answers when it is over.
+func beAgent(hook string, in io.Reader, out io.Writer) int {
+	_ = os.Unsetenv(agentEnv)
+	lines := bufio.NewReader(in)
+	for {
+		b, err := lines.ReadBytes('\n')
+		if err != nil {
+			return 0
+		}
+		var f fire
+		if err := json.Unmarshal(b, &f); err != nil {
+			fmt.Fprintln(out, err)
+			continue
+		}
+		cmd := exec.Command(hook, f.Event)
+		cmd.Stdin = bytes.NewReader(f.Payload)
+		cmd.Env = append(os.Environ(), append(f.Env, "CLAUDE_PID="+strconv.Itoa(os.Getpid()))...)
+		said, err := cmd.CombinedOutput()
+		fmt.Fprintf(out, "%q %v\n", said, err)
+	}
+}
+
+// built makes the programs under test, once. Nothing is built for tests that
+// need none.
+var built = func() func() (string, error) {
+	var made sync.Once
+	var dir string
+	var err error
+	return func() (string, error) {
+		if !needed {
+			return "", nil
+		}
+		made.Do(func() {
+			if dir, err = os.MkdirTemp("", "beckon-page-test-"); err != nil {
+				return
+			}
+			cmd := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "beckon/cmd/beckon", "beckon/cmd/beckon-hook")
+			if out, e := cmd.CombinedOutput(); e != nil {
+				err = fmt.Errorf("building: %w\n%s", e, out)
+			}
+		})
+		return dir, err
+	}
+}()
+
+var needed bool
+
+// world is a machine with beckon on it, and nothing else.
+type world struct {
+	t           *testing.T
+	bin, home   string
+	state, addr string
+	serve       *exec.Cmd
+	panes       int
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	needed = true
+	bin, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, bin: bin, home: home, state: filepath.Join(home, "state"), addr: l.Addr().String()}
+	_ = l.Close()
+	t.Cleanup(w.stop)
+	return w
+}
+
+func (w *world) env() []string {
+	return []string{"HOME=" + w.home, "PATH=" + os.Getenv("PATH"), "BECKON_STATE_DIR=" + w.state, "TZ=UTC"}
+}
+
+func (w *world) url() string { return "http://" + w.addr + "/" }
+
+// start runs `beckon serve` until it answers.
+func (w *world) start() {
+	w.t.Helper()
+	w.serve = exec.Command(filepath.Join(w.bin, "beckon"), "serve", "--addr", w.addr)
+	w.serve.Env = w.env()
+	var said bytes.Buffer
+	w.serve.Stdout, w.serve.Stderr = &said, &said
+	if err := w.serve.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	for range 500 {
+		if r, err := http.Get(w.url() + "readyz"); err == nil {
+			_ = r.Body.Close()
+			if r.StatusCode == http.StatusOK {
+				return
+			}
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	w.t.Fatalf("serve does not answer: %s", said.String())
+}
+
+// stop kills serve: what a page sees when a machine goes to sleep or a program
+// crashes.
+func (w *world) stop() {
+	if w.serve != nil {
+		_ = w.serve.Process.Kill()
+		_ = w.serve.Wait()
+		w.serve = nil
+	}
+}
+
+func (w *world) beckon(args ...string) []byte {
+	w.t.Helper()
+	cmd := exec.Command(filepath.Join(w.bin, "beckon"), args...)
+	cmd.Env = w.env()
+	out, err := cmd.Output()
+	if err != nil {
+		w.t.Fatalf("beckon %s: %v", strings.Join(args, " "), err)
+	}
+	return out
+}
+
+// list is what `beckon list --json` says.
+func (w *world) list() []render.Row {
+	w.t.Helper()
+	var l render.List
+	if err := json.Unmarshal(w.beckon("list", "--json"), &l); err != nil {
+		w.t.Fatal(err)
+	}
+	return l.Sessions
+}
+
+// agent is a stand-in for the client, which plays a recording.
+type agent struct {
+	w     *world
+	cmd   *exec.Cmd
+	in    io.WriteCloser
+	out   *bufio.Reader
+	steps []recording.Step
+	dress *strings.Replacer
+	pane  string
+}
+
+// agent starts one for the recording. dress replaces strings in its payloads,
+// in pairs.
+func (w *world) agent(name string, dress ...string) *agent {
+	w.t.Helper()
+	f, err := os.Open(filepath.Join("..", "..", "..", "testdata", "recordings", "2.1.329", name+".jsonl"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer f.Close()
+	steps, err := recording.Read(f)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	steps = slices.DeleteFunc(steps, func(s recording.Step) bool { return !s.Hook() })
+	slices.SortStableFunc(steps, func(a, b recording.Step) int { return int(a.T - b.T) })
+	a := &agent{w: w, steps: steps, dress: strings.NewReplacer(dress...), pane: fmt.Sprintf("%%%d", w.panes)}
+	w.panes++
+	a.cmd = exec.Command(os.Args[0])
+	a.cmd.Env = append(w.env(), agentEnv+"="+filepath.Join(w.bin, "beckon-hook"))
+	a.in, err = a.cmd.StdinPipe()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	out, err := a.cmd.StdoutPipe()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	a.out = bufio.NewReader(out)
+	if err := a.cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(a.kill)
+	return a
+}
+
+func (a *agent) kill() {
+	_ = a.cmd.Process.Kill()
+	_ = a.cmd.Wait()
+}
+
+// step runs the next hook and waits for its end; it reports whether there was
+// one.
+func (a *agent) step() bool {
+	a.w.t.Helper()
+	if len(a.steps) == 0 {
+		return false
+	}
+	s := a.steps[0]
+	a.steps = a.steps[1:]
+	env := []string{"TMUX=/run/tmux/you,100,0", "TMUX_PANE=" + a.pane}
+	b, err := json.Marshal(fire{s.Kind, json.RawMessage(a.dress.Replace(string(s.Payload))), env})
+	if err == nil {
+		_, err = a.in.Write(append(b, '\n'))
+	}
+	if err != nil {
+		a.w.t.Fatal(err)
+	}
+	if said, err := a.out.ReadString('\n'); err != nil || said != "\"\" <nil>\n" {
+		a.w.t.Fatalf("hook %s: %q, %v", s.Kind, said, err)
+	}
+	return true
+}
+
+// until runs hooks up to and with the first of that kind.
+func (a *agent) until(kind string) *agent {
+	a.w.t.Helper()
+	for len(a.steps) > 0 {
+		k := a.steps[0].Kind
+		a.step()
+		if k == kind {
+			return a
+		}
+	}
+	a.w.t.Fatalf("the recording has no more %s", kind)
+	return a
+}
+
+// rest runs what is left.
+func (a *agent) rest() {
+	a.w.t.Helper()
+	for a.step() {
+	}
+}

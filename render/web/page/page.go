@@ -1,0 +1,92 @@
+// Package page is the dashboard that `beckon serve` shows: HTML, CSS and a
+// small tree of ES modules, embedded as they stand in assets/. There is no
+// build step, and nothing is loaded from another host.
+//
+// It guarantees: what sessions say reaches the document as text and never as
+// markup (a test looks for every way around that); no state is decided here,
+// the rows are those of `list --json` in their order (tests compare both); it
+// runs under the server's content security policy, without inline script or
+// style; all of it is smaller than MaxSize. It needs a browser of 2024 or later.
+package page
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+)
+
+// MaxSize is what the whole page may weigh, in bytes, before compression.
+const MaxSize = 100_000
+
+//go:embed assets
+var assets embed.FS
+
+// types are the media types of what the page is made of. The system's own table
+// is not asked: it differs between machines, and nosniff makes a wrong one fatal.
+var types = map[string]string{
+	".html": "text/html; charset=utf-8",
+	".css":  "text/css; charset=utf-8",
+	".js":   "text/javascript; charset=utf-8",
+	".mjs":  "text/javascript; charset=utf-8",
+	".svg":  "image/svg+xml",
+}
+
+// file is one asset, with the tag that tells a browser whether it changed.
+type file struct {
+	body []byte
+	kind string
+	tag  string
+}
+
+// Handler serves the page at / and /session/..., and its parts below /assets/.
+// Everything else is not found.
+func Handler() http.Handler {
+	files := load()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := strings.TrimPrefix(r.URL.Path, "/assets/")
+		if r.URL.Path == "/" || strings.HasPrefix(r.URL.Path, "/session/") {
+			name = "index.html" // the page finds the session in its own address
+		}
+		f, ok := files[name]
+		if !ok {
+			http.Error(w, "there is nothing here", http.StatusNotFound)
+			return
+		}
+		f.serve(w, r)
+	})
+}
+
+func load() map[string]file {
+	files := map[string]file{}
+	entries, err := fs.ReadDir(assets, "assets")
+	if err != nil {
+		panic(err) // they are in the binary
+	}
+	for _, e := range entries {
+		body, err := assets.ReadFile("assets/" + e.Name())
+		if err != nil {
+			panic(err)
+		}
+		sum := sha256.Sum256(body)
+		files[e.Name()] = file{body, types[path.Ext(e.Name())], `"` + hex.EncodeToString(sum[:12]) + `"`}
+	}
+	return files
+}
+
+// serve lets the browser keep the file and ask whether it is still the same: a
+// newer program is seen at the next load.
+func (f file) serve(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", f.kind)
+	h.Set("Cache-Control", "no-cache")
+	h.Set("ETag", f.tag)
+	if r.Header.Get("If-None-Match") == f.tag {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	_, _ = w.Write(f.body) // a browser that went away is its own affair
+}
