@@ -170,6 +170,8 @@ func TestBoardFollows(t *testing.T) {
 	p.press("s")
 	p.await("seen is seen", group+` === "idle"`)
 	p.press("b")
+	p.await("how long is asked for", `document.getElementById("aside").open && document.activeElement.textContent === "Until its next prompt"`)
+	p.press("Enter")
 	p.await("it is set aside", group+` === "aside"`)
 	p.press("b")
 	p.await("it is back", group+` !== "aside"`)
@@ -224,7 +226,7 @@ func furnish(w *world) []*agent {
 	agents := []*agent{
 		w.agent("perm_yes", place("shop", "lab:write perm_yes.txt", "add the missing migration for orders", "perm_yes.txt", "db/migrations/0042_orders.sql")...).until("PermissionRequest"),
 		w.agent("ask", place("billing", "lab:ask", "make invoices look right on paper", "Which colour?", "Which page size should invoices use?",
-			`"Red"`, `"A4"`, `"Blue"`, `"Letter"`)...).until("PreToolUse"),
+			`"Colour"`, `"Page size"`, `"Red"`, `"A4"`, `"Blue"`, `"Letter"`)...).until("PreToolUse"),
 		w.agent("plan", place("shop", "lab:plan", "plan how to move sessions to Redis")...).until("PermissionRequest"),
 		w.agent("overload", place("website", "lab:overload", "write release notes for 4.2")...),
 		w.agent("subperm_busy", place("search", "lab:subpermbusy", "find out why the index is rebuilt twice")...).until("SubagentStart"),
@@ -260,7 +262,7 @@ func TestLooks(t *testing.T) {
 			p.do("Page.navigate", map[string]any{"url": w.url() + path})
 			p.await("it is live", `document.documentElement.dataset.phase === "live"`)
 			if path == "" {
-				p.await("turns are there", `document.querySelectorAll("#groups .card").length === 9 && document.querySelectorAll(".turns li").length > 3`)
+				p.await("turns are there", `document.querySelectorAll("#groups .card").length === 9 && (innerWidth < 500 || document.querySelectorAll(".turns li").length > 0)`)
 			} else {
 				p.await("lines are there", `document.querySelectorAll(".line").length > 0 && document.querySelectorAll("#session .facts dd").length > 5`)
 			}

@@ -13,7 +13,7 @@ export function drawTitle(n, name = "") {
   if (icon.getAttribute("href") !== href) icon.setAttribute("href", href);
 }
 
-const iconOf = (n) => `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#b3261e"/>` +
+const iconOf = (n) => `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#b4470b"/>` +
   `<text x="16" y="${n > 9 ? 22.5 : 24}" font-family="system-ui,sans-serif" font-weight="700" font-size="${n > 9 ? 18 : 23}" text-anchor="middle" fill="#fff">${n > 99 ? "99" : n}</text></svg>`;
 
 // Attention tells of each edge once.
@@ -48,7 +48,12 @@ export class Attention {
   }
 
   raise(n, words) {
-    const note = new Notification(clean(words), { body: oneLine(n.text).slice(0, 200), tag: n.tag, icon: "/assets/icon.svg" });
+    let note;
+    try {
+      note = new Notification(clean(words), { body: oneLine(n.text).slice(0, 200), tag: n.tag, icon: "/assets/icon.svg" });
+    } catch {
+      return; // phones want a service worker for it; the page says it in its own way
+    }
     note.onclick = () => {
       window.focus();
       this.open(n.row);

@@ -22,6 +22,7 @@ export class Board {
 
   draw(s) {
     const shown = groups(s);
+    this.hosts = severalHosts(s.rows);
     for (const [key, card] of this.cards) {
       if (s.rows.has(key)) continue;
       this.eyes.unobserve(card.node);
@@ -61,7 +62,7 @@ export class Board {
       this.eyes.observe(card.node);
     }
     const turns = s.turns.get(row.session_id);
-    card.draw(key, row, turns, s.busy.get(row.session_id));
+    card.draw(key, row, { turns, busy: s.busy.get(row.session_id), hosts: this.hosts });
     if (card.near && !turns) this.look(row);
     return card.node;
   }
@@ -104,6 +105,12 @@ export class Board {
   find(path) {
     reach(this.links().find((a) => pathOf(this.cards.get(a.closest(".card").dataset.key).row) === path));
   }
+}
+
+function severalHosts(rows) {
+  const hosts = new Set();
+  for (const row of rows.values()) hosts.add(row.host);
+  return hosts.size > 1;
 }
 
 function reach(link) {

@@ -1,6 +1,6 @@
 // One session, as a card and as the head of its page.
 
-import { el, redraw, text } from "./dom.mjs";
+import { el, redraw, svg, text } from "./dom.mjs";
 import { TASKS, taskOf } from "./state.mjs";
 import { GLYPHS, count, lastLine, oneLine, stateWords } from "./words.mjs";
 
@@ -18,27 +18,30 @@ export class Card {
   constructor(act) {
     const part = (tag, name, ...children) => el(tag, { class: name }, ...children);
     this.glyph = el("span", { class: "glyph", "aria-hidden": "true" });
-    this.state = part("span", "state");
+    this.state = part("b", "state");
     this.held = part("span", "held");
     this.fresh = part("span", "fresh", "new");
-    this.place = part("span", "place");
+    this.place = part("p", "place");
     this.name = el("a", { class: "name" });
     this.title = part("h3", "title", this.name);
     this.need = part("div", "need");
     this.turns = el("ul", { class: "turns", "aria-label": "Newest turns" });
+    this.task = part("span", "said");
     this.badges = el("ul", { class: "badges", "aria-label": "Details" });
     this.active = part("span", "active");
     this.buttons = buttons(act);
     this.node = el("li", { class: "card" },
-      part("div", "head", this.glyph, this.state, this.fresh, this.held, this.place),
-      this.title, this.need, this.turns, this.badges,
-      part("div", "foot", this.active, part("span", "acts", ...Object.values(this.buttons))));
+      part("div", "head", part("span", "pill", this.glyph, this.state), this.fresh, this.held),
+      part("div", "where", this.place, this.active), this.title, this.need, this.turns,
+      part("div", "low", part("span", "task", steps(), this.task), this.badges),
+      part("div", "acts", ...Object.values(this.buttons)));
   }
 
-  // draw shows row, with its newest turns and seconds at work today if known.
-  draw(key, row, turns, busy) {
-    if (this.row === row && this.said === turns && this.busy === busy) return;
-    Object.assign(this, { row, said: turns, busy });
+  // draw shows row, with its newest turns and seconds at work today if known;
+  // hosts is true where its host says something.
+  draw(key, row, { turns, busy, hosts } = {}) {
+    if (this.row === row && this.said === turns && this.busy === busy && this.hosts === hosts) return;
+    Object.assign(this, { row, said: turns, busy, hosts });
     Object.assign(this.node.dataset, { key, session: row.session_id, state: row.state, task: taskOf(row) });
     this.node.classList.toggle("needs", row.needs_you);
     this.node.classList.toggle("unseen", row.unseen);
@@ -46,13 +49,14 @@ export class Card {
     text(this.state, stateWords(row));
     this.fresh.hidden = !row.unseen || row.needs_you;
     redraw(this.held, [row.since, row.needs_you], () => age(row.since, { before: "for ", fine: row.needs_you }));
-    redraw(this.place, [row.project, row.git, row.host, row.cwd], () => place(row));
+    redraw(this.place, [row.project, row.git, row.cwd], () => place(row));
+    text(this.task, TASKS[taskOf(row)] ?? taskOf(row));
     text(this.name, oneLine(row.title) || "no prompt yet");
     this.name.setAttribute("href", pathOf(row));
     this.name.setAttribute("aria-label", spoken(row));
     redraw(this.need, needFrom(row), () => need(row));
     redraw(this.turns, [row.title, row.question?.text, turns], () => turnLines(row, turns));
-    redraw(this.badges, badgesFrom(row, busy), () => badges(row, busy));
+    redraw(this.badges, badgesFrom(row, busy, hosts), () => badges(row, busy, hosts));
     redraw(this.active, row.updated_at, () => ["last active ", age(row.updated_at, { after: " ago" })].map(asNode));
     this.drawButtons(row);
   }
@@ -65,6 +69,9 @@ export class Card {
     for (const b of Object.values(this.buttons)) text(b.lastChild, ` ${row.project || row.session_id.slice(0, 8)}`);
   }
 }
+
+// steps are the four states of a task after idle; the style lights them.
+const steps = () => el("span", { class: "steps", "aria-hidden": "true" }, ...[1, 2, 3, 4].map(() => el("i")));
 
 const asNode = (x) => (x instanceof Node ? x : document.createTextNode(x));
 
@@ -87,7 +94,6 @@ function place(row) {
   return [
     el("bdi", { class: "project", title: row.cwd }, row.project || row.cwd || ""),
     row.git?.branch && el("bdi", { class: "branch" }, row.git.branch),
-    row.git?.worktree && el("bdi", { class: "branch" }, `worktree ${row.git.worktree}`),
   ];
 }
 
@@ -126,25 +132,42 @@ function options(list) {
 
 // turnLines are the newest turns, without those that the card says already.
 function turnLines(row, turns = []) {
-  const said = new Set([oneLine(row.title), oneLine(row.question?.text)]);
+  const said = new Set([oneLine(row.title), oneLine(row.question?.text), row.reason]);
   return turns.map((t) => ({ t, line: t.actor === "agent" && t.intent !== "progress" ? lastLine(t.text) : oneLine(t.text) }))
-    .filter(({ line }) => line && !said.has(line)).slice(-2)
+    .filter(({ line }, i, all) => line && !said.has(line) && line !== all[i + 1]?.line).slice(-2)
     .map(({ t, line }) => el("li", { data: { actor: t.actor } },
-      el("span", { class: "who" }, t.actor === "user" ? "you" : "agent"), " ", el("bdi", {}, line)));
+      el("span", { class: "who" }, t.actor === "user" ? "you" : "agent"), el("bdi", {}, line)));
 }
 
-const badgesFrom = (row, busy) =>
-  [taskOf(row), row.subagents, row.background, row.tasks, row.permission_mode, row.host, row.agent, minutes(busy), row.process?.alive];
+const badgesFrom = (row, busy, hosts) => [row.subagents, row.background, row.tasks, row.permission_mode, hosts && row.host, row.agent,
+  minutes(busy), row.process?.alive, percent(row), cost(row)];
 
 const minutes = (s) => (s >= 60 ? Math.floor(s / 60) : 0);
 
-function badges(row, busy) {
+const percent = (row) => (row.context ? Math.round(row.context.used_percentage) : 0);
+
+// cost says what a session has cost so far, once it is a cent.
+export const cost = (row) => (row.cost_usd >= 0.005 ? `$${row.cost_usd.toFixed(2)}` : "");
+
+// nearlyFull is the share of the context, in percent, from which the client is
+// about to compact it.
+const nearlyFull = 85;
+
+function context(row) {
+  const used = percent(row);
+  if (!used) return null;
+  return el("li", { class: `badge context${used >= nearlyFull ? " full" : ""}`, title: "how full the model's context is" },
+    svg("svg", { viewBox: "0 0 100 24", preserveAspectRatio: "none", "aria-hidden": "true" },
+      svg("rect", { class: "all", width: "100", height: "24", rx: "12" }), svg("rect", { class: "used", width: String(Math.min(used, 100)), height: "24", rx: "12" })),
+    `context ${used}%`);
+}
+
+function badges(row, busy, hosts) {
   const bg = row.background ?? {};
   const subs = row.subagents ?? [];
   const stuck = subs.filter((a) => a.state === "permission" || a.state === "question");
   const badge = (name, words, title) => words && el("li", { class: `badge ${name}`, title }, words);
   return [
-    badge("task", TASKS[taskOf(row)] ?? taskOf(row), "the state of its task"),
     badge("subs", subs.length && count(subs.length, "subagent"), subs.map((a) => `${a.type || a.agent_id}: ${a.state}`).join(", ")),
     badge("stuck", stuck.length && `${count(stuck.length, "subagent")} asks`, stuck.map((a) => a.type || a.agent_id).join(", ")),
     badge("agents", bg.agents && `${count(bg.agents, "agent")} behind`, "background agents"),
@@ -155,5 +178,8 @@ function badges(row, busy) {
     badge("busy", minutes(busy) && `${minutes(busy)}m at work today`),
     badge("agent", row.agent && row.agent !== "claude-code" && row.agent),
     badge("gone", row.process?.alive === false && "process gone"),
+    badge("host", hosts && row.host, "the machine it runs on"),
+    context(row),
+    badge("cost", cost(row), "cost of the session so far"),
   ];
 }

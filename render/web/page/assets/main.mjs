@@ -3,28 +3,29 @@
 import * as api from "./api.mjs";
 import { Attention, drawTitle } from "./attention.mjs";
 import { Board } from "./board.mjs";
-import { pathOf } from "./card.mjs";
-import { el, text } from "./dom.mjs";
+import { age, pathOf } from "./card.mjs";
+import { el, redraw, text } from "./dom.mjs";
 import { listen } from "./keys.mjs";
 import { follow } from "./link.mjs";
 import { drawHooks, drawStats } from "./panels.mjs";
 import * as prefs from "./prefs.mjs";
 import { SessionPage } from "./session.mjs";
-import { GROUPS, PHASES, initial, reduce, waiting } from "./state.mjs";
-import { count, fine, span } from "./words.mjs";
+import { GROUPS, PHASES, initial, reduce, tallies, waiting } from "./state.mjs";
+import { count, fine, oneLine, span } from "./words.mjs";
 
 const $ = (id) => document.getElementById(id);
 
 const chosenGroup = prefs.get("group", "need");
 let state = { ...initial(), group: chosenGroup in GROUPS ? chosenGroup : "need" };
-let frame = 0;
+const hiddenPace = 200; // ms
+let frame = 0, timer = 0;
 
 function dispatch(event) {
   const next = reduce(state, event);
   if (next === state) return;
   state = next;
   // A hidden page gets no frames, but its title and notifications are wanted most then.
-  if (document.hidden) draw();
+  if (document.hidden) timer ||= setTimeout(draw, hiddenPace);
   else frame ||= requestAnimationFrame(draw);
 }
 
@@ -44,16 +45,42 @@ function look(row) {
   });
 }
 
-const done = { jump: "Jumped to its terminal", seen: "Marked as seen", backburner: "Set aside until its next prompt", back: "Taken back" };
+// act does what a button or a key asks for. Setting aside asks for how long.
+function act(row, name) {
+  if (name !== "backburner") return tell(row, name, undefined, { jump: "Jumped to its terminal", seen: "Marked as seen" }[name]);
+  if (row.state === "backburner") return tell(row, name, { off: true }, "Taken back");
+  setAside(row);
+}
 
-async function act(row, name) {
-  const back = name === "backburner" && row.state === "backburner";
+async function tell(row, name, body, done) {
   try {
-    await api.act(row.session_id, name, back ? { off: true } : undefined);
-    toast(done[back ? "back" : name]);
+    await api.act(row.session_id, name, body);
+    toast(done);
   } catch (e) {
     fail(e);
   }
+}
+
+const spans = [
+  ["Until its next prompt", () => undefined],
+  ["For 30 minutes", () => ({ until: "30m" })],
+  ["For 2 hours", () => ({ until: "2h" })],
+  ["Until tomorrow, 9:00", () => ({ until: tomorrow().toISOString() })],
+];
+
+function tomorrow() {
+  const t = new Date(Date.now() + state.skew);
+  return new Date(t.getFullYear(), t.getMonth(), t.getDate() + 1, 9);
+}
+
+function setAside(row) {
+  const box = $("aside");
+  text($("aside-what"), `${row.project || row.session_id}: ${oneLine(row.title) || "no prompt yet"}`);
+  $("aside-choices").replaceChildren(...spans.map(([words, body]) => el("button", { type: "button", on: { click: () => {
+    box.close();
+    tell(row, "backburner", body(), `Set aside ${words[0].toLowerCase()}${words.slice(1)}`);
+  } } }, words)));
+  box.showModal();
 }
 
 let toastTimer = 0;
@@ -119,12 +146,11 @@ window.addEventListener("popstate", arrive);
 
 function draw() {
   cancelAnimationFrame(frame);
-  frame = 0;
+  clearTimeout(timer);
+  frame = timer = 0;
   const n = waiting(state);
   drawLink();
-  $("tally").hidden = !state.ready;
-  text($("tally"), n ? `${count(n, "session")} ${n === 1 ? "needs" : "need"} you` : "Nobody needs you");
-  $("tally").classList.toggle("calls", n > 0);
+  if (state.ready) drawHero(n);
   if (!$("board").hidden) board.draw(state);
   page.draw(state);
   drawTitle(n, page.row?.title);
@@ -132,6 +158,14 @@ function draw() {
   drawHooks($("hooks"), state.hooks);
   attention.draw(state);
   tick();
+}
+
+function drawHero(n) {
+  text($("tally"), n ? `${count(n, "session")} ${n === 1 ? "needs" : "need"} you` : "Nobody needs you");
+  const of = tallies(state);
+  const rest = [of.look && `${of.look} finished`, of.working && `${of.working} at work`, of.idle && `${of.idle} ready`, of.aside && `${of.aside} set aside`];
+  redraw($("sum"), [of.longest, rest, state.rows.size], () => [of.longest && age(of.longest, { before: "the longest for ", fine: true }), ...rest]
+    .filter(Boolean).flatMap((x, i) => [i ? document.createTextNode(" · ") : null, x instanceof Node ? x : document.createTextNode(x)]));
 }
 
 function drawLink() {
@@ -159,11 +193,20 @@ function setTheme(name) {
   prefs.put("theme", name);
   if (name === "system") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = name;
-  text($("theme"), { system: "Theme: auto", light: "Theme: light", dark: "Theme: dark" }[name]);
+  say($("theme"), `Theme: ${{ system: "as the system" }[name] ?? name}`);
+}
+
+// say names a button that shows an icon alone.
+function say(button, words) {
+  button.title = words;
+  text(button.querySelector("span"), words);
 }
 
 const theme = () => document.documentElement.dataset.theme ?? "system";
-const nextTheme = () => setTheme(themes[(themes.indexOf(theme()) + 1) % themes.length]);
+const nextTheme = () => {
+  setTheme(themes[(themes.indexOf(theme()) + 1) % themes.length]);
+  toast($("theme").title);
+};
 
 function setFilter(words) {
   $("filter").value = words;
@@ -175,7 +218,7 @@ function drawNotify() {
   $("notify").hidden = !p || p === "denied";
   const on = p === "granted" && prefs.get("notify") === "on";
   $("notify").setAttribute("aria-pressed", String(on));
-  text($("notify"), on ? "Notifying" : "Notify me");
+  say($("notify"), on ? "Notifications are on" : "Notify me");
 }
 
 async function toggleNotify() {
@@ -183,6 +226,7 @@ async function toggleNotify() {
   const p = on ? "" : await Notification.requestPermission();
   prefs.put("notify", p === "granted" ? "on" : "off");
   drawNotify();
+  toast(p === "granted" ? "You are notified when a session needs you" : on ? "Notifications are off" : "The browser does not allow notifications");
 }
 
 function tools() {
@@ -196,6 +240,7 @@ function tools() {
   $("theme").addEventListener("click", nextTheme);
   $("notify").addEventListener("click", toggleNotify);
   $("help-open").addEventListener("click", () => $("help").showModal());
+  for (const b of document.querySelectorAll("dialog [data-close]")) b.addEventListener("click", () => b.closest("dialog").close());
   $("keys").checked = prefs.get("keys", "on") === "on";
   $("keys").addEventListener("change", (e) => prefs.put("keys", e.target.checked ? "on" : "off"));
   setTheme(theme());

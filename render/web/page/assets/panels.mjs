@@ -4,45 +4,72 @@ import { age } from "./card.mjs";
 import { el, redraw, svg } from "./dom.mjs";
 import { count, span } from "./words.mjs";
 
-// drawStats shows the newest days as a table whose cells are bars: what it says
-// can be read without seeing it.
-export function drawStats(root, stats) {
+const shownDays = 7;
+
+// drawStats shows the newest days as a chart, and the same as a table for those
+// who do not see it.
+export function drawStats(root, stats, today = new Date()) {
   if (!stats) return;
-  redraw(root, stats, () => {
-    const days = stats.days.slice(-7);
-    if (!days.length) return el("p", { class: "empty" }, "Nothing was done in the last 7 days.");
-    const most = Math.max(60, ...days.map((d) => d.busy_seconds + d.waiting_seconds));
+  redraw(root, [stats, dateOf(today)], () => {
+    const days = week(stats.days, today), last = days.at(-1);
     return [
-      el("table", { class: "days" }, el("caption", { class: "hush" }, "Time at work and waiting for you, by day"),
-        el("thead", {}, el("tr", {}, ...[["Day", ""], ["At work", "key work"], ["Waited for you", "key wait"]].map(([h, c]) =>
-          el("th", { scope: "col", class: c }, h)))),
-        el("tbody", {}, days.toReversed().map((d) => dayRow(d, most)))),
-      totals(days),
-      projects(stats.projects),
+      el("dl", { class: "big" }, figure("key work", "At work today", last.busy_seconds), figure("key wait", "Waited for you", last.waiting_seconds)),
+      chart(days),
+      el("p", { class: "names", "aria-hidden": "true" }, days.map((d) => el("span", {}, dayName(d.date, { weekday: "short" }).slice(0, 2)))),
+      table(days), totals(days), projects(stats.projects),
     ];
   });
 }
 
-function dayRow(d, most) {
-  const work = 100 * d.busy_seconds / most, wait = 100 * d.waiting_seconds / most;
-  const bar = svg("svg", { class: "bar", viewBox: "0 0 100 8", preserveAspectRatio: "none", "aria-hidden": "true" },
-    svg("rect", { class: "work", width: work.toFixed(2), height: "8" }),
-    svg("rect", { class: "wait", x: work.toFixed(2), y: "2", width: wait.toFixed(2), height: "4" }));
-  return [
-    el("tr", {}, el("th", { scope: "row" }, dayName(d.date)), el("td", {}, span(1000 * d.busy_seconds)), el("td", {}, span(1000 * d.waiting_seconds))),
-    el("tr", { class: "chart", "aria-hidden": "true" }, el("td", { colspan: "3" }, bar)),
-  ];
+const figure = (key, name, seconds) => el("div", {}, el("dt", { class: key }, name), el("dd", {}, span(1000 * seconds)));
+
+const dateOf = (d) => [d.getFullYear(), d.getMonth() + 1, d.getDate()].map((n) => String(n).padStart(2, "0")).join("-");
+
+const nothing = { busy_seconds: 0, waiting_seconds: 0, turns: 0, tools: 0, permissions: 0, questions: 0, errors: 0, cost_usd: 0 };
+
+// week is the last days, with those on which nothing was done. The server's
+// today may be later than ours.
+function week(told, today) {
+  const newest = told.at(-1)?.date ?? "";
+  const end = newest > dateOf(today) ? parse(newest) : today;
+  const by = new Map(told.map((d) => [d.date, d]));
+  return Array.from({ length: shownDays }, (_, i) => {
+    const date = dateOf(new Date(end.getFullYear(), end.getMonth(), end.getDate() - shownDays + 1 + i));
+    return by.get(date) ?? { ...nothing, date };
+  });
 }
 
-function dayName(date) {
+function parse(date) {
   const [y, m, d] = date.split("-").map(Number);
-  return new Date(y, m - 1, d).toLocaleDateString(undefined, { weekday: "short", day: "numeric", month: "short" });
+  return new Date(y, m - 1, d);
+}
+
+const dayName = (date, how) => parse(date).toLocaleDateString(undefined, how);
+
+// chart is a bar a day: time at work, and on it the time that it waited.
+function chart(days) {
+  const high = 100, most = Math.max(60, ...days.map((d) => d.busy_seconds + d.waiting_seconds));
+  const bar = (name, i, top, tall) => tall > 0 &&
+    svg("rect", { class: name, x: String(i * 40 + 7), y: top.toFixed(1), width: "26", height: tall.toFixed(1), rx: "3" });
+  return svg("svg", { class: "chart", viewBox: `0 0 ${shownDays * 40} ${high + 2}`, preserveAspectRatio: "none", "aria-hidden": "true" },
+    days.flatMap((d, i) => {
+      const work = high * d.busy_seconds / most, wait = high * d.waiting_seconds / most;
+      return [bar("work", i, high - work, work), bar("wait", i, high - work - wait - (work && 1.5), wait), bar("none", i, high, 2)];
+    }));
+}
+
+function table(days) {
+  return el("div", { class: "hush" }, el("table", { class: "days" }, el("caption", {}, "Time at work and waiting for you, by day"),
+    el("thead", {}, el("tr", {}, ["Day", "At work", "Waited for you"].map((h) => el("th", { scope: "col" }, h)))),
+    el("tbody", {}, days.map((d) => el("tr", {}, el("th", { scope: "row" }, dayName(d.date, { weekday: "short", day: "numeric", month: "short" })),
+      el("td", {}, span(1000 * d.busy_seconds)), el("td", {}, span(1000 * d.waiting_seconds)))))));
 }
 
 function totals(days) {
   const sum = (k) => days.reduce((n, d) => n + d[k], 0);
-  return el("p", { class: "sums" }, [count(sum("turns"), "turn"), count(sum("tools"), "tool call"),
-    count(sum("permissions"), "permission"), count(sum("questions"), "question"), count(sum("errors"), "error")].join(" · "));
+  const spent = sum("cost_usd");
+  return el("p", { class: "sums" }, ["7 days:", [count(sum("turns"), "turn"), count(sum("tools"), "tool call"), count(sum("permissions"), "permission"),
+    count(sum("questions"), "question"), count(sum("errors"), "error"), spent >= 0.005 && `$${spent.toFixed(2)}`].filter(Boolean).join(" · ")].join(" "));
 }
 
 function projects(all = {}) {
@@ -52,23 +79,27 @@ function projects(all = {}) {
     el("div", {}, el("dt", { title: name }, name.split("/").at(-1) || name), el("dd", {}, span(1000 * d.busy_seconds)))));
 }
 
-const modes = { hooks_active: "hooks active", polling_fallback: "polling: hooks are silent" };
+const modes = { hooks_active: "Hooks are heard", polling_fallback: "Silent: transcripts are polled" };
 
 // drawHooks shows /hook/status.
 export function drawHooks(root, h) {
   if (!h) return;
   redraw(root, h, () => {
-    const ms = (v) => `${v < 10 ? v.toFixed(1) : Math.round(v)} ms`;
+    const mode = h.enabled ? modes[h.mode] ?? h.mode : "Hooks are not taken over HTTP";
     const facts = [
-      ["Receiving", h.enabled ? "enabled" : "disabled"],
-      ["Mode", modes[h.mode] ?? h.mode],
       ["Last event", h.last_event_at ? [h.last_event_type, " ", age(h.last_event_at, { after: " ago" })] : "none yet"],
-      ["Transcripts read", `every ${span(1000 * h.polling_interval)}${h.reconciliations ? `, ${h.reconciliations} times so far` : ""}`],
+      ["Received", h.enabled ? "enabled" : "disabled"],
+      ["Events", String(h.events_received)],
+      ["Transcripts read", `every ${span(1000 * h.polling_interval)}`],
       ["Files", h.watching === "fsnotify" ? "watched" : `polled every ${h.file_poll_interval} s`],
-      ["Hook takes", h.latency ? `p50 ${ms(h.latency.p50_ms)}, p99 ${ms(h.latency.p99_ms)}` : "not measured yet"],
-      ["Events", `${h.events_received} since the server began`],
       ["Pages open", String(h.sse_clients)],
     ];
-    return el("dl", { class: "facts" }, facts.map(([k, v]) => el("div", {}, el("dt", {}, k), el("dd", {}, v))));
+    return [
+      el("p", { class: `hearing${h.enabled ? "" : " off"}${h.mode === "polling_fallback" ? " silent" : ""}` }, el("span", { class: "dot", "aria-hidden": "true" }), mode),
+      h.latency && el("dl", { class: "big" }, took("p50", h.latency.p50_ms), took("p99", h.latency.p99_ms)),
+      el("dl", { class: "facts" }, facts.map(([k, v]) => el("div", {}, el("dt", {}, k), el("dd", {}, v)))),
+    ];
   });
 }
+
+const took = (name, ms) => el("div", {}, el("dt", {}, `a hook takes, ${name}`), el("dd", {}, ms < 10 ? ms.toFixed(1) : String(Math.round(ms)), el("small", {}, " ms")));

@@ -2,7 +2,7 @@
 // is what was said and, when asked for, every line of its journal.
 
 import * as api from "./api.mjs";
-import { Card } from "./card.mjs";
+import { Card, cost } from "./card.mjs";
 import { arrange, el, redraw, text } from "./dom.mjs";
 import { TASKS, keyOf } from "./state.mjs";
 import { clean, oneLine } from "./words.mjs";
@@ -69,7 +69,7 @@ export class SessionPage {
     this.row = row;
     text(this.note, row.state === "ended" || row.state === "lost" ? "This session is over." : "");
     this.card.node.hidden = false;
-    this.card.draw(keyOf(row), row, undefined, s?.busy.get(row.session_id) ?? row.busy_seconds);
+    this.card.draw(keyOf(row), row, { busy: s?.busy.get(row.session_id) ?? row.busy_seconds });
     text(this.heading, oneLine(row.title) || row.project || "Session");
     redraw(this.facts, factsOf(row), () => factsOf(row).map(([k, v]) => el("div", {}, el("dt", {}, k), el("dd", {}, el("bdi", {}, v)))));
   }
@@ -134,7 +134,8 @@ function factsOf(row) {
     ["Directory", row.cwd], ["Branch", g?.branch], ["Worktree", g?.worktree],
     ["Terminal", t && [t.kind, t.id, x?.session && `session ${x.session}`].filter(Boolean).join(" ")],
     ["Process", p && `${p.pid}${p.alive === undefined ? "" : p.alive ? ", alive" : ", gone"}`],
-    ["Host", row.host], ["Agent", row.agent], ["Model", row.model], ["Permission mode", row.permission_mode],
+    ["Host", row.host], ["Agent", [row.agent, row.version].filter(Boolean).join(" ")], ["Model", row.model],
+    ["Context", row.context && `${Math.round(row.context.used_percentage)}% used`], ["Cost", cost(row)], ["Permission mode", row.permission_mode],
     ["Told by", `${row.source}, confidence ${row.confidence}`],
     ["Subagents", row.subagents?.map((a) => `${a.type || a.agent_id} (${a.state})`).join(", ")],
     ["Began", when(row.created_at)], ["Session", row.session_id], ["Seat", row.seat_id],
@@ -147,14 +148,13 @@ function lineOf(l) {
   const at = el("time", { datetime: l.at, title: when(l.at) }, new Date(l.at).toLocaleTimeString());
   if (l.turn) return turnLine(l.turn, at);
   const [name, words] = l.event ? eventWords(l.event) : l.observation ? seenWords(l.observation) : l.action ? ["you", l.action.kind] : [l.kind, ""];
-  return el("li", { class: "line", data: { kind: l.kind } }, at, el("b", {}, name), el("span", {}, words),
+  return el("li", { class: "line", data: { kind: l.kind } }, at, el("div", {}, el("b", {}, name), " ", el("span", {}, words)),
     l.us > 0 && el("small", {}, `${(l.us / 1000).toFixed(1)} ms`));
 }
 
 function turnLine(t, at) {
   return el("li", { class: "line turn", data: { actor: t.actor, intent: t.intent } }, at,
-    el("b", {}, t.actor === "user" ? "you" : "agent"),
-    el("div", {}, el("p", { class: "words" }, clean(t.text || "").trim() || "(no text kept)"),
+    el("div", { class: "said" }, el("b", {}, t.actor === "user" ? "you" : "agent"), " ", el("p", { class: "words" }, clean(t.text || "").trim() || "(no text kept)"),
       el("small", {}, [t.intent.replaceAll("_", " "), t.task && `task ${TASKS[t.task] ?? t.task}`, t.refused && `refused: ${t.refused}`].filter(Boolean).join(" · "))));
 }
 

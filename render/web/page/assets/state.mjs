@@ -172,6 +172,17 @@ export function waiting(s) {
   return n;
 }
 
+// tallies counts the rows of each need, and tells since when the longest waits.
+export function tallies(s) {
+  const of = { longest: "" };
+  for (const row of s.rows.values()) {
+    const [id] = groupOf.need(row);
+    of[id] = (of[id] ?? 0) + 1;
+    if (row.needs_you && (!of.longest || Date.parse(row.since) < Date.parse(of.longest))) of.longest = row.since;
+  }
+  return of;
+}
+
 // Groups by need: the first that takes a row has it.
 const needs = [
   ["needs", "Needs you", (r) => r.needs_you],
