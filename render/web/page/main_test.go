@@ -237,8 +237,14 @@ func (a *agent) step() bool {
 	}
 	s := a.steps[0]
 	a.steps = a.steps[1:]
-	env := []string{"TMUX=/run/tmux/you,100,0", "TMUX_PANE=" + a.pane}
-	b, err := json.Marshal(fire{s.Kind, json.RawMessage(a.dress.Replace(string(s.Payload))), env})
+	a.run(s.Kind, a.dress.Replace(string(s.Payload)))
+	return true
+}
+
+// run gives the hook a payload and waits for its end.
+func (a *agent) run(kind, payload string) {
+	a.w.t.Helper()
+	b, err := json.Marshal(fire{kind, json.RawMessage(payload), []string{"TMUX=/run/tmux/you,100,0", "TMUX_PANE=" + a.pane}})
 	if err == nil {
 		_, err = a.in.Write(append(b, '\n'))
 	}
@@ -246,9 +252,36 @@ func (a *agent) step() bool {
 		a.w.t.Fatal(err)
 	}
 	if said, err := a.out.ReadString('\n'); err != nil || said != "\"\" <nil>\n" {
-		a.w.t.Fatalf("hook %s: %q, %v", s.Kind, said, err)
+		a.w.t.Fatalf("hook %s: %q, %v", kind, said, err)
 	}
-	return true
+}
+
+// report is what the client's status line tells of the agent's session.
+func (w *world) report(session string, context int, cost float64) {
+	w.t.Helper()
+	cmd := exec.Command(filepath.Join(w.bin, "beckon"), "statusline")
+	cmd.Env = w.env()
+	cmd.Stdin = strings.NewReader(fmt.Sprintf(`{"session_id":%q,"context_window":{"used_percentage":%d},"cost":{"total_cost_usd":%g}}`, session, context, cost))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		w.t.Fatalf("statusline: %v\n%s", err, out)
+	}
+}
+
+// post sends serve a hook in the client's own form.
+func (w *world) post(payload map[string]any) {
+	w.t.Helper()
+	b, err := json.Marshal(payload)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	r, err := http.Post(w.url()+"hook", "application/json", bytes.NewReader(b))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	_ = r.Body.Close()
+	if r.StatusCode != http.StatusOK {
+		w.t.Fatalf("posting a hook: %s", r.Status)
+	}
 }
 
 // until runs hooks up to and with the first of that kind.

@@ -1,0 +1,114 @@
+package page
+
+import (
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// every gives the test each file of the page.
+func every(t *testing.T, f func(name, text string)) {
+	t.Helper()
+	entries, err := fs.ReadDir(assets, "assets")
+	if err != nil || len(entries) == 0 {
+		t.Fatalf("%d assets, %v", len(entries), err)
+	}
+	for _, e := range entries {
+		b, err := assets.ReadFile("assets/" + e.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		f(e.Name(), string(b))
+	}
+}
+
+func TestPageIsSmall(t *testing.T) {
+	size := 0
+	every(t, func(_, text string) { size += len(text) })
+	if size > MaxSize {
+		t.Errorf("the page has %d bytes, more than %d", size, MaxSize)
+	}
+	t.Logf("%d bytes of %d", size, MaxSize)
+}
+
+// markup are the ways by which a text could become markup or code, and styles
+// and scripts that the content security policy refuses.
+var markup = regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|srcdoc|DOMParser|setHTML|createContextualFragment|` +
+	`\beval\b|new Function|javascript:|XSLT| on[a-z]+="|<style|style="|\.cssText|setAttribute\("(on|style)|import\(`)
+
+func TestTextIsNeverMarkup(t *testing.T) {
+	every(t, func(name, text string) {
+		if m := markup.FindString(text); m != "" {
+			t.Errorf("%s has %q", name, m)
+		}
+		if inline := regexp.MustCompile(`<script[^>]*>[^<]`).FindString(text); inline != "" {
+			t.Errorf("%s has a script inside: %q", name, inline)
+		}
+	})
+}
+
+// The page works without a network: names of other hosts are namespaces alone.
+func TestNothingFromElsewhere(t *testing.T) {
+	host := regexp.MustCompile(`(https?:)?//[a-z0-9.-]+\.[a-z]{2,}[^"'\s]*`)
+	every(t, func(name, text string) {
+		for _, u := range host.FindAllString(text, -1) {
+			if u != "http://www.w3.org/2000/svg" {
+				t.Errorf("%s names %s", name, u)
+			}
+		}
+	})
+}
+
+// What the page asks for is there.
+func TestPartsAreThere(t *testing.T) {
+	h := Handler()
+	wants := regexp.MustCompile(`(?:from|href=|src=|import) ?"(\.?/[^"]*\.[a-z]+)"`)
+	found := 0
+	every(t, func(name, text string) {
+		for _, m := range wants.FindAllStringSubmatch(text, -1) {
+			p := "/assets/" + path.Base(m[1])
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, p, nil))
+			if w.Code != http.StatusOK || w.Header().Get("Content-Type") == "" {
+				t.Errorf("%s wants %s: %d, %q", name, m[1], w.Code, w.Header().Get("Content-Type"))
+			}
+			found++
+		}
+	})
+	if found < 20 {
+		t.Errorf("only %d parts are asked for", found)
+	}
+}
+
+func TestHandler(t *testing.T) {
+	h := Handler()
+	get := func(path, tag string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.URL.Path = path
+		if tag != "" {
+			r.Header.Set("If-None-Match", tag)
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w
+	}
+	for path, want := range map[string]int{
+		"/": 200, "/session/abc": 200, "/session/a%2Fb": 200, "/assets/main.mjs": 200, "/assets/style.css": 200,
+		"/assets/": 404, "/assets/nothing.js": 404, "/assets/../page.go": 404, "/assets/sub/main.mjs": 404, "/assets//etc/passwd": 404,
+	} {
+		if w := get(path, ""); w.Code != want {
+			t.Errorf("%s: %d, want %d", path, w.Code, want)
+		}
+	}
+	w := get("/", "")
+	if again := get("/session/x", w.Header().Get("ETag")); again.Code != http.StatusNotModified || again.Body.Len() > 0 {
+		t.Errorf("with its tag: %d and %d bytes", again.Code, again.Body.Len())
+	}
+	if !strings.HasPrefix(w.Body.String(), "<!doctype html>") {
+		t.Error("it is no page")
+	}
+}
