@@ -66,7 +66,14 @@ type Stand struct {
 	Open  bool // there is an edge, and the session has not gone on since
 
 	began event.Millis // the first sign of the main conversation's newest turn
-	ended event.Millis // when its newest turn ended
+	ended event.Millis // when that turn ended, if it has
+	over  bool         // it has, and nothing was heard of it since
+}
+
+// Closes reports whether e, the end of a turn, may still come to stand: the
+// turn has ended, but the client is busy with it.
+func (st Stand) Closes(e Edge) bool {
+	return e.Kind == EdgeDone && st.State == Working && st.over && st.ended == e.At
 }
 
 // Standing returns where a session stands at now. Esc leaves nothing open, nor
@@ -82,7 +89,7 @@ func Standing(s Session, ev Evidence, now event.Millis) Stand {
 	e, ok := stands(&s, st)
 	e.Aside, e.Input, e.Robot = aside, s.Prompt.At, strings.HasPrefix(s.Origin.Entry, "sdk")
 	main := s.Main()
-	return Stand{State: st.State, Edge: e, Open: ok, began: main.Started, ended: main.Ended}
+	return Stand{State: st.State, Edge: e, Open: ok, began: main.Started, ended: main.Ended, over: !main.running()}
 }
 
 func stands(s *Session, st Status) (Edge, bool) {

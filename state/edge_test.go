@@ -269,11 +269,22 @@ func TestBlockedStop(t *testing.T) {
 	if held := 5000 + EdgeDone.Hold(); Standing(s, busy, held).Open {
 		t.Errorf("it is told to be done after the hold of %d", EdgeDone.Hold())
 	}
+	done := Standing(s, busy, 6000).Edge
+	if !Standing(s, busy, 90_000).Closes(done) {
+		t.Error("the end is not waited for")
+	}
 	for _, status := range []string{"idle", "shell", ""} {
 		ev := Evidence{Process: Alive, Registry: Registry{Status: status, At: 1010}}
 		if got := Resolve(s, ev, 90_000); got.State != Idle || got.Reason != Done {
 			t.Errorf("%q: %s (%s)", status, got.State, got.Reason)
 		}
+		if stand := Standing(s, ev, 90_000); stand.Edge.ID() != done.ID() || stand.Closes(done) {
+			t.Errorf("%q: %+v is not the edge that was waited for", status, stand)
+		}
+	}
+	goes := Apply(s, Change{At: 9000, Event: &event.Event{Kind: event.PreToolUse, Name: "PreToolUse", At: 9000, Tool: event.Tool{Name: "Bash", UseID: "t"}}})
+	if Standing(goes, busy, 9100).Closes(done) {
+		t.Error("a turn that goes on with a call is still waited for")
 	}
 	s.Actors[0].How = EndHalt
 	if got := Resolve(s, busy, 90_000); got.State != Idle {

@@ -33,26 +33,47 @@ type Order struct {
 // Deliver waits until the edge has stood long enough, looks again with all
 // evidence, and tells of it if nothing speaks against it.
 func (d *Deliverer) Deliver(ctx context.Context, o Order) error {
-	if !o.Still {
-		select {
-		case <-time.After(hold(named(o.Edge))):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	s, err := d.Store.Load(store.KeyOf(o.Session))
+	seen, stand, now, err := d.settled(ctx, o)
 	if err != nil {
 		return err
 	}
-	now := time.Now()
-	seen := d.Reader.One(s, millis(now))
-	stand := state.Standing(seen.Session, seen.Evidence, millis(now))
 	c := alert.Case{Edge: stand.Edge, Session: &seen.Session, Still: o.Still}
 	if !stand.Open || stand.Edge.ID() != o.Edge {
 		c.Edge = named(o.Edge)
 		return d.log(c, state.Decision{Verdict: state.Never, Reason: state.ReasonPassed}, "", now)
 	}
 	return d.tell(ctx, c, o.Claimed, now)
+}
+
+// closing is for how long a turn that is over is waited for while the client
+// is still busy with it: other hooks of its Stop may run a test.
+const closing = 2 * time.Minute
+
+// settled looks at the session when the edge has stood long enough.
+func (d *Deliverer) settled(ctx context.Context, o Order) (seen state.Seen, stand state.Stand, now time.Time, err error) {
+	edge, began := named(o.Edge), time.Now()
+	wait := hold(edge)
+	if o.Still {
+		wait = 0
+	}
+	for {
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return seen, stand, now, ctx.Err()
+		}
+		s, err := d.Store.Load(store.KeyOf(o.Session))
+		if err != nil {
+			return seen, stand, now, err
+		}
+		now = time.Now()
+		seen = d.Reader.One(s, millis(now))
+		stand = state.Standing(seen.Session, seen.Evidence, millis(now))
+		if !stand.Closes(edge) || now.Sub(began) > closing {
+			return seen, stand, now, nil
+		}
+		wait = time.Second
+	}
 }
 
 // named is the edge of which only the name is known.

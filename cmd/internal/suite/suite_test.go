@@ -184,6 +184,7 @@ func bin(l *lab.Lab) string { return filepath.Join(l.Home.Dir, ".local", "bin") 
 var unseen = map[string]string{
 	"before_install": "not to be seen: no hooks yet, and no registry",
 	"esc_think":      "not to be seen: Esc before any output leaves no mark in the transcript",
+	"stop_blocked":   "not to be seen: that the client goes on is in the registry alone",
 	"perm_long":      "not to be seen: an approval is in the registry alone, until the tool ends",
 }
 
