@@ -1,6 +1,7 @@
 package render
 
 import (
+	"strings"
 	"time"
 
 	"beckon/event/intent"
@@ -48,6 +49,13 @@ func TurnLines(s *state.Session, turns []store.Turn) []TurnLine {
 // Line returns what was said in one line for people: the last line of what the
 // agent said, which tells what it wants, and the first of a prompt.
 func (t *TurnLine) Line() string {
+	if t.Rule == state.TurnFailure {
+		kind, detail, found := strings.Cut(t.Text, ":")
+		if kind = strings.ReplaceAll(kind, "_", " "); found {
+			kind += ":" + detail
+		}
+		return OneLine(kind)
+	}
 	if t.Actor == state.SpeakerAgent && t.Intent != intent.IntentProgress {
 		return OneLine(lastLine(t.Text))
 	}

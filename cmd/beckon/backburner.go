@@ -10,7 +10,7 @@ import (
 )
 
 type backburnerCmd struct {
-	Session string `arg:"" help:"Session id, its beginning, or the project it works in."`
+	Session string `arg:"" help:"${session}."`
 	Off     bool   `help:"Take it back." xor:"when"`
 	Until   string `help:"When it comes back by itself: after 90m or 2h, or at 15:30." placeholder:"WHEN" xor:"when"`
 }

@@ -70,7 +70,11 @@ type app struct {
 	stdout, stderr io.Writer
 	getenv         func(string) string
 	st             *store.Store
+	command        string // as its help is asked for: "beckon list"
 }
+
+// sessionHelp is what every SESSION may be (find).
+const sessionHelp = "Session id, its beginning, seat id, or the project or branch that only it works in"
 
 // run is the whole program but for the exit.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) int {
@@ -88,7 +92,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(s
 	parser, err := kong.New(&commands{}, kong.Name("beckon"),
 		kong.Description("Which of your coding-agent sessions needs you."),
 		kong.Writers(stdout, stderr), kong.Exit(func(c int) { code = c }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Bind(a))
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Vars{"session": sessionHelp}, kong.Bind(a))
 	if err != nil {
 		return a.fail(err)
 	}
@@ -99,6 +103,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(s
 	if code >= 0 { // --help
 		return code
 	}
+	a.command = commandOf(ctx, err)
 	if err != nil {
 		return a.fail(usageError{err})
 	}
@@ -109,6 +114,29 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(s
 	a.st = store.Open(dir)
 	a.st.Texts = hook.Texts(getenv)
 	return a.fail(ctx.Run(a))
+}
+
+// commandOf names the command that was parsed, as far as it was understood.
+func commandOf(ctx *kong.Context, err error) string {
+	var bad *kong.ParseError
+	if errors.As(err, &bad) {
+		ctx = bad.Context
+	}
+	if ctx == nil || ctx.Selected() == nil {
+		return ""
+	}
+	words := []string{}
+	for n := ctx.Selected(); n.Parent != nil; n = n.Parent {
+		words = append([]string{n.Name}, words...)
+	}
+	return strings.Join(append([]string{"beckon"}, words...), " ")
+}
+
+func (a *app) usageHint() string {
+	if a.command == "" || a.command == "beckon list" { // list is also what a word that is no command ends in
+		return "beckon --help lists the commands"
+	}
+	return a.command + " --help tells more"
 }
 
 func wantsHelp(args []string) bool {
@@ -155,7 +183,7 @@ func (a *app) fail(err error) int {
 	var usage usageError
 	switch {
 	case errors.As(err, &usage):
-		fmt.Fprintln(a.stderr, "  hint: beckon --help lists the commands")
+		fmt.Fprintf(a.stderr, "  hint: %s\n", a.usageHint())
 		return exitUsage
 	case errors.Is(err, errNotFound):
 		return exitNotFound

@@ -72,6 +72,11 @@ func (a *app) stateDirFrom() string {
 	return "default"
 }
 
+// colored is the flag of the commands that draw.
+type colored struct {
+	Color string `enum:",auto,always,never" default:"" placeholder:"WHEN" help:"auto, always or never (default: as configured)."`
+}
+
 // colorChoice returns the choice of a flag, else the configured one.
 func (a *app) colorChoice(flag string) (string, error) {
 	cfg, err := a.configured()

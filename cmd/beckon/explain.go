@@ -8,7 +8,7 @@ import (
 )
 
 type explainCmd struct {
-	Session string `arg:"" help:"Session id, its beginning, or seat id."`
+	Session string `arg:"" help:"${session}."`
 	JSON    bool   `name:"json" help:"Print JSON."`
 }
 

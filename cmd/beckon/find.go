@@ -35,12 +35,26 @@ func (a *app) find(arg string) (state.Seen, error) {
 			return fits[0], nil
 		}
 		if len(fits) > 1 {
-			return state.Seen{}, hinted{fmt.Errorf("session %q: %d sessions work there: %w", arg, len(fits), errNotFound), "give the beginning of an id; beckon list shows them"}
+			return state.Seen{}, hinted{ambiguous{arg, len(fits), "work there"}, "give the beginning of an id; beckon list shows them"}
 		}
 		return state.Seen{}, hinted{fmt.Errorf("session %q: %w", arg, errNotFound), "beckon list --all shows every session"}
 	}
 	return newestOf(fits, arg)
 }
+
+// ambiguous is the error of an argument that names several sessions.
+type ambiguous struct {
+	arg string
+	n   int
+	how string
+}
+
+func (e ambiguous) Error() string {
+	return fmt.Sprintf("session %q: %d sessions %s", e.arg, e.n, e.how)
+}
+
+// Is makes it an errNotFound: it names no session.
+func (e ambiguous) Is(target error) bool { return target == errNotFound }
 
 // named returns the live sessions that work in the project or on the branch
 // of that name.
@@ -65,7 +79,7 @@ func newestOf(fits []state.Seen, arg string) (state.Seen, error) {
 	best := fits[0]
 	for _, v := range fits[1:] {
 		if v.Session.Seat != best.Session.Seat {
-			return state.Seen{}, hinted{fmt.Errorf("session %q: %d sessions begin so: %w", arg, len(fits), errNotFound), "give more of the id"}
+			return state.Seen{}, hinted{ambiguous{arg, len(fits), "begin so"}, "give more of the id"}
 		}
 		if v.Session.Created > best.Session.Created {
 			best = v

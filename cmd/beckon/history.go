@@ -21,6 +21,7 @@ type historyCmd struct {
 	Days    int      `default:"30" help:"How many days back."`
 	Limit   int      `default:"200" help:"The newest so many; 0 is all."`
 	JSON    bool     `name:"json" help:"Print JSON."`
+	colored
 }
 
 // historyJSON is the format of `history --json`.
@@ -47,7 +48,7 @@ func (c *historyCmd) Run(a *app) error {
 		_, err := fmt.Fprintln(a.stdout, "nothing was said that fits")
 		return err
 	}
-	style, err := a.style()
+	style, err := a.style(c.Color)
 	if err != nil {
 		return err
 	}

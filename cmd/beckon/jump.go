@@ -13,11 +13,12 @@ import (
 )
 
 type jumpCmd struct {
-	Session string `arg:"" optional:"" default:"next" help:"Session id, its beginning, or the project it works in; or next, prev, last: of the sessions that want you."`
+	Session string `arg:"" optional:"" default:"next" help:"${session}; or next, prev, last: of the sessions that want you."`
 	Queue   string `enum:",fair,prio,static,grouped" default:"" placeholder:"MODE" help:"Order of next, prev and last: fair, prio, static or grouped (default: as configured)."`
 	Client  string `placeholder:"NAME" help:"The tmux client to move (default: the one you are in)."`
 	DryRun  bool   `name:"dry-run" help:"Print the commands and run none of them."`
 	Quiet   bool   `short:"q" help:"Print nothing when it worked, or when nobody wants you."`
+	Message bool   `help:"For a key of tmux: say in its status line what went wrong, or that nobody wants you, and print nothing."`
 	JSON    bool   `name:"json" help:"Print JSON."`
 }
 
@@ -43,19 +44,41 @@ func (c *jumpCmd) Run(a *app) error {
 	j := jump.New(a.getenv)
 	j.Client, j.DryRun = c.Client, c.DryRun
 	ctx := context.Background()
+	out, err := c.jump(ctx, a, j)
+	if c.Message {
+		return c.message(ctx, j, &out, err)
+	}
+	return c.tell(a, &out, err)
+}
+
+// jump jumps, and notes that the session was looked at.
+func (c *jumpCmd) jump(ctx context.Context, a *app, j *jump.Jumper) (jumped, error) {
+	out := jumped{Schema: render.ListSchema}
 	targets, seen, err := c.targets(ctx, a, j)
 	if err != nil {
-		return err
+		return out, err
 	}
-	out := jumped{Schema: render.ListSchema}
 	err = out.try(ctx, j, targets, c.cycles())
 	if out.Done && !c.DryRun {
 		i := slices.IndexFunc(seen, func(v state.Seen) bool { return v.Session.ID == out.SessionID })
-		if err := a.markSeen(seen[i]); err != nil {
-			return err
-		}
+		err = a.markSeen(seen[i])
 	}
-	return c.tell(a, &out, err)
+	return out, err
+}
+
+// message tells in tmux's status line what the screen itself does not. What a
+// key's command prints, or an exit code, would cover the pane.
+func (c *jumpCmd) message(ctx context.Context, j *jump.Jumper, out *jumped, err error) error {
+	text := ""
+	switch {
+	case err != nil:
+		text = err.Error()
+	case out.SessionID == "":
+		text = nobody
+	default:
+		return nil
+	}
+	return j.Message(ctx, text)
 }
 
 // cycles reports whether the target is a place in the queue, not a session.
@@ -139,6 +162,9 @@ func adviceOf(err error) string {
 	return ""
 }
 
+// nobody is what is said when there is nowhere to go.
+const nobody = "nobody else wants you"
+
 func (c *jumpCmd) tell(a *app, out *jumped, err error) error {
 	if c.JSON {
 		if e := writeJSON(a.stdout, out); e != nil {
@@ -159,7 +185,7 @@ func (c *jumpCmd) tell(a *app, out *jumped, err error) error {
 		fmt.Fprintf(a.stderr, "beckon: passing over %s: %s\n", shortID(s.SessionID), s.Why)
 	}
 	if out.SessionID == "" {
-		_, err := fmt.Fprintln(a.stdout, "nobody else wants you")
+		_, err := fmt.Fprintln(a.stdout, nobody)
 		return err
 	}
 	if c.DryRun {

@@ -190,7 +190,7 @@ func TestJumpNextOnAKey(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(config, "config.json"), []byte(`{"queue": "`+c.mode+`", "permission_first": `+c.first+`}`), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			f.tmux("bind-key", "-n", "F5", "run-shell", "-b", "beckon jump next --quiet")
+			f.tmux("bind-key", "-n", "F5", "run-shell", "-b", "beckon jump next --message")
 			f.tmux("switch-client", "-c", f.tmux("list-clients", "-F", "#{client_name}"), "-t", home)
 			f.done("done")
 			for _, id := range c.want {
@@ -200,8 +200,17 @@ func TestJumpNextOnAKey(t *testing.T) {
 			if r, _ := f.row("done"); r.Unseen {
 				t.Error("the jump has not marked it as seen")
 			}
+			if mode := f.tmux("list-panes", "-a", "-F", "#{pane_mode}"); strings.TrimSpace(mode) != "" {
+				t.Errorf("what a jump said covers a pane: %q", mode)
+			}
 		})
 	}
+	f.t = t
+	f.tmux("bind-key", "-n", "F6", "run-shell", "-b", "beckon jump '##(touch owned)' --message")
+	f.press("F6")
+	f.until("the reason in the status line", func() bool {
+		return strings.Contains(f.run("", "tmux", "-S", f.outer, "capture-pane", "-p"), `beckon: session "#(touch owned)": no such session`)
+	})
 }
 
 // A pane that comes into focus marks its session as seen, on its own server

@@ -21,7 +21,7 @@ type listCmd struct {
 	All   bool     `help:"Also list sessions that ended, and the archive."`
 	State []string `help:"Only these states, separated by commas." placeholder:"STATE"`
 	Host  []string `sep:"none" placeholder:"ssh:NAME" help:"Also the sessions of another machine, asked by ssh; can be given more than once."`
-	Color string   `enum:",auto,always,never" default:"" help:"auto, always or never (default: as configured)."`
+	colored
 }
 
 func (c *listCmd) Run(a *app) error {

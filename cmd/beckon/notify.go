@@ -130,7 +130,7 @@ func (c *notifyDeliverCmd) Run(a *app) error {
 }
 
 type notifyExplainCmd struct {
-	Session string `arg:"" optional:"" help:"Session id, its beginning, or seat id (default: all)."`
+	Session string `arg:"" optional:"" help:"${session} (default: all)."`
 	JSON    bool   `name:"json" help:"Print JSON."`
 }
 

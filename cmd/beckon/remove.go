@@ -3,7 +3,7 @@ package main
 import "beckon/state"
 
 type removeCmd struct {
-	Session string `arg:"" help:"Session id, its beginning, or the project it works in."`
+	Session string `arg:"" help:"${session}."`
 }
 
 func (c *removeCmd) Run(a *app) error {

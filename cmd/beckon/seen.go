@@ -13,7 +13,7 @@ import (
 )
 
 type seenCmd struct {
-	Session string `arg:"" optional:"" help:"Session id, its beginning, or the project it works in (default: the one in this pane)."`
+	Session string `arg:"" optional:"" help:"${session} (default: the one in this pane)."`
 	Pane    string `placeholder:"ID" help:"The session in a pane of this tmux server, or of the terminal with that id; it is no error when none is there."`
 	All     bool   `help:"All sessions."`
 }

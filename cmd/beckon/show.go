@@ -8,9 +8,10 @@ import (
 )
 
 type showCmd struct {
-	Session string `arg:"" help:"Session id, its beginning, or seat id."`
+	Session string `arg:"" help:"${session}."`
 	Turns   int    `default:"10" help:"The newest so many turns; 0 is none."`
 	JSON    bool   `name:"json" help:"Print the row as list --json has it, with the turns."`
+	colored
 }
 
 func (c *showCmd) Run(a *app) error {
@@ -30,7 +31,7 @@ func (c *showCmd) Run(a *app) error {
 	if err := a.markSeen(v); err != nil {
 		return err
 	}
-	style, err := a.style()
+	style, err := a.style(c.Color)
 	if err != nil {
 		return err
 	}
@@ -46,8 +47,8 @@ type showJSON struct {
 	Turns []render.TurnLine `json:"turns"`
 }
 
-// style says how to draw on this terminal.
-func (a *app) style() (term.Style, error) {
-	color, err := a.colorChoice("")
+// style says how to draw on this terminal, with the colours that a flag chose.
+func (a *app) style(choice string) (term.Style, error) {
+	color, err := a.colorChoice(choice)
 	return term.Style{Color: a.color(color), Width: a.width(), Now: clock(a.reader().Now(time.Now()))}, err
 }

@@ -17,6 +17,7 @@ import (
 type statsCmd struct {
 	Days int  `default:"7" help:"How many days, today included."`
 	JSON bool `name:"json" help:"Print JSON."`
+	colored
 }
 
 // statsJSON is the format of `stats --json`.
@@ -42,7 +43,7 @@ func (c *statsCmd) Run(a *app) error {
 		_, err := fmt.Fprintln(a.stdout, "nothing was done in these days")
 		return err
 	}
-	color, err := a.colorChoice("")
+	color, err := a.colorChoice(c.Color)
 	if err != nil {
 		return err
 	}

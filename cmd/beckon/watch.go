@@ -26,14 +26,14 @@ import (
 )
 
 type watchCmd struct {
-	Host   []string `help:"Also the sessions of another machine, as ssh:NAME; may be given again." placeholder:"ssh:NAME"`
-	Once   bool     `help:"Print one screen and exit; for scripts."`
-	Width  int      `help:"Columns of --once (default: $$COLUMNS, the terminal's, else 80)." placeholder:"N"`
-	Color  string   `enum:",auto,always,never" default:"" help:"auto, always or never (default: as configured)."`
-	Sort   string   `enum:",fair,prio,static,grouped" default:"" help:"Order within a group: fair, prio, static, grouped (default: as configured)."`
-	Group  string   `enum:"need,project,host,none" default:"need" help:"Headings: need, project, host, none."`
-	Notify bool     `help:"Also notify, through the configured channels: of what no hook tells, too."`
-	Poll   bool     `help:"Look twice a second instead of being told of changes."`
+	Host  []string `help:"Also the sessions of another machine, as ssh:NAME; may be given again." placeholder:"ssh:NAME"`
+	Once  bool     `help:"Print one screen and exit; for scripts."`
+	Width int      `help:"Columns of --once (default: $$COLUMNS, the terminal's, else 80)." placeholder:"N"`
+	colored
+	Sort   string `enum:",fair,prio,static,grouped" default:"" placeholder:"MODE" help:"Order within a group: fair, prio, static, grouped (default: as configured)."`
+	Group  string `enum:"need,project,host,none" default:"need" help:"Headings: need, project, host, none."`
+	Notify bool   `help:"Also notify, through the configured channels: of what no hook tells, too."`
+	Poll   bool   `help:"Look twice a second instead of being told of changes."`
 }
 
 func (c *watchCmd) Run(a *app) error {

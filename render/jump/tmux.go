@@ -1,6 +1,7 @@
 package jump
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -262,3 +263,22 @@ func sameServer(a, b event.Tmux) bool {
 	}
 	return a.Socket == b.Socket || a.Socket == "" || b.Socket == ""
 }
+
+// Message shows a text in the status line of the tmux client that the caller is
+// in, for messageTime. tmux would expand formats in it, and run commands.
+func (j *Jumper) Message(ctx context.Context, text string) error {
+	ctx, stop := context.WithTimeout(ctx, Timeout)
+	defer stop()
+	argv := []string{"tmux", "display-message", "-d", messageTime}
+	if j.Client != "" {
+		argv = append(argv, "-c", j.Client)
+	}
+	out, err := j.Run(ctx, Command{Argv: append(argv, "--", "beckon: "+strings.ReplaceAll(clean(text), "#", "##"))})
+	if err != nil {
+		return fmt.Errorf("showing a message in tmux: %w: %s", err, firstLine(out))
+	}
+	return nil
+}
+
+// messageTime is in milliseconds: long enough to be read.
+const messageTime = "4000"

@@ -74,9 +74,9 @@ type Options struct {
 	Order           render.Mode
 	PermissionFirst bool // as render.Queue has it
 	Grouping        Grouping
-	Color    bool
-	Title    string // what the first line calls the screen
-	Poll     bool   // do not ask the system for changes: look twice a second
+	Color           bool
+	Title           string // what the first line calls the screen
+	Poll            bool   // do not ask the system for changes: look twice a second
 
 	Input  io.Reader // nil: the terminal
 	Output io.Writer
