@@ -5,6 +5,7 @@ package store
 import (
 	"io"
 	"io/fs"
+	"os"
 	"syscall"
 )
 
@@ -26,6 +27,18 @@ func open(path string, flags int) (*file, error) {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
 	return &file{fd, path}, nil
+}
+
+// openDir opens a directory. os.Open would offer it to the poller as well, and
+// the runtime ends the process when there is no descriptor left for that.
+func openDir(path string) (*os.File, error) {
+	fd, err := again(func() (int, error) {
+		return syscall.Open(path, syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
+	})
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	return os.NewFile(uintptr(fd), path), nil
 }
 
 // again calls f until no signal interrupts it.

@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,7 +10,7 @@ import (
 
 // readNames lists a directory in no particular order, hidden files left out.
 func readNames(dir string) ([]string, error) {
-	f, err := os.Open(dir)
+	f, err := openDir(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ package hook
 import (
 	"errors"
 	"io"
-	"os"
+	"runtime"
 	"time"
 
 	"beckon/event"
@@ -56,8 +56,7 @@ func ParseArgs(args []string) (a Args) {
 // nothing but a terminal sequence that the user has asked for.
 func Main(args []string, stdin io.Reader, stdout io.Writer, getenv func(string) string) int {
 	start := time.Now()
-	watchdog := time.AfterFunc(Deadline, func() { os.Exit(0) })
-	defer watchdog.Stop()
+	defer watch(Deadline)()
 	dir, err := store.Dir(getenv)
 	if err != nil {
 		return 0 // there is nowhere to write, not even the error
@@ -76,7 +75,14 @@ func Main(args []string, stdin io.Reader, stdout io.Writer, getenv func(string) 
 // errNoSession is logged for a payload that belongs to no session.
 var errNoSession = errors.New("reading payload: no session_id")
 
+// run reads and folds one event. A fault in this program must not end it as
+// Go would: with code 2, which the client takes for "block this call".
 func run(st *store.Store, a Args, stdin io.Reader, getenv func(string) string, start time.Time) (sequence string, err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = broken(fault)
+		}
+	}()
 	e, err := event.ParseReader(a.Agent, a.Event, stdin)
 	if err != nil {
 		return "", err
@@ -89,6 +95,15 @@ func run(st *store.Store, a Args, stdin io.Reader, getenv func(string) string, s
 		return "", err
 	}
 	return Tell(st, res, &e, getenv, start), nil
+}
+
+// broken is what is logged of a fault: what the runtime says of it, and no
+// text of the payload.
+func broken(fault any) error {
+	if e, ok := fault.(runtime.Error); ok {
+		return errors.New("event is lost, by a fault in beckon: " + e.Error())
+	}
+	return errors.New("event is lost, by a fault in beckon")
 }
 
 // Fold folds the event that a hook read into its session. The event gets what
