@@ -5,6 +5,12 @@
 //
 //	go run ./testdata/bench [-n 400]
 //
+// With -readme it measures all that the README claims of a hook, twice over,
+// beside stand-ins for what people use, and writes the table there and the
+// chart beside this file.
+//
+//	go run ./testdata/bench -readme README.md [-n 200]
+//
 // With -serve it measures the server: the time until an event stream hears of a
 // hook, and what a thousand streams cost.
 //
@@ -19,7 +25,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 )
@@ -27,6 +32,7 @@ import (
 func main() {
 	n := flag.Int("n", 400, "pairs of launches")
 	serve := flag.Bool("serve", false, "measure the server, and nothing else")
+	readme := flag.String("readme", "", "file to write the table of hooks to, and nothing else")
 	var l load
 	flag.IntVar(&l.hooks, "hooks", 300, "hooks until a stream hears of them")
 	flag.IntVar(&l.clients, "clients", 999, "event streams, beside a stalled one")
@@ -34,6 +40,9 @@ func main() {
 	flag.DurationVar(&l.span, "span", time.Minute, "how long they come")
 	flag.Parse()
 	what := func() error { return run(*n, os.Stdout) }
+	if *readme != "" {
+		what = func() error { return prove(*n, *readme, os.Stdout) }
+	}
 	if *serve {
 		what = func() error { return runServe(l, os.Stdout) }
 	}
@@ -54,6 +63,7 @@ type subject struct {
 	before func() error
 
 	took   []time.Duration
+	cpu    []time.Duration // user and system, with that of its children
 	faults []int64
 }
 
@@ -72,7 +82,7 @@ func run(n int, w io.Writer) error {
 		if err := measure(n, subjects); err != nil {
 			return err
 		}
-		report(w, n, subjects)
+		report(w, subjects)
 	}
 	return nil
 }
@@ -93,7 +103,7 @@ func measure(n int, subjects []subject) error {
 		if err := subjects[i].launch(); err != nil {
 			return fmt.Errorf("%s: %w", subjects[i].name, err)
 		}
-		subjects[i].took, subjects[i].faults = nil, nil
+		subjects[i].took, subjects[i].cpu, subjects[i].faults = nil, nil, nil
 	}
 	for i := range n {
 		for j := range subjects {
@@ -108,18 +118,11 @@ func measure(n int, subjects []subject) error {
 
 // hookSubjects builds the hook and sets up a session with some history.
 func hookSubjects(dir string) ([]subject, error) {
-	hello := filepath.Join(dir, "hello.go")
-	if err := os.WriteFile(hello, []byte("package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(\"hello, world\") }\n"), 0o600); err != nil {
-		return nil, err
-	}
-	helloPath, err := build(dir, "hello", hello)
+	p, err := programs(dir)
 	if err != nil {
 		return nil, err
 	}
-	hookPath, err := build(dir, "beckon-hook", "beckon/cmd/beckon-hook")
-	if err != nil {
-		return nil, err
-	}
+	helloPath, hookPath := p.hello, p.hook
 	state := filepath.Join(dir, "state")
 	env := []string{"HOME=" + dir, "BECKON_STATE_DIR=" + state, "TMUX=/tmp/tmux-1000/default,17,0", "TMUX_PANE=%3"}
 	file := func(name, text string) string {
@@ -129,16 +132,13 @@ func hookSubjects(dir string) ([]subject, error) {
 		}
 		return path
 	}
-	tool := func(session, command string) string {
-		return fmt.Sprintf(`{"session_id":%q,"transcript_path":"/home/u/.claude/projects/-home-u-shop/s.jsonl","cwd":"/","prompt_id":"p","permission_mode":"default","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":%q,"description":"what it does"},"tool_use_id":"toolu_1"}`, session, command)
-	}
 	first := file("first.json", `{"session_id":"first","cwd":"/","hook_event_name":"SessionStart","source":"startup"}`)
 	subjects := []subject{
 		{name: "Go hello-world", path: helloPath, payload: first},
-		{name: "tool event, 0.5 KB", path: hookPath, args: []string{"PreToolUse"}, env: env, payload: file("small.json", tool("s", "npm test"))},
-		{name: "tool event, 50 KB", path: hookPath, args: []string{"PreToolUse"}, env: env, payload: file("50k.json", tool("s", strings.Repeat("x", 50<<10)))},
-		{name: "tool event, 1 MB", path: hookPath, args: []string{"PreToolUse"}, env: env, payload: file("1m.json", tool("s", strings.Repeat("x", 1<<20)))},
-		{name: "tool event, 10 MB", path: hookPath, args: []string{"PreToolUse"}, env: env, payload: file("10m.json", tool("s", strings.Repeat("x", 10<<20)))},
+		{name: "tool event, 0.5 KB", path: hookPath, args: []string{"PreToolUse"}, env: env, payload: file("small.json", toolEvent("s", "npm test"))},
+		{name: "tool event, 50 KB", path: hookPath, args: []string{"PreToolUse"}, env: env, payload: file("50k.json", toolEvent("s", strings.Repeat("x", 50<<10)))},
+		{name: "tool event, 1 MB", path: hookPath, args: []string{"PreToolUse"}, env: env, payload: file("1m.json", toolEvent("s", strings.Repeat("x", 1<<20)))},
+		{name: "tool event, 10 MB", path: hookPath, args: []string{"PreToolUse"}, env: env, payload: file("10m.json", toolEvent("s", strings.Repeat("x", 10<<20)))},
 		{name: "SessionStart of a known session", path: hookPath, args: []string{"SessionStart"}, env: env,
 			payload: file("start.json", `{"session_id":"s","cwd":"/","hook_event_name":"SessionStart","source":"resume"}`)},
 		{name: "first event of a new session", path: hookPath, args: []string{"SessionStart"}, env: env, payload: first,
@@ -205,6 +205,7 @@ func (s *subject) launch() error {
 		return err
 	}
 	s.took = append(s.took, time.Since(began))
+	s.cpu = append(s.cpu, st.UserTime()+st.SystemTime())
 	s.faults = append(s.faults, minorFaults(st))
 	if !st.Success() {
 		return fmt.Errorf("it ended with %v", st)
@@ -212,16 +213,12 @@ func (s *subject) launch() error {
 	return nil
 }
 
-func report(w io.Writer, n int, subjects []subject) {
+func report(w io.Writer, subjects []subject) {
+	base := subjects[0].medians()
+	fmt.Fprintf(w, "\n%-46s %8s %8s %10s %8s\n", "", "time", "CPU", "p99/median", "faults")
 	for i := range subjects {
-		slices.Sort(subjects[i].took)
-		slices.Sort(subjects[i].faults)
+		m := subjects[i].medians()
+		fmt.Fprintf(w, "%-46s %7.2fx %7.2fx %10.2f %8.0f\n", subjects[i].name, m.time/base.time, m.cpu/base.cpu, m.p99/m.time, m.faults)
 	}
-	base := subjects[0].took[n/2]
-	fmt.Fprintf(w, "\n%-46s %8s %10s %8s\n", "", "median", "p99/median", "faults")
-	for _, s := range subjects {
-		fmt.Fprintf(w, "%-46s %7.2fx %10.2f %8d\n", s.name, float64(s.took[n/2])/float64(base),
-			float64(s.took[n*99/100])/float64(s.took[n/2]), s.faults[n/2])
-	}
-	fmt.Fprintf(w, "1.00x is %.2f ms here\n", float64(base.Microseconds())/1000)
+	fmt.Fprintf(w, "1.00x is %.2f ms here\n", base.time)
 }

@@ -1,0 +1,204 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// series is a group of subjects that are launched in turn. The first is the Go
+// hello-world, 1.00 in each figure.
+type series struct {
+	title    string
+	note     string
+	subjects []subject
+}
+
+// figures are one subject's medians in one run, as ratios to the hello-world
+// of the same run; p99 is a ratio to its own median time.
+type figures struct{ time, cpu, p99, faults float64 }
+
+// line is a row of the table.
+type line struct {
+	name string
+	runs [2]figures
+}
+
+// spread is how far the two runs are apart.
+func (l line) spread(of func(figures) float64) float64 {
+	a, b := of(l.runs[0]), of(l.runs[1])
+	return math.Abs(a-b) / min(a, b)
+}
+
+func byTime(f figures) float64 { return f.time }
+func byCPU(f figures) float64  { return f.cpu }
+
+// table is what one series gave.
+type table struct {
+	title, note string
+	lines       []line
+}
+
+// prove measures everything that the README claims of a hook, twice over, and
+// writes the table and the chart.
+func prove(n int, readme string, w io.Writer) error {
+	dir, err := os.MkdirTemp("", "beckon-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	p, err := programs(dir)
+	if err != nil {
+		return err
+	}
+	all, err := allSeries(p)
+	if err != nil {
+		return err
+	}
+	tables, crowds := make([]table, len(all)), [2][]crowd{}
+	for run := range 2 {
+		for i := range all {
+			if err := measure(n, all[i].subjects); err != nil {
+				return err
+			}
+			tables[i].add(run, &all[i])
+			tables[i].print(w, run)
+		}
+		if crowds[run], err = crowding(p, max(n/10, 5)); err != nil {
+			return err
+		}
+	}
+	text := markdown(tables, crowds, n)
+	fmt.Fprint(w, text)
+	if err := os.WriteFile(filepath.Join("testdata", "bench", "chart.svg"), []byte(chart(tables)), 0o644); err != nil {
+		return err
+	}
+	return replaceBetween(readme, "<!-- measured -->\n", "<!-- end -->", text)
+}
+
+func allSeries(p tools) (all []series, err error) {
+	for _, prepare := range []func(tools) (series, error){peers, payloads, histories, directories} {
+		s, err := prepare(p)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// add notes what the run gave.
+func (t *table) add(run int, s *series) {
+	t.title, t.note = s.title, s.note
+	if t.lines == nil {
+		t.lines = make([]line, len(s.subjects))
+	}
+	base := s.subjects[0].medians()
+	for i := range s.subjects {
+		m := s.subjects[i].medians()
+		t.lines[i].name = s.subjects[i].name
+		t.lines[i].runs[run] = figures{m.time / base.time, m.cpu / base.cpu, m.p99 / m.time, m.faults / max(base.faults, 1)}
+	}
+}
+
+// medians are a subject's own, in milliseconds and page faults.
+func (s *subject) medians() figures {
+	slices.Sort(s.took)
+	slices.Sort(s.cpu)
+	slices.Sort(s.faults)
+	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+	n := len(s.took)
+	return figures{ms(s.took[n/2]), ms(s.cpu[n/2]), ms(s.took[n*99/100]), float64(s.faults[n/2])}
+}
+
+func (t *table) print(w io.Writer, run int) {
+	fmt.Fprintf(w, "\nrun %d: %-43s %8s %8s %11s %8s\n", run+1, t.title, "time", "CPU", "p99/median", "faults")
+	for _, l := range t.lines {
+		f := l.runs[run]
+		fmt.Fprintf(w, "  %-48s %7.2fx %7.2fx %10.2f %7.2fx\n", l.name, f.time, f.cpu, f.p99, f.faults)
+	}
+}
+
+// markdown is the part of the README that is measured.
+func markdown(tables []table, crowds [2][]crowd, n int) string {
+	var b strings.Builder
+	var spread [2][]float64
+	for i := range tables {
+		t := &tables[i]
+		fmt.Fprintf(&b, "\n| %s | time | again | CPU time | again | p99 / median | page faults |\n|---|---|---|---|---|---|---|\n", t.title)
+		for _, l := range t.lines {
+			x, y := l.runs[0], l.runs[1]
+			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %.1f | %s |\n", l.name, ratio(x.time), ratio(y.time), ratio(x.cpu), ratio(y.cpu), min(x.p99, y.p99), ratio((x.faults+y.faults)/2))
+			spread[0], spread[1] = append(spread[0], l.spread(byTime)), append(spread[1], l.spread(byCPU))
+		}
+		if t.note != "" {
+			fmt.Fprintf(&b, "\n%s\n", t.note)
+		}
+	}
+	fmt.Fprintf(&b, "\n| hooks at once | 1 session against as many, time | again | events lost |\n|---|---|---|---|\n")
+	for i, c := range crowds[0] {
+		fmt.Fprintf(&b, "| %d | %.2f | %.2f | %d |\n", c.hooks, c.ratio, crowds[1][i].ratio, c.lost+crowds[1][i].lost)
+	}
+	slices.Sort(spread[0])
+	slices.Sort(spread[1])
+	fmt.Fprintf(&b, "\nEach number is the median of %d launches, in turn with the others of its table, as a ratio to the Go hello-world there.\n"+
+		"\"again\" is a second run of everything: CPU time differs by %s at the median and %s at most, time by %s and %s.\n",
+		n, percent(median(spread[1])), percent(spread[1][len(spread[1])-1]), percent(median(spread[0])), percent(spread[0][len(spread[0])-1]))
+	return b.String()
+}
+
+func median(sorted []float64) float64 { return sorted[len(sorted)/2] }
+
+func percent(x float64) string { return fmt.Sprintf("%.0f %%", 100*x) }
+
+func ratio(x float64) string {
+	if x >= 10 {
+		return fmt.Sprintf("%.0f", x)
+	}
+	return fmt.Sprintf("%.2f", x)
+}
+
+// replaceBetween puts text between two marks of a file.
+func replaceBetween(path, from, to, text string) error {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	head, rest, ok := strings.Cut(string(b), from)
+	_, tail, ok2 := strings.Cut(rest, to)
+	if !ok || !ok2 {
+		return fmt.Errorf("%s: no place between %q and %q", path, strings.TrimSpace(from), to)
+	}
+	return os.WriteFile(path, []byte(head+from+text+"\n"+to+tail), 0o644)
+}
+
+// crowd is what many hooks at once took: all on one session, as a ratio to one
+// session each.
+type crowd struct {
+	hooks int
+	ratio float64
+	lost  int
+}
+
+func crowding(p tools, rounds int) (out []crowd, err error) {
+	for _, k := range []int{1, 4, 16, 64} {
+		c, err := p.crowd(k, rounds)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// half is the middle of some times, in milliseconds.
+func half(d []time.Duration) float64 {
+	slices.SortFunc(d, cmp.Compare[time.Duration])
+	return float64(d[len(d)/2].Microseconds()) / 1000
+}
