@@ -40,7 +40,14 @@ func program(t testing.TB, name string) string {
 	return filepath.Join(dir, name)
 }
 
+// holdEnv names a lock file that a copy of the test binary is to hold instead
+// of running tests.
+const holdEnv = "BECKON_HOOK_TEST_HOLD"
+
 func TestMain(m *testing.M) {
+	if path := os.Getenv(holdEnv); path != "" {
+		hold(path)
+	}
 	code := m.Run()
 	if dir, err := built(); err == nil {
 		_ = os.RemoveAll(dir)

@@ -1,0 +1,19 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// hold takes the lock at path, says so, and keeps it until it is killed.
+func hold(path string) {
+	if err := flock.New(path).Lock(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Print(".")
+	time.Sleep(time.Hour)
+}
