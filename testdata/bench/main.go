@@ -18,6 +18,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -79,7 +80,7 @@ func run(n int, w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		if err := measure(n, subjects); err != nil {
+		if err := errors.Join(warm(subjects), measure(n, subjects)); err != nil {
 			return err
 		}
 		report(w, subjects)
@@ -96,15 +97,20 @@ func runServe(l load, w io.Writer) error {
 	return serveReport(dir, l, w)
 }
 
-// measure launches the subjects in turn, so that what else the machine does
-// meets all of them. Who comes first changes every round.
-func measure(n int, subjects []subject) error {
-	for i := range subjects { // once for what only a first run does
+// warm launches each subject once, for what only a first run does.
+func warm(subjects []subject) error {
+	for i := range subjects {
 		if err := subjects[i].launch(); err != nil {
 			return fmt.Errorf("%s: %w", subjects[i].name, err)
 		}
 		subjects[i].took, subjects[i].cpu, subjects[i].faults = nil, nil, nil
 	}
+	return nil
+}
+
+// measure launches the subjects in turn, so that what else the machine does
+// meets all of them. Who comes first changes every round.
+func measure(n int, subjects []subject) error {
 	for i := range n {
 		for j := range subjects {
 			s := &subjects[(i+j)%len(subjects)]

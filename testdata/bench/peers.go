@@ -138,7 +138,7 @@ func versions(scripts []subject) string {
 			said = append(said, version(name, first))
 		}
 	}
-	return fmt.Sprintf("; they ran with %s.", strings.Join(said, ", "))
+	return fmt.Sprintf("; here they ran with %s.", strings.Join(said, ", "))
 }
 
 // version shortens what a program says of itself to name and number.
