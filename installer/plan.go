@@ -51,9 +51,12 @@ func Plan(t Target, op Op) (Change, error) {
 		return Change{}, err
 	}
 	c := Change{Target: t, File: was.file, Old: was.data, was: was, kept: keptFor(t.Keep, was.file), op: op}
-	if op.want != nil {
+	switch {
+	case c.kept.newer():
+		err = &FileError{"reading the record of an install", c.kept.record, errNewerRecord, "use that version, or update this one"}
+	case op.want != nil:
 		err = c.planInstall(*op.want)
-	} else {
+	default:
 		err = c.planUninstall()
 	}
 	if err != nil {

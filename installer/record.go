@@ -43,6 +43,19 @@ func (k kept) load() (record, bool) {
 	return r, true
 }
 
+// errNewerRecord says that the record must be left alone: what a newer version noted in
+// it would be lost, and with it the way back to the original settings.
+var errNewerRecord = errors.New("a newer beckon wrote it")
+
+// newer reports whether a newer version of this program wrote the record.
+func (k kept) newer() bool {
+	var r struct { // the rest may have any shape
+		Schema int `json:"schema"`
+	}
+	data, err := os.ReadFile(k.record)
+	return err == nil && json.Unmarshal(data, &r) == nil && r.Schema > recordSchema
+}
+
 // save writes the record and, unless it is nil, the backup.
 func (k kept) save(r record, backup []byte) error {
 	if backup != nil {

@@ -70,7 +70,8 @@ type app struct {
 	stdout, stderr io.Writer
 	getenv         func(string) string
 	st             *store.Store
-	command        string // as its help is asked for: "beckon list"
+	command        string          // as its help is asked for: "beckon list"
+	unread         []store.Problem // what the last look could not read
 }
 
 // sessionHelp is what every SESSION may be (find).
@@ -264,8 +265,6 @@ func (a *app) look(all bool) ([]state.Seen, event.Millis, error) {
 	now := r.Now(time.Now())
 	seen, problems, err := r.Look(now, all)
 	a.note(problems)
-	for _, p := range problems {
-		fmt.Fprintf(a.stderr, "beckon: reading session %q: %v\n", string(p.Key), p.Err)
-	}
+	a.complain(problems)
 	return seen, now, err
 }

@@ -15,6 +15,7 @@ import (
 
 	"beckon/event"
 	"beckon/installer"
+	"beckon/state"
 	"beckon/state/store"
 )
 
@@ -305,6 +306,7 @@ func (d *doctor) silence(r installer.Report) {
 		d.add(levelFault, "sessions", "beckon fsck", "%v", err)
 		return
 	}
+	d.newer()
 	since := installedAt(r)
 	heard, before, silent := 0, 0, 0
 	for _, v := range seen {
@@ -326,6 +328,20 @@ func (d *doctor) silence(r installer.Report) {
 	}
 	if heard > 0 || silent == 0 {
 		d.add(levelOK, "sessions", "", "%d live sessions are heard", heard)
+	}
+}
+
+// newer tells of sessions that a newer beckon wrote: this one leaves them alone, and
+// its hooks tell nothing of them.
+func (d *doctor) newer() {
+	n := 0
+	for _, p := range d.a.unread {
+		if errors.Is(p.Err, state.ErrNewerSchema) {
+			n++
+		}
+	}
+	if n > 0 {
+		d.add(levelFault, "version", updateAdvice, "%d live sessions are written by a newer beckon than this one (%s), which leaves them alone", n, versionString())
 	}
 }
 

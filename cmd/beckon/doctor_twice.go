@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"beckon/installer"
 	"beckon/state"
@@ -44,7 +45,8 @@ func split(r installer.Report) (plugins, settings []string) {
 // sessionsTwice finds what no list of the client's tells: a plugin that one
 // session was given (--plugin-dir).
 func (d *doctor) sessionsTwice() {
-	seen, _, err := d.a.look(false)
+	r := d.a.reader()
+	seen, _, err := r.Look(r.Now(time.Now()), false)
 	if err != nil {
 		return // told of by silence
 	}

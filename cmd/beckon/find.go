@@ -37,6 +37,9 @@ func (a *app) find(arg string) (state.Seen, error) {
 		if len(fits) > 1 {
 			return state.Seen{}, hinted{ambiguous{arg, len(fits), "work there"}, "give the beginning of an id; beckon list shows them"}
 		}
+		if err := a.unreadable(arg); err != nil {
+			return state.Seen{}, err // why was said already
+		}
 		return state.Seen{}, hinted{fmt.Errorf("session %q: %w", arg, errNotFound), "beckon list --all shows every session"}
 	}
 	return newestOf(fits, arg)

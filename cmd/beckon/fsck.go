@@ -11,21 +11,25 @@ func (c *fsckCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	open := 0
+	open, newer := 0, 0
 	for _, f := range findings {
 		end := ""
-		if f.Mended {
+		switch {
+		case f.Mended:
 			end = ": rebuilt"
-		} else {
+		case f.Newer:
+			end = "; left alone (" + updateAdvice + ")"
+			newer++
+		default:
 			open++
 		}
 		fmt.Fprintf(a.stdout, "%s: %s%s\n", f.Key, f.Problem, end)
 	}
-	if open == 0 {
+	if open+newer == 0 {
 		fmt.Fprintln(a.stdout, "every session is what its journal says")
 		return nil
 	}
-	if !c.Rebuild {
+	if !c.Rebuild && open > 0 {
 		fmt.Fprintln(a.stdout, "beckon fsck --rebuild writes what the journals say")
 	}
 	return errSilent

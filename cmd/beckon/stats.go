@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"beckon/event"
 	"beckon/render"
 	"beckon/render/term"
+	"beckon/state"
 	"beckon/state/stats"
 	"beckon/state/store"
 )
@@ -83,7 +85,8 @@ func (a *app) fold(keys []store.Key, now event.Millis, first string) (*stats.Tot
 	totals := stats.New(time.Local).From(first)
 	for _, k := range keys {
 		s := totals.Session()
-		if err := a.st.Lines(k, 0, func(l store.Line) { s.Line(l.Change, l.Snapshot) }); err != nil {
+		err := a.st.Lines(k, 0, func(l store.Line) { s.Line(l.Change, l.Snapshot) })
+		if err != nil && !errors.Is(err, state.ErrNewerSchema) { // the look has told of that one; the others count
 			return nil, fmt.Errorf("reading the journal of session %q: %w", string(k), err)
 		}
 		s.End(now)

@@ -15,6 +15,7 @@ type Finding struct {
 	Key     Key
 	Problem string
 	Mended  bool
+	Newer   bool // a newer version wrote it: it is left alone, mended or not
 }
 
 // Check folds every journal again and compares the result, byte for byte,
@@ -31,7 +32,7 @@ func (st *Store) Check(rebuild bool) ([]Finding, error) {
 	for _, k := range keys {
 		f, err := st.check(k, rebuild)
 		if err != nil {
-			f = &Finding{Key: k, Problem: err.Error()}
+			f = &Finding{Key: k, Problem: err.Error(), Newer: errors.Is(err, state.ErrNewerSchema)}
 		}
 		if f != nil {
 			out = append(out, *f)
