@@ -1,9 +1,14 @@
 package main
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -11,7 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// release is the part of goreleaser.yaml that this test holds.
+// release is the part of goreleaser.yaml that tests hold.
 type release struct {
 	Version int `yaml:"version"`
 	Builds  []struct {
@@ -22,32 +27,36 @@ type release struct {
 	}
 	Archives []struct {
 		IDs   []string `yaml:"ids"`
-		Files []string
+		Files []struct{ Src, Dst string }
+	}
+	Nfpms []struct {
+		Formats  []string
+		Contents []struct{ Src, Dst, Packager string }
 	}
 	Checksum struct {
 		NameTemplate string `yaml:"name_template"`
 	}
 }
 
-// TestRelease builds what goreleaser.yaml says, for every platform of it. (The
-// goreleaser of today needs a newer Go than this module.)
-func TestRelease(t *testing.T) {
+func readRelease(t *testing.T) (r release) {
+	t.Helper()
 	b, err := os.ReadFile("../../goreleaser.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var r release
 	if err := yaml.Unmarshal(b, &r); err != nil {
 		t.Fatal(err)
 	}
-	if r.Version != 2 || len(r.Builds) != 2 || len(r.Archives) != 1 || r.Checksum.NameTemplate == "" {
+	if r.Version != 2 || len(r.Builds) != 2 || len(r.Archives) != 1 || len(r.Nfpms) != 1 || r.Checksum.NameTemplate == "" {
 		t.Fatalf("goreleaser.yaml: %+v", r)
 	}
-	for _, f := range r.Archives[0].Files {
-		if _, err := os.Stat(filepath.Join("../..", f)); err != nil {
-			t.Errorf("archive: %v", err)
-		}
-	}
+	return r
+}
+
+// TestRelease builds what goreleaser.yaml says, for every platform of it.
+// TestGoreleaser has goreleaser do it, where it is installed.
+func TestRelease(t *testing.T) {
+	r := readRelease(t)
 	out := t.TempDir()
 	for _, build := range r.Builds {
 		if !slices.Contains(r.Archives[0].IDs, build.ID) {
@@ -62,7 +71,9 @@ func TestRelease(t *testing.T) {
 					continue
 				}
 				ldflags := strings.ReplaceAll(strings.Join(build.Ldflags, " "), "{{.Version}}", "v0.0.0-test")
-				cmd := exec.Command("go", append(append([]string{"build"}, build.Flags...), "-ldflags", ldflags, "-o", filepath.Join(out, build.Binary+goos+goarch), build.Main)...)
+				// The tree of a test may have no commit to stamp; TestReproducible's has.
+				args := slices.Concat([]string{"build"}, build.Flags, []string{"-buildvcs=auto", "-ldflags", ldflags, "-o", filepath.Join(out, build.Binary+goos+goarch), build.Main})
+				cmd := exec.Command("go", args...)
 				cmd.Dir = "../.."
 				cmd.Env = append(append(os.Environ(), build.Env...), "GOOS="+goos, "GOARCH="+goarch)
 				if msg, err := cmd.CombinedOutput(); err != nil {
@@ -70,5 +81,197 @@ func TestRelease(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// prepared runs installer/release/prepare.sh as goreleaser does.
+func prepared(t *testing.T) (dir string) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("releases are made on Unix")
+	}
+	dir = filepath.Join(t.TempDir(), "release")
+	if out, err := exec.Command("../../installer/release/prepare.sh", "9.9.9", dir).CombinedOutput(); err != nil {
+		t.Fatalf("prepare.sh: %v\n%s", err, out)
+	}
+	return dir
+}
+
+// Everything that archives and packages are to hold is there once prepare.sh ran, and
+// twice the same.
+func TestReleaseFiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds the program twice")
+	}
+	r := readRelease(t)
+	dir, again := prepared(t), prepared(t)
+	there := func(src string) {
+		t.Helper()
+		path := filepath.Join("../..", src)
+		if rest, ok := strings.CutPrefix(src, ".release/"); ok {
+			path = filepath.Join(dir, rest)
+		}
+		found, err := filepath.Glob(path)
+		if err != nil || len(found) == 0 {
+			t.Errorf("there is no %s: %v", src, err)
+		}
+		for _, f := range found {
+			if info, err := os.Stat(f); err != nil || info.Size() < 100 {
+				t.Errorf("%s: %v, %v", f, err, info)
+			}
+		}
+	}
+	for _, f := range r.Archives[0].Files {
+		there(f.Src)
+	}
+	for _, c := range r.Nfpms[0].Contents {
+		there(c.Src)
+	}
+	if a, b := digests(t, dir), digests(t, again); a != b || strings.Count(a, "\n") != 4 {
+		t.Errorf("prepare.sh gives\n%sand then\n%s", a, b)
+	}
+}
+
+// digests lists the files below dir with their SHA-256.
+func digests(t *testing.T, dir string) string {
+	t.Helper()
+	var list strings.Builder
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		rel, _ := filepath.Rel(dir, path)
+		fmt.Fprintf(&list, "%x  %s\n", sha256.Sum256(b), rel)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list.String()
+}
+
+// clone clones this repository, which TestReproducible and TestGoreleaser need as a
+// release has it: with a commit, and nothing changed.
+func clone(t *testing.T, dir string) {
+	t.Helper()
+	if out, err := exec.Command("git", "clone", "-q", "../..", dir).CombinedOutput(); err != nil {
+		t.Skipf("this is no clone that could be cloned: %v\n%s", err, out)
+	}
+	// Tests see what is about to be committed.
+	cmd := exec.Command("sh", "-c", `git diff --binary HEAD | git -C "$1" apply --allow-empty && git ls-files -z -o --exclude-standard | tar --null -T - -cf - | tar -xf - -C "$1" && cd "$1" && git add -A &&
+		if ! git diff --cached --quiet; then git -c user.name=t -c user.email=t@example.invalid commit -q -m t --date 2026-01-02T03:04:05Z; fi`, "sh", dir)
+	cmd.Dir = "../.."
+	cmd.Env = append(os.Environ(), "GIT_COMMITTER_DATE=2026-01-02T03:04:05Z")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("copying what is not committed: %v\n%s", err, out)
+	}
+}
+
+// Two builds of one commit, in two directories and with nothing in common but Go and the
+// modules, are the same bytes.
+func TestReproducible(t *testing.T) {
+	if testing.Short() || runtime.GOOS == "windows" {
+		t.Skip("it compiles everything anew, on Unix")
+	}
+	r := readRelease(t)
+	root := t.TempDir()
+	var sums []string
+	for i, dir := range []string{filepath.Join(root, "a"), filepath.Join(root, "another place", "with a longer name")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		clone(t, dir)
+		out := filepath.Join(root, fmt.Sprint("out", i))
+		for _, build := range r.Builds {
+			ldflags := strings.ReplaceAll(strings.Join(build.Ldflags, " "), "{{.Version}}", "9.9.9")
+			cmd := exec.Command("go", slices.Concat([]string{"build"}, build.Flags, []string{"-ldflags", ldflags, "-o", filepath.Join(out, build.Binary), build.Main})...)
+			cmd.Dir = dir
+			cmd.Env = append(os.Environ(), build.Env...)
+			if i > 0 {
+				cmd.Env = append(cmd.Env, "GOCACHE="+filepath.Join(root, "cache"))
+			}
+			if msg, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%s: %v\n%s", build.ID, err, msg)
+			}
+			if b, err := os.ReadFile(filepath.Join(out, build.Binary)); err != nil || bytes.Contains(b, []byte(root)) {
+				t.Errorf("%s holds the directory that it was built in (%v)", build.ID, err)
+			}
+		}
+		sums = append(sums, digests(t, out))
+	}
+	if sums[0] != sums[1] {
+		t.Errorf("the same commit gives\n%sand\n%s", sums[0], sums[1])
+	}
+	t.Logf("both times\n%s", sums[0])
+}
+
+// The manifests name every archive with its own checksum, and leave nothing open.
+func TestManifests(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("releases are made on Unix")
+	}
+	dist := t.TempDir()
+	var sums strings.Builder
+	sum := map[string]string{}
+	for i, name := range []string{"darwin_amd64.tar.gz", "darwin_arm64.tar.gz", "linux_amd64.deb", "linux_amd64.tar.gz", "linux_arm64.tar.gz", "linux_arm64.rpm", "windows_amd64.zip", "windows_arm64.zip"} {
+		sum[name] = strings.Repeat(fmt.Sprint(i), 64)
+		fmt.Fprintf(&sums, "%s  beckon_1.2.3_%s\n", sum[name], name)
+	}
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dist, "checksums.txt"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(sums.String())
+	fill := func(from string) error {
+		out, err := exec.Command("../../installer/release/manifests.sh", from, dist).CombinedOutput()
+		if err != nil && !bytes.HasPrefix(out, []byte("manifests.sh: ")) {
+			t.Errorf("%s: %v: %s", from, err, out)
+		}
+		return err
+	}
+	for _, from := range []string{"", "http://downloads.example/1", "https://", "https://x.example/$(id)", "https://x.example/a|b", "https://x.example/\"b", "dist"} {
+		if fill(from) == nil {
+			t.Errorf("%q is an address", from)
+		}
+	}
+	if err := fill("https://downloads.example/beckon/1.2.3/"); err != nil {
+		t.Fatal(err)
+	}
+	formula, err := os.ReadFile(filepath.Join(dist, "beckon.rb"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var scoop struct {
+		Version      string
+		Architecture map[string]struct{ URL, Hash string }
+	}
+	manifest, err := os.ReadFile(filepath.Join(dist, "beckon.json"))
+	if err != nil || json.Unmarshal(manifest, &scoop) != nil {
+		t.Fatalf("%v: %s", err, manifest)
+	}
+	for name, digest := range sum {
+		url := "https://downloads.example/beckon/1.2.3/beckon_1.2.3_" + name
+		windows := strings.HasPrefix(name, "windows")
+		pair := scoop.Architecture[map[string]string{"windows_amd64.zip": "64bit", "windows_arm64.zip": "arm64"}[name]]
+		inFormula := bytes.Contains(formula, []byte("url \""+url+"\"\n      sha256 \""+digest+"\"\n"))
+		archive := strings.HasSuffix(name, ".tar.gz")
+		if inFormula != archive || windows && (pair.URL != url || pair.Hash != digest) {
+			t.Errorf("%s is not where it belongs:\n%s%s", name, formula, manifest)
+		}
+	}
+	if scoop.Version != "1.2.3" || bytes.Contains(formula, []byte("@")) || bytes.Contains(manifest, []byte("@")) {
+		t.Errorf("something is left open:\n%s%s", formula, manifest)
+	}
+	if ruby, err := exec.LookPath("ruby"); err == nil {
+		if out, err := exec.Command(ruby, "-c", filepath.Join(dist, "beckon.rb")).CombinedOutput(); err != nil {
+			t.Errorf("the formula: %v\n%s", err, out)
+		}
+	}
+	write(strings.Replace(sums.String(), "linux_arm64.tar.gz", "plan9_arm64.tar.gz", 1))
+	if fill("https://downloads.example/") == nil {
+		t.Error("a release without linux/arm64 has manifests")
 	}
 }

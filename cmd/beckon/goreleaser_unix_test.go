@@ -1,0 +1,249 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// shipped is a snapshot that goreleaser made.
+type shipped struct {
+	*testing.T
+	dist, version string
+}
+
+// TestGoreleaser has goreleaser make a release, and installs it in every way that this
+// machine has: from the archive, and from the packages.
+func TestGoreleaser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it compiles for six platforms")
+	}
+	tool, err := exec.LookPath("goreleaser")
+	if err != nil {
+		lack := t.Skipf
+		if os.Getenv("CI") == "true" {
+			lack = t.Fatalf
+		}
+		lack("goreleaser.yaml is tried with goreleaser: %v (go install github.com/goreleaser/goreleaser/v2@v2.15.2)", err)
+	}
+	dir := filepath.Join(t.TempDir(), "src")
+	clone(t, dir)
+	for _, args := range [][]string{{"check"}, {"release", "--snapshot", "--clean"}} {
+		cmd := exec.Command(tool, args...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("goreleaser %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+	s := shipped{T: t, dist: filepath.Join(dir, "dist")}
+	var meta struct{ Version string }
+	if err := json.Unmarshal(s.read("metadata.json"), &meta); err != nil || meta.Version == "" {
+		t.Fatalf("metadata: %v", err)
+	}
+	s.version = meta.Version
+	s.everythingIsListed()
+	t.Run("archives", func(t *testing.T) { s.with(t).archives() })
+	t.Run("install.sh", func(t *testing.T) { s.with(t).script() })
+	t.Run("deb", func(t *testing.T) { s.with(t).deb() })
+	t.Run("rpm", func(t *testing.T) { s.with(t).rpm() })
+	t.Run("apk", func(t *testing.T) { s.with(t).apk() })
+}
+
+func (s shipped) with(t *testing.T) shipped { s.T = t; return s }
+
+func (s shipped) read(name string) []byte {
+	s.Helper()
+	b, err := os.ReadFile(filepath.Join(s.dist, name))
+	if err != nil {
+		s.Fatal(err)
+	}
+	return b
+}
+
+// file is the path of one artifact, such as linux_amd64.deb.
+func (s shipped) file(end string) string {
+	return filepath.Join(s.dist, "beckon_"+s.version+"_"+end)
+}
+
+// run runs a tool that not every machine has.
+func (s shipped) run(tool string, args ...string) string {
+	s.Helper()
+	if _, err := exec.LookPath(tool); err != nil {
+		s.Skipf("the package is opened with %s: %v", tool, err)
+	}
+	out, err := exec.Command(tool, args...).Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		s.Fatalf("%s %s: %v\n%s", tool, strings.Join(args, " "), err, exit.Stderr)
+	}
+	return string(out)
+}
+
+// everythingIsListed: six archives and six packages, each with the checksum that it has.
+func (s shipped) everythingIsListed() {
+	s.Helper()
+	sums := string(s.read("checksums.txt"))
+	if n := strings.Count(sums, "\n"); n != 12 {
+		s.Errorf("%d files are listed:\n%s", n, sums)
+	}
+	made := digests(s.T, s.dist)
+	for line := range strings.Lines(sums) {
+		if !strings.Contains(made, line) {
+			s.Errorf("not so: %s", line)
+		}
+	}
+}
+
+var archived = []string{"LICENSE", "README.md", "beckon", "beckon-hook", "completions/_beckon", "completions/beckon.bash", "completions/beckon.fish", "man/beckon.1.gz"}
+
+func (s shipped) archives() {
+	for _, platform := range []string{"linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64"} {
+		got := strings.Fields(s.run("tar", "-tzf", s.file(platform+".tar.gz")))
+		slices.Sort(got)
+		if !slices.Equal(got, archived) {
+			s.Errorf("%s holds %q", platform, got)
+		}
+	}
+	zip := s.run("unzip", "-l", s.file("windows_amd64.zip"))
+	for _, name := range archived {
+		if strings.HasPrefix(name, "beckon") {
+			name += ".exe"
+		}
+		if !strings.Contains(zip, "   "+name+"\n") {
+			s.Errorf("the zip lacks %s:\n%s", name, zip)
+		}
+	}
+}
+
+// script installs this machine's archive with installer/install.sh, and sets it up.
+func (s shipped) script() {
+	if runtime.GOOS == "darwin" || runtime.GOOS == "linux" {
+		home := s.TempDir()
+		cmd := exec.Command("../../installer/install.sh", s.dist)
+		cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}
+		if out, err := cmd.CombinedOutput(); err != nil {
+			s.Fatalf("%v\n%s", err, out)
+		}
+		s.works(filepath.Join(home, ".local"))
+	}
+}
+
+// works checks what was installed below a prefix.
+func (s shipped) works(prefix string) {
+	s.Helper()
+	home := s.TempDir()
+	beckon := func(args ...string) string {
+		s.Helper()
+		cmd := exec.Command(filepath.Join(prefix, "bin", "beckon"), args...)
+		cmd.Env = []string{"HOME=" + home, "PATH=/usr/bin:/bin"}
+		out, err := cmd.CombinedOutput()
+		if err != nil && args[0] != "install" { // a program in a temporary directory is refused
+			s.Errorf("beckon %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+		return string(out)
+	}
+	if out := beckon("version"); !strings.HasPrefix(out, "beckon "+s.version+" ") {
+		s.Errorf("version: %s", out)
+	}
+	if out := beckon("install"); !strings.Contains(out, "in a temporary directory") && !strings.Contains(out, "installed 12 hooks") {
+		s.Errorf("beckon-hook is not beside it: %s", out)
+	}
+	share := filepath.Join(prefix, "share")
+	page := s.run("gzip", "-dc", filepath.Join(share, "man", "man1", "beckon.1.gz"))
+	if !strings.Contains(page, "beckon "+strings.ReplaceAll(s.version, "-", `\-`)) {
+		s.Errorf("the manual is of another version: %.100s", page)
+	}
+	bash := filepath.Join(share, "bash-completion", "completions", "beckon")
+	if out := s.run("bash", "-c", `. "$1" && complete -p beckon`, "bash", bash); !strings.Contains(out, "-F _beckon beckon") {
+		s.Errorf("bash completes with %q", out)
+	}
+}
+
+// packaged are the files of a package; zsh's place is the distribution's.
+func packaged(zsh string) []string {
+	list := []string{
+		"usr/bin/beckon", "usr/bin/beckon-hook", "usr/share/bash-completion/completions/beckon", "usr/share/doc/beckon/README.md",
+		"usr/share/doc/beckon/copyright", "usr/share/fish/vendor_completions.d/beckon.fish", "usr/share/man/man1/beckon.1.gz", zsh,
+	}
+	slices.Sort(list)
+	return list
+}
+
+// deb installs the package into a system of its own.
+func (s shipped) deb() {
+	path := s.file("linux_" + runtime.GOARCH + ".deb")
+	fields := s.run("dpkg-deb", "-f", path, "Package", "Maintainer", "Description")
+	if !strings.Contains(fields, "Package: beckon\n") || !strings.Contains(fields, "Maintainer: ") || !strings.Contains(fields, "Tells which of") {
+		s.Errorf("%s", fields)
+	}
+	root := s.TempDir()
+	if os.Geteuid() == 0 {
+		for _, dir := range []string{"info", "updates"} {
+			if err := os.MkdirAll(filepath.Join(root, "var/lib/dpkg", dir), 0o755); err != nil {
+				s.Fatal(err)
+			}
+		}
+		if err := os.WriteFile(filepath.Join(root, "var/lib/dpkg/status"), nil, 0o644); err != nil {
+			s.Fatal(err)
+		}
+		s.run("dpkg", "--root="+root, "--force-script-chrootless", "-i", path)
+		if out := s.run("dpkg", "--root="+root, "--verify", "beckon"); out != "" {
+			s.Errorf("dpkg finds changed: %s", out)
+		}
+	} else {
+		s.run("dpkg-deb", "-x", path, root)
+	}
+	if got, want := files(s.T, filepath.Join(root, "usr"), "usr"), packaged("usr/share/zsh/vendor-completions/_beckon"); !slices.Equal(got, want) {
+		s.Errorf("installed are %q, want %q", got, want)
+	}
+	s.works(filepath.Join(root, "usr"))
+}
+
+// files lists the files below dir, sorted, as seen from its parent.
+func files(t *testing.T, dir, as string) (list []string) {
+	t.Helper()
+	err := fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			list = append(list, as+"/"+path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(list)
+	return list
+}
+
+func (s shipped) rpm() {
+	got := strings.Fields(strings.ReplaceAll(s.run("rpm", "-qlp", s.file("linux_amd64.rpm")), "/usr", "usr"))
+	slices.Sort(got)
+	if want := packaged("usr/share/zsh/site-functions/_beckon"); !slices.Equal(got, want) {
+		s.Errorf("it holds %q, want %q", got, want)
+	}
+	if info := s.run("rpm", "-qip", s.file("linux_amd64.rpm")); !strings.Contains(info, "Build Host  : localhost\n") || !strings.Contains(info, "License     : MIT\n") {
+		s.Errorf("%s", info)
+	}
+}
+
+func (s shipped) apk() {
+	root := s.TempDir()
+	// Three streams of gzip, of which tar is to read all.
+	out, err := exec.Command("sh", "-c", `gzip -dc "$1" | tar -xf - --ignore-zeros -C "$2"`, "sh", s.file("linux_amd64.apk"), root).CombinedOutput()
+	if err != nil && !bytes.Contains(out, []byte("APK-TOOLS")) {
+		s.Skipf("the package is opened with GNU tar: %v\n%s", err, out)
+	}
+	if got, want := files(s.T, filepath.Join(root, "usr"), "usr"), packaged("usr/share/zsh/site-functions/_beckon"); !slices.Equal(got, want) {
+		s.Errorf("it holds %q, want %q", got, want)
+	}
+}
