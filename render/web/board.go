@@ -27,7 +27,8 @@ type board struct {
 	sweep sweeper
 	edges edges
 
-	handing atomic.Bool // Options.Seen is under way
+	handing atomic.Bool   // Options.Seen is under way
+	scanned time.Duration // what the last poll took
 
 	reader *evidence.Reader
 	glance evidence.Glance

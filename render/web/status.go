@@ -47,9 +47,9 @@ type hookState struct {
 	} `json:"config"`
 	Reconciled   int64    `json:"reconciliations"`
 	ReconciledAt *string  `json:"last_reconciliation_at"`
-	Watching     string   `json:"watching"` // fsnotify or polling
-	FilePoll     float64  `json:"file_poll_interval,omitempty"`
-	Recheck      float64  `json:"recheck_interval"` // of processes and the client's registry
+	Watching     string   `json:"watching"`                     // fsnotify or polling
+	FilePoll     float64  `json:"file_poll_interval,omitempty"` // as it is now
+	Recheck      float64  `json:"recheck_interval"`             // of processes and the client's registry
 	Latency      *latency `json:"latency"`
 	Clients      int      `json:"sse_clients"`
 	Sessions     int      `json:"sessions"`
@@ -80,7 +80,7 @@ func (s *Server) hookState(now time.Time) hookState {
 	}
 	h.Watching, h.Recheck = "fsnotify", t.Recheck.Seconds()
 	if !m.watching.Load() {
-		h.Watching, h.FilePoll = "polling", t.Poll.Seconds()
+		h.Watching, h.FilePoll = "polling", time.Duration(m.polled.Load()).Seconds()
 	}
 	h.Clients, h.Since = s.hub.count(), iso(s.begun)
 	list, _ := s.hub.list(filter{})

@@ -17,7 +17,7 @@ import (
 // are the defaults.
 type Timing struct {
 	Recheck time.Duration // of processes, registry and the live directory: 1 s
-	Poll    time.Duration // of session files when changes are not told: 250 ms
+	Poll    time.Duration // of session files when changes are not told and a stream is open: 30 ms, see poll
 	Hooks   time.Duration // of transcripts, while hooks are active: 60 s
 	Silent  time.Duration // of transcripts, when hooks are silent: 2 s
 	Silence time.Duration // without an event for so long, hooks are silent: 300 s
@@ -31,7 +31,7 @@ func (t Timing) orDefault() Timing {
 		}
 	}
 	def(&t.Recheck, time.Second)
-	def(&t.Poll, 250*time.Millisecond)
+	def(&t.Poll, 30*time.Millisecond)
 	def(&t.Hooks, 60*time.Second)
 	def(&t.Silent, 2*time.Second)
 	def(&t.Silence, 300*time.Second)
@@ -89,8 +89,11 @@ func (b *board) run(ctx context.Context) {
 	defer recheck.Stop()
 	again := time.NewTimer(time.Hour)
 	defer again.Stop()
-	poll := b.poller(w.watching())
+	poll := time.NewTimer(0)
 	defer poll.Stop()
+	if w.watching() {
+		poll.Stop()
+	}
 	for {
 		select {
 		case <-ctx.Done():
@@ -100,11 +103,11 @@ func (b *board) run(ctx context.Context) {
 				again.Reset(settle)
 			}
 		case <-poll.C:
-			b.scan()
+			poll.Reset(b.poll())
 		case <-again.C:
 			b.full()
 		case <-recheck.C:
-			b.meter.watching.Store(w.retry())
+			b.watched(w.retry(), poll)
 			b.full()
 			b.sweepIfDue(ctx, &work)
 			b.hand(ctx, &work)
@@ -130,13 +133,38 @@ func (b *board) hand(ctx context.Context, work *sync.WaitGroup) {
 	})
 }
 
-// poller ticks only where changes are not told.
-func (b *board) poller(watching bool) *time.Ticker {
-	t := time.NewTicker(b.o.Timing.Poll)
-	if watching {
-		t.Stop()
+// watched notes whether changes are told, and polls when they no longer are.
+func (b *board) watched(now bool, poll *time.Timer) {
+	if was := b.meter.watching.Swap(now); was == now {
+		return
 	}
-	return t
+	poll.Stop()
+	if !now {
+		poll.Reset(0)
+	}
+}
+
+// Polling takes a share of the time: pollShare times as long as a look took
+// passes before the next, so that slow disks and many sessions are looked at
+// less often. Of two looks the shorter counts: one that was interrupted says
+// nothing of the disk. Where nobody listens there is no haste.
+const (
+	pollShare = 20
+	pollIdle  = 250 * time.Millisecond
+)
+
+// poll looks for what changed and returns when to look again.
+func (b *board) poll() time.Duration {
+	start := time.Now()
+	b.scan()
+	took := time.Since(start)
+	every := max(b.o.Timing.Poll, pollShare*min(took, b.scanned))
+	b.scanned = took
+	if b.hub.count() == 0 {
+		every = max(every, pollIdle)
+	}
+	b.meter.polled.Store(int64(every))
+	return every
 }
 
 // work does what is on the list, and reports whether the registry changed.

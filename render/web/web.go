@@ -65,7 +65,7 @@ type Options struct {
 	Log func(error)
 
 	// Unwatched is set where changes of files are not told: the session files
-	// are then polled every Timing.Poll.
+	// are then polled.
 	Unwatched bool
 	Timing    Timing
 }
@@ -81,7 +81,6 @@ type Server struct {
 	busy  *busy
 	http  *http.Server
 	cop   *http.CrossOriginProtection
-	cors  []string // names in Hosts, lower case
 	begun time.Time
 
 	small, large chan struct{} // one element for each body that is being read

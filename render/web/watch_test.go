@@ -1,0 +1,44 @@
+package web
+
+import (
+	"os"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// Where changes are not told they are looked for: often while somebody listens,
+// less often when not.
+func TestPolling(t *testing.T) {
+	x := serve(t, Options{Unwatched: true})
+	interval := func() time.Duration {
+		s, _ := strconv.ParseFloat(x.get("/hook/status").field(t, "file_poll_interval"), 64)
+		return time.Duration(s * float64(time.Second))
+	}
+	x.until("nobody listens", func() bool { return interval() >= pollIdle })
+	s := x.stream("/events")
+	x.until("somebody listens", func() bool { return interval() > 0 && interval() < pollIdle })
+	x.fold(prompt("s", "one"))
+	s.await("session_created", sessionIs("s"))
+	if got := x.get("/hook/status").field(t, "watching"); got != "polling" {
+		t.Errorf("watching is %s", got)
+	}
+}
+
+// A directory that is moved away under a watch is polled until it is there
+// again.
+func TestWatchIsLost(t *testing.T) {
+	x := serve(t, Options{Timing: Timing{Recheck: 20 * time.Millisecond}})
+	watching := func(want string) func() bool {
+		return func() bool { return x.get("/hook/status").field(t, "watching") == want }
+	}
+	x.until("it watches", watching("fsnotify"))
+	s := x.stream("/events")
+	if err := os.RemoveAll(x.st.SessionsDir()); err != nil {
+		t.Fatal(err)
+	}
+	x.until("it polls", watching("polling"))
+	x.fold(prompt("s", "one"))
+	s.await("session_created", sessionIs("s"))
+	x.until("it watches again", watching("fsnotify"))
+}
