@@ -24,7 +24,7 @@ const abuseHead = `# What was tried against the server
 
 ` + "`go test ./render/web -run TestAbuse`" + ` sends all of this to one server and holds it to this table; with
 ` + "`BECKON_UPDATE=1`" + ` it writes it. After each the server still answered ` + "`/healthz`" + `, and in the end nothing had
-been made in its state directory but the session of the one good request.
+been made in its state directory but the session of the good requests.
 
 | tried | answer |
 |---|---|
@@ -154,6 +154,7 @@ var abuses = []abuse{
 		return x.raw("GET /" + strings.Repeat("a", 1<<20) + " HTTP/1.1\r\nHost: localhost\r\n\r\n")
 	}, "431"},
 	{"slow header: 200 connections that send a byte now and then", slowHeaders, "closed within 10 s"},
+	{"slow body: 200 connections that never finish theirs", slowBodies, "others are heard"},
 	{"path out of the directory", func(x *site) string {
 		return x.raw("GET /api/sessions/../../../etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n")
 	}, "404"},
@@ -178,6 +179,8 @@ var abuses = []abuse{
 	{"CONNECT", func(x *site) string {
 		return x.raw("CONNECT attacker.example:443 HTTP/1.1\r\nHost: attacker.example:443\r\n\r\n")
 	}, "421"},
+	{"TRACE", func(x *site) string { return x.raw("TRACE /api/sessions HTTP/1.1\r\nHost: localhost\r\n\r\n") }, "405"},
+	{"HTTP/2 without TLS", func(x *site) string { return x.raw("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") }, "421"},
 	{"no HTTP", func(x *site) string { return x.raw("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n") }, "400"},
 	{"JSON nested 1,000,000 deep", func(x *site) string { return x.hookBody(strings.Repeat("[", 1_000_000)) }, "400"},
 	{"the same, in a known member", func(x *site) string {
@@ -242,6 +245,30 @@ func slowHeaders(x *site) string {
 	x.alive("while slow headers hold connections")
 	wg.Wait()
 	return result
+}
+
+// slowBodies holds requests open that never finish their body, of both sizes,
+// and wants events of others to be heard meanwhile.
+func slowBodies(x *site) string {
+	for i := range 200 {
+		c, err := net.Dial("tcp", strings.TrimPrefix(x.url, "http://"))
+		if err != nil {
+			return err.Error()
+		}
+		defer c.Close()
+		length := 1000
+		if i%2 == 0 {
+			length = smallBody + 1
+		}
+		if _, err := fmt.Fprintf(c, "%sContent-Length: %d\r\n\r\n{", hookHead, length); err != nil {
+			return err.Error()
+		}
+	}
+	start := time.Now()
+	if got := x.hookBody(`{"event":"Stop","hookInput":{"session_id":"good"}}`); got != "200" || time.Since(start) > 5*time.Second {
+		return fmt.Sprintf("%s after %v", got, time.Since(start))
+	}
+	return "others are heard"
 }
 
 func (x *site) alive(when string) {

@@ -124,9 +124,9 @@ func statusOf(err error) int {
 }
 
 // body reads a JSON request body. Of large ones only a few are in memory at a
-// time; a small one takes its place when it is read, so that a slow sender
-// keeps nobody waiting. done must be called when the body is no longer used; it
-// may be called again.
+// time. A body takes its place when it is read, a large one when its beginning
+// is: a slow sender keeps nobody waiting. done must be called when the body is
+// no longer used; it may be called again.
 func (s *Server) body(w http.ResponseWriter, r *http.Request) (b []byte, done func(), err error) {
 	done = func() {}
 	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" && !strings.HasSuffix(t, "+json") {
@@ -136,38 +136,38 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request) (b []byte, done fu
 		w.Header().Set("Connection", "close")
 		return nil, done, errTooLarge
 	}
-	slots := s.large
-	if 0 <= r.ContentLength && r.ContentLength <= smallBody {
-		slots = s.small
-		if b, err = readBody(w, r); err != nil {
-			return nil, done, err
-		}
+	var read bytes.Buffer
+	if 0 < r.ContentLength && r.ContentLength <= smallBody {
+		read.Grow(int(r.ContentLength) + bytes.MinRead)
+	}
+	in := http.MaxBytesReader(w, r.Body, maxBody)
+	n, err := read.ReadFrom(io.LimitReader(in, smallBody+1))
+	if err != nil {
+		return nil, done, bodyError(err)
+	}
+	slots := s.small
+	if n > smallBody {
+		slots = s.large
 	}
 	select {
 	case slots <- struct{}{}:
 	case <-r.Context().Done():
 		return nil, done, errBusy
 	}
-	if slots == s.large {
-		b, err = readBody(w, r)
-	}
-	return b, sync.OnceFunc(func() { <-slots }), err
+	done = sync.OnceFunc(func() { <-slots })
+	_, err = read.ReadFrom(in)
+	return read.Bytes(), done, bodyError(err)
 }
 
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	var b bytes.Buffer
-	if r.ContentLength > 0 {
-		b.Grow(int(r.ContentLength))
-	}
-	_, err := b.ReadFrom(http.MaxBytesReader(w, r.Body, maxBody))
+func bodyError(err error) error {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return nil, errTooLarge
+		return errTooLarge
 	case err != nil:
-		return nil, errBody
+		return errBody
 	}
-	return b.Bytes(), nil
+	return nil
 }
 
 // quietLog drops what net/http says of broken connections: anybody can make it
