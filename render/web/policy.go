@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"net/http"
 	"strconv"
 	"sync"
@@ -41,6 +42,8 @@ const (
 	// maxAsking is how many events are before a policy at once: each may run
 	// commands.
 	maxAsking = 32
+	// maxWaiting is how many more may wait for that.
+	maxWaiting = 256
 	// askedFor is how long an answer is kept for who asks again.
 	askedFor = time.Minute
 	// maxAsked is how many answers are kept; further ones are not.
@@ -87,7 +90,7 @@ func (a *asked) join(body []byte, now time.Time) (q *asking, first bool) {
 
 // protocol answers a question of protocol 1.0 (seed 004, row D5). It is no event
 // of this machine's: nothing is folded.
-func (s *Server) protocol(w http.ResponseWriter, r *http.Request, body []byte) {
+func (s *Server) protocol(w http.ResponseWriter, r *http.Request, body []byte, done func()) {
 	if s.o.Policy == nil {
 		writeHookError(w, http.StatusNotImplemented, "no policy is served here")
 		return
@@ -104,14 +107,15 @@ func (s *Server) protocol(w http.ResponseWriter, r *http.Request, body []byte) {
 			}
 		})
 	}
+	release(body, done)
 	select {
 	case <-q.done:
 	case <-r.Context().Done():
 		return
 	}
 	switch {
-	case s.ctx.Err() != nil:
-		writeHookError(w, http.StatusServiceUnavailable, "the server stops")
+	case s.ctx.Err() != nil || errors.Is(q.err, errBusy):
+		s.busyPolicy(w)
 	case q.err != nil:
 		writeHookError(w, http.StatusBadRequest, q.err.Error())
 	default:
@@ -132,37 +136,58 @@ func (s *Server) payload(w http.ResponseWriter, r *http.Request, body []byte, do
 	if q.Hops == 0 {
 		_, err = s.fold(&e, start)
 	}
-	if len(body) <= smallBody {
-		done() // a policy takes its time, and others want to be heard
-	}
-	if answer := s.policyAnswer(r.Context(), q); len(answer) > 0 {
+	release(body, done)
+	answer, busy := s.policyAnswer(r.Context(), q)
+	switch {
+	case busy != nil: // not an empty answer: the client tells its user that nobody was asked
+		s.busyPolicy(w)
+	case len(answer) > 0:
 		writeBytes(w, http.StatusOK, "application/json", answer)
-		return
-	}
-	if err != nil {
+	case err != nil:
 		s.writeFoldError(w, err)
-		return
+	default: // the client reads an object as a decision; an empty one is none
+		writeJSON(w, http.StatusOK, struct{}{})
 	}
-	// The client reads an object as a decision; an empty one is none.
-	writeJSON(w, http.StatusOK, struct{}{})
 }
 
-func (s *Server) policyAnswer(ctx context.Context, q Question) []byte {
-	if s.o.Policy == nil || s.enterPolicy(ctx) != nil {
-		return nil
+// release gives a small body's place to others: a policy takes its time.
+func release(body []byte, done func()) {
+	if len(body) <= smallBody {
+		done()
+	}
+}
+
+func (s *Server) policyAnswer(ctx context.Context, q Question) ([]byte, error) {
+	if s.o.Policy == nil {
+		return nil, nil
+	}
+	if err := s.enterPolicy(ctx); err != nil {
+		return nil, err
 	}
 	defer s.leavePolicy()
-	return s.o.Policy.Answer(ctx, q)
+	return s.o.Policy.Answer(ctx, q), nil
 }
 
 // enterPolicy waits until there is room for one more event before the policy.
+// Of those that wait there may only be so many: each holds its body.
 func (s *Server) enterPolicy(ctx context.Context) error {
+	defer s.waiting.Add(-1)
+	if s.waiting.Add(1) > maxWaiting {
+		return errBusy
+	}
 	select {
 	case s.asking <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// busyPolicy refuses an event that nobody can be asked about now.
+func (s *Server) busyPolicy(w http.ResponseWriter) {
+	s.meter.refused("policy_busy")
+	w.Header().Set("Retry-After", "1")
+	writeHookError(w, http.StatusServiceUnavailable, "too many events are before the policy, or the server stops")
 }
 
 func (s *Server) leavePolicy() { <-s.asking }

@@ -148,13 +148,22 @@ func TestSlowPolicy(t *testing.T) {
 	for i := range 2 * maxSmall {
 		wait.Go(func() { post(fmt.Sprintf(`{"session_id":"p%d","hook_event_name":"UserPromptSubmit","prompt":"x"}`, i)) })
 	}
-	wait.Go(func() { post(question) })
+	for i := range maxSmall {
+		wait.Go(func() { post(strings.Replace(question, `"1"`, fmt.Sprintf(`"q%d"`, i), 1)) })
+	}
 	x.until("as many ask as may", func() bool { return len(x.s.asking) == maxAsking })
 	x.until("all were folded", func() bool { return strings.Count(x.get("/api/sessions").body, `"session_id"`) == 2*maxSmall })
 	start := time.Now()
 	x.post("/hook", `{"agent":"claude-code","event":"Stop","hookInput":{"session_id":"e"}}`)
 	if took := time.Since(start); took > 5*time.Second {
 		t.Errorf("an event waited for %v", took)
+	}
+	for range maxWaiting {
+		wait.Go(func() { post(`{"session_id":"p0","hook_event_name":"Notification","message":"x"}`) })
+	}
+	x.until("no more may wait", func() bool { return x.s.waiting.Load() >= maxWaiting })
+	if r := x.do("POST", "/hook", `{"session_id":"p0","hook_event_name":"Notification","message":"x"}`); r.status != http.StatusServiceUnavailable || r.header.Get("Retry-After") == "" {
+		t.Errorf("one more: %d %s", r.status, r.body)
 	}
 	done, stop := context.WithTimeout(context.Background(), 10*time.Second)
 	defer stop()

@@ -85,6 +85,7 @@ type Server struct {
 
 	small, large chan struct{} // one element for each body that is being read
 	asking       chan struct{} // one element for each event that is before the policy
+	waiting      atomic.Int32  // how many wait for that
 	asked        asked
 	stats        statsCache
 
