@@ -224,14 +224,15 @@ func (r *run) all(hooks []*Hook) {
 	var wait sync.WaitGroup
 	for i, h := range hooks {
 		r.results[i].Hook = h
-		if why := r.leftOut(h); why != "" {
+		switch why := r.leftOut(h); {
+		case why != "":
 			r.results[i].Skipped = why
-			continue
+		case turns && !h.Observe:
+		case h.Type == TypeRule:
+			r.results[i] = r.one(h, in)
+		default:
+			wait.Go(func() { r.results[i] = r.one(h, in) })
 		}
-		if turns && !h.Observe {
-			continue
-		}
-		wait.Go(func() { r.results[i] = r.one(h, in) })
 	}
 	for i, h := range hooks {
 		if turns && !h.Observe && r.results[i].Skipped == "" {
@@ -284,6 +285,11 @@ func (r *run) one(h *Hook, c handler.Call) HookResult {
 	}
 	if r.ctx.Err() != nil {
 		res.Outcome, res.Failed = handler.Outcome{TimedOut: true}, errLate
+		return res
+	}
+	if h.Type == TypeRule { // it cannot hang, and a goroutine costs more than it does
+		res.Outcome = safely(r.ctx, h.handler, c)
+		res.Failed = res.Outcome.Err
 		return res
 	}
 	done := make(chan handler.Outcome, 1)

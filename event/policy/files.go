@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/tidwall/gjson"
 )
 
 // File modes: a policy's own files are private to the user.
@@ -111,6 +113,13 @@ func (d Dir) copyOf(dir, path string) *copied {
 // Trusts reports whether the user trusts the project's policy file at path, as
 // it is or as it was.
 func (d Dir) Trusts(path string) bool { return d.copyOf(trustDir, path) != nil }
+
+// hasCopy reports whether the copy of the file at path is data. It is asked at
+// every hook, so it reads no more of the copy than it needs.
+func (d Dir) hasCopy(dir, path string, data []byte) bool {
+	b, err := os.ReadFile(d.path(dir, copyName(path)))
+	return err == nil && gjson.GetBytes(b, "sha256").Str == sumOf(data) && gjson.GetBytes(b, "text").Str == string(data)
+}
 
 func (d Dir) keepCopy(dir, path string, data []byte, now time.Time) error {
 	b, err := json.Marshal(copied{path, sumOf(data), now.UTC(), string(data)})

@@ -105,10 +105,9 @@ func (s Sources) global() File {
 	if err == nil {
 		f.Config, err = Decode(s.Global, Global, data, s.Home)
 	}
-	good := s.State.copyOf(goodDir, s.Global)
 	if err == nil {
 		f.Status = InForce
-		if good == nil || good.Text != string(data) {
+		if !s.State.hasCopy(goodDir, s.Global, data) {
 			// Without the copy a later mistake switches the policy off; that
 			// is told then.
 			_ = s.State.keepCopy(goodDir, s.Global, data, s.Now)
@@ -116,7 +115,7 @@ func (s Sources) global() File {
 		return f
 	}
 	f.Status, f.Err = Broken, err
-	if good != nil {
+	if good := s.State.copyOf(goodDir, s.Global); good != nil {
 		if c, err := Decode(s.Global, Global, []byte(good.Text), s.Home); err == nil {
 			f.Status, f.Config = LastGood, c
 		}

@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"regexp"
+	"sync"
 
 	"beckon/event"
 	"beckon/state"
@@ -22,7 +23,7 @@ func methodOf(res store.Result) string {
 }
 
 // paneID is what tmux calls a pane. It may end up on a command line.
-var paneID = regexp.MustCompile(`^%[0-9]{1,9}$`)
+var paneID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^%[0-9]{1,9}$`) })
 
 // place takes from a tracked hook's body where it ran. A directory is not
 // looked at to be refused: sessions in /tmp, and of projects that nobody
@@ -35,7 +36,7 @@ func (s *Server) place(e *event.Event, v gjson.Result) {
 	if o.Launcher == "" {
 		o.Launcher = launcher(text(v.Get("launcher_id"), 128))
 	}
-	if pane := text(v.Get("tmux_pane"), event.MaxID); paneID.MatchString(pane) {
+	if pane := text(v.Get("tmux_pane"), event.MaxID); paneID().MatchString(pane) {
 		o.Terminal = event.Terminal{Kind: "tmux", ID: pane, Tmux: event.Tmux{Pane: pane}}
 	}
 	o.Terminal.Tmux.Session = text(v.Get("tmux_session"), event.MaxID)
@@ -45,10 +46,10 @@ func (s *Server) place(e *event.Event, v gjson.Result) {
 }
 
 // launcherID is what a launcher may call its session by.
-var launcherID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.:-]*$`)
+var launcherID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.:-]*$`) })
 
 func launcher(id string) string {
-	if !launcherID.MatchString(id) {
+	if !launcherID().MatchString(id) {
 		return ""
 	}
 	return id

@@ -3,7 +3,7 @@
 // ratios to the hello-world of the same run. Machines differ and are shared;
 // ratios travel, milliseconds do not.
 //
-//	go run ./testdata/bench [-n 400]
+//	go run ./testdata/bench [-n 400] [-policy]
 //
 // With -readme it measures all that the README claims of a hook, twice over,
 // beside stand-ins for what people use, and writes the table there and the
@@ -11,7 +11,8 @@
 //
 //	go run ./testdata/bench -readme README.md [-n 200]
 //
-// With -serve it measures the server: the time until an event stream hears of a
+// With -policy it measures what a policy costs, and nothing else; with -serve
+// the server: the time until an event stream hears of a
 // hook, and what a thousand streams cost.
 //
 //	go run ./testdata/bench -serve [-hooks 300] [-clients 999] [-rate 500] [-span 60s]
@@ -32,6 +33,7 @@ import (
 
 func main() {
 	n := flag.Int("n", 400, "pairs of launches")
+	policy := flag.Bool("policy", false, "measure policies, and nothing else")
 	serve := flag.Bool("serve", false, "measure the server, and nothing else")
 	readme := flag.String("readme", "", "file to write the table of hooks to, and nothing else")
 	var l load
@@ -40,7 +42,17 @@ func main() {
 	flag.IntVar(&l.rate, "rate", 500, "turns a second")
 	flag.DurationVar(&l.span, "span", time.Minute, "how long they come")
 	flag.Parse()
-	what := func() error { return run(*n, os.Stdout) }
+	what := func() error { return run(*n, os.Stdout, hookSubjects, policySubjects, listSubjects) }
+	if *policy {
+		what = func() error {
+			return run(*n, os.Stdout, func(dir string) ([]subject, error) {
+				if _, err := hookSubjects(dir); err != nil { // builds what policySubjects runs
+					return nil, err
+				}
+				return policySubjects(dir)
+			})
+		}
+	}
 	if *readme != "" {
 		what = func() error { return prove(*n, *readme, os.Stdout) }
 	}
@@ -68,14 +80,14 @@ type subject struct {
 	faults []int64
 }
 
-func run(n int, w io.Writer) error {
+func run(n int, w io.Writer, sets ...func(string) ([]subject, error)) error {
 	dir, err := os.MkdirTemp("", "beckon-bench-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
 	fmt.Fprintf(w, "%d launches each, in turn, on %s/%s with %s\n", n, runtime.GOOS, runtime.GOARCH, runtime.Version())
-	for _, prepare := range []func(string) ([]subject, error){hookSubjects, policySubjects, listSubjects} {
+	for _, prepare := range sets {
 		subjects, err := prepare(dir)
 		if err != nil {
 			return err

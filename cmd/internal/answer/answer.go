@@ -64,10 +64,15 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(
 		return 0
 	}
 	watchdog.Reset(policy.DeadlineOf(f.e.Kind) + overtime)
-	// Who gives up waiting (a timeout, Esc) sends TERM and 1.5 s later KILL
-	// (testdata/lab/POLICY.md); what the policy started must be gone by then.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
+	f.load()
+	ctx := context.Background()
+	if f.starts {
+		// Who gives up waiting (a timeout, Esc) sends TERM and 1.5 s later KILL
+		// (testdata/lab/POLICY.md); what the policy started must be gone by then.
+		var stop context.CancelFunc
+		ctx, stop = signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+		defer stop()
+	}
 	return f.answer(ctx, stdout, stderr)
 }
 
@@ -93,6 +98,9 @@ type firing struct {
 	st      *store.Store
 	payload []byte
 	e       event.Event
+	sources policy.Sources
+	loaded  policy.Loaded
+	starts  bool   // a process, a request: what takes its time
 	dir     string // where commands run, in place of where the agent works
 	http    bool   // the answer goes out over HTTP
 	hops    int    // policies that handed the question on
@@ -110,12 +118,22 @@ func (f *firing) read(stdin io.Reader) (err error) {
 	return err
 }
 
+// load reads what is in force.
+func (f *firing) load() {
+	f.sources = Sources(f.getenv, f.st.Dir)
+	f.loaded = policy.Load(f.sources)
+	f.starts = runs(f.loaded.Hooks, f.e.Kind)
+}
+
 // answer asks, answers and folds: the event, and what was decided about it.
+// Rules answer at once, and a goroutine beside them costs more than it saves.
 // When ctx ends nobody listens any more: the event is folded, and no decision
 // was one.
 func (f *firing) answer(ctx context.Context, stdout, stderr io.Writer) int {
 	asked, folded := make(chan policy.Result, 1), make(chan string, 1)
-	go func() { folded <- f.fold(asked) }()
+	if f.starts {
+		go func() { folded <- f.fold(asked) }()
+	}
 	ev, result := f.ask(ctx)
 	if ctx.Err() != nil {
 		result = policy.Result{Allowed: true, Results: result.Results, Warnings: result.Warnings, Took: result.Took,
@@ -123,6 +141,9 @@ func (f *firing) answer(ctx context.Context, stdout, stderr io.Writer) int {
 		f.claimed = ""
 	}
 	asked <- result
+	if !f.starts {
+		folded <- f.fold(asked)
+	}
 	out, waiting := result.Answer.Stdout, true
 	select {
 	case sequence := <-folded:
@@ -194,29 +215,29 @@ func (f *firing) log(err error) {
 
 // ask puts the event to what is in force.
 func (f *firing) ask(ctx context.Context) (policy.Event, policy.Result) {
-	sources := Sources(f.getenv, f.st.Dir)
+	dir := f.sources.State
 	ev := policy.Event{Kind: f.e.Kind, Payload: f.payload, At: f.start, ID: f.id(), Version: f.version(),
-		ProjectDir: f.getenv("CLAUDE_PROJECT_DIR"), Dir: f.dir, HTTP: f.http, Hops: f.hops, StopBlocks: sources.State.StopBlocks(&f.e)}
-	loaded := policy.Load(sources)
+		ProjectDir: f.getenv("CLAUDE_PROJECT_DIR"), Dir: f.dir, HTTP: f.http, Hops: f.hops, StopBlocks: dir.StopBlocks(&f.e)}
 	switch {
 	case f.getenv(policy.Marker) != "":
 		ev.RulesOnly, ev.Why = true, "inside a handler"
-	case f.asked == "" && runs(loaded.Hooks, f.e.Kind):
-		f.claim(&ev, sources.State)
+	case f.asked == "" && f.starts:
+		f.claim(&ev, dir)
 	}
-	return ev, f.trigger(ctx, &ev, loaded, sources.State)
+	return ev, f.trigger(ctx, &ev)
 }
 
 // trigger asks the hooks that are in force.
-func (f *firing) trigger(ctx context.Context, ev *policy.Event, loaded policy.Loaded, dir policy.Dir) policy.Result {
+func (f *firing) trigger(ctx context.Context, ev *policy.Event) policy.Result {
+	dir := f.sources.State
 	ev.Warn = func(warnings []string) []string {
 		if ctx.Err() != nil {
 			return nil // nobody would see them
 		}
-		return dir.Due(f.e.SessionID, append(loaded.Notices(), warnings...), tellAgain, f.start)
+		return dir.Due(f.e.SessionID, append(f.loaded.Notices(), warnings...), tellAgain, f.start)
 	}
-	policy.Prepare(loaded.Hooks, f.e.Kind, f.environ, dir.Answers())
-	return policy.NewEngine(loaded.Hooks).Trigger(ctx, *ev)
+	policy.Prepare(f.loaded.Hooks, f.e.Kind, f.environ, dir.Answers())
+	return policy.NewEngine(f.loaded.Hooks).Trigger(ctx, *ev)
 }
 
 // claim makes sure that what a firing starts is started once.
@@ -270,7 +291,7 @@ func (f *firing) version() string {
 // count of kept stops. The client has its answer by then. What another policy
 // asked is in the trace alone: what becomes of it is for that one to decide.
 func (f *firing) after(ev policy.Event, r policy.Result) {
-	dir := Policy(f.st.Dir)
+	dir := f.sources.State
 	if f.claimed != "" {
 		f.log(dir.Settle(f.claimed, r.Verdict))
 	}

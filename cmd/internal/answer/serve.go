@@ -100,6 +100,7 @@ func (s *Served) firing(q web.Question, payload []byte) (*firing, error) {
 	}
 	f.getenv = f.overlaid("CLAUDE_PROJECT_DIR", project)
 	f.getenv = f.overlaid("CLAUDE_PID", s.pid(f.e.SessionID))
+	f.load()
 	return f, nil
 }
 

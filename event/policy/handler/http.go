@@ -8,6 +8,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -82,15 +83,16 @@ func (o Outcome) of(got replied, tries int, start time.Time) Outcome {
 	return o
 }
 
-var reference = regexp.MustCompile(`\$(?:\{(\w+)\}|(\w+))`)
+// reference is compiled when it is used: most hooks that link this ask nobody.
+var reference = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$(?:\{(\w+)\}|(\w+))`) })
 
 // interpolate puts environment variables into a header.
 func interpolate(value string, allowed []string, getenv func(string) string) string {
 	if getenv == nil {
 		getenv = os.Getenv
 	}
-	return reference.ReplaceAllStringFunc(value, func(ref string) string {
-		m := reference.FindStringSubmatch(ref)
+	return reference().ReplaceAllStringFunc(value, func(ref string) string {
+		m := reference().FindStringSubmatch(ref)
 		if name := m[1] + m[2]; slices.Contains(allowed, name) {
 			return getenv(name)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // maxQuestion is how much of an event a model is asked about: 256 KiB, about
@@ -18,14 +19,14 @@ type template struct {
 	names []string
 }
 
-var placeholder = regexp.MustCompile(`\\\$|\$\{(\w+)\}|\$(\w+)`)
+var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\\\$|\$\{(\w+)\}|\$(\w+)`) })
 
 // parseTemplate finds the variables of a prompt. What is none of ours stays.
 func parseTemplate(prompt string) template {
 	var t template
 	var text strings.Builder
 	end := 0
-	for _, m := range placeholder.FindAllStringSubmatchIndex(prompt, -1) {
+	for _, m := range placeholder().FindAllStringSubmatchIndex(prompt, -1) {
 		text.WriteString(prompt[end:m[0]])
 		end = m[1]
 		found := prompt[m[0]:m[1]]
