@@ -281,6 +281,48 @@ func TestLooks(t *testing.T) {
 	}
 }
 
+// What opens, and what is shown when nothing works, is as accessible as the rest.
+func TestLooksElsewhere(t *testing.T) {
+	c := startChrome(t)
+	axe := findAxe(t)
+	w := newWorld(t)
+	w.start()
+	p := c.open(t, "about:blank")
+	p.expectOutage()
+	for _, scheme := range []string{"light", "dark"} {
+		p.scheme(scheme)
+		p.do("Page.navigate", map[string]any{"url": w.url()})
+		look := func(name string) {
+			if dir := shots(); dir != "" {
+				p.shot(filepath.Join(dir, scheme+"-"+name+".png"))
+			}
+			p.check(axe, scheme+" "+name)
+		}
+		p.await("it is empty", `!document.getElementById("empty").hidden`)
+		look("empty")
+		a := w.agent("perm_yes").until("PermissionRequest")
+		p.await("its card is there", `document.querySelector(".card.needs")`)
+		p.press("?")
+		p.await("help is open", `document.getElementById("help").open`)
+		look("help")
+		p.press("Escape")
+		p.await("help is gone", `!document.getElementById("help").open`)
+		p.press("n", "b")
+		p.await("it asks for how long", `document.getElementById("aside").open`)
+		look("aside")
+		p.press("Escape")
+		w.stop()
+		p.await("the loss is seen", `document.documentElement.dataset.phase === "lost" && !document.getElementById("again").hidden`)
+		p.await("what is shown is told to be old", `document.getElementById("sum").textContent.startsWith("as it was ")`)
+		look("lost")
+		w.start()
+		p.must(p.eval(`document.getElementById("again").click()`, nil))
+		p.await("it is live again", live)
+		a.kill()
+		p.await("its card is gone", `!document.querySelector("#groups .card")`)
+	}
+}
+
 // check fails the test for what axe finds serious or critical.
 func (p *tab) check(axe, where string) {
 	p.t.Helper()

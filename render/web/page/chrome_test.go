@@ -278,7 +278,7 @@ func (p *tab) await(what, expr string) {
 	deadline := time.Now().Add(20 * time.Second)
 	for {
 		var ok bool
-		if err := p.eval(expr, &ok); err == nil && ok {
+		if err := p.eval("Boolean("+expr+")", &ok); err == nil && ok {
 			return
 		} else if time.Now().After(deadline) {
 			p.shot(filepath.Join(os.TempDir(), "beckon-page-failed.png"))

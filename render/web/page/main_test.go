@@ -97,6 +97,7 @@ type world struct {
 	bin, home   string
 	state, addr string
 	serve       *exec.Cmd
+	token       string // what serve wants, empty for nothing
 	panes       int
 }
 
@@ -128,14 +129,14 @@ func (w *world) url() string { return "http://" + w.addr + "/" }
 func (w *world) start() {
 	w.t.Helper()
 	w.serve = exec.Command(filepath.Join(w.bin, "beckon"), "serve", "--addr", w.addr)
-	w.serve.Env = w.env()
+	w.serve.Env = append(w.env(), "BECKON_TOKEN="+w.token)
 	var said bytes.Buffer
 	w.serve.Stdout, w.serve.Stderr = &said, &said
 	if err := w.serve.Start(); err != nil {
 		w.t.Fatal(err)
 	}
 	for range 500 {
-		if r, err := http.Get(w.url() + "readyz"); err == nil {
+		if r, err := http.Get(w.url() + "healthz"); err == nil {
 			_ = r.Body.Close()
 			if r.StatusCode == http.StatusOK {
 				return

@@ -2,7 +2,7 @@
 // long as its row lives.
 
 import { Card, pathOf } from "./card.mjs";
-import { arrange, el, text } from "./dom.mjs";
+import { arrange, el, redraw, text } from "./dom.mjs";
 import { groups, keyOf } from "./state.mjs";
 
 export class Board {
@@ -68,9 +68,10 @@ export class Board {
   }
 
   drawEmpty(s, any) {
+    redraw(this.empty, s.rows.size ? s.filter : null, () => (s.rows.size
+      ? [el("h2", {}, "Nothing matches"), el("p", {}, `No session has “${s.filter}”. `, el("kbd", {}, "Esc"), " clears the filter.")]
+      : [el("h2", {}, "No sessions yet"), el("p", {}, "They appear here with their first hook. ", el("code", {}, "beckon doctor"), " tells whether hooks are installed.")]));
     this.empty.hidden = any || !s.ready;
-    text(this.empty, s.rows.size ? `No session matches “${s.filter}”. Esc clears the filter.`
-      : "No sessions. They appear here with their first hook; beckon doctor tells whether hooks are installed.");
   }
 
   // links are the cards' names, in the order they stand in.

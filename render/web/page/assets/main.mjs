@@ -164,16 +164,18 @@ function drawHero(n) {
   text($("tally"), n ? `${count(n, "session")} ${n === 1 ? "needs" : "need"} you` : "Nobody needs you");
   const of = tallies(state);
   const rest = [of.look && `${of.look} finished`, of.working && `${of.working} at work`, of.idle && `${of.idle} ready`, of.aside && `${of.aside} set aside`];
-  redraw($("sum"), [of.longest, rest, state.rows.size], () => [of.longest && age(of.longest, { before: "the longest for ", fine: true }), ...rest]
+  const lost = broken() && new Date(state.since + state.skew).toISOString();
+  redraw($("sum"), [lost, of.longest, rest], () => [lost && age(lost, { before: "as it was ", after: " ago" }), of.longest && age(of.longest, { before: "the longest for ", fine: true }), ...rest]
     .filter(Boolean).flatMap((x, i) => [i ? document.createTextNode(" · ") : null, x instanceof Node ? x : document.createTextNode(x)]));
 }
 
+const broken = () => state.phase === "lost" || state.phase === "denied";
+
 function drawLink() {
-  const broken = state.phase === "lost" || state.phase === "denied";
   document.documentElement.dataset.phase = state.phase;
   text($("link-word"), PHASES[state.phase]);
-  text($("link-why"), broken && state.detail ? `– ${state.detail}` : "");
-  $("again").hidden = !broken;
+  text($("link-why"), broken() && state.detail ? `– ${state.detail}` : "");
+  $("again").hidden = !broken();
 }
 
 // tick lets every age on the page say how old it is now.

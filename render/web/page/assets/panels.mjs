@@ -67,9 +67,11 @@ function table(days) {
 
 function totals(days) {
   const sum = (k) => days.reduce((n, d) => n + d[k], 0);
+  const some = (key, one) => sum(key) > 0 && count(sum(key), one);
   const spent = sum("cost_usd");
-  return el("p", { class: "sums" }, ["7 days:", [count(sum("turns"), "turn"), count(sum("tools"), "tool call"), count(sum("permissions"), "permission"),
-    count(sum("questions"), "question"), count(sum("errors"), "error"), spent >= 0.005 && `$${spent.toFixed(2)}`].filter(Boolean).join(" · ")].join(" "));
+  const list = [some("turns", "turn"), some("tools", "tool call"), some("permissions", "permission"), some("questions", "question"),
+    some("errors", "error"), spent >= 0.005 && `$${spent.toFixed(2)}`].filter(Boolean);
+  return el("p", { class: "sums" }, `${shownDays} days: ${list.join(" · ") || "nothing yet"}`);
 }
 
 function projects(all = {}) {

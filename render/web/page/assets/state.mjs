@@ -65,7 +65,7 @@ function isOld(s, e) {
 
 const steps = {
   phase: (s, e) => s.phase === e.phase && s.detail === (e.detail ?? "") ? s
-    : { ...s, phase: e.phase, detail: e.detail ?? "", since: e.now },
+    : { ...s, phase: e.phase, detail: e.detail ?? "", since: s.phase === e.phase ? s.since : e.now },
 
   clock: (s, e) => ({ ...s, skew: skewOf(e.server, e.now) }),
 

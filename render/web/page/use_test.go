@@ -1,0 +1,141 @@
+package page
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+)
+
+const live = `document.documentElement.dataset.phase === "live"`
+
+// The page is used without a mouse, and keeps what was chosen.
+func TestKeyboard(t *testing.T) {
+	c := startChrome(t)
+	w := newWorld(t)
+	w.start()
+	furnish(w)
+	p := c.open(t, w.url())
+	p.await("all are there", `document.querySelectorAll("#groups .card").length === 9`)
+	at := func(n int) string {
+		return `document.activeElement === document.querySelectorAll("#groups .name")[` + string(rune('0'+n)) + `]`
+	}
+	p.press("j")
+	p.await("j goes to the first", at(0))
+	p.press("j", "j")
+	p.await("and on", at(2))
+	p.press("k")
+	p.await("k goes back", at(1))
+	p.press("n")
+	p.await("n goes to the next that needs you", at(2)+` && document.activeElement.closest(".needs")`)
+	title := get[string](p, `document.activeElement.textContent`)
+	p.press("Enter")
+	p.await("Enter opens its page", `location.pathname.startsWith("/session/") && !document.getElementById("session").hidden`)
+	p.await("with its name", `document.querySelector("#session h1").textContent === `+jsString(title)+` && document.title.includes(`+jsString(title)+`)`)
+	p.press("Escape")
+	p.await("Escape goes back to its card", `location.pathname === "/" && `+at(2))
+
+	p.press("/")
+	p.await("/ goes to the filter", `document.activeElement.id === "filter"`)
+	p.press("s", "h", "o", "p")
+	p.await("what is typed is no shortcut, and filters", `document.getElementById("filter").value === "shop" && document.querySelectorAll("#groups .card").length === 2`)
+	p.press("Escape")
+	p.await("Escape clears it", `document.querySelectorAll("#groups .card").length === 9`)
+	p.must(p.eval(`document.activeElement.blur()`, nil))
+
+	p.press("?")
+	p.await("? helps", `document.getElementById("help").open`)
+	p.press("Escape")
+	p.await("and goes", `!document.getElementById("help").open`)
+	p.press("t", "t")
+	p.await("t makes it dark", `document.documentElement.dataset.theme === "dark"`)
+	p.must(p.eval(`document.getElementById("group").value = "project", document.getElementById("group").dispatchEvent(new Event("change"))`, nil))
+	p.do("Page.reload", map[string]any{})
+	p.await("both are kept", `document.documentElement.dataset.theme === "dark" && document.querySelector(".group")?.dataset.group.startsWith("project-")`)
+
+	// Keys can be switched off, for those whose voice or hand types them by accident.
+	p.press("?")
+	p.must(p.eval(`document.getElementById("keys").click(), document.querySelector("#help [data-close]").click()`, nil))
+	p.press("j")
+	if get[bool](p, `document.activeElement.classList.contains("name")`) {
+		t.Error("a key that was switched off does something")
+	}
+}
+
+// A session is set aside for a time that is chosen.
+func TestSetAside(t *testing.T) {
+	c := startChrome(t)
+	w := newWorld(t)
+	w.start()
+	a := w.agent("hi").until("Stop")
+	p := c.open(t, w.url())
+	p.await("its card is there", `document.querySelector("#groups .card")`)
+	p.must(p.eval(`document.querySelector("[data-act=backburner]").click()`, nil))
+	p.must(p.eval(`[...document.querySelectorAll("#aside-choices button")].find(b => b.textContent === "For 2 hours").click()`, nil))
+	p.await("it is aside", `document.querySelector("#groups .group").dataset.group === "aside"`)
+	p.await("that is said", `document.getElementById("toast").textContent === "Set aside for 2 hours"`)
+	var page struct {
+		Lines []struct {
+			Action *struct {
+				Kind  string
+				Until int64
+			}
+		}
+	}
+	p.must(json.Unmarshal([]byte(get[string](p, `fetch("/api/sessions/" + document.querySelector(".card").dataset.session + "/journal").then(r => r.text())`)), &page))
+	last := page.Lines[len(page.Lines)-1].Action
+	if last == nil || last.Kind != "backburner" {
+		t.Fatalf("the journal ends with %+v", last)
+	}
+	if d := time.Until(time.UnixMilli(last.Until)); d < 119*time.Minute || d > 2*time.Hour {
+		t.Errorf("it is set aside for %v", d)
+	}
+	a.rest()
+}
+
+// A session's page follows it to its end, and survives a wrong address.
+func TestSessionPage(t *testing.T) {
+	c := startChrome(t)
+	w := newWorld(t)
+	w.start()
+	a := w.agent("ask").until("UserPromptSubmit")
+	w.report(w.list()[0].SessionID, 62, 1.24)
+	p := c.open(t, w.url()+"session/"+w.list()[0].SeatID)
+	p.await("what was asked is there", `document.querySelectorAll(".line.turn").length === 1`)
+	p.await("facts are there", `["62% used", "$1.24"].every(f => document.querySelector("#session .facts").textContent.includes(f))`)
+	p.await("badges are there", `["context 62%", "$1.24"].every(b => document.querySelector("#session .badges").textContent.includes(b))`)
+	a.until("PreToolUse")
+	p.await("the question comes by itself", `document.querySelector("#session .options")?.childElementCount === 2 && document.querySelectorAll(".line.turn").length === 2`)
+	p.must(p.eval(`window.kept = document.querySelectorAll(".line.turn")[1], document.getElementById("every").click()`, nil))
+	p.await("every event is listed", `[...document.querySelectorAll(".line b")].some(b => b.textContent === "PreToolUse")`)
+	if !get[bool](p, `document.contains(kept)`) {
+		t.Error("lines that were there are made anew")
+	}
+	a.rest()
+	a.kill()
+	p.await("its end is told", `document.getElementById("session").textContent.includes("This session is over.")`)
+	p.expectOutage()
+	p.do("Page.navigate", map[string]any{"url": w.url() + "session/%00nothing"})
+	p.await("a wrong address is told", `document.getElementById("session").textContent.includes("There is no such session.")`)
+}
+
+// With a token the page opens by an address that carries it, once.
+func TestToken(t *testing.T) {
+	c := startChrome(t)
+	w := newWorld(t)
+	w.token = "a-long-token-for-this-test"
+	w.start()
+	p := c.open(t, "about:blank")
+	p.expectOutage() // 401 is on the console
+	p.do("Page.navigate", map[string]any{"url": w.url()})
+	p.await("it is refused", `document.body?.textContent.includes("a token is needed")`)
+	p.do("Page.navigate", map[string]any{"url": w.url() + "?token=" + w.token})
+	p.await("it is live", live)
+	if u := get[string](p, `location.href`); strings.Contains(u, w.token) {
+		t.Errorf("the address keeps the token: %s", u)
+	}
+	w.agent("hi").until("UserPromptSubmit")
+	p.await("a card comes", `document.querySelector("#groups .card")`)
+	p.press("j", "s")
+	p.await("actions are taken", `document.getElementById("toast").textContent === "Marked as seen"`)
+}
