@@ -205,7 +205,7 @@ func lineOf(l store.Line) journalLine {
 }
 
 // journal serves the lines of a session's journal after ?after=, at most
-// ?limit= of them.
+// ?limit= of them: the oldest, or with ?last=true the newest.
 func (s *Server) journal(w http.ResponseWriter, r *http.Request) {
 	after, limit, fail := pageOf(r)
 	if fail != nil {
@@ -217,13 +217,11 @@ func (s *Server) journal(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	page := journalPage{SessionID: v.Session.ID, Lines: []journalLine{}}
-	err := s.o.Store.Lines(store.KeyOf(v.Session.ID), after, func(l store.Line) {
-		if len(page.Lines) < limit {
-			page.Lines = append(page.Lines, lineOf(l))
-		} else {
-			page.Next = page.Lines[limit-1].Seq
-		}
-	})
+	take := page.oldest
+	if r.URL.Query().Get("last") == "true" {
+		take = page.newest
+	}
+	err := s.o.Store.Lines(store.KeyOf(v.Session.ID), after, func(l store.Line) { take(lineOf(l), limit) })
 	if err != nil {
 		s.internal(w, err)
 		return
@@ -234,6 +232,22 @@ func (s *Server) journal(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	writeTagged(w, r, b, json.RawMessage(b))
+}
+
+func (p *journalPage) oldest(l journalLine, limit int) {
+	if len(p.Lines) < limit {
+		p.Lines = append(p.Lines, l)
+	} else {
+		p.Next = p.Lines[limit-1].Seq
+	}
+}
+
+// newest forgets the oldest line; append copies what is left now and then.
+func (p *journalPage) newest(l journalLine, limit int) {
+	if len(p.Lines) == limit {
+		p.Lines = p.Lines[1:]
+	}
+	p.Lines = append(p.Lines, l)
 }
 
 func pageOf(r *http.Request) (after int64, limit int, fail *fault) {

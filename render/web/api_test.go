@@ -70,6 +70,11 @@ func TestJournalPages(t *testing.T) {
 	if len(all) != 25 || all[24] != "24" {
 		t.Errorf("read %v", all)
 	}
+	var end journalPage
+	x.get("/api/sessions/s/journal?last=true&limit=4&after=2").into(t, &end)
+	if len(end.Lines) != 4 || end.Lines[0].Event.Message != "21" || end.Lines[3].Event.Message != "24" || end.Next != 0 {
+		t.Errorf("the end is %+v", end)
+	}
 	for _, q := range []string{"after=-1", "after=x", "limit=0", "limit=9999", "limit=x"} {
 		if r := x.get("/api/sessions/s/journal?" + q); r.status != http.StatusBadRequest {
 			t.Errorf("%s: %d", q, r.status)

@@ -39,6 +39,7 @@ func TestKeyboard(t *testing.T) {
 	p.await("/ goes to the filter", `document.activeElement.id === "filter"`)
 	p.press("s", "h", "o", "p")
 	p.await("what is typed is no shortcut, and filters", `document.getElementById("filter").value === "shop" && document.querySelectorAll("#groups .card").length === 2`)
+	p.await("how many are left is shown and said", `["sum", "live"].every(id => document.getElementById(id).textContent.includes("2 of 9 sessions shown"))`)
 	p.press("Escape")
 	p.await("Escape clears it", `document.querySelectorAll("#groups .card").length === 9`)
 	p.must(p.eval(`document.activeElement.blur()`, nil))
@@ -59,6 +60,28 @@ func TestKeyboard(t *testing.T) {
 	p.press("j")
 	if get[bool](p, `document.activeElement.classList.contains("name")`) {
 		t.Error("a key that was switched off does something")
+	}
+}
+
+// However the stream is cut into pieces, the same events are read.
+func TestParser(t *testing.T) {
+	c := startChrome(t)
+	w := newWorld(t)
+	w.start()
+	p := c.open(t, w.url())
+	got := get[[]string](p, `import("/assets/link.mjs").then(({parser}) => {
+		const stream = "retry: 1000\n\n: heartbeat\n\nid: e-1\nevent: snapshot\ndata: {\"a\":1}\n\nid: e-2\r\nevent:x\r\ndata:one\r\ndata: two\r\n\r\nid: e-3\rdata: é…\r\revent: no data\n\ndata: last\n\n";
+		const seen = new Set();
+		for (let i = 0; i <= stream.length; i++) for (let j = i; j <= stream.length; j++) {
+			const events = [], push = parser((e) => events.push(e));
+			for (const piece of [stream.slice(0, i), stream.slice(i, j), stream.slice(j)]) push(piece);
+			seen.add(JSON.stringify(events.map((e) => [e.type, e.data, e.id])));
+		}
+		return [...seen];
+	})`)
+	want := `[["snapshot","{\"a\":1}","e-1"],["x","one\ntwo","e-2"],["message","é…","e-3"],["message","last",""]]`
+	if len(got) != 1 || got[0] != want {
+		t.Errorf("events %q\nwant %s", got, want)
 	}
 }
 

@@ -26,6 +26,7 @@ export const list = () => ask("/api/sessions");
 export const one = (id) => ask(session(id));
 export const turns = (id, limit) => ask(session(id, `/turns?limit=${limit}`));
 export const journal = (id, after) => ask(session(id, `/journal?after=${after}&limit=1000`));
+export const journalEnd = (id, limit) => ask(session(id, `/journal?last=true&limit=${limit}`));
 export const stats = () => ask("/api/stats?days=7");
 export const hooks = () => ask("/hook/status");
 

@@ -10,7 +10,7 @@ import { follow } from "./link.mjs";
 import { drawHooks, drawStats } from "./panels.mjs";
 import * as prefs from "./prefs.mjs";
 import { SessionPage } from "./session.mjs";
-import { GROUPS, PHASES, initial, reduce, tallies, waiting } from "./state.mjs";
+import { GROUPS, PHASES, groups, initial, reduce, tallies, waiting } from "./state.mjs";
 import { count, fine, oneLine, span } from "./words.mjs";
 
 const $ = (id) => document.getElementById(id);
@@ -163,7 +163,7 @@ function draw() {
 function drawHero(n) {
   text($("tally"), n ? `${count(n, "session")} ${n === 1 ? "needs" : "need"} you` : "Nobody needs you");
   const of = tallies(state);
-  const rest = [of.look && `${of.look} finished`, of.working && `${of.working} at work`, of.idle && `${of.idle} ready`, of.aside && `${of.aside} set aside`];
+  const rest = [state.filter && `${shownOf(state)} shown`, of.look && `${of.look} finished`, of.working && `${of.working} at work`, of.idle && `${of.idle} ready`, of.aside && `${of.aside} set aside`];
   const lost = broken() && new Date(state.since + state.skew).toISOString();
   redraw($("sum"), [lost, of.longest, rest], () => [lost && age(lost, { before: "as it was ", after: " ago" }), of.longest && age(of.longest, { before: "the longest for ", fine: true }), ...rest]
     .filter(Boolean).flatMap((x, i) => [i ? document.createTextNode(" · ") : null, x instanceof Node ? x : document.createTextNode(x)]));
@@ -215,6 +215,11 @@ function setFilter(words) {
   dispatch({ type: "filter", filter: words });
 }
 
+let filterTimer = 0;
+
+// shownOf says how many sessions the filter leaves.
+const shownOf = (s) => `${groups(s).reduce((n, g) => n + g.rows.length, 0)} of ${count(s.rows.size, "session")}`;
+
 function drawNotify() {
   const p = globalThis.Notification?.permission;
   $("notify").hidden = !p || p === "denied";
@@ -238,7 +243,11 @@ function tools() {
     prefs.put("group", e.target.value);
     dispatch({ type: "group", group: e.target.value });
   });
-  $("filter").addEventListener("input", (e) => dispatch({ type: "filter", filter: e.target.value }));
+  $("filter").addEventListener("input", (e) => {
+    dispatch({ type: "filter", filter: e.target.value });
+    clearTimeout(filterTimer);
+    filterTimer = setTimeout(() => attention.say(`${shownOf(state)} shown`), 600); // once typing rests
+  });
   $("theme").addEventListener("click", nextTheme);
   $("notify").addEventListener("click", toggleNotify);
   $("help-open").addEventListener("click", () => $("help").showModal());

@@ -7,7 +7,8 @@ import { arrange, el, redraw, text } from "./dom.mjs";
 import { TASKS, keyOf } from "./state.mjs";
 import { clean, oneLine } from "./words.mjs";
 
-const kept = 1000; // lines of a journal, the newest
+// Lines of a journal, the newest: how many are read at first, and kept.
+const begun = 500, kept = 1000;
 
 export class SessionPage {
   constructor(root, { act, fail }) {
@@ -105,7 +106,8 @@ export class SessionPage {
       if (!this.live) this.drawRow(row);
     }
     for (;;) {
-      const page = await api.journal(this.row.session_id, this.after);
+      const session = this.row.session_id;
+      const page = await (this.after ? api.journal(session, this.after) : api.journalEnd(session, begun));
       if (this.id !== id) return;
       if (page.session_id !== this.row.session_id) return;
       const news = page.lines.filter((l) => l.seq > this.after);
