@@ -44,6 +44,7 @@ function parse(date) {
   return new Date(y, m - 1, d);
 }
 
+const fullDay = { weekday: "short", day: "numeric", month: "short" };
 const dayName = (date, how) => parse(date).toLocaleDateString(undefined, how);
 
 // chart is a bar a day: time at work, and on it the time that it waited.
@@ -52,16 +53,18 @@ function chart(days) {
   const bar = (name, i, top, tall) => tall > 0 &&
     svg("rect", { class: name, x: String(i * 40 + 7), y: top.toFixed(1), width: "26", height: tall.toFixed(1), rx: "3" });
   return svg("svg", { class: "chart", viewBox: `0 0 ${shownDays * 40} ${high + 2}`, preserveAspectRatio: "none", "aria-hidden": "true" },
-    days.flatMap((d, i) => {
+    days.map((d, i) => {
       const work = high * d.busy_seconds / most, wait = high * d.waiting_seconds / most;
-      return [bar("work", i, high - work, work), bar("wait", i, high - work - wait - (work && 1.5), wait), bar("none", i, high, 2)];
+      return svg("g", {}, svg("title", {}, `${dayName(d.date, fullDay)}: ${span(1000 * d.busy_seconds)} at work, waited for you ${span(1000 * d.waiting_seconds)}`),
+        svg("rect", { class: "day", x: String(i * 40), width: "40", height: String(high + 2) }),
+        bar("work", i, high - work, work), bar("wait", i, high - work - wait - (work && 1.5), wait), bar("none", i, high, 2));
     }));
 }
 
 function table(days) {
   return el("div", { class: "hush" }, el("table", { class: "days" }, el("caption", {}, "Time at work and waiting for you, by day"),
     el("thead", {}, el("tr", {}, ["Day", "At work", "Waited for you"].map((h) => el("th", { scope: "col" }, h)))),
-    el("tbody", {}, days.map((d) => el("tr", {}, el("th", { scope: "row" }, dayName(d.date, { weekday: "short", day: "numeric", month: "short" })),
+    el("tbody", {}, days.map((d) => el("tr", {}, el("th", { scope: "row" }, dayName(d.date, fullDay)),
       el("td", {}, span(1000 * d.busy_seconds)), el("td", {}, span(1000 * d.waiting_seconds)))))));
 }
 
@@ -90,7 +93,7 @@ export function drawHooks(root, h) {
     const mode = h.enabled ? modes[h.mode] ?? h.mode : "Hooks are not taken over HTTP";
     const facts = [
       ["Last event", h.last_event_at ? [h.last_event_type, " ", age(h.last_event_at, { after: " ago" })] : "none yet"],
-      ["Received", h.enabled ? "enabled" : "disabled"],
+      ["Over HTTP", h.enabled ? "enabled" : "disabled"],
       ["Events", String(h.events_received)],
       ["Transcripts read", `every ${span(1000 * h.polling_interval)}`],
       ["Files", h.watching === "fsnotify" ? "watched" : `polled every ${h.file_poll_interval} s`],

@@ -146,8 +146,12 @@ function factsOf(row) {
 
 const when = (t) => new Date(t).toLocaleString();
 
+// clock says a time of today, and the day of any other.
+const clock = (t) => (t.toDateString() === new Date().toDateString() ? t.toLocaleTimeString()
+  : t.toLocaleString(undefined, { month: "short", day: "numeric", hour: "numeric", minute: "2-digit" }));
+
 function lineOf(l) {
-  const at = el("time", { datetime: l.at, title: when(l.at) }, new Date(l.at).toLocaleTimeString());
+  const at = el("time", { datetime: l.at, title: when(l.at) }, clock(new Date(l.at)));
   if (l.turn) return turnLine(l.turn, at);
   const [name, words] = l.event ? eventWords(l.event) : l.observation ? seenWords(l.observation) : l.action ? ["you", l.action.kind] : [l.kind, ""];
   return el("li", { class: "line", data: { kind: l.kind } }, at, el("div", {}, el("b", {}, name), " ", el("span", {}, words)),
