@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -16,43 +17,118 @@ const (
 	sameEnough  = 2  // sentences that two near-duplicates share
 )
 
+// Limits of a Progress.
+const (
+	maxHeld = 256 // texts that wait to be decided or taken
+	maxPast = 32  // what happened lately, for a text whose line comes late
+)
+
 // Item is something that the agent said on the way.
 type Item struct {
-	Text    string
-	At      event.Millis // the entry's own; its source is "jsonl"
-	UUID    string
-	Key     string // Key of Text, to tell what was captured before
-	Aborted bool   // Esc cut it off: no hook tells of it
+	Text string
+	At   event.Millis // the entry's own; its source is "jsonl"
 }
 
-// Progress returns the texts of the main conversation that have at least
-// MinProgress characters, in the order of their times, without those that say
-// the same as final (SameText) or as an earlier one (equal Key). final may be
-// empty, or the tail of the final text.
-func Progress(entries []Entry, final string) []Item {
-	var items []Item
-	last := reduce(final)
-	for _, e := range byTime(entries) {
-		if e.Type != Assistant || !e.Main() || utf8.RuneCountInString(strings.TrimSpace(e.Text)) < MinProgress {
-			continue
-		}
-		cutOff := e.Aborted || e.Synthetic && interrupted(entries, e.UUID)
-		if e.Synthetic && !cutOff {
-			continue
-		}
-		item := Item{Text: e.Text, At: e.At, UUID: e.UUID, Key: Key(e.Text), Aborted: cutOff}
-		known := slices.ContainsFunc(items, func(i Item) bool { return i.Key == item.Key })
-		if !known && !last.same(reduce(e.Text)) {
-			items = append(items, item)
+// Progress finds in the entries of a transcript what the agent said on the way,
+// in the main conversation: the texts of at least MinProgress characters behind
+// which the turn went on. Final texts are left to the Stop that tells them:
+// those that are marked so, and, since not every client marks them, those
+// behind which a prompt came next, by the entries' times. Until it is known
+// what came next, a text waits. So the result does not depend on how often, and in what
+// pieces, the transcript was read.
+//
+// The zero value is ready. Memory is bounded: of texts that are not taken, the
+// newest 256 are kept.
+type Progress struct {
+	held []held
+	past []moment // oldest first
+}
+
+// held is a text and what is known of what came of it.
+type held struct {
+	Item
+	uuid  string
+	alien bool // the client's own words, as far as is known
+	next  moment
+}
+
+// moment is something that happened in the conversation; zero: nothing yet.
+type moment struct {
+	at     event.Millis
+	prompt bool // it begins a turn
+}
+
+// Add takes the entries that follow those it was given before, in the order of
+// the file.
+func (p *Progress) Add(entries []Entry) {
+	for i := range entries {
+		if e := &entries[i]; e.Main() && e.At != 0 {
+			p.add(e)
 		}
 	}
-	return items
 }
 
-// interrupted reports whether Esc cut off the entry of that id: 2.1.197 marks
-// what the agent had said as its own words, as it does an API error.
-func interrupted(entries []Entry, uuid string) bool {
-	return slices.ContainsFunc(entries, func(e Entry) bool { return e.Interrupt && uuid != "" && e.ParentUUID == uuid })
+func (p *Progress) add(e *Entry) {
+	if m, ok := e.moment(); ok {
+		p.happened(m, e)
+	}
+	if e.Type == Assistant && e.Stop != "end_turn" && utf8.RuneCountInString(strings.TrimSpace(e.Text)) >= MinProgress {
+		h := held{Item: Item{e.Text, e.At}, uuid: e.UUID, alien: e.Synthetic && !e.Aborted}
+		if e.Stop == "tool_use" || len(e.ToolUseIDs) > 0 {
+			h.next.at = e.At
+		}
+		for _, m := range p.past {
+			h.followedBy(m)
+		}
+		p.held = append(p.held, h)
+	}
+}
+
+// moment returns what happened when the entry was made. A prompt that was typed
+// while a turn ran and was taken into it is no moment: its time is that of the
+// typing. Nor is what the client notes for itself.
+func (e *Entry) moment() (moment, bool) {
+	begins := e.Prompt && e.Type != Queued
+	works := e.Type == Assistant && (e.Text != "" || len(e.ToolUseIDs) > 0)
+	return moment{e.At, begins}, begins || works || e.ToolResult || e.Interrupt
+}
+
+func (p *Progress) happened(m moment, e *Entry) {
+	for i := range p.held {
+		h := &p.held[i]
+		h.followedBy(m)
+		if e.Interrupt && h.uuid != "" && e.ParentUUID == h.uuid {
+			h.alien = false // 2.1.197 marks so what Esc cut off, as it does an API error
+		}
+	}
+	if len(p.past) == maxPast {
+		p.past = slices.Delete(p.past, 0, 1)
+	}
+	p.past = append(p.past, m)
+}
+
+func (h *held) followedBy(m moment) {
+	if m.at > h.At && (h.next.at == 0 || m.at < h.next.at) {
+		h.next = m
+	}
+}
+
+// Take removes what is decided of the texts up to that time, and returns those
+// that were on the way, by their times.
+func (p *Progress) Take(upTo event.Millis) (items []Item) {
+	slices.SortStableFunc(p.held, func(a, b held) int { return cmp.Compare(a.At, b.At) })
+	left := p.held[:0]
+	for _, h := range p.held {
+		switch {
+		case h.At > upTo || h.next.at == 0:
+			left = append(left, h)
+		case !h.alien && !h.next.prompt:
+			items = append(items, h.Item)
+		}
+	}
+	clear(p.held[len(left):])
+	p.held = slices.Delete(left, 0, max(0, len(left)-maxHeld))
+	return items
 }
 
 // Key returns 16 hexadecimal digits that are equal for texts that differ in

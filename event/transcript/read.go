@@ -5,12 +5,10 @@ import (
 	"errors"
 	"io"
 	"os"
-
-	"beckon/event/jsonenc"
 )
 
-// Cursor says how far a transcript was read. It is small, comparable and made
-// to be stored; its zero value is the beginning of any file.
+// Cursor says how far a transcript was read. It is small and comparable; its
+// zero value is the beginning of any file.
 type Cursor struct {
 	// Offset is where reading goes on: where a line begins, unless Inside.
 	Offset int64
@@ -24,18 +22,6 @@ type Cursor struct {
 	Malformed int64 // lines left out because they are no JSON objects
 	Long      int64 // lines left out because they are longer than Limits.Line
 	Restarts  int64 // times the file was not the one that was read before
-}
-
-// Fields makes a Cursor a jsonenc.Record.
-func (c *Cursor) Fields() []jsonenc.Field {
-	return []jsonenc.Field{
-		{Key: "offset", Ptr: &c.Offset},
-		{Key: "mark", Ptr: &c.Mark},
-		{Key: "inside", Ptr: &c.Inside},
-		{Key: "malformed", Ptr: &c.Malformed},
-		{Key: "long", Ptr: &c.Long},
-		{Key: "restarts", Ptr: &c.Restarts},
-	}
 }
 
 // Limits bound one reading. A zero field means its default.
@@ -93,7 +79,7 @@ func (l Limits) orDefaults() Limits {
 // If the file is shorter than c says, or other bytes stand before c.Offset, it
 // is another file: Read counts a restart and begins at its beginning, or at the
 // first line in its last Limits.Back bytes, whichever is later. So entries may
-// come twice; their UUID tells. (A file that was replaced by one of exactly
+// come twice; their UUID tells them. (A file that was replaced by one of exactly
 // c.Offset bytes is noticed when that one grows.)
 //
 // Memory stays below 1 MiB, entries aside. On an error, which is that of

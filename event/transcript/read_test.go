@@ -13,10 +13,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/tidwall/gjson"
 	"pgregory.net/rapid"
-
-	"beckon/event/jsonenc"
 )
 
 func samples(t testing.TB) map[string][]byte {
@@ -187,8 +184,6 @@ func FuzzRead(f *testing.F) {
 		if n := len(all) - len(entries); len(entries) < len(inWindow) || n < 0 || len(entries) > 0 && !reflect.DeepEqual(entries, all[n:]) {
 			t.Fatalf("recent %d: got %+v, want %+v", back, entries, inWindow)
 		}
-		_, _, _ = finalText(bytes.NewReader(data), int64(len(data)), int64(back))
-		_, _, _ = lastPrompt(bytes.NewReader(data), int64(len(data)), int64(back))
 	})
 }
 
@@ -381,17 +376,6 @@ func TestRecentKeepsALongTornLine(t *testing.T) {
 	}
 }
 
-// A cursor is stored and comes back the same.
-func TestCursorIsARecord(t *testing.T) {
-	for _, want := range []Cursor{{}, {Offset: 1 << 40, Mark: "0123456789abcdef", Inside: true, Malformed: 1, Long: 2, Restarts: 3}} {
-		var got Cursor
-		text := jsonenc.Append(nil, &want)
-		if !jsonenc.Decode(gjson.ParseBytes(text), &got) || got != want {
-			t.Errorf("%s: got %+v", text, got)
-		}
-	}
-}
-
 func TestReadErrors(t *testing.T) {
 	dir := t.TempDir()
 	if _, _, err := Read(filepath.Join(dir, "none"), Cursor{}, Limits{}); !os.IsNotExist(err) {
@@ -447,17 +431,11 @@ func TestOneGigabyte(t *testing.T) {
 	src := &counting{ReaderAt: big}
 
 	entries, end, err := recent(src, big.size(), firstWindow, Limits{}.orDefaults())
-	if items := Progress(entries, ""); err != nil || len(items) == 0 || items[len(items)-1].Text != "The end of it all." {
-		t.Fatalf("got %+v, %v", items, err)
+	if n := len(entries); err != nil || n == 0 || entries[n-1].Text != "The end of it all." {
+		t.Fatalf("got %+v, %v", entries, err)
 	}
 	if end.Offset != big.size() || src.n > firstWindow+markSize+1 {
 		t.Errorf("the end cost %d bytes; %+v", src.n, end)
-	}
-
-	src.n = 0
-	text, _, err := finalText(src, big.size(), firstWindow)
-	if text != "The end of it all." || err != nil || src.n > firstWindow+markSize+1 {
-		t.Errorf("%q cost %d bytes, %v", text, src.n, err)
 	}
 
 	src.n = 0
@@ -517,11 +495,8 @@ func TestSparseGigabyte(t *testing.T) {
 		t.Skipf("no sparse file: %v", err)
 	}
 	f.Close()
-	if text, _, err := FinalText(file, 0); text != "The end of it all." || err != nil {
-		t.Errorf("%q, %v", text, err)
-	}
-	if text, at, err := LastPrompt(file, 0); text != "the prompt" || at == 0 || err != nil {
-		t.Errorf("%q, %v", text, err)
+	if entries, _, err := Recent(file, 0, Limits{}); len(entries) != 2 || err != nil {
+		t.Errorf("%+v, %v", entries, err)
 	}
 	var ids string
 	var c Cursor

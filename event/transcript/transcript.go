@@ -1,6 +1,6 @@
 // Package transcript reads what Claude Code writes into a session's transcript:
 // a file of JSON lines that it appends to. It takes from it what hooks do not
-// tell: the texts between tool calls, the last prompt, the final text.
+// tell: the texts between tool calls (Progress), and in what order things came.
 //
 // It guarantees: a line that is half written is neither skipped nor lost; a
 // file that was replaced or cut short is noticed; memory is bounded whatever
@@ -35,10 +35,9 @@ import (
 
 // Entry types.
 const (
-	User      = "user"        // a prompt, a tool's result, a marker or a note of the client's
-	Assistant = "assistant"   // the agent's words or calls
-	Queued    = "queued"      // a prompt typed while a turn ran and taken into it
-	Recorded  = "last-prompt" // the client's own record of the last prompt, now and then; it has no time
+	User      = "user"      // a prompt, a tool's result, a marker or a note of the client's
+	Assistant = "assistant" // the agent's words or calls
+	Queued    = "queued"    // a prompt typed while a turn ran and taken into it
 )
 
 // Entry is one line of a transcript that tells something here; all others
@@ -53,7 +52,6 @@ type Entry struct {
 
 	UUID       string
 	ParentUUID string
-	PromptID   string // same for all user entries of one turn
 	AgentID    string // of the subagent, in newer clients' sidechains
 	Sidechain  bool   // of a subagent's conversation
 
@@ -67,6 +65,10 @@ type Entry struct {
 	// 2.1.197 also marks so the text that Esc cut off.
 	Synthetic bool
 	Aborted   bool // Esc cut the text off (2.1.329)
+
+	// Stop is why the agent's message ended, "end_turn" or "tool_use" mostly;
+	// empty when the client did not say.
+	Stop string
 }
 
 // Main reports whether the entry is of the main conversation.
@@ -85,9 +87,9 @@ const (
 
 // line is a line's members as far as they matter.
 type line struct {
-	kind, source, model                   string
-	meta, summary                         bool
-	origin, content, attachment, recorded gjson.Result
+	kind, source, model, stop   string
+	meta, summary               bool
+	origin, content, attachment gjson.Result
 }
 
 // verdict is what became of a line.
@@ -147,7 +149,7 @@ func parseValid(b []byte, maxText int) (Entry, verdict) {
 // mentions reports whether the line may be of a type that is wanted: most
 // bytes of a transcript are in lines that are not, and need no second look.
 func mentions(b []byte) bool {
-	for _, word := range [...]string{`"user"`, `"assistant"`, `"queued_command"`, `"last-prompt"`} {
+	for _, word := range [...]string{`"user"`, `"assistant"`, `"queued_command"`} {
 		if bytes.Contains(b, []byte(word)) {
 			return true
 		}
@@ -163,8 +165,6 @@ func (e *Entry) set(key string, v gjson.Result) {
 		e.UUID = id(v)
 	case "parentUuid":
 		e.ParentUUID = id(v)
-	case "promptId":
-		e.PromptID = id(v)
 	case "agentId":
 		e.AgentID = id(v)
 	case "isSidechain":
@@ -192,13 +192,13 @@ func (l *line) set(key string, v gjson.Result) {
 		l.summary = l.summary || v.Type == gjson.True
 	case "attachment":
 		l.attachment = v
-	case "lastPrompt":
-		l.recorded = v
 	case "message":
 		v.ForEach(func(k, v gjson.Result) bool {
 			switch k.Str {
 			case "model":
 				l.model = v.Str
+			case "stop_reason":
+				l.stop = id(v)
 			case "content":
 				l.content = v
 			}
@@ -215,10 +215,6 @@ func (l *line) into(e *Entry, maxText int) verdict {
 		l.assistant(e, maxText)
 	case "attachment":
 		l.queued(e, maxText)
-	case Recorded:
-		if t := unquote(l.recorded, maxText); t != "" && !clientsNote(t) {
-			e.Type, e.Text = Recorded, t
-		}
 	}
 	if e.Type == "" {
 		return nothing
@@ -229,6 +225,7 @@ func (l *line) into(e *Entry, maxText int) verdict {
 func (l *line) assistant(e *Entry, maxText int) {
 	e.Type = Assistant
 	e.Synthetic = e.Synthetic || l.model == "<synthetic>"
+	e.Stop = l.stop
 	texts := contents(l.content, -1, func(kind string, b gjson.Result) {
 		if kind == "tool_use" {
 			e.call(b.Get("id"))

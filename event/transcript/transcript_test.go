@@ -1,8 +1,7 @@
 package transcript
 
 import (
-	"bytes"
-	"os"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -16,76 +15,74 @@ import (
 )
 
 const (
-	hi      = "Hi there. Everything is done; the work is complete."
 	look    = "Let me look at the files first."
 	listed  = "The list is there. Next I read the notes; this may take a moment."
-	both    = "Both steps are finished.\n\nThe list holds two files, README.md and nap.\n\n✅ Done — café 日本語."
 	running = "Running it."
 )
 
 // Transcripts of the real client (testdata): what a person who watched it would
-// write down. A final text that is empty was not reached.
+// write down.
 func TestRealTranscripts(t *testing.T) {
-	clients := []string{"2.1.197", "2.1.329"}
 	for _, tt := range []struct {
 		name     string
-		versions []string
-		prompt   string
-		final    string
-		progress []string // final left out
+		prompt   string // the newest
+		progress []string
 	}{
-		{"hi", clients, "lab:hi", hi, nil},
-		{"progress", clients, "lab:progress", both, []string{look, listed}},
-		{"print", clients, "lab:progress", both, []string{look, listed}},
-		{"slash", clients, "/look around here", both, []string{look, listed}},
-		{"queued", clients, "lab:hi now", hi, nil},
-		{"local", clients, "lab:bash ls", "It ran. Done.", []string{hi, running}},
-		{"compact", clients, "lab:bash ls", "It ran. Done.", []string{look, listed, both, running}},
-		{"compact_mid", clients, "lab:huge", "Survived the compaction.", []string{hi}},
-		{"overload", clients, "lab:overload", "", nil},
-		{"esc_tool", clients, "lab:long 30", "", nil},
-		{"sub", clients[:1], "lab:sub", "The subagent is back. Done.", nil},
-		{"sub", clients[1:], "lab:sub", "Noted: the background work ended.", []string{"The subagent is back. Done."}},
-		{"subbg", clients, "lab:subbg", "Noted: the background work ended.", []string{"Started it in the background."}},
-		{"sub_agent", clients, "", "Subagent result.", nil}, // nobody's prompt, and not the main conversation's progress
+		{"hi", "lab:hi", nil},
+		{"progress", "lab:progress", []string{look, listed}},
+		{"print", "lab:progress", []string{look, listed}},
+		{"slash", "/look around here", []string{look, listed}},
+		{"queued", "lab:hi now", nil},
+		{"local", "lab:bash ls", []string{running}},
+		{"compact", "lab:bash ls", []string{look, listed, running}},
+		{"compact_mid", "lab:huge", nil},
+		{"overload", "lab:overload", nil},
+		{"esc_tool", "lab:long 30", nil},
+		{"sub", "lab:sub", nil},
+		{"subbg", "lab:subbg", nil}, // a note of the client's begins the second turn
+		{"sub_agent", "", nil},      // nobody's prompt, and not the main conversation's progress
 	} {
-		for _, v := range tt.versions {
-			file := filepath.Join("testdata", v+"_"+tt.name+".jsonl")
-			prompt, at, err := LastPrompt(file, 0)
-			if prompt != tt.prompt || err != nil || (at == 0) != (prompt == "") {
-				t.Errorf("%s %s: prompt %q at %d, %v", v, tt.name, prompt, at, err)
-			}
-			final, when, err := FinalText(file, 0)
-			if final != tt.final || err != nil || (when == 0) != (final == "") || final != "" && when <= at {
-				t.Errorf("%s %s: final text %q at %d, %v", v, tt.name, final, when, err)
-			}
-			entries, c, err := Read(file, Cursor{}, Limits{})
+		for _, v := range []string{"2.1.197", "2.1.329"} {
+			entries, c, err := Read(filepath.Join("testdata", v+"_"+tt.name+".jsonl"), Cursor{}, Limits{})
 			if err != nil || c.Malformed+c.Long+c.Restarts != 0 {
 				t.Errorf("%s %s: %+v, %v", v, tt.name, c, err)
 			}
-			items := Progress(entries, final)
-			var texts []string
-			for _, i := range items {
-				texts = append(texts, i.Text)
+			var prompt Entry
+			for _, e := range entries {
+				if e.Prompt && e.At >= prompt.At {
+					prompt = e
+				}
 			}
-			if !slices.Equal(texts, tt.progress) || !slices.IsSortedFunc(items, func(a, b Item) int { return int(a.At - b.At) }) {
-				t.Errorf("%s %s: progress %+v", v, tt.name, items)
+			if prompt.Text != tt.prompt {
+				t.Errorf("%s %s: prompt %+v", v, tt.name, prompt)
+			}
+			if got := progress(entries); !slices.Equal(got, tt.progress) {
+				t.Errorf("%s %s: progress %q", v, tt.name, got)
 			}
 		}
 	}
 }
 
-// What Esc cut off is kept, and marked: no hook tells of it. The two versions
-// mark it differently.
+// progress returns what was said on the way.
+func progress(entries []Entry) (texts []string) {
+	var p Progress
+	p.Add(entries)
+	for _, i := range p.Take(math.MaxInt64) {
+		texts = append(texts, i.Text)
+	}
+	return texts
+}
+
+// What Esc cut off is kept: no hook tells of it. The two versions mark it
+// differently.
 func TestEscText(t *testing.T) {
 	for _, v := range []string{"2.1.197", "2.1.329"} {
 		entries, _, err := Read(filepath.Join("testdata", v+"_esc_text.jsonl"), Cursor{}, Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		items := Progress(entries, hi)
-		if len(items) != 1 || !items[0].Aborted || !strings.HasPrefix(items[0].Text, "Word after word") {
-			t.Errorf("%s: %+v", v, items)
+		if got := progress(entries); len(got) != 1 || !strings.HasPrefix(got[0], "Word after word") {
+			t.Errorf("%s: %q", v, got)
 		}
 		interrupts := 0
 		for _, e := range entries {
@@ -99,62 +96,6 @@ func TestEscText(t *testing.T) {
 		if interrupts != 1 {
 			t.Errorf("%s: %d interrupts", v, interrupts)
 		}
-	}
-}
-
-// A line that 2.1.329 writes behind the answer fills the first window: the
-// prompt it sent, 64 KB of it.
-func TestFinalTextBehindALargeLine(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join("testdata", "2.1.329_hi.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	i := bytes.LastIndex(data, []byte(`{"type":"prompt_snapshot"`))
-	grown := slices.Concat(data[:i], []byte(`{"content":"`+strings.Repeat("z", 64_000)+`",`), data[i+1:])
-	file := filepath.Join(t.TempDir(), "t.jsonl")
-	write(t, file, string(grown))
-	if text, _, err := FinalText(file, 0); text != hi || err != nil {
-		t.Errorf("%q, %v", text, err)
-	}
-	if text, _, err := FinalText(file, 32<<10); text != "" || err != nil {
-		t.Errorf("beyond the bound: %q, %v", text, err)
-	}
-	if text, at, err := LastPrompt(file, 32<<10); text != "lab:hi" || at != 0 || err != nil {
-		t.Errorf("the client's own record: %q, %d, %v", text, at, err)
-	}
-}
-
-// The answer may stand in front of the prompt in the file.
-func TestFinalTextIsByTime(t *testing.T) {
-	for name, tt := range map[string]struct{ text, want string }{
-		"the prompt was written late":         {result(1) + assistant(5, "the answer") + user(4, `"the prompt"`), "the answer"},
-		"not written yet":                     {assistant(1, "of the turn before") + user(4, `"the prompt"`), ""},
-		"nothing since the result":            {assistant(1, "I look.") + result(2), ""},
-		"two texts":                           {assistant(1, "I look.") + result(2) + assistant(3, "One.") + assistant(4, "Two."), "One.\n\nTwo."},
-		"out of order":                        {assistant(4, "Two.") + assistant(3, "One.") + result(2), "One.\n\nTwo."},
-		"an empty user entry":                 {assistant(3, "One.") + user(4, `""`) + user(4, `[]`), "One."},
-		"a note behind it":                    {assistant(3, "One.") + user(4, `"<local-command-stdout>ok</local-command-stdout>"`), "One."},
-		"a hook's feedback, then more":        {assistant(3, "One.") + strings.Replace(user(4, `"Stop hook feedback"`), `{`, `{"isMeta":true,`, 1) + assistant(5, "Two."), "Two."},
-		"an API error is not the agent's":     {assistant(3, "One.") + strings.Replace(assistant(4, "API Error"), `"model":"m"`, `"model":"<synthetic>"`, 1), "One."},
-		"a subagent's, in older clients":      {assistant(3, "One.") + strings.Replace(result(4), "false", "true", 1) + strings.Replace(assistant(5, "Sub."), "false", "true", 1), "One."},
-		"thinking and calls are no text":      {user(1, `"x"`) + strings.Replace(assistant(2, "One."), `[{`, `[{"type":"thinking","thinking":"hm"},{"type":"tool_use","id":"t1","name":"Bash","input":{}},{`, 1), "One."},
-		"a text that is a string":             {user(1, `"x"`) + `{"type":"assistant","message":{"content":"One."},"timestamp":1795000002}` + "\n", "One."},
-		"no file's beginning, no prompt seen": {assistant(3, "One."), "One."},
-		"an empty file":                       {"", ""},
-	} {
-		got, _, err := finalText(strings.NewReader(tt.text), int64(len(tt.text)), 0)
-		if got != tt.want || err != nil {
-			t.Errorf("%s: got %q, want %q (%v)", name, got, tt.want, err)
-		}
-	}
-}
-
-// The tail of a long final text is kept, on a rune boundary.
-func TestFinalTextKeepsTheTail(t *testing.T) {
-	text := user(1, `"x"`) + assistant(2, strings.Repeat("é", 3000)) + assistant(3, strings.Repeat("ü", 500)+" Which one?")
-	got, _, _ := finalText(strings.NewReader(text), int64(len(text)), 0)
-	if len(got) > MaxText || len(got) < MaxText-1 || !strings.HasSuffix(got, "Which one?") || !strings.HasPrefix(got, "é") {
-		t.Errorf("%d bytes: %.40q", len(got), got)
 	}
 }
 
@@ -255,43 +196,78 @@ func TestSameText(t *testing.T) {
 	}
 }
 
+// entriesOf parses lines one by one.
+func entriesOf(lines ...string) (all []Entry) {
+	for _, l := range lines {
+		e, _ := parse([]byte(l), MaxText)
+		all = append(all, e)
+	}
+	return all
+}
+
 func TestProgress(t *testing.T) {
-	entries := func(lines ...string) (all []Entry) {
-		for _, l := range lines {
-			e, _ := parse([]byte(l), MaxText)
-			all = append(all, e)
-		}
-		return all
-	}
-	synthetic := strings.Replace(assistant(6, "API Error: 529, try again."), `"model":"m"`, `"model":"<synthetic>"`, 1)
+	apiError := strings.Replace(assistant(6, "API Error: 529, try again."), `"model":"m"`, `"model":"<synthetic>"`, 1)
 	side := strings.Replace(assistant(7, "A subagent's own words."), "false", "true", 1)
-	got := Progress(entries(
-		assistant(5, "The second thing I say."), assistant(3, "The first thing I say."), assistant(4, "Too short"), assistant(8, "the FIRST thing  I say."),
-		user(1, `"A prompt is no progress."`), synthetic, side, assistant(9, "All of it is done now."), assistant(9, "0123456789"),
-	), "Well. All of it is done now.")
-	var texts []string
-	for _, i := range got {
-		texts = append(texts, i.Text)
-		if i.At == 0 || i.UUID == "" || i.Key != Key(i.Text) || i.Aborted {
-			t.Errorf("%+v", i)
+	queued := `{"type":"attachment","timestamp":1795000004,"attachment":{"type":"queued_command","prompt":"and this","commandMode":"prompt"}}` + "\n"
+	for name, tt := range map[string]struct {
+		lines []string
+		want  []string
+	}{
+		"by time":                     {[]string{assistant(5, "The second thing."), assistant(3, "The first thing."), result(9)}, []string{"The first thing.", "The second thing."}},
+		"too short":                   {[]string{assistant(1, "Too short"), assistant(2, "0123456789"), result(3)}, []string{"0123456789"}},
+		"the newest words":            {[]string{assistant(1, "The first thing."), assistant(2, "The second thing.")}, []string{"The first thing."}},
+		"a prompt ends a turn":        {[]string{user(1, `"go"`), assistant(2, "The final text."), user(3, `"go on"`), assistant(4, "And another.")}, nil},
+		"one that stands elsewhere":   {[]string{user(3, `"go on"`), assistant(2, "The final text."), assistant(4, "And another.")}, nil},
+		"one taken into the turn":     {[]string{assistant(3, "The first thing."), queued, result(5)}, []string{"The first thing."}},
+		"notes end none":              {[]string{assistant(1, "The first thing."), user(2, `"<local-command-stdout>ok</local-command-stdout>"`), result(3)}, []string{"The first thing."}},
+		"an API error is not said":    {[]string{assistant(5, "The first thing."), apiError, result(7)}, []string{"The first thing."}},
+		"a call says that it goes on": {[]string{strings.Replace(assistant(1, "The first thing."), `"model"`, `"stop_reason":"tool_use","model"`, 1)}, []string{"The first thing."}},
+		"nor what is marked as final": {[]string{strings.Replace(assistant(1, "The first thing."), `"model"`, `"stop_reason":"end_turn","model"`, 1), result(2)}, nil},
+		"nor a subagent's words":      {[]string{side, result(8)}, nil},
+		"nor what has no time":        {[]string{strings.Replace(assistant(1, "The first thing."), "timestamp", "x", 1), result(2)}, nil},
+		"two in the same millisecond": {[]string{assistant(1, "The first thing."), assistant(1, "The second thing."), result(2)}, []string{"The first thing.", "The second thing."}},
+	} {
+		if got := progress(entriesOf(tt.lines...)); !slices.Equal(got, tt.want) {
+			t.Errorf("%s: got %q", name, got)
 		}
-	}
-	if want := []string{"The first thing I say.", "The second thing I say.", "0123456789"}; !slices.Equal(texts, want) {
-		t.Errorf("got %q", texts)
 	}
 }
 
-func BenchmarkFinalText(b *testing.B) {
-	file := filepath.Join(b.TempDir(), "t.jsonl")
-	var text strings.Builder
-	for i := range 400 {
-		text.WriteString(result(i) + assistant(i, strings.Repeat("Some words. ", 20)))
-	}
-	write(b, file, text.String())
-	b.ReportAllocs()
-	for b.Loop() {
-		if s, _, err := FinalText(file, firstWindow); s == "" || err != nil {
-			b.Fatal(s, err)
+// In pieces, and taken in between, it is the same.
+func TestProgressInPieces(t *testing.T) {
+	for name, data := range samples(t) {
+		entries, _, _ := plain(data, Limits{})
+		for i := range entries {
+			var p Progress
+			var got []string
+			for _, piece := range [][]Entry{entries[:i], entries[i:]} {
+				p.Add(piece)
+				for _, item := range p.Take(math.MaxInt64) {
+					got = append(got, item.Text)
+				}
+			}
+			if want := progress(entries); !slices.Equal(got, want) {
+				t.Errorf("%s, %d: got %q, want %q", name, i, got, want)
+			}
 		}
+	}
+}
+
+// What hooks have not caught up with waits, and not without bound.
+func TestProgressWaits(t *testing.T) {
+	var p Progress
+	for i := range 2 * maxHeld {
+		p.Add(entriesOf(assistant(i, "Word "+strconv.Itoa(i)+" of many.")))
+	}
+	if items := p.Take(1); items != nil || len(p.held) != maxHeld || len(p.past) != maxPast {
+		t.Errorf("%d items, %d wait, %d past", len(items), len(p.held), len(p.past))
+	}
+	items := p.Take(math.MaxInt64)
+	if n := len(items); n != maxHeld-1 || items[n-1].Text != "Word 510 of many." {
+		t.Errorf("%d items", n)
+	}
+	p.Add(entriesOf(result(2 * maxHeld)))
+	if items := p.Take(math.MaxInt64); len(items) != 1 || items[0].Text != "Word 511 of many." || len(p.held) != 0 {
+		t.Errorf("%+v", items)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"beckon/render"
 	"beckon/state"
 	"beckon/state/evidence"
+	"beckon/state/history"
 	"beckon/state/store"
 )
 
@@ -57,6 +58,7 @@ func newBoard(o *Options, h *hub, m *meter) *board {
 		cards: map[store.Key]*card{}, seats: map[string]map[*card]bool{}, due: map[string]bool{}, turns: map[string][]render.TurnLine{}, gone: map[store.Key]store.Place{},
 	}
 	if o.Sweep == nil {
+		b.sweep.transcripts = history.NewSweeper(o.Store)
 		o.Sweep = b.sweepTranscripts
 	}
 	return b

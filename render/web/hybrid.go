@@ -32,6 +32,8 @@ type sweeper struct {
 	last atomic.Int64 // when it last began, Unix ms
 	runs atomic.Int64
 	busy atomic.Bool
+
+	transcripts *history.Sweeper // of the sweep under way
 }
 
 // sweepIfDue reads every session's file again, and the transcripts beside the
@@ -67,12 +69,7 @@ func (b *board) reload() {
 // sweepTranscripts brings into the journals what transcripts tell that was said
 // on the way (row B8).
 func (b *board) sweepTranscripts(ctx context.Context, sessions []state.Session) {
-	for i := range sessions {
-		if ctx.Err() != nil {
-			return
-		}
-		if err := history.Sweep(b.o.Store, &sessions[i]); err != nil {
-			b.o.Log(err)
-		}
+	if err := b.sweep.transcripts.Sweep(ctx, sessions); err != nil {
+		b.o.Log(err)
 	}
 }

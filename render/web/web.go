@@ -56,7 +56,7 @@ type Options struct {
 	Jump func(context.Context, state.Seen) error
 	// Sweep reads the sessions' transcripts for what no hook told, on the
 	// schedule of row B9. It must return when its context ends. Nil is
-	// history.Sweep of each.
+	// a history.Sweeper's.
 	Sweep func(context.Context, []state.Session)
 	// Seen is given what is live, every Timing.Recheck, one call at a time. It
 	// must not change what it is given. A call that takes longer skips some.

@@ -1,0 +1,296 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gofrs/flock"
+	"pgregory.net/rapid"
+
+	"beckon/event"
+	"beckon/event/transcript"
+	"beckon/state"
+	"beckon/state/store"
+)
+
+// recording is a transcript of the real client with the hooks that its session
+// fired, as far as they say something or show activity.
+type recording struct {
+	name  string
+	data  []byte
+	hooks []event.Event // by time
+}
+
+func recordings(t *testing.T) (all []recording) {
+	t.Helper()
+	paths, err := filepath.Glob("../../event/transcript/testdata/*.jsonl")
+	if err != nil || len(paths) < 20 {
+		t.Fatalf("%d transcripts, %v", len(paths), err)
+	}
+	for _, path := range paths {
+		entries, _, err := transcript.Read(path, transcript.Cursor{}, transcript.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, recording{filepath.Base(path), data, hooksOf(entries)})
+	}
+	return all
+}
+
+// hooksOf makes the hooks that tell of what the entries say.
+func hooksOf(entries []transcript.Entry) (hooks []event.Event) {
+	for _, e := range entries {
+		h := event.Event{At: e.At + 1}
+		switch {
+		case !e.Main():
+			continue
+		case e.Prompt:
+			h.Kind, h.Prompt, h.At = event.UserPromptSubmit, e.Text, e.At-1
+		case e.Stop == "end_turn":
+			h.Kind, h.Message = event.Stop, e.Text
+		case e.ToolResult:
+			h.Kind, h.Tool = event.PostToolUse, event.Tool{Name: "Bash", UseID: e.ToolUseIDs[0]}
+		case len(e.ToolUseIDs) > 0:
+			h.Kind, h.Tool = event.PreToolUse, event.Tool{Name: "Bash", UseID: e.ToolUseIDs[0]}
+		default:
+			continue
+		}
+		hooks = append(hooks, h)
+	}
+	slices.SortStableFunc(hooks, func(a, b event.Event) int { return int(a.At - b.At) })
+	return hooks
+}
+
+// play folds the recording's hooks and lets its transcript grow beside them, to
+// the sizes and behind as many hooks as steps say, sweeping after each; it
+// returns what was said.
+func (r *recording) play(t fataler, dir string, steps []step) []string {
+	path := filepath.Join(dir, "t.jsonl")
+	st := store.Open(dir)
+	w := NewSweeper(st)
+	var s state.Session
+	done := 0
+	for _, step := range append(steps, step{len(r.hooks), len(r.data)}) {
+		for ; done < step.hooks; done++ {
+			e := r.hooks[done]
+			e.SessionID, e.Name, e.TranscriptPath = "s", string(e.Kind), path
+			res, err := st.Fold("s", store.Update{Change: state.Change{At: e.At, Event: &e}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s = res.After
+		}
+		if err := os.WriteFile(path, r.data[:step.size], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Sweep(context.Background(), []state.Session{s}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	turns, err := Turns(st, "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said []string
+	for _, turn := range turns {
+		said = append(said, fmt.Sprintf("%d %s: %s", turn.At, turn.Rule, turn.Text))
+	}
+	return said
+}
+
+type fataler interface{ Fatal(...any) }
+
+// step is a state of the session and its transcript in which a sweep comes.
+type step struct{ hooks, size int }
+
+// However a transcript is appended to, however it lags behind the hooks or they
+// behind it, and whenever it is swept: what was said is the same.
+func TestSweeperInPieces(t *testing.T) {
+	all := recordings(t)
+	whole := map[string][]string{}
+	progress := 0
+	for _, r := range all {
+		whole[r.name] = r.play(t, t.TempDir(), nil)
+		for _, said := range whole[r.name] {
+			if strings.Contains(said, state.TurnProgress+": ") {
+				progress++
+			}
+		}
+	}
+	if progress < 16 {
+		t.Fatalf("%d texts on the way in all recordings", progress)
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		r := rapid.SampledFrom(all).Draw(rt, "recording")
+		ints := func(most int, name string) []int {
+			n := rapid.SliceOfN(rapid.IntRange(0, most), 8, 8).Draw(rt, name)
+			slices.Sort(n)
+			return n
+		}
+		hooks, sizes := ints(len(r.hooks), "hooks"), ints(len(r.data), "sizes")
+		var steps []step
+		for i := range hooks {
+			steps = append(steps, step{hooks[i], sizes[i]})
+		}
+		if got := r.play(rt, t.TempDir(), steps); !slices.Equal(got, whole[r.name]) {
+			rt.Fatalf("%s, %v:\n%s\nwant\n%s", r.name, steps, strings.Join(got, "\n"), strings.Join(whole[r.name], "\n"))
+		}
+	})
+}
+
+// line is what the agent says and does at t, with as much of the client's own
+// beside it as is told.
+func line(t event.Millis, text string, beside int) string {
+	return fmt.Sprintf(`{"type":"assistant","uuid":"u%d","timestamp":%d,"message":{"stop_reason":"tool_use","content":[{"type":"text","text":%q}]}}`+"\n"+
+		`{"type":"attachment","x":%q}`+"\n", t, t, text, strings.Repeat("y", beside))
+}
+
+const began = 1795000000000 // the time of the first hook in tests that make their own transcript
+
+// swept is a session with a transcript of its own making and its Sweeper.
+type swept struct {
+	*testing.T
+	st   *store.Store
+	path string
+	w    *Sweeper
+	s    state.Session
+}
+
+func newSwept(t *testing.T) *swept {
+	t.Helper()
+	x := &swept{T: t, st: store.Open(t.TempDir()), path: filepath.Join(t.TempDir(), "t.jsonl")}
+	x.w = NewSweeper(x.st)
+	x.s = fold(t, x.st, event.Event{Kind: event.UserPromptSubmit, At: began, Prompt: "go", TranscriptPath: x.path})
+	x.s.Activity = math.MaxInt64 // hooks are never behind
+	return x
+}
+
+func (x *swept) file(text string) {
+	x.Helper()
+	if err := os.WriteFile(x.path, []byte(text), 0o600); err != nil {
+		x.Fatal(err)
+	}
+}
+
+// sweep sweeps and tells how many turns there are now.
+func (x *swept) sweep() int {
+	x.Helper()
+	if err := x.w.Sweep(context.Background(), []state.Session{x.s}); err != nil {
+		x.Fatal(err)
+	}
+	return len(said(x.T, x.st)) - 1 // the prompt
+}
+
+// Between two sweeps a transcript may grow by any amount: nothing is missed,
+// and what was read is not read again.
+func TestSweeperReadsOn(t *testing.T) {
+	x := newSwept(t)
+	text := ""
+	for i := range 100 {
+		text += line(began+event.Millis(i), fmt.Sprintf("The word number %d.", i), 20<<10)
+	}
+	x.file(text)
+	first := x.sweep()
+	if first < 3 || first > 4 {
+		t.Errorf("the first sweep found %d", first)
+	}
+	for i := range 50 {
+		text += line(began+1000+event.Millis(i), fmt.Sprintf("The other number %d.", i), 20<<10)
+	}
+	x.file(text)
+	if n := x.sweep(); n != first+50 {
+		t.Errorf("a megabyte more gave %d, want 50", n-first)
+	}
+	before := readBytes(t)
+	if n := x.sweep(); n != first+50 || readBytes(t)-before > 32<<10 {
+		t.Errorf("nothing new: %d, read %d bytes", n-first, readBytes(t)-before)
+	}
+}
+
+// Of a session that began under its eyes it knows everything.
+func TestSweeperOfYoungSession(t *testing.T) {
+	x := newSwept(t)
+	x.w.made = began
+	text := ""
+	for i := range 50 {
+		text += line(began+event.Millis(i), fmt.Sprintf("The word number %d.", i), 20<<10)
+	}
+	x.file(text)
+	if n := x.sweep(); n != 50 {
+		t.Errorf("%d, want all 50", n)
+	}
+}
+
+// A transcript that is cut, replaced, moved or gone for a while is read on, and
+// nothing is told twice.
+func TestSweeperOfAnotherFile(t *testing.T) {
+	x := newSwept(t)
+	one, two, three, four := line(began+1, "The first thing.", 10), line(began+2, "The second thing.", 10), line(began+3, "The third thing.", 10), line(began+4, "The fourth thing.", 10)
+	for i, c := range []struct {
+		text string
+		want int
+	}{
+		{one + two[:50], 1},
+		{one + two, 2},
+		{one, 2},         // cut short
+		{one + three, 3}, // and written on
+		{four, 4},        // another
+		{one + two + three + four, 4},
+	} {
+		x.file(c.text)
+		if n := x.sweep(); n != c.want {
+			t.Errorf("%d: %d turns, want %d", i, n, c.want)
+		}
+	}
+	if err := os.Remove(x.path); err != nil {
+		t.Fatal(err)
+	}
+	if n := x.sweep(); n != 4 {
+		t.Errorf("gone: %d turns", n)
+	}
+	x.path = filepath.Join(t.TempDir(), "moved.jsonl")
+	x.s.Transcript = x.path
+	x.file(one + line(began+5, "The fifth thing.", 10))
+	if n := x.sweep(); n != 5 {
+		t.Errorf("moved: %d turns", n)
+	}
+}
+
+// What a lock keeps from being noted is noted later; sessions that are gone are
+// forgotten; a sweep that is called off reads nothing.
+func TestSweeperWaitsAndForgets(t *testing.T) {
+	x := newSwept(t)
+	x.file(line(began+1, "The first thing.", 10))
+	lock := flock.New(filepath.Join(x.st.Dir, "locks", "s.lock"))
+	if err := lock.Lock(); err != nil {
+		t.Fatal(err)
+	}
+	if n := x.sweep(); n != 0 {
+		t.Errorf("%d turns while the session is held", n)
+	}
+	if err := lock.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if n := x.sweep(); n != 1 {
+		t.Errorf("%d turns", n)
+	}
+	called, off := context.WithCancel(context.Background())
+	off()
+	x.file(line(began+1, "The first thing.", 10) + line(began+2, "The second thing.", 10))
+	if err := x.w.Sweep(called, []state.Session{x.s}); err != nil || len(x.w.readings) != 1 || len(said(t, x.st)) != 2 {
+		t.Errorf("called off: %v, %q", err, said(t, x.st))
+	}
+	if err := x.w.Sweep(context.Background(), nil); err != nil || len(x.w.readings) != 0 {
+		t.Errorf("%d readings of sessions that are gone, %v", len(x.w.readings), err)
+	}
+}
