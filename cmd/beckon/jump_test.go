@@ -213,6 +213,42 @@ func TestJumpNextOnAKey(t *testing.T) {
 	})
 }
 
+// Enter in watch lands in the pane of the row, over two tmux sessions and two
+// windows of one (row F6), and watch then shows it as seen.
+func TestEnterInWatch(t *testing.T) {
+	f := newFloor(t)
+	f.tmux("new-session", "-d", "-s", "work", "-x", "100", "-y", "24", "beckon watch")
+	home := f.tmux("list-panes", "-t", "work", "-F", "#{pane_id}")
+	at := map[string]string{
+		"perm": f.tmux("new-window", "-d", "-P", "-F", "#{pane_id}", "-t", "work:", "sleep 600"),
+		"ask":  f.tmux("new-session", "-d", "-P", "-F", "#{pane_id}", "-s", "play", "sleep 600"),
+	}
+	at["done"] = f.tmux("new-window", "-d", "-P", "-F", "#{pane_id}", "-t", "play:", "sleep 600")
+	for id, pane := range at {
+		f.sit(pane, id)
+		f.hook(id, "UserPromptSubmit", fmt.Sprintf(`,"prompt":"go for %s"`, id))
+	}
+	f.hook("perm", "PermissionRequest", `,"tool_name":"Bash","tool_input":{"command":"make"}`)
+	f.hook("ask", "PermissionRequest", `,"tool_name":"AskUserQuestion","tool_input":{"questions":[{"question":"Which?"}]}`)
+	f.hook("done", "Stop", `,"last_assistant_message":"I did it.","background_tasks":[]`)
+	f.run("", "tmux", "-S", f.outer, "-f", "/dev/null", "new-session", "-d", "-x", "100", "-y", "24", "exec tmux -S "+f.socket+" attach-session -t work")
+	f.until("a client", func() bool { return f.inFront() == home })
+	shows := func(text string) func() bool {
+		return func() bool { return strings.Contains(f.tmux("capture-pane", "-p", "-t", home), text) }
+	}
+	f.until("all rows", shows("DONE 1"))
+	for i, id := range []string{"perm", "ask", "done"} {
+		f.press("Home")
+		for range i {
+			f.press("j")
+		}
+		f.press("Enter")
+		f.until("Enter shows "+id, func() bool { return f.inFront() == at[id] })
+		f.tmux("switch-client", "-c", f.tmux("list-clients", "-F", "#{client_name}"), "-t", home)
+	}
+	f.until("it is seen", shows("IDLE 1"))
+}
+
 // A pane that comes into focus marks its session as seen, on its own server
 // only, and says nothing when no session is there.
 func TestSeenByFocus(t *testing.T) {
