@@ -247,6 +247,11 @@ func TestEnterInWatch(t *testing.T) {
 		f.tmux("switch-client", "-c", f.tmux("list-clients", "-F", "#{client_name}"), "-t", home)
 	}
 	f.until("it is seen", shows("IDLE 1"))
+	popup := f.tmux("new-window", "-P", "-F", "#{pane_id}", "-t", "work:", "beckon watch --leave")
+	f.until("a second screen", func() bool { return strings.Contains(f.tmux("capture-pane", "-p", "-t", popup), "NEEDS YOU") })
+	f.press("Enter")
+	f.until("Enter shows perm", func() bool { return f.inFront() == at["perm"] })
+	f.until("the second screen is gone", func() bool { return !strings.Contains(f.tmux("list-panes", "-a", "-F", "#{pane_id}")+"\n", popup+"\n") })
 }
 
 // A pane that comes into focus marks its session as seen, on its own server

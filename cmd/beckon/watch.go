@@ -32,6 +32,7 @@ type watchCmd struct {
 	colored
 	Sort   string `enum:",fair,prio,static,grouped" default:"" placeholder:"MODE" help:"Order within a group: fair, prio, static, grouped (default: as configured)."`
 	Group  string `enum:"need,project,host,none" default:"need" help:"Headings: need, project, host, none."`
+	Leave  bool   `help:"End when a jump worked: for a popup, which lies over the pane."`
 	Notify bool   `help:"Also notify, through the configured channels: of what no hook tells, too."`
 	Poll   bool   `help:"Look twice a second instead of being told of changes."`
 }
@@ -57,7 +58,7 @@ func (c *watchCmd) Run(a *app) error {
 	}
 	opt := look.options()
 	opt.Order, opt.PermissionFirst = queue.Mode, queue.PermissionFirst
-	opt.Grouping, opt.Poll = tui.Grouping(c.Group), c.Poll
+	opt.Grouping, opt.Poll, opt.Leave = tui.Grouping(c.Group), c.Poll, c.Leave
 	if opt.Sources, err = a.otherHosts(c.Host); err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ if-shell "! tmux list-keys -T prefix @NEXT@ 2>/dev/null | grep -v beckon | grep 
 	bind-key @NEXT@ run-shell -b "@PROGRAM@ jump next --message"
 }
 if-shell "! tmux list-keys -T prefix @POPUP@ 2>/dev/null | grep -v beckon | grep -q ." {
-	bind-key @POPUP@ display-popup -E -w 90% -h 80% "@PROGRAM@ watch"
+	bind-key @POPUP@ display-popup -E -w 90% -h 80% "@PROGRAM@ watch --leave"
 }
 # The number keeps hooks of yours, and makes a second time the same as one.
 set-option -g focus-events on

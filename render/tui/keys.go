@@ -119,7 +119,7 @@ func (m *model) resort() tea.Cmd {
 func (m *model) do(f func() (string, error)) tea.Cmd {
 	return func() tea.Msg {
 		text, err := f()
-		return doneMsg{text, err}
+		return doneMsg{text: text, err: err}
 	}
 }
 
@@ -137,7 +137,10 @@ func (m *model) jump() tea.Cmd {
 		return m.say(whereabouts(r))
 	}
 	row := *r
-	return m.do(func() (string, error) { return m.opt.Jump(row) })
+	return func() tea.Msg {
+		text, err := m.opt.Jump(row)
+		return doneMsg{text: text, err: err, leave: err == nil && m.opt.Leave}
+	}
 }
 
 // whereabouts tells by hand which pane a session is in.

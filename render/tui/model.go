@@ -29,8 +29,9 @@ type (
 	}
 	// doneMsg is how an action went.
 	doneMsg struct {
-		text string
-		err  error
+		text  string
+		err   error
+		leave bool // the screen is done with
 	}
 	// recentMsg is a session's newest turns.
 	recentMsg struct {
@@ -137,6 +138,9 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 		m.flash, m.bad = msg.text, msg.err != nil
 		if msg.err != nil {
 			m.flash = errorLine(msg.err)
+		}
+		if msg.leave {
+			return tea.Quit
 		}
 		m.pokeNow()
 	case ageMsg:

@@ -76,6 +76,7 @@ type Options struct {
 	Grouping        Grouping
 	Color           bool
 	Title           string // what the first line calls the screen
+	Leave           bool   // the screen ends when a jump worked: it lies over where that went
 	Poll            bool   // do not ask the system for changes: look twice a second
 
 	Input  io.Reader // nil: the terminal
