@@ -167,7 +167,12 @@ func (c *notifyExplainCmd) Run(a *app) error {
 	} else {
 		fmt.Fprintf(a.stdout, "channels: %s\n", strings.Join(cfg.Alert.Channels, ", "))
 	}
+	day := time.Now().Local().Format(time.DateOnly) // today needs no heading
 	for _, d := range list {
+		if on := d.At.Local().Format(time.DateOnly); on != day {
+			day = on
+			fmt.Fprintln(a.stdout, day)
+		}
 		d.print(a.stdout)
 	}
 	if len(list) == 0 {

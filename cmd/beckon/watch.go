@@ -26,11 +26,11 @@ import (
 )
 
 type watchCmd struct {
-	Host  []string `help:"Also the sessions of another machine, as ssh:NAME; may be given again." placeholder:"ssh:NAME"`
+	Host  []string `sep:"none" help:"Also the sessions of another machine, asked by ssh; can be given more than once." placeholder:"ssh:NAME"`
 	Once  bool     `help:"Print one screen and exit; for scripts."`
 	Width int      `help:"Columns of --once (default: $$COLUMNS, the terminal's, else 80)." placeholder:"N"`
 	colored
-	Sort   string `enum:",fair,prio,static,grouped" default:"" placeholder:"MODE" help:"Order within a group: fair, prio, static, grouped (default: as configured)."`
+	Queue  string `enum:",fair,prio,static,grouped" default:"" aliases:"sort" placeholder:"MODE" help:"Order within a group: fair, prio, static, grouped (default: as configured)."`
 	Group  string `enum:"need,project,host,none" default:"need" help:"Headings: need, project, host, none."`
 	Leave  bool   `help:"End when a jump worked: for a popup, which lies over the pane."`
 	Notify bool   `help:"Also notify, through the configured channels: of what no hook tells, too."`
@@ -45,7 +45,7 @@ func (c *watchCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	queue, err := a.queue(c.Sort)
+	queue, err := a.queue(c.Queue)
 	if err != nil {
 		return err
 	}

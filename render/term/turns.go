@@ -42,10 +42,19 @@ func Turns(w io.Writer, lines []render.TurnLine, of bool, zone *time.Location, s
 		if room := st.Width - ansi.StringWidth(head) - 2; st.Width > 0 {
 			text = ansi.Truncate(text, max(room, 8), "…")
 		}
-		b.WriteString(head + st.paint(look.sgr, look.glyph+" "+text) + "\n")
+		b.WriteString(head + st.paint(look.sgr, look.glyph) + " " + st.paint(look.text(), text) + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// text is how a turn's words are drawn: in the terminal's own colour, which can
+// be read on any background; bold and dim stay.
+func (l look) text() string {
+	if l.sgr == "1" || l.sgr == "2" {
+		return l.sgr
+	}
+	return ""
 }
 
 // turnLook draws a turn: > the user, ? what is asked, ! a permission, x an
