@@ -1,0 +1,346 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"beckon/event"
+	"beckon/event/jsonenc"
+	"beckon/event/redact"
+	"beckon/state"
+	"beckon/state/evidence"
+	"beckon/state/store"
+
+	"pgregory.net/rapid"
+)
+
+var modelTime = flag.Duration("model", 6*time.Second, "how long to hold hook processes against their model")
+
+// told is an event that was given to a hook.
+type told struct {
+	e      event.Event
+	id     string
+	killed bool // the hook may not have got to it
+	seen   bool // the journal has it
+}
+
+// world is what hooks, readers and housekeeping share, and the model of it:
+// every session as the fold of what was sent, in the order of its journal.
+type world struct {
+	st       *store.Store
+	env      []string
+	hook     string
+	told     map[string]*told // by prompt id, which no two have alike
+	sessions map[string]*state.Session
+	tally    *tally
+	idle     func() bool // whether the time is up
+	quiet    bool        // nothing happened since the last comparison
+}
+
+type tally struct{ storms, hooks, killed, lines, archived, pruned, segments int }
+
+var worldIDs = []string{"one", "two", "../../three"}
+
+// order is one hook to run: on which session, with what, and when to kill it.
+type order struct {
+	payload string
+	kill    time.Duration // 0 for never
+	t       *told
+}
+
+func (w *world) order(t *rapid.T) order {
+	kinds := []string{"PreToolUse", "PreToolUse", "PostToolUse", "PermissionRequest", "UserPromptSubmit", "Stop", "SessionStart", "SessionEnd", "SubagentStop", "Notification"}
+	id, kind := rapid.SampledFrom(worldIDs).Draw(t, "session"), rapid.SampledFrom(kinds).Draw(t, "kind")
+	name := fmt.Sprintf("p%d", len(w.told))
+	payload := fmt.Sprintf(`{"session_id":%q,"hook_event_name":%q,"prompt_id":%q,"cwd":"/","tool_name":"Bash","tool_use_id":"t%d","tool_input":{"command":%q},"prompt":"go on","message":"m","source":"resume","reason":"other"}`,
+		id, kind, name, len(w.told)/3, strings.Repeat("make ", rapid.IntRange(1, 4000).Draw(t, "words")))
+	e, err := event.Parse("", "", []byte(payload))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := order{payload: payload, t: &told{e: e, id: id}}
+	if rapid.IntRange(0, 2).Draw(t, "fate") == 0 {
+		o.kill = time.Duration(rapid.IntRange(1, 6000).Draw(t, "us")) * time.Microsecond
+	}
+	w.told[name] = o.t
+	return o
+}
+
+// run runs one hook to its end, its own or ours.
+func (w *world) run(o order) error {
+	cmd := exec.Command(w.hook)
+	var errs bytes.Buffer
+	cmd.Env, cmd.Stdin, cmd.Stderr = w.env, strings.NewReader(o.payload), &errs
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	if o.kill > 0 {
+		time.Sleep(o.kill)
+		_ = cmd.Process.Kill()
+	}
+	err := cmd.Wait()
+	if o.kill > 0 && err != nil {
+		o.t.killed = true
+		return nil
+	}
+	if errs.Len() > 0 {
+		return errors.New(errs.String())
+	}
+	return err
+}
+
+// storm runs some hooks at once, with a reader or housekeeping among them.
+func (w *world) storm(t *rapid.T) {
+	if w.idle() {
+		return
+	}
+	w.quiet = false
+	orders := make([]order, rapid.IntRange(1, 6).Draw(t, "hooks"))
+	for i := range orders {
+		orders[i] = w.order(t)
+	}
+	chores := []func() error{w.look, w.archive, w.prune, w.rebuild, w.st.DrainSpool, func() error { return nil }}
+	chore := rapid.SampledFrom(chores).Draw(t, "chore")
+	errs := make([]error, len(orders)+1)
+	var all sync.WaitGroup
+	for i := range orders {
+		all.Go(func() { errs[i] = w.run(orders[i]) })
+	}
+	all.Go(func() {
+		if err := chore(); !errors.Is(err, store.ErrBusy) { // it will be tried again
+			errs[len(orders)] = err
+		}
+	})
+	all.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	w.tally.storms++
+	w.tally.hooks += len(orders)
+	for _, o := range orders {
+		if o.t.killed {
+			w.tally.killed++
+		}
+	}
+}
+
+// look is what every view does.
+func (w *world) look() error {
+	_, problems, err := evidence.NewReader(w.st, "").Look(event.Millis(time.Now().UnixMilli()), true)
+	for _, p := range problems {
+		err = errors.Join(err, p.Err)
+	}
+	return err
+}
+
+// archive moves away what is over, as an hour later.
+func (w *world) archive() error {
+	var errs []error
+	for _, id := range worldIDs {
+		moved, err := w.st.Archive(store.KeyOf(id), event.Millis(time.Now().Add(time.Hour).UnixMilli()))
+		errs = append(errs, err)
+		if moved {
+			w.tally.archived++
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// prune removes archived sessions' files, which their journals outlive.
+func (w *world) prune() error {
+	archive := filepath.Join(w.st.Dir, "archive")
+	old := time.Now().Add(-15 * 24 * time.Hour)
+	for _, id := range worldIDs {
+		if os.Chtimes(filepath.Join(archive, string(store.KeyOf(id))+".json"), old, old) == nil {
+			w.tally.pruned++
+		}
+	}
+	_ = os.Remove(filepath.Join(archive, ".pruned"))
+	return w.st.Prune(time.Now())
+}
+
+// rebuild is fsck --rebuild. What it could not mend for want of the lock is
+// looked at afterwards.
+func (w *world) rebuild() error {
+	_, err := w.st.Check(true)
+	return err
+}
+
+// held keeps the lock of a session for longer than a hook waits.
+func (w *world) held(t *rapid.T) {
+	if w.idle() {
+		return
+	}
+	w.quiet = false
+	id := rapid.SampledFrom(worldIDs).Draw(t, "held")
+	path := filepath.Join(w.st.Dir, "locks", string(store.KeyOf(id))+".lock")
+	if _, err := os.Stat(path); err != nil {
+		return
+	}
+	release, err := holdOpen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	w.storm(t)
+}
+
+// grow gives a session enough of a past to rotate its journal.
+func (w *world) grow(t *rapid.T) {
+	if w.idle() {
+		return
+	}
+	w.quiet = false
+	id := rapid.SampledFrom(worldIDs).Draw(t, "grown")
+	var tasks []event.Task
+	for i := range event.MaxTasks {
+		tasks = append(tasks, event.Task{ID: fmt.Sprint(i), Type: strings.Repeat("t", 200), Status: "running", Description: strings.Repeat("x", event.MaxSummary)})
+	}
+	for range 150 {
+		name := fmt.Sprintf("p%d", len(w.told))
+		e := event.Event{Agent: "claude-code", Kind: event.Stop, Name: "Stop", SessionID: id, PromptID: name, At: event.Millis(time.Now().UnixMilli()),
+			Message: strings.Repeat("m", event.MaxMessage), Background: tasks, HasBackground: true, FromClient: true}
+		w.told[name] = &told{e: e, id: id}
+		if _, err := w.st.Fold(store.KeyOf(id), store.Update{Change: state.Change{At: e.At, Event: &e}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// seldom does what takes long once in four times, else the other.
+func seldom(long, short func(*rapid.T)) func(*rapid.T) {
+	return func(t *rapid.T) {
+		if rapid.IntRange(0, 3).Draw(t, "long") == 0 {
+			long(t)
+		} else {
+			short(t)
+		}
+	}
+}
+
+// compare reads on in every journal, folds what it tells in memory, and holds
+// the result against what readers and fsck find.
+func (w *world) compare(t *rapid.T) {
+	if w.quiet {
+		return
+	}
+	w.quiet = true
+	for _, id := range worldIDs {
+		k := store.KeyOf(id)
+		if err := w.st.Heal(k); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatalf("Heal(%q): %v", id, err)
+		}
+		model := w.sessions[id]
+		w.follow(t, id, model)
+		s, err := w.st.Load(k)
+		if model.Seq == 0 && errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		s.Offset = 0
+		if got, want := state.AppendJSON(nil, &s), state.AppendJSON(nil, model); err != nil || !bytes.Equal(got, want) {
+			t.Fatalf("Load(%q): %v\ngot  %s\nwant %s", id, err, got, want)
+		}
+	}
+	for name, x := range w.told {
+		if !x.seen && !x.killed {
+			t.Fatalf("event %s of %q, whose hook ended well, is not in the journal", name, x.id)
+		}
+		if x.seen || x.killed {
+			x.e = event.Event{} // done with
+		}
+	}
+	if findings, err := w.st.Check(false); err != nil || len(findings) > 0 {
+		t.Fatalf("Check: %v, %v", findings, err)
+	}
+}
+
+// follow folds the journal's lines after the model's last into the model.
+func (w *world) follow(t *rapid.T, id string, model *state.Session) {
+	var turns []state.Turn // that the change before has made, and that have to follow
+	err := w.st.Lines(store.KeyOf(id), model.Seq, func(l store.Line) {
+		w.tally.lines++
+		if l.Change.Seq != model.Seq+1 || l.Snapshot != nil {
+			t.Fatalf("journal of %q: line %d follows %d", id, l.Change.Seq, model.Seq)
+		}
+		if (l.Change.Turn != nil) != (len(turns) > 0) {
+			t.Fatalf("journal of %q: line %d, %d turns are due", id, l.Change.Seq, len(turns))
+		}
+		if got := l.Change.Turn; got != nil {
+			if want := jsonenc.Append(nil, &turns[0]); !bytes.Equal(jsonenc.Append(nil, got), want) {
+				t.Fatalf("journal of %q: line %d is not the turn %s", id, l.Change.Seq, want)
+			}
+			turns = turns[1:]
+		}
+		if l.Change.Event != nil {
+			w.mark(t, id, l.Change.Event)
+		}
+		var more []state.Turn
+		*model, more = state.ApplyTurns(*model, l.Change)
+		turns = append(turns, more...)
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("Lines(%q): %v", id, err)
+	}
+}
+
+// mark notes that the journal has e, which must be an event that was sent to
+// this session, as it was sent, for the first time.
+func (w *world) mark(t *rapid.T, id string, e *event.Event) {
+	x := w.told[e.PromptID]
+	switch {
+	case x == nil || x.id != id:
+		t.Fatalf("journal of %q: event %q was not sent to it", id, e.PromptID)
+	case x.seen:
+		t.Fatalf("journal of %q: event %q is there twice", id, e.PromptID)
+	}
+	x.seen = true
+	want := x.e
+	redact.Event(&want)
+	want.At, want.Origin = e.At, e.Origin
+	if got, want := event.AppendJSON(nil, e), event.AppendJSON(nil, &want); !bytes.Equal(got, want) {
+		t.Fatalf("journal of %q has %s\nwas sent %s", id, got, want)
+	}
+}
+
+// TestModel runs hook processes at once, kills some of them, rotates, archives,
+// prunes and rebuilds meanwhile, and holds what readers and fsck find against a
+// model in memory after every storm.
+func TestModel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts hundreds of processes")
+	}
+	hook, begin, sum := program(t, "beckon-hook"), time.Now(), &tally{}
+	idle := func() bool { return time.Since(begin) > *modelTime }
+	rapid.Check(t, func(rt *rapid.T) {
+		if idle() {
+			return
+		}
+		dir := t.TempDir()
+		w := &world{st: store.Open(filepath.Join(dir, "state")), env: environ(dir), hook: hook, told: map[string]*told{}, sessions: map[string]*state.Session{}, tally: sum, idle: idle}
+		for _, id := range worldIDs {
+			w.sessions[id] = &state.Session{}
+		}
+		rt.Repeat(map[string]func(*rapid.T){
+			"storm 1": w.storm, "storm 2": w.storm, "storm 3": w.storm, "storm 4": w.storm, "storm 5": w.storm,
+			"storm 6": w.storm, "storm 7": w.storm, "storm 8": w.storm, "storm 9": w.storm, // mostly
+			"grow": seldom(w.grow, w.storm), "held": seldom(w.held, w.storm), "": w.compare,
+		})
+		segments, _ := filepath.Glob(filepath.Join(dir, "state", "journal", "*.*.jsonl"))
+		sum.segments += len(segments)
+		_ = os.RemoveAll(dir)
+	})
+	t.Logf("%+v", *sum)
+	if sum.hooks == 0 || sum.killed == 0 {
+		t.Error("nothing was run or killed")
+	}
+}
