@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,6 +33,7 @@ func (s *Server) writeMetrics(w io.Writer) {
 	head(w, "beckon_sessions", "gauge", "Live sessions by state.")
 	labelled(w, "beckon_sessions", "state", counts)
 	single(w, "beckon_sse_clients", "gauge", "Open event streams.", int64(s.hub.count()))
+	single(w, "beckon_goroutines", "gauge", "Goroutines of the server.", int64(runtime.NumGoroutine()))
 	single(w, "beckon_reconciliations_total", "counter", "Sweeps over sessions and transcripts.", s.board.sweep.runs.Load())
 	single(w, "beckon_sse_gaps_total", "counter", "Times an event stream fell behind and got a snapshot.", s.meter.gaps.Load())
 	watching := int64(0)

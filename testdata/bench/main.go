@@ -11,6 +11,11 @@
 //
 //	go run ./testdata/bench -readme README.md [-n 200]
 //
+// With -soak it lets 200 sessions work for that long with every reader attached,
+// and says what grew. With -o it writes that to a file.
+//
+//	go run ./testdata/bench -soak 10m [-o testdata/bench/SOAK.md]
+//
 // With -policy it measures what a policy costs, and nothing else; with -serve
 // the server: the time until an event stream hears of a
 // hook, and what a thousand streams cost.
@@ -36,6 +41,11 @@ func main() {
 	policy := flag.Bool("policy", false, "measure policies, and nothing else")
 	serve := flag.Bool("serve", false, "measure the server, and nothing else")
 	readme := flag.String("readme", "", "file to write the table of hooks to, and nothing else")
+	var long soak
+	flag.DurationVar(&long.span, "soak", 0, "how long to soak, and nothing else")
+	flag.IntVar(&long.sessions, "sessions", 200, "sessions of the soak")
+	flag.IntVar(&long.rate, "hooks-a-second", 30, "hooks of the soak")
+	out := flag.String("o", "", "file to write what came of the soak to")
 	var l load
 	flag.IntVar(&l.hooks, "hooks", 300, "hooks until a stream hears of them")
 	flag.IntVar(&l.clients, "clients", 999, "event streams, beside a stalled one")
@@ -55,6 +65,9 @@ func main() {
 	}
 	if *readme != "" {
 		what = func() error { return prove(*n, *readme, os.Stdout) }
+	}
+	if long.span > 0 {
+		what = func() error { return runSoak(&long, *out, os.Stdout) }
 	}
 	if *serve {
 		what = func() error { return runServe(l, os.Stdout) }

@@ -21,7 +21,7 @@ type series struct {
 }
 
 // figures are one subject's medians in one run, as ratios to the hello-world
-// of the same run; p99 is a ratio to its own median time.
+// of the same run; p99 is one to its p99.
 type figures struct{ time, cpu, p99, faults float64 }
 
 // line is a row of the table.
@@ -130,7 +130,7 @@ func (t *table) add(run int, s *series) {
 	for i := range s.subjects {
 		m := s.subjects[i].medians()
 		t.lines[i].name = s.subjects[i].name
-		t.lines[i].runs[run] = figures{m.time / base.time, m.cpu / base.cpu, m.p99 / m.time, m.faults / max(base.faults, 1)}
+		t.lines[i].runs[run] = figures{m.time / base.time, m.cpu / base.cpu, m.p99 / base.p99, m.faults / max(base.faults, 1)}
 	}
 }
 
@@ -150,10 +150,10 @@ func markdown(tables []table, crowds [2][]crowd, n int) string {
 	var spread [2][]float64
 	for i := range tables {
 		t := &tables[i]
-		fmt.Fprintf(&b, "\n| %s | time | again | CPU time | again | p99 / median | page faults |\n|---|---|---|---|---|---|---|\n", t.title)
+		fmt.Fprintf(&b, "\n| %s | time | again | CPU time | again | p99 | page faults |\n|---|---|---|---|---|---|---|\n", t.title)
 		for _, l := range t.lines {
 			x, y := l.runs[0], l.runs[1]
-			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %.1f | %s |\n", l.name, ratio(x.time), ratio(y.time), ratio(x.cpu), ratio(y.cpu), min(x.p99, y.p99), ratio((x.faults+y.faults)/2))
+			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", l.name, ratio(x.time), ratio(y.time), ratio(x.cpu), ratio(y.cpu), ratio((x.p99+y.p99)/2), ratio((x.faults+y.faults)/2))
 			spread[0], spread[1] = append(spread[0], l.spread(byTime)), append(spread[1], l.spread(byCPU))
 		}
 		if t.note != "" {
@@ -166,8 +166,9 @@ func markdown(tables []table, crowds [2][]crowd, n int) string {
 	}
 	slices.Sort(spread[0])
 	slices.Sort(spread[1])
-	fmt.Fprintf(&b, "\nEach number is the median of %d launches, in turn with the others of its table, as a ratio to the Go hello-world there.\n"+
-		"\"again\" is a second run of everything, taken in turn with the first: CPU time differs by %s at the median and %s at most, time by\n%s and %s. CPU time is the steadier figure on a machine that does other things as well; what those do is also in p99 / median, that of\nthe hello-world included.\n",
+	fmt.Fprintf(&b, "\nEach figure is the median of %d launches, in turn with the others of its table, as a ratio to the Go hello-world there; p99 is one\n"+
+		"to its p99. \"Again\" is a second run of everything, taken in turn with the first: CPU time differs by %s at the median and %s at\n"+
+		"most, time by %s and %s. Where the machine does other things as well, CPU time is the steadier of the two.\n",
 		n, percent(median(spread[1])), percent(spread[1][len(spread[1])-1]), percent(median(spread[0])), percent(spread[0][len(spread[0])-1]))
 	return b.String()
 }
