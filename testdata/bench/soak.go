@@ -104,7 +104,7 @@ func (s *soak) prepare(dir string) error {
 	st := store.Open(state)
 	for i := range justOver {
 		for _, k := range []event.Kind{event.SessionStart, event.SessionEnd} {
-			if err := foldAt(st, fmt.Sprintf("over-%02d", i), k, time.Now().Add(-store.ArchiveAfter+s.span/2)); err != nil {
+			if err := foldAt(st, fmt.Sprintf("over-%02d", i), k, time.Now().Add(-store.ArchiveAfter+s.span/4)); err != nil {
 				return err
 			}
 		}

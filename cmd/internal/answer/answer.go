@@ -109,6 +109,7 @@ type firing struct {
 }
 
 func (f *firing) read(stdin io.Reader) (err error) {
+	defer hook.Guard(&err)
 	if f.payload, err = io.ReadAll(stdin); err != nil {
 		return fmt.Errorf("reading payload: %w", err)
 	}
@@ -214,9 +215,17 @@ func (f *firing) log(err error) {
 }
 
 // ask puts the event to what is in force.
-func (f *firing) ask(ctx context.Context) (policy.Event, policy.Result) {
+func (f *firing) ask(ctx context.Context) (ev policy.Event, r policy.Result) {
+	var fault error
+	defer func() {
+		if fault != nil {
+			f.log(fault)
+			r = policy.Result{Allowed: true} // nothing was decided
+		}
+	}()
+	defer hook.Guard(&fault)
 	dir := f.sources.State
-	ev := policy.Event{Kind: f.e.Kind, Payload: f.payload, At: f.start, ID: f.id(), Version: f.version(),
+	ev = policy.Event{Kind: f.e.Kind, Payload: f.payload, At: f.start, ID: f.id(), Version: f.version(),
 		ProjectDir: f.getenv("CLAUDE_PROJECT_DIR"), Dir: f.dir, HTTP: f.http, Hops: f.hops, StopBlocks: dir.StopBlocks(&f.e)}
 	switch {
 	case f.getenv(policy.Marker) != "":

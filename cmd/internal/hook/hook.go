@@ -75,14 +75,8 @@ func Main(args []string, stdin io.Reader, stdout io.Writer, getenv func(string) 
 // errNoSession is logged for a payload that belongs to no session.
 var errNoSession = errors.New("reading payload: no session_id")
 
-// run reads and folds one event. A fault in this program must not end it as
-// Go would: with code 2, which the client takes for "block this call".
 func run(st *store.Store, a Args, stdin io.Reader, getenv func(string) string, start time.Time) (sequence string, err error) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			err = broken(fault)
-		}
-	}()
+	defer Guard(&err)
 	e, err := event.ParseReader(a.Agent, a.Event, stdin)
 	if err != nil {
 		return "", err
@@ -97,13 +91,17 @@ func run(st *store.Store, a Args, stdin io.Reader, getenv func(string) string, s
 	return Tell(st, res, &e, getenv, start), nil
 }
 
-// broken is what is logged of a fault: what the runtime says of it, and no
-// text of the payload.
-func broken(fault any) error {
-	if e, ok := fault.(runtime.Error); ok {
-		return errors.New("event is lost, by a fault in beckon: " + e.Error())
+// Guard, deferred, makes an error of a fault in this program. Go would end the
+// process with code 2, which the client takes for "block this call". The error
+// has what the runtime says, and no text of the payload.
+func Guard(err *error) {
+	switch fault := recover().(type) {
+	case nil:
+	case runtime.Error:
+		*err = errors.New("event is lost, by a fault in beckon: " + fault.Error())
+	default:
+		*err = errors.New("event is lost, by a fault in beckon")
 	}
-	return errors.New("event is lost, by a fault in beckon")
 }
 
 // Fold folds the event that a hook read into its session. The event gets what
@@ -111,7 +109,8 @@ func broken(fault any) error {
 //
 // Errors: store.ErrBusy when it was spooled, and there is no result; what else
 // is worth a line in the log.
-func Fold(st *store.Store, a Args, e *event.Event, getenv func(string) string, start time.Time) (store.Result, error) {
+func Fold(st *store.Store, a Args, e *event.Event, getenv func(string) string, start time.Time) (res store.Result, err error) {
+	defer Guard(&err)
 	e.At, e.Via = event.Millis(start.UnixMilli()), a.Via
 	if e.SessionID == "" {
 		e.SessionID = getenv("CLAUDE_CODE_SESSION_ID")
