@@ -1,5 +1,5 @@
 // Package installer puts beckon's hooks into Claude Code's settings files and
-// takes them out again.
+// takes them out again, or makes a plugin of them.
 //
 // What it guarantees:
 //
@@ -18,6 +18,7 @@
 //     Claude Code takes no lock that could be shared.
 //
 // Edit, Remove, Diff, Events and the Version functions are pure. Plan, Inspect
-// and StablePath read files; Apply alone writes them; ClientVersion alone runs a
-// program. Nothing here reads the environment: paths come in as arguments.
+// and StablePath read files; Apply and Plugin.Write alone write them; ClientVersion
+// and Client.PluginDirs alone run a program. Nothing here reads the environment:
+// paths come in as arguments.
 package installer
