@@ -158,6 +158,29 @@ func TestPolicyAnswersHTTPHook(t *testing.T) {
 	}
 }
 
+// A stop that the policy refuses is none: the agent goes on, and nobody is told
+// that it is done.
+func TestPolicyRefusesAStopOverHTTP(t *testing.T) {
+	t.Parallel()
+	h := newPolicyHome(t, `{"hooks": {"Stop": [{"hooks": [{"type": "command", "id": "more", "command": "sleep 0.3; echo The tests fail. >&2; exit 2"}]}]}}`)
+	url := startServe(t, h.env)
+	post := func(name, more string) string {
+		_, answer := postTo(t, url+"/hook", fmt.Sprintf(`{"session_id":"s1","cwd":%q,"hook_event_name":%q%s}`, h.dir, name, more))
+		return answer
+	}
+	state := func() string {
+		_, row := getFrom(t, url+"/api/sessions/s1")
+		return gjson.Get(row, "state").Str
+	}
+	post("UserPromptSubmit", `,"prompt":"go"`)
+	if answer := post("Stop", `,"stop_hook_active":false`); !strings.HasPrefix(answer, `{"decision":"block","reason":"The tests fail. (policy global/more)"}`) || state() != "working" {
+		t.Errorf("the first: %s, %s", answer, state())
+	}
+	if answer := post("Stop", `,"stop_hook_active":true`); strings.Contains(answer, `"decision"`) || state() != "idle" {
+		t.Errorf("the second: %s, %s", answer, state())
+	}
+}
+
 // A project's policy holds for what is posted from within it, one that an agent
 // puts into a directory of its own does not hide it, and commands run where
 // nobody but the user can have put a trap.

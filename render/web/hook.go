@@ -157,7 +157,9 @@ var errStorm = errors.New("the same prompt came again and again")
 
 // fold folds an event as the hook binary would.
 func (s *Server) fold(e *event.Event, start time.Time) (store.Result, error) {
-	e.At = s.ticks.next(e.SessionID)
+	if e.At == 0 {
+		e.At = s.ticks.next(e.SessionID)
+	}
 	if s.storm.drops(e, start) {
 		s.meter.refused("storm")
 		return store.Result{}, errStorm

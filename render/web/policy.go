@@ -18,15 +18,17 @@ type Policy interface {
 	// the question.
 	Ask(ctx context.Context, q Question) (answer []byte, err error)
 	// Answer returns what the client is told of an event that it posted, in
-	// the form of its http hooks; nil for nothing.
-	Answer(ctx context.Context, q Question) []byte
+	// the form of its http hooks; nil for nothing. note is called once the
+	// event is folded, and notes in the session what was decided of it.
+	Answer(ctx context.Context, q Question) (answer []byte, note func())
 }
 
 // Question is what is put to a Policy.
 type Question struct {
 	Body         []byte
-	Agent, Event string // as the address names them, empty when it does not
-	Hops         int    // how many policies have handed it on
+	Agent, Event string       // as the address names them, empty when it does not
+	At           event.Millis // the event's time
+	Hops         int          // how many policies have handed it on
 }
 
 // hopsHeader is set on what a policy hands on (handler.HopsHeader).
@@ -133,11 +135,23 @@ func (s *Server) payload(w http.ResponseWriter, r *http.Request, body []byte, do
 		writeHookError(w, http.StatusBadRequest, fail)
 		return
 	}
-	if q.Hops == 0 {
-		_, err = s.fold(&e, start)
+	e.At = s.ticks.next(e.SessionID)
+	q.At = e.At
+	fold := func() {
+		if q.Hops == 0 {
+			_, err = s.fold(&e, start)
+		}
+	}
+	ends := e.Kind == event.Stop || e.Kind == event.SubagentStop
+	if !ends {
+		fold()
 	}
 	release(body, done)
-	answer, busy := s.policyAnswer(r.Context(), q)
+	answer, note, busy := s.policyAnswer(r.Context(), q)
+	if ends { // until there is an answer the client is at work (testdata/lab/POLICY.md)
+		fold()
+	}
+	note()
 	switch {
 	case busy != nil: // not an empty answer: the client tells its user that nobody was asked
 		s.busyPolicy(w)
@@ -157,15 +171,16 @@ func release(body []byte, done func()) {
 	}
 }
 
-func (s *Server) policyAnswer(ctx context.Context, q Question) ([]byte, error) {
+func (s *Server) policyAnswer(ctx context.Context, q Question) (answer []byte, note func(), err error) {
 	if s.o.Policy == nil {
-		return nil, nil
+		return nil, func() {}, nil
 	}
 	if err := s.enterPolicy(ctx); err != nil {
-		return nil, err
+		return nil, func() {}, err
 	}
 	defer s.leavePolicy()
-	return s.o.Policy.Answer(ctx, q), nil
+	answer, note = s.o.Policy.Answer(ctx, q)
+	return answer, note, nil
 }
 
 // enterPolicy waits until there is room for one more event before the policy.

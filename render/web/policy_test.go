@@ -18,10 +18,17 @@ import (
 type judge struct {
 	ask    func(context.Context, Question) ([]byte, error)
 	answer func(context.Context, Question) []byte
+	note   func()
 }
 
 func (j judge) Ask(ctx context.Context, q Question) ([]byte, error) { return j.ask(ctx, q) }
-func (j judge) Answer(ctx context.Context, q Question) []byte       { return j.answer(ctx, q) }
+func (j judge) Answer(ctx context.Context, q Question) ([]byte, func()) {
+	note := j.note
+	if note == nil {
+		note = func() {}
+	}
+	return j.answer(ctx, q), note
+}
 
 const (
 	question = `{"version":"1.0","event":{"id":"1","type":"PreToolUse","session_id":"s"},"data":{}}`

@@ -137,9 +137,7 @@ func (f *firing) answer(ctx context.Context, stdout, stderr io.Writer) int {
 	}
 	ev, result := f.ask(ctx)
 	if ctx.Err() != nil {
-		result = policy.Result{Allowed: true, Results: result.Results, Warnings: result.Warnings, Took: result.Took,
-			Notes: append(result.Notes, "the client gave up waiting")}
-		f.claimed = ""
+		result, f.claimed = unheard(result), ""
 	}
 	asked <- result
 	if !f.starts {
@@ -160,6 +158,12 @@ func (f *firing) answer(ctx context.Context, stdout, stderr io.Writer) int {
 	}
 	f.after(ev, result)
 	return result.Answer.ExitCode
+}
+
+// unheard is a result for which the client did not wait: it has no answer.
+func unheard(r policy.Result) policy.Result {
+	return policy.Result{Allowed: true, Results: r.Results, Warnings: r.Warnings, Took: r.Took,
+		Notes: append(r.Notes, "the client gave up waiting")}
 }
 
 // fold folds the event, then what was decided, and tells the user what came of

@@ -69,21 +69,30 @@ func (s *Served) Ask(ctx context.Context, q web.Question) ([]byte, error) {
 	return r.Reply(), nil
 }
 
-// Answer is web.Policy.
-func (s *Served) Answer(ctx context.Context, q web.Question) []byte {
+// Answer is web.Policy. When ctx ends nobody listens any more, and no decision
+// was one.
+func (s *Served) Answer(ctx context.Context, q web.Question) (answer []byte, note func()) {
+	nothing := func() {}
 	if q.Agent != "" && q.Agent != string(event.ClaudeCode) || q.Hops > maxHops {
-		return nil
+		return nil, nothing
 	}
 	f, err := s.firing(q, q.Body)
 	if err != nil || !hook.Policied(f.getenv) {
-		return nil
+		return nil, nothing
 	}
-	f.args.Via, f.http = "http", true
+	f.args.Via, f.http, f.start = "http", true, time.UnixMilli(int64(q.At))
 	ev, r := f.ask(ctx)
+	if ctx.Err() != nil {
+		r, f.claimed = unheard(r), ""
+	}
 	f.after(ev, r)
-	_, _, err = f.foldDecision(r)
-	f.folded(err)
-	return r.Answer.Stdout
+	if q.Hops > 0 { // the session is followed where the question came from
+		return r.Answer.Stdout, nothing
+	}
+	return r.Answer.Stdout, func() {
+		_, _, err := f.foldDecision(r)
+		f.folded(err)
+	}
 }
 
 // firing makes a firing of a payload that was posted.
