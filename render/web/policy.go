@@ -44,8 +44,10 @@ const (
 	// maxAsking is how many events are before a policy at once: each may run
 	// commands.
 	maxAsking = 32
-	// maxWaiting is how many more may wait for that.
+	// maxWaiting is how many more may wait for that, and policyWait how long: a
+	// policy has 25 s, and the answer must be out before writeTimeout.
 	maxWaiting = 256
+	policyWait = 4 * time.Second
 	// askedFor is how long an answer is kept for who asks again.
 	askedFor = time.Minute
 	// maxAsked is how many answers are kept; further ones are not.
@@ -90,6 +92,13 @@ func (a *asked) join(body []byte, now time.Time) (q *asking, first bool) {
 	return q, true
 }
 
+// forget lets a question that nobody could be asked be asked again.
+func (a *asked) forget(body []byte) {
+	a.mu.Lock()
+	delete(a.all, sha256.Sum256(body))
+	a.mu.Unlock()
+}
+
 // protocol answers a question of protocol 1.0 (seed 004, row D5). It is no event
 // of this machine's: nothing is folded.
 func (s *Server) protocol(w http.ResponseWriter, r *http.Request, body []byte, done func()) {
@@ -103,10 +112,12 @@ func (s *Server) protocol(w http.ResponseWriter, r *http.Request, body []byte, d
 		s.work.Go(func() {
 			defer close(q.done)
 			// The asker may come back for the answer: its connection does not end this.
-			if q.err = s.enterPolicy(s.ctx); q.err == nil {
-				defer s.leavePolicy()
-				q.answer, q.err = s.o.Policy.Ask(s.ctx, question)
+			if q.err = s.enterPolicy(s.ctx); q.err != nil {
+				s.asked.forget(body)
+				return
 			}
+			defer s.leavePolicy()
+			q.answer, q.err = s.o.Policy.Ask(s.ctx, question)
 		})
 	}
 	release(body, done)
@@ -190,9 +201,13 @@ func (s *Server) enterPolicy(ctx context.Context) error {
 	if s.waiting.Add(1) > maxWaiting {
 		return errBusy
 	}
+	late := time.NewTimer(policyWait)
+	defer late.Stop()
 	select {
 	case s.asking <- struct{}{}:
 		return nil
+	case <-late.C:
+		return errBusy
 	case <-ctx.Done():
 		return ctx.Err()
 	}

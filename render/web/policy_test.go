@@ -99,6 +99,19 @@ func TestQuestionAskedAgain(t *testing.T) {
 	}
 }
 
+// A question for which there was no room may be asked again.
+func TestQuestionWithoutRoom(t *testing.T) {
+	x := serve(t, Options{Policy: judge{ask: func(context.Context, Question) ([]byte, error) { return []byte(allowed), nil }}})
+	x.s.waiting.Store(maxWaiting)
+	if r := x.do("POST", "/hook", question); r.status != http.StatusServiceUnavailable {
+		t.Errorf("without room: %d %s", r.status, r.body)
+	}
+	x.s.waiting.Store(0)
+	if r := x.do("POST", "/hook", question); r.body != allowed {
+		t.Errorf("with room: %d %s", r.status, r.body)
+	}
+}
+
 // The client's http hook is answered by the policy; what it posts is folded,
 // unless a policy hands it on.
 func TestPolicyAnswersPayload(t *testing.T) {
@@ -166,7 +179,11 @@ func TestSlowPolicy(t *testing.T) {
 		t.Errorf("an event waited for %v", took)
 	}
 	for range maxWaiting {
-		wait.Go(func() { post(`{"session_id":"p0","hook_event_name":"Notification","message":"x"}`) })
+		wait.Go(func() {
+			for ctx.Err() == nil && x.s.ctx.Err() == nil {
+				post(`{"session_id":"p0","hook_event_name":"Notification","message":"x"}`)
+			}
+		})
 	}
 	x.until("no more may wait", func() bool { return x.s.waiting.Load() >= maxWaiting })
 	if r := x.do("POST", "/hook", `{"session_id":"p0","hook_event_name":"Notification","message":"x"}`); r.status != http.StatusServiceUnavailable || r.header.Get("Retry-After") == "" {

@@ -70,13 +70,13 @@ func (s *Server) hookState(now time.Time) hookState {
 	mode, every := t.hybrid(last, now)
 	h.Mode, h.Interval = mode, every.Seconds()
 	if last != 0 {
-		h.LastAt, h.LastType = ptr(iso(millis(last))), &name
-		h.LastAgo = ptr(ago(now.Sub(millis(last))))
+		h.LastAt, h.LastType = new(iso(millis(last))), &name
+		h.LastAgo = new(ago(now.Sub(millis(last))))
 	}
 	h.Config.WithHooks, h.Config.Fallback, h.Config.Timeout = t.Hooks.Seconds(), t.Silent.Seconds(), t.Silence.Seconds()
 	h.Reconciled = s.board.sweep.runs.Load()
 	if at := s.board.sweep.last.Load(); at != 0 {
-		h.ReconciledAt = ptr(iso(millis(event.Millis(at))))
+		h.ReconciledAt = new(iso(millis(event.Millis(at))))
 	}
 	h.Watching, h.Recheck = "fsnotify", t.Recheck.Seconds()
 	if !m.watching.Load() {
@@ -87,8 +87,6 @@ func (s *Server) hookState(now time.Time) hookState {
 	h.Sessions = len(list.Sessions)
 	return h
 }
-
-func ptr[T any](v T) *T { return &v }
 
 // ago says a span as the status does: "12s ago", "3m ago", "2h ago".
 func ago(d time.Duration) string {

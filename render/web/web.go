@@ -89,12 +89,10 @@ type Server struct {
 	asked        asked
 	stats        statsCache
 
-	ctx      context.Context
-	cancel   context.CancelFunc
-	work     sync.WaitGroup
-	listener net.Listener
-	ready    atomic.Bool
-	stopping atomic.Bool
+	ctx    context.Context
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+	ready  atomic.Bool
 }
 
 // Limits of what is served at once, and of how long a request may take.
@@ -135,7 +133,6 @@ func New(o Options) *Server {
 
 // Serve watches the sessions and serves until Close; it then returns nil.
 func (s *Server) Serve(l net.Listener) error {
-	s.listener = l
 	if err := s.board.start(); err != nil {
 		_ = l.Close()
 		return err
@@ -152,7 +149,6 @@ func (s *Server) Serve(l net.Listener) error {
 // Close stops the server: event streams end at once, requests under way have
 // until ctx ends. Nothing of it runs when Close returns.
 func (s *Server) Close(ctx context.Context) error {
-	s.stopping.Store(true)
 	s.ready.Store(false)
 	s.cancel()
 	err := s.http.Shutdown(ctx)
