@@ -2,15 +2,18 @@ package policy
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"beckon/event"
 	"beckon/event/policy/handler"
@@ -169,4 +172,41 @@ func TestDirectoryOfCommands(t *testing.T) {
 	if got := gjson.GetBytes(r.Answer.Stdout, "hookSpecificOutput.additionalContext").Str; got != dir {
 		t.Errorf("it ran in %q (%s), want %q", got, r.Answer.Stdout, dir)
 	}
+}
+
+// Whatever is posted, a question that is understood is one valid payload of the
+// event that it names, and its answer is an answer of protocol 1.0.
+func FuzzParseRequest(f *testing.F) {
+	for _, s := range []string{
+		`{"version":"1.0","event":{"id":"1","type":"PreToolUse","session_id":"s"},"data":{"tool_name":"Bash","tool_input":{"command":"ls"}}}`,
+		`{"version":"1.0","event":{"type":"Stop","name":7},"data":{"hook_event_name":null,"session_id":["x"]}}`,
+		`{"version":1.0,"event":{"type":"Stop"}}`, `{"version":"1.0","event":{"type":"\ud800\u0000"},"data":{"a":1,"a":2}}`,
+	} {
+		f.Add([]byte(s))
+	}
+	e := NewEngine(nil)
+	for _, k := range serverEvents {
+		e.Register(k, does(func(_ context.Context, c handler.Call) handler.Outcome {
+			return handler.Outcome{Decision: handler.Block, Reason: c.ToolName + c.SessionID}
+		}))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		ev, err := ParseRequest(body)
+		if err != nil {
+			return
+		}
+		name := gjson.GetBytes(body, "event.type").Str
+		if !json.Valid(ev.Payload) || utf8.ValidString(name) && gjson.GetBytes(ev.Payload, "hook_event_name").Str != name || ev.Kind != event.ByName(name) {
+			t.Errorf("%s became %s of %s", body, ev.Payload, ev.Kind)
+		}
+		reply := gjson.ParseBytes(e.Trigger(context.Background(), ev).Reply())
+		want := "allow"
+		if slices.Contains(serverEvents, ev.Kind) && ev.Kind != event.Notification {
+			want = "block"
+		}
+		d := reply.Get("decision").Str
+		if loops := ev.Kind == event.Stop || ev.Kind == event.SubagentStop; !json.Valid([]byte(reply.Raw)) || reply.Get("version").Str != "1.0" || d != want && !loops && ev.Kind != event.Notification {
+			t.Errorf("%s is answered %s", body, reply.Raw)
+		}
+	})
 }
