@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,11 +17,13 @@ const readmePath = "../../README.md"
 
 // readmeExample is an indented block of the README that begins with a command,
 // with what each command prints. `<!-- not run: reason -->` on the line before
-// excuses one.
+// excuses one. `<!-- file: PATH -->` on the line before another block makes it
+// a file in the home directory of the examples that follow in its section.
 type readmeExample struct {
 	line  int // of the first command, from 0
 	end   int // of the line after the block
 	steps []readmeStep
+	files map[string]string
 }
 
 type readmeStep struct {
@@ -31,12 +34,19 @@ type readmeStep struct {
 
 // examples finds the examples in the lines of the README.
 func examples(lines []string) (list []readmeExample) {
+	var files map[string]string
 	for i := 0; i < len(lines); i++ {
+		if strings.HasPrefix(lines[i], "## ") {
+			files = nil
+		}
+		if name, ok := strings.CutPrefix(lines[i], "<!-- file: "); ok {
+			files = withFile(files, strings.TrimSuffix(name, " -->"), lines[i+1:])
+		}
 		if !strings.HasPrefix(lines[i], "    $ ") {
 			continue
 		}
 		excused := i > 0 && strings.HasPrefix(lines[i-1], "<!-- not run: ")
-		x := readmeExample{line: i}
+		x := readmeExample{line: i, files: files}
 		for ; i < len(lines) && (lines[i] == "" || strings.HasPrefix(lines[i], "    ")); i++ {
 			text := strings.TrimPrefix(lines[i], "    ")
 			if command, ok := strings.CutPrefix(text, "$ "); ok {
@@ -61,6 +71,24 @@ func examples(lines []string) (list []readmeExample) {
 	return list
 }
 
+// withFile is files with one more: the indented block that lines begin with.
+func withFile(files map[string]string, name string, lines []string) map[string]string {
+	files = maps.Clone(files)
+	if files == nil {
+		files = map[string]string{}
+	}
+	var text strings.Builder
+	for _, l := range lines {
+		rest, indented := strings.CutPrefix(l, "    ")
+		if !indented {
+			break
+		}
+		text.WriteString(rest + "\n")
+	}
+	files[name] = text.String()
+	return files
+}
+
 // TestReadmeExamples runs every example of the README in the moment of the demo
 // that its first picture shows, and compares what it prints.
 func TestReadmeExamples(t *testing.T) {
@@ -83,6 +111,7 @@ func TestReadmeExamples(t *testing.T) {
 	for i := len(list) - 1; i >= 0; i-- { // from the end, so that line numbers hold while it is written anew
 		x := list[i]
 		d := newStage(t, programs)
+		d.put(x.files)
 		block := []string{}
 		for _, s := range x.steps {
 			got := d.run(s.command)
@@ -144,6 +173,20 @@ func newStage(t *testing.T, programs string) *stage {
 	return d
 }
 
+// put writes files into the home directory.
+func (d *stage) put(files map[string]string) {
+	d.t.Helper()
+	for name, text := range files {
+		path := filepath.Join(d.home, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			d.t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+}
+
 // run runs a line in a shell and returns what it printed, but for what differs
 // from machine to machine.
 func (d *stage) run(line string) []string {
@@ -190,7 +233,7 @@ func same(got, want []string) bool {
 
 func TestReadmeExamplesAreFound(t *testing.T) {
 	list := examples(strings.Split("text\n\n    $ a\n    one\n\n    two\n    $ b\n\ntext\n<!-- not run: it waits -->\n    $ c\n\n    no command\n", "\n"))
-	if got := fmt.Sprint(list); got != "[{2 7 [{a [one  two] false} {b [] false}]}]" {
+	if got := fmt.Sprint(list); got != "[{2 7 [{a [one  two] false} {b [] false}] map[]}]" {
 		t.Error(got)
 	}
 	for _, c := range []struct {
