@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"beckon/state/store"
 )
@@ -105,4 +107,67 @@ func TestPolicyWithoutAStateDirectory(t *testing.T) {
 	if got := answered(t, program(t, "beckon-hook"), env, "PreToolUse", forced); got != answer {
 		t.Errorf("got %q", got)
 	}
+}
+
+// An event of which the policy does not speak stays in this program, as soon as
+// that is known; what changes in the policy is noticed.
+func TestUnspokenEventStaysHere(t *testing.T) {
+	dir, env := policied(t)
+	project := filepath.Join(dir, "p")
+	env = append(env, "CLAUDE_PROJECT_DIR="+project)
+	file := filepath.Join(dir, "etc", "beckon", "policy.json")
+	old := time.Now().Add(-time.Minute)
+	if err := os.Chtimes(file, old, old); err != nil {
+		t.Fatal(err)
+	}
+	// A copy of the program beside a stand-in for its sibling, which says that
+	// it was asked.
+	bin := t.TempDir()
+	b, err := os.ReadFile(program(t, "beckon-hook"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	here := filepath.Join(bin, "beckon-hook")
+	if err := errors.Join(os.WriteFile(here, b, 0o700), os.WriteFile(filepath.Join(bin, "beckon"), []byte("#!/bin/sh\ncat >/dev/null\necho asked\n"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	const stop = `{"session_id":"s1","hook_event_name":"Stop"}`
+	asked := func(why, event, payload string, want bool) {
+		t.Helper()
+		if got := answered(t, here, env, event, payload) == "asked\n"; got != want {
+			t.Errorf("%s: asked is %v", why, got)
+		}
+	}
+	learn := func() { t.Helper(); answered(t, program(t, "beckon-hook"), env, "PreToolUse", forced) }
+
+	asked("nothing is known yet", "Stop", stop, true)
+	learn()
+	asked("the policy is silent on Stop", "Stop", stop, false)
+	asked("it speaks of PreToolUse", "PreToolUse", forced, true)
+	asked("the event is not named", "", stop, true)
+
+	s, err := store.Open(filepath.Join(dir, "state")).Load("s1")
+	if err != nil || s.Main().Ended == 0 {
+		t.Errorf("the silent event was not folded: %+v, %v", s.Main(), err)
+	}
+
+	if err := writeText(file, strings.NewReplacer("PreToolUse", "Stop", `,"commands":["git push -f"]`, "").Replace(refuse)); err != nil {
+		t.Fatal(err)
+	}
+	asked("the policy is another", "Stop", stop, true)
+	learn()
+	asked("it has changed a moment ago", "UserPromptSubmit", start, true)
+	if err := os.Chtimes(file, old, old); err != nil {
+		t.Fatal(err)
+	}
+	learn()
+	asked("it speaks of Stop now", "Stop", stop, true)
+	asked("and not of PreToolUse", "PreToolUse", forced, false)
+
+	if err := writeText(filepath.Join(project, ".beckon", "policy.json"), refuse); err != nil {
+		t.Fatal(err)
+	}
+	asked("the project has a policy", "SessionEnd", `{"session_id":"s1","hook_event_name":"SessionEnd"}`, true)
+	learn()
+	asked("which the user must be told of", "SessionEnd", `{"session_id":"s1","hook_event_name":"SessionEnd"}`, true)
 }

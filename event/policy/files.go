@@ -129,6 +129,25 @@ func (d Dir) keepCopy(dir, path string, data []byte, now time.Time) error {
 	return d.write(append(b, '\n'), dir, copyName(path))
 }
 
+// Speak keeps which events the policies speak of, for the program that looks
+// there before it starts this one. The name is its own; an empty text is not
+// kept, and takes back what is there.
+func (d Dir) Speak(name, text string) error {
+	if now, err := os.ReadFile(d.path(name)); err == nil && string(now) == text || err != nil && text == "" {
+		return nil
+	}
+	if text != "" {
+		return d.write([]byte(text), name)
+	}
+	if err := os.Remove(d.path(name)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// unspeak takes all of that back: what the user trusts has changed.
+func (d Dir) unspeak() error { return os.RemoveAll(d.path("speaks")) }
+
 // disabledFile lists the hooks that the user switched off, by name.
 const disabledFile = "disabled.json"
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"time"
 )
 
@@ -71,6 +72,16 @@ func (l Loaded) Notices() []string {
 		}
 	}
 	return out
+}
+
+// Events are the events that the hooks are for, each once, in their order.
+func (l Loaded) Events() (list []string) {
+	for _, h := range l.Hooks {
+		if !slices.Contains(list, string(h.Event)) {
+			list = append(list, string(h.Event))
+		}
+	}
+	return list
 }
 
 // Load reads what is in force. A file with a mistake leaves in force what it
@@ -160,14 +171,14 @@ func (s Sources) Trust(path string) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c, s.State.keepCopy(trustDir, path, data, s.Now)
+	return c, errors.Join(s.State.keepCopy(trustDir, path, data, s.Now), s.State.unspeak())
 }
 
 // Distrust takes the project's policy out of force.
 func (s Sources) Distrust(path string) error {
 	err := os.Remove(s.State.path(trustDir, copyName(path)))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		err = nil
 	}
-	return err
+	return errors.Join(err, s.State.unspeak())
 }

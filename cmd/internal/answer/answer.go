@@ -100,6 +100,7 @@ type firing struct {
 	e       event.Event
 	sources policy.Sources
 	loaded  policy.Loaded
+	speaks  hook.Speaks
 	starts  bool   // a process, a request: what takes its time
 	dir     string // where commands run, in place of where the agent works
 	http    bool   // the answer goes out over HTTP
@@ -122,6 +123,7 @@ func (f *firing) read(stdin io.Reader) (err error) {
 // load reads what is in force.
 func (f *firing) load() {
 	f.sources = Sources(f.getenv, f.st.Dir)
+	f.speaks = hook.SpeaksOf(f.getenv) // before they are read: what changes meanwhile is not written down
 	f.loaded = policy.Load(f.sources)
 	f.starts = runs(f.loaded.Hooks, f.e.Kind)
 }
@@ -316,5 +318,8 @@ func (f *firing) after(ev policy.Event, r policy.Result) {
 	}
 	if (f.e.Kind == event.Stop || f.e.Kind == event.SubagentStop) && !r.Allowed {
 		f.log(dir.StopBlocked(&f.e, ev.StopBlocks))
+	}
+	if len(f.loaded.Notices()) == 0 {
+		f.log(dir.Speak(f.speaks.Name, f.speaks.Text(f.loaded.Events(), f.start)))
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"beckon/state/store"
 )
 
 // PolicyFiles returns where policies may be: the global one beside the
@@ -51,13 +53,13 @@ const unasked = `{"systemMessage":"beckon: there is a policy, but the program be
 // costs, for `beckon doctor` to compare with.
 const Nothing = "--nothing"
 
-// Start is beckon-hook. Without a policy it is Main; with one it becomes the
-// program beckon beside it, which can answer.
+// Start is beckon-hook. Without a policy it is Main; with one that may speak of
+// the event it becomes the program beckon beside it, which can answer.
 func Start(args []string, stdin *os.File, stdout *os.File, getenv func(string) string) int {
 	if len(args) == 1 && args[0] == Nothing {
 		return 0
 	}
-	if ParseArgs(args).foreign() || !Policied(getenv) {
+	if ParseArgs(args).foreign() || !Policied(getenv) || unspoken(ParseArgs(args).Event, getenv) {
 		return Main(args, stdin, stdout, getenv)
 	}
 	if code, ok := become(sibling(), append([]string{"hook"}, args...)); ok {
@@ -67,6 +69,12 @@ func Start(args []string, stdin *os.File, stdout *os.File, getenv func(string) s
 		_, _ = stdout.WriteString(unasked)
 	}
 	return Main(args, stdin, stdout, getenv)
+}
+
+// unspoken reports whether it is known that no policy speaks of the event.
+func unspoken(event string, getenv func(string) string) bool {
+	dir, err := store.Dir(getenv)
+	return err == nil && SpeaksOf(getenv).silent(dir, event)
 }
 
 // foreign reports whether another agent sends the event: policies answer in
