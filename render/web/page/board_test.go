@@ -71,7 +71,7 @@ func cardOf(r render.Row) shownCard {
 func agrees(t *testing.T, w *world, p *tab, when string) {
 	t.Helper()
 	var shown, want []shownCard
-	for deadline := time.Now().Add(15 * time.Second); time.Now().Before(deadline); time.Sleep(30 * time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(30 * time.Millisecond) {
 		want = nil
 		for _, r := range w.list() {
 			want = append(want, cardOf(r))

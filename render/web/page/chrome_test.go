@@ -275,7 +275,7 @@ func get[T any](p *tab, expr string) (v T) {
 // await waits until expr is true.
 func (p *tab) await(what, expr string) {
 	p.t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(40 * time.Second)
 	for {
 		var ok bool
 		if err := p.eval("Boolean("+expr+")", &ok); err == nil && ok {

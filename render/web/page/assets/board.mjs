@@ -2,7 +2,7 @@
 // long as its row lives.
 
 import { Card, pathOf } from "./card.mjs";
-import { arrange, el, redraw, text } from "./dom.mjs";
+import { arrange, el, mark, redraw, text } from "./dom.mjs";
 import { groups, keyOf } from "./state.mjs";
 
 export class Board {
@@ -45,7 +45,7 @@ export class Board {
       this.sections.set(g.id, sec);
       this.root.append(sec.node);
     }
-    sec.node.setAttribute("aria-label", g.name);
+    mark(sec.node, { "aria-label": g.name });
     text(sec.name, g.name);
     text(sec.n, String(g.rows.length));
     arrange(sec.list, g.rows.map((row) => this.card(row, s)));
@@ -58,7 +58,7 @@ export class Board {
     if (!card) {
       card = new Card((name) => this.act(card.row, name));
       this.cards.set(key, card);
-      card.node.dataset.key = key;
+      mark(card.node, { "data-key": key });
       this.eyes.observe(card.node);
     }
     const turns = s.turns.get(row.session_id);

@@ -1,6 +1,6 @@
 // One session, as a card and as the head of its page.
 
-import { el, redraw, svg, text } from "./dom.mjs";
+import { el, mark, redraw, show, svg, text } from "./dom.mjs";
 import { TASKS, taskOf } from "./state.mjs";
 import { GLYPHS, count, lastLine, oneLine, stateWords } from "./words.mjs";
 
@@ -42,18 +42,17 @@ export class Card {
   draw(key, row, { turns, busy, hosts } = {}) {
     if (this.row === row && this.said === turns && this.busy === busy && this.hosts === hosts) return;
     Object.assign(this, { row, said: turns, busy, hosts });
-    Object.assign(this.node.dataset, { key, session: row.session_id, state: row.state, task: taskOf(row) });
+    mark(this.node, { "data-key": key, "data-session": row.session_id, "data-state": row.state, "data-task": taskOf(row) });
     this.node.classList.toggle("needs", row.needs_you);
     this.node.classList.toggle("unseen", row.unseen);
     text(this.glyph, GLYPHS[row.state] ?? ".");
     text(this.state, stateWords(row));
-    this.fresh.hidden = !row.unseen || row.needs_you;
+    show(this.fresh, row.unseen && !row.needs_you);
     redraw(this.held, [row.since, row.needs_you], () => age(row.since, { before: "for ", fine: row.needs_you }));
     redraw(this.place, [row.project, row.git, row.cwd], () => place(row));
     text(this.task, TASKS[taskOf(row)] ?? taskOf(row));
     text(this.name, oneLine(row.title) || "no prompt yet");
-    this.name.setAttribute("href", pathOf(row));
-    this.name.setAttribute("aria-label", spoken(row));
+    mark(this.name, { href: pathOf(row), "aria-label": spoken(row) });
     redraw(this.need, needFrom(row), () => need(row));
     redraw(this.turns, [row.title, row.question?.text, turns], () => turnLines(row, turns));
     redraw(this.badges, badgesFrom(row, busy, hosts), () => badges(row, busy, hosts));
@@ -63,8 +62,8 @@ export class Card {
 
   drawButtons(row) {
     const { jump, seen, aside } = this.buttons;
-    jump.hidden = !row.terminal;
-    seen.hidden = !row.unseen;
+    show(jump, row.terminal);
+    show(seen, row.unseen);
     text(aside.firstChild, row.state === "backburner" ? "Take back" : "Set aside");
     for (const b of Object.values(this.buttons)) text(b.lastChild, ` ${row.project || row.session_id.slice(0, 8)}`);
   }

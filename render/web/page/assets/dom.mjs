@@ -40,13 +40,26 @@ export function text(node, value) {
   if (node.textContent !== t) node.textContent = t;
 }
 
+// mark sets attributes that differ: styles are not computed anew for the same.
+export function mark(node, attributes) {
+  for (const [name, value] of Object.entries(attributes)) {
+    const v = clean(value);
+    if (node.getAttribute(name) !== v) node.setAttribute(name, v);
+  }
+}
+
+// show hides a node or shows it.
+export function show(node, shown) {
+  if (node.hidden === Boolean(shown)) node.hidden = !shown;
+}
+
 // redraw replaces a node's children when what they are drawn from has changed.
 export function redraw(node, from, draw) {
   const key = JSON.stringify(from) ?? "";
   if (node.drawnFrom === key) return;
   node.drawnFrom = key;
   node.replaceChildren(...[draw()].flat(Infinity).filter(Boolean));
-  node.hidden = !node.firstChild;
+  show(node, node.firstChild);
 }
 
 // arrange makes nodes the children of parent, in their order, and touches only
