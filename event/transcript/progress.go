@@ -19,7 +19,7 @@ const (
 
 // Limits of a Progress.
 const (
-	maxHeld = 256 // texts that wait to be decided or taken
+	maxHeld = 256 // texts that wait to be decided
 	maxPast = 32  // what happened lately, for a text whose line comes late
 )
 
@@ -37,8 +37,8 @@ type Item struct {
 // what came next, a text waits. So the result does not depend on how often, and in what
 // pieces, the transcript was read.
 //
-// The zero value is ready. Memory is bounded: of texts that are not taken, the
-// newest 256 are kept.
+// The zero value is ready. Memory is bounded: of texts that wait, the newest 256
+// are kept.
 type Progress struct {
 	held []held
 	past []moment // oldest first
@@ -113,14 +113,14 @@ func (h *held) followedBy(m moment) {
 	}
 }
 
-// Take removes what is decided of the texts up to that time, and returns those
-// that were on the way, by their times.
-func (p *Progress) Take(upTo event.Millis) (items []Item) {
+// Take removes the texts that are decided, and returns those that were on the
+// way, by their times.
+func (p *Progress) Take() (items []Item) {
 	slices.SortStableFunc(p.held, func(a, b held) int { return cmp.Compare(a.At, b.At) })
 	left := p.held[:0]
 	for _, h := range p.held {
 		switch {
-		case h.At > upTo || h.next.at == 0:
+		case h.next.at == 0:
 			left = append(left, h)
 		case !h.alien && !h.next.prompt:
 			items = append(items, h.Item)

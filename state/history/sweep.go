@@ -132,11 +132,10 @@ func (r *reading) read(s *state.Session, back int64) {
 }
 
 // take makes turns of what is decided of the entries and newer than what s
-// knows. What hooks have not caught up with waits, so that a turn is noted
-// behind the prompt that it belongs to.
+// knows.
 func (r *reading) take(entries []transcript.Entry, s *state.Session) {
 	r.progress.Add(entries)
-	for _, item := range r.progress.Take(max(s.Stop.At, s.Activity, s.Main().Ended)) {
+	for _, item := range r.progress.Take() {
 		if item.At > s.Progress && item.At >= s.Created {
 			r.unsaid = append(r.unsaid, state.Turn{Actor: state.SpeakerAgent, Intent: intent.IntentProgress, Confidence: 100,
 				Rule: state.TurnProgress, Text: strings.TrimSpace(item.Text), At: item.At, Source: state.TimeTranscript})
