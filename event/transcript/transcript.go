@@ -56,6 +56,7 @@ type Entry struct {
 	Sidechain  bool   // of a subagent's conversation
 
 	ToolResult bool     // holds the result of at least one call
+	Cancelled  bool     // the client ended these calls itself, as Esc does with those beside the one it met
 	ToolUseIDs []string // calls made (assistant) or answered (user)
 
 	Prompt    bool // a person's own words
@@ -175,6 +176,8 @@ func (e *Entry) set(key string, v gjson.Result) {
 		e.Synthetic = e.Synthetic || v.Type == gjson.True
 	case "interruptedMessageId":
 		e.Interrupt = v.Type == gjson.String
+	case "toolDenialKind":
+		e.Cancelled = v.Str == "interrupted" || v.Str == "cancelled"
 	}
 }
 
@@ -248,6 +251,7 @@ func (l *line) user(e *Entry, maxText int) {
 		e.Interrupt = e.Interrupt || others == 0 && len(texts) == 1 && interruptMark(texts[0])
 		texts = withoutReminders(texts)
 	}
+	e.Interrupt = e.Interrupt && !l.submitted()
 	e.Text = event.Cut(strings.Join(texts, "\n\n"), maxText)
 	l.judge(e)
 }
@@ -265,6 +269,12 @@ func (l *line) judge(e *Entry) {
 		return
 	}
 	e.Text, e.Prompt = commandLine(e.Text), true
+}
+
+// submitted reports whether the entry came in as a prompt, a program's blocks
+// perhaps: what they say is no marker.
+func (l *line) submitted() bool {
+	return l.source != "" || l.origin.Exists() && l.origin.Type != gjson.Null
 }
 
 // byPerson reports whether nothing says that the client made this prompt.

@@ -88,18 +88,3 @@ func BenchmarkRegistry100(b *testing.B) {
 		}
 	}
 }
-
-func BenchmarkTail(b *testing.B) {
-	data, err := os.ReadFile(filepath.Join("testdata", "transcript", "2.1.197_esc_then_bang.jsonl"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	file := filepath.Join(b.TempDir(), "t.jsonl")
-	write(b, file, strings.Repeat(string(data), 200))
-	b.ReportAllocs()
-	for b.Loop() {
-		if tr, err := Tail(file, 0); err != nil || tr.Main().Halt == 0 {
-			b.Fatal(err)
-		}
-	}
-}

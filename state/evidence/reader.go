@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/event/transcript"
 	"beckon/state"
 	"beckon/state/history"
 	"beckon/state/store"
@@ -202,16 +203,11 @@ func (r *Reader) transcript(s *state.Session, now event.Millis) state.Marker {
 	if st := state.Resolve(*s, state.Evidence{}, now).State; st == state.Idle || st == state.Failed {
 		return state.Marker{}
 	}
-	t, err := Tail(s.Transcript, 0)
-	if err != nil {
+	halt, err := transcript.LastHalt(s.Transcript)
+	if err != nil || halt == 0 {
 		return state.Marker{}
 	}
-	for _, e := range t.Endings {
-		if !e.Sidechain && e.Halted {
-			return state.Marker{At: e.Halt, Kind: "interrupt"}
-		}
-	}
-	return state.Marker{}
+	return state.Marker{At: halt, Kind: "interrupt"}
 }
 
 // archive moves a session that has been over long enough out of the live

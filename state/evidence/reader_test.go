@@ -182,7 +182,7 @@ func TestGoneProcessIsLostAndThenArchived(t *testing.T) {
 func TestArchivedSessionKeepsItsProgress(t *testing.T) {
 	d := newDesk(t)
 	file := filepath.Join(t.TempDir(), "t.jsonl")
-	said := fmt.Sprintf(`{"type":"assistant","uuid":"u","isSidechain":false,"timestamp":%q,"message":{"role":"assistant","content":[{"type":"text","text":"Looking at the wall first."}]}}`+"\n",
+	said := fmt.Sprintf(`{"type":"assistant","uuid":"u","isSidechain":false,"timestamp":%q,"message":{"role":"assistant","stop_reason":"tool_use","content":[{"type":"text","text":"Looking at the wall first."}]}}`+"\n",
 		time.UnixMilli(int64(d.now)+200).UTC().Format("2006-01-02T15:04:05.000Z"))
 	if err := os.WriteFile(file, []byte(said), 0o600); err != nil {
 		t.Fatal(err)
