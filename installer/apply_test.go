@@ -289,12 +289,6 @@ func TestScopes(t *testing.T) {
 	if _, err := (Dirs{Config: "x", Keep: root}).Target(User); err == nil {
 		t.Error("a relative directory is taken")
 	}
-	if got := ConfigDir("/h", ""); got != filepath.Join("/h", ".claude") {
-		t.Error(got)
-	}
-	if got := ConfigDir("/h", "/c"); got != "/c" {
-		t.Error(got)
-	}
 	// The project itself must be there.
 	local, _ := d.Target(Local)
 	if _, err := Apply(context.Background(), local, Install(testSpec)); err == nil {

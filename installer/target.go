@@ -50,15 +50,6 @@ func (d Dirs) Target(s Scope) (Target, error) {
 	return t, nil
 }
 
-// ConfigDir is the client's directory: the value of CLAUDE_CONFIG_DIR, else .claude
-// in the home directory.
-func ConfigDir(home, claudeConfigDir string) string {
-	if claudeConfigDir != "" {
-		return claudeConfigDir
-	}
-	return filepath.Join(home, ".claude")
-}
-
 // ManagedFiles are the places of an organization's settings on a platform, named as
 // in runtime.GOOS.
 func ManagedFiles(goos string) []string {

@@ -181,7 +181,3 @@ func exeSuffix() string {
 	}
 	return ""
 }
-
-func indent(s, by string) string {
-	return by + strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n"+by)
-}

@@ -36,7 +36,7 @@ func FuzzOfMessage(f *testing.F) {
 
 func checkResult(t *testing.T, r Result) {
 	t.Helper()
-	for _, row := range Rules() {
+	for _, row := range rules {
 		if row.Name == r.Rule {
 			if row.Intent != r.Intent || row.Confidence != r.Confidence || r.Confidence < 0 || r.Confidence > 1 {
 				t.Fatalf("%v is not its row %v", r, row)

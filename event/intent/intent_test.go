@@ -140,13 +140,16 @@ func TestRules(t *testing.T) {
 	}
 	fired[OfMessage("").Rule] = true
 	names := map[string]bool{}
-	for _, r := range Rules() {
-		if names[r.Name] || r.Name == "" || r.Says == "" || r.Confidence <= 0 || r.Confidence > 1 {
+	for _, r := range rules {
+		if names[r.Name] || r.Name == "" || Says(r.Name) != r.Says || r.Says == "" || r.Confidence <= 0 || r.Confidence > 1 {
 			t.Errorf("bad row: %+v", r)
 		}
 		if names[r.Name] = true; !fired[r.Name] {
 			t.Errorf("rule %s never fires", r.Name)
 		}
+	}
+	if s := Says("no rule"); s != "" {
+		t.Errorf("no rule says %q", s)
 	}
 }
 

@@ -1,7 +1,5 @@
 package intent
 
-import "slices"
-
 // rule names a row of the table of rules.
 type rule uint8
 
@@ -37,7 +35,7 @@ type Rule struct {
 	Name       string // stable
 	Intent     Intent
 	Confidence float64 // 0 to 1
-	Says       string  // when it fires, for the documentation
+	Says       string  // when it fires
 }
 
 // rules is indexed by rule. The confidences are those of CASES sections 4.1
@@ -67,9 +65,15 @@ var rules = [ruleCount]Rule{
 	states:         {"states", IntentCompletion, 0.5, "none of the above: a statement, such as the answer to a question"},
 }
 
-// Rules returns every rule, in the order of the documentation.
-func Rules() []Rule {
-	return slices.Clone(rules[:])
+// Says returns when the rule of that name (Result.Rule) fires, as a phrase;
+// empty for a name that is none.
+func Says(name string) string {
+	for i := range rules {
+		if rules[i].Name == name {
+			return rules[i].Says
+		}
+	}
+	return ""
 }
 
 func (r rule) result() Result {

@@ -103,11 +103,6 @@ func Int(dst []byte, key string, n int64) []byte {
 	return appendInt(Key(dst, key), n)
 }
 
-// Bool appends the member key with the value b, true or not.
-func Bool(dst []byte, key string, b bool) []byte {
-	return appendBool(Key(dst, key), b)
-}
-
 func appendInt(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10) }
 
 func appendBool(dst []byte, b bool) []byte { return strconv.AppendBool(dst, b) }

@@ -26,10 +26,6 @@ const Deadline = 5 * time.Second
 // keep is how long the answer of an unreachable host is shown.
 const keep = 14 * 24 * time.Hour
 
-// longestPause bounds the time between two questions to a host that does not
-// answer.
-const longestPause = time.Minute
-
 // Status says how one host is.
 type Status struct {
 	Name  string     `json:"name"`
@@ -41,11 +37,9 @@ type Status struct {
 // Hosts are the other machines to ask. Its methods may be called at the same
 // time.
 type Hosts struct {
-	st      *store.Store
-	ask     func(ctx context.Context, name string) ([]byte, error)
-	now     func() time.Time
-	changed chan struct{}
-	done    sync.WaitGroup
+	st  *store.Store
+	ask func(ctx context.Context, name string) ([]byte, error)
+	now func() time.Time
 
 	mu    sync.Mutex
 	hosts []*host
@@ -69,7 +63,7 @@ type answer struct {
 // Open returns the hosts that specs name ("ssh:NAME", see Parse), with what
 // they said last. It asks nobody yet.
 func Open(st *store.Store, specs ...string) (*Hosts, error) {
-	h := &Hosts{st: st, ask: ask, now: time.Now, changed: make(chan struct{}, 1)}
+	h := &Hosts{st: st, ask: ask, now: time.Now}
 	for _, spec := range specs {
 		name, err := Parse(spec)
 		if err != nil {
@@ -102,38 +96,8 @@ func (h *Hosts) Poll(ctx context.Context) {
 	all.Wait()
 }
 
-// Start asks every host again and again until ctx ends, each by itself; one
-// that does not answer is asked less and less often. Changed tells of news.
-func (h *Hosts) Start(ctx context.Context, every time.Duration) {
-	for _, o := range h.hosts {
-		h.done.Go(func() { h.follow(ctx, o, every) })
-	}
-}
-
-// Wait returns when all that Start began has ended.
-func (h *Hosts) Wait() { h.done.Wait() }
-
-// Changed receives after an answer or a failure has come.
-func (h *Hosts) Changed() <-chan struct{} { return h.changed }
-
-func (h *Hosts) follow(ctx context.Context, o *host, every time.Duration) {
-	pause := every
-	for {
-		if h.question(ctx, o) {
-			pause = every
-		} else {
-			pause = min(2*pause, max(every, longestPause))
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(pause):
-		}
-	}
-}
-
-// question asks one host and reports whether it answered.
-func (h *Hosts) question(ctx context.Context, o *host) bool {
+// question asks one host.
+func (h *Hosts) question(ctx context.Context, o *host) {
 	ctx, cancel := context.WithTimeout(ctx, Deadline)
 	defer cancel()
 	data, err := h.ask(ctx, o.name)
@@ -152,11 +116,6 @@ func (h *Hosts) question(ctx context.Context, o *host) bool {
 	if err == nil {
 		h.keep(a)
 	}
-	select {
-	case h.changed <- struct{}{}:
-	default:
-	}
-	return err == nil
 }
 
 // keep writes an answer down. That it cannot only costs the next start.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/event/intent"
 	"beckon/render"
 	"beckon/state"
 )
@@ -31,6 +32,24 @@ type explanationJSON struct {
 	Facts      []factJSON       `json:"facts"`
 	Evidence   evidenceJSON     `json:"evidence"`
 	Observed   []observedJSON   `json:"observed,omitempty"`
+	Message    *messageJSON     `json:"message,omitempty"`
+}
+
+// messageJSON is what the message that ended the turn was taken to mean.
+type messageJSON struct {
+	At         time.Time    `json:"at"`
+	Intent     state.Intent `json:"intent"`
+	Confidence int          `json:"confidence"` // percent
+	Rule       string       `json:"rule"`
+	Says       string       `json:"says"`
+}
+
+func messageOf(s *state.Session) *messageJSON {
+	m := s.Stop
+	if m.Rule == "" || m.At < s.Prompt.At {
+		return nil
+	}
+	return &messageJSON{at(m.At), m.Intent, m.Confidence, m.Rule, intent.Says(m.Rule)}
 }
 
 type factJSON struct {
@@ -67,6 +86,7 @@ func (x Explanation) JSON() any {
 		Source: st.Source, Confidence: st.Confidence,
 		Evidence: evidenceJSON{Process: presence(ev.Process), Registry: cmp.Or(ev.Registry.Status, "none"), Waiting: ev.Registry.WaitingFor,
 			At: optional(ev.Registry.At), Halt: optional(ev.Transcript.At), Activity: optional(s.Activity)}}
+	out.Message = messageOf(&s)
 	for _, f := range x.Facts {
 		out.Facts = append(out.Facts, factJSON{f.Rule, f.State, f.Reason, at(f.Since), f.Source, f.Detail, f.Decided, f.Overrode})
 	}
@@ -117,6 +137,9 @@ func Explain(w io.Writer, x Explanation) error {
 		if f.Overrode {
 			line("overrode", "%s, which says %s, from %s, %s", f.Rule, reasoned(f.State, f.Reason), f.Source, ago(f.Since))
 		}
+	}
+	if m := messageOf(&s); m != nil {
+		line("message", "%s (%d %%): %s, %s", m.Intent, m.Confidence, m.Says, ago(s.Stop.At))
 	}
 	line("process", "%s", processLine(&s, ev.Process))
 	line("registry", "%s", registryLine(ev.Registry, ago))

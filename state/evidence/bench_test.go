@@ -17,7 +17,7 @@ func BenchmarkOrigin(b *testing.B) {
 	dir := mkdir(b, repo(b, root(b), "shop"), "a", "b", "c")
 	b.ReportAllocs()
 	for b.Loop() {
-		Origin(tmuxEnv, dir)
+		Origin("claude-code", tmuxEnv, dir)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 
 func TestOrigin(t *testing.T) {
 	r := repo(t, root(t), "shop")
-	o := Origin(mapEnv(map[string]string{
+	o := Origin("claude-code", mapEnv(map[string]string{
 		"CLAUDE_CODE_ENTRYPOINT": "cli", "BECKON_AGENT_ID": "0b2c-11", "TMUX": "/tmp/s,77,1", "TMUX_PANE": "%0",
 	}), r)
 	here := ThisMachine()
@@ -22,7 +22,7 @@ func TestOrigin(t *testing.T) {
 	if o.Process.Pid == os.Getpid() {
 		t.Error("the hook is not its own agent")
 	}
-	if o := OriginOf("codex", mapEnv(nil), ""); o.Project != "" || o.Git.Worktree != "" {
+	if o := Origin("codex", mapEnv(nil), ""); o.Project != "" || o.Git.Worktree != "" {
 		t.Errorf("without a directory there is neither repository nor project: %+v", o)
 	}
 }

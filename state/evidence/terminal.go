@@ -36,17 +36,6 @@ func Terminal(getenv func(string) string) event.Terminal {
 	return t
 }
 
-// Seat names a terminal pane for as long as it exists: for tmux its server's
-// socket and pid and its pane (CASE 17), for others the id the terminal gave.
-// It is empty when the terminal gives none. It is not a proof of identity: a
-// nested agent inherits it (CASE 7).
-func Seat(t event.Terminal) string {
-	if t.Kind == "" || t.ID == "" {
-		return ""
-	}
-	return t.Kind + ":" + t.ID
-}
-
 func innermost(getenv env) event.Terminal {
 	if tm, ok := tmuxOf(getenv); ok {
 		return event.Terminal{Kind: "tmux", ID: tmuxID(tm), Tmux: tm, Outer: outer(getenv)}

@@ -107,19 +107,21 @@ func TestTerminalReadsNoSecrets(t *testing.T) {
 	}
 }
 
-func TestSeat(t *testing.T) {
+// A terminal's id names a pane for as long as it exists; without a pane there is
+// none.
+func TestTerminalID(t *testing.T) {
 	pane := map[string]string{"TMUX": "/tmp/s,77,1", "TMUX_PANE": "%0"}
-	a := Seat(Terminal(mapEnv(pane)))
-	if a != "tmux:/tmp/s,77,%0" {
-		t.Errorf("got %q", a)
+	a := Terminal(mapEnv(pane))
+	if a.Kind != "tmux" || a.ID != "/tmp/s,77,%0" {
+		t.Errorf("got %+v", a)
 	}
 	pane["TMUX"] = "/tmp/s,78,1"
-	if b := Seat(Terminal(mapEnv(pane))); b == a {
+	if b := Terminal(mapEnv(pane)); b.ID == a.ID {
 		t.Error("%0 of a new server is another pane (CASE 17)")
 	}
 	for _, none := range []map[string]string{{}, {"TERM_PROGRAM": "ghostty"}, {"TMUX": "/tmp/s,77,1"}, {"TERM": "xterm-kitty", "KITTY_PID": "5"}, {"WEZTERM_UNIX_SOCKET": "/s", "TERM_PROGRAM": "WezTerm"}} {
-		if s := Seat(Terminal(mapEnv(none))); s != "" {
-			t.Errorf("%v: got %q", none, s)
+		if id := Terminal(mapEnv(none)).ID; id != "" {
+			t.Errorf("%v: got %q", none, id)
 		}
 	}
 }

@@ -140,7 +140,7 @@ func Tell(st *store.Store, res store.Result, e *event.Event, getenv func(string)
 
 // origin reads where the event comes from, with the project's id.
 func origin(e *event.Event, getenv func(string) string) *event.Origin {
-	o := evidence.OriginOf(e.Agent, getenv, e.Cwd)
+	o := evidence.Origin(e.Agent, getenv, e.Cwd)
 	o.ProjectID = evidence.ProjectID(o.Git, o.Project)
 	return o
 }
