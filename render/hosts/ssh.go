@@ -76,7 +76,7 @@ func lastLine(s string) string {
 	lines := strings.Split(s, "\n")
 	for i := len(lines) - 1; i >= 0; i-- {
 		if line := render.OneLine(lines[i]); line != "" {
-			return line[:min(len(line), 300)]
+			return strings.ToValidUTF8(line[:min(len(line), 300)], "")
 		}
 	}
 	return ""

@@ -226,12 +226,7 @@ func keyOf(r *render.Row) string { return r.Host + "\x00" + cmp.Or(r.SeatID, r.S
 
 // arrange makes the list anew and keeps the selection on its session.
 func (m *model) arrange() {
-	all := slices.Clone(m.local.Rows)
-	for _, s := range m.opt.Sources {
-		if h := m.hosts[s.Name]; h != nil {
-			all = append(all, h.rows...)
-		}
-	}
+	all := m.allRows()
 	m.total, m.several = len(all), false
 	clear(m.counts)
 	for i := range all {
@@ -243,6 +238,30 @@ func (m *model) arrange() {
 		m.cursor = i
 	}
 	m.choose(m.cursor)
+}
+
+// allRows are the rows of this machine and of the other hosts. A session that
+// several tell of (a shared home, this machine under another name) is shown
+// once, the local one first.
+func (m *model) allRows() []render.Row {
+	all := slices.Clone(m.local.Rows)
+	there := make(map[string]bool, len(all))
+	for i := range all {
+		there[all[i].SessionID] = true
+	}
+	for _, s := range m.opt.Sources {
+		h := m.hosts[s.Name]
+		if h == nil {
+			continue
+		}
+		for _, r := range h.rows {
+			if !there[r.SessionID] {
+				there[r.SessionID] = true
+				all = append(all, r)
+			}
+		}
+	}
+	return all
 }
 
 // choose selects a row by its index.

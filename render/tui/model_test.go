@@ -320,9 +320,15 @@ func TestOtherHosts(t *testing.T) {
 	far := snapshot(session("s-far", "ml", asks...)).Rows
 	r.Update(sourceMsg{name: "box", rows: far, at: start})
 	r.wantOn("Bash: make s-far", "box", "here")
+	rows := len(r.rows)
+	r.Update(sourceMsg{name: "box", rows: append(slices.Clone(far), snapshot(session("s-ask", "shop", asks...)).Rows...), at: start})
+	if len(r.rows) != rows {
+		t.Errorf("a session that is here too makes %d rows of %d", len(r.rows), rows)
+	}
+	r.Update(sourceMsg{name: "box", rows: far, at: start})
 	r.wall = func() time.Time { return start.Add(3 * time.Minute) }
 	r.Update(sourceMsg{name: "box", err: errors.New("no route")})
-	r.wantOn("Bash: make s-far", "box -3m")
+	r.wantOn("Bash: make s-far", "3m old: box")
 	r.press("/", "s", "-", "f", "a", "r", "enter", "d", "b")
 	r.wantOn("on another host")
 	if len(r.did) != 0 {
