@@ -24,7 +24,7 @@ const (
 	rowHeight  = 26
 )
 
-// chart draws the tables: the first as bars, the others as lines.
+// chart draws the tables of hooks: the first as bars, the others as lines.
 func chart(tables []table) string {
 	var b strings.Builder
 	y := 24
@@ -33,7 +33,7 @@ func chart(tables []table) string {
 	y += 40
 	text(&b, "title", "start", 0, y, "beckon-hook, as things grow")
 	panel := chartWidth / 3
-	for i, t := range tables[1:] {
+	for i, t := range tables[1:4] {
 		lines(&b, t, i*panel, y+16, panel-36, 130)
 	}
 	y += 16 + 130 + 44

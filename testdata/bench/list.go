@@ -12,6 +12,9 @@ import (
 	"beckon/state/store"
 )
 
+// statusText is what the client tells its status line.
+const statusText = `{"session_id":"session-0001","workspace":{"current_dir":"/","project_dir":"/"},"model":{"id":"m","display_name":"Opus"},"version":"2.1.329","cost":{"total_cost_usd":1.5},"context_window":{"used_percentage":40}}`
+
 // listSubjects sets up state directories of several sizes and measures
 // list, prompt and status line against reading the live files and the registry.
 func listSubjects(dir string) ([]subject, error) {
@@ -24,25 +27,74 @@ func listSubjects(dir string) ([]subject, error) {
 		return nil, err
 	}
 	status := filepath.Join(dir, "status.json")
-	if err := os.WriteFile(status, []byte(`{"session_id":"session-0001","workspace":{"current_dir":"/","project_dir":"/"},"model":{"id":"m","display_name":"Opus"},"version":"2.1.329","cost":{"total_cost_usd":1.5},"context_window":{"used_percentage":40}}`), 0o600); err != nil {
+	if err := os.WriteFile(status, []byte(statusText), 0o600); err != nil {
 		return nil, err
 	}
 	var subjects []subject
 	for _, size := range []struct{ live, archived int }{{100, 0}, {100, 10_000}, {1000, 0}} {
-		home := filepath.Join(dir, fmt.Sprintf("home-%d-%d", size.live, size.archived))
-		if err := fill(home, size.live, size.archived); err != nil {
+		name := fmt.Sprintf("%d live, %d archived", size.live, size.archived)
+		views, err := views(dir, read, beckon, status, size.live, size.archived)
+		if err != nil {
 			return nil, err
 		}
-		state, registry := filepath.Join(home, "state"), filepath.Join(home, ".claude", "sessions")
-		env := []string{"HOME=" + home, "BECKON_STATE_DIR=" + state}
-		name := fmt.Sprintf("%d live, %d archived", size.live, size.archived)
-		subjects = append(subjects,
-			subject{name: "reading the files: " + name, path: read, args: []string{filepath.Join(state, "sessions"), registry}, payload: os.DevNull},
-			subject{name: "beckon list: " + name, path: beckon, args: []string{"list"}, env: env, payload: os.DevNull},
-			subject{name: "beckon prompt: " + name, path: beckon, args: []string{"prompt"}, env: env, payload: os.DevNull},
-			subject{name: "beckon statusline: " + name, path: beckon, args: []string{"statusline"}, env: env, payload: status})
+		for i := range views {
+			views[i].name += ": " + name
+		}
+		subjects = append(subjects, views...)
 	}
 	return subjects, nil
+}
+
+// views are the programs that show sessions, after what only reads their files.
+func views(dir, read, beckon, status string, live, archived int) ([]subject, error) {
+	home := filepath.Join(dir, fmt.Sprintf("home-%d-%d", live, archived))
+	if err := fill(home, live, archived); err != nil {
+		return nil, err
+	}
+	state, registry := filepath.Join(home, "state"), filepath.Join(home, ".claude", "sessions")
+	env := []string{"HOME=" + home, "BECKON_STATE_DIR=" + state}
+	return []subject{
+		{name: "reading the files", path: read, args: []string{filepath.Join(state, "sessions"), registry}, payload: os.DevNull},
+		{name: "beckon list", path: beckon, args: []string{"list"}, env: env, payload: os.DevNull},
+		{name: "beckon prompt", path: beckon, args: []string{"prompt"}, env: env, payload: os.DevNull},
+		{name: "beckon statusline", path: beckon, args: []string{"statusline"}, env: env, payload: status},
+	}, nil
+}
+
+// viewsOf are the views of so many live sessions, without archived ones and
+// with as many, if any; and the hello-world, to compare with hooks.
+func viewsOf(live, archived int) func(tools) (series, error) {
+	return func(p tools) (series, error) {
+		s := series{title: thousands(live) + " live sessions", slow: 1 + live/200}
+		read, err := build(p.dir, "readfiles", "beckon/testdata/bench/readfiles")
+		if err != nil {
+			return s, err
+		}
+		beckon, err := build(p.dir, "beckon", "beckon/cmd/beckon")
+		if err != nil {
+			return s, err
+		}
+		status, err := p.file("status.json", statusText)
+		if err != nil {
+			return s, err
+		}
+		if s.subjects, err = views(p.dir, read, beckon, status, live, 0); err != nil {
+			return s, err
+		}
+		s.subjects[0].name = "reading their files and the client's registry"
+		if archived > 0 {
+			more, err := views(p.dir, read, beckon, status, live, archived)
+			if err != nil {
+				return s, err
+			}
+			for _, v := range more[1:] {
+				v.name += fmt.Sprintf(", %s archived beside them", thousands(archived))
+				s.subjects = append(s.subjects, v)
+			}
+		}
+		s.subjects = append(s.subjects, p.helloWorld(os.DevNull))
+		return s, nil
+	}
 }
 
 // fill makes a home with live sessions, their registry records, and archived

@@ -12,16 +12,17 @@ import (
 	"time"
 )
 
-// series is a group of subjects that are launched in turn. The first is the Go
-// hello-world, 1.00 in each figure.
+// series is a group of subjects that are launched in turn. The first is 1.00 in
+// each figure.
 type series struct {
 	title    string
 	note     string
+	slow     int // how many times fewer launches it gets; 0 for all
 	subjects []subject
 }
 
-// figures are one subject's medians in one run, as ratios to the hello-world
-// of the same run; p99 is one to its p99.
+// figures are one subject's medians in one run, as ratios to the first of its
+// series in the same run; p99 is one to its p99.
 type figures struct{ time, cpu, p99, faults float64 }
 
 // line is a row of the table.
@@ -91,7 +92,7 @@ func twice(n int, all []series) ([]table, error) {
 	}
 	for part := range 2*parts + 2 {
 		for _, s := range runs[part%2] {
-			do := func() error { return measure(n, s.subjects) }
+			do := func() error { return measure(max(n/max(s.slow, 1), 1), s.subjects) }
 			if part < 2 {
 				do = func() error { return warm(s.subjects) }
 			}
@@ -110,7 +111,7 @@ func twice(n int, all []series) ([]table, error) {
 }
 
 func allSeries(p tools) (all []series, err error) {
-	for _, prepare := range []func(tools) (series, error){peers, payloads, histories, directories} {
+	for _, prepare := range []func(tools) (series, error){peers, payloads, histories, directories, viewsOf(100, 10_000), viewsOf(1000, 0)} {
 		s, err := prepare(p)
 		if err != nil {
 			return nil, err
@@ -166,8 +167,8 @@ func markdown(tables []table, crowds [2][]crowd, n int) string {
 	}
 	slices.Sort(spread[0])
 	slices.Sort(spread[1])
-	fmt.Fprintf(&b, "\nEach figure is the median of %d launches, in turn with the others of its table, as a ratio to the Go hello-world there; p99 is one\n"+
-		"to its p99. \"Again\" is a second run of everything, taken in turn with the first: CPU time differs by %s at the median and %s at\n"+
+	fmt.Fprintf(&b, "\nEach figure is the median of %d launches, in turn with the others of its table, as a ratio to the first of them; p99 is one to its\n"+
+		"p99. \"Again\" is a second run of everything, taken in turn with the first: CPU time differs by %s at the median and %s at\n"+
 		"most, time by %s and %s. Where the machine does other things as well, CPU time is the steadier of the two.\n",
 		n, percent(median(spread[1])), percent(spread[1][len(spread[1])-1]), percent(median(spread[0])), percent(spread[0][len(spread[0])-1]))
 	return b.String()
