@@ -103,10 +103,10 @@ func (s *soak) prepare(dir string) error {
 	}
 	st := store.Open(state)
 	for i := range justOver {
-		for _, k := range []event.Kind{event.SessionStart, event.SessionEnd} {
-			if err := foldAt(st, fmt.Sprintf("over-%02d", i), k, time.Now().Add(-store.ArchiveAfter+s.span/4)); err != nil {
-				return err
-			}
+		id, end := fmt.Sprintf("over-%02d", i), time.Now().Add(-store.ArchiveAfter+s.span/4)
+		err := errors.Join(foldAt(st, id, event.SessionStart, end.Add(-time.Minute)), foldAt(st, id, event.SessionEnd, end))
+		if err != nil {
+			return err
 		}
 	}
 	return nil
