@@ -24,6 +24,13 @@ type listCmd struct {
 	colored
 }
 
+// parseList is the quick way to a listCmd (quick); lists of hosts and states are
+// left to kong.
+func parseList(args []string) (c listCmd, ok bool) {
+	ok = flags(args, nil, map[string]*bool{"--json": &c.JSON, "--all": &c.All})
+	return c, ok
+}
+
 func (c *listCmd) Run(a *app) error {
 	want, err := parseStates(c.State)
 	if err != nil {

@@ -15,11 +15,12 @@ func TestQuickAgreesWithKong(t *testing.T) {
 	for _, line := range []string{
 		"prompt", "prompt --json", "prompt --format {need} --for tmux", "prompt --format={need} --json --for=zsh",
 		"statusline", "statusline --wrap x", "statusline --wrap= --wrap-json=\"y\"",
+		"list", "list --json", "list --all --json", "list x", "list --json=maybe", "list --help",
 		"prompt extra", "prompt --format", "prompt --json=maybe", "prompt -x", "statusline x", "statusline --wrap", "prompt --help",
 	} {
 		args := strings.Fields(line)
 		var c commands
-		parser, err := kong.New(&c, kong.Exit(func(int) {}), kong.Writers(discard{}, discard{}), kong.Bind(&app{}))
+		parser, err := kong.New(&c, kong.Exit(func(int) {}), kong.Writers(discard{}, discard{}), kong.Vars{"session": sessionHelp}, kong.Bind(&app{}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -30,6 +31,9 @@ func TestQuickAgreesWithKong(t *testing.T) {
 		case "prompt":
 			quick, fits = first(parsePrompt(args[1:]))
 			slow = c.Prompt
+		case "list":
+			quick, fits = first(parseList(args[1:]))
+			slow = c.List
 		default:
 			quick, fits = first(parseStatusline(args[1:]))
 			slow = c.Statusline

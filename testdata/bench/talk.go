@@ -101,7 +101,7 @@ func (t *talk) add(name, members string) {
 // grow gives the session a journal that is nearly full.
 func (t *talk) grow(dir string) error {
 	st := store.Open(dir)
-	for size := 0; size < 4<<20-512; {
+	for size := 0; size <= 4<<20; {
 		_, _ = t.next()
 		e := t.sent[len(t.sent)-1]
 		e.At = event.Millis(time.Now().UnixMilli())
