@@ -149,7 +149,7 @@ func (b *board) watched(now bool, poll *time.Timer) {
 // less often. Of two looks the shorter counts: one that was interrupted says
 // nothing of the disk. Where nobody listens there is no haste.
 const (
-	pollShare = 20
+	pollShare = 5
 	pollIdle  = 250 * time.Millisecond
 )
 
