@@ -204,14 +204,18 @@ func TestServedPolicyAndDirectories(t *testing.T) {
 			t.Errorf("in %s: %s", cwd, answer)
 		}
 	}
-	open := filepath.Join(h.dir, "open")
-	if err := os.Mkdir(open, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	// The project's policy holds there as well; commands do not run there.
+	open := h.write(t, "proj/open/file", "")
+	open = filepath.Dir(open)
 	if err := os.Chmod(open, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	for cwd, want := range map[string]string{proj: proj + "|" + proj, filepath.Join(proj, "sub"): filepath.Join(proj, "sub") + "|" + proj, open: h.dir + "|", "/tmp": h.dir + "|", "relative": h.dir + "|", "": h.dir + "|"} {
+	_, answer := postTo(t, url+"/hook", fmt.Sprintf(`{"session_id":"s1","cwd":%q,"hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{"file_path":%q}}`, open, filepath.Join(proj, ".env")))
+	if !strings.Contains(answer, "Secret. (policy project/no-env)") {
+		t.Errorf("in %s: %s", open, answer)
+	}
+	sub, elsewhere := filepath.Join(proj, "sub"), h.dir+"|"+h.dir
+	for cwd, want := range map[string]string{proj: proj + "|" + proj, sub: sub + "|" + proj, open: elsewhere, "/tmp": elsewhere, "relative": elsewhere, "": elsewhere} {
 		_, answer := postTo(t, url+"/hook", fmt.Sprintf(`{"session_id":"s2","cwd":%q,"hook_event_name":"UserPromptSubmit","prompt":%q}`, cwd, "in "+cwd))
 		if got := gjson.Get(answer, "hookSpecificOutput.additionalContext").Str; got != want+"||" {
 			t.Errorf("in %q it ran in %q, want %q (%s)", cwd, got, want, answer)

@@ -102,8 +102,8 @@ type Event struct {
 	// ID is the firing's own name, the same for every try (row D1).
 	ID         string
 	ProjectDir string
-	// Dir is where commands run in place of where the agent works; for events
-	// of which nobody vouches that the agent works there.
+	// Dir is where commands run, and what they take for the project, in place of
+	// where the agent works: for events of which nobody vouches for that.
 	Dir string
 	// HTTP is set when the answer goes out over HTTP: it has no exit code, with
 	// which alone some events can be refused.

@@ -3,6 +3,7 @@
 package answer
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -16,5 +17,12 @@ func private(dir string) bool {
 		return false
 	}
 	owner, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(owner.Uid) == os.Getuid() && info.Mode().Perm()&0o022 == 0
+	if !ok || int(owner.Uid) != os.Getuid() {
+		return false
+	}
+	others := fs.FileMode(0o022)
+	if owner.Gid == owner.Uid { // a group of one's own, to which umask 002 gives its rights
+		others = 0o002
+	}
+	return info.Mode().Perm()&others == 0
 }

@@ -22,9 +22,9 @@ import (
 // machine, read anew each time: the client's own payloads, and questions of
 // protocol 1.0 (row D5).
 //
-// A hook is started by the client, a post by whoever reaches the port. So the
-// directory that it names counts only if nobody but the user can write there:
-// else commands run in the home directory, and know of no project.
+// A hook is started by the client, a post by whoever reaches the port. So
+// commands run in the directory that it names only if nobody but the user can
+// write there: else in the home directory, as if that were the project.
 type Served struct {
 	st      *store.Store
 	getenv  func(string) string
@@ -104,8 +104,8 @@ func (s *Served) firing(q web.Question, payload []byte) (*firing, error) {
 		return nil, err
 	}
 	project := projectAt(f.e.Cwd, Policy(s.st.Dir))
-	if !private(f.e.Cwd) {
-		f.dir, project = home(s.getenv), ""
+	if !private(f.e.Cwd) || project != "" && !private(project) {
+		f.dir = home(s.getenv)
 	}
 	f.getenv = f.overlaid("CLAUDE_PROJECT_DIR", project)
 	f.getenv = f.overlaid("CLAUDE_PID", s.pid(f.e.SessionID))

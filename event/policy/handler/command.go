@@ -159,6 +159,9 @@ func failure(r ran) error {
 
 // process prepares one run.
 func (h command) process(c Call) (process, error) {
+	if c.Dir != "" {
+		c.Cwd, c.ProjectDir = c.Dir, c.Dir
+	}
 	p := process{dir: h.dir(c), env: environment(h.Env, c), stdin: c.Payload}
 	name, args := h.words(c.ProjectDir)
 	path, err := find(name, p.dir)
@@ -197,7 +200,7 @@ func (h command) dir(c Call) string {
 		return h.Dir
 	}
 	home, _ := os.UserHomeDir()
-	for _, d := range []string{c.Dir, c.Cwd, c.ProjectDir, home} {
+	for _, d := range []string{c.Cwd, c.ProjectDir, home} {
 		if info, err := os.Stat(d); err == nil && info.IsDir() {
 			return d
 		}

@@ -31,7 +31,7 @@ type Call struct {
 	ToolUseID      string
 	Cwd            string // where the agent works now
 	ProjectDir     string // where the session started
-	Dir            string // where commands run, in place of Cwd; empty for Cwd
+	Dir            string // what commands take for Cwd and ProjectDir; empty for those
 	TranscriptPath string
 
 	ToolInput []byte // a raw JSON object, rewrites applied; nil when the event has none
