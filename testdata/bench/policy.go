@@ -32,7 +32,7 @@ func policySubjects(dir string) ([]subject, error) {
 	}
 	for _, s := range []struct{ name, policy string }{
 		{"no policy", ""},
-		{"a policy that is silent on the event", group("Stop", rules[0])},
+		{"a policy that is silent on the event", group("Stop", `{"type":"rule","decision":"deny","reason":"r"}`)},
 		{"5 rules", group("PreToolUse", strings.Join(rules, ","))},
 		{"one command, /bin/true", group("PreToolUse", `{"type":"command","command":"/bin/true","args":[]}`)},
 		{"one policy server on loopback", `{"server_url":"` + server.URL + `"}`},

@@ -47,6 +47,7 @@ const (
 
 // Main is `beckon hook`.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) int {
+	hook.GrowStack()
 	a := hook.ParseArgs(args)
 	if a.Agent != "" && a.Agent != "claude-code" || !hook.Policied(getenv) {
 		return hook.Main(args, stdin, stdout, getenv)
@@ -135,7 +136,10 @@ func (f *firing) load() {
 func (f *firing) answer(ctx context.Context, stdout, stderr io.Writer) int {
 	asked, folded := make(chan policy.Result, 1), make(chan string, 1)
 	if f.starts {
-		go func() { folded <- f.fold(asked) }()
+		go func() {
+			hook.GrowStack()
+			folded <- f.fold(asked)
+		}()
 	}
 	ev, result := f.ask(ctx)
 	if ctx.Err() != nil {
