@@ -2,7 +2,8 @@
 //
 // Its promise (DESIGN.md section 6): exit code 0 on every path, nothing on
 // stderr, nothing on stdout but a terminal sequence that the user has chosen,
-// never longer than Deadline, never an answer to the agent's question. It links no more than it needs; a test polices that.
+// never longer than Deadline, never an answer to the agent's question. It links
+// no more than it needs; a test polices that.
 package hook
 
 import (
