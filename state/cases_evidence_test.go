@@ -1,0 +1,228 @@
+package state
+
+// What is no numbered case: the backburner, clocks, what registry and transcript
+// say beside the hooks, odd agents.
+var casesOfEvidence = []situation{
+	{"backburner stays through everything but the user's own prompt", `
+		50    SessionStart source=startup
+		100   UserPromptSubmit
+		200   user backburner
+		300   PreToolUse Bash id=1
+		310   PermissionRequest Bash
+		700   look waiting@315
+		      is backburner since=200
+		1300  look idle@1000
+		      is backburner
+		2000  PreCompact source=manual
+		2100  SessionStart source=compact
+		3000  SessionStart source=resume
+		3100  UserPromptSubmit prompt=client
+		3200  StopFailure reason=overloaded
+		4000  Notification notice=idle_prompt
+		      user seen
+		      is backburner
+		5000  UserPromptSubmit
+		      is working
+		6000  SessionEnd reason=other
+		      user backburner
+		      is ended`},
+	{"backburner until its time", `
+		100   UserPromptSubmit
+		200   user backburner until=5000
+		4999  is backburner
+		5000  is working`},
+	{"backburner does not hide that the process is gone", `
+		100   UserPromptSubmit
+		200   user backburner
+		300   process gone
+		      is lost`},
+
+	{"the clock is set back by an hour", `
+		3600000 UserPromptSubmit
+		3600100 SubagentStart agent=a
+		3600200 PreToolUse Bash agent=a id=1
+		3600300 Stop tasks=a
+		3600400 is working
+		1000    PermissionRequest Bash agent=a
+		        is permission Bash actor=a since=1000
+		1100    PostToolUse Bash agent=a id=1
+		        is working running=1
+		1200    SubagentStop agent=a tasks=a
+		1300    UserPromptSubmit prompt=client
+		1400    Stop tasks=-
+		        is idle done turns=1 unseen=true`},
+	{"the clock is ahead for a moment", `
+		100     UserPromptSubmit
+		200     PreToolUse Bash id=1
+		220     PermissionRequest Bash
+		3600000 PreToolUse Read agent=a id=2
+		400     is permission Bash since=220
+		500     PostToolUse Bash id=1
+		        is working since=100
+		600     Stop tasks=-
+		        is idle done since=600`},
+	{"the registry is a constraint: a stale reading says nothing", `
+		100   UserPromptSubmit
+		500   look idle@50
+		      is working
+		600   look waiting@90
+		      is working
+		700   Stop tasks=-
+		1000  look busy@110
+		      is idle done`},
+	{"the registry's blip of idle", `
+		100   UserPromptSubmit
+		150   SubagentStart agent=a
+		200   Stop tasks=a
+		1000  SubagentStop agent=a tasks=a
+		1003  look idle@1001
+		      is working
+		1100  UserPromptSubmit prompt=client
+		1400  look busy@1102
+		      is working`},
+	{"the registry's half second of idle on a busy machine", `
+		100   UserPromptSubmit
+		150   SubagentStart agent=a
+		200   Stop tasks=a
+		1000  SubagentStop agent=a tasks=a
+		1450  look idle@1010
+		      is working
+		2000  UserPromptSubmit prompt=client
+		2100  Stop tasks=-
+		      is idle done`},
+	{"no task notification follows after all", `
+		100   UserPromptSubmit
+		150   SubagentStart agent=a
+		200   Stop tasks=a
+		1000  SubagentStop agent=a tasks=a
+		2400  look idle@1010
+		      is working
+		2500  is idle done since=200`},
+	{"registry busy between a request and its dialog, on a busy machine", `
+		100   UserPromptSubmit
+		200   PreToolUse Bash id=1
+		910   PermissionRequest Bash
+		1250  look busy@1000
+		1800  look waiting@1507
+		      is permission Bash call=1 since=910
+		5000  look busy@4700
+		      is working`},
+	{"a status that an older client writes is not used", `
+		100   UserPromptSubmit
+		200   PreToolUse Bash id=1
+		210   PermissionRequest Bash
+		9000  look running@8000
+		      is permission Bash`},
+	{"the registry knows of a dialog that no hook told", `
+		100   UserPromptSubmit
+		900   look waiting@500
+		      is permission registry source=registry
+		      look waiting@500 input needed
+		      is question registry source=registry`},
+	{"a shell in the background is no work", `
+		100   UserPromptSubmit
+		200   Stop tasks=$sh
+		900   look shell@250
+		      is idle done unseen=true shells=1 agents=0
+		950   UserPromptSubmit prompt=client
+		990   Stop tasks=$sh,a
+		      is working shells=1 agents=1`},
+
+	{"the transcript's marker stops the turn, not a background agent", `
+		100   UserPromptSubmit
+		150   SubagentStart agent=a
+		200   Stop tasks=a
+		300   PreToolUse Bash agent=a id=1
+		310   PermissionRequest Bash agent=a
+		400   UserPromptSubmit
+		900   marker 600
+		      is permission Bash actor=a running=1`},
+	{"the transcript's marker stops a subagent that the turn waits for", `
+		100   UserPromptSubmit
+		150   PreToolUse Agent id=1
+		160   SubagentStart agent=a
+		300   PreToolUse Bash agent=a id=2
+		310   PermissionRequest Bash agent=a
+		900   marker 600
+		      is idle interrupted running=0`},
+	{"the transcript's marker of the turn before", `
+		100   UserPromptSubmit
+		900   marker 600
+		      is idle interrupted source=transcript
+		1000  UserPromptSubmit
+		      marker 600
+		      is working`},
+
+	{"hooks go on though the process was seen to be gone", `
+		100   UserPromptSubmit
+		200   process gone
+		      is lost
+		300   PreToolUse Bash id=1
+		310   PermissionRequest Bash
+		400   process gone
+		      is permission Bash
+		20000 is unknown contradiction
+		20100 PostToolUse Bash id=1
+		      is working
+		20200 process alive
+		40000 is working
+		50000 process gone
+		      is lost`},
+
+	{"PostToolBatch ends calls that say nothing themselves", `
+		100   UserPromptSubmit
+		200   PreToolUse AskUserQuestion id=1      // a hook of someone else's denies it
+		      is question
+		300   PostToolBatch
+		      is working call=`},
+	{"a hook that rewrites the input parts a call from its request", `
+		100   UserPromptSubmit
+		200   PreToolUse Bash id=1 hash=a
+		220   PermissionRequest Bash hash=b
+		      is permission Bash
+		900   PostToolUse Bash id=1 hash=b
+		      is working`},
+	{"an agent whose PermissionRequest names the call", `
+		100   UserPromptSubmit
+		200   PreToolUse bash id=1 hash=a
+		220   PermissionRequest shell id=1 hash=b
+		      is permission call=1
+		900   PostToolUse bash id=1 hash=a
+		      is working`},
+	{"an agent that tells of the answer", `
+		100   UserPromptSubmit
+		200   PreToolUse bash id=1
+		220   PermissionRequest bash
+		      is permission
+		400   PostToolBatch name=permission.replied
+		      is working call=1`},
+	{"an agent whose calls have no id", `
+		100   UserPromptSubmit
+		200   PreToolUse shell
+		220   PermissionRequest shell
+		      is permission since=220
+		900   PostToolUse shell
+		      is working`},
+	{"an MCP form", `
+		100   UserPromptSubmit
+		200   PreToolUse mcp__s__t id=1
+		300   Elicitation s
+		      is question form since=300
+		900   ElicitationResult s
+		      is working
+		950   Elicitation s id=f1
+		951   ElicitationResult s id=f1
+		      is working`},
+	{"a permission hides a question, and the oldest comes first", `
+		100   UserPromptSubmit
+		200   PreToolUse AskUserQuestion id=1
+		300   PreToolUse Bash agent=a id=2
+		310   PermissionRequest Bash agent=a
+		320   PreToolUse Edit agent=b id=3
+		330   PermissionRequest Edit agent=b
+		      is permission Bash actor=a
+		400   PostToolUse Bash agent=a id=2
+		      is permission Edit actor=b
+		500   PostToolUse Edit agent=b id=3
+		      is question question`},
+}

@@ -1,0 +1,241 @@
+package state
+
+// CASES 1 to 4: Esc, refusals, permissions, questions.
+var casesOfWaits = []situation{
+	{"1 Esc while text streams", `
+		0     SessionStart source=startup
+		100   UserPromptSubmit
+		900   look idle@650
+		      is idle interrupted since=650 unseen=false
+		5000  UserPromptSubmit
+		5300  look busy@5001
+		      is working turns=2`},
+	{"1 Esc on hooks alone, told by the idle prompt", `
+		100   UserPromptSubmit
+		200   PreToolUse Bash id=1
+		9000  is working
+		61000 Notification notice=idle_prompt
+		      is idle interrupted since=61000`},
+	{"1 Esc on a permission", `
+		100   UserPromptSubmit
+		200   PreToolUse Bash id=1
+		220   PermissionRequest Bash
+		500   look waiting@225
+		      is permission Bash since=220
+		3300  look idle@3000
+		      is idle interrupted since=3000
+		3400  look none               // every view agrees, also one that cannot read the registry
+		      is idle interrupted source=registry`},
+	{"1 a refusal with feedback: the turn goes on", `
+		100   UserPromptSubmit
+		200   PreToolUse Bash id=1
+		220   PermissionRequest Bash
+		3300  look busy@3000
+		      is working
+		4000  PreToolUse Read id=2
+		4010  PostToolUse Read id=2 ms=5
+		4500  Stop tasks=-
+		      is idle done`},
+	{"1 an approved long command", `
+		100   UserPromptSubmit
+		200   PreToolUse Bash id=1
+		220   PermissionRequest Bash
+		3300  look busy@3000
+		      is working call=1
+		99000 look none
+		      is working call=1
+		99500 PostToolUse Bash id=1
+		      is working`},
+	{"1 kill -9", `
+		100   UserPromptSubmit
+		200   PreToolUse Bash id=1
+		      look busy@101
+		900   process gone
+		      is lost
+		901   process unread
+		      is lost
+		902   look idle@800           // the file it left behind
+		      is lost`},
+	{"1 kill -9, then resume", `
+		100   UserPromptSubmit
+		900   process gone
+		      is lost
+		9000  process alive
+		      SessionStart source=resume
+		      is idle started
+		9100  look
+		      is idle started`},
+
+	{"1 kill -9, then resume by a client nobody looked at", `
+		100   UserPromptSubmit pid=1
+		900   process gone
+		9000  process unread
+		      SessionStart source=resume pid=2
+		      is idle started
+		9500  process gone
+		      is lost`},
+	{"1 a process believed gone by mistake", `
+		100   UserPromptSubmit
+		200   PreToolUse Bash id=1
+		220   PermissionRequest Bash
+		900   glance busy@600
+		      process gone
+		      is lost
+		1000  glance none
+		      process alive
+		      process unread
+		      is permission Bash`},
+	{"1 a Stop that is told after a reader saw the turn over", `
+		100   UserPromptSubmit
+		900   look idle@650
+		      is idle interrupted
+		640   Stop tasks=-
+		950   is idle done since=640 unseen=true`},
+	{"1 a reader that cannot fold sees the same", `
+		100   UserPromptSubmit
+		200   SubagentStart agent=a
+		900   glance idle@650
+		      is idle interrupted since=650 source=registry
+		1000  Stop tasks=a
+		1900  glance idle@1650
+		      is idle done since=1000 source=registry`},
+
+	{"2 a sibling's event never releases a wait", `
+		100   UserPromptSubmit
+		200   PreToolUse Agent id=1
+		210   SubagentStart agent=a
+		220   SubagentStart agent=b
+		230   PostToolUse Agent id=1
+		300   PreToolUse Bash agent=a id=2
+		320   PermissionRequest Bash agent=a
+		330   PreToolUse Bash agent=b id=3
+		900   PostToolUse Bash agent=b id=3
+		910   PreToolUse Write id=4
+		920   PostToolUse Write id=4
+		      is permission Bash actor=a since=320
+		950   Stop tasks=a,b
+		      is permission Bash actor=a
+		1000  UserPromptSubmit
+		      is permission Bash actor=a
+		1100  SubagentStop agent=b tasks=a,b
+		      is permission Bash actor=a
+		1200  UserPromptSubmit prompt=client
+		      is permission Bash actor=a
+		1300  Stop tasks=a
+		      is permission Bash actor=a
+		1400  PostToolUse Bash agent=a id=2
+		      is working
+		1500  SubagentStop agent=a tasks=a
+		1600  UserPromptSubmit prompt=client
+		1700  Stop tasks=-
+		      is idle done`},
+	{"2 a stopped subagent waits no more", `
+		100   UserPromptSubmit
+		300   PreToolUse Bash agent=a id=2
+		320   PermissionRequest Bash agent=a
+		400   SubagentStop agent=a tasks=a
+		      is working running=0`},
+	{"2 an old client's Stop, without a snapshot, keeps a subagent's wait", `
+		100   UserPromptSubmit
+		300   PreToolUse Bash agent=a id=2
+		320   PermissionRequest Bash agent=a
+		330   PreToolUse Bash agent=b id=3
+		400   Stop
+		      is permission Bash actor=a running=1`},
+	{"2 the user's next prompt releases the main conversation's waits", `
+		100   UserPromptSubmit
+		200   PreToolUse Bash id=1
+		220   PermissionRequest Bash
+		9000  UserPromptSubmit
+		      is working`},
+
+	{"2 a prompt of before the request, told late, releases nothing", `
+		200   PreToolUse Bash id=1
+		220   PermissionRequest Bash
+		100   UserPromptSubmit
+		300   is permission Bash since=220`},
+
+	{"3 three permissions at once end with the last", `
+		100   UserPromptSubmit
+		200   PreToolUse Bash id=1 hash=a
+		201   PreToolUse Bash id=2 hash=b
+		202   PreToolUse Bash id=3 hash=c
+		205   PermissionRequest Bash hash=a
+		206   PermissionRequest Bash hash=b
+		207   PermissionRequest Bash hash=c
+		      is permission Bash call=1
+		3000  PostToolUse Bash id=1 hash=a
+		      is permission Bash call=2
+		4000  PostToolUseFailure Bash id=2 hash=b
+		      is permission Bash call=3
+		5000  PostToolUse Bash id=3 hash=c
+		      is working`},
+	{"3 three identical permissions end with the last", `
+		100   UserPromptSubmit
+		200   PreToolUse Bash id=1
+		201   PermissionRequest Bash
+		202   PreToolUse Bash id=2
+		203   PreToolUse Bash id=3
+		204   PermissionRequest Bash
+		205   PermissionRequest Bash
+		3000  PostToolUse Bash id=1
+		4000  PostToolUse Bash id=2
+		      is permission Bash call=3
+		5000  PostToolUse Bash id=3
+		      is working`},
+	{"3 busy between two dialogs", `
+		100   UserPromptSubmit
+		200   PreToolUse Bash id=1 hash=a
+		201   PreToolUse Bash id=2 hash=b
+		205   PermissionRequest Bash hash=a
+		206   PermissionRequest Bash hash=b
+		3001  look busy@3000          // for some 3 ms
+		      is permission Bash
+		3300  look waiting@3003
+		      is permission Bash`},
+	{"3 the first of two runs for long before the second dialog", `
+		100   UserPromptSubmit
+		200   PreToolUse Bash id=1 hash=a
+		201   PreToolUse Bash id=2 hash=b
+		205   PermissionRequest Bash hash=a
+		206   PermissionRequest Bash hash=b
+		3300  look busy@3000
+		      is working
+		9000  PostToolUse Bash id=1 hash=a
+		9300  look waiting@9002
+		      is permission Bash call=2 source=hook
+		9400  look none
+		      is permission Bash call=2
+		9900  look busy@9500
+		      is working`},
+
+	{"4 a question is no permission", `
+		100   UserPromptSubmit
+		200   PreToolUse AskUserQuestion id=1
+		220   PermissionRequest AskUserQuestion
+		6200  Notification notice=permission_prompt
+		      is question question since=200
+		7000  PostToolUse AskUserQuestion id=1
+		      is working`},
+	{"4 a plan waits, and EnterPlanMode only when it asks", `
+		100   UserPromptSubmit
+		200   PreToolUse EnterPlanMode id=1
+		      is working
+		210   PermissionRequest EnterPlanMode
+		      is question plan since=210
+		900   PostToolUse EnterPlanMode id=1
+		      is working
+		1000  PreToolUse ExitPlanMode id=2
+		      is question plan since=1000
+		1020  PermissionRequest ExitPlanMode
+		      is question plan since=1000
+		2000  PostToolUse ExitPlanMode id=2
+		      is working`},
+	{"4 a question whose PermissionRequest came first", `
+		100   UserPromptSubmit
+		220   PermissionRequest AskUserQuestion
+		200   PreToolUse AskUserQuestion id=1
+		220   is question question since=200 call=1
+		7000  PostToolUse AskUserQuestion id=1
+		      is working`},
+}

@@ -1,0 +1,232 @@
+package state
+
+import (
+	"slices"
+	"strings"
+
+	"beckon/event"
+)
+
+// What events do to the session as a whole: its start and end, prompts,
+// compaction, notifications, and what the user does through beckon. Calls and
+// actors have files of their own.
+
+// metadata refreshes what every event may carry, whatever the state (row A4).
+// A subagent may work elsewhere (a worktree of its own) and in another mode:
+// it does not speak for the session.
+func (f *fold) metadata(e *event.Event) {
+	s := &f.s
+	speaks := e.At >= s.Last.At && e.AgentID == ""
+	set := func(field *string, v string) {
+		if v != "" && (speaks || *field == "") {
+			*field = v
+		}
+	}
+	set(&s.ID, e.SessionID)
+	set(&s.Agent, e.Agent)
+	set(&s.Cwd, e.Cwd)
+	set(&s.Transcript, e.TranscriptPath)
+	set(&s.Model, e.Model)
+	set(&s.Mode, e.PermissionMode)
+	set(&s.Effort, e.Effort)
+	if o := e.Origin; o != nil && e.At >= s.OriginAt && (e.AgentID == "" || s.OriginAt == 0) {
+		s.OriginAt = e.At
+		s.Origin = *o
+		if o.Seat != "" {
+			s.Seat = o.Seat
+		}
+		if o.ProjectID != "" {
+			s.ProjectID = o.ProjectID
+		}
+	}
+}
+
+// revive takes back a "lost" that a later event disproves. An ended session
+// comes back by SessionStart alone (CASE 7).
+func (f *fold) revive(e *event.Event) {
+	if f.s.Lost.At != 0 && e.At > f.s.Lost.At {
+		f.s.Lost = Mark{}
+	}
+	if f.s.Removed != 0 && e.At > f.s.Removed {
+		f.s.Removed = 0
+	}
+}
+
+// sessionStart begins a session, or goes on with one in a new process
+// (resume). A start after compaction is neither: it leaves the turn as it is
+// (CASE 5).
+func (f *fold) sessionStart(e *event.Event) {
+	if e.Source == "compact" {
+		f.postCompact(e)
+		return
+	}
+	f.end(e.At, EndStart)
+	if e.At >= f.s.Start.At {
+		f.s.Start = Mark{At: e.At, Reason: e.Source}
+	}
+	if e.At > f.s.Stop.Snapshot {
+		f.s.Stop.Background, f.s.Stop.Crons = nil, 0
+	}
+	if e.At >= f.s.End.At {
+		f.s.End = Mark{}
+	}
+	f.s.Seen = max(f.s.Seen, e.At)
+	f.s.Todos = Todos{}
+}
+
+// sessionEnd ends the session. The user did it, so nothing is left unseen.
+func (f *fold) sessionEnd(e *event.Event) {
+	if e.At <= f.s.Start.At {
+		return // the end of the run before a resume, told late
+	}
+	f.end(e.At, EndStop)
+	f.s.End = Mark{At: e.At, Reason: e.Reason}
+	f.s.Seen = max(f.s.Seen, e.At)
+}
+
+// prompt handles UserPromptSubmit. What the client writes itself is not the
+// user: it keeps the backburner and every wait (CASE 9).
+func (f *fold) prompt(e *event.Event) {
+	main := f.main()
+	if strings.HasPrefix(e.Prompt, "[Request interrupted") {
+		return
+	}
+	if e.FromClient {
+		main.work(e.At)
+		if e.PromptID != "" && e.At >= f.s.Prompt.At {
+			f.s.Prompt.ID = e.PromptID
+		}
+		return
+	}
+	if f.cutOff(e) {
+		f.endActor(main, e.At-1, EndHalt)
+	}
+	fresh := !main.running()
+	f.prompted(e, fresh)
+	main.work(e.At)
+	f.release(main, e.At)
+	f.s.Seen = max(f.s.Seen, e.At)
+	if b := &f.s.Backburner; b.At != 0 && e.At > b.At {
+		b.Off = max(b.Off, e.At)
+	}
+	if e.At < f.s.Prompt.At {
+		return
+	}
+	first := f.s.Prompt.First
+	if fresh || first == 0 {
+		first = e.At
+		f.s.Counts.Turns++
+	}
+	f.s.Prompt = Prompt{At: e.At, ID: e.PromptID, Text: e.Prompt, First: first}
+}
+
+// cutOff reports whether the user's prompt e shows that the turn believed to
+// run was interrupted, though nobody saw it: a prompt typed in the middle of a
+// turn has the turn's prompt_id (CASE 12), one that opens a turn a new one.
+func (f *fold) cutOff(e *event.Event) bool {
+	p := &f.s.Prompt
+	return f.main().running() && e.At > p.At && e.PromptID != "" && p.ID != "" && e.PromptID != p.ID
+}
+
+// preCompact opens a compaction of the main conversation. A subagent that
+// compacts its own context only shows itself at work.
+func (f *fold) preCompact(e *event.Event) {
+	if e.AgentID != "" {
+		f.actor(e).work(e.At)
+		return
+	}
+	if e.At >= f.s.Compact.At {
+		f.s.Compact.At, f.s.Compact.Reason = e.At, e.Source
+	}
+	if e.Source == "manual" {
+		f.s.Seen = max(f.s.Seen, e.At)
+	}
+}
+
+// postCompact closes a compaction: PostCompact, SessionStart source=compact.
+func (f *fold) postCompact(e *event.Event) {
+	if e.AgentID != "" {
+		f.actor(e).work(e.At)
+		return
+	}
+	f.s.Compact.Done = max(f.s.Compact.Done, e.At)
+}
+
+// endCompaction closes a compaction that began before t and was never told to
+// be over: one that fails says nothing (CLIENT.md).
+func (f *fold) endCompaction(t event.Millis) {
+	if c := &f.s.Compact; c.At > c.Done && c.At < t {
+		c.Done = t
+	}
+}
+
+// notification takes what the client proves by one: idle_prompt that nothing
+// of the turn runs (CASE 11), permission_prompt that an open call waits. The
+// others prove nothing.
+func (f *fold) notification(e *event.Event) {
+	switch e.Notification {
+	case "idle_prompt":
+		f.idlePrompt(e)
+	case "permission_prompt":
+		f.promptShown(e)
+	case "elicitation_complete", "elicitation_response":
+		f.closeForms(f.main(), e.At)
+	}
+}
+
+// idlePrompt ends whatever was believed to run or wait, save background
+// agents: the prompt is idle while they work (FIELD.md section 2.3). Those
+// that came after the snapshot are left to the agents that are in it.
+func (f *fold) idlePrompt(e *event.Event) {
+	main := f.main()
+	if e.At <= main.Active {
+		return
+	}
+	if main.running() {
+		f.endActor(main, e.At, EndIdle)
+	}
+	f.endCompaction(e.At)
+	agents := f.s.BackgroundAgents() > 0
+	f.reconcile(e.At, func(a *Actor) bool {
+		return f.s.listsRunning(a.ID) || (agents && a.Started > f.s.Stop.Snapshot)
+	})
+}
+
+// todo counts the agent's own task list.
+func (f *fold) todo(e *event.Event) {
+	t := &f.s.Todos
+	i := slices.Index(t.Open, e.TaskN.ID)
+	switch {
+	case e.Kind == event.TaskCreated && i < 0 && len(t.Open) < maxTodos:
+		t.Open = append(t.Open, e.TaskN.ID)
+	case e.Kind == event.TaskCreated && i < 0:
+		t.Over++
+	case e.Kind == event.TaskCompleted && i >= 0:
+		t.Open = slices.Delete(t.Open, i, i+1)
+		t.Done++
+	case e.Kind == event.TaskCompleted && t.Over > 0:
+		t.Over--
+		t.Done++
+	}
+}
+
+// act folds what the user did through beckon.
+func (f *fold) act(a *Action) {
+	s := &f.s
+	switch a.Kind {
+	case ActSeen:
+		s.Seen = max(s.Seen, f.at)
+	case ActBackburner:
+		if f.at >= s.Backburner.At {
+			s.Backburner.At, s.Backburner.Until = f.at, a.Until
+		}
+	case ActUnburner:
+		s.Backburner.Off = max(s.Backburner.Off, f.at)
+	case ActRemove:
+		s.Removed = max(s.Removed, f.at)
+	case ActDecided:
+		if a.Decided != nil {
+			f.decided(a.Decided)
+		}
+	}
+}
