@@ -1,0 +1,121 @@
+//go:build unix
+
+package lab
+
+import (
+	"cmp"
+	"context"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// check waits until a sample begun after the origin fits, at most Within, and
+// then that all samples fit during For.
+func (p *player) check(s Step) Check {
+	c := Check{Step: s.Line, Want: strings.TrimSpace(s.Args[0] + " " + s.Reason)}
+	origin := p.origin
+	deadline := origin.Add(cmp.Or(s.Within, time.Second))
+	for next := origin; ; {
+		sm, ok := p.sampleAfter(next, deadline)
+		if !ok {
+			c.Got = cmp.Or(c.Got, "no sample in time")
+			return c
+		}
+		c.Took, next = sm.At.Sub(origin), sm.At
+		if c.OK, c.Got = s.fitsSample(sm, p.id(s.Pane)); c.OK {
+			break
+		}
+	}
+	end := time.Now().Add(s.For)
+	for next := origin.Add(c.Took); c.OK && time.Now().Before(end); {
+		sm, ok := p.sampleAfter(next, end)
+		if !ok {
+			break
+		}
+		next = sm.At
+		c.OK, c.Got = s.fitsSample(sm, p.id(s.Pane))
+	}
+	return c
+}
+
+// fitsSample judges one sample and says what it showed.
+func (s Step) fitsSample(sm Sample, id SessionID) (ok bool, got string) {
+	if s.Verb == "rows" {
+		n := 0
+		for _, st := range sm.Observed {
+			if st.State != "ended" && st.State != "lost" {
+				n++
+			}
+		}
+		got = strconv.Itoa(n)
+		return got == s.Args[0], got
+	}
+	st, seen := sm.Observed[id]
+	if !seen {
+		got = "no such session"
+		if sm.Err != "" {
+			got = sm.Err
+		}
+		return s.Args[0] == "absent", got
+	}
+	return st.State == s.Args[0] && (s.Reason == "" || s.Reason == st.Reason), strings.TrimSpace(st.State + " " + st.Reason)
+}
+
+// sampleAfter waits for the first sample begun after t and before the deadline.
+func (p *player) sampleAfter(t, deadline time.Time) (Sample, bool) {
+	for {
+		p.mu.Lock()
+		samples := p.samples
+		p.mu.Unlock()
+		for _, sm := range samples {
+			if sm.At.After(t) {
+				return sm, !sm.At.After(deadline)
+			}
+		}
+		if time.Now().After(deadline.Add(5 * time.Second)) {
+			return Sample{}, false
+		}
+		time.Sleep(sampleEvery / 5)
+	}
+}
+
+func (p *player) sampleUntil(ctx context.Context) {
+	tick := time.NewTicker(sampleEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			p.sample()
+		}
+	}
+}
+
+func (p *player) sample() {
+	sm := Sample{At: time.Now(), Registry: p.lab.Home.Registry()}
+	if p.observe != nil {
+		var err error
+		if sm.Observed, err = p.observe(); err != nil {
+			sm.Err = err.Error()
+		}
+		sm.Took = time.Since(sm.At)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i, pane := range p.panes {
+		ps := PaneSample{}
+		for _, r := range sm.Registry {
+			if pane != nil && r.PID == pane.Pid && r.SessionID != "" {
+				p.ids[i] = SessionID(r.SessionID)
+			}
+		}
+		if pane != nil {
+			ps.Pid, ps.Screen, ps.Dead = pane.Pid, ScreenState(pane.Capture()), pane.Dead()
+		}
+		ps.Session = p.ids[i]
+		sm.Panes = append(sm.Panes, ps)
+	}
+	p.samples = append(p.samples, sm)
+}
