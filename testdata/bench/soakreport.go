@@ -78,7 +78,7 @@ func (s *soak) summary(samples []sample) (string, error) {
 	for _, t := range s.talks {
 		sent += len(t.sent)
 	}
-	fmt.Fprintf(&b, "- Of %d events sent, %d are missing. Every session's file is the fold of what was sent to it: %s.\n", sent, lost, yes(err))
+	fmt.Fprintf(&b, "- Of %d events sent, those before it to fill %d journals included, %d are missing. Every session's file is the fold of what was\n  sent to it: %s.\n", sent, longSessions, lost, yes(err))
 	fmt.Fprintf(&b, "- Journals rotated: %d. Sessions archived: %d of %d. Old archived sessions pruned: %d of %d.\n\n",
 		segments, justOver-s.files("sessions/over-*.json"), justOver, oldArchived-s.files("archive/archive-*.json"), oldArchived)
 	fmt.Fprintf(&b, "| | second quarter | last quarter | ratio |\n|---|---|---|---|\n")
