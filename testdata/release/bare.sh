@@ -81,7 +81,10 @@ inside() {
 		mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"
 		ln -s pts/ptmx "$root/dev/ptmx"
 		ln -s /proc/self/fd "$root/dev/fd"
-		exec chroot --userspec=dev:dev "$root" /usr/bin/env -i "$@" /bin/sh -c "cd /home/dev/beckon && $command"
+		# No exec: this shell is the first process in here, and collects the orphans.
+		chroot --userspec=dev:dev "$root" /usr/bin/env -i "$@" /bin/sh -c "cd /home/dev/beckon && $command"
+		code=$?
+		exit $code
 	' sh "$root" "$@"
 }
 
