@@ -64,6 +64,7 @@ func (s *Served) Ask(ctx context.Context, q web.Question) ([]byte, error) {
 		f.asked = "question"
 	}
 	f.getenv = f.overlaid("CLAUDE_PID", "") // the client is the asker's
+	f.load()
 	ev, r := f.ask(ctx)
 	f.after(ev, r)
 	return r.Reply(), nil
@@ -80,6 +81,8 @@ func (s *Served) Answer(ctx context.Context, q web.Question) (answer []byte, not
 	if err != nil || !hook.Policied(f.getenv) {
 		return nil, nothing
 	}
+	f.getenv = f.overlaid("CLAUDE_PID", s.pid(f.e.SessionID))
+	f.load()
 	f.args.Via, f.http, f.start = "http", true, time.UnixMilli(int64(q.At))
 	ev, r := f.ask(ctx)
 	if ctx.Err() != nil {
@@ -95,7 +98,7 @@ func (s *Served) Answer(ctx context.Context, q web.Question) (answer []byte, not
 	}
 }
 
-// firing makes a firing of a payload that was posted.
+// firing makes a firing of a payload that was posted; it is not loaded yet.
 func (s *Served) firing(q web.Question, payload []byte) (*firing, error) {
 	f := &firing{args: hook.Args{Agent: q.Agent, Event: q.Event}, getenv: s.getenv, environ: s.environ,
 		start: time.Now(), st: s.st, payload: payload, hops: q.Hops}
@@ -108,8 +111,6 @@ func (s *Served) firing(q web.Question, payload []byte) (*firing, error) {
 		f.dir = home(s.getenv)
 	}
 	f.getenv = f.overlaid("CLAUDE_PROJECT_DIR", project)
-	f.getenv = f.overlaid("CLAUDE_PID", s.pid(f.e.SessionID))
-	f.load()
 	return f, nil
 }
 
