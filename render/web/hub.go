@@ -15,9 +15,14 @@ import (
 	"beckon/state"
 )
 
-// window is how many events are kept for clients that come back or fall
-// behind.
-const window = 1000
+// window is how many events who comes back is given. More are kept for those
+// that are there and fall behind: on a starved machine a second and more of a
+// thousand events comes at once.
+const (
+	window = 1000
+	kept   = 4096
+	step   = 256 // events that a stream is given at once
+)
 
 // maxClients is how many event streams are served at once.
 const maxClients = 1000
@@ -49,7 +54,7 @@ type hub struct {
 	told     uint64 // number of the newest that streams may have
 	toldAt   time.Time
 	timer    *time.Timer // of the next telling; nil when none is due
-	ring     [window]message
+	ring     [kept]message
 	rows     map[string]*shown // by seat, else by session
 	at       time.Time         // of the evidence behind rows
 	wake     chan struct{}     // closed when something was published
@@ -134,7 +139,7 @@ func (p *publisher) shown(key string) *shown  { return p.h.rows[key] }
 func (p *publisher) send(m message, data []byte) {
 	p.h.n++
 	m.frame = frame(p.h.id(p.h.n), m.name, data)
-	p.h.ring[p.h.n%window] = m
+	p.h.ring[p.h.n%kept] = m
 	p.sent = true
 }
 
@@ -167,35 +172,49 @@ func (f filter) shows(r *render.Row) bool {
 		(f.states == nil || slices.Contains(f.states, r.State))
 }
 
-// since returns the frames after event n, the number of the newest among them,
-// and false when some are gone: then a snapshot is due. wake is closed when
-// there are more. Nobody may write to frames.
+// since returns frames after event n, the number of the newest among them, and
+// false when some are gone: then a snapshot is due. wake is closed when there
+// are more, which it may be already: each time it is at most step events, so
+// that a thousand streams that are behind do not hold a thousand windows. Nobody
+// may write to frames.
 func (h *hub) since(n uint64, f filter) (frames []byte, newest uint64, wake <-chan struct{}, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
-	case n > h.n || h.n-n > window:
+	case n > h.n || h.n-n > kept:
 		return nil, h.n, h.wake, false
 	case n >= h.told:
 		return nil, n, h.wake, true
-	case !f.all():
-		return h.frames(n, f), h.told, h.wake, true
 	}
-	if h.batch.from != n || h.batch.to != h.told {
-		h.batch = batch{n, h.told, h.frames(n, f)}
+	to, wake := h.told, (<-chan struct{})(h.wake)
+	if to-n > step {
+		to, wake = n+step, awake
 	}
-	return h.batch.frames, h.told, h.wake, true
+	if !f.all() {
+		return h.frames(n, to, f), to, wake, true
+	}
+	if h.batch.from != n || h.batch.to != to {
+		h.batch = batch{n, to, h.frames(n, to, f)}
+	}
+	return h.batch.frames, to, wake, true
 }
 
-// frames joins what f wants of the events after n.
-func (h *hub) frames(n uint64, f filter) []byte {
+// awake is a wake for whoever need not sleep.
+var awake = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
+// frames joins what f wants of the events after n up to to.
+func (h *hub) frames(n, to uint64, f filter) []byte {
 	size := 0
-	for i := n + 1; i <= h.told; i++ {
-		size += len(h.ring[i%window].frame)
+	for i := n + 1; i <= to; i++ {
+		size += len(h.ring[i%kept].frame)
 	}
 	b := make([]byte, 0, size)
-	for i := n + 1; i <= h.told; i++ {
-		if m := &h.ring[i%window]; f.wants(m) {
+	for i := n + 1; i <= to; i++ {
+		if m := &h.ring[i%kept]; f.wants(m) {
 			b = append(b, m.frame...)
 		}
 	}

@@ -7,7 +7,7 @@
 // files stay the one truth and a server that is killed loses nothing; no request
 // is served whose Host or Origin is foreign; memory is bounded whatever is sent.
 // It does not guarantee that a slow reader of events gets each of them: one that
-// falls back by more than the replay window gets a gap and a new snapshot.
+// falls back by more than is kept gets a gap and a new snapshot.
 package web
 
 import (
