@@ -95,7 +95,7 @@ func (c *policyReplayCmd) step(ctx context.Context, a *app, file string, step re
 
 func (c *policyReplayCmd) ask(ctx context.Context, e *policy.Engine, step recording.Step) policy.Result {
 	kind := event.ByName(step.Kind)
-	policy.Prepare(e.Hooks(), kind, os.Environ(), nil)
+	policy.Prepare(e.Hooks(), kind, os.Environ(), "")
 	return e.Trigger(ctx, policy.Event{Kind: kind, Payload: step.Payload, ID: "evt_replay",
 		ProjectDir: step.Env["CLAUDE_PROJECT_DIR"], Version: c.Client, RulesOnly: !c.Start, Why: "only rules are asked"})
 }

@@ -3,6 +3,9 @@ package policy
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
+	"time"
 
 	"beckon/event"
 	"beckon/event/policy/handler"
@@ -15,15 +18,15 @@ const Marker = "BECKON_POLICY_HANDLER"
 
 // Prepare makes the handlers of the hooks of kind k, with env as the
 // environment of what they start. A hook whose handler cannot be made stays,
-// and fails when its turn comes. answers keeps what models said; nil keeps
-// nothing.
-func Prepare(hooks []*Hook, k event.Kind, env []string, answers *handler.Cache) {
+// and fails when its turn comes. state keeps what models said and which servers
+// are down; "" keeps nothing.
+func Prepare(hooks []*Hook, k event.Kind, env []string, state Dir) {
 	env = append(env[:len(env):len(env)], Marker+"=1")
 	for _, h := range hooks {
 		if h.Event != k || h.handler != nil {
 			continue
 		}
-		made, err := h.make(env, answers)
+		made, err := h.make(env, state)
 		if err != nil {
 			made = broken{fmt.Errorf("it cannot be started: %w", err)}
 		}
@@ -39,7 +42,7 @@ func (b broken) Run(context.Context, handler.Call) handler.Outcome {
 }
 
 // make makes the hook's handler.
-func (h *Hook) make(env []string, answers *handler.Cache) (handler.Handler, error) {
+func (h *Hook) make(env []string, state Dir) (handler.Handler, error) {
 	s := h.Spec
 	switch h.Type {
 	case TypeRule:
@@ -51,14 +54,49 @@ func (h *Hook) make(env []string, answers *handler.Cache) (handler.Handler, erro
 		}
 		return handler.NewCommand(c)
 	case TypeServer:
-		return handler.NewServer(handler.ServerConfig{URL: s.URL, Timeout: h.Timeout, Retries: s.Retries, RetryDelay: s.RetryDelay, Headers: s.Headers})
+		return handler.NewServer(handler.ServerConfig{URL: s.URL, Timeout: h.Timeout, Retries: s.Retries, RetryDelay: s.RetryDelay, Headers: s.Headers, Health: state.health(s.URL)})
 	case TypeHTTP:
 		return handler.NewHTTP(handler.HTTPConfig{URL: s.URL, Headers: s.Headers, AllowedEnvVars: s.AllowedEnvVars, Timeout: h.Timeout})
 	case TypePrompt:
-		return handler.NewPrompt(handler.PromptConfig{Prompt: s.Prompt, Model: s.Model, Env: env, Timeout: h.Timeout, Cache: answers})
+		return handler.NewPrompt(handler.PromptConfig{Prompt: s.Prompt, Model: s.Model, Env: env, Timeout: h.Timeout, Cache: state.answers()})
 	}
 	return nil, fmt.Errorf("type %q has no handler", h.Type)
 }
 
-// Answers returns the cache of what models said.
-func (d Dir) Answers() *handler.Cache { return &handler.Cache{Dir: d.path("answers")} }
+// answers is the cache of what models said.
+func (d Dir) answers() *handler.Cache {
+	if d == "" {
+		return nil
+	}
+	return &handler.Cache{Dir: d.path("answers")}
+}
+
+const (
+	downDir = "down" // servers that did not answer
+	// downFor is how long a server that did not answer is asked only once.
+	downFor = 30 * time.Second
+)
+
+// health remembers a server by a file that is there while it is down.
+type health struct{ file string }
+
+func (d Dir) health(url string) handler.Health {
+	if d == "" {
+		return nil
+	}
+	return health{d.path(downDir, sumOf([]byte(url))[:32])}
+}
+
+func (h health) Down() bool {
+	info, err := os.Stat(h.file)
+	return err == nil && time.Since(info.ModTime()) < downFor
+}
+
+// Note makes the file or removes it. Where that cannot be done the server is
+// asked with all patience.
+func (h health) Note(answered bool) {
+	_ = os.Remove(h.file)
+	if !answered && os.MkdirAll(filepath.Dir(h.file), dirMode) == nil {
+		_ = os.WriteFile(h.file, nil, fileMode)
+	}
+}

@@ -95,7 +95,7 @@ func TestRuleLoadsOrIsSaid(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			Prepare(c.Hooks, info.Kind, nil, nil)
+			Prepare(c.Hooks, info.Kind, nil, "")
 			r := NewEngine(c.Hooks).Trigger(t.Context(), Event{Kind: info.Kind, Payload: []byte(`{"tool_name":"Bash","tool_input":{}}`)})
 			said := string(r.Answer.Stdout) + string(r.Answer.Stderr)
 			if info.Kind == event.PermissionRequest && d == handler.Allow {

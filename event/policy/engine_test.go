@@ -97,7 +97,7 @@ func TestRewritesInTurn(t *testing.T) {
 // A deny rule that came first still sees what was made of the input.
 func TestFinalInputIsCheckedAgain(t *testing.T) {
 	c := decode(t, one(`{"type":"rule","id":"no-rm","decision":"deny","reason":"no rm","commands":["rm"]}`))
-	Prepare(c.Hooks, event.PreToolUse, nil, nil)
+	Prepare(c.Hooks, event.PreToolUse, nil, "")
 	e := NewEngine(c.Hooks)
 	e.Register(event.PreToolUse, says(handler.Outcome{Decision: handler.Modify, UpdatedInput: []byte(`{"command":"rm x"}`)}))
 	r := trigger(t, e, event.PreToolUse, bash)
@@ -108,7 +108,7 @@ func TestFinalInputIsCheckedAgain(t *testing.T) {
 
 func TestApprovalIsNotForAnotherInput(t *testing.T) {
 	c := decode(t, one(`{"type":"rule","id":"ls","decision":"allow","commands":["ls"]}`))
-	Prepare(c.Hooks, event.PreToolUse, nil, nil)
+	Prepare(c.Hooks, event.PreToolUse, nil, "")
 	e := NewEngine(c.Hooks)
 	if r := trigger(t, e, event.PreToolUse, bash); !strings.Contains(string(r.Answer.Stdout), `"permissionDecision":"allow"`) {
 		t.Fatalf("got %s", r.Answer.Stdout)
@@ -245,7 +245,7 @@ func TestObserversAreNotHeard(t *testing.T) {
 func TestFileThatObserves(t *testing.T) {
 	c := decode(t, `{"observe":true,"servers":[{"server_url":"http://127.0.0.1:1/","retry_count":0,"fail_open":false,"events":["PreToolUse"]}],`+
 		one(`{"type":"rule","id":"no-ls","decision":"deny","reason":"no","commands":["ls"]},{"type":"rule","id":"no-rm","decision":"deny","reason":"no","commands":["rm"]}`)[1:])
-	Prepare(c.Hooks, event.PreToolUse, nil, nil)
+	Prepare(c.Hooks, event.PreToolUse, nil, "")
 	e := NewEngine(c.Hooks)
 	e.Register(event.PreToolUse, says(handler.Outcome{Decision: handler.Modify, UpdatedInput: []byte(`{"command":"rm x"}`)}))
 	r := trigger(t, e, event.PreToolUse, bash)
@@ -321,7 +321,7 @@ func TestRawMembersGoThrough(t *testing.T) {
 
 func TestInsideAHandlerOnlyRulesApply(t *testing.T) {
 	c := decode(t, one(`{"type":"command","command":"exit 2","fail":"closed"},{"type":"rule","decision":"ask","reason":"sure?"}`))
-	Prepare(c.Hooks, event.PreToolUse, nil, nil)
+	Prepare(c.Hooks, event.PreToolUse, nil, "")
 	r := NewEngine(c.Hooks).Trigger(t.Context(), Event{Kind: event.PreToolUse, Payload: []byte(bash), RulesOnly: true, Why: "inside a handler"})
 	if r.Verdict.Decision != handler.Ask || r.Results[0].Skipped != "inside a handler" {
 		t.Errorf("got %+v", r)

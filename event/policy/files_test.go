@@ -259,3 +259,31 @@ func TestTrace(t *testing.T) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }
+
+// A server is down for half a minute after it did not answer, for every
+// process, and not when it has answered since.
+func TestHealth(t *testing.T) {
+	d := Dir(t.TempDir())
+	h, other := d.health("http://a"), d.health("http://b")
+	if h.Down() {
+		t.Error("down before it was asked")
+	}
+	h.Note(false)
+	if !h.Down() || !d.health("http://a").Down() || other.Down() {
+		t.Error("what did not answer is not down, or another is")
+	}
+	old := time.Now().Add(-downFor)
+	if err := os.Chtimes(h.(health).file, old, old); err != nil {
+		t.Fatal(err)
+	}
+	if h.Down() {
+		t.Error("down for ever")
+	}
+	h.Note(false)
+	if h.Note(true); h.Down() {
+		t.Error("down though it answered")
+	}
+	if Dir("").health("http://a") != nil || Dir("").answers() != nil {
+		t.Error("without a directory something is kept")
+	}
+}

@@ -166,7 +166,7 @@ func TestDirectoryOfCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	hooks := []*Hook{{ID: "where", Event: event.UserPromptSubmit, Type: TypeCommand, Enabled: true, Spec: Spec{Command: "pwd -P", Convention: Client}}}
-	Prepare(hooks, event.UserPromptSubmit, os.Environ(), nil)
+	Prepare(hooks, event.UserPromptSubmit, os.Environ(), "")
 	ev := Event{Kind: event.UserPromptSubmit, Dir: dir, Payload: []byte(`{"session_id":"s","hook_event_name":"UserPromptSubmit","cwd":"/","prompt":"x"}`)}
 	r := NewEngine(hooks).Trigger(context.Background(), ev)
 	if got := gjson.GetBytes(r.Answer.Stdout, "hookSpecificOutput.additionalContext").Str; got != dir {

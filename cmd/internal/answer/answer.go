@@ -255,7 +255,7 @@ func (f *firing) trigger(ctx context.Context, ev *policy.Event) policy.Result {
 		}
 		return dir.Due(f.e.SessionID, append(f.loaded.Notices(), warnings...), tellAgain, f.start)
 	}
-	policy.Prepare(f.loaded.Hooks, f.e.Kind, f.environ, dir.Answers())
+	policy.Prepare(f.loaded.Hooks, f.e.Kind, f.environ, dir)
 	return policy.NewEngine(f.loaded.Hooks).Trigger(ctx, *ev)
 }
 

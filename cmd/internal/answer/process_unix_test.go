@@ -73,6 +73,16 @@ func alive(t *testing.T, path string) bool {
 	return false
 }
 
+// gone waits until none of them lives: who is killed may take a moment to die.
+func gone(t *testing.T, path string) {
+	t.Helper()
+	for end := time.Now().Add(5 * time.Second); alive(t, path); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("what the policy started lives on")
+		}
+	}
+}
+
 // long is a command that makes a child of its own, notes both and sleeps; no
 // signal but the last impresses it.
 func long(pids string) string {
@@ -103,9 +113,7 @@ func TestEndedByTheClient(t *testing.T) {
 	if took := time.Since(begun); took > 1400*time.Millisecond {
 		t.Errorf("it took %s to end", took)
 	}
-	if alive(t, pids) {
-		t.Error("what the policy started lives on")
-	}
+	gone(t, pids)
 	s, err := u.store().Load("s1")
 	if err != nil || len(s.Main().Calls) != 1 {
 		t.Errorf("the call is not in the session: %v, %v", s.Main(), err)
@@ -130,11 +138,7 @@ func TestKilledHookLeavesNoCommand(t *testing.T) {
 	waitFor(t, pids)
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
-	for end := time.Now().Add(5 * time.Second); alive(t, pids); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the command lives on")
-		}
-	}
+	gone(t, pids)
 }
 
 // The client runs the same hook twice when settings and a plugin both have it:

@@ -23,6 +23,17 @@ type ServerConfig struct {
 	Retries    int               // retry_count, tries after the first
 	RetryDelay time.Duration     // retry_delay_ms, between two tries
 	Headers    map[string]string // sent along as they are
+	Health     Health            // nil: nobody remembers
+}
+
+// Health remembers whether a server answered. One that did not is asked once
+// and not again and again, or a server that is down would hold up every call
+// for all of its tries.
+type Health interface {
+	// Down reports whether it lately did not answer.
+	Down() bool
+	// Note keeps whether it did.
+	Note(answered bool)
 }
 
 // ServerDefaults is what protocol 1.0 says where nothing is configured. With
@@ -34,6 +45,7 @@ func ServerDefaults(url string) ServerConfig {
 type server struct {
 	to endpoint
 	retries
+	health Health
 }
 
 // NewServer returns a handler that asks a policy server.
@@ -52,7 +64,7 @@ func NewServer(c ServerConfig) (Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return server{to, retries{c.Timeout, c.Retries, c.RetryDelay}}, nil
+	return server{to, retries{c.Timeout, c.Retries, c.RetryDelay}, c.Health}, nil
 }
 
 // Run is Handler.
@@ -65,12 +77,30 @@ func (h server) Run(ctx context.Context, c Call) Outcome {
 	if err != nil {
 		return Outcome{Err: fmt.Errorf("the payload: %w", err)}
 	}
-	got, tries, err := h.to.hop(c).ask(ctx, request(c, data), h.retries)
+	got, tries, err := h.ask(ctx, c, data)
 	o := Outcome{Err: err}
 	if err == nil {
 		o = h.read(c.Event, data, got)
 	}
 	return o.of(got, tries, start)
+}
+
+// ask asks as often as the server's health lets it.
+func (h server) ask(ctx context.Context, c Call, data []byte) (replied, int, error) {
+	patience := h.retries
+	down := h.health != nil && h.health.Down()
+	if down {
+		patience.count = 0
+	}
+	got, tries, err := h.to.hop(c).ask(ctx, request(c, data), patience)
+	silent := again(got, err)
+	if h.health != nil && silent != down && ctx.Err() == nil {
+		h.health.Note(!silent)
+	}
+	if down && err != nil {
+		err = fmt.Errorf("%w; asked once only, because it lately did not answer", err)
+	}
+	return got, tries, err
 }
 
 func (h server) read(event string, data []byte, got replied) Outcome {

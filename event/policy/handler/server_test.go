@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -294,5 +295,55 @@ func TestHTTPAnswers(t *testing.T) {
 				t.Errorf("sent %q with %q", got, a.header.Get("X"))
 			}
 		})
+	}
+}
+
+// memory is a Health of a test.
+type memory struct {
+	down  bool
+	notes []bool
+}
+
+func (m *memory) Down() bool { return m.down }
+func (m *memory) Note(answered bool) {
+	m.down = !answered
+	m.notes = append(m.notes, answered)
+}
+
+// A server that is down holds up one call with all of its tries, and the next
+// ones with one; when it answers it has all of them again.
+func TestServerThatIsDownIsAskedOnce(t *testing.T) {
+	up := false
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if !up {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = io.WriteString(w, `{"version":"1.0","decision":"allow"}`)
+	}))
+	defer s.Close()
+	m := &memory{}
+	h, err := NewServer(ServerConfig{URL: s.URL, Retries: 2, Health: m})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range []struct {
+		up, worked bool
+		tries      int
+	}{{false, false, 3}, {false, false, 1}, {false, false, 1}, {true, true, 1}, {false, false, 3}} {
+		up = c.up
+		o := h.Run(t.Context(), bashCall("ls"))
+		if (o.Err == nil) != c.worked || o.Attempts != c.tries {
+			t.Errorf("call %d: %d tries, %v", i, o.Attempts, o.Err)
+		}
+	}
+	if !slices.Equal(m.notes, []bool{false, true, false}) {
+		t.Errorf("noted %v", m.notes)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	m.down, m.notes = false, nil
+	if h.Run(ctx, bashCall("ls")); len(m.notes) > 0 {
+		t.Errorf("nobody waited, and it noted %v", m.notes)
 	}
 }
