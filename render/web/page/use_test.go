@@ -142,6 +142,29 @@ func TestSessionPage(t *testing.T) {
 	p.await("a wrong address is told", `document.getElementById("session").textContent.includes("There is no such session.")`)
 }
 
+// Whoever opens the page of a session has seen it, as with `beckon show`; what
+// ends while the page is open is new.
+func TestOpeningIsSeeing(t *testing.T) {
+	c := startChrome(t)
+	w := newWorld(t)
+	w.start()
+	a := w.agent("hi").until("SessionStart")
+	turn := a.steps
+	a.until("Stop")
+	p := c.open(t, w.url())
+	p.await("it is new", `document.querySelector("#groups .group")?.dataset.group === "look"`)
+	p.press("j", "Enter")
+	p.await("it is seen", `document.querySelector("#session .card")?.classList.contains("unseen") === false && document.querySelector("#session .fresh").hidden`)
+	if r := w.list()[0]; r.Unseen {
+		t.Errorf("list says %+v", r)
+	}
+	a.steps = turn
+	a.until("Stop")
+	p.await("its next turn is new", `!document.querySelector("#session .fresh").hidden`)
+	p.press("Escape")
+	p.await("on the board too", `document.querySelector("#groups .group")?.dataset.group === "look"`)
+}
+
 // With a token the page opens by an address that carries it, once.
 func TestToken(t *testing.T) {
 	c := startChrome(t)

@@ -33,7 +33,7 @@ function dispatch(event) {
 
 const moreTurns = api.queue(2);
 const board = new Board($("groups"), $("empty"), { act, look });
-const page = new SessionPage($("session"), { act, fail });
+const page = new SessionPage($("session"), { act, fail, met });
 const attention = new Attention($("live"), { chosen: () => prefs.get("notify") === "on", open: (row) => go(pathOf(row)) });
 
 // look asks for the newest turns of a card that came into view.
@@ -50,6 +50,11 @@ function act(row, name) {
   if (name !== "backburner") return tell(row, name, undefined, { jump: "Jumped to its terminal", seen: "Marked as seen" }[name]);
   if (row.state === "backburner") return tell(row, name, { off: true }, "Taken back");
   setAside(row);
+}
+
+// met marks a session as seen whose page somebody opens, as `beckon show` does.
+function met(row) {
+  if (row.unseen && !document.hidden) api.act(row.session_id, "seen").catch(() => {}); // its button stays
 }
 
 async function tell(row, name, body, done) {
@@ -305,7 +310,9 @@ document.addEventListener("visibilitychange", () => { if (!document.hidden) draw
 const line = follow((event) => {
   const was = state.phase;
   dispatch(event);
-  if (state.phase === "live" && was !== "live") asked.forEach((f) => f());
+  if (state.phase !== "live" || was === "live") return;
+  asked.forEach((f) => f());
+  page.again();
 });
 $("again").addEventListener("click", line.again);
 window.addEventListener("online", line.again);

@@ -11,9 +11,10 @@ import { clean, oneLine } from "./words.mjs";
 const begun = 500, kept = 1000;
 
 export class SessionPage {
-  constructor(root, { act, fail }) {
-    this.root = root;
-    this.fail = fail;
+  // act(row, name) does something to the session, fail(error) tells of what
+  // failed, met(row) is called once when a session that is opened is there.
+  constructor(root, { act, fail, met }) {
+    Object.assign(this, { root, fail, met });
     this.card = new Card((name) => this.row && act(this.row, name));
     this.heading = el("h1", { tabindex: "-1" });
     this.facts = el("dl", { class: "facts" });
@@ -32,7 +33,7 @@ export class SessionPage {
   // open shows the session or seat id.
   open(id) {
     if (this.id === id) return;
-    Object.assign(this, { id, row: null, journal: [], after: 0, asked: false });
+    Object.assign(this, { id, row: null, live: null, journal: [], after: 0 });
     this.nodes.clear();
     this.lines.replaceChildren();
     this.card.node.hidden = true;
@@ -60,19 +61,26 @@ export class SessionPage {
       this.live = null;
       this.refresh();
     }
-    if (s.turns !== this.turns) {
-      this.turns = s.turns;
+    const turns = s.turns.get(this.row?.session_id);
+    if (turns !== this.turns) {
+      this.turns = turns;
       this.refresh();
     }
   }
 
   drawRow(row, s) {
+    if (!this.row) this.met(row);
     this.row = row;
     text(this.note, row.state === "ended" || row.state === "lost" ? "This session is over." : "");
     this.card.node.hidden = false;
     this.card.draw(keyOf(row), row, { busy: s?.busy.get(row.session_id) ?? row.busy_seconds });
     text(this.heading, oneLine(row.title) || row.project || "Session");
     redraw(this.facts, factsOf(row), () => factsOf(row).map(([k, v]) => el("div", {}, el("dt", {}, k), el("dd", {}, el("bdi", {}, v)))));
+  }
+
+  // again reads what could not be read while the server was gone.
+  again() {
+    if (this.id) this.refresh();
   }
 
   // refresh reads what the journal has gained. One read is under way at a time;
