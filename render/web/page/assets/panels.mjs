@@ -107,4 +107,4 @@ export function drawHooks(root, h) {
   });
 }
 
-const took = (name, ms) => el("div", {}, el("dt", {}, `a hook takes, ${name}`), el("dd", {}, ms < 10 ? ms.toFixed(1) : String(Math.round(ms)), el("small", {}, " ms")));
+const took = (name, ms) => el("div", {}, el("dt", {}, `a hook, ${name}`), el("dd", {}, ms < 10 ? ms.toFixed(1) : String(Math.round(ms)), el("small", {}, " ms")));
