@@ -80,7 +80,7 @@ func TestLayers(t *testing.T) {
 // TestPure holds the pure packages pure: no files, clock, processes or
 // network. What they need of those is passed in.
 func TestPure(t *testing.T) {
-	for _, pkg := range []string{"beckon/event", "beckon/event/jsonenc", "beckon/event/osc", "beckon/state", "beckon/state/correlate"} {
+	for _, pkg := range []string{"beckon/event", "beckon/event/intent", "beckon/event/jsonenc", "beckon/event/nearest", "beckon/event/osc", "beckon/event/redact", "beckon/state", "beckon/state/correlate"} {
 		out, err := exec.Command("go", "list", "-f", `{{join .Imports " "}}`, pkg).Output()
 		if err != nil {
 			t.Fatalf("go list %s: %v", pkg, err)

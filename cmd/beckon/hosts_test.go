@@ -21,7 +21,6 @@ type sshd struct {
 	t       *testing.T
 	dir     string
 	program string
-	args    []string
 	cmd     *exec.Cmd
 	addr    string
 }

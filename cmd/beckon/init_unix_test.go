@@ -147,7 +147,6 @@ type shellCase struct {
 	argv   []string
 	rc     string // the file
 	before string // what stands in it before our line
-	line   string
 	after  string
 	mine   string // what of the user's prompt must be there
 	failed string // what it shows after `false`; empty for nothing

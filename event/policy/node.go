@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"beckon/event/nearest"
 )
 
 // document is one policy file under reading; it collects every problem, so
@@ -265,35 +267,8 @@ func (n node) kind() string {
 
 // suggest names the word that name was probably meant to be.
 func suggest(name string, words []string) string {
-	best, bestAt := "", 3 // more than two edits away is another word
-	for _, w := range words {
-		if d := distance(strings.ToLower(name), strings.ToLower(w)); d < bestAt {
-			best, bestAt = w, d
-		}
+	if best := nearest.Word(name, words); best != "" {
+		return fmt.Sprintf("did you mean %q?", best)
 	}
-	if best == "" {
-		return "known are " + strings.Join(words, ", ")
-	}
-	return fmt.Sprintf("did you mean %q?", best)
-}
-
-// distance is the Levenshtein distance of a and b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diag := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diag
-			if a[i] != b[j] {
-				cost++
-			}
-			diag = row[j+1]
-			row[j+1] = min(cost, row[j+1]+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
+	return "known are " + strings.Join(words, ", ")
 }

@@ -4,33 +4,19 @@ package jump
 // tab and window, and print "gone" when there is none. An application that
 // does not run is not started.
 
-const itermByID = `on run argv
-	if application "iTerm2" is not running then return "gone"
-	tell application "iTerm2"
-		repeat with w in windows
-			repeat with t in tabs of w
-				repeat with s in sessions of t
-					if id of s is item 1 of argv then
-						tell w to select
-						tell t to select
-						tell s to select
-						activate
-						return "found"
-					end if
-				end repeat
-			end repeat
-		end repeat
-	end tell
-	return "gone"
-end run`
+const itermByID = itermHead + "id of s" + itermTail
 
-const itermByTTY = `on run argv
+const itermByTTY = itermHead + "tty of s" + itermTail
+
+const itermHead = `on run argv
 	if application "iTerm2" is not running then return "gone"
 	tell application "iTerm2"
 		repeat with w in windows
 			repeat with t in tabs of w
 				repeat with s in sessions of t
-					if tty of s is item 1 of argv then
+					if `
+
+const itermTail = ` is item 1 of argv then
 						tell w to select
 						tell t to select
 						tell s to select

@@ -342,9 +342,7 @@ func TestEverySizeHolds(t *testing.T) {
 	evil := session("s-evil", "\x1b]0;pwn\x07shop\u202e", asks...)
 	evil.Prompt.Text = "one\ntwo\x1b[2J\u0000 漢字漢字漢字漢字漢字漢字漢字漢字漢字 👩‍👩‍👧‍👦 end"
 	s := day()
-	for _, more := range snapshot(evil).Rows {
-		s.Rows = append(s.Rows, more)
-	}
+	s.Rows = append(s.Rows, snapshot(evil).Rows...)
 	for _, open := range [][]string{nil, {"space"}, {"?"}, {"b"}, {"/", "x"}, {"g", "space"}} {
 		for _, width := range []int{1, 2, 7, 20, 39, 40, 60, 80, 119, 120, 160, 400} {
 			for _, height := range []int{1, 2, 3, 5, 6, 11, 12, 24, 80} {

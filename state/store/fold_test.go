@@ -179,12 +179,6 @@ func TestCorruptSessionFile(t *testing.T) {
 func text(s state.Session) string       { return string(state.AppendJSON(nil, &s)) }
 func equal(a, b state.Session) bool     { return text(a) == text(b) }
 func sansOffset(s state.Session) string { s.Offset = 0; return text(s) }
-func lines(calls ...string) (out []*event.Event) {
-	for i, c := range calls {
-		out = append(out, tool("s", c, t0+event.Millis(i)))
-	}
-	return out
-}
 
 // What a newer version wrote is left as it is, whatever is asked for.
 func TestNewerSchema(t *testing.T) {

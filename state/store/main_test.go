@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -228,8 +227,4 @@ func names(prefix string, n int) (out []string) {
 		out = append(out, prefix+strconv.Itoa(i))
 	}
 	return out
-}
-
-func contains(list []string, part string) bool {
-	return slices.ContainsFunc(list, func(s string) bool { return strings.Contains(s, part) })
 }

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"beckon/event/nearest"
 	"beckon/event/osc"
 	"beckon/render/term"
 	"beckon/state"
@@ -177,35 +178,12 @@ func lineOf(err error) int {
 
 // suggest names the key that name was probably meant to be.
 func suggest(name string) string {
-	best, bestAt := "", 3 // more than two edits away is another word
-	for _, k := range Keys {
-		if d := distance(strings.ToLower(name), k.Name); d < bestAt {
-			best, bestAt = k.Name, d
-		}
+	names := make([]string, len(Keys))
+	for i, k := range Keys {
+		names[i] = k.Name
 	}
-	if best == "" {
-		return "beckon config lists the keys"
+	if best := nearest.Word(name, names); best != "" {
+		return fmt.Sprintf("did you mean %q?", best)
 	}
-	return fmt.Sprintf("did you mean %q?", best)
-}
-
-// distance is the Levenshtein distance of a and b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diag := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diag
-			if a[i] != b[j] {
-				cost++
-			}
-			diag = row[j+1]
-			row[j+1] = min(cost, row[j+1]+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
+	return "beckon config lists the keys"
 }
