@@ -1,0 +1,233 @@
+package installer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+func TestObstacles(t *testing.T) {
+	for name, put := range map[string]func(h home) error{
+		"directory":             func(h home) error { return os.MkdirAll(h.Path, 0o700) },
+		"file as directory":     func(h home) error { return os.WriteFile(filepath.Dir(h.Path), nil, 0o600) },
+		"too large":             func(h home) error { h.write(h.Path, ""); return os.Truncate(h.Path, sizeLimit+1) },
+		"read-only":             func(h home) error { h.write(h.Path, "{}"); return os.Chmod(h.Path, 0o400) },
+		"Keep is not a dir":     func(h home) error { h.write(h.Path, "{}"); return os.WriteFile(h.Keep, nil, 0o600) },
+		"backup cannot be kept": func(h home) error { h.write(h.Path, "{}"); return os.MkdirAll(keptFor(h.Keep, h.Path).backup, 0o700) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHome(t)
+			if err := put(h); err != nil {
+				t.Fatal(err)
+			}
+			before, _ := os.ReadFile(h.Path)
+			_, err := Apply(context.Background(), h.Target, Install(testSpec))
+			if _, ok := errors.AsType[*FileError](err); !ok {
+				t.Errorf("error %v", err)
+			}
+			if after, _ := os.ReadFile(h.Path); !bytes.Equal(before, after) {
+				t.Errorf("the file changed: %q", after)
+			}
+			h.clean()
+		})
+	}
+}
+
+// Another program writes right before our rename: what it wrote is edited instead.
+func TestRewrittenMeanwhile(t *testing.T) {
+	h := newHome(t).with("{\"n\": 0}")
+	n := 0
+	op := Install(testSpec)
+	op.testOnlyBeforeRename = func() {
+		if n++; n <= 3 {
+			h.write(h.Path, fmt.Sprintf("{\"n\": %d}", n))
+		}
+	}
+	h.apply(op)
+	h.is(string(mustEdit(t, []byte("{\"n\": 3}"), testSpec)))
+	h.apply(Uninstall())
+	h.is("{\"n\": 3}")
+}
+
+func TestRewrittenForEver(t *testing.T) {
+	for _, installed := range []bool{false, true} {
+		h := newHome(t).with("{}")
+		op := Install(testSpec)
+		if installed {
+			h.apply(op)
+			op = Uninstall()
+		}
+		n := 0
+		op.testOnlyBeforeRename = func() {
+			n++
+			h.write(h.Path, string(mustEdit(t, fmt.Appendf(nil, "{\"n\": %d}", n), Spec{Command: "/x/beckon-hook", Events: []string{"Stop"}})))
+		}
+		_, err := Apply(context.Background(), h.Target, op)
+		if !errors.Is(err, ErrBusy) || n != applyTries {
+			t.Errorf("%v after %d tries", err, n)
+		}
+		if !strings.Contains(h.read(), fmt.Sprintf("{\"n\": %d", n)) {
+			t.Error("the other program's settings were overwritten")
+		}
+		h.clean()
+	}
+}
+
+// A file that appears, or goes, while we edit.
+func TestAppearsMeanwhile(t *testing.T) {
+	h := newHome(t)
+	once := sync.OnceFunc(func() { h.write(h.Path, "{\"theirs\": 1}") })
+	op := Install(testSpec)
+	op.testOnlyBeforeRename = once
+	h.apply(op)
+	h.apply(Uninstall())
+	h.is("{\"theirs\": 1}")
+}
+
+func TestHalfWritten(t *testing.T) {
+	h := newHome(t).with("")
+	go func() {
+		time.Sleep(settleDelay / 2)
+		h.write(h.Path, "{\"theirs\": 1}")
+	}()
+	h.apply(Install(testSpec))
+	h.is(string(mustEdit(t, []byte("{\"theirs\": 1}"), testSpec)))
+}
+
+// Installs at once, through a link and without, leave one set of entries, while
+// another program keeps writing whole files.
+func TestConcurrentInstalls(t *testing.T) {
+	h := newHome(t).with("{\"n\": 0}")
+	stop := make(chan struct{})
+	var theirs, ours sync.WaitGroup
+	theirs.Go(func() { rewrite(h, stop) })
+	for i := range 8 {
+		ours.Go(func() {
+			spec := testSpec
+			spec.Events = []string{"Stop", fmt.Sprintf("Event%d", i)}
+			if _, err := Apply(context.Background(), h.Target, Install(spec)); err != nil && !errors.Is(err, ErrBusy) {
+				t.Error(err)
+			}
+		})
+	}
+	ours.Wait()
+	close(stop)
+	theirs.Wait()
+	h.apply(Install(testSpec))
+	checkEntries(t, []byte(h.read()), testSpec)
+	h.apply(Uninstall())
+	if got := h.read(); !strings.HasPrefix(got, "{\"n\": ") || owns([]byte(got)) {
+		t.Errorf("settings are %s", got)
+	}
+	h.clean()
+}
+
+// rewrite changes a number in the settings again and again, as a program that knows
+// nothing of our lock: read, change, rename. Every reading must be whole.
+func rewrite(h home, stop chan struct{}) {
+	for n := 1; ; n++ {
+		select {
+		case <-stop:
+			return
+		case <-time.After(3 * time.Millisecond):
+		}
+		data, err := os.ReadFile(h.Path)
+		if err != nil || checkSyntax(data) != nil {
+			h.t.Errorf("read %q, %v", data, err)
+			return
+		}
+		next := bytes.Clone(data)
+		next[len(`{"n": `)] = byte('0' + n%2)
+		tmp := h.Path + ".theirs"
+		if os.WriteFile(tmp, next, 0o600) != nil || os.Rename(tmp, h.Path) != nil {
+			h.t.Error("the other program could not write")
+			return
+		}
+	}
+}
+
+// A temporary file that a killed run left goes with the next one, others stay.
+func TestLeftoversAreSwept(t *testing.T) {
+	h := newHome(t).with("{}")
+	old := time.Now().Add(-2 * leftoverAge)
+	for name, stays := range map[string]bool{".settings.json.beckon-1.tmp": false, ".settings.json.beckon-2.tmp": true, ".settings.json.1.tmp": true} {
+		path := filepath.Join(filepath.Dir(h.Path), name)
+		h.write(path, "")
+		if name != ".settings.json.beckon-2.tmp" {
+			if err := os.Chtimes(path, old, old); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := Apply(context.Background(), h.Target, Uninstall()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(path); (err == nil) != stays {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestLockedByAnother(t *testing.T) {
+	h := newHome(t).with("{}")
+	if err := os.MkdirAll(h.Keep, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	l := flock.New(keptFor(h.Keep, h.Path).lock)
+	if err := l.Lock(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := Apply(ctx, h.Target, Install(testSpec)); !errors.Is(err, ErrBusy) {
+		t.Errorf("error %v", err)
+	}
+	h.is("{}")
+	if err := l.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	h.apply(Install(testSpec))
+}
+
+const killedHome = "BECKON_TEST_KILLED_HOME"
+
+// A kill at any moment leaves the file as it was or as it shall be, and never stands
+// in the way of the next run.
+func TestKilled(t *testing.T) {
+	if dir := os.Getenv(killedHome); dir != "" {
+		target, _ := Dirs{Config: filepath.Join(dir, ".claude"), Keep: filepath.Join(dir, "keep")}.Target(User)
+		for {
+			_, _ = Apply(context.Background(), target, Install(testSpec))
+			_, _ = Apply(context.Background(), target, Uninstall())
+		}
+	}
+	h := newHome(t).with("{\n}")
+	edited := string(mustEdit(t, []byte("{\n}"), testSpec))
+	for range 40 {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestKilled$")
+		cmd.Env = append(os.Environ(), killedHome+"="+h.dir)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5*time.Millisecond + rand.N(25*time.Millisecond))
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		if got := h.read(); got != "{\n}" && got != edited {
+			t.Fatalf("settings are %q", got)
+		}
+	}
+	if _, err := Apply(context.Background(), h.Target, Uninstall()); err != nil {
+		t.Fatal(err)
+	}
+	h.is("{\n}")
+}
