@@ -55,6 +55,7 @@ func allFaults() []fault {
 			return func() {}
 		}},
 		{name: "the lock held by a stopped process", wrap: plain, begin: stoppedHolder},
+		{name: "the same, with no descriptors left", wrap: limited(5, 7), begin: stoppedHolder},
 		{name: "fifty hooks killed at any moment", wrap: plain, begin: killSome},
 	}
 }
