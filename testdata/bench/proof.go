@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -76,13 +77,16 @@ func prove(n int, readme string, w io.Writer) error {
 			return err
 		}
 	}
-	text := markdown(tables, crowds, n)
+	text := resultsHead + markdown(tables) + atOnce(crowds) + closing(tables, n)
 	fmt.Fprint(w, text)
-	if err := os.WriteFile(filepath.Join("testdata", "bench", "chart.svg"), []byte(chart(tables)), 0o644); err != nil {
-		return err
-	}
-	return replaceBetween(readme, "<!-- measured -->\n", "<!-- end -->", text)
+	bench := filepath.Join("testdata", "bench")
+	return errors.Join(
+		os.WriteFile(filepath.Join(bench, "chart.svg"), []byte(chart(tables)), 0o644),
+		os.WriteFile(filepath.Join(bench, "RESULTS.md"), []byte(text), 0o644),
+		replaceBetween(readme, "<!-- measured -->\n", "<!-- end -->", markdown(tables[:1])+closing(tables, n)))
 }
+
+const resultsHead = "# What a hook and the views cost\n\nWritten by `go run ./testdata/bench -readme README.md`, as the table and the chart there.\n"
 
 // twice measures every series in two runs, n launches of each subject a part.
 func twice(n int, all []series) ([]table, error) {
@@ -145,36 +149,51 @@ func (s *subject) medians() figures {
 	return figures{ms(s.took[n/2]), ms(s.cpu[n/2]), ms(s.took[n*99/100]), float64(s.faults[n/2])}
 }
 
-// markdown is the part of the README that is measured.
-func markdown(tables []table, crowds [2][]crowd, n int) string {
+// markdown writes tables.
+func markdown(tables []table) string {
 	var b strings.Builder
-	var spread [2][]float64
 	for i := range tables {
 		t := &tables[i]
 		fmt.Fprintf(&b, "\n| %s | time | again | CPU time | again | p99 | page faults |\n|---|---|---|---|---|---|---|\n", t.title)
 		for _, l := range t.lines {
 			x, y := l.runs[0], l.runs[1]
 			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", l.name, ratio(x.time), ratio(y.time), ratio(x.cpu), ratio(y.cpu), ratio((x.p99+y.p99)/2), ratio((x.faults+y.faults)/2))
-			spread[0], spread[1] = append(spread[0], l.spread(byTime)), append(spread[1], l.spread(byCPU))
 		}
 		if t.note != "" {
 			fmt.Fprintf(&b, "\n%s\n", t.note)
 		}
 	}
+	return b.String()
+}
+
+// atOnce writes what crowds of hooks took.
+func atOnce(crowds [2][]crowd) string {
+	var b strings.Builder
 	fmt.Fprintf(&b, "\n| hooks at once | 1 session against as many, time | again | events lost |\n|---|---|---|---|\n")
 	for i, c := range crowds[0] {
 		fmt.Fprintf(&b, "| %d | %.2f | %.2f | %d |\n", c.hooks, c.ratio, crowds[1][i].ratio, c.lost+crowds[1][i].lost)
 	}
-	slices.Sort(spread[0])
-	slices.Sort(spread[1])
-	fmt.Fprintf(&b, "\nEach figure is the median of %d launches, in turn with the others of its table, as a ratio to the first of them; p99 is one to its\n"+
-		"p99. \"Again\" is a second run of everything, taken in turn with the first: CPU time differs by %s at the median and %s at\n"+
-		"most, time by %s and %s. Where the machine does other things as well, CPU time is the steadier of the two.\n",
-		n, percent(median(spread[1])), percent(spread[1][len(spread[1])-1]), percent(median(spread[0])), percent(spread[0][len(spread[0])-1]))
 	return b.String()
 }
 
-func median(sorted []float64) float64 { return sorted[len(sorted)/2] }
+// closing says what the figures are, and how far the two runs are apart.
+func closing(tables []table, n int) string {
+	apart := func(of func(figures) float64) (middle, most string) {
+		var all []float64
+		for _, t := range tables {
+			for _, l := range t.lines {
+				all = append(all, l.spread(of))
+			}
+		}
+		slices.Sort(all)
+		return percent(all[len(all)/2]), percent(all[len(all)-1])
+	}
+	cpu, cpuMost := apart(byCPU)
+	time, timeMost := apart(byTime)
+	return fmt.Sprintf("\nEach figure is the median of %d launches, in turn with the others of its table, as a ratio to the first of them; p99 is one to its\n"+
+		"p99. \"Again\" is a second run of everything, taken in turn with the first: CPU time differs by %s at the median and %s at\n"+
+		"most, time by %s and %s. Where the machine does other things as well, CPU time is the steadier of the two.\n", n, cpu, cpuMost, time, timeMost)
+}
 
 func percent(x float64) string { return fmt.Sprintf("%.0f %%", 100*x) }
 
