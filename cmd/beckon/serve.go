@@ -65,7 +65,7 @@ func (c *serveCmd) Run(a *app) error {
 		Seen: seen, Policy: answer.Serve(a.st, a.getenv, "BECKON_TOKEN"),
 		Log: func(err error) { a.note([]store.Problem{{Err: err}}) },
 	})
-	debug.SetGCPercent(50) // a thousand streams in less memory, for a little more work
+	debug.SetGCPercent(25) // a thousand streams in less memory, for a little more work
 	fmt.Fprintf(a.stdout, "beckon serves on %s\n", url)
 	if token != "" {
 		fmt.Fprintln(a.stdout, "  open it once with ?token= and the value of BECKON_TOKEN")

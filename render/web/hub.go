@@ -20,7 +20,7 @@ import (
 // thousand events comes at once.
 const (
 	window = 1000
-	kept   = 4096
+	kept   = 2048
 	step   = 256 // events that a stream is given at once
 )
 
