@@ -106,6 +106,17 @@ func rulesOf(k event.Kind) rules {
 	return contract[i]
 }
 
+// heard is the row as a client of that version heeds it; over HTTP it is given
+// no exit code.
+func (r rules) heard(version string, http bool) rules {
+	if !has(version, r.refuseSince) || http && r.refuse == byExit {
+		r.refuse = noRefusal
+	}
+	r.context = r.context && has(version, r.contextSince)
+	r.terminal = r.terminal && has(version, terminalSince)
+	return r
+}
+
 // terminalSince is the first client version with terminalSequence.
 const terminalSince = "2.1.141"
 

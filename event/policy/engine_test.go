@@ -344,3 +344,21 @@ func TestOtherCopy(t *testing.T) {
 		t.Error("a killed copy opens the gate")
 	}
 }
+
+// What the client's version does not heed has not happened: a refusal that it
+// lets pass is none, and a text that it drops keeps nobody going.
+func TestWhatTheVersionDoesNotHeedHasNotHappened(t *testing.T) {
+	for version, heeded := range map[string]bool{"2.1.90": false, "2.1.329": true, "": true} {
+		e := NewEngine(nil)
+		e.Register(event.PreCompact, says(handler.Outcome{Decision: handler.Block, Reason: "r"}))
+		e.Register(event.Stop, says(handler.Outcome{Context: "c"}))
+		r := e.Trigger(t.Context(), Event{Kind: event.PreCompact, Payload: []byte(`{}`), Version: version})
+		if r.Allowed == heeded || len(r.Answer.Stdout) > 0 != heeded {
+			t.Errorf("version %q: a refusal is allowed %v, %q", version, r.Allowed, r.Answer.Stdout)
+		}
+		r = e.Trigger(t.Context(), Event{Kind: event.Stop, Payload: []byte(`{}`), Version: version})
+		if r.GoesOn() != heeded {
+			t.Errorf("version %q: a text keeps it going: %v", version, r.GoesOn())
+		}
+	}
+}

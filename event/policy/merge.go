@@ -43,9 +43,11 @@ func (r *run) merge() Result {
 	for _, what := range a.Dropped {
 		r.notes = append(r.notes, fmt.Sprintf("%s cannot be told: %s", r.ev.Kind, what))
 	}
-	refused := m.v.Decision == handler.Deny && m.rules.refuse != noRefusal && !(m.rules.refuse == byExit && r.ev.HTTP)
+	heard := m.rules.heard(r.ev.Version, r.ev.HTTP)
+	refused := m.v.Decision == handler.Deny && heard.refuse != noRefusal
+	texts := len(m.v.Context) > 0 && heard.context
 	return Result{Allowed: !refused, Verdict: m.v, Answer: a, Results: r.results, Notes: r.notes, Warnings: m.warnings,
-		halts: m.v.Halt && m.rules.halt, goesOn: m.rules.loops && !m.v.Halt && (refused || len(m.v.Context) > 0)}
+		halts: m.v.Halt && m.rules.halt, goesOn: m.rules.loops && !m.v.Halt && (refused || texts)}
 }
 
 // merging is one merge under way.

@@ -50,10 +50,7 @@ func Translate(k event.Kind, v Verdict, version string) Answer {
 
 // translate is Translate; over HTTP there is no exit code.
 func translate(k event.Kind, v Verdict, version string, http bool) Answer {
-	t := translation{rules: rulesOf(k), version: version}
-	if http && t.rules.refuse == byExit {
-		t.rules.refuse = noRefusal
-	}
+	t := translation{rules: rulesOf(k).heard(version, http), version: version}
 	t.decision(&v)
 	t.texts(v)
 	t.extras(v.Extra)
@@ -102,11 +99,7 @@ func (t *translation) decision(v *Verdict) {
 // refuse says no, in the form that the event has for it. A refused call is not
 // rewritten.
 func (t *translation) refuse(v *Verdict) {
-	form := t.rules.refuse
-	if !has(t.version, t.rules.refuseSince) {
-		form = noRefusal
-	}
-	switch form {
+	switch t.rules.refuse {
 	case byPermission:
 		t.permission("deny", v.Reason)
 	case byRequest:
@@ -180,7 +173,7 @@ func (t *translation) request(behavior string, more pair, v *Verdict) {
 
 func (t *translation) texts(v Verdict) {
 	if c := strings.Join(v.Context, "\n\n"); c != "" {
-		if t.rules.context && has(t.version, t.rules.contextSince) {
+		if t.rules.context {
 			t.hso = append(t.hso, pair{"additionalContext", text(c)})
 		} else {
 			t.drop("context")
@@ -197,7 +190,7 @@ func (t *translation) texts(v Verdict) {
 		t.halt(v.HaltReason)
 	}
 	if v.Terminal != "" {
-		if t.rules.terminal && has(t.version, terminalSince) {
+		if t.rules.terminal {
 			t.top = append(t.top, pair{"terminalSequence", text(v.Terminal)})
 		} else {
 			t.drop("terminalSequence")

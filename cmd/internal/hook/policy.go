@@ -32,17 +32,18 @@ func PolicyFiles(getenv func(string) string) (global, project string) {
 // Policied reports whether there may be a policy to ask: whether either file
 // is there, or cannot be told not to be. It costs two stats at most (DESIGN.md
 // section 6).
-func Policied(getenv func(string) string) bool {
+func Policied(getenv func(string) string) bool { return policied(getenv, os.Stat) }
+
+func policied(getenv func(string) string, stat func(string) (os.FileInfo, error)) bool {
+	there := func(path string) bool {
+		if path == "" {
+			return false
+		}
+		_, err := stat(path)
+		return err == nil || !os.IsNotExist(err)
+	}
 	global, project := PolicyFiles(getenv)
 	return there(global) || there(project)
-}
-
-func there(path string) bool {
-	if path == "" {
-		return false
-	}
-	_, err := os.Stat(path)
-	return err == nil || !os.IsNotExist(err)
 }
 
 // unasked is what the user is told, at the events that show a text, when there

@@ -1,0 +1,41 @@
+package hook
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// Whoever has no policy pays two looks for one, and no more than that.
+func TestPoliciedLooksTwice(t *testing.T) {
+	home, project := t.TempDir(), t.TempDir()
+	global, local := filepath.Join(home, ".config", "beckon", "policy.json"), filepath.Join(project, ".beckon", "policy.json")
+	for name, c := range map[string]struct {
+		project string
+		err     map[string]error
+		looked  []string
+		want    bool
+	}{
+		"none":                       {project, nil, []string{global, local}, false},
+		"no project is named":        {"", nil, []string{global}, false},
+		"a project's":                {project, map[string]error{local: nil}, []string{global, local}, true},
+		"the global one":             {project, map[string]error{global: nil}, []string{global}, true},
+		"one that cannot be told of": {project, map[string]error{global: errors.New("denied")}, []string{global}, true},
+	} {
+		var looked []string
+		got := policied(func(name string) string { return map[string]string{"HOME": home, "CLAUDE_PROJECT_DIR": c.project}[name] },
+			func(path string) (os.FileInfo, error) {
+				looked = append(looked, path)
+				if err, ok := c.err[path]; ok {
+					return nil, err
+				}
+				return nil, fs.ErrNotExist
+			})
+		if got != c.want || !slices.Equal(looked, c.looked) {
+			t.Errorf("%s: %v after looking at %q", name, got, looked)
+		}
+	}
+}
