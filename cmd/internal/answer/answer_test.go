@@ -106,12 +106,13 @@ func TestAnswerAndSequenceAreOneObject(t *testing.T) {
 		"silent":  {say(""), nil},
 		"context": {say("The build is green."), []string{"hookSpecificOutput"}},
 		"system":  {say(`{"systemMessage":"seen"}`), []string{"systemMessage"}},
+		"its own": {say(`{"terminalSequence":"own\u0007","systemMessage":"seen"}`), []string{"systemMessage"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := newUser(t, on("UserPromptSubmit", c.hook), titles)
 			u.fire(event.SessionStart, `,"source":"startup"`)
 			o := u.object(u.fire(event.UserPromptSubmit, `,"prompt":"do it"`))
-			if s, _ := o["terminalSequence"].(string); !strings.Contains(s, "working") {
+			if s, _ := o["terminalSequence"].(string); !strings.Contains(s, "working") || strings.HasPrefix(s, "own\a") != (name == "its own") {
 				t.Errorf("the title is set by %q", s)
 			}
 			for _, name := range c.want {

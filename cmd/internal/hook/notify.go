@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +16,8 @@ import (
 	"beckon/state"
 	"beckon/state/alert"
 	"beckon/state/store"
+
+	"github.com/tidwall/gjson"
 )
 
 // teller tells the user of what one event made of a session. The hook itself
@@ -133,11 +136,15 @@ func (t *teller) log(c alert.Case, d state.Decision, channels string) {
 }
 
 // WithSequence is what a hook prints to have the client emit a sequence beside
-// its answer: the client takes one JSON object, so the sequence joins it. An
-// answer that is not an object is left alone.
+// its answer: the client takes one JSON object, so the sequence joins it, and
+// one that is there already. An answer that is not an object is left alone.
 func WithSequence(answer []byte, sequence string) []byte {
 	if sequence == "" || len(answer) > 0 && answer[0] != '{' {
 		return answer
+	}
+	if own := gjson.GetBytes(answer, "terminalSequence"); own.Type == gjson.String {
+		both := jsonenc.AppendString(slices.Clone(answer[:own.Index]), own.Str+sequence)
+		return append(both, answer[own.Index+len(own.Raw):]...)
 	}
 	out := jsonenc.Str([]byte{'{'}, "terminalSequence", sequence)
 	rest := bytes.TrimLeft(answer[min(1, len(answer)):], " \t\r\n")

@@ -26,7 +26,9 @@ func TestPoliciedLooksTwice(t *testing.T) {
 		"one that cannot be told of": {project, map[string]error{global: errors.New("denied")}, []string{global}, true},
 	} {
 		var looked []string
-		got := policied(func(name string) string { return map[string]string{"HOME": home, "CLAUDE_PROJECT_DIR": c.project}[name] },
+		got := policied(func(name string) string {
+			return map[string]string{"HOME": home, "CLAUDE_PROJECT_DIR": c.project}[name]
+		},
 			func(path string) (os.FileInfo, error) {
 				looked = append(looked, path)
 				if err, ok := c.err[path]; ok {
