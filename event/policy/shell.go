@@ -250,12 +250,32 @@ func (s *scanner) endCommand(end int) {
 	if len(s.words) > 0 {
 		s.line.commands = append(s.line.commands, s.words)
 		s.line.texts = append(s.line.texts, strings.TrimSpace(s.text[s.start:end]))
+		s.line.commands = append(s.line.commands, executed(s.words)...)
 		if inner, ok := shellArgument(s.words); ok {
 			s.line.read(inner, s.depth+1)
 		}
 	}
 	s.words = nil
 	s.start = end
+}
+
+// executed returns the commands that find runs on what it finds.
+func executed(words []string) (list [][]string) {
+	words = bare(words)
+	if len(words) == 0 || program(words[0]) != "find" {
+		return nil
+	}
+	for i, w := range words {
+		if !slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir"}, w) {
+			continue
+		}
+		rest := words[i+1:]
+		if end := slices.IndexFunc(rest, func(w string) bool { return w == ";" || w == "+" }); end >= 0 {
+			rest = rest[:end]
+		}
+		list = append(list, rest)
+	}
+	return list
 }
 
 // shellArgument returns the command line that a command hands to a shell:
@@ -268,7 +288,9 @@ func shellArgument(words []string) (string, bool) {
 	switch program(words[0]) {
 	case "eval":
 		return strings.Join(words[1:], " "), true
-	case "sh", "bash", "zsh", "dash", "ksh", "fish":
+	case "watch":
+		return strings.Join(afterFlags(words[1:], []string{"n"}), " "), true
+	case "sh", "bash", "zsh", "dash", "ksh", "fish", "su":
 		for i, w := range words[1:] {
 			if strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") && strings.Contains(w, "c") && i+2 < len(words) {
 				return words[i+2], true
@@ -287,7 +309,7 @@ func program(word string) string {
 // of their own.
 var wrappers = map[string]string{
 	"sudo": "u g h p C D R T U", "doas": "u C", "env": "u C S", "nohup": "", "nice": "n", "ionice": "c n p",
-	"time": "f o", "timeout": "k s", "stdbuf": "i o e", "setsid": "", "command": "", "builtin": "", "exec": "a", "xargs": "I n P L s d E a", "then": "", "do": "", "else": "", "if": "", "while": "", "until": "", "!": "",
+	"time": "f o", "timeout": "k s", "stdbuf": "i o e", "setsid": "", "coproc": "", "parallel": "j", "command": "", "builtin": "", "exec": "a", "xargs": "I n P L s d E a", "then": "", "do": "", "else": "", "if": "", "while": "", "until": "", "!": "",
 }
 
 // bare takes off what stands before the command that really runs: NAME=value,
