@@ -59,7 +59,7 @@ func TestBackburnerHasAnEnd(t *testing.T) {
 		if got := Resolve(s, Evidence{Process: Alive}, until); got.State != plain.State || got.Since != plain.Since {
 			t.Fatalf("at its end it is %s since %d, without it %s since %d", got.State, got.Since, plain.State, plain.Since)
 		}
-		s = Apply(s, Change{Seq: s.Seq + 1, At: last + 1, Action: &Action{Kind: ActUnburner}})
+		s = Apply(s, Change{Seq: s.Seq + 1, At: last + 1, Action: &Action{Kind: ActBackburnerOff}})
 		if got := Resolve(s, Evidence{Process: Alive}, until); got.State != plain.State {
 			t.Fatalf("taken back it is %s, without it %s", got.State, plain.State)
 		}

@@ -17,7 +17,7 @@ const maxSize = 64<<10 - 512
 // session full of hostile text whatever it takes.
 func bound(s *Session) {
 	for len(s.Actors) > maxActors {
-		i := leastTelling(s.Actors, func(a Actor) (bool, event.Millis) {
+		i := leastUseful(s.Actors, func(a Actor) (bool, event.Millis) {
 			return a.ID == "" || slices.ContainsFunc(a.Calls, func(c Call) bool { return c.waiting() }), a.Active
 		})
 		s.Actors = slices.Delete(s.Actors, i, i+1)
@@ -30,7 +30,7 @@ func bound(s *Session) {
 		return
 	}
 	buf := make([]byte, 0, 2*maxSize)
-	for _, trim := range [...]func(*Session){trimTasks, trimCalls, trimClosed, trimMessage, squeeze(64), squeeze(16)} {
+	for _, trim := range [...]func(*Session){trimTasks, trimCalls, trimClosed, trimMessage, cutAll(64), cutAll(16)} {
 		if buf = AppendJSON(buf[:0], s); len(buf) <= maxSize {
 			return
 		}
@@ -38,9 +38,9 @@ func bound(s *Session) {
 	}
 }
 
-// leastTelling returns the index of the oldest item that need not be kept,
+// leastUseful returns the index of the oldest item that need not be kept,
 // or of the oldest of all when every one should be; the first item stays.
-func leastTelling[T any](list []T, keep func(T) (bool, event.Millis)) int {
+func leastUseful[T any](list []T, keep func(T) (bool, event.Millis)) int {
 	best, bestKept, bestAt := len(list)-1, true, event.Millis(1<<62)
 	for i := range list {
 		kept, at := keep(list[i])
@@ -70,7 +70,7 @@ func dropCall(s *Session) {
 		}
 	}
 	a := &s.Actors[most]
-	i := leastTelling(a.Calls, func(c Call) (bool, event.Millis) { return c.waiting(), c.At })
+	i := leastUseful(a.Calls, func(c Call) (bool, event.Millis) { return c.waiting(), c.At })
 	a.Calls = slices.Delete(a.Calls, i, i+1)
 }
 
@@ -184,9 +184,9 @@ func trimMessage(s *Session) {
 	}
 }
 
-// squeeze cuts every text of a session to n bytes, its id excepted. Ids that
+// cutAll cuts every text of a session to n bytes, its id excepted. Ids that
 // long are nobody's.
-func squeeze(n int) func(*Session) {
+func cutAll(n int) func(*Session) {
 	return func(s *Session) {
 		id := s.ID
 		s.Stop.Background = s.Stop.Background[:min(len(s.Stop.Background), 8)]

@@ -28,7 +28,7 @@ func (f *fold) preTool(e *event.Event) {
 		f.s.Counts.Questions++
 	}
 	a.work(e.At)
-	if f.buried(e.Tool.UseID) || a.over(e.At) {
+	if f.wasClosed(e.Tool.UseID) || a.over(e.At) {
 		return
 	}
 	c := a.call(e.Tool.UseID)
@@ -146,7 +146,7 @@ func (f *fold) answeredAlready(actor string, e *event.Event) bool {
 			return true
 		}
 	}
-	return f.buried(e.Tool.UseID)
+	return f.wasClosed(e.Tool.UseID)
 }
 
 // postTool closes a call: PostToolUse, PostToolUseFailure, PermissionDenied.
@@ -167,18 +167,18 @@ func (f *fold) postTool(e *event.Event) {
 		a.Calls = slices.Delete(a.Calls, i, i+1)
 		a.work(c.At)
 		f.answered(&c, e)
-		f.bury(a.ID, c, e.At)
+		f.noteClosed(a.ID, c, e.At)
 		a.dropUnpaired(c)
 		return
 	}
-	if f.buried(e.Tool.UseID) {
+	if f.wasClosed(e.Tool.UseID) {
 		return
 	}
 	c := Call{UseID: e.Tool.UseID, Hash: e.Tool.Hash, At: e.At - event.Millis(e.Tool.Ms)}
 	if e.Tool.Ms > 0 || a.Ended == 0 {
 		a.work(c.At) // else nothing tells that it was opened after the turn ended
 	}
-	f.bury(a.ID, c, e.At)
+	f.noteClosed(a.ID, c, e.At)
 }
 
 // finished returns the index of the open call that e closes, -1 when there is
@@ -228,7 +228,7 @@ func (f *fold) closeCalls(a *Actor, t event.Millis) {
 	a.Calls = slices.DeleteFunc(a.Calls, func(c Call) bool {
 		gone := c.At < t || c.At == t && a.over(t)
 		if gone {
-			f.bury(a.ID, c, t)
+			f.noteClosed(a.ID, c, t)
 		}
 		return gone
 	})
@@ -259,7 +259,7 @@ func (f *fold) elicitation(e *event.Event) {
 	a := f.actor(e)
 	f.s.Counts.Questions++
 	a.work(e.At)
-	if a.over(e.At) || f.buried(e.Tool.UseID) || a.call(e.Tool.UseID) != nil {
+	if a.over(e.At) || f.wasClosed(e.Tool.UseID) || a.call(e.Tool.UseID) != nil {
 		return
 	}
 	c := a.open()
@@ -280,7 +280,7 @@ func (f *fold) elicitationResult(e *event.Event) {
 		a.Calls = slices.Delete(a.Calls, i, i+1)
 		f.answered(&c, e)
 	}
-	f.bury(a.ID, c, e.At)
+	f.noteClosed(a.ID, c, e.At)
 }
 
 // closeForms closes the MCP forms that a notification says are done.
@@ -309,13 +309,13 @@ func (c *Call) is(e *event.Event) bool {
 	return c.Name == e.Tool.Name && c.Hash == e.Tool.Hash
 }
 
-// bury leaves a tombstone of a closed call. It is of use while what was
+// noteClosed leaves a tombstone of a closed call. It is of use while what was
 // overtaken may still come.
-func (f *fold) bury(actor string, c Call, at event.Millis) {
+func (f *fold) noteClosed(actor string, c Call, at event.Millis) {
 	f.s.Closed = slices.DeleteFunc(f.s.Closed, func(c Closed) bool { return c.At < at-late })
 	f.s.Closed = keepLast(append(f.s.Closed, Closed{UseID: c.UseID, Actor: actor, Hash: c.Hash, At: at, Requested: c.Requested}), maxClosed)
 }
 
-func (f *fold) buried(useID string) bool {
+func (f *fold) wasClosed(useID string) bool {
 	return useID != "" && slices.ContainsFunc(f.s.Closed, func(c Closed) bool { return c.UseID == useID })
 }

@@ -52,11 +52,11 @@ func (f *fold) dropCall(a *Actor, d *Decided) {
 	if c := a.meant(d); c != nil {
 		gone := *c
 		a.Calls = slices.DeleteFunc(a.Calls, func(c Call) bool { return c.At == gone.At && c.UseID == gone.UseID && c.Hash == gone.Hash })
-		f.bury(a.ID, gone, f.at)
+		f.noteClosed(a.ID, gone, f.at)
 		return
 	}
 	// Its PreToolUse is still to come: it was spooled.
-	f.bury(a.ID, Call{UseID: d.UseID, Hash: d.Hash}, f.at)
+	f.noteClosed(a.ID, Call{UseID: d.UseID, Hash: d.Hash}, f.at)
 }
 
 // unsaid ends the turn that a blocked prompt opened. One that was typed while

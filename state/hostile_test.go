@@ -71,7 +71,7 @@ func (h *hostile) change() Change {
 			At:     h.time(), Detail: h.text(event.MaxText),
 		}
 	case 1:
-		c.Action = &Action{Kind: []ActionKind{ActSeen, ActBackburner, ActUnburner, ActRemove}[h.r.IntN(4)], Until: h.time()}
+		c.Action = &Action{Kind: []ActionKind{ActSeen, ActBackburner, ActBackburnerOff, ActRemove}[h.r.IntN(4)], Until: h.time()}
 	case 2: // a change that says nothing
 	default:
 		e := h.event()

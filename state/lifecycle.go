@@ -220,7 +220,7 @@ func (f *fold) act(a *Action) {
 		if f.at >= s.Backburner.At {
 			s.Backburner.At, s.Backburner.Until = f.at, a.Until
 		}
-	case ActUnburner:
+	case ActBackburnerOff:
 		s.Backburner.Off = max(s.Backburner.Off, f.at)
 	case ActRemove:
 		s.Removed = max(s.Removed, f.at)

@@ -20,14 +20,14 @@ const (
 	Working    State = "working"
 	Compacting State = "compacting"
 	Backburned State = "backburner"
-	Vague      State = "unknown"
+	Unknown    State = "unknown"
 	Ended      State = "ended"
 	Lost       State = "lost"
 )
 
 // States lists all states, the ones that need the user first: the order in
 // which views sort and count.
-var States = [...]State{Permission, Question, Failed, Working, Compacting, Idle, Backburned, Vague, Ended, Lost}
+var States = [...]State{Permission, Question, Failed, Working, Compacting, Idle, Backburned, Unknown, Ended, Lost}
 
 // NeedsYou reports whether s is a state that waits for the user.
 func (s State) NeedsYou() bool { return s == Permission || s == Question || s == Failed }
@@ -227,7 +227,7 @@ func lost(v view) (Status, bool) {
 // contradictory says unknown when the process is gone and yet its hooks go on,
 // once they have been silent for a while: until then they lead.
 func contradictory(v view) (Status, bool) {
-	return Status{State: Vague, Reason: "contradiction", Since: v.s.Activity},
+	return Status{State: Unknown, Reason: "contradiction", Since: v.s.Activity},
 		v.ev.Process == Gone && v.s.outlived() && v.now-v.s.Activity > doubt
 }
 
@@ -239,7 +239,7 @@ func backburned(v view) (Status, bool) {
 // Silence alone never does (CASE 15): a live process is never given up.
 func silent(v view) (Status, bool) {
 	quiet := v.now-v.s.Updated > silence
-	return Status{State: Vague, Reason: "silent", Since: v.s.Updated},
+	return Status{State: Unknown, Reason: "silent", Since: v.s.Updated},
 		quiet && v.ev.Process == Unread && v.ev.Registry.Status == ""
 }
 
@@ -365,7 +365,7 @@ func idle(v view) (Status, bool) {
 	case EndIdle: // a turn that ends without Stop was interrupted
 		st.Reason = Interrupted
 	case EndHalt:
-		st.Reason, st.Source = Interrupted, v.s.halter(a.Ended)
+		st.Reason, st.Source = Interrupted, v.s.haltSource(a.Ended)
 	}
 	if a.Ended == 0 {
 		st.Since = v.s.Created
@@ -373,8 +373,8 @@ func idle(v view) (Status, bool) {
 	return st, true
 }
 
-// halter returns who saw the halt at t, or a later one of something else.
-func (s *Session) halter(t event.Millis) Source {
+// haltSource returns who saw the halt at t, or a later one of something else.
+func (s *Session) haltSource(t event.Millis) Source {
 	for _, o := range s.Seeing {
 		if o.What == SawHalt && o.At >= t {
 			return o.Source

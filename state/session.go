@@ -294,11 +294,11 @@ type ActionKind string
 
 // What a user can do to a session.
 const (
-	ActSeen       ActionKind = "seen"
-	ActBackburner ActionKind = "backburner"
-	ActUnburner   ActionKind = "unburner"
-	ActRemove     ActionKind = "remove"
-	ActDecided    ActionKind = "decided" // the user's policy answered an event
+	ActSeen          ActionKind = "seen"
+	ActBackburner    ActionKind = "backburner"
+	ActBackburnerOff ActionKind = "unburner"
+	ActRemove        ActionKind = "remove"
+	ActDecided       ActionKind = "decided" // the user's policy answered an event
 )
 
 // Action is something the user did to the session through beckon.

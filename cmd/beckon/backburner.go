@@ -30,7 +30,7 @@ func (c *backburnerCmd) Run(a *app) error {
 	}
 	action := state.Action{Kind: state.ActBackburner, Until: until}
 	if c.Off {
-		action.Kind = state.ActUnburner
+		action.Kind = state.ActBackburnerOff
 	}
 	return a.act(v, action)
 }

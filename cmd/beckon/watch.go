@@ -113,7 +113,7 @@ func (l *looker) options() tui.Options {
 		Remove:   func(r render.Row) error { return a.actOn(r, state.Action{Kind: state.ActRemove}) },
 		Backburner: func(r render.Row, until time.Time, off bool) error {
 			if off {
-				return a.actOn(r, state.Action{Kind: state.ActUnburner})
+				return a.actOn(r, state.Action{Kind: state.ActBackburnerOff})
 			}
 			action := state.Action{Kind: state.ActBackburner}
 			if !until.IsZero() {

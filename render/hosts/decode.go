@@ -55,7 +55,7 @@ func decode(data []byte, now time.Time) ([]render.Row, error) {
 func settle(r *render.Row) {
 	if !slices.Contains(state.States[:], r.State) {
 		r.Reason = fmt.Sprintf("state %q", r.State)
-		r.State = state.Vague
+		r.State = state.Unknown
 	}
 	r.NeedsYou = r.State.NeedsYou()
 	r.Remote = nil

@@ -141,7 +141,7 @@ func TestAnswersAreCleaned(t *testing.T) {
 		t.Errorf("kept %q", got)
 	}
 	r := rows[0]
-	if r.State != state.Vague || r.NeedsYou || r.Remote != nil || r.Tool.Name != "Ba sh" || len(r.Host) > maxText {
+	if r.State != state.Unknown || r.NeedsYou || r.Remote != nil || r.Tool.Name != "Ba sh" || len(r.Host) > maxText {
 		t.Errorf("kept %+v", r)
 	}
 	for _, bad := range []string{"", "{}", "[]", "motd {", `{"schema":0,"sessions":[]}`, `{"schema":1,"sessions":7}`, `null`} {

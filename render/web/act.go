@@ -29,7 +29,7 @@ type body struct {
 func (s *Server) backburner(w http.ResponseWriter, r *http.Request) {
 	s.act(w, r, func(b body) (state.Action, *fault) {
 		if b.Off {
-			return state.Action{Kind: state.ActUnburner}, nil
+			return state.Action{Kind: state.ActBackburnerOff}, nil
 		}
 		until, fail := parseUntil(b.Until, time.Now())
 		return state.Action{Kind: state.ActBackburner, Until: until}, fail

@@ -127,7 +127,7 @@ func when(ch state.Change) event.Millis {
 
 // End counts an open stretch up to now, if the session is still there.
 func (c *Session) End(now event.Millis) {
-	if st := state.Resolve(c.s, state.Evidence{}, now).State; st.Live() && st != state.Vague {
+	if st := state.Resolve(c.s, state.Evidence{}, now).State; st.Live() && st != state.Unknown {
 		c.count(now)
 	}
 }

@@ -78,7 +78,7 @@ func (m *model) anyChange(t *rapid.T, id string) state.Change {
 		at := m.now - event.Millis(rapid.IntRange(0, 3000).Draw(t, "ago"))
 		return state.Change{At: at, Observation: &state.Observed{Source: state.FromRegistry, What: what, At: at}}
 	case 1:
-		act := rapid.SampledFrom([]state.ActionKind{state.ActSeen, state.ActBackburner, state.ActUnburner, state.ActRemove}).Draw(t, "act")
+		act := rapid.SampledFrom([]state.ActionKind{state.ActSeen, state.ActBackburner, state.ActBackburnerOff, state.ActRemove}).Draw(t, "act")
 		return state.Change{At: m.now, Action: &state.Action{Kind: act}}
 	}
 	e := m.anyEvent(t, id)
