@@ -358,7 +358,7 @@ type news struct {
 func (b *board) tell(p *publisher, name string, s, was *shown, reason string) {
 	m := message{name: name, session: s.row.SessionID, seat: s.row.SeatID, now: s.row.State}
 	if was != nil {
-		m.before = was.row.State
+		m.before, m.ousted = was.row.State, was.row.SessionID
 	}
 	data, _ := encode(news{s.row.SeatID, s.row.ProjectID, iso(p.at), reason, s.json})
 	p.send(m, data)

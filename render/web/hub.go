@@ -31,10 +31,12 @@ const maxClients = 1000
 type message struct {
 	name  string
 	frame []byte // "id: ...\nevent: ...\ndata: ...\n\n"
-	// What filters look at. A session that leaves a state is news for whoever
-	// asks for that state, so both are here.
+	// What filters look at. A session that leaves a state, or gives its row to
+	// another, is news for whoever asks for that, so both are here.
 	session, seat string
-	now, before   state.State
+	now           state.State
+	ousted        string // the session that had the row before
+	before        state.State
 }
 
 // shown is one row as clients know it.
@@ -59,8 +61,17 @@ type hub struct {
 	at       time.Time         // of the evidence behind rows
 	wake     chan struct{}     // closed when something was published
 	clients  int
-	snapshot []byte // the frame for clients without a filter; nil when rows changed
+	snapshot snapshot
 	batch    batch
+}
+
+// snapshot is what clients without a filter begin with. They share it for as
+// long as it says how things are now: its number is where they go on, and by its
+// time a page sets its clock.
+type snapshot struct {
+	frame []byte // nil when rows changed
+	n     uint64
+	at    time.Time
 }
 
 // batch is the frames of the events after from up to to. Streams without a
@@ -87,7 +98,7 @@ func (h *hub) update(at time.Time, f func(p *publisher)) {
 	f(&p)
 	h.at = at
 	if p.changed {
-		h.snapshot = nil
+		h.snapshot = snapshot{}
 	}
 	if p.sent {
 		h.tell()
@@ -161,7 +172,7 @@ type filter struct {
 func (f filter) all() bool { return f.session == "" && f.states == nil }
 
 func (f filter) wants(m *message) bool {
-	if f.session != "" && f.session != m.session && f.session != m.seat {
+	if f.session != "" && f.session != m.session && f.session != m.seat && f.session != m.ousted {
 		return false
 	}
 	return f.states == nil || slices.Contains(f.states, m.now) || slices.Contains(f.states, m.before)
@@ -261,23 +272,17 @@ func (h *hub) find(id string) (render.Row, bool) {
 // snapshotFrame returns a snapshot event for f and the number it stands at.
 // Clients without a filter share one.
 func (h *hub) snapshotFrame(f filter) ([]byte, uint64) {
-	if f.all() {
-		h.mu.RLock()
-		b, n := h.snapshot, h.n
-		h.mu.RUnlock()
-		if b != nil {
-			return b, n
-		}
-	}
 	h.mu.Lock()
-	l, n := h.listLocked(f), h.n
-	data, _ := encode(l) // rows always encode
-	b := frame(h.id(n), "snapshot", data)
-	if f.all() {
-		h.snapshot = b
+	defer h.mu.Unlock()
+	if s := &h.snapshot; f.all() && s.frame != nil && s.n == h.n && s.at.Equal(h.at) {
+		return s.frame, s.n
 	}
-	h.mu.Unlock()
-	return b, n
+	data, _ := encode(h.listLocked(f)) // rows always encode
+	b := frame(h.id(h.n), "snapshot", data)
+	if f.all() {
+		h.snapshot = snapshot{b, h.n, h.at}
+	}
+	return b, h.n
 }
 
 // number reads the N of an id of this epoch.

@@ -1,13 +1,16 @@
 package web
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"beckon/event"
+	"beckon/render"
 	"beckon/state"
 )
 
@@ -139,6 +142,47 @@ func TestFilters(t *testing.T) {
 	bySeat.await("snapshot", nil)
 	if len(bySeat.list()) != 1 {
 		t.Errorf("by seat: %+v", bySeat.list())
+	}
+}
+
+// Who asks for one session hears that its row is another's now (/clear).
+func TestFilterHearsOfClear(t *testing.T) {
+	x := serve(t, Options{})
+	pane := &event.Origin{Terminal: event.Terminal{Kind: "tmux", ID: "%4", Tmux: event.Tmux{Pane: "%4", Socket: "/s"}}}
+	start := event.Event{Kind: event.SessionStart, SessionID: "a", Cwd: "/tmp", Origin: pane}
+	x.fold(start)
+	x.until("it is shown", func() bool { return x.shows("a") })
+	old := x.stream("/events?session=a")
+	x.fold(event.Event{Kind: event.SessionEnd, SessionID: "a", Reason: "clear"})
+	start.SessionID, start.Source = "b", "clear"
+	x.fold(start)
+	x.until("the new one is shown", func() bool { return x.shows("b") && !x.shows("a") })
+	x.until("the old one's stream shows nothing of it", func() bool {
+		return !slices.ContainsFunc(old.list(), func(r render.Row) bool { return r.SessionID == "a" })
+	})
+}
+
+func (x *site) shows(session string) bool {
+	l, _ := x.s.hub.list(filter{session: session})
+	return len(l.Sessions) > 0
+}
+
+// A snapshot stands where its stream goes on, and tells the time of the server,
+// though no row has changed for long.
+func TestSnapshotIsNew(t *testing.T) {
+	h := newHub()
+	begin := time.Now()
+	h.update(begin, func(p *publisher) { p.set("a", &shown{}) })
+	h.snapshotFrame(filter{})
+	later := begin.Add(time.Hour)
+	h.update(later, func(p *publisher) { p.send(message{name: "turn_created"}, []byte(`{}`)) })
+	b, n := h.snapshotFrame(filter{})
+	id, data, _ := strings.Cut(string(b), "\n")
+	if want := "id: " + h.id(n); id != want {
+		t.Errorf("it says %q, and goes on from %q", id, want)
+	}
+	if stamp, _ := json.Marshal(later); !strings.Contains(data, string(stamp)) {
+		t.Errorf("an hour later it is of another time:\n%s", data)
 	}
 }
 
