@@ -11,6 +11,7 @@ import { drawHooks, drawStats } from "./panels.mjs";
 import * as prefs from "./prefs.mjs";
 import { SessionPage } from "./session.mjs";
 import { GROUPS, PHASES, groups, initial, reduce, tallies, waiting } from "./state.mjs";
+import { share } from "./tabs.mjs";
 import { count, fine, oneLine, span } from "./words.mjs";
 
 const $ = (id) => document.getElementById(id);
@@ -158,7 +159,7 @@ function draw() {
   if (state.ready) drawHero(n);
   if (!$("board").hidden) board.draw(state);
   page.draw(state);
-  drawTitle(n, page.row?.title);
+  drawTitle(state.phase === "resting" ? 0 : n, page.row?.title); // it would not hold
   drawStats($("stats"), state.stats);
   drawHooks($("hooks"), state.hooks);
   attention.draw(state);
@@ -315,7 +316,11 @@ const line = follow((event) => {
   page.again();
 });
 $("again").addEventListener("click", line.again);
-window.addEventListener("online", line.again);
+const rests = share({
+  rest: () => { line.stop(); dispatch({ type: "phase", phase: "resting", now: Date.now() }); },
+  wake: line.again,
+});
+window.addEventListener("online", () => { if (!rests()) line.again(); });
 // A page in the browser's back-forward cache must not hold a line.
 window.addEventListener("pagehide", line.stop);
 window.addEventListener("pageshow", (e) => { if (e.persisted) line.again(); });

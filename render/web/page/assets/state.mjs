@@ -18,6 +18,7 @@ export const PHASES = {
   live: "Live",
   lost: "Reconnecting",
   denied: "Not allowed",
+  resting: "Resting", // in a tab behind others
 };
 
 export function initial() {

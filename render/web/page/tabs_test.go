@@ -1,0 +1,35 @@
+package page
+
+import (
+	"fmt"
+	"testing"
+)
+
+// A browser opens six connections to one server. Pages in tabs behind others
+// do not use them all up, and are there again when somebody looks.
+func TestManyTabs(t *testing.T) {
+	c := startChrome(t)
+	w := newWorld(t)
+	w.start()
+	var tabs []*tab
+	for i := range 9 {
+		p := c.open(t, "about:blank")
+		p.do("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": `
+			Object.defineProperty(document, "hidden", { get: () => hides, configurable: true });
+			window.hides = true;
+			window.shown = () => { hides = false; document.dispatchEvent(new Event("visibilitychange")); };`})
+		p.do("Page.navigate", map[string]any{"url": w.url()})
+		p.await(fmt.Sprintf("tab %d is live", i), `document.documentElement.dataset.phase === "live"`)
+		tabs = append(tabs, p)
+	}
+	first, last := tabs[0], tabs[8]
+	first.await("the first rests", `document.documentElement.dataset.phase === "resting"`)
+	last.await("few have a line", `fetch("/hook/status").then(r => r.json()).then(s => s.sse_clients <= 3)`)
+	first.must(first.eval(`shown()`, nil))
+	first.await("who is looked at is live", `document.documentElement.dataset.phase === "live"`)
+	tabs[6].await("it makes room", `document.documentElement.dataset.phase !== "live"`)
+	for _, p := range tabs[7:] {
+		p.do("Page.navigate", map[string]any{"url": "about:blank"})
+	}
+	tabs[6].await("who goes makes room", `document.documentElement.dataset.phase === "live"`)
+}
