@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"log"
 	"mime"
 	"net/http"
 	"strconv"
@@ -169,7 +168,3 @@ func bodyError(err error) error {
 	}
 	return nil
 }
-
-// quietLog drops what net/http says of broken connections: anybody can make it
-// say that, and a panic is told by its answer.
-func quietLog() *log.Logger { return log.New(io.Discard, "", 0) }

@@ -38,12 +38,12 @@ func (s *Server) sessions(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	rows, err := encode(list.Sessions)
-	if err == nil {
-		err = s.busy.fill(list.Sessions, list.GeneratedAt)
-	}
 	if err != nil {
 		s.internal(w, err)
 		return
+	}
+	if err := s.busy.fill(list.Sessions, list.GeneratedAt); err != nil {
+		s.o.Log(err)
 	}
 	writeTagged(w, r, rows, list)
 }
@@ -130,14 +130,16 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request) {
 	}
 	rows := render.Rows([]state.Seen{v}, true)
 	b, err := encode(rows)
-	if err == nil && v.Session.Seq > 0 {
-		var today busyToday
-		today, err = s.busy.read(&rows[0], time.Now())
-		rows[0].Busy = &today.seconds
-	}
 	if err != nil {
 		s.internal(w, err)
 		return
+	}
+	if v.Session.Seq > 0 {
+		if today, err := s.busy.read(&rows[0], time.Now()); err == nil {
+			rows[0].Busy = &today.seconds
+		} else {
+			s.o.Log(err)
+		}
 	}
 	writeTagged(w, r, b, rows[0])
 }

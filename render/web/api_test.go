@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -42,6 +43,36 @@ func TestEntityTags(t *testing.T) {
 	tag := x.get("/api/sessions").header.Get("ETag")
 	x.post("/hook/stop", `{"session_id":"s"}`)
 	x.until("the tag changes", func() bool { return x.get("/api/sessions", "If-None-Match: "+tag).status == http.StatusOK })
+}
+
+// What cannot be read is told once, not every second, and takes nothing else
+// along.
+func TestUnreadableFiles(t *testing.T) {
+	x := serve(t, Options{Timing: Timing{Recheck: 5 * time.Millisecond}})
+	x.fold(prompt("good", "one"))
+	x.until("it is shown", func() bool { return x.shows("good") })
+	newer := filepath.Join(x.st.Dir, "newer")
+	if err := os.WriteFile(newer, []byte(`{"schema":99}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(newer, filepath.Join(x.st.SessionsDir(), "newer.json")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(x.st.Dir, "journal", "good.1.jsonl"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	x.until("it is logged", func() bool { return x.logged() > 0 })
+	for range 10 {
+		for _, path := range []string{"/api/sessions", "/api/sessions/good"} {
+			if r := x.get(path); r.status != http.StatusOK || !strings.Contains(r.body, `"session_id":"good"`) {
+				t.Fatalf("%s: %d %s", path, r.status, r.body)
+			}
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if n := x.logged(); n > 2 {
+		t.Errorf("%d lines in the log, of 2 faults", n)
+	}
 }
 
 func TestJournalPages(t *testing.T) {

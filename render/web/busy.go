@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"sync"
 	"time"
 
@@ -33,8 +34,9 @@ type busyToday struct {
 
 func newBusy(st *store.Store) *busy { return &busy{st: st, rows: map[string]busyToday{}} }
 
-// fill sets the rows' busy seconds.
-func (b *busy) fill(rows []render.Row, now time.Time) error {
+// fill sets the rows' busy seconds. A row whose journal cannot be read has none;
+// the others do.
+func (b *busy) fill(rows []render.Row, now time.Time) (failed error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	kept := make(map[string]busyToday, len(rows))
@@ -44,14 +46,15 @@ func (b *busy) fill(rows []render.Row, now time.Time) error {
 		if !ok || !t.holds(r, now) {
 			var err error
 			if t, err = b.read(r, now); err != nil {
-				return err
+				failed = errors.Join(failed, err)
+				continue
 			}
 		}
 		kept[r.SessionID] = t
 		r.Busy = &t.seconds
 	}
 	b.rows = kept
-	return nil
+	return failed
 }
 
 // holds reports whether t is still what the journal would tell.

@@ -59,7 +59,14 @@ type site struct {
 	st   *store.Store
 	home string
 	url  string
-	errs *[]error
+	mu   sync.Mutex
+	errs []error // what was logged
+}
+
+func (x *site) logged() int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return len(x.errs)
 }
 
 // serve starts a server on a free port of loopback and stops it with the test.
@@ -82,12 +89,10 @@ func serveOn(t testing.TB, l net.Listener, o Options) *site {
 			o.Registry = filepath.Join(x.home, ".claude", "sessions")
 		}
 	}
-	var mu sync.Mutex
-	x.errs = new([]error)
 	o.Log = func(err error) {
-		mu.Lock()
-		*x.errs = append(*x.errs, err)
-		mu.Unlock()
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.errs = append(x.errs, err)
 	}
 	x.st = o.Store
 	x.s = New(o)

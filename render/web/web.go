@@ -112,6 +112,7 @@ func New(o Options) *Server {
 	if o.Log == nil {
 		o.Log = func(error) {}
 	}
+	o.Log = sparing(o.Log)
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Server{
 		o: o, hub: newHub(), meter: newMeter(), storm: newStorm(), ticks: newTicks(), cop: http.NewCrossOriginProtection(),
