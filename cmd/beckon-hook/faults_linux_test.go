@@ -11,8 +11,9 @@ import (
 
 // maxFaults is how many page faults a tool event may cost over a Go
 // hello-world, as a ratio in one run. Faults are what a start costs, and do
-// not depend on how busy or fast the machine is.
-const maxFaults = 1.45
+// depend little on how busy or fast the machine is: 1.38 to 1.41 were counted on
+// a quiet one, 1.52 where memory was short of cached pages.
+const maxFaults = 1.6
 
 func TestPageFaults(t *testing.T) {
 	dir, payload := prepared(t)
