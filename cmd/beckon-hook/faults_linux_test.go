@@ -10,9 +10,9 @@ import (
 )
 
 // maxFaults is how many page faults a tool event may cost over a Go
-// hello-world, as a ratio in one run. Faults are what a start costs, and do
-// depend little on how busy or fast the machine is: 1.38 to 1.41 were counted on
-// a quiet one, 1.52 where memory was short of cached pages.
+// hello-world, as a ratio in one run. Faults are what a start costs, and depend
+// little on how busy or fast the machine is: 1.38 to 1.41 were counted on a
+// quiet one, 1.52 where memory was short of cached pages.
 const maxFaults = 1.6
 
 func TestPageFaults(t *testing.T) {
