@@ -27,13 +27,13 @@ var plain = []func([]string) []string{nil}
 
 func allFaults() []fault {
 	return []fault{
-		{name: faultFull, wrap: many(25), begin: func(t *testing.T, x *trial) func() { return x.fill(t) }},
+		{name: faultFull, some: true, wrap: many(25), begin: func(t *testing.T, x *trial) func() { return x.fill(t) }},
 		{name: faultInodes, wrap: plain, begin: func(t *testing.T, x *trial) func() { return x.useUp(t) }},
 		{name: faultReadOnly, wrap: plain, begin: func(t *testing.T, x *trial) func() {
 			x.remount(t, syscall.MS_RDONLY)
 			return func() { x.remount(t, 0) }
 		}},
-		{name: "no descriptors left (EMFILE), 3 to 12 allowed", wrap: limited(3, 12), begin: nothing},
+		{name: "no descriptors left (EMFILE), 3 to 12 allowed", some: true, wrap: limited(3, 12), begin: nothing},
 		{name: "no file may grow (RLIMIT_FSIZE)", wrap: []func([]string) []string{shell("ulimit -f 0")}, begin: nothing},
 		{name: "no rights to the state directory (EACCES)", wrap: plain, begin: func(t *testing.T, x *trial) func() { return x.forbid(t) }},
 		{name: "session file damaged", wrap: plain, begin: spoil("sessions/s1.json", garble)},
@@ -55,7 +55,7 @@ func allFaults() []fault {
 			return func() {}
 		}},
 		{name: "the lock held by a stopped process", wrap: plain, begin: stoppedHolder},
-		{name: "the same, with no descriptors left", wrap: limited(5, 7), begin: stoppedHolder},
+		{name: "the same, with no descriptors left", some: true, wrap: limited(5, 7), begin: stoppedHolder},
 		{name: "fifty hooks killed at any moment", wrap: plain, begin: killSome},
 	}
 }

@@ -40,6 +40,10 @@ type fault struct {
 	wrap []func(args []string) []string
 	// wiped says that the fault itself takes what was there.
 	wiped bool
+	// some says that how many of the events get through depends on the machine:
+	// on its block sizes, on what Go opens for itself. The row is not compared,
+	// the test's own demands hold.
+	some bool
 }
 
 // trial is one fault being tried on one session.
@@ -61,7 +65,7 @@ func TestFaults(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			row := f.try(t)
 			rows = append(rows, row)
-			if os.Getenv("BECKON_UPDATE") == "" && !strings.Contains(string(golden), row) {
+			if os.Getenv("BECKON_UPDATE") == "" && !f.some && !strings.Contains(string(golden), row) {
 				t.Errorf("not in the table (BECKON_UPDATE=1 writes it):\n%s", row)
 			}
 		})
