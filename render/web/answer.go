@@ -73,11 +73,12 @@ func writeBytes(w http.ResponseWriter, status int, contentType string, b []byte)
 }
 
 // writeTagged answers with an entity tag over what changes, or with 304 when
-// the client has it already.
+// the client has it already. The tag is a weak one: the time of the answer and
+// the time at work are not in it.
 func writeTagged(w http.ResponseWriter, r *http.Request, changes []byte, v any) {
 	sum := sha256.Sum256(changes)
 	tag := `"` + hex.EncodeToString(sum[:12]) + `"`
-	w.Header().Set("ETag", tag)
+	w.Header().Set("ETag", "W/"+tag)
 	w.Header().Set("Cache-Control", "no-cache")
 	if hasTag(r.Header.Get("If-None-Match"), tag) {
 		w.WriteHeader(http.StatusNotModified)

@@ -27,11 +27,12 @@ func TestEntityTags(t *testing.T) {
 	for _, path := range []string{"/api/sessions", "/api/sessions/s", "/api/sessions/s/turns", "/api/sessions/s/journal", "/api/sessions?all=true", "/api/config"} {
 		first := x.get(path)
 		tag := first.header.Get("ETag")
-		if first.status != http.StatusOK || tag == "" {
+		strong, weak := strings.CutPrefix(tag, "W/")
+		if first.status != http.StatusOK || !weak {
 			t.Errorf("%s: %d, tag %q, %s", path, first.status, tag, first.body)
 			continue
 		}
-		for _, given := range []string{tag, "W/" + tag, `"x", ` + tag, "*"} {
+		for _, given := range []string{tag, strong, `"x", ` + tag, "*"} {
 			if r := x.get(path, "If-None-Match: "+given); r.status != http.StatusNotModified || r.body != "" {
 				t.Errorf("%s with %s: %d %s", path, given, r.status, r.body)
 			}

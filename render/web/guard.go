@@ -72,7 +72,7 @@ func (s *Server) knownHost(r *http.Request) bool {
 		return true // no browser gets here
 	}
 	host := hostName(r.Host)
-	if loopbackName(host) || slices.ContainsFunc(s.o.Hosts, func(h string) bool { return strings.EqualFold(h, host) }) {
+	if loopbackName(host) || slices.ContainsFunc(s.o.Hosts, func(h string) bool { return sameName(hostName(h), host) }) {
 		return true
 	}
 	_, err := netip.ParseAddr(host)
@@ -87,13 +87,20 @@ func hostName(hostport string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(hostport, "["), "]")
 }
 
+// sameName compares names of hosts, with or without the root's dot.
+func sameName(a, b string) bool {
+	return strings.EqualFold(strings.TrimSuffix(a, "."), strings.TrimSuffix(b, "."))
+}
+
 func sameOrigin(origin, host string) bool {
 	u, err := url.Parse(origin)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && strings.EqualFold(u.Host, host)
 }
 
-// cookieName names the page's cookie.
-const cookieName = "beckon_session"
+// cookieName names the page's cookie. A browser keeps cookies by host, whatever
+// the port: servers with different tokens must not take each other's place
+// (tunnels to two machines).
+func (s *Server) cookieName() string { return "beckon_" + s.cookie()[:8] }
 
 // login takes the token out of the page's address and gives the browser a
 // cookie in its place. It reports whether it answered.
@@ -103,7 +110,7 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) bool {
 	if s.o.Token == "" || given == "" || r.URL.Path != "/" || r.Method != http.MethodGet || !equal(given, s.o.Token) {
 		return false
 	}
-	http.SetCookie(w, &http.Cookie{Name: cookieName, Value: s.cookie(), Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, MaxAge: 30 * 24 * 3600})
+	http.SetCookie(w, &http.Cookie{Name: s.cookieName(), Value: s.cookie(), Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, MaxAge: 30 * 24 * 3600})
 	w.Header().Set("Location", "/")
 	w.WriteHeader(http.StatusSeeOther)
 	return true
@@ -125,7 +132,7 @@ func (s *Server) authorized(r *http.Request) bool {
 	if given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok && equal(given, s.o.Token) {
 		return true
 	}
-	c, err := r.Cookie(cookieName)
+	c, err := r.Cookie(s.cookieName())
 	return err == nil && equal(c.Value, s.cookie())
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -93,6 +94,13 @@ func TestPortIsTaken(t *testing.T) {
 	var advised *Advised
 	if !errors.As(err, &advised) || !strings.Contains(err.Error(), "another beckon (v9)") || !strings.Contains(advised.Hint(), x.url) {
 		t.Errorf("error %v, hint %v", err, advised)
+	}
+	_, port, err := net.SplitHostPort(strings.TrimPrefix(x.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Listen("0.0.0.0:"+port, "secret"); !errors.As(err, &advised) || !strings.Contains(err.Error(), "another beckon (v9)") || !strings.Contains(advised.Hint(), x.url) {
+		t.Errorf("on all addresses: %v, hint %v", err, advised)
 	}
 	other, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -198,9 +206,63 @@ func TestToken(t *testing.T) {
 	if r := x.get("/", "Cookie: "+value); r.status != http.StatusOK || r.body != "page" {
 		t.Errorf("with the cookie: %d %s", r.status, r.body)
 	}
-	if r := x.get("/", "Cookie: "+cookieName+"=secret"); r.status != http.StatusUnauthorized {
+	if r := x.get("/", "Cookie: "+x.s.cookieName()+"=secret"); r.status != http.StatusUnauthorized {
 		t.Errorf("the token is no cookie: %d", r.status)
 	}
+}
+
+// Two servers of one host, on two ports, do not end each other's log-in.
+func TestTokensOfTwoServers(t *testing.T) {
+	var jar []string
+	sites := []*site{serve(t, Options{Token: "secret"}), serve(t, Options{Token: "another"})}
+	for _, x := range sites {
+		value, _, _ := strings.Cut(x.get("/?token="+x.s.o.Token).header.Get("Set-Cookie"), ";")
+		name, _, _ := strings.Cut(value, "=")
+		jar = slices.DeleteFunc(jar, func(c string) bool { return strings.HasPrefix(c, name+"=") })
+		jar = append(jar, value)
+	}
+	for _, x := range sites {
+		if r := x.get("/api/sessions", "Cookie: "+strings.Join(jar, "; ")); r.status != http.StatusOK {
+			t.Errorf("with the cookies of both: %d", r.status)
+		}
+	}
+}
+
+// The names by which a server is asked, however they are written.
+func TestHosts(t *testing.T) {
+	x := serve(t, Options{Hosts: []string{"Box.lan", "desk.lan:7483", "dot.lan."}})
+	for host, want := range map[string]int{
+		"localhost": 200, "LOCALHOST:7483": 200, "localhost.": 200, "localhost.:7483": 200, "beckon.localhost": 200, "127.0.0.1": 200, "127.9.9.9:1": 200,
+		"[::1]": 200, "[::1]:7483": 200, "[::ffff:127.0.0.1]:7483": 200,
+		"box.lan": 200, "BOX.LAN.:7483": 200, "desk.lan": 200, "desk.lan:80": 200, "dot.lan": 200, "dot.lan.": 200,
+		"0.0.0.0": 421, "[::]:7483": 421, "127.1": 421, "2130706433": 421, "0x7f.0.0.1": 421, "localhost.attacker.example": 421, "localhost..": 421,
+		"attacker.example": 421, "box.lan.attacker.example": 421, "xbox.lan": 421, "192.0.2.1:7483": 421,
+	} {
+		if r := x.get("/healthz", "Host: "+host); r.status != want {
+			t.Errorf("%s: %d, want %d", host, r.status, want)
+		}
+	}
+}
+
+// Streams whose clients vanish leave nothing behind, whether they read or not.
+func TestVanishedClients(t *testing.T) {
+	x := serve(t, Options{Timing: Timing{Beat: 50 * time.Millisecond}})
+	before := runtime.NumGoroutine()
+	for range 30 {
+		s := x.stream("/events")
+		s.cancel()
+		c, err := net.Dial("tcp", strings.TrimPrefix(x.url, "http://")) // says more than its request, and is gone
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprint(c, "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\nGET ")
+		if _, err := c.Read(make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		_ = c.Close()
+	}
+	x.until("no stream is open", func() bool { return x.s.hub.count() == 0 })
+	x.until("their goroutines are gone", func() bool { return runtime.NumGoroutine() <= before+5 })
 }
 
 // Every answer says what a browser may do with it.
