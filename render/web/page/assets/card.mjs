@@ -62,8 +62,10 @@ export class Card {
 
   drawButtons(row) {
     const { jump, seen, aside } = this.buttons;
+    const held = document.activeElement;
     show(jump, row.terminal);
     show(seen, row.unseen);
+    if (held?.hidden && this.node.contains(held)) aside.focus({ preventScroll: true }); // else it would be nowhere
     text(aside.firstChild, row.state === "backburner" ? "Take back" : "Set aside");
     for (const b of Object.values(this.buttons)) text(b.lastChild, ` ${row.project || row.session_id.slice(0, 8)}`);
   }

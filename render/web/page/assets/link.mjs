@@ -62,12 +62,14 @@ export function follow(dispatch, { fetch = globalThis.fetch, url = "/events" } =
       watch();
       const headers = { Accept: "text/event-stream", ...(last && { "Last-Event-ID": last }) };
       const answer = await fetch(url, { headers, cache: "no-store", signal: abort.signal });
+      if (line !== abort) return; // another one was opened meanwhile
       if (!answer.ok) return refused(answer);
       const push = parser(take);
       const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
       phase("live");
       for (;;) {
         const { value, done } = await reader.read();
+        if (line !== abort) return;
         if (done) return later("the server closed the line");
         wait = firstWait;
         watch();

@@ -95,6 +95,7 @@ function toast(words, bad = false) {
   t.hidden = false;
   t.classList.toggle("bad", bad);
   t.textContent = words;
+  attention.say(words); // a region that was hidden is not always read out
   clearTimeout(toastTimer);
   toastTimer = setTimeout(() => { t.hidden = true; t.textContent = ""; }, bad ? 8000 : 3000);
 }

@@ -33,7 +33,8 @@ export class SessionPage {
   // open shows the session or seat id.
   open(id) {
     if (this.id === id) return;
-    Object.assign(this, { id, row: null, live: null, journal: [], after: 0 });
+    // What was asked for on another visit is not this one's, though the id may be.
+    Object.assign(this, { id, visit: {}, row: null, live: null, journal: [], after: 0 });
     this.nodes.clear();
     this.lines.replaceChildren();
     this.card.node.hidden = true;
@@ -43,7 +44,7 @@ export class SessionPage {
   }
 
   close() {
-    this.id = this.row = null;
+    this.id = this.row = this.visit = null;
   }
 
   // draw takes what the page knows anew; a row that is no longer live is asked
@@ -91,33 +92,32 @@ export class SessionPage {
       return;
     }
     this.busy = true;
-    const id = this.id;
+    const { visit } = this;
     try {
       do {
         this.due = false;
-        await this.read(id);
-      } while (this.due && this.id === id);
+        await this.read(visit);
+      } while (this.due && this.visit === visit);
     } catch (e) {
-      if (this.id === id) {
+      if (this.visit === visit) {
         text(this.note, e.status === 404 ? "There is no such session." : "");
         if (e.status !== 404) this.fail(e);
       }
     }
     this.busy = false;
-    if (this.id && this.id !== id) this.refresh();
+    if (this.id && this.visit !== visit) this.refresh();
   }
 
-  async read(id) {
+  async read(visit) {
     if (!this.live) {
-      const row = await api.one(id);
-      if (this.id !== id) return;
+      const row = await api.one(this.id);
+      if (this.visit !== visit) return;
       if (!this.live) this.drawRow(row);
     }
     for (;;) {
       const session = this.row.session_id;
       const page = await (this.after ? api.journal(session, this.after) : api.journalEnd(session, begun));
-      if (this.id !== id) return;
-      if (page.session_id !== this.row.session_id) return;
+      if (this.visit !== visit || page.session_id !== this.row.session_id) return;
       const news = page.lines.filter((l) => l.seq > this.after);
       this.journal = [...this.journal, ...news].slice(-kept);
       this.after = this.journal.at(-1)?.seq ?? 0;
@@ -129,11 +129,12 @@ export class SessionPage {
   drawLines() {
     const every = this.every.checked;
     const shown = this.journal.filter((l) => every || l.turn).reverse();
-    const nodes = shown.map((l) => {
+    const had = this.nodes;
+    this.nodes = new Map(shown.map((l) => {
       const key = `${this.row.session_id} ${l.seq}`;
-      if (!this.nodes.has(key)) this.nodes.set(key, lineOf(l));
-      return this.nodes.get(key);
-    });
+      return [key, had.get(key) ?? lineOf(l)];
+    }));
+    const nodes = [...this.nodes.values()];
     arrange(this.lines, nodes.length ? nodes : [el("li", { class: "none" }, "Nothing was said yet.")]);
   }
 }

@@ -1,0 +1,93 @@
+package page
+
+import (
+	"fmt"
+	"testing"
+)
+
+// The focus outlives the button that had it: who marks a session as seen stays
+// at its card.
+func TestFocusStays(t *testing.T) {
+	c := startChrome(t)
+	w := newWorld(t)
+	w.start()
+	w.agent("hi").until("Stop")
+	p := c.open(t, w.url())
+	p.await("it is new", `document.querySelector("#groups .group")?.dataset.group === "look"`)
+	p.must(p.eval(`document.querySelector("[data-act=seen]").focus()`, nil))
+	p.press("Enter")
+	p.await("it is seen", `document.querySelector("#groups .group")?.dataset.group === "idle"`)
+	p.await("that is said", `document.getElementById("live").textContent.includes("Marked as seen")`)
+	p.await("the card has the focus", `document.activeElement?.closest(".card") !== null && !document.activeElement.hidden`)
+
+	// A key that is held down acts once.
+	p.press("t")
+	theme := get[string](p, `document.documentElement.dataset.theme`)
+	p.must(p.eval(`document.dispatchEvent(new KeyboardEvent("keydown", { key: "t", repeat: true, bubbles: true }))`, nil))
+	if now := get[string](p, `document.documentElement.dataset.theme`); now != theme {
+		t.Errorf("a held key went on to %q", now)
+	}
+}
+
+// stubbed makes a session's page by itself, with answers that come when the
+// test wants.
+const stubbed = `(async () => {
+	const { SessionPage } = await import("/assets/session.mjs");
+	const row = { session_id: "s", seat_id: "x", state: "ended", since: "2026-01-01T00:00:00Z", updated_at: "2026-01-01T00:00:00Z", created_at: "2026-01-01T00:00:00Z", source: "hook", confidence: "high" };
+	const line = (seq) => ({ seq, at: "2026-01-01T00:00:00Z", kind: "event", event: { kind: "Stop" } });
+	const asked = [], faults = [];
+	const soon = () => new Promise((r) => setTimeout(r, 20));
+	window.fetch = (url) => new Promise((r) => /sessions\/[sx]/.test(url) && asked.push({ url, say: (v) => { r(Response.json(v)); return soon(); } }));
+	const page = new SessionPage(document.createElement("div"), { act() {}, met() {}, fail: (e) => faults.push(e.message) });
+	page.every.checked = true;
+	const lines = (from, n) => ({ session_id: "s", lines: Array.from({ length: n }, (_, i) => line(from + i)) });
+	%s
+})()`
+
+// blankWorld is a page without sessions.
+func blankWorld(t *testing.T) *tab {
+	c := startChrome(t)
+	w := newWorld(t)
+	w.start()
+	p := c.open(t, w.url())
+	p.await("it is live", live)
+	return p
+}
+
+// A page that was left and came back to while an answer was on its way shows
+// that session, and no fault.
+func TestOpenedAgain(t *testing.T) {
+	p := blankWorld(t)
+	got := get[[]any](p, fmt.Sprintf(stubbed, `
+		page.open("x");
+		await asked.shift().say(row);
+		page.close();
+		page.open("x");
+		await asked.shift().say(lines(1, 3)); // of the visit before
+		await asked.shift().say(row);
+		await asked.shift().say(lines(1, 5));
+		return [faults.join(), page.nodes.size, page.heading.textContent];`))
+	if got[0] != "" || got[1] != 5.0 || got[2] != "Session" {
+		t.Errorf("faults, lines and title: %q", got)
+	}
+}
+
+// A page that is open for days does not grow: lines that are no longer shown
+// are not kept.
+func TestPageDoesNotGrow(t *testing.T) {
+	p := blankWorld(t)
+	got := get[[]int](p, fmt.Sprintf(stubbed, `
+		page.open("x");
+		await asked.shift().say(row);
+		await asked.shift().say(lines(1, 500));
+		for (let from = 501; from <= 2501; from += 1000) {
+			page.refresh();
+			await soon();
+			await asked.shift().say(row);
+			await asked.shift().say(lines(from, 1000));
+		}
+		return [page.nodes.size, page.lines.childElementCount];`))
+	if got[0] != 1000 || got[1] != 1000 {
+		t.Errorf("%d lines are kept, %d shown", got[0], got[1])
+	}
+}
