@@ -274,7 +274,7 @@ var errLate = errors.New("no answer within the event's deadline")
 // one runs a hook to its end, or to the event's.
 func (r *run) one(h *Hook, c handler.Call) HookResult {
 	res := HookResult{Hook: h}
-	if h.If != nil && !h.If.Match(c) {
+	if !h.applies(c) {
 		res.Skipped = "if " + h.If.text
 		return res
 	}
@@ -306,6 +306,19 @@ func (r *run) one(h *Hook, c handler.Call) HookResult {
 		res.Outcome, res.Failed = handler.Outcome{TimedOut: true}, errLate
 	}
 	return res
+}
+
+// applies reports whether the hook's "if" lets it take the call. Before a rule
+// that approves it must speak of the whole call: any other handler looks at
+// the call itself.
+func (h *Hook) applies(c handler.Call) bool {
+	switch {
+	case h.If == nil:
+		return true
+	case h.Type == TypeRule && h.Spec.Rule.Decision == handler.Allow:
+		return h.If.Covers(c)
+	}
+	return h.If.Match(c)
 }
 
 // safely turns a handler's panic into its failure.

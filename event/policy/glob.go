@@ -5,15 +5,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 )
 
 // glob is a pattern over absolute, slashed paths: * and ? stay within a name,
 // ** spans directories, [abc] is a set.
-type glob struct {
-	text string
-	re   *regexp.Regexp
-}
+type glob struct{ re *regexp.Regexp }
 
 // place is where relative patterns and paths begin.
 type place struct {
@@ -26,10 +24,54 @@ type place struct {
 // base. A pattern without a slash matches a name anywhere below base, as
 // .gitignore has it.
 func newGlob(pattern, base, home string) (glob, error) {
+	re, err := regexp.Compile("^" + globExpression(rooted(pattern, base, home)) + "$")
+	return glob{re}, err
+}
+
+// globList is one pattern in several forms.
+type globList []glob
+
+// globs reads a pattern for what must not be missed: where it begins at a link
+// it is also for what the link leads to, and if it ends in a plain name, which
+// may be a directory's, for all that is in there.
+func globs(pattern, base, home string) (globList, error) {
+	p := rooted(pattern, base, home)
+	forms := []string{p}
+	fixed := p
+	if meta := strings.IndexAny(p, "*?["); meta >= 0 {
+		fixed = p[:strings.LastIndexByte(p[:meta], '/')+1]
+	}
+	if dir := strings.TrimSuffix(fixed, "/"); dir != "" {
+		if real := filepath.ToSlash(follow(filepath.FromSlash(dir))); real != dir {
+			forms = append(forms, quoteGlob(real)+p[len(dir):])
+		}
+	}
+	var list globList
+	for _, form := range forms {
+		end := "$"
+		if !strings.ContainsAny(form[strings.LastIndexByte(form, '/')+1:], "*?[") {
+			end = "(?:/.*)?$"
+		}
+		re, err := regexp.Compile("^" + globExpression(form) + end)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, glob{re})
+	}
+	return list, nil
+}
+
+// match reports whether one form takes the path, or all that is in it.
+func (l globList) match(path string) bool {
+	return slices.ContainsFunc(l, func(g glob) bool { return g.match(path) || g.match(path+"/") })
+}
+
+// rooted makes a pattern one over absolute paths.
+func rooted(pattern, base, home string) string {
 	p := filepath.ToSlash(pattern)
 	switch {
 	case strings.HasPrefix(p, "~/"):
-		p = strings.TrimSuffix(filepath.ToSlash(home), "/") + p[1:]
+		p = quoteGlob(home) + p[1:]
 	case strings.HasPrefix(p, "/") || len(p) > 1 && p[1] == ':':
 	case !strings.Contains(strings.TrimSuffix(p, "/"), "/"):
 		p = quoteGlob(base) + "/**/" + p
@@ -39,8 +81,7 @@ func newGlob(pattern, base, home string) (glob, error) {
 	if strings.HasSuffix(p, "/") {
 		p += "**"
 	}
-	re, err := regexp.Compile(globExpression(p))
-	return glob{pattern, re}, err
+	return p
 }
 
 // quoteGlob keeps the characters of a directory's name from being read as a
@@ -52,7 +93,6 @@ func quoteGlob(dir string) string {
 
 func globExpression(p string) string {
 	var b strings.Builder
-	b.WriteString("^")
 	if caseless {
 		b.WriteString("(?i)")
 	}
@@ -80,7 +120,6 @@ func globExpression(p string) string {
 			b.WriteString(regexp.QuoteMeta(p[i : i+1]))
 		}
 	}
-	b.WriteString("$")
 	return b.String()
 }
 
@@ -108,18 +147,42 @@ func resolved(p string, at place) []string {
 
 // follow resolves the links of the part of p that exists.
 func follow(p string) string {
-	rest := ""
+	const most = 40 // links of one path, as the system has it
+	for range most {
+		at, rest := existing(p)
+		if at == "" {
+			return p
+		}
+		target, err := os.Readlink(filepath.Join(at, first(rest)))
+		if err != nil {
+			return filepath.Join(at, rest)
+		}
+		// A link to what is not there yet: who writes to it makes that.
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(at, target)
+		}
+		p = filepath.Join(target, strings.TrimPrefix(rest, first(rest)))
+	}
+	return p
+}
+
+// existing returns the longest part of p that exists, its links resolved, and
+// what follows it.
+func existing(p string) (real, rest string) {
 	for dir := p; ; {
 		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			return filepath.Join(real, rest)
-		}
-		if target, err := os.Readlink(dir); err == nil && rest == "" && filepath.IsAbs(target) {
-			return target // a link to what is not there yet
+			return real, rest
 		}
 		up := filepath.Dir(dir)
 		if up == dir {
-			return p
+			return "", rest
 		}
 		dir, rest = up, filepath.Join(filepath.Base(dir), rest)
 	}
+}
+
+// first is the first name of a relative path.
+func first(rest string) string {
+	name, _, _ := strings.Cut(rest, string(filepath.Separator))
+	return name
 }

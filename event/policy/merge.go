@@ -208,7 +208,7 @@ func (m *merging) approvals() {
 // holdsNow reports whether h is a rule that holds for the final input.
 func (m *merging) holdsNow(h *Hook) bool {
 	rule := h.Spec.Rule
-	return rule != nil && (h.If == nil || h.If.Match(m.call)) && rule.holds(m.call)
+	return rule != nil && h.applies(m.call) && rule.holds(m.call)
 }
 
 // stop lets the agent stop in the end. A refusal keeps it going, and so does a

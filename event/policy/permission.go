@@ -50,7 +50,7 @@ func (p *Permission) Match(c handler.Call) bool {
 	}
 	switch p.tool {
 	case "Bash", "PowerShell", "Monitor":
-		return p.commandFits(gjson.GetBytes(c.ToolInput, "command").String())
+		return p.commandFits(c.ToolName, gjson.GetBytes(c.ToolInput, "command").String())
 	case "Edit", "Write", "Read", "NotebookEdit", "MultiEdit", "Glob", "Grep":
 		return p.pathFits(c)
 	case "WebFetch":
@@ -86,17 +86,46 @@ func (p *Permission) toolFits(tool string) bool {
 	return wild(p.tool, tool)
 }
 
-// commandFits judges every simple command of a line. One that fits is enough;
-// a pattern with more than a name also takes what it cannot look into.
-func (p *Permission) commandFits(text string) bool {
-	line := readCommand(text)
+// commandFits judges every simple command of a line, and every command that
+// such a one runs. One that fits is enough; a pattern with more than a name
+// also takes what it cannot look into.
+func (p *Permission) commandFits(tool, text string) bool {
+	line := readShell(tool, text)
 	if line.broken || line.opaque && strings.ContainsAny(strings.TrimRight(p.what, ":* "), " ") && hidden(text) {
 		return true
 	}
-	if p.textFits(text) {
-		return true
+	return p.textFits(text) || slices.ContainsFunc(line.texts, p.textFits) || slices.ContainsFunc(line.commands, p.wordsFit)
+}
+
+// wordsFit judges a command by its words, so that neither quotes nor blanks nor
+// the way to a program make another one of it.
+func (p *Permission) wordsFit(words []string) bool {
+	commands, ok := carried(words)
+	return !ok || slices.ContainsFunc(commands, func(words []string) bool {
+		args := strings.Join(words[1:], " ")
+		return p.textFits(strings.TrimSpace(words[0]+" "+args)) || p.textFits(strings.TrimSpace(program(words[0])+" "+args))
+	})
+}
+
+// Covers reports whether the rule speaks of all that a call does, which an
+// approval needs: every command of a line, whatever way a path is written, and
+// nothing that it cannot look into.
+func (p *Permission) Covers(c handler.Call) bool {
+	if !p.Match(c) || p.what == "" || p.what == "*" {
+		return p.Match(c)
 	}
-	return slices.ContainsFunc(line.texts, p.textFits)
+	switch p.tool {
+	case "Bash", "PowerShell", "Monitor":
+		line := readShell(c.ToolName, gjson.GetBytes(c.ToolInput, "command").String())
+		return line.plain() && !slices.ContainsFunc(line.commands, func(words []string) bool { return assignment(words[0]) }) &&
+			!slices.ContainsFunc(line.texts, func(text string) bool { return !p.textFits(text) })
+	case "Edit", "Write", "Read", "NotebookEdit", "MultiEdit", "Glob", "Grep":
+		return p.everyPathFits(c)
+	case "WebFetch":
+		u, err := url.Parse(gjson.GetBytes(c.ToolInput, "url").String())
+		return err == nil && u.Hostname() != "" && strings.HasPrefix(p.what, "domain:")
+	}
+	return true
 }
 
 // hidden reports whether a line holds a substitution or a variable; a mere
@@ -135,18 +164,27 @@ func (p *Permission) pathFits(c handler.Call) bool {
 	if path == "" {
 		return false
 	}
-	pattern, base := p.what, c.Cwd
-	switch {
-	case strings.HasPrefix(pattern, "//"):
-		pattern = pattern[1:]
-	case strings.HasPrefix(pattern, "/"):
-		pattern, base = "."+pattern, projectOf(c)
-	}
+	pattern, base := p.pathPattern(c)
+	list, err := globs(pattern, base, p.home)
+	return err != nil || slices.ContainsFunc(resolved(path, place{cwd: c.Cwd, home: p.home}), list.match)
+}
+
+// everyPathFits is pathFits for every way in which the path may be written.
+func (p *Permission) everyPathFits(c handler.Call) bool {
+	pattern, base := p.pathPattern(c)
 	g, err := newGlob(pattern, base, p.home)
-	if err != nil {
-		return true
+	ways := resolved(toolPath(c.ToolInput), place{cwd: c.Cwd, home: p.home})
+	return err == nil && !slices.ContainsFunc(ways, func(w string) bool { return !g.match(w) })
+}
+
+func (p *Permission) pathPattern(c handler.Call) (pattern, base string) {
+	switch {
+	case strings.HasPrefix(p.what, "//"):
+		return p.what[1:], c.Cwd
+	case strings.HasPrefix(p.what, "/"):
+		return "." + p.what, projectOf(c)
 	}
-	return slices.ContainsFunc(resolved(path, place{cwd: c.Cwd, home: p.home}), g.match)
+	return p.what, c.Cwd
 }
 
 func (p *Permission) domainFits(raw string) bool {
@@ -155,5 +193,5 @@ func (p *Permission) domainFits(raw string) bool {
 	if !ok || err != nil {
 		return true
 	}
-	return wild(domain, u.Hostname())
+	return wild(strings.ToLower(domain), strings.TrimSuffix(strings.ToLower(u.Hostname()), "."))
 }

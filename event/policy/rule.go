@@ -23,7 +23,8 @@ type Rule struct {
 	Paths []string
 	// Commands are commands of a shell tool, each by its words: the program's
 	// name and words that must be among its arguments, in any order; "-rf"
-	// stands for both letters wherever they are given.
+	// stands for both letters wherever they are given. An Allow is stricter
+	// (approves).
 	Commands []string
 	// Words are texts that must be in the prompt or in the tool's input.
 	Words []string
@@ -45,7 +46,7 @@ func (r *Rule) holds(c handler.Call) bool {
 		return false
 	}
 	return (len(r.Paths) == 0 || r.pathFits(c)) &&
-		(len(r.Commands) == 0 || r.commandFits(shellCommand(c.ToolName, c.ToolInput))) &&
+		(len(r.Commands) == 0 || r.commandFits(c.ToolName, shellCommand(c.ToolName, c.ToolInput))) &&
 		(len(r.Words) == 0 || r.wordFits(c))
 }
 
@@ -73,17 +74,19 @@ func (r *Rule) pathFits(c handler.Call) bool {
 		return false
 	}
 	at := place{project: projectOf(c), cwd: c.Cwd, home: r.home}
-	fits := func(path string) bool {
-		return slices.ContainsFunc(r.Paths, func(pattern string) bool {
-			g, err := newGlob(pattern, at.project, at.home)
-			return err == nil && g.match(path)
-		})
-	}
 	ways := resolved(p, at)
 	if r.Decision == handler.Allow {
-		return !slices.ContainsFunc(ways, func(w string) bool { return !fits(w) })
+		return !slices.ContainsFunc(ways, func(w string) bool {
+			return !slices.ContainsFunc(r.Paths, func(pattern string) bool {
+				g, err := newGlob(pattern, at.project, at.home)
+				return err == nil && g.match(w)
+			})
+		})
 	}
-	return slices.ContainsFunc(ways, fits)
+	return slices.ContainsFunc(r.Paths, func(pattern string) bool {
+		list, err := globs(pattern, at.project, at.home)
+		return err == nil && slices.ContainsFunc(ways, list.match)
+	})
 }
 
 func projectOf(c handler.Call) string {
@@ -93,23 +96,96 @@ func projectOf(c handler.Call) string {
 	return c.Cwd
 }
 
-func (r *Rule) commandFits(text string) bool {
+func (r *Rule) commandFits(tool, text string) bool {
 	if text == "" {
 		return false
 	}
-	line := readCommand(text)
+	line := readShell(tool, text)
 	if r.Decision == handler.Allow {
-		return !line.broken && !line.opaque && len(line.commands) > 0 &&
-			!slices.ContainsFunc(line.commands, func(words []string) bool { return !r.wordsFit(words) })
+		return line.plain() && !slices.ContainsFunc(line.commands, func(words []string) bool { return !r.approves(words) })
 	}
-	return slices.ContainsFunc(line.commands, r.wordsFit) || line.broken && r.looksLike(text)
+	return slices.ContainsFunc(line.commands, func(words []string) bool { return r.refuses(words, line.power) }) || (line.broken || line.fed) && r.looksLike(text)
 }
 
-func (r *Rule) wordsFit(words []string) bool {
-	if r.Decision != handler.Allow {
-		words = bare(words)
+// readShell takes the command of a tool apart.
+func readShell(tool, text string) commandLine {
+	if tool == "PowerShell" {
+		return readPowerShell(text)
 	}
-	return slices.ContainsFunc(r.Commands, func(want string) bool { return commandIs(words, strings.Fields(want)) })
+	return readCommand(text)
+}
+
+// plain reports whether a line says all that happens.
+func (c commandLine) plain() bool {
+	return !c.broken && !c.opaque && !c.fed && len(c.commands) > 0
+}
+
+// refuses reports whether a rule that refuses or asks is for a command, or for
+// one that it runs. PowerShell's words are the same in any letter case.
+func (r *Rule) refuses(words []string, power bool) bool {
+	commands, ok := carried(words)
+	if !ok {
+		return r.looksLike(strings.Join(words, " "))
+	}
+	if power {
+		for i := range commands {
+			commands[i] = lowered(commands[i])
+		}
+	}
+	return slices.ContainsFunc(r.Commands, func(text string) bool {
+		want := strings.Fields(text)
+		if power {
+			want = lowered(want)
+		}
+		return slices.ContainsFunc(commands, func(words []string) bool { return commandIs(words, want) })
+	})
+}
+
+func lowered(words []string) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = strings.ToLower(w)
+	}
+	return out
+}
+
+// approves reports whether a rule that approves is for a command. It is
+// stricter than refuses: the program is named as in the rule, not another one
+// of that name somewhere else, and the words that are no flags follow it in
+// their order, since "git log" is not to approve "git push origin log". Of a
+// program that runs another the rule has to name both.
+func (r *Rule) approves(words []string) bool {
+	commands, ok := carried(words)
+	return ok && slices.ContainsFunc(r.Commands, func(text string) bool {
+		want := strings.Fields(text)
+		if len(want) == 0 || words[0] != want[0] {
+			return false
+		}
+		args := words[1:]
+		for _, w := range want[1:] {
+			if strings.HasPrefix(w, "-") {
+				continue
+			}
+			for len(args) > 0 && named(args[0], want) {
+				args = args[1:]
+			}
+			if len(args) == 0 || !sameWord(args[0], w) {
+				return false
+			}
+			args = args[1:]
+		}
+		return commandIs(words, want) && !slices.ContainsFunc(commands, func(c []string) bool { return !slices.Contains(want, c[0]) })
+	})
+}
+
+// named reports whether a flag is among those of a rule, maybe in another
+// order of its letters.
+func named(flag string, want []string) bool {
+	letters, short := shortFlag(flag)
+	return slices.ContainsFunc(want, func(w string) bool {
+		known, ok := shortFlag(w)
+		return strings.HasPrefix(w, "-") && w == flag || short && ok && strings.Trim(letters, known) == ""
+	})
 }
 
 // looksLike is for a line that cannot be taken apart: all words of a command
@@ -121,9 +197,10 @@ func (r *Rule) looksLike(text string) bool {
 }
 
 // commandIs reports whether the command words[0] with its arguments is what
-// want says.
+// want says. Letter case is none of the program's on systems whose files have
+// none.
 func commandIs(words, want []string) bool {
-	if len(words) == 0 || len(want) == 0 || program(words[0]) != want[0] {
+	if len(words) == 0 || len(want) == 0 || words[0] != want[0] && !strings.EqualFold(program(words[0]), program(want[0])) {
 		return false
 	}
 	return !slices.ContainsFunc(want[1:], func(w string) bool { return !hasArgument(words[1:], w) })
@@ -144,9 +221,13 @@ func hasArgument(args []string, want string) bool {
 		return true
 	}
 	return slices.ContainsFunc(args, func(a string) bool {
-		return a == want || len(want) > 1 && strings.TrimSuffix(a, "/") == strings.TrimSuffix(want, "/") ||
-			strings.HasPrefix(want, "--") && strings.HasPrefix(a, want+"=")
+		return sameWord(a, want) || strings.HasPrefix(want, "--") && strings.HasPrefix(a, want+"=")
 	})
+}
+
+// sameWord compares an argument; a trailing slash makes no other path.
+func sameWord(a, want string) bool {
+	return a == want || len(want) > 1 && strings.TrimSuffix(a, "/") == strings.TrimSuffix(want, "/")
 }
 
 func shortFlag(word string) (letters string, ok bool) {

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"path"
 	"slices"
 	"strings"
 )
@@ -16,24 +15,45 @@ type commandLine struct {
 	// opaque: a word comes out of a variable or a substitution, or output is
 	// redirected, so the words do not tell all that happens.
 	opaque bool
-	// broken: quotes or brackets do not close; nothing is certain.
+	// broken: quotes or brackets do not close, or braces make several words of
+	// one; nothing is certain.
 	broken bool
+	// fed: a shell reads commands that are nowhere among the words.
+	fed bool
+
+	power bool // PowerShell's quotes and escapes
+	left  int  // bytes that may still be read, commands in commands included
 }
 
-// maxNested bounds how deep commands in commands are looked into.
-const maxNested = 8
+const (
+	// maxNested bounds how deep commands in commands are looked into.
+	maxNested = 8
+	// maxReread bounds how often a byte is read again as part of a command in
+	// a command, on average: who writes the line must not choose how long it
+	// takes to judge.
+	maxReread = 16
+)
 
 // readCommand takes a command line apart. It knows quotes, escapes, comments,
 // lists, pipes, substitutions and here-documents' operators, not functions or
 // arithmetic: what it does not know it calls opaque or broken.
 func readCommand(text string) commandLine {
-	var c commandLine
+	c := commandLine{left: maxReread * (len(text) + 1)}
 	c.read(text, 0)
 	return c
 }
 
+// readPowerShell is readCommand for PowerShell, whose typographic quotes quote
+// too.
+func readPowerShell(text string) commandLine {
+	c := commandLine{left: maxReread * (len(text) + 1), power: true}
+	c.read(text, 0)
+	c.broken = c.broken || strings.ContainsAny(text, "‘’‚‛“”„")
+	return c
+}
+
 func (c *commandLine) read(text string, depth int) {
-	if depth > maxNested {
+	if c.left -= len(text); depth > maxNested || c.left < 0 {
 		c.broken = true
 		return
 	}
@@ -51,13 +71,16 @@ type scanner struct {
 	words []string
 	word  strings.Builder
 	open  bool // a word has begun, maybe an empty one: ''
+	// braces is 1 after an open one in the word, 2 if a list or range is in it.
+	braces int
+	drop   bool // the next word is where output goes to or input comes from
 }
 
 func (s *scanner) run() {
 	for s.at < len(s.text) {
 		c := s.text[s.at]
 		switch {
-		case c == '\\':
+		case c == s.escapes():
 			s.escape()
 		case c == '\'':
 			s.single()
@@ -66,24 +89,52 @@ func (s *scanner) run() {
 		case c == '`':
 			s.backtick()
 		case c == '$':
-			s.dollar()
+			s.dollar(false)
 		case c == '#' && !s.open:
 			s.comment()
 		case c == ' ' || c == '\t' || c == '\r':
 			s.endWord()
 			s.at++
-		case strings.IndexByte(";&|()\n{}", c) >= 0 && !(strings.IndexByte("{}", c) >= 0 && s.open):
+		case strings.IndexByte(";&|()\n", c) >= 0 || (c == '{' || c == '}') && s.groups(c):
 			s.operator(c)
 		case c == '<' || c == '>':
-			s.line.opaque = true
-			s.endWord()
-			s.at++
-			s.process()
+			s.redirect()
 		default:
+			s.brace(c)
 			s.put(c)
 		}
 	}
 	s.endCommand(len(s.text))
+}
+
+// escapes is the character that takes the next one's meaning away.
+func (s *scanner) escapes() byte {
+	if s.line.power {
+		return '`'
+	}
+	return '\\'
+}
+
+// groups reports whether a brace stands for itself, as a shell's word does,
+// and so begins or ends a group of commands; else it is part of a word.
+func (s *scanner) groups(c byte) bool {
+	if s.line.power {
+		return true
+	}
+	return !s.open && (c == '}' || s.at+1 == len(s.text) || strings.IndexByte(" \t\r\n;&|()<>", s.text[s.at+1]) >= 0)
+}
+
+// brace notes braces of which a shell makes several words: {rm,-rf,/}. c
+// belongs to a word, and is not quoted.
+func (s *scanner) brace(c byte) {
+	switch {
+	case c == '{':
+		s.braces = 1
+	case s.braces == 1 && (c == ',' || c == '.' && strings.HasPrefix(s.text[s.at:], "..")):
+		s.braces = 2
+	case s.braces == 2 && c == '}':
+		s.line.broken = true
+	}
 }
 
 func (s *scanner) put(c byte) {
@@ -130,16 +181,10 @@ func (s *scanner) double() {
 		case '"':
 			s.at++
 			return
-		case '\\':
-			s.at++
-			if s.at < len(s.text) {
-				if strings.IndexByte("\"\\$`", s.text[s.at]) < 0 {
-					s.word.WriteByte('\\')
-				}
-				s.put(s.text[s.at])
-			}
+		case s.escapes():
+			s.escapeInside()
 		case '$':
-			s.dollar()
+			s.dollar(true)
 		case '`':
 			s.backtick()
 		default:
@@ -147,6 +192,22 @@ func (s *scanner) double() {
 		}
 	}
 	s.line.broken = true
+}
+
+// escapeInside reads an escape between double quotes.
+func (s *scanner) escapeInside() {
+	s.at++
+	if s.at == len(s.text) {
+		return
+	}
+	switch c := s.text[s.at]; {
+	case c == '\n':
+		s.at++
+		return
+	case !s.line.power && strings.IndexByte("\"\\$`", c) < 0:
+		s.word.WriteByte('\\')
+	}
+	s.put(s.text[s.at])
 }
 
 func (s *scanner) backtick() {
@@ -161,14 +222,45 @@ func (s *scanner) backtick() {
 	s.at += end + 2
 }
 
-// dollar reads $(...), which holds commands, or a variable.
-func (s *scanner) dollar() {
+// dollar reads $(...), which holds commands, a text with escapes, or a
+// variable; inside says that it is between double quotes.
+func (s *scanner) dollar(inside bool) {
 	rest := s.text[s.at+1:]
-	if !strings.HasPrefix(rest, "(") {
-		s.line.opaque = s.line.opaque || rest != "" && rest[0] != ' ' && rest[0] != '"'
-		s.put('$')
+	switch {
+	case strings.HasPrefix(rest, "("):
+		s.substitution(rest)
+		return
+	case !inside && !s.line.power && strings.HasPrefix(rest, "'"):
+		s.ansi()
+		return
+	case !inside && !s.line.power && strings.HasPrefix(rest, `"`): // a text that may be translated
+		s.line.opaque = true
+		s.at++
 		return
 	}
+	s.line.opaque = s.line.opaque || rest != "" && rest[0] != ' ' && rest[0] != '"'
+	s.put('$')
+	switch {
+	case !strings.HasPrefix(rest, "{"):
+	case s.line.power:
+		s.through('}')
+	default: // ${x:-$(command)}
+		s.put('{')
+	}
+}
+
+// through puts all up to the next c.
+func (s *scanner) through(c byte) {
+	end := strings.IndexByte(s.text[s.at:], c)
+	if end < 0 {
+		s.broken()
+		return
+	}
+	s.word.WriteString(s.text[s.at : s.at+end+1])
+	s.at += end + 1
+}
+
+func (s *scanner) substitution(rest string) {
 	s.line.opaque = true
 	inside, ok := bracketed(rest)
 	if !ok {
@@ -180,15 +272,63 @@ func (s *scanner) dollar() {
 	s.at += len(inside) + 3
 }
 
-// process reads <(...) and >(...).
-func (s *scanner) process() {
-	if !strings.HasPrefix(s.text[s.at:], "(") {
+// redirections are the operators that a word follows, longer ones first.
+var redirections = []string{"<<<", "<<-", "<<", "<>", "<&", "<", ">>", ">|", ">&", ">"}
+
+// redirect reads an operator that sends output somewhere or takes input from
+// there; the word that says where is none of the command's.
+func (s *scanner) redirect() {
+	s.line.opaque = true
+	rest := s.text[s.at:]
+	if s.line.power && strings.HasPrefix(rest, "<#") {
+		s.remark()
 		return
 	}
-	if inside, ok := bracketed(s.text[s.at:]); ok {
-		s.line.read(inside, s.depth+1)
-		s.at += len(inside) + 2
+	if s.open && descriptor(s.word.String()) { // 2>
+		s.word.Reset()
+		s.open = false
 	}
+	s.endWord()
+	op := redirections[slices.IndexFunc(redirections, func(op string) bool { return strings.HasPrefix(rest, op) })]
+	switch rest = rest[len(op):]; {
+	case strings.HasPrefix(rest, "("):
+		s.at++
+		s.process()
+	case strings.HasSuffix(op, "&") && strings.HasPrefix(rest, "-"): // closed, and nothing follows
+		s.at += len(op) + 1
+	default:
+		s.at += len(op)
+		s.drop = true
+	}
+}
+
+// process reads <(...) and >(...).
+func (s *scanner) process() {
+	inside, ok := bracketed(s.text[s.at:])
+	if !ok {
+		s.broken()
+		return
+	}
+	s.line.read(inside, s.depth+1)
+	s.at += len(inside) + 2
+	s.open = true // the name of a pipe takes its place
+}
+
+// remark passes over <# ... #>.
+func (s *scanner) remark() {
+	end := strings.Index(s.text[s.at:], "#>")
+	if end < 0 {
+		s.broken()
+		return
+	}
+	s.endWord()
+	s.at += end + 2
+}
+
+// descriptor reports whether a word before < or > is the number of what is
+// redirected, or the name of a variable that gets it.
+func descriptor(word string) bool {
+	return strings.Trim(word, "0123456789") == "" || strings.HasPrefix(word, "{") && strings.HasSuffix(word, "}")
 }
 
 // bracketed returns what is between the bracket that text begins with and the
@@ -224,10 +364,9 @@ func (s *scanner) comment() {
 	s.at = len(s.text)
 }
 
-// operator ends a simple command. "&>" and ">&" are redirections.
+// operator ends a simple command. "&>" is a redirection.
 func (s *scanner) operator(c byte) {
-	if c == '&' && (strings.HasPrefix(s.text[s.at:], "&>") || s.at > 0 && s.text[s.at-1] == '>') {
-		s.line.opaque = true
+	if c == '&' && strings.HasPrefix(s.text[s.at:], "&>") {
 		s.endWord()
 		s.at++
 		return
@@ -238,11 +377,14 @@ func (s *scanner) operator(c byte) {
 }
 
 func (s *scanner) endWord() {
-	if s.open {
-		s.words = append(s.words, s.word.String())
-		s.word.Reset()
-		s.open = false
+	if !s.open {
+		return
 	}
+	if !s.drop {
+		s.words = append(s.words, s.word.String())
+	}
+	s.word.Reset()
+	s.open, s.drop, s.braces = false, false, 0
 }
 
 func (s *scanner) endCommand(end int) {
@@ -250,107 +392,8 @@ func (s *scanner) endCommand(end int) {
 	if len(s.words) > 0 {
 		s.line.commands = append(s.line.commands, s.words)
 		s.line.texts = append(s.line.texts, strings.TrimSpace(s.text[s.start:end]))
-		s.line.commands = append(s.line.commands, executed(s.words)...)
-		if inner, ok := shellArgument(s.words); ok {
-			s.line.read(inner, s.depth+1)
-		}
+		s.inner()
 	}
-	s.words = nil
+	s.words, s.drop = nil, false
 	s.start = end
-}
-
-// executed returns the commands that find runs on what it finds.
-func executed(words []string) (list [][]string) {
-	words = bare(words)
-	if len(words) == 0 || program(words[0]) != "find" {
-		return nil
-	}
-	for i, w := range words {
-		if !slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir"}, w) {
-			continue
-		}
-		rest := words[i+1:]
-		if end := slices.IndexFunc(rest, func(w string) bool { return w == ";" || w == "+" }); end >= 0 {
-			rest = rest[:end]
-		}
-		list = append(list, rest)
-	}
-	return list
-}
-
-// shellArgument returns the command line that a command hands to a shell:
-// sh -c TEXT, eval TEXT.
-func shellArgument(words []string) (string, bool) {
-	words = bare(words)
-	if len(words) < 2 {
-		return "", false
-	}
-	switch program(words[0]) {
-	case "eval":
-		return strings.Join(words[1:], " "), true
-	case "watch":
-		return strings.Join(afterFlags(words[1:], []string{"n"}), " "), true
-	case "sh", "bash", "zsh", "dash", "ksh", "fish", "su":
-		for i, w := range words[1:] {
-			if strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") && strings.Contains(w, "c") && i+2 < len(words) {
-				return words[i+2], true
-			}
-		}
-	}
-	return "", false
-}
-
-// program is the name that a command's first word runs.
-func program(word string) string {
-	return strings.TrimSuffix(path.Base(strings.ReplaceAll(word, `\`, "/")), ".exe")
-}
-
-// wrappers run the command that follows them, with the flags that take a word
-// of their own.
-var wrappers = map[string]string{
-	"sudo": "u g h p C D R T U", "doas": "u C", "env": "u C S", "nohup": "", "nice": "n", "ionice": "c n p",
-	"time": "f o", "timeout": "k s", "stdbuf": "i o e", "setsid": "", "coproc": "", "parallel": "j", "command": "", "builtin": "", "exec": "a", "xargs": "I n P L s d E a", "then": "", "do": "", "else": "", "if": "", "while": "", "until": "", "!": "",
-}
-
-// bare takes off what stands before the command that really runs: NAME=value,
-// and programs that run another.
-func bare(words []string) []string {
-	for len(words) > 0 {
-		takes, wraps := wrappers[program(words[0])]
-		switch {
-		case assignment(words[0]):
-			words = words[1:]
-		case wraps && len(words) > 1:
-			name := program(words[0])
-			words = afterFlags(words[1:], strings.Fields(takes))
-			if name == "timeout" && len(words) > 1 {
-				words = words[1:] // the duration
-			}
-		default:
-			return words
-		}
-	}
-	return words
-}
-
-func afterFlags(words, takes []string) []string {
-	for len(words) > 0 && len(words[0]) > 1 && words[0][0] == '-' {
-		flag := words[0]
-		words = words[1:]
-		if flag == "--" {
-			return words
-		}
-		if len(flag) == 2 && slices.Contains(takes, flag[1:]) && len(words) > 0 {
-			words = words[1:]
-		}
-	}
-	return words
-}
-
-// assignment reports whether a word is NAME=value.
-func assignment(word string) bool {
-	name, _, ok := strings.Cut(word, "=")
-	return ok && name != "" && strings.IndexFunc(name, func(r rune) bool {
-		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-	}) < 0
 }
