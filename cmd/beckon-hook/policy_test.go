@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
@@ -82,6 +83,14 @@ func TestHookWithoutItsSibling(t *testing.T) {
 	s, err := store.Open(filepath.Join(dir, "state")).Load("s1")
 	if err != nil || s.Seq != 2 {
 		t.Errorf("session %+v, %v", s.Seq, err)
+	}
+	if err := writeText(filepath.Join(dir, "etc", "beckon", "config.json"), `{"notify": ["title"]}`); err != nil {
+		t.Fatal(err)
+	}
+	const prompt = `{"session_id":"s1","hook_event_name":"UserPromptSubmit","prompt":"x"}`
+	var said struct{ SystemMessage, TerminalSequence string }
+	if got := answered(t, alone, env, "UserPromptSubmit", prompt); json.Unmarshal([]byte(got), &said) != nil || said.SystemMessage == "" || said.TerminalSequence == "" {
+		t.Errorf("a prompt says %q, which is not one object with both", got)
 	}
 }
 

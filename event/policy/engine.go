@@ -272,8 +272,13 @@ func (r *run) leftOut(h *Hook) string {
 var errLate = errors.New("no answer within the event's deadline")
 
 // one runs a hook to its end, or to the event's.
-func (r *run) one(h *Hook, c handler.Call) HookResult {
-	res := HookResult{Hook: h}
+func (r *run) one(h *Hook, c handler.Call) (res HookResult) {
+	defer func() {
+		if p := recover(); p != nil { // it may be on a goroutine of its own, where nobody else would
+			res.Ran, res.Failed = true, fmt.Errorf("it could not be asked: %v", p)
+		}
+	}()
+	res = HookResult{Hook: h}
 	if !h.applies(c) {
 		res.Skipped = "if " + h.If.text
 		return res

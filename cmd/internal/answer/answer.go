@@ -46,7 +46,9 @@ const (
 )
 
 // Main is `beckon hook`.
-func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) int {
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) (code int) {
+	var fault error // there is no log yet, or it has it
+	defer hook.Guard(&fault)
 	hook.GrowStack()
 	a := hook.ParseArgs(args)
 	if a.Agent != "" && a.Agent != "claude-code" || !hook.Policied(getenv) {
@@ -65,7 +67,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(
 		return 0
 	}
 	watchdog.Reset(policy.DeadlineOf(f.e.Kind) + overtime)
-	f.load()
+	f.safely(f.load) // without its policy an event is folded still
 	ctx := context.Background()
 	if f.starts {
 		// Who gives up waiting (a timeout, Esc) sends TERM and 1.5 s later KILL
@@ -135,10 +137,15 @@ func (f *firing) load() {
 // was one.
 func (f *firing) answer(ctx context.Context, stdout, stderr io.Writer) int {
 	asked, folded := make(chan policy.Result, 1), make(chan string, 1)
+	fold := func() {
+		sequence := ""
+		f.safely(func() { sequence = f.fold(asked) })
+		folded <- sequence
+	}
 	if f.starts {
 		go func() {
 			hook.GrowStack()
-			folded <- f.fold(asked)
+			fold()
 		}()
 	}
 	ev, result := f.ask(ctx)
@@ -147,7 +154,7 @@ func (f *firing) answer(ctx context.Context, stdout, stderr io.Writer) int {
 	}
 	asked <- result
 	if !f.starts {
-		folded <- f.fold(asked)
+		fold()
 	}
 	out, waiting := result.Answer.Stdout, true
 	select {
@@ -162,8 +169,16 @@ func (f *firing) answer(ctx context.Context, stdout, stderr io.Writer) int {
 	if waiting {
 		<-folded
 	}
-	f.after(ev, result)
+	f.safely(func() { f.after(ev, result) })
 	return result.Answer.ExitCode
+}
+
+// safely makes a line of the log of a fault in do.
+func (f *firing) safely(do func()) {
+	var fault error
+	defer func() { f.log(fault) }()
+	defer hook.Guard(&fault)
+	do()
 }
 
 // unheard is a result for which the client did not wait: it has no answer.

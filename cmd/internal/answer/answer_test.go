@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -213,5 +214,36 @@ func TestVersionOfTheClient(t *testing.T) {
 		if got := strings.Contains(u.fire(event.PreCompact, `,"trigger":"manual"`), `"decision":"block"`); got != told {
 			t.Errorf("version %q: told is %v", version, got)
 		}
+	}
+}
+
+// Wherever beckon itself has a fault the agent goes on: code 2, with which Go
+// ends a program, would block its call.
+func TestFaultIsNotTheAgents(t *testing.T) {
+	for name, policy := range map[string]string{
+		"rules":    on("PreToolUse", `{"type":"rule","decision":"ask","reason":"r","words":["zzz"]}`),
+		"commands": on("PreToolUse", say("")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			payload := `{"session_id":"s1","cwd":"/","hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":"t1","tool_input":{"command":"ls"}}`
+			var asked atomic.Int64
+			for n := int64(1); asked.Load() >= n-1; n++ {
+				u := newUser(t, policy, titles)
+				asked.Store(0)
+				getenv := func(name string) string {
+					if asked.Add(1) == n {
+						panic("a fault")
+					}
+					return u.env[name]
+				}
+				var out, errs bytes.Buffer
+				if code := Main([]string{"PreToolUse"}, strings.NewReader(payload), &out, &errs, getenv); code != 0 || errs.Len() > 0 {
+					t.Errorf("at %d: exit code %d, on stderr %q", n, code, errs.String())
+				}
+				if out.Len() > 0 {
+					u.object(out.String())
+				}
+			}
+		})
 	}
 }

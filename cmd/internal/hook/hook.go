@@ -56,21 +56,29 @@ func ParseArgs(args []string) (a Args) {
 // Main runs one hook and returns its exit code, which is always 0. It prints
 // nothing but a terminal sequence that the user has asked for.
 func Main(args []string, stdin io.Reader, stdout io.Writer, getenv func(string) string) int {
-	start := time.Now()
+	return say(nil, args, stdin, stdout, getenv)
+}
+
+// say is Main with something to tell the client, which takes one object.
+func say(what []byte, args []string, stdin io.Reader, stdout io.Writer, getenv func(string) string) int {
 	defer watch(Deadline)()
-	dir, err := store.Dir(getenv)
-	if err != nil {
-		return 0 // there is nowhere to write, not even the error
-	}
-	st := store.Open(dir)
-	sequence, err := run(st, ParseArgs(args), stdin, getenv, start)
-	if err != nil {
-		st.Log(err)
-	}
-	if sequence != "" {
-		_, _ = stdout.Write(WithSequence(nil, sequence))
+	if out := WithSequence(what, fold(args, stdin, getenv, time.Now())); len(out) > 0 {
+		_, _ = stdout.Write(out)
 	}
 	return 0
+}
+
+// fold folds the event and returns the terminal sequence that comes of it.
+func fold(args []string, stdin io.Reader, getenv func(string) string, start time.Time) (sequence string) {
+	dir, err := store.Dir(getenv)
+	if err != nil {
+		return "" // there is nowhere to write, not even the error
+	}
+	st := store.Open(dir)
+	if sequence, err = run(st, ParseArgs(args), stdin, getenv, start); err != nil {
+		st.Log(err)
+	}
+	return sequence
 }
 
 // errNoSession is logged for a payload that belongs to no session.

@@ -67,7 +67,7 @@ func Start(args []string, stdin *os.File, stdout *os.File, getenv func(string) s
 		return code
 	}
 	if e := ParseArgs(args).Event; e == "SessionStart" || e == "UserPromptSubmit" {
-		_, _ = stdout.WriteString(unasked)
+		return say([]byte(unasked), args, stdin, stdout, getenv)
 	}
 	return Main(args, stdin, stdout, getenv)
 }
