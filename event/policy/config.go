@@ -176,8 +176,13 @@ func Merge(configs ...*Config) []*Hook {
 	return out
 }
 
+// stricter is the one that is enabled, the first of two, with the stricter
+// terms of both.
 func stricter(a, b *Hook) *Hook {
 	h := *a
+	if !a.Enabled && b.Enabled {
+		h = *b
+	}
 	h.FailClosed = a.FailClosed || b.FailClosed
 	h.Observe = a.Observe && b.Observe
 	h.Grant = a.Grant && b.Grant

@@ -175,7 +175,7 @@ func TestMerge(t *testing.T) {
 	for _, h := range merged {
 		got = append(got, string(h.Level)+" "+h.Spec.Command)
 	}
-	if want := []string{"project c", "project a", "global b"}; !slices.Equal(got, want) {
+	if want := []string{"project c", "global a", "global b"}; !slices.Equal(got, want) {
 		t.Fatalf("got %v, want %v", got, want)
 	}
 	if a := merged[1]; !a.FailClosed || !a.Enabled || a.Timeout != 9*time.Second {

@@ -328,6 +328,34 @@ func TestInsideAHandlerOnlyRulesApply(t *testing.T) {
 	}
 }
 
+// A fault at one hook is that hook's failure.
+func TestFaultAtAHook(t *testing.T) {
+	p, err := NewPermission("Bash", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &Hook{ID: "a", Event: event.PreToolUse, Type: TypeRule, If: p, Enabled: true, FailClosed: true} // a rule without a rule
+	if r := trigger(t, NewEngine([]*Hook{h}), event.PreToolUse, bash); r.Allowed || r.Results[0].Failed == nil {
+		t.Errorf("got %+v", r)
+	}
+}
+
+// A project may refuse what an MCP server asks the user, and not answer it.
+func TestProjectAnswersNoElicitation(t *testing.T) {
+	for _, c := range []struct {
+		level  Level
+		action string
+		want   bool
+	}{{Global, "accept", true}, {Project, "accept", false}, {Project, "decline", true}, {Project, "cancel", true}} {
+		raw := []byte(`{"hookSpecificOutput":{"hookEventName":"Elicitation","action":"` + c.action + `","content":{"a":1}}}`)
+		e := NewEngine([]*Hook{{ID: "a", Event: event.Elicitation, Type: TypeCommand, Level: c.level, Enabled: true, handler: says(handler.Outcome{Raw: raw})}})
+		got := string(trigger(t, e, event.Elicitation, `{"hook_event_name":"Elicitation"}`).Answer.Stdout)
+		if strings.Contains(got, c.action) != c.want || strings.Contains(got, "content") && c.level == Project {
+			t.Errorf("%s %s: %s", c.level, c.action, got)
+		}
+	}
+}
+
 // What another copy of the firing decided counts here too; if it never says,
 // what fails closed refuses.
 func TestOtherCopy(t *testing.T) {

@@ -132,6 +132,35 @@ func TestSwitch(t *testing.T) {
 	}
 }
 
+// Who switches a project's hook off has not switched off the global one that
+// does the same, whatever the project calls it.
+func TestSwitchIsForOneFile(t *testing.T) {
+	s := sources(t)
+	put(t, s.Global, one(`{"type":"rule","id":"mine","decision":"deny","reason":"a"}`))
+	put(t, s.Project, one(`{"type":"rule","id":"theirs","decision":"deny","reason":"a"}`))
+	if _, err := s.Trust(s.Project); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		name    string
+		on      bool
+		now     string
+		enabled bool
+	}{
+		{"project/theirs", false, "global/mine", true},
+		{"global/mine", false, "project/theirs", false},
+		{"project/theirs", true, "project/theirs", true},
+	} {
+		if err := s.State.Switch(step.name, step.on); err != nil {
+			t.Fatal(err)
+		}
+		l := Load(s)
+		if len(l.Hooks) != 1 || l.Hooks[0].Name() != step.now || l.Hooks[0].Enabled != step.enabled {
+			t.Errorf("%s on is %v: got %s, enabled %v", step.name, step.on, l.Hooks[0].Name(), l.Hooks[0].Enabled)
+		}
+	}
+}
+
 func TestPipeIsNotRead(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no pipes in the file system")
@@ -220,6 +249,22 @@ func TestDue(t *testing.T) {
 	}
 	if got := d.Due("s", []string{"a"}, time.Minute, now.Add(time.Hour)); len(got) != 1 {
 		t.Errorf("got %v", got)
+	}
+}
+
+// What is posted to the server chooses its own names: the trace can be read
+// however long they are.
+func TestTraceOfLongNames(t *testing.T) {
+	d := Dir(t.TempDir())
+	long := strings.Repeat("x", 2<<20)
+	payload := []byte(`{"session_id":"` + long + `","prompt_id":"` + long + `","tool_use_id":"` + long + `","agent_id":"` + long + `","tool_name":"` + long + `"}`)
+	ev := Event{Kind: event.PreToolUse, ID: long, Version: long, Payload: payload}
+	entry := EntryOf(ev, Result{})
+	if err := d.Trace(entry); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := d.Entries(1, func(Entry) bool { return true }); err != nil || len(got) != 1 {
+		t.Errorf("got %d entries, %v", len(got), err)
 	}
 }
 

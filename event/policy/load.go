@@ -95,12 +95,18 @@ func Load(s Sources) Loaded {
 			configs = append(configs, f.Config)
 		}
 	}
-	l.Hooks = Merge(configs...)
-	// A list that cannot be read switches nothing off.
+	// A list that cannot be read switches nothing off. Of two hooks that do the
+	// same, each is switched by its own name.
 	off, _ := s.State.Disabled()
-	for _, h := range l.Hooks {
-		h.Enabled = h.Enabled && !off[h.Name()]
+	for _, c := range configs {
+		if c == nil {
+			continue
+		}
+		for _, h := range c.Hooks {
+			h.Enabled = h.Enabled && !off[h.Name()]
+		}
 	}
+	l.Hooks = Merge(configs...)
 	return l
 }
 

@@ -58,6 +58,7 @@ type merging struct {
 	reasons []string // of the decision that is ahead
 	// warnings are what the user must be told of handlers that did not work.
 	warnings []string
+	declined bool // a hook declines what an MCP server asks
 }
 
 // add takes one hook's word.
@@ -256,6 +257,9 @@ func (m *merging) others(h *Hook, raw []byte) {
 // specific takes one member of hookSpecificOutput. Of several hooks the last
 // one's counts, in their order.
 func (m *merging) specific(h *Hook, name string, value gjson.Result) {
+	if m.rules.refuse == byAction && !m.mayReply(h, name, value.Str) {
+		return
+	}
 	switch name {
 	case "hookEventName", "permissionDecision", "permissionDecisionReason", "updatedInput", "additionalContext":
 		if name == "permissionDecision" && value.Str == "defer" {
@@ -276,6 +280,20 @@ func (m *merging) specific(h *Hook, name string, value gjson.Result) {
 		m.v.Extra = map[string]json.RawMessage{}
 	}
 	m.v.Extra[name] = json.RawMessage(value.Raw)
+}
+
+// mayReply reports whether a hook may say that to what an MCP server asks the
+// user. Who declines wins, as elsewhere; who accepts answers in the user's
+// place, which a project may not.
+func (m *merging) mayReply(h *Hook, name, value string) bool {
+	switch {
+	case name == "content" || name == "action" && value == "accept":
+		return h.Level != Project && !m.declined
+	case name == "action":
+		m.declined = true
+		delete(m.v.Extra, "content")
+	}
+	return true
 }
 
 func join(a, b string) string {

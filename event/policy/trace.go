@@ -67,11 +67,11 @@ type TracedHook struct {
 
 // EntryOf makes the trace line of what was decided about ev.
 func EntryOf(ev Event, r Result) Entry {
-	get := func(name string) string { return gjson.GetBytes(ev.Payload, name).String() }
-	e := Entry{At: ev.At.UTC(), Event: string(ev.Kind), ID: ev.ID, Session: get("session_id"), Prompt: get("prompt_id"),
+	get := func(name string) string { return shortened(gjson.GetBytes(ev.Payload, name).String()) }
+	e := Entry{At: ev.At.UTC(), Event: string(ev.Kind), ID: shortened(ev.ID), Session: get("session_id"), Prompt: get("prompt_id"),
 		ToolUseID: get("tool_use_id"), AgentID: get("agent_id"), Tool: get("tool_name"),
 		Subject: kept(SubjectOf(ev.Payload)), Decision: r.Verdict.Decision, Reason: kept(r.Verdict.Reason),
-		Rewritten: kept(string(r.Verdict.Input)), Us: r.Took.Microseconds(), Version: ev.Version,
+		Rewritten: kept(string(r.Verdict.Input)), Us: r.Took.Microseconds(), Version: shortened(ev.Version),
 		ExitCode: r.Answer.ExitCode, Bytes: len(r.Answer.Stdout)}
 	for _, n := range append(r.Notes, r.Warnings...) {
 		e.Notes = append(e.Notes, kept(n))
@@ -125,7 +125,11 @@ func SubjectOf(payload []byte) string {
 
 // kept is a text as the trace keeps it.
 func kept(s string) string {
-	s = redact.Text(s)
+	return shortened(redact.Text(s))
+}
+
+// shortened is a name as the trace keeps it: what is posted chooses its own.
+func shortened(s string) string {
 	if len(s) <= maxText {
 		return s
 	}
