@@ -88,6 +88,9 @@ func (c *policyCheckCmd) Run(a *app) error {
 	}
 	if c.File != "" {
 		s.Global, s.Project = c.File, ""
+		if c.File == policy.ProjectFile(policy.ProjectOf(c.File)) {
+			s.Global, s.Project = "", c.File
+		}
 		if _, err := os.Stat(c.File); err != nil {
 			return fmt.Errorf("reading policy: %w", err)
 		}
@@ -115,6 +118,9 @@ func (c *policyCheckCmd) Run(a *app) error {
 		default:
 			fmt.Fprintf(a.stdout, "ok      %s: %d hooks\n", f.path, len(config.Hooks))
 			configs = append(configs, config)
+		}
+		if f.level == policy.Global && answer.Shared(f.path) {
+			a.problem(policy.Problem{File: f.path, What: "others may write to it, and so choose what runs as you", Advice: "chmod 600", Warning: true})
 		}
 	}
 	if !any {

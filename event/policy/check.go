@@ -20,6 +20,7 @@ func Check(hooks []*Hook) []Problem {
 		c.reach()
 		c.matcher()
 		c.rule()
+		c.condition()
 		c.shadowed()
 		c.address()
 		c.observing()
@@ -118,6 +119,25 @@ func (c *checking) rule() {
 	}
 	if len(r.Paths) > 0 && len(r.Commands) > 0 {
 		c.warn("make two rules of it", "no tool has both a path and a command, so it never holds")
+	}
+	if r.Decision == handler.Allow && len(r.Words) > 0 && len(r.Paths)+len(r.Commands) == 0 {
+		c.warn("give it commands or paths", "it approves whatever has these words in it, and all that is beside them")
+	}
+}
+
+// condition warns about an "if" for a tool that the client does not have under
+// that name.
+func (c *checking) condition() {
+	if c.h.If == nil {
+		return
+	}
+	name := c.h.If.tool
+	i := slices.IndexFunc(tools, func(t string) bool { return strings.EqualFold(t, name) })
+	switch {
+	case i >= 0 && tools[i] != name:
+		c.warn(fmt.Sprintf("did you mean %q?", tools[i]), "\"if\" names %q, which is no tool of the client", name)
+	case !strings.HasPrefix(name, "mcp__") && strings.Contains(name, "*"):
+		c.warn("leave it out for all tools", "\"if\" names %q, which is no tool", name)
 	}
 }
 

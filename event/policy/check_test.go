@@ -24,6 +24,9 @@ func TestCheck(t *testing.T) {
 		{one(rule(`"paths":["x"],"commands":["rm"]`)), "no tool has both a path and a command", "two rules"},
 		{one(rule(`"id":"all"`) + `,{"type":"rule","id":"late","decision":"ask","reason":"r","commands":["rm"]}`), "late: global/all decides deny for all that it matches", ""},
 		{`{"servers":[{"server_url":"http://policy.example/","retry_count":0}]}`, "goes to policy.example as plain text", "https"},
+		{one(`{"type":"rule","decision":"allow","words":["x"]}`), "approves whatever has these words in it", "commands or paths"},
+		{hooks("PreToolUse", `{"if":"bash(rm *)","hooks":[{"type":"command","command":"x"}]}`), `"if" names "bash", which is no tool`, `did you mean "Bash"?`},
+		{hooks("PreToolUse", `{"if":"*","hooks":[{"type":"command","command":"x"}]}`), `"if" names "*", which is no tool`, "leave it out"},
 		{`{"observe":true,` + one(rule(`"commands":["rm"]`))[1:], "it only observes", "observe"},
 	} {
 		found := Check(Merge(decode(t, c.text)))
@@ -43,6 +46,7 @@ func TestCheckIsQuiet(t *testing.T) {
 		hooks("PreToolUse", `{"matcher":"Bash|PowerShell","hooks":[{"type":"rule","decision":"deny","reason":"r","commands":["rm"]},{"type":"command","command":"x","timeout":5,"observe":true}]}`),
 		hooks("PreToolUse", `{"matcher":"^mcp__memory__.*$","hooks":[{"type":"command","command":"x"}]},{"matcher":"Edit|Write","hooks":[{"type":"rule","decision":"deny","reason":"r","paths":[".env"]}]}`),
 		hooks("PreToolUse", `{"hooks":[{"type":"rule","id":"a","decision":"ask","reason":"r","commands":["rm"]},{"type":"rule","id":"b","decision":"deny","reason":"r","commands":["rm -rf /"]}]}`),
+		hooks("PreToolUse", `{"if":"Bash(rm *)","hooks":[{"type":"command","command":"x"}]},{"if":"MyTool","hooks":[{"type":"command","command":"x"}]}`),
 		`{"servers":[{"server_url":"http://127.0.0.1:8080/hook"}]}`,
 	} {
 		if found := Check(Merge(decode(t, text))); len(found) > 0 {

@@ -17,12 +17,25 @@ func private(dir string) bool {
 		return false
 	}
 	owner, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || int(owner.Uid) != os.Getuid() {
+	return ok && int(owner.Uid) == os.Getuid() && !open(info, owner)
+}
+
+// Shared reports whether somebody other than the user and root may write to a
+// file.
+func Shared(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil {
 		return false
 	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	return ok && (int(owner.Uid) != os.Getuid() && owner.Uid != 0 || open(info, owner))
+}
+
+// open reports whether others than the owner may write.
+func open(info fs.FileInfo, owner *syscall.Stat_t) bool {
 	others := fs.FileMode(0o022)
 	if owner.Gid == owner.Uid { // a group of one's own, to which umask 002 gives its rights
 		others = 0o002
 	}
-	return info.Mode().Perm()&others == 0
+	return info.Mode().Perm()&others != 0
 }

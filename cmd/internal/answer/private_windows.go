@@ -11,3 +11,7 @@ func private(dir string) bool {
 	info, err := os.Stat(dir)
 	return err == nil && filepath.IsAbs(dir) && info.IsDir()
 }
+
+// Shared reports whether somebody else may write to a file, which the file's
+// mode does not tell here.
+func Shared(string) bool { return false }
