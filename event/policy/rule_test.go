@@ -77,6 +77,21 @@ func TestRuleOnCommands(t *testing.T) {
 		{"rm -rf", "trap 'rm -rf x' EXIT", true, false},
 		{"rm -rf", "RM -rf x", true, false},
 		{"rm -rf", "sudo apt install rm -rf", false, false},
+		{"rm -rf", "cat <<EOF\n'\nEOF\nrm -rf x\ncat <<EOF\n'\nEOF", true, false},
+		{"rm -rf", "cat <<-'E F'\nx\n\tE F\nrm -rf x", true, false},
+		{"rm -rf", "cat <<EOF\n$(rm -rf x) `rm -rf y`\nEOF", true, false},
+		{"rm -rf", "cat <<'EOF'\n$(rm -rf x)\nEOF", false, false},
+		{"rm -rf", "git commit -m \"$(cat <<'EOF'\nIt's no rm -rf any more\nEOF\n)\"", false, false},
+		{"rm -rf", "git commit -m \"$(cat <<'EOF'\nIt's done\nEOF\n)\"; rm -rf x", true, false},
+		{"rm -rf", "bash <<EOF\nrm -rf x\nEOF", true, false},
+		{"rm -rf", "((x=1<<2))\nrm -rf x\n2\n", true, false},
+		{"rm -rf", "echo ${a:-<<y}\nrm -rf x\ny}", true, false},
+		{"rm -rf", "echo $((1<<2))\nrm -rf x\n2\n", true, false},
+		{"rm -rf", "echo $[1<<y]\nrm -rf x\ny]", true, false},
+		{"rm -rf", "a[1<<2]=3\nrm -rf x\n2]=3", true, false},
+		{"rm -rf", "cat <<E$X\nrm -rf x\nE$X", true, false},
+		{"rm -rf", "cat <<EOF; rm -rf x\nEOF", true, false},
+		{"rm -rf", "cat <<A <<B\nA\nB\nrm -rf x", true, false},
 		{"make", "sudo apt install make", false, false},
 		{"./deploy.sh", "./deploy.sh now", true, true},
 		{"./deploy.sh", "/w/p/deploy.sh now", true, false},
@@ -171,7 +186,7 @@ func TestApprovalBehindIf(t *testing.T) {
 func TestLongCommandsAreJudgedSoon(t *testing.T) {
 	const n = 100_000
 	rule := &Rule{Decision: handler.Deny, Commands: []string{"rm -rf"}}
-	for _, piece := range []string{"<(", "$(", "`", "{", "sudo ", "eval ", "watch eval ", "sudo -x ", "bash -c ", "a=b ", "((", "\"$(", "<<x ", "ssh "} {
+	for _, piece := range []string{"<(", "$(", "`", "{", "sudo ", "eval ", "watch eval ", "sudo -x ", "bash -c ", "a=b ", "((", "\"$(", "<<x ", "<<x\n", "${a", "ssh "} {
 		start := time.Now()
 		if !rule.holds(command("rm -rf x; : " + strings.Repeat(piece, n))) {
 			t.Errorf("%q hides what is before it", piece)

@@ -32,6 +32,8 @@ const (
 	// a command, on average: who writes the line must not choose how long it
 	// takes to judge.
 	maxReread = 16
+	// maxName is how long what stands in ${...} may be.
+	maxName = 1024
 )
 
 // readCommand takes a command line apart. It knows quotes, escapes, comments,
@@ -73,7 +75,8 @@ type scanner struct {
 	open  bool // a word has begun, maybe an empty one: ''
 	// braces is 1 after an open one in the word, 2 if a list or range is in it.
 	braces int
-	drop   bool // the next word is where output goes to or input comes from
+	here   []heredoc // texts that begin at the next line
+	drop   bool      // the next word is where output goes to or input comes from
 }
 
 func (s *scanner) run() {
@@ -241,11 +244,15 @@ func (s *scanner) dollar(inside bool) {
 	s.line.opaque = s.line.opaque || rest != "" && rest[0] != ' ' && rest[0] != '"'
 	s.put('$')
 	switch {
+	case strings.HasPrefix(rest, "["): // arithmetic, where << is another thing
+		s.line.broken = true
 	case !strings.HasPrefix(rest, "{"):
 	case s.line.power:
 		s.through('}')
 	default: // ${x:-$(command)}
 		s.put('{')
+		name, _, _ := strings.Cut(rest[:min(len(rest), maxName)], "}")
+		s.line.broken = s.line.broken || strings.Contains(name, "<<") || len(name) == maxName
 	}
 }
 
@@ -284,13 +291,19 @@ func (s *scanner) redirect() {
 		s.remark()
 		return
 	}
-	if s.open && descriptor(s.word.String()) { // 2>
+	s.line.broken = s.line.broken || strings.Contains(s.word.String(), "[") // maybe a[1<<2]=3
+	if s.open && descriptor(s.word.String()) {                              // 2>
 		s.word.Reset()
 		s.open = false
 	}
 	s.endWord()
 	op := redirections[slices.IndexFunc(redirections, func(op string) bool { return strings.HasPrefix(rest, op) })]
 	switch rest = rest[len(op):]; {
+	case !s.line.power && (op == "<<" || op == "<<-"):
+		h, n, ok := readHeredoc(s.text[s.at+len("<<"):])
+		s.line.broken = s.line.broken || !ok
+		s.here = append(s.here, h)
+		s.at += len("<<") + n
 	case strings.HasPrefix(rest, "("):
 		s.at++
 		s.process()
@@ -331,31 +344,6 @@ func descriptor(word string) bool {
 	return strings.Trim(word, "0123456789") == "" || strings.HasPrefix(word, "{") && strings.HasSuffix(word, "}")
 }
 
-// bracketed returns what is between the bracket that text begins with and the
-// one that closes it, quotes heeded.
-func bracketed(text string) (string, bool) {
-	depth, quote := 0, byte(0)
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == '\\' && quote != '\'':
-			i++
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '\'' || c == '"':
-			quote = c
-		case c == '(':
-			depth++
-		case c == ')':
-			if depth--; depth == 0 {
-				return text[1:i], true
-			}
-		}
-	}
-	return "", false
-}
-
 func (s *scanner) comment() {
 	if end := strings.IndexByte(s.text[s.at:], '\n'); end >= 0 {
 		s.at += end
@@ -371,9 +359,15 @@ func (s *scanner) operator(c byte) {
 		s.at++
 		return
 	}
+	if c == '(' && strings.HasPrefix(s.text[s.at:], "((") { // maybe arithmetic, where << is another thing
+		s.line.broken = true
+	}
 	s.endCommand(s.at)
 	s.at++
 	s.start = s.at
+	if c == '\n' {
+		s.bodies()
+	}
 }
 
 func (s *scanner) endWord() {
