@@ -105,9 +105,12 @@ func (s *Server) cookieName() string { return "beckon_" + s.cookie()[:8] }
 // login takes the token out of the page's address and gives the browser a
 // cookie in its place. It reports whether it answered.
 func (s *Server) login(w http.ResponseWriter, r *http.Request) bool {
-	q := r.URL.Query()
-	given := q.Get("token")
-	if s.o.Token == "" || given == "" || r.URL.Path != "/" || r.Method != http.MethodGet || !equal(given, s.o.Token) {
+	given := r.URL.Query().Get("token")
+	if s.o.Token == "" || given == "" || r.URL.Path != "/" || r.Method != http.MethodGet {
+		return false
+	}
+	// Base64 has a plus, which stands for a space in an address.
+	if !equal(given, s.o.Token) && !equal(strings.ReplaceAll(given, " ", "+"), s.o.Token) {
 		return false
 	}
 	http.SetCookie(w, &http.Cookie{Name: s.cookieName(), Value: s.cookie(), Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, MaxAge: 30 * 24 * 3600})

@@ -211,6 +211,16 @@ func TestToken(t *testing.T) {
 	}
 }
 
+// A token is pasted behind ?token= as it is, though a plus means a space there.
+func TestTokenAsItIs(t *testing.T) {
+	x := serve(t, Options{Token: "q+8/Zw+=="})
+	for path, want := range map[string]int{"/?token=q+8/Zw+==": 303, "/?token=q%2B8%2FZw%2B%3D%3D": 303, "/?token=q8/Zw==": 401} {
+		if r := x.get(path); r.status != want {
+			t.Errorf("%s: %d, want %d", path, r.status, want)
+		}
+	}
+}
+
 // Two servers of one host, on two ports, do not end each other's log-in.
 func TestTokensOfTwoServers(t *testing.T) {
 	var jar []string
