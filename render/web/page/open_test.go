@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 )
 
@@ -89,5 +90,40 @@ func TestPageDoesNotGrow(t *testing.T) {
 		return [page.nodes.size, page.lines.childElementCount];`))
 	if got[0] != 1000 || got[1] != 1000 {
 		t.Errorf("%d lines are kept, %d shown", got[0], got[1])
+	}
+}
+
+// A session's page that was opened in a tab behind has been seen when somebody
+// comes to the tab.
+func TestSeenWhenShown(t *testing.T) {
+	c := startChrome(t)
+	w := newWorld(t)
+	w.start()
+	w.agent("hi").until("Stop")
+	p := c.open(t, "about:blank")
+	p.do("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": hides})
+	p.do("Page.navigate", map[string]any{"url": w.url() + "session/" + w.list()[0].SessionID})
+	p.await("it is there", live+` && document.querySelectorAll(".line").length > 0`)
+	if !w.list()[0].Unseen {
+		t.Fatal("it counts as seen though nobody looked")
+	}
+	p.must(p.eval(`shown()`, nil))
+	p.await("it is seen", `document.querySelector("#session .fresh").hidden`)
+}
+
+// What is known of a session goes with it: when it is cleared, and when it ends
+// while the server cannot be heard.
+func TestTurnsGo(t *testing.T) {
+	p := blankWorld(t)
+	got := get[[]string](p, `import("/assets/state.mjs").then(({ initial, reduce }) => {
+		const row = (session_id, seat_id) => ({ session_id, seat_id });
+		const turns = (session) => ({ type: "turns", session, turns: [{ turn_id: session }] });
+		const snapshot = (...sessions) => ({ type: "snapshot", data: { sessions, generated_at: "" }, now: 0 });
+		const left = (...events) => [...events.reduce(reduce, initial()).turns.keys()].join();
+		const begin = [snapshot(row("a", "x"), row("b", "y")), turns("a"), turns("b")];
+		return [left(...begin), left(...begin, { type: "session_updated", data: { session: row("c", "x") } }), left(...begin, snapshot(row("b", "y")))];
+	})`)
+	if want := []string{"a,b", "b", "b"}; !slices.Equal(got, want) {
+		t.Errorf("turns are kept of %q, want %q", got, want)
 	}
 }

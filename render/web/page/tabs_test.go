@@ -5,6 +5,12 @@ import (
 	"testing"
 )
 
+// hides makes a page that is in a tab behind others, until shown() is called.
+const hides = `
+	Object.defineProperty(document, "hidden", { get: () => hides, configurable: true });
+	window.hides = true;
+	window.shown = () => { hides = false; document.dispatchEvent(new Event("visibilitychange")); };`
+
 // A browser opens six connections to one server. Pages in tabs behind others
 // do not use them all up, and are there again when somebody looks.
 func TestManyTabs(t *testing.T) {
@@ -14,10 +20,7 @@ func TestManyTabs(t *testing.T) {
 	var tabs []*tab
 	for i := range 9 {
 		p := c.open(t, "about:blank")
-		p.do("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": `
-			Object.defineProperty(document, "hidden", { get: () => hides, configurable: true });
-			window.hides = true;
-			window.shown = () => { hides = false; document.dispatchEvent(new Event("visibilitychange")); };`})
+		p.do("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": hides})
 		p.do("Page.navigate", map[string]any{"url": w.url()})
 		p.await(fmt.Sprintf("tab %d is live", i), `document.documentElement.dataset.phase === "live"`)
 		tabs = append(tabs, p)

@@ -53,7 +53,8 @@ function act(row, name) {
   setAside(row);
 }
 
-// met marks a session as seen whose page somebody opens, as `beckon show` does.
+// met marks a session as seen whose page somebody opens, or comes back to, as
+// `beckon show` does.
 function met(row) {
   if (row.unseen && !document.hidden) api.act(row.session_id, "seen").catch(() => {}); // its button stays
 }
@@ -307,7 +308,11 @@ tools();
 keyboard();
 arrive();
 setInterval(() => { if (!document.hidden) tick(); }, 1000);
-document.addEventListener("visibilitychange", () => { if (!document.hidden) draw(); });
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden) return;
+  draw();
+  if (page.row) met(page.row);
+});
 
 const line = follow((event) => {
   const was = state.phase;

@@ -76,7 +76,9 @@ const steps = {
   snapshot(s, e) {
     const rows = new Map();
     for (const row of e.data.sessions) rows.set(keyOf(row), row);
-    let next = { ...s, rows, ready: true, skew: skewOf(e.data.generated_at, e.now) };
+    const live = new Set([...rows.values()].map((r) => r.session_id));
+    const turns = new Map([...s.turns].filter(([id]) => live.has(id)));
+    let next = { ...s, rows, turns, ready: true, skew: skewOf(e.data.generated_at, e.now) };
     if (!s.ready) return next; // what was there before the page is no news
     for (const [key, row] of rows) {
       const was = s.rows.get(key);
@@ -123,8 +125,12 @@ const steps = {
 function show(s, e) {
   const row = e.data.session;
   const rows = new Map(s.rows);
+  const was = rows.get(keyOf(row));
   rows.set(keyOf(row), row);
-  return { ...s, rows };
+  if (!was || was.session_id === row.session_id) return { ...s, rows };
+  const turns = new Map(s.turns); // the seat has another session (/clear)
+  turns.delete(was.session_id);
+  return { ...s, rows, turns };
 }
 
 function withTurns(s, session, list) {
