@@ -289,6 +289,11 @@ func TestHeaders(t *testing.T) {
 			t.Errorf("%s allows other origins", path)
 		}
 	}
+	for _, d := range []string{"default-src 'none'", "script-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'"} {
+		if !strings.Contains(policyCSP, d) {
+			t.Errorf("the policy lacks %s", d)
+		}
+	}
 	if strings.Contains(policyCSP, "unsafe") {
 		t.Error("the policy allows unsafe sources")
 	}
