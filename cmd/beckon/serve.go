@@ -100,7 +100,7 @@ func (c *serveCmd) listen(token string) (l net.Listener, url string, err error) 
 	if l, err = web.Listen(c.Addr, token); err != nil {
 		return nil, "", err
 	}
-	return l, "http://" + l.Addr().String() + "/", nil
+	return l, web.URL(l.Addr().String()), nil
 }
 
 // serveUntilSignal serves until the first interrupt, and gives up on requests

@@ -52,23 +52,23 @@ func Listen(addr, token string) (net.Listener, error) {
 
 // taken says who has the port.
 func taken(addr string) error {
-	addr = nearby(addr)
+	url := URL(addr)
 	client := http.Client{Timeout: time.Second, Transport: &http.Transport{}} // no proxy stands between
 	defer client.CloseIdleConnections()
-	if version, ok := askBeckon(&client, "http://"+addr); ok {
-		return &Advised{fmt.Errorf("another beckon (%s) serves there already", version), "open http://" + addr + "/"}
+	if version, ok := askBeckon(&client, strings.TrimSuffix(url, "/")); ok {
+		return &Advised{fmt.Errorf("another beckon (%s) serves there already", version), "open " + url}
 	}
 	return &Advised{fmt.Errorf("address %q is taken by another program", addr), "give another one with --addr"}
 }
 
-// nearby is where a server that listens on addr is asked from this machine: all
-// addresses are no address, and no server is known by that name.
-func nearby(addr string) string {
+// URL is where a server that listens on addr ("host:port") is asked from this
+// machine. All addresses are no address, and no server is known by that name.
+func URL(addr string) string {
 	host, port, err := net.SplitHostPort(addr)
 	if ip, e := netip.ParseAddr(host); err == nil && (host == "" || e == nil && ip.IsUnspecified()) {
-		return net.JoinHostPort("127.0.0.1", port)
+		addr = net.JoinHostPort("127.0.0.1", port)
 	}
-	return addr
+	return "http://" + addr + "/"
 }
 
 // askBeckon asks what listens at url whether it is beckon, and which version.

@@ -9,7 +9,8 @@ import (
 const hides = `
 	Object.defineProperty(document, "hidden", { get: () => hides, configurable: true });
 	window.hides = true;
-	window.shown = () => { hides = false; document.dispatchEvent(new Event("visibilitychange")); };`
+	window.show = (yes) => { hides = !yes; document.dispatchEvent(new Event("visibilitychange")); };
+	window.shown = () => show(true);`
 
 // A browser opens six connections to one server. Pages in tabs behind others
 // do not use them all up, and are there again when somebody looks.
@@ -35,4 +36,16 @@ func TestManyTabs(t *testing.T) {
 		p.do("Page.navigate", map[string]any{"url": "about:blank"})
 	}
 	tabs[6].await("who goes makes room", `document.documentElement.dataset.phase === "live"`)
+
+	// Who was looked at while others came keeps its line when it is left.
+	first.must(first.eval(`window.heard = 0, new BroadcastChannel("beckon.tabs").onmessage = () => heard++, 0`, nil))
+	tabs[2].must(tabs[2].eval(`shown()`, nil))
+	tabs[3].must(tabs[3].eval(`shown()`, nil))
+	first.await("it heard of both", `heard === 2`)
+	first.must(first.eval(`show(false)`, nil))
+	tabs[4].must(tabs[4].eval(`shown()`, nil))
+	first.await("it heard of the third", `heard === 3`)
+	if ph := get[string](first, `new Promise((r) => setTimeout(() => r(document.documentElement.dataset.phase), 600))`); ph != "live" {
+		t.Errorf("who was just left is %s", ph)
+	}
 }

@@ -21,7 +21,6 @@ export function share({ rest, wake }) {
     else wake();
   };
   const come = () => {
-    newer.clear();
     channel.postMessage({ come: me });
     settle();
   };
@@ -30,9 +29,12 @@ export function share({ rest, wake }) {
     else newer.delete(data.go);
     settle();
   };
-  document.addEventListener("visibilitychange", () => { if (!document.hidden) come(); });
+  document.addEventListener("visibilitychange", () => {
+    newer.clear(); // until now this one was looked at
+    if (!document.hidden) come();
+  });
   window.addEventListener("pagehide", () => channel.postMessage({ go: me }));
-  window.addEventListener("pageshow", (e) => { if (e.persisted) come(); });
+  window.addEventListener("pageshow", (e) => { if (e.persisted) newer.clear(), come(); });
   come();
   return () => resting;
 }
