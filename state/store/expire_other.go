@@ -4,9 +4,17 @@ package store
 
 import "time"
 
-// expire returns a channel that is closed when d has passed.
-func expire(d time.Duration) <-chan struct{} {
+// expire returns a channel that is closed when d has passed, or never if done
+// is closed before.
+func expire(d time.Duration, done <-chan struct{}) <-chan struct{} {
 	over := make(chan struct{})
-	time.AfterFunc(d, func() { close(over) })
+	timer := time.AfterFunc(d, func() { close(over) })
+	go func() {
+		select {
+		case <-done:
+			timer.Stop()
+		case <-over:
+		}
+	}()
 	return over
 }

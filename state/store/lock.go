@@ -95,7 +95,8 @@ func (l *lockFile) await(wait time.Duration) error {
 	if _, another := waiting.LoadOrStore(path, nil); another {
 		return l.poll(wait)
 	}
-	got := make(chan error, 1)
+	got, done := make(chan error, 1), make(chan struct{})
+	defer close(done)
 	go func() { got <- l.block() }()
 	select {
 	case err := <-got:
@@ -104,7 +105,7 @@ func (l *lockFile) await(wait time.Duration) error {
 			l.Close()
 		}
 		return err
-	case <-expire(wait):
+	case <-expire(wait, done):
 		go func() {
 			<-got
 			waiting.Delete(path)

@@ -25,6 +25,7 @@ if [ $# -gt 0 ]; then
 else
 	root=$(mktemp -d)
 	trap 'rm -rf "$root"' EXIT
+	chmod 755 "$root" # who runs the commands there has no rights
 fi
 
 if [ ! -e "$root/usr/bin/git" ]; then
