@@ -132,6 +132,33 @@ func TestSwitch(t *testing.T) {
 	}
 }
 
+// A project is trusted by whichever of its names the client has for it.
+func TestTrustThroughALink(t *testing.T) {
+	s := sources(t)
+	dir, err := filepath.EvalSymlinks(s.Home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	real, link := filepath.Join(dir, "p"), filepath.Join(dir, "link")
+	put(t, ProjectFile(real), denies("a"))
+	if err := os.Symlink(real, link); err != nil {
+		t.Skip(err)
+	}
+	if _, err := s.Trust(ProjectFile(link)); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []Status{InForce, Untrusted} {
+		for _, name := range []string{real, link} {
+			if s.Project = ProjectFile(name); Load(s).Files[0].Status != want {
+				t.Errorf("%s is %s, not %s", name, Load(s).Files[0].Status, want)
+			}
+		}
+		if err := s.Distrust(ProjectFile(link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // Who switches a project's hook off has not switched off the global one that
 // does the same, whatever the project calls it.
 func TestSwitchIsForOneFile(t *testing.T) {

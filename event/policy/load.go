@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 )
@@ -177,14 +178,29 @@ func (s Sources) Trust(path string) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c, errors.Join(s.State.keepCopy(trustDir, path, data, s.Now), s.State.unspeak())
+	for _, name := range namesOf(path) {
+		err = errors.Join(err, s.State.keepCopy(trustDir, name, data, s.Now))
+	}
+	return c, errors.Join(err, s.State.unspeak())
 }
 
 // Distrust takes the project's policy out of force.
 func (s Sources) Distrust(path string) error {
-	err := os.Remove(s.State.path(trustDir, copyName(path)))
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
+	var failed error
+	for _, name := range namesOf(path) {
+		if err := os.Remove(s.State.path(trustDir, copyName(name))); !errors.Is(err, fs.ErrNotExist) {
+			failed = errors.Join(failed, err)
+		}
 	}
-	return errors.Join(err, s.State.unspeak())
+	return errors.Join(failed, s.State.unspeak())
+}
+
+// namesOf are the names by which the client may call the project of a file: a
+// shell goes by the links that were followed, a process by none.
+func namesOf(path string) []string {
+	dir, err := filepath.EvalSymlinks(ProjectOf(path))
+	if real := ProjectFile(dir); err == nil && real != path {
+		return []string{path, real}
+	}
+	return []string{path}
 }

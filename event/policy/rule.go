@@ -243,7 +243,7 @@ func shortFlag(word string) (letters string, ok bool) {
 }
 
 func (r *Rule) wordFits(c handler.Call) bool {
-	text := string(c.ToolInput)
+	text := string(c.ToolInput) + "\n" + unquoted(gjson.ParseBytes(c.ToolInput), 0)
 	if c.ToolInput == nil {
 		text = gjson.GetBytes(c.Payload, "prompt").String()
 	} else if s := shellCommand(c.ToolName, c.ToolInput); s != "" {
@@ -251,4 +251,22 @@ func (r *Rule) wordFits(c handler.Call) bool {
 	}
 	text = strings.ToLower(text)
 	return slices.ContainsFunc(r.Words, func(w string) bool { return strings.Contains(text, strings.ToLower(w)) })
+}
+
+// unquoted are the texts in a value, as JSON means them: a quote or a new line
+// is written otherwise there.
+func unquoted(v gjson.Result, depth int) string {
+	const deep = 32 // of what no tool's input has so many levels
+	switch {
+	case v.Type == gjson.String:
+		return v.Str + "\n"
+	case !v.IsObject() && !v.IsArray() || depth == deep:
+		return ""
+	}
+	var all strings.Builder
+	v.ForEach(func(_, item gjson.Result) bool {
+		all.WriteString(unquoted(item, depth+1))
+		return true
+	})
+	return all.String()
 }

@@ -260,6 +260,10 @@ func TestRuleOnPathsAndWords(t *testing.T) {
 	if !words.holds(prompt) || words.holds(handler.Call{Payload: []byte(`{"prompt":"no"}`)}) || !words.holds(command("echo secret")) {
 		t.Error("words")
 	}
+	odd := &Rule{Decision: handler.Deny, Words: []string{"say \"x\"\ny"}}
+	if !odd.holds(call("Write", `{"content":["a",{"b":"say \"x\"\ny"}]}`)) || odd.holds(call("Write", `{"content":"say x"}`)) {
+		t.Error("words that JSON writes otherwise")
+	}
 	if r := (&Rule{Decision: handler.Deny, Paths: []string{"**"}}); r.holds(command("ls")) {
 		t.Error("a command has no path")
 	}
