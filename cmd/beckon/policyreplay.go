@@ -17,6 +17,8 @@ type policyReplayCmd struct {
 	Against string   `help:"Another policy file; only the events that the two answer differently are shown." type:"path"`
 	Start   bool     `name:"run" help:"Start commands, servers and models too; else only the built-in rules are asked."`
 	Client  string   `help:"The client's version." placeholder:"VERSION"`
+
+	environ []string // of what is started
 }
 
 func (c *policyReplayCmd) Run(a *app) error {
@@ -24,6 +26,7 @@ func (c *policyReplayCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	c.environ = s.State.Inside(os.Environ())
 	now, other := policy.NewEngine(policy.Load(s).Hooks), (*policy.Engine)(nil)
 	if c.Against != "" {
 		config, err := decodeFile(c.Against, policy.Global, s.Home)
@@ -95,7 +98,7 @@ func (c *policyReplayCmd) step(ctx context.Context, a *app, file string, step re
 
 func (c *policyReplayCmd) ask(ctx context.Context, e *policy.Engine, step recording.Step) policy.Result {
 	kind := event.ByName(step.Kind)
-	policy.Prepare(e.Hooks(), kind, os.Environ(), "")
+	policy.Prepare(e.Hooks(), kind, c.environ, "")
 	return e.Trigger(ctx, policy.Event{Kind: kind, Payload: step.Payload, ID: "evt_replay",
 		ProjectDir: step.Env["CLAUDE_PROJECT_DIR"], Version: c.Client, RulesOnly: !c.Start, Why: "only rules are asked"})
 }

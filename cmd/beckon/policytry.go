@@ -54,7 +54,7 @@ func (c *policyTestCmd) Run(a *app) error {
 	}
 	ev := policy.Event{Kind: e.Kind, Payload: payload, At: time.Now(), ID: "evt_test", Version: c.Client,
 		ProjectDir: policy.ProjectOf(s.Project), RulesOnly: c.Rules, Why: "only rules are asked"}
-	policy.Prepare(loaded.Hooks, e.Kind, os.Environ(), "")
+	policy.Prepare(loaded.Hooks, e.Kind, s.State.Inside(os.Environ()), "")
 	ctx, stop := interruptible()
 	defer stop()
 	r := policy.NewEngine(loaded.Hooks).Trigger(ctx, ev)

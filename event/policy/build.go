@@ -11,20 +11,19 @@ import (
 	"beckon/event/policy/handler"
 )
 
-// Marker is set in the environment of everything that a policy starts. What
-// sees it is inside a handler: it may apply rules, and must not start another
-// handler, or an agent that judges an agent would never end.
-const Marker = "BECKON_POLICY_HANDLER"
-
 // Prepare makes the handlers of the hooks of kind k, with env as the
 // environment of what they start. A hook whose handler cannot be made stays,
 // and fails when its turn comes. state keeps what models said and which servers
-// are down; "" keeps nothing.
+// are down; "" keeps nothing, and leaves it to the caller that env has been
+// through Inside.
 func Prepare(hooks []*Hook, k event.Kind, env []string, state Dir) {
-	env = append(env[:len(env):len(env)], Marker+"=1")
+	marked := state == ""
 	for _, h := range hooks {
 		if h.Event != k || h.handler != nil {
 			continue
+		}
+		if h.Runs() && !marked {
+			env, marked = state.Inside(env), true
 		}
 		made, err := h.make(env, state)
 		if err != nil {

@@ -253,7 +253,7 @@ func (f *firing) ask(ctx context.Context) (ev policy.Event, r policy.Result) {
 	ev = policy.Event{Kind: f.e.Kind, Payload: f.payload, At: f.start, ID: f.id(), Version: f.version(),
 		ProjectDir: f.getenv("CLAUDE_PROJECT_DIR"), Dir: f.dir, HTTP: f.http, Hops: f.hops, StopBlocks: dir.StopBlocks(&f.e)}
 	switch {
-	case f.getenv(policy.Marker) != "":
+	case dir.IsInside(f.getenv(policy.Marker)):
 		ev.RulesOnly, ev.Why = true, "inside a handler"
 	case f.asked == "" && f.starts:
 		f.claim(&ev, dir)

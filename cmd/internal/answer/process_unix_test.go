@@ -171,13 +171,27 @@ func TestTwoCopiesOfAFiring(t *testing.T) {
 func TestInsideAHandlerNothingIsStarted(t *testing.T) {
 	ran := filepath.Join(t.TempDir(), "ran")
 	u := newUser(t, on("PreToolUse", `{"type":"command","command":"touch `+ran+`"},{"type":"rule","id":"r","decision":"deny","reason":"no","commands":["ls"]}`), "")
-	u.env[policy.Marker] = "1"
+	entry := Policy(u.env["BECKON_STATE_DIR"]).Inside(nil)[0]
+	_, u.env[policy.Marker], _ = strings.Cut(entry, "=")
 	out := u.fire(event.PreToolUse, `,"tool_name":"Bash","tool_use_id":"t1","tool_input":{"command":"ls"}`)
 	if !strings.Contains(out, "no (policy global/r)") {
 		t.Errorf("got %q", out)
 	}
 	if _, err := os.Stat(ran); err == nil {
 		t.Error("the command ran")
+	}
+}
+
+// What a handler starts has the marker, and nobody else can give it: a
+// project's settings may set any variable for its hooks.
+func TestMarkerIsNotForOthersToSet(t *testing.T) {
+	seen := filepath.Join(t.TempDir(), "seen")
+	u := newUser(t, on("PreToolUse", `{"type":"command","command":"printf %s $`+policy.Marker+` > `+seen+`"}`), "")
+	u.env[policy.Marker] = "1"
+	u.fire(event.PreToolUse, `,"tool_name":"Bash","tool_use_id":"t1","tool_input":{"command":"ls"}`)
+	data, err := os.ReadFile(seen)
+	if err != nil || !Policy(u.env["BECKON_STATE_DIR"]).IsInside(string(data)) {
+		t.Errorf("the command saw %q, %v", data, err)
 	}
 }
 
