@@ -11,7 +11,11 @@ import (
 
 // glob is a pattern over absolute, slashed paths: * and ? stay within a name,
 // ** spans directories, [abc] is a set.
-type glob struct{ re *regexp.Regexp }
+type glob struct {
+	dir  string // what every path begins with that it matches
+	rest string // the pattern after that
+	end  string // of the expression
+}
 
 // place is where relative patterns and paths begin.
 type place struct {
@@ -24,8 +28,41 @@ type place struct {
 // base. A pattern without a slash matches a name anywhere below base, as
 // .gitignore has it.
 func newGlob(pattern, base, home string) (glob, error) {
-	re, err := regexp.Compile("^" + globExpression(rooted(pattern, base, home)) + "$")
-	return glob{re}, err
+	g := globOf(rooted(pattern, base, home))
+	_, err := g.expression()
+	return g, err
+}
+
+// globOf takes a rooted pattern apart. Most paths are told from most patterns
+// by where they begin, which costs no expression.
+func globOf(p string) glob {
+	fixed := p
+	if meta := strings.IndexAny(p, wildcards); meta >= 0 {
+		fixed = p[:meta]
+	}
+	at := strings.LastIndexByte(fixed, '/') + 1
+	return glob{p[:at], p[at:], "$"}
+}
+
+const wildcards = "*?["
+
+func (g glob) expression() (*regexp.Regexp, error) {
+	return regexp.Compile("^" + globExpression(g.rest) + g.end)
+}
+
+func (g glob) begins(path string) bool {
+	if caseless {
+		return len(path) >= len(g.dir) && strings.EqualFold(path[:len(g.dir)], g.dir)
+	}
+	return strings.HasPrefix(path, g.dir)
+}
+
+func (g glob) match(path string) bool {
+	if !g.begins(path) {
+		return false
+	}
+	re, err := g.expression()
+	return err == nil && re.MatchString(path[len(g.dir):])
 }
 
 // globList is one pattern in several forms.
@@ -34,36 +71,42 @@ type globList []glob
 // globs reads a pattern for what must not be missed: where it begins at a link
 // it is also for what the link leads to, and if it ends in a plain name, which
 // may be a directory's, for all that is in there.
-func globs(pattern, base, home string) (globList, error) {
+func globs(pattern, base, home string) (list globList) {
 	p := rooted(pattern, base, home)
 	forms := []string{p}
 	fixed := p
-	if meta := strings.IndexAny(p, "*?["); meta >= 0 {
-		fixed = p[:strings.LastIndexByte(p[:meta], '/')+1]
+	if strings.ContainsAny(p, wildcards) {
+		fixed = globOf(p).dir
 	}
 	if dir := strings.TrimSuffix(fixed, "/"); dir != "" {
 		if real := filepath.ToSlash(follow(filepath.FromSlash(dir))); real != dir {
 			forms = append(forms, quoteGlob(real)+p[len(dir):])
 		}
 	}
-	var list globList
 	for _, form := range forms {
-		end := "$"
-		if !strings.ContainsAny(form[strings.LastIndexByte(form, '/')+1:], "*?[") {
-			end = "(?:/.*)?$"
+		g := globOf(form)
+		if !strings.ContainsAny(form[strings.LastIndexByte(form, '/')+1:], wildcards) {
+			g.end = "(?:/.*)?$"
 		}
-		re, err := regexp.Compile("^" + globExpression(form) + end)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, glob{re})
+		list = append(list, g)
 	}
-	return list, nil
+	return list
 }
 
-// match reports whether one form takes the path, or all that is in it.
+// match reports whether one form takes the path, or all that is in it. A
+// pattern that cannot be read takes every path below where it begins.
 func (l globList) match(path string) bool {
-	return slices.ContainsFunc(l, func(g glob) bool { return g.match(path) || g.match(path+"/") })
+	return slices.ContainsFunc(l, func(g glob) bool {
+		if !g.begins(path + "/") {
+			return false
+		}
+		re, err := g.expression()
+		if err != nil {
+			return true
+		}
+		inside := (path + "/")[len(g.dir):]
+		return re.MatchString(inside) || g.begins(path) && re.MatchString(path[len(g.dir):])
+	})
 }
 
 // rooted makes a pattern one over absolute paths.
@@ -125,8 +168,6 @@ func globExpression(p string) string {
 
 // caseless: the usual file systems of these ignore letter case.
 const caseless = runtime.GOOS == "darwin" || runtime.GOOS == "windows"
-
-func (g glob) match(path string) bool { return g.re.MatchString(path) }
 
 // resolved returns the ways in which a path may be written: as it is, made
 // absolute from cwd, and with its links followed as far as it exists.

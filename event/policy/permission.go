@@ -165,8 +165,7 @@ func (p *Permission) pathFits(c handler.Call) bool {
 		return false
 	}
 	pattern, base := p.pathPattern(c)
-	list, err := globs(pattern, base, p.home)
-	return err != nil || slices.ContainsFunc(resolved(path, place{cwd: c.Cwd, home: p.home}), list.match)
+	return slices.ContainsFunc(resolved(path, place{cwd: c.Cwd, home: p.home}), globs(pattern, base, p.home).match)
 }
 
 // everyPathFits is pathFits for every way in which the path may be written.

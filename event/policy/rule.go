@@ -84,8 +84,7 @@ func (r *Rule) pathFits(c handler.Call) bool {
 		})
 	}
 	return slices.ContainsFunc(r.Paths, func(pattern string) bool {
-		list, err := globs(pattern, at.project, at.home)
-		return err == nil && slices.ContainsFunc(ways, list.match)
+		return slices.ContainsFunc(ways, globs(pattern, at.project, at.home).match)
 	})
 }
 
