@@ -30,6 +30,22 @@ func TestFocusStays(t *testing.T) {
 	}
 }
 
+// A card that goes leaves the focus to the one in its place.
+func TestFocusOfACardThatGoes(t *testing.T) {
+	c := startChrome(t)
+	w := newWorld(t)
+	w.start()
+	w.agent("hi").until("Stop")
+	first := w.agent("perm_yes").until("PermissionRequest")
+	p := c.open(t, w.url())
+	p.await("both are there", `document.querySelectorAll("#groups .card").length === 2`)
+	p.press("j")
+	p.await("the first has the focus", `document.activeElement.closest(".needs")`)
+	first.kill()
+	p.await("it is gone", `document.querySelectorAll("#groups .card").length === 1`)
+	p.await("the other has the focus", `document.activeElement.classList.contains("name")`)
+}
+
 // stubbed makes a session's page by itself, with answers that come when the
 // test wants.
 const stubbed = `(async () => {

@@ -21,7 +21,7 @@ export class Board {
   }
 
   draw(s) {
-    const shown = groups(s);
+    const shown = groups(s), held = this.held();
     this.hosts = severalHosts(s.rows);
     for (const [key, card] of this.cards) {
       if (s.rows.has(key)) continue;
@@ -34,6 +34,10 @@ export class Board {
     arrange(this.root, nodes);
     for (const [id, sec] of this.sections) if (!nodes.includes(sec.node)) this.sections.delete(id);
     this.drawEmpty(s, shown.length > 0);
+    if (held >= 0 && this.held() < 0) { // its card is gone: whoever has its place
+      const links = this.links();
+      links[Math.min(held, links.length - 1)]?.focus({ preventScroll: true });
+    }
   }
 
   section(g, s) {
@@ -84,18 +88,22 @@ export class Board {
     return this.cards.get(document.activeElement?.closest?.(".card")?.dataset.key)?.row;
   }
 
+  // held is the place of the card that has the focus, -1 for none.
+  held() {
+    const card = document.activeElement?.closest?.(".card");
+    return card ? this.links().indexOf(card.querySelector(".name")) : -1;
+  }
+
   // step moves the focus by one card; the first step goes to an end.
   step(by) {
-    const links = this.links();
-    const at = links.indexOf(document.activeElement?.closest?.(".card")?.querySelector(".name"));
+    const links = this.links(), at = this.held();
     const to = at < 0 ? (by > 0 ? 0 : links.length - 1) : Math.min(Math.max(at + by, 0), links.length - 1);
     reach(links[to]);
   }
 
   // next goes to the next session that needs the user, round and round.
   next() {
-    const links = this.links();
-    const at = links.indexOf(document.activeElement?.closest?.(".card")?.querySelector(".name"));
+    const links = this.links(), at = this.held();
     const order = [...links.slice(at + 1), ...links.slice(0, at + 1)];
     const to = order.find((a) => a.closest(".needs"));
     reach(to);
