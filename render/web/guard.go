@@ -40,6 +40,9 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		if !s.authorized(r) {
 			s.meter.refused("unauthorized")
 			h.Set("WWW-Authenticate", `Bearer realm="beckon"`)
+			if fromElsewhere(r) {
+				h.Set("Refresh", "0; url="+r.URL.EscapedPath())
+			}
 			writeError(w, &fault{http.StatusUnauthorized, "unauthorized", "a token is needed", "send Authorization: Bearer TOKEN, or open /?token=TOKEN once"})
 			return
 		}
@@ -138,6 +141,15 @@ func (s *Server) authorized(r *http.Request) bool {
 	}
 	c, err := r.Cookie(s.cookieName())
 	return err == nil && equal(c.Value, s.cookie())
+}
+
+// fromElsewhere reports whether r opens the page by a link of another site. With
+// that a browser sends no strict cookie; asked again by the answer itself, it
+// does. The page alone is opened so: it shows nothing that its own requests,
+// which need the cookie too, do not bring.
+func fromElsewhere(r *http.Request) bool {
+	site, page := r.Header.Get("Sec-Fetch-Site"), r.URL.Path == "/" || strings.HasPrefix(r.URL.Path, "/session/")
+	return page && r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Dest") == "document" && (site == "cross-site" || site == "same-site")
 }
 
 // equal compares in a time that tells nothing, not even the length.

@@ -211,6 +211,25 @@ func TestToken(t *testing.T) {
 	}
 }
 
+// Only the page, asked for by a link of another site, is asked for once more.
+func TestLinksFromElsewhere(t *testing.T) {
+	x := serve(t, Options{Token: "secret", Page: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})})
+	for _, c := range []struct{ path, site, dest, want string }{
+		{"/", "cross-site", "document", "0; url=/"},
+		{"/session/a%0Ab?x=1", "same-site", "document", "0; url=/session/a%0Ab"},
+		{"/", "same-origin", "document", ""},
+		{"/", "none", "document", ""},
+		{"/", "cross-site", "iframe", ""},
+		{"/", "", "", ""},
+		{"/api/sessions", "cross-site", "document", ""},
+	} {
+		r := x.get(c.path, "Sec-Fetch-Site: "+c.site, "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: "+c.dest)
+		if got := r.header.Get("Refresh"); r.status != http.StatusUnauthorized || got != c.want {
+			t.Errorf("%s from %s into %s: %d, %q", c.path, c.site, c.dest, r.status, got)
+		}
+	}
+}
+
 // A token is pasted behind ?token= as it is, though a plus means a space there.
 func TestTokenAsItIs(t *testing.T) {
 	x := serve(t, Options{Token: "q+8/Zw+=="})

@@ -2,6 +2,9 @@ package page
 
 import (
 	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -184,4 +187,29 @@ func TestToken(t *testing.T) {
 	p.await("a card comes", `document.querySelector("#groups .card")`)
 	p.press("j", "s")
 	p.await("actions are taken", `document.getElementById("toast").textContent === "Marked as seen"`)
+}
+
+// A link on a page of another site opens the page as a bookmark does, though
+// the browser sends no strict cookie along.
+func TestTokenFromElsewhere(t *testing.T) {
+	c := startChrome(t)
+	w := newWorld(t)
+	w.token = "a-long-token-for-this-test"
+	w.start()
+	other := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, _ *http.Request) {
+		out.Header().Set("Content-Type", "text/html")
+		_, _ = fmt.Fprintf(out, `<a id="first" href="%[1]s?token=%[2]s">open</a> <a id="then" href="%[1]s">open</a>`, w.url(), w.token)
+	}))
+	defer other.Close()
+	p := c.open(t, "about:blank")
+	p.expectOutage() // 401 is on the console
+	for _, link := range []string{"first", "then"} {
+		p.do("Page.navigate", map[string]any{"url": strings.Replace(other.URL, "127.0.0.1", "localhost", 1)})
+		p.await("the link is there", `document.getElementById("`+link+`")`)
+		p.must(p.eval(`document.getElementById("`+link+`").click()`, nil))
+		p.await(link+" opens the page", live)
+		if u := get[string](p, `location.href`); u != w.url() {
+			t.Errorf("%s comes to %s", link, u)
+		}
+	}
 }
