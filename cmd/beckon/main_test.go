@@ -13,7 +13,12 @@ import (
 
 var update = flag.Bool("update", false, "write what the scripts' cmp commands find into the scripts")
 
+// noNap spares every program that the tests start the second that it would
+// wait at its end under the race detector.
+const noNap = "atexit_sleep_ms=0"
+
 func TestMain(m *testing.M) {
+	os.Setenv("GORACE", noNap)
 	testscript.Main(m, map[string]func(){
 		"beckon":      func() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)) },
 		"beckon-hook": func() { os.Exit(hook.Start(os.Args[1:], os.Stdin, os.Stdout, os.Getenv)) },
@@ -36,6 +41,7 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			e.Setenv("HOME", home)
+			e.Setenv("GORACE", noNap)
 			e.Setenv("BECKON_STATE_DIR", filepath.Join(e.WorkDir, "state"))
 			e.Setenv("BIN", filepath.SplitList(e.Getenv("PATH"))[0]) // where the commands are, and no agent
 			e.Setenv("RECORDINGS", filepath.Join(root, "testdata", "recordings"))
