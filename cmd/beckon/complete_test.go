@@ -27,7 +27,7 @@ type desk struct {
 func newDesk(t *testing.T) *desk {
 	t.Helper()
 	dir := t.TempDir()
-	d := &desk{t: t, dir: dir, env: []string{"PATH=" + commandDir(t) + ":" + os.Getenv("PATH"), "HOME=" + dir, "BECKON_STATE_DIR=" + filepath.Join(dir, "state"), "TERM=xterm", "LC_ALL=C.UTF-8"}}
+	d := &desk{t: t, dir: dir, env: []string{"PATH=" + commandDir(t) + ":" + os.Getenv("PATH"), "HOME=" + dir, "GORACE=" + noNap, "BECKON_STATE_DIR=" + filepath.Join(dir, "state"), "TERM=xterm", "LC_ALL=C.UTF-8"}}
 	at := time.Now().Add(-time.Minute)
 	// Folded here: hooks that one process starts are of one agent, and one row.
 	hook := func(id, project, name, more string) {

@@ -155,7 +155,7 @@ func TestListOfAnotherHost(t *testing.T) {
 	run := func(stateDir, stdin string, argv ...string) (stdout, stderr string) {
 		t.Helper()
 		cmd := exec.Command(filepath.Join(bin, argv[0]), argv[1:]...)
-		cmd.Env = []string{"PATH=" + s.path("bin") + ":" + os.Getenv("PATH"), "HOME=" + s.dir, "BECKON_STATE_DIR=" + s.path(stateDir)}
+		cmd.Env = []string{"GORACE=" + noNap, "PATH=" + s.path("bin") + ":" + os.Getenv("PATH"), "HOME=" + s.dir, "BECKON_STATE_DIR=" + s.path(stateDir)}
 		cmd.Stdin = strings.NewReader(stdin)
 		var out, err strings.Builder
 		cmd.Stdout, cmd.Stderr = &out, &err

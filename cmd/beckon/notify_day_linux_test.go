@@ -77,7 +77,7 @@ func newOffice(t *testing.T, config string) *office {
 	if out, err := exec.Command("go", "build", "-o", p.bin+"/", "../beckon", "../beckon-hook").CombinedOutput(); err != nil {
 		t.Fatalf("building: %v: %s", err, out)
 	}
-	p.env = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "BECKON_STATE_DIR=" + p.state, "XDG_CONFIG_HOME=" + dir}
+	p.env = []string{"GORACE=" + noNap, "HOME=" + dir, "PATH=" + os.Getenv("PATH"), "BECKON_STATE_DIR=" + p.state, "XDG_CONFIG_HOME=" + dir}
 	if err := os.MkdirAll(filepath.Join(dir, "beckon"), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func newPolicyHome(t *testing.T, policy string) policyHome {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := policyHome{dir: dir, env: []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "BECKON_STATE_DIR=" + filepath.Join(dir, "state"), "BECKON_TOKEN="}}
+	h := policyHome{dir: dir, env: []string{"GORACE=" + noNap, "HOME=" + dir, "PATH=" + os.Getenv("PATH"), "BECKON_STATE_DIR=" + filepath.Join(dir, "state"), "BECKON_TOKEN="}}
 	h.write(t, filepath.Join(".config", "beckon", "policy.json"), policy)
 	return h
 }

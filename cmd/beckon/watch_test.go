@@ -122,7 +122,7 @@ func stand(t testing.TB) []string {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("demo: %v\n%s", err, out)
 	}
-	return []string{"BECKON_STATE_DIR=" + dir, "HOME=" + t.TempDir()}
+	return []string{"GORACE=" + noNap, "BECKON_STATE_DIR=" + dir, "HOME=" + t.TempDir()}
 }
 
 // compare compares a screen with the one that is kept.
@@ -230,7 +230,7 @@ func TestScreenFollows(t *testing.T) {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
 			home := t.TempDir()
 			st := store.Open(filepath.Join(home, "state"))
-			p := openTerminal(t, 80, 24, []string{"HOME=" + home, "BECKON_STATE_DIR=" + st.Dir}, args...)
+			p := openTerminal(t, 80, 24, []string{"GORACE=" + noNap, "HOME=" + home, "BECKON_STATE_DIR=" + st.Dir}, args...)
 			p.wait(`no sessions`)
 			fold(t, st, "first", event.SessionStart, event.UserPromptSubmit)
 			p.wait(`working .*ask first`)
@@ -262,7 +262,7 @@ func TestIdleScreenIsQuiet(t *testing.T) {
 	for i := range 100 {
 		fold(t, st, fmt.Sprintf("s-%03d", i), event.SessionStart, event.UserPromptSubmit)
 	}
-	p := openTerminal(t, 100, 60, []string{"HOME=" + home, "BECKON_STATE_DIR=" + st.Dir}, "watch")
+	p := openTerminal(t, 100, 60, []string{"GORACE=" + noNap, "HOME=" + home, "BECKON_STATE_DIR=" + st.Dir}, "watch")
 	p.wait(`WORKING 100`)
 	time.Sleep(time.Second)
 	pid := strings.TrimSpace(p.run("display-message", "-p", "#{pane_pid}"))
