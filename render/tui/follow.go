@@ -14,7 +14,8 @@ import (
 
 // Times of the follower.
 const (
-	settle    = 20 * time.Millisecond  // changes come in bursts
+	settle    = 3 * time.Millisecond   // one fold changes several files
+	pause     = 20 * time.Millisecond  // between looks, for changes come in bursts
 	recheck   = time.Second            // processes and registry, whatever the system tells (DESIGN.md section 4)
 	pollEvery = 500 * time.Millisecond // when the system tells nothing
 	askEvery  = 5 * time.Second        // other hosts
@@ -32,6 +33,7 @@ type follower struct {
 	last Snapshot
 	sent bool
 	took time.Duration // by the last look
+	done time.Time     // when it was over
 }
 
 func newFollower(opt Options, send func(tea.Msg)) *follower {
@@ -64,7 +66,6 @@ func (f *follower) run(ctx context.Context) {
 	var burst <-chan time.Time // set while a burst settles
 	f.look()
 	for {
-		soon := max(settle, idleShare*f.took)
 		select {
 		case <-ctx.Done():
 			return
@@ -79,7 +80,7 @@ func (f *follower) run(ctx context.Context) {
 				w.lost()
 				again.Reset(pollEvery)
 			} else if burst == nil {
-				burst = time.After(soon)
+				burst = time.After(f.soon(time.Now()))
 			}
 		case <-w.errors():
 		case <-burst:
@@ -89,11 +90,18 @@ func (f *follower) run(ctx context.Context) {
 	}
 }
 
+// soon is how long to wait before the look that a change asks for: next to
+// nothing after a quiet while.
+func (f *follower) soon(now time.Time) time.Duration {
+	return max(settle, f.done.Add(max(pause, idleShare*f.took)).Sub(now))
+}
+
 // look looks once and tells the screen, if anything is new.
 func (f *follower) look() {
 	began := time.Now()
 	s, err := f.opt.Look()
-	f.took = time.Since(began)
+	f.done = time.Now()
+	f.took = f.done.Sub(began)
 	if err == nil && f.sent && sameSnapshot(&f.last, &s) {
 		return
 	}
