@@ -125,22 +125,28 @@ func stand(t testing.TB) []string {
 	return []string{"GORACE=" + noNap, "BECKON_STATE_DIR=" + dir, "HOME=" + t.TempDir()}
 }
 
-// compare compares a screen with the one that is kept.
-func compare(t *testing.T, name, got string) {
-	t.Helper()
+// compare compares the screen that shows pattern with the one that is kept. What
+// comes a moment later, as the turns of a panel do, is waited for.
+func (p *terminal) compare(name, pattern string) {
+	p.t.Helper()
 	path := filepath.Join("..", "..", "testdata", "golden", name)
+	got := p.wait(pattern)
 	if *golden {
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
+		time.Sleep(time.Second)
+		if err := os.WriteFile(path, []byte(p.screen()), 0o600); err != nil {
+			p.t.Fatal(err)
 		}
 		return
 	}
 	want, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatal(err)
+		p.t.Fatal(err)
+	}
+	for end := time.Now().Add(5 * time.Second); got != string(want) && time.Now().Before(end); got = p.screen() {
+		time.Sleep(20 * time.Millisecond)
 	}
 	if got != string(want) {
-		t.Errorf("%s (go test -run Screens -golden writes it anew)\ngot:\n%s\nwant:\n%s", name, got, want)
+		p.t.Errorf("%s (go test -run Screens -golden writes it anew)\ngot:\n%s\nwant:\n%s", name, got, want)
 	}
 }
 
@@ -152,17 +158,17 @@ func TestScreens(t *testing.T) {
 		t.Run(fmt.Sprint(size.width), func(t *testing.T) {
 			p := openTerminal(t, size.width, size.height, env, "watch")
 			name := func(what string) string { return fmt.Sprintf("watch-%d%s.txt", size.width, what) }
-			compare(t, name(""), p.wait(`DONE 2`))
+			p.compare(name(""), `DONE 2`)
 			p.press("n")
 			p.wait(`▌ \?`)
 			p.press("Home")
 			p.wait(`▌ !`)
 			p.press("Space")
-			compare(t, name("-peek"), p.wait(`it asks`))
+			p.compare(name("-peek"), `it asks`)
 			p.press("Escape")
 			time.Sleep(200 * time.Millisecond) // both at once would be Alt-?
 			p.press("?")
-			compare(t, name("-help"), p.wait(`this help`))
+			p.compare(name("-help"), `this help`)
 		})
 	}
 }
