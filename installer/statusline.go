@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tailscale/hujson"
 )
@@ -112,6 +113,9 @@ func ensureStatus(text []byte, program string) ([]byte, error) {
 		return nil, d.problem(s.value, "statusLine", "not a command", "correct it, or install without --statusline")
 	}
 	literal := text[s.command.StartOffset:s.command.EndOffset]
+	if !utf8.Valid(literal) { // no string of ours could give it back
+		return nil, d.problem(s.value, "statusLine", "not UTF-8", "correct it, or install without --statusline")
+	}
 	if s.own() {
 		if s.words[0] == slashed(program) {
 			return text, nil
