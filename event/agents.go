@@ -6,7 +6,7 @@ import "strings"
 // agent's table maps onto them.
 const ClaudeCode = "claude-code"
 
-// agent is one coding agent (row A7): a new one is one more entry of agents.
+// agent is one coding agent: a new one is one more entry of agents.
 // What its rows do not name is read as Claude Code's.
 type agent struct {
 	name    string
@@ -179,6 +179,7 @@ var claudeFields = [...]fieldRow{
 	{"agent_type", fAgentType},
 	{"model", fModel},
 	{"model.id", fModel},
+	{"session_title", fTitle},
 	{"tool_name", fTool},
 	{"tool_input", fInput},
 	{"tool_use_id", fUseID},

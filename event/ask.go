@@ -18,7 +18,7 @@ const (
 	MaxPlan      = 1024
 )
 
-// Ask is what a call asks of the user, for display (row B5): the questions of
+// Ask is what a call asks of the user, for display: the questions of
 // AskUserQuestion, the plan of ExitPlanMode, the fields of an MCP form, the
 // client's own suggestions beside a permission. Texts are one line each, but
 // for the plan.
@@ -82,7 +82,7 @@ func (p *values) ask(e *Event) *Ask {
 	case e.Tool.Name == "AskUserQuestion":
 		a.Questions = questions(gjson.Parse(p[fInput]))
 	case e.Tool.Name == "ExitPlanMode":
-		a.Plan = Cut(strings.TrimSpace(jsonenc.Unquote(gjson.Parse(p[fInput]).Get("plan").Raw, -1)), MaxPlan)
+		a.Plan = Cut(strings.TrimSpace(clean(gjson.Parse(p[fInput]).Get("plan").Raw)), MaxPlan)
 	}
 	if e.Kind == PermissionRequest && len(a.Questions) == 0 && a.Plan == "" {
 		a.Suggestions = suggestions(gjson.Parse(p[fSuggestions]))
@@ -128,8 +128,8 @@ func lineOf(v gjson.Result, key string, max int) string {
 	return line(v.Get(key), max)
 }
 
-// line returns a text in one line of at most max bytes, "" for anything else.
-func line(v gjson.Result, max int) string { return oneLine(jsonenc.Unquote(v.Raw, -1), max) }
+// line returns a text, redacted, in one line of at most max bytes, "" for anything else.
+func line(v gjson.Result, max int) string { return oneLine(clean(v.Raw), max) }
 
 func questions(input gjson.Result) (out []Question) {
 	eachObject(input.Get("questions"), MaxQuestions, func(v gjson.Result) {
@@ -176,7 +176,7 @@ func offer(kind, behavior string) string {
 }
 
 // suggestions tells in words what the client offers to change beside a yes
-// (CONTRACT.md, PermissionRequest, permission update entries).
+// (CONTRACT.md 11, permission updates).
 func suggestions(list gjson.Result) (out []string) {
 	eachObject(list, MaxQuestions, func(v gjson.Result) {
 		words := []string{offer(lineOf(v, "type", MaxLabel), lineOf(v, "behavior", MaxLabel))}

@@ -10,7 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// sizes are the payloads of DESIGN.md section 9: a tool call whose content,
+// sizes are those of payloads, in bytes: a tool call whose content,
 // source text with lines of no even length, makes up the size.
 var sizes = [...]int{500, 50_000, 1_000_000, 10_000_000}
 

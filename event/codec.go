@@ -40,6 +40,7 @@ func (e *Event) Fields() []jsonenc.Field {
 		{Key: "cwd", Ptr: &e.Cwd},
 		{Key: "mode", Ptr: &e.PermissionMode},
 		{Key: "model", Ptr: &e.Model},
+		{Key: "title", Ptr: &e.Title},
 		{Key: "effort", Ptr: &e.Effort},
 		{Key: "agent_id", Ptr: &e.AgentID},
 		{Key: "agent_type", Ptr: &e.AgentType},
@@ -116,6 +117,7 @@ func (o *Origin) Fields() []jsonenc.Field {
 		{Key: "project", Ptr: &o.Project},
 		{Key: "seat", Ptr: &o.Seat},
 		{Key: "seat_at", Ptr: (*int64)(&o.SeatAt)},
+		{Key: "part", Ptr: &o.Part},
 		{Key: "project_id", Ptr: &o.ProjectID},
 	}
 }
@@ -127,6 +129,7 @@ func (p *Process) Fields() []jsonenc.Field {
 		{Key: "boot", Ptr: &p.Boot},
 		{Key: "ns", Ptr: &p.NS},
 		{Key: "pid", Ptr: &p.Pid},
+		{Key: "machine", Ptr: &p.Machine},
 		{Key: "start", Ptr: &p.Start},
 	}
 }

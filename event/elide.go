@@ -45,7 +45,7 @@ func (e *SyntaxError) Error() string {
 	return "reading payload: " + e.What + " at offset " + strconv.FormatInt(e.Offset, 10)
 }
 
-// Read reads one JSON text from r until it ends and returns it compact and
+// Read reads one JSON text, a byte order mark before it or not, from r until it ends and returns it compact and
 // bounded, whatever its size: the space between tokens is dropped and
 //
 //   - of a string longer than MaxString the inside is replaced: HEAD…[elided N
@@ -67,6 +67,14 @@ func Read(r io.Reader) ([]byte, error) {
 
 func elide(r io.Reader) (_ []byte, at int64, _ error) {
 	return newElider(r, MaxPayload+overshot+chunk+reserve).run()
+}
+
+// elideFirst is elide that ends with the first value: whoever wrote it may keep
+// r open.
+func elideFirst(r io.Reader) (_ []byte, at int64, _ error) {
+	e := newElider(r, MaxPayload+overshot+chunk+reserve)
+	e.first = true
+	return e.run()
 }
 
 // elideBytes is elide on a text in memory, with a buffer of its size. It does
@@ -102,6 +110,7 @@ type elider struct {
 	w, seg, pos, end int
 	off              int64 // offset in the input of buf[0], seen from pos
 	eof              bool
+	first            bool  // what follows the first value is not read
 	err              error // of the reader
 	bad              *SyntaxError
 
@@ -154,11 +163,14 @@ func newElider(r io.Reader, size int) *elider {
 
 func (e *elider) run() (_ []byte, at int64, _ error) {
 	c, ok := e.space()
+	if ok && c == byteOrderMark[0] {
+		c, ok = e.unmarked()
+	}
 	at = e.off + int64(e.pos)
-	if !ok && e.err == nil {
+	if !ok && e.err == nil && e.bad == nil {
 		return nil, at, &SyntaxError{"payload is empty", at}
 	}
-	for ok && e.step(c) {
+	for ok && e.step(c) && !(e.first && e.depth == 0) {
 		if e.pos < e.end && e.buf[e.pos] > ' ' {
 			c = e.buf[e.pos] // as nearly always
 		} else {
@@ -176,6 +188,22 @@ func (e *elider) run() (_ []byte, at int64, _ error) {
 	}
 	e.flush()
 	return e.buf[:e.w:e.w], at, nil
+}
+
+// byteOrderMark begins what some programs on Windows write.
+const byteOrderMark = "\xef\xbb\xbf"
+
+// unmarked drops a byte order mark and returns the first byte that counts.
+func (e *elider) unmarked() (byte, bool) {
+	e.flush()
+	for i := range len(byteOrderMark) {
+		if !e.more() || e.buf[e.pos] != byteOrderMark[i] {
+			return 0, e.fail("no value where one must be")
+		}
+		e.pos++
+		e.seg = e.pos
+	}
+	return e.space()
 }
 
 func (e *elider) fail(what string) bool {

@@ -9,7 +9,7 @@ import (
 	"beckon/event/jsonenc"
 )
 
-// ParseEnvelope reads the unified form of seed 000, which HTTP clients post:
+// ParseEnvelope reads the unified envelope, which HTTP clients post:
 //
 //	{"agent", "event", "hookInput": {the agent's own payload},
 //	 "terminal": {"sessionId", "cwd", "terminalType", "kittyListenOn", "kittyPid"},

@@ -11,7 +11,7 @@ package event
 type Millis int64
 
 // Limits on what an Event keeps, in bytes; longer text is cut on a rune
-// boundary. They bound the session file (DESIGN.md section 5: 64 KiB).
+// boundary. They bound the session file (64 KiB).
 const (
 	MaxID      = 256  // ids, names, enum values
 	MaxPath    = 1024 // file-system paths
@@ -38,6 +38,7 @@ type Event struct {
 	Cwd            string `json:"cwd,omitempty"`
 	PermissionMode string `json:"mode,omitempty"`
 	Model          string `json:"model,omitempty"`
+	Title          string `json:"title,omitempty"` // the name that the user gave the session
 	Effort         string `json:"effort,omitempty"`
 
 	// AgentID is empty on the main conversation, else names the subagent.

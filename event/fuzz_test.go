@@ -43,6 +43,7 @@ func FuzzParse(f *testing.F) {
 			checkError(t, p, err)
 			return
 		}
+		p = bytes.TrimPrefix(p, []byte(byteOrderMark))
 		if e.Agent != ClaudeCode || !json.Valid(p) {
 			t.Fatalf("Parse(%.200q) takes it: %+v", p, e)
 		}
@@ -135,7 +136,7 @@ func FuzzElide(f *testing.F) {
 		if tooDeep(err) {
 			return
 		}
-		if (err == nil) != json.Valid(grown) {
+		if (err == nil) != json.Valid(bytes.TrimPrefix(grown, []byte(byteOrderMark))) {
 			t.Fatalf("Read(%.100q…): %v, encoding/json says %v", grown, err, json.Valid(grown))
 		}
 		whole, werr := Read(bytes.NewReader(grown))

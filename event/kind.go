@@ -4,7 +4,7 @@ package event
 // events are mapped onto these kinds by the tables in agents.go.
 type Kind string
 
-// The kinds of CONTRACT.md section 1.11 and 1.15.
+// The kinds of CONTRACT.md 11.
 const (
 	Unknown             Kind = ""
 	SessionStart        Kind = "SessionStart"
@@ -46,7 +46,7 @@ const (
 type Register uint8
 
 // Registration classes. An unknown event name makes the client open a
-// warning dialog at start (CLIENT.md, Event sets), hence the three steps.
+// warning dialog at start, hence the three steps.
 const (
 	Never    Register = iota // holds or replaces the client's own work: WorktreeCreate, WorktreeRemove, MessageDisplay
 	Core                     // registered even when the client's version is unknown
@@ -61,11 +61,11 @@ type Info struct {
 	Register Register
 	Matcher  string // payload field that the client matches on, empty when it has none
 	// Activity: the event shows that the agent, not only the client around it, did something.
-	// Registry readings are compared with the newest activity (DESIGN.md section 4).
+	// Registry readings are compared with the newest activity.
 	Activity bool
 }
 
-// Kinds is the table of all kinds this version knows, in CONTRACT.md's order.
+// Kinds is the table of all kinds this version knows, in the order of CONTRACT.md 11.
 var Kinds = [...]Info{
 	{SessionStart, "1.0.62", Core, "source", true},
 	{Setup, "2.1.10", All, "trigger", false},

@@ -10,7 +10,7 @@ import (
 
 // Meter is what an agent's status line says of its session that no hook tells:
 // what the context holds and what it cost. The status line writes it beside
-// the session (DESIGN.md section 5), and a Stop carries it into the journal.
+// the session, and a Stop carries it into the journal.
 type Meter struct {
 	At      Millis `json:"at,omitempty"`    // when it was reported
 	Model   string `json:"model,omitempty"` // the model's id

@@ -12,20 +12,22 @@ type Origin struct {
 	Launcher string   `json:"launcher,omitempty"` // BECKON_AGENT_ID, given by a launcher
 	Project  string   `json:"project,omitempty"`  // root of the project: git work tree, else nearest marker, else cwd
 
-	// Seat and ProjectID are filled in by the store, not by the reader.
+	// What follows is filled in by the store, not by the reader.
 	Seat      string `json:"seat,omitempty"`
 	SeatAt    Millis `json:"seat_at,omitempty"` // when the seat was first seen
+	Part      string `json:"part,omitempty"`    // tells the records of one session's processes apart
 	ProjectID string `json:"project_id,omitempty"`
 }
 
-// Process names one process beyond reuse of its pid (CASE 17). Two processes
+// Process names one process beyond reuse of its pid. Two processes
 // are the same only if every field is equal.
 type Process struct {
-	Host  string `json:"host,omitempty"` // host name
-	Boot  string `json:"boot,omitempty"` // boot id of the kernel, empty when not known
-	NS    string `json:"ns,omitempty"`   // pid namespace, empty when not known
-	Pid   int    `json:"pid,omitempty"`
-	Start string `json:"start,omitempty"` // start time in the platform's own unit (Linux: field 22 of /proc/PID/stat)
+	Host    string `json:"host,omitempty"` // host name
+	Boot    string `json:"boot,omitempty"` // boot id of the kernel, empty when not known
+	NS      string `json:"ns,omitempty"`   // pid namespace, empty when not known
+	Pid     int    `json:"pid,omitempty"`
+	Machine string `json:"machine,omitempty"` // stands for the operating system's installation, empty when not known
+	Start   string `json:"start,omitempty"`   // start time in the platform's own unit (Linux: field 22 of /proc/PID/stat)
 }
 
 // Terminal is the innermost terminal or multiplexer the agent sits in.
@@ -43,8 +45,16 @@ type Terminal struct {
 	Listen string `json:"listen,omitempty"`
 }
 
+// Is reports whether two descriptions can be of the same pane. What one of them
+// leaves out does not tell them apart.
+func (t Terminal) Is(o Terminal) bool {
+	same := func(a, b string) bool { return a == "" || b == "" || a == b }
+	return t.ID != "" && t.ID == o.ID && same(t.Kind, o.Kind) && same(t.Tmux.Socket, o.Tmux.Socket) &&
+		(t.Tmux.Server == 0 || o.Tmux.Server == 0 || t.Tmux.Server == o.Tmux.Server)
+}
+
 // Tmux names one pane of one server; the pane id alone restarts from %0 with
-// each server (CASE 17).
+// each server.
 type Tmux struct {
 	Socket  string `json:"socket,omitempty"`  // path of the server's socket
 	Server  int    `json:"server,omitempty"`  // pid of the server

@@ -26,6 +26,7 @@ const (
 	fRoots // a list of directories, the first is the cwd
 	fMode
 	fModel
+	fTitle // the session's name
 	fNewModel
 	fEffort
 	fAgentID
@@ -81,7 +82,7 @@ type values [numFields]string
 // the payload has none. At, Via and Origin are left to the caller.
 //
 // It is total. Members that are absent, unknown or of another type than
-// CONTRACT.md section 1.11 says leave their field zero; an unknown event has
+// CONTRACT.md 11 says leave their field zero; an unknown event has
 // Kind Unknown and its Name. Where keys are unique and the text is UTF-8 every
 // field is what encoding/json reads, cut to its limit. The error of a payload
 // that is no JSON object is a *SyntaxError.
@@ -93,9 +94,10 @@ func Parse(agent, name string, payload []byte) (Event, error) {
 	return parse(agent, name, b, at)
 }
 
-// ParseReader is Parse on what r gives until it ends, read as Read does.
+// ParseReader is Parse on the first object that r gives, read as Read does. What
+// follows it is not waited for: a client may keep its end of the pipe open.
 func ParseReader(agent, name string, r io.Reader) (Event, error) {
-	b, at, err := elide(r)
+	b, at, err := elideFirst(r)
 	if err != nil {
 		return Event{}, err
 	}
@@ -168,6 +170,7 @@ func (p *values) session(e *Event) {
 	e.Cwd = p.cwd(e.Kind)
 	e.PermissionMode = p.text(fMode, MaxID)
 	e.Model = p.text(fModel, MaxID)
+	e.Title = p.text(fTitle, MaxID)
 	if e.Kind == PostModelSwitch && p[fNewModel] != "" {
 		e.Model = p.text(fNewModel, MaxID)
 	}
@@ -188,13 +191,13 @@ func (p *values) cwd(k Kind) string {
 
 func (p *values) said(e *Event, a *agent) {
 	e.Source = p.text(fSource, MaxID)
-	e.Reason = p.text(fReason, MaxText)
-	e.Details = p.text(fDetails, MaxText)
+	e.Reason = p.clean(fReason, MaxText)
+	e.Details = p.clean(fDetails, MaxText)
 	switch e.Kind {
 	case StopFailure:
-		e.Reason = p.text(fError, MaxText)
+		e.Reason = p.clean(fError, MaxText)
 	case PostToolUseFailure:
-		e.Details = firstLine(p.text(fError, MaxText))
+		e.Details = firstLine(p.clean(fError, MaxText))
 	}
 	if e.Kind == UserPromptSubmit || e.Kind == UserPromptExpansion {
 		e.Prompt = p.prompt()
@@ -204,16 +207,15 @@ func (p *values) said(e *Event, a *agent) {
 	e.Notification = a.notice(p.text(fNotification, MaxID))
 	e.StopHook = p[fStopHook] == "true"
 	e.IsInterrupt = p[fInterrupt] == "true"
-	e.TaskN = Todo{ID: p.text(fTaskID, MaxID), Subject: p.text(fTaskSubject, MaxText)}
+	e.TaskN = Todo{ID: p.text(fTaskID, MaxID), Subject: p.clean(fTaskSubject, MaxText)}
 }
 
 // prompt returns the head of the prompt, without the space around it.
 func (p *values) prompt() string {
-	return Cut(strings.TrimSpace(p.text(fPrompt, -1)), MaxPrompt)
+	return Cut(strings.TrimSpace(p.clean(fPrompt, -1)), MaxPrompt)
 }
 
-// fromClient reports whether the client wrote the prompt itself: CASE 9, and
-// CASES part II section 3.4.
+// fromClient reports whether the client wrote the prompt itself (CASE 9).
 func fromClient(prompt string) bool {
 	return strings.HasPrefix(prompt, "<task-notification>") ||
 		strings.HasPrefix(prompt, "<system-reminder>") ||
@@ -224,13 +226,13 @@ func fromClient(prompt string) bool {
 // notification's.
 func (p *values) message() string {
 	if p[fMessage] == "" {
-		return p.text(fNotice, MaxText)
+		return p.clean(fNotice, MaxText)
 	}
 	text, tail, elided := p.parts(fMessage)
 	if elided {
-		text = tail
+		return CutTail(cleanTail(jsonenc.Unescape(tail, -1)), MaxMessage)
 	}
-	return CutTail(jsonenc.Unescape(text, -1), MaxMessage)
+	return CutTail(cleanHead(jsonenc.Unescape(text, -1), false), MaxMessage)
 }
 
 func (p *values) background(e *Event) {
@@ -292,7 +294,7 @@ func task(v gjson.Result) Task {
 		case "status":
 			t.Status = jsonenc.Unquote(v.Raw, MaxID)
 		case "description":
-			t.Description = jsonenc.Unquote(v.Raw, MaxSummary)
+			t.Description = Cut(clean(v.Raw), MaxSummary)
 		}
 		return true
 	})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -248,7 +249,8 @@ func TestParseErrors(t *testing.T) {
 		{`{"a":"\u12g4"}`, "reading payload: no hexadecimal digit in an escape at offset 10"},
 		{"{\"a\":\"\n\"}", "reading payload: control character in a string at offset 6"},
 		{`{} x`, "reading payload: something after the end at offset 3"},
-		{"\ufeff{}", "reading payload: no value where one must be at offset 0"},
+		{"\ufeff", "reading payload: payload is empty at offset 3"},
+		{"\xef\xbb{}", "reading payload: no value where one must be at offset 2"},
 		{strings.Repeat("[", 1001), "reading payload: nesting is too deep at offset 1000"},
 		{"   \n\n" + `{"k":"` + strings.Repeat("x", 100_000) + "\x01", "reading payload: control character in a string at offset 100011"},
 	} {
@@ -256,6 +258,18 @@ func TestParseErrors(t *testing.T) {
 		var syntax *SyntaxError
 		if !errors.As(err, &syntax) || err.Error() != c.want {
 			t.Errorf("Parse(%.40q): %v\nwant %s", c.payload, err, c.want)
+		}
+	}
+}
+
+// An object that is complete is enough: who sent it may keep the pipe open.
+func TestParseReaderDoesNotWaitForTheEnd(t *testing.T) {
+	for _, payload := range []string{`{"session_id":"s","cwd":"/tmp"}`, "\ufeff \n{\"session_id\":\"s\",\"cwd\":\"/tmp\"}\n", `{"session_id":"s","cwd":"/tmp"} and more`} {
+		r, w := io.Pipe()
+		go func() { _, _ = io.WriteString(w, payload) }()
+		e, err := ParseReader("", "Stop", r)
+		if err != nil || e.SessionID != "s" || e.Cwd != "/tmp" {
+			t.Errorf("%q: %+v, %v", payload, e, err)
 		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"beckon/event/redact"
 )
 
 // reference is Parse for Claude Code written with encoding/json and maps: slow,
@@ -23,6 +25,7 @@ func reference(name string, payload []byte) (Event, bool) {
 	}
 	str := func(key string) string { s, _ := top[key].(string); return s }
 	head := func(key string, max int) string { return refHead(str(key), max) }
+	clean := func(key string, max int) string { return refHead(redact.Text(str(key)), max) }
 	flag := func(key string) bool { b, _ := top[key].(bool); return b }
 
 	e := Event{Agent: ClaudeCode, Name: head("hook_event_name", MaxID)}
@@ -39,6 +42,7 @@ func reference(name string, payload []byte) (Event, bool) {
 	}
 	e.PermissionMode = head("permission_mode", MaxID)
 	e.Model = head("model", MaxID)
+	e.Title = head("session_title", MaxID)
 	if m, ok := top["model"].(map[string]any); ok {
 		id, _ := m["id"].(string)
 		e.Model = refHead(id, MaxID)
@@ -53,34 +57,34 @@ func reference(name string, payload []byte) (Event, bool) {
 	e.AgentID, e.AgentType = head("agent_id", MaxID), head("agent_type", MaxID)
 	e.StopHook, e.IsInterrupt = flag("stop_hook_active"), flag("is_interrupt")
 	e.Notification = head("notification_type", MaxID)
-	e.TaskN = Todo{head("task_id", MaxID), head("task_subject", MaxText)}
-	e.Details = head("error_details", MaxText)
-	e.Reason = head("reason", MaxText)
+	e.TaskN = Todo{head("task_id", MaxID), clean("task_subject", MaxText)}
+	e.Details = clean("error_details", MaxText)
+	e.Reason = clean("reason", MaxText)
 	switch e.Kind {
 	case StopFailure:
-		e.Reason = head("error", MaxText)
+		e.Reason = clean("error", MaxText)
 	case PostToolUseFailure:
-		e.Details, _, _ = strings.Cut(strings.ReplaceAll(head("error", MaxText), "\r", "\n"), "\n")
+		e.Details, _, _ = strings.Cut(strings.ReplaceAll(clean("error", MaxText), "\r", "\n"), "\n")
 	case UserPromptSubmit, UserPromptExpansion:
-		e.Prompt = refHead(strings.TrimSpace(str("prompt")), MaxPrompt)
+		e.Prompt = refHead(strings.TrimSpace(redact.Text(str("prompt"))), MaxPrompt)
 		for _, s := range []string{"<task-notification>", "<system-reminder>", "[Request interrupted by user"} {
 			e.FromClient = e.FromClient || strings.HasPrefix(e.Prompt, s)
 		}
 	}
 	if has(top, "last_assistant_message") {
-		e.Message = str("last_assistant_message")
+		e.Message = redact.Text(str("last_assistant_message"))
 		for len(e.Message) > MaxMessage || !utf8.ValidString(e.Message) {
 			e.Message = e.Message[1:]
 		}
 	} else {
-		e.Message = head("message", MaxText)
+		e.Message = clean("message", MaxText)
 	}
 	list, ok := top["background_tasks"].([]any)
 	e.HasBackground = ok
 	for _, v := range list {
 		if m, ok := v.(map[string]any); ok {
 			member := func(key string, max int) string { s, _ := m[key].(string); return refHead(s, max) }
-			e.Background = append(e.Background, Task{member("id", MaxID), member("type", MaxID), member("status", MaxID), member("description", MaxSummary)})
+			e.Background = append(e.Background, Task{member("id", MaxID), member("type", MaxID), member("status", MaxID), refHead(redact.Text(member("description", MaxString)), MaxSummary)})
 		}
 	}
 	if len(e.Background) > MaxTasks {
@@ -110,7 +114,10 @@ func reference(name string, payload []byte) (Event, bool) {
 func refAsk(e *Event, top map[string]any) *Ask {
 	var a Ask
 	input, _ := top["tool_input"].(map[string]any)
-	text := func(m map[string]any, key string, max int) string { s, _ := m[key].(string); return oneLine(s, max) }
+	text := func(m map[string]any, key string, max int) string {
+		s, _ := m[key].(string)
+		return oneLine(redact.Text(s), max)
+	}
 	objects := func(v any, n int) (out []map[string]any) {
 		list, _ := v.([]any)
 		for _, x := range list {
@@ -131,7 +138,7 @@ func refAsk(e *Event, top map[string]any) *Ask {
 			if slices.Contains(required, any(key)) {
 				mark = "*"
 			}
-			a.Form = append(a.Form, oneLine(oneLine(key, MaxLabel)+mark+": "+text(property, "type", MaxLabel), MaxLabel))
+			a.Form = append(a.Form, oneLine(oneLine(redact.Text(key), MaxLabel)+mark+": "+text(property, "type", MaxLabel), MaxLabel))
 		}
 		slices.Sort(a.Form)
 	case e.Kind != PreToolUse && e.Kind != PermissionRequest:
@@ -147,7 +154,7 @@ func refAsk(e *Event, top map[string]any) *Ask {
 		}
 	case e.Tool.Name == "ExitPlanMode":
 		s, _ := input["plan"].(string)
-		a.Plan = refHead(strings.TrimSpace(s), MaxPlan)
+		a.Plan = refHead(strings.TrimSpace(redact.Text(s)), MaxPlan)
 	}
 	if e.Kind == PermissionRequest && len(a.Questions) == 0 && a.Plan == "" {
 		for _, m := range objects(top["permission_suggestions"], MaxQuestions) {
@@ -165,7 +172,7 @@ func refAsk(e *Event, top map[string]any) *Ask {
 			if dirs, ok := m["directories"].([]any); ok {
 				for _, d := range dirs {
 					s, _ := d.(string)
-					if words = append(words, oneLine(s, MaxLabel)); len(words) >= MaxOptions {
+					if words = append(words, oneLine(redact.Text(s), MaxLabel)); len(words) >= MaxOptions {
 						break
 					}
 				}

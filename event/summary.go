@@ -6,11 +6,11 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"beckon/event/jsonenc"
+	"beckon/event/redact"
 )
 
 // toolRow says which arguments tell what a call of a tool does: paths in its
-// input (CONTRACT.md section 1.12), the first that is there counts; a "+"
+// input (CONTRACT.md 12), the first that is there counts; a "+"
 // before a path adds it to what was found.
 type toolRow struct {
 	tool  string
@@ -123,7 +123,8 @@ func rankOf(key string) int {
 	return len(telling)
 }
 
-// argument returns the value of an argument in the form its key asks for.
+// argument returns the value of an argument, redacted, in the form its key asks
+// for.
 func argument(key string, v gjson.Result, cwd string) string {
 	switch {
 	case v.Type == gjson.Number:
@@ -133,8 +134,7 @@ func argument(key string, v gjson.Result, cwd string) string {
 	case v.Type != gjson.String:
 		return ""
 	}
-	p := values{fInput: v.Raw}
-	s := strings.TrimSpace(p.text(fInput, -1))
+	s := strings.TrimSpace(clean(v.Raw))
 	switch {
 	case hasSuffixFold(key, "path"):
 		return relative(s, cwd)
@@ -146,8 +146,7 @@ func argument(key string, v gjson.Result, cwd string) string {
 	return s
 }
 
-// list joins strings: the words of a command, else alternatives (CASES part II
-// section 4.5).
+// list joins strings: the words of a command, else alternatives.
 func list(key string, v gjson.Result) string {
 	between := " "
 	if strings.Contains(key, "#") {
@@ -159,11 +158,11 @@ func list(key string, v gjson.Result) string {
 			if b.Len() > 0 {
 				b.WriteString(between)
 			}
-			b.WriteString(jsonenc.Unquote(v.Raw, MaxText))
+			b.WriteString(clean(v.Raw))
 		}
 		return b.Len() < MaxText
 	})
-	return b.String()
+	return redact.Text(b.String()) // what one word says of the next: --password x
 }
 
 func hasSuffixFold(s, suffix string) bool {

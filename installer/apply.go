@@ -25,7 +25,7 @@ var errMoved = errors.New("file changed meanwhile")
 // Apply carries an operation out and gives the change that it made. When another
 // program rewrites the file meanwhile, it starts again from what that one wrote, and
 // gives up with ErrBusy after some tries. On any error the settings are what they
-// were. A Noop change writes nothing.
+// were. A Noop change writes no settings.
 func Apply(ctx context.Context, t Target, op Op) (Change, error) {
 	file, err := resolve(t.Path)
 	if err != nil {
@@ -77,8 +77,10 @@ func lock(ctx context.Context, dir, path string) (unlock func(), err error) {
 // back whole.
 func (c *Change) commit() error {
 	switch {
-	case c.Noop() && c.op.want != nil:
+	case c.Noop() && c.op.want != nil && c.save == nil:
 		return nil
+	case c.Noop() && c.op.want != nil:
+		return c.kept.save(*c.save, nil)
 	case c.Noop():
 		return c.kept.forget()
 	case c.New == nil:

@@ -98,7 +98,7 @@ type Duplicate struct {
 	Event string
 	Files []string // one for each entry
 	// Runs is how often the client starts the hook for one event: equal entries of
-	// settings files count once, a plugin's always (CONTRACT.md 1.5).
+	// settings files count once, a plugin's always (CONTRACT.md 5).
 	Runs int
 }
 

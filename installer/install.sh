@@ -135,6 +135,7 @@ main() {
 	cd "$scratch/all"
 	version=$(./beckon version) || fail "the program in \"$archive\" does not run here"
 	put beckon-hook "$prefix/bin/beckon-hook" 755 # first: beckon names the hook beside it
+	put beckon-judge "$prefix/bin/beckon-judge" 755
 	put beckon "$prefix/bin/beckon" 755
 	put completions/beckon.bash "$prefix/share/bash-completion/completions/beckon" 644
 	put completions/_beckon "$prefix/share/zsh/site-functions/_beckon" 644

@@ -67,10 +67,17 @@ func Plan(t Target, op Op) (Change, error) {
 
 func (c *Change) planInstall(want Spec) error {
 	var err error
-	if c.New, err = Edit(c.Old, want); err != nil || c.Noop() {
+	if c.New, err = Edit(c.Old, want); err != nil {
 		return err
 	}
 	r, known := c.kept.load()
+	if c.Noop() {
+		if known && (r.Client != want.Client.String() || r.Set != want.Set) {
+			r.Client, r.Set = want.Client.String(), want.Set
+			c.save = &r
+		}
+		return nil
+	}
 	switch {
 	case known && r.Wrote == digest(c.Old) && c.Old != nil:
 		r.Wrote = digest(c.New) // nobody else wrote since: the backup stays good
@@ -83,6 +90,7 @@ func (c *Change) planInstall(want Spec) error {
 		c.copy = c.Old
 	}
 	r.Schema, r.Settings = recordSchema, c.File
+	r.Client, r.Set = want.Client.String(), want.Set
 	c.save = &r
 	if c.copy != nil || r.Original != "" && !r.Created {
 		c.Backup = c.kept.backup

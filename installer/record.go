@@ -19,6 +19,8 @@ type record struct {
 	MadeDir  string `json:"made_dir,omitempty"` // install made this directory
 	Original string `json:"original,omitempty"` // SHA-256 of the backup
 	Wrote    string `json:"wrote,omitempty"`    // SHA-256 of what install wrote; empty when the backup must not be restored whole
+	Client   string `json:"client,omitempty"`   // the version that the events were chosen for; empty in records of earlier versions
+	Set      Set    `json:"events,omitempty"`   // the set that they were chosen from
 }
 
 const recordSchema = 1

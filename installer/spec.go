@@ -13,7 +13,7 @@ type Form uint8
 
 const (
 	// Exec names the program and its arguments apart; the client starts it without a
-	// shell. Needs client 2.1.139; older ones ignore the arguments (CONTRACT.md 1.1).
+	// shell. Needs client 2.1.139; older ones ignore the arguments (CONTRACT.md 1).
 	Exec Form = iota
 	// Shell is one quoted command line, for older clients.
 	Shell
@@ -28,6 +28,9 @@ type Spec struct {
 	Command string   // absolute path of beckon-hook; a Windows path is written with forward slashes
 	Events  []string // event names as the client spells them, in the order to write them
 	Form    Form
+	// Client and Set are what Events was chosen for, to be remembered: see Complete.
+	Client Version
+	Set    Set
 	// Via marks every entry as that of another install than the settings', so that of
 	// the copies of one event one counts (CASES.md 24); empty for settings.
 	Via string
@@ -67,7 +70,7 @@ func ownProgram(path string) bool {
 }
 
 // entry is what one event's entry says. SessionEnd gets no timeout: there it would
-// raise the time the client waits at exit from 1.5 s to that much (CONTRACT.md 1.4).
+// raise the time the client waits at exit from 1.5 s to that much (CONTRACT.md 4).
 func (s Spec) entry(event string) object {
 	program, args := slashed(s.Command), []string{event}
 	if s.Via != "" {

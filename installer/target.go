@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 )
 
-// Scope is the settings file a hook is registered in (CONTRACT.md 1.2).
+// Scope is the settings file a hook is registered in (CONTRACT.md 2).
 type Scope string
 
 // The scopes. Managed is only inspected, never edited.

@@ -15,7 +15,7 @@ import (
 // Version is a version of Claude Code. The zero Version is unknown.
 type Version struct{ Major, Minor, Patch int }
 
-// argsSince is the first client that reads "args" (CONTRACT.md 1.1).
+// argsSince is the first client that reads "args" (CONTRACT.md 1).
 var argsSince = Version{2, 1, 139}
 
 var versionText = lazily(`(?m)^\s*v?(\d{1,6})\.(\d{1,6})\.(\d{1,6})\b`)
@@ -71,7 +71,7 @@ const (
 )
 
 // Events names the events to register, in the order of event.Kinds. An event that the
-// client does not know makes it open a warning at start (CLIENT.md, Event sets), so
+// client does not know makes it open a warning at start, so
 // an unknown version gets only those that every client of the last year knows,
 // whatever the set.
 func Events(v Version, set Set) []string {

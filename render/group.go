@@ -1,13 +1,17 @@
 package render
 
-import "beckon/state"
+import (
+	"strings"
+
+	"beckon/state"
+)
 
 // Group is how a row asks for attention: the coarse order of a screen.
 type Group string
 
-// The groups, DESIGN.md section 3 folded to what one does about a session.
+// The groups: the states, folded to what one does about a session.
 const (
-	GroupNeedsYou   Group = "needs you"
+	GroupNeedsYou   Group = "needs_you"
 	GroupWorking    Group = "working"
 	GroupDone       Group = "done" // a turn ended and nobody has looked yet
 	GroupIdle       Group = "idle"
@@ -18,9 +22,9 @@ const (
 // Groups lists the groups, the one that needs the user first.
 var Groups = [...]Group{GroupNeedsYou, GroupWorking, GroupDone, GroupIdle, GroupBackburner, GroupOver}
 
-// Group returns where the row belongs. A session of which nothing is known is
+// GroupOf returns where a row belongs. A session of which nothing is known is
 // with the idle ones: there is nothing to wait for.
-func (r *Row) Group() Group {
+func GroupOf(r *Row) Group {
 	switch {
 	case r.NeedsYou:
 		return GroupNeedsYou
@@ -35,3 +39,6 @@ func (r *Row) Group() Group {
 	}
 	return GroupIdle
 }
+
+// Words returns the group's name for people.
+func (g Group) Words() string { return strings.ReplaceAll(string(g), "_", " ") }

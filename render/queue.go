@@ -9,8 +9,7 @@ import (
 	"beckon/state"
 )
 
-// Mode is the order in which next and prev visit the sessions that want you
-// (row A5, DESIGN.md section 7).
+// Mode is the order in which next and prev visit the sessions that want you.
 type Mode string
 
 // The queue modes.
@@ -25,11 +24,14 @@ const (
 var Modes = [...]Mode{Fair, Prio, Static, Grouped}
 
 // Queue orders rows and finds the next one that wants the user. It is a value
-// without state: the place in the cycle is the session the user sits in.
+// without state: the session the user sits in, and when each was last looked
+// at, tell how far a round is.
 type Queue struct {
 	Mode Mode // the zero value is Fair
 	// PermissionFirst puts permission and question ahead in fair and prio.
 	PermissionFirst bool
+	// All visits the idle sessions that were looked at, too.
+	All bool
 	// Window names the terminal window a row sits in, for Grouped; nil takes
 	// what the row itself tells (Row.Window).
 	Window func(*Row) string
@@ -37,7 +39,7 @@ type Queue struct {
 
 // Wants reports whether next and prev visit r: it needs the user, or its turn
 // ended and was not looked at.
-func (q Queue) Wants(r *Row) bool { return r.NeedsYou || r.Unseen }
+func (q Queue) Wants(r *Row) bool { return r.NeedsYou || r.Unseen || q.All && r.State == state.Idle }
 
 // Order returns rows in the queue's order. Rows that no longer want the user
 // keep a place among the others, so that a cycle can go on from them.
@@ -51,38 +53,29 @@ func (q Queue) Order(rows []Row) []Row {
 func (q Queue) comparer(rows []Row) func(a, b Row) int {
 	opened := q.opened(rows)
 	return func(a, b Row) int {
-		return cmp.Or(q.byUrgency(&a, &b), q.byMode(&a, &b, opened), cmp.Compare(a.SeatID, b.SeatID), cmp.Compare(a.SessionID, b.SessionID))
+		return cmp.Or(q.byUrgency(&a, &b), q.byMode(&a, &b, opened), cmp.Compare(a.SeatID, b.SeatID), strings.Compare(a.Record(), b.Record()))
 	}
 }
 
-// Next returns the first row after from that wants the user, from itself left
-// out; rows are cycled. Without from (empty, or a row that is at work) it is
-// the first of the queue. With PermissionFirst, a session that waits comes
-// before any that does not, wherever the user is in the cycle.
-func (q Queue) Next(rows []Row, from string) (Row, bool) { return first(q.After(rows, from)) }
-
-// Prev is Next, backwards.
-func (q Queue) Prev(rows []Row, from string) (Row, bool) { return first(q.Before(rows, from)) }
-
-// Last returns the end of the queue, from left out.
-func (q Queue) Last(rows []Row, from string) (Row, bool) {
-	list := q.candidates(rows, from)
-	slices.Reverse(list)
-	return first(list)
-}
-
-// After returns what Next would try, in order: a caller passes over those
-// whose pane is gone.
+// After returns the rows to visit after from, in order: a caller passes over
+// those whose pane is gone. A round visits everybody once: who was not looked
+// at since it came to want the user comes first, the others follow, the one
+// looked at longest ago first.
+//
+// Among those not looked at the cycle goes on from the place of from. Without
+// one (empty, or a row that is at work) it begins anew, and so it does with
+// PermissionFirst when somebody waits and from does not.
 func (q Queue) After(rows []Row, from string) []Row {
-	list := q.candidates(rows, from)
+	fresh, old := visited(q.candidates(rows, from))
 	at := q.place(rows, from)
-	if at == nil || q.leads() && !urgent(at) && slices.ContainsFunc(list, func(r Row) bool { return urgent(&r) }) {
-		return list
+	if at != nil && !(q.leads() && !urgent(at) && slices.ContainsFunc(fresh, func(r Row) bool { return urgent(&r) })) {
+		fresh = rotate(fresh, q.split(fresh, at, rows))
 	}
-	return rotate(list, q.split(list, at, rows))
+	return slices.Concat(fresh, old)
 }
 
-// Before returns what Prev would try, in order.
+// Before returns the rows to visit before from, in order: backwards through the
+// queue, whoever was looked at.
 func (q Queue) Before(rows []Row, from string) []Row {
 	list := q.candidates(rows, from)
 	if at := q.place(rows, from); at != nil {
@@ -92,9 +85,30 @@ func (q Queue) Before(rows []Row, from string) []Row {
 	return list
 }
 
+// FromEnd returns the queue from its end, from left out.
+func (q Queue) FromEnd(rows []Row, from string) []Row {
+	list := q.candidates(rows, from)
+	slices.Reverse(list)
+	return list
+}
+
 // candidates returns the rows that want the user, from left out, in order.
 func (q Queue) candidates(rows []Row, from string) []Row {
 	return slices.DeleteFunc(q.Order(rows), func(r Row) bool { return !q.Wants(&r) || r.is(from) })
+}
+
+// visited parts list into the rows that were not looked at since they came to
+// want the user, and the others, the one looked at longest ago first.
+func visited(list []Row) (fresh, old []Row) {
+	for _, r := range list {
+		if r.looked.Before(r.Since) {
+			fresh = append(fresh, r)
+		} else {
+			old = append(old, r)
+		}
+	}
+	slices.SortStableFunc(old, func(a, b Row) int { return a.looked.Compare(b.looked) })
+	return fresh, old
 }
 
 // place returns the row from, if it has a place in the cycle: one that works
@@ -183,15 +197,8 @@ func (r *Row) Window() string {
 	return r.Host + ":" + r.SeatID + ":" + r.SessionID
 }
 
-// is reports whether id names the row.
-func (r *Row) is(id string) bool { return id != "" && (r.SessionID == id || r.SeatID == id) }
+// is reports whether id, a record or a seat, names the row.
+func (r *Row) is(id string) bool { return id != "" && (r.Record() == id || r.SeatID == id) }
 
 // rotate moves the first n of list to its end.
 func rotate(list []Row, n int) []Row { return slices.Concat(list[n:], list[:n]) }
-
-func first(list []Row) (Row, bool) {
-	if len(list) == 0 {
-		return Row{}, false
-	}
-	return list[0], true
-}

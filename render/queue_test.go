@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,22 +39,40 @@ func office() []Row {
 	}
 }
 
-// visits presses next until it comes around.
-func visits(q Queue, rows []Row) string {
+// desk is a user before rows, who presses keys.
+type desk struct {
+	q    Queue
+	rows []Row
+	at   string
+	now  time.Time
+}
+
+// press goes to the first of what a key leads to, and looks at it.
+func (d *desk) press(key func([]Row, string) []Row) string {
+	list := key(d.rows, d.at)
+	if len(list) == 0 {
+		return ""
+	}
+	d.at = list[0].SessionID
+	d.now = cmp.Or(d.now, q0.Add(time.Hour)).Add(time.Second)
+	r := d.row(d.at)
+	r.looked, r.Unseen = d.now, false
+	return d.at
+}
+
+func (d *desk) row(id string) *Row {
+	return &d.rows[slices.IndexFunc(d.rows, func(r Row) bool { return r.SessionID == id })]
+}
+
+// visits presses next n times.
+func (d *desk) visits(n int) string {
 	var out []string
-	at := ""
-	for range len(rows) + 1 {
-		r, ok := q.Next(rows, at)
-		if !ok || slices.Contains(out, r.SessionID) {
-			break
-		}
-		out = append(out, r.SessionID)
-		at = r.SessionID
+	for range n {
+		out = append(out, d.press(d.q.After))
 	}
 	return strings.Join(out, " ")
 }
 
-// Row A5, DESIGN.md section 7.
 func TestQueueModes(t *testing.T) {
 	for _, c := range []struct {
 		q    Queue
@@ -67,7 +86,7 @@ func TestQueueModes(t *testing.T) {
 		{Queue{Mode: Static, PermissionFirst: true}, "c p a q b f"},
 		{Queue{Mode: Grouped, PermissionFirst: true}, "c q b p a f"},
 	} {
-		if got := visits(c.q, office()); got != c.want {
+		if got := (&desk{q: c.q, rows: office()}).visits(6); got != c.want {
 			t.Errorf("%+v visits %q, want %q", c.q, got, c.want)
 		}
 	}
@@ -89,7 +108,7 @@ func TestPermissionFirst(t *testing.T) {
 			t.Errorf("%s: order %q, want %q", c.mode, got, c.order)
 		}
 		for _, from := range []string{"a", "b", "c", "w", "", "gone"} {
-			if r, _ := q.Next(rows, from); string(r.SessionID) != c.order[:1] {
+			if r := q.After(rows, from)[0]; r.SessionID != c.order[:1] {
 				t.Errorf("%s: next from %q is %s, want %s", c.mode, from, r.SessionID, c.order[:1])
 			}
 		}
@@ -126,16 +145,16 @@ func TestCycleGoesOnFromASeenSession(t *testing.T) {
 		}
 	}
 	q := Queue{Mode: Static}
-	if r, _ := q.Next(rows, "b"); r.SessionID != "f" {
+	if r := q.After(rows, "b")[0]; r.SessionID != "f" {
 		t.Errorf("next after b is %s, want f", r.SessionID)
 	}
-	if r, _ := q.Prev(rows, "seat-b"); r.SessionID != "q" {
+	if r := q.Before(rows, "seat-b")[0]; r.SessionID != "q" {
 		t.Errorf("prev before b is %s, want q", r.SessionID)
 	}
-	if r, _ := q.Last(rows, "f"); r.SessionID != "q" {
+	if r := q.FromEnd(rows, "f")[0]; r.SessionID != "q" {
 		t.Errorf("last is %s, want q", r.SessionID)
 	}
-	if r, _ := q.Next(rows, "w"); r.SessionID != "c" {
+	if r := q.After(rows, "w")[0]; r.SessionID != "c" {
 		t.Errorf("next from a working session is %s, want the first, c", r.SessionID)
 	}
 }
@@ -150,13 +169,13 @@ func TestGroupedByTheWindowThatIsGiven(t *testing.T) {
 func TestNobodyWantsYou(t *testing.T) {
 	rows := office()[2:3]
 	for _, q := range []Queue{{}, {Mode: Grouped}} {
-		if r, ok := q.Next(rows, ""); ok {
-			t.Errorf("next is %s", r.SessionID)
+		if list := q.After(rows, ""); len(list) > 0 {
+			t.Errorf("next is %s", list[0].SessionID)
 		}
 	}
 	alone := office()[1:2]
-	if r, ok := (Queue{}).Next(alone, "p"); ok {
-		t.Errorf("next of the only one is %s", r.SessionID)
+	if list := (Queue{}).After(alone, "p"); len(list) > 0 {
+		t.Errorf("next of the only one is %s", list[0].SessionID)
 	}
 }
 
@@ -187,12 +206,97 @@ func TestQueueProperties(t *testing.T) {
 		}
 		q.PermissionFirst = false
 		for _, r := range q.After(rows, "") {
-			next, ok := q.Next(rows, r.SessionID)
-			if !ok {
+			next := q.After(rows, r.SessionID)
+			if len(next) == 0 {
 				continue
 			}
-			if back, _ := q.Prev(rows, next.SessionID); back.SessionID != r.SessionID {
+			if back := q.Before(rows, next[0].SessionID)[0]; back.SessionID != r.SessionID {
 				t.Fatalf("prev of next of %s is %s", r.SessionID, back.SessionID)
+			}
+		}
+	})
+}
+
+// d waits for a permission; a, b and c are done.
+func oneWaits() []Row {
+	return []Row{
+		queued("a", state.Idle, 1, 10, "x"), queued("b", state.Idle, 2, 20, "x"), queued("c", state.Idle, 3, 30, "x"),
+		queued("d", state.Permission, 4, 40, "x"),
+	}
+}
+
+// A session that waits is visited once a round, like the others, though it
+// still waits and comes first.
+func TestRoundVisitsEachOnce(t *testing.T) {
+	for _, nowhere := range []bool{false, true} {
+		d := &desk{q: Queue{PermissionFirst: true}, rows: oneWaits()}
+		var got string
+		for range 4 {
+			got += d.press(d.q.After)
+			if nowhere { // no terminal tells where the user is
+				d.at = ""
+			}
+		}
+		if got != "dabc" {
+			t.Errorf("a round visits %s, want dabc", got)
+		}
+	}
+}
+
+func TestAllGoesRoundTheIdleOnesToo(t *testing.T) {
+	d := &desk{q: Queue{PermissionFirst: true, All: true}, rows: append(oneWaits(), queued("w", state.Working, 5, 50, "x"))}
+	if got := d.visits(10); got != "d a b c d a b c d a" {
+		t.Errorf("next visits %s", got)
+	}
+	if got := d.press(d.q.Before) + d.press(d.q.Before) + d.press(d.q.Before); got != "dcb" {
+		t.Errorf("prev visits %s", got)
+	}
+	if got := d.press(d.q.FromEnd); got != "c" {
+		t.Errorf("last is %s", got)
+	}
+}
+
+// What comes up during a round is visited before anybody is visited again, and
+// what waits before what is done.
+func TestNewNeedInARound(t *testing.T) {
+	d := &desk{q: Queue{PermissionFirst: true}, rows: oneWaits()}
+	got := d.visits(2)
+	d.now = d.now.Add(time.Minute)
+	since := int(d.now.Sub(q0).Seconds())
+	d.rows = append(d.rows, queued("e", state.Question, 5, since, "x"), queued("f", state.Idle, 6, since, "x"))
+	d.row("a").State, d.row("a").NeedsYou, d.row("a").Since = state.Failed, true, d.now
+	if got += " " + d.visits(7); got != "d a e b c a f d e" {
+		t.Errorf("visited %s", got)
+	}
+}
+
+// In any mode and whatever comes up: nobody is visited again while somebody
+// has not been looked at, and who was looked at longest ago comes next.
+func TestRoundProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := &desk{q: Queue{Mode: rapid.SampledFrom(Modes[:]).Draw(t, "mode"), PermissionFirst: rapid.Bool().Draw(t, "first"), All: rapid.Bool().Draw(t, "all")}, rows: office()}
+		for range rapid.IntRange(1, 30).Draw(t, "presses") {
+			if rapid.Bool().Draw(t, "changes") {
+				r := &d.rows[rapid.IntRange(0, len(d.rows)-1).Draw(t, "row")]
+				s := rapid.SampledFrom([]state.State{state.Permission, state.Idle, state.Working}).Draw(t, "state")
+				d.now = cmp.Or(d.now, q0.Add(time.Hour)).Add(time.Second)
+				r.State, r.NeedsYou, r.Unseen, r.Since = s, s.NeedsYou(), s == state.Idle, d.now
+			}
+			was, from := slices.Clone(d.rows), d.at
+			id := d.press(d.q.After)
+			to := slices.IndexFunc(was, func(r Row) bool { return r.SessionID == id })
+			for i := range was {
+				r := &was[i]
+				if !d.q.Wants(r) || r.is(from) || r.is(id) {
+					continue
+				}
+				if id == "" {
+					t.Fatalf("%s was not visited", r.SessionID)
+				}
+				fresh, visited := r.looked.Before(r.Since), !was[to].looked.Before(was[to].Since)
+				if visited && (fresh || r.looked.Before(was[to].looked)) {
+					t.Fatalf("%s was visited again before %s", id, r.SessionID)
+				}
 			}
 		}
 	})

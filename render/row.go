@@ -20,7 +20,7 @@ import (
 // added to it.
 const ListSchema = 1
 
-// List is what `list --json` prints (DESIGN.md section 7).
+// List is what `list --json` prints.
 type List struct {
 	Schema      int       `json:"schema"`
 	GeneratedAt time.Time `json:"generated_at"`
@@ -31,16 +31,19 @@ type List struct {
 // value is left out.
 type Row struct {
 	SessionID  string           `json:"session_id"`
+	Part       string           `json:"part,omitempty"` // of the session: see Record
 	Agent      string           `json:"agent"`
 	SeatID     string           `json:"seat_id"`
 	ProjectID  string           `json:"project_id,omitempty"`
 	State      state.State      `json:"state"`
 	Reason     string           `json:"reason,omitempty"`
 	Since      time.Time        `json:"since"`
+	Group      Group            `json:"group"` // what the user does about it (GroupOf)
 	NeedsYou   bool             `json:"needs_you"`
 	Unseen     bool             `json:"unseen"`
 	Source     state.Source     `json:"source"`
 	Confidence state.Confidence `json:"confidence"`
+	Name       string           `json:"name,omitempty"`  // that the user gave the session
 	Title      string           `json:"title,omitempty"` // what was asked last, one line
 	Cwd        string           `json:"cwd,omitempty"`
 	Project    string           `json:"project,omitempty"` // name for people
@@ -48,6 +51,7 @@ type Row struct {
 	Terminal   *Terminal        `json:"terminal,omitempty"`
 	Tmux       *Tmux            `json:"tmux,omitempty"`
 	Process    *Process         `json:"process,omitempty"`
+	Job        *Job             `json:"job,omitempty"` // set for a session that the client runs in the background
 	Host       string           `json:"host,omitempty"`
 	Model      string           `json:"model,omitempty"`
 	Mode       string           `json:"permission_mode,omitempty"`
@@ -69,7 +73,8 @@ type Row struct {
 	// Pane is all that is known of where the session sits; a jump needs it.
 	Pane event.Terminal `json:"-"`
 
-	message string // the newest final message, for the one-line summary
+	message string    // the newest final message, for the one-line summary
+	looked  time.Time // when the user last looked at the session
 }
 
 // Remote says how a row of another host came here. AsOf is this machine's
@@ -103,6 +108,13 @@ type Tmux struct {
 	Socket  string `json:"socket,omitempty"`
 	Pane    string `json:"pane,omitempty"`
 	Session string `json:"session,omitempty"`
+}
+
+// Job names a session that the client runs in the background, with no terminal
+// of its own: `claude attach ID` shows it.
+type Job struct {
+	ID   string `json:"id"`
+	Name string `json:"name,omitempty"`
 }
 
 // Process is the agent's own process. Alive is left out when the reader
@@ -160,36 +172,20 @@ type Tasks struct {
 	Done int `json:"done"`
 }
 
-// Rows makes one row a seat, in the order of Sort. Of several sessions in one
-// seat (after /clear, or a new run in the same pane) the newest is shown, with
-// the ended ones only when all is set and the seat has nothing newer.
+// Rows makes one row a seat, of the session that stands for it (state.Fronts),
+// in the order of Sort. What is not listed is left out unless all is set.
 func Rows(seen []state.Seen, all bool) []Row {
-	newest := map[string]int{}
+	fronts := state.Fronts(seen)
+	rows := make([]Row, 0, len(seen))
 	for i := range seen {
-		s := &seen[i].Session
-		if j, ok := newest[s.Seat]; !ok || newer(s, &seen[j].Session) {
-			newest[s.Seat] = i
-		}
-	}
-	rows := make([]Row, 0, len(newest))
-	for i := range seen {
-		s := &seen[i].Session
-		hidden := s.Removed != 0 || !seen[i].Status.State.Live()
-		if (s.Seat != "" && newest[s.Seat] != i) || (hidden && !all) {
+		v := &seen[i]
+		if front, seated := fronts[v.Session.Seat]; (seated && front != i) || !(all || v.Listed()) {
 			continue
 		}
-		rows = append(rows, row(&seen[i]))
+		rows = append(rows, row(v))
 	}
 	Sort(rows)
 	return rows
-}
-
-// newer reports whether a took over the seat from b.
-func newer(a, b *state.Session) bool {
-	if x, y := a.End.At == 0, b.End.At == 0; x != y {
-		return x
-	}
-	return cmp.Or(cmp.Compare(max(a.Start.At, a.Created), max(b.Start.At, b.Created)), cmp.Compare(a.ID, b.ID)) > 0
 }
 
 // Sort orders rows by need: the state that needs the user most first, then
@@ -200,7 +196,7 @@ func Sort(rows []Row) {
 		order[i] = &rows[i]
 	}
 	slices.SortStableFunc(order, func(a, b *Row) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), a.Since.Compare(b.Since), cmp.Compare(a.SessionID, b.SessionID))
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), a.Since.Compare(b.Since), strings.Compare(a.Record(), b.Record()))
 	})
 	sorted := make([]Row, len(rows))
 	for i, r := range order {
@@ -220,18 +216,23 @@ func rank(r *Row) int {
 func row(v *state.Seen) Row {
 	s, st := &v.Session, v.Status
 	r := Row{
-		SessionID: s.ID, Agent: s.Agent, SeatID: s.Seat, ProjectID: s.ProjectID,
+		SessionID: s.ID, Part: s.Part, Agent: s.Agent, SeatID: s.Seat, ProjectID: s.ProjectID,
 		State: st.State, Reason: st.Reason, Since: utc(st.Since), NeedsYou: st.NeedsYou, Unseen: st.Unseen,
 		Source: st.Source, Confidence: st.Confidence,
-		Title: OneLine(s.Prompt.Text), Cwd: s.Cwd, Project: project(s), Host: s.Origin.Host,
+		Name: OneLine(s.Name), Title: OneLine(s.Prompt.Text), Cwd: s.Cwd, Project: project(s), Host: s.Origin.Host,
 		Model: cmp.Or(v.Meter.Model, s.Model), Mode: s.Mode, Version: v.Meter.Version, CostUSD: v.Meter.USD(),
 		CreatedAt: utc(s.Created), UpdatedAt: utc(s.Updated), FirstSeen: utc(cmp.Or(s.Origin.SeatAt, s.Created)),
 		Pane:    s.Origin.Terminal,
 		message: s.Stop.Message,
+		looked:  utc(s.Seen),
 	}
 	if v.Meter.HasContext {
 		r.Context = &Context{v.Meter.Percent()}
 	}
+	if j := v.Evidence.Job; j.ID != "" {
+		r.Job = &Job{j.ID, j.Name}
+	}
+	r.Group = GroupOf(&r)
 	where(&r, s, v.Evidence.Process)
 	doing(&r, s, st)
 	return r
@@ -251,7 +252,7 @@ func where(r *Row, s *state.Session, alive state.Presence) {
 	}
 	if o.Process.Pid != 0 {
 		r.Process = &Process{Pid: o.Process.Pid}
-		if alive != state.Unread {
+		if alive.Known() {
 			is := alive == state.Alive
 			r.Process.Alive = &is
 		}
@@ -284,8 +285,11 @@ func doing(r *Row, s *state.Session, st state.Status) {
 func question(s *state.Session, st state.Status) *Question {
 	c := st.Call
 	if c.At == 0 {
-		if st.Rule == state.RuleAsked {
+		switch {
+		case st.Rule == state.RuleAsked:
 			return &Question{Text: s.Stop.Question}
+		case st.Asks != "":
+			return &Question{Text: st.Asks}
 		}
 		return nil // the registry alone says that something is open
 	}
@@ -301,6 +305,10 @@ func question(s *state.Session, st state.Status) *Question {
 	}
 	return q
 }
+
+// Label is what people call the row: the name that the user gave the session,
+// else its project.
+func (r *Row) Label() string { return cmp.Or(r.Name, r.Project) }
 
 // project is the name of the repository, else of the project's directory.
 func project(s *state.Session) string {
@@ -318,8 +326,8 @@ func project(s *state.Session) string {
 // waits for or runs, the reason it failed, else its last words or the prompt.
 func (r *Row) What() string {
 	switch {
-	case r.State == state.Question && r.Question.asks() != "":
-		return r.Question.asks()
+	case (r.State == state.Question || r.Tool == nil && r.State == state.Permission) && r.Question.asks() != "":
+		return OneLine(r.Question.asks())
 	case r.Tool != nil:
 		return cmp.Or(r.Tool.Summary, r.Tool.Name)
 	case r.State == state.Failed:
@@ -348,5 +356,8 @@ func lastLine(s string) string {
 	s = strings.TrimSpace(s)
 	return s[strings.LastIndexByte(s, '\n')+1:]
 }
+
+// Record names the row's session as state.Session.Record does.
+func (r *Row) Record() string { return state.Record(r.SessionID, r.Part) }
 
 func utc(m event.Millis) time.Time { return time.UnixMilli(int64(m)).UTC() }

@@ -9,12 +9,13 @@ import (
 	"beckon/state/store"
 )
 
-// TurnLine is one turn as programs get it (row B3): of `history --json`, of
+// TurnLine is one turn as programs get it: of `history --json`, of
 // `show --json` and of the HTTP interface.
 type TurnLine struct {
 	TurnID     string           `json:"turn_id"`
 	CommandID  string           `json:"command_id,omitempty"` // the task it belongs to
 	SessionID  string           `json:"session_id"`
+	Part       string           `json:"part,omitempty"`     // of the session, as in a row
 	AgentID    string           `json:"agent_id,omitempty"` // the session's seat
 	ProjectID  string           `json:"project_id,omitempty"`
 	Project    string           `json:"project,omitempty"`
@@ -31,8 +32,8 @@ type TurnLine struct {
 
 // TurnLineOf returns t, a turn of the session s, for programs.
 func TurnLineOf(s *state.Session, t store.Turn) TurnLine {
-	k := store.KeyOf(s.ID)
-	return TurnLine{TurnID: t.ID(k), CommandID: t.CommandID(k), SessionID: s.ID, AgentID: s.Seat,
+	k := store.KeyOf(s.Record())
+	return TurnLine{TurnID: t.ID(k), CommandID: t.CommandID(k), SessionID: s.ID, Part: s.Part, AgentID: s.Seat,
 		ProjectID: s.ProjectID, Project: project(s), Actor: t.Actor, Intent: t.Intent, Confidence: float64(t.Confidence) / 100,
 		Rule: t.Rule, Text: t.Text, Timestamp: utc(t.At), TimeSource: t.Source, Task: t.Task, Refused: t.Refused}
 }

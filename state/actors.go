@@ -73,17 +73,17 @@ func (f *fold) endActor(a *Actor, t event.Millis, how string) {
 }
 
 // stop handles Stop. It says nothing about subagents beyond its snapshot: on
-// newer clients they go on, and ask, after it (CLIENT.md).
+// newer clients they go on, and ask, after it.
 func (f *fold) stop(e *event.Event) {
 	if e.AgentID != "" { // a Stop hook of an agent's own definition
 		f.subagentStop(e)
 		return
 	}
+	unanswered := f.unanswered()
 	f.endActor(f.main(), e.At, EndStop)
 	f.turnOver(e.At)
 	if e.At >= f.s.Stop.At {
-		f.s.Stop.At, f.s.Stop.Message = e.At, e.Message
-		f.s.Stop.means(e)
+		f.s.Stop.say(e, unanswered)
 	}
 	if m := e.Meter; m != nil && m.At >= f.s.Meter.At {
 		f.s.Meter = *m
@@ -100,10 +100,34 @@ func (f *fold) stop(e *event.Event) {
 	f.stopped(e)
 }
 
-// means notes what the final message of a turn says and asks.
+// unanswered reports whether the turn before ended in a question and the user
+// has not written since.
+func (f *fold) unanswered() bool {
+	_, text := asked(f.view())
+	return text && f.s.Prompt.At <= f.s.Stop.At
+}
+
+// say notes the final message of the turn that e ended. One that the client
+// began itself, at the end of background work, and that has nothing but
+// progress to report leaves a question unanswered: the question stands.
+func (p *Stop) say(e *event.Event, unanswered bool) {
+	was := *p
+	p.At, p.Message, p.Asked = e.At, e.Message, 0
+	p.means(e)
+	if unanswered && (p.Intent == intent.IntentProgress || p.Intent == "") {
+		*p = was
+		p.At, p.Asked = e.At, cmp.Or(was.Asked, was.At)
+	}
+}
+
+// means notes what the final message of a turn says and asks, nothing when the
+// event does not tell it.
 func (p *Stop) means(e *event.Event) {
 	m := e.Meaning
-	if m == nil {
+	switch {
+	case m == nil && e.Message == "":
+		m = &event.Meaning{}
+	case m == nil:
 		m = Means(e.Message)
 	}
 	p.Intent, p.Confidence, p.Rule, p.Question = Intent(m.Intent), m.Confidence, m.Rule, m.Question
@@ -206,7 +230,7 @@ func (f *fold) subagentStart(e *event.Event) {
 	f.s.Counts.Subagents++
 }
 
-// subagentStop ends a subagent, which is still in its own snapshot (CLIENT.md).
+// subagentStop ends a subagent, which is still in its own snapshot.
 // Compaction sends it, without a type, for agents that never started (CASE 8).
 func (f *fold) subagentStop(e *event.Event) {
 	f.snapshot(e)

@@ -174,7 +174,7 @@ func handlers(k event.Kind) func(*fold, *event.Event) {
 }
 
 // duplicate reports whether e is the copy that a second install of another
-// origin sent (CASE 24). Identical events of one origin are never dropped:
+// origin sent. Identical events of one origin are never dropped:
 // three identical parallel calls raise byte-identical PermissionRequests.
 func (f *fold) duplicate(e *event.Event) bool {
 	const window = 1000 // ms between the copies of one firing

@@ -8,7 +8,7 @@ import (
 )
 
 // maxSize is how many bytes a session may have when Apply hands it out. The
-// file may have 64 KiB (DESIGN.md section 5); the rest is room for the numbers
+// file may have 64 KiB; the rest is room for the numbers
 // that the store sets afterwards.
 const maxSize = 64<<10 - 512
 
@@ -87,8 +87,8 @@ func atMost(s *Session) int {
 
 // headText adds up the text of s outside its lists.
 func headText(s *Session) int {
-	return lengths(s.ID, s.Agent, s.Seat, s.ProjectID, s.Cwd, s.Transcript, s.Model, s.Mode, s.Effort,
-		s.Start.Reason, s.Start.Detail, s.End.Reason, s.End.Detail, s.Lost.Reason, s.Lost.Detail, s.Last.Reason, s.Last.Detail,
+	return lengths(s.ID, s.Agent, s.Seat, s.ProjectID, s.Cwd, s.Transcript, s.Model, s.Name, s.Mode, s.Effort,
+		s.Start.Reason, s.Start.Detail, s.End.Reason, s.End.Detail, s.Lost.Reason, s.Lost.Detail, s.Last.Reason, s.Last.Detail, s.Raised.Reason, s.Raised.Detail,
 		s.Failure.Reason, s.Failure.Detail, s.Prompt.ID, s.Prompt.Text, s.Stop.Message, string(s.Stop.Intent), s.Stop.Rule, s.Stop.Question, s.Compact.Reason, string(s.Task.State)) + originText(&s.Origin)
 }
 

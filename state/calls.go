@@ -10,7 +10,7 @@ import (
 // PermissionRequest spoke of goes with its wait.
 func (f *fold) release(a *Actor, t event.Millis) {
 	a.Calls = slices.DeleteFunc(a.Calls, func(c Call) bool {
-		return c.UseID == "" && c.Requested && c.Asked < t
+		return c.unpaired() && c.Asked < t
 	})
 	for i := range a.Calls {
 		if c := &a.Calls[i]; c.waiting() && c.Asked < t {
@@ -44,16 +44,26 @@ func (f *fold) preTool(e *event.Event) {
 		c.Ask = e.Ask
 	}
 	if kind != "" && (c.Asked == 0 || e.At < c.Asked) {
-		first := c.Asked == 0
-		c.Kind, c.Asked = kind, e.At
-		if first {
-			f.asks(c)
-		}
+		f.wait(c, kind, e.At)
+	}
+}
+
+// wait notes that c asks the user at t. Under `claude -p` nobody can be asked:
+// the client refuses by itself, unless a hook holds the call or a program at the
+// other end of its pipe answers. That is a reader's to see (Evidence.Answer).
+func (f *fold) wait(c *Call, kind WaitKind, t event.Millis) {
+	first := c.Asked == 0
+	c.Kind, c.Asked = kind, t
+	switch {
+	case f.s.Headless():
+		c.Answered = max(c.Answered, t)
+	case first:
+		f.asks(c)
 	}
 }
 
 // asksByItself returns what the user is asked when the tool is called at all.
-// EnterPlanMode waits only if a PermissionRequest follows (CLIENT.md).
+// EnterPlanMode waits only if a PermissionRequest follows.
 func asksByItself(tool string) WaitKind {
 	switch tool {
 	case "AskUserQuestion":
@@ -64,8 +74,7 @@ func asksByItself(tool string) WaitKind {
 	return ""
 }
 
-// waitKind returns what a PermissionRequest for the tool asks of the user
-// (CASE 4).
+// waitKind returns what a PermissionRequest for the tool asks of the user.
 func waitKind(tool string) WaitKind {
 	if k := asksByItself(tool); k != "" {
 		return k
@@ -111,19 +120,18 @@ func (f *fold) permission(e *event.Event) {
 		*c = Call{UseID: e.Tool.UseID, Name: e.Tool.Name, Hash: e.Tool.Hash, Summary: e.Tool.Summary, At: e.At}
 	}
 	c.Requested = true
-	c.Kind = kind
 	if e.Ask != nil {
 		c.Ask = e.Ask
 	}
 	if c.Asked == 0 {
-		c.Asked = e.At
-		f.asks(c)
+		f.wait(c, kind, e.At)
 	}
+	c.Kind = kind
 }
 
 // requested returns the call a PermissionRequest is about. Claude Code's
 // carries no tool_use_id: it is the newest open call of that actor, tool and
-// input that has no request yet (CASE 2).
+// input that has no request yet.
 func (a *Actor) requested(e *event.Event) *Call {
 	if c := a.call(e.Tool.UseID); c != nil {
 		return c
@@ -152,7 +160,7 @@ func (f *fold) answeredAlready(actor string, e *event.Event) bool {
 // postTool closes a call: PostToolUse, PostToolUseFailure, PermissionDenied.
 //
 // It shows its actor at work when the call was opened, not now: it may come
-// after the Stop of its own turn (CASE 10). A subagent that is not known has
+// after the Stop of its own turn. A subagent that is not known has
 // long stopped.
 func (f *fold) postTool(e *event.Event) {
 	if e.Kind == event.PostToolUseFailure {
@@ -182,17 +190,33 @@ func (f *fold) postTool(e *event.Event) {
 }
 
 // finished returns the index of the open call that e closes, -1 when there is
-// none: the one with its id, else a wait of that tool and input whose
-// PreToolUse was lost.
+// none: the one with its id; else, where an id is missing, the one of that tool
+// and input, or the oldest wait that it can be about.
 func (a *Actor) finished(e *event.Event) int {
 	if id := e.Tool.UseID; id != "" {
 		if i := slices.IndexFunc(a.Calls, func(c Call) bool { return c.UseID == id }); i >= 0 {
 			return i
 		}
 	}
-	return slices.IndexFunc(a.Calls, func(c Call) bool {
-		return (c.UseID == "" || e.Tool.UseID == "") && c.is(e)
-	})
+	for _, fits := range [...]func(*Call) bool{
+		func(c *Call) bool { return c.is(e) },
+		func(c *Call) bool { return c.waiting() && c.Name == e.Tool.Name && c.mayChange(e) },
+	} {
+		i := slices.IndexFunc(a.Calls, func(c Call) bool { return (c.UseID == "" || e.Tool.UseID == "") && fits(&c) })
+		if i >= 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// mayChange reports whether e may close c although its input is another: the
+// client adds the answers to that of a question and what was approved to that
+// of a plan, some senders leave the input out, and users and hooks edit it. In
+// the last case c is known to be the call only if its PreToolUse came: then the
+// sender tells of every call, and another one would have been found.
+func (c *Call) mayChange(e *event.Event) bool {
+	return asksByItself(c.Name) != "" || c.Hash == "" || e.Tool.Hash == "" || c.At < c.Asked
 }
 
 // dropUnpaired drops the wait that was meant for the finished call c but did
@@ -203,7 +227,7 @@ func (a *Actor) dropUnpaired(c Call) {
 		return
 	}
 	i := slices.IndexFunc(a.Calls, func(w Call) bool {
-		return w.UseID == "" && w.Requested && w.Name == c.Name && w.Asked >= c.At
+		return w.unpaired() && w.Name == c.Name && w.Asked >= c.At
 	})
 	if i >= 0 {
 		a.Calls = slices.Delete(a.Calls, i, i+1)
@@ -249,6 +273,34 @@ func (f *fold) promptShown(e *event.Event) {
 		a.Calls[n-1].Kind, a.Calls[n-1].Asked = WaitPermission, e.At
 	}
 }
+
+// dialogShown opens a wait that no event of its own tells of: an MCP form
+// before a client that has no Elicitation event or a settings file without it,
+// and a teammate's request before its leader. It goes with the call that it
+// came up in, or with the user's next prompt.
+func (f *fold) dialogShown(e *event.Event, kind WaitKind) {
+	a := f.actor(e)
+	hash := formHash
+	if kind == WaitPermission {
+		hash = leaderHash
+	}
+	answered := slices.ContainsFunc(f.s.Closed, func(c Closed) bool { return c.Hash == hash && c.At >= e.At })
+	if answered || slices.ContainsFunc(a.Calls, func(c Call) bool { return c.Kind == kind && c.waiting() }) {
+		return
+	}
+	name := newestCall(*a).Name
+	c := a.open()
+	*c = Call{Name: name, Hash: hash, Summary: e.Message, At: e.At, Kind: kind, Asked: e.At, Requested: true}
+	if kind == WaitPermission {
+		f.s.Counts.Permissions++
+	} else {
+		f.s.Counts.Questions++
+	}
+	f.asks(c)
+}
+
+// leaderHash stands in for the input of a teammate's call.
+const leaderHash = "teammate"
 
 // formHash stands in for the input that an MCP form does not have.
 const formHash = "form"
@@ -303,6 +355,10 @@ func (a *Actor) call(useID string) *Call {
 	}
 	return nil
 }
+
+// unpaired reports whether only a PermissionRequest spoke of c: not all
+// senders give ids, but a PreToolUse comes before.
+func (c *Call) unpaired() bool { return c.UseID == "" && c.Requested && c.At >= c.Asked }
 
 // is reports whether e speaks of a call of c's tool and input.
 func (c *Call) is(e *event.Event) bool {

@@ -157,4 +157,13 @@ var casesOfRuns = []situation{
 		      is working since=900 agents=1
 		1900  SubagentStop agent=a tasks=a
 		9000  is idle done agents=0`},
+	{"5 a start after a compaction from a sender that tells no source", `
+		100   UserPromptSubmit
+		200   PreCompact
+		      is compacting
+		300   SessionStart
+		      is working
+		400   Stop
+		500   SessionStart
+		      is idle started`},
 }

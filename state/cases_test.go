@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// TestCases tells the situations of CASES part I, and the faults once made in
-// them. Each is a story; see story_test.go for its lines.
+// TestCases tells the situations that clients bring about, and the faults once
+// made in them. Each is a story; see story_test.go for its lines.
 func TestCases(t *testing.T) {
-	for _, c := range slices.Concat(casesOfWaits, casesOfRuns, casesOfOrder, casesOfEnds, casesOfEvidence) {
+	for _, c := range slices.Concat(casesOfWaits, casesOfRuns, casesOfOrder, casesOfEnds, casesOfEvidence, casesOfDialogs) {
 		t.Run(c.name, func(t *testing.T) { tell(t, c.script) })
 	}
 }

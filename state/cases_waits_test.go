@@ -2,6 +2,43 @@ package state
 
 // CASES 1 to 4: Esc, refusals, permissions, questions.
 var casesOfWaits = []situation{
+	{"a question stands while the client's own turns report progress", `
+		100   UserPromptSubmit
+		200   Stop means=question tasks=a
+		      is working
+		300   SubagentStop agent=a tasks=-
+		400   UserPromptSubmit prompt=client
+		      is working
+		450   PreToolUse Read id=1
+		460   PostToolUse Read id=1
+		500   Stop means=progress tasks=-
+		      is question text since=200 task=awaiting_input
+		600   user seen
+		700   UserPromptSubmit prompt=client
+		800   Stop tasks=-                      // without a word
+		      is question text since=200 task=awaiting_input
+		900   UserPromptSubmit
+		      is working task=processing
+		1000  Stop means=progress
+		      is idle done task=complete`},
+	{"what the client's own turn asks or finishes takes the question's place", `
+		100   UserPromptSubmit
+		200   Stop means=question
+		300   UserPromptSubmit prompt=client
+		400   Stop means=question
+		      is question text since=400 task=awaiting_input
+		500   UserPromptSubmit prompt=client
+		600   Stop means=completion
+		      is idle done task=complete`},
+	{"a question that the user broke off does not come back", `
+		100   UserPromptSubmit
+		200   Stop means=question
+		300   UserPromptSubmit prompt=client
+		3000  look idle@390
+		      is idle interrupted
+		5000  UserPromptSubmit prompt=client
+		6000  Stop means=progress
+		      is idle done`},
 	{"1 Esc while text streams", `
 		0     SessionStart source=startup
 		100   UserPromptSubmit
@@ -237,5 +274,51 @@ var casesOfWaits = []situation{
 		200   PreToolUse AskUserQuestion id=1
 		220   is question question since=200 call=1
 		7000  PostToolUse AskUserQuestion id=1
+		      is working`},
+	{"4 a question without ids: its answers change the input", `
+		100   UserPromptSubmit
+		200   PreToolUse AskUserQuestion hash=a
+		220   PermissionRequest AskUserQuestion hash=a
+		7000  PostToolUse AskUserQuestion hash=b
+		      is working
+		8000  PreToolUse ExitPlanMode hash=c
+		8010  is question plan
+		9000  PostToolUse ExitPlanMode hash=d
+		      is working`},
+	{"4 a question whose PreToolUse was lost", `
+		100   UserPromptSubmit
+		220   PermissionRequest AskUserQuestion hash=a
+		7000  PostToolUse AskUserQuestion id=1 hash=b
+		      is working`},
+	{"4 two questions without ids end with the last", `
+		100   UserPromptSubmit
+		200   PreToolUse AskUserQuestion hash=a
+		201   PreToolUse AskUserQuestion hash=b
+		7000  PostToolUse AskUserQuestion hash=c
+		      is question
+		8000  PostToolUse AskUserQuestion hash=d
+		      is working`},
+	{"3 a permission without ids whose input was edited, beside calls that run", `
+		100   UserPromptSubmit
+		200   PreToolUse Edit hash=a
+		201   PreToolUse Edit hash=b
+		210   PermissionRequest Edit hash=b
+		500   PostToolUse Edit hash=a
+		      is permission Edit
+		900   PostToolUse Edit hash=c
+		      is working`},
+	{"3 without ids and PreToolUse another call's end is no answer", `
+		100   UserPromptSubmit
+		210   PermissionRequest Bash hash=b
+		500   PostToolUse Bash hash=a
+		      is permission Bash
+		900   PostToolUse Bash hash=b
+		      is working`},
+	{"3 without ids and inputs the tool's name has to do", `
+		100   UserPromptSubmit
+		200   PermissionRequest Bash hash=
+		500   PostToolUse Read hash=
+		      is permission Bash
+		900   PostToolUse Bash hash=
 		      is working`},
 }

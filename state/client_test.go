@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// client is CLIENT.md as a model: it makes the hooks and the registry of a
+// client is a model of the real client, as it was measured: it makes the hooks and the registry of a
 // random session, and knows what is true of it at any time.
 type client struct {
 	t      *rapid.T

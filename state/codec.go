@@ -44,6 +44,7 @@ func (s *Session) Fields() []jsonenc.Field {
 	return []jsonenc.Field{
 		{Key: "schema", Ptr: &s.Schema},
 		{Key: "session_id", Ptr: &s.ID},
+		{Key: "part", Ptr: &s.Part},
 		{Key: "agent", Ptr: &s.Agent},
 		{Key: "seat_id", Ptr: &s.Seat},
 		{Key: "project_id", Ptr: &s.ProjectID},
@@ -57,6 +58,7 @@ func (s *Session) Fields() []jsonenc.Field {
 		{Key: "cwd", Ptr: &s.Cwd},
 		{Key: "transcript_path", Ptr: &s.Transcript},
 		{Key: "model", Ptr: &s.Model},
+		{Key: "name", Ptr: &s.Name},
 		{Key: "permission_mode", Ptr: &s.Mode},
 		{Key: "effort", Ptr: &s.Effort},
 		{Key: "start", Ptr: &s.Start},
@@ -78,6 +80,7 @@ func (s *Session) Fields() []jsonenc.Field {
 		{Key: "todos", Ptr: &s.Todos},
 		{Key: "counts", Ptr: &s.Counts},
 		{Key: "meter", Ptr: &s.Meter},
+		{Key: "raised", Ptr: &s.Raised},
 		{Key: "last", Ptr: &s.Last},
 	}
 }
@@ -119,6 +122,7 @@ func (p *Stop) Fields() []jsonenc.Field {
 		{Key: "confidence", Ptr: &p.Confidence},
 		{Key: "rule", Ptr: &p.Rule},
 		{Key: "question", Ptr: &p.Question},
+		{Key: "asked", Ptr: (*int64)(&p.Asked)},
 		{Key: "snapshot", Ptr: (*int64)(&p.Snapshot)},
 		{Key: "background", Ptr: jsonenc.Slice(&p.Background)},
 		{Key: "crons", Ptr: &p.Crons},

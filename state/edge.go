@@ -1,6 +1,7 @@
 package state
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,7 +11,7 @@ import (
 // EdgeKind is what a session can come to that the user may want to hear of.
 type EdgeKind string
 
-// The kinds of edges (row B12).
+// The kinds of edges.
 const (
 	EdgePermission EdgeKind = "permission"
 	EdgeQuestion   EdgeKind = "question"
@@ -42,7 +43,7 @@ func (e Edge) ID() string { return string(e.Kind) + "-" + strconv.FormatInt(int6
 
 // Hold is how long, in milliseconds, an edge of the kind must stand before the
 // user is told of it. A turn seems over for a moment between a subagent's end
-// and what the client makes of it (CLIENT.md, The registry), and is not when
+// and what the client makes of it, and is not when
 // the client goes on after it; a dialog that a hook answers is gone.
 func (k EdgeKind) Hold() event.Millis {
 	if k == EdgeDone {
@@ -55,7 +56,7 @@ func (k EdgeKind) Hold() event.Millis {
 func ParseEdge(id string) (Edge, bool) {
 	kind, at, _ := strings.Cut(id, "-")
 	n, err := strconv.ParseInt(at, 10, 64)
-	return Edge{Kind: EdgeKind(kind), At: event.Millis(n)}, err == nil && chosen(EdgeKinds[:], EdgeKind(kind))
+	return Edge{Kind: EdgeKind(kind), At: event.Millis(n)}, err == nil && slices.Contains(EdgeKinds[:], EdgeKind(kind))
 }
 
 // Stand is where a session stands: its state, and the edge that brought it
@@ -112,7 +113,7 @@ func stands(s *Session, st Status) (Edge, bool) {
 const burst = 1000
 
 // newestWait is the edge of the dialog asked for last: one that is answered
-// without a word of it must not hide the next (CLIENT.md, What fires). Of calls
+// without a word of it must not hide the next. Of calls
 // that asked together it shows the first, as the client does (CASE 3).
 func (s *Session) newestWait(kind EdgeKind, st Status, want func(WaitKind) bool) Edge {
 	e := Edge{Kind: kind, At: st.Since, Actor: st.Actor, Dialog: true, Call: st.Call}
@@ -225,6 +226,17 @@ type Hearing struct {
 	ToldAt event.Millis // when the user was last told of an edge of this kind and session
 }
 
+// limited reports whether the user was told of an edge of the kind and session
+// less than limit ago.
+func (h Hearing) limited(limit event.Millis) bool { return h.ToldAt != 0 && h.Now-h.ToldAt < limit }
+
+// Overdue reports whether e came within the limit after another of its kind,
+// which is over now, and nobody was told of e since.
+func Overdue(e Edge, r Rules, h Hearing) bool {
+	then := Hearing{Now: e.At, ToldAt: h.ToldAt}
+	return !h.Told && then.limited(r.Limit) && !h.limited(r.Limit)
+}
+
 // Verdict is what becomes of an edge.
 type Verdict string
 
@@ -262,7 +274,7 @@ const (
 // When nothing tells what the user looks at, time does, in milliseconds.
 const (
 	// Stillness is how long a dialog is open before the client says so itself
-	// (CLIENT.md: about six seconds without typing).
+	// (about six seconds without typing).
 	Stillness = 6000
 	// presence is how long after a prompt its writer is taken to be there.
 	presence = 10_000
@@ -276,14 +288,14 @@ func Decide(e Edge, r Rules, h Hearing) Decision {
 		verdict Verdict
 		reason  string
 	}{
-		{!chosen(r.On, e.Kind), Never, ReasonKind},
+		{!slices.Contains(r.On, e.Kind), Never, ReasonKind},
 		{e.Aside, Never, ReasonAside},
 		{e.Actor != "" && e.Kind != EdgePermission, Never, ReasonSubagent},
 		{e.Robot, Never, ReasonRobot},
 		{e.Kind == EdgeDone && e.Turn < r.DoneAfter, Never, ReasonShort},
 		{h.Told, Never, ReasonTold},
 		{h.Quiet, Never, ReasonQuiet},
-		{h.ToldAt != 0 && h.Now-h.ToldAt < r.Limit, Never, ReasonLimit},
+		{h.limited(r.Limit), Later, ReasonLimit},
 		{h.Focus == FocusHere, e.again(), ReasonFocused},
 		{h.Focus == FocusUnknown && e.Dialog && !h.Still && h.Now-e.At < Stillness, Later, ReasonEarly},
 		{h.Focus == FocusUnknown && !e.Dialog && !h.Still && e.watched(h.Now), e.again(), ReasonPresent},
@@ -312,13 +324,4 @@ func (e Edge) again() Verdict {
 		return Never
 	}
 	return Later
-}
-
-func chosen(on []EdgeKind, k EdgeKind) bool {
-	for _, o := range on {
-		if o == k {
-			return true
-		}
-	}
-	return false
 }

@@ -31,7 +31,7 @@ func TestDecide(t *testing.T) {
 		{name: "long enough", edge: done, change: func(e *Edge) { e.Turn = 30_000 }, want: Decision{Tell, ReasonTell}},
 		{name: "told", edge: dialog, hearing: func(h *Hearing) { h.Told = true }, want: Decision{Never, ReasonTold}},
 		{name: "quiet", edge: dialog, hearing: func(h *Hearing) { h.Quiet = true }, want: Decision{Never, ReasonQuiet}},
-		{name: "limit", edge: dialog, hearing: func(h *Hearing) { h.ToldAt = 96_001 }, want: Decision{Never, ReasonLimit}},
+		{name: "limit", edge: dialog, hearing: func(h *Hearing) { h.ToldAt = 96_001 }, want: Decision{Later, ReasonLimit}},
 		{name: "over the limit", edge: dialog, hearing: func(h *Hearing) { h.ToldAt = 96_000 }, want: Decision{Tell, ReasonTell}},
 		{name: "focused dialog", edge: dialog, hearing: func(h *Hearing) { h.Focus, h.Still = FocusHere, true }, want: Decision{Later, ReasonFocused}},
 		{name: "focused done", edge: done, hearing: func(h *Hearing) { h.Focus = FocusHere }, want: Decision{Never, ReasonFocused}},

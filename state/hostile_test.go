@@ -145,7 +145,7 @@ func (h *hostile) evidence() Evidence {
 	}
 }
 
-// limit is what a session file may have (DESIGN.md section 5).
+// limit is what a session file may have.
 const limit = 64 << 10
 
 // Whatever comes, a session keeps its size, decodes to what was written, and

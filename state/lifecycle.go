@@ -11,7 +11,7 @@ import (
 // compaction, notifications, and what the user does through beckon. Calls and
 // actors have files of their own.
 
-// metadata refreshes what every event may carry, whatever the state (row A4).
+// metadata refreshes what every event may carry, whatever the state.
 // A subagent may work elsewhere (a worktree of its own) and in another mode:
 // it does not speak for the session.
 func (f *fold) metadata(e *event.Event) {
@@ -27,6 +27,7 @@ func (f *fold) metadata(e *event.Event) {
 	set(&s.Cwd, e.Cwd)
 	set(&s.Transcript, e.TranscriptPath)
 	set(&s.Model, e.Model)
+	set(&s.Name, e.Title)
 	set(&s.Mode, e.PermissionMode)
 	set(&s.Effort, e.Effort)
 	if o := e.Origin; o != nil && e.At >= s.OriginAt && (e.AgentID == "" || s.OriginAt == 0) {
@@ -37,6 +38,9 @@ func (f *fold) metadata(e *event.Event) {
 		}
 		if o.ProjectID != "" {
 			s.ProjectID = o.ProjectID
+		}
+		if o.Part != "" {
+			s.Part = o.Part
 		}
 	}
 }
@@ -53,10 +57,9 @@ func (f *fold) revive(e *event.Event) {
 }
 
 // sessionStart begins a session, or goes on with one in a new process
-// (resume). A start after compaction is neither: it leaves the turn as it is
-// (CASE 5).
+// (resume). A start after compaction is neither: it leaves the turn as it is.
 func (f *fold) sessionStart(e *event.Event) {
-	if e.Source == "compact" {
+	if c := f.s.Compact; e.Source == "compact" || e.Source == "" && c.At > c.Done && c.At > f.s.Main().Ended {
 		f.postCompact(e)
 		return
 	}
@@ -153,7 +156,7 @@ func (f *fold) postCompact(e *event.Event) {
 }
 
 // endCompaction closes a compaction that began before t and was never told to
-// be over: one that fails says nothing (CLIENT.md).
+// be over: one that fails says nothing.
 func (f *fold) endCompaction(t event.Millis) {
 	if c := &f.s.Compact; c.At > c.Done && c.At < t {
 		c.Done = t
@@ -161,21 +164,39 @@ func (f *fold) endCompaction(t event.Millis) {
 }
 
 // notification takes what the client proves by one: idle_prompt that nothing
-// of the turn runs (CASE 11), permission_prompt that an open call waits. The
-// others prove nothing.
+// of the turn runs, permission_prompt that an open call waits, the dialogs of
+// MCP that a form is open. The others prove nothing by themselves:
+// agent_needs_input may be about a session that runs in the background.
 func (f *fold) notification(e *event.Event) {
+	if Still(e.Notification) && e.Notification != "idle_prompt" && e.At >= f.s.Raised.At {
+		f.s.Raised = Mark{At: e.At, Reason: e.Notification, Detail: event.Cut(e.Message, event.MaxQuestion)}
+	}
 	switch e.Notification {
 	case "idle_prompt":
 		f.idlePrompt(e)
 	case "permission_prompt":
 		f.promptShown(e)
+	case "worker_permission_prompt":
+		f.dialogShown(e, WaitPermission)
+	case "elicitation_dialog", "elicitation_url_dialog":
+		f.dialogShown(e, WaitForm)
 	case "elicitation_complete", "elicitation_response":
 		f.closeForms(f.main(), e.At)
 	}
 }
 
+// Still reports whether a notification of that kind means that the client waits
+// for a user who has not typed for six seconds.
+func Still(kind string) bool {
+	switch kind {
+	case "permission_prompt", "worker_permission_prompt", "idle_prompt", "elicitation_dialog", "elicitation_url_dialog", "agent_needs_input":
+		return true
+	}
+	return false
+}
+
 // idlePrompt ends whatever was believed to run or wait, save background
-// agents: the prompt is idle while they work (FIELD.md section 2.3). Those
+// agents: the prompt is idle while they work. Those
 // that came after the snapshot are left to the agents that are in it.
 func (f *fold) idlePrompt(e *event.Event) {
 	main := f.main()

@@ -28,17 +28,24 @@ func Observe(s Session, ev Evidence, now event.Millis) []Observed {
 		add(FromProcess, SawAlive, now, "")
 	}
 	r, m := ev.Registry, ev.Transcript
+	dialog := view{s: &s, ev: &ev, now: now}.asks() != ""
 	switch {
 	case !r.settled(now):
 	case r.Status == "busy" && s.waitsBefore(r.At):
 		add(FromRegistry, SawApproved, r.At, r.Status)
-	case r.Status == "waiting" && s.waitsAgain(r.At):
+	case r.Status == "waiting" && dialog && s.waitsAgain(r.At):
 		add(FromRegistry, SawWaiting, r.At, r.WaitingFor)
 	case r.atRest() && s.runsBefore(r.At):
 		add(FromRegistry, SawHalt, r.At, r.Status)
 	}
-	if m.At != 0 && r.At == 0 && s.mainRunsBefore(m.At) {
+	if m.At != 0 && (r.At == 0 || r.Menu()) && s.mainRunsBefore(m.At) {
 		add(FromTranscript, SawHalt, m.At, m.Kind)
+	}
+	switch id, _ := s.Asking(); {
+	case ev.Answer == AnswerAwaited && s.anyCall(func(c *Call) bool { return c.UseID == id && c.reopens(now) }):
+		add(FromTranscript, SawWaiting, now, id)
+	case ev.Answer == AnswerGiven && s.anyCall(func(c *Call) bool { return c.UseID == id && c.waiting() }):
+		add(FromTranscript, SawApproved, now, id)
 	}
 	return out
 }
@@ -127,7 +134,7 @@ func (f *fold) observe(o *Observed) {
 			f.release(&s.Actors[i], o.At)
 		}
 	case SawWaiting:
-		f.reopen(o.At)
+		f.reopen(o)
 	case SawGone:
 		if s.End.At == 0 {
 			s.Lost = Mark{At: o.At, Reason: o.Detail}
@@ -170,11 +177,13 @@ func (a *Actor) agentCall() (at event.Millis, open bool) {
 	return at, open
 }
 
-// reopen makes the calls wait again whose dialogs were believed answered.
-func (f *fold) reopen(t event.Millis) {
+// reopen makes the calls wait again whose dialogs were believed answered; the
+// transcript speaks of one call, the client's registry of all that can wait.
+func (f *fold) reopen(o *Observed) {
 	for i := range f.s.Actors {
 		for j := range f.s.Actors[i].Calls {
-			if c := &f.s.Actors[i].Calls[j]; c.reopens(t) {
+			c := &f.s.Actors[i].Calls[j]
+			if c.reopens(o.At) && (o.Source != FromTranscript || c.UseID == o.Detail) {
 				c.Answered = 0
 			}
 		}

@@ -319,7 +319,7 @@ func waiting(s Session) (n int) {
 }
 
 // Whatever its siblings and the main conversation do, a subagent's permission
-// shows until it is answered (DESIGN.md section 2).
+// shows until it is answered.
 func TestBusySiblingNeverHidesAPermission(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := applyAll([]event.Event{

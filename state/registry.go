@@ -1,15 +1,92 @@
 package state
 
-import "beckon/event"
+import (
+	"cmp"
+
+	"beckon/event"
+)
 
 // Registry is one reading of the client's own sessions/PID.json, believed to
 // be about this session's process. It is undocumented and optional: the zero
 // value means there is none. It is a constraint, not a verdict: it overrides
-// only what it contradicts (DESIGN.md section 4).
+// only what it contradicts.
 type Registry struct {
 	Status     string       // idle, busy, waiting, shell; anything else is not used
-	WaitingFor string       // "permission prompt", "input needed"
+	WaitingFor string       // what is open, in one of the client's words: see view.asks
+	Needs      string       // what the user is to do about it, where the client says so
 	At         event.Millis // statusUpdatedAt
+	Name       string       // what the client calls the session
+	Derived    bool         // it made that of the directory: the user has given no name
+}
+
+// Given returns the name that the user gave the session, empty for none.
+func (r Registry) Given() string {
+	if r.Derived {
+		return ""
+	}
+	return r.Name
+}
+
+// The client's words for what is open, as 2.1.197 to 2.1.330 have them.
+const (
+	forPermission = "permission prompt"
+	forInput      = "input needed"    // a question, an MCP form
+	forSandbox    = "sandbox request" // a sandboxed command wants the network
+	forGoal       = "goal proposal"   // the agent proposes a goal to agree to
+	// A teammate's call that its leader's session is asked to allow: the dialog is
+	// there, and nothing can be answered here.
+	forLeader = "worker request"
+	// A menu, which the user opened (/config, /model, /help, ...), or a dialog of the
+	// client's own.
+	forDialog = "dialog open"
+)
+
+// Menu reports whether the reading says no more than that a menu or dialog is
+// open: what the session itself is doing, others must tell.
+func (r Registry) Menu() bool { return r.Status == "waiting" && r.WaitingFor == forDialog }
+
+// asks returns what the dialog that the registry knows of wants from the user:
+// Permission, Question, or nothing, "". Behind a menu the session is what it was.
+// The client raises a Notification for a dialog of its own that waits, and
+// none for a menu. A word that only newer clients know is a question: never a
+// permission, and never passed over.
+func (v view) asks() State {
+	switch v.ev.Registry.WaitingFor {
+	case forPermission, forSandbox:
+		return Permission
+	case forLeader:
+		return ""
+	case forDialog:
+		if !v.raised() {
+			return ""
+		}
+	}
+	return Question
+}
+
+// raised reports whether the client has notified the user of what is open.
+func (v view) raised() bool { return v.s.Raised.At >= v.ev.Registry.At }
+
+// known reports whether the client's word for what is open is one of its own.
+func (r Registry) known() bool {
+	switch r.WaitingFor {
+	case forPermission, forInput, forSandbox, forGoal, forLeader, forDialog:
+		return true
+	}
+	return false
+}
+
+// open returns the verdict that a dialog is open of which no hook tells.
+func (v view) open() Status {
+	r := v.ev.Registry
+	st := Status{State: v.asks(), Since: r.At, Reason: "registry", Asks: r.Needs}
+	if st.Asks == "" && v.raised() {
+		st.Asks = v.s.Raised.Detail
+	}
+	if !r.known() {
+		st.Source, st.Asks = Inferred, cmp.Or(st.Asks, r.WaitingFor)
+	}
+	return st
 }
 
 // Marker is the newest interrupt or refusal in the transcript's tail, with no
@@ -21,7 +98,7 @@ type Marker struct {
 
 // dwell is how long a registry status must have stood before it is believed,
 // in milliseconds: between two dialogs it is busy, and between a subagent's
-// end and the next turn it is idle, for some milliseconds (CLIENT.md).
+// end and the next turn it is idle, for some milliseconds.
 const dwell = 200
 
 // settled reports whether the reading is usable and has stood long enough.
@@ -35,13 +112,13 @@ func (r Registry) atRest() bool { return r.Status == "idle" || r.Status == "shel
 
 // fits reports whether a verdict is possible under the reading. It is idle for
 // up to half a second before the client takes up a subagent's result.
-func (r Registry) fits(st Status) bool {
+func (v view) fits(st Status) bool {
 	dialog := st.Call.waiting()
-	switch r.Status {
+	switch v.ev.Registry.Status {
 	case "busy":
 		return st.State == Working || st.State == Compacting
 	case "waiting":
-		return st.State == Permission || (st.State == Question && dialog)
+		return v.asks() == "" || st.State == Permission || (st.State == Question && dialog)
 	}
 	return st.State == Idle || st.State == Failed || (st.State == Question && !dialog) || st.Rule == ruleReturned
 }
@@ -52,7 +129,7 @@ const lingers = 2000
 
 // goesOn reports whether the client is still busy with a turn whose Stop came
 // long ago: another hook blocked the Stop, or still runs, and nothing else
-// tells of it (CASE 13, measured on 2.1.197 and 2.1.329).
+// tells of it (measured on 2.1.197 and 2.1.329).
 func (v view) goesOn() bool {
 	main := v.s.Main()
 	over := main.How == EndStop || main.How == EndFailure
@@ -65,16 +142,14 @@ func (v view) goesOn() bool {
 func contradicted(v view) (Status, bool) {
 	r := v.ev.Registry
 	stands := r.At > v.s.Activity || v.goesOn()
-	if !r.settled(v.now) || !stands || r.fits(v.turn()) {
+	if !r.settled(v.now) || !stands || v.fits(v.turn()) {
 		return Status{}, false
 	}
 	switch {
 	case r.Status == "busy":
 		return Status{State: Working, Since: r.At, Reason: "registry"}, true
-	case r.Status == "waiting" && r.WaitingFor == "input needed":
-		return Status{State: Question, Since: r.At, Reason: "registry"}, true
 	case r.Status == "waiting":
-		return Status{State: Permission, Since: r.At, Reason: "registry"}, true
+		return v.open(), true
 	}
 	if main := v.s.Main(); main.running() {
 		return Status{State: Idle, Since: r.At, Reason: Interrupted}, true

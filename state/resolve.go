@@ -1,13 +1,14 @@
 package state
 
 import (
+	"cmp"
 	"slices"
 
 	"beckon/event"
 	"beckon/event/intent"
 )
 
-// State is the one word for a session (DESIGN.md section 3).
+// State is the one word for a session.
 type State string
 
 // The states. Permission, Question and Failed need the user; Idle does softly
@@ -51,15 +52,39 @@ const (
 	Unread Presence = iota
 	Alive
 	Gone
+	Unsure // it ran before this host's last boot, if on this machine at all
 )
 
+// Known reports whether p says that the process is there or is not.
+func (p Presence) Known() bool { return p == Alive || p == Gone }
+
 // Evidence is what a reader saw beside the session's own facts. The zero
-// value means "nothing was read": then hooks lead (DESIGN.md section 4).
+// value means "nothing was read": then hooks lead.
 type Evidence struct {
 	Process    Presence
 	Registry   Registry
 	Transcript Marker
+	Answer     Answer
+	Job        Job
 }
+
+// Job is a session that the client runs in the background (`claude --bg`), as
+// its registry names it. The zero value is none.
+type Job struct {
+	ID   string // what `claude attach` takes
+	Name string // for people
+}
+
+// Answer is what the transcript of a headless run tells of the call that
+// Session.Asking names.
+type Answer uint8
+
+// What can be known of a call's answer.
+const (
+	AnswerUnread Answer = iota
+	AnswerAwaited
+	AnswerGiven
+)
 
 // Status is the verdict on a session and where it comes from.
 type Status struct {
@@ -72,6 +97,7 @@ type Status struct {
 	Confidence Confidence
 	Rule       string // name of the rule that decided
 	Actor      string // the actor it is about, empty for the main conversation
+	Asks       string // what the client itself says it needs, when no call tells
 	Call       Call   // the call it is about, zero when there is none
 }
 
@@ -79,9 +105,9 @@ type Status struct {
 const (
 	silence   = 12 * 3600 * 1000 // without any evidence, a session this silent is unknown
 	doubt     = 10 * 1000        // evidence that contradicts itself for so long says nothing
-	clearHold = 2 * 1000         // /clear: the successor comes about 70 ms later (CLIENT.md)
+	clearHold = 2 * 1000         // /clear: the successor comes about 70 ms later
 	// A background agent's end is followed by a prompt of the client's own, some
-	// 100 ms later (CLIENT.md), on a busy machine 1 s: until then the work is not
+	// 100 ms later, on a busy machine 1 s: until then the work is not
 	// over.
 	returnHold = 1500
 )
@@ -111,6 +137,7 @@ var rules = [...]rule{
 	{"session end", FromHook, ended},
 	{"process gone", FromProcess, lost},
 	{"set aside", FromUser, backburned},
+	{"restart", Inferred, unsure},
 	{"silence", Inferred, silent},
 	{"contradiction", Inferred, contradictory},
 	{"client's registry", FromRegistry, contradicted},
@@ -210,6 +237,9 @@ func (v view) finish(r rule, st Status) Status {
 
 func cleared(v view) (Status, bool) {
 	e := v.s.End
+	if st, aside := backburned(v); aside { // its successor will be, too
+		return st, e.At != 0 && e.Reason == "clear" && v.now < e.At+clearHold
+	}
 	return Status{State: Idle, Reason: Fresh, Since: e.At}, e.At != 0 && e.Reason == "clear" && v.now < e.At+clearHold
 }
 
@@ -233,6 +263,12 @@ func contradictory(v view) (Status, bool) {
 
 func backburned(v view) (Status, bool) {
 	return Status{State: Backburned, Since: v.s.Backburner.At}, v.s.Backburner.on(v.now)
+}
+
+// unsure says unknown when the machine has restarted since, unless it was another
+// one of its name: nobody can tell a dead session from one that lives elsewhere.
+func unsure(v view) (Status, bool) {
+	return Status{State: Unknown, Reason: "restarted, or another machine", Since: v.s.Updated}, v.ev.Process == Unsure
 }
 
 // silent says unknown when nothing tells whether the agent is still there.
@@ -353,7 +389,7 @@ func failed(v view) (Status, bool) {
 // B5). That is a reading of the text, hence the low confidence.
 func asked(v view) (Status, bool) {
 	a, p := v.s.Main(), v.s.Stop
-	return Status{State: Question, Reason: "text", Since: p.At}, a.How == EndStop && a.Ended == p.At && p.Intent == intent.IntentQuestion
+	return Status{State: Question, Reason: "text", Since: cmp.Or(p.Asked, p.At)}, a.How == EndStop && a.Ended == p.At && p.Intent == intent.IntentQuestion
 }
 
 func idle(v view) (Status, bool) {

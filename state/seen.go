@@ -9,3 +9,21 @@ type Seen struct {
 	Status   Status
 	Meter    event.Meter // model, context and cost, as Session.Metered gives them
 }
+
+// Listed reports whether the session belongs among those that are there. One
+// that was only ever heard of by the way, say by a notification or the end of a
+// subagent, counts when its process or the client's registry shows it.
+func (v *Seen) Listed() bool {
+	there := v.Session.heard() || v.Evidence.Process == Alive || v.Evidence.Registry.Status != ""
+	return there && v.Session.Removed == 0 && v.Status.State.Live()
+}
+
+// heard reports whether an event has shown that the session is there.
+func (s *Session) heard() bool {
+	for i := range s.Actors {
+		if s.Actors[i].Active != 0 {
+			return true
+		}
+	}
+	return s.Start.At != 0 || s.Prompt.At != 0 || s.Stop.At != 0 || s.Failure.At != 0 || s.Compact != Span{}
+}

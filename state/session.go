@@ -14,8 +14,7 @@ import "beckon/event"
 // a newer number is left untouched.
 const Schema = 1
 
-// Limits that keep a session file under 64 KiB whatever happens
-// (DESIGN.md section 5). What is over them is forgotten oldest first.
+// Limits that keep a session file under 64 KiB whatever happens. What is over them is forgotten oldest first.
 const (
 	maxActors  = 24
 	maxCalls   = 32 // open calls over all actors
@@ -26,11 +25,11 @@ const (
 	maxStopped = 8 // subagents shown after they stopped
 )
 
-// Session is what is known of one agent session: facts with their times
-// (DESIGN.md section 2). No verdict is in it; that is Resolve's.
+// Session is what is known of one agent session: facts with their times. No verdict is in it; that is Resolve's.
 type Session struct {
 	Schema    int          `json:"schema,omitempty"`
 	ID        string       `json:"session_id,omitempty"`
+	Part      string       `json:"part,omitempty"` // see Record
 	Agent     string       `json:"agent,omitempty"`
 	Seat      string       `json:"seat_id,omitempty"`
 	ProjectID string       `json:"project_id,omitempty"`
@@ -45,6 +44,7 @@ type Session struct {
 	Cwd        string       `json:"cwd,omitempty"`
 	Transcript string       `json:"transcript_path,omitempty"`
 	Model      string       `json:"model,omitempty"`
+	Name       string       `json:"name,omitempty"` // that the user gave it (/rename, --name)
 	Mode       string       `json:"permission_mode,omitempty"`
 	Effort     string       `json:"effort,omitempty"`
 
@@ -70,6 +70,10 @@ type Session struct {
 
 	// Meter is what the status line had reported by the newest Stop that knew.
 	Meter event.Meter `json:"meter,omitzero"`
+
+	// Raised is the newest Notification by which the client asked for the user;
+	// Reason is its kind, Detail its text.
+	Raised Mark `json:"raised,omitzero"`
 
 	// Last is the newest event folded; Reason is its name.
 	Last Mark `json:"last,omitzero"`
@@ -107,13 +111,13 @@ type Stop struct {
 	Confidence int          `json:"confidence,omitempty"` // of that, percent
 	Rule       string       `json:"rule,omitempty"`       // the rule of package intent that said so
 	Question   string       `json:"question,omitempty"`   // the sentence that asks, when the turn ended in a question
+	Asked      event.Millis `json:"asked,omitempty"`      // when it was asked, if turns that the client began ended since
 	Snapshot   event.Millis `json:"snapshot,omitempty"`
 	Background []event.Task `json:"background,omitempty"`
 	Crons      int          `json:"crons,omitempty"`
 }
 
-// Backburner is set while the user has put the session aside (DESIGN.md section
-// 3): it leaves by the user's own next prompt, by `backburner --off`, or by its time.
+// Backburner is set while the user has put the session aside: it leaves by the user's own next prompt, by `backburner --off`, or by its time.
 type Backburner struct {
 	At    event.Millis `json:"at,omitempty"`
 	Until event.Millis `json:"until,omitempty"` // zero: until the user's own next prompt
@@ -125,8 +129,13 @@ func (b Backburner) on(now event.Millis) bool {
 	return b.At > b.Off && (b.Until == 0 || now < b.Until)
 }
 
-// Actor is the main conversation (empty ID) or one subagent (DESIGN.md section
-// 2). It runs while its newest activity is not over.
+// SetAside reports whether the user has set the session aside at now, and until
+// when; zero means until their next prompt.
+func (s *Session) SetAside(now event.Millis) (until event.Millis, aside bool) {
+	return s.Backburner.Until, s.Backburner.on(now)
+}
+
+// Actor is the main conversation (empty ID) or one subagent. It runs while its newest activity is not over.
 type Actor struct {
 	ID      string       `json:"id,omitempty"`
 	Type    string       `json:"type,omitempty"`
@@ -234,10 +243,10 @@ type Change struct {
 	Turn        *Turn
 }
 
-// Confidence says how sure a source is (row B7).
+// Confidence says how sure a source is.
 type Confidence string
 
-// The confidences, DESIGN.md section 4.
+// The confidences, and the sources that have them.
 const (
 	High   Confidence = "high"   // hook, registry, process
 	Medium Confidence = "medium" // transcript
@@ -271,13 +280,14 @@ func (s Source) Confidence() Confidence {
 // Seeing is what an observation says.
 type Seeing string
 
-// What a reader can see that no hook tells (CASE 1, DESIGN.md section 4).
+// What a reader can see that no hook tells (CASE 1).
 const (
 	SawHalt     Seeing = "halt"     // Esc, or a refusal: nothing runs and nothing waits
 	SawApproved Seeing = "approved" // the open dialogs were answered, the calls run
 	SawWaiting  Seeing = "waiting"  // a dialog believed answered is open
 	SawGone     Seeing = "gone"     // the process is no more
 	SawAlive    Seeing = "alive"    // a process believed gone is there
+	SawNothing  Seeing = "nothing"  // the transcript has no final words of the newest turn
 )
 
 // Observed is something a reader saw, with the time it happened as far as the
@@ -331,6 +341,34 @@ const (
 	WordHalted    = "halted"    // the agent stops working
 	WordGoesOn    = "goes on"   // the agent does not stop
 )
+
+// Headless reports whether the session is a run of `claude -p`, which has no
+// screen to ask on.
+func (s *Session) Headless() bool { return s.Origin.Entry == "sdk-cli" }
+
+// Asking returns the id of the main conversation's newest call that asked and
+// has not ended, and when it asked; zero when there is none.
+func (s *Session) Asking() (useID string, at event.Millis) {
+	for _, c := range s.Main().Calls {
+		if c.Asked > at && c.UseID != "" {
+			useID, at = c.UseID, c.Asked
+		}
+	}
+	return useID, at
+}
+
+// Record names the session among all: its id, and where several processes run
+// one session at once, "ID~PART" for each but the first. Facts belong to the
+// process that they come from: the end of one is not the end of the other.
+func (s *Session) Record() string { return Record(s.ID, s.Part) }
+
+// Record joins a session's id and the part of it that one process has.
+func Record(id, part string) string {
+	if part == "" {
+		return id
+	}
+	return id + "~" + part
+}
 
 // Main returns the main conversation; the zero Actor before its first event.
 func (s *Session) Main() Actor {

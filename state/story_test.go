@@ -15,11 +15,12 @@ const t0 event.Millis = 1_800_000_000_000
 // story plays a script of one session, one line a step:
 //
 //	TIME EVENT [TOOL] [KEY=VALUE..]   a hook fires
-//	TIME look [STATUS@TIME]           the client's registry says STATUS from now on ("none": it is not there);
+//	TIME look [STATUS@TIME [WAITING FOR]]  the client's registry says STATUS from now on ("none": it is not there);
 //	                                  the reader folds what it sees
 //	TIME glance STATUS@TIME           the same, but the reader folds nothing
 //	TIME process alive|gone           likewise, and it folds what it sees
 //	TIME marker TIME                  the transcript's tail has an interrupt of that time
+//	TIME answer awaited|given         what the transcript tells of a headless run's call
 //	TIME user ACTION [until=TIME]     the user does something through beckon
 //	TIME is STATE [REASON] [KEY=VALUE..]   what the session is then
 //
@@ -71,6 +72,10 @@ func (st *story) step(f []string) error {
 		st.ev.Transcript = Marker{At: at, Kind: "interrupt"}
 		st.observe()
 		return err
+	case "answer":
+		st.ev.Answer = map[string]Answer{"awaited": AnswerAwaited, "given": AnswerGiven}[words[0]]
+		st.observe()
+		return nil
 	case "user":
 		a := Action{Kind: ActionKind(words[0])}
 		if u := keys["until"]; u != "" {
@@ -118,7 +123,8 @@ func (st *story) observe() {
 }
 
 // check compares the verdict: state, reason, since=TIME, unseen=BOOL,
-// actor=ID, source=SOURCE, call=ID, turns=N, agents=N, shells=N, running=N.
+// actor=ID, source=SOURCE, asks=WORDS (blanks written as _), call=ID, turns=N,
+// agents=N, shells=N, running=N, task=STATE.
 func (st *story) check(words []string, keys map[string]string) error {
 	got := Resolve(st.s, st.ev, st.now)
 	if got.State != State(words[0]) || (len(words) > 1 && got.Reason != words[1]) {
@@ -126,8 +132,8 @@ func (st *story) check(words []string, keys map[string]string) error {
 	}
 	have := map[string]string{
 		"since": strconv.FormatInt(int64(got.Since-t0), 10), "unseen": strconv.FormatBool(got.Unseen), "actor": got.Actor,
-		"source": string(got.Source), "call": got.Call.UseID, "turns": strconv.FormatInt(st.s.Counts.Turns, 10),
-		"agents": strconv.Itoa(st.s.BackgroundAgents()), "shells": strconv.Itoa(st.s.BackgroundShells()), "running": strconv.Itoa(len(st.s.Subagents())),
+		"source": string(got.Source), "asks": strings.ReplaceAll(got.Asks, " ", "_"), "call": got.Call.UseID, "turns": strconv.FormatInt(st.s.Counts.Turns, 10),
+		"agents": strconv.Itoa(st.s.BackgroundAgents()), "shells": strconv.Itoa(st.s.BackgroundShells()), "running": strconv.Itoa(len(st.s.Subagents())), "task": string(st.s.Task.Now()),
 	}
 	for k, want := range keys {
 		if have[k] != want {
@@ -156,8 +162,9 @@ func arguments(f []string) (words []string, keys map[string]string) {
 
 // hookOf makes an event. Its keys: id and hash of the tool call (the hash is
 // the tool's name unless given), ms, agent and kind of the subagent, source,
-// reason, notice, prompt (client: written by the client), turn (prompt_id), via, cwd, mode,
-// model, tasks (snapshot: names of running subagents, $name for shells, "-"
+// reason, notice, says (the notification's text), prompt (client: written by the client), turn (prompt_id), via, cwd, mode,
+// model, entry (the client's entry point), means (intent of a Stop's message), tasks (snapshot: names of running
+// subagents, $name for shells, "-"
 // for none).
 func hookOf(name string, words []string, keys map[string]string) (event.Event, error) {
 	e := event.Event{Agent: event.ClaudeCode, Name: name, Kind: event.ByName(name), SessionID: "s1"}
@@ -185,6 +192,8 @@ func hookOf(name string, words []string, keys map[string]string) (event.Event, e
 			e.Reason = v
 		case "notice":
 			e.Notification = v
+		case "says":
+			e.Message = v
 		case "turn":
 			e.PromptID = v
 		case "name":
@@ -194,6 +203,8 @@ func hookOf(name string, words []string, keys map[string]string) (event.Event, e
 			e.Origin = &event.Origin{Process: event.Process{Pid: pid}}
 		case "prompt":
 			e.Prompt, e.FromClient = v, v == "client"
+		case "entry":
+			e.Origin = &event.Origin{Entry: v}
 		case "via":
 			e.Via = v
 		case "cwd":
@@ -202,6 +213,8 @@ func hookOf(name string, words []string, keys map[string]string) (event.Event, e
 			e.PermissionMode = v
 		case "model":
 			e.Model = v
+		case "means":
+			e.Meaning = &event.Meaning{Intent: v, Question: v + "?"}
 		case "tasks":
 			e.HasBackground, e.Background = true, tasksOf(v)
 		default:

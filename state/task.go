@@ -8,8 +8,8 @@ import (
 )
 
 // TaskState is where a task stands: a unit of work that one command of the
-// user began. Each turn carries the state of its task (seed 001; DESIGN.md
-// section 3 sets it beside the session's states).
+// user began. Each turn carries the state of its task, which stands
+// beside the session's state.
 type TaskState string
 
 // The five task states.
@@ -52,7 +52,7 @@ func (t Task) Now() TaskState { return cmp.Or(t.State, TaskIdle) }
 func (t Task) Open() bool { return t.Now() != TaskIdle && t.State != TaskComplete }
 
 // TaskState returns where the session's task stands for people: one that is
-// complete and was looked at is idle (DESIGN.md section 3).
+// complete and was looked at is idle.
 func (s *Session) TaskState() TaskState {
 	if t := s.Task; t.State != TaskComplete || s.Seen < t.Ended {
 		return t.Now()
@@ -98,7 +98,7 @@ type transition struct {
 	reason string
 }
 
-// transitions are the 13 rows of seed 001, in its order.
+// transitions are the 13 rows of the task machine.
 var transitions = [...]transition{
 	{TaskIdle, SpeakerUser, intent.IntentCommand, TaskCommanded, ""},
 	{TaskCommanded, SpeakerAgent, intent.IntentProgress, TaskProcessing, ""},
@@ -115,8 +115,8 @@ var transitions = [...]transition{
 	{TaskAwaiting, SpeakerAgent, intent.IntentEndOfTask, TaskComplete, ""},
 }
 
-// keptStates is consulted when transitions has no row. All eight DEV rows of
-// CASES part II 3.2 are here, for each of them really happens:
+// keptStates is consulted when transitions has no row. Each of these really
+// happens:
 //
 //   - A further command keeps the task it falls into: the user typed on before
 //     the agent spoke, or queued a prompt in the middle of the turn (CASE 12).
@@ -138,13 +138,13 @@ var keptStates = [...]transition{
 }
 
 // Transition says where a turn of actor that means what takes a task in
-// state from: the 13 rows of seed 001, then the kept states of CASES part II
-// 3.2. It is pure and total.
+// state from: the 13 transitions, then the kept states. It is pure and
+// total.
 //
 // A refused transition keeps the state, and is no reason to drop the turn:
-// save its text first, then ask (CASES part II 3.2, LESSON). Nor does it bind
+// save its text first, then ask. Nor does it bind
 // whoever must be able to close a task whatever was said: the end of a
-// session, a lost process, a Stop (CASES part II 3.8: every Stop ends
+// session, a lost process, a Stop (every Stop ends
 // processing one way or the other).
 func Transition(from TaskState, actor Speaker, what Intent) Result {
 	for _, table := range [...][]transition{transitions[:], keptStates[:]} {

@@ -104,7 +104,7 @@ func TestTransitionEveryPair(t *testing.T) {
 		t.Errorf("the list holds %d lines, %d different; want 60", len(everyTransition), len(seen))
 	}
 	if rows != 13 || len(transitions) != 13 || kept != len(keptStates) {
-		t.Errorf("%d rows of seed 001 and %d kept states; want 13 and %d", rows, kept, len(keptStates))
+		t.Errorf("%d transitions and %d kept states; want 13 and %d", rows, kept, len(keptStates))
 	}
 }
 
@@ -143,7 +143,7 @@ func TestTransitionUnknownWords(t *testing.T) {
 }
 
 // A task's way through a turn with a question, and the two Stops that once
-// lost their text (CASES part II 3.2, LESSON): each step is taken or refused,
+// lost their text: each step is taken or refused,
 // none changes what was reached.
 func TestTransitionStory(t *testing.T) {
 	s := TaskIdle

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"strings"
 
 	"beckon/event"
@@ -12,7 +13,7 @@ import (
 const MaxTurn = 512
 
 // Turn is one thing said in a session: a prompt, a question, an answer, the
-// end of a turn (rows B3 and B4). A fold makes them beside the facts; of its
+// end of a turn. A fold makes them beside the facts; of its
 // own journal line a turn changes nothing but the numbers, for its event has
 // told the rest. The exception is progress, which only the transcript tells.
 type Turn struct {
@@ -31,7 +32,7 @@ type Turn struct {
 // TimeSource says whose clock a turn's time is.
 type TimeSource string
 
-// The sources of a turn's time (row B3).
+// The sources of a turn's time.
 const (
 	TimeServer     TimeSource = "server" // the hook's
 	TimeTranscript TimeSource = "jsonl"  // the transcript entry's own
@@ -48,7 +49,7 @@ const (
 func percent(c float64) int { return int(c*100 + 0.5) }
 
 // say adds a turn of this change and moves the task by it. The turn is saved
-// whatever becomes of the task (CASES part II 3.2, LESSON).
+// whatever becomes of the task.
 func (f *fold) say(t Turn) {
 	t.Refused = f.move(t.Actor, t.Intent)
 	f.keep(t)
@@ -90,7 +91,7 @@ func (f *fold) move(actor Speaker, what Intent) string {
 }
 
 // closeTask ends the task whatever it was at: the end of a session, a lost
-// process and Esc say nothing that Transition knows (CASES part II 3.2).
+// process and Esc say nothing that Transition knows.
 func (f *fold) closeTask() {
 	if t := &f.s.Task; t.Open() {
 		t.State, t.Ended = TaskComplete, f.at
@@ -126,7 +127,7 @@ func (c *Call) question() string {
 	for _, q := range c.Ask.Questions {
 		all = append(all, q.Text)
 	}
-	return strings.Join(all, " | ") // CASES part II 4.5
+	return strings.Join(all, " | ")
 }
 
 // answered is the user's turn when a call that asked comes back. A permission
@@ -169,12 +170,50 @@ func (f *fold) brokeOff(e *event.Event) {
 	f.say(Turn{Actor: SpeakerAgent, Intent: intent.IntentCompletion, Confidence: 100, Rule: TurnFailure, Text: text})
 }
 
+// FinalWords is the turn that the transcript tells of a Stop that did not say
+// how its turn ended (Session.Wordless).
+func FinalWords(text string, at event.Millis) Turn {
+	m := Means(text)
+	return Turn{Actor: SpeakerAgent, Intent: Intent(m.Intent), Confidence: m.Confidence, Rule: m.Rule,
+		Text: event.CutTail(text, MaxTurn), At: at, Source: TimeTranscript}
+}
+
+// Wordless reports whether the session's newest turn ended in a Stop without a
+// word, and the transcript was not found to say none. Clients before 2.1.47 do
+// not send the message, nor do scripts that pass on some members only.
+func (s *Session) Wordless() bool {
+	main, p := s.Main(), &s.Stop
+	return p.At != 0 && p.Intent == "" && main.How == EndStop && main.Ended == p.At && !main.running() &&
+		s.seen(FromTranscript, SawNothing) < p.At
+}
+
+// finalWords makes t the message of the Stop that came without one. A question
+// opens its task again.
+func (f *fold) finalWords(t *Turn) {
+	p := &f.s.Stop
+	if !f.s.Wordless() {
+		return
+	}
+	p.Message, p.Intent, p.Confidence, p.Rule = t.Text, t.Intent, t.Confidence, t.Rule
+	if t.Intent != intent.IntentQuestion {
+		return
+	}
+	p.Question = event.Cut(cmp.Or(intent.Question(t.Text), lastLine(t.Text)), event.MaxQuestion)
+	if k := &f.s.Task; k.State == TaskComplete && k.Ended == p.At {
+		k.State, k.Ended = TaskAwaiting, 0
+	}
+}
+
 // told folds a turn's own line.
 func (f *fold) told(t *Turn) {
 	if t.Source != TimeTranscript {
 		return
 	}
 	f.s.Progress = max(f.s.Progress, t.At)
+	if t.Rule != TurnProgress {
+		f.finalWords(t)
+		return
+	}
 	if f.s.Task.State == TaskCommanded && t.At >= f.s.Task.Started {
 		f.move(SpeakerAgent, intent.IntentProgress)
 	}
@@ -184,7 +223,7 @@ func (f *fold) view() view { return view{s: &f.s, ev: &Evidence{}, now: f.at} }
 
 // settle brings the task to what the facts say, by Transition where it knows
 // the way: so Esc, approvals and the client's own prompts move it too, and no
-// Stop leaves it processing (CASES part II 3.8).
+// Stop leaves it processing.
 func (f *fold) settle(acted bool) {
 	t := &f.s.Task
 	if f.s.End.At != 0 || f.s.Lost.At != 0 {

@@ -88,8 +88,7 @@ func writtenDown(turns []Turn) string {
 	return b.String()
 }
 
-// The task goes with the state, whatever happens in whatever order (DESIGN.md
-// section 3, last column but one).
+// The task goes with the state, whatever happens in whatever order (last column but one).
 func TestTaskGoesWithState(t *testing.T) {
 	all := streams(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -121,7 +120,7 @@ func fits(s *Session, st Status) bool {
 	return true
 }
 
-// No text is lost, whatever the task makes of it (CASES part II 3.2, LESSON).
+// No text is lost, whatever the task makes of it.
 func TestEveryWordIsATurn(t *testing.T) {
 	all := streams(t)
 	rapid.Check(t, func(t *rapid.T) {

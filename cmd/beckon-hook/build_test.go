@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"beckon/cmd/internal/noblock"
 )
 
 // built is the directory with the programs under test, made once.
@@ -45,6 +47,7 @@ func program(t testing.TB, name string) string {
 const holdEnv = "BECKON_HOOK_TEST_HOLD"
 
 func TestMain(m *testing.M) {
+	noblock.Off() // a test that panics has failed
 	if path := os.Getenv(holdEnv); path != "" {
 		hold(path)
 	}

@@ -15,10 +15,8 @@ var banned = map[string]string{
 	"regexp":                        "page faults, and patterns compiled at start",
 	"crypto/rand":                   "seats are not secrets; math/rand/v2 is seeded by the system",
 	"log/slog":                      "the hook logs by hand, and only when something is wrong",
-	"github.com/rs/zerolog":         "links net and log/slog",
 	"github.com/alecthomas/kong":    "0.3 ms to link, 0.5 ms to run",
 	"github.com/fsnotify/fsnotify":  "the hook watches nothing",
-	"github.com/tailscale/hujson":   "the hook reads single keys of the configuration, with event/jsonc",
 	"text/template":                 "reflection keeps every method",
 	"testing":                       "not in production code",
 	"github.com/mattn/go-runewidth": "v0.0.26 and v0.0.27 build a 2 MB table at start",
@@ -26,15 +24,24 @@ var banned = map[string]string{
 
 // bannedTrees are banned with everything below them.
 var bannedTrees = map[string]string{
-	"charm.land/":              "terminal screens belong to the slow program",
-	"github.com/charmbracelet": "terminal screens belong to the slow program",
-	"beckon/render":            "the hook shows nothing",
-	"beckon/installer":         "the hook installs nothing",
-	"beckon/event/policy":      "answers run commands and ask servers: the slow program's work",
+	"charm.land/":                 "terminal screens belong to the slow program",
+	"github.com/charmbracelet":    "terminal screens belong to the slow program",
+	"beckon/render":               "the hook shows nothing",
+	"beckon/installer":            "the hook installs nothing",
+	"beckon/event/policy/run":     "commands and servers are started by the program that has the time",
+	"beckon/event/policy/config":  "a policy is read where it is answered",
+	"beckon/event/policy/match":   "links expressions",
+	"beckon/event/policy/command": "its parser compiles expressions at start",
 }
 
-func TestDeps(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", ".").Output()
+// judgeBanned is what the program that judges rules must not link either: it
+// starts nothing and asks nobody.
+var judgeBanned = []string{"net/http", "os/exec", "crypto/tls", "github.com/alecthomas/kong", "github.com/rs/zerolog", "github.com/fsnotify/fsnotify",
+	"charm.land/", "github.com/charmbracelet", "beckon/render", "beckon/installer", "beckon/event/policy/run"}
+
+func depsOf(t *testing.T, program string) []string {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-deps", program).Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}
@@ -42,7 +49,21 @@ func TestDeps(t *testing.T) {
 	if len(deps) < 20 {
 		t.Fatalf("go list gave %d packages", len(deps))
 	}
-	for _, d := range deps {
+	return deps
+}
+
+func TestJudgeDeps(t *testing.T) {
+	for _, d := range depsOf(t, "beckon/cmd/beckon-judge") {
+		for _, tree := range judgeBanned {
+			if d == tree || strings.HasPrefix(d, strings.TrimSuffix(tree, "/")+"/") {
+				t.Errorf("beckon-judge links %s", d)
+			}
+		}
+	}
+}
+
+func TestDeps(t *testing.T) {
+	for _, d := range depsOf(t, ".") {
 		if why, ok := banned[d]; ok {
 			t.Errorf("beckon-hook links %s: %s", d, why)
 		}
@@ -54,7 +75,7 @@ func TestDeps(t *testing.T) {
 	}
 }
 
-// layers are the directions that imports run in (README, How it is built): a
+// layers are the directions that imports run in (package documentation of cmd/beckon): a
 // package below must not import one above it.
 func TestLayers(t *testing.T) {
 	for pkg, above := range map[string][]string{

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"beckon/cmd/internal/hook"
+	_ "beckon/cmd/internal/noblock"
 )
 
 func main() {

@@ -171,7 +171,7 @@ func TestUnspokenEventStaysHere(t *testing.T) {
 	}
 	learn()
 	asked("it speaks of Stop now", "Stop", stop, true)
-	asked("and not of PreToolUse", "PreToolUse", forced, false)
+	asked("and not of Notification", "Notification", `{"session_id":"s1","hook_event_name":"Notification"}`, false)
 
 	if err := writeText(filepath.Join(project, ".beckon", "policy.json"), refuse); err != nil {
 		t.Fatal(err)

@@ -19,16 +19,41 @@ import (
 
 const start = `{"session_id":"s1","hook_event_name":"SessionStart","source":"startup","cwd":"/"}`
 
-// A stdin that never ends must not hold the agent: the hook gives up.
+// A stdin that never ends must not hold the agent: the hook gives up, and says
+// so in the log.
 func TestOpenStdinEndsByItself(t *testing.T) {
+	dir := t.TempDir()
+	openStdin(t, dir, `{"session_id":"s1"`)
+	log, err := os.ReadFile(filepath.Join(dir, "state", "log", "beckon.log"))
+	if err != nil || !strings.Contains(string(log), "event Stop may be lost") {
+		t.Errorf("the log says %q, %v", log, err)
+	}
+}
+
+// An object that is complete is the event, whether stdin ends or not, and
+// whatever the program that wrote it put before it.
+func TestOpenStdinAfterTheObject(t *testing.T) {
+	dir := t.TempDir()
+	openStdin(t, dir, "\ufeff"+start)
+	if s, err := store.Open(filepath.Join(dir, "state")).Load("s1"); err != nil || s.Start.At == 0 {
+		t.Errorf("the event is not folded: %+v, %v", s, err)
+	}
+	if log, err := os.ReadFile(filepath.Join(dir, "state", "log", "beckon.log")); err == nil {
+		t.Errorf("the log says %s", log)
+	}
+}
+
+// openStdin runs a hook that gets text and then nothing, not even an end.
+func openStdin(t *testing.T, dir, text string) {
+	t.Helper()
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer w.Close()
 	cmd := exec.Command(program(t, "beckon-hook"), "Stop")
-	cmd.Env, cmd.Stdin = environ(t.TempDir()), r
-	if _, err := io.WriteString(w, `{"session_id":"s1"`); err != nil {
+	cmd.Env, cmd.Stdin = environ(dir), r
+	if _, err := io.WriteString(w, text); err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan struct{})
@@ -127,7 +152,7 @@ func TestNothingSecretIsKept(t *testing.T) {
 // varies are the numbers that two runs differ in.
 var varies = regexp.MustCompile(`"(at|us|offset|pid|start|[a-z]+_at|asked|active|ended|started|done|first|timestamp|snapshot|seat|seat_id)":("[^"]*"|\d+)`)
 
-// beckon hook and beckon-hook must leave the same files (DESIGN.md section 6).
+// beckon hook and beckon-hook must leave the same files.
 func TestBothProgramsLeaveTheSameFiles(t *testing.T) {
 	f, err := os.Open("../../testdata/recordings/2.1.329/sub.jsonl")
 	if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	handlers "beckon/event/policy/run"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 
 	"beckon/cmd/internal/answer"
 	"beckon/cmd/internal/hook"
+	"beckon/cmd/internal/noblock"
 	"beckon/event"
 	"beckon/render"
 	"beckon/state"
@@ -60,6 +62,7 @@ type commands struct {
 	Fsck       fsckCmd       `cmd:"" help:"Check the state files against their journals."`
 	Hook       hookCmd       `cmd:"" help:"Fold one hook payload from stdin, as beckon-hook does."`
 	Completion completionCmd `cmd:"" help:"Print the completion script of a shell."`
+	Help       helpCmd       `cmd:"" help:"Print a page of the manual; without a topic, list them."`
 	Man        manCmd        `cmd:"" help:"Print the manual page (beckon man | man -l -)."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 }
@@ -75,13 +78,18 @@ type app struct {
 }
 
 // sessionHelp is what every SESSION may be (find).
-const sessionHelp = "Session id, its beginning, seat id, or the project or branch that only it works in"
+const sessionHelp = "Session id, seat id, name, project or branch, or a part of one that no other session has"
 
 // run is the whole program but for the exit.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) int {
 	if len(args) > 0 && args[0] == "hook" && !wantsHelp(args) {
-		return answer.Main(args[1:], stdin, stdout, stderr, getenv) // before kong is paid for
+		code := answer.Main(args[1:], stdin, stdout, stderr, getenv, handlers.Starter{}) // before kong is paid for
+		if code != exitOK {
+			noblock.Off() // the answer itself, where the contract has no other way
+		}
+		return code
 	}
+	noblock.Off()
 	if pane, ok := seenPane(args); ok {
 		return runSeenPane(pane, getenv) // a tmux focus hook: as often as the user moves
 	}
@@ -214,6 +222,12 @@ func (a *app) color(choice string) bool {
 		return true
 	}
 	return a.getenv("TERM") != "dumb" && a.width() > 0
+}
+
+// attended reports whether the user's terminal is this program's, in and out.
+func (a *app) attended() bool {
+	in, ok := a.stdin.(*os.File)
+	return ok && term.IsTerminal(int(in.Fd())) && a.width() > 0
 }
 
 // width returns the columns of the terminal on stdout, 0 when it is none.

@@ -167,7 +167,7 @@ func (l *line) values(v *kong.Value) (list []offer) {
 }
 
 // sessionOffers offers the live sessions, the ones that need you first: by
-// the project's name where it names one alone, and by the beginning of the id.
+// their name or project where that names one alone, and by the beginning of the id.
 // Words that a shell would have to quote are left out.
 func (a *app) sessionOffers() (list []offer) {
 	seen, _, err := a.reader().Look(a.reader().Now(time.Now()), false)
@@ -177,21 +177,21 @@ func (a *app) sessionOffers() (list []offer) {
 	rows := render.Rows(seen, false)
 	times := map[string]int{}
 	for i := range rows {
-		times[strings.ToLower(rows[i].Project)]++
+		times[strings.ToLower(rows[i].Label())]++
 		times[shortID(rows[i].SessionID)]++
 	}
 	for i := range rows {
 		r := &rows[i]
 		what := string(r.State) + ": " + cmp.Or(r.What(), r.Cwd)
-		if times[strings.ToLower(r.Project)] == 1 && plainWord(r.Project) {
-			list = append(list, offer{r.Project, what})
+		if times[strings.ToLower(r.Label())] == 1 && plainWord(r.Label()) {
+			list = append(list, offer{r.Label(), what})
 		}
 		id := shortID(r.SessionID)
 		if times[id] > 1 {
 			id = r.SessionID
 		}
 		if plainWord(id) {
-			list = append(list, offer{id, strings.TrimSpace(r.Project + " " + what)})
+			list = append(list, offer{id, strings.TrimSpace(r.Label() + " " + what)})
 		}
 	}
 	return list

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"beckon/cmd/internal/answer"
 	"beckon/event"
 	"beckon/installer"
 	"beckon/state"
@@ -85,6 +86,8 @@ func (d *doctor) examine() {
 	report := d.inspect(client)
 	d.entries(report)
 	d.programs(report)
+	d.policies()
+	d.limits(limitsHere())
 	d.latency()
 	if report.Installed() {
 		d.roundTrips(report)
@@ -106,7 +109,7 @@ func hintOf(err error) string {
 	return ""
 }
 
-// stateDir checks that the state directory can be written to.
+// stateDir checks that the state directory can be written to, and not by others.
 func (d *doctor) stateDir() {
 	dir := d.a.st.Dir
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -120,6 +123,10 @@ func (d *doctor) stateDir() {
 	}
 	_ = f.Close()
 	_ = os.Remove(f.Name())
+	if answer.Shared(dir) {
+		d.add(levelFault, "state", "make it yours and chmod 700, or set BECKON_STATE_DIR to a directory of yours", "%s is not yours alone: others can change what is in it", dir)
+		return
+	}
 	d.add(levelOK, "state", "", "%s", dir)
 }
 
@@ -182,6 +189,9 @@ func (d *doctor) entries(r installer.Report) {
 	}
 	if r.ManagedOnly != "" {
 		d.add(levelFault, "hooks", "ask whoever manages this machine", "disabled: %s allows managed hooks only", r.ManagedOnly)
+	}
+	if lack := d.a.unknownClient(); lack != "" {
+		d.add(levelNote, "hooks", "", "%s", lack)
 	}
 	if len(r.Missing) > 0 && r.Installed() {
 		d.add(levelFault, "hooks", "beckon install again", "not registered: %s", strings.Join(r.Missing, ", "))

@@ -88,7 +88,7 @@ func (d *doctor) hooks() (list []stats.Hook) {
 		if len(list) >= hooksLooked {
 			break
 		}
-		_ = d.a.st.Newest(store.KeyOf(s.ID), hooksTail, func(l store.Line) {
+		_ = d.a.st.Newest(store.KeyOf(s.Record()), hooksTail, func(l store.Line) {
 			list = append(list, stats.Hook{At: l.Change.At, Us: l.Us, Event: l.Change.Event.Name, Session: s.ID})
 		})
 	}

@@ -52,7 +52,7 @@ func (d *doctor) desktop(set alert.Settings) {
 }
 
 // passthrough checks that tmux hands on what a client tells the terminal
-// around it (CLIENT.md, terminalSequence).
+// around it.
 func (d *doctor) passthrough(set alert.Settings) {
 	if !set.Has(alert.Terminal) && !set.Has(alert.Title) {
 		return

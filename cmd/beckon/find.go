@@ -9,84 +9,106 @@ import (
 	"beckon/state"
 )
 
-// find returns the session that arg names: its id, its seat, the beginning of
-// its id when only one session begins so, or the name of the project or branch
-// that only one live session works in.
+// find returns the session that arg names: its id, its seat, its name, the
+// beginning of its id when only one session begins so, or the project or branch
+// that only one live session works in. Of a name, project or branch a beginning
+// or a part is enough that no other live session has.
 func (a *app) find(arg string) (state.Seen, error) {
 	seen, _, err := a.look(true)
 	if err != nil {
 		return state.Seen{}, err
 	}
-	var fits []state.Seen
+	var exact, fits []state.Seen
 	for _, v := range seen {
 		s := &v.Session
-		if s.ID == arg {
-			return v, nil
+		if s.ID == arg || s.Record() == arg {
+			exact = append(exact, v)
 		}
-		if strings.HasPrefix(s.ID, arg) || s.Seat == arg {
+		if strings.HasPrefix(s.Record(), arg) || s.Seat == arg {
 			fits = append(fits, v)
 		}
 	}
-	switch len(fits) {
-	case 1:
-		return fits[0], nil
-	case 0:
-		if fits = named(seen, arg); len(fits) == 1 {
+	if len(exact) > 0 {
+		return a.oneProcess(exact), nil
+	}
+	if called := fitting(seen, func(r *render.Row, _ string) bool { return arg != "" && strings.EqualFold(r.Name, arg) }); len(called) == 1 {
+		return called[0], nil
+	}
+	if len(fits) == 0 {
+		return a.findNamed(seen, arg)
+	}
+	if !slices.ContainsFunc(fits, func(v state.Seen) bool { return v.Session.ID != fits[0].Session.ID }) {
+		return a.oneProcess(fits), nil
+	}
+	if fronts := state.Fronts(fits); len(fronts) == 1 {
+		return fits[fronts[fits[0].Session.Seat]], nil
+	}
+	return state.Seen{}, ambiguity(arg, fits)
+}
+
+// findNamed returns the one live session of which a name, project or branch is
+// arg, begins with it or has it as a part; the first of these that any fits
+// decides.
+func (a *app) findNamed(seen []state.Seen, arg string) (state.Seen, error) {
+	for _, like := range [...]func(s, arg string) bool{strings.EqualFold, beginsWith, contains} {
+		fits := fitting(seen, func(r *render.Row, name string) bool {
+			return arg != "" && (like(r.Name, arg) || like(name, arg) || like(r.Project, arg) || r.Git != nil && like(r.Git.Branch, arg))
+		})
+		if len(fits) == 1 {
 			return fits[0], nil
-		}
-		if len(fits) > 1 {
-			return state.Seen{}, hinted{ambiguous{arg, len(fits), "work there"}, "give the beginning of an id; beckon list shows them"}
-		}
-		if err := a.unreadable(arg); err != nil {
-			return state.Seen{}, err // why was said already
-		}
-		return state.Seen{}, hinted{fmt.Errorf("session %q: %w", arg, errNotFound), "beckon list --all shows every session"}
-	}
-	return newestOf(fits, arg)
-}
-
-// ambiguous is the error of an argument that names several sessions.
-type ambiguous struct {
-	arg string
-	n   int
-	how string
-}
-
-func (e ambiguous) Error() string {
-	return fmt.Sprintf("session %q: %d sessions %s", e.arg, e.n, e.how)
-}
-
-// Is makes it an errNotFound: it names no session.
-func (e ambiguous) Is(target error) bool { return target == errNotFound }
-
-// named returns the live sessions that work in the project or on the branch
-// of that name.
-func named(seen []state.Seen, name string) (fits []state.Seen) {
-	for i, r := range render.Rows(seen, false) {
-		branch := ""
-		if r.Git != nil {
-			branch = r.Git.Branch
-		}
-		if !strings.EqualFold(r.Project, name) && branch != name {
-			continue
-		}
-		i = slices.IndexFunc(seen, func(v state.Seen) bool { return v.Session.ID == r.SessionID })
-		fits = append(fits, seen[i])
-	}
-	return fits
-}
-
-// newestOf picks among sessions of one seat the newest; sessions of several
-// seats are ambiguous.
-func newestOf(fits []state.Seen, arg string) (state.Seen, error) {
-	best := fits[0]
-	for _, v := range fits[1:] {
-		if v.Session.Seat != best.Session.Seat {
-			return state.Seen{}, hinted{ambiguous{arg, len(fits), "begin so"}, "give more of the id"}
-		}
-		if v.Session.Created > best.Session.Created {
-			best = v
+		} else if len(fits) > 1 {
+			return state.Seen{}, ambiguity(arg, fits)
 		}
 	}
-	return best, nil
+	if err := a.unreadable(arg); err != nil {
+		return state.Seen{}, err // why was said already
+	}
+	return state.Seen{}, hinted{fmt.Errorf("session %q: %w", arg, errNotFound), "beckon list --all shows every session"}
+}
+
+func beginsWith(s, arg string) bool {
+	return strings.HasPrefix(strings.ToLower(s), strings.ToLower(arg))
+}
+func contains(s, arg string) bool { return strings.Contains(strings.ToLower(s), strings.ToLower(arg)) }
+
+// oneProcess picks among the processes that ran one session: the one that needs
+// the user most. If several run it still, it says on stderr how to name the others.
+func (a *app) oneProcess(seen []state.Seen) state.Seen {
+	rows := render.Rows(seen, true)
+	for _, r := range rows[1:] {
+		if r.State.Live() {
+			fmt.Fprintf(a.stderr, "beckon: %s runs in several processes; this is %s (%s), another is %s (%s)\n",
+				shortID(r.SessionID), rows[0].Record(), rows[0].State, r.Record(), r.State)
+		}
+	}
+	return seen[slices.IndexFunc(seen, func(v state.Seen) bool { return v.Session.Record() == rows[0].Record() })]
+}
+
+// maxCandidates is how many sessions an ambiguity lists.
+const maxCandidates = 5
+
+// ambiguity is the error of an argument that names several sessions.
+func ambiguity(arg string, fits []state.Seen) error {
+	rows := render.Rows(fits, true)
+	var list []string
+	for i := range rows[:min(len(rows), maxCandidates)] {
+		list = append(list, strings.TrimSpace(rows[i].Label()+" "+shortID(rows[i].Record())))
+	}
+	if len(rows) > maxCandidates {
+		list = append(list, "...")
+	}
+	err := fmt.Errorf("session %q fits %d sessions (%s): %w", arg, len(fits), strings.Join(list, ", "), errNotFound)
+	return hinted{err, "give more of the name or of the id; beckon list shows them"}
+}
+
+// fitting returns the live sessions of which fits holds for the row and what the
+// client itself calls the session.
+func fitting(seen []state.Seen, fits func(r *render.Row, name string) bool) (list []state.Seen) {
+	for _, r := range render.Rows(seen, false) {
+		i := slices.IndexFunc(seen, func(v state.Seen) bool { return v.Session.Record() == r.Record() })
+		if v := seen[i]; fits(&r, v.Evidence.Registry.Name) {
+			list = append(list, v)
+		}
+	}
+	return list
 }

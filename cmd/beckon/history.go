@@ -71,8 +71,9 @@ func (c *historyCmd) search(a *app) ([]render.TurnLine, error) {
 	lines := make([]render.TurnLine, 0, len(hits))
 	for _, h := range hits {
 		s, ok := known[h.Key]
-		if !ok { // pruned: the journal alone is left, and its name is the id
-			s = &state.Session{ID: string(h.Key)}
+		if !ok { // pruned: the journal alone is left, and its name is the session's
+			id, part, _ := strings.Cut(string(h.Key), "~")
+			s = &state.Session{ID: id, Part: part}
 		}
 		line := render.TurnLineOf(s, h.Turn)
 		if c.Project == "" || strings.EqualFold(line.Project, c.Project) {
@@ -94,7 +95,7 @@ func (c *historyCmd) sessions(a *app) (map[store.Key]*state.Session, []store.Key
 		if err != nil {
 			return nil, nil, err
 		}
-		k := store.KeyOf(v.Session.ID)
+		k := store.KeyOf(v.Session.Record())
 		known[k] = &v.Session
 		return known, []store.Key{k}, history.Sweep(a.st, &v.Session)
 	}
@@ -104,7 +105,7 @@ func (c *historyCmd) sessions(a *app) (map[store.Key]*state.Session, []store.Key
 	}
 	for i := range seen {
 		s := &seen[i].Session
-		known[store.KeyOf(s.ID)] = s
+		known[store.KeyOf(s.Record())] = s
 		if !seen[i].Status.State.Live() {
 			continue // swept before it was archived
 		}
@@ -122,6 +123,6 @@ func (a *app) turnsOf(s *state.Session) ([]render.TurnLine, error) {
 	if err := history.Sweep(a.st, s); err != nil {
 		return nil, err
 	}
-	turns, err := history.Turns(a.st, store.KeyOf(s.ID))
+	turns, err := history.Turns(a.st, store.KeyOf(s.Record()))
 	return render.TurnLines(s, turns), err
 }

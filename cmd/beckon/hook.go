@@ -1,6 +1,9 @@
 package main
 
-import "beckon/cmd/internal/answer"
+import (
+	"beckon/cmd/internal/answer"
+	handlers "beckon/event/policy/run"
+)
 
 // hookCmd is here for its help; run handles the command before kong.
 type hookCmd struct {
@@ -10,6 +13,6 @@ type hookCmd struct {
 }
 
 func (c *hookCmd) Run(a *app) error {
-	answer.Main([]string{c.Event, "--agent", c.Agent, "--via", c.Via}, a.stdin, a.stdout, a.stderr, a.getenv)
+	answer.Main([]string{c.Event, "--agent", c.Agent, "--via", c.Via}, a.stdin, a.stdout, a.stderr, a.getenv, handlers.Starter{})
 	return nil
 }

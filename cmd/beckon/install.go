@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +12,7 @@ import (
 	"strings"
 
 	"beckon/cmd/internal/config"
+	"beckon/cmd/internal/hook"
 	"beckon/installer"
 )
 
@@ -20,6 +23,8 @@ type installCmd struct {
 	Notify []string `enum:"terminal,desktop,command,sound,title" help:"Channels that tell you when a session needs you: terminal, desktop, command, sound, title." placeholder:"CHANNEL"`
 	Status bool     `name:"statusline" help:"Also make beckon the status line; one that is there is kept and runs first."`
 	DryRun bool     `help:"Print what would change as a diff, and change nothing."`
+
+	Complete string `hidden:"" placeholder:"VERSION" help:"Only add the events that a client of this version knows to installs that were made for an older one."`
 }
 
 type uninstallCmd struct {
@@ -28,6 +33,12 @@ type uninstallCmd struct {
 }
 
 func (c *installCmd) Run(a *app) error {
+	if err := a.stepDown(); err != nil {
+		return err
+	}
+	if c.Complete != "" {
+		return a.completeInstall(c.Complete)
+	}
 	program, err := a.hookProgram(c.Hook)
 	if err != nil {
 		return err
@@ -36,6 +47,7 @@ func (c *installCmd) Run(a *app) error {
 	spec := installer.Spec{
 		Command: program, Form: client.Version.Form(),
 		Events: installer.Events(client.Version, installer.Set(c.Events)),
+		Client: client.Version, Set: installer.Set(c.Events),
 	}
 	if c.Status {
 		if spec.StatusLine, err = a.beside(program, "beckon"); err != nil {
@@ -49,13 +61,16 @@ func (c *installCmd) Run(a *app) error {
 	if err != nil || c.DryRun {
 		return err
 	}
+	if err := a.noteChosenFor(); err != nil {
+		return err
+	}
 	if change.Noop() {
 		fmt.Fprintf(a.stdout, "hooks are installed already in %s\n", change.File)
 		return nil
 	}
 	fmt.Fprintf(a.stdout, "installed %d hooks in %s (client %s)\n", len(spec.Events), change.File, client.Version)
 	if !client.Version.Known() {
-		fmt.Fprintln(a.stdout, "  no client was found to ask for its version: only the events that every client knows are registered")
+		fmt.Fprintln(a.stdout, "  no client was found to ask for its version: only the events that every client knows are registered; the first session of one adds the others, among them what tells of API errors")
 	}
 	if c.Status {
 		fmt.Fprintln(a.stdout, "  the status line names the other sessions that need you")
@@ -82,6 +97,9 @@ func (a *app) chooseChannels(channels []string, dryRun bool) error {
 }
 
 func (c *uninstallCmd) Run(a *app) error {
+	if err := a.stepDown(); err != nil {
+		return err
+	}
 	change, err := a.edit(c.Scope, installer.Uninstall(), c.DryRun)
 	if err != nil || c.DryRun {
 		return err
@@ -91,8 +109,57 @@ func (c *uninstallCmd) Run(a *app) error {
 		return nil
 	}
 	fmt.Fprintf(a.stdout, "took the hooks out of %s\n", change.File)
-	return nil
+	return a.noteChosenFor()
 }
+
+// completeInstall adds the events that a client knows which has just begun a
+// session, and that no install knew of. Of two clients on one machine the older
+// one counts: it would warn at start of an event that it does not know.
+func (a *app) completeInstall(version string) error {
+	v := installer.ParseVersion(version)
+	if !v.Known() {
+		return usageError{fmt.Errorf("--complete %q: not a version", version)}
+	}
+	ctx := context.Background()
+	if c := installer.ClientVersion(ctx, exec.LookPath); c.Version.Known() && c.Version.Compare(v) < 0 {
+		v = c.Version
+	}
+	changed, err := installer.Complete(ctx, a.keepDir(), v)
+	for _, c := range changed {
+		fmt.Fprintf(a.stdout, "completed the hooks in %s (client %s)\n", c.File, v)
+	}
+	if err != nil {
+		a.st.Log(fmt.Errorf("completing the install: %w", err)) // it runs behind a hook, where nobody reads what it prints
+	}
+	return errors.Join(err, a.noteChosenFor())
+}
+
+// noteChosenFor leaves word for the hooks for which client the installed events
+// were chosen.
+func (a *app) noteChosenFor() error {
+	path := hook.ChosenFor(a.st.Dir)
+	v, installed := installer.ChosenFor(a.keepDir())
+	if !installed {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	return os.WriteFile(path, []byte(v.String()+"\n"), 0o600)
+}
+
+// unknownClient is what list and doctor say of an install that was made before
+// the client was there, empty when it was not.
+func (a *app) unknownClient() string {
+	chosen, err := os.ReadFile(hook.ChosenFor(a.st.Dir))
+	if err != nil || installer.ParseVersion(string(chosen)).Known() {
+		return ""
+	}
+	return "the hooks were installed before the client was there and lack some events, so an API error is not told: beckon install adds them, and so does the next session that starts"
+}
+
+// keepDir is where backups and records of edits lie, and nothing else prunes.
+func (a *app) keepDir() string { return filepath.Join(a.st.Dir, "install") }
 
 // edit plans or applies one change of a settings file.
 func (a *app) edit(scope string, op installer.Op, dryRun bool) (installer.Change, error) {
@@ -110,8 +177,7 @@ func (a *app) edit(scope string, op installer.Op, dryRun bool) (installer.Change
 	return change, err
 }
 
-// settings finds the settings file of a scope. Backups and records of edits
-// lie in the state directory, where nothing else prunes them.
+// settings finds the settings file of a scope.
 func (a *app) settings(scope installer.Scope) (installer.Target, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -121,7 +187,7 @@ func (a *app) settings(scope installer.Scope) (installer.Target, error) {
 	if err != nil {
 		return installer.Target{}, err
 	}
-	dirs := installer.Dirs{Config: config, Project: projectRoot(dir), Keep: filepath.Join(a.st.Dir, "install")}
+	dirs := installer.Dirs{Config: config, Project: projectRoot(dir), Keep: a.keepDir()}
 	return dirs.Target(scope)
 }
 

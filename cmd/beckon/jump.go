@@ -13,7 +13,8 @@ import (
 )
 
 type jumpCmd struct {
-	Session string `arg:"" optional:"" default:"next" help:"${session}; or next, prev, last: of the sessions that want you."`
+	Session string `arg:"" optional:"" default:"next" help:"${session}; or of the sessions that want you: next, which goes to each once before it goes to any again, prev, back, or last, the end of the queue."`
+	All     bool   `help:"With next, prev and last: also the idle sessions that you have looked at."`
 	Queue   string `enum:",fair,prio,static,grouped" default:"" placeholder:"MODE" help:"Order of next, prev and last: fair, prio, static or grouped (default: as configured)."`
 	Client  string `placeholder:"NAME" help:"The tmux client to move (default: the one you are in)."`
 	DryRun  bool   `name:"dry-run" help:"Print the commands and run none of them."`
@@ -24,9 +25,11 @@ type jumpCmd struct {
 
 // jumped is what `jump --json` prints.
 type jumped struct {
-	Schema    int            `json:"schema"`
-	SessionID string         `json:"session_id,omitempty"` // empty: nobody wants you
-	Done      bool           `json:"done"`                 // the pane is in front
+	Schema    int    `json:"schema"`
+	SessionID string `json:"session_id,omitempty"` // empty: nobody wants you
+	record    string
+	become    *jump.Command
+	Done      bool           `json:"done"` // the pane is in front
 	Did       string         `json:"did,omitempty"`
 	Why       string         `json:"why,omitempty"`  // why it is not
 	Hint      string         `json:"hint,omitempty"` // what to do by hand
@@ -43,25 +46,37 @@ type skipped struct {
 func (c *jumpCmd) Run(a *app) error {
 	j := jump.New(a.getenv)
 	j.Client, j.DryRun = c.Client, c.DryRun
+	j.Attended = !c.Message && !c.JSON && a.attended()
 	ctx := context.Background()
 	out, err := c.jump(ctx, a, j)
 	if c.Message {
 		return c.message(ctx, j, &out, err)
 	}
-	return c.tell(a, &out, err)
+	if err := c.tell(a, &out, err); err != nil || out.become == nil || c.DryRun {
+		return err
+	}
+	return become(*out.become)
 }
 
-// jump jumps, and notes that the session was looked at.
+// jump jumps, and notes that the session was looked at, as the one was that the
+// user sat in.
 func (c *jumpCmd) jump(ctx context.Context, a *app, j *jump.Jumper) (jumped, error) {
 	out := jumped{Schema: render.ListSchema}
-	targets, seen, err := c.targets(ctx, a, j)
+	t, err := c.targets(ctx, a, j)
 	if err != nil {
 		return out, err
 	}
-	err = out.try(ctx, j, targets, c.cycles())
-	if out.Done && !c.DryRun {
-		i := slices.IndexFunc(seen, func(v state.Seen) bool { return v.Session.ID == out.SessionID })
-		err = a.markSeen(seen[i])
+	err = out.try(ctx, j, t.rows, c.cycles())
+	if !out.Done || c.DryRun {
+		return out, err
+	}
+	for _, v := range t.seen {
+		switch v.Session.Record() {
+		case out.record:
+			err = errors.Join(err, a.visit(v))
+		case t.here:
+			err = errors.Join(err, a.markSeen(v))
+		}
 	}
 	return out, err
 }
@@ -84,39 +99,41 @@ func (c *jumpCmd) message(ctx context.Context, j *jump.Jumper, out *jumped, err 
 // cycles reports whether the target is a place in the queue, not a session.
 func (c *jumpCmd) cycles() bool { return slices.Contains([]string{"next", "prev", "last"}, c.Session) }
 
-// targets returns the rows to try, in order.
-func (c *jumpCmd) targets(ctx context.Context, a *app, j *jump.Jumper) ([]render.Row, []state.Seen, error) {
+// targets are the rows to try, in order, and where they come from.
+type targets struct {
+	rows []render.Row
+	seen []state.Seen
+	here string // the session that the user sits in
+}
+
+func (c *jumpCmd) targets(ctx context.Context, a *app, j *jump.Jumper) (targets, error) {
 	if !c.cycles() {
+		if c.All {
+			return targets{}, usageError{errors.New("--all goes with next, prev and last")}
+		}
 		v, err := a.find(c.Session)
 		if err != nil {
-			return nil, nil, err
+			return targets{}, err
 		}
 		seen := []state.Seen{v}
-		return render.Rows(seen, true), seen, nil
+		return targets{rows: render.Rows(seen, true), seen: seen}, nil
 	}
 	queue, err := a.queue(c.Queue)
 	if err != nil {
-		return nil, nil, err
+		return targets{}, err
 	}
+	queue.All = c.All
 	seen, _, err := a.look(false)
 	if err != nil {
-		return nil, nil, err
+		return targets{}, err
 	}
 	rows := render.Rows(seen, false)
 	if queue.Mode == render.Grouped {
 		queue.Window = j.Windows(ctx, rows)
 	}
 	here, _ := j.Here(ctx, rows)
-	switch c.Session {
-	case "prev":
-		rows = queue.Before(rows, here)
-	case "last":
-		rows = queue.Before(rows, "")
-		rows = slices.DeleteFunc(rows, func(r render.Row) bool { return r.SessionID == here })
-	default:
-		rows = queue.After(rows, here)
-	}
-	return rows, seen, nil
+	from := map[string]func([]render.Row, string) []render.Row{"next": queue.After, "prev": queue.Before, "last": queue.FromEnd}[c.Session]
+	return targets{from(rows, here), seen, here}, nil
 }
 
 // queue returns the queue that a flag asks for, else the configured one.
@@ -134,7 +151,8 @@ func (o *jumped) try(ctx context.Context, j *jump.Jumper, targets []render.Row, 
 		r := &targets[i]
 		res, err := j.To(ctx, r)
 		if err == nil {
-			o.SessionID, o.Done, o.Did, o.Commands = r.SessionID, true, res.Did, res.Commands
+			o.become = res.Become
+			o.SessionID, o.record, o.Done, o.Did, o.Commands = r.SessionID, r.Record(), true, res.Did, res.Commands
 			o.Why, o.Hint = "", ""
 			return nil
 		}
@@ -151,7 +169,7 @@ func (o *jumped) try(ctx context.Context, j *jump.Jumper, targets []render.Row, 
 
 // jumpError names the session that err is about.
 func jumpError(r *render.Row, err error) error {
-	return hinted{fmt.Errorf("jumping to %s %s: %w", cmp.Or(r.Project, string(r.State)), shortID(r.SessionID), err), adviceOf(err)}
+	return hinted{fmt.Errorf("jumping to %s %s: %w", cmp.Or(r.Label(), string(r.State)), shortID(r.SessionID), err), adviceOf(err)}
 }
 
 func adviceOf(err error) string {

@@ -17,7 +17,7 @@ import (
 )
 
 type listCmd struct {
-	JSON  bool     `name:"json" help:"Print JSON (README: list --json)."`
+	JSON  bool     `name:"json" help:"Print JSON (beckon help json)."`
 	All   bool     `help:"Also list sessions that ended, and the archive."`
 	State []string `help:"Only these states, separated by commas." placeholder:"STATE"`
 	Host  []string `sep:"none" placeholder:"ssh:NAME" help:"Also the sessions of another machine, asked by ssh; can be given more than once."`
@@ -59,6 +59,9 @@ func (c *listCmd) Run(a *app) error {
 	}
 	if c.JSON {
 		return writeJSON(a.stdout, listed{render.List{Schema: render.ListSchema, GeneratedAt: clock(now), Sessions: rows}, others})
+	}
+	if lack := a.unknownClient(); lack != "" && len(rows) > 0 {
+		fmt.Fprintln(a.stderr, "beckon: "+lack)
 	}
 	if len(rows) == 0 {
 		_, err := fmt.Fprintln(a.stdout, emptyList(c))

@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"path/filepath"
 	"time"
 
 	"beckon/state/store"
@@ -11,17 +10,13 @@ import (
 )
 
 // note writes what a reader could not read to the log that hooks write to, in
-// the same form. Nothing is opened when there is nothing to say, and a log
-// that cannot be written is no error of the command.
+// the same form. Nothing is opened when there is nothing to say, and a log that
+// cannot be written is no error of the command.
 func (a *app) note(problems []store.Problem) {
 	if len(problems) == 0 {
 		return
 	}
-	path := a.st.LogFile()
-	if os.MkdirAll(filepath.Dir(path), 0o700) != nil {
-		return
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	f, err := a.st.OpenLog()
 	if err != nil {
 		return
 	}

@@ -1,5 +1,3 @@
-// Command beckon shows which coding-agent sessions need their developer. See
-// README.md for its commands.
 package main
 
 import "os"

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"beckon/cmd/internal/hook"
+	"beckon/cmd/internal/noblock"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -18,7 +19,9 @@ var update = flag.Bool("update", false, "write what the scripts' cmp commands fi
 const noNap = "atexit_sleep_ms=0"
 
 func TestMain(m *testing.M) {
+	noblock.Off() // a test that panics has failed
 	os.Setenv("GORACE", noNap)
+	inClient = func() bool { return false } // an agent may run the tests
 	testscript.Main(m, map[string]func(){
 		"beckon":      func() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)) },
 		"beckon-hook": func() { os.Exit(hook.Start(os.Args[1:], os.Stdin, os.Stdout, os.Getenv)) },

@@ -188,7 +188,7 @@ func (a *app) decisions(session string) ([]explained, error) {
 	id := session
 	if session != "" {
 		if v, err := a.find(session); err == nil {
-			id = v.Session.ID
+			id = v.Session.Record()
 		} else if !errors.Is(err, errNotFound) {
 			return nil, err
 		}

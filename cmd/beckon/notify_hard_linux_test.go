@@ -19,12 +19,22 @@ import (
 // ask brings a session to a permission that the client says nobody answers.
 func (p *office) ask(t *testing.T, session string) (out string) {
 	t.Helper()
-	for _, e := range []string{
-		`"UserPromptSubmit","prompt":"go"`,
-		`"PreToolUse","tool_name":"Bash","tool_input":{"command":"make"},"tool_use_id":"t1"`,
+	return p.send(t, session, `"UserPromptSubmit","prompt":"go"`) + p.request(t, session, "t1")
+}
+
+// request has the call id of a session wait for a permission.
+func (p *office) request(t *testing.T, session, id string) (out string) {
+	t.Helper()
+	return p.send(t, session,
+		`"PreToolUse","tool_name":"Bash","tool_input":{"command":"make"},"tool_use_id":"`+id+`"`,
 		`"PermissionRequest","tool_name":"Bash","tool_input":{"command":"make"}`,
-		`"Notification","notification_type":"permission_prompt","message":"waits"`,
-	} {
+		`"Notification","notification_type":"permission_prompt","message":"waits"`)
+}
+
+// send runs the hooks of events, each given from its name on.
+func (p *office) send(t *testing.T, session string, events ...string) (out string) {
+	t.Helper()
+	for _, e := range events {
 		said, took := p.hook(t, "", fmt.Appendf(nil, `{"session_id":%q,"cwd":"/tmp","hook_event_name":%s}`, session, e))
 		if took > hook.Deadline {
 			t.Errorf("%s: a hook took %s", session, took)
@@ -73,6 +83,24 @@ func TestNotifyMissingProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.explained(t, "alone", "not told  the program that tells did not start")
+}
+
+// A permission that comes within the limit after another is told of when the
+// limit is over, by a process that waits.
+func TestNotifyLimit(t *testing.T) {
+	t.Parallel()
+	p := newOffice(t, `{"notify": ["command"], "notify_command": ["true"], "notify_limit": "3s"}`)
+	p.ask(t, "s1")
+	p.explained(t, "s1", "told      nothing speaks against it (command)")
+	p.send(t, "s1", `"PostToolUse","tool_name":"Bash","tool_input":{"command":"make"},"tool_use_id":"t1"`)
+	p.request(t, "s1", "t2")
+	p.explained(t, "s1", "not yet   told a moment ago")
+	for end := time.Now().Add(20 * time.Second); len(p.told(t, "s1")) < 2 && time.Now().Before(end); {
+		time.Sleep(100 * time.Millisecond)
+	}
+	if got := p.told(t, "s1"); len(got) != 2 {
+		t.Errorf("told of %v, want both permissions", got)
+	}
 }
 
 // Fifty sessions ask at once: fifty messages, and no hook is late.

@@ -1,6 +1,10 @@
 package main
 
 import (
+	"beckon/event/policy/config"
+	"beckon/event/policy/trust"
+	"beckon/event/policy/wire"
+	"beckon/state/evidence"
 	"errors"
 	"fmt"
 	"io"
@@ -14,22 +18,24 @@ import (
 	"beckon/cmd/internal/answer"
 	"beckon/event"
 	"beckon/event/policy"
-	"beckon/event/policy/handler/example"
+	"beckon/event/policy/run/example"
 )
 
 // policyCmd is `beckon policy`: what answers a hook, and how it got to that.
 type policyCmd struct {
-	Check   policyCheckCmd   `cmd:"" help:"Check the policy files: mistakes, and what is probably not meant."`
-	Explain policyExplainCmd `cmd:"" help:"Show which hooks are in force, in their order."`
-	Test    policyTestCmd    `cmd:"" help:"Put an event to the policy and show what each hook says and what the client would get."`
-	Trace   policyTraceCmd   `cmd:"" help:"Show what was decided lately, and by whom."`
-	Replay  policyReplayCmd  `cmd:"" help:"Put recorded events to the policy, or to two of them and show where they differ."`
-	Trust   policyTrustCmd   `cmd:"" help:"Put a project's policy in force as it is now."`
-	Enable  policyEnableCmd  `cmd:"" help:"Switch a hook on again."`
-	Disable policyDisableCmd `cmd:"" help:"Switch a hook off."`
-	Import  policyImportCmd  `cmd:"" help:"Show the hooks in the client's settings as a policy would run them."`
-	Schema  policySchemaCmd  `cmd:"" help:"Print the JSON Schema of a policy file."`
-	Example policyExampleCmd `cmd:"" help:"Print a small policy server to start your own from."`
+	Check     policyCheckCmd     `cmd:"" help:"Check the policy files: mistakes, and what is probably not meant."`
+	Explain   policyExplainCmd   `cmd:"" help:"Show which hooks are in force, in their order."`
+	Test      policyTestCmd      `cmd:"" help:"Put an event to the policy and show what each hook says and what the client would get."`
+	Trace     policyTraceCmd     `cmd:"" help:"Show what was decided lately, and by whom."`
+	Replay    policyReplayCmd    `cmd:"" help:"Put recorded events to the policy, or to two of them and show where they differ."`
+	Trust     policyTrustCmd     `cmd:"" help:"Put a project's policy in force as it is now."`
+	Accept    policyAcceptCmd    `cmd:"" help:"Take a policy file that is gone or empty for meant."`
+	AllowOnce policyAllowOnceCmd `cmd:"" help:"Let a refused call pass once, by the code in its refusal."`
+	Enable    policyEnableCmd    `cmd:"" help:"Switch a hook on again."`
+	Disable   policyDisableCmd   `cmd:"" help:"Switch a hook off."`
+	Import    policyImportCmd    `cmd:"" help:"Show the hooks in the client's settings as a policy would run them."`
+	Schema    policySchemaCmd    `cmd:"" help:"Print the JSON Schema of a policy file."`
+	Example   policyExampleCmd   `cmd:"" help:"Print a small policy server to start your own from."`
 }
 
 // sources are the policy files that hold in the working directory.
@@ -39,14 +45,14 @@ func (a *app) sources() (policy.Sources, error) {
 	if err != nil {
 		return s, err
 	}
-	s.Project = policy.ProjectFile(policyRoot(dir))
+	s.Project = trust.ProjectFile(policyRoot(dir))
 	return s, nil
 }
 
 // policyRoot is the nearest directory that has a policy, else the project.
 func policyRoot(dir string) string {
 	for d := dir; ; d = filepath.Dir(d) {
-		if _, err := os.Stat(policy.ProjectFile(d)); err == nil {
+		if _, err := os.Stat(trust.ProjectFile(d)); err == nil {
 			return d
 		}
 		if d == filepath.Dir(d) {
@@ -66,7 +72,7 @@ func clean(s string) string {
 }
 
 // problem prints one problem in the form that errors have.
-func (a *app) problem(p policy.Problem) {
+func (a *app) problem(p config.Problem) {
 	kind := "error"
 	if p.Warning {
 		kind = "warning"
@@ -88,7 +94,7 @@ func (c *policyCheckCmd) Run(a *app) error {
 	}
 	if c.File != "" {
 		s.Global, s.Project = c.File, ""
-		if c.File == policy.ProjectFile(policy.ProjectOf(c.File)) {
+		if c.File == trust.ProjectFile(trust.ProjectOf(c.File)) {
 			s.Global, s.Project = "", c.File
 		}
 		if _, err := os.Stat(c.File); err != nil {
@@ -96,17 +102,17 @@ func (c *policyCheckCmd) Run(a *app) error {
 		}
 	}
 	bad, any := false, false
-	var configs []*policy.Config
+	var configs []*config.Config
 	for _, f := range []struct {
 		path  string
-		level policy.Level
-	}{{s.Project, policy.Project}, {s.Global, policy.Global}} {
-		config, err := decodeFile(f.path, f.level, s.Home)
+		level config.Level
+	}{{s.Project, config.Project}, {s.Global, config.Global}} {
+		read, err := decodeFile(f.path, f.level)
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}
 		any = true
-		var problems policy.Problems
+		var problems config.Problems
 		switch {
 		case errors.As(err, &problems):
 			for _, p := range problems {
@@ -116,19 +122,19 @@ func (c *policyCheckCmd) Run(a *app) error {
 		case err != nil:
 			return err
 		default:
-			fmt.Fprintf(a.stdout, "ok      %s: %d hooks\n", f.path, len(config.Hooks))
-			configs = append(configs, config)
+			fmt.Fprintf(a.stdout, "ok      %s: %d hooks\n", f.path, len(read.Hooks))
+			configs = append(configs, read)
 		}
-		if f.level == policy.Global && answer.Shared(f.path) {
-			a.problem(policy.Problem{File: f.path, What: "others may write to it, and so choose what runs as you", Advice: "chmod 600", Warning: true})
+		if f.level == config.Global && answer.Shared(f.path) {
+			a.problem(config.Problem{File: f.path, What: "others may write to it, and so choose what runs as you", Advice: "chmod 600", Warning: true})
 		}
 	}
 	if !any {
 		fmt.Fprintf(a.stdout, "no policy: neither %s nor %s is there\n", s.Project, s.Global)
 		return nil
 	}
-	hooks := policy.Merge(configs...)
-	for _, p := range append(policy.Check(hooks), a.twice(hooks, s)...) {
+	hooks := config.Merge(configs...)
+	for _, p := range append(config.Check(hooks), a.twice(hooks, s)...) {
 		a.problem(p)
 	}
 	if bad {
@@ -142,7 +148,7 @@ func (c *policyCheckCmd) Run(a *app) error {
 	return nil
 }
 
-func decodeFile(path string, level policy.Level, home string) (*policy.Config, error) {
+func decodeFile(path string, level config.Level) (*config.Config, error) {
 	if path == "" {
 		return nil, os.ErrNotExist
 	}
@@ -150,7 +156,7 @@ func decodeFile(path string, level policy.Level, home string) (*policy.Config, e
 	if err != nil {
 		return nil, fmt.Errorf("reading policy: %w", err)
 	}
-	return policy.Decode(path, level, data, home)
+	return config.Decode(path, level, data)
 }
 
 type policyExplainCmd struct {
@@ -204,14 +210,14 @@ func (c *policyExplainCmd) Run(a *app) error {
 	return nil
 }
 
-func explain(h *policy.Hook) policyHook {
+func explain(h *config.Hook) policyHook {
 	e := policyHook{Name: h.Name(), Event: string(h.Event), Matcher: h.Matcher.Text(), Type: string(h.Type), Does: h.Describe(),
 		Fail: h.FailMode(), Observe: h.Observe, Enabled: h.Enabled, File: h.File, Line: h.Line, Timeout: "-"}
 	if h.If != nil {
 		e.If = h.If.Text()
 	}
 	if h.Runs() {
-		e.Timeout = policy.DeadlineOf(h.Event).String()
+		e.Timeout = wire.DeadlineOf(h.Event).String()
 	}
 	if h.Timeout > 0 {
 		e.Timeout = h.Timeout.String()
@@ -241,16 +247,44 @@ func (a *app) printHook(e policyHook) {
 	if len(marks) > 0 {
 		fmt.Fprintf(a.stdout, " (%s)", strings.Join(marks, ", "))
 	}
-	fmt.Fprintf(a.stdout, "\n    %s\n    %s:%d\n", clean(e.Does), e.File, e.Line)
+	place := fmt.Sprintf("%s:%d", e.File, e.Line)
+	if e.File == "" {
+		place = "there whenever a policy is"
+	}
+	fmt.Fprintf(a.stdout, "\n    %s\n    %s\n", clean(e.Does), place)
 }
 
-// errInAgent is for what only the user may do: an agent that could switch its
-// own guard off has none.
+// inClient reports whether an agent's client started this process, in however
+// many steps; a test of these commands may itself be run by an agent.
+var inClient = evidence.InClient
+
+// inAgent is an error for what only the user may do: an agent that could switch
+// its own guard off has none.
 func (a *app) inAgent(what string) error {
-	if a.getenv("CLAUDECODE") == "" && a.getenv("CLAUDE_CODE_CHILD_SESSION") == "" {
+	if a.getenv("CLAUDECODE") == "" && a.getenv("CLAUDE_CODE_CHILD_SESSION") == "" && !inClient() {
 		return nil
 	}
 	return hint("run it in a terminal of your own", "%s is yours to do, and this shell belongs to an agent", what)
+}
+
+type policyAcceptCmd struct{}
+
+func (policyAcceptCmd) Run(a *app) error {
+	if err := a.inAgent("accepting a policy that is gone"); err != nil {
+		return err
+	}
+	s, err := a.sources()
+	if err != nil {
+		return err
+	}
+	done, err := s.Accept()
+	for _, text := range done {
+		fmt.Fprintln(a.stdout, clean(text))
+	}
+	if err == nil && done == nil {
+		fmt.Fprintln(a.stdout, "there is nothing to accept: the policy files are as they were")
+	}
+	return err
 }
 
 type policyTrustCmd struct {
@@ -267,7 +301,7 @@ func (c *policyTrustCmd) Run(a *app) error {
 		return err
 	}
 	if c.Dir != "" {
-		s.Project = policy.ProjectFile(c.Dir)
+		s.Project = trust.ProjectFile(c.Dir)
 	}
 	if c.Off {
 		if err := s.Distrust(s.Project); err != nil {
@@ -276,12 +310,12 @@ func (c *policyTrustCmd) Run(a *app) error {
 		fmt.Fprintf(a.stdout, "%s is not in force any more\n", s.Project)
 		return nil
 	}
-	config, err := s.Trust(s.Project)
+	trusted, err := s.Trust(s.Project)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stdout, "%s is in force as it is now, with %d hooks:\n", s.Project, len(config.Hooks))
-	for _, h := range config.Hooks {
+	fmt.Fprintf(a.stdout, "%s is in force as it is now, with %d hooks:\n", s.Project, len(trusted.Hooks))
+	for _, h := range trusted.Hooks {
 		a.printHook(explain(h))
 	}
 	return nil
@@ -313,7 +347,7 @@ func (a *app) switchHook(name string, on bool) error {
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(hooks, func(h *policy.Hook) bool { return h.Name() == name })
+	i := slices.IndexFunc(hooks, func(h *config.Hook) bool { return h.Name() == name })
 	if i < 0 && !(on && off[name]) { // another hook that does the same may stand in its place
 		return hint("beckon policy explain lists them", "no hook %q is in force here", name)
 	}
@@ -331,7 +365,11 @@ func (a *app) switchHook(name string, on bool) error {
 type policySchemaCmd struct{}
 
 func (policySchemaCmd) Run(a *app) error {
-	_, err := a.stdout.Write(policy.Schema)
+	schema, err := config.Schema()
+	if err != nil {
+		return err
+	}
+	_, err = a.stdout.Write(schema)
 	return err
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"beckon/event/policy/config"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,7 +27,7 @@ func (c *policyImportCmd) Run(a *app) error {
 		return err
 	}
 	if c.JSON {
-		b, err := policy.PolicyOf(list)
+		b, err := config.PolicyOf(list)
 		if err != nil {
 			return err
 		}
@@ -53,16 +54,16 @@ func (c *policyImportCmd) Run(a *app) error {
 }
 
 // imported reads the hooks of the client's own settings that hold here.
-func (a *app) imported(s policy.Sources) ([]policy.Imported, error) {
+func (a *app) imported(s policy.Sources) ([]config.Imported, error) {
 	project := filepath.Dir(filepath.Dir(s.Project))
-	var files []policy.Settings
+	var files []config.Settings
 	for _, f := range []struct {
 		path  string
-		level policy.Level
+		level config.Level
 	}{
-		{filepath.Join(project, ".claude", "settings.json"), policy.Project},
-		{filepath.Join(project, ".claude", "settings.local.json"), policy.Project},
-		{filepath.Join(a.claudeDir(), "settings.json"), policy.Global},
+		{filepath.Join(project, ".claude", "settings.json"), config.Project},
+		{filepath.Join(project, ".claude", "settings.local.json"), config.Project},
+		{filepath.Join(a.claudeDir(), "settings.json"), config.Global},
 	} {
 		data, err := os.ReadFile(f.path)
 		if errors.Is(err, fs.ErrNotExist) || strings.HasPrefix(f.path, ".claude") {
@@ -71,22 +72,22 @@ func (a *app) imported(s policy.Sources) ([]policy.Imported, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading settings: %w", err)
 		}
-		files = append(files, policy.Settings{File: f.path, Level: f.level, Data: data})
+		files = append(files, config.Settings{File: f.path, Level: f.level, Data: data})
 	}
-	return policy.Import(files, s.Home, installer.Own), nil
+	return config.Import(files, installer.Own), nil
 }
 
 // twice warns about hooks that the client runs as well.
-func (a *app) twice(hooks []*policy.Hook, s policy.Sources) []policy.Problem {
+func (a *app) twice(hooks []*config.Hook, s policy.Sources) []config.Problem {
 	list, err := a.imported(s)
 	if err != nil {
 		return nil // the settings are not what is checked
 	}
-	var out []policy.Problem
+	var out []config.Problem
 	for _, h := range hooks {
 		for _, i := range list {
 			if i.Hook != nil && h.Same(i.Hook) {
-				out = append(out, policy.Problem{File: h.File, Line: h.Line, Path: h.Path, Warning: true,
+				out = append(out, config.Problem{File: h.File, Line: h.Line, Path: h.Path, Warning: true,
 					What: fmt.Sprintf("%s: the client runs it as well, from %s", h.ID, i.File), Advice: "take it out there"})
 			}
 		}

@@ -1,128 +1,194 @@
 package main
 
 import (
-	"bytes"
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
 
-	"beckon/event"
 	"beckon/event/policy"
-	"beckon/event/recording"
+	"beckon/event/policy/config"
+	"beckon/event/policy/past"
+	handlers "beckon/event/policy/run"
+	"beckon/event/policy/wire"
+
+	"golang.org/x/term"
 )
 
 type policyReplayCmd struct {
-	Files   []string `arg:"" help:"Recordings of sessions." type:"existingfile"`
-	Against string   `help:"Another policy file; only the events that the two answer differently are shown." type:"path"`
+	Files   []string `arg:"" optional:"" help:"Transcripts, journals, traces or recordings, or directories of them (default: all of your own)." type:"path"`
+	Against string   `help:"Another policy file; only the calls that the two answer differently are shown." type:"path"`
+	Days    int      `help:"How many days back, of your own." default:"30"`
+	N       int      `short:"n" help:"How many calls to show of each kind." default:"3"`
 	Start   bool     `name:"run" help:"Start commands, servers and models too; else only the built-in rules are asked."`
 	Client  string   `help:"The client's version." placeholder:"VERSION"`
-
-	environ []string // of what is started
 }
 
+// Run puts the calls of the past to the policy, or to two of them, and shows
+// what would become of them, by the hooks that decide.
 func (c *policyReplayCmd) Run(a *app) error {
 	s, err := a.sources()
 	if err != nil {
 		return err
 	}
-	c.environ = s.State.Inside(os.Environ())
-	now, other := policy.NewEngine(policy.Load(s).Hooks), (*policy.Engine)(nil)
+	r := replay{policyReplayCmd: c, home: s.Home, environ: handlers.Inside(os.Environ(), s.State), kinds: map[string]*replayed{},
+		engines: []*policy.Engine{policy.NewEngine(policy.Load(s).Hooks)}}
 	if c.Against != "" {
-		config, err := decodeFile(c.Against, policy.Global, s.Home)
+		against, err := decodeFile(c.Against, config.Global)
 		if err != nil {
 			return err
 		}
-		other = policy.NewEngine(policy.Merge(config))
+		r.engines = append(r.engines, policy.NewEngine(config.Merge(against)))
 	}
 	ctx, stop := interruptible()
 	defer stop()
-	events, shown := 0, 0
-	for _, file := range c.Files {
-		steps, err := readRecording(file)
-		if err != nil {
-			return err
-		}
-		for _, step := range steps {
-			if !step.Hook() || event.ByName(step.Kind) == event.Unknown {
-				continue
-			}
-			events++
-			if ctx.Err() != nil {
-				return errors.New("interrupted")
-			}
-			if c.step(ctx, a, file, step, now, other) {
-				shown++
-			}
+	read := past.Reader{Progress: a.progress()}
+	paths := c.Files
+	for _, p := range paths {
+		if _, err := os.Stat(p); err != nil {
+			return fmt.Errorf("reading the past: %w", err)
 		}
 	}
-	kind := "answered"
-	if other != nil {
-		kind = "answered differently"
+	if len(paths) == 0 {
+		read.Since = time.Now().AddDate(0, 0, -c.Days)
+		paths = []string{filepath.Join(a.claudeDir(), "projects"), filepath.Join(a.st.Dir, "journal"), filepath.Join(a.st.Dir, "archive"), s.State.Path("trace.jsonl"), s.State.Path("trace.jsonl.1")}
 	}
-	fmt.Fprintf(a.stdout, "%d of %d events are %s\n", shown, events, kind)
-	return nil
+	for call := range read.Calls(ctx, paths...) {
+		r.add(ctx, call)
+	}
+	a.replayed(&r, &read)
+	return read.Err()
 }
 
-func readRecording(file string) ([]recording.Step, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, fmt.Errorf("reading recording: %w", err)
-	}
-	defer f.Close()
-	steps, err := recording.Read(f)
-	if err != nil {
-		return nil, fmt.Errorf("reading recording %q: %w", file, err)
-	}
-	return steps, nil
+// replay is one run of the command.
+type replay struct {
+	*policyReplayCmd
+	home    string
+	environ []string // of what is started
+	engines []*policy.Engine
+	calls   int
+	kinds   map[string]*replayed // by what becomes of a call
 }
 
-// step puts one event to the policy, or to both, and reports whether it was
-// shown.
-func (c *policyReplayCmd) step(ctx context.Context, a *app, file string, step recording.Step, now, other *policy.Engine) bool {
-	first := c.ask(ctx, now, step)
-	if other == nil {
-		if len(first.Answer.Stdout) == 0 && first.Answer.ExitCode == 0 {
-			return false
+// replayed are the calls of which the same becomes.
+type replayed struct {
+	kind     string
+	calls    int
+	examples []string
+}
+
+func (r *replay) add(ctx context.Context, call past.Call) {
+	r.calls++
+	var words []string
+	for _, e := range r.engines {
+		handlers.Prepare(e.Hooks(), call.Kind, r.environ, "")
+		words = append(words, decided(e.Trigger(ctx, policy.Event{Kind: call.Kind, Payload: call.Payload, At: call.At, ID: "evt_replay",
+			ProjectDir: call.Project, Home: r.home, Version: r.Client, RulesOnly: !r.Start, Why: "only rules are asked"})))
+	}
+	kind := words[0]
+	if len(words) > 1 {
+		if words[0] == words[1] {
+			return
 		}
-		fmt.Fprintf(a.stdout, "%s %s: %s\n", place(file, step), clean(subject(step)), verdict(first))
-		return true
+		kind += " -> " + words[1]
+	} else if kind == silent {
+		return
 	}
-	second := c.ask(ctx, other, step)
-	if first.Answer.ExitCode == second.Answer.ExitCode && bytes.Equal(first.Answer.Stdout, second.Answer.Stdout) {
-		return false
+	k := r.kinds[kind]
+	if k == nil {
+		k = &replayed{kind: kind}
+		r.kinds[kind] = k
 	}
-	fmt.Fprintf(a.stdout, "%s %s\n  now:     %s\n  against: %s\n", place(file, step), clean(subject(step)), verdict(first), verdict(second))
-	return true
+	if k.calls++; k.calls <= r.N {
+		k.examples = append(k.examples, fmt.Sprintf("%s %s: %s", place(call), call.Kind, policy.SubjectOf(call.Payload)))
+	}
 }
 
-func (c *policyReplayCmd) ask(ctx context.Context, e *policy.Engine, step recording.Step) policy.Result {
-	kind := event.ByName(step.Kind)
-	policy.Prepare(e.Hooks(), kind, c.environ, "")
-	return e.Trigger(ctx, policy.Event{Kind: kind, Payload: step.Payload, ID: "evt_replay",
-		ProjectDir: step.Env["CLAUDE_PROJECT_DIR"], Version: c.Client, RulesOnly: !c.Start, Why: "only rules are asked"})
+// place is when and where a call was made, as far as that is known.
+func place(c past.Call) string {
+	if c.At.IsZero() {
+		return c.Place
+	}
+	return c.At.Local().Format("2006-01-02 15:04") + " " + filepath.Base(cmp.Or(c.Project, c.Place))
 }
 
-func place(file string, s recording.Step) string {
-	return fmt.Sprintf("%s +%dms %s", file, s.T, s.Kind)
+// silent is what decided says when nobody decides.
+const silent = "silent"
+
+// decided is what a policy made of a call, and the hooks that did.
+func decided(r policy.Result) string {
+	d := r.Verdict.Decision
+	var by []string
+	for _, h := range r.Results {
+		o := h.Outcome.Decision
+		if h.Ran && !h.Hook.Observe && o != wire.Silence && (o == d || o == wire.Block && d == wire.Deny || d == wire.Silence) {
+			by = append(by, h.Hook.Name())
+		}
+	}
+	word := string(d)
+	switch {
+	case word == "" && r.Verdict.Input != nil:
+		word = "rewrite"
+	case word == "" && len(r.Answer.Stdout) == 0:
+		return silent
+	case word == "":
+		word = "text"
+	}
+	return strings.TrimSpace(word + " " + strings.Join(by, ", "))
 }
 
-func subject(s recording.Step) string { return policy.SubjectOf(s.Payload) }
+func (a *app) replayed(r *replay, read *past.Reader) {
+	shown := 0
+	for _, k := range slices.SortedFunc(maps.Values(r.kinds), func(x, y *replayed) int {
+		return cmp.Or(y.calls-x.calls, strings.Compare(x.kind, y.kind))
+	}) {
+		shown += k.calls
+		fmt.Fprintf(a.stdout, "%s: %s\n", clean(k.kind), count(k.calls, "call"))
+		for _, e := range k.examples {
+			fmt.Fprintf(a.stdout, "    %s\n", clean(e))
+		}
+	}
+	what := "answered"
+	if len(r.engines) > 1 {
+		what = "answered differently"
+	}
+	fmt.Fprintf(a.stdout, "%d of %s are %s\n", shown, count(r.calls, "call"), what)
+	if read.Cut > 0 {
+		fmt.Fprintf(a.stdout, "%s left out: only the beginning was kept\n", count(read.Cut, "call"))
+	}
+	if read.Broken > 0 {
+		fmt.Fprintf(a.stdout, "%s could not be read\n", count(read.Broken, "line"))
+	}
+}
 
-// verdict is an answer in a line.
-func verdict(r policy.Result) string {
-	text := string(r.Verdict.Decision)
-	if text == "" {
-		text = "silent"
+// count is a number of things.
+func count(n int, what string) string {
+	if n != 1 {
+		what += "s"
 	}
-	if r.Verdict.Reason != "" {
-		text += ": " + r.Verdict.Reason
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+// progress shows how much of something long is done, on a terminal.
+func (a *app) progress() func(done, total int64) {
+	f, ok := a.stderr.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return nil
 	}
-	if r.Verdict.Input != nil {
-		text += ", rewritten to " + string(r.Verdict.Input)
+	const width = 30
+	var last time.Time
+	return func(done, total int64) {
+		if now := time.Now(); done < total && now.Sub(last) > 100*time.Millisecond {
+			last = now
+			n := int(done * width / total)
+			fmt.Fprintf(f, "\r[%s%s] %d%%", strings.Repeat("#", n), strings.Repeat(" ", width-n), done*100/total)
+		} else if done >= total {
+			fmt.Fprint(f, "\r\x1b[K")
+		}
 	}
-	if len(r.Verdict.Context) > 0 {
-		text += ", with context"
-	}
-	return clean(text)
 }

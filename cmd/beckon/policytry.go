@@ -1,6 +1,9 @@
 package main
 
 import (
+	"beckon/event/policy/config"
+	handlers "beckon/event/policy/run"
+	"beckon/event/policy/trust"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,11 +15,11 @@ import (
 
 	"beckon/event"
 	"beckon/event/policy"
-	"beckon/event/policy/handler"
+	"beckon/event/policy/wire"
 )
 
 type policyTestCmd struct {
-	File    string `arg:"" optional:"" help:"A payload of the client, as JSON; - is stdin." type:"path"`
+	File    string `arg:"" optional:"" help:"A payload of the client, as JSON; - is stdin; or a test file, or a directory of them (*.policytest.txtar)." type:"path"`
 	Event   string `help:"In place of a file: the event."`
 	Tool    string `help:"With --event: the tool's name."`
 	Command string `help:"With --event: the tool's command."`
@@ -29,6 +32,9 @@ type policyTestCmd struct {
 }
 
 func (c *policyTestCmd) Run(a *app) error {
+	if isCases(c.File) {
+		return c.testCases(a)
+	}
 	payload, err := c.payload(a)
 	if err != nil {
 		return err
@@ -46,15 +52,15 @@ func (c *policyTestCmd) Run(a *app) error {
 	}
 	loaded := policy.Load(s)
 	if c.Policy != "" {
-		config, err := decodeFile(c.Policy, policy.Global, s.Home)
+		other, err := decodeFile(c.Policy, config.Global)
 		if err != nil {
 			return err
 		}
-		loaded = policy.Loaded{Hooks: policy.Merge(config)}
+		loaded = policy.Loaded{Hooks: config.Merge(other)}
 	}
-	ev := policy.Event{Kind: e.Kind, Payload: payload, At: time.Now(), ID: "evt_test", Version: c.Client,
-		ProjectDir: policy.ProjectOf(s.Project), RulesOnly: c.Rules, Why: "only rules are asked"}
-	policy.Prepare(loaded.Hooks, e.Kind, s.State.Inside(os.Environ()), "")
+	ev := policy.Event{Kind: e.Kind, Payload: payload, At: time.Now(), ID: "evt_test", Version: c.Client, Home: s.Home,
+		ProjectDir: trust.ProjectOf(s.Project), RulesOnly: c.Rules, Why: "only rules are asked"}
+	handlers.Prepare(loaded.Hooks, e.Kind, handlers.Inside(os.Environ(), s.State), "")
 	ctx, stop := interruptible()
 	defer stop()
 	r := policy.NewEngine(loaded.Hooks).Trigger(ctx, ev)
@@ -64,7 +70,7 @@ func (c *policyTestCmd) Run(a *app) error {
 	for _, n := range loaded.Notices() {
 		fmt.Fprintf(a.stdout, "note: %s\n", clean(n))
 	}
-	a.tried(r)
+	a.tried(r, e.Tool.Name)
 	return nil
 }
 
@@ -111,11 +117,14 @@ func (c *policyTestCmd) payload(a *app) ([]byte, error) {
 }
 
 // tried prints what each hook said and what the client would get.
-func (a *app) tried(r policy.Result) {
+func (a *app) tried(r policy.Result, tool string) {
 	if len(r.Results) == 0 {
 		fmt.Fprintln(a.stdout, "no hook matches")
 	}
 	for _, h := range r.Results {
+		if !h.Spoke() && h.Ran && (h.Hook.Level == config.Own || !h.Hook.Matcher.Match(tool)) {
+			continue // a rule that was asked to be sure
+		}
 		fmt.Fprintf(a.stdout, "%-28s %s\n", clean(h.Hook.Name()), clean(said(h)))
 	}
 	for _, n := range append(r.Notes, r.Warnings...) {
@@ -149,7 +158,7 @@ func word(h policy.HookResult) string {
 		return "did not work: " + h.Failed.Error() + " (fails " + h.Hook.FailMode() + ")"
 	case h.Rewrote != nil:
 		return "rewrites: " + string(h.Rewrote)
-	case o.Decision == handler.Silence:
+	case o.Decision == wire.Silence:
 		return "says nothing"
 	case o.Reason != "":
 		return string(o.Decision) + ": " + o.Reason
@@ -191,13 +200,13 @@ func (c *policyTraceCmd) Run(a *app) error {
 	return nil
 }
 
-func (c *policyTraceCmd) keep(e policy.Entry) bool {
+func (c *policyTraceCmd) keep(e trust.Entry) bool {
 	return (c.Session == "" || len(e.Session) >= len(c.Session) && e.Session[:len(c.Session)] == c.Session) &&
 		(c.Call == "" || e.ToolUseID == c.Call) &&
-		(!c.Refused || e.Decision == handler.Deny || e.Decision == handler.Ask)
+		(!c.Refused || e.Decision == wire.Deny || e.Decision == wire.Ask)
 }
 
-func (a *app) traced(e policy.Entry, now time.Time) {
+func (a *app) traced(e trust.Entry, now time.Time) {
 	word := string(e.Decision)
 	if word == "" {
 		word = "-"

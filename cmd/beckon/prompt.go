@@ -9,7 +9,7 @@ import (
 )
 
 type promptCmd struct {
-	Format string `help:"Template instead of the default (README: Prompt)." placeholder:"TEMPLATE"`
+	Format string `help:"Template instead of the default (beckon help display)." placeholder:"TEMPLATE"`
 	For    string `help:"Escape values for where the text goes: plain, zsh, tmux, polybar or pango." default:"plain" placeholder:"TARGET"`
 	JSON   bool   `name:"json" help:"Print JSON, as waybar's custom modules read it."`
 }

@@ -97,10 +97,10 @@ func seenIn(st *store.Store, fits func(event.Terminal) bool) error {
 	now := evidence.NewReader(st, "").Now(time.Now())
 	for i := range sessions {
 		s := &sessions[i]
-		if !fits(s.Origin.Terminal) || !state.Resolve(*s, state.Evidence{}, now).Unseen {
+		if !fits(s.Origin.Terminal) || looked(s, state.Resolve(*s, state.Evidence{}, now)) {
 			continue
 		}
-		_, e := st.Fold(store.KeyOf(s.ID), store.Update{Change: state.Change{At: now, Action: &state.Action{Kind: state.ActSeen}}})
+		_, e := st.Fold(store.KeyOf(s.Record()), store.Update{Change: state.Change{At: now, Action: &state.Action{Kind: state.ActSeen}}})
 		if err == nil {
 			err = e
 		}

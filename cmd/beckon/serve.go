@@ -1,14 +1,19 @@
 package main
 
 import (
+	handlers "beckon/event/policy/run"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
@@ -17,23 +22,46 @@ import (
 	"beckon/render"
 	"beckon/render/web"
 	dashboard "beckon/render/web/page"
+	"beckon/render/web/peer"
 	"beckon/state"
 	"beckon/state/store"
 )
 
 type serveCmd struct {
-	Addr   string   `default:"127.0.0.1:7483" placeholder:"HOST:PORT" help:"Where to listen; beyond loopback BECKON_TOKEN must be set."`
-	Socket string   `placeholder:"PATH" help:"Listen on a unix socket (mode 0600) and on no port."`
-	Host   []string `placeholder:"NAME" help:"A further name that the server may be asked by."`
-	Notify bool     `help:"Also notify, through the configured channels: of what no hook tells, too."`
-	Hooks  bool     `default:"true" negatable:"" help:"Take events that are posted to /hook."`
-	Poll   bool     `help:"Poll the session files, where the system does not tell of changes (network file systems)."`
+	What    string   `arg:"" name:"url" optional:"" enum:",url" default:"" help:"url prints the address that opens the page in a browser, of a server that runs already."`
+	Addr    string   `default:"127.0.0.1:7483" placeholder:"HOST:PORT" help:"Where to listen. Beyond loopback everybody needs the token."`
+	Socket  string   `placeholder:"PATH" help:"Listen on a unix socket (mode 0600) and on no port."`
+	Host    []string `placeholder:"NAME" help:"A further name that the server may be asked by."`
+	Open    bool     `help:"Open the page in your browser, signed in."`
+	TLSCert string   `name:"tls-cert" placeholder:"FILE" type:"path" help:"Serve over TLS, with this certificate and --tls-key."`
+	TLSKey  string   `name:"tls-key" placeholder:"FILE" type:"path" help:"The certificate's key."`
+	Notify  bool     `help:"Also notify, through the configured channels: of what no hook tells, too."`
+	Hooks   bool     `default:"true" negatable:"" help:"Take events that are posted to /hook."`
+	Poll    bool     `help:"Poll the session files, where the system does not tell of changes (network file systems)."`
+}
+
+// Validate is kong's.
+func (c *serveCmd) Validate() error {
+	switch {
+	case (c.TLSCert == "") != (c.TLSKey == ""):
+		return errors.New("--tls-cert and --tls-key go together")
+	case c.Socket != "" && (c.Open || c.TLSCert != "" || c.What == "url"):
+		return errors.New("a browser cannot open a socket")
+	}
+	return nil
 }
 
 // stopTime is how long requests under way have when the server is stopped.
 const stopTime = 5 * time.Second
 
 func (c *serveCmd) Run(a *app) error {
+	token, err := a.serveToken()
+	if err != nil {
+		return err
+	}
+	if c.What == "url" {
+		return c.printURL(a, token)
+	}
 	cfg, err := a.configured()
 	if err != nil {
 		return err
@@ -48,8 +76,10 @@ func (c *serveCmd) Run(a *app) error {
 		defer tell.Wait()
 		seen = tell.Look
 	}
-	token := a.getenv("BECKON_TOKEN")
-	l, url, err := c.listen(token)
+	l, err := c.listen()
+	if c.Open && errors.Is(err, web.ErrServed) {
+		return c.openRunning(a)
+	}
 	if err != nil {
 		return err
 	}
@@ -62,15 +92,132 @@ func (c *serveCmd) Run(a *app) error {
 			_, err := a.jumpTo(ctx, render.Rows([]state.Seen{v}, true)[0])
 			return err
 		},
-		Seen: seen, Policy: answer.Serve(a.st, a.getenv, "BECKON_TOKEN"),
-		Log: func(err error) { a.note([]store.Problem{{Err: err}}) },
+		Seen: seen, Policy: answer.Serve(a.st, handlers.Starter{}, a.getenv, "BECKON_TOKEN"),
+		Log: a.st.Log,
 	})
-	debug.SetGCPercent(25) // a thousand streams in less memory, for a little more work
-	fmt.Fprintf(a.stdout, "beckon serves on %s\n", url)
-	if token != "" {
-		fmt.Fprintln(a.stdout, "  open it once with ?token= and the value of BECKON_TOKEN")
+	debug.SetGCPercent(25)         // a thousand streams in less memory, for a little more work
+	debug.SetMemoryLimit(64 << 20) // above it, garbage is collected at once
+	c.say(a, l.Addr().String(), token)
+	if c.Open {
+		a.openBrowser(web.URL(c.scheme(), l.Addr().String()) + "#ticket=" + s.Ticket())
 	}
 	return serveUntilSignal(s, l)
+}
+
+// serveToken is what opens the server: the one of the environment, else the one
+// that is kept in the state directory.
+func (a *app) serveToken() (string, error) {
+	if token := a.getenv("BECKON_TOKEN"); token != "" {
+		return token, web.CheckToken(token)
+	}
+	return web.Token(a.st.Dir)
+}
+
+// say tells where the server is. The token goes to who began it, and into no
+// log that others may read.
+func (c *serveCmd) say(a *app, addr, token string) {
+	if c.Socket != "" {
+		fmt.Fprintf(a.stdout, "beckon serves on %s\n", c.Socket)
+		return
+	}
+	urls := web.URLs(c.scheme(), addr)
+	fmt.Fprintf(a.stdout, "beckon serves on %s\n", urls[0])
+	if confidential(a.stdout) {
+		for _, url := range urls {
+			fmt.Fprintf(a.stdout, "  open %s#token=%s\n", url, token)
+		}
+	} else {
+		fmt.Fprintln(a.stdout, "  beckon serve url prints the address that opens it in a browser")
+	}
+	if host, _, err := net.SplitHostPort(addr); err == nil && c.TLSCert == "" && !web.Loopback(host) {
+		fmt.Fprintln(a.stdout, "  without TLS the network sees the token and all that is sent: --tls-cert, `tailscale serve` or `ssh -L` hides it")
+	}
+}
+
+// confidential reports whether what is written to w reaches who runs the
+// program alone: a terminal, a pipe, a file that nobody else may read; but not
+// the system's log, which is a socket.
+func confidential(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return true
+	}
+	info, err := f.Stat()
+	switch {
+	case err != nil || info.Mode().Type() == os.ModeSocket:
+		return false
+	case info.Mode().IsRegular():
+		return runtime.GOOS != "windows" && info.Mode().Perm()&0o077 == 0
+	}
+	return true
+}
+
+func (c *serveCmd) scheme() string {
+	if c.TLSCert != "" {
+		return "https"
+	}
+	return "http"
+}
+
+// running is the address of the server that was started with the same --addr.
+// Whoever else has the port must not be shown what opens this user's server.
+func (c *serveCmd) running() (url string, err error) {
+	for _, scheme := range []string{"http", "https"} {
+		url = web.URL(scheme, c.Addr)
+		_, whose, ok := web.Ask(url)
+		switch {
+		case ok && whose.Who == peer.Another:
+			return "", hint("give another port with --addr", "another user serves on %s", url)
+		case ok:
+			return url, nil
+		}
+	}
+	return "", hint("beckon serve starts one; give the --addr that it was started with", "no beckon serves on %s", c.Addr)
+}
+
+// printURL prints the addresses that open the page.
+func (c *serveCmd) printURL(a *app, token string) error {
+	running, err := c.running()
+	if err != nil {
+		return err
+	}
+	if c.Open {
+		return c.openRunning(a)
+	}
+	scheme, _, _ := strings.Cut(running, ":")
+	for _, url := range web.URLs(scheme, c.Addr) {
+		fmt.Fprintf(a.stdout, "%s#token=%s\n", url, token)
+	}
+	return nil
+}
+
+// openRunning opens the page of a server that runs already.
+func (c *serveCmd) openRunning(a *app) error {
+	url, err := c.running()
+	if err != nil {
+		return err
+	}
+	ticket, err := web.AskTicket(url)
+	if err != nil {
+		return hint("beckon serve url prints an address to open by hand", "signing in to %s: %w", url, err)
+	}
+	a.openBrowser(url + "#ticket=" + ticket)
+	return nil
+}
+
+// openBrowser opens url in the user's browser, or says that it could not. The
+// url is on that command line for all users to see.
+func (a *app) openBrowser(url string) {
+	command := map[string][]string{"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"}}[runtime.GOOS]
+	if command == nil {
+		command = []string{"xdg-open"}
+	}
+	cmd := exec.Command(command[0], append(command[1:], url)...)
+	if err := cmd.Start(); err != nil {
+		fmt.Fprintf(a.stderr, "beckon: opening a browser: %v\n  hint: open what beckon serve url prints\n", err)
+		return
+	}
+	go func() { _ = cmd.Wait() }()
 }
 
 // ownTerminal is the terminal that serve runs in, nil when its output goes to a
@@ -92,15 +239,18 @@ func (a *app) redactedConfig() (any, error) {
 	return values, err
 }
 
-func (c *serveCmd) listen(token string) (l net.Listener, url string, err error) {
+func (c *serveCmd) listen() (l net.Listener, err error) {
 	if c.Socket != "" {
-		l, err = web.ListenUnix(c.Socket)
-		return l, c.Socket, err
+		return web.ListenUnix(c.Socket)
 	}
-	if l, err = web.Listen(c.Addr, token); err != nil {
-		return nil, "", err
+	if l, err = web.Listen(c.Addr); err != nil || c.TLSCert == "" {
+		return l, err
 	}
-	return l, web.URL(l.Addr().String()), nil
+	secure, err := web.TLS(l, c.TLSCert, c.TLSKey)
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return secure, nil
 }
 
 // serveUntilSignal serves until the first interrupt, and gives up on requests

@@ -16,7 +16,7 @@ import (
 )
 
 // The hook, a watch and two servers see the same edges, and the user is told
-// once of each (row B12). What the server's own clients post is among them.
+// once of each. What the server's own clients post is among them.
 func TestNotifyOnceOfAll(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a dialog is told of after six seconds")

@@ -43,9 +43,17 @@ func (h policyHome) write(t *testing.T, name, text string) string {
 	return path
 }
 
-func postTo(t *testing.T, url, body string) (status int, answer string) {
+func postTo(t *testing.T, url, body string, headers ...string) (status int, answer string) {
 	t.Helper()
-	res, err := http.Post(url, "application/json", strings.NewReader(body))
+	req, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range append(headers, "Content-Type: application/json") {
+		name, value, _ := strings.Cut(h, ": ")
+		req.Header.Set(name, value)
+	}
+	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +73,7 @@ const twoRules = `{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [
 ]}]}}`
 
 // Two people's beckons: the policy of one asks the server of the other, whose
-// policy decides (row D5).
+// policy decides.
 func TestPolicyAsksAnotherBeckon(t *testing.T) {
 	t.Parallel()
 	theirs := newPolicyHome(t, twoRules)
@@ -93,7 +101,7 @@ func TestPolicyAsksAnotherBeckon(t *testing.T) {
 	if out, err := p.command("beckon", "policy", "trace", "--refused").CombinedOutput(); err != nil || !strings.Contains(string(out), "git push -f") {
 		t.Errorf("their trace: %v, %s", err, out)
 	}
-	// The seven events of the protocol, as seed 004 writes them.
+	// The seven events of the protocol, as its document writes them.
 	for _, body := range []string{
 		`{"version":"1.0","event":{"id":"unique-event-id","type":"PreToolUse","name":"PreToolUse","timestamp":1234567890123,"session_id":"session-123","correlation_id":"correlation-456"},"data":{"tool_name":"Bash","tool_input":{"command":"git push -f"}}}`,
 		`{"version":"1.0","event":{"id":"2","type":"PostToolUse","name":"PostToolUse","timestamp":1,"session_id":"s","correlation_id":"c"},"data":{"tool_name":"Bash","tool_input":{},"tool_response":{}}}`,
@@ -220,6 +228,23 @@ func TestServedPolicyAndDirectories(t *testing.T) {
 		if got := gjson.Get(answer, "hookSpecificOutput.additionalContext").Str; got != want+"||" {
 			t.Errorf("in %q it ran in %q, want %q (%s)", cwd, got, want, answer)
 		}
+	}
+	// Who has the token and is no process of the user's names no directory; a
+	// project that the user trusts still has its policy.
+	token, err := os.ReadFile(filepath.Join(h.dir, "state", "token"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	foreign := []string{"Authorization: Bearer " + strings.TrimSpace(string(token)), "X-Forwarded-For: 192.0.2.7"}
+	for _, cwd := range []string{h.dir, proj, sub, filepath.Join(h.dir, "none")} {
+		_, answer := postTo(t, url+"/hook", fmt.Sprintf(`{"session_id":"s3","cwd":%q,"hook_event_name":"UserPromptSubmit","prompt":%q}`, cwd, "from elsewhere in "+cwd), foreign...)
+		if got := gjson.Get(answer, "hookSpecificOutput.additionalContext").Str; got != elsewhere+"||" {
+			t.Errorf("from elsewhere, in %q it ran in %q (%s)", cwd, got, answer)
+		}
+	}
+	_, answer = postTo(t, url+"/hook", fmt.Sprintf(`{"session_id":"s3","cwd":%q,"hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{"file_path":%q}}`, sub, filepath.Join(proj, ".env")), foreign...)
+	if !strings.Contains(answer, "Secret. (policy project/no-env)") {
+		t.Errorf("from elsewhere, in %s: %s", sub, answer)
 	}
 }
 

@@ -6,7 +6,10 @@ import (
 	"bytes"
 	"net"
 	"net/http"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -43,4 +46,28 @@ func startServe(t *testing.T, env []string, args ...string) (url string) {
 	}
 	t.Fatal("it is not ready after 20 s")
 	return ""
+}
+
+// A state directory that others may write to is a fault, whoever owns it.
+func TestDoctorStateDir(t *testing.T) {
+	dir := t.TempDir()
+	state := filepath.Join(dir, "state")
+	if err := os.Mkdir(state, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	doctor := func() string {
+		cmd := exec.Command(program(t), "doctor")
+		cmd.Env = []string{"HOME=" + dir, "PATH=/usr/bin:/bin", "BECKON_STATE_DIR=" + state}
+		out, _ := cmd.CombinedOutput() // there are other faults: nothing is installed
+		return string(out)
+	}
+	if out := doctor(); strings.Contains(out, "not yours alone") {
+		t.Errorf("of one's own: %s", out)
+	}
+	if err := os.Chmod(state, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if out := doctor(); !strings.Contains(out, "not yours alone") {
+		t.Errorf("writable to all: %s", out)
+	}
 }

@@ -98,14 +98,14 @@ func (a *app) fold(keys []store.Key, now event.Millis, first string) (*stats.Tot
 func (a *app) busy(rows []render.Row, now event.Millis) error {
 	keys := make([]store.Key, len(rows))
 	for i := range rows {
-		keys[i] = store.KeyOf(rows[i].SessionID)
+		keys[i] = store.KeyOf(rows[i].Record())
 	}
 	totals, err := a.fold(keys, now, clock(now).In(time.Local).Format(time.DateOnly))
 	if err != nil {
 		return err
 	}
 	for i := range rows {
-		s := int64(totals.Busy(rows[i].SessionID) / time.Second)
+		s := int64(totals.Busy(rows[i].Record()) / time.Second)
 		rows[i].Busy = &s
 	}
 	return nil

@@ -51,9 +51,10 @@ func (c *statuslineCmd) Run(a *app) error {
 	if err != nil {
 		a.st.Log(fmt.Errorf("status line: %w", err))
 	}
-	a.meter(&s, now)
+	record := a.record(s.SessionID)
+	a.meter(&s, record, now)
 	st := term.Style{Color: a.statusColor(), Width: a.columns(), Now: now}
-	rows = others(rows, seen, s.SessionID)
+	rows = others(rows, seen, record)
 	text := ""
 	if first := <-before; first.ok {
 		text = strings.TrimRight(first.text, "\n") + "\n" + term.NeedList(rows, st)
@@ -98,14 +99,22 @@ func (a *app) payload() []byte {
 	}
 }
 
+// record names the session of that id that runs in the client around us.
+func (a *app) record(id string) string {
+	if id == "" {
+		return ""
+	}
+	return a.st.RecordOf(id, func(owner event.Process) event.Process { return evidence.Other("claude-code", owner, a.getenv) }, evidence.Presence)
+}
+
 // meter keeps what the client told. The session may not be known yet: the
 // client runs its status line before its first hook.
-func (a *app) meter(s *event.Status, now time.Time) {
-	if s.SessionID == "" {
+func (a *app) meter(s *event.Status, record string, now time.Time) {
+	if record == "" {
 		return
 	}
 	s.Meter.At = event.Millis(now.UnixMilli())
-	if err := a.st.SetMeter(store.KeyOf(s.SessionID), s.Meter); err != nil {
+	if err := a.st.SetMeter(store.KeyOf(record), s.Meter); err != nil {
 		a.st.Log(fmt.Errorf("writing meter: %w", err))
 	}
 }
@@ -153,14 +162,14 @@ func (a *app) columns() int {
 	return max(n-margin, 1)
 }
 
-// others leaves out the row of the session with that id: the row that shows
+// others leaves out the row of the session with that record: the row that shows
 // it, or that shows another session of its seat.
-func others(rows []render.Row, seen []state.Seen, id string) []render.Row {
+func others(rows []render.Row, seen []state.Seen, record string) []render.Row {
 	seat := ""
 	for i := range seen {
-		if id != "" && seen[i].Session.ID == id {
+		if record != "" && seen[i].Session.Record() == record {
 			seat = seen[i].Session.Seat
 		}
 	}
-	return slices.DeleteFunc(rows, func(r render.Row) bool { return r.SessionID == id || seat != "" && r.SeatID == seat })
+	return slices.DeleteFunc(rows, func(r render.Row) bool { return r.Record() == record || seat != "" && r.SeatID == seat })
 }

@@ -111,22 +111,18 @@ func (l *looker) options() tui.Options {
 		Jump:     func(r render.Row) (string, error) { return a.jumpTo(context.Background(), r) },
 		MarkSeen: func(r render.Row) error { return a.actOn(r, state.Action{Kind: state.ActSeen}) },
 		Remove:   func(r render.Row) error { return a.actOn(r, state.Action{Kind: state.ActRemove}) },
-		Backburner: func(r render.Row, until time.Time, off bool) error {
+		Backburner: func(r render.Row, until event.Millis, off bool) error {
 			if off {
 				return a.actOn(r, state.Action{Kind: state.ActBackburnerOff})
 			}
-			action := state.Action{Kind: state.ActBackburner}
-			if !until.IsZero() {
-				action.Until = event.Millis(until.UnixMilli())
-			}
-			return a.actOn(r, action)
+			return a.actOn(r, state.Action{Kind: state.ActBackburner, Until: until})
 		},
 	}
 }
 
 // actOn folds what the user did to the session of a row.
 func (a *app) actOn(r render.Row, action state.Action) error {
-	v, err := a.find(r.SessionID)
+	v, err := a.find(r.Record())
 	if err != nil {
 		return err
 	}
@@ -184,7 +180,7 @@ const (
 func (a *app) recentTurns(r render.Row, seq int64) []tui.Line {
 	var lines []tui.Line
 	// A journal that cannot be read shows no turns; the row's own problem is told.
-	_ = a.st.Turns(store.KeyOf(r.SessionID), max(0, seq-recentLines), func(t store.Turn) {
+	_ = a.st.Turns(store.KeyOf(r.Record()), max(0, seq-recentLines), func(t store.Turn) {
 		who := "agent"
 		if t.Actor == state.SpeakerUser {
 			who = "you"
@@ -219,9 +215,9 @@ func (l *looker) look() (tui.Snapshot, error) {
 	}
 	s := tui.Snapshot{Now: clock(now), Still: l.r.Staged(), Seen: make(map[string]state.Seen, len(seen))}
 	for _, v := range seen {
-		s.Seen[v.Session.ID] = v
+		s.Seen[v.Session.Record()] = v
 	}
-	s.Rows = slices.DeleteFunc(render.Rows(seen, true), func(r render.Row) bool { return s.Seen[r.SessionID].Session.Removed != 0 })
+	s.Rows = slices.DeleteFunc(render.Rows(seen, true), func(r render.Row) bool { return s.Seen[r.Record()].Session.Removed != 0 })
 	switch len(problems) {
 	case 0:
 	case 1:

@@ -303,8 +303,7 @@ func cpuTicks(pid string) (int, error) {
 }
 
 // BenchmarkHookToScreen measures from the end of a fold, where a hook exits,
-// to the bytes that the screen of watch writes about it (DESIGN.md section 9:
-// 50 ms at p99), with 100 sessions around it.
+// to the bytes that the screen of watch writes about it (50 ms at p99), with 100 sessions around it.
 func BenchmarkHookToScreen(b *testing.B) {
 	home := b.TempDir()
 	st := store.Open(filepath.Join(home, "state"))

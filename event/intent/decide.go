@@ -111,7 +111,7 @@ func (r *reading) judgeMark(i int) (rule, bool) {
 // the list below it.
 func (r *reading) listAnswers(i int) bool {
 	t := r.all[i].tags
-	return i+1 < len(r.all) && r.all[i+1].kind == item && !t.has(addressing) && !t.has(polar) && !t.has(choosing)
+	return i+1 < len(r.all) && r.all[i+1].kind == item && (t.has(musing) || t.has(wondering)) && !t.has(addressing) && !t.has(choosing)
 }
 
 // hasOptions reports whether options stand around the question i.
@@ -137,22 +137,22 @@ func (r *reading) selfAnswered(i int) bool {
 	switch t := r.all[i].tags; {
 	case t.has(addressing):
 		return answered
-	case t.has(polar):
-		return answered || r.proseAfter(i) > lateProse
+	case t.has(musing):
+		return true
 	case t.has(wondering):
 		return next.par == r.all[i].par || r.all[i].short() || r.proseAfter(i) > lateProse
 	}
-	return true
+	return answered || r.all[i].short() && next.par == r.all[i].par || r.proseAfter(i) > lateProse
 }
 
 // dispensable reports whether the offer i leaves nothing undone: the work was
 // reported done before it, nothing failed, and it is not a choice.
 func (r *reading) dispensable(i int) bool {
 	s := &r.all[i]
-	if s.tags.has(choosing) || r.troubled(i) || i+1 < len(r.all) && r.all[i+1].kind == item {
+	if s.tags.has(choosing) || s.tags.has(stepping) || r.troubled(i) || i+1 < len(r.all) && r.all[i+1].kind == item {
 		return false
 	}
-	return s.tags.has(extra) || r.worked(i)
+	return r.worked(i) || s.tags.has(extra) && i > 0 && r.all[i-1].par == s.par
 }
 
 // worked reports whether work was reported done up to sentence i.

@@ -3,8 +3,9 @@ package intent
 var french = language{
 	code: "fr",
 	common: []string{
-		"le", "la", "les", "et", "est", "une", "un", "des", "du", "pour", "que", "pas", "vous", "je", "dans", "sur", "avec", "ne",
-		"j'ai", "c'est", "de", "en", "moi", "au", "qui", "quelle", "ce", "se",
+		"le", "la", "les", "et", "est", "une", "un", "des", "du", "pour", "que", "pas", "vous", "je", "dans", "sur", "avec", "ne", "j'ai",
+		"c'est", "de", "en", "moi", "au", "qui", "quelle", "ce", "se", "aux", "par", "plus", "mais", "ou", "sont", "cette", "ces", "il",
+		"elle", "nous", "tu", "si", "bien", "fait", "été", "a", "dois", "d'un", "d'une", "n'est", "qu'il", "sans", "deux",
 	},
 	letters: "çèêàœ",
 	verbs: []string{
@@ -27,12 +28,24 @@ var french = language{
 			"veuillez préciser", "veuillez", "confirmez", "confirme", "dites moi", "dis moi", "indiquez moi", "précisez", "choisissez",
 			"choisis", "pouvez vous", "peux tu", "pourriez vous", "pourrais tu", "faites moi savoir", "fais moi savoir", "tenez moi",
 			"j'ai besoin", "il me faut", "votre avis", "ton avis", "à vous de", "à toi de", "qu'en pensez vous", "qu'en penses tu",
-			"quelques questions", "questions ouvertes", "donnez moi", "donne moi",
+			"quelques questions", "questions ouvertes", "donnez moi", "donne moi", "^dites", "^dis", "^réponds", "^répondez", "^confirmez",
+			"^précise", "^indique", "^indiquez", "^saisissez", "^saisis", "^entre le", "^entrez", "^tape", "^tapez", "^colle", "^collez",
+			"^envoie", "^envoyez", "^partage", "^partagez", "^valide", "^validez", "^fournis", "^fournissez", "c'est à toi", "c'est à vous",
+			"il me manque", "il manque", "ta décision", "votre décision", "ta réponse", "votre réponse", "ton choix", "votre choix",
+			"ta préférence", "votre préférence", "tu préfères", "vous préférez", "comme tu veux", "comme vous voulez", "une question",
+			"deux questions", "points à trancher", "à trancher", "reste à décider", "merci de vérifier", "merci de valider",
+			"merci de choisir", "merci de répondre", "merci d'envoyer", "qu'en dis tu", "qu'en dites vous",
 		},
 		insisting: {
 			"avant que je", "avant de continuer", "avant de commencer", "dès que vous", "dès que tu", "tant que vous", "j'attends votre",
 			"j'attends ta", "j'attends ton", "en attente de votre", "je ne sais pas si", "je ne suis pas sûr", "besoin de votre",
-			"besoin de ton", "besoin de ta",
+			"besoin de ton", "besoin de ta", "feu vert", "ton accord", "votre accord", "ta validation", "votre validation",
+			"ta confirmation", "votre confirmation", "si tu es d'accord", "si vous êtes d'accord", "si cela vous va", "si ça vous va",
+			"si ça te va", "si cela te va", "si cela vous convient", "si ça te convient", "si tu valides", "si vous validez",
+			"sauf objection", "sauf avis contraire", "pour que je puisse", "pour que je termine", "pour que je continue", "et je me lance",
+			"et je commence", "et je lance", "et je supprime", "et je continue", "et je m'en occupe", "et je m'y mets", "et je poursuis",
+			"afin que je", "j'attends", "je préfère demander", "avant que je ne", "je ne peux pas trancher", "sans votre", "sans ton",
+			"sans ta", "je ne sais pas lequel", "je ne sais pas laquelle", "quel est le bon", "j'aimerais savoir", "je voudrais savoir",
 		},
 		continuing: {
 			"dois je continuer", "dois je poursuivre", "dois je commencer", "est ce que je continue", "je continue$", "on continue$",
@@ -40,14 +53,14 @@ var french = language{
 		},
 		addressing: {
 			"vous", "votre", "vos", "tu", "te", "toi", "ton", "ta", "tes", "dois je", "puis je", "faut il", "laquelle", "lequel",
-			"lesquels", "quelle", "quel", "veux tu", "d'accord", "ça vous", "ça te", "est ce que je",
+			"lesquels", "quelle", "quel", "veux tu", "d'accord", "ça vous", "ça te", "est ce que je", "que doit", "que faut",
+			"comment doit", "où doit", "doit on", "devons nous", "on y va", "quand même",
 		},
-		choosing: {"ou plutôt", "ou bien", "ou préférez", "laquelle", "lequel", "à la place"},
+		choosing: {"ou plutôt", "ou bien", "ou préférez", "laquelle", "lequel", "à la place", "ou"},
 		offering: {
 			"voulez vous que", "veux tu que", "souhaitez vous", "souhaites tu", "je peux aussi", "si vous voulez je", "si tu veux je",
 			"si vous le souhaitez", "dois je aussi",
 		},
-		extra: {"aussi", "également", "en plus", "en outre"},
 		closing: {
 			"n'hésitez pas", "n'hésite pas", "dites moi si", "dis moi si", "faites moi savoir si", "fais moi savoir si", "autre chose",
 			"puis je vous aider", "comment puis je", "que puis je faire", "bonne continuation", "bon courage", "bonne journée",
@@ -68,6 +81,7 @@ var french = language{
 		finishing: {
 			"^fait", "^terminé", "^voilà", "^c'est fait", "tests passent", "tests sont verts", "c'est corrigé", "est en place",
 			"sont en place", "est prêt", "est prête", "est en ligne", "fonctionne maintenant", "fonctionne à nouveau", "ne * plus",
+			"au vert", "est verte", "sont verts", "est vert", "ont disparu", "a disparu", "plus d'erreur",
 		},
 		going: {
 			"je passe maintenant", "je passe à", "je passe aux", "je vais", "ensuite je", "maintenant je", "je continue avec",
@@ -82,11 +96,16 @@ var french = language{
 		summing:   {"voici un résumé", "résumé des modifications", "fichiers modifiés"},
 		answering: {"^parce", "^oui", "^non", "^c'est", "^pas", "^car", "^il", "^elle", "^personne"},
 		reasoning: {"^j'ai trouvé", "^je vois", "^si", "^les deux", "^sans", "^je dirais", "^cela dépend"},
-		polar:     {"^est", "^sont", "^faut", "^peut", "^dois", "^doit", "^quelle", "^quel", "^laquelle", "^lequel"},
-		optional:  {"^option", "^solution", "^approche", "deux options", "deux solutions", "deux approches"},
-		listing:   {"questions", "décision", "décider", "préciser", "avant de", "clarifier"},
-		made:      {"voici", "comme demandé", "sections", "j'ai écrit", "j'ai rédigé"},
-		quoting:   {"vous avez demandé", "tu as demandé", "vous demandiez", "votre question", "ta question"},
+		musing:    {"^pourquoi", "^comment", "^d'où", "^à quoi"},
+		wondering: {"^que", "^quoi", "^qu'est ce", "^où", "^quand", "^qui"},
+		stepping: {
+			"commit", "committe", "pousse", "pousser", "déploie", "déployer", "fusionne", "fusionner", "publie", "publier",
+		},
+		extra:    {"aussi", "également", "en plus", "en outre"},
+		optional: {"^option", "^solution", "^approche", "deux options", "deux solutions", "deux approches"},
+		listing:  {"questions", "décision", "décider", "préciser", "avant de", "clarifier"},
+		made:     {"voici", "comme demandé", "sections", "j'ai écrit", "j'ai rédigé"},
+		quoting:  {"vous avez demandé", "tu as demandé", "vous demandiez", "votre question", "ta question"},
 		affirming: {
 			"oui", "ouais", "ok", "d'accord", "vas y", "allez y", "continue", "continuez", "bien sûr", "parfait", "c'est bon", "fais le",
 			"faites le", "approuvé", "s'il te plaît", "s'il vous plaît", "merci", "ça marche", "très bien", "je valide", "go",

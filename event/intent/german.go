@@ -3,8 +3,9 @@ package intent
 var german = language{
 	code: "de",
 	common: []string{
-		"der", "die", "das", "und", "ist", "nicht", "ich", "ein", "eine", "mit", "für", "auf", "es", "den", "wenn", "noch", "habe",
-		"bitte", "zu", "von", "im", "dem", "du", "soll", "sind",
+		"der", "die", "das", "und", "ist", "nicht", "ich", "ein", "eine", "mit", "für", "auf", "es", "den", "wenn", "noch", "habe", "bitte",
+		"zu", "von", "im", "dem", "du", "soll", "sind", "wir", "des", "bei", "aus", "auch", "wie", "als", "wird", "werden", "jetzt", "einen",
+		"einer", "aber", "oder", "nach", "sich", "mir", "dann",
 	},
 	letters: "ßäöü",
 	verbs: []string{
@@ -28,11 +29,26 @@ var german = language{
 			"lass mich wissen", "lassen sie mich wissen", "gib mir", "nenn mir", "teil mir", "^bestätige", "^wähle", "^soll ich",
 			"^kannst du", "^könntest du", "^können sie", "deine entscheidung", "ihre entscheidung", "deine meinung", "ich brauche",
 			"ich benötige", "was meinst du", "was denkst du", "offene fragen", "ein paar fragen", "einige fragen", "^fragen",
+			"^bestätigen sie", "bestätige kurz", "bestätige mir", "^sag", "^sagen sie", "^schreib", "^schreiben sie", "^antworte",
+			"^antworten sie", "^wählen sie", "^entscheide", "^entscheiden sie", "^gib", "^geben sie", "^trag", "^füge * ein", "^teile mir",
+			"^teilen sie mir", "^schick", "^schicken sie", "^nenne", "^nennen sie", "^lade * hoch", "bitte prüfe", "bitte prüfen",
+			"bitte schau", "bitte trag", "bitte füge", "bitte lad", "bitte melde", "bitte informiere", "mir fehlt", "mir fehlen",
+			"uns fehlt", "es fehlt mir", "deine rückmeldung", "ihre rückmeldung", "deine antwort", "ihre antwort", "deine wahl",
+			"was dir lieber", "was ihnen lieber", "was du bevorzugst", "was sie bevorzugen", "wie du es", "du entscheidest",
+			"sie entscheiden", "liegt bei dir", "liegt bei ihnen", "deine sache", "noch eine frage", "noch zwei fragen", "noch drei fragen",
+			"eine frage", "rückfrage", "rückfragen", "frage an dich", "offene punkte", "zu klären",
 		},
 		insisting: {
 			"sobald du", "sobald sie", "bis du", "bis sie", "bevor ich", "brauche deine", "brauche ihre", "benötige ihre",
 			"warte auf deine", "warte auf dein", "warte auf ihre", "ich bin nicht sicher ob", "ich weiß nicht ob",
-			"ich bin mir nicht sicher",
+			"ich bin mir nicht sicher", "deine freigabe", "ihre freigabe", "deine bestätigung", "ihre bestätigung", "deine zustimmung",
+			"ihre zustimmung", "grünes licht", "dein okay", "dein ok", "ihr okay", "ihr ok", "dein go", "wenn du einverstanden",
+			"wenn sie einverstanden", "falls du einverstanden", "falls sie einverstanden", "wenn das passt", "wenn das für dich",
+			"wenn das für sie", "wenn alles passt", "wenn nichts dagegen", "sofern du", "sofern nichts dagegen", "dann fange ich",
+			"dann lege ich", "dann starte ich", "dann lösche ich", "dann setze ich", "dann mache ich", "dann führe ich", "dann beginne ich",
+			"damit ich * kann", "damit ich weitermachen", "damit ich fortfahren", "ich warte auf dich", "warte hier auf", "ohne deine",
+			"ohne ihre", "unsicher ob", "unklar ob", "nicht entscheiden", "nicht beurteilen", "komme hier nicht weiter",
+			"komme nicht weiter", "bin auf deine", "bin auf ihre",
 		},
 		continuing: {
 			"soll ich weitermachen", "soll ich fortfahren", "soll ich so weitermachen", "soll ich anfangen", "soll ich beginnen",
@@ -41,13 +57,13 @@ var german = language{
 		addressing: {
 			"du", "dir", "dich", "dein", "deine", "sie", "ihnen", "ihr", "ihre", "soll ich", "sollen wir", "darf ich", "kann ich",
 			"möchtest", "willst", "welche", "welcher", "welches", "ist das ok", "ist das okay", "einverstanden", "passt das", "oder$",
+			"was soll", "wie soll", "wo soll", "wann soll", "wer soll", "wohin soll", "sollten wir",
 		},
-		choosing: {"oder soll", "oder lieber", "oder möchtest", "oder doch", "stattdessen", "welche"},
+		choosing: {"oder soll", "oder lieber", "oder möchtest", "oder doch", "stattdessen", "welche", "oder"},
 		offering: {
 			"soll ich", "möchtest du", "willst du", "möchten sie", "wollen sie", "kann ich auch", "wenn du willst", "wenn du möchtest",
 			"auf wunsch", "gern kann ich", "gerne kann ich",
 		},
-		extra: {"auch noch", "auch", "zusätzlich", "außerdem", "noch"},
 		closing: {
 			"sag bescheid wenn", "sagen sie bescheid wenn", "sag bescheid falls", "melde dich", "melden sie sich",
 			"lass es mich wissen wenn", "lass mich wissen wenn", "lass mich wissen falls", "lassen sie mich wissen wenn",
@@ -72,6 +88,7 @@ var german = language{
 			"ich habe * ergänzt", "ich habe * hinzugefügt", "ich habe * eingebaut", "ich habe * geändert", "ich habe * umgestellt",
 			"ich habe * behoben", "ich habe * angepasst", "ich habe * entfernt", "ich habe * geschrieben", "ich habe * aktualisiert",
 			"ich habe * umgesetzt", "ich habe * erstellt", "ich habe * ersetzt", "ich habe * umbenannt", "ist eingebaut", "ist da",
+			"alles ist grün", "ci ist grün", "pipeline ist grün", "sind weg", "ist weg", "verschwunden",
 		},
 		going: {
 			"als nächstes", "als nächster schritt", "jetzt werde ich", "ich werde", "ich mache weiter", "ich kümmere mich",
@@ -86,9 +103,13 @@ var german = language{
 		summing:   {"zusammenfassung der änderungen", "hier ist eine zusammenfassung", "geänderte dateien", "dateien geändert"},
 		answering: {"^weil", "^ja", "^nein", "^nicht", "^es", "^sie", "^niemand", "^kaum", "^deshalb", "^so"},
 		reasoning: {"^ich habe", "^ich sehe", "^wenn", "^beide", "^beides", "^ohne", "^ich würde", "^davon"},
-		polar: {
-			"^ist", "^sind", "^hat", "^haben", "^soll", "^sollen", "^kann", "^darf", "^wird", "^gibt", "^welche", "^welcher", "^welches",
+		musing:    {"^warum", "^wieso", "^weshalb", "^woher", "^woran", "^wodurch", "^wie", "^was war", "^was ist passiert"},
+		wondering: {"^was", "^wo", "^wann", "^wer", "^wem", "^wessen"},
+		stepping: {
+			"committe", "committen", "commit", "pushe", "pushen", "deploye", "deployen", "mergen", "merge", "veröffentliche", "ausrolle",
+			"einspiele", "einchecke",
 		},
+		extra:    {"auch noch", "auch", "zusätzlich", "außerdem", "noch", "gleich"},
 		optional: {"^option", "^variante", "^möglichkeit", "zwei möglichkeiten", "zwei varianten"},
 		listing:  {"fragen", "entscheidung", "entscheiden", "klären", "bevor ich", "unklar"},
 		made:     {"hier sind", "wie gewünscht", "ich habe * geschrieben", "abschnitte", "einträge"},

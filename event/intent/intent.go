@@ -9,8 +9,7 @@
 // testdata/intent/RESULTS.md for how often it is wrong, and about what.
 package intent
 
-// Intent is what a turn means to the task it belongs to (CASES section 4,
-// seed 001's state machine).
+// Intent is what a turn means to the task it belongs to.
 type Intent string
 
 // The intents. Command and answer are a person's, the others an agent's.

@@ -28,6 +28,16 @@ func TestVerdicts(t *testing.T) {
 		{"The headline is now \"Ready to ship?\".\n\n--- TASK COMPLETE - new headline ---", IntentCompletion},
 		{"COMMAND COMPLETE - new headline", IntentCompletion},
 
+		{"Soll ich auch die Tests anpassen?", IntentQuestion},
+		{"Est-ce que je mets aussi la documentation à jour ?", IntentQuestion},
+		{"テストも直しましょうか？", IntentQuestion},
+		{"测试也要改吗？", IntentQuestion},
+		{"The plan is ready. Say 'go' and I'll start.", IntentQuestion},
+		{"Confirm and I'll run the migration.", IntentQuestion},
+		{"Type the code you received.", IntentQuestion},
+		{"The three fixes are done. Do you want me to commit them?", IntentQuestion},
+		{"修改完成。如有任何问题，请随时告诉我。", IntentEndOfTask},
+
 		// What was taken for something else once.
 		{"```\nFailed to open x\n```\nThat message is gone.", IntentCompletion},
 		{"The cache is ready to start with the server, and changes will be applied at the next restart.", IntentCompletion},

@@ -47,11 +47,13 @@ const (
 	answering
 	// reasoning begins a sentence that gives the reason for the question before it.
 	reasoning
-	// polar begins a question that yes or no answers, or that names a choice:
-	// unlike a why or how it is hardly ever put to oneself.
-	polar
-	// wondering begins a question that is as often the reader's as one's own.
+	// musing begins a question that is mostly put to oneself: a why, a how.
+	musing
+	// wondering begins one that is as often the reader's as one's own: a what, a
+	// who. All others, yes or no and choices, are hardly ever put to oneself.
 	wondering
+	// stepping names a step that ends the work (commit, deploy): offering it asks.
+	stepping
 	// optional names one of several ways.
 	optional
 	// listing introduces a list of questions that want an answer.

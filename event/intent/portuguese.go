@@ -3,8 +3,9 @@ package intent
 var portuguese = language{
 	code: "pt",
 	common: []string{
-		"o", "os", "as", "e", "é", "uma", "um", "do", "da", "para", "que", "com", "por", "em", "não", "está", "são", "foi", "foram",
-		"ainda", "você", "de", "a", "me", "se", "no", "na", "ao",
+		"o", "os", "as", "e", "é", "uma", "um", "do", "da", "para", "que", "com", "por", "em", "não", "está", "são", "foi", "foram", "ainda",
+		"você", "de", "a", "me", "se", "no", "na", "ao", "este", "esta", "seu", "sua", "sem", "mais", "já", "como", "mas", "ou", "agora",
+		"dois", "quando", "também", "antes", "deve", "tenho", "posso", "qual", "isso", "pela", "pelo", "nas", "nos", "à", "só",
 	},
 	letters: "ãõç",
 	verbs: []string{
@@ -25,14 +26,20 @@ var portuguese = language{
 	phrases: [families][]string{
 		asking: {
 			"por favor confirme", "por favor confirma", "confirme por favor", "^confirme", "por favor escolha", "por favor informe",
-			"escolha", "diga me", "me diga", "me informe", "informe me", "me avise", "avise me", "você pode", "pode me", "poderia",
+			"escolha", "diga me", "me diga", "me informe", "informe me", "me avise", "avise me", "pode me", "poderia",
 			"preciso de", "preciso que", "preciso saber", "sua decisão", "sua opinião", "o que você acha", "o que acha",
-			"algumas perguntas", "perguntas em aberto", "você decide", "me envie", "me passe",
+			"algumas perguntas", "perguntas em aberto", "você decide", "me envie", "me passe", "^confirma", "^diga", "^me diga",
+			"^responda", "^escolha", "^decida", "^digite", "^insira", "^cole", "^envie", "^compartilhe", "^aprove", "^informe", "^me passe",
+			"^me envie", "por favor", "você escolhe", "como preferir", "depende de você", "preciso da", "preciso do", "falta o", "falta a",
+			"me falta", "sua resposta", "sua preferência", "uma dúvida", "duas dúvidas", "algumas dúvidas", "uma pergunta",
 		},
 		insisting: {
 			"antes de eu", "antes que eu", "antes de continuar", "antes de começar", "assim que você", "quando você confirmar", "até você",
 			"até que você", "aguardo sua", "aguardo seu", "aguardando sua", "aguardando seu", "não sei se", "não tenho certeza",
-			"preciso da sua", "preciso do seu",
+			"preciso da sua", "preciso do seu", "seu aval", "sua aprovação", "sua confirmação", "sinal verde", "seu ok", "se concordar",
+			"se você concordar", "se estiver de acordo", "se estiver tudo bem", "se for isso", "se achar", "e eu começo", "e eu apago",
+			"e eu continuo", "e eu faço", "e eu aplico", "e eu sigo", "e começo", "e continuo", "para eu", "para que eu possa",
+			"aguardo o seu", "aguardo a sua", "fico no aguardo", "não sei qual", "prefiro perguntar", "precisaria d",
 		},
 		continuing: {
 			"devo continuar", "devo prosseguir", "devo começar", "posso continuar", "posso prosseguir", "quer que eu continue",
@@ -40,14 +47,13 @@ var portuguese = language{
 		},
 		addressing: {
 			"você", "vocês", "seu", "sua", "te", "devo", "posso", "quer", "prefere", "gostaria", "qual", "quais", "tudo bem", "concorda",
-			"de acordo", "pode",
+			"de acordo", "pode", "o que deve", "como deve", "onde deve", "devemos", "deveria", "seguimos", "ficamos",
 		},
-		choosing: {"ou prefere", "ou melhor", "qual", "em vez disso"},
+		choosing: {"ou prefere", "ou melhor", "qual", "em vez disso", "ou"},
 		offering: {
 			"quer que eu", "gostaria que eu", "você quer que", "deseja que eu", "posso também", "também posso", "se quiser posso",
 			"se quiser eu",
 		},
-		extra: {"também", "além disso", "adicionalmente"},
 		closing: {
 			"me avise se", "avise se", "me diga se", "diga se", "fique à vontade", "não hesite", "mais alguma coisa", "algo mais",
 			"como posso ajudar", "em que posso ajudar", "o que fazemos agora", "qual é o próximo", "espero que ajude",
@@ -64,7 +70,8 @@ var portuguese = language{
 		blockedOnce: {"não consegui", "não pude", "falhou", "foi rejeitado", "foi rejeitada", "foi negado"},
 		finishing: {
 			"^pronto", "^feito", "^concluído", "testes passaram", "testes passam", "testes estão verdes", "está pronto", "está pronta",
-			"já funciona", "voltou a funcionar", "não * mais",
+			"já funciona", "voltou a funcionar", "não * mais", "está verde", "estão verdes", "em verde", "sumiram", "sumiu",
+			"desapareceram", "desapareceu", "não aparece mais",
 		},
 		going: {
 			"agora vou", "vou", "em seguida", "a seguir", "passo para", "continuo com", "estou verificando", "estou rodando",
@@ -77,7 +84,10 @@ var portuguese = language{
 		summing:   {"resumo das alterações", "resumo das mudanças", "aqui está um resumo", "arquivos alterados", "arquivos modificados"},
 		answering: {"^porque", "^sim", "^não", "^é", "^ninguém", "^assim"},
 		reasoning: {"^encontrei", "^vejo", "^se", "^ambos", "^ambas", "^sem", "^eu", "^depende"},
-		polar:     {"^é", "^está", "^há", "^deve", "^devo", "^pode", "^qual", "^quais"},
+		musing:    {"^por que", "^por quê", "^como", "^de onde"},
+		wondering: {"^o que", "^onde", "^quando", "^quem"},
+		stepping:  {"commit", "envie", "envio", "push", "implante", "publique", "faça o deploy", "deploy", "mescle"},
+		extra:     {"também", "além disso", "adicionalmente"},
 		optional:  {"^opção", "^alternativa", "duas opções", "duas alternativas"},
 		listing:   {"perguntas", "decisão", "decidir", "esclarecer", "antes de", "dúvidas"},
 		made:      {"aqui estão", "como pediu", "seções", "escrevi"},

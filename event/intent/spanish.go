@@ -3,8 +3,9 @@ package intent
 var spanish = language{
 	code: "es",
 	common: []string{
-		"el", "la", "los", "las", "y", "es", "una", "un", "del", "para", "que", "con", "por", "en", "he", "está", "están", "hay", "lo",
-		"se", "de", "a", "me", "no", "si", "qué", "al",
+		"el", "la", "los", "las", "y", "es", "una", "un", "del", "para", "que", "con", "por", "en", "he", "está", "están", "hay", "lo", "se",
+		"de", "a", "me", "no", "si", "qué", "al", "este", "esta", "todo", "toda", "solo", "su", "sin", "más", "ya", "como", "son", "pero",
+		"o", "le", "tu", "te", "ha", "sobre", "desde", "ahora", "dos", "cuando", "también", "antes", "debe", "tengo", "puedo", "cuál",
 	},
 	letters: "ñ",
 	verbs: []string{
@@ -26,13 +27,25 @@ var spanish = language{
 		asking: {
 			"por favor confirma", "por favor confirme", "confirma por favor", "confírmame", "^confirma", "^confirme", "por favor elige",
 			"por favor indica", "por favor indícame", "elige", "elija", "dime", "dígame", "indícame", "avísame", "avíseme", "hazme saber",
-			"puedes", "podrías", "podría", "necesito", "tu decisión", "su decisión", "tu opinión", "qué opinas", "qué te parece",
-			"algunas preguntas", "preguntas abiertas", "tú decides", "pásame", "dame",
+			"podrías", "podría", "necesito", "tu decisión", "su decisión", "tu opinión", "qué opinas", "qué te parece",
+			"algunas preguntas", "preguntas abiertas", "tú decides", "pásame", "dame", "^di", "^diga", "^escribe", "^escriba", "^escríbelo",
+			"^responde", "^responda", "^contesta", "^elige", "^elija", "^decide", "^decida", "^introduce", "^introduzca", "^pega", "^pegue",
+			"^envía", "^envíe", "^envíame", "^comparte", "^comparta", "^aprueba", "^apruebe", "^dime", "^dígame", "^pásame", "^pásamela",
+			"^pásamelo", "^indica", "^indique", "por favor", "usted decide", "tú eliges", "decides", "a tu elección", "como prefieras",
+			"como prefiera", "depende de ti", "depende de usted", "me falta", "me faltan", "nos falta", "tu respuesta", "su respuesta",
+			"tu preferencia", "tu confirmación", "una duda", "dos dudas", "un par de dudas", "una pregunta", "dos preguntas", "por decidir",
+			"por aclarar",
 		},
 		insisting: {
 			"antes de que", "antes de continuar", "antes de empezar", "en cuanto me", "cuando me confirmes", "hasta que me",
 			"hasta que confirmes", "espero tu", "espero su", "esperando tu", "a la espera de tu", "no sé si", "no estoy seguro",
-			"necesito tu", "necesito su", "necesito que",
+			"necesito tu", "necesito su", "necesito que", "visto bueno", "luz verde", "tu aprobación", "su aprobación", "tu confirmación",
+			"su confirmación", "tu decisión", "tu autorización", "si estás de acuerdo", "si está de acuerdo", "si te parece",
+			"si le parece", "si te parece bien", "si lo apruebas", "si das el visto bueno", "salvo que", "a menos que prefieras",
+			"y empiezo", "y comienzo", "y continúo", "y sigo", "y lo hago", "y borro", "y lo aplico", "y procedo", "y me pongo",
+			"para que pueda", "para poder continuar", "para terminar el", "para continuar necesito", "quedo a la espera",
+			"quedo pendiente de", "no sé cuál", "no sé qué", "no tengo claro", "no puedo decidir", "prefiero preguntar", "necesito saber",
+			"necesitaría", "sin tu", "sin su",
 		},
 		continuing: {
 			"debo continuar", "continúo$", "sigo$", "quieres que continúe", "quieres que siga", "quiere que continúe", "puedo continuar",
@@ -40,14 +53,14 @@ var spanish = language{
 		},
 		addressing: {
 			"tú", "ti", "te", "tu", "tus", "usted", "su", "quieres", "quiere", "prefieres", "prefiere", "puedes", "debo", "puedo",
-			"deberíamos", "cuál", "cuáles", "te parece", "de acuerdo", "está bien",
+			"deberíamos", "cuál", "cuáles", "te parece", "de acuerdo", "está bien", "qué debe", "qué debería", "cómo debe", "dónde debe",
+			"debemos", "debería", "seguimos", "nos quedamos",
 		},
-		choosing: {"o prefieres", "o mejor", "o bien", "cuál", "en su lugar", "en vez"},
+		choosing: {"o prefieres", "o mejor", "o bien", "cuál", "en su lugar", "en vez", "o", "cuáles"},
 		offering: {
 			"quieres que", "quiere que", "te gustaría que", "le gustaría que", "puedo también", "también puedo", "si quieres puedo",
 			"si lo deseas", "deseas que", "desea que",
 		},
-		extra: {"también", "además", "adicionalmente"},
 		closing: {
 			"avísame si", "avíseme si", "dime si", "hazme saber si", "no dudes en", "no dude en", "algo más", "en qué puedo ayudar",
 			"en qué más", "en qué te puedo", "qué hacemos ahora", "qué sigue", "espero que ayude", "espero que te sirva", "de nada",
@@ -65,7 +78,8 @@ var spanish = language{
 		blockedOnce: {"no pude", "no he podido", "ha fallado", "falló", "fue rechazado", "fue rechazada"},
 		finishing: {
 			"^listo", "^hecho", "^terminado", "^completado", "pruebas pasan", "tests pasan", "pruebas están en verde", "está listo",
-			"está lista", "ya funciona", "funciona de nuevo", "ya no",
+			"está lista", "ya funciona", "funciona de nuevo", "ya no", "en verde", "desaparecieron", "desapareció", "han desaparecido",
+			"ha desaparecido", "ya no aparece",
 		},
 		going: {
 			"ahora voy a", "voy a", "a continuación", "ahora paso", "paso a", "continúo con", "sigo con", "estoy revisando",
@@ -77,11 +91,16 @@ var spanish = language{
 		summing:   {"resumen de los cambios", "aquí tienes un resumen", "archivos modificados"},
 		answering: {"^porque", "^sí", "^no", "^es", "^nadie", "^así"},
 		reasoning: {"^he encontrado", "^encontré", "^veo", "^si", "^ambos", "^ambas", "^sin", "^yo", "^depende"},
-		polar:     {"^es", "^está", "^hay", "^debe", "^debería", "^debo", "^puede", "^cuál", "^cuáles"},
-		optional:  {"^opción", "^alternativa", "dos opciones", "dos alternativas"},
-		listing:   {"preguntas", "decisión", "decidir", "aclarar", "antes de", "dudas"},
-		made:      {"aquí tienes", "aquí están", "como pediste", "secciones", "he escrito"},
-		quoting:   {"preguntaste", "tu pregunta", "su pregunta"},
+		musing:    {"^por qué", "^cómo", "^de dónde", "^a qué"},
+		wondering: {"^qué", "^dónde", "^cuándo", "^quién", "^quiénes"},
+		stepping: {
+			"commit", "commits", "confirme los cambios", "suba", "subo", "push", "despliegue", "desplegar", "fusione", "publique",
+		},
+		extra:    {"también", "además", "adicionalmente"},
+		optional: {"^opción", "^alternativa", "dos opciones", "dos alternativas"},
+		listing:  {"preguntas", "decisión", "decidir", "aclarar", "antes de", "dudas"},
+		made:     {"aquí tienes", "aquí están", "como pediste", "secciones", "he escrito"},
+		quoting:  {"preguntaste", "tu pregunta", "su pregunta"},
 		affirming: {
 			"sí", "si", "vale", "ok", "de acuerdo", "adelante", "claro", "hazlo", "continúa", "continua", "sigue", "perfecto", "correcto",
 			"está bien", "por favor", "gracias", "dale", "aprobado", "me parece bien", "procede",

@@ -1,10 +1,7 @@
 // Package jsonc reads single keys of beckon's own configuration, JSON with
-// comments and trailing commas, without the libraries that edit it: the hook
-// cannot link those.
-//
-// It guarantees: Standardize accepts exactly what hujson accepts and gives the
-// same bytes (a test holds both); a file that is not whole JSON gives an error
-// and no value. It does not know the keys: package config is strict about them.
+// comments and trailing commas, in the hook. A file that is not whole JSON gives
+// an error and no value. It does not know the keys: package config is strict
+// about them.
 package jsonc
 
 import (
@@ -12,8 +9,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"unicode/utf8"
 
+	"github.com/tailscale/hujson"
 	"github.com/tidwall/gjson"
 )
 
@@ -58,7 +55,8 @@ func pick(data []byte, keys []string, values []gjson.Result) error {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil
 	}
-	if !Standardize(data) {
+	data, err := hujson.Standardize(data)
+	if err != nil {
 		return ErrSyntax
 	}
 	object := gjson.ParseBytes(data)
@@ -74,85 +72,4 @@ func pick(data []byte, keys []string, values []gjson.Result) error {
 		return true
 	})
 	return nil
-}
-
-// Standardize makes b standard JSON in place: comments and trailing commas
-// become spaces, so that offsets and line numbers stay. It reports whether b
-// was JSON with comments; if not, b holds nothing of use.
-func Standardize(b []byte) bool {
-	comma := -1       // where a comma is that may turn out to be trailing
-	before := byte(0) // the last byte that counts
-	for i := 0; i < len(b); {
-		switch c := b[i]; c {
-		case ' ', '\t', '\r', '\n':
-			i++
-		case '/':
-			n := comment(b[i:])
-			if n == 0 {
-				return false
-			}
-			blank(b[i : i+n])
-			i += n
-		case '"':
-			n := quoted(b[i:])
-			if n == 0 {
-				return false
-			}
-			i, comma, before = i+n, -1, c
-		default:
-			if comma >= 0 && (c == '}' || c == ']') {
-				b[comma] = ' '
-			}
-			comma = -1
-			if c == ',' && bytes.IndexByte([]byte("{[,:"), before) < 0 {
-				comma = i
-			}
-			i, before = i+1, c
-		}
-	}
-	return gjson.ValidBytes(b)
-}
-
-// comment returns the length of the comment that b starts with, 0 if it starts
-// with none. A line comment holds its newline, and no other separator of lines.
-func comment(b []byte) (n int) {
-	switch {
-	case bytes.HasPrefix(b, []byte("//")):
-		n = bytes.IndexByte(b, '\n') + 1
-		if bytes.Contains(b[:n], []byte("\u2028")) || bytes.Contains(b[:n], []byte("\u2029")) {
-			return 0
-		}
-	case bytes.HasPrefix(b, []byte("/*")):
-		end := bytes.Index(b[2:], []byte("*/"))
-		if end < 0 {
-			return 0
-		}
-		n = end + 4
-	}
-	if !utf8.Valid(b[:n]) {
-		return 0
-	}
-	return n
-}
-
-func blank(b []byte) {
-	for i, c := range b {
-		if c != '\t' && c != '\r' && c != '\n' {
-			b[i] = ' '
-		}
-	}
-}
-
-// quoted returns the length of the string that b starts with, 0 if it does
-// not end.
-func quoted(b []byte) int {
-	for i := 1; i < len(b); i++ {
-		switch b[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return 0
 }

@@ -1,42 +1,12 @@
 package jsonc
 
 import (
-	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/tailscale/hujson"
 )
-
-// FuzzStandardize: what hujson takes is taken and gives the same bytes, what
-// it refuses is refused.
-func FuzzStandardize(f *testing.F) {
-	for _, s := range []string{
-		`{"color": "never"}`, "// first\n{\"a\": [1, 2, ], /* b */ \"c\": {},}\n", `{,}`, `[,]`, `[1,,]`, `{"a":,}`, `{"a",}`,
-		`"a // no comment, /* none */ ,]"`, `"\"// still text"`, "[1] // without an end", "[1] // with one\n", "/* open", "/",
-		"[1,/*a*/]", "[1/**/2]", "tr/**/ue", "[1, // x\n\n]", "{\"a\":1,\r\n}", "// \u2028\n1", "/* \u2028 */1", "// \xff\n1", "\ufeff{}", "",
-		" ", "1,", ",", "[1,}", `{"\u0061":1}`, "[\"\xff\"]", "1 2", "-", "01", "1e5", `"\x"`, "[[[],],]", "nul", "/**/", "/*/ 1",
-	} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, in []byte) {
-		v, err := hujson.Parse(bytes.Clone(in))
-		got := bytes.Clone(in)
-		if ok := Standardize(got); ok != (err == nil) {
-			t.Fatalf("Standardize(%q) = %v, hujson says %v", in, ok, err)
-		}
-		if err != nil {
-			return
-		}
-		v.Standardize()
-		if want := v.Pack(); !bytes.Equal(got, want) {
-			t.Fatalf("Standardize(%q) = %q, hujson gives %q", in, got, want)
-		}
-	})
-}
 
 func TestGet(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.json")

@@ -1,6 +1,6 @@
 // Package osc writes the terminal sequences that notify and that set a title:
 // OSC 9, 777, 99 and 2, and BEL. These are all that the client passes on for a
-// hook (CONTRACT.md section 1.9, terminalSequence).
+// hook (CONTRACT.md 9, terminalSequence).
 //
 // It guarantees that nothing of a text can end its sequence or begin another:
 // control characters of both sets are taken out, the separators of each

@@ -11,64 +11,40 @@ import (
 	"time"
 
 	"beckon/event"
-	"beckon/event/policy/handler"
+	"beckon/event/policy/config"
+	"beckon/event/policy/match"
+	"beckon/event/policy/trust"
+	"beckon/event/policy/wire"
 
 	"github.com/tidwall/gjson"
 )
 
-// Deadlines of one event over all of its handlers, their retries and delays
-// (row D3). The installed entry gives the hook 60 s; at SessionEnd the client
-// waits 1.5 s for all hooks together (CONTRACT 1.4).
-const (
-	Deadline           = 25 * time.Second
-	SessionEndDeadline = 1200 * time.Millisecond
-	// grace is what a handler has after its context has ended before it is
-	// left behind.
-	grace = 500 * time.Millisecond
-)
-
-// DeadlineOf returns how long events of kind k may take.
-func DeadlineOf(k event.Kind) time.Duration {
-	if k == event.SessionEnd {
-		return SessionEndDeadline
-	}
-	return Deadline
-}
+// grace is what a handler has after its context has ended before it is left
+// behind.
+const grace = 500 * time.Millisecond
 
 // Engine puts events to hooks. It is safe for concurrent use.
 type Engine struct {
 	mu    sync.RWMutex
-	hooks []*Hook
+	hooks []*config.Hook
 	next  int
 }
 
 // NewEngine returns an engine with the hooks, which run in their order (see
-// Merge).
-func NewEngine(hooks []*Hook) *Engine { return &Engine{hooks: slices.Clone(hooks)} }
+// config.Merge). What starts something has its handler already.
+func NewEngine(hooks []*config.Hook) *Engine { return &Engine{hooks: slices.Clone(hooks)} }
 
 // Option changes how a registered handler takes part.
-type Option func(*Hook)
-
-// Observer makes a handler's answers be ignored; it runs beside the others.
-func Observer() Option { return func(h *Hook) { h.Observe = true } }
-
-// OnFailureRefuse refuses the event when the handler does not work.
-func OnFailureRefuse() Option { return func(h *Hook) { h.FailClosed = closable(h.Event) } }
-
-// For limits a handler to the firings that m takes.
-func For(m Matcher) Option { return func(h *Hook) { h.Matcher = m } }
-
-// Within limits how long one run may take.
-func Within(d time.Duration) Option { return func(h *Hook) { h.Timeout = d } }
+type Option func(*config.Hook)
 
 // Register adds a handler for events of kind k, behind those that are there,
-// and returns its id (row C6). An approval of such a handler counts.
-func (e *Engine) Register(k event.Kind, run handler.Handler, options ...Option) string {
+// and returns its id. An approval of such a handler counts.
+func (e *Engine) Register(k event.Kind, run wire.Handler, options ...Option) string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.next++
-	h := &Hook{ID: "program-" + strconv.Itoa(e.next), Event: k, Type: TypeProgram, Level: Registered,
-		Enabled: true, Grant: true, StopBlocks: 1, handler: run}
+	h := &config.Hook{ID: "program-" + strconv.Itoa(e.next), Event: k, Type: config.Program, Level: config.Registered,
+		Enabled: true, Grant: true, StopBlocks: 1, Handler: run}
 	for _, o := range options {
 		o(h)
 	}
@@ -81,14 +57,14 @@ func (e *Engine) Unregister(k event.Kind, id string) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	n := len(e.hooks)
-	e.hooks = slices.DeleteFunc(slices.Clone(e.hooks), func(h *Hook) bool {
-		return h.Level == Registered && h.Event == k && h.ID == id
+	e.hooks = slices.DeleteFunc(slices.Clone(e.hooks), func(h *config.Hook) bool {
+		return h.Level == config.Registered && h.Event == k && h.ID == id
 	})
 	return len(e.hooks) < n
 }
 
 // Hooks returns the hooks in the order in which they run.
-func (e *Engine) Hooks() []*Hook {
+func (e *Engine) Hooks() []*config.Hook {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	return e.hooks
@@ -99,7 +75,7 @@ type Event struct {
 	Kind    event.Kind
 	Payload []byte // the client's whole JSON, valid
 	At      time.Time
-	// ID is the firing's own name, the same for every try (row D1).
+	// ID is the firing's own name, the same for every try.
 	ID         string
 	ProjectDir string
 	// Dir is where commands run, and what they take for the project, in place of
@@ -117,9 +93,16 @@ type Event struct {
 	RulesOnly bool
 	// Why says why RulesOnly is set, for the trace.
 	Why string
+	// Home is the user's home directory, for ~ in paths.
+	Home string
+	// Place is asked where the event happens when a rule has a condition on
+	// that; nil knows nothing of it.
+	Place func() config.Place
 	// Others waits for what another copy of this firing decided; nil when there
 	// is none.
-	Others func(context.Context) (handler.Outcome, error)
+	Others func(context.Context) (wire.Outcome, error)
+	// Once lets the user allow a refused call; nil lets nobody.
+	Once Once
 	// StopBlocks is how often in a row the agent has been kept from stopping.
 	StopBlocks int
 	// Warn is given what the user should be told of handlers that did not work,
@@ -128,12 +111,20 @@ type Event struct {
 	Warn func([]string) []string
 }
 
-// Result is what all hooks together said (row C6).
+// Once lets the user allow a call, once, that the policy refused.
+type Once interface {
+	// Take reports whether the user allowed this very call; it does so once.
+	Take() bool
+	// Offer says how the user can allow it; empty when that cannot be offered.
+	Offer(reason string) string
+}
+
+// Result is what all hooks together said.
 type Result struct {
 	// Allowed is false when the event is refused.
 	Allowed bool
-	Verdict Verdict
-	Answer  Answer
+	Verdict wire.Verdict
+	Answer  wire.Answer
 	Results []HookResult
 	Notes   []string // what was decided beside the hooks, for the trace
 	// Warnings name the handlers that did not work and let the event pass.
@@ -151,8 +142,8 @@ func (r Result) GoesOn() bool { return r.goesOn }
 
 // HookResult is what became of one hook that matched.
 type HookResult struct {
-	Hook    *Hook
-	Outcome handler.Outcome
+	Hook    *config.Hook
+	Outcome wire.Outcome
 	Ran     bool   // false: left out, and Skipped says why
 	Skipped string // "disabled", "rules only", ...
 	// Rewrote is the tool input that the hook made.
@@ -164,16 +155,25 @@ type HookResult struct {
 // Success reports whether the hook worked.
 func (r HookResult) Success() bool { return r.Ran && r.Failed == nil }
 
+// says reports whether it decided anything.
+func (r HookResult) says() bool { return r.Outcome.Decision != wire.Silence }
+
 // Trigger puts ev to the hooks that match it and returns what they said,
 // merged and put in the client's words. It returns within the event's
 // deadline, whatever the handlers do.
+//
+// Rules are judged first. A call that one refuses is refused: nothing is
+// started for it but observers. Else the others are asked, and what they made
+// of the input is put to the rules again.
 func (e *Engine) Trigger(ctx context.Context, ev Event) Result {
 	start := time.Now()
-	limit := DeadlineOf(ev.Kind)
+	limit := wire.DeadlineOf(ev.Kind)
 	ctx, cancel := context.WithTimeout(ctx, limit-min(grace, limit/4))
 	defer cancel()
-	r := &run{ev: ev, ctx: ctx, hard: start.Add(limit), call: ev.call()}
-	r.all(matching(e.Hooks(), ev.Kind, r.call))
+	r := &run{ev: ev, ctx: ctx, hard: start.Add(limit), call: ev.call(), contract: wire.RulesOf(ev.Kind)}
+	r.match(e.Hooks())
+	r.judge()
+	r.ask()
 	r.others()
 	res := r.merge()
 	res.Took = time.Since(start)
@@ -181,9 +181,9 @@ func (e *Engine) Trigger(ctx context.Context, ev Event) Result {
 }
 
 // call is the event as handlers see it.
-func (ev Event) call() handler.Call {
+func (ev Event) call() wire.Call {
 	get := func(name string) string { return gjson.GetBytes(ev.Payload, name).String() }
-	c := handler.Call{Event: string(ev.Kind), ID: ev.ID, Payload: ev.Payload, At: ev.At, ProjectDir: ev.ProjectDir, Dir: ev.Dir, Hops: ev.Hops,
+	c := wire.Call{Event: string(ev.Kind), ID: ev.ID, Payload: ev.Payload, At: ev.At, ProjectDir: ev.ProjectDir, Dir: ev.Dir, Hops: ev.Hops,
 		SessionID: get("session_id"), PromptID: get("prompt_id"), ToolName: get("tool_name"), ToolUseID: get("tool_use_id"),
 		Cwd: get("cwd"), TranscriptPath: get("transcript_path")}
 	if in := gjson.GetBytes(ev.Payload, "tool_input"); in.IsObject() {
@@ -192,72 +192,29 @@ func (ev Event) call() handler.Call {
 	return c
 }
 
-// matching returns the hooks of the event whose matcher takes the call; "if"
-// is asked when the hook's turn comes, because it looks at the input.
-func matching(hooks []*Hook, k event.Kind, c handler.Call) []*Hook {
-	value := subject(k, c.Payload)
-	var out []*Hook
-	for _, h := range hooks {
-		if h.Event == k && (h.Matcher.All() || h.Matcher.Match(value)) {
-			out = append(out, h)
-		}
-	}
-	return out
-}
-
 // run is one Trigger under way.
 type run struct {
-	ev      Event
-	ctx     context.Context
-	hard    time.Time
-	call    handler.Call // with the rewrites so far
-	results []HookResult
-	notes   []string
+	ev       Event
+	ctx      context.Context
+	hard     time.Time
+	call     wire.Call // with the rewrites so far
+	contract wire.Rules
+	results  []HookResult
+	notes    []string
+	allowed  bool // once, by the user
 }
 
-// all runs the hooks. Those that may rewrite what the next one sees run in
-// turn; the others, and all observers, beside each other.
-func (r *run) all(hooks []*Hook) {
-	r.results = make([]HookResult, len(hooks))
-	in := r.call
-	turns := rulesOf(r.ev.Kind).rewrite
-	var wait sync.WaitGroup
-	for i, h := range hooks {
-		r.results[i].Hook = h
-		switch why := r.leftOut(h); {
-		case why != "":
-			r.results[i].Skipped = why
-		case turns && !h.Observe:
-		case h.Type == TypeRule:
-			r.results[i] = r.one(h, in)
-		default:
-			wait.Go(func() { r.results[i] = r.one(h, in) })
+// match finds the hooks that are for the event. "if" is asked when the hook's
+// turn comes, because it looks at the input.
+func (r *run) match(hooks []*config.Hook) {
+	for _, h := range hooks {
+		if h.Event == r.ev.Kind && h.Takes(r.ev.Payload) {
+			r.results = append(r.results, HookResult{Hook: h, Skipped: r.leftOut(h)})
 		}
 	}
-	for i, h := range hooks {
-		if turns && !h.Observe && r.results[i].Skipped == "" {
-			r.results[i] = r.one(h, r.call)
-			r.rewrite(&r.results[i])
-		}
-	}
-	wait.Wait()
 }
 
-// others lets the other copy's decision count. If it never comes the hooks
-// that it should have run have said nothing: what fails closed refuses.
-func (r *run) others() {
-	if r.ev.Others == nil {
-		return
-	}
-	h := &Hook{ID: "other-copy", Type: TypeProgram, Level: Registered, Event: r.ev.Kind, Grant: true, StopBlocks: 1}
-	for _, res := range r.results {
-		h.FailClosed = h.FailClosed || res.Skipped == r.ev.Why && res.Hook.FailClosed && !res.Hook.Observe
-	}
-	o, err := r.ev.Others(r.ctx)
-	r.results = append(r.results, HookResult{Hook: h, Outcome: o, Ran: true, Failed: err})
-}
-
-func (r *run) leftOut(h *Hook) string {
+func (r *run) leftOut(h *config.Hook) string {
 	switch {
 	case !h.Enabled:
 		return "disabled"
@@ -267,105 +224,230 @@ func (r *run) leftOut(h *Hook) string {
 	return ""
 }
 
-// errLate is the failure of a handler whose event had no time left, or which
-// did not come back.
-var errLate = errors.New("no answer within the event's deadline")
+// seen is c as rules see it.
+func (r *run) seen(c wire.Call) *match.Call {
+	return &match.Call{Tool: c.ToolName, Input: c.ToolInput, Prompt: gjson.GetBytes(c.Payload, "prompt").String(),
+		Cwd: c.Cwd, Project: cmp.Or(c.ProjectDir, c.Cwd), Home: r.ev.Home}
+}
 
-// one runs a hook to its end, or to the event's.
-func (r *run) one(h *Hook, c handler.Call) (res HookResult) {
-	defer func() {
-		if p := recover(); p != nil { // it may be on a goroutine of its own, where nobody else would
-			res.Ran, res.Failed = true, fmt.Errorf("it could not be asked: %v", p)
+// judge asks the rules, which takes no time worth a deadline.
+func (r *run) judge() {
+	seen := r.seen(r.call)
+	for i := range r.results {
+		if res := &r.results[i]; res.Hook.Spec.Rule != nil && res.Skipped == "" {
+			*res = r.rule(res.Hook, seen)
 		}
-	}()
-	res = HookResult{Hook: h}
-	if !h.applies(c) {
-		res.Skipped = "if " + h.If.text
+	}
+}
+
+// rule asks one rule about a call.
+func (r *run) rule(h *config.Hook, seen *match.Call) (res HookResult) {
+	res.Hook = h
+	defer caught(&res)
+	if !h.Applies(seen) {
+		res.Skipped = "if " + h.If.Text()
 		return res
 	}
 	res.Ran = true
-	if h.handler == nil {
+	start := time.Now()
+	d, why := h.Spec.Rule.Decide(seen, r.ev.Place)
+	res.Outcome = wire.Outcome{Decision: d, Took: time.Since(start)}
+	switch {
+	case d != wire.Silence:
+		res.Outcome.Reason = h.Spec.Rule.Reason
+		if why != "" {
+			res.Outcome.Reason += " (it is not certain that this is what is meant: " + why + ")"
+		}
+	case why != "":
+		r.notes = append(r.notes, h.Name()+" cannot tell: "+why)
+	}
+	return res
+}
+
+// caught makes a hook's failure of a fault in this program: elsewhere nobody
+// would.
+func caught(res *HookResult) {
+	if p := recover(); p != nil {
+		res.Ran, res.Failed = true, fmt.Errorf("it could not be asked: %v", p)
+	}
+}
+
+// refused reports whether a rule refuses already.
+func (r *run) refused() bool {
+	return r.contract.Refuse != wire.NoWay && slices.ContainsFunc(r.results, func(res HookResult) bool {
+		return res.Hook.Spec.Rule != nil && !res.Hook.Observe && res.Success() && res.Outcome.Decision.Refuses()
+	})
+}
+
+// leftToUser reports whether every hook that refuses so far leaves it to the
+// user to allow the call once.
+func (r *run) leftToUser() bool {
+	return r.ev.Kind == event.PreToolUse && r.ev.Once != nil && !slices.ContainsFunc(r.results, func(res HookResult) bool {
+		refuses := res.Outcome.Decision.Refuses() || res.Failed != nil && (res.Hook.FailClosed || res.Hook.Spec.Rule != nil)
+		return refuses && !res.Hook.Once && !res.Hook.Observe
+	})
+}
+
+// pardoned reports whether the user allowed this very call. The others are
+// asked then, as if no rule refused: the user allowed what was refused, and has
+// not heard them.
+func (r *run) pardoned() bool {
+	if r.leftToUser() && !r.allowed {
+		r.allowed = r.ev.Once.Take()
+	}
+	return r.allowed
+}
+
+// ask runs the hooks that are no rules. Observers run beside the others; so do
+// all hooks of an event whose input cannot be rewritten. Else each hook sees
+// what the one before it made.
+func (r *run) ask() {
+	var wait sync.WaitGroup
+	var turns []int
+	refused, in := r.refused() && !r.pardoned(), r.call
+	for i := range r.results {
+		switch res := &r.results[i]; {
+		case res.Hook.Spec.Rule != nil || res.Skipped != "":
+		case res.Hook.Observe || !r.contract.Rewrite && !refused:
+			wait.Go(func() { *res = r.one(res.Hook, in) })
+		case refused:
+			res.Skipped = "a rule refuses already"
+		default:
+			turns = append(turns, i)
+		}
+	}
+	for len(turns) > 0 {
+		turns = turns[r.together(turns):]
+	}
+	wait.Wait()
+}
+
+// together asks the next of the hooks, with those that follow it as long as
+// they are servers and models: nothing happens by asking these, so they are
+// asked at once. When one rewrites the input, the answers after its own are for
+// another call than the one that will be made, and those are asked again. It
+// returns how many have been heard.
+func (r *run) together(turns []int) int {
+	n := 1
+	for n < len(turns) && r.results[turns[n-1]].Hook.Asks() && r.results[turns[n]].Hook.Asks() {
+		n++
+	}
+	var wait sync.WaitGroup
+	for _, i := range turns[:n] {
+		wait.Go(func() { r.results[i] = r.one(r.results[i].Hook, r.call) })
+	}
+	wait.Wait()
+	for heard, i := range turns[:n] {
+		if r.rewrite(&r.results[i]) {
+			return heard + 1
+		}
+	}
+	return n
+}
+
+// others lets the other copy's decision count. If it never comes the hooks
+// that it should have run have said nothing: what fails closed refuses.
+func (r *run) others() {
+	if r.ev.Others == nil || r.refused() && !r.pardoned() {
+		return
+	}
+	h := &config.Hook{ID: otherCopy, Type: config.Program, Level: config.Registered, Event: r.ev.Kind, Grant: true, StopBlocks: 1}
+	left := false // out of what is asked here
+	for _, res := range r.results {
+		out := res.Skipped == r.ev.Why
+		left = left || out
+		h.FailClosed = h.FailClosed || out && res.Hook.FailClosed && !res.Hook.Observe
+	}
+	if !left {
+		return
+	}
+	o, err := r.ev.Others(r.ctx)
+	r.results = append(r.results, HookResult{Hook: h, Outcome: o, Ran: true, Failed: err})
+}
+
+// otherCopy is the id of what stands for the other copy of a firing.
+const otherCopy = "other-copy"
+
+// one runs a hook to its end, or to the event's.
+func (r *run) one(h *config.Hook, c wire.Call) (res HookResult) {
+	res.Hook = h
+	defer caught(&res)
+	if !h.Applies(r.seen(c)) {
+		res.Skipped = "if " + h.If.Text()
+		return res
+	}
+	res.Ran = true
+	switch {
+	case h.Fault != nil:
+		res.Failed = h.Fault
+		return res
+	case h.Handler == nil:
 		res.Failed = errors.New("no handler")
 		return res
-	}
-	if r.ctx.Err() != nil {
-		res.Outcome, res.Failed = handler.Outcome{TimedOut: true}, errLate
+	case r.ctx.Err() != nil:
+		res.Outcome.TimedOut, res.Failed = true, trust.ErrLate
 		return res
 	}
-	if h.Type == TypeRule { // it cannot hang, and a goroutine costs more than it does
-		res.Outcome = safely(r.ctx, h.handler, c)
-		res.Failed = res.Outcome.Err
-		return res
-	}
-	done := make(chan handler.Outcome, 1)
-	go func() { done <- safely(r.ctx, h.handler, c) }()
+	done := make(chan wire.Outcome, 1)
+	go func() { done <- safely(r.ctx, h.Handler, c) }()
 	late := time.NewTimer(time.Until(r.hard))
 	defer late.Stop()
 	select {
 	case res.Outcome = <-done:
 		res.Failed = res.Outcome.Err
 		if res.Failed == nil && res.Outcome.TimedOut {
-			res.Failed = errLate
+			res.Failed = trust.ErrLate
 		}
 	case <-late.C:
-		res.Outcome, res.Failed = handler.Outcome{TimedOut: true}, errLate
+		res.Outcome.TimedOut, res.Failed = true, trust.ErrLate
 	}
 	return res
 }
 
-// applies reports whether the hook's "if" lets it take the call. Before a rule
-// that approves it must speak of the whole call: any other handler looks at
-// the call itself.
-func (h *Hook) applies(c handler.Call) bool {
-	switch {
-	case h.If == nil:
-		return true
-	case h.Type == TypeRule && h.Spec.Rule.Decision == handler.Allow:
-		return h.If.Covers(c)
-	}
-	return h.If.Match(c)
-}
-
 // safely turns a handler's panic into its failure.
-func safely(ctx context.Context, h handler.Handler, c handler.Call) (o handler.Outcome) {
+func safely(ctx context.Context, h wire.Handler, c wire.Call) (o wire.Outcome) {
 	defer func() {
 		if p := recover(); p != nil {
-			o = handler.Outcome{Err: fmt.Errorf("handler panicked: %v", p)}
+			o = wire.Outcome{Err: fmt.Errorf("handler panicked: %v", p)}
 		}
 	}()
 	return h.Run(ctx, c)
 }
 
-// rewrite lets the hooks that follow see what res made of the input.
-func (r *run) rewrite(res *HookResult) {
-	if !res.Success() || res.Outcome.UpdatedInput == nil || res.Outcome.Decision == handler.Deny || res.Outcome.Decision == handler.Block {
-		return
+// rewrite lets the hooks that follow see what res made of the input, if it
+// made anything.
+func (r *run) rewrite(res *HookResult) bool {
+	if !res.Success() || res.Outcome.UpdatedInput == nil || res.Outcome.Decision.Refuses() {
+		return false
 	}
-	if r.ev.Kind == event.PermissionRequest && res.Outcome.Decision != handler.Allow {
+	if r.ev.Kind == event.PermissionRequest && res.Outcome.Decision != wire.Allow {
 		res.Failed = errors.New("it rewrites the input and does not approve, which PermissionRequest cannot")
-		return
+		return false
 	}
-	input := compact(res.Outcome.UpdatedInput)
-	payload, err := WithInput(r.call.Payload, input)
+	input := wire.Compact(res.Outcome.UpdatedInput)
+	payload, err := wire.WithInput(r.call.Payload, input)
 	if input == nil || err != nil {
 		res.Failed = errors.New("its updated input is no JSON object")
-		return
+		return false
+	}
+	if twice(gjson.ParseBytes(input)) {
+		res.Failed = errors.New("its updated input has a member twice")
+		return false
 	}
 	res.Rewrote = input
 	r.call.ToolInput, r.call.Payload = input, payload
+	r.call.ID += "." // another question than the one that was asked by that name
+	return true
 }
 
-var errNoInput = errors.New("the event has no tool_input")
-
-// WithInput returns the payload with another tool_input, all else byte for
-// byte.
-func WithInput(payload, input []byte) ([]byte, error) {
-	old := gjson.GetBytes(payload, "tool_input")
-	if !old.Exists() || old.Index == 0 {
-		return nil, errNoInput
-	}
-	out := make([]byte, 0, len(payload)-len(old.Raw)+len(input))
-	out = append(out, payload[:old.Index]...)
-	out = append(out, input...)
-	return append(out, payload[old.Index+len(old.Raw):]...), nil
+// twice reports whether an object in v has a member twice. Of two the client
+// takes the last and rules see the first.
+func twice(v gjson.Result) (found bool) {
+	names := map[string]bool{}
+	v.ForEach(func(name, value gjson.Result) bool {
+		found = v.IsObject() && names[name.Str] || value.Type == gjson.JSON && twice(value)
+		names[name.Str] = true
+		return !found
+	})
+	return found
 }

@@ -1,6 +1,9 @@
 package policy
 
 import (
+	"beckon/event/policy/config"
+	"beckon/event/policy/match"
+	"beckon/event/policy/trust"
 	"context"
 	"errors"
 	"slices"
@@ -10,18 +13,18 @@ import (
 	"time"
 
 	"beckon/event"
-	"beckon/event/policy/handler"
+	"beckon/event/policy/wire"
 
 	"github.com/tidwall/gjson"
 )
 
 // does is a handler of a test.
-type does func(context.Context, handler.Call) handler.Outcome
+type does func(context.Context, wire.Call) wire.Outcome
 
-func (d does) Run(ctx context.Context, c handler.Call) handler.Outcome { return d(ctx, c) }
+func (d does) Run(ctx context.Context, c wire.Call) wire.Outcome { return d(ctx, c) }
 
-func says(o handler.Outcome) does {
-	return func(context.Context, handler.Call) handler.Outcome { return o }
+func says(o wire.Outcome) does {
+	return func(context.Context, wire.Call) wire.Outcome { return o }
 }
 
 const bash = `{"session_id":"s","hook_event_name":"PreToolUse","cwd":"/w","tool_name":"Bash","tool_use_id":"t1","tool_input":{"command":"ls","description":"d"},"x":1}`
@@ -33,9 +36,9 @@ func trigger(t testing.TB, e *Engine, kind event.Kind, payload string) Result {
 
 func TestSilenceIsNothing(t *testing.T) {
 	e := NewEngine(nil)
-	e.Register(event.PreToolUse, says(handler.Outcome{}))
-	e.Register(event.PreToolUse, says(handler.Outcome{Decision: handler.Continue}))
-	e.Register(event.Stop, says(handler.Outcome{Decision: handler.Deny}))
+	e.Register(event.PreToolUse, says(wire.Outcome{}))
+	e.Register(event.PreToolUse, says(wire.Outcome{Decision: wire.Continue}))
+	e.Register(event.Stop, says(wire.Outcome{Decision: wire.Deny}))
 	if r := trigger(t, e, event.PreToolUse, bash); len(r.Answer.Stdout) != 0 || !r.Allowed || len(r.Results) != 2 {
 		t.Errorf("got %+v", r)
 	}
@@ -43,12 +46,12 @@ func TestSilenceIsNothing(t *testing.T) {
 
 func TestRegisterAndUnregister(t *testing.T) {
 	e := NewEngine(nil)
-	id := e.Register(event.PreToolUse, says(handler.Outcome{Decision: handler.Deny, Reason: "no"}))
-	m, err := NewMatcher(event.PreToolUse, "Read")
+	id := e.Register(event.PreToolUse, says(wire.Outcome{Decision: wire.Deny, Reason: "no"}))
+	m, err := match.NewMatcher(event.PreToolUse, "Read")
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.Register(event.PreToolUse, says(handler.Outcome{Decision: handler.Deny, Reason: "other"}), For(m))
+	e.Register(event.PreToolUse, says(wire.Outcome{Decision: wire.Deny, Reason: "other"}), only(m))
 	r := trigger(t, e, event.PreToolUse, bash)
 	if r.Allowed || len(r.Results) != 1 || r.Results[0].Hook.ID != id || !r.Results[0].Success() {
 		t.Fatalf("got %+v", r)
@@ -63,8 +66,8 @@ func TestRegisterAndUnregister(t *testing.T) {
 
 func TestStrongestDecisionWins(t *testing.T) {
 	e := NewEngine(nil)
-	for _, d := range []handler.Decision{handler.Allow, handler.Deny, handler.Ask, handler.Deny} {
-		e.Register(event.PreToolUse, says(handler.Outcome{Decision: d, Reason: "r-" + string(d)}))
+	for _, d := range []wire.Decision{wire.Allow, wire.Deny, wire.Ask, wire.Deny} {
+		e.Register(event.PreToolUse, says(wire.Outcome{Decision: d, Reason: "r-" + string(d)}))
 	}
 	r := trigger(t, e, event.PreToolUse, bash)
 	want := `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"r-deny (policy program/program-2)\nr-deny (policy program/program-4)"}}` + "\n"
@@ -77,18 +80,19 @@ func TestStrongestDecisionWins(t *testing.T) {
 func TestRewritesInTurn(t *testing.T) {
 	e := NewEngine(nil)
 	add := func(suffix string) {
-		e.Register(event.PreToolUse, does(func(_ context.Context, c handler.Call) handler.Outcome {
+		e.Register(event.PreToolUse, does(func(_ context.Context, c wire.Call) wire.Outcome {
 			if string(c.ToolInput) != gjson.GetBytes(c.Payload, "tool_input").Raw || gjson.GetBytes(c.Payload, "x").Int() != 1 {
 				t.Errorf("payload %s, input %s", c.Payload, c.ToolInput)
 			}
 			now := gjson.GetBytes(c.ToolInput, "command").String() + suffix
-			return handler.Outcome{Decision: handler.Modify, UpdatedInput: []byte(`{ "command": "` + now + `", "description": "d" }`)}
+			return wire.Outcome{Decision: wire.Modify, UpdatedInput: []byte(`{ "command": "` + now + `", "description": "d" }`)}
 		}))
 	}
 	add(" -l")
 	add(" -a")
 	r := trigger(t, e, event.PreToolUse, bash)
-	want := `{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"ls -l -a","description":"d"}}}` + "\n"
+	const told = `This call was changed before it ran (policy program/program-1; policy program/program-2). command was \"ls\" and is \"ls -l -a\"`
+	want := `{"systemMessage":"` + told + `","hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"ls -l -a","description":"d"},"additionalContext":"` + told + `"}}` + "\n"
 	if string(r.Answer.Stdout) != want || string(r.Results[0].Rewrote) != `{"command":"ls -l","description":"d"}` {
 		t.Errorf("got %s after %s", r.Answer.Stdout, r.Results[0].Rewrote)
 	}
@@ -97,9 +101,8 @@ func TestRewritesInTurn(t *testing.T) {
 // A deny rule that came first still sees what was made of the input.
 func TestFinalInputIsCheckedAgain(t *testing.T) {
 	c := decode(t, one(`{"type":"rule","id":"no-rm","decision":"deny","reason":"no rm","commands":["rm"]}`))
-	Prepare(c.Hooks, event.PreToolUse, nil, "")
 	e := NewEngine(c.Hooks)
-	e.Register(event.PreToolUse, says(handler.Outcome{Decision: handler.Modify, UpdatedInput: []byte(`{"command":"rm x"}`)}))
+	e.Register(event.PreToolUse, says(wire.Outcome{Decision: wire.Modify, UpdatedInput: []byte(`{"command":"rm x"}`)}))
 	r := trigger(t, e, event.PreToolUse, bash)
 	if r.Allowed || !strings.Contains(string(r.Answer.Stdout), "no rm") || strings.Contains(string(r.Answer.Stdout), "updatedInput") {
 		t.Errorf("got %s", r.Answer.Stdout)
@@ -108,12 +111,11 @@ func TestFinalInputIsCheckedAgain(t *testing.T) {
 
 func TestApprovalIsNotForAnotherInput(t *testing.T) {
 	c := decode(t, one(`{"type":"rule","id":"ls","decision":"allow","commands":["ls"]}`))
-	Prepare(c.Hooks, event.PreToolUse, nil, "")
 	e := NewEngine(c.Hooks)
 	if r := trigger(t, e, event.PreToolUse, bash); !strings.Contains(string(r.Answer.Stdout), `"permissionDecision":"allow"`) {
 		t.Fatalf("got %s", r.Answer.Stdout)
 	}
-	e.Register(event.PreToolUse, says(handler.Outcome{Decision: handler.Modify, UpdatedInput: []byte(`{"command":"rm x"}`)}))
+	e.Register(event.PreToolUse, says(wire.Outcome{Decision: wire.Modify, UpdatedInput: []byte(`{"command":"rm x"}`)}))
 	if r := trigger(t, e, event.PreToolUse, bash); strings.Contains(string(r.Answer.Stdout), "allow") || !strings.Contains(string(r.Answer.Stdout), "updatedInput") {
 		t.Errorf("got %s", r.Answer.Stdout)
 	}
@@ -122,28 +124,28 @@ func TestApprovalIsNotForAnotherInput(t *testing.T) {
 // Whoever approved what a later hook rewrote has not approved the result; the
 // hook that made it may.
 func TestApprovalIsForTheFinalInput(t *testing.T) {
-	made := handler.Outcome{Decision: handler.Modify, UpdatedInput: []byte(`{"command":"rm x"}`)}
+	made := wire.Outcome{Decision: wire.Modify, UpdatedInput: []byte(`{"command":"rm x"}`)}
 	for _, c := range []struct {
-		later   handler.Decision
+		later   wire.Decision
 		approve bool
-	}{{handler.Modify, false}, {handler.Allow, true}} {
+	}{{wire.Modify, false}, {wire.Allow, true}} {
 		e := NewEngine(nil)
-		e.Register(event.PreToolUse, says(handler.Outcome{Decision: handler.Allow, Reason: "fine"}))
+		e.Register(event.PreToolUse, says(wire.Outcome{Decision: wire.Allow, Reason: "fine"}))
 		o := made
 		o.Decision = c.later
 		e.Register(event.PreToolUse, says(o))
 		r := trigger(t, e, event.PreToolUse, bash)
-		if got := r.Verdict.Decision == handler.Allow; got != c.approve || string(r.Verdict.Input) != `{"command":"rm x"}` || strings.Contains(r.Verdict.Reason, "fine") {
+		if got := r.Verdict.Decision == wire.Allow; got != c.approve || string(r.Verdict.Input) != `{"command":"rm x"}` || strings.Contains(r.Verdict.Reason, "fine") {
 			t.Errorf("after %s: %+v, %q", c.later, r.Verdict, r.Notes)
 		}
 	}
 }
 
-func failing(kind event.Kind, closed bool, h handler.Handler) *Engine {
+func failing(kind event.Kind, closed bool, h wire.Handler) *Engine {
 	e := NewEngine(nil)
 	var o []Option
 	if closed {
-		o = append(o, OnFailureRefuse())
+		o = append(o, onFailureRefuse())
 	}
 	e.Register(kind, h, o...)
 	return e
@@ -151,12 +153,12 @@ func failing(kind event.Kind, closed bool, h handler.Handler) *Engine {
 
 func TestFailModes(t *testing.T) {
 	for name, h := range map[string]does{
-		"error":     says(handler.Outcome{Err: errors.New("connection refused")}),
-		"timed out": says(handler.Outcome{TimedOut: true}),
-		"panic":     func(context.Context, handler.Call) handler.Outcome { panic("x") },
-		"nonsense":  says(handler.Outcome{Decision: "perhaps"}),
-		"no object": says(handler.Outcome{Decision: handler.Modify, UpdatedInput: []byte(`[1]`)}),
-		"no input":  says(handler.Outcome{Decision: handler.Modify}),
+		"error":     says(wire.Outcome{Err: errors.New("connection refused")}),
+		"timed out": says(wire.Outcome{TimedOut: true}),
+		"panic":     func(context.Context, wire.Call) wire.Outcome { panic("x") },
+		"nonsense":  says(wire.Outcome{Decision: "perhaps"}),
+		"no object": says(wire.Outcome{Decision: wire.Modify, UpdatedInput: []byte(`[1]`)}),
+		"no input":  says(wire.Outcome{Decision: wire.Modify}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := trigger(t, failing(event.PreToolUse, false, h), event.PreToolUse, bash)
@@ -172,7 +174,7 @@ func TestFailModes(t *testing.T) {
 }
 
 func TestWarningsAreShownWhenDue(t *testing.T) {
-	e := failing(event.PreToolUse, false, says(handler.Outcome{Err: errors.New("gone")}))
+	e := failing(event.PreToolUse, false, says(wire.Outcome{Err: errors.New("gone")}))
 	r := e.Trigger(t.Context(), Event{Kind: event.PreToolUse, Payload: []byte(bash), Warn: func(w []string) []string { return w }})
 	if got := gjson.GetBytes(r.Answer.Stdout, "systemMessage").Str; !strings.Contains(got, "gone") {
 		t.Errorf("got %s", r.Answer.Stdout)
@@ -187,16 +189,16 @@ func TestDeadline(t *testing.T) {
 	release := make(chan struct{})
 	defer close(release)
 	e := NewEngine(nil)
-	e.Register(event.SessionEnd, does(func(context.Context, handler.Call) handler.Outcome { <-release; return handler.Outcome{} }))
+	e.Register(event.SessionEnd, does(func(context.Context, wire.Call) wire.Outcome { <-release; return wire.Outcome{} }))
 	var seen atomic.Bool
-	e.Register(event.SessionEnd, does(func(ctx context.Context, _ handler.Call) handler.Outcome {
+	e.Register(event.SessionEnd, does(func(ctx context.Context, _ wire.Call) wire.Outcome {
 		<-ctx.Done()
 		seen.Store(true)
-		return handler.Outcome{Err: ctx.Err()}
+		return wire.Outcome{Err: ctx.Err()}
 	}))
 	start := time.Now()
 	r := trigger(t, e, event.SessionEnd, `{}`)
-	if took := time.Since(start); took < SessionEndDeadline/2 || took > 4*SessionEndDeadline {
+	if took := time.Since(start); took < wire.SessionEndDeadline/2 || took > 4*wire.SessionEndDeadline {
 		t.Errorf("it took %s", took)
 	}
 	if !seen.Load() || r.Results[0].Failed == nil || r.Results[1].Failed == nil {
@@ -209,14 +211,14 @@ func TestParallelWhereNothingIsRewritten(t *testing.T) {
 	e := NewEngine(nil)
 	meet := make(chan struct{})
 	for range 2 {
-		e.Register(event.UserPromptSubmit, does(func(ctx context.Context, _ handler.Call) handler.Outcome {
+		e.Register(event.UserPromptSubmit, does(func(ctx context.Context, _ wire.Call) wire.Outcome {
 			select {
 			case meet <- struct{}{}:
 			case <-meet:
 			case <-ctx.Done():
-				return handler.Outcome{Err: ctx.Err()}
+				return wire.Outcome{Err: ctx.Err()}
 			}
-			return handler.Outcome{Context: "c"}
+			return wire.Outcome{Context: "c"}
 		}))
 	}
 	r := trigger(t, e, event.UserPromptSubmit, `{"prompt":"x"}`)
@@ -228,10 +230,10 @@ func TestParallelWhereNothingIsRewritten(t *testing.T) {
 func TestObserversAreNotHeard(t *testing.T) {
 	e := NewEngine(nil)
 	ran := make(chan struct{}, 1)
-	e.Register(event.PreToolUse, does(func(context.Context, handler.Call) handler.Outcome {
+	e.Register(event.PreToolUse, does(func(context.Context, wire.Call) wire.Outcome {
 		ran <- struct{}{}
-		return handler.Outcome{Decision: handler.Deny, UpdatedInput: []byte(`{}`), Context: "c"}
-	}), Observer(), OnFailureRefuse())
+		return wire.Outcome{Decision: wire.Deny, UpdatedInput: []byte(`{}`), Context: "c"}
+	}), observer(), onFailureRefuse())
 	if r := trigger(t, e, event.PreToolUse, bash); !r.Allowed || len(r.Answer.Stdout) > 0 {
 		t.Errorf("got %s", r.Answer.Stdout)
 	}
@@ -245,15 +247,14 @@ func TestObserversAreNotHeard(t *testing.T) {
 func TestFileThatObserves(t *testing.T) {
 	c := decode(t, `{"observe":true,"servers":[{"server_url":"http://127.0.0.1:1/","retry_count":0,"fail_open":false,"events":["PreToolUse"]}],`+
 		one(`{"type":"rule","id":"no-ls","decision":"deny","reason":"no","commands":["ls"]},{"type":"rule","id":"no-rm","decision":"deny","reason":"no","commands":["rm"]}`)[1:])
-	Prepare(c.Hooks, event.PreToolUse, nil, "")
 	e := NewEngine(c.Hooks)
-	e.Register(event.PreToolUse, says(handler.Outcome{Decision: handler.Modify, UpdatedInput: []byte(`{"command":"rm x"}`)}))
+	e.Register(event.PreToolUse, says(wire.Outcome{Decision: wire.Modify, UpdatedInput: []byte(`{"command":"rm x"}`)}))
 	r := trigger(t, e, event.PreToolUse, bash)
-	if want := `{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"rm x"}}}` + "\n"; string(r.Answer.Stdout) != want || len(r.Warnings) > 0 {
+	if got := gjson.GetBytes(r.Answer.Stdout, "hookSpecificOutput"); got.Get("updatedInput.command").Str != "rm x" || got.Get("permissionDecision").Exists() || len(r.Warnings) > 0 {
 		t.Errorf("got %s, %q", r.Answer.Stdout, r.Warnings)
 	}
 	entry := EntryOf(Event{Kind: event.PreToolUse, Payload: []byte(bash)}, r)
-	if len(entry.Hooks) != 3 || !entry.Hooks[0].Observed || entry.Hooks[0].Decision != handler.Deny || entry.Hooks[1].Error == "" || entry.Decision != "" {
+	if len(entry.Hooks) != 4 || !entry.Hooks[0].Observed || entry.Hooks[0].Decision != wire.Deny || entry.Hooks[2].Error == "" || entry.Decision != "" {
 		t.Errorf("the trace has %+v", entry)
 	}
 }
@@ -262,18 +263,18 @@ func TestFileThatObserves(t *testing.T) {
 func TestAllowApprovesOnlyWhenItMay(t *testing.T) {
 	clients := []byte(`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}`)
 	for _, c := range []struct {
-		h    Hook
-		o    handler.Outcome
+		h    config.Hook
+		o    wire.Outcome
 		want bool
 	}{
-		{Hook{Level: Global, Type: TypeServer}, handler.Outcome{Decision: handler.Allow}, false},
-		{Hook{Level: Global, Type: TypeServer, Grant: true}, handler.Outcome{Decision: handler.Allow}, true},
-		{Hook{Level: Global, Type: TypeCommand}, handler.Outcome{Decision: handler.Allow}, false},
-		{Hook{Level: Global, Type: TypeCommand}, handler.Outcome{Decision: handler.Allow, Raw: clients}, true},
-		{Hook{Level: Project, Type: TypeCommand}, handler.Outcome{Decision: handler.Allow, Raw: clients}, false},
+		{config.Hook{Level: config.Global, Type: config.Server}, wire.Outcome{Decision: wire.Allow}, false},
+		{config.Hook{Level: config.Global, Type: config.Server, Grant: true}, wire.Outcome{Decision: wire.Allow}, true},
+		{config.Hook{Level: config.Global, Type: config.Command}, wire.Outcome{Decision: wire.Allow}, false},
+		{config.Hook{Level: config.Global, Type: config.Command}, wire.Outcome{Decision: wire.Allow, Raw: clients}, true},
+		{config.Hook{Level: config.Project, Type: config.Command}, wire.Outcome{Decision: wire.Allow, Raw: clients}, false},
 	} {
-		c.h.Event, c.h.Enabled, c.h.handler = event.PreToolUse, true, says(c.o)
-		r := trigger(t, NewEngine([]*Hook{&c.h}), event.PreToolUse, bash)
+		c.h.Event, c.h.Enabled, c.h.Handler = event.PreToolUse, true, says(c.o)
+		r := trigger(t, NewEngine([]*config.Hook{&c.h}), event.PreToolUse, bash)
 		if got := len(r.Answer.Stdout) > 0; got != c.want {
 			t.Errorf("%+v: %s", c.h, r.Answer.Stdout)
 		}
@@ -286,12 +287,12 @@ func TestStopIsNotBlockedForEver(t *testing.T) {
 		budget, used int
 		active, want bool
 	}{{1, 0, false, true}, {1, 1, true, false}, {1, 0, true, false}, {3, 1, true, true}, {3, 2, true, true}, {3, 3, true, false}, {0, 0, false, false}} {
-		h := Hook{Event: event.Stop, Enabled: true, Type: TypeProgram, StopBlocks: c.budget, Level: Global, handler: says(handler.Outcome{Decision: handler.Block, Reason: "go on"})}
+		h := config.Hook{Event: event.Stop, Enabled: true, Type: config.Program, StopBlocks: c.budget, Level: config.Global, Handler: says(wire.Outcome{Decision: wire.Block, Reason: "go on"})}
 		payload := `{"stop_hook_active":false}`
 		if c.active {
 			payload = `{"stop_hook_active":true}`
 		}
-		r := NewEngine([]*Hook{&h}).Trigger(t.Context(), Event{Kind: event.Stop, Payload: []byte(payload), StopBlocks: c.used})
+		r := NewEngine([]*config.Hook{&h}).Trigger(t.Context(), Event{Kind: event.Stop, Payload: []byte(payload), StopBlocks: c.used})
 		if r.GoesOn() != c.want || r.Allowed == c.want {
 			t.Errorf("%+v: %s", c, r.Answer.Stdout)
 		}
@@ -300,7 +301,7 @@ func TestStopIsNotBlockedForEver(t *testing.T) {
 
 func TestTextForTheAgentDoesNotKeepItFromStoppingForEver(t *testing.T) {
 	e := NewEngine(nil)
-	e.Register(event.Stop, says(handler.Outcome{Context: "by the way"}))
+	e.Register(event.Stop, says(wire.Outcome{Context: "by the way"}))
 	if r := trigger(t, e, event.Stop, `{"stop_hook_active":false}`); !r.GoesOn() {
 		t.Errorf("first: %s", r.Answer.Stdout)
 	}
@@ -311,7 +312,7 @@ func TestTextForTheAgentDoesNotKeepItFromStoppingForEver(t *testing.T) {
 
 func TestRawMembersGoThrough(t *testing.T) {
 	e := NewEngine(nil)
-	e.Register(event.UserPromptSubmit, says(handler.Outcome{Raw: []byte(`{"continue":false,"stopReason":"enough","suppressOutput":true,"terminalSequence":"\u0007","hookSpecificOutput":{"hookEventName":"UserPromptSubmit","sessionTitle":"t","nope":1}}`)}))
+	e.Register(event.UserPromptSubmit, says(wire.Outcome{Raw: []byte(`{"continue":false,"stopReason":"enough","suppressOutput":true,"terminalSequence":"\u0007","hookSpecificOutput":{"hookEventName":"UserPromptSubmit","sessionTitle":"t","nope":1}}`)}))
 	r := trigger(t, e, event.UserPromptSubmit, `{}`)
 	want := `{"continue":false,"stopReason":"enough","terminalSequence":"\u0007","hookSpecificOutput":{"hookEventName":"UserPromptSubmit","sessionTitle":"t"}}` + "\n"
 	if string(r.Answer.Stdout) != want || !r.Halts() || !slices.Contains(r.Answer.Dropped, "nope") {
@@ -321,21 +322,20 @@ func TestRawMembersGoThrough(t *testing.T) {
 
 func TestInsideAHandlerOnlyRulesApply(t *testing.T) {
 	c := decode(t, one(`{"type":"command","command":"exit 2","fail":"closed"},{"type":"rule","decision":"ask","reason":"sure?"}`))
-	Prepare(c.Hooks, event.PreToolUse, nil, "")
 	r := NewEngine(c.Hooks).Trigger(t.Context(), Event{Kind: event.PreToolUse, Payload: []byte(bash), RulesOnly: true, Why: "inside a handler"})
-	if r.Verdict.Decision != handler.Ask || r.Results[0].Skipped != "inside a handler" {
+	if r.Verdict.Decision != wire.Ask || r.Results[0].Skipped != "inside a handler" {
 		t.Errorf("got %+v", r)
 	}
 }
 
 // A fault at one hook is that hook's failure.
 func TestFaultAtAHook(t *testing.T) {
-	p, err := NewPermission("Bash", "")
+	p, err := match.NewPermission("Bash")
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &Hook{ID: "a", Event: event.PreToolUse, Type: TypeRule, If: p, Enabled: true, FailClosed: true} // a rule without a rule
-	if r := trigger(t, NewEngine([]*Hook{h}), event.PreToolUse, bash); r.Allowed || r.Results[0].Failed == nil {
+	h := &config.Hook{ID: "a", Event: event.PreToolUse, Type: config.BuiltIn, If: p, Enabled: true, FailClosed: true} // a rule without a rule
+	if r := trigger(t, NewEngine([]*config.Hook{h}), event.PreToolUse, bash); r.Allowed || r.Results[0].Failed == nil {
 		t.Errorf("got %+v", r)
 	}
 }
@@ -343,14 +343,14 @@ func TestFaultAtAHook(t *testing.T) {
 // A project may refuse what an MCP server asks the user, and not answer it.
 func TestProjectAnswersNoElicitation(t *testing.T) {
 	for _, c := range []struct {
-		level  Level
+		level  config.Level
 		action string
 		want   bool
-	}{{Global, "accept", true}, {Project, "accept", false}, {Project, "decline", true}, {Project, "cancel", true}} {
+	}{{config.Global, "accept", true}, {config.Project, "accept", false}, {config.Project, "decline", true}, {config.Project, "cancel", true}} {
 		raw := []byte(`{"hookSpecificOutput":{"hookEventName":"Elicitation","action":"` + c.action + `","content":{"a":1}}}`)
-		e := NewEngine([]*Hook{{ID: "a", Event: event.Elicitation, Type: TypeCommand, Level: c.level, Enabled: true, handler: says(handler.Outcome{Raw: raw})}})
+		e := NewEngine([]*config.Hook{{ID: "a", Event: event.Elicitation, Type: config.Command, Level: c.level, Enabled: true, Handler: says(wire.Outcome{Raw: raw})}})
 		got := string(trigger(t, e, event.Elicitation, `{"hook_event_name":"Elicitation"}`).Answer.Stdout)
-		if strings.Contains(got, c.action) != c.want || strings.Contains(got, "content") && c.level == Project {
+		if strings.Contains(got, c.action) != c.want || strings.Contains(got, "content") && c.level == config.Project {
 			t.Errorf("%s %s: %s", c.level, c.action, got)
 		}
 	}
@@ -361,13 +361,13 @@ func TestProjectAnswersNoElicitation(t *testing.T) {
 func TestOtherCopy(t *testing.T) {
 	c := decode(t, one(`{"type":"command","command":"true","fail":"closed"}`))
 	ev := Event{Kind: event.PreToolUse, Payload: []byte(bash), RulesOnly: true, Why: "copy"}
-	ev.Others = func(context.Context) (handler.Outcome, error) {
-		return handler.Outcome{Decision: handler.Deny, Reason: "its reason"}, nil
+	ev.Others = func(context.Context) (wire.Outcome, error) {
+		return wire.Outcome{Decision: wire.Deny, Reason: "its reason"}, nil
 	}
 	if r := NewEngine(c.Hooks).Trigger(t.Context(), ev); r.Verdict.Reason != "its reason" || r.Allowed {
 		t.Errorf("got %+v", r.Verdict)
 	}
-	ev.Others = func(context.Context) (handler.Outcome, error) { return handler.Outcome{}, errLate }
+	ev.Others = func(context.Context) (wire.Outcome, error) { return wire.Outcome{}, trust.ErrLate }
 	if r := NewEngine(c.Hooks).Trigger(t.Context(), ev); r.Allowed {
 		t.Error("a killed copy opens the gate")
 	}
@@ -378,8 +378,8 @@ func TestOtherCopy(t *testing.T) {
 func TestWhatTheVersionDoesNotHeedHasNotHappened(t *testing.T) {
 	for version, heeded := range map[string]bool{"2.1.90": false, "2.1.329": true, "": true} {
 		e := NewEngine(nil)
-		e.Register(event.PreCompact, says(handler.Outcome{Decision: handler.Block, Reason: "r"}))
-		e.Register(event.Stop, says(handler.Outcome{Context: "c"}))
+		e.Register(event.PreCompact, says(wire.Outcome{Decision: wire.Block, Reason: "r"}))
+		e.Register(event.Stop, says(wire.Outcome{Context: "c"}))
 		r := e.Trigger(t.Context(), Event{Kind: event.PreCompact, Payload: []byte(`{}`), Version: version})
 		if r.Allowed == heeded || len(r.Answer.Stdout) > 0 != heeded {
 			t.Errorf("version %q: a refusal is allowed %v, %q", version, r.Allowed, r.Answer.Stdout)
@@ -390,3 +390,14 @@ func TestWhatTheVersionDoesNotHeedHasNotHappened(t *testing.T) {
 		}
 	}
 }
+
+// observer makes a handler's answers be ignored; it runs beside the others.
+func observer() Option { return func(h *config.Hook) { h.Observe = true } }
+
+// onFailureRefuse refuses the event when the handler does not work.
+func onFailureRefuse() Option {
+	return func(h *config.Hook) { h.FailClosed = wire.RulesOf(h.Event).Closable() }
+}
+
+// only limits a handler to the firings that m takes.
+func only(m match.Matcher) Option { return func(h *config.Hook) { h.Matcher = m } }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"beckon/event/policy/trust"
 	"context"
 	"io/fs"
 	"os"
@@ -12,13 +13,13 @@ import (
 	"time"
 
 	"beckon/event"
-	"beckon/event/policy/handler"
+	"beckon/event/policy/wire"
 )
 
 func sources(t *testing.T) Sources {
 	dir := t.TempDir()
-	return Sources{Global: filepath.Join(dir, "policy.json"), Project: ProjectFile(filepath.Join(dir, "p")),
-		State: Dir(filepath.Join(dir, "state", "policy")), Home: dir, Now: time.Now()}
+	return Sources{Global: filepath.Join(dir, "policy.json"), Project: trust.ProjectFile(filepath.Join(dir, "p")),
+		State: trust.Dir(filepath.Join(dir, "state", "policy")), Home: dir, Now: time.Now()}
 }
 
 func put(t *testing.T, path, text string) {
@@ -107,7 +108,7 @@ func TestForgedTrustIsNone(t *testing.T) {
 	if _, err := s.Trust(s.Project); err != nil {
 		t.Fatal(err)
 	}
-	copy := s.State.path(trustDir, copyName(s.Project))
+	copy := s.State.Path("trust", trust.Sum(s.Project)[:16]+".json")
 	data, err := os.ReadFile(copy)
 	if err != nil {
 		t.Fatal(err)
@@ -140,20 +141,20 @@ func TestTrustThroughALink(t *testing.T) {
 		t.Fatal(err)
 	}
 	real, link := filepath.Join(dir, "p"), filepath.Join(dir, "link")
-	put(t, ProjectFile(real), denies("a"))
+	put(t, trust.ProjectFile(real), denies("a"))
 	if err := os.Symlink(real, link); err != nil {
 		t.Skip(err)
 	}
-	if _, err := s.Trust(ProjectFile(link)); err != nil {
+	if _, err := s.Trust(trust.ProjectFile(link)); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []Status{InForce, Untrusted} {
 		for _, name := range []string{real, link} {
-			if s.Project = ProjectFile(name); Load(s).Files[0].Status != want {
+			if s.Project = trust.ProjectFile(name); Load(s).Files[0].Status != want {
 				t.Errorf("%s is %s, not %s", name, Load(s).Files[0].Status, want)
 			}
 		}
-		if err := s.Distrust(ProjectFile(link)); err != nil {
+		if err := s.Distrust(trust.ProjectFile(link)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -202,7 +203,7 @@ func TestPipeIsNotRead(t *testing.T) {
 }
 
 func TestClaims(t *testing.T) {
-	d := Dir(t.TempDir())
+	d := trust.Dir(t.TempDir())
 	now := time.Now()
 	e := &event.Event{SessionID: "s", Name: "PreToolUse"}
 	name, first := d.Claim(e, []byte(bash), "", now)
@@ -212,13 +213,13 @@ func TestClaims(t *testing.T) {
 	if _, again := d.Claim(e, []byte(bash), "", now); again {
 		t.Error("one call is claimed twice")
 	}
-	if err := d.Settle(name, Verdict{Decision: handler.Deny, Reason: "no (policy x)", Context: []string{"c"}}); err != nil {
+	if err := d.Settle(name, wire.Verdict{Decision: wire.Deny, Reason: "no (policy x)", Context: []string{"c"}}); err != nil {
 		t.Fatal(err)
 	}
-	if o, err := d.Await(t.Context(), name); err != nil || o.Decision != handler.Deny || o.Reason != "no (policy x)" || o.Context != "" {
+	if o, err := d.Await(t.Context(), name); err != nil || o.Decision != wire.Deny || o.Reason != "no (policy x)" || o.Context != "" {
 		t.Errorf("got %+v, %v", o, err)
 	}
-	if _, again := d.Claim(e, []byte(bash), "", now.Add(2*claimWindow)); !again {
+	if _, again := d.Claim(e, []byte(bash), "", now.Add(2*2*time.Second)); !again {
 		t.Error("a claim holds for ever")
 	}
 	gone, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
@@ -241,7 +242,7 @@ func TestClaims(t *testing.T) {
 }
 
 func TestOneOfManyClaims(t *testing.T) {
-	d := Dir(t.TempDir())
+	d := trust.Dir(t.TempDir())
 	e := &event.Event{SessionID: "s", Name: "PreToolUse"}
 	var firsts, n sync.Map
 	var wait sync.WaitGroup
@@ -263,7 +264,7 @@ func TestOneOfManyClaims(t *testing.T) {
 }
 
 func TestDue(t *testing.T) {
-	d := Dir(t.TempDir())
+	d := trust.Dir(t.TempDir())
 	now := time.Now()
 	if got := d.Due("s", []string{"a", "b"}, time.Minute, now); len(got) != 2 {
 		t.Errorf("got %v", got)
@@ -282,7 +283,7 @@ func TestDue(t *testing.T) {
 // What is posted to the server chooses its own names: the trace can be read
 // however long they are.
 func TestTraceOfLongNames(t *testing.T) {
-	d := Dir(t.TempDir())
+	d := trust.Dir(t.TempDir())
 	long := strings.Repeat("x", 2<<20)
 	payload := []byte(`{"session_id":"` + long + `","prompt_id":"` + long + `","tool_use_id":"` + long + `","agent_id":"` + long + `","tool_name":"` + long + `"}`)
 	ev := Event{Kind: event.PreToolUse, ID: long, Version: long, Payload: payload}
@@ -290,17 +291,17 @@ func TestTraceOfLongNames(t *testing.T) {
 	if err := d.Trace(entry); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := d.Entries(1, func(Entry) bool { return true }); err != nil || len(got) != 1 {
+	if got, err := d.Entries(1, func(trust.Entry) bool { return true }); err != nil || len(got) != 1 {
 		t.Errorf("got %d entries, %v", len(got), err)
 	}
 }
 
 // The trace keeps no secret, is private, and does not grow without end.
 func TestTrace(t *testing.T) {
-	d := Dir(filepath.Join(t.TempDir(), "state", "policy"))
+	d := trust.Dir(filepath.Join(t.TempDir(), "state", "policy"))
 	secret := "ghp_" + strings.Repeat("a1B2", 9)
 	e := NewEngine(nil)
-	e.Register(event.PreToolUse, says(handler.Outcome{Decision: handler.Deny, Reason: "it had " + secret, Output: strings.Repeat("x", 9999), Metadata: map[string]any{"k": secret}}))
+	e.Register(event.PreToolUse, says(wire.Outcome{Decision: wire.Deny, Reason: "it had " + secret, Output: strings.Repeat("x", 9999), Metadata: map[string]any{"k": secret}}))
 	ev := Event{Kind: event.PreToolUse, ID: "evt_1", At: time.Now(), Payload: []byte(`{"session_id":"s1","prompt_id":"p1","tool_use_id":"t1","tool_name":"Bash","tool_input":{"command":"curl -H 'Authorization: Bearer ` + secret + `'"}}`)}
 	entry := EntryOf(ev, e.Trigger(t.Context(), ev))
 	for range 5000 {
@@ -323,39 +324,11 @@ func TestTrace(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || total > 2*maxTrace+1<<20 || total < 1<<20 {
+	if err != nil || total > 2*(4<<20)+1<<20 || total < 1<<20 {
 		t.Errorf("%d bytes, %v", total, err)
 	}
-	got, err := d.Entries(3, func(e Entry) bool { return e.Session == "s1" })
-	if err != nil || len(got) != 3 || got[0].Prompt != "p1" || got[0].ToolUseID != "t1" || got[0].Hooks[0].Decision != handler.Deny {
+	got, err := d.Entries(3, func(e trust.Entry) bool { return e.Session == "s1" })
+	if err != nil || len(got) != 3 || got[0].Prompt != "p1" || got[0].ToolUseID != "t1" || got[0].Hooks[0].Decision != wire.Deny {
 		t.Errorf("got %+v, %v", got, err)
-	}
-}
-
-// A server is down for half a minute after it did not answer, for every
-// process, and not when it has answered since.
-func TestHealth(t *testing.T) {
-	d := Dir(t.TempDir())
-	h, other := d.health("http://a"), d.health("http://b")
-	if h.Down() {
-		t.Error("down before it was asked")
-	}
-	h.Note(false)
-	if !h.Down() || !d.health("http://a").Down() || other.Down() {
-		t.Error("what did not answer is not down, or another is")
-	}
-	old := time.Now().Add(-downFor)
-	if err := os.Chtimes(h.(health).file, old, old); err != nil {
-		t.Fatal(err)
-	}
-	if h.Down() {
-		t.Error("down for ever")
-	}
-	h.Note(false)
-	if h.Note(true); h.Down() {
-		t.Error("down though it answered")
-	}
-	if Dir("").health("http://a") != nil || Dir("").answers() != nil {
-		t.Error("without a directory something is kept")
 	}
 }

@@ -4,20 +4,28 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
+
+	"beckon/event"
+	"beckon/event/policy/config"
+	"beckon/event/policy/trust"
+	"beckon/event/policy/wire"
 )
 
 // Sources says where policies come from. An empty path means that there is
 // none.
 type Sources struct {
-	Global  string // the global policy file
-	Project string // the project's policy file
-	State   Dir    // the policy's part of the state directory
+	Global  string    // the global policy file
+	Project string    // the project's policy file
+	State   trust.Dir // what is kept between hooks
 	Home    string
 	Now     time.Time
+	// Own are beckon's own files and directories, and the client's settings that
+	// name its hooks: patterns of what an agent is asked about before it writes
+	// there.
+	Own []string
 }
 
 // Status says what is in force of a policy file.
@@ -25,10 +33,11 @@ type Status string
 
 // The states of a policy file.
 const (
-	Absent    Status = "absent"    // there is no file
+	Absent    Status = "absent"    // there is no file, and there was none
 	InForce   Status = "in force"  // as it is
 	Untrusted Status = "untrusted" // nothing of it: the user has not trusted it
 	Changed   Status = "changed"   // the copy that the user trusted
+	Vanished  Status = "vanished"  // the copy: the file is not there any more
 	LastGood  Status = "last good" // the copy of before it broke
 	Broken    Status = "broken"    // nothing of it: it cannot be read, and never could
 )
@@ -36,10 +45,10 @@ const (
 // File is one policy file with what is in force of it.
 type File struct {
 	Path   string
-	Level  Level
+	Level  config.Level
 	Status Status
-	Config *Config // nil when nothing is in force
-	Err    error   // what is wrong with the file as it is
+	Config *config.Config // nil when nothing is in force
+	Err    error          // what is wrong with the file as it is
 }
 
 // Notice says what the user has to know about the file; empty when all is
@@ -50,6 +59,8 @@ func (f File) Notice() string {
 		return fmt.Sprintf("the policy %s is not in force until you trust it: beckon policy trust", f.Path)
 	case Changed:
 		return fmt.Sprintf("the policy %s has changed since you trusted it; what you trusted stays in force: beckon policy trust", f.Path)
+	case Vanished:
+		return fmt.Sprintf("the policy %s is gone; what it said stays in force until you say otherwise: beckon policy accept", f.Path)
 	case LastGood:
 		return fmt.Sprintf("the policy %s cannot be read, so what it said before stays in force: beckon policy check", f.Path)
 	case Broken:
@@ -61,7 +72,9 @@ func (f File) Notice() string {
 // Loaded is what is in force.
 type Loaded struct {
 	Files []File
-	Hooks []*Hook
+	Hooks []*config.Hook
+	// TraceAll: calls of which nobody has anything to say are traced, too.
+	TraceAll bool
 }
 
 // Notices are those of all files.
@@ -75,132 +88,233 @@ func (l Loaded) Notices() []string {
 	return out
 }
 
-// Events are the events that the hooks are for, each once, in their order.
-func (l Loaded) Events() (list []string) {
+// Events are what there is for each event.
+func (l Loaded) Events() map[string]trust.Voice {
+	out := map[string]trust.Voice{}
 	for _, h := range l.Hooks {
-		if !slices.Contains(list, string(h.Event)) {
-			list = append(list, string(h.Event))
+		voice := trust.Rules
+		if h.Runs() {
+			voice = trust.Starts
 		}
+		out[string(h.Event)] = max(out[string(h.Event)], voice)
 	}
-	return list
+	return out
 }
 
-// Load reads what is in force. A file with a mistake leaves in force what it
-// said before (global) or what was trusted (project).
+// Starts reports whether an event of that kind may start something.
+func (l Loaded) Starts(k event.Kind) bool {
+	for _, h := range l.Hooks {
+		if h.Event == k && h.Runs() && h.Enabled {
+			return true
+		}
+	}
+	return false
+}
+
+// Load reads what is in force. A file with a mistake, or that is gone, leaves
+// in force what it said before (global) or what was trusted (project).
 func Load(s Sources) Loaded {
 	var l Loaded
-	var configs []*Config
+	var configs []*config.Config
 	for _, f := range []File{s.project(), s.global()} {
-		if f.Path != "" && f.Status != Absent {
-			l.Files = append(l.Files, f)
-			configs = append(configs, f.Config)
+		if f.Path == "" || f.Status == Absent {
+			continue
 		}
+		l.Files = append(l.Files, f)
+		if f.Config != nil {
+			configs = append(configs, f.Config)
+			l.TraceAll = l.TraceAll || f.Config.TraceAll
+		}
+	}
+	if len(configs) > 0 {
+		configs = append(configs, &config.Config{Level: config.Own, Hooks: own(s.Own)})
 	}
 	// A list that cannot be read switches nothing off. Of two hooks that do the
 	// same, each is switched by its own name.
 	off, _ := s.State.Disabled()
 	for _, c := range configs {
-		if c == nil {
-			continue
-		}
 		for _, h := range c.Hooks {
 			h.Enabled = h.Enabled && !off[h.Name()]
 		}
 	}
-	l.Hooks = Merge(configs...)
+	l.Hooks = config.Merge(configs...)
 	return l
 }
 
+// settling is how often a file that somebody writes to is looked at again
+// before its copy stands in for it, and how long after.
+const (
+	settling      = 3
+	settlingPause = 5 * time.Millisecond
+)
+
+// read reads a policy file. While it is written it may be empty, half there or
+// away for a moment, which is no mistake yet.
+func (s Sources) read(path string, level config.Level) (data []byte, c *config.Config, err error) {
+	for try := 0; ; try++ {
+		data, err = trust.ReadFile(path)
+		if err == nil && level == config.Global && s.State.Holds(trust.Good, path, data) {
+			c, err = config.DecodeAgain(path, level, data)
+		} else if err == nil {
+			c, err = config.Decode(path, level, data)
+		}
+		kept := s.State.HasCopy(trust.Good, path) || s.State.HasCopy(trust.Trusted, path)
+		if err == nil || try == settling || !kept || !trust.Changing(path, s.Now) {
+			return data, c, err
+		}
+		time.Sleep(settlingPause)
+	}
+}
+
 func (s Sources) global() File {
-	f := File{Path: s.Global, Level: Global, Status: Absent}
+	f := File{Path: s.Global, Level: config.Global}
 	if s.Global == "" {
 		return f
 	}
-	data, err := readFile(s.Global)
-	if errors.Is(err, fs.ErrNotExist) {
-		return f
-	}
+	data, c, err := s.read(s.Global, config.Global)
 	if err == nil {
-		f.Config, err = Decode(s.Global, Global, data, s.Home)
-	}
-	if err == nil {
-		f.Status = InForce
-		if !s.State.hasCopy(goodDir, s.Global, data) {
+		if !s.State.Holds(trust.Good, s.Global, data) {
 			// Without the copy a later mistake switches the policy off; that
 			// is told then.
-			_ = s.State.keepCopy(goodDir, s.Global, data, s.Now)
+			_ = s.State.Keep(trust.Good, s.Global, data, nil, s.Now)
 		}
+		f.Status, f.Config = InForce, c
 		return f
 	}
-	f.Status, f.Err = Broken, err
-	if good := s.State.copyOf(goodDir, s.Global); good != nil {
-		if c, err := Decode(s.Global, Global, []byte(good.Text), s.Home); err == nil {
-			f.Status, f.Config = LastGood, c
+	good := s.State.Copy(trust.Good, s.Global)
+	gone := errors.Is(err, fs.ErrNotExist)
+	switch f.Status, f.Err = Broken, err; {
+	case good == nil && gone:
+		f.Status = Absent
+	case good == nil:
+	case good.Text == "" && errors.Is(err, trust.ErrEmpty): // accepted as it is
+		f.Status, f.Config, f.Err = InForce, &config.Config{File: s.Global, Level: config.Global}, nil
+	default:
+		if f.Config, err = config.Decode(s.Global, config.Global, []byte(good.Text)); err == nil {
+			f.Status = LastGood
+			if gone {
+				f.Status = Vanished
+			}
 		}
 	}
 	return f
 }
 
 func (s Sources) project() File {
-	f := File{Path: s.Project, Level: Project, Status: Absent}
+	f := File{Path: s.Project, Level: config.Project, Status: Absent}
 	if s.Project == "" {
 		return f
 	}
-	data, err := readFile(s.Project)
-	if errors.Is(err, fs.ErrNotExist) {
-		return f
-	}
-	f.Status = Untrusted
-	trusted := s.State.copyOf(trustDir, s.Project)
+	trusted := s.State.Copy(trust.Trusted, s.Project)
 	if trusted == nil {
+		if _, err := trust.ReadFile(s.Project); !errors.Is(err, fs.ErrNotExist) {
+			f.Status = Untrusted
+		}
 		return f
 	}
-	c, bad := Decode(s.Project, Project, []byte(trusted.Text), s.Home)
+	data, _, err := s.read(s.Project, config.Project)
+	c, bad := config.DecodeAgain(s.Project, config.Project, []byte(trusted.Text))
 	if bad != nil {
 		f.Status, f.Err = Broken, bad // trusted by another version of beckon
 		return f
 	}
-	f.Status, f.Config, f.Err = Changed, c, err
-	if err == nil && sumOf(data) == trusted.SHA256 {
-		f.Status = InForce
+	s.seal(c, trusted)
+	switch f.Status, f.Config, f.Err = Changed, c, err; {
+	case errors.Is(err, fs.ErrNotExist):
+		f.Status = Vanished
+	case data != nil && trust.Sum(data) == trusted.SHA256:
+		f.Status, f.Err = InForce, nil
 	}
 	return f
 }
 
-// Trust puts the project's policy file at path in force as it is now. A file
-// with a mistake is not trusted.
-func (s Sources) Trust(path string) (*Config, error) {
-	data, err := readFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("reading policy: %w", err)
+// seal keeps the hooks from running scripts that are other ones than those that
+// the user trusted.
+func (s Sources) seal(c *config.Config, trusted *trust.Copy) {
+	for _, h := range c.Hooks {
+		if h.Type != config.Command {
+			continue
+		}
+		for name, sum := range trust.Scripts(trust.ProjectOf(s.Project), h.Texts()) {
+			if trusted.Scripts[name] != sum {
+				h.Fault = fmt.Errorf("%s is another script than the one that you trusted: beckon policy trust", name)
+			}
+		}
 	}
-	c, err := Decode(path, Project, data, s.Home)
+}
+
+// Trust puts the project's policy file at path in force as it is now, with the
+// scripts that it names. A file with a mistake is not trusted.
+func (s Sources) Trust(path string) (*config.Config, error) {
+	data, err := trust.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading policy %s: %w", path, err)
+	}
+	c, err := config.Decode(path, config.Project, data)
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range namesOf(path) {
-		err = errors.Join(err, s.State.keepCopy(trustDir, name, data, s.Now))
+	var texts []string
+	for _, h := range c.Hooks {
+		texts = append(texts, h.Texts()...)
 	}
-	return c, errors.Join(err, s.State.unspeak())
+	scripts := trust.Scripts(trust.ProjectOf(path), texts)
+	for _, name := range namesOf(path) {
+		err = errors.Join(err, s.State.Keep(trust.Trusted, name, data, scripts, s.Now))
+	}
+	return c, errors.Join(err, s.State.Unspeak())
 }
 
 // Distrust takes the project's policy out of force.
 func (s Sources) Distrust(path string) error {
 	var failed error
 	for _, name := range namesOf(path) {
-		if err := os.Remove(s.State.path(trustDir, copyName(name))); !errors.Is(err, fs.ErrNotExist) {
-			failed = errors.Join(failed, err)
+		failed = errors.Join(failed, s.State.Drop(trust.Trusted, name))
+	}
+	return errors.Join(failed, s.State.Unspeak())
+}
+
+// Accept takes the policy files as they are now for meant: one that is gone or
+// empty. It returns what it did, in sentences.
+//
+// Errors: a file with a mistake, which is to be put right; one that has
+// changed, which is to be trusted.
+func (s Sources) Accept() (done []string, err error) {
+	for _, f := range Load(s).Files {
+		switch {
+		case f.Status == Vanished && f.Level == config.Project:
+			err = errors.Join(err, s.Distrust(f.Path))
+			done = append(done, f.Path+" is gone, and not in force any more")
+		case f.Status == Vanished:
+			err = errors.Join(err, s.State.Drop(trust.Good, f.Path))
+			done = append(done, f.Path+" is gone, and not in force any more")
+		case f.Level == config.Global && errors.Is(f.Err, trust.ErrEmpty):
+			err = errors.Join(err, s.State.Keep(trust.Good, f.Path, nil, nil, s.Now))
+			done = append(done, f.Path+" is empty, and wants nothing")
+		case f.Status == LastGood || f.Status == Broken:
+			err = errors.Join(err, f.Err)
+		case f.Status == Changed || f.Status == Untrusted:
+			err = errors.Join(err, errors.New(f.Notice()))
 		}
 	}
-	return errors.Join(failed, s.State.unspeak())
+	return done, errors.Join(err, s.State.Unspeak())
 }
 
 // namesOf are the names by which the client may call the project of a file: a
 // shell goes by the links that were followed, a process by none.
 func namesOf(path string) []string {
-	dir, err := filepath.EvalSymlinks(ProjectOf(path))
-	if real := ProjectFile(dir); err == nil && real != path {
+	dir, err := filepath.EvalSymlinks(trust.ProjectOf(path))
+	if real := trust.ProjectFile(dir); err == nil && real != path {
 		return []string{path, real}
 	}
 	return []string{path}
+}
+
+// MayRefuse reports whether a hook may refuse events of kind k.
+func (l Loaded) MayRefuse(k event.Kind) bool {
+	c := wire.RulesOf(k)
+	return c.Refuse != wire.NoWay && !c.Loops && slices.ContainsFunc(l.Hooks, func(h *config.Hook) bool {
+		rule := h.Spec.Rule
+		return h.Event == k && h.Enabled && !h.Observe && (h.FailClosed || rule != nil && rule.Decision.Rank() > wire.Allow.Rank())
+	})
 }

@@ -3,62 +3,80 @@ package policy
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
-	"beckon/event/policy/handler"
+	"beckon/event/policy/config"
+	"beckon/event/policy/wire"
 
 	"github.com/tidwall/gjson"
 )
 
-// rank orders decisions: the higher one wins (DESIGN.md section 6: silence is
-// no objection).
-func rank(d handler.Decision) int {
-	switch d {
-	case handler.Deny, handler.Block:
-		return 3
-	case handler.Ask:
-		return 2
-	case handler.Allow:
-		return 1
-	}
-	return 0
-}
-
-// merge makes one verdict of what the hooks said, in their order.
+// merge makes one verdict of what the hooks said, in their order: the
+// strongest decision wins, with the reasons of all who gave it.
 func (r *run) merge() Result {
-	m := merging{run: r, rules: rulesOf(r.ev.Kind)}
+	m := merging{run: r}
+	m.recheck()
 	for i := range r.results {
 		m.add(&r.results[i])
 	}
-	m.recheck()
+	if m.v.Decision == wire.Allow && m.v.Input != nil {
+		m.approvals()
+	}
 	m.stop()
+	m.once()
 	m.v.Reason = strings.Join(m.reasons, "\n")
-	if m.v.Decision == handler.Deny {
+	if m.v.Decision == wire.Deny {
 		m.v.Input = nil
 	}
-	if r.ev.Warn != nil && m.rules.system {
+	if r.ev.Warn != nil && m.contract.System {
 		m.v.System = append(m.v.System, r.ev.Warn(m.warnings)...)
 	}
-	a := translate(r.ev.Kind, m.v, r.ev.Version, r.ev.HTTP)
+	a := wire.Translate(r.ev.Kind, m.told(), r.ev.Version, r.ev.HTTP)
 	for _, what := range a.Dropped {
 		r.notes = append(r.notes, fmt.Sprintf("%s cannot be told: %s", r.ev.Kind, what))
 	}
-	heard := m.rules.heard(r.ev.Version, r.ev.HTTP)
-	refused := m.v.Decision == handler.Deny && heard.refuse != noRefusal
-	texts := len(m.v.Context) > 0 && heard.context
+	heard := m.contract.Heard(r.ev.Version, r.ev.HTTP)
+	refused := m.v.Decision == wire.Deny && heard.Refuse != wire.NoWay
+	texts := len(m.v.Context) > 0 && heard.Context
 	return Result{Allowed: !refused, Verdict: m.v, Answer: a, Results: r.results, Notes: r.notes, Warnings: m.warnings,
-		halts: m.v.Halt && m.rules.halt, goesOn: m.rules.loops && !m.v.Halt && (refused || texts)}
+		halts: m.v.Halt && m.contract.Halt, goesOn: m.contract.Loops && !m.v.Halt && (refused || texts)}
 }
 
 // merging is one merge under way.
 type merging struct {
 	*run
-	rules   rules
-	v       Verdict
+	v       wire.Verdict
 	reasons []string // of the decision that is ahead
 	// warnings are what the user must be told of handlers that did not work.
 	warnings []string
 	declined bool // a hook declines what an MCP server asks
+}
+
+// rewritten reports whether a hook rewrote the input.
+func (m *merging) rewritten() bool {
+	return slices.ContainsFunc(m.results, func(res HookResult) bool { return res.Rewrote != nil })
+}
+
+// recheck puts the final input to the rules, which have not seen what a rewrite
+// made. What they said of the call as it was written holds, unless they say more
+// of the final one.
+func (m *merging) recheck() {
+	if !m.rewritten() {
+		return
+	}
+	seen := m.seen(m.call)
+	for i := range m.results {
+		res := &m.results[i]
+		rule := res.Hook.Spec.Rule
+		if rule == nil || !res.Hook.Enabled || rule.Decision == wire.Allow {
+			continue
+		}
+		if now := m.rule(res.Hook, seen); now.Failed != nil || now.says() && (!res.says() || now.Outcome.Decision.Rank() > res.Outcome.Decision.Rank()) {
+			m.notes = append(m.notes, res.Hook.Name()+" holds for the rewritten input")
+			*res = now
+		}
+	}
 }
 
 // add takes one hook's word.
@@ -79,6 +97,9 @@ func (m *merging) add(res *HookResult) {
 	if res.Rewrote != nil {
 		m.v.Input = res.Rewrote
 	}
+	if o.Decision == wire.Warn {
+		o.Context = tagged(h, wire.Warn, o.Reason)
+	}
 	if o.Context != "" {
 		m.v.Context = append(m.v.Context, o.Context)
 	}
@@ -92,13 +113,18 @@ func (m *merging) add(res *HookResult) {
 // work.
 func (m *merging) unfit(res *HookResult) error {
 	o := res.Outcome
-	switch d := o.Decision; {
-	case d == handler.Ask && !m.rules.ask:
-		return fmt.Errorf("it asks the user, which %s cannot", m.rules.kind)
-	case d == handler.Modify && res.Rewrote == nil && o.Raw == nil:
-		return fmt.Errorf("it rewrites the input, which %s cannot", m.rules.kind)
-	case rank(d) == 0 && d != handler.Silence && d != handler.Modify && d != handler.Continue:
-		return fmt.Errorf("no such decision %q", d)
+	switch o.Decision {
+	case wire.Ask:
+		if !m.contract.Ask {
+			return fmt.Errorf("it asks the user, which %s cannot", m.contract.Kind)
+		}
+	case wire.Modify:
+		if res.Rewrote == nil && o.Raw == nil {
+			return fmt.Errorf("it rewrites the input, which %s cannot", m.contract.Kind)
+		}
+	case wire.Silence, wire.Continue, wire.Allow, wire.Warn, wire.Deny, wire.Block:
+	default:
+		return fmt.Errorf("no such decision %q", o.Decision)
 	}
 	return nil
 }
@@ -106,80 +132,63 @@ func (m *merging) unfit(res *HookResult) error {
 // decision is what a hook's word counts as. An allow is "no objection" unless
 // the hook may approve: the user gave it that right, or it speaks the client's
 // own language and says so in as many words.
-func (m *merging) decision(res *HookResult) handler.Decision {
+func (m *merging) decision(res *HookResult) wire.Decision {
 	o, h := res.Outcome, res.Hook
-	if o.Decision != handler.Allow {
-		return o.Decision
-	}
 	switch {
-	case h.Level == Project, !m.rules.allow:
-		return handler.Silence
+	case o.Decision == wire.Block:
+		return wire.Deny
+	case o.Decision != wire.Allow:
+		return o.Decision
+	case h.Level == config.Project, !m.contract.Allow:
+		return wire.Silence
 	case h.Grant, o.Raw != nil:
-		return handler.Allow
+		return wire.Allow
 	}
-	return handler.Silence
+	return wire.Silence
 }
 
 // decide lets d win over what is ahead, or join it.
-func (m *merging) decide(h *Hook, d handler.Decision, reason string) {
-	if d == handler.Block {
-		d = handler.Deny
-	}
-	switch now := rank(m.v.Decision); {
-	case rank(d) == 0 || rank(d) < now:
+func (m *merging) decide(h *config.Hook, d wire.Decision, reason string) {
+	switch now := m.v.Decision.Rank(); {
+	case d.Rank() == 0 || d.Rank() < now:
 		return
-	case rank(d) > now:
+	case d.Rank() > now:
 		m.v.Decision, m.reasons = d, nil
 	}
-	m.reasons = append(m.reasons, tagged(h, reason))
+	m.reasons = append(m.reasons, tagged(h, d, reason))
 }
 
+// unreasoned is what is said where a hook gives no reason.
+var unreasoned = map[wire.Decision]string{wire.Deny: "refused without a reason", wire.Ask: "you are asked without a reason",
+	wire.Allow: "approved", wire.Warn: "a warning without a reason"}
+
 // tagged is a reason with the hook that gave it.
-func tagged(h *Hook, reason string) string {
+func tagged(h *config.Hook, d wire.Decision, reason string) string {
 	reason = strings.TrimSpace(reason)
-	if h.ID == "other-copy" {
-		return reason // it has its tag
-	}
 	if reason == "" {
-		reason = "refused without a reason"
-		if h.Grant {
-			reason = "approved"
-		}
+		reason = unreasoned[d]
+	}
+	if h.ID == otherCopy {
+		return reason // it has its tag
 	}
 	return reason + " (policy " + h.Name() + ")"
 }
 
 // failed lets the fail mode speak for a hook that did not work.
 func (m *merging) failed(res *HookResult) {
-	h := res.Hook
+	h, mode := res.Hook, wire.Silence
 	if h.FailClosed {
-		m.decide(h, handler.Deny, fmt.Sprintf("the policy could not be asked, and without it this is refused: %v", res.Failed))
-		return
+		mode = wire.Deny
+	} else if rule := h.Spec.Rule; rule != nil && !res.says() && (rule.Decision.Refuses() || rule.Decision == wire.Ask && m.contract.Ask) {
+		mode = rule.Decision // a rule that was not judged holds
 	}
-	m.warnings = append(m.warnings, fmt.Sprintf("policy %s did not work and let it pass: %v", h.Name(), res.Failed))
-}
-
-// recheck puts the final input to the rules that refuse or ask: one that came
-// before a rewrite has not seen what it made.
-func (m *merging) recheck() {
-	if m.v.Input == nil {
-		return
-	}
-	for i := range m.results {
-		res := &m.results[i]
-		h, rule := res.Hook, res.Hook.Spec.Rule
-		if rule == nil || !h.Enabled || h.Observe || rule.Decision == handler.Allow || rank(res.Outcome.Decision) > 0 {
-			continue
-		}
-		if m.holdsNow(h) {
-			res.Ran, res.Skipped = true, ""
-			res.Outcome.Decision, res.Outcome.Reason = rule.Decision, rule.Reason
-			m.notes = append(m.notes, h.Name()+" holds for the rewritten input")
-			m.decide(h, rule.Decision, rule.Reason)
-		}
-	}
-	if m.v.Decision == handler.Allow {
-		m.approvals()
+	switch mode {
+	case wire.Silence:
+		m.warnings = append(m.warnings, fmt.Sprintf("policy %s did not work and let it pass: %v", h.Name(), res.Failed))
+	case wire.Ask:
+		m.decide(h, mode, fmt.Sprintf("the policy could not be asked, so you are: %v", res.Failed))
+	default:
+		m.decide(h, mode, fmt.Sprintf("the policy could not be asked, and without it this is refused: %v", res.Failed))
 	}
 }
 
@@ -192,36 +201,91 @@ func (m *merging) approvals() {
 			last = i
 		}
 	}
-	m.v.Decision, m.reasons = handler.Silence, nil
+	m.v.Decision, m.reasons = wire.Silence, nil
+	seen := m.seen(m.call)
 	for i := range m.results {
 		res := &m.results[i]
-		if !res.Success() || res.Hook.Observe || m.decision(res) != handler.Allow {
+		if !res.Success() || res.Hook.Observe || m.decision(res) != wire.Allow {
 			continue
 		}
-		if i >= last || m.holdsNow(res.Hook) {
-			m.decide(res.Hook, handler.Allow, res.Outcome.Reason)
+		still := i >= last
+		if res.Hook.Spec.Rule != nil {
+			still = m.rule(res.Hook, seen).Outcome.Decision == wire.Allow
+		}
+		if still {
+			m.decide(res.Hook, wire.Allow, res.Outcome.Reason)
 		} else {
 			m.notes = append(m.notes, res.Hook.Name()+" approved another input than the final one")
 		}
 	}
 }
 
-// holdsNow reports whether h is a rule that holds for the final input.
-func (m *merging) holdsNow(h *Hook) bool {
-	rule := h.Spec.Rule
-	return rule != nil && h.applies(m.call) && rule.holds(m.call)
+// told is the verdict as the client is told it: where another call is made than
+// the agent wrote, the agent and the user hear of it. Else the agent sees its
+// own call with the result of another.
+func (m *merging) told() wire.Verdict {
+	v := m.v
+	if v.Input == nil {
+		return v
+	}
+	var who []string
+	for _, res := range m.results {
+		if res.Rewrote != nil {
+			text := "policy " + res.Hook.Name()
+			if res.Outcome.Reason != "" {
+				text += ": " + res.Outcome.Reason
+			}
+			who = append(who, text)
+		}
+	}
+	before := gjson.GetBytes(m.ev.Payload, "tool_input")
+	text := "This call was changed before it ran (" + strings.Join(who, "; ") + "). " + changes(before, gjson.ParseBytes(m.v.Input))
+	if m.contract.Context {
+		v.Context = append(slices.Clip(v.Context), text)
+	}
+	v.System = append(slices.Clip(v.System), text)
+	return v
+}
+
+// maxShown is how much of a value a text about a change has, in bytes.
+const maxShown = 400
+
+// changes says which members of an input became what.
+func changes(before, after gjson.Result) string {
+	var all []string
+	say := func(name gjson.Result, text string) bool {
+		all = append(all, wire.Printable(name.Str, 40)+" "+text)
+		return true
+	}
+	shown := func(v gjson.Result) string { return wire.Printable(v.Raw, maxShown) }
+	before.ForEach(func(name, old gjson.Result) bool {
+		now := after.Get(gjson.Escape(name.Str))
+		switch {
+		case !now.Exists():
+			return say(name, "was "+shown(old)+" and is gone")
+		case now.Raw != old.Raw:
+			return say(name, "was "+shown(old)+" and is "+shown(now))
+		}
+		return true
+	})
+	after.ForEach(func(name, now gjson.Result) bool {
+		if before.Get(gjson.Escape(name.Str)).Exists() {
+			return true
+		}
+		return say(name, "is new: "+shown(now))
+	})
+	return strings.Join(all, "; ")
 }
 
 // stop lets the agent stop in the end. A refusal keeps it going, and so does a
-// text for it; each hook may do so only as often in a row as it was given, and
-// the client's own count, 8, is left for others (CONTRACT 1.11, 18).
+// text for it; each hook may do so only as often in a row as it was given.
 func (m *merging) stop() {
-	if !m.rules.loops || m.v.Decision != handler.Deny && len(m.v.Context) == 0 {
+	if !m.contract.Loops || m.v.Decision != wire.Deny && len(m.v.Context) == 0 {
 		return
 	}
 	budget := 0
 	for _, res := range m.results {
-		if o := res.Outcome; res.Success() && !res.Hook.Observe && (rank(o.Decision) == 3 || o.Context != "") {
+		if o := res.Outcome; res.Success() && !res.Hook.Observe && (o.Decision.Refuses() || o.Context != "") {
 			budget = max(budget, res.Hook.StopBlocks)
 		}
 	}
@@ -234,18 +298,41 @@ func (m *merging) stop() {
 	}
 	m.notes = append(m.notes, "it was kept from stopping often enough, and may stop")
 	m.v.System = append(m.v.System, m.reasons...)
-	m.v.Decision, m.reasons, m.v.Context = handler.Silence, nil, nil
+	m.v.Decision, m.reasons, m.v.Context = wire.Silence, nil, nil
+}
+
+// once lets a refused call pass that the user allowed, and says of another one
+// how the user can allow it. Who asks about the call still does.
+func (m *merging) once() {
+	switch {
+	case m.v.Decision != wire.Deny || !m.leftToUser():
+	case m.pardoned():
+		m.notes = append(m.notes, "refused, and allowed once by the user")
+		m.v.Decision, m.reasons = wire.Silence, nil
+		for _, res := range m.results {
+			if res.Success() && !res.Hook.Observe && res.Outcome.Decision == wire.Ask {
+				m.decide(res.Hook, wire.Ask, res.Outcome.Reason)
+			}
+		}
+	default:
+		if how := m.ev.Once.Offer(strings.Join(m.reasons, "\n")); how != "" {
+			m.reasons = append(m.reasons, how)
+		}
+	}
 }
 
 // others takes the members of the client's own JSON that need no judgement.
-func (m *merging) others(h *Hook, raw []byte) {
+func (m *merging) others(h *config.Hook, raw []byte) {
 	if raw == nil {
 		return
 	}
 	v := gjson.ParseBytes(raw)
 	if c := v.Get("continue"); c.Type == gjson.False {
-		m.v.Halt = true
-		m.v.HaltReason = join(m.v.HaltReason, v.Get("stopReason").String())
+		reason := v.Get("stopReason").String()
+		if reason == "" {
+			reason = "the work is ended without a reason (policy " + h.Name() + ")"
+		}
+		m.v.Halt, m.v.HaltReason = true, strings.TrimSpace(m.v.HaltReason+"\n"+reason)
 	}
 	m.v.Terminal += v.Get("terminalSequence").String()
 	v.Get("hookSpecificOutput").ForEach(func(key, value gjson.Result) bool {
@@ -256,8 +343,8 @@ func (m *merging) others(h *Hook, raw []byte) {
 
 // specific takes one member of hookSpecificOutput. Of several hooks the last
 // one's counts, in their order.
-func (m *merging) specific(h *Hook, name string, value gjson.Result) {
-	if m.rules.refuse == byAction && !m.mayReply(h, name, value.Str) {
+func (m *merging) specific(h *config.Hook, name string, value gjson.Result) {
+	if m.contract.Refuse == wire.ByAction && !m.mayReply(h, name, value.Str) {
 		return
 	}
 	switch name {
@@ -267,13 +354,10 @@ func (m *merging) specific(h *Hook, name string, value gjson.Result) {
 		}
 		return
 	case "decision":
-		m.v.Request = map[string]json.RawMessage{}
-		value.ForEach(func(k, x gjson.Result) bool {
-			if k.Str != "updatedPermissions" || h.Level != Project {
-				m.v.Request[k.Str] = json.RawMessage(x.Raw)
-			}
-			return true
-		})
+		m.v.Request = wire.Request{Interrupt: member(value, "interrupt")}
+		if h.Level != config.Project {
+			m.v.Request.UpdatedPermissions = member(value, "updatedPermissions")
+		}
 		return
 	}
 	if m.v.Extra == nil {
@@ -282,23 +366,24 @@ func (m *merging) specific(h *Hook, name string, value gjson.Result) {
 	m.v.Extra[name] = json.RawMessage(value.Raw)
 }
 
+// member is a member as it was written, nil when it is not there.
+func member(v gjson.Result, name string) json.RawMessage {
+	if m := v.Get(name); m.Exists() {
+		return json.RawMessage(m.Raw)
+	}
+	return nil
+}
+
 // mayReply reports whether a hook may say that to what an MCP server asks the
 // user. Who declines wins, as elsewhere; who accepts answers in the user's
 // place, which a project may not.
-func (m *merging) mayReply(h *Hook, name, value string) bool {
+func (m *merging) mayReply(h *config.Hook, name, value string) bool {
 	switch {
 	case name == "content" || name == "action" && value == "accept":
-		return h.Level != Project && !m.declined
+		return h.Level != config.Project && !m.declined
 	case name == "action":
 		m.declined = true
 		delete(m.v.Extra, "content")
 	}
 	return true
-}
-
-func join(a, b string) string {
-	if a == "" || b == "" {
-		return a + b
-	}
-	return a + "\n" + b
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"beckon/event/policy/config"
 	"context"
 	"encoding/json"
 	"io"
@@ -12,14 +13,19 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"beckon/event"
-	"beckon/event/policy/handler"
+	handlers "beckon/event/policy/run"
+	"beckon/event/policy/wire"
 
 	"github.com/tidwall/gjson"
 )
+
+// reply is what an engine answers to a question.
+func reply(e *Engine, q wire.Asked, asks bool) []byte {
+	return wire.Reply(e.Trigger(context.Background(), Event{Kind: q.Kind, ID: q.ID, Payload: q.Payload}).Verdict, asks)
+}
 
 // asked returns the engine of somebody whose policy is to ask another's, and a
 // count of the questions.
@@ -27,24 +33,24 @@ func asked(t *testing.T, other *Engine, kind event.Kind, grant bool) *Engine {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		ev, err := ParseRequest(body)
-		if err != nil || ev.ID == "" || r.Header.Get(handler.HopsHeader) != "1" {
-			t.Errorf("the question %s: %v, hops %q", body, err, r.Header.Get(handler.HopsHeader))
+		ev, err := wire.ParseQuestion(body)
+		if err != nil || ev.ID == "" || r.Header.Get(wire.HopsHeader) != "1" {
+			t.Errorf("the question %s: %v, hops %q", body, err, r.Header.Get(wire.HopsHeader))
 		}
-		_, _ = w.Write(other.Trigger(r.Context(), ev).Reply())
+		_, _ = w.Write(reply(other, ev, r.Header.Get(wire.AcceptHeader) == wire.AcceptAsk))
 	}))
 	t.Cleanup(s.Close)
-	h, err := handler.NewServer(handler.ServerDefaults(s.URL))
+	h, err := handlers.NewServer(handlers.ServerDefaults(s.URL))
 	if err != nil {
 		t.Fatal(err)
 	}
 	e := NewEngine(nil)
-	e.Register(kind, h, func(h *Hook) { h.Grant = grant })
+	e.Register(kind, h, func(h *config.Hook) { h.Grant = grant })
 	return e
 }
 
 // What one policy decides reaches the client of another that asks it over
-// protocol 1.0 as if it were its own (row D5).
+// protocol 1.0 as if it were its own.
 func TestOnePolicyAsksAnother(t *testing.T) {
 	const permission = `{"session_id":"s","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"ls"}}`
 	const after = `{"session_id":"s","hook_event_name":"PostToolUse","tool_name":"Bash","tool_use_id":"t","tool_input":{"command":"ls"},"tool_response":{"stdout":"secret","stderr":""}}`
@@ -52,38 +58,38 @@ func TestOnePolicyAsksAnother(t *testing.T) {
 	for _, c := range []struct {
 		name, payload string
 		kind          event.Kind
-		says          handler.Outcome
+		says          wire.Outcome
 		grant         bool
 		want          map[string]string // members of the client's answer; nil for nothing
 	}{
-		{"silence", bash, event.PreToolUse, handler.Outcome{}, false, nil},
-		{"no objection", bash, event.PreToolUse, handler.Outcome{Decision: handler.Allow}, false, nil},
-		{"approval", bash, event.PreToolUse, handler.Outcome{Decision: handler.Allow, Reason: "fine"}, true,
+		{"silence", bash, event.PreToolUse, wire.Outcome{}, false, nil},
+		{"no objection", bash, event.PreToolUse, wire.Outcome{Decision: wire.Allow}, false, nil},
+		{"approval", bash, event.PreToolUse, wire.Outcome{Decision: wire.Allow, Reason: "fine"}, true,
 			map[string]string{"hookSpecificOutput.permissionDecision": "allow"}},
-		{"approval of one who may not", bash, event.PreToolUse, handler.Outcome{Decision: handler.Allow, Reason: "fine"}, false, nil},
-		{"refusal", bash, event.PreToolUse, handler.Outcome{Decision: handler.Deny, Reason: "not here"}, false,
+		{"approval of one who may not", bash, event.PreToolUse, wire.Outcome{Decision: wire.Allow, Reason: "fine"}, false, nil},
+		{"refusal", bash, event.PreToolUse, wire.Outcome{Decision: wire.Deny, Reason: "not here"}, false,
 			map[string]string{"hookSpecificOutput.permissionDecision": "deny", "hookSpecificOutput.permissionDecisionReason": "not here"}},
-		{"question", bash, event.PreToolUse, handler.Outcome{Decision: handler.Ask, Reason: "sure?"}, false,
+		{"question", bash, event.PreToolUse, wire.Outcome{Decision: wire.Ask, Reason: "sure?"}, false,
 			map[string]string{"hookSpecificOutput.permissionDecision": "ask", "hookSpecificOutput.permissionDecisionReason": "sure?"}},
-		{"rewrite", bash, event.PreToolUse, handler.Outcome{Decision: handler.Modify, UpdatedInput: rewritten}, false,
+		{"rewrite", bash, event.PreToolUse, wire.Outcome{Decision: wire.Modify, UpdatedInput: rewritten}, false,
 			map[string]string{"hookSpecificOutput.updatedInput": string(rewritten), "hookSpecificOutput.permissionDecision": ""}},
-		{"rewrite and question", bash, event.PreToolUse, handler.Outcome{Decision: handler.Ask, Reason: "this?", UpdatedInput: rewritten}, false,
+		{"rewrite and question", bash, event.PreToolUse, wire.Outcome{Decision: wire.Ask, Reason: "this?", UpdatedInput: rewritten}, false,
 			map[string]string{"hookSpecificOutput.updatedInput": string(rewritten), "hookSpecificOutput.permissionDecision": "ask"}},
-		{"texts", bash, event.PreToolUse, handler.Outcome{Context: "for the agent", System: "for the user"}, false,
+		{"texts", bash, event.PreToolUse, wire.Outcome{Context: "for the agent", System: "for the user"}, false,
 			map[string]string{"hookSpecificOutput.additionalContext": "for the agent", "systemMessage": "for the user"}},
-		{"end of work", bash, event.PreToolUse, handler.Outcome{Raw: []byte(`{"continue":false,"stopReason":"enough"}`)}, false,
+		{"end of work", bash, event.PreToolUse, wire.Outcome{Raw: []byte(`{"continue":false,"stopReason":"enough"}`)}, false,
 			map[string]string{"hookSpecificOutput.permissionDecision": "deny", "hookSpecificOutput.permissionDecisionReason": "enough"}},
 		{"blocked prompt", `{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt":"x"}`, event.UserPromptSubmit,
-			handler.Outcome{Decision: handler.Block, Reason: "no"}, false, map[string]string{"decision": "block", "reason": "no"}},
+			wire.Outcome{Decision: wire.Block, Reason: "no"}, false, map[string]string{"decision": "block", "reason": "no"}},
 		{"blocked stop", `{"session_id":"s","hook_event_name":"Stop","stop_hook_active":false}`, event.Stop,
-			handler.Outcome{Decision: handler.Block, Reason: "the tests"}, false, map[string]string{"decision": "block", "reason": "the tests"}},
+			wire.Outcome{Decision: wire.Block, Reason: "the tests"}, false, map[string]string{"decision": "block", "reason": "the tests"}},
 		{"a stop that was blocked before", `{"session_id":"s","hook_event_name":"Stop","stop_hook_active":true}`, event.Stop,
-			handler.Outcome{Decision: handler.Block, Reason: "the tests"}, false, map[string]string{"decision": "", "systemMessage": "the tests"}},
-		{"refused permission", permission, event.PermissionRequest, handler.Outcome{Decision: handler.Deny, Reason: "no"}, false,
+			wire.Outcome{Decision: wire.Block, Reason: "the tests"}, false, map[string]string{"decision": "", "systemMessage": "the tests"}},
+		{"refused permission", permission, event.PermissionRequest, wire.Outcome{Decision: wire.Deny, Reason: "no"}, false,
 			map[string]string{"hookSpecificOutput.decision.behavior": "deny", "hookSpecificOutput.decision.message": "no"}},
-		{"given permission, rewritten", permission, event.PermissionRequest, handler.Outcome{Decision: handler.Allow, UpdatedInput: []byte(`{"command":"ls -l"}`)}, true,
+		{"given permission, rewritten", permission, event.PermissionRequest, wire.Outcome{Decision: wire.Allow, UpdatedInput: []byte(`{"command":"ls -l"}`)}, true,
 			map[string]string{"hookSpecificOutput.decision.behavior": "allow", "hookSpecificOutput.decision.updatedInput.command": "ls -l"}},
-		{"rewritten result", after, event.PostToolUse, handler.Outcome{Decision: handler.Modify,
+		{"rewritten result", after, event.PostToolUse, wire.Outcome{Decision: wire.Modify,
 			Raw: []byte(`{"hookSpecificOutput":{"hookEventName":"PostToolUse","updatedToolOutput":{"stdout":"***","stderr":""}}}`)}, false,
 			map[string]string{"hookSpecificOutput.updatedToolOutput.stdout": "***"}},
 	} {
@@ -106,10 +112,10 @@ func TestOnePolicyAsksAnother(t *testing.T) {
 	}
 }
 
-// Seed 004's own request is understood, and what is none is named.
-func TestParseRequest(t *testing.T) {
-	ev, err := ParseRequest([]byte(`{"version":"1.0","event":{"id":"unique-event-id","type":"PreToolUse","name":"PreToolUse","timestamp":1234567890123,"session_id":"session-123","correlation_id":"correlation-456"},"data":{"tool_name":"Bash","tool_input":{"command":"ls"}}}`))
-	if err != nil || ev.Kind != event.PreToolUse || ev.ID != "unique-event-id" || time.Since(ev.At) > time.Minute {
+// The protocol's own request is understood, and what is none is named.
+func TestParseQuestion(t *testing.T) {
+	ev, err := wire.ParseQuestion([]byte(`{"version":"1.0","event":{"id":"unique-event-id","type":"PreToolUse","name":"PreToolUse","timestamp":1234567890123,"session_id":"session-123","correlation_id":"correlation-456"},"data":{"tool_name":"Bash","tool_input":{"command":"ls"}}}`))
+	if err != nil || ev.Kind != event.PreToolUse || ev.ID != "unique-event-id" {
 		t.Fatalf("%+v, %v", ev, err)
 	}
 	for path, want := range map[string]string{"hook_event_name": "PreToolUse", "session_id": "session-123", "tool_name": "Bash", "tool_input.command": "ls"} {
@@ -118,14 +124,14 @@ func TestParseRequest(t *testing.T) {
 		}
 	}
 	// The event that is asked about counts, whatever the data calls it.
-	ev, err = ParseRequest([]byte(`{"version":"1.0","event":{"type":"PreToolUse","session_id":"a"},"data":{"hook_event_name":"Stop","session_id":"b"}}`))
+	ev, err = wire.ParseQuestion([]byte(`{"version":"1.0","event":{"type":"PreToolUse","session_id":"a"},"data":{"hook_event_name":"Stop","session_id":"b"}}`))
 	if err != nil || gjson.GetBytes(ev.Payload, "hook_event_name").Str != "PreToolUse" || gjson.GetBytes(ev.Payload, "session_id").Str != "a" {
 		t.Errorf("%s, %v", ev.Payload, err)
 	}
-	if ev, err = ParseRequest([]byte(`{"version":"1.0","event":{"type":"NotYetThere"}}`)); err != nil || ev.Kind != event.Unknown {
+	if ev, err = wire.ParseQuestion([]byte(`{"version":"1.0","event":{"type":"NotYetThere"}}`)); err != nil || ev.Kind != event.Unknown {
 		t.Errorf("an event of tomorrow: %+v, %v", ev, err)
 	}
-	if got := string(NewEngine(nil).Trigger(context.Background(), ev).Reply()); got != `{"version":"1.0","decision":"allow"}`+"\n" {
+	if got := string(reply(NewEngine(nil), ev, false)); got != `{"version":"1.0","decision":"allow"}`+"\n" {
 		t.Errorf("of an event of tomorrow: %s", got)
 	}
 	for body, want := range map[string]string{
@@ -133,7 +139,7 @@ func TestParseRequest(t *testing.T) {
 		`{"version":"1.0","event":{"type":1}}`: "event.type", `{"version":"1.0","event":{"type":"Stop"},"data":[]}`: "data",
 		`{"version":"1.0","event":{"type":"PreToolUse"},"data":{"tool_input":{},"tool_input":{"command":"rm"}}}`: "twice",
 	} {
-		if _, err := ParseRequest([]byte(body)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := wire.ParseQuestion([]byte(body)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", body, err, want)
 		}
 	}
@@ -143,7 +149,7 @@ func TestParseRequest(t *testing.T) {
 // user and not taken for refused.
 func TestRefusalOverHTTP(t *testing.T) {
 	e := NewEngine(nil)
-	e.Register(event.TeammateIdle, says(handler.Outcome{Decision: handler.Block, Reason: "go on"}))
+	e.Register(event.TeammateIdle, says(wire.Outcome{Decision: wire.Block, Reason: "go on"}))
 	ev := Event{Kind: event.TeammateIdle, Payload: []byte(`{"session_id":"s","hook_event_name":"TeammateIdle"}`)}
 	if r := e.Trigger(context.Background(), ev); r.Allowed || r.Answer.ExitCode != 2 {
 		t.Errorf("by a process: %+v", r.Answer)
@@ -165,8 +171,8 @@ func TestDirectoryOfCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hooks := []*Hook{{ID: "where", Event: event.UserPromptSubmit, Type: TypeCommand, Enabled: true, Spec: Spec{Command: "pwd -P", Convention: Client}}}
-	Prepare(hooks, event.UserPromptSubmit, os.Environ(), "")
+	hooks := []*config.Hook{{ID: "where", Event: event.UserPromptSubmit, Type: config.Command, Enabled: true, Spec: config.Spec{Command: "pwd -P", Convention: config.Client}}}
+	handlers.Prepare(hooks, event.UserPromptSubmit, os.Environ(), "")
 	ev := Event{Kind: event.UserPromptSubmit, Dir: dir, Payload: []byte(`{"session_id":"s","hook_event_name":"UserPromptSubmit","cwd":"/","prompt":"x"}`)}
 	r := NewEngine(hooks).Trigger(context.Background(), ev)
 	if got := gjson.GetBytes(r.Answer.Stdout, "hookSpecificOutput.additionalContext").Str; got != dir {
@@ -176,7 +182,7 @@ func TestDirectoryOfCommands(t *testing.T) {
 
 // Whatever is posted, a question that is understood is one valid payload of the
 // event that it names, and its answer is an answer of protocol 1.0.
-func FuzzParseRequest(f *testing.F) {
+func FuzzParseQuestion(f *testing.F) {
 	for _, s := range []string{
 		`{"version":"1.0","event":{"id":"1","type":"PreToolUse","session_id":"s"},"data":{"tool_name":"Bash","tool_input":{"command":"ls"}}}`,
 		`{"version":"1.0","event":{"type":"Stop","name":7},"data":{"hook_event_name":null,"session_id":["x"]}}`,
@@ -185,13 +191,13 @@ func FuzzParseRequest(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	e := NewEngine(nil)
-	for _, k := range serverEvents {
-		e.Register(k, does(func(_ context.Context, c handler.Call) handler.Outcome {
-			return handler.Outcome{Decision: handler.Block, Reason: c.ToolName + c.SessionID}
+	for _, k := range []event.Kind{event.PreToolUse, event.PostToolUse, event.UserPromptSubmit, event.Notification, event.Stop, event.SubagentStop, event.PreCompact} {
+		e.Register(k, does(func(_ context.Context, c wire.Call) wire.Outcome {
+			return wire.Outcome{Decision: wire.Block, Reason: c.ToolName + c.SessionID}
 		}))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		ev, err := ParseRequest(body)
+		ev, err := wire.ParseQuestion(body)
 		if err != nil {
 			return
 		}
@@ -199,14 +205,14 @@ func FuzzParseRequest(f *testing.F) {
 		if !json.Valid(ev.Payload) || utf8.ValidString(name) && gjson.GetBytes(ev.Payload, "hook_event_name").Str != name || ev.Kind != event.ByName(name) {
 			t.Errorf("%s became %s of %s", body, ev.Payload, ev.Kind)
 		}
-		reply := gjson.ParseBytes(e.Trigger(context.Background(), ev).Reply())
+		got := gjson.ParseBytes(reply(e, ev, false))
 		want := "allow"
-		if slices.Contains(serverEvents, ev.Kind) && ev.Kind != event.Notification {
+		if slices.Contains([]event.Kind{event.PreToolUse, event.PostToolUse, event.UserPromptSubmit, event.Notification, event.Stop, event.SubagentStop, event.PreCompact}, ev.Kind) && ev.Kind != event.Notification {
 			want = "block"
 		}
-		d := reply.Get("decision").Str
-		if loops := ev.Kind == event.Stop || ev.Kind == event.SubagentStop; !json.Valid([]byte(reply.Raw)) || reply.Get("version").Str != "1.0" || d != want && !loops && ev.Kind != event.Notification {
-			t.Errorf("%s is answered %s", body, reply.Raw)
+		d := got.Get("decision").Str
+		if loops := ev.Kind == event.Stop || ev.Kind == event.SubagentStop; !json.Valid([]byte(got.Raw)) || got.Get("version").Str != "1.0" || d != want && !loops && ev.Kind != event.Notification {
+			t.Errorf("%s is answered %s", body, got.Raw)
 		}
 	})
 }

@@ -1,6 +1,10 @@
 package redact
 
-import "strings"
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
 
 // maxKey is the longest name that is looked at, in bytes.
 const maxKey = 64
@@ -13,6 +17,8 @@ const (
 	secretKey
 	passwordKey
 	headerKey // Authorization
+	cookieKey
+	weakKey // a secret if it looks random
 )
 
 // style is how a value stands behind its name.
@@ -27,7 +33,17 @@ const (
 // assignment finds the value behind the name that ends before the operator at
 // i: NAME=value, name: value, "name": "value", name := 'value'.
 func (r *redactor) assignment(i int) found {
-	kind := kindOf(r.nameBefore(i))
+	from, to := r.nameBefore(i)
+	name := r.s[from:to]
+	kind := kindOf(name)
+	switch {
+	case kind == harmless && r.s[i] == '=' && from > 0 && (r.s[from-1] == '?' || r.s[from-1] == '&' || r.s[from-1] == ';'):
+		kind = kindInQuery(name)
+	case kind == harmless && len(name) == len("value") && strings.EqualFold(name, "value"):
+		kind = r.namedBefore(from)
+	case kind == harmless && r.s[i] == ':':
+		return r.passLine(i, from)
+	}
 	if kind == harmless || strings.HasPrefix(r.s[i:], "::") {
 		return found{}
 	}
@@ -36,15 +52,20 @@ func (r *redactor) assignment(i int) found {
 		v++
 	}
 	how := loose
-	if r.s[i] == '=' && v == i+1 && i > 0 && r.s[i-1] != ' ' && v < len(r.s) && r.s[v] != ' ' {
+	joined := v == i+1 && i > 0 && r.s[i-1] != ' ' && v < len(r.s) && r.s[v] != ' '
+	header := r.s[i] == ':' && len(name) > 2 && lower(name[0]) == 'x' && name[1] == '-'
+	if header || joined && (r.s[i] == '=' || name == "pass") {
 		how = tight
 	}
 	return r.value(r.skipSpace(v), kind, how)
 }
 
 // flag finds the value of a flag at i that stands behind a space:
-// --password value.
+// --password value, or where a program takes it: mysql -pvalue.
 func (r *redactor) flag(i int) found {
+	if f := r.argument(i); f.mark != "" {
+		return f
+	}
 	if !strings.HasPrefix(r.s[i:], "--") || i > 0 && token.has(r.s[i-1]) && i != r.last {
 		return found{}
 	}
@@ -70,10 +91,10 @@ func (r *redactor) skipSpace(i int) int {
 	return i
 }
 
-// nameBefore returns the name that ends before i, with spaces, a quote and a
-// bracket (env["NAME"] = ...) between; empty when there is none. It does not
-// look behind what was replaced.
-func (r *redactor) nameBefore(i int) string {
+// nameBefore returns where the name lies that ends before i, with spaces, a
+// quote and a bracket (env["NAME"] = ...) between; nothing when there is none.
+// It does not look behind what was replaced.
+func (r *redactor) nameBefore(i int) (from, to int) {
 	back := func(c byte) bool {
 		ok := i > r.last && r.s[i-1] == c
 		if ok {
@@ -86,7 +107,7 @@ func (r *redactor) nameBefore(i int) string {
 	bracket := back(']')
 	quote := back('"') || back('\'') || back('`')
 	if bracket && !quote {
-		return ""
+		return i, i
 	}
 	if quote {
 		back('\\')
@@ -95,8 +116,38 @@ func (r *redactor) nameBefore(i int) string {
 	for i > r.last && end-i <= maxKey && token.has(r.s[i-1]) {
 		i--
 	}
-	return r.s[i:end]
+	return i, end
 }
+
+// namedBefore returns what is said of a value by the name beside it, where the
+// word "value" begins at i: name: DB_PASSWORD, value: ...; key="ApiKey" value=...
+func (r *redactor) namedBefore(i int) keyKind {
+	const between = "\"', \t\r\n-\\"
+	end := i
+	for i-end < 32 && end > r.last && strings.IndexByte(between, r.s[end-1]) >= 0 {
+		end--
+	}
+	from := end
+	for from > r.last && end-from <= maxKey && dotted.has(r.s[from-1]) {
+		from--
+	}
+	before := strings.TrimRight(r.s[r.last:from], "\"' \\")
+	if before == "" || before[len(before)-1] != ':' && before[len(before)-1] != '=' {
+		return harmless
+	}
+	before = strings.TrimRight(before[:len(before)-1], "\"' \\")
+	if !endsFold(before, "key") && !endsFold(before, "name") {
+		return harmless
+	}
+	return kindOf(lastName(r.s[from:end]))
+}
+
+func endsFold(s, word string) bool {
+	return len(s) >= len(word) && strings.EqualFold(s[len(s)-len(word):], word)
+}
+
+// lastName returns the last part of a dotted name.
+func lastName(s string) string { return s[strings.LastIndexByte(s, '.')+1:] }
 
 // sensitive are the words in a name that make its value a secret, in lower
 // case and without separators.
@@ -104,19 +155,34 @@ var sensitive = [...]struct {
 	word string
 	kind keyKind
 }{
-	{"password", passwordKey}, {"passwd", passwordKey}, {"passphrase", passwordKey},
-	{"secret", secretKey}, {"token", secretKey}, {"apikey", secretKey}, {"accesskey", secretKey},
-	{"privatekey", secretKey}, {"accountkey", secretKey}, {"authorization", headerKey},
+	{"password", passwordKey}, {"passwd", passwordKey}, {"passphrase", passwordKey}, {"passcode", passwordKey},
+	{"secret", secretKey}, {"token", secretKey}, {"authorization", headerKey}, {"key", secretKey},
+}
+
+// keys are the words before "key" that make it a secret one: most keys (of a
+// map, of a cache, of a pair's public half) are not.
+var keys = [...]string{
+	"api", "access", "private", "account", "encryption", "signing", "master", "auth", "shared", "storage", "subscription", "license",
+	"session", "webhook", "cipher", "hmac", "jwt",
+}
+
+// last are words that make a value a secret when a name ends with them:
+// DB_PASS, but not bypass.
+var last = [...]struct {
+	word string
+	kind keyKind
+}{
+	{"pass", passwordKey}, {"pwd", passwordKey}, {"pw", passwordKey}, {"auth", weakKey}, {"credential", weakKey}, {"credentials", weakKey}, {"creds", weakKey},
 }
 
 // about are endings of names whose value is not the secret but tells of it.
 var about = [...]string{
 	"file", "path", "dir", "name", "url", "uri", "id", "arn", "type", "count", "limit", "ttl", "expires", "expiry",
-	"length", "size", "usage", "budget", "policy", "field", "izer", "nization",
+	"length", "size", "usage", "budget", "policy", "field", "hint", "label", "ref", "izer", "nization",
 }
 
 func kindOf(name string) keyKind {
-	if len(name) < len("token") || len(name) > maxKey {
+	if len(name) < len("pw") || len(name) > maxKey {
 		return harmless
 	}
 	var buf [maxKey]byte
@@ -129,13 +195,46 @@ func kindOf(name string) keyKind {
 	}
 	flat := buf[:n]
 	for _, w := range sensitive {
-		if holds(flat, w.word) {
+		if bytes.Contains(flat, []byte(w.word)) && (w.word != "key" || isSecretKey(flat)) {
 			for _, end := range about {
 				if len(flat) > len(end) && string(flat[len(flat)-len(end):]) == end {
 					return harmless
 				}
 			}
 			return w.kind
+		}
+	}
+	if strings.EqualFold(name, "cookie") || strings.EqualFold(name, "set-cookie") {
+		return cookieKey
+	}
+	end := lastWord(name)
+	for _, w := range last {
+		if len(end) == len(w.word) && strings.EqualFold(end, w.word) {
+			return w.kind
+		}
+	}
+	return harmless
+}
+
+// lastWord returns the last word of a name: behind a separator, or from a
+// capital on.
+func lastWord(name string) string {
+	i := len(name)
+	for i > 0 && alnum.has(name[i-1]) {
+		i--
+		if i > 0 && upper.has(name[i]) && !upper.has(name[i-1]) {
+			break
+		}
+	}
+	return name[i:]
+}
+
+// kindInQuery is kindOf for the parameters of a URL, where shorter names are in
+// use.
+func kindInQuery(name string) keyKind {
+	for _, w := range [...]string{"key", "sig", "signature", "hmac", "sas", "auth"} {
+		if endsFold(lastWord(name), w) {
+			return weakKey
 		}
 	}
 	return harmless
@@ -148,9 +247,17 @@ func lower(c byte) byte {
 	return c
 }
 
-func holds(b []byte, word string) bool {
-	for i := 0; i+len(word) <= len(b); i++ {
-		if string(b[i:i+len(word)]) == word {
+// beforeKey reports whether a name ends with a word that makes the key behind it
+// secret.
+func beforeKey(name string) bool {
+	name = strings.TrimRight(name, "_-")
+	return slices.ContainsFunc(keys[:], func(w string) bool { return endsFold(name, w) })
+}
+
+// isSecretKey reports whether one of the keys that are secret is in the name.
+func isSecretKey(name []byte) bool {
+	for _, w := range keys {
+		if at := bytes.Index(name, []byte(w)); at >= 0 && bytes.HasPrefix(name[at+len(w):], []byte("key")) {
 			return true
 		}
 	}
@@ -166,8 +273,13 @@ func (r *redactor) value(v int, kind keyKind, how style) found {
 		v++ // b"...", f'...'
 	}
 	q := quoteAt(r.s, v)
-	if kind == headerKey {
+	switch {
+	case kind == headerKey:
 		return r.header(v + len(q))
+	case kind == cookieKey:
+		return r.cookie(v + len(q))
+	case kind == weakKey && r.s[v] == '(':
+		return r.pair(v)
 	}
 	if q != "" {
 		return r.quotedValue(v+len(q), q, kind)
@@ -258,12 +370,14 @@ func (r *redactor) accepts(v string, kind keyKind, how style) bool {
 		shortest = 4
 	}
 	switch {
-	case len(v) < shortest || plainWord(v) || strings.Contains(v[:min(len(v), 16)], "://"):
+	case len(v) < shortest || len(v) < 32 && plainWord(v) || strings.Contains(v[:min(len(v), 16)], "://"):
 		return false
-	case isPath(v):
+	case isPath(v), namesPart(v):
 		return false
 	case kind != passwordKey && isNumber(v):
 		return false
+	case kind == weakKey:
+		return oddLooking(v)
 	case how == loose && isReference(v) && namesSecret(v): // code: key = test2048PrivateKey
 		return false
 	}
@@ -326,6 +440,16 @@ func isPath(v string) bool {
 	return !capital || !small || !digit
 }
 
+// namesPart reports whether v says where the secret is, as in --secret id=npmrc.
+func namesPart(v string) bool {
+	name, _, ok := strings.Cut(v, "=")
+	switch name {
+	case "id", "src", "source", "env", "type", "name", "file", "from":
+		return ok
+	}
+	return false
+}
+
 func isNumber(v string) bool { return strings.Trim(v, "0123456789.,_") == "" }
 
 // isReference reports whether v may be a name in a program: a.b_c.
@@ -342,12 +466,31 @@ func isReference(v string) bool {
 func namesSecret(v string) bool {
 	for i := 0; i < len(v); i++ {
 		for _, w := range sensitive {
-			if v[i]|0x20 == w.word[0] && len(v)-i >= len(w.word) && strings.EqualFold(v[i:i+len(w.word)], w.word) {
+			if v[i]|0x20 == w.word[0] && len(v)-i >= len(w.word) && strings.EqualFold(v[i:i+len(w.word)], w.word) && (w.word != "key" || beforeKey(v[:i])) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// oddLooking reports whether v looks drawn by lot, and is not an id that every
+// program shows.
+func oddLooking(v string) bool {
+	const shortest, bits = 16, 30
+	return len(v) >= shortest && hasDigit(v) && !isUUID(v) && !isNumber(v) && random(v, bits)
+}
+
+func isUUID(v string) bool {
+	if len(v) != 36 {
+		return false
+	}
+	for i := range len(v) {
+		if dash := i == 8 || i == 13 || i == 18 || i == 23; dash != (v[i] == '-') || !dash && !isHex(v[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // header finds the credentials of an Authorization header: behind a scheme, or
@@ -359,7 +502,7 @@ func (r *redactor) header(v int) found {
 	}
 	if end < len(r.s) && r.s[end] == ' ' && isScheme(r.s[v:end]) {
 		from := r.skipSpace(end)
-		if to := r.run(from, opaque, 6, false); to > 0 && !placeholder(r.s[from:]) {
+		if to := r.run(from, opaque, 6, false); to > 0 && !placeholder(r.s[from:]) && !(to < len(r.s) && r.s[to] == '(') {
 			return found{from, to, markAuth}
 		}
 		return found{}

@@ -1,37 +1,31 @@
 // Package redact takes secrets out of texts that are kept on disk.
 //
-// It knows secrets by their form (the prefixes that providers give their
-// tokens, private key blocks, JSON web tokens), by their place (the user part
-// of a URL, an Authorization header) and by the name before them
-// (PASSWORD=..., "api_key": "..."). It guarantees: what it found is not in the
-// result; the rest is untouched, byte for byte; redacting twice changes
-// nothing; time is linear in the text.
+// It knows secrets by their form (gitleaks' rules and some of our own, which go
+// generate turns into a table; private key blocks; web tokens), by their place
+// (the user part of a URL, Authorization and Cookie headers, netrc and pgpass,
+// the arguments that some programs take secrets in) and by the name before them
+// (PASSWORD=..., "api_key": "...", <secret>...</secret>). It guarantees: what it
+// found is not in the result; the rest is untouched, byte for byte; redacting
+// twice changes nothing; time is linear in the text.
 //
 // It does not guarantee that every secret is found. A password in a sentence
-// ("it is swordfish"), a key under an innocent name, a text that was cut in
-// front of the secret's prefix: all stay. So redact before cutting. An
-// unquoted value ends at a bracket, a comma or a semicolon. When in doubt
-// after a name that says "secret" it redacts; names of files, references to
-// variables ($TOKEN), code (os.Getenv(...)) and plain words stay.
+// ("log in as admin / swordfish"), a key under an innocent name, a text that was
+// cut in front of the secret's prefix: all stay. So redact before cutting. An
+// unquoted value ends at a bracket, a comma or a semicolon. When in doubt after a
+// name that says "secret" it redacts; names of files, references to variables
+// ($TOKEN), code (os.Getenv(...)) and plain words stay. How much it finds is
+// measured: testdata/secrets/RESULTS.md.
 package redact
 
 import "strings"
 
-// The marks that stand for a secret. None holds a digit or a character that
-// could begin another secret.
+// The marks that stand for a secret, beside those of the rules. None holds a
+// digit or a character that could begin another secret.
 const (
-	markAWS      = "[redacted:aws-key-id]"
-	markGitHub   = "[redacted:github-token]"
-	markGitLab   = "[redacted:gitlab-token]"
-	markSlack    = "[redacted:slack-token]"
-	markAPIKey   = "[redacted:api-key]"
-	markGoogle   = "[redacted:google-key]"
-	markStripe   = "[redacted:stripe-key]"
-	markNPM      = "[redacted:npm-token]"
-	markPyPI     = "[redacted:pypi-token]"
 	markJWT      = "[redacted:jwt]"
 	markPEM      = "[redacted:private-key]"
 	markAuth     = "[redacted:authorization]"
+	markCookie   = "[redacted:cookie]"
 	markURL      = "[redacted:userinfo]"
 	markPassword = "[redacted:password]"
 	markSecret   = "[redacted:secret]"
@@ -49,7 +43,7 @@ const enough = 64
 func Text(s string) string {
 	r := redactor{s: s}
 	for i := 0; i < len(s); {
-		if !triggers[s[i]] {
+		if !triggers[s[i]] || i > 0 && inWord(s, i) {
 			i++
 			continue
 		}
@@ -66,6 +60,13 @@ func Text(s string) string {
 		i = f.to
 	}
 	return r.result()
+}
+
+// inWord reports whether the byte at i stands in the midst of a word of small
+// letters, as most do: nothing begins there.
+func inWord(s string, i int) bool {
+	return s[i] >= 'a' && s[i] <= 'z' && s[i-1] >= 'a' && s[i-1] <= 'z' &&
+		(i < 2 || s[i-2] != '\\' && s[i-2] != '[' && !isDigit(s[i-2])) && (i < 3 || s[i-3] != '%')
 }
 
 // redactor is one Text under way: s[:last] is done, and out holds it if
@@ -102,13 +103,6 @@ func (r *redactor) result() string {
 	return r.out.String()
 }
 
-// triggers are the bytes at which something may begin, or which stand between
-// a name and its value.
-var triggers = [256]bool{
-	':': true, '=': true, '-': true, '[': true, 'e': true, 'B': true, 'b': true,
-	'A': true, 'G': true, 'S': true, 'd': true, 'g': true, 'h': true, 'l': true, 'n': true, 'p': true, 'r': true, 's': true, 'w': true, 'x': true, 'y': true,
-}
-
 // at looks for a secret that the byte at i leads to.
 func (r *redactor) at(i int) found {
 	switch c := r.s[i]; c {
@@ -121,28 +115,47 @@ func (r *redactor) at(i int) found {
 			return r.userinfo(i + len("://"))
 		}
 		return r.assignment(i)
+	case '>':
+		return r.element(i)
 	case '-':
 		if strings.HasPrefix(r.s[i:], "-----") {
 			return r.privateKey(i)
 		}
 		return r.flag(i)
 	default:
-		if !r.boundary(i) {
-			return found{}
-		}
-		switch c {
-		case 'e':
-			return r.webToken(i)
-		case 'B', 'b':
-			return r.bearer(i)
-		}
-		return r.token(i)
+		return r.word(i)
 	}
+}
+
+// word looks for a secret that begins with a word at i, or behind it.
+func (r *redactor) word(i int) (f found) {
+	c := r.s[i]
+	switch {
+	case !alnum.has(c):
+		return r.byRule(i, false)
+	case !r.boundary(i):
+		// In the middle of a word a provider's name may begin: myDatadogKey.
+		if 'A' <= c && c <= 'Z' && !upper.has(r.s[i-1]) {
+			return r.byRule(i, true)
+		}
+		return found{}
+	case c == 'e':
+		f = r.webToken(i)
+	case c == 'B' || c == 'b':
+		f = r.bearer(i)
+	}
+	if f.mark == "" {
+		f = r.byRule(i, false)
+	}
+	if f.mark == "" {
+		f = r.spoken(i)
+	}
+	return f
 }
 
 // boundary reports whether a word may begin at i: at the beginning, behind
 // what was replaced, behind anything but a letter or digit, and behind an
-// escape (\n, %3D) that ends in one.
+// escape (\n, \u003d, %3D, a terminal's colour) that ends in one.
 func (r *redactor) boundary(i int) bool {
 	if i == r.last || i == 0 || !alnum.has(r.s[i-1]) {
 		return true
@@ -150,8 +163,42 @@ func (r *redactor) boundary(i int) bool {
 	switch c := r.s[i-1]; {
 	case i >= 2 && r.s[i-2] == '\\':
 		return c == 'n' || c == 'r' || c == 't'
-	case i >= 3 && r.s[i-3] == '%':
-		return isHex(r.s[i-2]) && isHex(c)
+	case c == 'm':
+		return endsColour(r.s[:i-1])
+	}
+	return endsHex(r.s[:i], "%", 2) || endsHex(r.s[:i], `\x`, 2) || endsHex(r.s[:i], `\u`, 4)
+}
+
+// endsHex reports whether s ends with prefix and so many digits behind it.
+func endsHex(s, prefix string, digits int) bool {
+	at := len(s) - digits
+	if at < 0 || !strings.HasSuffix(s[:at], prefix) {
+		return false
+	}
+	for i := range digits {
+		if !isHex(s[at+i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// endsColour reports whether s ends with what sets a terminal's colour, but for
+// its last letter: ESC [ 1 ; 31, the escape itself written in whatever way.
+func endsColour(s string) bool {
+	const longest = len("38;2;255;255;255")
+	i := len(s)
+	for i > 0 && len(s)-i < longest && (isDigit(s[i-1]) || s[i-1] == ';') {
+		i--
+	}
+	if i == 0 || s[i-1] != '[' {
+		return false
+	}
+	s = s[:i-1]
+	for _, escape := range [...]string{"\x1b", `\x1b`, `\x1B`, `\u001b`, `\u001B`, `\033`, `\e`} {
+		if strings.HasSuffix(s, escape) {
+			return true
+		}
 	}
 	return false
 }
@@ -174,9 +221,9 @@ func markAt(s string, i int) int {
 // userinfo finds the user part of a URL whose authority begins at i: with a
 // password, or a user so long and odd that it is a token.
 func (r *redactor) userinfo(i int) found {
-	at, colon, secret := -1, false, i
+	at, colon, secret, j := -1, false, i, i
 scan:
-	for j := i; j < len(r.s); j++ {
+	for ; j < len(r.s); j++ {
 		switch c := r.s[j]; c {
 		case '/', '?', '#', '"', '\'', '`', '<', '>', '\\', '|':
 			break scan
@@ -196,6 +243,9 @@ scan:
 			}
 		}
 	}
+	if at < 0 && colon {
+		at = r.lateHost(secret, j)
+	}
 	if at < 0 || secret >= at || r.s[i] == '[' || placeholder(r.s[secret:at]) {
 		return found{} // the bracket: replaced before, or how a manual writes what may be left out
 	}
@@ -203,4 +253,24 @@ scan:
 		return found{}
 	}
 	return found{i, at, markURL}
+}
+
+// lateHost returns the place of the @ behind a password that has a / ? or # at
+// stop, none of which belongs there but all of which people write; -1 if what
+// begins at from is a port, or no host follows.
+func (r *redactor) lateHost(from, stop int) int {
+	const far = 256
+	if stop == len(r.s) || strings.IndexByte("/?#", r.s[stop]) < 0 || isNumber(r.s[from:stop]) {
+		return -1
+	}
+	at := -1
+	for j := stop; j < len(r.s) && j-stop < far && r.s[j] > ' ' && strings.IndexByte("\"'`<>\\|", r.s[j]) < 0; j++ {
+		if r.s[j] == '@' {
+			at = j
+		}
+	}
+	if at < 0 || at+1 == len(r.s) || !alnum.has(r.s[at+1]) {
+		return -1
+	}
+	return at
 }

@@ -10,7 +10,7 @@ import (
 	"beckon/event"
 )
 
-// Thresholds of CASES part II section 5, in characters.
+// Thresholds, in characters.
 const (
 	MinProgress = 10 // a shorter text says nothing
 	minSentence = 20 // a shorter sentence is no sign that two texts are the same

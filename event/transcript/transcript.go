@@ -31,6 +31,7 @@ import (
 
 	"beckon/event"
 	"beckon/event/jsonenc"
+	"beckon/event/redact"
 )
 
 // Entry types.
@@ -229,18 +230,18 @@ func (l *line) assistant(e *Entry, maxText int) {
 	e.Type = Assistant
 	e.Synthetic = e.Synthetic || l.model == "<synthetic>"
 	e.Stop = l.stop
-	texts := contents(l.content, -1, func(kind string, b gjson.Result) {
+	texts := contents(l.content, func(kind string, b gjson.Result) {
 		if kind == "tool_use" {
 			e.call(b.Get("id"))
 		}
 	})
-	e.Text = event.CutTail(strings.Join(texts, "\n\n"), maxText)
+	e.Text = event.CutTail(redact.Text(strings.Join(texts, "\n\n")), maxText) // half a key is not known for one
 }
 
 func (l *line) user(e *Entry, maxText int) {
 	e.Type = User
 	others := 0
-	texts := contents(l.content, maxText, func(kind string, b gjson.Result) {
+	texts := contents(l.content, func(kind string, b gjson.Result) {
 		others++
 		if kind == "tool_result" {
 			e.ToolResult = true
@@ -252,7 +253,7 @@ func (l *line) user(e *Entry, maxText int) {
 		texts = withoutReminders(texts)
 	}
 	e.Interrupt = e.Interrupt && !l.submitted()
-	e.Text = event.Cut(strings.Join(texts, "\n\n"), maxText)
+	e.Text = event.Cut(redact.Text(strings.Join(texts, "\n\n")), maxText)
 	l.judge(e)
 }
 
@@ -292,18 +293,17 @@ func (l *line) queued(e *Entry, maxText int) {
 		return
 	}
 	e.Type = Queued
-	texts := contents(a.Get("prompt"), maxText, func(string, gjson.Result) {})
-	e.Text = event.Cut(strings.Join(texts, "\n\n"), maxText)
+	texts := contents(a.Get("prompt"), func(string, gjson.Result) {})
+	e.Text = event.Cut(redact.Text(strings.Join(texts, "\n\n")), maxText)
 	l.origin = a.Get("origin")
 	l.judge(e)
 }
 
 // contents returns the texts of a message's content, a string or an array of
-// blocks, each cut to its first max bytes (all when negative). Blocks that are
-// no text go to other.
-func contents(content gjson.Result, max int, other func(kind string, b gjson.Result)) (texts []string) {
+// blocks. Blocks that are no text go to other.
+func contents(content gjson.Result, other func(kind string, b gjson.Result)) (texts []string) {
 	if content.Type == gjson.String {
-		return []string{unquote(content, max)}
+		return []string{unquote(content, -1)}
 	}
 	if !content.IsArray() {
 		return nil
@@ -311,7 +311,7 @@ func contents(content gjson.Result, max int, other func(kind string, b gjson.Res
 	content.ForEach(func(_, b gjson.Result) bool {
 		if kind := b.Get("type").Str; kind != "text" {
 			other(kind, b)
-		} else if t := unquote(b.Get("text"), max); t != "" {
+		} else if t := unquote(b.Get("text"), -1); t != "" {
 			texts = append(texts, t)
 		}
 		return true
@@ -319,7 +319,7 @@ func contents(content gjson.Result, max int, other func(kind string, b gjson.Res
 	return texts
 }
 
-// The client's markers of Esc and of a refusal (CLIENT.md).
+// The client's markers of Esc and of a refusal.
 func interruptMark(s string) bool {
 	return s == "[Request interrupted by user]" || s == "[Request interrupted by user for tool use]"
 }

@@ -100,7 +100,7 @@ func (s shipped) everythingIsListed() {
 	}
 }
 
-var archived = []string{"LICENSE", "README.md", "beckon", "beckon-hook", "completions/_beckon", "completions/beckon.bash", "completions/beckon.fish", "man/beckon.1.gz"}
+var archived = []string{"LICENSE", "README.md", "beckon", "beckon-hook", "beckon-judge", "completions/_beckon", "completions/beckon.bash", "completions/beckon.fish", "man/beckon.1.gz"}
 
 func (s shipped) archives() {
 	for _, platform := range []string{"linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64"} {
@@ -156,7 +156,7 @@ func (s shipped) works(prefix string) {
 	}
 	share := filepath.Join(prefix, "share")
 	page := s.run("gzip", "-dc", filepath.Join(share, "man", "man1", "beckon.1.gz"))
-	if !strings.Contains(page, "beckon "+strings.ReplaceAll(s.version, "-", `\-`)) {
+	if !strings.Contains(page, `"beckon `+s.version+`"`) {
 		s.Errorf("the manual is of another version: %.100s", page)
 	}
 	bash := filepath.Join(share, "bash-completion", "completions", "beckon")
@@ -168,7 +168,7 @@ func (s shipped) works(prefix string) {
 // packaged are the files of a package; zsh's place is the distribution's.
 func packaged(zsh string) []string {
 	list := []string{
-		"usr/bin/beckon", "usr/bin/beckon-hook", "usr/share/bash-completion/completions/beckon", "usr/share/doc/beckon/README.md",
+		"usr/bin/beckon", "usr/bin/beckon-hook", "usr/bin/beckon-judge", "usr/share/bash-completion/completions/beckon", "usr/share/doc/beckon/README.md",
 		"usr/share/doc/beckon/copyright", "usr/share/fish/vendor_completions.d/beckon.fish", "usr/share/man/man1/beckon.1.gz", zsh,
 	}
 	slices.Sort(list)

@@ -54,13 +54,13 @@ func readRelease(t *testing.T) (r release) {
 	if err := yaml.Unmarshal(b, &r); err != nil {
 		t.Fatal(err)
 	}
-	if r.Version != 2 || len(r.Builds) != 2 || len(r.Archives) != 1 || len(r.Nfpms) != 1 || r.Checksum.NameTemplate == "" {
+	if r.Version != 2 || len(r.Builds) != 3 || len(r.Archives) != 1 || len(r.Nfpms) != 1 || r.Checksum.NameTemplate == "" {
 		t.Fatalf("goreleaser.yaml: %+v", r)
 	}
 	return r
 }
 
-// TestRelease reads goreleaser.yaml: both programs, for every platform. With -release it
+// TestRelease reads goreleaser.yaml: all programs, for every platform. With -release it
 // builds them without goreleaser, which TestGoreleaser has do the same.
 func TestRelease(t *testing.T) {
 	r := readRelease(t)

@@ -1,5 +1,5 @@
 // Package hosts shows the sessions of other machines in the same list, with
-// no server to run there (row F7): it asks each by ssh for its `beckon list
+// no server to run there: it asks each by ssh for its `beckon list
 // --json`.
 //
 // It guarantees: a host that does not answer holds nobody up beyond Deadline
@@ -160,13 +160,13 @@ func (o *host) status() Status {
 func Merge(local, remote []render.Row) []render.Row {
 	here := make(map[string]bool, len(local))
 	for i := range local {
-		here[local[i].SessionID] = true
+		here[local[i].Record()] = true
 	}
 	out := slices.Clone(local)
 	for _, r := range remote {
-		if !here[r.SessionID] {
+		if !here[r.Record()] {
 			out = append(out, r)
-			here[r.SessionID] = true
+			here[r.Record()] = true
 		}
 	}
 	render.Sort(out)

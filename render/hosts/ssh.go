@@ -1,7 +1,6 @@
 package hosts
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -58,7 +57,7 @@ func ask(ctx context.Context, name string) ([]byte, error) {
 	case out.cut:
 		return nil, errors.New("the answer is too long")
 	case err == nil:
-		return out.Bytes(), nil
+		return out.kept, nil
 	}
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {
@@ -67,7 +66,7 @@ func ask(ctx context.Context, name string) ([]byte, error) {
 	if exit.ExitCode() == 127 {
 		return nil, errors.New("beckon is not there")
 	}
-	return nil, errors.New(cmp.Or(lastLine(said.String()), err.Error()))
+	return nil, errors.New(cmp.Or(lastLine(string(said.kept)), err.Error()))
 }
 
 // lastLine returns the last line that says something: ssh's own warnings come
@@ -82,15 +81,16 @@ func lastLine(s string) string {
 	return ""
 }
 
-// limited keeps at most maxAnswer bytes.
+// limited keeps the first maxAnswer bytes. It is no bytes.Buffer with a limit
+// around it: io.Copy would find that one's ReadFrom, which has none.
 type limited struct {
-	bytes.Buffer
-	cut bool
+	kept []byte
+	cut  bool
 }
 
 func (b *limited) Write(p []byte) (int, error) {
-	n := min(len(p), maxAnswer-b.Len())
+	n := min(len(p), maxAnswer-len(b.kept))
 	b.cut = b.cut || n < len(p)
-	b.Buffer.Write(p[:n])
+	b.kept = append(b.kept, p[:n]...)
 	return len(p), nil
 }

@@ -31,7 +31,7 @@ func (j *Jumper) Here(ctx context.Context, rows []render.Row) (string, bool) {
 	if best == nil {
 		return "", false
 	}
-	return best.SessionID, true
+	return best.Record(), true
 }
 
 // SamePane reports whether a and b are the same pane of a terminal. Panes

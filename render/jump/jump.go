@@ -1,4 +1,4 @@
-// Package jump brings the pane of a session to the front (rows A5 and F6).
+// Package jump brings the pane of a session to the front.
 //
 // It knows tmux, kitty, WezTerm, Zellij, screen, iTerm2, Apple Terminal and
 // the editors made from VS Code; for every other terminal it says where the
@@ -63,6 +63,9 @@ type Result struct {
 	// Commands are those that moved the focus, in their order; on a dry run,
 	// those that would.
 	Commands []Command `json:"commands,omitempty"`
+	// Become is the program that shows the session in the caller's own terminal:
+	// the caller is to replace itself by it.
+	Become *Command `json:"become,omitempty"`
 }
 
 // Jumper focuses panes. New returns one for this process; its fields can be
@@ -73,6 +76,9 @@ type Jumper struct {
 	OS     string              // as runtime.GOOS
 	Client string              // the tmux client to move; empty finds it out
 	DryRun bool                // look, and change nothing
+	// Attended: the caller has a terminal to itself, and can leave it to another
+	// program (Result.Become).
+	Attended bool
 	// Find returns the path of a program; Run runs one and returns what it
 	// printed on both outputs.
 	Find func(name string) (string, error)
@@ -93,6 +99,9 @@ func (j *Jumper) To(ctx context.Context, r *render.Row) (Result, error) {
 		return Result{}, err
 	}
 	m := &move{Jumper: j, ctx: ctx, row: r}
+	if r.Job != nil {
+		return m.attachJob()
+	}
 	did, err := m.focus()
 	if err != nil {
 		return Result{}, err

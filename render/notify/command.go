@@ -43,7 +43,7 @@ func (c Command) Send(ctx context.Context, n Note) error {
 func (n Note) env() []string {
 	return []string{
 		"BECKON_KIND=" + string(n.Kind), "BECKON_TITLE=" + n.Title, "BECKON_BODY=" + n.Body,
-		"BECKON_SESSION_ID=" + n.SessionID, "BECKON_PROJECT=" + n.Project, "BECKON_CWD=" + n.Cwd,
+		"BECKON_SESSION_ID=" + n.record(), "BECKON_PROJECT=" + n.Project, "BECKON_CWD=" + n.Cwd,
 	}
 }
 

@@ -30,19 +30,44 @@ type Order struct {
 	Claimed bool   // the hook has decided and taken the edge; only the sending is left
 }
 
+// again is how long to wait before another look at an edge that the limit holds
+// back.
+const again = time.Second
+
 // Deliver waits until the edge has stood long enough, looks again with all
-// evidence, and tells of it if nothing speaks against it.
+// evidence, and tells of it if nothing speaks against it. What only the limit
+// speaks against is told when that is over, if it still stands.
 func (d *Deliverer) Deliver(ctx context.Context, o Order) error {
-	seen, stand, now, err := d.settled(ctx, o)
-	if err != nil {
-		return err
+	for limited := false; ; limited = true {
+		seen, stand, now, err := d.settled(ctx, o)
+		if err != nil {
+			return err
+		}
+		c := alert.Case{Edge: stand.Edge, Session: &seen.Session, Still: o.Still}
+		if !stand.Open || stand.Edge.ID() != o.Edge {
+			c.Edge = named(o.Edge)
+			return d.log(c, state.Decision{Verdict: state.Never, Reason: state.ReasonPassed}, "", now)
+		}
+		v := d.decide(c, o.Claimed, now)
+		if v.Reason != state.ReasonLimit {
+			return d.tell(ctx, c, v, now)
+		}
+		if !limited {
+			_ = d.log(c, v, "", now)
+		}
+		if err := sleep(ctx, again); err != nil {
+			return err
+		}
 	}
-	c := alert.Case{Edge: stand.Edge, Session: &seen.Session, Still: o.Still}
-	if !stand.Open || stand.Edge.ID() != o.Edge {
-		c.Edge = named(o.Edge)
-		return d.log(c, state.Decision{Verdict: state.Never, Reason: state.ReasonPassed}, "", now)
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	return d.tell(ctx, c, o.Claimed, now)
 }
 
 // closing is for how long a turn that is over is waited for while the client
@@ -57,10 +82,8 @@ func (d *Deliverer) settled(ctx context.Context, o Order) (seen state.Seen, stan
 		wait = 0
 	}
 	for {
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return seen, stand, now, ctx.Err()
+		if err := sleep(ctx, wait); err != nil {
+			return seen, stand, now, err
 		}
 		s, err := d.Store.Load(store.KeyOf(o.Session))
 		if err != nil {
@@ -82,20 +105,25 @@ func named(id string) state.Edge {
 	return e
 }
 
-// tell decides, takes the edge and sends.
-func (d *Deliverer) tell(ctx context.Context, c alert.Case, claimed bool, now time.Time) error {
-	verdict := state.Decision{Verdict: state.Tell, Reason: state.ReasonTell}
-	if !claimed {
-		verdict = d.Settings.Decide(d.Store, c, d.Getenv, now)
-		if verdict.Verdict == state.Tell {
-			verdict = alert.Claim(d.Store, c, verdict)
-		}
+// decide decides on the edge, and takes it when the user is to be told.
+func (d *Deliverer) decide(c alert.Case, claimed bool, now time.Time) state.Decision {
+	if claimed {
+		return state.Decision{Verdict: state.Tell, Reason: state.ReasonTell}
 	}
-	if verdict.Verdict != state.Tell {
-		return d.log(c, verdict, "", now)
+	v := d.Settings.Decide(d.Store, c, d.Getenv, now)
+	if v.Verdict == state.Tell {
+		v = alert.Claim(d.Store, c, v)
+	}
+	return v
+}
+
+// tell sends what was decided to be told, and logs the decision.
+func (d *Deliverer) tell(ctx context.Context, c alert.Case, v state.Decision, now time.Time) error {
+	if v.Verdict != state.Tell {
+		return d.log(c, v, "", now)
 	}
 	said := send(ctx, d.Channels, NoteOf(c.Session, c.Edge))
-	return d.log(c, verdict, said, time.Now())
+	return d.log(c, v, said, time.Now())
 }
 
 func (d *Deliverer) log(c alert.Case, v state.Decision, channels string, now time.Time) error {

@@ -55,7 +55,7 @@ func (d *DesktopChannel) follow(ctx context.Context, n Note) error {
 	if len(d.jump) == 0 {
 		return nil
 	}
-	_, err := run(ctx, desktopLimit, nil, nil, append(d.jump[:len(d.jump):len(d.jump)], n.SessionID)...)
+	_, err := run(ctx, desktopLimit, nil, nil, append(d.jump[:len(d.jump):len(d.jump)], n.record())...)
 	return err
 }
 

@@ -20,7 +20,7 @@ const patience = 10 * time.Minute
 type Follower struct {
 	d       *Deliverer
 	began   event.Millis           // of the first look
-	stood   map[string]state.Stand // by session id; nil before the first look
+	stood   map[string]state.Stand // by record; nil before the first look
 	pending map[string]waiting
 	sending sync.WaitGroup
 }
@@ -44,9 +44,9 @@ func (f *Follower) Look(ctx context.Context, seen []state.Seen, now time.Time) {
 	for i := range seen {
 		v := &seen[i]
 		is := state.Standing(v.Session, v.Evidence, millis(now))
-		stood[v.Session.ID] = is
-		f.note(v.Session.ID, is, now)
-		if w, ok := f.pending[v.Session.ID]; ok && now.Sub(w.since) >= hold(w.edge) {
+		stood[v.Session.Record()] = is
+		f.note(v.Session.Record(), is, now)
+		if w, ok := f.pending[v.Session.Record()]; ok && now.Sub(w.since) >= hold(w.edge) {
 			f.consider(ctx, v.Session, w, now)
 		}
 	}
@@ -72,7 +72,7 @@ func (f *Follower) note(id string, is state.Stand, now time.Time) {
 			f.pending[id] = waiting{edge: e, since: now}
 		}
 	}
-	if w, ok := f.pending[id]; ok && (!is.Open || is.Edge.ID() != w.edge.ID() || now.Sub(w.since) > patience) {
+	if w, ok := f.pending[id]; ok && (!is.Open || is.Edge.ID() != w.edge.ID() || now.Sub(w.since) > patience+f.d.Settings.Limit) {
 		delete(f.pending, id)
 	}
 }
@@ -80,27 +80,18 @@ func (f *Follower) note(id string, is state.Stand, now time.Time) {
 // consider decides on an edge that has stood long enough.
 func (f *Follower) consider(ctx context.Context, s state.Session, w waiting, now time.Time) {
 	c := alert.Case{Edge: w.edge, Session: &s}
-	v := f.d.Settings.Decide(f.d.Store, c, f.d.Getenv, now)
+	v := f.d.decide(c, false, now)
 	if v.Verdict == state.Later {
 		if v.Reason != w.reason {
 			w.reason = v.Reason
-			f.pending[s.ID] = w
+			f.pending[s.Record()] = w
 			_ = f.d.log(c, v, "", now)
 		}
 		return
 	}
-	delete(f.pending, s.ID)
-	if v.Verdict == state.Tell {
-		v = alert.Claim(f.d.Store, c, v)
+	delete(f.pending, s.Record())
+	if v.Reason == state.ReasonTold {
+		return // whoever told has logged it
 	}
-	if v.Verdict != state.Tell {
-		if v.Reason != state.ReasonTold { // whoever told has logged it
-			_ = f.d.log(c, v, "", now)
-		}
-		return
-	}
-	f.sending.Go(func() {
-		said := send(ctx, f.d.Channels, NoteOf(&s, w.edge))
-		_ = f.d.log(c, v, said, time.Now())
-	})
+	f.sending.Go(func() { _ = f.d.tell(ctx, c, v, now) })
 }

@@ -3,6 +3,7 @@ package notify
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -119,4 +120,56 @@ func TestFollowDone(t *testing.T) {
 	sc.s = state.Apply(sc.s, state.Change{At: millis(sc.now), Observation: &state.Observed{Source: state.FromRegistry, What: state.SawHalt, At: millis(sc.now)}})
 	sc.look(time.Second, 1)
 	sc.look(time.Minute, 1)
+}
+
+// What comes within the limit after another of its kind is told when the limit
+// is over, if it still stands.
+func TestFollowLimit(t *testing.T) {
+	for _, kind := range []state.EdgeKind{state.EdgePermission, state.EdgeQuestion, state.EdgeFailed, state.EdgeDone} {
+		t.Run(string(kind), func(t *testing.T) {
+			sc := newScene(t)
+			sc.f.d.Settings.Limit = time.Hour
+			sc.comesTo(kind)
+			sc.look(time.Second, 0)
+			sc.comesTo(kind)
+			sc.look(0, 0)
+			sc.look(10*time.Second, 1)
+			sc.claimedNow()
+			sc.comesTo(kind)
+			sc.look(0, 1)
+			sc.look(58*time.Minute, 1)
+			sc.look(2*time.Minute, 2)
+			sc.look(time.Hour, 2)
+		})
+	}
+}
+
+// comesTo begins a turn of the user's and brings it to what the kind is.
+func (sc *scene) comesTo(kind state.EdgeKind) {
+	sc.event(event.Event{Kind: event.UserPromptSubmit, Name: "UserPromptSubmit", Prompt: "go"})
+	sc.now = sc.now.Add(time.Minute)
+	switch kind {
+	case state.EdgePermission:
+		call := tool()
+		call.UseID = sc.now.String()
+		sc.event(event.Event{Kind: event.PermissionRequest, Name: "PermissionRequest", Tool: call})
+	case state.EdgeQuestion:
+		sc.event(event.Event{Kind: event.Stop, Name: "Stop", Message: "Which one do you want?", HasBackground: true})
+	case state.EdgeFailed:
+		sc.event(event.Event{Kind: event.StopFailure, Name: "StopFailure", Reason: "server_error"})
+	case state.EdgeDone:
+		sc.event(event.Event{Kind: event.Stop, Name: "Stop", Message: "Done.", HasBackground: true})
+	}
+}
+
+// claimedNow sets the claim's time, which is this machine's, to the scene's.
+func (sc *scene) claimedNow() {
+	sc.t.Helper()
+	claims, err := filepath.Glob(filepath.Join(sc.st.Dir, "told", "s1", "*"))
+	if err != nil || len(claims) != 1 {
+		sc.t.Fatal(claims, err)
+	}
+	if err := os.Chtimes(claims[0], sc.now, sc.now); err != nil {
+		sc.t.Fatal(err)
+	}
 }

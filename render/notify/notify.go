@@ -1,5 +1,5 @@
 // Package notify tells the user of an edge through the channels that they
-// chose: the desktop, a terminal, a program, a sound (row B12).
+// chose: the desktop, a terminal, a program, a sound.
 //
 // It guarantees: of one edge the user is told at most once, whoever saw it
 // (hook, watch, server); a channel that fails or hangs holds up no other and
@@ -27,7 +27,9 @@ type Note struct {
 	Title     string         `json:"title"` // one clean line
 	Body      string         `json:"body"`  // one clean line, may be empty
 	SessionID string         `json:"session_id"`
+	Part      string         `json:"part,omitempty"` // of the session, when several processes run it
 	SeatID    string         `json:"seat_id,omitempty"`
+	Name      string         `json:"name,omitempty"` // that the user gave the session
 	Project   string         `json:"project"`
 	Cwd       string         `json:"cwd,omitempty"`
 	Branch    string         `json:"branch,omitempty"`
@@ -43,10 +45,13 @@ func NoteOf(s *state.Session, e state.Edge) Note {
 	title, body := alert.Words(s, e)
 	o := &s.Origin
 	return Note{
-		Schema: Schema, Kind: e.Kind, Title: title, Body: body, SessionID: s.ID, SeatID: s.Seat, Project: alert.Project(s),
+		Schema: Schema, Kind: e.Kind, Title: title, Body: body, SessionID: s.ID, Part: s.Part, SeatID: s.Seat, Name: s.Name, Project: alert.Project(s),
 		Cwd: s.Cwd, Branch: o.Git.Branch, Since: utc(e.At), Host: o.Host, Terminal: o.Terminal.Kind, Pane: o.Terminal.Tmux.Pane,
 	}
 }
+
+// record names the session to beckon.
+func (n *Note) record() string { return state.Record(n.SessionID, n.Part) }
 
 func utc(m event.Millis) time.Time { return time.UnixMilli(int64(m)).UTC() }
 

@@ -21,7 +21,7 @@ func (Terminal) Name() string { return alert.Terminal }
 
 // Send writes the sequence.
 func (t Terminal) Send(_ context.Context, n Note) error {
-	seq := osc.Notify(t.Style, n.SessionID, n.Title, n.Body)
+	seq := osc.Notify(t.Style, n.record(), n.Title, n.Body)
 	if t.Tmux && t.Style != osc.Bell { // a bell is tmux's own to show
 		seq = osc.Tmux(seq)
 	}

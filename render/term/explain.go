@@ -13,7 +13,7 @@ import (
 	"beckon/state"
 )
 
-// Explanation is a verdict with everything that led to it (row F5).
+// Explanation is a verdict with everything that led to it.
 type Explanation struct {
 	Seen  state.Seen
 	Facts []state.Fact
@@ -70,6 +70,7 @@ type evidenceJSON struct {
 	Waiting  string     `json:"registry_waiting_for,omitempty"`
 	Halt     *time.Time `json:"transcript_halt,omitempty"`
 	Activity *time.Time `json:"newest_hook,omitempty"`
+	Job      string     `json:"job_id,omitempty"`
 }
 
 type observedJSON struct {
@@ -85,7 +86,7 @@ func (x Explanation) JSON() any {
 	out := explanationJSON{SessionID: s.ID, State: st.State, Reason: st.Reason, Since: at(st.Since), Rule: st.Rule,
 		Source: st.Source, Confidence: st.Confidence,
 		Evidence: evidenceJSON{Process: presence(ev.Process), Registry: cmp.Or(ev.Registry.Status, "none"), Waiting: ev.Registry.WaitingFor,
-			At: optional(ev.Registry.At), Halt: optional(ev.Transcript.At), Activity: optional(s.Activity)}}
+			At: optional(ev.Registry.At), Halt: optional(ev.Transcript.At), Activity: optional(s.Activity), Job: ev.Job.ID}}
 	out.Message = messageOf(&s)
 	for _, f := range x.Facts {
 		out.Facts = append(out.Facts, factJSON{f.Rule, f.State, f.Reason, at(f.Since), f.Source, f.Detail, f.Decided, f.Overrode})
@@ -112,6 +113,8 @@ func presence(p state.Presence) string {
 		return "alive"
 	case state.Gone:
 		return "gone"
+	case state.Unsure:
+		return "not known: this host has started since, or it is another one of its name"
 	}
 	return "not known from here"
 }
@@ -142,6 +145,9 @@ func Explain(w io.Writer, x Explanation) error {
 		line("message", "%s (%d %%): %s, %s", m.Intent, m.Confidence, m.Says, ago(s.Stop.At))
 	}
 	line("process", "%s", processLine(&s, ev.Process))
+	if ev.Job.ID != "" {
+		line("runs", "in the background, as job %s; claude attach %s shows it", ev.Job.ID, ev.Job.ID)
+	}
 	line("registry", "%s", registryLine(ev.Registry, ago))
 	if ev.Transcript.At != 0 {
 		line("transcript", "%s %s", ev.Transcript.Kind, ago(ev.Transcript.At))
@@ -190,14 +196,22 @@ func Show(w io.Writer, r *render.Row, s *state.Session, st Style) error {
 	line("session", r.SessionID)
 	fmt.Fprintf(&b, "%-10s %s\n", "state", st.paint(l.sgr, l.glyph+" "+clean(reasoned(r.State, r.Reason)))+" for "+Age(st.Now.Sub(r.Since)))
 	line("agent", strings.TrimSpace(r.Agent+" "+r.Model))
-	line("project", where(r))
+	line("name", r.Name)
+	unnamed := *r
+	unnamed.Name = ""
+	line("project", where(&unnamed))
 	line("directory", r.Cwd)
 	line("mode", r.Mode)
 	line("client", r.Version)
 	line("context", meterLine(r))
+	if r.Job != nil {
+		line("name", r.Job.Name)
+	}
 	line("terminal", terminalLine(r))
 	if r.Process != nil {
 		line("process", fmt.Sprintf("%d on %s", r.Process.Pid, r.Host))
+	} else {
+		line("host", r.Host)
 	}
 	line("asked", r.Title)
 	if r.What() != r.Title {
@@ -264,6 +278,8 @@ func showQuestion(line func(label, value string), q *render.Question) {
 
 func terminalLine(r *render.Row) string {
 	switch {
+	case r.Job != nil:
+		return "in the background: claude attach " + r.Job.ID
 	case r.Tmux != nil:
 		return strings.TrimSpace("tmux " + r.Tmux.Session + " " + r.Tmux.Pane + " (" + r.Tmux.Socket + ")")
 	case r.Terminal != nil:

@@ -5,7 +5,7 @@ import (
 	"beckon/state"
 )
 
-// Glyph returns the sign that tells a state without colour (README, What the
+// Glyph returns the sign that tells a state without colour (manual, What the
 // states mean).
 func Glyph(s state.State) string { return lookOf(s).glyph }
 

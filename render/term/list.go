@@ -62,8 +62,13 @@ const roomForContext = 100
 func List(w io.Writer, rows []render.Row, st Style) error {
 	table := make([][]string, 0, len(rows)+1)
 	table = append(table, []string{"  STATE", "FOR", "WHERE", "WHAT", "SESSION"})
+	several := severalHosts(rows)
 	for i := range rows {
-		table = append(table, cells(&rows[i], st.Now))
+		line := cells(&rows[i], st.Now)
+		if r := &rows[i]; several && r.Remote == nil && r.Host != "" {
+			line[2] = clean(r.Host) + ": " + line[2]
+		}
+		table = append(table, line)
 	}
 	if st.Width == 0 || st.Width >= roomForContext {
 		addContext(table, rows)
@@ -87,6 +92,21 @@ func List(w io.Writer, rows []render.Row, st Style) error {
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
+}
+
+// severalHosts reports whether the rows of this machine's own state are of
+// several machines: some sender told of a session elsewhere.
+func severalHosts(rows []render.Row) bool {
+	host := ""
+	for i := range rows {
+		if h := rows[i].Host; rows[i].Remote == nil && h != "" {
+			if host != "" && h != host {
+				return true
+			}
+			host = h
+		}
+	}
+	return false
 }
 
 func cells(r *render.Row, now time.Time) []string {
@@ -124,9 +144,9 @@ func where(r *render.Row) string {
 		return r.Remote.Name + ": " + where(&local)
 	}
 	if r.Git != nil && r.Git.Branch != "" {
-		return r.Project + " " + r.Git.Branch
+		return r.Label() + " " + r.Git.Branch
 	}
-	return r.Project
+	return r.Label()
 }
 
 func badges(r *render.Row) string {

@@ -42,6 +42,31 @@ func TestListPlain(t *testing.T) {
 	}
 }
 
+// The machine is told where the rows are of several: those of other hosts that
+// were asked say so in any case.
+func TestListNamesTheMachine(t *testing.T) {
+	for _, c := range []struct{ hosts, want string }{
+		{"a a a", ""}, {"a b a", "a: shop b: 日本語の名前 a: docs"}, {"a  b", "a: shop b: docs"},
+	} {
+		all := rows()
+		for i, h := range strings.Split(c.hosts, " ") {
+			all[i].Host = h
+		}
+		var b strings.Builder
+		if err := List(&b, all, Style{Now: now}); err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range strings.SplitAfter(c.want, " ") {
+			if !strings.Contains(b.String(), strings.TrimSpace(part)) {
+				t.Errorf("hosts %q: no %q in\n%s", c.hosts, part, b.String())
+			}
+		}
+		if c.want == "" && strings.Contains(b.String(), "a: shop") {
+			t.Errorf("hosts %q: told needlessly\n%s", c.hosts, b.String())
+		}
+	}
+}
+
 // Whatever the width, no line is longer than the terminal, and the state and
 // the session stay readable.
 func TestListFitsTheTerminal(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"beckon/state"
 )
 
-// PromptFields are the fields of a prompt's template; the README says what
+// PromptFields are the fields of a prompt's template; the manual says what
 // each holds.
 var PromptFields = []string{"permission", "question", "failed", "working", "compacting", "idle", "backburner", "unknown",
 	"unseen", "need", "total", "first", "state", "age", "names"}

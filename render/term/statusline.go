@@ -14,7 +14,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// StatusFields are the fields of a status-line template; the README says what
+// StatusFields are the fields of a status-line template; the manual says what
 // each holds.
 var StatusFields = []string{"model", "dir", "path", "project", "branch", "context", "percent", "cost", "time", "lines",
 	"effort", "style", "name", "agent", "version", "others", "need", "working", "unseen", wrapField}

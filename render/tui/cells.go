@@ -10,9 +10,10 @@ import (
 	"beckon/render/term"
 )
 
-// name is what a row is called: its project, else what was asked of it.
+// name is what a row is called: the user's name for it, else its project, else
+// what was asked of it.
 func name(r *render.Row) string {
-	if p := clean(r.Project); p != "" && p != "/" && p != "." {
+	if p := clean(r.Label()); p != "" && p != "/" && p != "." {
 		return p
 	}
 	return cmp.Or(clean(r.Title), r.SessionID)

@@ -129,7 +129,7 @@ func (m *model) countsText(width int) string {
 		if n == 0 {
 			continue
 		}
-		word := strconv.Itoa(n) + " " + string(g)
+		word := strconv.Itoa(n) + " " + g.Words()
 		if g == render.GroupNeedsYou && n > 1 {
 			word = strconv.Itoa(n) + " need you"
 		}
@@ -172,7 +172,8 @@ func (m *model) headingLine(e entry, width int) string {
 	r := dim
 	title := e.heading
 	if m.grouping == ByNeed {
-		r, title = groupRole[render.Group(e.heading)], strings.ToUpper(e.heading)
+		g := render.Group(e.heading)
+		r, title = groupRole[g], strings.ToUpper(g.Words())
 	}
 	title = ansi.Truncate(clean(title), max(4, width-10), "…")
 	n := strconv.Itoa(e.count)

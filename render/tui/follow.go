@@ -16,11 +16,11 @@ import (
 const (
 	settle    = 3 * time.Millisecond   // one fold changes several files
 	pause     = 20 * time.Millisecond  // between looks, for changes come in bursts
-	recheck   = time.Second            // processes and registry, whatever the system tells (DESIGN.md section 4)
+	recheck   = time.Second            // processes and registry, whatever the system tells
 	pollEvery = 500 * time.Millisecond // when the system tells nothing
 	askEvery  = 5 * time.Second        // other hosts
-	// A look may take at most one part of idleShare of the time, however fast
-	// things change.
+	// Looks take at most one part of idleShare of the time, however fast things
+	// change.
 	idleShare = 4
 )
 
@@ -32,8 +32,8 @@ type follower struct {
 	want chan struct{}
 	last Snapshot
 	sent bool
-	took time.Duration // by the last look
-	done time.Time     // when it was over
+	took time.Duration // by a look, on average of late
+	done time.Time     // when the last one was over
 }
 
 func newFollower(opt Options, send func(tea.Msg)) *follower {
@@ -101,7 +101,7 @@ func (f *follower) look() {
 	began := time.Now()
 	s, err := f.opt.Look()
 	f.done = time.Now()
-	f.took = f.done.Sub(began)
+	f.took += (f.done.Sub(began) - f.took) / 4 // one look that was held up must not hold up the next
 	if err == nil && f.sent && sameSnapshot(&f.last, &s) {
 		return
 	}
@@ -118,7 +118,7 @@ func sameSnapshot(a, b *Snapshot) bool {
 		return false
 	}
 	for i := range a.Rows {
-		id := a.Rows[i].SessionID
+		id := a.Rows[i].Record()
 		x, y := a.Seen[id], b.Seen[id]
 		if x.Session.Seq != y.Session.Seq || x.Session.ID != y.Session.ID || !reflect.DeepEqual(a.Rows[i], b.Rows[i]) {
 			return false

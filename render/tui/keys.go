@@ -3,7 +3,6 @@ package tui
 import (
 	"errors"
 	"strings"
-	"time"
 
 	"beckon/render"
 	"beckon/state"
@@ -199,17 +198,17 @@ func (m *model) backburner() tea.Cmd {
 		return m.do(func() (string, error) { return "", errRemote })
 	case r.State == state.Backburned:
 		row := *r
-		return m.do(func() (string, error) { return "back: " + name(&row), m.opt.Backburner(row, time.Time{}, true) })
+		return m.do(func() (string, error) { return "back: " + name(&row), m.opt.Backburner(row, 0, true) })
 	}
 	row := *r
-	m.prompt = &prompt{label: "set " + name(r) + " aside for", hint: "30m 2h 1d; empty: until your next prompt", enter: func(s string) tea.Cmd { return m.setAside(row, s) }}
+	m.prompt = &prompt{label: "set " + name(r) + " aside for", hint: "30m 2h 3d 15:30; empty: until your next prompt", enter: func(s string) tea.Cmd { return m.setAside(row, s) }}
 	return nil
 }
 
 func (m *model) setAside(row render.Row, s string) tea.Cmd {
-	t, ok := until(s, m.now())
-	if !ok {
-		return m.do(func() (string, error) { return "", errors.New("not a time: write 30m, 2h or 1d") })
+	t, err := render.Until(s, m.now())
+	if err != nil {
+		return m.do(func() (string, error) { return "", err })
 	}
 	m.prompt = nil
 	return m.do(func() (string, error) { return "set aside: " + name(&row), m.opt.Backburner(row, t, false) })

@@ -222,7 +222,7 @@ func (m *model) stale(name string) time.Duration {
 }
 
 // keyOf names a row across looks: the seat survives /clear and a resume.
-func keyOf(r *render.Row) string { return r.Host + "\x00" + cmp.Or(r.SeatID, r.SessionID) }
+func keyOf(r *render.Row) string { return r.Host + "\x00" + cmp.Or(r.SeatID, r.Record()) }
 
 // arrange makes the list anew and keeps the selection on its session.
 func (m *model) arrange() {
@@ -230,7 +230,7 @@ func (m *model) arrange() {
 	m.total, m.several = len(all), false
 	clear(m.counts)
 	for i := range all {
-		m.counts[all[i].Group()]++
+		m.counts[all[i].Group]++
 		m.several = m.several || all[i].Host != all[0].Host
 	}
 	m.rows, m.entries = arrange(all, render.Queue{Mode: m.order, PermissionFirst: m.opt.PermissionFirst}, m.grouping, m.filter)
@@ -247,7 +247,7 @@ func (m *model) allRows() []render.Row {
 	all := slices.Clone(m.local.Rows)
 	there := make(map[string]bool, len(all))
 	for i := range all {
-		there[all[i].SessionID] = true
+		there[all[i].Record()] = true
 	}
 	for _, s := range m.opt.Sources {
 		h := m.hosts[s.Name]
@@ -255,8 +255,8 @@ func (m *model) allRows() []render.Row {
 			continue
 		}
 		for _, r := range h.rows {
-			if !there[r.SessionID] {
-				there[r.SessionID] = true
+			if !there[r.Record()] {
+				there[r.Record()] = true
 				all = append(all, r)
 			}
 		}
@@ -287,7 +287,7 @@ func (m *model) current() *render.Row {
 
 // seen returns what is known of a row beyond itself.
 func (m *model) seen(r *render.Row) (state.Seen, bool) {
-	v, ok := m.local.Seen[r.SessionID]
+	v, ok := m.local.Seen[r.Record()]
 	return v, ok && !m.remote(r)
 }
 
@@ -323,7 +323,7 @@ func (m *model) follow() {
 func (m *model) nextNeed() tea.Cmd {
 	for _, g := range []render.Group{render.GroupNeedsYou, render.GroupDone} {
 		for i := 1; i <= len(m.rows); i++ {
-			if j := (m.cursor + i) % len(m.rows); m.rows[j].Group() == g {
+			if j := (m.cursor + i) % len(m.rows); m.rows[j].Group == g {
 				return m.goTo(j)
 			}
 		}

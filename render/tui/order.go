@@ -44,13 +44,13 @@ func sorted(rows []render.Row, by render.Queue) []render.Row {
 }
 
 // need is the place of a row's group.
-func need(r *render.Row) int { return slices.Index(render.Groups[:], r.Group()) }
+func need(r *render.Row) int { return slices.Index(render.Groups[:], r.Group) }
 
 // heading returns the name of the group that r is in, and a key to sort groups by.
 func heading(r *render.Row, by Grouping) (name, key string) {
 	switch by {
 	case ByNeed:
-		return string(r.Group()), string(rune('0' + need(r)))
+		return string(r.Group), string(rune('0' + need(r)))
 	case ByProject:
 		name = cmp.Or(r.Project, "no project")
 	case ByHost:
@@ -65,7 +65,7 @@ func matches(r *render.Row, words []string) bool {
 	if len(words) == 0 {
 		return true
 	}
-	parts := []string{string(r.State), r.Reason, r.Project, r.Title, r.What(), r.Cwd, r.Host, r.SessionID, r.Agent}
+	parts := []string{string(r.State), r.Reason, r.Name, r.Project, r.Title, r.What(), r.Cwd, r.Host, r.SessionID, r.Agent}
 	if r.Git != nil {
 		parts = append(parts, r.Git.Branch, r.Git.Worktree)
 	}

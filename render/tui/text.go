@@ -63,33 +63,3 @@ func steps(age time.Duration) time.Duration {
 	}
 	return unit - age%unit
 }
-
-// until reads how long to set a session aside: "30m", "2h", "1h30m", "3d"; ""
-// means until the user's own next prompt. ok is false for anything else.
-func until(s string, now time.Time) (t time.Time, ok bool) {
-	s = strings.TrimSpace(s)
-	if s == "" {
-		return time.Time{}, true
-	}
-	days := 0
-	if head, tail, found := strings.Cut(s, "d"); found {
-		for _, c := range head {
-			if c < '0' || c > '9' || days > 1000 {
-				return time.Time{}, false
-			}
-			days = days*10 + int(c-'0')
-		}
-		if s = strings.TrimSpace(tail); head == "" {
-			return time.Time{}, false
-		}
-	}
-	d := time.Duration(days) * 24 * time.Hour
-	if s != "" {
-		more, err := time.ParseDuration(s)
-		if err != nil {
-			return time.Time{}, false
-		}
-		d += more
-	}
-	return now.Add(d), d > 0
-}

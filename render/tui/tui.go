@@ -23,7 +23,7 @@ import (
 // Snapshot is what one look at this machine's sessions found.
 type Snapshot struct {
 	Rows []render.Row
-	Seen map[string]state.Seen // by session id: what the peek panel tells beyond the row
+	Seen map[string]state.Seen // by record: what the peek panel tells beyond the row
 	Now  time.Time             // the time that the rows were resolved at
 	// Still says that time stands: the evidence is a recording's, and so is
 	// the time. Ages do not grow between snapshots.
@@ -64,7 +64,7 @@ type Options struct {
 	Jump func(render.Row) (string, error)
 	// Backburner sets a row aside until a time (zero: until the user's own next
 	// prompt), or takes it back.
-	Backburner func(r render.Row, until time.Time, off bool) error
+	Backburner func(r render.Row, until event.Millis, off bool) error
 	MarkSeen   func(render.Row) error
 	Remove     func(render.Row) error
 	// Recent returns a session's newest turns, the oldest first. seq is the

@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"time"
 
-	"beckon/event"
+	"beckon/render"
 	"beckon/state"
 	"beckon/state/store"
 )
@@ -22,7 +22,7 @@ func (s *Server) seen(w http.ResponseWriter, r *http.Request) {
 // body is what the actions may be told.
 type body struct {
 	Off   bool   `json:"off"`
-	Until string `json:"until"` // a duration ("2h") or a time (RFC 3339)
+	Until string `json:"until"` // as render.Until reads it
 }
 
 // backburner serves POST /api/sessions/{id}/backburner.
@@ -31,23 +31,12 @@ func (s *Server) backburner(w http.ResponseWriter, r *http.Request) {
 		if b.Off {
 			return state.Action{Kind: state.ActBackburnerOff}, nil
 		}
-		until, fail := parseUntil(b.Until, time.Now())
-		return state.Action{Kind: state.ActBackburner, Until: until}, fail
+		until, err := render.Until(b.Until, time.Now())
+		if err != nil {
+			return state.Action{}, &fault{http.StatusBadRequest, "bad_until", fmt.Sprintf("until %q: %v", cut(b.Until), err), `for example {"until": "2h"}`}
+		}
+		return state.Action{Kind: state.ActBackburner, Until: until}, nil
 	})
-}
-
-func parseUntil(s string, now time.Time) (event.Millis, *fault) {
-	if s == "" {
-		return 0, nil
-	}
-	t, err := time.Parse(time.RFC3339, s)
-	if d, e := time.ParseDuration(s); e == nil {
-		t, err = now.Add(d), nil
-	}
-	if err != nil || !t.After(now) {
-		return 0, &fault{http.StatusBadRequest, "bad_until", fmt.Sprintf("until %q is no time to come", cut(s)), "a duration (2h30m) or a time (2030-01-02T15:04:05Z)"}
-	}
-	return event.Millis(t.UnixMilli()), nil
 }
 
 // act folds what the user did to a session and answers its row.
@@ -70,7 +59,7 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request, action func(body) (
 		writeError(w, &fault{http.StatusConflict, "no_hooks", "no hook of this session was heard yet, so nothing can be noted of it", "its next event makes it known"})
 		return
 	}
-	key := store.KeyOf(v.Session.ID)
+	key := store.KeyOf(v.Session.Record())
 	_, err := s.o.Store.Fold(key, store.Update{Change: state.Change{At: s.ticks.next(v.Session.ID), Action: &a}})
 	s.board.todo.touch(key)
 	if err != nil {

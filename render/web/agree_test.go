@@ -103,6 +103,10 @@ func procStart() string {
 	return fields[19]
 }
 
+// settle is how long a registry status must stand before it is believed, and
+// a little more.
+const settle = 250 * time.Millisecond
+
 // agree waits until the stream shows what the program lists, and both have
 // stood still: what a registry status says is believed only after 200 ms.
 func (x *site) agree(s *stream, step string, settles bool) {

@@ -5,13 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
-	"io"
-	"mime"
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // fault is an error as the API tells it.
@@ -32,13 +28,11 @@ type faultText struct {
 	Hint    string `json:"hint,omitempty"`
 }
 
-func (f *fault) Error() string { return f.message }
-
 func writeError(w http.ResponseWriter, f *fault) {
 	writeJSON(w, f.status, faultBody{faultText{f.code, f.message, f.hint}})
 }
 
-// hookFault is an error as the hook endpoints of the seeds tell it.
+// hookFault is an error as the hook endpoints tell it.
 type hookFault struct {
 	Status  string `json:"status"`
 	Message string `json:"message"`
@@ -94,78 +88,4 @@ func hasTag(list, tag string) bool {
 		}
 	}
 	return false
-}
-
-// Bodies.
-const (
-	maxBody   = 16 << 20
-	smallBody = 256 << 10
-)
-
-// Errors of bodies, told by each endpoint in its own form.
-var (
-	errTooLarge = errors.New("body is larger than 16 MiB")
-	errNotJSON  = errors.New("Content-Type must be application/json")
-	errBusy     = errors.New("too many requests at once")
-	errBody     = errors.New("body could not be read")
-)
-
-// statusOf returns the status code of an error of a body.
-func statusOf(err error) int {
-	switch {
-	case errors.Is(err, errTooLarge):
-		return http.StatusRequestEntityTooLarge
-	case errors.Is(err, errBusy):
-		return http.StatusServiceUnavailable
-	case errors.Is(err, errBody):
-		return http.StatusRequestTimeout
-	}
-	return http.StatusBadRequest
-}
-
-// body reads a JSON request body. Of large ones only a few are in memory at a
-// time. A body takes its place when it is read, a large one when its beginning
-// is: a slow sender keeps nobody waiting. done must be called when the body is
-// no longer used; it may be called again.
-func (s *Server) body(w http.ResponseWriter, r *http.Request) (b []byte, done func(), err error) {
-	done = func() {}
-	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" && !strings.HasSuffix(t, "+json") {
-		return nil, done, errNotJSON
-	}
-	if r.ContentLength > maxBody {
-		w.Header().Set("Connection", "close")
-		return nil, done, errTooLarge
-	}
-	var read bytes.Buffer
-	if 0 < r.ContentLength && r.ContentLength <= smallBody {
-		read.Grow(int(r.ContentLength) + bytes.MinRead)
-	}
-	in := http.MaxBytesReader(w, r.Body, maxBody)
-	n, err := read.ReadFrom(io.LimitReader(in, smallBody+1))
-	if err != nil {
-		return nil, done, bodyError(err)
-	}
-	slots := s.small
-	if n > smallBody {
-		slots = s.large
-	}
-	select {
-	case slots <- struct{}{}:
-	case <-r.Context().Done():
-		return nil, done, errBusy
-	}
-	done = sync.OnceFunc(func() { <-slots })
-	_, err = read.ReadFrom(in)
-	return read.Bytes(), done, bodyError(err)
-}
-
-func bodyError(err error) error {
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
-		return errTooLarge
-	case err != nil:
-		return errBody
-	}
-	return nil
 }

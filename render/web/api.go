@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -74,12 +75,12 @@ var errNoSession = errors.New("no such session")
 // its newest session.
 func (s *Server) find(id string) (state.Seen, error) {
 	if row, ok := s.hub.find(id); ok {
-		id = row.SessionID
+		id = row.Record()
 	}
 	reader := evidence.NewReader(s.o.Store, s.o.Registry)
 	now := reader.Now(time.Now())
 	loaded, err := s.o.Store.Load(store.KeyOf(id))
-	if err == nil && loaded.ID == id {
+	if err == nil && loaded.Record() == id {
 		return reader.One(loaded, now), nil
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -90,24 +91,18 @@ func (s *Server) find(id string) (state.Seen, error) {
 
 // search looks through everything: for a seat whose sessions are over, and for
 // a session that only the client's registry knows.
-func (s *Server) search(reader *evidence.Reader, id string, now event.Millis) (best state.Seen, err error) {
+func (s *Server) search(reader *evidence.Reader, id string, now event.Millis) (state.Seen, error) {
 	seen, _, err := reader.Look(now, true)
 	if err != nil {
-		return best, err
+		return state.Seen{}, err
 	}
-	found := false
-	for _, v := range seen {
-		if v.Session.ID == id {
-			return v, nil
-		}
-		if v.Session.Seat == id && (!found || v.Session.Created > best.Session.Created) {
-			best, found = v, true
-		}
+	if i := slices.IndexFunc(seen, func(v state.Seen) bool { return v.Session.Record() == id }); i >= 0 {
+		return seen[i], nil
 	}
-	if !found {
-		return best, errNoSession
+	if i, ok := state.Fronts(seen)[id]; ok {
+		return seen[i], nil
 	}
-	return best, nil
+	return state.Seen{}, errNoSession
 }
 
 // named answers the request's session, or says that there is none.
@@ -162,7 +157,7 @@ func (s *Server) turns(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	err := history.Sweep(s.o.Store, &v.Session)
-	all, e := history.Turns(s.o.Store, store.KeyOf(v.Session.ID))
+	all, e := history.Turns(s.o.Store, store.KeyOf(v.Session.Record()))
 	if err = errors.Join(err, e); err != nil {
 		s.internal(w, err)
 		return
@@ -223,7 +218,7 @@ func (s *Server) journal(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Query().Get("last") == "true" {
 		take = page.newest
 	}
-	err := s.o.Store.Lines(store.KeyOf(v.Session.ID), after, func(l store.Line) { take(lineOf(l), limit) })
+	err := s.o.Store.Lines(store.KeyOf(v.Session.Record()), after, func(l store.Line) { take(lineOf(l), limit) })
 	if err != nil {
 		s.internal(w, err)
 		return

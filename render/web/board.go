@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -36,12 +35,13 @@ type board struct {
 	now    event.Millis // of the look under way
 	begun  event.Millis // lines older than this were told before
 
-	cards map[store.Key]*card
-	bare  []state.Seen                 // known to the client's registry alone
-	seats map[string]map[*card]bool    // the cards of each row
-	due   map[string]bool              // rows to be looked at again
-	turns map[string][]render.TurnLine // of this look, by row
-	gone  map[store.Key]store.Place    // where the journals of sessions that left were
+	cards  map[store.Key]*card
+	bare   []state.Seen                 // known to the client's registry alone
+	bareAt event.Millis                 // when they were seen
+	seats  map[string]map[*card]bool    // the cards of each row
+	due    map[string]bool              // rows to be looked at again
+	turns  map[string][]render.TurnLine // of this look, by row
+	gone   map[store.Key]store.Place    // where the journals of sessions that left were
 }
 
 // card is one live session.
@@ -49,7 +49,8 @@ type card struct {
 	key   store.Key
 	group string
 	seen  state.Seen
-	place store.Place // how far its journal was followed
+	at    event.Millis // when it was seen so
+	place store.Place  // how far its journal was followed
 }
 
 func newBoard(o *Options, h *hub, m *meter) *board {
@@ -68,7 +69,7 @@ func newBoard(o *Options, h *hub, m *meter) *board {
 // has none.
 func groupOf(s *state.Session) string {
 	if s.Seat == "" {
-		return "session " + s.ID
+		return "session " + s.Record()
 	}
 	return s.Seat
 }
@@ -133,11 +134,19 @@ func (b *board) take(k store.Key, s state.Session, place store.Place) {
 	}
 	turns := b.follow(c)
 	b.meter.last(s.Last.At, s.Last.Reason)
-	c.seen = b.reader.See(s, b.glance, b.now)
+	c.seen, c.at = b.reader.See(s, b.glance, b.now), b.now
 	b.seat(c)
 	b.said(c.group, &s, turns)
+	b.noted(c, s.Seq)
 	b.noteEdge(c.group, &c.seen)
 	b.due[c.group] = true
+}
+
+// noted follows what the reader itself has written since line seq.
+func (b *board) noted(c *card, seq int64) {
+	if c.seen.Session.Seq != seq {
+		b.said(c.group, &c.seen.Session, b.follow(c))
+	}
 }
 
 // seat puts a card into its row; it is known only after the first event.
@@ -152,21 +161,6 @@ func (b *board) seat(c *card) {
 		b.seats[g] = map[*card]bool{}
 	}
 	b.seats[g][c] = true
-	b.relieve(g)
-}
-
-// relieve removes the session without an id of its own from a seat that another
-// has taken over: it must not come back when that one ends.
-func (b *board) relieve(group string) {
-	for c := range b.seats[group] {
-		if len(b.seats[group]) == 1 || !strings.HasPrefix(c.seen.Session.ID, standIn) || c.seen.Session.Removed != 0 {
-			continue
-		}
-		a := state.Change{At: b.now, Action: &state.Action{Kind: state.ActRemove}}
-		if res, err := b.o.Store.Fold(c.key, store.Update{Change: a}); err == nil {
-			c.seen.Session = res.After
-		}
-	}
 }
 
 func (b *board) unseat(c *card) {
@@ -226,17 +220,23 @@ func (b *board) scan() {
 // the time alone may have changed what it is at.
 func (b *board) recheck() {
 	for _, c := range b.cards {
-		seen := b.reader.See(c.seen.Session, b.glance, b.now)
-		if changed(&c.seen, &seen) {
-			b.due[c.group] = true
-		}
-		c.seen = seen
-		b.noteEdge(c.group, &seen)
-		if b.reader.Archive(&c.seen, b.now) {
-			b.remove(c)
-		}
+		b.recheckCard(c)
 	}
 	b.recheckBare()
+}
+
+func (b *board) recheckCard(c *card) {
+	seen := b.reader.See(c.seen.Session, b.glance, b.now)
+	if changed(&c.seen, &seen) {
+		b.due[c.group] = true
+	}
+	before := c.seen.Session.Seq
+	c.seen, c.at = seen, b.now
+	b.noted(c, before)
+	b.noteEdge(c.group, &seen)
+	if b.reader.Archive(&c.seen, b.now) {
+		b.remove(c)
+	}
 }
 
 // changed reports whether a row may look different.
@@ -253,7 +253,7 @@ func (b *board) recheckBare() {
 	for i := range b.bare {
 		b.due[groupOf(&b.bare[i].Session)] = true
 	}
-	b.bare = b.reader.Unhooked(seen, b.glance, b.now)
+	b.bare, b.bareAt = b.reader.Unhooked(seen, b.glance, b.now), b.now
 	for i := range b.bare {
 		group := groupOf(&b.bare[i].Session)
 		b.due[group] = true

@@ -42,7 +42,7 @@ func (b *busy) fill(rows []render.Row, now time.Time) (failed error) {
 	kept := make(map[string]busyToday, len(rows))
 	for i := range rows {
 		r := &rows[i]
-		t, ok := b.rows[r.SessionID]
+		t, ok := b.rows[r.Record()]
 		if !ok || !t.holds(r, now) {
 			var err error
 			if t, err = b.read(r, now); err != nil {
@@ -50,7 +50,7 @@ func (b *busy) fill(rows []render.Row, now time.Time) (failed error) {
 				continue
 			}
 		}
-		kept[r.SessionID] = t
+		kept[r.Record()] = t
 		r.Busy = &t.seconds
 	}
 	b.rows = kept
@@ -68,7 +68,7 @@ func (b *busy) read(r *render.Row, now time.Time) (busyToday, error) {
 	day := now.Local().Format(time.DateOnly)
 	totals := stats.New(time.Local).From(day)
 	s := totals.Session()
-	err := b.st.Lines(store.KeyOf(r.SessionID), 0, func(l store.Line) { s.Line(l.Change, l.Snapshot) })
+	err := b.st.Lines(store.KeyOf(r.Record()), 0, func(l store.Line) { s.Line(l.Change, l.Snapshot) })
 	s.End(event.Millis(now.UnixMilli()))
-	return busyToday{r.UpdatedAt, now, day, int64(totals.Busy(r.SessionID) / time.Second)}, err
+	return busyToday{r.UpdatedAt, now, day, int64(totals.Busy(r.Record()) / time.Second)}, err
 }

@@ -1,9 +1,6 @@
 package web
 
 import (
-	"crypto/sha256"
-	"crypto/subtle"
-	"encoding/hex"
 	"net"
 	"net/http"
 	"net/netip"
@@ -19,7 +16,8 @@ const policyCSP = "default-src 'none'; script-src 'self'; style-src 'self'; img-
 	"require-trusted-types-for 'script'; trusted-types 'none'"
 
 // guard stands before the routes: whoever reaches one was asked for by a name
-// of this server, from a page of its own or from none, and knew the token.
+// of this server, from a page of its own or from none, and may be heard (see
+// caller).
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -29,24 +27,22 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
-		if f := s.refuse(r); f != nil {
-			s.meter.refused(f.code)
-			writeError(w, f)
+		f := s.refuse(r)
+		if f == nil {
+			f = s.admit(r)
+		}
+		if f == nil {
+			next.ServeHTTP(w, r)
 			return
 		}
-		if s.login(w, r) {
-			return
-		}
-		if !s.authorized(r) {
-			s.meter.refused("unauthorized")
+		s.meter.refused(f.code)
+		switch f.status {
+		case http.StatusUnauthorized:
 			h.Set("WWW-Authenticate", `Bearer realm="beckon"`)
-			if fromElsewhere(r) {
-				h.Set("Refresh", "0; url="+r.URL.EscapedPath())
-			}
-			writeError(w, &fault{http.StatusUnauthorized, "unauthorized", "a token is needed", "send Authorization: Bearer TOKEN, or open /?token=TOKEN once"})
-			return
+		case http.StatusTooManyRequests:
+			h.Set("Retry-After", "1")
 		}
-		next.ServeHTTP(w, r)
+		writeError(w, f)
 	})
 }
 
@@ -70,17 +66,22 @@ func (s *Server) refuse(r *http.Request) *fault {
 }
 
 // knownHost reports whether r asks for a name of this server. An address that
-// stands for itself cannot be rebound.
+// stands for itself cannot be rebound, and neither can a name that no stranger's
+// DNS answers for: this machine's own, where the server is heard beyond it.
 func (s *Server) knownHost(r *http.Request) bool {
 	if _, unix := r.Context().Value(http.LocalAddrContextKey).(*net.UnixAddr); unix {
 		return true // no browser gets here
 	}
 	host := hostName(r.Host)
-	if loopbackName(host) || slices.ContainsFunc(s.o.Hosts, func(h string) bool { return sameName(hostName(h), host) }) {
+	named := func(h string) bool { return sameName(hostName(h), host) }
+	if Loopback(host) || slices.ContainsFunc(s.o.Hosts, named) {
 		return true
 	}
+	if !s.beyond.Load() {
+		return false
+	}
 	_, err := netip.ParseAddr(host)
-	return err == nil && s.o.Token != ""
+	return err == nil || slices.ContainsFunc(OwnNames(), named)
 }
 
 // hostName takes the port and the brackets off a Host.
@@ -99,61 +100,4 @@ func sameName(a, b string) bool {
 func sameOrigin(origin, host string) bool {
 	u, err := url.Parse(origin)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && strings.EqualFold(u.Host, host)
-}
-
-// cookieName names the page's cookie. A browser keeps cookies by host, whatever
-// the port: servers with different tokens must not take each other's place
-// (tunnels to two machines).
-func (s *Server) cookieName() string { return "beckon_" + s.cookie()[:8] }
-
-// login takes the token out of the page's address and gives the browser a
-// cookie in its place. It reports whether it answered.
-func (s *Server) login(w http.ResponseWriter, r *http.Request) bool {
-	given := r.URL.Query().Get("token")
-	if s.o.Token == "" || given == "" || r.URL.Path != "/" || r.Method != http.MethodGet {
-		return false
-	}
-	// Base64 has a plus, which stands for a space in an address.
-	if !equal(given, s.o.Token) && !equal(strings.ReplaceAll(given, " ", "+"), s.o.Token) {
-		return false
-	}
-	http.SetCookie(w, &http.Cookie{Name: s.cookieName(), Value: s.cookie(), Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, MaxAge: 30 * 24 * 3600})
-	w.Header().Set("Location", "/")
-	w.WriteHeader(http.StatusSeeOther)
-	return true
-}
-
-// cookie is what the browser keeps: it opens this server and does not tell the
-// token.
-func (s *Server) cookie() string {
-	sum := sha256.Sum256([]byte("beckon cookie\x00" + s.o.Token))
-	return hex.EncodeToString(sum[:])
-}
-
-// authorized reports whether r knows the token. /healthz tells nothing that a
-// closed port would not.
-func (s *Server) authorized(r *http.Request) bool {
-	if s.o.Token == "" || r.URL.Path == "/healthz" {
-		return true
-	}
-	if given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok && equal(given, s.o.Token) {
-		return true
-	}
-	c, err := r.Cookie(s.cookieName())
-	return err == nil && equal(c.Value, s.cookie())
-}
-
-// fromElsewhere reports whether r opens the page by a link of another site. With
-// that a browser sends no strict cookie; asked again by the answer itself, it
-// does. The page alone is opened so: it shows nothing that its own requests,
-// which need the cookie too, do not bring.
-func fromElsewhere(r *http.Request) bool {
-	site, page := r.Header.Get("Sec-Fetch-Site"), r.URL.Path == "/" || strings.HasPrefix(r.URL.Path, "/session/")
-	return page && r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Dest") == "document" && (site == "cross-site" || site == "same-site")
-}
-
-// equal compares in a time that tells nothing, not even the length.
-func equal(a, b string) bool {
-	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
-	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }

@@ -20,9 +20,9 @@ type shape uint8
 
 const (
 	noShape   shape = iota
-	enveloped       // seed 000: {"agent", "event", "hookInput", ...}
+	enveloped       // {"agent", "event", "hookInput", ...}
 	raw             // the agent's own payload, as its http hooks post it
-	protocol        // seed 004: {"version", "event": {...}, "data"}
+	protocol        // {"version", "event": {...}, "data"}
 )
 
 // shapeOf tells the shapes apart by members that the others cannot have.
@@ -40,7 +40,7 @@ func shapeOf(v gjson.Result, named bool) shape {
 	return noShape
 }
 
-// ok answers the envelope (seed 000).
+// okAnswer answers the envelope.
 type okAnswer struct {
 	Status  string `json:"status"`
 	Message string `json:"message,omitempty"`
@@ -92,7 +92,7 @@ func (s *Server) hookBody(w http.ResponseWriter, r *http.Request, invalid string
 	return nil, v, done, false
 }
 
-// ignored answers when events are not taken (CASES part II 1.3).
+// ignored answers when events are not taken: what the sender does about it is nothing, so it is no error.
 type ignored struct {
 	Status string `json:"status"`
 	Reason string `json:"reason"`
@@ -106,10 +106,10 @@ func (s *Server) closed(w http.ResponseWriter) bool {
 	return s.o.Closed
 }
 
-// envelope takes an event in the envelope of seed 000.
+// envelope takes an event in the unified envelope.
 func (s *Server) envelope(w http.ResponseWriter, body []byte, start time.Time) {
 	e, err := event.ParseEnvelope(body)
-	if fail := unfit(&e, err); fail != "" {
+	if fail := s.unfit(&e, err); fail != "" {
 		writeHookError(w, http.StatusBadRequest, fail)
 		return
 	}
@@ -120,33 +120,21 @@ func (s *Server) envelope(w http.ResponseWriter, body []byte, start time.Time) {
 	writeJSON(w, http.StatusOK, okAnswer{Status: "ok"})
 }
 
-// unfit says why an event cannot be folded, nothing when it can.
-func unfit(e *event.Event, err error) string {
-	switch {
-	case err != nil:
+// unfit says why an event cannot be folded, nothing when it can. One whose
+// sender names no session is then that of its terminal or directory.
+func (s *Server) unfit(e *event.Event, err error) string {
+	if err != nil {
 		return "Invalid JSON"
-	case !identify(e):
+	}
+	ok, err := s.o.Store.Identify(e, evidence.ThisMachine().Host)
+	if err != nil {
+		s.o.Log(err)
+	}
+	if !ok {
 		return "Missing required fields: session_id"
 	}
 	return ""
 }
-
-// identify gives an event without a session id one, by the terminal or the
-// directory that it came from (rows A4 and B6), and reports whether it has one.
-func identify(e *event.Event) bool {
-	if e.SessionID != "" {
-		return true
-	}
-	where := e.Cwd
-	if e.Origin != nil && e.Origin.Terminal.ID != "" {
-		where = e.Origin.Terminal.ID
-	}
-	e.SessionID = standIn + where
-	return where != ""
-}
-
-// standIn begins the ids of sessions that nobody gave an id.
-const standIn = "at:"
 
 // errLater is returned for an event that waits for its session's lock: it is
 // not lost, but what it did is not known yet.
@@ -165,13 +153,12 @@ func (s *Server) fold(e *event.Event, start time.Time) (store.Result, error) {
 		return store.Result{}, errStorm
 	}
 	key := store.KeyOf(e.SessionID)
-	s.situate(key, e)
 	res, err := s.o.Store.Fold(key, store.Update{
-		Change:  state.Change{At: e.At, Event: e},
-		Elapsed: func() int64 { return time.Since(start).Microseconds() },
-		Origin:  func() *event.Origin { return s.origin(e) },
-		Alive:   evidence.Presence,
-		StandIn: strings.HasPrefix(e.SessionID, standIn),
+		Change:   state.Change{At: e.At, Event: e},
+		Elapsed:  func() int64 { return time.Since(start).Microseconds() },
+		Complete: func(o event.Origin) event.Origin { return s.complete(e, o) },
+		Alive:    evidence.Presence,
+		Words:    evidence.Words,
 	})
 	s.board.todo.touch(key)
 	if errors.Is(err, store.ErrBusy) {
@@ -194,14 +181,14 @@ func (s *Server) writeFoldError(w http.ResponseWriter, err error) {
 	}
 }
 
-// tracked are the endpoints of seeds 001 and 002.
+// tracked are the endpoints that trackers have, one for each event.
 var tracked = map[string]event.Kind{
 	"session-start": event.SessionStart, "session-end": event.SessionEnd, "user-prompt-submit": event.UserPromptSubmit, "stop": event.Stop,
 	"notification": event.Notification, "pre-tool-use": event.PreToolUse, "post-tool-use": event.PostToolUse, "permission-request": event.PermissionRequest,
 }
 
-// answer is what the eight endpoints say; each gives the members that CASES
-// part II 1.4 names. States are those of the task, in lower case.
+// answer is what the eight endpoints say; each gives the members that its
+// senders know. States are those of the task, in lower case.
 type answer struct {
 	Status  string          `json:"status"`
 	AgentID string          `json:"agent_id"` // the seat

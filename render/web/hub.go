@@ -257,16 +257,15 @@ func (h *hub) listLocked(f filter) render.List {
 	return l
 }
 
-// find returns the row of a session or seat.
+// find returns the row of a record, a session or a seat. Of two processes that
+// run one session it is the one that needs the user most.
 func (h *hub) find(id string) (render.Row, bool) {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	for _, s := range h.rows {
-		if s.row.SessionID == id || s.row.SeatID == id {
-			return s.row, true
-		}
+	list, _ := h.list(filter{})
+	i := slices.IndexFunc(list.Sessions, func(r render.Row) bool { return r.Record() == id || r.SessionID == id || r.SeatID == id })
+	if i < 0 {
+		return render.Row{}, false
 	}
-	return render.Row{}, false
+	return list.Sessions[i], true
 }
 
 // snapshotFrame returns a snapshot event for f and the number it stands at.

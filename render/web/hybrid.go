@@ -11,7 +11,7 @@ import (
 	"beckon/state/history"
 )
 
-// The modes of row B9.
+// The modes: what the server goes by.
 const (
 	modeHooks   = "hooks_active"
 	modePolling = "polling_fallback"
@@ -36,24 +36,41 @@ type sweeper struct {
 	transcripts *history.Sweeper // of the sweep under way
 }
 
+// spoken is for how long after a session's newest event its transcript is read
+// at every look: what the agent said before a call is written about when the
+// call's first hook comes, or a moment later.
+const spoken = 3 * time.Second
+
 // sweepIfDue reads every session's file again, and the transcripts beside the
-// board. A sweep that takes longer than its interval is not begun twice.
+// board; between two such sweeps the transcripts of those that just had an
+// event. A sweep that takes longer than its interval is not begun twice.
 func (b *board) sweepIfDue(ctx context.Context, work *sync.WaitGroup) {
 	now := time.Now()
 	_, every := b.o.Timing.hybrid(b.meter.lastAt(), now)
-	if now.Sub(time.UnixMilli(b.sweep.last.Load())) < every || !b.sweep.busy.CompareAndSwap(false, true) {
+	due := now.Sub(time.UnixMilli(b.sweep.last.Load())) >= every
+	if !b.sweep.busy.CompareAndSwap(false, true) {
 		return
 	}
-	b.sweep.last.Store(now.UnixMilli())
-	b.sweep.runs.Add(1)
-	b.reload()
+	sweep := b.sweepSome
+	if due {
+		b.sweep.last.Store(now.UnixMilli())
+		b.sweep.runs.Add(1)
+		b.reload()
+		sweep = b.o.Sweep
+	}
 	sessions := make([]state.Session, 0, len(b.cards))
 	for _, c := range b.cards {
-		sessions = append(sessions, c.seen.Session)
+		if s := &c.seen.Session; due || now.Sub(millis(s.Last.At)) < spoken {
+			sessions = append(sessions, *s)
+		}
+	}
+	if len(sessions) == 0 && !due {
+		b.sweep.busy.Store(false)
+		return
 	}
 	work.Go(func() {
 		defer b.sweep.busy.Store(false)
-		b.o.Sweep(ctx, sessions)
+		sweep(ctx, sessions)
 	})
 }
 
@@ -66,8 +83,18 @@ func (b *board) reload() {
 	}
 }
 
+// sweepSome brings in what the transcripts of some sessions tell.
+func (b *board) sweepSome(ctx context.Context, sessions []state.Session) {
+	if b.sweep.transcripts == nil { // Options.Sweep takes its place
+		return
+	}
+	if err := b.sweep.transcripts.Some(ctx, sessions); err != nil {
+		b.o.Log(err)
+	}
+}
+
 // sweepTranscripts brings into the journals what transcripts tell that was said
-// on the way (row B8).
+// on the way.
 func (b *board) sweepTranscripts(ctx context.Context, sessions []state.Session) {
 	if err := b.sweep.transcripts.Sweep(ctx, sessions); err != nil {
 		b.o.Log(err)

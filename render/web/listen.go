@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,9 +11,13 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
+
+	"beckon/render/web/peer"
 )
 
 // Advised is an error with what to do about it.
@@ -29,16 +34,11 @@ func (e *Advised) Unwrap() error { return e.Err }
 // Hint returns the advice.
 func (e *Advised) Hint() string { return e.Advice }
 
-// Listen opens the TCP address addr ("host:port"). Beyond loopback it wants a
-// token: whoever can reach the port could read what agents do. A port that
-// another beckon has is an error that says so.
-func Listen(addr, token string) (net.Listener, error) {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
+// Listen opens the TCP address addr ("host:port"). A port that another beckon
+// has is an error that says so (ErrServed).
+func Listen(addr string) (net.Listener, error) {
+	if _, _, err := net.SplitHostPort(addr); err != nil {
 		return nil, &Advised{fmt.Errorf("address %q: want host:port", addr), "for example " + DefaultAddr}
-	}
-	if !loopbackName(host) && token == "" {
-		return nil, &Advised{fmt.Errorf("address %q is reachable from other machines", addr), "set BECKON_TOKEN to a secret that every request must give, or listen on " + DefaultAddr}
 	}
 	l, err := net.Listen("tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -52,35 +52,95 @@ func Listen(addr, token string) (net.Listener, error) {
 
 // taken says who has the port.
 func taken(addr string) error {
-	url := URL(addr)
-	client := http.Client{Timeout: time.Second, Transport: &http.Transport{}} // no proxy stands between
-	defer client.CloseIdleConnections()
-	if version, ok := askBeckon(&client, strings.TrimSuffix(url, "/")); ok {
-		return &Advised{fmt.Errorf("another beckon (%s) serves there already", version), "open " + url}
+	url := URL("http", addr)
+	if version, _, ok := Ask(url); ok {
+		return &Advised{fmt.Errorf("another beckon (%s) %w", version, ErrServed), "beckon serve url prints how to open it"}
 	}
 	return &Advised{fmt.Errorf("address %q is taken by another program", addr), "give another one with --addr"}
 }
 
-// URL is where a server that listens on addr ("host:port") is asked from this
-// machine. All addresses are no address, and no server is known by that name.
-func URL(addr string) string {
+// ErrServed means that another beckon has the port.
+var ErrServed = errors.New("serves there already")
+
+// URLs are where a server that listens on addr ("host:port") is asked: the
+// first one from this machine, the others from elsewhere.
+func URLs(scheme, addr string) []string {
 	host, port, err := net.SplitHostPort(addr)
-	if ip, e := netip.ParseAddr(host); err == nil && (host == "" || e == nil && ip.IsUnspecified()) {
-		addr = net.JoinHostPort("127.0.0.1", port)
+	ip, bad := netip.ParseAddr(host)
+	if err != nil || host != "" && (bad != nil || !ip.IsUnspecified()) {
+		return []string{scheme + "://" + addr + "/"}
 	}
-	return "http://" + addr + "/"
+	hosts := append([]string{"127.0.0.1"}, OwnNames()...) // no server is known by the name of all addresses
+	for _, a := range ownAddrs() {
+		if a.Is4() || !ip.Is4() {
+			hosts = append(hosts, a.String())
+		}
+	}
+	urls := make([]string, len(hosts))
+	for i, h := range hosts {
+		urls[i] = scheme + "://" + net.JoinHostPort(h, port) + "/"
+	}
+	return urls
 }
 
-// askBeckon asks what listens at url whether it is beckon, and which version.
-func askBeckon(client *http.Client, url string) (version string, ok bool) {
-	res, err := client.Get(url + "/healthz")
+// URL is the first of URLs.
+func URL(scheme, addr string) string { return URLs(scheme, addr)[0] }
+
+// OwnNames are the names that others know this machine by: its host name, and
+// the first part of that, alone and in the local network (mDNS).
+func OwnNames() []string {
+	name, err := os.Hostname()
+	if err != nil || Loopback(name) {
+		return nil
+	}
+	first, _, _ := strings.Cut(name, ".")
+	names := []string{name}
+	for _, n := range []string{first, first + ".local"} {
+		if !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
+// ownAddrs are the addresses that others reach this machine by.
+func ownAddrs() []netip.Addr {
+	var addrs []netip.Addr
+	all, _ := net.InterfaceAddrs() // none is as good as unknown
+	for _, a := range all {
+		if p, err := netip.ParsePrefix(a.String()); err == nil && p.Addr().IsGlobalUnicast() {
+			addrs = append(addrs, p.Addr())
+		}
+	}
+	return addrs
+}
+
+// Ask asks what listens at url whether it is beckon, which version, and whose:
+// another user may have the port, and give the same answer.
+func Ask(url string) (version string, whose peer.Peer, ok bool) {
+	var conn net.Conn
+	dial := func(ctx context.Context, network, addr string) (c net.Conn, err error) {
+		var d net.Dialer
+		conn, err = d.DialContext(ctx, network, addr)
+		return conn, err
+	}
+	// No proxy stands between, and nothing is sent that a wrong server must not see.
+	return askBy(&http.Transport{DialContext: dial, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}, url,
+		func() peer.Peer { return peer.Of(conn) })
+}
+
+func askBy(transport *http.Transport, url string, who func() peer.Peer) (version string, whose peer.Peer, ok bool) {
+	client := http.Client{Timeout: time.Second, Transport: transport}
+	defer client.CloseIdleConnections()
+	res, err := client.Get(strings.TrimSuffix(url, "/") + "/healthz")
 	if err != nil {
-		return "", false
+		return "", whose, false
 	}
 	defer res.Body.Close()
+	whose = who() // who answered has taken the connection: before, it is nobody's
 	var health health
 	err = json.NewDecoder(io.LimitReader(res.Body, 4096)).Decode(&health)
-	return health.Version, err == nil && health.Program == program
+	return health.Version, whose, err == nil && health.Program == program
 }
 
 // ListenUnix opens a unix socket at path with mode 0600. A socket that a killed
@@ -94,10 +154,8 @@ func ListenUnix(path string) (net.Listener, error) {
 	if statErr != nil || info.Mode().Type() != os.ModeSocket {
 		return nil, fmt.Errorf("socket %q: something else is there", path)
 	}
-	client := http.Client{Timeout: time.Second, Transport: dialSocket(path)}
-	defer client.CloseIdleConnections()
-	if version, ok := askBeckon(&client, "http://localhost"); ok {
-		return nil, fmt.Errorf("socket %q: another beckon (%s) serves there already", path, version)
+	if version, _, ok := askBy(dialSocket(path), "http://localhost", func() peer.Peer { return peer.Peer{} }); ok {
+		return nil, fmt.Errorf("socket %q: another beckon (%s) %w", path, version, ErrServed)
 	}
 	if c, err := net.Dial("unix", path); err == nil {
 		_ = c.Close()
@@ -109,19 +167,56 @@ func ListenUnix(path string) (net.Listener, error) {
 	return listenPrivate(path)
 }
 
-func dialSocket(path string) http.RoundTripper {
+func dialSocket(path string) *http.Transport {
 	return &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		var d net.Dialer
 		return d.DialContext(ctx, "unix", path)
 	}}
 }
 
-// loopbackName reports whether host can only mean this machine.
-func loopbackName(host string) bool {
+// Loopback reports whether host can only mean this machine.
+func Loopback(host string) bool {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
 		return true
 	}
 	ip, err := netip.ParseAddr(host)
 	return err == nil && ip.Unmap().IsLoopback()
+}
+
+// TLS serves what l hears over TLS, with a certificate that may be replaced
+// while it is served: those that are renewed last for weeks.
+func TLS(l net.Listener, certFile, keyFile string) (net.Listener, error) {
+	c := &certificate{certFile: certFile, keyFile: keyFile}
+	if _, err := c.get(nil); err != nil {
+		return nil, fmt.Errorf("reading the certificate: %w", err)
+	}
+	// HTTP/1.1 alone: an event stream ends with its connection.
+	return tls.NewListener(l, &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}, GetCertificate: c.get}), nil
+}
+
+// certificate is one that is read again when its file has changed.
+type certificate struct {
+	certFile, keyFile string
+
+	mu      sync.Mutex
+	pair    *tls.Certificate
+	changed time.Time
+}
+
+func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	info, err := os.Stat(c.certFile)
+	if err == nil && c.pair != nil && info.ModTime().Equal(c.changed) {
+		return c.pair, nil
+	}
+	pair, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
+	switch {
+	case err == nil && info != nil:
+		c.pair, c.changed = &pair, info.ModTime()
+	case c.pair == nil:
+		return nil, err
+	}
+	return c.pair, nil // while it is being replaced, the one before
 }

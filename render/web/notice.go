@@ -12,6 +12,7 @@ import (
 type notice struct {
 	AgentID   string         `json:"agent_id"`
 	SessionID string         `json:"session_id"`
+	Part      string         `json:"part,omitempty"`
 	ProjectID string         `json:"project_id,omitempty"`
 	Kind      string         `json:"kind"` // needs_you or done
 	Edge      state.EdgeKind `json:"edge"` // permission, question, failed or done
@@ -32,13 +33,13 @@ const (
 // and watch notify.
 type edges struct {
 	began event.Millis           // of the first look; 0 during it
-	stood map[string]state.Stand // where a session stood when it was last looked at, by its id
+	stood map[string]state.Stand // where a session stood when it was last looked at, by its record
 	found map[string][]reached   // of this look, by row
 }
 
 // reached is an edge of a session.
 type reached struct {
-	session string
+	session string // its record
 	edge    state.Edge
 }
 
@@ -48,8 +49,8 @@ func newEdges() edges { return edges{stood: map[string]state.Stand{}, found: map
 // that is an edge. What stood there at the first look is no news.
 func (e *edges) note(group string, v *state.Seen, now event.Millis) bool {
 	is := state.Standing(v.Session, v.Evidence, now)
-	was, known := e.stood[v.Session.ID]
-	e.stood[v.Session.ID] = is
+	was, known := e.stood[v.Session.Record()]
+	e.stood[v.Session.Record()] = is
 	if e.began == 0 {
 		return false
 	}
@@ -57,7 +58,7 @@ func (e *edges) note(group string, v *state.Seen, now event.Millis) bool {
 	if !ok || !worthTelling(edge, now) {
 		return false
 	}
-	e.found[group] = append(e.found[group], reached{v.Session.ID, edge})
+	e.found[group] = append(e.found[group], reached{v.Session.Record(), edge})
 	return true
 }
 
@@ -79,14 +80,14 @@ func (b *board) noteEdge(group string, v *state.Seen) {
 func (b *board) tellEdges(p *publisher, group string, s *shown) {
 	for _, x := range b.edges.found[group] {
 		r := &s.row
-		if r.SessionID != x.session { // another has its seat by now
+		if r.Record() != x.session { // another has its seat by now
 			continue
 		}
 		kind := noticeNeeds
 		if x.edge.Kind == state.EdgeDone {
 			kind = noticeDone
 		}
-		data, _ := encode(notice{r.SeatID, r.SessionID, r.ProjectID, kind, x.edge.Kind, r.State, r.Reason, r.Project, r.What(), iso(millis(x.edge.At))})
+		data, _ := encode(notice{r.SeatID, r.SessionID, r.Part, r.ProjectID, kind, x.edge.Kind, r.State, r.Reason, r.Project, r.What(), iso(millis(x.edge.At))})
 		p.send(message{name: "notification", session: r.SessionID, seat: r.SeatID, now: r.State}, data)
 		b.meter.told("notification")
 	}

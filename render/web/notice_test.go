@@ -28,7 +28,7 @@ func (x *site) settled(s *stream) {
 }
 
 // What a session comes to is told once, with the edge of state.EdgeOf, however
-// many of its events one look takes in (rows B12, B13).
+// many of its events one look takes in.
 func TestNotices(t *testing.T) {
 	ask := event.Event{Kind: event.PermissionRequest, Tool: event.Tool{Name: "Bash", UseID: "t", Hash: "h", Summary: "Bash: make"}}
 	failed := event.Event{Kind: event.StopFailure, Reason: "overloaded"}

@@ -62,56 +62,6 @@ func text(v gjson.Result, limit int) string {
 	return event.Cut(v.Str, limit)
 }
 
-// situate completes what a body says of its place with what is known of the
-// session: what a hook on the machine itself read is not lost to a client that
-// knows less. The first writer of a terminal is kept, but for SessionStart: a
-// resumed session sits in a new pane (CASES part II 1.4). Nothing new is no
-// origin.
-func (s *Server) situate(k store.Key, e *event.Event) {
-	if e.Origin == nil {
-		return
-	}
-	given := *e.Origin
-	e.Origin = nil
-	known, err := s.o.Store.Load(k)
-	if err != nil || known.Seq == 0 {
-		o := s.complete(e, given)
-		e.Origin = &o
-		return
-	}
-	o := merge(known.Origin, given, e.Kind == event.SessionStart)
-	if e.Cwd != "" && e.Cwd != known.Cwd && e.AgentID == "" {
-		o.Git, o.Project = given.Git, ""
-		o = s.complete(e, o)
-	}
-	if o != known.Origin {
-		o.Seat = "" // the store finds it again
-		e.Origin = &o
-	}
-}
-
-// merge returns known with what given adds.
-func merge(known, given event.Origin, moved bool) event.Origin {
-	o := known
-	o.Launcher = cmp.Or(o.Launcher, given.Launcher)
-	o.Entry = cmp.Or(o.Entry, given.Entry)
-	o.Git.Branch = cmp.Or(given.Git.Branch, o.Git.Branch)
-	o.Git.Repo = cmp.Or(given.Git.Repo, o.Git.Repo)
-	session := cmp.Or(o.Terminal.Tmux.Session, given.Terminal.Tmux.Session)
-	if given.Terminal.ID != "" && (moved || o.Terminal.ID == "") {
-		o.Terminal = given.Terminal
-	}
-	o.Terminal.Tmux.Session = session
-	return o
-}
-
-// origin reads where an event of a new session, or one that moved, comes from,
-// when its body did not say.
-func (s *Server) origin(e *event.Event) *event.Origin {
-	o := s.complete(e, event.Origin{})
-	return &o
-}
-
 // complete adds to o what this machine can tell: the repository around the
 // directory, and the process, if the client's registry knows the session. Of
 // another host it can tell nothing.
@@ -149,9 +99,9 @@ func (s *Server) process(session string, here evidence.Machine) event.Process {
 	return event.Process{}
 }
 
-// taskOf returns where the agent stands in the words of seed 001: the state of
+// taskOf returns where the agent stands in a tracker's words: the state of
 // its open task, else idle. A prompt commands and sets it to work in one step,
-// and the end of a session completes what was open (CASES part II 3.1, 3.4).
+// and the end of a session completes what was open.
 func taskOf(s *state.Session) state.TaskState {
 	switch t := s.Task; {
 	case s.End.At != 0:

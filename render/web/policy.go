@@ -3,13 +3,15 @@ package web
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"beckon/event"
+	"beckon/event/policy/wire"
 )
 
 // Policy answers what is posted to /hook from what the user decided.
@@ -24,29 +26,24 @@ type Policy interface {
 }
 
 // Question is what is put to a Policy.
-type Question struct {
-	Body         []byte
-	Agent, Event string       // as the address names them, empty when it does not
-	At           event.Millis // the event's time
-	Hops         int          // how many policies have handed it on
-}
-
-// hopsHeader is set on what a policy hands on (handler.HopsHeader).
-const hopsHeader = "Beckon-Hops"
+type Question = wire.Posted
 
 func questionOf(r *http.Request, body []byte) Question {
 	q := r.URL.Query()
-	hops, _ := strconv.Atoi(r.Header.Get(hopsHeader)) // none is none
-	return Question{Body: body, Agent: q.Get("agent"), Event: q.Get("event"), Hops: max(hops, 0)}
+	hops, _ := strconv.Atoi(r.Header.Get(wire.HopsHeader)) // none is none
+	return Question{Body: body, Agent: q.Get("agent"), Event: q.Get("event"), Hops: max(hops, 0), Foreign: !ownPeer(r),
+		Asks: r.Header.Get(wire.AcceptHeader) == wire.AcceptAsk}
 }
 
 const (
-	// maxAsking is how many events are before a policy at once: each may run
-	// commands.
-	maxAsking = 32
-	// maxWaiting is how many more may wait for that, and policyWait how long: a
-	// policy has 25 s, and the answer must be out before writeTimeout.
-	maxWaiting = 256
+	// maxDeciding and maxTelling are how many events are before a policy at
+	// once: each may run commands.
+	maxDeciding = 32
+	maxTelling  = 16
+	// maxWaiting is how many more of each may wait for that, with a body of
+	// smallBody each, and policyWait how long: a policy has 25 s, and the answer
+	// must be out before writeTimeout.
+	maxWaiting = 32
 	policyWait = 4 * time.Second
 	// askedFor is how long an answer is kept for who asks again.
 	askedFor = time.Minute
@@ -55,8 +52,9 @@ const (
 )
 
 // asked keeps the answers to the newest questions. Who did not wait long enough
-// and asks again, with the same bytes, gets the answer to the first time: no
-// command runs twice for one event.
+// and asks again, with the same bytes and from as near, gets the answer to the
+// first time: no command runs twice for one event. What is answered to a stranger
+// is not what the owner is answered, whose projects have policies.
 type asked struct {
 	mu  sync.Mutex
 	all map[[sha256.Size]byte]*asking
@@ -70,9 +68,15 @@ type asking struct {
 	err    error
 }
 
-// join returns the question that is asked in body, and whether it is new.
-func (a *asked) join(body []byte, now time.Time) (q *asking, first bool) {
-	key := sha256.Sum256(body)
+// askedKey stands for all that the answer to a question depends on.
+func askedKey(q Question) [sha256.Size]byte {
+	head := fmt.Sprintf("%q %q %d %t %t ", q.Agent, q.Event, q.Hops, q.Foreign, q.Asks)
+	body := sha256.Sum256(q.Body)
+	return sha256.Sum256(append([]byte(head), body[:]...))
+}
+
+// join returns the question with a key, and whether it is new.
+func (a *asked) join(key [sha256.Size]byte, now time.Time) (q *asking, first bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if q := a.all[key]; q != nil && now.Sub(q.at) < askedFor {
@@ -93,30 +97,34 @@ func (a *asked) join(body []byte, now time.Time) (q *asking, first bool) {
 }
 
 // forget lets a question that nobody could be asked be asked again.
-func (a *asked) forget(body []byte) {
+func (a *asked) forget(key [sha256.Size]byte) {
 	a.mu.Lock()
-	delete(a.all, sha256.Sum256(body))
+	delete(a.all, key)
 	a.mu.Unlock()
 }
 
-// protocol answers a question of protocol 1.0 (seed 004, row D5). It is no event
-// of this machine's: nothing is folded.
+// protocol answers a question of protocol 1.0. It is no event of this machine's:
+// nothing is folded.
 func (s *Server) protocol(w http.ResponseWriter, r *http.Request, body []byte, done func()) {
 	if s.o.Policy == nil {
 		writeHookError(w, http.StatusNotImplemented, "no policy is served here")
 		return
 	}
-	q, first := s.asked.join(body, time.Now())
+	question := questionOf(r, body)
+	key := askedKey(question)
+	q, first := s.asked.join(key, time.Now())
 	if first {
-		question := questionOf(r, body)
 		s.work.Go(func() {
 			defer close(q.done)
 			// The asker may come back for the answer: its connection does not end this.
-			if q.err = s.enterPolicy(s.ctx); q.err != nil {
-				s.asked.forget(body)
+			leave, err := s.deciding.enter(s.ctx)
+			if q.err = err; err != nil && s.ctx.Err() != nil {
 				return
 			}
-			defer s.leavePolicy()
+			if question.Busy = err != nil; question.Busy {
+				s.asked.forget(key) // it may be answered better the next time
+			}
+			defer leave()
 			q.answer, q.err = s.o.Policy.Ask(s.ctx, question)
 		})
 	}
@@ -127,8 +135,8 @@ func (s *Server) protocol(w http.ResponseWriter, r *http.Request, body []byte, d
 		return
 	}
 	switch {
-	case s.ctx.Err() != nil || errors.Is(q.err, errBusy):
-		s.busyPolicy(w)
+	case s.ctx.Err() != nil:
+		s.stopping(w)
 	case q.err != nil:
 		writeHookError(w, http.StatusBadRequest, q.err.Error())
 	default:
@@ -142,7 +150,7 @@ func (s *Server) protocol(w http.ResponseWriter, r *http.Request, body []byte, d
 func (s *Server) payload(w http.ResponseWriter, r *http.Request, body []byte, done func(), start time.Time) {
 	q := questionOf(r, body)
 	e, err := event.Parse(q.Agent, q.Event, body)
-	if fail := unfit(&e, err); fail != "" {
+	if fail := s.unfit(&e, err); fail != "" {
 		writeHookError(w, http.StatusBadRequest, fail)
 		return
 	}
@@ -158,14 +166,14 @@ func (s *Server) payload(w http.ResponseWriter, r *http.Request, body []byte, do
 		fold()
 	}
 	release(body, done)
-	answer, note, busy := s.policyAnswer(r.Context(), q)
+	answer, note := s.policyAnswer(r.Context(), e.Kind, q)
 	if ends { // until there is an answer the client is at work (testdata/lab/POLICY.md)
 		fold()
 	}
 	note()
 	switch {
-	case busy != nil: // not an empty answer: the client tells its user that nobody was asked
-		s.busyPolicy(w)
+	case s.ctx.Err() != nil: // not an empty answer: the client tells its user that nobody was asked
+		s.stopping(w)
 	case len(answer) > 0:
 		writeBytes(w, http.StatusOK, "application/json", answer)
 	case err != nil:
@@ -182,42 +190,57 @@ func release(body []byte, done func()) {
 	}
 }
 
-func (s *Server) policyAnswer(ctx context.Context, q Question) (answer []byte, note func(), err error) {
+func (s *Server) policyAnswer(ctx context.Context, kind event.Kind, q Question) (answer []byte, note func()) {
 	if s.o.Policy == nil {
-		return nil, func() {}, nil
+		return nil, func() {}
 	}
-	if err := s.enterPolicy(ctx); err != nil {
-		return nil, func() {}, err
+	d := s.telling
+	if kind == event.PreToolUse || kind == event.PermissionRequest {
+		d = s.deciding
 	}
-	defer s.leavePolicy()
-	answer, note = s.o.Policy.Answer(ctx, q)
-	return answer, note, nil
+	leave, err := d.enter(ctx)
+	defer leave()
+	if q.Busy = err != nil; q.Busy {
+		s.meter.refused("policy_busy")
+	}
+	return s.o.Policy.Answer(ctx, q)
 }
 
-// enterPolicy waits until there is room for one more event before the policy.
-// Of those that wait there may only be so many: each holds its body.
-func (s *Server) enterPolicy(ctx context.Context) error {
-	defer s.waiting.Add(-1)
-	if s.waiting.Add(1) > maxWaiting {
-		return errBusy
+// desk is where so many events are before the policy at once.
+type desk struct {
+	slots   chan struct{}
+	waiting atomic.Int32
+}
+
+func newDesk(slots int) *desk { return &desk{slots: make(chan struct{}, slots)} }
+
+// enter waits until there is room for one more event. Of those that wait there
+// may only be so many: each holds its body. leave must be called in any case.
+func (d *desk) enter(ctx context.Context) (leave func(), err error) {
+	nothing, away := func() {}, func() { <-d.slots }
+	select {
+	case d.slots <- struct{}{}:
+		return away, nil
+	default:
+	}
+	defer d.waiting.Add(-1)
+	if d.waiting.Add(1) > maxWaiting {
+		return nothing, errBusy
 	}
 	late := time.NewTimer(policyWait)
 	defer late.Stop()
 	select {
-	case s.asking <- struct{}{}:
-		return nil
+	case d.slots <- struct{}{}:
+		return away, nil
 	case <-late.C:
-		return errBusy
+		return nothing, errBusy
 	case <-ctx.Done():
-		return ctx.Err()
+		return nothing, ctx.Err()
 	}
 }
 
-// busyPolicy refuses an event that nobody can be asked about now.
-func (s *Server) busyPolicy(w http.ResponseWriter) {
-	s.meter.refused("policy_busy")
+// stopping refuses an event that nobody can be asked about now.
+func (s *Server) stopping(w http.ResponseWriter) {
 	w.Header().Set("Retry-After", "1")
-	writeHookError(w, http.StatusServiceUnavailable, "too many events are before the policy, or the server stops")
+	writeHookError(w, http.StatusServiceUnavailable, "the server stops")
 }
-
-func (s *Server) leavePolicy() { <-s.asking }

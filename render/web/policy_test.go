@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"beckon/event/policy/wire"
 	"beckon/state"
 )
 
@@ -35,8 +36,8 @@ const (
 	allowed  = `{"version":"1.0","decision":"allow"}`
 )
 
-// A question of protocol 1.0 goes to the policy and is no event (row D5); what
-// is wrong with it is said as seed 004 has it.
+// A question of protocol 1.0 goes to the policy and is no event; what is wrong
+// with it is said in the form of that protocol.
 func TestProtocol(t *testing.T) {
 	x := serve(t, Options{})
 	if r := x.do("POST", "/hook", question); r.status != http.StatusNotImplemented || r.field(t, "status") != "error" {
@@ -99,15 +100,43 @@ func TestQuestionAskedAgain(t *testing.T) {
 	}
 }
 
-// A question for which there was no room may be asked again.
+// The owner's question is not answered with what was answered to a stranger, nor
+// in a form that the owner did not ask for.
+func TestQuestionOfAnother(t *testing.T) {
+	needsPeers(t)
+	x := serve(t, Options{Token: aToken, Policy: judge{ask: func(_ context.Context, q Question) ([]byte, error) {
+		return fmt.Appendf(nil, "%t %t %d", q.Foreign, q.Asks, q.Hops), nil
+	}}})
+	for _, tt := range []struct {
+		want    string
+		headers []string
+	}{
+		{"true false 0", []string{withToken(aToken), "X-Forwarded-For: 192.0.2.7"}},
+		{"false false 0", nil},
+		{"false true 0", []string{wire.AcceptHeader + ": " + wire.AcceptAsk}},
+		{"false false 1", []string{wire.HopsHeader + ": 1"}},
+	} {
+		if r := x.do("POST", "/hook", question, tt.headers...); r.body != tt.want {
+			t.Errorf("%v: %s, want %s", tt.headers, r.body, tt.want)
+		}
+	}
+}
+
+// A question for which there is no room is answered without running anything,
+// and may be asked again.
 func TestQuestionWithoutRoom(t *testing.T) {
-	x := serve(t, Options{Policy: judge{ask: func(context.Context, Question) ([]byte, error) { return []byte(allowed), nil }}})
-	x.s.waiting.Store(maxWaiting)
-	if r := x.do("POST", "/hook", question); r.status != http.StatusServiceUnavailable {
+	x := serve(t, Options{Policy: judge{ask: func(_ context.Context, q Question) ([]byte, error) {
+		return fmt.Appendf(nil, `{"busy":%v}`, q.Busy), nil
+	}}})
+	for range maxDeciding {
+		x.s.deciding.slots <- struct{}{}
+	}
+	x.s.deciding.waiting.Store(maxWaiting)
+	if r := x.do("POST", "/hook", question); r.body != `{"busy":true}` {
 		t.Errorf("without room: %d %s", r.status, r.body)
 	}
-	x.s.waiting.Store(0)
-	if r := x.do("POST", "/hook", question); r.body != allowed {
+	<-x.s.deciding.slots
+	if r := x.do("POST", "/hook", question); r.body != `{"busy":false}` {
 		t.Errorf("with room: %d %s", r.status, r.body)
 	}
 }
@@ -152,8 +181,20 @@ func TestPolicyAnswersPayload(t *testing.T) {
 // from stopping.
 func TestSlowPolicy(t *testing.T) {
 	x := serve(t, Options{Policy: judge{
-		answer: func(ctx context.Context, _ Question) []byte { <-ctx.Done(); return nil },
-		ask:    func(ctx context.Context, _ Question) ([]byte, error) { <-ctx.Done(); return nil, ctx.Err() },
+		answer: func(ctx context.Context, q Question) []byte {
+			if q.Busy {
+				return []byte(`{"busy":true}`)
+			}
+			<-ctx.Done()
+			return nil
+		},
+		ask: func(ctx context.Context, q Question) ([]byte, error) {
+			if q.Busy {
+				return []byte(allowed), nil
+			}
+			<-ctx.Done()
+			return nil, ctx.Err()
+		},
 	}})
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -165,14 +206,14 @@ func TestSlowPolicy(t *testing.T) {
 		}
 	}
 	var wait sync.WaitGroup
-	for i := range 2 * maxSmall {
+	for i := range 2 * maxTelling {
 		wait.Go(func() { post(fmt.Sprintf(`{"session_id":"p%d","hook_event_name":"UserPromptSubmit","prompt":"x"}`, i)) })
 	}
-	for i := range maxSmall {
+	for i := range 2 * maxDeciding {
 		wait.Go(func() { post(strings.Replace(question, `"1"`, fmt.Sprintf(`"q%d"`, i), 1)) })
 	}
-	x.until("as many ask as may", func() bool { return len(x.s.asking) == maxAsking })
-	x.until("all were folded", func() bool { return strings.Count(x.get("/api/sessions").body, `"session_id"`) == 2*maxSmall })
+	x.until("as many ask as may", func() bool { return len(x.s.telling.slots) == maxTelling && len(x.s.deciding.slots) == maxDeciding })
+	x.until("all were folded", func() bool { return strings.Count(x.get("/api/sessions").body, `"session_id"`) == 2*maxTelling })
 	start := time.Now()
 	x.post("/hook", `{"agent":"claude-code","event":"Stop","hookInput":{"session_id":"e"}}`)
 	if took := time.Since(start); took > 5*time.Second {
@@ -185,8 +226,8 @@ func TestSlowPolicy(t *testing.T) {
 			}
 		})
 	}
-	x.until("no more may wait", func() bool { return x.s.waiting.Load() >= maxWaiting })
-	if r := x.do("POST", "/hook", `{"session_id":"p0","hook_event_name":"Notification","message":"x"}`); r.status != http.StatusServiceUnavailable || r.header.Get("Retry-After") == "" {
+	x.until("no more may wait", func() bool { return x.s.telling.waiting.Load() >= maxWaiting })
+	if r := x.do("POST", "/hook", `{"session_id":"p0","hook_event_name":"Notification","message":"x"}`); r.body != `{"busy":true}` {
 		t.Errorf("one more: %d %s", r.status, r.body)
 	}
 	done, stop := context.WithTimeout(context.Background(), 10*time.Second)
@@ -195,4 +236,32 @@ func TestSlowPolicy(t *testing.T) {
 		t.Errorf("closing: %v", err)
 	}
 	wait.Wait()
+}
+
+// Events that ask for nothing, however many, take no place of a question's.
+func TestQuestionsHaveTheirOwnPlaces(t *testing.T) {
+	x := serve(t, Options{Policy: judge{answer: func(ctx context.Context, q Question) []byte {
+		if strings.Contains(string(q.Body), "PreToolUse") {
+			return []byte(`{"asked":true}`)
+		}
+		<-ctx.Done()
+		return nil
+	}}})
+	var wait sync.WaitGroup
+	defer wait.Wait()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	for i := range maxTelling + maxWaiting + 10 {
+		wait.Go(func() {
+			req := x.request("POST", "/hook", fmt.Sprintf(`{"session_id":"p%d","hook_event_name":"PostToolUse","tool_name":"Bash"}`, i)).WithContext(ctx)
+			if res, err := http.DefaultClient.Do(req); err == nil {
+				_ = res.Body.Close()
+			}
+		})
+	}
+	x.until("all places are taken", func() bool { return len(x.s.telling.slots) == maxTelling })
+	start := time.Now()
+	if r := x.post("/hook", `{"session_id":"q","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}`); r.body != `{"asked":true}` || time.Since(start) > policyWait {
+		t.Errorf("%s after %v", r.body, time.Since(start))
+	}
 }

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +17,7 @@ import (
 // Nothing of a server is left when it is closed, streams and slow requests
 // included.
 func TestCloseLeavesNothing(t *testing.T) {
-	l, err := Listen("127.0.0.1:0", "")
+	l, err := Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +73,7 @@ func TestCloseHasADeadline(t *testing.T) {
 	}
 	defer c.Close()
 	fmt.Fprintf(c, "POST /hook HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{%s", strings.Repeat(" ", smallBody))
-	x.until("the request is under way", func() bool { return len(x.s.large) == 1 })
+	x.until("the request is under way", func() bool { return len(x.s.bodies[2].slots) == 1 })
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
 	start := time.Now()
@@ -90,16 +89,16 @@ func TestCloseHasADeadline(t *testing.T) {
 // something else.
 func TestPortIsTaken(t *testing.T) {
 	x := serve(t, Options{Version: "v9"})
-	_, err := Listen(strings.TrimPrefix(x.url, "http://"), "")
+	_, err := Listen(strings.TrimPrefix(x.url, "http://"))
 	var advised *Advised
-	if !errors.As(err, &advised) || !strings.Contains(err.Error(), "another beckon (v9)") || !strings.Contains(advised.Hint(), x.url) {
+	if !errors.As(err, &advised) || !errors.Is(err, ErrServed) || !strings.Contains(err.Error(), "another beckon (v9)") {
 		t.Errorf("error %v, hint %v", err, advised)
 	}
 	_, port, err := net.SplitHostPort(strings.TrimPrefix(x.url, "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Listen("0.0.0.0:"+port, "secret"); !errors.As(err, &advised) || !strings.Contains(err.Error(), "another beckon (v9)") || !strings.Contains(advised.Hint(), x.url) {
+	if _, err := Listen("0.0.0.0:" + port); !errors.Is(err, ErrServed) {
 		t.Errorf("on all addresses: %v, hint %v", err, advised)
 	}
 	other, err := net.Listen("tcp", "127.0.0.1:0")
@@ -107,25 +106,14 @@ func TestPortIsTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer other.Close()
-	if _, err := Listen(other.Addr().String(), ""); err == nil || !strings.Contains(err.Error(), "another program") {
+	if _, err := Listen(other.Addr().String()); err == nil || !strings.Contains(err.Error(), "another program") {
 		t.Errorf("error %v", err)
 	}
 }
 
-func TestListenWantsATokenBeyondLoopback(t *testing.T) {
-	for _, addr := range []string{"0.0.0.0:0", "[::]:0", ":0", "192.0.2.1:0", "example.com:0"} {
-		if l, err := Listen(addr, ""); err == nil {
-			_ = l.Close()
-			t.Errorf("%s was opened without a token", addr)
-		}
-	}
-	l, err := Listen("0.0.0.0:0", "secret")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = l.Close()
-	if _, err := Listen("nonsense", ""); err == nil {
-		t.Error("an address without a port was taken")
+func TestListenWantsAnAddress(t *testing.T) {
+	if _, err := Listen("nonsense"); err == nil || !strings.Contains(err.Error(), "want host:port") {
+		t.Errorf("an address without a port: %v", err)
 	}
 }
 
@@ -176,84 +164,6 @@ func TestUnixSocket(t *testing.T) {
 	}
 	if b, _ := os.ReadFile(path); string(b) != "mine" {
 		t.Error("the file is gone")
-	}
-}
-
-func TestToken(t *testing.T) {
-	x := serve(t, Options{Token: "secret", Page: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "page") })})
-	for _, path := range []string{"/", "/api/sessions", "/events", "/metrics", "/hook/status", "/readyz", "/?token=wrong", "/api/sessions?token=secret"} {
-		if r := x.get(path); r.status != http.StatusUnauthorized || r.header.Get("WWW-Authenticate") == "" {
-			t.Errorf("%s without the token: %d", path, r.status)
-		}
-	}
-	for _, auth := range []string{"Bearer wrong", "Bearer ", "Basic secret", "secret", "Bearer secret2"} {
-		if r := x.get("/api/sessions", "Authorization: "+auth); r.status != http.StatusUnauthorized {
-			t.Errorf("%s: %d", auth, r.status)
-		}
-	}
-	if r := x.get("/healthz"); r.status != http.StatusOK {
-		t.Errorf("healthz: %d", r.status)
-	}
-	if r := x.get("/api/sessions", "Authorization: Bearer secret"); r.status != http.StatusOK {
-		t.Errorf("with the token: %d", r.status)
-	}
-	login := x.get("/?token=secret")
-	cookie := login.header.Get("Set-Cookie")
-	if login.status != http.StatusSeeOther || login.header.Get("Location") != "/" || !strings.Contains(cookie, "HttpOnly") || !strings.Contains(cookie, "SameSite=Strict") || strings.Contains(cookie, "secret") {
-		t.Errorf("login: %d %v", login.status, login.header)
-	}
-	value, _, _ := strings.Cut(cookie, ";")
-	if r := x.get("/", "Cookie: "+value); r.status != http.StatusOK || r.body != "page" {
-		t.Errorf("with the cookie: %d %s", r.status, r.body)
-	}
-	if r := x.get("/", "Cookie: "+x.s.cookieName()+"=secret"); r.status != http.StatusUnauthorized {
-		t.Errorf("the token is no cookie: %d", r.status)
-	}
-}
-
-// Only the page, asked for by a link of another site, is asked for once more.
-func TestLinksFromElsewhere(t *testing.T) {
-	x := serve(t, Options{Token: "secret", Page: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})})
-	for _, c := range []struct{ path, site, dest, want string }{
-		{"/", "cross-site", "document", "0; url=/"},
-		{"/session/a%0Ab?x=1", "same-site", "document", "0; url=/session/a%0Ab"},
-		{"/", "same-origin", "document", ""},
-		{"/", "none", "document", ""},
-		{"/", "cross-site", "iframe", ""},
-		{"/", "", "", ""},
-		{"/api/sessions", "cross-site", "document", ""},
-	} {
-		r := x.get(c.path, "Sec-Fetch-Site: "+c.site, "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: "+c.dest)
-		if got := r.header.Get("Refresh"); r.status != http.StatusUnauthorized || got != c.want {
-			t.Errorf("%s from %s into %s: %d, %q", c.path, c.site, c.dest, r.status, got)
-		}
-	}
-}
-
-// A token is pasted behind ?token= as it is, though a plus means a space there.
-func TestTokenAsItIs(t *testing.T) {
-	x := serve(t, Options{Token: "q+8/Zw+=="})
-	for path, want := range map[string]int{"/?token=q+8/Zw+==": 303, "/?token=q%2B8%2FZw%2B%3D%3D": 303, "/?token=q8/Zw==": 401} {
-		if r := x.get(path); r.status != want {
-			t.Errorf("%s: %d, want %d", path, r.status, want)
-		}
-	}
-}
-
-// Two servers of one host, on two ports, do not end each other's log-in.
-func TestTokensOfTwoServers(t *testing.T) {
-	var jar []string
-	sites := []*site{serve(t, Options{Token: "secret"}), serve(t, Options{Token: "another"})}
-	for _, x := range sites {
-		value, _, _ := strings.Cut(x.get("/?token="+x.s.o.Token).header.Get("Set-Cookie"), ";")
-		name, _, _ := strings.Cut(value, "=")
-		jar = slices.DeleteFunc(jar, func(c string) bool { return strings.HasPrefix(c, name+"=") })
-		jar = append(jar, value)
-	}
-	for _, x := range sites {
-		if r := x.get("/api/sessions", "Cookie: "+strings.Join(jar, "; ")); r.status != http.StatusOK {
-			t.Errorf("with the cookies of both: %d", r.status)
-		}
 	}
 }
 

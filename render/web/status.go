@@ -30,8 +30,7 @@ func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, okAnswer{Status: "ok"})
 }
 
-// hookState is what GET /hook/status answers: CASES part II 1.5, and what the
-// dashboard shows beside it.
+// hookState is what GET /hook/status answers, and what the page shows beside it.
 type hookState struct {
 	Enabled  bool    `json:"enabled"`
 	Mode     string  `json:"mode"` // hooks_active or polling_fallback

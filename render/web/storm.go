@@ -9,7 +9,7 @@ import (
 )
 
 // A storm is a broken client that posts one prompt over and over: 395 in 97 s
-// were seen (CASES part II 1.6). Nobody types the same prompt more than
+// were seen. Nobody types the same prompt more than
 // stormBurst times in stormSpan.
 const (
 	stormBurst = 5

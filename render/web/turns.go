@@ -35,8 +35,7 @@ func (b *board) said(group string, s *state.Session, turns []store.Turn) {
 	}
 }
 
-// tellTurns publishes what was said in a row: turn_created, with the members of
-// row B3.
+// tellTurns publishes what was said in a row: turn_created.
 func (b *board) tellTurns(p *publisher, group string, s *shown) {
 	for _, t := range b.turns[group] {
 		data, _ := encode(t) // turns always encode

@@ -3,9 +3,11 @@ package web
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
+	"beckon/event"
 	"beckon/state"
 	"beckon/state/evidence"
 	"beckon/state/store"
@@ -39,17 +41,12 @@ func (t Timing) orDefault() Timing {
 	return t
 }
 
-// settle is how long a registry status must stand before it is believed, and
-// a little more: then it is looked at again.
-const settle = 250 * time.Millisecond
-
 // todo is what the board has to look at. Anybody may add to it.
 type todo struct {
-	mu       sync.Mutex
-	keys     map[store.Key]bool
-	registry bool
-	all      bool
-	wake     chan struct{}
+	mu   sync.Mutex
+	keys map[store.Key]bool
+	all  bool
+	wake chan struct{}
 }
 
 func newTodo() *todo { return &todo{keys: map[store.Key]bool{}, wake: make(chan struct{}, 1)} }
@@ -67,16 +64,16 @@ func (t *todo) add(f func(*todo)) {
 // touch has a session looked at, whether or not a watch tells.
 func (t *todo) touch(k store.Key) { t.add(func(t *todo) { t.keys[k] = true }) }
 
-func (t *todo) take() (keys []store.Key, registry, all bool) {
+func (t *todo) take() (keys []store.Key, all bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for k := range t.keys {
 		keys = append(keys, k)
 	}
-	registry, all = t.registry, t.all
+	all = t.all
 	clear(t.keys)
-	t.registry, t.all = false, false
-	return keys, registry, all
+	t.all = false
+	return keys, all
 }
 
 // run keeps the board current until ctx ends.
@@ -99,13 +96,11 @@ func (b *board) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-b.todo.wake:
-			if b.work() {
-				again.Reset(settle)
-			}
+			b.work()
 		case <-poll.C:
 			poll.Reset(b.poll())
 		case <-again.C:
-			b.full()
+			b.timely()
 		case <-recheck.C:
 			b.watched(w.retry(), poll)
 			b.full()
@@ -113,6 +108,44 @@ func (b *board) run(ctx context.Context) {
 			b.hand(ctx, &work)
 		}
 		b.publish()
+		again.Reset(b.untilNext())
+	}
+}
+
+// soonest is the least time between two looks at what time alone changes.
+const soonest = 10 * time.Millisecond
+
+// untilNext is how long nothing changes by time alone.
+func (b *board) untilNext() time.Duration {
+	wait := event.Millis(time.Hour.Milliseconds())
+	sooner := func(v *state.Seen, at event.Millis) {
+		if next := v.Next(at); next != 0 {
+			wait = min(wait, next-b.now)
+		}
+	}
+	for _, c := range b.cards {
+		sooner(&c.seen, c.at)
+	}
+	for i := range b.bare {
+		sooner(&b.bare[i], b.bareAt)
+	}
+	return max(soonest, time.Duration(wait)*time.Millisecond)
+}
+
+// timely looks again at what time alone may have changed.
+func (b *board) timely() {
+	b.tick()
+	due := func(v *state.Seen, at event.Millis) bool {
+		next := v.Next(at)
+		return next != 0 && next <= b.now
+	}
+	for _, c := range b.cards {
+		if due(&c.seen, c.at) {
+			b.recheckCard(c)
+		}
+	}
+	if slices.ContainsFunc(b.bare, func(v state.Seen) bool { return due(&v, b.bareAt) }) {
+		b.recheckBare()
 	}
 }
 
@@ -167,15 +200,14 @@ func (b *board) poll() time.Duration {
 	return every
 }
 
-// work does what is on the list, and reports whether the registry changed.
-func (b *board) work() (registry bool) {
-	keys, registry, all := b.todo.take()
-	if registry || all {
+// work does what is on the list.
+func (b *board) work() {
+	keys, everything := b.todo.take()
+	if everything {
 		b.full()
-		return registry
+		return
 	}
 	b.refresh(keys)
-	return false
 }
 
 // full looks at everything.
@@ -271,7 +303,7 @@ func (b *board) changed(sessions, path string) {
 			b.todo.touch(k)
 		}
 	case filepath.Clean(b.o.Registry):
-		b.todo.add(func(t *todo) { t.registry = true })
+		b.todo.add(func(t *todo) { t.all = true })
 	default: // the state directory itself
 		if name == evidence.StagedFile || path == sessions {
 			b.todo.add(func(t *todo) { t.all = true })

@@ -1,6 +1,6 @@
-// Package web serves the state of the sessions over HTTP (DESIGN.md section
-// 8): the hooks of seeds 000 to 002 that are posted, a read API, server-sent
-// events, metrics, and whatever page is given to it.
+// Package web serves the state of the sessions over HTTP: hooks that are posted,
+// in three dialects, a read API, server-sent events, metrics, and whatever page
+// is given to it.
 //
 // It guarantees: a verdict it gives is state.Resolve's, and the rows are those
 // of `list --json`; what is posted goes through store.Fold like every hook, so
@@ -24,7 +24,7 @@ import (
 	"beckon/state/store"
 )
 
-// DefaultAddr is where the server listens unless told otherwise (seed 000).
+// DefaultAddr is where the server listens unless told otherwise.
 const DefaultAddr = "127.0.0.1:7483"
 
 // Options are what a Server is made of. Only Store is needed.
@@ -33,15 +33,14 @@ type Options struct {
 	Registry string // the client's registry directory, empty for none
 	Version  string // of this program, shown in /healthz
 
-	// Token must be given with every request but /healthz when it is set:
-	// as a bearer token, or once as ?token= of the page, which gets a cookie.
-	// Listen wants one for an address beyond loopback.
+	// Token opens the server to whoever sends it (CheckToken). Empty opens it
+	// to nobody but the owner's own programs.
 	Token string
 	// Hosts are further names by which the server may be asked; loopback names
 	// and addresses always may be.
 	Hosts []string
 	// Closed is set to take no events over HTTP: what is posted is answered
-	// with "ignored" (CASES part II 1.3).
+	// with "ignored".
 	Closed bool
 
 	// Page is served at /, /session/... and /assets/...; nil means none.
@@ -54,8 +53,8 @@ type Options struct {
 	Config func() (any, error)
 	// Jump brings the session's terminal to the front.
 	Jump func(context.Context, state.Seen) error
-	// Sweep reads the sessions' transcripts for what no hook told, on the
-	// schedule of row B9. It must return when its context ends. Nil is
+	// Sweep reads the sessions' transcripts for what no hook told, every
+	// 60 s while hooks are heard, else every 2 s. It must return when its context ends. Nil is
 	// a history.Sweeper's.
 	Sweep func(context.Context, []state.Session)
 	// Seen is given what is live, every Timing.Recheck, one call at a time. It
@@ -81,24 +80,24 @@ type Server struct {
 	busy  *busy
 	http  *http.Server
 	cop   *http.CrossOriginProtection
+	keys  *keys
 	begun time.Time
 
-	small, large chan struct{} // one element for each body that is being read
-	asking       chan struct{} // one element for each event that is before the policy
-	waiting      atomic.Int32  // how many wait for that
-	asked        asked
-	stats        statsCache
+	bodies   []*pool // by size
+	deciding *desk   // before the policy: what asks whether something may be done
+	telling  *desk   // all else, so that it never takes the place of a question
+	asked    asked
+	stats    statsCache
 
 	ctx    context.Context
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 	ready  atomic.Bool
+	beyond atomic.Bool // it listens beyond loopback
 }
 
 // Limits of what is served at once, and of how long a request may take.
 const (
-	maxSmall      = 64 // bodies up to smallBody being folded
-	maxLarge      = 4  // larger ones: 64 MiB of memory at most
 	headerTimeout = 5 * time.Second
 	readTimeout   = 30 * time.Second
 	writeTimeout  = 30 * time.Second
@@ -115,10 +114,9 @@ func New(o Options) *Server {
 	o.Log = sparing(o.Log)
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Server{
-		o: o, hub: newHub(), meter: newMeter(), storm: newStorm(), ticks: newTicks(), cop: http.NewCrossOriginProtection(),
+		o: o, hub: newHub(), meter: newMeter(), storm: newStorm(), ticks: newTicks(), cop: http.NewCrossOriginProtection(), keys: newKeys(o.Token),
 		begun: time.Now(), ctx: ctx, cancel: cancel,
-		small: make(chan struct{}, maxSmall), large: make(chan struct{}, maxLarge),
-		asking: make(chan struct{}, maxAsking), asked: asked{all: map[[sha256.Size]byte]*asking{}},
+		bodies: newPools(), deciding: newDesk(maxDeciding), telling: newDesk(maxTelling), asked: asked{all: map[[sha256.Size]byte]*asking{}},
 	}
 	s.board = newBoard(&s.o, s.hub, s.meter)
 	s.busy = newBusy(o.Store)
@@ -127,6 +125,7 @@ func New(o Options) *Server {
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: maxHeader,
 		BaseContext:    func(net.Listener) context.Context { return ctx },
+		ConnContext:    withPeer,
 		ErrorLog:       quietLog(),
 	}
 	return s
@@ -134,6 +133,9 @@ func New(o Options) *Server {
 
 // Serve watches the sessions and serves until Close; it then returns nil.
 func (s *Server) Serve(l net.Listener) error {
+	if addr, ok := l.Addr().(*net.TCPAddr); ok {
+		s.beyond.Store(!addr.IP.IsLoopback())
+	}
 	if err := s.board.start(); err != nil {
 		_ = l.Close()
 		return err

@@ -37,9 +37,15 @@ func (s Settings) Foresee(st *store.Store, c Case, now time.Time) state.Decision
 	return state.Decide(c.Edge, s.Rules(), h)
 }
 
+// Overdue reports whether the limit alone had kept the user from being told of
+// the edge, and is over.
+func (s Settings) Overdue(st *store.Store, c Case, now time.Time) bool {
+	return state.Overdue(c.Edge, s.Rules(), s.hearing(st, c, now))
+}
+
 // hearing is what is known, but for the focus.
 func (s Settings) hearing(st *store.Store, c Case, now time.Time) state.Hearing {
-	told, last := st.Told(store.KeyOf(c.Session.ID), c.Edge)
+	told, last := st.Told(store.KeyOf(c.Session.Record()), c.Edge)
 	return state.Hearing{
 		Now: event.Millis(now.UnixMilli()), Still: c.Still, Told: told, ToldAt: last,
 		Quiet: s.Quiet != Hours{} && s.Quiet.Hold(now.Local()), // local time reads a file: only when it matters
@@ -50,7 +56,7 @@ func (s Settings) hearing(st *store.Store, c Case, now time.Time) state.Hearing 
 // turns into a refusal; when nobody can say (a full disk) it stands: a message
 // too many is better than one too few.
 func Claim(st *store.Store, c Case, d state.Decision) state.Decision {
-	first, err := st.Claim(store.KeyOf(c.Session.ID), c.Edge.ID())
+	first, err := st.Claim(store.KeyOf(c.Session.Record()), c.Edge.ID())
 	switch {
 	case err != nil:
 		return state.Decision{Verdict: state.Tell, Reason: "nobody can say whether you were told: " + err.Error()}
@@ -63,7 +69,7 @@ func Claim(st *store.Store, c Case, d state.Decision) state.Decision {
 // Decided is the line of the log for a decision.
 func (c Case) Decided(d state.Decision, by, channels string, now time.Time) store.Decided {
 	return store.Decided{
-		At: event.Millis(now.UnixMilli()), Session: c.Session.ID, Kind: c.Edge.Kind, EdgeAt: c.Edge.At,
+		At: event.Millis(now.UnixMilli()), Session: c.Session.Record(), Kind: c.Edge.Kind, EdgeAt: c.Edge.At,
 		Verdict: d.Verdict, Reason: d.Reason, By: by, Channels: channels,
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/event/duration"
 	"beckon/event/jsonc"
 	"beckon/event/osc"
 	"beckon/state"
@@ -32,7 +33,7 @@ const (
 // Channels lists the channels that can be chosen.
 var Channels = []string{Terminal, Desktop, Command, Sound, Title}
 
-// Settings are the user's choices, DESIGN.md section 7.
+// Settings are the user's choices, from the configuration.
 type Settings struct {
 	Channels  []string         // notify: none is chosen until the user does
 	On        []state.EdgeKind // notify_on
@@ -86,53 +87,18 @@ func Read(path string) (Settings, error) {
 		s.Style = osc.Style(style)
 	}
 	return s, errors.Join(
-		duration(&s.DoneAfter, v[2].String()), duration(&s.Limit, v[3].String()), s.Quiet.UnmarshalText([]byte(v[4].String())))
+		span(&s.DoneAfter, v[2].String()), span(&s.Limit, v[3].String()), s.Quiet.UnmarshalText([]byte(v[4].String())))
 }
 
-func duration(to *time.Duration, text string) error {
+func span(to *time.Duration, text string) error {
 	if text == "" {
 		return nil
 	}
-	return ParseDuration(to, text)
-}
-
-// errDuration says what a time looks like.
-var errDuration = errors.New(`a time looks like "90s", "2m" or "1h30m"`)
-
-// ParseDuration reads a time of whole hours, minutes and seconds. The standard
-// library's knows more, and a map that it makes at every start of the hook.
-func ParseDuration(to *time.Duration, text string) error {
-	const longest = 1000 * time.Hour
-	sum, n, digits := time.Duration(0), time.Duration(0), false
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		if c >= '0' && c <= '9' && n < longest {
-			n, digits = n*10+time.Duration(c-'0'), true
-			continue
-		}
-		unit := unitOf(c)
-		if !digits || unit == 0 || n > longest/unit {
-			return errDuration
-		}
-		sum, n, digits = sum+n*unit, 0, false
+	d, err := duration.Parse(text)
+	if err == nil {
+		*to = d
 	}
-	if digits || text == "" || sum > longest {
-		return errDuration
-	}
-	*to = sum
-	return nil
-}
-
-func unitOf(c byte) time.Duration {
-	switch c {
-	case 'h':
-		return time.Hour
-	case 'm':
-		return time.Minute
-	case 's':
-		return time.Second
-	}
-	return 0
+	return err
 }
 
 // Rules returns the settings as the decision wants them.

@@ -18,7 +18,7 @@ const (
 // Words returns what the user is told of an edge: who in the title, what in the
 // body, each in one clean line.
 func Words(s *state.Session, e state.Edge) (title, body string) {
-	return osc.Clean(Project(s)+" "+verb(e.Kind), maxTitle), osc.Clean(about(s, e), maxBody)
+	return osc.Clean(label(s)+" "+verb(e.Kind), maxTitle), osc.Clean(about(s, e), maxBody)
 }
 
 func verb(k state.EdgeKind) string {
@@ -52,6 +52,10 @@ func about(s *state.Session, e state.Edge) string {
 	return cmp.Or(message[strings.LastIndexByte(message, '\n')+1:], s.Prompt.Text)
 }
 
+// label is what people call the session: the user's name for it, else its
+// project.
+func label(s *state.Session) string { return cmp.Or(s.Name, Project(s)) }
+
 // Project is the name of the session's repository, else of its directory.
 func Project(s *state.Session) string {
 	if s.Origin.Git.Repo != "" {
@@ -65,4 +69,4 @@ func Project(s *state.Session) string {
 }
 
 // Headline is the window's title for a state: what, and who.
-func Headline(s *state.Session, st state.State) string { return string(st) + " - " + Project(s) }
+func Headline(s *state.Session, st state.State) string { return string(st) + " - " + label(s) }

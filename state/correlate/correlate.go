@@ -1,6 +1,6 @@
 // Package correlate finds the seat of a session: the row that a developer
 // knows it by. It is pure: what is known is passed in, the decision comes
-// out, with the name of the strategy that made it (row B6).
+// out, with the name of the strategy that made it.
 //
 // A seat survives /clear, compaction and resume. A terminal alone is no
 // proof: a nested agent inherits it from its parent (CASE 7).
@@ -53,6 +53,21 @@ var strategies = [...]struct {
 	{Terminal, func(in Input) string { return in.Terminal.free() }},
 	{Directory, func(in Input) string { return in.Directory.free() }},
 	{Created, func(in Input) string { return in.New() }},
+}
+
+// Holder returns the key of the session that held the seat which method found,
+// empty when that is another method's than the launcher's, terminal's or
+// directory's.
+func (in Input) Holder(method Method) string {
+	switch method {
+	case Launcher:
+		return in.Launcher.Key
+	case Terminal:
+		return in.Terminal.Key
+	case Directory:
+		return in.Directory.Key
+	}
+	return ""
 }
 
 func (c Claim) free() string {

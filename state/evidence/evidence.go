@@ -16,6 +16,8 @@
 package evidence
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"os"
 	"strings"
 	"unicode"
@@ -24,18 +26,32 @@ import (
 )
 
 // Machine is the place a reader or hook runs in. Two processes can be compared
-// only inside one machine (DESIGN.md section 4, item 1).
+// only inside one machine.
 type Machine struct {
 	Host string // host name
 	Boot string // boot id of the kernel; empty on Windows and when not readable
 	NS   string // pid namespace, "pid:[4026531836]"; Linux only
+
+	// ID stands for the installation of the operating system, which outlives a
+	// boot; empty when it cannot be read, as in many containers.
+	ID     string
+	Booted event.Millis // when this boot began, by the wall clock; 0 when not known
 }
 
-// ThisMachine reads the machine once: a uname, one short file and one link on
+// ThisMachine reads the machine once: a uname, two short files and one link on
 // Linux. Keep the value; it does not change while a process runs.
 func ThisMachine() Machine {
 	host, _ := os.Hostname()
-	return Machine{Host: clean(host, event.MaxID), Boot: bootID(), NS: pidNamespace()}
+	return Machine{Host: clean(host, event.MaxID), Boot: bootID(), NS: pidNamespace(), ID: digest(machineID()), Booted: booted()}
+}
+
+// digest is what is kept of a machine's id, which is confidential.
+func digest(id string) string {
+	if id == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte("beckon " + id))
+	return hex.EncodeToString(sum[:8])
 }
 
 // clean returns s without control characters, as valid UTF-8 and cut to max

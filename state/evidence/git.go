@@ -18,8 +18,7 @@ const (
 	headDigits = 12
 )
 
-// Git returns the repository that dir is in, by reading files only (row A4,
-// DESIGN.md section 6): linked work trees, submodules, bare and separate git
+// Git returns the repository that dir is in, by reading files only: linked work trees, submodules, bare and separate git
 // directories, detached and unborn HEAD. The zero Git means that there is
 // none, or that it may not be read, or that its files are not git's.
 //

@@ -49,18 +49,21 @@ type checked struct {
 }
 
 // processAge is how long it is believed that a process runs. It is under the
-// second in which watch and serve recheck (DESIGN.md section 4); what is gone
+// second in which watch and serve recheck; what is gone
 // stays gone, and is asked again all the same.
 const processAge = 700 * time.Millisecond
 
-func (m *memory) presence(p event.Process, here Machine) state.Presence {
+func (m *memory) presence(p event.Process, heard event.Millis, here Machine) state.Presence {
+	if l, ok := place(p, heard, here); !ok && l != Running { // nothing to look up
+		return presence(p, heard, here)
+	}
 	m.mu.Lock()
 	c, ok := m.processes[p]
 	m.mu.Unlock()
 	if ok {
 		return c.is
 	}
-	c = checked{presence(p, here), time.Now()}
+	c = checked{presence(p, heard, here), time.Now()}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.processes[p] = c

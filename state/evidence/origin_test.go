@@ -38,7 +38,7 @@ func TestLauncherID(t *testing.T) {
 	}
 }
 
-// The hook links this package (STYLE.md section 4.3).
+// The hook links this package.
 func TestImports(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", ".").Output()
 	if err != nil {

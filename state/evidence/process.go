@@ -15,22 +15,23 @@ const (
 	Unknown Liveness = iota // not readable from here: no evidence either way
 	Running                 // it is there; a stopped process (SIGSTOP) is too
 	Gone                    // it is not: exited, a zombie, or its pid has another owner
+	Unsure                  // it ran before this boot, on a machine of this name: maybe another one
 )
 
-// Alive reports whether p still runs, as seen from here. A reader on another
-// host, boot or pid namespace knows nothing (Unknown), with one exception: the
-// same host after another boot has ended every process of the boot before
-// (Gone). A pid whose start time differs has been reused (CASE 17): Gone. A
-// record without a start time can be known to be Gone, never to run.
+// Alive reports whether p, of which a hook was last heard at heard, still runs,
+// as seen from here. A reader on another host or pid namespace knows nothing
+// (Unknown). A boot of this very machine has ended every process that was heard
+// of before it (Gone); whether it was this machine may not be known (Unsure). A
+// pid whose start time differs has been reused: Gone. A record without a start
+// time can be known to be Gone, never to run.
 //
-// Limits: two machines that share a state directory and a telling host name
-// look like one that rebooted; and a program whose first thread has exited
-// while others run reads as a zombie.
-func Alive(p event.Process, here Machine) Liveness {
+// Limit: a program whose first thread has exited while others run reads as a
+// zombie.
+func Alive(p event.Process, heard event.Millis, here Machine) Liveness {
 	if p.Pid <= 0 {
 		return Unknown
 	}
-	if l, ok := place(p, here); !ok {
+	if l, ok := place(p, heard, here); !ok {
 		return l
 	}
 	q, l := lookup(p.Pid)
@@ -55,21 +56,36 @@ func verdict(p event.Process, q proc, l Liveness) Liveness {
 // place reports whether p's pid means the same process here, and if not, what
 // that says about p. Equal boot ids are one kernel, whatever the host is
 // called by now; a host name follows the network on some systems.
-func place(p event.Process, here Machine) (Liveness, bool) {
+func place(p event.Process, heard event.Millis, here Machine) (Liveness, bool) {
 	sameHost := p.Host == here.Host && telling(p.Host)
-	sameBoot := p.Boot == here.Boot
+	booting := p.Boot != "" && here.Boot != ""
+	identified := p.Machine != "" && here.ID != ""
 	switch {
-	case p.Boot != "" && here.Boot != "" && !sameBoot:
-		if sameHost {
-			return Gone, false
-		}
+	case booting && p.Boot != here.Boot:
+		return before(p, heard, here, identified, sameHost), false
+	case !booting && identified && p.Machine != here.ID:
 		return Unknown, false
-	case !sameHost && (p.Boot == "" || here.Boot == ""):
+	case !sameHost && !booting:
 		return Unknown, false
 	case p.NS != here.NS:
 		return Unknown, false
 	}
 	return Running, true
+}
+
+// before says what is known of a process of another boot: machines that share a
+// state directory may have one name, and clones one id, but none of them was
+// heard of after this one has booted without being another one.
+func before(p event.Process, heard event.Millis, here Machine, identified, sameHost bool) Liveness {
+	switch {
+	case here.Booted == 0 || heard >= here.Booted:
+		return Unknown
+	case identified && p.Machine == here.ID:
+		return Gone
+	case !identified && sameHost:
+		return Unsure
+	}
+	return Unknown
 }
 
 // telling reports whether a host name can tell two machines apart.
@@ -91,7 +107,7 @@ func Process(pid int, here Machine) (event.Process, bool) {
 }
 
 func identity(pid int, start string, here Machine) event.Process {
-	return event.Process{Host: here.Host, Boot: here.Boot, NS: here.NS, Pid: pid, Start: start}
+	return event.Process{Host: here.Host, Boot: here.Boot, NS: here.NS, Pid: pid, Machine: here.ID, Start: start}
 }
 
 // proc is one process as the kernel shows it.
@@ -160,7 +176,7 @@ func isVersion(comm string) bool {
 // no shell. It returns the zero Process when there is none.
 //
 // Why this order: in exec form the client is the parent, in shell form a shell
-// is between (CLIENT.md). A variable alone proves nothing: it is inherited by
+// is between. A variable alone proves nothing: it is inherited by
 // everything the agent starts, and outlives its client in a tmux server's
 // environment; so it counts only on the chain of ancestors, not where a shell
 // or a supervisor has that pid by now, and a nearer client (a nested
@@ -168,25 +184,49 @@ func isVersion(comm string) bool {
 // hook whose client has died hangs off init or a supervisor, which is not
 // believed to be an agent.
 func Agent(agent string, here Machine, getenv func(string) string) event.Process {
-	c := clientOf(agent)
-	claimed := 0
-	if c.pidVar != "" {
-		claimed, _ = strconv.Atoi(getenv(c.pidVar))
-	}
-	pid, start := parent()
-	pid, start = nearest(lookup, pid, start, c, claimed)
+	pid, start, _ := ancestor(agent, getenv)
 	if pid == 0 {
 		return event.Process{}
 	}
 	return identity(pid, start, here)
 }
 
+// ancestor is the pid and start time of Agent, and whether the process is known
+// to be the client.
+func ancestor(agent string, getenv func(string) string) (pid int, start string, known bool) {
+	c := clientOf(agent)
+	claimed := 0
+	if c.pidVar != "" {
+		claimed, _ = strconv.Atoi(getenv(c.pidVar))
+	}
+	pid, start = parent()
+	return nearest(lookup, pid, start, c, claimed)
+}
+
+// Other returns the agent's process if it is certainly not owner, from which
+// the hooks before came; else the zero Process. A process that is only guessed
+// to be the agent proves nothing: a wrapper of hooks is another one each time.
+// While there is one client, which is nearly always the hook's parent, it costs
+// one system call.
+func Other(agent string, owner event.Process, getenv func(string) string) event.Process {
+	if isParent(owner) {
+		return event.Process{}
+	}
+	pid, start, known := ancestor(agent, getenv)
+	same := pid == owner.Pid && (start == owner.Start || owner.Start == "") && pidNamespace() == owner.NS
+	if !known || same {
+		return event.Process{}
+	}
+	return identity(pid, start, ThisMachine())
+}
+
 // maxAncestors bounds the walk; real chains are under ten.
 const maxAncestors = 32
 
-// nearest walks up from pid, the hook's parent. limit is the hook's own start
+// nearest walks up from pid, the hook's parent, and reports whether what it
+// found is known to be the client. limit is the hook's own start
 // time where the platform may have reused the parent's pid, else empty.
-func nearest(look func(int) (proc, Liveness), pid int, limit string, c client, claimed int) (int, string) {
+func nearest(look func(int) (proc, Liveness), pid int, limit string, c client, claimed int) (found int, began string, known bool) {
 	firstPid, firstStart, below := 0, "", true
 	for range maxAncestors {
 		if pid <= 0 {
@@ -198,7 +238,7 @@ func nearest(look func(int) (proc, Liveness), pid int, limit string, c client, c
 		}
 		passing := transparent(p.comm)
 		if c.named(p.comm) || pid == claimed && !passing && !keeper(p.comm) {
-			return pid, p.start
+			return pid, p.start, true
 		}
 		if below && !passing {
 			below = false
@@ -208,7 +248,7 @@ func nearest(look func(int) (proc, Liveness), pid int, limit string, c client, c
 		}
 		pid, limit = p.ppid, p.start
 	}
-	return firstPid, firstStart
+	return firstPid, firstStart, false
 }
 
 // newer reports whether start time a is after b. A parent cannot be newer

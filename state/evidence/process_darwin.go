@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"strconv"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -13,6 +14,28 @@ import (
 // parent returns the hook's parent; launchd takes orphans over at once, so it
 // needs no start time to check.
 func parent() (pid int, start string) { return os.Getppid(), "" }
+
+// isParent reports whether p is the hook's parent; as on Linux, by its number.
+func isParent(p event.Process) bool { return os.Getppid() == p.Pid }
+
+// machineID is the hardware's.
+func machineID() string {
+	var id [16]byte
+	wait := unix.Timespec{Sec: 1}
+	_, _, errno := unix.Syscall(unix.SYS_GETHOSTUUID, uintptr(unsafe.Pointer(&id)), uintptr(unsafe.Pointer(&wait)), 0)
+	if errno != 0 || id == [16]byte{} {
+		return ""
+	}
+	return string(id[:])
+}
+
+func booted() event.Millis {
+	t, err := unix.SysctlTimeval("kern.boottime")
+	if err != nil {
+		return 0
+	}
+	return event.Millis(int64(t.Sec)*1000 + int64(t.Usec)/1000)
+}
 
 // bootID is a random id of this boot; kern.boottime moves when the clock is
 // set, so it is no substitute.

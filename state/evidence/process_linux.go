@@ -18,6 +18,31 @@ const maxStat = 1024
 // number is always current and needs no start time to check.
 func parent() (pid int, start string) { return os.Getppid(), "" }
 
+// isParent reports whether p is the hook's parent, as far as its number tells:
+// a session whose process died and whose number was given to another client
+// begins with SessionStart, which reads all of it anew. The namespace is not
+// compared: reading it costs every hook more than the rest of this together.
+func isParent(p event.Process) bool { return os.Getppid() == p.Pid }
+
+// machineID is made once for an installation; containers often have none.
+func machineID() string {
+	var buf [64]byte
+	b, err := readHead("/etc/machine-id", buf[:])
+	if err != nil {
+		b, _ = readHead("/var/lib/dbus/machine-id", buf[:])
+	}
+	return string(bytes.TrimSpace(b))
+}
+
+// booted returns when the machine started, to about a second.
+func booted() event.Millis {
+	var si syscall.Sysinfo_t
+	if syscall.Sysinfo(&si) != nil {
+		return 0
+	}
+	return event.Millis(time.Now().UnixMilli() - int64(si.Uptime)*1000)
+}
+
 func bootID() string {
 	var buf [64]byte
 	b, err := readHead("/proc/sys/kernel/random/boot_id", buf[:])
@@ -117,11 +142,10 @@ const userHz = 100
 // startWall returns when a process started by the wall clock, to about a
 // second. It is wrong by whatever the clock was set since.
 func startWall(start string) (event.Millis, bool) {
-	var si syscall.Sysinfo_t
-	if !digits(start) || syscall.Sysinfo(&si) != nil {
+	boot := booted()
+	if !digits(start) || boot == 0 {
 		return 0, false
 	}
 	ticks, err := strconv.ParseInt(start, 10, 64)
-	boot := time.Now().UnixMilli() - int64(si.Uptime)*1000
-	return event.Millis(boot + ticks*(1000/userHz)), err == nil
+	return boot + event.Millis(ticks*(1000/userHz)), err == nil
 }

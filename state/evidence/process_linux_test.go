@@ -126,12 +126,12 @@ func until(t *testing.T, p event.Process, want Liveness) {
 	t.Helper()
 	here := ThisMachine()
 	for range 200 {
-		if Alive(p, here) == want {
+		if Alive(p, 0, here) == want {
 			return
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	t.Fatalf("got %d, want %d", Alive(p, here), want)
+	t.Fatalf("got %d, want %d", Alive(p, 0, here), want)
 }
 
 func TestAliveOfRealProcesses(t *testing.T) {

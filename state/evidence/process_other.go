@@ -11,6 +11,9 @@ import (
 // Elsewhere there is no process evidence: hooks, registry and transcript lead.
 
 func parent() (pid int, start string)                { return os.Getppid(), "" }
+func isParent(event.Process) bool                    { return true }
+func machineID() string                              { return "" }
+func booted() event.Millis                           { return 0 }
 func bootID() string                                 { return "" }
 func pidNamespace() string                           { return "" }
 func lookup(int) (proc, Liveness)                    { return proc{}, Unknown }

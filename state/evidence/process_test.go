@@ -59,7 +59,7 @@ func TestNearest(t *testing.T) {
 		{"a shell has the stale variable's pid by now", shell, 42, 20, 32},
 		{"a supervisor has it", shell, 40, 10, 30},
 	} {
-		pid, start := nearest(tt.table.look, tt.parent, "", clientOf("claude-code"), tt.claimed)
+		pid, start, _ := nearest(tt.table.look, tt.parent, "", clientOf("claude-code"), tt.claimed)
 		if pid != tt.want || start != tt.table[tt.want].start {
 			t.Errorf("%s: got %d (%s), want %d", tt.name, pid, start, tt.want)
 		}
@@ -74,13 +74,13 @@ func TestNearestOfOtherAgents(t *testing.T) {
 	if c := clientOf("codex"); c.pidVar != "" {
 		t.Fatal("codex has no pid variable")
 	}
-	if pid, _ := nearest(procs.look, 50, "", clientOf("codex"), 0); pid != 50 {
+	if pid, _, _ := nearest(procs.look, 50, "", clientOf("codex"), 0); pid != 50 {
 		t.Errorf("codex: got %d", pid)
 	}
-	if pid, _ := nearest(procs.look, 51, "", clientOf("gemini"), 0); pid != 51 {
+	if pid, _, _ := nearest(procs.look, 51, "", clientOf("gemini"), 0); pid != 51 {
 		t.Errorf("gemini under node: got %d", pid)
 	}
-	if pid, _ := nearest(procs.look, 51, "", clientOf("somebody-new"), 0); pid != 51 {
+	if pid, _, _ := nearest(procs.look, 51, "", clientOf("somebody-new"), 0); pid != 51 {
 		t.Errorf("an unknown agent: got %d", pid)
 	}
 }
@@ -88,10 +88,10 @@ func TestNearestOfOtherAgents(t *testing.T) {
 // On Windows a dead parent's pid may belong to a younger process.
 func TestNearestRejectsYoungerParents(t *testing.T) {
 	procs := table{30: {0, "claude", "100", false}, 40: {30, "cmd", "99", false}}
-	if pid, _ := nearest(procs.look, 30, "99", clientOf("claude-code"), 30); pid != 0 {
+	if pid, _, _ := nearest(procs.look, 30, "99", clientOf("claude-code"), 30); pid != 0 {
 		t.Errorf("parent younger than the hook: got %d", pid)
 	}
-	if pid, _ := nearest(procs.look, 40, "1000", clientOf("claude-code"), 30); pid != 0 {
+	if pid, _, _ := nearest(procs.look, 40, "1000", clientOf("claude-code"), 30); pid != 0 {
 		t.Errorf("grandparent younger than the parent: got %d", pid)
 	}
 }
@@ -108,31 +108,40 @@ func TestIsVersion(t *testing.T) {
 }
 
 func TestAliveElsewhere(t *testing.T) {
-	here := Machine{Host: "box", Boot: "b1", NS: "n1"}
+	here := Machine{Host: "box", Boot: "b1", NS: "n1", ID: "m1", Booted: 1000}
 	pid := os.Getpid()
 	q, _ := lookup(pid)
 	for _, tt := range []struct {
 		name           string
 		host, boot, ns string
+		machine        string
+		heard          event.Millis
 		want           Liveness
 	}{
-		{"here", "box", "b1", "n1", Running},
-		{"the host was renamed, one boot", "box.local", "b1", "n1", Running},
-		{"another host", "other", "b2", "n1", Unknown},
-		{"another host, boots not known", "other", "", "n1", Unknown},
-		{"the same host after a reboot", "box", "b0", "n1", Gone},
-		{"another namespace of this boot", "box", "b1", "n2", Unknown},
-		{"namespace not known", "box", "b1", "", Unknown},
-		{"boot not known", "box", "", "n1", Running},
-		{"nothing known", "", "", "", Unknown},
+		{"here", "box", "b1", "n1", "m1", 2000, Running},
+		{"here, before it was noted what machine it is", "box", "b1", "n1", "", 2000, Running},
+		{"the host was renamed, one boot", "box.local", "b1", "n1", "m1", 2000, Running},
+		{"another host", "other", "b2", "n1", "m2", 500, Unknown},
+		{"another host, boots not known", "other", "", "n1", "", 500, Unknown},
+		{"the same machine after a reboot", "box", "b0", "n1", "m1", 500, Gone},
+		{"the same machine after a reboot, renamed", "box.local", "b0", "n1", "m1", 500, Gone},
+		{"another machine of this name", "box", "b2", "n1", "m2", 500, Unknown},
+		{"a clone of this machine that was heard of since", "box", "b2", "n1", "m1", 2000, Unknown},
+		{"a machine of this name, who knows which", "box", "b0", "n1", "", 500, Unsure},
+		{"another machine, for it was heard of since", "box", "b2", "n1", "", 2000, Unknown},
+		{"another namespace of this boot", "box", "b1", "n2", "m1", 500, Unknown},
+		{"namespace not known", "box", "b1", "", "m1", 500, Unknown},
+		{"boot not known", "box", "", "n1", "m1", 500, Running},
+		{"boot not known, another machine", "box", "", "n1", "m2", 500, Unknown},
+		{"nothing known", "", "", "", "", 500, Unknown},
 	} {
-		p := event.Process{Host: tt.host, Boot: tt.boot, NS: tt.ns, Pid: pid, Start: q.start}
-		if got := Alive(p, here); got != tt.want {
+		p := event.Process{Host: tt.host, Boot: tt.boot, NS: tt.ns, Machine: tt.machine, Pid: pid, Start: q.start}
+		if got := Alive(p, tt.heard, here); got != tt.want {
 			t.Errorf("%s: got %d, want %d", tt.name, got, tt.want)
 		}
 	}
 	local := event.Process{Host: "localhost", Boot: "b0", NS: "n1", Pid: pid, Start: q.start}
-	if got := Alive(local, Machine{Host: "localhost", Boot: "b1", NS: "n1"}); got != Unknown {
+	if got := Alive(local, 0, Machine{Host: "localhost", Boot: "b1", NS: "n1", Booted: 1000}); got != Unknown {
 		t.Errorf("two machines may both be called localhost: got %d", got)
 	}
 }
@@ -164,7 +173,7 @@ func TestVerdict(t *testing.T) {
 func TestAliveOfNobody(t *testing.T) {
 	here := ThisMachine()
 	for _, pid := range []int{0, -1} {
-		if got := Alive(event.Process{Host: here.Host, Boot: here.Boot, NS: here.NS, Pid: pid}, here); got != Unknown {
+		if got := Alive(event.Process{Host: here.Host, Boot: here.Boot, NS: here.NS, Pid: pid}, 0, here); got != Unknown {
 			t.Errorf("pid %d: got %d", pid, got)
 		}
 	}
@@ -182,7 +191,7 @@ func TestProcessIsOurselves(t *testing.T) {
 	if p.Pid != os.Getpid() || p.Start == "" || p.Host != here.Host {
 		t.Errorf("got %+v", p)
 	}
-	if got := Alive(p, here); got != Running {
+	if got := Alive(p, 0, here); got != Running {
 		t.Errorf("we run: got %d", got)
 	}
 	n, err := strconv.ParseInt(p.Start, 10, 64)
@@ -190,7 +199,7 @@ func TestProcessIsOurselves(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Start = strconv.FormatInt(n-1, 10)
-	if got := Alive(p, here); got != Gone {
+	if got := Alive(p, 0, here); got != Gone {
 		t.Errorf("the pid had another owner: got %d", got)
 	}
 }

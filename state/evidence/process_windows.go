@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/windows"
+	"golang.org/x/sys/windows/registry"
 
 	"beckon/event"
 )
@@ -21,6 +22,26 @@ func parent() (pid int, start string) {
 	}
 	return p.ppid, p.start
 }
+
+// isParent reports whether p is the hook's parent.
+func isParent(p event.Process) bool {
+	pid, _ := parent()
+	return pid == p.Pid
+}
+
+// machineID is made once for an installation.
+func machineID() string {
+	k, err := registry.OpenKey(registry.LOCAL_MACHINE, `SOFTWARE\Microsoft\Cryptography`, registry.QUERY_VALUE|registry.WOW64_64KEY)
+	if err != nil {
+		return ""
+	}
+	defer k.Close()
+	id, _, _ := k.GetStringValue("MachineGuid")
+	return id
+}
+
+// booted is of no use without a boot id.
+func booted() event.Millis { return 0 }
 
 // bootID is empty: Windows has no cheap boot id, and a start time in units of
 // 100 ns names a process over any boot.

@@ -9,8 +9,7 @@ import (
 	"beckon/event"
 )
 
-// markers are the files that make a directory a project's root (CASES part II
-// 2.2); .git is not among them, since Git has looked for it.
+// markers are the files that make a directory a project's root; .git is not among them, since Git has looked for it.
 var markers = [...]string{
 	"pyproject.toml", "package.json", "Cargo.toml", "go.mod",
 	"Makefile", "setup.py", "setup.cfg", ".project",
@@ -18,7 +17,7 @@ var markers = [...]string{
 
 // Project returns the root of the project dir belongs to: the git work tree,
 // else the nearest directory at or above dir that holds a project file, else
-// dir. No directory is refused (DESIGN.md section 5). A stray package.json in
+// dir. No directory is refused. A stray package.json in
 // the home directory or at the root of the file system does not make
 // everything below one project.
 func Project(dir string, g event.Git) string {

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/event/redact"
 	"beckon/event/transcript"
 	"beckon/state"
 	"beckon/state/history"
@@ -16,7 +18,7 @@ import (
 )
 
 // Reader looks at sessions with everything this machine can tell of them.
-// Every view goes through it (DESIGN.md section 2), so all views agree.
+// Every view goes through it, so all views agree.
 type Reader struct {
 	st       *store.Store
 	registry string
@@ -84,13 +86,13 @@ func (r *Reader) Look(now event.Millis, archived bool) ([]state.Seen, []store.Pr
 // One looks at a single session.
 func (r *Reader) One(s state.Session, now event.Millis) state.Seen {
 	v := r.see(s, r.readings(), now)
-	v.Meter = v.Session.Metered(r.st.Meter(store.KeyOf(s.ID)))
+	v.Meter = v.Session.Metered(r.st.Meter(store.KeyOf(s.Record())))
 	return v
 }
 
 // meter reads what the status line reported of s, if it is among the metered.
 func (r *Reader) meter(s *state.Session, metered map[store.Key]bool) event.Meter {
-	k := store.KeyOf(s.ID)
+	k := store.KeyOf(s.Record())
 	if !metered[k] {
 		return s.Metered(nil)
 	}
@@ -154,48 +156,127 @@ func (r *Reader) see(s state.Session, readings map[int]Reading, now event.Millis
 	for _, o := range state.Observe(s, ev, now) {
 		// A reader that cannot write still shows what it saw: Resolve gets the
 		// same evidence.
-		res, err := r.st.Fold(store.KeyOf(s.ID), store.Update{Change: state.Change{At: o.At, Observation: &o}, Wait: 200 * time.Millisecond})
+		res, err := r.st.Fold(store.KeyOf(s.Record()), store.Update{Change: state.Change{At: o.At, Observation: &o}, Wait: 200 * time.Millisecond})
 		if err == nil {
 			s = res.After
 		} else {
 			s = state.Apply(s, state.Change{Seq: s.Seq, At: o.At, Observation: &o})
 		}
 	}
+	if s.Wordless() && r.staged == nil {
+		r.finalWords(&s, now)
+	}
+	s.Name = cmp.Or(ev.Registry.Given(), s.Name) // no hook is told of /rename
 	return state.Seen{Session: s, Evidence: ev, Status: state.Resolve(s, ev, now)}
+}
+
+// finalWords has the transcript say what the Stop of s did not. It may be
+// written a moment later; what it does not have after unwritten it never will.
+func (r *Reader) finalWords(s *state.Session, now event.Millis) {
+	const unwritten = 5000
+	text, at := Words(&s.Origin, s.Transcript)
+	k := store.KeyOf(s.Record())
+	c := state.Change{Seq: s.Seq, At: at}
+	switch {
+	case at > max(s.Prompt.At, s.Start.At):
+		t := state.FinalWords(text, at)
+		if r.st.Said(k, []state.Turn{t}) == nil {
+			if told, err := r.st.Load(k); err == nil {
+				*s = told
+				return
+			}
+		}
+		c.Turn = &t
+	case s.Transcript != "" && now > s.Stop.At+unwritten:
+		o := state.Observed{Source: state.FromTranscript, What: state.SawNothing, At: s.Stop.At}
+		c.At, c.Observation = o.At, &o
+		if res, err := r.st.Fold(k, store.Update{Change: c, Wait: 200 * time.Millisecond}); err == nil {
+			*s = res.After
+			return
+		}
+	default:
+		return
+	}
+	*s = state.Apply(*s, c)
+}
+
+// Words returns what the transcript at path tells that the agent said last, and
+// when: nothing when it went on since, or when o is another machine, whose files
+// are not this one's.
+func Words(o *event.Origin, path string) (text string, at event.Millis) {
+	if path == "" || o.Host != "" && o.Host != ThisMachine().Host {
+		return "", 0
+	}
+	last, _ := transcript.LastWords(path) // one that cannot be read tells nothing
+	return last.Text, last.At
 }
 
 func (r *Reader) evidence(s *state.Session, readings map[int]Reading, now event.Millis) state.Evidence {
 	p := s.Origin.Process
-	ev := state.Evidence{Process: r.presence(p)}
+	ev := state.Evidence{Process: r.presence(p, s.Activity)}
 	if reading, ok := readings[p.Pid]; ok && reading.Usable() && Match(reading, p) {
-		ev.Registry = fact(reading)
+		ev.Registry, ev.Job = fact(reading), reading.job()
+		if reading.SessionID != s.ID {
+			ev.Registry.Name = "" // of the session that took over the process
+		}
 	}
-	if ev.Registry.Status == "" && ev.Process != state.Gone {
+	if (ev.Registry.Status == "" || ev.Registry.Menu()) && ev.Process != state.Gone {
 		ev.Transcript = r.transcript(s, now)
+	}
+	if s.Headless() && ev.Process != state.Gone {
+		ev.Answer = r.answer(s, now)
 	}
 	return ev
 }
 
-func fact(r Reading) state.Registry {
-	return state.Registry{Status: r.Status, WaitingFor: r.WaitingFor, At: r.StatusUpdatedAt}
+// job returns the background session that r is of, zero when it is of none.
+func (r Reading) job() state.Job {
+	if r.Kind != "bg" || r.Job == "" {
+		return state.Job{}
+	}
+	return state.Job{ID: r.Job, Name: redact.Text(r.Name)}
 }
 
-func (r *Reader) presence(p event.Process) state.Presence {
+func fact(r Reading) state.Registry {
+	return state.Registry{Status: r.Status, WaitingFor: r.WaitingFor, Needs: redact.Text(r.Needs), At: r.StatusUpdatedAt, Name: redact.Text(r.Name), Derived: r.NameSource == "derived"}
+}
+
+func (r *Reader) presence(p event.Process, heard event.Millis) state.Presence {
 	switch {
 	case r.staged != nil:
 		return r.staged.presence(p)
 	case r.memory != nil:
-		return r.memory.presence(p, r.here)
+		return r.memory.presence(p, heard, r.here)
 	}
-	return presence(p, r.here)
+	return presence(p, heard, r.here)
 }
 
 // quiet is how long a session must have been silent before its transcript is
 // read for a halt, in milliseconds: while it works it is written all the time.
 const quiet = 500
 
-// transcript reads the tail of a running session's transcript when there is
-// no registry to ask: an interrupt or refusal leaves a marker there.
+// refusal is how long, in milliseconds, a headless client may take to write
+// into its transcript that it refused a call. It takes some 50.
+const refusal = 1000
+
+// answer looks in the transcript of a headless run whether the call that asked
+// has come back.
+func (r *Reader) answer(s *state.Session, now event.Millis) state.Answer {
+	id, asked := s.Asking()
+	if id == "" || s.Transcript == "" || now < asked+refusal || r.staged != nil {
+		return state.AnswerUnread
+	}
+	switch made, answered, err := transcript.Call(s.Transcript, id); {
+	case err != nil || !made:
+		return state.AnswerUnread
+	case answered:
+		return state.AnswerGiven
+	}
+	return state.AnswerAwaited
+}
+
+// transcript reads the tail of a running session's transcript when the registry
+// does not tell of the turn: an interrupt or refusal leaves a marker there.
 func (r *Reader) transcript(s *state.Session, now event.Millis) state.Marker {
 	if s.Transcript == "" || s.End.At != 0 || now < s.Activity+quiet || r.staged != nil {
 		return state.Marker{}
@@ -220,7 +301,7 @@ func (r *Reader) archive(v *state.Seen, now event.Millis) bool {
 		return false
 	}
 	_ = history.Sweep(r.st, &v.Session) // the last chance: nobody looks at it again
-	moved, _ := r.st.Archive(store.KeyOf(v.Session.ID), now)
+	moved, _ := r.st.Archive(store.KeyOf(v.Session.Record()), now)
 	return moved
 }
 
@@ -228,23 +309,31 @@ func (r *Reader) archive(v *state.Seen, now event.Millis) bool {
 // accounts for: clients that were started before the hooks were installed. A
 // policy's own judge is none: it runs with hooks off, and for seconds.
 func (r *Reader) unhooked(seen []state.Seen, readings map[int]Reading, now event.Millis) []state.Seen {
-	ids := make(map[string]bool, len(seen))
+	known := make(map[string]bool, len(seen)) // session ids: true where the process is not known to be another one
 	for i := range seen {
-		s := &seen[i].Session
-		ids[s.ID] = true
-		if p := s.Origin.Process; Match(readings[p.Pid], p) {
+		s, p := &seen[i].Session, seen[i].Session.Origin.Process
+		if Match(readings[p.Pid], p) {
 			delete(readings, p.Pid)
 		}
+		known[s.ID] = known[s.ID] || p.Pid == 0 || !seen[i].Evidence.Process.Known()
 	}
 	var out []state.Seen
-	for _, reading := range readings {
+	for _, pid := range slices.Sorted(maps.Keys(readings)) {
+		reading := readings[pid]
 		judge := strings.HasPrefix(filepath.Base(reading.Cwd), event.JudgeDir)
-		if ids[reading.SessionID] || !reading.Usable() || reading.SessionID == "" || judge {
+		hidden, several := known[reading.SessionID]
+		if hidden || !reading.Usable() || reading.SessionID == "" || judge {
 			continue
 		}
-		if v, ok := r.bare(reading, now); ok {
-			out = append(out, v)
+		v, ok := r.bare(reading, now)
+		if !ok {
+			continue
 		}
+		if several { // another process runs the same session
+			v.Session.Part = store.PartOf(v.Session.Origin.Process)
+		}
+		known[reading.SessionID] = false
+		out = append(out, v)
 	}
 	return out
 }
@@ -260,11 +349,11 @@ func (r *Reader) bare(reading Reading, now event.Millis) (state.Seen, bool) {
 	}
 	g := Git(reading.Cwd)
 	s := state.Session{
-		Schema: state.Schema, ID: reading.SessionID, Agent: "claude-code", Cwd: reading.Cwd,
+		Schema: state.Schema, ID: reading.SessionID, Agent: "claude-code", Cwd: reading.Cwd, Name: fact(reading).Given(),
 		Created: reading.StartedAt, Updated: reading.StatusUpdatedAt,
 		Origin: event.Origin{Process: p, Host: r.here.Host, Entry: reading.Entrypoint, Git: g, Project: Project(reading.Cwd, g)},
 	}
-	ev := state.Evidence{Process: state.Alive, Registry: fact(reading)}
+	ev := state.Evidence{Process: state.Alive, Registry: fact(reading), Job: reading.job()}
 	st := state.Resolve(s, ev, now)
 	st.Source, st.Confidence = state.FromRegistry, state.FromRegistry.Confidence()
 	st.Since = reading.StatusUpdatedAt

@@ -102,6 +102,37 @@ func TestEscIsSeenInTheRegistryAndNotedOnce(t *testing.T) {
 	d.want(3000, state.Idle, state.Interrupted)
 }
 
+// The lines are those of 2.1.330, less what is not read.
+func TestHeadlessCallIsSeenInTheTranscript(t *testing.T) {
+	d := newDesk(t)
+	path := filepath.Join(t.TempDir(), "s1.jsonl")
+	line := func(s string) {
+		t.Helper()
+		f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if _, err := fmt.Fprintln(f, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	headless := func(e *event.Event) {
+		bash(e)
+		e.Origin.Entry, e.TranscriptPath = "sdk-cli", path
+	}
+	d.hook(event.UserPromptSubmit, 0, headless)
+	d.hook(event.PreToolUse, 10, headless)
+	d.hook(event.PermissionRequest, 20, func(e *event.Event) { headless(e); e.Tool.UseID = "" })
+	d.record("s1", "busy", "", 5)
+	d.want(3000, state.Working, "") // no transcript, so nothing tells of a hook that holds the call
+	line(`{"type":"assistant","timestamp":"2026-11-22T02:47:00.000Z","message":{"model":"m","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{}}],"stop_reason":"tool_use"}}`)
+	d.want(500, state.Working, "") // it may be about to be refused
+	d.want(3100, state.Permission, "Bash")
+	line(`{"type":"user","timestamp":"2026-11-22T02:47:06.000Z","toolDenialKind":"hook","message":{"content":[{"type":"tool_result","tool_use_id":"t1","is_error":true,"content":"no"}]}}`)
+	d.want(3200, state.Working, "")
+}
+
 func TestApprovalIsSeenInTheRegistry(t *testing.T) {
 	d := newDesk(t)
 	d.hook(event.UserPromptSubmit, 0, nil)
@@ -237,5 +268,103 @@ func TestClientWithoutHooksIsListedAndAJudgeIsNot(t *testing.T) {
 	seen, problems, err := NewReader(d.st, d.registry).Look(d.now+1000, false)
 	if err != nil || len(problems) > 0 || len(seen) != 0 {
 		t.Errorf("listed %+v, %v, %v", seen, problems, err)
+	}
+}
+
+// A second client of one session, whose hooks nobody heard yet, is a row of its
+// own, unless it may be the one that the hooks came from.
+func TestReaderShowsASecondClient(t *testing.T) {
+	d := newDesk(t)
+	other, ok := Process(os.Getppid(), ThisMachine())
+	if !ok {
+		t.Skip("the parent cannot be read")
+	}
+	mine := d.process
+	d.process = other
+	d.hook(event.PermissionRequest, 0, nil)
+	d.process = mine
+	d.record("s1", "busy", "", 10)
+	seen, _, err := NewReader(d.st, d.registry).Look(d.now+1000, false)
+	if err != nil || len(seen) != 2 || seen[0].Session.Record() == seen[1].Session.Record() {
+		t.Fatalf("%d sessions, %v", len(seen), err)
+	}
+	for i, want := range []state.State{state.Permission, state.Working} {
+		if got := seen[i].Status.State; got != want {
+			t.Errorf("%q is %s, want %s", seen[i].Session.Record(), got, want)
+		}
+	}
+
+	d = newDesk(t)
+	d.process = event.Process{}
+	d.hook(event.PermissionRequest, 0, nil)
+	d.process = mine
+	d.record("s1", "busy", "", 10)
+	d.want(1000, state.Permission, "")
+}
+
+// Two live machines with one name share a state directory: what runs on the
+// other is nobody's to declare dead, and what may have been here before a boot
+// is not known.
+func TestReaderOfMachinesWithOneName(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		machine string
+		ago     event.Millis // before this machine's boot
+		want    state.State
+		reason  string
+	}{
+		{"the other machine waits", "another", -1000, state.Permission, ""},
+		{"the other machine has waited for days", "another", 1000, state.Permission, ""},
+		{"of an older version's record, heard of since", "", -1000, state.Permission, ""},
+		{"of an older version's record", "", 1000, state.Unknown, "restarted, or another machine"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := newDesk(t)
+			boot := ThisMachine().Booted
+			if boot == 0 || d.process.Boot == "" || !telling(d.process.Host) {
+				t.Skip("this platform does not tell when it booted, or has no name")
+			}
+			d.process.Boot, d.process.Machine = "another-boot", c.machine
+			if c.machine == "another" && ThisMachine().ID == "" {
+				t.Skip("this machine has no id")
+			}
+			d.hook(event.PermissionRequest, boot-c.ago-d.now, nil)
+			v := d.look(0)
+			if v.Status.State != c.want || v.Status.State == state.Unknown && v.Status.Reason != c.reason {
+				t.Errorf("it is %s (%s)", v.Status.State, v.Status.Reason)
+			}
+			if v.Status.State == state.Unknown && v.Status.Confidence == state.High {
+				t.Errorf("of which it is sure")
+			}
+		})
+	}
+}
+
+// The name is the one that the client's registry has now, else the one that a
+// hook was told last. What the client makes of the directory is no name.
+func TestNames(t *testing.T) {
+	d := newDesk(t)
+	d.hook(event.SessionStart, 0, nil)
+	d.hook(event.UserPromptSubmit, 100, func(e *event.Event) { e.Prompt, e.Title = "go", "website" })
+	for _, c := range []struct{ name, source, want string }{
+		{"proj-ec", "derived", "website"}, {"shop front", "user", "shop front"}, {"", "", "website"},
+	} {
+		d.record("s1", "busy", "", 100)
+		file := filepath.Join(d.registry, fmt.Sprint(d.process.Pid)+".json")
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		more := fmt.Sprintf(`{"name":%q,"nameSource":%q,`, c.name, c.source)
+		if err := os.WriteFile(file, []byte(more+string(text[1:])), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		seen, _, err := NewReader(d.st, d.registry).Look(d.now+200, false)
+		if err != nil || len(seen) != 1 {
+			t.Fatal(seen, err)
+		}
+		if got := seen[0]; got.Session.Name != c.want || got.Evidence.Registry.Name != c.name {
+			t.Errorf("%s by %q: named %q, the client's name is %q", c.name, c.source, got.Session.Name, got.Evidence.Registry.Name)
+		}
 	}
 }

@@ -17,8 +17,7 @@ import (
 	"beckon/state/store"
 )
 
-// Reading is one file of the client's own registry, sessions/PID.json
-// (CLIENT.md): undocumented, so every field may be missing and only a Usable
+// Reading is one file of the client's own registry, sessions/PID.json: undocumented, so every field may be missing and only a Usable
 // reading says anything about state.
 type Reading struct {
 	Pid       int
@@ -28,11 +27,13 @@ type Reading struct {
 	Cwd       string
 
 	Status     string // idle, busy, waiting, shell; another word is kept but not usable
-	WaitingFor string // "permission prompt", "input needed"
+	WaitingFor string // what is open: "permission prompt", "dialog open", ...
+	Needs      string // what the user is to do about it; most clients leave it out
 
 	Name       string // the session's name for people
 	NameSource string // how it got it: derived, ...
-	Kind       string // interactive, ...
+	Kind       string // interactive, bg, ...
+	Job        string // of a session in the background: what `claude attach` takes
 	Entrypoint string // cli, sdk-cli, ...
 	Version    string
 	Tmux       event.Tmux // Session and Pane, when the client tells them
@@ -48,7 +49,7 @@ type Reading struct {
 // the session is gone.
 const (
 	ProblemTorn   = "torn"   // not whole JSON in any of the tries: it is being written, or broken
-	ProblemShape  = "shape"  // JSON, but not as CLIENT.md describes it
+	ProblemShape  = "shape"  // JSON, but of another form
 	ProblemSize   = "size"   // over 64 KiB
 	ProblemStatus = "status" // a status that is not known, or none: 2.1.197 gives `claude -p` none
 )
@@ -206,12 +207,18 @@ func (r *Reading) set(key string, v gjson.Result) {
 		r.Status = text(v)
 	case "waitingFor":
 		r.WaitingFor = text(v)
+	case "needs":
+		if v.Type == gjson.String {
+			r.Needs = clean(v.Str, event.MaxQuestion)
+		}
 	case "name":
 		r.Name = text(v)
 	case "nameSource":
 		r.NameSource = text(v)
 	case "kind":
 		r.Kind = text(v)
+	case "jobId":
+		r.Job = text(v)
 	case "entrypoint":
 		r.Entrypoint = text(v)
 	case "version":

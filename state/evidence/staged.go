@@ -13,7 +13,7 @@ import (
 
 // StagedFile is the name, in a scratch state directory, of the evidence that
 // replay and demo put in the place of the machine: the recording's time, its
-// registry and its processes. Every view honours it (DESIGN.md section 7).
+// registry and its processes. Every view honours it.
 const StagedFile = "staged.json"
 
 // Staged is evidence from a recording.

@@ -34,7 +34,7 @@ func Sweep(st *store.Store, s *state.Session) error {
 
 // Sweeper does what Sweep does, for a program that stays: what was read of a
 // transcript is not read again, and nothing between two sweeps is missed,
-// however much it is (row B8). It begins with the last 64 KiB of a transcript;
+// however much it is. It begins with the last 64 KiB of a transcript;
 // of a session that began after it was made, with the last 4 MiB. It must not
 // be used from two goroutines at once.
 type Sweeper struct {
@@ -51,17 +51,28 @@ func NewSweeper(st *store.Store) *Sweeper {
 // Sweep sweeps sessions, which are all that there are: what it knows of others
 // is forgotten. It returns early when ctx ends, and all errors together.
 func (w *Sweeper) Sweep(ctx context.Context, sessions []state.Session) error {
-	known := w.readings
-	w.readings = make(map[store.Key]*reading, len(sessions))
+	known := make(map[store.Key]*reading, len(sessions))
+	for i := range sessions {
+		k := store.KeyOf(sessions[i].Record())
+		if r := w.readings[k]; r != nil {
+			known[k] = r
+		}
+	}
+	w.readings = known
+	return w.Some(ctx, sessions)
+}
+
+// Some is Sweep of some sessions: nothing is forgotten.
+func (w *Sweeper) Some(ctx context.Context, sessions []state.Session) error {
 	var errs []error
 	for i := range sessions {
 		s := &sessions[i]
-		k := store.KeyOf(s.ID)
-		r := known[k]
+		k := store.KeyOf(s.Record())
+		r := w.readings[k]
 		if r == nil {
 			r = &reading{}
+			w.readings[k] = r
 		}
-		w.readings[k] = r
 		back := int64(sweepBytes)
 		if s.Created >= w.made {
 			back = youngBytes
@@ -95,7 +106,7 @@ func (r *reading) sweep(st *store.Store, s *state.Session, back int64) error {
 	if len(r.unsaid) == 0 {
 		return nil
 	}
-	err := st.Said(store.KeyOf(s.ID), r.unsaid)
+	err := st.Said(store.KeyOf(s.Record()), r.unsaid)
 	gone := errors.Is(err, fs.ErrNotExist)
 	if err == nil || gone {
 		r.unsaid = nil

@@ -1,5 +1,5 @@
 // Package stats adds up what sessions did, by day and project: time at work,
-// time waiting for the user, turns, tools, errors (row A6). It is pure: it
+// time waiting for the user, turns, tools, errors. It is pure: it
 // folds journal lines, and the time zone comes in.
 //
 // Time is counted between two changes of a session, in the state that held
@@ -90,7 +90,10 @@ func (c *Session) Line(ch state.Change, snapshot *state.Session) {
 		return
 	}
 	at := when(ch)
-	if o := ch.Observation; o == nil || o.What != state.SawGone {
+	if c.untouched(ch, at) {
+		return
+	}
+	if !c.resumes(ch) {
 		c.count(at)
 	}
 	before := c.s.Counts
@@ -99,6 +102,40 @@ func (c *Session) Line(ch state.Change, snapshot *state.Session) {
 	c.settle(max(at, c.since))
 	c.tally(at, before, failure, ch.Event)
 	c.spend(at, meter)
+}
+
+// untouched folds what the user did, if the time goes on counting as before: it
+// is no sign of life of the session's.
+func (c *Session) untouched(ch state.Change, at event.Millis) bool {
+	if ch.Action == nil || ch.Action.Kind == state.ActDecided {
+		return false
+	}
+	after := Session{s: state.Apply(c.s, ch)}
+	after.settle(at)
+	if after.kind != c.kind {
+		return false
+	}
+	c.s = after.s
+	return true
+}
+
+// resumes reports whether ch comes after a time in which the session was not
+// there, so that what it did last ended with its last sign of life: it was seen
+// to be gone, it begins anew, or another process goes on with it.
+func (c *Session) resumes(ch state.Change) bool {
+	switch e, o := ch.Event, ch.Observation; {
+	case o != nil:
+		return o.What == state.SawGone
+	case e == nil:
+		return false
+	case e.Kind == event.SessionStart:
+		return e.Source != "compact"
+	case e.Origin == nil || e.AgentID != "":
+		return false
+	default:
+		was := c.s.Origin.Process
+		return was.Pid != 0 && e.Origin.Process.Pid != 0 && e.Origin.Process != was
+	}
 }
 
 // spend counts what the session cost since the Stop before, on the day of the
@@ -160,7 +197,7 @@ func (c *Session) count(until event.Millis) {
 		if c.kind == busy {
 			d.Busy += end.Sub(from)
 			if from.Format(time.DateOnly) >= c.t.from {
-				c.t.sessions[c.s.ID] += end.Sub(from)
+				c.t.sessions[c.s.Record()] += end.Sub(from)
 			}
 		} else {
 			d.Waiting += end.Sub(from)
@@ -235,8 +272,9 @@ func (t *Totals) Projects() map[string]Day {
 	return out
 }
 
-// Busy returns the time that a session was at work on the days that count.
-func (t *Totals) Busy(session string) time.Duration { return t.sessions[session] }
+// Busy returns the time that a session, named by its record, was at work on the
+// days that count.
+func (t *Totals) Busy(record string) time.Duration { return t.sessions[record] }
 
 func (t *Totals) grouped(by func(key) string) []Day {
 	sums := map[string]*Day{}

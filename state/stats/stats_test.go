@@ -150,3 +150,58 @@ func (m *month) check(t *testing.T) {
 		t.Errorf("days add up to %d minutes, projects to %d; want %d", sum, byProject, want)
 	}
 }
+
+// Between a kill and a resume nothing is done, whoever looks at the session
+// meanwhile.
+func TestNoTimeBetweenAKillAndAResume(t *testing.T) {
+	other := event.Origin{Process: event.Process{Pid: 2, Start: "2"}}
+	for name, c := range map[string]struct {
+		meanwhile func(*teller, time.Time)
+		back      func(*teller, time.Time)
+	}{
+		"nobody looked": {back: func(s *teller, at time.Time) {
+			s.event(event.SessionStart, at, func(e *event.Event) { e.Source = "resume" })
+		}},
+		"a reader looked": {
+			meanwhile: func(s *teller, at time.Time) { s.observe(state.SawGone, at) },
+			back: func(s *teller, at time.Time) {
+				s.event(event.SessionStart, at, func(e *event.Event) { e.Source = "resume" })
+			},
+		},
+		"the user looked": {
+			meanwhile: func(s *teller, at time.Time) {
+				s.seq++
+				s.c.Line(state.Change{Seq: s.seq, At: event.Millis(at.UnixMilli()), Action: &state.Action{Kind: state.ActSeen}}, nil)
+			},
+			back: func(s *teller, at time.Time) {
+				s.event(event.SessionStart, at, func(e *event.Event) { e.Source = "resume" })
+			},
+		},
+		"its start was missed": {back: func(s *teller, at time.Time) {
+			s.event(event.UserPromptSubmit, at, func(e *event.Event) { e.Origin = &other })
+		}},
+	} {
+		totals := New(time.UTC)
+		s := &teller{c: totals.Session(), id: "s"}
+		at := time.Date(2026, 3, 3, 20, 0, 0, 0, time.UTC)
+		s.event(event.SessionStart, at, func(e *event.Event) {
+			e.Origin = &event.Origin{Process: event.Process{Pid: 1, Start: "1"}}
+		})
+		s.event(event.UserPromptSubmit, at, nil)
+		s.event(event.PreToolUse, at.Add(time.Second), call("x"))
+		if c.meanwhile != nil {
+			c.meanwhile(s, at.Add(time.Hour))
+		}
+		back := at.Add(21 * time.Hour)
+		c.back(s, back)
+		s.event(event.UserPromptSubmit, back.Add(time.Minute), nil)
+		s.event(event.Stop, back.Add(time.Minute+2*time.Second), nil)
+		want := 3 * time.Second
+		if name == "its start was missed" {
+			want += time.Minute
+		}
+		if got := totals.Busy("s"); got != want {
+			t.Errorf("%s: busy for %s, want %s", name, got, want)
+		}
+	}
+}

@@ -4,13 +4,14 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"time"
 
 	"beckon/event"
 	"beckon/state"
 )
 
-// How long things are kept (DESIGN.md section 5).
+// How long things are kept.
 const (
 	ArchiveAfter = 10 * time.Minute    // after a session's end it leaves the live views
 	keepArchived = 14 * 24 * time.Hour // then its file goes
@@ -125,7 +126,7 @@ func (st *Store) locked(k Key, f func() error) error {
 func (st *Store) pruneSession(name string, before time.Time) error {
 	k := keyIn(name)
 	return st.locked(k, func() error {
-		if !older(st.archived(k), before) {
+		if !older(st.archived(k), before) || st.parted(k) {
 			return nil
 		}
 		return removeIfThere(st.archived(k))
@@ -136,7 +137,7 @@ func (st *Store) pruneSession(name string, before time.Time) error {
 func (st *Store) pruneJournal(name string, before time.Time) error {
 	k, path := keyIn(name), st.path(journalDir, name)
 	return st.locked(k, func() error {
-		if st.kept(k) || !older(path, before) {
+		if st.kept(k) || !older(path, before) || st.parted(k) {
 			return nil
 		}
 		return removeIfThere(path)
@@ -145,6 +146,21 @@ func (st *Store) pruneJournal(name string, before time.Time) error {
 
 // kept reports whether the session has a file, live or archived.
 func (st *Store) kept(k Key) bool { return exists(st.session(k)) || exists(st.archived(k)) }
+
+// parted reports whether another process has a part of the session: without the
+// session's own record, its next event would begin that one anew.
+func (st *Store) parted(k Key) bool {
+	for _, dir := range [...]string{sessionsDir, archiveDir, journalDir} {
+		names, _ := readNames(st.path(dir, ""))
+		if slices.ContainsFunc(names, func(n string) bool {
+			id, _, second := cutPart(string(keyIn(n)))
+			return second && id == string(k)
+		}) {
+			return true
+		}
+	}
+	return false
+}
 
 // pruneSeat removes an entry of the seat index, unless the session that made
 // it is live: it may sit there for longer than entries are kept.

@@ -50,8 +50,7 @@ func BenchmarkCatchUp(b *testing.B) {
 }
 
 // BenchmarkProcesses lets 64 processes that are ready fold one event each, all
-// at once. DESIGN.md section 9 wants one session to take at most 1.2 times as
-// long as 64.
+// at once: one session is to take at most 1.2 times as long as 64.
 func BenchmarkProcesses(b *testing.B) {
 	for _, tc := range []struct {
 		name string

@@ -124,9 +124,9 @@ func unshared(f func() error) error {
 }
 
 // irregular reports whether something that is no file is at path: a directory,
-// a FIFO, a device.
+// a FIFO, a device, a link.
 func irregular(path string) bool {
-	info, err := os.Stat(path)
+	info, err := os.Lstat(path)
 	return err == nil && !info.Mode().IsRegular()
 }
 

@@ -17,8 +17,12 @@ type file struct {
 	path string
 }
 
-// open opens or makes a file.
+// open opens or makes a file. To be written to it must be one itself: through
+// a link that somebody put in its place another file would be.
 func open(path string, flags int) (*file, error) {
+	if flags&(os.O_WRONLY|os.O_RDWR) != 0 {
+		flags |= syscall.O_NOFOLLOW
+	}
 	// Without O_NONBLOCK a FIFO in the way would hold the hook up for ever.
 	// Regular files do not know the flag.
 	flags |= syscall.O_CLOEXEC | syscall.O_NONBLOCK

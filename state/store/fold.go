@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -21,15 +22,24 @@ type Update struct {
 	// asked just before the line is written. Nil means not measured.
 	Elapsed func() int64
 	// Origin reads where the event came from. It is called under the lock, only
-	// on SessionStart, at first sight and when cwd changed (DESIGN.md section
-	// 6). Nil means that nothing is known of it.
+	// on SessionStart, at first sight, and when the directory or the process
+	// changed: it costs system calls. Nil means that nothing is known of it.
 	Origin func() *event.Origin
-	// Alive reports whether a process is there; needed to tell whether the
+	// Complete is set instead of Origin for an event whose sender told where it
+	// came from, as far as it knows. It is called at the same occasions, with
+	// that and what was known before, and adds what this machine can tell.
+	Complete func(event.Origin) event.Origin
+	// Alive reports whether a process is there of which a hook was last heard at
+	// that time; needed to tell whether the
 	// terminal's last occupant still sits in it. Nil means not known.
-	Alive func(event.Process) state.Presence
-	// StandIn says that the session's id was made up for want of one: the next
-	// session that begins in its directory takes over its seat (row B6).
-	StandIn bool
+	Alive func(event.Process, event.Millis) state.Presence
+	// Words returns what a transcript tells that the agent said last, and when,
+	// for a Stop that does not say it; nothing where o is another machine. It is
+	// called under the lock. Nil means that nobody can tell.
+	Words func(o *event.Origin, transcript string) (text string, at event.Millis)
+	// Other returns the process that sent the event if that is not owner, which
+	// sent those before; else the zero Process. Nil means not known.
+	Other func(owner event.Process) event.Process
 	// Wait is how long to wait for the lock; zero means LockWait.
 	Wait time.Duration
 }
@@ -41,7 +51,8 @@ type Result struct {
 	Method        string // how a new session found its seat; empty for a known one
 }
 
-// Fold folds u into the session k. An event that cannot be folded, for want of
+// Fold folds u into the session k, or into the part of it that the event's
+// process has. An event that cannot be folded, for want of
 // the lock (ErrBusy) or because a file cannot be written, is spooled for the
 // next holder: it is not lost, and the caller has nothing more to do. The
 // exception is state.ErrNewerSchema: what a newer version wrote is left
@@ -54,24 +65,61 @@ func (st *Store) Fold(k Key, u Update) (res Result, err error) {
 		wait = LockWait
 	}
 	if e := u.Change.Event; e != nil {
-		redact.Event(e) // nothing reaches the disk before it
+		e.Redact() // nothing reaches the disk before it
 		st.Texts.event(e)
 	}
+	own, err := st.fold(k, &u, wait, &res)
+	if own != k {
+		_, err = st.fold(own, &u, wait, &res)
+	}
+	return res, err
+}
+
+// fold folds u into the record k, unless it belongs to another one: then it
+// only says so.
+func (st *Store) fold(k Key, u *Update, wait time.Duration, res *Result) (own Key, err error) {
 	h := held{st: st, key: k}
 	if err := h.take(wait); err != nil {
-		return res, st.keep(k, &u, err)
+		return k, st.keep(k, u, err)
 	}
 	defer h.release()
 	res.Before, res.New = h.s, h.s.Seq == 0
 	h.drain(u.Alive)
+	if own = st.owner(k, &h.s, u); own != k {
+		return own, h.commit()
+	}
+	if e := u.Change.Event; e != nil && e.Kind == event.Stop && e.Meter == nil {
+		e.Meter = st.Meter(k)
+	}
 	if !known(&h.s, u.Change.Observation) {
-		res.Method = h.place(&u)
-		if err := h.apply(&u, ""); err != nil {
-			return res, errors.Join(st.keep(k, &u, err), h.commit())
+		res.Method = h.place(u)
+		h.finalWords(u)
+		if err := h.apply(u, ""); err != nil {
+			return k, errors.Join(st.keep(k, u, err), h.commit())
 		}
 	}
 	res.After = h.s
-	return res, h.commit()
+	return k, h.commit()
+}
+
+// finalWords has a Stop say what it does not. Words from before the turn are
+// those of another.
+func (h *held) finalWords(u *Update) {
+	e := u.Change.Event
+	if e == nil || e.Kind != event.Stop || e.AgentID != "" || e.Message != "" || e.Meaning != nil || u.Words == nil {
+		return
+	}
+	path, o := cmp.Or(e.TranscriptPath, h.s.Transcript), &h.s.Origin
+	if e.Origin != nil {
+		o = e.Origin
+	}
+	if path == "" {
+		return
+	}
+	if text, at := u.Words(o, path); at > max(h.s.Prompt.At, h.s.Stop.At, h.s.Start.At) {
+		e.Message = event.CutTail(redact.Text(text), event.MaxMessage)
+		h.st.Texts.event(e)
+	}
 }
 
 // keep spools an event that could not be folded because of err, and returns
@@ -81,7 +129,16 @@ func (st *Store) keep(k Key, u *Update, err error) error {
 	if e == nil || errors.Is(err, state.ErrNewerSchema) || errors.Is(err, errLine) {
 		return err
 	}
-	if e.Origin == nil && u.Origin != nil {
+	if u.Other != nil {
+		if s, err := st.peek(k); err == nil {
+			k = st.owner(k, &s, u)
+		}
+	}
+	switch {
+	case u.Complete != nil: // who drains it knows nothing more
+		s, _ := st.Load(k)
+		u.situate(&s)
+	case e.Origin == nil && u.Origin != nil:
 		e.Origin = u.Origin()
 	}
 	if spoolErr := st.spool(k, u.Change); spoolErr != nil {
@@ -104,13 +161,14 @@ type held struct {
 	key   Key
 	lock  *lockFile
 	s     state.Session
-	dir   string // where the session's file was found, readable or not; empty if nowhere
-	old   bool   // archive/ has a file of it
-	past  bool   // it was over by then, and ever since
-	dirty bool   // s is newer than its file
-	j     *file  // the journal, nil until there is one
-	size  int64  // its length
-	buf   []byte // for what is about to be written
+	dir   string        // where the session's file was found, readable or not; empty if nowhere
+	old   bool          // archive/ has a file of it
+	past  bool          // it was over by then, and ever since
+	dirty bool          // s is newer than its file
+	j     *file         // the journal, nil until there is one
+	size  int64         // its length
+	buf   []byte        // for what is about to be written
+	aside *state.Action // to be folded behind the event that begins the session
 }
 
 // buffer returns the buffer, empty.
@@ -343,6 +401,10 @@ func (h *held) apply(u *Update, spool string) error {
 	h.s.Offset = h.size
 	h.past = h.past && over(&h.s)
 	h.dirty = true
+	if a := h.aside; a != nil {
+		h.aside = nil
+		return h.apply(&Update{Change: state.Change{At: u.Change.At, Action: a}}, "")
+	}
 	return nil
 }
 
@@ -391,7 +453,7 @@ func (h *held) makeJournal() (err error) {
 
 // home is where the session's file belongs. One that was over already, and was
 // not in sessions/, stays out of the live views: an event that comes late does
-// not bring it back, a resume does (CASE 7).
+// not bring it back, a resume does.
 func (h *held) home() string {
 	if h.dir != sessionsDir && h.past {
 		return archiveDir

@@ -99,15 +99,15 @@ func (st *Store) endOf(k Key, seq int64) (at int64) {
 }
 
 // Stale reports whether more has happened to a session than s holds, by the
-// length of its journal: one stat.
-func (st *Store) Stale(k Key, s *state.Session) bool { return st.behind(k, s) }
-
-// LiveKeys lists the sessions in the live directory, by their file names.
-func (st *Store) LiveKeys() ([]Key, error) { return st.keys(sessionsDir) }
+// length of its journal and what waits for its lock: a stat, and an open that
+// fails.
+func (st *Store) Stale(k Key, s *state.Session) bool {
+	return st.behind(k, s) || len(st.pending(k)) > 0
+}
 
 // KeyOfFile returns the key of a session's file in SessionsDir, and whether
 // name is one.
 func KeyOfFile(name string) (Key, bool) {
 	k, ok := strings.CutSuffix(name, ".json")
-	return Key(k), ok && plain(k)
+	return Key(k), ok && isKey(k)
 }

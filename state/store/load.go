@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -17,8 +18,18 @@ import (
 //
 // It never waits for a writer. When the file is behind its journal, or does
 // not parse, it is healed if nobody holds it and this process may write;
-// otherwise the journal is folded in memory.
+// otherwise the journal is folded in memory, as are the events that wait for
+// whoever holds it.
 func (st *Store) Load(k Key) (state.Session, error) {
+	s, err := st.load(k)
+	if n := st.pending(k); len(n) > 0 {
+		return st.expect(s, err, n)
+	}
+	return s, err
+}
+
+// load is Load without what is spooled.
+func (st *Store) load(k Key) (state.Session, error) {
 	s, err := st.read(k)
 	if err == nil && !st.behind(k, &s) || errors.Is(err, state.ErrNewerSchema) {
 		return s, err
@@ -118,12 +129,104 @@ type Problem struct {
 // Live returns every live session, in no particular order, and what could not
 // be read. No archived session is looked at.
 func (st *Store) Live() ([]state.Session, []Problem, error) {
-	_ = st.DrainSpool()
-	keys, err := st.keys(sessionsDir)
+	keys, waiting, err := st.live()
 	if err != nil {
 		return nil, nil, err
 	}
-	return st.load(keys)
+	return st.loadAll(keys, waiting)
+}
+
+// live drains the spool and lists the live sessions, and the events that could
+// not be drained.
+func (st *Store) live() ([]Key, spooledNames, error) {
+	_ = st.DrainSpool()
+	keys, err := st.LiveKeys()
+	if err != nil {
+		return nil, nil, err
+	}
+	waiting := st.waiting()
+	for k := range waiting {
+		if !slices.Contains(keys, k) {
+			keys = append(keys, k)
+		}
+	}
+	return keys, waiting, nil
+}
+
+// LiveKeys lists the sessions in the live directory, by their file names, and
+// those that have lost their file and not their journal. That nothing can be
+// kept in the state directory is an error, for then nothing is known.
+func (st *Store) LiveKeys() ([]Key, error) {
+	keys, err := st.keys(sessionsDir)
+	if err != nil {
+		return nil, err
+	}
+	if len(keys) == 0 {
+		if err := makeable(st.Dir); err != nil {
+			return nil, err
+		}
+	}
+	if len(keys) > 0 && !st.lookDue() {
+		return keys, nil
+	}
+	return append(keys, st.fileless(keys)...), nil
+}
+
+// makeable returns why the state directory is not there and cannot be made. It
+// leaves nothing behind.
+func makeable(dir string) error {
+	parent := dir
+	for !exists(parent) && filepath.Dir(parent) != parent {
+		parent = filepath.Dir(parent)
+	}
+	if info, err := os.Stat(dir); err == nil && info.IsDir() {
+		return nil
+	}
+	trial, err := os.MkdirTemp(parent, ".beckon-")
+	if err == nil {
+		return os.Remove(trial)
+	}
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		err = at.Err
+	}
+	return &fs.PathError{Op: "making the state directory", Path: dir, Err: err}
+}
+
+// lookEvery is how often readers look for journals without a session file: one
+// directory may hold more than a year of them.
+const lookEvery = 10 * time.Second
+
+// lookDue reports whether no reader has looked for a while.
+func (st *Store) lookDue() bool {
+	stamp, now := st.path(journalDir, ".looked"), time.Now()
+	if info, err := os.Stat(stamp); err == nil && now.Sub(info.ModTime()).Abs() < lookEvery {
+		return false
+	}
+	if os.Chtimes(stamp, now, now) != nil {
+		_ = os.WriteFile(stamp, nil, fileMode)
+	}
+	return true
+}
+
+// fileless finds the journals whose session has no file, though it is too young
+// to have been pruned, and makes the files anew. It returns those that are live
+// or cannot be made.
+func (st *Store) fileless(live []Key) (lost []Key) {
+	names, _ := readNames(st.path(journalDir, ""))
+	there := make(map[Key]bool, len(live))
+	for _, k := range live {
+		there[k] = true
+	}
+	for _, n := range names {
+		k := keyIn(n)
+		if n != string(k)+".jsonl" || there[k] || st.kept(k) || older(st.path(journalDir, n), time.Now().Add(-keepArchived)) {
+			continue
+		}
+		if st.heal(k, noWait) != nil || exists(st.session(k)) {
+			lost = append(lost, k)
+		}
+	}
+	return lost
 }
 
 // Archived returns the sessions in the archive.
@@ -134,12 +237,17 @@ func (st *Store) Archived() ([]state.Session, []Problem, error) {
 	}
 	// A resume that was killed leaves its old file here.
 	live := func(k Key) bool { return exists(st.session(k)) }
-	return st.load(slices.DeleteFunc(keys, live))
+	return st.loadAll(slices.DeleteFunc(keys, live), nil)
 }
 
-func (st *Store) load(keys []Key) ([]state.Session, []Problem, error) {
+func (st *Store) loadAll(keys []Key, waiting spooledNames) ([]state.Session, []Problem, error) {
 	sessions, errs := make([]state.Session, len(keys)), make([]error, len(keys))
-	Parallel(len(keys), func(i int) { sessions[i], errs[i] = st.Load(keys[i]) })
+	Parallel(len(keys), func(i int) {
+		sessions[i], errs[i] = st.load(keys[i])
+		if n := waiting[keys[i]]; len(n) > 0 {
+			sessions[i], errs[i] = st.expect(sessions[i], errs[i], n)
+		}
+	})
 	n := 0
 	var problems []Problem
 	for i, err := range errs {

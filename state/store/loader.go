@@ -28,8 +28,7 @@ func (st *Store) Loader() *Loader { return &Loader{st: st, known: map[Key]loaded
 // Live is Store.Live. The sessions share memory with those of earlier calls:
 // callers must not change what they hold.
 func (l *Loader) Live() ([]state.Session, []Problem, error) {
-	_ = l.st.DrainSpool()
-	keys, err := l.st.keys(sessionsDir)
+	keys, waiting, err := l.st.live()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -38,6 +37,10 @@ func (l *Loader) Live() ([]state.Session, []Problem, error) {
 	now := make(map[Key]loaded, len(keys))
 	for _, k := range keys {
 		e, err := l.load(k)
+		if n := waiting[k]; len(n) > 0 {
+			e.s, err = l.st.expect(e.s, err, n)
+			e.file = nil // not to be kept
+		}
 		switch {
 		case err == nil:
 			sessions, now[k] = append(sessions, e.s), e
@@ -57,7 +60,7 @@ func (l *Loader) load(k Key) (loaded, error) {
 	if old, ok := l.known[k]; ok && err == nil && same(old.file, file) && !l.st.behind(k, &old.s) {
 		return old, nil
 	}
-	s, err := l.st.Load(k)
+	s, err := l.st.load(k)
 	return loaded{s, file}, err
 }
 

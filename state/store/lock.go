@@ -9,7 +9,7 @@ import (
 )
 
 // LockWait is how long a hook waits for a session's lock before it spools its
-// event (row B10: the agent never waits for us).
+// event (the agent never waits for us).
 const LockWait = time.Second
 
 // noWait is for those who have nothing to lose by coming back later.

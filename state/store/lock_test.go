@@ -104,7 +104,8 @@ func TestStoppedHolder(t *testing.T) {
 	}
 }
 
-// Readers see what the journal has, at once, whoever holds the lock.
+// Readers see what the journal has and what waits, at once, whoever holds the
+// lock.
 func readersDoNotWait(t *testing.T, st *Store) {
 	t.Helper()
 	begin := time.Now()
@@ -114,6 +115,9 @@ func readersDoNotWait(t *testing.T, st *Store) {
 	}
 	if live[0].Seq != 2 {
 		t.Errorf("a reader sees the session at %d, its journal is at 2", live[0].Seq)
+	}
+	if got := live[0].Counts.Events; got != 4 {
+		t.Errorf("a reader sees %d events, want the two that wait, too", got)
 	}
 	if s := load(t, st, "s"); s.Seq != 2 {
 		t.Errorf("Load sees the session at %d, its journal is at 2", s.Seq)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"time"
@@ -17,7 +18,7 @@ const maxLog = 1 << 20
 // zerolog would cost the hook 40 page faults at every start. Errors hold no
 // text of a payload.
 func (st *Store) Log(err error) {
-	f, e := st.openLog()
+	f, e := st.OpenLog()
 	if e != nil {
 		return
 	}
@@ -29,7 +30,15 @@ func (st *Store) Log(err error) {
 	_, _ = f.Write(append(line, '}', '\n'))
 }
 
-func (st *Store) openLog() (*file, error) { return st.openRotated(st.LogFile(), maxLog) }
+// OpenLog opens the log to be added to; one that is full is set aside first.
+// The caller closes it.
+func (st *Store) OpenLog() (io.WriteCloser, error) {
+	f, err := st.openRotated(st.LogFile(), maxLog)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
 
 // openRotated opens a log to be added to. One that is over limit bytes is set
 // aside first, in the place of the one before.

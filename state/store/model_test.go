@@ -59,7 +59,17 @@ func (m *modelSession) settle(past bool) {
 	}
 }
 
-var modelIDs = []string{"one", "two", "../../three"}
+// modelIDs are the records: session "one" is run by two processes.
+var modelIDs = []string{"one", "two", "../../three", state.Record("one", PartOf(process1(2)))}
+
+// runs returns the session of a record and the process that runs it.
+func runs(record string) (id, part string, p event.Process) {
+	id, part, second := cutPart(record)
+	if second {
+		return id, part, process1(2)
+	}
+	return id, part, process1(1)
+}
 
 func newModel(t testing.TB, dir string) *model {
 	m := &model{st: Open(dir), sessions: map[string]*modelSession{}, now: t0}
@@ -91,12 +101,13 @@ func (m *model) anyEvent(t *rapid.T, id string) *event.Event {
 		event.SessionStart, event.SessionEnd, event.SubagentStart, event.SubagentStop, event.Notification,
 	}).Draw(t, "kind")
 	m.made++
+	id, part, p := runs(id)
 	e := tool(id, "c"+strconv.Itoa(m.made-rapid.IntRange(0, 2).Draw(t, "call")), m.now-event.Millis(rapid.IntRange(0, 100).Draw(t, "late")))
 	e.Kind, e.Name = k, string(k)
 	e.AgentID = rapid.SampledFrom([]string{"", "", "sub"}).Draw(t, "agent")
 	e.Prompt = rapid.SampledFrom([]string{"", "do it", "\x00 caf\xe9", "<task-notification>"}).Draw(t, "prompt")
 	e.Notification = rapid.SampledFrom([]string{"", "idle_prompt", "permission_prompt"}).Draw(t, "notification")
-	e.Origin = &event.Origin{Host: "h", Seat: "seat " + id} // given, since a new one is random
+	e.Origin = &event.Origin{Host: "h", Process: p, Seat: "seat " + id, Part: part} // given, since a new one is random
 	return e
 }
 
@@ -118,6 +129,10 @@ func (m *model) fold(t *rapid.T) {
 	id := m.anyID(t)
 	s := m.sessions[id]
 	isNew := s.s.Seq == 0
+	session, part, p := runs(id)
+	if first := &m.sessions[session].s; part != "" && isNew && (first.Seq == 0 || over(first)) {
+		return // then it takes over the session's own record
+	}
 	m.spool(t, id)
 	c := m.anyChange(t, id)
 	if s.s.Seq == 0 && c.Event == nil {
@@ -125,7 +140,14 @@ func (m *model) fold(t *rapid.T) {
 	}
 	known := known(&s.s, c.Observation)
 	w := written(t, c)
-	res, err := m.st.Fold(KeyOf(id), Update{Change: c})
+	k := KeyOf(id)
+	if c.Event != nil {
+		k = KeyOf(session) // all that a hook knows
+	}
+	res, err := m.st.Fold(k, Update{Change: c,
+		Alive: func(event.Process, event.Millis) state.Presence { return state.Alive },
+		Other: sit{pid: p.Pid}.unlike,
+	})
 	if err != nil {
 		t.Fatalf("Fold: %v", err)
 	}
@@ -182,7 +204,7 @@ func (m *model) drain(t *rapid.T) {
 			t.Fatalf("%d sessions in %s, want %d", len(got), dir, want)
 		}
 		for _, s := range got {
-			if w := m.sessions[s.ID]; w == nil || sansOffset(w.s) != sansOffset(s) {
+			if w := m.sessions[s.Record()]; w == nil || sansOffset(w.s) != sansOffset(s) {
 				t.Fatalf("a reader sees %s", text(s))
 			}
 		}
@@ -216,9 +238,11 @@ func (m *model) prune(t *rapid.T) {
 	if !exists(m.st.path(archiveDir, "")) {
 		return
 	}
-	for _, s := range m.sessions {
+	parted := m.sessions[modelIDs[3]].s.Seq > 0
+	for id, s := range m.sessions {
 		switch {
 		case s.dir != archiveDir:
+		case id == modelIDs[0] && parted: // stays for the part's sake
 		case days == 500:
 			*s = modelSession{}
 		case days == 15:
@@ -364,10 +388,13 @@ var modelTime = flag.Duration("model", 8*time.Second, "how long to hold the stor
 func TestModel(t *testing.T) {
 	setSegment(t, 10<<10)
 	begin := time.Now()
+	failed := false // then rapid repeats and shrinks it, for as long as that takes
 	rapid.Check(t, func(rt *rapid.T) {
-		if time.Since(begin) > *modelTime {
+		if time.Since(begin) > *modelTime && !failed {
 			return
 		}
+		tried := failed
+		failed = true
 		m := newModel(t, t.TempDir())
 		rt.Repeat(map[string]func(*rapid.T){
 			"fold":    m.fold,
@@ -380,5 +407,6 @@ func TestModel(t *testing.T) {
 			"rebuild": m.rebuild,
 			"":        m.compare,
 		})
+		failed = tried
 	})
 }

@@ -1,4 +1,4 @@
-// Package store keeps sessions in files (DESIGN.md section 5).
+// Package store keeps sessions in files.
 //
 // It guarantees: a reader always sees a whole session file; an event that
 // Fold acknowledged is in the journal and survives a kill at any point; the
@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"beckon/state"
 )
 
 // File modes: what agents say is private to the user.
@@ -63,15 +65,39 @@ func Open(dir string) *Store { return &Store{Dir: dir} }
 // Key names a session's files.
 type Key string
 
-// KeyOf returns the key of a session id: the id itself when it is a plain
-// name of at most 128 characters, else the hex of its SHA-256, so that no id
-// leaves the directory.
-func KeyOf(sessionID string) Key {
-	if plain(sessionID) && !device(sessionID) {
-		return Key(sessionID)
+// KeyOf returns the key of a record (state.Session.Record): a session id is
+// itself when it is a plain name of at most 128 characters, else the hex of its
+// SHA-256, so that no id leaves the directory; a part follows it.
+func KeyOf(record string) Key {
+	if plain(record) && !device(record) { // nearly always
+		return Key(record)
 	}
-	sum := sha256.Sum256([]byte(sessionID))
+	if id, part, ok := cutPart(record); ok {
+		return KeyOf(id).part(part)
+	}
+	sum := sha256.Sum256([]byte(record))
 	return Key(hex.EncodeToString(sum[:]))
+}
+
+// partLen is the length of a part's name, in hex digits.
+const partLen = 12
+
+// part returns the key of a part of the session k.
+func (k Key) part(part string) Key { return Key(state.Record(string(k), part)) }
+
+// cutPart takes the part off a record or key.
+func cutPart(record string) (id, part string, ok bool) {
+	i := len(record) - partLen - 1
+	if i < 1 || record[i] != '~' || !plain(record[i+1:]) {
+		return record, "", false
+	}
+	return record[:i], record[i+1:], true
+}
+
+// isKey reports whether name may be a key.
+func isKey(name string) bool {
+	id, _, _ := cutPart(name)
+	return plain(id)
 }
 
 func plain(id string) bool {

@@ -15,18 +15,15 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// place reads where the event came from, if that is due, and gives the
-// session its seat (DESIGN.md section 5). It returns the method that found
-// the seat of a new session.
+// place has the event say where it came from, if that is due, and gives the
+// session its seat: what a user knows it by, across /clear and resume. It returns
+// the method that found the seat of a new session.
 func (h *held) place(u *Update) string {
 	e := u.Change.Event
 	if e == nil {
 		return ""
 	}
-	due := h.s.Seat == "" || e.Kind == event.SessionStart || (e.AgentID == "" && e.Cwd != "" && e.Cwd != h.s.Cwd)
-	if e.Origin == nil && due && u.Origin != nil {
-		e.Origin = u.Origin()
-	}
+	u.situate(&h.s)
 	o := e.Origin
 	if o == nil {
 		if h.s.Seat != "" {
@@ -38,6 +35,7 @@ func (h *held) place(u *Update) string {
 	if o.Seat != "" {
 		return "" // replayed
 	}
+	_, o.Part, _ = cutPart(string(h.key))
 	in := h.claims(o, u)
 	seat, method := correlate.Seat(in)
 	o.Seat, o.SeatAt = seat, h.since(&in, seat, u.Change.At)
@@ -46,11 +44,33 @@ func (h *held) place(u *Update) string {
 		return ""
 	}
 	h.claimDirectory(o, u, method)
+	if e.Kind == event.SessionStart && e.Source == "clear" {
+		before := in.Holder(method)
+		if method == correlate.Process {
+			before = in.Process.Key
+		}
+		h.inherit(Key(before), u.Change.At)
+	}
+	if !state.StandsIn(e.SessionID) {
+		h.retire(Key(in.Holder(method)), u.Change.At)
+	}
 	return string(method)
 }
 
+// inherit notes that the session before /clear, whose key is k, is set aside: the
+// user has said so of the agent, and what ends it is their next prompt.
+func (h *held) inherit(k Key, now event.Millis) {
+	var s state.Session
+	if k == "" || k == h.key || readSession(h.st.session(k), &s) != nil {
+		return
+	}
+	if until, aside := s.SetAside(now); aside {
+		h.aside = &state.Action{Kind: state.ActBackburner, Until: until}
+	}
+}
+
 // since returns when seat was first seen: the order that stays whatever its
-// sessions do (row A5).
+// sessions do.
 func (h *held) since(in *correlate.Input, seat string, now event.Millis) event.Millis {
 	first := now
 	for _, c := range [...]correlate.Claim{in.Process, in.Launcher, in.Terminal, in.Directory} {
@@ -73,7 +93,7 @@ func (h *held) claims(o *event.Origin, u *Update) correlate.Input {
 	in.Process = h.st.readClaim(processID(o.Process))
 	in.Launcher = h.st.readClaim(launcherID(o.Launcher))
 	in.Terminal = h.st.readClaim(terminalID(o, u.Change.Event.Agent))
-	if !u.StandIn {
+	if !state.StandsIn(u.Change.Event.SessionID) {
 		in.Directory = h.st.readClaim(directoryID(o, u.Change.Event))
 	}
 	for _, c := range []*correlate.Claim{&in.Launcher, &in.Terminal} {
@@ -96,7 +116,7 @@ func (h *held) claimDirectory(o *event.Origin, u *Update, method correlate.Metho
 	id := directoryID(o, u.Change.Event)
 	switch {
 	case id == "":
-	case u.StandIn:
+	case state.StandsIn(u.Change.Event.SessionID):
 		h.writeClaim(id, o)
 	case method == correlate.Directory:
 		_ = os.Remove(h.st.path(seatsDir, id+".json"))
@@ -107,7 +127,7 @@ func (h *held) claimDirectory(o *event.Origin, u *Update, method correlate.Metho
 // at o wants to. A session known to be over makes room, and one whose process
 // is gone; one without a process makes room for others without one, since
 // then the terminal is all that is known of either.
-func (st *Store) occupied(c *correlate.Claim, o *event.Origin, alive func(event.Process) state.Presence) bool {
+func (st *Store) occupied(c *correlate.Claim, o *event.Origin, alive func(event.Process, event.Millis) state.Presence) bool {
 	var s state.Session
 	if c.Key == "" || readSession(st.session(Key(c.Key)), &s) != nil || over(&s) { // without its lock: the file is always whole
 		return false
@@ -115,11 +135,11 @@ func (st *Store) occupied(c *correlate.Claim, o *event.Origin, alive func(event.
 	if s.Origin.Process.Pid == 0 {
 		return o.Process.Pid != 0
 	}
-	return alive == nil || alive(s.Origin.Process) != state.Gone
+	return alive == nil || alive(s.Origin.Process, s.Activity) != state.Gone
 }
 
 // claim notes that the session now sits at o.
-func (h *held) claim(o *event.Origin, agent string, alive func(event.Process) state.Presence) {
+func (h *held) claim(o *event.Origin, agent string, alive func(event.Process, event.Millis) state.Presence) {
 	process := processID(o.Process)
 	for _, id := range [...]string{process, launcherID(o.Launcher), terminalID(o, agent)} {
 		if id == "" {
@@ -130,7 +150,7 @@ func (h *held) claim(o *event.Origin, agent string, alive func(event.Process) st
 			continue
 		}
 		if c.Seat != "" && c.Seat != o.Seat && id != process && h.st.occupied(&c, o, alive) {
-			continue // a nested agent does not take its parent's pane (CASE 7)
+			continue // a nested agent does not take its parent's pane
 		}
 		h.writeClaim(id, o)
 	}
@@ -155,7 +175,7 @@ func (st *Store) readClaim(id string) (c correlate.Claim) {
 	}
 	v := gjson.ParseBytes(data)
 	c = correlate.Claim{Seat: v.Get("seat_id").Str, Key: v.Get("key").Str, Since: v.Get("since").Int()}
-	if !plain(c.Key) { // no key of ours
+	if !isKey(c.Key) {
 		return correlate.Claim{}
 	}
 	return c

@@ -20,7 +20,7 @@ func newMachine(t *testing.T) *machine {
 	return &machine{t: t, st: Open(t.TempDir()), dead: map[int]bool{}, now: t0}
 }
 
-func (m *machine) alive(p event.Process) state.Presence {
+func (m *machine) alive(p event.Process, _ event.Millis) state.Presence {
 	if m.dead[p.Pid] {
 		return state.Gone
 	}
@@ -269,7 +269,7 @@ func TestSeatByTerminalAlone(t *testing.T) {
 	m.other("with a process", d, method, a, c)
 }
 
-// A launcher that gives an id keeps its row over restarts (row B6).
+// A launcher that gives an id keeps its row over restarts.
 func TestSeatByLauncher(t *testing.T) {
 	m := newMachine(t)
 	a, _ := m.start("a", "startup", sit{pid: 10, launcher: "L"})

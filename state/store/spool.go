@@ -29,7 +29,7 @@ func (st *Store) spool(k Key, c state.Change) error {
 // A spool file goes as soon as the journal has its event. A kill between the
 // two leaves a file whose event is folded already; the journal line has its
 // name, so no event is folded twice.
-func (h *held) drain(alive func(event.Process) state.Presence) {
+func (h *held) drain(alive func(event.Process, event.Millis) state.Presence) {
 	names, err := readNames(h.st.path(spoolDir, ""))
 	if err != nil {
 		return
@@ -53,7 +53,7 @@ func (h *held) drain(alive func(event.Process) state.Presence) {
 }
 
 // drainOne folds one spool file and reports whether the journal has its event.
-func (h *held) drainOne(name string, alive func(event.Process) state.Presence) bool {
+func (h *held) drainOne(name string, alive func(event.Process, event.Millis) state.Presence) bool {
 	path := h.st.path(spoolDir, name)
 	data, err := readFile(path, maxLine)
 	if err != nil {
@@ -131,6 +131,54 @@ func (st *Store) DrainSpool() error {
 		}
 	}
 	return err
+}
+
+// spooledNames are the names of spool files, by session, in the order of their
+// events' times.
+type spooledNames map[Key][]string
+
+// waiting lists what is spooled.
+func (st *Store) waiting() spooledNames {
+	names, err := readNames(st.path(spoolDir, ""))
+	if err != nil || len(names) == 0 {
+		return nil // as nearly always
+	}
+	sortBy(names, spoolAt)
+	all := spooledNames{}
+	for _, n := range names {
+		if k := spoolKey(n); k != "" {
+			all[k] = append(all[k], n)
+		}
+	}
+	return all
+}
+
+// pending lists what is spooled for one session.
+func (st *Store) pending(k Key) []string { return st.waiting()[k] }
+
+// expect folds, in memory, the events that wait for whoever holds the session
+// s, which was read with err. Its place in the journal stays where it is. An
+// event that the holder has folded meanwhile is gone, or changes nothing more.
+func (st *Store) expect(s state.Session, err error, names []string) (state.Session, error) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return s, err
+	}
+	seq, offset := s.Seq, s.Offset
+	if seq == 0 {
+		_, s.Part, _ = cutPart(string(spoolKey(names[0])))
+	}
+	for _, n := range names {
+		data, e := readFile(st.path(spoolDir, n), maxLine)
+		if e != nil {
+			continue
+		}
+		if l, e := parseLine(data); e == nil && l.Change.Event != nil {
+			l.Change.Seq = s.Seq + 1
+			s, err = state.Apply(s, l.Change), nil
+		}
+	}
+	s.Seq, s.Offset = seq, offset
+	return s, err
 }
 
 // spoolKey returns the key in a spool file's name, empty for other files.

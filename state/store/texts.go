@@ -1,6 +1,8 @@
 package store
 
 import (
+	"strings"
+
 	"beckon/event"
 	"beckon/state"
 )
@@ -50,8 +52,13 @@ func (t Texts) event(e *event.Event) {
 		e.Meaning.Question = t.head(e.Meaning.Question)
 	}
 	e.Message = t.cut(e.Message, event.MaxMessage)
-	for _, p := range [...]*string{&e.Prompt, &e.Details, &e.Tool.Summary, &e.TaskN.Subject, &e.Answer} {
-		*p = t.head(*p)
+	for _, p := range [...]*string{&e.Prompt, &e.Reason, &e.Details, &e.Tool.Summary, &e.TaskN.Subject, &e.Answer} {
+		if !clientsWord(*p) {
+			*p = t.head(*p)
+		}
+	}
+	if t == TextsOff && !clientsWord(e.AgentType) {
+		e.AgentType = "" // a user's own agent
 	}
 	for i := range e.Background {
 		e.Background[i].Description = t.head(e.Background[i].Description)
@@ -61,6 +68,18 @@ func (t Texts) event(e *event.Event) {
 	} else if e.Ask != nil {
 		t.ask(e.Ask)
 	}
+}
+
+// clientsWords are what the client itself says of why something ended, failed or
+// was answered, and the agents that it has built in. Another word there may be
+// a person's or an agent's.
+const clientsWords = " clear resume logout prompt_input_exit bypass_permissions_disabled other " +
+	"rate_limit overloaded authentication_failed oauth_org_not_allowed billing_error invalid_request model_not_found server_error " +
+	"max_output_tokens unknown account_on_hold verification_required cloud_credential_error accept decline cancel " +
+	"general-purpose Explore Plan statusline-setup output-style-setup claude-code-guide "
+
+func clientsWord(s string) bool {
+	return s != "" && !strings.Contains(s, " ") && strings.Contains(clientsWords, " "+s+" ")
 }
 
 func (t Texts) ask(a *event.Ask) {

@@ -46,8 +46,8 @@ func isTurn(line []byte) bool {
 	return bytes.Contains(line[:min(len(line), 80)], []byte(`"kind":"turn"`))
 }
 
-// Said folds what the transcript tells that was said (state.TurnProgress),
-// oldest first. What is not newer than what was folded before is left out, so
+// Said folds what the transcript tells that was said (progress, final words),
+// oldest first, as part of the task under way. What is not newer than what was folded before is left out, so
 // that readers may come at the same time. Texts are redacted and cut as the
 // store is told to.
 func (st *Store) Said(k Key, turns []state.Turn) error {
@@ -63,6 +63,9 @@ func (st *Store) Said(k Key, turns []state.Turn) error {
 	for _, t := range turns {
 		if t.At <= upTo {
 			continue
+		}
+		if h.s.Task.ID != 0 && t.At >= h.s.Task.Started {
+			t.Command = h.s.Task.ID
 		}
 		t.Text = st.Texts.cut(redact.Text(t.Text), state.MaxTurn)
 		if err := h.apply(&Update{Change: state.Change{At: t.At, Turn: &t}}, ""); err != nil {

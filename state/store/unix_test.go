@@ -227,3 +227,48 @@ func setModes(t *testing.T, dir string, file, sub os.FileMode) {
 		t.Fatal(err)
 	}
 }
+
+// What is written to is never a link to somebody else's file: it is set aside,
+// and nothing is lost.
+func TestLinksAreNotWrittenThrough(t *testing.T) {
+	st := Open(t.TempDir())
+	first := fold(t, st, tool("s", "a", t0))
+	victim := filepath.Join(t.TempDir(), "victim")
+	plant := func(path string) {
+		t.Helper()
+		if err := os.WriteFile(victim, []byte("mine\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_ = os.Remove(path)
+		if err := os.Symlink(victim, path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	intact := func(what string) {
+		t.Helper()
+		if b, err := os.ReadFile(victim); err != nil || string(b) != "mine\n" {
+			t.Errorf("%s: a file elsewhere says %q, %v", what, b, err)
+		}
+	}
+	plant(st.journal("s"))
+	if s := fold(t, st, tool("s", "b", t0+1)); s.Seq <= first.Seq {
+		t.Errorf("the event is lost: %d after %d", s.Seq, first.Seq)
+	}
+	intact("journal")
+	if info, err := os.Lstat(st.journal("s")); err != nil || !info.Mode().IsRegular() {
+		t.Errorf("no journal was begun: %v", err)
+	}
+	plant(st.lockFile("s"))
+	fold(t, st, tool("s", "c", t0+2))
+	intact("lock")
+	plant(st.session("s"))
+	fold(t, st, tool("s", "d", t0+3))
+	intact("session file")
+	st.Log(errors.New("x"))
+	plant(st.LogFile())
+	st.Log(errors.New("y"))
+	intact("log")
+	plant(st.journal("new"))
+	fold(t, st, tool("new", "a", t0))
+	intact("journal of a new session")
+}

@@ -5,11 +5,11 @@
 //
 //	go run ./testdata/bench [-n 400] [-policy]
 //
-// With -readme it measures all that the README claims of a hook, twice over,
+// With -manual it measures all that the manual claims of a hook, twice over,
 // beside stand-ins for what people use, and writes the table there and the
 // chart beside this file.
 //
-//	go run ./testdata/bench -readme README.md [-n 200]
+//	go run ./testdata/bench -manual cmd/internal/manual/measurements.md [-n 200]
 //
 // With -soak it lets 200 sessions work for that long with every reader attached,
 // and says what grew. With -o it writes that to a file.
@@ -40,7 +40,7 @@ func main() {
 	n := flag.Int("n", 400, "pairs of launches")
 	policy := flag.Bool("policy", false, "measure policies, and nothing else")
 	serve := flag.Bool("serve", false, "measure the server, and nothing else")
-	readme := flag.String("readme", "", "file to write the table of hooks to, and nothing else")
+	page := flag.String("manual", "", "file to write the table of hooks to, and nothing else")
 	var long soak
 	flag.DurationVar(&long.span, "soak", 0, "how long to soak, and nothing else")
 	flag.IntVar(&long.sessions, "sessions", 200, "sessions of the soak")
@@ -63,8 +63,8 @@ func main() {
 			})
 		}
 	}
-	if *readme != "" {
-		what = func() error { return prove(*n, *readme, os.Stdout) }
+	if *page != "" {
+		what = func() error { return prove(*n, *page, os.Stdout) }
 	}
 	if long.span > 0 {
 		what = func() error { return runSoak(&long, *out, os.Stdout) }

@@ -15,8 +15,10 @@ import (
 // policySubjects are a tool event with policies of growing cost. Each has a
 // home of its own, so that one hook program serves all.
 func policySubjects(dir string) ([]subject, error) {
-	if _, err := build(dir, "beckon", "beckon/cmd/beckon"); err != nil {
-		return nil, err
+	for _, program := range []string{"beckon", "beckon-judge"} {
+		if _, err := build(dir, program, "beckon/cmd/"+program); err != nil {
+			return nil, err
+		}
 	}
 	hook := filepath.Join(dir, "beckon-hook") // hookSubjects built it
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

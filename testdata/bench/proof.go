@@ -53,7 +53,7 @@ const parts = 10
 
 // prove measures everything that the README claims of a hook, twice over, and
 // writes the table and the chart.
-func prove(n int, readme string, w io.Writer) error {
+func prove(n int, page string, w io.Writer) error {
 	dir, err := os.MkdirTemp("", "beckon-bench-")
 	if err != nil {
 		return err
@@ -83,10 +83,10 @@ func prove(n int, readme string, w io.Writer) error {
 	return errors.Join(
 		os.WriteFile(filepath.Join(bench, "chart.svg"), []byte(chart(tables)), 0o644),
 		os.WriteFile(filepath.Join(bench, "RESULTS.md"), []byte(text), 0o644),
-		replaceBetween(readme, "<!-- measured -->\n", "<!-- end -->", markdown(tables[:1])+closing(tables, n)))
+		replaceBetween(page, "<!-- measured -->\n", "<!-- end -->", markdown(tables[:1])+closing(tables, n)))
 }
 
-const resultsHead = "# What a hook and the views cost\n\nWritten by `go run ./testdata/bench -readme README.md`, as the table and the chart there.\n"
+const resultsHead = "# What a hook and the views cost\n\nWritten by `go run ./testdata/bench -manual cmd/internal/manual/measurements.md`, as the table there and the chart.\n"
 
 // twice measures every series in two runs, n launches of each subject a part.
 func twice(n int, all []series) ([]table, error) {

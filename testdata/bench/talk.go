@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"beckon/event"
-	"beckon/event/redact"
 	"beckon/state"
 	"beckon/state/store"
 )
@@ -148,7 +147,7 @@ func (t *talk) check(st *store.Store) (lost int, err error) {
 
 // is reports whether the journal's event is the one that was sent.
 func (t *talk) is(sent event.Event, got *event.Event) bool {
-	redact.Event(&sent)
+	sent.Redact()
 	sent.At, sent.Origin, sent.Meter = got.At, got.Origin, got.Meter
 	return bytes.Equal(event.AppendJSON(nil, &sent), event.AppendJSON(nil, got))
 }

@@ -3,15 +3,18 @@
 // the answer, and folds what was decided: the client raises no event for a
 // call that a hook denied.
 //
-// Its promise is the hook's own (DESIGN.md section 6) with another deadline:
-// nothing on stdout but the answer, exit code 0 unless the event has no other
-// way to be refused, and whatever goes wrong is silence, not an error.
+// Its promise is the hook's own with another deadline: nothing on stdout but
+// the answer, exit code 0 unless the event has no other way to be refused, and
+// whatever goes wrong is silence, not an error, unless a rule could have had a
+// say: what cannot be judged is refused.
 package answer
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,21 +22,26 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strconv"
+	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/tidwall/gjson"
 
 	"beckon/cmd/internal/hook"
 	"beckon/event"
 	"beckon/event/policy"
-	"beckon/event/policy/handler"
+	"beckon/event/policy/config"
+	"beckon/event/policy/trust"
+	"beckon/event/policy/wire"
 	"beckon/state"
 	"beckon/state/evidence"
 	"beckon/state/store"
 )
 
 const (
-	// stdinWait is how long the payload may take to come (row B10).
-	stdinWait = 2 * time.Second
+	// stdinWait is how long the payload may take to come.
+	stdinWait = 10 * time.Second
 	// overtime is what folding may add to a policy's deadline before the
 	// process ends itself. The installed entry gives it 60 s.
 	overtime = 4 * time.Second
@@ -41,12 +49,34 @@ const (
 	// terminal sequence to send along. They take a few milliseconds; what takes
 	// longer waits for a lock.
 	foldWait = 200 * time.Millisecond
-	// tellAgain is how soon a session's user is told the same again.
-	tellAgain = 10 * time.Minute
+	// tellAgain is how soon a session's user is told again that a handler did not
+	// work, and onceASession how soon what is the matter with a file.
+	tellAgain    = 10 * time.Minute
+	onceASession = 24 * time.Hour
 )
 
+// Starter makes the hooks that start something able to, as package run does.
+type Starter interface {
+	// Prepare makes the handlers of the hooks of kind k; what they start gets
+	// env.
+	Prepare(hooks []*config.Hook, k event.Kind, env []string, state trust.Dir)
+	// Inside reports whether this process was started by a policy.
+	Inside(getenv func(string) string, state trust.Dir) bool
+}
+
 // Main is `beckon hook`.
-func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) (code int) {
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string, starter Starter) (code int) {
+	return answered(args, stdin, stdout, stderr, getenv, starter, nil)
+}
+
+// Judge is the program that answers where only rules speak. It links nothing
+// that could start something; become, which does not return where there is
+// such a program, is for all other events.
+func Judge(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string, become func([]string) (int, bool)) int {
+	return answered(args, stdin, stdout, stderr, getenv, nil, become)
+}
+
+func answered(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string, starter Starter, become func([]string) (int, bool)) (code int) {
 	var fault error // there is no log yet, or it has it
 	defer hook.Guard(&fault)
 	hook.GrowStack()
@@ -54,22 +84,25 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(
 	if a.Agent != "" && a.Agent != "claude-code" || !hook.Policied(getenv) {
 		return hook.Main(args, stdin, stdout, getenv)
 	}
-	start := time.Now()
-	watchdog := time.AfterFunc(stdinWait, func() { os.Exit(0) })
-	defer watchdog.Stop()
 	dir, err := store.Dir(getenv)
 	if err != nil {
 		return 0
 	}
-	f := firing{args: a, getenv: getenv, start: start, st: store.Open(dir), environ: os.Environ()}
-	if err := f.read(stdin); err != nil {
-		f.st.Log(err)
-		return 0
-	}
-	watchdog.Reset(policy.DeadlineOf(f.e.Kind) + overtime)
+	f := firing{args: a, getenv: getenv, start: time.Now(), st: store.Open(dir), environ: os.Environ(), starter: starter}
 	f.safely(f.load) // without its policy an event is folded still
+	if become != nil && (a.Event == "" || f.loaded.Starts(event.ByName(a.Event))) {
+		if code, ok := become(args); ok {
+			return code
+		}
+	}
+	watchdog := time.AfterFunc(stdinWait, func() { os.Exit(f.unread(errors.New("it did not come in time"), stdout, stderr)) })
+	defer watchdog.Stop()
+	if err := f.read(stdin); err != nil {
+		return f.unread(err, stdout, stderr)
+	}
+	watchdog.Reset(wire.DeadlineOf(f.e.Kind) + overtime)
 	ctx := context.Background()
-	if f.starts {
+	if f.starts() {
 		// Who gives up waiting (a timeout, Esc) sends TERM and 1.5 s later KILL
 		// (testdata/lab/POLICY.md); what the policy started must be gone by then.
 		var stop context.CancelFunc
@@ -79,17 +112,29 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(
 	return f.answer(ctx, stdout, stderr)
 }
 
-// Policy returns the policy's part of a state directory.
-func Policy(stateDir string) policy.Dir { return policy.Dir(filepath.Join(stateDir, "policy")) }
-
 // Sources returns where the policies of this environment are.
 func Sources(getenv func(string) string, stateDir string) policy.Sources {
-	global, project := hook.PolicyFiles(getenv)
-	home := getenv("HOME")
-	if home == "" {
-		home = getenv("USERPROFILE")
+	global, project := trust.Files(getenv)
+	return policy.Sources{Global: global, Project: project, State: trust.In(stateDir), Home: trust.Home(getenv), Now: time.Now(),
+		Own: own(getenv, stateDir, global, project)}
+}
+
+// own are the files that decide what a policy is worth: beckon's configuration,
+// state and programs, and the client's settings, where its hooks are.
+func own(getenv func(string) string, stateDir, global, project string) (list []string) {
+	if self, err := os.Executable(); err == nil {
+		list = append(list, filepath.Join(filepath.Dir(self), "beckon*"))
 	}
-	return policy.Sources{Global: global, Project: project, State: Policy(stateDir), Home: home, Now: time.Now()}
+	if global != "" {
+		list = append(list, filepath.Dir(global)+"/**")
+	}
+	if project != "" {
+		list = append(list, project, filepath.Join(trust.ProjectOf(project), ".claude", "settings*.json"))
+	}
+	if registry := evidence.RegistryDir(getenv); registry != "" {
+		list = append(list, filepath.Join(filepath.Dir(registry), "settings*.json"))
+	}
+	return append(list, stateDir+"/**")
 }
 
 // firing is one hook under way.
@@ -97,38 +142,89 @@ type firing struct {
 	args    hook.Args
 	getenv  func(string) string
 	environ []string // of what the policy starts
+	starter Starter  // nil where nothing can be started
 	start   time.Time
 	st      *store.Store
 	payload []byte
 	e       event.Event
+	alien   bool // the event could not be parsed, so that it is judged and not folded
 	sources policy.Sources
 	loaded  policy.Loaded
-	speaks  hook.Speaks
-	starts  bool   // a process, a request: what takes its time
+	speaks  trust.Speaks
 	dir     string // where commands run, in place of where the agent works
 	http    bool   // the answer goes out over HTTP
 	hops    int    // policies that handed the question on
+	busy    bool   // too much runs already: rules answer, all else counts as broken
 	asked   string // the name of a question that another policy asks; empty for a firing of this machine's own
 	claimed string // the claim that this process holds, if it does
+
+	spoke atomic.Bool  // the answer is being given, or was
+	exit  atomic.Int32 // the exit code that goes with it
 }
 
+// first reports whether nobody has answered yet. Two answers are none: the
+// client would read the refusal and what the watchdog adds as no JSON.
+func (f *firing) first(exit int) bool {
+	if !f.spoke.CompareAndSwap(false, true) {
+		return false
+	}
+	f.exit.Store(int32(exit))
+	return true
+}
+
+// starts reports whether the policy starts something for the event: what takes
+// its time.
+func (f *firing) starts() bool { return f.starter != nil && f.loaded.Starts(f.e.Kind) }
+
+// read reads the payload. It does not wait for the end of stdin: a whole object
+// is a payload. One that is JSON and nothing that beckon can follow (nested too
+// deep) is judged all the same.
 func (f *firing) read(stdin io.Reader) (err error) {
 	defer hook.Guard(&err)
-	if f.payload, err = io.ReadAll(stdin); err != nil {
-		return fmt.Errorf("reading payload: %w", err)
+	var payload json.RawMessage
+	if err := json.NewDecoder(stdin).Decode(&payload); err != nil {
+		return errors.New("it is no JSON, or not whole")
 	}
-	if f.e, err = event.Parse(f.args.Agent, f.args.Event, f.payload); f.e.SessionID == "" {
+	f.payload = payload
+	f.e, err = event.Parse(f.args.Agent, f.args.Event, f.payload)
+	if v := gjson.ParseBytes(payload); err != nil && v.IsObject() {
+		f.st.Log(err)
+		f.alien = true
+		f.e.Name = cmp.Or(v.Get("hook_event_name").String(), f.args.Event)
+		f.e.Kind, f.e.SessionID = event.ByName(f.e.Name), v.Get("session_id").String()
+	} else if err != nil {
+		return err
+	}
+	if f.e.SessionID == "" {
 		f.e.SessionID = f.getenv("CLAUDE_CODE_SESSION_ID")
 	}
-	return err
+	return nil
+}
+
+// unread answers for an event that cannot be read: where a rule could have
+// refused it, it is refused.
+func (f *firing) unread(err error, stdout, stderr io.Writer) (code int) {
+	f.st.Log(fmt.Errorf("reading payload: %w", err))
+	k := event.ByName(f.args.Event)
+	if !f.loaded.MayRefuse(k) {
+		return 0
+	}
+	reason := fmt.Sprintf("beckon cannot read this event (%v), and a policy has a say in such ones, so it is refused", err)
+	a := wire.Translate(k, wire.Verdict{Decision: wire.Deny, Reason: reason}, "", false)
+	if !f.first(a.ExitCode) {
+		return int(f.exit.Load())
+	}
+	_, errOut := stdout.Write(a.Stdout)
+	_, errErr := stderr.Write(a.Stderr)
+	f.log(errors.Join(errOut, errErr))
+	return a.ExitCode
 }
 
 // load reads what is in force.
 func (f *firing) load() {
 	f.sources = Sources(f.getenv, f.st.Dir)
-	f.speaks = hook.SpeaksOf(f.getenv) // before they are read: what changes meanwhile is not written down
+	f.speaks = trust.SpeaksOf(f.sources.Global, f.sources.Project) // before they are read: what changes meanwhile is not written down
 	f.loaded = policy.Load(f.sources)
-	f.starts = runs(f.loaded.Hooks, f.e.Kind)
 }
 
 // answer asks, answers and folds: the event, and what was decided about it.
@@ -142,7 +238,7 @@ func (f *firing) answer(ctx context.Context, stdout, stderr io.Writer) int {
 		f.safely(func() { sequence = f.fold(asked) })
 		folded <- sequence
 	}
-	if f.starts {
+	if f.starts() {
 		go func() {
 			hook.GrowStack()
 			fold()
@@ -153,7 +249,7 @@ func (f *firing) answer(ctx context.Context, stdout, stderr io.Writer) int {
 		result, f.claimed = unheard(result), ""
 	}
 	asked <- result
-	if !f.starts {
+	if !f.starts() {
 		fold()
 	}
 	out, waiting := result.Answer.Stdout, true
@@ -161,6 +257,9 @@ func (f *firing) answer(ctx context.Context, stdout, stderr io.Writer) int {
 	case sequence := <-folded:
 		out, waiting = hook.WithSequence(out, sequence), false
 	case <-time.After(foldWait):
+	}
+	if !f.first(result.Answer.ExitCode) {
+		select {} // the watchdog ends the process
 	}
 	_, err := stdout.Write(out)
 	_, errStderr := stderr.Write(result.Answer.Stderr)
@@ -195,6 +294,10 @@ func unheard(r policy.Result) policy.Result {
 // meanwhile. The end of a turn is folded after it, because until then the
 // client is at work (testdata/lab/POLICY.md).
 func (f *firing) fold(asked <-chan policy.Result) (sequence string) {
+	if f.alien {
+		<-asked
+		return ""
+	}
 	e := f.e // its own: folding redacts and completes it
 	var r policy.Result
 	ends := e.Kind == event.Stop || e.Kind == event.SubagentStop
@@ -205,8 +308,9 @@ func (f *firing) fold(asked <-chan policy.Result) (sequence string) {
 	if !ends {
 		r = <-asked
 	}
+	hook.CompleteInstall(f.st, &e, f.getenv)
 	known := f.folded(err)
-	if now, decided, err := f.foldDecision(r); decided {
+	if now, decided, err := f.foldDecision(r, cmp.Or(res.After.Record(), f.e.SessionID)); decided {
 		res.After, known = now.After, f.folded(err) && known
 	}
 	if known {
@@ -215,13 +319,14 @@ func (f *firing) fold(asked <-chan policy.Result) (sequence string) {
 	return sequence
 }
 
-// foldDecision folds what was decided, if it changes anything.
-func (f *firing) foldDecision(r policy.Result) (res store.Result, decided bool, err error) {
+// foldDecision folds what was decided, if it changes anything, into the record
+// that has the event.
+func (f *firing) foldDecision(r policy.Result, record string) (res store.Result, decided bool, err error) {
 	a := f.decided(r)
 	if a == nil || f.e.SessionID == "" {
 		return res, false, nil
 	}
-	res, err = f.st.Fold(store.KeyOf(f.e.SessionID), store.Update{Change: state.Change{At: event.Millis(time.Now().UnixMilli()), Action: a}})
+	res, err = f.st.Fold(store.KeyOf(record), store.Update{Change: state.Change{At: event.Millis(time.Now().UnixMilli()), Action: a}})
 	return res, true, err
 }
 
@@ -239,26 +344,44 @@ func (f *firing) log(err error) {
 	}
 }
 
+// errBusy is why nothing was started for an event.
+var errBusy = errors.New("too much runs already")
+
 // ask puts the event to what is in force.
 func (f *firing) ask(ctx context.Context) (ev policy.Event, r policy.Result) {
 	var fault error
 	defer func() {
 		if fault != nil {
 			f.log(fault)
-			r = policy.Result{Allowed: true} // nothing was decided
+			r = f.unjudged(fault)
 		}
 	}()
 	defer hook.Guard(&fault)
 	dir := f.sources.State
-	ev = policy.Event{Kind: f.e.Kind, Payload: f.payload, At: f.start, ID: f.id(), Version: f.version(),
-		ProjectDir: f.getenv("CLAUDE_PROJECT_DIR"), Dir: f.dir, HTTP: f.http, Hops: f.hops, StopBlocks: dir.StopBlocks(&f.e)}
+	ev = policy.Event{Kind: f.e.Kind, Payload: f.payload, At: f.start, ID: f.id(), Version: f.version(), Home: f.sources.Home,
+		ProjectDir: f.getenv("CLAUDE_PROJECT_DIR"), Dir: f.dir, HTTP: f.http, Hops: f.hops, StopBlocks: dir.StopBlocks(&f.e), Place: f.place}
 	switch {
-	case dir.IsInside(f.getenv(policy.Marker)):
+	case f.starter == nil:
+		ev.RulesOnly, ev.Why = true, "nothing can be started here"
+	case f.starter.Inside(f.getenv, dir):
 		ev.RulesOnly, ev.Why = true, "inside a handler"
-	case f.asked == "" && f.starts:
+	case f.busy:
+		ev.RulesOnly, ev.Why = true, errBusy.Error()
+		ev.Others = func(context.Context) (wire.Outcome, error) { return wire.Outcome{}, errBusy }
+	case f.asked == "" && f.starts():
 		f.claim(&ev, dir)
 	}
 	return ev, f.trigger(ctx, &ev)
+}
+
+// unjudged is what becomes of an event when a fault kept the policy from being
+// asked: it is refused where a rule could have had a say.
+func (f *firing) unjudged(fault error) policy.Result {
+	if !f.loaded.MayRefuse(f.e.Kind) {
+		return policy.Result{Allowed: true}
+	}
+	v := wire.Verdict{Decision: wire.Deny, Reason: fmt.Sprintf("beckon could not ask the policy (%v), which has a say in such events, so it is refused", fault)}
+	return policy.Result{Verdict: v, Answer: wire.Translate(f.e.Kind, v, "", f.http)}
 }
 
 // trigger asks the hooks that are in force.
@@ -268,31 +391,34 @@ func (f *firing) trigger(ctx context.Context, ev *policy.Event) policy.Result {
 		if ctx.Err() != nil {
 			return nil // nobody would see them
 		}
-		return dir.Due(f.e.SessionID, append(f.loaded.Notices(), warnings...), tellAgain, f.start)
+		due := dir.Due(f.e.SessionID, f.loaded.Notices(), onceASession, f.start)
+		return append(due, dir.Due(f.e.SessionID, warnings, tellAgain, f.start)...)
 	}
-	policy.Prepare(f.loaded.Hooks, f.e.Kind, f.environ, dir)
+	if f.asked == "" {
+		ev.Once = once{f, dir}
+	}
+	if f.starter != nil {
+		f.starter.Prepare(f.loaded.Hooks, f.e.Kind, f.environ, dir)
+	}
 	return policy.NewEngine(f.loaded.Hooks).Trigger(ctx, *ev)
 }
 
+// place is where the event happens.
+func (f *firing) place() config.Place {
+	g := evidence.Git(f.e.Cwd)
+	ci := f.getenv("CI")
+	return config.Place{Branch: g.Branch, Repository: g.Repo, CI: ci != "" && ci != "false" && ci != "0"}
+}
+
 // claim makes sure that what a firing starts is started once.
-func (f *firing) claim(ev *policy.Event, dir policy.Dir) {
+func (f *firing) claim(ev *policy.Event, dir trust.Dir) {
 	name, first := dir.Claim(&f.e, f.payload, f.args.Via, f.start)
 	if first {
 		f.claimed = name
 		return
 	}
 	ev.RulesOnly, ev.Why = true, "another copy of this firing runs it"
-	ev.Others = func(ctx context.Context) (handler.Outcome, error) { return dir.Await(ctx, name) }
-}
-
-// runs reports whether an event of that kind may start something.
-func runs(hooks []*policy.Hook, k event.Kind) bool {
-	for _, h := range hooks {
-		if h.Event == k && h.Runs() && h.Enabled {
-			return true
-		}
-	}
-	return false
+	ev.Others = func(ctx context.Context) (wire.Outcome, error) { return dir.Await(ctx, name) }
 }
 
 // id names the firing. Two firings never share one: pid and time are in it.
@@ -329,7 +455,7 @@ func (f *firing) after(ev policy.Event, r policy.Result) {
 	if f.claimed != "" {
 		f.log(dir.Settle(f.claimed, r.Verdict))
 	}
-	if r.Traceable() {
+	if f.loaded.TraceAll || r.Traceable() {
 		f.log(dir.Trace(policy.EntryOf(ev, r)))
 	}
 	if f.asked != "" {
@@ -338,7 +464,9 @@ func (f *firing) after(ev policy.Event, r policy.Result) {
 	if (f.e.Kind == event.Stop || f.e.Kind == event.SubagentStop) && !r.Allowed {
 		f.log(dir.StopBlocked(&f.e, ev.StopBlocks))
 	}
-	if len(f.loaded.Notices()) == 0 {
-		f.log(dir.Speak(f.speaks.Name, f.speaks.Text(f.loaded.Events(), f.start)))
+	events := f.loaded.Events()
+	if len(f.loaded.Notices()) > 0 {
+		events = nil
 	}
+	f.log(dir.Speak(f.speaks, events, f.start))
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,8 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/event/policy/run"
+	"beckon/render/web"
 	"beckon/state"
 	"beckon/state/store"
 )
@@ -56,7 +59,7 @@ func (u *user) fire(kind event.Kind, members string) string {
 	u.Helper()
 	payload := `{"session_id":"s1","cwd":"` + u.dir + `","hook_event_name":"` + string(kind) + `"` + members + `}`
 	var out, errs bytes.Buffer
-	code := Main([]string{string(kind)}, strings.NewReader(payload), &out, &errs, func(name string) string { return u.env[name] })
+	code := Main([]string{string(kind)}, strings.NewReader(payload), &out, &errs, func(name string) string { return u.env[name] }, run.Starter{})
 	if code != 0 || errs.Len() > 0 {
 		u.Errorf("%s: exit code %d, on stderr %q", kind, code, errs.String())
 	}
@@ -237,7 +240,7 @@ func TestFaultIsNotTheAgents(t *testing.T) {
 					return u.env[name]
 				}
 				var out, errs bytes.Buffer
-				if code := Main([]string{"PreToolUse"}, strings.NewReader(payload), &out, &errs, getenv); code != 0 || errs.Len() > 0 {
+				if code := Main([]string{"PreToolUse"}, strings.NewReader(payload), &out, &errs, getenv, run.Starter{}); code != 0 || errs.Len() > 0 {
 					t.Errorf("at %d: exit code %d, on stderr %q", n, code, errs.String())
 				}
 				if out.Len() > 0 {
@@ -245,5 +248,34 @@ func TestFaultIsNotTheAgents(t *testing.T) {
 				}
 			}
 		})
+	}
+	if _, err := os.Stat("speaks"); err == nil {
+		t.Error("a file was left in the agent's directory")
+	}
+}
+
+// Where too much runs already nothing is started for one more: rules answer all
+// the same, and a command that must be asked refuses.
+func TestBusyServer(t *testing.T) {
+	u := newUser(t, `{"hooks": {"PreToolUse": [
+		{"hooks": [{"type": "rule", "id": "no-force", "decision": "deny", "reason": "Shared branch.", "commands": ["git push -f"]}]},
+		{"matcher": "Write", "hooks": [{"type": "command", "id": "must", "command": "echo run >> $HOME/ran", "fail": "closed"}]},
+		{"matcher": "Read", "hooks": [{"type": "command", "id": "may", "command": "echo run >> $HOME/ran"}]}]}}`, "")
+	served := Serve(u.store(), run.Starter{}, func(name string) string { return u.env[name] })
+	for i, c := range []struct{ tool, input, want string }{
+		{"Bash", `{"command":"git push -f"}`, "Shared branch."},
+		{"Bash", `{"command":"ls"}`, ""},
+		{"Write", `{"file_path":"x","content":"y"}`, `"permissionDecision":"deny"`},
+		{"Read", `{"file_path":"x"}`, "systemMessage"},
+	} {
+		body := fmt.Sprintf(`{"session_id":"s%d","cwd":%q,"hook_event_name":"PreToolUse","tool_name":%q,"tool_use_id":"t%d","tool_input":%s}`, i, u.dir, c.tool, i, c.input)
+		answer, note := served.Answer(t.Context(), web.Question{Body: []byte(body), At: event.Millis(time.Now().UnixMilli()), Busy: true})
+		note()
+		if !strings.Contains(string(answer), c.want) || c.want == "" && len(answer) > 0 {
+			t.Errorf("%s %s: %s, want %s", c.tool, c.input, answer, c.want)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(u.dir, "ran")); err == nil {
+		t.Error("a command ran")
 	}
 }

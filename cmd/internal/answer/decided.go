@@ -3,8 +3,7 @@ package answer
 import (
 	"beckon/event"
 	"beckon/event/policy"
-	"beckon/event/policy/handler"
-	"beckon/event/redact"
+	"beckon/event/policy/wire"
 	"beckon/state"
 )
 
@@ -25,7 +24,7 @@ func (f *firing) decided(r policy.Result) *state.Action {
 		d.Word = state.WordGoesOn
 	case !r.Allowed:
 		d.Word = state.WordRefused
-	case f.e.Kind == event.PermissionRequest && r.Verdict.Decision == handler.Allow:
+	case f.e.Kind == event.PermissionRequest && r.Verdict.Decision == wire.Allow:
 		d.Word = state.WordAllowed
 	case f.e.Kind == event.PreToolUse && r.Verdict.Input != nil:
 		if !f.rewritten(d, r.Verdict.Input) {
@@ -39,7 +38,7 @@ func (f *firing) decided(r policy.Result) *state.Action {
 
 // rewritten reads the call as the client will speak of it from now on.
 func (f *firing) rewritten(d *state.Decided, input []byte) bool {
-	payload, err := policy.WithInput(f.payload, input)
+	payload, err := wire.WithInput(f.payload, input)
 	if err != nil {
 		return false
 	}
@@ -47,7 +46,6 @@ func (f *firing) rewritten(d *state.Decided, input []byte) bool {
 	if err != nil {
 		return false
 	}
-	redact.Event(&e)
 	d.Word, d.NewHash, d.Summary = state.WordRewritten, e.Tool.Hash, e.Tool.Summary
 	return true
 }

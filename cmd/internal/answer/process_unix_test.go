@@ -14,7 +14,8 @@ import (
 	"time"
 
 	"beckon/event"
-	"beckon/event/policy"
+	"beckon/event/policy/run"
+	"beckon/event/policy/trust"
 	"beckon/state"
 )
 
@@ -23,7 +24,7 @@ const asHook = "ANSWER_TEST_AS_HOOK"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asHook) != "" {
-		os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
+		os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv, run.Starter{}))
 	}
 	os.Exit(m.Run())
 }
@@ -118,7 +119,7 @@ func TestEndedByTheClient(t *testing.T) {
 	if err != nil || len(s.Main().Calls) != 1 {
 		t.Errorf("the call is not in the session: %v, %v", s.Main(), err)
 	}
-	trace, err := Policy(u.env["BECKON_STATE_DIR"]).Entries(1, func(policy.Entry) bool { return true })
+	trace, err := trust.In(u.env["BECKON_STATE_DIR"]).Entries(1, func(trust.Entry) bool { return true })
 	if err != nil || len(trace) != 1 || trace[0].Decision != "" || !strings.Contains(strings.Join(trace[0].Notes, "\n"), "gave up waiting") {
 		t.Errorf("the trace has %+v, %v", trace, err)
 	}
@@ -171,8 +172,8 @@ func TestTwoCopiesOfAFiring(t *testing.T) {
 func TestInsideAHandlerNothingIsStarted(t *testing.T) {
 	ran := filepath.Join(t.TempDir(), "ran")
 	u := newUser(t, on("PreToolUse", `{"type":"command","command":"touch `+ran+`"},{"type":"rule","id":"r","decision":"deny","reason":"no","commands":["ls"]}`), "")
-	entry := Policy(u.env["BECKON_STATE_DIR"]).Inside(nil)[0]
-	_, u.env[policy.Marker], _ = strings.Cut(entry, "=")
+	entry := run.Inside(nil, trust.In(u.env["BECKON_STATE_DIR"]))[0]
+	_, u.env[run.Marker], _ = strings.Cut(entry, "=")
 	out := u.fire(event.PreToolUse, `,"tool_name":"Bash","tool_use_id":"t1","tool_input":{"command":"ls"}`)
 	if !strings.Contains(out, "no (policy global/r)") {
 		t.Errorf("got %q", out)
@@ -186,11 +187,11 @@ func TestInsideAHandlerNothingIsStarted(t *testing.T) {
 // project's settings may set any variable for its hooks.
 func TestMarkerIsNotForOthersToSet(t *testing.T) {
 	seen := filepath.Join(t.TempDir(), "seen")
-	u := newUser(t, on("PreToolUse", `{"type":"command","command":"printf %s $`+policy.Marker+` > `+seen+`"}`), "")
-	u.env[policy.Marker] = "1"
+	u := newUser(t, on("PreToolUse", `{"type":"command","command":"printf %s $`+run.Marker+` > `+seen+`"}`), "")
+	u.env[run.Marker] = "1"
 	u.fire(event.PreToolUse, `,"tool_name":"Bash","tool_use_id":"t1","tool_input":{"command":"ls"}`)
 	data, err := os.ReadFile(seen)
-	if err != nil || !Policy(u.env["BECKON_STATE_DIR"]).IsInside(string(data)) {
+	if err != nil || !run.IsInside(string(data), trust.In(u.env["BECKON_STATE_DIR"])) {
 		t.Errorf("the command saw %q, %v", data, err)
 	}
 }

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -12,20 +13,23 @@ import (
 
 	"beckon/cmd/internal/hook"
 	"beckon/event"
-	"beckon/event/policy"
-	"beckon/render/web"
+	"beckon/event/policy/trust"
+	"beckon/event/policy/wire"
 	"beckon/state/evidence"
 	"beckon/state/store"
 )
 
 // Served answers what is posted to `beckon serve` from the policies of this
 // machine, read anew each time: the client's own payloads, and questions of
-// protocol 1.0 (row D5).
+// protocol 1.0.
 //
-// A hook is started by the client, a post by whoever reaches the port. So
-// commands run in the directory that it names only if nobody but the user can
-// write there: else in the home directory, as if that were the project.
+// A hook is started by the client, a post by whoever the server hears. So
+// commands run in the directory that it names only if a process of the user's
+// on this machine asks and nobody else can write there: else in the home
+// directory. A project that no such process named counts only if the user
+// trusts its policy.
 type Served struct {
+	starter Starter
 	st      *store.Store
 	getenv  func(string) string
 	environ []string
@@ -33,12 +37,12 @@ type Served struct {
 
 // Serve returns what answers for a server over st. hidden names variables that
 // what a policy starts must not see.
-func Serve(st *store.Store, getenv func(string) string, hidden ...string) *Served {
+func Serve(st *store.Store, starter Starter, getenv func(string) string, hidden ...string) *Served {
 	environ := slices.DeleteFunc(os.Environ(), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
 		return slices.Contains(hidden, name)
 	})
-	return &Served{st: st, getenv: getenv, environ: environ}
+	return &Served{starter: starter, st: st, getenv: getenv, environ: environ}
 }
 
 // maxHops is how many policies may hand a question on.
@@ -48,31 +52,29 @@ const maxHops = 2
 var errCircle = errors.New("policies ask each other in a circle")
 
 // Ask is web.Policy.
-func (s *Served) Ask(ctx context.Context, q web.Question) ([]byte, error) {
+func (s *Served) Ask(ctx context.Context, q wire.Posted) ([]byte, error) {
 	if q.Hops > maxHops {
 		return nil, errCircle
 	}
-	ev, err := policy.ParseRequest(q.Body)
+	asked, err := wire.ParseQuestion(q.Body)
 	if err != nil {
 		return nil, err
 	}
-	f, err := s.firing(q, ev.Payload)
+	f, err := s.firing(q, asked.Payload)
 	if err != nil {
 		return nil, err
 	}
-	if f.asked = ev.ID; f.asked == "" {
-		f.asked = "question"
-	}
+	f.asked = cmp.Or(asked.ID, "question")
 	f.getenv = f.overlaid("CLAUDE_PID", "") // the client is the asker's
 	f.load()
 	ev, r := f.ask(ctx)
 	f.after(ev, r)
-	return r.Reply(), nil
+	return wire.Reply(r.Verdict, q.Asks), nil
 }
 
 // Answer is web.Policy. When ctx ends nobody listens any more, and no decision
 // was one.
-func (s *Served) Answer(ctx context.Context, q web.Question) (answer []byte, note func()) {
+func (s *Served) Answer(ctx context.Context, q wire.Posted) (answer []byte, note func()) {
 	nothing := func() {}
 	if q.Agent != "" && q.Agent != string(event.ClaudeCode) || q.Hops > maxHops {
 		return nil, nothing
@@ -93,21 +95,25 @@ func (s *Served) Answer(ctx context.Context, q web.Question) (answer []byte, not
 		return r.Answer.Stdout, nothing
 	}
 	return r.Answer.Stdout, func() {
-		_, _, err := f.foldDecision(r)
+		_, _, err := f.foldDecision(r, f.e.SessionID)
 		f.folded(err)
 	}
 }
 
 // firing makes a firing of a payload that was posted; it is not loaded yet.
-func (s *Served) firing(q web.Question, payload []byte) (*firing, error) {
-	f := &firing{args: hook.Args{Agent: q.Agent, Event: q.Event}, getenv: s.getenv, environ: s.environ,
-		start: time.Now(), st: s.st, payload: payload, hops: q.Hops}
+func (s *Served) firing(q wire.Posted, payload []byte) (*firing, error) {
+	f := &firing{args: hook.Args{Agent: q.Agent, Event: q.Event}, getenv: s.getenv, environ: s.environ, starter: s.starter,
+		start: time.Now(), st: s.st, payload: payload, hops: q.Hops, busy: q.Busy}
 	var err error
 	if f.e, err = event.Parse(q.Agent, q.Event, payload); err != nil {
 		return nil, err
 	}
-	project := projectAt(f.e.Cwd, Policy(s.st.Dir))
-	if !private(f.e.Cwd) || project != "" && !private(project) {
+	kept := trust.In(s.st.Dir)
+	project := projectAt(f.e.Cwd, kept)
+	if q.Foreign && !kept.HasCopy(trust.Trusted, trust.ProjectFile(project)) {
+		project = ""
+	}
+	if q.Foreign || !private(f.e.Cwd) || project != "" && !private(project) {
 		f.dir = home(s.getenv)
 	}
 	f.getenv = f.overlaid("CLAUDE_PROJECT_DIR", project)
@@ -129,15 +135,15 @@ func (f *firing) overlaid(name, value string) func(string) string {
 // policy the user trusts, else the nearest that has one, else what git says. A
 // policy that an agent puts into a directory of its own must not hide the one
 // around it.
-func projectAt(dir string, trust policy.Dir) string {
+func projectAt(dir string, trusted trust.Dir) string {
 	if !filepath.IsAbs(dir) {
 		return ""
 	}
 	nearest := ""
 	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
-		file := policy.ProjectFile(at)
+		file := trust.ProjectFile(at)
 		if _, err := os.Stat(file); err == nil {
-			if trust.Trusts(file) {
+			if trusted.HasCopy(trust.Trusted, file) {
 				return at
 			}
 			if nearest == "" {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"beckon/event/duration"
 	"beckon/event/osc"
 	"beckon/state"
 	"beckon/state/alert"
@@ -30,7 +31,7 @@ func (k Key) assign(c *Config, v hujson.Value) (problem, advice string) {
 	case *osc.Style:
 		return k.style(p, data)
 	case *time.Duration:
-		return duration(p, data)
+		return span(p, data)
 	case *alert.Hours:
 		var s string
 		if json.Unmarshal(data, &s) != nil || p.UnmarshalText([]byte(s)) != nil {
@@ -86,7 +87,7 @@ func (k Key) refuse(s string) string {
 func (k Key) choices() string {
 	switch {
 	case k.check != nil:
-		return "the README describes templates"
+		return "beckon help display describes templates"
 	case k.OneOf == nil:
 		return ""
 	}
@@ -117,19 +118,17 @@ func (k Key) style(p *osc.Style, data []byte) (problem, advice string) {
 	return "", ""
 }
 
-func duration(p *time.Duration, data []byte) (problem, advice string) {
+func span(p *time.Duration, data []byte) (problem, advice string) {
 	var s string
 	if json.Unmarshal(data, &s) != nil {
-		return "not a time", looks
+		return "not a duration", duration.ErrSyntax.Error()
 	}
-	if alert.ParseDuration(p, s) != nil {
-		return fmt.Sprintf("%q is no time", s), looks
+	var err error
+	if *p, err = duration.Parse(s); err != nil {
+		return fmt.Sprintf("%q is no duration", s), err.Error()
 	}
 	return "", ""
 }
-
-// looks says what a time looks like.
-const looks = `a time looks like "90s", "2m" or "1h30m"`
 
 // show writes a field's value for people.
 func show(field any) string {

@@ -1,6 +1,6 @@
 // Package hook is what a hook process does: read one payload, fold it, exit.
 //
-// Its promise (DESIGN.md section 6): exit code 0 on every path, nothing on
+// Its promise: exit code 0 on every path, nothing on
 // stderr, nothing on stdout but a terminal sequence that the user has chosen,
 // never longer than Deadline, never an answer to the agent's question. It links
 // no more than it needs; a test polices that.
@@ -19,8 +19,12 @@ import (
 )
 
 // Deadline is the longest a hook lives, whatever its stdin, the lock or the
-// disk do (row B10).
+// disk do.
 const Deadline = 2 * time.Second
+
+// lateTime is what a hook whose time is over may take to say so in the log: the
+// disk may be what held it.
+const lateTime = 100 * time.Millisecond
 
 // Args are the words after the program's name: the event's name, and flags
 // that the installed entry or a user gives.
@@ -61,11 +65,18 @@ func Main(args []string, stdin io.Reader, stdout io.Writer, getenv func(string) 
 
 // say is Main with something to tell the client, which takes one object.
 func say(what []byte, args []string, stdin io.Reader, stdout io.Writer, getenv func(string) string) int {
-	defer watch(Deadline)()
+	defer watch(Deadline, func() { logLate(ParseArgs(args).Event, getenv) })()
 	if out := WithSequence(what, fold(args, stdin, getenv, time.Now())); len(out) > 0 {
 		_, _ = stdout.Write(out)
 	}
 	return 0
+}
+
+// logLate notes that this process ends without having done its work.
+func logLate(event string, getenv func(string) string) {
+	if dir, err := store.Dir(getenv); err == nil {
+		store.Open(dir).Log(errors.New("event " + event + " may be lost: its payload was not whole, or the disk did not answer, within " + Deadline.String()))
+	}
 }
 
 // fold folds the event and returns the terminal sequence that comes of it.
@@ -97,6 +108,7 @@ func run(st *store.Store, a Args, stdin io.Reader, getenv func(string) string, s
 	case err != nil:
 		return "", err
 	}
+	CompleteInstall(st, &e, getenv)
 	return Tell(st, res, &e, getenv, start), nil
 }
 
@@ -127,15 +139,14 @@ func Fold(st *store.Store, a Args, e *event.Event, getenv func(string) string, s
 	if e.SessionID == "" {
 		return store.Result{}, errNoSession
 	}
-	if e.Kind == event.Stop {
-		e.Meter = st.Meter(store.KeyOf(e.SessionID))
-	}
 	st.Texts = Texts(getenv)
 	return st.Fold(store.KeyOf(e.SessionID), store.Update{
 		Change:  state.Change{At: e.At, Event: e},
 		Elapsed: func() int64 { return time.Since(start).Microseconds() },
 		Origin:  func() *event.Origin { return origin(e, getenv) },
 		Alive:   evidence.Presence,
+		Words:   evidence.Words,
+		Other:   func(owner event.Process) event.Process { return evidence.Other(e.Agent, owner, getenv) },
 	})
 }
 

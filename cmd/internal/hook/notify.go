@@ -37,7 +37,8 @@ func (t *teller) tell(res store.Result, e *event.Event) string {
 	now := event.Millis(t.now.UnixMilli())
 	was, is := state.Standing(res.Before, state.Evidence{}, now), state.Standing(res.After, state.Evidence{}, now)
 	c, edge := theCase(&res.After, e, was, is)
-	if !edge && was.State == is.State {
+	stands := !edge && is.Open && was.Open && is.Edge.ID() == was.Edge.ID()
+	if !edge && !stands && was.State == is.State {
 		return ""
 	}
 	set, err := alert.Read(alert.ConfigPath(t.getenv))
@@ -49,30 +50,25 @@ func (t *teller) tell(res store.Result, e *event.Event) string {
 	if set.Has(alert.Title) && was.State != is.State {
 		sequence = osc.Title(alert.Headline(&res.After, is.State))
 	}
-	if edge {
+	switch {
+	case edge:
 		sequence += t.announce(set, c)
+	case stands && set.Has(alert.Terminal) && set.Overdue(t.st, c, t.now): // the other channels have a process that waits
+		sequence += t.atTerminal(set, c)
 	}
 	return sequence
 }
 
-// theCase finds the edge that e is about. When the client says that nobody has
-// typed for six seconds, that is what stands, whenever it came about.
+// theCase finds what stands, and whether e brought it about. When the client
+// says that nobody has typed for six seconds, that counts as bringing it about.
 func theCase(s *state.Session, e *event.Event, was, is state.Stand) (alert.Case, bool) {
-	if e.Kind == event.Notification && still(e.Notification) {
-		return alert.Case{Session: s, Edge: is.Edge, Still: true}, is.Open && is.Edge.Kind != state.EdgeDone
+	c := alert.Case{Session: s, Edge: is.Edge}
+	if e.Kind == event.Notification && state.Still(e.Notification) {
+		c.Still = true
+		return c, is.Open && is.Edge.Kind != state.EdgeDone
 	}
-	edge, ok := state.EdgeOf(was, is)
-	return alert.Case{Session: s, Edge: edge}, ok
-}
-
-// still reports whether a notification of the client's means that it waits
-// for a user who does not type.
-func still(kind string) bool {
-	switch kind {
-	case "permission_prompt", "idle_prompt", "elicitation_dialog", "elicitation_url_dialog", "agent_needs_input":
-		return true
-	}
-	return false
+	_, ok := state.EdgeOf(was, is)
+	return c, ok
 }
 
 // announce decides on the edge and tells of it.
@@ -97,6 +93,9 @@ func (t *teller) atTerminal(set alert.Settings, c alert.Case) string {
 	}
 	if d.Verdict != state.Tell {
 		t.log(c, d, "")
+		if d.Reason == state.ReasonLimit && set.Away() {
+			t.handOver(set, c) // a process can wait for the limit, a hook cannot
+		}
 		return ""
 	}
 	channels := alert.Terminal
@@ -107,7 +106,7 @@ func (t *teller) atTerminal(set alert.Settings, c alert.Case) string {
 	}
 	t.log(c, d, channels)
 	title, body := alert.Words(c.Session, c.Edge)
-	return osc.Notify(set.StyleFor(c.Session.Origin.Terminal), c.Session.ID, title, body)
+	return osc.Notify(set.StyleFor(c.Session.Origin.Terminal), c.Session.Record(), title, body)
 }
 
 // handOver leaves the edge to the slow program, unless it is clear without
@@ -124,7 +123,7 @@ func (t *teller) handOver(set alert.Settings, c alert.Case) {
 
 // deliver is the command line of the slow program for this edge.
 func deliver(c alert.Case, flags ...string) []string {
-	args := append([]string{"notify", "deliver", c.Session.ID, c.Edge.ID()}, flags...)
+	args := append([]string{"notify", "deliver", c.Session.Record(), c.Edge.ID()}, flags...)
 	if c.Still {
 		args = append(args, "--still")
 	}

@@ -5,33 +5,13 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"beckon/event/policy/trust"
 	"beckon/state/store"
 )
 
-// PolicyFiles returns where policies may be: the global one beside the
-// configuration, and the project's, as the client names the project. Either
-// is empty when its place is not known.
-func PolicyFiles(getenv func(string) string) (global, project string) {
-	if d := getenv("XDG_CONFIG_HOME"); filepath.IsAbs(d) {
-		global = filepath.Join(d, "beckon", "policy.json")
-	} else {
-		home := getenv("HOME")
-		if home == "" {
-			home = getenv("USERPROFILE")
-		}
-		if filepath.IsAbs(home) {
-			global = filepath.Join(home, ".config", "beckon", "policy.json")
-		}
-	}
-	if d := getenv("CLAUDE_PROJECT_DIR"); filepath.IsAbs(d) {
-		project = filepath.Join(d, ".beckon", "policy.json")
-	}
-	return global, project
-}
-
-// Policied reports whether there may be a policy to ask: whether either file
-// is there, or cannot be told not to be. It costs two stats at most (DESIGN.md
-// section 6).
+// Policied reports whether there may be a policy to ask: whether either file is
+// there, or cannot be told not to be, or was there and nobody said that it may
+// go. Without a policy it costs three looks.
 func Policied(getenv func(string) string) bool { return policied(getenv, os.Stat) }
 
 func policied(getenv func(string) string, stat func(string) (os.FileInfo, error)) bool {
@@ -42,8 +22,16 @@ func policied(getenv func(string) string, stat func(string) (os.FileInfo, error)
 		_, err := stat(path)
 		return err == nil || !os.IsNotExist(err)
 	}
-	global, project := PolicyFiles(getenv)
-	return there(global) || there(project)
+	global, project := trust.Files(getenv)
+	if there(global) || there(project) {
+		return true
+	}
+	dir, err := store.Dir(getenv)
+	if err != nil {
+		return false
+	}
+	kept := trust.In(dir)
+	return there(string(kept)) && (kept.HasCopy(trust.Good, global) || kept.HasCopy(trust.Trusted, project))
 }
 
 // unasked is what the user is told, at the events that show a text, when there
@@ -55,41 +43,70 @@ const unasked = `{"systemMessage":"beckon: there is a policy, but the program be
 const Nothing = "--nothing"
 
 // Start is beckon-hook. Without a policy it is Main; with one that may speak of
-// the event it becomes the program beckon beside it, which can answer.
+// the event it becomes a program beside it that can answer: the small one where
+// only rules speak, else the one that can start what the policy names.
 func Start(args []string, stdin *os.File, stdout *os.File, getenv func(string) string) int {
 	if len(args) == 1 && args[0] == Nothing {
 		return 0
 	}
-	if ParseArgs(args).foreign() || !Policied(getenv) || unspoken(ParseArgs(args).Event, getenv) {
+	a := ParseArgs(args)
+	if a.foreign() || !Policied(getenv) {
 		return Main(args, stdin, stdout, getenv)
 	}
-	if code, ok := become(sibling(), append([]string{"hook"}, args...)); ok {
+	fold := func() int { return Main(args, stdin, stdout, getenv) }
+	if a.Event == "SessionStart" || a.Event == "UserPromptSubmit" {
+		fold = func() int { return tell(args, stdin, stdout, getenv) }
+	}
+	switch voice(a.Event, getenv) {
+	case trust.Nothing:
+		return fold()
+	case trust.Rules:
+		if code, ok := become(sibling("beckon-judge"), args); ok {
+			return code
+		}
+	}
+	if code, ok := Become(args); ok {
 		return code
 	}
-	if e := ParseArgs(args).Event; e == "SessionStart" || e == "UserPromptSubmit" {
+	return fold()
+}
+
+// tell is Main at an event that shows a text, which tells the user when the
+// program that answers is not there: nobody else will.
+func tell(args []string, stdin *os.File, stdout *os.File, getenv func(string) string) int {
+	if _, err := os.Stat(sibling("beckon")); err != nil {
 		return say([]byte(unasked), args, stdin, stdout, getenv)
 	}
 	return Main(args, stdin, stdout, getenv)
 }
 
-// unspoken reports whether it is known that no policy speaks of the event.
-func unspoken(event string, getenv func(string) string) bool {
+// Become makes this process the program beckon beside it, which answers what
+// only it can; it returns only when there is none, or on a system where that
+// runs beside this one: with its exit code.
+func Become(args []string) (code int, ok bool) {
+	return become(sibling("beckon"), append([]string{"hook"}, args...))
+}
+
+// voice is what is known of the policy's words on an event.
+func voice(event string, getenv func(string) string) trust.Voice {
 	dir, err := store.Dir(getenv)
-	return err == nil && SpeaksOf(getenv).silent(dir, event)
+	if err != nil {
+		return trust.Unknown
+	}
+	return trust.SpeaksOf(trust.Files(getenv)).Of(trust.In(dir), event)
 }
 
 // foreign reports whether another agent sends the event: policies answer in
 // Claude Code's words.
 func (a Args) foreign() bool { return a.Agent != "" && a.Agent != "claude-code" }
 
-// sibling is the program beckon in the directory of this one; empty when that
-// is not known.
-func sibling() string {
+// sibling is a program in the directory of this one; empty when that is not
+// known.
+func sibling(name string) string {
 	self, err := os.Executable()
 	if err != nil {
 		return ""
 	}
-	name := "beckon"
 	if runtime.GOOS == "windows" {
 		name += ".exe"
 	}

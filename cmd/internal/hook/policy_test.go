@@ -9,18 +9,19 @@ import (
 	"testing"
 )
 
-// Whoever has no policy pays two looks for one, and no more than that.
-func TestPoliciedLooksTwice(t *testing.T) {
+// Whoever has no policy pays three looks for one, and no more than that.
+func TestPoliciedLooksThrice(t *testing.T) {
 	home, project := t.TempDir(), t.TempDir()
 	global, local := filepath.Join(home, ".config", "beckon", "policy.json"), filepath.Join(project, ".beckon", "policy.json")
+	kept := filepath.Join(home, ".local", "state", "beckon", "policy")
 	for name, c := range map[string]struct {
 		project string
 		err     map[string]error
 		looked  []string
 		want    bool
 	}{
-		"none":                       {project, nil, []string{global, local}, false},
-		"no project is named":        {"", nil, []string{global}, false},
+		"none":                       {project, nil, []string{global, local, kept}, false},
+		"no project is named":        {"", nil, []string{global, kept}, false},
 		"a project's":                {project, map[string]error{local: nil}, []string{global, local}, true},
 		"the global one":             {project, map[string]error{global: nil}, []string{global}, true},
 		"one that cannot be told of": {project, map[string]error{global: errors.New("denied")}, []string{global}, true},

@@ -8,8 +8,12 @@ import (
 )
 
 // watch ends the process, with code 0, when d has passed, unless stop is
-// called.
-func watch(d time.Duration) (stop func()) {
-	t := time.AfterFunc(d, func() { os.Exit(0) })
+// called. late is called before, and gets little time.
+func watch(d time.Duration, late func()) (stop func()) {
+	t := time.AfterFunc(d, func() {
+		time.AfterFunc(lateTime, func() { os.Exit(0) })
+		late()
+		os.Exit(0)
+	})
 	return func() { t.Stop() }
 }

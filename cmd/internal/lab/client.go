@@ -19,12 +19,17 @@ import (
 // Versions of the client.
 const (
 	V197   = "2.1.197" // the oldest one measured
-	V329   = "2.1.329" // the newest one measured
+	V329   = "2.1.329"
+	V330   = "2.1.330" // the newest one measured
 	Latest = "latest"  // whatever npm says
 )
 
-// Pinned lists the versions that the suite always runs.
-var Pinned = []string{V197, V329}
+// Pinned lists the versions measured, the oldest first.
+var Pinned = []string{V197, V329, V330}
+
+// Bounds are the oldest and the newest of them: what holds on both is taken to
+// hold in between.
+var Bounds = []string{V197, V330}
 
 // ErrAbsent means that the client is not installed; Install would fetch it.
 var ErrAbsent = errors.New("client not installed")

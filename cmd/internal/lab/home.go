@@ -116,13 +116,17 @@ func (h *Home) writeClientConfig() error {
 	})
 }
 
+const holdAnswer = `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}`
+
 // fillProject makes a small repository. ./nap N sleeps and is allowed; sh nap
-// N does the same and is not.
+// N does the same and is not. ./hold is a PermissionRequest hook that allows
+// after six seconds.
 func (h *Home) fillProject() error {
 	dir := h.Project
 	if err := errors.Join(
 		os.WriteFile(filepath.Join(dir, "README.md"), []byte("# lab\n"), 0o600),
 		os.WriteFile(filepath.Join(dir, "nap"), []byte("#!/bin/sh\nsleep \"$1\"\n"), 0o700),
+		os.WriteFile(filepath.Join(dir, "hold"), []byte("#!/bin/sh\nsleep 6\necho '"+holdAnswer+"'\n"), 0o700),
 		writeJSON(filepath.Join(dir, ".claude", "settings.json"), fields{
 			"permissions": fields{"allow": []string{"Bash(./nap:*)", "Bash(claude -p:*)"}},
 		}),
@@ -209,6 +213,7 @@ type Registered struct {
 	ProcStart       string  `json:"procStart"`
 	SessionID       string  `json:"sessionId"`
 	Kind            string  `json:"kind"`
+	Entrypoint      string  `json:"entrypoint"`
 	Status          string  `json:"status"`
 	WaitingFor      *string `json:"waitingFor"`
 	StatusUpdatedAt int64   `json:"statusUpdatedAt"`

@@ -11,34 +11,35 @@ import (
 	"testing"
 	"time"
 
-	"beckon/event/policy/handler"
+	"beckon/event/policy/run"
+	"beckon/event/policy/wire"
 )
 
 // judgements is what a prompt handler must make of the judge scripts.
 var judgements = map[string]struct {
-	decision handler.Decision
+	decision wire.Decision
 	reason   string
 	fails    bool
 }{
-	"judgeallow":    {decision: handler.Allow, reason: "it only looks."},
-	"judgeblock":    {decision: handler.Deny, reason: "it deletes the lab."},
-	"judgecontinue": {decision: handler.Continue},
+	"judgeallow":    {decision: wire.Allow, reason: "it only looks."},
+	"judgeblock":    {decision: wire.Deny, reason: "it deletes the lab."},
+	"judgecontinue": {decision: wire.Continue},
 	"judgeunsure":   {fails: true},
 }
 
-func judge(t *testing.T, word string, c handler.PromptConfig) handler.Outcome {
+func judge(t *testing.T, word string, c run.PromptConfig) wire.Outcome {
 	t.Helper()
 	c.Prompt, c.Timeout = "lab:"+word+"\nIs this safe? $COMMAND", time.Minute
-	h, err := handler.NewPrompt(c)
+	h, err := run.NewPrompt(c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	input := []byte(`{"command":"ls"}`)
 	payload, _ := json.Marshal(map[string]any{"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": json.RawMessage(input)})
-	return h.Run(context.Background(), handler.Call{Event: "PreToolUse", ToolName: "Bash", ToolInput: input, Payload: payload})
+	return h.Run(context.Background(), wire.Call{Event: "PreToolUse", ToolName: "Bash", ToolInput: input, Payload: payload})
 }
 
-func checkJudgement(t *testing.T, word string, o handler.Outcome) {
+func checkJudgement(t *testing.T, word string, o wire.Outcome) {
 	t.Helper()
 	want := judgements[word]
 	if o.Decision != want.decision || o.Reason != want.reason || (o.Err != nil) != want.fails {
@@ -50,7 +51,7 @@ func TestPromptByTheMessagesAPI(t *testing.T) {
 	s := NewServer()
 	defer s.Close()
 	for word := range judgements {
-		checkJudgement(t, word, judge(t, word, handler.PromptConfig{Env: []string{"ANTHROPIC_API_KEY=k", "ANTHROPIC_BASE_URL=" + s.URL}}))
+		checkJudgement(t, word, judge(t, word, run.PromptConfig{Env: []string{"ANTHROPIC_API_KEY=k", "ANTHROPIC_BASE_URL=" + s.URL}}))
 	}
 	if got := s.Requests(); len(got) != len(judgements) || got[0].Path != "/v1/messages" {
 		t.Errorf("asked %+v", got)
@@ -61,7 +62,7 @@ func TestPromptByTheMessagesAPI(t *testing.T) {
 // none and asks the client. A hook of the user's must not run, or beckon would
 // call itself; the user's and the project's words must not reach the judge.
 func TestPromptByTheClient(t *testing.T) {
-	for _, version := range Pinned {
+	for _, version := range Bounds {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			l := Start(t, version)
@@ -73,7 +74,7 @@ func TestPromptByTheClient(t *testing.T) {
 				t.Fatal(err)
 			}
 			for word := range judgements {
-				checkJudgement(t, word, judge(t, word, handler.PromptConfig{Client: l.Client.Path, Env: keyless(l.Home.Env())}))
+				checkJudgement(t, word, judge(t, word, run.PromptConfig{Client: l.Client.Path, Env: keyless(l.Home.Env())}))
 			}
 			if _, err := os.Stat(ran); err == nil {
 				t.Error("the user's hook ran")

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -85,8 +86,9 @@ func (p *player) step(s Step) error {
 	return err
 }
 
-// start opens the pane's client and waits for its prompt. A pane that had a
-// client gets a new one; $ID in the arguments is the old one's session.
+// start opens the pane's client and waits for its prompt; with -p there is none.
+// A pane that had a client gets a new one; $ID in the arguments is the old one's
+// session.
 func (p *player) start(s Step) error {
 	args := make([]string, len(s.Args))
 	for i, a := range s.Args {
@@ -102,6 +104,9 @@ func (p *player) start(s Step) error {
 	}
 	p.panes[s.Pane-1] = pane
 	p.mu.Unlock()
+	if slices.Contains(args, "-p") {
+		return nil
+	}
 	if err := pane.Ready(); err != nil {
 		return err
 	}

@@ -91,6 +91,7 @@ var scripts = map[string][]Reply{
 	"parallel": {call(bash(nap+"0.3 && echo a", "a"), bash(nap+"0.6 && echo b", "b"), bash(nap+"0.1 && echo c", "c")), say("All three ran.")},
 	"reads":    {call(bash("ls", "list"), bash("pwd", "where"), Tool{"Read", `{"file_path":"$PROJ/README.md"}`}), say("Looked around.")},
 
+	"denied":    {call(write("$PROJ/denied.txt")), {Text: "It was not to be.", Delay: 6 * time.Second}},
 	"write":     {call(write("$PROJ/$1")), say("Wrote the note.")},
 	"perms":     {call(write("$PROJ/one.txt"), bash("touch two.txt", "touch"), write("$PROJ/three.txt")), say("All three are written.")},
 	"permreads": {call(read("$OUT/a.txt"), read("$OUT/b.txt"), read("$OUT/c.txt")), say("Read all three.")},
@@ -131,7 +132,7 @@ var scripts = map[string][]Reply{
 	"badreq":   apiError(400, "invalid_request_error"),
 	"flaky":    {{Status: 529, Error: "overloaded_error"}, say("It worked the second time.")},
 
-	// A question to a judge (event/policy/handler): asked with no tools.
+	// A question to a judge (event/policy/run): asked with no tools.
 	"judgeallow":    {say("ALLOW: it only looks.")},
 	"judgeblock":    {say("BLOCK: it deletes the lab.")},
 	"judgecontinue": {say("CONTINUE")},

@@ -20,7 +20,7 @@ import (
 )
 
 // fact is a question about the client that its documents leave open
-// (CONTRACT 1.17), asked without beckon: hooks that print an answer, and what
+// (testdata/lab/POLICY.md), asked without beckon: hooks that print an answer, and what
 // the client makes of it.
 type fact struct {
 	question string
@@ -144,6 +144,21 @@ var facts = []fact{
 		}},
 	{question: "Stop: the client's registry while a hook still runs, and after it", hooks: map[string][]string{"Stop": {slow}}, prompt: "lab:hi", keys: []string{"Everything is done", "registry", "registry", "registry", "registry"},
 		expect: func(o *observedFact) string { return o.status[0] + ", " + o.status[3] }},
+	{question: "PreToolUse: killed by SIGABRT", hooks: map[string][]string{"PreToolUse": {"kill -ABRT $$"}}, prompt: echo, keys: []string{"It ran"}, expect: (*observedFact).killed},
+	{question: "PreToolUse: killed by SIGSEGV", hooks: map[string][]string{"PreToolUse": {"kill -SEGV $$"}}, prompt: echo, keys: []string{"It ran"}, expect: (*observedFact).killed},
+	{question: "PreToolUse: killed by SIGKILL", hooks: map[string][]string{"PreToolUse": {"kill -KILL $$"}}, prompt: echo, keys: []string{"It ran"}, expect: (*observedFact).killed},
+	{question: "PreToolUse: killed by SIGABRT below a shell, which ends with 134", hooks: map[string][]string{"PreToolUse": {"sh -c 'kill -ABRT $$'; exit $?"}}, prompt: echo, keys: []string{"It ran"}, expect: (*observedFact).killed},
+}
+
+// killed says what the client made of a hook that a signal ended. Beckon's hook
+// relies on the call going on (package noblock).
+func (o *observedFact) killed() string {
+	if !strings.Contains(o.results(), "spoken-word") {
+		o.Errorf("the call does not run\n%s", o.out)
+	}
+	_, told, _ := strings.Cut(o.out, "PreToolUse:Bash ")
+	told, _, _ = strings.Cut(told, "\n")
+	return fmt.Sprintf("the call runs, the screen says %q", strings.TrimSpace(told))
 }
 
 // endings notes how its end comes about: the signals that it gets, how long it
@@ -322,4 +337,7 @@ func (f fact) drive(o *observedFact) {
 		o.Logf("%v\n%s", err, pane.Capture())
 	}
 	time.Sleep(2 * time.Second) // what fires late
+	if pane != nil {
+		o.out = pane.Capture()
+	}
 }

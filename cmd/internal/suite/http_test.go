@@ -19,7 +19,7 @@ import (
 )
 
 // TestHTTPHooks has the real client post its events to `beckon serve`, with no
-// hook program: it is followed, and the policy's answer binds it (row D5).
+// hook program: it is followed, and the policy's answer binds it.
 func TestHTTPHooks(t *testing.T) {
 	if testing.Short() && !*matrix {
 		t.Skip("the real client takes a while")
@@ -51,6 +51,9 @@ func TestHTTPHooks(t *testing.T) {
 			s.want("the journal", s.journal(), `"kind":"Stop"`)
 			if err := os.Remove(path); err != nil {
 				t.Fatal(err)
+			}
+			if out, err := beckon(l, nil, "policy", "accept"); err != nil {
+				t.Fatalf("policy accept: %v\n%s", err, out)
 			}
 			if s.out, err = l.Home.Print(echo); err != nil {
 				t.Fatalf("claude -p: %v\n%s", err, s.out)

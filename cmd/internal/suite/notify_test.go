@@ -31,7 +31,7 @@ func TestTerminalNotification(t *testing.T) {
 	if _, err := exec.LookPath("script"); err != nil {
 		t.Skipf("the outer terminal needs script: %v", err)
 	}
-	for _, version := range lab.Pinned {
+	for _, version := range lab.Bounds {
 		for where, start := range map[string]func(*testing.T, *lab.Lab) seat{"in tmux": inTmux, "outside": outside} {
 			t.Run(version+"/"+where, func(t *testing.T) {
 				t.Parallel()

@@ -245,12 +245,12 @@ func start(t testing.TB, version, policy string) *lab.Lab {
 }
 
 // policyVersions are the clients that the shows run on: the newest pinned one
-// on every landing, both with -matrix.
+// on every landing, all with -matrix.
 func policyVersions() []string {
 	if *matrix {
 		return lab.Pinned
 	}
-	return []string{lab.V329}
+	return []string{lab.V330}
 }
 
 // TestPolicy puts policies before the real client.

@@ -27,7 +27,7 @@ func TestStatusLine(t *testing.T) {
 	}
 	slots <- struct{}{}
 	defer func() { <-slots }()
-	l := lab.Start(t, lab.V329)
+	l := lab.Start(t, lab.V330)
 	programs, err := programs()
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func TestStatusLineWrapped(t *testing.T) {
 	}
 	slots <- struct{}{}
 	defer func() { <-slots }()
-	for _, version := range lab.Pinned {
+	for _, version := range lab.Bounds {
 		l := lab.Start(t, version)
 		programs, err := programs()
 		must(t, err)

@@ -5,10 +5,15 @@
 // installs them, and compares what `beckon list` says with what the scenario
 // expects and with the client's own registry.
 //
-// Without flags it drives one pinned client through the scenarios in brief,
-// for every landing. The whole matrix, with its table:
+// Without flags it drives the newest pinned client through the scenarios in
+// brief, and all of them through those in everywhere, for every landing. The
+// whole matrix, with its table:
 //
 //	go test ./cmd/internal/suite -run TestClient -matrix -timeout 90m
+//
+// or in pieces, of which the last one has the whole table:
+//
+//	go test ./cmd/internal/suite -run TestClient -matrix -versions 2.1.197 -rows rows.json
 package suite
 
 import (
@@ -32,12 +37,17 @@ import (
 
 var (
 	matrix   = flag.Bool("matrix", false, "drive every client version through every scenario and write the table")
-	versions = flag.String("versions", lab.V197+","+lab.V329+",latest", "client versions of the matrix")
+	versions = flag.String("versions", strings.Join(append(lab.Pinned, lab.Latest), ","), "client versions of the matrix")
 	only     = flag.String("only", "", "scenarios to run, separated by commas")
+	rows     = flag.String("rows", "", "a file of rows: those that are played are put into it, and the table is made of all")
+	clients  = flag.Int("clients", 2, "how many clients run at once")
 )
 
 // brief are the scenarios of every landing: one of each kind of wait and end.
-var brief = []string{"hi", "bash", "perm_yes", "perm_esc", "esc_tool", "ask", "subperm", "bg", "overload", "clear", "kill9", "exit"}
+var brief = []string{"hi", "bash", "perm_yes", "perm_esc", "esc_tool", "ask", "subperm", "bg", "overload", "clear", "kill9", "exit", "menu_busy"}
+
+// everywhere are those that differ most from one client to the next.
+var everywhere = []string{"menu_idle", "headless_denied", "headless_held"}
 
 // column is one way to run beckon beside the client.
 type column struct {
@@ -54,11 +64,10 @@ func TestClient(t *testing.T) {
 		t.Skip("the real client takes a minute")
 	}
 	table := &table{}
-	list, cols := []string{lab.V329}, columns[:1]
+	list, cols := lab.Pinned, columns[:1]
 	if *matrix {
 		list, cols = strings.Split(*versions, ","), columns
 	}
-	scenarios := chosen(t)
 	t.Run("run", func(t *testing.T) {
 		for _, version := range list {
 			if version == lab.Latest {
@@ -73,11 +82,11 @@ func TestClient(t *testing.T) {
 				continue
 			}
 			for _, col := range cols {
-				for _, sc := range scenarios {
+				for _, sc := range chosen(t, version) {
 					t.Run(version+"/"+col.name+"/"+sc.Name, func(t *testing.T) {
 						t.Parallel()
 						if why := unseen[sc.Name]; why != "" && !col.registry {
-							table.add(row{scenario: sc.Name, version: version, column: col.name, skip: why})
+							table.add(row{Scenario: sc.Name, Version: version, Column: col.name, Verdict: why})
 							t.Skip(why)
 						}
 						play(t, sc, version, col, table)
@@ -86,9 +95,14 @@ func TestClient(t *testing.T) {
 			}
 		}
 	})
+	if *rows != "" {
+		if err := table.join(*rows); err != nil {
+			t.Fatal(err)
+		}
+	}
 	report := table.String()
 	t.Log("\n" + report)
-	if *matrix && *only == "" {
+	if *matrix && (*only == "" || *rows != "") {
 		if err := os.WriteFile(filepath.Join(root, "testdata", "lab", "MATRIX.md"), []byte(report), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -97,13 +111,17 @@ func TestClient(t *testing.T) {
 
 const root = "../../.."
 
-func chosen(t *testing.T) []lab.Scenario {
+// chosen are the scenarios for a client of that version.
+func chosen(t *testing.T, version string) []lab.Scenario {
 	t.Helper()
 	all, err := lab.Scenarios()
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := brief
+	names := everywhere
+	if version == lab.V330 {
+		names = append(names, brief...)
+	}
 	switch {
 	case *only != "":
 		names = strings.Split(*only, ",")
@@ -123,7 +141,7 @@ func chosen(t *testing.T) []lab.Scenario {
 
 // slots bounds the clients that run at once: they are heavy at their start,
 // and a starved client is not what is under test.
-var slots = make(chan struct{}, 2)
+var slots chan struct{}
 
 func play(t *testing.T, sc lab.Scenario, version string, col column, table *table) {
 	slots <- struct{}{}
@@ -141,7 +159,7 @@ func play(t *testing.T, sc lab.Scenario, version string, col column, table *tabl
 			return observe(l, col)
 		})
 	right, all, longest, first := agreement(res)
-	table.add(row{scenario: sc.Name, version: version, column: col.name, result: res, right: right, all: all})
+	table.add(row{Scenario: sc.Name, Version: version, Column: col.name, Verdict: verdict(res), Right: right, All: all})
 	for _, c := range res.Checks {
 		if !c.OK {
 			t.Errorf("%s: got %q after %s", c.Step, c.Got, c.Took.Round(time.Millisecond))
@@ -169,6 +187,8 @@ var programs = sync.OnceValues(func() (string, error) {
 })
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	slots = make(chan struct{}, *clients)
 	code := m.Run()
 	if dir, err := programs(); err == nil {
 		_ = os.RemoveAll(dir)
@@ -259,13 +279,32 @@ func observe(l *lab.Lab, col column) lab.Observe {
 	}
 }
 
-// maps says which states each status of the client's registry allows
-// (DESIGN.md section 4).
+// maps says which states each status of the client's registry allows, and
+// where it has a word for what it waits for, each of those. Behind a menu of the
+// user's the session is what it was, and needs nobody for it.
 var maps = map[string][]string{
-	"idle":    {"idle", "failed", "question"},
-	"shell":   {"idle", "failed", "question"},
-	"busy":    {"working", "compacting"},
-	"waiting": {"permission", "question"},
+	"idle":                {"idle", "failed", "question"},
+	"shell":               {"idle", "failed", "question"},
+	"busy":                {"working", "compacting"},
+	"waiting":             {"permission", "question"},
+	"waiting dialog open": {"idle", "failed", "question", "working", "compacting"},
+}
+
+// headless is what a registry that says busy allows a session that nobody sits
+// before: one whose call a hook of the user's holds is busy to the client.
+var headless = append(maps["busy"], "permission", "question")
+
+func allowed(r lab.Registered) ([]string, bool) {
+	if r.Entrypoint == "sdk-cli" && r.Status == "busy" {
+		return headless, true
+	}
+	if r.WaitingFor != nil {
+		if states, ok := maps[r.Status+" "+*r.WaitingFor]; ok {
+			return states, true
+		}
+	}
+	states, ok := maps[r.Status]
+	return states, ok
 }
 
 // A registry status is compared when it had stood for settled before the
@@ -292,7 +331,7 @@ func agreement(res lab.Result) (right, all int, longest time.Duration, first str
 				continue
 			}
 			state, ok := sm.Observed[lab.SessionID(r.SessionID)]
-			allowed, known := maps[r.Status]
+			allowed, known := allowed(r)
 			since := sm.At.Sub(time.UnixMilli(int64(r.StatusUpdatedAt)))
 			if !ok || !known || since < settled || state.State == "lost" || state.State == "ended" {
 				continue

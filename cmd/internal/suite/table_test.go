@@ -4,7 +4,11 @@ package suite
 
 import (
 	"cmp"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -15,10 +19,9 @@ import (
 
 // row is one scenario played with one client.
 type row struct {
-	scenario, version, column string
-	result                    lab.Result
-	right, all                int
-	skip                      string // why it was not played
+	Scenario, Version, Column string
+	Verdict                   string
+	Right, All                int // samples that agree with the client's registry, of how many
 }
 
 // table gathers the rows of tests that run side by side.
@@ -33,22 +36,51 @@ func (t *table) add(r row) {
 	t.rows = append(t.rows, r)
 }
 
+// join takes the rows of a file that were not played now, if there is one, and
+// writes all into it.
+func (t *table) join(path string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var old []row
+	b, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(b, &old)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, r := range old {
+		if !slices.ContainsFunc(t.rows, r.sameCell) {
+			t.rows = append(t.rows, r)
+		}
+	}
+	if b, err = json.Marshal(t.rows); err != nil {
+		return err
+	}
+	return os.WriteFile(path, b, 0o644)
+}
+
+// sameCell reports whether both stand in the same place of the table.
+func (r row) sameCell(o row) bool {
+	return r.Scenario == o.Scenario && r.Version == o.Version && r.Column == o.Column
+}
+
 // String writes the table in Markdown: a line a scenario, a column a client
 // and way of looking, then the agreement with the registry.
 func (t *table) String() string {
-	heads := distinct(t.rows, func(r row) string { return r.version + ", " + r.column })
-	names := distinct(t.rows, func(r row) string { return r.scenario })
+	heads := distinct(t.rows, func(r row) string { return r.Version + ", " + r.Column })
+	names := distinct(t.rows, func(r row) string { return r.Scenario })
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Scenarios on the real client\n\nEach cell: the verdict, and the longest time from a step to the expected state.\n\n| scenario | %s |\n|---|%s\n", strings.Join(heads, " | "), strings.Repeat("---|", len(heads)))
 	for _, n := range names {
 		fmt.Fprintf(&b, "| %s |", n)
 		for _, h := range heads {
-			i := slices.IndexFunc(t.rows, func(r row) bool { return r.scenario == n && r.version+", "+r.column == h })
+			i := slices.IndexFunc(t.rows, func(r row) bool { return r.Scenario == n && r.Version+", "+r.Column == h })
 			if i < 0 {
 				b.WriteString("  |")
 				continue
 			}
-			fmt.Fprintf(&b, " %s |", t.rows[i].verdict())
+			fmt.Fprintf(&b, " %s |", t.rows[i].Verdict)
 		}
 		b.WriteString("\n")
 	}
@@ -56,8 +88,8 @@ func (t *table) String() string {
 	for _, h := range heads {
 		right, all := 0, 0
 		for _, r := range t.rows {
-			if r.version+", "+r.column == h {
-				right, all = right+r.right, all+r.all
+			if r.Version+", "+r.Column == h {
+				right, all = right+r.Right, all+r.All
 			}
 		}
 		fmt.Fprintf(&b, "- %s: %.2f %% (%d of %d)\n", h, 100*float64(right)/float64(max(all, 1)), right, all)
@@ -65,18 +97,16 @@ func (t *table) String() string {
 	return b.String()
 }
 
-func (r row) verdict() string {
-	if r.skip != "" {
-		return r.skip
-	}
+// verdict is what a cell says of a scenario that was played.
+func verdict(res lab.Result) string {
 	var slowest time.Duration
-	for _, c := range r.result.Checks {
+	for _, c := range res.Checks {
 		slowest = max(slowest, c.Took)
 		if !c.OK {
 			return "WRONG: " + c.Step + ", got " + c.Got
 		}
 	}
-	if r.result.Err != nil {
+	if res.Err != nil {
 		return "not played"
 	}
 	return fmt.Sprintf("right, %d ms", slowest.Milliseconds())

@@ -92,7 +92,7 @@ func TestPageAgreesWithList(t *testing.T) {
 	c := startChrome(t)
 	w := newWorld(t)
 	w.start()
-	p := c.open(t, w.url())
+	p := c.open(t, w.page(""))
 	p.do("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": `localStorage.setItem("beckon.group", "none")`})
 	p.do("Page.reload", map[string]any{})
 	p.await("it is live", `document.documentElement.dataset.phase === "live"`)
@@ -121,7 +121,7 @@ func TestBoardFollows(t *testing.T) {
 	c := startChrome(t)
 	w := newWorld(t)
 	w.start()
-	p := c.open(t, w.url())
+	p := c.open(t, w.page(""))
 	p.await("it is live", `document.documentElement.dataset.phase === "live"`)
 	p.await("it says that there are none", `document.getElementById("empty").textContent.startsWith("No sessions")`)
 	p.must(p.eval(`window.stays = Math.random()`, nil))
@@ -133,7 +133,7 @@ func TestBoardFollows(t *testing.T) {
 	p.await("its card is at work", group+` === "working"`)
 	p.await("what was asked is text", `document.querySelector(".name").textContent === "<img src=x onerror=alert(1)> write"`)
 	perm.until("PermissionRequest")
-	p.await("its card needs you", group+` === "needs"`)
+	p.await("its card needs you", group+` === "needs_you"`)
 	p.await("the title counts", `document.title === "(1) beckon"`)
 	p.await("the icon counts", `decodeURIComponent(document.getElementById("icon").href).includes(">1</text>")`)
 	p.await("the live region tells", `document.getElementById("live").textContent.includes("needs you: permission")`)
@@ -156,8 +156,8 @@ func TestBoardFollows(t *testing.T) {
 	perm.rest() // hooks go on without a server
 	time.Sleep(time.Second)
 	w.start()
-	p.await("it is live again", `document.documentElement.dataset.phase === "live"`)
-	p.await("its card is done", group+` === "look"`)
+	p.signInAgain()
+	p.await("its card is done", group+` === "done"`)
 	p.await("the title rests", `document.title === "beckon"`)
 	if got := get[float64](p, `window.stays`); got != stays {
 		t.Error("the page was loaded anew")
@@ -172,9 +172,9 @@ func TestBoardFollows(t *testing.T) {
 	p.press("b")
 	p.await("how long is asked for", `document.getElementById("aside").open && document.activeElement.textContent === "Until its next prompt"`)
 	p.press("Enter")
-	p.await("it is set aside", group+` === "aside"`)
+	p.await("it is set aside", group+` === "backburner"`)
 	p.press("b")
-	p.await("it is back", group+` !== "aside"`)
+	p.await("it is back", group+` !== "backburner"`)
 	perm.kill()
 	p.await("a killed agent's card goes", `!document.querySelector("#groups .card")`)
 }
@@ -191,7 +191,7 @@ func TestNotifications(t *testing.T) {
 		window.Notification = class { constructor(title, o) { raised.push([title, o.body, o.tag]); } close() { window.closed1 = true; }
 			static permission = "granted"; static requestPermission = async () => "granted"; };
 		document.hasFocus = () => false;`})
-	p.do("Page.navigate", map[string]any{"url": w.url()})
+	p.do("Page.navigate", map[string]any{"url": w.page("")})
 	p.await("it is live", `document.documentElement.dataset.phase === "live"`)
 	a := w.agent("ask")
 	a.until("PreToolUse")
@@ -204,7 +204,7 @@ func TestNotifications(t *testing.T) {
 	w.stop()
 	p.await("the loss is seen", `document.documentElement.dataset.phase === "lost"`)
 	w.start()
-	p.await("it is live again", `document.documentElement.dataset.phase === "live"`)
+	p.signInAgain()
 	time.Sleep(500 * time.Millisecond)
 	if n := get[int](p, `raised.length`); n != 1 {
 		t.Errorf("%d notifications of one edge", n)
@@ -262,7 +262,7 @@ func TestLooks(t *testing.T) {
 		p.size(v.width, v.height, v.width < 500)
 		p.scheme(v.scheme)
 		for name, path := range map[string]string{"": "", "-session": "session/" + w.list()[1].SessionID} {
-			p.do("Page.navigate", map[string]any{"url": w.url() + path})
+			p.do("Page.navigate", map[string]any{"url": w.page(path)})
 			p.await("it is live", `document.documentElement.dataset.phase === "live"`)
 			if path == "" {
 				p.await("turns are there", `document.querySelectorAll("#groups .card").length === 9 && (innerWidth < 500 || document.querySelectorAll(".turns li").length > 0)`)
@@ -291,7 +291,7 @@ func TestLooksElsewhere(t *testing.T) {
 	p.expectOutage()
 	for _, scheme := range []string{"light", "dark"} {
 		p.scheme(scheme)
-		p.do("Page.navigate", map[string]any{"url": w.url()})
+		p.do("Page.navigate", map[string]any{"url": w.page("")})
 		look := func(name string) {
 			if dir := shots(); dir != "" {
 				p.shot(filepath.Join(dir, scheme+"-"+name+".png"))
@@ -317,7 +317,7 @@ func TestLooksElsewhere(t *testing.T) {
 		look("lost")
 		w.start()
 		p.must(p.eval(`document.getElementById("again").click()`, nil))
-		p.await("it is live again", live)
+		p.signInAgain()
 		a.kill()
 		p.await("its card is gone", `!document.querySelector("#groups .card")`)
 	}

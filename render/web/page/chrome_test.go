@@ -174,6 +174,7 @@ type tab struct {
 	mu     sync.Mutex
 	faults []string
 	quiet  bool // network errors are expected: the server is down
+	mute   bool // all of them are: the page tries what it must not
 }
 
 func (c *chrome) open(t *testing.T, url string) *tab {
@@ -209,7 +210,7 @@ func (p *tab) fault(session string, params json.RawMessage) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := string(params)
-	if session != p.session || strings.Contains(s, `"level":"info"`) || strings.Contains(s, `"level":"verbose"`) {
+	if session != p.session || p.mute || strings.Contains(s, `"level":"info"`) || strings.Contains(s, `"level":"verbose"`) {
 		return
 	}
 	if p.quiet && strings.Contains(s, `"source":"network"`) {

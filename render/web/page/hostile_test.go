@@ -48,7 +48,7 @@ func TestHostileTextIsText(t *testing.T) {
 
 	p := c.open(t, "about:blank")
 	p.do("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": `window.booms = 0; window.boom = () => { booms++; };`})
-	p.do("Page.navigate", map[string]any{"url": w.url()})
+	p.do("Page.navigate", map[string]any{"url": w.page("")})
 	p.await("its card is there", `document.querySelectorAll("#groups .card.needs").length === 1`)
 	harmless := func(where string) {
 		t.Helper()

@@ -97,7 +97,6 @@ type world struct {
 	bin, home   string
 	state, addr string
 	serve       *exec.Cmd
-	token       string // what serve wants, empty for nothing
 	panes       int
 }
 
@@ -123,13 +122,19 @@ func (w *world) env() []string {
 	return []string{"HOME=" + w.home, "PATH=" + os.Getenv("PATH"), "BECKON_STATE_DIR=" + w.state, "TZ=UTC"}
 }
 
+// token is what opens serve.
+const token = "6f1ed002ab5595859014ebf0951522d9"
+
 func (w *world) url() string { return "http://" + w.addr + "/" }
+
+// page is the address that opens a part of the page, signed in.
+func (w *world) page(path string) string { return w.url() + path + "#token=" + token }
 
 // start runs `beckon serve` until it answers.
 func (w *world) start() {
 	w.t.Helper()
 	w.serve = exec.Command(filepath.Join(w.bin, "beckon"), "serve", "--addr", w.addr)
-	w.serve.Env = append(w.env(), "BECKON_TOKEN="+w.token)
+	w.serve.Env = append(w.env(), "BECKON_TOKEN="+token)
 	var said bytes.Buffer
 	w.serve.Stdout, w.serve.Stderr = &said, &said
 	if err := w.serve.Start(); err != nil {

@@ -37,7 +37,7 @@ func TestManySessions(t *testing.T) {
 	p.do("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": `
 		window.tasks = [];
 		new PerformanceObserver(l => tasks.push(...l.getEntries().map(e => e.duration))).observe({type: "longtask", buffered: true});`})
-	p.do("Page.navigate", map[string]any{"url": w.url()})
+	p.do("Page.navigate", map[string]any{"url": w.page("")})
 	began := time.Now()
 	p.await("all are shown", fmt.Sprintf(`document.querySelectorAll("#groups .card").length === %d`, many))
 	t.Logf("shown after %v", time.Since(began).Round(time.Millisecond))

@@ -13,8 +13,8 @@ func TestFocusStays(t *testing.T) {
 	w := newWorld(t)
 	w.start()
 	w.agent("hi").until("Stop")
-	p := c.open(t, w.url())
-	p.await("it is new", `document.querySelector("#groups .group")?.dataset.group === "look"`)
+	p := c.open(t, w.page(""))
+	p.await("it is new", `document.querySelector("#groups .group")?.dataset.group === "done"`)
 	p.must(p.eval(`document.querySelector("[data-act=seen]").focus()`, nil))
 	p.press("Enter")
 	p.await("it is seen", `document.querySelector("#groups .group")?.dataset.group === "idle"`)
@@ -37,7 +37,7 @@ func TestFocusOfACardThatGoes(t *testing.T) {
 	w.start()
 	w.agent("hi").until("Stop")
 	first := w.agent("perm_yes").until("PermissionRequest")
-	p := c.open(t, w.url())
+	p := c.open(t, w.page(""))
 	p.await("both are there", `document.querySelectorAll("#groups .card").length === 2`)
 	p.press("j")
 	p.await("the first has the focus", `document.activeElement.closest(".needs")`)
@@ -66,7 +66,7 @@ func blankWorld(t *testing.T) *tab {
 	c := startChrome(t)
 	w := newWorld(t)
 	w.start()
-	p := c.open(t, w.url())
+	p := c.open(t, w.page(""))
 	p.await("it is live", live)
 	return p
 }
@@ -118,7 +118,7 @@ func TestSeenWhenShown(t *testing.T) {
 	w.agent("hi").until("Stop")
 	p := c.open(t, "about:blank")
 	p.do("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": hides})
-	p.do("Page.navigate", map[string]any{"url": w.url() + "session/" + w.list()[0].SessionID})
+	p.do("Page.navigate", map[string]any{"url": w.page("session/" + w.list()[0].SessionID)})
 	p.await("it is there", live+` && document.querySelectorAll(".line").length > 0`)
 	if !w.list()[0].Unseen {
 		t.Fatal("it counts as seen though nobody looked")

@@ -26,7 +26,7 @@ func TestPicture(t *testing.T) {
 	p := c.open(t, "about:blank")
 	p.size(1240, 880, false)
 	p.scheme("light")
-	p.do("Page.navigate", map[string]any{"url": w.url()})
+	p.do("Page.navigate", map[string]any{"url": w.page("")})
 	p.await("it is furnished", `document.querySelectorAll("#groups .card").length === 8 && document.querySelectorAll(".turns li").length > 0 &&
 		document.querySelectorAll("#hooks dd").length > 0 && document.querySelectorAll("#stats td").length > 0`)
 	file := *picture

@@ -22,13 +22,13 @@ func TestManyTabs(t *testing.T) {
 	for i := range 9 {
 		p := c.open(t, "about:blank")
 		p.do("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": hides})
-		p.do("Page.navigate", map[string]any{"url": w.url()})
+		p.do("Page.navigate", map[string]any{"url": w.page("")})
 		p.await(fmt.Sprintf("tab %d is live", i), `document.documentElement.dataset.phase === "live"`)
 		tabs = append(tabs, p)
 	}
 	first, last := tabs[0], tabs[8]
 	first.await("the first rests", `document.documentElement.dataset.phase === "resting"`)
-	last.await("few have a line", `fetch("/hook/status").then(r => r.json()).then(s => s.sse_clients <= 3)`)
+	last.await("few have a line", `import("/assets/api.mjs").then((api) => api.hooks()).then((s) => s.sse_clients <= 3)`)
 	first.must(first.eval(`shown()`, nil))
 	first.await("who is looked at is live", `document.documentElement.dataset.phase === "live"`)
 	tabs[6].await("it makes room", `document.documentElement.dataset.phase !== "live"`)

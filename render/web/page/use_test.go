@@ -2,10 +2,6 @@ package page
 
 import (
 	"encoding/json"
-	"fmt"
-	"net/http"
-	"net/http/httptest"
-	"strings"
 	"testing"
 	"time"
 )
@@ -18,7 +14,7 @@ func TestKeyboard(t *testing.T) {
 	w := newWorld(t)
 	w.start()
 	furnish(w)
-	p := c.open(t, w.url())
+	p := c.open(t, w.page(""))
 	p.await("all are there", `document.querySelectorAll("#groups .card").length === 9`)
 	at := func(n int) string {
 		return `document.activeElement === document.querySelectorAll("#groups .name")[` + string(rune('0'+n)) + `]`
@@ -71,7 +67,7 @@ func TestParser(t *testing.T) {
 	c := startChrome(t)
 	w := newWorld(t)
 	w.start()
-	p := c.open(t, w.url())
+	p := c.open(t, w.page(""))
 	got := get[[]string](p, `import("/assets/link.mjs").then(({parser}) => {
 		const stream = "retry: 1000\n\n: heartbeat\n\nid: e-1\nevent: snapshot\ndata: {\"a\":1}\n\nid: e-2\r\nevent:x\r\ndata:one\r\ndata: two\r\n\r\nid: e-3\rdata: é…\r\revent: no data\n\ndata: last\n\n";
 		const seen = new Set();
@@ -94,11 +90,11 @@ func TestSetAside(t *testing.T) {
 	w := newWorld(t)
 	w.start()
 	a := w.agent("hi").until("Stop")
-	p := c.open(t, w.url())
+	p := c.open(t, w.page(""))
 	p.await("its card is there", `document.querySelector("#groups .card")`)
 	p.must(p.eval(`document.querySelector("[data-act=backburner]").click()`, nil))
 	p.must(p.eval(`[...document.querySelectorAll("#aside-choices button")].find(b => b.textContent === "For 2 hours").click()`, nil))
-	p.await("it is aside", `document.querySelector("#groups .group").dataset.group === "aside"`)
+	p.await("it is aside", `document.querySelector("#groups .group").dataset.group === "backburner"`)
 	p.await("that is said", `document.getElementById("toast").textContent === "Set aside for 2 hours"`)
 	var page struct {
 		Lines []struct {
@@ -108,7 +104,7 @@ func TestSetAside(t *testing.T) {
 			}
 		}
 	}
-	p.must(json.Unmarshal([]byte(get[string](p, `fetch("/api/sessions/" + document.querySelector(".card").dataset.session + "/journal").then(r => r.text())`)), &page))
+	p.must(json.Unmarshal([]byte(get[string](p, `import("/assets/api.mjs").then((api) => api.journal(document.querySelector(".card").dataset.session, 0)).then(JSON.stringify)`)), &page))
 	last := page.Lines[len(page.Lines)-1].Action
 	if last == nil || last.Kind != "backburner" {
 		t.Fatalf("the journal ends with %+v", last)
@@ -126,7 +122,7 @@ func TestSessionPage(t *testing.T) {
 	w.start()
 	a := w.agent("ask").until("UserPromptSubmit")
 	w.report(w.list()[0].SessionID, 62, 1.24)
-	p := c.open(t, w.url()+"session/"+w.list()[0].SeatID)
+	p := c.open(t, w.page("session/"+w.list()[0].SeatID))
 	p.await("what was asked is there", `document.querySelectorAll(".line.turn").length === 1`)
 	p.await("facts are there", `["62% used", "$1.24"].every(f => document.querySelector("#session .facts").textContent.includes(f))`)
 	p.await("badges are there", `["context 62%", "$1.24"].every(b => document.querySelector("#session .badges").textContent.includes(b))`)
@@ -154,8 +150,8 @@ func TestOpeningIsSeeing(t *testing.T) {
 	a := w.agent("hi").until("SessionStart")
 	turn := a.steps
 	a.until("Stop")
-	p := c.open(t, w.url())
-	p.await("it is new", `document.querySelector("#groups .group")?.dataset.group === "look"`)
+	p := c.open(t, w.page(""))
+	p.await("it is new", `document.querySelector("#groups .group")?.dataset.group === "done"`)
 	p.press("j", "Enter")
 	p.await("it is seen", `document.querySelector("#session .card")?.classList.contains("unseen") === false && document.querySelector("#session .fresh").hidden`)
 	if r := w.list()[0]; r.Unseen {
@@ -165,51 +161,5 @@ func TestOpeningIsSeeing(t *testing.T) {
 	a.until("Stop")
 	p.await("its next turn is new", `!document.querySelector("#session .fresh").hidden`)
 	p.press("Escape")
-	p.await("on the board too", `document.querySelector("#groups .group")?.dataset.group === "look"`)
-}
-
-// With a token the page opens by an address that carries it, once.
-func TestToken(t *testing.T) {
-	c := startChrome(t)
-	w := newWorld(t)
-	w.token = "a-long-token-for-this-test"
-	w.start()
-	p := c.open(t, "about:blank")
-	p.expectOutage() // 401 is on the console
-	p.do("Page.navigate", map[string]any{"url": w.url()})
-	p.await("it is refused", `document.body?.textContent.includes("a token is needed")`)
-	p.do("Page.navigate", map[string]any{"url": w.url() + "?token=" + w.token})
-	p.await("it is live", live)
-	if u := get[string](p, `location.href`); strings.Contains(u, w.token) {
-		t.Errorf("the address keeps the token: %s", u)
-	}
-	w.agent("hi").until("UserPromptSubmit")
-	p.await("a card comes", `document.querySelector("#groups .card")`)
-	p.press("j", "s")
-	p.await("actions are taken", `document.getElementById("toast").textContent === "Marked as seen"`)
-}
-
-// A link on a page of another site opens the page as a bookmark does, though
-// the browser sends no strict cookie along.
-func TestTokenFromElsewhere(t *testing.T) {
-	c := startChrome(t)
-	w := newWorld(t)
-	w.token = "a-long-token-for-this-test"
-	w.start()
-	other := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, _ *http.Request) {
-		out.Header().Set("Content-Type", "text/html")
-		_, _ = fmt.Fprintf(out, `<a id="first" href="%[1]s?token=%[2]s">open</a> <a id="then" href="%[1]s">open</a>`, w.url(), w.token)
-	}))
-	defer other.Close()
-	p := c.open(t, "about:blank")
-	p.expectOutage() // 401 is on the console
-	for _, link := range []string{"first", "then"} {
-		p.do("Page.navigate", map[string]any{"url": strings.Replace(other.URL, "127.0.0.1", "localhost", 1)})
-		p.await("the link is there", `document.getElementById("`+link+`")`)
-		p.must(p.eval(`document.getElementById("`+link+`").click()`, nil))
-		p.await(link+" opens the page", live)
-		if u := get[string](p, `location.href`); u != w.url() {
-			t.Errorf("%s comes to %s", link, u)
-		}
-	}
+	p.await("on the board too", `document.querySelector("#groups .group")?.dataset.group === "done"`)
 }

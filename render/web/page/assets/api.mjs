@@ -1,5 +1,7 @@
 // What is asked of the server beside the line of events.
 
+import { ask as send } from "./login.mjs";
+
 // Refusal is an answer that is no success, in the words of the server.
 export class Refusal extends Error {
   constructor(status, { code, message, hint } = {}) {
@@ -11,7 +13,7 @@ export class Refusal extends Error {
 async function ask(path, options) {
   let answer;
   try {
-    answer = await fetch(path, { cache: "no-store", ...options });
+    answer = await send(path, options);
   } catch {
     throw new Refusal(0, { message: "the server does not answer" });
   }

@@ -27,7 +27,7 @@ export class Attention {
     this.told = s.noticed;
     if (s.ended !== this.ended) {
       this.ended = s.ended;
-      if (s.ended) this.say(`${s.ended.row.project || "A session"} ${s.ended.reason === "lost" ? "was lost" : "ended"}`);
+      if (s.ended) this.say(`${s.ended.row.name || s.ended.row.project || "A session"} ${s.ended.reason === "lost" ? "was lost" : "ended"}`);
     }
     for (const [key, note] of this.shown) {
       if (s.rows.get(key)?.needs_you) continue;
@@ -37,7 +37,7 @@ export class Attention {
   }
 
   tell(n) {
-    const who = n.row.project || n.row.agent;
+    const who = n.row.name || n.row.project || n.row.agent;
     const words = n.kind === "needs_you" ? `${who} needs you: ${stateWords(n.row)}` : `${who} is done`;
     this.say(`${words}. ${oneLine(n.text)}`);
     if (this.allowed() && !document.hasFocus()) this.raise(n, words);

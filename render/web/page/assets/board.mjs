@@ -3,7 +3,7 @@
 
 import { Card, pathOf } from "./card.mjs";
 import { arrange, el, mark, redraw, text } from "./dom.mjs";
-import { groups, keyOf } from "./state.mjs";
+import { groups, keyOf, recordOf } from "./state.mjs";
 
 export class Board {
   // act(row, name) does something to a session; look(row) is called when a
@@ -65,8 +65,8 @@ export class Board {
       mark(card.node, { "data-key": key });
       this.eyes.observe(card.node);
     }
-    const turns = s.turns.get(row.session_id);
-    card.draw(key, row, { turns, busy: s.busy.get(row.session_id), hosts: this.hosts });
+    const turns = s.turns.get(recordOf(row));
+    card.draw(key, row, { turns, busy: s.busy.get(recordOf(row)), hosts: this.hosts });
     if (card.near && !turns) this.look(row);
     return card.node;
   }

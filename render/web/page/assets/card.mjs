@@ -49,7 +49,7 @@ export class Card {
     text(this.state, stateWords(row));
     show(this.fresh, row.unseen && !row.needs_you);
     redraw(this.held, [row.since, row.needs_you], () => age(row.since, { before: "for ", fine: row.needs_you }));
-    redraw(this.place, [row.project, row.git, row.cwd], () => place(row));
+    redraw(this.place, [row.name, row.project, row.git, row.cwd], () => place(row));
     text(this.task, TASKS[taskOf(row)] ?? taskOf(row));
     text(this.name, oneLine(row.title) || "no prompt yet");
     mark(this.name, { href: pathOf(row), "aria-label": spoken(row) });
@@ -67,7 +67,7 @@ export class Card {
     show(seen, row.unseen);
     if (held?.hidden && this.node.contains(held)) aside.focus({ preventScroll: true }); // else it would be nowhere
     text(aside.firstChild, row.state === "backburner" ? "Take back" : "Set aside");
-    for (const b of Object.values(this.buttons)) text(b.lastChild, ` ${row.project || row.session_id.slice(0, 8)}`);
+    for (const b of Object.values(this.buttons)) text(b.lastChild, ` ${row.name || row.project || row.session_id.slice(0, 8)}`);
   }
 }
 
@@ -86,14 +86,14 @@ function buttons(act) {
 
 // spoken is the card in one sentence, for those who hear it.
 function spoken(row) {
-  const where = [row.project, row.git?.branch && `branch ${row.git.branch}`].filter(Boolean).join(", ");
+  const where = [row.name, row.project, row.git?.branch && `branch ${row.git.branch}`].filter(Boolean).join(", ");
   const head = `${stateWords(row)}${row.needs_you ? ", needs you" : row.unseen ? ", new" : ""}`;
   return [oneLine(row.title) || "no prompt yet", head, where, oneLine(row.question?.text || row.tool?.summary)].filter(Boolean).join("; ");
 }
 
 function place(row) {
   return [
-    el("bdi", { class: "project", title: row.cwd }, row.project || row.cwd || ""),
+    el("bdi", { class: "project", title: row.cwd }, row.name || row.project || row.cwd || ""),
     row.git?.branch && el("bdi", { class: "branch" }, row.git.branch),
   ];
 }

@@ -2,6 +2,8 @@
 // neither tells of heartbeats nor lets one come back after an error page. It
 // reconnects for ever and says where it stands.
 
+import { ask } from "./login.mjs";
+
 const quiet = 40_000; // ms without a byte, heartbeats included: the line is dead
 const firstWait = 500; // ms
 const longestWait = 10_000;
@@ -35,7 +37,7 @@ export function parser(tell) {
 // follow opens the line. dispatch gets {type, id, data, now} for events and
 // {type: "phase", ...} for the line itself. It returns {again, stop}: again
 // reconnects at once.
-export function follow(dispatch, { fetch = globalThis.fetch, url = "/events" } = {}) {
+export function follow(dispatch, { url = "/events" } = {}) {
   let last = "", wait = firstWait, timer = 0, stopped = false, line = null;
 
   const phase = (name, detail) => dispatch({ type: "phase", phase: name, detail, now: Date.now() });
@@ -61,7 +63,7 @@ export function follow(dispatch, { fetch = globalThis.fetch, url = "/events" } =
     try {
       watch();
       const headers = { Accept: "text/event-stream", ...(last && { "Last-Event-ID": last }) };
-      const answer = await fetch(url, { headers, cache: "no-store", signal: abort.signal });
+      const answer = await ask(url, { headers, signal: abort.signal });
       if (line !== abort) return; // another one was opened meanwhile
       if (!answer.ok) return refused(answer);
       const push = parser(take);
@@ -84,7 +86,7 @@ export function follow(dispatch, { fetch = globalThis.fetch, url = "/events" } =
 
   function refused(answer) {
     if (answer.status === 401 || answer.status === 403) {
-      phase("denied", "Open this page once with ?token= and the server's token");
+      phase("denied");
       wait = longestWait;
       return schedule();
     }

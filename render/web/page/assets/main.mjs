@@ -7,10 +7,11 @@ import { age, pathOf } from "./card.mjs";
 import { el, redraw, text } from "./dom.mjs";
 import { listen } from "./keys.mjs";
 import { follow } from "./link.mjs";
+import * as login from "./login.mjs";
 import { drawHooks, drawStats } from "./panels.mjs";
 import * as prefs from "./prefs.mjs";
 import { SessionPage } from "./session.mjs";
-import { GROUPS, PHASES, groups, initial, reduce, tallies, waiting } from "./state.mjs";
+import { GROUPS, PHASES, groups, initial, recordOf, reduce, tallies, waiting } from "./state.mjs";
 import { share } from "./tabs.mjs";
 import { count, fine, oneLine, span } from "./words.mjs";
 
@@ -39,10 +40,10 @@ const attention = new Attention($("live"), { chosen: () => prefs.get("notify") =
 
 // look asks for the newest turns of a card that came into view.
 function look(row) {
-  if (state.turns.has(row.session_id)) return;
-  moreTurns(row.session_id, async () => {
-    const { turns } = await api.turns(row.session_id, 4);
-    dispatch({ type: "turns", session: row.session_id, turns });
+  if (state.turns.has(recordOf(row))) return;
+  moreTurns(recordOf(row), async () => {
+    const { turns } = await api.turns(recordOf(row), 4);
+    dispatch({ type: "turns", session: recordOf(row), turns });
   });
 }
 
@@ -56,12 +57,12 @@ function act(row, name) {
 // met marks a session as seen whose page somebody opens, or comes back to, as
 // `beckon show` does.
 function met(row) {
-  if (row.unseen && !document.hidden) api.act(row.session_id, "seen").catch(() => {}); // its button stays
+  if (row.unseen && !document.hidden) api.act(recordOf(row), "seen").catch(() => {}); // its button stays
 }
 
 async function tell(row, name, body, done) {
   try {
-    await api.act(row.session_id, name, body);
+    await api.act(recordOf(row), name, body);
     toast(done);
   } catch (e) {
     fail(e);
@@ -82,7 +83,7 @@ function tomorrow() {
 
 function setAside(row) {
   const box = $("aside");
-  text($("aside-what"), `${row.project || row.session_id}: ${oneLine(row.title) || "no prompt yet"}`);
+  text($("aside-what"), `${row.name || row.project || row.session_id}: ${oneLine(row.title) || "no prompt yet"}`);
   $("aside-choices").replaceChildren(...spans.map(([words, body]) => el("button", { type: "button", on: { click: () => {
     box.close();
     tell(row, "backburner", body(), `Set aside ${words[0].toLowerCase()}${words.slice(1)}`);
@@ -159,6 +160,7 @@ function draw() {
   const n = waiting(state);
   drawLink();
   if (state.ready) drawHero(n);
+  else if (state.phase === "denied") text($("tally"), PHASES.denied);
   if (!$("board").hidden) board.draw(state);
   page.draw(state);
   drawTitle(state.phase === "resting" ? 0 : n, page.row?.title); // it would not hold
@@ -171,7 +173,7 @@ function draw() {
 function drawHero(n) {
   text($("tally"), n ? `${count(n, "session")} ${n === 1 ? "needs" : "need"} you` : "Nobody needs you");
   const of = tallies(state);
-  const rest = [state.filter && `${shownOf(state)} shown`, of.look && `${of.look} finished`, of.working && `${of.working} at work`, of.idle && `${of.idle} ready`, of.aside && `${of.aside} set aside`];
+  const rest = [state.filter && `${shownOf(state)} shown`, of.done && `${of.done} finished`, of.working && `${of.working} at work`, of.idle && `${of.idle} ready`, of.backburner && `${of.backburner} set aside`];
   const lost = broken() && new Date(state.since + state.skew).toISOString();
   redraw($("sum"), [lost, of.longest, rest], () => [lost && age(lost, { before: "as it was ", after: " ago" }), of.longest && age(of.longest, { before: "the longest for ", fine: true }), ...rest]
     .filter(Boolean).flatMap((x, i) => [i ? document.createTextNode(" · ") : null, x instanceof Node ? x : document.createTextNode(x)]));
@@ -184,6 +186,8 @@ function drawLink() {
   text($("link-word"), PHASES[state.phase]);
   text($("link-why"), broken() && state.detail ? `– ${state.detail}` : "");
   $("again").hidden = !broken();
+  $("login").hidden = state.phase !== "denied";
+  $("leave").hidden = state.phase !== "live";
 }
 
 // tick lets every age on the page say how old it is now.
@@ -262,8 +266,24 @@ function tools() {
   for (const b of document.querySelectorAll("dialog [data-close]")) b.addEventListener("click", () => b.closest("dialog").close());
   $("keys").checked = prefs.get("keys", "on") === "on";
   $("keys").addEventListener("change", (e) => prefs.put("keys", e.target.checked ? "on" : "off"));
+  $("login").addEventListener("submit", (e) => {
+    e.preventDefault();
+    signIn(() => login.enter($("secret").value));
+  });
+  $("leave").addEventListener("click", async () => {
+    await login.leave();
+    location.replace("/"); // nothing that was shown stays
+  });
   setTheme(theme());
   drawNotify();
+}
+
+// signIn does what signs in, and says why it did not.
+async function signIn(how) {
+  const why = await how();
+  text($("login-why"), why);
+  $("secret").value = "";
+  if (!why) line.again();
 }
 
 function keyboard() {
@@ -304,6 +324,7 @@ const asked = [
   }),
 ];
 
+text($("login-why"), await login.arrive());
 tools();
 keyboard();
 arrive();
@@ -322,6 +343,7 @@ const line = follow((event) => {
   page.again();
 });
 $("again").addEventListener("click", line.again);
+login.changed({ came: () => { if (state.phase === "denied") line.again(); }, went: () => location.reload(), brought: () => signIn(login.arrive) });
 const rests = share({
   rest: () => { line.stop(); dispatch({ type: "phase", phase: "resting", now: Date.now() }); },
   wake: line.again,

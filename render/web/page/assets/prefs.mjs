@@ -1,16 +1,18 @@
 // What the user chose, kept by the browser if it keeps anything.
 
-export function get(name, fallback) {
+export const name = (pref) => `beckon.${pref}`;
+
+export function get(pref, fallback) {
   try {
-    return localStorage.getItem(`beckon.${name}`) ?? fallback;
+    return localStorage.getItem(name(pref)) ?? fallback;
   } catch {
     return fallback;
   }
 }
 
-export function put(name, value) {
+export function put(pref, value) {
   try {
-    localStorage.setItem(`beckon.${name}`, value);
+    localStorage.setItem(name(pref), value);
   } catch {
     // It lasts as long as the page, then.
   }

@@ -4,7 +4,7 @@
 import * as api from "./api.mjs";
 import { Card, cost } from "./card.mjs";
 import { arrange, el, redraw, text } from "./dom.mjs";
-import { TASKS, keyOf } from "./state.mjs";
+import { TASKS, keyOf, recordOf } from "./state.mjs";
 import { clean, oneLine } from "./words.mjs";
 
 // Lines of a journal, the newest: how many are read at first, and kept.
@@ -55,14 +55,14 @@ export class SessionPage {
     if (row) {
       const news = row !== this.live;
       this.live = row;
-      if (row.session_id !== this.row?.session_id) Object.assign(this, { journal: [], after: 0 });
+      if (recordOf(row) !== (this.row && recordOf(this.row))) Object.assign(this, { journal: [], after: 0 });
       this.drawRow(row, s);
       if (news) this.refresh();
     } else if (this.live) {
       this.live = null;
       this.refresh();
     }
-    const turns = s.turns.get(this.row?.session_id);
+    const turns = s.turns.get(this.row && recordOf(this.row));
     if (turns !== this.turns) {
       this.turns = turns;
       this.refresh();
@@ -74,8 +74,8 @@ export class SessionPage {
     this.row = row;
     text(this.note, row.state === "ended" || row.state === "lost" ? "This session is over." : "");
     this.card.node.hidden = false;
-    this.card.draw(keyOf(row), row, { busy: s?.busy.get(row.session_id) ?? row.busy_seconds });
-    text(this.heading, oneLine(row.title) || row.project || "Session");
+    this.card.draw(keyOf(row), row, { busy: s?.busy.get(recordOf(row)) ?? row.busy_seconds });
+    text(this.heading, oneLine(row.title) || row.name || row.project || "Session");
     redraw(this.facts, factsOf(row), () => factsOf(row).map(([k, v]) => el("div", {}, el("dt", {}, k), el("dd", {}, el("bdi", {}, v)))));
   }
 
@@ -115,9 +115,9 @@ export class SessionPage {
       if (!this.live) this.drawRow(row);
     }
     for (;;) {
-      const session = this.row.session_id;
+      const session = recordOf(this.row);
       const page = await (this.after ? api.journal(session, this.after) : api.journalEnd(session, begun));
-      if (this.visit !== visit || page.session_id !== this.row.session_id) return;
+      if (this.visit !== visit || session !== recordOf(this.row)) return;
       const news = page.lines.filter((l) => l.seq > this.after);
       this.journal = [...this.journal, ...news].slice(-kept);
       this.after = this.journal.at(-1)?.seq ?? 0;
@@ -131,7 +131,7 @@ export class SessionPage {
     const shown = this.journal.filter((l) => every || l.turn).reverse();
     const had = this.nodes;
     this.nodes = new Map(shown.map((l) => {
-      const key = `${this.row.session_id} ${l.seq}`;
+      const key = `${recordOf(this.row)} ${l.seq}`;
       return [key, had.get(key) ?? lineOf(l)];
     }));
     const nodes = [...this.nodes.values()];

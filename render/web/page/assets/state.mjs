@@ -2,8 +2,8 @@
 // document, no network. reduce(state, event) gives a new state; whatever is
 // not touched stays the same object, so that drawing can compare by identity.
 //
-// No rule about states is here: a session's state, needs_you and unseen are
-// the server's. STATES and compareRows repeat the order of render.Sort, and a
+// No rule about states is here: a session's state, group, needs_you and unseen
+// are the server's. STATES and compareRows repeat the order of render.Sort, and a
 // test holds them to it.
 
 export const STATES = ["permission", "question", "failed", "working",
@@ -17,7 +17,7 @@ export const PHASES = {
   connecting: "Connecting",
   live: "Live",
   lost: "Reconnecting",
-  denied: "Not allowed",
+  denied: "Not signed in",
   resting: "Resting", // in a tab behind others
 };
 
@@ -42,7 +42,11 @@ export function initial() {
 }
 
 // keyOf names a card. A seat outlives its session (/clear, resume).
-export const keyOf = (row) => row.seat_id || `session ${row.session_id}`;
+export const keyOf = (row) => row.seat_id || `session ${recordOf(row)}`;
+
+// recordOf names the session of a row or turn to the server. Of two processes
+// that run one session at once, one has a part.
+export const recordOf = (row) => (row.part ? `${row.session_id}~${row.part}` : row.session_id);
 
 export function reduce(s, e) {
   const step = steps[e.type];
@@ -76,7 +80,7 @@ const steps = {
   snapshot(s, e) {
     const rows = new Map();
     for (const row of e.data.sessions) rows.set(keyOf(row), row);
-    const live = new Set([...rows.values()].map((r) => r.session_id));
+    const live = new Set([...rows.values()].map(recordOf));
     const turns = new Map([...s.turns].filter(([id]) => live.has(id)));
     let next = { ...s, rows, turns, ready: true, skew: skewOf(e.data.generated_at, e.now) };
     if (!s.ready) return next; // what was there before the page is no news
@@ -95,27 +99,27 @@ const steps = {
     const rows = new Map(s.rows);
     const turns = new Map(s.turns);
     rows.delete(keyOf(row));
-    turns.delete(row.session_id);
+    turns.delete(recordOf(row));
     return { ...s, rows, turns, ended: { row, reason: e.data.reason } };
   },
 
   turn_created(s, e) {
-    const had = s.turns.get(e.data.session_id);
+    const had = s.turns.get(recordOf(e.data));
     // A card whose turns were not asked for yet will get this one with them.
     if (!had || had.some((t) => t.turn_id === e.data.turn_id)) return s;
-    return withTurns(s, e.data.session_id, [...had, e.data]);
+    return withTurns(s, recordOf(e.data), [...had, e.data]);
   },
 
   turns: (s, e) => withTurns(s, e.session, e.turns),
 
   notification(s, e) {
-    const row = s.rows.get(e.data.agent_id || `session ${e.data.session_id}`);
+    const row = s.rows.get(e.data.agent_id || `session ${recordOf(e.data)}`);
     // A replay brings edges that are over.
     if (!row || (e.data.kind === "needs_you") !== row.needs_you) return s;
     return notify(s, e.data.kind, row, e.data.text);
   },
 
-  busy: (s, e) => ({ ...s, busy: new Map(e.rows.map((r) => [r.session_id, r.busy_seconds ?? 0])) }),
+  busy: (s, e) => ({ ...s, busy: new Map(e.rows.map((r) => [recordOf(r), r.busy_seconds ?? 0])) }),
   stats: (s, e) => ({ ...s, stats: e.data }),
   hooks: (s, e) => ({ ...s, hooks: e.data }),
   filter: (s, e) => ({ ...s, filter: e.filter }),
@@ -127,9 +131,9 @@ function show(s, e) {
   const rows = new Map(s.rows);
   const was = rows.get(keyOf(row));
   rows.set(keyOf(row), row);
-  if (!was || was.session_id === row.session_id) return { ...s, rows };
+  if (!was || recordOf(was) === recordOf(row)) return { ...s, rows };
   const turns = new Map(s.turns); // the seat has another session (/clear)
-  turns.delete(was.session_id);
+  turns.delete(recordOf(was));
   return { ...s, rows, turns };
 }
 
@@ -167,7 +171,7 @@ export function what(row) {
 // compareRows is render.Sort.
 export function compareRows(a, b) {
   return rank(a) - rank(b) || Date.parse(a.since) - Date.parse(b.since) ||
-    (a.session_id < b.session_id ? -1 : a.session_id > b.session_id ? 1 : 0);
+    (recordOf(a) < recordOf(b) ? -1 : recordOf(a) > recordOf(b) ? 1 : 0);
 }
 
 const rank = (r) => 2 * STATES.indexOf(r.state) + (r.unseen ? 0 : 1);
@@ -183,22 +187,21 @@ export function waiting(s) {
 export function tallies(s) {
   const of = { longest: "" };
   for (const row of s.rows.values()) {
-    const [id] = groupOf.need(row);
-    of[id] = (of[id] ?? 0) + 1;
+    of[row.group] = (of[row.group] ?? 0) + 1;
     if (row.needs_you && (!of.longest || Date.parse(row.since) < Date.parse(of.longest))) of.longest = row.since;
   }
   return of;
 }
 
-// Groups by need: the first that takes a row has it.
-const needs = [
-  ["needs", "Needs you", (r) => r.needs_you],
-  ["look", "Finished, not looked at", (r) => r.unseen],
-  ["working", "At work", (r) => r.state === "working" || r.state === "compacting"],
-  ["idle", "Ready", (r) => r.state === "idle"],
-  ["aside", "Set aside", (r) => r.state === "backburner"],
-  ["other", "Unknown", () => true],
-];
+// Names of the groups (render.GroupOf), in the page's order.
+const needs = {
+  needs_you: "Needs you",
+  done: "Finished, not looked at",
+  working: "At work",
+  idle: "Ready",
+  backburner: "Set aside",
+  ended: "Over",
+};
 
 export const TASKS = {
   awaiting_input: "awaiting input",
@@ -225,12 +228,12 @@ export function groups(s) {
 }
 
 const groupRank = {
-  need: (id) => needs.findIndex(([n]) => n === id),
+  need: (id) => Object.keys(needs).indexOf(id),
   task: (id) => Object.keys(TASKS).indexOf(id.slice("task-".length)),
 };
 
 const groupOf = {
-  need: (r) => needs.find(([, , takes]) => takes(r)),
+  need: (r) => [r.group, needs[r.group] ?? r.group],
   project: (r) => [`project-${r.project_id || r.cwd || ""}`, r.project || "no project"],
   task: (r) => [`task-${taskOf(r)}`, TASKS[taskOf(r)] ?? taskOf(r)],
   none: () => ["all", "All sessions"],
@@ -243,7 +246,7 @@ export function matcher(filter) {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   return (r) => {
     if (!words.length) return true;
-    const text = [r.state, r.reason, r.title, r.project, r.cwd, r.git?.branch, r.model, r.host, r.agent, r.session_id,
+    const text = [r.state, r.reason, r.title, r.name, r.project, r.cwd, r.git?.branch, r.model, r.host, r.agent, r.session_id,
       r.tool?.summary, r.question?.text, TASKS[taskOf(r)], r.needs_you && "needs-you", r.unseen && "new"].join("\n").toLowerCase();
     return words.every((w) => text.includes(w));
   };

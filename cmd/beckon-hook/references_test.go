@@ -1,0 +1,82 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	caseRef     = regexp.MustCompile(`\bCASE (\d+)`)
+	contractRef = regexp.MustCompile(`\bCONTRACT\.md (\d+)`)
+	// What whoever clones the repository does not have.
+	elsewhere = regexp.MustCompile(`\b(rows? [A-H]\d+|[Ss]eeds? 00\d|CASES part|(DESIGN|CLIENT|AUDIT|ANSWER|MISSION|STYLE|FIELD|FLEET|MODS)\.md)\b`)
+	testRef   = regexp.MustCompile("`(Test\\w+)(?:/(\\d+))?`")
+)
+
+// TestReferences: what a comment names is in the repository: the numbered
+// situations of state/CASES.md, the sections of event/CONTRACT.md,
+// and the tests that CASES.md names.
+func TestReferences(t *testing.T) {
+	read := func(path string) string {
+		b, err := os.ReadFile(filepath.Join("../..", path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	cases, contract := read("state/CASES.md"), read("event/CONTRACT.md")
+	tests := ""
+	eachFile(t, ".go", func(path, text string) {
+		if strings.HasSuffix(path, "_test.go") {
+			tests += text
+		}
+		for line := range strings.Lines(text) {
+			_, comment, ok := strings.Cut(line, "// ")
+			if !ok {
+				continue
+			}
+			if m := elsewhere.FindString(comment); m != "" {
+				t.Errorf("%s: a comment cites %q, which is not in the repository: say the reason", path, m)
+			}
+			for _, m := range caseRef.FindAllStringSubmatch(comment, -1) {
+				if !strings.Contains(cases, "\n"+m[1]+". **") {
+					t.Errorf("%s: no CASE %s in state/CASES.md", path, m[1])
+				}
+			}
+			for _, m := range contractRef.FindAllStringSubmatch(comment, -1) {
+				if !strings.Contains(contract, "\n## "+m[1]+" ") {
+					t.Errorf("%s: no section %s in event/CONTRACT.md", path, m[1])
+				}
+			}
+		}
+	})
+	for _, m := range testRef.FindAllStringSubmatch(cases, -1) {
+		if !strings.Contains(tests, "func "+m[1]+"(") {
+			t.Errorf("state/CASES.md: no test %s", m[1])
+		}
+		if m[2] != "" && !strings.Contains(tests, "{\""+m[2]+" ") {
+			t.Errorf("state/CASES.md: no story of %s/%s", m[1], m[2])
+		}
+	}
+}
+
+// eachFile calls f with the path and the text of each file of the repository
+// that ends so.
+func eachFile(t *testing.T, suffix string, f func(path, text string)) {
+	t.Helper()
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, suffix) {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		f(path, string(b))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

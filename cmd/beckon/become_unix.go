@@ -1,0 +1,14 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"syscall"
+
+	"beckon/render/jump"
+)
+
+// become replaces this process by another program in the same terminal. It
+// returns only when that cannot be done.
+func become(c jump.Command) error { return syscall.Exec(c.Argv[0], c.Argv, os.Environ()) }

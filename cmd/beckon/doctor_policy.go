@@ -1,0 +1,37 @@
+package main
+
+import (
+	"beckon/cmd/internal/answer"
+	"beckon/event/policy"
+	"beckon/event/policy/trust"
+)
+
+// policies says what is the matter with the policy files, and with an
+// environment that names other ones than sessions before had.
+func (d *doctor) policies() {
+	s, err := d.a.sources()
+	if err != nil {
+		d.add(levelNote, "policy", "", "%v", err)
+		return
+	}
+	loaded := policy.Load(s)
+	for _, f := range loaded.Files {
+		switch notice := f.Notice(); {
+		case notice == "":
+			d.add(levelOK, "policy", "", "%s: %d hooks in force", f.Path, len(f.Config.Hooks))
+		case f.Status == policy.Untrusted || f.Status == policy.Changed:
+			d.add(levelNote, "policy", "beckon policy trust", "%s", clean(notice))
+		default:
+			d.add(levelFault, "policy", "beckon policy accept, if it is meant", "%s", clean(notice))
+		}
+	}
+	for _, c := range s.State.Copies(trust.Good) {
+		if c.Path != s.Global && c.Text != "" {
+			d.add(levelNote, "policy", "a session's settings can set XDG_CONFIG_HOME; beckon cannot prevent that",
+				"%s was in force in sessions of another environment, and is not in this one", c.Path)
+		}
+	}
+	if s.Global != "" && answer.Shared(s.Global) {
+		d.add(levelFault, "policy", "chmod 600", "others may write to %s, and so choose what runs as you", s.Global)
+	}
+}

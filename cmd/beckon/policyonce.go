@@ -1,0 +1,33 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"beckon/event/policy/trust"
+)
+
+type policyAllowOnceCmd struct {
+	Code string `arg:"" help:"The code, as the refusal gives it."`
+}
+
+// Run lets the refused call pass when it comes again. An agent cannot run it.
+func (c *policyAllowOnceCmd) Run(a *app) error {
+	if err := a.inAgent("allowing a refused call"); err != nil {
+		return err
+	}
+	s, err := a.sources()
+	if err != nil {
+		return err
+	}
+	r, err := s.State.Allow(c.Code, time.Now())
+	if errors.Is(err, trust.ErrNoCode) {
+		return hint("a code holds for ten minutes and is good for one use; let the agent try again for a new one", "%q: %w", c.Code, err)
+	}
+	if err != nil {
+		return fmt.Errorf("allowing the call: %w", err)
+	}
+	fmt.Fprintf(a.stdout, "passes once, until %s: %s: %s\n", r.Expires.Local().Format("15:04"), clean(r.Tool), clean(r.Subject))
+	return nil
+}

@@ -1,0 +1,29 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"syscall"
+)
+
+// stepDown becomes who called sudo, where the home directory is theirs: what is
+// made there must be theirs too, or the hooks that run later cannot write to it.
+func (a *app) stepDown() error {
+	uid, err1 := strconv.Atoi(a.getenv("SUDO_UID"))
+	gid, err2 := strconv.Atoi(a.getenv("SUDO_GID"))
+	info, err3 := os.Stat(a.getenv("HOME"))
+	if os.Geteuid() != 0 || errors.Join(err1, err2, err3) != nil || uid == 0 {
+		return nil
+	}
+	if owner, ok := info.Sys().(*syscall.Stat_t); !ok || int(owner.Uid) != uid {
+		return nil
+	}
+	if err := errors.Join(syscall.Setgroups([]int{gid}), syscall.Setgid(gid), syscall.Setuid(uid)); err != nil {
+		return fmt.Errorf("becoming the owner of %s: %w", a.getenv("HOME"), err)
+	}
+	return nil
+}

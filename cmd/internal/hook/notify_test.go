@@ -1,0 +1,131 @@
+package hook
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"beckon/event"
+	"beckon/state"
+	"beckon/state/store"
+)
+
+// plot is a session whose hooks have a clock of their own.
+type plot struct {
+	t     *testing.T
+	st    *store.Store
+	home  string
+	clock time.Time
+	s     state.Session
+	calls []string // of the slow program
+}
+
+func newPlot(t *testing.T, config string) *plot {
+	t.Helper()
+	p := &plot{t: t, st: store.Open(t.TempDir()), home: t.TempDir(), clock: time.Now()}
+	if err := os.MkdirAll(filepath.Join(p.home, ".config", "beckon"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(p.home, ".config", "beckon", "config.json"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// after folds e when d has passed and returns what its hook tells the terminal.
+func (p *plot) after(d time.Duration, e event.Event) string {
+	p.clock = p.clock.Add(d)
+	e.At, e.SessionID = event.Millis(p.clock.UnixMilli()), "s1"
+	res := store.Result{Before: p.s}
+	p.s = state.Apply(p.s, state.Change{At: e.At, Event: &e})
+	res.After = p.s
+	getenv := func(key string) string { return map[string]string{"HOME": p.home}[key] }
+	t := teller{st: p.st, getenv: getenv, now: p.clock, start: func(args []string) error {
+		p.calls = append(p.calls, args[len(args)-1])
+		return nil
+	}}
+	said := t.tell(res, &e)
+	p.date()
+	return said
+}
+
+// date gives new claims, which have this machine's time, the plot's.
+func (p *plot) date() {
+	claims, err := filepath.Glob(filepath.Join(p.st.Dir, "told", "s1", "*"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, c := range claims {
+		if info, err := os.Stat(c); err == nil && time.Since(info.ModTime()).Abs() < time.Minute {
+			if err := os.Chtimes(c, p.clock, p.clock); err != nil {
+				p.t.Fatal(err)
+			}
+		}
+	}
+}
+
+// What came within the limit after another of its kind is told by the next hook
+// of the session when the limit is over, if it still stands, and once.
+func TestTellOverdue(t *testing.T) {
+	call := func(id string) event.Tool {
+		return event.Tool{Name: "Bash", UseID: id, Hash: "h", Summary: "Bash: make"}
+	}
+	prompt := event.Event{Kind: event.UserPromptSubmit, Prompt: "go"}
+	beside := event.Event{Kind: event.SubagentStart, AgentID: "a1"}
+	still := event.Event{Kind: event.Notification, Notification: "permission_prompt"}
+	for name, comes := range map[string]func(p *plot, id string) string{
+		"permission": func(p *plot, id string) string {
+			return p.after(time.Second, event.Event{Kind: event.PermissionRequest, Tool: call(id)}) + p.after(6*time.Second, still)
+		},
+		"question": func(p *plot, _ string) string {
+			return p.after(time.Second, event.Event{Kind: event.Stop, Message: "Which one do you want?", HasBackground: true})
+		},
+		"failed": func(p *plot, _ string) string {
+			return p.after(time.Second, event.Event{Kind: event.StopFailure, Reason: "server_error"})
+		},
+		"done": func(p *plot, _ string) string {
+			return p.after(40*time.Second, event.Event{Kind: event.Stop, Message: "Done.", HasBackground: true})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlot(t, `{"notify": ["terminal"], "notify_limit": "30m"}`)
+			p.clock = p.clock.Add(time.Hour) // claims that are made now differ from those that were dated
+			p.after(0, prompt)
+			p.after(20*time.Second, event.Event{Kind: event.PreToolUse, Tool: call("t1")})
+			if comes(p, "t1") == "" {
+				t.Error("the first was not told")
+			}
+			p.after(time.Minute, prompt)
+			p.after(20*time.Second, event.Event{Kind: event.PreToolUse, Tool: call("t2")})
+			if said := comes(p, "t2"); said != "" {
+				t.Errorf("the second was told within the limit: %q", said)
+			}
+			beside := beside
+			if name != "permission" { // of a turn that is over the client itself reminds
+				beside = event.Event{Kind: event.Notification, Notification: "agent_completed"}
+			}
+			for _, step := range []struct {
+				after time.Duration
+				told  bool
+			}{{10 * time.Minute, false}, {20 * time.Minute, true}, {time.Hour, false}} {
+				if said := p.after(step.after, beside); (said != "") != step.told {
+					t.Errorf("%s later: %q", step.after, said)
+				}
+			}
+		})
+	}
+}
+
+// A limit that a hook cannot wait for is left to the slow program.
+func TestTellLimitHandsOver(t *testing.T) {
+	p := newPlot(t, `{"notify": ["terminal", "sound"], "notify_limit": "30m"}`)
+	p.clock = p.clock.Add(time.Hour)
+	for range 2 {
+		p.after(time.Minute, event.Event{Kind: event.UserPromptSubmit, Prompt: "go"})
+		p.after(time.Minute, event.Event{Kind: event.StopFailure, Reason: "server_error"})
+	}
+	if len(p.calls) != 2 || p.calls[0] != "--claimed" || p.calls[1] == "--claimed" {
+		t.Errorf("the slow program was called with %q", p.calls)
+	}
+}

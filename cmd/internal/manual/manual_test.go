@@ -1,0 +1,91 @@
+package manual
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const readme = "../../../README.md"
+
+func TestPage(t *testing.T) {
+	if len(Topics()) < 10 {
+		t.Errorf("topics: %v", Topics())
+	}
+	for _, topic := range Topics() {
+		page, err := Page(topic.Name)
+		if err != nil || !strings.HasPrefix(page, "# "+topic.Title+"\n") || strings.Contains(page, "<!--") {
+			t.Errorf("%s begins %.40q: %v", topic.Name, page, err)
+		}
+	}
+	for _, name := range []string{"", "nosuch", "../manual/policy", "policy.md"} {
+		if _, err := Page(name); err == nil {
+			t.Errorf("%q is a topic", name)
+		}
+	}
+}
+
+// TestReadme: the README stays one reading long and names every topic.
+func TestReadme(t *testing.T) {
+	b, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(b), "\n"); n > 250 {
+		t.Errorf("the README has %d lines: what is longer belongs into the manual", n)
+	}
+	for _, topic := range Topics() {
+		if !strings.Contains(string(b), "]("+"cmd/internal/manual/"+topic.Name+".md)") {
+			t.Errorf("the README has no link to %s.md", topic.Name)
+		}
+	}
+}
+
+var (
+	link    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	symbols = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+)
+
+// TestLinks: every link of the README and the manual leads to a file of the
+// repository, and to a heading that is there.
+func TestLinks(t *testing.T) {
+	pages, err := filepath.Glob("*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range append(pages, readme) {
+		b, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range link.FindAllStringSubmatch(string(b), -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			file, anchor, _ := strings.Cut(m[1], "#")
+			path := page
+			if file != "" {
+				path = filepath.Join(filepath.Dir(page), file)
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Errorf("%s: %v", page, err)
+			}
+			if anchor != "" && !hasAnchor(string(text), anchor) {
+				t.Errorf("%s: no heading for the link %q", page, m[1])
+			}
+		}
+	}
+}
+
+func hasAnchor(text, anchor string) bool {
+	for _, h := range heading.FindAllStringSubmatch(text, -1) {
+		if strings.ReplaceAll(symbols.ReplaceAllString(strings.ToLower(h[1]), ""), " ", "-") == anchor {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,12 @@
+//go:build (amd64 || arm64) && !go1.27
+
+package noblock
+
+// fatal is the code that takes the place of 2.
+//
+//lint:ignore U1000 the assembly reads it
+var fatal int32
+
+// Off has the program end with 2 again where it says so: for commands that are
+// no hook.
+func Off() { fatal = 2 }

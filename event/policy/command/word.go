@@ -1,0 +1,355 @@
+package command
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+const (
+	// maxBraces bounds the words that braces make of one: {1..1000000}.
+	maxBraces = 256
+	// maxOpen bounds the braces of a word: the library takes time and memory
+	// with the square of them.
+	maxOpen = 64
+	// maxValue bounds a word's value: variables can double it again and again.
+	maxValue = 1 << 16
+)
+
+// fields builds the words that a shell makes of one.
+type fields struct {
+	w    *walker
+	list []Word
+	text strings.Builder // with holes
+	open bool            // a word has begun, maybe an empty one: ''
+	cut  int             // how long text was when the first hole came, from 1; 0 without one
+	glob bool
+}
+
+func (f *fields) add(text string) {
+	f.open = f.open || text != ""
+	if f.text.Len()+len(text) > maxValue {
+		f.unknown()
+		return
+	}
+	f.text.WriteString(text)
+}
+
+func (f *fields) unknown() {
+	f.open = true
+	if f.cut == 0 {
+		f.cut = f.text.Len() + 1
+	}
+	if f.text.Len() < maxValue {
+		f.text.WriteString(hole)
+	}
+}
+
+func (f *fields) end() {
+	if !f.open {
+		return
+	}
+	word := Word{Text: f.text.String(), Known: f.cut == 0, Glob: f.glob}
+	if f.cut > 0 {
+		word.shell = word.Text
+		word.Text = word.Text[:f.cut-1]
+	}
+	f.list = append(f.list, word)
+	f.text.Reset()
+	f.open, f.glob, f.cut = false, false, 0
+}
+
+// value adds what takes a variable's or a substitution's place. Outside of
+// quotes blanks in it separate words.
+func (f *fields) value(v Word, quoted bool) {
+	f.glob = f.glob || v.Glob
+	if quoted {
+		f.open = true
+		f.literal(v)
+		return
+	}
+	if f.w.vars["IFS"] != nil { // which is what separates
+		f.unknown()
+		return
+	}
+	text := v.all()
+	for i, part := range strings.Fields(text) {
+		if i > 0 || strings.IndexByte(" \t\n", text[0]) >= 0 {
+			f.end()
+		}
+		before, after, holed := strings.Cut(part, hole)
+		f.add(before)
+		if holed {
+			f.unknown()
+			f.add(strings.ReplaceAll(after, hole, ""))
+		}
+		f.glob = f.glob || strings.ContainsAny(before, "*?[")
+	}
+	if text != "" && strings.IndexByte(" \t\n", text[len(text)-1]) >= 0 {
+		f.end()
+	}
+}
+
+func (f *fields) literal(v Word) {
+	if v.Known {
+		f.add(v.Text)
+		return
+	}
+	before, after, _ := strings.Cut(v.all(), hole)
+	f.add(before)
+	f.unknown()
+	f.add(after)
+}
+
+// words returns the words that a shell makes of the given ones.
+func (w *walker) words(list []*syntax.Word) []Word {
+	var out []Word
+	for _, word := range list {
+		for _, one := range w.braces(word) {
+			f := fields{w: w}
+			for _, part := range one.Parts {
+				f.part(part, false)
+			}
+			f.end()
+			out = append(out, f.list...)
+		}
+	}
+	return out
+}
+
+// word returns one word's value, of which blanks make no more: an assignment's
+// or a redirection's.
+func (w *walker) word(word *syntax.Word) Word {
+	if word == nil {
+		return known("")
+	}
+	f := fields{w: w, open: true}
+	for _, part := range word.Parts {
+		f.part(part, true)
+	}
+	f.end()
+	return f.list[0]
+}
+
+func (f *fields) part(part syntax.WordPart, quoted bool) {
+	switch p := part.(type) {
+	case *syntax.Lit:
+		f.lit(p.Value, quoted)
+	case *syntax.SglQuoted:
+		f.open = true
+		if p.Dollar {
+			f.add(unescape(p.Value))
+		} else {
+			f.add(p.Value)
+		}
+	case *syntax.DblQuoted:
+		f.open = true
+		for _, inner := range p.Parts {
+			if lit, ok := inner.(*syntax.Lit); ok {
+				f.add(unslash(lit.Value, "\"\\$`"))
+			} else {
+				f.part(inner, true)
+			}
+		}
+	case *syntax.ParamExp:
+		f.param(p, quoted)
+	case *syntax.CmdSubst:
+		f.value(f.w.substitution(p), quoted)
+	case *syntax.ProcSubst:
+		f.w.substitutions(p)
+		f.add("/dev/fd/63")
+	case *syntax.ExtGlob:
+		f.glob = true
+		f.add(p.Op.String() + p.Pattern.Value + ")")
+	case *syntax.ArithmExp:
+		f.w.expressions(p.X)
+		f.unknown()
+	default:
+		f.unknown()
+	}
+}
+
+func (f *fields) lit(text string, quoted bool) {
+	for i := 0; !quoted && i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '*', '?', '[':
+			f.glob = true
+		}
+	}
+	f.add(unslash(text, ""))
+}
+
+// unslash takes away the backslashes before the given characters, or before
+// any.
+func unslash(text, before string) string {
+	if strings.IndexByte(text, '\\') < 0 {
+		return text
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] == '\\' && i+1 < len(text) {
+			if text[i+1] == '\n' {
+				i++
+				continue
+			}
+			if before == "" || strings.IndexByte(before, text[i+1]) >= 0 {
+				i++
+			}
+		}
+		b.WriteByte(text[i])
+	}
+	return b.String()
+}
+
+// unescape replaces the escapes of C, as in $'...', printf and echo -e.
+func unescape(text string) string {
+	const plain, meant = `abeEfnrtv`, "\a\b\x1b\x1b\f\n\r\t\v"
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\\' || i+1 == len(text) {
+			b.WriteByte(text[i])
+			continue
+		}
+		i++
+		c := text[i]
+		if at := strings.IndexByte(plain, c); at >= 0 {
+			b.WriteByte(meant[at])
+			continue
+		}
+		skip, most, base := 1, 0, 16
+		switch {
+		case c == 'x':
+			most = 2
+		case c == 'u':
+			most = 4
+		case c == 'U':
+			most = 8
+		case c >= '0' && c <= '7':
+			skip, most, base = 0, 3, 8
+		}
+		n, size := number(text[i+skip:], most, base)
+		switch {
+		case size == 0:
+			b.WriteByte(c)
+			continue
+		case most <= 3:
+			b.WriteByte(byte(n))
+		default:
+			b.Write(utf8.AppendRune(nil, rune(n)))
+		}
+		i += skip + size - 1
+	}
+	return b.String()
+}
+
+// number reads the digits that text begins with, at most so many.
+func number(text string, most, base int) (n uint64, size int) {
+	for size < min(most, len(text)) {
+		v, err := strconv.ParseUint(text[:size+1], base, 32)
+		if err != nil {
+			break
+		}
+		n = v
+		size++
+	}
+	return n, size
+}
+
+// braces makes of a word those that its braces stand for.
+func (w *walker) braces(word *syntax.Word) []*syntax.Word {
+	count := 0
+	for _, part := range word.Parts {
+		if lit, ok := part.(*syntax.Lit); ok {
+			count += strings.Count(lit.Value, "{")
+		}
+	}
+	if count > maxOpen {
+		w.unknown("braces stand for too many words")
+		return []*syntax.Word{word}
+	}
+	if !syntax.SplitBraces(word) {
+		return []*syntax.Word{word}
+	}
+	out, ok := spread(word.Parts)
+	if !ok || len(out) > maxBraces {
+		w.unknown("braces stand for too many words")
+		return out[:min(len(out), maxBraces)]
+	}
+	return out
+}
+
+func spread(parts []syntax.WordPart) (out []*syntax.Word, ok bool) {
+	out = []*syntax.Word{{}}
+	for _, part := range parts {
+		choices := []*syntax.Word{{Parts: []syntax.WordPart{part}}}
+		if b, braced := part.(*syntax.BraceExp); braced {
+			if choices, ok = elements(b); !ok {
+				return out, false
+			}
+		}
+		if len(out)*len(choices) > maxBraces {
+			return out, false
+		}
+		next := make([]*syntax.Word, 0, len(out)*len(choices))
+		for _, o := range out {
+			for _, c := range choices {
+				next = append(next, &syntax.Word{Parts: append(o.Parts[:len(o.Parts):len(o.Parts)], c.Parts...)})
+			}
+		}
+		out = next
+	}
+	return out, true
+}
+
+func elements(b *syntax.BraceExp) (out []*syntax.Word, ok bool) {
+	if b.Sequence {
+		return sequence(b)
+	}
+	for _, e := range b.Elems {
+		words, ok := spread(e.Parts)
+		if !ok || len(out)+len(words) > maxBraces {
+			return nil, false
+		}
+		out = append(out, words...)
+	}
+	return out, true
+}
+
+// sequence is {1..9..2} and {a..e}.
+func sequence(b *syntax.BraceExp) (out []*syntax.Word, ok bool) {
+	first, last := b.Elems[0].Lit(), b.Elems[1].Lit()
+	from, err := strconv.Atoi(first)
+	to, err2 := strconv.Atoi(last)
+	letters := err != nil && err2 != nil && len(first) == 1 && len(last) == 1
+	if letters {
+		from, to = int(first[0]), int(last[0])
+	} else if err != nil || err2 != nil {
+		return nil, false
+	}
+	step := 1
+	if len(b.Elems) > 2 {
+		if step, err = strconv.Atoi(b.Elems[2].Lit()); err != nil || step == 0 {
+			return nil, false
+		}
+		step = max(step, -step)
+	}
+	if from > to {
+		step = -step
+	}
+	count := (to - from) / step
+	if count < 0 || count > maxBraces {
+		return nil, false
+	}
+	for i := range count + 1 {
+		text := strconv.Itoa(from + i*step)
+		if letters {
+			text = string(rune(from + i*step))
+		}
+		out = append(out, &syntax.Word{Parts: []syntax.WordPart{&syntax.Lit{Value: text}}})
+	}
+	return out, true
+}

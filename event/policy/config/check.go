@@ -1,0 +1,229 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"beckon/event"
+	"beckon/event/policy/match"
+	"beckon/event/policy/wire"
+)
+
+// Check returns what is probably not meant in hooks that load.
+func Check(hooks []*Hook) []Problem {
+	var out []Problem
+	for _, h := range hooks {
+		c := checking{h: h, all: hooks}
+		c.time()
+		c.reach()
+		c.matcher()
+		c.rule()
+		c.condition()
+		c.shadowed()
+		c.address()
+		c.observing()
+		out = append(out, c.found...)
+	}
+	return out
+}
+
+// checking is one hook under Check.
+type checking struct {
+	h     *Hook
+	all   []*Hook
+	found []Problem
+}
+
+func (c *checking) warn(advice, format string, args ...any) {
+	c.found = append(c.found, Problem{File: c.h.File, Line: c.h.Line, Path: c.h.Path, What: c.h.ID + ": " + fmt.Sprintf(format, args...), Advice: advice, Warning: true})
+}
+
+func (c *checking) time() {
+	limit, h := wire.DeadlineOf(c.h.Event), c.h
+	switch worst := time.Duration(h.Spec.Retries+1)*h.Timeout + time.Duration(h.Spec.Retries)*h.Spec.RetryDelay; {
+	case h.Timeout > limit:
+		c.warn("", "its time, %s, is more than all hooks of %s have together, %s", h.Timeout, h.Event, limit)
+	case h.Type == Server && worst > limit && h.Event != event.SessionEnd:
+		c.warn("lower retry_count or timeout_ms", "all of its tries may take %s; all hooks of %s together have %s", worst, h.Event, limit)
+	}
+}
+
+// reach warns about events that the installer leaves out by default.
+func (c *checking) reach() {
+	if info, _ := event.Lookup(c.h.Event); info.Register == event.All {
+		c.warn("beckon install --events all registers it", "%s is not among the core events", c.h.Event)
+	}
+}
+
+// tools are the client's own tools, for matchers that miss them by a letter.
+var tools = []string{"Bash", "PowerShell", "Edit", "Write", "Read", "NotebookEdit", "Glob", "Grep", "WebFetch", "WebSearch",
+	"Agent", "Task", "AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "Skill", "Monitor"}
+
+func (c *checking) matcher() {
+	m := c.h.Matcher
+	if !wire.RulesOf(c.h.Event).Tool {
+		return
+	}
+	for _, name := range m.Names() {
+		i := slices.IndexFunc(tools, func(t string) bool { return strings.EqualFold(t, name) })
+		if i >= 0 && tools[i] != name {
+			c.warn(fmt.Sprintf("did you mean %q?", tools[i]), "the matcher %q is case-sensitive and takes no tool of the client", name)
+		}
+		if strings.HasPrefix(name, "mcp__") && strings.Count(name, "__") == 1 {
+			c.warn(fmt.Sprintf("%q takes all of the server's tools", name+"__.*"), "%q is the name of no tool", name)
+		}
+	}
+	for _, t := range tools {
+		if m.Find(t) > 0 {
+			c.warn("^ and $ hold it at its place", "the expression %q also finds something in %s", m.Text(), t)
+			break
+		}
+	}
+	shell := m.All() || m.Match("Bash")
+	if shell && !m.All() && !m.Match("PowerShell") && wire.RulesOf(c.h.Event).Refuse != wire.NoWay && !c.h.Observe {
+		c.warn(`"Bash|PowerShell"`, "where there is no Bash the client has PowerShell, which it does not match")
+	}
+}
+
+// rule warns about conditions that can never hold.
+func (c *checking) rule() {
+	r := c.h.Spec.Rule
+	if r == nil {
+		return
+	}
+	takes := func(names ...string) bool {
+		return slices.ContainsFunc(names, func(n string) bool {
+			return !slices.ContainsFunc(r.Match.Tools, func(m match.Matcher) bool { return !m.Match(n) })
+		})
+	}
+	m := r.Match
+	if len(m.Commands)+len(m.Regex) > 0 && !takes("Bash", "PowerShell", "Monitor") {
+		c.warn("", "no tool that it matches runs commands, so it never holds")
+	}
+	if len(m.Paths) > 0 && !takes("Bash", "PowerShell", "Edit", "Write", "Read", "NotebookEdit", "Glob", "Grep", "MultiEdit") {
+		c.warn("", "no tool that it matches has a path, so it never holds")
+	}
+	if r.Decision == wire.Allow && len(m.Words) > 0 && len(m.Paths)+len(m.Commands)+len(m.Regex) == 0 {
+		c.warn("give it commands or paths", "it approves whatever has these words in it, and all that is beside them")
+	}
+	for _, p := range m.Check() {
+		if p.Doubt {
+			c.warn("", "%s: %s", p.Field, p.What)
+		}
+	}
+}
+
+// condition warns about an "if" for a tool that the client does not have under
+// that name.
+func (c *checking) condition() {
+	if c.h.If == nil {
+		return
+	}
+	name, _, _ := strings.Cut(c.h.If.Text(), "(")
+	i := slices.IndexFunc(tools, func(t string) bool { return strings.EqualFold(t, name) })
+	switch {
+	case i >= 0 && tools[i] != name:
+		c.warn(fmt.Sprintf("did you mean %q?", tools[i]), "\"if\" names %q, which is no tool of the client", name)
+	case !strings.HasPrefix(name, "mcp__") && strings.Contains(name, "*"):
+		c.warn("leave it out for all tools", "\"if\" names %q, which is no tool", name)
+	}
+}
+
+// shadowed warns about a rule that another, which holds whenever it does,
+// leaves nothing to decide.
+func (c *checking) shadowed() {
+	r := c.h.Spec.Rule
+	if r == nil {
+		return
+	}
+	for _, other := range c.all {
+		o := other.Spec.Rule
+		if o == nil || other == c.h || other.Event != c.h.Event || !other.Enabled || !o.always() || other.If != nil {
+			continue
+		}
+		wider := other.Matcher.All() || other.Matcher.Text() == c.h.Matcher.Text()
+		if wider && (o.Decision.Rank() > r.Decision.Rank() || o.Decision == r.Decision && !r.always()) {
+			c.warn("", "%s decides %s for all that it matches, so it is never heard", other.Name(), o.Decision)
+			return
+		}
+	}
+}
+
+func (c *checking) address() {
+	u, err := url.Parse(c.h.Spec.URL)
+	if err != nil || u.Scheme != "http" {
+		return
+	}
+	if name := u.Hostname(); name != "localhost" && !strings.HasPrefix(name, "127.") && name != "::1" {
+		c.warn("https keeps them private", "what the agent does goes to %s as plain text", u.Host)
+	}
+}
+
+// observing warns about a rule that nobody hears: of the types that do nothing
+// but decide it is a trial, and trials are forgotten.
+func (c *checking) observing() {
+	if c.h.Observe && (c.h.Type == BuiltIn || c.h.Type == Prompt) {
+		c.warn(`without "observe" it counts`, "it only observes: what it decides is in beckon policy trace and nowhere else")
+	}
+}
+
+// Describe says in words what a hook does, for people.
+func (h *Hook) Describe() string {
+	s := h.Spec
+	switch h.Type {
+	case BuiltIn:
+		return s.Rule.describe()
+	case Command:
+		return strings.Join(append([]string{s.Command}, s.Args...), " ")
+	case Prompt:
+		return s.Prompt
+	case Program:
+		return "registered by the program"
+	}
+	return s.URL
+}
+
+func (r *Rule) describe() string {
+	var parts []string
+	list := func(name string, values []string) {
+		if len(values) > 0 {
+			parts = append(parts, name+" "+strings.Join(values, ", "))
+		}
+	}
+	conditions := func(prefix string, c match.Conditions) {
+		list(prefix+"commands", c.Commands)
+		list(prefix+"regex", c.Regex)
+		list(prefix+"paths", c.Paths)
+		list(prefix+"words", c.Words)
+	}
+	conditions("", r.Match.Conditions)
+	for _, m := range r.Match.Tools[min(len(r.Match.Tools), 1):] { // the first is the group's
+		list("tool", []string{m.Text()})
+	}
+	list("branch", r.Branches)
+	list("repository", r.Repositories)
+	if r.CI != nil {
+		list("ci", []string{fmt.Sprint(*r.CI)})
+	}
+	if r.Match.Unless != nil {
+		conditions("unless ", *r.Match.Unless)
+	}
+	if len(parts) == 0 {
+		return string(r.Decision)
+	}
+	return string(r.Decision) + ": " + strings.Join(parts, "; ")
+}
+
+// FailMode says what becomes of the event when the hook does not work.
+func (h *Hook) FailMode() string {
+	switch {
+	case h.Type == BuiltIn:
+		return "-"
+	case h.FailClosed:
+		return "closed"
+	}
+	return "open"
+}

@@ -1,0 +1,54 @@
+package config
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Every lint item: what loads and is probably not meant.
+func TestCheck(t *testing.T) {
+	rule := func(members string) string { return `{"type":"rule","decision":"deny","reason":"r",` + members + `}` }
+	for _, c := range []struct{ text, what, advice string }{
+		{one(`{"type":"command","command":"x","timeout":60}`), "is more than all hooks of PreToolUse have together, 25s", ""},
+		{hooks("SessionEnd", `{"hooks":[{"type":"command","command":"x","timeout":2}]}`), "all hooks of SessionEnd have together, 1.2s", ""},
+		{`{"servers":[{"server_url":"http://localhost/","timeout_ms":9000,"events":["PreToolUse"]}]}`, "all of its tries may take 39s", "retry_count"},
+		{hooks("PostToolBatch", `{"hooks":[{"type":"command","command":"x"}]}`), "PostToolBatch is not among the core events", "--events all"},
+		{hooks("PreToolUse", `{"matcher":"bash","hooks":[`+rule(`"words":["x"]`)+`]}`), "takes no tool of the client", `did you mean "Bash"?`},
+		{hooks("PreToolUse", `{"matcher":"mcp__memory","hooks":[`+rule(`"words":["x"]`)+`]}`), `"mcp__memory" is the name of no tool`, "mcp__memory__.*"},
+		{hooks("PreToolUse", `{"matcher":"Edit.*","hooks":[`+rule(`"words":["x"]`)+`]}`), "also finds something in NotebookEdit", "^ and $"},
+		{hooks("PreToolUse", `{"matcher":"Bash","hooks":[`+rule(`"commands":["rm"]`)+`]}`), "PowerShell, which it does not match", `"Bash|PowerShell"`},
+		{hooks("PreToolUse", `{"matcher":"Edit|Write","hooks":[`+rule(`"commands":["rm"]`)+`]}`), "no tool that it matches runs commands", ""},
+		{one(rule(`"tool":"Edit","commands":["rm"]`)), "no tool that it matches runs commands", ""},
+		{one(rule(`"id":"all"`) + `,{"type":"rule","id":"late","decision":"ask","reason":"r","commands":["rm"]}`), "late: global/all decides deny for all that it matches", ""},
+		{`{"servers":[{"server_url":"http://policy.example/","retry_count":0}]}`, "goes to policy.example as plain text", "https"},
+		{one(`{"type":"rule","decision":"allow","words":["x"]}`), "approves whatever has these words in it", "commands or paths"},
+		{hooks("PreToolUse", `{"if":"bash(rm *)","hooks":[{"type":"command","command":"x"}]}`), `"if" names "bash", which is no tool`, `did you mean "Bash"?`},
+		{hooks("PreToolUse", `{"if":"*","hooks":[{"type":"command","command":"x"}]}`), `"if" names "*", which is no tool`, "leave it out"},
+		{`{"observe":true,` + one(rule(`"commands":["rm"]`))[1:], "it only observes", "observe"},
+	} {
+		found := Check(Merge(decoded(t, c.text)))
+		ok := slices.ContainsFunc(found, func(p Problem) bool {
+			return p.Warning && p.Line == 1 && strings.Contains(p.What, c.what) && strings.Contains(p.Advice, c.advice)
+		})
+		if !ok {
+			t.Errorf("%s: got %v; want %q, hint %q", c.text, found, c.what, c.advice)
+		}
+	}
+}
+
+// What is meant is not warned about.
+func TestCheckIsQuiet(t *testing.T) {
+	for _, text := range []string{
+		`{}`,
+		hooks("PreToolUse", `{"matcher":"Bash|PowerShell","hooks":[{"type":"rule","decision":"deny","reason":"r","commands":["rm"]},{"type":"command","command":"x","timeout":5,"observe":true}]}`),
+		hooks("PreToolUse", `{"matcher":"^mcp__memory__.*$","hooks":[{"type":"command","command":"x"}]},{"matcher":"Edit|Write","hooks":[{"type":"rule","decision":"deny","reason":"r","paths":[".env"]}]}`),
+		hooks("PreToolUse", `{"hooks":[{"type":"rule","id":"a","decision":"ask","reason":"r","commands":["rm"]},{"type":"rule","id":"b","decision":"deny","reason":"r","commands":["rm -rf /"]}]}`),
+		hooks("PreToolUse", `{"if":"Bash(rm *)","hooks":[{"type":"command","command":"x"}]},{"if":"MyTool","hooks":[{"type":"command","command":"x"}]}`),
+		`{"servers":[{"server_url":"http://127.0.0.1:8080/hook"}]}`,
+	} {
+		if found := Check(Merge(decoded(t, text))); len(found) > 0 {
+			t.Errorf("%s: %v", text, found)
+		}
+	}
+}

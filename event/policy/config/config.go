@@ -1,0 +1,467 @@
+// Package config reads a policy file: its hooks, each with what it is for, and
+// every mistake with its place and what to do about it. What an event cannot
+// express is a mistake of the file, found here and not at run time.
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"beckon/event"
+	"beckon/event/policy/match"
+	"beckon/event/policy/wire"
+
+	"github.com/tidwall/gjson"
+)
+
+// Level is where a hook comes from.
+type Level string
+
+// The levels, in the order in which their hooks run.
+const (
+	Project    Level = "project" // <project>/.beckon/policy.json, once trusted
+	Global     Level = "global"  // policy.json in beckon's configuration directory
+	Own        Level = "beckon"  // what is there whenever a policy is
+	Registered Level = "program" // Engine.Register
+)
+
+// Type is what a hook is.
+type Type string
+
+// The types of hooks.
+const (
+	Command Type = "command"
+	Server  Type = "server"
+	HTTP    Type = "http"
+	Prompt  Type = "prompt"
+	BuiltIn Type = "rule"
+	Program Type = "program" // Engine.Register
+)
+
+// Conventions of commands.
+const (
+	Client = "client" // exit code 2 blocks; timeout is in seconds
+	Simple = "simple" // any exit code but 0 blocks; timeout is in milliseconds
+)
+
+// Hook is one handler with what it is for.
+type Hook struct {
+	ID      string // as written, else made from what the hook is
+	Event   event.Kind
+	Matcher match.Matcher
+	If      *match.Permission
+	Type    Type
+
+	Timeout    time.Duration // 0: whatever the event has left
+	FailClosed bool          // when the handler does not work, the event is refused
+	Observe    bool          // runs beside the others; what it says is not heard
+	Grant      bool          // its "allow" skips the user's own decision
+	Enabled    bool
+	Once       bool // the user may let a call pass once that it refuses
+	StopBlocks int  // how often in a row it may keep the agent from stopping
+
+	Spec Spec
+
+	Level Level
+	File  string
+	Line  int
+	Path  string // JSON path
+
+	Handler wire.Handler // what is asked; made by who can start it, before its turn comes
+	Fault   error        // why it must not be asked
+	hashed  string       // key, once it is known: at every tool call each hook's is asked for several times
+
+}
+
+// Name tells hooks of both levels apart: "global/no-force-push".
+func (h *Hook) Name() string { return string(h.Level) + "/" + h.ID }
+
+// Runs reports whether the hook starts something: a process or a request.
+func (h *Hook) Runs() bool { return h.Type != BuiltIn && h.Type != Program }
+
+// Asks reports whether the hook is a question that changes nothing where it is
+// asked, and so may be asked beside others, and twice.
+func (h *Hook) Asks() bool { return h.Type == Server || h.Type == Prompt }
+
+// Texts are the words of the hook that may name files to run.
+func (h *Hook) Texts() []string { return append([]string{h.Spec.Command}, h.Spec.Args...) }
+
+// Takes reports whether the hook's matcher takes an event.
+func (h *Hook) Takes(payload []byte) bool {
+	asksItself := h.Spec.Rule != nil && wire.RulesOf(h.Event).Tool
+	return asksItself || h.Matcher.All() || h.Matcher.Match(subject(h.Event, payload))
+}
+
+// Applies reports whether the hook's "if" lets it take the call. Before a rule
+// that approves it must speak of the whole call: any other handler looks at
+// the call itself.
+func (h *Hook) Applies(c *match.Call) bool {
+	switch {
+	case h.If == nil:
+		return true
+	case h.Spec.Rule != nil && h.Spec.Rule.Decision == wire.Allow:
+		return h.If.Covers(c)
+	}
+	return h.If.Match(c)
+}
+
+// Spec is what a handler is made from; which members count is the type's
+// affair.
+type Spec struct {
+	Command    string
+	Args       []string // not nil: no shell
+	Shell      string
+	Convention string
+
+	URL            string
+	Retries        int
+	RetryDelay     time.Duration
+	Headers        map[string]string
+	AllowedEnvVars []string
+
+	Prompt string
+	Model  string
+
+	Rule *Rule
+}
+
+// Config is one policy file.
+type Config struct {
+	File  string
+	Level Level
+	Hooks []*Hook // in definition order, servers after the others
+	// TraceAll: calls of which no hook has anything to say are traced, too.
+	TraceAll bool
+}
+
+// key is what makes two hooks identical: all but how long they may
+// take, what becomes of a failure, and what they are called.
+func (h *Hook) key() string {
+	if h.hashed != "" {
+		return h.hashed
+	}
+	s := h.Spec
+	k := digest{sha256.New()}
+	k.add(string(h.Event), h.Matcher.Text(), string(h.Type), s.Command, s.Shell, s.Convention, s.URL, s.Prompt, s.Model)
+	k.add(fmt.Sprint(s.Args != nil, h.Observe))
+	k.list(s.Args)
+	k.list(s.AllowedEnvVars)
+	for _, name := range wire.Names(s.Headers) {
+		k.add(name, s.Headers[name])
+	}
+	if h.If != nil {
+		k.add("if", h.If.Text())
+	}
+	if r := s.Rule; r != nil {
+		k.add(string(r.Decision), r.Reason, string(r.Unsure), fmt.Sprint(r.Match.Exact))
+		for _, m := range r.Match.Tools {
+			k.add(m.Text())
+		}
+		if r.CI != nil {
+			k.add(fmt.Sprint("ci", *r.CI))
+		}
+		k.list(r.Branches)
+		k.list(r.Repositories)
+		k.conditions(r.Match.Conditions)
+		if r.Match.Unless != nil {
+			k.add("unless")
+			k.conditions(*r.Match.Unless)
+		}
+	}
+	h.hashed = hex.EncodeToString(k.Sum(nil))
+	return h.hashed
+}
+
+// digest is a hash over texts that do not run together.
+type digest struct{ hash.Hash }
+
+func (d digest) add(texts ...string) {
+	for _, t := range texts {
+		_, _ = fmt.Fprintf(d, "%d:%s", len(t), t) // a hash takes everything
+	}
+}
+
+func (d digest) list(texts []string) {
+	d.add(strconv.Itoa(len(texts)))
+	d.add(texts...)
+}
+
+func (d digest) conditions(c match.Conditions) {
+	d.list(c.Commands)
+	d.list(c.Regex)
+	d.list(c.Paths)
+	d.list(c.Words)
+}
+
+// Same reports whether two hooks are identical.
+func (h *Hook) Same(other *Hook) bool { return h.key() == other.key() }
+
+// made is the id of a hook that was not given one.
+func (h *Hook) made() string { return string(h.Type) + "-" + h.key()[:8] }
+
+// Merge puts the hooks of several files in the order in which they run:
+// project before global, definition order within a file, identical ones once
+// at their first place. Of identical hooks the stricter wins, so that a
+// project cannot weaken a global hook by repeating it.
+func Merge(configs ...*Config) []*Hook {
+	var out []*Hook
+	at := map[string]int{}
+	for _, level := range []Level{Project, Global, Own, Registered} {
+		for _, c := range configs {
+			if c == nil || c.Level != level {
+				continue
+			}
+			for _, h := range c.Hooks {
+				key := h.key()
+				if i, ok := at[key]; ok {
+					out[i] = stricter(out[i], h)
+					continue
+				}
+				at[key] = len(out)
+				out = append(out, h)
+			}
+		}
+	}
+	return out
+}
+
+// stricter is the one that is enabled, the first of two, with the stricter
+// terms of both.
+func stricter(a, b *Hook) *Hook {
+	h := *a
+	if !a.Enabled && b.Enabled {
+		h = *b
+	}
+	h.FailClosed = a.FailClosed || b.FailClosed
+	h.Observe = a.Observe && b.Observe
+	h.Grant = a.Grant && b.Grant
+	h.Once = a.Once && b.Once
+	h.Enabled = a.Enabled || b.Enabled
+	h.StopBlocks = max(a.StopBlocks, b.StopBlocks)
+	if a.Timeout == 0 || b.Timeout == 0 {
+		h.Timeout = 0
+	} else {
+		h.Timeout = max(a.Timeout, b.Timeout)
+	}
+	return &h
+}
+
+// Decode reads a policy file. It is strict: every unknown key, wrong type,
+// value that can only be a mistake, and everything that its event cannot
+// express is a Problem of the error, which is a Problems.
+func Decode(file string, level Level, data []byte) (*Config, error) {
+	return decode(file, level, data, false)
+}
+
+// DecodeAgain is Decode for a text that it has found right before: the patterns
+// of rules, which are most of the work, are not read to look for mistakes.
+func DecodeAgain(file string, level Level, data []byte) (*Config, error) {
+	return decode(file, level, data, true)
+}
+
+func decode(file string, level Level, data []byte, again bool) (*Config, error) {
+	d := &decoder{again: again, document: document{file: file, text: data}, level: level, convention: Client}
+	if root, ok := d.parse(); ok {
+		d.root(root)
+	}
+	d.ids()
+	if err := d.problems.err(); err != nil {
+		return nil, err
+	}
+	return &Config{File: file, Level: level, Hooks: d.hooks, TraceAll: d.traceAll}, nil
+}
+
+// decoder is one Decode under way.
+type decoder struct {
+	document
+	level      Level
+	convention string
+	observes   bool // every hook of the file does
+	once       bool // a refusal gives a code to pass once
+	strict     bool // deny rules ask where they are not sure
+	traceAll   bool
+	again      bool // the patterns of rules are known to be right
+	hooks      []*Hook
+	named      map[string]int // ids as written, and their line
+}
+
+func (d *decoder) root(n node) {
+	members, ok := n.object()
+	if !ok {
+		return
+	}
+	// These give the others their meaning, wherever they stand.
+	for _, m := range members {
+		switch m.name {
+		case "convention":
+			if s, ok := m.value.oneOf(Client, Simple); ok {
+				d.convention = s
+			}
+		case "observe":
+			d.observes, _ = m.value.truth()
+		case "allow_once":
+			d.once, _ = m.value.truth()
+		case "strict":
+			d.strict, _ = m.value.truth()
+		case "trace":
+			d.traceAll = m.value.is("all", "said")
+		}
+	}
+	var lone, servers []field
+	for _, m := range members {
+		switch {
+		case m.name == "hooks":
+			d.events(m.value)
+		case m.name == "packs":
+			d.packs(m.value)
+		case m.name == "servers":
+			servers = append(servers, m)
+		case slices.Contains(loneMembers, m.name):
+			lone = append(lone, m)
+		case !slices.ContainsFunc(fileMembers, func(f member) bool { return f.name == m.name }):
+			var known []string
+			for _, f := range fileMembers {
+				known = append(known, f.name)
+			}
+			m.value.fail(suggest(m.name, append(known, loneMembers...)), "unknown key %q", m.name)
+		}
+	}
+	for _, m := range servers {
+		for _, item := range m.value.items() {
+			if members, ok := item.object(); ok {
+				d.server(item, members, serverMembers)
+			}
+		}
+	}
+	if lone != nil {
+		d.server(n, lone, loneMembers)
+	}
+}
+
+func (d *decoder) events(n node) {
+	members, _ := n.object()
+	for _, m := range members {
+		kind, ok := d.event(m.value, m.name)
+		if !ok {
+			continue
+		}
+		for _, g := range m.value.items() {
+			d.group(kind, g)
+		}
+	}
+}
+
+// event reads an event's name. One that the installer never registers would
+// never be asked about.
+func (d *decoder) event(n node, name string) (event.Kind, bool) {
+	k := event.Kind(name)
+	if _, ok := event.Lookup(k); !ok {
+		all := make([]string, len(event.Kinds))
+		for i, info := range event.Kinds {
+			all[i] = string(info.Kind)
+		}
+		n.fail(suggest(name, all), "unknown event %q", name)
+		return k, false
+	}
+	if why := wire.RulesOf(k).Never; why != "" {
+		n.fail("beckon never registers this event", "no hook may answer %s: %s", name, why)
+		return k, false
+	}
+	return k, true
+}
+
+// base is a hook as the file's own terms have it.
+func (d *decoder) base() Hook {
+	return Hook{Enabled: true, StopBlocks: 1, Observe: d.observes, Once: d.once, Level: d.level, File: d.file}
+}
+
+// group reads one entry of an event: a matcher with its hooks.
+func (d *decoder) group(kind event.Kind, n node) {
+	base := d.base()
+	base.Event = kind
+	var hooks []node
+	ok := n.fields(map[string]func(node){
+		"matcher": func(v node) { base.Matcher = d.matcher(kind, v) },
+		"if":      func(v node) { base.If = d.permission(kind, v) },
+		"hooks":   func(v node) { hooks = v.items() },
+	})
+	if ok && hooks == nil {
+		n.fail("", "has no hooks")
+	}
+	for _, h := range hooks {
+		d.hook(base, h)
+	}
+}
+
+func (d *decoder) matcher(kind event.Kind, n node) match.Matcher {
+	s, ok := n.text()
+	if !ok {
+		return match.Matcher{}
+	}
+	m, err := match.NewMatcher(kind, s)
+	info, _ := event.Lookup(kind)
+	switch {
+	case err != nil && info.Matcher == "":
+		n.fail("leave the matcher out", "%s has nothing to match; the client would ignore %q", kind, s)
+	case err != nil:
+		n.fail("matchers are lists of names, or regular expressions without lookahead and back references", "no expression: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+	case m.Names() != nil && len(m.Names()) == 0:
+		n.fail("", "matches nothing")
+	}
+	return m
+}
+
+func (d *decoder) permission(kind event.Kind, n node) *match.Permission {
+	s, ok := n.filled()
+	if !ok {
+		return nil
+	}
+	if !wire.RulesOf(kind).Tool {
+		n.fail("the client never runs such a hook", "%s is no tool event, so \"if\" cannot hold", kind)
+		return nil
+	}
+	p, err := match.NewPermission(s)
+	if err != nil {
+		n.fail("like Bash(git push *) or Edit(src/**)", "%q %v", s, err)
+	}
+	return p
+}
+
+// ids gives the hooks without an id one that the same hook always gets.
+func (d *decoder) ids() {
+	for _, h := range d.hooks {
+		if h.ID == "" {
+			h.ID = h.made()
+		}
+	}
+	seen := map[string]*Hook{}
+	d.hooks = slices.DeleteFunc(d.hooks, func(h *Hook) bool {
+		first := seen[h.key()]
+		if first == nil {
+			seen[h.key()] = h
+			return false
+		}
+		*first = *stricter(first, h)
+		return true
+	})
+}
+
+// subject returns the text of a payload that matchers of its event look at.
+func subject(k event.Kind, payload []byte) string {
+	info, _ := event.Lookup(k)
+	if info.Matcher == "" {
+		return ""
+	}
+	v := gjson.GetBytes(payload, info.Matcher).String()
+	if k == event.FileChanged {
+		return path.Base(strings.ReplaceAll(v, `\`, "/"))
+	}
+	return v
+}

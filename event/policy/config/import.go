@@ -1,0 +1,146 @@
+package config
+
+import (
+	"beckon/event/policy/wire"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"beckon/event"
+
+	"github.com/tidwall/gjson"
+)
+
+// Imported is a hook that the client has in its own settings, as a policy
+// would have it.
+type Imported struct {
+	Event   string
+	Matcher string
+	Level   Level
+	File    string
+	JSON    json.RawMessage // the handler, for a policy file
+	Hook    *Hook           // nil when Problem says why it cannot be one
+	Problem string
+}
+
+// Settings is one settings file of the client.
+type Settings struct {
+	File  string
+	Level Level
+	Data  []byte
+}
+
+// Import reads the hooks in the client's settings files in the order in which
+// a policy would run them (project before global, identical ones once,
+// definition order). own reports a handler that is beckon's own: that is the
+// program that would run them.
+func Import(files []Settings, own func(handler []byte) bool) []Imported {
+	var out []Imported
+	seen := map[string]bool{}
+	for _, level := range []Level{Project, Global} {
+		for _, f := range files {
+			if f.Level == level {
+				out = f.imports(out, seen, own)
+			}
+		}
+	}
+	return out
+}
+
+func (f Settings) imports(out []Imported, seen map[string]bool, own func([]byte) bool) []Imported {
+	gjson.GetBytes(f.Data, "hooks").ForEach(func(name, groups gjson.Result) bool {
+		for _, g := range groups.Array() {
+			for _, h := range g.Get("hooks").Array() {
+				if own([]byte(h.Raw)) {
+					continue
+				}
+				i := f.one(name.String(), g.Get("matcher").String(), h)
+				key := i.Event + "\x00" + i.Matcher + "\x00" + string(i.JSON)
+				if i.Hook != nil {
+					key = i.Hook.key()
+				}
+				if !seen[key] {
+					seen[key] = true
+					out = append(out, i)
+				}
+			}
+		}
+		return true
+	})
+	return out
+}
+
+// one turns a handler into a policy's.
+func (f Settings) one(kind, matcher string, h gjson.Result) Imported {
+	i := Imported{Event: kind, Matcher: matcher, Level: f.Level, File: f.File, JSON: converted(h)}
+	group := map[string]any{"hooks": []json.RawMessage{i.JSON}}
+	if info, _ := event.Lookup(event.Kind(kind)); matcher != "" && info.Matcher != "" {
+		group["matcher"] = matcher
+	} else {
+		i.Matcher = "" // the client ignores it
+	}
+	doc, err := json.Marshal(map[string]any{"hooks": map[string]any{kind: []any{group}}})
+	if err == nil {
+		var c *Config
+		if c, err = Decode(f.File, Global, doc); err == nil && len(c.Hooks) == 1 {
+			i.Hook = c.Hooks[0]
+			i.Hook.Level = f.Level
+			return i
+		}
+	}
+	i.Problem = "cannot be taken over"
+	if list, ok := err.(Problems); ok {
+		i.Problem = strings.TrimSpace(list[0].What + "; " + list[0].Advice)
+	} else if err != nil {
+		i.Problem = err.Error()
+	}
+	return i
+}
+
+// converted is the handler with what only the client has put in a policy's
+// words: one that runs in the background decides nothing, so it observes.
+func converted(h gjson.Result) json.RawMessage {
+	members := map[string]json.RawMessage{}
+	h.ForEach(func(k, v gjson.Result) bool {
+		switch k.Str {
+		case "async", "asyncRewake":
+			if v.Bool() {
+				members["observe"] = json.RawMessage("true")
+			}
+		case "once": // ignored in settings
+		default:
+			members[k.String()] = json.RawMessage(v.Raw)
+		}
+		return true
+	})
+	b, err := wire.Encode(members)
+	if err != nil {
+		return json.RawMessage(h.Raw) // what the client cannot read either
+	}
+	return b
+}
+
+// PolicyOf writes the imported hooks that can be one as a policy file.
+func PolicyOf(list []Imported) ([]byte, error) {
+	type group struct {
+		Matcher string            `json:"matcher,omitempty"`
+		Hooks   []json.RawMessage `json:"hooks"`
+	}
+	events := map[string][]group{}
+	for _, i := range list {
+		if i.Hook == nil {
+			continue
+		}
+		groups := events[i.Event]
+		if n := len(groups); n > 0 && groups[n-1].Matcher == i.Matcher {
+			groups[n-1].Hooks = append(groups[n-1].Hooks, i.JSON)
+			continue
+		}
+		events[i.Event] = append(groups, group{i.Matcher, []json.RawMessage{i.JSON}})
+	}
+	b, err := json.MarshalIndent(map[string]any{"hooks": events}, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("writing policy: %w", err)
+	}
+	return append(b, '\n'), nil
+}

@@ -1,0 +1,275 @@
+package config
+
+import (
+	"beckon/event/policy/wire"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tailscale/hujson"
+
+	"beckon/event/nearest"
+)
+
+// document is one policy file under reading; it collects every problem, so
+// that a user sees all of them at once.
+type document struct {
+	file     string
+	text     []byte
+	lines    []int // where each line but the first begins, less one
+	problems Problems
+}
+
+// node is one value of the document with its place.
+type node struct {
+	doc  *document
+	v    hujson.Value
+	path string
+	at   int // offset of what names it: the member's name, else the value
+}
+
+// parse reads the document's syntax: JSON with comments and trailing commas.
+func (d *document) parse() (node, bool) {
+	for at, c := range d.text {
+		if c == '\n' {
+			d.lines = append(d.lines, at)
+		}
+	}
+	v, err := hujson.Parse(d.text)
+	if err == nil {
+		return node{doc: d, v: v, path: "$", at: v.StartOffset}, true
+	}
+	line := 1
+	_, _ = fmt.Sscanf(err.Error(), "hujson: line %d", &line)
+	what := strings.TrimPrefix(err.Error(), "hujson: ")
+	if _, rest, ok := strings.Cut(what, ": "); ok && strings.HasPrefix(what, "line ") {
+		what = rest
+	}
+	d.problems = append(d.problems, Problem{File: d.file, Line: line, What: what, Advice: "JSON with comments and trailing commas is read"})
+	return node{}, false
+}
+
+// line is the node's line in the file, from 1.
+func (n node) line() int {
+	line, _ := slices.BinarySearch(n.doc.lines, min(n.at, len(n.doc.text)))
+	return 1 + line
+}
+
+// fail notes a problem of n.
+func (n node) fail(advice, format string, args ...any) {
+	n.doc.problems = append(n.doc.problems, Problem{
+		File: n.doc.file, Line: n.line(), Path: n.path, What: fmt.Sprintf(format, args...), Advice: advice})
+}
+
+// field is one name and value of an object.
+type field struct {
+	name  string
+	value node
+}
+
+// object returns the members of n in their order. A name that is there twice
+// is a problem: readers of JSON differ in which one counts.
+func (n node) object() ([]field, bool) {
+	o, ok := n.v.Value.(*hujson.Object)
+	if !ok {
+		n.fail("", "is %s, not an object", n.kind())
+		return nil, false
+	}
+	out := make([]field, 0, len(o.Members))
+	seen := map[string]bool{}
+	for _, m := range o.Members {
+		name := m.Name.Value.(hujson.Literal).String()
+		value := node{n.doc, m.Value, n.path + pathOf(name), m.Name.StartOffset}
+		if seen[name] {
+			value.fail("", "is set twice")
+			continue
+		}
+		seen[name] = true
+		out = append(out, field{name, value})
+	}
+	return out, true
+}
+
+// pathOf is one step of a JSON path.
+func pathOf(name string) string {
+	for i, r := range name {
+		if r != '_' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (i == 0 || r < '0' || r > '9') {
+			return "[" + strconv.Quote(name) + "]"
+		}
+	}
+	return "." + name
+}
+
+// fields puts each member of n to its reader. A member without one is a
+// problem that names the nearest there is.
+func (n node) fields(readers map[string]func(node)) bool {
+	members, ok := n.object()
+	for _, m := range members {
+		read := readers[m.name]
+		if read == nil {
+			m.value.fail(suggest(m.name, wire.Names(readers)), "unknown key %q", m.name)
+			continue
+		}
+		read(m.value)
+	}
+	return ok
+}
+
+// items returns the elements of a list.
+func (n node) items() []node {
+	a, ok := n.v.Value.(*hujson.Array)
+	if !ok {
+		n.fail("", "is %s, not a list", n.kind())
+		return nil
+	}
+	out := make([]node, len(a.Elements))
+	for i, v := range a.Elements {
+		out[i] = node{n.doc, v, fmt.Sprintf("%s[%d]", n.path, i), v.StartOffset}
+	}
+	return out
+}
+
+// text returns a string.
+func (n node) text() (string, bool) {
+	l, ok := n.v.Value.(hujson.Literal)
+	if !ok || l.Kind() != '"' {
+		n.fail("", "is %s, not a text", n.kind())
+		return "", false
+	}
+	return l.String(), true
+}
+
+// filled returns a string that is not blank.
+func (n node) filled() (string, bool) {
+	s, ok := n.text()
+	if ok && strings.TrimSpace(s) == "" {
+		n.fail("", "is empty")
+		return "", false
+	}
+	return s, ok
+}
+
+// oneOf returns a string that is one of the words.
+func (n node) oneOf(words ...string) (string, bool) {
+	s, ok := n.text()
+	if ok && !slices.Contains(words, s) {
+		n.fail("one of "+strings.Join(words, ", "), "no such value %q", s)
+		return "", false
+	}
+	return s, ok
+}
+
+// truth returns true or false.
+func (n node) truth() (value, ok bool) {
+	l, ok := n.v.Value.(hujson.Literal)
+	if !ok || l.Kind() != 't' && l.Kind() != 'f' {
+		n.fail("", "is %s, not true or false", n.kind())
+		return false, false
+	}
+	return l.Kind() == 't', true
+}
+
+// number returns a number.
+func (n node) number() (float64, bool) {
+	l, ok := n.v.Value.(hujson.Literal)
+	if ok && l.Kind() == '0' {
+		if f, err := strconv.ParseFloat(string(l), 64); err == nil && !math.IsInf(f, 0) {
+			return f, true
+		}
+	}
+	n.fail("", "is %s, not a number", n.kind())
+	return 0, false
+}
+
+// count returns a whole number of at least min and at most max.
+func (n node) count(min, max int) (int, bool) {
+	f, ok := n.number()
+	if ok && (f != math.Trunc(f) || f < float64(min) || f > float64(max)) {
+		n.fail("", "is %v; a whole number from %d to %d is wanted", f, min, max)
+		return 0, false
+	}
+	return int(f), ok
+}
+
+// texts returns one string, or a list of them.
+func (n node) texts() []string {
+	if l, ok := n.v.Value.(hujson.Literal); ok && l.Kind() == '"' {
+		s, _ := n.filled()
+		return []string{s}
+	}
+	var out []string
+	for _, item := range n.items() {
+		if s, ok := item.filled(); ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// values returns a list of strings in which empty ones are fine.
+func (n node) values() []string {
+	out := []string{}
+	for _, item := range n.items() {
+		if s, ok := item.text(); ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// raw returns the value as plain compact JSON.
+func (n node) raw() []byte {
+	v := n.v.Clone()
+	v.Standardize()
+	v.Minimize()
+	return v.Pack()
+}
+
+// decode reads an object of strings.
+func (n node) strings() map[string]string {
+	members, ok := n.object()
+	if !ok {
+		return nil
+	}
+	out := map[string]string{}
+	for _, m := range members {
+		if s, ok := m.value.text(); ok {
+			out[m.name] = s
+		}
+	}
+	return out
+}
+
+// kind says what n is, for people.
+func (n node) kind() string {
+	switch n.v.Value.(type) {
+	case *hujson.Object:
+		return "an object"
+	case *hujson.Array:
+		return "a list"
+	}
+	var v any
+	if json.Unmarshal(n.raw(), &v) != nil {
+		return "nothing"
+	}
+	switch v.(type) {
+	case string:
+		return "a text"
+	case float64:
+		return "a number"
+	case bool:
+		return "true or false"
+	}
+	return "null"
+}
+
+// suggest names the word that name was probably meant to be.
+func suggest(name string, words []string) string {
+	if best := nearest.Word(name, words); best != "" {
+		return fmt.Sprintf("did you mean %q?", best)
+	}
+	return "known are " + strings.Join(words, ", ")
+}

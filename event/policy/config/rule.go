@@ -1,0 +1,90 @@
+package config
+
+import (
+	"slices"
+	"sync"
+
+	"beckon/event/policy/match"
+	"beckon/event/policy/wire"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// Rule is a hook that is built in: it compares the call with what it was given
+// and starts no process. All of the conditions that are set must hold.
+type Rule struct {
+	Decision wire.Decision // Deny, Ask, Warn or Allow
+	Reason   string
+	Match    match.Rule
+	// Unsure is what becomes of a call that does not tell whether the rule
+	// speaks of it: Ask, Deny or Continue.
+	Unsure wire.Decision
+	// Branches and Repositories are patterns; CI is nil for both.
+	Branches, Repositories []string
+	CI                     *bool
+
+	compiled func() *match.Compiled
+}
+
+// Place is where an event happens, for the conditions of rules.
+type Place struct {
+	Branch     string // the branch that is checked out; empty when there is none
+	Repository string // its name; empty outside of one
+	CI         bool   // no human is at the terminal: CI is set
+}
+
+// settle ends the making of a rule. strict asks about what a deny rule cannot
+// tell.
+func (r *Rule) settle(strict bool) {
+	if r.Unsure == "" {
+		if r.Unsure = wire.Continue; strict && r.Decision == wire.Deny {
+			r.Unsure = wire.Ask
+		}
+	}
+	r.compiled = sync.OnceValue(r.Match.Compile)
+}
+
+// NewRule makes a rule that no file holds.
+func NewRule(d wire.Decision, reason string, m match.Rule) *Rule {
+	r := &Rule{Decision: d, Reason: reason, Match: m}
+	r.settle(false)
+	return r
+}
+
+// Decide says what the rule makes of c, and why where that is not certain.
+// place is asked only when the rule has a condition on that.
+func (r *Rule) Decide(c *match.Call, place func() Place) (d wire.Decision, why string) {
+	v := r.compiled().Judge(c)
+	switch {
+	case v.Result == match.No, !r.holdsAt(place):
+		return wire.Silence, ""
+	case v.Result == match.Yes:
+		return r.Decision, ""
+	case r.Decision == wire.Allow || r.Unsure == wire.Continue:
+		return wire.Silence, v.Why
+	}
+	return r.Unsure, v.Why
+}
+
+func (r *Rule) holdsAt(place func() Place) bool {
+	if len(r.Branches)+len(r.Repositories) == 0 && r.CI == nil {
+		return true
+	}
+	var at Place
+	if place != nil {
+		at = place()
+	}
+	return oneFits(r.Branches, at.Branch) && oneFits(r.Repositories, at.Repository) && (r.CI == nil || *r.CI == at.CI)
+}
+
+// oneFits reports whether one of the patterns fits a name; without any all do.
+func oneFits(patterns []string, name string) bool {
+	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(p string) bool { return doublestar.MatchUnvalidated(p, name) })
+}
+
+// always reports whether a rule has no conditions.
+func (r *Rule) always() bool {
+	c := r.Match.Conditions
+	tools := slices.ContainsFunc(r.Match.Tools, func(m match.Matcher) bool { return !m.All() })
+	return !tools && len(c.Commands)+len(c.Regex)+len(c.Paths)+len(c.Words)+len(r.Branches)+len(r.Repositories) == 0 && r.CI == nil && r.Match.Unless == nil
+}

@@ -1,0 +1,64 @@
+package expect
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"beckon/event"
+
+	"github.com/tidwall/gjson"
+)
+
+func TestParse(t *testing.T) {
+	f, err := Parse([]byte(`What must hold.
+-- policy.json --
+{"hooks": {}}
+-- cases --
+# comment
+
+deny  Bash   git push --force
+pass	Read  config/server.pem
+ask   Bash   "make build\nmake deploy"
+warn  Grep   {"pattern": "key", "path": "src"}
+allow UserPromptSubmit  add a test
+`), "/p")
+	if err != nil || string(f.Policy) != "{\"hooks\": {}}\n" || len(f.Cases) != 5 {
+		t.Fatalf("%+v, %v", f, err)
+	}
+	for i, want := range []struct {
+		line           int
+		decision       string
+		kind           event.Kind
+		member, equals string
+	}{
+		{7, "deny", event.PreToolUse, "tool_input.command", "git push --force"},
+		{8, "pass", event.PreToolUse, "tool_input.file_path", "config/server.pem"},
+		{9, "ask", event.PreToolUse, "tool_input.command", "make build\nmake deploy"},
+		{10, "warn", event.PreToolUse, "tool_input.path", "src"},
+		{11, "allow", event.UserPromptSubmit, "prompt", "add a test"},
+	} {
+		c := f.Cases[i]
+		if got := gjson.GetBytes(c.Payload, want.member).Str; c.Line != want.line || c.Decision != want.decision || c.Kind != want.kind ||
+			got != want.equals || gjson.GetBytes(c.Payload, "cwd").Str != "/p" {
+			t.Errorf("case %d: %+v %s", i, c, c.Payload)
+		}
+	}
+}
+
+func TestParseErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                    "line 1: no file",
+		"-- cases --\n# none\n":               "line 2: no cases",
+		"-- cases --\nrefuse Bash ls\n":       `line 2: "refuse" is no decision (one of deny, ask`,
+		"-- cases --\n\ndeny Bash\n":          "line 3: a case is DECISION TOOL INPUT",
+		"-- cases --\ndeny Bash \"open\n":     "line 2: the quoted input",
+		"a\n-- cases --\ndeny Grep {\"a\":\n": "line 3: the input {\"a\": is not valid JSON",
+	} {
+		_, err := Parse([]byte(text), "/p")
+		var e *Error
+		if !errors.As(err, &e) || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

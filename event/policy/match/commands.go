@@ -1,0 +1,367 @@
+package match
+
+import (
+	"errors"
+	"path"
+	"slices"
+	"strings"
+
+	"beckon/event/policy/command"
+)
+
+// pattern is one entry of Conditions.Commands.
+type pattern struct {
+	line *command.Line // the entry read as a shell does
+	main int           // the command that is meant; before it in a pipe its sources
+}
+
+var (
+	errShell   = errors.New("is not a command with its words")
+	errSeveral = errors.New("is more than one command; write an entry for each")
+)
+
+// readPattern reads an entry: a command by its words, or a pipe.
+func readPattern(text string) (pattern, error) {
+	p := pattern{line: command.Parse(text, command.Bash), main: -1}
+	if p.line.Mistake != "" {
+		return p, errors.New("cannot be read: " + p.line.Mistake)
+	}
+	for i, c := range p.line.Commands {
+		switch {
+		case slices.ContainsFunc(c.Words, func(w command.Word) bool { return !w.Known }) || len(c.Sets) > 0:
+			return p, errShell
+		case c.By >= 0:
+		case p.main >= 0 && c.To == 0:
+			return p, errSeveral
+		default:
+			p.main = i
+		}
+	}
+	if p.main < 0 {
+		return p, errShell
+	}
+	return p, nil
+}
+
+// head is the program of an entry in small letters; "" when it must be read to
+// be known.
+func head(text string) string {
+	word, _, _ := strings.Cut(strings.TrimSpace(text), " ")
+	if strings.ContainsAny(text, "|*?[\\\"'") && (strings.Contains(text, "|") || strings.ContainsAny(word, "*?[\\\"'")) {
+		return ""
+	}
+	return strings.ToLower(command.Name(word))
+}
+
+// answer is how well a condition fits, and why that is not known.
+type answer struct {
+	Result
+	why string
+}
+
+var (
+	yes = answer{Result: Yes}
+	no  = answer{Result: No}
+)
+
+func unsure(why string) answer { return answer{Unsure, why} }
+
+// both is the weaker of two answers.
+func both(a, b answer) answer {
+	if b.Result < a.Result {
+		return b
+	}
+	return a
+}
+
+// either is the stronger.
+func either(a, b answer) answer {
+	if b.Result > a.Result {
+		return b
+	}
+	return a
+}
+
+// fits says whether a command of the line is what the pattern means, or may be.
+func (p pattern) fits(line *command.Line, at int) answer {
+	a := p.command(p.main, line, at)
+	want := p.line.Commands[p.main]
+	for i := want.From; i < want.To && a.Result > No; i++ {
+		if p.line.Commands[i].By >= 0 {
+			continue
+		}
+		source := no
+		for from := line.Commands[at].From; from < line.Commands[at].To; from++ {
+			source = either(source, p.command(i, line, from))
+		}
+		a = both(a, source)
+	}
+	return a
+}
+
+// command compares a command of the pattern, with those that it carries.
+func (p pattern) command(want int, line *command.Line, at int) answer {
+	a := words(p.line.Commands[want], line.Commands[at], line.Dialect == command.PowerShell)
+	if a.Result == No {
+		return no
+	}
+	for _, carried := range children(p.line, want) {
+		inner := no
+		for _, child := range children(line, at) {
+			inner = either(inner, p.command(carried, line, child))
+		}
+		a = both(a, inner)
+	}
+	return a
+}
+
+// same compares a word with a pattern's, in which * stands for anything.
+// PowerShell's words are the same in any case of their letters, and a trailing
+// slash or ./ makes no other path.
+func same(want, got string, fold bool) bool {
+	if fold {
+		want, got = strings.ToLower(want), strings.ToLower(got)
+	}
+	return want == got || tidy(want) == tidy(got) || strings.Contains(want, "*") && command.Wild(want, tidy(got))
+}
+
+func tidy(word string) string {
+	word = strings.TrimPrefix(word, "./")
+	if strings.Contains(word, "/../") || strings.HasSuffix(word, "/..") || strings.Contains(word, "//") || strings.Contains(word, "/./") {
+		word = path.Clean(word)
+	}
+	if len(word) > 1 {
+		word = strings.TrimSuffix(word, "/")
+	}
+	return word
+}
+
+func sameProgram(want, got string) bool {
+	return command.Wild(want, got) || want == command.Unversioned(got)
+}
+
+// words compares a command by its words.
+func words(want, got command.Command, fold bool) answer {
+	w, g := want.Args, got.Args
+	if g.Program == "" {
+		return unsure("the program's name is not on the line")
+	}
+	if !sameProgram(strings.ToLower(w.Program), strings.ToLower(g.Program)) {
+		return no
+	}
+	a := yes
+	for i, sub := range w.Sub {
+		switch {
+		case i < len(g.Sub) && same(sub, g.Sub[i], fold):
+		case i >= len(g.Sub) && (g.Unsure || got.More):
+			a = both(a, unsure("the subcommand is not on the line"))
+		default:
+			return no
+		}
+	}
+	for _, f := range w.Flags {
+		a = both(a, flag(f, got, fold))
+	}
+	return both(a, operands(w, got, fold))
+}
+
+// flag says whether a command has a flag.
+func flag(want command.Flag, got command.Command, fold bool) answer {
+	a := no
+	for _, f := range got.Args.Flags {
+		a = either(a, sameFlag(want, f, got.Args.Table, fold))
+	}
+	if a.Result == No && !got.Args.Table && apart(want.Name, got) {
+		return yes
+	}
+	if a.Result == No && (got.More || slices.ContainsFunc(got.Args.Operands, mayBeFlag)) {
+		return unsure("whether " + want.Name + " is among the words is not on the line")
+	}
+	return a
+}
+
+// mayBeFlag: nothing is known of the word, not even how it begins.
+func mayBeFlag(w command.Word) bool { return !w.Known && w.Text == "" && w.Could("-x") }
+
+func sameFlag(want, got command.Flag, table, fold bool) answer {
+	name := want.Name == got.Name || fold && len(got.Name) > 1 && len(want.Name) >= len(got.Name) && strings.EqualFold(want.Name[:len(got.Name)], got.Name)
+	switch {
+	case !name && !table && sameLetters(want.Name, got.Name):
+		return yes
+	case !name && !table && bundled(want.Name, got.Name):
+		return unsure("whether " + got.Name + " holds " + want.Name + " only its program knows")
+	case !name:
+		return no
+	case want.Value.Text == "" || got.Value.Known && same(want.Value.Text, got.Value.Text, fold):
+		return yes
+	case !got.Value.Known && got.Value.Could(want.Value.Text):
+		return unsure("the value of " + want.Name + " is not on the line")
+	}
+	return no
+}
+
+// letters are those of -abc; "" of another word.
+func letters(flag string) string {
+	if len(flag) < 2 || flag[0] != '-' || flag[1] == '-' {
+		return ""
+	}
+	return flag[1:]
+}
+
+// sameLetters: -rf is -fr.
+func sameLetters(want, got string) bool {
+	a, b := []byte(letters(want)), []byte(letters(got))
+	slices.Sort(a)
+	slices.Sort(b)
+	return len(a) > 1 && len(a) <= 4 && slices.Equal(a, b)
+}
+
+// bundled: -f may be in -xf.
+func bundled(want, got string) bool {
+	w, g := letters(want), letters(got)
+	return len(w) == 1 && len(g) > 1 && len(g) <= 3 && strings.Contains(g, w)
+}
+
+// apart: the letters of -rf are there as -r -f, of a program that is not known.
+func apart(want string, got command.Command) bool {
+	l := letters(want)
+	if len(l) < 2 || len(l) > 4 {
+		return false
+	}
+	return !strings.ContainsFunc(l, func(r rune) bool {
+		return !slices.ContainsFunc(got.Args.Flags, func(f command.Flag) bool { return f.Name == "-"+string(r) })
+	})
+}
+
+// operands says whether the operands of want are among those of a command: of
+// a program that is known anywhere, else at its beginning.
+func operands(want command.Args, got command.Command, fold bool) answer {
+	if !got.Args.Table {
+		return inPlace(want.Operands, got, fold)
+	}
+	a := yes
+	for _, w := range want.Operands {
+		a = both(a, operand(w.Text, got, fold))
+	}
+	return a
+}
+
+func operand(want string, got command.Command, fold bool) answer {
+	a := no
+	for _, o := range got.Args.Operands {
+		a = either(a, oneOperand(want, o, fold))
+	}
+	if a.Result == No && got.More {
+		return unsure("whether " + want + " is among the words is not on the line")
+	}
+	return a
+}
+
+func oneOperand(want string, got command.Word, fold bool) answer {
+	switch {
+	case got.Known && same(want, got.Text, fold):
+		return yes
+	case !got.Known && (got.Could(want) || strings.Contains(want, "*") && command.Wild(want, got.Text+got.End())):
+		return unsure("whether a word is " + want + " is not on the line")
+	case got.Glob && !strings.Contains(want, "*") && !strings.HasPrefix(want, "/") && command.Wild(got.Text, want):
+		return unsure(got.Text + " may stand for " + want)
+	}
+	return no
+}
+
+// inPlace compares operands of a program that is not known: they stand at its
+// beginning, but for those that a flag may have taken.
+func inPlace(want []command.Word, got command.Command, fold bool) answer {
+	a, at := yes, 0
+	for _, w := range want {
+		found := no
+		for slack := 0; at < len(got.Args.Operands); at++ {
+			if slack += got.Args.Loose[at]; slack < 0 {
+				break
+			}
+			if found = oneOperand(w.Text, got.Args.Operands[at], fold); found.Result > No {
+				at++
+				break
+			}
+			slack--
+			if slack < 0 {
+				break
+			}
+		}
+		if found.Result == No && got.More {
+			found = unsure("whether " + w.Text + " is among the words is not on the line")
+		}
+		a = both(a, found)
+	}
+	return a
+}
+
+// approves says whether a command is what the pattern names and no more.
+func (p pattern) approves(line *command.Line, at int, exact bool) bool {
+	return p.line.Commands[p.main].To == 0 && p.named(p.main, line, at, exact)
+}
+
+func (p pattern) named(want int, line *command.Line, at int, exact bool) bool {
+	w, g := p.line.Commands[want], line.Commands[at]
+	if g.More || len(g.Sets) > 0 || slices.ContainsFunc(g.Words, func(w command.Word) bool { return !w.Known }) {
+		return false
+	}
+	if exact && !slices.EqualFunc(w.Words, g.Words, func(a, b command.Word) bool { return a.Text == b.Text }) {
+		return false
+	}
+	if !command.Wild(w.Words[0].Text, g.Words[0].Text) || !p.sameSub(w.Args, g.Args) || !flagsNamed(w.Args, g.Args) || !operandsNamed(w, g) {
+		return false
+	}
+	mine, theirs := children(p.line, want), children(line, at)
+	return len(mine) == len(theirs) && !slices.ContainsFunc(mine, func(i int) bool {
+		return !p.named(i, line, theirs[slices.Index(mine, i)], exact)
+	})
+}
+
+func (p pattern) sameSub(want, got command.Args) bool {
+	if got.Unsure || len(want.Sub) > len(got.Sub) {
+		return false
+	}
+	for i, sub := range want.Sub {
+		if !same(sub, got.Sub[i], false) {
+			return false
+		}
+	}
+	return len(want.Sub) == 0 || len(want.Sub) == len(got.Sub)
+}
+
+// flagsNamed: every flag is the pattern's, or one that the program's table calls
+// harmless, and none of the pattern's is missing.
+func flagsNamed(want, got command.Args) bool {
+	has := func(list []command.Flag, f command.Flag, f2 func(a, b command.Flag) answer) bool {
+		return slices.ContainsFunc(list, func(o command.Flag) bool { return f2(f, o).Result == Yes })
+	}
+	mine := func(a, b command.Flag) answer { return sameFlag(a, b, got.Table, false) }
+	theirs := func(a, b command.Flag) answer { return sameFlag(b, a, got.Table, false) }
+	return !slices.ContainsFunc(want.Flags, func(f command.Flag) bool { return !has(got.Flags, f, mine) }) &&
+		!slices.ContainsFunc(got.Flags, func(f command.Flag) bool { return !f.Harmless && !has(want.Flags, f, theirs) })
+}
+
+// operandsNamed: where the pattern names operands, they are all that there are;
+// of a program that is not known they are the first. A text that the program
+// runs must be named, as it is.
+func operandsNamed(want, got command.Command) bool {
+	w, g := want.Args.Operands, got.Args.Operands
+	if slices.ContainsFunc(got.Args.Texts(), func(o command.Word) bool {
+		return !slices.ContainsFunc(w, func(p command.Word) bool { return p.Text == o.Text })
+	}) {
+		return false
+	}
+	if len(w) == 0 {
+		return true
+	}
+	if !got.Args.Table {
+		return len(g) >= len(w) && slices.EqualFunc(w, g[:len(w)], func(a, b command.Word) bool { return same(a.Text, b.Text, false) })
+	}
+	among := func(list []command.Word, fits func(o command.Word) bool) bool { return slices.ContainsFunc(list, fits) }
+	return !slices.ContainsFunc(g, func(o command.Word) bool {
+		return !among(w, func(p command.Word) bool { return same(p.Text, o.Text, false) })
+	}) && !slices.ContainsFunc(w, func(p command.Word) bool {
+		return !among(g, func(o command.Word) bool { return same(p.Text, o.Text, false) })
+	})
+}

@@ -1,0 +1,115 @@
+package match
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+
+	"beckon/event"
+)
+
+// Matcher says which firings of an event a hook is for: all of
+// them, those whose value is in a list, or those whose value a regular
+// expression finds something in.
+type Matcher struct {
+	text  string
+	exact []string
+	re    *regexp.Regexp
+}
+
+// errNoField is returned for a matcher on an event that has nothing to match.
+var errNoField = errors.New("the event has nothing to match; the client would ignore the matcher")
+
+// NewMatcher reads a matcher for events of kind k. An expression that cannot
+// be read, or that the client would read otherwise, is an error: it must not
+// turn into "no match".
+func NewMatcher(k event.Kind, text string) (Matcher, error) {
+	m := Matcher{text: text}
+	if text == "" || text == "*" || text == ".*" {
+		return m, nil
+	}
+	if info, _ := event.Lookup(k); info.Matcher == "" {
+		return m, errNoField
+	}
+	if list, ok := exactList(k, text); ok {
+		m.exact = list
+		return m, nil
+	}
+	if i := strings.Index(text, `\`); i >= 0 {
+		if err := foreign(text); err != nil {
+			return m, err
+		}
+	}
+	re, err := regexp.Compile(text)
+	m.re = re
+	return m, err
+}
+
+// narrow are the events whose lists are separated by | alone.
+func narrow(k event.Kind) bool { return k == event.FileChanged || k == event.StopFailure }
+
+// exactList takes a list of plain names apart; false when text is no such
+// list, so that it is an expression.
+func exactList(k event.Kind, text string) ([]string, bool) {
+	separators, more := "|,", "- ,"
+	if narrow(k) {
+		separators, more = "|", ""
+	}
+	for _, r := range text {
+		plain := r == '_' || r == '|' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+		if !plain && !strings.ContainsRune(more, r) {
+			return nil, false
+		}
+	}
+	list := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(separators, r) })
+	for i := range list {
+		list[i] = strings.TrimSpace(list[i])
+	}
+	return list, true
+}
+
+// foreign reports an escape that means something else in JavaScript, which is
+// where matchers come from: \A is the letter A there.
+func foreign(text string) error {
+	for i := 0; i+1 < len(text); i++ {
+		if text[i] != '\\' {
+			continue
+		}
+		if i++; strings.IndexByte("AzQEaCpP", text[i]) >= 0 {
+			return errors.New("error parsing regexp: `\\" + text[i:i+1] + "` means something else to the client")
+		}
+	}
+	return nil
+}
+
+// All reports whether m matches every firing.
+func (m Matcher) All() bool { return m.exact == nil && m.re == nil }
+
+// Names are the values of a matcher that is a list; nil for an expression.
+func (m Matcher) Names() []string { return m.exact }
+
+// Find returns where an expression finds something in the value, or -1.
+func (m Matcher) Find(value string) int {
+	if m.re == nil {
+		return -1
+	}
+	if at := m.re.FindStringIndex(value); at != nil {
+		return at[0]
+	}
+	return -1
+}
+
+// Text is the matcher as it was written.
+func (m Matcher) Text() string { return m.text }
+
+// Match reports whether m takes the value.
+func (m Matcher) Match(value string) bool {
+	switch {
+	case m.re != nil:
+		return m.re.MatchString(value)
+	case m.exact != nil:
+		return slices.Contains(m.exact, value)
+	}
+	return true
+}

@@ -1,0 +1,129 @@
+package match
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"beckon/event"
+)
+
+func TestMatcher(t *testing.T) {
+	for _, c := range []struct {
+		kind           event.Kind
+		text, yes, not string
+	}{
+		{event.PreToolUse, "", "Bash,x", ""},
+		{event.PreToolUse, "*", "Bash", ""},
+		{event.PreToolUse, ".*", "Bash", ""},
+		{event.PreToolUse, "Bash", "Bash", "bash,BashOutput"},
+		{event.PreToolUse, "Edit|Write", "Edit,Write", "NotebookEdit"},
+		{event.PreToolUse, "Edit, Write", "Edit,Write", "Edi"},
+		{event.PreToolUse, "Edit.*", "Edit,NotebookEdit", "Write"},
+		{event.PreToolUse, "^Edit$", "Edit", "NotebookEdit"},
+		{event.PreToolUse, "mcp__memory", "mcp__memory", "mcp__memory__read"},
+		{event.PreToolUse, "mcp__memory__.*", "mcp__memory__read", "mcp__other__read"},
+		{event.PreToolUse, "mcp__a-b__c", "mcp__a-b__c", "xmcp__a-b__c"},
+		{event.SubagentStop, "^my-plugin:reviewer$", "my-plugin:reviewer", "my-plugin:reviewers"},
+		{event.StopFailure, "rate_limit|overloaded", "rate_limit,overloaded", "server_error"},
+		{event.StopFailure, "rate-limit", "xrate-limit", "rate_limit"}, // a hyphen makes it an expression there
+	} {
+		m, err := NewMatcher(c.kind, c.text)
+		if err != nil {
+			t.Errorf("%s %q: %v", c.kind, c.text, err)
+			continue
+		}
+		for _, v := range strings.Split(c.yes, ",") {
+			if !m.Match(v) {
+				t.Errorf("%s %q does not match %q", c.kind, c.text, v)
+			}
+		}
+		for _, v := range strings.Split(c.not, ",") {
+			if v != "" && m.Match(v) {
+				t.Errorf("%s %q matches %q", c.kind, c.text, v)
+			}
+		}
+	}
+}
+
+func quote(s string) string { b, _ := json.Marshal(s); return string(b) }
+
+func call(tool, input string) *Call {
+	return &Call{Tool: tool, Input: []byte(input), Cwd: "/w/p/sub", Project: "/w/p", Home: "/home/u"}
+}
+
+func shell(text string) *Call { return call("Bash", `{"command":`+quote(text)+`}`) }
+
+func onFile(tool, path string) *Call { return call(tool, `{"file_path":`+quote(path)+`}`) }
+
+func TestPermission(t *testing.T) {
+	for _, c := range []struct {
+		rule string
+		call *Call
+		want bool
+	}{
+		{"Bash", shell("ls"), true},
+		{"Bash", onFile("Read", "/x"), false},
+		{"Bash(npm test)", shell("npm test"), true},
+		{"Bash(npm test)", shell("npm test -- x"), false},
+		{"Bash(npm run:*)", shell("npm run lint"), true},
+		{"Bash(npm run:*)", shell("npm running"), false},
+		{"Bash(git push *)", shell("git push origin"), true},
+		{"Bash(git push *)", shell("A=1 git push origin"), true},
+		{"Bash(git push *)", shell("cd x && git push origin"), true},
+		{"Bash(git push *)", shell("echo $(git push origin)"), true},
+		{"Bash(git push *)", shell("git pull"), false},
+		{"Bash(git push *)", shell("$CMD origin"), true}, // cannot be told
+		{"Bash(rm *)", shell("echo 'unclosed"), true},
+		{"Bash(git * main)", shell("git merge main"), true},
+		{"Bash(git push *)", shell("git  push\torigin"), true},
+		{"Bash(git push *)", shell(`"git" pu\sh origin`), true},
+		{"Bash(git push *)", shell("2>x git push origin"), true},
+		{"Bash(git push *)", shell("sudo /usr/bin/git push origin"), true},
+		{"Bash(git push *)", shell("echo git push origin"), false},
+		{"Edit(src/**)", onFile("Edit", "/w/p/sub/src/a/b.go"), true},
+		{"Edit(src/**)", onFile("Write", "src/b.go"), true},
+		{"Edit(src/**)", onFile("Edit", "/w/p/src/b.go"), false},
+		{"Edit(/src/**)", onFile("Edit", "/w/p/src/b.go"), true},
+		{"Edit(//etc/**)", onFile("Edit", "/etc/passwd"), true},
+		{"Edit(~/x)", onFile("Edit", "/home/u/x"), true},
+		{"Edit(src/**)", onFile("Read", "/w/p/sub/src/a"), false},
+		{"Read(.env)", onFile("Read", "/w/p/sub/a/.env"), true},
+		{"Read(.env)", call("Grep", `{"path":".env"}`), true},
+		{"Write(*.go)", onFile("Write", "/w/p/sub/x.go"), true},
+		{"mcp__memory", call("mcp__memory__read", `{}`), true},
+		{"mcp__memory", call("mcp__memory2__read", `{}`), false},
+		{"mcp__memory__*", call("mcp__memory__read", `{}`), true},
+		{"mcp__memory__read", call("mcp__memory__write", `{}`), false},
+		{"WebFetch(domain:example.com)", call("WebFetch", `{"url":"https://example.com/x"}`), true},
+		{"WebFetch(domain:example.com)", call("WebFetch", `{"url":"https://other.com/x"}`), false},
+		{"Agent(Explore)", call("Task", `{"subagent_type":"Explore"}`), true},
+	} {
+		p, err := NewPermission(c.rule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Match(c.call); got != c.want {
+			t.Errorf("%s on %s: %v", c.rule, c.call.Input, got)
+		}
+	}
+}
+
+// Whatever the expression, a matcher either cannot be made or answers.
+func FuzzMatcher(f *testing.F) {
+	f.Add("Edit|Write", "Edit")
+	f.Add("^mcp__.*$", "mcp__a__b")
+	f.Add(`(?!a)\A`, "x")
+	f.Fuzz(func(t *testing.T, text, value string) {
+		m, err := NewMatcher(event.PreToolUse, text)
+		if err != nil {
+			return
+		}
+		if m.All() && !m.Match(value) || m.exact != nil && m.re != nil {
+			t.Fatalf("%q", text)
+		}
+		if list := m.Names(); m.Match(value) != (m.All() || strings.Contains("\x00"+strings.Join(list, "\x00")+"\x00", "\x00"+value+"\x00") && list != nil || m.Find(value) >= 0) {
+			t.Fatalf("%q on %q", text, value)
+		}
+	})
+}

@@ -1,0 +1,492 @@
+package match
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"beckon/event/policy/command"
+
+	"github.com/bmatcuk/doublestar/v4"
+	"github.com/tidwall/gjson"
+)
+
+// caseless: the usual file systems of these ignore letter case.
+const caseless = runtime.GOOS == "darwin" || runtime.GOOS == "windows"
+
+// maxFollowed is how many files of a call have their links followed.
+const maxFollowed = 100
+
+// file is a file that a call reads or writes.
+type file struct {
+	path   string   // as it is written
+	ways   []string // absolute, slashed: as written, and with its links followed
+	under  []string // the directory of a path of which no more is known
+	access command.Access
+	unsure bool // the beginning of the path is not known; ways hold its end
+	glob   bool // it stands for names that fit it
+	all    bool // and for all that is below it
+	direct bool // the tool itself works on it; else a tool is sought that would
+}
+
+// readers and writers are the tools that a file counts for which a shell
+// command reads or writes.
+var readers, writers = []string{"Read"}, []string{"Write", "Edit"}
+
+func (f file) tools() (list []string) {
+	if f.direct {
+		return nil
+	}
+	if f.access&command.Read != 0 {
+		list = append(list, readers...)
+	}
+	if f.access&command.Write != 0 {
+		list = append(list, writers...)
+	}
+	return list
+}
+
+// filesOf are the files of a command, which are looked at once.
+func (c *Call) filesOf(at int) []file {
+	f := c.known()
+	if f.owned[at] == nil {
+		f.owned[at] = []file{}
+		for _, opened := range f.line.Commands[at].Files {
+			f.owned[at] = append(f.owned[at], c.file(opened))
+		}
+	}
+	return f.owned[at]
+}
+
+// file is what is to be known of a file that a command opens.
+func (c *Call) file(opened command.File) file {
+	text := opened.Path.Text
+	f := file{path: text, access: opened.Access, glob: opened.Path.Glob, all: opened.All}
+	if !opened.Path.Known {
+		f.unsure = true
+		f.path = opened.Path.Text + "…" + opened.Path.End()
+		f.ways = []string{strings.TrimPrefix(opened.Path.End(), "/")}
+		if at := strings.LastIndexByte(text, '/'); at > 0 && opened.Dir.Known {
+			f.under = c.ways(inDir(opened.Dir.Text, text[:at]))
+		}
+		return f
+	}
+	if !rooted(text) && !opened.Dir.Known {
+		f.unsure = true
+		f.ways = []string{path.Clean(text)}
+		return f
+	}
+	f.ways = c.ways(inDir(opened.Dir.Text, text))
+	return f
+}
+
+func rooted(p string) bool { return strings.HasPrefix(p, "/") || strings.HasPrefix(p, "~") }
+
+// inDir is a path that is relative to a directory; "" for where the line starts.
+func inDir(dir, p string) string {
+	if rooted(p) || dir == "" {
+		return p
+	}
+	return dir + "/" + p
+}
+
+// ways are the forms in which a path may be written: made absolute, and with
+// its links followed as far as it exists.
+func (c *Call) ways(p string) []string {
+	if p == "~" || strings.HasPrefix(p, "~/") {
+		p = c.Home + p[1:]
+	}
+	p = filepath.FromSlash(p)
+	if !filepath.IsAbs(p) {
+		p = filepath.Join(c.Cwd, p)
+	}
+	p = filepath.Clean(p)
+	out := []string{filepath.ToSlash(p)}
+	if c.facts != nil {
+		if c.facts.followed++; c.facts.followed > maxFollowed {
+			return out
+		}
+	}
+	if real := follow(p); real != p {
+		out = append(out, filepath.ToSlash(real))
+	}
+	return out
+}
+
+// pathNames are the names that tools, the client's and those of MCP servers,
+// have for a file of their input.
+var pathNames = []string{"file_path", "notebook_path", "path", "paths", "file", "files", "filename", "file_name", "filepath", "filePath",
+	"absolute_path", "source", "destination", "src", "dst", "source_path", "destination_path", "old_path", "new_path", "from", "to", "target",
+	"directory", "dir", "root", "uri", "uris", "url", "file_uri", "resource", "output_path", "output_file", "input_path", "input_file"}
+
+// toolFiles are the files that a tool's input names.
+func (c *Call) toolFiles() (list []file) {
+	input := gjson.ParseBytes(c.Input)
+	mcp := strings.HasPrefix(c.Tool, "mcp__")
+	add := func(text string, glob bool) {
+		f := c.file(command.File{Path: command.Word{Text: text, Known: true, Glob: glob}, Dir: command.Word{Known: true}, Access: access(c.Tool)})
+		f.direct = !mcp
+		list = append(list, f)
+	}
+	switch c.Tool {
+	case "Grep", "Glob":
+		dir, name := input.Get("path").String(), "glob"
+		if c.Tool == "Glob" {
+			name = "pattern"
+		}
+		if dir != "" {
+			add(dir, false)
+		}
+		if pattern := input.Get(name).String(); pattern != "" {
+			if dir != "" && !strings.HasPrefix(pattern, "/") {
+				pattern = dir + "/" + pattern
+			}
+			add(pattern, true)
+		}
+		return list
+	case "WebFetch", "WebSearch", "Agent", "Task", "Skill":
+		return nil
+	}
+	names := pathNames[:3]
+	if mcp {
+		names = pathNames
+	}
+	for _, name := range names {
+		each(input.Get(name), func(text string) {
+			if local, ok := strings.CutPrefix(text, "file://"); ok {
+				text = local
+			} else if strings.Contains(text, "://") {
+				return
+			}
+			add(text, false)
+		})
+	}
+	return list
+}
+
+// each calls do for a text, for those of a list, and for the paths of a list of
+// objects.
+func each(v gjson.Result, do func(text string)) {
+	switch {
+	case v.Type == gjson.String && v.Str != "":
+		do(v.Str)
+	case v.IsArray():
+		for _, item := range v.Array() {
+			if item.IsObject() {
+				item = item.Get("path")
+			}
+			if item.Type == gjson.String && item.Str != "" {
+				do(item.Str)
+			}
+		}
+	}
+}
+
+// access is what a tool does to its files, as far as its name says.
+func access(tool string) command.Access {
+	name := strings.ToLower(tool[strings.LastIndex(tool, "__")+1:])
+	for _, word := range []string{"read", "get", "list", "search", "grep", "glob", "view", "stat", "info", "find"} {
+		if strings.Contains(name, word) {
+			return command.Read
+		}
+	}
+	return command.Read | command.Write
+}
+
+// glob is a pattern over absolute paths.
+type glob struct {
+	pattern string
+	anyDir  bool   // it says nothing of the directory
+	base    string // what stands behind the last slash
+	fixed   string // the directory that everything is in which fits
+}
+
+// globsOf are the forms of a pattern: as written, and where it begins at a link
+// with what that leads to.
+func (c *Call) globsOf(text string, followed bool) []glob {
+	key := text
+	if !followed {
+		key = "=" + text
+	}
+	if list, ok := c.globs[key]; ok {
+		return list
+	}
+	list := c.makeGlobs(text, followed)
+	if c.globs == nil {
+		c.globs = map[string][]glob{}
+	}
+	c.globs[key] = list
+	return list
+}
+
+const wildcards = "*?[{\\"
+
+func (c *Call) makeGlobs(text string, followed bool) []glob {
+	p := filepath.ToSlash(text)
+	dir := strings.HasSuffix(p, "/")
+	p = strings.TrimSuffix(p, "/")
+	g := glob{anyDir: strings.HasPrefix(p, "**/") && !strings.Contains(p[3:], "/") || !strings.Contains(p, "/")}
+	switch {
+	case strings.HasPrefix(p, "~/"):
+		p = quoteGlob(c.Home) + p[1:]
+	case strings.HasPrefix(p, "/") || len(p) > 1 && p[1] == ':':
+	case strings.HasPrefix(p, "**/"):
+		p = "/" + p
+	case g.anyDir:
+		p = "/**/" + p
+	default:
+		p = quoteGlob(c.base()) + "/" + strings.TrimPrefix(p, "./")
+	}
+	if !strings.ContainsAny(p, wildcards) {
+		p = path.Clean(p)
+	}
+	g.base = p[strings.LastIndexByte(p, '/')+1:]
+	if dir {
+		p += "/**"
+	}
+	g.pattern = p
+	if at := strings.IndexAny(p, wildcards); at >= 0 {
+		p = p[:at]
+	}
+	g.fixed = p[:strings.LastIndexByte(p, '/')+1]
+	list := []glob{g}
+	if dir := strings.TrimSuffix(g.fixed, "/"); followed && dir != "" {
+		start := dir
+		if !strings.ContainsAny(g.pattern, wildcards) {
+			start = g.pattern
+		}
+		if real := filepath.ToSlash(follow(filepath.FromSlash(start))); real != start {
+			form := g
+			form.pattern = quoteGlob(real) + g.pattern[len(start):]
+			form.fixed = real + "/"
+			if start == g.pattern {
+				form.base = path.Base(real)
+				form.fixed = path.Dir(real) + "/"
+			}
+			list = append(list, form)
+		}
+	}
+	return list
+}
+
+// base is where ./x begins.
+func (c *Call) base() string {
+	dir := c.Project
+	if dir == "" {
+		dir = c.Cwd
+	}
+	return strings.TrimSuffix(filepath.ToSlash(dir), "/")
+}
+
+// quoteGlob keeps the characters of a directory's name from being read as a
+// pattern.
+func quoteGlob(dir string) string {
+	dir = strings.TrimSuffix(filepath.ToSlash(dir), "/")
+	if !strings.ContainsAny(dir, wildcards) {
+		return dir
+	}
+	return strings.NewReplacer("*", `\*`, "?", `\?`, "[", `\[`, "{", `\{`, `\`, `\\`).Replace(dir)
+}
+
+func matches(pattern, name string) bool {
+	if caseless {
+		pattern, name = strings.ToLower(pattern), strings.ToLower(name)
+	}
+	if !strings.ContainsAny(pattern, wildcards) {
+		return pattern == name
+	}
+	ok, err := doublestar.Match(pattern, name)
+	return err == nil && ok
+}
+
+// within reports whether a file is what one of the patterns names, whatever way
+// its path is written.
+func (f file) within(c *Call, patterns []string) bool {
+	if f.unsure || f.glob {
+		return false
+	}
+	return !slices.ContainsFunc(f.ways, func(way string) bool {
+		return !slices.ContainsFunc(patterns, func(text string) bool {
+			return slices.ContainsFunc(c.globsOf(text, false), func(g glob) bool { return matches(g.pattern, way) })
+		})
+	})
+}
+
+// probably is within for an exception, where the end of a path may be missing
+// or stand for several names.
+func (f file) probably(c *Call, patterns []string) bool {
+	if !f.unsure && !f.glob {
+		return f.within(c, patterns)
+	}
+	ways := f.ways
+	if f.unsure {
+		ways = nil
+		for _, dir := range f.under {
+			ways = append(ways, dir+"/"+f.ways[0])
+		}
+	}
+	plain := file{ways: ways}
+	return len(ways) > 0 && plain.within(c, patterns)
+}
+
+// fits says whether a file is, or may be, what one of the patterns means, or in
+// a directory that one does.
+func (f file) fits(c *Call, patterns []string) (a answer) {
+	for _, text := range patterns {
+		for _, g := range c.globsOf(text, true) {
+			for _, way := range f.ways {
+				if a = either(a, f.way(g, way)); a.Result == Yes {
+					return a
+				}
+			}
+		}
+	}
+	return a
+}
+
+func (f file) way(g glob, way string) answer {
+	switch {
+	case f.unsure:
+		return f.end(g, way)
+	case g.covers(way):
+		return yes
+	case f.all && (way == "/" || strings.HasPrefix(g.fixed, way+"/")) && !g.anyDir:
+		return yes
+	case f.glob:
+		return f.wild(g, way)
+	}
+	return no
+}
+
+// covers: the pattern takes the path, or a directory that it is in.
+func (g glob) covers(way string) bool {
+	if g.anyDir && !strings.ContainsAny(g.base, wildcards) {
+		return indexName(way, g.base)
+	}
+	if g.fixed != "/" && !within(way+"/", g.fixed) {
+		return false
+	}
+	return matches(g.pattern, way) || !strings.ContainsAny(g.base, wildcards) && matches(g.pattern+"/**", way)
+}
+
+// within reports whether a path begins with a directory.
+func within(way, dir string) bool {
+	if caseless {
+		return len(way) >= len(dir) && strings.EqualFold(way[:len(dir)], dir)
+	}
+	return strings.HasPrefix(way, dir)
+}
+
+// indexName reports whether a name is among those of a path.
+func indexName(way, name string) bool {
+	for part := range strings.SplitSeq(way, "/") {
+		if part == name || caseless && strings.EqualFold(part, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// end compares a path of which only the end is known.
+func (f file) end(g glob, way string) answer {
+	base := path.Base(way)
+	switch {
+	case way != "" && g.anyDir && matches(g.base, base), slices.ContainsFunc(f.under, g.covers) && !g.anyDir:
+		return yes
+	case way == "" && !g.outside(f.under) || way != "" && !g.anyDir && matches(g.base, base):
+		return unsure("the path " + f.path + " is not on the line")
+	}
+	return no
+}
+
+// outside: what fits the pattern is in none of the directories.
+func (g glob) outside(dirs []string) bool {
+	return len(dirs) > 0 && !g.anyDir && !slices.ContainsFunc(dirs, func(dir string) bool {
+		return within(dir+"/", g.fixed) || within(g.fixed, dir+"/")
+	})
+}
+
+// wild compares a path that is a pattern itself: the shell, or Grep and Glob,
+// put names in its place.
+func (f file) wild(g glob, way string) answer {
+	dir, base := path.Split(way)
+	dotted := strings.HasPrefix(g.base, ".") && f.access != 0 && !f.direct
+	switch {
+	case !strings.ContainsAny(g.base, wildcards) && !(dotted && strings.IndexAny(base, wildcards) == 0) && base != "*" && base != "**" && matches(base, g.base) &&
+		(g.anyDir || matches(way, g.pattern)):
+		return yes
+	case g.anyDir && matches(g.base, base): // *.pem and *.pem
+		return yes
+	case base == "*" && (g.anyDir || within(dir, g.fixed)) && !dotted:
+		return unsure(f.path + " may stand for " + g.base)
+	case !f.direct:
+		return f.reaches(g, way)
+	}
+	return no
+}
+
+// reaches says whether the names for which a path stands are in the directory
+// of a pattern that takes all that is there: ~/.ss*/id with ~/.ssh/**. A name
+// that is all wildcards may be any but one with a dot.
+func (f file) reaches(g glob, way string) answer {
+	names, dirs := strings.Split(way, "/"), strings.Split(strings.TrimSuffix(g.fixed, "/"), "/")
+	if g.pattern != g.fixed+"**" || len(names) <= len(dirs) {
+		return no
+	}
+	found := yes
+	for i, dir := range dirs {
+		switch bare := strings.Trim(names[i], "*?") == ""; {
+		case dir == names[i]:
+		case !matches(names[i], dir), bare && strings.HasPrefix(dir, "."):
+			return no
+		case bare:
+			found = unsure(f.path + " may be in " + g.fixed)
+		}
+	}
+	return found
+}
+
+// follow resolves the links of the part of p that exists.
+func follow(p string) string {
+	const most = 40 // links of one path, as the system has it
+	for range most {
+		at, rest := existing(p)
+		if at == "" {
+			return p
+		}
+		target, err := os.Readlink(filepath.Join(at, first(rest)))
+		if err != nil {
+			return filepath.Join(at, rest)
+		}
+		// A link to what is not there yet: who writes to it makes that.
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(at, target)
+		}
+		p = filepath.Join(target, strings.TrimPrefix(rest, first(rest)))
+	}
+	return p
+}
+
+// existing returns the longest part of p that exists, its links resolved, and
+// what follows it.
+func existing(p string) (real, rest string) {
+	for dir := p; ; {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			return real, rest
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return "", rest
+		}
+		dir, rest = up, filepath.Join(filepath.Base(dir), rest)
+	}
+}
+
+// first is the first name of a relative path.
+func first(rest string) string {
+	name, _, _ := strings.Cut(rest, string(filepath.Separator))
+	return name
+}

@@ -1,0 +1,147 @@
+package match
+
+import (
+	"fmt"
+	"testing"
+
+	"beckon/event"
+)
+
+func matcher(t testing.TB, text string) []Matcher {
+	m, err := NewMatcher(event.PreToolUse, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []Matcher{m}
+}
+
+// The manual's own example, as who reads it understands it: secrets are
+// secrets wherever they are, and whatever reads them.
+func TestSecretsAnywhere(t *testing.T) {
+	r := Rule{Tools: matcher(t, "Edit|Write|Read"), Conditions: Conditions{Paths: []string{".env", "*.pem"}}}.Compile()
+	for _, c := range []*Call{
+		onFile("Read", "/w/p/config/server.pem"), onFile("Write", "/home/u/.ssh/k.pem"), onFile("Read", "/tmp/x.pem"), onFile("Edit", "/w/other/.env"),
+		shell("cat .env"), shell("cp a/b.pem /tmp"), shell("x < .env"), shell("x >> .env"), shell("cd /etc && sudo cat k.pem"), shell(`cat "$DIR/.env"`),
+		shell("python3 -c \"open('.env')\""), shell("cat *.pem"), shell("cat .en?"), shell("find . -name x -exec cat .env ;"), shell("for f in .env; do cat $f; done"),
+		call("mcp__fs__read_file", `{"path":"/x/.env"}`), call("mcp__fs__read_multiple_files", `{"paths":["a","b/.env"]}`),
+		call("mcp__fs__move_file", `{"source":"x.pem","destination":"y"}`), call("mcp__x__open", `{"uri":"file:///w/.env"}`),
+	} {
+		if !fits(r, c) {
+			t.Errorf("%s %s passes: %+v", c.Tool, c.Input, r.Judge(c))
+		}
+	}
+	for _, c := range []*Call{
+		onFile("Read", "/w/p/env"), onFile("Read", "/w/p/.env.go"), shell("ls"), shell("echo .env"), shell("grep .env README.md"), shell("ssh h cat .env"),
+		shell("git commit -m .env"), call("mcp__x__get", `{"url":"https://x/.env"}`), call("Grep", `{"pattern":".env"}`),
+	} {
+		if v := r.Judge(c); v.Result == Yes {
+			t.Errorf("%s %s: %+v", c.Tool, c.Input, v)
+		}
+	}
+	read := Rule{Tools: matcher(t, "Grep|Glob"), Conditions: Conditions{Paths: []string{"*.pem"}}}.Compile()
+	for _, c := range []*Call{call("Grep", `{"pattern":"x","glob":"**/*.pem"}`), call("Glob", `{"pattern":"**/*.pem"}`), call("Glob", `{"pattern":"a.pem","path":"/x"}`), call("Grep", `{"path":"k.pem"}`)} {
+		if !fits(read, c) {
+			t.Errorf("%s %s passes", c.Tool, c.Input)
+		}
+	}
+	writes := Rule{Tools: matcher(t, "Write"), Conditions: Conditions{Paths: []string{"go.sum"}}}.Compile()
+	if fits(writes, shell("cat go.sum")) || !fits(writes, shell("cat x > go.sum")) || !fits(writes, shell("rm go.sum")) || !fits(writes, shell("tee go.sum")) {
+		t.Error("reading is no writing")
+	}
+}
+
+func TestPathPatterns(t *testing.T) {
+	for _, c := range []struct {
+		pattern, path string
+		want          bool
+	}{
+		{".env", "/w/p/a/.env", true}, {".env", "/w/other/.env", true}, {"**/.env", "/w/p/.env", true}, {"./.env", "/w/p/.env", true},
+		{"./.env", "/w/p/sub/.env", false}, {"./.env", "/w/other/.env", false}, {"secrets/", "/w/p/secrets/a/b", true}, {"secrets", "/x/secrets/a", true},
+		{"./a/*.go", "/w/p/a/x.go", true}, {"a/*.go", "/w/p/a/b/x.go", false}, {"a/**/*.go", "/w/p/a/b/x.go", true}, {"/etc/**", "/etc/x/y", true},
+		{"~/.ssh/**", "/home/u/.ssh/id", true}, {"~/.ssh/**", "~/.ssh/id", true}, {"~/.ssh", "/home/u/.ssh/id", true}, {"/w/p/../q", "/w/q", true},
+		{"/w/q", "/w/p/../q", true}, {"[!a]b", "/w/p/cb", true}, {"[!a]b", "/w/p/ab", false}, {"x", "../x", true}, {"*.{pem,key}", "/x/a.key", true},
+	} {
+		r := Rule{Conditions: Conditions{Paths: []string{c.pattern}}}.Compile()
+		if got := fits(r, onFile("Write", c.path)); got != c.want {
+			t.Errorf("%q on %q: %v", c.pattern, c.path, got)
+		}
+	}
+	allow := Rule{Allow: true, Conditions: Conditions{Paths: []string{"./src/**"}}}.Compile()
+	if !fits(allow, onFile("Edit", "/w/p/src/a")) || fits(allow, onFile("Edit", "/w/p/src/../a")) || fits(allow, shell("cat src/a")) || fits(allow, call("Read", `{}`)) {
+		t.Error("an approval of paths")
+	}
+	both := Rule{Conditions: Conditions{Commands: []string{"rm"}, Paths: []string{"./prod/**"}}}.Compile()
+	if !fits(both, shell("ls; rm -f ../prod/x")) || fits(both, shell("rm x; cat ../prod/x")) {
+		t.Error("a command and its files")
+	}
+	unless := Rule{Conditions: Conditions{Commands: []string{"rm -r"}}, Unless: &Conditions{Commands: []string{"rm -rf node_modules", "rm -rf /tmp/*"}}}.Compile()
+	for line, want := range map[string]bool{"rm -rf node_modules": false, "rm -rf /tmp/x": false, "rm -rf /tmp/../etc": true, "rm -rf node_modules /": true, "rm -rf node_modules; rm -rf x": true, "rm -rf $X": true} {
+		if got := fits(unless, shell(line)); got != want {
+			t.Errorf("unless on %q: %v", line, got)
+		}
+	}
+	words := Rule{Conditions: Conditions{Words: []string{"Secret", "say \"x\"\ny"}}}.Compile()
+	for _, c := range []*Call{{Prompt: "tell the SECRET"}, shell("echo secret"), call("Write", `{"content":["a",{"b":"say \"x\"\ny"}]}`)} {
+		if !fits(words, c) {
+			t.Errorf("words: %+v", c)
+		}
+	}
+	if fits(words, &Call{Prompt: "no"}) || fits(words, call("Write", `{"content":"say x"}`)) {
+		t.Error("words that are not there")
+	}
+}
+
+// Five thousand rules against one call, compiled and judged.
+func BenchmarkRules(b *testing.B) {
+	var rules []Rule
+	for i := range 5000 {
+		r := Rule{Tools: matcher(b, "Bash")}
+		switch i % 4 {
+		case 0:
+			r.Commands = []string{fmt.Sprintf("git sub%d --force", i)}
+		case 1:
+			r.Commands = []string{fmt.Sprintf("prog%d -rf", i)}
+		case 2:
+			r.Tools = nil
+			r.Paths = []string{fmt.Sprintf("*.x%d", i), fmt.Sprintf("~/d%d/**", i)}
+		case 3:
+			r.Regex = []string{fmt.Sprintf("^prog%d .*-f", i)}
+			r.Commands = []string{fmt.Sprintf("prog%d", i)}
+		}
+		rules = append(rules, r)
+	}
+	for b.Loop() {
+		c := shell("cd x && git -C y push origin main | tee log.txt; cat a b; for i in 1 2 3; do sudo make -j4 $i; done")
+		for _, r := range rules {
+			if r.Compile().Judge(c).Result == Yes {
+				b.Fatal(r)
+			}
+		}
+	}
+}
+
+// What the shell puts in place of a directory's name may be the one that a
+// rule protects; and whatever a tool's input names counts.
+func TestNoWayRoundByAnotherName(t *testing.T) {
+	rule := (&Rule{Conditions: Conditions{Paths: []string{"/home/u/.ssh/**"}}}).Compile()
+	for line, want := range map[string]Result{
+		"rm /home/u/.ss*/id":          Yes,
+		"rm /home/u/.s[s]h/id":        Yes,
+		"rm /home/*/.ssh/id":          Unsure,
+		"rm /home/u/*/id":             No, // the shell's * is no .ssh
+		"rm /home/u/src*/id":          No,
+		"chmod -x /home/u/.ssh/id":    Yes,
+		"chmod 600 /home/u/.ssh/id":   Yes,
+		"find /home/u/.ssh -delete":   Yes,
+		"find /home/u -name x -print": No,
+	} {
+		c := &Call{Tool: "Bash", Input: []byte(`{"command":"` + line + `"}`), Cwd: "/w", Project: "/w", Home: "/home/u"}
+		if got := rule.Judge(c).Result; got != want {
+			t.Errorf("%s: %v, want %v", line, got, want)
+		}
+	}
+	c := &Call{Tool: "NotebookEdit", Input: []byte(`{"file_path":"/tmp/x","notebook_path":"/home/u/.ssh/n.ipynb"}`), Cwd: "/w", Home: "/home/u"}
+	if got := rule.Judge(c).Result; got != Yes {
+		t.Errorf("a second name: %v", got)
+	}
+}

@@ -1,0 +1,291 @@
+package match
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func fits(r *Compiled, c *Call) bool { return r.Judge(c).Result == Yes }
+
+func ruleOf(commands ...string) *Compiled {
+	return Rule{Conditions: Conditions{Commands: commands}}.Compile()
+}
+
+func TestRuleOnCommands(t *testing.T) {
+	for _, c := range []struct {
+		rule, text  string
+		deny, allow bool
+	}{
+		{"rm -rf", "rm -rf /", true, true},
+		{"rm -rf", "rm -fr x", true, true},
+		{"rm -rf", "rm -r -f x", true, true},
+		{"rm -rf", "rm -r x", false, false},
+		{"rm -rf /", "rm -rf /", true, true},
+		{"rm -rf /", "rm -rf /tmp/x", false, false},
+		{"rm -rf", "/bin/rm -rf x", true, false},
+		{"rm -rf", "sudo -u root rm -rf x", true, false},
+		{"rm -rf", "cd /; X=1 rm -rf x", true, false},
+		{"rm -rf", "echo $(rm -rf x)", true, false},
+		{"rm -rf", "bash -c 'rm -rf x'", true, false},
+		{"rm -rf", "echo x | xargs -n 1 rm -rf", true, false},
+		{"rm -rf", "timeout 5 rm -rf x", true, false},
+		{"rm -rf", `r""m -rf x`, true, true},
+		{"rm -rf", "echo 'rm -rf x'", false, false},
+		{"rm -rf", "rm -rf 'unclosed", false, false},
+		{"rm -rf", "rm -rf x\necho 'unclosed", true, false},
+		{"rm -rf", "if true; then rm -rf x; fi", true, false},
+		{"rm -rf", "(rm -rf x)", true, true},
+		{"rm -rf", `find . -name x -exec rm -rf {} \;`, true, false},
+		{"rm -rf", "sudo find . -execdir rm -rf {} +", true, false},
+		{"find", `find . -exec rm {} \;`, true, false},
+		{"find", "find . -name x", true, true},
+		{"rm -rf", "watch -n 1 rm -rf x", true, false},
+		{"rm -rf", "su root -c 'rm -rf x'", true, false},
+		{"rm -rf", "coproc rm -rf x", true, false},
+		{"git push --force", "git push --force=x origin", true, true},
+		{"git push --force", "git push origin --force", true, true},
+		{"git push --force", "git push --force-with-lease", false, false},
+		{"git push -f", "git -C x push -f", true, false},
+		{"npm test", "npm test > out.txt", true, false},
+		{"npm test", "npm test && rm -rf /", true, false},
+		{"npm test", "npm test $X", true, false},
+		{"npm test", "env npm test", true, false},
+		{"npm test", "# npm test", false, false},
+
+		// Ways to write or run it that are no other command.
+		{"rm -rf", "</dev/null rm -rf x", true, true},
+		{"rm -rf", "2>/dev/null >&- rm -rf x", true, true},
+		{"rm -rf", "echo \\>& rm -rf x", true, false},
+		{"rm -rf", "{rm,-rf,x}", true, true},
+		{"rm -rf", "{ rm -rf x; }", true, true},
+		{"rm -rf", "$'\\x72m' -rf x", true, true},
+		{"rm -rf", `$"rm" -rf x`, true, true},
+		{"rm -rf", "\"r\\\nm\" -rf x", true, true},
+		{"rm -rf", "if false; then :; elif rm -rf x; then :; fi", true, false},
+		{"rm -rf", "sudo --user root rm -rf x", true, false},
+		{"rm -rf", "sudo -nu root rm -rf x", true, false},
+		{"rm -rf", "timeout --signal KILL 5 rm -rf x", true, false},
+		{"rm -rf", "env -S 'rm -rf x'", true, false},
+		{"rm -rf", "env --split-string='rm -rf' x", true, false},
+		{"rm -rf", "bash -c -- 'rm -rf x'", true, false},
+		{"rm -rf", "bash -o pipefail -ec 'rm -rf x'", true, false},
+		{"rm -rf", "echo 'rm -rf x' | sh", true, false},
+		{"rm -rf", "bash <<< 'rm -rf x'", true, false},
+		{"rm -rf", "sh script.sh 'rm -rf x'", false, false},
+		{"rm -rf", "find . -name x -exec rm -rf {} \\;", true, false},
+		{"rm -rf", "find . -exec sh -c 'rm -rf x' \\;", true, false},
+		{"rm -rf", "trap 'rm -rf x' EXIT", true, false},
+		{"rm -rf", "RM -rf x", true, false},
+		{"rm -rf", "sudo apt install rm -rf", false, false},
+		{"rm -rf", "cat <<EOF\n'\nEOF\nrm -rf x\ncat <<EOF\n'\nEOF", true, false},
+		{"rm -rf", "cat <<-'E F'\nx\n\tE F\nrm -rf x", true, false},
+		{"rm -rf", "cat <<EOF\n$(rm -rf x) `rm -rf y`\nEOF", true, false},
+		{"rm -rf", "cat <<'EOF'\n$(rm -rf x)\nEOF", false, false},
+		{"rm -rf", "git commit -m \"$(cat <<'EOF'\nIt's no rm -rf any more\nEOF\n)\"", false, false},
+		{"rm -rf", "git commit -m \"$(cat <<'EOF'\nIt's done\nEOF\n)\"; rm -rf x", true, false},
+		{"rm -rf", "bash <<EOF\nrm -rf x\nEOF", true, false},
+		{"rm -rf", "((x=1<<2))\nrm -rf x\n2\n", true, false},
+		{"rm -rf", "echo ${a:-<<y}\nrm -rf x\ny}", true, false},
+		{"rm -rf", "echo $((1<<2))\nrm -rf x\n2\n", true, false},
+		{"rm -rf", "echo $[1<<y]\nrm -rf x\ny]", true, false},
+		{"rm -rf", "a[1<<2]=3\nrm -rf x\n2]=3", true, false},
+		{"rm -rf", "cat <<E$X\nrm -rf x\nE$X", false, false},
+		{"rm -rf", "cat <<EOF; rm -rf x\nEOF", true, false},
+		{"rm -rf", "cat <<A <<B\nA\nB\nrm -rf x", true, false},
+		{"make", "sudo apt install make", false, false},
+		{"./deploy.sh", "./deploy.sh now", true, true},
+		{"./deploy.sh", "/w/p/deploy.sh now", true, false},
+		{"sudo apt update", "sudo apt update", true, true},
+		{"ssh build", "ssh build rm -rf x", true, false},
+		{"xargs", "ls | xargs -I{} cp {} x", true, false},
+
+		// What an approval of one command does not approve.
+		{"git", "X=/git rm -rf x", false, false},
+		{"git status", "LD_PRELOAD=/tmp/git status", false, false},
+		{"git status", "/tmp/evil/git status", true, false},
+		{"git log", "git push origin log", false, false},
+		{"git log", "git log --oneline", true, true},
+		{"npm test", "npm --prefix /evil test", true, false},
+		{"git commit -m", "git -m x commit", false, false},
+	} {
+		deny, allow := ruleOf(c.rule), Rule{Allow: true, Conditions: Conditions{Commands: []string{c.rule}}}.Compile()
+		if got := fits(deny, shell(c.text)); got != c.deny {
+			t.Errorf("deny %q on %q: %v", c.rule, c.text, got)
+		}
+		if got := fits(allow, shell(c.text)); got != c.allow {
+			t.Errorf("allow %q on %q: %v", c.rule, c.text, got)
+		}
+	}
+}
+
+// What an approval must not take with it.
+func TestApprovalTakesNoMore(t *testing.T) {
+	for rule, lines := range map[string][]string{
+		"git push": {"PATH=/evil; git push", "export GIT_SSH=evil; git push", "set -a; git push", "./git push", "bin/git push", "/tmp/git push",
+			"git push origin +main", "git push origin :main", "git push 'ext::sh -c evil'", "git push --receive-pack=evil", "git push -f", "git push x $Y",
+			"hash -p /evil git; git push", "git() { evil; }; git push", "git push > x", "git push; ls", "git push | sh", "X=1 git push", "git push $(evil)",
+			"git -c core.sshCommand=evil push", "git -C x push", "alias git=evil; git push", "git push &>x", "IFS=x; git push"},
+		"sed -n":              {"sed -n '1w /etc/x' f", "sed -n '1e evil'", "sed -n -e '1e evil'", "sed -n s/a/b/e f"},
+		"awk":                 {`awk 'BEGIN{system("evil")}'`, "awk -f x"},
+		"go test":             {`go test -exec "sh -c evil"`, "go test -toolexec=x ./...", "go test -o x", "go test -coverprofile=/etc/x"},
+		"git log":             {"git log --output=x", "git log --outpu x", "git log --ext-diff"},
+		"rg":                  {"rg --pre ./evil x"},
+		"sort":                {"sort -o x y", "sort -ox y", "sort --compress-program=evil x"},
+		"find .":              {"find . -delete", "find . -exec evil {} +", "find . -fprint x", "find /"},
+		"tar -tf":             {"tar -tf x --to-command=evil", "tar -t -f x -I evil"},
+		"python":              {"python evil.py", "python -c evil", "python -m evil"},
+		"npm test":            {"npm test --prefix /evil", "npm run evil"},
+		"rm -rf node_modules": {"rm -rf node_modules /", "rm -rf /", "rm -r node_modules", "rm -rf node_modules/../x"},
+	} {
+		r := Rule{Allow: true, Conditions: Conditions{Commands: []string{rule}}}.Compile()
+		for _, line := range lines {
+			if fits(r, shell(line)) {
+				t.Errorf("%q approves %q", rule, line)
+			}
+		}
+	}
+	for rule, lines := range map[string][]string{
+		"git push":            {"git push", "git push -u origin x", "git push --dry-run", "git push && git push origin", "(git push)", "git push 2>/dev/null"},
+		"go test":             {"go test ./...", "go test -race -run X -count=1 ./...", "go test -v -timeout 5m"},
+		"git log":             {"git log --oneline -5", "git log -p --stat main..x", "git log --format=%h"},
+		"find .":              {"find . -name x -type f", "find . -maxdepth 2 -print0"},
+		"npm test":            {"npm test", "npm test -- x", "npm test --silent"},
+		"rm -rf node_modules": {"rm -rf node_modules", "rm -fr ./node_modules/", "rm -r -f -v node_modules"},
+		"./deploy.sh":         {"./deploy.sh now"},
+	} {
+		r := Rule{Allow: true, Conditions: Conditions{Commands: []string{rule}}}.Compile()
+		for _, line := range lines {
+			if !fits(r, shell(line)) {
+				t.Errorf("%q does not approve %q", rule, line)
+			}
+		}
+	}
+	exact := Rule{Allow: true, Exact: true, Conditions: Conditions{Commands: []string{"go test ./..."}}}.Compile()
+	if !fits(exact, shell("go test ./...")) || fits(exact, shell("go test -v ./...")) {
+		t.Error("exact")
+	}
+}
+
+// What the line does not tell is neither a match nor none.
+func TestUnsure(t *testing.T) {
+	for _, c := range []struct{ rule, line string }{
+		{"rm -rf", "rm -rf 'unclosed"}, {"rm -rf", "$X -rf y"}, {"rm -rf", "rm $X"}, {"rm -rf", "curl x | sh"}, {"rm -rf", `eval "$X"`},
+		{"rm -rf", "cat list | xargs rm"}, {"git push", "git $X"}, {"rm -rf /", "rm -rf $X"}, {"rm -rf", "bash -c \"$X\""},
+		{"git push -f", "IFS=,; c=git,push,-f; $c"}, {"rm -rf", "x | xargs bash -c"}, {"rm -rf", "cat x | parallel"}, {"foo -f", "foo -xf"},
+	} {
+		v := ruleOf(c.rule).Judge(shell(c.line))
+		if v.Result != Unsure || v.Why == "" {
+			t.Errorf("%q on %q: %+v", c.rule, c.line, v)
+		}
+	}
+	for _, c := range []struct{ rule, line string }{
+		{"git push -f", "git push origin main"}, {"rm -rf", "ls $X"}, {"git push -f", `git commit -m "$X"`},
+		{"find -delete", "find . -depth -wholename x -prune -o -print"}, {"git checkout -f", "git checkout -bfeature"},
+	} {
+		if v := ruleOf(c.rule).Judge(shell(c.line)); v.Result == Yes {
+			t.Errorf("%q on %q: %+v", c.rule, c.line, v)
+		}
+	}
+}
+
+func TestRuleOnPowerShell(t *testing.T) {
+	for _, c := range []struct {
+		rule, text  string
+		deny, allow bool
+	}{
+		{"Remove-Item -Recurse", `Remove-Item -Recurse C:\x`, true, true},
+		{"Remove-Item -Recurse", `remove-item C:\x -recurse`, true, false},
+		{"Remove-Item -Recurse", "Remove`-Item -Recurse x", true, true},
+		{"Remove-Item -Recurse", `ls | % {Remove-Item $_ -Recurse}`, true, false},
+		{"Remove-Item -Recurse", "<# it #> Remove-Item -Recurse x", true, true},
+		{"Remove-Item -Recurse", `Remove-Item ${a b} -Recurse`, true, false},
+		{"rm -rf", `cmd /c "rm -rf x"`, true, false},
+		{"git status", `git status "\"; Remove-Item x #"`, true, false},
+		{"git status", "git status “; Remove-Item x ”", true, false},
+		{"git status", "git status", true, true},
+	} {
+		deny, allow := ruleOf(c.rule), Rule{Allow: true, Conditions: Conditions{Commands: []string{c.rule}}}.Compile()
+		if got := fits(deny, call("PowerShell", `{"command":`+quote(c.text)+`}`)); got != c.deny {
+			t.Errorf("deny %q on %q: %v", c.rule, c.text, got)
+		}
+		if got := fits(allow, call("PowerShell", `{"command":`+quote(c.text)+`}`)); got != c.allow {
+			t.Errorf("allow %q on %q: %v", c.rule, c.text, got)
+		}
+	}
+}
+
+// An approval behind an "if" is for what the "if" names and nothing beside it.
+func TestCovers(t *testing.T) {
+	for _, c := range []struct {
+		rule string
+		call *Call
+		want bool
+	}{
+		{"Bash(git status)", shell("git status"), true},
+		{"Bash(git status)", shell("git status; rm -rf x"), false},
+		{"Bash(git status)", shell("git status $(rm -rf x)"), false},
+		{"Bash(git *)", shell("git log > /etc/x"), false},
+		{"Bash(git *)", shell("GIT_PAGER=x git log"), false},
+		{"Bash(git *)", shell("git log 'unclosed"), false},
+		{"Bash(git *)", shell("sudo git log"), false},
+		{"Edit(src/**)", onFile("Edit", "/w/p/sub/src/a"), true},
+		{"Edit(src/**)", onFile("Edit", "/w/p/sub/src/../a"), false},
+		{"WebFetch(domain:example.com)", call("WebFetch", `{"url":"https://EXAMPLE.com./x"}`), true},
+		{"WebFetch(domain:example.com)", call("WebFetch", `{"url":"%"}`), false},
+		{"Bash", shell("ls; rm -rf x"), true}, // that is what it says
+	} {
+		p, err := NewPermission(c.rule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Covers(c.call); got != c.want {
+			t.Errorf("%s on %s: %v", c.rule, c.call.Input, got)
+		}
+	}
+}
+
+// A link is no way round a pattern, whether or not there is something at its
+// end, and neither is the directory itself.
+func TestLinksAreNoWayRound(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(elem ...string) string { return filepath.Join(append([]string{dir}, elem...)...) }
+	err = errors.Join(os.MkdirAll(at("real", "secrets"), 0o700), os.Mkdir(at("p"), 0o700),
+		os.Symlink(at("real"), at("link")), os.Symlink(at("real", "secrets"), at("p", "in")),
+		os.Symlink("../real/secrets/new", at("p", "dangling")), os.Symlink("dangling", at("p", "twice")),
+		os.Symlink("loop", at("p", "loop")))
+	if err != nil {
+		t.Skip(err)
+	}
+	for _, c := range []struct {
+		pattern, path string
+		want          bool
+	}{
+		{at("real/secrets/**"), at("p/in/key"), true},
+		{at("real/secrets/**"), at("p/dangling"), true},
+		{at("real/secrets/**"), at("p/twice"), true},
+		{at("real/secrets/**"), at("p/other"), false},
+		{at("real/secrets/**"), at("p/loop"), false},
+		{at("link/secrets/**"), at("real/secrets/key"), true},
+		{at("real/secrets/**"), at("real/secrets"), true},
+		{at("real/secrets"), at("real/secrets/key"), true},
+		{at("real/*"), at("real/secrets/key"), false},
+		{"secrets", at("real/secrets/key"), true}, // a name fits in any directory
+		{"./secrets", at("real/secrets/key"), false},
+	} {
+		r := Rule{Conditions: Conditions{Paths: []string{c.pattern}}}.Compile()
+		if got := fits(r, onFile("Write", c.path)); got != c.want {
+			t.Errorf("deny %q on %q: %v", c.pattern, c.path, got)
+		}
+	}
+	allow := Rule{Allow: true, Conditions: Conditions{Paths: []string{at("p", "**")}}}.Compile()
+	for path, want := range map[string]bool{"p/x": true, "p/in/key": false, "p/dangling": false} {
+		if got := fits(allow, onFile("Write", at(path))); got != want {
+			t.Errorf("allow on %q: %v", path, got)
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package packs
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"beckon/event/policy/match"
+)
+
+// corpus reads lines of a shell: one each, but for those that begin with a tab
+// and go on with the one before.
+func corpus(t *testing.T, file string) (list []string) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSuffix(line, "\n")
+		if rest, ok := strings.CutPrefix(line, "\t"); ok || line == "" && len(list) > 0 {
+			list[len(list)-1] += "\n" + rest
+		} else if !strings.HasPrefix(line, "#") {
+			list = append(list, line)
+		}
+	}
+	return list
+}
+
+// all are the rules of all packs.
+func all(t *testing.T) (rules []Rule, compiled []*match.Compiled) {
+	for _, name := range Names() {
+		list, _ := Load(name)
+		for _, r := range list {
+			rules, compiled = append(rules, r), append(compiled, r.Match.Compile())
+		}
+	}
+	return rules, compiled
+}
+
+// The packs let the lines of a day's work pass, and find those that do harm,
+// however these are written.
+func TestCorpus(t *testing.T) {
+	rules, compiled := all(t)
+	verdict := func(line string) (found string) {
+		call := callOf(Case{Call: line})
+		for i, r := range compiled {
+			if r.Judge(call).Result == match.Yes {
+				return rules[i].ID
+			}
+		}
+		return ""
+	}
+	harmless, harmful := corpus(t, "testdata/harmless.txt"), corpus(t, "testdata/harmful.txt")
+	for _, line := range harmless {
+		if id := verdict(line); id != "" {
+			t.Errorf("%s on %q", id, line)
+		}
+	}
+	var missed []string
+	for _, line := range harmful {
+		if verdict(line) == "" {
+			missed = append(missed, line)
+		}
+	}
+	found := len(harmful) - len(missed)
+	t.Logf("%d harmless lines; %d of %d harmful ones are found, %.1f %%; missed:\n%s", len(harmless), found, len(harmful), 100*float64(found)/float64(len(harmful)), strings.Join(missed, "\n"))
+	if found*100 < len(harmful)*95 {
+		t.Error("fewer than 95 %")
+	}
+	if len(harmless) < 250 || len(harmful) < 250 {
+		t.Error("the corpus has shrunk")
+	}
+}

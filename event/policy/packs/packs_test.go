@@ -1,0 +1,65 @@
+package packs
+
+import (
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+
+	"beckon/event/policy/match"
+
+	"github.com/tidwall/gjson"
+)
+
+func callOf(c Case) *match.Call {
+	tool, input := inputOf(c)
+	return &match.Call{Tool: tool, Input: input, Cwd: "/w/p", Project: "/w/p", Home: "/home/u"}
+}
+
+// Each rule says what its cases have of it, and none of its entries is a
+// mistake.
+func TestRules(t *testing.T) {
+	files, err := fs.Glob(files, "*.json")
+	if err != nil || len(files) != len(Names()) {
+		t.Fatalf("%v, %v; Names are %v", files, err, Names())
+	}
+	var ids []string
+	for _, name := range Names() {
+		rules, ok := Load(name)
+		if !ok || len(rules) == 0 {
+			t.Errorf("%s has no rules", name)
+		}
+		for _, r := range rules {
+			ids = append(ids, r.ID)
+			for _, p := range r.Match.Check() {
+				t.Errorf("%s: %s[%d] %s", r.ID, p.Field, p.Index, p.What)
+			}
+			if r.Reason == "" || !slices.Contains([]string{"deny", "ask"}, r.Decision) || !slices.ContainsFunc(r.Cases, func(c Case) bool { return c.Fits }) || !slices.ContainsFunc(r.Cases, func(c Case) bool { return !c.Fits }) {
+				t.Errorf("%s: %q, %d cases, reason %q", r.ID, r.Decision, len(r.Cases), r.Reason)
+			}
+			compiled := r.Match.Compile()
+			for _, c := range r.Cases {
+				if v := compiled.Judge(callOf(c)); (v.Result == match.Yes) != c.Fits {
+					t.Errorf("%s on %q: %+v", r.ID, c.Call, v)
+				}
+			}
+		}
+	}
+	slices.Sort(ids)
+	if len(slices.Compact(slices.Clone(ids))) != len(ids) {
+		t.Error("an id is there twice: " + strings.Join(ids, " "))
+	}
+	if _, ok := Load("none"); ok {
+		t.Error("there is no such pack")
+	}
+}
+
+// inputOf is the tool of a case's call, and what that is given, as JSON.
+func inputOf(c Case) (tool string, input []byte) {
+	for word, tool := range map[string]string{"read ": "Read", "write ": "Write"} {
+		if file, ok := strings.CutPrefix(c.Call, word); ok {
+			return tool, append(gjson.AppendJSONString([]byte(`{"file_path":`), file), '}')
+		}
+	}
+	return "Bash", append(gjson.AppendJSONString([]byte(`{"command":`), c.Call), '}')
+}

@@ -1,0 +1,21 @@
+package policy
+
+import (
+	"testing"
+
+	"beckon/event/policy/config"
+)
+
+func decode(t testing.TB, text string) *config.Config {
+	t.Helper()
+	c, err := config.Decode("policy.json", config.Global, []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func hooks(kind, group string) string { return `{"hooks":{"` + kind + `":[` + group + `]}}` }
+
+// one is a policy with one handler of PreToolUse.
+func one(h string) string { return hooks("PreToolUse", `{"hooks":[`+h+`]}`) }

@@ -1,0 +1,38 @@
+package run
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"beckon/event/policy/trust"
+)
+
+// A server is down for half a minute after it did not answer, for every
+// process, and not when it has answered since.
+func TestHealth(t *testing.T) {
+	d := trust.Dir(t.TempDir())
+	of := func(url string) health { return health{d, trust.Sum(url)[:32]} }
+	h, other := of("http://a"), of("http://b")
+	asked := func(h health) bool { may, _ := h.Ask(); return may }
+	if !asked(h) {
+		t.Error("down before it was asked")
+	}
+	h.Note(false)
+	if asked(h) || asked(of("http://a")) || !asked(other) {
+		t.Error("what did not answer is not down, or another is")
+	}
+	old := time.Now().Add(-downFor)
+	if err := os.Chtimes(d.Path(downDir, h.name), old, old); err != nil {
+		t.Fatal(err)
+	}
+	if may, once := h.Ask(); !may || !once {
+		t.Error("down for ever, or asked with all patience")
+	}
+	if asked(h) {
+		t.Error("two try at the same time")
+	}
+	if h.Note(true); !asked(h) {
+		t.Error("down though it answered")
+	}
+}

@@ -1,0 +1,29 @@
+package run
+
+import (
+	"beckon/event/policy/wire"
+	"encoding/json"
+	"time"
+)
+
+// bashCall is what the client sends before it runs a command.
+func bashCall(command string) wire.Call {
+	input, _ := json.Marshal(map[string]any{"command": command, "timeout": json.Number("12345678901234567890")})
+	payload, _ := json.Marshal(map[string]any{
+		"session_id": "s-1", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_use_id": "toolu_1",
+		"tool_input": json.RawMessage(input), "cwd": "/", "permission_mode": "default",
+	})
+	return wire.Call{
+		Event: "PreToolUse", ID: "e-1", Payload: payload, SessionID: "s-1", PromptID: "p-1", ToolName: "Bash",
+		ToolUseID: "toolu_1", ToolInput: input, At: time.UnixMilli(1234567890123),
+	}
+}
+
+func eventCall(event string, more map[string]any) wire.Call {
+	fields := map[string]any{"session_id": "s-1", "hook_event_name": event, "cwd": "/"}
+	for k, v := range more {
+		fields[k] = v
+	}
+	payload, _ := json.Marshal(fields)
+	return wire.Call{Event: event, ID: "e-1", Payload: payload, SessionID: "s-1", PromptID: "p-1", At: time.UnixMilli(1234567890123)}
+}

@@ -1,0 +1,150 @@
+package run
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+const (
+	maxStdout = 1 << 20         // 1 MiB: what a command may print and still be understood
+	maxStderr = 64 << 10        // 64 KiB: the reason of a refusal, and the trace
+	graceTime = time.Second / 2 // between the polite signal and the other one
+)
+
+// process is one run of a program in a session and process group of its own.
+type process struct {
+	path  string   // an absolute path
+	argv  []string // argv[0] first
+	dir   string
+	env   []string
+	stdin []byte
+}
+
+// ran is how a process ended.
+type ran struct {
+	stdout, stderr string // valid UTF-8, cut at maxStdout and maxStderr
+	tooMuch        bool   // stdout was cut
+	code           int    // -1 when a signal ended it
+	timedOut       bool
+	err            error // it did not start, did not end, or a signal ended it
+}
+
+// run starts p, feeds it and waits until it has ended and closed its outputs,
+// or until ctx ends. The last tenth of the time that ctx leaves, at most
+// graceTime, is for ending it: first politely, then not.
+//
+// What the program started and left running with an output of ours still open
+// is ended too, soon after the program itself; otherwise it would keep the
+// caller waiting. What has closed both outputs has detached, and stays; what
+// made a session of its own is out of reach, and only loses the outputs.
+func (p process) run(ctx context.Context) ran {
+	grace := graceTime
+	if end, ok := ctx.Deadline(); ok {
+		left := time.Until(end)
+		grace = max(min(grace, left/10), time.Millisecond)
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, end.Add(-grace))
+		defer cancel()
+	}
+	out, errs := &capped{limit: maxStdout}, &capped{limit: maxStderr}
+	cmd := exec.CommandContext(ctx, p.path)
+	cmd.Args, cmd.Dir, cmd.Env = p.argv, p.dir, p.env
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(p.stdin), out, errs
+	cmd.WaitDelay = grace
+	g := newGroup(cmd)
+	cancelled := false
+	cmd.Cancel = func() error {
+		cancelled = true
+		return g.end()
+	}
+	if err := cmd.Start(); err != nil {
+		if ctx.Err() != nil {
+			return ran{code: -1}.judge(ctx, true, err)
+		}
+		return ran{code: -1, err: fmt.Errorf("starting %q: %w", p.argv[0], cause(err))}
+	}
+	g.started()
+	err := cmd.Wait()
+	if cancelled || !out.whole || !errs.whole {
+		g.kill()
+	}
+	g.close()
+	r := ran{stdout: out.String(), stderr: errs.String(), tooMuch: out.cut, code: cmd.ProcessState.ExitCode()}
+	return r.judge(ctx, cancelled, err)
+}
+
+// judge sets what went wrong, if anything did. An exit code is none of that.
+func (r ran) judge(ctx context.Context, cancelled bool, err error) ran {
+	var exit *exec.ExitError
+	switch {
+	case cancelled && errors.Is(ctx.Err(), context.DeadlineExceeded):
+		r.timedOut, r.err = true, errTimeout
+	case cancelled:
+		r.err = fmt.Errorf("interrupted: %w", context.Cause(ctx))
+	case errors.As(err, &exit) && r.code < 0:
+		r.err = fmt.Errorf("ended by a signal: %s", exit.ProcessState)
+	case errors.As(err, &exit), errors.Is(err, exec.ErrWaitDelay), err == nil:
+	default:
+		r.err = fmt.Errorf("running it: %w", cause(err))
+	}
+	return r
+}
+
+// errTimeout is what Outcome.Err wraps when TimedOut is set.
+var errTimeout = errors.New("no answer in time")
+
+// cause takes off what names the path a second time.
+func cause(err error) error {
+	var path *os.PathError
+	var name *exec.Error
+	switch {
+	case errors.As(err, &path):
+		return path.Err
+	case errors.As(err, &name):
+		return name.Err
+	}
+	return err
+}
+
+// capped keeps the first limit bytes of an output and throws the rest away:
+// who prints a gigabyte and then decides has still decided.
+type capped struct {
+	limit int
+	buf   []byte
+	cut   bool
+	whole bool // the end was seen: nobody holds the output any more
+}
+
+func (c *capped) Write(b []byte) (int, error) {
+	keep := min(len(b), c.limit-len(c.buf))
+	c.buf = append(c.buf, b[:keep]...)
+	c.cut = c.cut || keep < len(b)
+	return len(b), nil
+}
+
+// ReadFrom is what the copying in os/exec calls, and the only place that tells
+// an output that ended from one that was closed over somebody's head.
+func (c *capped) ReadFrom(r io.Reader) (total int64, err error) {
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := r.Read(buf)
+		_, _ = c.Write(buf[:n]) // never fails
+		total += int64(n)
+		if errors.Is(err, io.EOF) {
+			c.whole = true
+			return total, nil
+		}
+		if err != nil {
+			return total, err
+		}
+	}
+}
+
+func (c *capped) String() string { return strings.ToValidUTF8(string(c.buf), "\uFFFD") }

@@ -1,0 +1,93 @@
+package run
+
+import (
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/windows"
+)
+
+// maxEnv is what one environment variable may hold: the system's limit is
+// 32,767 characters.
+const maxEnv = 32 << 10
+
+// group is a job object: what the command starts is in it too.
+type group struct {
+	cmd *exec.Cmd
+
+	mu  sync.Mutex // the context may end while the job is made
+	job windows.Handle
+}
+
+func newGroup(cmd *exec.Cmd) *group {
+	cmd.SysProcAttr = &syscall.SysProcAttr{HideWindow: true, CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
+	return &group{cmd: cmd}
+}
+
+// started puts the process into a job of its own. Without one (a system that
+// refuses) ending it ends the process alone.
+func (g *group) started() {
+	job, err := windows.CreateJobObject(nil, nil)
+	if err != nil {
+		return
+	}
+	process, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(g.cmd.Process.Pid))
+	if err == nil {
+		err = windows.AssignProcessToJobObject(job, process)
+		_ = windows.CloseHandle(process)
+	}
+	if err != nil {
+		_ = windows.CloseHandle(job)
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.job = job
+}
+
+// end ends the process and what it started. There is no polite way: a console
+// signal would reach this program as well.
+func (g *group) end() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.job == 0 {
+		return g.cmd.Process.Kill()
+	}
+	return windows.TerminateJobObject(g.job, 1)
+}
+
+func (g *group) kill() { _ = g.end() }
+
+func (g *group) close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.job != 0 {
+		_ = windows.CloseHandle(g.job)
+		g.job = 0
+	}
+}
+
+// shell returns the program and arguments that run a command line: Git Bash
+// where it is, else PowerShell, as the client does.
+func shell(kind, line string) (name string, args []string) {
+	if bash := gitBash(); bash != "" && kind != "powershell" {
+		return bash, []string{"-c", line}
+	}
+	return powershell(), []string{"-NoProfile", "-NonInteractive", "-Command", line}
+}
+
+// gitBash looks beside git: the bash.exe that is first on PATH may be that of
+// another system in a box.
+func gitBash() string {
+	git, err := exec.LookPath("git")
+	if err != nil {
+		return ""
+	}
+	bash, err := exec.LookPath(filepath.Join(filepath.Dir(filepath.Dir(git)), "bin", "bash.exe"))
+	if err != nil {
+		return ""
+	}
+	return bash
+}

@@ -1,0 +1,98 @@
+package run
+
+import (
+	"beckon/event/policy/wire"
+	"crypto/rand"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// maxQuestion is how much of an event a model is asked about: 256 KiB, about
+// what a small model takes in. More is an error and not a cut, for the part
+// left out might be the one that matters.
+const maxQuestion = 256 << 10
+
+// template is a policy in words with the places where the event goes.
+type template struct {
+	texts []string // one more than names
+	names []string
+}
+
+var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\\\$|\$\{(\w+)\}|\$(\w+)`) })
+
+// parseTemplate finds the variables of a prompt. What is none of ours stays.
+func parseTemplate(prompt string) template {
+	var t template
+	var text strings.Builder
+	end := 0
+	for _, m := range placeholder().FindAllStringSubmatchIndex(prompt, -1) {
+		text.WriteString(prompt[end:m[0]])
+		end = m[1]
+		found := prompt[m[0]:m[1]]
+		name := strings.Trim(found, `\${}`)
+		switch {
+		case found == `\$`:
+			text.WriteByte('$')
+		case known(name):
+			t.texts, t.names = append(t.texts, text.String()), append(t.names, name)
+			text.Reset()
+		default:
+			text.WriteString(found)
+		}
+	}
+	text.WriteString(prompt[end:])
+	if len(t.names) == 0 {
+		t.texts, t.names = append(t.texts, text.String()+"\n\n"), append(t.names, "ARGUMENTS")
+		text.Reset()
+	}
+	t.texts = append(t.texts, text.String())
+	return t
+}
+
+func known(name string) bool {
+	_, ok := lookup(wire.Call{}, name)
+	return ok
+}
+
+// lookup is the value of a variable of a prompt, and whether there is such one.
+func lookup(c wire.Call, name string) (string, bool) {
+	if name == "ARGUMENTS" {
+		return string(c.Payload), true
+	}
+	for _, v := range variables(c) {
+		if v[0] == name {
+			return v[1], true
+		}
+	}
+	return "", false
+}
+
+// values are what the event has for the places of t, in order.
+func (t template) values(c wire.Call) []string {
+	list := make([]string, len(t.names))
+	for i, name := range t.names {
+		list[i], _ = lookup(c, name)
+	}
+	return list
+}
+
+// fill puts values into their places, each between marks with a word of this
+// question alone, so that no value can end its own.
+func (t template) fill(event string, values []string) (string, error) {
+	size := 0
+	for _, v := range values {
+		size += len(v)
+	}
+	if size > maxQuestion {
+		return "", fmt.Errorf("the event has %d bytes to judge, %d are too many for a model", size, maxQuestion)
+	}
+	id := rand.Text()
+	var b strings.Builder
+	for i, v := range values {
+		fmt.Fprintf(&b, "%s<event-data-%s name=%q>\n%s\n</event-data-%s>", t.texts[i], id, t.names[i], strings.ToValidUTF8(v, "\uFFFD"), id)
+	}
+	fmt.Fprintf(&b, "%s\n\nThe event is %s. Begin your answer with ALLOW, BLOCK or CONTINUE.", t.texts[len(values)], event)
+	return b.String(), nil
+}

@@ -1,0 +1,173 @@
+package trust
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"beckon/event"
+	"beckon/event/policy/wire"
+	"beckon/event/redact"
+
+	"github.com/tidwall/gjson"
+)
+
+const (
+	claimsDir  = "claims"  // who answers a firing
+	noticesDir = "notices" // what the user was told, and when
+	stopsDir   = "stops"   // how often in a row an agent was kept going
+
+	// claimWindow is how far apart the copies of one firing may come.
+	claimWindow = 2 * time.Second
+	// keepMarks is how long these files are of use at most.
+	keepMarks = 24 * time.Hour
+)
+
+// Claim reports whether the caller is the first to see a firing, and names
+// the firing. The client runs the same program twice when settings and a
+// plugin both name it. A firing with a tool_use_id is the same wherever it
+// comes from; of the others two identical ones may be two, so only a copy of
+// another origin, via, is the same.
+//
+// Who comes second applies the rules, which costs nothing, and takes over what
+// the first one answered (Await): an answer twice is one answer, a command run
+// twice is not.
+func (d Dir) Claim(e *event.Event, payload []byte, via string, now time.Time) (name string, first bool) {
+	use := gjson.GetBytes(payload, "tool_use_id").String()
+	name = Sum(strings.Join([]string{e.SessionID, e.Name, e.AgentID, use, Sum(payload)}, "\x00"))[:32]
+	if use != "" {
+		via = ""
+	}
+	if d.mark(claimsDir, name, via, now) {
+		return name, true
+	}
+	info, err := os.Stat(d.Path(claimsDir, name))
+	if err != nil || now.Sub(info.ModTime()) > claimWindow {
+		_ = d.Remove(claimsDir, name)
+		_ = d.Remove(claimsDir, name+answered)
+		d.mark(claimsDir, name, via, now)
+		return name, true
+	}
+	return name, use == "" && string(d.Read(claimsDir, name)) == via
+}
+
+// answered is the ending of the file with what a claimed firing was answered.
+const answered = ".json"
+
+// claimed is what the first one decided, as far as it binds the second: a text
+// for the agent must not come twice.
+type claimed struct {
+	Decision wire.Decision `json:"decision,omitempty"`
+	Reason   string        `json:"reason,omitempty"`
+}
+
+// Settle tells the copies of a claimed firing what was decided.
+func (d Dir) Settle(name string, v wire.Verdict) error {
+	var c claimed
+	if v.Decision == wire.Deny || v.Decision == wire.Ask {
+		c = claimed{v.Decision, redact.Text(v.Reason)}
+	}
+	b, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	return d.Write(b, claimsDir, name+answered)
+}
+
+// ErrLate is the failure of a handler whose event had no time left, or which
+// did not come back.
+var ErrLate = errors.New("no answer within the event's deadline")
+
+// Await returns what was decided about a firing that another process claimed;
+// an error when it does not say so before ctx ends: it was killed.
+func (d Dir) Await(ctx context.Context, name string) (wire.Outcome, error) {
+	const pause = 5 * time.Millisecond
+	for {
+		var c claimed
+		if json.Unmarshal(d.Read(claimsDir, name+answered), &c) == nil {
+			return wire.Outcome{Decision: c.Decision, Reason: c.Reason}, nil
+		}
+		select {
+		case <-ctx.Done():
+			return wire.Outcome{}, ErrLate
+		case <-time.After(pause):
+		}
+	}
+}
+
+// mark makes a file that is not there yet, and reports whether it did. What
+// goes wrong counts as made: a mark only ever saves work.
+func (d Dir) mark(dir, name, text string, now time.Time) bool {
+	const flags = os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	f, err := os.OpenFile(d.Path(dir, name), flags, fileMode)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(d.Path(dir), dirMode); err == nil {
+			f, err = os.OpenFile(d.Path(dir, name), flags, fileMode)
+		}
+	}
+	if err != nil {
+		return !errors.Is(err, fs.ErrExist)
+	}
+	_, _ = f.WriteString(text)
+	_ = f.Close()
+	if rand.IntN(64) == 0 {
+		d.prune(dir, now)
+	}
+	return true
+}
+
+// prune deletes marks that are of no more use.
+func (d Dir) prune(dir string, now time.Time) {
+	entries, _ := os.ReadDir(d.Path(dir))
+	for _, e := range entries {
+		limit := keepMarks
+		switch dir {
+		case claimsDir:
+			limit = time.Minute
+		case refusedDir, allowedDir:
+			limit = onceFor
+		}
+		if info, err := e.Info(); err == nil && now.Sub(info.ModTime()) > limit {
+			_ = d.Remove(dir, e.Name())
+		}
+	}
+}
+
+// Due returns those of the texts that the session's user was not told within
+// the time, and notes that they are told now.
+func (d Dir) Due(session string, texts []string, every time.Duration, now time.Time) []string {
+	var out []string
+	for _, text := range texts {
+		name := Sum(session + "\x00" + text)[:32]
+		if info, err := os.Stat(d.Path(noticesDir, name)); err == nil && now.Sub(info.ModTime()) < every {
+			continue
+		}
+		_ = d.Remove(noticesDir, name)
+		d.mark(noticesDir, name, "", now)
+		out = append(out, text)
+	}
+	return out
+}
+
+// StopBlocks returns how often in a row the actor was kept from stopping.
+func (d Dir) StopBlocks(e *event.Event) int {
+	if !e.StopHook {
+		return 0
+	}
+	n, _ := strconv.Atoi(strings.TrimSpace(string(d.Read(stopsDir, stopName(e))))) // 0 when there is no such file
+	return n
+}
+
+// StopBlocked notes that it was kept from stopping once more; n is how often
+// before.
+func (d Dir) StopBlocked(e *event.Event, n int) error {
+	return d.Write([]byte(strconv.Itoa(n+1)+"\n"), stopsDir, stopName(e))
+}
+
+func stopName(e *event.Event) string { return Sum(e.SessionID + "\x00" + e.AgentID)[:32] }

@@ -1,0 +1,171 @@
+package trust
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+)
+
+// Kind says what a copy of a policy file is kept for, and in which directory.
+type Kind string
+
+// The kinds of copies.
+const (
+	Trusted Kind = "trust" // of a project's file: what the user trusts
+	Good    Kind = "good"  // of the global file: the last that was in order, or accepted
+)
+
+// Copy is a policy file as it was when it was trusted, or last in order.
+type Copy struct {
+	Path   string    `json:"path"`
+	SHA256 string    `json:"sha256"`
+	At     time.Time `json:"at"`
+	Text   string    `json:"text"`
+	// Scripts are the files in the project that the policy's commands name, and
+	// the hash of each.
+	Scripts map[string]string `json:"scripts,omitempty"`
+}
+
+func copyName(path string) string { return Sum(path)[:16] + ".json" }
+
+// Copy reads the copy of the file at path; nil when there is none that can be
+// believed.
+func (d Dir) Copy(k Kind, path string) *Copy {
+	var c Copy
+	if json.Unmarshal(d.Read(string(k), copyName(path)), &c) != nil || c.Path != path || Sum(c.Text) != c.SHA256 {
+		return nil
+	}
+	return &c
+}
+
+// HasCopy reports whether there is a copy of the file at path, whatever is in
+// it. It costs one look.
+func (d Dir) HasCopy(k Kind, path string) bool {
+	if path == "" {
+		return false
+	}
+	_, err := os.Lstat(d.Path(string(k), copyName(path)))
+	return err == nil
+}
+
+// Holds reports whether the copy of the file at path is data. It is asked at
+// every hook, so it reads no more of the copy than it needs.
+func (d Dir) Holds(k Kind, path string, data []byte) bool {
+	b := d.Read(string(k), copyName(path))
+	return gjson.GetBytes(b, "sha256").Str == Sum(data) && gjson.GetBytes(b, "text").Str == string(data)
+}
+
+// Keep replaces the copy of the file at path.
+func (d Dir) Keep(k Kind, path string, data []byte, scripts map[string]string, now time.Time) error {
+	b, err := json.Marshal(Copy{path, Sum(data), now.UTC(), string(data), scripts})
+	if err != nil {
+		return err
+	}
+	return d.write(append(b, '\n'), true, string(k), copyName(path)) // a policy must outlive a power cut
+}
+
+// Drop forgets the copy of the file at path.
+func (d Dir) Drop(k Kind, path string) error { return d.Remove(string(k), copyName(path)) }
+
+// Copies are all copies of a kind.
+func (d Dir) Copies(k Kind) (list []Copy) {
+	files, _ := os.ReadDir(d.Path(string(k))) // none is as good as unreadable
+	for _, f := range files {
+		var c Copy
+		if json.Unmarshal(d.Read(string(k), f.Name()), &c) == nil {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// maxFile bounds a policy file; real ones are a few kilobytes.
+const maxFile = 4 << 20
+
+// ErrEmpty is the mistake of a policy file with nothing in it: a policy that
+// wants nothing is {}.
+var ErrEmpty = errors.New("the file is empty; a policy that wants nothing is {}")
+
+// ReadFile reads a policy file. What is no regular file is refused before it
+// is opened: a FIFO would hold the agent. A file that changes while it is read
+// is read again.
+//
+// Errors: fs.ErrNotExist, ErrEmpty, and what else is in the way.
+func ReadFile(path string) ([]byte, error) {
+	for try := 0; ; try++ {
+		before, err := os.Stat(path)
+		switch {
+		case err != nil:
+			return nil, err
+		case !before.Mode().IsRegular():
+			return nil, errors.New("it is no regular file")
+		case before.Size() > maxFile:
+			return nil, fmt.Errorf("it is larger than %d bytes", maxFile)
+		}
+		data, err := readAll(path)
+		if err != nil {
+			return nil, err
+		}
+		after, err := os.Stat(path)
+		same := err == nil && after.ModTime().Equal(before.ModTime()) && after.Size() == before.Size() && int64(len(data)) == after.Size()
+		switch {
+		case !same && try < 3:
+		case !same:
+			return nil, errors.New("it changes while it is read")
+		case strings.TrimSpace(string(data)) == "":
+			return nil, ErrEmpty
+		default:
+			return data, nil
+		}
+	}
+}
+
+func readAll(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxFile+1))
+}
+
+// Changing reports whether the file at path, or what is there in its place,
+// was written a moment ago: somebody may be at it still.
+func Changing(path string, now time.Time) bool {
+	const moment = 2 * time.Second
+	info, err := os.Stat(path)
+	if err != nil {
+		info, err = os.Stat(filepath.Dir(path))
+	}
+	return err == nil && now.Sub(info.ModTime()).Abs() < moment
+}
+
+// Scripts returns the hashes of the files in a project that a command's texts
+// name, by their paths as they are named.
+func Scripts(project string, texts []string) map[string]string {
+	found := map[string]string{}
+	for _, text := range texts {
+		for _, name := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n;|&()<>='\"`", r) }) {
+			in := strings.NewReplacer("${CLAUDE_PROJECT_DIR}", project, "$CLAUDE_PROJECT_DIR", project, "$PROJECT_DIR", project).Replace(name)
+			if !filepath.IsAbs(in) {
+				in = filepath.Join(project, in)
+			}
+			if rel, err := filepath.Rel(project, in); err != nil || rel == "." || strings.HasPrefix(rel, "..") {
+				continue
+			}
+			if info, err := os.Stat(in); err == nil && info.Mode().IsRegular() {
+				if data, err := readAll(in); err == nil {
+					found[name] = Sum(data)
+				}
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,155 @@
+// Package trust keeps what a policy has to remember between two hooks: which
+// policy files there are, the copies of them that the user trusts or that were
+// the last in order, which firing is answered by whom, what the user was told,
+// the hooks that are switched off, and the trace.
+//
+// All of it is in one directory, private to the user. A file is replaced as a
+// whole; what cannot be believed (damaged, forged, of another version) counts
+// as not there.
+package trust
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"beckon/event/policy/wire"
+)
+
+const (
+	dirMode  = 0o700
+	fileMode = 0o600
+)
+
+// Name is the policy file's name, in both places.
+const Name = "policy.json"
+
+// ProjectFile returns where a project has its policy.
+func ProjectFile(dir string) string { return filepath.Join(dir, ".beckon", Name) }
+
+// ProjectOf is the project whose policy file is at path.
+func ProjectOf(path string) string { return filepath.Dir(filepath.Dir(path)) }
+
+// Files returns where policies may be: the global one beside the
+// configuration, and the project's, as the client names the project. Either
+// is empty when its place is not known.
+func Files(getenv func(string) string) (global, project string) {
+	if d := getenv("XDG_CONFIG_HOME"); filepath.IsAbs(d) {
+		global = filepath.Join(d, "beckon", Name)
+	} else if d := Home(getenv); filepath.IsAbs(d) {
+		global = filepath.Join(d, ".config", "beckon", Name)
+	}
+	if d := getenv("CLAUDE_PROJECT_DIR"); filepath.IsAbs(d) {
+		project = ProjectFile(d)
+	}
+	return global, project
+}
+
+// Home is the user's home directory, empty when the environment has none.
+func Home(getenv func(string) string) string {
+	if d := getenv("HOME"); d != "" {
+		return d
+	}
+	return getenv("USERPROFILE")
+}
+
+// Dir is the policy's own part of the state directory.
+type Dir string
+
+// In returns the policy's part of a state directory.
+func In(stateDir string) Dir { return Dir(filepath.Join(stateDir, "policy")) }
+
+// Path is a file in d.
+func (d Dir) Path(elem ...string) string {
+	return filepath.Join(append([]string{string(d)}, elem...)...)
+}
+
+// Write replaces a file of d as a whole.
+func (d Dir) Write(data []byte, elem ...string) error { return d.write(data, false, elem...) }
+
+// write replaces a file; with sync it is on the disk before the old one goes.
+func (d Dir) write(data []byte, sync bool, elem ...string) error {
+	to := d.Path(elem...)
+	if err := os.MkdirAll(filepath.Dir(to), dirMode); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(to), ".new-*") // 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil && sync {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), to)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}
+
+// Read is the content of a file of d, nil when it cannot be read.
+func (d Dir) Read(elem ...string) []byte {
+	data, _ := os.ReadFile(d.Path(elem...)) // as good as not there
+	return data
+}
+
+// Remove deletes a file of d, which need not be there.
+func (d Dir) Remove(elem ...string) error {
+	if err := os.Remove(d.Path(elem...)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Sum is the hash by which texts are compared and files named.
+func Sum[T string | []byte](text T) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// disabledFile lists the hooks that the user switched off, by name.
+const disabledFile = "disabled.json"
+
+// Disabled returns the names of the hooks that are switched off.
+func (d Dir) Disabled() (map[string]bool, error) {
+	data, err := os.ReadFile(d.Path(disabledFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return map[string]bool{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	if err := json.Unmarshal(data, &list); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", d.Path(disabledFile), err)
+	}
+	out := map[string]bool{}
+	for _, name := range list {
+		out[name] = true
+	}
+	return out, nil
+}
+
+// Switch turns the hook of that name off or on again.
+func (d Dir) Switch(name string, on bool) error {
+	off, err := d.Disabled()
+	if err != nil {
+		return err
+	}
+	if off[name] = true; on {
+		delete(off, name)
+	}
+	b, err := json.Marshal(wire.Names(off))
+	if err != nil {
+		return err
+	}
+	return d.Write(append(b, '\n'), disabledFile)
+}

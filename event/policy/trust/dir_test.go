@@ -1,0 +1,58 @@
+package trust
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// A link in the place of the trace is not written through.
+func TestTraceIsNoLink(t *testing.T) {
+	dir := t.TempDir()
+	d, other := In(dir), filepath.Join(dir, "other")
+	if err := d.Trace(Entry{At: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(d.Path(traceFile)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(other, d.Path(traceFile)); err != nil {
+		t.Skip(err)
+	}
+	if err := d.Trace(Entry{At: time.Now()}); err == nil {
+		t.Error("no error")
+	}
+	if _, err := os.Stat(other); err == nil {
+		t.Error("the file that the link names was made")
+	}
+}
+
+func TestOnce(t *testing.T) {
+	d, now := In(t.TempDir()), time.Now()
+	call := CallName("s", "/p", "Bash", []byte(`{"command":"x"}`))
+	code, err := d.Refuse(Refused{Call: call, Tool: "Bash", Subject: "x"}, now)
+	if err != nil || d.Take(call, now) {
+		t.Fatalf("taken before it was allowed: %v", err)
+	}
+	if _, err := d.Allow(code, now.Add(onceFor+time.Second)); err != ErrNoCode {
+		t.Errorf("a code that is too old: %v", err)
+	}
+	if code, err = d.Refuse(Refused{Call: call, Tool: "Bash", Subject: "x"}, now); err != nil {
+		t.Fatal(err)
+	}
+	for _, wrong := range []string{"", "../../x", "AAAA-AAA", "AAAA/AAAA", "AAAAAAAAA", "AAAA-AAAA"} {
+		if _, err := d.Allow(wrong, now); err != ErrNoCode {
+			t.Errorf("%q: %v", wrong, err)
+		}
+	}
+	if r, err := d.Allow(" "+code+"\n", now); err != nil || r.Tool != "Bash" {
+		t.Fatal(r, err)
+	}
+	if d.Take(CallName("s", "/q", "Bash", []byte(`{"command":"x"}`)), now) {
+		t.Error("another directory's call was taken")
+	}
+	if !d.Take(call, now) || d.Take(call, now) {
+		t.Error("the call is not taken once")
+	}
+}

@@ -1,0 +1,111 @@
+package trust
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"time"
+)
+
+const (
+	refusedDir = "refused" // calls that the user may allow, by their code
+	allowedDir = "allowed" // calls that the user allowed, by what they are
+
+	// onceFor is how long a code holds, and how long an allowed call may take to
+	// come again.
+	onceFor = 10 * time.Minute
+)
+
+// Refused is a call that the policy refused.
+type Refused struct {
+	Call    string    `json:"call"` // its hash: session, tool, input, directory
+	Tool    string    `json:"tool"`
+	Subject string    `json:"subject"` // the command or file, redacted and cut
+	Reason  string    `json:"reason"`  // redacted and cut
+	Expires time.Time `json:"expires"`
+}
+
+// ErrNoCode means that there is no refused call of a code: it was never given,
+// was used already or is too old.
+var ErrNoCode = errors.New("no refused call has this code")
+
+// CallName names a call for Refuse and Take: the same call of the same session
+// and directory has the same name, and no other.
+func CallName(session, cwd, tool string, input []byte) string {
+	return Sum(strings.Join([]string{session, cwd, tool, string(input)}, "\x00"))
+}
+
+// Refuse notes a refused call and returns the code by which the user can allow it
+// once, within ten minutes.
+func (d Dir) Refuse(r Refused, now time.Time) (code string, err error) {
+	r.Subject, r.Reason, r.Expires = Kept(r.Subject), Kept(r.Reason), now.Add(onceFor)
+	b, err := json.Marshal(r)
+	if err != nil {
+		return "", err
+	}
+	d.prune(refusedDir, now)
+	code = newCode()
+	return code, d.Write(b, refusedDir, code)
+}
+
+// codeLetters are those of codes: no digit that looks like a letter.
+const codeLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+
+// newCode returns 40 random bits, for people to type. The source is seeded by
+// the system.
+func newCode() string {
+	code := make([]byte, 0, 9)
+	for bits, i := rand.Uint64(), 0; i < 8; i++ {
+		if i == 4 {
+			code = append(code, '-')
+		}
+		code = append(code, codeLetters[bits%32])
+		bits /= 32
+	}
+	return string(code)
+}
+
+// Allow lets the refused call of that code pass once, within ten minutes, and
+// returns it. The error is ErrNoCode, or what is wrong with the file.
+func (d Dir) Allow(code string, now time.Time) (r Refused, err error) {
+	code = strings.ToUpper(strings.TrimSpace(code))
+	if len(code) != 9 || strings.Trim(code, codeLetters+"-") != "" {
+		return r, ErrNoCode
+	}
+	b, err := os.ReadFile(d.Path(refusedDir, code))
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, ErrNoCode
+	}
+	if err != nil {
+		return r, err
+	}
+	if err := json.Unmarshal(b, &r); err != nil {
+		return r, fmt.Errorf("reading the refused call: %w", err)
+	}
+	// One of two callers removes it.
+	if err := os.Remove(d.Path(refusedDir, code)); errors.Is(err, fs.ErrNotExist) || now.After(r.Expires) {
+		return r, ErrNoCode
+	} else if err != nil {
+		return r, err
+	}
+	r.Expires = now.Add(onceFor)
+	if b, err = json.Marshal(r); err != nil {
+		return r, err
+	}
+	return r, d.Write(b, allowedDir, r.Call)
+}
+
+// Take reports whether the user allowed the call of that name; it does so once.
+func (d Dir) Take(call string, now time.Time) bool {
+	var r Refused
+	data := d.Read(allowedDir, call)
+	if data == nil || json.Unmarshal(data, &r) != nil || r.Call != call {
+		return false
+	}
+	// Of several copies of one firing the one that removes the file has it.
+	return os.Remove(d.Path(allowedDir, call)) == nil && now.Before(r.Expires)
+}

@@ -1,0 +1,134 @@
+package trust
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"beckon/event/policy/wire"
+	"beckon/event/redact"
+)
+
+// The trace is a file of lines, set aside as trace.jsonl.1 when it is full.
+const (
+	traceFile = "trace.jsonl"
+	maxTrace  = 4 << 20
+	// maxText is how much of each text a line keeps, in bytes.
+	maxText = 512
+)
+
+// Entry is one line of the trace: what was decided about one event, and by
+// whom. Texts are redacted and cut.
+type Entry struct {
+	At        time.Time     `json:"at"`
+	Event     string        `json:"event"`
+	ID        string        `json:"id"`
+	Session   string        `json:"session_id,omitempty"`
+	Prompt    string        `json:"prompt_id,omitempty"`
+	ToolUseID string        `json:"tool_use_id,omitempty"`
+	AgentID   string        `json:"agent_id,omitempty"`
+	Tool      string        `json:"tool,omitempty"`
+	Subject   string        `json:"subject,omitempty"` // the command, file or prompt
+	Allowed   bool          `json:"allowed"`
+	Decision  wire.Decision `json:"decision"` // "" is silence
+	Reason    string        `json:"reason,omitempty"`
+	Rewritten string        `json:"rewritten,omitempty"` // the final input
+	Us        int64         `json:"us"`
+	Hooks     []TracedHook  `json:"hooks"`
+	Notes     []string      `json:"notes,omitempty"`
+	Version   string        `json:"version,omitempty"` // of the client
+	ExitCode  int           `json:"exit,omitempty"`
+	Bytes     int           `json:"bytes"` // of the answer
+}
+
+// TracedHook is one hook in an Entry.
+type TracedHook struct {
+	Hook     string          `json:"hookId"`
+	Success  bool            `json:"success"` // it was asked, and answered
+	Type     string          `json:"type"`
+	Decision wire.Decision   `json:"decision,omitempty"`
+	Reason   string          `json:"reason,omitempty"`
+	Error    string          `json:"error,omitempty"`
+	Skipped  string          `json:"skipped,omitempty"`
+	Observed bool            `json:"observed,omitempty"` // what it said was not heard
+	Rewrote  string          `json:"rewrote,omitempty"`
+	Output   string          `json:"output,omitempty"`
+	ExitCode int             `json:"exit,omitempty"`
+	TimedOut bool            `json:"timed_out,omitempty"`
+	Attempts int             `json:"attempts,omitempty"`
+	Metadata json.RawMessage `json:"metadata,omitempty"`
+	Us       int64           `json:"us"`
+}
+
+// Kept is a text as the trace keeps it.
+func Kept(s string) string {
+	return Short(redact.Text(s))
+}
+
+// Short is a name as the trace keeps it: what is posted chooses its own.
+func Short(s string) string {
+	if len(s) <= maxText {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxText], "") + "…"
+}
+
+// Trace adds a line.
+func (d Dir) Trace(e Entry) error {
+	line, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	path := d.Path(traceFile)
+	if info, err := os.Stat(path); err == nil && info.Size() > maxTrace {
+		_ = os.Rename(path, path+".1")
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|noFollow, fileMode)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(string(d), dirMode); err == nil {
+			f, err = os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|noFollow, fileMode)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(line, '\n')) // one write: lines of two processes do not mix
+	return errors.Join(err, f.Close())
+}
+
+// Entries reads the trace, oldest first; lines that are none are passed over.
+// Each entry is put to keep, and the newest n that it keeps are returned.
+func (d Dir) Entries(n int, keep func(Entry) bool) ([]Entry, error) {
+	var out []Entry
+	for _, name := range []string{traceFile + ".1", traceFile} {
+		f, err := os.Open(d.Path(name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		lines := bufio.NewScanner(f)
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			var e Entry
+			if json.Unmarshal(lines.Bytes(), &e) == nil && e.Event != "" && keep(e) {
+				out = append(out, e)
+			}
+			if len(out) > 2*n {
+				out = append(out[:0], out[len(out)-n:]...)
+			}
+		}
+		if err := errors.Join(lines.Err(), f.Close()); err != nil {
+			return nil, err
+		}
+	}
+	if len(out) > n {
+		out = out[len(out)-n:]
+	}
+	return out, nil
+}

@@ -1,0 +1,96 @@
+package policy
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"beckon/event"
+	"beckon/event/policy/config"
+	"beckon/event/policy/wire"
+)
+
+// A rule that a fault keeps from being judged has not let the call pass.
+func TestRuleThatCannotBeJudgedHolds(t *testing.T) {
+	for _, d := range []wire.Decision{wire.Deny, wire.Ask} {
+		h := &config.Hook{ID: "a", Event: event.PreToolUse, Type: config.BuiltIn, Enabled: true,
+			Spec: config.Spec{Rule: &config.Rule{Decision: d}}} // it has nothing to judge by
+		r := trigger(t, NewEngine([]*config.Hook{h}), event.PreToolUse, bash)
+		if r.Results[0].Failed == nil || r.Verdict.Decision != d || r.Verdict.Reason == "" {
+			t.Errorf("%s: got %+v", d, r.Verdict)
+		}
+	}
+}
+
+// A rule that asks about the call as it was written, because that does not tell,
+// refuses the final one that does.
+func TestFinalInputIsRefusedWhereTheFirstWasAsked(t *testing.T) {
+	c := decode(t, one(`{"type":"rule","id":"no-rm","decision":"deny","reason":"no rm","commands":["rm x"],"unsure":"ask"}`))
+	e := NewEngine(c.Hooks)
+	e.Register(event.PreToolUse, says(wire.Outcome{Decision: wire.Modify, UpdatedInput: []byte(`{"command":"rm x"}`)}))
+	unsure := strings.Replace(bash, `"ls"`, `"rm $Y"`, 1)
+	if r := trigger(t, NewEngine(c.Hooks), event.PreToolUse, unsure); r.Verdict.Decision != wire.Ask {
+		t.Fatalf("as written: %+v", r.Verdict)
+	}
+	if r := trigger(t, e, event.PreToolUse, unsure); r.Allowed {
+		t.Errorf("got %+v", r.Verdict)
+	}
+}
+
+// always allows every call once.
+type always struct{}
+
+func (always) Take() bool          { return true }
+func (always) Offer(string) string { return "" }
+
+// What the user allowed once is the refusal that they read: whoever was not
+// asked because of it is asked then, and counts.
+func TestAllowedOnceIsNoWordForOthers(t *testing.T) {
+	for _, other := range []wire.Decision{wire.Silence, wire.Ask, wire.Deny} {
+		c := decode(t, `{"allow_once":true,"hooks":{"PreToolUse":[{"hooks":[{"type":"rule","id":"no-ls","decision":"deny","reason":"no","commands":["ls"]}]}]}}`)
+		e := NewEngine(c.Hooks)
+		asked := false
+		e.Register(event.PreToolUse, does(func(context.Context, wire.Call) wire.Outcome {
+			asked = true
+			return wire.Outcome{Decision: other, Reason: "its own"}
+		}))
+		r := e.Trigger(t.Context(), Event{Kind: event.PreToolUse, Payload: []byte(bash), Once: always{}})
+		if !asked || r.Verdict.Decision != other {
+			t.Errorf("another says %q (asked: %v): %+v", other, asked, r.Verdict)
+		}
+	}
+}
+
+// An observer sees the call as it was written, whatever is made of it meanwhile.
+func TestObserverSeesTheCallAsWritten(t *testing.T) {
+	c := decode(t, one(`{"type":"command","command":"true","observe":true,"if":"Bash(ls)"}`))
+	started := make(chan struct{})
+	c.Hooks[0].Handler = does(func(context.Context, wire.Call) wire.Outcome { close(started); return wire.Outcome{} })
+	e := NewEngine(c.Hooks)
+	for range 20 {
+		e.Register(event.PreToolUse, says(wire.Outcome{Decision: wire.Modify, UpdatedInput: []byte(`{"command":"rm x"}`)}))
+	}
+	trigger(t, e, event.PreToolUse, bash)
+	select {
+	case <-started:
+	default:
+		t.Error("it was judged by another call")
+	}
+}
+
+// A rewrite that has a member twice is another call to the client than to rules.
+func TestRewriteWithAMemberTwice(t *testing.T) {
+	for input, good := range map[string]bool{
+		`{"command":"ls","command":"rm x"}`:        false,
+		`{"command":"ls","\u0063ommand":"rm x"}`:   false,
+		`{"command":"ls","a":[{"b":{},"b":1}]}`:    false,
+		`{"command":"ls","a":[{"b":1},{"b":1}]}`:   true,
+		`{"command":"ls","a":{"command":"ls -l"}}`: true,
+	} {
+		e := NewEngine(nil)
+		e.Register(event.PreToolUse, says(wire.Outcome{Decision: wire.Modify, UpdatedInput: []byte(input)}))
+		if r := trigger(t, e, event.PreToolUse, bash); (r.Verdict.Input != nil) != good || (len(r.Warnings) == 0) != good {
+			t.Errorf("%s: %s, %q", input, r.Answer.Stdout, r.Warnings)
+		}
+	}
+}

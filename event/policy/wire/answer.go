@@ -1,0 +1,124 @@
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// IsObject reports whether the client would try to read a text as JSON: it
+// begins and ends like an object, and is valid.
+func IsObject(s string) bool {
+	return strings.HasPrefix(s, "{") && strings.HasSuffix(s, "}") && json.Valid([]byte(s))
+}
+
+// ParseAnswer reads the client's own output JSON.
+// Members it knows must have their type; those it does not know stay in Raw,
+// as do continue, stopReason, terminalSequence and what only one event has.
+// UpdatedInput may come with Allow and Ask, and with no decision, which makes
+// it Modify.
+func ParseAnswer(event string, data []byte) (Outcome, error) {
+	o := Outcome{Raw: data}
+	fields, err := read(data, map[string]shape{
+		"continue": boolean, "suppressOutput": boolean, "stopReason": str, "systemMessage": str,
+		"terminalSequence": str, "decision": str, "reason": str, "hookSpecificOutput": object,
+	})
+	if err != nil {
+		return Outcome{}, err
+	}
+	o.System = fields["systemMessage"].Str
+	if err := o.topDecision(event, fields); err != nil {
+		return Outcome{}, err
+	}
+	if err := o.specific(event, fields["hookSpecificOutput"]); err != nil {
+		return Outcome{}, err
+	}
+	if o.UpdatedInput != nil && o.Decision == Silence {
+		o.Decision = Modify
+	}
+	o.Reason = Reason(o.Reason)
+	return o, nil
+}
+
+// topDecision reads decision and reason. "approve" is PreToolUse's old word
+// for allow.
+func (o *Outcome) topDecision(event string, fields map[string]gjson.Result) error {
+	o.Reason = fields["reason"].Str
+	switch d := fields["decision"].Str; {
+	case d == "block":
+		o.Decision = Refusal(event)
+	case d == "approve" && event == "PreToolUse":
+		o.Decision = Allow
+	case d != "" || fields["decision"].Type == gjson.String:
+		return fmt.Errorf("decision %q is none that %s has", Printable(d, 40), event)
+	}
+	return nil
+}
+
+// specific reads hookSpecificOutput.
+func (o *Outcome) specific(event string, hso gjson.Result) error {
+	if !hso.Exists() {
+		return nil
+	}
+	fields, err := read([]byte(hso.Raw), map[string]shape{
+		"hookEventName": str, "additionalContext": str, "permissionDecision": str,
+		"permissionDecisionReason": str, "updatedInput": object,
+	})
+	if err != nil {
+		return fmt.Errorf("hookSpecificOutput: %w", err)
+	}
+	if name := fields["hookEventName"].Str; name != event {
+		return fmt.Errorf("hookSpecificOutput: hookEventName is %q and not %q", Printable(name, 40), event)
+	}
+	o.Context = fields["additionalContext"].Str
+	switch event {
+	case "PreToolUse":
+		return o.permission(fields)
+	case "PermissionRequest":
+		return o.behavior(fields["decision"])
+	}
+	return nil
+}
+
+// permission reads what PreToolUse has. "defer" is no decision of ours; Raw
+// has it.
+func (o *Outcome) permission(fields map[string]gjson.Result) error {
+	o.UpdatedInput = raw(fields["updatedInput"])
+	d := fields["permissionDecision"]
+	switch d.Str {
+	case "allow", "deny", "ask":
+		o.Decision = Decision(d.Str)
+		o.Reason = fields["permissionDecisionReason"].Str
+	case "defer":
+	default:
+		if d.Exists() {
+			return fmt.Errorf("hookSpecificOutput: permissionDecision %q is none of allow, deny, ask, defer", Printable(d.Str, 40))
+		}
+	}
+	if o.Decision == Deny {
+		o.UpdatedInput = nil
+	}
+	return nil
+}
+
+// behavior reads what PermissionRequest has.
+func (o *Outcome) behavior(d gjson.Result) error {
+	if !d.Exists() {
+		return nil
+	}
+	fields, err := read([]byte(d.Raw), map[string]shape{"behavior": str, "message": str, "updatedInput": object, "interrupt": boolean})
+	if err != nil {
+		return fmt.Errorf("hookSpecificOutput.decision: %w", err)
+	}
+	switch b := fields["behavior"].Str; b {
+	case "allow":
+		o.Decision, o.UpdatedInput = Allow, raw(fields["updatedInput"])
+	case "deny":
+		o.Decision, o.Reason = Deny, fields["message"].Str
+	default:
+		return fmt.Errorf("hookSpecificOutput.decision: behavior %q is none of allow, deny", Printable(b, 40))
+	}
+	return nil
+}

@@ -1,0 +1,173 @@
+package wire
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"beckon/event"
+)
+
+// Way is how an event is told no.
+type Way uint8
+
+// The ways.
+const (
+	NoWay        Way = iota
+	ByPermission     // hookSpecificOutput.permissionDecision deny
+	ByRequest        // hookSpecificOutput.decision.behavior deny
+	ByBlock          // decision block, reason
+	ByExit           // exit code 2, the reason on stderr: the contract has no other way
+	ByAction         // hookSpecificOutput.action decline
+)
+
+// Rules says what one event lets a hook say. A version of "" is "ever since the
+// event is there".
+type Rules struct {
+	Kind   event.Kind
+	Tool   bool // a tool event: "if" may stand there
+	Refuse Way
+	// refuseSince is the first client version that heeds it.
+	refuseSince  string
+	Ask          bool // the user can be asked in place of a decision
+	Allow        bool // the user's own decision can be skipped
+	Rewrite      bool // the tool input can be replaced
+	Context      bool // text for the agent
+	contextSince string
+	System       bool // text for the user
+	Halt         bool // continue: false is heeded
+	Terminal     bool // terminalSequence is heeded
+	Loops        bool // a refusal makes the agent go on: Stop, SubagentStop
+	Extra        []Extra
+	// Never says why beckon does not answer the event at all.
+	Never string
+}
+
+// Extra is a member of hookSpecificOutput that goes through as a handler gave
+// it.
+type Extra struct {
+	Name, Since string
+	Only        string // the word that its value must be, if it must be one
+}
+
+var (
+	sessionTitle = Extra{"sessionTitle", "2.1.94", ""}
+	watchPaths   = Extra{"watchPaths", "2.1.83", ""}
+)
+
+// contract is the table of all events, in the order of event.Kinds.
+var contract = [...]Rules{
+	{Kind: event.SessionStart, Context: true, System: true, Halt: true, Terminal: true,
+		Extra: []Extra{{"initialUserMessage", "", ""}, sessionTitle, watchPaths, {"reloadSkills", "2.1.152", ""}}},
+	{Kind: event.Setup, Context: true, System: true, Halt: true},
+	{Kind: event.InstructionsLoaded},
+	{Kind: event.UserPromptSubmit, Refuse: ByBlock, Context: true, System: true, Halt: true, Terminal: true,
+		Extra: []Extra{sessionTitle, {"suppressOriginalPrompt", "", ""}}},
+	{Kind: event.UserPromptExpansion, Refuse: ByBlock, Context: true, System: true, Halt: true, Terminal: true},
+	{Kind: event.MessageDisplay, Never: "it holds back each piece of text until the hook has answered"},
+	{Kind: event.PreToolUse, Tool: true, Refuse: ByPermission, Ask: true, Allow: true, Rewrite: true,
+		Context: true, contextSince: "2.1.9", System: true, Halt: true, Terminal: true},
+	{Kind: event.PermissionRequest, Tool: true, Refuse: ByRequest, Allow: true, Rewrite: true, System: true, Halt: true, Terminal: true},
+	{Kind: event.PostToolUse, Tool: true, Refuse: ByBlock, Context: true, System: true, Halt: true, Terminal: true,
+		Extra: []Extra{{"classifierContext", "2.1.236", ""}, {"updatedToolOutput", "2.1.121", ""}, {"updatedMCPToolOutput", "", ""}}},
+	{Kind: event.PostToolUseFailure, Tool: true, Refuse: ByBlock, Context: true, System: true, Halt: true, Terminal: true},
+	{Kind: event.PostToolBatch, Refuse: ByBlock, Context: true, System: true, Halt: true, Terminal: true},
+	{Kind: event.PermissionDenied, Tool: true, System: true, Terminal: true, Extra: []Extra{{"retry", "", "true"}}},
+	{Kind: event.Notification, Terminal: true},
+	{Kind: event.SubagentStart, Context: true, System: true, Halt: true, Terminal: true},
+	{Kind: event.SubagentStop, Refuse: ByBlock, Loops: true, Context: true, contextSince: "2.1.163", System: true, Halt: true, Terminal: true},
+	{Kind: event.TaskCreated, Refuse: ByBlock, System: true, Terminal: true},
+	{Kind: event.TaskCompleted, Refuse: ByBlock, System: true, Halt: true, Terminal: true},
+	{Kind: event.Stop, Refuse: ByBlock, Loops: true, Context: true, contextSince: "2.1.163", System: true, Halt: true, Terminal: true},
+	{Kind: event.StopFailure, Terminal: true},
+	{Kind: event.TeammateIdle, Refuse: ByExit, System: true, Halt: true, Terminal: true},
+	{Kind: event.ConfigChange, Refuse: ByBlock, Terminal: true},
+	{Kind: event.CwdChanged, System: true, Terminal: true, Extra: []Extra{watchPaths}},
+	{Kind: event.DirectoryAdded, System: true, Terminal: true},
+	{Kind: event.FileChanged, System: true, Terminal: true, Extra: []Extra{watchPaths}},
+	{Kind: event.WorktreeCreate, Never: "a hook on it takes the place of git's own worktrees"},
+	{Kind: event.WorktreeRemove, Never: "a hook on it can keep a worktree from being removed"},
+	{Kind: event.PreCompact, Refuse: ByBlock, refuseSince: "2.1.105", Terminal: true},
+	{Kind: event.PostCompact, Terminal: true},
+	{Kind: event.SessionEnd, Terminal: true},
+	{Kind: event.Elicitation, Refuse: ByAction, Terminal: true, Extra: []Extra{{"action", "", ""}, {"content", "", ""}}},
+	{Kind: event.ElicitationResult, Refuse: ByAction, Terminal: true, Extra: []Extra{{"action", "", ""}, {"content", "", ""}}},
+	{Kind: event.PreModelSwitch, Refuse: ByPermission, Ask: true, Allow: true, System: true, Terminal: true},
+	{Kind: event.PostModelSwitch, Context: true, System: true, Terminal: true},
+}
+
+// RulesOf returns the row of k. An event that the table does not have can be
+// told nothing.
+func RulesOf(k event.Kind) Rules {
+	i := slices.IndexFunc(contract[:], func(r Rules) bool { return r.Kind == k })
+	if i < 0 {
+		return Rules{Kind: k}
+	}
+	return contract[i]
+}
+
+// Heard is the row as a client of that version heeds it; over HTTP it is given
+// no exit code.
+func (r Rules) Heard(version string, http bool) Rules {
+	if !has(version, r.refuseSince) || http && r.Refuse == ByExit {
+		r.Refuse = NoWay
+	}
+	r.Context = r.Context && has(version, r.contextSince)
+	r.Terminal = r.Terminal && has(version, terminalSince)
+	return r
+}
+
+// terminalSince is the first client version with terminalSequence.
+const terminalSince = "2.1.141"
+
+// Closable reports whether a handler's failure may refuse the event. At the end
+// of a turn it would keep the agent going for ever.
+func (r Rules) Closable() bool {
+	return r.Refuse != NoWay && !r.Loops && r.Kind != event.TaskCompleted && r.Kind != event.TeammateIdle
+}
+
+// has reports whether the client version knows what came with since. An
+// unknown version counts as new: the versions that lack something are old.
+func has(version, since string) bool {
+	return version == "" || since == "" || !older(version, since)
+}
+
+// older reports whether version a is before b.
+func older(a, b string) bool {
+	x, y := strings.Split(a, "."), strings.Split(b, ".")
+	for i := range max(len(x), len(y)) {
+		if p, q := part(x, i), part(y, i); p != q {
+			return p < q
+		}
+	}
+	return false
+}
+
+func part(words []string, i int) int {
+	if i >= len(words) {
+		return 0
+	}
+	digits := words[i]
+	if j := strings.IndexFunc(digits, func(r rune) bool { return r < '0' || r > '9' }); j >= 0 {
+		digits = digits[:j]
+	}
+	n, _ := strconv.Atoi(digits)
+	return n
+}
+
+// Deadlines of one event over all of its handlers, their retries and delays.
+// The installed entry gives the hook 60 s; at SessionEnd the client waits 1.5 s
+// for all hooks together.
+const (
+	Deadline           = 25 * time.Second
+	SessionEndDeadline = 1200 * time.Millisecond
+)
+
+// DeadlineOf returns how long events of kind k may take.
+func DeadlineOf(k event.Kind) time.Duration {
+	if k == event.SessionEnd {
+		return SessionEndDeadline
+	}
+	return Deadline
+}

@@ -1,0 +1,179 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/tidwall/gjson"
+
+	"beckon/event/jsonenc"
+)
+
+// Encode writes v as JSON, < and & as they are: people read it.
+func Encode(v any) ([]byte, error) {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
+}
+
+// must is Encode for what always can be: texts, and JSON that was read before.
+func must(v any) []byte {
+	b, err := Encode(v)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+// members returns the members of the one object that data is. A name that is
+// there twice is an error: which one counts depends on the reader, and a
+// policy must not.
+func members(data []byte) (map[string]gjson.Result, error) {
+	if !json.Valid(data) {
+		return nil, errors.New("it is not JSON")
+	}
+	v := gjson.ParseBytes(data)
+	if !v.IsObject() {
+		return nil, fmt.Errorf("it is not a JSON object but %s", kind(v))
+	}
+	all := map[string]gjson.Result{}
+	twice := ""
+	v.ForEach(func(k, value gjson.Result) bool {
+		key := jsonenc.Unquote(k.Raw, -1)
+		if _, there := all[key]; there {
+			twice = key
+		}
+		all[key] = value
+		return true
+	})
+	if twice != "" {
+		return nil, fmt.Errorf("it has the member %q twice", twice)
+	}
+	return all, nil
+}
+
+// shape is what a member must be.
+type shape int
+
+const (
+	str shape = iota
+	boolean
+	object
+)
+
+func (s shape) fits(v gjson.Result) bool {
+	switch s {
+	case str:
+		return v.Type == gjson.String
+	case boolean:
+		return v.IsBool()
+	}
+	return v.IsObject()
+}
+
+func (s shape) String() string { return [...]string{"a string", "a boolean", "an object"}[s] }
+
+// read returns the members of an object by name, each known one of its shape.
+func read(data []byte, known map[string]shape) (map[string]gjson.Result, error) {
+	fields, err := members(data)
+	for name, want := range known {
+		if v, there := fields[name]; there && !want.fits(v) {
+			return nil, fmt.Errorf("%s is %s and not %s", name, kind(v), want)
+		}
+	}
+	return fields, err
+}
+
+// kind is the JSON type of a value, in words.
+func kind(v gjson.Result) string {
+	switch {
+	case v.IsObject():
+		return "an object"
+	case v.IsArray():
+		return "an array"
+	case v.Type == gjson.String:
+		return "a string"
+	case v.Type == gjson.Number:
+		return "a number"
+	case v.Type == gjson.Null:
+		return "null"
+	}
+	return "a boolean"
+}
+
+func raw(v gjson.Result) []byte {
+	if !v.Exists() {
+		return nil
+	}
+	return []byte(v.Raw)
+}
+
+// Overlay returns base with the members of over put over it. One that is null
+// is left out, because there is no other way to say that a field is to go.
+// Errors: either is no object, or has a member twice.
+func Overlay(base, over []byte) ([]byte, error) {
+	old, err := members(base)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := members(over)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]json.RawMessage{}
+	for name, v := range old {
+		out[name] = raw(v)
+	}
+	for name, v := range changes {
+		if out[name] = raw(v); v.Type == gjson.Null {
+			delete(out, name)
+		}
+	}
+	return Encode(out)
+}
+
+// Compact returns JSON without white space, nil when it is no object.
+func Compact(data []byte) []byte {
+	var out bytes.Buffer
+	if data = bytes.TrimSpace(data); len(data) == 0 || data[0] != '{' || json.Compact(&out, data) != nil {
+		return nil
+	}
+	return out.Bytes()
+}
+
+// sameJSON reports whether two values say the same, whatever their layout and
+// the order of their members. Numbers are the same when they are written alike.
+func sameJSON(a, b []byte) bool {
+	x, errX := canonical(a)
+	y, errY := canonical(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
+}
+
+func canonical(data []byte) ([]byte, error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	return json.Marshal(v) // sorts the members
+}
+
+var errNoInput = errors.New("the event has no tool_input")
+
+// WithInput returns the payload with another tool_input, all else byte for
+// byte.
+func WithInput(payload, input []byte) ([]byte, error) {
+	old := gjson.GetBytes(payload, "tool_input")
+	if !old.Exists() || old.Index == 0 {
+		return nil, errNoInput
+	}
+	out := make([]byte, 0, len(payload)-len(old.Raw)+len(input))
+	out = append(out, payload[:old.Index]...)
+	out = append(out, input...)
+	return append(out, payload[old.Index+len(old.Raw):]...), nil
+}

@@ -1,0 +1,237 @@
+package wire
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"beckon/event"
+)
+
+// Verdict is what all handlers together want of one event, before it is put in
+// the client's words.
+type Verdict struct {
+	// Decision is Silence, Allow, Ask or Deny. Rewriting and adding text go
+	// beside it.
+	Decision Decision
+	Reason   string
+	// Input replaces the tool input; nil leaves it.
+	Input   []byte
+	Context []string // texts for the agent
+	System  []string // texts for the user
+	// Halt ends the agent's work after the event; HaltReason tells the user.
+	Halt       bool
+	HaltReason string
+	Terminal   string                     // a terminal sequence, as the client checks it
+	Extra      map[string]json.RawMessage // further members of hookSpecificOutput
+	Request    Request                    // further members of a PermissionRequest's decision
+}
+
+// Request is what an answer to a PermissionRequest may have beside its word.
+type Request struct {
+	UpdatedPermissions json.RawMessage `json:"updatedPermissions,omitempty"` // of an approval
+	Interrupt          json.RawMessage `json:"interrupt,omitempty"`          // of a refusal
+}
+
+// Answer is what the hook process gives the client: one JSON object or
+// nothing on stdout.
+type Answer struct {
+	Stdout   []byte
+	Stderr   []byte
+	ExitCode int
+	// Dropped names what of the verdict the event, or the client's version,
+	// cannot express.
+	Dropped []string
+}
+
+// output is the client's object, its members in the order they are written.
+type output struct {
+	Decision         string    `json:"decision,omitempty"`
+	Reason           string    `json:"reason,omitempty"`
+	SystemMessage    string    `json:"systemMessage,omitempty"`
+	Continue         *bool     `json:"continue,omitempty"`
+	StopReason       string    `json:"stopReason,omitempty"`
+	TerminalSequence string    `json:"terminalSequence,omitempty"`
+	Specific         *specific `json:"hookSpecificOutput,omitempty"`
+}
+
+type specific struct {
+	Event      event.Kind      `json:"hookEventName"`
+	Action     json.RawMessage `json:"action,omitempty"`
+	Permission Decision        `json:"permissionDecision,omitempty"`
+	Reason     string          `json:"permissionDecisionReason,omitempty"`
+	Input      json.RawMessage `json:"updatedInput,omitempty"`
+	Decision   *behavior       `json:"decision,omitempty"`
+	Context    string          `json:"additionalContext,omitempty"`
+
+	// What goes through as a handler gave it, where the contract has it.
+	ClassifierContext      json.RawMessage `json:"classifierContext,omitempty"`
+	Content                json.RawMessage `json:"content,omitempty"`
+	InitialUserMessage     json.RawMessage `json:"initialUserMessage,omitempty"`
+	ReloadSkills           json.RawMessage `json:"reloadSkills,omitempty"`
+	Retry                  json.RawMessage `json:"retry,omitempty"`
+	SessionTitle           json.RawMessage `json:"sessionTitle,omitempty"`
+	SuppressOriginalPrompt json.RawMessage `json:"suppressOriginalPrompt,omitempty"`
+	UpdatedMCPToolOutput   json.RawMessage `json:"updatedMCPToolOutput,omitempty"`
+	UpdatedToolOutput      json.RawMessage `json:"updatedToolOutput,omitempty"`
+	WatchPaths             json.RawMessage `json:"watchPaths,omitempty"`
+}
+
+type behavior struct {
+	Behavior Decision        `json:"behavior"`
+	Message  string          `json:"message,omitempty"`
+	Input    json.RawMessage `json:"updatedInput,omitempty"`
+	Request
+}
+
+// Translate puts v into the words that a client of the given version ("" is
+// not known) accepts for events of kind k; over HTTP there is no exit code.
+// What cannot be said is left out and named in Dropped; a refusal or question
+// that cannot be said is shown to the user where the event has a way to.
+func Translate(k event.Kind, v Verdict, version string, http bool) Answer {
+	t := translation{rules: RulesOf(k).Heard(version, http), version: version, v: v}
+	t.extras()
+	t.decision()
+	t.texts()
+	return t.answer()
+}
+
+// translation is one Translate under way.
+type translation struct {
+	rules   Rules
+	version string
+	v       Verdict
+	top     output
+	hso     specific
+	said    bool // hso has more than the event's name
+	answers Answer
+}
+
+func (t *translation) drop(what string) { t.answers.Dropped = append(t.answers.Dropped, what) }
+
+// specific returns the event's own part of the answer, to say something there.
+func (t *translation) specific() *specific {
+	t.said = true
+	return &t.hso
+}
+
+func (t *translation) decision() {
+	v := &t.v
+	switch {
+	case v.Decision == Deny:
+		t.refuse()
+		return
+	case v.Decision == Ask && t.rules.Ask, v.Decision == Allow && t.rules.Allow && t.rules.Refuse != ByRequest:
+		t.permission(v.Decision)
+	case v.Decision == Ask:
+		t.cannot(Ask)
+	case v.Decision == Allow && t.rules.Allow:
+		t.specific().Decision = &behavior{Behavior: Allow, Input: v.Input, Request: Request{UpdatedPermissions: v.Request.UpdatedPermissions}}
+		return
+	case v.Decision == Allow:
+		t.drop("allow")
+	}
+	switch {
+	case v.Input == nil:
+	case t.rules.Rewrite && t.rules.Refuse == ByPermission:
+		t.specific().Input = v.Input
+	default: // a PermissionRequest is rewritten with its approval, or not
+		t.drop("modify")
+	}
+}
+
+// refuse says no, in the form that the event has for it. A refused call is not
+// rewritten.
+func (t *translation) refuse() {
+	switch v := &t.v; t.rules.Refuse {
+	case ByPermission:
+		t.permission(Deny)
+	case ByRequest:
+		t.specific().Decision = &behavior{Behavior: Deny, Message: v.Reason, Request: Request{Interrupt: v.Request.Interrupt}}
+	case ByBlock:
+		t.top.Decision, t.top.Reason = "block", v.Reason
+	case ByAction: // another's action and content would be another answer
+		t.hso = specific{Action: must("decline")}
+		t.said = true
+	case ByExit:
+		t.answers.ExitCode, t.answers.Stderr = 2, []byte(v.Reason+"\n")
+	default:
+		t.cannot(Deny)
+	}
+}
+
+// cannot tells the user what the event has no way to do.
+func (t *translation) cannot(d Decision) {
+	t.drop(string(d))
+	if t.v.Reason != "" {
+		t.v.System = append(slices.Clip(t.v.System), t.v.Reason)
+	}
+}
+
+func (t *translation) permission(d Decision) {
+	t.specific().Permission, t.hso.Reason = d, t.v.Reason
+}
+
+func (t *translation) texts() {
+	v := t.v
+	say := func(can bool, what, text string, to *string) {
+		switch {
+		case text == "":
+		case can:
+			*to = text
+		default:
+			t.drop(what)
+		}
+	}
+	say(t.rules.Context, "context", strings.Join(v.Context, "\n\n"), &t.hso.Context)
+	t.said = t.said || t.hso.Context != ""
+	say(t.rules.System, "system message", strings.Join(v.System, "\n"), &t.top.SystemMessage)
+	say(t.rules.Terminal, "terminalSequence", v.Terminal, &t.top.TerminalSequence)
+	if v.Halt && !t.rules.Halt {
+		t.drop("continue: false")
+	} else if v.Halt {
+		t.top.Continue, t.top.StopReason = new(bool), v.HaltReason
+	}
+}
+
+// extras takes over the further members that the event and the version know.
+func (t *translation) extras() {
+	known := map[string]json.RawMessage{}
+	for _, name := range Names(t.v.Extra) {
+		if t.takes(name) {
+			known[name] = t.v.Extra[name]
+		} else {
+			t.drop(name)
+		}
+	}
+	if len(known) > 0 && json.Unmarshal(must(known), &t.hso) == nil {
+		t.said = true
+	}
+}
+
+func (t *translation) takes(name string) bool {
+	return slices.ContainsFunc(t.rules.Extra, func(x Extra) bool {
+		return x.Name == name && has(t.version, x.Since) && (x.Only == "" || x.Only == string(t.v.Extra[name]))
+	})
+}
+
+func (t *translation) answer() Answer {
+	if t.said {
+		t.hso.Event = t.rules.Kind
+		t.top.Specific = &t.hso
+	}
+	if t.top != (output{}) {
+		t.answers.Stdout = append(must(t.top), '\n')
+	}
+	return t.answers
+}
+
+// Names are the keys of a map in their order.
+func Names[T any](m map[string]T) []string {
+	out := make([]string, 0, len(m))
+	for name := range m {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,204 @@
+package redact
+
+//go:generate go run ./gen
+
+// The instructions of the rules' programs, as package rules makes them. Numbers
+// are two bytes, little end first.
+const (
+	opMatch  = iota
+	opSet    // set, least, most: characters of a set, as many as go
+	opText   // length, text
+	opFold   // length, text in lower case
+	opAlt    // address: go on here, else there
+	opJump   // address
+	opWord   // a word begins or ends here
+	opEdge   // nothing that may be part of a secret follows
+	opEnd    // the text ends here
+	opFrom   // the secret begins here
+	opTo     // the secret ends here
+	opMiddle // what joins a name and its secret
+	opReturn // from there
+
+	unbounded = 0xffff
+	beyond    = 0x100 // the set has what is not ASCII, too
+)
+
+// longest is the most characters that are taken of a set without a bound. It
+// keeps time linear.
+const longest = 512
+
+// rule is one rule of the table.
+type rule struct {
+	pc      uint16
+	back    uint8 // how far before the byte that leads to it the rule begins
+	mark    uint8
+	entropy uint8 // tenths of bits per character, which the secret's is above
+	digit   bool  // the secret has a digit
+	named   bool  // it begins with a provider's name
+}
+
+// matcher runs one rule's program on a text. It tries what a backtracking
+// regular expression would, in the same order.
+type matcher struct {
+	s        string
+	from, to int // the secret
+	ret      int // where opReturn goes on
+}
+
+func number(pc int) int { return int(program[pc]) | int(program[pc+1])<<8 }
+
+// run reports whether the program at pc matches at i.
+func (m *matcher) run(pc, i int) bool {
+	for {
+		switch program[pc] {
+		case opMatch:
+			return true
+		case opSet:
+			return m.set(pc, i)
+		case opText, opFold:
+			n := int(program[pc+1])
+			if !m.text(program[pc+2:pc+2+n], i, program[pc] == opFold) {
+				return false
+			}
+			pc, i = pc+2+n, i+n
+		case opAlt:
+			if m.run(pc+3, i) {
+				return true
+			}
+			pc = number(pc + 1)
+		case opJump:
+			pc = number(pc + 1)
+		case opFrom, opTo:
+			return m.mark(pc, i)
+		case opMiddle:
+			m.ret = pc + 1
+			pc = middle
+		case opReturn:
+			pc = m.ret
+		default:
+			if !m.holds(program[pc], i) {
+				return false
+			}
+			pc++
+		}
+	}
+}
+
+// mark notes where the secret begins or ends, unless the rest does not match.
+func (m *matcher) mark(pc, i int) bool {
+	at := &m.from
+	if program[pc] == opTo {
+		at = &m.to
+	}
+	was := *at
+	*at = i
+	if m.run(pc+1, i) {
+		return true
+	}
+	*at = was
+	return false
+}
+
+func (m *matcher) text(want string, i int, fold bool) bool {
+	if len(m.s)-i < len(want) {
+		return false
+	}
+	for k := range len(want) {
+		if c := m.s[i+k]; c != want[k] && (!fold || lower(c) != want[k]) {
+			return false
+		}
+	}
+	return true
+}
+
+// set takes as many characters as it can, then fewer and fewer until the rest
+// matches.
+func (m *matcher) set(pc, i int) bool {
+	set, least, most := number(pc+1), number(pc+3), number(pc+5)
+	if most == unbounded {
+		most = longest
+	}
+	end := i
+	for end < len(m.s) && end-i < most && inSet(set, m.s[end]) {
+		end++
+	}
+	for ; end-i >= least; end-- {
+		if m.run(pc+7, end) {
+			return true
+		}
+	}
+	return false
+}
+
+func inSet(set int, c byte) bool {
+	if c >= 0x80 {
+		return set&beyond != 0
+	}
+	return sets[set&(beyond-1)*16+int(c)/8]&(1<<(c%8)) != 0
+}
+
+// holds reports whether what takes no character holds at i.
+func (m *matcher) holds(op byte, i int) bool {
+	switch op {
+	case opWord:
+		return (i > 0 && word.has(m.s[i-1])) != (i < len(m.s) && word.has(m.s[i]))
+	case opEdge:
+		return i == len(m.s) || !token.has(m.s[i])
+	}
+	return i == len(m.s) // opEnd
+}
+
+// byRule finds a secret by the rules that the byte at i leads to; inside a word
+// those that begin with a provider's name.
+func (r *redactor) byRule(i int, inside bool) found {
+	c := r.s[i]
+	if c >= 0x80 {
+		return found{}
+	}
+	next := byte(0)
+	if i+1 < len(r.s) {
+		next = r.s[i+1] | 0x20
+	}
+	if pairs[c]>>(next%32)&1 == 0 {
+		return found{}
+	}
+	for k := int(starts[c]); k < int(starts[c+1]); k += 3 {
+		if want := refs[k+2]; want != 0 && want != next {
+			continue
+		}
+		rule := &table[int(refs[k])|int(refs[k+1])<<8]
+		if inside && !rule.named {
+			continue
+		}
+		if f := r.try(rule, i); f.mark != "" {
+			return f
+		}
+	}
+	return found{}
+}
+
+func (r *redactor) try(rule *rule, i int) found {
+	i -= int(rule.back)
+	if i < r.last || rule.back > 0 && !r.boundary(i) {
+		return found{}
+	}
+	m := matcher{s: r.s}
+	if !m.run(int(rule.pc), i) {
+		return found{}
+	}
+	for m.to > m.from && m.s[m.to-1] == '.' { // it is the sentence's
+		m.to--
+	}
+	if secret := m.s[m.from:m.to]; rule.digit && !hasDigit(secret) || !random(secret, int(rule.entropy)) {
+		return found{}
+	}
+	// Of what is longer than the rule says the rest goes too.
+	rest := token
+	if m.to-m.from >= longest {
+		rest = opaque
+	}
+	for m.to < len(m.s) && rest.has(m.s[m.to]) {
+		m.to++
+	}
+	return found{m.from, m.to, marks[rule.mark]}
+}

@@ -1,0 +1,129 @@
+package redact
+
+import (
+	"math"
+	"strings"
+)
+
+// class is a set of ASCII characters; each holds those before it.
+type class uint8
+
+const (
+	upper  class = iota // A-Z, 0-9
+	alnum               // and a-z
+	word                // and _
+	token               // and -
+	dotted              // and .
+	opaque              // and ~ + / = %: what an Authorization header may hold
+)
+
+func (k class) has(c byte) bool {
+	switch {
+	case 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+		return true
+	case 'a' <= c && c <= 'z':
+		return k >= alnum
+	}
+	switch c {
+	case '_':
+		return k >= word
+	case '-':
+		return k >= token
+	case '.':
+		return k >= dotted
+	case '~', '+', '/', '=', '%':
+		return k >= opaque
+	}
+	return false
+}
+
+// run returns the end of the run of characters at i, or 0 if it has fewer than
+// min or lacks a digit where one is needed. Full stops at its end belong to
+// the sentence.
+func (r *redactor) run(i int, k class, min int, digit bool) int {
+	end := i
+	for end < len(r.s) && end-i < enough && k.has(r.s[end]) {
+		end++
+	}
+	if digit && !hasDigit(r.s[i:end]) {
+		return 0
+	}
+	for end-i >= enough && end < len(r.s) && k.has(r.s[end]) {
+		end++
+	}
+	for end > i && r.s[end-1] == '.' {
+		end--
+	}
+	if end-i < min {
+		return 0
+	}
+	return end
+}
+
+// webToken finds a JSON web token: a header that begins with {" in base64, and
+// two or more parts behind it.
+func (r *redactor) webToken(i int) found {
+	const shortest = 36
+	if i < r.noJWT || !strings.HasPrefix(r.s[i:], "eyJ") {
+		return found{}
+	}
+	end, dots := i, 0
+	for end < len(r.s) && dotted.has(r.s[end]) {
+		if r.s[end] == '.' {
+			dots++
+		}
+		end++
+	}
+	whole := end
+	for r.s[end-1] == '.' {
+		end, dots = end-1, dots-1
+	}
+	if dots < 2 || end-i < shortest {
+		r.noJWT = whole // nor is there one further on in it
+		return found{}
+	}
+	return found{i, end, markJWT}
+}
+
+// bearer finds the token behind the word Bearer.
+func (r *redactor) bearer(i int) found {
+	const word, shortest = "bearer", 20
+	if len(r.s)-i <= len(word) || !strings.EqualFold(r.s[i:i+len(word)], word) || r.s[i+len(word)] != ' ' {
+		return found{}
+	}
+	from := i + len(word) + 1
+	if end := r.run(from, opaque, shortest, true); end > 0 && r.s[from] != '%' {
+		return found{from, end, markAuth}
+	}
+	return found{}
+}
+
+// random reports whether s has more bits per character than that many tenths,
+// as gitleaks counts them. A placeholder (xxxx) has few.
+func random(s string, tenths int) bool {
+	if tenths == 0 {
+		return true
+	}
+	var count [256]uint16
+	for i := range len(s) {
+		count[s[i]]++
+	}
+	bits := 0.0
+	for i := range len(s) { // a character that comes n times is counted n times
+		bits += math.Log2(float64(len(s)) / float64(count[s[i]]))
+	}
+	return bits*10 > float64(tenths*len(s))
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+func isHex(c byte) bool { return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'f' }
+
+func hasDigit(s string) bool {
+	for i := range len(s) {
+		if isDigit(s[i]) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,88 @@
+package event
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"beckon/event/jsonenc"
+	"beckon/event/redact"
+)
+
+// Redact takes secrets out of every text of e that a person or an agent wrote.
+// Ids, names, paths and hashes stay as they are. What Parse read is clean: it
+// redacts before it cuts, since half a key is not known for one.
+func (e *Event) Redact() {
+	for _, p := range [...]*string{&e.Prompt, &e.Message, &e.Reason, &e.Details, &e.Tool.Summary, &e.TaskN.Subject, &e.Answer} {
+		*p = redact.Text(*p)
+	}
+	for i := range e.Background {
+		e.Background[i].Description = redact.Text(e.Background[i].Description)
+	}
+	if e.Ask != nil {
+		e.Ask.redact()
+	}
+	if e.Meaning != nil {
+		e.Meaning.Question = redact.Text(e.Meaning.Question)
+	}
+}
+
+func (a *Ask) redact() {
+	a.Plan = redact.Text(a.Plan)
+	for i := range a.Suggestions {
+		a.Suggestions[i] = redact.Text(a.Suggestions[i])
+	}
+	for i := range a.Questions {
+		q := &a.Questions[i]
+		q.Text = redact.Text(q.Text)
+		for j := range q.Options {
+			q.Options[j].Label, q.Options[j].Description = redact.Text(q.Options[j].Label), redact.Text(q.Options[j].Description)
+		}
+	}
+}
+
+// longWord is how long a word is, in bytes, of which half may be a secret.
+const longWord = 16
+
+const white = " \t\r\n"
+
+// cleanHead returns the text before an elision, redacted. The elision may have
+// cut through a secret, so half a long word goes, too.
+func cleanHead(s string, elided bool) string {
+	s = redact.Text(s)
+	if i := strings.LastIndexAny(s, white) + 1; elided && len(s)-i >= longWord {
+		return s[:i] + "…"
+	}
+	return s
+}
+
+// cleanTail returns the text behind an elision, redacted, without what is left of
+// a word that the elision cut.
+func cleanTail(s string) string {
+	const longest = 512 // of what is left of a secret
+	s = redact.Text(s)
+	i := 0
+	for i < len(s) && i < longest && ' ' < s[i] && s[i] < utf8.RuneSelf {
+		i++
+	}
+	if i >= longWord {
+		return "…" + s[i:]
+	}
+	return s
+}
+
+// clean returns the text of a string token, redacted; of one that an elision
+// shortened, its head.
+func clean(raw string) string {
+	p := values{fInput: raw}
+	return p.clean(fInput, -1)
+}
+
+// clean returns the head of a string field, redacted before it is cut.
+func (p *values) clean(f field, max int) string {
+	head, _, elided := p.parts(f)
+	s := cleanHead(jsonenc.Unescape(head, -1), elided)
+	if max < 0 {
+		return s
+	}
+	return Cut(s, max)
+}

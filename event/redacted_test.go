@@ -1,0 +1,69 @@
+package event
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// token is assembled: those who scan repositories for secrets would find it.
+const token = "ghp" + "_0123456789abcdefghijABCDEFGHIJ012345"
+
+// No text of an event holds a secret that was in it, wherever it stood.
+func TestRedact(t *testing.T) {
+	e := Event{
+		SessionID: "s", Prompt: "use " + token, Message: token + " works", Details: token, Reason: token,
+		Tool: Tool{Summary: "Bash: curl -H 'Authorization: token " + token + "'"}, TaskN: Todo{Subject: token},
+		Background: []Task{{Description: token}}, Meaning: &Meaning{Question: token},
+		Ask: &Ask{Plan: token, Suggestions: []string{token},
+			Questions: []Question{{Text: token, Options: []Option{{Label: token, Description: token}}}}},
+	}
+	e.Redact()
+	out := string(AppendJSON(nil, &e))
+	if strings.Contains(out, token) {
+		t.Errorf("a secret is left in %s", out)
+	}
+	if e.SessionID != "s" || !strings.HasPrefix(e.Prompt, "use ") || !strings.HasSuffix(e.Message, " works") {
+		t.Errorf("more than the secret is gone: %s", out)
+	}
+}
+
+// A secret that a limit would cut in two, or the elision of a long text, has
+// lost what it is known by: it goes before.
+func TestSecretAtACut(t *testing.T) {
+	input := func(key, text string) map[string]any { return map[string]any{key: text} }
+	for name, payload := range map[string]map[string]any{
+		"prompt":           {"hook_event_name": "UserPromptSubmit", "prompt": strings.Repeat("word ", 100) + token + " and more"},
+		"message":          {"hook_event_name": "Stop", "last_assistant_message": token + " " + strings.Repeat("word ", 405) + "end."},
+		"command":          {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": input("command", "curl -H 'X-Name: "+strings.Repeat("a", 110)+"' -u admin:"+token+" https://example.com")},
+		"words":            {"hook_event_name": "PreToolUse", "tool_name": "shell", "tool_input": map[string]any{"command": []string{"tool", "--password", token}}},
+		"error":            {"hook_event_name": "PostToolUseFailure", "tool_name": "Bash", "error": strings.Repeat("x", 490) + " " + token},
+		"failure":          {"hook_event_name": "StopFailure", "error": token, "error_details": strings.Repeat("x ", 250) + token},
+		"notice":           {"hook_event_name": "Notification", "message": strings.Repeat("x ", 250) + token},
+		"task":             {"hook_event_name": "TaskCreated", "task_subject": strings.Repeat("x ", 250) + token},
+		"background":       {"hook_event_name": "Stop", "background_tasks": []any{input("description", strings.Repeat("x ", 75)+token)}},
+		"plan":             {"hook_event_name": "PreToolUse", "tool_name": "ExitPlanMode", "tool_input": input("plan", strings.Repeat("x ", 505)+token)},
+		"question":         {"hook_event_name": "PreToolUse", "tool_name": "AskUserQuestion", "tool_input": map[string]any{"questions": []any{input("question", strings.Repeat("x ", 145)+token)}}},
+		"a rule":           {"hook_event_name": "PermissionRequest", "tool_name": "Bash", "permission_suggestions": []any{map[string]any{"type": "addRules", "rules": []any{input("ruleContent", strings.Repeat("x ", 36)+token)}}}},
+		"an elided head":   {"hook_event_name": "UserPromptSubmit", "prompt": "-----BEGIN PRIVATE KEY-----\n" + strings.Repeat(strings.Repeat("aB3x", 16)+"\n", 62) + "-----END PRIVATE KEY-----" + " k " + token[:20] + token + strings.Repeat(" word", 4000)},
+		"an elided tail":   {"hook_event_name": "Stop", "last_assistant_message": strings.Repeat(token+" ", 500) + strings.Repeat("word ", 100)},
+		"an elided string": {"hook_event_name": "PreToolUse", "tool_name": "Write", "tool_input": map[string]any{"file_path": "/x", "content": strings.Repeat(token+"\n", 900)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, err := json.Marshal(payload)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e, err := Parse("", "", b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out := string(AppendJSON(nil, &e))
+			for i := 0; i+8 <= len(token); i++ {
+				if strings.Contains(out, token[i:i+8]) {
+					t.Fatalf("%q is left in %s", token[i:i+8], out)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,38 @@
+package transcript
+
+// LastWords returns what the agent said last in the main conversation, as long
+// as nothing came of it: no call, no result, no prompt and no Esc. That is the
+// final message of a turn that is over; the zero Item when there is none yet. It
+// looks as far back as LastHalt does. Errors are those of Recent.
+func LastWords(path string) (Item, error) {
+	for back := int64(firstWindow); ; back *= 4 {
+		entries, c, err := Recent(path, back, Limits{})
+		if err != nil {
+			return Item{}, err
+		}
+		last, told := lastWords(entries)
+		if told || back >= maxBack || back >= c.Offset {
+			return last, nil
+		}
+	}
+}
+
+// lastWords returns the last words in entries, and whether these tell anything
+// of it.
+func lastWords(entries []Entry) (last Item, told bool) {
+	for i := range entries {
+		e := &entries[i]
+		switch begins := e.Prompt && e.Type != Queued; {
+		case !e.Main():
+			continue
+		case begins, e.ToolResult, e.Interrupt, e.Synthetic, e.Aborted, e.Type == Assistant && len(e.ToolUseIDs) > 0:
+			last = Item{}
+		case e.Type == Assistant && e.Text != "":
+			last = Item{e.Text, e.At}
+		default:
+			continue
+		}
+		told = true
+	}
+	return last, told
+}

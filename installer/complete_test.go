@@ -1,0 +1,144 @@
+package installer
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+)
+
+// before is an install that was made when no client was there.
+func before(h home) Spec {
+	spec := Spec{Command: "/b/beckon-hook", Events: Events(Version{}, CoreEvents), Set: CoreEvents}
+	h.apply(Install(spec))
+	return spec
+}
+
+func (h home) complete(version string) []Change {
+	h.t.Helper()
+	changed, err := Complete(context.Background(), h.Keep, ParseVersion(version))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.clean()
+	return changed
+}
+
+// registered names the events with an entry of ours.
+func (h home) registered() (names []string) {
+	for _, e := range readFile(h.Path, "", Inspection{}).Entries {
+		names = append(names, e.Event)
+	}
+	return names
+}
+
+func TestCompleteAddsWhatANewerClientKnows(t *testing.T) {
+	for name, old := range settingsFiles(t) {
+		t.Run(name, func(t *testing.T) {
+			h := newHome(t).with(string(old))
+			before(h)
+			if v, ok := ChosenFor(h.Keep); !ok || v.Known() {
+				t.Errorf("chosen for %v, %v", v, ok)
+			}
+			had := h.read()
+			if len(h.complete("2.1.330")) != 1 || h.read() == had {
+				t.Error("nothing was added")
+			}
+			if got := h.registered(); !slices.Contains(got, "StopFailure") || len(got) != len(Events(Version{2, 1, 330}, CoreEvents)) {
+				t.Errorf("registered are %v", got)
+			}
+			if v, _ := ChosenFor(h.Keep); v != (Version{2, 1, 330}) {
+				t.Errorf("chosen for %v", v)
+			}
+			now := h.read()
+			if h.complete("2.1.330") != nil || h.complete("2.1.197") != nil || h.complete("2.1.331") != nil || h.read() != now {
+				t.Error("completing again changes something")
+			}
+			if v, _ := ChosenFor(h.Keep); v != (Version{2, 1, 331}) {
+				t.Errorf("chosen for %v, though a newer client needed nothing more", v)
+			}
+			h.apply(Uninstall())
+			h.is(string(old))
+			if _, ok := ChosenFor(h.Keep); ok || h.kept() != nil {
+				t.Errorf("left behind: %v", h.kept())
+			}
+		})
+	}
+}
+
+// An install that made the settings file takes it away again.
+func TestCompleteOfAFileThatInstallMade(t *testing.T) {
+	h := newHome(t)
+	before(h)
+	h.complete("2.1.330")
+	h.apply(Uninstall())
+	if _, err := os.Stat(h.Path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the file is there: %v", err)
+	}
+}
+
+// What the user added is kept, and so is the form of the entries.
+func TestCompleteOnlyAdds(t *testing.T) {
+	h := newHome(t).with("{}\n")
+	spec := Spec{Command: "/b/beckon-hook", Events: []string{"Stop", "Setup"}, Form: Shell, Set: CoreEvents}
+	h.apply(Install(spec))
+	h.complete("2.1.330")
+	got := h.registered()
+	if !slices.Contains(got, "Setup") || !slices.Contains(got, "StopFailure") {
+		t.Errorf("registered are %v", got)
+	}
+	for _, e := range readFile(h.Path, "", Inspection{}).Entries {
+		if e.Exec {
+			t.Errorf("%s is in the other form", e.Event)
+		}
+	}
+}
+
+// Entries that something took out are not put back, nor does an install of an
+// earlier beckon, which does not say what it is for, change by itself.
+func TestCompleteLeavesAlone(t *testing.T) {
+	h := newHome(t).with("{}\n")
+	before(h)
+	h.write(h.Path, "{}\n")
+	if h.complete("2.1.330") != nil {
+		t.Error("it put the entries back")
+	}
+	h.is("{}\n")
+	if _, ok := ChosenFor(h.Keep); ok {
+		t.Error("a file without entries counts")
+	}
+
+	h = newHome(t).with("{}\n")
+	before(h)
+	k := keptFor(h.Keep, h.Path)
+	r, _ := k.load()
+	r.Client, r.Set = "", ""
+	if err := k.save(r, nil); err != nil {
+		t.Fatal(err)
+	}
+	if h.complete("2.1.330") != nil {
+		t.Error("it changed what an earlier beckon installed")
+	}
+}
+
+func TestCompleteAtOnce(t *testing.T) {
+	h := newHome(t).with("{\n  \"model\": \"opus\"\n}\n")
+	before(h)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			if _, err := Complete(context.Background(), h.Keep, Version{2, 1, 330}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if got := h.registered(); len(got) != len(Events(Version{2, 1, 330}, CoreEvents)) {
+		t.Errorf("registered are %v", got)
+	}
+	h.apply(Uninstall())
+	h.is("{\n  \"model\": \"opus\"\n}\n")
+}

@@ -1,0 +1,50 @@
+package render
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"beckon/event"
+	"beckon/event/duration"
+)
+
+var (
+	errUntil = errors.New(duration.ErrSyntax.Error() + "; a time looks like 15:30 or 2030-01-02T15:04:05Z")
+	errPast  = errors.New("that is not later")
+)
+
+// Until reads when a session that is set aside comes back: after a duration
+// ("3d"), the next time that the clock in now's zone shows hours and minutes
+// ("15:30"), or at a time (RFC 3339). Empty is 0: not by itself.
+func Until(s string, now time.Time) (event.Millis, error) {
+	s = strings.TrimSpace(s)
+	if s == "" {
+		return 0, nil
+	}
+	t, err := moment(s, now)
+	switch {
+	case err != nil:
+		return 0, err
+	case !t.After(now):
+		return 0, errPast
+	}
+	return event.Millis(t.UnixMilli()), nil
+}
+
+func moment(s string, now time.Time) (time.Time, error) {
+	if d, err := duration.Parse(s); err == nil {
+		return now.Add(d), nil
+	}
+	if clock, err := time.Parse("15:04", s); err == nil {
+		at := time.Date(now.Year(), now.Month(), now.Day(), clock.Hour(), clock.Minute(), 0, 0, now.Location())
+		if !at.After(now) {
+			at = at.AddDate(0, 0, 1)
+		}
+		return at, nil
+	}
+	if at, err := time.Parse(time.RFC3339, s); err == nil {
+		return at, nil
+	}
+	return time.Time{}, errUntil
+}

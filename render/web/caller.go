@@ -1,0 +1,150 @@
+package web
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+
+	"beckon/render/web/peer"
+)
+
+// Who may be heard:
+//
+//   - Whoever sends the token or a browser's session, from anywhere.
+//   - A program of the owner's that comes over loopback by itself: the system
+//     tells whose process is at the other end. So a hook needs no token.
+//   - Nobody else hears more than /healthz. Another user of the machine is told
+//     so (403); who is not known may still sign in (401), and is given the page,
+//     which has nothing in it but how to do that.
+//
+// A browser is a program of the owner's too, but any site may be behind what it
+// sends. Host, Origin and Sec-Fetch-Site keep out the sites that a browser tells
+// of; a session keeps out the rest. It is sent in a header and kept by the
+// page's origin: cookies go to every port of a host, whoever listens there.
+//
+// What comes through a proxy comes from wherever that listens. One that says so
+// is not taken for the owner. One that does not (ssh -L, a container's network
+// helper, both run as the user who began them) is the owner's own doing and
+// passes as the owner, as it would with the owner's files. Another network
+// namespace has other addresses than loopback, so a container on a bridge needs
+// the token.
+
+// peerKey is where a connection's context has who is at its other end.
+type peerKey struct{}
+
+// withPeer asks for that at once: a socket that was closed belongs to nobody.
+func withPeer(ctx context.Context, c net.Conn) context.Context {
+	if t, ok := c.(interface{ NetConn() net.Conn }); ok { // TLS
+		c = t.NetConn()
+	}
+	var found peer.Peer
+	var asked sync.WaitGroup
+	asked.Go(func() { found = peer.Of(c) })
+	return context.WithValue(ctx, peerKey{}, func() peer.Peer { asked.Wait(); return found })
+}
+
+func peerOf(r *http.Request) peer.Peer {
+	if of, ok := r.Context().Value(peerKey{}).(func() peer.Peer); ok {
+		return of()
+	}
+	return peer.Peer{}
+}
+
+// admit says why r is not heard, nil if it is.
+func (s *Server) admit(r *http.Request) *fault {
+	if r.URL.Path == "/healthz" { // tells nothing that a closed port would not
+		return nil
+	}
+	if key, ok := bearer(r); ok {
+		return s.admitKey(r, key)
+	}
+	switch p := peerOf(r); {
+	case p.Who == peer.Another:
+		return &fault{http.StatusForbidden, "another_user", "this server is another user's", "its owner can give you the token: Authorization: Bearer TOKEN"}
+	case p.Who == peer.Owner && !fromBrowser(r) && !forwarded(r), isPage(r):
+		return nil
+	}
+	return errUnauthorized
+}
+
+var errUnauthorized = &fault{http.StatusUnauthorized, "unauthorized", "a token is needed", "send Authorization: Bearer TOKEN; `beckon serve url` prints it, and opens the page in a browser"}
+
+// admitKey hears r for the key that it has, and counts the wrong ones.
+func (s *Server) admitKey(r *http.Request, key string) *fault {
+	now, place := time.Now(), placeOf(r)
+	switch {
+	case s.keys.isSession(key, peerOf(r).Name, now): // too long to be guessed: who shares a proxy with the owner locks nobody out
+		return nil
+	case s.keys.guesses(place, now):
+		return &fault{http.StatusTooManyRequests, "too_many_guesses", "too many wrong tokens", "wait a second"}
+	case s.keys.isToken(key), r.URL.Path == loginPath && ownPeer(r) && s.keys.takeTicket(key, now):
+		return nil
+	}
+	s.keys.guessed(place, now)
+	if peerOf(r).Who == peer.Another {
+		return &fault{http.StatusForbidden, "another_user", "this server is another user's, and that is not its token", ""}
+	}
+	return errUnauthorized
+}
+
+func bearer(r *http.Request) (key string, ok bool) {
+	return strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+}
+
+// ownPeer reports whether r was sent by a process of the owner's, a browser
+// included, and by no proxy.
+func ownPeer(r *http.Request) bool { return peerOf(r).Who == peer.Owner && !forwarded(r) }
+
+// isPage reports whether r asks for the page itself, whose files are the same
+// for all.
+func isPage(r *http.Request) bool {
+	path := r.URL.Path
+	return r.Method == http.MethodGet && (path == "/" || strings.HasPrefix(path, "/session/") || strings.HasPrefix(path, "/assets/"))
+}
+
+// fromBrowser reports whether a browser sent r. All of them name the site since
+// 2023; what is said of their program holds for older ones.
+func fromBrowser(r *http.Request) bool {
+	for _, name := range []string{"Sec-Fetch-Site", "Sec-Fetch-Dest", "Origin", "Referer"} {
+		if _, ok := r.Header[name]; ok {
+			return true
+		}
+	}
+	agent := r.UserAgent()
+	return strings.HasPrefix(agent, "Mozilla/") && !strings.Contains(agent, "PowerShell")
+}
+
+// forwarded reports whether r came through a proxy that tells of itself: by a
+// header, or by the name that it was asked by.
+func forwarded(r *http.Request) bool {
+	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via"} {
+		if _, ok := r.Header[name]; ok {
+			return true
+		}
+	}
+	_, unix := r.Context().Value(http.LocalAddrContextKey).(*net.UnixAddr)
+	return !unix && !Loopback(hostName(r.Host))
+}
+
+// placeOf names where r comes from, for counting: a user of this machine, or an
+// address. Whoever has one address of IPv6 has 2^64.
+func placeOf(r *http.Request) string {
+	if p := peerOf(r); p.Name != "" {
+		return "user " + p.Name
+	}
+	addr, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	ip := addr.Addr().Unmap()
+	if ip.Is6() {
+		if net, err := ip.WithZone("").Prefix(64); err == nil {
+			return net.String()
+		}
+	}
+	return ip.String()
+}

@@ -1,0 +1,233 @@
+package web
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	keyBits     = 128 // of what opens a server, at least
+	maxSessions = 64  // browsers that are signed in; the one that was quiet for longest goes
+	maxTickets  = 16
+	ticketFor   = time.Minute
+	maxWrong    = 10   // wrong keys a second from one place
+	maxPlaces   = 1024 // places that are counted at once
+)
+
+// keys are what opens a server: its token, and for browsers a session each,
+// which they get once for the token or for a ticket. Sessions are of this
+// server and end with it: what a program that takes over its port reads of a
+// browser's storage opens nothing. And a session is good for the user alone who
+// signed in: a page of http://localhost sends it to whoever listens, on the same
+// port, at the other address that this name has.
+type keys struct {
+	token string
+
+	mu       sync.Mutex
+	sessions map[string]time.Time // last used
+	tickets  map[string]time.Time // good until
+	wrong    map[string]tally
+}
+
+// tally counts wrong keys in one second.
+type tally struct {
+	second int64
+	n      int
+}
+
+func newKeys(token string) *keys {
+	return &keys{token: token, sessions: map[string]time.Time{}, tickets: map[string]time.Time{}, wrong: map[string]tally{}}
+}
+
+func newKey() string {
+	b := make([]byte, keyBits/8)
+	_, _ = rand.Read(b) // never fails
+	return hex.EncodeToString(b)
+}
+
+// digest stands for a key where keys are looked up: how long that takes tells
+// nothing of them.
+func digest(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return string(sum[:])
+}
+
+// isToken compares in a time that tells nothing, not even the length.
+func (k *keys) isToken(given string) bool {
+	return k.token != "" && subtle.ConstantTimeCompare([]byte(digest(given)), []byte(digest(k.token))) == 1
+}
+
+// sessionOf stands for a session and the user that it is of, as package peer
+// names them.
+func sessionOf(session, user string) string { return digest(session + " " + user) }
+
+// isSession reports whether given is a session of a browser of user's, and notes
+// its use.
+func (k *keys) isSession(given, user string, now time.Time) bool {
+	key := sessionOf(given, user)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	_, ok := k.sessions[key]
+	if ok {
+		k.sessions[key] = now
+	}
+	return ok
+}
+
+// begin makes a session.
+func (k *keys) begin(user string, now time.Time) string {
+	session := newKey()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	makeRoom(k.sessions, maxSessions)
+	k.sessions[sessionOf(session, user)] = now
+	return session
+}
+
+// end makes a session one no more.
+func (k *keys) end(session, user string) {
+	k.mu.Lock()
+	delete(k.sessions, sessionOf(session, user))
+	k.mu.Unlock()
+}
+
+// ticket makes a key that a session is given for, once and soon: it may be seen
+// on a command line.
+func (k *keys) ticket(now time.Time) string {
+	key := newKey()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	makeRoom(k.tickets, maxTickets)
+	k.tickets[digest(key)] = now.Add(ticketFor)
+	return key
+}
+
+// takeTicket reports whether given is a ticket, which it is no more then.
+func (k *keys) takeTicket(given string, now time.Time) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	until, ok := k.tickets[digest(given)]
+	delete(k.tickets, digest(given))
+	return ok && now.Before(until)
+}
+
+// makeRoom takes the oldest out of a map that is full.
+func makeRoom(m map[string]time.Time, most int) {
+	if len(m) < most {
+		return
+	}
+	oldest := ""
+	for key, at := range m {
+		if oldest == "" || at.Before(m[oldest]) {
+			oldest = key
+		}
+	}
+	delete(m, oldest)
+}
+
+// guessed counts a wrong key from a place.
+func (k *keys) guessed(place string, now time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if _, ok := k.wrong[place]; !ok && len(k.wrong) >= maxPlaces {
+		clear(k.wrong)
+	}
+	t := k.wrong[place]
+	if t.second != now.Unix() {
+		t = tally{second: now.Unix()}
+	}
+	t.n++
+	k.wrong[place] = t
+}
+
+// guesses reports whether a place has given so many wrong keys in this second
+// that no token or ticket of it is heard: not even the right one, or it could go
+// on.
+func (k *keys) guesses(place string, now time.Time) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	t := k.wrong[place]
+	return t.second == now.Unix() && t.n >= maxWrong
+}
+
+// CheckToken refuses a token that could be guessed: it must be at least 128 bits
+// in hexadecimal or base64.
+func CheckToken(token string) error {
+	if bitsOf(token) >= keyBits {
+		return nil
+	}
+	return &Advised{fmt.Errorf("BECKON_TOKEN is not %d bits in hexadecimal or base64", keyBits), "openssl rand -hex 16 makes one; without BECKON_TOKEN beckon makes its own"}
+}
+
+func bitsOf(token string) int {
+	if strings.Trim(strings.ToLower(token), "0123456789abcdef") == "" {
+		return 4 * len(token)
+	}
+	for _, form := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
+		if b, err := form.DecodeString(token); err == nil {
+			return 8 * len(b)
+		}
+	}
+	return 0
+}
+
+// Token returns the token that is kept in the state directory dir, and makes it
+// the first time.
+func Token(dir string) (string, error) {
+	path := filepath.Join(dir, "token")
+	token, err := readToken(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return token, err
+	}
+	if err := makeToken(dir, path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", fmt.Errorf("making a token: %w", err)
+	}
+	return readToken(path) // two may have begun at once: one of them made it
+}
+
+func readToken(path string) (string, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return "", fmt.Errorf("reading the token: %w", err)
+	}
+	if !info.Mode().IsRegular() || !private(info) {
+		return "", &Advised{fmt.Errorf("%s is not yours alone, so others may know it", path), "remove it: the next start makes a new one"}
+	}
+	b, err := os.ReadFile(path)
+	token := strings.TrimSpace(string(b))
+	if err == nil && CheckToken(token) != nil {
+		err = &Advised{fmt.Errorf("%s holds no token", path), "remove it: the next start makes a new one"}
+	}
+	return token, err
+}
+
+// makeToken puts a token at path, whole or not at all, unless there is one.
+func makeToken(dir, path string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".token-*") // 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = fmt.Fprintln(f, newKey())
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if err = os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+		err = os.Rename(f.Name(), path) // a file system without links
+	}
+	return err
+}

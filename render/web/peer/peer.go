@@ -1,0 +1,72 @@
+// Package peer tells who is at the other end of a connection that came over
+// loopback: this user, or another one of the machine. The system knows that of
+// each socket; nothing that the other end sends is asked.
+//
+// It guarantees: Owner is a process of this very user, at the time of asking.
+// It does not tell who stands behind that process: a proxy, a container's
+// network helper or a tunnel of the user's looks like the user. Root is Unknown
+// and not Owner, though it could read all there is: the system's own proxies
+// run as root, and what they pass on may come from anywhere.
+package peer
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"os"
+	"strconv"
+)
+
+// Peer is who is at the other end.
+type Peer struct {
+	Who Who
+	// Name tells the system's users apart: the number of the user id. It is
+	// empty when it is not known.
+	Name string
+}
+
+// Who is a user, seen from this process.
+type Who uint8
+
+// Unknown is who comes from another machine, root, a socket that is closed
+// already, and whoever the system does not tell of.
+const (
+	Unknown Who = iota
+	Owner       // the user that this process runs as
+	Another     // another user of this machine
+)
+
+// errNone is returned where there is no such socket, or nobody holds it any
+// more.
+var errNone = errors.New("no process holds the other end")
+
+// Of returns who is at the other end of c. A unix socket is its owner's alone:
+// whoever makes one here sees to its mode.
+func Of(c net.Conn) Peer {
+	if _, ok := c.LocalAddr().(*net.UnixAddr); ok {
+		return Peer{Who: Owner}
+	}
+	here, ok1 := c.LocalAddr().(*net.TCPAddr)
+	there, ok2 := c.RemoteAddr().(*net.TCPAddr)
+	if !ok1 || !ok2 || !here.IP.IsLoopback() || !there.IP.IsLoopback() {
+		return Peer{}
+	}
+	return holder(there.AddrPort(), here.AddrPort())
+}
+
+// ofUser tells what user id uid is to this process.
+func ofUser(uid uint32) Peer {
+	who := Another
+	switch int(uid) {
+	case os.Geteuid():
+		who = Owner
+	case 0:
+		who = Unknown
+	}
+	return Peer{who, strconv.FormatUint(uint64(uid), 10)}
+}
+
+// unmapped is a with an IPv4 address that is written as one.
+func unmapped(a netip.AddrPort) netip.AddrPort {
+	return netip.AddrPortFrom(a.Addr().Unmap(), a.Port())
+}

@@ -1,0 +1,71 @@
+package peer
+
+import (
+	"encoding/binary"
+	"net/netip"
+
+	"golang.org/x/sys/unix"
+)
+
+// holder looks the socket from there to here up in the table that netstat
+// prints.
+func holder(there, here netip.AddrPort) Peer {
+	table, err := unix.SysctlRaw("net.inet.tcp.pcblist_n")
+	if err != nil {
+		return Peer{}
+	}
+	uid, err := findIn(table, there, here)
+	if err != nil {
+		return Peer{}
+	}
+	return ofUser(uid)
+}
+
+// The table is records, each with its length and kind before it, filled up to
+// eight bytes: of each connection first its addresses (xinpcb_n), then its
+// socket (xsocket_n). An IPv4 address is the end of its field.
+const (
+	kindAddresses = 0x010
+	kindSocket    = 0x001
+
+	farPortAt, nearPortAt = 16, 18
+	familyAt              = 44 // 1: IPv4, 2: IPv6
+	farAddrAt, nearAddrAt = 48, 64
+	addressesSize         = 80
+
+	userAt     = 64
+	socketSize = userAt + 4
+)
+
+func findIn(table []byte, there, here netip.AddrPort) (uid uint32, err error) {
+	for found := false; len(table) >= 8; {
+		size, kind := int(binary.NativeEndian.Uint32(table)), binary.NativeEndian.Uint32(table[4:])
+		step := (size + 7) &^ 7
+		if size < 8 || step > len(table) {
+			break
+		}
+		switch record := table[:size]; {
+		case kind == kindAddresses:
+			found = len(record) >= addressesSize && connects(record, unmapped(there), unmapped(here))
+		case kind == kindSocket && found && len(record) >= socketSize:
+			return binary.NativeEndian.Uint32(record[userAt:]), nil
+		}
+		table = table[step:]
+	}
+	return 0, errNone
+}
+
+// connects reports whether the addresses of a record are those of a socket from
+// near to far.
+func connects(record []byte, near, far netip.AddrPort) bool {
+	return binary.BigEndian.Uint16(record[nearPortAt:]) == near.Port() && binary.BigEndian.Uint16(record[farPortAt:]) == far.Port() &&
+		addressAt(record, nearAddrAt) == near.Addr() && addressAt(record, farAddrAt) == far.Addr()
+}
+
+func addressAt(record []byte, at int) netip.Addr {
+	field := [16]byte(record[at : at+16])
+	if record[familyAt]&1 != 0 {
+		return netip.AddrFrom4([4]byte(field[12:]))
+	}
+	return netip.AddrFrom16(field).Unmap()
+}

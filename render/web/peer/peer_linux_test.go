@@ -1,0 +1,130 @@
+package peer
+
+import (
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// dialEnv makes the test binary connect to an address and stay.
+const dialEnv = "BECKON_PEER_TEST_DIAL"
+
+func TestMain(m *testing.M) {
+	if addr := os.Getenv(dialEnv); addr != "" {
+		c, err := net.Dial("tcp", addr)
+		if err != nil {
+			os.Exit(1)
+		}
+		_, _ = io.Copy(io.Discard, c)
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// Both sources say the same of each connection: the kernel's answer to the one
+// question, and the tables of all.
+func TestTables(t *testing.T) {
+	for _, c := range []struct{ listen, dial string }{{"127.0.0.1:0", "127.0.0.1"}, {"[::1]:0", "::1"}, {":0", "127.0.0.1"}} {
+		served, client := connection(t, c.listen, c.dial)
+		here, there := served.LocalAddr().(*net.TCPAddr).AddrPort(), served.RemoteAddr().(*net.TCPAddr).AddrPort()
+		for name, ask := range map[string]func() (uint32, error){
+			"question": func() (uint32, error) { return diagnose(unmapped(there), unmapped(here)) },
+			"table":    func() (uint32, error) { return find(there, here) },
+		} {
+			if uid, err := ask(); err != nil || int(uid) != os.Geteuid() {
+				t.Errorf("%v, by %s: %d, %v", c, name, uid, err)
+			}
+		}
+		_ = client.Close()
+		if uid, err := find(there, here); err == nil {
+			t.Errorf("%v, closed: %d", c, uid)
+		}
+	}
+}
+
+// An IPv6 socket that connects to an IPv4 address is found as well.
+func TestMappedSocket(t *testing.T) {
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	fd, err := syscall.Socket(syscall.AF_INET6, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Skipf("no IPv6: %v", err)
+	}
+	defer syscall.Close(fd)
+	mapped := syscall.SockaddrInet6{Port: l.Addr().(*net.TCPAddr).Port, Addr: [16]byte(net.IPv4(127, 0, 0, 1))}
+	if err := syscall.Connect(fd, &mapped); err != nil {
+		t.Skipf("no IPv6: %v", err)
+	}
+	served, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer served.Close()
+	if p := Of(served); p.Who != Owner {
+		t.Errorf("%+v", p)
+	}
+	if uid, err := find(served.RemoteAddr().(*net.TCPAddr).AddrPort(), served.LocalAddr().(*net.TCPAddr).AddrPort()); err != nil || int(uid) != os.Geteuid() {
+		t.Errorf("by table: %d, %v", uid, err)
+	}
+}
+
+// Another user is another, also when it is the server that is not root.
+func TestAnotherUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can be somebody else")
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	cmd := exec.Command("/proc/self/exe") // whatever directory it lies in
+	cmd.Dir, cmd.Env = "/", []string{dialEnv + "=" + l.Addr().String()}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 64321, Gid: 64321}}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	served, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := Of(served); p.Who != Another || p.Name != "64321" {
+		t.Errorf("%+v", p)
+	}
+	_ = served.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// What is looked up once for each connection costs little.
+func BenchmarkOf(b *testing.B) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer l.Close()
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer c.Close()
+	served, err := l.Accept()
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer served.Close()
+	for b.Loop() {
+		if p := Of(served); p.Who != Owner || !strings.HasPrefix(p.Name, strconv.Itoa(os.Geteuid())) {
+			b.Fatalf("%+v", p)
+		}
+	}
+}

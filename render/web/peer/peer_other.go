@@ -1,0 +1,8 @@
+//go:build !linux && !darwin && !windows
+
+package peer
+
+import "net/netip"
+
+// holder does not know: who comes is asked for the token.
+func holder(_, _ netip.AddrPort) Peer { return Peer{} }

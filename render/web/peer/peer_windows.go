@@ -1,0 +1,122 @@
+package peer
+
+import (
+	"encoding/binary"
+	"net/netip"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+var getExtendedTCPTable = windows.NewLazySystemDLL("iphlpapi.dll").NewProc("GetExtendedTcpTable")
+
+// holder looks up the process at the other end, and whose it is. A number of a
+// process is given again once it is over: while a process is held open that
+// cannot be, so the table is asked a second time.
+func holder(there, here netip.AddrPort) Peer {
+	there, here = unmapped(there), unmapped(here)
+	pid, err := processOf(there, here)
+	if err != nil {
+		return Peer{}
+	}
+	process, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, pid)
+	if err != nil {
+		return Peer{} // a service's, or one that is over
+	}
+	defer windows.CloseHandle(process)
+	user, err := userOf(process)
+	if err != nil {
+		return Peer{}
+	}
+	mine, err := userOf(windows.CurrentProcess())
+	if err != nil {
+		return Peer{}
+	}
+	if again, err := processOf(there, here); err != nil || again != pid {
+		return Peer{}
+	}
+	who := Another
+	switch system, err := windows.CreateWellKnownSid(windows.WinLocalSystemSid); {
+	case user.Equals(mine):
+		who = Owner
+	case err == nil && user.Equals(system):
+		who = Unknown
+	}
+	return Peer{who, user.String()}
+}
+
+func userOf(process windows.Handle) (*windows.SID, error) {
+	var token windows.Token
+	if err := windows.OpenProcessToken(process, windows.TOKEN_QUERY, &token); err != nil {
+		return nil, err
+	}
+	defer token.Close()
+	user, err := token.GetTokenUser()
+	if err != nil {
+		return nil, err
+	}
+	return user.User.Sid.Copy()
+}
+
+// The rows of the system's table (MIB_TCPROW_OWNER_PID, MIB_TCP6ROW_OWNER_PID):
+// where the two addresses, the ports and the process stand. Ports are in the
+// network's order.
+type layout struct {
+	family                                      uintptr
+	near, nearPort, far, farPort, process, size int
+}
+
+var (
+	layout4 = layout{windows.AF_INET, 4, 8, 12, 16, 20, 24}
+	layout6 = layout{windows.AF_INET6, 0, 20, 24, 44, 52, 56}
+)
+
+const ownerPIDConnections = 4 // TCP_TABLE_OWNER_PID_CONNECTIONS
+
+// processOf returns the process that has the socket from near to far.
+func processOf(near, far netip.AddrPort) (uint32, error) {
+	l := layout4
+	if near.Addr().Is6() {
+		l = layout6
+	}
+	table, err := l.read()
+	if err != nil {
+		return 0, err
+	}
+	rows := int(binary.LittleEndian.Uint32(table))
+	for row := table[4:]; rows > 0 && len(row) >= l.size; rows, row = rows-1, row[l.size:] {
+		if l.addr(row, l.near, l.nearPort) != near || l.addr(row, l.far, l.farPort) != far {
+			continue
+		}
+		if pid := binary.LittleEndian.Uint32(row[l.process:]); pid != 0 {
+			return pid, nil
+		}
+	}
+	return 0, errNone
+}
+
+func (l layout) addr(row []byte, addr, port int) netip.AddrPort {
+	n := binary.BigEndian.Uint16(row[port:])
+	if l.family == windows.AF_INET {
+		return netip.AddrPortFrom(netip.AddrFrom4([4]byte(row[addr:addr+4])), n)
+	}
+	return netip.AddrPortFrom(netip.AddrFrom16([16]byte(row[addr:addr+16])), n)
+}
+
+// read returns the table, which may grow between two calls.
+func (l layout) read() ([]byte, error) {
+	if err := getExtendedTCPTable.Find(); err != nil {
+		return nil, err
+	}
+	for size := uint32(16 << 10); ; {
+		table := make([]byte, size)
+		code, _, _ := getExtendedTCPTable.Call(uintptr(unsafe.Pointer(&table[0])), uintptr(unsafe.Pointer(&size)), 0, l.family, ownerPIDConnections, 0)
+		switch windows.Errno(code) {
+		case windows.NO_ERROR:
+			return table, nil
+		case windows.ERROR_INSUFFICIENT_BUFFER:
+		default:
+			return nil, windows.Errno(code)
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package web
+
+import (
+	"strings"
+	"testing"
+)
+
+const curlSessionStart = `curl -X POST http://localhost:5055/hook/session-start \
+  -H "Content-Type: application/json" \
+  -d '{"session_id": "test-123", "cwd": "/tmp", "timestamp": 1234567890}'`
+
+const curlStatus = `curl http://localhost:5055/hook/status`
+
+// The verification of the tracker hooks, as their document has it.
+func TestCurlVerificationOfTheTracker(t *testing.T) {
+	x := serve(t, Options{})
+	r := reply{body: x.curl(curlSessionStart, "http://localhost:5055")}
+	for name, want := range map[string]string{"status": "ok", "state": "idle", "is_new_agent": "true", "correlation_method": "created"} {
+		if got := r.field(t, name); got != want {
+			t.Errorf("%s is %s, want %s", name, got, want)
+		}
+	}
+	if !strings.Contains(x.get("/api/sessions/test-123").body, `"seat_id":"`+r.field(t, "agent_id")+`"`) {
+		t.Errorf("agent_id %s is not the session's seat", r.field(t, "agent_id"))
+	}
+	x.until("the event is counted", func() bool {
+		s := reply{body: x.curl(curlStatus, "http://localhost:5055")}
+		return s.field(t, "last_event_type") == "SessionStart" && s.field(t, "mode") == modeHooks && s.field(t, "events_received") == "1"
+	})
+}
+
+// The eight endpoints in the order of a task, with every member of their
+// answers.
+func TestTrackedHooks(t *testing.T) {
+	x := serve(t, Options{})
+	agent := ""
+	for _, c := range []struct{ name, more, want string }{
+		{"session-start", `,"working_directory":"/tmp","transcript_path":"/nowhere.jsonl"`, `"is_new_agent":true,"correlation_method":"created","state":"idle"`},
+		{"session-start", `,"cwd":"/tmp"`, `"is_new_agent":false,"correlation_method":"session_id","state":"idle"`},
+		{"user-prompt-submit", `,"prompt":"build it"`, `"state":"processing","state_changed":true`},
+		{"pre-tool-use", `,"tool_name":"AskUserQuestion","tool_use_id":"1","tool_input":{"questions":[{"question":"Which?","options":[{"label":"A"},{"label":"B"}]}]}`, `"state_changed":true,"new_state":"awaiting_input"`},
+		{"post-tool-use", `,"tool_name":"AskUserQuestion","tool_use_id":"1"`, `"state_changed":true,"new_state":"processing"`},
+		{"pre-tool-use", `,"tool_name":"Bash","tool_use_id":"2","tool_input":{"command":"make"}`, `"state_changed":false,"new_state":"processing"`},
+		{"permission-request", `,"tool_name":"Bash","tool_input":{"command":"make"}`, `"state_changed":true,"new_state":"awaiting_input"`},
+		{"notification", `,"message":"Claude needs your permission","notification_type":"permission_prompt"`, `"state_changed":false,"new_state":"awaiting_input"`},
+		{"post-tool-use", `,"tool_name":"Bash","tool_use_id":"2"`, `"state_changed":true,"new_state":"processing"`},
+		{"stop", ``, `"state":"idle","state_changed":true`},
+		{"session-end", ``, `"state":"complete"`},
+	} {
+		r := x.post("/hook/"+c.name, `{"session_id":"s"`+c.more+`}`)
+		if agent == "" {
+			agent = r.field(t, "agent_id")
+		}
+		if got := strings.TrimSpace(r.body); got != `{"status":"ok","agent_id":"`+agent+`",`+c.want+`}` {
+			t.Errorf("%s: %s\nwant ... %s", c.name, got, c.want)
+		}
+	}
+}
+
+// What is wrong with a tracked hook is said with a code of its own.
+func TestTrackedHookFaults(t *testing.T) {
+	x := serve(t, Options{})
+	for _, c := range []struct {
+		path, body, contentType string
+		status                  int
+		message                 string
+	}{
+		{"/hook/stop", `{}`, "text/plain", 400, "Content-Type must be application/json"},
+		{"/hook/stop", `session_id=1`, "application/x-www-form-urlencoded", 400, "Content-Type must be application/json"},
+		{"/hook/stop", `{"session_id":`, "application/json", 400, "Invalid JSON payload"},
+		{"/hook/stop", ``, "application/json", 400, "Invalid JSON payload"},
+		{"/hook/stop", `null`, "application/json", 400, "Invalid JSON payload"},
+		{"/hook/stop", `[]`, "application/json", 400, "Invalid JSON payload"},
+		{"/hook/stop", `7`, "application/json", 400, "Invalid JSON payload"},
+		{"/hook/stop", `{}`, "application/json", 400, "Missing required fields: session_id"},
+		{"/hook/stop", `{"session_id":""}`, "application/json", 400, "Missing required fields: session_id"},
+		{"/hook/stop", `{"session_id":7}`, "application/json", 400, "Missing required fields: session_id"},
+		{"/hook/stop", `{"session_id":"s","hook_event_name":"SessionEnd"}`, "application/json", 400, "hook_event_name says otherwise than the path"},
+		{"/hook/sotp", `{"session_id":"s"}`, "application/json", 404, "No such hook"},
+		{"/hook", `{"nothing":1}`, "application/json", 400, "Missing required fields: event"},
+		{"/hook", `{"event":"Stop"}`, "application/json", 400, "Missing required fields: session_id"},
+		{"/hook", `{{`, "application/json", 400, "Invalid JSON"},
+	} {
+		r := x.do("POST", c.path, c.body, "Content-Type: "+c.contentType)
+		if r.status != c.status || r.field(t, "status") != "error" || r.field(t, "message") != c.message {
+			t.Errorf("%s %q as %s: %d %s", c.path, c.body, c.contentType, r.status, r.body)
+		}
+	}
+	if list, _ := x.s.hub.list(filter{}); len(list.Sessions) != 0 {
+		t.Errorf("sessions were made: %+v", list.Sessions)
+	}
+	for _, dir := range []string{"/tmp", "/var/tmp", "/no/such/directory", ""} { // none is refused
+		x.post("/hook/session-start", `{"session_id":"in `+dir+`","working_directory":"`+dir+`"}`)
+	}
+}
+
+func TestHooksDisabled(t *testing.T) {
+	x := serve(t, Options{Closed: true})
+	for _, path := range []string{"/hook", "/hook/stop"} {
+		if r := x.post(path, `{"session_id":"s","event":"Stop"}`); r.body != `{"status":"ignored","reason":"hooks_disabled"}`+"\n" {
+			t.Errorf("%s: %s", path, r.body)
+		}
+	}
+	if got := x.get("/hook/status").field(t, "enabled"); got != "false" {
+		t.Errorf("enabled is %s", got)
+	}
+}

@@ -1,0 +1,29 @@
+package state
+
+import "beckon/event"
+
+// Next returns the earliest time after now at which Resolve may say something
+// else of the same facts and evidence, zero when time alone changes nothing any
+// more. A program that stays looks again then.
+func (v *Seen) Next(now event.Millis) (next event.Millis) {
+	s, ev := &v.Session, &v.Evidence
+	at := func(may bool, t event.Millis) {
+		if may && t > now && (next == 0 || t < next) {
+			next = t
+		}
+	}
+	if s.End.At != 0 {
+		at(s.End.Reason == "clear", s.End.At+clearHold)
+		return next
+	}
+	at(s.Backburner.At > s.Backburner.Off, s.Backburner.Until)
+	at(ev.Process == Unread && ev.Registry.Status == "", s.Updated+silence+1)
+	at(ev.Process == Gone, s.Activity+doubt+1)
+	at(ev.Registry.At != 0, ev.Registry.At+dwell)
+	at(ev.Registry.Status == "busy", s.Activity+lingers)
+	for i := range s.Actors {
+		a := &s.Actors[i]
+		at(a.ID != "" && a.How == EndStop, a.Ended+returnHold)
+	}
+	return next
+}

@@ -1,0 +1,130 @@
+package store
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"beckon/event"
+	"beckon/state"
+)
+
+// views are all the ways to read the live sessions.
+func views(st *Store) map[string]func() ([]state.Session, error) {
+	loader := st.Loader()
+	return map[string]func() ([]state.Session, error){
+		"Live":   func() ([]state.Session, error) { s, _, err := st.Live(); return s, err },
+		"Loader": func() ([]state.Session, error) { s, _, err := loader.Live(); return s, err },
+		"Load": func() (all []state.Session, err error) {
+			keys, err := st.LiveKeys()
+			for _, k := range keys {
+				s, e := st.Load(k)
+				if e != nil {
+					return all, e
+				}
+				all = append(all, s)
+			}
+			return all, err
+		},
+	}
+}
+
+// A permission that waits for a lock is seen while somebody holds it, by every
+// view, and once.
+func TestSpooledIsSeenWhileTheLockIsHeld(t *testing.T) {
+	st := Open(t.TempDir())
+	fold(t, st, kind(event.SessionStart, "a", t0))
+	views := views(st)
+	for _, look := range views {
+		if s, err := look(); err != nil || len(s) != 1 {
+			t.Fatal(s, err)
+		}
+	}
+	l, err := st.lock("a", LockWait)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := folding(ask("a", "x"))
+	u.Change.At, u.Change.Event.At, u.Wait = t0+1000, t0+1000, 1
+	before := load(t, st, "a")
+	if _, err := st.Fold("a", u); err != ErrBusy {
+		t.Fatal(err)
+	}
+	if !st.Stale("a", &before) {
+		t.Error("nobody would look again")
+	}
+	seen := func(when string) {
+		t.Helper()
+		for name, look := range views {
+			s, err := look()
+			if err != nil || len(s) != 1 || state.Resolve(s[0], state.Evidence{}, t0+1300).State != state.Permission || s[0].Counts.Permissions != 1 {
+				t.Errorf("%s, %s: %+v, %v", when, name, s, err)
+			}
+		}
+	}
+	seen("while the lock is held")
+	l.Close()
+	seen("afterwards")
+	if names, _ := readNames(st.path(spoolDir, "")); len(names) > 0 {
+		t.Errorf("the spool still holds %q", names)
+	}
+	clean(t, st)
+}
+
+// The journal is the truth: a session that lost its file is there.
+func TestJournalWithoutAFile(t *testing.T) {
+	for name, lost := range map[string]func(*Store) error{
+		"of one session": func(st *Store) error { return os.Remove(st.session("a")) },
+		"of all":         func(st *Store) error { return os.RemoveAll(st.path(sessionsDir, "")) },
+	} {
+		st := Open(t.TempDir())
+		fold(t, st, kind(event.SessionStart, "a", t0))
+		fold(t, st, kind(event.SessionStart, "b", t0))
+		for _, look := range views(st) {
+			if err := lost(st); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.RemoveAll(st.path(journalDir, ".looked")); err != nil { // as after ten seconds
+				t.Fatal(err)
+			}
+			s, err := look()
+			if err != nil || len(s) != 2 {
+				t.Errorf("the file %s: %d sessions, %v", name, len(s), err)
+			}
+		}
+	}
+}
+
+// What was pruned stays away, though its journal is kept for a year.
+func TestPrunedJournalIsNoSession(t *testing.T) {
+	st := Open(t.TempDir())
+	fold(t, st, kind(event.SessionStart, "a", t0))
+	old := time.Now().Add(-keepArchived - time.Hour)
+	if err := os.Remove(st.session("a")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(st.journal("a"), old, old); err != nil {
+		t.Fatal(err)
+	}
+	if keys, err := st.LiveKeys(); err != nil || slices.Contains(keys, "a") {
+		t.Errorf("%q, %v", keys, err)
+	}
+}
+
+// A state directory that cannot be made holds nothing that could be trusted to
+// be everything.
+func TestStateDirectoryThatCannotBeMade(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{file, filepath.Join(file, "state")} {
+		for name, look := range views(Open(dir)) {
+			if s, err := look(); err == nil {
+				t.Errorf("%s of %s: %d sessions and no error", name, dir, len(s))
+			}
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package store
+
+import (
+	"errors"
+	"io/fs"
+
+	"beckon/event"
+	"beckon/state"
+)
+
+// Nothing stops a user from running one session in two terminals at once
+// (claude --continue, --resume): both clients send its id. The first process
+// has the session's own record. Any other gets one beside it, with a file, a
+// journal, a lock and a meter of its own, so that the end, the death or the Esc
+// of one changes nothing for the other. A process that resumes the session when
+// the one before is gone goes on with its record.
+
+// PartOf names the part of a session that the process p has beside another one;
+// empty for a process that is not known well enough.
+func PartOf(p event.Process) string {
+	id := processID(p)
+	return id[:min(len(id), partLen)]
+}
+
+// RecordOf returns the record (state.Session.Record) of the session id that
+// the caller's client has. other and alive are those of Update.
+func (st *Store) RecordOf(id string, other func(event.Process) event.Process, alive func(event.Process, event.Millis) state.Presence) string {
+	k := KeyOf(id)
+	s, err := st.peek(k)
+	if err != nil || s.Origin.Process.Pid == 0 {
+		return id
+	}
+	_, part, _ := cutPart(string(st.ownerOf(k, &s, other(s.Origin.Process), true, alive)))
+	return state.Record(id, part)
+}
+
+// peek reads the file of k, live or archived, without its lock: it is always
+// whole.
+func (st *Store) peek(k Key) (s state.Session, err error) {
+	if err = readSession(st.session(k), &s); errors.Is(err, fs.ErrNotExist) {
+		err = readSession(st.archived(k), &s)
+	}
+	return s, err
+}
+
+// owner returns the key of the record that u belongs to, where s is the
+// session's own record and k its key.
+func (st *Store) owner(k Key, s *state.Session, u *Update) Key {
+	e := u.Change.Event
+	if e == nil || u.Other == nil || s.Origin.Process.Pid == 0 {
+		return k
+	}
+	p := u.Other(s.Origin.Process)
+	begins := e.Kind == event.SessionStart && e.Source != "compact"
+	own := st.ownerOf(k, s, p, begins, u.Alive)
+	if own == k && PartOf(p) != "" && e.Origin == nil && u.Origin != nil {
+		e.Origin = u.Origin() // the session goes on in p
+	}
+	return own
+}
+
+// ownerOf returns the key of the record of the process p, the zero Process when
+// it is the one that s comes from. A process that begins the session goes on
+// with s unless the other is known to run: of one on another machine nobody
+// knows, and a session that moved there with its files is one row, not two.
+func (st *Store) ownerOf(k Key, s *state.Session, p event.Process, begins bool, alive func(event.Process, event.Millis) state.Presence) Key {
+	part := PartOf(p)
+	if part == "" {
+		return k
+	}
+	own := k.part(part)
+	is := state.Unread
+	if alive != nil {
+		is = alive(s.Origin.Process, s.Activity)
+	}
+	switch {
+	case st.has(own):
+		return own
+	case begins && (s.End.At != 0 || is != state.Alive):
+		return k
+	case s.End.At == 0 && (s.Lost.At != 0 || is == state.Gone):
+		return k // its start was missed
+	}
+	return own
+}
