@@ -32,6 +32,9 @@ func TestGoreleaser(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v (go install github.com/goreleaser/goreleaser/v2@v2.15.2)", err)
 	}
+	if _, err := exec.LookPath("syft"); err != nil {
+		t.Fatalf("%v (go install github.com/anchore/syft/cmd/syft@v1.54.1)", err)
+	}
 	dir := filepath.Join(t.TempDir(), "src")
 	clone(t, dir)
 	for _, args := range [][]string{{"check"}, {"release", "--snapshot", "--clean"}} {
@@ -49,6 +52,7 @@ func TestGoreleaser(t *testing.T) {
 	s.version = meta.Version
 	s.everythingIsListed()
 	t.Run("archives", func(t *testing.T) { s.with(t).archives() })
+	t.Run("bills of material", func(t *testing.T) { s.with(t).boms(dir) })
 	t.Run("install.sh", func(t *testing.T) { s.with(t).script() })
 	t.Run("deb", func(t *testing.T) { s.with(t).deb() })
 	t.Run("rpm", func(t *testing.T) { s.with(t).rpm() })
@@ -85,11 +89,12 @@ func (s shipped) run(tool string, args ...string) string {
 	return string(out)
 }
 
-// everythingIsListed: six archives and six packages, each with the checksum that it has.
+// everythingIsListed: six archives, each with its bill of materials, and six packages, all with
+// the checksums that they have.
 func (s shipped) everythingIsListed() {
 	s.Helper()
 	sums := string(s.read("checksums.txt"))
-	if n := strings.Count(sums, "\n"); n != 12 {
+	if n := strings.Count(sums, "\n"); n != 18 {
 		s.Errorf("%d files are listed:\n%s", n, sums)
 	}
 	made := digests(s.T, s.dist)
@@ -118,6 +123,82 @@ func (s shipped) archives() {
 		if !strings.Contains(zip, "   "+name+"\n") {
 			s.Errorf("the zip lacks %s:\n%s", name, zip)
 		}
+	}
+}
+
+// boms: the bill of materials of each archive names the modules that its programs are built
+// of, in their versions, and comes out the same when it is made again elsewhere.
+func (s shipped) boms(src string) {
+	for _, goos := range []string{"linux", "darwin", "windows"} {
+		for _, goarch := range []string{"amd64", "arm64"} {
+			name := "beckon_" + s.version + "_" + goos + "_" + goarch + ".tar.gz"
+			if goos == "windows" {
+				name = strings.TrimSuffix(name, "tar.gz") + "zip"
+			}
+			bom := s.read(name + ".cdx.json")
+			var b struct {
+				BomFormat  string
+				Components []struct{ Name, Version string }
+			}
+			if err := json.Unmarshal(bom, &b); err != nil || b.BomFormat != "CycloneDX" {
+				s.Fatalf("%s: format %q, %v", name, b.BomFormat, err)
+			}
+			listed := map[string]bool{}
+			for _, c := range b.Components {
+				listed[c.Name+" "+c.Version] = true
+			}
+			modules := modulesOf(s.T, src, goos, goarch)
+			for _, module := range modules {
+				if !listed[module] {
+					s.Errorf("%s: %s is not in its bill of materials", name, module)
+				}
+			}
+			s.Logf("%s: %d modules, %d components", name, len(modules), len(b.Components))
+			if goos == "linux" {
+				s.sameBill(name, bom)
+			}
+		}
+	}
+}
+
+// modulesOf lists the modules that the programs are built of on a platform, as "path version".
+func modulesOf(t *testing.T, src, goos, goarch string) []string {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}", "./cmd/beckon", "./cmd/beckon-hook", "./cmd/beckon-judge")
+	cmd.Dir = src
+	cmd.Env = append(os.Environ(), "GOOS="+goos, "GOARCH="+goarch, "CGO_ENABLED=0")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("listing modules: %v", err)
+	}
+	list := strings.Split(strings.TrimSpace(string(out)), "\n")
+	slices.Sort(list)
+	list = slices.DeleteFunc(slices.Compact(list), func(m string) bool { return m == "" })
+	if len(list) < 5 {
+		t.Fatalf("modules: %q", list)
+	}
+	return list
+}
+
+// sameBill makes a bill of materials again, in another directory.
+func (s shipped) sameBill(name string, bom []byte) {
+	s.Helper()
+	elsewhere := s.TempDir()
+	if err := os.WriteFile(filepath.Join(elsewhere, name), s.read(name), 0o600); err != nil {
+		s.Fatal(err)
+	}
+	script, err := filepath.Abs("sbom.sh")
+	if err != nil {
+		s.Fatal(err)
+	}
+	cmd := exec.Command(script, name, "again.json")
+	cmd.Dir = elsewhere
+	if out, err := cmd.CombinedOutput(); err != nil {
+		s.Fatalf("sbom.sh: %v\n%s", err, out)
+	}
+	again, err := os.ReadFile(filepath.Join(elsewhere, "again.json"))
+	if err != nil || !bytes.Equal(again, bom) {
+		s.Errorf("%s: made again, its bill of materials differs (%v)", name, err)
 	}
 }
 
