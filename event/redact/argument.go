@@ -50,6 +50,9 @@ func (r *redactor) argument(i int) found {
 			}
 		}
 	}
+	if end := flagOf('b', r.s, i); end > 0 {
+		return r.htpasswd(end)
+	}
 	return found{}
 }
 
@@ -59,15 +62,25 @@ func (a *argument) ends(s string, i int) int {
 	if strings.HasPrefix(s[i:], a.flag) {
 		return i + len(a.flag)
 	}
-	const most = 6
-	if a.before == 0 || len(a.flag) != len("-u") || s[i] != '-' {
+	if a.before == 0 || len(a.flag) != len("-u") {
 		return 0
 	}
+	end := flagOf(a.flag[1], s, i)
+	if end > 0 && s[end-1] != a.flag[1] {
+		return 0
+	}
+	return end
+}
+
+// flagOf returns where the flags of one letter end that stand at i and have that
+// letter among them; 0 if they do not.
+func flagOf(letter byte, s string, i int) int {
+	const most = 6
 	end := i + 1
 	for end < len(s) && end-i <= most && alnum.has(s[end]) && !isDigit(s[end]) {
 		end++
 	}
-	if end == len(s) || s[end] != ' ' || s[end-1] != a.flag[1] {
+	if end == len(s) || s[end] != ' ' || strings.IndexByte(s[i:end], letter) < 0 {
 		return 0
 	}
 	return end
@@ -78,7 +91,25 @@ func (a *argument) ends(s string, i int) int {
 func (r *redactor) commandBefore(i int) string {
 	const far = 256
 	line := r.s[max(0, i-far):i]
-	return line[strings.LastIndexAny(line, ";|&\n`(")+1:]
+	from := len(line)
+	for from > 0 && !r.endsCommandAt(i-len(line)+from-1) {
+		from--
+	}
+	return line[from:]
+}
+
+// endsCommandAt reports whether a command ends at i: not by the & in a URL, nor by
+// a line break that is escaped.
+func (r *redactor) endsCommandAt(i int) bool {
+	switch r.s[i] {
+	case ';', '|', '`', '(':
+		return true
+	case '&':
+		return i > 0 && (r.s[i-1] == ' ' || r.s[i-1] == '&') || i+1 < len(r.s) && (r.s[i+1] == ' ' || r.s[i+1] == '&')
+	case '\n':
+		return i == 0 || r.s[i-1] != '\\'
+	}
+	return false
 }
 
 // runs reports whether a command line names a program. It looks for the word.
@@ -105,10 +136,14 @@ func (r *redactor) valueOf(a *argument, v int) found {
 	shortest := 3
 	if a.before != 0 {
 		at := strings.IndexByte(r.s[from:end], a.before)
+		if at < 0 && from > value && end+1 < len(r.s) && r.s[end+1] == a.before { // "user":password
+			at = end + 1 - from
+			_, end = r.wordAt(from + at + 1)
+		}
 		if at < 0 {
 			return found{}
 		}
-		if from += at + 1; from == end { // user:"password"
+		if from += at + 1; from == end || quoteAt(r.s, from) != "" { // user:"password"
 			from, end = r.wordAt(from)
 		}
 		shortest = 2

@@ -109,8 +109,7 @@ func (r *redactor) nameBefore(i int) (from, to int) {
 	if bracket && !quote {
 		return i, i
 	}
-	if quote {
-		back('\\')
+	for n := 0; quote && n < deepest && back('\\'); n++ {
 	}
 	end := i
 	for i > r.last && end-i <= maxKey && token.has(r.s[i-1]) {
@@ -287,10 +286,21 @@ func (r *redactor) value(v int, kind keyKind, how style) found {
 	return r.plainValue(v, kind, how)
 }
 
-// quoteAt returns the quote at i, which may be escaped.
+// deepest is how many backslashes a quote has that is looked at: JSON in JSON in
+// JSON in JSON.
+const deepest = 7
+
+// quoteAt returns the quote at i, which may be escaped, and that again.
 func quoteAt(s string, i int) string {
-	if i+1 < len(s) && s[i] == '\\' && s[i+1] == '"' {
-		return s[i : i+2]
+	if s[i] == '\\' {
+		end := i
+		for end < len(s) && end-i < deepest && s[end] == '\\' {
+			end++
+		}
+		if end < len(s) && s[end] == '"' && (end-i)%2 == 1 {
+			return s[i : end+1]
+		}
+		return ""
 	}
 	switch s[i] {
 	case '"', '\'', '`':

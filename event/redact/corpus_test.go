@@ -20,7 +20,7 @@ const least = 0.98
 func TestCorpus(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# What the redactor finds\n\nWritten by `BECKON_UPDATE=1 go test ./event/redact -run TestCorpus`; without it the test compares. The texts are in\n" +
-		"secrets.txt and harmless.txt. A third of each is held apart: the rules were written without looking at it.\n" +
+		"secrets.txt and harmless.txt. A third of the first 150 of each is held apart: the rules were written without looking at it.\n" +
 		"The first time they were judged by it, 50 of its 50 secrets were gone and 47 of its 50 harmless texts untouched.\n\n" +
 		"| texts | seen while the rules were written | held apart |\n|---|---|---|\n")
 	wrong := "\n## Secrets that are kept\n\n"

@@ -117,6 +117,8 @@ func (r *redactor) at(i int) found {
 		return r.assignment(i)
 	case '>':
 		return r.element(i)
+	case '%':
+		return r.encoded(i)
 	case '-':
 		if strings.HasPrefix(r.s[i:], "-----") {
 			return r.privateKey(i)
@@ -149,6 +151,9 @@ func (r *redactor) word(i int) (f found) {
 	}
 	if f.mark == "" {
 		f = r.spoken(i)
+	}
+	if f.mark == "" && (c == 'e' || c == 'p' || c == 's') {
+		f = r.piped(i)
 	}
 	return f
 }

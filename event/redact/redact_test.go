@@ -256,6 +256,7 @@ func TestTextIsLinear(t *testing.T) {
 		"token:", "token=", "password:'", "password:\"a password:'b password:`c ", "password:\\\"", "eyJ-", "eyJa.", "sk-ant-", "ghp_", "xoxb-", "Bearer ", "Bearer a", "://", "://a:", "://a@",
 		"-----BEGIN PRIVATE KEY-----", "A: -----BEGIN PRIVATE KEY-----\n", "-----END PRIVATE KEY-----", "a -----END PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----1 ", "-", "--token ", "--token=", "=", " =", "[redacted:", "[redacted:a", "AKIA",
 		"Authorization: ", "Authorization:a", "token=a.", "token=/", "secret:\"a[redacted:jwt]", "a", "ab-", "token:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "\\", "hooks.slack.com/services/",
+		"token%3D", "token%3D/", "%3D", "htpasswd -b ", "-b ", "htpasswd -b '", "echo | sudo -S ", "echo ' | sudo -S ", "echo a", "sudo -S <<< '", "\\\\\\\"token\\\\\\\":",
 	} {
 		long := strings.Repeat(block, 1<<18/len(block))
 		start := time.Now()

@@ -24,7 +24,7 @@ type Case struct {
 	Text   string
 	Secret string // the part of Text that must go; empty of a harmless text
 	// Apart says that the case is held apart: rules are not made by looking at
-	// it. Every third one is.
+	// it. Every third one is, of those there were then.
 	Apart bool
 }
 
@@ -44,6 +44,9 @@ func Secrets() []Case {
 // Harmless returns the texts that hold none.
 func Harmless() []Case { return cases(harmless) }
 
+// first is how many cases of each kind there were before the rules were written.
+const first = 150
+
 func cases(file string) (all []Case) {
 	random := rand.New(rand.NewPCG(16, 1))
 	for line := range strings.Lines(file) {
@@ -52,7 +55,7 @@ func cases(file string) (all []Case) {
 			continue
 		}
 		text := strings.ReplaceAll(expand(line, random), `\n`, "\n")
-		all = append(all, Case{Line: line, Text: text, Apart: len(all)%3 == 2})
+		all = append(all, Case{Line: line, Text: text, Apart: len(all)%3 == 2 && len(all) < first})
 	}
 	return all
 }

@@ -12,7 +12,7 @@ import (
 // others are the bytes that lead package redact to secrets by other ways than
 // rules: what stands between a name and its value, the beginnings of web tokens,
 // of "Bearer" and of what people call a secret.
-const others = ":=-[>eBbPpSsTtKkAa"
+const others = ":=-[>%eBbPpSsTtKkAa"
 
 // Source returns the table as a file of package redact.
 func (t *Table) Source() ([]byte, error) {

@@ -1,0 +1,66 @@
+package redact
+
+import "strings"
+
+// encoded finds the value behind the name that ends before an operator at i that
+// is written as in a URL: NAME%3Dvalue, %22name%22%3A%22value%22.
+func (r *redactor) encoded(i int) found {
+	equals := strings.HasPrefix(r.s[i:], "%3D") || strings.HasPrefix(r.s[i:], "%3d")
+	if !equals && !strings.HasPrefix(r.s[i:], "%3A") && !strings.HasPrefix(r.s[i:], "%3a") {
+		return found{}
+	}
+	end := i
+	quote := i-len("%22") >= r.last && escapedQuote(r.s[i-len("%22"):])
+	if quote {
+		end -= len("%22")
+	}
+	from := end
+	for from > r.last && end-from <= maxKey && token.has(r.s[from-1]) {
+		from--
+	}
+	if from > r.last && r.s[from-1] == '%' && end-from >= 2 { // the digits are of what stands before: %26DB_PASS
+		from += 2
+	}
+	kind := kindOf(r.s[from:end])
+	if kind == harmless && equals && from < i {
+		kind = kindInQuery(r.s[from:i])
+	}
+	v := i + len("%3D")
+	for n := 0; n < 4 && v < len(r.s) && (r.s[v] == '+' || strings.HasPrefix(r.s[v:], "%20")); n++ { // a space
+		if r.s[v] == '%' {
+			v += 2
+		}
+		v++
+	}
+	if v < len(r.s) && escapedQuote(r.s[v:]) {
+		v, quote = v+len("%22"), true
+	}
+	if kind == harmless || kind == headerKey || kind == cookieKey || !equals && !quote || v == len(r.s) {
+		return found{}
+	}
+	to := v
+	for to < len(r.s) && to-v < longest && !ends(r.s[to]) && !(r.s[to] == '%' && endsEncoded(r.s[to:])) {
+		to++
+	}
+	value := r.s[v:to]
+	if value == "" || strings.HasPrefix(value, "%24") || strings.HasPrefix(value, "%7B") || strings.HasPrefix(value, "%3C") || placeholder(value) && value[0] != '%' || !r.accepts(value, kind, tight) {
+		return found{}
+	}
+	return found{v, to, kind.mark()}
+}
+
+// escapedQuote reports whether s begins with a quote, written as in a URL.
+func escapedQuote(s string) bool {
+	return strings.HasPrefix(s, "%22") || strings.HasPrefix(s, "%27")
+}
+
+// endsEncoded reports whether a value ends before the escape that s begins with:
+// a quote, &, a comma, a semicolon, a space, a brace, a line break.
+func endsEncoded(s string) bool {
+	for _, e := range [...]string{"%22", "%27", "%26", "%2C", "%2c", "%3B", "%3b", "%20", "%7D", "%7d", "%0A", "%0a", "%0D", "%0d"} {
+		if strings.HasPrefix(s, e) {
+			return true
+		}
+	}
+	return false
+}
