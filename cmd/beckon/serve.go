@@ -60,7 +60,7 @@ func (c *serveCmd) Run(a *app) error {
 		return err
 	}
 	if c.What == "url" {
-		return c.printURL(a, token)
+		return c.printURL(a)
 	}
 	cfg, err := a.configured()
 	if err != nil {
@@ -97,9 +97,10 @@ func (c *serveCmd) Run(a *app) error {
 	})
 	debug.SetGCPercent(25)         // a thousand streams in less memory, for a little more work
 	debug.SetMemoryLimit(64 << 20) // above it, garbage is collected at once
-	c.say(a, l.Addr().String(), token)
+	entrance := s.Entrance()
+	c.say(a, l.Addr().String(), entrance)
 	if c.Open {
-		a.openBrowser(web.URL(c.scheme(), l.Addr().String()) + "#ticket=" + s.Ticket())
+		a.openBrowser(entrance.At(web.URL(c.scheme(), l.Addr().String())) + "#ticket=" + entrance.Ticket)
 	}
 	return serveUntilSignal(s, l)
 }
@@ -113,9 +114,9 @@ func (a *app) serveToken() (string, error) {
 	return web.Token(a.st.Dir)
 }
 
-// say tells where the server is. The token goes to who began it, and into no
-// log that others may read.
-func (c *serveCmd) say(a *app, addr, token string) {
+// say tells where the server is. What signs in goes to who began it, and into
+// no log that others may read.
+func (c *serveCmd) say(a *app, addr string, entrance web.Entrance) {
 	if c.Socket != "" {
 		fmt.Fprintf(a.stdout, "beckon serves on %s\n", c.Socket)
 		return
@@ -124,7 +125,7 @@ func (c *serveCmd) say(a *app, addr, token string) {
 	fmt.Fprintf(a.stdout, "beckon serves on %s\n", urls[0])
 	if confidential(a.stdout) {
 		for _, url := range urls {
-			fmt.Fprintf(a.stdout, "  open %s#token=%s\n", url, token)
+			fmt.Fprintf(a.stdout, "  open %s#pass=%s\n", entrance.At(url), entrance.Pass)
 		}
 	} else {
 		fmt.Fprintln(a.stdout, "  beckon serve url prints the address that opens it in a browser")
@@ -176,32 +177,39 @@ func (c *serveCmd) running() (url string, err error) {
 }
 
 // printURL prints the addresses that open the page.
-func (c *serveCmd) printURL(a *app, token string) error {
-	running, err := c.running()
-	if err != nil {
-		return err
-	}
+func (c *serveCmd) printURL(a *app) error {
 	if c.Open {
 		return c.openRunning(a)
 	}
+	running, entrance, err := c.entrance()
+	if err != nil {
+		return err
+	}
 	scheme, _, _ := strings.Cut(running, ":")
 	for _, url := range web.URLs(scheme, c.Addr) {
-		fmt.Fprintf(a.stdout, "%s#token=%s\n", url, token)
+		fmt.Fprintf(a.stdout, "%s#pass=%s\n", entrance.At(url), entrance.Pass)
 	}
 	return nil
 }
 
+// entrance asks the server that runs already for what signs in.
+func (c *serveCmd) entrance() (url string, e web.Entrance, err error) {
+	if url, err = c.running(); err != nil {
+		return "", e, err
+	}
+	if e, err = web.AskEntrance(url); err != nil {
+		return "", e, hint("a server of an older version, or in a container, takes the token: see beckon help serve", "signing in to %s: %w", url, err)
+	}
+	return url, e, nil
+}
+
 // openRunning opens the page of a server that runs already.
 func (c *serveCmd) openRunning(a *app) error {
-	url, err := c.running()
+	url, entrance, err := c.entrance()
 	if err != nil {
 		return err
 	}
-	ticket, err := web.AskTicket(url)
-	if err != nil {
-		return hint("beckon serve url prints an address to open by hand", "signing in to %s: %w", url, err)
-	}
-	a.openBrowser(url + "#ticket=" + ticket)
+	a.openBrowser(entrance.At(url) + "#ticket=" + entrance.Ticket)
 	return nil
 }
 

@@ -131,6 +131,12 @@ var abuses = []abuse{
 	{"the page", func(x *site) string { return x.code("GET", "/", "") }, "200"},
 	{"a wrong token", func(x *site) string { return x.code("GET", "/api/sessions", "", withToken(wrongToken)) }, "401"},
 	{"no token, in a browser", func(x *site) string { return x.code("GET", "/api/sessions", "", browserAgent) }, "401"},
+	{"a proof for a page that somebody else's program shows", func(x *site) string {
+		return x.code("GET", proofPath+"?key="+seal(digest(aToken), "name")+"&words="+wrongToken, "", browserAgent, "Sec-Fetch-Site: same-origin")
+	}, "200"},
+	{"a proof of a key that it does not know", func(x *site) string {
+		return x.code("GET", proofPath+"?key="+seal(digest(wrongToken), "name")+"&words="+wrongToken, "", browserAgent, "Sec-Fetch-Site: same-origin")
+	}, "401"},
 	{"the token in the address", func(x *site) string { return x.code("GET", "/api/sessions?token="+aToken, "", browserAgent) }, "401"},
 	{"a cookie that an older version gave", func(x *site) string {
 		return x.code("GET", "/api/sessions", "", browserAgent, "Cookie: beckon_"+aToken[:8]+"="+aToken)

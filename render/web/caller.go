@@ -65,7 +65,7 @@ func (s *Server) admit(r *http.Request) *fault {
 	switch p := peerOf(r); {
 	case p.Who == peer.Another:
 		return &fault{http.StatusForbidden, "another_user", "this server is another user's", "its owner can give you the token: Authorization: Bearer TOKEN"}
-	case p.Who == peer.Owner && !fromBrowser(r) && !forwarded(r), isPage(r):
+	case p.Who == peer.Owner && !fromBrowser(r) && !forwarded(r), isPage(r), asksProof(r):
 		return nil
 	}
 	return errUnauthorized
@@ -81,7 +81,7 @@ func (s *Server) admitKey(r *http.Request, key string) *fault {
 		return nil
 	case s.keys.guesses(place, now):
 		return &fault{http.StatusTooManyRequests, "too_many_guesses", "too many wrong tokens", "wait a second"}
-	case s.keys.isToken(key), r.URL.Path == loginPath && ownPeer(r) && s.keys.takeTicket(key, now):
+	case s.keys.isToken(key), r.URL.Path == loginPath && (s.keys.isPass(key) || ownPeer(r) && s.keys.takeTicket(key, now)):
 		return nil
 	}
 	s.keys.guessed(place, now)
@@ -89,6 +89,16 @@ func (s *Server) admitKey(r *http.Request, key string) *fault {
 		return &fault{http.StatusForbidden, "another_user", "this server is another user's, and that is not its token", ""}
 	}
 	return errUnauthorized
+}
+
+// over is closed when the browser's session that r was sent with ends. For who
+// is heard by other means it is nil.
+func (s *Server) over(r *http.Request) <-chan struct{} {
+	key, ok := bearer(r)
+	if !ok || s.keys.isToken(key) {
+		return nil
+	}
+	return s.keys.over(key, peerOf(r).Name)
 }
 
 func bearer(r *http.Request) (key string, ok bool) {

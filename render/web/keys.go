@@ -26,18 +26,27 @@ const (
 )
 
 // keys are what opens a server: its token, and for browsers a session each,
-// which they get once for the token or for a ticket. Sessions are of this
-// server and end with it: what a program that takes over its port reads of a
-// browser's storage opens nothing. And a session is good for the user alone who
+// which they get for the token, for this server's pass, or once for a ticket. A
+// pass stands in the addresses that are printed: a browser may remember them,
+// and show them to who listens there later. It, tickets and sessions are of this
+// server and end with it: what a program that takes over its port gets to see of
+// them opens nothing. And a session is good for the user alone who
 // signed in: a page of http://localhost sends it to whoever listens, on the same
 // port, at the other address that this name has.
 type keys struct {
-	token string
+	token, pass string
 
 	mu       sync.Mutex
-	sessions map[string]time.Time // last used
+	sessions map[string]*session
 	tickets  map[string]time.Time // good until
 	wrong    map[string]tally
+}
+
+// session is a browser that is signed in.
+type session struct {
+	key, user string // the key's digest, and whose it is
+	used      time.Time
+	over      chan struct{} // closed when it is one no more
 }
 
 // tally counts wrong keys in one second.
@@ -47,7 +56,7 @@ type tally struct {
 }
 
 func newKeys(token string) *keys {
-	return &keys{token: token, sessions: map[string]time.Time{}, tickets: map[string]time.Time{}, wrong: map[string]tally{}}
+	return &keys{token: token, pass: newKey(), sessions: map[string]*session{}, tickets: map[string]time.Time{}, wrong: map[string]tally{}}
 }
 
 func newKey() string {
@@ -63,9 +72,12 @@ func digest(key string) string {
 	return string(sum[:])
 }
 
-// isToken compares in a time that tells nothing, not even the length.
-func (k *keys) isToken(given string) bool {
-	return k.token != "" && subtle.ConstantTimeCompare([]byte(digest(given)), []byte(digest(k.token))) == 1
+func (k *keys) isToken(given string) bool { return k.token != "" && same(given, k.token) }
+func (k *keys) isPass(given string) bool  { return same(given, k.pass) }
+
+// same compares in a time that tells nothing, not even the length.
+func same(given, key string) bool {
+	return subtle.ConstantTimeCompare([]byte(digest(given)), []byte(digest(key))) == 1
 }
 
 // sessionOf stands for a session and the user that it is of, as package peer
@@ -75,31 +87,52 @@ func sessionOf(session, user string) string { return digest(session + " " + user
 // isSession reports whether given is a session of a browser of user's, and notes
 // its use.
 func (k *keys) isSession(given, user string, now time.Time) bool {
-	key := sessionOf(given, user)
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	_, ok := k.sessions[key]
-	if ok {
-		k.sessions[key] = now
+	s := k.sessions[sessionOf(given, user)]
+	if s != nil {
+		s.used = now
 	}
-	return ok
+	return s != nil
 }
 
 // begin makes a session.
 func (k *keys) begin(user string, now time.Time) string {
-	session := newKey()
+	key := newKey()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	makeRoom(k.sessions, maxSessions)
-	k.sessions[sessionOf(session, user)] = now
-	return session
+	if len(k.sessions) >= maxSessions {
+		k.endLocked(oldest(k.sessions, func(s *session) time.Time { return s.used }))
+	}
+	k.sessions[sessionOf(key, user)] = &session{digest(key), user, now, make(chan struct{})}
+	return key
 }
 
 // end makes a session one no more.
-func (k *keys) end(session, user string) {
+func (k *keys) end(given, user string) {
 	k.mu.Lock()
-	delete(k.sessions, sessionOf(session, user))
+	k.endLocked(sessionOf(given, user))
 	k.mu.Unlock()
+}
+
+func (k *keys) endLocked(id string) {
+	if s := k.sessions[id]; s != nil {
+		close(s.over)
+		delete(k.sessions, id)
+	}
+}
+
+// over is closed when the session of a browser of user's ends; when it has
+// ended already, at once.
+func (k *keys) over(given, user string) <-chan struct{} {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if s := k.sessions[sessionOf(given, user)]; s != nil {
+		return s.over
+	}
+	over := make(chan struct{})
+	close(over)
+	return over
 }
 
 // ticket makes a key that a session is given for, once and soon: it may be seen
@@ -108,7 +141,9 @@ func (k *keys) ticket(now time.Time) string {
 	key := newKey()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	makeRoom(k.tickets, maxTickets)
+	if len(k.tickets) >= maxTickets {
+		delete(k.tickets, oldest(k.tickets, func(until time.Time) time.Time { return until }))
+	}
 	k.tickets[digest(key)] = now.Add(ticketFor)
 	return key
 }
@@ -122,18 +157,14 @@ func (k *keys) takeTicket(given string, now time.Time) bool {
 	return ok && now.Before(until)
 }
 
-// makeRoom takes the oldest out of a map that is full.
-func makeRoom(m map[string]time.Time, most int) {
-	if len(m) < most {
-		return
-	}
-	oldest := ""
-	for key, at := range m {
-		if oldest == "" || at.Before(m[oldest]) {
-			oldest = key
+// oldest names what is oldest in m.
+func oldest[V any](m map[string]V, at func(V) time.Time) (name string) {
+	for n, v := range m {
+		if name == "" || at(v).Before(at(m[name])) {
+			name = n
 		}
 	}
-	delete(m, oldest)
+	return name
 }
 
 // guessed counts a wrong key from a place.

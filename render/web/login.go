@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"runtime"
 	"strings"
 	"time"
 )
@@ -37,37 +39,69 @@ func (s *Server) logout(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, okAnswer{Status: "ok"})
 }
 
-// ticketed answers who asks for a ticket.
-type ticketed struct {
+// Entrance is what an address that signs a browser in is made of.
+type Entrance struct {
+	// Name is a name of this machine that this server alone is known by. What a
+	// browser keeps for one origin (scripts that answer in the server's place,
+	// files, open pages) it keeps by name, and whoever had the port before may
+	// have left it some.
+	Name   string `json:"name"`
+	Pass   string `json:"pass"`   // signs a browser in, until the server ends
 	Ticket string `json:"ticket"` // good for one /api/login of the owner's, for a minute
 }
 
-// ticket serves POST /api/ticket, for `beckon serve --open`: others see the
-// command line of a browser that is started, so what stands there must be of no
-// use to them.
+// ticket serves POST /api/ticket, for `beckon serve url` and --open: others see
+// the command line of a browser that is started, so what stands there must be of
+// no use to them.
 func (s *Server) ticket(w http.ResponseWriter, r *http.Request) {
 	if key, ok := bearer(r); ok && !s.keys.isToken(key) {
 		writeError(w, errUnauthorized)
 		return
 	}
-	writeJSON(w, http.StatusOK, ticketed{s.Ticket()})
+	writeJSON(w, http.StatusOK, s.Entrance())
 }
 
-// Ticket returns what signs a browser of this user's in, once within a minute.
-func (s *Server) Ticket() string { return s.keys.ticket(time.Now()) }
+// Entrance returns what signs a browser of this user's in.
+func (s *Server) Entrance() Entrance {
+	return Entrance{s.name, s.keys.pass, s.keys.ticket(time.Now())}
+}
 
-// AskTicket asks the server at url for a ticket, as a program of its owner's.
-func AskTicket(url string) (string, error) {
+// newName makes a name that means this machine to a browser.
+func newName() string { return "b" + newKey()[:12] + ".localhost" }
+
+// At puts the server's own name into url ("http://host:port/"), if that means
+// this machine.
+func (e Entrance) At(url string) string {
+	scheme, rest, _ := strings.Cut(url, "://")
+	host, port, err := net.SplitHostPort(strings.TrimSuffix(rest, "/"))
+	if err != nil || scheme != "http" || !Loopback(host) || !resolvable(e.Name) {
+		return url // a certificate would be of another name; it keeps others out by itself
+	}
+	return scheme + "://" + net.JoinHostPort(e.Name, port) + "/"
+}
+
+// resolvable reports whether the user's browser finds a name below localhost:
+// all do by themselves but Safari, which asks the system.
+func resolvable(name string) bool {
+	if runtime.GOOS != "darwin" {
+		return true
+	}
+	_, err := net.LookupHost(name)
+	return err == nil
+}
+
+// AskEntrance asks the server at url for what signs in, as a program of its
+// owner's.
+func AskEntrance(url string) (e Entrance, err error) {
 	client := http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	defer client.CloseIdleConnections()
 	res, err := client.Post(strings.TrimSuffix(url, "/")+"/api/ticket", "", nil)
 	if err != nil {
-		return "", err
+		return e, err
 	}
 	defer res.Body.Close()
-	var t ticketed
-	if err := json.NewDecoder(io.LimitReader(res.Body, 4096)).Decode(&t); err != nil || t.Ticket == "" {
-		return "", fmt.Errorf("it answered %s", res.Status)
+	if err := json.NewDecoder(io.LimitReader(res.Body, 4096)).Decode(&e); err != nil || e.Ticket == "" {
+		return e, fmt.Errorf("it answered %s", res.Status)
 	}
-	return t.Ticket, nil
+	return e, nil
 }

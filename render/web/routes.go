@@ -19,6 +19,7 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("POST /api/sessions/{id}/jump", s.jump)
 	mux.HandleFunc("POST "+loginPath, s.login)
 	mux.HandleFunc("POST /api/logout", s.logout)
+	mux.HandleFunc("GET "+proofPath, s.proof)
 	mux.HandleFunc("POST /api/ticket", s.ticket)
 	mux.HandleFunc("GET /api/stats", s.getStats)
 	mux.HandleFunc("GET /api/config", s.getConfig)
@@ -31,7 +32,7 @@ func (s *Server) handler() http.Handler {
 			mux.Handle(p, s.o.Page)
 		}
 	}
-	return s.guard(route(mux))
+	return s.conns.count(s.guard(route(mux)))
 }
 
 // route answers in JSON where the mux would answer in plain text.

@@ -31,7 +31,8 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer s.hub.leave()
-	c := client{s: s, w: w, rc: http.NewResponseController(w), f: f, done: r.Context().Done()}
+	s.conns.stream(r)
+	c := client{s: s, w: w, rc: http.NewResponseController(w), f: f, done: r.Context().Done(), over: s.over(r)}
 	// The deadlines of requests would end the stream; it has its own for each write.
 	_ = c.rc.SetReadDeadline(time.Time{})
 	h := w.Header()
@@ -73,7 +74,8 @@ type client struct {
 	rc   *http.ResponseController
 	f    filter
 	done <-chan struct{}
-	at   uint64 // the newest event it was given
+	over <-chan struct{} // closed when the session that asked is signed out
+	at   uint64          // the newest event it was given
 }
 
 func (c *client) run(last string) {
@@ -144,6 +146,8 @@ func (c *client) wait(wake <-chan struct{}, beat <-chan time.Time) bool {
 				return false
 			}
 		case <-c.done:
+			return false
+		case <-c.over:
 			return false
 		}
 	}

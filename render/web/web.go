@@ -78,9 +78,11 @@ type Server struct {
 	storm *storm
 	ticks *ticks
 	busy  *busy
+	conns *conns
 	http  *http.Server
 	cop   *http.CrossOriginProtection
 	keys  *keys
+	name  string // by which this server alone is known (Entrance)
 	begun time.Time
 
 	bodies   []*pool // by size
@@ -114,18 +116,20 @@ func New(o Options) *Server {
 	o.Log = sparing(o.Log)
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Server{
-		o: o, hub: newHub(), meter: newMeter(), storm: newStorm(), ticks: newTicks(), cop: http.NewCrossOriginProtection(), keys: newKeys(o.Token),
+		o: o, hub: newHub(), meter: newMeter(), storm: newStorm(), ticks: newTicks(), cop: http.NewCrossOriginProtection(), keys: newKeys(o.Token), name: newName(),
 		begun: time.Now(), ctx: ctx, cancel: cancel,
 		bodies: newPools(), deciding: newDesk(maxDeciding), telling: newDesk(maxTelling), asked: asked{all: map[[sha256.Size]byte]*asking{}},
 	}
 	s.board = newBoard(&s.o, s.hub, s.meter)
 	s.busy = newBusy(o.Store)
+	s.conns = &conns{all: map[net.Conn]*conn{}, drop: s.drop}
 	s.http = &http.Server{
 		Handler:           s.handler(),
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: maxHeader,
 		BaseContext:    func(net.Listener) context.Context { return ctx },
-		ConnContext:    withPeer,
+		ConnContext:    s.conns.context,
+		ConnState:      s.conns.changed,
 		ErrorLog:       quietLog(),
 	}
 	return s
@@ -147,6 +151,12 @@ func (s *Server) Serve(l net.Listener) error {
 		return nil
 	}
 	return err
+}
+
+// drop closes a connection for a newer one. Over TLS that may take a while.
+func (s *Server) drop(c net.Conn) {
+	s.meter.refused("too_many_connections")
+	s.work.Go(func() { _ = c.Close() })
 }
 
 // Close stops the server: event streams end at once, requests under way have

@@ -23,6 +23,8 @@ type chrome struct {
 	to   io.Writer
 	gone chan struct{} // closed when it says no more
 
+	profile string // directory of what it keeps
+
 	mu      sync.Mutex
 	n       int
 	answers map[int]chan reply
@@ -66,6 +68,7 @@ func startChrome(t *testing.T) *chrome {
 	from, out := pipe(t)
 	c := &chrome{to: to, gone: make(chan struct{}), answers: map[int]chan reply{}, events: map[string]func(string, json.RawMessage){}}
 	profile := t.TempDir()
+	c.profile = profile
 	c.cmd = exec.Command(path, "--headless", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
 		"--no-first-run", "--disable-extensions", "--disable-breakpad", "--disable-crash-reporter", "--disable-background-networking", "--disable-component-update",
 		"--hide-scrollbars", "--force-color-profile=srgb", "--user-data-dir="+profile, "about:blank")

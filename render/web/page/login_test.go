@@ -44,7 +44,7 @@ func TestSignIn(t *testing.T) {
 		p.must(p.eval(fmt.Sprintf(`document.getElementById("secret").value = %q, document.querySelector("#login button").click()`, words), nil))
 	}
 	paste("00000000000000000000000000000000")
-	p.await("a wrong token is told", `document.getElementById("login-why").textContent === "a token is needed"`)
+	p.await("a wrong token is told", `document.getElementById("login-why").textContent === "that opens nothing here"`)
 	p.must(p.eval(`location.hash = "token=%"`, nil))
 	p.await("a broken address is told", `document.getElementById("login-why").textContent === "that address is not whole"`)
 	if n := get[int](p, `document.querySelectorAll("#groups .card").length`); n != 0 {
@@ -94,7 +94,7 @@ func TestTicketInABrowser(t *testing.T) {
 	p.must(p.eval(`document.getElementById("leave").click()`, nil))
 	p.await("it is signed out", denied)
 	p.must(p.eval(`location.hash = "ticket=`+ticket+`"`, nil))
-	p.await("the ticket is used up", `document.getElementById("login-why").textContent === "a token is needed"`)
+	p.await("the ticket is used up", `document.getElementById("login-why").textContent === "that opens nothing here"`)
 }
 
 // otherPort is a web server on another port of this host, as an agent starts one

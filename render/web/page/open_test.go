@@ -54,6 +54,7 @@ const stubbed = `(async () => {
 	const line = (seq) => ({ seq, at: "2026-01-01T00:00:00Z", kind: "event", event: { kind: "Stop" } });
 	const asked = [], faults = [];
 	const soon = () => new Promise((r) => setTimeout(r, 20));
+	localStorage.removeItem("beckon.session"); // nothing is asked before what is
 	window.fetch = (url) => new Promise((r) => /sessions\/[sx]/.test(url) && asked.push({ url, say: (v) => { r(Response.json(v)); return soon(); } }));
 	const page = new SessionPage(document.createElement("div"), { act() {}, met() {}, fail: (e) => faults.push(e.message) });
 	page.every.checked = true;

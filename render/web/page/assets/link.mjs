@@ -2,7 +2,7 @@
 // neither tells of heartbeats nor lets one come back after an error page. It
 // reconnects for ever and says where it stands.
 
-import { ask } from "./login.mjs";
+import { ask, doubt } from "./login.mjs";
 
 const quiet = 40_000; // ms without a byte, heartbeats included: the line is dead
 const firstWait = 500; // ms
@@ -94,6 +94,7 @@ export function follow(dispatch, { url = "/events" } = {}) {
   }
 
   function later(why) {
+    doubt();
     phase("lost", why);
     schedule();
   }
@@ -117,6 +118,7 @@ export function follow(dispatch, { url = "/events" } = {}) {
     const l = line;
     line = null;
     l?.abort();
+    doubt();
   };
   const stop = () => {
     stopped = true;

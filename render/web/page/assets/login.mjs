@@ -1,19 +1,55 @@
-// Signing in: the address that `beckon serve` prints brings its token, or a
-// ticket, behind the #, which no server is sent and no log sees. For that the
-// server gives a session, which is kept for this origin alone and sent in a
-// header: a cookie would go to every port of the host.
+// Signing in: the address that `beckon serve` prints brings its pass, or a
+// ticket, behind the #, which no server is sent and no log sees. For that, or for
+// the token, the server gives a session, which is kept for this origin alone and
+// sent in a header: a cookie would go to every port of the host.
 
 import * as prefs from "./prefs.mjs";
 
 const key = "session";
-const secrets = /^.*#(token|ticket)=/;
+const secrets = /^.*#(pass|token|ticket)=/;
+
+const bytes = (words) => new TextEncoder().encode(words);
+const hex = (buffer) => Array.from(new Uint8Array(buffer), (b) => b.toString(16).padStart(2, "0")).join("");
+
+// proved has the server show that it knows a key, before it is sent that: when
+// beckon is gone, another program may listen on its port. From elsewhere without
+// TLS browsers do no such sums; there the network sees everything in any case.
+async function proved(secret) {
+  if (!crypto.subtle) return true;
+  const digest = await crypto.subtle.digest("SHA-256", bytes(secret));
+  const mac = await crypto.subtle.importKey("raw", digest, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+  const seal = async (words) => hex(await crypto.subtle.sign("HMAC", mac, bytes(words)));
+  const words = hex(crypto.getRandomValues(new Uint8Array(16)));
+  const answer = await fetch(`/api/proof?key=${await seal("name")}&words=${words}`, { cache: "no-store" });
+  const { proof } = await answer.json().catch(() => ({}));
+  return proof === await seal(`proof ${words}`);
+}
+
+let trusted = {}; // the session that this server proved to know, since it was last heard without a break
+
+// doubt has the server prove itself again: the line to it broke.
+export function doubt() {
+  trusted = {};
+}
+
+function trust(session) {
+  if (trusted.session !== session) trusted = { session, proof: proved(session) };
+  return trusted.proof;
+}
 
 // ask is fetch with the session. Without one that is good, it takes away the one
 // there is.
 export async function ask(path, options = {}) {
   const session = prefs.get(key, "");
-  const headers = { ...options.headers, ...(session && { Authorization: `Bearer ${session}` }) };
-  const answer = await fetch(path, { cache: "no-store", ...options, headers });
+  let answer;
+  try {
+    const known = !session || await trust(session);
+    const headers = { ...options.headers, ...(session && { Authorization: `Bearer ${session}` }) };
+    answer = known ? await fetch(path, { cache: "no-store", ...options, headers }) : new Response("{}", { status: 401 });
+  } catch (e) {
+    doubt();
+    throw e;
+  }
   if (answer.status === 401 && session && prefs.get(key, "") === session) prefs.put(key, "");
   return answer;
 }
@@ -25,6 +61,7 @@ export async function enter(pasted) {
   if (!secret) return "";
   let answer;
   try {
+    if (!await proved(secret)) return "that opens nothing here";
     answer = await fetch("/api/login", { method: "POST", headers: { Authorization: `Bearer ${secret}` } });
   } catch {
     return "the server does not answer";
@@ -36,9 +73,10 @@ export async function enter(pasted) {
 }
 
 // arrive signs in with what the address brings, and takes it out of the address
-// and of the browser's history.
+// and of the browser's history, if that was not done at once.
 export async function arrive() {
-  const brought = location.hash;
+  const brought = globalThis.brought ?? location.hash;
+  delete globalThis.brought;
   if (!secrets.test(brought)) return "";
   history.replaceState(history.state, "", location.pathname + location.search);
   try {

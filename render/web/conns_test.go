@@ -1,0 +1,113 @@
+package web
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// dial opens a connection and sends what is given, but waits for nothing.
+func (x *site) dial(sent string) net.Conn {
+	x.t.Helper()
+	c, err := net.Dial("tcp", strings.TrimPrefix(x.url, "http://"))
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	x.t.Cleanup(func() { _ = c.Close() })
+	if _, err := io.WriteString(c, sent); err != nil {
+		x.t.Fatal(err)
+	}
+	return c
+}
+
+// conns is how many connections the server has, streams included.
+func (x *site) conns() (all, counted int) {
+	k := x.s.conns
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.all), k.waiting.Len() + k.serving.Len()
+}
+
+// Connections that ask nothing, or never to the end, are bounded, and keep neither
+// a hook out nor an event stream from going on.
+func TestConnectionsAreBounded(t *testing.T) {
+	needsPeers(t)
+	x := serve(t, Options{Token: aToken})
+	s := x.stream("/events")
+	floods := []string{
+		"",                                 // idle from the first
+		"POST /hook HTTP/1.1\r\nHost: loc", // a header that does not end
+		"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n",                                                                              // kept alive
+		"POST /hook HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{",                      // a body that does not end
+		"POST /hook HTTP/1.1\r\nHost: localhost\r\nUser-Agent: Mozilla/5.0\r\nContent-Type: text/plain\r\nContent-Length: 100\r\n\r\n{", // one that is refused
+	}
+	for i := range maxConns + maxConns/2 {
+		x.dial(floods[i%len(floods)])
+		if i%100 == 0 {
+			x.hook(fmt.Sprintf(`{"hook_event_name":"Stop","session_id":"s%d"}`, i))
+		}
+	}
+	x.until("there are no more than may be", func() bool { all, _ := x.conns(); return all <= maxConns+1 })
+	x.hook(`{"hook_event_name":"UserPromptSubmit","session_id":"a","cwd":"/tmp","prompt":"hello"}`)
+	s.await("turn_created", func(m map[string]any) bool { return m["text"] == "hello" })
+	if all, counted := x.conns(); counted > maxConns || all < maxConns/2 {
+		t.Errorf("%d connections, %d of them counted", all, counted)
+	}
+}
+
+// A connection that answers is not closed for a newer one while another does
+// nothing, and those that are closed are forgotten.
+func TestWhoIsClosed(t *testing.T) {
+	x := serve(t, Options{Token: aToken})
+	asking := x.dial("GET /events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + aToken + "\r\n\r\n")
+	first := x.dial("")
+	in := bufio.NewReader(asking)
+	if res, err := http.ReadResponse(in, nil); err != nil || res.StatusCode != http.StatusOK {
+		t.Fatalf("%v %v", res, err)
+	}
+	x.until("the stream is no longer counted", func() bool { all, counted := x.conns(); return all == 2 && counted == 1 })
+	for range maxConns {
+		x.dial("")
+	}
+	_ = first.SetReadDeadline(time.Now().Add(20 * time.Second))
+	if _, err := first.Read(make([]byte, 1)); err != io.EOF && !strings.Contains(fmt.Sprint(err), "reset") {
+		t.Errorf("the oldest idle connection: %v", err)
+	}
+	_ = asking.Close()
+	x.until("a stream that ended is forgotten", func() bool { all, _ := x.conns(); return all == maxConns })
+}
+
+// A stream ends at once when the session that opened it is signed out, and no
+// other one does.
+func TestSignOutEndsStreams(t *testing.T) {
+	x := serve(t, Options{Token: aToken})
+	first, second := x.signIn(aToken), x.signIn(aToken)
+	gone := x.stream("/events", withToken(first))
+	stays, token := x.stream("/events", withToken(second)), x.stream("/events", withToken(aToken))
+	gone.await("snapshot", nil)
+	if r := x.do("POST", "/api/logout", "", withToken(first)); r.status != http.StatusOK {
+		t.Fatalf("signing out: %d", r.status)
+	}
+	select {
+	case <-gone.ended:
+	case <-time.After(20 * time.Second):
+		t.Fatal("the stream of a session that is signed out goes on")
+	}
+	x.fold(prompt("a", "one"))
+	for _, s := range []*stream{stays, token} {
+		s.await("session_created", sessionIs("a"))
+	}
+	for range maxSessions { // the second is the one that was quiet for longest
+		x.signIn(aToken)
+	}
+	select {
+	case <-stays.ended:
+	case <-time.After(20 * time.Second):
+		t.Fatal("the stream of a session that made room goes on")
+	}
+}

@@ -1,0 +1,73 @@
+package web
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"time"
+
+	"beckon/render/web/peer"
+)
+
+// A port is whoever's listens first. When this server is gone, another user's
+// program may have it, and a page that is still open would send that its key.
+// So a page has the server prove that it knows the key before it sends it: it
+// names the key by what tells nothing of it, and the server answers with what
+// only one who has the key can make of the page's own random words. Another
+// user is told nothing, so that nobody can ask on a page's behalf.
+const proofPath = "/api/proof"
+
+// proved answers a page.
+type proved struct {
+	Proof string `json:"proof"`
+}
+
+// proof serves GET /api/proof?key=NAME&words=WORDS.
+func (s *Server) proof(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	key, ok := s.keys.named(q.Get("key"), peerOf(r).Name, time.Now())
+	if words := q.Get("words"); ok && len(words) >= keyBits/4 {
+		writeJSON(w, http.StatusOK, proved{seal(key, "proof "+words)})
+		return
+	}
+	writeError(w, errUnauthorized)
+}
+
+// asksProof reports whether r asks for a proof, which all may do but another
+// user of this machine: they would ask for the page that they deceive.
+func asksProof(r *http.Request) bool {
+	return r.Method == http.MethodGet && r.URL.Path == proofPath && peerOf(r).Who != peer.Another
+}
+
+// seal is what only one who knows a key can make of words. The key is given by
+// its digest, which nobody is sent.
+func seal(key, words string) string {
+	mac := hmac.New(sha256.New, []byte(key))
+	mac.Write([]byte(words))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// named finds the digest of the key that a page names, among those that user may
+// sign in with or is signed in with.
+func (k *keys) named(name, user string, now time.Time) (string, bool) {
+	is := func(key string) bool { return hmac.Equal([]byte(seal(key, "name")), []byte(name)) }
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, key := range []string{k.token, k.pass} {
+		if key != "" && is(digest(key)) {
+			return digest(key), true
+		}
+	}
+	for key, until := range k.tickets {
+		if now.Before(until) && is(key) {
+			return key, true
+		}
+	}
+	for _, s := range k.sessions {
+		if s.user == user && is(s.key) {
+			return s.key, true
+		}
+	}
+	return "", false
+}
