@@ -79,7 +79,10 @@ func (r record) completed(v Version) (Spec, bool) {
 		spec.Form = Exec
 	}
 	for _, e := range entries {
-		spec.Events = append(spec.Events, e.Event)
+		spec.Answers = spec.Answers || e.Answers()
+		if !slices.Contains(spec.Events, e.Event) {
+			spec.Events = append(spec.Events, e.Event)
+		}
 	}
 	for _, name := range Events(v, r.Set) {
 		if !slices.Contains(spec.Events, name) {

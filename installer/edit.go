@@ -58,8 +58,8 @@ func edit(text []byte, want Spec) ([]byte, error) {
 	if d.flaw != nil {
 		return nil, d.flaw
 	}
-	for _, event := range want.Events {
-		if text, err = ensure(text, event, want); err != nil {
+	for _, slot := range want.slots() {
+		if text, err = ensure(text, slot, want); err != nil {
 			return nil, err
 		}
 	}
@@ -69,28 +69,28 @@ func edit(text []byte, want Spec) ([]byte, error) {
 		}
 	}
 	// Last, so that an entry that moves to other events keeps its place in the file.
-	return drop(text, func(event string) bool { return !slices.Contains(want.Events, event) })
+	return drop(text, func(slot string) bool { return !slices.Contains(want.slots(), slot) })
 }
 
-// ensure makes text hold exactly one entry of ours for event.
-func ensure(text []byte, event string, want Spec) ([]byte, error) {
+// ensure makes text hold exactly one entry of ours for slot.
+func ensure(text []byte, slot string, want Spec) ([]byte, error) {
 	d, err := parse(text)
 	if err != nil {
 		return nil, err
 	}
-	keep, found := d.keeper(event)
+	keep, found := d.keeper(slot)
 	switch {
 	case !found:
-		text = d.add(event, want)
-	case !d.entry(keep).same(want.handler(event)):
-		text = d.replace(d.entry(keep).item, want.entry(event))
+		text = d.add(slot, want)
+	case !d.entry(keep).same(want.handler(slot)):
+		text = d.replace(d.entry(keep).item, want.entry(slot))
 	}
-	return dropCopies(text, event)
+	return dropCopies(text, slot)
 }
 
-// keeper is the first entry of ours for event in a group that matches everything.
-func (d *document) keeper(event string) (place, bool) {
-	for _, p := range d.own(func(name string) bool { return name == event }) {
+// keeper is the first entry of ours for slot in a group that matches everything.
+func (d *document) keeper(slot string) (place, bool) {
+	for _, p := range d.own(func(s string) bool { return s == slot }) {
 		if m := d.events[p.event].groups[p.group].matcher; m == "" || m == "*" {
 			return p, true
 		}
@@ -98,15 +98,15 @@ func (d *document) keeper(event string) (place, bool) {
 	return place{}, false
 }
 
-// dropCopies removes all entries of ours for event but the one to keep.
-func dropCopies(text []byte, event string) ([]byte, error) {
+// dropCopies removes all entries of ours for slot but the one to keep.
+func dropCopies(text []byte, slot string) ([]byte, error) {
 	for {
 		d, err := parse(text)
 		if err != nil {
 			return nil, err
 		}
-		keep, _ := d.keeper(event)
-		all := d.own(func(name string) bool { return name == event })
+		keep, _ := d.keeper(slot)
+		all := d.own(func(s string) bool { return s == slot })
 		i := slices.IndexFunc(all, func(p place) bool { return p != keep })
 		if i < 0 {
 			return text, nil
@@ -115,8 +115,8 @@ func dropCopies(text []byte, event string) ([]byte, error) {
 	}
 }
 
-// drop removes every entry of ours for the events that pick accepts.
-func drop(text []byte, pick func(event string) bool) ([]byte, error) {
+// drop removes every entry of ours for the slots that pick accepts.
+func drop(text []byte, pick func(slot string) bool) ([]byte, error) {
 	for !isBlank(text) {
 		d, err := parse(text)
 		if err != nil {
@@ -160,9 +160,9 @@ func fromBlank(space []byte, want Spec) ([]byte, error) {
 	return splice(text, d.root.close, d.root.close, []byte(newline)), nil
 }
 
-// add puts event's group in: into the event's array, into a new event, or into new hooks.
-func (d *document) add(event string, want Spec) []byte {
-	group := want.group(event)
+// add puts a slot's group in: into the event's array, into a new event, or into new hooks.
+func (d *document) add(slot string, want Spec) []byte {
+	event, group := strings.TrimSuffix(slot, replySlot), want.group(slot)
 	if i := slices.IndexFunc(d.events, func(e hookEvent) bool { return e.name == event }); i >= 0 {
 		return d.insert(d.events[i].list, group)
 	}

@@ -38,6 +38,11 @@ type Report struct {
 	ManagedOnly string
 }
 
+// Answers reports whether any file has the entries of an install with answers.
+func (r Report) Answers() bool {
+	return slices.ContainsFunc(r.Files, func(f File) bool { return slices.ContainsFunc(f.Entries, Entry.Answers) })
+}
+
 // Installed reports whether any file registers any entry of ours.
 func (r Report) Installed() bool {
 	return slices.ContainsFunc(r.Files, func(f File) bool { return len(f.Entries) > 0 })
@@ -76,6 +81,12 @@ type Entry struct {
 
 	command string // the handler as the client compares it
 }
+
+// Reply reports whether the entry waits for a reply, and folds nothing.
+func (e Entry) Reply() bool { return slices.Contains(e.Args, strings.TrimSpace(replySlot)) }
+
+// Answers reports whether the entry is one of an install with answers.
+func (e Entry) Answers() bool { return e.Reply() || slices.Contains(e.Args, "--answers") }
 
 // Status is a status line of ours.
 type Status struct {
@@ -196,7 +207,7 @@ func (d *document) describe(p place, plugin string, in Inspection) Entry {
 	return Entry{
 		Event: ev.name, Program: program, Args: words[1:], Exec: e.exec,
 		Matcher: ev.groups[p.group].matcher, Line: line,
-		AsWant:  e.same(in.Want.handler(ev.name)),
+		AsWant:  e.same(in.Want.handler(slotOf(ev.name, e.handler))),
 		TooNew:  e.exec && in.Client.Form() == Shell,
 		command: e.command + "\x00" + strings.Join(e.args, "\x00"),
 	}
@@ -227,6 +238,9 @@ func (r *Report) findDuplicates() {
 	seen := map[string]bool{}
 	for _, f := range r.Files {
 		for _, e := range f.Entries {
+			if e.Reply() {
+				continue // beside the one that folds
+			}
 			d := by[e.Event]
 			if d == nil {
 				d = &Duplicate{Event: e.Event}

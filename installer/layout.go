@@ -14,7 +14,7 @@ type (
 	object []member
 	member struct {
 		name  string
-		value any // object, array, string or int
+		value any // object, array, string, int or bool
 	}
 	array []any
 )
@@ -88,6 +88,8 @@ func write(b []byte, v any, wrap func(int) string, colon, comma string, depth in
 		b = append(b, hujson.String(v)...)
 	case int:
 		b = strconv.AppendInt(b, int64(v), 10)
+	case bool:
+		b = strconv.AppendBool(b, v)
 	}
 	return b
 }

@@ -194,16 +194,13 @@ func (d *document) member(obj *hujson.Object, key, path string) (int, error) {
 	return at, nil
 }
 
-// own lists the places of beckon's entries in the events that pick accepts.
-func (d *document) own(pick func(event string) bool) []place {
+// own lists the places of beckon's entries in the slots that pick accepts.
+func (d *document) own(pick func(slot string) bool) []place {
 	var all []place
 	for i, ev := range d.events {
-		if !pick(ev.name) {
-			continue
-		}
 		for j, g := range ev.groups {
 			for k, e := range g.entries {
-				if e.own() {
+				if e.own() && pick(slotOf(ev.name, e.handler)) {
 					all = append(all, place{i, j, k})
 				}
 			}

@@ -3,6 +3,7 @@ package installer
 import (
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -20,8 +21,12 @@ const (
 )
 
 // Timeout is what an entry gives the hook, in seconds. The hook itself never takes
-// as long; the client's default is 600.
-const Timeout = 60
+// as long; the client's default is 600. AnswerTimeout is what an entry gets whose hook
+// waits for an answer.
+const (
+	Timeout       = 60
+	AnswerTimeout = 24 * 60 * 60
+)
 
 // Spec says which entries a settings file shall hold.
 type Spec struct {
@@ -34,6 +39,9 @@ type Spec struct {
 	// Via marks every entry as that of another install than the settings', so that of
 	// the copies of one event one counts (CASES.md 24); empty for settings.
 	Via string
+	// Answers makes the entries those of an install with answers: what asks the user
+	// may wait, and a reply may wake a session whose turn is over.
+	Answers bool
 	// StatusLine is the absolute path of beckon, which shall be the status line; empty
 	// leaves the status line as it is.
 	StatusLine string
@@ -69,10 +77,47 @@ func ownProgram(path string) bool {
 	return statusLine{words: plainCommand(shellCommands(statusCommand(path, nil)))}.own()
 }
 
-// entry is what one event's entry says. SessionEnd gets no timeout: there it would
+// A slot is what the file has at most one entry of ours for: an event, or with
+// replySlot behind it the entry that waits for a reply at the end of a turn.
+const replySlot = " --reply"
+
+func slotOf(event string, h handler) string {
+	if slices.Contains(h.words(), strings.TrimSpace(replySlot)) {
+		return event + replySlot
+	}
+	return event
+}
+
+// slots are those that the spec fills, in the order to write them.
+func (s Spec) slots() []string {
+	slots := slices.Clone(s.Events)
+	for _, event := range []string{"Stop", "StopFailure"} {
+		if s.Answers && s.Via == "" && slices.Contains(s.Events, event) && s.Client.rewakes() {
+			slots = append(slots, event+replySlot)
+		}
+	}
+	return slots
+}
+
+// answered are the events whose hook looks for an answer of the user's: the first two
+// wait for it.
+var answered = []string{"PermissionRequest", "Elicitation", "PreToolUse", "PostToolUse"}
+
+// entry is what one slot's entry says. SessionEnd gets no timeout: there it would
 // raise the time the client waits at exit from 1.5 s to that much (CONTRACT.md 4).
-func (s Spec) entry(event string) object {
+func (s Spec) entry(slot string) object {
+	event, reply := strings.CutSuffix(slot, replySlot)
 	program, args := slashed(s.Command), []string{event}
+	timeout, answers := Timeout, s.Answers && s.Via == ""
+	switch {
+	case reply:
+		args, timeout = append(args, strings.TrimSpace(replySlot)), AnswerTimeout
+	case answers && slices.Contains(answered, event):
+		args = append(args, "--answers")
+		if slices.Contains(answered[:2], event) {
+			timeout = AnswerTimeout
+		}
+	}
 	if s.Via != "" {
 		args = append(args, "--via", s.Via)
 	}
@@ -83,7 +128,13 @@ func (s Spec) entry(event string) object {
 		e = append(e, member{"command", program}, member{"args", listOf(args)})
 	}
 	if event != "SessionEnd" {
-		e = append(e, member{"timeout", Timeout})
+		e = append(e, member{"timeout", timeout})
+	}
+	if reply {
+		e = append(e, member{"asyncRewake", true})
+		if s.Client.Compare(rewakeWordsSince) >= 0 {
+			e = append(e, member{"rewakeMessage", "The user replies:"}, member{"rewakeSummary", "Reply from beckon"})
+		}
 	}
 	return e
 }
@@ -95,14 +146,14 @@ func listOf(words []string) (list array) {
 	return list
 }
 
-// group is the group that holds an event's entry: no matcher, so it matches all.
-func (s Spec) group(event string) object {
-	return object{{"hooks", array{s.entry(event)}}}
+// group is the group that holds a slot's entry: no matcher, so it matches all.
+func (s Spec) group(slot string) object {
+	return object{{"hooks", array{s.entry(slot)}}}
 }
 
 // handler is the entry as it reads once written.
-func (s Spec) handler(event string) handler {
-	return readHandler(layout{}.flat(s.entry(event)))
+func (s Spec) handler(slot string) handler {
+	return readHandler(layout{}.flat(s.entry(slot)))
 }
 
 // same reports whether an entry says exactly what another says, in whatever order

@@ -18,6 +18,16 @@ type Version struct{ Major, Minor, Patch int }
 // argsSince is the first client that reads "args" (CONTRACT.md 1).
 var argsSince = Version{2, 1, 139}
 
+// rewakeSince is the first client on which a hook in the background was seen to wake a
+// session, rewakeWordsSince the first that was seen to take words around its text.
+var (
+	rewakeSince      = Version{2, 1, 197}
+	rewakeWordsSince = Version{2, 1, 330}
+)
+
+// rewakes reports whether a hook of the client's can wake a session.
+func (v Version) rewakes() bool { return v.Compare(rewakeSince) >= 0 }
+
 var versionText = lazily(`(?m)^\s*v?(\d{1,6})\.(\d{1,6})\.(\d{1,6})\b`)
 
 // ParseVersion reads the text that "claude --version" prints, such as

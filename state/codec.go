@@ -267,5 +267,8 @@ func (d *Decided) Fields() []jsonenc.Field {
 		{Key: "hash", Ptr: &d.Hash},
 		{Key: "new", Ptr: &d.NewHash},
 		{Key: "summary", Ptr: &d.Summary},
+		{Key: "by", Ptr: &d.By},
+		{Key: "from", Ptr: &d.From},
+		{Key: "waited_ms", Ptr: (*int64)(&d.Waited)},
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"beckon/event"
 )
 
-// decided folds what a policy answered an event: the client tells no hook what
+// decided folds what a policy, or the user from elsewhere, answered an event: the client tells no hook what
 // became of it.
 func (f *fold) decided(d *Decided) {
 	a := f.known(d.AgentID)
@@ -17,7 +17,9 @@ func (f *fold) decided(d *Decided) {
 	case WordRefused:
 		f.refused(a, d)
 	case WordAllowed:
-		if c := a.meant(d); c != nil && c.waiting() {
+		if d.Event == event.Elicitation { // a form that was filled in is over
+			f.dropCall(a, d)
+		} else if c := a.meant(d); c != nil && c.waiting() {
 			c.Answered = f.at
 		}
 	case WordRewritten:

@@ -308,7 +308,7 @@ const (
 	ActBackburner    ActionKind = "backburner"
 	ActBackburnerOff ActionKind = "unburner"
 	ActRemove        ActionKind = "remove"
-	ActDecided       ActionKind = "decided" // the user's policy answered an event
+	ActDecided       ActionKind = "decided" // the user's policy answered an event, or the user did from elsewhere
 )
 
 // Action is something the user did to the session through beckon.
@@ -318,7 +318,7 @@ type Action struct {
 	Decided *Decided     `json:"decided,omitempty"` // decided: what, and about which event
 }
 
-// Decided is what a policy answered an event. The client raises nothing more
+// Decided is what a policy, or the user through beckon, answered an event. The client raises nothing more
 // for a call that a hook denied, a prompt that it blocked, or a stop that it
 // did not allow, so the answer itself is the fact.
 type Decided struct {
@@ -331,6 +331,11 @@ type Decided struct {
 	Hash    string       `json:"hash,omitempty"`    // of the input that the event had
 	NewHash string       `json:"new,omitempty"`     // rewritten: of the one that was made of it
 	Summary string       `json:"summary,omitempty"` // rewritten: the call as it is now
+
+	// What a person answered, and no policy: who, where, and after how long.
+	By     string       `json:"by,omitempty"`
+	From   string       `json:"from,omitempty"`
+	Waited event.Millis `json:"waited_ms,omitempty"`
 }
 
 // What a policy can answer, as far as it is a fact of the session.
@@ -340,6 +345,7 @@ const (
 	WordRewritten = "rewritten" // the call runs with another input
 	WordHalted    = "halted"    // the agent stops working
 	WordGoesOn    = "goes on"   // the agent does not stop
+	WordReplied   = "replied"   // the user wrote to a session whose turn was over
 )
 
 // Headless reports whether the session is a run of `claude -p`, which has no

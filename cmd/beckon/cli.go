@@ -32,6 +32,7 @@ const (
 	exitError    = 1 // something went wrong, or doctor found a fault
 	exitUsage    = 2 // the command line is not understood
 	exitNotFound = 3 // no such session
+	exitTaken    = 4 // somebody, or the session itself, was first with an answer
 )
 
 // commands is the command line; one file a command.
@@ -42,6 +43,11 @@ type commands struct {
 	Explain    explainCmd    `cmd:"" help:"Tell why a session is in its state."`
 	History    historyCmd    `cmd:"" help:"Search what was said in every session."`
 	Stats      statsCmd      `cmd:"" help:"Show what was done: time at work and waiting, turns, tools, by day and project."`
+	Answer     answerCmd     `cmd:"" help:"Answer what a session asks, from here: yes, no, always, an option, words."`
+	Reply      replyCmd      `cmd:"" help:"Say something to a session whose turn is over."`
+	Stop       stopCmd       `cmd:"" help:"Have a session end its turn at its next call."`
+	Away       awayCmd       `cmd:"" help:"Note that nobody sits at the sessions: what subagents ask is held, too."`
+	Back       backCmd       `cmd:"" help:"Note that you are back."`
 	Jump       jumpCmd       `cmd:"" help:"Bring the pane of a session to the front."`
 	Seen       seenCmd       `cmd:"" help:"Note that you looked at a session."`
 	Backburner backburnerCmd `cmd:"" help:"Set a session aside until your own next prompt to it."`
@@ -196,6 +202,8 @@ func (a *app) fail(err error) int {
 		return exitUsage
 	case errors.Is(err, errNotFound):
 		return exitNotFound
+	case errors.Is(err, errTaken):
+		return exitTaken
 	}
 	return exitError
 }

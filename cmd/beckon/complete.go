@@ -14,8 +14,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// offer is one word that completes a command line.
-type offer struct{ word, help string }
+// completion is one word that completes a command line.
+type completion struct{ word, help string }
 
 // complete answers the shells' completion scripts: args are the words of the
 // command line after beckon, up to the one the cursor is in, which may be
@@ -45,15 +45,15 @@ type line struct {
 	flag    *kong.Flag // whose value is to come
 	args    int        // positional arguments given
 	word    string
-	session func() []offer
+	session func() []completion
 }
 
-func offers(root *kong.Node, args []string, sessions func() []offer) []offer {
+func offers(root *kong.Node, args []string, sessions func() []completion) []completion {
 	l := line{node: root, session: sessions, word: args[len(args)-1]}
 	for _, w := range args[:len(args)-1] {
 		l.read(w)
 	}
-	var list []offer
+	var list []completion
 	before := ""
 	if name, _, ok := strings.Cut(l.word, "="); ok && l.flag == nil && strings.HasPrefix(name, "--") {
 		l.flag, before = l.find(name), name+"="
@@ -72,7 +72,7 @@ func offers(root *kong.Node, args []string, sessions func() []offer) []offer {
 	for i := range list {
 		list[i].word = before + list[i].word
 	}
-	return slices.DeleteFunc(list, func(o offer) bool { return !strings.HasPrefix(o.word, l.word) })
+	return slices.DeleteFunc(list, func(o completion) bool { return !strings.HasPrefix(o.word, l.word) })
 }
 
 // read takes in a word before the one to complete.
@@ -119,11 +119,11 @@ func (l *line) find(w string) *kong.Flag {
 	return nil
 }
 
-func (l *line) flags() (list []offer) {
+func (l *line) flags() (list []completion) {
 	for _, n := range l.scope() {
 		for _, f := range n.Flags {
 			if !f.Hidden {
-				list = append(list, offer{"--" + f.Name, f.Help})
+				list = append(list, completion{"--" + f.Name, f.Help})
 			}
 		}
 	}
@@ -131,16 +131,16 @@ func (l *line) flags() (list []offer) {
 }
 
 // words offers commands and positional arguments.
-func (l *line) words() (list []offer) {
+func (l *line) words() (list []completion) {
 	for _, n := range l.node.Children {
 		if !n.Hidden {
-			list = append(list, offer{n.Name, n.Help})
+			list = append(list, completion{n.Name, n.Help})
 		}
 	}
 	if l.args < len(l.node.Positional) {
 		p := l.node.Positional[l.args]
 		if l.node.Name == "jump" {
-			list = append(list, offer{"next", "the next session that wants you"}, offer{"prev", "the one before"}, offer{"last", "the end of the queue"})
+			list = append(list, completion{"next", "the next session that wants you"}, completion{"prev", "the one before"}, completion{"last", "the end of the queue"})
 		}
 		list = append(list, l.values(p)...)
 	}
@@ -148,18 +148,18 @@ func (l *line) words() (list []offer) {
 }
 
 // values offers what an argument or a flag may be.
-func (l *line) values(v *kong.Value) (list []offer) {
+func (l *line) values(v *kong.Value) (list []completion) {
 	switch {
 	case v.Name == "session":
 		return l.session()
 	case v.Name == "state":
 		for _, s := range state.States {
-			list = append(list, offer{string(s), ""})
+			list = append(list, completion{string(s), ""})
 		}
 	default:
 		for _, e := range strings.Split(v.Enum, ",") {
 			if e = strings.TrimSpace(e); e != "" {
-				list = append(list, offer{e, ""})
+				list = append(list, completion{e, ""})
 			}
 		}
 	}
@@ -169,7 +169,7 @@ func (l *line) values(v *kong.Value) (list []offer) {
 // sessionOffers offers the live sessions, the ones that need you first: by
 // their name or project where that names one alone, and by the beginning of the id.
 // Words that a shell would have to quote are left out.
-func (a *app) sessionOffers() (list []offer) {
+func (a *app) sessionOffers() (list []completion) {
 	seen, _, err := a.reader().Look(a.reader().Now(time.Now()), false)
 	if err != nil {
 		return nil
@@ -184,14 +184,14 @@ func (a *app) sessionOffers() (list []offer) {
 		r := &rows[i]
 		what := string(r.State) + ": " + cmp.Or(r.What(), r.Cwd)
 		if times[strings.ToLower(r.Label())] == 1 && plainWord(r.Label()) {
-			list = append(list, offer{r.Label(), what})
+			list = append(list, completion{r.Label(), what})
 		}
 		id := shortID(r.SessionID)
 		if times[id] > 1 {
 			id = r.SessionID
 		}
 		if plainWord(id) {
-			list = append(list, offer{id, strings.TrimSpace(r.Label() + " " + what)})
+			list = append(list, completion{id, strings.TrimSpace(r.Label() + " " + what)})
 		}
 	}
 	return list

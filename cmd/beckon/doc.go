@@ -36,13 +36,19 @@
 //	state      what it means: Apply folds facts, Resolve turns facts and evidence
 //	           into one word; store (files and locks), evidence (process,
 //	           registry, transcript), history (turns), correlate (seats), stats,
-//	           alert (what to notify)
+//	           alert (what to notify), offer (what a session asks, and who
+//	           answered), offer/hold (the hook that waits for that)
 //	render     how it is shown: rows; term (lists), tui (watch), web (serve) and
-//	           its page, jump, hosts, notify
+//	           its page, jump, hosts, notify, card (an offer, whole)
 //	installer  settings edits, plugin, client version; in release what makes a
 //	           release
 //	testdata   recordings of the real client, scripts, scenarios of the lab, the
 //	           benchmark, files of earlier releases
+//
+// With answers installed, a hook that asks the user goes on as follows: its program
+// becomes beckon-judge, which folds the event and writes an offer, then beckon-hook
+// --wait, which costs nothing while it waits, and with an answer beckon-judge again,
+// which asks the policy once more and tells the client.
 //
 // Imports run cmd -> installer, render -> state -> event; a test holds that, and
 // what the hook binary may link.

@@ -156,7 +156,8 @@ func (d *doctor) inspect(client installer.Client) installer.Report {
 		in.Targets = append(in.Targets, installer.Target{Scope: installer.Managed, Path: path})
 	}
 	program, _ := d.a.hookProgram("") // a path that install would refuse is told of below
-	in.Want = installer.Spec{Command: program, Events: installer.Events(v, installer.CoreEvents), Form: v.Form()}
+	in.Want = installer.Spec{Command: program, Events: installer.Events(v, installer.CoreEvents), Form: v.Form(), Client: v}
+	in.Want.Answers = installer.Inspect(in).Answers()
 	r := installer.Inspect(in)
 	r.Files = slices.DeleteFunc(r.Files, func(f installer.File) bool { return f.Plugin != "" && len(f.Entries) == 0 })
 	return r

@@ -17,12 +17,13 @@ import (
 )
 
 type installCmd struct {
-	Scope  string   `enum:"user,project,local" default:"user" help:"Which settings file: user, project or local."`
-	Events string   `enum:"core,all" default:"core" help:"core is what the states need; all adds the rest."`
-	Hook   string   `help:"The beckon-hook program to name (default: the one beside this program)." placeholder:"PATH"`
-	Notify []string `enum:"terminal,desktop,command,sound,title" help:"Channels that tell you when a session needs you: terminal, desktop, command, sound, title." placeholder:"CHANNEL"`
-	Status bool     `name:"statusline" help:"Also make beckon the status line; one that is there is kept and runs first."`
-	DryRun bool     `help:"Print what would change as a diff, and change nothing."`
+	Scope   string   `enum:"user,project,local" default:"user" help:"Which settings file: user, project or local."`
+	Events  string   `enum:"core,all" default:"core" help:"core is what the states need; all adds the rest."`
+	Hook    string   `help:"The beckon-hook program to name (default: the one beside this program)." placeholder:"PATH"`
+	Notify  []string `enum:"terminal,desktop,command,sound,title" help:"Channels that tell you when a session needs you: terminal, desktop, command, sound, title." placeholder:"CHANNEL"`
+	Status  bool     `name:"statusline" help:"Also make beckon the status line; one that is there is kept and runs first."`
+	Answers *bool    `negatable:"" help:"Let you answer what sessions ask from elsewhere (beckon help answers); without it an install stays as it is."`
+	DryRun  bool     `help:"Print what would change as a diff, and change nothing."`
 
 	Complete string `hidden:"" placeholder:"VERSION" help:"Only add the events that a client of this version knows to installs that were made for an older one."`
 }
@@ -48,6 +49,11 @@ func (c *installCmd) Run(a *app) error {
 		Command: program, Form: client.Version.Form(),
 		Events: installer.Events(client.Version, installer.Set(c.Events)),
 		Client: client.Version, Set: installer.Set(c.Events),
+	}
+	if c.Answers != nil {
+		spec.Answers = *c.Answers
+	} else if t, err := a.settings(installer.Scope(c.Scope)); err == nil {
+		spec.Answers = installer.Inspect(installer.Inspection{Targets: []installer.Target{t}}).Answers()
 	}
 	if c.Status {
 		if spec.StatusLine, err = a.beside(program, "beckon"); err != nil {

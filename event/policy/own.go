@@ -30,6 +30,9 @@ func own(paths []string) []*config.Hook {
 	for _, word := range []string{"trust", "accept", "disable", "allow-once"} {
 		commands = append(commands, "beckon policy "+word)
 	}
+	for _, word := range []string{"answer", "reply", "stop", "away", "back"} {
+		commands = append(commands, "beckon "+word)
+	}
 	return []*config.Hook{
 		hook("own-files", match.Rule{Tools: []match.Matcher{writers}, Conditions: match.Conditions{Paths: slices.Clone(paths)}}),
 		hook("own-commands", match.Rule{Conditions: match.Conditions{Commands: append(commands, "beckon uninstall")}}),

@@ -111,3 +111,15 @@ func KeyOfFile(name string) (Key, bool) {
 	k, ok := strings.CutSuffix(name, ".json")
 	return Key(k), ok && isKey(k)
 }
+
+// JournalFile is the journal of a session: to be watched for what is appended.
+func (st *Store) JournalFile(k Key) string { return st.journal(k) }
+
+// JournalSize is the length of a session's journal, 0 when there is none.
+func (st *Store) JournalSize(k Key) int64 {
+	info, err := os.Stat(st.journal(k))
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}

@@ -81,12 +81,16 @@ func answered(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv f
 	defer hook.Guard(&fault)
 	hook.GrowStack()
 	a := hook.ParseArgs(args)
-	if a.Agent != "" && a.Agent != "claude-code" || !hook.Policied(getenv) {
-		return hook.Main(args, stdin, stdout, getenv)
-	}
 	dir, err := store.Dir(getenv)
-	if err != nil {
+	switch {
+	case err != nil:
 		return 0
+	case len(args) == 2 && args[0] == hook.AnsweredFlag:
+		return give(store.Open(dir), args[1], stdout, stderr, getenv)
+	case a.Reply:
+		return holdTurn(store.Open(dir), a, stdin, getenv)
+	case a.Agent != "" && a.Agent != "claude-code" || !hook.Policied(getenv) && !a.Holds():
+		return hook.Main(args, stdin, stdout, getenv)
 	}
 	f := firing{args: a, getenv: getenv, start: time.Now(), st: store.Open(dir), environ: os.Environ(), starter: starter}
 	f.safely(f.load) // without its policy an event is folded still
@@ -151,12 +155,13 @@ type firing struct {
 	sources policy.Sources
 	loaded  policy.Loaded
 	speaks  trust.Speaks
-	dir     string // where commands run, in place of where the agent works
-	http    bool   // the answer goes out over HTTP
-	hops    int    // policies that handed the question on
-	busy    bool   // too much runs already: rules answer, all else counts as broken
-	asked   string // the name of a question that another policy asks; empty for a firing of this machine's own
-	claimed string // the claim that this process holds, if it does
+	dir     string        // where commands run, in place of where the agent works
+	http    bool          // the answer goes out over HTTP
+	hops    int           // policies that handed the question on
+	session state.Session // as it is once the event is folded
+	busy    bool          // too much runs already: rules answer, all else counts as broken
+	asked   string        // the name of a question that another policy asks; empty for a firing of this machine's own
+	claimed string        // the claim that this process holds, if it does
 
 	spoke atomic.Bool  // the answer is being given, or was
 	exit  atomic.Int32 // the exit code that goes with it
@@ -261,6 +266,13 @@ func (f *firing) answer(ctx context.Context, stdout, stderr io.Writer) int {
 	if !f.first(result.Answer.ExitCode) {
 		select {} // the watchdog ends the process
 	}
+	if f.offers(result) && ctx.Err() == nil {
+		if waiting {
+			<-folded
+		}
+		f.safely(func() { f.after(ev, result) })
+		return f.hold(out, stdout)
+	}
 	_, err := stdout.Write(out)
 	_, errStderr := stderr.Write(result.Answer.Stderr)
 	f.log(err)
@@ -313,6 +325,7 @@ func (f *firing) fold(asked <-chan policy.Result) (sequence string) {
 	if now, decided, err := f.foldDecision(r, cmp.Or(res.After.Record(), f.e.SessionID)); decided {
 		res.After, known = now.After, f.folded(err) && known
 	}
+	f.session = res.After
 	if known {
 		sequence = hook.Tell(f.st, res, &e, f.getenv, time.Now())
 	}

@@ -18,6 +18,7 @@ import (
 	"beckon/render/term"
 	"beckon/state"
 	"beckon/state/alert"
+	"beckon/state/offer"
 
 	"github.com/tailscale/hujson"
 )
@@ -32,6 +33,7 @@ type Config struct {
 	PermissionFirst string
 	Statusline      string         // the status line's template
 	Alert           alert.Settings // the keys that begin with notify
+	Answer          offer.Settings // the keys that begin with answer
 }
 
 // Default returns the values in force without a file.
@@ -43,6 +45,7 @@ func Default() Config {
 		PermissionFirst: "true",
 		Statusline:      term.DefaultStatus,
 		Alert:           alert.Defaults(),
+		Answer:          offer.Defaults(),
 	}
 }
 
@@ -83,6 +86,10 @@ var Keys = []Key{
 		field: func(c *Config) any { return &c.Alert.Sound }},
 	{Name: "notify_terminal", Doc: "how the channel terminal tells",
 		OneOf: append([]string{alert.Auto}, texts(osc.Styles)...), field: func(c *Config) any { return &c.Alert.Style }},
+	{Name: "answer_wait", Doc: "how long what a session asks can be answered from elsewhere, at most a day",
+		field: func(c *Config) any { return &c.Answer.Wait }},
+	{Name: "answer_subagents", Doc: "when what a subagent asks is held for an answer from elsewhere",
+		OneOf: []string{offer.Off, offer.Away, offer.Always}, field: func(c *Config) any { return &c.Answer.Subagents }},
 }
 
 // Value returns the key's value in c, as people read it.

@@ -32,6 +32,12 @@ type Args struct {
 	Event string // the event's name, used when the payload has none
 	Agent string // --agent: which agent sends it; empty means claude-code
 	Via   string // --via: "plugin" marks the plugin's entry (CASE 24)
+	// Answers, --answers, is in the entries of an install with answers: what asks
+	// the user is held, and a call may be told to be the last.
+	Answers bool
+	// Reply, --reply, marks the entry that folds nothing and holds the end of a
+	// turn, for a reply to it.
+	Reply bool
 }
 
 // ParseArgs reads a hook's arguments. Unknown ones are passed over: an older
@@ -50,6 +56,10 @@ func ParseArgs(args []string) (a Args) {
 			a.Agent = value()
 		case arg == "--via":
 			a.Via = value()
+		case arg == "--answers":
+			a.Answers = true
+		case arg == "--reply":
+			a.Reply = true
 		case arg != "" && arg[0] != '-' && a.Event == "":
 			a.Event = arg
 		}
@@ -66,7 +76,11 @@ func Main(args []string, stdin io.Reader, stdout io.Writer, getenv func(string) 
 // say is Main with something to tell the client, which takes one object.
 func say(what []byte, args []string, stdin io.Reader, stdout io.Writer, getenv func(string) string) int {
 	defer watch(Deadline, func() { logLate(ParseArgs(args).Event, getenv) })()
-	if out := WithSequence(what, fold(args, stdin, getenv, time.Now())); len(out) > 0 {
+	sequence, halt := fold(args, stdin, getenv, time.Now())
+	if halt != nil {
+		what = halt
+	}
+	if out := WithSequence(what, sequence); len(out) > 0 {
 		_, _ = stdout.Write(out)
 	}
 	return 0
@@ -79,37 +93,41 @@ func logLate(event string, getenv func(string) string) {
 	}
 }
 
-// fold folds the event and returns the terminal sequence that comes of it.
-func fold(args []string, stdin io.Reader, getenv func(string) string, start time.Time) (sequence string) {
+// fold folds the event and returns the terminal sequence that comes of it, and
+// what ends the turn at it, if the user said so.
+func fold(args []string, stdin io.Reader, getenv func(string) string, start time.Time) (sequence string, halt []byte) {
 	dir, err := store.Dir(getenv)
 	if err != nil {
-		return "" // there is nowhere to write, not even the error
+		return "", nil // there is nowhere to write, not even the error
 	}
 	st := store.Open(dir)
-	if sequence, err = run(st, ParseArgs(args), stdin, getenv, start); err != nil {
+	if sequence, halt, err = run(st, ParseArgs(args), stdin, getenv, start); err != nil {
 		st.Log(err)
 	}
-	return sequence
+	return sequence, halt
 }
 
 // errNoSession is logged for a payload that belongs to no session.
 var errNoSession = errors.New("reading payload: no session_id")
 
-func run(st *store.Store, a Args, stdin io.Reader, getenv func(string) string, start time.Time) (sequence string, err error) {
+func run(st *store.Store, a Args, stdin io.Reader, getenv func(string) string, start time.Time) (sequence string, halt []byte, err error) {
 	defer Guard(&err)
 	e, err := event.ParseReader(a.Agent, a.Event, stdin)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	res, err := Fold(st, a, &e, getenv, start)
 	switch {
 	case errors.Is(err, store.ErrBusy):
-		return "", nil // spooled
+		return "", nil, nil // spooled
 	case err != nil:
-		return "", err
+		return "", nil, err
+	}
+	if a.Answers {
+		halt = Halt(st, &res, &e)
 	}
 	CompleteInstall(st, &e, getenv)
-	return Tell(st, res, &e, getenv, start), nil
+	return Tell(st, res, &e, getenv, start), halt, nil
 }
 
 // Guard, deferred, makes an error of a fault in this program. Go would end the

@@ -49,7 +49,18 @@ func Start(args []string, stdin *os.File, stdout *os.File, getenv func(string) s
 	if len(args) == 1 && args[0] == Nothing {
 		return 0
 	}
+	if len(args) == 2 && args[0] == WaitFlag {
+		return wait(args[1], getenv)
+	}
 	a := ParseArgs(args)
+	if a.Holds() {
+		if code, ok := become(sibling("beckon-judge"), args); ok {
+			return code
+		}
+	}
+	if a.Reply {
+		return 0
+	}
 	if a.foreign() || !Policied(getenv) {
 		return Main(args, stdin, stdout, getenv)
 	}

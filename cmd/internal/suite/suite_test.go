@@ -184,7 +184,7 @@ var programs = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := exec.Command("go", "build", "-o", dir, "beckon/cmd/beckon", "beckon/cmd/beckon-hook").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", dir, "beckon/cmd/beckon", "beckon/cmd/beckon-hook", "beckon/cmd/beckon-judge").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("go build: %w\n%s", err, out)
 	}
@@ -233,7 +233,7 @@ func put(l *lab.Lab, programs string) error {
 	if err := os.MkdirAll(bin(l), 0o755); err != nil {
 		return err
 	}
-	for _, name := range []string{"beckon", "beckon-hook"} {
+	for _, name := range []string{"beckon", "beckon-hook", "beckon-judge"} {
 		if _, err := os.Stat(filepath.Join(bin(l), name)); err == nil {
 			continue // it may be running
 		}

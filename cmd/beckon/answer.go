@@ -1,0 +1,642 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"beckon/render"
+	"beckon/render/card"
+	"beckon/state"
+	"beckon/state/evidence"
+	"beckon/state/offer"
+
+	"github.com/tidwall/gjson"
+)
+
+type answerCmd struct {
+	Words   []string `arg:"" optional:"" name:"session-answer" help:"A session or an offer's id, then what you answer: yes, no, always, the number of an option, or words."`
+	Message string   `short:"m" help:"What the agent is told with no." placeholder:"TEXT"`
+	All     bool     `help:"Answer all offers that --tool and --under leave, with yes or no; they are listed first."`
+	Tool    string   `help:"With --all: only calls of this tool." placeholder:"NAME"`
+	Under   string   `help:"With --all: only calls on a file in this directory." placeholder:"DIR" type:"path"`
+	JSON    bool     `name:"json" help:"Print JSON."`
+}
+
+// offered is an offer with its card and its session's name.
+type offered struct {
+	offer.Offer
+	Name string    `json:"name"`
+	Card card.Card `json:"card"`
+}
+
+// errTaken marks that an offer was answered by somebody else.
+var errTaken = errors.New("answered already")
+
+func (c *answerCmd) Run(a *app) error {
+	list, err := a.offered()
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.All:
+		return c.many(a, list)
+	case len(c.Words) == 0:
+		return c.list(a, list)
+	}
+	target, words, err := c.target(a, list)
+	if err != nil {
+		return err
+	}
+	if len(words) == 0 {
+		return c.list(a, target)
+	}
+	if len(target) > 1 {
+		return hint("give the id of one: beckon answer "+target[0].shortID()+" "+strings.Join(words, " "), "%d offers of it are open: %w", len(target), errAmbiguous)
+	}
+	return c.one(a, target[0], words)
+}
+
+var errAmbiguous = errors.New("which one?")
+
+// shortID is what people type.
+func (o *offered) shortID() string { return o.ID[:5] }
+
+// offered lists the open offers with their cards: those that ask something.
+func (a *app) offered() ([]offered, error) {
+	return a.offers(func(o *offer.Offer) bool { return o.Kind != offer.Reply })
+}
+
+func (a *app) offers(keep func(*offer.Offer) bool) ([]offered, error) {
+	all, err := offer.In(a.st.Dir).List(time.Now())
+	if err != nil {
+		return nil, fmt.Errorf("reading the offers: %w", err)
+	}
+	seen, _, err := a.look(false)
+	if err != nil {
+		return nil, err
+	}
+	rows := render.Rows(seen, true)
+	host := evidence.ThisMachine().Host
+	var list []offered
+	for _, o := range all {
+		if !keep(&o) {
+			continue
+		}
+		name := shortID(o.Record)
+		if i := slices.IndexFunc(rows, func(r render.Row) bool { return r.Record() == o.Record }); i >= 0 {
+			name = rows[i].Label()
+		}
+		list = append(list, offered{o, name, card.Of(&o, host)})
+	}
+	return list, nil
+}
+
+// target finds the offers that the words begin with, and the rest of the words.
+// Without a session they are for the only one.
+func (c *answerCmd) target(a *app, list []offered) (of []offered, words []string, err error) {
+	first := c.Words[0]
+	for _, o := range list {
+		if len(first) >= 4 && strings.HasPrefix(o.ID, strings.ToUpper(first)) {
+			return []offered{o}, c.Words[1:], nil
+		}
+	}
+	if isAnswer(first) && len(c.Words) <= 2 {
+		if len(list) == 1 {
+			return list, c.Words, nil
+		}
+		if len(list) > 1 {
+			return nil, nil, hint("beckon answer lists them; give a session or an id first", "%d offers are open: %w", len(list), errAmbiguous)
+		}
+		return nil, nil, a.nothingOpen()
+	}
+	v, err := a.find(first)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, o := range list {
+		if o.Record == v.Session.Record() {
+			of = append(of, o)
+		}
+	}
+	if len(of) == 0 {
+		return nil, nil, a.notOffered(v)
+	}
+	return of, c.Words[1:], nil
+}
+
+// isAnswer reports whether a word cannot be meant for a session.
+func isAnswer(word string) bool {
+	switch word {
+	case "yes", "no", "always", "y", "n":
+		return true
+	}
+	_, err := strconv.Atoi(word)
+	return err == nil
+}
+
+func (a *app) nothingOpen() error {
+	return hint("beckon install --answers lets you answer what sessions ask from here on", "no session waits for an answer: %w", errNotFound)
+}
+
+// notOffered says why a session has nothing to answer.
+func (a *app) notOffered(v state.Seen) error {
+	name := shortID(v.Session.ID)
+	switch {
+	case v.Status.State == state.Permission || v.Status.State == state.Question:
+		return hint("beckon install --answers holds what is asked from then on; a subagent's requests are held while you are away (beckon away); beckon jump brings you there",
+			"session %s waits, but can be answered only where it runs: %w", name, errNotFound)
+	case !v.Status.State.Live():
+		return fmt.Errorf("session %s is over: %w", name, errNotFound)
+	}
+	return hint("beckon reply and beckon stop speak to sessions that ask nothing", "session %s asks nothing: %w", name, errNotFound)
+}
+
+// list shows offers as a whole.
+func (c *answerCmd) list(a *app, list []offered) error {
+	if c.JSON {
+		if list == nil {
+			list = []offered{}
+		}
+		return writeJSON(a.stdout, struct {
+			Schema int       `json:"schema"`
+			Offers []offered `json:"offers"`
+		}{1, list})
+	}
+	if len(list) == 0 {
+		fmt.Fprintln(a.stdout, "nothing waits for an answer")
+		return nil
+	}
+	for i := range list {
+		if i > 0 {
+			fmt.Fprintln(a.stdout)
+		}
+		a.show(&list[i])
+	}
+	return nil
+}
+
+// show prints an offer whole, and notes that it was.
+func (a *app) show(o *offered) {
+	color := a.color("auto")
+	paint := func(code, text string) string {
+		if color {
+			return "\x1b[" + code + "m" + text + "\x1b[0m"
+		}
+		return text
+	}
+	fmt.Fprintf(a.stdout, "%s  %s  %s\n", paint("33", o.shortID()), paint("1", card.Line1(o.Name)), paint("1", o.Card.Title))
+	where := o.Card.Dir
+	for _, more := range []string{o.Card.Branch, o.Card.Host} {
+		if more != "" {
+			where += "  " + more
+		}
+	}
+	if o.Card.Agent != "" {
+		where += "  (asked by its subagent " + o.Card.Agent + ")"
+	}
+	fmt.Fprintf(a.stdout, "       %s  %s\n", paint("2", where), paint("2", "for "+time.Since(time.UnixMilli(int64(o.Made))).Round(time.Second).String()))
+	colors := map[card.Kind]string{card.Add: "32", card.Delete: "31", card.Hunk: "36", card.Note: "2", card.Head: "1"}
+	for _, l := range o.Card.Lines {
+		text := l.Text
+		if code := colors[l.Kind]; code != "" && text != "" {
+			text = paint(code, text)
+		}
+		fmt.Fprintln(a.stdout, "    │ "+text)
+	}
+	if !o.Card.Whole {
+		fmt.Fprintf(a.stdout, "       not all of it can be shown (%s): allow it at its session; beckon answer %s no refuses it\n", o.Card.Why, o.shortID())
+		return
+	}
+	for i, s := range o.Card.Always {
+		word := "always"
+		if i > 0 {
+			word += " " + strconv.Itoa(i+1)
+		}
+		fmt.Fprintf(a.stdout, "       %s: %s\n", word, s)
+	}
+	if err := offer.In(a.st.Dir).Show(o.ID); err != nil {
+		a.st.Log(fmt.Errorf("noting what was shown: %w", err))
+	}
+}
+
+// one answers an offer.
+func (c *answerCmd) one(a *app, o offered, words []string) error {
+	ans, err := c.answer(&o, words)
+	if err != nil {
+		return err
+	}
+	if err := a.mayAnswer(); err != nil {
+		return err
+	}
+	grants := ans.Word == offer.Allow || ans.Word == offer.Accept
+	if grants && !o.Card.Whole {
+		return hint("beckon jump brings you there; beckon answer "+o.shortID()+" no refuses it", "not all of it can be shown (%s), so it is allowed only at its session", o.Card.Why)
+	}
+	if grants && !offer.In(a.st.Dir).Shown(o.ID) {
+		if !a.attended() {
+			return hint("beckon answer "+o.shortID()+" shows it", "you have not been shown what this allows")
+		}
+		a.show(&o)
+		if !a.confirm("Allow this?") {
+			return errSilent
+		}
+	}
+	return a.give(&o, ans, c.JSON)
+}
+
+// answer makes what the words say to an offer.
+func (c *answerCmd) answer(o *offered, words []string) (ans offer.Answer, err error) {
+	ans = offer.Answer{Offer: o.ID, Digest: o.Digest, Message: c.Message, From: offer.Terminal}
+	text := strings.Join(words, " ")
+	switch word := strings.ToLower(words[0]); {
+	case o.Kind == offer.Form:
+		return fill(o, ans, words)
+	case word == "no" || word == "n":
+		ans.Word = offer.Deny
+		if len(words) > 1 {
+			ans.Message = cmp.Or(c.Message, strings.Join(words[1:], " "))
+		}
+	case o.Kind == offer.Question:
+		ans.Word = offer.Allow
+		ans.Choices, err = choose(o.Choices(), words)
+	case (word == "yes" || word == "y") && len(words) == 1:
+		ans.Word = offer.Allow
+	case word == "always" && o.Kind == offer.Permission:
+		ans.Word, ans.Always = offer.Allow, 1
+		if len(words) == 2 {
+			ans.Always, err = strconv.Atoi(words[1])
+		}
+	case o.Kind == offer.Plan:
+		ans.Word, ans.Message = offer.Deny, text
+	default:
+		return ans, usageError{fmt.Errorf("%q: a permission takes yes, no or always; with no, --message tells the agent why", text)}
+	}
+	if err == nil {
+		err = o.Fits(ans)
+	}
+	if err != nil {
+		return ans, usageError{err}
+	}
+	return ans, nil
+}
+
+// choose reads the answers to questions: one word for each, numbers of options
+// with commas between them, or what else the user wants to say.
+func choose(questions []offer.Choice, words []string) (map[string]string, error) {
+	if len(questions) == 1 && len(words) > 1 {
+		words = []string{strings.Join(words, " ")}
+	}
+	if len(words) != len(questions) {
+		return nil, fmt.Errorf("there are %d questions: give as many answers, in quotes where they have blanks", len(questions))
+	}
+	out := map[string]string{}
+	for i, q := range questions {
+		numbers, isNumbers := numbersOf(words[i])
+		if !isNumbers {
+			out[q.Question] = words[i]
+			continue
+		}
+		text, err := q.Pick(numbers...)
+		if err != nil {
+			return nil, err
+		}
+		out[q.Question] = text
+	}
+	return out, nil
+}
+
+// numbersOf reads "2" and "1,3".
+func numbersOf(word string) (list []int, ok bool) {
+	for part := range strings.SplitSeq(word, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(part))
+		if err != nil {
+			return nil, false
+		}
+		list = append(list, n)
+	}
+	return list, true
+}
+
+// fill reads the answer to a form: yes, no, cancel, or NAME=VALUE for each field.
+func fill(o *offered, ans offer.Answer, words []string) (offer.Answer, error) {
+	content := map[string]any{}
+	switch words[0] {
+	case "no", "decline":
+		ans.Word = offer.Decline
+		return ans, nil
+	case "cancel":
+		ans.Word = offer.Cancel
+		return ans, nil
+	case "yes", "accept":
+		words = words[1:]
+	}
+	schema := gjson.ParseBytes(o.Schema())
+	for _, w := range words {
+		name, value, ok := strings.Cut(w, "=")
+		field := schema.Get("properties." + gjson.Escape(name))
+		if !ok || !field.Exists() {
+			return ans, usageError{fmt.Errorf("%q: a form takes NAME=VALUE for each field, no or cancel", w)}
+		}
+		v, err := typed(field.Get("type").String(), value)
+		if err != nil {
+			return ans, usageError{fmt.Errorf("%s: %w", name, err)}
+		}
+		content[name] = v
+	}
+	for _, r := range schema.Get("required").Array() {
+		if _, ok := content[r.String()]; !ok {
+			return ans, usageError{fmt.Errorf("the form needs %s: give %s=VALUE", r.String(), r.String())}
+		}
+	}
+	b, err := json.Marshal(content)
+	ans.Word, ans.Content = offer.Accept, b
+	return ans, err
+}
+
+// typed reads a form's value as its schema wants it.
+func typed(kind, text string) (any, error) {
+	switch kind {
+	case "boolean":
+		switch strings.ToLower(text) {
+		case "yes", "true", "y":
+			return true, nil
+		case "no", "false", "n":
+			return false, nil
+		}
+		return nil, fmt.Errorf("%q is neither yes nor no", text)
+	case "integer":
+		return strconv.ParseInt(text, 10, 64)
+	case "number":
+		return strconv.ParseFloat(text, 64)
+	}
+	return text, nil
+}
+
+// ownTerminal is replaced in tests, which may run where there is none.
+var ownTerminal = evidence.OwnTerminal
+
+// mayAnswer is an error for everybody but the user: an agent must not answer
+// itself.
+func (a *app) mayAnswer() error {
+	if err := a.inAgent("answering an agent"); err != nil {
+		return err
+	}
+	if err := ownTerminal(); err != nil {
+		return hint("run it in the foreground of a terminal of your own", "answering an agent is yours to do, and this command is not seen to be yours: %w", err)
+	}
+	return nil
+}
+
+// confirm asks a question on the terminal.
+func (a *app) confirm(question string) bool {
+	fmt.Fprintf(a.stdout, "%s [y/N] ", question)
+	line, err := bufio.NewReader(a.stdin).ReadString('\n')
+	if err != nil && line == "" {
+		fmt.Fprintln(a.stdout)
+	}
+	line = strings.ToLower(strings.TrimSpace(line))
+	return line == "y" || line == "yes"
+}
+
+// user is who answers, as people name them.
+func (a *app) user() string {
+	return cmp.Or(a.getenv("USER"), a.getenv("LOGNAME"), a.getenv("USERNAME"))
+}
+
+// takes is how long the process that holds a call may take to give the client
+// its answer: some milliseconds.
+const takes = 3 * time.Second
+
+// given is the format of `answer --json`.
+type given struct {
+	Schema int           `json:"schema"`
+	Offer  string        `json:"offer"`
+	Word   offer.Word    `json:"word"`
+	Taken  bool          `json:"taken"`
+	Why    string        `json:"why,omitempty"`
+	By     *offer.Answer `json:"answered,omitempty"` // who was first
+}
+
+// give gives an answer and tells what became of it.
+func (a *app) give(o *offered, ans offer.Answer, asJSON bool) error {
+	dir := offer.In(a.st.Dir)
+	ans.By = a.user()
+	out := given{Schema: 1, Offer: o.ID, Word: ans.Word}
+	err := dir.Give(ans, time.Now())
+	var taken *offer.TakenError
+	switch {
+	case errors.As(err, &taken):
+		out.Why, out.By = taken.Error(), &taken.By
+	case errors.Is(err, offer.ErrOver):
+		out.Why = offer.ErrOver.Error()
+		if became, known := dir.Outcome(o.ID, 0); known && became.Why != "" {
+			out.Why = became.Why
+		}
+	case err != nil:
+		return err
+	default:
+		became, known := dir.Outcome(o.ID, takes)
+		out.Taken, out.Why = became.Taken, became.Why
+		if !known {
+			out.Why = "the process that holds the call has not taken it yet"
+		}
+	}
+	if asJSON {
+		err = writeJSON(a.stdout, out)
+	} else if out.Taken {
+		_, err = fmt.Fprintf(a.stdout, "%s: %s in %s\n", done[ans.Word], o.Card.Title, card.Line1(o.Name))
+	}
+	if out.Taken || err != nil {
+		return err
+	}
+	if asJSON {
+		return fmt.Errorf("%w%w", errSilent, errTaken)
+	}
+	return hint("beckon answer lists what is open", "%s in %s: %s: %w", o.Card.Title, card.Line1(o.Name), out.Why, errTaken)
+}
+
+// done tells what an answer did.
+var done = map[offer.Word]string{offer.Allow: "allowed", offer.Deny: "refused", offer.Accept: "sent", offer.Decline: "declined", offer.Cancel: "cancelled", offer.Say: "said"}
+
+// many answers all offers of a kind.
+func (c *answerCmd) many(a *app, list []offered) error {
+	if len(c.Words) != 1 || c.Words[0] != "yes" && c.Words[0] != "no" {
+		return usageError{errors.New("--all takes yes or no, and no session")}
+	}
+	if c.Words[0] == "yes" && (c.Tool == "" || c.Under == "") {
+		return usageError{errors.New("--all yes needs --tool and --under: what you allow at once should be of one kind")}
+	}
+	list = slices.DeleteFunc(list, func(o offered) bool {
+		return o.Kind != offer.Permission || c.Tool != "" && o.Tool != c.Tool || c.Under != "" && !under(&o.Offer, c.Under) || c.Words[0] == "yes" && !o.Card.Whole
+	})
+	if len(list) == 0 {
+		return hint("beckon answer lists what is open", "no such offer is open: %w", errNotFound)
+	}
+	if err := a.mayAnswer(); err != nil {
+		return err
+	}
+	if !a.attended() {
+		return errors.New("--all asks before it answers, and there is no terminal to ask on")
+	}
+	if err := (&answerCmd{}).list(a, list); err != nil {
+		return err
+	}
+	if !a.confirm(fmt.Sprintf("\nAnswer %s to these %d?", c.Words[0], len(list))) {
+		return errSilent
+	}
+	var failed error
+	for _, o := range list {
+		ans := offer.Answer{Offer: o.ID, Digest: o.Digest, Message: c.Message, From: offer.Terminal, Word: offer.Allow}
+		if c.Words[0] == "no" {
+			ans.Word = offer.Deny
+		}
+		failed = errors.Join(failed, a.give(&o, ans, false))
+	}
+	return failed
+}
+
+// under reports whether the file that a call is on lies in dir, links followed.
+func under(o *offer.Offer, dir string) bool {
+	in := gjson.ParseBytes(o.Input())
+	path := cmp.Or(in.Get("file_path").String(), in.Get("notebook_path").String(), in.Get("path").String())
+	if path == "" || o.Host != evidence.ThisMachine().Host {
+		return false
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(o.Cwd, path)
+	}
+	real := func(p string) string {
+		rest := ""
+		for {
+			if r, err := filepath.EvalSymlinks(p); err == nil {
+				return filepath.Join(r, rest)
+			}
+			if p == filepath.Dir(p) {
+				return filepath.Join(p, rest)
+			}
+			p, rest = filepath.Dir(p), filepath.Join(filepath.Base(p), rest)
+		}
+	}
+	rel, err := filepath.Rel(real(dir), real(path))
+	return err == nil && filepath.IsLocal(rel)
+}
+
+type replyCmd struct {
+	Session string   `arg:"" help:"${session}."`
+	Text    []string `arg:"" help:"What you say; - reads it from stdin."`
+	JSON    bool     `name:"json" help:"Print JSON."`
+}
+
+// Run wakes a session whose turn is over with a reply.
+func (c *replyCmd) Run(a *app) error {
+	text := strings.Join(c.Text, " ")
+	if text == "-" {
+		b, err := io.ReadAll(io.LimitReader(a.stdin, 64<<10+1))
+		if err != nil {
+			return fmt.Errorf("reading stdin: %w", err)
+		}
+		text = string(b)
+	}
+	v, err := a.find(c.Session)
+	if err != nil {
+		return err
+	}
+	list, err := a.offers(func(o *offer.Offer) bool { return o.Kind == offer.Reply && o.Record == v.Session.Record() })
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		what := "is at work"
+		if v.Status.State != state.Working && v.Status.State != state.Compacting {
+			what = "has no hook that waits for a reply"
+		}
+		return hint("a reply reaches a session whose turn is over, from the first one after beckon install --answers", "session %s %s: %w", shortID(v.Session.ID), what, errNotFound)
+	}
+	if err := a.mayAnswer(); err != nil {
+		return err
+	}
+	o := list[len(list)-1]
+	ans := offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Say, Message: text, From: offer.Terminal}
+	if err := o.Fits(ans); err != nil {
+		return usageError{err}
+	}
+	o.Card.Title = "a reply"
+	return a.give(&o, ans, c.JSON)
+}
+
+type stopCmd struct {
+	Session string `arg:"" help:"${session}."`
+}
+
+// Run has a session end its turn at its next call.
+func (c *stopCmd) Run(a *app) error {
+	v, err := a.find(c.Session)
+	if err != nil {
+		return err
+	}
+	name := shortID(v.Session.ID)
+	if v.Status.State == state.Idle || v.Status.State == state.Failed || !v.Status.State.Live() {
+		return fmt.Errorf("session %s is not at work: there is nothing to stop", name)
+	}
+	if err := a.mayAnswer(); err != nil {
+		return err
+	}
+	if err := offer.In(a.st.Dir).Stop(v.Session.Record(), offer.Terminal, a.user(), time.Now()); err != nil {
+		return fmt.Errorf("stopping the session: %w", err)
+	}
+	fmt.Fprintf(a.stdout, "session %s stops at its next call\n", name)
+	return nil
+}
+
+type awayCmd struct {
+	For string `arg:"" optional:"" help:"For how long: 2h, 30m (default: until beckon back)."`
+}
+
+// Run notes that nobody sits at the sessions.
+func (c *awayCmd) Run(a *app) error {
+	if err := a.mayAnswer(); err != nil {
+		return err
+	}
+	var until time.Time
+	if c.For != "" {
+		at, err := render.Until(c.For, time.Now())
+		if err != nil {
+			return usageError{fmt.Errorf("%q: %w", c.For, err)}
+		}
+		until = time.UnixMilli(int64(at))
+	}
+	if err := offer.In(a.st.Dir).GoAway(until); err != nil {
+		return fmt.Errorf("noting that you are away: %w", err)
+	}
+	end := "until beckon back"
+	if !until.IsZero() {
+		end = "until " + until.Format("15:04")
+	}
+	fmt.Fprintf(a.stdout, "away %s: what subagents ask is held for your answer, and shows no dialog at its session\n", end)
+	return nil
+}
+
+type backCmd struct{}
+
+// Run notes that the user is back.
+func (backCmd) Run(a *app) error {
+	was, err := offer.In(a.st.Dir).Back()
+	if err != nil {
+		return fmt.Errorf("noting that you are back: %w", err)
+	}
+	if was {
+		fmt.Fprintln(a.stdout, "back: what subagents ask from now on shows its dialog")
+	} else {
+		fmt.Fprintln(a.stdout, "you were not away")
+	}
+	return nil
+}

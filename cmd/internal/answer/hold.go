@@ -1,0 +1,292 @@
+package answer
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"beckon/cmd/internal/hook"
+	"beckon/event"
+	"beckon/event/policy"
+	"beckon/event/policy/trust"
+	"beckon/event/policy/wire"
+	"beckon/state"
+	"beckon/state/alert"
+	"beckon/state/evidence"
+	"beckon/state/offer"
+	"beckon/state/store"
+)
+
+// offers reports whether the event is to be held for an answer: it asks the
+// user, and the policy left it to them.
+func (f *firing) offers(r policy.Result) bool {
+	switch {
+	case !f.args.Holds() || f.args.Reply || f.http || f.alien || f.e.SessionID == "" || !r.Allowed || r.Halts():
+		return false
+	case f.e.Kind == event.PermissionRequest:
+		if r.Verdict.Decision == wire.Allow {
+			return false
+		}
+	case f.e.Kind == event.Elicitation:
+		if r.Verdict.Extra["action"] != nil {
+			return false
+		}
+	default:
+		return false
+	}
+	return f.e.AgentID == "" || offer.In(f.st.Dir).Holds(f.settings(), f.start)
+}
+
+func (f *firing) settings() offer.Settings {
+	s, err := offer.ReadSettings(alert.ConfigPath(f.getenv))
+	f.log(err)
+	return s
+}
+
+// hold makes the offer and waits at it. out is what the client is told when
+// nobody can wait.
+func (f *firing) hold(out []byte, stdout io.Writer) int {
+	o := f.offer()
+	dir := offer.In(f.st.Dir)
+	if err := dir.Make(&o, time.Now()); err != nil {
+		f.log(fmt.Errorf("making an offer: %w", err))
+	} else if code, ok := hook.BecomeWaiter(o.ID); ok {
+		return code
+	} else {
+		f.log(dir.Close(o.ID, offer.Outcome{Why: "the program beckon-hook is not beside beckon-judge", At: event.Millis(time.Now().UnixMilli())}))
+	}
+	_, err := stdout.Write(out)
+	f.log(err)
+	return 0
+}
+
+// offer is what the event offers to be answered.
+func (f *firing) offer() offer.Offer {
+	s := &f.session
+	made := event.Millis(f.start.UnixMilli())
+	o := offer.Offer{
+		Kind: kindOf(f.e.Kind, f.e.Tool.Name), Event: string(f.e.Kind), Record: cmp.Or(s.Record(), f.e.SessionID), Session: f.e.SessionID,
+		Actor: f.e.AgentID, Type: f.e.AgentType, Tool: f.e.Tool.Name, Hash: f.e.Tool.Hash, UseID: f.e.Tool.UseID, Cwd: f.e.Cwd,
+		Made: made, Expires: made + event.Millis(f.settings().Wait.Milliseconds()), Headless: s.Headless(), Payload: f.payload,
+	}
+	if c := asked(s, &f.e); c != nil {
+		o.UseID, o.Hash = c.UseID, c.Hash
+	}
+	place(&o, s, f.getenv)
+	return o
+}
+
+// place fills in where an offer comes from.
+func place(o *offer.Offer, s *state.Session, getenv func(string) string) {
+	here := evidence.ThisMachine()
+	git := evidence.Git(o.Cwd)
+	o.Host, o.Branch, o.Project = here.Host, cmp.Or(git.Branch, git.Head), s.Origin.Project
+	o.Client = evidence.Agent(string(event.ClaudeCode), here, getenv)
+	o.Waiter, _ = evidence.Process(os.Getpid(), here)
+}
+
+// asked is the call that has just asked.
+func asked(s *state.Session, e *event.Event) (newest *state.Call) {
+	for i := range s.Actors {
+		if s.Actors[i].ID != e.AgentID {
+			continue
+		}
+		for j := range s.Actors[i].Calls {
+			c := &s.Actors[i].Calls[j]
+			same := c.Hash == e.Tool.Hash || e.Kind == event.Elicitation && c.Kind == state.WaitForm
+			if c.Requested && c.Name == e.Tool.Name && same && (newest == nil || c.Asked >= newest.Asked) {
+				newest = c
+			}
+		}
+	}
+	return newest
+}
+
+func kindOf(k event.Kind, tool string) offer.Kind {
+	switch {
+	case k == event.Elicitation:
+		return offer.Form
+	case tool == "AskUserQuestion":
+		return offer.Question
+	case tool == "ExitPlanMode":
+		return offer.Plan
+	}
+	return offer.Permission
+}
+
+// holdTurn holds the end of a turn, for a reply to it. A headless client ends
+// with its turn: nobody can reply.
+func holdTurn(st *store.Store, a hook.Args, stdin io.Reader, getenv func(string) string) int {
+	f := firing{args: a, getenv: getenv, start: time.Now(), st: st}
+	late := time.AfterFunc(stdinWait, func() { os.Exit(0) })
+	if err := f.read(stdin); err != nil || f.alien || f.e.SessionID == "" || strings.HasPrefix(getenv("CLAUDE_CODE_ENTRYPOINT"), "sdk") {
+		return 0
+	}
+	late.Stop()
+	o := f.offer()
+	o.Kind = offer.Reply
+	if s, err := st.Load(store.KeyOf(f.e.SessionID)); err == nil {
+		o.Project = s.Origin.Project
+	}
+	dir := offer.In(st.Dir)
+	if err := dir.Make(&o, time.Now()); err != nil {
+		f.log(fmt.Errorf("making an offer: %w", err))
+		return 0
+	}
+	if code, ok := hook.BecomeWaiter(o.ID); ok {
+		return code
+	}
+	f.log(dir.Close(o.ID, offer.Outcome{Why: "the program beckon-hook is not beside beckon-judge", At: event.Millis(time.Now().UnixMilli())}))
+	return 0
+}
+
+// give gives the client the answer to an offer. The policy has the last word: it
+// may have changed since, and what it refuses nobody allows.
+func give(st *store.Store, id string, stdout, stderr io.Writer, getenv func(string) string) (code int) {
+	dir := offer.In(st.Dir)
+	closed := func(why string) {
+		_ = dir.Close(id, offer.Outcome{Taken: why == "", Why: why, At: event.Millis(time.Now().UnixMilli())})
+	}
+	o, err := dir.Load(id)
+	if err != nil {
+		closed("it could not be read: " + err.Error())
+		return 0
+	}
+	a, ok := dir.Answered(id)
+	if err := o.Fits(a); err != nil || !ok {
+		closed("the answer is not one to this offer")
+		return 0
+	}
+	f := firing{args: hook.Args{Event: o.Event}, getenv: getenv, start: time.Now(), st: st, payload: o.Payload}
+	if f.e, err = event.Parse("", o.Event, o.Payload); err != nil {
+		closed("it could not be read: " + err.Error())
+		return 0
+	}
+	if f.e.SessionID == "" {
+		f.e.SessionID = o.Session
+	}
+	if o.Kind == offer.Reply {
+		_, err := io.WriteString(stderr, a.Message)
+		closed(unsaid(err))
+		f.answered(&o, &a, state.WordReplied)
+		return 2
+	}
+	var ev policy.Event
+	r := policy.Result{Allowed: true}
+	if hook.Policied(getenv) {
+		f.safely(f.load)
+		ev, r = f.ask(context.Background())
+	}
+	refused := !r.Allowed
+	if !refused {
+		r.Verdict = verdict(&o, &a, r.Verdict)
+		r.Answer = wire.Translate(f.e.Kind, r.Verdict, f.version(), false)
+	}
+	_, err = stdout.Write(r.Answer.Stdout)
+	why := unsaid(err)
+	if refused {
+		why = "the policy refuses it: " + r.Verdict.Reason
+	}
+	closed(why)
+	f.answered(&o, &a, wordOf(a.Word, refused))
+	f.trace(ev, r, &o, &a)
+	return 0
+}
+
+// unsaid says why the client was not told, empty when it was.
+func unsaid(err error) string {
+	if err != nil {
+		return "the client did not take it: " + errors.Unwrap(err).Error()
+	}
+	return ""
+}
+
+func wordOf(w offer.Word, refused bool) string {
+	if refused || w == offer.Deny || w == offer.Decline || w == offer.Cancel {
+		return state.WordRefused
+	}
+	return state.WordAllowed
+}
+
+// verdict puts an answer into the words that a policy's verdict has. What the
+// policy says beside its decision stays.
+func verdict(o *offer.Offer, a *offer.Answer, v wire.Verdict) wire.Verdict {
+	v.Decision, v.Reason, v.Input = wire.Deny, cmp.Or(a.Message, "The user refused this."), nil
+	if a.Word == offer.Allow {
+		v.Decision, v.Reason = wire.Allow, ""
+	}
+	switch {
+	case o.Kind == offer.Form:
+		v.Decision, v.Reason = wire.Silence, ""
+		v.Extra = map[string]json.RawMessage{"action": quoted(string(a.Word))}
+		if a.Word == offer.Accept && a.Content != nil {
+			v.Extra["content"] = a.Content
+		}
+	case a.Word != offer.Allow:
+	case o.Kind == offer.Question:
+		v.Input = withAnswers(o.Input(), a.Choices)
+	case o.Kind == offer.Plan: // newer clients want the plan back, and take one that differs for an edited one
+		v.Input = o.Input()
+		if v.Input == nil {
+			v.Input = []byte("{}")
+		}
+	case a.Always > 0:
+		v.Request.UpdatedPermissions = append(append(json.RawMessage{'['}, o.Suggestions()[a.Always-1]...), ']')
+	}
+	return v
+}
+
+// withAnswers is the input of a question with its answers.
+func withAnswers(input []byte, answers map[string]string) []byte {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(input, &members) != nil {
+		members = map[string]json.RawMessage{}
+	}
+	members["answers"] = must(answers)
+	return must(members)
+}
+
+func quoted(s string) json.RawMessage { return must(s) }
+
+// must marshals what always can be.
+func must(v any) json.RawMessage {
+	b, _ := json.Marshal(v)
+	return b
+}
+
+// answered folds who answered, from where and after how long.
+func (f *firing) answered(o *offer.Offer, a *offer.Answer, word string) {
+	d := &state.Decided{Event: f.e.Kind, Of: o.Made, AgentID: o.Actor, UseID: o.UseID, Tool: o.Tool, Hash: o.Hash, Word: word,
+		By: a.By, From: string(a.From), Waited: a.At - o.Made}
+	_, err := f.st.Fold(store.KeyOf(o.Record), store.Update{Change: state.Change{At: event.Millis(time.Now().UnixMilli()),
+		Action: &state.Action{Kind: state.ActDecided, Decided: d}}})
+	f.folded(err)
+}
+
+// answerHook names a person's answer in the trace.
+const answerHook = "answer"
+
+// trace notes the answer where the policy's decisions are.
+func (f *firing) trace(ev policy.Event, r policy.Result, o *offer.Offer, a *offer.Answer) {
+	if ev.Kind == "" {
+		ev = policy.Event{Kind: f.e.Kind, Payload: f.payload, At: f.start, ID: f.id()}
+	}
+	e := policy.EntryOf(ev, r)
+	e.ToolUseID = o.UseID
+	e.Hooks = append(e.Hooks, trust.TracedHook{Hook: answerHook, Type: answerHook, Success: r.Allowed || a.Word != offer.Allow, Decision: wire.Decision(a.Word),
+		Reason: trust.Kept(fmt.Sprintf("%s from %s after %s%s", cmp.Or(a.By, "somebody"), a.From, time.Duration(a.At-o.Made)*time.Millisecond, said(a.Message)))})
+	f.log(trust.In(f.st.Dir).Trace(e))
+}
+
+func said(message string) string {
+	if message == "" {
+		return ""
+	}
+	return ": " + message
+}

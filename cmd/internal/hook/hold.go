@@ -1,0 +1,92 @@
+package hook
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"beckon/event"
+	"beckon/event/jsonenc"
+	"beckon/state"
+	"beckon/state/offer/hold"
+	"beckon/state/store"
+)
+
+// Holds reports whether the event is held for an answer, where somebody may give
+// one. It is the small program that makes the offer: it has the whole payload.
+func (a Args) Holds() bool {
+	asks := a.Event == string(event.PermissionRequest) || a.Event == string(event.Elicitation)
+	return !a.foreign() && (a.Reply || a.Answers && asks)
+}
+
+const (
+	// WaitFlag, before an offer's id, has beckon-hook wait for its answer.
+	WaitFlag = "--wait"
+	// AnsweredFlag, before an offer's id, has beckon-judge give the client the
+	// answer that there is.
+	AnsweredFlag = "--answered"
+)
+
+// BecomeWaiter makes this process the one that waits at an offer; it returns
+// only when that cannot be done, or on a system where that runs beside this one.
+func BecomeWaiter(id string) (code int, ok bool) {
+	return become(sibling("beckon-hook"), []string{WaitFlag, id})
+}
+
+// wait waits at an offer, and has the answer given to the client. It is silent
+// when there is none: the dialog is the session's own then, or was.
+func wait(id string, getenv func(string) string) int {
+	dir, err := store.Dir(getenv)
+	if err != nil {
+		return 0
+	}
+	st := store.Open(dir)
+	given := make(chan os.Signal, 1)
+	signal.Notify(given, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	go func() {
+		<-given
+		hold.Withdraw(st.Dir, id, hold.WhyStopped, time.Now())
+		os.Exit(0)
+	}()
+	answered, why := hold.Wait(st, id, getenv)
+	if answered {
+		if code, ok := become(sibling("beckon-judge"), []string{AnsweredFlag, id}); ok {
+			return code
+		}
+		why = "the program beckon-judge is not beside beckon-hook"
+	}
+	hold.Withdraw(st.Dir, id, why, time.Now())
+	return 0
+}
+
+// Halt takes the user's word that the session's next call is to be its last,
+// folds that, and returns what the client is to be told; nil when there is none.
+// A call that has not begun is refused as well.
+func Halt(st *store.Store, res *store.Result, e *event.Event) []byte {
+	if e.AgentID != "" || e.Kind != event.PreToolUse && e.Kind != event.PostToolUse {
+		return nil
+	}
+	by, ok := hold.TakeStop(st.Dir, store.KeyOf(res.After.Record()), res.After.Prompt.At)
+	if !ok {
+		return nil
+	}
+	d := &state.Decided{Event: e.Kind, Of: e.At, Tool: e.Tool.Name, UseID: e.Tool.UseID, Hash: e.Tool.Hash, Word: state.WordHalted, By: by.By, From: by.From}
+	now, err := st.Fold(store.KeyOf(res.After.Record()), store.Update{Change: state.Change{At: event.Millis(time.Now().UnixMilli()), Action: &state.Action{Kind: state.ActDecided, Decided: d}}})
+	if err != nil {
+		st.Log(err)
+	} else {
+		res.After = now.After
+	}
+	reason := "stopped by " + by.By + ", through beckon"
+	if by.By == "" {
+		reason = "stopped by the user, through beckon"
+	}
+	out := append([]byte{'{'}, `"continue":false`...)
+	out = jsonenc.Str(out, "stopReason", reason)
+	if e.Kind == event.PreToolUse {
+		out = append(out, `,"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"`...)
+		out = append(jsonenc.Str(out, "permissionDecisionReason", reason), '}')
+	}
+	return append(out, '}', '\n')
+}

@@ -1,0 +1,119 @@
+package card
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+)
+
+// Line1 is a text on one line, with all that would not be seen spelled out:
+// control and format characters (so the ones that turn the writing direction),
+// spaces that are none, bytes that are no text. A tab stays a gap.
+func Line1(s string) string {
+	if plain(s) {
+		return s
+	}
+	var b strings.Builder
+	for i, r := range s {
+		switch {
+		case r == utf8.RuneError && invalid(s[i:]):
+			fmt.Fprintf(&b, "‹0x%02X›", s[i])
+		case r == '\t':
+			b.WriteString("    ")
+		case r == '\n':
+			b.WriteString("⏎")
+		case r == '\r':
+			b.WriteString("‹CR›")
+		case unseen(r):
+			fmt.Fprintf(&b, "‹U+%04X›", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// plain reports whether s is printable ASCII.
+func plain(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+func invalid(s string) bool {
+	_, n := utf8.DecodeRuneInString(s)
+	return n == 1
+}
+
+// unseen reports whether nobody would see r, or take it for what it is.
+func unseen(r rune) bool {
+	switch {
+	case r == '\u200d' || r == '\ufe0f': // they join pictures
+		return false
+	case r >= 0x115f && r <= 0x1160, r == 0x3164, r == 0xffa0: // fillers
+		return true
+	case r >= 0xe0100 && r <= 0xe01ef, r >= 0xfe00 && r <= 0xfe0e: // variants
+		return true
+	}
+	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs) || r != ' ' && unicode.Is(unicode.Zs, r) || !unicode.IsGraphic(r)
+}
+
+// Suggestion is a permission update in words: what "always" would allow.
+func Suggestion(update []byte) string {
+	v := gjson.ParseBytes(update)
+	where := place(v.Get("destination").String())
+	switch kind := v.Get("type").String(); kind {
+	case "addRules", "replaceRules", "removeRules":
+		var rules []string
+		for _, r := range v.Get("rules").Array() {
+			rule := r.Get("toolName").String()
+			if content := r.Get("ruleContent").String(); content != "" {
+				rule += "(" + content + ")"
+			}
+			rules = append(rules, rule)
+		}
+		verb := map[string]string{"addRules": "always ", "replaceRules": "from now on only ", "removeRules": "no longer "}[kind]
+		return verb + v.Get("behavior").String() + " " + strings.Join(rules, ", ") + where
+	case "setMode":
+		if mode := v.Get("mode").String(); mode == "acceptEdits" {
+			return "accept all edits" + where
+		} else if mode == "bypassPermissions" {
+			return "ask for NOTHING any more" + where
+		}
+		return "permission mode " + v.Get("mode").String() + where
+	case "addDirectories", "removeDirectories":
+		var dirs []string
+		for _, d := range v.Get("directories").Array() {
+			dirs = append(dirs, d.String())
+		}
+		verb := "work in "
+		if kind == "removeDirectories" {
+			verb = "no longer work in "
+		}
+		return verb + strings.Join(dirs, ", ") + where
+	}
+	return string(update)
+}
+
+// place is where a permission update is kept.
+func place(destination string) string {
+	switch destination {
+	case "session":
+		return ", in this session"
+	case "localSettings":
+		return ", in this project, for you"
+	case "projectSettings":
+		return ", in this project, for everybody"
+	case "userSettings":
+		return ", everywhere"
+	case "":
+		return ""
+	}
+	return ", in " + destination
+}

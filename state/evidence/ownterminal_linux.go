@@ -1,0 +1,75 @@
+package evidence
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strconv"
+)
+
+// ErrNoTerminal means that this process has no controlling terminal, or is not in
+// front of it; ErrClientsTerminal that a client is in front of it, too.
+var (
+	ErrNoTerminal      = errors.New("it has no terminal of its own")
+	ErrClientsTerminal = errors.New("its terminal is an agent's")
+)
+
+// OwnTerminal reports as an error that this process is not what somebody runs in
+// front of a terminal: what an agent starts has no controlling terminal, or the
+// one of its client, also when its parents are gone.
+//
+// What it does not stop: a program that was started by an agent, has left all
+// its parents and makes a terminal of its own.
+func OwnTerminal() error {
+	self := seatOf(strconv.Itoa(os.Getpid()))
+	if self.terminal == 0 || self.front != self.group {
+		return ErrNoTerminal
+	}
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return ErrNoTerminal
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1) // those that it gave
+	for _, name := range names {
+		if !digits(name) {
+			continue
+		}
+		p := seatOf(name)
+		if p.terminal != self.terminal || p.group != self.front {
+			continue
+		}
+		for _, c := range clients {
+			if c.named(p.name) {
+				return ErrClientsTerminal
+			}
+		}
+	}
+	return nil
+}
+
+// seat is where a process sits: its name, process group, controlling terminal,
+// and the group in front of that.
+type seat struct {
+	name                   string
+	group, terminal, front int
+}
+
+// seatOf reads fields 2, 5, 7 and 8 of /proc/PID/stat; nothing when it is gone.
+func seatOf(pid string) (s seat) {
+	var buf [maxStat]byte
+	b, err := readHead("/proc/"+pid+"/stat", buf[:])
+	open, end := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
+	if err != nil || open < 0 || end < open {
+		return seat{}
+	}
+	s.name = string(b[open+1 : end])
+	fields := bytes.Fields(b[end+1:])
+	if len(fields) < 6 {
+		return seat{}
+	}
+	s.group, _ = strconv.Atoi(string(fields[2]))
+	s.terminal, _ = strconv.Atoi(string(fields[4]))
+	s.front, _ = strconv.Atoi(string(fields[5]))
+	return s
+}

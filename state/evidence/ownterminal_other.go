@@ -1,0 +1,29 @@
+//go:build !linux
+
+package evidence
+
+import (
+	"errors"
+	"os"
+	"runtime"
+)
+
+// ErrNoTerminal means that this process has no controlling terminal;
+// ErrClientsTerminal that a client is in front of it, too.
+var (
+	ErrNoTerminal      = errors.New("it has no terminal of its own")
+	ErrClientsTerminal = errors.New("its terminal is an agent's")
+)
+
+// OwnTerminal reports as an error that this process has no controlling terminal,
+// as what an agent starts has none. Whose terminal it is cannot be told here.
+func OwnTerminal() error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	tty, err := os.Open("/dev/tty")
+	if err != nil {
+		return ErrNoTerminal
+	}
+	return tty.Close()
+}

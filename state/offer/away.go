@@ -1,0 +1,112 @@
+package offer
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"beckon/event/duration"
+	"beckon/event/jsonc"
+)
+
+// When a subagent's request is held. While a hook holds it, a client that runs
+// subagents in the background shows no dialog for it.
+const (
+	Off    = "off"    // never
+	Away   = "away"   // while the user said that nobody sits there
+	Always = "always" // ever
+)
+
+// Settings are the user's choices, from the configuration.
+type Settings struct {
+	Wait      time.Duration // answer_wait: how long an offer stands
+	Subagents string        // answer_subagents: Off, Away or Always
+}
+
+// Defaults returns the settings in force without a configuration.
+func Defaults() Settings { return Settings{Wait: 12 * time.Hour, Subagents: Away} }
+
+// Keys are the configuration's names of the settings, in the order of the
+// fields.
+var Keys = []string{"answer_wait", "answer_subagents"}
+
+// ReadSettings reads the settings from the configuration at path.
+func ReadSettings(path string) (Settings, error) {
+	s := Defaults()
+	v, err := jsonc.Get(path, Keys...)
+	if err != nil {
+		return s, err
+	}
+	if text := v[0].String(); text != "" {
+		wait, err := duration.Parse(text)
+		if err != nil {
+			return s, err
+		}
+		s.Wait = min(wait, longest)
+	}
+	if text := v[1].String(); text == Off || text == Away || text == Always {
+		s.Subagents = text
+	}
+	return s, nil
+}
+
+// longest is how long an offer can stand: the client waits for its hook no
+// longer (installer.AnswerTimeout).
+const longest = 24*time.Hour - time.Minute
+
+// awayFile has until when the user is away, in milliseconds; 0 is until they
+// are back.
+const awayFile = "away"
+
+func (d Dir) away() string { return filepath.Join(string(d), "offers", awayFile) }
+
+// GoAway notes that nobody sits at the sessions, until that time; the zero time
+// is until Back.
+func (d Dir) GoAway(until time.Time) error {
+	if err := os.MkdirAll(filepath.Dir(d.away()), dirMode); err != nil {
+		return err
+	}
+	ms := int64(0)
+	if !until.IsZero() {
+		ms = until.UnixMilli()
+	}
+	tmp := d.away() + ".new"
+	if err := os.WriteFile(tmp, strconv.AppendInt(nil, ms, 10), fileMode); err != nil {
+		return err
+	}
+	return os.Rename(tmp, d.away())
+}
+
+// Back notes that the user is back, and reports whether they were away.
+func (d Dir) Back() (was bool, err error) {
+	err = os.Remove(d.away())
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// IsAway reports whether the user is away at now, and until when; the zero time
+// is until they say that they are back.
+func (d Dir) IsAway(now time.Time) (until time.Time, away bool) {
+	b, err := os.ReadFile(d.away())
+	if err != nil {
+		return until, false
+	}
+	ms, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
+	if err != nil || ms == 0 {
+		return until, err == nil
+	}
+	until = time.UnixMilli(ms)
+	return until, now.Before(until)
+}
+
+// Holds reports whether a request of a subagent is to be held at now.
+func (d Dir) Holds(s Settings, now time.Time) bool {
+	_, away := d.IsAway(now)
+	return s.Subagents == Always || s.Subagents == Away && away
+}

@@ -1,0 +1,293 @@
+// Package hold is what the process does that holds an agent's call until
+// somebody has answered its offer (package offer): it waits, and costs next to
+// nothing meanwhile.
+//
+// It ends when there is an answer, and silently when the call is over: it
+// ended, its turn, its session or its client did, the dialog was answered at
+// the session itself, or the offer expired. No event tells the client's hook
+// that, so what the session's other hooks fold tells it, and the client's own
+// registry.
+//
+// The hook binary links this package, so it reads with little: no encoding/json,
+// no process, no goroutine.
+package hold
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"beckon/event"
+	"beckon/event/jsonenc"
+	"beckon/state"
+	"beckon/state/evidence"
+	"beckon/state/store"
+
+	"github.com/tidwall/gjson"
+)
+
+// The files of an offer, in a directory of its own.
+const (
+	OfferFile   = "offer.json"
+	PayloadFile = "payload.json" // what the client sent, byte for byte
+	AnswerFile  = "answer.json"
+	OutcomeFile = "outcome.json"
+)
+
+// OpenDir is where the offers are that wait, by their id.
+func OpenDir(stateDir string) string { return filepath.Join(stateDir, "offers", "open") }
+
+// DoneDir is where they are afterwards, for an hour.
+func DoneDir(stateDir string) string { return filepath.Join(stateDir, "offers", "done") }
+
+// Close closes an offer: it takes no answer any more. What it asked is removed,
+// and outcome, JSON text, says what became of it. It reports false when somebody
+// closed it before.
+func Close(stateDir, id string, outcome []byte) bool {
+	from, to := filepath.Join(OpenDir(stateDir), id), filepath.Join(DoneDir(stateDir), id)
+	if os.Rename(from, to) != nil {
+		if os.MkdirAll(DoneDir(stateDir), 0o700) != nil || os.Rename(from, to) != nil {
+			return false
+		}
+	}
+	_ = os.Remove(filepath.Join(to, PayloadFile))
+	tmp := filepath.Join(to, ".outcome")
+	if os.WriteFile(tmp, outcome, 0o600) == nil {
+		_ = os.Rename(tmp, filepath.Join(to, OutcomeFile)) // whoever waits for it reads it whole
+	}
+	return true
+}
+
+// Withdraw closes an offer that was not answered.
+func Withdraw(stateDir, id, why string, now time.Time) bool {
+	b := jsonenc.Str([]byte{'{'}, "why", why)
+	return Close(stateDir, id, append(jsonenc.Int(b, "at", now.UnixMilli()), '}'))
+}
+
+// Why a call is over without an answer. Empty means that it is not.
+const (
+	WhyCall     = "its call is over"
+	WhyAnswered = "it was answered at the session"
+	WhyTurn     = "its turn is over"
+	WhyWork     = "the session is at work again"
+	WhySession  = "the session has ended"
+	WhyClient   = "its client is gone"
+	WhyExpired  = "nobody answered in time"
+	WhyStopped  = "the client gave up the call"
+	WhyGone     = "the offer was taken away"
+)
+
+const (
+	// slow is how often everything is looked at, whatever the files tell.
+	slow = 5 * time.Second
+	// beat is how often the offer's file is touched: a reader that cannot see
+	// this process knows by it that it lives.
+	beat = 30 * time.Second
+	// settle is how long the client's registry must say that no dialog is open:
+	// between two dialogs it says so for a moment.
+	settle = time.Second
+	// unfolded is how long the event may take to be folded: while its session
+	// is busy it is spooled.
+	unfolded = 10 * time.Second
+)
+
+// Held is what of an offer says when it is over.
+type Held struct {
+	Reply   bool // it is the end of a turn that is held, not a call
+	Record  string
+	Actor   string
+	UseID   string
+	Tool    string
+	Hash    string
+	Made    event.Millis
+	Expires event.Millis
+	Client  event.Process
+}
+
+// Read reads what an offer's file says of that.
+func Read(b []byte) (h Held, err error) {
+	if !gjson.ValidBytes(b) {
+		return h, errors.New("the offer is no JSON")
+	}
+	v := gjson.ParseBytes(b)
+	text := func(path string) string { return v.Get(path).String() }
+	h = Held{
+		Reply: text("kind") == "reply", Record: text("record"), Actor: text("agent_id"), UseID: text("tool_use_id"), Tool: text("tool"), Hash: text("hash"),
+		Made: event.Millis(v.Get("made_at").Int()), Expires: event.Millis(v.Get("expires_at").Int()),
+		Client: event.Process{Pid: int(v.Get("client.pid").Int()), Start: text("client.start")},
+	}
+	if h.Record == "" || h.Made == 0 {
+		return h, errors.New("the offer lacks its session")
+	}
+	return h, nil
+}
+
+// Over says why the held call is over, as far as the facts of its session tell;
+// seen is whether the call was in them before.
+func (h Held) Over(s *state.Session, seen bool, now event.Millis) (why string, there bool) {
+	switch {
+	case s.End.At >= h.Made:
+		return WhySession, seen
+	case h.Reply:
+		return h.working(s), true
+	}
+	c := h.call(s)
+	switch {
+	case c == nil && (seen || now > h.Made+event.Millis(unfolded.Milliseconds())):
+		return WhyCall, seen
+	case c == nil:
+		return "", false
+	case c.Answered > h.Made:
+		return WhyAnswered, true
+	}
+	return "", true
+}
+
+// call is the open call that is held.
+func (h Held) call(s *state.Session) *state.Call {
+	for i := range s.Actors {
+		if s.Actors[i].ID != h.Actor {
+			continue
+		}
+		for j := range s.Actors[i].Calls {
+			c := &s.Actors[i].Calls[j]
+			if h.UseID != "" && c.UseID != "" {
+				if c.UseID == h.UseID {
+					return c
+				}
+			} else if c.Hash == h.Hash && c.Name == h.Tool {
+				return c
+			}
+		}
+	}
+	return nil
+}
+
+// sibling is how far the hook that folds the end of the turn may be behind the
+// one that holds it: both begin at the same event.
+const sibling = 3000
+
+// working says whether the turn that is held did not stay over.
+func (h Held) working(s *state.Session) string {
+	main := s.Main()
+	switch {
+	case main.Active > h.Made && main.Active > main.Ended, s.Prompt.At > h.Made:
+		return WhyWork
+	case s.Stop.At > h.Made+sibling, s.Failure.At > h.Made+sibling:
+		return WhyTurn // a newer end has its own hook that waits
+	}
+	return ""
+}
+
+// waiter is one wait under way.
+type waiter struct {
+	Held
+	st       *store.Store
+	dir      string
+	registry string // the client's record of its session, empty when not known
+	seen     bool
+	dialog   bool         // the registry said that a dialog is open
+	free     time.Time    // since when it has not been saying so
+	beaten   time.Time    // when the offer's file was touched
+	size     int64        // of the journal at the last look
+	looked   event.Millis // when the session was looked at
+}
+
+// Wait waits at the offer id until it is answered, and then returns true; else
+// why it is over.
+func Wait(st *store.Store, id string, getenv func(string) string) (answered bool, why string) {
+	dir := filepath.Join(OpenDir(st.Dir), id)
+	b, err := os.ReadFile(filepath.Join(dir, OfferFile))
+	if err != nil {
+		return false, WhyGone
+	}
+	h, err := Read(b)
+	if err != nil {
+		return false, WhyGone
+	}
+	w := waiter{Held: h, st: st, dir: dir, size: -1, beaten: time.Now()}
+	if at := evidence.RegistryDir(getenv); at != "" && h.Client.Pid > 0 {
+		w.registry = filepath.Join(at, strconv.Itoa(h.Client.Pid)+".json")
+	}
+	return w.wait()
+}
+
+// look looks at everything. next is how long nothing need be looked at again
+// unless a file changes.
+func (w *waiter) look(now time.Time) (answered bool, why string, next time.Duration) {
+	if w.answered() {
+		return true, "", 0
+	}
+	if _, err := os.Stat(w.dir); errors.Is(err, fs.ErrNotExist) {
+		return false, WhyGone, 0
+	}
+	at := event.Millis(now.UnixMilli())
+	if at >= w.Expires {
+		return false, WhyExpired, 0
+	}
+	if now.Sub(w.beaten) >= beat {
+		w.beaten = now
+		_ = os.Chtimes(filepath.Join(w.dir, OfferFile), now, now) // it only tells others that this process lives
+	}
+	if why := w.facts(at); why != "" {
+		return false, why, 0
+	}
+	next = min(slow, time.Duration(w.Expires-at)*time.Millisecond)
+	if w.undone(now) {
+		return false, WhyAnswered, 0
+	}
+	if !w.free.IsZero() {
+		next = min(next, max(0, w.free.Add(settle).Sub(now))+time.Millisecond)
+	}
+	return false, "", next
+}
+
+func (w *waiter) answered() bool {
+	_, err := os.Stat(filepath.Join(w.dir, AnswerFile))
+	return err == nil
+}
+
+func (w *waiter) key() store.Key { return store.KeyOf(w.Record) }
+
+// facts asks the session's facts, when there is something new in them.
+func (w *waiter) facts(now event.Millis) (why string) {
+	k := w.key()
+	size := w.st.JournalSize(k)
+	if size == w.size && now-w.looked < event.Millis(unfolded.Milliseconds()) && w.seen {
+		return ""
+	}
+	s, err := w.st.Load(k)
+	if err != nil {
+		if w.seen && errors.Is(err, fs.ErrNotExist) {
+			return WhySession
+		}
+		return "" // it cannot be read just now
+	}
+	w.size, w.looked = size, now
+	why, w.seen = w.Over(&s, w.seen, now)
+	return why
+}
+
+// undone asks the client's registry whether the dialog was answered, or given
+// up, at the session: no hook is told of either.
+func (w *waiter) undone(now time.Time) bool {
+	if w.registry == "" || w.Reply || w.Actor != "" { // what a subagent asks may not be on the screen
+		return false
+	}
+	r, err := evidence.ReadRegistryFile(w.registry)
+	if err != nil || !r.Usable() {
+		return false
+	}
+	switch {
+	case r.Status == "waiting":
+		w.dialog, w.free = true, time.Time{}
+	case w.dialog && w.free.IsZero():
+		w.free = now
+	case w.dialog && now.Sub(w.free) >= settle:
+		return true
+	}
+	return false
+}

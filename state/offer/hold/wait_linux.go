@@ -1,0 +1,68 @@
+package hold
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	watchOffer = unix.IN_CREATE | unix.IN_MOVED_TO | unix.IN_DELETE_SELF | unix.IN_MOVE_SELF
+	watchFile  = unix.IN_MODIFY | unix.IN_CLOSE_WRITE | unix.IN_ATTRIB | unix.IN_MOVE_SELF | unix.IN_DELETE_SELF
+)
+
+// wait sleeps in one system call until a file changes that matters, the client
+// goes, or there is something to look at all the same. Without inotify (a user
+// may have so many) it looks more often.
+func (w *waiter) wait() (answered bool, why string) {
+	notify, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+	blind := err != nil
+	fds := []unix.PollFd{{Fd: int32(notify), Events: unix.POLLIN}, {Fd: 1}, {Fd: -1, Events: unix.POLLIN}}
+	if w.Client.Pid > 0 {
+		if fd, err := unix.PidfdOpen(w.Client.Pid, 0); err == nil {
+			fds[2].Fd = int32(fd)
+			defer unix.Close(fd)
+		} else if err == unix.ESRCH {
+			return false, WhyClient
+		}
+	}
+	if !blind {
+		defer unix.Close(notify)
+	}
+	buf := make([]byte, 4096)
+	for {
+		if !blind {
+			w.watch(notify)
+		}
+		answered, why, next := w.look(time.Now())
+		if answered || why != "" {
+			return answered, why
+		}
+		if blind {
+			next = min(next, 200*time.Millisecond)
+		}
+		for i := range fds {
+			fds[i].Revents = 0
+		}
+		if _, err := unix.Poll(fds, int(next.Milliseconds())+1); err != nil && err != unix.EINTR {
+			time.Sleep(next)
+		}
+		if fds[1].Revents&(unix.POLLERR|unix.POLLHUP|unix.POLLNVAL) != 0 || fds[2].Revents != 0 {
+			return false, WhyClient
+		}
+		for !blind {
+			if n, err := unix.Read(notify, buf); n <= 0 || err != nil {
+				break
+			}
+		}
+	}
+}
+
+// watch watches the files by their names: one that was replaced is another one.
+func (w *waiter) watch(notify int) {
+	_, _ = unix.InotifyAddWatch(notify, w.dir, watchOffer)
+	_, _ = unix.InotifyAddWatch(notify, w.st.JournalFile(w.key()), unix.IN_MODIFY|unix.IN_MOVE_SELF)
+	if w.registry != "" && !w.Reply {
+		_, _ = unix.InotifyAddWatch(notify, w.registry, watchFile)
+	}
+}

@@ -1,0 +1,33 @@
+//go:build !linux
+
+package hold
+
+import (
+	"os"
+	"runtime"
+	"time"
+)
+
+// often is how often an answer is looked for where no file can be waited for.
+const often = 100 * time.Millisecond
+
+// wait looks for an answer ten times a second, and for everything else when it
+// is due.
+func (w *waiter) wait() (answered bool, why string) {
+	parent := os.Getppid()
+	var due time.Time
+	for {
+		now := time.Now()
+		if w.answered() || now.After(due) {
+			answered, why, next := w.look(now)
+			if answered || why != "" {
+				return answered, why
+			}
+			due = now.Add(min(next, time.Second))
+		}
+		if runtime.GOOS != "windows" && os.Getppid() != parent {
+			return false, WhyClient
+		}
+		time.Sleep(often)
+	}
+}

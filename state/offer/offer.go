@@ -1,0 +1,541 @@
+// Package offer keeps what agents ask of their user and what the user answered,
+// from wherever that was: one directory of files for each question.
+//
+// A hook that holds its client's call makes an offer and waits for its answer
+// (package hold). Whoever shows offers lists them with List, draws them with
+// render/offer, and answers one with Give:
+//
+//	dir := offer.In(st.Dir)
+//	open, err := dir.List(time.Now())
+//	err = dir.Give(offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Allow, From: offer.Page, By: "kim"}, time.Now())
+//	outcome, known := dir.Outcome(o.ID, 2*time.Second)
+//
+// What it guarantees: of any number of answers to one offer one counts, and the
+// others are told whose it was (TakenError); an answer counts for the offer that
+// was drawn and no other, by its random id and the digest of all that the client
+// sent; an offer that expired, whose call is over or whose process is gone takes
+// none. What it does not: that the dialog was not answered at the session in the
+// very moment; the client takes whichever comes first and tells nobody.
+//
+// Who may answer is for the caller to find out, and to say in From and By: for a
+// command, evidence.InClient and evidence.OwnTerminal. The files are the user's own (0600 in 0700):
+// they keep other users out, not a program that runs as this one.
+package offer
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"beckon/event"
+	"beckon/state/evidence"
+	"beckon/state/offer/hold"
+
+	"github.com/tidwall/gjson"
+)
+
+const (
+	dirMode  = 0o700
+	fileMode = 0o600
+	// kept is how long it is known who answered an offer.
+	kept = time.Hour
+	// silent is how long a process that cannot be seen from here may have said
+	// nothing until it counts as gone.
+	silent = 2 * time.Minute
+)
+
+// Kind is what an offer asks for.
+type Kind string
+
+// The kinds of offers, and the words that each takes.
+const (
+	Permission Kind = "permission" // Allow, Deny
+	Question   Kind = "question"   // Allow with Choices, Deny
+	Plan       Kind = "plan"       // Allow, Deny
+	Form       Kind = "form"       // Accept with Content, Decline, Cancel
+	Reply      Kind = "reply"      // Say: the turn is over
+)
+
+// Offer is one question that an agent holds open.
+type Offer struct {
+	ID      string       `json:"id"`
+	Kind    Kind         `json:"kind"`
+	Event   string       `json:"event"`
+	Record  string       `json:"record"`     // of the session, see state.Session.Record
+	Session string       `json:"session_id"` // the client's id of it
+	Actor   string       `json:"agent_id,omitempty"`
+	Type    string       `json:"agent_type,omitempty"` // of the subagent
+	UseID   string       `json:"tool_use_id,omitempty"`
+	Tool    string       `json:"tool,omitempty"` // of a form, the MCP server
+	Hash    string       `json:"hash,omitempty"` // as in event.Tool
+	Digest  string       `json:"digest"`         // of Payload
+	Cwd     string       `json:"cwd,omitempty"`
+	Project string       `json:"project,omitempty"`
+	Host    string       `json:"host,omitempty"`
+	Branch  string       `json:"branch,omitempty"`
+	Made    event.Millis `json:"made_at"`
+	Expires event.Millis `json:"expires_at"`
+	// Headless is set when nobody sits before the session: `claude -p`.
+	Headless bool          `json:"headless,omitempty"`
+	Waiter   event.Process `json:"waiter"`
+	Client   event.Process `json:"client"`
+
+	// Payload is what the client sent, byte for byte.
+	Payload []byte `json:"-"`
+}
+
+// Input is the exact input of the call.
+func (o *Offer) Input() json.RawMessage {
+	return json.RawMessage(gjson.GetBytes(o.Payload, "tool_input").Raw)
+}
+
+// Suggestions are the permission updates by which the client itself would stop
+// asking; Answer.Always chooses one. AskUserQuestion and plans have none.
+func (o *Offer) Suggestions() (list []json.RawMessage) {
+	if o.Kind != Permission {
+		return nil
+	}
+	for _, v := range gjson.GetBytes(o.Payload, "permission_suggestions").Array() {
+		if v.IsObject() {
+			list = append(list, json.RawMessage(v.Raw))
+		}
+	}
+	return list
+}
+
+// Choice is one question of a Question offer.
+type Choice struct {
+	Question string   `json:"question"`
+	Header   string   `json:"header,omitempty"`
+	Several  bool     `json:"several,omitempty"` // more than one option may be chosen
+	Options  []Option `json:"options"`
+}
+
+// Option is one of the answers that a question proposes.
+type Option struct {
+	Label       string `json:"label"`
+	Description string `json:"description,omitempty"`
+}
+
+// Choices are the questions of a Question offer.
+func (o *Offer) Choices() (list []Choice) {
+	if o.Kind != Question {
+		return nil
+	}
+	for _, q := range gjson.GetBytes(o.Payload, "tool_input.questions").Array() {
+		c := Choice{Question: q.Get("question").String(), Header: q.Get("header").String(), Several: q.Get("multiSelect").Bool()}
+		for _, x := range q.Get("options").Array() {
+			c.Options = append(c.Options, Option{x.Get("label").String(), x.Get("description").String()})
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// Pick is the answer to c that chooses the options of those numbers, from 1.
+func (c Choice) Pick(numbers ...int) (string, error) {
+	var labels []string
+	for _, n := range numbers {
+		if n < 1 || n > len(c.Options) {
+			return "", fmt.Errorf("%q has no option %d: there are %d", c.Question, n, len(c.Options))
+		}
+		if label := c.Options[n-1].Label; !slices.Contains(labels, label) {
+			labels = append(labels, label)
+		}
+	}
+	if len(labels) > 1 && !c.Several {
+		return "", fmt.Errorf("%q takes one option", c.Question)
+	}
+	return strings.Join(labels, ", "), nil // as the client itself joins them
+}
+
+// Message is what a form says, Schema what it wants filled in.
+func (o *Offer) Message() string { return gjson.GetBytes(o.Payload, "message").String() }
+
+// Schema is the JSON schema of a form's content, nil when it has none.
+func (o *Offer) Schema() json.RawMessage {
+	return json.RawMessage(gjson.GetBytes(o.Payload, "requested_schema").Raw)
+}
+
+// Word is what an answer says.
+type Word string
+
+// The words of answers; Kind says which offer takes which.
+const (
+	Allow   Word = "allow"
+	Deny    Word = "deny"
+	Accept  Word = "accept"
+	Decline Word = "decline"
+	Cancel  Word = "cancel"
+	Say     Word = "say"
+)
+
+// From is where an answer was given.
+type From string
+
+// The places that answer.
+const (
+	Terminal From = "terminal" // a command
+	Watch    From = "watch"
+	Page     From = "page"    // a browser on this machine
+	Remote   From = "remote"  // a browser elsewhere
+	Desktop  From = "desktop" // a notification's button
+	Phone    From = "phone"
+)
+
+// here reports whether the answer was given on this machine.
+func (f From) here() bool { return f == Terminal || f == Watch || f == Page || f == Desktop }
+
+// Answer is what the user said to an offer.
+type Answer struct {
+	Offer  string `json:"offer"`
+	Digest string `json:"digest"` // of the offer that the user was shown
+	Word   Word   `json:"word"`
+	// Message is what the agent is told with Deny, and what it is told at all
+	// with Say.
+	Message string `json:"message,omitempty"`
+	// Always is the number, from 1, of the suggestion to send along with Allow.
+	Always int `json:"always,omitempty"`
+	// Choices are the answers to all questions, by the question's text. One
+	// that is none of the options counts as the user's own words.
+	Choices map[string]string `json:"choices,omitempty"`
+	Content json.RawMessage   `json:"content,omitempty"` // of a form: an object
+	From    From              `json:"from"`
+	By      string            `json:"by,omitempty"` // who, as people name them
+	At      event.Millis      `json:"at"`
+}
+
+// maxMessage bounds what the agent is told, in bytes.
+const maxMessage = 64 << 10
+
+// Errors of Give. TakenError is another.
+var (
+	ErrNone    = errors.New("no such offer")
+	ErrOver    = errors.New("the offer is over")
+	ErrExpired = errors.New("the offer has expired")
+	ErrChanged = errors.New("this is not the offer that was shown")
+	ErrAlways  = errors.New("allowing always is possible on this machine only")
+)
+
+// TakenError says who answered before.
+type TakenError struct{ By Answer }
+
+func (e *TakenError) Error() string {
+	who := e.By.By
+	if who == "" {
+		who = "somebody"
+	}
+	return fmt.Sprintf("answered already: %s, by %s from %s", e.By.Word, who, e.By.From)
+}
+
+// Fits says what is wrong with a as an answer to o; nil when it can be given.
+func (o *Offer) Fits(a Answer) error {
+	words := map[Kind][]Word{Permission: {Allow, Deny}, Question: {Allow, Deny}, Plan: {Allow, Deny}, Form: {Accept, Decline, Cancel}, Reply: {Say}}[o.Kind]
+	choices := o.Choices()
+	switch {
+	case a.Offer != o.ID || a.Digest != o.Digest:
+		return ErrChanged
+	case !slices.Contains(words, a.Word):
+		return fmt.Errorf("%q is no answer to a %s", a.Word, o.Kind)
+	case len(a.Message) > maxMessage:
+		return fmt.Errorf("the message is longer than %d bytes", maxMessage)
+	case a.Word == Say && strings.TrimSpace(a.Message) == "":
+		return errors.New("there is nothing to say")
+	case a.Always != 0 && !a.From.here():
+		return ErrAlways
+	case a.Always != 0 && (a.Word != Allow || a.Always < 1 || a.Always > len(o.Suggestions())):
+		return fmt.Errorf("the client suggests no rule %d here", a.Always)
+	case a.Content != nil && !gjson.ParseBytes(a.Content).IsObject():
+		return errors.New("the form's content is no object")
+	case a.Word == Allow && o.Kind == Question && len(a.Choices) != len(choices):
+		return fmt.Errorf("there are %d questions, and %d answers", len(choices), len(a.Choices))
+	}
+	for _, c := range choices {
+		if a.Word == Allow && strings.TrimSpace(a.Choices[c.Question]) == "" {
+			return fmt.Errorf("%q has no answer", c.Question)
+		}
+	}
+	return nil
+}
+
+// Outcome is what became of an offer.
+type Outcome struct {
+	// Taken is set when the client was given the answer.
+	Taken bool         `json:"taken,omitempty"`
+	Why   string       `json:"why,omitempty"` // in words, when it was not
+	At    event.Millis `json:"at"`
+}
+
+// Dir is where offers are.
+type Dir string
+
+// In returns where the offers of a state directory are.
+func In(stateDir string) Dir { return Dir(stateDir) }
+
+func (d Dir) open(elem ...string) string {
+	return filepath.Join(append([]string{hold.OpenDir(string(d))}, elem...)...)
+}
+
+func (d Dir) done(elem ...string) string {
+	return filepath.Join(append([]string{hold.DoneDir(string(d))}, elem...)...)
+}
+
+// idLetters are those of crypto/rand.Text.
+const idLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+
+// isID reports whether id may be an offer's: no other leaves the directory.
+func isID(id string) bool { return len(id) == 26 && strings.Trim(id, idLetters) == "" }
+
+// Digest is the digest of a payload.
+func Digest(payload []byte) string {
+	sum := sha256.Sum256(payload)
+	return hex.EncodeToString(sum[:])
+}
+
+// Make writes an offer, and removes what is left of old ones. It gives o its id
+// and digest.
+func (d Dir) Make(o *Offer, now time.Time) error {
+	d.prune(now)
+	o.ID, o.Digest = rand.Text(), Digest(o.Payload) // 130 random bits
+	b, err := json.Marshal(o)
+	if err != nil {
+		return err
+	}
+	// It is made under a name that no reader takes for an offer.
+	tmp := d.open("." + o.ID)
+	if err := os.MkdirAll(tmp, dirMode); err != nil {
+		return err
+	}
+	err = errors.Join(os.WriteFile(filepath.Join(tmp, hold.PayloadFile), o.Payload, fileMode), os.WriteFile(filepath.Join(tmp, hold.OfferFile), b, fileMode))
+	if err == nil {
+		err = os.Rename(tmp, d.open(o.ID))
+	}
+	if err != nil {
+		_ = os.RemoveAll(tmp)
+	}
+	return err
+}
+
+// Load reads an open offer. The error is ErrNone when there is none of that id,
+// ErrOver when it is over, ErrChanged when its files are not what was made.
+func (d Dir) Load(id string) (Offer, error) {
+	if !isID(id) {
+		return Offer{}, ErrNone
+	}
+	o, err := read(d.open(id))
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(d.done(id)); err == nil {
+			return o, ErrOver
+		}
+		return o, ErrNone
+	}
+	return o, err
+}
+
+func read(dir string) (o Offer, err error) {
+	b, err := os.ReadFile(filepath.Join(dir, hold.OfferFile))
+	if err != nil {
+		return o, err
+	}
+	if err := json.Unmarshal(b, &o); err != nil {
+		return o, fmt.Errorf("reading the offer: %w", err)
+	}
+	if o.Payload, err = os.ReadFile(filepath.Join(dir, hold.PayloadFile)); err != nil {
+		return o, err
+	}
+	if o.ID != filepath.Base(dir) || Digest(o.Payload) != o.Digest {
+		return o, ErrChanged
+	}
+	return o, nil
+}
+
+// List returns the offers that can be answered, the oldest first. One whose
+// process or client is gone, that has an answer or has expired is none. An offer
+// that cannot be read is left out.
+func (d Dir) List(now time.Time) ([]Offer, error) {
+	names, err := os.ReadDir(d.open())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	here := evidence.ThisMachine()
+	var list []Offer
+	for _, n := range names {
+		if !isID(n.Name()) {
+			continue
+		}
+		if _, err := os.Stat(d.open(n.Name(), hold.AnswerFile)); err == nil {
+			continue
+		}
+		if o, err := read(d.open(n.Name())); err == nil && d.waits(&o, here, now) {
+			list = append(list, o)
+		}
+	}
+	slices.SortFunc(list, func(a, b Offer) int {
+		if a.Made != b.Made {
+			return int(a.Made - b.Made)
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	return list, nil
+}
+
+// waits reports whether somebody waits for an answer to o.
+func (d Dir) waits(o *Offer, here evidence.Machine, now time.Time) bool {
+	if event.Millis(now.UnixMilli()) >= o.Expires || evidence.Alive(o.Client, o.Made, here) == evidence.Gone {
+		return false
+	}
+	switch evidence.Alive(o.Waiter, o.Made, here) {
+	case evidence.Running:
+		return true
+	case evidence.Gone:
+		return false
+	}
+	info, err := os.Stat(d.open(o.ID, hold.OfferFile)) // on another machine: it shows by this file that it lives
+	return err == nil && now.Sub(info.ModTime()) < silent
+}
+
+// Give gives the answer a to the offer that it names. Of several one is given;
+// the others get a *TakenError. Other errors are ErrNone, ErrOver, ErrExpired,
+// ErrChanged, ErrAlways and what else is wrong with the answer.
+func (d Dir) Give(a Answer, now time.Time) error {
+	o, err := d.Load(a.Offer)
+	if errors.Is(err, ErrOver) {
+		if by, ok := d.Answered(a.Offer); ok {
+			return &TakenError{by}
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if err := o.Fits(a); err != nil {
+		return err
+	}
+	if by, ok := d.Answered(o.ID); ok {
+		return &TakenError{by}
+	}
+	if event.Millis(now.UnixMilli()) >= o.Expires {
+		return ErrExpired
+	}
+	if !d.waits(&o, evidence.ThisMachine(), now) {
+		return ErrOver
+	}
+	a.At = event.Millis(now.UnixMilli())
+	b, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	return d.put(o.ID, b)
+}
+
+// put makes the answer's file as a whole, or not at all.
+func (d Dir) put(id string, b []byte) error {
+	f, err := os.CreateTemp(d.open(id), ".answer-*") // 0600
+	if errors.Is(err, fs.ErrNotExist) {
+		return ErrOver
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Link(f.Name(), d.open(id, hold.AnswerFile)) // fails when it is there
+	}
+	_ = os.Remove(f.Name())
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		by, _ := d.Answered(id)
+		return &TakenError{by}
+	case errors.Is(err, fs.ErrNotExist):
+		return ErrOver
+	}
+	return err
+}
+
+// shownFile is there once a command has shown the offer.
+const shownFile = "shown"
+
+// Show notes that the user was shown the whole offer, Shown reports it: what was
+// never on a screen is not allowed by its session's name.
+func (d Dir) Show(id string) error {
+	return os.WriteFile(d.open(id, shownFile), nil, fileMode)
+}
+
+// Shown reports whether the user was shown the whole offer.
+func (d Dir) Shown(id string) bool {
+	_, err := os.Stat(d.open(id, shownFile))
+	return err == nil
+}
+
+// Answered returns the answer that an offer was given, also when it is over.
+func (d Dir) Answered(id string) (a Answer, ok bool) {
+	if !isID(id) {
+		return a, false
+	}
+	for _, dir := range [...]string{d.open(id), d.done(id)} {
+		b, err := os.ReadFile(filepath.Join(dir, hold.AnswerFile))
+		if err == nil && json.Unmarshal(b, &a) == nil {
+			return a, true
+		}
+	}
+	return a, false
+}
+
+// Close notes what became of an offer: it takes no answer any more. What it
+// asked is not kept; who answered is, for an hour.
+func (d Dir) Close(id string, out Outcome) error {
+	b, err := json.Marshal(out)
+	if err == nil && isID(id) {
+		hold.Close(string(d), id, b)
+	}
+	return err
+}
+
+// Outcome waits, at most that long, until it is known what became of an offer.
+func (d Dir) Outcome(id string, wait time.Duration) (out Outcome, known bool) {
+	if !isID(id) {
+		return out, false
+	}
+	for end := time.Now().Add(wait); ; time.Sleep(5 * time.Millisecond) {
+		b, err := os.ReadFile(d.done(id, hold.OutcomeFile))
+		if err == nil && json.Unmarshal(b, &out) == nil {
+			return out, true
+		}
+		if time.Now().After(end) {
+			return out, false
+		}
+	}
+}
+
+// prune removes what is over: offers that were closed an hour ago, and those
+// whose process died without closing them.
+func (d Dir) prune(now time.Time) {
+	done, _ := os.ReadDir(d.done()) // none yet, or unreadable: nothing to remove
+	for _, n := range done {
+		if info, err := n.Info(); err == nil && now.Sub(info.ModTime()) > kept {
+			_ = os.RemoveAll(d.done(n.Name()))
+		}
+	}
+	here := evidence.ThisMachine()
+	open, _ := os.ReadDir(d.open())
+	for _, n := range open {
+		info, err := n.Info()
+		if err != nil || now.Sub(info.ModTime()) < silent {
+			continue
+		}
+		if o, err := read(d.open(n.Name())); err != nil || !d.waits(&o, here, now) {
+			_ = os.RemoveAll(d.open(n.Name()))
+		}
+	}
+}

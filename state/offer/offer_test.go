@@ -1,0 +1,230 @@
+package offer
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"beckon/event"
+	"beckon/state/evidence"
+	"beckon/state/offer/hold"
+)
+
+const question = `{"session_id":"s1","cwd":"/p","hook_event_name":"PermissionRequest","tool_name":"AskUserQuestion","tool_input":{"questions":[` +
+	`{"question":"Which colour?","options":[{"label":"Red"},{"label":"Blue"}]},` +
+	`{"question":"Which fruits?","multiSelect":true,"options":[{"label":"Apple"},{"label":"Pear"},{"label":"Plum"}]}]}}`
+
+const write = `{"session_id":"s1","cwd":"/p","hook_event_name":"PermissionRequest","tool_name":"Write","tool_input":{"file_path":"/p/a","content":"x"},` +
+	`"permission_suggestions":[{"type":"setMode","mode":"acceptEdits","destination":"session"}]}`
+
+// made is an offer that this process waits at.
+func made(t *testing.T, d Dir, kind Kind, payload string, now time.Time) Offer {
+	t.Helper()
+	self, ok := evidence.Process(os.Getpid(), evidence.ThisMachine())
+	if !ok {
+		t.Skip("processes cannot be read here")
+	}
+	at := event.Millis(now.UnixMilli())
+	o := Offer{Kind: kind, Event: "PermissionRequest", Record: "s1", Session: "s1", Made: at, Expires: at + 60_000, Waiter: self, Client: self, Payload: []byte(payload)}
+	if err := d.Make(&o, now); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func allow(o Offer) Answer {
+	return Answer{Offer: o.ID, Digest: o.Digest, Word: Allow, From: Terminal, By: "kim"}
+}
+
+// Of any number of answers one counts, and the others hear whose it was.
+func TestOneAnswerCounts(t *testing.T) {
+	d, now := In(t.TempDir()), time.Now()
+	for range 20 {
+		o := made(t, d, Permission, write, now)
+		var given atomic.Int32
+		var all sync.WaitGroup
+		for i := range 8 {
+			all.Go(func() {
+				a := allow(o)
+				a.By = string(rune('a' + i))
+				var taken *TakenError
+				switch err := d.Give(a, now); {
+				case err == nil:
+					given.Add(1)
+				case !errors.As(err, &taken) || taken.By.By == "":
+					t.Errorf("the other was told %v", err)
+				}
+			})
+		}
+		all.Wait()
+		if n := given.Load(); n != 1 {
+			t.Errorf("%d answers counted", n)
+		}
+		if list, err := d.List(now); err != nil || len(list) != 0 {
+			t.Errorf("answered, and still open: %v, %v", list, err)
+		}
+		if err := d.Close(o.ID, Outcome{Taken: true}); err != nil {
+			t.Error(err)
+		}
+		if err := d.Give(allow(o), now); !errors.As(err, new(*TakenError)) {
+			t.Errorf("afterwards: %v", err)
+		}
+	}
+}
+
+func TestRefusedAnswers(t *testing.T) {
+	d, now := In(t.TempDir()), time.Now()
+	o := made(t, d, Permission, write, now)
+	q := made(t, d, Question, question, now)
+	with := func(a Answer, change func(*Answer)) Answer { change(&a); return a }
+	for name, c := range map[string]struct {
+		a    Answer
+		at   time.Time
+		want error
+	}{
+		"another id":       {with(allow(o), func(a *Answer) { a.Offer = "AAAAAAAAAAAAAAAAAAAAAAAAAA" }), now, ErrNone},
+		"a path for an id": {with(allow(o), func(a *Answer) { a.Offer = "../../sessions" }), now, ErrNone},
+		"another's digest": {with(allow(o), func(a *Answer) { a.Digest = q.Digest }), now, ErrChanged},
+		"no digest":        {with(allow(o), func(a *Answer) { a.Digest = "" }), now, ErrChanged},
+		"late":             {allow(o), now.Add(time.Hour), ErrExpired},
+		"always by phone":  {with(allow(o), func(a *Answer) { a.Always, a.From = 1, Phone }), now, ErrAlways},
+		"no such rule":     {with(allow(o), func(a *Answer) { a.Always = 2 }), now, nil},
+		"another's word":   {with(allow(o), func(a *Answer) { a.Word = Accept }), now, nil},
+		"no choice":        {allow(q), now, nil},
+		"one of two":       {with(allow(q), func(a *Answer) { a.Choices = map[string]string{"Which colour?": "Red"} }), now, nil},
+		"another question": {with(allow(q), func(a *Answer) { a.Choices = map[string]string{"Which colour?": "Red", "x": "y"} }), now, nil},
+		"a huge message":   {with(allow(o), func(a *Answer) { a.Word, a.Message = Deny, string(make([]byte, maxMessage+1)) }), now, nil},
+	} {
+		err := d.Give(c.a, c.at)
+		if err == nil || c.want != nil && !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+	good := with(allow(q), func(a *Answer) {
+		a.Choices = map[string]string{"Which colour?": "my own", "Which fruits?": "Apple, Plum"}
+	})
+	if err := d.Give(good, now); err != nil {
+		t.Error(err)
+	}
+	if got, ok := d.Answered(q.ID); !ok || got.Choices["Which fruits?"] != "Apple, Plum" || got.At == 0 {
+		t.Errorf("kept %+v, %v", got, ok)
+	}
+}
+
+// A payload that was altered after the offer was made is not what was shown.
+func TestAlteredPayload(t *testing.T) {
+	d, now := In(t.TempDir()), time.Now()
+	o := made(t, d, Permission, write, now)
+	if err := os.WriteFile(d.open(o.ID, hold.PayloadFile), []byte(`{"tool_name":"Bash"}`), fileMode); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Give(allow(o), now); !errors.Is(err, ErrChanged) {
+		t.Errorf("got %v", err)
+	}
+	if list, _ := d.List(now); len(list) != 0 {
+		t.Errorf("it is still offered: %v", list)
+	}
+}
+
+func TestOffersOfTheDead(t *testing.T) {
+	d, now := In(t.TempDir()), time.Now()
+	o := made(t, d, Permission, write, now)
+	o.Waiter.Start = "1" // its pid has another owner by now
+	if err := d.Make(&o, now); err != nil {
+		t.Fatal(err)
+	}
+	if list, _ := d.List(now); len(list) != 1 || list[0].ID == o.ID {
+		t.Errorf("listed %v", list)
+	}
+	if err := d.Give(allow(o), now); !errors.Is(err, ErrOver) {
+		t.Errorf("got %v", err)
+	}
+	made(t, d, Permission, write, now.Add(time.Hour)) // removes what is left
+	if _, err := os.Stat(d.open(o.ID)); err == nil {
+		t.Error("what it asked is still there")
+	}
+}
+
+// What was asked is nobody's after it is over, who answered is known for an hour.
+func TestClosed(t *testing.T) {
+	d, now := In(t.TempDir()), time.Now()
+	o := made(t, d, Permission, write, now)
+	if !hold.Withdraw(string(d), o.ID, hold.WhyCall, now) || hold.Withdraw(string(d), o.ID, hold.WhyCall, now) {
+		t.Error("it is not closed once")
+	}
+	out, known := d.Outcome(o.ID, time.Second)
+	if !known || out.Taken || out.Why != hold.WhyCall || out.At == 0 {
+		t.Errorf("became %+v, %v", out, known)
+	}
+	if err := d.Give(allow(o), now); !errors.Is(err, ErrOver) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Stat(d.done(o.ID, hold.PayloadFile)); err == nil {
+		t.Error("the payload is kept")
+	}
+	made(t, d, Permission, write, now.Add(2*kept))
+	if _, err := os.Stat(d.done(o.ID)); err == nil {
+		t.Error("it is kept for ever")
+	}
+}
+
+func TestPrivate(t *testing.T) {
+	d, now := In(t.TempDir()), time.Now()
+	o := made(t, d, Permission, write, now)
+	if err := d.Give(allow(o), now); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []string{hold.OfferFile, hold.PayloadFile, hold.AnswerFile} {
+		if info, err := os.Stat(d.open(o.ID, f)); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", f, info, err)
+		}
+	}
+	for _, dir := range []string{d.open(o.ID), d.open(), filepath.Dir(d.open())} {
+		if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
+			t.Errorf("%s: %v, %v", dir, info, err)
+		}
+	}
+}
+
+func TestAway(t *testing.T) {
+	d, now := In(t.TempDir()), time.Now()
+	s := Defaults()
+	if d.Holds(s, now) {
+		t.Error("held while nobody is away")
+	}
+	if err := d.GoAway(now.Add(time.Hour)); err != nil || !d.Holds(s, now) || d.Holds(s, now.Add(2*time.Hour)) {
+		t.Errorf("away for an hour: %v", err)
+	}
+	if err := d.GoAway(time.Time{}); err != nil || !d.Holds(s, now.Add(1000*time.Hour)) {
+		t.Errorf("away: %v", err)
+	}
+	if s.Subagents = Off; d.Holds(s, now) {
+		t.Error("held although it is off")
+	}
+	if was, err := d.Back(); !was || err != nil {
+		t.Errorf("back: %v, %v", was, err)
+	}
+	if was, err := d.Back(); was || err != nil {
+		t.Errorf("back again: %v, %v", was, err)
+	}
+	if s.Subagents = Always; !d.Holds(s, now) {
+		t.Error("not held although it is always")
+	}
+}
+
+func TestReadSettings(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config.json")
+	if s, err := ReadSettings(path); err != nil || s != Defaults() {
+		t.Errorf("got %v, %v", s, err)
+	}
+	if err := os.WriteFile(path, []byte(`{"answer_wait": "3d", "answer_subagents": "off",}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := ReadSettings(path); err != nil || s != (Settings{longest, Off}) {
+		t.Errorf("got %v, %v", s, err)
+	}
+}

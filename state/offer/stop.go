@@ -1,0 +1,33 @@
+package offer
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"time"
+
+	"beckon/state/offer/hold"
+	"beckon/state/store"
+)
+
+// Stop leaves word that a session is to end its turn at its next call. The word
+// is void once the user has sent it another prompt.
+func (d Dir) Stop(record string, from From, by string, now time.Time) error {
+	b, err := json.Marshal(struct {
+		At   int64  `json:"at"`
+		By   string `json:"by,omitempty"`
+		From From   `json:"from"`
+	}{now.UnixMilli(), by, from})
+	if err != nil {
+		return err
+	}
+	dir := hold.StopDir(string(d))
+	if err := os.MkdirAll(dir, dirMode); err != nil {
+		return err
+	}
+	path := filepath.Join(dir, string(store.KeyOf(record))+".json")
+	if err := os.WriteFile(path+".new", b, fileMode); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}
