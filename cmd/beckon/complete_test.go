@@ -169,7 +169,7 @@ func TestZshCompletes(t *testing.T) {
 	screen := func() string { return f.tmux("capture-pane", "-p", "-t", "z") }
 	wait := func(what string, ok func(string) bool) {
 		t.Helper()
-		for range 400 {
+		for range 2400 {
 			if ok(screen()) {
 				return
 			}

@@ -127,7 +127,7 @@ func (s *sshd) start() {
 	if err := s.cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
-	for range 200 {
+	for range 2000 {
 		if c, err := net.Dial("tcp", s.addr); err == nil {
 			_ = c.Close()
 			return

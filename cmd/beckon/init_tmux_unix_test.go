@@ -34,6 +34,7 @@ func (d *room) attach(conf string) {
 // TestInitTmux reads the snippet into a real tmux, twice, and looks at its
 // status line, its keys and its hook.
 func TestInitTmux(t *testing.T) {
+	t.Parallel()
 	d := newRoom(t)
 	line := fmt.Sprintf("run-shell \"'%s' init tmux | tmux source-file -\"\n", d.beckon)
 	d.attach("set -g status-right 'mine'\nset -g status-right-length 60\nset -g status-interval 1\nset-hook -g pane-focus-in 'set -g @mine yes'\n" + line + line)
@@ -60,6 +61,7 @@ func TestInitTmux(t *testing.T) {
 
 // Keys that the user has bound stay theirs, and an interval of theirs too.
 func TestInitTmuxKeepsKeys(t *testing.T) {
+	t.Parallel()
 	d := newRoom(t)
 	d.attach(fmt.Sprintf("bind-key b display-message mine\nset -g status-interval 9\nrun-shell \"'%s' init tmux --popup N | tmux source-file -\"\n", d.beckon))
 	d.until("at first", func(p string) bool {
@@ -76,6 +78,7 @@ func TestInitTmuxKeepsKeys(t *testing.T) {
 
 // What a session is called is text, whatever tmux would make of it.
 func TestTmuxShowsNamesAsText(t *testing.T) {
+	t.Parallel()
 	d := newRoom(t)
 	evil := filepath.Join(d.home, "#[fg=red]a#(touch $HOME~owned)#{pid}%H")
 	if err := os.MkdirAll(evil, 0o700); err != nil {
@@ -95,6 +98,7 @@ func TestTmuxShowsNamesAsText(t *testing.T) {
 
 // The names of directories reach zsh's and bash's prompts as text too.
 func TestShellsShowNamesAsText(t *testing.T) {
+	t.Parallel()
 	for _, shell := range []string{"bash", "zsh"} {
 		d := newRoom(t, shell)
 		evil := filepath.Join(d.home, "%F{red}$(id)`id`")
@@ -124,10 +128,15 @@ func (d *room) snippet(shell string) string {
 
 // The starship module is TOML, and its command runs.
 func TestInitStarship(t *testing.T) {
+	t.Parallel()
 	d := newRoom(t, "python3")
 	d.write("s.toml", d.snippet("starship"))
 	d.waits()
-	cmd := exec.Command("python3", "-c", `
+	python, err := exec.LookPath("python3") // by its path: it finds its library from there
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(python, "-c", `
 import tomllib, subprocess, sys
 m = tomllib.load(open(sys.argv[1], "rb"))["custom"]["beckon"]
 assert m["when"] is True and m["format"] == "[($output )]($style)" and m["style"] == "bold red", m

@@ -45,13 +45,9 @@ func newRoom(t *testing.T, tools ...string) *room {
 		_ = os.RemoveAll(dir)
 	})
 	d.beckon = filepath.Join(d.home, "bin", "beckon")
-	for _, sub := range []string{"bin", ".config/fish"} {
-		if err := os.MkdirAll(filepath.Join(d.home, sub), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if out, err := exec.Command("go", "build", "-o", d.beckon, ".").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	installPrograms(t, filepath.Join(d.home, "bin"))
+	if err := os.MkdirAll(filepath.Join(d.home, ".config", "fish"), 0o700); err != nil {
+		t.Fatal(err)
 	}
 	return d
 }
@@ -120,11 +116,10 @@ func last(screen string) string {
 func (d *room) until(what string, ok func(prompt string) bool) {
 	d.t.Helper()
 	screen := ""
-	for range 200 {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if screen = d.screen(); ok(last(screen)) {
 			return
 		}
-		time.Sleep(50 * time.Millisecond)
 	}
 	d.t.Fatalf("%s: the screen is\n%s", what, screen)
 }
@@ -176,6 +171,7 @@ var shellCases = []shellCase{
 func TestInitShells(t *testing.T) {
 	for _, c := range shellCases {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			d := newRoom(t, c.argv[0])
 			line := fmt.Sprintf("eval \"$('%s' init %s)\"\n", d.beckon, c.argv[0])
 			if c.argv[0] == "fish" {

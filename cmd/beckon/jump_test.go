@@ -105,7 +105,7 @@ func (f *floor) sit(pane, id string) {
 
 func (f *floor) until(what string, ok func() bool) {
 	f.t.Helper()
-	for range 400 {
+	for range 2400 {
 		if ok() {
 			return
 		}

@@ -2,8 +2,13 @@ package main
 
 import (
 	"flag"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync"
 	"testing"
 
 	"beckon/cmd/internal/hook"
@@ -18,11 +23,57 @@ var update = flag.Bool("update", false, "write what the scripts' cmp commands fi
 // wait at its end under the race detector.
 const noNap = "atexit_sleep_ms=0"
 
+// atOnce is how many parallel tests run at once: most wait for clocks and
+// terminals, not for a processor.
+const atOnce = 4
+
+// builtDir is the directory that build made.
+var builtDir string
+
+// build builds beckon and beckon-hook, once for all tests that need them as files.
+var build = sync.OnceValue(func() (err error) {
+	if builtDir, err = os.MkdirTemp("", "beckon-test-"); err != nil {
+		return err
+	}
+	out, err := exec.Command("go", "build", "-o", builtDir, "beckon/cmd/beckon", "beckon/cmd/beckon-hook").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return nil
+})
+
+// installPrograms puts the built programs into dir, as links.
+func installPrograms(t testing.TB, dir string) {
+	t.Helper()
+	if err := build(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"beckon", "beckon-hook"} {
+		if err := os.Link(filepath.Join(builtDir, name), filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// tests runs the tests of this package and removes what build made.
+type tests struct{ *testing.M }
+
+func (m tests) Run() int {
+	if runtime.GOMAXPROCS(0) < atOnce {
+		_ = flag.Set("test.parallel", strconv.Itoa(atOnce))
+	}
+	defer func() { _ = os.RemoveAll(builtDir) }()
+	return m.M.Run()
+}
+
 func TestMain(m *testing.M) {
 	noblock.Off() // a test that panics has failed
 	os.Setenv("GORACE", noNap)
 	inClient = func() bool { return false } // an agent may run the tests
-	testscript.Main(m, map[string]func(){
+	testscript.Main(tests{m}, map[string]func(){
 		"beckon":      func() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)) },
 		"beckon-hook": func() { os.Exit(hook.Start(os.Args[1:], os.Stdin, os.Stdout, os.Getenv)) },
 	})

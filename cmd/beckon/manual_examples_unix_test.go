@@ -99,15 +99,12 @@ func withFile(files map[string]string, name string, lines []string) map[string]s
 // it prints.
 func TestManualExamples(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds both programs")
+		t.Skip("runs installed programs for some seconds")
 	}
-	programs := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", programs, "beckon/cmd/beckon", "beckon/cmd/beckon-hook").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
+	t.Parallel()
 	found := 0
 	for _, path := range documents(t) {
-		found += runExamples(t, path, programs)
+		found += runExamples(t, path)
 	}
 	if found < 10 {
 		t.Fatalf("found %d examples: is their form another?", found)
@@ -115,7 +112,7 @@ func TestManualExamples(t *testing.T) {
 }
 
 // runExamples runs the examples of a document and returns how many it has.
-func runExamples(t *testing.T, path, programs string) int {
+func runExamples(t *testing.T, path string) int {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -124,7 +121,7 @@ func runExamples(t *testing.T, path, programs string) int {
 	list := examples(lines)
 	for i := len(list) - 1; i >= 0; i-- { // from the end, so that line numbers hold while it is written anew
 		x := list[i]
-		d := newStage(t, programs)
+		d := newStage(t)
 		d.put(x.files)
 		block := []string{}
 		for _, s := range x.steps {
@@ -161,21 +158,14 @@ type stage struct {
 	env  []string
 }
 
-func newStage(t *testing.T, programs string) *stage {
+func newStage(t *testing.T) *stage {
 	t.Helper()
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	bin := filepath.Join(home, ".local", "bin")
-	if err := os.MkdirAll(bin, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range []string{"beckon", "beckon-hook"} {
-		if err := os.Link(filepath.Join(programs, p), filepath.Join(bin, p)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	installPrograms(t, bin)
 	client := "#!/bin/sh\necho '2.1.329 (Claude Code)'\n"
 	if err := os.WriteFile(filepath.Join(bin, "claude"), []byte(client), 0o700); err != nil {
 		t.Fatal(err)

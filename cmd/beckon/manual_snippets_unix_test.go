@@ -39,6 +39,7 @@ func readmeSnippet(t *testing.T, name string) string {
 
 // TestManualSnippets runs what the manual gives for bars.
 func TestManualSnippets(t *testing.T) {
+	t.Parallel()
 	d := newRoom(t)
 	d.waits()
 	env := append(d.env(), "PATH="+filepath.Dir(d.beckon)+":/usr/bin:/bin")

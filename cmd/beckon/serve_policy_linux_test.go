@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/tidwall/gjson"
 )
@@ -254,11 +253,10 @@ func TestPolicyCircle(t *testing.T) {
 	h := newPolicyHome(t, `{}`)
 	url := startServe(t, h.env)
 	h.write(t, ".config/beckon/policy.json", fmt.Sprintf(`{"servers": [{"server_url": "%s/hook"}], "hooks": {"PreToolUse": [{"hooks": [{"type": "command", "id": "count", "command": "echo x >> %s/count"}]}]}}`, url, h.dir))
-	start := time.Now()
 	status, answer := postTo(t, url+"/hook", fmt.Sprintf(`{"session_id":"s1","cwd":%q,"hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":"t","tool_input":{"command":"ls"}}`, h.dir))
 	count, _ := os.ReadFile(filepath.Join(h.dir, "count"))
-	if n := bytes.Count(count, []byte("x")); status != http.StatusOK || n != 3 || time.Since(start) > 10*time.Second {
-		t.Errorf("%d %s, the command ran %d times in %v", status, answer, n, time.Since(start))
+	if n := bytes.Count(count, []byte("x")); status != http.StatusOK || n != 3 {
+		t.Errorf("%d %s, the command ran %d times", status, answer, n)
 	}
 	if !strings.Contains(answer, "400") {
 		t.Errorf("nobody is told: %s", answer)

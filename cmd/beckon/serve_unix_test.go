@@ -36,7 +36,7 @@ func startServe(t *testing.T, env []string, args ...string) (url string) {
 			t.Errorf("serve: %v: %s", err, said.String())
 		}
 	})
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if res, err := http.Get("http://" + addr + "/readyz"); err == nil {
 			_ = res.Body.Close()
 			if res.StatusCode == http.StatusOK {
@@ -44,7 +44,7 @@ func startServe(t *testing.T, env []string, args ...string) (url string) {
 			}
 		}
 	}
-	t.Fatal("it is not ready after 20 s")
+	t.Fatal("it is not ready after a minute")
 	return ""
 }
 

@@ -103,7 +103,7 @@ func (p *terminal) wait(pattern string) string {
 	p.t.Helper()
 	re := regexp.MustCompile(pattern)
 	var s string
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if s = p.screen(); re.MatchString(s) {
 			return s
 		}
@@ -142,7 +142,7 @@ func (p *terminal) compare(name, pattern string) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	for end := time.Now().Add(5 * time.Second); got != string(want) && time.Now().Before(end); got = p.screen() {
+	for end := time.Now().Add(time.Minute); got != string(want) && time.Now().Before(end); got = p.screen() {
 		time.Sleep(20 * time.Millisecond)
 	}
 	if got != string(want) {
@@ -153,6 +153,7 @@ func (p *terminal) compare(name, pattern string) {
 // TestScreens drives the real program in a real terminal against recordings of
 // the real client, at the widths people have.
 func TestScreens(t *testing.T) {
+	t.Parallel()
 	env := stand(t)
 	for _, size := range []struct{ width, height int }{{40, 24}, {80, 24}, {160, 30}} {
 		t.Run(fmt.Sprint(size.width), func(t *testing.T) {
@@ -175,6 +176,7 @@ func TestScreens(t *testing.T) {
 
 // TestKeysInATerminal presses real keys.
 func TestKeysInATerminal(t *testing.T) {
+	t.Parallel()
 	p := openTerminal(t, 100, 30, stand(t), "watch")
 	p.wait(`NEEDS YOU 4`)
 	p.press("/")
@@ -205,7 +207,7 @@ func TestKeysInATerminal(t *testing.T) {
 	p.run("resize-window", "-x", "150", "-y", "40")
 	p.wait(`by project · sort: prio`)
 	p.press("q")
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if exec.Command("tmux", "-S", p.socket, "has-session").Run() != nil {
 			return
 		}
@@ -234,6 +236,7 @@ func fold(t testing.TB, st *store.Store, id string, kinds ...event.Kind) {
 func TestScreenFollows(t *testing.T) {
 	for _, args := range [][]string{{"watch"}, {"watch", "--poll"}} {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
+			t.Parallel()
 			home := t.TempDir()
 			st := store.Open(filepath.Join(home, "state"))
 			p := openTerminal(t, 80, 24, []string{"GORACE=" + noNap, "HOME=" + home, "BECKON_STATE_DIR=" + st.Dir}, args...)
@@ -263,6 +266,7 @@ func TestIdleScreenIsQuiet(t *testing.T) {
 	if testing.Short() {
 		t.Skip("watches an idle screen for some seconds")
 	}
+	t.Parallel()
 	home := t.TempDir()
 	st := store.Open(filepath.Join(home, "state"))
 	for i := range 100 {
