@@ -14,7 +14,7 @@ func TestRealClient(t *testing.T) {
 	if testing.Short() {
 		t.Skip("drives a real client for some seconds")
 	}
-	for _, v := range Pinned {
+	for _, v := range Bounds {
 		t.Run(v, func(t *testing.T) { smoke(t, Start(t, v)) })
 	}
 }

@@ -43,7 +43,7 @@ type PaneSample struct {
 
 const (
 	sampleEvery = 100 * time.Millisecond
-	patience    = 20 * time.Second // of screen, registry and gone
+	patience    = time.Minute // of screen, registry and gone
 )
 
 // Check is the verdict on one expect or rows step.

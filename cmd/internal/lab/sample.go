@@ -15,7 +15,7 @@ import (
 func (p *player) check(s Step) Check {
 	c := Check{Step: s.Line, Want: strings.TrimSpace(s.Args[0] + " " + s.Reason)}
 	origin := p.origin
-	deadline := origin.Add(cmp.Or(s.Within, time.Second))
+	deadline := origin.Add(cmp.Or(s.Within, 3*time.Second))
 	for next := origin; ; {
 		sm, ok := p.sampleAfter(next, deadline)
 		if !ok {

@@ -26,6 +26,7 @@ func TestHTTPHooks(t *testing.T) {
 	}
 	for _, version := range policyVersions() {
 		t.Run(version, func(t *testing.T) {
+			t.Parallel()
 			lab.Need(t, version)
 			slots <- struct{}{}
 			defer func() { <-slots }()
@@ -109,7 +110,7 @@ func serve(t *testing.T, l *lab.Lab) (url string) {
 		_ = cmd.Process.Signal(syscall.SIGINT)
 		_ = cmd.Wait()
 	})
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if res, err := http.Get(fmt.Sprintf("http://%s/readyz", addr)); err == nil {
 			_ = res.Body.Close()
 			if res.StatusCode == http.StatusOK {
@@ -117,6 +118,6 @@ func serve(t *testing.T, l *lab.Lab) (url string) {
 			}
 		}
 	}
-	t.Fatalf("it is not ready after 20 s: %s", said.String())
+	t.Fatalf("it is not ready after a minute: %s", said.String())
 	return ""
 }

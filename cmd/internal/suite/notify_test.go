@@ -31,8 +31,11 @@ func TestTerminalNotification(t *testing.T) {
 	if _, err := exec.LookPath("script"); err != nil {
 		t.Skipf("the outer terminal needs script: %v", err)
 	}
-	for _, version := range lab.Bounds {
+	for i, version := range lab.Bounds {
 		for where, start := range map[string]func(*testing.T, *lab.Lab) seat{"in tmux": inTmux, "outside": outside} {
+			if !*matrix && (where == "outside") != (i == 0) {
+				continue // each version once, each place once
+			}
 			t.Run(version+"/"+where, func(t *testing.T) {
 				t.Parallel()
 				slots <- struct{}{}
@@ -59,7 +62,7 @@ func TestTerminalNotification(t *testing.T) {
 func tellOnce(t *testing.T, l *lab.Lab, s seat) {
 	s.say("lab:write perm.txt")
 	await(t, l, s, "permission")
-	s.until(t, wantTerminal, 12*time.Second)
+	s.until(t, wantTerminal, patience)
 	s.key("\r")
 	await(t, l, s, "idle")
 	s.say("lab:write esc.txt")
@@ -125,7 +128,7 @@ func (s seat) until(t *testing.T, want string, patience time.Duration) {
 func await(t *testing.T, l *lab.Lab, s seat, want string) {
 	t.Helper()
 	var got []byte
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
 		if got, _ = beckon(l, nil, "list", "--json"); bytes.Contains(got, []byte(`"state": "`+want+`"`)) {
 			return
 		}

@@ -44,6 +44,9 @@ func TestPlugin(t *testing.T) {
 	}
 	for _, version := range lab.Bounds {
 		for _, way := range pluginWays {
+			if !*matrix && version != lab.V330 && !way.sees {
+				continue
+			}
 			t.Run(version+"/"+way.name, func(t *testing.T) {
 				t.Parallel()
 				slots <- struct{}{}

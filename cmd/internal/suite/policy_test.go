@@ -297,11 +297,11 @@ func showAsk(t *testing.T, version string) {
 	steps := []func() error{
 		pane.Ready,
 		func() error { return pane.Say(echo) },
-		func() error { return pane.WaitFor(`Really say that\?`, 20*time.Second) },
-		func() error { return pane.WaitFor(`Do you want to`, 5*time.Second) },
+		func() error { return pane.WaitFor(`Really say that\?`, patience) },
+		func() error { return pane.WaitFor(`Do you want to`, patience) },
 		func() error { return waitState(l, "permission") },
 		func() error { time.Sleep(500 * time.Millisecond); return pane.Key("Enter") }, // 2.1.329 ignores keys for a moment
-		func() error { return pane.WaitFor("It ran", 20*time.Second) },
+		func() error { return pane.WaitFor("It ran", patience) },
 		func() error { return waitState(l, "idle") },
 	}
 	for i, step := range steps {
@@ -314,7 +314,7 @@ func showAsk(t *testing.T, version string) {
 // waitState waits until beckon says of the one session that it is in a state.
 func waitState(l *lab.Lab, want string) error {
 	var got []string
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		out, err := beckon(l, nil, "list", "--json")
 		if err != nil {
 			return err

@@ -52,7 +52,7 @@ func twoProcesses(t *testing.T, version string) {
 	p.do(install(p.l, dir))
 	one := p.client("one")
 	p.do(one.Say("lab:hi"))
-	p.do(one.WaitFor("Hi there", 20*time.Second))
+	p.do(one.WaitFor("Hi there", patience))
 	p.expect("one client", map[int]string{one.Pid: "idle"})
 	p.id = p.rows()[one.Pid].SessionID
 
@@ -67,7 +67,7 @@ func twoProcesses(t *testing.T, version string) {
 	p.do(one.Key("Escape"))
 	p.expect("Esc in the first", map[int]string{one.Pid: "idle", two.Pid: "permission"})
 	p.do(two.Key("Enter"))
-	p.do(two.WaitFor("(?i)wrote|done|written|created", 20*time.Second))
+	p.do(two.WaitFor("(?i)wrote|done|written|created", patience))
 	p.expect("a yes in the second", map[int]string{one.Pid: "idle", two.Pid: "idle"})
 
 	p.write(one, "c.txt")
@@ -80,7 +80,7 @@ func twoProcesses(t *testing.T, version string) {
 	p.write(three, "e.txt")
 	p.expect("a third resumes", map[int]string{two.Pid: "permission", three.Pid: "permission"})
 	p.do(two.Signal(syscall.SIGTERM))
-	p.do(two.WaitDead(10 * time.Second))
+	p.do(two.WaitDead(patience))
 	p.expect("the second ends", map[int]string{three.Pid: "permission"})
 
 	four := p.client("four", "--resume", p.id)
@@ -91,7 +91,7 @@ func twoProcesses(t *testing.T, version string) {
 	p.do(three.Key("Escape"))
 	p.expect("Esc in the one that is left", map[int]string{three.Pid: "idle"})
 	p.do(three.Say("/exit"))
-	p.do(three.WaitDead(10 * time.Second))
+	p.do(three.WaitDead(patience))
 	p.expect("nobody is left", map[int]string{})
 }
 
@@ -114,7 +114,7 @@ func (p pair) client(name string, args ...string) *lab.Pane {
 func (p pair) write(pane *lab.Pane, name string) {
 	p.Helper()
 	p.do(pane.Say("lab:write " + name))
-	p.do(pane.WaitFor("Do you want to", 20*time.Second))
+	p.do(pane.WaitFor("Do you want to", patience))
 }
 
 // rows are what is listed, by process.
@@ -149,7 +149,7 @@ func (p pair) expect(what string, want map[int]string) {
 		}
 		return states
 	}
-	for end := time.Now().Add(10 * time.Second); !reflect.DeepEqual(got(), want) && time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(patience); !reflect.DeepEqual(got(), want) && time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 	}
 	for range 5 {
 		if is := got(); !reflect.DeepEqual(is, want) {

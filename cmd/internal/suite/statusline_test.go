@@ -14,17 +14,14 @@ import (
 	"beckon/cmd/internal/lab"
 )
 
-// refresh is the seconds between two runs of an idle client's status line, as
-// `install --statusline` sets them.
-const refresh = 5 * time.Second
-
 // TestStatusLine shows, on the screens of real clients, the status line of a
-// session, and in it the wait of another session within a second of the next
-// time that the client runs it (issue: status line).
+// session, and in it the wait of another session the next time that the client
+// runs it.
 func TestStatusLine(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the real client takes some seconds")
 	}
+	t.Parallel()
 	slots <- struct{}{}
 	defer func() { <-slots }()
 	l := lab.Start(t, lab.V330)
@@ -45,8 +42,8 @@ func TestStatusLine(t *testing.T) {
 	}
 	must(t, here.Ready())
 	must(t, here.Say("lab:hi"))
-	must(t, here.WaitFor(`Hi there`, 20*time.Second))
-	must(t, here.WaitFor(`(?m)^\s*Opus \S+  proj  main  ░+ 0%  \$0\.006`, refresh+5*time.Second))
+	must(t, here.WaitFor(`Hi there`, patience))
+	must(t, here.WaitFor(`(?m)^\s*Opus \S+  proj  main  ░+ 0%  \$0\.006`, patience))
 	if screen := here.Capture(); strings.Contains(screen, "need") {
 		t.Errorf("it is not quiet:\n%s", screen)
 	}
@@ -57,15 +54,15 @@ func TestStatusLine(t *testing.T) {
 	}
 	must(t, there.Ready())
 	must(t, there.Say("lab:write note.txt"))
-	must(t, there.WaitFor(`Do you want to`, 20*time.Second))
+	must(t, there.WaitFor(`Do you want to`, patience))
 	asked := time.Now()
-	must(t, here.WaitFor(`1 needs you: shop permission`, refresh+time.Second))
+	must(t, here.WaitFor(`1 needs you: shop permission`, patience))
 	_, err = l.Tmux.Run("resize-window", "-t", "here", "-x", "60")
 	must(t, err)
-	must(t, here.WaitFor(`(?m)^  Opus \S+  proj  main  ░+ 0%  \$0\.006\s*\n +1 needs you: shop permission`, refresh+time.Second))
+	must(t, here.WaitFor(`(?m)^  Opus \S+  proj  main  ░+ 0%  \$0\.006\s*\n +1 needs you: shop permission`, patience))
 	t.Logf("it showed %s after the question", time.Since(asked).Round(10*time.Millisecond))
 	must(t, there.Key("Escape"))
-	must(t, gone(here, `needs you`, refresh+time.Second))
+	must(t, gone(here, `needs you`, patience))
 
 	out, err := beckon(l, nil, "list")
 	if err != nil || !strings.Contains(string(out), "CTX") || !strings.Contains(string(out), " 0% ") {
@@ -119,6 +116,7 @@ func TestStatusLineWrapped(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the real client takes some seconds")
 	}
+	t.Parallel()
 	slots <- struct{}{}
 	defer func() { <-slots }()
 	for _, version := range lab.Bounds {
@@ -137,7 +135,7 @@ func TestStatusLineWrapped(t *testing.T) {
 		p, err := l.Tmux.StartClient("here")
 		must(t, err)
 		must(t, p.Ready())
-		must(t, p.WaitFor(`(?m)^\s*mine: [0-9a-f-]{36} in (140|no) columns`, 20*time.Second))
+		must(t, p.WaitFor(`(?m)^\s*mine: [0-9a-f-]{36} in (140|no) columns`, patience))
 		t.Log(version, p.Capture())
 		if _, err := beckon(l, nil, "uninstall"); err != nil {
 			t.Fatal(err)

@@ -6,8 +6,8 @@
 // expects and with the client's own registry.
 //
 // Without flags it drives the newest pinned client through the scenarios in
-// brief, and all of them through those in everywhere, for every landing. The
-// whole matrix, with its table:
+// brief, and the oldest and the newest through those in everywhere. The whole
+// matrix, with its table:
 //
 //	go test ./cmd/internal/suite -run TestClient -matrix -timeout 90m
 //
@@ -47,7 +47,8 @@ var (
 // brief are the scenarios of every landing: one of each kind of wait and end.
 var brief = []string{"hi", "bash", "perm_yes", "perm_esc", "esc_tool", "ask", "subperm", "bg", "overload", "clear", "kill9", "exit", "menu_busy"}
 
-// everywhere are those that differ most from one client to the next.
+// everywhere are those that differ most from one client to the next: they are
+// played with the oldest and the newest.
 var everywhere = []string{"menu_idle", "headless_denied", "headless_held"}
 
 // column is one way to run beckon beside the client.
@@ -64,8 +65,9 @@ func TestClient(t *testing.T) {
 	if testing.Short() && !*matrix {
 		t.Skip("the real client takes a minute")
 	}
+	t.Parallel()
 	table := &table{}
-	list, cols := lab.Pinned, columns[:1]
+	list, cols := lab.Bounds, columns[:1]
 	if *matrix {
 		list, cols = strings.Split(*versions, ","), columns
 	}
@@ -115,6 +117,9 @@ func TestClient(t *testing.T) {
 }
 
 const root = "../../.."
+
+// patience is how long a test waits for what must come.
+const patience = time.Minute
 
 // chosen are the scenarios for a client of that version.
 func chosen(t *testing.T, version string) []lab.Scenario {
