@@ -9,7 +9,7 @@ import (
 	"beckon/event/redact"
 )
 
-// toolRow says which arguments tell what a call of a tool does: paths in its
+// toolRow says which arguments say what a call of a tool does: paths in its
 // input (CONTRACT.md 12), the first that is there counts; a "+"
 // before a path adds it to what was found.
 type toolRow struct {
@@ -37,37 +37,37 @@ var tools = [...]toolRow{
 	{tool: "apply_patch", args: []string{"command", "input", "patch", "patchText"}},
 }
 
-// telling lists the arguments that tell most of a call of any other tool.
-var telling = [...]string{
+// revealing lists the arguments that say most about a call of any other tool.
+var revealing = [...]string{
 	"command", "cmd", "file_path", "filePath", "notebook_path", "absolute_path", "path", "dir_path",
 	"pattern", "query", "url", "uri", "title", "subject", "name", "question",
 	"description", "message", "text", "body", "prompt", "task_id", "shell_id", "bash_id", "id",
 }
 
-// maxTelling is the longest argument shown of a tool that no list knows.
-const maxTelling = 200
+// maxRevealing is the longest argument shown of a tool that no list knows.
+const maxRevealing = 200
 
 // summary returns a tool call as one line for people: printable UTF-8 of at
 // most MaxSummary bytes, "Bash: npm test".
 func summary(tool string, input gjson.Result, cwd string) string {
-	label, told := tool, ""
+	label, text := tool, ""
 	row := toolByName(tool)
 	switch {
 	case row != nil:
-		told = row.tell(input, cwd)
+		text = row.summarize(input, cwd)
 		if row.label != "" {
 			label = row.label
 		}
 	case strings.HasPrefix(tool, "mcp__"):
 		server, name, _ := strings.Cut(tool[len("mcp__"):], "__")
-		return oneLine(server+": "+name+" "+tellAny(input, cwd), MaxSummary)
+		return oneLine(server+": "+name+" "+summarizeAny(input, cwd), MaxSummary)
 	default:
-		told = tellAny(input, cwd)
+		text = summarizeAny(input, cwd)
 	}
-	if told == "" {
+	if text == "" {
 		return oneLine(label, MaxSummary)
 	}
-	return oneLine(label+": "+told, MaxSummary)
+	return oneLine(label+": "+text, MaxSummary)
 }
 
 func toolByName(name string) *toolRow {
@@ -79,33 +79,33 @@ func toolByName(name string) *toolRow {
 	return nil
 }
 
-func (row *toolRow) tell(input gjson.Result, cwd string) string {
-	told := ""
+func (row *toolRow) summarize(input gjson.Result, cwd string) string {
+	text := ""
 	for _, path := range row.args {
 		path, also := strings.CutPrefix(path, "+")
-		if told != "" && !also {
+		if text != "" && !also {
 			continue
 		}
-		if s := argument(path, input.Get(path), cwd); s != "" && told != "" {
-			told += " " + s
+		if s := argument(path, input.Get(path), cwd); s != "" && text != "" {
+			text += " " + s
 		} else {
-			told += s
+			text += s
 		}
 	}
-	return told
+	return text
 }
 
-// tellAny returns the most telling argument of an input that no row describes:
+// summarizeAny returns the most revealing argument of an input that no row describes:
 // a well-known one, else the first short string.
-func tellAny(input gjson.Result, cwd string) string {
+func summarizeAny(input gjson.Result, cwd string) string {
 	if !input.IsObject() {
 		return argument("", input, cwd)
 	}
-	best, rank := "", len(telling)+1
+	best, rank := "", len(revealing)+1
 	input.ForEach(func(key, v gjson.Result) bool {
 		if r := rankOf(key.Str); r < rank {
-			short := len(v.Raw) <= maxTelling && v.Type == gjson.String
-			if s := argument(key.Str, v, cwd); s != "" && (r < len(telling) || short) {
+			short := len(v.Raw) <= maxRevealing && v.Type == gjson.String
+			if s := argument(key.Str, v, cwd); s != "" && (r < len(revealing) || short) {
 				best, rank = s, r
 			}
 		}
@@ -115,12 +115,12 @@ func tellAny(input gjson.Result, cwd string) string {
 }
 
 func rankOf(key string) int {
-	for i := range telling {
-		if telling[i] == key {
+	for i := range revealing {
+		if revealing[i] == key {
 			return i
 		}
 	}
-	return len(telling)
+	return len(revealing)
 }
 
 // argument returns the value of an argument, redacted, in the form its key asks

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Row A3: set aside at any moment of what really happened, a session stays
+// Set aside at any moment of what really happened, a session stays
 // aside through every event but the user's own next prompt, its end, and its
 // time.
 func TestBackburnerIsKept(t *testing.T) {

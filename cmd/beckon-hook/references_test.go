@@ -13,7 +13,7 @@ var (
 	caseRef     = regexp.MustCompile(`\bCASE (\d+)`)
 	contractRef = regexp.MustCompile(`\bCONTRACT\.md (\d+)`)
 	// What whoever clones the repository does not have.
-	elsewhere = regexp.MustCompile(`\b(rows? [A-H]\d+|[Ss]eeds? 00\d|CASES part|(DESIGN|CLIENT|AUDIT|ANSWER|MISSION|STYLE|FIELD|FLEET|MODS)\.md)\b`)
+	elsewhere = regexp.MustCompile(`\b([Rr]ows? [A-H]\d+|[Ss]eeds? 00\d|issue \d+|CASES part|(DESIGN|CLIENT|AUDIT|ANSWER|MISSION|STYLE|FIELD|FLEET|MODS)\.md)\b`)
 	testRef   = regexp.MustCompile("`(Test\\w+)(?:/(\\d+))?`")
 )
 

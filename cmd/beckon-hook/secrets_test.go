@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"beckon/event/redact"
-	"beckon/testdata/secrets"
+	"beckon/event/redact/secrets"
 )
 
 // always is a policy that speaks of every call, so that each is in the trace and

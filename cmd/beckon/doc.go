@@ -26,24 +26,70 @@
 // Files are the one truth: nothing runs between hooks, and each view works the
 // state out anew from facts and evidence.
 //
-//	cmd        beckon, the program people run; beckon-hook, the one hooks run;
-//	           beckon-judge, which it becomes where a policy has only rules;
-//	           internal: the manual, configuration, the hook's work, the lab
-//	           that drives the real client, and the suite that runs it
-//	event      what an agent said: kinds, payloads, other agents' tables; intent
-//	           (what a message asks), transcript, redact, osc (terminal
-//	           sequences), policy (what answers a hook)
-//	state      what it means: Apply folds facts, Resolve turns facts and evidence
-//	           into one word; store (files and locks), evidence (process,
-//	           registry, transcript), history (turns), correlate (seats), stats,
-//	           alert (what to notify), offer (what a session asks, and who
-//	           answered), offer/hold (the hook that waits for that)
-//	render     how it is shown: rows; term (lists), tui (watch), web (serve) and
-//	           its page, jump, hosts, notify, card (an offer, whole)
-//	installer  settings edits, plugin, client version; in release what makes a
-//	           release
-//	testdata   recordings of the real client, scripts, scenarios of the lab, the
-//	           benchmark, files of earlier releases
+//	cmd/beckon                   the program that people run: a file a command
+//	cmd/beckon-hook              what hooks run: folds an event and exits
+//	cmd/beckon-judge             what it becomes where a policy has only rules
+//	cmd/internal/hook            the work of a hook process
+//	cmd/internal/answer          a hook with a policy: fold, ask, answer
+//	cmd/internal/noblock         a hook that dies does not block the agent
+//	cmd/internal/config          config.json, and every setting in it
+//	cmd/internal/manual          what beckon help and beckon man print
+//	cmd/internal/lab             drives the real client
+//	cmd/internal/lab/record      records it, with cmd/internal/lab/recorder as its hook
+//	cmd/internal/suite           scenarios of the real client, as tests
+//	cmd/internal/bench           what hooks and views cost
+//	cmd/internal/bench/readfiles what they are compared with
+//	cmd/internal/picture         makes the picture of watch
+//
+//	event                        what an agent said: payload -> Event
+//	event/intent                 what a message asks of the developer
+//	event/transcript             the client's transcript
+//	event/recording              recordings of the real client
+//	event/redact                 takes secrets out
+//	event/redact/rules           rules for it, of which event/redact/gen makes a table
+//	event/redact/secrets         texts to measure it with
+//	event/osc                    terminal sequences
+//	event/duration               durations that people write
+//	event/jsonc                  JSON with comments
+//	event/jsonenc                JSON of records
+//	event/nearest                "did you mean"
+//	event/policy                 what answers a hook
+//	event/policy/config          policy files
+//	event/policy/packs           the rules that ship with beckon
+//	event/policy/match           whether a rule covers a call
+//	event/policy/command         what a shell command runs, reads and writes
+//	event/policy/run             commands, servers, prompts
+//	event/policy/run/example     servers to start from
+//	event/policy/wire            events and answers, as handlers and the client see them
+//	event/policy/trust           trusted copies, claims, notices, the trace
+//	event/policy/expect          policy tests
+//	event/policy/past            calls of earlier sessions
+//
+//	state                        Apply folds facts, Resolve makes one word of them
+//	state/store                  files and locks
+//	state/evidence               processes, registry, terminals, repositories
+//	state/history                turns
+//	state/correlate              seats
+//	state/stats                  sums by day and project
+//	state/alert                  what to notify of
+//	state/offer                  what a session asks, and who answered
+//	state/offer/hold             the hook that waits for an answer
+//
+//	render                       rows
+//	render/term                  lists and texts
+//	render/tui                   beckon watch
+//	render/web                   beckon serve
+//	render/web/page              its page
+//	render/web/peer              who is at the other end
+//	render/card                  an offer, whole
+//	render/hosts                 sessions of other machines
+//	render/jump                  goes to a session's terminal
+//	render/notify                notifications
+//	render/notify/dbustest       a desktop for its tests
+//
+//	installer                    settings edits, plugin, client version
+//	installer/release            what makes a release
+//	testdata                     recordings, scripts, scenarios, files of earlier releases
 //
 // With answers installed, a hook that asks the user goes on as follows: its program
 // becomes beckon-judge, which folds the event and writes an offer, then beckon-hook
@@ -52,4 +98,18 @@
 //
 // Imports run cmd -> installer, render -> state -> event; a test holds that, and
 // what the hook binary may link.
+//
+// # One payload, from stdin to a row
+//
+//	cmd/beckon-hook/main.go      the process
+//	cmd/internal/hook/policy.go  Start: is there a policy for the event?
+//	cmd/internal/hook/hook.go    Main: read, fold, exit with 0 whatever happens
+//	event/parse.go               ParseReader: payload -> Event
+//	state/store/fold.go          Fold: lock, read, change, write, unlock
+//	state/apply.go               Apply: Event -> facts
+//	cmd/beckon/list.go           the command
+//	state/evidence/reader.go     Look: all sessions, with their evidence
+//	state/resolve.go             Resolve: facts and evidence -> one word
+//	render/row.go                Rows
+//	render/term/list.go          List: the lines
 package main

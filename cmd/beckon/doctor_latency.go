@@ -36,7 +36,7 @@ type Figures struct {
 	P99     float64  `json:"p99_ms"`
 	Slowest *Slowest `json:"slowest,omitempty"`
 
-	Nothing   float64 `json:"nothing_ms,omitempty"` // median of the hook program told to do nothing
+	Idle      float64 `json:"nothing_ms,omitempty"` // median of the hook program when it does nothing
 	Empty     float64 `json:"empty_ms,omitempty"`   // median of EmptyPath
 	EmptyPath string  `json:"empty_program,omitempty"`
 }
@@ -105,8 +105,8 @@ func (d *doctor) launchCost(program string) {
 		return
 	}
 	defer os.RemoveAll(dir)
-	event, nothing := launch{path: program, args: []string{"PostToolUse"}}, launch{path: program, args: []string{hook.Nothing}}
-	all := []*launch{&event, &nothing}
+	event, idle := launch{path: program, args: []string{"PostToolUse"}}, launch{path: program, args: []string{hook.NoOp}}
+	all := []*launch{&event, &idle}
 	var empty launch
 	if path, err := exec.LookPath("true"); err == nil { // none on Windows
 		empty.path = path
@@ -122,8 +122,8 @@ func (d *doctor) launchCost(program string) {
 	}
 	f := Figures{Hooks: n, P50: event.rank(50), P99: event.rank(99), Empty: empty.rank(50), EmptyPath: empty.path}
 	// A program older than --nothing takes it for an event, and logs that there was none.
-	if _, err := os.Stat(nothing.state(dir)); errors.Is(err, fs.ErrNotExist) {
-		f.Nothing = nothing.rank(50)
+	if _, err := os.Stat(idle.state(dir)); errors.Is(err, fs.ErrNotExist) {
+		f.Idle = idle.rank(50)
 	}
 	d.add(levelOK, "cost", "", "a tool event takes %.1f ms, process and all%s (medians of %d launches in turn)", f.P50, f.compared(), n)
 	d.figures(f)
@@ -132,8 +132,8 @@ func (d *doctor) launchCost(program string) {
 // compared tells how many times as long as the others a hook takes.
 func (f Figures) compared() string {
 	var parts []string
-	if f.Nothing > 0 {
-		parts = append(parts, fmt.Sprintf("%.1f times the same program doing nothing", f.P50/f.Nothing))
+	if f.Idle > 0 {
+		parts = append(parts, fmt.Sprintf("%.1f times the same program doing nothing", f.P50/f.Idle))
 	}
 	if f.Empty > 0 {
 		parts = append(parts, fmt.Sprintf("%.1f times %s", f.P50/f.Empty, f.EmptyPath))

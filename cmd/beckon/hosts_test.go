@@ -146,7 +146,7 @@ func (s *sshd) stop() {
 	}
 }
 
-// Row F7, on a real sshd: the other machine's sessions are in the list; when
+// On a real sshd: the other machine's sessions are in the list; when
 // it cannot be reached they stay, marked; one that swallows everything holds
 // the list up no longer than the deadline.
 func TestListOfAnotherHost(t *testing.T) {

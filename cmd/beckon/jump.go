@@ -52,7 +52,7 @@ func (c *jumpCmd) Run(a *app) error {
 	if c.Message {
 		return c.message(ctx, j, &out, err)
 	}
-	if err := c.tell(a, &out, err); err != nil || out.become == nil || c.DryRun {
+	if err := c.report(a, &out, err); err != nil || out.become == nil || c.DryRun {
 		return err
 	}
 	return become(*out.become)
@@ -89,7 +89,7 @@ func (c *jumpCmd) message(ctx context.Context, j *jump.Jumper, out *jumped, err 
 	case err != nil:
 		text = err.Error()
 	case out.SessionID == "":
-		text = nobody
+		text = noTarget
 	default:
 		return nil
 	}
@@ -180,10 +180,10 @@ func adviceOf(err error) string {
 	return ""
 }
 
-// nobody is what is said when there is nowhere to go.
-const nobody = "nobody else wants you"
+// noTarget is the message when there is nowhere to go.
+const noTarget = "nobody else wants you"
 
-func (c *jumpCmd) tell(a *app, out *jumped, err error) error {
+func (c *jumpCmd) report(a *app, out *jumped, err error) error {
 	if c.JSON {
 		if e := writeJSON(a.stdout, out); e != nil {
 			return e
@@ -203,7 +203,7 @@ func (c *jumpCmd) tell(a *app, out *jumped, err error) error {
 		fmt.Fprintf(a.stderr, "beckon: passing over %s: %s\n", shortID(s.SessionID), s.Why)
 	}
 	if out.SessionID == "" {
-		_, err := fmt.Fprintln(a.stdout, nobody)
+		_, err := fmt.Fprintln(a.stdout, noTarget)
 		return err
 	}
 	if c.DryRun {

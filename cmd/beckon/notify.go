@@ -220,10 +220,10 @@ func (a *app) unlogged(id string, list []explained) []explained {
 	claims, _ := a.st.Claims(store.KeyOf(id))
 	for _, c := range claims {
 		e, ok := state.ParseEdge(c.ID)
-		told := slices.ContainsFunc(list, func(x explained) bool {
+		known := slices.ContainsFunc(list, func(x explained) bool {
 			return x.Kind == e.Kind && x.Since.Equal(clock(e.At)) && x.Verdict == state.Tell
 		})
-		if ok && !told {
+		if ok && !known {
 			list = append(list, explained{At: clock(c.At), SessionID: id, Kind: e.Kind, Since: clock(e.At), Verdict: state.Tell,
 				Reason: "taken, and nothing was logged: the disk may have been full, or it is being sent"})
 		}

@@ -37,7 +37,7 @@ type serveCmd struct {
 	TLSKey  string   `name:"tls-key" placeholder:"FILE" type:"path" help:"The certificate's key."`
 	Notify  bool     `help:"Also notify, through the configured channels: of what no hook tells, too."`
 	Hooks   bool     `default:"true" negatable:"" help:"Take events that are posted to /hook."`
-	Poll    bool     `help:"Poll the session files, where the system does not tell of changes (network file systems)."`
+	Poll    bool     `help:"Poll the session files, where the system does not report changes (network file systems)."`
 }
 
 // Validate is kong's.
@@ -69,12 +69,12 @@ func (c *serveCmd) Run(a *app) error {
 	a.st.Texts = store.Texts(cfg.Texts)
 	var seen func(context.Context, []state.Seen, time.Time)
 	if c.Notify {
-		tell, err := a.follower("serve", a.ownTerminal())
+		notifier, err := a.follower("serve", a.ownTerminal())
 		if err != nil {
 			return err
 		}
-		defer tell.Wait()
-		seen = tell.Look
+		defer notifier.Wait()
+		seen = notifier.Look
 	}
 	l, err := c.listen()
 	if c.Open && errors.Is(err, web.ErrServed) {

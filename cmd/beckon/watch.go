@@ -51,10 +51,10 @@ func (c *watchCmd) Run(a *app) error {
 	}
 	look := a.looker()
 	if c.Notify {
-		if look.tell, err = a.follower("watch", a.stdout); err != nil {
+		if look.notifier, err = a.follower("watch", a.stdout); err != nil {
 			return err
 		}
-		defer look.tell.Wait()
+		defer look.notifier.Wait()
 	}
 	opt := look.options()
 	opt.Order, opt.PermissionFirst = queue.Mode, queue.PermissionFirst
@@ -195,9 +195,9 @@ func (a *app) recentTurns(r render.Row, seq int64) []tui.Line {
 
 // looker looks again and again, and keeps what did not change.
 type looker struct {
-	a    *app
-	r    *evidence.Reader
-	tell *notify.Follower // nil: notifies of nothing
+	a        *app
+	r        *evidence.Reader
+	notifier *notify.Follower // nil: notifies of nothing
 }
 
 func (a *app) looker() *looker { return &looker{a: a, r: a.reader().Keep()} }
@@ -210,8 +210,8 @@ func (l *looker) look() (tui.Snapshot, error) {
 	if err != nil {
 		return tui.Snapshot{}, err
 	}
-	if l.tell != nil {
-		l.tell.Look(context.Background(), seen, clock(now))
+	if l.notifier != nil {
+		l.notifier.Look(context.Background(), seen, clock(now))
 	}
 	s := tui.Snapshot{Now: clock(now), Still: l.r.Staged(), Seen: make(map[string]state.Seen, len(seen))}
 	for _, v := range seen {

@@ -120,8 +120,8 @@ func firstCloses(s string) bool {
 	for s != "" {
 		line, rest, _ := strings.Cut(s, "\n")
 		line = strings.TrimSpace(line)
-		if f, bare := fenceOf(line); f.n > 0 {
-			return bare && before != "" && !strings.HasSuffix(before, ":")
+		if f, plain := fenceOf(line); f.n > 0 {
+			return plain && before != "" && !strings.HasSuffix(before, ":")
 		}
 		before, s = line, rest
 	}
@@ -135,13 +135,13 @@ func unpaired(s string, open fence) int {
 	for s != "" {
 		line, rest, _ := strings.Cut(s, "\n")
 		s = rest
-		f, bare := fenceOf(strings.TrimSpace(line))
+		f, plain := fenceOf(strings.TrimSpace(line))
 		switch {
-		case f.toggles(open, bare) && open.n > 0:
+		case f.toggles(open, plain) && open.n > 0:
 			open = fence{}
-		case f.toggles(open, bare):
+		case f.toggles(open, plain):
 			open = f
-		case f.n > 0 && !bare:
+		case f.n > 0 && !plain:
 			n++ // a block that starts inside another
 		}
 	}
@@ -151,9 +151,9 @@ func unpaired(s string, open fence) int {
 	return n
 }
 
-// fenceOf returns the fence that a trimmed line starts with; bare without an
+// fenceOf returns the fence that a trimmed line starts with; plain without an
 // info string.
-func fenceOf(line string) (f fence, bare bool) {
+func fenceOf(line string) (f fence, plain bool) {
 	if line == "" || line[0] != '`' && line[0] != '~' {
 		return fence{}, false
 	}
@@ -169,11 +169,11 @@ func fenceOf(line string) (f fence, bare bool) {
 }
 
 // toggles reports whether f opens a block or closes the one that is open.
-func (f fence) toggles(open fence, bare bool) bool {
+func (f fence) toggles(open fence, plain bool) bool {
 	if open.n == 0 {
 		return f.n > 0
 	}
-	return bare && f.mark == open.mark && f.n >= open.n
+	return plain && f.mark == open.mark && f.n >= open.n
 }
 
 // run returns how often the byte at s[i] is repeated from there.
@@ -190,8 +190,8 @@ func (r *reading) line(from, to int) {
 	from, to, indent := trim(r.src, from, to)
 	line := r.src[from:to]
 	r.any = r.any || line != ""
-	switch f, bare := fenceOf(line); {
-	case f.toggles(r.fence, bare):
+	switch f, plain := fenceOf(line); {
+	case f.toggles(r.fence, plain):
 		r.toggle(f, from)
 	case r.fence.n > 0:
 	case line == "":

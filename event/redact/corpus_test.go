@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"beckon/testdata/secrets"
+	"beckon/event/redact/secrets"
 )
 
 const resultsFile = "../../testdata/secrets/RESULTS.md"

@@ -93,7 +93,7 @@ func (r *redactor) passLine(colon, from int) found {
 // spoken finds the secret behind the word at i that says there is one: the
 // password is hunter2; machine h login me password x; #define PASS "x".
 func (r *redactor) spoken(i int) found {
-	if i+2 > len(r.s) || !speaks(r.s[i:i+2]) {
+	if i+2 > len(r.s) || !mayName(r.s[i:i+2]) {
 		return found{}
 	}
 	end := i
@@ -131,8 +131,8 @@ func (r *redactor) spoken(i int) found {
 	return r.said(said, kind, verb)
 }
 
-// speaks reports whether a word that begins so may say that a secret follows.
-func speaks(begin string) bool {
+// mayName reports whether a word that begins so may name a secret.
+func mayName(begin string) bool {
 	switch [2]byte{lower(begin[0]), lower(begin[1])} {
 	case [2]byte{'p', 'a'}, [2]byte{'p', 'w'}, [2]byte{'s', 'e'}, [2]byte{'t', 'o'}, [2]byte{'k', 'e'}, [2]byte{'a', 'p'}, [2]byte{'a', 'c'}, [2]byte{'a', 'u'}:
 		return true

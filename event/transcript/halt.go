@@ -3,14 +3,14 @@ package transcript
 import "beckon/event"
 
 // Halt reports when Esc or a refusal stopped the main conversation, 0 when it
-// was not stopped or went on since. told is whether the entries say anything of
+// was not stopped or went on since. found reports whether the entries say anything of
 // it: a halt, a prompt, the agent's words or calls, a result.
 //
 // A refusal that stops the turn is followed by a marker, as Esc is; behind one
 // with which the user said what to do instead, the turn goes on. The client's
 // notes and what Esc cut off show no work: they follow a halt as well as they
 // follow work. Entries of equal times count in the order of the file.
-func Halt(entries []Entry) (halt event.Millis, told bool) {
+func Halt(entries []Entry) (halt event.Millis, found bool) {
 	var work event.Millis
 	halted := false
 	for i := range entries {
@@ -27,12 +27,12 @@ func Halt(entries []Entry) (halt event.Millis, told bool) {
 		default:
 			continue
 		}
-		told = true
+		found = true
 	}
 	if !halted {
 		halt = 0
 	}
-	return halt, told
+	return halt, found
 }
 
 // works reports whether the entry shows that the turn goes on, or another
@@ -60,8 +60,8 @@ func LastHalt(path string) (event.Millis, error) {
 		if err != nil {
 			return 0, err
 		}
-		halt, told := Halt(entries)
-		if told || back >= maxBack || back >= c.Offset {
+		halt, found := Halt(entries)
+		if found || back >= maxBack || back >= c.Offset {
 			return halt, nil
 		}
 	}

@@ -49,8 +49,8 @@ func TestHaltOfRealTranscripts(t *testing.T) {
 			at = event.Millis(parsed.UnixMilli())
 		}
 		subagents := strings.Contains(name, "subagent") && !strings.HasSuffix(name, "_main")
-		if halt, told := Halt(entries); halt != at || told == subagents {
-			t.Errorf("%s: got %d, %v", name, halt, told)
+		if halt, found := Halt(entries); halt != at || found == subagents {
+			t.Errorf("%s: got %d, %v", name, halt, found)
 		}
 	}
 }
@@ -166,8 +166,8 @@ func TestHaltIsTheNewest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lines := rapid.SliceOf(piece).Draw(t, "lines")
 		halted := append(entriesOf(lines...), entriesOf(lineOf("user", 100, marker))...)
-		if halt, told := Halt(halted); halt != halted[len(halted)-1].At || !told {
-			t.Fatalf("got %d, %v", halt, told)
+		if halt, found := Halt(halted); halt != halted[len(halted)-1].At || !found {
+			t.Fatalf("got %d, %v", halt, found)
 		}
 		if halt, _ := Halt(append(halted, entriesOf(lineOf("user", 101, `"go on"`))...)); halt != 0 {
 			t.Fatalf("went on, got %d", halt)

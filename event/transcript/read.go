@@ -275,7 +275,7 @@ func (r *reader) lines(b []byte) (took int) {
 
 func (r *reader) add(e Entry, v verdict) {
 	switch v {
-	case told:
+	case found:
 		r.out = append(r.out, e)
 	case malformed:
 		r.c.Malformed++

@@ -87,7 +87,7 @@ func plain(data []byte, lim Limits) (entries []Entry, malformedLines, long int64
 		}
 		e, v := parse(l, lim.Text)
 		switch v {
-		case told:
+		case found:
 			entries = append(entries, e)
 		case malformed:
 			malformedLines++

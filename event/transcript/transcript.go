@@ -98,8 +98,8 @@ type line struct {
 type verdict uint8
 
 const (
-	nothing   verdict = iota // blank, or says nothing here
-	told                     // an Entry
+	skipped   verdict = iota // blank, or says nothing here
+	found                    // an Entry
 	malformed                // not a JSON object
 )
 
@@ -113,7 +113,7 @@ func parse(b []byte, maxText int) (Entry, verdict) {
 	}
 	switch b = bytes.Trim(b, "\x00 \t\r"); {
 	case len(b) == 0:
-		return Entry{}, nothing
+		return Entry{}, skipped
 	case b[0] != '{' || !gjson.ValidBytes(b):
 		return Entry{}, malformed
 	}
@@ -128,7 +128,7 @@ func parseLong(r io.Reader, maxText int) (Entry, verdict, error) {
 	case errors.As(err, &bad) || err == nil && b[0] != '{':
 		return Entry{}, malformed, nil
 	case err != nil:
-		return Entry{}, nothing, err
+		return Entry{}, skipped, err
 	}
 	e, v := parseValid(b, maxText)
 	return e, v, nil
@@ -136,7 +136,7 @@ func parseLong(r io.Reader, maxText int) (Entry, verdict, error) {
 
 func parseValid(b []byte, maxText int) (Entry, verdict) {
 	if !mentions(b) {
-		return Entry{}, nothing
+		return Entry{}, skipped
 	}
 	var e Entry
 	var l line
@@ -221,9 +221,9 @@ func (l *line) into(e *Entry, maxText int) verdict {
 		l.queued(e, maxText)
 	}
 	if e.Type == "" {
-		return nothing
+		return skipped
 	}
-	return told
+	return found
 }
 
 func (l *line) assistant(e *Entry, maxText int) {

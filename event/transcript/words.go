@@ -10,8 +10,8 @@ func LastWords(path string) (Item, error) {
 		if err != nil {
 			return Item{}, err
 		}
-		last, told := lastWords(entries)
-		if told || back >= maxBack || back >= c.Offset {
+		last, found := lastWords(entries)
+		if found || back >= maxBack || back >= c.Offset {
 			return last, nil
 		}
 	}
@@ -19,7 +19,7 @@ func LastWords(path string) (Item, error) {
 
 // lastWords returns the last words in entries, and whether these tell anything
 // of it.
-func lastWords(entries []Entry) (last Item, told bool) {
+func lastWords(entries []Entry) (last Item, found bool) {
 	for i := range entries {
 		e := &entries[i]
 		switch begins := e.Prompt && e.Type != Queued; {
@@ -32,7 +32,7 @@ func lastWords(entries []Entry) (last Item, told bool) {
 		default:
 			continue
 		}
-		told = true
+		found = true
 	}
-	return last, told
+	return last, found
 }

@@ -83,7 +83,7 @@ func session(id string, st state.State, since time.Time) render.Row {
 	return render.Row{SessionID: id, SeatID: "s" + id, State: st, NeedsYou: st.NeedsYou(), Since: since, Project: "shop"}
 }
 
-// Row F7: a host's sessions are listed with its name; when it goes away they
+// A host's sessions are listed with its name; when it goes away they
 // stay, marked as stale, also for the next program that looks.
 func TestAnswersAreKept(t *testing.T) {
 	dir := t.TempDir()

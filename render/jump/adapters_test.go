@@ -74,7 +74,7 @@ func sitting(kind, id string) render.Row {
 
 func argv(words ...string) call { return call{Argv: words} }
 
-// Row F6: every terminal is given exactly these commands.
+// Every terminal is given exactly these commands.
 func TestAdapters(t *testing.T) {
 	const guid = "3A1B-77"
 	listening := sitting("kitty", "991,4")

@@ -129,7 +129,7 @@ func (s *tmuxServer) row(id, pane string) render.Row {
 
 func outside(string) string { return "" }
 
-// Row F6: a jump lands in the right pane of the right window of the right
+// A jump lands in the right pane of the right window of the right
 // session, in the client it was called from.
 func TestTmuxLands(t *testing.T) {
 	s := newTmux(t)

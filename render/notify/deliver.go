@@ -50,7 +50,7 @@ func (d *Deliverer) Deliver(ctx context.Context, o Order) error {
 		}
 		v := d.decide(c, o.Claimed, now)
 		if v.Reason != state.ReasonLimit {
-			return d.tell(ctx, c, v, now)
+			return d.send(ctx, c, v, now)
 		}
 		if !limited {
 			_ = d.log(c, v, "", now)
@@ -117,8 +117,8 @@ func (d *Deliverer) decide(c alert.Case, claimed bool, now time.Time) state.Deci
 	return v
 }
 
-// tell sends what was decided to be told, and logs the decision.
-func (d *Deliverer) tell(ctx context.Context, c alert.Case, v state.Decision, now time.Time) error {
+// send sends the notification that was decided on, and logs the decision.
+func (d *Deliverer) send(ctx context.Context, c alert.Case, v state.Decision, now time.Time) error {
 	if v.Verdict != state.Tell {
 		return d.log(c, v, "", now)
 	}

@@ -93,5 +93,5 @@ func (f *Follower) consider(ctx context.Context, s state.Session, w waiting, now
 	if v.Reason == state.ReasonTold {
 		return // whoever told has logged it
 	}
-	f.sending.Go(func() { _ = f.d.tell(ctx, c, v, now) })
+	f.sending.Go(func() { _ = f.d.send(ctx, c, v, now) })
 }

@@ -48,7 +48,7 @@ const curlStop = `curl -X POST "http://localhost:7483/hook" \
     "hookInput": {"session_id": "abc123"}
   }'`
 
-// Row A8: both examples as they are written, the one after the other.
+// Both examples as they are written, the one after the other.
 func TestCurlExamplesOfTheHookServer(t *testing.T) {
 	x := serve(t, Options{})
 	for _, script := range []string{curlStart, curlStop} {
@@ -86,7 +86,7 @@ func TestEnvelope(t *testing.T) {
 	}
 }
 
-// Rows A2 and A7: every mapped event, what is ignored, and another agent's own
+// Every mapped event, what is ignored, and another agent's own
 // names.
 func TestMappedEvents(t *testing.T) {
 	x := serve(t, Options{})

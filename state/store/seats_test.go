@@ -100,7 +100,7 @@ func (m *machine) other(what, seat string, method correlate.Method, than ...stri
 	}
 }
 
-// Row A5: the order of first sight stays, whatever the seat's sessions do.
+// The order of first sight stays, whatever the seat's sessions do.
 func TestSeatKeepsItsFirstSight(t *testing.T) {
 	m := newMachine(t)
 	first := func(id string) event.Millis {

@@ -49,9 +49,9 @@ const (
 	// terminal sequence to send along. They take a few milliseconds; what takes
 	// longer waits for a lock.
 	foldWait = 200 * time.Millisecond
-	// tellAgain is how soon a session's user is told again that a handler did not
+	// remindAfter is how soon a session's user is reminded that a handler did not
 	// work, and onceASession how soon what is the matter with a file.
-	tellAgain    = 10 * time.Minute
+	remindAfter  = 10 * time.Minute
 	onceASession = 24 * time.Hour
 )
 
@@ -154,7 +154,7 @@ type firing struct {
 	alien   bool // the event could not be parsed, so that it is judged and not folded
 	sources policy.Sources
 	loaded  policy.Loaded
-	speaks  trust.Speaks
+	covered trust.Speaks
 	dir     string        // where commands run, in place of where the agent works
 	http    bool          // the answer goes out over HTTP
 	hops    int           // policies that handed the question on
@@ -163,14 +163,14 @@ type firing struct {
 	asked   string        // the name of a question that another policy asks; empty for a firing of this machine's own
 	claimed string        // the claim that this process holds, if it does
 
-	spoke atomic.Bool  // the answer is being given, or was
+	given atomic.Bool  // the answer is being given, or was
 	exit  atomic.Int32 // the exit code that goes with it
 }
 
 // first reports whether nobody has answered yet. Two answers are none: the
 // client would read the refusal and what the watchdog adds as no JSON.
 func (f *firing) first(exit int) bool {
-	if !f.spoke.CompareAndSwap(false, true) {
+	if !f.given.CompareAndSwap(false, true) {
 		return false
 	}
 	f.exit.Store(int32(exit))
@@ -228,7 +228,7 @@ func (f *firing) unread(err error, stdout, stderr io.Writer) (code int) {
 // load reads what is in force.
 func (f *firing) load() {
 	f.sources = Sources(f.getenv, f.st.Dir)
-	f.speaks = trust.SpeaksOf(f.sources.Global, f.sources.Project) // before they are read: what changes meanwhile is not written down
+	f.covered = trust.SpeaksOf(f.sources.Global, f.sources.Project) // before they are read: what changes meanwhile is not written down
 	f.loaded = policy.Load(f.sources)
 }
 
@@ -327,7 +327,7 @@ func (f *firing) fold(asked <-chan policy.Result) (sequence string) {
 	}
 	f.session = res.After
 	if known {
-		sequence = hook.Tell(f.st, res, &e, f.getenv, time.Now())
+		sequence = hook.Notify(f.st, res, &e, f.getenv, time.Now())
 	}
 	return sequence
 }
@@ -405,7 +405,7 @@ func (f *firing) trigger(ctx context.Context, ev *policy.Event) policy.Result {
 			return nil // nobody would see them
 		}
 		due := dir.Due(f.e.SessionID, f.loaded.Notices(), onceASession, f.start)
-		return append(due, dir.Due(f.e.SessionID, warnings, tellAgain, f.start)...)
+		return append(due, dir.Due(f.e.SessionID, warnings, remindAfter, f.start)...)
 	}
 	if f.asked == "" {
 		ev.Once = once{f, dir}
@@ -481,5 +481,5 @@ func (f *firing) after(ev policy.Event, r policy.Result) {
 	if len(f.loaded.Notices()) > 0 {
 		events = nil
 	}
-	f.log(dir.Speak(f.speaks, events, f.start))
+	f.log(dir.Speak(f.covered, events, f.start))
 }

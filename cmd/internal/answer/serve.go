@@ -75,13 +75,13 @@ func (s *Served) Ask(ctx context.Context, q wire.Posted) ([]byte, error) {
 // Answer is web.Policy. When ctx ends nobody listens any more, and no decision
 // was one.
 func (s *Served) Answer(ctx context.Context, q wire.Posted) (answer []byte, note func()) {
-	nothing := func() {}
+	noop := func() {}
 	if q.Agent != "" && q.Agent != string(event.ClaudeCode) || q.Hops > maxHops {
-		return nil, nothing
+		return nil, noop
 	}
 	f, err := s.firing(q, q.Body)
 	if err != nil || !hook.Policied(f.getenv) {
-		return nil, nothing
+		return nil, noop
 	}
 	f.getenv = f.overlaid("CLAUDE_PID", s.pid(f.e.SessionID))
 	f.load()
@@ -92,7 +92,7 @@ func (s *Served) Answer(ctx context.Context, q wire.Posted) (answer []byte, note
 	}
 	f.after(ev, r)
 	if q.Hops > 0 { // the session is followed where the question came from
-		return r.Answer.Stdout, nothing
+		return r.Answer.Stdout, noop
 	}
 	return r.Answer.Stdout, func() {
 		_, _, err := f.foldDecision(r, f.e.SessionID)

@@ -127,7 +127,7 @@ func run(st *store.Store, a Args, stdin io.Reader, getenv func(string) string, s
 		halt = Halt(st, &res, &e)
 	}
 	CompleteInstall(st, &e, getenv)
-	return Tell(st, res, &e, getenv, start), halt, nil
+	return Notify(st, res, &e, getenv, start), halt, nil
 }
 
 // Guard, deferred, makes an error of a fault in this program. Go would end the
@@ -144,10 +144,10 @@ func Guard(err *error) {
 }
 
 // Fold folds the event that a hook read into its session. The event gets what
-// the payload does not tell: its time, its way here, a missing session id.
+// the payload lacks: its time, its way here, a missing session id.
 //
-// Errors: store.ErrBusy when it was spooled, and there is no result; what else
-// is worth a line in the log.
+// Errors: store.ErrBusy when the event was spooled, without a result; any other
+// error belongs into the log.
 func Fold(st *store.Store, a Args, e *event.Event, getenv func(string) string, start time.Time) (res store.Result, err error) {
 	defer Guard(&err)
 	e.At, e.Via = event.Millis(start.UnixMilli()), a.Via
@@ -168,12 +168,12 @@ func Fold(st *store.Store, a Args, e *event.Event, getenv func(string) string, s
 	})
 }
 
-// Tell tells the user what became of a session from res.Before to res.After,
-// by e and what was answered to it, and returns the terminal sequence that the
-// client is to emit, if any.
-func Tell(st *store.Store, res store.Result, e *event.Event, getenv func(string) string, now time.Time) (sequence string) {
-	t := teller{st: st, getenv: getenv, now: now, start: func(args []string) error { return startBeckon(st.Dir, args) }}
-	return t.tell(res, e)
+// Notify notifies the user of what e, and the answer to it, made of a session
+// from res.Before to res.After. It returns the terminal sequence that the client
+// is to emit, if any.
+func Notify(st *store.Store, res store.Result, e *event.Event, getenv func(string) string, now time.Time) (sequence string) {
+	n := notifier{st: st, getenv: getenv, now: now, start: func(args []string) error { return startBeckon(st.Dir, args) }}
+	return n.notify(res, e)
 }
 
 // origin reads where the event comes from, with the project's id.

@@ -20,30 +20,29 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// teller tells the user of what one event made of a session. The hook itself
-// does no more than hand the client a terminal sequence; whatever takes time
-// or a library is done by a process of its own, which nobody waits for.
-type teller struct {
+// notifier notifies the user of what an event made of a session. The hook only
+// hands the client a terminal sequence; a process of its own, for which the hook
+// does not wait, does whatever takes time or a library.
+type notifier struct {
 	st     *store.Store
 	getenv func(string) string
 	now    time.Time
 	start  func(args []string) error // starts the slow program, detached
 }
 
-// tell returns the terminal sequence for the client to emit, empty when there
-// is none. An event that changes nothing the user could hear of costs two
-// readings of the facts and no file.
-func (t *teller) tell(res store.Result, e *event.Event) string {
-	now := event.Millis(t.now.UnixMilli())
+// notify returns the terminal sequence for the client to emit, or "". An event
+// that changes nothing of interest costs two looks at the facts and no file.
+func (n *notifier) notify(res store.Result, e *event.Event) string {
+	now := event.Millis(n.now.UnixMilli())
 	was, is := state.Standing(res.Before, state.Evidence{}, now), state.Standing(res.After, state.Evidence{}, now)
-	c, edge := theCase(&res.After, e, was, is)
+	c, edge := caseOf(&res.After, e, was, is)
 	stands := !edge && is.Open && was.Open && is.Edge.ID() == was.Edge.ID()
 	if !edge && !stands && was.State == is.State {
 		return ""
 	}
-	set, err := alert.Read(alert.ConfigPath(t.getenv))
+	set, err := alert.Read(alert.ConfigPath(n.getenv))
 	if err != nil {
-		t.st.Log(errors.New("reading the notification settings: " + err.Error()))
+		n.st.Log(errors.New("reading the notification settings: " + err.Error()))
 		return ""
 	}
 	sequence := ""
@@ -52,16 +51,16 @@ func (t *teller) tell(res store.Result, e *event.Event) string {
 	}
 	switch {
 	case edge:
-		sequence += t.announce(set, c)
-	case stands && set.Has(alert.Terminal) && set.Overdue(t.st, c, t.now): // the other channels have a process that waits
-		sequence += t.atTerminal(set, c)
+		sequence += n.announce(set, c)
+	case stands && set.Has(alert.Terminal) && set.Overdue(n.st, c, n.now): // the other channels have a process that waits
+		sequence += n.atTerminal(set, c)
 	}
 	return sequence
 }
 
-// theCase finds what stands, and whether e brought it about. When the client
-// says that nobody has typed for six seconds, that counts as bringing it about.
-func theCase(s *state.Session, e *event.Event, was, is state.Stand) (alert.Case, bool) {
+// caseOf returns the edge that stands, and whether e caused it. The client's
+// notice that nobody has typed for six seconds counts as its cause.
+func caseOf(s *state.Session, e *event.Event, was, is state.Stand) (alert.Case, bool) {
 	c := alert.Case{Session: s, Edge: is.Edge}
 	if e.Kind == event.Notification && state.Still(e.Notification) {
 		c.Still = true
@@ -71,53 +70,53 @@ func theCase(s *state.Session, e *event.Event, was, is state.Stand) (alert.Case,
 	return c, ok
 }
 
-// announce decides on the edge and tells of it.
-func (t *teller) announce(set alert.Settings, c alert.Case) string {
+// announce decides whether to notify of the edge, and does.
+func (n *notifier) announce(set alert.Settings, c alert.Case) string {
 	switch {
 	case set.Has(alert.Terminal) && c.Edge.Dialog && !c.Still:
-		t.log(c, state.Decision{Verdict: state.Later, Reason: state.ReasonEarly}, "")
+		n.log(c, state.Decision{Verdict: state.Later, Reason: state.ReasonEarly}, "")
 	case set.Has(alert.Terminal):
-		return t.atTerminal(set, c)
+		return n.atTerminal(set, c)
 	case set.Away():
-		t.handOver(set, c)
+		n.handOver(set, c)
 	}
 	return ""
 }
 
-// atTerminal tells through the terminal, and has the other channels told at
-// the same moment, so that one edge is one interruption.
-func (t *teller) atTerminal(set alert.Settings, c alert.Case) string {
-	d := set.Decide(t.st, c, t.getenv, t.now)
+// atTerminal notifies through the terminal and has the other channels notified
+// at the same moment, so that one edge is one interruption.
+func (n *notifier) atTerminal(set alert.Settings, c alert.Case) string {
+	d := set.Decide(n.st, c, n.getenv, n.now)
 	if d.Verdict == state.Tell {
-		d = alert.Claim(t.st, c, d)
+		d = alert.Claim(n.st, c, d)
 	}
 	if d.Verdict != state.Tell {
-		t.log(c, d, "")
+		n.log(c, d, "")
 		if d.Reason == state.ReasonLimit && set.Away() {
-			t.handOver(set, c) // a process can wait for the limit, a hook cannot
+			n.handOver(set, c) // a process can wait for the limit, a hook cannot
 		}
 		return ""
 	}
 	channels := alert.Terminal
 	if set.Away() {
-		if err := t.start(deliver(c, "--claimed")); err != nil {
+		if err := n.start(deliver(c, "--claimed")); err != nil {
 			channels += ", others: " + err.Error()
 		}
 	}
-	t.log(c, d, channels)
+	n.log(c, d, channels)
 	title, body := alert.Words(c.Session, c.Edge)
 	return osc.Notify(set.StyleFor(c.Session.Origin.Terminal), c.Session.Record(), title, body)
 }
 
-// handOver leaves the edge to the slow program, unless it is clear without
-// asking anybody that the user is not to be told.
-func (t *teller) handOver(set alert.Settings, c alert.Case) {
-	if d := set.Foresee(t.st, c, t.now); d.Verdict == state.Never {
-		t.log(c, d, "")
+// handOver leaves the edge to the slow program, unless it is already clear that
+// the user is not to be notified.
+func (n *notifier) handOver(set alert.Settings, c alert.Case) {
+	if d := set.Foresee(n.st, c, n.now); d.Verdict == state.Never {
+		n.log(c, d, "")
 		return
 	}
-	if err := t.start(deliver(c)); err != nil {
-		t.log(c, state.Decision{Verdict: state.Never, Reason: "the program that tells did not start"}, err.Error())
+	if err := n.start(deliver(c)); err != nil {
+		n.log(c, state.Decision{Verdict: state.Never, Reason: "the program that tells did not start"}, err.Error())
 	}
 }
 
@@ -130,8 +129,8 @@ func deliver(c alert.Case, flags ...string) []string {
 	return args
 }
 
-func (t *teller) log(c alert.Case, d state.Decision, channels string) {
-	_ = t.st.Decide(c.Decided(d, "hook", channels, t.now))
+func (n *notifier) log(c alert.Case, d state.Decision, channels string) {
+	_ = n.st.Decide(c.Decided(d, "hook", channels, n.now))
 }
 
 // WithSequence is what a hook prints to have the client emit a sequence beside

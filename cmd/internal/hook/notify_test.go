@@ -41,11 +41,11 @@ func (p *plot) after(d time.Duration, e event.Event) string {
 	p.s = state.Apply(p.s, state.Change{At: e.At, Event: &e})
 	res.After = p.s
 	getenv := func(key string) string { return map[string]string{"HOME": p.home}[key] }
-	t := teller{st: p.st, getenv: getenv, now: p.clock, start: func(args []string) error {
+	t := notifier{st: p.st, getenv: getenv, now: p.clock, start: func(args []string) error {
 		p.calls = append(p.calls, args[len(args)-1])
 		return nil
 	}}
-	said := t.tell(res, &e)
+	said := t.notify(res, &e)
 	p.date()
 	return said
 }
@@ -65,9 +65,9 @@ func (p *plot) date() {
 	}
 }
 
-// What came within the limit after another of its kind is told by the next hook
+// What came within the limit after another of its kind is notified of by the next hook
 // of the session when the limit is over, if it still stands, and once.
-func TestTellOverdue(t *testing.T) {
+func TestNotifyOverdue(t *testing.T) {
 	call := func(id string) event.Tool {
 		return event.Tool{Name: "Bash", UseID: id, Hash: "h", Summary: "Bash: make"}
 	}
@@ -94,22 +94,22 @@ func TestTellOverdue(t *testing.T) {
 			p.after(0, prompt)
 			p.after(20*time.Second, event.Event{Kind: event.PreToolUse, Tool: call("t1")})
 			if comes(p, "t1") == "" {
-				t.Error("the first was not told")
+				t.Error("the first was not notified")
 			}
 			p.after(time.Minute, prompt)
 			p.after(20*time.Second, event.Event{Kind: event.PreToolUse, Tool: call("t2")})
 			if said := comes(p, "t2"); said != "" {
-				t.Errorf("the second was told within the limit: %q", said)
+				t.Errorf("the second was notified within the limit: %q", said)
 			}
 			beside := beside
 			if name != "permission" { // of a turn that is over the client itself reminds
 				beside = event.Event{Kind: event.Notification, Notification: "agent_completed"}
 			}
 			for _, step := range []struct {
-				after time.Duration
-				told  bool
+				after    time.Duration
+				notified bool
 			}{{10 * time.Minute, false}, {20 * time.Minute, true}, {time.Hour, false}} {
-				if said := p.after(step.after, beside); (said != "") != step.told {
+				if said := p.after(step.after, beside); (said != "") != step.notified {
 					t.Errorf("%s later: %q", step.after, said)
 				}
 			}
@@ -118,7 +118,7 @@ func TestTellOverdue(t *testing.T) {
 }
 
 // A limit that a hook cannot wait for is left to the slow program.
-func TestTellLimitHandsOver(t *testing.T) {
+func TestNotifyLimitHandsOver(t *testing.T) {
 	p := newPlot(t, `{"notify": ["terminal", "sound"], "notify_limit": "30m"}`)
 	p.clock = p.clock.Add(time.Hour)
 	for range 2 {

@@ -34,19 +34,19 @@ func policied(getenv func(string) string, stat func(string) (os.FileInfo, error)
 	return there(string(kept)) && (kept.HasCopy(trust.Good, global) || kept.HasCopy(trust.Trusted, project))
 }
 
-// unasked is what the user is told, at the events that show a text, when there
-// is a policy and no program to ask.
+// unasked warns the user, at the events that show a text, of a policy without a
+// program that can apply it.
 const unasked = `{"systemMessage":"beckon: there is a policy, but the program beckon is not beside beckon-hook, so it is NOT in force: run beckon doctor"}` + "\n"
 
-// Nothing, as the only argument, has beckon-hook end at once: what the process itself
+// NoOp, as the only argument, has beckon-hook end at once: what the process itself
 // costs, for `beckon doctor` to compare with.
-const Nothing = "--nothing"
+const NoOp = "--nothing"
 
 // Start is beckon-hook. Without a policy it is Main; with one that may speak of
 // the event it becomes a program beside it that can answer: the small one where
 // only rules speak, else the one that can start what the policy names.
 func Start(args []string, stdin *os.File, stdout *os.File, getenv func(string) string) int {
-	if len(args) == 1 && args[0] == Nothing {
+	if len(args) == 1 && args[0] == NoOp {
 		return 0
 	}
 	if len(args) == 2 && args[0] == WaitFlag {
@@ -66,7 +66,7 @@ func Start(args []string, stdin *os.File, stdout *os.File, getenv func(string) s
 	}
 	fold := func() int { return Main(args, stdin, stdout, getenv) }
 	if a.Event == "SessionStart" || a.Event == "UserPromptSubmit" {
-		fold = func() int { return tell(args, stdin, stdout, getenv) }
+		fold = func() int { return mainOrWarn(args, stdin, stdout, getenv) }
 	}
 	switch voice(a.Event, getenv) {
 	case trust.Nothing:
@@ -82,9 +82,9 @@ func Start(args []string, stdin *os.File, stdout *os.File, getenv func(string) s
 	return fold()
 }
 
-// tell is Main at an event that shows a text, which tells the user when the
-// program that answers is not there: nobody else will.
-func tell(args []string, stdin *os.File, stdout *os.File, getenv func(string) string) int {
+// mainOrWarn is Main for an event that can show a text. It warns the user when the
+// program that answers is missing: nothing else would.
+func mainOrWarn(args []string, stdin *os.File, stdout *os.File, getenv func(string) string) int {
 	if _, err := os.Stat(sibling("beckon")); err != nil {
 		return say([]byte(unasked), args, stdin, stdout, getenv)
 	}

@@ -51,15 +51,15 @@ func TestTerminalNotification(t *testing.T) {
 				if _, err := beckon(l, nil, "install", "--notify", "terminal"); err != nil {
 					t.Fatal(err)
 				}
-				tellOnce(t, l, start(t, l))
+				notifiesOnce(t, l, start(t, l))
 			})
 		}
 	}
 }
 
-// tellOnce asks for a permission that is answered late, then for one that is
+// notifiesOnce asks for a permission that is answered late, then for one that is
 // refused with Esc: of the first the terminal is told once, of the second not.
-func tellOnce(t *testing.T, l *lab.Lab, s seat) {
+func notifiesOnce(t *testing.T, l *lab.Lab, s seat) {
 	s.say("lab:write perm.txt")
 	await(t, l, s, "permission")
 	s.until(t, wantTerminal, patience)

@@ -163,7 +163,7 @@ func TestProjectMayOnlyTighten(t *testing.T) {
 	}
 }
 
-// Row C2, and no weakening by repetition.
+// No weakening by repetition.
 func TestMerge(t *testing.T) {
 	global := decoded(t, one(`{"type":"command","command":"a","fail":"closed","timeout":9},{"type":"command","command":"b"}`))
 	project := decoded(t, one(`{"type":"command","command":"c"},{"type":"command","command":"a","timeout":1,"enabled":false},{"type":"command","command":"c"}`))

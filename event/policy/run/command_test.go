@@ -80,7 +80,6 @@ func hso(members string) string {
 	return `echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse",` + members + `}}'`
 }
 
-// Row C9.
 func TestCommandByTheSimpleConvention(t *testing.T) {
 	for script, want := range map[string]wire.Outcome{
 		"exit 0":                          {Decision: wire.Allow},
@@ -98,7 +97,6 @@ func TestCommandByTheSimpleConvention(t *testing.T) {
 	}
 }
 
-// Row C4.
 func TestCommandVariablesAndStdin(t *testing.T) {
 	t.Setenv("FILE_PATH", "from the caller")
 	t.Setenv("TOOL_INPUT_TRUNCATED", "1")

@@ -33,7 +33,7 @@ func published(t *testing.T, name string) string {
 	return path
 }
 
-// Rows C4 and C9: the validating script stops a command and lets another pass.
+// The validating script stops a command and lets another pass.
 func TestPublishedValidatingScript(t *testing.T) {
 	for _, tool := range []string{"bash", "jq"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -127,7 +127,6 @@ func python(t *testing.T) string {
 	return ""
 }
 
-// Row D4.
 func TestPublishedPythonServer(t *testing.T) {
 	interpreter := python(t)
 	h := serve(t, func(port string) *exec.Cmd {
@@ -166,7 +165,6 @@ func express(t *testing.T) string {
 	return modules
 }
 
-// Row D4.
 func TestPublishedNodeServer(t *testing.T) {
 	if _, err := exec.LookPath("node"); err != nil {
 		lacks(t, "the published node server needs node: %v", err)

@@ -70,7 +70,7 @@ func runServer(t *testing.T, cfg ServerConfig, c wire.Call) wire.Outcome {
 	return h.Run(ctx, c)
 }
 
-// Row D1: the request is exactly the one of protocol 1.0, and data has all of
+// The request is exactly the one of protocol 1.0, and data has all of
 // the payload beside what the protocol promises.
 func TestServerRequest(t *testing.T) {
 	for _, test := range []struct {
@@ -104,7 +104,6 @@ func TestServerRequest(t *testing.T) {
 	}
 }
 
-// Row D2.
 func TestServerAnswers(t *testing.T) {
 	pre, prompt := bashCall("ls /tmp"), eventCall("UserPromptSubmit", map[string]any{"prompt": "p"})
 	post := eventCall("PostToolUse", map[string]any{"tool_name": "Bash", "tool_input": map[string]any{"command": "ls"}, "tool_response": map[string]any{"stdout": "a", "stderr": ""}})
@@ -169,7 +168,7 @@ func modified(data string) string {
 	return `{"version":"1.0","decision":"modify","modified_data":` + data + `}`
 }
 
-// Row D3: what each status means, and how often the question is put.
+// What each status means, and how often the question is put.
 func TestServerStatuses(t *testing.T) {
 	for status, want := range map[int]struct {
 		tries int

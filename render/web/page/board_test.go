@@ -87,7 +87,7 @@ func agrees(t *testing.T, w *world, p *tab, when string) {
 }
 
 // The page and `list --json` say the same after every hook of recordings that
-// are played side by side (issue 7, Shows).
+// are played side by side.
 func TestPageAgreesWithList(t *testing.T) {
 	c := startChrome(t)
 	w := newWorld(t)

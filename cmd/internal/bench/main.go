@@ -3,24 +3,24 @@
 // ratios to the hello-world of the same run. Machines differ and are shared;
 // ratios travel, milliseconds do not.
 //
-//	go run ./testdata/bench [-n 400] [-policy]
+//	go run ./cmd/internal/bench [-n 400] [-policy]
 //
 // With -manual it measures all that the manual claims of a hook, twice over,
 // beside stand-ins for what people use, and writes the table there and the
 // chart beside this file.
 //
-//	go run ./testdata/bench -manual cmd/internal/manual/measurements.md [-n 200]
+//	go run ./cmd/internal/bench -manual cmd/internal/manual/measurements.md [-n 200]
 //
 // With -soak it lets 200 sessions work for that long with every reader attached,
 // and says what grew. With -o it writes that to a file.
 //
-//	go run ./testdata/bench -soak 10m [-o testdata/bench/SOAK.md]
+//	go run ./cmd/internal/bench -soak 10m [-o testdata/bench/SOAK.md]
 //
 // With -policy it measures what a policy costs, and nothing else; with -serve
 // the server: the time until an event stream hears of a
 // hook, and what a thousand streams cost.
 //
-//	go run ./testdata/bench -serve [-hooks 300] [-clients 999] [-rate 500] [-span 60s]
+//	go run ./cmd/internal/bench -serve [-hooks 300] [-clients 999] [-rate 500] [-span 60s]
 package main
 
 import (

@@ -72,7 +72,7 @@ func (s *soak) metric(name string) int64 {
 func (s *soak) summary(samples []sample) (string, error) {
 	lost, segments, err := s.check()
 	var b strings.Builder
-	fmt.Fprintf(&b, "# A soak\n\nWritten by `go run ./testdata/bench -soak %v`: %d sessions, %d hooks a second wanted, `serve` with an event stream and a\nstalled one, and `list`, `watch --once` and `prompt` over and over.\n\n", s.span, s.sessions, s.rate)
+	fmt.Fprintf(&b, "# A soak\n\nWritten by `go run ./cmd/internal/bench -soak %v`: %d sessions, %d hooks a second wanted, `serve` with an event stream and a\nstalled one, and `list`, `watch --once` and `prompt` over and over.\n\n", s.span, s.sessions, s.rate)
 	fmt.Fprintf(&b, "- %d hooks ran, %d readers, %d events came down the stream.\n", s.hooks.Load(), s.reads.Load(), s.heard.Load())
 	sent := 0
 	for _, t := range s.talks {

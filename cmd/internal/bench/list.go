@@ -18,7 +18,7 @@ const statusText = `{"session_id":"session-0001","workspace":{"current_dir":"/",
 // listSubjects sets up state directories of several sizes and measures
 // list, prompt and status line against reading the live files and the registry.
 func listSubjects(dir string) ([]subject, error) {
-	read, err := build(dir, "readfiles", "beckon/testdata/bench/readfiles")
+	read, err := build(dir, "readfiles", "beckon/cmd/internal/bench/readfiles")
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func viewsOf(live, archived int) func(tools) (series, error) {
 		if s.slow > 1 {
 			s.note = "Of these there were a tenth of the launches, or a few more."
 		}
-		read, err := build(p.dir, "readfiles", "beckon/testdata/bench/readfiles")
+		read, err := build(p.dir, "readfiles", "beckon/cmd/internal/bench/readfiles")
 		if err != nil {
 			return s, err
 		}

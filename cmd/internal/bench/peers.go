@@ -41,7 +41,7 @@ func peers(p tools) (series, error) {
 	s.subjects = append(s.subjects, starts...)
 	scripts, err := p.scripts(payload)
 	s.subjects = append(s.subjects, scripts...)
-	s.note = "The scripts are in testdata/bench/peers" + versions(scripts)
+	s.note = "The scripts are in cmd/internal/bench/peers" + versions(scripts)
 	return s, err
 }
 

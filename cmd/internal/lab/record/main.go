@@ -4,7 +4,7 @@
 // hooks, status line and registry gave into DIR/VERSION/NAME.jsonl. On the way
 // it checks the scenario's expectations against the client's screen.
 //
-//	go run ./cmd/internal/lab/testdata/record [-install] [-version V,..] [-out DIR] [-screen] [-requests DIR] NAME...
+//	go run ./cmd/internal/lab/record [-install] [-version V,..] [-out DIR] [-screen] [-requests DIR] NAME...
 package main
 
 import (

@@ -2,7 +2,7 @@
 // plays the demo's recordings up to a moment, runs the real program in a real
 // tmux, captures the pane with its colours, and writes them as SVG.
 //
-//	go run ./testdata/picture [-o testdata/picture/watch.svg]
+//	go run ./cmd/internal/picture [-o testdata/picture/watch.svg]
 package main
 
 import (

@@ -86,7 +86,7 @@ func prove(n int, page string, w io.Writer) error {
 		replaceBetween(page, "<!-- measured -->\n", "<!-- end -->", markdown(tables[:1])+closing(tables, n)))
 }
 
-const resultsHead = "# What a hook and the views cost\n\nWritten by `go run ./testdata/bench -manual cmd/internal/manual/measurements.md`, as the table there and the chart.\n"
+const resultsHead = "# What a hook and the views cost\n\nWritten by `go run ./cmd/internal/bench -manual cmd/internal/manual/measurements.md`, as the table there and the chart.\n"
 
 // twice measures every series in two runs, n launches of each subject a part.
 func twice(n int, all []series) ([]table, error) {

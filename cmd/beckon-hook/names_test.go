@@ -1,0 +1,112 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// plainer maps words of a private dialect to those that the standard library and
+// other programs use. A name has one of them when it is one of its parts.
+var plainer = map[string]string{
+	"tale": "replay", "bring": "load", "believe": "commit", "relieve": "evict", "ousted": "displaced", "unspeak": "clear",
+	"speak": "covers", "speaks": "covers", "spoke": "answered", "tell": "notify, report", "tells": "notify, report",
+	"teller": "notifier", "telling": "revealing", "told": "notified, found", "thecase": "caseOf",
+}
+
+// otherDialect are the rooms that do not hold this yet.
+var otherDialect = []string{"state/", "event/policy/", "render/web/"}
+
+var namePart = regexp.MustCompile(`[A-Z]?[a-z]+|[A-Z]+`)
+
+// TestNames: what is declared has a name that needs no second reading.
+func TestNames(t *testing.T) {
+	eachFile(t, ".go", func(path, text string) {
+		path, _ = filepath.Rel("../..", path)
+		for _, dir := range otherDialect {
+			if strings.HasPrefix(filepath.ToSlash(path), dir) {
+				return
+			}
+		}
+		if strings.HasSuffix(path, "_test.go") {
+			return
+		}
+		files := token.NewFileSet()
+		file, err := parser.ParseFile(files, path, text, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check := func(names ...*ast.Ident) {
+			for _, name := range names {
+				for _, part := range append(namePart.FindAllString(name.Name, -1), name.Name) {
+					if plain := plainer[strings.ToLower(part)]; plain != "" {
+						t.Errorf("%s: %s: a plainer word: %s", files.Position(name.Pos()), name.Name, plain)
+						break
+					}
+				}
+			}
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				check(n.Name)
+			case *ast.TypeSpec:
+				check(n.Name)
+			case *ast.ValueSpec:
+				check(n.Names...)
+			case *ast.Field:
+				check(n.Names...)
+			case *ast.AssignStmt:
+				if n.Tok == token.DEFINE {
+					for _, e := range n.Lhs {
+						if name, ok := e.(*ast.Ident); ok {
+							check(name)
+						}
+					}
+				}
+			}
+			return true
+		})
+	})
+}
+
+// TestPackages: the first sentence of every package says what it is for, and the
+// architecture names the directory of each, and no other.
+func TestPackages(t *testing.T) {
+	architecture, err := os.ReadFile("../beckon/doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	documented, used := map[string]bool{}, map[string]bool{}
+	eachFile(t, ".go", func(path, text string) {
+		dir, _ := filepath.Rel("../..", filepath.Dir(path))
+		if dir = filepath.ToSlash(dir); strings.HasSuffix(path, "_test.go") && !used[dir] || strings.Contains(dir, "testdata/") {
+			return
+		}
+		used[dir] = true
+		file, err := parser.ParseFile(token.NewFileSet(), path, text, parser.PackageClauseOnly|parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		documented[dir] = documented[dir] || strings.HasPrefix(file.Doc.Text(), "Package "+file.Name.Name+" ") ||
+			file.Name.Name == "main" && file.Doc.Text() != ""
+	})
+	for dir := range used {
+		if !documented[dir] {
+			t.Errorf("%s: no package comment says what it is for", dir)
+		}
+		if !regexp.MustCompile(`(?m)(^//\t|[ \t])` + regexp.QuoteMeta(dir) + `( |$)`).Match(architecture) {
+			t.Errorf("%s: cmd/beckon/doc.go does not name it", dir)
+		}
+	}
+	for _, file := range regexp.MustCompile(`[a-z-]+(?:/[a-z_-]+)+(?:\.go)?`).FindAllString(string(architecture), -1) {
+		if _, err := os.Stat(filepath.Join("../..", file)); err != nil {
+			t.Errorf("cmd/beckon/doc.go names what is not there: %v", err)
+		}
+	}
+}
