@@ -236,7 +236,7 @@ func oneLine(s string, max int) string {
 			space = len(out) > 0
 		case r == 0x1b || r == 0x9b:
 			n += controlLen(s[n:], r == 0x9b)
-		case r < ' ' || 0x7f <= r && r <= 0x9f || hidden(r):
+		case Unsafe(r):
 		default:
 			if space {
 				out = append(out, ' ')
@@ -256,10 +256,11 @@ func isBlank(r rune) bool {
 	return r == ' ' || '\t' <= r && r <= '\r' || r == 0x85 || r == 0xa0 || r == '\u2028' || r == '\u2029'
 }
 
-// hidden reports marks of text direction and characters without width, those
-// that join emoji excepted.
-func hidden(r rune) bool {
-	return r == '\u061c' || r == '\u200b' || r == '\u200e' || r == '\u200f' || '\u202a' <= r && r <= '\u202e' ||
+// Unsafe reports whether r must not reach a terminal or a message: control
+// characters, marks of text direction, and characters without width, those that
+// join emoji excepted.
+func Unsafe(r rune) bool {
+	return r < ' ' || 0x7f <= r && r <= 0x9f || r == 0xad || r == '\u061c' || r == '\u200b' || r == '\u200e' || r == '\u200f' || '\u202a' <= r && r <= '\u202e' ||
 		'\u2060' <= r && r <= '\u206f' || r == '\ufeff' || 0xe0000 <= r && r <= 0xe007f
 }
 

@@ -2,7 +2,8 @@ package render
 
 import (
 	"strings"
-	"unicode"
+
+	"beckon/event"
 )
 
 // OneLine makes text of agents, repositories and other hosts fit for a
@@ -35,7 +36,7 @@ func drawable(r rune) rune {
 	switch {
 	case r == '\n' || r == '\t' || r == '\r':
 		return ' '
-	case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), r == '\u2028', r == '\u2029', r == '\ufeff':
+	case event.Unsafe(r), r == '\u2028', r == '\u2029':
 		return -1
 	}
 	return r

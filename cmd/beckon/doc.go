@@ -49,6 +49,8 @@
 //	event/redact/rules           rules for it, of which event/redact/gen makes a table
 //	event/redact/secrets         texts to measure it with
 //	event/osc                    terminal sequences
+//	event/home                   where beckon's files and programs are
+//	event/atomicfile             replaces files as a whole
 //	event/duration               durations that people write
 //	event/jsonc                  JSON with comments
 //	event/jsonenc                JSON of records

@@ -4,6 +4,7 @@ import (
 	"beckon/cmd/internal/answer"
 	"beckon/event/policy"
 	"beckon/event/policy/trust"
+	"beckon/render"
 )
 
 // policies says what is the matter with the policy files, and with an
@@ -20,9 +21,9 @@ func (d *doctor) policies() {
 		case notice == "":
 			d.add(levelOK, "policy", "", "%s: %d hooks in force", f.Path, len(f.Config.Hooks))
 		case f.Status == policy.Untrusted || f.Status == policy.Changed:
-			d.add(levelNote, "policy", "beckon policy trust", "%s", clean(notice))
+			d.add(levelNote, "policy", "beckon policy trust", "%s", render.OneLine(notice))
 		default:
-			d.add(levelFault, "policy", "beckon policy accept, if it is meant", "%s", clean(notice))
+			d.add(levelFault, "policy", "beckon policy accept, if it is meant", "%s", render.OneLine(notice))
 		}
 	}
 	for _, c := range s.State.Copies(trust.Good) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,11 +9,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"beckon/cmd/internal/config"
 	"beckon/cmd/internal/hook"
+	"beckon/event/home"
 	"beckon/installer"
 )
 
@@ -215,13 +216,9 @@ func projectRoot(dir string) string {
 // hookProgram is the program that the entries name: the one asked for, else
 // beckon-hook beside this program.
 func (a *app) hookProgram(asked string) (string, error) {
-	path := asked
+	path := cmp.Or(asked, home.Beside("beckon-hook"))
 	if path == "" {
-		self, err := os.Executable()
-		if err != nil {
-			return "", fmt.Errorf("finding this program: %w", err)
-		}
-		path = filepath.Join(filepath.Dir(self), "beckon-hook"+exeSuffix())
+		return "", errors.New("finding this program: the system does not say where it is")
 	}
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -232,7 +229,7 @@ func (a *app) hookProgram(asked string) (string, error) {
 
 // beside is the program of that name in the directory of another one.
 func (a *app) beside(program, name string) (string, error) {
-	path := filepath.Join(filepath.Dir(program), name+exeSuffix())
+	path := filepath.Join(filepath.Dir(program), home.Program(name))
 	return installer.StablePath(path, installer.Places{Home: a.getenv("HOME"), Temp: os.TempDir(), GoCache: a.goCache()})
 }
 
@@ -243,13 +240,6 @@ func (a *app) goCache() string {
 	}
 	if d, err := os.UserCacheDir(); err == nil {
 		return filepath.Join(d, "go-build")
-	}
-	return ""
-}
-
-func exeSuffix() string {
-	if runtime.GOOS == "windows" {
-		return ".exe"
 	}
 	return ""
 }

@@ -4,6 +4,7 @@ import (
 	"beckon/event/policy/config"
 	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
+	"beckon/render"
 	"beckon/state/evidence"
 	"errors"
 	"fmt"
@@ -13,7 +14,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"beckon/cmd/internal/answer"
 	"beckon/event"
@@ -61,25 +61,15 @@ func policyRoot(dir string) string {
 	}
 }
 
-// clean is a text for a terminal: one line, nothing that moves the cursor.
-func clean(s string) string {
-	return strings.TrimSpace(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
-			return ' '
-		}
-		return r
-	}, s))
-}
-
 // problem prints one problem in the form that errors have.
 func (a *app) problem(p config.Problem) {
 	kind := "error"
 	if p.Warning {
 		kind = "warning"
 	}
-	fmt.Fprintf(a.stdout, "%-7s %s\n", kind, clean(p.Error()))
+	fmt.Fprintf(a.stdout, "%-7s %s\n", kind, render.OneLine(p.Error()))
 	if p.Advice != "" {
-		fmt.Fprintf(a.stdout, "        hint: %s\n", clean(p.Advice))
+		fmt.Fprintf(a.stdout, "        hint: %s\n", render.OneLine(p.Advice))
 	}
 }
 
@@ -142,7 +132,7 @@ func (c *policyCheckCmd) Run(a *app) error {
 	}
 	if c.File == "" {
 		for _, n := range policy.Load(s).Notices() {
-			fmt.Fprintf(a.stdout, "note    %s\n", clean(n))
+			fmt.Fprintf(a.stdout, "note    %s\n", render.OneLine(n))
 		}
 	}
 	return nil
@@ -243,7 +233,7 @@ func (a *app) printHook(e policyHook) {
 	if e.Fail != "-" {
 		marks = append(marks, "fails "+e.Fail, "within "+e.Timeout)
 	}
-	fmt.Fprintf(a.stdout, "%s: %s %s", clean(on), clean(e.Name), e.Type)
+	fmt.Fprintf(a.stdout, "%s: %s %s", render.OneLine(on), render.OneLine(e.Name), e.Type)
 	if len(marks) > 0 {
 		fmt.Fprintf(a.stdout, " (%s)", strings.Join(marks, ", "))
 	}
@@ -251,7 +241,7 @@ func (a *app) printHook(e policyHook) {
 	if e.File == "" {
 		place = "there whenever a policy is"
 	}
-	fmt.Fprintf(a.stdout, "\n    %s\n    %s\n", clean(e.Does), place)
+	fmt.Fprintf(a.stdout, "\n    %s\n    %s\n", render.OneLine(e.Does), place)
 }
 
 // inClient reports whether an agent's client started this process, in however
@@ -279,7 +269,7 @@ func (policyAcceptCmd) Run(a *app) error {
 	}
 	done, err := s.Accept()
 	for _, text := range done {
-		fmt.Fprintln(a.stdout, clean(text))
+		fmt.Fprintln(a.stdout, render.OneLine(text))
 	}
 	if err == nil && done == nil {
 		fmt.Fprintln(a.stdout, "there is nothing to accept: the policy files are as they were")

@@ -13,6 +13,7 @@ import (
 	"beckon/event/policy/expect"
 	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
+	"beckon/render"
 )
 
 // isCases reports whether the argument of `policy test` names test files: a
@@ -76,7 +77,7 @@ func (c *policyTestCmd) testFile(a *app, path string) (passed, failed int, err e
 			ProjectDir: project, Home: s.Home, RulesOnly: true, Why: "only rules are asked"})
 		if got := decisionOf(r); got != x.Decision {
 			failed++
-			fmt.Fprintf(a.stdout, "%s:%d: %s: want %s, got %s\n", path, x.Line, clean(x.Text), x.Decision, clean(decided(r)))
+			fmt.Fprintf(a.stdout, "%s:%d: %s: want %s, got %s\n", path, x.Line, render.OneLine(x.Text), x.Decision, render.OneLine(decided(r)))
 			continue
 		}
 		passed++

@@ -2,6 +2,7 @@ package main
 
 import (
 	"beckon/event/policy/config"
+	"beckon/render"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -44,10 +45,10 @@ func (c *policyImportCmd) Run(a *app) error {
 			on += " " + i.Matcher
 		}
 		if i.Hook == nil {
-			fmt.Fprintf(a.stdout, "%s: not taken over: %s\n%s\n", clean(on), clean(i.Problem), note)
+			fmt.Fprintf(a.stdout, "%s: not taken over: %s\n%s\n", render.OneLine(on), render.OneLine(i.Problem), note)
 			continue
 		}
-		fmt.Fprintf(a.stdout, "%s: %s %s\n%s\n", clean(on), i.Hook.Type, clean(i.Hook.Describe()), note)
+		fmt.Fprintf(a.stdout, "%s: %s %s\n%s\n", render.OneLine(on), i.Hook.Type, render.OneLine(i.Hook.Describe()), note)
 	}
 	fmt.Fprintln(a.stdout, "The client runs them as long as they are in its settings: take out there what you put into a policy (--json).")
 	return nil

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"beckon/event/policy/trust"
+	"beckon/render"
 )
 
 type policyAllowOnceCmd struct {
@@ -28,6 +29,6 @@ func (c *policyAllowOnceCmd) Run(a *app) error {
 	if err != nil {
 		return fmt.Errorf("allowing the call: %w", err)
 	}
-	fmt.Fprintf(a.stdout, "passes once, until %s: %s: %s\n", r.Expires.Local().Format("15:04"), clean(r.Tool), clean(r.Subject))
+	fmt.Fprintf(a.stdout, "passes once, until %s: %s: %s\n", r.Expires.Local().Format("15:04"), render.OneLine(r.Tool), render.OneLine(r.Subject))
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"beckon/event/policy/past"
 	handlers "beckon/event/policy/run"
 	"beckon/event/policy/wire"
+	"beckon/render"
 
 	"golang.org/x/term"
 )
@@ -148,9 +149,9 @@ func (a *app) replayed(r *replay, read *past.Reader) {
 		return cmp.Or(y.calls-x.calls, strings.Compare(x.kind, y.kind))
 	}) {
 		shown += k.calls
-		fmt.Fprintf(a.stdout, "%s: %s\n", clean(k.kind), count(k.calls, "call"))
+		fmt.Fprintf(a.stdout, "%s: %s\n", render.OneLine(k.kind), count(k.calls, "call"))
 		for _, e := range k.examples {
-			fmt.Fprintf(a.stdout, "    %s\n", clean(e))
+			fmt.Fprintf(a.stdout, "    %s\n", render.OneLine(e))
 		}
 	}
 	what := "answered"

@@ -4,6 +4,7 @@ import (
 	"beckon/event/policy/config"
 	handlers "beckon/event/policy/run"
 	"beckon/event/policy/trust"
+	"beckon/render"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -68,7 +69,7 @@ func (c *policyTestCmd) Run(a *app) error {
 		return writeJSON(a.stdout, policy.EntryOf(ev, r))
 	}
 	for _, n := range loaded.Notices() {
-		fmt.Fprintf(a.stdout, "note: %s\n", clean(n))
+		fmt.Fprintf(a.stdout, "note: %s\n", render.OneLine(n))
 	}
 	a.tried(r, e.Tool.Name)
 	return nil
@@ -125,10 +126,10 @@ func (a *app) tried(r policy.Result, tool string) {
 		if !h.Spoke() && h.Ran && (h.Hook.Level == config.Own || !h.Hook.Matcher.Match(tool)) {
 			continue // a rule that was asked to be sure
 		}
-		fmt.Fprintf(a.stdout, "%-28s %s\n", clean(h.Hook.Name()), clean(said(h)))
+		fmt.Fprintf(a.stdout, "%-28s %s\n", render.OneLine(h.Hook.Name()), render.OneLine(said(h)))
 	}
 	for _, n := range append(r.Notes, r.Warnings...) {
-		fmt.Fprintf(a.stdout, "note: %s\n", clean(n))
+		fmt.Fprintf(a.stdout, "note: %s\n", render.OneLine(n))
 	}
 	if len(r.Answer.Stdout) == 0 && r.Answer.ExitCode == 0 {
 		fmt.Fprintln(a.stdout, "the client gets: nothing, so it goes its usual way")
@@ -137,7 +138,7 @@ func (a *app) tried(r policy.Result, tool string) {
 	fmt.Fprintf(a.stdout, "the client gets: exit code %d\n", r.Answer.ExitCode)
 	fmt.Fprintf(a.stdout, "%s", r.Answer.Stdout)
 	if len(r.Answer.Stderr) > 0 {
-		fmt.Fprintf(a.stdout, "on stderr: %s\n", clean(string(r.Answer.Stderr)))
+		fmt.Fprintf(a.stdout, "on stderr: %s\n", render.OneLine(string(r.Answer.Stderr)))
 	}
 }
 
@@ -215,7 +216,7 @@ func (a *app) traced(e trust.Entry, now time.Time) {
 	if e.Tool != "" {
 		what += " " + e.Tool
 	}
-	fmt.Fprintf(a.stdout, "%4s %-5s %s: %s\n", since(now, e.At), word, clean(what), clean(e.Subject))
+	fmt.Fprintf(a.stdout, "%4s %-5s %s: %s\n", since(now, e.At), word, render.OneLine(what), render.OneLine(e.Subject))
 	for _, h := range e.Hooks {
 		text := string(h.Decision)
 		switch {
@@ -231,12 +232,12 @@ func (a *app) traced(e trust.Entry, now time.Time) {
 		if h.Observed {
 			text = "not heard: " + text
 		}
-		fmt.Fprintf(a.stdout, "           %s: %s (%.1f ms)\n", clean(h.Hook), clean(text), float64(h.Us)/1000)
+		fmt.Fprintf(a.stdout, "           %s: %s (%.1f ms)\n", render.OneLine(h.Hook), render.OneLine(text), float64(h.Us)/1000)
 		if h.Rewrote != "" {
-			fmt.Fprintf(a.stdout, "           %s: rewrites to %s\n", clean(h.Hook), clean(h.Rewrote))
+			fmt.Fprintf(a.stdout, "           %s: rewrites to %s\n", render.OneLine(h.Hook), render.OneLine(h.Rewrote))
 		}
 	}
 	for _, n := range e.Notes {
-		fmt.Fprintf(a.stdout, "           %s\n", clean(n))
+		fmt.Fprintf(a.stdout, "           %s\n", render.OneLine(n))
 	}
 }

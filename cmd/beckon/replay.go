@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/event/atomicfile"
 	"beckon/event/recording"
 	"beckon/render"
 	"beckon/render/term"
@@ -250,10 +251,7 @@ func (p *player) stage(now event.Millis) error {
 		}
 	}
 	path := filepath.Join(p.st.Dir, evidence.StagedFile)
-	if err := os.WriteFile(path+".tmp", evidence.AppendStaged(nil, now, records), 0o600); err != nil {
-		return err
-	}
-	return os.Rename(path+".tmp", path)
+	return atomicfile.Write(path, evidence.AppendStaged(nil, now, records), 0o600, false)
 }
 
 // hook folds one recorded payload as the hook would have, from the process

@@ -134,7 +134,7 @@ func Clean(s string, max int) string {
 		switch {
 		case r == '\n' || r == '\t' || r == '\r' || r == 0x2028 || r == 0x2029:
 			return ' '
-		case r < ' ' || r >= 0x7f && r < 0xa0, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r == 0x200e || r == 0x200f:
+		case event.Unsafe(r):
 			return -1
 		}
 		return r

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"beckon/render"
 )
 
 // adapter focuses the panes of one kind of terminal.
@@ -80,11 +82,11 @@ func (m *move) zellij() (string, error) {
 	out, err := m.do(c)
 	switch {
 	case strings.Contains(out, "not found"):
-		return "", isGone("Zellij session %q has no pane %s", clean(session), pane)
+		return "", isGone("Zellij session %q has no pane %s", render.OneLine(session), pane)
 	case err != nil:
 		return "", &ByHand{"Zellij did not do it: " + cmp.Or(firstLine(out), err.Error()), "zellij attach " + quote(session)}
 	}
-	return fmt.Sprintf("Zellij shows pane %s of session %s", pane, clean(session)), nil
+	return fmt.Sprintf("Zellij shows pane %s of session %s", pane, render.OneLine(session)), nil
 }
 
 // screen's id is "session,window".
@@ -98,7 +100,7 @@ func (m *move) screen() (string, error) {
 	if err != nil {
 		return "", &ByHand{"screen did not do it: " + cmp.Or(firstLine(out), err.Error()), "screen -x " + quote(session)}
 	}
-	return fmt.Sprintf("screen shows window %s of %s", window, clean(session)), nil
+	return fmt.Sprintf("screen shows window %s of %s", window, render.OneLine(session)), nil
 }
 
 // iterm's id is a GUID, with the place "w0t1p0:" before it where an HTTP
@@ -154,7 +156,7 @@ func editor(program string) func(*move) (string, error) {
 		if err != nil {
 			return "", m.failed(program, out, err)
 		}
-		return fmt.Sprintf("%s shows %s; pick the terminal there", program, clean(dir)), nil
+		return fmt.Sprintf("%s shows %s; pick the terminal there", program, render.OneLine(dir)), nil
 	}
 }
 

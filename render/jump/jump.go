@@ -19,6 +19,7 @@ import (
 	"runtime"
 	"strings"
 	"time"
+	"unicode"
 
 	"beckon/render"
 )
@@ -123,7 +124,7 @@ func (j *Jumper) reachable(r *render.Row) error {
 	case alive != nil && !*alive:
 		return isGone("its process has ended")
 	case alive == nil && r.Host != "" && r.Host != j.Host:
-		return &ByHand{fmt.Sprintf("it runs on %s", clean(r.Host)), "go to that machine; it works in " + where(r)}
+		return &ByHand{fmt.Sprintf("it runs on %s", render.OneLine(r.Host)), "go to that machine; it works in " + where(r)}
 	}
 	return nil
 }
@@ -195,28 +196,25 @@ func terminalName(kind string) string {
 	if kind == "" {
 		return "a terminal that gave no name"
 	}
-	return clean(kind)
+	return render.OneLine(kind)
 }
 
 func where(r *render.Row) string {
 	if r.Cwd == "" {
 		return "a directory that is not known"
 	}
-	return clean(r.Cwd)
+	return render.OneLine(r.Cwd)
 }
 
 // firstLine returns the first line of a program's output that says something.
 func firstLine(out string) string {
 	for line := range strings.Lines(out) {
-		if line = clean(line); line != "" {
+		if line = render.OneLine(line); line != "" {
 			return line
 		}
 	}
 	return ""
 }
-
-// clean drops control characters: what it returns goes to a terminal.
-func clean(s string) string { return render.OneLine(s) }
 
 // absolute reports whether path is an absolute path that can stand alone as an
 // argument.
@@ -230,7 +228,7 @@ func quote(s string) string {
 		return s
 	}
 	s = strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+		if r != '\n' && r != '\t' && unicode.IsControl(r) {
 			return -1
 		}
 		return r

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"beckon/event"
+	"beckon/render"
 	"beckon/state/evidence"
 )
 
@@ -101,7 +102,7 @@ func (m *move) tmux() (string, error) {
 		return "", err
 	}
 	if t.Server != 0 && s.pid != t.Server {
-		return "", isGone("its tmux server has ended, another one is at %s", clean(t.Socket))
+		return "", isGone("its tmux server has ended, another one is at %s", render.OneLine(t.Socket))
 	}
 	own := m.caller(s)
 	c, seen := own, own != nil
@@ -120,11 +121,11 @@ func (m *move) tmux() (string, error) {
 	if out, err := m.do(Command{Argv: show}); err != nil {
 		return "", m.failed("tmux", out, err)
 	}
-	did := fmt.Sprintf("tmux shows %s:%s", clean(p.name), p.place)
+	did := fmt.Sprintf("tmux shows %s:%s", render.OneLine(p.name), p.place)
 	if own != nil {
 		return did, nil
 	}
-	return did + " in " + clean(c.name), m.raise(c)
+	return did + " in " + render.OneLine(c.name), m.raise(c)
 }
 
 // raise brings the terminal around a client to the front, where it can be
@@ -155,7 +156,7 @@ func (m *move) attach(s *server, p *pane, show []string) (string, error) {
 	if err != nil {
 		return "", m.failed("tmux", out, err)
 	}
-	return fmt.Sprintf("tmux left its server for %s and shows %s:%s", s.socket, clean(p.name), p.place), nil
+	return fmt.Sprintf("tmux left its server for %s and shows %s:%s", s.socket, render.OneLine(p.name), p.place), nil
 }
 
 // own returns the tmux server that beckon was called in and the client there,
@@ -273,7 +274,7 @@ func (j *Jumper) Message(ctx context.Context, text string) error {
 	if j.Client != "" {
 		argv = append(argv, "-c", j.Client)
 	}
-	out, err := j.Run(ctx, Command{Argv: append(argv, "--", "beckon: "+strings.ReplaceAll(clean(text), "#", "##"))})
+	out, err := j.Run(ctx, Command{Argv: append(argv, "--", "beckon: "+strings.ReplaceAll(render.OneLine(text), "#", "##"))})
 	if err != nil {
 		return fmt.Errorf("showing a message in tmux: %w: %s", err, firstLine(out))
 	}

@@ -8,7 +8,6 @@ package alert
 
 import (
 	"errors"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 
 	"beckon/event"
 	"beckon/event/duration"
+	"beckon/event/home"
 	"beckon/event/jsonc"
 	"beckon/event/osc"
 	"beckon/state"
@@ -163,15 +163,5 @@ func (h Hours) Hold(t time.Time) bool {
 // $XDG_CONFIG_HOME/beckon, else in ~/.config/beckon. It is empty when there is
 // no home.
 func ConfigPath(getenv func(string) string) string {
-	if d := getenv("XDG_CONFIG_HOME"); filepath.IsAbs(d) {
-		return filepath.Join(d, "beckon", "config.json")
-	}
-	home := getenv("HOME")
-	if home == "" {
-		home = getenv("USERPROFILE")
-	}
-	if !filepath.IsAbs(home) {
-		return ""
-	}
-	return filepath.Join(home, ".config", "beckon", "config.json")
+	return home.Config(getenv, "config.json")
 }

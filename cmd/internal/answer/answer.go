@@ -30,6 +30,7 @@ import (
 
 	"beckon/cmd/internal/hook"
 	"beckon/event"
+	"beckon/event/home"
 	"beckon/event/policy"
 	"beckon/event/policy/config"
 	"beckon/event/policy/trust"
@@ -119,7 +120,7 @@ func answered(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv f
 // Sources returns where the policies of this environment are.
 func Sources(getenv func(string) string, stateDir string) policy.Sources {
 	global, project := trust.Files(getenv)
-	return policy.Sources{Global: global, Project: project, State: trust.In(stateDir), Home: trust.Home(getenv), Now: time.Now(),
+	return policy.Sources{Global: global, Project: project, State: trust.In(stateDir), Home: home.Dir(getenv), Now: time.Now(),
 		Own: own(getenv, stateDir, global, project)}
 }
 

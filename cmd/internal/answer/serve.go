@@ -114,7 +114,7 @@ func (s *Served) firing(q wire.Posted, payload []byte) (*firing, error) {
 		project = ""
 	}
 	if q.Foreign || !private(f.e.Cwd) || project != "" && !private(project) {
-		f.dir = home(s.getenv)
+		f.dir = homeDir(s.getenv)
 	}
 	f.getenv = f.overlaid("CLAUDE_PROJECT_DIR", project)
 	return f, nil
@@ -171,7 +171,7 @@ func (s *Served) pid(session string) string {
 	return ""
 }
 
-func home(getenv func(string) string) string {
+func homeDir(getenv func(string) string) string {
 	if dir := getenv("HOME"); filepath.IsAbs(dir) {
 		return dir
 	}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -111,17 +110,11 @@ func (e *Error) Hint() string { return e.Advice }
 // Path returns where the configuration file is: config.json in
 // $XDG_CONFIG_HOME/beckon, else in ~/.config/beckon.
 func Path(getenv func(string) string) (string, error) {
-	if d := getenv("XDG_CONFIG_HOME"); filepath.IsAbs(d) {
-		return filepath.Join(d, "beckon", "config.json"), nil
-	}
-	home := getenv("HOME")
-	if home == "" {
-		home = getenv("USERPROFILE")
-	}
-	if !filepath.IsAbs(home) {
+	path := alert.ConfigPath(getenv)
+	if path == "" {
 		return "", errors.New("finding the configuration: HOME is not set")
 	}
-	return filepath.Join(home, ".config", "beckon", "config.json"), nil
+	return path, nil
 }
 
 // Load reads the file at path over the defaults and returns the names of the

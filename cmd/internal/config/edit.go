@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"beckon/event/atomicfile"
+
 	"github.com/tailscale/hujson"
 )
 
@@ -28,7 +30,7 @@ func Set(path, name string, value []string) (changed bool, err error) {
 	if err != nil || text == string(old) {
 		return false, err
 	}
-	if err := replace(file, mode, text); err != nil {
+	if err := atomicfile.Write(file, []byte(text), mode, true); err != nil {
 		return false, fmt.Errorf("writing configuration: %w", err)
 	}
 	return true, nil
@@ -97,18 +99,4 @@ func appended(text string, v hujson.Value, member string) string {
 	}
 	body := strings.TrimRight(rest, " \t")
 	return text[:after] + comma + body + indent + member + "\n" + rest[len(body):] + text[end:]
-}
-
-// replace puts text in the place of file, whole and flushed, or not at all.
-func replace(file string, mode fs.FileMode, text string) error {
-	f, err := os.CreateTemp(filepath.Dir(file), ".config-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.WriteString(text)
-	if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), file)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/event/home"
 	"beckon/event/jsonenc"
 	"beckon/state"
 	"beckon/state/offer/hold"
@@ -31,7 +32,7 @@ const (
 // BecomeWaiter makes this process the one that waits at an offer; it returns
 // only when that cannot be done, or on a system where that runs beside this one.
 func BecomeWaiter(id string) (code int, ok bool) {
-	return become(sibling("beckon-hook"), []string{WaitFlag, id})
+	return become(home.Beside("beckon-hook"), []string{WaitFlag, id})
 }
 
 // wait waits at an offer, and has the answer given to the client. It is silent
@@ -51,7 +52,7 @@ func wait(id string, getenv func(string) string) int {
 	}()
 	answered, why := hold.Wait(st, id, getenv)
 	if answered {
-		if code, ok := become(sibling("beckon-judge"), []string{AnsweredFlag, id}); ok {
+		if code, ok := become(home.Beside("beckon-judge"), []string{AnsweredFlag, id}); ok {
 			return code
 		}
 		why = "the program beckon-judge is not beside beckon-hook"

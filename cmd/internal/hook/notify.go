@@ -4,13 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"os"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"beckon/event"
+	"beckon/event/home"
 	"beckon/event/jsonenc"
 	"beckon/event/osc"
 	"beckon/state"
@@ -158,15 +157,7 @@ func WithSequence(answer []byte, sequence string) []byte {
 // startBeckon starts the program beside this one, with nothing of the client's
 // held open (CASE 20), and does not wait for it.
 func startBeckon(dir string, args []string) error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	name := "beckon"
-	if runtime.GOOS == "windows" {
-		name += ".exe"
-	}
-	program := filepath.Join(filepath.Dir(self), name)
+	program := home.Beside("beckon")
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return err

@@ -2,9 +2,8 @@ package hook
 
 import (
 	"os"
-	"path/filepath"
-	"runtime"
 
+	"beckon/event/home"
 	"beckon/event/policy/trust"
 	"beckon/state/store"
 )
@@ -54,7 +53,7 @@ func Start(args []string, stdin *os.File, stdout *os.File, getenv func(string) s
 	}
 	a := ParseArgs(args)
 	if a.Holds() {
-		if code, ok := become(sibling("beckon-judge"), args); ok {
+		if code, ok := become(home.Beside("beckon-judge"), args); ok {
 			return code
 		}
 	}
@@ -72,7 +71,7 @@ func Start(args []string, stdin *os.File, stdout *os.File, getenv func(string) s
 	case trust.Nothing:
 		return fold()
 	case trust.Rules:
-		if code, ok := become(sibling("beckon-judge"), args); ok {
+		if code, ok := become(home.Beside("beckon-judge"), args); ok {
 			return code
 		}
 	}
@@ -85,7 +84,7 @@ func Start(args []string, stdin *os.File, stdout *os.File, getenv func(string) s
 // mainOrWarn is Main for an event that can show a text. It warns the user when the
 // program that answers is missing: nothing else would.
 func mainOrWarn(args []string, stdin *os.File, stdout *os.File, getenv func(string) string) int {
-	if _, err := os.Stat(sibling("beckon")); err != nil {
+	if _, err := os.Stat(home.Beside("beckon")); err != nil {
 		return say([]byte(unasked), args, stdin, stdout, getenv)
 	}
 	return Main(args, stdin, stdout, getenv)
@@ -95,7 +94,7 @@ func mainOrWarn(args []string, stdin *os.File, stdout *os.File, getenv func(stri
 // only it can; it returns only when there is none, or on a system where that
 // runs beside this one: with its exit code.
 func Become(args []string) (code int, ok bool) {
-	return become(sibling("beckon"), append([]string{"hook"}, args...))
+	return become(home.Beside("beckon"), append([]string{"hook"}, args...))
 }
 
 // voice is what is known of the policy's words on an event.
@@ -110,16 +109,3 @@ func voice(event string, getenv func(string) string) trust.Voice {
 // foreign reports whether another agent sends the event: policies answer in
 // Claude Code's words.
 func (a Args) foreign() bool { return a.Agent != "" && a.Agent != "claude-code" }
-
-// sibling is a program in the directory of this one; empty when that is not
-// known.
-func sibling(name string) string {
-	self, err := os.Executable()
-	if err != nil {
-		return ""
-	}
-	if runtime.GOOS == "windows" {
-		name += ".exe"
-	}
-	return filepath.Join(filepath.Dir(self), name)
-}

@@ -18,6 +18,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"beckon/event/atomicfile"
+	"beckon/event/home"
 	"beckon/event/policy/wire"
 )
 
@@ -39,23 +41,11 @@ func ProjectOf(path string) string { return filepath.Dir(filepath.Dir(path)) }
 // configuration, and the project's, as the client names the project. Either
 // is empty when its place is not known.
 func Files(getenv func(string) string) (global, project string) {
-	if d := getenv("XDG_CONFIG_HOME"); filepath.IsAbs(d) {
-		global = filepath.Join(d, "beckon", Name)
-	} else if d := Home(getenv); filepath.IsAbs(d) {
-		global = filepath.Join(d, ".config", "beckon", Name)
-	}
+	global = home.Config(getenv, Name)
 	if d := getenv("CLAUDE_PROJECT_DIR"); filepath.IsAbs(d) {
 		project = ProjectFile(d)
 	}
 	return global, project
-}
-
-// Home is the user's home directory, empty when the environment has none.
-func Home(getenv func(string) string) string {
-	if d := getenv("HOME"); d != "" {
-		return d
-	}
-	return getenv("USERPROFILE")
 }
 
 // Dir is the policy's own part of the state directory.
@@ -78,21 +68,7 @@ func (d Dir) write(data []byte, sync bool, elem ...string) error {
 	if err := os.MkdirAll(filepath.Dir(to), dirMode); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(to), ".new-*") // 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err == nil && sync {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), to)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
-	return err
+	return atomicfile.Write(to, data, 0o600, sync)
 }
 
 // Read is the content of a file of d, nil when it cannot be read.

@@ -12,8 +12,9 @@ import (
 	"context"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
+
+	"beckon/event"
 )
 
 // Call is one event put to one handler.
@@ -129,7 +130,7 @@ func Reason(s string) string { return Cut(strings.TrimSpace(s), maxReason) }
 // limit bytes.
 func Printable(s string, limit int) string {
 	return Cut(strings.TrimSpace(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+		if event.Unsafe(r) {
 			return ' '
 		}
 		return r
