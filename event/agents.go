@@ -256,7 +256,7 @@ func (a *agent) notice(name string) string {
 }
 
 // match finds the row for the member key inside the object at prefix ("" or
-// "a.b."). It returns the field, fNone if there is none, and the prefix under
+// "a.b."). It returns the field, or fNone, and the prefix under
 // which rows name members of that member, "" if none does.
 func (a *agent) match(prefix, key string) (field, string) {
 	f, inside := matchRows(a.fields, prefix, key)

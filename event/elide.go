@@ -34,7 +34,7 @@ const (
 	reserve  = markRoom + MaxDepth + len(`"":null`) // kept free behind a chunk, for endSkip
 )
 
-// SyntaxError says that a payload is no JSON, or not a JSON object. It holds
+// SyntaxError says that a payload is not JSON, or not a JSON object. It holds
 // nothing of the payload's text.
 type SyntaxError struct {
 	What   string // what is wrong, in a few words of this package

@@ -86,7 +86,7 @@ func (e *elider) moreText() bool {
 	return e.fill()
 }
 
-// mayCut reports whether the string may be cut before pos, which is no place
+// mayCut reports whether the string may be cut before pos, which is not a place
 // inside an escape: not inside a character, not between two surrogates.
 func (e *elider) mayCut(at int64) bool {
 	s := &e.str
@@ -104,7 +104,7 @@ func (s *text) mark(at int64) {
 }
 
 // afterHigh notes that the escape of a high surrogate ends at offset at. It may
-// be cut before that escape even behind another one: those two are no pair.
+// be cut before that escape even behind another one: those two are not a pair.
 func (s *text) afterHigh(at int64) {
 	if start := at - int64(len(`\uD800`)); start == s.high && start >= s.next {
 		s.mark(start)

@@ -17,7 +17,7 @@ import (
 //	 "tmux": {"pane", "sessionName"}, "remoteHost"}
 //
 // All but event may be absent. hookInput is read as Parse reads it; the rest
-// becomes the Origin, whose Process stays empty: nobody vouches for it.
+// becomes the Origin, whose Process stays empty: it cannot be verified.
 func ParseEnvelope(payload []byte) (Event, error) {
 	short, at, err := elideBytes(payload)
 	if err != nil {

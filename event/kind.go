@@ -151,7 +151,7 @@ func sameName(a, b string) bool {
 	}
 }
 
-// nextLetter returns the first byte of s that is no separator, in lower case,
+// nextLetter returns the first byte of s that is not a separator, in lower case,
 // and what follows it; 0 at the end. A NUL is returned as 1: it equals no name.
 func nextLetter(s string) (byte, string) {
 	for i := 0; i < len(s); i++ {

@@ -8,7 +8,7 @@ import (
 	"beckon/event/jsonenc"
 )
 
-// Meter is what an agent's status line says of its session that no hook tells:
+// Meter is what only an agent's status line reports of its session:
 // what the context holds and what it cost. The status line writes it beside
 // the session, and a Stop carries it into the journal.
 type Meter struct {

@@ -85,7 +85,7 @@ type values [numFields]string
 // CONTRACT.md 11 says leave their field zero; an unknown event has
 // Kind Unknown and its Name. Where keys are unique and the text is UTF-8 every
 // field is what encoding/json reads, cut to its limit. The error of a payload
-// that is no JSON object is a *SyntaxError.
+// that is not a JSON object is a *SyntaxError.
 func Parse(agent, name string, payload []byte) (Event, error) {
 	b, at, err := elideBytes(payload)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 
 // Edit gives the settings with the entries that want asks for: missing ones are
 // added, ours that differ are replaced where they stand, ours for other events and
-// copies are dropped. All else keeps its bytes. old is nil when there is no file; it
+// copies are dropped. All else keeps its bytes. old is nil without a file; it
 // is not modified. Edit of its own result changes nothing. The error is a
 // *SettingsError or, for want itself, a *PathError.
 //

@@ -156,7 +156,7 @@ func writeFile(file string, data []byte, mode fs.FileMode, like fs.FileInfo, las
 // temporaryFor is the pattern of names for files on their way to file.
 func temporaryFor(file string) string { return "." + filepath.Base(file) + ".beckon-*.tmp" }
 
-// leftoverAge is how old a temporary file must be to be nobody's: writing takes
+// leftoverAge is the age at which a temporary file counts as abandoned: writing takes
 // milliseconds.
 const leftoverAge = time.Minute
 

@@ -40,7 +40,7 @@ type Change struct {
 // Noop reports whether the file stays as it is.
 func (c Change) Noop() bool { return (c.Old == nil) == (c.New == nil) && bytes.Equal(c.Old, c.New) }
 
-// Diff is the change as a unified diff, empty when there is none.
+// Diff is the change as a unified diff, or "".
 func (c Change) Diff() string { return Diff(c.Old, c.New, c.File) }
 
 // Plan reads a settings file and tells what Apply would do to it. It writes nothing.

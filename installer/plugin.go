@@ -24,7 +24,7 @@ type Plugin struct {
 	Force   bool   // files that are there and not ours are replaced
 }
 
-// PluginFile is one file of a plugin, as it is and as it shall be.
+// PluginFile is a file of a plugin: its current and its desired content.
 type PluginFile struct {
 	Name     string // below the plugin's directory, with slashes
 	Old, New []byte // Old is nil when there is none
@@ -32,7 +32,7 @@ type PluginFile struct {
 	was snapshot
 }
 
-// Noop reports whether the file is as it shall be.
+// Noop reports whether the file has its desired content.
 func (f PluginFile) Noop() bool { return f.Old != nil && string(f.Old) == string(f.New) }
 
 // Plan gives the plugin's files, in the order to write them. hooks/hooks.json is edited
@@ -85,7 +85,7 @@ func (p Plugin) Write(files []PluginFile) error {
 	return nil
 }
 
-// pluginPart is how one file of a plugin is made and told from a stranger's.
+// pluginPart is how one file of a plugin is made and recognized.
 type pluginPart struct {
 	name string
 	make func(p Plugin, old []byte) ([]byte, error)

@@ -22,7 +22,7 @@ func (c Client) PluginDirs(ctx context.Context) (dirs []string) {
 	defer cancel()
 	out := head{max: pluginOutput}
 	cmd := exec.CommandContext(ctx, c.Path, "plugin", "list", "--json")
-	// To ask is no reason for the client to talk to anybody.
+	// Asking must not make the client use the network.
 	cmd.Env = append(cmd.Environ(), "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1")
 	cmd.Stdout = &out
 	cmd.WaitDelay = clientGrace

@@ -35,7 +35,7 @@ func keptFor(keep, file string) kept {
 	return kept{base + ".record.json", base + ".backup.json", base + ".lock"}
 }
 
-// load gives the record; a missing or unreadable one is no record.
+// load gives the record; a missing or unreadable one counts as none.
 func (k kept) load() (record, bool) {
 	var r record
 	data, err := os.ReadFile(k.record)

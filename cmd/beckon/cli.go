@@ -238,7 +238,7 @@ func (a *app) attended() bool {
 	return ok && term.IsTerminal(int(in.Fd())) && a.width() > 0
 }
 
-// width returns the columns of the terminal on stdout, 0 when it is none.
+// width returns the columns of the terminal on stdout, or 0.
 func (a *app) width() int {
 	f, ok := a.stdout.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {

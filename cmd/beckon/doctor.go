@@ -342,7 +342,7 @@ func (d *doctor) silence(r installer.Report) {
 	}
 }
 
-// newer tells of sessions that a newer beckon wrote: this one leaves them alone, and
+// newer reports sessions that a newer beckon wrote: this one leaves them alone, and
 // its hooks tell nothing of them.
 func (d *doctor) newer() {
 	n := 0

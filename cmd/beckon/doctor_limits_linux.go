@@ -63,7 +63,7 @@ func groupLimits(root fs.FS) (all []limit) {
 	return all
 }
 
-// number reads a file of one number; "max", which is none, fails.
+// number reads a file of one number; "max" is an error.
 func number(root fs.FS, dir, name string) (uint64, error) {
 	b, err := fs.ReadFile(root, path.Join(dir, name))
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"beckon/state"
 )
 
-// duplicates tells of events that the client runs the hook for more than once. Each is
+// duplicates reports events that the client runs the hook for more than once. Each is
 // folded once all the same when the copies come different ways (CASE 24).
 func (d *doctor) duplicates(r installer.Report) {
 	plugins, settings := split(r)

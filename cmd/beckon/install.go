@@ -233,7 +233,7 @@ func (a *app) beside(program, name string) (string, error) {
 	return installer.StablePath(path, installer.Places{Home: a.getenv("HOME"), Temp: os.TempDir(), GoCache: a.goCache()})
 }
 
-// goCache is where `go run` puts programs, empty when there is no go.
+// goCache is the build cache of `go run`, or "".
 func (a *app) goCache() string {
 	if d := a.getenv("GOCACHE"); d != "" {
 		return d

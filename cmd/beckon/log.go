@@ -11,7 +11,7 @@ import (
 
 // note writes what a reader could not read to the log that hooks write to, in
 // the same form. Nothing is opened when there is nothing to say, and a log that
-// cannot be written is no error of the command.
+// cannot be written is not an error of the command.
 func (a *app) note(problems []store.Problem) {
 	if len(problems) == 0 {
 		return

@@ -27,7 +27,7 @@ func (a *app) complain(problems []store.Problem) {
 }
 
 // unreadable returns the error of the session that arg names and that is there, but
-// could not be read; nil when there is none.
+// could not be read; or nil.
 func (a *app) unreadable(arg string) error {
 	for _, p := range a.unread {
 		if arg != "" && strings.HasPrefix(string(p.Key), string(store.KeyOf(arg))) {

@@ -88,7 +88,7 @@ func (a *app) jumpCommand() []string {
 	return []string{self, "jump"}
 }
 
-// deliverer is what decides on edges and tells of them, for a program that
+// deliverer returns what decides on edges and notifies of them, for a program that
 // calls itself by.
 func (a *app) deliverer(set alert.Settings, by string, terminal io.Writer) *notify.Deliverer {
 	return &notify.Deliverer{
@@ -96,7 +96,7 @@ func (a *app) deliverer(set alert.Settings, by string, terminal io.Writer) *noti
 	}
 }
 
-// follower tells of what watch or serve sees, through the configured channels.
+// follower notifies of what watch or serve sees, through the configured channels.
 func (a *app) follower(by string, terminal io.Writer) (*notify.Follower, error) {
 	cfg, err := a.configured()
 	if err != nil {
@@ -182,7 +182,7 @@ func (c *notifyExplainCmd) Run(a *app) error {
 }
 
 // decisions reads the log of decisions, of one session when it is named. Edges
-// that were taken and of which nothing was logged are told too: so it is when
+// that were claimed and never logged are listed too: so it is when
 // the disk was full.
 func (a *app) decisions(session string) ([]explained, error) {
 	id := session

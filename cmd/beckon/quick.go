@@ -68,7 +68,7 @@ func flags(args []string, values map[string]*string, switches map[string]*bool) 
 }
 
 // rows reads the live sessions' rows without what only a list shows. Problems
-// go to the log alone: a prompt is no place for them.
+// go to the log alone: they do not belong into a prompt.
 func (a *app) rows() ([]render.Row, []state.Seen, time.Time, error) {
 	defer uncollected()()
 	r := a.reader()

@@ -35,7 +35,7 @@ type serveCmd struct {
 	Open    bool     `help:"Open the page in your browser, signed in."`
 	TLSCert string   `name:"tls-cert" placeholder:"FILE" type:"path" help:"Serve over TLS, with this certificate and --tls-key."`
 	TLSKey  string   `name:"tls-key" placeholder:"FILE" type:"path" help:"The certificate's key."`
-	Notify  bool     `help:"Also notify, through the configured channels: of what no hook tells, too."`
+	Notify  bool     `help:"Also notify through the configured channels, of what no hook reports, too."`
 	Hooks   bool     `default:"true" negatable:"" help:"Take events that are posted to /hook."`
 	Poll    bool     `help:"Poll the session files, where the system does not report changes (network file systems)."`
 }

@@ -68,7 +68,7 @@ func (a *app) statsOf(days int) (statsJSON, error) {
 
 // totals folds the journals of every session from the day first on.
 func (a *app) totals(now event.Millis, first string) (*stats.Totals, error) {
-	// Looking first notes what no hook told: a killed session must not count as
+	// Looking first notes what no hook reported: a killed session must not count as
 	// at work until now.
 	if _, _, err := a.look(false); err != nil {
 		return nil, err

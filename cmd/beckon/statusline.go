@@ -107,7 +107,7 @@ func (a *app) record(id string) string {
 	return a.st.RecordOf(id, func(owner event.Process) event.Process { return evidence.Other("claude-code", owner, a.getenv) }, evidence.Presence)
 }
 
-// meter keeps what the client told. The session may not be known yet: the
+// meter keeps what the client reported. The session may not be known yet: the
 // client runs its status line before its first hook.
 func (a *app) meter(s *event.Status, record string, now time.Time) {
 	if record == "" {

@@ -33,7 +33,7 @@ type watchCmd struct {
 	Queue  string `enum:",fair,prio,static,grouped" default:"" aliases:"sort" placeholder:"MODE" help:"Order within a group: fair, prio, static, grouped (default: as configured)."`
 	Group  string `enum:"need,project,host,none" default:"need" help:"Headings: need, project, host, none."`
 	Leave  bool   `help:"End when a jump worked: for a popup, which lies over the pane."`
-	Notify bool   `help:"Also notify, through the configured channels: of what no hook tells, too."`
+	Notify bool   `help:"Also notify through the configured channels, of what no hook reports, too."`
 	Poll   bool   `help:"Look twice a second instead of being told of changes."`
 }
 
@@ -179,7 +179,7 @@ const (
 
 func (a *app) recentTurns(r render.Row, seq int64) []tui.Line {
 	var lines []tui.Line
-	// A journal that cannot be read shows no turns; the row's own problem is told.
+	// A journal that cannot be read shows no turns; the row says why.
 	_ = a.st.Turns(store.KeyOf(r.Record()), max(0, seq-recentLines), func(t store.Turn) {
 		who := "agent"
 		if t.Actor == state.SpeakerUser {

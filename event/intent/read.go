@@ -241,7 +241,7 @@ func trim(src string, from, to int) (int, int, int) {
 	return from, to, indent
 }
 
-// isMarker reports whether a line is the marker that an agent can be told to
+// isMarker reports whether a line is the marker that an agent can be asked to
 // end its work with (CASES section 4.3).
 func isMarker(line string) bool {
 	line = strings.TrimLeft(line, "-*#=_ ")

@@ -66,7 +66,7 @@ var rules = [ruleCount]Rule{
 }
 
 // Says returns when the rule of that name (Result.Rule) fires, as a phrase;
-// empty for a name that is none.
+// empty for an unknown name.
 func Says(name string) string {
 	for i := range rules {
 		if rules[i].Name == name {

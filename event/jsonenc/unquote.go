@@ -9,7 +9,7 @@ import (
 func IsString(raw string) bool { return len(raw) >= 2 && raw[0] == '"' }
 
 // Unquote returns the text of a valid string token as Unescape does. A token
-// that is no string gives "".
+// that is not a string gives "".
 func Unquote(raw string, max int) string {
 	if !IsString(raw) {
 		return ""

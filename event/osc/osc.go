@@ -14,7 +14,7 @@ import (
 	"beckon/event"
 )
 
-// Style is how a terminal is told.
+// Style is the sequence that a terminal understands as a notification.
 type Style string
 
 // The styles.

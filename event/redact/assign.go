@@ -92,7 +92,7 @@ func (r *redactor) skipSpace(i int) int {
 }
 
 // nameBefore returns where the name lies that ends before i, with spaces, a
-// quote and a bracket (env["NAME"] = ...) between; nothing when there is none.
+// quote and a bracket (env["NAME"] = ...) between; or nothing.
 // It does not look behind what was replaced.
 func (r *redactor) nameBefore(i int) (from, to int) {
 	back := func(c byte) bool {
@@ -174,7 +174,7 @@ var last = [...]struct {
 	{"pass", passwordKey}, {"pwd", passwordKey}, {"pw", passwordKey}, {"auth", weakKey}, {"credential", weakKey}, {"credentials", weakKey}, {"creds", weakKey},
 }
 
-// about are endings of names whose value is not the secret but tells of it.
+// about are endings of names whose value describes the secret but is not it.
 var about = [...]string{
 	"file", "path", "dir", "name", "url", "uri", "id", "arn", "type", "count", "limit", "ttl", "expires", "expiry",
 	"length", "size", "usage", "budget", "policy", "field", "hint", "label", "ref", "izer", "nization",

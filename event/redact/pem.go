@@ -41,7 +41,7 @@ func pemBoundary(s string, i int, prefix string) int {
 }
 
 // pemEnd returns where the block ends whose inside begins at i: behind its last
-// line, else behind the last line of base64. It is 0 if there is no inside.
+// line, else behind the last line of base64. It is 0 without one.
 func (r *redactor) pemEnd(i int) (end int) {
 	const maxHeaders = 8
 	for short, headers := false, 0; ; {

@@ -34,11 +34,11 @@ const (
 )
 
 // enough is how much of a run of characters is looked at before it is refused:
-// a longer one is no word. It keeps time linear.
+// a longer one is not a word. It keeps time linear.
 const enough = 64
 
 // Text returns s with every secret that it finds replaced by a mark such as
-// [redacted:github-token]. If there is none it returns s itself and allocates
+// [redacted:github-token]. Without a secret it returns s itself and allocates
 // nothing.
 func Text(s string) string {
 	r := redactor{s: s}
@@ -208,7 +208,7 @@ func endsColour(s string) bool {
 	return false
 }
 
-// markAt returns the length of the mark at i, 0 if there is none.
+// markAt returns the length of the mark at i, or 0.
 func markAt(s string, i int) int {
 	if s[i] != '[' || !strings.HasPrefix(s[i:], markBegin) {
 		return 0

@@ -85,7 +85,7 @@ func (p *Progress) add(e *Entry) {
 }
 
 // moment returns what happened when the entry was made. A prompt that was typed
-// while a turn ran and was taken into it is no moment: its time is that of the
+// while a turn ran and was taken into it does not count as a moment: its time is that of the
 // typing. Nor is what the client notes for itself.
 func (e *Entry) moment() (moment, bool) {
 	begins := e.Prompt && e.Type != Queued

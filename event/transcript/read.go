@@ -217,7 +217,7 @@ func (r *reader) mark(offset int64) (string, error) {
 	return hexOf(fnv(b[:n])), err
 }
 
-// readAt reads up to len(b) bytes; the end of the file is no error.
+// readAt reads up to len(b) bytes; the end of the file is not an error.
 func readAt(src io.ReaderAt, b []byte, off int64) (int, error) {
 	n, err := src.ReadAt(b, off)
 	if err == io.EOF {

@@ -11,7 +11,7 @@
 // stand: the file is only ever appended to, by /compact, rewinding and --resume
 // too; /clear begins another file. But it is written asynchronously, so
 //
-//   - it may lag behind the hook that tells of the same thing, and
+//   - it may lag behind the hook that reports the same thing, and
 //   - its lines are not in the order of what they tell: a turn's answer may
 //     stand before its prompt. Compare times, never places.
 //
@@ -47,7 +47,7 @@ type Entry struct {
 	Type string
 	// Text holds the text blocks, joined by a blank line: of the agent's text
 	// the tail, of the user's the head, at most Limits.Text bytes. Thinking,
-	// tool calls and results are no text.
+	// tool calls and results are not text.
 	Text string
 	At   event.Millis // the entry's own timestamp; 0 when it has none
 
@@ -105,7 +105,7 @@ const (
 
 // parse reads one line without its line break. What becomes of it depends on
 // its bytes alone. Zero bytes around a line of up to 64 KiB, which a crash of
-// the machine may leave, are no harm. The entry shares no memory with b.
+// the machine may leave, do no harm. The entry shares no memory with b.
 func parse(b []byte, maxText int) (Entry, verdict) {
 	if len(b) > maxDirect {
 		e, v, _ := parseLong(bytes.NewReader(b), maxText)
@@ -273,7 +273,7 @@ func (l *line) judge(e *Entry) {
 }
 
 // submitted reports whether the entry came in as a prompt, a program's blocks
-// perhaps: what they say is no marker.
+// perhaps: what they say is not a marker.
 func (l *line) submitted() bool {
 	return l.source != "" || l.origin.Exists() && l.origin.Type != gjson.Null
 }
@@ -300,7 +300,7 @@ func (l *line) queued(e *Entry, maxText int) {
 }
 
 // contents returns the texts of a message's content, a string or an array of
-// blocks. Blocks that are no text go to other.
+// blocks. Blocks that are not text go to other.
 func contents(content gjson.Result, other func(kind string, b gjson.Result)) (texts []string) {
 	if content.Type == gjson.String {
 		return []string{unquote(content, -1)}

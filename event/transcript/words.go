@@ -2,7 +2,7 @@ package transcript
 
 // LastWords returns what the agent said last in the main conversation, as long
 // as nothing came of it: no call, no result, no prompt and no Esc. That is the
-// final message of a turn that is over; the zero Item when there is none yet. It
+// final message of a turn that is over; or the zero Item. It
 // looks as far back as LastHalt does. Errors are those of Recent.
 func LastWords(path string) (Item, error) {
 	for back := int64(firstWindow); ; back *= 4 {

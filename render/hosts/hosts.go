@@ -76,7 +76,7 @@ func Open(st *store.Store, specs ...string) (*Hosts, error) {
 	return h, nil
 }
 
-// kept reads the last good answer of a host; none is no error.
+// kept reads the last good answer of a host; none is not an error.
 func (h *Hosts) kept(name string) answer {
 	var a answer
 	data, err := h.st.Host(name, maxAnswer)

@@ -81,7 +81,7 @@ func lastLine(s string) string {
 	return ""
 }
 
-// limited keeps the first maxAnswer bytes. It is no bytes.Buffer with a limit
+// limited keeps the first maxAnswer bytes. It is not a bytes.Buffer with a limit
 // around it: io.Copy would find that one's ReadFrom, which has none.
 type limited struct {
 	kept []byte

@@ -1,7 +1,7 @@
 package jump
 
 // The scripts look for one pane, given as their argument, select it with its
-// tab and window, and print "gone" when there is none. An application that
+// tab and window, or print "gone". An application that
 // does not run is not started.
 
 const itermByID = itermHead + "id of s" + itermTail

@@ -12,7 +12,7 @@ import (
 	"beckon/state/evidence"
 )
 
-// server is what one tmux server tells of itself.
+// server is what one tmux server says of itself.
 type server struct {
 	socket  string
 	pid     int
@@ -129,7 +129,7 @@ func (m *move) tmux() (string, error) {
 }
 
 // raise brings the terminal around a client to the front, where it can be
-// told by its tty. That it cannot is no error: the pane is shown.
+// found by its tty. That it cannot is not an error: the pane is shown.
 func (m *move) raise(c *client) error {
 	script := map[string]string{"iterm2": itermByTTY, "apple-terminal": terminalByTTY}[m.row.Pane.Outer]
 	if script != "" && m.OS == "darwin" && absolute(c.name) {

@@ -12,7 +12,7 @@ import (
 	"beckon/state/store"
 )
 
-// Deliverer decides on edges and tells of them.
+// Deliverer decides on edges and notifies of them.
 type Deliverer struct {
 	Store    *store.Store
 	Reader   *evidence.Reader
@@ -35,8 +35,8 @@ type Order struct {
 const again = time.Second
 
 // Deliver waits until the edge has stood long enough, looks again with all
-// evidence, and tells of it if nothing speaks against it. What only the limit
-// speaks against is told when that is over, if it still stands.
+// evidence, and notifies of it if no rule forbids it. What only the limit
+// forbids is notified of when that is over, if it still stands.
 func (d *Deliverer) Deliver(ctx context.Context, o Order) error {
 	for limited := false; ; limited = true {
 		seen, stand, now, err := d.settled(ctx, o)
@@ -105,7 +105,7 @@ func named(id string) state.Edge {
 	return e
 }
 
-// decide decides on the edge, and takes it when the user is to be told.
+// decide decides on the edge, and claims it when the user is to be notified.
 func (d *Deliverer) decide(c alert.Case, claimed bool, now time.Time) state.Decision {
 	if claimed {
 		return state.Decision{Verdict: state.Tell, Reason: state.ReasonTell}

@@ -20,7 +20,7 @@ const (
 )
 
 // DesktopChannel is the channel of the desktop's notifications. A click jumps
-// to the session where the platform tells of clicks: on Linux, and on macOS
+// to the session where the platform reports clicks: on Linux, and on macOS
 // with terminal-notifier.
 type DesktopChannel struct {
 	jump   []string
@@ -28,7 +28,7 @@ type DesktopChannel struct {
 }
 
 // NewDesktop returns the channel for this platform. jump is the command that
-// takes the user to a session, without its id; nil when there is none.
+// takes the user to a session, without its id; or nil.
 func NewDesktop(jump []string) *DesktopChannel { return &DesktopChannel{jump: jump} }
 
 // Name is the configuration's word for it.
@@ -59,7 +59,7 @@ func (d *DesktopChannel) follow(ctx context.Context, n Note) error {
 	return err
 }
 
-// ErrNoDesktop means that there is no desktop to tell: over SSH, or in a
+// ErrNoDesktop means that there is no desktop: over SSH, or in a
 // container.
 var ErrNoDesktop = errors.New("no desktop here: there is no session bus")
 

@@ -10,12 +10,12 @@ import (
 	"beckon/state/alert"
 )
 
-// patience is how long an edge that may be told of later is kept: someone who
+// patience is how long an edge that may be notified of later is kept: someone who
 // has looked at a dialog for so long knows of it.
 const patience = 10 * time.Minute
 
-// Follower tells of the edges that a program sees which looks again and again:
-// watch and serve. What stood when it began is no edge. It is not safe for
+// Follower notifies of the edges that a program sees which looks again and again:
+// watch and serve. What stood when it began is not an edge. It is not safe for
 // concurrent use.
 type Follower struct {
 	d       *Deliverer
@@ -37,7 +37,7 @@ func NewFollower(d *Deliverer) *Follower {
 	return &Follower{d: d, pending: map[string]waiting{}}
 }
 
-// Look takes what was seen at now and tells of the edges that are due. It does
+// Look takes what was seen at now and notifies of the edges that are due. It does
 // not wait for the telling.
 func (f *Follower) Look(ctx context.Context, seen []state.Seen, now time.Time) {
 	stood := make(map[string]state.Stand, len(seen))

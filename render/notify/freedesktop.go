@@ -75,7 +75,7 @@ func (d *DesktopChannel) clickable(ctx context.Context, n Note, program string, 
 }
 
 // failed says what the end of notify-send means. One without an error is a
-// server that does not tell of clicks: it has shown the notification.
+// server that does not report clicks: it has shown the notification.
 func failed(err error, said string) error {
 	if strings.Contains(said, "Unknown option") {
 		return errNoClicks

@@ -1,7 +1,7 @@
-// Package notify tells the user of an edge through the channels that they
+// Package notify notifies the user of an edge through the channels that they
 // chose: the desktop, a terminal, a program, a sound.
 //
-// It guarantees: of one edge the user is told at most once, whoever saw it
+// It guarantees that the user is notified of an edge at most once, whoever saw it
 // (hook, watch, server); a channel that fails or hangs holds up no other and
 // ends by its own time limit; every decision is in the log that `beckon notify
 // explain` reads. What the decision is, package state says.
@@ -20,7 +20,7 @@ import (
 // Schema is the number of the format of Note. Members are only ever added.
 const Schema = 1
 
-// Note is what the user is told; as JSON it is what the command reads on stdin.
+// Note is a notification; as JSON it is what the command reads on stdin.
 type Note struct {
 	Schema    int            `json:"schema"`
 	Kind      state.EdgeKind `json:"kind"`
@@ -59,12 +59,12 @@ func utc(m event.Millis) time.Time { return time.UnixMilli(int64(m)).UTC() }
 type Channel interface {
 	// Name is the word that the configuration has for it.
 	Name() string
-	// Send returns when the user was told, or could not be. It ends by a time
+	// Send returns when the user was notified, or could not be. It ends by a time
 	// limit of its own.
 	Send(ctx context.Context, n Note) error
 }
 
-// send tells of n through all channels side by side and returns a line for the
+// send sends n through all channels side by side and returns a line for the
 // log: the channels, with what went wrong.
 func send(ctx context.Context, channels []Channel, n Note) string {
 	said := make([]string, len(channels))

@@ -37,7 +37,7 @@ func run(ctx context.Context, limit time.Duration, stdin io.Reader, env []string
 func base(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
 
 // environ is the environment for programs that we start: all but the client's
-// messaging token, which is none of their business.
+// messaging token, which they must not have.
 func environ() (env []string) {
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "CLAUDE_CODE_MESSAGING_") {

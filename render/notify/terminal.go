@@ -9,7 +9,7 @@ import (
 )
 
 // Terminal is the channel of the terminal that this program itself runs in: for
-// `watch` and for tests. A session's own terminal is told through its hook.
+// `watch` and for tests. A session's own terminal is notified through its hook.
 type Terminal struct {
 	W     io.Writer
 	Style osc.Style

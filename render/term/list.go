@@ -95,7 +95,7 @@ func List(w io.Writer, rows []render.Row, st Style) error {
 }
 
 // severalHosts reports whether the rows of this machine's own state are of
-// several machines: some sender told of a session elsewhere.
+// several machines: some sender reported a session elsewhere.
 func severalHosts(rows []render.Row) bool {
 	host := ""
 	for i := range rows {

@@ -37,7 +37,7 @@ func Stats(w io.Writer, days []stats.Day, names []string, projects map[string]st
 	return err
 }
 
-// spent writes a cost; it is not known unless a status line told it.
+// spent writes a cost; it is known only from a status line.
 func spent(usd float64) string {
 	if usd == 0 {
 		return "-"

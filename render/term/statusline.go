@@ -169,7 +169,7 @@ func (st Style) context(m *event.Meter, level int) string {
 	return st.paint(sgr, strings.Repeat("█", on)) + st.paint("2", strings.Repeat("░", cells-on)) + " " + st.paint(sgr, Percent(used))
 }
 
-// NearlyFull is the percentage from which a context is told in red: the client
+// NearlyFull is the percentage from which a context is shown in red: the client
 // compacts by itself somewhat above.
 const NearlyFull = 80
 

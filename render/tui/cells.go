@@ -65,7 +65,7 @@ func contextUsed(r *render.Row) string {
 	return term.Percent(r.Context.UsedPercentage)
 }
 
-// what is what a row does or wants. Beside the title it need not be told again.
+// what is what a row does or wants. Beside the title it need not be said again.
 func what(r *render.Row, titled bool) string {
 	w, title := clean(r.What()), clean(r.Title)
 	if titled && w == title {

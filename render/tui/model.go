@@ -198,7 +198,7 @@ func (m *model) answer(msg sourceMsg) {
 	m.arrange()
 }
 
-// now is the time that ages are told at.
+// now is the time that ages refer to.
 func (m *model) now() time.Time {
 	if m.local.Still || m.local.Now.IsZero() {
 		return m.local.Now
@@ -241,7 +241,7 @@ func (m *model) arrange() {
 }
 
 // allRows are the rows of this machine and of the other hosts. A session that
-// several tell of (a shared home, this machine under another name) is shown
+// several report (a shared home, this machine under another name) is shown
 // once, the local one first.
 func (m *model) allRows() []render.Row {
 	all := slices.Clone(m.local.Rows)
@@ -277,7 +277,7 @@ func (m *model) choose(i int) {
 	m.follow()
 }
 
-// current returns the selected row, nil when there is none.
+// current returns the selected row, or nil.
 func (m *model) current() *render.Row {
 	if m.cursor >= len(m.rows) {
 		return nil
@@ -332,7 +332,7 @@ func (m *model) nextNeed() tea.Cmd {
 }
 
 // tick asks to be called when the text of an age changes, unless such a call
-// is under way. A second is the finest that ages are told in.
+// is under way. A second is the smallest unit of ages.
 func (m *model) tick() tea.Cmd {
 	m.draw()
 	if m.nextAt.IsZero() || m.once || (!m.due.IsZero() && !m.due.After(m.nextAt)) {

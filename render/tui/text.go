@@ -47,7 +47,7 @@ func wrap(s string, width int) []string {
 	return out
 }
 
-// steps is how long until the text of an age changes: ages are told in
+// steps is how long until the text of an age changes: ages are given in
 // seconds, minutes, hours, then days (term.Age).
 func steps(age time.Duration) time.Duration {
 	unit := 24 * time.Hour

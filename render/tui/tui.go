@@ -81,7 +81,7 @@ type Options struct {
 
 	Input  io.Reader // nil: the terminal
 	Output io.Writer
-	// Size of an Output that is no terminal.
+	// Size of an Output that is not a terminal.
 	Width, Height int
 }
 

@@ -235,7 +235,7 @@ func (f *firing) load() {
 
 // answer asks, answers and folds: the event, and what was decided about it.
 // Rules answer at once, and a goroutine beside them costs more than it saves.
-// When ctx ends nobody listens any more: the event is folded, and no decision
+// When ctx is done, the caller has gone: the event is folded, and no decision
 // was one.
 func (f *firing) answer(ctx context.Context, stdout, stderr io.Writer) int {
 	asked, folded := make(chan policy.Result, 1), make(chan string, 1)
@@ -299,7 +299,7 @@ func unheard(r policy.Result) policy.Result {
 		Notes: append(r.Notes, "the client gave up waiting")}
 }
 
-// fold folds the event, then what was decided, and tells the user what came of
+// fold folds the event, then what was decided, and notifies the user of what came of
 // both together: a dialog that the policy answers, or an end that it refuses,
 // is none. It returns the terminal sequence to send along.
 //

@@ -72,7 +72,7 @@ func (s *Served) Ask(ctx context.Context, q wire.Posted) ([]byte, error) {
 	return wire.Reply(r.Verdict, q.Asks), nil
 }
 
-// Answer is web.Policy. When ctx ends nobody listens any more, and no decision
+// Answer is web.Policy. When ctx is done, the caller has gone, and no decision
 // was one.
 func (s *Served) Answer(ctx context.Context, q wire.Posted) (answer []byte, note func()) {
 	noop := func() {}

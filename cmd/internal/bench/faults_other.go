@@ -4,5 +4,5 @@ package main
 
 import "os"
 
-// minorFaults is not told here.
+// minorFaults is not known here.
 func minorFaults(*os.ProcessState) int64 { return 0 }

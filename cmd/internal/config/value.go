@@ -106,7 +106,7 @@ func listOf[T ~string](k Key, p *[]T, data []byte) (problem, advice string) {
 	return "", ""
 }
 
-// style reads how a terminal is told; the automatic choice is the empty style.
+// style reads how to notify a terminal; the automatic choice is the empty style.
 func (k Key) style(p *osc.Style, data []byte) (problem, advice string) {
 	var s string
 	if problem, advice = k.text(&s, data); problem != "" {

@@ -9,7 +9,7 @@ import (
 )
 
 // Policied reports whether there may be a policy to ask: whether either file is
-// there, or cannot be told not to be, or was there and nobody said that it may
+// there, or may be, or was there and the user has not said that it may
 // go. Without a policy it costs three looks.
 func Policied(getenv func(string) string) bool { return policied(getenv, os.Stat) }
 

@@ -191,7 +191,7 @@ func (m *message) UnmarshalJSON(b []byte) error {
 }
 
 // searches reports whether m only loads the schema of a deferred tool, which
-// is no step of a script.
+// is not a step of a script.
 func (m message) searches() bool {
 	return slices.ContainsFunc(m.Content, func(b block) bool { return b.Name == toolSearch })
 }

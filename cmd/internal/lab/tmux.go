@@ -156,7 +156,7 @@ func (p *Pane) Key(name string) error {
 	return err
 }
 
-// Capture returns the visible screen, or "" when there is none.
+// Capture returns the visible screen, or "".
 func (p *Pane) Capture() string {
 	out, _ := p.tmux.Run("capture-pane", "-p", "-t", p.ID)
 	return out

@@ -10,7 +10,7 @@
 // of ours by the same name, marked DUPOK, of which the linker keeps the larger
 // one. No document promises that, so newer versions of Go leave it out until
 // somebody has tried (TestFaults in cmd/beckon-hook tells), and the runtime's
-// own behaviour comes back. On other Unixes the runtime is told to abort, from
+// own behaviour comes back. On other Unixes the runtime is made to abort, from
 // main on. A PreToolUse hook that SIGABRT, SIGSEGV or SIGKILL ends, or whose shell
 // then ends with 134, blocks nothing: clients 2.1.197, 2.1.329 and 2.1.330 run the
 // call and show one line ("PreToolUse:Bash hook error", or "hook failed"); measured by
