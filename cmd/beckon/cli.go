@@ -173,6 +173,15 @@ func (e hinted) Unwrap() error { return e.error }
 // Hint returns the advice.
 func (e hinted) Hint() string { return e.hint }
 
+// hintOf is the hint that err carries, or "".
+func hintOf(err error) string {
+	var h interface{ Hint() string }
+	if errors.As(err, &h) {
+		return h.Hint()
+	}
+	return ""
+}
+
 func hint(hint, format string, args ...any) error {
 	return hinted{fmt.Errorf(format, args...), hint}
 }

@@ -161,7 +161,7 @@ func (o *jumped) try(ctx context.Context, j *jump.Jumper, targets []render.Row, 
 		}
 		if first == nil && !(cycle && errors.Is(err, jump.ErrGone)) {
 			first = jumpError(r, err)
-			o.SessionID, o.Why, o.Hint = r.SessionID, err.Error(), adviceOf(err)
+			o.SessionID, o.Why, o.Hint = r.SessionID, err.Error(), hintOf(err)
 		}
 	}
 	return first
@@ -169,15 +169,7 @@ func (o *jumped) try(ctx context.Context, j *jump.Jumper, targets []render.Row, 
 
 // jumpError names the session that err is about.
 func jumpError(r *render.Row, err error) error {
-	return hinted{fmt.Errorf("jumping to %s %s: %w", cmp.Or(r.Label(), string(r.State)), shortID(r.SessionID), err), adviceOf(err)}
-}
-
-func adviceOf(err error) string {
-	var h interface{ Hint() string }
-	if errors.As(err, &h) {
-		return h.Hint()
-	}
-	return ""
+	return hinted{fmt.Errorf("jumping to %s %s: %w", cmp.Or(r.Label(), string(r.State)), shortID(r.SessionID), err), hintOf(err)}
 }
 
 // noTarget is the message when there is nowhere to go.

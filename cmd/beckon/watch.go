@@ -134,7 +134,7 @@ func (a *app) actOn(r render.Row, action state.Action) error {
 func (a *app) jumpTo(ctx context.Context, r render.Row) (string, error) {
 	res, err := jump.New(a.getenv).To(ctx, &r)
 	if err != nil {
-		return "", hinted{err, adviceOf(err)}
+		return "", hinted{err, hintOf(err)}
 	}
 	if r.Remote != nil || !r.Unseen {
 		return res.Did, nil

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"beckon/event"
+	"beckon/installer"
+	"beckon/state"
+	"beckon/state/store"
+)
+
+const (
+	trips = 5 // runs of the round trip; the median is told
+	// slowTrip is when a hook is felt: the client waits for it at every call.
+	slowTrip = 100 * time.Millisecond
+	tripWait = 10 * time.Second
+)
+
+// roundTrips sends a real event through every installed program, into a
+// scratch directory so that no session of nobody is left behind.
+func (d *doctor) roundTrips(r installer.Report) {
+	var done []string
+	for _, f := range r.Files {
+		for _, e := range f.Entries {
+			if e.Event != string(event.SessionStart) || slices.Contains(done, e.Program) {
+				continue
+			}
+			done = append(done, e.Program)
+			took, least, err := roundTrip(e)
+			switch {
+			case err != nil:
+				d.add(levelFault, "round trip", "run it by hand: echo '{}' | "+e.Program, "%s: %v", e.Program, err)
+			case least > slowTrip: // what else the machine does only adds
+				d.add(levelFault, "round trip", slowAdvice, "slow: %s took at least %.1f ms", e.Program, millis(least))
+			default:
+				d.add(levelOK, "round trip", "", "an event reached its session in %.1f ms (median of %d)", millis(took), trips)
+				d.launchCost(e.Program)
+			}
+		}
+	}
+}
+
+func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// roundTrip runs an entry's command with an event of a session of its own and
+// looks for what it must have left. It returns the median and the least of its times.
+func roundTrip(e installer.Entry) (median, least time.Duration, err error) {
+	dir, err := os.MkdirTemp("", "beckon-doctor-")
+	if err != nil {
+		return 0, 0, err
+	}
+	defer os.RemoveAll(dir)
+	times := make([]time.Duration, trips)
+	for i := range times {
+		id := fmt.Sprintf("doctor-%d", i)
+		if times[i], err = runEntry(e, dir, id); err != nil {
+			return 0, 0, err
+		}
+		s, err := store.Open(dir).Load(store.KeyOf(id))
+		if err != nil {
+			return 0, 0, fmt.Errorf("it ran, and left no session: %w", err)
+		}
+		if s.Start.Reason != "startup" {
+			return 0, 0, errors.New("it ran, and its session does not say what was sent")
+		}
+	}
+	slices.Sort(times)
+	return times[len(times)/2], times[0], nil
+}
+
+func runEntry(e installer.Entry, dir, id string) (time.Duration, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), tripWait)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, e.Program, e.Args...)
+	cmd.Env = append(os.Environ(), "BECKON_STATE_DIR="+dir)
+	cmd.Stdin = strings.NewReader(fmt.Sprintf(`{"session_id":%q,"hook_event_name":"SessionStart","source":"startup","cwd":%q}`, id, filepath.ToSlash(dir)))
+	began := time.Now()
+	out, err := cmd.CombinedOutput()
+	took := time.Since(began)
+	switch {
+	case ctx.Err() != nil:
+		return 0, fmt.Errorf("it did not end within %s", tripWait)
+	case err != nil:
+		return 0, fmt.Errorf("running it: %w", err)
+	case len(out) > 0:
+		return 0, fmt.Errorf("it printed %d bytes: a hook must be silent", len(out))
+	}
+	return took, nil
+}
+
+// silence looks for live sessions that began after the install and from which
+// no hook ever came: the client has the hooks and does not run them.
+func (d *doctor) silence(r installer.Report) {
+	seen, _, err := d.a.look(false)
+	if err != nil {
+		d.add(levelFault, "sessions", "beckon fsck", "%v", err)
+		return
+	}
+	d.newer()
+	since := installedAt(r)
+	heard, before, silent := 0, 0, 0
+	for _, v := range seen {
+		switch {
+		case v.Session.Seq > 0:
+			heard++
+		case v.Session.Created < since:
+			before++
+		default:
+			silent++
+		}
+	}
+	if before > 0 {
+		d.add(levelNote, "sessions", "their hooks come with what they do next; restart those that stay silent", "%d live sessions began before the install and were not heard yet", before)
+	}
+	if silent > 0 {
+		d.add(levelFault, "sessions", "in the client, /hooks shows what it will run; a folder that is not trusted runs none",
+			"present but silent: %d live sessions began after the install and no hook of theirs ever came", silent)
+	}
+	if heard > 0 || silent == 0 {
+		d.add(levelOK, "sessions", "", "%d live sessions are heard", heard)
+	}
+}
+
+// newer reports sessions that a newer beckon wrote: this one leaves them alone, and
+// its hooks tell nothing of them.
+func (d *doctor) newer() {
+	n := 0
+	for _, p := range d.a.unread {
+		if errors.Is(p.Err, state.ErrNewerSchema) {
+			n++
+		}
+	}
+	if n > 0 {
+		d.add(levelFault, "version", updateAdvice, "%d live sessions are written by a newer beckon than this one (%s), which leaves them alone", n, versionString())
+	}
+}
+
+// installedAt is when the newest settings file with our entries was written.
+func installedAt(r installer.Report) event.Millis {
+	var newest time.Time
+	for _, f := range r.Files {
+		if info, err := os.Stat(cmp.Or(f.Real, f.Path)); err == nil && len(f.Entries) > 0 && info.ModTime().After(newest) {
+			newest = info.ModTime()
+		}
+	}
+	return event.Millis(newest.UnixMilli())
+}

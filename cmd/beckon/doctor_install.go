@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"strings"
+
+	"beckon/installer"
+)
+
+// inspect reads the settings of all scopes, and the plugins with our hooks.
+func (d *doctor) inspect(client installer.Client) installer.Report {
+	v := client.Version
+	in := installer.Inspection{Client: v, Plugins: client.PluginDirs(context.Background())}
+	for _, s := range []installer.Scope{installer.User, installer.Project, installer.Local} {
+		if t, err := d.a.settings(s); err == nil {
+			in.Targets = append(in.Targets, t)
+		}
+	}
+	for _, path := range installer.ManagedFiles(runtime.GOOS) {
+		in.Targets = append(in.Targets, installer.Target{Scope: installer.Managed, Path: path})
+	}
+	program, _ := d.a.hookProgram("") // a path that install would refuse is told of below
+	in.Want = installer.Spec{Command: program, Events: installer.Events(v, installer.CoreEvents), Form: v.Form(), Client: v}
+	in.Want.Answers = installer.Inspect(in).Answers()
+	r := installer.Inspect(in)
+	r.Files = slices.DeleteFunc(r.Files, func(f installer.File) bool { return f.Plugin != "" && len(f.Entries) == 0 })
+	return r
+}
+
+// entries tells apart: never installed, removed later, disabled, incomplete.
+func (d *doctor) entries(r installer.Report) {
+	installed := 0
+	for _, f := range r.Files {
+		switch {
+		case f.Err != nil:
+			d.add(levelFault, "settings", hintOf(f.Err), "%v", f.Err)
+		case len(f.Entries) > 0:
+			installed++
+			d.add(levelOK, "hooks", "", "%d entries in %s", len(f.Entries), f.Path)
+			if f.Plugin == "" {
+				d.statusLine(f)
+			}
+		case f.Recorded:
+			d.add(levelFault, "hooks", "beckon install puts them back", "removed later: %s had our hooks, something took them out", f.Path)
+			installed++
+		}
+	}
+	if installed == 0 {
+		d.add(levelFault, "hooks", "beckon install", "never installed")
+		return
+	}
+	if r.Disabled != "" {
+		d.add(levelFault, "hooks", "take disableAllHooks out of it", "disabled: disableAllHooks is set in %s", r.Disabled)
+	}
+	if r.ManagedOnly != "" {
+		d.add(levelFault, "hooks", "ask whoever manages this machine", "disabled: %s allows managed hooks only", r.ManagedOnly)
+	}
+	if lack := d.a.unknownClient(); lack != "" {
+		d.add(levelNote, "hooks", "", "%s", lack)
+	}
+	if len(r.Missing) > 0 && r.Installed() {
+		d.add(levelFault, "hooks", "beckon install again", "not registered: %s", strings.Join(r.Missing, ", "))
+	}
+	if len(r.Unknown) > 0 {
+		d.add(levelFault, "hooks", "beckon install again", "the client does not know %s and warns at start", strings.Join(r.Unknown, ", "))
+	}
+	d.duplicates(r)
+}
+
+func (d *doctor) statusLine(f installer.File) {
+	switch {
+	case f.Status == nil:
+		d.add(levelNote, "status line", "", "not ours: beckon install --statusline shows the other sessions in it, and gives the lists context and cost")
+	case f.Status.Wraps:
+		d.add(levelOK, "status line", "", "runs the one that was there, and adds a line")
+	default:
+		d.add(levelOK, "status line", "", "ours")
+	}
+}
+
+// programs checks the files that the entries name (CASE 19).
+func (d *doctor) programs(r installer.Report) {
+	for _, p := range r.Programs {
+		switch {
+		case !p.Absolute:
+			d.add(levelFault, "program", "beckon install again", "wrong path: %q is not absolute", p.Path)
+		case !p.Exists:
+			d.add(levelFault, "program", "beckon install again, or go install ./cmd/...", "wrong path: %s is not there, and every tool call prints an error", p.Path)
+		case !p.Executable:
+			d.add(levelFault, "program", "chmod +x "+p.Path, "wrong path: %s cannot be executed", p.Path)
+		default:
+			d.add(levelOK, "program", "", "%s", strings.TrimSpace(p.Path+" "+p.Version))
+		}
+	}
+}
