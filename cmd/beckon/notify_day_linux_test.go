@@ -44,6 +44,12 @@ func TestNotifyDay(t *testing.T) {
 		wait.Go(func() { p.play(t, s) })
 	}
 	wait.Wait()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		if !slices.ContainsFunc(sessions, func(s daySession) bool { return len(p.told(t, s.name)) < len(s.want) }) {
+			break
+		}
+	}
+	time.Sleep(2500 * time.Millisecond) // one too many would come now: an edge is held for a second, then told
 	total := 0
 	for _, s := range sessions {
 		got := p.told(t, s.name)
@@ -118,7 +124,6 @@ func (p *office) play(t *testing.T, s daySession) {
 			t.Errorf("%s: %s printed %q", s.name, step.Kind, out)
 		}
 	}
-	time.Sleep(2500 * time.Millisecond) // an edge is held for a second, then told
 }
 
 func sessionID(payload []byte) string {

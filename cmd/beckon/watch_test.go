@@ -112,6 +112,17 @@ func (p *terminal) wait(pattern string) string {
 	return ""
 }
 
+// gone waits until the screen does not match a regular expression any more.
+func (p *terminal) gone(pattern string) {
+	p.t.Helper()
+	re := regexp.MustCompile(pattern)
+	for end := time.Now().Add(time.Minute); re.MatchString(p.screen()); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			p.t.Fatalf("the screen still shows %q:\n%s", pattern, p.screen())
+		}
+	}
+}
+
 // stand plays the demo up to a moment and returns the environment in which
 // every view sees that moment.
 func stand(t testing.TB) []string {
@@ -167,7 +178,7 @@ func TestScreens(t *testing.T) {
 			p.press("Space")
 			p.compare(name("-peek"), `it asks`)
 			p.press("Escape")
-			time.Sleep(200 * time.Millisecond) // both at once would be Alt-?
+			p.gone(`it asks`) // both keys at once would be Alt-?
 			p.press("?")
 			p.compare(name("-help"), `this help`)
 		})

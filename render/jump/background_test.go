@@ -42,7 +42,7 @@ func TestBackgroundSessionOpensAWindowOfTheCallersClient(t *testing.T) {
 		t.Fatalf("%+v, %v", res, err)
 	}
 	said := ""
-	for end := time.Now().Add(10 * time.Second); !strings.Contains(said, "asked to attach 4bd65e9e"); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !strings.Contains(said, "asked to attach 4bd65e9e"); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("the client shows %q", said)
 		}

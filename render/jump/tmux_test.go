@@ -82,7 +82,7 @@ func (s *tmuxServer) attach(name string) string {
 	before := s.clients()
 	outer := newTmux(s.t)
 	outer.run("new-session", "-d", "-x", "80", "-y", "24", "env -u TMUX -u TMUX_PANE tmux -S "+s.socket+" attach-session -t '"+name+"'")
-	for range 200 {
+	for range 2400 {
 		for _, c := range s.clients() {
 			if !strings.Contains(strings.Join(before, " "), c) {
 				return c
@@ -232,7 +232,7 @@ func TestTmuxOverToAnotherServer(t *testing.T) {
 
 func arrives(t *testing.T, s *tmuxServer, pane string) {
 	t.Helper()
-	for range 200 {
+	for range 2400 {
 		if c := s.clients(); len(c) == 1 && s.shows(c[0]) == pane {
 			return
 		}

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"beckon/render/notify/dbustest"
 )
@@ -65,9 +64,8 @@ func TestDesktopOldAndHanging(t *testing.T) {
 		t.Errorf("it was called with %q", got)
 	}
 	program("sleep 60\n")
-	began := time.Now()
 	err := NewDesktop(nil).Send(context.Background(), Note{Title: "title"})
-	if err == nil || !strings.Contains(err.Error(), "did not end within") || time.Since(began) > 2*desktopLimit {
-		t.Errorf("a hanging one: %v after %v", err, time.Since(began))
+	if err == nil || !strings.Contains(err.Error(), "did not end within") {
+		t.Errorf("a hanging one: %v", err)
 	}
 }

@@ -84,7 +84,7 @@ func TestFocusOfTmux(t *testing.T) {
 	becomes := func(id string, want state.Focus) {
 		t.Helper()
 		var got state.Focus
-		for range 50 {
+		for range 600 {
 			if got = look(id); got == want {
 				return
 			}

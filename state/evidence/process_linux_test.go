@@ -125,7 +125,7 @@ func sleeper(t *testing.T) (*exec.Cmd, event.Process) {
 func until(t *testing.T, p event.Process, want Liveness) {
 	t.Helper()
 	here := ThisMachine()
-	for range 200 {
+	for range 12000 {
 		if Alive(p, 0, here) == want {
 			return
 		}

@@ -50,7 +50,7 @@ func (u *user) process(kind event.Kind, members string, args ...string) (*exec.C
 // waitFor waits for a file.
 func waitFor(t *testing.T, path string) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if data, err := os.ReadFile(path); err == nil && len(data) > 0 {
 			return
 		}
@@ -77,7 +77,7 @@ func alive(t *testing.T, path string) bool {
 // gone waits until none of them lives: who is killed may take a moment to die.
 func gone(t *testing.T, path string) {
 	t.Helper()
-	for end := time.Now().Add(5 * time.Second); alive(t, path); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); alive(t, path); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("what the policy started lives on")
 		}

@@ -60,7 +60,7 @@ func smoke(t *testing.T, l *Lab) {
 // checkSeen waits until the recorder got each kind.
 func checkSeen(t *testing.T, r *Recorder, kinds ...string) {
 	t.Helper()
-	for end := time.Now().Add(5 * time.Second); ; time.Sleep(sampleEvery) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(sampleEvery) {
 		seen, err := r.Seen()
 		if err != nil {
 			t.Fatal(err)
