@@ -1,27 +1,8 @@
 package redact
 
+import "beckon/event/redact/op"
+
 //go:generate go run ./gen
-
-// The instructions of the rules' programs, as package rules makes them. Numbers
-// are two bytes, little end first.
-const (
-	opMatch  = iota
-	opSet    // set, least, most: characters of a set, as many as go
-	opText   // length, text
-	opFold   // length, text in lower case
-	opAlt    // address: go on here, else there
-	opJump   // address
-	opWord   // a word begins or ends here
-	opEdge   // nothing that may be part of a secret follows
-	opEnd    // the text ends here
-	opFrom   // the secret begins here
-	opTo     // the secret ends here
-	opMiddle // what joins a name and its secret
-	opReturn // from there
-
-	unbounded = 0xffff
-	beyond    = 0x100 // the set has what is not ASCII, too
-)
 
 // longest is the most characters that are taken of a set without a bound. It
 // keeps time linear.
@@ -42,7 +23,7 @@ type rule struct {
 type matcher struct {
 	s        string
 	from, to int // the secret
-	ret      int // where opReturn goes on
+	ret      int // where op.Return goes on
 }
 
 func number(pc int) int { return int(program[pc]) | int(program[pc+1])<<8 }
@@ -51,29 +32,29 @@ func number(pc int) int { return int(program[pc]) | int(program[pc+1])<<8 }
 func (m *matcher) run(pc, i int) bool {
 	for {
 		switch program[pc] {
-		case opMatch:
+		case op.Match:
 			return true
-		case opSet:
+		case op.Set:
 			return m.set(pc, i)
-		case opText, opFold:
+		case op.Text, op.Fold:
 			n := int(program[pc+1])
-			if !m.text(program[pc+2:pc+2+n], i, program[pc] == opFold) {
+			if !m.text(program[pc+2:pc+2+n], i, program[pc] == op.Fold) {
 				return false
 			}
 			pc, i = pc+2+n, i+n
-		case opAlt:
+		case op.Alt:
 			if m.run(pc+3, i) {
 				return true
 			}
 			pc = number(pc + 1)
-		case opJump:
+		case op.Jump:
 			pc = number(pc + 1)
-		case opFrom, opTo:
+		case op.From, op.To:
 			return m.mark(pc, i)
-		case opMiddle:
+		case op.Middle:
 			m.ret = pc + 1
 			pc = middle
-		case opReturn:
+		case op.Return:
 			pc = m.ret
 		default:
 			if !m.holds(program[pc], i) {
@@ -87,7 +68,7 @@ func (m *matcher) run(pc, i int) bool {
 // mark notes where the secret begins or ends, unless the rest does not match.
 func (m *matcher) mark(pc, i int) bool {
 	at := &m.from
-	if program[pc] == opTo {
+	if program[pc] == op.To {
 		at = &m.to
 	}
 	was := *at
@@ -115,7 +96,7 @@ func (m *matcher) text(want string, i int, fold bool) bool {
 // matches.
 func (m *matcher) set(pc, i int) bool {
 	set, least, most := number(pc+1), number(pc+3), number(pc+5)
-	if most == unbounded {
+	if most == op.Unbounded {
 		most = longest
 	}
 	end := i
@@ -132,20 +113,20 @@ func (m *matcher) set(pc, i int) bool {
 
 func inSet(set int, c byte) bool {
 	if c >= 0x80 {
-		return set&beyond != 0
+		return set&op.Beyond != 0
 	}
-	return sets[set&(beyond-1)*16+int(c)/8]&(1<<(c%8)) != 0
+	return sets[set&(op.Beyond-1)*16+int(c)/8]&(1<<(c%8)) != 0
 }
 
 // holds reports whether what takes no character holds at i.
-func (m *matcher) holds(op byte, i int) bool {
-	switch op {
-	case opWord:
+func (m *matcher) holds(what byte, i int) bool {
+	switch what {
+	case op.Word:
 		return (i > 0 && word.has(m.s[i-1])) != (i < len(m.s) && word.has(m.s[i]))
-	case opEdge:
+	case op.Edge:
 		return i == len(m.s) || !token.has(m.s[i])
 	}
-	return i == len(m.s) // opEnd
+	return i == len(m.s) // op.End
 }
 
 // byRule finds a secret by the rules that the byte at i leads to; inside a word

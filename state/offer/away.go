@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"beckon/event/atomicfile"
 	"beckon/event/duration"
 	"beckon/event/jsonc"
 )
@@ -74,11 +75,7 @@ func (d Dir) GoAway(until time.Time) error {
 	if !until.IsZero() {
 		ms = until.UnixMilli()
 	}
-	tmp := d.away() + ".new"
-	if err := os.WriteFile(tmp, strconv.AppendInt(nil, ms, 10), fileMode); err != nil {
-		return err
-	}
-	return os.Rename(tmp, d.away())
+	return atomicfile.Write(d.away(), strconv.AppendInt(nil, ms, 10), fileMode, false)
 }
 
 // Back notes that the user is back, and reports whether they were away.

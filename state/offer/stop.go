@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"beckon/event/atomicfile"
 	"beckon/state/offer/hold"
 	"beckon/state/store"
 )
@@ -25,9 +26,5 @@ func (d Dir) Stop(record string, from From, by string, now time.Time) error {
 	if err := os.MkdirAll(dir, dirMode); err != nil {
 		return err
 	}
-	path := filepath.Join(dir, string(store.KeyOf(record))+".json")
-	if err := os.WriteFile(path+".new", b, fileMode); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
+	return atomicfile.Write(filepath.Join(dir, string(store.KeyOf(record))+".json"), b, fileMode, false)
 }

@@ -7,26 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-)
 
-// The instructions of a rule's program. Numbers are two bytes, little end
-// first. What they mean stands with what runs them, in package redact.
-const (
-	opMatch  = iota
-	opSet    // set, least, most: characters of a set, as many as go
-	opText   // length, text
-	opFold   // length, text in lower case
-	opAlt    // address: go on here, else there
-	opJump   // address
-	opWord   // a word begins or ends here
-	opEdge   // nothing that may be part of a secret follows
-	opEnd    // the text ends here
-	opFrom   // the secret begins here
-	opTo     // the secret ends here
-	opMiddle // what joins a name and its secret
-	opReturn // from there
-
-	unbounded = 0xffff
+	"beckon/event/redact/op"
 )
 
 // Table is the compiled rules.
@@ -35,7 +17,7 @@ type Table struct {
 	Program []byte
 	Sets    []byte // 16 bytes each: a bit for each ASCII character
 	Marks   []string
-	Middle  int // the program of opMiddle
+	Middle  int // the program of op.Middle
 	// First has, by the byte that leads to them, which rules may match there.
 	First [128][]Ref
 
@@ -67,7 +49,7 @@ func Compile(all []Rule) (*Table, error) {
 		return nil, err
 	}
 	t.edge = e.String()
-	if t.Middle, err = t.program([]part{{middle + joint, -1}}, opReturn); err != nil {
+	if t.Middle, err = t.program([]part{{middle + joint, -1}}, op.Return); err != nil {
 		return nil, err
 	}
 	for i, r := range all {
@@ -75,7 +57,7 @@ func Compile(all []Rule) (*Table, error) {
 		if entry.Mark < 0 {
 			entry.Mark, t.Marks = len(t.Marks), append(t.Marks, r.Mark)
 		}
-		entry.PC, err = t.program(r.parts, opMatch)
+		entry.PC, err = t.program(r.parts, op.Match)
 		if err == nil {
 			entry.Back, err = t.lead(i, r.parts[0].source)
 		}
@@ -89,7 +71,7 @@ func Compile(all []Rule) (*Table, error) {
 
 func parse(source string) (*syntax.Regexp, error) { return syntax.Parse(source, syntax.Perl) }
 
-// program appends a program for the parts of a rule, with opMiddle between, and
+// program appends a program for the parts of a rule, with op.Middle between, and
 // returns its address.
 func (t *Table) program(parts []part, last byte) (int, error) {
 	pc := len(t.Program)
@@ -99,7 +81,7 @@ func (t *Table) program(parts []part, last byte) (int, error) {
 			return 0, err
 		}
 		if i > 0 {
-			t.op(opMiddle)
+			t.op(op.Middle)
 		}
 		if p.group == 0 {
 			re, p.group = &syntax.Regexp{Op: syntax.OpCapture, Sub: []*syntax.Regexp{re}}, re.MaxCap()+1
@@ -127,7 +109,7 @@ func (t *Table) aim(pc int) {
 
 func (t *Table) emit(re *syntax.Regexp, group int) error {
 	if re.String() == t.edge {
-		t.op(opEdge)
+		t.op(op.Edge)
 		return nil
 	}
 	if set, ok := setOf(re); ok {
@@ -141,11 +123,11 @@ func (t *Table) emit(re *syntax.Regexp, group int) error {
 		if re.Cap != group {
 			return t.emit(re.Sub[0], group)
 		}
-		t.op(opFrom)
+		t.op(op.From)
 		if err := t.emit(re.Sub[0], group); err != nil {
 			return err
 		}
-		t.op(opTo)
+		t.op(op.To)
 	case syntax.OpConcat:
 		for _, sub := range re.Sub {
 			if err := t.emit(sub, group); err != nil {
@@ -163,9 +145,9 @@ func (t *Table) emit(re *syntax.Regexp, group int) error {
 	case syntax.OpRepeat:
 		return t.repeat(re, re.Min, re.Max, group)
 	case syntax.OpWordBoundary:
-		t.op(opWord)
+		t.op(op.Word)
 	case syntax.OpEndText:
-		t.op(opEnd)
+		t.op(op.End)
 	default:
 		return fmt.Errorf("%s is not known to the matcher", re)
 	}
@@ -173,9 +155,9 @@ func (t *Table) emit(re *syntax.Regexp, group int) error {
 }
 
 func (t *Table) literal(re *syntax.Regexp) error {
-	text, code := string(re.Rune), byte(opText)
+	text, code := string(re.Rune), byte(op.Text)
 	if re.Flags&syntax.FoldCase != 0 {
-		text, code = strings.ToLower(text), opFold
+		text, code = strings.ToLower(text), op.Fold
 	}
 	if len(text) > 255 {
 		return fmt.Errorf("%q is too long", text)
@@ -189,14 +171,14 @@ func (t *Table) alternate(subs []*syntax.Regexp, group int) error {
 	for i, sub := range subs {
 		alt := len(t.Program)
 		if i < len(subs)-1 {
-			t.op(opAlt, 0)
+			t.op(op.Alt, 0)
 		}
 		if err := t.emit(sub, group); err != nil {
 			return err
 		}
 		if i < len(subs)-1 {
 			ends = append(ends, len(t.Program))
-			t.op(opJump, 0)
+			t.op(op.Jump, 0)
 			t.aim(alt)
 		}
 	}
@@ -223,7 +205,7 @@ func (t *Table) repeat(re *syntax.Regexp, least, most, group int) error {
 	for i := range most {
 		if i >= least {
 			alts = append(alts, len(t.Program))
-			t.op(opAlt, 0)
+			t.op(op.Alt, 0)
 		}
 		if err := t.emit(re.Sub[0], group); err != nil {
 			return err
@@ -238,7 +220,7 @@ func (t *Table) repeat(re *syntax.Regexp, least, most, group int) error {
 // run emits characters of a set.
 func (t *Table) run(set charset, least, most int) error {
 	if most < 0 {
-		most = unbounded
+		most = op.Unbounded
 	}
 	i, ok := t.sets[set.ascii]
 	if !ok {
@@ -247,9 +229,9 @@ func (t *Table) run(set charset, least, most int) error {
 		t.Sets = append(t.Sets, set.ascii[:]...)
 	}
 	if set.beyond {
-		i |= 0x100
+		i |= op.Beyond
 	}
-	t.op(opSet, i, least, most)
+	t.op(op.Set, i, least, most)
 	return nil
 }
 

@@ -1,0 +1,25 @@
+// Package op has the instructions of the redactor's rules: package rules compiles
+// to them, package redact runs them.
+package op
+
+// Numbers are two bytes, little end first.
+const (
+	Match  = iota
+	Set    // set, least, most: characters of a set, as many as go
+	Text   // length, text
+	Fold   // length, text in lower case
+	Alt    // address: go on here, else there
+	Jump   // address
+	Word   // a word begins or ends here
+	Edge   // nothing that may be part of a secret follows
+	End    // the text ends here
+	From   // the secret begins here
+	To     // the secret ends here
+	Middle // what joins a name and its secret
+	Return // from there
+)
+
+const (
+	Unbounded = 0xffff // the most of a Set without a bound
+	Beyond    = 0x100  // the flag of a Set that has what is not ASCII, too
+)
