@@ -94,7 +94,7 @@ func TestPackages(t *testing.T) {
 			t.Fatal(err)
 		}
 		documented[dir] = documented[dir] || strings.HasPrefix(file.Doc.Text(), "Package "+file.Name.Name+" ") ||
-			file.Name.Name == "main" && file.Doc.Text() != ""
+			strings.HasPrefix(file.Doc.Text(), "Command "+filepath.Base(dir)+" ")
 	})
 	for dir := range used {
 		if !documented[dir] {

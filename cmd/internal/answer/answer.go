@@ -127,8 +127,8 @@ func Sources(getenv func(string) string, stateDir string) policy.Sources {
 // own are the files that decide what a policy is worth: beckon's configuration,
 // state and programs, and the client's settings, where its hooks are.
 func own(getenv func(string) string, stateDir, global, project string) (list []string) {
-	if self, err := os.Executable(); err == nil {
-		list = append(list, filepath.Join(filepath.Dir(self), "beckon*"))
+	if programs := home.Beside("beckon*"); programs != "" {
+		list = append(list, programs)
 	}
 	if global != "" {
 		list = append(list, filepath.Dir(global)+"/**")

@@ -1,6 +1,6 @@
 //go:build unix
 
-// Record plays scenarios of testdata/lab with a real client and writes what
+// Command record plays scenarios of testdata/lab with a real client and writes what
 // hooks, status line and registry gave into DIR/VERSION/NAME.jsonl. On the way
 // it checks the scenario's expectations against the client's screen.
 //

@@ -1,5 +1,5 @@
-// Recorder is the hook and status line command of the lab: it appends what it
-// got to a file and says nothing.
+// Command recorder is the hook and status line command of the lab: it appends
+// what it got to a file and says nothing.
 //
 //	recorder FILE KIND < payload
 package main
