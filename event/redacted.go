@@ -40,7 +40,7 @@ func (a *Ask) redact() {
 	}
 }
 
-// longWord is how long a word is, in bytes, of which half may be a secret.
+// longWord is the length in bytes from which half of a word may be a secret.
 const longWord = 16
 
 const white = " \t\r\n"

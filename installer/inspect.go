@@ -113,7 +113,7 @@ type Duplicate struct {
 	Runs int
 }
 
-// Inspect reads settings and plugins and tells what is registered. A file that cannot
+// Inspect reads settings and plugins and returns what is registered. A file that cannot
 // be read is a fact like others.
 func Inspect(in Inspection) Report {
 	var r Report

@@ -43,7 +43,7 @@ func (c Change) Noop() bool { return (c.Old == nil) == (c.New == nil) && bytes.E
 // Diff is the change as a unified diff, or "".
 func (c Change) Diff() string { return Diff(c.Old, c.New, c.File) }
 
-// Plan reads a settings file and tells what Apply would do to it. It writes nothing.
+// Plan reads a settings file and returns what Apply would do to it. It writes nothing.
 // The error is a *SettingsError, *FileError or *PathError.
 func Plan(t Target, op Op) (Change, error) {
 	was, err := readSettled(t.Path)

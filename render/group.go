@@ -22,7 +22,7 @@ const (
 // Groups lists the groups, the one that needs the user first.
 var Groups = [...]Group{GroupNeedsYou, GroupWorking, GroupDone, GroupIdle, GroupBackburner, GroupOver}
 
-// GroupOf returns where a row belongs. A session of which nothing is known is
+// GroupOf returns where a row belongs. A session about which nothing is known is
 // with the idle ones: there is nothing to wait for.
 func GroupOf(r *Row) Group {
 	switch {

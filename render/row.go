@@ -281,7 +281,7 @@ func doing(r *Row, s *state.Session, st state.Status) {
 	}
 }
 
-// question tells what the deciding call, or the text of the turn's end, asks.
+// question returns what the deciding call, or the text of the turn's end, asks.
 func question(s *state.Session, st state.Status) *Question {
 	c := st.Call
 	if c.At == 0 {

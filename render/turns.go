@@ -48,7 +48,7 @@ func TurnLines(s *state.Session, turns []store.Turn) []TurnLine {
 }
 
 // Line returns what was said in one line for people: the last line of what the
-// agent said, which tells what it wants, and the first of a prompt.
+// agent said, which says what it wants, and the first of a prompt.
 func (t *TurnLine) Line() string {
 	if t.Rule == state.TurnFailure {
 		kind, detail, found := strings.Cut(t.Text, ":")

@@ -24,7 +24,7 @@ import (
 
 type answerCmd struct {
 	Words   []string `arg:"" optional:"" name:"session-answer" help:"A session or an offer's id, then what you answer: yes, no, always, the number of an option, or words."`
-	Message string   `short:"m" help:"What the agent is told with no." placeholder:"TEXT"`
+	Message string   `short:"m" help:"What a no says to the agent." placeholder:"TEXT"`
 	All     bool     `help:"Answer all offers that --tool and --under leave, with yes or no; they are listed first."`
 	Tool    string   `help:"With --all: only calls of this tool." placeholder:"NAME"`
 	Under   string   `help:"With --all: only calls on a file in this directory." placeholder:"DIR" type:"path"`
@@ -426,7 +426,7 @@ type given struct {
 	By     *offer.Answer `json:"answered,omitempty"` // who was first
 }
 
-// give gives an answer and tells what became of it.
+// give gives an answer and says what became of it.
 func (a *app) give(o *offered, ans offer.Answer, asJSON bool) error {
 	dir := offer.In(a.st.Dir)
 	ans.By = a.user()
@@ -464,7 +464,7 @@ func (a *app) give(o *offered, ans offer.Answer, asJSON bool) error {
 	return hint("beckon answer lists what is open", "%s in %s: %s: %w", o.Card.Title, card.Line1(o.Name), out.Why, errTaken)
 }
 
-// done tells what an answer did.
+// done says what an answer did.
 var done = map[offer.Word]string{offer.Allow: "allowed", offer.Deny: "refused", offer.Accept: "sent", offer.Decline: "declined", offer.Cancel: "cancelled", offer.Say: "said"}
 
 // many answers all offers of a kind.

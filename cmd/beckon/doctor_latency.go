@@ -49,7 +49,7 @@ type Slowest struct {
 	At      time.Time `json:"at"`
 }
 
-// latency tells what hooks took, as each noted itself: from its own start until its
+// latency says what hooks took, as each noted itself: from its own start until its
 // event was written. What the system needs to start and end the process is not in it;
 // launchCost measures that.
 func (d *doctor) latency() {

@@ -46,7 +46,7 @@ func (a *app) find(arg string) (state.Seen, error) {
 	return state.Seen{}, ambiguity(arg, fits)
 }
 
-// findNamed returns the one live session of which a name, project or branch is
+// findNamed returns the one live session whose name, project or branch is
 // arg, begins with it or has it as a part; the first of these that any fits
 // decides.
 func (a *app) findNamed(seen []state.Seen, arg string) (state.Seen, error) {
@@ -101,7 +101,7 @@ func ambiguity(arg string, fits []state.Seen) error {
 	return hinted{err, "give more of the name or of the id; beckon list shows them"}
 }
 
-// fitting returns the live sessions of which fits holds for the row and what the
+// fitting returns the live sessions for which fits holds, given the row and what the
 // client itself calls the session.
 func fitting(seen []state.Seen, fits func(r *render.Row, name string) bool) (list []state.Seen) {
 	for _, r := range render.Rows(seen, false) {

@@ -21,7 +21,7 @@ type installCmd struct {
 	Scope   string   `enum:"user,project,local" default:"user" help:"Which settings file: user, project or local."`
 	Events  string   `enum:"core,all" default:"core" help:"core is what the states need; all adds the rest."`
 	Hook    string   `help:"The beckon-hook program to name (default: the one beside this program)." placeholder:"PATH"`
-	Notify  []string `enum:"terminal,desktop,command,sound,title" help:"Channels that tell you when a session needs you: terminal, desktop, command, sound, title." placeholder:"CHANNEL"`
+	Notify  []string `enum:"terminal,desktop,command,sound,title" help:"Channels that notify you when a session needs you: terminal, desktop, command, sound, title." placeholder:"CHANNEL"`
 	Status  bool     `name:"statusline" help:"Also make beckon the status line; one that is there is kept and runs first."`
 	Answers *bool    `negatable:"" help:"Let you answer what sessions ask from elsewhere (beckon help answers); without it an install stays as it is."`
 	DryRun  bool     `help:"Print what would change as a diff, and change nothing."`

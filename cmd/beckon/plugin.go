@@ -44,7 +44,7 @@ func (c *pluginCmd) Run(a *app) error {
 	return nil
 }
 
-// pluginSteps tells what to do with a plugin's directory.
+// pluginSteps says what to do with a plugin's directory.
 func (a *app) pluginSteps(dir string) {
 	step := func(what string, words ...string) {
 		fmt.Fprintf(a.stdout, "  %-20s %s\n", what, installer.CommandLine(words...))

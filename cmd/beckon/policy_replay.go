@@ -76,7 +76,7 @@ type replay struct {
 	kinds   map[string]*replayed // by what becomes of a call
 }
 
-// replayed are the calls of which the same becomes.
+// replayed are the calls with the same outcome.
 type replayed struct {
 	kind     string
 	calls    int

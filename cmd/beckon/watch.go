@@ -34,7 +34,7 @@ type watchCmd struct {
 	Group  string `enum:"need,project,host,none" default:"need" help:"Headings: need, project, host, none."`
 	Leave  bool   `help:"End when a jump worked: for a popup, which lies over the pane."`
 	Notify bool   `help:"Also notify through the configured channels, of what no hook reports, too."`
-	Poll   bool   `help:"Look twice a second instead of being told of changes."`
+	Poll   bool   `help:"Look twice a second instead of waiting for the system to report changes."`
 }
 
 func (c *watchCmd) Run(a *app) error {

@@ -99,7 +99,7 @@ func (d *Deliverer) settled(ctx context.Context, o Order) (seen state.Seen, stan
 	}
 }
 
-// named is the edge of which only the name is known.
+// named is an edge with nothing known but its name.
 func named(id string) state.Edge {
 	e, _ := state.ParseEdge(id)
 	return e

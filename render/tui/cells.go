@@ -32,7 +32,7 @@ func branch(r *render.Row) string {
 	return strings.TrimSpace(b + " @" + tree)
 }
 
-// badges tells what runs beside a session, in words or, short, in letters.
+// badges says what runs beside a session, in words or, short, in letters.
 func badges(r *render.Row, short bool) string {
 	var parts []string
 	add := func(n int, one, letter string) {

@@ -87,7 +87,7 @@ func pad(lines []string, n int) []string {
 	return lines[:max(0, n)]
 }
 
-// titleLine counts the sessions by group and tells what is out of the ordinary.
+// titleLine counts the sessions by group and says what is out of the ordinary.
 func (m *model) titleLine() string {
 	title := m.opt.Title
 	if title == "" {

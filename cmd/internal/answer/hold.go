@@ -49,7 +49,7 @@ func (f *firing) settings() offer.Settings {
 	return s
 }
 
-// hold makes the offer and waits at it. out is what the client is told when
+// hold makes the offer and waits at it. out is the answer to the client when
 // nobody can wait.
 func (f *firing) hold(out []byte, stdout io.Writer) int {
 	o := f.offer()
