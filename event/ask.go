@@ -3,8 +3,6 @@ package event
 import (
 	"strings"
 
-	"beckon/event/jsonenc"
-
 	"github.com/tidwall/gjson"
 )
 
@@ -41,34 +39,6 @@ type Question struct {
 type Option struct {
 	Label       string `json:"label,omitempty"`
 	Description string `json:"description,omitempty"`
-}
-
-// Fields is the table of Event.Ask.
-func (a *Ask) Fields() []jsonenc.Field {
-	return []jsonenc.Field{
-		{Key: "questions", Ptr: jsonenc.Slice(&a.Questions)},
-		{Key: "plan", Ptr: &a.Plan},
-		{Key: "form", Ptr: &a.Form},
-		{Key: "suggestions", Ptr: &a.Suggestions},
-	}
-}
-
-// Fields is the table of one entry of Ask.Questions.
-func (q *Question) Fields() []jsonenc.Field {
-	return []jsonenc.Field{
-		{Key: "header", Ptr: &q.Header},
-		{Key: "text", Ptr: &q.Text},
-		{Key: "multi", Ptr: &q.Multi},
-		{Key: "options", Ptr: jsonenc.Slice(&q.Options)},
-	}
-}
-
-// Fields is the table of one entry of Question.Options.
-func (o *Option) Fields() []jsonenc.Field {
-	return []jsonenc.Field{
-		{Key: "label", Ptr: &o.Label},
-		{Key: "description", Ptr: &o.Description},
-	}
 }
 
 // ask reads what the event asks of the user, nil when it asks nothing.

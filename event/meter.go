@@ -4,8 +4,6 @@ import (
 	"math"
 
 	"github.com/tidwall/gjson"
-
-	"beckon/event/jsonenc"
 )
 
 // Meter is what only an agent's status line reports of its session:
@@ -30,18 +28,6 @@ func (m *Meter) Percent() float64 { return float64(m.Context) / 100 }
 
 // USD returns the cost in US dollars.
 func (m *Meter) USD() float64 { return float64(m.Cost) / 1e6 }
-
-// Fields is the table of a Meter's members, in its file and in a journal line.
-func (m *Meter) Fields() []jsonenc.Field {
-	return []jsonenc.Field{
-		{Key: "at", Ptr: (*int64)(&m.At)},
-		{Key: "model", Ptr: &m.Model},
-		{Key: "version", Ptr: &m.Version},
-		{Key: "context", Ptr: &m.Context},
-		{Key: "has_context", Ptr: &m.HasContext},
-		{Key: "cost", Ptr: &m.Cost},
-	}
-}
 
 // Status is one payload of the client's status-line command, reduced to what
 // is shown or kept. The client runs the command at its start, after each

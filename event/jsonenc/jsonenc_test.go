@@ -104,7 +104,6 @@ type record struct {
 	S     string   `json:"s,omitempty"`
 	N     int64    `json:"n,omitempty"`
 	B     bool     `json:"b,omitempty"`
-	Zero  int64    `json:"zero"`
 	Inner inner    `json:"inner,omitzero"`
 	List  []inner  `json:"list,omitempty"`
 	Words []string `json:"words,omitempty"`
@@ -116,7 +115,6 @@ func (r *record) Fields() []jsonenc.Field {
 		{Key: "s", Ptr: &r.S},
 		{Key: "n", Ptr: &r.N},
 		{Key: "b", Ptr: &r.B},
-		{Key: "zero", Ptr: &r.Zero, Always: true},
 		{Key: "inner", Ptr: &r.Inner},
 		{Key: "list", Ptr: jsonenc.Slice(&r.List)},
 		{Key: "words", Ptr: &r.Words},
@@ -134,8 +132,8 @@ func TestRecordIsEncodingJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := record{
 			S: valid(anyText().Draw(t, "s")), N: rapid.Int64().Draw(t, "n"), B: rapid.Bool().Draw(t, "b"),
-			Zero: rapid.Int64Range(0, 1).Draw(t, "zero"), Inner: anyInner().Draw(t, "inner"),
-			List: rapid.SliceOfN(anyInner(), 0, 3).Draw(t, "list"), Words: rapid.SliceOfN(rapid.Map(anyText(), valid), 0, 3).Draw(t, "words"),
+			Inner: anyInner().Draw(t, "inner"),
+			List:  rapid.SliceOfN(anyInner(), 0, 3).Draw(t, "list"), Words: rapid.SliceOfN(rapid.Map(anyText(), valid), 0, 3).Draw(t, "words"),
 		}
 		if rapid.Bool().Draw(t, "pointer") {
 			in := anyInner().Draw(t, "maybe")
@@ -158,11 +156,11 @@ func TestRecordIsEncodingJSON(t *testing.T) {
 // Members of other types and unknown members leave the rest readable.
 func TestDecodeSkipsWhatItCannotUse(t *testing.T) {
 	var r record
-	text := `{"s":5,"new":{"a":[1,{"s":"x"}]},"n":"7","b":null,"inner":[1],"list":{"s":"x"},"words":["a",1,"b"],"maybe":[],"zero":3}`
+	text := `{"s":5,"new":{"a":[1,{"s":"x"}]},"n":"7","b":null,"inner":[1],"list":{"s":"x"},"words":["a",1,"b"],"maybe":[]}`
 	if !jsonenc.Decode(gjson.Parse(text), &r) {
 		t.Fatal("refused")
 	}
-	if want := (record{Zero: 3, Words: []string{"a", "b"}}); !reflect.DeepEqual(r, want) {
+	if want := (record{Words: []string{"a", "b"}}); !reflect.DeepEqual(r, want) {
 		t.Fatalf("got %+v, want %+v", r, want)
 	}
 	if jsonenc.Decode(gjson.Parse(`[1]`), &r) || jsonenc.Decode(gjson.Parse(`null`), &r) {

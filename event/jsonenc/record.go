@@ -13,11 +13,10 @@ type Record interface {
 
 // Field ties a member's key to the variable that holds its value: a *string,
 // *bool, *int, *int64, *[]string, Record, List or Optional. A zero value (for a
-// Record: one whose members are all zero) is left out unless Always is set.
+// Record: one whose members are all zero) is left out.
 type Field struct {
-	Key    string
-	Ptr    any
-	Always bool
+	Key string
+	Ptr any
 }
 
 // List is a slice of Records; see Slice.
@@ -93,7 +92,7 @@ func appendField(dst []byte, f Field) []byte {
 	mark := len(dst)
 	dst = Key(dst, f.Key)
 	dst, zero := appendValue(dst, f.Ptr)
-	if zero && !f.Always {
+	if zero {
 		return dst[:mark]
 	}
 	return dst
