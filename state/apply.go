@@ -33,7 +33,7 @@ func ApplyTurns(s Session, c Change) (Session, []Turn) {
 	case c.Action != nil:
 		f.act(c.Action)
 	case c.Turn != nil:
-		f.told(c.Turn)
+		f.foldTurn(c.Turn)
 	}
 	f.s.Updated = max(f.s.Updated, c.At)
 	bound(&f.s)

@@ -16,9 +16,9 @@ import (
 // it does not speak for the session.
 func (f *fold) metadata(e *event.Event) {
 	s := &f.s
-	speaks := e.At >= s.Last.At && e.AgentID == ""
+	newest := e.At >= s.Last.At && e.AgentID == ""
 	set := func(field *string, v string) {
-		if v != "" && (speaks || *field == "") {
+		if v != "" && (newest || *field == "") {
 			*field = v
 		}
 	}

@@ -15,7 +15,7 @@ const MaxTurn = 512
 // Turn is one thing said in a session: a prompt, a question, an answer, the
 // end of a turn. A fold makes them beside the facts; of its
 // own journal line a turn changes nothing but the numbers, for its event has
-// told the rest. The exception is progress, which only the transcript tells.
+// foldTurn the rest. The exception is progress, which only the transcript tells.
 type Turn struct {
 	Command    int64        `json:"command_id,omitempty"` // Task.ID, 0 when the turn was read too late to know
 	Actor      Speaker      `json:"actor,omitempty"`
@@ -52,11 +52,11 @@ func percent(c float64) int { return int(c*100 + 0.5) }
 // whatever becomes of the task.
 func (f *fold) say(t Turn) {
 	t.Refused = f.move(t.Actor, t.Intent)
-	f.keep(t)
+	f.addTurn(t)
 }
 
-// keep adds a turn of this change to the task.
-func (f *fold) keep(t Turn) {
+// addTurn adds a turn of this change to the task.
+func (f *fold) addTurn(t Turn) {
 	t.At, t.Source = f.at, TimeServer
 	if t.Actor == SpeakerUser {
 		t.Text = event.Cut(t.Text, MaxTurn)
@@ -158,7 +158,7 @@ func (f *fold) stopped(e *event.Event) {
 	t := Turn{Actor: SpeakerAgent, Intent: p.Intent, Confidence: p.Confidence, Rule: p.Rule, Text: e.Message}
 	over := f.view().turn().State
 	if f.s.Task.Open() && over != Idle && p.Intent != intent.IntentQuestion {
-		f.keep(t)
+		f.addTurn(t)
 		return
 	}
 	f.say(t)
@@ -204,8 +204,8 @@ func (f *fold) finalWords(t *Turn) {
 	}
 }
 
-// told folds a turn's own line.
-func (f *fold) told(t *Turn) {
+// foldTurn folds a turn's own line.
+func (f *fold) foldTurn(t *Turn) {
 	if t.Source != TimeTranscript {
 		return
 	}
