@@ -215,7 +215,7 @@ func (p *player) rowOf(e *event.Event) *row {
 	return r
 }
 
-// look does what evidence.Reader does for one session, and returns the verdict
+// look does what live.Reader does for one session, and returns the verdict
 // and the registry's word.
 func (p *player) look(r *row, now event.Millis) (Status, string) {
 	s := r.now()

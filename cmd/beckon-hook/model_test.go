@@ -17,7 +17,7 @@ import (
 	"beckon/event"
 	"beckon/event/jsonenc"
 	"beckon/state"
-	"beckon/state/evidence"
+	"beckon/state/live"
 	"beckon/state/store"
 
 	"pgregory.net/rapid"
@@ -135,8 +135,8 @@ func (w *world) storm(t *rapid.T) {
 
 // look is what every view does.
 func (w *world) look() error {
-	_, problems, err := evidence.NewReader(w.st, "").Look(event.Millis(time.Now().UnixMilli()), true)
-	for _, p := range problems {
+	snap, err := live.NewReader(w.st, "").Look(true)
+	for _, p := range snap.Problems {
 		err = errors.Join(err, p.Err)
 	}
 	return err

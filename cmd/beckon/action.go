@@ -1,8 +1,6 @@
 package main
 
 import (
-	"time"
-
 	"beckon/state"
 	"beckon/state/store"
 )
@@ -13,8 +11,7 @@ func (a *app) act(v state.Seen, action state.Action) error {
 	if v.Session.Seq == 0 {
 		return hint("it is heard of as soon as one of its hooks runs", "session %q: no hook of it has run yet", v.Session.ID)
 	}
-	now := a.reader().Now(time.Now()) // a recording has its own time
-	_, err := a.st.Fold(store.KeyOf(v.Session.Record()), store.Update{Change: state.Change{At: now, Action: &action}})
+	_, err := a.st.Fold(store.KeyOf(v.Session.Record()), store.Update{Change: state.Change{At: a.now(), Action: &action}})
 	return err
 }
 

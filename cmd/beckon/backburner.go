@@ -15,7 +15,7 @@ type backburnerCmd struct {
 }
 
 func (c *backburnerCmd) Run(a *app) error {
-	now := time.UnixMilli(int64(a.reader().Now(time.Now())))
+	now := time.UnixMilli(int64(a.now()))
 	until, err := render.Until(c.Until, now)
 	if err != nil {
 		return usageError{fmt.Errorf("--until %q: %w", c.Until, err)}

@@ -10,7 +10,6 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
-	"time"
 
 	"beckon/cmd/internal/answer"
 	"beckon/cmd/internal/hook"
@@ -18,7 +17,7 @@ import (
 	"beckon/event"
 	"beckon/render"
 	"beckon/state"
-	"beckon/state/evidence"
+	"beckon/state/live"
 	"beckon/state/store"
 
 	"github.com/alecthomas/kong"
@@ -276,9 +275,12 @@ func (a *app) claudeDir() string {
 }
 
 // reader returns what looks at the sessions of this machine.
-func (a *app) reader() *evidence.Reader {
-	return evidence.NewReader(a.st, filepath.Join(a.claudeDir(), "sessions"))
+func (a *app) reader() *live.Reader {
+	return live.NewReader(a.st, filepath.Join(a.claudeDir(), "sessions"))
 }
+
+// now is the time to resolve and act at: a recording has its own.
+func (a *app) now() event.Millis { return a.reader().Now() }
 
 // uncollected puts garbage collection off until the heap has 128 MiB, and
 // returns what undoes that. Nearly all that a look at the sessions allocates
@@ -292,10 +294,8 @@ func uncollected() (undo func()) {
 // look reads all sessions with their evidence and verdicts.
 func (a *app) look(all bool) ([]state.Seen, event.Millis, error) {
 	defer uncollected()()
-	r := a.reader()
-	now := r.Now(time.Now())
-	seen, problems, err := r.Look(now, all)
-	a.note(problems)
-	a.complain(problems)
-	return seen, now, err
+	snap, err := a.reader().Look(all)
+	a.note(snap.Problems)
+	a.complain(snap.Problems)
+	return snap.Seen, snap.Now, err
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"beckon/render"
 	"beckon/state"
@@ -170,11 +169,11 @@ func (l *line) values(v *kong.Value) (list []completion) {
 // their name or project where that names one alone, and by the beginning of the id.
 // Words that a shell would have to quote are left out.
 func (a *app) sessionOffers() (list []completion) {
-	seen, _, err := a.reader().Look(a.reader().Now(time.Now()), false)
+	snap, err := a.reader().Look(false)
 	if err != nil {
 		return nil
 	}
-	rows := render.Rows(seen, false)
+	rows := render.Rows(snap.Seen, false)
 	times := map[string]int{}
 	for i := range rows {
 		times[strings.ToLower(rows[i].Label())]++

@@ -3,12 +3,12 @@ package main
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"beckon/event"
 	"beckon/render/tui"
+	"beckon/state/live"
 	"beckon/testdata"
 )
 
@@ -86,13 +86,12 @@ func (s scene) origin(o *event.Origin) *event.Origin {
 func (p *player) onScreen(ctx context.Context) error {
 	a := *p.a
 	a.st = p.st
-	opt := a.watchOptions()
+	opt := a.watchOptions(live.Options{}, nil)
 	choice, err := a.colorChoice("")
 	if err != nil {
 		return err
 	}
 	opt.Color, opt.Title = a.color(choice), "beckon demo"
-	opt.Dirs = []string{filepath.Clean(p.st.Dir), p.st.SessionsDir()}
 	if err := p.stage(p.start); err != nil {
 		return err
 	}

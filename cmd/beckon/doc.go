@@ -16,8 +16,8 @@
 //	sessions/KEY.json, journal/KEY.jsonl       processes, the client's registry, transcripts
 //	     |                                                  |
 //	     v                                                  |
-//	evidence.Reader <---------------------------------------+
-//	     |     what it finds out is folded too
+//	live.Reader, live.Follower <----------------------------+
+//	     |     a snapshot, or what changed; what they find out is folded too
 //	     |
 //	     | state.Resolve(facts, evidence, now) -> one word
 //	     v
@@ -54,7 +54,7 @@
 //	event/atomicfile             replaces files as a whole
 //	event/duration               durations that people write
 //	event/jsonc                  JSON with comments
-//	event/jsonenc                JSON of records
+//	event/jsonenc                JSON of records, by tables that event/jsonenc/gen makes
 //	event/nearest                "did you mean"
 //	event/policy                 what answers a hook
 //	event/policy/config          policy files
@@ -71,6 +71,7 @@
 //	state                        Apply folds facts, Resolve makes one word of them
 //	state/store                  files and locks
 //	state/evidence               processes, registry, terminals, repositories
+//	state/live                   both together: a snapshot, and what changes
 //	state/history                turns
 //	state/correlate              seats
 //	state/stats                  sums by day and project
@@ -111,7 +112,7 @@
 //	state/store/fold.go          Fold: lock, read, change, write, unlock
 //	state/apply.go               Apply: Event -> facts
 //	cmd/beckon/list.go           the command
-//	state/evidence/reader.go     Look: all sessions, with their evidence
+//	state/live/live.go           Look: all sessions, with their evidence
 //	state/resolve.go             Resolve: facts and evidence -> one word
 //	render/row.go                Rows
 //	render/term/list.go          List: the lines

@@ -73,8 +73,8 @@ func (d *doctor) tmuxSockets() (sockets []string) {
 	if socket, _, ok := strings.Cut(d.a.getenv("TMUX"), ","); ok {
 		sockets = append(sockets, socket)
 	}
-	seen, _, _ := d.a.reader().Look(d.a.reader().Now(time.Now()), false)
-	for _, v := range seen {
+	snap, _ := d.a.reader().Look(false)
+	for _, v := range snap.Seen {
 		if s := v.Session.Origin.Terminal.Tmux.Socket; s != "" && !slices.Contains(sockets, s) {
 			sockets = append(sockets, s)
 		}

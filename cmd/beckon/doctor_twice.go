@@ -3,7 +3,6 @@ package main
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"beckon/installer"
 	"beckon/state"
@@ -45,13 +44,12 @@ func split(r installer.Report) (plugins, settings []string) {
 // sessionsTwice finds what no list of the client's tells: a plugin that one
 // session was given (--plugin-dir).
 func (d *doctor) sessionsTwice() {
-	r := d.a.reader()
-	seen, _, err := r.Look(r.Now(time.Now()), false)
+	snap, err := d.a.reader().Look(false)
 	if err != nil {
 		return // told of by silence
 	}
 	n := 0
-	for _, v := range seen {
+	for _, v := range snap.Seen {
 		if slices.ContainsFunc(v.Session.Recent, func(r state.Recent) bool { return r.Paired }) {
 			n++
 		}

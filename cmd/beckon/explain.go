@@ -1,8 +1,6 @@
 package main
 
 import (
-	"time"
-
 	"beckon/render/term"
 	"beckon/state"
 )
@@ -17,7 +15,7 @@ func (c *explainCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	now := a.reader().Now(time.Now())
+	now := a.now()
 	x := term.Explanation{Seen: v, Facts: state.Explain(v.Session, v.Evidence, now), Now: clock(now)}
 	if c.JSON {
 		return writeJSON(a.stdout, x.JSON())

@@ -62,7 +62,7 @@ func (c *historyCmd) search(a *app) ([]render.TurnLine, error) {
 	if err != nil {
 		return nil, err
 	}
-	now := a.reader().Now(time.Now())
+	now := a.now()
 	q := history.Query{Words: c.Words, Since: now - event.Millis((time.Duration(c.Days) * 24 * time.Hour).Milliseconds())}
 	hits, err := history.Search(a.st, keys, q)
 	if err != nil {

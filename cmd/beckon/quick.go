@@ -73,8 +73,7 @@ func (a *app) rows() ([]render.Row, []state.Seen, time.Time, error) {
 	defer uncollected()()
 	r := a.reader()
 	r.SkipMeters = true
-	now := r.Now(time.Now())
-	seen, problems, err := r.Look(now, false)
-	a.note(problems)
-	return render.Rows(seen, false), seen, clock(now), err
+	snap, err := r.Look(false)
+	a.note(snap.Problems)
+	return render.Rows(snap.Seen, false), snap.Seen, clock(snap.Now), err
 }

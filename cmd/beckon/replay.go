@@ -21,7 +21,7 @@ import (
 	"beckon/render"
 	"beckon/render/term"
 	"beckon/state"
-	"beckon/state/evidence"
+	"beckon/state/live"
 	"beckon/state/store"
 )
 
@@ -135,7 +135,7 @@ func scratch(dir string) error {
 	if err != nil {
 		return fmt.Errorf("reading the scratch directory: %w", err)
 	}
-	if _, err := os.Stat(filepath.Join(dir, evidence.StagedFile)); len(names) > 0 && errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(dir, live.StagedFile)); len(names) > 0 && errors.Is(err, fs.ErrNotExist) {
 		return hinted{fmt.Errorf("scratch directory %q is not empty", dir), "give a new directory, or one that a replay made"}
 	}
 	return nil
@@ -250,8 +250,8 @@ func (p *player) stage(now event.Millis) error {
 			records = append(records, b)
 		}
 	}
-	path := filepath.Join(p.st.Dir, evidence.StagedFile)
-	return atomicfile.Write(path, evidence.AppendStaged(nil, now, records), 0o600, false)
+	path := filepath.Join(p.st.Dir, live.StagedFile)
+	return atomicfile.Write(path, live.AppendStaged(nil, now, records), 0o600, false)
 }
 
 // hook folds one recorded payload as the hook would have, from the process
@@ -278,11 +278,11 @@ func (p *player) show(now event.Millis) error {
 	if p.screen {
 		return nil // it follows the directory
 	}
-	seen, _, err := evidence.NewReader(p.st, "").Look(now, false)
+	snap, err := live.NewReader(p.st, "").Look(false)
 	if err != nil {
 		return err
 	}
-	rows := render.Rows(seen, false)
+	rows := render.Rows(snap.Seen, false)
 	var key strings.Builder
 	for _, r := range rows {
 		fmt.Fprintln(&key, r.SessionID, r.State, r.Reason, r.What())

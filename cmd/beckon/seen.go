@@ -3,12 +3,12 @@ package main
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"beckon/event"
 	"beckon/render/jump"
 	"beckon/state"
 	"beckon/state/evidence"
+	"beckon/state/live"
 	"beckon/state/store"
 )
 
@@ -94,7 +94,7 @@ func inPane(pane string, getenv func(string) string) func(event.Terminal) bool {
 // own facts are enough for it: only they end a turn that is left unseen.
 func seenIn(st *store.Store, fits func(event.Terminal) bool) error {
 	sessions, _, err := st.Live()
-	now := evidence.NewReader(st, "").Now(time.Now())
+	now := live.NewReader(st, "").Now()
 	for i := range sessions {
 		s := &sessions[i]
 		if !fits(s.Origin.Terminal) || looked(s, state.Resolve(*s, state.Evidence{}, now)) {

@@ -50,5 +50,5 @@ type showJSON struct {
 // style says how to draw on this terminal, with the colours that a flag chose.
 func (a *app) style(choice string) (term.Style, error) {
 	color, err := a.colorChoice(choice)
-	return term.Style{Color: a.color(color), Width: a.width(), Now: clock(a.reader().Now(time.Now()))}, err
+	return term.Style{Color: a.color(color), Width: a.width(), Now: clock(a.now())}, err
 }

@@ -57,7 +57,7 @@ func (c *statsCmd) Run(a *app) error {
 
 // statsOf adds up that many days, today included.
 func (a *app) statsOf(days int) (statsJSON, error) {
-	now := clock(a.reader().Now(time.Now())).In(time.Local)
+	now := clock(a.now()).In(time.Local)
 	first := now.AddDate(0, 0, 1-days).Format(time.DateOnly)
 	totals, err := a.totals(event.Millis(now.UnixMilli()), first)
 	if err != nil {

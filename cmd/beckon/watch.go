@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"syscall"
@@ -19,7 +18,7 @@ import (
 	"beckon/render/notify"
 	"beckon/render/tui"
 	"beckon/state"
-	"beckon/state/evidence"
+	"beckon/state/live"
 	"beckon/state/store"
 
 	"github.com/charmbracelet/colorprofile"
@@ -49,22 +48,26 @@ func (c *watchCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	look := a.looker()
+	var notifier *notify.Follower
 	if c.Notify {
-		if look.notifier, err = a.follower("watch", a.stdout); err != nil {
+		if notifier, err = a.follower("watch", a.stdout); err != nil {
 			return err
 		}
-		defer look.notifier.Wait()
+		defer notifier.Wait()
 	}
-	opt := look.options()
+	opt := a.watchOptions(live.Options{Blind: c.Poll}, notifier)
 	opt.Order, opt.PermissionFirst = queue.Mode, queue.PermissionFirst
-	opt.Grouping, opt.Poll, opt.Leave = tui.Grouping(c.Group), c.Poll, c.Leave
+	opt.Grouping, opt.Leave = tui.Grouping(c.Group), c.Leave
 	if opt.Sources, err = a.otherHosts(c.Host); err != nil {
 		return err
 	}
 	if c.Once {
 		opt.Color = a.color(choice)
-		return tui.Once(colorprofile.NewWriter(a.stdout, a.onceEnviron(opt.Color)), opt, a.pageWidth(c.Width))
+		snap, err := a.reader().Look(false)
+		if err != nil {
+			return err
+		}
+		return tui.Once(colorprofile.NewWriter(a.stdout, a.onceEnviron(opt.Color)), opt, a.screenOf(snap), a.pageWidth(c.Width))
 	}
 	if a.width() == 0 {
 		return hint("--once prints one screen to anything", "watch needs a terminal on its output")
@@ -99,14 +102,17 @@ func (a *app) pageWidth(flag int) int {
 	return 80
 }
 
-// watchOptions gives a screen that only looks its eyes and hands.
-func (a *app) watchOptions() tui.Options { return a.looker().options() }
+// screenPause is the least time between updates of the screen: changes come in
+// bursts.
+const screenPause = 20 * time.Millisecond
 
-// options gives the screen its eyes and hands.
-func (l *looker) options() tui.Options {
-	a := l.a
+// watchOptions gives a screen its eyes and hands. notifier notifies of what the
+// screen sees; nil notifies of nothing.
+func (a *app) watchOptions(how live.Options, notifier *notify.Follower) tui.Options {
+	how.Pause = screenPause
+	f := live.NewFollower(a.reader(), how)
 	return tui.Options{
-		Look: l.look, Dirs: []string{a.st.SessionsDir(), filepath.Join(a.claudeDir(), "sessions")}, Output: a.stdout,
+		Follow: func(ctx context.Context, show func(tui.Snapshot, error)) { a.follow(ctx, f, notifier, show) }, Poke: f.TouchAll, Output: a.stdout,
 		Recent:   a.recentTurns,
 		Jump:     func(r render.Row) (string, error) { return a.jumpTo(context.Background(), r) },
 		MarkSeen: func(r render.Row) error { return a.actOn(r, state.Action{Kind: state.ActSeen}) },
@@ -193,37 +199,41 @@ func (a *app) recentTurns(r render.Row, seq int64) []tui.Line {
 	return lines
 }
 
-// looker looks again and again, and keeps what did not change.
-type looker struct {
-	a        *app
-	r        *evidence.Reader
-	notifier *notify.Follower // nil: notifies of nothing
+// follow shows what f follows, until ctx ends.
+func (a *app) follow(ctx context.Context, f *live.Follower, notifier *notify.Follower, show func(tui.Snapshot, error)) {
+	shown, problem := false, ""
+	update := func(u live.Update, err error) {
+		if notifier != nil {
+			notifier.Look(ctx, f.Seen(), clock(u.Now))
+		}
+		if err == nil && shown && len(u.Changed)+len(u.Gone) == 0 && a.problemLine(u.Problems) == problem && !u.Staged {
+			return
+		}
+		shown, problem = err == nil, a.problemLine(u.Problems)
+		show(a.screenOf(live.Snapshot{Now: u.Now, Seen: f.Seen(), Problems: u.Problems, Staged: u.Staged}), err)
+	}
+	update(f.Look())
+	f.Run(ctx, update)
 }
 
-func (a *app) looker() *looker { return &looker{a: a, r: a.reader().Keep()} }
-
-// look makes a snapshot of the live sessions and of those that ended lately.
-// What the user removed is not shown.
-func (l *looker) look() (tui.Snapshot, error) {
-	now := l.r.Now(time.Now())
-	seen, problems, err := l.r.Look(now, false)
-	if err != nil {
-		return tui.Snapshot{}, err
-	}
-	if l.notifier != nil {
-		l.notifier.Look(context.Background(), seen, clock(now))
-	}
-	s := tui.Snapshot{Now: clock(now), Still: l.r.Staged(), Seen: make(map[string]state.Seen, len(seen))}
-	for _, v := range seen {
+// screenOf is what a screen shows of the live sessions and of those that ended
+// lately. What the user removed is not shown.
+func (a *app) screenOf(snap live.Snapshot) tui.Snapshot {
+	s := tui.Snapshot{Now: clock(snap.Now), Still: snap.Staged, Problem: a.problemLine(snap.Problems), Seen: make(map[string]state.Seen, len(snap.Seen))}
+	for _, v := range snap.Seen {
 		s.Seen[v.Session.Record()] = v
 	}
-	s.Rows = slices.DeleteFunc(render.Rows(seen, true), func(r render.Row) bool { return s.Seen[r.Record()].Session.Removed != 0 })
+	s.Rows = slices.DeleteFunc(render.Rows(snap.Seen, true), func(r render.Row) bool { return s.Seen[r.Record()].Session.Removed != 0 })
+	return s
+}
+
+// problemLine says what could not be read, in one line.
+func (a *app) problemLine(problems []store.Problem) string {
 	switch len(problems) {
 	case 0:
+		return ""
 	case 1:
-		s.Problem = fmt.Sprintf("reading session %q: %v", string(problems[0].Key), problems[0].Err)
-	default:
-		s.Problem = fmt.Sprintf("%d session files cannot be read; see %s", len(problems), l.a.st.LogFile())
+		return fmt.Sprintf("reading session %q: %v", string(problems[0].Key), problems[0].Err)
 	}
-	return s, nil
+	return fmt.Sprintf("%d session files cannot be read; see %s", len(problems), a.st.LogFile())
 }

@@ -20,6 +20,7 @@ import (
 	"beckon/event"
 	"beckon/render/tui"
 	"beckon/state"
+	"beckon/state/live"
 	"beckon/state/store"
 )
 
@@ -327,7 +328,7 @@ func BenchmarkHookToScreen(b *testing.B) {
 	}
 	a := &app{st: st, getenv: func(k string) string { return map[string]string{"HOME": home, "CLAUDE_CONFIG_DIR": home}[k] }}
 	screen := &wrote{}
-	opt := a.watchOptions()
+	opt := a.watchOptions(live.Options{}, nil)
 	opt.Output, opt.Input = screen, blocked{}
 	opt.Width, opt.Height = 100, 160
 	ctx, stop := context.WithCancel(context.Background())

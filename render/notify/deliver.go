@@ -8,14 +8,14 @@ import (
 	"beckon/event"
 	"beckon/state"
 	"beckon/state/alert"
-	"beckon/state/evidence"
+	"beckon/state/live"
 	"beckon/state/store"
 )
 
 // Deliverer decides on edges and notifies of them.
 type Deliverer struct {
 	Store    *store.Store
-	Reader   *evidence.Reader
+	Reader   *live.Reader
 	Settings alert.Settings
 	Channels []Channel
 	By       string // who tells, for the log: deliver, watch, serve

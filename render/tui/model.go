@@ -53,7 +53,6 @@ type host struct {
 type model struct {
 	opt  Options
 	pal  *palette
-	poke func()           // asks for a look now; nil in tests
 	wall func() time.Time // the machine's clock
 
 	width, height int
@@ -168,8 +167,8 @@ func (m *model) background(dark bool) {
 }
 
 func (m *model) pokeNow() {
-	if m.poke != nil {
-		m.poke()
+	if m.opt.Poke != nil {
+		m.opt.Poke()
 	}
 }
 

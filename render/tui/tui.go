@@ -51,14 +51,15 @@ type Line struct {
 	Text string
 }
 
-// Options is what the screen needs from the program around it. Look must be
-// there; of the rest, what is nil is not offered. Functions are called from
-// goroutines, never two of Look at once.
+// Options is what the screen needs from the program around it. Follow must be
+// there for Run; of the rest, what is nil is not offered. Functions are called
+// from goroutines.
 type Options struct {
-	Look    func() (Snapshot, error)
+	// Follow gives show what this machine's sessions are, now and whenever that
+	// changes, until ctx ends. Poke has it look at once.
+	Follow  func(ctx context.Context, show func(Snapshot, error))
+	Poke    func()
 	Sources []Source
-	// Dirs are watched for changes, besides a look once a second.
-	Dirs []string
 
 	// Jump focuses a row's pane and says what it did.
 	Jump func(render.Row) (string, error)
@@ -77,7 +78,6 @@ type Options struct {
 	Color           bool
 	Title           string // what the first line calls the screen
 	Leave           bool   // the screen ends when a jump worked: it lies over where that went
-	Poll            bool   // do not ask the system for changes: look twice a second
 
 	Input  io.Reader // nil: the terminal
 	Output io.Writer
@@ -98,12 +98,10 @@ func Run(ctx context.Context, opt Options) error {
 		teaOptions = append(teaOptions, tea.WithWindowSize(opt.Width, opt.Height))
 	}
 	p := tea.NewProgram(m, teaOptions...)
-	f := newFollower(opt, p.Send)
-	m.poke = f.poke
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		f.run(ctx)
+		follow(ctx, opt, p.Send)
 	}()
 	_, err := p.Run()
 	cancelled := ctx.Err() != nil
@@ -115,12 +113,8 @@ func Run(ctx context.Context, opt Options) error {
 	return err
 }
 
-// Once writes one screen of all rows, width columns wide, for scripts.
-func Once(w io.Writer, opt Options, width int) error {
-	s, err := opt.Look()
-	if err != nil {
-		return err
-	}
+// Once writes one screen of all rows of s, width columns wide, for scripts.
+func Once(w io.Writer, opt Options, s Snapshot, width int) error {
 	m := newModel(opt)
 	m.once = true
 	m.Update(tea.WindowSizeMsg{Width: width, Height: 1 << 20})
@@ -128,7 +122,7 @@ func Once(w io.Writer, opt Options, width int) error {
 	for _, src := range opt.Sources {
 		m.Update(askSource(context.Background(), src))
 	}
-	_, err = io.WriteString(w, m.page())
+	_, err := io.WriteString(w, m.page())
 	return err
 }
 

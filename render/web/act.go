@@ -61,7 +61,7 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request, action func(body) (
 	}
 	key := store.KeyOf(v.Session.Record())
 	_, err := s.o.Store.Fold(key, store.Update{Change: state.Change{At: s.ticks.next(v.Session.ID), Action: &a}})
-	s.board.todo.touch(key)
+	s.board.follow.Touch(key)
 	if err != nil {
 		s.internal(w, err)
 		return

@@ -13,8 +13,8 @@ import (
 	"beckon/event"
 	"beckon/render"
 	"beckon/state"
-	"beckon/state/evidence"
 	"beckon/state/history"
+	"beckon/state/live"
 	"beckon/state/store"
 )
 
@@ -51,11 +51,9 @@ func (s *Server) sessions(w http.ResponseWriter, r *http.Request) {
 
 // everything lists the ended and archived sessions too.
 func (s *Server) everything(f filter) (render.List, error) {
-	reader := evidence.NewReader(s.o.Store, s.o.Registry)
-	now := reader.Now(time.Now())
-	seen, _, err := reader.Look(now, true)
-	list := render.List{Schema: render.ListSchema, GeneratedAt: millis(now), Sessions: []render.Row{}}
-	for _, row := range render.Rows(seen, true) {
+	all, err := live.NewReader(s.o.Store, s.o.Registry).Look(true)
+	list := render.List{Schema: render.ListSchema, GeneratedAt: millis(all.Now), Sessions: []render.Row{}}
+	for _, row := range render.Rows(all.Seen, true) {
 		if f.shows(&row) {
 			list.Sessions = append(list.Sessions, row)
 		}
@@ -77,25 +75,25 @@ func (s *Server) find(id string) (state.Seen, error) {
 	if row, ok := s.hub.find(id); ok {
 		id = row.Record()
 	}
-	reader := evidence.NewReader(s.o.Store, s.o.Registry)
-	now := reader.Now(time.Now())
+	reader := live.NewReader(s.o.Store, s.o.Registry)
 	loaded, err := s.o.Store.Load(store.KeyOf(id))
 	if err == nil && loaded.Record() == id {
-		return reader.One(loaded, now), nil
+		return reader.One(loaded, reader.Now()), nil
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return state.Seen{}, err
 	}
-	return s.search(reader, id, now)
+	return s.search(reader, id)
 }
 
 // search looks through everything: for a seat whose sessions are over, and for
 // a session that only the client's registry knows.
-func (s *Server) search(reader *evidence.Reader, id string, now event.Millis) (state.Seen, error) {
-	seen, _, err := reader.Look(now, true)
+func (s *Server) search(reader *live.Reader, id string) (state.Seen, error) {
+	all, err := reader.Look(true)
 	if err != nil {
 		return state.Seen{}, err
 	}
+	seen := all.Seen
 	if i := slices.IndexFunc(seen, func(v state.Seen) bool { return v.Session.Record() == id }); i >= 0 {
 		return seen[i], nil
 	}

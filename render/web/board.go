@@ -2,46 +2,41 @@ package web
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"beckon/event"
 	"beckon/render"
 	"beckon/state"
-	"beckon/state/evidence"
 	"beckon/state/history"
+	"beckon/state/live"
 	"beckon/state/store"
 )
 
-// board holds every live session in memory and tells the hub what changed. It
-// belongs to one goroutine; others reach it through its todo list.
+// board holds the row of every live session and tells the hub what changed. It
+// belongs to one goroutine, the follower's.
 type board struct {
-	o     *Options
-	hub   *hub
-	meter *meter
-	todo  *todo
-	sweep sweeper
-	edges edges
+	o      *Options
+	hub    *hub
+	meter  *meter
+	follow *live.Follower
+	sweep  sweeper
+	edges  edges
 
-	handing atomic.Bool   // Options.Seen is under way
-	scanned time.Duration // what the last poll took
+	handing atomic.Bool // Options.Seen is under way
 
-	reader *evidence.Reader
-	glance evidence.Glance
-	now    event.Millis // of the look under way
-	begun  event.Millis // lines older than this were told before
+	now   event.Millis // of the update under way
+	begun event.Millis // lines older than this were told before
 
-	cards  map[store.Key]*card
-	bare   []state.Seen                 // known to the client's registry alone
-	bareAt event.Millis                 // when they were seen
-	seats  map[string]map[*card]bool    // the cards of each row
-	due    map[string]bool              // rows to be looked at again
-	turns  map[string][]render.TurnLine // of this look, by row
-	gone   map[store.Key]store.Place    // where the journals of sessions that left were
+	cards map[store.Key]*card
+	seats map[string]map[*card]bool    // the cards of each row
+	due   map[string]bool              // rows to be looked at again
+	turns map[string][]render.TurnLine // of this look, by row
+	gone  map[store.Key]store.Place    // where the journals of sessions that left were
 }
 
 // card is one live session.
@@ -49,15 +44,15 @@ type card struct {
 	key   store.Key
 	group string
 	seen  state.Seen
-	at    event.Millis // when it was seen so
-	place store.Place  // how far its journal was followed
+	place store.Place // how far its journal was followed
 }
 
 func newBoard(o *Options, h *hub, m *meter) *board {
 	b := &board{
-		o: o, hub: h, meter: m, todo: newTodo(), edges: newEdges(),
+		o: o, hub: h, meter: m, edges: newEdges(),
 		cards: map[store.Key]*card{}, seats: map[string]map[*card]bool{}, due: map[string]bool{}, turns: map[string][]render.TurnLine{}, gone: map[store.Key]store.Place{},
 	}
+	b.follow = live.NewFollower(live.NewReader(o.Store, o.Registry), live.Options{Recheck: o.Timing.Recheck, Poll: b.poll, Blind: o.Unwatched})
 	if o.Sweep == nil {
 		b.sweep.transcripts = history.NewSweeper(o.Store)
 		o.Sweep = b.sweepTranscripts
@@ -80,73 +75,81 @@ func (b *board) start() error {
 	if err := os.MkdirAll(b.o.Store.SessionsDir(), 0o700); err != nil { // there must be something to watch
 		return err
 	}
-	b.reader = evidence.NewReader(b.o.Store, b.o.Registry).Keep()
-	b.look()
-	b.begun = b.now
-	_ = b.o.Store.DrainSpool()
-	keys, err := b.o.Store.LiveKeys()
+	u, err := b.follow.Look()
 	if err != nil {
 		return err
 	}
-	for _, k := range keys {
-		if s, ok := b.read(k); ok {
-			b.take(k, s, store.Place{Seq: s.Seq, Offset: s.Offset})
-		}
-	}
-	b.recheck()
+	b.begun = u.Now
+	b.take(u)
 	b.edges.began = b.begun
-	b.publish()
 	return nil
 }
 
-// look makes the evidence current: the clock, the client's registry, and what
-// status lines report.
-func (b *board) look() {
-	b.tick()
-	b.glance = b.reader.Glance()
-}
-
-func (b *board) tick() { b.now = b.reader.Now(time.Now()) }
-
-// read loads a session. What cannot be read is logged, and tried again when it
-// changes.
-func (b *board) read(k store.Key) (state.Session, bool) {
-	s, err := b.o.Store.Load(k)
-	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
+// run keeps the board current until ctx ends.
+func (b *board) run(ctx context.Context) {
+	var work sync.WaitGroup
+	defer work.Wait()
+	b.follow.Run(ctx, func(u live.Update, err error) {
+		if err != nil {
 			b.o.Log(err)
 		}
-		return s, false
-	}
-	return s, true
+		b.take(u)
+		if u.Rechecked {
+			b.sweepIfDue(ctx, &work)
+			b.hand(ctx, &work)
+		}
+	})
 }
 
-// take puts a session on the board, or what is new of it.
-func (b *board) take(k store.Key, s state.Session, place store.Place) {
+// pollIdle is the least time between two looks where nobody listens and changes
+// are not told: there is no haste.
+const pollIdle = 250 * time.Millisecond
+
+func (b *board) poll() time.Duration {
+	if b.hub.count() == 0 {
+		return max(b.o.Timing.Poll, pollIdle)
+	}
+	return b.o.Timing.Poll
+}
+
+// take brings what changed to the hub.
+func (b *board) take(u live.Update) {
+	b.now = u.Now
+	for _, p := range u.Problems {
+		b.o.Log(p.Err)
+	}
+	for _, k := range u.Gone {
+		if c := b.cards[k]; c != nil {
+			b.remove(c)
+		}
+	}
+	for i := range u.Changed {
+		b.put(&u.Changed[i])
+	}
+	b.publish()
+}
+
+// put puts a session on the board, or what is new of it.
+func (b *board) put(v *state.Seen) {
+	s := &v.Session
+	k := store.KeyOf(s.Record())
 	c := b.cards[k]
 	if c == nil {
-		if left, ok := b.gone[k]; ok {
-			place = left
-			delete(b.gone, k)
+		c = &card{key: k, place: b.gone[k]}
+		delete(b.gone, k)
+		if b.edges.began == 0 { // what its journal holds by now is no news
+			c.place = store.Place{Seq: s.Seq, Offset: s.Offset}
 		}
-		c = &card{key: k, place: place}
 		b.cards[k] = c
 	}
-	turns := b.follow(c)
-	b.meter.last(s.Last.At, s.Last.Reason)
-	c.seen, c.at = b.reader.See(s, b.glance, b.now), b.now
+	c.seen = *v
 	b.seat(c)
-	b.said(c.group, &s, turns)
-	b.noted(c, s.Seq)
-	b.noteEdge(c.group, &c.seen)
-	b.due[c.group] = true
-}
-
-// noted follows what the reader itself has written since line seq.
-func (b *board) noted(c *card, seq int64) {
-	if c.seen.Session.Seq != seq {
-		b.said(c.group, &c.seen.Session, b.follow(c))
+	if s.Seq != c.place.Seq {
+		b.said(c.group, s, b.read(c))
 	}
+	b.meter.last(s.Last.At, s.Last.Reason)
+	b.noteEdge(c.group, v)
+	b.due[c.group] = true
 }
 
 // seat puts a card into its row; it is known only after the first event.
@@ -181,84 +184,17 @@ func (b *board) remove(c *card) {
 	delete(b.cards, c.key)
 }
 
-// refresh reads the sessions that may have changed.
-func (b *board) refresh(keys []store.Key) {
-	b.tick()
-	for _, k := range keys {
-		c := b.cards[k]
-		if c != nil && !b.o.Store.Stale(k, &c.seen.Session) {
-			continue
-		}
-		if s, ok := b.read(k); ok {
-			b.take(k, s, store.Place{})
-		}
-	}
-}
-
-// scan compares the board with the live directory: what no watch told is found
-// here.
-func (b *board) scan() {
-	_ = b.o.Store.DrainSpool()
-	keys, err := b.o.Store.LiveKeys()
-	if err != nil {
-		b.o.Log(err)
+// hand gives what is live to whoever wants it, beside the board: what that
+// takes holds up no stream.
+func (b *board) hand(ctx context.Context, work *sync.WaitGroup) {
+	if b.o.Seen == nil || !b.handing.CompareAndSwap(false, true) {
 		return
 	}
-	live := make(map[store.Key]bool, len(keys))
-	for _, k := range keys {
-		live[k] = true
-	}
-	for k, c := range b.cards {
-		if !live[k] {
-			b.remove(c)
-		}
-	}
-	b.refresh(keys)
-}
-
-// recheck looks at every session again: its process, its registry record, and
-// the time alone may have changed what it is at.
-func (b *board) recheck() {
-	for _, c := range b.cards {
-		b.recheckCard(c)
-	}
-	b.recheckBare()
-}
-
-func (b *board) recheckCard(c *card) {
-	seen := b.reader.See(c.seen.Session, b.glance, b.now)
-	if changed(&c.seen, &seen) {
-		b.due[c.group] = true
-	}
-	before := c.seen.Session.Seq
-	c.seen, c.at = seen, b.now
-	b.noted(c, before)
-	b.noteEdge(c.group, &seen)
-	if b.reader.Archive(&c.seen, b.now) {
-		b.remove(c)
-	}
-}
-
-// changed reports whether a row may look different.
-func changed(a, b *state.Seen) bool {
-	return a.Session.Seq != b.Session.Seq || a.Status != b.Status || a.Evidence != b.Evidence || a.Meter != b.Meter
-}
-
-// recheckBare finds the sessions that only the client's registry knows.
-func (b *board) recheckBare() {
-	seen := make([]state.Seen, 0, len(b.cards))
-	for _, c := range b.cards {
-		seen = append(seen, c.seen)
-	}
-	for i := range b.bare {
-		b.due[groupOf(&b.bare[i].Session)] = true
-	}
-	b.bare, b.bareAt = b.reader.Unhooked(seen, b.glance, b.now), b.now
-	for i := range b.bare {
-		group := groupOf(&b.bare[i].Session)
-		b.due[group] = true
-		b.noteEdge(group, &b.bare[i])
-	}
+	seen, now := b.follow.Seen(), b.at()
+	work.Go(func() {
+		defer b.handing.Store(false)
+		b.o.Seen(ctx, seen, now)
+	})
 }
 
 // members returns the sessions of one row.
@@ -266,11 +202,6 @@ func (b *board) members(group string) []state.Seen {
 	var seen []state.Seen
 	for c := range b.seats[group] {
 		seen = append(seen, c.seen)
-	}
-	for i := range b.bare {
-		if groupOf(&b.bare[i].Session) == group {
-			seen = append(seen, b.bare[i])
-		}
 	}
 	return seen
 }
@@ -358,7 +289,7 @@ type news struct {
 func (b *board) tell(p *publisher, name string, s, was *shown, reason string) {
 	m := message{name: name, session: s.row.SessionID, seat: s.row.SeatID, now: s.row.State}
 	if was != nil {
-		m.before, m.ousted = was.row.State, was.row.SessionID
+		m.before, m.previous = was.row.State, was.row.SessionID
 	}
 	data, _ := encode(news{s.row.SeatID, s.row.ProjectID, iso(p.at), reason, s.json})
 	p.send(m, data)

@@ -160,7 +160,7 @@ func (s *Server) fold(e *event.Event, start time.Time) (store.Result, error) {
 		Alive:    evidence.Presence,
 		Words:    evidence.Words,
 	})
-	s.board.todo.touch(key)
+	s.board.follow.Touch(key)
 	if errors.Is(err, store.ErrBusy) {
 		return res, errLater
 	}

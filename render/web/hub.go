@@ -35,7 +35,7 @@ type message struct {
 	// another, is news for whoever asks for that, so both are here.
 	session, seat string
 	now           state.State
-	ousted        string // the session that had the row before
+	previous      string // the session that had the row before
 	before        state.State
 }
 
@@ -172,7 +172,7 @@ type filter struct {
 func (f filter) all() bool { return f.session == "" && f.states == nil }
 
 func (f filter) wants(m *message) bool {
-	if f.session != "" && f.session != m.session && f.session != m.seat && f.session != m.ousted {
+	if f.session != "" && f.session != m.session && f.session != m.seat && f.session != m.previous {
 		return false
 	}
 	return f.states == nil || slices.Contains(f.states, m.now) || slices.Contains(f.states, m.before)

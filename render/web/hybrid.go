@@ -41,8 +41,7 @@ type sweeper struct {
 // call's first hook comes, or a moment later.
 const spoken = 3 * time.Second
 
-// sweepIfDue reads every session's file again, and the transcripts beside the
-// board; between two such sweeps the transcripts of those that just had an
+// sweepIfDue reads the transcripts beside the board; between two such sweeps the transcripts of those that just had an
 // event. A sweep that takes longer than its interval is not begun twice.
 func (b *board) sweepIfDue(ctx context.Context, work *sync.WaitGroup) {
 	now := time.Now()
@@ -55,7 +54,6 @@ func (b *board) sweepIfDue(ctx context.Context, work *sync.WaitGroup) {
 	if due {
 		b.sweep.last.Store(now.UnixMilli())
 		b.sweep.runs.Add(1)
-		b.reload()
 		sweep = b.o.Sweep
 	}
 	sessions := make([]state.Session, 0, len(b.cards))
@@ -72,15 +70,6 @@ func (b *board) sweepIfDue(ctx context.Context, work *sync.WaitGroup) {
 		defer b.sweep.busy.Store(false)
 		sweep(ctx, sessions)
 	})
-}
-
-// reload reads every session's file again, whatever its journal's length says.
-func (b *board) reload() {
-	for k, c := range b.cards {
-		if s, ok := b.read(k); ok && s.Seq != c.seen.Session.Seq {
-			b.take(k, s, c.place)
-		}
-	}
 }
 
 // sweepSome brings in what the transcripts of some sessions tell.

@@ -18,9 +18,7 @@ const sample = 1024
 
 // meter counts. Its counts begin with the process.
 type meter struct {
-	watching atomic.Bool
-	polled   atomic.Int64 // how far apart session files are polled now; a time.Duration
-	gaps     atomic.Int64 // times a client was given a snapshot in place of events
+	gaps atomic.Int64 // times a client was given a snapshot in place of events
 
 	mu       sync.Mutex
 	events   map[event.Kind]int64

@@ -11,7 +11,7 @@ import (
 
 	"beckon/render"
 	"beckon/state"
-	"beckon/state/evidence"
+	"beckon/state/live"
 )
 
 // rows are the listed rows, as SESSION STATE.
@@ -40,13 +40,12 @@ func (x *site) lists(want string) {
 // listedHere is what `list` makes of the same files.
 func (x *site) listedHere() string {
 	x.t.Helper()
-	reader := evidence.NewReader(x.st, x.s.o.Registry)
-	seen, _, err := reader.Look(reader.Now(time.Now()), false)
+	snap, err := live.NewReader(x.st, x.s.o.Registry).Look(false)
 	if err != nil {
 		x.t.Fatal(err)
 	}
 	var all []string
-	for _, r := range render.Rows(seen, false) {
+	for _, r := range render.Rows(snap.Seen, false) {
 		all = append(all, r.SessionID+" "+string(r.State))
 	}
 	return strings.Join(all, ", ")

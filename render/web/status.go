@@ -78,8 +78,8 @@ func (s *Server) hookState(now time.Time) hookState {
 		h.ReconciledAt = new(iso(millis(event.Millis(at))))
 	}
 	h.Watching, h.Recheck = "fsnotify", t.Recheck.Seconds()
-	if !m.watching.Load() {
-		h.Watching, h.FilePoll = "polling", time.Duration(m.polled.Load()).Seconds()
+	if watching, every := s.board.follow.Watching(); !watching {
+		h.Watching, h.FilePoll = "polling", every.Seconds()
 	}
 	h.Clients, h.Since = s.hub.count(), iso(s.begun)
 	list, _ := s.hub.list(filter{})

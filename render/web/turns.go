@@ -6,10 +6,10 @@ import (
 	"beckon/state/store"
 )
 
-// follow reads what a session's journal has gained: it counts events, and
+// read reads what a session's journal has gained: it counts events, and
 // returns the turns to tell of. Of a journal that is read from its beginning,
 // lines from before the server are no news.
-func (b *board) follow(c *card) (turns []store.Turn) {
+func (b *board) read(c *card) (turns []store.Turn) {
 	first := c.place == (store.Place{})
 	next, err := b.o.Store.Follow(c.key, c.place, func(l store.Line) {
 		if first && l.Change.At < b.begun {

@@ -45,7 +45,7 @@ func (s Settings) Overdue(st *store.Store, c Case, now time.Time) bool {
 
 // hearing is what is known, but for the focus.
 func (s Settings) hearing(st *store.Store, c Case, now time.Time) state.Hearing {
-	told, last := st.Told(store.KeyOf(c.Session.Record()), c.Edge)
+	told, last := st.Notified(store.KeyOf(c.Session.Record()), c.Edge)
 	return state.Hearing{
 		Now: event.Millis(now.UnixMilli()), Still: c.Still, Told: told, ToldAt: last,
 		Quiet: s.Quiet != Hours{} && s.Quiet.Hold(now.Local()), // local time reads a file: only when it matters

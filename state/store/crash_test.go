@@ -198,8 +198,8 @@ func (c *crash) verify(t *testing.T, acknowledged []string) {
 
 // healed is Heal and then Check, with no writer in between.
 func (c *crash) healed(t *testing.T) {
-	h := held{st: c.st, key: KeyOf(crashID)}
-	if err := h.take(10 * time.Second); err != nil {
+	h := holder{st: c.st, key: KeyOf(crashID)}
+	if err := h.acquire(10 * time.Second); err != nil {
 		t.Errorf("healing: %v", err)
 		return
 	}

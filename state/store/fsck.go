@@ -66,7 +66,7 @@ func (st *Store) check(k Key, rebuild bool) (*Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &held{st: st, key: k, lock: l}
+	h := &holder{st: st, key: k, lock: l}
 	defer h.release()
 	problem, err := h.examine()
 	if problem == "" || err != nil {
@@ -84,7 +84,7 @@ func (st *Store) check(k Key, rebuild bool) (*Finding, error) {
 }
 
 // examine says what is wrong with the session's files.
-func (h *held) examine() (problem string, err error) {
+func (h *holder) examine() (problem string, err error) {
 	path := h.st.session(h.key)
 	if !exists(path) {
 		path = h.st.archived(h.key)
@@ -128,7 +128,7 @@ func (h *held) examine() (problem string, err error) {
 }
 
 // retellFile folds a session's journal from its start.
-func (st *Store) retellFile(k Key) (t tale, size int64, err error) {
+func (st *Store) retellFile(k Key) (t replayed, size int64, err error) {
 	f, err := open(st.journal(k), os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return t, 0, nil
@@ -140,34 +140,34 @@ func (st *Store) retellFile(k Key) (t tale, size int64, err error) {
 	if size, _, err = f.Size(); err != nil {
 		return t, 0, err
 	}
-	t, err = retell(f)
+	t, err = replayAll(f)
 	return t, size, err
 }
 
 // rebuild makes the session's file what its journal says, having put the
 // journal in order. The newer of the two is the truth.
-func (h *held) rebuild() error {
+func (h *holder) rebuild() error {
 	if err := h.read(); err != nil {
 		return err
 	}
 	if err := h.openJournal(); err != nil {
 		return err
 	}
-	if err := h.retell(); err != nil {
+	if err := h.replayAll(); err != nil {
 		return err
 	}
 	if err := h.dropBad(); err != nil {
 		return err
 	}
-	if err := h.retell(); err != nil {
+	if err := h.replayAll(); err != nil {
 		return err
 	}
 	h.past = over(&h.s)
 	return h.commit()
 }
 
-// retell is catchUp from the journal's start.
-func (h *held) retell() error {
+// replayAll is catchUp from the journal's start.
+func (h *holder) replayAll() error {
 	if h.s.Seq == 0 && h.j == nil {
 		return nil
 	}
@@ -177,7 +177,7 @@ func (h *held) retell() error {
 
 // dropBad takes the lines that are none of ours out of the journal. The
 // journal as it was stays in quarantine.
-func (h *held) dropBad() error {
+func (h *holder) dropBad() error {
 	if h.j == nil {
 		return nil
 	}

@@ -335,12 +335,12 @@ func TestJournalOfAnotherSession(t *testing.T) {
 	l := realLines()
 	s := state.Session{Schema: state.Schema, ID: "s", Seq: 5, Offset: int64(len(l[0]))}
 	journal := slices.Concat(l[0], l[1])
-	got, err := bring(s, bytes.NewReader(journal), int64(len(journal)))
+	got, err := replay(s, bytes.NewReader(journal), int64(len(journal)))
 	if err != nil || !got.short || !equal(got.s, s) {
 		t.Errorf("short is %v, %v: %s", got.short, err, text(got.s))
 	}
 	s.Seq = 1 // of another session, or of this one as it was
-	if got, err = bring(s, bytes.NewReader(journal), int64(len(journal))); err != nil || got.short || got.s.Seq != 2 {
+	if got, err = replay(s, bytes.NewReader(journal), int64(len(journal))); err != nil || got.short || got.s.Seq != 2 {
 		t.Errorf("short is %v, %v: %s", got.short, err, text(got.s))
 	}
 }
@@ -541,7 +541,7 @@ func FuzzScan(f *testing.F) {
 		if lines := bytes.Count(data, []byte("\n")); len(ends)+bad != lines {
 			t.Fatalf("%d lines and %d bad ones of %d", len(ends), bad, lines)
 		}
-		t1, err := retell(r)
+		t1, err := replayAll(r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -549,7 +549,7 @@ func FuzzScan(f *testing.F) {
 		if _, _, err := scan(bytes.NewReader(data[:whole]), 0, func(l Line, _, end int64) { foldLine(&s, &l, end) }); err != nil {
 			t.Fatal(err)
 		}
-		t2, err := bring(s, r, int64(len(data)))
+		t2, err := replay(s, r, int64(len(data)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,9 +5,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"beckon/state"
@@ -23,7 +25,7 @@ import (
 func (st *Store) Load(k Key) (state.Session, error) {
 	s, err := st.load(k)
 	if n := st.pending(k); len(n) > 0 {
-		return st.expect(s, err, n)
+		return st.withSpooled(s, err, n)
 	}
 	return s, err
 }
@@ -37,12 +39,18 @@ func (st *Store) load(k Key) (state.Session, error) {
 	if st.heal(k, noWait) == nil {
 		return st.read(k)
 	}
-	return st.tell(k, s, err)
+	return st.catchUp(k, s, err)
 }
 
 // read reads a session's file from sessions/, else from archive/.
 func (st *Store) read(k Key) (s state.Session, err error) {
 	live := st.session(k)
+	if st.sessions != nil {
+		text, err := st.sessions.Read(string(k)+".json", maxFile)
+		if err == nil {
+			return state.DecodeText(text)
+		}
+	}
 	for _, path := range [...]string{live, st.archived(k), live} { // a resume may bring it back between the two
 		if err = readSession(path, &s); !errors.Is(err, fs.ErrNotExist) {
 			break
@@ -70,13 +78,13 @@ var readBuffers = sync.Pool{New: func() any { b := make([]byte, 4096); return &b
 // behind reports whether the journal is not what the session's file has
 // folded: a writer was killed between the two, or is about to write the file.
 func (st *Store) behind(k Key, s *state.Session) bool {
-	info, err := os.Stat(st.journal(k))
-	return err == nil && info.Size() != s.Offset
+	journal, ok := StampOf(st.journal(k))
+	return ok && journal.Size != s.Offset
 }
 
-// tell brings s, which was read with err, to the end of its journal, in
-// memory.
-func (st *Store) tell(k Key, s state.Session, err error) (state.Session, error) {
+// catchUp replays, in memory, what the journal holds beyond s, which was read
+// with err.
+func (st *Store) catchUp(k Key, s state.Session, err error) (state.Session, error) {
 	f, e := open(st.journal(k), os.O_RDONLY)
 	if e != nil {
 		return s, err
@@ -86,7 +94,7 @@ func (st *Store) tell(k Key, s state.Session, err error) (state.Session, error) 
 	if e != nil {
 		return s, err
 	}
-	t, e := bring(s, f, size)
+	t, e := replay(s, f, size)
 	if e != nil || t.s.Seq == 0 {
 		return s, err
 	}
@@ -101,8 +109,8 @@ func (st *Store) heal(k Key, wait time.Duration) error {
 	if !st.has(k) {
 		return fs.ErrNotExist
 	}
-	h := held{st: st, key: k}
-	if err := h.take(wait); err != nil {
+	h := holder{st: st, key: k}
+	if err := h.acquire(wait); err != nil {
 		return err
 	}
 	defer h.release()
@@ -126,21 +134,28 @@ type Problem struct {
 	Err error
 }
 
-// Live returns every live session, in no particular order, and what could not
-// be read. No archived session is looked at.
+// Live returns every live session, in the order of their keys, and what could
+// not be read. No archived session is looked at.
 func (st *Store) Live() ([]state.Session, []Problem, error) {
 	keys, waiting, err := st.live()
 	if err != nil {
 		return nil, nil, err
 	}
-	return st.loadAll(keys, waiting)
+	if len(keys) < FewFiles {
+		return st.loadAll(keys, waiting)
+	}
+	cache := st.OpenCache(sessionsDir, st.SessionsDir(), true)
+	defer cache.Save()
+	with := *st
+	with.sessions = cache
+	return with.loadAll(keys, waiting)
 }
 
 // live drains the spool and lists the live sessions, and the events that could
 // not be drained.
 func (st *Store) live() ([]Key, spooledNames, error) {
 	_ = st.DrainSpool()
-	keys, err := st.LiveKeys()
+	keys, err := st.liveKeys()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -150,13 +165,14 @@ func (st *Store) live() ([]Key, spooledNames, error) {
 			keys = append(keys, k)
 		}
 	}
+	slices.Sort(keys)
 	return keys, waiting, nil
 }
 
-// LiveKeys lists the sessions in the live directory, by their file names, and
+// liveKeys lists the sessions in the live directory, by their file names, and
 // those that have lost their file and not their journal. That nothing can be
 // kept in the state directory is an error, for then nothing is known.
-func (st *Store) LiveKeys() ([]Key, error) {
+func (st *Store) liveKeys() ([]Key, error) {
 	keys, err := st.keys(sessionsDir)
 	if err != nil {
 		return nil, err
@@ -245,7 +261,7 @@ func (st *Store) loadAll(keys []Key, waiting spooledNames) ([]state.Session, []P
 	Parallel(len(keys), func(i int) {
 		sessions[i], errs[i] = st.load(keys[i])
 		if n := waiting[keys[i]]; len(n) > 0 {
-			sessions[i], errs[i] = st.expect(sessions[i], errs[i], n)
+			sessions[i], errs[i] = st.withSpooled(sessions[i], errs[i], n)
 		}
 	})
 	n := 0
@@ -275,4 +291,37 @@ func (st *Store) keys(dir string) ([]Key, error) {
 		}
 	}
 	return keys, err
+}
+
+// batch is how many files one worker takes at a time; for fewer than two
+// batches the workers would cost more than they save.
+const batch = 16
+
+// Parallel calls do with every number below n, on as many processors as there
+// are, and returns when all calls have. Reading many small files is system
+// calls, most of all, and those run side by side.
+func Parallel(n int, do func(i int)) {
+	workers := min(runtime.GOMAXPROCS(0), n/batch)
+	if workers < 2 {
+		for i := range n {
+			do(i)
+		}
+		return
+	}
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range workers {
+		all.Go(func() {
+			for {
+				end := int(next.Add(batch))
+				for i := end - batch; i < min(end, n); i++ {
+					do(i)
+				}
+				if end >= n {
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
 }

@@ -31,7 +31,7 @@ func (st *Store) lock(k Key, wait time.Duration) (*lockFile, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := l.take(deadline); err != nil {
+		if err := l.acquire(deadline); err != nil {
 			return nil, err
 		}
 		if l.inPlace() {
@@ -62,8 +62,8 @@ func (st *Store) openLock(path string) (*lockFile, error) {
 	return openLockFile(path)
 }
 
-// take locks l by the deadline, or closes it.
-func (l *lockFile) take(deadline time.Time) error {
+// acquire locks l by the deadline, or closes it.
+func (l *lockFile) acquire(deadline time.Time) error {
 	ok, err := l.try()
 	if err == nil && !ok {
 		return l.await(time.Until(deadline))

@@ -27,8 +27,8 @@ func init() { roles["hold"] = holdRole }
 // session's file of that call.
 func holdRole(args []string) {
 	st := Open(args[0])
-	h := held{st: st, key: KeyOf(args[1])}
-	must(h.take(LockWait))
+	h := holder{st: st, key: KeyOf(args[1])}
+	must(h.acquire(LockWait))
 	if len(args) > 2 {
 		u := folding(tool(args[1], args[2], t0))
 		h.place(&u)
@@ -39,8 +39,8 @@ func holdRole(args []string) {
 	h.release()
 }
 
-// holder starts a process that holds the lock of session id.
-func holder(t *testing.T, st *Store, args ...string) (cmd *exec.Cmd, letGo func()) {
+// stoppedHolder starts a process that holds the lock of session id.
+func stoppedHolder(t *testing.T, st *Store, args ...string) (cmd *exec.Cmd, letGo func()) {
 	t.Helper()
 	cmd = process(t, "hold", append([]string{st.Dir}, args...)...)
 	in, err := cmd.StdinPipe()
@@ -73,7 +73,7 @@ func TestStoppedHolder(t *testing.T) {
 			t.Parallel()
 			st := Open(t.TempDir())
 			fold(t, st, tool("s", "before", t0))
-			cmd, letGo := holder(t, st, "s", "unfinished")
+			cmd, letGo := stoppedHolder(t, st, "s", "unfinished")
 			if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 				t.Fatal(err)
 			}
@@ -153,7 +153,7 @@ func TestReaderDrainsTheSpool(t *testing.T) {
 // holder is stopped leaves one thread waiting, not one each time.
 func TestWaitingLeavesOneGoroutine(t *testing.T) { // not in parallel: it counts goroutines
 	st := Open(t.TempDir())
-	_, letGo := holder(t, st, "s")
+	_, letGo := stoppedHolder(t, st, "s")
 	before := runtime.NumGoroutine()
 	for range 20 {
 		if _, err := st.lock(KeyOf("s"), 10*time.Millisecond); !errors.Is(err, ErrBusy) {
@@ -253,7 +253,7 @@ func TestActionOnHeldSession(t *testing.T) {
 	t.Parallel()
 	st := Open(t.TempDir())
 	fold(t, st, tool("s", "c", t0))
-	holder(t, st, "s")
+	stoppedHolder(t, st, "s")
 	u := Update{Change: state.Change{At: t0, Action: &state.Action{Kind: state.ActSeen}}, Wait: 20 * time.Millisecond}
 	if _, err := st.Fold(KeyOf("s"), u); !errors.Is(err, ErrBusy) {
 		t.Fatalf("Fold: %v, want ErrBusy", err)

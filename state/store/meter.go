@@ -22,22 +22,58 @@ func (st *Store) SetMeter(k Key, m event.Meter) error {
 // never did or the file cannot be read.
 func (st *Store) Meter(k Key) *event.Meter {
 	data, err := readFile(st.path(meterDir, string(k)+".json"), maxMeter)
-	if err != nil || !gjson.ValidBytes(data) {
+	if err != nil {
 		return nil
 	}
+	return parseMeter(string(data))
+}
+
+func parseMeter(text string) *event.Meter {
 	var m event.Meter
-	if !jsonenc.Decode(gjson.ParseBytes(data), &m) {
+	if !gjson.Valid(text) || !jsonenc.Decode(gjson.Parse(text), &m) {
 		return nil
 	}
 	return &m
 }
 
-// Metered returns the sessions that a status line reports of.
-func (st *Store) Metered() map[Key]bool {
+// Meters are what status lines report of many sessions.
+type Meters struct {
+	st    *Store
+	known map[Key]bool
+	cache *Cache // nil where they are few
+}
+
+// Meters lists the sessions that a status line reports of.
+func (st *Store) Meters() *Meters {
 	keys, _ := st.keys(meterDir)
-	set := make(map[Key]bool, len(keys))
+	m := &Meters{st: st, known: make(map[Key]bool, len(keys))}
 	for _, k := range keys {
-		set[k] = true
+		m.known[k] = true
 	}
-	return set
+	if len(keys) >= FewFiles {
+		m.cache = st.OpenCache(meterDir, st.path(meterDir, ""), true)
+	}
+	return m
+}
+
+// Of is Store.Meter; nil Meters know nothing.
+func (m *Meters) Of(k Key) *event.Meter {
+	switch {
+	case m == nil || !m.known[k]:
+		return nil
+	case m.cache == nil:
+		return m.st.Meter(k)
+	}
+	text, err := m.cache.Read(string(k)+".json", maxMeter)
+	if err != nil {
+		return nil
+	}
+	return parseMeter(text)
+}
+
+// Save keeps what was read for the next who asks.
+func (m *Meters) Save() {
+	if m != nil && m.cache != nil {
+		m.cache.Save()
+	}
 }

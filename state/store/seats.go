@@ -18,12 +18,12 @@ import (
 // place has the event say where it came from, if that is due, and gives the
 // session its seat: what a user knows it by, across /clear and resume. It returns
 // the method that found the seat of a new session.
-func (h *held) place(u *Update) string {
+func (h *holder) place(u *Update) string {
 	e := u.Change.Event
 	if e == nil {
 		return ""
 	}
-	u.situate(&h.s)
+	u.fillOrigin(&h.s)
 	o := e.Origin
 	if o == nil {
 		if h.s.Seat != "" {
@@ -59,7 +59,7 @@ func (h *held) place(u *Update) string {
 
 // inherit notes that the session before /clear, whose key is k, is set aside: the
 // user has said so of the agent, and what ends it is their next prompt.
-func (h *held) inherit(k Key, now event.Millis) {
+func (h *holder) inherit(k Key, now event.Millis) {
 	var s state.Session
 	if k == "" || k == h.key || readSession(h.st.session(k), &s) != nil {
 		return
@@ -71,7 +71,7 @@ func (h *held) inherit(k Key, now event.Millis) {
 
 // since returns when seat was first seen: the order that stays whatever its
 // sessions do.
-func (h *held) since(in *correlate.Input, seat string, now event.Millis) event.Millis {
+func (h *holder) since(in *correlate.Input, seat string, now event.Millis) event.Millis {
 	first := now
 	for _, c := range [...]correlate.Claim{in.Process, in.Launcher, in.Terminal, in.Directory} {
 		if c.Seat == seat && c.Since > 0 {
@@ -85,7 +85,7 @@ func (h *held) since(in *correlate.Input, seat string, now event.Millis) event.M
 }
 
 // claims reads what the seat index knows of the event's surroundings.
-func (h *held) claims(o *event.Origin, u *Update) correlate.Input {
+func (h *holder) claims(o *event.Origin, u *Update) correlate.Input {
 	in := correlate.Input{Known: h.s.Seat, New: newSeat}
 	if h.s.Seat != "" {
 		return in
@@ -112,7 +112,7 @@ func (st *Store) standsIn(c correlate.Claim) bool {
 
 // claimDirectory notes that a session without an id of its own sits in a
 // directory, or that it no longer does since another took it over.
-func (h *held) claimDirectory(o *event.Origin, u *Update, method correlate.Method) {
+func (h *holder) claimDirectory(o *event.Origin, u *Update, method correlate.Method) {
 	id := directoryID(o, u.Change.Event)
 	switch {
 	case id == "":
@@ -139,7 +139,7 @@ func (st *Store) occupied(c *correlate.Claim, o *event.Origin, alive func(event.
 }
 
 // claim notes that the session now sits at o.
-func (h *held) claim(o *event.Origin, agent string, alive func(event.Process, event.Millis) state.Presence) {
+func (h *holder) claim(o *event.Origin, agent string, alive func(event.Process, event.Millis) state.Presence) {
 	process := processID(o.Process)
 	for _, id := range [...]string{process, launcherID(o.Launcher), terminalID(o, agent)} {
 		if id == "" {
@@ -156,7 +156,7 @@ func (h *held) claim(o *event.Origin, agent string, alive func(event.Process, ev
 	}
 }
 
-func (h *held) writeClaim(id string, o *event.Origin) {
+func (h *holder) writeClaim(id string, o *event.Origin) {
 	b := jsonenc.Str([]byte{'{'}, "seat_id", o.Seat)
 	b = jsonenc.Int(jsonenc.Str(b, "key", string(h.key)), "since", int64(o.SeatAt))
 	b = append(b, '}', '\n')

@@ -29,7 +29,7 @@ func (st *Store) spool(k Key, c state.Change) error {
 // A spool file goes as soon as the journal has its event. A kill between the
 // two leaves a file whose event is folded already; the journal line has its
 // name, so no event is folded twice.
-func (h *held) drain(alive func(event.Process, event.Millis) state.Presence) {
+func (h *holder) drain(alive func(event.Process, event.Millis) state.Presence) {
 	names, err := readNames(h.st.path(spoolDir, ""))
 	if err != nil {
 		return
@@ -53,7 +53,7 @@ func (h *held) drain(alive func(event.Process, event.Millis) state.Presence) {
 }
 
 // drainOne folds one spool file and reports whether the journal has its event.
-func (h *held) drainOne(name string, alive func(event.Process, event.Millis) state.Presence) bool {
+func (h *holder) drainOne(name string, alive func(event.Process, event.Millis) state.Presence) bool {
 	path := h.st.path(spoolDir, name)
 	data, err := readFile(path, maxLine)
 	if err != nil {
@@ -81,7 +81,7 @@ func (h *held) drainOne(name string, alive func(event.Process, event.Millis) sta
 
 // unspool removes a spool file. One that cannot be removed is emptied, which
 // is as good.
-func (h *held) unspool(name string) {
+func (h *holder) unspool(name string) {
 	path := h.st.path(spoolDir, name)
 	if os.Remove(path) != nil {
 		_ = os.Truncate(path, 0)
@@ -90,7 +90,7 @@ func (h *held) unspool(name string) {
 
 // spooled returns the names of the spool files that the session's journal
 // holds. The segment before it is read too, since a drain may rotate.
-func (h *held) spooled() (map[string]bool, error) {
+func (h *holder) spooled() (map[string]bool, error) {
 	done := map[string]bool{}
 	note := func(l Line, _, _ int64) {
 		if l.Spool != "" {
@@ -156,10 +156,10 @@ func (st *Store) waiting() spooledNames {
 // pending lists what is spooled for one session.
 func (st *Store) pending(k Key) []string { return st.waiting()[k] }
 
-// expect folds, in memory, the events that wait for whoever holds the session
+// withSpooled folds, in memory, the events that wait for whoever holds the session
 // s, which was read with err. Its place in the journal stays where it is. An
 // event that the holder has folded meanwhile is gone, or changes nothing more.
-func (st *Store) expect(s state.Session, err error, names []string) (state.Session, error) {
+func (st *Store) withSpooled(s state.Session, err error, names []string) (state.Session, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return s, err
 	}

@@ -8,15 +8,10 @@
 package store
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
-
-	"beckon/state"
 )
 
 // File modes: what agents say is private to the user.
@@ -31,6 +26,8 @@ type Store struct {
 	Dir string
 	// Texts is how much is kept of what is said from now on; empty means all.
 	Texts Texts
+
+	sessions *Cache // through which session files are read; nil for none
 }
 
 // Dir returns the state directory: $BECKON_STATE_DIR, else
@@ -62,73 +59,6 @@ func Dir(getenv func(string) string) (string, error) {
 // written.
 func Open(dir string) *Store { return &Store{Dir: dir} }
 
-// Key names a session's files.
-type Key string
-
-// KeyOf returns the key of a record (state.Session.Record): a session id is
-// itself when it is a plain name of at most 128 characters, else the hex of its
-// SHA-256, so that no id leaves the directory; a part follows it.
-func KeyOf(record string) Key {
-	if plain(record) && !device(record) { // nearly always
-		return Key(record)
-	}
-	if id, part, ok := cutPart(record); ok {
-		return KeyOf(id).part(part)
-	}
-	sum := sha256.Sum256([]byte(record))
-	return Key(hex.EncodeToString(sum[:]))
-}
-
-// partLen is the length of a part's name, in hex digits.
-const partLen = 12
-
-// part returns the key of a part of the session k.
-func (k Key) part(part string) Key { return Key(state.Record(string(k), part)) }
-
-// cutPart takes the part off a record or key.
-func cutPart(record string) (id, part string, ok bool) {
-	i := len(record) - partLen - 1
-	if i < 1 || record[i] != '~' || !plain(record[i+1:]) {
-		return record, "", false
-	}
-	return record[:i], record[i+1:], true
-}
-
-// isKey reports whether name may be a key.
-func isKey(name string) bool {
-	id, _, _ := cutPart(name)
-	return plain(id)
-}
-
-func plain(id string) bool {
-	if id == "" || len(id) > 128 {
-		return false
-	}
-	for i := 0; i < len(id); i++ {
-		c := id[i]
-		ok := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
-		if !ok {
-			return false
-		}
-	}
-	return true
-}
-
-// device reports whether Windows takes id, with any ending, for a device. The
-// answer is the same everywhere, since a directory may be shared.
-func device(id string) bool {
-	if len(id) != 3 && len(id) != 4 {
-		return false
-	}
-	switch name := strings.ToLower(id); name[:3] {
-	case "con", "prn", "aux", "nul":
-		return len(name) == 3
-	case "com", "lpt":
-		return len(name) == 4 && '0' <= name[3] && name[3] <= '9'
-	}
-	return false
-}
-
 // The directories of the store.
 const (
 	sessionsDir   = "sessions"
@@ -140,8 +70,9 @@ const (
 	spoolDir      = "spool"
 	tmpDir        = "tmp"
 	logDir        = "log"
-	toldDir       = "told"
+	claimsDir     = "told"
 	quarantineDir = "quarantine"
+	cacheDir      = "cache"
 )
 
 func (st *Store) path(dir string, name string) string {
@@ -170,3 +101,6 @@ func (st *Store) make() error {
 	}
 	return nil
 }
+
+// Keys lists every session that has a file, live or archived, or a journal.
+func (st *Store) Keys() ([]Key, error) { return st.allKeys() }

@@ -21,7 +21,7 @@ const maxDecisions = 128 << 10
 // Claim takes the edge id of session k for the caller. Of all processes that
 // see an edge one gets it: first is true. An error says nothing of who has it.
 func (st *Store) Claim(k Key, id string) (first bool, err error) {
-	path := st.path(toldDir, string(k))
+	path := st.path(claimsDir, string(k))
 	f, err := open(path+string(os.PathSeparator)+id, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = os.MkdirAll(path, dirMode); err == nil {
@@ -45,7 +45,7 @@ type Claimed struct {
 
 // Claims lists the edges of session k that are taken, in no particular order.
 func (st *Store) Claims(k Key) ([]Claimed, error) {
-	dir := st.path(toldDir, string(k))
+	dir := st.path(claimsDir, string(k))
 	names, err := readNames(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -59,27 +59,27 @@ func (st *Store) Claims(k Key) ([]Claimed, error) {
 	return out, err
 }
 
-// Told returns whether the edge is taken, and when the newest of its kind and
+// Notified returns whether the edge is taken, and when the newest of its kind and
 // session was, 0 when none was.
-func (st *Store) Told(k Key, e state.Edge) (told bool, last event.Millis) {
+func (st *Store) Notified(k Key, e state.Edge) (taken bool, last event.Millis) {
 	claims, _ := st.Claims(k)
 	for _, c := range claims {
 		if c.ID == e.ID() {
-			told = true
+			taken = true
 		}
 		if kind, _, _ := strings.Cut(c.ID, "-"); kind == string(e.Kind) {
 			last = max(last, c.At)
 		}
 	}
-	return told, last
+	return taken, last
 }
 
-// pruneTold removes the claims of a session that is not live any more.
-func (st *Store) pruneTold(name string, _ time.Time) error {
+// pruneClaims removes the claims of a session that is not live any more.
+func (st *Store) pruneClaims(name string, _ time.Time) error {
 	if exists(st.session(Key(name))) {
 		return nil
 	}
-	return os.RemoveAll(st.path(toldDir, name))
+	return os.RemoveAll(st.path(claimsDir, name))
 }
 
 // Decided is one line of the log of decisions: why the user was or was not

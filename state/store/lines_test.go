@@ -1,8 +1,11 @@
 package store
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"slices"
 	"testing"
 
 	"beckon/event"
@@ -107,29 +110,94 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-func TestStale(t *testing.T) {
+// An index reads what changed and nothing else, and forgets what is gone.
+func TestIndex(t *testing.T) {
 	st := Open(t.TempDir())
-	k := KeyOf("s")
-	e := event.Event{Agent: event.ClaudeCode, Kind: event.Stop, Name: "Stop", SessionID: "s", At: 1}
-	res, err := st.Fold(k, Update{Change: state.Change{At: 1, Event: &e}})
-	if err != nil {
+	x := st.Index()
+	scan := func(when string, changed, gone []Key) {
+		t.Helper()
+		c, g, problems, err := x.Scan()
+		slices.Sort(c)
+		if !slices.Equal(c, changed) || !slices.Equal(g, gone) || len(problems) > 0 || err != nil {
+			t.Errorf("%s: changed %q, gone %q, problems %v, %v", when, c, g, problems, err)
+		}
+	}
+	scan("before anything", nil, nil)
+	fold(t, st, kind(event.SessionStart, "a", t0))
+	fold(t, st, kind(event.SessionStart, "b", t0))
+	scan("two sessions", []Key{"a", "b"}, nil)
+	scan("again", nil, nil)
+	fold(t, st, kind(event.Stop, "a", t0+1))
+	if changed, err := x.Refresh("a"); !changed || err != nil {
+		t.Errorf("changed: %v, %v", changed, err)
+	}
+	if changed, err := x.Refresh("b"); changed || err != nil {
+		t.Errorf("not changed: %v, %v", changed, err)
+	}
+	scan("after one was refreshed", nil, nil)
+	fold(t, st, kind(event.Stop, "b", t0+1))
+	scan("one event", []Key{"b"}, nil)
+	if s, _ := x.Session("b"); s.Counts.Events != 2 {
+		t.Errorf("%d events", s.Counts.Events)
+	}
+	if err := st.SetMeter("b", event.Meter{At: t0, Model: "m"}); err != nil {
 		t.Fatal(err)
 	}
-	if st.Stale(k, &res.After) {
-		t.Error("what was just folded is stale")
+	if c := x.Meters(); !slices.Equal(c, []Key{"b"}) || x.Meter("b").Model != "m" || x.Meter("a") != nil {
+		t.Errorf("meters of %q", c)
 	}
-	if keys, err := st.LiveKeys(); err != nil || len(keys) != 1 || keys[0] != k {
-		t.Errorf("keys %v: %v", keys, err)
+	remove := func(k Key) {
+		t.Helper()
+		if err := errors.Join(os.Remove(st.session(k)), os.Remove(st.journal(k))); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if _, err := st.Fold(k, Update{Change: state.Change{At: 2, Event: &e}}); err != nil {
-		t.Fatal(err)
+	remove("a")
+	if _, err := x.Refresh("a"); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
 	}
-	if !st.Stale(k, &res.After) {
-		t.Error("what has changed is not stale")
-	}
+	remove("b")
+	scan("without its files", nil, []Key{"b"})
 	for name, want := range map[string]bool{"s.json": true, "s.json.tmp": false, "s": false, ".json": false, "../s.json": false} {
 		if _, ok := KeyOfFile(name); ok != want {
 			t.Errorf("%q: %v", name, ok)
 		}
+	}
+}
+
+// Newest gives the whole events in the tail: none that is cut, none of another kind.
+func TestNewest(t *testing.T) {
+	st := Open(t.TempDir())
+	for i := range 50 {
+		e := event.Event{Kind: event.PreToolUse, Name: "PreToolUse", SessionID: "s", At: event.Millis(i + 1), Prompt: fmt.Sprint(i)}
+		if _, err := st.Fold("s", Update{Change: state.Change{At: e.At, Event: &e}, Elapsed: func() int64 { return int64(i + 1) }}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := func(size int64) (us []int64) {
+		if err := st.Newest("s", size, func(l Line) { us = append(us, l.Us) }); err != nil {
+			t.Fatal(err)
+		}
+		return us
+	}
+	info, err := os.Stat(st.journal("s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := all(1 << 30)
+	if len(whole) != 50 || whole[0] != 1 || whole[49] != 50 {
+		t.Fatalf("%v", whole)
+	}
+	for size := int64(0); size <= info.Size(); size += 97 {
+		got := all(size)
+		if !slices.Equal(got, whole[50-len(got):]) {
+			t.Fatalf("the last %d bytes give %v", size, got)
+		}
+		if size > 2000 && len(got) == 0 {
+			t.Fatalf("the last %d bytes give nothing", size)
+		}
+	}
+	if err := st.Newest("none", 1000, func(Line) { t.Error("a session that is not there") }); err != nil {
+		t.Error(err)
 	}
 }

@@ -23,7 +23,7 @@ const maxSegments = 8
 // The session's file is written first. Whatever a kill leaves then, no
 // journal, an empty one or one with half a snapshot, the file is the newer of
 // the two and the next holder goes on from it.
-func (h *held) rotate() error {
+func (h *holder) rotate() error {
 	if err := h.commit(); err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (h *held) rotate() error {
 }
 
 // writeSnapshot puts h.s at the end of the journal, to go on from.
-func (h *held) writeSnapshot() error {
+func (h *holder) writeSnapshot() error {
 	s := h.s
 	s.Offset = 0
 	c := state.Change{Seq: s.Seq, At: s.Updated}
@@ -57,7 +57,7 @@ func (h *held) writeSnapshot() error {
 }
 
 // dropSegments removes the oldest rotated segments beyond the limit.
-func (h *held) dropSegments() {
+func (h *holder) dropSegments() {
 	segs, err := h.st.segments(h.key)
 	if err != nil {
 		return
@@ -100,27 +100,4 @@ func lastSeq(name string, k Key) int64 {
 		return 0
 	}
 	return n
-}
-
-// Lines calls each for every line of a session's journal after the sequence
-// number after, the rotated segments first. A snapshot is passed on only where
-// the lines before it are gone, and says where the session stood. Lines takes
-// no lock: a half-written last line is left for the next call. What each gets
-// stays valid.
-func (st *Store) Lines(k Key, after int64, each func(Line)) error {
-	return st.scanJournals(k, after, nil, each)
-}
-
-// scanFile scans a segment; one that is gone has been dropped.
-func scanFile(path string, want func([]byte) bool, each func(l Line, start, end int64)) error {
-	f, err := open(path, os.O_RDONLY)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	_, _, err = scanFor(f, 0, want, each)
-	return err
 }

@@ -1,4 +1,4 @@
-package evidence
+package live
 
 import (
 	"fmt"
@@ -35,9 +35,9 @@ func BenchmarkLook(b *testing.B) {
 	}
 	b.ResetTimer()
 	for b.Loop() {
-		seen, _, err := NewReader(st, registry).Look(now, false)
-		if err != nil || len(seen) != 1000 {
-			b.Fatalf("%d sessions, %v", len(seen), err)
+		snap, err := NewReader(st, registry).Look(false)
+		if err != nil || len(snap.Seen) != 1000 {
+			b.Fatalf("%d sessions, %v", len(snap.Seen), err)
 		}
 	}
 }

@@ -8,12 +8,12 @@ import (
 	"beckon/state"
 )
 
-// situate has the event say where it came from, when that is new. due tells
+// fillOrigin has the event say where it came from, when that is new. due means
 // that the session is new, starts, or works elsewhere than before.
 //
 // A hook reads everything itself, when it is due. Other senders tell what they
 // know with each event (Update.Complete is set): what they leave out stands.
-func (u *Update) situate(s *state.Session) {
+func (u *Update) fillOrigin(s *state.Session) {
 	e := u.Change.Event
 	fresh, started := s.Seat == "", e.Kind == event.SessionStart
 	moved := e.AgentID == "" && e.Cwd != "" && e.Cwd != s.Cwd
@@ -24,20 +24,20 @@ func (u *Update) situate(s *state.Session) {
 		}
 		return
 	}
-	var told event.Origin
+	var sent event.Origin
 	if e.Origin != nil {
-		told = *e.Origin
+		sent = *e.Origin
 	}
 	e.Origin = nil
 	if e.AgentID != "" && !fresh {
 		return // a subagent may be elsewhere
 	}
-	o := told
+	o := sent
 	if !fresh {
-		o = join(s.Origin, told, started)
+		o = join(s.Origin, sent, started)
 	}
 	if due {
-		o = u.complete(s, o, told.Git, moved)
+		o = u.complete(s, o, sent.Git, moved)
 	}
 	if fresh || o != s.Origin {
 		o.Seat = "" // to be found again
@@ -45,14 +45,14 @@ func (u *Update) situate(s *state.Session) {
 	}
 }
 
-// complete adds what the machine itself can tell. What it told before is read
-// again; what only the sender told is not.
-func (u *Update) complete(s *state.Session, o event.Origin, told event.Git, moved bool) event.Origin {
+// complete adds what the machine itself can tell. What it found before is read
+// again; what only the sender knows is not.
+func (u *Update) complete(s *state.Session, o event.Origin, sent event.Git, moved bool) event.Origin {
 	if moved {
 		o.Project = ""
 	}
 	if moved || o.Git.Worktree != "" {
-		o.Git = told
+		o.Git = sent
 	}
 	if p := o.Process; p.Pid != 0 && u.Alive != nil && u.Alive(p, s.Activity) == state.Gone {
 		o.Process = event.Process{} // another goes on with the session
@@ -60,37 +60,37 @@ func (u *Update) complete(s *state.Session, o event.Origin, told event.Git, move
 	return u.Complete(o)
 }
 
-// join returns known with what an event told. The first launcher and the first
+// join returns known with what an event brought. The first launcher and the first
 // name of a tmux session are kept.
-func join(known, told event.Origin, started bool) event.Origin {
+func join(known, sent event.Origin, started bool) event.Origin {
 	o := known
-	if told.Host != "" && told.Host != known.Host && known.Process.Pid == 0 {
-		o.Host, o.Git, o.Project, o.ProjectID = told.Host, event.Git{}, "", ""
+	if sent.Host != "" && sent.Host != known.Host && known.Process.Pid == 0 {
+		o.Host, o.Git, o.Project, o.ProjectID = sent.Host, event.Git{}, "", ""
 	}
-	o.Launcher = cmp.Or(o.Launcher, told.Launcher)
-	o.Entry = cmp.Or(o.Entry, told.Entry)
-	o.Git.Branch = cmp.Or(told.Git.Branch, o.Git.Branch)
-	o.Git.Repo = cmp.Or(told.Git.Repo, o.Git.Repo)
-	o.Terminal = joinTerminal(known, told.Terminal, started)
+	o.Launcher = cmp.Or(o.Launcher, sent.Launcher)
+	o.Entry = cmp.Or(o.Entry, sent.Entry)
+	o.Git.Branch = cmp.Or(sent.Git.Branch, o.Git.Branch)
+	o.Git.Repo = cmp.Or(sent.Git.Repo, o.Git.Repo)
+	o.Terminal = joinTerminal(known, sent.Terminal, started)
 	return o
 }
 
-// joinTerminal returns the terminal of known, or the told one when the session
+// joinTerminal returns the terminal of known, or the one that was sent when the session
 // moved there: it is another one of the same kind, or known is what a sender
-// told as well. What the session's own process read says more than a sender's
+// sent as well. What the session's own process read says more than a sender's
 // other view of it (the program around a tmux); only a start is believed then.
-func joinTerminal(known event.Origin, told event.Terminal, started bool) event.Terminal {
+func joinTerminal(known event.Origin, sent event.Terminal, started bool) event.Terminal {
 	t := known.Terminal
-	session := cmp.Or(t.Tmux.Session, told.Tmux.Session)
+	session := cmp.Or(t.Tmux.Session, sent.Tmux.Session)
 	switch {
-	case told.ID == "":
-	case t.Is(told):
-		t.Kind = cmp.Or(t.Kind, told.Kind)
-		t.Outer, t.Listen = cmp.Or(told.Outer, t.Outer), cmp.Or(told.Listen, t.Listen)
-		t.SSH = t.SSH || told.SSH
-	case t.ID == "" || started || told.Kind == t.Kind || known.Process.Pid == 0:
-		told.SSH = told.SSH || t.SSH && known.Process.Pid == 0
-		t = told
+	case sent.ID == "":
+	case t.Is(sent):
+		t.Kind = cmp.Or(t.Kind, sent.Kind)
+		t.Outer, t.Listen = cmp.Or(sent.Outer, t.Outer), cmp.Or(sent.Listen, t.Listen)
+		t.SSH = t.SSH || sent.SSH
+	case t.ID == "" || started || sent.Kind == t.Kind || known.Process.Pid == 0:
+		sent.SSH = sent.SSH || t.SSH && known.Process.Pid == 0
+		t = sent
 	}
 	t.Tmux.Session = session
 	return t
@@ -113,7 +113,7 @@ func (st *Store) Identify(e *event.Event, host string) (bool, error) {
 
 // retire removes the session without an id of its own whose seat this one has
 // taken: it is the same agent, and must not come back when this one ends.
-func (h *held) retire(k Key, now event.Millis) {
+func (h *holder) retire(k Key, now event.Millis) {
 	var s state.Session
 	if k == "" || k == h.key || readSession(h.st.session(k), &s) != nil || !state.StandsIn(s.ID) || over(&s) {
 		return

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // file is an open file. It is no os.File: that one is offered to the runtime's
@@ -127,6 +129,15 @@ func (f *file) Size() (size int64, regular bool, err error) {
 // Close closes the file.
 func (f *file) Close() error { return syscall.Close(f.fd) }
 
+// StampOf returns the stamp of the file at path, and whether there is one.
+func StampOf(path string) (Stamp, bool) {
+	var s unix.Stat_t
+	if _, err := again(func() (int, error) { return 0, unix.Stat(path, &s) }); err != nil {
+		return Stamp{}, false
+	}
+	return Stamp{Size: s.Size, Time: s.Mtim.Nano(), Inode: s.Ino}, true
+}
+
 // renameFile is rename(2). os.Rename looks at the target first.
 func renameFile(from, to string) error {
 	if _, err := again(func() (int, error) { return 0, syscall.Rename(from, to) }); err != nil {
@@ -138,3 +149,53 @@ func renameFile(from, to string) error {
 // sharingViolation reports whether err comes from another process having the
 // file open; that happens on Windows alone.
 func sharingViolation(error) bool { return false }
+
+// lockFile is a lock file, locked by flock(2). The lock goes with the last
+// descriptor, so the kernel drops a killed holder's.
+type lockFile struct{ f *file }
+
+func openLockFile(path string) (*lockFile, error) {
+	// For writing, since NFS makes flock a write lock of the whole file.
+	f, err := open(path, os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return nil, err
+	}
+	return &lockFile{f}, nil
+}
+
+func (l *lockFile) path() string { return l.f.path }
+
+// try reports whether it has locked l, without waiting.
+func (l *lockFile) try() (bool, error) {
+	err := l.flock(syscall.LOCK_EX | syscall.LOCK_NB)
+	if err == syscall.EWOULDBLOCK {
+		return false, nil
+	}
+	if err != nil {
+		return false, l.f.fail("lock", err)
+	}
+	return true, nil
+}
+
+// block locks l, however long that takes.
+func (l *lockFile) block() error {
+	if err := l.flock(syscall.LOCK_EX); err != nil {
+		return l.f.fail("lock", err)
+	}
+	return nil
+}
+
+func (l *lockFile) flock(how int) error {
+	_, err := again(func() (int, error) { return 0, syscall.Flock(l.f.fd, how) })
+	return err
+}
+
+// inPlace reports whether l is still the file at its path.
+func (l *lockFile) inPlace() bool {
+	var held, there syscall.Stat_t
+	return syscall.Fstat(l.f.fd, &held) == nil && syscall.Stat(l.f.path, &there) == nil &&
+		held.Dev == there.Dev && held.Ino == there.Ino
+}
+
+// Close drops the lock.
+func (l *lockFile) Close() { _ = l.f.Close() }

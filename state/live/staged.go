@@ -1,4 +1,4 @@
-package evidence
+package live
 
 import (
 	"os"
@@ -8,7 +8,7 @@ import (
 
 	"beckon/event"
 	"beckon/event/jsonenc"
-	"beckon/state"
+	"beckon/state/evidence"
 )
 
 // StagedFile is the name, in a scratch state directory, of the evidence that
@@ -16,31 +16,21 @@ import (
 // registry and its processes. Every view honours it.
 const StagedFile = "staged.json"
 
-// Staged is evidence from a recording.
-type Staged struct {
-	Now      event.Millis
-	Registry []Reading
+// staged is evidence from a recording.
+type staged struct {
+	now      event.Millis
+	registry []evidence.Reading
 }
 
-// presence says of every process in the registry that it lives. A process
-// that has left it is not known to be gone: the client removes its record
-// just before it exits.
-func (s *Staged) presence(p event.Process) state.Presence {
-	if p.Pid == 0 {
-		return state.Unread
-	}
-	return state.Alive
-}
-
-func readStaged(dir string) *Staged {
+func readStaged(dir string) *staged {
 	b, err := os.ReadFile(filepath.Join(dir, StagedFile))
 	if err != nil || !gjson.ValidBytes(b) {
 		return nil
 	}
 	v := gjson.ParseBytes(b)
-	s := &Staged{Now: event.Millis(v.Get("now").Int())}
+	s := &staged{now: event.Millis(v.Get("now").Int())}
 	v.Get("registry").ForEach(func(_, r gjson.Result) bool {
-		s.Registry = append(s.Registry, ParseRegistry([]byte(r.Raw), int(r.Get("pid").Int())))
+		s.registry = append(s.registry, evidence.ParseRegistry([]byte(r.Raw), int(r.Get("pid").Int())))
 		return true
 	})
 	return s

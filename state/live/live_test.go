@@ -1,4 +1,4 @@
-package evidence
+package live
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"beckon/event"
 	"beckon/state"
+	"beckon/state/evidence"
 	"beckon/state/store"
 )
 
@@ -26,7 +27,7 @@ type desk struct {
 func newDesk(t *testing.T) *desk {
 	t.Helper()
 	dir := t.TempDir()
-	p, ok := Process(os.Getpid(), ThisMachine())
+	p, ok := evidence.Process(os.Getpid(), evidence.ThisMachine())
 	if !ok {
 		t.Skip("this platform does not tell a process's start")
 	}
@@ -64,11 +65,27 @@ func (d *desk) record(session, status, waitingFor string, at event.Millis) {
 // look expects one session and returns it, seen at an offset in ms.
 func (d *desk) look(at event.Millis) state.Seen {
 	d.t.Helper()
-	seen, problems, err := NewReader(d.st, d.registry).Look(d.now+at, false)
-	if err != nil || len(problems) > 0 || len(seen) != 1 {
-		d.t.Fatalf("%d sessions, problems %v, %v", len(seen), problems, err)
+	seen := d.all(at, false)
+	if len(seen) != 1 {
+		d.t.Fatalf("%d sessions", len(seen))
 	}
 	return seen[0]
+}
+
+// all returns the sessions at an offset in ms.
+func (d *desk) all(at event.Millis, archived bool) []state.Seen {
+	d.t.Helper()
+	snap, err := d.reader(at).Look(archived)
+	if err != nil || len(snap.Problems) > 0 {
+		d.t.Fatalf("problems %v, %v", snap.Problems, err)
+	}
+	return snap.Seen
+}
+
+func (d *desk) reader(at event.Millis) *Reader {
+	r := NewReader(d.st, d.registry)
+	r.Clock = func() time.Time { return time.UnixMilli(int64(d.now + at)) }
+	return r
 }
 
 func (d *desk) want(at event.Millis, s state.State, reason string) {
@@ -199,12 +216,11 @@ func TestGoneProcessIsLostAndThenArchived(t *testing.T) {
 	d := newDesk(t)
 	d.hook(event.UserPromptSubmit, 0, func(e *event.Event) { e.Origin.Process.Start += "0" })
 	d.want(1000, state.Lost, "process is gone")
-	if seen, _, err := NewReader(d.st, d.registry).Look(d.now+11*60*1000, false); err != nil || len(seen) != 0 {
-		t.Fatalf("%d sessions after ten minutes, %v; want none", len(seen), err)
+	if seen := d.all(11*60*1000, false); len(seen) != 0 {
+		t.Fatalf("%d sessions after ten minutes; want none", len(seen))
 	}
-	seen, _, err := NewReader(d.st, d.registry).Look(d.now+11*60*1000, true)
-	if err != nil || len(seen) != 1 || seen[0].Status.State != state.Lost {
-		t.Fatalf("archive %+v, %v; want the lost session", seen, err)
+	if seen := d.all(11*60*1000, true); len(seen) != 1 || seen[0].Status.State != state.Lost {
+		t.Fatalf("archive %+v; want the lost session", seen)
 	}
 }
 
@@ -221,10 +237,7 @@ func TestArchivedSessionKeepsItsProgress(t *testing.T) {
 	d.hook(event.UserPromptSubmit, 100, func(e *event.Event) { e.Prompt, e.TranscriptPath = "go", file })
 	d.hook(event.PreToolUse, 300, bash)
 	d.hook(event.SessionEnd, 400, nil)
-	r := NewReader(d.st, d.registry)
-	if _, _, err := r.Look(d.now+400+event.Millis(store.ArchiveAfter.Milliseconds()), false); err != nil {
-		t.Fatal(err)
-	}
+	d.all(400+event.Millis(store.ArchiveAfter.Milliseconds()), false)
 	var texts []string
 	if err := d.st.Turns("s1", 0, func(turn store.Turn) { texts = append(texts, turn.Text) }); err != nil || len(texts) != 2 || texts[1] != "Looking at the wall first." {
 		t.Errorf("turns %q, %v", texts, err)
@@ -265,9 +278,8 @@ func TestClientWithoutHooksIsListedAndAJudgeIsNot(t *testing.T) {
 	if err := os.WriteFile(file, []byte(judge), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	seen, problems, err := NewReader(d.st, d.registry).Look(d.now+1000, false)
-	if err != nil || len(problems) > 0 || len(seen) != 0 {
-		t.Errorf("listed %+v, %v, %v", seen, problems, err)
+	if seen := d.all(1000, false); len(seen) != 0 {
+		t.Errorf("listed %+v", seen)
 	}
 }
 
@@ -275,7 +287,7 @@ func TestClientWithoutHooksIsListedAndAJudgeIsNot(t *testing.T) {
 // own, unless it may be the one that the hooks came from.
 func TestReaderShowsASecondClient(t *testing.T) {
 	d := newDesk(t)
-	other, ok := Process(os.Getppid(), ThisMachine())
+	other, ok := evidence.Process(os.Getppid(), evidence.ThisMachine())
 	if !ok {
 		t.Skip("the parent cannot be read")
 	}
@@ -284,9 +296,9 @@ func TestReaderShowsASecondClient(t *testing.T) {
 	d.hook(event.PermissionRequest, 0, nil)
 	d.process = mine
 	d.record("s1", "busy", "", 10)
-	seen, _, err := NewReader(d.st, d.registry).Look(d.now+1000, false)
-	if err != nil || len(seen) != 2 || seen[0].Session.Record() == seen[1].Session.Record() {
-		t.Fatalf("%d sessions, %v", len(seen), err)
+	seen := d.all(1000, false)
+	if len(seen) != 2 || seen[0].Session.Record() == seen[1].Session.Record() {
+		t.Fatalf("%d sessions", len(seen))
 	}
 	for i, want := range []state.State{state.Permission, state.Working} {
 		if got := seen[i].Status.State; got != want {
@@ -320,12 +332,12 @@ func TestReaderOfMachinesWithOneName(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := newDesk(t)
-			boot := ThisMachine().Booted
-			if boot == 0 || d.process.Boot == "" || !telling(d.process.Host) {
+			boot := evidence.ThisMachine().Booted
+			if boot == 0 || d.process.Boot == "" || d.process.Host == "" {
 				t.Skip("this platform does not tell when it booted, or has no name")
 			}
 			d.process.Boot, d.process.Machine = "another-boot", c.machine
-			if c.machine == "another" && ThisMachine().ID == "" {
+			if c.machine == "another" && evidence.ThisMachine().ID == "" {
 				t.Skip("this machine has no id")
 			}
 			d.hook(event.PermissionRequest, boot-c.ago-d.now, nil)
@@ -359,11 +371,7 @@ func TestNames(t *testing.T) {
 		if err := os.WriteFile(file, []byte(more+string(text[1:])), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		seen, _, err := NewReader(d.st, d.registry).Look(d.now+200, false)
-		if err != nil || len(seen) != 1 {
-			t.Fatal(seen, err)
-		}
-		if got := seen[0]; got.Session.Name != c.want || got.Evidence.Registry.Name != c.name {
+		if got := d.look(200); got.Session.Name != c.want || got.Evidence.Registry.Name != c.name {
 			t.Errorf("%s by %q: named %q, the client's name is %q", c.name, c.source, got.Session.Name, got.Evidence.Registry.Name)
 		}
 	}

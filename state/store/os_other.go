@@ -4,6 +4,9 @@ package store
 
 import "time"
 
+// replaceFile puts the file from in the place of to.
+func replaceFile(from, to string) error { return renameFile(from, to) }
+
 // expire returns a channel that is closed when d has passed, or never if done
 // is closed before.
 func expire(d time.Duration, done <-chan struct{}) <-chan struct{} {

@@ -34,16 +34,16 @@ func TestClaimOnce(t *testing.T) {
 	if got.Load() != 1 {
 		t.Errorf("%d have the edge", got.Load())
 	}
-	told, last := st.Told("k", e)
+	told, last := st.Notified("k", e)
 	if !told || time.Since(time.UnixMilli(int64(last))) > time.Minute {
 		t.Errorf("Told = %v, %d", told, last)
 	}
 	e.At++
-	if told, again := st.Told("k", e); told || again != last {
+	if told, again := st.Notified("k", e); told || again != last {
 		t.Errorf("of another of its kind: %v, %d", told, again)
 	}
 	e.Kind = state.EdgeDone
-	if told, last := st.Told("k", e); told || last != 0 {
+	if told, last := st.Notified("k", e); told || last != 0 {
 		t.Errorf("of another kind: %v, %d", told, last)
 	}
 	info, err := os.Stat(filepath.Join(st.Dir, "told", "k", "permission-17"))
@@ -114,7 +114,7 @@ func TestPruneTold(t *testing.T) {
 	if err := st.Prune(time.Now().Add(15 * 24 * time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	if exists(st.path(toldDir, "gone")) || !exists(st.path(toldDir, "live")) {
+	if exists(st.path(claimsDir, "gone")) || !exists(st.path(claimsDir, "live")) {
 		t.Error("pruned the wrong one")
 	}
 }

@@ -27,8 +27,8 @@ func (st *Store) Archive(k Key, now event.Millis) (bool, error) {
 	if !exists(st.session(k)) {
 		return false, nil
 	}
-	h := held{st: st, key: k}
-	if err := h.take(noWait); err != nil {
+	h := holder{st: st, key: k}
+	if err := h.acquire(noWait); err != nil {
 		return false, err
 	}
 	defer h.release()
@@ -72,7 +72,8 @@ func (st *Store) Prune(now time.Time) error {
 		st.eachOld(journalDir, now.Add(-keepJournal), st.pruneJournal),
 		st.eachOld(seatsDir, now.Add(-keepArchived), st.pruneSeat),
 		st.eachOld(meterDir, now.Add(-keepArchived), st.pruneMeter),
-		st.eachOld(toldDir, now.Add(-keepArchived), st.pruneTold),
+		st.eachOld(claimsDir, now.Add(-keepArchived), st.pruneClaims),
+		st.eachOld(cacheDir, now.Add(-keepTmp), st.pruneCache),
 		st.eachOld(tmpDir, now.Add(-keepTmp), func(n string, _ time.Time) error { return removeIfThere(st.path(tmpDir, n)) }),
 		st.eachOld(locksDir, now.Add(-keepArchived), st.pruneLock),
 	)

@@ -1,0 +1,36 @@
+package evidence
+
+import (
+	"beckon/event"
+	"beckon/event/transcript"
+	"beckon/state"
+)
+
+// Presence is Alive in the words of package state, seen from this machine.
+func Presence(p event.Process, heard event.Millis) state.Presence {
+	return ThisMachine().Presence(p, heard)
+}
+
+// Presence is Alive in the words of package state, seen from here.
+func (here Machine) Presence(p event.Process, heard event.Millis) state.Presence {
+	switch Alive(p, heard, here) {
+	case Running:
+		return state.Alive
+	case Gone:
+		return state.Gone
+	case Unsure:
+		return state.Unsure
+	}
+	return state.Unread
+}
+
+// Words returns what the transcript at path tells that the agent said last, and
+// when: nothing when it went on since, or when o is another machine, whose files
+// are not this one's.
+func Words(o *event.Origin, path string) (text string, at event.Millis) {
+	if path == "" || o.Host != "" && o.Host != ThisMachine().Host {
+		return "", 0
+	}
+	last, _ := transcript.LastWords(path) // one that cannot be read tells nothing
+	return last.Text, last.At
+}

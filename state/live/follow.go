@@ -1,0 +1,506 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"beckon/event"
+	"beckon/state"
+	"beckon/state/evidence"
+	"beckon/state/store"
+)
+
+// Options say how a Follower follows. Zero values are the defaults.
+type Options struct {
+	Recheck time.Duration        // between looks at processes and files that nothing told of: 1 s
+	Poll    func() time.Duration // the least time between looks where the system tells of no changes: 500 ms
+	Pause   time.Duration        // the least time between updates, for who draws a screen: none
+	Blind   bool                 // do not ask the system to tell of changes
+}
+
+// Follower keeps a snapshot current. It is told of changed files where the
+// system can, and polls where not; processes, and what time alone changes, it
+// looks at when that is due.
+type Follower struct {
+	o     Options
+	r     *Reader
+	index *store.Index
+	files evidence.Index
+
+	now      event.Millis
+	known    readings
+	entries  map[store.Key]*entry
+	unhooked map[int]*entry // known to the client's registry alone, by pid
+	problems []store.Problem
+
+	all       bool      // the look under way is at everything, changed or not
+	thorough  time.Time // when the last such look was
+	changed   map[store.Key]*entry
+	gone      map[store.Key]bool
+	rechecked bool
+
+	todo     *todo
+	dirs     dirs
+	watching atomic.Bool
+	polling  atomic.Int64  // a time.Duration
+	scanned  time.Duration // what the last poll took
+}
+
+// entry is one session.
+type entry struct {
+	key     store.Key
+	seen    state.Seen
+	session state.Session // as its file has it, without what the evidence adds
+	at      event.Millis  // when it was seen so
+	open    bool          // its files may tell more at any time
+	reading evidence.Reading
+	several bool // see lone
+}
+
+// Update is what changed since the update before.
+type Update struct {
+	Now       event.Millis
+	Changed   []state.Seen    // new, or not as before
+	Gone      []store.Key     // archived, or no longer there
+	Problems  []store.Problem // all sessions that cannot be read now
+	Staged    bool            // the evidence, and so the time, is a recording's
+	Rechecked bool            // processes were looked at, as they are every Options.Recheck
+}
+
+// NewFollower returns a follower of what r looks at, which r must not be used for
+// any more. It has seen nothing yet.
+func NewFollower(r *Reader, o Options) *Follower {
+	if o.Recheck <= 0 {
+		o.Recheck = time.Second
+	}
+	if o.Poll == nil {
+		o.Poll = func() time.Duration { return 500 * time.Millisecond }
+	}
+	f := &Follower{o: o, r: r, index: r.st.Index(), entries: map[store.Key]*entry{}, todo: newTodo(),
+		changed: map[store.Key]*entry{}, gone: map[store.Key]bool{}}
+	f.dirs.want = []string{r.st.SessionsDir(), r.st.Dir}
+	if r.registry != "" {
+		f.dirs.want = append(f.dirs.want, r.registry)
+	}
+	return f
+}
+
+// Touch has a session looked at soon, whether or not the system tells that it
+// changed. Anybody may call it.
+func (f *Follower) Touch(k store.Key) { f.todo.add(func(t *todo) { t.keys[k] = true }) }
+
+// TouchAll has everything looked at soon.
+func (f *Follower) TouchAll() { f.todo.add(func(t *todo) { t.all = true }) }
+
+// Watching reports whether the system tells of changes. If not, polling is the
+// time between two looks.
+func (f *Follower) Watching() (watching bool, polling time.Duration) {
+	return f.watching.Load(), time.Duration(f.polling.Load())
+}
+
+// Seen returns every session, those without hooks last. It may be called by who
+// gets the updates, while handling one.
+func (f *Follower) Seen() []state.Seen {
+	seen := make([]state.Seen, 0, len(f.entries)+len(f.unhooked))
+	for _, k := range slices.Sorted(maps.Keys(f.entries)) {
+		seen = append(seen, f.entries[k].seen)
+	}
+	for _, pid := range slices.Sorted(maps.Keys(f.unhooked)) {
+		seen = append(seen, f.unhooked[pid].seen)
+	}
+	return seen
+}
+
+// Look looks at everything, and returns what changed. It is for the first look,
+// before Run.
+func (f *Follower) Look() (Update, error) {
+	err := f.lookAtAll()
+	return f.take(), err
+}
+
+// Run calls each with every update until ctx ends, and with the error of a look
+// that failed.
+func (f *Follower) Run(ctx context.Context, each func(Update, error)) {
+	var work sync.WaitGroup
+	defer work.Wait()
+	defer f.dirs.close()
+	if !f.o.Blind {
+		f.listen(ctx, &work)
+	}
+	recheck := time.NewTicker(f.o.Recheck)
+	defer recheck.Stop()
+	due := time.NewTimer(time.Hour) // of what time alone changes, or waits for its pace
+	defer due.Stop()
+	poll := time.NewTimer(0)
+	defer poll.Stop()
+	if f.watching.Load() {
+		poll.Stop()
+	}
+	pace := pace{pause: f.o.Pause}
+	pacing := false
+	for {
+		var look func() error
+		polled := false
+		select {
+		case <-ctx.Done():
+			return
+		case <-f.todo.wake:
+			if !f.watching.Load() {
+				f.watched(poll) // what was told of may be a directory to watch
+			}
+			if wait := pace.wait(time.Now()); wait > 0 {
+				if !pacing {
+					pacing = true
+					due.Reset(wait)
+				}
+				continue
+			}
+		case <-due.C:
+			look = f.timely
+		case <-poll.C:
+			look, polled = f.scan, true
+		case <-recheck.C:
+			f.watched(poll)
+			look = f.recheck
+		}
+		began := time.Now()
+		err := f.work()
+		if look != nil {
+			err = errors.Join(err, look())
+		}
+		if polled {
+			poll.Reset(f.pollAgain(time.Since(began)))
+		}
+		if u := f.take(); err != nil || u.Rechecked || len(u.Changed)+len(u.Gone) > 0 {
+			each(u, err)
+		}
+		pace.did(began)
+		pacing = false
+		due.Reset(f.untilNext())
+	}
+}
+
+// pace keeps updates apart for who draws them: by pause, and so that they take at
+// most a share of the time, however fast things change.
+type pace struct {
+	pause, took time.Duration
+	done        time.Time
+}
+
+const (
+	settle    = 3 * time.Millisecond // one fold changes several files
+	idleShare = 4
+)
+
+func (p *pace) wait(now time.Time) time.Duration {
+	if p.pause == 0 {
+		return 0
+	}
+	return max(settle, p.done.Add(max(p.pause, idleShare*p.took)).Sub(now))
+}
+
+func (p *pace) did(began time.Time) {
+	p.done = time.Now()
+	p.took += (p.done.Sub(began) - p.took) / 4 // one that was held up must not hold up the next
+}
+
+// take returns the update under way, and begins the next.
+func (f *Follower) take() Update {
+	u := Update{Now: f.now, Problems: f.problems, Staged: f.r.staged != nil, Rechecked: f.rechecked}
+	for _, e := range f.changed {
+		u.Changed = append(u.Changed, e.seen)
+	}
+	u.Gone = slices.Collect(maps.Keys(f.gone))
+	clear(f.changed)
+	clear(f.gone)
+	f.rechecked = false
+	return u
+}
+
+func (f *Follower) tick() {
+	f.r.staged = readStaged(f.r.st.Dir) // a replay under way writes it anew
+	f.now = f.r.Now()
+}
+
+// work does what was asked for.
+func (f *Follower) work() error {
+	f.tick()
+	keys, registry, all := f.todo.take()
+	if all {
+		return f.lookAtAll()
+	}
+	for _, k := range keys {
+		changed, err := f.index.Refresh(k)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			f.forget(k)
+		case err != nil:
+			f.noteProblem(k, err)
+		case changed:
+			f.load(k)
+		}
+	}
+	if registry {
+		f.readRegistry()
+	}
+	if len(f.changed)+len(f.gone) > 0 {
+		f.account()
+	}
+	return nil
+}
+
+func (f *Follower) noteProblem(k store.Key, err error) {
+	is := func(p store.Problem) bool { return p.Key == k }
+	f.problems = append(slices.DeleteFunc(slices.Clone(f.problems), is), store.Problem{Key: k, Err: err})
+}
+
+// scan finds the files that changed.
+func (f *Follower) scan() error {
+	changed, gone, problems, err := f.index.Scan()
+	if err != nil {
+		return err
+	}
+	f.problems = problems
+	for _, k := range gone {
+		f.forget(k)
+	}
+	for _, k := range changed {
+		f.load(k)
+	}
+	f.account()
+	return nil
+}
+
+// lookAtAll looks at every session anew, changed or not.
+func (f *Follower) lookAtAll() error {
+	f.thorough = time.Time{}
+	f.tick()
+	return f.recheck()
+}
+
+// thoroughly is how often everything is looked at whether or not something says
+// that it changed.
+const thoroughly = 10 * time.Second
+
+// recheck looks at what nothing tells of: processes, what time alone changes,
+// and the files that a missed notice was about.
+func (f *Follower) recheck() error {
+	f.tick()
+	if f.all = time.Since(f.thorough).Abs() >= thoroughly; f.all {
+		f.thorough = time.Now()
+	}
+	defer func() { f.all = false }()
+	if f.all || !f.dirs.on[f.r.registry] {
+		f.readRegistry()
+	}
+	if err := f.scan(); err != nil {
+		return err
+	}
+	metered := map[store.Key]bool{}
+	for _, k := range f.index.Meters() {
+		metered[k] = true
+	}
+	for k, e := range f.entries {
+		p := e.session.Origin.Process
+		if f.all || e.open || metered[k] || e.due(f.now) || f.r.presence(p, e.session.Activity) != e.seen.Evidence.Process {
+			f.see(e)
+		}
+		if f.r.archive(&e.seen, f.now) {
+			f.forget(k)
+		}
+	}
+	f.rechecked = true
+	f.account()
+	if f.r.staged == nil {
+		_ = f.r.st.Prune(time.UnixMilli(int64(f.now)))
+	}
+	return nil
+}
+
+// load takes a session from the index.
+func (f *Follower) load(k store.Key) {
+	s, ok := f.index.Session(k)
+	if !ok {
+		return
+	}
+	e := f.entries[k]
+	if e == nil {
+		e = &entry{key: k}
+		f.entries[k] = e
+	}
+	e.session = s
+	f.see(e)
+}
+
+// see looks at a session with the evidence there is.
+func (f *Follower) see(e *entry) {
+	was, first := e.seen, e.at == 0
+	v, open := f.r.see(e.session, f.known, f.now)
+	if v.Session.Seq > e.session.Seq { // what the evidence told was folded
+		e.session = v.Session
+	}
+	v.Meter = v.Session.Metered(f.index.Meter(e.key))
+	e.reading, _ = f.known.of(v.Session.Origin.Process)
+	e.seen, e.open, e.at = v, open, f.now
+	if first || differs(&was, &v) {
+		f.note(e)
+	}
+}
+
+func (f *Follower) note(e *entry) {
+	f.changed[e.key] = e
+	delete(f.gone, e.key)
+}
+
+func (f *Follower) noteGone(k store.Key) {
+	f.gone[k] = true
+	delete(f.changed, k)
+}
+
+// differs reports whether two looks at a session may look different.
+func differs(a, b *state.Seen) bool {
+	return a.Session.Seq != b.Session.Seq || a.Session.Updated != b.Session.Updated || a.Session.Name != b.Session.Name ||
+		a.Session.Origin != b.Session.Origin || a.Status != b.Status || a.Evidence != b.Evidence || a.Meter != b.Meter
+}
+
+func (f *Follower) forget(k store.Key) {
+	if f.entries[k] != nil {
+		delete(f.entries, k)
+		f.noteGone(k)
+	}
+}
+
+// readRegistry reads the client's registry, and looks at the sessions of which
+// it says something else than before.
+func (f *Follower) readRegistry() {
+	var list []evidence.Reading
+	if f.r.staged == nil && f.r.registry != "" {
+		list = f.files.Registry(f.r.registry)
+	}
+	f.known = f.r.byPid(list)
+	for _, e := range f.entries {
+		if reading, _ := f.known.of(e.session.Origin.Process); reading != e.reading {
+			f.see(e)
+		}
+	}
+}
+
+// account finds the sessions that only the client's registry knows.
+func (f *Follower) account() {
+	before := f.unhooked
+	f.unhooked = map[int]*entry{}
+	still := map[store.Key]bool{}
+	for _, u := range unaccounted(f.each, f.known) {
+		if e := f.without(u, before[u.reading.Pid]); e != nil {
+			f.unhooked[u.reading.Pid] = e
+			still[e.key] = true
+		}
+	}
+	for _, e := range before {
+		if !still[e.key] && f.entries[e.key] == nil {
+			f.noteGone(e.key)
+		}
+	}
+}
+
+// without returns the entry of a session without hooks, nil when there is none.
+// was is the one before.
+func (f *Follower) without(u lone, was *entry) *entry {
+	if was != nil && u == (lone{was.reading, was.several}) && !f.all && !f.rechecked && !was.due(f.now) {
+		return was
+	}
+	v, ok := f.r.unhooked(u, f.now)
+	k := store.KeyOf(v.Session.Record())
+	if !ok || f.entries[k] != nil {
+		return nil
+	}
+	e := &entry{key: k, seen: v, at: f.now, reading: u.reading, several: u.several}
+	if was == nil || was.key != k || differs(&was.seen, &v) {
+		f.note(e)
+	}
+	return e
+}
+
+func (f *Follower) each(yield func(*state.Seen) bool) {
+	for _, e := range f.entries {
+		if !yield(&e.seen) {
+			return
+		}
+	}
+}
+
+// due reports whether time alone may have changed what the session is at.
+func (e *entry) due(now event.Millis) bool {
+	next := e.seen.Next(e.at)
+	return next != 0 && next <= now
+}
+
+// timely looks at what time alone may have changed.
+func (f *Follower) timely() error {
+	for _, e := range f.entries {
+		if e.due(f.now) {
+			f.see(e)
+		}
+	}
+	for _, e := range f.unhooked {
+		if e.due(f.now) {
+			f.account()
+			break
+		}
+	}
+	return nil
+}
+
+// soonest is the least time between two looks at what time alone changes.
+const soonest = 10 * time.Millisecond
+
+// untilNext is how long nothing changes by time alone.
+func (f *Follower) untilNext() time.Duration {
+	wait := event.Millis(time.Hour.Milliseconds())
+	sooner := func(e *entry) {
+		if next := e.seen.Next(e.at); next != 0 {
+			wait = min(wait, next-f.now)
+		}
+	}
+	for _, e := range f.entries {
+		sooner(e)
+	}
+	for _, e := range f.unhooked {
+		sooner(e)
+	}
+	return max(soonest, time.Duration(wait)*time.Millisecond)
+}
+
+// pollShare is how many times as long as a look took passes before the next, so
+// that slow disks and many sessions are looked at less often. Of two looks the
+// shorter counts: one that was interrupted says nothing of the disk.
+const pollShare = 5
+
+func (f *Follower) pollAgain(took time.Duration) time.Duration {
+	every := max(f.o.Poll(), pollShare*min(took, f.scanned))
+	f.scanned = took
+	f.polling.Store(int64(every))
+	return every
+}
+
+// watched watches what is there by now, and polls when changes are no longer
+// told.
+func (f *Follower) watched(poll *time.Timer) {
+	now, added := f.dirs.retry()
+	if added {
+		f.TouchAll() // what changed before it watched
+	}
+	if was := f.watching.Swap(now); was == now {
+		return
+	}
+	poll.Stop()
+	if !now {
+		poll.Reset(0)
+	}
+}

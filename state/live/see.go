@@ -1,0 +1,187 @@
+package live
+
+import (
+	"cmp"
+	"time"
+
+	"beckon/event"
+	"beckon/event/redact"
+	"beckon/event/transcript"
+	"beckon/state"
+	"beckon/state/evidence"
+	"beckon/state/history"
+	"beckon/state/store"
+)
+
+// foldWait is how long a reader waits for a session's lock.
+const foldWait = 200 * time.Millisecond
+
+// see puts a session and its evidence together, and folds what the evidence
+// tells that no hook does. open says that the same files may tell more in a
+// moment: a transcript is waited for, or a lock was held.
+func (r *Reader) see(s state.Session, known readings, now event.Millis) (v state.Seen, open bool) {
+	ev, open := r.evidence(&s, known, now)
+	for _, o := range state.Observe(s, ev, now) {
+		open = !r.observe(&s, o) || open
+	}
+	if s.Wordless() && r.staged == nil {
+		open = true
+		r.finalWords(&s, now)
+	}
+	s.Name = cmp.Or(ev.Registry.Given(), s.Name) // no hook is told of /rename
+	return state.Seen{Session: s, Evidence: ev, Status: state.Resolve(s, ev, now)}, open
+}
+
+// observe folds o into s, and reports whether it was written: a reader that
+// cannot write still shows what it saw.
+func (r *Reader) observe(s *state.Session, o state.Observed) bool {
+	c := state.Change{At: o.At, Observation: &o}
+	res, err := r.st.Fold(store.KeyOf(s.Record()), store.Update{Change: c, Wait: foldWait})
+	if err == nil {
+		*s = res.After
+		return true
+	}
+	c.Seq = s.Seq
+	*s = state.Apply(*s, c)
+	return false
+}
+
+// finalWords has the transcript say what the Stop of s did not. It may be
+// written a moment later; what it does not have after unwritten it never will.
+func (r *Reader) finalWords(s *state.Session, now event.Millis) {
+	const unwritten = 5000
+	text, at := evidence.Words(&s.Origin, s.Transcript)
+	switch {
+	case at > max(s.Prompt.At, s.Start.At):
+		t := state.FinalWords(text, at)
+		k := store.KeyOf(s.Record())
+		if r.st.Said(k, []state.Turn{t}) == nil {
+			if written, err := r.st.Load(k); err == nil {
+				*s = written
+				return
+			}
+		}
+		*s = state.Apply(*s, state.Change{Seq: s.Seq, At: at, Turn: &t})
+	case s.Transcript != "" && now > s.Stop.At+unwritten:
+		r.observe(s, state.Observed{Source: state.FromTranscript, What: state.SawNothing, At: s.Stop.At})
+	}
+}
+
+// evidence gathers what is known of s beside its hooks. open says that its
+// transcript may tell more at any time.
+func (r *Reader) evidence(s *state.Session, known readings, now event.Millis) (ev state.Evidence, open bool) {
+	p := s.Origin.Process
+	ev.Process = r.presence(p, s.Activity)
+	if reading, ok := known.of(p); ok {
+		ev.Registry, ev.Job = fact(reading), job(reading)
+		if reading.SessionID != s.ID {
+			ev.Registry.Name = "" // of the session that took over the process
+		}
+	}
+	if ev.Process == state.Gone || s.Transcript == "" || r.staged != nil {
+		return ev, false
+	}
+	if ev.Registry.Status == "" || ev.Registry.Menu() {
+		ev.Transcript, open = halt(s, now)
+	}
+	if id, asked := s.Asking(); id != "" && s.Headless() {
+		ev.Answer, open = answer(s.Transcript, id, asked, now), true
+	}
+	return ev, open
+}
+
+// job returns the background session that r is of, zero when it is of none.
+func job(r evidence.Reading) state.Job {
+	if r.Kind != "bg" || r.Job == "" {
+		return state.Job{}
+	}
+	return state.Job{ID: r.Job, Name: redact.Text(r.Name)}
+}
+
+func fact(r evidence.Reading) state.Registry {
+	return state.Registry{Status: r.Status, WaitingFor: r.WaitingFor, Needs: redact.Text(r.Needs), At: r.StatusUpdatedAt, Name: redact.Text(r.Name), Derived: r.NameSource == "derived"}
+}
+
+// refusal is how long, in milliseconds, a headless client may take to write
+// into its transcript that it refused a call. It takes some 50.
+const refusal = 1000
+
+// answer looks in the transcript of a headless run whether the call that asked
+// has come back.
+func answer(path, id string, asked, now event.Millis) state.Answer {
+	if now < asked+refusal {
+		return state.AnswerUnread
+	}
+	switch made, answered, err := transcript.Call(path, id); {
+	case err != nil || !made:
+		return state.AnswerUnread
+	case answered:
+		return state.AnswerGiven
+	}
+	return state.AnswerAwaited
+}
+
+// quiet is how long a session must have been silent before its transcript is
+// read for a halt, in milliseconds: while it works it is written all the time.
+const quiet = 500
+
+// halt reads the tail of a running session's transcript when the registry does
+// not tell of the turn: an interrupt or refusal leaves a marker there. running
+// says that there is a turn to halt.
+func halt(s *state.Session, now event.Millis) (m state.Marker, running bool) {
+	if s.End.At != 0 {
+		return m, false
+	}
+	if st := state.Resolve(*s, state.Evidence{}, now).State; st == state.Idle || st == state.Failed {
+		return m, false
+	}
+	if now < s.Activity+quiet {
+		return m, true
+	}
+	at, err := transcript.LastHalt(s.Transcript)
+	if err != nil || at == 0 {
+		return m, true
+	}
+	return state.Marker{At: at, Kind: "interrupt"}, true
+}
+
+// archive moves a session that has been over long enough out of the live
+// directory and reports whether it did.
+func (r *Reader) archive(v *state.Seen, now event.Millis) bool {
+	s := &v.Session
+	if s.Seq == 0 || v.Status.State.Live() && s.Removed == 0 {
+		return false
+	}
+	if now < max(s.End.At, s.Lost.At, s.Removed)+event.Millis(store.ArchiveAfter.Milliseconds()) {
+		return false
+	}
+	_ = history.Sweep(r.st, s) // the last chance: nobody looks at it again
+	moved, _ := r.st.Archive(store.KeyOf(s.Record()), now)
+	return moved
+}
+
+// unhooked makes a session of nothing but a registry record.
+func (r *Reader) unhooked(u lone, now event.Millis) (state.Seen, bool) {
+	reading := u.reading
+	p, ok := event.Process{Pid: reading.Pid, Start: reading.ProcStart}, r.staged != nil
+	if !ok {
+		p, ok = evidence.Process(reading.Pid, r.here)
+	}
+	if !ok || !evidence.Match(reading, p) {
+		return state.Seen{}, false
+	}
+	g := evidence.Git(reading.Cwd)
+	s := state.Session{
+		Schema: state.Schema, ID: reading.SessionID, Agent: "claude-code", Cwd: reading.Cwd, Name: fact(reading).Given(),
+		Created: reading.StartedAt, Updated: reading.StatusUpdatedAt,
+		Origin: event.Origin{Process: p, Host: r.here.Host, Entry: reading.Entrypoint, Git: g, Project: evidence.Project(reading.Cwd, g)},
+	}
+	if u.several {
+		s.Part = store.PartOf(p)
+	}
+	ev := state.Evidence{Process: state.Alive, Registry: fact(reading), Job: job(reading)}
+	st := state.Resolve(s, ev, now)
+	st.Source, st.Confidence = state.FromRegistry, state.FromRegistry.Confidence()
+	st.Since = reading.StatusUpdatedAt
+	return state.Seen{Session: s, Evidence: ev, Status: st}, true
+}

@@ -1,0 +1,245 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+
+	"beckon/state"
+)
+
+// Lines calls each for every line of a session's journal after the sequence
+// number after, the rotated segments first. A snapshot is passed on only where
+// the lines before it are gone, and says where the session stood. Lines takes
+// no lock: a half-written last line is left for the next call. What each gets
+// stays valid.
+func (st *Store) Lines(k Key, after int64, each func(Line)) error {
+	return st.scanJournals(k, after, nil, each)
+}
+
+// scanFile scans a segment; one that is gone has been dropped.
+func scanFile(path string, want func([]byte) bool, each func(l Line, start, end int64)) error {
+	f, err := open(path, os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, _, err = scanFor(f, 0, want, each)
+	return err
+}
+
+// Turn is one turn with the number of its journal line.
+type Turn struct {
+	Seq int64
+	state.Turn
+}
+
+// ID names the turn among those of every session.
+func (t Turn) ID(k Key) string { return string(k) + "." + strconv.FormatInt(t.Seq, 10) }
+
+// CommandID names the task that the turn belongs to, empty when it belongs to
+// none that is known.
+func (t Turn) CommandID(k Key) string {
+	if t.Command == 0 {
+		return ""
+	}
+	return string(k) + "." + strconv.FormatInt(t.Command, 10)
+}
+
+// Turns calls each for every turn of a session, whether it is live, archived
+// or only its journal is left, in the order of its journal. What each gets stays
+// valid.
+func (st *Store) Turns(k Key, after int64, each func(Turn)) error {
+	return st.scanJournals(k, after, isTurn, func(l Line) {
+		if l.Change.Turn != nil {
+			each(Turn{l.Change.Seq, *l.Change.Turn})
+		}
+	})
+}
+
+// isTurn reports whether a line is a turn's, at a glance: what it lets through
+// is parsed.
+func isTurn(line []byte) bool {
+	return bytes.Contains(line[:min(len(line), 80)], []byte(`"kind":"turn"`))
+}
+
+// scanJournals calls each for the lines of a session's journal after the
+// sequence number after that want lets through, the rotated segments first. A
+// line that is read twice, because the journal was rotated meanwhile, is passed
+// on once.
+func (st *Store) scanJournals(k Key, after int64, want func([]byte) bool, each func(Line)) error {
+	// The live journal is opened before the segments are listed. One that is
+	// rotated meanwhile is then read twice; the other way round it would be
+	// missed.
+	live, err := open(st.journal(k), os.O_RDONLY)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err == nil {
+		defer live.Close()
+	}
+	segs, err := st.segments(k)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	last := after
+	pass := func(l Line, _, _ int64) {
+		if l.Change.Seq > last {
+			last = l.Change.Seq
+			each(l)
+		}
+	}
+	for _, name := range segs {
+		if lastSeq(name, k) <= after {
+			continue
+		}
+		if err := scanFile(st.path(journalDir, name), want, pass); err != nil {
+			return err
+		}
+	}
+	if live == nil {
+		return nil
+	}
+	_, _, err = scanFor(live, 0, want, pass)
+	return err
+}
+
+// Place is how far a journal was followed: to the line Seq, which ended at
+// byte Offset. The zero value is before its beginning; where a session stands
+// is Place{s.Seq, s.Offset}.
+type Place struct {
+	Seq    int64
+	Offset int64
+}
+
+// Follow calls each for every line of a session's journal after p and returns
+// where it got to. It reads only what was added, unless the journal was rotated
+// or made again meanwhile: then it is Lines. Like it, Follow takes no lock, and a
+// half-written last line is left for the next call.
+func (st *Store) Follow(k Key, p Place, each func(Line)) (Place, error) {
+	lines, next, follows, err := st.added(k, p)
+	if err != nil {
+		return p, err
+	}
+	if !follows {
+		return st.followAnew(k, p, each)
+	}
+	for _, l := range lines {
+		each(l)
+	}
+	return next, nil
+}
+
+// added reads the lines past p.Offset. It reports false if what stands there
+// does not follow p.
+func (st *Store) added(k Key, p Place) (lines []Line, next Place, follows bool, err error) {
+	f, err := open(st.journal(k), os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, p, p.Seq == 0, nil
+	}
+	if err != nil {
+		return nil, p, false, err
+	}
+	defer f.Close()
+	size, _, err := f.Size()
+	if err != nil || size < p.Offset || !beginsLine(f, p.Offset) {
+		return nil, p, false, err
+	}
+	next, follows = p, true
+	end, _, err := scan(f, p.Offset, func(l Line, _, _ int64) {
+		follows = follows && l.Change.Seq == next.Seq+1 && l.Snapshot == nil
+		next.Seq = l.Change.Seq
+		lines = append(lines, l)
+	})
+	next.Offset = end
+	return lines, next, follows, err
+}
+
+// beginsLine reports whether a line begins at offset.
+func beginsLine(f *file, offset int64) bool {
+	if offset == 0 {
+		return true
+	}
+	var before [1]byte
+	_, err := f.ReadAt(before[:], offset-1)
+	return err == nil && before[0] == '\n'
+}
+
+// followAnew goes through the whole journal. Its place has no offset that could
+// be trusted, so the next call goes through it again, unless the live journal
+// says where its last line is.
+func (st *Store) followAnew(k Key, p Place, each func(Line)) (Place, error) {
+	err := st.Lines(k, p.Seq, func(l Line) {
+		p.Seq = l.Change.Seq
+		each(l)
+	})
+	p.Offset = st.endOf(k, p.Seq)
+	return p, err
+}
+
+// endOf returns where the line seq ends in the live journal, 0 if it is not
+// there.
+func (st *Store) endOf(k Key, seq int64) (at int64) {
+	f, err := open(st.journal(k), os.O_RDONLY)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	_, _, _ = scan(f, 0, func(l Line, _, end int64) {
+		if l.Change.Seq == seq {
+			at = end
+		}
+	})
+	return at
+}
+
+// KeyOfFile returns the key of a session's file in SessionsDir, and whether
+// name is one.
+func KeyOfFile(name string) (Key, bool) {
+	k, ok := strings.CutSuffix(name, ".json")
+	return Key(k), ok && isKey(k)
+}
+
+// Newest calls each for the events in the last size bytes of a session's journal, the
+// oldest first. Rotated journals are not looked at. Like Lines it takes no lock.
+func (st *Store) Newest(k Key, size int64, each func(Line)) error {
+	f, err := open(st.journal(k), os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	end, _, err := f.Size()
+	if err != nil {
+		return err
+	}
+	// What begins in the middle of a line does not parse, and is passed over.
+	_, _, err = scanFor(f, max(0, end-size), isEvent, func(l Line, _, _ int64) {
+		if l.Change.Event != nil {
+			each(l)
+		}
+	})
+	return err
+}
+
+// isEvent reports whether a line is an event's, at a glance.
+func isEvent(line []byte) bool {
+	return bytes.Contains(line[:min(len(line), 80)], []byte(`"kind":"event"`))
+}
+
+// JournalFile is the journal of a session: to be watched for what is appended.
+func (st *Store) JournalFile(k Key) string { return st.journal(k) }
+
+// JournalSize is the length of a session's journal, 0 when there is none.
+func (st *Store) JournalSize(k Key) int64 {
+	journal, _ := StampOf(st.journal(k))
+	return journal.Size
+}
