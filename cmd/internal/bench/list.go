@@ -17,30 +17,45 @@ const statusText = `{"session_id":"session-0001","workspace":{"current_dir":"/",
 
 // listSubjects sets up state directories of several sizes and measures
 // list, prompt and status line against reading the live files and the registry.
-func listSubjects(dir string) ([]subject, error) {
+func listSubjects(dir string) ([]subject, error) { return listSubjectsOf(dir) }
+
+// listSubjectsOf measures other beckons in place of this tree's.
+func listSubjectsOf(dir string, beckons ...string) ([]subject, error) {
 	read, err := build(dir, "readfiles", "beckon/cmd/internal/bench/readfiles")
 	if err != nil {
 		return nil, err
 	}
-	beckon, err := build(dir, "beckon", "beckon/cmd/beckon")
-	if err != nil {
-		return nil, err
+	if len(beckons) == 0 {
+		beckon, err := build(dir, "beckon", "beckon/cmd/beckon")
+		if err != nil {
+			return nil, err
+		}
+		beckons = []string{beckon}
 	}
 	status := filepath.Join(dir, "status.json")
 	if err := os.WriteFile(status, []byte(statusText), 0o600); err != nil {
 		return nil, err
 	}
-	var subjects []subject
+	p, err := programs(dir)
+	if err != nil {
+		return nil, err
+	}
+	subjects := []subject{p.helloWorld(os.DevNull)}
 	for _, size := range []struct{ live, archived int }{{100, 0}, {100, 10_000}, {1000, 0}} {
 		name := fmt.Sprintf("%d live, %d archived", size.live, size.archived)
-		views, err := views(dir, read, beckon, status, size.live, size.archived)
-		if err != nil {
-			return nil, err
+		for i, beckon := range beckons {
+			views, err := views(dir, read, beckon, status, size.live, size.archived)
+			if err != nil {
+				return nil, err
+			}
+			for j := range views {
+				views[j].name += ": " + name
+				if len(beckons) > 1 {
+					views[j].name = beckon + ", " + views[j].name
+				}
+			}
+			subjects = append(subjects, views[min(i, 1):]...) // the files are read once
 		}
-		for i := range views {
-			views[i].name += ": " + name
-		}
-		subjects = append(subjects, views...)
 	}
 	return subjects, nil
 }
@@ -48,8 +63,10 @@ func listSubjects(dir string) ([]subject, error) {
 // views are the programs that show sessions, after what only reads their files.
 func views(dir, read, beckon, status string, live, archived int) ([]subject, error) {
 	home := filepath.Join(dir, fmt.Sprintf("home-%d-%d", live, archived))
-	if err := fill(home, live, archived); err != nil {
-		return nil, err
+	if _, err := os.Stat(home); err != nil {
+		if err := fill(home, live, archived, 0); err != nil {
+			return nil, err
+		}
 	}
 	state, registry := filepath.Join(home, "state"), filepath.Join(home, ".claude", "sessions")
 	env := []string{"HOME=" + home, "BECKON_STATE_DIR=" + state}
@@ -100,15 +117,15 @@ func viewsOf(live, archived int) func(tools) (series, error) {
 	}
 }
 
-// fill makes a home with live sessions, their registry records, and archived
+// fill makes a home with sessions that have been live for a while, their registry records, and archived
 // ones. The live ones belong to this process, so that a reader finds it alive.
-func fill(home string, live, archived int) error {
+func fill(home string, live, archived int, ago time.Duration) error {
 	st := store.Open(filepath.Join(home, "state"))
 	registry := filepath.Join(home, ".claude", "sessions")
 	if err := os.MkdirAll(registry, 0o700); err != nil {
 		return err
 	}
-	now := event.Millis(time.Now().UnixMilli())
+	now := event.Millis(time.Now().Add(-ago).UnixMilli())
 	for i := range live {
 		id := fmt.Sprintf("session-%04d", i)
 		for j, e := range turn(id) {

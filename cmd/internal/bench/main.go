@@ -21,6 +21,13 @@
 // hook, and what a thousand streams cost.
 //
 //	go run ./cmd/internal/bench -serve [-hooks 300] [-clients 999] [-rate 500] [-span 60s]
+//
+// With -views it measures list, prompt and status line; with -watch the screen:
+// what it takes while idle, and how soon it shows what a hook said. Programs
+// named behind either are measured instead of this tree's, in turn.
+//
+//	go run ./cmd/internal/bench -views [-n 40] [PROGRAM ...]
+//	go run ./cmd/internal/bench -watch [-hooks 300] [PROGRAM ...]
 package main
 
 import (
@@ -40,6 +47,8 @@ func main() {
 	n := flag.Int("n", 400, "pairs of launches")
 	policy := flag.Bool("policy", false, "measure policies, and nothing else")
 	serve := flag.Bool("serve", false, "measure the server, and nothing else")
+	views := flag.Bool("views", false, "measure list, prompt and status line, and nothing else")
+	watch := flag.Bool("watch", false, "measure the screen, and nothing else")
 	page := flag.String("manual", "", "file to write the table of hooks to, and nothing else")
 	var long soak
 	flag.DurationVar(&long.span, "soak", 0, "how long to soak, and nothing else")
@@ -63,6 +72,16 @@ func main() {
 			})
 		}
 	}
+	if *views {
+		what = func() error {
+			return run(*n, os.Stdout, func(dir string) ([]subject, error) { return listSubjectsOf(dir, flag.Args()...) })
+		}
+	}
+	if *watch {
+		what = func() error {
+			return inScratch(func(dir string) error { return watchReport(dir, flag.Args(), l.hooks, os.Stdout) })
+		}
+	}
 	if *page != "" {
 		what = func() error { return prove(*n, *page, os.Stdout) }
 	}
@@ -70,7 +89,9 @@ func main() {
 		what = func() error { return runSoak(&long, *out, os.Stdout) }
 	}
 	if *serve {
-		what = func() error { return runServe(l, os.Stdout) }
+		what = func() error {
+			return inScratch(func(dir string) error { return serveReport(dir, l, os.Stdout) })
+		}
 	}
 	if err := what(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -94,32 +115,30 @@ type subject struct {
 }
 
 func run(n int, w io.Writer, sets ...func(string) ([]subject, error)) error {
-	dir, err := os.MkdirTemp("", "beckon-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
 	fmt.Fprintf(w, "%d launches each, in turn, on %s/%s with %s\n", n, runtime.GOOS, runtime.GOARCH, runtime.Version())
-	for _, prepare := range sets {
-		subjects, err := prepare(dir)
-		if err != nil {
-			return err
+	return inScratch(func(dir string) error {
+		for _, prepare := range sets {
+			subjects, err := prepare(dir)
+			if err != nil {
+				return err
+			}
+			if err := errors.Join(warm(subjects), measure(n, subjects)); err != nil {
+				return err
+			}
+			report(w, subjects)
 		}
-		if err := errors.Join(warm(subjects), measure(n, subjects)); err != nil {
-			return err
-		}
-		report(w, subjects)
-	}
-	return nil
+		return nil
+	})
 }
 
-func runServe(l load, w io.Writer) error {
+// inScratch calls f with a directory of its own.
+func inScratch(f func(dir string) error) error {
 	dir, err := os.MkdirTemp("", "beckon-bench-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	return serveReport(dir, l, w)
+	return f(dir)
 }
 
 // warm launches each subject once, for what only a first run does.
