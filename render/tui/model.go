@@ -51,9 +51,10 @@ type host struct {
 
 // model is the screen.
 type model struct {
-	opt  Options
-	pal  *palette
-	wall func() time.Time // the machine's clock
+	opt    Options
+	pal    *palette
+	wall   func() time.Time // the machine's clock
+	redraw func()           // says that a frame is due; nil where nothing is drawn
 
 	width, height int
 	once          bool // one page for a script: no keys, no limit of height
@@ -115,6 +116,9 @@ func (m *model) Init() tea.Cmd {
 // Update is tea.Model.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := m.handle(msg)
+	if m.dirty && m.redraw != nil {
+		m.redraw()
+	}
 	return m, tea.Batch(cmd, m.tick())
 }
 

@@ -3,6 +3,7 @@ package tui
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -412,5 +413,14 @@ func BenchmarkLook500(b *testing.B) {
 	for b.Loop() {
 		m.Update(lookMsg{snapshot: s})
 		_ = m.View()
+	}
+}
+
+// Without this field of Bubble Tea's a screen that shows the same works all the
+// time.
+func TestTickerIsThere(t *testing.T) {
+	f, ok := reflect.TypeFor[tea.Program]().FieldByName("ticker")
+	if !ok || f.Type != reflect.TypeFor[*time.Ticker]() {
+		t.Errorf("tea.Program has no ticker that can be borrowed: %+v", f)
 	}
 }

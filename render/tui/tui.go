@@ -98,6 +98,13 @@ func Run(ctx context.Context, opt Options) error {
 		teaOptions = append(teaOptions, tea.WithWindowSize(opt.Width, opt.Height))
 	}
 	p := tea.NewProgram(m, teaOptions...)
+	var f *frames
+	m.redraw = func() {
+		if f == nil {
+			f = framesOf(p)
+		}
+		f.soon()
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
