@@ -5,7 +5,7 @@ package evidence
 import (
 	"errors"
 	"os"
-	"runtime"
+	goruntime "runtime"
 )
 
 // ErrNoTerminal means that this process has no controlling terminal;
@@ -18,7 +18,7 @@ var (
 // OwnTerminal reports as an error that this process has no controlling terminal,
 // as what an agent starts has none. Whose terminal it is cannot be told here.
 func OwnTerminal() error {
-	if runtime.GOOS == "windows" {
+	if goruntime.GOOS == "windows" {
 		return nil
 	}
 	tty, err := os.Open("/dev/tty")
