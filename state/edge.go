@@ -218,23 +218,25 @@ type Rules struct {
 
 // Hearing is what is known at the moment of the decision.
 type Hearing struct {
-	Now    event.Millis
-	Quiet  bool         // it is one of the quiet hours
-	Focus  Focus        // whether the user looks at the pane
-	Still  bool         // the client itself says that nobody has typed for six seconds
-	Told   bool         // somebody was told of this edge
-	ToldAt event.Millis // when the user was last told of an edge of this kind and session
+	Now        event.Millis
+	Quiet      bool         // it is one of the quiet hours
+	Focus      Focus        // whether the user looks at the pane
+	Still      bool         // the client itself says that nobody has typed for six seconds
+	Notified   bool         // somebody was told of this edge
+	NotifiedAt event.Millis // when the user was last told of an edge of this kind and session
 }
 
 // limited reports whether the user was told of an edge of the kind and session
 // less than limit ago.
-func (h Hearing) limited(limit event.Millis) bool { return h.ToldAt != 0 && h.Now-h.ToldAt < limit }
+func (h Hearing) limited(limit event.Millis) bool {
+	return h.NotifiedAt != 0 && h.Now-h.NotifiedAt < limit
+}
 
 // Overdue reports whether e came within the limit after another of its kind,
 // which is over now, and nobody was told of e since.
 func Overdue(e Edge, r Rules, h Hearing) bool {
-	then := Hearing{Now: e.At, ToldAt: h.ToldAt}
-	return !h.Told && then.limited(r.Limit) && !h.limited(r.Limit)
+	then := Hearing{Now: e.At, NotifiedAt: h.NotifiedAt}
+	return !h.Notified && then.limited(r.Limit) && !h.limited(r.Limit)
 }
 
 // Verdict is what becomes of an edge.
@@ -243,9 +245,9 @@ type Verdict string
 // The verdicts. Later is a refusal that a later look may lift while the edge
 // stands; Never is final.
 const (
-	Tell  Verdict = "tell"
-	Later Verdict = "later"
-	Never Verdict = "never"
+	Notify Verdict = "tell"
+	Later  Verdict = "later"
+	Never  Verdict = "never"
 )
 
 // Decision is a verdict with its reason in a few words.
@@ -256,14 +258,14 @@ type Decision struct {
 
 // Reasons of decisions.
 const (
-	ReasonTell     = "nothing speaks against it"
+	ReasonNotify   = "nothing speaks against it"
 	ReasonKind     = "this kind is not chosen"
 	ReasonAside    = "set aside"
 	ReasonSubagent = "about a subagent"
 	ReasonRobot    = "nobody sits before it"
 	ReasonShort    = "the turn was short"
 	ReasonQuiet    = "quiet hours"
-	ReasonTold     = "told already"
+	ReasonNotified = "told already"
 	ReasonLimit    = "told a moment ago"
 	ReasonFocused  = "you look at it"
 	ReasonEarly    = "you may be looking: waits for six seconds without a key"
@@ -293,7 +295,7 @@ func Decide(e Edge, r Rules, h Hearing) Decision {
 		{e.Actor != "" && e.Kind != EdgePermission, Never, ReasonSubagent},
 		{e.Robot, Never, ReasonRobot},
 		{e.Kind == EdgeDone && e.Turn < r.DoneAfter, Never, ReasonShort},
-		{h.Told, Never, ReasonTold},
+		{h.Notified, Never, ReasonNotified},
 		{h.Quiet, Never, ReasonQuiet},
 		{h.limited(r.Limit), Later, ReasonLimit},
 		{h.Focus == FocusHere, e.again(), ReasonFocused},
@@ -305,7 +307,7 @@ func Decide(e Edge, r Rules, h Hearing) Decision {
 			return Decision{x.verdict, x.reason}
 		}
 	}
-	return Decision{Tell, ReasonTell}
+	return Decision{Notify, ReasonNotify}
 }
 
 // watched reports whether the user wrote to the session a moment ago: before a

@@ -198,7 +198,7 @@ type Fact struct {
 func Explain(s Session, ev Evidence, now event.Millis) []Fact {
 	v := view{s: &s, ev: &ev, now: now}
 	var out []Fact
-	tell := func(r rule) bool {
+	explain := func(r rule) bool {
 		st, ok := r.holds(v)
 		if !ok {
 			return false
@@ -209,15 +209,15 @@ func Explain(s Session, ev Evidence, now event.Millis) []Fact {
 		return true
 	}
 	for _, r := range rules {
-		tell(r)
+		explain(r)
 	}
 	fallback := len(turnRules) - 1
 	turn := false
 	for _, r := range turnRules[:fallback] {
-		turn = tell(r) || turn
+		turn = explain(r) || turn
 	}
 	if !turn {
-		tell(turnRules[fallback])
+		explain(turnRules[fallback])
 	}
 	return out
 }

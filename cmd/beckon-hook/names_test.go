@@ -20,7 +20,7 @@ var plainer = map[string]string{
 }
 
 // otherDialect are the rooms that do not hold this yet.
-var otherDialect = []string{"state/", "event/policy/", "render/web/"}
+var otherDialect = []string{"event/policy/", "render/web/"}
 
 var namePart = regexp.MustCompile(`[A-Z]?[a-z]+|[A-Z]+`)
 

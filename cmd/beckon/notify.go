@@ -221,10 +221,10 @@ func (a *app) unlogged(id string, list []explained) []explained {
 	for _, c := range claims {
 		e, ok := state.ParseEdge(c.ID)
 		known := slices.ContainsFunc(list, func(x explained) bool {
-			return x.Kind == e.Kind && x.Since.Equal(clock(e.At)) && x.Verdict == state.Tell
+			return x.Kind == e.Kind && x.Since.Equal(clock(e.At)) && x.Verdict == state.Notify
 		})
 		if ok && !known {
-			list = append(list, explained{At: clock(c.At), SessionID: id, Kind: e.Kind, Since: clock(e.At), Verdict: state.Tell,
+			list = append(list, explained{At: clock(c.At), SessionID: id, Kind: e.Kind, Since: clock(e.At), Verdict: state.Notify,
 				Reason: "taken, and nothing was logged: the disk may have been full, or it is being sent"})
 		}
 	}
@@ -233,7 +233,7 @@ func (a *app) unlogged(id string, list []explained) []explained {
 }
 
 func (d explained) print(w io.Writer) {
-	verdict := map[state.Verdict]string{state.Tell: "told", state.Later: "not yet", state.Never: "not told"}[d.Verdict]
+	verdict := map[state.Verdict]string{state.Notify: "told", state.Later: "not yet", state.Never: "not told"}[d.Verdict]
 	fmt.Fprintf(w, "%s  %-8.8s  %-10s  %-8s  %s", d.At.Local().Format("15:04:05"), osc.Clean(d.SessionID, 64), d.Kind, verdict, d.Reason)
 	if d.Channels != "" {
 		fmt.Fprintf(w, " (%s)", osc.Clean(d.Channels, 512))

@@ -163,7 +163,7 @@ func (p *office) told(t *testing.T, session string) (kinds []string) {
 		t.Fatal(err)
 	}
 	for _, d := range all {
-		if d.Session == session && d.Verdict == state.Tell {
+		if d.Session == session && d.Verdict == state.Notify {
 			if d.Channels != "desktop" && d.Channels != "command" {
 				t.Errorf("%s: told through %q", session, d.Channels)
 			}

@@ -59,7 +59,7 @@ func TestNotifyOnceOfAll(t *testing.T) {
 	}
 	all, err := store.Open(p.state).Decisions()
 	for _, d := range all {
-		if d.Verdict == state.Tell && d.By != "watch" && d.By != "serve" {
+		if d.Verdict == state.Notify && d.By != "watch" && d.By != "serve" {
 			t.Errorf("told by %s, which cannot see what becomes of it", d.By)
 		}
 	}

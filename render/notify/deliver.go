@@ -108,10 +108,10 @@ func named(id string) state.Edge {
 // decide decides on the edge, and claims it when the user is to be notified.
 func (d *Deliverer) decide(c alert.Case, claimed bool, now time.Time) state.Decision {
 	if claimed {
-		return state.Decision{Verdict: state.Tell, Reason: state.ReasonTell}
+		return state.Decision{Verdict: state.Notify, Reason: state.ReasonNotify}
 	}
 	v := d.Settings.Decide(d.Store, c, d.Getenv, now)
-	if v.Verdict == state.Tell {
+	if v.Verdict == state.Notify {
 		v = alert.Claim(d.Store, c, v)
 	}
 	return v
@@ -119,7 +119,7 @@ func (d *Deliverer) decide(c alert.Case, claimed bool, now time.Time) state.Deci
 
 // send sends the notification that was decided on, and logs the decision.
 func (d *Deliverer) send(ctx context.Context, c alert.Case, v state.Decision, now time.Time) error {
-	if v.Verdict != state.Tell {
+	if v.Verdict != state.Notify {
 		return d.log(c, v, "", now)
 	}
 	said := send(ctx, d.Channels, NoteOf(c.Session, c.Edge))

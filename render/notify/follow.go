@@ -90,7 +90,7 @@ func (f *Follower) consider(ctx context.Context, s state.Session, w waiting, now
 		return
 	}
 	delete(f.pending, s.Record())
-	if v.Reason == state.ReasonTold {
+	if v.Reason == state.ReasonNotified {
 		return // whoever told has logged it
 	}
 	f.sending.Go(func() { _ = f.d.send(ctx, c, v, now) })

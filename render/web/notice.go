@@ -66,7 +66,7 @@ func (e *edges) note(group string, v *state.Seen, now event.Millis) bool {
 // 22). Who looks at what, only the page that gets the event can know.
 func worthTelling(e state.Edge, now event.Millis) bool {
 	d := state.Decide(e, state.Rules{On: state.EdgeKinds[:]}, state.Hearing{Now: now, Focus: state.FocusElsewhere})
-	return d.Verdict == state.Tell
+	return d.Verdict == state.Notify
 }
 
 // noteEdge notes what a session has come to; its row is then looked at.

@@ -22,7 +22,7 @@ type Case struct {
 func (s Settings) Decide(st *store.Store, c Case, getenv func(string) string, now time.Time) state.Decision {
 	h := s.hearing(st, c, now)
 	h.Focus = state.FocusElsewhere
-	if d := state.Decide(c.Edge, s.Rules(), h); d.Verdict != state.Tell {
+	if d := state.Decide(c.Edge, s.Rules(), h); d.Verdict != state.Notify {
 		return d
 	}
 	h.Focus = evidence.Focus(c.Session.Origin.Terminal, getenv, now)
@@ -45,9 +45,9 @@ func (s Settings) Overdue(st *store.Store, c Case, now time.Time) bool {
 
 // hearing is what is known, but for the focus.
 func (s Settings) hearing(st *store.Store, c Case, now time.Time) state.Hearing {
-	told, last := st.Notified(store.KeyOf(c.Session.Record()), c.Edge)
+	notified, last := st.Notified(store.KeyOf(c.Session.Record()), c.Edge)
 	return state.Hearing{
-		Now: event.Millis(now.UnixMilli()), Still: c.Still, Told: told, ToldAt: last,
+		Now: event.Millis(now.UnixMilli()), Still: c.Still, Notified: notified, NotifiedAt: last,
 		Quiet: s.Quiet != Hours{} && s.Quiet.Hold(now.Local()), // local time reads a file: only when it matters
 	}
 }
@@ -59,9 +59,9 @@ func Claim(st *store.Store, c Case, d state.Decision) state.Decision {
 	first, err := st.Claim(store.KeyOf(c.Session.Record()), c.Edge.ID())
 	switch {
 	case err != nil:
-		return state.Decision{Verdict: state.Tell, Reason: "nobody can say whether you were told: " + err.Error()}
+		return state.Decision{Verdict: state.Notify, Reason: "nobody can say whether you were told: " + err.Error()}
 	case !first:
-		return state.Decision{Verdict: state.Never, Reason: state.ReasonTold}
+		return state.Decision{Verdict: state.Never, Reason: state.ReasonNotified}
 	}
 	return d
 }

@@ -56,11 +56,11 @@ func focusOf(clients, pane string, now time.Time) state.Focus {
 			continue
 		}
 		key, _ := strconv.ParseInt(f[1], 10, 64)
-		tells := (f[2] == "1" || f[2] == "on") && listed(f[3], "focus") && !control
+		reports := (f[2] == "1" || f[2] == "on") && listed(f[3], "focus") && !control
 		switch {
-		case !control && now.Sub(time.Unix(key, 0)) < handsOn, tells && listed(f[4], "focused"):
+		case !control && now.Sub(time.Unix(key, 0)) < handsOn, reports && listed(f[4], "focused"):
 			return state.FocusHere
-		case !tells:
+		case !reports:
 			shown = state.FocusUnknown
 		}
 	}

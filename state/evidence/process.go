@@ -57,7 +57,7 @@ func verdict(p event.Process, q proc, l Liveness) Liveness {
 // that says about p. Equal boot ids are one kernel, whatever the host is
 // called by now; a host name follows the network on some systems.
 func place(p event.Process, heard event.Millis, here Machine) (Liveness, bool) {
-	sameHost := p.Host == here.Host && telling(p.Host)
+	sameHost := p.Host == here.Host && distinctive(p.Host)
 	booting := p.Boot != "" && here.Boot != ""
 	identified := p.Machine != "" && here.ID != ""
 	switch {
@@ -88,8 +88,8 @@ func before(p event.Process, heard event.Millis, here Machine, identified, sameH
 	return Unknown
 }
 
-// telling reports whether a host name can tell two machines apart.
-func telling(host string) bool {
+// distinctive reports whether a host name can tell two machines apart.
+func distinctive(host string) bool {
 	return host != "" && host != "localhost" && !strings.HasPrefix(host, "localhost.")
 }
 
