@@ -123,7 +123,7 @@ func (a *answering) open(n int, kinds ...offer.Kind) (list []offer.Offer) {
 
 func (a *answering) until(what string, is func() bool) {
 	a.Helper()
-	for end := time.Now().Add(20 * time.Second); !is(); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(patience); !is(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			a.Fatalf("waited for %s", what)
 		}
@@ -133,7 +133,7 @@ func (a *answering) until(what string, is func() bool) {
 // screen waits for a text on the client's screen.
 func (a *answering) screen(pattern string) {
 	a.Helper()
-	if err := a.pane.WaitFor(pattern, 20*time.Second); err != nil {
+	if err := a.pane.WaitFor(pattern, patience); err != nil {
 		a.Fatal(err)
 	}
 }
@@ -180,6 +180,9 @@ var answers = []struct {
 }
 
 func TestAnswer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the real client takes a minute")
+	}
 	for _, version := range lab.Bounds {
 		for _, c := range answers {
 			t.Run(version+"/"+c.name, func(t *testing.T) {

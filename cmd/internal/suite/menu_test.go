@@ -43,7 +43,7 @@ func TestMenusNeedNobody(t *testing.T) {
 
 	s.say("lab:hi")
 	must(t, waitState(l, "idle"))
-	must(t, watch.WaitFor("done", 20*time.Second))
+	must(t, watch.WaitFor("done", patience))
 	look := func(menu, want string) {
 		t.Helper()
 		before := screen()
@@ -82,9 +82,9 @@ func TestMenusNeedNobody(t *testing.T) {
 
 	s.say("lab:write perm.txt")
 	must(t, waitState(l, "permission"))
-	must(t, watch.WaitFor("permission", 20*time.Second))
+	must(t, watch.WaitFor("permission", patience))
 	if prompt, err := beckon(l, nil, "prompt"); err != nil || !strings.Contains(string(prompt), "!1") {
 		t.Errorf("at a permission the prompt says %q, %v", prompt, err)
 	}
-	s.until(t, wantTerminal, 20*time.Second)
+	s.until(t, wantTerminal, patience)
 }
