@@ -334,15 +334,19 @@ func (m *model) nextNeed() tea.Cmd {
 	return m.say("nothing needs you")
 }
 
+// together is how far apart frames are that only ages ask for: each row's changes
+// at another moment of the second, and a frame shows all that have changed.
+const together = 500 * time.Millisecond
+
 // tick asks to be called when the text of an age changes, unless such a call
 // is under way. A second is the smallest unit of ages.
 func (m *model) tick() tea.Cmd {
 	m.draw()
-	if m.nextAt.IsZero() || m.once || (!m.due.IsZero() && !m.due.After(m.nextAt)) {
+	due := m.nextAt.Add(together - 1).Truncate(together)
+	if m.nextAt.IsZero() || m.once || (!m.due.IsZero() && !m.due.After(due)) {
 		return nil
 	}
-	m.due = m.nextAt
-	due := m.due
+	m.due = due
 	return tea.Tick(max(10*time.Millisecond, due.Sub(m.wall())), func(time.Time) tea.Msg { return ageMsg{due} })
 }
 

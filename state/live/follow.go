@@ -177,11 +177,11 @@ func (f *Follower) Run(ctx context.Context, each func(Update, error)) {
 		if polled {
 			poll.Reset(f.pollAgain(time.Since(began)))
 		}
+		pace.did(began)
+		pacing = false
 		if u := f.take(); err != nil || u.Rechecked || len(u.Changed)+len(u.Gone) > 0 {
 			each(u, err)
 		}
-		pace.did(began)
-		pacing = false
 		due.Reset(f.untilNext())
 	}
 }
