@@ -196,9 +196,11 @@ const byteOrderMark = "\xef\xbb\xbf"
 // unmarked drops a byte order mark and returns the first byte that counts.
 func (e *elider) unmarked() (byte, bool) {
 	e.flush()
+	start := e.off + int64(e.pos)
 	for i := range len(byteOrderMark) {
 		if !e.more() || e.buf[e.pos] != byteOrderMark[i] {
-			return 0, e.fail("no value where one must be")
+			e.bad = &SyntaxError{"no value where one must be", start} // as encoding/json says of part of a mark
+			return 0, false
 		}
 		e.pos++
 		e.seg = e.pos

@@ -34,6 +34,7 @@ func FuzzParse(f *testing.F) {
 		f.Add("Stop", p)
 	}
 	f.Add("\xff", []byte(`{}`))
+	f.Add("", []byte("\xef\xe1{}")) // the first byte of a byte order mark, and no more
 	f.Fuzz(func(t *testing.T, name string, p []byte) {
 		if _, err := ParseEnvelope(p); err != nil {
 			checkError(t, p, err)

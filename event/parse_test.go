@@ -250,7 +250,7 @@ func TestParseErrors(t *testing.T) {
 		{"{\"a\":\"\n\"}", "reading payload: control character in a string at offset 6"},
 		{`{} x`, "reading payload: something after the end at offset 3"},
 		{"\ufeff", "reading payload: payload is empty at offset 3"},
-		{"\xef\xbb{}", "reading payload: no value where one must be at offset 2"},
+		{"\xef\xbb{}", "reading payload: no value where one must be at offset 0"},
 		{strings.Repeat("[", 1001), "reading payload: nesting is too deep at offset 1000"},
 		{"   \n\n" + `{"k":"` + strings.Repeat("x", 100_000) + "\x01", "reading payload: control character in a string at offset 100011"},
 	} {
