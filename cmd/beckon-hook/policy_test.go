@@ -147,7 +147,15 @@ func TestUnspokenEventStaysHere(t *testing.T) {
 			t.Errorf("%s: asked is %v", why, got)
 		}
 	}
-	learn := func() { t.Helper(); answered(t, program(t, "beckon-hook"), env, "PreToolUse", forced) }
+	sibling, aside := filepath.Join(bin, "beckon"), filepath.Join(bin, "aside")
+	learn := func() { // what is known is known of the programs at one place
+		t.Helper()
+		err := errors.Join(os.Rename(sibling, aside), os.Link(program(t, "beckon"), sibling))
+		answered(t, here, env, "PreToolUse", forced)
+		if err := errors.Join(err, os.Rename(aside, sibling)); err != nil {
+			t.Fatal(err)
+		}
+	}
 
 	asked("nothing is known yet", "Stop", stop, true)
 	learn()
@@ -179,4 +187,76 @@ func TestUnspokenEventStaysHere(t *testing.T) {
 	asked("the project has a policy", "SessionEnd", `{"session_id":"s1","hook_event_name":"SessionEnd"}`, true)
 	learn()
 	asked("which the user must be told of", "SessionEnd", `{"session_id":"s1","hook_event_name":"SessionEnd"}`, true)
+}
+
+// settled makes the policy old enough to be known, and has it known.
+func settled(t *testing.T, dir string, env []string) {
+	t.Helper()
+	earlier := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(filepath.Join(dir, "etc", "beckon", "policy.json"), earlier, earlier); err != nil {
+		t.Fatal(err)
+	}
+	answered(t, program(t, "beckon-hook"), env, "PreToolUse", forced)
+}
+
+// A call of which no rule can have anything to say is folded and no more: no
+// other program is started. One that a rule may speak of is handed on whole,
+// however it comes.
+func TestQuietCallsStartNothing(t *testing.T) {
+	dir, env := policied(t)
+	hook := program(t, "beckon-hook")
+	settled(t, dir, env)
+	call := func(command string) string { return strings.Replace(forced, "git push -f", command, 1) }
+	if got := answered(t, hook, env, "PreToolUse", call("npm test")); got != "" {
+		t.Errorf("a quiet call: %q", got)
+	}
+	s, err := store.Open(filepath.Join(dir, "state")).Load("s1")
+	if err != nil || s.Counts.Tools != 2 {
+		t.Errorf("the session has %d calls, %v", s.Counts.Tools, err)
+	}
+	for name, payload := range map[string]string{"small": forced, "large": call("git push -f # " + strings.Repeat("x", 100_000)), "escaped": call(`g\u0069t push -f`)} {
+		if got := answered(t, hook, env, "PreToolUse", payload); got != answer {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	var out bytes.Buffer
+	cmd := exec.Command(hook, "PreToolUse")
+	cmd.Env, cmd.Stdout = env, &out
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{forced[:40], forced[40:]} {
+		time.Sleep(300 * time.Millisecond) // longer than the hook looks
+		if _, err := in.Write([]byte(part)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(in.Close(), cmd.Wait()); err != nil || out.String() != answer {
+		t.Errorf("in parts: %q, %v", out.String(), err)
+	}
+}
+
+// Nothing else is started: where the other programs are away a quiet call is
+// folded all the same, and the policy's programs are not missed.
+func TestQuietCallsNeedNoSibling(t *testing.T) {
+	dir, env := policied(t)
+	settled(t, dir, env)
+	called, err := exec.Command("strace", "-V").Output()
+	if err != nil {
+		t.Skip("no strace", called)
+	}
+	trace := filepath.Join(dir, "trace")
+	cmd := exec.Command("strace", "-f", "-e", "trace=execve", "-o", trace, program(t, "beckon-hook"), "PreToolUse")
+	cmd.Env, cmd.Stdin = env, strings.NewReader(strings.Replace(forced, "git push -f", "npm test", 1))
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(trace)
+	if n := strings.Count(string(text), "execve("); err != nil || n != 1 {
+		t.Errorf("%d programs ran, %v:\n%s", n, err, text)
+	}
 }

@@ -13,5 +13,6 @@
 // The rooms below it: command reads shell lines, match says what a rule speaks
 // of, config reads the files, wire has what an event can express and the JSON of
 // all sides, trust keeps files between hooks, run starts commands and asks
-// servers and models. This package starts nothing itself.
+// servers and models, quiet finds the calls of which no rule has anything to say.
+// This package starts nothing itself.
 package policy

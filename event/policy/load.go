@@ -10,6 +10,8 @@ import (
 
 	"beckon/event"
 	"beckon/event/policy/config"
+	"beckon/event/policy/match"
+	"beckon/event/policy/quiet"
 	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
 )
@@ -89,16 +91,33 @@ func (l Loaded) Notices() []string {
 }
 
 // Events are what there is for each event.
-func (l Loaded) Events() map[string]trust.Voice {
-	out := map[string]trust.Voice{}
+func (l Loaded) Events() map[string]trust.Needs {
+	out := map[string]trust.Needs{}
 	for _, h := range l.Hooks {
-		voice := trust.Rules
+		needs := trust.Rules
 		if h.Runs() {
-			voice = trust.Starts
+			needs = trust.Starts
 		}
-		out[string(h.Event)] = max(out[string(h.Event)], voice)
+		out[string(h.Event)] = max(out[string(h.Event)], needs)
 	}
 	return out
+}
+
+// Index says of which tool calls no rule can have anything to say; empty when
+// that cannot be said of any.
+func (l Loaded) Index(home string) quiet.Index {
+	var rules []match.Indexed
+	for _, h := range l.Hooks {
+		if h.Event != event.PreToolUse {
+			continue
+		}
+		r := h.Spec.Rule
+		if r == nil || l.TraceAll {
+			return ""
+		}
+		rules = append(rules, match.Indexed{Rule: r.Match, Unsure: r.Unsure != wire.Continue})
+	}
+	return match.Index(rules, home)
 }
 
 // Starts reports whether an event of that kind may start something.
@@ -262,7 +281,7 @@ func (s Sources) Trust(path string) (*config.Config, error) {
 	for _, name := range namesOf(path) {
 		err = errors.Join(err, s.State.Keep(trust.Trusted, name, data, scripts, s.Now))
 	}
-	return c, errors.Join(err, s.State.Unspeak())
+	return c, errors.Join(err, s.State.Uncover())
 }
 
 // Distrust takes the project's policy out of force.
@@ -271,7 +290,7 @@ func (s Sources) Distrust(path string) error {
 	for _, name := range namesOf(path) {
 		failed = errors.Join(failed, s.State.Drop(trust.Trusted, name))
 	}
-	return errors.Join(failed, s.State.Unspeak())
+	return errors.Join(failed, s.State.Uncover())
 }
 
 // Accept takes the policy files as they are now for meant: one that is gone or
@@ -297,7 +316,7 @@ func (s Sources) Accept() (done []string, err error) {
 			err = errors.Join(err, errors.New(f.Notice()))
 		}
 	}
-	return done, errors.Join(err, s.State.Unspeak())
+	return done, errors.Join(err, s.State.Uncover())
 }
 
 // namesOf are the names by which the client may call the project of a file: a

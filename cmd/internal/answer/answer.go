@@ -33,6 +33,7 @@ import (
 	"beckon/event/home"
 	"beckon/event/policy"
 	"beckon/event/policy/config"
+	"beckon/event/policy/match"
 	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
 	"beckon/state"
@@ -82,6 +83,7 @@ func answered(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv f
 	defer hook.Guard(&fault)
 	hook.GrowStack()
 	a := hook.ParseArgs(args)
+	stdin = hook.WithGiven(a, stdin)
 	dir, err := store.Dir(getenv)
 	switch {
 	case err != nil:
@@ -128,18 +130,18 @@ func Sources(getenv func(string) string, stateDir string) policy.Sources {
 // state and programs, and the client's settings, where its hooks are.
 func own(getenv func(string) string, stateDir, global, project string) (list []string) {
 	if programs := home.Beside("beckon*"); programs != "" {
-		list = append(list, programs)
+		list = append(list, match.Quote(filepath.Dir(programs))+"/beckon*")
 	}
 	if global != "" {
-		list = append(list, filepath.Dir(global)+"/**")
+		list = append(list, match.Quote(filepath.Dir(global))+"/**")
 	}
 	if project != "" {
-		list = append(list, project, filepath.Join(trust.ProjectOf(project), ".claude", "settings*.json"))
+		list = append(list, match.Quote(project), match.Quote(trust.ProjectOf(project))+"/.claude/settings*.json")
 	}
 	if registry := evidence.RegistryDir(getenv); registry != "" {
-		list = append(list, filepath.Join(filepath.Dir(registry), "settings*.json"))
+		list = append(list, match.Quote(filepath.Dir(registry))+"/settings*.json")
 	}
-	return append(list, stateDir+"/**")
+	return append(list, match.Quote(stateDir)+"/**")
 }
 
 // firing is one hook under way.
@@ -155,7 +157,7 @@ type firing struct {
 	alien   bool // the event could not be parsed, so that it is judged and not folded
 	sources policy.Sources
 	loaded  policy.Loaded
-	covered trust.Speaks
+	covers  trust.Coverage
 	dir     string        // where commands run, in place of where the agent works
 	http    bool          // the answer goes out over HTTP
 	hops    int           // policies that handed the question on
@@ -229,7 +231,7 @@ func (f *firing) unread(err error, stdout, stderr io.Writer) (code int) {
 // load reads what is in force.
 func (f *firing) load() {
 	f.sources = Sources(f.getenv, f.st.Dir)
-	f.covered = trust.SpeaksOf(f.sources.Global, f.sources.Project) // before they are read: what changes meanwhile is not written down
+	f.covers = hook.Coverage(f.getenv) // before they are read: what changes meanwhile is not written down
 	f.loaded = policy.Load(f.sources)
 }
 
@@ -478,9 +480,11 @@ func (f *firing) after(ev policy.Event, r policy.Result) {
 	if (f.e.Kind == event.Stop || f.e.Kind == event.SubagentStop) && !r.Allowed {
 		f.log(dir.StopBlocked(&f.e, ev.StopBlocks))
 	}
-	events := f.loaded.Events()
-	if len(f.loaded.Notices()) > 0 {
-		events = nil
+	covered := func() *trust.Covered {
+		return &trust.Covered{Events: f.loaded.Events(), Index: f.loaded.Index(f.sources.Home)}
 	}
-	f.log(dir.Speak(f.covered, events, f.start))
+	if len(f.loaded.Notices()) > 0 {
+		covered = nil
+	}
+	f.log(dir.Cover(f.covers, covered, f.start))
 }

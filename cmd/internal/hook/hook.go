@@ -10,6 +10,7 @@ import (
 	"errors"
 	"io"
 	"runtime"
+	"strconv"
 	"time"
 
 	"beckon/event"
@@ -38,6 +39,7 @@ type Args struct {
 	// Reply, --reply, marks the entry that folds nothing and holds the end of a
 	// turn, for a reply to it.
 	Reply bool
+	Given int    // --given: the descriptor of what was read of stdin already; 0 for none
 }
 
 // ParseArgs reads a hook's arguments. Unknown ones are passed over: an older
@@ -60,6 +62,8 @@ func ParseArgs(args []string) (a Args) {
 			a.Answers = true
 		case arg == "--reply":
 			a.Reply = true
+		case arg == "--given":
+			a.Given, _ = strconv.Atoi(value())
 		case arg != "" && arg[0] != '-' && a.Event == "":
 			a.Event = arg
 		}

@@ -1,9 +1,12 @@
 package hook
 
 import (
+	"bytes"
+	"io"
 	"os"
 
 	"beckon/event/home"
+	"beckon/event/policy/quiet"
 	"beckon/event/policy/trust"
 	"beckon/state/store"
 )
@@ -43,7 +46,8 @@ const NoOp = "--nothing"
 
 // Start is beckon-hook. Without a policy it is Main; with one that may speak of
 // the event it becomes a program beside it that can answer: the small one where
-// only rules speak, else the one that can start what the policy names.
+// only rules speak, else the one that can start what the policy names. A tool
+// call of which no rule can have anything to say costs neither.
 func Start(args []string, stdin *os.File, stdout *os.File, getenv func(string) string) int {
 	if len(args) == 1 && args[0] == NoOp {
 		return 0
@@ -63,14 +67,25 @@ func Start(args []string, stdin *os.File, stdout *os.File, getenv func(string) s
 	if a.foreign() || !Policied(getenv) {
 		return Main(args, stdin, stdout, getenv)
 	}
-	fold := func() int { return Main(args, stdin, stdout, getenv) }
+	in := io.Reader(stdin)
+	fold := func() int { return Main(args, in, stdout, getenv) }
 	if a.Event == "SessionStart" || a.Event == "UserPromptSubmit" {
 		fold = func() int { return mainOrWarn(args, stdin, stdout, getenv) }
 	}
-	switch voice(a.Event, getenv) {
-	case trust.Nothing:
+	needs, index := covered(a.Event, getenv)
+	switch needs {
+	case trust.None:
 		return fold()
 	case trust.Rules:
+		given := []byte(nil)
+		if a.Event == "PreToolUse" {
+			given = first(stdin)
+		}
+		in = io.MultiReader(bytes.NewReader(given), stdin)
+		if index.Silent(given) {
+			return fold()
+		}
+		args = hand(given, args)
 		if code, ok := become(home.Beside("beckon-judge"), args); ok {
 			return code
 		}
@@ -83,7 +98,7 @@ func Start(args []string, stdin *os.File, stdout *os.File, getenv func(string) s
 
 // mainOrWarn is Main for an event that can show a text. It warns the user when the
 // program that answers is missing: nothing else would.
-func mainOrWarn(args []string, stdin *os.File, stdout *os.File, getenv func(string) string) int {
+func mainOrWarn(args []string, stdin io.Reader, stdout *os.File, getenv func(string) string) int {
 	if _, err := os.Stat(home.Beside("beckon")); err != nil {
 		return say([]byte(unasked), args, stdin, stdout, getenv)
 	}
@@ -97,13 +112,28 @@ func Become(args []string) (code int, ok bool) {
 	return become(home.Beside("beckon"), append([]string{"hook"}, args...))
 }
 
-// voice is what is known of the policy's words on an event.
-func voice(event string, getenv func(string) string) trust.Voice {
+// covered is what is known of the policy's part in an event.
+func covered(event string, getenv func(string) string) (trust.Needs, quiet.Index) {
 	dir, err := store.Dir(getenv)
 	if err != nil {
-		return trust.Unknown
+		return trust.Unknown, ""
 	}
-	return trust.SpeaksOf(trust.Files(getenv)).Of(trust.In(dir), event)
+	return Coverage(getenv).Of(trust.In(dir), event)
+}
+
+// Coverage is what the policy files of this environment cover, as it is known
+// of this program at this place.
+func Coverage(getenv func(string) string) trust.Coverage {
+	global, project := trust.Files(getenv)
+	return trust.CoverageOf(global, project, home.Beside("")+"\x00"+home.Dir(getenv)+"\x00"+getenv("CLAUDE_CONFIG_DIR"))
+}
+
+// WithGiven is stdin with what another program of beckon has read of it.
+func WithGiven(a Args, stdin io.Reader) io.Reader {
+	if a.Given <= 0 {
+		return stdin
+	}
+	return io.MultiReader(os.NewFile(uintptr(a.Given), "given"), stdin)
 }
 
 // foreign reports whether another agent sends the event: policies answer in

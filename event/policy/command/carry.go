@@ -35,6 +35,12 @@ func (w *walker) carry(at int, in stream) {
 			}
 		}
 	}
+	if slices.Contains(kinds, "keys...") {
+		if n := slices.Index(kinds, "keys..."); n < len(c.Args.Operands) { // behind the first nothing is a flag
+			first := slices.IndexFunc(c.Words, func(v Word) bool { return v == c.Args.Operands[n] })
+			w.shell(at, typed(c.Words[max(first, 0):]))
+		}
+	}
 	switch {
 	case c.Args.Program == "parallel":
 		w.parallel(at, c, in)
@@ -135,6 +141,8 @@ func (w *walker) flagCarries(at int, f Flag) {
 			list = append(list, c.Args.Operands...)
 		}
 		w.shell(at, joined(list, " "))
+	case "make":
+		w.makefile(at, f.Value)
 	case "sshopt":
 		if key, text, ok := strings.Cut(f.Value.Text, "="); ok && strings.HasSuffix(strings.ToLower(key), "command") {
 			w.shell(at, known(text))
@@ -144,9 +152,64 @@ func (w *walker) flagCarries(at int, f Flag) {
 	}
 }
 
+// typed is the text of keys, of which some go by names.
+func typed(keys []Word) Word {
+	names := map[string]string{"Space": " ", "Enter": "\n", "KPEnter": "\n", "C-m": "\n", "C-j": "\n", "Tab": "\t"}
+	list := slices.Clone(keys)
+	for i, k := range list {
+		if text, ok := names[k.Text]; ok && k.Known {
+			list[i] = known(text)
+		} else if text, ok := strings.CutSuffix(k.Text, "^M"); ok && k.Known { // as screen has it
+			list[i] = known(text + "\n")
+		}
+	}
+	return joined(list, "")
+}
+
+// makefile runs the recipes of a makefile: the lines behind a tab, and what
+// follows a semicolon behind a target.
+func (w *walker) makefile(at int, text Word) {
+	for line := range strings.Lines(text.all()) {
+		recipe, ok := strings.CutPrefix(line, "\t")
+		if target, rest, cut := strings.Cut(line, ";"); !ok && cut && strings.Contains(target, ":") {
+			recipe, ok = rest, true
+		}
+		if recipe = strings.TrimLeft(recipe, "@-+ "); ok {
+			w.shell(at, partly(recipe))
+		}
+	}
+}
+
+// crontab runs the lines of a crontab, behind their times.
+func (w *walker) crontab(at int, text Word) {
+	for line := range strings.Lines(text.all()) {
+		times := 5
+		if strings.HasPrefix(line, "@") {
+			times = 1
+		}
+		if words := strings.Fields(line); len(words) > times && line[0] != '#' {
+			w.shell(at, partly(strings.Join(words[times:], " ")))
+		}
+	}
+}
+
+// partly is a text that may have holes.
+func partly(text string) Word {
+	before, _, holed := strings.Cut(text, hole)
+	if !holed {
+		return known(text)
+	}
+	return Word{Text: before, shell: text}
+}
+
 // found is the path of a file that find finds: below where it begins.
 func (w *walker) found(at int) Word {
 	dir := "."
+	if list := w.line.Commands[at].Args.Operands; len(list) == 1 {
+		if one, named := w.line.Commands[at].Args.found(list[0]); named {
+			return one
+		}
+	}
 	if list := w.line.Commands[at].Args.Operands; len(list) == 1 && list[0].Known {
 		dir = strings.TrimSuffix(list[0].Text, "/")
 	}
@@ -303,12 +366,19 @@ func (w *walker) input(at int, s *spec, in stream) {
 	if script && c.Args.Operands[0].Text == "/dev/fd/63" && c.To > c.From && !w.has("/dev/fd/63") {
 		w.unknown(c.Args.Program + " runs a text that the line does not tell")
 	}
-	if script || !in.some {
+	reads := s.stdin != "make" || slices.ContainsFunc(c.Args.Flags, func(f Flag) bool {
+		return f.Name == "-f" && (f.Value.Text == "-" || f.Value.Text == "/dev/stdin")
+	})
+	if script || !in.some || !reads {
 		return
 	}
 	switch {
 	case !in.text.Known && in.text.all() == hole:
 		w.unknown(c.Args.Program + " reads commands that the line does not tell")
+	case s.stdin == "cron":
+		w.crontab(at, in.text)
+	case s.stdin == "make":
+		w.makefile(at, in.text)
 	case s.stdin == "sh":
 		w.within(at, func() {
 			w.args = slices.Clone(c.Args.Operands)

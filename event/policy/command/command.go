@@ -106,7 +106,11 @@ func (w Word) End() string {
 	if w.Known {
 		return w.Text
 	}
-	return w.shell[strings.LastIndex(w.shell, hole)+len(hole):]
+	at := strings.LastIndex(w.shell, hole)
+	if at < 0 {
+		return ""
+	}
+	return w.shell[at+len(hole):]
 }
 
 // Wild compares a text with a pattern whose * stands for anything.

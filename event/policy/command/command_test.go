@@ -64,7 +64,7 @@ func (s *spec) carriesCommands() bool {
 // The table names no program twice, and knows its own words.
 func TestPrograms(t *testing.T) {
 	seen := map[string]bool{}
-	kinds := strings.Fields("r w e d @ dd far farw cmd join sh code script = x split sshopt gitopt url ref")
+	kinds := strings.Fields("r w e d @ dd far farw cmd join sh code script = x split sshopt gitopt url ref into found keys make")
 	lines := map[string]bool{"flags": true, "harmless": true, "words": true, "after": true, "stdin": true, "all": true, "is": true}
 	for line := range strings.Lines(programs) {
 		line = strings.TrimSuffix(line, "\n")
@@ -114,6 +114,7 @@ func TestFiles(t *testing.T) {
 		{"x 2>&1 >/dev/null 2>a &>b", "", "a b"}, {"while read l; do :; done < a", "a", ""}, {"source a", "a", ""}, {"ssh h cat a", "", ""},
 		{"docker exec c cat a", "", ""}, {"sudo cat a", "a", ""}, {"echo x | xargs cat", "x", ""}, {"git -C d diff --output=a", "", "d/a"},
 		{"cd d && cat a ../b", "d/a d/../b", ""}, {"(cd d; cat a); cat b", "d/a b", ""}, {"cat $HOME/a", "~/a", ""}, {"cat {a,b}.c", "a.c b.c", ""},
+		{"tar x -C d", "", "d"}, {"find d -name a -delete", "", "d/**/a"}, {"find d -delete", "", "d"}, {"make -rf", "", ""},
 	} {
 		var reads, writes []string
 		for _, cmd := range Parse(c.line, Bash).Commands {

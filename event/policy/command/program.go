@@ -470,7 +470,10 @@ func (a Args) files(dir Word) (list []File) {
 	s := a.specs[len(a.specs)-1]
 	all := slices.ContainsFunc(s.all, func(name string) bool { return name == "always" || a.Has(name) })
 	for _, f := range a.Flags {
-		if f.kind == "d" {
+		if f.kind == "into" && a.Has("-x") {
+			list = append(list, File{Path: f.Value, Access: Write, Dir: dir})
+		}
+		if f.kind == "d" || f.kind == "into" {
 			dir = below(dir, f.Value)
 		}
 	}
@@ -484,9 +487,33 @@ func (a Args) files(dir Word) (list []File) {
 	}
 	kinds := s.operands(a)
 	for i, w := range a.Operands {
-		add(kindOf(kinds, i, len(a.Operands)), w)
+		kind := kindOf(kinds, i, len(a.Operands))
+		if kind == "found" {
+			w, named := a.found(w)
+			list = append(list, File{Path: w, Access: Write, Dir: dir, All: !named})
+			continue
+		}
+		add(kind, w)
 	}
 	return list
+}
+
+// found is what find finds in a directory, as far as one name says.
+func (a Args) found(dir Word) (w Word, named bool) {
+	name := ""
+	for _, f := range a.Flags {
+		if f.Name != "-name" {
+			continue
+		}
+		if name != "" || !f.Value.Known {
+			return dir, false
+		}
+		name = f.Value.Text
+	}
+	if name == "" || !dir.Known {
+		return dir, false
+	}
+	return Word{Text: strings.TrimSuffix(dir.Text, "/") + "/**/" + name, Known: true, Glob: true}, true
 }
 
 // opened is the file that a word of the kind names, and what becomes of it.
@@ -499,7 +526,7 @@ func opened(kind string, w Word) (Word, Access) {
 		return ok
 	}
 	switch {
-	case w.Known && (w.Text == "" || w.Text == "-"):
+	case w.Known && (w.Text == "" || w.Text == "-"), w.all() == "": // nothing, or a flag without its value
 		return w, 0
 	case kind == "@" && (cut("@") || strings.Contains(w.Text, "=@")), kind == "dd" && cut("if="):
 		if _, file, ok := strings.Cut(w.Text, "=@"); ok {

@@ -541,7 +541,19 @@ func (w *walker) assign(a *syntax.Assign) {
 			v = appended(old, v)
 		}
 		w.set(a.Name.Value, v)
+		if a.Name.Value == "PROMPT_COMMAND" { // Bash runs it before each prompt
+			w.later(v)
+		}
 	})
+}
+
+// later walks over texts that the shell runs when the line is over.
+func (w *walker) later(v value) {
+	defer w.restore(w.save())
+	w.top = false
+	for _, text := range v.words {
+		w.text(text.all(), stream{})
+	}
 }
 
 func appended(old, v value) value {
@@ -694,6 +706,9 @@ func (w *walker) builtin(at int, in stream) (Word, bool) {
 	case "read", "mapfile", "readarray", "getopts", "unset":
 		for _, a := range c.Args.Operands {
 			w.readInto(a.Text, len(c.Args.Operands), in)
+		}
+		for _, f := range c.Args.Flags { // mapfile -C
+			w.flagCarries(at, f)
 		}
 	case "alias":
 		for _, a := range args {

@@ -231,14 +231,14 @@ func (c *Call) makeGlobs(text string, followed bool) []glob {
 	g := glob{anyDir: strings.HasPrefix(p, "**/") && !strings.Contains(p[3:], "/") || !strings.Contains(p, "/")}
 	switch {
 	case strings.HasPrefix(p, "~/"):
-		p = quoteGlob(c.Home) + p[1:]
+		p = Quote(c.Home) + p[1:]
 	case strings.HasPrefix(p, "/") || len(p) > 1 && p[1] == ':':
 	case strings.HasPrefix(p, "**/"):
 		p = "/" + p
 	case g.anyDir:
 		p = "/**/" + p
 	default:
-		p = quoteGlob(c.base()) + "/" + strings.TrimPrefix(p, "./")
+		p = Quote(c.base()) + "/" + strings.TrimPrefix(p, "./")
 	}
 	if !strings.ContainsAny(p, wildcards) {
 		p = path.Clean(p)
@@ -260,7 +260,7 @@ func (c *Call) makeGlobs(text string, followed bool) []glob {
 		}
 		if real := filepath.ToSlash(follow(filepath.FromSlash(start))); real != start {
 			form := g
-			form.pattern = quoteGlob(real) + g.pattern[len(start):]
+			form.pattern = Quote(real) + g.pattern[len(start):]
 			form.fixed = real + "/"
 			if start == g.pattern {
 				form.base = path.Base(real)
@@ -281,9 +281,9 @@ func (c *Call) base() string {
 	return strings.TrimSuffix(filepath.ToSlash(dir), "/")
 }
 
-// quoteGlob keeps the characters of a directory's name from being read as a
+// Quote keeps the characters of a directory's name from being read as a
 // pattern.
-func quoteGlob(dir string) string {
+func Quote(dir string) string {
 	dir = strings.TrimSuffix(filepath.ToSlash(dir), "/")
 	if !strings.ContainsAny(dir, wildcards) {
 		return dir

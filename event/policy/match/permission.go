@@ -164,9 +164,9 @@ func (p *Permission) pathPattern(c *Call) string {
 	case strings.HasPrefix(p.what, "~/"):
 		return p.what
 	case !strings.Contains(strings.TrimSuffix(p.what, "/"), "/"):
-		return quoteGlob(c.Cwd) + "/**/" + p.what
+		return Quote(c.Cwd) + "/**/" + p.what
 	}
-	return quoteGlob(c.Cwd) + "/" + strings.TrimPrefix(p.what, "./")
+	return Quote(c.Cwd) + "/" + strings.TrimPrefix(p.what, "./")
 }
 
 func (p *Permission) domainFits(raw string) bool {

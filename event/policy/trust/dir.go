@@ -73,7 +73,7 @@ func (d Dir) write(data []byte, sync bool, elem ...string) error {
 
 // Read is the content of a file of d, nil when it cannot be read.
 func (d Dir) Read(elem ...string) []byte {
-	data, _ := os.ReadFile(d.Path(elem...)) // as good as not there
+	data, _ := read(d.Path(elem...)) // as good as not there
 	return data
 }
 

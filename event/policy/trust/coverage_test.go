@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// What the policies speak of is written down only for files whose next version
+// What the policies cover is written down only for files whose next version
 // would look different.
-func TestSpeaksText(t *testing.T) {
+func TestCoverage(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "beckon", "policy.json")
 	if err := os.Mkdir(filepath.Dir(file), 0o700); err != nil {
@@ -24,29 +24,35 @@ func TestSpeaksText(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := Dir(t.TempDir())
-		s := SpeaksOf(file, "")
-		if err := d.Speak(s, map[string]Voice{"PreToolUse": Rules, "Stop": Starts}, now); err != nil {
+		s := CoverageOf(file, "", "here")
+		if err := d.Cover(s, func() *Covered {
+			return &Covered{Events: map[string]Needs{"PreToolUse": Rules, "Stop": Starts}, Index: "q Read\n"}
+		}, now); err != nil {
 			t.Fatal(err)
 		}
-		place := d.Path(speaksDir, s.name)
+		place := d.Path(coverageDir, s.name)
 		text, err := os.ReadFile(place)
 		if (err == nil) != want {
 			t.Errorf("changed at %s: %q, %v", at, text, err)
 		}
-		for event, voice := range map[string]Voice{"PreToolUse": Rules, "Stop": Starts, "Sto": Nothing, "SessionEnd": Nothing, "": Unknown} {
+		for event, needs := range map[string]Needs{"PreToolUse": Rules, "Stop": Starts, "Sto": None, "SessionEnd": None, "": Unknown} {
 			if !want {
-				voice = Unknown
+				needs = Unknown
 			}
-			if got := s.Of(d, event); got != voice {
-				t.Errorf("changed at %s: of %q it has %v, want %v", at, event, got, voice)
+			got, index := s.Of(d, event)
+			if got != needs || needs > None && index != "q Read\n" {
+				t.Errorf("changed at %s: of %q it has %v and %q, want %v", at, event, got, index, needs)
 			}
 		}
 		if want { // a torn file says nothing
 			if err := os.WriteFile(place, text[:len(text)-1], 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if s.Of(d, "SessionEnd") != Unknown {
+			if got, _ := s.Of(d, "SessionEnd"); got != Unknown {
 				t.Error("a torn file is believed")
+			}
+			if got, _ := CoverageOf(file, "", "there").Of(d, "Stop"); got != Unknown {
+				t.Error("it is believed in another place")
 			}
 		}
 	}

@@ -1,0 +1,47 @@
+//go:build unix
+
+package hook
+
+import (
+	"os"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// maxGiven is how much of stdin is read to look at; a pipe holds as much on
+	// every system.
+	maxGiven = 16 << 10
+	// givenWait is how long it may take to come, in milliseconds: it is there
+	// when the client starts a hook.
+	givenWait = 200
+)
+
+// first is what one read of stdin gives; nil when nothing is there. It never
+// waits for the rest.
+func first(stdin *os.File) []byte {
+	fd := int(stdin.Fd())
+	ready := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	if n, err := unix.Poll(ready, givenWait); err != nil || n == 0 {
+		return nil
+	}
+	given := make([]byte, maxGiven)
+	n, err := unix.Read(fd, given)
+	if err != nil {
+		return nil
+	}
+	return given[:n]
+}
+
+// hand gives what was read to the program that this one becomes.
+func hand(given []byte, args []string) []string {
+	var ends [2]int
+	if len(given) == 0 || syscall.Pipe(ends[:]) != nil {
+		return args
+	}
+	_, _ = syscall.Write(ends[1], given) // it fits; what reads less finds no JSON, and refuses
+	_ = syscall.Close(ends[1])
+	return append(args[:len(args):len(args)], "--given", strconv.Itoa(ends[0]))
+}

@@ -1,0 +1,63 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+
+	"beckon/event"
+	"beckon/event/policy/config"
+	"beckon/event/policy/wire"
+)
+
+// What the line does not tell is never an approval, and of a refusal what the
+// policy says: by default nothing, under strict a question.
+func TestWhatTheLineDoesNotTell(t *testing.T) {
+	unknown := strings.Replace(bash, `"ls"`, `"rm $X"`, 1)
+	for policy, want := range map[string]wire.Decision{
+		one(`{"type":"rule","decision":"deny","reason":"r","commands":["rm x"]}`):                                   wire.Silence,
+		one(`{"type":"rule","decision":"deny","reason":"r","commands":["rm x"],"unsure":"pass"}`):                   wire.Silence,
+		one(`{"type":"rule","decision":"deny","reason":"r","commands":["rm x"],"unsure":"ask"}`):                    wire.Ask,
+		one(`{"type":"rule","decision":"deny","reason":"r","commands":["rm x"],"unsure":"deny"}`):                   wire.Deny,
+		one(`{"type":"rule","decision":"allow","reason":"r","commands":["rm x"]}`):                                  wire.Silence,
+		strict(one(`{"type":"rule","decision":"deny","reason":"r","commands":["rm x"]}`)):                           wire.Ask,
+		strict(one(`{"type":"rule","decision":"deny","reason":"r","commands":["rm x"],"unsure":"pass"}`)):           wire.Silence,
+		strict(one(`{"type":"rule","decision":"allow","reason":"r","commands":["rm x"]}`)):                          wire.Silence,
+		strict(one(`{"type":"rule","decision":"deny","reason":"r","commands":["git push"]}`)):                       wire.Silence,
+		strict(one(`{"type":"rule","decision":"deny","reason":"r","commands":["rm x"],"unless":{"words":["rm"]}}`)): wire.Silence,
+	} {
+		got := trigger(t, NewEngine(decode(t, policy).Hooks), event.PreToolUse, unknown).Verdict.Decision
+		if got != want && (want != wire.Silence || got != wire.Continue) {
+			t.Errorf("%s: %q, want %q", policy, got, want)
+		}
+	}
+}
+
+func strict(policy string) string { return `{"strict":true,` + policy[1:] }
+
+// A rule with a condition on the place speaks there alone; a pattern may stand
+// for several.
+func TestConditionsOnThePlace(t *testing.T) {
+	for _, c := range []struct {
+		condition string
+		at        config.Place
+		want      bool
+	}{
+		{`"branch":["main","release/*"]`, config.Place{Branch: "main"}, true},
+		{`"branch":["main","release/*"]`, config.Place{Branch: "release/2"}, true},
+		{`"branch":["main","release/*"]`, config.Place{Branch: "feature"}, false},
+		{`"branch":["main"]`, config.Place{}, false},
+		{`"repository":"shop*"`, config.Place{Repository: "shop-web"}, true},
+		{`"repository":"shop*"`, config.Place{Repository: "blog"}, false},
+		{`"ci":true`, config.Place{CI: true}, true},
+		{`"ci":true`, config.Place{}, false},
+		{`"ci":false`, config.Place{CI: true}, false},
+		{`"ci":false,"branch":"main"`, config.Place{Branch: "main"}, true},
+		{`"ci":false,"branch":"main"`, config.Place{Branch: "main", CI: true}, false},
+	} {
+		e := NewEngine(decode(t, one(`{"type":"rule","decision":"deny","reason":"r",`+c.condition+`}`)).Hooks)
+		r := e.Trigger(t.Context(), Event{Kind: event.PreToolUse, Payload: []byte(bash), Place: func() config.Place { return c.at }})
+		if r.Allowed == c.want {
+			t.Errorf("%s at %+v: allowed is %v", c.condition, c.at, r.Allowed)
+		}
+	}
+}

@@ -1,0 +1,383 @@
+// Package quiet finds the calls of which no rule of a policy can have anything
+// to say, without the shell's parser and the rules themselves: a hook that
+// knows so answers at once, and starts no second program.
+//
+// It errs on one side alone. A call is quiet only when all of it can be read
+// letter by letter and none of what a rule needs is in it; whatever is not so
+// plain (an expansion, a pattern, a link, a directory that rules speak of) is
+// left to the rules. What rules need is an index, which package match makes.
+package quiet
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// Index says what calls must have in them for a rule to speak. It is lines of a
+// letter, a blank and a text, all in small letters but the tools:
+//
+//	q TOOL            no rule looks at the tool
+//	f TOOL            rules look at the files that the tool names
+//	b TOOL            rules look at the tool's command line
+//	c PROGRAM :WORD:  a command, with the words of which it must have one; * any
+//	w TEXT            a program's name begins so
+//	p NAME            a path, in whatever directory, has this name in it
+//	s TEXT            a path, in whatever directory, has this text in it
+//	n NAME, t TEXT    the same, where a line with d says in which directory
+//	d DIR<tab>REAL    a directory or file, and where its links led
+type Index string
+
+// Tools are those that an index can know; any other is never quiet.
+var Tools = []string{"Bash", "Read", "Write", "Edit", "MultiEdit", "NotebookEdit", "Grep", "Glob", "LS", "WebFetch", "WebSearch", "Task", "Agent",
+	"TodoWrite", "AskUserQuestion", "ExitPlanMode", "EnterPlanMode", "Skill", "BashOutput", "KillShell", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet", "TaskOutput", "TaskStop", "ToolSearch"}
+
+// Silent reports whether no rule can have anything to say of a call. It is
+// false for everything that it is not sure of.
+func (x Index) Silent(payload []byte) bool {
+	if !gjson.ValidBytes(payload) {
+		return false
+	}
+	call := gjson.ParseBytes(payload)
+	tool := call.Get("tool_name").Str
+	if tool == "" || strings.Trim(tool, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") != "" {
+		return false
+	}
+	if x.has("q " + tool + "\n") {
+		return true
+	}
+	l := look{index: x, cwd: call.Get("cwd").Str}
+	switch {
+	case x.has("f " + tool + "\n"):
+		return l.begin() && l.named(call.Get("tool_input"))
+	case x.has("b " + tool + "\n"):
+		line := call.Get("tool_input.command")
+		return line.Type == gjson.String && l.begin() && l.line(line.Str)
+	}
+	return false
+}
+
+func (x Index) has(line string) bool {
+	return strings.HasPrefix(string(x), line) || strings.Contains(string(x), "\n"+line)
+}
+
+// each calls do for the text of each line of a kind until it returns false.
+func (x Index) each(kind string, do func(text string) bool) bool {
+	rest := string(x)
+	for rest != "" {
+		var line string
+		line, rest, _ = strings.Cut(rest, "\n")
+		if text, ok := strings.CutPrefix(line, kind); ok && !do(text) {
+			return false
+		}
+	}
+	return true
+}
+
+// look is a look at one call.
+type look struct {
+	index  Index
+	cwd    string
+	spoken []string        // directories and files that rules speak of
+	links  map[string]bool // paths that were looked at: is it a link
+	dirs   []string        // in which the line's paths may be
+}
+
+// begin finds out where the call is made. It is false when rules speak of that
+// place itself, or when a link leads elsewhere than it did.
+func (l *look) begin() bool {
+	if !filepath.IsAbs(l.cwd) {
+		return false
+	}
+	real, err := filepath.EvalSymlinks(l.cwd)
+	if err != nil || !l.clear(l.cwd, "p ", "s ") || !l.clear(real, "p ", "s ") {
+		return false
+	}
+	l.links, l.dirs = map[string]bool{}, []string{l.cwd}
+	if real != l.cwd {
+		l.dirs = append(l.dirs, real)
+	}
+	return l.index.each("d ", func(text string) bool {
+		dir, led, ok := strings.Cut(text, "\t")
+		if !ok {
+			return false
+		}
+		l.spoken = append(l.spoken, dir, led)
+		for _, here := range l.dirs {
+			if here == dir || here == led || within(here, dir) || within(here, led) {
+				return false
+			}
+		}
+		if dir == led {
+			return !l.linked("/", dir)
+		}
+		now, err := filepath.EvalSymlinks(dir)
+		return err == nil && now == led
+	})
+}
+
+// within reports whether a path is below a directory, whatever the case of its
+// letters.
+func within(path, dir string) bool {
+	dir = strings.ToLower(strings.TrimSuffix(dir, "/")) + "/"
+	return strings.HasPrefix(strings.ToLower(path), dir)
+}
+
+// clear reports whether nothing that rules look for is in a path.
+func (l *look) clear(path, name, text string) bool {
+	path = strings.ToLower(path)
+	for part := range strings.SplitSeq(path, "/") {
+		if l.index.has(name + part + "\n") {
+			return false
+		}
+	}
+	return l.index.each(text, func(t string) bool { return !strings.Contains(path, t) })
+}
+
+// spares is clear for all kinds of names.
+func (l *look) spares(path string) bool {
+	return l.clear(path, "p ", "s ") && l.clear(path, "n ", "t ")
+}
+
+// linked reports whether a link is on the way to a path.
+func (l *look) linked(dir, path string) bool {
+	if strings.HasPrefix(path, "/") {
+		dir, path = "/", path[1:]
+	}
+	for name := range strings.SplitSeq(path, "/") {
+		dir = filepath.Join(dir, name)
+		link, known := l.links[dir]
+		if !known {
+			info, err := os.Lstat(dir)
+			link = err == nil && info.Mode()&os.ModeSymlink != 0
+			l.links[dir] = link
+		}
+		if link {
+			return true
+		}
+	}
+	return false
+}
+
+// named looks at the files that a tool's input names.
+func (l *look) named(input gjson.Result) bool {
+	for _, name := range []string{"file_path", "notebook_path", "path"} {
+		v := input.Get(name)
+		if !v.Exists() {
+			continue
+		}
+		if v.Type != gjson.String || strings.HasPrefix(v.Str, "~") || strings.ContainsAny(v.Str, ":\\") || strings.Contains(v.Str, "..") ||
+			!l.spares(v.Str) || l.linked(l.cwd, v.Str) {
+			return false
+		}
+	}
+	return true
+}
+
+// plain are the characters, beside letters and digits, that stand for
+// themselves wherever a shell meets them; consumers the programs into which
+// others may write: they run nothing, and what they write runs nowhere.
+const plain = "_./:=,@%+- \t"
+
+var consumers = []string{"head", "tail", "grep", "wc", "sort", "uniq", "cat", "cut", "less", "nl"}
+
+// quiets are redirections that write no file.
+var quiets = []string{"2>&1", ">/dev/null", "> /dev/null", "2>/dev/null", "2> /dev/null", "&>/dev/null"}
+
+// read takes a line apart into its commands, in small letters. ok is false for
+// a line that is not plain.
+func read(text string) (commands []string, ok bool) {
+	var b strings.Builder
+	var piped []int // commands that others write into
+	end := func() { commands = append(commands, b.String()); b.Reset() }
+	for i := 0; i < len(text); i++ {
+		if i == 0 || text[i-1] == ' ' {
+			if n := quietAt(text[i:]); n > 0 {
+				i += n - 1
+				continue
+			}
+		}
+		switch c := text[i]; {
+		case c == '|' && strings.HasPrefix(text[i:], "|&"):
+			return nil, false
+		case c == '|' && strings.HasPrefix(text[i:], "||"):
+			i++
+			end()
+		case c == '|':
+			end()
+			piped = append(piped, len(commands))
+		case c == '"' || c == '\'':
+			// A whole word alone: pieces of words could make another together. It
+			// may be a shell's line itself.
+			inside, rest, closed := strings.Cut(text[i+1:], string(c))
+			if !closed || i > 0 && strings.IndexByte(" \t", text[i-1]) < 0 || rest != "" && strings.IndexByte(" \t;|&\n", rest[0]) < 0 || strings.Contains(inside, "|") {
+				return nil, false
+			}
+			within, ok := read(inside)
+			if !ok {
+				return nil, false
+			}
+			b.WriteString(within[0])
+			for _, c := range within[1:] {
+				end()
+				b.WriteString(c)
+			}
+			i += len(inside) + 1
+		case c == ';' || c == '\n' || c == '&':
+			end()
+		case c >= 'A' && c <= 'Z':
+			b.WriteByte(c + 'a' - 'A')
+		case c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || strings.IndexByte(plain, c) >= 0:
+			b.WriteByte(c)
+		default:
+			return nil, false
+		}
+	}
+	end()
+	for _, at := range piped {
+		if words := strings.Fields(commands[at]); len(words) == 0 || !slices.Contains(consumers, words[0]) {
+			return nil, false
+		}
+	}
+	return commands, true
+}
+
+// quietAt is the length of the redirection that text begins with, if it writes
+// no file.
+func quietAt(text string) int {
+	for _, q := range quiets {
+		if rest, ok := strings.CutPrefix(text, q); ok && (rest == "" || strings.IndexByte(" ;|\n", rest[0]) >= 0) {
+			return len(q)
+		}
+	}
+	return 0
+}
+
+// line looks at a command line.
+func (l *look) line(text string) bool {
+	if len(text) > 4096 {
+		return false
+	}
+	commands, ok := read(text)
+	if !ok || !l.spares(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '"' || r == '\'' }), " ")) {
+		return false
+	}
+	words := map[string]bool{} // by which programs and subcommands go
+	var fields []string
+	for _, c := range commands {
+		list := strings.Fields(c)
+		for i, w := range list {
+			if (w == "cd" || w == "pushd") && (i+1 == len(list) || list[i+1][0] == '-') || w == "popd" {
+				return false // it goes home, or back
+			}
+		}
+		fields = append(fields, list...)
+	}
+	for _, f := range fields {
+		for _, name := range strings.FieldsFunc(f, func(r rune) bool { return strings.ContainsRune("/:=,@%", r) }) {
+			words[name] = true
+		}
+	}
+	for w := range words {
+		if !l.word(w, words) {
+			return false
+		}
+	}
+	return l.paths(text)
+}
+
+// word looks at what may be a program's name or a path's. Behind a dash a
+// flag's value may be joined to it.
+func (l *look) word(w string, all map[string]bool) bool {
+	forms := []string{w}
+	if strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") {
+		for i := 2; i < len(w); i++ {
+			forms = append(forms, w[i:])
+		}
+	}
+	for _, form := range forms {
+		if l.index.has("p "+form+"\n") || l.index.has("n "+form+"\n") || l.called(form, all) {
+			return false
+		}
+		bare := strings.TrimSuffix(form, ".exe")
+		if l.called(bare, all) || l.called(strings.TrimRight(bare, "0123456789."), all) || l.called(strings.TrimSuffix(strings.TrimRight(bare, "0123456789."), "-"), all) {
+			return false
+		}
+		if !l.index.each("w ", func(text string) bool { return !strings.HasPrefix(form, text) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// called reports whether a rule speaks of a program, with these words.
+func (l *look) called(name string, all map[string]bool) bool {
+	mark := "\nc " + name + " "
+	text := "\n" + string(l.index)
+	for {
+		at := strings.Index(text, mark)
+		if at < 0 || name == "" {
+			return false
+		}
+		text = text[at+len(mark):]
+		seconds, _, _ := strings.Cut(text, "\n")
+		if seconds == "*" {
+			return true
+		}
+		for s := range strings.SplitSeq(strings.Trim(seconds, ":"), ":") {
+			if all[s] {
+				return true
+			}
+		}
+	}
+}
+
+// paths looks at what may be a path: one with a link on its way, or a
+// directory in which is what rules speak of, is for the rules.
+func (l *look) paths(text string) bool {
+	fields := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n;|&'\"=:,@%", r) })
+	const most = 5 // directories that a line names
+	for _, f := range fields {
+		for _, dir := range l.dirs {
+			if info, err := os.Lstat(inside(dir, f)); err == nil && info.IsDir() && f != "." {
+				l.dirs = append(l.dirs, inside(dir, f))
+			}
+		}
+		if len(l.dirs) > most {
+			return false
+		}
+	}
+	for _, f := range fields {
+		if len(f) > 1 && f[0] == '-' && f[1] != '-' { // a path may be joined to the flag
+			if len(f) > 12 || strings.ContainsAny(f, "/.") {
+				return false
+			}
+			for i := 2; i < len(f); i++ {
+				if _, err := os.Lstat(inside(l.cwd, f[i:])); err == nil || l.reaches(f[i:]) {
+					return false
+				}
+			}
+		} else if l.reaches(f) {
+			return false
+		}
+	}
+	return true
+}
+
+func inside(dir, path string) string {
+	if strings.HasPrefix(path, "/") {
+		return path
+	}
+	return filepath.Join(dir, path)
+}
+
+// reaches reports whether a path holds what rules speak of, or may lead there.
+func (l *look) reaches(path string) bool {
+	return slices.ContainsFunc(l.dirs, func(dir string) bool {
+		full := inside(dir, path)
+		return l.linked(dir, path) || slices.ContainsFunc(l.spoken, func(s string) bool { return s == full || within(s, full) })
+	})
+}

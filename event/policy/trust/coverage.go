@@ -1,0 +1,155 @@
+package trust
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"beckon/event/policy/quiet"
+	"beckon/event/policy/wire"
+)
+
+// coverageDir has a file for each pair of policy files (the global one and a
+// project's) with the events that they cover, so that an event of which no hook
+// takes notice costs what it costs without a policy. Whoever answers writes it
+// when all is well: as long as there is something to show the user it is not
+// there, and every event goes the long way.
+const coverageDir = "covers"
+
+// Needs is what a policy needs to answer an event.
+type Needs uint8
+
+// The needs.
+const (
+	Unknown Needs = iota
+	None          // no hook is for the event
+	Rules         // only rules are
+	Starts        // something must be started: a command, a question
+)
+
+// Coverage is what a pair of policy files covers, as long as their stamps are
+// what they were.
+type Coverage struct {
+	name   string // of the file in coverageDir
+	stamps string
+	newest time.Time
+}
+
+// CoverageOf looks at the two files as they are now. What it says holds for one
+// place: the home directory and whatever else rules look at.
+func CoverageOf(global, project, place string) Coverage {
+	c := Coverage{name: nameOf(global + "\x00" + project), stamps: strconv.Quote(place) + "\n"}
+	c.stamp(global)
+	c.stamp(project)
+	return c
+}
+
+// coverageVersion is another one whenever something else would be written for
+// the same files.
+const coverageVersion = "3"
+
+// oldest is 2000-01-01: what is older was put there by a tool that gives all
+// files one time (Nix, ostree), and its next version has the same.
+const oldest = 946684800
+
+// stamp adds what tells one version of a file from another.
+func (c *Coverage) stamp(path string) {
+	c.stamps += path + "\t"
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.ModTime().Unix() < oldest:
+		c.stamps += "?"
+	case err == nil:
+		at := info.ModTime()
+		if at.After(c.newest) {
+			c.newest = at
+		}
+		c.stamps += strconv.FormatInt(at.UnixNano(), 10) + "\t" + strconv.FormatInt(info.Size(), 10)
+	case os.IsNotExist(err):
+		c.stamps += "-"
+	default:
+		c.stamps += "?" // no file is written for it
+	}
+	c.stamps += "\n"
+}
+
+// Covered is what is in force for a pair of policy files.
+type Covered struct {
+	Events map[string]Needs
+	// Index says which tool calls no rule has anything to say of; see package
+	// quiet.
+	Index quiet.Index
+}
+
+// text is the file's content. It is empty when it must not be written: a
+// policy file that has just changed may change again within the same tick of
+// its clock.
+func (c Coverage) text(is *Covered, now time.Time) string {
+	const settled = 2 * time.Second
+	if is == nil || strings.Contains(c.stamps, "\t?\n") || now.Sub(c.newest) < settled {
+		return ""
+	}
+	out := c.head()
+	for _, name := range wire.Names(is.Events) {
+		out += name + " " + strconv.Itoa(int(is.Events[name])) + "\n"
+	}
+	return out + "\n" + string(is.Index) + end
+}
+
+// end is the last line: a file without it is torn.
+const end = "end\n"
+
+func (c Coverage) head() string { return coverageVersion + "\n" + c.stamps }
+
+// Of returns what answers an event need, and the index of tool calls.
+func (c Coverage) Of(d Dir, event string) (Needs, quiet.Index) {
+	text, known := strings.CutPrefix(string(d.Read(coverageDir, c.name)), c.head())
+	text, whole := strings.CutSuffix(text, end)
+	events, index, apart := strings.Cut("\n"+text, "\n\n")
+	if !known || !whole || !apart || event == "" {
+		return Unknown, ""
+	}
+	_, line, there := strings.Cut(events+"\n", "\n"+event+" ")
+	if !there {
+		return None, ""
+	}
+	v, err := strconv.Atoi(line[:strings.IndexByte(line, '\n')])
+	if err != nil || v > int(Starts) {
+		return Unknown, ""
+	}
+	return Needs(v), quiet.Index(index)
+}
+
+// Cover keeps what the policies cover; nil takes back what is there. is is
+// called only when something must be written.
+func (d Dir) Cover(c Coverage, is func() *Covered, now time.Time) error {
+	if d == "" || c.name == "" {
+		return nil // a fault came before they were known: never a file in the agent's directory
+	}
+	before := string(d.Read(coverageDir, c.name))
+	if is == nil {
+		return d.Remove(coverageDir, c.name)
+	}
+	if strings.HasPrefix(before, c.head()) && strings.HasSuffix(before, end) {
+		return nil // the same files cover the same events
+	}
+	text := c.text(is(), now)
+	if text == "" {
+		return d.Remove(coverageDir, c.name)
+	}
+	return d.Write([]byte(text), coverageDir, c.name)
+}
+
+// Uncover takes all of that back: what the user trusts has changed.
+func (d Dir) Uncover() error { return os.RemoveAll(d.Path(coverageDir)) }
+
+// nameOf is the FNV-1a hash of a text: two texts of one hash would only
+// overwrite each other's file.
+func nameOf(text string) string {
+	h := uint64(14695981039346656037)
+	for i := range len(text) {
+		h = (h ^ uint64(text[i])) * 1099511628211
+	}
+	return strconv.FormatUint(h, 16)
+}
