@@ -39,7 +39,7 @@ type Args struct {
 	// Reply, --reply, marks the entry that folds nothing and holds the end of a
 	// turn, for a reply to it.
 	Reply bool
-	Given int    // --given: the descriptor of what was read of stdin already; 0 for none
+	Given int // --given: the descriptor of what was read of stdin already; 0 for none
 }
 
 // ParseArgs reads a hook's arguments. Unknown ones are passed over: an older
