@@ -27,10 +27,8 @@ func AppendJSON(dst []byte, s *Session) []byte { return jsonenc.Append(dst, s) }
 
 // DecodeJSON reads what AppendJSON or encoding/json wrote. Unknown members
 // are skipped; a newer schema is ErrNewerSchema.
-func DecodeJSON(data []byte) (Session, error) { return DecodeText(string(data)) }
-
-// DecodeText is DecodeJSON of a text, with which the session then shares memory.
-func DecodeText(text string) (Session, error) {
+func DecodeJSON(data []byte) (Session, error) {
+	text := string(data) // which the session shares from here on
 	var s Session
 	if !gjson.Valid(text) || !jsonenc.Decode(gjson.Parse(text), &s) {
 		return Session{}, ErrNotSession

@@ -89,10 +89,7 @@ func RegistryDir(getenv func(string) string) string {
 // it reads are left out; files that cannot be used are kept with a Problem, so
 // that a torn record is not taken for a missing one. A directory that cannot
 // be read is an error: the caller goes on without the registry.
-func Registry(dir string) ([]Reading, error) { return RegistryOf(nil, dir) }
-
-// RegistryOf is Registry, by way of what st keeps of many records.
-func RegistryOf(st *store.Store, dir string) ([]Reading, error) {
+func Registry(dir string) ([]Reading, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
@@ -102,21 +99,10 @@ func RegistryOf(st *store.Store, dir string) ([]Reading, error) {
 		return !ok
 	})
 	entries = entries[:min(len(entries), maxRegistry)]
-	var cache *store.Cache
-	if st != nil && len(entries) >= store.FewFiles {
-		cache = st.OpenCache("registry", dir, false)
-		defer cache.Save()
-	}
 	out, errs := make([]Reading, len(entries)), make([]error, len(entries))
 	store.Parallel(len(entries), func(i int) {
 		name := entries[i].Name()
 		pid, _ := registryPid(name)
-		if cache != nil {
-			text, err := cache.Read(name, maxRegistryFile)
-			if out[i] = parseRegistry(text, pid); err == nil && out[i].Problem != ProblemTorn {
-				return
-			}
-		}
 		buf := registryBuffers.Get().(*[]byte)
 		defer registryBuffers.Put(buf)
 		out[i], errs[i] = readRegistry(filepath.Join(dir, name), pid, *buf)
@@ -180,9 +166,8 @@ func fresh(path string) bool {
 
 // ParseRegistry reads the content of PID.json. It is total: of any bytes it
 // makes a reading, usable or not, that has at least the pid.
-func ParseRegistry(b []byte, pid int) Reading { return parseRegistry(string(b), pid) }
-
-func parseRegistry(text string, pid int) Reading {
+func ParseRegistry(b []byte, pid int) Reading {
+	text := string(b)
 	r := Reading{Pid: pid}
 	if len(text) > maxRegistryFile {
 		r.Problem = ProblemSize

@@ -82,7 +82,6 @@ func (r *Reader) Look(archived bool) (Snapshot, error) {
 	var meters *store.Meters
 	if !r.SkipMeters {
 		meters = r.st.Meters()
-		defer meters.Save()
 	}
 	snap.Seen = make([]state.Seen, len(sessions))
 	store.Parallel(len(sessions), func(i int) {
@@ -119,7 +118,7 @@ func (r *Reader) readRegistry() readings {
 	if r.staged != nil || r.registry == "" {
 		return r.byPid(nil)
 	}
-	list, _ := evidence.RegistryOf(r.st, r.registry)
+	list, _ := evidence.Registry(r.registry)
 	return r.byPid(list)
 }
 

@@ -38,7 +38,21 @@ type listing struct {
 	read time.Time
 }
 
-const listAgain = 10 * time.Second
+const (
+	listAgain = 10 * time.Second
+	// racy is how young a file's time may be for it not to be trusted: a change
+	// in the same tick of the file system's clock would not show.
+	racy = 50 * time.Millisecond
+)
+
+// Stamp tells a file from what it was before.
+type Stamp struct {
+	Size, Time int64 // bytes, Unix ns
+	Inode      uint64
+}
+
+// young reports whether a further change of the file may not show.
+func young(s Stamp) bool { return time.Since(time.Unix(0, s.Time)) <= racy }
 
 // due reports whether the directory is to be read, and notes that it is.
 func (l *listing) due(path string) bool {

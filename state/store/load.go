@@ -45,12 +45,6 @@ func (st *Store) load(k Key) (state.Session, error) {
 // read reads a session's file from sessions/, else from archive/.
 func (st *Store) read(k Key) (s state.Session, err error) {
 	live := st.session(k)
-	if st.sessions != nil {
-		text, err := st.sessions.Read(string(k)+".json", maxFile)
-		if err == nil {
-			return state.DecodeText(text)
-		}
-	}
 	for _, path := range [...]string{live, st.archived(k), live} { // a resume may bring it back between the two
 		if err = readSession(path, &s); !errors.Is(err, fs.ErrNotExist) {
 			break
@@ -141,14 +135,7 @@ func (st *Store) Live() ([]state.Session, []Problem, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(keys) < FewFiles {
-		return st.loadAll(keys, waiting)
-	}
-	cache := st.OpenCache(sessionsDir, st.SessionsDir(), true)
-	defer cache.Save()
-	with := *st
-	with.sessions = cache
-	return with.loadAll(keys, waiting)
+	return st.loadAll(keys, waiting)
 }
 
 // live drains the spool and lists the live sessions, and the events that could

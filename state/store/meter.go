@@ -25,10 +25,7 @@ func (st *Store) Meter(k Key) *event.Meter {
 	if err != nil {
 		return nil
 	}
-	return parseMeter(string(data))
-}
-
-func parseMeter(text string) *event.Meter {
+	text := string(data)
 	var m event.Meter
 	if !gjson.Valid(text) || !jsonenc.Decode(gjson.Parse(text), &m) {
 		return nil
@@ -40,7 +37,6 @@ func parseMeter(text string) *event.Meter {
 type Meters struct {
 	st    *Store
 	known map[Key]bool
-	cache *Cache // nil where they are few
 }
 
 // Meters lists the sessions that a status line reports of.
@@ -50,30 +46,13 @@ func (st *Store) Meters() *Meters {
 	for _, k := range keys {
 		m.known[k] = true
 	}
-	if len(keys) >= FewFiles {
-		m.cache = st.OpenCache(meterDir, st.path(meterDir, ""), true)
-	}
 	return m
 }
 
 // Of is Store.Meter; nil Meters know nothing.
 func (m *Meters) Of(k Key) *event.Meter {
-	switch {
-	case m == nil || !m.known[k]:
-		return nil
-	case m.cache == nil:
-		return m.st.Meter(k)
-	}
-	text, err := m.cache.Read(string(k)+".json", maxMeter)
-	if err != nil {
+	if m == nil || !m.known[k] {
 		return nil
 	}
-	return parseMeter(text)
-}
-
-// Save keeps what was read for the next who asks.
-func (m *Meters) Save() {
-	if m != nil && m.cache != nil {
-		m.cache.Save()
-	}
+	return m.st.Meter(k)
 }

@@ -73,7 +73,6 @@ func (st *Store) Prune(now time.Time) error {
 		st.eachOld(seatsDir, now.Add(-keepArchived), st.pruneSeat),
 		st.eachOld(meterDir, now.Add(-keepArchived), st.pruneMeter),
 		st.eachOld(claimsDir, now.Add(-keepArchived), st.pruneClaims),
-		st.eachOld(cacheDir, now.Add(-keepTmp), st.pruneCache),
 		st.eachOld(tmpDir, now.Add(-keepTmp), func(n string, _ time.Time) error { return removeIfThere(st.path(tmpDir, n)) }),
 		st.eachOld(locksDir, now.Add(-keepArchived), st.pruneLock),
 	)

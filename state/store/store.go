@@ -26,8 +26,6 @@ type Store struct {
 	Dir string
 	// Texts is how much is kept of what is said from now on; empty means all.
 	Texts Texts
-
-	sessions *Cache // through which session files are read; nil for none
 }
 
 // Dir returns the state directory: $BECKON_STATE_DIR, else
@@ -72,7 +70,6 @@ const (
 	logDir        = "log"
 	claimsDir     = "told"
 	quarantineDir = "quarantine"
-	cacheDir      = "cache"
 )
 
 func (st *Store) path(dir string, name string) string {
