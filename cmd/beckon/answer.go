@@ -38,8 +38,13 @@ type offered struct {
 	Card card.Card `json:"card"`
 }
 
-// errTaken marks that an offer was answered by somebody else.
-var errTaken = errors.New("answered already")
+// late marks that somebody else was first with an answer, or the call is over.
+type late struct{ error }
+
+func (e late) Unwrap() error { return e.error }
+
+// Hint tells where to look.
+func (e late) Hint() string { return "beckon answer lists what is open" }
 
 func (c *answerCmd) Run(a *app) error {
 	list, err := a.offered()
@@ -118,6 +123,9 @@ func (c *answerCmd) target(a *app, list []offered) (of []offered, words []string
 		}
 		return nil, nil, a.nothingOpen()
 	}
+	if id, ok := offer.In(a.st.Dir).Past(strings.ToUpper(first)); ok && len(first) >= 4 {
+		return nil, nil, a.past(id)
+	}
 	v, err := a.find(first)
 	if err != nil {
 		return nil, nil, err
@@ -139,8 +147,8 @@ func isAnswer(word string) bool {
 	case "yes", "no", "always", "y", "n":
 		return true
 	}
-	_, err := strconv.Atoi(word)
-	return err == nil
+	_, is := numbersOf(word)
+	return is
 }
 
 func (a *app) nothingOpen() error {
@@ -158,6 +166,17 @@ func (a *app) notOffered(v state.Seen) error {
 		return fmt.Errorf("session %s is over: %w", name, errNotFound)
 	}
 	return hint("beckon reply and beckon stop speak to sessions that ask nothing", "session %s asks nothing: %w", name, errNotFound)
+}
+
+// past says what became of an offer that is over.
+func (a *app) past(id string) error {
+	dir := offer.In(a.st.Dir)
+	became, _ := dir.Outcome(id, 0)
+	why := cmp.Or(became.Why, "it is over")
+	if by, ok := dir.Answered(id); ok && became.Taken {
+		why = (&offer.TakenError{By: by}).Error()
+	}
+	return late{fmt.Errorf("offer %s: %s", id[:5], why)}
 }
 
 // list shows offers as a whole.
@@ -416,6 +435,9 @@ func (a *app) user() string {
 // its answer: some milliseconds.
 const takes = 3 * time.Second
 
+// tells is how long the client's transcript may take to tell whose answer counted.
+const tells = time.Second
+
 // given is the format of `answer --json`.
 type given struct {
 	Schema int           `json:"schema"`
@@ -448,6 +470,8 @@ func (a *app) give(o *offered, ans offer.Answer, asJSON bool) error {
 		out.Taken, out.Why = became.Taken, became.Why
 		if !known {
 			out.Why = "the process that holds the call has not taken it yet"
+		} else if ours, sure := o.First(tells); out.Taken && sure && !ours {
+			out.Taken, out.Why = false, "it was answered at the session in the same moment, and that counts"
 		}
 	}
 	if asJSON {
@@ -459,9 +483,9 @@ func (a *app) give(o *offered, ans offer.Answer, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		return fmt.Errorf("%w%w", errSilent, errTaken)
+		return late{errSilent}
 	}
-	return hint("beckon answer lists what is open", "%s in %s: %s: %w", o.Card.Title, card.Line1(o.Name), out.Why, errTaken)
+	return late{fmt.Errorf("%s in %s: %s", o.Card.Title, card.Line1(o.Name), out.Why)}
 }
 
 // done says what an answer did.

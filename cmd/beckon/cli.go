@@ -210,7 +210,7 @@ func (a *app) fail(err error) int {
 		return exitUsage
 	case errors.Is(err, errNotFound):
 		return exitNotFound
-	case errors.Is(err, errTaken):
+	case errors.As(err, new(late)):
 		return exitTaken
 	}
 	return exitError

@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 
+	"beckon/event/home"
 	"beckon/installer"
 )
 
@@ -51,6 +54,9 @@ func (d *doctor) entries(r installer.Report) {
 		d.add(levelFault, "hooks", "beckon install", "never installed")
 		return
 	}
+	if r.Answers() {
+		d.answers(r)
+	}
 	if r.Disabled != "" {
 		d.add(levelFault, "hooks", "take disableAllHooks out of it", "disabled: disableAllHooks is set in %s", r.Disabled)
 	}
@@ -67,6 +73,18 @@ func (d *doctor) entries(r installer.Report) {
 		d.add(levelFault, "hooks", "beckon install again", "the client does not know %s and warns at start", strings.Join(r.Unknown, ", "))
 	}
 	d.duplicates(r)
+}
+
+// answers tells that what sessions ask is held, and what of it is missing.
+func (d *doctor) answers(r installer.Report) {
+	for _, p := range r.Programs {
+		judge := filepath.Join(filepath.Dir(p.Path), home.Program("beckon-judge"))
+		if _, err := os.Stat(judge); p.Exists && strings.HasPrefix(filepath.Base(p.Path), "beckon-hook") && err != nil {
+			d.add(levelFault, "answers", "install beckon-judge beside beckon-hook", "what sessions ask cannot be answered from elsewhere: there is no %s", judge)
+			return
+		}
+	}
+	d.add(levelOK, "answers", "", "what sessions ask can be answered from elsewhere (beckon answer)")
 }
 
 func (d *doctor) statusLine(f installer.File) {

@@ -492,6 +492,17 @@ func (d Dir) Answered(id string) (a Answer, ok bool) {
 	return a, false
 }
 
+// Past finds an offer that is over, by the beginning of its id.
+func (d Dir) Past(beginning string) (id string, ok bool) {
+	names, _ := os.ReadDir(d.done()) // none yet, or unreadable: none is found
+	for _, n := range names {
+		if beginning != "" && strings.HasPrefix(n.Name(), beginning) && isID(n.Name()) {
+			return n.Name(), true
+		}
+	}
+	return "", false
+}
+
 // Close notes what became of an offer: it takes no answer any more. What it
 // asked is not kept; who answered is, for an hour.
 func (d Dir) Close(id string, out Outcome) error {

@@ -162,6 +162,7 @@ type firing struct {
 	http    bool          // the answer goes out over HTTP
 	hops    int           // policies that handed the question on
 	session state.Session // as it is once the event is folded
+	halt    []byte        // what ends the turn at this call, if the user said so
 	busy    bool          // too much runs already: rules answer, all else counts as broken
 	asked   string        // the name of a question that another policy asks; empty for a firing of this machine's own
 	claimed string        // the claim that this process holds, if it does
@@ -263,6 +264,9 @@ func (f *firing) answer(ctx context.Context, stdout, stderr io.Writer) int {
 	out, waiting := result.Answer.Stdout, true
 	select {
 	case sequence := <-folded:
+		if f.halt != nil {
+			out = f.halt
+		}
 		out, waiting = hook.WithSequence(out, sequence), false
 	case <-time.After(foldWait):
 	}
@@ -327,6 +331,9 @@ func (f *firing) fold(asked <-chan policy.Result) (sequence string) {
 	known := f.folded(err)
 	if now, decided, err := f.foldDecision(r, cmp.Or(res.After.Record(), f.e.SessionID)); decided {
 		res.After, known = now.After, f.folded(err) && known
+	}
+	if known && f.args.Answers {
+		f.halt = hook.Halt(f.st, &res, &e)
 	}
 	f.session = res.After
 	if known {

@@ -3,15 +3,23 @@
 package suite
 
 import (
+	"bufio"
+	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"beckon/cmd/internal/lab"
 	"beckon/state/offer"
+
+	"github.com/tidwall/gjson"
 )
 
 // answering is a real client whose questions are answered from elsewhere.
@@ -177,6 +185,437 @@ var answers = []struct {
 			a.Error("the file was written")
 		}
 	}},
+	{"always", func(a *answering) {
+		a.begin("lab:perms")
+		o := a.open(1)[0]
+		list, _ := a.command("answer")
+		a.want("the list", list, "always: accept all edits, in this session")
+		a.answer(o.ID[:6], "always")
+		a.until("all to be done", func() bool {
+			for _, next := range a.openNow() {
+				if next.Tool == "Write" && next.ID != o.ID {
+					a.Fatal("edits are still asked for")
+				}
+				a.answer(next.ID, "yes")
+			}
+			return strings.Contains(a.pane.Capture(), "All three are written")
+		})
+	}},
+	{"question, one", func(a *answering) {
+		a.begin("lab:ask")
+		list, _ := a.shownList()
+		a.want("the list", list, "2  Blue  cool")
+		a.answer("2")
+		a.screen("You chose")
+		a.want("the model's results", a.results(), "Blue")
+	}},
+	{"question, several", func(a *answering) {
+		a.begin("lab:askmulti")
+		a.open(1)
+		a.answer("1,3")
+		a.screen("You chose some")
+		a.want("the model's results", a.results(), "Apple, Plum")
+	}},
+	{"question, two and free words", func(a *answering) {
+		a.begin("lab:asktwo")
+		o := a.open(1)[0]
+		a.answer(o.ID, "something like teal", "2")
+		a.screen("You chose twice")
+		a.want("the model's results", a.results(), "something like teal")
+		a.want("the model's results", a.results(), "Pear")
+	}},
+	{"question, refused", func(a *answering) {
+		a.begin("lab:ask")
+		a.open(1)
+		a.answer("no", "--message", "ask-me-later")
+		a.screen("You chose")
+		a.want("the model's results", a.results(), "ask-me-later")
+	}},
+	{"plan, yes", func(a *answering) {
+		a.begin("lab:plan", "--permission-mode", "plan")
+		list, _ := a.shownList()
+		a.want("the list", list, "Write it down.")
+		a.answer("yes")
+		a.screen("The plan is under way")
+		a.wantNot("the model's results", a.results(), "edited")
+	}},
+	{"plan, sent back", func(a *answering) {
+		a.begin("lab:plan", "--permission-mode", "plan")
+		o := a.open(1)[0]
+		a.answer(o.ID, "look-twice please")
+		a.screen("The plan is under way") // the script goes on
+		a.want("the model's results", a.results(), "look-twice please")
+	}},
+	{"two dialogs", func(a *answering) {
+		a.begin("lab:perms")
+		a.until("all to be done", func() bool {
+			for _, o := range a.openNow() {
+				a.answer(o.ID, "yes")
+			}
+			return strings.Contains(a.pane.Capture(), "All three are written")
+		})
+		for _, name := range []string{"one.txt", "two.txt", "three.txt"} {
+			if !a.file(name) {
+				a.Errorf("%s is not written", name)
+			}
+		}
+	}},
+	{"three at once", func(a *answering) {
+		a.begin("lab:permreads")
+		a.open(3)
+		dir := filepath.Join(a.l.Home.Root, "outside")
+		all, err := a.l.Tmux.Start("all", a.l.Home.Project, filepath.Join(bin(a.l), "beckon"), "answer", "--all", "--tool", "Read", "--under", dir, "yes")
+		if err != nil {
+			a.Fatal(err)
+		}
+		if err := all.WaitFor("to these 3", 20*time.Second); err != nil {
+			a.Fatal(err)
+		}
+		if err := all.Say("y"); err != nil {
+			a.Fatal(err)
+		}
+		a.screen("Read all three")
+		for _, text := range []string{"a", "b", "c"} {
+			a.want("the model's results", a.results(), "\t"+text)
+		}
+	}},
+	{"subagent", func(a *answering) {
+		a.command("away", "1h")
+		a.begin("lab:subperm")
+		o := a.open(1)[0]
+		if o.Actor == "" {
+			a.Errorf("offered %+v", o)
+		}
+		a.answer("yes")
+		a.until("the file", func() bool { return a.file("from-subagent.txt") })
+	}},
+	{"subagent while somebody is there", func(a *answering) {
+		a.begin("lab:subperm")
+		a.screen("Do you want to|from-subagent.txt")
+		time.Sleep(time.Second)
+		if list := a.openNow(); len(list) > 0 {
+			a.Errorf("held: %+v", list)
+		}
+		a.screen("Do you want to")
+	}},
+	{"form", func(a *answering) {
+		a.begin("lab:form", "--mcp-config", a.formServer())
+		o := a.open(1)[0]
+		a.answer(o.ID, "yes") // the call itself
+		a.until("the form", func() bool { list := a.openNow(); return len(list) == 1 && list[0].Kind == offer.Form })
+		list, _ := a.command("answer")
+		a.want("the list", list, "Who is it?")
+		a.answer(a.openNow()[0].ID, "name=Kim", "age=7")
+		a.screen("The form came back")
+		a.want("the model's results", a.results(), "Kim")
+		a.want("the model's results", a.results(), "accept")
+	}},
+	{"form, declined", func(a *answering) {
+		a.begin("lab:form", "--mcp-config", a.formServer())
+		a.answer(a.open(1)[0].ID, "yes")
+		a.until("the form", func() bool { list := a.openNow(); return len(list) == 1 && list[0].Kind == offer.Form })
+		a.answer("no")
+		a.screen("The form came back")
+		a.want("the model's results", a.results(), "decline")
+	}},
+	{"headless", func(a *answering) {
+		if a.l.Client.Version == lab.V197 {
+			return // it does not wait
+		}
+		said := make(chan string, 1)
+		go func() {
+			out, err := a.l.Home.Print("lab:write a.txt")
+			said <- fmt.Sprint(out, err)
+		}()
+		o := a.open(1)[0]
+		if !o.Headless {
+			a.Errorf("offered %+v", o)
+		}
+		a.answer("yes")
+		a.want("what it says", <-said, "Wrote the note")
+		if !a.file("a.txt") {
+			a.Error("the file was not written")
+		}
+	}},
+	{"reply", func(a *answering) {
+		a.begin("lab:hi")
+		a.screen("Everything is done")
+		o := a.open(1, offer.Reply)[0]
+		if err := a.pane.Type("half a line"); err != nil {
+			a.Fatal(err)
+		}
+		out, code := a.command("reply", o.Session[:8], "and-now", "the-tests")
+		if code != 0 {
+			a.Fatalf("exit code %d: %s", code, out)
+		}
+		a.until("the model to be woken", func() bool { return strings.Contains(strings.Join(a.asked(), ""), "and-now the-tests") })
+		a.screen("half a line")
+		a.screen("the background work ended") // what the script says to it
+		a.want("the journal", a.journal(), `"word":"replied"`)
+		a.until("an offer of the next end", func() bool { list := a.open(1, offer.Reply); return list[0].ID != o.ID })
+	}},
+	{"reply to one that is at work", func(a *answering) {
+		a.begin("lab:hi")
+		o := a.open(1, offer.Reply)[0]
+		a.say("lab:long 4")
+		a.until("the offer to go", func() bool { _, err := offer.In(a.l.Home.State).Load(o.ID); return err != nil })
+		if out, code := a.command("reply", o.Session[:8], "x"); code == 0 {
+			a.Errorf("it was said: %s", out)
+		}
+		a.screen("The nap is over")
+		a.open(1, offer.Reply)
+	}},
+	{"stop", func(a *answering) {
+		a.begin("lab:hi")
+		o := a.open(1, offer.Reply)[0]
+		a.say("lab:long 3")
+		a.until("the call", func() bool { return strings.Contains(a.journal(), "nap 3") })
+		if out, code := a.command("stop", o.Session[:8]); code != 0 {
+			a.Fatalf("exit code %d: %s", code, out)
+		}
+		a.screen("stopped by lab")
+		a.until("it to be idle", func() bool {
+			list := a.l.Home.Registry()
+			return len(list) == 1 && list[0].Status == "idle"
+		})
+		a.wantNot("the screen", a.pane.Capture(), "The nap is over")
+		a.until("beckon to say so", func() bool { out, _ := beckon(a.l, nil, "list"); return !strings.Contains(string(out), "working") })
+		a.say("lab:long 1") // the word was for that turn
+		a.screen("The nap is over")
+	}},
+	{"answered at the session", func(a *answering) {
+		a.begin("lab:permlong 5")
+		o := a.open(1)[0]
+		a.screen("Do you want to")
+		a.key("Enter")
+		a.gone(o, 4*time.Second) // while the call runs
+		out, code := a.command("answer", o.ID, "no")
+		if code == 0 {
+			a.Errorf("answered all the same: %s", out)
+		}
+		a.screen("The long one ended")
+	}},
+	{"refused at the session", func(a *answering) {
+		a.begin("lab:write a.txt")
+		o := a.open(1)[0]
+		a.screen("Do you want to")
+		a.key("Escape")
+		a.gone(o, 2*time.Second)
+	}},
+	{"client killed", func(a *answering) {
+		a.begin("lab:write a.txt")
+		o := a.open(1)[0]
+		if err := a.pane.Kill9(); err != nil {
+			a.Fatal(err)
+		}
+		a.gone(o, 2*time.Second)
+		a.until("its waiter to end", func() bool { _, err := os.Stat(fmt.Sprintf("/proc/%d/exe", o.Waiter.Pid)); return err != nil })
+	}},
+	{"waiter killed", func(a *answering) {
+		a.begin("lab:write a.txt")
+		o := a.open(1)[0]
+		if err := syscall.Kill(o.Waiter.Pid, syscall.SIGKILL); err != nil {
+			a.Fatal(err)
+		}
+		a.open(0)
+		a.screen("Do you want to")
+		a.key("Enter")
+		a.screen("Wrote the note")
+	}},
+	{"uninstalled meanwhile", func(a *answering) {
+		a.begin("lab:write a.txt")
+		a.open(1)
+		if _, err := beckon(a.l, nil, "uninstall"); err != nil {
+			a.Fatal(err)
+		}
+		time.Sleep(5 * time.Second) // the client takes it up
+		a.answer("yes")
+		a.screen("Wrote the note")
+	}},
+	{"policy turned to deny meanwhile", func(a *answering) {
+		a.begin("lab:write a.txt")
+		o := a.open(1)[0]
+		a.command("answer")
+		path := filepath.Join(a.l.Home.Dir, ".config", "beckon", "policy.json")
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(of("PermissionRequest", "", `{"type":"rule","id":"no","decision":"deny","reason":"not-any-more"}`)), 0o600)); err != nil {
+			a.Fatal(err)
+		}
+		out, code := a.command("answer", o.ID, "yes")
+		if code != 4 || !strings.Contains(out, "not-any-more") {
+			a.Errorf("exit code %d: %s", code, out)
+		}
+		a.screen("Wrote the note")
+		if a.file("a.txt") {
+			a.Error("the file was written")
+		}
+	}},
+	{"the agent itself", func(a *answering) {
+		a.begin("lab:bash " + filepath.Join(bin(a.l), "beckon") + " answer yes; " + filepath.Join(bin(a.l), "beckon") + " away")
+		o := a.open(1)[0]
+		a.answer(o.ID, "yes") // what it asks for is to run this
+		a.screen("It ran")
+		a.want("the model's results", a.results(), "is yours to do")
+	}},
+}
+
+// rounds is how often both answer at once, and how many answers are measured.
+var rounds = flag.Int("rounds", 3, "how often TestAnswerBoth has the session and beckon answer at once")
+
+// A dialog that is answered at the session and from elsewhere in the same moment
+// has one effect, and whoever was late is told.
+func TestAnswerBoth(t *testing.T) {
+	for _, version := range lab.Bounds {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			a := answerLab(t, version)
+			a.begin("")
+			won := 0
+			for i := range *rounds {
+				name := fmt.Sprintf("n%d.txt", i)
+				a.say("lab:write " + name)
+				o := a.open(1)[0]
+				a.screen("Do you want to")
+				time.Sleep(300 * time.Millisecond) // the dialog takes no key in its first moments
+				dir := offer.In(a.l.Home.State)
+				var both sync.WaitGroup
+				var given error
+				both.Go(func() {
+					time.Sleep(time.Duration(i%7-2) * 5 * time.Millisecond)
+					_ = a.pane.Key("Enter") // the dialog may be gone
+				})
+				both.Go(func() {
+					given = dir.Give(offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Deny, From: offer.Terminal}, time.Now())
+				})
+				both.Wait()
+				out, _ := dir.Outcome(o.ID, 5*time.Second)
+				ours, known := o.First(5 * time.Second)
+				told := given == nil && out.Taken && ours
+				a.until("the end of the turn", func() bool { return len(a.open(1, offer.Reply)) == 1 })
+				if !known || told == a.file(name) {
+					t.Errorf("round %d: told that it was refused: %v (%v, %+v, %v); written: %v", i, told, given, out, known, a.file(name))
+				}
+				if told {
+					won++
+				}
+			}
+			t.Logf("of %d, beckon was first in %d", *rounds, won)
+		})
+	}
+}
+
+var measureAnswers = flag.Int("measure-answers", 0, "how many answers TestAnswerLatency measures, none unless it is set")
+
+// TestAnswerLatency measures the time from an answer to what the client does.
+func TestAnswerLatency(t *testing.T) {
+	if *measureAnswers == 0 {
+		t.Skip("it measures, with -measure-answers N")
+	}
+	a := answerLab(t, lab.V330)
+	a.begin("")
+	var took, passed []time.Duration
+	for i := range *measureAnswers {
+		name := fmt.Sprintf("n%d.txt", i)
+		a.say("lab:write " + name)
+		o := a.open(1)[0]
+		a.screen("Do you want to")
+		dir, begin := offer.In(a.l.Home.State), time.Now()
+		if err := dir.Give(offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Allow, From: offer.Terminal}, begin); err != nil {
+			t.Fatal(err)
+		}
+		for !a.file(name) {
+			time.Sleep(time.Millisecond)
+		}
+		took = append(took, time.Since(begin))
+		out, _ := dir.Outcome(o.ID, time.Second)
+		passed = append(passed, time.UnixMilli(int64(out.At)).Sub(begin))
+		a.until("the end of the turn", func() bool { return len(a.open(1, offer.Reply)) == 1 })
+	}
+	for what, all := range map[string][]time.Duration{"to the client": passed, "to the file": took} {
+		slices.Sort(all)
+		t.Logf("from the answer %s: median %s, p99 %s, longest %s", what, all[len(all)/2], all[len(all)*99/100], all[len(all)-1])
+	}
+}
+
+// key presses a key in the client.
+func (a *answering) key(name string) {
+	a.Helper()
+	time.Sleep(300 * time.Millisecond) // the dialog takes no key in its first moments
+	if err := a.pane.Key(name); err != nil {
+		a.Fatal(err)
+	}
+}
+
+// openNow lists what is open that is no reply.
+func (a *answering) openNow() []offer.Offer {
+	all, err := offer.In(a.l.Home.State).List(time.Now())
+	if err != nil {
+		a.Fatal(err)
+	}
+	return slices.DeleteFunc(all, func(o offer.Offer) bool { return o.Kind == offer.Reply })
+}
+
+// shownList waits for an offer and shows it.
+func (a *answering) shownList() (string, int) {
+	a.open(1)
+	return a.command("answer")
+}
+
+// gone waits until an offer is withdrawn.
+func (a *answering) gone(o offer.Offer, within time.Duration) {
+	a.Helper()
+	out, known := offer.In(a.l.Home.State).Outcome(o.ID, within)
+	if !known || out.Taken || out.Why == "" {
+		a.Errorf("after %s: %+v, %v", within, out, known)
+	}
+}
+
+// formServer is the configuration of an MCP server with one tool, which asks the
+// user to fill in a form.
+func (a *answering) formServer() string {
+	self, err := os.Executable()
+	if err != nil {
+		a.Fatal(err)
+	}
+	path := filepath.Join(a.l.Home.Root, "mcp.json")
+	config := fmt.Sprintf(`{"mcpServers":{"form":{"command":%q,"args":[],"env":{%q:"1"}}}}`, self, formEnv)
+	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
+		a.Fatal(err)
+	}
+	return path
+}
+
+// formEnv makes this program an MCP server.
+const formEnv = "BECKON_SUITE_FORM"
+
+// serveForm speaks MCP on stdin and stdout. Its tool returns what the user did
+// with the form.
+func serveForm() {
+	say := func(format string, args ...any) { fmt.Printf(`{"jsonrpc":"2.0",`+format+"}\n", args...) }
+	calls := ""
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		m := gjson.ParseBytes(lines.Bytes())
+		switch id := m.Get("id").Raw; m.Get("method").Str {
+		case "initialize":
+			say(`"id":%s,"result":{"protocolVersion":%q,"capabilities":{"tools":{}},"serverInfo":{"name":"form","version":"1"}}`, id, m.Get("params.protocolVersion").Str)
+		case "tools/list":
+			say(`"id":%s,"result":{"tools":[{"name":"ask","description":"asks who it is","inputSchema":{"type":"object","properties":{}}}]}`, id)
+		case "tools/call":
+			calls = id
+			say(`"id":"form","method":"elicitation/create","params":{"message":"Who is it?","requestedSchema":{"type":"object",` +
+				`"properties":{"name":{"type":"string","title":"Name"},"age":{"type":"integer"}},"required":["name"]}}`)
+		case "ping":
+			say(`"id":%s,"result":{}`, id)
+		case "":
+			if m.Get("id").Str == "form" {
+				say(`"id":%s,"result":{"content":[{"type":"text","text":%q}]}`, calls, m.Get("result").Raw+m.Get("error").Raw)
+			}
+		default:
+			if id != "" {
+				say(`"id":%s,"error":{"code":-32601,"message":"no such method"}`, id)
+			}
+		}
+	}
+	os.Exit(0)
 }
 
 func TestAnswer(t *testing.T) {

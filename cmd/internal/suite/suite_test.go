@@ -197,6 +197,9 @@ var programs = sync.OnceValues(func() (string, error) {
 })
 
 func TestMain(m *testing.M) {
+	if os.Getenv(formEnv) != "" {
+		serveForm()
+	}
 	flag.Parse()
 	slots = make(chan struct{}, *clients)
 	code := m.Run()

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"beckon/state/offer"
+	"beckon/state/store"
+)
+
+// asks is a payload that asks the user.
+func asks(session string) string {
+	return `{"session_id":"` + session + `","hook_event_name":"PermissionRequest","tool_name":"Write","cwd":"/","tool_input":{"file_path":"/tmp/x","content":"y <&>"}}`
+}
+
+// asking is a hook that holds its client's call.
+type asking struct {
+	cmd *exec.Cmd
+	out bytes.Buffer
+}
+
+func ask(t *testing.T, env []string, session string) *asking {
+	t.Helper()
+	a := &asking{cmd: exec.Command(program(t, "beckon-hook"), "PermissionRequest", "--answers")}
+	a.cmd.Env, a.cmd.Stdin, a.cmd.Stdout = env, strings.NewReader(asks(session)), &a.out
+	if err := a.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = a.cmd.Process.Kill() })
+	return a
+}
+
+// said waits for the hook's end.
+func (a *asking) said(t *testing.T) string {
+	t.Helper()
+	if err := a.cmd.Wait(); err != nil {
+		t.Errorf("the hook ended with %v", err)
+	}
+	return a.out.String()
+}
+
+// offers waits for n open offers.
+func offers(t *testing.T, dir offer.Dir, n int) []offer.Offer {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		list, err := dir.List(time.Now())
+		if err != nil || time.Now().After(end) {
+			t.Fatalf("%d offers, %v", len(list), err)
+		}
+		if len(list) == n {
+			return list
+		}
+	}
+}
+
+// Fifty sessions may ask at once: who waits for them is small, and each is told
+// its own answer.
+func TestFiftyWait(t *testing.T) {
+	const n, most = 50, 8 << 10 // kilobytes
+	dir := t.TempDir()
+	env := environ(dir)
+	all := map[string]*asking{}
+	for i := range n {
+		s := fmt.Sprintf("s%d", i)
+		all[s] = ask(t, env, s)
+	}
+	d := offer.In(filepath.Join(dir, "state"))
+	list := offers(t, d, n)
+	for _, o := range list {
+		var status string
+		for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) { // until it is the one that waits
+			b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", o.Waiter.Pid))
+			if err != nil || time.Now().After(end) {
+				t.Fatalf("%q, %v", b, err)
+			}
+			if bytes.Contains(b, []byte("--wait")) {
+				break
+			}
+		}
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", o.Waiter.Pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, status, _ = strings.Cut(string(b), "VmRSS:")
+		kb := 0
+		if _, err := fmt.Sscan(status, &kb); err != nil || kb > most {
+			t.Errorf("it has %d kB, %v", kb, err)
+		}
+	}
+	for i, o := range list {
+		a := offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Allow, From: offer.Terminal, By: "kim"}
+		if i%2 == 1 {
+			a.Word, a.Message = offer.Deny, "not "+o.Session
+		}
+		if err := d.Give(a, time.Now()); err != nil {
+			t.Error(err)
+		}
+	}
+	for i, o := range list {
+		var got struct {
+			Specific struct {
+				Decision struct{ Behavior, Message string } `json:"decision"`
+			} `json:"hookSpecificOutput"`
+		}
+		out := all[o.Session].said(t)
+		want := [2]string{"allow", ""}
+		if i%2 == 1 {
+			want = [2]string{"deny", "not " + o.Session}
+		}
+		if err := json.Unmarshal([]byte(out), &got); err != nil || [2]string{got.Specific.Decision.Behavior, got.Specific.Decision.Message} != want {
+			t.Errorf("%s was told %q, %v", o.Session, out, err)
+		}
+		s, err := store.Open(filepath.Join(dir, "state")).Load(store.Key(o.Session))
+		if err != nil || s.Seq != 2 {
+			t.Errorf("%s has %d lines, %v", o.Session, s.Seq, err)
+		}
+	}
+}
+
+// What ends a wait is silent.
+func TestWaitEndsSilently(t *testing.T) {
+	dir := t.TempDir()
+	env := environ(dir)
+	d := offer.In(filepath.Join(dir, "state"))
+	for name, end := range map[string]func(a *asking){
+		"TERM": func(a *asking) { _ = a.cmd.Process.Signal(syscall.SIGTERM) },
+		"a next end": func(*asking) {
+			runEvent(t, env, "PostToolUse", `{"session_id":"s1","hook_event_name":"PostToolUse","tool_name":"Write","cwd":"/","tool_input":{"file_path":"/tmp/x","content":"y <&>"}}`)
+		},
+		"the end": func(*asking) {
+			runEvent(t, env, "SessionEnd", `{"session_id":"s1","hook_event_name":"SessionEnd","cwd":"/","reason":"other"}`)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := ask(t, env, "s1")
+			o := offers(t, d, 1)[0]
+			end(a)
+			if out := a.said(t); out != "" {
+				t.Errorf("it says %q", out)
+			}
+			if became, known := d.Outcome(o.ID, time.Second); !known || became.Taken || became.Why == "" {
+				t.Errorf("it became %+v, %v", became, known)
+			}
+			if err := d.Give(offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Allow, From: offer.Terminal}, time.Now()); err == nil {
+				t.Error("it can be answered still")
+			}
+		})
+	}
+}
+
+func runEvent(t *testing.T, env []string, event, payload string) {
+	t.Helper()
+	cmd := exec.Command(program(t, "beckon-hook"), event)
+	cmd.Env = env
+	runHook(t, cmd, payload)
+}
+
+// Without answers a hook that asks ends at once and leaves no offer, as ever.
+func TestWithoutAnswersNothingWaits(t *testing.T) {
+	dir := t.TempDir()
+	env := environ(dir)
+	runEvent(t, env, "PermissionRequest", asks("s1"))
+	if _, err := os.Stat(filepath.Join(dir, "state", "offers")); err == nil {
+		t.Error("there are offers")
+	}
+	cmd := exec.Command(program(t, "beckon-hook"), "Stop", "--agent", "codex", "--answers")
+	cmd.Env = env
+	runHook(t, cmd, `{"session_id":"s2","hook_event_name":"Stop","cwd":"/"}`)
+}

@@ -1,0 +1,61 @@
+package offer
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"time"
+
+	"github.com/tidwall/gjson"
+)
+
+// tail is how much of a transcript is read for what became of a call, in bytes.
+const tail = 512 << 10
+
+// First reports, once the client has been given an answer, whether that was the
+// one that counted: where the dialog was answered at the session in the same
+// moment, the client tells nobody but its transcript. It waits at most that long
+// for the transcript to tell, and known is false if it does not: for forms and
+// subagents it never does.
+func (o *Offer) First(wait time.Duration) (ours, known bool) {
+	path := gjson.GetBytes(o.Payload, "transcript_path").String()
+	if path == "" || o.UseID == "" || o.Actor != "" || o.Kind == Form || o.Kind == Reply {
+		return false, false
+	}
+	for end := time.Now().Add(wait); ; time.Sleep(20 * time.Millisecond) {
+		if ours, known = decidedBy(path, o.UseID); known || time.Now().After(end) {
+			return ours, known
+		}
+	}
+}
+
+// decidedBy looks in the end of a transcript for who decided the call useID: a
+// hook's decision has a line of its own, before that of the result.
+func decidedBy(path, useID string) (hook, known bool) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, false
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return false, false
+	}
+	text, err := io.ReadAll(io.NewSectionReader(f, max(0, info.Size()-tail), tail))
+	if err != nil {
+		return false, false
+	}
+	for line := range bytes.Lines(text) {
+		if !bytes.Contains(line, []byte(useID)) || !gjson.ValidBytes(line) {
+			continue
+		}
+		v := gjson.ParseBytes(line)
+		if a := v.Get("attachment"); a.Get("type").Str == "hook_permission_decision" && a.Get("toolUseID").Str == useID {
+			return true, true
+		}
+		for _, block := range v.Get("message.content").Array() {
+			known = known || block.Get("type").Str == "tool_result" && block.Get("tool_use_id").Str == useID
+		}
+	}
+	return false, known
+}
