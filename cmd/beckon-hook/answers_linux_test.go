@@ -61,6 +61,20 @@ func offers(t *testing.T, dir offer.Dir, n int) []offer.Offer {
 	}
 }
 
+// waits waits until the process of an offer is the one that waits.
+func waits(t *testing.T, o offer.Offer) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", o.Waiter.Pid))
+		if err != nil || time.Now().After(end) {
+			t.Fatalf("%q, %v", b, err)
+		}
+		if bytes.Contains(b, []byte("--wait")) {
+			return
+		}
+	}
+}
+
 // Fifty sessions may ask at once: who waits for them is small, and each is told
 // its own answer.
 func TestFiftyWait(t *testing.T) {
@@ -75,21 +89,12 @@ func TestFiftyWait(t *testing.T) {
 	d := offer.In(filepath.Join(dir, "state"))
 	list := offers(t, d, n)
 	for _, o := range list {
-		var status string
-		for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) { // until it is the one that waits
-			b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", o.Waiter.Pid))
-			if err != nil || time.Now().After(end) {
-				t.Fatalf("%q, %v", b, err)
-			}
-			if bytes.Contains(b, []byte("--wait")) {
-				break
-			}
-		}
+		waits(t, o)
 		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", o.Waiter.Pid))
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, status, _ = strings.Cut(string(b), "VmRSS:")
+		_, status, _ := strings.Cut(string(b), "VmRSS:")
 		kb := 0
 		if _, err := fmt.Sscan(status, &kb); err != nil || kb > most {
 			t.Errorf("it has %d kB, %v", kb, err)
@@ -142,6 +147,8 @@ func TestWaitEndsSilently(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := ask(t, env, "s1")
 			o := offers(t, d, 1)[0]
+			waits(t, o)
+			time.Sleep(200 * time.Millisecond) // until it heeds signals
 			end(a)
 			if out := a.said(t); out != "" {
 				t.Errorf("it says %q", out)

@@ -14,6 +14,7 @@ import (
 	"beckon/event/osc"
 	"beckon/state"
 	"beckon/state/alert"
+	"beckon/state/offer/hold"
 	"beckon/state/store"
 
 	"github.com/tidwall/gjson"
@@ -45,7 +46,7 @@ func (n *notifier) notify(res store.Result, e *event.Event) string {
 		return ""
 	}
 	sequence := ""
-	if set.Has(alert.Title) && was.State != is.State {
+	if set.Has(alert.Title) && (was.State != is.State || c.Still && n.held()) {
 		sequence = osc.Title(alert.Headline(&res.After, is.State))
 	}
 	switch {
@@ -55,6 +56,13 @@ func (n *notifier) notify(res store.Result, e *event.Event) string {
 		sequence += n.atTerminal(set, c)
 	}
 	return sequence
+}
+
+// held reports whether calls may be held for an answer: a hook that waits says
+// nothing meanwhile, so the title is set when the client tells that nobody came.
+func (n *notifier) held() bool {
+	_, err := os.Stat(hold.OpenDir(n.st.Dir))
+	return err == nil
 }
 
 // caseOf returns the edge that stands, and whether e caused it. The client's
