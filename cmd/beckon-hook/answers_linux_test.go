@@ -135,17 +135,18 @@ func TestWaitEndsSilently(t *testing.T) {
 	dir := t.TempDir()
 	env := environ(dir)
 	d := offer.In(filepath.Join(dir, "state"))
-	for name, end := range map[string]func(a *asking){
+	call := `,"tool_name":"Write","cwd":"/","tool_input":{"file_path":"/tmp/x","content":"y <&>"}}`
+	for session, end := range map[string]func(a *asking){
 		"TERM": func(a *asking) { _ = a.cmd.Process.Signal(syscall.SIGTERM) },
-		"a next end": func(*asking) {
-			runEvent(t, env, "PostToolUse", `{"session_id":"s1","hook_event_name":"PostToolUse","tool_name":"Write","cwd":"/","tool_input":{"file_path":"/tmp/x","content":"y <&>"}}`)
+		"call": func(*asking) {
+			runEvent(t, env, "PostToolUse", `{"session_id":"call","hook_event_name":"PostToolUse"`+call)
 		},
-		"the end": func(*asking) {
-			runEvent(t, env, "SessionEnd", `{"session_id":"s1","hook_event_name":"SessionEnd","cwd":"/","reason":"other"}`)
+		"session": func(*asking) {
+			runEvent(t, env, "SessionEnd", `{"session_id":"session","hook_event_name":"SessionEnd","cwd":"/","reason":"other"}`)
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			a := ask(t, env, "s1")
+		t.Run(session, func(t *testing.T) {
+			a := ask(t, env, session)
 			o := offers(t, d, 1)[0]
 			waits(t, o)
 			time.Sleep(200 * time.Millisecond) // until it heeds signals
