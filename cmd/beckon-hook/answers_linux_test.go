@@ -124,10 +124,19 @@ func TestFiftyWait(t *testing.T) {
 			t.Errorf("%s was told %q, %v", o.Session, out, err)
 		}
 		s, err := store.Open(filepath.Join(dir, "state")).Load(store.Key(o.Session))
-		if err != nil || s.Seq != 2 {
+		if err != nil || s.Last.At == 0 || !waited(t, dir, o.Session) {
 			t.Errorf("%s has %d lines, %v", o.Session, s.Seq, err)
 		}
 	}
+}
+
+// waited reports whether a session's journal says who answered.
+func waited(t *testing.T, dir, session string) bool {
+	b, err := os.ReadFile(filepath.Join(dir, "state", "journal", session+".jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Contains(string(b), `"by":"kim","from":"terminal","waited_ms":`)
 }
 
 // What ends a wait is silent.

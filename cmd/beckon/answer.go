@@ -470,7 +470,7 @@ func (a *app) give(o *offered, ans offer.Answer, asJSON bool) error {
 		out.Taken, out.Why = became.Taken, became.Why
 		if !known {
 			out.Why = "the process that holds the call has not taken it yet"
-		} else if ours, sure := o.First(tells); out.Taken && sure && !ours {
+		} else if out.Taken && ans.Word == offer.Deny && lost(o) {
 			out.Taken, out.Why = false, "it was answered at the session in the same moment, and that counts"
 		}
 	}
@@ -486,6 +486,12 @@ func (a *app) give(o *offered, ans offer.Answer, asJSON bool) error {
 		return late{errSilent}
 	}
 	return late{fmt.Errorf("%s in %s: %s", o.Card.Title, card.Line1(o.Name), out.Why)}
+}
+
+// lost reports whether a refusal came too late after all.
+func lost(o *offered) bool {
+	ours, known := o.Refused(tells)
+	return known && !ours
 }
 
 // done says what an answer did.

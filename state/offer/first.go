@@ -12,14 +12,14 @@ import (
 // tail is how much of a transcript is read for what became of a call, in bytes.
 const tail = 512 << 10
 
-// First reports, once the client has been given an answer, whether that was the
-// one that counted: where the dialog was answered at the session in the same
-// moment, the client tells nobody but its transcript. It waits at most that long
-// for the transcript to tell, and known is false if it does not: for forms and
-// subagents it never does.
-func (o *Offer) First(wait time.Duration) (ours, known bool) {
+// Refused reports, once the client has been given a Deny of a Permission, whether
+// that counted: where the dialog was answered at the session in the same moment,
+// the client tells nobody but its transcript. It waits at most that long for the
+// transcript to tell, and known is false if it does not; for subagents it never
+// does.
+func (o *Offer) Refused(wait time.Duration) (ours, known bool) {
 	path := gjson.GetBytes(o.Payload, "transcript_path").String()
-	if path == "" || o.UseID == "" || o.Actor != "" || o.Kind == Form || o.Kind == Reply {
+	if path == "" || o.UseID == "" || o.Actor != "" || o.Kind != Permission {
 		return false, false
 	}
 	for end := time.Now().Add(wait); ; time.Sleep(20 * time.Millisecond) {
@@ -30,7 +30,7 @@ func (o *Offer) First(wait time.Duration) (ours, known bool) {
 }
 
 // decidedBy looks in the end of a transcript for who decided the call useID: a
-// hook's decision has a line of its own, before that of the result.
+// hook's refusal has a line of its own, before that of the result.
 func decidedBy(path, useID string) (hook, known bool) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -185,7 +185,7 @@ func give(st *store.Store, id string, stdout, stderr io.Writer, getenv func(stri
 	}
 	refused := !r.Allowed
 	if !refused {
-		r.Verdict = verdict(&o, &a, r.Verdict, f.version())
+		r.Verdict = verdict(&o, &a, r.Verdict)
 		r.Answer = wire.Translate(f.e.Kind, r.Verdict, f.version(), false)
 	}
 	_, err = stdout.Write(r.Answer.Stdout)
@@ -214,14 +214,9 @@ func wordOf(w offer.Word, refused bool) string {
 	return state.WordAllowed
 }
 
-// wantsPlan is the first client version to which a plan's approval must give the
-// plan back, or it is ignored: 2.1.197, the newest that was seen to take it without,
-// calls every plan that comes back one that the user edited.
-const wantsPlan = "2.1.198"
-
 // verdict puts an answer into the words that a policy's verdict has. What the
 // policy says beside its decision stays.
-func verdict(o *offer.Offer, a *offer.Answer, v wire.Verdict, version string) wire.Verdict {
+func verdict(o *offer.Offer, a *offer.Answer, v wire.Verdict) wire.Verdict {
 	v.Decision, v.Reason, v.Input = wire.Deny, cmp.Or(a.Message, "The user refused this."), nil
 	if a.Word == offer.Allow {
 		v.Decision, v.Reason = wire.Allow, ""
@@ -236,8 +231,7 @@ func verdict(o *offer.Offer, a *offer.Answer, v wire.Verdict, version string) wi
 	case a.Word != offer.Allow:
 	case o.Kind == offer.Question:
 		v.Input = withAnswers(o.Input(), a.Choices)
-	case o.Kind == offer.Plan && version != "" && wire.Older(version, wantsPlan):
-	case o.Kind == offer.Plan:
+	case o.Kind == offer.Plan: // newer clients want the plan back, and take one that differs for an edited one
 		v.Input = o.Input()
 		if v.Input == nil {
 			v.Input = []byte("{}")

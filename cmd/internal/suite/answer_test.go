@@ -237,7 +237,9 @@ var answers = []struct {
 		a.want("the list", list, "Write it down.")
 		a.answer("yes")
 		a.screen("The plan is under way")
-		a.wantNot("the model's results", a.results(), "edited")
+		if a.l.Client.Version != lab.V197 { // it says so of every plan that a hook approves
+			a.wantNot("the model's results", a.results(), "edited")
+		}
 	}},
 	{"plan, sent back", func(a *answering) {
 		a.begin("lab:plan", "--permission-mode", "plan")
@@ -488,7 +490,7 @@ func TestAnswerBoth(t *testing.T) {
 				})
 				both.Wait()
 				out, _ := dir.Outcome(o.ID, 5*time.Second)
-				ours, known := o.First(5 * time.Second)
+				ours, known := o.Refused(5 * time.Second)
 				told := given == nil && out.Taken && ours
 				a.until("the end of the turn", func() bool { return len(a.open(1, offer.Reply)) == 1 })
 				if !known || told == a.file(name) {

@@ -130,11 +130,11 @@ func (r Rules) Closable() bool {
 // has reports whether the client version knows what came with since. An
 // unknown version counts as new: the versions that lack something are old.
 func has(version, since string) bool {
-	return version == "" || since == "" || !Older(version, since)
+	return version == "" || since == "" || !older(version, since)
 }
 
-// Older reports whether version a is before b.
-func Older(a, b string) bool {
+// older reports whether version a is before b.
+func older(a, b string) bool {
 	x, y := strings.Split(a, "."), strings.Split(b, ".")
 	for i := range max(len(x), len(y)) {
 		if p, q := part(x, i), part(y, i); p != q {
