@@ -46,12 +46,41 @@ func Of(c net.Conn) Peer {
 	if _, ok := c.LocalAddr().(*net.UnixAddr); ok {
 		return Peer{Who: Owner}
 	}
-	here, ok1 := c.LocalAddr().(*net.TCPAddr)
-	there, ok2 := c.RemoteAddr().(*net.TCPAddr)
-	if !ok1 || !ok2 || !here.IP.IsLoopback() || !there.IP.IsLoopback() {
+	there, here, ok := ends(c)
+	if !ok {
 		return Peer{}
 	}
-	return holder(there.AddrPort(), here.AddrPort())
+	return holder(there, here)
+}
+
+// Local reports whether c comes from this machine, over loopback or a unix
+// socket.
+func Local(c net.Conn) bool {
+	if _, ok := c.LocalAddr().(*net.UnixAddr); ok {
+		return true
+	}
+	_, _, ok := ends(c)
+	return ok
+}
+
+// Processes returns the processes that hold the other end of c. Where this user
+// may not see who has it, they are all that may have it, and it is not sure. Of a
+// connection from elsewhere, and of one that is closed by now, there are none.
+func Processes(c net.Conn) (all []int, sure bool) {
+	if there, here, ok := ends(c); ok {
+		return holders(there, here)
+	}
+	return nil, false
+}
+
+// ends are the two ends of a connection over loopback.
+func ends(c net.Conn) (there, here netip.AddrPort, ok bool) {
+	near, ok1 := c.LocalAddr().(*net.TCPAddr)
+	far, ok2 := c.RemoteAddr().(*net.TCPAddr)
+	if !ok1 || !ok2 || !near.IP.IsLoopback() || !far.IP.IsLoopback() {
+		return there, here, false
+	}
+	return far.AddrPort(), near.AddrPort(), true
 }
 
 // ofUser tells what user id uid is to this process.

@@ -10,15 +10,34 @@ import (
 // holder looks the socket from there to here up in the table that netstat
 // prints.
 func holder(there, here netip.AddrPort) Peer {
+	s, err := ask(there, here)
+	if err != nil {
+		return Peer{}
+	}
+	return ofUser(s.uid)
+}
+
+func ask(there, here netip.AddrPort) (s socket, err error) {
 	table, err := unix.SysctlRaw("net.inet.tcp.pcblist_n")
 	if err != nil {
-		return Peer{}
+		return s, err
 	}
-	uid, err := findIn(table, there, here)
-	if err != nil {
-		return Peer{}
+	return findIn(table, there, here)
+}
+
+// holders returns the process that used the socket last.
+func holders(there, here netip.AddrPort) ([]int, bool) {
+	s, err := ask(there, here)
+	if err != nil || s.pid <= 0 {
+		return nil, false
 	}
-	return ofUser(uid)
+	return []int{s.pid}, true
+}
+
+// socket is what the table tells of one: whose it is, and the process.
+type socket struct {
+	uid uint32
+	pid int // 0 where it does not tell
 }
 
 // The table is records, each with its length and kind before it, filled up to
@@ -33,11 +52,13 @@ const (
 	farAddrAt, nearAddrAt = 48, 64
 	addressesSize         = 80
 
-	userAt     = 64
-	socketSize = userAt + 4
+	userAt      = 64
+	processAt   = userAt + 4
+	socketSize  = userAt + 4
+	processSize = processAt + 4
 )
 
-func findIn(table []byte, there, here netip.AddrPort) (uid uint32, err error) {
+func findIn(table []byte, there, here netip.AddrPort) (s socket, err error) {
 	for found := false; len(table) >= 8; {
 		size, kind := int(binary.NativeEndian.Uint32(table)), binary.NativeEndian.Uint32(table[4:])
 		step := (size + 7) &^ 7
@@ -48,11 +69,15 @@ func findIn(table []byte, there, here netip.AddrPort) (uid uint32, err error) {
 		case kind == kindAddresses:
 			found = len(record) >= addressesSize && connects(record, unmapped(there), unmapped(here))
 		case kind == kindSocket && found && len(record) >= socketSize:
-			return binary.NativeEndian.Uint32(record[userAt:]), nil
+			s.uid = binary.NativeEndian.Uint32(record[userAt:])
+			if len(record) >= processSize {
+				s.pid = int(int32(binary.NativeEndian.Uint32(record[processAt:])))
+			}
+			return s, nil
 		}
 		table = table[step:]
 	}
-	return 0, errNone
+	return s, errNone
 }
 
 // connects reports whether the addresses of a record are those of a socket from

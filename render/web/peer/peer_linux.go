@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"io/fs"
 	"net/netip"
 	"os"
 	"slices"
@@ -17,14 +18,84 @@ import (
 // holder asks the kernel for the one socket from there to here. The table of
 // all sockets says the same in more time; some sandboxes have it alone.
 func holder(there, here netip.AddrPort) Peer {
-	uid, err := diagnose(unmapped(there), unmapped(here))
-	if err != nil && !errors.Is(err, errNone) {
-		uid, err = find(there, here)
-	}
+	s, err := ask(there, here)
 	if err != nil {
 		return Peer{}
 	}
-	return ofUser(uid)
+	return ofUser(s.uid)
+}
+
+// socket is what the kernel tells of one: whose it is, and its number.
+type socket struct {
+	uid   uint32
+	inode uint64
+}
+
+func ask(there, here netip.AddrPort) (socket, error) {
+	s, err := diagnose(unmapped(there), unmapped(here))
+	if err != nil && !errors.Is(err, errNone) {
+		s, err = find(there, here)
+	}
+	return s, err
+}
+
+// holders looks for the socket among the open files of all processes.
+func holders(there, here netip.AddrPort) (all []int, sure bool) {
+	s, err := ask(there, here)
+	if err != nil {
+		return nil, false
+	}
+	all, closed := having("socket:[" + strconv.FormatUint(s.inode, 10) + "]")
+	if again, err := ask(there, here); err != nil || again != s {
+		return nil, false // it was closed meanwhile, and nobody has it
+	}
+	if len(all) == 0 {
+		return closed, false // one of those has it: sshd, for one, lets nobody look
+	}
+	return all, true
+}
+
+// having returns the processes that have file open, and those whose files this
+// user may not see.
+func having(file string) (all, closed []int) {
+	proc, err := os.Open("/proc")
+	if err != nil {
+		return nil, nil
+	}
+	defer proc.Close()
+	names, _ := proc.Readdirnames(-1) // those that it gave
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		switch has, err := opened("/proc/"+name+"/fd", file); {
+		case has:
+			all = append(all, pid)
+		case errors.Is(err, fs.ErrPermission):
+			closed = append(closed, pid)
+		}
+	}
+	return all, closed
+}
+
+func opened(dir, file string) (bool, error) {
+	d, err := os.Open(dir)
+	if err != nil {
+		return false, err
+	}
+	defer d.Close()
+	names, err := d.Readdirnames(-1)
+	for _, name := range names {
+		to, e := os.Readlink(dir + "/" + name)
+		if to == file {
+			return true, nil
+		}
+		if errors.Is(e, fs.ErrPermission) {
+			err = e
+		}
+	}
+	return false, err
 }
 
 // The kernel's linux/inet_diag.h: a request is a netlink header, the family and
@@ -37,34 +108,34 @@ const (
 	inodeAt       = netlinkHeader + 68
 )
 
-// diagnose returns the user of the socket that is bound to there and connected
+// diagnose returns the socket that is bound to there and connected
 // to here.
-func diagnose(there, here netip.AddrPort) (uid uint32, err error) {
+func diagnose(there, here netip.AddrPort) (s socket, err error) {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
 	if err != nil {
-		return 0, err
+		return s, err
 	}
 	defer unix.Close(fd)
 	_ = unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 1})
 	if err := unix.Sendto(fd, request(there, here), 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
-		return 0, err
+		return s, err
 	}
 	answer := make([]byte, 4096)
 	n, _, err := unix.Recvfrom(fd, answer, 0)
 	switch {
 	case err != nil:
-		return 0, err
+		return s, err
 	case n < netlinkHeader+4:
-		return 0, errNone
+		return s, errNone
 	case binary.NativeEndian.Uint16(answer[4:]) == unix.NLMSG_ERROR:
 		if e := unix.Errno(-int32(binary.NativeEndian.Uint32(answer[netlinkHeader:]))); e != unix.ENOENT {
-			return 0, e
+			return s, e
 		}
-		return 0, errNone
+		return s, errNone
 	case n < answerSize || binary.NativeEndian.Uint32(answer[inodeAt:]) == 0:
-		return 0, errNone // closed: the kernel tells root in the place of who it was
+		return s, errNone // closed: the kernel tells root in the place of who it was
 	}
-	return binary.NativeEndian.Uint32(answer[userAt:]), nil
+	return socket{binary.NativeEndian.Uint32(answer[userAt:]), uint64(binary.NativeEndian.Uint32(answer[inodeAt:]))}, nil
 }
 
 func request(there, here netip.AddrPort) []byte {
@@ -92,7 +163,7 @@ func request(there, here netip.AddrPort) []byte {
 
 // find looks the socket up in the tables of /proc. A client may be one of IPv6
 // that talks to an IPv4 address.
-func find(there, here netip.AddrPort) (uid uint32, err error) {
+func find(there, here netip.AddrPort) (s socket, err error) {
 	for _, table := range []struct {
 		path string
 		wide bool
@@ -100,17 +171,17 @@ func find(there, here netip.AddrPort) (uid uint32, err error) {
 		if !table.wide && !there.Addr().Unmap().Is4() {
 			continue
 		}
-		if uid, err = findIn(table.path, tableAddr(there, table.wide)+" "+tableAddr(here, table.wide)); err == nil {
-			return uid, nil
+		if s, err = findIn(table.path, tableAddr(there, table.wide)+" "+tableAddr(here, table.wide)); err == nil {
+			return s, nil
 		}
 	}
-	return 0, err
+	return s, err
 }
 
-func findIn(path, sockets string) (uid uint32, err error) {
+func findIn(path, sockets string) (s socket, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return 0, err
+		return s, err
 	}
 	defer f.Close()
 	for lines := bufio.NewScanner(f); lines.Scan(); {
@@ -122,10 +193,14 @@ func findIn(path, sockets string) (uid uint32, err error) {
 		if len(fields) < 10 || string(fields[9]) == "0" {
 			continue
 		}
-		n, err := strconv.ParseUint(string(fields[7]), 10, 32)
-		return uint32(n), err
+		uid, err := strconv.ParseUint(string(fields[7]), 10, 32)
+		if err != nil {
+			return s, err
+		}
+		inode, err := strconv.ParseUint(string(fields[9]), 10, 64)
+		return socket{uint32(uid), inode}, err
 	}
-	return 0, errNone
+	return s, errNone
 }
 
 // tableAddr is an address as the tables have it: words of four bytes, each in

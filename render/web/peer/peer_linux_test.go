@@ -32,17 +32,17 @@ func TestTables(t *testing.T) {
 	for _, c := range []struct{ listen, dial string }{{"127.0.0.1:0", "127.0.0.1"}, {"[::1]:0", "::1"}, {":0", "127.0.0.1"}} {
 		served, client := connection(t, c.listen, c.dial)
 		here, there := served.LocalAddr().(*net.TCPAddr).AddrPort(), served.RemoteAddr().(*net.TCPAddr).AddrPort()
-		for name, ask := range map[string]func() (uint32, error){
-			"question": func() (uint32, error) { return diagnose(unmapped(there), unmapped(here)) },
-			"table":    func() (uint32, error) { return find(there, here) },
+		for name, ask := range map[string]func() (socket, error){
+			"question": func() (socket, error) { return diagnose(unmapped(there), unmapped(here)) },
+			"table":    func() (socket, error) { return find(there, here) },
 		} {
-			if uid, err := ask(); err != nil || int(uid) != os.Geteuid() {
-				t.Errorf("%v, by %s: %d, %v", c, name, uid, err)
+			if s, err := ask(); err != nil || int(s.uid) != os.Geteuid() || s.inode == 0 {
+				t.Errorf("%v, by %s: %+v, %v", c, name, s, err)
 			}
 		}
 		_ = client.Close()
-		if uid, err := find(there, here); err == nil {
-			t.Errorf("%v, closed: %d", c, uid)
+		if s, err := find(there, here); err == nil {
+			t.Errorf("%v, closed: %+v", c, s)
 		}
 	}
 }
@@ -71,8 +71,8 @@ func TestMappedSocket(t *testing.T) {
 	if p := Of(served); p.Who != Owner {
 		t.Errorf("%+v", p)
 	}
-	if uid, err := find(served.RemoteAddr().(*net.TCPAddr).AddrPort(), served.LocalAddr().(*net.TCPAddr).AddrPort()); err != nil || int(uid) != os.Geteuid() {
-		t.Errorf("by table: %d, %v", uid, err)
+	if s, err := find(served.RemoteAddr().(*net.TCPAddr).AddrPort(), served.LocalAddr().(*net.TCPAddr).AddrPort()); err != nil || int(s.uid) != os.Geteuid() {
+		t.Errorf("by table: %+v, %v", s, err)
 	}
 }
 

@@ -6,3 +6,5 @@ import "net/netip"
 
 // holder does not know: who comes is asked for the token.
 func holder(_, _ netip.AddrPort) Peer { return Peer{} }
+
+func holders(_, _ netip.AddrPort) ([]int, bool) { return nil, false }

@@ -45,6 +45,14 @@ func holder(there, here netip.AddrPort) Peer {
 	return Peer{who, user.String()}
 }
 
+func holders(there, here netip.AddrPort) ([]int, bool) {
+	pid, err := processOf(unmapped(there), unmapped(here))
+	if err != nil {
+		return nil, false
+	}
+	return []int{int(pid)}, true
+}
+
 func userOf(process windows.Handle) (*windows.SID, error) {
 	var token windows.Token
 	if err := windows.OpenProcessToken(process, windows.TOKEN_QUERY, &token); err != nil {
