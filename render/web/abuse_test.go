@@ -108,6 +108,8 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
+const nobodysOffer = "/api/offers/AAAAAAAAAAAAAAAAAAAAAAAAAA"
+
 const hookHead = "POST /hook HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
 func (x *site) hookBody(body string) string {
@@ -128,6 +130,16 @@ var abuses = []abuse{
 	}, "200"},
 	{"the end of a session", func(x *site) string { return x.code("POST", "/hook/session-end", `{"session_id":"good"}`) }, "200"},
 	{"a ticket that signs a browser in", func(x *site) string { return x.code("POST", "/api/ticket", "") }, "200"},
+	{"an answer to an agent, by a program", func(x *site) string { return x.code("POST", nobodysOffer, `{"word":"allow"}`) }, "403"},
+	{"an answer to an agent, with the token", func(x *site) string {
+		return x.code("POST", nobodysOffer, `{"word":"allow"}`, withToken(aToken), browserAgent, "Sec-Fetch-Site: same-origin")
+	}, "403"},
+	{"an answer to an agent, from another site", func(x *site) string {
+		return x.code("POST", nobodysOffer, `{"word":"allow"}`, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: cors")
+	}, "403"},
+	{"stopping a session, with the token", func(x *site) string { return x.code("POST", "/api/sessions/good/stop", "", withToken(aToken)) }, "403"},
+	{"saying that the user is away, with the token", func(x *site) string { return x.code("POST", "/api/away", `{}`, withToken(aToken)) }, "403"},
+	{"an offer's id out of the directory", func(x *site) string { return x.code("GET", "/api/offers/..%2F..%2Ftoken", "") }, "404"},
 	{"the page", func(x *site) string { return x.code("GET", "/", "") }, "200"},
 	{"a wrong token", func(x *site) string { return x.code("GET", "/api/sessions", "", withToken(wrongToken)) }, "401"},
 	{"no token, in a browser", func(x *site) string { return x.code("GET", "/api/sessions", "", browserAgent) }, "401"},

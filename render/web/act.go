@@ -1,9 +1,7 @@
 package web
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -33,10 +31,14 @@ func (s *Server) backburner(w http.ResponseWriter, r *http.Request) {
 		}
 		until, err := render.Until(b.Until, time.Now())
 		if err != nil {
-			return state.Action{}, &fault{http.StatusBadRequest, "bad_until", fmt.Sprintf("until %q: %v", cut(b.Until), err), `for example {"until": "2h"}`}
+			return state.Action{}, badUntil(b.Until, err)
 		}
 		return state.Action{Kind: state.ActBackburner, Until: until}, nil
 	})
+}
+
+func badUntil(until string, err error) *fault {
+	return &fault{http.StatusBadRequest, "bad_until", fmt.Sprintf("until %q: %v", cut(until), err), `for example {"until": "2h"}`}
 }
 
 // act folds what the user did to a session and answers its row.
@@ -74,17 +76,7 @@ func (s *Server) actionBody(w http.ResponseWriter, r *http.Request) (b body, fai
 	if r.ContentLength == 0 {
 		return b, nil
 	}
-	data, done, err := s.body(w, r)
-	defer done()
-	if err != nil {
-		return b, &fault{statusOf(err), "bad_body", err.Error(), ""}
-	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&b); err != nil {
-		return b, &fault{http.StatusBadRequest, "bad_body", "the body is not what this path takes", `for example {"until": "2h"}`}
-	}
-	return b, nil
+	return b, s.read(w, r, &b, `for example {"until": "2h"}`)
 }
 
 // jumpTime is how long a jump may take.

@@ -41,17 +41,32 @@ func withPeer(ctx context.Context, c net.Conn) context.Context {
 	if t, ok := c.(interface{ NetConn() net.Conn }); ok { // TLS
 		c = t.NetConn()
 	}
-	var found peer.Peer
-	var asked sync.WaitGroup
-	asked.Go(func() { found = peer.Of(c) })
-	return context.WithValue(ctx, peerKey{}, func() peer.Peer { asked.Wait(); return found })
+	end := &otherEnd{conn: c}
+	end.asked.Go(func() { end.peer = peer.Of(c) })
+	return context.WithValue(ctx, peerKey{}, end)
+}
+
+// otherEnd is who is at the other end of a connection.
+type otherEnd struct {
+	conn  net.Conn
+	asked sync.WaitGroup
+	peer  peer.Peer // once asked
 }
 
 func peerOf(r *http.Request) peer.Peer {
-	if of, ok := r.Context().Value(peerKey{}).(func() peer.Peer); ok {
-		return of()
+	if end, ok := r.Context().Value(peerKey{}).(*otherEnd); ok {
+		end.asked.Wait()
+		return end.peer
 	}
 	return peer.Peer{}
+}
+
+// connOf is the connection that r came by, nil when it is not known.
+func connOf(r *http.Request) net.Conn {
+	if end, ok := r.Context().Value(peerKey{}).(*otherEnd); ok {
+		return end.conn
+	}
+	return nil
 }
 
 // admit says why r is not heard, nil if it is.

@@ -155,7 +155,7 @@ func TestSessionIsItsUsers(t *testing.T) {
 		r := httptest.NewRequest(method, "http://localhost"+path, nil)
 		r.Header.Set("Authorization", "Bearer "+key)
 		w := httptest.NewRecorder()
-		x.s.handler().ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), peerKey{}, func() peer.Peer { return by })))
+		x.s.handler().ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), peerKey{}, &otherEnd{peer: by})))
 		return w
 	}
 	owner, other, proxy, remote := peer.Peer{Who: peer.Owner, Name: "1"}, peer.Peer{Who: peer.Another, Name: "2"}, peer.Peer{Name: "0"}, peer.Peer{}

@@ -58,8 +58,10 @@ type hub struct {
 	timer    *time.Timer // of the next telling; nil when none is due
 	ring     [kept]message
 	rows     map[string]*shown // by seat, else by session
-	at       time.Time         // of the evidence behind rows
-	wake     chan struct{}     // closed when something was published
+	offers   map[string]offerNews
+	away     *away
+	at       time.Time     // of the evidence behind rows
+	wake     chan struct{} // closed when something was published
 	clients  int
 	snapshot snapshot
 	batch    batch
@@ -84,7 +86,7 @@ type batch struct {
 func newHub() *hub {
 	var b [4]byte
 	_, _ = rand.Read(b[:]) // never fails
-	return &hub{epoch: hex.EncodeToString(b[:]), rows: map[string]*shown{}, wake: make(chan struct{})}
+	return &hub{epoch: hex.EncodeToString(b[:]), rows: map[string]*shown{}, offers: map[string]offerNews{}, wake: make(chan struct{})}
 }
 
 // id is the name of event n.
@@ -94,16 +96,27 @@ func (h *hub) id(n uint64) string { return h.epoch + "-" + strconv.FormatUint(n,
 // snapshot has either both or neither.
 func (h *hub) update(at time.Time, f func(p *publisher)) {
 	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.changeLocked(at, f)
+	h.at = at
+}
+
+// change is update for what is no evidence of sessions.
+func (h *hub) change(f func(p *publisher)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.changeLocked(h.at, f)
+}
+
+func (h *hub) changeLocked(at time.Time, f func(p *publisher)) {
 	p := publisher{h: h, at: at}
 	f(&p)
-	h.at = at
 	if p.changed {
 		h.snapshot = snapshot{}
 	}
 	if p.sent {
 		h.tell()
 	}
-	h.mu.Unlock()
 }
 
 // pace is how far apart streams are given events while those keep coming: each
@@ -276,7 +289,7 @@ func (h *hub) snapshotFrame(f filter) ([]byte, uint64) {
 	if s := &h.snapshot; f.all() && s.frame != nil && s.n == h.n && s.at.Equal(h.at) {
 		return s.frame, s.n
 	}
-	data, _ := encode(h.listLocked(f)) // rows always encode
+	data, _ := encode(listWithOffers{h.listLocked(f), h.offersOf(f), h.away}) // rows always encode
 	b := frame(h.id(h.n), "snapshot", data)
 	if f.all() {
 		h.snapshot = snapshot{b, h.n, h.at}

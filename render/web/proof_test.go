@@ -16,7 +16,7 @@ func (x *site) prove(by peer.Peer, key, words string) (status int, proof string)
 	r := httptest.NewRequest("GET", "http://localhost"+proofPath+"?key="+seal(digest(key), "name")+"&words="+words, nil)
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
 	w := httptest.NewRecorder()
-	x.s.handler().ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), peerKey{}, func() peer.Peer { return by })))
+	x.s.handler().ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), peerKey{}, &otherEnd{peer: by})))
 	var p proved
 	_ = json.Unmarshal(w.Body.Bytes(), &p)
 	return w.Code, p.Proof

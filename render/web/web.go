@@ -36,6 +36,8 @@ type Options struct {
 	// Token opens the server to whoever sends it (CheckToken). Empty opens it
 	// to nobody but the owner's own programs.
 	Token string
+	// User is the owner's name, for who hears of their answers.
+	User string
 	// Hosts are further names by which the server may be asked; loopback names
 	// and addresses always may be.
 	Hosts []string
@@ -74,6 +76,7 @@ type Server struct {
 	o     Options
 	hub   *hub
 	board *board
+	open  *openOffers
 	meter *meter
 	storm *storm
 	ticks *ticks
@@ -121,6 +124,7 @@ func New(o Options) *Server {
 		bodies: newPools(), deciding: newDesk(maxDeciding), telling: newDesk(maxTelling), asked: asked{all: map[[sha256.Size]byte]*asking{}},
 	}
 	s.board = newBoard(&s.o, s.hub, s.meter)
+	s.open = newOpenOffers(&s.o, s.hub, s.meter)
 	s.busy = newBusy(o.Store)
 	s.conns = &conns{all: map[net.Conn]*conn{}, drop: s.drop}
 	s.http = &http.Server{
@@ -144,8 +148,10 @@ func (s *Server) Serve(l net.Listener) error {
 		_ = l.Close()
 		return err
 	}
+	s.open.look()
 	s.ready.Store(true)
 	s.work.Go(func() { s.board.run(s.ctx) })
+	s.work.Go(func() { s.open.run(s.ctx) })
 	err := s.http.Serve(l)
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil

@@ -1,0 +1,75 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"beckon/render/web/peer"
+	"beckon/state/evidence"
+	"beckon/state/offer"
+)
+
+// answering is how who asks may answer.
+type answering struct {
+	From offer.From `json:"from,omitempty"` // page or remote; empty when they may not
+	Why  string     `json:"why,omitempty"`  // they may not
+}
+
+func (s *Server) mayAnswer(r *http.Request) answering {
+	from, fail := s.answerer(r)
+	if fail != nil {
+		return answering{Why: fail.message}
+	}
+	return answering{From: from}
+}
+
+// answerer says from where who sent r answers, or why they may not. An agent must
+// not answer itself: it has its user's files, so it could have the token. What
+// answers is a browser that signed in, and on this machine one that no agent's
+// client started. What this does not stop is a program of an agent's that has
+// left its parents, or that drives the user's own browser.
+func (s *Server) answerer(r *http.Request) (offer.From, *fault) {
+	key, ok := bearer(r)
+	if !ok || !s.keys.isSession(key, peerOf(r).Name, time.Now()) {
+		return "", &fault{http.StatusForbidden, "no_browser_session", "only a browser that is signed in answers here", "beckon answer does it in a terminal"}
+	}
+	conn := connOf(r)
+	if conn != nil && !peer.Local(conn) {
+		return offer.Remote, nil
+	}
+	var pids []int
+	sure := false
+	if conn != nil {
+		pids, sure = peer.Processes(conn)
+	}
+	seen, browser := false, false
+	for _, pid := range pids {
+		within, name := evidence.FromClient(pid)
+		if within {
+			return "", &fault{http.StatusForbidden, "agents_program", "an agent's client started the program that asks, and an agent does not answer itself", "open the page in a browser that you started"}
+		}
+		seen, browser = seen || name != "", browser || isBrowser(name)
+	}
+	switch {
+	case !seen:
+		return "", &fault{http.StatusForbidden, "unseen_program", "it cannot be seen which program asks, so it may be an agent's", "beckon answer does it in a terminal"}
+	case sure && browser && ownPeer(r):
+		return offer.Page, nil
+	}
+	return offer.Remote, nil // a tunnel or a proxy: who knows from where
+}
+
+// browserNames are what processes of browsers are called, or begin with.
+var browserNames = []string{"chrom", "google chrome", "headless_shell", "firefox", "geckomain", "socket process", "safari", "com.apple.webki", "webkit", "msedge", "microsoft edge",
+	"brave", "vivaldi", "opera", "librewolf", "waterfox", "floorp", "zen", "qtwebengine", "epiphany", "arc", "orion"}
+
+func isBrowser(name string) bool {
+	name = strings.ToLower(name)
+	for _, b := range browserNames {
+		if strings.HasPrefix(name, b) {
+			return true
+		}
+	}
+	return false
+}

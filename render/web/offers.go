@@ -1,0 +1,312 @@
+package web
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"beckon/render"
+	cards "beckon/render/card"
+	"beckon/state"
+	"beckon/state/evidence"
+	"beckon/state/offer"
+)
+
+// offered is an open offer as the API tells it, with its card.
+type offered struct {
+	offer.Offer
+	Schema json.RawMessage `json:"form,omitempty"` // of a form: the JSON schema of its content
+	Card   cards.Card      `json:"card"`
+	// Drawn stands for the card. Who allows something says by it what they were
+	// shown: the file that a diff is of, or a plan's, may change meanwhile.
+	Drawn string `json:"drawn"`
+}
+
+type offerList struct {
+	Schema int `json:"schema"`
+	answering
+	Away   *away     `json:"away,omitempty"`
+	Offers []offered `json:"offers"`
+}
+
+type oneOffer struct {
+	answering
+	Offer offered `json:"offer"`
+}
+
+// away is that nobody sits at the sessions.
+type away struct {
+	Until string `json:"until,omitempty"` // empty: until they are back
+}
+
+func (s *Server) dir() offer.Dir { return offer.In(s.o.Store.Dir) }
+
+func awayOf(d offer.Dir, now time.Time) *away {
+	until, is := d.IsAway(now)
+	switch {
+	case !is:
+		return nil
+	case until.IsZero():
+		return &away{}
+	}
+	return &away{iso(until)}
+}
+
+func drawn(o *offer.Offer) offered {
+	c := cards.Of(o, evidence.ThisMachine().Host)
+	b, _ := json.Marshal(c) // texts alone
+	sum := sha256.Sum256(b)
+	out := offered{Offer: *o, Card: c, Drawn: hex.EncodeToString(sum[:])}
+	if o.Kind == offer.Form {
+		out.Schema = o.Schema()
+	}
+	return out
+}
+
+// offers serves GET /api/offers: what is open, with how it is shown.
+func (s *Server) offers(w http.ResponseWriter, r *http.Request) {
+	now := time.Now()
+	list, err := s.dir().List(now)
+	if err != nil {
+		s.internal(w, err)
+		return
+	}
+	out := offerList{Schema: 1, answering: s.mayAnswer(r), Away: awayOf(s.dir(), now), Offers: []offered{}}
+	for i := range list {
+		out.Offers = append(out.Offers, drawn(&list[i]))
+	}
+	writeJSON(w, http.StatusOK, out)
+}
+
+// offer serves GET /api/offers/{id}.
+func (s *Server) offer(w http.ResponseWriter, r *http.Request) {
+	o, err := s.dir().Load(r.PathValue("id"))
+	if err != nil {
+		s.notGiven(w, r.PathValue("id"), err)
+		return
+	}
+	writeJSON(w, http.StatusOK, oneOffer{s.mayAnswer(r), drawn(&o)})
+}
+
+// reaction is the body of POST /api/offers/{id}.
+type reaction struct {
+	Digest  string          `json:"digest"`          // of the offer that was drawn
+	Drawn   string          `json:"drawn,omitempty"` // its card; allow and accept need it
+	Word    offer.Word      `json:"word"`
+	Message string          `json:"message,omitempty"`
+	Always  int             `json:"always,omitempty"`
+	Choices []chosen        `json:"choices,omitempty"` // one for each question, in their order
+	Content json.RawMessage `json:"content,omitempty"`
+}
+
+// chosen answers one question: by options, from 1, by words, or by both.
+type chosen struct {
+	Options []int  `json:"options,omitempty"`
+	Text    string `json:"text,omitempty"`
+}
+
+// became is what came of an answer.
+type became struct {
+	Taken bool   `json:"taken"` // the client was given it
+	Why   string `json:"why,omitempty"`
+}
+
+// takes is how long the process that holds a call may take to give the client
+// its answer: some milliseconds.
+const takes = 3 * time.Second
+
+// react serves POST /api/offers/{id}.
+func (s *Server) react(w http.ResponseWriter, r *http.Request) {
+	from, fail := s.answerer(r)
+	if fail != nil {
+		writeError(w, fail)
+		return
+	}
+	var b reaction
+	if fail := s.read(w, r, &b, `for example {"digest": "...", "drawn": "...", "word": "allow"}`); fail != nil {
+		writeError(w, fail)
+		return
+	}
+	id := r.PathValue("id")
+	o, err := s.dir().Load(id)
+	if err == nil && b.Digest != o.Digest {
+		err = offer.ErrChanged
+	}
+	if err != nil {
+		s.notGiven(w, id, err)
+		return
+	}
+	a, fail := b.answer(&o)
+	if fail != nil {
+		writeError(w, fail)
+		return
+	}
+	a.From, a.By = from, s.o.User
+	if err := s.dir().Give(a, time.Now()); err != nil {
+		s.notGiven(w, id, err)
+		return
+	}
+	out, known := s.dir().Outcome(id, takes)
+	if !known {
+		out.Why = "the process that holds the call has not taken it yet"
+	}
+	writeJSON(w, http.StatusOK, became{out.Taken, out.Why})
+}
+
+// answer makes the answer that b says.
+func (b *reaction) answer(o *offer.Offer) (a offer.Answer, fail *fault) {
+	a = offer.Answer{Offer: o.ID, Digest: b.Digest, Word: b.Word, Message: b.Message, Always: b.Always, Content: b.Content}
+	if b.Word == offer.Allow || b.Word == offer.Accept {
+		switch c := drawn(o); {
+		case !c.Card.Whole:
+			return a, &fault{http.StatusForbidden, "not_whole", "not all of it can be shown (" + c.Card.Why + "), so it is allowed only at its session", ""}
+		case c.Drawn != b.Drawn:
+			return a, errRedrawn
+		}
+	}
+	questions := o.Choices()
+	if len(questions) == 0 || b.Word != offer.Allow {
+		return a, nil
+	}
+	if len(b.Choices) != len(questions) {
+		return a, badAnswer(fmt.Errorf("there are %d questions, and %d answers", len(questions), len(b.Choices)))
+	}
+	a.Choices = map[string]string{}
+	for i, q := range questions {
+		c := b.Choices[i]
+		text, err := q.Pick(c.Options...)
+		if err != nil {
+			return a, badAnswer(err)
+		}
+		if c.Text != "" && text != "" {
+			text += ", "
+		}
+		a.Choices[q.Question] = text + c.Text
+	}
+	return a, nil
+}
+
+var errRedrawn = &fault{http.StatusPreconditionFailed, "changed", "what it would do has changed since it was shown", "look at it again"}
+
+func badAnswer(err error) *fault {
+	return &fault{http.StatusBadRequest, "bad_answer", err.Error(), ""}
+}
+
+// takenAnswer is an error that says whose answer counted.
+type takenAnswer struct {
+	faultBody
+	Answered givenBy `json:"answered"`
+}
+
+// givenBy is an answer without what it says in words.
+type givenBy struct {
+	Word offer.Word `json:"word"`
+	By   string     `json:"by,omitempty"`
+	From offer.From `json:"from"`
+}
+
+// notGiven says why an answer was not given.
+func (s *Server) notGiven(w http.ResponseWriter, id string, err error) {
+	var taken *offer.TakenError
+	if errors.Is(err, offer.ErrOver) {
+		if by, ok := s.dir().Answered(id); ok {
+			err = &offer.TakenError{By: by}
+		}
+	}
+	switch {
+	case errors.As(err, &taken):
+		writeJSON(w, http.StatusConflict, takenAnswer{faultBody{faultText{"taken", taken.Error(), ""}}, givenBy{taken.By.Word, taken.By.By, taken.By.From}})
+	case errors.Is(err, offer.ErrNone):
+		writeError(w, &fault{http.StatusNotFound, "no_such_offer", "no such offer is open", "GET /api/offers lists them"})
+	case errors.Is(err, offer.ErrOver), errors.Is(err, offer.ErrExpired):
+		out, _ := s.dir().Outcome(id, 0)
+		writeError(w, &fault{http.StatusGone, "over", cmp.Or(out.Why, err.Error()), ""})
+	case errors.Is(err, offer.ErrChanged):
+		writeError(w, &fault{http.StatusPreconditionFailed, "changed", err.Error(), "look at it again"})
+	case errors.Is(err, offer.ErrAlways):
+		writeError(w, &fault{http.StatusForbidden, "always_elsewhere", err.Error(), ""})
+	default:
+		writeError(w, badAnswer(err))
+	}
+}
+
+// read decodes a JSON body into v; none has more than smallBody.
+func (s *Server) read(w http.ResponseWriter, r *http.Request, v any, example string) *fault {
+	if r.ContentLength > smallBody {
+		return &fault{http.StatusRequestEntityTooLarge, "bad_body", "the body is too large", ""}
+	}
+	data, done, err := s.body(w, r)
+	defer done()
+	if err != nil {
+		return &fault{statusOf(err), "bad_body", err.Error(), ""}
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil || len(data) > smallBody {
+		return &fault{http.StatusBadRequest, "bad_body", "the body is not what this path takes", example}
+	}
+	return nil
+}
+
+// stop serves POST /api/sessions/{id}/stop: its turn ends at its next call.
+func (s *Server) stop(w http.ResponseWriter, r *http.Request) {
+	from, fail := s.answerer(r)
+	if fail != nil {
+		writeError(w, fail)
+		return
+	}
+	v, ok := s.named(w, r)
+	if !ok {
+		return
+	}
+	if st := v.Status.State; st == state.Idle || st == state.Failed || !st.Live() {
+		writeError(w, &fault{http.StatusConflict, "not_at_work", "the session is not at work: there is nothing to stop", ""})
+		return
+	}
+	if err := s.dir().Stop(v.Session.Record(), from, s.o.User, time.Now()); err != nil {
+		s.internal(w, err)
+		return
+	}
+	writeJSON(w, http.StatusOK, okAnswer{Status: "ok"})
+}
+
+// goAway serves POST /api/away: what subagents ask is held from then on, or, with
+// off, no more.
+func (s *Server) goAway(w http.ResponseWriter, r *http.Request) {
+	_, fail := s.answerer(r)
+	var b body
+	if fail == nil {
+		b, fail = s.actionBody(w, r)
+	}
+	if fail != nil {
+		writeError(w, fail)
+		return
+	}
+	now := time.Now()
+	at, err := render.Until(b.Until, now)
+	if err != nil {
+		writeError(w, badUntil(b.Until, err))
+		return
+	}
+	if b.Off {
+		_, err = s.dir().Back()
+	} else {
+		until := time.Time{}
+		if at != 0 {
+			until = millis(at)
+		}
+		err = s.dir().GoAway(until)
+	}
+	if err != nil {
+		s.internal(w, err)
+		return
+	}
+	s.open.poke()
+	writeJSON(w, http.StatusOK, okAnswer{Status: "ok"})
+}

@@ -1,0 +1,409 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"beckon/event"
+	"beckon/render/web/peer"
+	"beckon/state/evidence"
+	"beckon/state/offer"
+
+	"github.com/tidwall/gjson"
+)
+
+const (
+	asksToRun = `{"session_id":"s1","cwd":"/p","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"make\nmake install"},` +
+		`"permission_suggestions":[{"type":"setMode","mode":"acceptEdits","destination":"session"}]}`
+	asksTwo = `{"session_id":"s1","cwd":"/p","hook_event_name":"PermissionRequest","tool_name":"AskUserQuestion","tool_input":{"questions":[` +
+		`{"question":"Which colour?","options":[{"label":"Red"},{"label":"Blue"}]},` +
+		`{"question":"Which fruits?","multiSelect":true,"options":[{"label":"Apple"},{"label":"Pear"},{"label":"Plum"}]}]}}`
+)
+
+// offerIn makes an offer that this process waits at.
+func (x *site) offerIn(kind offer.Kind, payload string) offer.Offer {
+	x.t.Helper()
+	here := evidence.ThisMachine()
+	self, ok := evidence.Process(os.Getpid(), here)
+	if !ok {
+		x.t.Skip("processes cannot be read here")
+	}
+	at := event.Millis(time.Now().UnixMilli())
+	o := offer.Offer{Kind: kind, Event: "PermissionRequest", Record: "s1", Session: "s1", Host: here.Host, Made: at, Expires: at + 60_000, Waiter: self, Client: self, Payload: []byte(payload)}
+	o.Tool = gjson.Get(payload, "tool_name").String()
+	if err := offer.In(x.st.Dir).Make(&o, time.Now()); err != nil {
+		x.t.Fatal(err)
+	}
+	return o
+}
+
+// closes closes an offer as its process would, once it is answered.
+func (x *site) closes(id string, out offer.Outcome) {
+	d := offer.In(x.st.Dir)
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if _, ok := d.Answered(id); ok {
+			_ = d.Close(id, out)
+			return
+		}
+	}
+}
+
+// shownTo is what the page is told of an offer.
+func (x *site) shownTo(session, id string) (o oneOffer) {
+	x.t.Helper()
+	r := x.get("/api/offers/"+id, withToken(session))
+	if r.status != http.StatusOK {
+		x.t.Fatalf("the offer: %d %s", r.status, r.body)
+	}
+	r.into(x.t, &o)
+	return o
+}
+
+// says answers an offer as the page does that drew it.
+func (x *site) says(session string, o offered, more string) reply {
+	x.t.Helper()
+	return x.do("POST", "/api/offers/"+o.ID, fmt.Sprintf(`{"digest":%q,"drawn":%q,%s}`, o.Digest, o.Drawn, more), withToken(session))
+}
+
+func (r reply) code(t testing.TB) string {
+	t.Helper()
+	var b faultBody
+	r.into(t, &b)
+	return fmt.Sprintf("%d %s", r.status, b.Error.Code)
+}
+
+func seesProcesses(t *testing.T) {
+	t.Helper()
+	switch runtime.GOOS {
+	case "linux", "darwin", "windows":
+	default:
+		t.Skip("whose program asks is not told here")
+	}
+}
+
+// An answer is a browser session's to give: not a program's, though it has the
+// token, and though it is the owner's.
+func TestWhoMayAnswer(t *testing.T) {
+	seesProcesses(t)
+	x := serve(t, Options{Token: aToken, User: "kim"})
+	o := x.offerIn(offer.Permission, asksToRun)
+	for name, headers := range map[string][]string{"no key": nil, "the token": {withToken(aToken)}, "the token, in a browser": {withToken(aToken), browserAgent, "Sec-Fetch-Site: same-origin"}} {
+		for path, body := range map[string]string{"/api/offers/" + o.ID: `{"digest":"` + o.Digest + `","word":"deny"}`, "/api/away": `{}`, "/api/sessions/s1/stop": ``} {
+			if r := x.do("POST", path, body, headers...); r.code(t) != "403 no_browser_session" {
+				t.Errorf("%s, %s: %s", name, path, r.code(t))
+			}
+		}
+		var list offerList
+		x.get("/api/offers", headers...).into(t, &list)
+		if len(list.Offers) != 1 || list.From != "" || list.Why == "" || list.Offers[0].Card.Lines[1].Text != "make install" {
+			t.Errorf("%s: listed %+v", name, list)
+		}
+	}
+	session := x.signIn(aToken)
+	if r := x.do("POST", "/api/offers/"+o.ID, `{}`, withToken(session), "Sec-Fetch-Site: cross-site"); r.code(t) != "403 foreign_origin" {
+		t.Errorf("from another site: %s", r.code(t))
+	}
+	seen := x.shownTo(session, o.ID)
+	if seen.From != offer.Remote { // this is no browser: who knows for whom it asks
+		t.Errorf("answers come from %q: %s", seen.From, seen.Why)
+	}
+	if r := x.says(session, seen.Offer, `"word":"allow","always":1`); r.code(t) != "403 always_elsewhere" {
+		t.Errorf("always, from elsewhere: %s", r.code(t))
+	}
+	go x.closes(o.ID, offer.Outcome{Taken: true})
+	if r := x.says(session, seen.Offer, `"word":"deny","message":"not now"`); r.status != http.StatusOK || r.field(t, "taken") != "true" {
+		t.Errorf("in a session: %d %s", r.status, r.body)
+	}
+	if a, _ := offer.In(x.st.Dir).Answered(o.ID); a.By != "kim" || a.From != offer.Remote || a.Message != "not now" {
+		t.Errorf("answered %+v", a)
+	}
+	if _, err := os.Stat(filepath.Join(x.st.Dir, "offers", "away")); err == nil {
+		t.Error("somebody went away")
+	}
+}
+
+// asEnv makes the test binary post an answer; childEnv have a child do it.
+const (
+	asEnv    = "BECKON_WEB_TEST_AS"
+	childEnv = "BECKON_WEB_TEST_CHILD"
+)
+
+// postAs has a program of that name, or its child, post.
+func (x *site) postAs(name string, child bool, session, path, body string) (out string) {
+	x.t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	prog := filepath.Join(x.t.TempDir(), name)
+	if err := os.Link(self, prog); err != nil {
+		b, err := os.ReadFile(self)
+		if err == nil {
+			err = os.WriteFile(prog, b, 0o755)
+		}
+		if err != nil {
+			x.t.Fatal(err)
+		}
+	}
+	cmd := exec.Command(prog, "-test.run=^TestPostAs$")
+	cmd.Env = append(os.Environ(), anotherEnv+"=-", asEnv+"="+strings.Join([]string{x.url, session, path, body}, "\x1f"))
+	if child {
+		cmd.Env = append(cmd.Env, childEnv+"=1")
+	}
+	b, err := cmd.CombinedOutput()
+	if err != nil {
+		x.t.Fatalf("%v\n%s", err, b)
+	}
+	for line := range strings.Lines(string(b)) {
+		if said, ok := strings.CutPrefix(line, anotherSays); ok {
+			return strings.TrimSpace(said)
+		}
+	}
+	x.t.Fatalf("it said nothing: %s", b)
+	return ""
+}
+
+// TestPostAs is what postAs runs.
+func TestPostAs(t *testing.T) {
+	what := os.Getenv(asEnv)
+	if what == "" {
+		t.Skip("other tests run this")
+	}
+	if os.Getenv(childEnv) != "" {
+		cmd := exec.Command("/proc/self/exe", "-test.run=^TestPostAs$")
+		cmd.Env = append(os.Environ(), childEnv+"=")
+		out, err := cmd.CombinedOutput()
+		fmt.Printf("%s\n", out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	p := strings.Split(what, "\x1f")
+	x := &site{t: t, url: p[0]}
+	r := x.do("POST", p[2], p[3], withToken(p[1]))
+	fmt.Printf("%s%d %s\n", anotherSays, r.status, strings.TrimSpace(r.body))
+}
+
+// What an agent's client started does not answer, though it has a session; a
+// browser on this machine may allow always.
+func TestAgentsProgramDoesNotAnswer(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("names of processes are those of their files on Linux")
+	}
+	x := serve(t, Options{Token: aToken, User: "kim"})
+	session := x.signIn(aToken)
+	o := x.shownTo(session, x.offerIn(offer.Permission, asksToRun).ID).Offer
+	body := fmt.Sprintf(`{"digest":%q,"drawn":%q,"word":"allow","always":1}`, o.Digest, o.Drawn)
+	for _, name := range []string{"claude", "2.1.330", "codex"} {
+		for _, child := range []bool{false, true} {
+			for path, body := range map[string]string{"/api/offers/" + o.ID: body, "/api/away": `{}`} {
+				if got := x.postAs(name, child, session, path, body); !strings.HasPrefix(got, "403 ") || !strings.Contains(got, "agents_program") {
+					t.Errorf("%s, its child %t, %s: %s", name, child, path, got)
+				}
+			}
+		}
+	}
+	if list, err := offer.In(x.st.Dir).List(time.Now()); err != nil || len(list) != 1 {
+		t.Fatalf("open: %v, %v", list, err)
+	}
+	go x.closes(o.ID, offer.Outcome{Taken: true})
+	if got := x.postAs("chromium", false, session, "/api/offers/"+o.ID, body); got != `200 {"taken":true}` {
+		t.Errorf("a browser: %s", got)
+	}
+	if a, _ := offer.In(x.st.Dir).Answered(o.ID); a.From != offer.Page || a.Always != 1 {
+		t.Errorf("answered %+v", a)
+	}
+}
+
+// Nobody holds a connection any more that is closed; one that is open has its
+// process.
+func TestProcesses(t *testing.T) {
+	seesProcesses(t)
+	l, err := Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	client, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	served, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer served.Close()
+	if pids, sure := peer.Processes(served); !sure || len(pids) == 0 || pids[0] != os.Getpid() {
+		t.Errorf("open: %v, %t", pids, sure)
+	}
+	_ = client.Close()
+	if pids, sure := peer.Processes(served); sure || len(pids) != 0 {
+		t.Errorf("closed: %v, %t", pids, sure)
+	}
+}
+
+// Each way an answer fails has its own status, and says why.
+func TestAnswersThatDoNotCount(t *testing.T) {
+	seesProcesses(t)
+	x := serve(t, Options{Token: aToken, User: "kim"})
+	session := x.signIn(aToken)
+	d := offer.In(x.st.Dir)
+	file := filepath.Join(t.TempDir(), "a.txt")
+	writes := fmt.Sprintf(`{"session_id":"s1","hook_event_name":"PermissionRequest","tool_name":"Write","tool_input":{"file_path":%q,"content":"new\n"}}`, file)
+
+	nobody := strings.Repeat("A", 26)
+	if r := x.do("POST", "/api/offers/"+nobody, `{"digest":"x","word":"deny"}`, withToken(session)); r.code(t) != "404 no_such_offer" {
+		t.Errorf("no offer: %s", r.code(t))
+	}
+	o := x.shownTo(session, x.offerIn(offer.Permission, asksToRun).ID).Offer
+	for body, want := range map[string]string{
+		`{"digest":"x","word":"deny"}`:                                                     "412 changed",
+		`{"digest":"` + o.Digest + `","word":"allow"}`:                                     "412 changed",
+		`{"digest":"` + o.Digest + `","drawn":"` + o.Drawn + `","word":"accept"}`:          "400 bad_answer",
+		`{"digest":"` + o.Digest + `","word":"say","message":"x"}`:                         "400 bad_answer",
+		`{"digest":"` + o.Digest + `","word":"deny","from":"terminal"}`:                    "400 bad_body",
+		`{"digest":"` + o.Digest + `","word":"deny","message":"` + zerosOf(66_000) + `"}`:  "400 bad_answer",
+		`{"digest":"` + o.Digest + `","word":"deny","message":"` + zerosOf(300_000) + `"}`: "413 bad_body",
+		`{`: "400 bad_body",
+	} {
+		if r := x.do("POST", "/api/offers/"+o.ID, body, withToken(session)); r.code(t) != want {
+			t.Errorf("%.80s: %s, want %s", body, r.code(t), want)
+		}
+	}
+	if err := d.Give(offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Allow, From: offer.Terminal, By: "ada"}, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	r := x.says(session, o, `"word":"deny"`)
+	var taken takenAnswer
+	r.into(t, &taken)
+	if r.status != http.StatusConflict || taken.Answered != (givenBy{offer.Allow, "ada", offer.Terminal}) || !strings.Contains(taken.Error.Message, "ada from terminal") {
+		t.Errorf("second: %d %s", r.status, r.body)
+	}
+	_ = d.Close(o.ID, offer.Outcome{Taken: true})
+	if r := x.says(session, o, `"word":"deny"`); r.code(t) != "409 taken" {
+		t.Errorf("and once it is over: %s", r.code(t))
+	}
+
+	o = x.shownTo(session, x.offerIn(offer.Permission, asksToRun).ID).Offer
+	_ = d.Close(o.ID, offer.Outcome{Why: "it was answered at the session"})
+	if r := x.says(session, o, `"word":"deny"`); r.code(t) != "410 over" || !strings.Contains(r.body, "answered at the session") {
+		t.Errorf("over: %d %s", r.status, r.body)
+	}
+
+	// What is shown depends on the file that is there.
+	o = x.shownTo(session, x.offerIn(offer.Permission, writes).ID).Offer
+	if err := os.WriteFile(file, []byte("kept\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := x.says(session, o, `"word":"allow"`); r.code(t) != "412 changed" {
+		t.Errorf("another diff than was drawn: %s", r.code(t))
+	}
+
+	o = x.shownTo(session, x.offerIn(offer.Permission, `{"tool_name":"Bash","tool_input":{"command":"a","command":"b"}}`).ID).Offer
+	if r := x.says(session, o, `"word":"allow"`); r.code(t) != "403 not_whole" {
+		t.Errorf("not whole: %s", r.code(t))
+	}
+}
+
+func zerosOf(n int) string { return strings.Repeat("0", n) }
+
+// Questions are answered by number, in words, or by both.
+func TestAnswersToQuestions(t *testing.T) {
+	seesProcesses(t)
+	x := serve(t, Options{Token: aToken})
+	session := x.signIn(aToken)
+	for choices, want := range map[string]string{
+		`[{"options":[2]},{"options":[1,3]}]`:             `{"Which colour?":"Blue","Which fruits?":"Apple, Plum"}`,
+		`[{"text":"green"},{"options":[2],"text":"fig"}]`: `{"Which colour?":"green","Which fruits?":"Pear, fig"}`,
+		`[{"options":[1,2]},{"options":[1]}]`:             "400 bad_answer",
+		`[{"options":[3]},{"options":[1]}]`:               "400 bad_answer",
+		`[{"options":[1]}]`:                               "400 bad_answer",
+		`[{"options":[1]},{}]`:                            "400 bad_answer",
+	} {
+		o := x.shownTo(session, x.offerIn(offer.Question, asksTwo).ID).Offer
+		go x.closes(o.ID, offer.Outcome{Taken: true})
+		r := x.says(session, o, `"word":"allow","choices":`+choices)
+		got := ""
+		if a, ok := offer.In(x.st.Dir).Answered(o.ID); ok {
+			b, _ := json.Marshal(a.Choices)
+			got = string(b)
+		} else {
+			got = r.code(t)
+			_ = offer.In(x.st.Dir).Give(offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Deny, From: offer.Terminal}, time.Now())
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", choices, got, want)
+		}
+	}
+}
+
+// The stream tells of offers as they come and go, and a snapshot has those that
+// are open.
+func TestOffersInTheStream(t *testing.T) {
+	for _, unwatched := range []bool{false, true} {
+		x := serve(t, Options{Token: aToken, Unwatched: unwatched})
+		s := x.stream("/events")
+		o := x.offerIn(offer.Permission, asksToRun)
+		var came offerNews
+		heardOf(s, "offer_created", 1, &came)
+		if came.ID != o.ID || came.Digest != o.Digest || came.Record != "s1" {
+			t.Errorf("came %+v", came)
+		}
+		late := x.stream("/events?session=s1")
+		var list listWithOffers
+		heardOf(late, "snapshot", 1, &list)
+		if len(list.Offers) != 1 || list.Offers[0] != came {
+			t.Errorf("a snapshot has %+v", list.Offers)
+		}
+		if err := offer.In(x.st.Dir).Give(offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Deny, From: offer.Terminal, By: "ada"}, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		_ = offer.In(x.st.Dir).Close(o.ID, offer.Outcome{Taken: true})
+		var end offerEnd
+		heardOf(late, "offer_ended", 1, &end)
+		if end.ID != o.ID || end.Answered == nil || *end.Answered != (givenBy{offer.Deny, "ada", offer.Terminal}) {
+			t.Errorf("ended %+v", end)
+		}
+		session := x.signIn(aToken)
+		for i, body := range []string{`{"until":"2h"}`, `{"off":true}`} {
+			if r := x.do("POST", "/api/away", body, withToken(session)); r.status != http.StatusOK {
+				t.Errorf("away %s: %d %s", body, r.status, r.body)
+			}
+			var news awayNews
+			heardOf(s, "away", i+1, &news)
+			if (news.Away == nil) != strings.Contains(body, "off") {
+				t.Errorf("after %s: %+v", body, news.Away)
+			}
+		}
+	}
+}
+
+// heardOf waits for the nth event of that name and decodes it.
+func heardOf(s *stream, name string, n int, v any) {
+	s.t.Helper()
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		had := 0
+		for _, h := range s.events() {
+			if h.name != name {
+				continue
+			}
+			if had++; had == n {
+				if err := json.Unmarshal([]byte(h.data), v); err != nil {
+					s.t.Fatal(err)
+				}
+				return
+			}
+		}
+	}
+	s.t.Fatalf("no %s number %d came in 20 s", name, n)
+}

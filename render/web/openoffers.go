@@ -1,0 +1,220 @@
+package web
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"beckon/render"
+	"beckon/state/offer"
+	"beckon/state/offer/hold"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// offerNews is the data of offer_created, and what a snapshot has of an offer.
+// What it asks is at /api/offers/ID: a stream that fell behind must not hold all
+// that agents have ever asked.
+type offerNews struct {
+	ID        string     `json:"id"`
+	Digest    string     `json:"digest"`
+	Kind      offer.Kind `json:"kind"`
+	Record    string     `json:"record"` // the session, with its part
+	SessionID string     `json:"session_id"`
+	MadeAt    string     `json:"made_at"`
+}
+
+// offerEnd is the data of offer_ended.
+type offerEnd struct {
+	offerNews
+	Answered *givenBy `json:"answered,omitempty"`
+	Taken    bool     `json:"taken,omitempty"` // the client was given the answer
+	Why      string   `json:"why,omitempty"`
+}
+
+// awayNews is the data of away.
+type awayNews struct {
+	Away *away `json:"away"`
+}
+
+// listWithOffers is the data of a snapshot.
+type listWithOffers struct {
+	render.List
+	Offers []offerNews `json:"offers,omitempty"`
+	Away   *away       `json:"away,omitempty"`
+}
+
+// openOffers follows the offers that are open, and whether the user is away, and
+// tells the hub of them. It belongs to one goroutine.
+type openOffers struct {
+	o     *Options
+	hub   *hub
+	meter *meter
+	again chan struct{} // something changed, by this server itself
+	all   map[string]offerNews
+	away  *away
+}
+
+func newOpenOffers(o *Options, h *hub, m *meter) *openOffers {
+	return &openOffers{o: o, hub: h, meter: m, again: make(chan struct{}, 1)}
+}
+
+// run looks whenever something changes, and now and then, until ctx ends: that a
+// process has died no file tells.
+func (b *openOffers) run(ctx context.Context) {
+	every := b.o.Timing.Recheck
+	var w *fsnotify.Watcher
+	var events chan fsnotify.Event
+	var errors chan error
+	if b.o.Unwatched {
+		every = b.o.Timing.Poll
+	} else if n, err := fsnotify.NewWatcher(); err != nil {
+		b.o.Log(err)
+	} else {
+		w, events, errors = n, n.Events, n.Errors
+		defer w.Close()
+	}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	b.watch(w)
+	b.look() // what changed before it watched
+	for b.wait(ctx, events, errors, tick.C) {
+		b.watch(w) // one that was not there may be by now
+		b.look()
+	}
+}
+
+// wait waits until it is time to look, and reports false when ctx has ended.
+func (b *openOffers) wait(ctx context.Context, events <-chan fsnotify.Event, errors <-chan error, tick <-chan time.Time) bool {
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case e := <-events:
+			if filepath.Dir(e.Name) == b.o.Store.Dir && e.Name != filepath.Dir(b.open()) {
+				continue // something else of the state directory
+			}
+		case <-errors: // some were not told
+		case <-b.again:
+		case <-tick:
+		}
+		return true
+	}
+}
+
+func (b *openOffers) open() string { return hold.OpenDir(b.o.Store.Dir) }
+
+// watch has w tell of the directories of offers; the first is made in the state
+// directory, with the first offer of all.
+func (b *openOffers) watch(w *fsnotify.Watcher) {
+	if w == nil {
+		return
+	}
+	for _, d := range []string{b.o.Store.Dir, filepath.Dir(b.open()), b.open()} {
+		_ = w.Add(d)
+	}
+}
+
+func (b *openOffers) poke() {
+	select {
+	case b.again <- struct{}{}:
+	default:
+	}
+}
+
+// look tells of the offers that came or went, and whether the user is away.
+func (b *openOffers) look() {
+	dir, now := offer.In(b.o.Store.Dir), time.Now()
+	list, err := dir.List(now)
+	if err != nil {
+		b.o.Log(err)
+		return
+	}
+	open := map[string]offerNews{}
+	var came []offerNews
+	for _, o := range list {
+		open[o.ID] = offerNews{o.ID, o.Digest, o.Kind, o.Record, o.Session, iso(millis(o.Made))}
+		if _, known := b.all[o.ID]; !known {
+			came = append(came, open[o.ID])
+		}
+	}
+	var ended []offerEnd
+	for id, o := range b.all {
+		if _, is := open[id]; !is {
+			ended = append(ended, endOf(dir, o))
+		}
+	}
+	slices.SortFunc(ended, func(a, b offerEnd) int { return strings.Compare(a.MadeAt+a.ID, b.MadeAt+b.ID) })
+	is := awayOf(dir, now)
+	moved := (is == nil) != (b.away == nil) || is != nil && *is != *b.away
+	b.all, b.away = open, is
+	if len(came)+len(ended) == 0 && !moved {
+		return
+	}
+	b.hub.change(func(p *publisher) {
+		for _, e := range ended {
+			delete(p.h.offers, e.ID)
+			b.tell(p, "offer_ended", e.offerNews, e)
+		}
+		for _, o := range came {
+			p.h.offers[o.ID] = o
+			b.tell(p, "offer_created", o, o)
+		}
+		if moved {
+			p.h.away = is
+			data, _ := encode(awayNews{is})
+			p.send(message{name: "away"}, data)
+			b.meter.told("away")
+		}
+		p.changed = true
+	})
+}
+
+func (b *openOffers) tell(p *publisher, name string, o offerNews, v any) {
+	m := message{name: name, session: o.SessionID}
+	for _, s := range p.h.rows {
+		if s.row.Record() == o.Record {
+			m.seat, m.now = s.row.SeatID, s.row.State
+		}
+	}
+	data, _ := encode(v)
+	p.send(m, data)
+	b.meter.told(name)
+}
+
+// written is how long it may take from an offer's end until it is told why.
+const written = 50 * time.Millisecond
+
+// endOf is what became of an offer. One that has been answered is not open any
+// more, though its process may not have told the client yet.
+func endOf(dir offer.Dir, o offerNews) offerEnd {
+	e := offerEnd{offerNews: o}
+	wait := written
+	if a, ok := dir.Answered(o.ID); ok {
+		e.Answered, wait = &givenBy{a.Word, a.By, a.From}, 0
+	}
+	if out, known := dir.Outcome(o.ID, wait); known {
+		e.Taken, e.Why = out.Taken, out.Why
+	}
+	return e
+}
+
+// offersOf are the open offers that f wants, the oldest first.
+func (h *hub) offersOf(f filter) []offerNews {
+	var list []offerNews
+	for _, o := range h.offers {
+		m := message{session: o.SessionID}
+		for _, s := range h.rows {
+			if s.row.Record() == o.Record {
+				m.seat, m.now = s.row.SeatID, s.row.State
+			}
+		}
+		if f.wants(&m) {
+			list = append(list, o)
+		}
+	}
+	slices.SortFunc(list, func(a, b offerNews) int { return strings.Compare(a.MadeAt+a.ID, b.MadeAt+b.ID) })
+	return list
+}
