@@ -4,9 +4,9 @@ import { ask as send } from "./login.mjs";
 
 // Refusal is an answer that is no success, in the words of the server.
 export class Refusal extends Error {
-  constructor(status, { code, message, hint } = {}) {
+  constructor(status, { code, message, hint } = {}, answered) {
     super(message || `the server answered ${status}`);
-    Object.assign(this, { status, code, hint });
+    Object.assign(this, { status, code, hint, answered });
   }
 }
 
@@ -18,7 +18,7 @@ async function ask(path, options) {
     throw new Refusal(0, { message: "the server does not answer" });
   }
   const body = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw new Refusal(answer.status, body.error);
+  if (!answer.ok) throw new Refusal(answer.status, body.error, body.answered);
   return body;
 }
 
@@ -30,14 +30,20 @@ export const turns = (id, limit) => ask(session(id, `/turns?limit=${limit}`));
 export const journal = (id, after) => ask(session(id, `/journal?after=${after}&limit=1000`));
 export const journalEnd = (id, limit) => ask(session(id, `/journal?last=true&limit=${limit}`));
 export const stats = () => ask("/api/stats?days=7");
+export const offer = (id) => ask(`/api/offers/${encodeURIComponent(id)}`);
 export const hooks = () => ask("/hook/status");
 
-// act posts what the user does to a session: seen, jump, backburner.
+// act posts what the user does to a session: seen, jump, backburner, stop.
 export function act(id, action, body) {
-  const options = { method: "POST" };
-  if (body) Object.assign(options, { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
-  return ask(session(id, `/${action}`), options);
+  return ask(session(id, `/${action}`), posted(body));
 }
+
+// answer answers an offer; away says that nobody sits at the sessions, or, with
+// off, that somebody does.
+export const answer = (id, body) => ask(`/api/offers/${encodeURIComponent(id)}`, posted(body));
+export const away = (off) => ask("/api/away", posted({ off }));
+
+const posted = (body) => ({ method: "POST", ...(body && { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }) });
 
 // queue runs tasks, a few at a time, and each key once until it is done.
 export function queue(width) {

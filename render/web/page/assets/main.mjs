@@ -9,6 +9,7 @@ import { listen } from "./keys.mjs";
 import { follow } from "./link.mjs";
 import * as login from "./login.mjs";
 import { drawHooks, drawStats } from "./panels.mjs";
+import { Offers, asksOf, drawEnds, endWords, saidOf } from "./offers.mjs";
 import * as prefs from "./prefs.mjs";
 import { SessionPage } from "./session.mjs";
 import { GROUPS, PHASES, groups, initial, recordOf, reduce, tallies, waiting } from "./state.mjs";
@@ -35,7 +36,8 @@ function dispatch(event) {
 
 const moreTurns = api.queue(2);
 const board = new Board($("groups"), $("empty"), { act, look });
-const page = new SessionPage($("session"), { act, fail, met });
+const page = new SessionPage($("session"), { act, fail, met, give, tell: (words) => toast(words, true) });
+const offers = new Offers($("asks"), { give, tell: (words) => toast(words, true) });
 const attention = new Attention($("live"), { chosen: () => prefs.get("notify") === "on", open: (row) => go(pathOf(row)) });
 
 // look asks for the newest turns of a card that came into view.
@@ -49,7 +51,7 @@ function look(row) {
 
 // act does what a button or a key asks for. Setting aside asks for how long.
 function act(row, name) {
-  if (name !== "backburner") return tell(row, name, undefined, { jump: "Jumped to its terminal", seen: "Marked as seen" }[name]);
+  if (name !== "backburner") return tell(row, name, undefined, { jump: "Jumped to its terminal", seen: "Marked as seen", stop: "It stops at its next call" }[name]);
   if (row.state === "backburner") return tell(row, name, { off: true }, "Taken back");
   setAside(row);
 }
@@ -67,6 +69,30 @@ async function tell(row, name, body, done) {
   } catch (e) {
     fail(e);
   }
+}
+
+// give answers the offer that was drawn, and says what became of that.
+async function give(offer, answer) {
+  try {
+    const { taken, why } = await api.answer(offer.id, answer);
+    toast(taken ? saidOf(offer, answer) : `Not taken: ${why}`, !taken);
+  } catch (e) {
+    fail(e);
+    if (e.status === 412) ask(offer.id);
+    if ([404, 409, 410].includes(e.status)) dispatch({ type: "offer_ended", data: { id: offer.id, answered: e.answered, why: e.message } });
+  }
+}
+
+const asking = api.queue(2);
+
+// ask has the server say what an offer asks; the line tells only that it is there.
+function ask(id) {
+  asking(id, async () => dispatch({ type: "asked", data: await api.offer(id) }));
+}
+
+function askAll() {
+  const shown = page.row && recordOf(page.row);
+  for (const o of state.offers.values()) if (!state.asks.has(o.id) && (o.kind !== "reply" || o.record === shown)) ask(o.id);
 }
 
 const spans = [
@@ -161,13 +187,32 @@ function draw() {
   drawLink();
   if (state.ready) drawHero(n);
   else if (state.phase === "denied") text($("tally"), PHASES.denied);
-  if (!$("board").hidden) board.draw(state);
+  if (!$("board").hidden) {
+    board.draw(state);
+    offers.draw(asksOf(state, (o) => o.kind !== "reply"), [...state.rows.values()]);
+    drawEnds($("ends"), state.ends);
+  } else {
+    offers.draw([], []);
+  }
+  for (const e of state.ends) if (!told.has(e.id)) tellEnd(e);
+  $("away").hidden = state.phase !== "live" || !state.away && !state.offers.size;
+  $("away").setAttribute("aria-pressed", String(Boolean(state.away)));
   page.draw(state);
+  askAll();
   drawTitle(state.phase === "resting" ? 0 : n, page.row?.title); // it would not hold
   drawStats($("stats"), state.stats);
   drawHooks($("hooks"), state.hooks);
   attention.draw(state);
   tick();
+}
+
+const told = new Set(); // ends of offers
+const endShown = 20_000; // ms
+
+function tellEnd(e) {
+  told.add(e.id);
+  attention.say(`${e.title}: ${endWords(e)}`);
+  setTimeout(() => dispatch({ type: "forget", offer: e.id }), endShown);
 }
 
 function drawHero(n) {
@@ -259,6 +304,10 @@ function tools() {
     dispatch({ type: "filter", filter: e.target.value });
     clearTimeout(filterTimer);
     filterTimer = setTimeout(() => attention.say(`${shownOf(state)} shown`), 600); // once typing rests
+  });
+  $("away").addEventListener("click", () => {
+    const back = Boolean(state.away);
+    api.away(back).then(() => toast(back ? "You are back" : "You are away: what subagents ask waits for you"), fail);
   });
   $("theme").addEventListener("click", nextTheme);
   $("notify").addEventListener("click", toggleNotify);

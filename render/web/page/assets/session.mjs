@@ -4,17 +4,25 @@
 import * as api from "./api.mjs";
 import { Card, cost } from "./card.mjs";
 import { arrange, el, redraw, text } from "./dom.mjs";
+import { Offers, asksOf, drawEnds } from "./offers.mjs";
 import { TASKS, keyOf, recordOf } from "./state.mjs";
 import { clean, oneLine } from "./words.mjs";
 
 // Lines of a journal, the newest: how many are read at first, and kept.
 const begun = 500, kept = 1000;
 
+const working = new Set(["working", "compacting", "permission", "question"]); // there is a turn to stop
+
 export class SessionPage {
   // act(row, name) does something to the session, fail(error) tells of what
-  // failed, met(row) is called once when a session that is opened is there.
-  constructor(root, { act, fail, met }) {
+  // failed, met(row) is called once when a session that is opened is there; give
+  // and tell are those of Offers.
+  constructor(root, { act, fail, met, give, tell }) {
     Object.assign(this, { root, fail, met });
+    this.asks = el("div", { class: "asks", role: "region", "aria-label": "Waits for your answer", hidden: true });
+    this.offers = new Offers(this.asks, { give, tell });
+    this.stop = el("button", { type: "button", class: "stop", title: "Its turn ends at its next call", on: { click: () => act(this.row, "stop") } }, "Stop");
+    this.ends = el("ul", { class: "ends", role: "list", "aria-label": "Answered a moment ago", hidden: true });
     this.card = new Card((name) => this.row && act(this.row, name));
     this.heading = el("h1", { tabindex: "-1" });
     this.facts = el("dl", { class: "facts" });
@@ -24,6 +32,7 @@ export class SessionPage {
     root.replaceChildren(
       el("nav", { "aria-label": "Back" }, el("a", { href: "/", class: "back" }, "All sessions")), this.heading,
       el("ul", { class: "cards one", role: "list" }, this.card.node), this.note,
+      this.stop, this.asks, this.ends,
       el("section", { class: "panel" }, el("h2", {}, "Where"), this.facts),
       el("section", { class: "panel" }, el("div", { class: "bar" }, el("h2", {}, "Timeline"),
         el("label", { for: "every" }, this.every, " every event")), this.lines));
@@ -37,7 +46,7 @@ export class SessionPage {
     Object.assign(this, { id, visit: {}, row: null, live: null, journal: [], after: 0 });
     this.nodes.clear();
     this.lines.replaceChildren();
-    this.card.node.hidden = true;
+    this.card.node.hidden = this.stop.hidden = true;
     text(this.heading, "Session");
     text(this.note, "Reading");
     this.refresh();
@@ -45,6 +54,7 @@ export class SessionPage {
 
   close() {
     this.id = this.row = this.visit = null;
+    this.offers.draw([], []);
   }
 
   // draw takes what the page knows anew; a row that is no longer live is asked
@@ -62,6 +72,9 @@ export class SessionPage {
       this.live = null;
       this.refresh();
     }
+    const record = this.row && recordOf(this.row);
+    this.offers.draw(asksOf(s, (o) => o.record === record), [...s.rows.values()]);
+    drawEnds(this.ends, s.ends.filter((o) => o.record === record));
     const turns = s.turns.get(this.row && recordOf(this.row));
     if (turns !== this.turns) {
       this.turns = turns;
@@ -72,6 +85,7 @@ export class SessionPage {
   drawRow(row, s) {
     if (!this.row) this.met(row);
     this.row = row;
+    this.stop.hidden = !working.has(row.state);
     text(this.note, row.state === "ended" || row.state === "lost" ? "This session is over." : "");
     this.card.node.hidden = false;
     this.card.draw(keyOf(row), row, { busy: s?.busy.get(recordOf(row)) ?? row.busy_seconds });

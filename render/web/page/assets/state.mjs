@@ -11,6 +11,7 @@ export const STATES = ["permission", "question", "failed", "working",
 
 const keptTurns = 4; // of each session, for its card
 const keptNotices = 20;
+const keptEnds = 3;
 
 // PHASES of the connection, as people read them.
 export const PHASES = {
@@ -33,6 +34,10 @@ export function initial() {
     rows: new Map(), // key -> row of list --json
     turns: new Map(), // session id -> its newest turns, oldest first
     busy: new Map(), // session id -> seconds at work today
+    offers: new Map(), // id -> what the line told of it: those that are open
+    asks: new Map(), // id -> what the server says of it
+    ends: [], // of the newest offers that went
+    away: null,
     stats: null, hooks: null,
     notices: [], // edges to tell of, oldest first, numbered by n
     noticed: 0, // n of the newest
@@ -82,7 +87,9 @@ const steps = {
     for (const row of e.data.sessions) rows.set(keyOf(row), row);
     const live = new Set([...rows.values()].map(recordOf));
     const turns = new Map([...s.turns].filter(([id]) => live.has(id)));
-    let next = { ...s, rows, turns, ready: true, skew: skewOf(e.data.generated_at, e.now) };
+    const offers = new Map((e.data.offers ?? []).map((o) => [o.id, o]));
+    const asks = new Map([...s.asks].filter(([id]) => offers.has(id)));
+    let next = { ...s, offers, asks, away: e.data.away ?? null, rows, turns, ready: true, skew: skewOf(e.data.generated_at, e.now) };
     if (!s.ready) return next; // what was there before the page is no news
     for (const [key, row] of rows) {
       const was = s.rows.get(key);
@@ -118,6 +125,24 @@ const steps = {
     if (!row || (e.data.kind === "needs_you") !== row.needs_you) return s;
     return notify(s, e.data.kind, row, e.data.text);
   },
+
+  offer_created: (s, e) => ({ ...s, offers: new Map(s.offers).set(e.data.id, e.data), ends: s.ends.filter((o) => o.record !== e.data.record) }),
+
+  // asked is what the server says of an offer; a newer one takes its place.
+  asked: (s, e) => (s.offers.has(e.data.offer.id) ? { ...s, asks: new Map(s.asks).set(e.data.offer.id, e.data) } : s),
+
+  offer_ended(s, e) {
+    const offers = new Map(s.offers), asks = new Map(s.asks), was = asks.get(e.data.id);
+    offers.delete(e.data.id);
+    asks.delete(e.data.id);
+    if (!was || was.offer.kind === "reply") return { ...s, offers, asks };
+    const end = { ...e.data, record: was.offer.record, title: was.offer.card.title };
+    return { ...s, offers, asks, ends: [...s.ends, end].slice(-keptEnds) };
+  },
+
+  forget: (s, e) => ({ ...s, ends: s.ends.filter((o) => o.id !== e.offer) }),
+
+  away: (s, e) => ({ ...s, away: e.data.away }),
 
   busy: (s, e) => ({ ...s, busy: new Map(e.rows.map((r) => [recordOf(r), r.busy_seconds ?? 0])) }),
   stats: (s, e) => ({ ...s, stats: e.data }),

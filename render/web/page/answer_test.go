@@ -1,0 +1,329 @@
+package page
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"beckon/event"
+	"beckon/state/evidence"
+	"beckon/state/offer"
+)
+
+// asks makes an offer of a session that this process waits at, and gives the
+// client of it the answer as the hook would.
+func (w *world) asks(record string, kind offer.Kind, tool, payload string) offer.Offer {
+	w.t.Helper()
+	here := evidence.ThisMachine()
+	self, ok := evidence.Process(os.Getpid(), here)
+	if !ok {
+		w.t.Fatal("this process cannot be read")
+	}
+	at := event.Millis(time.Now().UnixMilli())
+	o := offer.Offer{Kind: kind, Event: "PermissionRequest", Record: record, Session: record, Tool: tool, Host: here.Host, Cwd: "/home/you/src/shop", Branch: "orders", Project: "shop",
+		Made: at, Expires: at + 600_000, Waiter: self, Client: self, Payload: []byte(payload)}
+	d := offer.In(w.state)
+	if err := d.Make(&o, time.Now()); err != nil {
+		w.t.Fatal(err)
+	}
+	go func() {
+		for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
+			if _, ok := d.Answered(o.ID); ok {
+				_ = d.Close(o.ID, offer.Outcome{Taken: true, At: event.Millis(time.Now().UnixMilli())})
+				return
+			}
+			if _, known := d.Outcome(o.ID, 0); known {
+				return
+			}
+		}
+	}()
+	return o
+}
+
+// answered waits for the answer to an offer.
+func (w *world) answered(o offer.Offer) (a offer.Answer) {
+	w.t.Helper()
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if a, ok := offer.In(w.state).Answered(o.ID); ok {
+			return a
+		}
+	}
+	w.t.Fatalf("the %s has no answer", o.Kind)
+	return a
+}
+
+// at is the part of the page that shows an offer.
+func at(o offer.Offer) string {
+	return fmt.Sprintf(`document.querySelector("[data-offer='%s']")`, o.ID)
+}
+
+// settled waits until an offer is drawn and its buttons can be meant.
+func (p *tab) settled(o offer.Offer) {
+	p.t.Helper()
+	p.await("the offer is drawn", at(o))
+	p.must(p.eval(`new Promise((r) => setTimeout(r, 700))`, nil))
+}
+
+// push clicks the button of that name, as a mouse does.
+func (p *tab) push(o offer.Offer, name string) {
+	p.t.Helper()
+	button := fmt.Sprintf(`[...%s.querySelectorAll("button")].find(b => b.textContent.startsWith(%q))`, at(o), name)
+	p.await("the button "+name+" is there", button)
+	p.must(p.eval(button+`.scrollIntoView({block: "center"})`, nil))
+	spot := get[[]float64](p, `(() => { const r = `+button+`.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`)
+	p.click(spot[0], spot[1])
+}
+
+func (p *tab) click(x, y float64) {
+	p.t.Helper()
+	for _, kind := range []string{"mousePressed", "mouseReleased"} {
+		p.do("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": x, "y": y, "button": "left", "clickCount": 1})
+	}
+}
+
+// fill puts words into the nth field of an offer, as somebody types them.
+func (p *tab) fill(o offer.Offer, field, words string) {
+	p.t.Helper()
+	p.must(p.eval(fmt.Sprintf(`%s.querySelector(%q).focus()`, at(o), field), nil))
+	p.do("Input.insertText", map[string]any{"text": words})
+}
+
+func quote(v any) string { b, _ := json.Marshal(v); return string(b) }
+
+const (
+	suggestions = `"permission_suggestions":[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"make:*"}],"behavior":"allow","destination":"localSettings"}]`
+	twoAsked    = `{"tool_name":"AskUserQuestion","tool_input":{"questions":[` +
+		`{"question":"Which page size should invoices use?","header":"Size","options":[{"label":"A4","description":"210 by 297 mm"},{"label":"Letter"}]},` +
+		`{"question":"Which of these go on it?","multiSelect":true,"options":[{"label":"Logo"},{"label":"VAT number"},{"label":"QR code"}]}]}}`
+	planned = `{"tool_name":"ExitPlanMode","tool_input":{"plan":"# Move sessions to Redis\n\n1. Add the client\n2. Write both, read the old one\n3. Switch"}}`
+	formed  = `{"message":"Where shall it be deployed?","mcp_server_name":"deploy","requested_schema":{"type":"object","required":["name","zone"],"properties":{` +
+		`"name":{"type":"string","title":"Name"},"copies":{"type":"integer","minimum":1,"default":2},"ratio":{"type":"number"},` +
+		`"zone":{"type":"string","enum":["eu-1","us-1"],"title":"Zone"},"drain":{"type":"boolean","title":"Drain first"}}}}`
+	bash = `{"tool_name":"Bash","tool_input":{"command":"set -e\nmake test\nmake install \u202e# evil","description":"Install it"},` + suggestions + `}`
+)
+
+// edit is an offer to change a file that is there.
+func edit(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "orders.go")
+	if err := os.WriteFile(path, []byte("package orders\n\nfunc Total(lines []Line) int {\n\tsum := 0\n\tfor _, l := range lines {\n\t\tsum += l.Price\n\t}\n\treturn sum\n}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return `{"tool_name":"Edit","tool_input":` + quote(map[string]any{"file_path": path, "old_string": "sum += l.Price", "new_string": "sum += l.Price * l.Count"}) + `}`
+}
+
+// Whatever is asked is shown whole and answered from the page, on a phone and at
+// a desk.
+func TestAnswers(t *testing.T) {
+	c := startChrome(t)
+	axe := findAxe(t)
+	for _, v := range []struct {
+		name, scheme  string
+		width, height int
+	}{{"phone", "light", 360, 740}, {"desk", "dark", 1280, 900}} {
+		t.Run(v.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.start()
+			w.agent("perm_yes", "/lab/proj", "/home/you/src/shop").until("PermissionRequest")
+			record := w.list()[0].SessionID
+			p := c.open(t, "about:blank")
+			p.size(v.width, v.height, v.width < 500)
+			p.scheme(v.scheme)
+			p.do("Page.navigate", map[string]any{"url": w.page("")})
+			p.await("it is live", live)
+			look := func(name string, o offer.Offer) {
+				t.Helper()
+				p.settled(o)
+				p.must(p.eval(at(o)+`.scrollIntoView({block: "start"})`, nil))
+				if wide := get[int](p, `document.documentElement.scrollWidth`); wide > v.width {
+					t.Errorf("%s: the page is %d wide in a window of %d", name, wide, v.width)
+				}
+				if dir := shots(); dir != "" {
+					p.shot(filepath.Join(dir, v.name+"-answer-"+name+".png"))
+				}
+				p.check(axe, v.name+" "+name)
+			}
+			shows := func(o offer.Offer, words ...string) {
+				t.Helper()
+				for _, s := range words {
+					p.await("it shows "+s, at(o)+`.innerText.includes(`+quote(s)+`)`)
+				}
+			}
+			gone := func(o offer.Offer, words string) {
+				t.Helper()
+				p.await("it is over", `!`+at(o))
+				p.await("what became of it is said", `document.getElementById("ends").innerText.includes(`+quote(words)+`)`)
+			}
+
+			o := w.asks(record, offer.Permission, "Bash", bash)
+			look("permission", o)
+			shows(o, "shop", "set -e\nmake test\n", "‹U+202E›# evil", "/home/you/src/shop", "branch orders", "on "+evidence.ThisMachine().Host)
+			p.push(o, "Allow, and always allow Bash(make:*), in this project")
+			if a := w.answered(o); a.Word != offer.Allow || a.Always != 1 || a.From != offer.Page {
+				t.Errorf("always: %+v", a)
+			}
+			gone(o, "Bash allowed by")
+
+			o = w.asks(record, offer.Permission, "Edit", edit(t))
+			look("diff", o)
+			shows(o, "-        sum += l.Price", "+        sum += l.Price * l.Count")
+			p.fill(o, "textarea", "not this one")
+			p.press("Enter") // a line of the reason, and nothing else
+			p.push(o, "Deny")
+			if a := w.answered(o); a.Word != offer.Deny || a.Message != "not this one" {
+				t.Errorf("deny: %+v", a)
+			}
+			gone(o, "refused by")
+
+			o = w.asks(record, offer.Permission, "Bash", `{"tool_name":"Bash","tool_input":{"command":"ls","command":"rm -r ."}}`)
+			look("part", o)
+			shows(o, "Not all of it can be shown", "Deny")
+			if get[bool](p, at(o)+`.innerText.includes("Allow")`) {
+				t.Error("what is not shown whole can be allowed")
+			}
+			p.push(o, "Deny")
+			gone(o, "refused by")
+
+			o = w.asks(record, offer.Question, "AskUserQuestion", twoAsked)
+			look("question", o)
+			p.push(o, "Answer")
+			p.await("an answer is missed", `document.activeElement.closest("[data-offer]") && document.activeElement.validationMessage !== ""`)
+			p.must(p.eval(at(o)+`.querySelectorAll(".option")[1].click()`, nil))
+			for _, i := range []int{0, 2} {
+				p.must(p.eval(fmt.Sprintf(`%s.querySelectorAll(".asked")[1].querySelectorAll(".option")[%d].click()`, at(o), i), nil))
+			}
+			p.push(o, "Answer")
+			if a := w.answered(o); a.Choices["Which page size should invoices use?"] != "Letter" || a.Choices["Which of these go on it?"] != "Logo, QR code" {
+				t.Errorf("choices: %+v", a)
+			}
+			gone(o, "2 questions allowed by")
+
+			o = w.asks(record, offer.Question, "AskUserQuestion", twoAsked)
+			p.settled(o)
+			p.must(p.eval(at(o)+`.querySelectorAll(".option")[0].click()`, nil))
+			p.fill(o, ".asked input[type=text]", "A5, folded")
+			p.must(p.eval(at(o)+`.querySelectorAll(".asked")[1].querySelectorAll(".option")[1].click()`, nil))
+			p.push(o, "Answer")
+			if a := w.answered(o); a.Choices["Which page size should invoices use?"] != "A5, folded" || a.Choices["Which of these go on it?"] != "VAT number" {
+				t.Errorf("own words: %+v", a)
+			}
+
+			o = w.asks(record, offer.Plan, "ExitPlanMode", planned)
+			look("plan", o)
+			shows(o, "2. Write both, read the old one")
+			p.fill(o, "textarea", "do step 3 first")
+			p.push(o, "Send back")
+			if a := w.answered(o); a.Word != offer.Deny || a.Message != "do step 3 first" {
+				t.Errorf("a plan sent back: %+v", a)
+			}
+			o = w.asks(record, offer.Plan, "ExitPlanMode", planned)
+			p.settled(o)
+			p.push(o, "Approve")
+			if a := w.answered(o); a.Word != offer.Allow {
+				t.Errorf("a plan approved: %+v", a)
+			}
+
+			o = w.asks(record, offer.Form, "deploy", formed)
+			look("form", o)
+			p.push(o, "Accept")
+			p.await("a field is missed", `document.activeElement.closest("[data-offer]") && document.activeElement.validity.valueMissing`)
+			p.fill(o, "input[type=text]", "web")
+			p.must(p.eval(at(o)+`.querySelector("select").value = "1", `+at(o)+`.querySelector("input[type=checkbox]").click()`, nil))
+			p.push(o, "Accept")
+			var content map[string]any
+			if a := w.answered(o); a.Word != offer.Accept || json.Unmarshal(a.Content, &content) != nil || quote(content) != `{"copies":2,"drain":true,"name":"web","zone":"us-1"}` {
+				t.Errorf("a form: %+v %s", a, a.Content)
+			}
+			for name, word := range map[string]offer.Word{"Decline": offer.Decline, "Cancel": offer.Cancel} {
+				o = w.asks(record, offer.Form, "deploy", formed)
+				p.settled(o)
+				p.push(o, name)
+				if a := w.answered(o); a.Word != word {
+					t.Errorf("%s: %+v", name, a)
+				}
+			}
+
+			// Who answers elsewhere is named; who answers in the dialog ends it.
+			o = w.asks(record, offer.Permission, "Bash", bash)
+			p.await("it is drawn", at(o))
+			if err := offer.In(w.state).Give(offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Allow, From: offer.Terminal, By: "ada"}, time.Now()); err != nil {
+				t.Fatal(err)
+			}
+			gone(o, "Bash allowed by ada, from terminal")
+			o = w.asks(record, offer.Permission, "Bash", bash)
+			p.await("it is drawn", at(o))
+			_ = offer.In(w.state).Close(o.ID, offer.Outcome{Why: "it was answered at the session"})
+			gone(o, "Bash it was answered at the session")
+
+			o = w.asks(record, offer.Reply, "", `{"hook_event_name":"Stop"}`)
+			p.await("there is a switch", `!document.getElementById("away").hidden`)
+			for _, on := range []bool{true, false} {
+				p.must(p.eval(`document.getElementById("away").click()`, nil))
+				p.await("it is told", fmt.Sprintf(`document.getElementById("away").getAttribute("aria-pressed") === "%t"`, on))
+				if _, away := offer.In(w.state).IsAway(time.Now()); away != on {
+					t.Errorf("away %t, want %t", away, on)
+				}
+			}
+			p.do("Page.navigate", map[string]any{"url": w.page("session/" + record)})
+			look("reply", o)
+			p.fill(o, "textarea", "and now the tests\nplease")
+			p.push(o, "Send")
+			if a := w.answered(o); a.Word != offer.Say || a.Message != "and now the tests\nplease" {
+				t.Errorf("a reply: %+v", a)
+			}
+			p.must(p.eval(`document.querySelector("#session .stop").click()`, nil))
+			p.await("it stops", `document.getElementById("toast").textContent === "It stops at its next call"`)
+			if files, _ := os.ReadDir(filepath.Join(w.state, "offers", "stop")); len(files) != 1 || !strings.HasPrefix(files[0].Name(), record) {
+				t.Errorf("words to stop: %v", files)
+			}
+		})
+	}
+}
+
+// A click acts on the offer that was drawn when it was meant: never on one that
+// took its place in between.
+func TestAnswerRaces(t *testing.T) {
+	c := startChrome(t)
+	w := newWorld(t)
+	w.start()
+	w.agent("perm_yes").until("PermissionRequest")
+	record := w.list()[0].SessionID
+	p := c.open(t, w.page(""))
+	p.expectOutage() // an answer that is late is refused
+	p.await("it is live", live)
+	late := 0
+	for round := range 12 {
+		a := w.asks(record, offer.Permission, "Bash", fmt.Sprintf(`{"tool_name":"Bash","tool_input":{"command":"echo %d"}}`, round))
+		p.settled(a)
+		button := at(a) + `.querySelector(".yes")`
+		p.must(p.eval(button+`.scrollIntoView({block: "center"}), window.meant = `+button, nil))
+		spot := get[[]float64](p, `(() => { const r = meant.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`)
+		swapped := make(chan offer.Offer)
+		wait := time.Duration(rand.IntN(200)) * time.Millisecond
+		go func() {
+			time.Sleep(wait)
+			_ = offer.In(w.state).Close(a.ID, offer.Outcome{Why: "it was answered at the session"})
+			swapped <- w.asks(record, offer.Permission, "Bash", fmt.Sprintf(`{"tool_name":"Bash","tool_input":{"command":"rm -r %d"}}`, round))
+		}()
+		time.Sleep(time.Duration(rand.IntN(100)) * time.Millisecond)
+		p.click(spot[0], spot[1])
+		b := <-swapped
+		p.await("the other is drawn", at(b))
+		p.must(p.eval(`document.contains(meant) || meant.click(), document.querySelector("[data-offer] .yes").click()`, nil)) // at once, and the one that is gone
+		if _, ok := offer.In(w.state).Answered(a.ID); !ok {
+			late++
+		}
+		p.must(p.eval(`new Promise((r) => setTimeout(r, 100))`, nil))
+		if got, ok := offer.In(w.state).Answered(b.ID); ok {
+			t.Fatalf("round %d: %+v was meant for the offer before", round, got)
+		}
+		_ = offer.In(w.state).Close(b.ID, offer.Outcome{Why: "done"})
+		p.await("it is gone", `!document.querySelector("[data-offer]")`)
+	}
+	t.Logf("%d of 12 clicks came too late", late)
+}

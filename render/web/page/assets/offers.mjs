@@ -1,0 +1,231 @@
+// What sessions ask, and the buttons that answer it. An offer that is drawn
+// stays the same elements until it is over, and its buttons answer that one and no
+// other: they know its digest, and what of it was drawn.
+
+import { age, pathOf } from "./card.mjs";
+import { arrange, el, mark, redraw } from "./dom.mjs";
+import { recordOf } from "./state.mjs";
+
+// settle is how long nothing is answered after offers came, went or moved, in
+// ms: the hand that comes down now was meant for what was there before.
+const settle = 600;
+
+// Offers shows offers, the oldest first.
+export class Offers {
+  // give(offer, answer) sends an answer; tell(words) says why it does not.
+  constructor(root, { give, tell }) {
+    Object.assign(this, { root, give, tell, views: new Map(), moved: 0 });
+  }
+
+  // draw shows asks, what the server said of each offer, with the rows of their
+  // sessions.
+  draw(asks, rows) {
+    const keyOf = ({ offer }) => `${offer.id} ${offer.drawn}`;
+    const nodes = asks.map((ask) => {
+      const key = keyOf(ask);
+      if (!this.views.has(key)) this.views.set(key, new View(ask, (answer) => this.send(ask.offer, answer)));
+      const view = this.views.get(key);
+      view.draw(ask, rows.find((r) => recordOf(r) === ask.offer.record));
+      return view.node;
+    });
+    const keys = asks.map(keyOf), order = keys.join();
+    for (const key of this.views.keys()) if (!keys.includes(key)) this.views.delete(key);
+    if (order !== this.order) {
+      this.order = order;
+      this.moved = performance.now();
+    }
+    const held = this.root.contains(document.activeElement);
+    arrange(this.root, nodes);
+    this.root.hidden = !nodes.length;
+    if (held && !this.root.contains(document.activeElement)) (this.root.querySelector("h3 a") ?? document.getElementById("main")).focus({ preventScroll: true });
+  }
+
+  async send(offer, answer) {
+    if (performance.now() - this.moved < settle) return this.tell("What is asked has just changed: look again");
+    await this.give(offer, { digest: offer.digest, drawn: offer.drawn, ...answer });
+  }
+}
+
+const button = (words, click, props = {}) => el("button", { type: click ? "button" : "submit", ...props, ...(click && { on: { click } }) }, words);
+const labelled = (words, input) => el("label", { class: "field" }, el("span", {}, words), input);
+const words = (label, props = {}) => {
+  const input = el("textarea", { rows: "2", maxlength: "16000", ...props });
+  return [input, labelled(label, input)];
+};
+
+// View is one offer.
+class View {
+  constructor(ask, send) {
+    const { offer } = ask, { card } = offer;
+    const id = `offer-${offer.id}`;
+    this.who = el("a");
+    this.node = el("section", { class: "offer", data: { offer: offer.id, kind: offer.kind }, "aria-labelledby": id });
+    this.buttons = el("div", { class: "answer" }, ask.from ? this.form(ask, send) : el("p", { class: "why" }, `You cannot answer from here: ${ask.why}.`));
+    this.node.append(...[el("h3", { id }, this.who, " ", el("b", {}, card.title)), where(offer), offer.kind === "question" && ask.from ? null : sheet(card), this.buttons].filter(Boolean));
+  }
+
+  draw(ask, row) {
+    redraw(this.who, row ? [row.name, row.project, row.session_id] : ask.offer.session_id, () => document.createTextNode(row?.name || row?.project || ask.offer.project || ask.offer.session_id));
+    mark(this.who, { href: row ? pathOf(row) : `/session/${ask.offer.session_id}` });
+  }
+
+  // form makes what can be answered; while an answer is under way no other is
+  // sent.
+  form(ask, send) {
+    const kinds = { question: questions, plan, form: fields, reply };
+    const once = async (answer) => {
+      if (this.busy) return;
+      this.busy = true;
+      try {
+        await send(answer);
+      } finally {
+        this.busy = false;
+      }
+    };
+    const form = el("form", { on: { submit: (e) => e.preventDefault() } });
+    form.append(...[(kinds[ask.offer.kind] ?? permission)(ask, once, form)].flat(Infinity).filter(Boolean));
+    return form;
+  }
+}
+
+function where({ card, made_at: at }) {
+  return el("p", { class: "at" }, [card.dir, card.branch && `branch ${card.branch}`, card.host && `on ${card.host}`, card.agent && `asked by its subagent ${card.agent}`]
+    .filter(Boolean).flatMap((x) => [el("bdi", {}, x), " · "]), age(new Date(at).toISOString(), { before: "for ", fine: true }));
+}
+
+// sheet shows all of it. Lines of a diff have their sign; colour is beside it.
+function sheet(card) {
+  if (!card.lines?.length) return null;
+  return el("div", { class: "sheet", role: "group", "aria-label": "What it asks" }, card.lines.map((l) => el("div", { data: { line: l.kind } }, l.text || "\u00a0")));
+}
+
+const unseen = (card) => !card.whole && el("p", { class: "why" }, `Not all of it can be shown (${card.why}), so it can be allowed only at its session.`);
+
+function permission({ offer, from }, send) {
+  const [why, field] = words("Why not, for the agent (optional)", { rows: "1" });
+  const { card } = offer;
+  return [
+    unseen(card),
+    el("div", { class: "row" }, card.whole && button("Allow", () => send({ word: "allow" }), { class: "yes" }), button("Deny", () => send({ word: "deny", message: why.value.trim() }), { class: "no" })),
+    card.whole && from === "page" && (card.always ?? []).map((rule, i) => button(`Allow, and ${rule}`, () => send({ word: "allow", always: i + 1 }), { class: "always" })),
+    field,
+  ];
+}
+
+function plan({ offer }, send) {
+  const [what, field] = words("What to change (for Send back)");
+  return [unseen(offer.card), field, el("div", { class: "row" }, offer.card.whole && button("Approve", () => send({ word: "allow" }), { class: "yes" }),
+    button("Send back", () => send({ word: "deny", message: what.value.trim() }), { class: "no" }))];
+}
+
+function reply(_, send, form) {
+  const [what, field] = words("Your reply", { required: true });
+  form.addEventListener("submit", () => send({ word: "say", message: what.value.trim() }));
+  return [field, el("div", { class: "row" }, button("Send", null, { class: "yes" }))];
+}
+
+// questions are answered by their options, in own words, or, where several may be
+// chosen, by both.
+function questions({ offer }, send, form) {
+  const { card } = offer;
+  const [why, field] = words("Why not, for the agent (optional)", { rows: "1" });
+  const asked = (card.questions ?? []).map((q, i) => {
+    const name = `${offer.id}-${i}`;
+    const own = el("input", { type: "text", autocomplete: "off", maxlength: "16000" });
+    const boxes = (q.options ?? []).map(() => el("input", { type: q.several ? "checkbox" : "radio", name }));
+    if (!q.several) own.addEventListener("input", () => { if (own.value) for (const b of boxes) b.checked = false; });
+    for (const b of boxes) if (!q.several) b.addEventListener("change", () => { own.value = ""; });
+    own.addEventListener("input", () => own.setCustomValidity(""));
+    const node = el("fieldset", { class: "asked" }, el("legend", {}, q.header && `${q.header}: `, q.question, q.several && " (several may be chosen)"),
+      (q.options ?? []).map((o, j) => el("label", { class: "option" }, boxes[j], el("span", {}, el("b", {}, o.label), o.description && el("small", {}, ` ${o.description}`)))),
+      labelled(boxes.length ? "Or in your own words" : "Your answer", own));
+    return { node, own, value: () => ({ options: boxes.flatMap((b, j) => (b.checked ? [j + 1] : [])), text: own.value.trim() }) };
+  });
+  const ready = () => asked.every((a) => {
+    const { options, text: said } = a.value();
+    a.own.setCustomValidity(options.length || said ? "" : "This question has no answer yet");
+    return a.own.reportValidity();
+  });
+  return [
+    unseen(card), asked.map((a) => a.node),
+    el("div", { class: "row" }, card.whole && button("Answer", () => { if (ready()) send({ word: "allow", choices: asked.map((a) => a.value()) }); }, { class: "yes" }),
+      button("Refuse", () => send({ word: "deny", message: why.value.trim() }), { class: "no" })),
+    field,
+  ];
+}
+
+// fields fill in a form as its JSON schema says.
+function fields({ offer }, send, form) {
+  const schema = offer.form ?? {};
+  const list = Object.entries(schema.properties ?? {}).map(([name, f]) => ({ name, ...input(f, (schema.required ?? []).includes(name)), label: `${f.title || name}${f.description ? ` – ${f.description}` : ""}` }));
+  const alien = list.find((f) => !f.node);
+  form.addEventListener("submit", () => {
+    const content = {};
+    for (const f of list) {
+      const v = f.value();
+      if (v !== undefined) content[f.name] = v;
+    }
+    send({ word: "accept", content });
+  });
+  return [
+    unseen(offer.card),
+    list.filter((f) => f.node).map((f) => (f.group ? el("fieldset", { class: "asked" }, el("legend", {}, f.label), f.node) : labelled(f.label, f.node))),
+    alien && el("p", { class: "why" }, `“${alien.name}” cannot be filled in here: accept it at its session.`),
+    el("div", { class: "row" }, offer.card.whole && !alien && button("Accept", null, { class: "yes" }),
+      button("Decline", () => send({ word: "decline" }), { class: "no" }), button("Cancel", () => send({ word: "cancel" }))),
+  ];
+}
+
+const formats = { email: "email", uri: "url", date: "date" };
+
+// listed are the values that a field takes: [value, name].
+const listed = (f) => f.enum?.map((v, i) => [v, f.enumNames?.[i] ?? v]) ?? (f.oneOf ?? f.anyOf)?.map((o) => [o.const, o.title ?? o.const]);
+
+function input(f, required) {
+  const values = listed(f);
+  if (values) {
+    const node = el("select", { required }, el("option", { value: "" }, ""), values.map(([v, name], i) => el("option", { value: String(i), selected: v === f.default }, name)));
+    return { node, value: () => (node.value === "" ? undefined : values[Number(node.value)][0]) };
+  }
+  const several = f.type === "array" && listed(f.items ?? {});
+  if (several) {
+    const boxes = several.map(([v]) => el("input", { type: "checkbox", checked: (f.default ?? []).includes(v) }));
+    return { group: true, node: several.map(([, name], i) => el("label", { class: "option" }, boxes[i], el("span", {}, name))), value: () => several.filter((_, i) => boxes[i].checked).map(([v]) => v) };
+  }
+  const blank = (node, of) => () => (node.value === "" ? undefined : of(node.value));
+  switch (f.type) {
+    case "boolean": {
+      const node = el("input", { type: "checkbox", checked: f.default === true });
+      return { node, value: () => node.checked };
+    }
+    case "integer": case "number": {
+      const node = el("input", { type: "number", required, step: f.type === "integer" ? "1" : "any", min: f.minimum, max: f.maximum, value: f.default });
+      return { node, value: blank(node, Number) };
+    }
+    case "string": {
+      const node = el("input", { type: formats[f.format] ?? "text", required, minlength: f.minLength, maxlength: f.maxLength, value: f.default, autocomplete: "off" });
+      return { node, value: blank(node, String) };
+    }
+  }
+  return { node: null, value: () => undefined };
+}
+
+const did = { allow: "allowed", deny: "refused", accept: "accepted", decline: "declined", cancel: "cancelled", say: "replied" };
+
+// endWords says what became of an offer.
+export function endWords({ answered, why, taken }) {
+  const by = answered && `${did[answered.word] ?? answered.word} by ${answered.by || "somebody"}, from ${{ page: "the page", remote: "a browser elsewhere" }[answered.from] ?? answered.from}`;
+  return [by, !taken && why].filter(Boolean).join(": ") || "over";
+}
+
+// drawEnds lists what became of the newest offers.
+export function drawEnds(root, ends) {
+  redraw(root, ends, () => ends.map((e) => el("li", {}, el("b", {}, e.title), " ", el("span", {}, endWords(e)))));
+}
+
+// saidOf says what an answer did.
+export const saidOf = (offer, answer) => { const w = did[answer.word]; return `${w[0].toUpperCase()}${w.slice(1)}: ${offer.card.title}`; };
+
+// asksOf are the offers to be shown, as the server told of them.
+export const asksOf = (s, wants) => [...s.offers.values()].filter((o) => wants(o)).map((o) => s.asks.get(o.id)).filter(Boolean)
+  .sort((a, b) => a.offer.made_at - b.offer.made_at || (a.offer.id < b.offer.id ? -1 : 1));
