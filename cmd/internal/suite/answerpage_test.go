@@ -1,0 +1,89 @@
+//go:build unix
+
+package suite
+
+import (
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"beckon/cmd/internal/lab"
+	"beckon/state/offer"
+)
+
+// serveToken opens the server of a test.
+const serveToken = "6f1ed002ab5595859014ebf0951522d9"
+
+// serves starts `beckon serve` and returns the address that opens its page.
+func (a *answering) serves() (page string) {
+	a.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		a.Fatal(err)
+	}
+	addr := l.Addr().String()
+	_ = l.Close()
+	cmd := exec.Command(filepath.Join(bin(a.l), "beckon"), "serve", "--addr", addr)
+	cmd.Env = append(a.l.Home.Env(), "BECKON_TOKEN="+serveToken)
+	if err := cmd.Start(); err != nil {
+		a.Fatal(err)
+	}
+	a.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	a.until("the server", func() bool {
+		r, err := http.Get("http://" + addr + "/healthz")
+		if err != nil {
+			return false
+		}
+		_ = r.Body.Close()
+		return r.StatusCode == http.StatusOK
+	})
+	return "http://" + addr + "/#token=" + serveToken
+}
+
+// A script's `claude -p` waits, and is approved on a phone's page.
+func TestAnswerFromThePage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a browser and the real client are slow")
+	}
+	a := answerLab(t, lab.Bounds[len(lab.Bounds)-1])
+	page := a.serves()
+	type ended struct {
+		out string
+		err error
+	}
+	done := make(chan ended, 1)
+	go func() {
+		out, err := a.l.Home.Print("lab:write a.txt")
+		done <- ended{out, err}
+	}()
+	o := a.open(1)[0]
+	if !o.Headless {
+		t.Errorf("offered %+v", o)
+	}
+	select {
+	case e := <-done:
+		t.Fatalf("it did not wait: %v %s", e.err, e.out)
+	default:
+	}
+	drive := exec.Command("go", "test", "beckon/render/web/page", "-run", "^TestDrive$", "-count=1", "-v")
+	drive.Env = append(os.Environ(), "BECKON_PAGE_TEST_DRIVE="+page)
+	if out, err := drive.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	select {
+	case e := <-done:
+		if e.err != nil || !a.file("a.txt") {
+			t.Errorf("the script: %v, wrote %t\n%s", e.err, a.file("a.txt"), e.out)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("the script still waits")
+	}
+	if by, ok := offer.In(a.l.Home.State).Answered(o.ID); !ok || by.From != offer.Page || by.Word != offer.Allow {
+		t.Errorf("answered %+v", by)
+	}
+	a.want("the journal", a.journal(), `"from":"page"`)
+}
