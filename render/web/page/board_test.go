@@ -92,9 +92,9 @@ func TestPageAgreesWithList(t *testing.T) {
 	c := startChrome(t)
 	w := newWorld(t)
 	w.start()
-	p := c.open(t, w.page(""))
+	p := c.open(t, "about:blank")
 	p.do("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": `localStorage.setItem("beckon.group", "none")`})
-	p.do("Page.reload", map[string]any{})
+	p.do("Page.navigate", map[string]any{"url": w.page("")})
 	p.await("it is live", `document.documentElement.dataset.phase === "live"`)
 	agrees(t, w, p, "nothing")
 	var agents []*agent
