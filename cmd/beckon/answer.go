@@ -18,8 +18,6 @@ import (
 	"beckon/state"
 	"beckon/state/evidence"
 	"beckon/state/offer"
-
-	"github.com/tidwall/gjson"
 )
 
 type answerCmd struct {
@@ -358,46 +356,27 @@ func fill(o *offered, ans offer.Answer, words []string) (offer.Answer, error) {
 	case "yes", "accept":
 		words = words[1:]
 	}
-	schema := gjson.ParseBytes(o.Schema())
+	fields := o.Fields()
 	for _, w := range words {
 		name, value, ok := strings.Cut(w, "=")
-		field := schema.Get("properties." + gjson.Escape(name))
-		if !ok || !field.Exists() {
+		i := slices.IndexFunc(fields, func(f offer.Field) bool { return f.Name == name })
+		if !ok || i < 0 {
 			return ans, usageError{fmt.Errorf("%q: a form takes NAME=VALUE for each field, no or cancel", w)}
 		}
-		v, err := typed(field.Get("type").String(), value)
+		v, err := fields[i].Read(value)
 		if err != nil {
-			return ans, usageError{fmt.Errorf("%s: %w", name, err)}
+			return ans, usageError{err}
 		}
 		content[name] = v
 	}
-	for _, r := range schema.Get("required").Array() {
-		if _, ok := content[r.String()]; !ok {
-			return ans, usageError{fmt.Errorf("the form needs %s: give %s=VALUE", r.String(), r.String())}
+	for _, f := range fields {
+		if _, ok := content[f.Name]; !ok && f.Required {
+			return ans, usageError{fmt.Errorf("the form needs %s: give %s=VALUE", f.Name, f.Name)}
 		}
 	}
 	b, err := json.Marshal(content)
 	ans.Word, ans.Content = offer.Accept, b
 	return ans, err
-}
-
-// typed reads a form's value as its schema wants it.
-func typed(kind, text string) (any, error) {
-	switch kind {
-	case "boolean":
-		switch strings.ToLower(text) {
-		case "yes", "true", "y":
-			return true, nil
-		case "no", "false", "n":
-			return false, nil
-		}
-		return nil, fmt.Errorf("%q is neither yes nor no", text)
-	case "integer":
-		return strconv.ParseInt(text, 10, 64)
-	case "number":
-		return strconv.ParseFloat(text, 64)
-	}
-	return text, nil
 }
 
 // ownTerminal is replaced in tests, which may run where there is none.
@@ -448,11 +427,11 @@ type given struct {
 	By     *offer.Answer `json:"answered,omitempty"` // who was first
 }
 
-// give gives an answer and says what became of it.
-func (a *app) give(o *offered, ans offer.Answer, asJSON bool) error {
+// hand gives an answer and waits until it is known what became of it.
+func (a *app) hand(o *offer.Offer, ans offer.Answer) (given, error) {
 	dir := offer.In(a.st.Dir)
 	ans.By = a.user()
-	out := given{Schema: 1, Offer: o.ID, Word: ans.Word}
+	out := given{Schema: 1, Offer: ans.Offer, Word: ans.Word}
 	err := dir.Give(ans, time.Now())
 	var taken *offer.TakenError
 	switch {
@@ -460,19 +439,28 @@ func (a *app) give(o *offered, ans offer.Answer, asJSON bool) error {
 		out.Why, out.By = taken.Error(), &taken.By
 	case errors.Is(err, offer.ErrOver):
 		out.Why = offer.ErrOver.Error()
-		if became, known := dir.Outcome(o.ID, 0); known && became.Why != "" {
+		if became, known := dir.Outcome(ans.Offer, 0); known && became.Why != "" {
 			out.Why = became.Why
 		}
 	case err != nil:
-		return err
+		return out, err
 	default:
-		became, known := dir.Outcome(o.ID, takes)
+		became, known := dir.Outcome(ans.Offer, takes)
 		out.Taken, out.Why = became.Taken, became.Why
 		if !known {
 			out.Why = "the process that holds the call has not taken it yet"
 		} else if out.Taken && ans.Word == offer.Deny && lost(o) {
 			out.Taken, out.Why = false, "it was answered at the session in the same moment, and that counts"
 		}
+	}
+	return out, nil
+}
+
+// give gives an answer and says what became of it.
+func (a *app) give(o *offered, ans offer.Answer, asJSON bool) error {
+	out, err := a.hand(&o.Offer, ans)
+	if err != nil {
+		return err
 	}
 	if asJSON {
 		err = writeJSON(a.stdout, out)
@@ -489,7 +477,7 @@ func (a *app) give(o *offered, ans offer.Answer, asJSON bool) error {
 }
 
 // lost reports whether a refusal came too late after all.
-func lost(o *offered) bool {
+func lost(o *offer.Offer) bool {
 	ours, known := o.Refused(tells)
 	return known && !ours
 }
@@ -536,13 +524,9 @@ func (c *answerCmd) many(a *app, list []offered) error {
 
 // under reports whether the file that a call is on lies in dir, links followed.
 func under(o *offer.Offer, dir string) bool {
-	in := gjson.ParseBytes(o.Input())
-	path := cmp.Or(in.Get("file_path").String(), in.Get("notebook_path").String(), in.Get("path").String())
+	path := o.Path()
 	if path == "" || o.Host != evidence.ThisMachine().Host {
 		return false
-	}
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(o.Cwd, path)
 	}
 	real := func(p string) string {
 		rest := ""

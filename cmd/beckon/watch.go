@@ -56,6 +56,7 @@ func (c *watchCmd) Run(a *app) error {
 		defer notifier.Wait()
 	}
 	opt := a.watchOptions(live.Options{Blind: c.Poll}, notifier)
+	a.answers(&opt)
 	opt.Order, opt.PermissionFirst = queue.Mode, queue.PermissionFirst
 	opt.Grouping, opt.Leave = tui.Grouping(c.Group), c.Leave
 	if opt.Sources, err = a.otherHosts(c.Host); err != nil {

@@ -17,8 +17,11 @@ func (m *model) draw() {
 	if !m.dirty {
 		return
 	}
-	m.dirty, m.nextAt = false, time.Time{}
+	m.dirty, m.nextAt, m.drawing = false, time.Time{}, nil
 	lines := m.screen()
+	if m.drawn = (drawn{}); m.drawing != nil {
+		m.drawn = *m.drawing
+	}
 	for i, l := range lines {
 		lines[i] = ansi.Truncate(l, m.width, "")
 	}
@@ -259,9 +262,10 @@ func (m *model) footLine() string {
 
 // hintLine shows as many keys as fit, and always the one that shows the rest.
 func (m *model) hintLine() string {
-	var hints []binding
+	hints := m.answerHints()
 	for _, k := range bindings() {
-		if k.hint != "" {
+		if k.hint != "" && m.drawn.of == nil || k.keys == "?" {
+			k.show, _, _ = strings.Cut(k.show, " ")
 			hints = append(hints, k)
 		}
 	}
@@ -281,32 +285,6 @@ func (m *model) hintLine() string {
 		b.WriteString(" " + m.pal.paint(keycap, k.show, false) + " " + m.pal.paint(dim, k.hint, false) + " ")
 	}
 	return b.String()
-}
-
-func (m *model) promptLine() string {
-	p := m.prompt
-	label := p.label
-	if label != "/" {
-		label += " "
-	}
-	line := " " + m.pal.paint(accent, clean(label), false)
-	if strings.HasSuffix(label, " ") {
-		line += " "
-	}
-	room := max(4, m.width-ansi.StringWidth(line)-2)
-	typed := p.text
-	if n := ansi.StringWidth(typed); n > room {
-		typed = ansi.TruncateLeft(typed, n-room, "…")
-	}
-	line += typed + "▏"
-	hint := p.hint
-	if m.flash != "" {
-		hint = m.flash
-	}
-	if p.text == "" || m.flash != "" {
-		line += m.pal.paint(dim, " "+clean(hint), false)
-	}
-	return line
 }
 
 // emptyLines says why there is nothing to see.
@@ -360,4 +338,4 @@ func (m *model) helpLines(l layout) []string {
 }
 
 // helpWidth is over the longest line of the help.
-const helpWidth = 52
+const helpWidth = 40

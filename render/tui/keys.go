@@ -8,7 +8,6 @@ import (
 	"beckon/state"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 )
 
 // binding is what keys do.
@@ -33,14 +32,17 @@ func bindings() []binding {
 		{"home", "Home", "", "the first row", func(m *model) tea.Cmd { return m.goTo(0) }},
 		{"end G", "End G", "", "the last row", func(m *model) tea.Cmd { return m.goTo(len(m.rows) - 1) }},
 		{"enter", "Enter", "jump", "jump to the session's pane", (*model).jump},
-		{"n", "n", "next", "the next that needs you", (*model).nextNeed},
+		{"n tab", "n Tab", "next", "the next that needs you", (*model).nextNeed},
 		{"space", "Space", "peek", "what it asks, said and runs", (*model).togglePeek},
+		{"", "y n", "", "in a peek: allow, deny", nil},
+		{"", "a 1-9", "", "in a peek: always, an option", nil},
+		{"", "r s", "", "reply; in a peek: stop", nil},
 		{"d", "d", "seen", "mark as seen", (*model).markSeen},
 		{"b", "b", "later", "set aside, or take back", (*model).backburner},
 		{"x", "x", "", "remove an ended session", (*model).remove},
 		{"/", "/", "filter", "only rows with these words", (*model).startFilter},
 		{"g", "g", "group", "group: need, project, host", (*model).regroup},
-		{"s", "s", "sort", "sort in another order", (*model).resort},
+		{"s o", "s o", "sort", "sort in another order", (*model).resort},
 		{"?", "?", "help", "this help", func(m *model) tea.Cmd { m.help, m.helpTop = true, 0; return nil }},
 		{"esc", "Esc", "", "close it; clear the filter", (*model).escape},
 		{"q ctrl+c", "q", "quit", "quit", func(*model) tea.Cmd { return tea.Quit }},
@@ -60,6 +62,9 @@ func (m *model) key(msg tea.KeyPressMsg) tea.Cmd {
 	m.flash = ""
 	if m.help && m.inHelp(name) {
 		return nil
+	}
+	if cmd, used := m.answerKey(name); used {
+		return cmd
 	}
 	for _, b := range bindings() {
 		for k := range strings.FieldsSeq(b.keys) {
@@ -251,62 +256,4 @@ func (m *model) recall() tea.Cmd {
 	row := *r
 	v, _ := m.seen(r)
 	return func() tea.Msg { return recentMsg{keyOf(&row), m.opt.Recent(row, v.Session.Seq)} }
-}
-
-// prompt is a line that is being typed at the foot of the screen.
-type prompt struct {
-	label, text, hint string
-	change            func(string)
-	enter             func(string) tea.Cmd
-	leave             func()
-}
-
-// maxTyped bounds what is typed, in bytes.
-const maxTyped = 200
-
-func (m *model) prompted(msg tea.KeyPressMsg, name string) tea.Cmd {
-	p := m.prompt
-	m.flash = ""
-	switch name {
-	case "enter":
-		return p.enter(p.text)
-	case "esc":
-		m.prompt = nil
-		if p.leave != nil {
-			p.leave()
-		}
-	case "backspace":
-		if p.text == "" {
-			return m.prompted(msg, "esc")
-		}
-		p.set(cutLast(p.text))
-	case "ctrl+u":
-		p.set("")
-	case "ctrl+w":
-		p.set(strings.TrimRight(p.text, " ")[:strings.LastIndexByte(strings.TrimRight(p.text, " "), ' ')+1])
-	case "up", "down":
-		m.choose(m.cursor + map[string]int{"up": -1, "down": 1}[name])
-	default:
-		m.typed(msg.Text)
-	}
-	return nil
-}
-
-// typed adds to the line being typed.
-func (m *model) typed(s string) {
-	if p := m.prompt; p != nil && len(p.text)+len(s) <= maxTyped {
-		p.set(p.text + render.Clean(s))
-	}
-}
-
-func (p *prompt) set(s string) {
-	p.text = s
-	if p.change != nil {
-		p.change(s)
-	}
-}
-
-// cutLast takes the last character off, as people see characters.
-func cutLast(s string) string {
-	return ansi.Truncate(s, max(0, ansi.StringWidth(s)-1), "")
 }

@@ -49,6 +49,9 @@ func (m *model) layout() layout {
 	}
 	l.peekWidth = m.width
 	l.peekHeight = min(l.body-min(3, l.body), max(l.body/2, 8, l.body-len(m.entries)-1)) // what the list leaves, half at least
+	if m.asked(m.current()) != nil {                                                     // what is answered should be seen as a whole
+		l.peekHeight = max(l.peekHeight, l.body-5)
+	}
 	l.body -= l.peekHeight
 	return l
 }

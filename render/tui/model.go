@@ -87,6 +87,11 @@ type model struct {
 	flash   string // what the last action said
 	bad     bool   // it went wrong
 
+	offers  []Offered       // of this machine
+	sending map[string]bool // those that are being answered
+	drawn   drawn           // on the screen
+	drawing *drawn          // in the frame that is being made
+
 	frame  string
 	dirty  bool
 	nextAt time.Time // when an age that is shown changes; zero for never
@@ -95,7 +100,7 @@ type model struct {
 
 func newModel(opt Options) *model {
 	m := &model{opt: opt, pal: newPalette(opt.Color, unknownBackground), wall: time.Now, width: 80, height: 24,
-		hosts: map[string]*host{}, recent: map[string][]Line{}, counts: map[render.Group]int{},
+		hosts: map[string]*host{}, recent: map[string][]Line{}, counts: map[render.Group]int{}, sending: map[string]bool{},
 		order: cmp.Or(opt.Order, render.Fair), grouping: cmp.Or(opt.Grouping, ByNeed), dirty: true}
 	for _, s := range opt.Sources {
 		if !s.LastAt.IsZero() {
@@ -137,6 +142,12 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 		m.answer(msg)
 	case recentMsg:
 		m.recent = map[string][]Line{msg.key: msg.lines}
+	case offersMsg:
+		m.offers = msg
+		m.follow()
+	case answeredMsg:
+		m.answered(msg)
+		return m.handle(msg.doneMsg)
 	case doneMsg:
 		m.flash, m.bad = msg.text, msg.err != nil
 		if msg.err != nil {

@@ -115,14 +115,14 @@ func (r *rig) settle(cmd tea.Cmd) {
 		for _, c := range msg {
 			r.settle(c)
 		}
-	case doneMsg, recentMsg:
+	case doneMsg, recentMsg, answeredMsg:
 		r.Update(msg)
 	}
 }
 
 func key(name string) tea.KeyPressMsg {
 	special := map[string]rune{"enter": tea.KeyEnter, "esc": tea.KeyEscape, "up": tea.KeyUp, "down": tea.KeyDown, "home": tea.KeyHome, "end": tea.KeyEnd,
-		"pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "backspace": tea.KeyBackspace}
+		"pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "backspace": tea.KeyBackspace, "left": tea.KeyLeft, "right": tea.KeyRight, "tab": tea.KeyTab, "delete": tea.KeyDelete}
 	if code, ok := special[name]; ok {
 		return tea.KeyPressMsg{Code: code}
 	}
@@ -132,7 +132,7 @@ func key(name string) tea.KeyPressMsg {
 	if c, ok := strings.CutPrefix(name, "ctrl+"); ok {
 		return tea.KeyPressMsg{Code: rune(c[0]), Mod: tea.ModCtrl}
 	}
-	return tea.KeyPressMsg{Code: rune(name[0]), Text: name}
+	return tea.KeyPressMsg{Code: []rune(name)[0], Text: name}
 }
 
 // plainScreen is what is on the screen, colours left out.

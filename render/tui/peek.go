@@ -26,17 +26,21 @@ func (m *model) peekLines(l layout) []string {
 		out = append(out, " "+m.pal.paint(faint, strings.Repeat("─", max(0, l.peekWidth-2)), false))
 		height--
 	}
-	var lines []string
+	s := &sheet{m: m, width: inner, spans: map[int]span{}}
 	if r := m.current(); r != nil {
-		lines = m.peekText(r, inner)
+		m.peekText(r, s)
 	}
+	lines := s.lines
 	m.peekTop = max(0, min(m.peekTop, len(lines)-height))
 	for _, s := range pad(lines[m.peekTop:], height) {
 		out = append(out, left+s)
 	}
-	if over := len(lines) - m.peekTop - height; over > 0 && len(out) > 0 {
+	end := min(m.peekTop+height, len(lines))
+	if over := len(lines) - end; over > 0 && len(out) > 0 {
 		out[len(out)-1] = left + m.pal.paint(dim, fmt.Sprintf("… %s more, PgDn", plural(over+1, "line")), false)
+		end--
 	}
+	s.visible(m.peekTop, end)
 	return out
 }
 
@@ -45,6 +49,7 @@ type sheet struct {
 	m     *model
 	width int
 	lines []string
+	spans map[int]span // of the lines that show what is asked
 }
 
 // part begins a part with its title, unless it is empty.
@@ -60,17 +65,18 @@ func (s *sheet) part(title string, as role, body ...string) {
 	}
 }
 
-func (m *model) peekText(r *render.Row, width int) []string {
-	s := &sheet{m: m, width: width}
+func (m *model) peekText(r *render.Row, s *sheet) {
 	now := m.now()
 	age := term.Age(now.Sub(r.Since))
 	if !m.local.Still {
 		m.wake(now.Add(steps(now.Sub(r.Since))))
 	}
 	s.lines = append(s.lines, m.pal.paint(stateRole(r.State), term.Glyph(r.State)+" "+m.word(r), false)+
-		m.pal.paint(dim, " for "+age, false)+"  "+m.pal.paint(strong, ansi.Truncate(name(r), max(1, width-30), "…"), false)+
+		m.pal.paint(dim, " for "+age, false)+"  "+m.pal.paint(strong, ansi.Truncate(name(r), max(1, s.width-30), "…"), false)+
 		m.pal.paint(dim, " "+branch(r), false))
-	if r.Question != nil {
+	if o := m.asked(r); o != nil && m.opt.Answer != nil {
+		s.offer(o)
+	} else if r.Question != nil {
 		s.question(r.Question)
 	}
 	v, known := m.seen(r)
@@ -87,7 +93,6 @@ func (m *model) peekText(r *render.Row, width int) []string {
 	s.running(r, v, now)
 	s.turns(m.recent[keyOf(r)], now)
 	s.facts(r)
-	return s.lines
 }
 
 // question writes everything that is asked, with the answers to choose from.

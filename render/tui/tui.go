@@ -11,11 +11,13 @@ package tui
 import (
 	"context"
 	"io"
+	"sync"
 	"time"
 
 	"beckon/event"
 	"beckon/render"
 	"beckon/state"
+	"beckon/state/offer"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -72,6 +74,12 @@ type Options struct {
 	// session's newest journal line, 0 when that is not known.
 	Recent func(r render.Row, seq int64) []Line
 
+	// Offers gives show what the sessions ask, whenever that changes, until ctx
+	// ends. Answer gives an answer and says what became of it; Stop ends a turn.
+	Offers func(ctx context.Context, show func([]Offered))
+	Answer func(Offered, offer.Answer) (string, error)
+	Stop   func(render.Row) (string, error)
+
 	Order           render.Mode
 	PermissionFirst bool // as render.Queue has it
 	Grouping        Grouping
@@ -105,15 +113,15 @@ func Run(ctx context.Context, opt Options) error {
 		}
 		f.soon()
 	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		follow(ctx, opt, p.Send)
-	}()
+	var done sync.WaitGroup
+	done.Go(func() { follow(ctx, opt, p.Send) })
+	if opt.Offers != nil {
+		done.Go(func() { opt.Offers(ctx, func(all []Offered) { p.Send(offersMsg(all)) }) })
+	}
 	_, err := p.Run()
 	cancelled := ctx.Err() != nil
 	stop()
-	<-done
+	done.Wait()
 	if cancelled {
 		return nil // the caller ended it
 	}

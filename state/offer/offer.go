@@ -98,6 +98,20 @@ func (o *Offer) Input() json.RawMessage {
 	return json.RawMessage(gjson.GetBytes(o.Payload, "tool_input").Raw)
 }
 
+// Path is the file or directory that the call is on, empty when it names none.
+func (o *Offer) Path() string {
+	in := gjson.ParseBytes(o.Input())
+	for _, name := range [...]string{"file_path", "notebook_path", "path", "planFilePath"} {
+		if path := in.Get(name).String(); path != "" {
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(o.Cwd, path)
+			}
+			return path
+		}
+	}
+	return ""
+}
+
 // Suggestions are the permission updates by which the client itself would stop
 // asking; Answer.Always chooses one. AskUserQuestion and plans have none.
 func (o *Offer) Suggestions() (list []json.RawMessage) {

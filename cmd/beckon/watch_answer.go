@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"reflect"
+	"time"
+
+	"beckon/render"
+	"beckon/render/card"
+	"beckon/render/tui"
+	"beckon/state/evidence"
+	"beckon/state/offer"
+	"beckon/state/offer/hold"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// answers gives a screen what the sessions ask, and the keys that answer it.
+func (a *app) answers(opt *tui.Options) {
+	opt.Offers = a.followOffers
+	opt.Answer = func(o tui.Offered, ans offer.Answer) (string, error) { return a.answerFromWatch(o, ans) }
+	opt.Stop = func(r render.Row) (string, error) { return a.stopFromWatch(r) }
+}
+
+func (a *app) answerFromWatch(o tui.Offered, ans offer.Answer) (string, error) {
+	if err := a.mayAnswer(); err != nil {
+		return "", err
+	}
+	if (ans.Word == offer.Allow || ans.Word == offer.Accept) && !o.Card.Whole {
+		return "", fmt.Errorf("not all of it can be shown (%s)", o.Card.Why)
+	}
+	out, err := a.hand(&o.Offer, ans)
+	switch {
+	case err != nil:
+		return "", err
+	case !out.Taken:
+		return "", fmt.Errorf("%s: %s", o.Card.Title, out.Why)
+	}
+	text := done[ans.Word] + ": " + o.Card.Title
+	if ans.Always > 0 {
+		text += "; " + o.Card.Always[ans.Always-1]
+	}
+	return text, nil
+}
+
+func (a *app) stopFromWatch(r render.Row) (string, error) {
+	if err := a.mayAnswer(); err != nil {
+		return "", err
+	}
+	if err := offer.In(a.st.Dir).Stop(r.Record(), offer.Watch, a.user(), time.Now()); err != nil {
+		return "", fmt.Errorf("stopping the session: %w", err)
+	}
+	return r.Label() + " stops at its next call", nil
+}
+
+// Between looks at the offers: when the system tells of no change, and while
+// changes come in bursts.
+const (
+	offersEvery = time.Second
+	offersPause = 10 * time.Millisecond
+)
+
+// followOffers shows what is asked, whenever that changes, until ctx ends.
+func (a *app) followOffers(ctx context.Context, show func([]tui.Offered)) {
+	dir := hold.OpenDir(a.st.Dir)
+	var events <-chan fsnotify.Event
+	w, err := fsnotify.NewWatcher()
+	if err == nil { // without one there is the look every while
+		defer w.Close()
+		events = w.Events
+	}
+	again := time.NewTicker(offersEvery)
+	defer again.Stop()
+	cards := cards{}
+	var last []tui.Offered
+	for {
+		if w != nil && len(w.WatchList()) == 0 {
+			_ = w.Add(dir) // which is not there before the first offer
+		}
+		// What cannot be read now is looked for again.
+		if all, err := offer.In(a.st.Dir).List(time.Now()); err == nil {
+			if now := cards.of(all); !reflect.DeepEqual(now, last) {
+				last = now
+				show(now)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-again.C:
+		case <-events:
+			time.Sleep(offersPause)
+			for len(events) > 0 {
+				<-events
+			}
+		}
+	}
+}
+
+// cards keeps the cards of offers while the files that they tell of stay as they
+// are.
+type cards map[string]stamped
+
+type stamped struct {
+	card card.Card
+	size int64
+	at   time.Time
+}
+
+func (c cards) of(all []offer.Offer) (list []tui.Offered) {
+	host := evidence.ThisMachine().Host
+	open := make(map[string]bool, len(all))
+	for i := range all {
+		o := &all[i]
+		open[o.ID] = true
+		s := stampOf(o)
+		if was, ok := c[o.ID]; ok && was.size == s.size && was.at.Equal(s.at) {
+			s.card = was.card
+		} else {
+			s.card = card.Of(o, host)
+			c[o.ID] = s
+		}
+		list = append(list, tui.Offered{Offer: *o, Card: s.card})
+	}
+	for id := range c {
+		if !open[id] {
+			delete(c, id)
+		}
+	}
+	return list
+}
+
+// stampOf tells by size and time whether the file that a call is on has changed.
+func stampOf(o *offer.Offer) (s stamped) {
+	path := o.Path()
+	if path == "" {
+		return s
+	}
+	if info, err := os.Stat(path); err == nil {
+		s.size, s.at = info.Size(), info.ModTime()
+	}
+	return s
+}

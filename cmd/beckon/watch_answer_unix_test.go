@@ -1,0 +1,92 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"beckon/event"
+	"beckon/state/evidence"
+	"beckon/state/offer"
+	"beckon/state/store"
+)
+
+// asking makes an offer of a session at which this process waits.
+func asking(t *testing.T, st *store.Store, session, command string) offer.Offer {
+	t.Helper()
+	self, ok := evidence.Process(os.Getpid(), evidence.ThisMachine())
+	if !ok {
+		t.Skip("processes cannot be read here")
+	}
+	now := time.Now()
+	o := offer.Offer{Kind: offer.Permission, Event: "PermissionRequest", Record: session, Session: session, Tool: "Bash", Cwd: "/home/u/shop", Branch: "main",
+		Made: event.Millis(now.UnixMilli()), Expires: event.Millis(now.Add(time.Hour).UnixMilli()), Waiter: self, Client: self,
+		Payload: []byte(`{"tool_input":{"command":"` + command + `"},"permission_suggestions":[{"type":"setMode","mode":"acceptEdits","destination":"session"}]}`)}
+	if err := offer.In(st.Dir).Make(&o, now); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// took plays the process that holds a call: it takes the answer and says so.
+func took(t *testing.T, st *store.Store, o offer.Offer) offer.Answer {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		if ans, ok := offer.In(st.Dir).Answered(o.ID); ok {
+			if err := offer.In(st.Dir).Close(o.ID, offer.Outcome{Taken: true}); err != nil {
+				t.Error(err)
+			}
+			return ans
+		}
+		if time.Now().After(end) {
+			t.Fatal("no answer came")
+		}
+	}
+}
+
+// The keys of a real terminal answer what it shows.
+func TestWatchAnswers(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	st := store.Open(filepath.Join(home, "state"))
+	fold(t, st, "first", event.SessionStart, event.UserPromptSubmit, event.PreToolUse, event.PermissionRequest)
+	p := openTerminal(t, 100, 30, []string{"GORACE=" + noNap, "HOME=" + home, "BECKON_STATE_DIR=" + st.Dir, "USER=kim", "CLAUDECODE="}, "watch")
+	p.wait(`NEEDS YOU 1`)
+	o := asking(t, st, "first", `make\nmake test`)
+	p.press("Space")
+	p.wait(`(?s)Bash\n /home/u/shop  main.*│ make\n │ make test\n a: accept all edits, in this session\n.*y allow`)
+	time.Sleep(time.Second) // as long as reading it takes
+	p.press("y")
+	if a := took(t, st, o); a.Word != offer.Allow || a.Digest != o.Digest || a.By != "kim" || a.From != offer.Watch {
+		t.Errorf("it answered %+v", a)
+	}
+	p.wait(`allowed: Bash`)
+
+	o = asking(t, st, "first", "rm -rf build")
+	p.wait(`│ rm -rf build`)
+	time.Sleep(time.Second)
+	p.press("n")
+	p.wait(`refuse Bash`)
+	p.press("-l", "not now")
+	p.press("Enter")
+	if a := took(t, st, o); a.Word != offer.Deny || a.Message != "not now" {
+		t.Errorf("it answered %+v", a)
+	}
+	p.wait(`refused: Bash`)
+
+	o = asking(t, st, "first", "make install")
+	p.wait(`│ make install`)
+	time.Sleep(time.Second)
+	if err := offer.In(st.Dir).Give(offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Deny, From: offer.Page, By: "ada"}, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	p.press("y")
+	s := p.wait(`answered already: deny, by ada from page|asks nothing that can be answered`)
+	if strings.Contains(s, "allowed: ") {
+		t.Errorf("both answered:\n%s", s)
+	}
+}

@@ -1,0 +1,323 @@
+package tui
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"beckon/state"
+	"beckon/state/offer"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// answeredMsg is what became of an answer.
+type answeredMsg struct {
+	id string
+	doneMsg
+}
+
+// answerKey is what a key does to the offer on the screen. Without one the key
+// may have another use.
+func (m *model) answerKey(name string) (cmd tea.Cmd, used bool) {
+	if m.opt.Answer == nil {
+		return nil, false
+	}
+	o := m.drawn.of
+	digit := len(name) == 1 && name[0] >= '1' && name[0] <= '9'
+	switch {
+	case o == nil && (name == "y" || name == "a" || digit):
+		return m.showAsked(), true
+	case name == "r" && (o == nil || o.Kind != offer.Question && o.Kind != offer.Plan):
+		return m.reply(), true
+	case name == "s" && m.peek:
+		return m.stop(), true
+	case o == nil || name != "y" && name != "n" && name != "a" && name != "r" && !digit:
+		return nil, false
+	case m.sending[o.ID]:
+		return m.say("it is being answered"), true
+	case m.wall().Sub(m.drawn.since) < readTime:
+		m.drawn.since = m.wall() // a key that is held down goes on
+		return m.say("this just came: read it, then press " + name + " again"), true
+	}
+	switch {
+	case name == "n" || name == "r" && o.Kind == offer.Plan:
+		return m.refuse(*o), true
+	case name == "a":
+		return m.always(*o), true
+	case o.Kind == offer.Question && name == "y":
+		return m.say("a question takes the number of an option, r your own words, n refuses it"), true
+	case o.Kind != offer.Question && digit:
+		return m.say("numbers choose an option of a question; y allows, n refuses"), true
+	}
+	return m.allow(*o, name), true
+}
+
+// showAsked puts what the selected session asks on the screen.
+func (m *model) showAsked() tea.Cmd {
+	if m.asked(m.current()) == nil {
+		return m.say("it asks nothing that can be answered from here")
+	}
+	return m.togglePeek()
+}
+
+// shown reports whether the rows before need of the offer were on the screen; if
+// not it shows the next of them.
+func (m *model) shown(o *Offered, need int) (tea.Cmd, bool) {
+	switch {
+	case !o.Card.Whole:
+		m.bad, m.flash = true, "not all of it can be shown ("+o.Card.Why+"): allow it at its session"
+		return nil, false
+	case m.width < minAnswerWidth || m.height < minAnswerHeight:
+		return m.say("the screen is too small to show what it asks"), false
+	case m.drawn.seen.row < need:
+		m.peekTop = max(m.peekTop+1, m.drawn.rest-1)
+		return m.say("there is more to it: read on; the key works at the end"), false
+	}
+	return nil, true
+}
+
+// allow allows a call or plan, or begins to answer questions and forms.
+func (m *model) allow(o Offered, name string) tea.Cmd {
+	if cmd, ok := m.shown(&o, m.drawn.ends.card); !ok {
+		return cmd
+	}
+	switch o.Kind {
+	case offer.Question:
+		if name == "r" {
+			name = ""
+		}
+		return m.choose1(o, name, map[string]string{})
+	case offer.Form:
+		return m.fill(o, map[string]any{})
+	}
+	return m.give(o, offer.Answer{Word: offer.Allow})
+}
+
+// always allows with one of the client's own suggestions.
+func (m *model) always(o Offered) tea.Cmd {
+	n := len(o.Card.Always)
+	if n == 0 {
+		return m.say("the client suggests no rule here: y allows this one")
+	}
+	if cmd, ok := m.shown(&o, m.drawn.ends.always); !ok {
+		return cmd
+	}
+	if n == 1 {
+		return m.give(o, offer.Answer{Word: offer.Allow, Always: 1})
+	}
+	m.prompt = &prompt{label: "always, which?", hint: "the number of a rule above; Esc leaves it", enter: func(s string) tea.Cmd {
+		i, err := strconv.Atoi(strings.TrimSpace(s))
+		if err != nil || i < 1 || i > n {
+			return m.say(fmt.Sprintf("a number from 1 to %d", n))
+		}
+		return m.give(o, offer.Answer{Word: offer.Allow, Always: i})
+	}}
+	return nil
+}
+
+// refuse asks for the words that go with a no.
+func (m *model) refuse(o Offered) tea.Cmd {
+	word, label, hint := offer.Deny, "refuse "+o.Card.Title, "Enter refuses; what you type tells the agent why; Esc leaves it"
+	if o.Kind == offer.Form {
+		word, label, hint = offer.Decline, "decline "+o.Card.Title, "Enter declines; Esc leaves it"
+	}
+	m.prompt = &prompt{label: label, hint: hint, long: true, enter: func(s string) tea.Cmd {
+		return m.give(o, offer.Answer{Word: word, Message: strings.TrimSpace(s)})
+	}}
+	return nil
+}
+
+// choose1 asks for the answer to the next question that has none; first is what
+// was typed for it already. One option of one question needs no more.
+func (m *model) choose1(o Offered, first string, answers map[string]string) tea.Cmd {
+	questions := o.Choices()
+	if len(answers) == len(questions) {
+		return m.give(o, offer.Answer{Word: offer.Allow, Choices: answers})
+	}
+	q := questions[len(answers)]
+	take := func(s string) tea.Cmd {
+		text, err := choice(q, s)
+		if err != nil {
+			m.bad, m.flash = true, err.Error()
+			return nil
+		}
+		answers[q.Question] = text
+		m.prompt = nil
+		return m.choose1(o, "", answers)
+	}
+	if first != "" && len(questions) == 1 && !q.Several {
+		return take(first)
+	}
+	label, hint := q.Question, "the number of an option, or your own words"
+	if q.Several {
+		hint = "numbers of options (1 3), or your own words"
+	}
+	if len(questions) > 1 {
+		label = fmt.Sprintf("%d of %d: %s", len(answers)+1, len(questions), label)
+	}
+	m.prompt = &prompt{label: label, hint: hint, long: true, enter: take}
+	m.prompt.set(first)
+	return nil
+}
+
+// choice reads the answer to a question: numbers of options, or else words.
+func choice(q offer.Choice, typed string) (string, error) {
+	typed = strings.TrimSpace(typed)
+	var numbers []int
+	for _, part := range strings.FieldsFunc(typed, func(r rune) bool { return r == ' ' || r == ',' }) {
+		n, err := strconv.Atoi(part)
+		if err != nil {
+			return typed, nil
+		}
+		numbers = append(numbers, n)
+	}
+	if len(numbers) == 0 {
+		return "", fmt.Errorf("this needs an answer")
+	}
+	return q.Pick(numbers...)
+}
+
+// fill asks for the next field of a form.
+func (m *model) fill(o Offered, content map[string]any) tea.Cmd {
+	fields := o.Fields()
+	if len(content) == len(fields) {
+		for name, v := range content {
+			if v == nil {
+				delete(content, name)
+			}
+		}
+		b, err := json.Marshal(content)
+		if err != nil {
+			return m.do(func() (string, error) { return "", err })
+		}
+		return m.give(o, offer.Answer{Word: offer.Accept, Content: b})
+	}
+	f := fields[slices.IndexFunc(fields, func(f offer.Field) bool { _, ok := content[f.Name]; return !ok })]
+	hint := "Enter leaves it out; Esc leaves the form"
+	if f.Required {
+		hint = "it needs this; Esc leaves the form"
+	}
+	m.prompt = &prompt{label: f.Name, hint: strings.TrimPrefix(f.Type+"; "+hint, "; "), long: true, enter: func(s string) tea.Cmd {
+		if s = strings.TrimSpace(s); s == "" && f.Required {
+			return m.say("the form needs " + f.Name)
+		}
+		content[f.Name] = nil
+		if s != "" {
+			v, err := f.Read(s)
+			if err != nil {
+				delete(content, f.Name)
+				m.bad, m.flash = true, err.Error()
+				return nil
+			}
+			content[f.Name] = v
+		}
+		m.prompt = nil
+		return m.fill(o, content)
+	}}
+	return nil
+}
+
+// reply asks for the next prompt of a session whose turn is over.
+func (m *model) reply() tea.Cmd {
+	r := m.current()
+	o := m.offerOf(r, func(k offer.Kind) bool { return k == offer.Reply })
+	switch {
+	case r == nil:
+		return nil
+	case o == nil && (r.State == state.Working || r.State == state.Compacting):
+		return m.say("it is at work: a reply reaches a session whose turn is over")
+	case o == nil:
+		return m.say("no hook of it waits for a reply")
+	}
+	to := *o
+	to.Card.Title = "a reply"
+	m.prompt = &prompt{label: "to " + name(r), hint: "its next prompt; Ctrl+J a new line; Esc leaves it", long: true, enter: func(s string) tea.Cmd {
+		if strings.TrimSpace(s) == "" {
+			return m.say("there is nothing to say")
+		}
+		return m.give(to, offer.Answer{Word: offer.Say, Message: s})
+	}}
+	return nil
+}
+
+// stop asks before it ends a turn.
+func (m *model) stop() tea.Cmd {
+	r := m.current()
+	switch {
+	case r == nil || m.opt.Stop == nil:
+		return nil
+	case m.remote(r):
+		return m.do(func() (string, error) { return "", errRemote })
+	case r.State == state.Idle || r.State == state.Failed || !r.State.Live():
+		return m.say("it is not at work: there is nothing to stop")
+	}
+	row := *r
+	m.prompt = &prompt{label: "stop " + name(r) + " at its next call?", hint: "Enter stops it; Esc leaves it", enter: func(string) tea.Cmd {
+		m.prompt = nil
+		return m.do(func() (string, error) { return m.opt.Stop(row) })
+	}}
+	return nil
+}
+
+// give gives the answer a to o, and to no other.
+func (m *model) give(o Offered, a offer.Answer) tea.Cmd {
+	a.Offer, a.Digest, a.From = o.ID, o.Digest, offer.Watch
+	if err := o.Fits(a); err != nil {
+		m.bad, m.flash = true, err.Error()
+		return nil
+	}
+	m.prompt = nil
+	m.sending[o.ID] = true
+	return func() tea.Msg {
+		text, err := m.opt.Answer(o, a)
+		return answeredMsg{o.ID, doneMsg{text: text, err: err}}
+	}
+}
+
+// answered notes what became of an answer.
+func (m *model) answered(msg answeredMsg) {
+	delete(m.sending, msg.id)
+	if msg.err == nil {
+		m.offers = slices.DeleteFunc(slices.Clone(m.offers), func(o Offered) bool { return o.ID == msg.id })
+	}
+}
+
+// answerHints are the keys of the offer on the screen.
+func (m *model) answerHints() (keys []binding) {
+	o := m.drawn.of
+	add := func(key, what string) { keys = append(keys, binding{keys: key, show: key, hint: what}) }
+	switch {
+	case o == nil && (!m.peek || m.opt.Answer == nil):
+		return nil
+	case o == nil:
+		if m.offerOf(m.current(), func(k offer.Kind) bool { return k == offer.Reply }) != nil {
+			add("r", "reply")
+		}
+		return keys
+	case o.Kind == offer.Question:
+		add("1-9", "choose")
+		add("n", "no")
+		add("r", "own words")
+	case o.Kind == offer.Plan:
+		add("y", "approve")
+		add("n", "send back")
+	case o.Kind == offer.Form:
+		add("y", "fill in")
+		add("n", "decline")
+	default:
+		if o.Card.Whole {
+			add("y", "allow")
+		}
+		add("n", "deny")
+		if len(o.Card.Always) > 0 && o.Card.Whole {
+			add("a", "always")
+		}
+	}
+	add("s", "stop")
+	add("Tab", "next")
+	add("Enter", "jump")
+	return keys
+}

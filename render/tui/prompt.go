@@ -1,0 +1,153 @@
+package tui
+
+import (
+	"strings"
+
+	"beckon/render"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// prompt is a line that is being typed at the foot of the screen.
+type prompt struct {
+	label, text, hint string
+	after             string // what stands behind the cursor
+	long              bool   // more than a few words, or more than a line
+	change            func(string)
+	enter             func(string) tea.Cmd
+	leave             func()
+}
+
+// maxTyped bounds what is typed, in bytes, maxLong what is said to an agent.
+const (
+	maxTyped = 200
+	maxLong  = 16 << 10
+)
+
+func (m *model) prompted(msg tea.KeyPressMsg, name string) tea.Cmd {
+	p := m.prompt
+	m.flash = ""
+	switch name {
+	case "enter":
+		return p.enter(p.text + p.after)
+	case "esc":
+		m.prompt = nil
+		if p.leave != nil {
+			p.leave()
+		}
+	case "backspace":
+		if p.text+p.after == "" {
+			return m.prompted(msg, "esc")
+		}
+		p.set(cutLast(p.text))
+	case "delete", "ctrl+d":
+		_, p.after = cutFirst(p.after)
+		p.set(p.text)
+	case "left", "ctrl+b":
+		rest := cutLast(p.text)
+		p.text, p.after = rest, p.text[len(rest):]+p.after
+	case "right", "ctrl+f":
+		first, rest := cutFirst(p.after)
+		p.text, p.after = p.text+first, rest
+	case "home", "ctrl+a":
+		p.text, p.after = "", p.text+p.after
+	case "end", "ctrl+e":
+		p.text, p.after = p.text+p.after, ""
+	case "ctrl+k":
+		p.after = ""
+		p.set(p.text)
+	case "ctrl+u":
+		p.set("")
+	case "ctrl+w":
+		p.set(strings.TrimRight(p.text, " ")[:strings.LastIndexByte(strings.TrimRight(p.text, " "), ' ')+1])
+	case "up", "down":
+		if !p.long { // what is typed for one session stays with it
+			m.choose(m.cursor + map[string]int{"up": -1, "down": 1}[name])
+		}
+	case "ctrl+j", "alt+enter", "shift+enter":
+		m.typed("\n")
+	default:
+		m.typed(msg.Text)
+	}
+	return nil
+}
+
+// typed adds to the line being typed.
+func (m *model) typed(s string) {
+	p := m.prompt
+	if p == nil {
+		return
+	}
+	limit := maxTyped
+	if p.long {
+		limit = maxLong
+	}
+	if len(p.text)+len(p.after)+len(s) > limit {
+		return
+	}
+	lines := strings.Split(strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n"), "\n")
+	for i, l := range lines {
+		lines[i] = render.Clean(l)
+	}
+	between := " "
+	if p.long {
+		between = "\n"
+	}
+	p.set(p.text + strings.Join(lines, between))
+}
+
+// set sets what stands before the cursor.
+func (p *prompt) set(s string) {
+	p.text = s
+	if p.change != nil {
+		p.change(p.text + p.after)
+	}
+}
+
+// cutLast takes the last character off, as people see characters.
+func cutLast(s string) string {
+	if rest, ok := strings.CutSuffix(s, "\n"); ok {
+		return rest
+	}
+	head, line := "", s
+	if i := strings.LastIndexByte(s, '\n'); i >= 0 {
+		head, line = s[:i+1], s[i+1:]
+	}
+	return head + ansi.Truncate(line, max(0, ansi.StringWidth(line)-1), "")
+}
+
+// cutFirst splits the first character off, as people see characters.
+func cutFirst(s string) (first, rest string) {
+	if rest, ok := strings.CutPrefix(s, "\n"); ok {
+		return "\n", rest
+	}
+	first, _ = ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
+	return first, s[len(first):]
+}
+
+func (m *model) promptLine() string {
+	p := m.prompt
+	label := p.label
+	if label != "/" {
+		label = ansi.Truncate(clean(label), max(12, m.width/2), "…") + " "
+	}
+	line := " " + m.pal.paint(accent, label, false)
+	if strings.HasSuffix(label, " ") {
+		line += " "
+	}
+	room := max(4, m.width-ansi.StringWidth(line)-2)
+	typed, after := strings.ReplaceAll(p.text, "\n", "⏎"), strings.ReplaceAll(p.after, "\n", "⏎")
+	if n := ansi.StringWidth(typed); n > room {
+		typed = ansi.TruncateLeft(typed, n-room, "…")
+	}
+	line += typed + "▏" + ansi.Truncate(after, max(0, room-ansi.StringWidth(typed)), "…")
+	hint := p.hint
+	if m.flash != "" {
+		hint = m.flash
+	}
+	if p.text+p.after == "" || m.flash != "" {
+		line += m.pal.paint(dim, " "+clean(hint), false)
+	}
+	return line
+}
