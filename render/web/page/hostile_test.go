@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"beckon/state/offer"
 )
 
 // evil is markup that runs if it is taken for such, in each way that a text
@@ -55,6 +57,17 @@ func TestHostileTextIsText(t *testing.T) {
 		if n := get[int](p, `booms + document.querySelectorAll("img, body script, [onerror], [onload]").length`); n != 0 {
 			t.Errorf("%s: %d pieces of a text became more than text", where, n)
 		}
+	}
+	asked := []any{map[string]any{"header": evil, "question": evil, "options": []any{map[string]any{"label": evil, "description": evil}}}}
+	for kind, payload := range map[offer.Kind]map[string]any{
+		offer.Permission: {"tool_input": map[string]any{"command": evil}, "permission_suggestions": []any{map[string]any{"type": "setMode", "mode": evil, "destination": evil}}},
+		offer.Question:   {"tool_input": map[string]any{"questions": asked}},
+		offer.Plan:       {"tool_input": map[string]any{"plan": evil}},
+		offer.Form: {"message": evil, "requested_schema": map[string]any{"properties": map[string]any{
+			evil: map[string]any{"type": "string", "title": evil, "description": evil, "default": evil}, "one": map[string]any{"enum": []string{evil}}, "no": map[string]any{"type": evil}}}},
+	} {
+		o := w.asks("hostile", kind, evil, quote(payload))
+		p.await("what it asks is text", at(o)+`.textContent.includes(`+quote(evil)+`)`)
 	}
 	harmless("the board")
 	for what, expr := range map[string]string{
