@@ -83,6 +83,9 @@ func (a *app) offers(keep func(*offer.Offer) bool) ([]offered, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the offers: %w", err)
 	}
+	if all = slices.DeleteFunc(all, func(o offer.Offer) bool { return !keep(&o) }); len(all) == 0 {
+		return nil, nil
+	}
 	seen, _, err := a.look(false)
 	if err != nil {
 		return nil, err
@@ -91,9 +94,6 @@ func (a *app) offers(keep func(*offer.Offer) bool) ([]offered, error) {
 	host := evidence.ThisMachine().Host
 	var list []offered
 	for _, o := range all {
-		if !keep(&o) {
-			continue
-		}
 		name := shortID(o.Record)
 		if i := slices.IndexFunc(rows, func(r render.Row) bool { return r.Record() == o.Record }); i >= 0 {
 			name = rows[i].Label()
@@ -201,7 +201,7 @@ func (c *answerCmd) list(a *app, list []offered) error {
 	return nil
 }
 
-// show prints an offer whole, and notes that it was.
+// show prints an offer whole, and notes that the user was shown it.
 func (a *app) show(o *offered) {
 	color := a.color("auto")
 	paint := func(code, text string) string {
@@ -239,6 +239,9 @@ func (a *app) show(o *offered) {
 			word += " " + strconv.Itoa(i+1)
 		}
 		fmt.Fprintf(a.stdout, "       %s: %s\n", word, s)
+	}
+	if a.mayAnswer() != nil {
+		return // an agent that lists what is asked shows the user nothing
 	}
 	if err := offer.In(a.st.Dir).Show(o.ID); err != nil {
 		a.st.Log(fmt.Errorf("noting what was shown: %w", err))

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"fmt"
+	"time"
+
 	"beckon/render"
 	"beckon/render/term"
 	"beckon/state"
-	"time"
+	"beckon/state/offer"
 )
 
 type showCmd struct {
@@ -35,8 +38,19 @@ func (c *showCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if err := term.Show(a.stdout, &row, &v.Session, style); err != nil || len(turns) == 0 {
+	if err := term.Show(a.stdout, &row, &v.Session, style); err != nil {
 		return err
+	}
+	asks, err := a.offers(func(o *offer.Offer) bool { return o.Kind != offer.Reply && o.Record == v.Session.Record() })
+	if err != nil {
+		return err
+	}
+	for i := range asks {
+		fmt.Fprintln(a.stdout)
+		a.show(&asks[i])
+	}
+	if len(turns) == 0 {
+		return nil
 	}
 	return term.Turns(a.stdout, turns, false, time.Local, style)
 }

@@ -15,6 +15,7 @@ import (
 	"beckon/render/term"
 	"beckon/state"
 	"beckon/state/evidence"
+	"beckon/state/offer"
 	"beckon/state/store"
 )
 
@@ -54,6 +55,9 @@ func (c *statuslineCmd) Run(a *app) error {
 	record := a.record(s.SessionID)
 	a.meter(&s, record, now)
 	st := term.Style{Color: a.statusColor(), Width: a.columns(), Now: now}
+	if a.asked() {
+		st.Answer = "beckon answer"
+	}
 	rows = others(rows, seen, record)
 	text := ""
 	if first := <-before; first.ok {
@@ -65,6 +69,12 @@ func (c *statuslineCmd) Run(a *app) error {
 		_, _ = io.WriteString(a.stdout, text+"\n")
 	}
 	return nil
+}
+
+// asked reports whether anything waits that can be answered from elsewhere.
+func (a *app) asked() bool {
+	list, err := offer.In(a.st.Dir).List(time.Now())
+	return err == nil && slices.ContainsFunc(list, func(o offer.Offer) bool { return o.Kind != offer.Reply })
 }
 
 // command is what was the status line before, empty for nothing.

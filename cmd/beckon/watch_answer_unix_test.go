@@ -4,6 +4,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -88,5 +89,40 @@ func TestWatchAnswers(t *testing.T) {
 	s := p.wait(`answered already: deny, by ada from page|asks nothing that can be answered`)
 	if strings.Contains(s, "allowed: ") {
 		t.Errorf("both answered:\n%s", s)
+	}
+}
+
+// What a session asks is in show, and the status line of another session says
+// how to answer.
+func TestShowAndStatusLineOfAnOffer(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	st := store.Open(filepath.Join(home, "state"))
+	fold(t, st, "first", event.SessionStart, event.UserPromptSubmit, event.PreToolUse, event.PermissionRequest)
+	run := func(stdin string, args ...string) string {
+		t.Helper()
+		cmd := exec.Command(program(t), args...)
+		cmd.Stdin = strings.NewReader(stdin)
+		cmd.Env = append(os.Environ(), "HOME="+home, "BECKON_STATE_DIR="+st.Dir, "NO_COLOR=1", "COLUMNS=100")
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("beckon %s: %v", args[0], err)
+		}
+		return string(out)
+	}
+	line := func() string { return run(`{"session_id":"other","cwd":"/"}`, "statusline") }
+	if s := line(); !strings.Contains(s, "1 needs you: ") {
+		t.Errorf("with nothing to answer the line is %q", s)
+	}
+	o := asking(t, st, "first", "make install")
+	if s := line(); !strings.Contains(s, "1 needs you (beckon answer): ") {
+		t.Errorf("with something to answer the line is %q", s)
+	}
+	if s := run("", "show", "first"); !strings.Contains(s, "│ make install") {
+		t.Errorf("show does not have what is asked:\n%s", s)
+	}
+	run("", "answer")
+	if offer.In(st.Dir).Shown(o.ID) {
+		t.Error("what a program read counts as shown to the user")
 	}
 }

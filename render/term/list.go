@@ -17,9 +17,10 @@ import (
 
 // Style says how to draw.
 type Style struct {
-	Color bool
-	Width int // columns; 0 means do not cut
-	Now   time.Time
+	Color  bool
+	Width  int // columns; 0 means do not cut
+	Now    time.Time
+	Answer string // the command that answers what sessions ask; empty: there is nothing to answer
 }
 
 // look is how a state is drawn: a glyph that tells it without colour, and an

@@ -63,6 +63,9 @@ func apart(names []string, more func(i int) string) []string {
 	return out
 }
 
+// answerWidth is from where a NeedList has room to say how to answer.
+const answerWidth = 60
+
 // NeedList names the sessions that wait for the user, the first of rows first:
 // "2 need you: api permission 3m, web question". It takes at most width
 // columns (0: as many as it needs) and is empty without any.
@@ -71,10 +74,14 @@ func NeedList(rows []render.Row, st Style) string {
 	if len(waiting) == 0 {
 		return ""
 	}
-	head := "1 needs you: "
+	head := "1 needs you"
 	if len(waiting) > 1 {
-		head = strconv.Itoa(len(waiting)) + " need you: "
+		head = strconv.Itoa(len(waiting)) + " need you"
 	}
+	if st.Answer != "" && (st.Width == 0 || st.Width >= answerWidth) {
+		head += " (" + st.Answer + ")"
+	}
+	head += ": "
 	named := names(waiting)
 	var b strings.Builder
 	b.WriteString(st.paint("1;31", strings.TrimRight(head, " ")) + " ")

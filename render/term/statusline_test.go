@@ -86,6 +86,12 @@ func TestNeedListTellsSessionsApart(t *testing.T) {
 	if got, want := NeedList([]render.Row{a, b, c}, Style{Now: now}), "3 need you: api main permission, api fix aaaa question, api fix bbbb failed"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	if got := NeedList([]render.Row{a, b, c}, Style{Now: now, Width: 72, Answer: "beckon answer"}); !strings.HasPrefix(got, "3 need you (beckon answer): api main permission") {
+		t.Errorf("with something to answer: %q", got)
+	}
+	if got := NeedList([]render.Row{a, b, c}, Style{Now: now, Width: 40, Answer: "beckon answer"}); got != "3 need you: api main permission, +2" {
+		t.Errorf("without the room for it: %q", got)
+	}
 	if got := NeedList([]render.Row{a, b, c}, Style{Now: now, Width: 40}); got != "3 need you: api main permission, +2" {
 		t.Errorf("got %q", got)
 	}
