@@ -48,10 +48,10 @@ type quietCase struct {
 	hooks []*config.Hook
 }
 
-func quietCases(t *testing.T, home, project string) (list []quietCase) {
+func quietCases(t *testing.T, home, project string, policies map[string]string) (list []quietCase) {
 	t.Helper()
-	list = make([]quietCase, 0, len(quietPolicies))
-	for name, text := range quietPolicies {
+	list = make([]quietCase, 0, len(policies))
+	for name, text := range policies {
 		c, err := config.Decode("policy.json", config.Global, []byte(text))
 		if err != nil {
 			t.Fatal(err)
@@ -83,7 +83,7 @@ func (q quietCase) agrees(t interface{ Errorf(string, ...any) }, home string, pa
 // of its words, from directories within and without what rules speak of.
 func TestQuietAgrees(t *testing.T) {
 	home, project := quietHome(t)
-	cases := quietCases(t, home, project)
+	cases := quietCases(t, home, project, quietPolicies)
 	var words []string
 	quietLines, lines := 0, 0
 	for _, file := range []string{"harmful", "harmless"} {
@@ -128,7 +128,7 @@ func TestQuietAgrees(t *testing.T) {
 // nothing; what could hide a command or a path is not.
 func TestQuiet(t *testing.T) {
 	home, project := quietHome(t)
-	for _, q := range quietCases(t, home, project) {
+	for _, q := range quietCases(t, home, project, quietPolicies) {
 		for _, line := range []string{"npm test", "go build ./... && go vet ./...", "ls -la src 2>&1 | head -20", `grep -rn "needle" src`, "cargo test --workspace"} {
 			if !q.index.Silent(toolCall(project, "Bash", map[string]string{"command": line})) {
 				t.Errorf("%s: %q is not quiet", q.name, line)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"strconv"
 
 	"beckon/event/home"
 	"beckon/event/policy/quiet"
@@ -82,7 +83,7 @@ func Start(args []string, stdin *os.File, stdout *os.File, getenv func(string) s
 			given = first(stdin)
 		}
 		in = io.MultiReader(bytes.NewReader(given), stdin)
-		if index.Silent(given) {
+		if silent(index, given) {
 			return fold()
 		}
 		args = hand(given, args)
@@ -94,6 +95,14 @@ func Start(args []string, stdin *os.File, stdout *os.File, getenv func(string) s
 		return code
 	}
 	return fold()
+}
+
+// silent is index.Silent. A fault in it leaves the call to the rules: a process
+// that panics would refuse it, by its exit code.
+func silent(index quiet.Index, payload []byte) (is bool) {
+	var fault error // the judge has the call then
+	defer Guard(&fault)
+	return index.Silent(payload)
 }
 
 // mainOrWarn is Main for an event that can show a text. It warns the user when the
@@ -125,7 +134,18 @@ func covered(event string, getenv func(string) string) (trust.Needs, quiet.Index
 // of this program at this place.
 func Coverage(getenv func(string) string) trust.Coverage {
 	global, project := trust.Files(getenv)
-	return trust.CoverageOf(global, project, home.Beside("")+"\x00"+home.Dir(getenv)+"\x00"+getenv("CLAUDE_CONFIG_DIR"))
+	return trust.CoverageOf(global, project, home.Beside("")+builds()+"\x00"+home.Dir(getenv)+"\x00"+getenv("CLAUDE_CONFIG_DIR"))
+}
+
+// builds tells the programs that write coverage from their next version, whose
+// packs and rules may be others.
+func builds() (stamps string) {
+	for _, name := range []string{"beckon-judge", "beckon"} {
+		if info, err := os.Stat(home.Beside(name)); err == nil {
+			stamps += "\x00" + strconv.FormatInt(info.ModTime().UnixNano(), 10) + "," + strconv.FormatInt(info.Size(), 10)
+		}
+	}
+	return stamps
 }
 
 // WithGiven is stdin with what another program of beckon has read of it.

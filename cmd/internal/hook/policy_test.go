@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"beckon/event/home"
 )
 
 // Whoever has no policy pays three looks for one, and no more than that.
@@ -40,5 +42,26 @@ func TestPoliciedLooksThrice(t *testing.T) {
 		if got != c.want || !slices.Equal(looked, c.looked) {
 			t.Errorf("%s: %v after looking at %q", name, got, looked)
 		}
+	}
+}
+
+// The next version of the programs, in the place of this one, may have other
+// rules: it finds nothing that is known of the policy files.
+func TestCoverageOfTheNextVersion(t *testing.T) {
+	judge := home.Beside("beckon-judge")
+	if err := os.WriteFile(judge, []byte("one"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Remove(judge) })
+	getenv := func(string) string { return "" }
+	before := Coverage(getenv)
+	if before != Coverage(getenv) {
+		t.Fatal("the same programs are told apart")
+	}
+	if err := os.WriteFile(judge, []byte("another"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if before == Coverage(getenv) {
+		t.Error("what one version wrote counts for the next")
 	}
 }

@@ -181,10 +181,10 @@ func needed(g glob) string {
 }
 
 // beyond reports whether what an expression finds has a character that no plain
-// line has.
+// line has: ">" may stand in one, as in 2>&1.
 func beyond(text string) bool {
 	re, err := syntax.Parse(text, syntax.Perl)
-	return err != nil || slices.ContainsFunc(musts(re), func(r rune) bool { return strings.ContainsRune("()[]<>*?!#`", r) })
+	return err != nil || slices.ContainsFunc(musts(re), func(r rune) bool { return strings.ContainsRune("()[]<*?!#`", r) })
 }
 
 // musts are characters that are in every text in which an expression is found.

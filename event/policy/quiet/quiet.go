@@ -277,40 +277,57 @@ func (l *look) line(text string) bool {
 		fields = append(fields, list...)
 	}
 	for _, f := range fields {
-		for _, name := range strings.FieldsFunc(f, func(r rune) bool { return strings.ContainsRune("/:=,@%", r) }) {
-			words[name] = true
+		for _, name := range strings.FieldsFunc(f, func(r rune) bool { return r == '/' || joint(r) }) {
+			if name == ".." {
+				return false // from wherever the line has gone
+			}
+			forms(name, words)
 		}
 	}
 	for w := range words {
-		if !l.word(w, words) {
+		if l.index.has("p "+w+"\n") || l.index.has("n "+w+"\n") || l.called(w, words) ||
+			!l.index.each("w ", func(text string) bool { return !strings.HasPrefix(w, text) }) {
 			return false
 		}
 	}
 	return l.paths(text)
 }
 
-// word looks at what may be a program's name or a path's. Behind a dash a
-// flag's value may be joined to it.
-func (l *look) word(w string, all map[string]bool) bool {
-	forms := []string{w}
-	if strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") {
-		for i := 2; i < len(w); i++ {
-			forms = append(forms, w[i:])
+// forms notes what a word may be taken for, a program's name or a path's: as
+// it is and without a version. Behind a dash a flag's value may be joined to it.
+func forms(w string, all map[string]bool) {
+	for i := range w {
+		if i == 1 || i > 0 && (w[0] != '-' || w[1] == '-') {
+			continue
+		}
+		bare := strings.TrimSuffix(w[i:], ".exe")
+		base := strings.TrimRight(bare, "0123456789.")
+		all[w[i:]], all[bare], all[base], all[strings.TrimSuffix(base, "-")] = true, true, true, true
+	}
+}
+
+// joint: the character may join a path to something else, or be the path's own.
+func joint(r rune) bool { return strings.ContainsRune(":=,@%", r) }
+
+// pieces are what of a word may be a path, from any joint to any other; ok is
+// false for more than are looked at.
+func pieces(word string) (list []string, ok bool) {
+	const most = 8 // joints
+	ends := []int{-1}
+	for i, r := range word {
+		if joint(r) {
+			ends = append(ends, i)
 		}
 	}
-	for _, form := range forms {
-		if l.index.has("p "+form+"\n") || l.index.has("n "+form+"\n") || l.called(form, all) {
-			return false
-		}
-		bare := strings.TrimSuffix(form, ".exe")
-		if l.called(bare, all) || l.called(strings.TrimRight(bare, "0123456789."), all) || l.called(strings.TrimSuffix(strings.TrimRight(bare, "0123456789."), "-"), all) {
-			return false
-		}
-		if !l.index.each("w ", func(text string) bool { return !strings.HasPrefix(form, text) }) {
-			return false
+	ends = append(ends, len(word))
+	for i, from := range ends {
+		for _, to := range ends[i+1:] {
+			if from+1 < to {
+				list = append(list, word[from+1:to])
+			}
 		}
 	}
-	return true
+	return list, len(ends) <= most
 }
 
 // called reports whether a rule speaks of a program, with these words.
@@ -338,7 +355,14 @@ func (l *look) called(name string, all map[string]bool) bool {
 // paths looks at what may be a path: one with a link on its way, or a
 // directory in which is what rules speak of, is for the rules.
 func (l *look) paths(text string) bool {
-	fields := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n;|&'\"=:,@%", r) })
+	var fields []string
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" \t\n;|&'\"", r) }) {
+		list, ok := pieces(word)
+		if !ok {
+			return false
+		}
+		fields = append(fields, list...)
+	}
 	const most = 5 // directories that a line names
 	for _, f := range fields {
 		for _, dir := range l.dirs {
@@ -369,7 +393,7 @@ func (l *look) paths(text string) bool {
 
 func inside(dir, path string) string {
 	if strings.HasPrefix(path, "/") {
-		return path
+		return filepath.Clean(path)
 	}
 	return filepath.Join(dir, path)
 }

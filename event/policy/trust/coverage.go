@@ -47,7 +47,7 @@ func CoverageOf(global, project, place string) Coverage {
 
 // coverageVersion is another one whenever something else would be written for
 // the same files.
-const coverageVersion = "3"
+const coverageVersion = "4"
 
 // oldest is 2000-01-01: what is older was put there by a tool that gives all
 // files one time (Nix, ostree), and its next version has the same.
