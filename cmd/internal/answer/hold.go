@@ -180,7 +180,12 @@ func give(st *store.Store, id string, stdout, stderr io.Writer, getenv func(stri
 	var ev policy.Event
 	r := policy.Result{Allowed: true}
 	if hook.Policied(getenv) {
-		f.safely(f.load)
+		loaded := false
+		f.safely(func() { f.load(); loaded = true })
+		if !loaded { // it may refuse what the user allows: the dialog is still there
+			closed("the policy could not be read")
+			return 0
+		}
 		ev, r = f.ask(context.Background())
 	}
 	refused := !r.Allowed
@@ -202,7 +207,7 @@ func give(st *store.Store, id string, stdout, stderr io.Writer, getenv func(stri
 // unsaid says why the client was not told, empty when it was.
 func unsaid(err error) string {
 	if err != nil {
-		return "the client did not take it: " + errors.Unwrap(err).Error()
+		return "the client did not take it: " + cmp.Or(errors.Unwrap(err), err).Error()
 	}
 	return ""
 }

@@ -37,7 +37,9 @@ func BecomeWaiter(id string) (code int, ok bool) {
 
 // wait waits at an offer, and has the answer given to the client. It is silent
 // when there is none: the dialog is the session's own then, or was.
-func wait(id string, getenv func(string) string) int {
+func wait(id string, getenv func(string) string) (code int) {
+	var fault error // nobody is told: the client would take a trace for an answer
+	defer Guard(&fault)
 	dir, err := store.Dir(getenv)
 	if err != nil {
 		return 0
