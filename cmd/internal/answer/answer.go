@@ -133,7 +133,7 @@ func own(getenv func(string) string, stateDir, global, project string) (list []s
 		list = append(list, match.Quote(filepath.Dir(programs))+"/beckon*")
 	}
 	if global != "" {
-		list = append(list, match.Quote(filepath.Dir(global))+"/**")
+		list = append(list, match.Quote(filepath.Dir(global))+"/**", match.Quote(global)) // a search from above ends in a file's name
 	}
 	if project != "" {
 		list = append(list, match.Quote(project), match.Quote(trust.ProjectOf(project))+"/.claude/settings*.json")

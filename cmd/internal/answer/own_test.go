@@ -14,8 +14,16 @@ import (
 // it has to ask, in whatever words it does so. A home directory may have
 // characters that mean something in a pattern.
 func TestOwnRules(t *testing.T) {
+	t.Run("plain", func(t *testing.T) { ownRules(t, "home", true) })
+	t.Run("with wildcards", func(t *testing.T) { ownRules(t, "ho[m]e {a,b}", false) })
+}
+
+// ownRules tries them in a home directory. searches says whether a search that
+// begins above beckon's directories is known to end in them: a pattern in such a
+// path is not told from the directory's own characters.
+func ownRules(t *testing.T, name string, searches bool) {
 	u := newUser(t, on("PreToolUse", `{"type":"rule","decision":"deny","reason":"Not here.","commands":["never"]}`), "")
-	home := filepath.Join(u.dir, "ho[m]e {a,b}")
+	home := filepath.Join(u.dir, name)
 	if err := os.MkdirAll(filepath.Join(home, ".config"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -36,16 +44,16 @@ func TestOwnRules(t *testing.T) {
 		return string(b)
 	}
 	for path, want := range map[string]bool{
-		home + "/.config/beckon/policy.json":                 true,
-		home + "/.config/beckon/config.json":                 true,
-		home + "/.config/../.config/beckon/policy.json":      true,
-		home + "/.claude/settings.json":                      true,
-		home + "/.claude/settings.local.json":                true,
-		home + "/.local/state/beckon/offers/open/X/answer":   true,
-		home + "/.config/other/policy.json":                  false,
-		u.dir + "/settings.json":                             false,
-		u.dir + "/home a/.config/beckon/policy.json":         false, // as a pattern the home directory would match
-		u.dir + "/ho[m]e {a,b}/.claude/projects/x/memory.md": false,
+		home + "/.config/beckon/policy.json":               true,
+		home + "/.config/beckon/config.json":               true,
+		home + "/.config/../.config/beckon/policy.json":    true,
+		home + "/.claude/settings.json":                    true,
+		home + "/.claude/settings.local.json":              true,
+		home + "/.local/state/beckon/offers/open/X/answer": true,
+		home + "/.config/other/policy.json":                false,
+		u.dir + "/settings.json":                           false,
+		u.dir + "/home a/.config/beckon/policy.json":       false, // as a pattern the home directory would match
+		home + "/.claude/projects/x/memory.md":             false,
 	} {
 		if got := asks("Write", `{"content":"x","file_path":`+quoted(path)+`}`); got != want {
 			t.Errorf("writing %s asks: %v", path, got)
@@ -61,8 +69,8 @@ func TestOwnRules(t *testing.T) {
 		"cp x.json ~/.config/beckon/":                                true,
 		"sed -i s/deny/allow/ ~/.config/beckon/policy.json":          true,
 		"tar x -C ~/.config/beckon -f a.tar":                         true,
-		"find ~/.config -name policy.json -delete":                   true,
-		"find ~/.config -type f -name '*.json' -exec rm {} +":        true,
+		"find ~/.config -name policy.json -delete":                   searches,
+		"find ~/.config -type f -name '*.json' -exec rm {} +":        searches,
 		"bash -c 'rm -r ~/.config/beckon'":                           true,
 		"beckon policy disable all":                                  true,
 		"beckon answer checkout yes":                                 true,
