@@ -37,6 +37,7 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/event/atomicfile"
 	"beckon/state/evidence"
 	"beckon/state/offer/hold"
 
@@ -518,13 +519,22 @@ func (d Dir) Past(beginning string) (id string, ok bool) {
 }
 
 // Close notes what became of an offer: it takes no answer any more. What it
-// asked is not kept; who answered is, for an hour.
+// asked and what words the user had for it are not kept; who answered is, for
+// an hour.
 func (d Dir) Close(id string, out Outcome) error {
 	b, err := json.Marshal(out)
-	if err == nil && isID(id) {
-		hold.Close(string(d), id, b)
+	if err != nil || !isID(id) || !hold.Close(string(d), id, b) {
+		return err
 	}
-	return err
+	a, ok := d.Answered(id)
+	if !ok {
+		return nil
+	}
+	a.Message, a.Choices, a.Content = "", nil, nil
+	if b, err = json.Marshal(a); err != nil {
+		return err
+	}
+	return atomicfile.Write(d.done(id, hold.AnswerFile), b, fileMode, false)
 }
 
 // Outcome waits, at most that long, until it is known what became of an offer.

@@ -172,6 +172,23 @@ func TestClosed(t *testing.T) {
 	}
 }
 
+// Who answered is known afterwards, and not in what words.
+func TestClosedWithoutTexts(t *testing.T) {
+	d, now := In(t.TempDir()), time.Now()
+	o := made(t, d, Permission, write, now)
+	a := allow(o)
+	a.Word, a.Message = Deny, "the password is swordfish"
+	if err := d.Give(a, now); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Close(o.ID, Outcome{Taken: true, At: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if by, ok := d.Answered(o.ID); !ok || by.By != a.By || by.Word != Deny || by.Message != "" {
+		t.Errorf("kept %+v, %v", by, ok)
+	}
+}
+
 func TestPrivate(t *testing.T) {
 	d, now := In(t.TempDir()), time.Now()
 	o := made(t, d, Permission, write, now)
