@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -17,6 +18,7 @@ const (
 	keepArchived = 14 * 24 * time.Hour // then its file goes
 	keepJournal  = 400 * 24 * time.Hour
 	keepTmp      = 24 * time.Hour // what a killed writer left; no write takes longer
+	keepOffers   = 48 * time.Hour // with what was asked; none stands that long
 	pruneEvery   = 24 * time.Hour
 )
 
@@ -53,7 +55,7 @@ func overSince(s *state.Session) event.Millis {
 }
 
 // Prune removes what is too old: archived sessions, their journals and locks,
-// seats and meters that no live session has, leftovers of killed writers. Any
+// seats and meters that no live session has, offers, leftovers of killed writers. Any
 // reader may call it; it works at most once a day, and the stamp is written
 // before the work, so that of many readers one does it.
 func (st *Store) Prune(now time.Time) error {
@@ -74,8 +76,17 @@ func (st *Store) Prune(now time.Time) error {
 		st.eachOld(meterDir, now.Add(-keepArchived), st.pruneMeter),
 		st.eachOld(claimsDir, now.Add(-keepArchived), st.pruneClaims),
 		st.eachOld(tmpDir, now.Add(-keepTmp), func(n string, _ time.Time) error { return removeIfThere(st.path(tmpDir, n)) }),
+		st.pruneOffers("open", now.Add(-keepOffers)),
+		st.pruneOffers("done", now.Add(-keepOffers)),
 		st.eachOld(locksDir, now.Add(-keepArchived), st.pruneLock),
 	)
+}
+
+// pruneOffers removes offers that a killed process left, or that are over: the
+// next one would, but it may never come.
+func (st *Store) pruneOffers(part string, before time.Time) error {
+	dir := filepath.Join("offers", part)
+	return st.eachOld(dir, before, func(name string, _ time.Time) error { return os.RemoveAll(st.path(dir, name)) })
 }
 
 // pruneDue reports whether something may be there to prune and nobody has done

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -355,5 +356,30 @@ func TestSeatOfLongLivedSession(t *testing.T) {
 	}
 	if second := begin("b", t0+1000); second.Seat != first.Seat {
 		t.Errorf("after /clear the row is %s, was %s", second.Seat, first.Seat)
+	}
+}
+
+// What an agent asked goes, whoever was killed before the offer was closed.
+func TestPruneOffers(t *testing.T) {
+	st, now := Open(t.TempDir()), time.Now()
+	payload := func(part, id string) string { return filepath.Join(st.Dir, "offers", part, id, "payload.json") }
+	for _, dir := range []string{filepath.Join(st.Dir, archiveDir), filepath.Dir(payload("open", "old")), filepath.Dir(payload("done", "old")), filepath.Dir(payload("open", "new"))} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if filepath.Base(dir) == "old" {
+			if err := os.WriteFile(filepath.Join(dir, "payload.json"), []byte("{}"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chtimes(dir, now.Add(-keepOffers-time.Hour), now.Add(-keepOffers-time.Hour)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := st.Prune(now); err != nil {
+		t.Fatal(err)
+	}
+	if exists(payload("open", "old")) || exists(payload("done", "old")) || !exists(filepath.Dir(payload("open", "new"))) {
+		t.Error("pruned the wrong one")
 	}
 }
