@@ -11,8 +11,10 @@ package quiet
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 )
@@ -170,11 +172,19 @@ func (l *look) named(input gjson.Result) bool {
 			continue
 		}
 		if v.Type != gjson.String || strings.HasPrefix(v.Str, "~") || strings.ContainsAny(v.Str, ":\\") || strings.Contains(v.Str, "..") ||
-			!l.spares(v.Str) || l.linked(l.cwd, v.Str) {
+			folds && !ascii(v.Str) || !l.spares(v.Str) || l.linked(l.cwd, v.Str) {
 			return false
 		}
 	}
 	return true
+}
+
+// folds: a file system of this one knows a name by more spellings than letters
+// of either case.
+const folds = runtime.GOOS == "darwin"
+
+func ascii(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
 // plain are the characters, beside letters and digits, that stand for

@@ -47,7 +47,7 @@ func CoverageOf(global, project, place string) Coverage {
 
 // coverageVersion is another one whenever something else would be written for
 // the same files.
-const coverageVersion = "4"
+const coverageVersion = "5"
 
 // oldest is 2000-01-01: what is older was put there by a tool that gives all
 // files one time (Nix, ostree), and its next version has the same.
@@ -65,7 +65,7 @@ func (c *Coverage) stamp(path string) {
 		if at.After(c.newest) {
 			c.newest = at
 		}
-		c.stamps += strconv.FormatInt(at.UnixNano(), 10) + "\t" + strconv.FormatInt(info.Size(), 10)
+		c.stamps += strconv.FormatInt(at.UnixNano(), 10) + "\t" + strconv.FormatInt(info.Size(), 10) + "\t" + changed(info)
 	case os.IsNotExist(err):
 		c.stamps += "-"
 	default:

@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -56,4 +57,37 @@ func TestCoverage(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A version of the same length, with the time of the one before it, is another.
+func TestCoverageOfARewrite(t *testing.T) {
+	if changed(stat(t, t.TempDir())) == "" {
+		t.Skip("this system does not say when a file was changed last")
+	}
+	file := filepath.Join(t.TempDir(), "policy.json")
+	at := time.Now().Add(-time.Hour)
+	write := func(text string) Coverage {
+		if err := errors.Join(os.WriteFile(file, []byte(text), 0o600), os.Chtimes(file, at, at)); err != nil {
+			t.Fatal(err)
+		}
+		return CoverageOf(file, "", "here")
+	}
+	before := write("[1]")
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) { // the file system's clock has ticks
+		if write("[2]") != before {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatal("a rewrite with the size and the time of what it replaced is taken for it")
+		}
+	}
+}
+
+func stat(t *testing.T, path string) os.FileInfo {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info
 }
