@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -61,18 +62,27 @@ func offers(t *testing.T, dir offer.Dir, n int) []offer.Offer {
 	}
 }
 
-// waits waits until the process of an offer is the one that waits.
+// waits waits until the process of an offer is the one that waits, and does: it
+// heeds signals by then, and watches files.
 func waits(t *testing.T, o offer.Offer) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", o.Waiter.Pid))
 		if err != nil || time.Now().After(end) {
 			t.Fatalf("%q, %v", b, err)
 		}
-		if bytes.Contains(b, []byte("--wait")) {
+		if bytes.Contains(b, []byte("--wait")) && watches(o.Waiter.Pid) {
 			return
 		}
 	}
+}
+
+func watches(pid int) bool {
+	fds, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+	return slices.ContainsFunc(fds, func(fd string) bool {
+		to, err := os.Readlink(fd)
+		return err == nil && strings.Contains(to, "inotify")
+	})
 }
 
 // Fifty sessions may ask at once: who waits for them is small, and each is told
@@ -158,7 +168,6 @@ func TestWaitEndsSilently(t *testing.T) {
 			a := ask(t, env, session)
 			o := offers(t, d, 1)[0]
 			waits(t, o)
-			time.Sleep(200 * time.Millisecond) // until it heeds signals
 			end(a)
 			if out := a.said(t); out != "" {
 				t.Errorf("it says %q", out)

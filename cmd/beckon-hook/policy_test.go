@@ -118,6 +118,16 @@ func TestPolicyWithoutAStateDirectory(t *testing.T) {
 	}
 }
 
+// standIn writes a script with the size and time of a program.
+func standIn(of, to, script string) error {
+	info, err := os.Stat(of)
+	if err != nil {
+		return err
+	}
+	text := script + strings.Repeat("#", int(info.Size())-len(script))
+	return errors.Join(os.WriteFile(to, []byte(text), 0o700), os.Chtimes(to, info.ModTime(), info.ModTime()))
+}
+
 // An event of which the policy does not speak stays in this program, as soon as
 // that is known; what changes in the policy is noticed.
 func TestUnspokenEventStaysHere(t *testing.T) {
@@ -130,14 +140,15 @@ func TestUnspokenEventStaysHere(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A copy of the program beside a stand-in for its sibling, which says that
-	// it was asked.
+	// it was asked. It has the sibling's size and time: another build would have
+	// to learn anew.
 	bin := t.TempDir()
 	b, err := os.ReadFile(program(t, "beckon-hook"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	here := filepath.Join(bin, "beckon-hook")
-	if err := errors.Join(os.WriteFile(here, b, 0o700), os.WriteFile(filepath.Join(bin, "beckon"), []byte("#!/bin/sh\ncat >/dev/null\necho asked\n"), 0o700)); err != nil {
+	if err := errors.Join(os.WriteFile(here, b, 0o700), standIn(program(t, "beckon"), filepath.Join(bin, "beckon"), "#!/bin/sh\ncat >/dev/null\necho asked\nexit\n")); err != nil {
 		t.Fatal(err)
 	}
 	const stop = `{"session_id":"s1","hook_event_name":"Stop"}`

@@ -417,8 +417,8 @@ func (a *app) user() string {
 // its answer: some milliseconds.
 const takes = 3 * time.Second
 
-// tells is how long the client's transcript may take to tell whose answer counted.
-const tells = time.Second
+// recorded is how long the client's transcript may take to say whose answer counted.
+const recorded = time.Second
 
 // given is the format of `answer --json`.
 type given struct {
@@ -481,7 +481,7 @@ func (a *app) give(o *offered, ans offer.Answer, asJSON bool) error {
 
 // lost reports whether a refusal came too late after all.
 func lost(o *offer.Offer) bool {
-	ours, known := o.Refused(tells)
+	ours, known := o.Refused(recorded)
 	return known && !ours
 }
 
