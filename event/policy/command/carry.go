@@ -58,6 +58,9 @@ var sameShell = []string{"eval", "source", ".", "builtin", "command"}
 
 // within does something as a part of the command at hand.
 func (w *walker) within(at int, do func()) {
+	if w.spent() {
+		return
+	}
 	c := w.line.Commands[at]
 	before := w.save()
 	defer func() {
@@ -345,6 +348,9 @@ func (w *walker) gitAlias(at int, c Command) {
 		key, text, ok := strings.Cut(f.Value.all(), "=")
 		if f.kind != "gitopt" || !ok || !strings.EqualFold(key, "alias."+c.Args.Sub[0]) {
 			continue
+		}
+		if w.spend(len(c.Words)); w.spent() {
+			return
 		}
 		i := slices.IndexFunc(c.Words, func(v Word) bool { return v.Known && v.Text == c.Args.Sub[0] })
 		args := joined(append([]Word{known("")}, c.Words[i+1:]...), " ")

@@ -19,6 +19,14 @@ type value struct {
 
 func scalar(w Word) value { return value{words: []Word{w}} }
 
+// size is what a value takes, as maxRoom counts it.
+func (v value) size() (n int) {
+	for _, word := range v.words {
+		n += len(word.Text) + len(word.shell) + perItem
+	}
+	return n
+}
+
 var nothing = scalar(Word{shell: hole})
 
 // set gives a variable a value. Where it is not certain that the assignment
@@ -149,10 +157,14 @@ func (w *walker) combinations(node syntax.Node, do func()) {
 	var counts []int
 	total := 1
 	syntax.Walk(node, func(n syntax.Node) bool {
+		switch n.(type) {
+		case *syntax.CmdSubst, *syntax.ProcSubst: // a shell of its own
+			return false
+		}
+		w.spend(1)
 		p, ok := n.(*syntax.ParamExp)
 		if !ok || p.Param == nil {
-			_, nested := n.(*syntax.CmdSubst)
-			return !nested
+			return w.room >= 0
 		}
 		for name, count := range map[string]int{p.Param.Value: len(w.vars[p.Param.Value]), defaultOf(p): defaults(p)} {
 			if count > 1 && !slices.Contains(names, name) && total*count <= maxAlternatives {
@@ -165,6 +177,9 @@ func (w *walker) combinations(node syntax.Node, do func()) {
 	outer := w.pick
 	defer func() { w.pick = outer }()
 	for n := range total {
+		if n > 0 && w.spent() {
+			return
+		}
 		w.pick = map[string]int{}
 		for i, name := range names {
 			w.pick[name] = n % counts[i]

@@ -22,12 +22,17 @@ const (
 	// command, on average.
 	maxReread = 16
 	minReread = 1 << 16
-	// maxWords bounds the bytes of all words together.
-	maxWords = 1 << 22
+	// maxRoom bounds what is made of a line: the bytes of all words and values
+	// together, with perItem for each thing that has some.
+	maxRoom = 1 << 22
+	perItem = 64
 	// maxCommands bounds the simple commands of a line.
 	maxCommands = 10_000
-	// maxText is the longest line that is read.
-	maxText = 1 << 20
+	// maxText is the longest line that is read: Linux starts no shell with a
+	// longer one than half of it.
+	maxText = 1 << 18
+	// maxDir is the longest path that a system takes.
+	maxDir = 4096
 	// maxFrames bounds how deep the parser may be in brackets: it calls itself
 	// for each, and a stack that overflows ends the program.
 	maxFrames = 3000
@@ -38,7 +43,7 @@ const (
 type walker struct {
 	line  *Line
 	left  int // bytes that may still be read
-	room  int // bytes that words may still have
+	room  int // what may still be made, as maxRoom counts it
 	depth int
 	nest  int // statements in statements
 
@@ -69,7 +74,7 @@ type stream struct {
 
 // Parse reads a line. It never fails: what cannot be read is in Line.Unknown.
 func Parse(text string, d Dialect) *Line {
-	w := &walker{line: &Line{Text: text, Dialect: d}, left: maxReread*len(text) + minReread, room: maxWords, dir: known(""),
+	w := &walker{line: &Line{Text: text, Dialect: d}, left: maxReread*len(text) + minReread, room: maxRoom, dir: known(""),
 		vars: map[string][]value{}, functions: map[string]*syntax.Stmt{}, written: map[string]Word{},
 		outputs: map[syntax.Node]Word{}, by: -1, top: true, from: -1}
 	if d == PowerShell {
@@ -84,6 +89,19 @@ func (w *walker) unknown(why string) {
 	if !slices.Contains(w.line.Unknown, why) {
 		w.line.Unknown = append(w.line.Unknown, why)
 	}
+}
+
+// spend takes n from the room.
+func (w *walker) spend(n int) { w.room -= n }
+
+// spent reports whether the line has had its share of time and memory: what is
+// left of it stays unread.
+func (w *walker) spent() bool {
+	if len(w.line.Commands) < maxCommands && w.room >= 0 && w.left >= 0 {
+		return false
+	}
+	w.unknown("the line has too many commands to be read")
+	return true
 }
 
 var errDeep = errors.New("too many brackets in brackets")
@@ -158,9 +176,14 @@ func parse(text string) (first []*syntax.Stmt, mistake error) {
 func (w *walker) stmts(list []*syntax.Stmt, in stream) Word {
 	outs := make([]Word, len(list))
 	for i, s := range list {
+		if w.spent() {
+			return nothing.words[0]
+		}
 		outs[i] = w.stmt(s, in)
 	}
-	return joined(outs, "")
+	out := joined(outs, "")
+	w.spend(len(out.all()))
+	return out
 }
 
 // nested is stmts for what stands in a substitution.
@@ -182,7 +205,7 @@ type state struct {
 }
 
 func (w *walker) save() state {
-	w.left -= len(w.vars)
+	w.spend(perItem * (1 + len(w.vars)))
 	s := state{w.vars, w.args, w.dir, w.top, w.by, w.remote, w.from}
 	w.vars = maps.Clone(w.vars)
 	return s
@@ -204,6 +227,10 @@ func (w *walker) stmt(s *syntax.Stmt, in stream) Word {
 	if s == nil {
 		return known("")
 	}
+	if w.spent() {
+		return nothing.words[0]
+	}
+	w.spend(perItem)
 	if w.nest++; w.nest > maxNest {
 		w.nest--
 		w.unknown("the line is too long or too deep to be read")
@@ -518,6 +545,10 @@ func (w *walker) declare(c *syntax.DeclClause) {
 
 // assign carries out NAME=value.
 func (w *walker) assign(a *syntax.Assign) {
+	if w.spent() {
+		return
+	}
+	w.spend(perItem)
 	w.substitutions(a)
 	if a.Name == nil || a.Naked {
 		return
@@ -540,6 +571,7 @@ func (w *walker) assign(a *syntax.Assign) {
 		if old, ok := w.get(a.Name.Value); a.Append && ok {
 			v = appended(old, v)
 		}
+		w.spend(v.size())
 		w.set(a.Name.Value, v)
 		if a.Name.Value == "PROMPT_COMMAND" { // Bash runs it before each prompt
 			w.later(v)
@@ -570,6 +602,7 @@ func appended(old, v value) value {
 // substitutions walks over the commands that stand in a node's words.
 func (w *walker) substitutions(n syntax.Node) {
 	syntax.Walk(n, func(n syntax.Node) bool {
+		w.spend(1)
 		switch n := n.(type) {
 		case *syntax.CmdSubst:
 			w.substitution(n)
@@ -650,11 +683,8 @@ func (w *walker) call(c *syntax.CallExpr, in stream) Word {
 // run notes a simple command with those that it carries, and returns what it
 // writes.
 func (w *walker) run(words, sets []Word, in stream) Word {
-	for _, word := range words {
-		w.room -= len(word.Text) + len(word.shell) + 64
-	}
-	if len(w.line.Commands) >= maxCommands || w.room < 0 || w.left < 0 {
-		w.unknown("the line has too many commands to be read")
+	w.spend(value{words: words}.size())
+	if w.spent() {
 		return nothing.words[0]
 	}
 	name := words[0]
@@ -747,7 +777,9 @@ func (w *walker) chdir(operands []Word) {
 	case len(operands) > 1 || !operands[0].Known || operands[0].Text == "-":
 		w.dir = nothing.words[0]
 	default:
-		w.dir = below(w.dir, operands[0])
+		if w.dir = below(w.dir, operands[0]); len(w.dir.Text) > maxDir {
+			w.dir = nothing.words[0]
+		}
 	}
 }
 

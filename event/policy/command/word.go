@@ -107,12 +107,16 @@ func (f *fields) literal(v Word) {
 func (w *walker) words(list []*syntax.Word) []Word {
 	var out []Word
 	for _, word := range list {
+		if w.spent() {
+			return append(out, nothing.words[0])
+		}
 		for _, one := range w.braces(word) {
 			f := fields{w: w}
 			for _, part := range one.Parts {
 				f.part(part, false)
 			}
 			f.end()
+			w.spend(value{words: f.list}.size())
 			out = append(out, f.list...)
 		}
 	}
