@@ -78,24 +78,30 @@ type file struct {
 	size int64
 }
 
-// files lists what is to be read.
+// files lists what is to be read. A directory that cannot be is an error; the
+// others are read, and so is the rest when a file goes while it is looked for.
 func (r *Reader) files(paths []string) (list []file, total int64) {
 	for _, path := range paths {
-		err := filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || p != path && !strings.HasSuffix(p, ".jsonl") {
-				return err
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			path = real // WalkDir does not follow its root
+		}
+		_ = filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+			if err == nil && (d.IsDir() || p != path && !strings.HasSuffix(p, ".jsonl")) {
+				return nil
 			}
-			info, err := d.Info()
-			if err != nil || !info.Mode().IsRegular() || info.ModTime().Before(r.Since) {
-				return err
+			var info fs.FileInfo
+			if err == nil {
+				info, err = d.Info()
 			}
-			list = append(list, file{p, info.Size()})
-			total += info.Size()
+			switch {
+			case err != nil && !errors.Is(err, fs.ErrNotExist):
+				r.err = errors.Join(r.err, err)
+			case err == nil && info.Mode().IsRegular() && !info.ModTime().Before(r.Since):
+				list = append(list, file{p, info.Size()})
+				total += info.Size()
+			}
 			return nil
 		})
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			r.err = errors.Join(r.err, err)
-		}
 	}
 	return list, total
 }

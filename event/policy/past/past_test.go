@@ -89,3 +89,40 @@ func TestInterrupted(t *testing.T) {
 		t.Error("no error")
 	}
 }
+
+// A directory that is linked is read, and one that cannot be read takes no
+// other with it.
+func TestDirectories(t *testing.T) {
+	dir := t.TempDir()
+	const line = `{"at":"2026-11-22T02:00:00Z","event":"PreToolUse","session_id":"s","tool":"Bash","subject":"make","hooks":[]}`
+	for _, name := range []string{"closed", "open"} {
+		if err := os.MkdirAll(filepath.Join(dir, "all", name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "all", name, "a.jsonl"), []byte(line+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(filepath.Join(dir, "all"), link); err != nil {
+		t.Skip(err)
+	}
+	if got := calls(t, &Reader{}, link); len(got) != 2 {
+		t.Errorf("by a link: %q", got)
+	}
+	closed := filepath.Join(dir, "all", "closed")
+	if err := os.Chmod(closed, 0); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod(closed, 0o700)
+	if _, err := os.ReadDir(closed); err == nil {
+		return // root, or a system without modes
+	}
+	r, n := &Reader{}, 0
+	for range r.Calls(context.Background(), link) {
+		n++
+	}
+	if n != 1 || r.Err() == nil {
+		t.Errorf("beside a closed directory: %d calls, error %v", n, r.Err())
+	}
+}
