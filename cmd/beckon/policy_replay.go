@@ -15,6 +15,7 @@ import (
 	"beckon/event/policy/config"
 	"beckon/event/policy/past"
 	handlers "beckon/event/policy/run"
+	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
 	"beckon/render"
 
@@ -106,7 +107,7 @@ func (r *replay) add(ctx context.Context, call past.Call) {
 		r.kinds[kind] = k
 	}
 	if k.calls++; k.calls <= r.N {
-		k.examples = append(k.examples, fmt.Sprintf("%s %s: %s", place(call), call.Kind, policy.SubjectOf(call.Payload)))
+		k.examples = append(k.examples, fmt.Sprintf("%s %s: %s", place(call), call.Kind, trust.Kept(policy.SubjectOf(call.Payload))))
 	}
 }
 
