@@ -1,8 +1,11 @@
 package main
 
 import (
+	"errors"
+
 	"beckon/cmd/internal/answer"
 	"beckon/event/policy"
+	"beckon/event/policy/config"
 	"beckon/event/policy/trust"
 	"beckon/render"
 )
@@ -22,8 +25,12 @@ func (d *doctor) policies() {
 			d.add(levelOK, "policy", "", "%s: %d hooks in force", f.Path, len(f.Config.Hooks))
 		case f.Status == policy.Untrusted || f.Status == policy.Changed:
 			d.add(levelNote, "policy", "beckon policy trust", "%s", render.OneLine(notice))
-		default:
+		case f.Status == policy.Vanished || errors.Is(f.Err, trust.ErrEmpty):
 			d.add(levelFault, "policy", "beckon policy accept, if it is meant", "%s", render.OneLine(notice))
+		case f.Level == config.Project: // another version of beckon took it
+			d.add(levelFault, "policy", "put it right, then: beckon policy trust", "%s", render.OneLine(notice))
+		default:
+			d.add(levelFault, "policy", "put it right: beckon policy check says where the mistake is", "%s", render.OneLine(notice))
 		}
 	}
 	for _, c := range s.State.Copies(trust.Good) {
