@@ -115,7 +115,7 @@ func (m *merging) unfit(res *HookResult) error {
 	o := res.Outcome
 	switch o.Decision {
 	case wire.Ask:
-		if !m.contract.Ask {
+		if !m.contract.Ask && m.contract.Refuse != wire.ByRequest { // where the user is asked already
 			return fmt.Errorf("it asks the user, which %s cannot", m.contract.Kind)
 		}
 	case wire.Modify:

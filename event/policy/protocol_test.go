@@ -216,3 +216,25 @@ func FuzzParseQuestion(f *testing.F) {
 		}
 	})
 }
+
+// At a dialog the user is asked already: who wants that keeps others from
+// approving in the user's place.
+func TestAskedAtADialog(t *testing.T) {
+	const unsure = `{"session_id":"s","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"eval $X"}}`
+	c, err := config.Decode("p.json", config.Global, []byte(`{"strict": true, "hooks": {"PermissionRequest": [{"matcher": "Bash", "hooks": [
+		{"type": "rule", "id": "no-rm", "decision": "deny", "reason": "No.", "commands": ["rm"]}]}]}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, hooks := range map[string][]*config.Hook{"a strict rule": c.Hooks, "a handler": nil} {
+		e := NewEngine(hooks)
+		if hooks == nil {
+			e.Register(event.PermissionRequest, says(wire.Outcome{Decision: wire.Ask, Reason: "look"}))
+		}
+		e.Register(event.PermissionRequest, says(wire.Outcome{Decision: wire.Allow, Reason: "fine"}))
+		r := trigger(t, e, event.PermissionRequest, unsure)
+		if r.Verdict.Decision != wire.Ask || len(r.Warnings) > 0 || !r.Allowed || gjson.GetBytes(r.Answer.Stdout, "hookSpecificOutput").Exists() {
+			t.Errorf("%s: %q, %q, client gets %s", name, r.Verdict.Decision, r.Warnings, r.Answer.Stdout)
+		}
+	}
+}
