@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -102,5 +103,28 @@ func TestManualFields(t *testing.T) {
 	}
 	if !strings.Contains(text, "`"+term.DefaultStatus+"`") {
 		t.Error("the default template is another")
+	}
+}
+
+// README's first command puts the user's programs into place, and none of those
+// that beckon is built with.
+func TestReadmeInstallsThePrograms(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(readme), "go install ")
+	pattern, _, ok := strings.Cut(after, " ")
+	if !ok {
+		t.Fatal("README installs nothing")
+	}
+	list := exec.Command("go", "list", "-f", "{{if eq .Name `main`}}{{.ImportPath}}{{end}}", pattern)
+	list.Dir = "../.."
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Fields(string(out)); !slices.Equal(got, []string{"beckon/cmd/beckon", "beckon/cmd/beckon-hook", "beckon/cmd/beckon-judge"}) {
+		t.Errorf("go install %s installs %q", pattern, got)
 	}
 }
