@@ -19,7 +19,9 @@ func (o once) call() string {
 }
 
 // Take reports whether the user allowed the call.
-func (o once) Take() bool { return o.dir.Take(o.call(), o.f.start) }
+func (o once) Take() bool {
+	return o.dir.Take(o.call(), gjson.GetBytes(o.f.payload, "tool_use_id").Str, o.f.start)
+}
 
 // Offer gives the call a code. Without one it is refused all the same.
 func (o once) Offer(reason string) string {

@@ -130,7 +130,7 @@ func (d Dir) prune(dir string, now time.Time) {
 		switch dir {
 		case claimsDir:
 			limit = time.Minute
-		case refusedDir, allowedDir:
+		case refusedDir, allowedDir, takenDir:
 			limit = onceFor
 		}
 		if info, err := e.Info(); err == nil && now.Sub(info.ModTime()) > limit {

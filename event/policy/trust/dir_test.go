@@ -32,7 +32,7 @@ func TestOnce(t *testing.T) {
 	d, now := In(t.TempDir()), time.Now()
 	call := CallName("s", "/p", "Bash", []byte(`{"command":"x"}`))
 	code, err := d.Refuse(Refused{Call: call, Tool: "Bash", Subject: "x"}, now)
-	if err != nil || d.Take(call, now) {
+	if err != nil || d.Take(call, "t1", now) {
 		t.Fatalf("taken before it was allowed: %v", err)
 	}
 	if _, err := d.Allow(code, now.Add(onceFor+time.Second)); err != ErrNoCode {
@@ -49,10 +49,10 @@ func TestOnce(t *testing.T) {
 	if r, err := d.Allow(" "+code+"\n", now); err != nil || r.Tool != "Bash" {
 		t.Fatal(r, err)
 	}
-	if d.Take(CallName("s", "/q", "Bash", []byte(`{"command":"x"}`)), now) {
+	if d.Take(CallName("s", "/q", "Bash", []byte(`{"command":"x"}`)), "t2", now) {
 		t.Error("another directory's call was taken")
 	}
-	if !d.Take(call, now) || d.Take(call, now) {
+	if !d.Take(call, "t2", now) || d.Take(call, "t3", now) {
 		t.Error("the call is not taken once")
 	}
 }

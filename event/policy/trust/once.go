@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 const (
 	refusedDir = "refused" // calls that the user may allow, by their code
 	allowedDir = "allowed" // calls that the user allowed, by what they are
+	takenDir   = "taken"   // those that came again, by what they are and their use of the tool
 
 	// onceFor is how long a code holds, and how long an allowed call may take to
 	// come again.
@@ -48,6 +50,7 @@ func (d Dir) Refuse(r Refused, now time.Time) (code string, err error) {
 		return "", err
 	}
 	d.prune(refusedDir, now)
+	d.prune(takenDir, now)
 	code = newCode()
 	return code, d.Write(b, refusedDir, code)
 }
@@ -99,13 +102,14 @@ func (d Dir) Allow(code string, now time.Time) (r Refused, err error) {
 	return r, d.Write(b, allowedDir, r.Call)
 }
 
-// Take reports whether the user allowed the call of that name; it does so once.
-func (d Dir) Take(call string, now time.Time) bool {
-	var r Refused
-	data := d.Read(allowedDir, call)
-	if data == nil || json.Unmarshal(data, &r) != nil || r.Call != call {
-		return false
+// Take reports whether the user allowed the call of that name; it does so once,
+// and to all copies of the firing, which is named by its use of the tool: of
+// the copies that the client asks one refusal would be enough.
+func (d Dir) Take(call, use string, now time.Time) bool {
+	taken := Sum(call + "\x00" + cmp.Or(use, newCode())) // without a name nobody shares it
+	if d.Read(allowedDir, call) != nil && os.MkdirAll(d.Path(takenDir), dirMode) == nil {
+		_ = os.Rename(d.Path(allowedDir, call), d.Path(takenDir, taken)) // or another copy did
 	}
-	// Of several copies of one firing the one that removes the file has it.
-	return os.Remove(d.Path(allowedDir, call)) == nil && now.Before(r.Expires)
+	var r Refused
+	return json.Unmarshal(d.Read(takenDir, taken), &r) == nil && r.Call == call && now.Before(r.Expires)
 }

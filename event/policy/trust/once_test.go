@@ -1,0 +1,37 @@
+package trust
+
+import (
+	"testing"
+	"time"
+)
+
+// A call that the user allowed passes once, in each copy of its firing: one copy
+// that refuses it would refuse it for all.
+func TestTakenByCopies(t *testing.T) {
+	d, now := In(t.TempDir()), time.Now()
+	call := CallName("s", "/w", "Bash", []byte(`{"command":"make"}`))
+	allow := func() {
+		t.Helper()
+		code, err := d.Refuse(Refused{Call: call, Tool: "Bash"}, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := d.Allow(code, now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if d.Take(call, "t1", now) {
+		t.Error("nobody allowed it")
+	}
+	allow()
+	if !d.Take(call, "t2", now) || !d.Take(call, "t2", now) {
+		t.Error("a copy was refused")
+	}
+	if d.Take(call, "t3", now) || d.Take(CallName("s", "/w", "Bash", nil), "t2", now) || d.Take(call, "t2", now.Add(time.Hour)) {
+		t.Error("it passes again")
+	}
+	allow()
+	if !d.Take(call, "", now) || d.Take(call, "", now) {
+		t.Error("a firing without a name does not take it once")
+	}
+}
