@@ -97,7 +97,7 @@ func (h health) Ask() (may, once bool) {
 	switch {
 	case err != nil:
 		return true, false
-	case time.Since(info.ModTime()) < downFor:
+	case time.Since(info.ModTime()).Abs() < downFor: // a clock that was set back must not make it long
 		return false, false
 	}
 	h.Note(false)

@@ -36,3 +36,16 @@ func TestHealth(t *testing.T) {
 		t.Error("down though it answered")
 	}
 }
+
+// A clock that was set back leaves no server alone for longer.
+func TestHealthOfTheFuture(t *testing.T) {
+	h := health{trust.Dir(t.TempDir()), "a"}
+	h.Note(false)
+	later := time.Now().Add(time.Hour)
+	if err := os.Chtimes(h.state.Path(downDir, h.name), later, later); err != nil {
+		t.Fatal(err)
+	}
+	if may, once := h.Ask(); !may || !once {
+		t.Errorf("asked %t, once %t", may, once)
+	}
+}
