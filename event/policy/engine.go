@@ -420,6 +420,9 @@ func (r *run) rewrite(res *HookResult) bool {
 	if !res.Success() || res.Outcome.UpdatedInput == nil || res.Outcome.Decision.Refuses() {
 		return false
 	}
+	if r.ev.Kind == event.PermissionRequest && res.Outcome.Decision == wire.Ask {
+		return false // the dialog is about the call as it is
+	}
 	if r.ev.Kind == event.PermissionRequest && res.Outcome.Decision != wire.Allow {
 		res.Failed = errors.New("it rewrites the input and does not approve, which PermissionRequest cannot")
 		return false

@@ -226,10 +226,16 @@ func TestAskedAtADialog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, hooks := range map[string][]*config.Hook{"a strict rule": c.Hooks, "a handler": nil} {
-		e := NewEngine(hooks)
-		if hooks == nil {
-			e.Register(event.PermissionRequest, says(wire.Outcome{Decision: wire.Ask, Reason: "look"}))
+	for name, asks := range map[string]*wire.Outcome{
+		"a strict rule":                       nil,
+		"a handler":                           {Decision: wire.Ask, Reason: "look"},
+		"one that would change the call, too": {Decision: wire.Ask, Reason: "look", UpdatedInput: []byte(`{"command":"ls"}`)},
+	} {
+		e := NewEngine(nil)
+		if asks != nil {
+			e.Register(event.PermissionRequest, says(*asks))
+		} else {
+			e = NewEngine(c.Hooks)
 		}
 		e.Register(event.PermissionRequest, says(wire.Outcome{Decision: wire.Allow, Reason: "fine"}))
 		r := trigger(t, e, event.PermissionRequest, unsure)

@@ -46,15 +46,21 @@ func (x *site) offerIn(kind offer.Kind, payload string) offer.Offer {
 	return o
 }
 
-// closes closes an offer as its process would, once it is answered.
-func (x *site) closes(id string, out offer.Outcome) {
-	d := offer.In(x.st.Dir)
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		if _, ok := d.Answered(id); ok {
-			_ = d.Close(id, out)
-			return
+// closes closes an offer as its process would, once it is answered, and returns
+// the answer, whose words are not kept.
+func (x *site) closes(id string, out offer.Outcome) <-chan offer.Answer {
+	d, given := offer.In(x.st.Dir), make(chan offer.Answer, 1)
+	go func() {
+		defer close(given)
+		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
+			if a, ok := d.Answered(id); ok {
+				_ = d.Close(id, out)
+				given <- a
+				return
+			}
 		}
-	}
+	}()
+	return given
 }
 
 // shownTo is what the page is told of an offer.
@@ -119,11 +125,11 @@ func TestWhoMayAnswer(t *testing.T) {
 	if r := x.says(session, seen.Offer, `"word":"allow","always":1`); r.code(t) != "403 always_elsewhere" {
 		t.Errorf("always, from elsewhere: %s", r.code(t))
 	}
-	go x.closes(o.ID, offer.Outcome{Taken: true})
+	given := x.closes(o.ID, offer.Outcome{Taken: true})
 	if r := x.says(session, seen.Offer, `"word":"deny","message":"not now"`); r.status != http.StatusOK || r.field(t, "taken") != "true" {
 		t.Errorf("in a session: %d %s", r.status, r.body)
 	}
-	if a, _ := offer.In(x.st.Dir).Answered(o.ID); a.By != "kim" || a.From != offer.Remote || a.Message != "not now" {
+	if a := <-given; a.By != "kim" || a.From != offer.Remote || a.Message != "not now" {
 		t.Errorf("answered %+v", a)
 	}
 	if _, err := os.Stat(filepath.Join(x.st.Dir, "offers", "away")); err == nil {
@@ -216,11 +222,11 @@ func TestAgentsProgramDoesNotAnswer(t *testing.T) {
 	if list, err := offer.In(x.st.Dir).List(time.Now()); err != nil || len(list) != 1 {
 		t.Fatalf("open: %v, %v", list, err)
 	}
-	go x.closes(o.ID, offer.Outcome{Taken: true})
+	given := x.closes(o.ID, offer.Outcome{Taken: true})
 	if got := x.postAs("chromium", false, session, "/api/offers/"+o.ID, body); got != `200 {"taken":true}` {
 		t.Errorf("a browser: %s", got)
 	}
-	if a, _ := offer.In(x.st.Dir).Answered(o.ID); a.From != offer.Page || a.Always != 1 {
+	if a := <-given; a.From != offer.Page || a.Always != 1 {
 		t.Errorf("answered %+v", a)
 	}
 }
@@ -331,11 +337,11 @@ func TestAnswersToQuestions(t *testing.T) {
 		`[{"options":[1]},{}]`:                            "400 bad_answer",
 	} {
 		o := x.shownTo(session, x.offerIn(offer.Question, asksTwo).ID).Offer
-		go x.closes(o.ID, offer.Outcome{Taken: true})
+		given := x.closes(o.ID, offer.Outcome{Taken: true})
 		r := x.says(session, o, `"word":"allow","choices":`+choices)
 		got := ""
-		if a, ok := offer.In(x.st.Dir).Answered(o.ID); ok {
-			b, _ := json.Marshal(a.Choices)
+		if r.status == http.StatusOK {
+			b, _ := json.Marshal((<-given).Choices)
 			got = string(b)
 		} else {
 			got = r.code(t)

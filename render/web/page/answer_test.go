@@ -33,7 +33,8 @@ func (w *world) asks(record string, kind offer.Kind, tool, payload string) offer
 	}
 	go func() {
 		for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
-			if _, ok := d.Answered(o.ID); ok {
+			if a, ok := d.Answered(o.ID); ok {
+				w.given.Store(o.ID, a)
 				_ = d.Close(o.ID, offer.Outcome{Taken: true, At: event.Millis(time.Now().UnixMilli())})
 				return
 			}
@@ -49,8 +50,8 @@ func (w *world) asks(record string, kind offer.Kind, tool, payload string) offer
 func (w *world) answered(o offer.Offer) (a offer.Answer) {
 	w.t.Helper()
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if a, ok := offer.In(w.state).Answered(o.ID); ok {
-			return a
+		if a, ok := w.given.Load(o.ID); ok {
+			return a.(offer.Answer)
 		}
 	}
 	w.t.Fatalf("the %s has no answer", o.Kind)

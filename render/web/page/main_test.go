@@ -98,6 +98,7 @@ type world struct {
 	state, addr string
 	serve       *exec.Cmd
 	panes       int
+	given       sync.Map // by offer: its answer, as the process took it that held the call
 }
 
 func newWorld(t *testing.T) *world {
