@@ -24,8 +24,10 @@ func TestTakenByCopies(t *testing.T) {
 		t.Error("nobody allowed it")
 	}
 	allow()
-	if !d.Take(call, "t2", now) || !d.Take(call, "t2", now) {
-		t.Error("a copy was refused")
+	for range 2 {
+		if !d.Take(call, "t2", now) {
+			t.Error("a copy was refused")
+		}
 	}
 	if d.Take(call, "t3", now) || d.Take(CallName("s", "/w", "Bash", nil), "t2", now) || d.Take(call, "t2", now.Add(time.Hour)) {
 		t.Error("it passes again")
