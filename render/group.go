@@ -32,7 +32,7 @@ func GroupOf(r *Row) Group {
 		return GroupOver
 	case r.State == state.Backburned:
 		return GroupBackburner
-	case r.State == state.Working || r.State == state.Compacting:
+	case r.State.AtWork():
 		return GroupWorking
 	case r.Unseen:
 		return GroupDone

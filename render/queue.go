@@ -144,7 +144,7 @@ func (q Queue) byUrgency(a, b *Row) int {
 }
 
 // urgent reports whether the agent waits in the middle of its turn.
-func urgent(r *Row) bool { return r.State == state.Permission || r.State == state.Question }
+func urgent(r *Row) bool { return r.State.Asks() }
 
 func (q Queue) byMode(a, b *Row, opened map[string]time.Time) int {
 	switch q.Mode {

@@ -351,6 +351,29 @@ func TestBusySiblingNeverHidesAPermission(t *testing.T) {
 	})
 }
 
+// What views may offer for a session follows from its state: one that works or
+// asks is in a turn, and of one that is aside or silent nobody knows.
+func TestStateClasses(t *testing.T) {
+	for s, want := range map[State]string{
+		Permission: "asks in turn", Question: "asks in turn", Working: "works in turn", Compacting: "works in turn",
+		Backburned: "in turn", Unknown: "in turn", Failed: "", Idle: "", Ended: "", Lost: "",
+	} {
+		got := ""
+		if s.Asks() {
+			got += "asks "
+		}
+		if s.AtWork() {
+			got += "works "
+		}
+		if s.InTurn() {
+			got += "in turn"
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", s, got, want)
+		}
+	}
+}
+
 // The most urgent of the actors is the session's state, and the one that
 // waits longest is shown; the states that need the user come first.
 func TestMostUrgentFirst(t *testing.T) {

@@ -36,6 +36,16 @@ func (s State) NeedsYou() bool { return s == Permission || s == Question || s ==
 // Live reports whether a session in state s is still there.
 func (s State) Live() bool { return s != Ended && s != Lost }
 
+// AtWork reports whether a session in state s works on its own.
+func (s State) AtWork() bool { return s == Working || s == Compacting }
+
+// Asks reports whether a session in state s waits for an answer.
+func (s State) Asks() bool { return s == Permission || s == Question }
+
+// InTurn reports whether a session in state s may have a turn to be stopped: it
+// is there, and the turn is not known to be over.
+func (s State) InTurn() bool { return s.Live() && s != Idle && s != Failed }
+
 // Reasons of an idle session.
 const (
 	Done        = "done"

@@ -3,10 +3,8 @@ package main
 import (
 	"bufio"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -139,16 +137,6 @@ func (c *answerCmd) target(a *app, list []offered) (of []offered, words []string
 	return of, c.Words[1:], nil
 }
 
-// isAnswer reports whether a word cannot be meant for a session.
-func isAnswer(word string) bool {
-	switch word {
-	case "yes", "no", "always", "y", "n":
-		return true
-	}
-	_, is := numbersOf(word)
-	return is
-}
-
 func (a *app) nothingOpen() error {
 	return hint("beckon install --answers lets you answer what sessions ask from here on", "no session waits for an answer: %w", errNotFound)
 }
@@ -157,7 +145,7 @@ func (a *app) nothingOpen() error {
 func (a *app) notOffered(v state.Seen) error {
 	name := shortID(v.Session.ID)
 	switch {
-	case v.Status.State == state.Permission || v.Status.State == state.Question:
+	case v.Status.State.Asks():
 		return hint("beckon install --answers holds what is asked from then on; a subagent's requests are held while you are away (beckon away); beckon jump brings you there",
 			"session %s waits, but can be answered only where it runs: %w", name, errNotFound)
 	case !v.Status.State.Live():
@@ -273,115 +261,6 @@ func (c *answerCmd) one(a *app, o offered, words []string) error {
 	return a.give(&o, ans, c.JSON)
 }
 
-// answer makes what the words say to an offer.
-func (c *answerCmd) answer(o *offered, words []string) (ans offer.Answer, err error) {
-	ans = offer.Answer{Offer: o.ID, Digest: o.Digest, Message: c.Message, From: offer.Terminal}
-	text := strings.Join(words, " ")
-	switch word := strings.ToLower(words[0]); {
-	case o.Kind == offer.Form:
-		return fill(o, ans, words)
-	case word == "no" || word == "n":
-		ans.Word = offer.Deny
-		if len(words) > 1 {
-			ans.Message = cmp.Or(c.Message, strings.Join(words[1:], " "))
-		}
-	case o.Kind == offer.Question:
-		ans.Word = offer.Allow
-		ans.Choices, err = choose(o.Choices(), words)
-	case (word == "yes" || word == "y") && len(words) == 1:
-		ans.Word = offer.Allow
-	case word == "always" && o.Kind == offer.Permission:
-		ans.Word, ans.Always = offer.Allow, 1
-		if len(words) == 2 {
-			ans.Always, err = strconv.Atoi(words[1])
-		}
-	case o.Kind == offer.Plan:
-		ans.Word, ans.Message = offer.Deny, text
-	default:
-		return ans, usageError{fmt.Errorf("%q: a permission takes yes, no or always; with no, --message tells the agent why", text)}
-	}
-	if err == nil {
-		err = o.Fits(ans)
-	}
-	if err != nil {
-		return ans, usageError{err}
-	}
-	return ans, nil
-}
-
-// choose reads the answers to questions: one word for each, numbers of options
-// with commas between them, or what else the user wants to say.
-func choose(questions []offer.Choice, words []string) (map[string]string, error) {
-	if len(questions) == 1 && len(words) > 1 {
-		words = []string{strings.Join(words, " ")}
-	}
-	if len(words) != len(questions) {
-		return nil, fmt.Errorf("there are %d questions: give as many answers, in quotes where they have blanks", len(questions))
-	}
-	out := map[string]string{}
-	for i, q := range questions {
-		numbers, isNumbers := numbersOf(words[i])
-		if !isNumbers {
-			out[q.Question] = words[i]
-			continue
-		}
-		text, err := q.Pick(numbers...)
-		if err != nil {
-			return nil, err
-		}
-		out[q.Question] = text
-	}
-	return out, nil
-}
-
-// numbersOf reads "2" and "1,3".
-func numbersOf(word string) (list []int, ok bool) {
-	for part := range strings.SplitSeq(word, ",") {
-		n, err := strconv.Atoi(strings.TrimSpace(part))
-		if err != nil {
-			return nil, false
-		}
-		list = append(list, n)
-	}
-	return list, true
-}
-
-// fill reads the answer to a form: yes, no, cancel, or NAME=VALUE for each field.
-func fill(o *offered, ans offer.Answer, words []string) (offer.Answer, error) {
-	content := map[string]any{}
-	switch words[0] {
-	case "no", "decline":
-		ans.Word = offer.Decline
-		return ans, nil
-	case "cancel":
-		ans.Word = offer.Cancel
-		return ans, nil
-	case "yes", "accept":
-		words = words[1:]
-	}
-	fields := o.Fields()
-	for _, w := range words {
-		name, value, ok := strings.Cut(w, "=")
-		i := slices.IndexFunc(fields, func(f offer.Field) bool { return f.Name == name })
-		if !ok || i < 0 {
-			return ans, usageError{fmt.Errorf("%q: a form takes NAME=VALUE for each field, no or cancel", w)}
-		}
-		v, err := fields[i].Read(value)
-		if err != nil {
-			return ans, usageError{err}
-		}
-		content[name] = v
-	}
-	for _, f := range fields {
-		if _, ok := content[f.Name]; !ok && f.Required {
-			return ans, usageError{fmt.Errorf("the form needs %s: give %s=VALUE", f.Name, f.Name)}
-		}
-	}
-	b, err := json.Marshal(content)
-	ans.Word, ans.Content = offer.Accept, b
-	return ans, err
-}
-
 // ownTerminal is replaced in tests, which may run where there is none.
 var ownTerminal = evidence.OwnTerminal
 
@@ -412,10 +291,6 @@ func (a *app) confirm(question string) bool {
 func (a *app) user() string {
 	return cmp.Or(a.getenv("USER"), a.getenv("LOGNAME"), a.getenv("USERNAME"))
 }
-
-// takes is how long the process that holds a call may take to give the client
-// its answer: some milliseconds.
-const takes = 3 * time.Second
 
 // recorded is how long the client's transcript may take to say whose answer counted.
 const recorded = time.Second
@@ -448,7 +323,7 @@ func (a *app) hand(o *offer.Offer, ans offer.Answer) (given, error) {
 	case err != nil:
 		return out, err
 	default:
-		became, known := dir.Outcome(ans.Offer, takes)
+		became, known := dir.Outcome(ans.Offer, offer.Delivery)
 		out.Taken, out.Why = became.Taken, became.Why
 		if !known {
 			out.Why = "the process that holds the call has not taken it yet"
@@ -545,115 +420,4 @@ func under(o *offer.Offer, dir string) bool {
 	}
 	rel, err := filepath.Rel(real(dir), real(path))
 	return err == nil && filepath.IsLocal(rel)
-}
-
-type replyCmd struct {
-	Session string   `arg:"" help:"${session}."`
-	Text    []string `arg:"" help:"What you say; - reads it from stdin."`
-	JSON    bool     `name:"json" help:"Print JSON."`
-}
-
-// Run wakes a session whose turn is over with a reply.
-func (c *replyCmd) Run(a *app) error {
-	text := strings.Join(c.Text, " ")
-	if text == "-" {
-		b, err := io.ReadAll(io.LimitReader(a.stdin, 64<<10+1))
-		if err != nil {
-			return fmt.Errorf("reading stdin: %w", err)
-		}
-		text = string(b)
-	}
-	v, err := a.find(c.Session)
-	if err != nil {
-		return err
-	}
-	list, err := a.offers(func(o *offer.Offer) bool { return o.Kind == offer.Reply && o.Record == v.Session.Record() })
-	if err != nil {
-		return err
-	}
-	if len(list) == 0 {
-		what := "is at work"
-		if v.Status.State != state.Working && v.Status.State != state.Compacting {
-			what = "has no hook that waits for a reply"
-		}
-		return hint("a reply reaches a session whose turn is over, from the first one after beckon install --answers", "session %s %s: %w", shortID(v.Session.ID), what, errNotFound)
-	}
-	if err := a.mayAnswer(); err != nil {
-		return err
-	}
-	o := list[len(list)-1]
-	ans := offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Say, Message: text, From: offer.Terminal}
-	if err := o.Fits(ans); err != nil {
-		return usageError{err}
-	}
-	o.Card.Title = "a reply"
-	return a.give(&o, ans, c.JSON)
-}
-
-type stopCmd struct {
-	Session string `arg:"" help:"${session}."`
-}
-
-// Run has a session end its turn at its next call.
-func (c *stopCmd) Run(a *app) error {
-	v, err := a.find(c.Session)
-	if err != nil {
-		return err
-	}
-	name := shortID(v.Session.ID)
-	if v.Status.State == state.Idle || v.Status.State == state.Failed || !v.Status.State.Live() {
-		return fmt.Errorf("session %s is not at work: there is nothing to stop", name)
-	}
-	if err := a.mayAnswer(); err != nil {
-		return err
-	}
-	if err := offer.In(a.st.Dir).Stop(v.Session.Record(), offer.Terminal, a.user(), time.Now()); err != nil {
-		return fmt.Errorf("stopping the session: %w", err)
-	}
-	fmt.Fprintf(a.stdout, "session %s stops at its next call\n", name)
-	return nil
-}
-
-type awayCmd struct {
-	For string `arg:"" optional:"" help:"For how long: 2h, 30m (default: until beckon back)."`
-}
-
-// Run notes that nobody sits at the sessions.
-func (c *awayCmd) Run(a *app) error {
-	if err := a.mayAnswer(); err != nil {
-		return err
-	}
-	var until time.Time
-	if c.For != "" {
-		at, err := render.Until(c.For, time.Now())
-		if err != nil {
-			return usageError{fmt.Errorf("%q: %w", c.For, err)}
-		}
-		until = time.UnixMilli(int64(at))
-	}
-	if err := offer.In(a.st.Dir).GoAway(until); err != nil {
-		return fmt.Errorf("noting that you are away: %w", err)
-	}
-	end := "until beckon back"
-	if !until.IsZero() {
-		end = "until " + until.Format("15:04")
-	}
-	fmt.Fprintf(a.stdout, "away %s: what subagents ask is held for your answer, and shows no dialog at its session\n", end)
-	return nil
-}
-
-type backCmd struct{}
-
-// Run notes that the user is back.
-func (backCmd) Run(a *app) error {
-	was, err := offer.In(a.st.Dir).Back()
-	if err != nil {
-		return fmt.Errorf("noting that you are back: %w", err)
-	}
-	if was {
-		fmt.Fprintln(a.stdout, "back: what subagents ask from now on shows its dialog")
-	} else {
-		fmt.Fprintln(a.stdout, "you were not away")
-	}
-	return nil
 }

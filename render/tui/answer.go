@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"beckon/state"
 	"beckon/state/offer"
 
 	tea "charm.land/bubbletea/v2"
@@ -227,7 +226,7 @@ func (m *model) reply() tea.Cmd {
 	switch {
 	case r == nil:
 		return nil
-	case o == nil && (r.State == state.Working || r.State == state.Compacting):
+	case o == nil && r.State.AtWork():
 		return m.say("it is at work: a reply reaches a session whose turn is over")
 	case o == nil:
 		return m.say("no hook of it waits for a reply")
@@ -251,7 +250,7 @@ func (m *model) stop() tea.Cmd {
 		return nil
 	case m.remote(r):
 		return m.do(func() (string, error) { return "", errRemote })
-	case r.State == state.Idle || r.State == state.Failed || !r.State.Live():
+	case !r.State.InTurn():
 		return m.say("it is not at work: there is nothing to stop")
 	}
 	row := *r

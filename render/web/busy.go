@@ -7,7 +7,6 @@ import (
 
 	"beckon/event"
 	"beckon/render"
-	"beckon/state"
 	"beckon/state/stats"
 	"beckon/state/store"
 )
@@ -59,7 +58,7 @@ func (b *busy) fill(rows []render.Row, now time.Time) (failed error) {
 
 // holds reports whether t is still what the journal would tell.
 func (t busyToday) holds(r *render.Row, now time.Time) bool {
-	works := r.State == state.Working || r.State == state.Compacting
+	works := r.State.AtWork()
 	return t.day == now.Local().Format(time.DateOnly) &&
 		(now.Sub(t.read).Abs() < busyFor || !works && t.updated.Equal(r.UpdatedAt))
 }

@@ -13,7 +13,6 @@ import (
 
 	"beckon/render"
 	cards "beckon/render/card"
-	"beckon/state"
 	"beckon/state/evidence"
 	"beckon/state/offer"
 )
@@ -117,10 +116,6 @@ type became struct {
 	Why   string `json:"why,omitempty"`
 }
 
-// takes is how long the process that holds a call may take to give the client
-// its answer: some milliseconds.
-const takes = 3 * time.Second
-
 // react serves POST /api/offers/{id}.
 func (s *Server) react(w http.ResponseWriter, r *http.Request) {
 	from, fail := s.answerer(r)
@@ -152,7 +147,7 @@ func (s *Server) react(w http.ResponseWriter, r *http.Request) {
 		s.notGiven(w, id, err)
 		return
 	}
-	out, known := s.dir().Outcome(id, takes)
+	out, known := s.dir().Outcome(id, offer.Delivery)
 	if !known {
 		out.Why = "the process that holds the call has not taken it yet"
 	}
@@ -265,7 +260,7 @@ func (s *Server) stop(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	if st := v.Status.State; st == state.Idle || st == state.Failed || !st.Live() {
+	if !v.Status.State.InTurn() {
 		writeError(w, &fault{http.StatusConflict, "not_at_work", "the session is not at work: there is nothing to stop", ""})
 		return
 	}

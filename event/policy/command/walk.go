@@ -4,10 +4,8 @@ import (
 	"errors"
 	"io"
 	"maps"
-	"path"
 	"runtime"
 	"slices"
-	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -63,13 +61,6 @@ type walker struct {
 	remote bool
 	from   int // the first command whose output the words hold; -1 without one
 	began  int // where the commands in the words of the command at hand begin
-}
-
-// stream is what goes through a pipe.
-type stream struct {
-	text     Word
-	some     bool // something is connected
-	from, to int  // the commands that write it
 }
 
 // Parse reads a line. It never fails: what cannot be read is in Line.Unknown.
@@ -291,88 +282,6 @@ func isCall(cmd syntax.Command) bool {
 	return ok
 }
 
-// redirect reads one redirection: the file that it opens, the target that gets
-// what the statement writes (err: what it writes as an error).
-func (w *walker) redirect(r *syntax.Redirect, in *stream) (f *File, target *Word, err bool) {
-	err = r.N != nil && r.N.Value != "1" && r.Op != syntax.RdrAll && r.Op != syntax.AppAll
-	switch r.Op {
-	case syntax.Hdoc, syntax.DashHdoc:
-		text := known("")
-		if r.Hdoc != nil {
-			text = w.document(r.Hdoc)
-		}
-		*in = stream{text: text, some: true}
-		return nil, nil, err
-	case syntax.WordHdoc:
-		text := w.word(r.Word)
-		text.Text += "\n"
-		*in = stream{text: text, some: true}
-		return nil, nil, err
-	}
-	from, feeds := len(w.line.Commands), w.from
-	name := w.word(r.Word)
-	w.from = feeds
-	if name.Known && name.Text == "/dev/null" || descriptor(r, name) {
-		if r.Op == syntax.RdrIn {
-			*in = stream{text: known(""), some: true}
-		}
-		return nil, nil, err
-	}
-	if len(w.line.Commands) > from && strings.HasPrefix(name.Text, "/dev/fd/") { // < <(...)
-		*in = stream{text: w.content(name), some: true, from: from, to: len(w.line.Commands)}
-		return nil, nil, err
-	}
-	f = &File{Path: name, Dir: w.dir}
-	switch r.Op {
-	case syntax.RdrIn, syntax.DplIn:
-		f.Access = Read
-		*in = stream{text: w.content(name), some: true}
-		return f, nil, err
-	case syntax.RdrInOut:
-		f.Access = Read | Write
-		return f, nil, err
-	}
-	f.Access = Write
-	return f, &name, err
-}
-
-// descriptor: what is meant is one that is open, no file (2>&1).
-func descriptor(r *syntax.Redirect, name Word) bool {
-	return (r.Op == syntax.DplOut || r.Op == syntax.DplIn) && name.Known && strings.Trim(name.Text, "0123456789-") == ""
-}
-
-// write notes what the line writes to a file, and file finds it again.
-func (w *walker) write(name, text Word) { w.written[path.Clean(name.Text)] = text }
-
-func (w *walker) file(name Word) (text Word, ok bool) {
-	if name.Known {
-		text, ok = w.written[path.Clean(name.Text)]
-	}
-	return text, ok
-}
-
-// content is what the line itself has written to a file.
-func (w *walker) content(name Word) Word {
-	if text, ok := w.file(name); ok {
-		return text
-	}
-	return nothing.words[0]
-}
-
-// document is the text of a here-document.
-func (w *walker) document(body *syntax.Word) Word {
-	f := fields{w: w, open: true}
-	for _, part := range body.Parts {
-		if lit, ok := part.(*syntax.Lit); ok {
-			f.add(unslash(lit.Value, "\\$`"))
-		} else {
-			f.part(part, true)
-		}
-	}
-	f.end()
-	return f.list[0]
-}
-
 // cmd walks over a command of any kind and returns what it writes.
 func (w *walker) cmd(cmd syntax.Command, in stream) Word {
 	if cmd == nil {
@@ -449,30 +358,6 @@ func (w *walker) binary(c *syntax.BinaryCmd, in stream) Word {
 	return joined([]Word{left, right}, "")
 }
 
-// joined puts texts one after the other.
-func joined(list []Word, between string) Word {
-	out := Word{Known: true}
-	var text strings.Builder
-	for i, v := range list {
-		if i > 0 {
-			text.WriteString(between)
-		}
-		if out.Known && !v.Known {
-			out.Known = false
-			out.Text = text.String() + v.Text
-		}
-		if text.Len() < maxText {
-			text.WriteString(v.all())
-		}
-	}
-	if out.Known {
-		out.Text = text.String()
-	} else {
-		out.shell = text.String()
-	}
-	return out
-}
-
 func (w *walker) loop(c *syntax.ForClause, in stream) {
 	switch l := c.Loop.(type) {
 	case *syntax.WordIter:
@@ -493,37 +378,6 @@ func (w *walker) loop(c *syntax.ForClause, in stream) {
 		w.substitutions(l)
 	}
 	w.maybe(c.Do, in)
-}
-
-// function notes a function for its calls, and walks over its body, for it may
-// be called from elsewhere.
-func (w *walker) function(c *syntax.FuncDecl) {
-	w.line.Sets = true
-	for _, name := range append(slices.Clone(c.Names), c.Name) {
-		if name != nil {
-			w.functions[name.Value] = c.Body
-		}
-	}
-	defer w.restore(w.save())
-	w.args = nil
-	w.maybe([]*syntax.Stmt{c.Body}, stream{})
-}
-
-// invoke walks over a function's body with the arguments of a call.
-func (w *walker) invoke(name string, args []Word, in stream) Word {
-	body := w.functions[name]
-	if w.left -= int(body.End().Offset() - body.Pos().Offset()); len(w.calling) >= maxDepth || w.left < 0 {
-		w.unknown("the line is too long or too deep to be read")
-		return nothing.words[0]
-	}
-	before := w.args
-	w.calling = append(w.calling, name)
-	w.args = args
-	w.outputs = map[syntax.Node]Word{} // they may differ with the arguments
-	out := w.stmt(body, in)
-	w.args = before
-	w.calling = w.calling[:len(w.calling)-1]
-	return out
 }
 
 // declare is export, local and their like, which are commands, too.
@@ -624,172 +478,4 @@ func (w *walker) expressions(x syntax.ArithmExpr) {
 	if x != nil {
 		w.substitutions(x)
 	}
-}
-
-// substitution is the value of $(...).
-func (w *walker) substitution(c *syntax.CmdSubst) Word {
-	if out, done := w.outputs[c]; done {
-		return out
-	}
-	out := w.nested(c.Stmts)
-	if out.Known {
-		out.Text = strings.TrimRight(out.Text, "\n")
-	}
-	w.outputs[c] = out
-	return out
-}
-
-// feed notes that the commands from there on write what the command at hand
-// reads.
-func (w *walker) feed(from int) {
-	if w.from < 0 {
-		w.from = from
-	}
-}
-
-// call walks over a simple command.
-func (w *walker) call(c *syntax.CallExpr, in stream) Word {
-	if len(c.Args) == 0 {
-		for _, a := range c.Assigns {
-			w.assign(a)
-		}
-		return known("")
-	}
-	before, began := w.from, w.began
-	w.from, w.began = -1, len(w.line.Commands)
-	w.substitutions(c)
-	from := w.from
-	var outs []Word
-	w.combinations(c, func() {
-		var sets []Word
-		for _, a := range c.Assigns {
-			v := w.word(a.Value)
-			sets = append(sets, joined([]Word{known(a.Name.Value + "="), v}, ""))
-		}
-		words := w.words(c.Args)
-		if len(words) == 0 {
-			return
-		}
-		w.from = from
-		outs = append(outs, w.run(words, sets, in))
-	})
-	w.from, w.began = before, began
-	if len(outs) == 1 {
-		return outs[0]
-	}
-	return nothing.words[0]
-}
-
-// run notes a simple command with those that it carries, and returns what it
-// writes.
-func (w *walker) run(words, sets []Word, in stream) Word {
-	w.spend(value{words: words}.size())
-	if w.spent() {
-		return nothing.words[0]
-	}
-	name := words[0]
-	if _, ok := w.functions[name.Text]; ok && name.Known && w.by < 0 && !slices.Contains(w.calling, name.Text) {
-		return w.invoke(name.Text, words[1:], in)
-	}
-	at := w.emit(words, sets, in)
-	if out, ok := w.builtin(at, in); ok {
-		return out
-	}
-	w.carry(at, in)
-	return w.output(at, in)
-}
-
-func (w *walker) emit(words, sets []Word, in stream) int {
-	c := Command{Words: words, Sets: sets, By: w.by, Plain: w.top, Remote: w.remote}
-	if in.some && in.to > in.from {
-		c.From, c.To = in.from, in.to
-	}
-	if at := len(w.line.Commands); w.from >= 0 {
-		if c.To == 0 {
-			c.From = w.from
-		}
-		c.To = at
-	}
-	c.Args = Analyze(words)
-	if !w.remote {
-		c.Files = c.Args.files(w.dir)
-	}
-	w.line.Commands = append(w.line.Commands, c)
-	return len(w.line.Commands) - 1
-}
-
-// builtin carries out what changes the shell's own state.
-func (w *walker) builtin(at int, in stream) (Word, bool) {
-	c := w.line.Commands[at]
-	args := c.Words[1:]
-	switch c.Words[0].Text {
-	case "cd", "pushd":
-		w.chdir(c.Args.Operands)
-	case "popd":
-		w.dir = nothing.words[0]
-	case "set":
-		if i := slices.IndexFunc(args, func(a Word) bool { return a.Text == "--" }); i >= 0 {
-			w.args = append([]Word{}, args[i+1:]...)
-		}
-	case "shift":
-		w.args = w.args[min(1, len(w.args)):]
-	case "read", "mapfile", "readarray", "getopts", "unset":
-		for _, a := range c.Args.Operands {
-			w.readInto(a.Text, len(c.Args.Operands), in)
-		}
-		for _, f := range c.Args.Flags { // mapfile -C
-			w.flagCarries(at, f)
-		}
-	case "alias":
-		for _, a := range args {
-			if name, text, ok := strings.Cut(a.Text, "="); ok && a.Known {
-				w.alias(name, text)
-			}
-		}
-	default:
-		return Word{}, false
-	}
-	return known(""), true
-}
-
-// readInto fills a variable from the input.
-func (w *walker) readInto(name string, names int, in stream) {
-	v := nothing
-	if line, _, _ := strings.Cut(in.text.Text, "\n"); in.some && in.text.Known && names == 1 {
-		v = scalar(known(strings.TrimSpace(line)))
-	}
-	w.set(name, v)
-}
-
-// alias makes a name stand for a text, as a function does.
-func (w *walker) alias(name, text string) {
-	if stmts, err := parse(text + ` "$@"`); err == nil && len(stmts) == 1 && len(text) < w.left {
-		w.left -= len(text)
-		w.functions[name] = stmts[0]
-		w.function(&syntax.FuncDecl{Name: &syntax.Lit{Value: name}, Body: stmts[0]})
-	}
-}
-
-func (w *walker) chdir(operands []Word) {
-	switch {
-	case len(operands) == 0:
-		w.dir = known("~")
-	case len(operands) > 1 || !operands[0].Known || operands[0].Text == "-":
-		w.dir = nothing.words[0]
-	default:
-		if w.dir = below(w.dir, operands[0]); len(w.dir.Text) > maxDir {
-			w.dir = nothing.words[0]
-		}
-	}
-}
-
-// below is the path p as seen from a directory.
-func below(dir, p Word) Word {
-	if !p.Known || strings.HasPrefix(p.Text, "/") || strings.HasPrefix(p.Text, "~") || dir.Known && dir.Text == "" {
-		return p
-	}
-	if !dir.Known {
-		return dir
-	}
-	return known(path.Join(dir.Text, p.Text))
 }

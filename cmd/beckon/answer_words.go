@@ -1,0 +1,131 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"beckon/state/offer"
+)
+
+// isAnswer reports whether a word cannot be meant for a session.
+func isAnswer(word string) bool {
+	switch word {
+	case "yes", "no", "always", "y", "n":
+		return true
+	}
+	_, is := numbersOf(word)
+	return is
+}
+
+// answer makes what the words say to an offer.
+func (c *answerCmd) answer(o *offered, words []string) (ans offer.Answer, err error) {
+	ans = offer.Answer{Offer: o.ID, Digest: o.Digest, Message: c.Message, From: offer.Terminal}
+	text := strings.Join(words, " ")
+	switch word := strings.ToLower(words[0]); {
+	case o.Kind == offer.Form:
+		return fill(o, ans, words)
+	case word == "no" || word == "n":
+		ans.Word = offer.Deny
+		if len(words) > 1 {
+			ans.Message = cmp.Or(c.Message, strings.Join(words[1:], " "))
+		}
+	case o.Kind == offer.Question:
+		ans.Word = offer.Allow
+		ans.Choices, err = choose(o.Choices(), words)
+	case (word == "yes" || word == "y") && len(words) == 1:
+		ans.Word = offer.Allow
+	case word == "always" && o.Kind == offer.Permission:
+		ans.Word, ans.Always = offer.Allow, 1
+		if len(words) == 2 {
+			ans.Always, err = strconv.Atoi(words[1])
+		}
+	case o.Kind == offer.Plan:
+		ans.Word, ans.Message = offer.Deny, text
+	default:
+		return ans, usageError{fmt.Errorf("%q: a permission takes yes, no or always; with no, --message tells the agent why", text)}
+	}
+	if err == nil {
+		err = o.Fits(ans)
+	}
+	if err != nil {
+		return ans, usageError{err}
+	}
+	return ans, nil
+}
+
+// choose reads the answers to questions: one word for each, numbers of options
+// with commas between them, or what else the user wants to say.
+func choose(questions []offer.Choice, words []string) (map[string]string, error) {
+	if len(questions) == 1 && len(words) > 1 {
+		words = []string{strings.Join(words, " ")}
+	}
+	if len(words) != len(questions) {
+		return nil, fmt.Errorf("there are %d questions: give as many answers, in quotes where they have blanks", len(questions))
+	}
+	out := map[string]string{}
+	for i, q := range questions {
+		numbers, isNumbers := numbersOf(words[i])
+		if !isNumbers {
+			out[q.Question] = words[i]
+			continue
+		}
+		text, err := q.Pick(numbers...)
+		if err != nil {
+			return nil, err
+		}
+		out[q.Question] = text
+	}
+	return out, nil
+}
+
+// numbersOf reads "2" and "1,3".
+func numbersOf(word string) (list []int, ok bool) {
+	for part := range strings.SplitSeq(word, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(part))
+		if err != nil {
+			return nil, false
+		}
+		list = append(list, n)
+	}
+	return list, true
+}
+
+// fill reads the answer to a form: yes, no, cancel, or NAME=VALUE for each field.
+func fill(o *offered, ans offer.Answer, words []string) (offer.Answer, error) {
+	content := map[string]any{}
+	switch words[0] {
+	case "no", "decline":
+		ans.Word = offer.Decline
+		return ans, nil
+	case "cancel":
+		ans.Word = offer.Cancel
+		return ans, nil
+	case "yes", "accept":
+		words = words[1:]
+	}
+	fields := o.Fields()
+	for _, w := range words {
+		name, value, ok := strings.Cut(w, "=")
+		i := slices.IndexFunc(fields, func(f offer.Field) bool { return f.Name == name })
+		if !ok || i < 0 {
+			return ans, usageError{fmt.Errorf("%q: a form takes NAME=VALUE for each field, no or cancel", w)}
+		}
+		v, err := fields[i].Read(value)
+		if err != nil {
+			return ans, usageError{err}
+		}
+		content[name] = v
+	}
+	for _, f := range fields {
+		if _, ok := content[f.Name]; !ok && f.Required {
+			return ans, usageError{fmt.Errorf("the form needs %s: give %s=VALUE", f.Name, f.Name)}
+		}
+	}
+	b, err := json.Marshal(content)
+	ans.Word, ans.Content = offer.Accept, b
+	return ans, err
+}

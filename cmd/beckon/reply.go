@@ -1,0 +1,122 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"beckon/render"
+	"beckon/state/offer"
+)
+
+type replyCmd struct {
+	Session string   `arg:"" help:"${session}."`
+	Text    []string `arg:"" help:"What you say; - reads it from stdin."`
+	JSON    bool     `name:"json" help:"Print JSON."`
+}
+
+// Run wakes a session whose turn is over with a reply.
+func (c *replyCmd) Run(a *app) error {
+	text := strings.Join(c.Text, " ")
+	if text == "-" {
+		b, err := io.ReadAll(io.LimitReader(a.stdin, 64<<10+1))
+		if err != nil {
+			return fmt.Errorf("reading stdin: %w", err)
+		}
+		text = string(b)
+	}
+	v, err := a.find(c.Session)
+	if err != nil {
+		return err
+	}
+	list, err := a.offers(func(o *offer.Offer) bool { return o.Kind == offer.Reply && o.Record == v.Session.Record() })
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		what := "is at work"
+		if !v.Status.State.AtWork() {
+			what = "has no hook that waits for a reply"
+		}
+		return hint("a reply reaches a session whose turn is over, from the first one after beckon install --answers", "session %s %s: %w", shortID(v.Session.ID), what, errNotFound)
+	}
+	if err := a.mayAnswer(); err != nil {
+		return err
+	}
+	o := list[len(list)-1]
+	ans := offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Say, Message: text, From: offer.Terminal}
+	if err := o.Fits(ans); err != nil {
+		return usageError{err}
+	}
+	o.Card.Title = "a reply"
+	return a.give(&o, ans, c.JSON)
+}
+
+type stopCmd struct {
+	Session string `arg:"" help:"${session}."`
+}
+
+// Run has a session end its turn at its next call.
+func (c *stopCmd) Run(a *app) error {
+	v, err := a.find(c.Session)
+	if err != nil {
+		return err
+	}
+	name := shortID(v.Session.ID)
+	if !v.Status.State.InTurn() {
+		return fmt.Errorf("session %s is not at work: there is nothing to stop", name)
+	}
+	if err := a.mayAnswer(); err != nil {
+		return err
+	}
+	if err := offer.In(a.st.Dir).Stop(v.Session.Record(), offer.Terminal, a.user(), time.Now()); err != nil {
+		return fmt.Errorf("stopping the session: %w", err)
+	}
+	fmt.Fprintf(a.stdout, "session %s stops at its next call\n", name)
+	return nil
+}
+
+type awayCmd struct {
+	For string `arg:"" optional:"" help:"For how long: 2h, 30m (default: until beckon back)."`
+}
+
+// Run notes that nobody sits at the sessions.
+func (c *awayCmd) Run(a *app) error {
+	if err := a.mayAnswer(); err != nil {
+		return err
+	}
+	var until time.Time
+	if c.For != "" {
+		at, err := render.Until(c.For, time.Now())
+		if err != nil {
+			return usageError{fmt.Errorf("%q: %w", c.For, err)}
+		}
+		until = time.UnixMilli(int64(at))
+	}
+	if err := offer.In(a.st.Dir).GoAway(until); err != nil {
+		return fmt.Errorf("noting that you are away: %w", err)
+	}
+	end := "until beckon back"
+	if !until.IsZero() {
+		end = "until " + until.Format("15:04")
+	}
+	fmt.Fprintf(a.stdout, "away %s: what subagents ask is held for your answer, and shows no dialog at its session\n", end)
+	return nil
+}
+
+type backCmd struct{}
+
+// Run notes that the user is back.
+func (backCmd) Run(a *app) error {
+	was, err := offer.In(a.st.Dir).Back()
+	if err != nil {
+		return fmt.Errorf("noting that you are back: %w", err)
+	}
+	if was {
+		fmt.Fprintln(a.stdout, "back: what subagents ask from now on shows its dialog")
+	} else {
+		fmt.Fprintln(a.stdout, "you were not away")
+	}
+	return nil
+}

@@ -1,0 +1,279 @@
+package command
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+)
+
+// reading is a command's words being taken apart.
+type reading struct {
+	words []Word
+	args  Args
+	specs []*spec // the program's and its subcommands', the innermost last
+	at    int
+	loose int
+}
+
+// Analyze takes a command's words apart; there must be one at least.
+func Analyze(words []Word) Args {
+	r := reading{words: words, at: 1, args: Args{Program: Name(words[0].all())}}
+	if strings.Contains(r.args.Program, hole) {
+		r.args.Program = ""
+		r.args.Operands = words[1:]
+		r.args.Unsure = true
+		return r.args
+	}
+	if s := entry(r.args.Program); s != nil {
+		r.specs = []*spec{s}
+		r.args.Table = true
+	}
+	for r.at < len(r.words) && r.next() {
+	}
+	r.args.specs = r.specs
+	return r.args
+}
+
+func (r *reading) spec() *spec {
+	if len(r.specs) == 0 {
+		return nil
+	}
+	return r.specs[len(r.specs)-1]
+}
+
+// next reads the word at hand; false when what follows is another command.
+func (r *reading) next() bool {
+	w, s := r.words[r.at], r.spec()
+	switch {
+	case w.Known && w.Text == "--":
+		r.at++
+		if s != nil && s.after == "cmd" {
+			r.args.rest = r.at
+			return false
+		}
+		if s != nil && s.carries(r.args) && len(r.args.Operands) == len(s.operands(r.args))-1 {
+			r.args.rest = r.at
+			return false
+		}
+		for ; r.at < len(r.words); r.at++ {
+			if r.operand(r.words[r.at]) {
+				return false
+			}
+		}
+		return false
+	case len(w.Text) > 1 && (w.Text[0] == '-' || w.Text[0] == '+' && r.flagOf(w.Text) != nil) || w.Text == "-" && r.flagOf("-") != nil:
+		r.at++
+		r.flag(w)
+		return true
+	case s != nil && s.old && len(r.args.Operands) == 0 && len(r.args.Flags) == 0 && w.Known:
+		r.at++
+		r.flag(known("-" + w.Text))
+		return true
+	}
+	if r.operand(w) {
+		return false
+	}
+	r.at++
+	return true
+}
+
+// operand reads a word that is no flag; true when a command begins there.
+func (r *reading) operand(w Word) bool {
+	s := r.spec()
+	if s != nil && s.sub && len(r.args.Operands) == 0 {
+		if !w.Known {
+			r.args.Unsure = true
+		} else {
+			r.args.Sub = append(r.args.Sub, w.Text)
+			inner := lookup(r.args.Program + " " + strings.Join(r.args.Sub, " "))
+			if inner == nil {
+				inner = &spec{}
+			}
+			r.specs = append(r.specs, inner)
+			return false
+		}
+	}
+	if s != nil {
+		kinds := s.operands(r.args)
+		if len(kinds) > 0 && kinds[0] == "=" {
+			if assignment(w.Text) {
+				return false
+			}
+			kinds = kinds[1:]
+		}
+		if n := len(r.args.Operands); n < len(kinds) && carrying(kinds[n]) {
+			r.args.rest = r.at
+			return true
+		}
+	}
+	if s != nil {
+		w = r.reference(w, kindOf(s.operands(r.args), len(r.args.Operands), len(r.args.Operands)+1))
+	}
+	r.args.Operands = append(r.args.Operands, w)
+	if s == nil {
+		r.args.Loose = append(r.args.Loose, r.loose)
+		r.loose = 0
+	}
+	return false
+}
+
+// reference reads what git has for a repository or a branch, where signs stand
+// for flags: +branch is forced, :branch deleted, ext::TEXT a command line.
+func (r *reading) reference(w Word, kind string) Word {
+	switch sign, rest := w.Text[:min(1, len(w.Text))], w.Text[min(1, len(w.Text)):]; {
+	case kind != "ref" && kind != "url":
+	case strings.HasPrefix(w.Text, "ext::"):
+		r.args.Flags = append(r.args.Flags, Flag{Name: "ext::", kind: "sh", Value: Word{Text: w.Text[len("ext::"):], Known: w.Known, shell: strings.TrimPrefix(w.shell, "ext::")}})
+	case kind == "ref" && sign == "+":
+		r.add(r.flagOf("-f"), "-f", Word{}, false)
+		return Word{Text: rest, Known: w.Known, shell: strings.TrimPrefix(w.shell, "+")}
+	case kind == "ref" && sign == ":":
+		r.add(r.flagOf("-d"), "-d", Word{}, false)
+		return Word{Text: rest, Known: w.Known, shell: strings.TrimPrefix(w.shell, ":")}
+	}
+	return w
+}
+
+// assignment reports whether a word is NAME=value.
+func assignment(word string) bool {
+	name, _, ok := strings.Cut(word, "=")
+	return ok && name != "" && strings.IndexFunc(name, func(r rune) bool {
+		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	}) < 0
+}
+
+// flagOf finds a flag by one of its names; the subcommand's before the
+// program's.
+func (r *reading) flagOf(name string) *flagSpec {
+	for i := len(r.specs) - 1; i >= 0; i-- {
+		for n := range r.specs[i].flags {
+			if slices.Contains(r.specs[i].flags[n].names, name) {
+				return &r.specs[i].flags[n]
+			}
+		}
+	}
+	return nil
+}
+
+// abbreviated finds the one long flag that name begins.
+func (r *reading) abbreviated(name string) (found *flagSpec) {
+	for i := len(r.specs) - 1; i >= 0; i-- {
+		for n := range r.specs[i].flags {
+			f := &r.specs[i].flags[n]
+			if slices.ContainsFunc(f.names, func(long string) bool { return strings.HasPrefix(long, name) }) {
+				if found != nil {
+					return nil
+				}
+				found = f
+			}
+		}
+	}
+	return found
+}
+
+func (r *reading) flag(w Word) {
+	name, joined, has := strings.Cut(w.Text, "=")
+	value := Word{Text: joined, Known: w.Known, shell: strings.TrimPrefix(w.shell, name+"=")}
+	s := r.spec()
+	long := strings.HasPrefix(name, "--")
+	if !w.Known && !has { // --$X
+		r.add(nil, name, w, true)
+		return
+	}
+	f := r.flagOf(name)
+	if f == nil && s != nil && long {
+		f = r.abbreviated(name)
+	}
+	if f == nil && long && s != nil && s.dash {
+		f = r.flagOf(name[1:])
+	}
+	if f != nil || long || s == nil || s.dash {
+		r.long(f, name, value, has)
+		return
+	}
+	r.bundle(w)
+}
+
+// long is a flag of which the whole word is the name.
+func (r *reading) long(f *flagSpec, name string, value Word, has bool) {
+	switch {
+	case f == nil || has:
+		r.add(f, name, value, has)
+	case f.kind == "cmd":
+		r.command(f)
+	case f.value && r.at < len(r.words):
+		r.add(f, name, r.words[r.at], true)
+		r.at++
+	default:
+		r.add(f, name, Word{}, false)
+		r.loose++
+	}
+}
+
+// bundle is -abc: letters that may stand alone, the last of them with a value.
+func (r *reading) bundle(w Word) {
+	text := w.Text
+	if strings.Trim(text[1:], "0123456789") == "" { // -3
+		r.add(r.flagOf("-#"), text, Word{}, false)
+		return
+	}
+	for i := 1; i < len(text); i++ {
+		name := "-" + text[i:i+1]
+		f := r.flagOf(name)
+		rest := text[i+1:]
+		switch {
+		case f == nil || !f.value && !f.optional:
+			r.add(f, name, Word{}, false)
+			continue
+		case rest == "" && w.Known:
+			r.long(f, name, Word{}, false)
+		default:
+			at := strings.Index(w.shell, rest)
+			value := Word{Text: strings.TrimPrefix(rest, "="), Known: w.Known}
+			if !w.Known && at >= 0 {
+				value.shell = w.shell[at:]
+			}
+			r.add(f, name, value, true)
+		}
+		return
+	}
+}
+
+// command is a flag that all words up to ; or + belong to.
+func (r *reading) command(f *flagSpec) {
+	end := r.at
+	for end < len(r.words) && r.words[end].Text != ";" && (r.words[end].Text != "+" || r.words[end-1].Text != "{}") {
+		end++
+	}
+	r.add(f, f.names[0], Word{}, false)
+	r.args.Flags[len(r.args.Flags)-1].command = r.words[r.at:end]
+	r.at = min(end+1, len(r.words))
+}
+
+func (r *reading) add(f *flagSpec, name string, value Word, has bool) {
+	flag := Flag{Name: name}
+	if has {
+		flag.Value = value
+	}
+	if f == nil {
+		r.args.strange++
+	} else {
+		flag.Name, flag.Harmless, flag.kind = f.names[0], f.harmless, f.kind
+	}
+	r.args.Flags = append(r.args.Flags, flag)
+}
+
+// kindOf is what the n-th of the operands is.
+func kindOf(kinds []string, n, total int) string {
+	many := slices.IndexFunc(kinds, func(k string) bool { return strings.HasSuffix(k, "...") })
+	behind := len(kinds) - many - 1
+	switch {
+	case many < 0 && n < len(kinds), many >= 0 && n < many:
+		return kinds[n]
+	case many < 0:
+		return ""
+	case total-n <= behind:
+		return kinds[len(kinds)-(total-n)]
+	}
+	return strings.TrimSuffix(kinds[many], "...")
+}

@@ -1,0 +1,138 @@
+package command
+
+import (
+	"path"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// stream is what goes through a pipe.
+type stream struct {
+	text     Word
+	some     bool // something is connected
+	from, to int  // the commands that write it
+}
+
+// redirect reads one redirection: the file that it opens, the target that gets
+// what the statement writes (err: what it writes as an error).
+func (w *walker) redirect(r *syntax.Redirect, in *stream) (f *File, target *Word, err bool) {
+	err = r.N != nil && r.N.Value != "1" && r.Op != syntax.RdrAll && r.Op != syntax.AppAll
+	switch r.Op {
+	case syntax.Hdoc, syntax.DashHdoc:
+		text := known("")
+		if r.Hdoc != nil {
+			text = w.document(r.Hdoc)
+		}
+		*in = stream{text: text, some: true}
+		return nil, nil, err
+	case syntax.WordHdoc:
+		text := w.word(r.Word)
+		text.Text += "\n"
+		*in = stream{text: text, some: true}
+		return nil, nil, err
+	}
+	from, feeds := len(w.line.Commands), w.from
+	name := w.word(r.Word)
+	w.from = feeds
+	if name.Known && name.Text == "/dev/null" || descriptor(r, name) {
+		if r.Op == syntax.RdrIn {
+			*in = stream{text: known(""), some: true}
+		}
+		return nil, nil, err
+	}
+	if len(w.line.Commands) > from && strings.HasPrefix(name.Text, "/dev/fd/") { // < <(...)
+		*in = stream{text: w.content(name), some: true, from: from, to: len(w.line.Commands)}
+		return nil, nil, err
+	}
+	f = &File{Path: name, Dir: w.dir}
+	switch r.Op {
+	case syntax.RdrIn, syntax.DplIn:
+		f.Access = Read
+		*in = stream{text: w.content(name), some: true}
+		return f, nil, err
+	case syntax.RdrInOut:
+		f.Access = Read | Write
+		return f, nil, err
+	}
+	f.Access = Write
+	return f, &name, err
+}
+
+// descriptor: what is meant is one that is open, no file (2>&1).
+func descriptor(r *syntax.Redirect, name Word) bool {
+	return (r.Op == syntax.DplOut || r.Op == syntax.DplIn) && name.Known && strings.Trim(name.Text, "0123456789-") == ""
+}
+
+// write notes what the line writes to a file, and file finds it again.
+func (w *walker) write(name, text Word) { w.written[path.Clean(name.Text)] = text }
+
+func (w *walker) file(name Word) (text Word, ok bool) {
+	if name.Known {
+		text, ok = w.written[path.Clean(name.Text)]
+	}
+	return text, ok
+}
+
+// content is what the line itself has written to a file.
+func (w *walker) content(name Word) Word {
+	if text, ok := w.file(name); ok {
+		return text
+	}
+	return nothing.words[0]
+}
+
+// document is the text of a here-document.
+func (w *walker) document(body *syntax.Word) Word {
+	f := fields{w: w, open: true}
+	for _, part := range body.Parts {
+		if lit, ok := part.(*syntax.Lit); ok {
+			f.add(unslash(lit.Value, "\\$`"))
+		} else {
+			f.part(part, true)
+		}
+	}
+	f.end()
+	return f.list[0]
+}
+
+// joined puts texts one after the other.
+func joined(list []Word, between string) Word {
+	out := Word{Known: true}
+	var text strings.Builder
+	for i, v := range list {
+		if i > 0 {
+			text.WriteString(between)
+		}
+		if out.Known && !v.Known {
+			out.Known = false
+			out.Text = text.String() + v.Text
+		}
+		if text.Len() < maxText {
+			text.WriteString(v.all())
+		}
+	}
+	if out.Known {
+		out.Text = text.String()
+	} else {
+		out.shell = text.String()
+	}
+	return out
+}
+
+// feed notes that the commands from there on write what the command at hand
+// reads.
+func (w *walker) feed(from int) {
+	if w.from < 0 {
+		w.from = from
+	}
+}
+
+// readInto fills a variable from the input.
+func (w *walker) readInto(name string, names int, in stream) {
+	v := nothing
+	if line, _, _ := strings.Cut(in.text.Text, "\n"); in.some && in.text.Known && names == 1 {
+		v = scalar(known(strings.TrimSpace(line)))
+	}
+	w.set(name, v)
+}

@@ -1,0 +1,306 @@
+package offer
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"beckon/event"
+	"beckon/event/atomicfile"
+	"beckon/state/evidence"
+	"beckon/state/offer/hold"
+)
+
+// Dir is where offers are.
+type Dir string
+
+// In returns where the offers of a state directory are.
+func In(stateDir string) Dir { return Dir(stateDir) }
+
+func (d Dir) open(elem ...string) string {
+	return filepath.Join(append([]string{hold.OpenDir(string(d))}, elem...)...)
+}
+
+func (d Dir) done(elem ...string) string {
+	return filepath.Join(append([]string{hold.DoneDir(string(d))}, elem...)...)
+}
+
+// idLetters are those of crypto/rand.Text.
+const idLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+
+// isID reports whether id may be an offer's: no other leaves the directory.
+func isID(id string) bool { return len(id) == 26 && strings.Trim(id, idLetters) == "" }
+
+// Digest is the digest of a payload.
+func Digest(payload []byte) string {
+	sum := sha256.Sum256(payload)
+	return hex.EncodeToString(sum[:])
+}
+
+// Make writes an offer, and removes what is left of old ones. It gives o its id
+// and digest.
+func (d Dir) Make(o *Offer, now time.Time) error {
+	d.prune(now)
+	o.ID, o.Digest = rand.Text(), Digest(o.Payload) // 130 random bits
+	b, err := json.Marshal(o)
+	if err != nil {
+		return err
+	}
+	// It is made under a name that no reader takes for an offer.
+	tmp := d.open("." + o.ID)
+	if err := os.MkdirAll(tmp, dirMode); err != nil {
+		return err
+	}
+	err = errors.Join(os.WriteFile(filepath.Join(tmp, hold.PayloadFile), o.Payload, fileMode), os.WriteFile(filepath.Join(tmp, hold.OfferFile), b, fileMode))
+	if err == nil {
+		err = os.Rename(tmp, d.open(o.ID))
+	}
+	if err != nil {
+		_ = os.RemoveAll(tmp)
+	}
+	return err
+}
+
+// Load reads an open offer. The error is ErrNone when there is none of that id,
+// ErrOver when it is over, ErrChanged when its files are not what was made.
+func (d Dir) Load(id string) (Offer, error) {
+	if !isID(id) {
+		return Offer{}, ErrNone
+	}
+	o, err := read(d.open(id))
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(d.done(id)); err == nil {
+			return o, ErrOver
+		}
+		return o, ErrNone
+	}
+	return o, err
+}
+
+func read(dir string) (o Offer, err error) {
+	b, err := os.ReadFile(filepath.Join(dir, hold.OfferFile))
+	if err != nil {
+		return o, err
+	}
+	if err := json.Unmarshal(b, &o); err != nil {
+		return o, fmt.Errorf("reading the offer: %w", err)
+	}
+	if o.Payload, err = os.ReadFile(filepath.Join(dir, hold.PayloadFile)); err != nil {
+		return o, err
+	}
+	if o.ID != filepath.Base(dir) || Digest(o.Payload) != o.Digest {
+		return o, ErrChanged
+	}
+	return o, nil
+}
+
+// List returns the offers that can be answered, the oldest first. One whose
+// process or client is gone, that has an answer or has expired is none. An offer
+// that cannot be read is left out.
+func (d Dir) List(now time.Time) ([]Offer, error) {
+	names, err := os.ReadDir(d.open())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	here := evidence.ThisMachine()
+	var list []Offer
+	for _, n := range names {
+		if !isID(n.Name()) {
+			continue
+		}
+		if _, err := os.Stat(d.open(n.Name(), hold.AnswerFile)); err == nil {
+			continue
+		}
+		if o, err := read(d.open(n.Name())); err == nil && d.waits(&o, here, now) {
+			list = append(list, o)
+		}
+	}
+	slices.SortFunc(list, func(a, b Offer) int {
+		if a.Made != b.Made {
+			return int(a.Made - b.Made)
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	return list, nil
+}
+
+// waits reports whether somebody waits for an answer to o.
+func (d Dir) waits(o *Offer, here evidence.Machine, now time.Time) bool {
+	if event.Millis(now.UnixMilli()) >= o.Expires || evidence.Alive(o.Client, o.Made, here) == evidence.Gone {
+		return false
+	}
+	switch evidence.Alive(o.Waiter, o.Made, here) {
+	case evidence.Running:
+		return true
+	case evidence.Gone:
+		return false
+	}
+	info, err := os.Stat(d.open(o.ID, hold.OfferFile)) // on another machine: it shows by this file that it lives
+	return err == nil && now.Sub(info.ModTime()) < silent
+}
+
+// Give gives the answer a to the offer that it names. Of several one is given;
+// the others get a *TakenError. Other errors are ErrNone, ErrOver, ErrExpired,
+// ErrChanged, ErrAlways and what else is wrong with the answer.
+func (d Dir) Give(a Answer, now time.Time) error {
+	o, err := d.Load(a.Offer)
+	if errors.Is(err, ErrOver) {
+		if by, ok := d.Answered(a.Offer); ok {
+			return &TakenError{by}
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if err := o.Fits(a); err != nil {
+		return err
+	}
+	if by, ok := d.Answered(o.ID); ok {
+		return &TakenError{by}
+	}
+	if event.Millis(now.UnixMilli()) >= o.Expires {
+		return ErrExpired
+	}
+	if !d.waits(&o, evidence.ThisMachine(), now) {
+		return ErrOver
+	}
+	a.At = event.Millis(now.UnixMilli())
+	b, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	return d.put(o.ID, b)
+}
+
+// put makes the answer's file as a whole, or not at all.
+func (d Dir) put(id string, b []byte) error {
+	f, err := os.CreateTemp(d.open(id), ".answer-*") // 0600
+	if errors.Is(err, fs.ErrNotExist) {
+		return ErrOver
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Link(f.Name(), d.open(id, hold.AnswerFile)) // fails when it is there
+	}
+	_ = os.Remove(f.Name())
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		by, _ := d.Answered(id)
+		return &TakenError{by}
+	case errors.Is(err, fs.ErrNotExist):
+		return ErrOver
+	}
+	return err
+}
+
+// shownFile is there once a command has shown the offer.
+const shownFile = "shown"
+
+// Show notes that the user was shown the whole offer, Shown reports it: what was
+// never on a screen is not allowed by its session's name.
+func (d Dir) Show(id string) error {
+	return os.WriteFile(d.open(id, shownFile), nil, fileMode)
+}
+
+// Shown reports whether the user was shown the whole offer.
+func (d Dir) Shown(id string) bool {
+	_, err := os.Stat(d.open(id, shownFile))
+	return err == nil
+}
+
+// Answered returns the answer that an offer was given, also when it is over.
+func (d Dir) Answered(id string) (a Answer, ok bool) {
+	if !isID(id) {
+		return a, false
+	}
+	for _, dir := range [...]string{d.open(id), d.done(id)} {
+		b, err := os.ReadFile(filepath.Join(dir, hold.AnswerFile))
+		if err == nil && json.Unmarshal(b, &a) == nil {
+			return a, true
+		}
+	}
+	return a, false
+}
+
+// Past finds an offer that is over, by the beginning of its id.
+func (d Dir) Past(beginning string) (id string, ok bool) {
+	names, _ := os.ReadDir(d.done()) // none yet, or unreadable: none is found
+	for _, n := range names {
+		if beginning != "" && strings.HasPrefix(n.Name(), beginning) && isID(n.Name()) {
+			return n.Name(), true
+		}
+	}
+	return "", false
+}
+
+// Close notes what became of an offer: it takes no answer any more. What it
+// asked and what words the user had for it are not kept; who answered is, for
+// an hour.
+func (d Dir) Close(id string, out Outcome) error {
+	b, err := json.Marshal(out)
+	if err != nil || !isID(id) || !hold.Close(string(d), id, b) {
+		return err
+	}
+	a, ok := d.Answered(id)
+	if !ok {
+		return nil
+	}
+	a.Message, a.Choices, a.Content = "", nil, nil
+	if b, err = json.Marshal(a); err != nil {
+		return err
+	}
+	return atomicfile.Write(d.done(id, hold.AnswerFile), b, fileMode, false)
+}
+
+// Outcome waits, at most that long, until it is known what became of an offer.
+func (d Dir) Outcome(id string, wait time.Duration) (out Outcome, known bool) {
+	if !isID(id) {
+		return out, false
+	}
+	for end := time.Now().Add(wait); ; time.Sleep(5 * time.Millisecond) {
+		b, err := os.ReadFile(d.done(id, hold.OutcomeFile))
+		if err == nil && json.Unmarshal(b, &out) == nil {
+			return out, true
+		}
+		if time.Now().After(end) {
+			return out, false
+		}
+	}
+}
+
+// prune removes what is over: offers that were closed an hour ago, and those
+// whose process died without closing them.
+func (d Dir) prune(now time.Time) {
+	done, _ := os.ReadDir(d.done()) // none yet, or unreadable: nothing to remove
+	for _, n := range done {
+		if info, err := n.Info(); err == nil && now.Sub(info.ModTime()) > kept {
+			_ = os.RemoveAll(d.done(n.Name()))
+		}
+	}
+	here := evidence.ThisMachine()
+	open, _ := os.ReadDir(d.open())
+	for _, n := range open {
+		info, err := n.Info()
+		if err != nil || now.Sub(info.ModTime()) < silent {
+			continue
+		}
+		if o, err := read(d.open(n.Name())); err != nil || !d.waits(&o, here, now) {
+			_ = os.RemoveAll(d.open(n.Name()))
+		}
+	}
+}
