@@ -32,16 +32,7 @@ type answering struct {
 // answerLab starts a client in a home where beckon was installed with answers.
 func answerLab(t *testing.T, version string, more ...string) *answering {
 	t.Helper()
-	slots <- struct{}{}
-	t.Cleanup(func() { <-slots })
-	dir, err := programs()
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := lab.Start(t, version)
-	if err := put(l, dir); err != nil {
-		t.Fatal(err)
-	}
+	l := equipped(t, version)
 	if _, err := beckon(l, nil, append([]string{"install", "--answers"}, more...)...); err != nil {
 		t.Fatal(err)
 	}

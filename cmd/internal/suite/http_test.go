@@ -28,22 +28,14 @@ func TestHTTPHooks(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			lab.Need(t, version)
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			dir, err := programs()
-			if err != nil {
-				t.Fatal(err)
-			}
-			l := lab.Start(t, version)
-			if err := put(l, dir); err != nil {
-				t.Fatal(err)
-			}
+			l := equipped(t, version)
 			url := serve(t, l)
 			writeJSON(t, filepath.Join(l.Home.Dir, ".claude", "settings.json"), map[string]any{"hooks": httpHooks(url+"/hook",
 				"UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd")})
 			path := filepath.Join(l.Home.Dir, ".config", "beckon", "policy.json")
 			writeJSON(t, path, json.RawMessage(of("PreToolUse", `"matcher":"Bash",`, `{"type":"rule","id":"hush","decision":"deny","reason":"That word is not to be said.","commands":["echo spoken-word"]}`)))
 			s := &shown{TB: t, l: l}
+			var err error
 			if s.out, err = l.Home.Print(echo); err != nil {
 				t.Fatalf("claude -p: %v\n%s", err, s.out)
 			}

@@ -26,13 +26,8 @@ func TestMenusNeedNobody(t *testing.T) {
 		t.Skip("the real client takes half a minute")
 	}
 	t.Parallel()
-	slots <- struct{}{}
-	defer func() { <-slots }()
-	l := lab.Start(t, lab.V330)
-	dir, err := programs()
-	must(t, err)
-	must(t, put(l, dir))
-	_, err = beckon(l, nil, "install", "--notify", "terminal")
+	l := equipped(t, lab.V330)
+	_, err := beckon(l, nil, "install", "--notify", "terminal")
 	must(t, err)
 	s := inTmux(t, l)
 	watch, err := l.Tmux.Start("watching", l.Home.Project, filepath.Join(bin(l), "beckon"), "watch")

@@ -38,16 +38,7 @@ func TestTerminalNotification(t *testing.T) {
 			}
 			t.Run(version+"/"+where, func(t *testing.T) {
 				t.Parallel()
-				slots <- struct{}{}
-				defer func() { <-slots }()
-				l := lab.Start(t, version)
-				dir, err := programs()
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := put(l, dir); err != nil {
-					t.Fatal(err)
-				}
+				l := equipped(t, version)
 				if _, err := beckon(l, nil, "install", "--notify", "terminal"); err != nil {
 					t.Fatal(err)
 				}

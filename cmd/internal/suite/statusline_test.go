@@ -22,16 +22,7 @@ func TestStatusLine(t *testing.T) {
 		t.Skip("the real client takes some seconds")
 	}
 	t.Parallel()
-	slots <- struct{}{}
-	defer func() { <-slots }()
-	l := lab.Start(t, lab.V330)
-	programs, err := programs()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := put(l, programs); err != nil {
-		t.Fatal(err)
-	}
+	l := equipped(t, lab.V330)
 	if _, err := beckon(l, nil, "install", "--statusline"); err != nil {
 		t.Fatal(err)
 	}

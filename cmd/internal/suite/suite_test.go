@@ -226,6 +226,19 @@ var absent = map[string]string{
 	lab.V197 + " menus_busy": "not there: a menu of this client waits for the turn's end",
 }
 
+// equipped starts a lab that has the programs where a user has them. It holds one
+// of the slots until the lab has ended.
+func equipped(t *testing.T, version string) *lab.Lab {
+	t.Helper()
+	slots <- struct{}{}
+	t.Cleanup(func() { <-slots })
+	dir, err := programs()
+	must(t, err)
+	l := lab.Start(t, version)
+	must(t, put(l, dir))
+	return l
+}
+
 // install does what the README says: the programs in ~/.local/bin, then
 // beckon install.
 func install(l *lab.Lab, programs string) error {

@@ -113,12 +113,7 @@ func TestInstallBeforeTheClient(t *testing.T) {
 		t.Skip("the real client takes half a minute")
 	}
 	t.Parallel()
-	slots <- struct{}{}
-	defer func() { <-slots }()
-	l := lab.Start(t, lab.V330)
-	dir, err := programs()
-	must(t, err)
-	must(t, put(l, dir))
+	l := equipped(t, lab.V330)
 	must(t, os.Remove(filepath.Join(l.Home.Bin, "claude")))
 	out, err := beckon(l, nil, "install")
 	must(t, err)
@@ -191,12 +186,9 @@ func TestBackgroundSession(t *testing.T) {
 		t.Skip("the real client takes half a minute")
 	}
 	t.Parallel()
-	slots <- struct{}{}
-	defer func() { <-slots }()
-	l := lab.Start(t, lab.V330)
-	dir, err := programs()
+	l := equipped(t, lab.V330)
+	_, err := beckon(l, nil, "install")
 	must(t, err)
-	must(t, install(l, dir))
 	shell, err := l.Tmux.Start("user", l.Home.Project, "/bin/sh")
 	must(t, err)
 	_, err = l.Tmux.Start("outer", l.Home.Project, "env", "-u", "TMUX", "-u", "TMUX_PANE", "tmux", "-S", l.Tmux.Socket(), "attach-session", "-t", "user")
