@@ -117,7 +117,8 @@ func Read(b []byte) (h Held, err error) {
 	h = Held{
 		Reply: text("kind") == "reply", Record: text("record"), Actor: text("agent_id"), UseID: text("tool_use_id"), Tool: text("tool"), Hash: text("hash"),
 		Made: event.Millis(v.Get("made_at").Int()), Expires: event.Millis(v.Get("expires_at").Int()),
-		Client: event.Process{Pid: int(v.Get("client.pid").Int()), Start: text("client.start")},
+		Client: event.Process{Host: text("client.host"), Boot: text("client.boot"), NS: text("client.ns"), Pid: int(v.Get("client.pid").Int()),
+			Machine: text("client.machine"), Start: text("client.start")},
 	}
 	if h.Record == "" || h.Made == 0 {
 		return h, errors.New("the offer lacks its session")
@@ -182,6 +183,12 @@ func (h Held) working(s *state.Session) string {
 	return ""
 }
 
+// clientGone reports whether the client is known to have ended: also when
+// another process has its pid.
+func (h Held) clientGone() bool {
+	return evidence.Alive(h.Client, h.Made, evidence.ThisMachine()) == evidence.Gone
+}
+
 // waiter is one wait under way.
 type waiter struct {
 	Held
@@ -199,33 +206,41 @@ type waiter struct {
 // Wait waits at the offer id until it is answered, and then returns true; else
 // why it is over.
 func Wait(st *store.Store, id string, getenv func(string) string) (answered bool, why string) {
-	dir := filepath.Join(OpenDir(st.Dir), id)
-	b, err := os.ReadFile(filepath.Join(dir, OfferFile))
+	w, err := begin(st, id, getenv)
 	if err != nil {
 		return false, WhyGone
-	}
-	h, err := Read(b)
-	if err != nil {
-		return false, WhyGone
-	}
-	w := waiter{Held: h, st: st, dir: dir, size: -1, beaten: time.Now()}
-	if at := evidence.RegistryDir(getenv); at != "" && h.Client.Pid > 0 {
-		w.registry = filepath.Join(at, strconv.Itoa(h.Client.Pid)+".json")
 	}
 	return w.wait()
 }
 
-// look looks at everything. next is how long nothing need be looked at again
-// unless a file changes.
-func (w *waiter) look(now time.Time) (answered bool, why string, next time.Duration) {
-	if w.answered() {
-		return true, "", 0
+// begin begins a wait at the offer id.
+func begin(st *store.Store, id string, getenv func(string) string) (*waiter, error) {
+	dir := filepath.Join(OpenDir(st.Dir), id)
+	b, err := os.ReadFile(filepath.Join(dir, OfferFile))
+	if err != nil {
+		return nil, err
 	}
+	h, err := Read(b)
+	if err != nil {
+		return nil, err
+	}
+	w := &waiter{Held: h, st: st, dir: dir, size: -1, beaten: time.Now()}
+	if at := evidence.RegistryDir(getenv); at != "" && h.Client.Pid > 0 {
+		w.registry = filepath.Join(at, strconv.Itoa(h.Client.Pid)+".json")
+	}
+	return w, nil
+}
+
+// look looks at everything. next is how long nothing need be looked at again
+// unless a file changes. An answer to a call that is over is none: the client
+// would not hear it.
+func (w *waiter) look(now time.Time) (answered bool, why string, next time.Duration) {
+	answered = w.answered()
 	if _, err := os.Stat(w.dir); errors.Is(err, fs.ErrNotExist) {
 		return false, WhyGone, 0
 	}
 	at := event.Millis(now.UnixMilli())
-	if at >= w.Expires {
+	if at >= w.Expires && !answered { // one that was given is in time
 		return false, WhyExpired, 0
 	}
 	if now.Sub(w.beaten) >= beat {
@@ -235,10 +250,13 @@ func (w *waiter) look(now time.Time) (answered bool, why string, next time.Durat
 	if why := w.facts(at); why != "" {
 		return false, why, 0
 	}
-	next = min(slow, time.Duration(w.Expires-at)*time.Millisecond)
 	if w.undone(now) {
 		return false, WhyAnswered, 0
 	}
+	if answered {
+		return true, "", 0
+	}
+	next = min(slow, time.Duration(w.Expires-at)*time.Millisecond)
 	if !w.free.IsZero() {
 		next = min(next, max(0, w.free.Add(settle).Sub(now))+time.Millisecond)
 	}

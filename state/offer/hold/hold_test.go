@@ -1,11 +1,123 @@
 package hold
 
 import (
+	"encoding/json"
+	"os"
+	"path/filepath"
 	"testing"
+	"time"
 
 	"beckon/event"
 	"beckon/state"
+	"beckon/state/evidence"
+	"beckon/state/store"
 )
+
+// held is a session whose call is held, by an offer of this process.
+type held struct {
+	*testing.T
+	st *store.Store
+	id string
+	at event.Millis
+}
+
+// holds folds a Write that asks, and makes its offer. change may change it.
+func holds(t *testing.T, change func(offer map[string]any)) *held {
+	t.Helper()
+	client, ok := evidence.Process(os.Getpid(), evidence.ThisMachine())
+	if !ok {
+		t.Skip("processes cannot be read here")
+	}
+	h := &held{t, store.Open(t.TempDir()), "AAAAAAAAAAAAAAAAAAAAAAAAAA", event.Millis(time.Now().UnixMilli()) - 500}
+	h.fold(event.PermissionRequest, `,"tool_name":"Write","tool_use_id":"t1","tool_input":{"file_path":"/p/a","content":"x"}`)
+	h.at++
+	s, err := h.st.Load("s1")
+	if err != nil || len(s.Main().Calls) != 1 {
+		t.Fatalf("%v, %+v", err, s)
+	}
+	offer := map[string]any{"id": h.id, "kind": "permission", "record": "s1", "tool": "Write", "hash": s.Main().Calls[0].Hash, "made_at": h.at - 1,
+		"expires_at": h.at + 60_000, "client": client}
+	if change != nil {
+		change(offer)
+	}
+	b, err := json.Marshal(offer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.write(OfferFile, b)
+	return h
+}
+
+func (h *held) fold(kind event.Kind, members string) {
+	h.Helper()
+	e, err := event.Parse("", string(kind), []byte(`{"session_id":"s1","cwd":"/p","hook_event_name":"`+string(kind)+`"`+members+`}`))
+	if err != nil {
+		h.Fatal(err)
+	}
+	h.at++
+	e.At = h.at
+	if _, err := h.st.Fold("s1", store.Update{Change: state.Change{At: h.at, Event: &e}}); err != nil {
+		h.Fatal(err)
+	}
+}
+
+func (h *held) write(name string, b []byte) {
+	h.Helper()
+	dir := filepath.Join(OpenDir(h.st.Dir), h.id)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		h.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
+		h.Fatal(err)
+	}
+}
+
+func (h *held) getenv(name string) string {
+	return map[string]string{"CLAUDE_CONFIG_DIR": h.st.Dir}[name]
+}
+
+// An answer that came when the call was over is not handed on, and not said to
+// have been taken.
+func TestLateAnswer(t *testing.T) {
+	for name, c := range map[string]struct {
+		event   event.Kind
+		members string
+		want    string
+	}{
+		"in time":         {"", "", ""},
+		"the call ended":  {event.PostToolUse, `,"tool_name":"Write","tool_use_id":"t1","tool_input":{"file_path":"/p/a","content":"x"},"tool_response":{}`, WhyCall},
+		"the session did": {event.SessionEnd, "", WhySession},
+	} {
+		h := holds(t, nil)
+		w, err := begin(h.st, h.id, h.getenv)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answered, why, _ := w.look(time.Now()); answered || why != "" {
+			t.Fatalf("%s: at first: %t, %q", name, answered, why)
+		}
+		if c.event != "" {
+			h.fold(c.event, c.members)
+		}
+		h.write(AnswerFile, []byte(`{"word":"allow"}`))
+		if answered, why, _ := w.look(time.Now()); answered != (c.want == "") || why != c.want {
+			t.Errorf("%s: answered %t, %q, want %q", name, answered, why, c.want)
+		}
+	}
+}
+
+// Another process with the client's pid is not the client.
+func TestClientsPidReused(t *testing.T) {
+	h := holds(t, func(offer map[string]any) {
+		client := offer["client"].(event.Process)
+		client.Start += "0"
+		offer["client"] = client
+		offer["expires_at"] = event.Millis(time.Now().UnixMilli()) + 1000
+	})
+	if answered, why := Wait(h.st, h.id, h.getenv); answered || why != WhyClient {
+		t.Errorf("answered %t, %q", answered, why)
+	}
+}
 
 // A call is over when its session's facts say so, and not because others are.
 func TestOver(t *testing.T) {

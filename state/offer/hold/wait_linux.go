@@ -25,6 +25,9 @@ func (w *waiter) wait() (answered bool, why string) {
 		} else if err == unix.ESRCH {
 			return false, WhyClient
 		}
+		if w.clientGone() { // what was opened is another process
+			return false, WhyClient
+		}
 	}
 	if !blind {
 		defer unix.Close(notify)

@@ -23,6 +23,9 @@ func (w *waiter) wait() (answered bool, why string) {
 			if answered || why != "" {
 				return answered, why
 			}
+			if w.clientGone() { // the parent may be a shell of the client's
+				return false, WhyClient
+			}
 			due = now.Add(min(next, time.Second))
 		}
 		if runtime.GOOS != "windows" && os.Getppid() != parent {
