@@ -17,6 +17,15 @@ import (
 // go. Without a policy it costs three looks.
 func Policied(getenv func(string) string) bool { return policied(getenv, os.Stat) }
 
+// mayBePolicied is Policied. A fault in it leaves the event to whoever can read
+// the policy: a process that panics would refuse it, by its exit code.
+func mayBePolicied(getenv func(string) string) (is bool) {
+	is = true
+	var fault error // who answers has the event then
+	defer Guard(&fault)
+	return Policied(getenv)
+}
+
 func policied(getenv func(string) string, stat func(string) (os.FileInfo, error)) bool {
 	there := func(path string) bool {
 		if path == "" {
@@ -65,7 +74,7 @@ func Start(args []string, stdin *os.File, stdout *os.File, getenv func(string) s
 	if a.Reply {
 		return 0
 	}
-	if a.foreign() || !Policied(getenv) {
+	if a.foreign() || !mayBePolicied(getenv) {
 		return Main(args, stdin, stdout, getenv)
 	}
 	in := io.Reader(stdin)
@@ -121,8 +130,12 @@ func Become(args []string) (code int, ok bool) {
 	return become(home.Beside("beckon"), append([]string{"hook"}, args...))
 }
 
-// covered is what is known of the policy's part in an event.
-func covered(event string, getenv func(string) string) (trust.Needs, quiet.Index) {
+// covered is what is known of the policy's part in an event: nothing after a
+// fault in it.
+func covered(event string, getenv func(string) string) (needs trust.Needs, index quiet.Index) {
+	needs = trust.Unknown
+	var fault error // as in mayBePolicied
+	defer Guard(&fault)
 	dir, err := store.Dir(getenv)
 	if err != nil {
 		return trust.Unknown, ""

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"beckon/event/home"
+	"beckon/event/policy/trust"
 )
 
 // Whoever has no policy pays three looks for one, and no more than that.
@@ -41,6 +42,27 @@ func TestPoliciedLooksThrice(t *testing.T) {
 			})
 		if got != c.want || !slices.Equal(looked, c.looked) {
 			t.Errorf("%s: %v after looking at %q", name, got, looked)
+		}
+	}
+}
+
+// A fault in finding out whether there is a policy, or what it covers, ends no
+// hook with the code that refuses a call.
+func TestFaultsBeforeThePolicy(t *testing.T) {
+	for looks := range 6 {
+		n := 0
+		getenv := func(name string) string {
+			if n++; n > looks && n < 20 {
+				panic("a fault")
+			}
+			return map[string]string{"HOME": t.TempDir()}[name]
+		}
+		if !mayBePolicied(getenv) && n > looks {
+			t.Errorf("after %d looks a fault is no policy", looks)
+		}
+		n = 0
+		if needs, _ := covered("PreToolUse", getenv); needs != trust.Unknown {
+			t.Errorf("after %d looks a fault covers %v", looks, needs)
 		}
 	}
 }
