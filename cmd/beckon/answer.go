@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"beckon/cmd/internal/cli"
 	"beckon/render"
 	"beckon/render/card"
 	"beckon/state"
@@ -34,14 +35,6 @@ type offered struct {
 	Card card.Card `json:"card"`
 }
 
-// late marks that somebody else was first with an answer, or the call is over.
-type late struct{ error }
-
-func (e late) Unwrap() error { return e.error }
-
-// Hint tells where to look.
-func (e late) Hint() string { return "beckon answer lists what is open" }
-
 func (c *answerCmd) Run(a *app) error {
 	list, err := a.offered()
 	if err != nil {
@@ -61,7 +54,7 @@ func (c *answerCmd) Run(a *app) error {
 		return c.list(a, target)
 	}
 	if len(target) > 1 {
-		return hint("give the id of one: beckon answer "+target[0].shortID()+" "+strings.Join(words, " "), "%d offers of it are open: %w", len(target), errAmbiguous)
+		return cli.Hint("give the id of one: beckon answer "+target[0].shortID()+" "+strings.Join(words, " "), "%d offers of it are open: %w", len(target), errAmbiguous)
 	}
 	return c.one(a, target[0], words)
 }
@@ -77,14 +70,14 @@ func (a *app) offered() ([]offered, error) {
 }
 
 func (a *app) offers(keep func(*offer.Offer) bool) ([]offered, error) {
-	all, err := offer.In(a.st.Dir).List(time.Now())
+	all, err := offer.In(a.Store.Dir).List(time.Now())
 	if err != nil {
 		return nil, fmt.Errorf("reading the offers: %w", err)
 	}
 	if all = slices.DeleteFunc(all, func(o offer.Offer) bool { return !keep(&o) }); len(all) == 0 {
 		return nil, nil
 	}
-	seen, _, err := a.look(false)
+	seen, _, err := a.Look(false)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +85,7 @@ func (a *app) offers(keep func(*offer.Offer) bool) ([]offered, error) {
 	host := evidence.ThisMachine().Host
 	var list []offered
 	for _, o := range all {
-		name := shortID(o.Record)
+		name := cli.ShortID(o.Record)
 		if i := slices.IndexFunc(rows, func(r render.Row) bool { return r.Record() == o.Record }); i >= 0 {
 			name = rows[i].Label()
 		}
@@ -115,14 +108,14 @@ func (c *answerCmd) target(a *app, list []offered) (of []offered, words []string
 			return list, c.Words, nil
 		}
 		if len(list) > 1 {
-			return nil, nil, hint("beckon answer lists them; give a session or an id first", "%d offers are open: %w", len(list), errAmbiguous)
+			return nil, nil, cli.Hint("beckon answer lists them; give a session or an id first", "%d offers are open: %w", len(list), errAmbiguous)
 		}
 		return nil, nil, a.nothingOpen()
 	}
-	if id, ok := offer.In(a.st.Dir).Past(strings.ToUpper(first)); ok && len(first) >= 4 {
+	if id, ok := offer.In(a.Store.Dir).Past(strings.ToUpper(first)); ok && len(first) >= 4 {
 		return nil, nil, a.past(id)
 	}
-	v, err := a.find(first)
+	v, err := a.Find(first)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -138,31 +131,31 @@ func (c *answerCmd) target(a *app, list []offered) (of []offered, words []string
 }
 
 func (a *app) nothingOpen() error {
-	return hint("beckon install --answers lets you answer what sessions ask from here on", "no session waits for an answer: %w", errNotFound)
+	return cli.Hint("beckon install --answers lets you answer what sessions ask from here on", "no session waits for an answer: %w", cli.ErrNotFound)
 }
 
 // notOffered says why a session has nothing to answer.
 func (a *app) notOffered(v state.Seen) error {
-	name := shortID(v.Session.ID)
+	name := cli.ShortID(v.Session.ID)
 	switch {
 	case v.Status.State.Asks():
-		return hint("beckon install --answers holds what is asked from then on; a subagent's requests are held while you are away (beckon away); beckon jump brings you there",
-			"session %s waits, but can be answered only where it runs: %w", name, errNotFound)
+		return cli.Hint("beckon install --answers holds what is asked from then on; a subagent's requests are held while you are away (beckon away); beckon jump brings you there",
+			"session %s waits, but can be answered only where it runs: %w", name, cli.ErrNotFound)
 	case !v.Status.State.Live():
-		return fmt.Errorf("session %s is over: %w", name, errNotFound)
+		return fmt.Errorf("session %s is over: %w", name, cli.ErrNotFound)
 	}
-	return hint("beckon reply and beckon stop speak to sessions that ask nothing", "session %s asks nothing: %w", name, errNotFound)
+	return cli.Hint("beckon reply and beckon stop speak to sessions that ask nothing", "session %s asks nothing: %w", name, cli.ErrNotFound)
 }
 
 // past says what became of an offer that is over.
 func (a *app) past(id string) error {
-	dir := offer.In(a.st.Dir)
+	dir := offer.In(a.Store.Dir)
 	became, _ := dir.Outcome(id, 0)
 	why := cmp.Or(became.Why, "it is over")
 	if by, ok := dir.Answered(id); ok && became.Taken {
 		why = (&offer.TakenError{By: by}).Error()
 	}
-	return late{fmt.Errorf("offer %s: %s", id[:5], why)}
+	return cli.Late("offer %s: %s", id[:5], why)
 }
 
 // list shows offers as a whole.
@@ -171,18 +164,18 @@ func (c *answerCmd) list(a *app, list []offered) error {
 		if list == nil {
 			list = []offered{}
 		}
-		return writeJSON(a.stdout, struct {
+		return cli.WriteJSON(a.Stdout, struct {
 			Schema int       `json:"schema"`
 			Offers []offered `json:"offers"`
 		}{1, list})
 	}
 	if len(list) == 0 {
-		fmt.Fprintln(a.stdout, "nothing waits for an answer")
+		fmt.Fprintln(a.Stdout, "nothing waits for an answer")
 		return nil
 	}
 	for i := range list {
 		if i > 0 {
-			fmt.Fprintln(a.stdout)
+			fmt.Fprintln(a.Stdout)
 		}
 		a.show(&list[i])
 	}
@@ -191,14 +184,14 @@ func (c *answerCmd) list(a *app, list []offered) error {
 
 // show prints an offer whole, and notes that the user was shown it.
 func (a *app) show(o *offered) {
-	color := a.color("auto")
+	color := a.Color("auto")
 	paint := func(code, text string) string {
 		if color {
 			return "\x1b[" + code + "m" + text + "\x1b[0m"
 		}
 		return text
 	}
-	fmt.Fprintf(a.stdout, "%s  %s  %s\n", paint("33", o.shortID()), paint("1", card.Line1(o.Name)), paint("1", o.Card.Title))
+	fmt.Fprintf(a.Stdout, "%s  %s  %s\n", paint("33", o.shortID()), paint("1", card.Line1(o.Name)), paint("1", o.Card.Title))
 	where := o.Card.Dir
 	for _, more := range []string{o.Card.Branch, o.Card.Host} {
 		if more != "" {
@@ -208,17 +201,17 @@ func (a *app) show(o *offered) {
 	if o.Card.Agent != "" {
 		where += "  (asked by its subagent " + o.Card.Agent + ")"
 	}
-	fmt.Fprintf(a.stdout, "       %s  %s\n", paint("2", where), paint("2", "for "+time.Since(time.UnixMilli(int64(o.Made))).Round(time.Second).String()))
+	fmt.Fprintf(a.Stdout, "       %s  %s\n", paint("2", where), paint("2", "for "+time.Since(time.UnixMilli(int64(o.Made))).Round(time.Second).String()))
 	colors := map[card.Kind]string{card.Add: "32", card.Delete: "31", card.Hunk: "36", card.Note: "2", card.Head: "1"}
 	for _, l := range o.Card.Lines {
 		text := l.Text
 		if code := colors[l.Kind]; code != "" && text != "" {
 			text = paint(code, text)
 		}
-		fmt.Fprintln(a.stdout, "    │ "+text)
+		fmt.Fprintln(a.Stdout, "    │ "+text)
 	}
 	if !o.Card.Whole {
-		fmt.Fprintf(a.stdout, "       not all of it can be shown (%s): allow it at its session; beckon answer %s no refuses it\n", o.Card.Why, o.shortID())
+		fmt.Fprintf(a.Stdout, "       not all of it can be shown (%s): allow it at its session; beckon answer %s no refuses it\n", o.Card.Why, o.shortID())
 		return
 	}
 	for i, s := range o.Card.Always {
@@ -226,13 +219,13 @@ func (a *app) show(o *offered) {
 		if i > 0 {
 			word += " " + strconv.Itoa(i+1)
 		}
-		fmt.Fprintf(a.stdout, "       %s: %s\n", word, s)
+		fmt.Fprintf(a.Stdout, "       %s: %s\n", word, s)
 	}
 	if a.mayAnswer() != nil {
 		return // an agent that lists what is asked shows the user nothing
 	}
-	if err := offer.In(a.st.Dir).Show(o.ID); err != nil {
-		a.st.Log(fmt.Errorf("noting what was shown: %w", err))
+	if err := offer.In(a.Store.Dir).Show(o.ID); err != nil {
+		a.Store.Log(fmt.Errorf("noting what was shown: %w", err))
 	}
 }
 
@@ -247,15 +240,15 @@ func (c *answerCmd) one(a *app, o offered, words []string) error {
 	}
 	grants := ans.Word == offer.Allow || ans.Word == offer.Accept
 	if grants && !o.Card.Whole {
-		return hint("beckon jump brings you there; beckon answer "+o.shortID()+" no refuses it", "not all of it can be shown (%s), so it is allowed only at its session", o.Card.Why)
+		return cli.Hint("beckon jump brings you there; beckon answer "+o.shortID()+" no refuses it", "not all of it can be shown (%s), so it is allowed only at its session", o.Card.Why)
 	}
-	if grants && !offer.In(a.st.Dir).Shown(o.ID) {
-		if !a.attended() {
-			return hint("beckon answer "+o.shortID()+" shows it", "you have not been shown what this allows")
+	if grants && !offer.In(a.Store.Dir).Shown(o.ID) {
+		if !a.Attended() {
+			return cli.Hint("beckon answer "+o.shortID()+" shows it", "you have not been shown what this allows")
 		}
 		a.show(&o)
 		if !a.confirm("Allow this?") {
-			return errSilent
+			return cli.ErrSilent
 		}
 	}
 	return a.give(&o, ans, c.JSON)
@@ -267,21 +260,21 @@ var ownTerminal = evidence.OwnTerminal
 // mayAnswer is an error for everybody but the user: an agent must not answer
 // itself.
 func (a *app) mayAnswer() error {
-	if err := a.inAgent("answering an agent"); err != nil {
+	if err := a.InAgent("answering an agent"); err != nil {
 		return err
 	}
 	if err := ownTerminal(); err != nil {
-		return hint("run it in the foreground of a terminal of your own", "answering an agent is yours to do, and this command is not seen to be yours: %w", err)
+		return cli.Hint("run it in the foreground of a terminal of your own", "answering an agent is yours to do, and this command is not seen to be yours: %w", err)
 	}
 	return nil
 }
 
 // confirm asks a question on the terminal.
 func (a *app) confirm(question string) bool {
-	fmt.Fprintf(a.stdout, "%s [y/N] ", question)
-	line, err := bufio.NewReader(a.stdin).ReadString('\n')
+	fmt.Fprintf(a.Stdout, "%s [y/N] ", question)
+	line, err := bufio.NewReader(a.Stdin).ReadString('\n')
 	if err != nil && line == "" {
-		fmt.Fprintln(a.stdout)
+		fmt.Fprintln(a.Stdout)
 	}
 	line = strings.ToLower(strings.TrimSpace(line))
 	return line == "y" || line == "yes"
@@ -289,7 +282,7 @@ func (a *app) confirm(question string) bool {
 
 // user is who answers, as people name them.
 func (a *app) user() string {
-	return cmp.Or(a.getenv("USER"), a.getenv("LOGNAME"), a.getenv("USERNAME"))
+	return cmp.Or(a.Getenv("USER"), a.Getenv("LOGNAME"), a.Getenv("USERNAME"))
 }
 
 // recorded is how long the client's transcript may take to say whose answer counted.
@@ -307,7 +300,7 @@ type given struct {
 
 // hand gives an answer and waits until it is known what became of it.
 func (a *app) hand(o *offer.Offer, ans offer.Answer) (given, error) {
-	dir := offer.In(a.st.Dir)
+	dir := offer.In(a.Store.Dir)
 	ans.By = a.user()
 	out := given{Schema: 1, Offer: ans.Offer, Word: ans.Word}
 	err := dir.Give(ans, time.Now())
@@ -341,17 +334,17 @@ func (a *app) give(o *offered, ans offer.Answer, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		err = writeJSON(a.stdout, out)
+		err = cli.WriteJSON(a.Stdout, out)
 	} else if out.Taken {
-		_, err = fmt.Fprintf(a.stdout, "%s: %s in %s\n", done[ans.Word], o.Card.Title, card.Line1(o.Name))
+		_, err = fmt.Fprintf(a.Stdout, "%s: %s in %s\n", done[ans.Word], o.Card.Title, card.Line1(o.Name))
 	}
 	if out.Taken || err != nil {
 		return err
 	}
 	if asJSON {
-		return late{errSilent}
+		return cli.Late("%w", cli.ErrSilent)
 	}
-	return late{fmt.Errorf("%s in %s: %s", o.Card.Title, card.Line1(o.Name), out.Why)}
+	return cli.Late("%s in %s: %s", o.Card.Title, card.Line1(o.Name), out.Why)
 }
 
 // lost reports whether a refusal came too late after all.
@@ -366,28 +359,28 @@ var done = map[offer.Word]string{offer.Allow: "allowed", offer.Deny: "refused", 
 // many answers all offers of a kind.
 func (c *answerCmd) many(a *app, list []offered) error {
 	if len(c.Words) != 1 || c.Words[0] != "yes" && c.Words[0] != "no" {
-		return usageError{errors.New("--all takes yes or no, and no session")}
+		return cli.Usage("--all takes yes or no, and no session")
 	}
 	if c.Words[0] == "yes" && (c.Tool == "" || c.Under == "") {
-		return usageError{errors.New("--all yes needs --tool and --under: what you allow at once should be of one kind")}
+		return cli.Usage("--all yes needs --tool and --under: what you allow at once should be of one kind")
 	}
 	list = slices.DeleteFunc(list, func(o offered) bool {
 		return o.Kind != offer.Permission || c.Tool != "" && o.Tool != c.Tool || c.Under != "" && !under(&o.Offer, c.Under) || c.Words[0] == "yes" && !o.Card.Whole
 	})
 	if len(list) == 0 {
-		return hint("beckon answer lists what is open", "no such offer is open: %w", errNotFound)
+		return cli.Hint("beckon answer lists what is open", "no such offer is open: %w", cli.ErrNotFound)
 	}
 	if err := a.mayAnswer(); err != nil {
 		return err
 	}
-	if !a.attended() {
+	if !a.Attended() {
 		return errors.New("--all asks before it answers, and there is no terminal to ask on")
 	}
 	if err := (&answerCmd{}).list(a, list); err != nil {
 		return err
 	}
 	if !a.confirm(fmt.Sprintf("\nAnswer %s to these %d?", c.Words[0], len(list))) {
-		return errSilent
+		return cli.ErrSilent
 	}
 	var failed error
 	for _, o := range list {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"beckon/cmd/internal/cli"
 	"beckon/state/offer"
 )
 
@@ -46,13 +47,13 @@ func (c *answerCmd) answer(o *offered, words []string) (ans offer.Answer, err er
 	case o.Kind == offer.Plan:
 		ans.Word, ans.Message = offer.Deny, text
 	default:
-		return ans, usageError{fmt.Errorf("%q: a permission takes yes, no or always; with no, --message tells the agent why", text)}
+		return ans, cli.Usage("%q: a permission takes yes, no or always; with no, --message tells the agent why", text)
 	}
 	if err == nil {
 		err = o.Fits(ans)
 	}
 	if err != nil {
-		return ans, usageError{err}
+		return ans, cli.Usage("%w", err)
 	}
 	return ans, nil
 }
@@ -112,17 +113,17 @@ func fill(o *offered, ans offer.Answer, words []string) (offer.Answer, error) {
 		name, value, ok := strings.Cut(w, "=")
 		i := slices.IndexFunc(fields, func(f offer.Field) bool { return f.Name == name })
 		if !ok || i < 0 {
-			return ans, usageError{fmt.Errorf("%q: a form takes NAME=VALUE for each field, no or cancel", w)}
+			return ans, cli.Usage("%q: a form takes NAME=VALUE for each field, no or cancel", w)
 		}
 		v, err := fields[i].Read(value)
 		if err != nil {
-			return ans, usageError{err}
+			return ans, cli.Usage("%w", err)
 		}
 		content[name] = v
 	}
 	for _, f := range fields {
 		if _, ok := content[f.Name]; !ok && f.Required {
-			return ans, usageError{fmt.Errorf("the form needs %s: give %s=VALUE", f.Name, f.Name)}
+			return ans, cli.Usage("the form needs %s: give %s=VALUE", f.Name, f.Name)
 		}
 	}
 	b, err := json.Marshal(content)

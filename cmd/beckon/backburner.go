@@ -1,9 +1,9 @@
 package main
 
 import (
-	"fmt"
 	"time"
 
+	"beckon/cmd/internal/cli"
 	"beckon/render"
 	"beckon/state"
 )
@@ -15,20 +15,20 @@ type backburnerCmd struct {
 }
 
 func (c *backburnerCmd) Run(a *app) error {
-	now := time.UnixMilli(int64(a.now()))
+	now := time.UnixMilli(int64(a.Now()))
 	until, err := render.Until(c.Until, now)
 	if err != nil {
-		return usageError{fmt.Errorf("--until %q: %w", c.Until, err)}
+		return cli.Usage("--until %q: %w", c.Until, err)
 	}
-	v, err := a.find(c.Session)
+	v, err := a.Find(c.Session)
 	if err != nil {
 		return err
 	}
 	if !v.Status.State.Live() {
-		return hint("beckon remove takes it off the list", "session %q is over", v.Session.ID)
+		return cli.Hint("beckon remove takes it off the list", "session %q is over", v.Session.ID)
 	}
 	if c.Off {
-		return a.act(v, state.Action{Kind: state.ActBackburnerOff})
+		return a.Act(v, state.Action{Kind: state.ActBackburnerOff})
 	}
-	return a.act(v, state.Action{Kind: state.ActBackburner, Until: until})
+	return a.Act(v, state.Action{Kind: state.ActBackburner, Until: until})
 }

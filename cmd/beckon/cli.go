@@ -3,35 +3,14 @@ package main
 import (
 	handlers "beckon/event/policy/run"
 	"errors"
-	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"runtime/debug"
-	"strconv"
 	"strings"
 
 	"beckon/cmd/internal/answer"
-	"beckon/cmd/internal/hook"
+	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/noblock"
-	"beckon/event"
-	"beckon/render"
-	"beckon/state"
-	"beckon/state/live"
-	"beckon/state/store"
 
 	"github.com/alecthomas/kong"
-	"golang.org/x/term"
-)
-
-// Exit codes of every command but hook, which exits 0 unless a policy has no
-// other way to refuse.
-const (
-	exitOK       = 0
-	exitError    = 1 // something went wrong, or doctor found a fault
-	exitUsage    = 2 // the command line is not understood
-	exitNotFound = 3 // no such session
-	exitTaken    = 4 // somebody, or the session itself, was first with an answer
 )
 
 // commands is the command line; one file a command.
@@ -72,15 +51,8 @@ type commands struct {
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 }
 
-// app is what the commands share: the process's edges, passed in.
-type app struct {
-	stdin          io.Reader
-	stdout, stderr io.Writer
-	getenv         func(string) string
-	st             *store.Store
-	command        string          // as its help is asked for: "beckon list"
-	unread         []store.Problem // what the last look could not read
-}
+// app is what the commands share.
+type app struct{ *cli.App }
 
 // sessionHelp is what every SESSION may be (find).
 const sessionHelp = "Session id, seat id, name, project or branch, or a part of one that no other session has"
@@ -89,7 +61,7 @@ const sessionHelp = "Session id, seat id, name, project or branch, or a part of 
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) int {
 	if len(args) > 0 && args[0] == "hook" && !wantsHelp(args) {
 		code := answer.Main(args[1:], stdin, stdout, stderr, getenv, handlers.Starter{}) // before kong is paid for
-		if code != exitOK {
+		if code != cli.ExitOK {
 			noblock.Off() // the answer itself, where the contract has no other way
 		}
 		return code
@@ -98,7 +70,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(s
 	if pane, ok := seenPane(args); ok {
 		return runSeenPane(pane, getenv) // a tmux focus hook: as often as the user moves
 	}
-	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, getenv: getenv}
+	a := &app{&cli.App{Stdin: stdin, Stdout: stdout, Stderr: stderr, Getenv: getenv}}
 	if code, ok := a.quick(args); ok {
 		return code
 	}
@@ -106,9 +78,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(s
 	parser, err := kong.New(&commands{}, kong.Name("beckon"),
 		kong.Description("Which of your coding-agent sessions needs you."),
 		kong.Writers(stdout, stderr), kong.Exit(func(c int) { code = c }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Vars{"session": sessionHelp}, kong.Bind(a))
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Vars{"session": sessionHelp}, kong.Bind(a, a.App))
 	if err != nil {
-		return a.fail(err)
+		return a.Fail(err)
 	}
 	if len(args) > 0 && args[0] == "__complete" {
 		return a.runComplete(parser.Model.Node, args[1:])
@@ -117,17 +89,14 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(s
 	if code >= 0 { // --help
 		return code
 	}
-	a.command = commandOf(ctx, err)
+	a.Command = commandOf(ctx, err)
 	if err != nil {
-		return a.fail(usageError{err})
+		return a.Fail(cli.Usage("%w", err))
 	}
-	dir, err := store.Dir(getenv)
-	if err != nil {
-		return a.fail(err)
+	if err := a.Open(); err != nil {
+		return a.Fail(err)
 	}
-	a.st = store.Open(dir)
-	a.st.Texts = hook.Texts(getenv)
-	return a.fail(ctx.Run(a))
+	return a.Fail(ctx.Run(a))
 }
 
 // commandOf names the command that was parsed, as far as it was understood.
@@ -146,156 +115,6 @@ func commandOf(ctx *kong.Context, err error) string {
 	return strings.Join(append([]string{"beckon"}, words...), " ")
 }
 
-func (a *app) usageHint() string {
-	if a.command == "" || a.command == "beckon list" { // list is also what a word that is no command ends in
-		return "beckon --help lists the commands"
-	}
-	return a.command + " --help tells more"
-}
-
 func wantsHelp(args []string) bool {
 	return len(args) > 1 && (args[1] == "--help" || args[1] == "-h")
-}
-
-type usageError struct{ error }
-
-func (e usageError) Unwrap() error { return e.error }
-
-// hinted is an error with advice, which is printed on a line of its own.
-type hinted struct {
-	error
-	hint string
-}
-
-func (e hinted) Unwrap() error { return e.error }
-
-// Hint returns the advice.
-func (e hinted) Hint() string { return e.hint }
-
-// hintOf is the hint that err carries, or "".
-func hintOf(err error) string {
-	var h interface{ Hint() string }
-	if errors.As(err, &h) {
-		return h.Hint()
-	}
-	return ""
-}
-
-func hint(hint, format string, args ...any) error {
-	return hinted{fmt.Errorf(format, args...), hint}
-}
-
-// errNotFound marks errors about a session that is not there.
-var errNotFound = errors.New("no such session")
-
-// errSilent is returned by a command that has said itself what is wrong.
-var errSilent = errors.New("")
-
-// fail prints err in the one form that errors have and returns its exit code.
-func (a *app) fail(err error) int {
-	if err == nil {
-		return exitOK
-	}
-	if !errors.Is(err, errSilent) {
-		fmt.Fprintf(a.stderr, "beckon: %s\n", printable(err))
-		var h interface{ Hint() string }
-		if errors.As(err, &h) && h.Hint() != "" {
-			fmt.Fprintf(a.stderr, "  hint: %s\n", h.Hint())
-		}
-	}
-	var usage usageError
-	switch {
-	case errors.As(err, &usage):
-		fmt.Fprintf(a.stderr, "  hint: %s\n", a.usageHint())
-		return exitUsage
-	case errors.Is(err, errNotFound):
-		return exitNotFound
-	case errors.As(err, new(late)):
-		return exitTaken
-	}
-	return exitError
-}
-
-// printable is an error's text for a terminal: it may name a file, a branch or
-// a host.
-func printable(err error) string {
-	lines := strings.Split(err.Error(), "\n")
-	for i := range lines {
-		lines[i] = render.Clean(lines[i])
-	}
-	return strings.Join(lines, "\n")
-}
-
-// color reports whether stdout may be coloured: only a terminal, and not
-// against NO_COLOR or TERM=dumb; CLICOLOR_FORCE forces it.
-func (a *app) color(choice string) bool {
-	switch {
-	case choice == "always":
-		return true
-	case choice == "never" || a.getenv("NO_COLOR") != "":
-		return false
-	case a.getenv("CLICOLOR_FORCE") != "" && a.getenv("CLICOLOR_FORCE") != "0":
-		return true
-	}
-	return a.getenv("TERM") != "dumb" && a.width() > 0
-}
-
-// attended reports whether the user's terminal is this program's, in and out.
-func (a *app) attended() bool {
-	in, ok := a.stdin.(*os.File)
-	return ok && term.IsTerminal(int(in.Fd())) && a.width() > 0
-}
-
-// width returns the columns of the terminal on stdout, or 0.
-func (a *app) width() int {
-	f, ok := a.stdout.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return 0
-	}
-	if n, err := strconv.Atoi(a.getenv("COLUMNS")); err == nil && n > 0 {
-		return n
-	}
-	w, _, err := term.GetSize(int(f.Fd()))
-	if err != nil {
-		return 80
-	}
-	return w
-}
-
-// claudeDir is the client's own directory.
-func (a *app) claudeDir() string {
-	if d := a.getenv("CLAUDE_CONFIG_DIR"); d != "" {
-		return d
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(home, ".claude")
-}
-
-// reader returns what looks at the sessions of this machine.
-func (a *app) reader() *live.Reader {
-	return live.NewReader(a.st, filepath.Join(a.claudeDir(), "sessions"))
-}
-
-// now is the time to resolve and act at: a recording has its own.
-func (a *app) now() event.Millis { return a.reader().Now() }
-
-// uncollected puts garbage collection off until the heap has 128 MiB, and
-// returns what undoes that. Nearly all that a look at the sessions allocates
-// it keeps: collecting in the middle of it finds nothing, and costs a third of
-// the time.
-func uncollected() (undo func()) {
-	old := debug.SetGCPercent(3200)
-	return func() { debug.SetGCPercent(old) }
-}
-
-// look reads all sessions with their evidence and verdicts.
-func (a *app) look(all bool) ([]state.Seen, event.Millis, error) {
-	defer uncollected()()
-	snap, err := a.reader().Look(all)
-	a.note(snap.Problems)
-	a.complain(snap.Problems)
-	return snap.Seen, snap.Now, err
 }

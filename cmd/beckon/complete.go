@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"beckon/cmd/internal/cli"
 	"beckon/render"
 	"beckon/state"
 	"beckon/state/store"
@@ -24,18 +25,18 @@ func (a *app) complete(root *kong.Node, args []string) {
 		args = []string{""}
 	}
 	for _, o := range offers(root, args, a.sessionOffers) {
-		fmt.Fprintf(a.stdout, "%s\t%s\n", o.word, render.OneLine(o.help))
+		fmt.Fprintf(a.Stdout, "%s\t%s\n", o.word, render.OneLine(o.help))
 	}
 }
 
 // runComplete is the hidden command __complete. It never fails: a shell has
 // no place for its words.
 func (a *app) runComplete(root *kong.Node, args []string) int {
-	if dir, err := store.Dir(a.getenv); err == nil {
-		a.st = store.Open(dir)
+	if dir, err := store.Dir(a.Getenv); err == nil {
+		a.Store = store.Open(dir)
 		a.complete(root, args)
 	}
-	return exitOK
+	return cli.ExitOK
 }
 
 // line is a command line read up to the word to complete.
@@ -169,7 +170,7 @@ func (l *line) values(v *kong.Value) (list []completion) {
 // their name or project where that names one alone, and by the beginning of the id.
 // Words that a shell would have to quote are left out.
 func (a *app) sessionOffers() (list []completion) {
-	snap, err := a.reader().Look(false)
+	snap, err := a.Reader().Look(false)
 	if err != nil {
 		return nil
 	}
@@ -177,7 +178,7 @@ func (a *app) sessionOffers() (list []completion) {
 	times := map[string]int{}
 	for i := range rows {
 		times[strings.ToLower(rows[i].Label())]++
-		times[shortID(rows[i].SessionID)]++
+		times[cli.ShortID(rows[i].SessionID)]++
 	}
 	for i := range rows {
 		r := &rows[i]
@@ -185,7 +186,7 @@ func (a *app) sessionOffers() (list []completion) {
 		if times[strings.ToLower(r.Label())] == 1 && plainWord(r.Label()) {
 			list = append(list, completion{r.Label(), what})
 		}
-		id := shortID(r.SessionID)
+		id := cli.ShortID(r.SessionID)
 		if times[id] > 1 {
 			id = r.SessionID
 		}

@@ -7,7 +7,7 @@ type completionCmd struct {
 }
 
 func (c *completionCmd) Run(a *app) error {
-	_, err := io.WriteString(a.stdout, completions[c.Shell])
+	_, err := io.WriteString(a.Stdout, completions[c.Shell])
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/config"
 )
 
@@ -25,17 +26,17 @@ func (c *configCmd) Run(a *app) error {
 		return err
 	}
 	if c.JSON {
-		return writeJSON(a.stdout, values)
+		return cli.WriteJSON(a.Stdout, values)
 	}
 	for _, name := range append([]string{"state_dir"}, names()...) {
-		fmt.Fprintf(a.stdout, "%-18s %-8s  # %s\n", name, cmp.Or(strings.ReplaceAll(values[name].Value, "\n", `\n`), "-"), values[name].From)
+		fmt.Fprintf(a.Stdout, "%-18s %-8s  # %s\n", name, cmp.Or(strings.ReplaceAll(values[name].Value, "\n", `\n`), "-"), values[name].From)
 	}
 	return nil
 }
 
 // configValues returns what is in force.
 func (a *app) configValues() (map[string]setting, error) {
-	path, err := config.Path(a.getenv)
+	path, err := config.Path(a.Getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +52,7 @@ func (a *app) configValues() (map[string]setting, error) {
 		}
 		values[k.Name] = setting{k.Value(cfg), from}
 	}
-	values["state_dir"] = setting{a.st.Dir, a.stateDirFrom()}
+	values["state_dir"] = setting{a.Store.Dir, a.stateDirFrom()}
 	return values, nil
 }
 
@@ -65,33 +66,9 @@ func names() []string {
 
 func (a *app) stateDirFrom() string {
 	for _, name := range []string{"BECKON_STATE_DIR", "XDG_STATE_HOME"} {
-		if a.getenv(name) != "" {
+		if a.Getenv(name) != "" {
 			return "environment " + name
 		}
 	}
 	return "default"
-}
-
-// colored is the flag of the commands that draw.
-type colored struct {
-	Color string `enum:",auto,always,never" default:"" placeholder:"WHEN" help:"auto, always or never (default: as configured)."`
-}
-
-// colorChoice returns the choice of a flag, else the configured one.
-func (a *app) colorChoice(flag string) (string, error) {
-	cfg, err := a.configured()
-	if err != nil || flag == "" {
-		return cfg.Color, err
-	}
-	return flag, nil
-}
-
-// configured returns the configuration in force.
-func (a *app) configured() (config.Config, error) {
-	path, err := config.Path(a.getenv)
-	if err != nil {
-		return config.Default(), nil // no home, no file
-	}
-	cfg, _, err := config.Load(path)
-	return cfg, err
 }

@@ -56,7 +56,7 @@ func (c *demoCmd) Run(a *app) error {
 		t.scene = s
 		tracks = append(tracks, t)
 	}
-	return a.play(tracks, playing{speed: c.Speed, until: c.Until, dir: c.Dir, screen: !c.List && a.width() > 0})
+	return a.play(tracks, playing{speed: c.Speed, until: c.Until, dir: c.Dir, screen: !c.List && a.Width() > 0})
 }
 
 // stage changes a recorded event.
@@ -84,14 +84,15 @@ func (s scene) origin(o *event.Origin) *event.Origin {
 // onScreen plays while the screen of watch follows the scratch directory. When
 // the recordings are over, time goes on until the user leaves.
 func (p *player) onScreen(ctx context.Context) error {
-	a := *p.a
-	a.st = p.st
+	shared := *p.a.App
+	shared.Store = p.st
+	a := app{&shared}
 	opt := a.watchOptions(live.Options{}, nil)
-	choice, err := a.colorChoice("")
+	choice, err := a.ColorChoice("")
 	if err != nil {
 		return err
 	}
-	opt.Color, opt.Title = a.color(choice), "beckon demo"
+	opt.Color, opt.Title = a.Color(choice), "beckon demo"
 	if err := p.stage(p.start); err != nil {
 		return err
 	}

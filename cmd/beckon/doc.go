@@ -29,6 +29,7 @@
 //	cmd/beckon                   the program that people run: a file a command
 //	cmd/beckon-hook              what hooks run: folds an event and exits
 //	cmd/beckon-judge             what it becomes where a policy has only rules
+//	cmd/internal/cli             what its commands share: errors, configuration, sessions
 //	cmd/internal/hook            the work of a hook process
 //	cmd/internal/answer          a hook with a policy: fold, ask, answer
 //	cmd/internal/noblock         a hook that dies does not block the agent

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"beckon/cmd/internal/answer"
+	"beckon/cmd/internal/cli"
 	"beckon/event"
 	"beckon/installer"
 )
@@ -37,14 +38,14 @@ func (c *doctorCmd) Run(a *app) error {
 	d := &doctor{a: a}
 	d.examine()
 	if c.JSON {
-		if err := writeJSON(a.stdout, d.checks); err != nil {
+		if err := cli.WriteJSON(a.Stdout, d.checks); err != nil {
 			return err
 		}
 	} else {
 		d.print()
 	}
 	if slices.ContainsFunc(d.checks, func(c Check) bool { return c.Level == levelFault }) {
-		return errSilent
+		return cli.ErrSilent
 	}
 	return nil
 }
@@ -62,9 +63,9 @@ func (d *doctor) add(level, name, advice, format string, args ...any) {
 func (d *doctor) print() {
 	for _, c := range d.checks {
 		mark := map[string]string{levelOK: "ok   ", levelNote: "note ", levelFault: "FAULT"}[c.Level]
-		fmt.Fprintf(d.a.stdout, "%s  %-12s %s\n", mark, c.Name, c.What)
+		fmt.Fprintf(d.a.Stdout, "%s  %-12s %s\n", mark, c.Name, c.What)
 		if c.Advice != "" {
-			fmt.Fprintf(d.a.stdout, "%20s hint: %s\n", "", c.Advice)
+			fmt.Fprintf(d.a.Stdout, "%20s hint: %s\n", "", c.Advice)
 		}
 	}
 }
@@ -88,14 +89,14 @@ func (d *doctor) examine() {
 }
 
 func (d *doctor) configuration() {
-	if _, err := d.a.configured(); err != nil {
-		d.add(levelFault, "config", hintOf(err), "%v", err)
+	if _, err := d.a.Configured(); err != nil {
+		d.add(levelFault, "config", cli.HintOf(err), "%v", err)
 	}
 }
 
 // stateDir checks that the state directory can be written to, and not by others.
 func (d *doctor) stateDir() {
-	dir := d.a.st.Dir
+	dir := d.a.Store.Dir
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		d.add(levelFault, "state", "set BECKON_STATE_DIR to a directory of yours", "%v", err)
 		return

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"beckon/cmd/internal/cli"
 	"beckon/event"
 	"beckon/installer"
 	"beckon/state"
@@ -100,7 +101,7 @@ func runEntry(e installer.Entry, dir, id string) (time.Duration, error) {
 // silence looks for live sessions that began after the install and from which
 // no hook ever came: the client has the hooks and does not run them.
 func (d *doctor) silence(r installer.Report) {
-	seen, _, err := d.a.look(false)
+	seen, _, err := d.a.Look(false)
 	if err != nil {
 		d.add(levelFault, "sessions", "beckon fsck", "%v", err)
 		return
@@ -134,13 +135,13 @@ func (d *doctor) silence(r installer.Report) {
 // its hooks tell nothing of them.
 func (d *doctor) newer() {
 	n := 0
-	for _, p := range d.a.unread {
+	for _, p := range d.a.Unread {
 		if errors.Is(p.Err, state.ErrNewerSchema) {
 			n++
 		}
 	}
 	if n > 0 {
-		d.add(levelFault, "version", updateAdvice, "%d live sessions are written by a newer beckon than this one (%s), which leaves them alone", n, versionString())
+		d.add(levelFault, "version", cli.UpdateAdvice, "%d live sessions are written by a newer beckon than this one (%s), which leaves them alone", n, cli.Version())
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"beckon/cmd/internal/cli"
 	"beckon/event/home"
 	"beckon/installer"
 )
@@ -38,7 +39,7 @@ func (d *doctor) entries(r installer.Report) {
 	for _, f := range r.Files {
 		switch {
 		case f.Err != nil:
-			d.add(levelFault, "settings", hintOf(f.Err), "%v", f.Err)
+			d.add(levelFault, "settings", cli.HintOf(f.Err), "%v", f.Err)
 		case len(f.Entries) > 0:
 			installed++
 			d.add(levelOK, "hooks", "", "%d entries in %s", len(f.Entries), f.Path)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/hook"
 	"beckon/state"
 	"beckon/state/stats"
@@ -57,7 +58,7 @@ func (d *doctor) latency() {
 	if l.Hooks == 0 {
 		return
 	}
-	slow := Slowest{micro(l.Slowest.Us), l.Slowest.Event, l.Slowest.Session, clock(l.Slowest.At)}
+	slow := Slowest{micro(l.Slowest.Us), l.Slowest.Event, l.Slowest.Session, cli.Clock(l.Slowest.At)}
 	level, advice := levelOK, ""
 	switch {
 	case micro(l.P50) > millis(slowTrip):
@@ -66,7 +67,7 @@ func (d *doctor) latency() {
 		level, advice = levelNote, slowAdvice
 	}
 	d.add(level, "latency", advice, "hooks took %.1f ms, 99 of 100 at most %.1f ms, the slowest %.1f ms (%s in %s, %s); of the newest %d",
-		micro(l.P50), micro(l.P99), slow.Ms, slow.Event, shortID(slow.Session), slow.At.Local().Format("2006-01-02 15:04:05"), l.Hooks)
+		micro(l.P50), micro(l.P99), slow.Ms, slow.Event, cli.ShortID(slow.Session), slow.At.Local().Format("2006-01-02 15:04:05"), l.Hooks)
 	d.figures(Figures{Hooks: l.Hooks, P50: micro(l.P50), P99: micro(l.P99), Slowest: &slow})
 }
 
@@ -79,7 +80,7 @@ func (d *doctor) figures(f Figures) { d.checks[len(d.checks)-1].Figures = &f }
 
 // hooks gathers the newest hook runs of the sessions that were heard last.
 func (d *doctor) hooks() (list []stats.Hook) {
-	sessions, _, err := d.a.st.Live()
+	sessions, _, err := d.a.Store.Live()
 	if err != nil {
 		return nil // told of by silence
 	}
@@ -88,7 +89,7 @@ func (d *doctor) hooks() (list []stats.Hook) {
 		if len(list) >= hooksLooked {
 			break
 		}
-		_ = d.a.st.Newest(store.KeyOf(s.Record()), hooksTail, func(l store.Line) {
+		_ = d.a.Store.Newest(store.KeyOf(s.Record()), hooksTail, func(l store.Line) {
 			list = append(list, stats.Hook{At: l.Change.At, Us: l.Us, Event: l.Change.Event.Name, Session: s.ID})
 		})
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"beckon/cmd/internal/cli"
 	"bytes"
 	"fmt"
 	"math"
@@ -60,7 +61,7 @@ func TestThreadsOf(t *testing.T) {
 
 func TestDoctorLimits(t *testing.T) {
 	var out bytes.Buffer
-	d := &doctor{a: &app{stdout: &out}}
+	d := &doctor{a: &app{&cli.App{Stdout: &out}}}
 	d.limits([]limit{
 		{name: "open files (RLIMIT_NOFILE)", max: 8, need: needDescriptors},
 		{name: "address space (RLIMIT_AS)", max: math.MaxUint64 >> 20, need: needMegabytes, unit: " MB"},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"beckon/cmd/internal/cli"
 	"beckon/render/term"
 	"beckon/state"
 )
@@ -11,14 +12,14 @@ type explainCmd struct {
 }
 
 func (c *explainCmd) Run(a *app) error {
-	v, err := a.find(c.Session)
+	v, err := a.Find(c.Session)
 	if err != nil {
 		return err
 	}
-	now := a.now()
-	x := term.Explanation{Seen: v, Facts: state.Explain(v.Session, v.Evidence, now), Now: clock(now)}
+	now := a.Now()
+	x := term.Explanation{Seen: v, Facts: state.Explain(v.Session, v.Evidence, now), Now: cli.Clock(now)}
 	if c.JSON {
-		return writeJSON(a.stdout, x.JSON())
+		return cli.WriteJSON(a.Stdout, x.JSON())
 	}
-	return term.Explain(a.stdout, x)
+	return term.Explain(a.Stdout, x)
 }

@@ -1,13 +1,16 @@
 package main
 
-import "fmt"
+import (
+	"beckon/cmd/internal/cli"
+	"fmt"
+)
 
 type fsckCmd struct {
 	Rebuild bool `help:"Write what the journals say over session files that differ."`
 }
 
 func (c *fsckCmd) Run(a *app) error {
-	findings, err := a.st.Check(c.Rebuild)
+	findings, err := a.Store.Check(c.Rebuild)
 	if err != nil {
 		return err
 	}
@@ -18,19 +21,19 @@ func (c *fsckCmd) Run(a *app) error {
 		case f.Mended:
 			end = ": rebuilt"
 		case f.Newer:
-			end = "; left alone (" + updateAdvice + ")"
+			end = "; left alone (" + cli.UpdateAdvice + ")"
 			newer++
 		default:
 			open++
 		}
-		fmt.Fprintf(a.stdout, "%s: %s%s\n", f.Key, f.Problem, end)
+		fmt.Fprintf(a.Stdout, "%s: %s%s\n", f.Key, f.Problem, end)
 	}
 	if open+newer == 0 {
-		fmt.Fprintln(a.stdout, "every session is what its journal says")
+		fmt.Fprintln(a.Stdout, "every session is what its journal says")
 		return nil
 	}
 	if !c.Rebuild && open > 0 {
-		fmt.Fprintln(a.stdout, "beckon fsck --rebuild writes what the journals say")
+		fmt.Fprintln(a.Stdout, "beckon fsck --rebuild writes what the journals say")
 	}
-	return errSilent
+	return cli.ErrSilent
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/manual"
 	"beckon/event/nearest"
 
@@ -19,14 +20,14 @@ type helpCmd struct {
 func (c *helpCmd) Run(a *app, k *kong.Kong) error {
 	if len(c.Topic) == 0 {
 		a.usage()
-		fmt.Fprintf(a.stdout, "\nTopics of the manual (beckon help TOPIC):\n")
+		fmt.Fprintf(a.Stdout, "\nTopics of the manual (beckon help TOPIC):\n")
 		for _, t := range manual.Topics() {
-			fmt.Fprintf(a.stdout, "  %-16s %s\n", t.Name, t.Title)
+			fmt.Fprintf(a.Stdout, "  %-16s %s\n", t.Name, t.Title)
 		}
 		return nil
 	}
 	if page, err := manual.Page(c.Topic[0]); err == nil {
-		_, err = fmt.Fprint(a.stdout, page)
+		_, err = fmt.Fprint(a.Stdout, page)
 		return err
 	}
 	words := []string{}
@@ -44,10 +45,10 @@ func (c *helpCmd) Run(a *app, k *kong.Kong) error {
 	if word := nearest.Word(c.Topic[0], words); word != "" {
 		advice = "did you mean beckon help " + word + "?"
 	}
-	return usageError{hint(advice, "no help on %q", strings.Join(c.Topic, " "))}
+	return cli.Usage("%w", cli.Hint(advice, "no help on %q", strings.Join(c.Topic, " ")))
 }
 
 // usage prints the help of a command, or of the whole program.
 func (a *app) usage(command ...string) {
-	run(append(command, "--help"), a.stdin, a.stdout, a.stderr, a.getenv)
+	run(append(command, "--help"), a.Stdin, a.Stdout, a.Stderr, a.Getenv)
 }

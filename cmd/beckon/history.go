@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"beckon/cmd/internal/cli"
 	"beckon/event"
 	"beckon/render"
 	"beckon/render/term"
@@ -21,7 +22,7 @@ type historyCmd struct {
 	Days    int      `default:"30" help:"How many days back."`
 	Limit   int      `default:"200" help:"The newest so many; 0 is all."`
 	JSON    bool     `name:"json" help:"Print JSON."`
-	colored
+	cli.Colored
 }
 
 // historyJSON is the format of `history --json`.
@@ -33,26 +34,26 @@ type historyJSON struct {
 func (c *historyCmd) Run(a *app) error {
 	switch {
 	case c.Days < 1:
-		return usageError{fmt.Errorf("--days %d: must be at least 1", c.Days)}
+		return cli.Usage("--days %d: must be at least 1", c.Days)
 	case c.Limit < 0:
-		return usageError{fmt.Errorf("--limit %d: must not be negative", c.Limit)}
+		return cli.Usage("--limit %d: must not be negative", c.Limit)
 	}
 	lines, err := c.search(a)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		return writeJSON(a.stdout, historyJSON{Schema: 1, Turns: lines})
+		return cli.WriteJSON(a.Stdout, historyJSON{Schema: 1, Turns: lines})
 	}
 	if len(lines) == 0 {
-		_, err := fmt.Fprintln(a.stdout, "nothing was said that fits")
+		_, err := fmt.Fprintln(a.Stdout, "nothing was said that fits")
 		return err
 	}
-	style, err := a.style(c.Color)
+	style, err := a.Style(c.Color)
 	if err != nil {
 		return err
 	}
-	return term.Turns(a.stdout, lines, c.Session == "", time.Local, style)
+	return term.Turns(a.Stdout, lines, c.Session == "", time.Local, style)
 }
 
 // search finds the turns, and brings what the transcripts of the sessions that
@@ -62,9 +63,9 @@ func (c *historyCmd) search(a *app) ([]render.TurnLine, error) {
 	if err != nil {
 		return nil, err
 	}
-	now := a.now()
+	now := a.Now()
 	q := history.Query{Words: c.Words, Since: now - event.Millis((time.Duration(c.Days) * 24 * time.Hour).Milliseconds())}
-	hits, err := history.Search(a.st, keys, q)
+	hits, err := history.Search(a.Store, keys, q)
 	if err != nil {
 		return nil, err
 	}
@@ -91,15 +92,15 @@ func (c *historyCmd) search(a *app) ([]render.TurnLine, error) {
 func (c *historyCmd) sessions(a *app) (map[store.Key]*state.Session, []store.Key, error) {
 	known := map[store.Key]*state.Session{}
 	if c.Session != "" {
-		v, err := a.find(c.Session)
+		v, err := a.Find(c.Session)
 		if err != nil {
 			return nil, nil, err
 		}
 		k := store.KeyOf(v.Session.Record())
 		known[k] = &v.Session
-		return known, []store.Key{k}, history.Sweep(a.st, &v.Session)
+		return known, []store.Key{k}, history.Sweep(a.Store, &v.Session)
 	}
-	seen, _, err := a.look(true)
+	seen, _, err := a.Look(true)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -109,20 +110,20 @@ func (c *historyCmd) sessions(a *app) (map[store.Key]*state.Session, []store.Key
 		if !seen[i].Status.State.Live() {
 			continue // swept before it was archived
 		}
-		if err := history.Sweep(a.st, s); err != nil {
+		if err := history.Sweep(a.Store, s); err != nil {
 			return nil, nil, err
 		}
 	}
-	keys, err := a.st.Keys()
+	keys, err := a.Store.Keys()
 	slices.Sort(keys)
 	return known, keys, err
 }
 
 // turnsOf returns what was said in a session.
 func (a *app) turnsOf(s *state.Session) ([]render.TurnLine, error) {
-	if err := history.Sweep(a.st, s); err != nil {
+	if err := history.Sweep(a.Store, s); err != nil {
 		return nil, err
 	}
-	turns, err := history.Turns(a.st, store.KeyOf(s.Record()))
+	turns, err := history.Turns(a.Store, store.KeyOf(s.Record()))
 	return render.TurnLines(s, turns), err
 }

@@ -13,6 +13,6 @@ type hookCmd struct {
 }
 
 func (c *hookCmd) Run(a *app) error {
-	answer.Main([]string{c.Event, "--agent", c.Agent, "--via", c.Via}, a.stdin, a.stdout, a.stderr, a.getenv, handlers.Starter{})
+	answer.Main([]string{c.Event, "--agent", c.Agent, "--via", c.Via}, a.Stdin, a.Stdout, a.Stderr, a.Getenv, handlers.Starter{})
 	return nil
 }

@@ -20,11 +20,11 @@ func (c *initCmd) Run(a *app) error {
 		return fmt.Errorf("finding this program: %w", err)
 	}
 	text, err := installer.Snippet(c.Shell, installer.SnippetOptions{
-		Program: self, Color: a.getenv("NO_COLOR") == "", Next: c.Next, Popup: c.Popup,
+		Program: self, Color: a.Getenv("NO_COLOR") == "", Next: c.Next, Popup: c.Popup,
 	})
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(a.stdout, text)
+	_, err = io.WriteString(a.Stdout, text)
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/config"
 	"beckon/cmd/internal/hook"
 	"beckon/event/home"
@@ -72,33 +73,33 @@ func (c *installCmd) Run(a *app) error {
 		return err
 	}
 	if change.Noop() {
-		fmt.Fprintf(a.stdout, "hooks are installed already in %s\n", change.File)
+		fmt.Fprintf(a.Stdout, "hooks are installed already in %s\n", change.File)
 		return nil
 	}
-	fmt.Fprintf(a.stdout, "installed %d hooks in %s (client %s)\n", len(spec.Events), change.File, client.Version)
+	fmt.Fprintf(a.Stdout, "installed %d hooks in %s (client %s)\n", len(spec.Events), change.File, client.Version)
 	if !client.Version.Known() {
-		fmt.Fprintln(a.stdout, "  no client was found to ask for its version: only the events that every client knows are registered; the first session of one adds the others, among them what tells of API errors")
+		fmt.Fprintln(a.Stdout, "  no client was found to ask for its version: only the events that every client knows are registered; the first session of one adds the others, among them what tells of API errors")
 	}
 	if c.Status {
-		fmt.Fprintln(a.stdout, "  the status line names the other sessions that need you")
+		fmt.Fprintln(a.Stdout, "  the status line names the other sessions that need you")
 	}
-	fmt.Fprintln(a.stdout, "  sessions that run already take the hooks up within seconds; until then beckon lists them from the client's registry")
+	fmt.Fprintln(a.Stdout, "  sessions that run already take the hooks up within seconds; until then beckon lists them from the client's registry")
 	return nil
 }
 
 // chooseChannels writes the channels into the configuration.
 func (a *app) chooseChannels(channels []string, dryRun bool) error {
-	path, err := config.Path(a.getenv)
+	path, err := config.Path(a.Getenv)
 	if err != nil {
 		return err
 	}
 	if dryRun {
-		fmt.Fprintf(a.stdout, "would set notify to %s in %s\n", strings.Join(channels, ", "), path)
+		fmt.Fprintf(a.Stdout, "would set notify to %s in %s\n", strings.Join(channels, ", "), path)
 		return nil
 	}
 	changed, err := config.Set(path, "notify", channels)
 	if changed {
-		fmt.Fprintf(a.stdout, "notify is %s in %s\n", strings.Join(channels, ", "), path)
+		fmt.Fprintf(a.Stdout, "notify is %s in %s\n", strings.Join(channels, ", "), path)
 	}
 	return err
 }
@@ -112,10 +113,10 @@ func (c *uninstallCmd) Run(a *app) error {
 		return err
 	}
 	if change.Noop() {
-		fmt.Fprintf(a.stdout, "no hooks of beckon in %s\n", change.File)
+		fmt.Fprintf(a.Stdout, "no hooks of beckon in %s\n", change.File)
 		return nil
 	}
-	fmt.Fprintf(a.stdout, "took the hooks out of %s\n", change.File)
+	fmt.Fprintf(a.Stdout, "took the hooks out of %s\n", change.File)
 	return a.noteChosenFor()
 }
 
@@ -125,7 +126,7 @@ func (c *uninstallCmd) Run(a *app) error {
 func (a *app) completeInstall(version string) error {
 	v := installer.ParseVersion(version)
 	if !v.Known() {
-		return usageError{fmt.Errorf("--complete %q: not a version", version)}
+		return cli.Usage("--complete %q: not a version", version)
 	}
 	ctx := context.Background()
 	if c := installer.ClientVersion(ctx, exec.LookPath); c.Version.Known() && c.Version.Compare(v) < 0 {
@@ -133,10 +134,10 @@ func (a *app) completeInstall(version string) error {
 	}
 	changed, err := installer.Complete(ctx, a.keepDir(), v)
 	for _, c := range changed {
-		fmt.Fprintf(a.stdout, "completed the hooks in %s (client %s)\n", c.File, v)
+		fmt.Fprintf(a.Stdout, "completed the hooks in %s (client %s)\n", c.File, v)
 	}
 	if err != nil {
-		a.st.Log(fmt.Errorf("completing the install: %w", err)) // it runs behind a hook, where nobody reads what it prints
+		a.Store.Log(fmt.Errorf("completing the install: %w", err)) // it runs behind a hook, where nobody reads what it prints
 	}
 	return errors.Join(err, a.noteChosenFor())
 }
@@ -144,7 +145,7 @@ func (a *app) completeInstall(version string) error {
 // noteChosenFor leaves word for the hooks for which client the installed events
 // were chosen.
 func (a *app) noteChosenFor() error {
-	path := hook.ChosenFor(a.st.Dir)
+	path := hook.ChosenFor(a.Store.Dir)
 	v, installed := installer.ChosenFor(a.keepDir())
 	if !installed {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -158,7 +159,7 @@ func (a *app) noteChosenFor() error {
 // unknownClient is what list and doctor say of an install that was made before
 // the client was there, empty when it was not.
 func (a *app) unknownClient() string {
-	chosen, err := os.ReadFile(hook.ChosenFor(a.st.Dir))
+	chosen, err := os.ReadFile(hook.ChosenFor(a.Store.Dir))
 	if err != nil || installer.ParseVersion(string(chosen)).Known() {
 		return ""
 	}
@@ -166,7 +167,7 @@ func (a *app) unknownClient() string {
 }
 
 // keepDir is where backups and records of edits lie, and nothing else prunes.
-func (a *app) keepDir() string { return filepath.Join(a.st.Dir, "install") }
+func (a *app) keepDir() string { return filepath.Join(a.Store.Dir, "install") }
 
 // edit plans or applies one change of a settings file.
 func (a *app) edit(scope string, op installer.Op, dryRun bool) (installer.Change, error) {
@@ -179,7 +180,7 @@ func (a *app) edit(scope string, op installer.Op, dryRun bool) (installer.Change
 	}
 	change, err := installer.Plan(t, op)
 	if err == nil {
-		fmt.Fprint(a.stdout, change.Diff())
+		fmt.Fprint(a.Stdout, change.Diff())
 	}
 	return change, err
 }
@@ -190,7 +191,7 @@ func (a *app) settings(scope installer.Scope) (installer.Target, error) {
 	if err != nil {
 		return installer.Target{}, err
 	}
-	config, err := filepath.Abs(a.claudeDir())
+	config, err := filepath.Abs(a.ClaudeDir())
 	if err != nil {
 		return installer.Target{}, err
 	}
@@ -224,18 +225,18 @@ func (a *app) hookProgram(asked string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return installer.StablePath(path, installer.Places{Home: a.getenv("HOME"), Temp: os.TempDir(), GoCache: a.goCache()})
+	return installer.StablePath(path, installer.Places{Home: a.Getenv("HOME"), Temp: os.TempDir(), GoCache: a.goCache()})
 }
 
 // beside is the program of that name in the directory of another one.
 func (a *app) beside(program, name string) (string, error) {
 	path := filepath.Join(filepath.Dir(program), home.Program(name))
-	return installer.StablePath(path, installer.Places{Home: a.getenv("HOME"), Temp: os.TempDir(), GoCache: a.goCache()})
+	return installer.StablePath(path, installer.Places{Home: a.Getenv("HOME"), Temp: os.TempDir(), GoCache: a.goCache()})
 }
 
 // goCache is the build cache of `go run`, or "".
 func (a *app) goCache() string {
-	if d := a.getenv("GOCACHE"); d != "" {
+	if d := a.Getenv("GOCACHE"); d != "" {
 		return d
 	}
 	if d, err := os.UserCacheDir(); err == nil {

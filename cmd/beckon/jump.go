@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"beckon/cmd/internal/cli"
 	"beckon/render"
 	"beckon/render/jump"
 	"beckon/state"
@@ -44,9 +45,9 @@ type skipped struct {
 }
 
 func (c *jumpCmd) Run(a *app) error {
-	j := jump.New(a.getenv)
+	j := jump.New(a.Getenv)
 	j.Client, j.DryRun = c.Client, c.DryRun
-	j.Attended = !c.Message && !c.JSON && a.attended()
+	j.Attended = !c.Message && !c.JSON && a.Attended()
 	ctx := context.Background()
 	out, err := c.jump(ctx, a, j)
 	if c.Message {
@@ -73,9 +74,9 @@ func (c *jumpCmd) jump(ctx context.Context, a *app, j *jump.Jumper) (jumped, err
 	for _, v := range t.seen {
 		switch v.Session.Record() {
 		case out.record:
-			err = errors.Join(err, a.visit(v))
+			err = errors.Join(err, a.Visit(v))
 		case t.here:
-			err = errors.Join(err, a.markSeen(v))
+			err = errors.Join(err, a.MarkSeen(v))
 		}
 	}
 	return out, err
@@ -109,9 +110,9 @@ type targets struct {
 func (c *jumpCmd) targets(ctx context.Context, a *app, j *jump.Jumper) (targets, error) {
 	if !c.cycles() {
 		if c.All {
-			return targets{}, usageError{errors.New("--all goes with next, prev and last")}
+			return targets{}, cli.Usage("--all goes with next, prev and last")
 		}
-		v, err := a.find(c.Session)
+		v, err := a.Find(c.Session)
 		if err != nil {
 			return targets{}, err
 		}
@@ -123,7 +124,7 @@ func (c *jumpCmd) targets(ctx context.Context, a *app, j *jump.Jumper) (targets,
 		return targets{}, err
 	}
 	queue.All = c.All
-	seen, _, err := a.look(false)
+	seen, _, err := a.Look(false)
 	if err != nil {
 		return targets{}, err
 	}
@@ -138,7 +139,7 @@ func (c *jumpCmd) targets(ctx context.Context, a *app, j *jump.Jumper) (targets,
 
 // queue returns the queue that a flag asks for, else the configured one.
 func (a *app) queue(mode string) (render.Queue, error) {
-	cfg, err := a.configured()
+	cfg, err := a.Configured()
 	return render.Queue{Mode: render.Mode(cmp.Or(mode, cfg.Queue)), PermissionFirst: cfg.PermissionFirst == "true"}, err
 }
 
@@ -161,7 +162,7 @@ func (o *jumped) try(ctx context.Context, j *jump.Jumper, targets []render.Row, 
 		}
 		if first == nil && !(cycle && errors.Is(err, jump.ErrGone)) {
 			first = jumpError(r, err)
-			o.SessionID, o.Why, o.Hint = r.SessionID, err.Error(), hintOf(err)
+			o.SessionID, o.Why, o.Hint = r.SessionID, err.Error(), cli.HintOf(err)
 		}
 	}
 	return first
@@ -169,7 +170,7 @@ func (o *jumped) try(ctx context.Context, j *jump.Jumper, targets []render.Row, 
 
 // jumpError names the session that err is about.
 func jumpError(r *render.Row, err error) error {
-	return hinted{fmt.Errorf("jumping to %s %s: %w", cmp.Or(r.Label(), string(r.State)), shortID(r.SessionID), err), hintOf(err)}
+	return fmt.Errorf("jumping to %s %s: %w", cmp.Or(r.Label(), string(r.State)), cli.ShortID(r.SessionID), err)
 }
 
 // noTarget is the message when there is nowhere to go.
@@ -177,11 +178,11 @@ const noTarget = "nobody else wants you"
 
 func (c *jumpCmd) report(a *app, out *jumped, err error) error {
 	if c.JSON {
-		if e := writeJSON(a.stdout, out); e != nil {
+		if e := cli.WriteJSON(a.Stdout, out); e != nil {
 			return e
 		}
 		if err != nil {
-			return errSilent
+			return cli.ErrSilent
 		}
 		return nil
 	}
@@ -192,21 +193,18 @@ func (c *jumpCmd) report(a *app, out *jumped, err error) error {
 		return nil
 	}
 	for _, s := range out.Skipped {
-		fmt.Fprintf(a.stderr, "beckon: passing over %s: %s\n", shortID(s.SessionID), s.Why)
+		fmt.Fprintf(a.Stderr, "beckon: passing over %s: %s\n", cli.ShortID(s.SessionID), s.Why)
 	}
 	if out.SessionID == "" {
-		_, err := fmt.Fprintln(a.stdout, noTarget)
+		_, err := fmt.Fprintln(a.Stdout, noTarget)
 		return err
 	}
 	if c.DryRun {
 		for _, cmd := range out.Commands {
-			fmt.Fprintln(a.stdout, cmd.String())
+			fmt.Fprintln(a.Stdout, cmd.String())
 		}
 		return nil
 	}
-	_, err = fmt.Fprintln(a.stdout, out.Did)
+	_, err = fmt.Fprintln(a.Stdout, out.Did)
 	return err
 }
-
-// shortID is the part of an id that people read.
-func shortID(id string) string { return render.OneLine(id[:min(len(id), 8)]) }

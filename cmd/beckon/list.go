@@ -2,14 +2,12 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
 
-	"beckon/event"
+	"beckon/cmd/internal/cli"
 	"beckon/render"
 	"beckon/render/hosts"
 	"beckon/render/term"
@@ -21,7 +19,7 @@ type listCmd struct {
 	All   bool     `help:"Also list sessions that ended, and the archive."`
 	State []string `help:"Only these states, separated by commas." placeholder:"STATE"`
 	Host  []string `sep:"none" placeholder:"ssh:NAME" help:"Also the sessions of another machine, asked by ssh; can be given more than once."`
-	colored
+	cli.Colored
 }
 
 // parseList is the quick way to a listCmd (quick); lists of hosts and states are
@@ -36,11 +34,11 @@ func (c *listCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	color, err := a.colorChoice(c.Color)
+	color, err := a.ColorChoice(c.Color)
 	if err != nil {
 		return err
 	}
-	seen, now, err := a.look(c.All)
+	seen, now, err := a.Look(c.All)
 	if err != nil {
 		return err
 	}
@@ -58,16 +56,16 @@ func (c *listCmd) Run(a *app) error {
 		rows = slices.DeleteFunc(rows, func(r render.Row) bool { return !slices.Contains(want, r.State) })
 	}
 	if c.JSON {
-		return writeJSON(a.stdout, listed{render.List{Schema: render.ListSchema, GeneratedAt: clock(now), Sessions: rows}, others})
+		return cli.WriteJSON(a.Stdout, listed{render.List{Schema: render.ListSchema, GeneratedAt: cli.Clock(now), Sessions: rows}, others})
 	}
 	if lack := a.unknownClient(); lack != "" && len(rows) > 0 {
-		fmt.Fprintln(a.stderr, "beckon: "+lack)
+		fmt.Fprintln(a.Stderr, "beckon: "+lack)
 	}
 	if len(rows) == 0 {
-		_, err := fmt.Fprintln(a.stdout, emptyList(c))
+		_, err := fmt.Fprintln(a.Stdout, emptyList(c))
 		return err
 	}
-	return term.List(a.stdout, rows, term.Style{Color: a.color(color), Width: a.width(), Now: clock(now)})
+	return term.List(a.Stdout, rows, term.Style{Color: a.Color(color), Width: a.Width(), Now: cli.Clock(now)})
 }
 
 // listed is what `list --json` prints when other hosts were asked.
@@ -82,9 +80,9 @@ func (c *listCmd) others(a *app, rows []render.Row) ([]render.Row, []hosts.Statu
 	if len(c.Host) == 0 {
 		return rows, nil, nil
 	}
-	h, err := hosts.Open(a.st, c.Host...)
+	h, err := hosts.Open(a.Store, c.Host...)
 	if err != nil {
-		return nil, nil, usageError{err}
+		return nil, nil, cli.Usage("%w", err)
 	}
 	h.Poll(context.Background())
 	remote, status := h.Snapshot()
@@ -92,9 +90,9 @@ func (c *listCmd) others(a *app, rows []render.Row) ([]render.Row, []hosts.Statu
 		switch {
 		case !st.Stale:
 		case st.AsOf == nil:
-			fmt.Fprintf(a.stderr, "beckon: asking host %s: %s\n", st.Name, st.Error)
+			fmt.Fprintf(a.Stderr, "beckon: asking host %s: %s\n", st.Name, st.Error)
 		default:
-			fmt.Fprintf(a.stderr, "beckon: asking host %s: %s; shown is what it said %s ago\n", st.Name, st.Error, term.Age(time.Since(*st.AsOf)))
+			fmt.Fprintf(a.Stderr, "beckon: asking host %s: %s; shown is what it said %s ago\n", st.Name, st.Error, term.Age(time.Since(*st.AsOf)))
 		}
 	}
 	remote = slices.DeleteFunc(remote, func(r render.Row) bool { return !c.All && !r.State.Live() })
@@ -113,7 +111,7 @@ func parseStates(names []string) ([]state.State, error) {
 	for _, n := range names {
 		s := state.State(strings.ToLower(strings.TrimSpace(n)))
 		if !slices.Contains(state.States[:], s) {
-			return nil, usageError{fmt.Errorf("--state %q: no such state (one of %s)", n, stateNames())}
+			return nil, cli.Usage("--state %q: no such state (one of %s)", n, stateNames())
 		}
 		out = append(out, s)
 	}
@@ -127,19 +125,3 @@ func stateNames() string {
 	}
 	return strings.Join(names, ", ")
 }
-
-func writeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
-}
-
-// writeLine writes v as JSON on one line.
-func writeLine(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
-}
-
-func clock(m event.Millis) time.Time { return time.UnixMilli(int64(m)).UTC() }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/hook"
 	"beckon/cmd/internal/noblock"
 
@@ -72,7 +73,7 @@ func (m tests) Run() int {
 func TestMain(m *testing.M) {
 	noblock.Off() // a test that panics has failed
 	os.Setenv("GORACE", noNap)
-	inClient = func() bool { return false } // an agent may run the tests
+	cli.InClient = func() bool { return false } // an agent may run the tests
 	testscript.Main(tests{m}, map[string]func(){
 		"beckon":      func() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)) },
 		"beckon-hook": func() { os.Exit(hook.Start(os.Args[1:], os.Stdin, os.Stdout, os.Getenv)) },

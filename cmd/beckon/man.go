@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/config"
 
 	"github.com/alecthomas/kong"
@@ -23,7 +24,7 @@ func (c *manCmd) Run(a *app, k *kong.Kong) error {
 	// The library's first line has the day of the build: releases of one commit
 	// are the same bytes on any day.
 	_, text, _ := strings.Cut(page.Build(roff.NewDocument()), "\n")
-	_, err := fmt.Fprintf(a.stdout, ".TH BECKON 1 \"\" \"beckon %s\"\n%s", versionString(), text)
+	_, err := fmt.Fprintf(a.Stdout, ".TH BECKON 1 \"\" \"beckon %s\"\n%s", cli.Version(), text)
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"beckon/cmd/internal/cli"
 	"beckon/event/osc"
 	"beckon/render/notify"
 	"beckon/state"
@@ -29,7 +30,7 @@ type notifyTestCmd struct {
 }
 
 func (c *notifyTestCmd) Run(a *app) error {
-	cfg, err := a.configured()
+	cfg, err := a.Configured()
 	if err != nil {
 		return err
 	}
@@ -38,21 +39,21 @@ func (c *notifyTestCmd) Run(a *app) error {
 		set.Channels = c.Channel
 	}
 	if len(set.Channels) == 0 {
-		return hint("beckon install --notify terminal,desktop chooses channels; --channel tries one", "no channel is chosen")
+		return cli.Hint("beckon install --notify terminal,desktop chooses channels; --channel tries one", "no channel is chosen")
 	}
 	note := notify.Note{Schema: notify.Schema, Kind: state.EdgePermission, Test: true, SessionID: "test",
 		Title: "beckon needs nothing", Body: "This is a test.", Project: "beckon", Since: time.Now().UTC().Truncate(time.Millisecond)}
 	failed := false
-	for _, ch := range a.channels(set, a.stdout) {
+	for _, ch := range a.channels(set, a.Stdout) {
 		if err := ch.Send(context.Background(), note); err != nil {
 			failed = true
-			fmt.Fprintf(a.stderr, "beckon: channel %s: %v\n", ch.Name(), err)
+			fmt.Fprintf(a.Stderr, "beckon: channel %s: %v\n", ch.Name(), err)
 			continue
 		}
-		fmt.Fprintf(a.stdout, "%s: sent\n", ch.Name())
+		fmt.Fprintf(a.Stdout, "%s: sent\n", ch.Name())
 	}
 	if failed {
-		return errSilent
+		return cli.ErrSilent
 	}
 	return nil
 }
@@ -65,7 +66,7 @@ func (a *app) channels(set alert.Settings, terminal io.Writer) (list []notify.Ch
 		switch name {
 		case alert.Terminal:
 			if terminal != nil {
-				t := evidence.Terminal(a.getenv)
+				t := evidence.Terminal(a.Getenv)
 				list = append(list, notify.Terminal{W: terminal, Style: set.StyleFor(t), Tmux: t.Kind == "tmux"})
 			}
 		case alert.Desktop:
@@ -92,13 +93,13 @@ func (a *app) jumpCommand() []string {
 // calls itself by.
 func (a *app) deliverer(set alert.Settings, by string, terminal io.Writer) *notify.Deliverer {
 	return &notify.Deliverer{
-		Store: a.st, Reader: a.reader(), Settings: set, Channels: a.channels(set, terminal), By: by, Getenv: a.getenv,
+		Store: a.Store, Reader: a.Reader(), Settings: set, Channels: a.channels(set, terminal), By: by, Getenv: a.Getenv,
 	}
 }
 
 // follower notifies of what watch or serve sees, through the configured channels.
 func (a *app) follower(by string, terminal io.Writer) (*notify.Follower, error) {
-	cfg, err := a.configured()
+	cfg, err := a.Configured()
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +114,7 @@ type notifyDeliverCmd struct {
 }
 
 func (c *notifyDeliverCmd) Run(a *app) error {
-	set, err := alert.Read(alert.ConfigPath(a.getenv))
+	set, err := alert.Read(alert.ConfigPath(a.Getenv))
 	if err == nil {
 		d := a.deliverer(set, "deliver", nil)
 		err = d.Deliver(context.Background(), notify.Order{Session: c.Session, Edge: c.Edge, Still: c.Still, Claimed: c.Claimed})
@@ -124,7 +125,7 @@ func (c *notifyDeliverCmd) Run(a *app) error {
 		}
 	}
 	if err != nil {
-		a.st.Log(fmt.Errorf("telling of an edge: %w", err)) // nobody reads what it prints
+		a.Store.Log(fmt.Errorf("telling of an edge: %w", err)) // nobody reads what it prints
 	}
 	return nil
 }
@@ -150,7 +151,7 @@ type explained struct {
 const shownDecisions = 20
 
 func (c *notifyExplainCmd) Run(a *app) error {
-	cfg, err := a.configured()
+	cfg, err := a.Configured()
 	if err != nil {
 		return err
 	}
@@ -160,23 +161,23 @@ func (c *notifyExplainCmd) Run(a *app) error {
 	}
 	list = list[max(0, len(list)-shownDecisions):]
 	if c.JSON {
-		return writeJSON(a.stdout, list)
+		return cli.WriteJSON(a.Stdout, list)
 	}
 	if len(cfg.Alert.Channels) == 0 {
-		fmt.Fprintln(a.stdout, "notifications are off: no channel is chosen (beckon install --notify terminal,desktop)")
+		fmt.Fprintln(a.Stdout, "notifications are off: no channel is chosen (beckon install --notify terminal,desktop)")
 	} else {
-		fmt.Fprintf(a.stdout, "channels: %s\n", strings.Join(cfg.Alert.Channels, ", "))
+		fmt.Fprintf(a.Stdout, "channels: %s\n", strings.Join(cfg.Alert.Channels, ", "))
 	}
 	day := time.Now().Local().Format(time.DateOnly) // today needs no heading
 	for _, d := range list {
 		if on := d.At.Local().Format(time.DateOnly); on != day {
 			day = on
-			fmt.Fprintln(a.stdout, day)
+			fmt.Fprintln(a.Stdout, day)
 		}
-		d.print(a.stdout)
+		d.print(a.Stdout)
 	}
 	if len(list) == 0 {
-		fmt.Fprintln(a.stdout, "nothing was decided yet")
+		fmt.Fprintln(a.Stdout, "nothing was decided yet")
 	}
 	return nil
 }
@@ -187,27 +188,27 @@ func (c *notifyExplainCmd) Run(a *app) error {
 func (a *app) decisions(session string) ([]explained, error) {
 	id := session
 	if session != "" {
-		if v, err := a.find(session); err == nil {
+		if v, err := a.Find(session); err == nil {
 			id = v.Session.Record()
-		} else if !errors.Is(err, errNotFound) {
+		} else if !errors.Is(err, cli.ErrNotFound) {
 			return nil, err
 		}
 	}
-	all, err := a.st.Decisions()
+	all, err := a.Store.Decisions()
 	if err != nil {
 		return nil, fmt.Errorf("reading the log of decisions: %w", err)
 	}
 	list := []explained{}
 	for _, d := range all {
 		if session == "" || d.Session == id {
-			list = append(list, explained{clock(d.At), d.Session, d.Kind, clock(d.EdgeAt), d.Verdict, d.Reason, d.By, d.Channels})
+			list = append(list, explained{cli.Clock(d.At), d.Session, d.Kind, cli.Clock(d.EdgeAt), d.Verdict, d.Reason, d.By, d.Channels})
 		}
 	}
 	if session == "" {
 		return list, nil
 	}
 	if len(list) == 0 {
-		if _, err := a.find(session); err != nil {
+		if _, err := a.Find(session); err != nil {
 			return nil, err
 		}
 	}
@@ -217,14 +218,14 @@ func (a *app) decisions(session string) ([]explained, error) {
 // unlogged adds the edges of a session that were taken without a line in the
 // log.
 func (a *app) unlogged(id string, list []explained) []explained {
-	claims, _ := a.st.Claims(store.KeyOf(id))
+	claims, _ := a.Store.Claims(store.KeyOf(id))
 	for _, c := range claims {
 		e, ok := state.ParseEdge(c.ID)
 		known := slices.ContainsFunc(list, func(x explained) bool {
-			return x.Kind == e.Kind && x.Since.Equal(clock(e.At)) && x.Verdict == state.Notify
+			return x.Kind == e.Kind && x.Since.Equal(cli.Clock(e.At)) && x.Verdict == state.Notify
 		})
 		if ok && !known {
-			list = append(list, explained{At: clock(c.At), SessionID: id, Kind: e.Kind, Since: clock(e.At), Verdict: state.Notify,
+			list = append(list, explained{At: cli.Clock(c.At), SessionID: id, Kind: e.Kind, Since: cli.Clock(e.At), Verdict: state.Notify,
 				Reason: "taken, and nothing was logged: the disk may have been full, or it is being sent"})
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"beckon/cmd/internal/cli"
 	"beckon/installer"
 )
 
@@ -23,7 +24,7 @@ func (c *pluginCmd) Run(a *app) error {
 		return err
 	}
 	client := installer.ClientVersion(context.Background(), exec.LookPath)
-	p := installer.Plugin{Dir: c.Dir, Version: versionString(), Force: c.Force, Spec: installer.Spec{
+	p := installer.Plugin{Dir: c.Dir, Version: cli.Version(), Force: c.Force, Spec: installer.Spec{
 		Command: program, Form: client.Version.Form(),
 		Events: installer.Events(client.Version, installer.Set(c.Events)),
 	}}
@@ -32,13 +33,13 @@ func (c *pluginCmd) Run(a *app) error {
 		return err
 	}
 	if !slices.ContainsFunc(files, func(f installer.PluginFile) bool { return !f.Noop() }) {
-		fmt.Fprintf(a.stdout, "the plugin in %s is as it should be\n", c.Dir)
+		fmt.Fprintf(a.Stdout, "the plugin in %s is as it should be\n", c.Dir)
 		return nil
 	}
 	if err := p.Write(files); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stdout, "made a plugin with %d hooks in %s (client %s)\n", len(p.Spec.Events), c.Dir, client.Version)
+	fmt.Fprintf(a.Stdout, "made a plugin with %d hooks in %s (client %s)\n", len(p.Spec.Events), c.Dir, client.Version)
 	a.pluginSteps(c.Dir)
 	a.alsoInstalled()
 	return nil
@@ -47,10 +48,10 @@ func (c *pluginCmd) Run(a *app) error {
 // pluginSteps says what to do with a plugin's directory.
 func (a *app) pluginSteps(dir string) {
 	step := func(what string, words ...string) {
-		fmt.Fprintf(a.stdout, "  %-20s %s\n", what, installer.CommandLine(words...))
+		fmt.Fprintf(a.Stdout, "  %-20s %s\n", what, installer.CommandLine(words...))
 	}
-	if filepath.Dir(dir) == filepath.Join(a.claudeDir(), "skills") {
-		fmt.Fprintln(a.stdout, "  sessions that begin from now on load it from there")
+	if filepath.Dir(dir) == filepath.Join(a.ClaudeDir(), "skills") {
+		fmt.Fprintln(a.Stdout, "  sessions that begin from now on load it from there")
 		step("to take it away", "rm", "-r", dir)
 		return
 	}
@@ -71,7 +72,7 @@ func (a *app) alsoInstalled() {
 		}
 		r := installer.Inspect(installer.Inspection{Targets: []installer.Target{t}})
 		if r.Installed() {
-			fmt.Fprintf(a.stdout, "  %s has the hooks as well, and each event would be paid for twice: beckon uninstall --scope %s\n", t.Path, scope)
+			fmt.Fprintf(a.Stdout, "  %s has the hooks as well, and each event would be paid for twice: beckon uninstall --scope %s\n", t.Path, scope)
 		}
 	}
 }

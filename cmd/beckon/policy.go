@@ -5,7 +5,6 @@ import (
 	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
 	"beckon/render"
-	"beckon/state/evidence"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"beckon/cmd/internal/answer"
+	"beckon/cmd/internal/cli"
 	"beckon/event"
 	"beckon/event/policy"
 	"beckon/event/policy/run/example"
@@ -40,7 +40,7 @@ type policyCmd struct {
 
 // sources are the policy files that hold in the working directory.
 func (a *app) sources() (policy.Sources, error) {
-	s := answer.Sources(a.getenv, a.st.Dir)
+	s := answer.Sources(a.Getenv, a.Store.Dir)
 	dir, err := os.Getwd()
 	if err != nil {
 		return s, err
@@ -67,9 +67,9 @@ func (a *app) problem(p config.Problem) {
 	if p.Warning {
 		kind = "warning"
 	}
-	fmt.Fprintf(a.stdout, "%-7s %s\n", kind, render.OneLine(p.Error()))
+	fmt.Fprintf(a.Stdout, "%-7s %s\n", kind, render.OneLine(p.Error()))
 	if p.Advice != "" {
-		fmt.Fprintf(a.stdout, "        hint: %s\n", render.OneLine(p.Advice))
+		fmt.Fprintf(a.Stdout, "        hint: %s\n", render.OneLine(p.Advice))
 	}
 }
 
@@ -112,7 +112,7 @@ func (c *policyCheckCmd) Run(a *app) error {
 		case err != nil:
 			return err
 		default:
-			fmt.Fprintf(a.stdout, "ok      %s: %d hooks\n", f.path, len(read.Hooks))
+			fmt.Fprintf(a.Stdout, "ok      %s: %d hooks\n", f.path, len(read.Hooks))
 			configs = append(configs, read)
 		}
 		if f.level == config.Global && answer.Shared(f.path) {
@@ -120,7 +120,7 @@ func (c *policyCheckCmd) Run(a *app) error {
 		}
 	}
 	if !any {
-		fmt.Fprintf(a.stdout, "no policy: neither %s nor %s is there\n", s.Project, s.Global)
+		fmt.Fprintf(a.Stdout, "no policy: neither %s nor %s is there\n", s.Project, s.Global)
 		return nil
 	}
 	hooks := config.Merge(configs...)
@@ -128,11 +128,11 @@ func (c *policyCheckCmd) Run(a *app) error {
 		a.problem(p)
 	}
 	if bad {
-		return errSilent
+		return cli.ErrSilent
 	}
 	if c.File == "" {
 		for _, n := range policy.Load(s).Notices() {
-			fmt.Fprintf(a.stdout, "note    %s\n", render.OneLine(n))
+			fmt.Fprintf(a.Stdout, "note    %s\n", render.OneLine(n))
 		}
 	}
 	return nil
@@ -176,7 +176,7 @@ func (c *policyExplainCmd) Run(a *app) error {
 		return err
 	}
 	if c.Event != "" && event.ByName(c.Event) == event.Unknown {
-		return usageError{fmt.Errorf("no such event %q", c.Event)}
+		return cli.Usage("no such event %q", c.Event)
 	}
 	loaded := policy.Load(s)
 	list := []policyHook{}
@@ -186,13 +186,13 @@ func (c *policyExplainCmd) Run(a *app) error {
 		}
 	}
 	if c.JSON {
-		return writeJSON(a.stdout, list)
+		return cli.WriteJSON(a.Stdout, list)
 	}
 	for _, f := range loaded.Files {
-		fmt.Fprintf(a.stdout, "%-8s %s: %s\n", f.Level, f.Path, f.Status)
+		fmt.Fprintf(a.Stdout, "%-8s %s: %s\n", f.Level, f.Path, f.Status)
 	}
 	if len(loaded.Files) == 0 {
-		fmt.Fprintf(a.stdout, "no policy: neither %s nor %s is there\n", s.Project, s.Global)
+		fmt.Fprintf(a.Stdout, "no policy: neither %s nor %s is there\n", s.Project, s.Global)
 	}
 	for _, e := range slices.SortedStableFunc(slices.Values(list), func(x, y policyHook) int { return strings.Compare(x.Event, y.Event) }) {
 		a.printHook(e)
@@ -233,34 +233,21 @@ func (a *app) printHook(e policyHook) {
 	if e.Fail != "-" {
 		marks = append(marks, "fails "+e.Fail, "within "+e.Timeout)
 	}
-	fmt.Fprintf(a.stdout, "%s: %s %s", render.OneLine(on), render.OneLine(e.Name), e.Type)
+	fmt.Fprintf(a.Stdout, "%s: %s %s", render.OneLine(on), render.OneLine(e.Name), e.Type)
 	if len(marks) > 0 {
-		fmt.Fprintf(a.stdout, " (%s)", strings.Join(marks, ", "))
+		fmt.Fprintf(a.Stdout, " (%s)", strings.Join(marks, ", "))
 	}
 	place := fmt.Sprintf("%s:%d", e.File, e.Line)
 	if e.File == "" {
 		place = "there whenever a policy is"
 	}
-	fmt.Fprintf(a.stdout, "\n    %s\n    %s\n", render.OneLine(e.Does), place)
-}
-
-// inClient reports whether an agent's client started this process, in however
-// many steps; a test of these commands may itself be run by an agent.
-var inClient = evidence.InClient
-
-// inAgent is an error for what only the user may do: an agent that could switch
-// its own guard off has none.
-func (a *app) inAgent(what string) error {
-	if a.getenv("CLAUDECODE") == "" && a.getenv("CLAUDE_CODE_CHILD_SESSION") == "" && !inClient() {
-		return nil
-	}
-	return hint("run it in a terminal of your own", "%s is yours to do, and this shell belongs to an agent", what)
+	fmt.Fprintf(a.Stdout, "\n    %s\n    %s\n", render.OneLine(e.Does), place)
 }
 
 type policyAcceptCmd struct{}
 
 func (policyAcceptCmd) Run(a *app) error {
-	if err := a.inAgent("accepting a policy that is gone"); err != nil {
+	if err := a.InAgent("accepting a policy that is gone"); err != nil {
 		return err
 	}
 	s, err := a.sources()
@@ -269,10 +256,10 @@ func (policyAcceptCmd) Run(a *app) error {
 	}
 	done, err := s.Accept()
 	for _, text := range done {
-		fmt.Fprintln(a.stdout, render.OneLine(text))
+		fmt.Fprintln(a.Stdout, render.OneLine(text))
 	}
 	if err == nil && done == nil {
-		fmt.Fprintln(a.stdout, "there is nothing to accept: the policy files are as they were")
+		fmt.Fprintln(a.Stdout, "there is nothing to accept: the policy files are as they were")
 	}
 	return err
 }
@@ -283,7 +270,7 @@ type policyTrustCmd struct {
 }
 
 func (c *policyTrustCmd) Run(a *app) error {
-	if err := a.inAgent("trusting a policy"); err != nil {
+	if err := a.InAgent("trusting a policy"); err != nil {
 		return err
 	}
 	s, err := a.sources()
@@ -297,14 +284,14 @@ func (c *policyTrustCmd) Run(a *app) error {
 		if err := s.Distrust(s.Project); err != nil {
 			return fmt.Errorf("taking trust back: %w", err)
 		}
-		fmt.Fprintf(a.stdout, "%s is not in force any more\n", s.Project)
+		fmt.Fprintf(a.Stdout, "%s is not in force any more\n", s.Project)
 		return nil
 	}
 	trusted, err := s.Trust(s.Project)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stdout, "%s is in force as it is now, with %d hooks:\n", s.Project, len(trusted.Hooks))
+	fmt.Fprintf(a.Stdout, "%s is in force as it is now, with %d hooks:\n", s.Project, len(trusted.Hooks))
 	for _, h := range trusted.Hooks {
 		a.printHook(explain(h))
 	}
@@ -324,7 +311,7 @@ func (c *policyDisableCmd) Run(a *app) error { return a.switchHook(c.Hook, false
 
 func (a *app) switchHook(name string, on bool) error {
 	if !on {
-		if err := a.inAgent("switching a hook off"); err != nil {
+		if err := a.InAgent("switching a hook off"); err != nil {
 			return err
 		}
 	}
@@ -339,7 +326,7 @@ func (a *app) switchHook(name string, on bool) error {
 	}
 	i := slices.IndexFunc(hooks, func(h *config.Hook) bool { return h.Name() == name })
 	if i < 0 && !(on && off[name]) { // another hook that does the same may stand in its place
-		return hint("beckon policy explain lists them", "no hook %q is in force here", name)
+		return cli.Hint("beckon policy explain lists them", "no hook %q is in force here", name)
 	}
 	if err := s.State.Switch(name, on); err != nil {
 		return fmt.Errorf("switching %q: %w", name, err)
@@ -348,7 +335,7 @@ func (a *app) switchHook(name string, on bool) error {
 	if on {
 		word = "on"
 	}
-	fmt.Fprintf(a.stdout, "%s is %s\n", name, word)
+	fmt.Fprintf(a.Stdout, "%s is %s\n", name, word)
 	return nil
 }
 
@@ -359,7 +346,7 @@ func (policySchemaCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	_, err = a.stdout.Write(schema)
+	_, err = a.Stdout.Write(schema)
 	return err
 }
 
@@ -372,7 +359,7 @@ func (c *policyExampleCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(a.stdout, text)
+	_, err = io.WriteString(a.Stdout, text)
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"beckon/cmd/internal/cli"
 	"beckon/event/policy"
 	"beckon/event/policy/config"
 	"beckon/event/policy/expect"
@@ -36,7 +37,7 @@ func (c *policyTestCmd) testCases(a *app) error {
 		return fmt.Errorf("finding policy tests: %w", err)
 	}
 	if len(files) == 0 {
-		return hint("test files end in "+expect.Suffix+": beckon help policy", "no policy tests in %s", c.File)
+		return cli.Hint("test files end in "+expect.Suffix+": beckon help policy", "no policy tests in %s", c.File)
 	}
 	passed, failed := 0, 0
 	for _, f := range files {
@@ -46,9 +47,9 @@ func (c *policyTestCmd) testCases(a *app) error {
 		}
 		passed, failed = passed+p, failed+n
 	}
-	fmt.Fprintf(a.stdout, "%d passed, %d failed\n", passed, failed)
+	fmt.Fprintf(a.Stdout, "%d passed, %d failed\n", passed, failed)
 	if failed > 0 {
-		return errSilent
+		return cli.ErrSilent
 	}
 	return nil
 }
@@ -77,7 +78,7 @@ func (c *policyTestCmd) testFile(a *app, path string) (passed, failed int, err e
 			ProjectDir: project, Home: s.Home, RulesOnly: true, Why: "only rules are asked"})
 		if got := decisionOf(r); got != x.Decision {
 			failed++
-			fmt.Fprintf(a.stdout, "%s:%d: %s: want %s, got %s\n", path, x.Line, render.OneLine(x.Text), x.Decision, render.OneLine(decided(r)))
+			fmt.Fprintf(a.Stdout, "%s:%d: %s: want %s, got %s\n", path, x.Line, render.OneLine(x.Text), x.Decision, render.OneLine(decided(r)))
 			continue
 		}
 		passed++

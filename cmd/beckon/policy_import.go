@@ -32,11 +32,11 @@ func (c *policyImportCmd) Run(a *app) error {
 		if err != nil {
 			return err
 		}
-		_, err = a.stdout.Write(b)
+		_, err = a.Stdout.Write(b)
 		return err
 	}
 	if len(list) == 0 {
-		fmt.Fprintln(a.stdout, "no hooks but beckon's own in the client's settings")
+		fmt.Fprintln(a.Stdout, "no hooks but beckon's own in the client's settings")
 		return nil
 	}
 	for _, i := range list {
@@ -45,12 +45,12 @@ func (c *policyImportCmd) Run(a *app) error {
 			on += " " + i.Matcher
 		}
 		if i.Hook == nil {
-			fmt.Fprintf(a.stdout, "%s: not taken over: %s\n%s\n", render.OneLine(on), render.OneLine(i.Problem), note)
+			fmt.Fprintf(a.Stdout, "%s: not taken over: %s\n%s\n", render.OneLine(on), render.OneLine(i.Problem), note)
 			continue
 		}
-		fmt.Fprintf(a.stdout, "%s: %s %s\n%s\n", render.OneLine(on), i.Hook.Type, render.OneLine(i.Hook.Describe()), note)
+		fmt.Fprintf(a.Stdout, "%s: %s %s\n%s\n", render.OneLine(on), i.Hook.Type, render.OneLine(i.Hook.Describe()), note)
 	}
-	fmt.Fprintln(a.stdout, "The client runs them as long as they are in its settings: take out there what you put into a policy (--json).")
+	fmt.Fprintln(a.Stdout, "The client runs them as long as they are in its settings: take out there what you put into a policy (--json).")
 	return nil
 }
 
@@ -64,7 +64,7 @@ func (a *app) imported(s policy.Sources) ([]config.Imported, error) {
 	}{
 		{filepath.Join(project, ".claude", "settings.json"), config.Project},
 		{filepath.Join(project, ".claude", "settings.local.json"), config.Project},
-		{filepath.Join(a.claudeDir(), "settings.json"), config.Global},
+		{filepath.Join(a.ClaudeDir(), "settings.json"), config.Global},
 	} {
 		data, err := os.ReadFile(f.path)
 		if errors.Is(err, fs.ErrNotExist) || strings.HasPrefix(f.path, ".claude") {

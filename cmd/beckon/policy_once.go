@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"beckon/cmd/internal/cli"
 	"beckon/event/policy/trust"
 	"beckon/render"
 )
@@ -15,7 +16,7 @@ type policyAllowOnceCmd struct {
 
 // Run lets the refused call pass when it comes again. An agent cannot run it.
 func (c *policyAllowOnceCmd) Run(a *app) error {
-	if err := a.inAgent("allowing a refused call"); err != nil {
+	if err := a.InAgent("allowing a refused call"); err != nil {
 		return err
 	}
 	s, err := a.sources()
@@ -24,11 +25,11 @@ func (c *policyAllowOnceCmd) Run(a *app) error {
 	}
 	r, err := s.State.Allow(c.Code, time.Now())
 	if errors.Is(err, trust.ErrNoCode) {
-		return hint("a code holds for ten minutes and is good for one use; let the agent try again for a new one", "%q: %w", c.Code, err)
+		return cli.Hint("a code holds for ten minutes and is good for one use; let the agent try again for a new one", "%q: %w", c.Code, err)
 	}
 	if err != nil {
 		return fmt.Errorf("allowing the call: %w", err)
 	}
-	fmt.Fprintf(a.stdout, "passes once, until %s: %s: %s\n", r.Expires.Local().Format("15:04"), render.OneLine(r.Tool), render.OneLine(r.Subject))
+	fmt.Fprintf(a.Stdout, "passes once, until %s: %s: %s\n", r.Expires.Local().Format("15:04"), render.OneLine(r.Tool), render.OneLine(r.Subject))
 	return nil
 }

@@ -58,7 +58,7 @@ func (c *policyReplayCmd) Run(a *app) error {
 	}
 	if len(paths) == 0 {
 		read.Since = time.Now().AddDate(0, 0, -c.Days)
-		paths = []string{filepath.Join(a.claudeDir(), "projects"), filepath.Join(a.st.Dir, "journal"), filepath.Join(a.st.Dir, "archive"), s.State.Path("trace.jsonl"), s.State.Path("trace.jsonl.1")}
+		paths = []string{filepath.Join(a.ClaudeDir(), "projects"), filepath.Join(a.Store.Dir, "journal"), filepath.Join(a.Store.Dir, "archive"), s.State.Path("trace.jsonl"), s.State.Path("trace.jsonl.1")}
 	}
 	for call := range read.Calls(ctx, paths...) {
 		r.add(ctx, call)
@@ -150,21 +150,21 @@ func (a *app) replayed(r *replay, read *past.Reader) {
 		return cmp.Or(y.calls-x.calls, strings.Compare(x.kind, y.kind))
 	}) {
 		shown += k.calls
-		fmt.Fprintf(a.stdout, "%s: %s\n", render.OneLine(k.kind), count(k.calls, "call"))
+		fmt.Fprintf(a.Stdout, "%s: %s\n", render.OneLine(k.kind), count(k.calls, "call"))
 		for _, e := range k.examples {
-			fmt.Fprintf(a.stdout, "    %s\n", render.OneLine(e))
+			fmt.Fprintf(a.Stdout, "    %s\n", render.OneLine(e))
 		}
 	}
 	what := "answered"
 	if len(r.engines) > 1 {
 		what = "answered differently"
 	}
-	fmt.Fprintf(a.stdout, "%d of %s are %s\n", shown, count(r.calls, "call"), what)
+	fmt.Fprintf(a.Stdout, "%d of %s are %s\n", shown, count(r.calls, "call"), what)
 	if read.Cut > 0 {
-		fmt.Fprintf(a.stdout, "%s left out: only the beginning was kept\n", count(read.Cut, "call"))
+		fmt.Fprintf(a.Stdout, "%s left out: only the beginning was kept\n", count(read.Cut, "call"))
 	}
 	if read.Broken > 0 {
-		fmt.Fprintf(a.stdout, "%s could not be read\n", count(read.Broken, "line"))
+		fmt.Fprintf(a.Stdout, "%s could not be read\n", count(read.Broken, "line"))
 	}
 }
 
@@ -178,7 +178,7 @@ func count(n int, what string) string {
 
 // progress shows how much of something long is done, on a terminal.
 func (a *app) progress() func(done, total int64) {
-	f, ok := a.stderr.(*os.File)
+	f, ok := a.Stderr.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return nil
 	}

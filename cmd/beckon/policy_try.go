@@ -1,6 +1,7 @@
 package main
 
 import (
+	"beckon/cmd/internal/cli"
 	"beckon/event/policy/config"
 	handlers "beckon/event/policy/run"
 	"beckon/event/policy/trust"
@@ -45,7 +46,7 @@ func (c *policyTestCmd) Run(a *app) error {
 		return err
 	}
 	if e.Kind == event.Unknown {
-		return usageError{fmt.Errorf("no such event %q", e.Name)}
+		return cli.Usage("no such event %q", e.Name)
 	}
 	s, err := a.sources()
 	if err != nil {
@@ -66,10 +67,10 @@ func (c *policyTestCmd) Run(a *app) error {
 	defer stop()
 	r := policy.NewEngine(loaded.Hooks).Trigger(ctx, ev)
 	if c.JSON {
-		return writeJSON(a.stdout, policy.EntryOf(ev, r))
+		return cli.WriteJSON(a.Stdout, policy.EntryOf(ev, r))
 	}
 	for _, n := range loaded.Notices() {
-		fmt.Fprintf(a.stdout, "note: %s\n", render.OneLine(n))
+		fmt.Fprintf(a.Stdout, "note: %s\n", render.OneLine(n))
 	}
 	a.tried(r, e.Tool.Name)
 	return nil
@@ -85,7 +86,7 @@ func interruptible() (context.Context, context.CancelFunc) {
 func (c *policyTestCmd) payload(a *app) ([]byte, error) {
 	switch {
 	case c.File == "-":
-		return io.ReadAll(a.stdin)
+		return io.ReadAll(a.Stdin)
 	case c.File != "":
 		b, err := os.ReadFile(c.File)
 		if err != nil {
@@ -93,7 +94,7 @@ func (c *policyTestCmd) payload(a *app) ([]byte, error) {
 		}
 		return b, nil
 	case c.Event == "":
-		return nil, usageError{fmt.Errorf("neither a file nor --event is given")}
+		return nil, cli.Usage("neither a file nor --event is given")
 	}
 	dir, err := os.Getwd()
 	if err != nil {
@@ -120,25 +121,25 @@ func (c *policyTestCmd) payload(a *app) ([]byte, error) {
 // tried prints what each hook said and what the client would get.
 func (a *app) tried(r policy.Result, tool string) {
 	if len(r.Results) == 0 {
-		fmt.Fprintln(a.stdout, "no hook matches")
+		fmt.Fprintln(a.Stdout, "no hook matches")
 	}
 	for _, h := range r.Results {
 		if !h.Spoke() && h.Ran && (h.Hook.Level == config.Own || !h.Hook.Matcher.Match(tool)) {
 			continue // a rule that was asked to be sure
 		}
-		fmt.Fprintf(a.stdout, "%-28s %s\n", render.OneLine(h.Hook.Name()), render.OneLine(said(h)))
+		fmt.Fprintf(a.Stdout, "%-28s %s\n", render.OneLine(h.Hook.Name()), render.OneLine(said(h)))
 	}
 	for _, n := range append(r.Notes, r.Warnings...) {
-		fmt.Fprintf(a.stdout, "note: %s\n", render.OneLine(n))
+		fmt.Fprintf(a.Stdout, "note: %s\n", render.OneLine(n))
 	}
 	if len(r.Answer.Stdout) == 0 && r.Answer.ExitCode == 0 {
-		fmt.Fprintln(a.stdout, "the client gets: nothing, so it goes its usual way")
+		fmt.Fprintln(a.Stdout, "the client gets: nothing, so it goes its usual way")
 		return
 	}
-	fmt.Fprintf(a.stdout, "the client gets: exit code %d\n", r.Answer.ExitCode)
-	fmt.Fprintf(a.stdout, "%s", r.Answer.Stdout)
+	fmt.Fprintf(a.Stdout, "the client gets: exit code %d\n", r.Answer.ExitCode)
+	fmt.Fprintf(a.Stdout, "%s", r.Answer.Stdout)
 	if len(r.Answer.Stderr) > 0 {
-		fmt.Fprintf(a.stdout, "on stderr: %s\n", render.OneLine(string(r.Answer.Stderr)))
+		fmt.Fprintf(a.Stdout, "on stderr: %s\n", render.OneLine(string(r.Answer.Stderr)))
 	}
 }
 
@@ -185,7 +186,7 @@ func (c *policyTraceCmd) Run(a *app) error {
 		return fmt.Errorf("reading the trace: %w", err)
 	}
 	if c.JSON {
-		out := json.NewEncoder(a.stdout)
+		out := json.NewEncoder(a.Stdout)
 		out.SetEscapeHTML(false)
 		for _, e := range entries {
 			if err := out.Encode(e); err != nil {
@@ -216,7 +217,7 @@ func (a *app) traced(e trust.Entry, now time.Time) {
 	if e.Tool != "" {
 		what += " " + e.Tool
 	}
-	fmt.Fprintf(a.stdout, "%4s %-5s %s: %s\n", since(now, e.At), word, render.OneLine(what), render.OneLine(e.Subject))
+	fmt.Fprintf(a.Stdout, "%4s %-5s %s: %s\n", since(now, e.At), word, render.OneLine(what), render.OneLine(e.Subject))
 	for _, h := range e.Hooks {
 		text := string(h.Decision)
 		switch {
@@ -232,12 +233,12 @@ func (a *app) traced(e trust.Entry, now time.Time) {
 		if h.Observed {
 			text = "not heard: " + text
 		}
-		fmt.Fprintf(a.stdout, "           %s: %s (%.1f ms)\n", render.OneLine(h.Hook), render.OneLine(text), float64(h.Us)/1000)
+		fmt.Fprintf(a.Stdout, "           %s: %s (%.1f ms)\n", render.OneLine(h.Hook), render.OneLine(text), float64(h.Us)/1000)
 		if h.Rewrote != "" {
-			fmt.Fprintf(a.stdout, "           %s: rewrites to %s\n", render.OneLine(h.Hook), render.OneLine(h.Rewrote))
+			fmt.Fprintf(a.Stdout, "           %s: rewrites to %s\n", render.OneLine(h.Hook), render.OneLine(h.Rewrote))
 		}
 	}
 	for _, n := range e.Notes {
-		fmt.Fprintf(a.stdout, "           %s\n", render.OneLine(n))
+		fmt.Fprintf(a.Stdout, "           %s\n", render.OneLine(n))
 	}
 }

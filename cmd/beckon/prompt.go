@@ -2,9 +2,12 @@ package main
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 
+	"beckon/cmd/internal/cli"
 	"beckon/render/term"
 )
 
@@ -24,22 +27,29 @@ func parsePrompt(args []string) (c promptCmd, ok bool) {
 func (c *promptCmd) Run(a *app) error {
 	f, err := term.ParseFormat(cmp.Or(c.Format, term.DefaultPrompt), term.PromptFields)
 	if err != nil {
-		return usageError{fmt.Errorf("--format %q: %w", c.Format, err)}
+		return cli.Usage("--format %q: %w", c.Format, err)
 	}
 	target := term.Target(c.For)
 	if !slices.Contains(term.Targets, target) {
-		return usageError{fmt.Errorf("--for %q: not one of plain, zsh, tmux, polybar, pango", c.For)}
+		return cli.Usage("--for %q: not one of plain, zsh, tmux, polybar, pango", c.For)
 	}
-	rows, _, now, err := a.rows()
+	rows, _, now, err := a.Rows()
 	if err != nil {
 		return err
 	}
 	st := term.Style{Now: now}
 	if c.JSON {
-		return writeLine(a.stdout, term.BarOf(rows, f, st))
+		return writeLine(a.Stdout, term.BarOf(rows, f, st))
 	}
 	if line := term.Prompt(rows, f, target, st); line != "" {
-		fmt.Fprintln(a.stdout, line)
+		fmt.Fprintln(a.Stdout, line)
 	}
 	return nil
+}
+
+// writeLine writes v as JSON on one line.
+func writeLine(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
 }

@@ -1,13 +1,8 @@
 package main
 
 import (
+	"beckon/cmd/internal/cli"
 	"strings"
-	"time"
-
-	"beckon/cmd/internal/hook"
-	"beckon/render"
-	"beckon/state"
-	"beckon/state/store"
 )
 
 // quick runs the commands that a status line, a prompt or a user's eye waits for
@@ -33,16 +28,14 @@ func (a *app) quick(args []string) (code int, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	dir, err := store.Dir(a.getenv)
-	if err != nil {
+	if err := a.Open(); err != nil {
 		if args[0] == "statusline" {
-			return exitOK, true
+			return cli.ExitOK, true
 		}
-		return a.fail(err), true
+		return a.Fail(err), true
 	}
-	a.st, a.command = store.Open(dir), "beckon "+args[0]
-	a.st.Texts = hook.Texts(a.getenv)
-	return a.fail(cmd.Run(a)), true
+	a.Command = "beckon " + args[0]
+	return a.Fail(cmd.Run(a)), true
 }
 
 // flags reads "--name value" and "--name=value" into values and "--name" into
@@ -65,15 +58,4 @@ func flags(args []string, values map[string]*string, switches map[string]*bool) 
 		}
 	}
 	return true
-}
-
-// rows reads the live sessions' rows without what only a list shows. Problems
-// go to the log alone: they do not belong into a prompt.
-func (a *app) rows() ([]render.Row, []state.Seen, time.Time, error) {
-	defer uncollected()()
-	r := a.reader()
-	r.SkipMeters = true
-	snap, err := r.Look(false)
-	a.note(snap.Problems)
-	return render.Rows(snap.Seen, false), snap.Seen, clock(snap.Now), err
 }

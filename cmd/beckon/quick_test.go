@@ -1,6 +1,7 @@
 package main
 
 import (
+	"beckon/cmd/internal/cli"
 	"reflect"
 	"runtime"
 	"strings"
@@ -20,7 +21,7 @@ func TestQuickAgreesWithKong(t *testing.T) {
 	} {
 		args := strings.Fields(line)
 		var c commands
-		parser, err := kong.New(&c, kong.Exit(func(int) {}), kong.Writers(discard{}, discard{}), kong.Vars{"session": sessionHelp}, kong.Bind(&app{}))
+		parser, err := kong.New(&c, kong.Exit(func(int) {}), kong.Writers(discard{}, discard{}), kong.Vars{"session": sessionHelp}, kong.Bind(&app{}, &cli.App{}))
 		if err != nil {
 			t.Fatal(err)
 		}

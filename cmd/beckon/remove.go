@@ -7,9 +7,9 @@ type removeCmd struct {
 }
 
 func (c *removeCmd) Run(a *app) error {
-	v, err := a.find(c.Session)
+	v, err := a.Find(c.Session)
 	if err != nil {
 		return err
 	}
-	return a.act(v, state.Action{Kind: state.ActRemove})
+	return a.Act(v, state.Action{Kind: state.ActRemove})
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"beckon/cmd/internal/cli"
 	"beckon/event"
 	"beckon/event/atomicfile"
 	"beckon/event/recording"
@@ -101,10 +102,10 @@ type playing struct {
 // prints the list whenever it changes, or shows them on a screen.
 func (a *app) play(tracks []track, how playing) error {
 	if how.speed < 0 {
-		return usageError{fmt.Errorf("--speed %g: must not be negative", how.speed)}
+		return cli.Usage("--speed %g: must not be negative", how.speed)
 	}
 	if how.until < 0 {
-		return usageError{fmt.Errorf("--until %g: must not be negative", how.until)}
+		return cli.Usage("--until %g: must not be negative", how.until)
 	}
 	dir := how.dir
 	if dir == "" {
@@ -136,7 +137,7 @@ func scratch(dir string) error {
 		return fmt.Errorf("reading the scratch directory: %w", err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, live.StagedFile)); len(names) > 0 && errors.Is(err, fs.ErrNotExist) {
-		return hinted{fmt.Errorf("scratch directory %q is not empty", dir), "give a new directory, or one that a replay made"}
+		return cli.Hint("give a new directory, or one that a replay made", "scratch directory %q is not empty", dir)
 	}
 	return nil
 }
@@ -291,6 +292,6 @@ func (p *player) show(now event.Millis) error {
 		return nil
 	}
 	p.shown = key.String()
-	fmt.Fprintf(p.a.stdout, "-- %.1f s\n", float64(now-p.start)/1000)
-	return term.List(p.a.stdout, rows, term.Style{Color: p.a.color("auto"), Width: p.a.width(), Now: clock(now)})
+	fmt.Fprintf(p.a.Stdout, "-- %.1f s\n", float64(now-p.start)/1000)
+	return term.List(p.a.Stdout, rows, term.Style{Color: p.a.Color("auto"), Width: p.a.Width(), Now: cli.Clock(now)})
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"beckon/cmd/internal/cli"
 	"beckon/render"
 	"beckon/state/offer"
 )
@@ -20,13 +21,13 @@ type replyCmd struct {
 func (c *replyCmd) Run(a *app) error {
 	text := strings.Join(c.Text, " ")
 	if text == "-" {
-		b, err := io.ReadAll(io.LimitReader(a.stdin, 64<<10+1))
+		b, err := io.ReadAll(io.LimitReader(a.Stdin, 64<<10+1))
 		if err != nil {
 			return fmt.Errorf("reading stdin: %w", err)
 		}
 		text = string(b)
 	}
-	v, err := a.find(c.Session)
+	v, err := a.Find(c.Session)
 	if err != nil {
 		return err
 	}
@@ -39,7 +40,7 @@ func (c *replyCmd) Run(a *app) error {
 		if !v.Status.State.AtWork() {
 			what = "has no hook that waits for a reply"
 		}
-		return hint("a reply reaches a session whose turn is over, from the first one after beckon install --answers", "session %s %s: %w", shortID(v.Session.ID), what, errNotFound)
+		return cli.Hint("a reply reaches a session whose turn is over, from the first one after beckon install --answers", "session %s %s: %w", cli.ShortID(v.Session.ID), what, cli.ErrNotFound)
 	}
 	if err := a.mayAnswer(); err != nil {
 		return err
@@ -47,7 +48,7 @@ func (c *replyCmd) Run(a *app) error {
 	o := list[len(list)-1]
 	ans := offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Say, Message: text, From: offer.Terminal}
 	if err := o.Fits(ans); err != nil {
-		return usageError{err}
+		return cli.Usage("%w", err)
 	}
 	o.Card.Title = "a reply"
 	return a.give(&o, ans, c.JSON)
@@ -59,21 +60,21 @@ type stopCmd struct {
 
 // Run has a session end its turn at its next call.
 func (c *stopCmd) Run(a *app) error {
-	v, err := a.find(c.Session)
+	v, err := a.Find(c.Session)
 	if err != nil {
 		return err
 	}
-	name := shortID(v.Session.ID)
+	name := cli.ShortID(v.Session.ID)
 	if !v.Status.State.InTurn() {
 		return fmt.Errorf("session %s is not at work: there is nothing to stop", name)
 	}
 	if err := a.mayAnswer(); err != nil {
 		return err
 	}
-	if err := offer.In(a.st.Dir).Stop(v.Session.Record(), offer.Terminal, a.user(), time.Now()); err != nil {
+	if err := offer.In(a.Store.Dir).Stop(v.Session.Record(), offer.Terminal, a.user(), time.Now()); err != nil {
 		return fmt.Errorf("stopping the session: %w", err)
 	}
-	fmt.Fprintf(a.stdout, "session %s stops at its next call\n", name)
+	fmt.Fprintf(a.Stdout, "session %s stops at its next call\n", name)
 	return nil
 }
 
@@ -90,18 +91,18 @@ func (c *awayCmd) Run(a *app) error {
 	if c.For != "" {
 		at, err := render.Until(c.For, time.Now())
 		if err != nil {
-			return usageError{fmt.Errorf("%q: %w", c.For, err)}
+			return cli.Usage("%q: %w", c.For, err)
 		}
 		until = time.UnixMilli(int64(at))
 	}
-	if err := offer.In(a.st.Dir).GoAway(until); err != nil {
+	if err := offer.In(a.Store.Dir).GoAway(until); err != nil {
 		return fmt.Errorf("noting that you are away: %w", err)
 	}
 	end := "until beckon back"
 	if !until.IsZero() {
 		end = "until " + until.Format("15:04")
 	}
-	fmt.Fprintf(a.stdout, "away %s: what subagents ask is held for your answer, and shows no dialog at its session\n", end)
+	fmt.Fprintf(a.Stdout, "away %s: what subagents ask is held for your answer, and shows no dialog at its session\n", end)
 	return nil
 }
 
@@ -109,14 +110,14 @@ type backCmd struct{}
 
 // Run notes that the user is back.
 func (backCmd) Run(a *app) error {
-	was, err := offer.In(a.st.Dir).Back()
+	was, err := offer.In(a.Store.Dir).Back()
 	if err != nil {
 		return fmt.Errorf("noting that you are back: %w", err)
 	}
 	if was {
-		fmt.Fprintln(a.stdout, "back: what subagents ask from now on shows its dialog")
+		fmt.Fprintln(a.Stdout, "back: what subagents ask from now on shows its dialog")
 	} else {
-		fmt.Fprintln(a.stdout, "you were not away")
+		fmt.Fprintln(a.Stdout, "you were not away")
 	}
 	return nil
 }

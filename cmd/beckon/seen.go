@@ -1,9 +1,9 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 
+	"beckon/cmd/internal/cli"
 	"beckon/event"
 	"beckon/render/jump"
 	"beckon/state"
@@ -21,27 +21,27 @@ type seenCmd struct {
 func (c *seenCmd) Run(a *app) error {
 	switch {
 	case c.All && c.Session != "":
-		return usageError{fmt.Errorf("seen: a session and --all were given")}
+		return cli.Usage("seen: a session and --all were given")
 	case c.All:
 		return a.allSeen()
 	case c.Session == "":
-		t := evidence.Terminal(a.getenv)
-		return seenIn(a.st, func(o event.Terminal) bool { return jump.SamePane(o, t) })
+		t := evidence.Terminal(a.Getenv)
+		return seenIn(a.Store, func(o event.Terminal) bool { return jump.SamePane(o, t) })
 	}
-	v, err := a.find(c.Session)
+	v, err := a.Find(c.Session)
 	if err != nil {
 		return err
 	}
-	return a.markSeen(v)
+	return a.MarkSeen(v)
 }
 
 func (a *app) allSeen() error {
-	seen, _, err := a.look(false)
+	seen, _, err := a.Look(false)
 	if err != nil {
 		return err
 	}
 	for _, v := range seen {
-		if err := a.markSeen(v); err != nil {
+		if err := a.MarkSeen(v); err != nil {
 			return err
 		}
 	}
@@ -67,13 +67,13 @@ func seenPane(args []string) (pane string, ok bool) {
 func runSeenPane(pane string, getenv func(string) string) int {
 	dir, err := store.Dir(getenv)
 	if err != nil {
-		return exitOK
+		return cli.ExitOK
 	}
 	st := store.Open(dir)
 	if err := seenIn(st, inPane(pane, getenv)); err != nil {
 		st.Log(err)
 	}
-	return exitOK
+	return cli.ExitOK
 }
 
 // inPane returns what tells the terminals that pane names: a pane of the tmux
@@ -97,7 +97,7 @@ func seenIn(st *store.Store, fits func(event.Terminal) bool) error {
 	now := live.NewReader(st, "").Now()
 	for i := range sessions {
 		s := &sessions[i]
-		if !fits(s.Origin.Terminal) || looked(s, state.Resolve(*s, state.Evidence{}, now)) {
+		if !fits(s.Origin.Terminal) || cli.Looked(s, state.Resolve(*s, state.Evidence{}, now)) {
 			continue
 		}
 		_, e := st.Fold(store.KeyOf(s.Record()), store.Update{Change: state.Change{At: now, Action: &state.Action{Kind: state.ActSeen}}})

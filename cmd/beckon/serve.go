@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"beckon/cmd/internal/answer"
+	"beckon/cmd/internal/cli"
 	"beckon/event/redact"
 	"beckon/render"
 	"beckon/render/web"
@@ -62,11 +63,11 @@ func (c *serveCmd) Run(a *app) error {
 	if c.What == "url" {
 		return c.printURL(a)
 	}
-	cfg, err := a.configured()
+	cfg, err := a.Configured()
 	if err != nil {
 		return err
 	}
-	a.st.Texts = store.Texts(cfg.Texts)
+	a.Store.Texts = store.Texts(cfg.Texts)
 	var seen func(context.Context, []state.Seen, time.Time)
 	if c.Notify {
 		notifier, err := a.follower("serve", a.ownTerminal())
@@ -84,7 +85,7 @@ func (c *serveCmd) Run(a *app) error {
 		return err
 	}
 	s := web.New(web.Options{
-		Store: a.st, Registry: filepath.Join(a.claudeDir(), "sessions"), Version: versionString(),
+		Store: a.Store, Registry: filepath.Join(a.ClaudeDir(), "sessions"), Version: cli.Version(),
 		Token: token, User: a.user(), Hosts: c.Host, Closed: !c.Hooks, Unwatched: c.Poll, Page: dashboard.Handler(),
 		Stats:  func(days int) (any, error) { return a.statsOf(days) },
 		Config: a.redactedConfig,
@@ -92,8 +93,8 @@ func (c *serveCmd) Run(a *app) error {
 			_, err := a.jumpTo(ctx, render.Rows([]state.Seen{v}, true)[0])
 			return err
 		},
-		Seen: seen, Policy: answer.Serve(a.st, handlers.Starter{}, a.getenv, "BECKON_TOKEN"),
-		Log: a.st.Log,
+		Seen: seen, Policy: answer.Serve(a.Store, handlers.Starter{}, a.Getenv, "BECKON_TOKEN"),
+		Log: a.Store.Log,
 	})
 	debug.SetGCPercent(25)         // a thousand streams in less memory, for a little more work
 	debug.SetMemoryLimit(64 << 20) // above it, garbage is collected at once
@@ -108,30 +109,30 @@ func (c *serveCmd) Run(a *app) error {
 // serveToken is what opens the server: the one of the environment, else the one
 // that is kept in the state directory.
 func (a *app) serveToken() (string, error) {
-	if token := a.getenv("BECKON_TOKEN"); token != "" {
+	if token := a.Getenv("BECKON_TOKEN"); token != "" {
 		return token, web.CheckToken(token)
 	}
-	return web.Token(a.st.Dir)
+	return web.Token(a.Store.Dir)
 }
 
 // say tells where the server is. What signs in goes to who began it, and into
 // no log that others may read.
 func (c *serveCmd) say(a *app, addr string, entrance web.Entrance) {
 	if c.Socket != "" {
-		fmt.Fprintf(a.stdout, "beckon serves on %s\n", c.Socket)
+		fmt.Fprintf(a.Stdout, "beckon serves on %s\n", c.Socket)
 		return
 	}
 	urls := web.URLs(c.scheme(), addr)
-	fmt.Fprintf(a.stdout, "beckon serves on %s\n", urls[0])
-	if confidential(a.stdout) {
+	fmt.Fprintf(a.Stdout, "beckon serves on %s\n", urls[0])
+	if confidential(a.Stdout) {
 		for _, url := range urls {
-			fmt.Fprintf(a.stdout, "  open %s#pass=%s\n", entrance.At(url), entrance.Pass)
+			fmt.Fprintf(a.Stdout, "  open %s#pass=%s\n", entrance.At(url), entrance.Pass)
 		}
 	} else {
-		fmt.Fprintln(a.stdout, "  beckon serve url prints the address that opens it in a browser")
+		fmt.Fprintln(a.Stdout, "  beckon serve url prints the address that opens it in a browser")
 	}
 	if host, _, err := net.SplitHostPort(addr); err == nil && c.TLSCert == "" && !web.Loopback(host) {
-		fmt.Fprintln(a.stdout, "  without TLS the network sees the token and all that is sent: --tls-cert, `tailscale serve` or `ssh -L` hides it")
+		fmt.Fprintln(a.Stdout, "  without TLS the network sees the token and all that is sent: --tls-cert, `tailscale serve` or `ssh -L` hides it")
 	}
 }
 
@@ -168,12 +169,12 @@ func (c *serveCmd) running() (url string, err error) {
 		_, whose, ok := web.Ask(url)
 		switch {
 		case ok && whose.Who == peer.Another:
-			return "", hint("give another port with --addr", "another user serves on %s", url)
+			return "", cli.Hint("give another port with --addr", "another user serves on %s", url)
 		case ok:
 			return url, nil
 		}
 	}
-	return "", hint("beckon serve starts one; give the --addr that it was started with", "no beckon serves on %s", c.Addr)
+	return "", cli.Hint("beckon serve starts one; give the --addr that it was started with", "no beckon serves on %s", c.Addr)
 }
 
 // printURL prints the addresses that open the page.
@@ -187,7 +188,7 @@ func (c *serveCmd) printURL(a *app) error {
 	}
 	scheme, _, _ := strings.Cut(running, ":")
 	for _, url := range web.URLs(scheme, c.Addr) {
-		fmt.Fprintf(a.stdout, "%s#pass=%s\n", entrance.At(url), entrance.Pass)
+		fmt.Fprintf(a.Stdout, "%s#pass=%s\n", entrance.At(url), entrance.Pass)
 	}
 	return nil
 }
@@ -198,7 +199,7 @@ func (c *serveCmd) entrance() (url string, e web.Entrance, err error) {
 		return "", e, err
 	}
 	if e, err = web.AskEntrance(url); err != nil {
-		return "", e, hint("a server of an older version, or in a container, takes the token: see beckon help serve", "signing in to %s: %w", url, err)
+		return "", e, cli.Hint("a server of an older version, or in a container, takes the token: see beckon help serve", "signing in to %s: %w", url, err)
 	}
 	return url, e, nil
 }
@@ -222,7 +223,7 @@ func (a *app) openBrowser(url string) {
 	}
 	cmd := exec.Command(command[0], append(command[1:], url)...)
 	if err := cmd.Start(); err != nil {
-		fmt.Fprintf(a.stderr, "beckon: opening a browser: %v\n  hint: open what beckon serve url prints\n", err)
+		fmt.Fprintf(a.Stderr, "beckon: opening a browser: %v\n  hint: open what beckon serve url prints\n", err)
 		return
 	}
 	go func() { _ = cmd.Wait() }()
@@ -231,10 +232,10 @@ func (a *app) openBrowser(url string) {
 // ownTerminal is the terminal that serve runs in, nil when its output goes to a
 // file or a supervisor.
 func (a *app) ownTerminal() io.Writer {
-	if a.width() == 0 {
+	if a.Width() == 0 {
 		return nil
 	}
-	return a.stdout
+	return a.Stdout
 }
 
 // redactedConfig is the configuration without what looks like a secret in it.

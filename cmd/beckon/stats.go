@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"beckon/cmd/internal/cli"
 	"beckon/event"
 	"beckon/render"
 	"beckon/render/term"
@@ -19,7 +20,7 @@ import (
 type statsCmd struct {
 	Days int  `default:"7" help:"How many days, today included."`
 	JSON bool `name:"json" help:"Print JSON."`
-	colored
+	cli.Colored
 }
 
 // statsJSON is the format of `stats --json`.
@@ -31,7 +32,7 @@ type statsJSON struct {
 
 func (c *statsCmd) Run(a *app) error {
 	if c.Days < 1 {
-		return usageError{fmt.Errorf("--days %d: must be at least 1", c.Days)}
+		return cli.Usage("--days %d: must be at least 1", c.Days)
 	}
 	totals, err := a.statsOf(c.Days)
 	if err != nil {
@@ -39,25 +40,25 @@ func (c *statsCmd) Run(a *app) error {
 	}
 	days, projects := totals.Days, totals.Projects
 	if c.JSON {
-		return writeJSON(a.stdout, totals)
+		return cli.WriteJSON(a.Stdout, totals)
 	}
 	if len(days) == 0 {
-		_, err := fmt.Fprintln(a.stdout, "nothing was done in these days")
+		_, err := fmt.Fprintln(a.Stdout, "nothing was done in these days")
 		return err
 	}
-	color, err := a.colorChoice(c.Color)
+	color, err := a.ColorChoice(c.Color)
 	if err != nil {
 		return err
 	}
 	names := slices.SortedFunc(maps.Keys(projects), func(x, y string) int {
 		return cmp.Or(cmp.Compare(projects[y].Busy, projects[x].Busy), cmp.Compare(x, y))
 	})
-	return term.Stats(a.stdout, days, names, projects, term.Style{Color: a.color(color), Width: a.width()})
+	return term.Stats(a.Stdout, days, names, projects, term.Style{Color: a.Color(color), Width: a.Width()})
 }
 
 // statsOf adds up that many days, today included.
 func (a *app) statsOf(days int) (statsJSON, error) {
-	now := clock(a.now()).In(time.Local)
+	now := cli.Clock(a.Now()).In(time.Local)
 	first := now.AddDate(0, 0, 1-days).Format(time.DateOnly)
 	totals, err := a.totals(event.Millis(now.UnixMilli()), first)
 	if err != nil {
@@ -70,10 +71,10 @@ func (a *app) statsOf(days int) (statsJSON, error) {
 func (a *app) totals(now event.Millis, first string) (*stats.Totals, error) {
 	// Looking first notes what no hook reported: a killed session must not count as
 	// at work until now.
-	if _, _, err := a.look(false); err != nil {
+	if _, _, err := a.Look(false); err != nil {
 		return nil, err
 	}
-	keys, err := a.st.Keys()
+	keys, err := a.Store.Keys()
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +86,7 @@ func (a *app) fold(keys []store.Key, now event.Millis, first string) (*stats.Tot
 	totals := stats.New(time.Local).From(first)
 	for _, k := range keys {
 		s := totals.Session()
-		err := a.st.Lines(k, 0, func(l store.Line) { s.Line(l.Change, l.Snapshot) })
+		err := a.Store.Lines(k, 0, func(l store.Line) { s.Line(l.Change, l.Snapshot) })
 		if err != nil && !errors.Is(err, state.ErrNewerSchema) { // the look has told of that one; the others count
 			return nil, fmt.Errorf("reading the journal of session %q: %w", string(k), err)
 		}
@@ -100,7 +101,7 @@ func (a *app) busy(rows []render.Row, now event.Millis) error {
 	for i := range rows {
 		keys[i] = store.KeyOf(rows[i].Record())
 	}
-	totals, err := a.fold(keys, now, clock(now).In(time.Local).Format(time.DateOnly))
+	totals, err := a.fold(keys, now, cli.Clock(now).In(time.Local).Format(time.DateOnly))
 	if err != nil {
 		return err
 	}

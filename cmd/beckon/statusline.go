@@ -48,9 +48,9 @@ func (c *statuslineCmd) Run(a *app) error {
 	}
 	before := make(chan wrapped, 1)
 	go func() { before <- runWrapped(c.command(), payload, wrapWait) }()
-	rows, seen, now, err := a.rows()
+	rows, seen, now, err := a.Rows()
 	if err != nil {
-		a.st.Log(fmt.Errorf("status line: %w", err))
+		a.Store.Log(fmt.Errorf("status line: %w", err))
 	}
 	record := a.record(s.SessionID)
 	a.meter(&s, record, now)
@@ -66,14 +66,14 @@ func (c *statuslineCmd) Run(a *app) error {
 		text = term.StatusLine(a.view(s, rows), a.statusFormat(), st)
 	}
 	if text = strings.Trim(text, "\n"); text != "" {
-		_, _ = io.WriteString(a.stdout, text+"\n")
+		_, _ = io.WriteString(a.Stdout, text+"\n")
 	}
 	return nil
 }
 
 // asked reports whether anything waits that can be answered from elsewhere.
 func (a *app) asked() bool {
-	list, err := offer.In(a.st.Dir).List(time.Now())
+	list, err := offer.In(a.Store.Dir).List(time.Now())
 	return err == nil && slices.ContainsFunc(list, func(o offer.Offer) bool { return o.Kind != offer.Reply })
 }
 
@@ -91,14 +91,14 @@ func (c *statuslineCmd) command() string {
 
 // payload reads stdin, unless it is a terminal, for as long as stdinWait.
 func (a *app) payload() []byte {
-	if f, ok := a.stdin.(*os.File); ok {
+	if f, ok := a.Stdin.(*os.File); ok {
 		if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice != 0 {
 			return nil
 		}
 	}
 	got := make(chan []byte, 1)
 	go func() {
-		b, _ := io.ReadAll(io.LimitReader(a.stdin, maxStatus))
+		b, _ := io.ReadAll(io.LimitReader(a.Stdin, maxStatus))
 		got <- b
 	}()
 	select {
@@ -114,7 +114,7 @@ func (a *app) record(id string) string {
 	if id == "" {
 		return ""
 	}
-	return a.st.RecordOf(id, func(owner event.Process) event.Process { return evidence.Other("claude-code", owner, a.getenv) }, evidence.Presence)
+	return a.Store.RecordOf(id, func(owner event.Process) event.Process { return evidence.Other("claude-code", owner, a.Getenv) }, evidence.Presence)
 }
 
 // meter keeps what the client reported. The session may not be known yet: the
@@ -124,13 +124,13 @@ func (a *app) meter(s *event.Status, record string, now time.Time) {
 		return
 	}
 	s.Meter.At = event.Millis(now.UnixMilli())
-	if err := a.st.SetMeter(store.KeyOf(record), s.Meter); err != nil {
-		a.st.Log(fmt.Errorf("writing meter: %w", err))
+	if err := a.Store.SetMeter(store.KeyOf(record), s.Meter); err != nil {
+		a.Store.Log(fmt.Errorf("writing meter: %w", err))
 	}
 }
 
 func (a *app) view(s event.Status, rows []render.Row) term.StatusView {
-	v := term.StatusView{Status: s, Home: a.getenv("HOME"), Others: rows}
+	v := term.StatusView{Status: s, Home: a.Getenv("HOME"), Others: rows}
 	if s.Cwd != "" {
 		g := evidence.Git(s.Cwd)
 		v.Branch = g.Branch
@@ -144,7 +144,7 @@ func (a *app) view(s event.Status, rows []render.Row) term.StatusView {
 // statusFormat is the configured template, the default when the configuration
 // cannot be read.
 func (a *app) statusFormat() term.Format {
-	cfg, err := a.configured()
+	cfg, err := a.Configured()
 	f, bad := term.ParseStatusFormat(cfg.Statusline)
 	if err != nil || bad != nil {
 		f, _ = term.ParseStatusFormat(term.DefaultStatus)
@@ -155,8 +155,8 @@ func (a *app) statusFormat() term.Format {
 // statusColor is colour unless somebody says no: the client reads the line
 // through a pipe and shows what colours it has.
 func (a *app) statusColor() bool {
-	cfg, _ := a.configured()
-	return cfg.Color != "never" && a.getenv("NO_COLOR") == "" && a.getenv("TERM") != "dumb"
+	cfg, _ := a.Configured()
+	return cfg.Color != "never" && a.Getenv("NO_COLOR") == "" && a.Getenv("TERM") != "dumb"
 }
 
 // margin is what the client leaves free of its own width, which it tells: two
@@ -165,7 +165,7 @@ const margin = 4
 
 // columns is the width to fill, 0 when the client does not tell.
 func (a *app) columns() int {
-	n, err := strconv.Atoi(a.getenv("COLUMNS"))
+	n, err := strconv.Atoi(a.Getenv("COLUMNS"))
 	if err != nil || n <= 0 {
 		return 0
 	}

@@ -13,9 +13,9 @@ import (
 // stepDown becomes who called sudo, where the home directory is theirs: what is
 // made there must be theirs too, or the hooks that run later cannot write to it.
 func (a *app) stepDown() error {
-	uid, err1 := strconv.Atoi(a.getenv("SUDO_UID"))
-	gid, err2 := strconv.Atoi(a.getenv("SUDO_GID"))
-	info, err3 := os.Stat(a.getenv("HOME"))
+	uid, err1 := strconv.Atoi(a.Getenv("SUDO_UID"))
+	gid, err2 := strconv.Atoi(a.Getenv("SUDO_GID"))
+	info, err3 := os.Stat(a.Getenv("HOME"))
 	if os.Geteuid() != 0 || errors.Join(err1, err2, err3) != nil || uid == 0 {
 		return nil
 	}
@@ -23,7 +23,7 @@ func (a *app) stepDown() error {
 		return nil
 	}
 	if err := errors.Join(syscall.Setgroups([]int{gid}), syscall.Setgid(gid), syscall.Setuid(uid)); err != nil {
-		return fmt.Errorf("becoming the owner of %s: %w", a.getenv("HOME"), err)
+		return fmt.Errorf("becoming the owner of %s: %w", a.Getenv("HOME"), err)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"beckon/cmd/internal/cli"
 	"beckon/event"
 	"beckon/render"
 	"beckon/render/hosts"
@@ -28,7 +29,7 @@ type watchCmd struct {
 	Host  []string `sep:"none" help:"Also the sessions of another machine, asked by ssh; can be given more than once." placeholder:"ssh:NAME"`
 	Once  bool     `help:"Print one screen and exit; for scripts."`
 	Width int      `help:"Columns of --once (default: $$COLUMNS, the terminal's, else 80)." placeholder:"N"`
-	colored
+	cli.Colored
 	Queue  string `enum:",fair,prio,static,grouped" default:"" aliases:"sort" placeholder:"MODE" help:"Order within a group: fair, prio, static, grouped (default: as configured)."`
 	Group  string `enum:"need,project,host,none" default:"need" help:"Headings: need, project, host, none."`
 	Leave  bool   `help:"End when a jump worked: for a popup, which lies over the pane."`
@@ -38,9 +39,9 @@ type watchCmd struct {
 
 func (c *watchCmd) Run(a *app) error {
 	if c.Width < 0 {
-		return usageError{fmt.Errorf("--width %d: must not be negative", c.Width)}
+		return cli.Usage("--width %d: must not be negative", c.Width)
 	}
-	choice, err := a.colorChoice(c.Color)
+	choice, err := a.ColorChoice(c.Color)
 	if err != nil {
 		return err
 	}
@@ -50,7 +51,7 @@ func (c *watchCmd) Run(a *app) error {
 	}
 	var notifier *notify.Follower
 	if c.Notify {
-		if notifier, err = a.follower("watch", a.stdout); err != nil {
+		if notifier, err = a.follower("watch", a.Stdout); err != nil {
 			return err
 		}
 		defer notifier.Wait()
@@ -63,17 +64,17 @@ func (c *watchCmd) Run(a *app) error {
 		return err
 	}
 	if c.Once {
-		opt.Color = a.color(choice)
-		snap, err := a.reader().Look(false)
+		opt.Color = a.Color(choice)
+		snap, err := a.Reader().Look(false)
 		if err != nil {
 			return err
 		}
-		return tui.Once(colorprofile.NewWriter(a.stdout, a.onceEnviron(opt.Color)), opt, a.screenOf(snap), a.pageWidth(c.Width))
+		return tui.Once(colorprofile.NewWriter(a.Stdout, a.onceEnviron(opt.Color)), opt, a.screenOf(snap), a.pageWidth(c.Width))
 	}
-	if a.width() == 0 {
-		return hint("--once prints one screen to anything", "watch needs a terminal on its output")
+	if a.Width() == 0 {
+		return cli.Hint("--once prints one screen to anything", "watch needs a terminal on its output")
 	}
-	opt.Color = a.color(choice)
+	opt.Color = a.Color(choice)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return tui.Run(ctx, opt)
@@ -82,7 +83,7 @@ func (c *watchCmd) Run(a *app) error {
 // onceEnviron makes the profile of colours what the user chose, whatever
 // stdout is.
 func (a *app) onceEnviron(color bool) []string {
-	env := []string{"TERM=" + a.getenv("TERM"), "COLORTERM=" + a.getenv("COLORTERM")}
+	env := []string{"TERM=" + a.Getenv("TERM"), "COLORTERM=" + a.Getenv("COLORTERM")}
 	if color {
 		return append(env, "CLICOLOR_FORCE=1")
 	}
@@ -94,10 +95,10 @@ func (a *app) pageWidth(flag int) int {
 	if flag > 0 {
 		return flag
 	}
-	if w := a.width(); w > 0 {
+	if w := a.Width(); w > 0 {
 		return w
 	}
-	if n, err := strconv.Atoi(a.getenv("COLUMNS")); err == nil && n > 0 {
+	if n, err := strconv.Atoi(a.Getenv("COLUMNS")); err == nil && n > 0 {
 		return n
 	}
 	return 80
@@ -111,9 +112,9 @@ const screenPause = 20 * time.Millisecond
 // screen sees; nil notifies of nothing.
 func (a *app) watchOptions(how live.Options, notifier *notify.Follower) tui.Options {
 	how.Pause = screenPause
-	f := live.NewFollower(a.reader(), how)
+	f := live.NewFollower(a.Reader(), how)
 	return tui.Options{
-		Follow: func(ctx context.Context, show func(tui.Snapshot, error)) { a.follow(ctx, f, notifier, show) }, Poke: f.TouchAll, Output: a.stdout,
+		Follow: func(ctx context.Context, show func(tui.Snapshot, error)) { a.follow(ctx, f, notifier, show) }, Poke: f.TouchAll, Output: a.Stdout,
 		Recent:   a.recentTurns,
 		Jump:     func(r render.Row) (string, error) { return a.jumpTo(context.Background(), r) },
 		MarkSeen: func(r render.Row) error { return a.actOn(r, state.Action{Kind: state.ActSeen}) },
@@ -129,19 +130,19 @@ func (a *app) watchOptions(how live.Options, notifier *notify.Follower) tui.Opti
 
 // actOn folds what the user did to the session of a row.
 func (a *app) actOn(r render.Row, action state.Action) error {
-	v, err := a.find(r.Record())
+	v, err := a.Find(r.Record())
 	if err != nil {
 		return err
 	}
-	return a.act(v, action)
+	return a.Act(v, action)
 }
 
 // jumpTo brings the pane of a row to the front, says what it did, and notes
 // that the session was looked at.
 func (a *app) jumpTo(ctx context.Context, r render.Row) (string, error) {
-	res, err := jump.New(a.getenv).To(ctx, &r)
+	res, err := jump.New(a.Getenv).To(ctx, &r)
 	if err != nil {
-		return "", hinted{err, hintOf(err)}
+		return "", err
 	}
 	if r.Remote != nil || !r.Unseen {
 		return res.Did, nil
@@ -153,9 +154,9 @@ func (a *app) jumpTo(ctx context.Context, r render.Row) (string, error) {
 func (a *app) otherHosts(specs []string) ([]tui.Source, error) {
 	var all []tui.Source
 	for _, spec := range specs {
-		h, err := hosts.Open(a.st, spec)
+		h, err := hosts.Open(a.Store, spec)
 		if err != nil {
-			return nil, usageError{err}
+			return nil, cli.Usage("%w", err)
 		}
 		last, was := h.Snapshot()
 		src := tui.Source{Name: was[0].Name, Last: last, Rows: func(ctx context.Context) ([]render.Row, error) { return ask(ctx, h) }}
@@ -187,7 +188,7 @@ const (
 func (a *app) recentTurns(r render.Row, seq int64) []tui.Line {
 	var lines []tui.Line
 	// A journal that cannot be read shows no turns; the row says why.
-	_ = a.st.Turns(store.KeyOf(r.Record()), max(0, seq-recentLines), func(t store.Turn) {
+	_ = a.Store.Turns(store.KeyOf(r.Record()), max(0, seq-recentLines), func(t store.Turn) {
 		who := "agent"
 		if t.Actor == state.SpeakerUser {
 			who = "you"
@@ -195,7 +196,7 @@ func (a *app) recentTurns(r render.Row, seq int64) []tui.Line {
 		if len(lines) == recentTurns {
 			lines = append(lines[:0], lines[1:]...)
 		}
-		lines = append(lines, tui.Line{At: clock(t.At), Who: who, Text: t.Text})
+		lines = append(lines, tui.Line{At: cli.Clock(t.At), Who: who, Text: t.Text})
 	})
 	return lines
 }
@@ -205,7 +206,7 @@ func (a *app) follow(ctx context.Context, f *live.Follower, notifier *notify.Fol
 	shown, problem := false, ""
 	update := func(u live.Update, err error) {
 		if notifier != nil {
-			notifier.Look(ctx, f.Seen(), clock(u.Now))
+			notifier.Look(ctx, f.Seen(), cli.Clock(u.Now))
 		}
 		if err == nil && shown && len(u.Changed)+len(u.Gone) == 0 && a.problemLine(u.Problems) == problem && !u.Staged {
 			return
@@ -220,7 +221,7 @@ func (a *app) follow(ctx context.Context, f *live.Follower, notifier *notify.Fol
 // screenOf is what a screen shows of the live sessions and of those that ended
 // lately. What the user removed is not shown.
 func (a *app) screenOf(snap live.Snapshot) tui.Snapshot {
-	s := tui.Snapshot{Now: clock(snap.Now), Still: snap.Staged, Problem: a.problemLine(snap.Problems), Seen: make(map[string]state.Seen, len(snap.Seen))}
+	s := tui.Snapshot{Now: cli.Clock(snap.Now), Still: snap.Staged, Problem: a.problemLine(snap.Problems), Seen: make(map[string]state.Seen, len(snap.Seen))}
 	for _, v := range snap.Seen {
 		s.Seen[v.Session.Record()] = v
 	}
@@ -236,5 +237,5 @@ func (a *app) problemLine(problems []store.Problem) string {
 	case 1:
 		return fmt.Sprintf("reading session %q: %v", string(problems[0].Key), problems[0].Err)
 	}
-	return fmt.Sprintf("%d session files cannot be read; see %s", len(problems), a.st.LogFile())
+	return fmt.Sprintf("%d session files cannot be read; see %s", len(problems), a.Store.LogFile())
 }

@@ -49,7 +49,7 @@ func (a *app) stopFromWatch(r render.Row) (string, error) {
 	if err := a.mayAnswer(); err != nil {
 		return "", err
 	}
-	if err := offer.In(a.st.Dir).Stop(r.Record(), offer.Watch, a.user(), time.Now()); err != nil {
+	if err := offer.In(a.Store.Dir).Stop(r.Record(), offer.Watch, a.user(), time.Now()); err != nil {
 		return "", fmt.Errorf("stopping the session: %w", err)
 	}
 	return r.Label() + " stops at its next call", nil
@@ -64,7 +64,7 @@ const (
 
 // followOffers shows what is asked, whenever that changes, until ctx ends.
 func (a *app) followOffers(ctx context.Context, show func([]tui.Offered)) {
-	dir := hold.OpenDir(a.st.Dir)
+	dir := hold.OpenDir(a.Store.Dir)
 	var events <-chan fsnotify.Event
 	w, err := fsnotify.NewWatcher()
 	if err == nil { // without one there is the look every while
@@ -80,7 +80,7 @@ func (a *app) followOffers(ctx context.Context, show func([]tui.Offered)) {
 			_ = w.Add(dir) // which is not there before the first offer
 		}
 		// What cannot be read now is looked for again.
-		if all, err := offer.In(a.st.Dir).List(time.Now()); err == nil {
+		if all, err := offer.In(a.Store.Dir).List(time.Now()); err == nil {
 			if now := cards.of(all); !reflect.DeepEqual(now, last) {
 				last = now
 				show(now)

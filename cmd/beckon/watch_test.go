@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"beckon/cmd/internal/cli"
 	"beckon/event"
 	"beckon/render/tui"
 	"beckon/state"
@@ -326,7 +327,7 @@ func BenchmarkHookToScreen(b *testing.B) {
 	for i := range 100 {
 		fold(b, st, fmt.Sprintf("s-%03d", i), event.SessionStart, event.UserPromptSubmit)
 	}
-	a := &app{st: st, getenv: func(k string) string { return map[string]string{"HOME": home, "CLAUDE_CONFIG_DIR": home}[k] }}
+	a := &app{&cli.App{Store: st, Getenv: func(k string) string { return map[string]string{"HOME": home, "CLAUDE_CONFIG_DIR": home}[k] }}}
 	screen := &wrote{}
 	opt := a.watchOptions(live.Options{}, nil)
 	opt.Output, opt.Input = screen, blocked{}

@@ -10,7 +10,7 @@ version=$1 dir=$2
 cd "$(dirname "$0")/../.."
 rm -rf "$dir"
 mkdir -p "$dir/completions" "$dir/man"
-go build -trimpath -ldflags "-X main.version=$version" -o "$dir/beckon" ./cmd/beckon
+go build -trimpath -ldflags "-X beckon/cmd/internal/cli.version=$version" -o "$dir/beckon" ./cmd/beckon
 for shell in bash zsh fish; do
 	case $shell in
 	bash) name=beckon.bash ;;

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -9,12 +9,12 @@ import (
 	"beckon/state"
 )
 
-// find returns the session that arg names: its id, its seat, its name, the
+// Find returns the session that arg names: its id, its seat, its name, the
 // beginning of its id when only one session begins so, or the project or branch
 // that only one live session works in. Of a name, project or branch a beginning
 // or a part is enough that no other live session has.
-func (a *app) find(arg string) (state.Seen, error) {
-	seen, _, err := a.look(true)
+func (a *App) Find(arg string) (state.Seen, error) {
+	seen, _, err := a.Look(true)
 	if err != nil {
 		return state.Seen{}, err
 	}
@@ -49,7 +49,7 @@ func (a *app) find(arg string) (state.Seen, error) {
 // findNamed returns the one live session whose name, project or branch is
 // arg, begins with it or has it as a part; the first of these that any fits
 // decides.
-func (a *app) findNamed(seen []state.Seen, arg string) (state.Seen, error) {
+func (a *App) findNamed(seen []state.Seen, arg string) (state.Seen, error) {
 	for _, like := range [...]func(s, arg string) bool{strings.EqualFold, beginsWith, contains} {
 		fits := fitting(seen, func(r *render.Row, name string) bool {
 			return arg != "" && (like(r.Name, arg) || like(name, arg) || like(r.Project, arg) || r.Git != nil && like(r.Git.Branch, arg))
@@ -63,7 +63,7 @@ func (a *app) findNamed(seen []state.Seen, arg string) (state.Seen, error) {
 	if err := a.unreadable(arg); err != nil {
 		return state.Seen{}, err // why was said already
 	}
-	return state.Seen{}, hinted{fmt.Errorf("session %q: %w", arg, errNotFound), "beckon list --all shows every session"}
+	return state.Seen{}, Hint("beckon list --all shows every session", "session %q: %w", arg, ErrNotFound)
 }
 
 func beginsWith(s, arg string) bool {
@@ -73,12 +73,12 @@ func contains(s, arg string) bool { return strings.Contains(strings.ToLower(s), 
 
 // oneProcess picks among the processes that ran one session: the one that needs
 // the user most. If several run it still, it says on stderr how to name the others.
-func (a *app) oneProcess(seen []state.Seen) state.Seen {
+func (a *App) oneProcess(seen []state.Seen) state.Seen {
 	rows := render.Rows(seen, true)
 	for _, r := range rows[1:] {
 		if r.State.Live() {
-			fmt.Fprintf(a.stderr, "beckon: %s runs in several processes; this is %s (%s), another is %s (%s)\n",
-				shortID(r.SessionID), rows[0].Record(), rows[0].State, r.Record(), r.State)
+			fmt.Fprintf(a.Stderr, "beckon: %s runs in several processes; this is %s (%s), another is %s (%s)\n",
+				ShortID(r.SessionID), rows[0].Record(), rows[0].State, r.Record(), r.State)
 		}
 	}
 	return seen[slices.IndexFunc(seen, func(v state.Seen) bool { return v.Session.Record() == rows[0].Record() })]
@@ -92,12 +92,12 @@ func ambiguity(arg string, fits []state.Seen) error {
 	rows := render.Rows(fits, true)
 	var list []string
 	for i := range rows[:min(len(rows), maxCandidates)] {
-		list = append(list, strings.TrimSpace(rows[i].Label()+" "+shortID(rows[i].Record())))
+		list = append(list, strings.TrimSpace(rows[i].Label()+" "+ShortID(rows[i].Record())))
 	}
 	if len(rows) > maxCandidates {
 		list = append(list, "...")
 	}
-	err := fmt.Errorf("session %q fits %d sessions (%s): %w", arg, len(fits), strings.Join(list, ", "), errNotFound)
+	err := fmt.Errorf("session %q fits %d sessions (%s): %w", arg, len(fits), strings.Join(list, ", "), ErrNotFound)
 	return hinted{err, "give more of the name or of the id; beckon list shows them"}
 }
 

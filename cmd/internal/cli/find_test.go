@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -25,12 +25,12 @@ func TestFindNamed(t *testing.T) {
 		"sh":  `session "sh" fits 2 sessions (shop front 1aaaaaaa, website 2bbbbbbb): no such session`,
 		"old": `session "old": no such session`, "": `session "": no such session`,
 	} {
-		v, err := (&app{}).findNamed(seen, arg)
+		v, err := (&App{}).findNamed(seen, arg)
 		got := v.Session.Seat
 		if err != nil {
 			got = err.Error()
 		}
-		if got != want || err != nil && !errors.Is(err, errNotFound) {
+		if got != want || err != nil && !errors.Is(err, ErrNotFound) {
 			t.Errorf("%q finds %q, want %q", arg, got, want)
 		}
 	}

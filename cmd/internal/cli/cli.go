@@ -1,0 +1,148 @@
+// Package cli is what beckon's commands share: the edges of the process, errors and
+// their exit codes, the configuration, and the sessions of this machine.
+package cli
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"beckon/cmd/internal/config"
+	"beckon/cmd/internal/hook"
+	"beckon/event"
+	"beckon/render"
+	"beckon/render/term"
+	"beckon/state/evidence"
+	"beckon/state/store"
+
+	terminal "golang.org/x/term"
+)
+
+// App is one run of the program.
+type App struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Getenv         func(string) string
+	Store          *store.Store
+	Command        string          // as its help is asked for: "beckon list"
+	Unread         []store.Problem // what the last look could not read
+}
+
+// Open opens the state directory.
+func (a *App) Open() error {
+	dir, err := store.Dir(a.Getenv)
+	if err != nil {
+		return err
+	}
+	a.Store = store.Open(dir)
+	a.Store.Texts = hook.Texts(a.Getenv)
+	return nil
+}
+
+// ClaudeDir is the client's own directory.
+func (a *App) ClaudeDir() string {
+	if d := a.Getenv("CLAUDE_CONFIG_DIR"); d != "" {
+		return d
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(home, ".claude")
+}
+
+// Configured returns the configuration in force.
+func (a *App) Configured() (config.Config, error) {
+	path, err := config.Path(a.Getenv)
+	if err != nil {
+		return config.Default(), nil // no home, no file
+	}
+	cfg, _, err := config.Load(path)
+	return cfg, err
+}
+
+// InClient reports whether an agent's client started this process, in however
+// many steps. Tests replace it: they may themselves be run by an agent.
+var InClient = evidence.InClient
+
+// InAgent is an error for what only the user may do: an agent that could switch
+// its own guard off has none.
+func (a *App) InAgent(what string) error {
+	if a.Getenv("CLAUDECODE") == "" && a.Getenv("CLAUDE_CODE_CHILD_SESSION") == "" && !InClient() {
+		return nil
+	}
+	return Hint("run it in a terminal of your own", "%s is yours to do, and this shell belongs to an agent", what)
+}
+
+// Colored is the flag of the commands that draw.
+type Colored struct {
+	Color string `enum:",auto,always,never" default:"" placeholder:"WHEN" help:"auto, always or never (default: as configured)."`
+}
+
+// ColorChoice returns the choice of a flag, else the configured one.
+func (a *App) ColorChoice(flag string) (string, error) {
+	cfg, err := a.Configured()
+	if err != nil || flag == "" {
+		return cfg.Color, err
+	}
+	return flag, nil
+}
+
+// Color reports whether stdout may be coloured: only a terminal, and not
+// against NO_COLOR or TERM=dumb; CLICOLOR_FORCE forces it.
+func (a *App) Color(choice string) bool {
+	switch {
+	case choice == "always":
+		return true
+	case choice == "never" || a.Getenv("NO_COLOR") != "":
+		return false
+	case a.Getenv("CLICOLOR_FORCE") != "" && a.Getenv("CLICOLOR_FORCE") != "0":
+		return true
+	}
+	return a.Getenv("TERM") != "dumb" && a.Width() > 0
+}
+
+// Style says how to draw on this terminal, with the colours that a flag chose.
+func (a *App) Style(choice string) (term.Style, error) {
+	color, err := a.ColorChoice(choice)
+	return term.Style{Color: a.Color(color), Width: a.Width(), Now: Clock(a.Now())}, err
+}
+
+// Attended reports whether the user's terminal is this program's, in and out.
+func (a *App) Attended() bool {
+	in, ok := a.Stdin.(*os.File)
+	return ok && terminal.IsTerminal(int(in.Fd())) && a.Width() > 0
+}
+
+// Width returns the columns of the terminal on stdout, or 0.
+func (a *App) Width() int {
+	f, ok := a.Stdout.(*os.File)
+	if !ok || !terminal.IsTerminal(int(f.Fd())) {
+		return 0
+	}
+	if n, err := strconv.Atoi(a.Getenv("COLUMNS")); err == nil && n > 0 {
+		return n
+	}
+	w, _, err := terminal.GetSize(int(f.Fd()))
+	if err != nil {
+		return 80
+	}
+	return w
+}
+
+// WriteJSON writes v as JSON for people and programs.
+func WriteJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// Clock is a time of the state files.
+func Clock(m event.Millis) time.Time { return time.UnixMilli(int64(m)).UTC() }
+
+// ShortID is the part of an id that people read.
+func ShortID(id string) string { return render.OneLine(id[:min(len(id), 8)]) }

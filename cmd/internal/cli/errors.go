@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"beckon/render"
+)
+
+// Exit codes of every command but hook, which exits 0 unless a policy has no
+// other way to refuse.
+const (
+	ExitOK       = 0
+	ExitError    = 1 // something went wrong, or doctor found a fault
+	ExitUsage    = 2 // the command line is not understood
+	ExitNotFound = 3 // no such session
+	ExitTaken    = 4 // somebody, or the session itself, was first with an answer
+)
+
+// ErrNotFound marks errors about a session that is not there.
+var ErrNotFound = errors.New("no such session")
+
+// ErrSilent is returned by a command that has said itself what is wrong.
+var ErrSilent = errors.New("")
+
+// hinted is an error with advice, which is printed on a line of its own.
+type hinted struct {
+	error
+	hint string
+}
+
+func (e hinted) Unwrap() error { return e.error }
+
+// Hint returns the advice.
+func (e hinted) Hint() string { return e.hint }
+
+// Hint is an error with advice.
+func Hint(hint, format string, args ...any) error {
+	return hinted{fmt.Errorf(format, args...), hint}
+}
+
+// HintOf is the advice that err carries, or "".
+func HintOf(err error) string {
+	var h interface{ Hint() string }
+	if errors.As(err, &h) {
+		return h.Hint()
+	}
+	return ""
+}
+
+// UpdateAdvice is for files that a newer beckon wrote. They are left as they are: what
+// this one does not know of would be lost.
+const UpdateAdvice = "update beckon, or find the older one: which -a beckon beckon-hook"
+
+// usageError is about the command line.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// Usage is an error about the command line.
+func Usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// late marks that somebody else was first with an answer, or the call is over.
+type late struct{ error }
+
+func (e late) Unwrap() error { return e.error }
+
+// Hint tells where to look.
+func (e late) Hint() string { return "beckon answer lists what is open" }
+
+// Late is an error about an answer for which it is too late.
+func Late(format string, args ...any) error { return late{fmt.Errorf(format, args...)} }
+
+// Fail prints err in the one form that errors have and returns its exit code.
+func (a *App) Fail(err error) int {
+	if err == nil {
+		return ExitOK
+	}
+	if !errors.Is(err, ErrSilent) {
+		fmt.Fprintf(a.Stderr, "beckon: %s\n", printable(err))
+		if hint := HintOf(err); hint != "" {
+			fmt.Fprintf(a.Stderr, "  hint: %s\n", hint)
+		}
+	}
+	switch {
+	case errors.As(err, new(usageError)):
+		fmt.Fprintf(a.Stderr, "  hint: %s\n", a.usageHint())
+		return ExitUsage
+	case errors.Is(err, ErrNotFound):
+		return ExitNotFound
+	case errors.As(err, new(late)):
+		return ExitTaken
+	}
+	return ExitError
+}
+
+func (a *App) usageHint() string {
+	if a.Command == "" || a.Command == "beckon list" { // list is also what a word that is no command ends in
+		return "beckon --help lists the commands"
+	}
+	return a.Command + " --help tells more"
+}
+
+// printable is an error's text for a terminal: it may name a file, a branch or
+// a host.
+func printable(err error) string {
+	lines := strings.Split(err.Error(), "\n")
+	for i := range lines {
+		lines[i] = render.Clean(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}

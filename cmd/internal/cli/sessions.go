@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"beckon/event"
+	"beckon/render"
+	"beckon/state"
+	"beckon/state/live"
+	"beckon/state/store"
+
+	"github.com/rs/zerolog"
+)
+
+// Reader returns what looks at the sessions of this machine.
+func (a *App) Reader() *live.Reader {
+	return live.NewReader(a.Store, filepath.Join(a.ClaudeDir(), "sessions"))
+}
+
+// Now is the time to resolve and act at: a recording has its own.
+func (a *App) Now() event.Millis { return a.Reader().Now() }
+
+// uncollected puts garbage collection off until the heap has 128 MiB, and
+// returns what undoes that. Nearly all that a look at the sessions allocates
+// it keeps: collecting in the middle of it finds nothing, and costs a third of
+// the time.
+func uncollected() (undo func()) {
+	old := debug.SetGCPercent(3200)
+	return func() { debug.SetGCPercent(old) }
+}
+
+// Look reads all sessions with their evidence and verdicts.
+func (a *App) Look(all bool) ([]state.Seen, event.Millis, error) {
+	defer uncollected()()
+	snap, err := a.Reader().Look(all)
+	a.note(snap.Problems)
+	a.complain(snap.Problems)
+	return snap.Seen, snap.Now, err
+}
+
+// Rows reads the live sessions' rows without what only a list shows. Problems
+// go to the log alone: they do not belong into a prompt.
+func (a *App) Rows() ([]render.Row, []state.Seen, time.Time, error) {
+	defer uncollected()()
+	r := a.Reader()
+	r.SkipMeters = true
+	snap, err := r.Look(false)
+	a.note(snap.Problems)
+	return render.Rows(snap.Seen, false), snap.Seen, Clock(snap.Now), err
+}
+
+// note writes what a reader could not read to the log that hooks write to, in
+// the same form. Nothing is opened when there is nothing to say, and a log that
+// cannot be written is not an error of the command.
+func (a *App) note(problems []store.Problem) {
+	if len(problems) == 0 {
+		return
+	}
+	f, err := a.Store.OpenLog()
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	log := zerolog.New(f).With().Int("pid", os.Getpid()).Time("time", time.Now().UTC()).Logger()
+	for _, p := range problems {
+		log.Error().Err(p.Err).Str("session", string(p.Key)).Msg("reading session")
+	}
+}
+
+// complain tells on stderr which sessions could not be read.
+func (a *App) complain(problems []store.Problem) {
+	a.Unread = problems
+	newer := false
+	for _, p := range problems {
+		fmt.Fprintf(a.Stderr, "beckon: reading session %q: %v\n", string(p.Key), p.Err)
+		newer = newer || errors.Is(p.Err, state.ErrNewerSchema)
+	}
+	if newer {
+		fmt.Fprintf(a.Stderr, "  hint: %s\n", UpdateAdvice)
+	}
+}
+
+// unreadable returns the error of the session that arg names and that is there, but
+// could not be read; or nil.
+func (a *App) unreadable(arg string) error {
+	for _, p := range a.Unread {
+		if arg != "" && strings.HasPrefix(string(p.Key), string(store.KeyOf(arg))) {
+			return fmt.Errorf("session %q cannot be read", arg)
+		}
+	}
+	return nil
+}
+
+// Act folds what the user did to a session. A session that only the client's
+// registry knows has no journal to note it in.
+func (a *App) Act(v state.Seen, action state.Action) error {
+	if v.Session.Seq == 0 {
+		return Hint("it is heard of as soon as one of its hooks runs", "session %q: no hook of it has run yet", v.Session.ID)
+	}
+	_, err := a.Store.Fold(store.KeyOf(v.Session.Record()), store.Update{Change: state.Change{At: a.Now(), Action: &action}})
+	return err
+}
+
+// MarkSeen notes that the user looked at a session, unless that was known.
+func (a *App) MarkSeen(v state.Seen) error {
+	if Looked(&v.Session, v.Status) {
+		return nil
+	}
+	return a.Visit(v)
+}
+
+// Looked reports whether the user has looked at a session since it came to
+// where it stands.
+func Looked(s *state.Session, st state.Status) bool { return !st.Unseen && s.Seen >= st.Since }
+
+// Visit notes that the user looked at a session just now. Of one whose hooks
+// have not run yet nothing can be noted.
+func (a *App) Visit(v state.Seen) error {
+	if v.Session.Seq == 0 {
+		return nil
+	}
+	return a.Act(v, state.Action{Kind: state.ActSeen})
+}
