@@ -3,9 +3,9 @@ package event
 import (
 	"errors"
 
-	"github.com/tidwall/gjson"
-
 	"beckon/event/jsonenc"
+
+	"github.com/tidwall/gjson"
 )
 
 //go:generate go run beckon/event/jsonenc/gen Event

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"pgregory.net/rapid"
-
 	"beckon/event/jsonenc"
+
+	"pgregory.net/rapid"
 )
 
 // jsonOffset is encoding/json's verdict on p: -1 if it is valid, else the

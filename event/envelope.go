@@ -4,9 +4,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"beckon/event/jsonenc"
+
+	"github.com/tidwall/gjson"
 )
 
 // ParseEnvelope reads the unified envelope, which HTTP clients post:

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"unsafe"
 
-	"github.com/tidwall/gjson"
-
 	"beckon/event/jsonenc"
+
+	"github.com/tidwall/gjson"
 )
 
 // field is one thing an Event takes from a payload.

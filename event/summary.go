@@ -4,9 +4,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/tidwall/gjson"
-
 	"beckon/event/redact"
+
+	"github.com/tidwall/gjson"
 )
 
 // toolRow says which arguments say what a call of a tool does: paths in its

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"beckon/event"
+
+	"pgregory.net/rapid"
 )
 
 // Clients before 2.0.43, and senders that pass on some members only, give no

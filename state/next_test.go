@@ -3,9 +3,9 @@ package state
 import (
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"beckon/event"
+
+	"pgregory.net/rapid"
 )
 
 // Between two times that Next gives, Resolve says the same, whatever the facts

@@ -3,9 +3,9 @@ package state
 import (
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"beckon/event"
+
+	"pgregory.net/rapid"
 )
 
 // sitting is a session of the seat "a" that acted at the given time.

@@ -1,54 +1,57 @@
 package main
 
 import (
-	handlers "beckon/event/policy/run"
 	"errors"
 	"io"
 	"strings"
 
 	"beckon/cmd/internal/answer"
 	"beckon/cmd/internal/cli"
+	"beckon/cmd/internal/doctor"
 	"beckon/cmd/internal/noblock"
+	"beckon/cmd/internal/policies"
+	"beckon/cmd/internal/setup"
+	handlers "beckon/event/policy/run"
 
 	"github.com/alecthomas/kong"
 )
 
 // commands is the command line; one file a command.
 type commands struct {
-	List       listCmd       `cmd:"" default:"withargs" help:"List the sessions, the ones that need you first."`
-	Watch      watchCmd      `cmd:"" help:"Show the sessions on a screen that follows them."`
-	Show       showCmd       `cmd:"" help:"Show what is known of one session."`
-	Explain    explainCmd    `cmd:"" help:"Tell why a session is in its state."`
-	History    historyCmd    `cmd:"" help:"Search what was said in every session."`
-	Stats      statsCmd      `cmd:"" help:"Show what was done: time at work and waiting, turns, tools, by day and project."`
-	Answer     answerCmd     `cmd:"" help:"Answer what a session asks, from here: yes, no, always, an option, words."`
-	Reply      replyCmd      `cmd:"" help:"Say something to a session whose turn is over."`
-	Stop       stopCmd       `cmd:"" help:"Have a session end its turn at its next call."`
-	Away       awayCmd       `cmd:"" help:"Note that nobody sits at the sessions: what subagents ask is held, too."`
-	Back       backCmd       `cmd:"" help:"Note that you are back."`
-	Jump       jumpCmd       `cmd:"" help:"Bring the pane of a session to the front."`
-	Seen       seenCmd       `cmd:"" help:"Note that you looked at a session."`
-	Backburner backburnerCmd `cmd:"" help:"Set a session aside until your own next prompt to it."`
-	Remove     removeCmd     `cmd:"" help:"Take a session off the list until it is heard of again."`
-	Statusline statuslineCmd `cmd:"" help:"Print Claude Code's status line: this session, and the others that need you."`
-	Prompt     promptCmd     `cmd:"" help:"Print a short segment for prompts and bars, nothing when nobody needs you."`
-	Init       initCmd       `cmd:"" help:"Print what a shell, tmux or starship needs to show the segment."`
-	Notify     notifyCmd     `cmd:"" help:"Try notifications, or ask why there was one or none."`
-	Serve      serveCmd      `cmd:"" help:"Serve the sessions over HTTP, with live events."`
-	Policy     policyCmd     `cmd:"" help:"What answers the hooks: check, test, explain, trace."`
-	Install    installCmd    `cmd:"" help:"Put the hooks into Claude Code's settings."`
-	Uninstall  uninstallCmd  `cmd:"" help:"Take the hooks out again."`
-	Plugin     pluginCmd     `cmd:"" help:"Make a plugin of Claude Code that runs the hooks, in place of install."`
-	Doctor     doctorCmd     `cmd:"" help:"Check the installation by a real round trip."`
-	Config     configCmd     `cmd:"" help:"Print the effective configuration and where it comes from."`
-	Demo       demoCmd       `cmd:"" help:"Play recorded sessions and list them as they change."`
-	Replay     replayCmd     `cmd:"" help:"Play recordings of your own and list them as they change."`
-	Fsck       fsckCmd       `cmd:"" help:"Check the state files against their journals."`
-	Hook       hookCmd       `cmd:"" help:"Fold one hook payload from stdin, as beckon-hook does."`
-	Completion completionCmd `cmd:"" help:"Print the completion script of a shell."`
-	Help       helpCmd       `cmd:"" help:"Print a page of the manual; without a topic, list them."`
-	Man        manCmd        `cmd:"" help:"Print the manual page (beckon man | man -l -)."`
-	Version    versionCmd    `cmd:"" help:"Print the version."`
+	List       listCmd            `cmd:"" default:"withargs" help:"List the sessions, the ones that need you first."`
+	Watch      watchCmd           `cmd:"" help:"Show the sessions on a screen that follows them."`
+	Show       showCmd            `cmd:"" help:"Show what is known of one session."`
+	Explain    explainCmd         `cmd:"" help:"Tell why a session is in its state."`
+	History    historyCmd         `cmd:"" help:"Search what was said in every session."`
+	Stats      statsCmd           `cmd:"" help:"Show what was done: time at work and waiting, turns, tools, by day and project."`
+	Answer     answerCmd          `cmd:"" help:"Answer what a session asks, from here: yes, no, always, an option, words."`
+	Reply      replyCmd           `cmd:"" help:"Say something to a session whose turn is over."`
+	Stop       stopCmd            `cmd:"" help:"Have a session end its turn at its next call."`
+	Away       awayCmd            `cmd:"" help:"Note that nobody sits at the sessions: what subagents ask is held, too."`
+	Back       backCmd            `cmd:"" help:"Note that you are back."`
+	Jump       jumpCmd            `cmd:"" help:"Bring the pane of a session to the front."`
+	Seen       seenCmd            `cmd:"" help:"Note that you looked at a session."`
+	Backburner backburnerCmd      `cmd:"" help:"Set a session aside until your own next prompt to it."`
+	Remove     removeCmd          `cmd:"" help:"Take a session off the list until it is heard of again."`
+	Statusline statuslineCmd      `cmd:"" help:"Print Claude Code's status line: this session, and the others that need you."`
+	Prompt     promptCmd          `cmd:"" help:"Print a short segment for prompts and bars, nothing when nobody needs you."`
+	Init       initCmd            `cmd:"" help:"Print what a shell, tmux or starship needs to show the segment."`
+	Notify     notifyCmd          `cmd:"" help:"Try notifications, or ask why there was one or none."`
+	Serve      serveCmd           `cmd:"" help:"Serve the sessions over HTTP, with live events."`
+	Policy     policies.Cmd       `cmd:"" help:"What answers the hooks: check, test, explain, trace."`
+	Install    setup.InstallCmd   `cmd:"" help:"Put the hooks into Claude Code's settings."`
+	Uninstall  setup.UninstallCmd `cmd:"" help:"Take the hooks out again."`
+	Plugin     setup.PluginCmd    `cmd:"" help:"Make a plugin of Claude Code that runs the hooks, in place of install."`
+	Doctor     doctor.Cmd         `cmd:"" help:"Check the installation by a real round trip."`
+	Config     configCmd          `cmd:"" help:"Print the effective configuration and where it comes from."`
+	Demo       demoCmd            `cmd:"" help:"Play recorded sessions and list them as they change."`
+	Replay     replayCmd          `cmd:"" help:"Play recordings of your own and list them as they change."`
+	Fsck       fsckCmd            `cmd:"" help:"Check the state files against their journals."`
+	Hook       hookCmd            `cmd:"" help:"Fold one hook payload from stdin, as beckon-hook does."`
+	Completion completionCmd      `cmd:"" help:"Print the completion script of a shell."`
+	Help       helpCmd            `cmd:"" help:"Print a page of the manual; without a topic, list them."`
+	Man        manCmd             `cmd:"" help:"Print the manual page (beckon man | man -l -)."`
+	Version    versionCmd         `cmd:"" help:"Print the version."`
 }
 
 // app is what the commands share.

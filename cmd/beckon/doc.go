@@ -30,6 +30,9 @@
 //	cmd/beckon-hook              what hooks run: folds an event and exits
 //	cmd/beckon-judge             what it becomes where a policy has only rules
 //	cmd/internal/cli             what its commands share: errors, configuration, sessions
+//	cmd/internal/setup           install, uninstall, plugin
+//	cmd/internal/doctor          doctor: a file a check
+//	cmd/internal/policies        policy
 //	cmd/internal/hook            the work of a hook process
 //	cmd/internal/answer          a hook with a policy: fold, ask, answer
 //	cmd/internal/noblock         a hook that dies does not block the agent

@@ -1,8 +1,9 @@
 package main
 
 import (
-	"beckon/cmd/internal/cli"
 	"fmt"
+
+	"beckon/cmd/internal/cli"
 )
 
 type fsckCmd struct {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"beckon/cmd/internal/cli"
+	"beckon/cmd/internal/setup"
 	"beckon/render"
 	"beckon/render/hosts"
 	"beckon/render/term"
@@ -58,7 +59,7 @@ func (c *listCmd) Run(a *app) error {
 	if c.JSON {
 		return cli.WriteJSON(a.Stdout, listed{render.List{Schema: render.ListSchema, GeneratedAt: cli.Clock(now), Sessions: rows}, others})
 	}
-	if lack := a.unknownClient(); lack != "" && len(rows) > 0 {
+	if lack := setup.UnknownClient(a.App); lack != "" && len(rows) > 0 {
 		fmt.Fprintln(a.Stderr, "beckon: "+lack)
 	}
 	if len(rows) == 0 {

@@ -1,8 +1,9 @@
 package main
 
 import (
-	"beckon/cmd/internal/cli"
 	"strings"
+
+	"beckon/cmd/internal/cli"
 )
 
 // quick runs the commands that a status line, a prompt or a user's eye waits for

@@ -1,12 +1,13 @@
 package main
 
 import (
-	"beckon/cmd/internal/cli"
 	"reflect"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	"beckon/cmd/internal/cli"
 
 	"github.com/alecthomas/kong"
 )

@@ -1,7 +1,6 @@
 package main
 
 import (
-	handlers "beckon/event/policy/run"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +18,7 @@ import (
 
 	"beckon/cmd/internal/answer"
 	"beckon/cmd/internal/cli"
+	handlers "beckon/event/policy/run"
 	"beckon/event/redact"
 	"beckon/render"
 	"beckon/render/web"

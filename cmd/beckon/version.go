@@ -1,9 +1,10 @@
 package main
 
 import (
-	"beckon/cmd/internal/cli"
 	"fmt"
 	"runtime"
+
+	"beckon/cmd/internal/cli"
 )
 
 type versionCmd struct{}

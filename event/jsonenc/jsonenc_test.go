@@ -8,10 +8,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"beckon/event/jsonenc"
+
 	"github.com/tidwall/gjson"
 	"pgregory.net/rapid"
-
-	"beckon/event/jsonenc"
 )
 
 // marshal is the reference: encoding/json without HTML escaping.

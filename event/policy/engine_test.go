@@ -1,9 +1,6 @@
 package policy
 
 import (
-	"beckon/event/policy/config"
-	"beckon/event/policy/match"
-	"beckon/event/policy/trust"
 	"context"
 	"errors"
 	"slices"
@@ -13,6 +10,9 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/event/policy/config"
+	"beckon/event/policy/match"
+	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
 
 	"github.com/tidwall/gjson"

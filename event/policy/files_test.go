@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"beckon/event/policy/trust"
 	"context"
 	"io/fs"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
 )
 

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"beckon/event/policy/config"
 	"context"
 	"encoding/json"
 	"io"
@@ -16,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"beckon/event"
+	"beckon/event/policy/config"
 	handlers "beckon/event/policy/run"
 	"beckon/event/policy/wire"
 

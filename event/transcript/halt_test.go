@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"beckon/event"
+
+	"pgregory.net/rapid"
 )
 
 // Transcripts of the real client, cut after the thing that their name says.

@@ -27,11 +27,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidwall/gjson"
-
 	"beckon/event"
 	"beckon/event/jsonenc"
 	"beckon/event/redact"
+
+	"github.com/tidwall/gjson"
 )
 
 // Entry types.

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidwall/gjson"
-
 	"beckon/event"
+
+	"github.com/tidwall/gjson"
 )
 
 const (

@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"unsafe"
 
-	"golang.org/x/sys/unix"
-
 	"beckon/event"
+
+	"golang.org/x/sys/unix"
 )
 
 // parent returns the hook's parent; launchd takes orphans over at once, so it

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"unsafe"
 
+	"beckon/event"
+
 	"golang.org/x/sys/windows"
 	"golang.org/x/sys/windows/registry"
-
-	"beckon/event"
 )
 
 // parent returns the hook's parent and the hook's own start time: Windows

@@ -11,10 +11,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tidwall/gjson"
-
 	"beckon/event"
 	"beckon/state/store"
+
+	"github.com/tidwall/gjson"
 )
 
 // Reading is one file of the client's own registry, sessions/PID.json: undocumented, so every field may be missing and only a Usable

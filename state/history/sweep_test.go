@@ -10,13 +10,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gofrs/flock"
-	"pgregory.net/rapid"
-
 	"beckon/event"
 	"beckon/event/transcript"
 	"beckon/state"
 	"beckon/state/store"
+
+	"github.com/gofrs/flock"
+	"pgregory.net/rapid"
 )
 
 // recording is a transcript of the real client with the hooks that its session

@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"beckon/event"
 	"beckon/state"
 	"beckon/state/store"
+
+	"pgregory.net/rapid"
 )
 
 // Whatever happens to the files, a follower that reads only what changed has what

@@ -4,11 +4,11 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/tidwall/gjson"
-
 	"beckon/event"
 	"beckon/event/jsonenc"
 	"beckon/state/evidence"
+
+	"github.com/tidwall/gjson"
 )
 
 // StagedFile is the name, in a scratch state directory, of the evidence that

@@ -1,10 +1,10 @@
 package store
 
 import (
-	"github.com/tidwall/gjson"
-
 	"beckon/event"
 	"beckon/event/jsonenc"
+
+	"github.com/tidwall/gjson"
 )
 
 // maxMeter bounds what is read of a meter file; ours have some 200 bytes.

@@ -26,8 +26,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/tidwall/gjson"
-
 	"beckon/cmd/internal/hook"
 	"beckon/event"
 	"beckon/event/home"
@@ -39,6 +37,8 @@ import (
 	"beckon/state"
 	"beckon/state/evidence"
 	"beckon/state/store"
+
+	"github.com/tidwall/gjson"
 )
 
 const (

@@ -54,6 +54,21 @@ func (a *App) ClaudeDir() string {
 	return filepath.Join(home, ".claude")
 }
 
+// ProjectRoot is the directory whose .claude the client reads: the nearest
+// one that has a .claude or a .git, else dir.
+func ProjectRoot(dir string) string {
+	for d := dir; ; d = filepath.Dir(d) {
+		for _, mark := range []string{".claude", ".git"} {
+			if _, err := os.Stat(filepath.Join(d, mark)); err == nil {
+				return d
+			}
+		}
+		if d == filepath.Dir(d) {
+			return dir
+		}
+	}
+}
+
 // Configured returns the configuration in force.
 func (a *App) Configured() (config.Config, error) {
 	path, err := config.Path(a.Getenv)

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"beckon/event/policy/wire"
 	"errors"
 	"os"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/event/policy/wire"
 )
 
 func decoded(t testing.TB, text string) *Config {

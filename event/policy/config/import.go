@@ -1,12 +1,12 @@
 package config
 
 import (
-	"beckon/event/policy/wire"
 	"encoding/json"
 	"fmt"
 	"strings"
 
 	"beckon/event"
+	"beckon/event/policy/wire"
 
 	"github.com/tidwall/gjson"
 )

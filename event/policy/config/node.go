@@ -1,7 +1,6 @@
 package config
 
 import (
-	"beckon/event/policy/wire"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -9,9 +8,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tailscale/hujson"
-
 	"beckon/event/nearest"
+	"beckon/event/policy/wire"
+
+	"github.com/tailscale/hujson"
 )
 
 // document is one policy file under reading; it collects every problem, so

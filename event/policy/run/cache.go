@@ -1,7 +1,6 @@
 package run
 
 import (
-	"beckon/event/policy/wire"
 	"encoding/json"
 	"io/fs"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"beckon/event/policy/trust"
+	"beckon/event/policy/wire"
 	"beckon/event/redact"
 )
 

@@ -1,9 +1,10 @@
 package run
 
 import (
-	"beckon/event/policy/wire"
 	"encoding/json"
 	"time"
+
+	"beckon/event/policy/wire"
 )
 
 // bashCall is what the client sends before it runs a command.

@@ -3,11 +3,12 @@
 package run
 
 import (
-	"beckon/event/policy/wire"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"beckon/event/policy/wire"
 )
 
 // Without a key the client is asked. TestPromptByTheClient in the lab does

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"beckon/event/policy/wire"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"beckon/event/policy/wire"
 )
 
 // maxOutput is how many bytes the trace keeps of what a handler printed.

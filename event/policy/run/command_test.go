@@ -3,7 +3,6 @@
 package run
 
 import (
-	"beckon/event/policy/wire"
 	"context"
 	"encoding/json"
 	"os"
@@ -11,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"beckon/event/policy/wire"
 )
 
 func runCommand(t *testing.T, cfg CommandConfig, c wire.Call) wire.Outcome {

@@ -1,10 +1,11 @@
 package run
 
 import (
-	"beckon/event/policy/wire"
 	"os"
 	"runtime"
 	"strings"
+
+	"beckon/event/policy/wire"
 
 	"github.com/tidwall/gjson"
 )

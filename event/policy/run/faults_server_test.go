@@ -3,7 +3,6 @@
 package run
 
 import (
-	"beckon/event/policy/wire"
 	"io"
 	"net"
 	"net/http"
@@ -11,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"beckon/event/policy/wire"
 )
 
 func fastServer(t *testing.T, url string) wire.Handler {

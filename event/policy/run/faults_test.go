@@ -3,7 +3,6 @@
 package run
 
 import (
-	"beckon/event/policy/wire"
 	"bytes"
 	"context"
 	"fmt"
@@ -14,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"beckon/event/policy/wire"
 )
 
 // deadline is what every fault gets; slack is what a busy machine may add.

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"beckon/event/policy/wire"
 	"bytes"
 	"encoding/json"
 	"reflect"
@@ -9,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"beckon/event/policy/wire"
 )
 
 // indented is the same JSON in another layout.

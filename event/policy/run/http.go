@@ -1,7 +1,6 @@
 package run
 
 import (
-	"beckon/event/policy/wire"
 	"bytes"
 	"context"
 	"errors"
@@ -11,6 +10,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"beckon/event/policy/wire"
 )
 
 // HTTPConfig describes a native http hook ().

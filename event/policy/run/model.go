@@ -1,7 +1,6 @@
 package run
 
 import (
-	"beckon/event/policy/wire"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -13,9 +12,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidwall/gjson"
-
 	"beckon/event"
+	"beckon/event/policy/wire"
+
+	"github.com/tidwall/gjson"
 )
 
 // api asks the Messages API.

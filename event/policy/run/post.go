@@ -1,7 +1,6 @@
 package run
 
 import (
-	"beckon/event/policy/wire"
 	"bytes"
 	"context"
 	"errors"
@@ -11,6 +10,8 @@ import (
 	"net/url"
 	"strconv"
 	"time"
+
+	"beckon/event/policy/wire"
 )
 
 const maxResponse = 1 << 20 // 1 MiB: more than any answer has to say

@@ -1,13 +1,14 @@
 package run
 
 import (
-	"beckon/event/policy/wire"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"strings"
 	"time"
+
+	"beckon/event/policy/wire"
 )
 
 const (

@@ -1,8 +1,6 @@
 package run
 
 import (
-	"beckon/event/policy/trust"
-	"beckon/event/policy/wire"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,6 +12,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"beckon/event/policy/trust"
+	"beckon/event/policy/wire"
 )
 
 func message(text string) string {

@@ -3,7 +3,6 @@
 package run
 
 import (
-	"beckon/event/policy/wire"
 	"context"
 	"fmt"
 	"net"
@@ -13,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"beckon/event/policy/wire"
 )
 
 // lacks ends a test that cannot run here: a failure with CI=true.

@@ -1,13 +1,14 @@
 package run
 
 import (
-	"beckon/event/policy/wire"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/http"
 	"time"
+
+	"beckon/event/policy/wire"
 )
 
 // ServerConfig describes a policy server that speaks protocol 1.0. Start from ServerDefaults: a zero Retries means no retry.

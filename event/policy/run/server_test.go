@@ -1,8 +1,6 @@
 package run
 
 import (
-	"beckon/event/policy/trust"
-	"beckon/event/policy/wire"
 	"context"
 	"encoding/json"
 	"io"
@@ -14,6 +12,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"beckon/event/policy/trust"
+	"beckon/event/policy/wire"
 )
 
 // asked is a policy server that remembers what it was asked.

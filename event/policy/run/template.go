@@ -1,12 +1,13 @@
 package run
 
 import (
-	"beckon/event/policy/wire"
 	"crypto/rand"
 	"fmt"
 	"regexp"
 	"strings"
 	"sync"
+
+	"beckon/event/policy/wire"
 )
 
 // maxQuestion is how much of an event a model is asked about: 256 KiB, about

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/tidwall/gjson"
-
 	"beckon/event/jsonenc"
+
+	"github.com/tidwall/gjson"
 )
 
 // Encode writes v as JSON, < and & as they are: people read it.

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"slices"
@@ -44,7 +44,7 @@ func split(r installer.Report) (plugins, settings []string) {
 // sessionsTwice finds what no list of the client's tells: a plugin that one
 // session was given (--plugin-dir).
 func (d *doctor) sessionsTwice() {
-	snap, err := d.a.Reader().Look(false)
+	snap, err := d.Reader().Look(false)
 	if err != nil {
 		return // told of by silence
 	}

@@ -1,4 +1,4 @@
-package main
+package policies
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"beckon/cmd/internal/cli"
 	"beckon/event/policy"
 	"beckon/event/policy/config"
 	"beckon/event/policy/past"
@@ -22,7 +23,7 @@ import (
 	"golang.org/x/term"
 )
 
-type policyReplayCmd struct {
+type replayCmd struct {
 	Files   []string `arg:"" optional:"" help:"Transcripts, journals, traces or recordings, or directories of them (default: all of your own)." type:"path"`
 	Against string   `help:"Another policy file; only the calls that the two answer differently are shown." type:"path"`
 	Days    int      `help:"How many days back, of your own." default:"30"`
@@ -33,12 +34,12 @@ type policyReplayCmd struct {
 
 // Run puts the calls of the past to the policy, or to two of them, and shows
 // what would become of them, by the hooks that decide.
-func (c *policyReplayCmd) Run(a *app) error {
-	s, err := a.sources()
+func (c *replayCmd) Run(a *cli.App) error {
+	s, err := Sources(a)
 	if err != nil {
 		return err
 	}
-	r := replay{policyReplayCmd: c, home: s.Home, environ: handlers.Inside(os.Environ(), s.State), kinds: map[string]*replayed{},
+	r := replay{replayCmd: c, home: s.Home, environ: handlers.Inside(os.Environ(), s.State), kinds: map[string]*replayed{},
 		engines: []*policy.Engine{policy.NewEngine(policy.Load(s).Hooks)}}
 	if c.Against != "" {
 		against, err := decodeFile(c.Against, config.Global)
@@ -49,7 +50,7 @@ func (c *policyReplayCmd) Run(a *app) error {
 	}
 	ctx, stop := interruptible()
 	defer stop()
-	read := past.Reader{Progress: a.progress()}
+	read := past.Reader{Progress: progress(a)}
 	paths := c.Files
 	for _, p := range paths {
 		if _, err := os.Stat(p); err != nil {
@@ -63,13 +64,13 @@ func (c *policyReplayCmd) Run(a *app) error {
 	for call := range read.Calls(ctx, paths...) {
 		r.add(ctx, call)
 	}
-	a.replayed(&r, &read)
+	r.print(a, &read)
 	return read.Err()
 }
 
 // replay is one run of the command.
 type replay struct {
-	*policyReplayCmd
+	*replayCmd
 	home    string
 	environ []string // of what is started
 	engines []*policy.Engine
@@ -144,7 +145,7 @@ func decided(r policy.Result) string {
 	return strings.TrimSpace(word + " " + strings.Join(by, ", "))
 }
 
-func (a *app) replayed(r *replay, read *past.Reader) {
+func (r *replay) print(a *cli.App, read *past.Reader) {
 	shown := 0
 	for _, k := range slices.SortedFunc(maps.Values(r.kinds), func(x, y *replayed) int {
 		return cmp.Or(y.calls-x.calls, strings.Compare(x.kind, y.kind))
@@ -177,7 +178,7 @@ func count(n int, what string) string {
 }
 
 // progress shows how much of something long is done, on a terminal.
-func (a *app) progress() func(done, total int64) {
+func progress(a *cli.App) func(done, total int64) {
 	f, ok := a.Stderr.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return nil

@@ -1,4 +1,4 @@
-package main
+package policies
 
 import (
 	"errors"
@@ -10,16 +10,16 @@ import (
 	"beckon/render"
 )
 
-type policyAllowOnceCmd struct {
+type allowOnceCmd struct {
 	Code string `arg:"" help:"The code, as the refusal gives it."`
 }
 
 // Run lets the refused call pass when it comes again. An agent cannot run it.
-func (c *policyAllowOnceCmd) Run(a *app) error {
+func (c *allowOnceCmd) Run(a *cli.App) error {
 	if err := a.InAgent("allowing a refused call"); err != nil {
 		return err
 	}
-	s, err := a.sources()
+	s, err := Sources(a)
 	if err != nil {
 		return err
 	}

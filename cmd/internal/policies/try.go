@@ -1,11 +1,6 @@
-package main
+package policies
 
 import (
-	"beckon/cmd/internal/cli"
-	"beckon/event/policy/config"
-	handlers "beckon/event/policy/run"
-	"beckon/event/policy/trust"
-	"beckon/render"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,12 +10,18 @@ import (
 	"syscall"
 	"time"
 
+	"beckon/cmd/internal/cli"
 	"beckon/event"
 	"beckon/event/policy"
+	"beckon/event/policy/config"
+	handlers "beckon/event/policy/run"
+	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
+	"beckon/render"
+	"beckon/render/term"
 )
 
-type policyTestCmd struct {
+type testCmd struct {
 	File    string `arg:"" optional:"" help:"A payload of the client, as JSON; - is stdin; or a test file, or a directory of them (*.policytest.txtar)." type:"path"`
 	Event   string `help:"In place of a file: the event."`
 	Tool    string `help:"With --event: the tool's name."`
@@ -33,7 +34,7 @@ type policyTestCmd struct {
 	JSON    bool   `name:"json" help:"Print JSON."`
 }
 
-func (c *policyTestCmd) Run(a *app) error {
+func (c *testCmd) Run(a *cli.App) error {
 	if isCases(c.File) {
 		return c.testCases(a)
 	}
@@ -48,7 +49,7 @@ func (c *policyTestCmd) Run(a *app) error {
 	if e.Kind == event.Unknown {
 		return cli.Usage("no such event %q", e.Name)
 	}
-	s, err := a.sources()
+	s, err := Sources(a)
 	if err != nil {
 		return err
 	}
@@ -72,7 +73,7 @@ func (c *policyTestCmd) Run(a *app) error {
 	for _, n := range loaded.Notices() {
 		fmt.Fprintf(a.Stdout, "note: %s\n", render.OneLine(n))
 	}
-	a.tried(r, e.Tool.Name)
+	tried(a, r, e.Tool.Name)
 	return nil
 }
 
@@ -83,7 +84,7 @@ func interruptible() (context.Context, context.CancelFunc) {
 }
 
 // payload is the file's, or one made of the flags.
-func (c *policyTestCmd) payload(a *app) ([]byte, error) {
+func (c *testCmd) payload(a *cli.App) ([]byte, error) {
 	switch {
 	case c.File == "-":
 		return io.ReadAll(a.Stdin)
@@ -119,7 +120,7 @@ func (c *policyTestCmd) payload(a *app) ([]byte, error) {
 }
 
 // tried prints what each hook said and what the client would get.
-func (a *app) tried(r policy.Result, tool string) {
+func tried(a *cli.App, r policy.Result, tool string) {
 	if len(r.Results) == 0 {
 		fmt.Fprintln(a.Stdout, "no hook matches")
 	}
@@ -168,7 +169,7 @@ func word(h policy.HookResult) string {
 	return string(o.Decision)
 }
 
-type policyTraceCmd struct {
+type traceCmd struct {
 	N       int    `short:"n" help:"How many." default:"20"`
 	Session string `help:"Only this session, by the beginning of its id."`
 	Call    string `help:"Only this tool_use_id."`
@@ -176,8 +177,8 @@ type policyTraceCmd struct {
 	JSON    bool   `name:"json" help:"Print JSON, one line each."`
 }
 
-func (c *policyTraceCmd) Run(a *app) error {
-	s, err := a.sources()
+func (c *traceCmd) Run(a *cli.App) error {
+	s, err := Sources(a)
 	if err != nil {
 		return err
 	}
@@ -197,18 +198,18 @@ func (c *policyTraceCmd) Run(a *app) error {
 	}
 	now := time.Now()
 	for _, e := range entries {
-		a.traced(e, now)
+		traced(a, e, now)
 	}
 	return nil
 }
 
-func (c *policyTraceCmd) keep(e trust.Entry) bool {
+func (c *traceCmd) keep(e trust.Entry) bool {
 	return (c.Session == "" || len(e.Session) >= len(c.Session) && e.Session[:len(c.Session)] == c.Session) &&
 		(c.Call == "" || e.ToolUseID == c.Call) &&
 		(!c.Refused || e.Decision == wire.Deny || e.Decision == wire.Ask)
 }
 
-func (a *app) traced(e trust.Entry, now time.Time) {
+func traced(a *cli.App, e trust.Entry, now time.Time) {
 	word := string(e.Decision)
 	if word == "" {
 		word = "-"
@@ -217,7 +218,7 @@ func (a *app) traced(e trust.Entry, now time.Time) {
 	if e.Tool != "" {
 		what += " " + e.Tool
 	}
-	fmt.Fprintf(a.Stdout, "%4s %-5s %s: %s\n", since(now, e.At), word, render.OneLine(what), render.OneLine(e.Subject))
+	fmt.Fprintf(a.Stdout, "%4s %-5s %s: %s\n", term.Age(now.Sub(e.At)), word, render.OneLine(what), render.OneLine(e.Subject))
 	for _, h := range e.Hooks {
 		text := string(h.Decision)
 		switch {

@@ -1,8 +1,6 @@
-package main
+package policies
 
 import (
-	"beckon/event/policy/config"
-	"beckon/render"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,20 +8,23 @@ import (
 	"path/filepath"
 	"strings"
 
+	"beckon/cmd/internal/cli"
 	"beckon/event/policy"
+	"beckon/event/policy/config"
 	"beckon/installer"
+	"beckon/render"
 )
 
-type policyImportCmd struct {
+type importCmd struct {
 	JSON bool `name:"json" help:"Print them as a policy file."`
 }
 
-func (c *policyImportCmd) Run(a *app) error {
-	s, err := a.sources()
+func (c *importCmd) Run(a *cli.App) error {
+	s, err := Sources(a)
 	if err != nil {
 		return err
 	}
-	list, err := a.imported(s)
+	list, err := imported(a, s)
 	if err != nil {
 		return err
 	}
@@ -55,7 +56,7 @@ func (c *policyImportCmd) Run(a *app) error {
 }
 
 // imported reads the hooks of the client's own settings that hold here.
-func (a *app) imported(s policy.Sources) ([]config.Imported, error) {
+func imported(a *cli.App, s policy.Sources) ([]config.Imported, error) {
 	project := filepath.Dir(filepath.Dir(s.Project))
 	var files []config.Settings
 	for _, f := range []struct {
@@ -79,8 +80,8 @@ func (a *app) imported(s policy.Sources) ([]config.Imported, error) {
 }
 
 // twice warns about hooks that the client runs as well.
-func (a *app) twice(hooks []*config.Hook, s policy.Sources) []config.Problem {
-	list, err := a.imported(s)
+func twice(a *cli.App, hooks []*config.Hook, s policy.Sources) []config.Problem {
+	list, err := imported(a, s)
 	if err != nil {
 		return nil // the settings are not what is checked
 	}

@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"context"
@@ -11,15 +11,16 @@ import (
 	"beckon/installer"
 )
 
-type pluginCmd struct {
+// PluginCmd is `beckon plugin`.
+type PluginCmd struct {
 	Dir    string `arg:"" type:"path" help:"Where to make it; ~/.claude/skills/beckon is loaded without being installed."`
 	Events string `enum:"core,all" default:"core" help:"core is what the states need; all adds the rest."`
 	Hook   string `help:"The beckon-hook program to name (default: the one beside this program)." placeholder:"PATH"`
 	Force  bool   `help:"Replace files that are there and not beckon's."`
 }
 
-func (c *pluginCmd) Run(a *app) error {
-	program, err := a.hookProgram(c.Hook)
+func (c *PluginCmd) Run(a *cli.App) error {
+	program, err := HookProgram(a, c.Hook)
 	if err != nil {
 		return err
 	}
@@ -40,13 +41,13 @@ func (c *pluginCmd) Run(a *app) error {
 		return err
 	}
 	fmt.Fprintf(a.Stdout, "made a plugin with %d hooks in %s (client %s)\n", len(p.Spec.Events), c.Dir, client.Version)
-	a.pluginSteps(c.Dir)
-	a.alsoInstalled()
+	pluginSteps(a, c.Dir)
+	alsoInstalled(a)
 	return nil
 }
 
 // pluginSteps says what to do with a plugin's directory.
-func (a *app) pluginSteps(dir string) {
+func pluginSteps(a *cli.App, dir string) {
 	step := func(what string, words ...string) {
 		fmt.Fprintf(a.Stdout, "  %-20s %s\n", what, installer.CommandLine(words...))
 	}
@@ -63,10 +64,10 @@ func (a *app) pluginSteps(dir string) {
 	step("", "claude", "plugin", "marketplace", "remove", installer.PluginName)
 }
 
-// alsoInstalled says when the settings have the hooks as well (CASE 24).
-func (a *app) alsoInstalled() {
+// alsoInstalled says when the Settings have the hooks as well (CASE 24).
+func alsoInstalled(a *cli.App) {
 	for _, scope := range []installer.Scope{installer.User, installer.Project, installer.Local} {
-		t, err := a.settings(scope)
+		t, err := Settings(a, scope)
 		if err != nil {
 			continue
 		}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package setup
 
 import (
 	"errors"
@@ -8,11 +8,13 @@ import (
 	"os"
 	"strconv"
 	"syscall"
+
+	"beckon/cmd/internal/cli"
 )
 
 // stepDown becomes who called sudo, where the home directory is theirs: what is
 // made there must be theirs too, or the hooks that run later cannot write to it.
-func (a *app) stepDown() error {
+func stepDown(a *cli.App) error {
 	uid, err1 := strconv.Atoi(a.Getenv("SUDO_UID"))
 	gid, err2 := strconv.Atoi(a.Getenv("SUDO_GID"))
 	info, err3 := os.Stat(a.Getenv("HOME"))

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"beckon/cmd/internal/cli"
+	"beckon/cmd/internal/setup"
 	"beckon/event/home"
 	"beckon/installer"
 )
@@ -18,14 +19,14 @@ func (d *doctor) inspect(client installer.Client) installer.Report {
 	v := client.Version
 	in := installer.Inspection{Client: v, Plugins: client.PluginDirs(context.Background())}
 	for _, s := range []installer.Scope{installer.User, installer.Project, installer.Local} {
-		if t, err := d.a.settings(s); err == nil {
+		if t, err := setup.Settings(d.App, s); err == nil {
 			in.Targets = append(in.Targets, t)
 		}
 	}
 	for _, path := range installer.ManagedFiles(runtime.GOOS) {
 		in.Targets = append(in.Targets, installer.Target{Scope: installer.Managed, Path: path})
 	}
-	program, _ := d.a.hookProgram("") // a path that install would refuse is told of below
+	program, _ := setup.HookProgram(d.App, "") // a path that install would refuse is told of below
 	in.Want = installer.Spec{Command: program, Events: installer.Events(v, installer.CoreEvents), Form: v.Form(), Client: v}
 	in.Want.Answers = installer.Inspect(in).Answers()
 	r := installer.Inspect(in)
@@ -64,7 +65,7 @@ func (d *doctor) entries(r installer.Report) {
 	if r.ManagedOnly != "" {
 		d.add(levelFault, "hooks", "ask whoever manages this machine", "disabled: %s allows managed hooks only", r.ManagedOnly)
 	}
-	if lack := d.a.unknownClient(); lack != "" {
+	if lack := setup.UnknownClient(d.App); lack != "" {
 		d.add(levelNote, "hooks", "", "%s", lack)
 	}
 	if len(r.Missing) > 0 && r.Installed() {

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 
 // notifications checks that the chosen channels can reach the user.
 func (d *doctor) notifications() {
-	cfg, err := d.a.Configured()
+	cfg, err := d.Configured()
 	if err != nil || len(cfg.Alert.Channels) == 0 {
 		return // off, or told of already
 	}
@@ -70,10 +70,10 @@ func (d *doctor) passthrough(set alert.Settings) {
 
 // tmuxSockets lists the tmux servers that sessions sit in, and this one's.
 func (d *doctor) tmuxSockets() (sockets []string) {
-	if socket, _, ok := strings.Cut(d.a.Getenv("TMUX"), ","); ok {
+	if socket, _, ok := strings.Cut(d.Getenv("TMUX"), ","); ok {
 		sockets = append(sockets, socket)
 	}
-	snap, _ := d.a.Reader().Look(false)
+	snap, _ := d.Reader().Look(false)
 	for _, v := range snap.Seen {
 		if s := v.Session.Origin.Terminal.Tmux.Socket; s != "" && !slices.Contains(sockets, s) {
 			sockets = append(sockets, s)

@@ -1,9 +1,10 @@
-package main
+package doctor
 
 import (
 	"errors"
 
 	"beckon/cmd/internal/answer"
+	"beckon/cmd/internal/policies"
 	"beckon/event/policy"
 	"beckon/event/policy/config"
 	"beckon/event/policy/trust"
@@ -13,7 +14,7 @@ import (
 // policies says what is the matter with the policy files, and with an
 // environment that names other ones than sessions before had.
 func (d *doctor) policies() {
-	s, err := d.a.sources()
+	s, err := policies.Sources(d.App)
 	if err != nil {
 		d.add(levelNote, "policy", "", "%v", err)
 		return

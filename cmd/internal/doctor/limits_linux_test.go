@@ -1,13 +1,14 @@
-package main
+package doctor
 
 import (
-	"beckon/cmd/internal/cli"
 	"bytes"
 	"fmt"
 	"math"
 	"slices"
 	"testing"
 	"testing/fstest"
+
+	"beckon/cmd/internal/cli"
 )
 
 func TestLimitNear(t *testing.T) {
@@ -61,7 +62,7 @@ func TestThreadsOf(t *testing.T) {
 
 func TestDoctorLimits(t *testing.T) {
 	var out bytes.Buffer
-	d := &doctor{a: &app{&cli.App{Stdout: &out}}}
+	d := &doctor{App: &cli.App{Stdout: &out}}
 	d.limits([]limit{
 		{name: "open files (RLIMIT_NOFILE)", max: 8, need: needDescriptors},
 		{name: "address space (RLIMIT_AS)", max: math.MaxUint64 >> 20, need: needMegabytes, unit: " MB"},

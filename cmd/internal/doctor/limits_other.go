@@ -1,6 +1,6 @@
 //go:build !linux && !darwin
 
-package main
+package doctor
 
 // limitsHere knows none of other systems.
 func limitsHere() []limit { return nil }

@@ -1,4 +1,4 @@
-package main
+package policies
 
 import (
 	"context"
@@ -25,7 +25,7 @@ func isCases(path string) bool {
 }
 
 // testCases runs the test files at path, or below it, against the rules.
-func (c *policyTestCmd) testCases(a *app) error {
+func (c *testCmd) testCases(a *cli.App) error {
 	var files []string
 	err := filepath.WalkDir(c.File, func(p string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && strings.HasSuffix(p, expect.Suffix) {
@@ -54,8 +54,8 @@ func (c *policyTestCmd) testCases(a *app) error {
 	return nil
 }
 
-func (c *policyTestCmd) testFile(a *app, path string) (passed, failed int, err error) {
-	s, err := a.sources()
+func (c *testCmd) testFile(a *cli.App, path string) (passed, failed int, err error) {
+	s, err := Sources(a)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -88,7 +88,7 @@ func (c *policyTestCmd) testFile(a *app, path string) (passed, failed int, err e
 
 // hooksUnder are the hooks under test: those of the file's own policy, of
 // --policy, or those in force.
-func (c *policyTestCmd) hooksUnder(s policy.Sources, path string, own []byte) ([]*config.Hook, error) {
+func (c *testCmd) hooksUnder(s policy.Sources, path string, own []byte) ([]*config.Hook, error) {
 	switch {
 	case own != nil:
 		read, err := config.Decode(path+":policy.json", config.Global, own)

@@ -1,4 +1,5 @@
-package main
+// Package setup is `beckon install`, `uninstall` and `plugin`.
+package setup
 
 import (
 	"cmp"
@@ -18,8 +19,9 @@ import (
 	"beckon/installer"
 )
 
-type installCmd struct {
-	Scope   string   `enum:"user,project,local" default:"user" help:"Which settings file: user, project or local."`
+// InstallCmd is `beckon install`.
+type InstallCmd struct {
+	Scope   string   `enum:"user,project,local" default:"user" help:"Which Settings file: user, project or local."`
 	Events  string   `enum:"core,all" default:"core" help:"core is what the states need; all adds the rest."`
 	Hook    string   `help:"The beckon-hook program to name (default: the one beside this program)." placeholder:"PATH"`
 	Notify  []string `enum:"terminal,desktop,command,sound,title" help:"Channels that notify you when a session needs you: terminal, desktop, command, sound, title." placeholder:"CHANNEL"`
@@ -30,19 +32,20 @@ type installCmd struct {
 	Complete string `hidden:"" placeholder:"VERSION" help:"Only add the events that a client of this version knows to installs that were made for an older one."`
 }
 
-type uninstallCmd struct {
-	Scope  string `enum:"user,project,local" default:"user" help:"Which settings file: user, project or local."`
+// UninstallCmd is `beckon uninstall`.
+type UninstallCmd struct {
+	Scope  string `enum:"user,project,local" default:"user" help:"Which Settings file: user, project or local."`
 	DryRun bool   `help:"Print what would change as a diff, and change nothing."`
 }
 
-func (c *installCmd) Run(a *app) error {
-	if err := a.stepDown(); err != nil {
+func (c *InstallCmd) Run(a *cli.App) error {
+	if err := stepDown(a); err != nil {
 		return err
 	}
 	if c.Complete != "" {
-		return a.completeInstall(c.Complete)
+		return completeInstall(a, c.Complete)
 	}
-	program, err := a.hookProgram(c.Hook)
+	program, err := HookProgram(a, c.Hook)
 	if err != nil {
 		return err
 	}
@@ -54,22 +57,22 @@ func (c *installCmd) Run(a *app) error {
 	}
 	if c.Answers != nil {
 		spec.Answers = *c.Answers
-	} else if t, err := a.settings(installer.Scope(c.Scope)); err == nil {
+	} else if t, err := Settings(a, installer.Scope(c.Scope)); err == nil {
 		spec.Answers = installer.Inspect(installer.Inspection{Targets: []installer.Target{t}}).Answers()
 	}
 	if c.Status {
-		if spec.StatusLine, err = a.beside(program, "beckon"); err != nil {
+		if spec.StatusLine, err = beside(a, program, "beckon"); err != nil {
 			return err
 		}
 	}
-	change, err := a.edit(c.Scope, installer.Install(spec), c.DryRun)
+	change, err := edit(a, c.Scope, installer.Install(spec), c.DryRun)
 	if err == nil && len(c.Notify) > 0 {
-		err = a.chooseChannels(c.Notify, c.DryRun)
+		err = chooseChannels(a, c.Notify, c.DryRun)
 	}
 	if err != nil || c.DryRun {
 		return err
 	}
-	if err := a.noteChosenFor(); err != nil {
+	if err := noteChosenFor(a); err != nil {
 		return err
 	}
 	if change.Noop() {
@@ -88,7 +91,7 @@ func (c *installCmd) Run(a *app) error {
 }
 
 // chooseChannels writes the channels into the configuration.
-func (a *app) chooseChannels(channels []string, dryRun bool) error {
+func chooseChannels(a *cli.App, channels []string, dryRun bool) error {
 	path, err := config.Path(a.Getenv)
 	if err != nil {
 		return err
@@ -104,11 +107,11 @@ func (a *app) chooseChannels(channels []string, dryRun bool) error {
 	return err
 }
 
-func (c *uninstallCmd) Run(a *app) error {
-	if err := a.stepDown(); err != nil {
+func (c *UninstallCmd) Run(a *cli.App) error {
+	if err := stepDown(a); err != nil {
 		return err
 	}
-	change, err := a.edit(c.Scope, installer.Uninstall(), c.DryRun)
+	change, err := edit(a, c.Scope, installer.Uninstall(), c.DryRun)
 	if err != nil || c.DryRun {
 		return err
 	}
@@ -117,13 +120,13 @@ func (c *uninstallCmd) Run(a *app) error {
 		return nil
 	}
 	fmt.Fprintf(a.Stdout, "took the hooks out of %s\n", change.File)
-	return a.noteChosenFor()
+	return noteChosenFor(a)
 }
 
 // completeInstall adds the events that a client knows which has just begun a
 // session, and that no install knew of. Of two clients on one machine the older
 // one counts: it would warn at start of an event that it does not know.
-func (a *app) completeInstall(version string) error {
+func completeInstall(a *cli.App, version string) error {
 	v := installer.ParseVersion(version)
 	if !v.Known() {
 		return cli.Usage("--complete %q: not a version", version)
@@ -132,21 +135,21 @@ func (a *app) completeInstall(version string) error {
 	if c := installer.ClientVersion(ctx, exec.LookPath); c.Version.Known() && c.Version.Compare(v) < 0 {
 		v = c.Version
 	}
-	changed, err := installer.Complete(ctx, a.keepDir(), v)
+	changed, err := installer.Complete(ctx, keepDir(a), v)
 	for _, c := range changed {
 		fmt.Fprintf(a.Stdout, "completed the hooks in %s (client %s)\n", c.File, v)
 	}
 	if err != nil {
 		a.Store.Log(fmt.Errorf("completing the install: %w", err)) // it runs behind a hook, where nobody reads what it prints
 	}
-	return errors.Join(err, a.noteChosenFor())
+	return errors.Join(err, noteChosenFor(a))
 }
 
 // noteChosenFor leaves word for the hooks for which client the installed events
 // were chosen.
-func (a *app) noteChosenFor() error {
+func noteChosenFor(a *cli.App) error {
 	path := hook.ChosenFor(a.Store.Dir)
-	v, installed := installer.ChosenFor(a.keepDir())
+	v, installed := installer.ChosenFor(keepDir(a))
 	if !installed {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -156,9 +159,9 @@ func (a *app) noteChosenFor() error {
 	return os.WriteFile(path, []byte(v.String()+"\n"), 0o600)
 }
 
-// unknownClient is what list and doctor say of an install that was made before
+// UnknownClient is what list and doctor say of an install that was made before
 // the client was there, empty when it was not.
-func (a *app) unknownClient() string {
+func UnknownClient(a *cli.App) string {
 	chosen, err := os.ReadFile(hook.ChosenFor(a.Store.Dir))
 	if err != nil || installer.ParseVersion(string(chosen)).Known() {
 		return ""
@@ -167,11 +170,11 @@ func (a *app) unknownClient() string {
 }
 
 // keepDir is where backups and records of edits lie, and nothing else prunes.
-func (a *app) keepDir() string { return filepath.Join(a.Store.Dir, "install") }
+func keepDir(a *cli.App) string { return filepath.Join(a.Store.Dir, "install") }
 
-// edit plans or applies one change of a settings file.
-func (a *app) edit(scope string, op installer.Op, dryRun bool) (installer.Change, error) {
-	t, err := a.settings(installer.Scope(scope))
+// edit plans or applies one change of a Settings file.
+func edit(a *cli.App, scope string, op installer.Op, dryRun bool) (installer.Change, error) {
+	t, err := Settings(a, installer.Scope(scope))
 	if err != nil {
 		return installer.Change{}, err
 	}
@@ -185,8 +188,8 @@ func (a *app) edit(scope string, op installer.Op, dryRun bool) (installer.Change
 	return change, err
 }
 
-// settings finds the settings file of a scope.
-func (a *app) settings(scope installer.Scope) (installer.Target, error) {
+// Settings finds the Settings file of a scope.
+func Settings(a *cli.App, scope installer.Scope) (installer.Target, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return installer.Target{}, err
@@ -195,28 +198,13 @@ func (a *app) settings(scope installer.Scope) (installer.Target, error) {
 	if err != nil {
 		return installer.Target{}, err
 	}
-	dirs := installer.Dirs{Config: config, Project: projectRoot(dir), Keep: a.keepDir()}
+	dirs := installer.Dirs{Config: config, Project: cli.ProjectRoot(dir), Keep: keepDir(a)}
 	return dirs.Target(scope)
 }
 
-// projectRoot is the directory whose .claude the client reads: the nearest
-// one that has a .claude or a .git, else dir.
-func projectRoot(dir string) string {
-	for d := dir; ; d = filepath.Dir(d) {
-		for _, mark := range []string{".claude", ".git"} {
-			if _, err := os.Stat(filepath.Join(d, mark)); err == nil {
-				return d
-			}
-		}
-		if d == filepath.Dir(d) {
-			return dir
-		}
-	}
-}
-
-// hookProgram is the program that the entries name: the one asked for, else
+// HookProgram is the program that the entries name: the one asked for, else
 // beckon-hook beside this program.
-func (a *app) hookProgram(asked string) (string, error) {
+func HookProgram(a *cli.App, asked string) (string, error) {
 	path := cmp.Or(asked, home.Beside("beckon-hook"))
 	if path == "" {
 		return "", errors.New("finding this program: the system does not say where it is")
@@ -225,17 +213,17 @@ func (a *app) hookProgram(asked string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return installer.StablePath(path, installer.Places{Home: a.Getenv("HOME"), Temp: os.TempDir(), GoCache: a.goCache()})
+	return installer.StablePath(path, installer.Places{Home: a.Getenv("HOME"), Temp: os.TempDir(), GoCache: goCache(a)})
 }
 
 // beside is the program of that name in the directory of another one.
-func (a *app) beside(program, name string) (string, error) {
+func beside(a *cli.App, program, name string) (string, error) {
 	path := filepath.Join(filepath.Dir(program), home.Program(name))
-	return installer.StablePath(path, installer.Places{Home: a.Getenv("HOME"), Temp: os.TempDir(), GoCache: a.goCache()})
+	return installer.StablePath(path, installer.Places{Home: a.Getenv("HOME"), Temp: os.TempDir(), GoCache: goCache(a)})
 }
 
 // goCache is the build cache of `go run`, or "".
-func (a *app) goCache() string {
+func goCache(a *cli.App) string {
 	if d := a.Getenv("GOCACHE"); d != "" {
 		return d
 	}

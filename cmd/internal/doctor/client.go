@@ -1,0 +1,19 @@
+package doctor
+
+import (
+	"beckon/event"
+	"beckon/installer"
+)
+
+func (d *doctor) client(c installer.Client) {
+	switch {
+	case c.Path == "":
+		d.add(levelNote, "client", "", "no claude on PATH: its version is not known")
+	case !c.Version.Known():
+		d.add(levelNote, "client", "", "%s does not tell its version", c.Path)
+	case len(installer.UnknownTo(c.Version, []string{string(event.PermissionRequest)})) > 0:
+		d.add(levelFault, "client", "update Claude Code", "%s is version %s: too old to tell of permissions", c.Path, c.Version)
+	default:
+		d.add(levelOK, "client", "", "%s, version %s", c.Path, c.Version)
+	}
+}

@@ -1,0 +1,71 @@
+package doctor
+
+import (
+	"cmp"
+	"errors"
+	"os"
+	"time"
+
+	"beckon/cmd/internal/cli"
+	"beckon/event"
+	"beckon/installer"
+	"beckon/state"
+)
+
+// silence looks for live sessions that began after the install and from which
+// no hook ever came: the client has the hooks and does not run them.
+func (d *doctor) silence(r installer.Report) {
+	seen, _, err := d.Look(false)
+	if err != nil {
+		d.add(levelFault, "sessions", "beckon fsck", "%v", err)
+		return
+	}
+	d.newer()
+	since := installedAt(r)
+	heard, before, silent := 0, 0, 0
+	for _, v := range seen {
+		switch {
+		case v.Session.Seq > 0:
+			heard++
+		case v.Session.Created < since:
+			before++
+		default:
+			silent++
+		}
+	}
+	if before > 0 {
+		d.add(levelNote, "sessions", "their hooks come with what they do next; restart those that stay silent", "%d live sessions began before the install and were not heard yet", before)
+	}
+	if silent > 0 {
+		d.add(levelFault, "sessions", "in the client, /hooks shows what it will run; a folder that is not trusted runs none",
+			"present but silent: %d live sessions began after the install and no hook of theirs ever came", silent)
+	}
+	if heard > 0 || silent == 0 {
+		d.add(levelOK, "sessions", "", "%d live sessions are heard", heard)
+	}
+}
+
+// newer reports sessions that a newer beckon wrote: this one leaves them alone, and
+// its hooks tell nothing of them.
+func (d *doctor) newer() {
+	n := 0
+	for _, p := range d.Unread {
+		if errors.Is(p.Err, state.ErrNewerSchema) {
+			n++
+		}
+	}
+	if n > 0 {
+		d.add(levelFault, "version", cli.UpdateAdvice, "%d live sessions are written by a newer beckon than this one (%s), which leaves them alone", n, cli.Version())
+	}
+}
+
+// installedAt is when the newest settings file with our entries was written.
+func installedAt(r installer.Report) event.Millis {
+	var newest time.Time
+	for _, f := range r.Files {
+		if info, err := os.Stat(cmp.Or(f.Real, f.Path)); err == nil && len(f.Entries) > 0 && info.ModTime().After(newest) {
+			newest = info.ModTime()
+		}
+	}
+	return event.Millis(newest.UnixMilli())
+}

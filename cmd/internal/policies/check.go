@@ -1,0 +1,102 @@
+package policies
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"beckon/cmd/internal/answer"
+	"beckon/cmd/internal/cli"
+	"beckon/event/policy"
+	"beckon/event/policy/config"
+	"beckon/event/policy/trust"
+	"beckon/render"
+)
+
+// problem prints one problem in the form that errors have.
+func problem(a *cli.App, p config.Problem) {
+	kind := "error"
+	if p.Warning {
+		kind = "warning"
+	}
+	fmt.Fprintf(a.Stdout, "%-7s %s\n", kind, render.OneLine(p.Error()))
+	if p.Advice != "" {
+		fmt.Fprintf(a.Stdout, "        hint: %s\n", render.OneLine(p.Advice))
+	}
+}
+
+type checkCmd struct {
+	File string `arg:"" optional:"" help:"A policy file (default: those that hold here)." type:"path"`
+}
+
+func (c *checkCmd) Run(a *cli.App) error {
+	s, err := Sources(a)
+	if err != nil {
+		return err
+	}
+	if c.File != "" {
+		s.Global, s.Project = c.File, ""
+		if c.File == trust.ProjectFile(trust.ProjectOf(c.File)) {
+			s.Global, s.Project = "", c.File
+		}
+		if _, err := os.Stat(c.File); err != nil {
+			return fmt.Errorf("reading policy: %w", err)
+		}
+	}
+	bad, any := false, false
+	var configs []*config.Config
+	for _, f := range []struct {
+		path  string
+		level config.Level
+	}{{s.Project, config.Project}, {s.Global, config.Global}} {
+		read, err := decodeFile(f.path, f.level)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		any = true
+		var problems config.Problems
+		switch {
+		case errors.As(err, &problems):
+			for _, p := range problems {
+				problem(a, p)
+			}
+			bad = true
+		case err != nil:
+			return err
+		default:
+			fmt.Fprintf(a.Stdout, "ok      %s: %d hooks\n", f.path, len(read.Hooks))
+			configs = append(configs, read)
+		}
+		if f.level == config.Global && answer.Shared(f.path) {
+			problem(a, config.Problem{File: f.path, What: "others may write to it, and so choose what runs as you", Advice: "chmod 600", Warning: true})
+		}
+	}
+	if !any {
+		fmt.Fprintf(a.Stdout, "no policy: neither %s nor %s is there\n", s.Project, s.Global)
+		return nil
+	}
+	hooks := config.Merge(configs...)
+	for _, p := range append(config.Check(hooks), twice(a, hooks, s)...) {
+		problem(a, p)
+	}
+	if bad {
+		return cli.ErrSilent
+	}
+	if c.File == "" {
+		for _, n := range policy.Load(s).Notices() {
+			fmt.Fprintf(a.Stdout, "note    %s\n", render.OneLine(n))
+		}
+	}
+	return nil
+}
+
+func decodeFile(path string, level config.Level) (*config.Config, error) {
+	if path == "" {
+		return nil, os.ErrNotExist
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading policy: %w", err)
+	}
+	return config.Decode(path, level, data)
+}

@@ -1,0 +1,79 @@
+// Package policies is `beckon policy`: what answers a hook, and how it got to that.
+package policies
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+
+	"beckon/cmd/internal/answer"
+	"beckon/cmd/internal/cli"
+	"beckon/event/policy"
+	"beckon/event/policy/config"
+	"beckon/event/policy/run/example"
+	"beckon/event/policy/trust"
+)
+
+// Cmd is the command.
+type Cmd struct {
+	Check     checkCmd     `cmd:"" help:"Check the policy files: mistakes, and what is probably not meant."`
+	Explain   explainCmd   `cmd:"" help:"Show which hooks are in force, in their order."`
+	Test      testCmd      `cmd:"" help:"Put an event to the policy and show what each hook says and what the client would get."`
+	Trace     traceCmd     `cmd:"" help:"Show what was decided lately, and by whom."`
+	Replay    replayCmd    `cmd:"" help:"Put recorded events to the policy, or to two of them and show where they differ."`
+	Trust     trustCmd     `cmd:"" help:"Put a project's policy in force as it is now."`
+	Accept    acceptCmd    `cmd:"" help:"Take a policy file that is gone or empty for meant."`
+	AllowOnce allowOnceCmd `cmd:"" help:"Let a refused call pass once, by the code in its refusal."`
+	Enable    enableCmd    `cmd:"" help:"Switch a hook on again."`
+	Disable   disableCmd   `cmd:"" help:"Switch a hook off."`
+	Import    importCmd    `cmd:"" help:"Show the hooks in the client's settings as a policy would run them."`
+	Schema    schemaCmd    `cmd:"" help:"Print the JSON Schema of a policy file."`
+	Example   exampleCmd   `cmd:"" help:"Print a small policy server to start your own from."`
+}
+
+// Sources are the policy files that hold in the working directory.
+func Sources(a *cli.App) (policy.Sources, error) {
+	s := answer.Sources(a.Getenv, a.Store.Dir)
+	dir, err := os.Getwd()
+	if err != nil {
+		return s, err
+	}
+	s.Project = trust.ProjectFile(policyRoot(dir))
+	return s, nil
+}
+
+// policyRoot is the nearest directory that has a policy, else the project.
+func policyRoot(dir string) string {
+	for d := dir; ; d = filepath.Dir(d) {
+		if _, err := os.Stat(trust.ProjectFile(d)); err == nil {
+			return d
+		}
+		if d == filepath.Dir(d) {
+			return cli.ProjectRoot(dir)
+		}
+	}
+}
+
+type schemaCmd struct{}
+
+func (schemaCmd) Run(a *cli.App) error {
+	schema, err := config.Schema()
+	if err != nil {
+		return err
+	}
+	_, err = a.Stdout.Write(schema)
+	return err
+}
+
+type exampleCmd struct {
+	Language string `arg:"" enum:"python,node" help:"python or node."`
+}
+
+func (c *exampleCmd) Run(a *cli.App) error {
+	text, err := example.Text(c.Language)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(a.Stdout, text)
+	return err
+}
