@@ -12,6 +12,8 @@ import (
 
 	"beckon/event"
 	"beckon/event/policy/wire"
+	"beckon/state/offer"
+	"beckon/state/store"
 )
 
 // Policy answers what is posted to /hook from what the user decided.
@@ -21,8 +23,9 @@ type Policy interface {
 	Ask(ctx context.Context, q Question) (answer []byte, err error)
 	// Answer returns what the client is told of an event that it posted, in
 	// the form of its http hooks; nil for nothing. note is called once the
-	// event is folded, and notes in the session what was decided of it.
-	Answer(ctx context.Context, q Question) (answer []byte, note func())
+	// event is folded, and notes in the session what was decided of it. held,
+	// unless it is nil, has the user asked then, who may answer from elsewhere.
+	Answer(ctx context.Context, q Question) (answer []byte, note func(), held offer.Held)
 }
 
 // Question is what is put to a Policy.
@@ -31,7 +34,7 @@ type Question = wire.Posted
 func questionOf(r *http.Request, body []byte) Question {
 	q := r.URL.Query()
 	hops, _ := strconv.Atoi(r.Header.Get(wire.HopsHeader)) // none is none
-	return Question{Body: body, Agent: q.Get("agent"), Event: q.Get("event"), Hops: max(hops, 0), Foreign: !ownPeer(r),
+	return Question{Body: body, Agent: q.Get("agent"), Event: q.Get("event"), Hops: max(hops, 0), Foreign: !ownPeer(r), Peer: hostName(r.RemoteAddr),
 		Asks: r.Header.Get(wire.AcceptHeader) == wire.AcceptAsk}
 }
 
@@ -149,6 +152,11 @@ func (s *Server) protocol(w http.ResponseWriter, r *http.Request, body []byte, d
 // came from.
 func (s *Server) payload(w http.ResponseWriter, r *http.Request, body []byte, done func(), start time.Time) {
 	q := questionOf(r, body)
+	var bad bool
+	if q.Wait, bad = waitOf(r); bad {
+		writeHookError(w, http.StatusBadRequest, "wait is a number of seconds, up to 86400")
+		return
+	}
 	e, err := event.Parse(q.Agent, q.Event, body)
 	if fail := s.unfit(&e, err); fail != "" {
 		writeHookError(w, http.StatusBadRequest, fail)
@@ -156,9 +164,10 @@ func (s *Server) payload(w http.ResponseWriter, r *http.Request, body []byte, do
 	}
 	e.At = s.ticks.next(e.SessionID)
 	q.At = e.At
+	var res store.Result
 	fold := func() {
 		if q.Hops == 0 {
-			_, err = s.fold(&e, start)
+			res, err = s.fold(&e, start)
 		}
 	}
 	ends := e.Kind == event.Stop || e.Kind == event.SubagentStop
@@ -166,11 +175,14 @@ func (s *Server) payload(w http.ResponseWriter, r *http.Request, body []byte, do
 		fold()
 	}
 	release(body, done)
-	answer, note := s.policyAnswer(r.Context(), e.Kind, q)
+	answer, note, held := s.policyAnswer(r.Context(), e.Kind, q)
 	if ends { // until there is an answer the client is at work (testdata/lab/POLICY.md)
 		fold()
 	}
 	note()
+	if held != nil && len(body) <= smallBody && s.held(w, r, held, &res.After) {
+		return
+	}
 	switch {
 	case s.ctx.Err() != nil: // not an empty answer: the client tells its user that nobody was asked
 		s.stopping(w)
@@ -190,9 +202,9 @@ func release(body []byte, done func()) {
 	}
 }
 
-func (s *Server) policyAnswer(ctx context.Context, kind event.Kind, q Question) (answer []byte, note func()) {
+func (s *Server) policyAnswer(ctx context.Context, kind event.Kind, q Question) (answer []byte, note func(), held offer.Held) {
 	if s.o.Policy == nil {
-		return nil, func() {}
+		return nil, func() {}, nil
 	}
 	d := s.telling
 	if kind == event.PreToolUse || kind == event.PermissionRequest {

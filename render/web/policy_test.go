@@ -13,6 +13,7 @@ import (
 
 	"beckon/event/policy/wire"
 	"beckon/state"
+	"beckon/state/offer"
 )
 
 // judge is a policy of a test.
@@ -20,15 +21,19 @@ type judge struct {
 	ask    func(context.Context, Question) ([]byte, error)
 	answer func(context.Context, Question) []byte
 	note   func()
+	held   offer.Held
 }
 
 func (j judge) Ask(ctx context.Context, q Question) ([]byte, error) { return j.ask(ctx, q) }
-func (j judge) Answer(ctx context.Context, q Question) ([]byte, func()) {
+func (j judge) Answer(ctx context.Context, q Question) ([]byte, func(), offer.Held) {
 	note := j.note
 	if note == nil {
 		note = func() {}
 	}
-	return j.answer(ctx, q), note
+	if j.answer == nil {
+		return nil, note, j.held
+	}
+	return j.answer(ctx, q), note, j.held
 }
 
 const (

@@ -92,6 +92,8 @@ type Server struct {
 	deciding *desk   // before the policy: what asks whether something may be done
 	telling  *desk   // all else, so that it never takes the place of a question
 	asked    asked
+	holding  atomic.Int32 // requests that wait for a person
+	wakes    wakes
 	stats    statsCache
 
 	ctx    context.Context
@@ -110,6 +112,9 @@ const (
 	maxHeader     = 32 << 10
 )
 
+// errStopped is why all that a server does has ended.
+var errStopped = errors.New("the server was stopped")
+
 // New makes a server. Nothing is read before Serve.
 func New(o Options) *Server {
 	o.Timing = o.Timing.orDefault()
@@ -117,10 +122,11 @@ func New(o Options) *Server {
 		o.Log = func(error) {}
 	}
 	o.Log = sparing(o.Log)
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancelCause(context.Background())
 	s := &Server{
 		o: o, hub: newHub(), meter: newMeter(), storm: newStorm(), ticks: newTicks(), cop: http.NewCrossOriginProtection(), keys: newKeys(o.Token), name: newName(),
-		begun: time.Now(), ctx: ctx, cancel: cancel,
+		begun: time.Now(), ctx: ctx, cancel: func() { cancel(errStopped) },
+		wakes:  wakes{log: o.Log, waiting: map[chan struct{}][]string{}},
 		bodies: newPools(), deciding: newDesk(maxDeciding), telling: newDesk(maxTelling), asked: asked{all: map[[sha256.Size]byte]*asking{}},
 	}
 	s.board = newBoard(&s.o, s.hub, s.meter)

@@ -23,6 +23,7 @@
 package offer
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,6 +33,8 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/state"
+	"beckon/state/offer/hold"
 
 	"github.com/tidwall/gjson"
 )
@@ -285,3 +288,8 @@ type Outcome struct {
 	Why   string       `json:"why,omitempty"` // in words, when it was not
 	At    event.Millis `json:"at"`
 }
+
+// Held is a call that a server holds. It makes the offer, waits until that is
+// answered or ctx ends, and has report give the client its answer; report returns an
+// error when the client did not take it. s is the session with the call.
+type Held func(ctx context.Context, s *state.Session, watch hold.Watch, report func(answer []byte) error)

@@ -27,7 +27,7 @@ import (
 // user, and the policy left it to them.
 func (f *firing) offers(r policy.Result) bool {
 	switch {
-	case !f.args.Holds() || f.args.Reply || f.http || f.alien || f.e.SessionID == "" || !r.Allowed || r.Halts():
+	case !f.args.Holds() || f.args.Reply || f.alien || f.e.SessionID == "" || !r.Allowed || r.Halts():
 		return false
 	case f.e.Kind == event.PermissionRequest:
 		if r.Verdict.Decision == wire.Allow {
@@ -146,62 +146,74 @@ func holdTurn(st *store.Store, a hook.Args, stdin io.Reader, getenv func(string)
 	return 0
 }
 
-// give gives the client the answer to an offer. The policy has the last word: it
-// may have changed since, and what it refuses nobody allows.
+// give gives the client the answer to an offer, on stdout.
 func give(st *store.Store, id string, stdout, stderr io.Writer, getenv func(string) string) (code int) {
-	dir := offer.In(st.Dir)
+	f := firing{getenv: getenv, start: time.Now(), st: st}
+	f.give(id, func(answer []byte) error {
+		_, err := stdout.Write(answer)
+		return err
+	}, func(words string) error {
+		code = 2 // what wakes the model
+		_, err := io.WriteString(stderr, words)
+		return err
+	})
+	return code
+}
+
+// give gives the client the answer to an offer: what a call is told by report, a
+// reply by say. The policy has the last word: it may have changed since, and what
+// it refuses nobody allows.
+func (f *firing) give(id string, report func(answer []byte) error, say func(words string) error) {
+	dir := offer.In(f.st.Dir)
 	closed := func(why string) {
 		_ = dir.Close(id, offer.Outcome{Taken: why == "", Why: why, At: event.Millis(time.Now().UnixMilli())})
 	}
 	o, err := dir.Load(id)
 	if err != nil {
 		closed("it could not be read: " + err.Error())
-		return 0
+		return
 	}
 	a, ok := dir.Answered(id)
 	if err := o.Fits(a); err != nil || !ok {
 		closed("the answer is not one to this offer")
-		return 0
+		return
 	}
-	f := firing{args: hook.Args{Event: o.Event}, getenv: getenv, start: time.Now(), st: st, payload: o.Payload}
+	f.args.Event, f.payload = o.Event, o.Payload
 	if f.e, err = event.Parse("", o.Event, o.Payload); err != nil {
 		closed("it could not be read: " + err.Error())
-		return 0
+		return
 	}
 	if f.e.SessionID == "" {
 		f.e.SessionID = o.Session
 	}
 	if o.Kind == offer.Reply {
-		_, err := io.WriteString(stderr, a.Message)
-		closed(unsaid(err))
+		closed(unsaid(say(a.Message)))
 		f.answered(&o, &a, state.WordReplied)
-		return 2
+		return
 	}
 	var ev policy.Event
 	r := policy.Result{Allowed: true}
-	if hook.Policied(getenv) {
+	if hook.Policied(f.getenv) {
 		loaded := false
 		f.safely(func() { f.load(); loaded = true })
 		if !loaded { // it may refuse what the user allows: the dialog is still there
 			closed("the policy could not be read")
-			return 0
+			return
 		}
 		ev, r = f.ask(context.Background())
 	}
 	refused := !r.Allowed
 	if !refused {
 		r.Verdict = verdict(&o, &a, r.Verdict)
-		r.Answer = wire.Translate(f.e.Kind, r.Verdict, f.version(), false)
+		r.Answer = wire.Translate(f.e.Kind, r.Verdict, f.version(), f.http)
 	}
-	_, err = stdout.Write(r.Answer.Stdout)
-	why := unsaid(err)
+	why := unsaid(report(r.Answer.Stdout))
 	if refused {
 		why = "the policy refuses it: " + r.Verdict.Reason
 	}
 	closed(why)
 	f.answered(&o, &a, wordOf(a.Word, refused))
 	f.trace(ev, r, &o, &a)
-	return 0
 }
 
 // unsaid says why the client was not told, empty when it was.

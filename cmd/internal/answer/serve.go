@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,9 +14,13 @@ import (
 
 	"beckon/cmd/internal/hook"
 	"beckon/event"
+	"beckon/event/policy"
 	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
+	"beckon/state"
 	"beckon/state/evidence"
+	"beckon/state/offer"
+	"beckon/state/offer/hold"
 	"beckon/state/store"
 )
 
@@ -74,29 +79,68 @@ func (s *Served) Ask(ctx context.Context, q wire.Posted) ([]byte, error) {
 
 // Answer is web.Policy. When ctx is done, the caller has gone, and no decision
 // was one.
-func (s *Served) Answer(ctx context.Context, q wire.Posted) (answer []byte, note func()) {
-	noop := func() {}
+func (s *Served) Answer(ctx context.Context, q wire.Posted) (answer []byte, note func(), held offer.Held) {
+	note = func() {}
 	if q.Agent != "" && q.Agent != string(event.ClaudeCode) || q.Hops > maxHops {
-		return nil, noop
+		return nil, note, nil
 	}
 	f, err := s.firing(q, q.Body)
-	if err != nil || !hook.Policied(f.getenv) {
-		return nil, noop
+	if err != nil || !hook.Policied(f.getenv) && q.Wait == 0 {
+		return nil, note, nil
 	}
 	f.getenv = f.overlaid("CLAUDE_PID", s.pid(f.e.SessionID))
-	f.load()
-	f.args.Via, f.http, f.start = "http", true, time.UnixMilli(int64(q.At))
-	ev, r := f.ask(ctx)
-	if ctx.Err() != nil {
-		r, f.claimed = unheard(r), ""
+	f.args.Event, f.args.Via, f.args.Answers = string(f.e.Kind), "http", q.Wait > 0
+	f.http, f.start = true, time.UnixMilli(int64(q.At))
+	r := policy.Result{Allowed: true}
+	if hook.Policied(f.getenv) {
+		f.load()
+		var ev policy.Event
+		if ev, r = f.ask(ctx); ctx.Err() != nil {
+			r, f.claimed = unheard(r), ""
+		}
+		f.after(ev, r)
 	}
-	f.after(ev, r)
 	if q.Hops > 0 { // the session is followed where the question came from
-		return r.Answer.Stdout, noop
+		return r.Answer.Stdout, note, nil
+	}
+	if ctx.Err() == nil && f.offers(r) {
+		held = s.held(f, q)
 	}
 	return r.Answer.Stdout, func() {
 		_, _, err := f.foldDecision(r, f.e.SessionID)
 		f.folded(err)
+	}, held
+}
+
+// held makes the offer of a firing, waits until it is answered, and has the
+// client told. The sender's own patience bounds the wait.
+func (s *Served) held(f *firing, q wire.Posted) offer.Held {
+	return func(ctx context.Context, session *state.Session, watch hold.Watch, report func([]byte) error) {
+		f.session = *session
+		o := f.offer()
+		o.Expires = min(o.Expires, event.Millis(time.Now().Add(q.Wait).UnixMilli()))
+		o.Client = event.Process{}
+		if q.Foreign { // of another machine nothing is known here
+			o.Host, o.Branch = q.Peer, ""
+		} else if pid, err := strconv.Atoi(f.getenv("CLAUDE_PID")); err == nil {
+			o.Client, _ = evidence.Process(pid, evidence.ThisMachine())
+		}
+		dir := offer.In(f.st.Dir)
+		if err := dir.Make(&o, time.Now()); err != nil {
+			f.log(fmt.Errorf("making an offer: %w", err))
+			return
+		}
+		answered, why := hold.Await(ctx.Done(), f.st, o.ID, f.getenv, watch)
+		if !answered {
+			if cause := context.Cause(ctx); cause != nil && cause != context.Canceled {
+				why = cause.Error()
+			}
+			hold.Withdraw(f.st.Dir, o.ID, why, time.Now())
+			return
+		}
+		// Nothing is started for what was asked before: as where a hook waits.
+		g := firing{getenv: f.getenv, environ: f.environ, start: time.Now(), st: f.st, dir: f.dir, http: true}
+		g.give(o.ID, report, nil)
 	}
 }
 

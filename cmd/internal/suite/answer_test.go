@@ -36,6 +36,10 @@ func answerLab(t *testing.T, version string, more ...string) *answering {
 	if _, err := beckon(l, nil, append([]string{"install", "--answers"}, more...)...); err != nil {
 		t.Fatal(err)
 	}
+	return answeringOf(t, l)
+}
+
+func answeringOf(t *testing.T, l *lab.Lab) *answering {
 	a := &answering{shown: &shown{TB: t, l: l}}
 	t.Cleanup(func() {
 		if t.Failed() {

@@ -59,6 +59,93 @@ func TestHTTPHooks(t *testing.T) {
 	}
 }
 
+// TestHTTPAnswers has the real client post what it asks, and wait: it is answered
+// from elsewhere, also on nobody's terminal, and whoever answers at the dialog or
+// gives up ends the wait.
+func TestHTTPAnswers(t *testing.T) {
+	if testing.Short() && !*matrix {
+		t.Skip("the real client takes a while")
+	}
+	for _, version := range policyVersions() {
+		for name, do := range map[string]func(*answering){
+			"answered": func(a *answering) {
+				a.begin("lab:write a.txt")
+				a.screen("Do you want to")
+				a.open(1)
+				a.answer("yes")
+				a.screen("Wrote the note")
+				if !a.file("a.txt") {
+					a.Error("the file was not written")
+				}
+				a.want("the journal", a.journal(), `"by":"lab","from":"terminal"`)
+				a.say("lab:ask")
+				a.open(1)
+				a.answer("2")
+				a.screen("You chose")
+				a.want("the model's results", a.results(), "Blue")
+			},
+			"answered at the session": func(a *answering) {
+				a.begin("lab:permlong 5")
+				o := a.open(1)[0]
+				a.screen("Do you want to")
+				a.key("Enter")
+				a.gone(o, 4*time.Second)
+				a.screen("The long one ended")
+			},
+			"refused at the session": func(a *answering) {
+				a.begin("lab:write a.txt")
+				o := a.open(1)[0]
+				a.screen("Do you want to")
+				a.key("Escape")
+				a.gone(o, 4*time.Second)
+			},
+			"client killed": func(a *answering) {
+				a.begin("lab:write a.txt")
+				o := a.open(1)[0]
+				if err := a.pane.Kill9(); err != nil {
+					a.Fatal(err)
+				}
+				a.gone(o, 4*time.Second)
+			},
+			"server killed": func(a *answering) {
+				a.begin("lab:write a.txt")
+				o := a.open(1)[0]
+				if err := syscall.Kill(o.Waiter.Pid, syscall.SIGKILL); err != nil {
+					a.Fatal(err)
+				}
+				a.open(0)
+				a.screen("Do you want to")
+				a.key("Enter")
+				a.screen("Wrote the note")
+			},
+			"headless": func(a *answering) {
+				if a.l.Client.Version == lab.V197 {
+					return // it does not wait
+				}
+				said := make(chan string, 1)
+				go func() {
+					out, err := a.l.Home.Print("lab:write a.txt")
+					said <- fmt.Sprint(out, err)
+				}()
+				a.open(1)
+				a.answer("yes")
+				a.want("what it says", <-said, "Wrote the note")
+			},
+		} {
+			t.Run(version+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				lab.Need(t, version)
+				l := equipped(t, version)
+				url := serve(t, l) + "/hook"
+				hooks := httpHooks(url, "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd")
+				hooks["PermissionRequest"] = []any{map[string]any{"hooks": []any{map[string]any{"type": "http", "url": url + "?wait=600", "timeout": 600}}}}
+				writeJSON(t, filepath.Join(l.Home.Dir, ".claude", "settings.json"), map[string]any{"hooks": hooks})
+				do(answeringOf(t, l))
+			})
+		}
+	}
+}
+
 // httpHooks are the client's own http hooks.
 func httpHooks(url string, events ...string) map[string]any {
 	hooks := map[string]any{}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"beckon/event"
 
@@ -267,7 +268,11 @@ type Posted struct {
 	At           event.Millis // the event's time
 	Hops         int          // how many policies have handed it on
 	Foreign      bool         // no process of the owner's on this machine is known to ask it
+	Peer         string       // the address that it came from
 	Asks         bool         // who asks understands the answer "ask"
+	// Wait is how long who asks waits for an answer that a person may give; 0 when
+	// they did not say that they would.
+	Wait time.Duration
 	// Busy is set when nothing can be run for it, because too much runs already:
 	// rules answer, and what cannot be asked counts as broken.
 	Busy bool
