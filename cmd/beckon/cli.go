@@ -11,6 +11,7 @@ import (
 	"beckon/cmd/internal/noblock"
 	"beckon/cmd/internal/policies"
 	"beckon/cmd/internal/setup"
+	"beckon/cmd/internal/talk"
 	handlers "beckon/event/policy/run"
 
 	"github.com/alecthomas/kong"
@@ -24,11 +25,11 @@ type commands struct {
 	Explain    explainCmd         `cmd:"" help:"Tell why a session is in its state."`
 	History    historyCmd         `cmd:"" help:"Search what was said in every session."`
 	Stats      statsCmd           `cmd:"" help:"Show what was done: time at work and waiting, turns, tools, by day and project."`
-	Answer     answerCmd          `cmd:"" help:"Answer what a session asks, from here: yes, no, always, an option, words."`
-	Reply      replyCmd           `cmd:"" help:"Say something to a session whose turn is over."`
-	Stop       stopCmd            `cmd:"" help:"Have a session end its turn at its next call."`
-	Away       awayCmd            `cmd:"" help:"Note that nobody sits at the sessions: what subagents ask is held, too."`
-	Back       backCmd            `cmd:"" help:"Note that you are back."`
+	Answer     talk.AnswerCmd     `cmd:"" help:"Answer what a session asks, from here: yes, no, always, an option, words."`
+	Reply      talk.ReplyCmd      `cmd:"" help:"Say something to a session whose turn is over."`
+	Stop       talk.StopCmd       `cmd:"" help:"Have a session end its turn at its next call."`
+	Away       talk.AwayCmd       `cmd:"" help:"Note that nobody sits at the sessions: what subagents ask is held, too."`
+	Back       talk.BackCmd       `cmd:"" help:"Note that you are back."`
 	Jump       jumpCmd            `cmd:"" help:"Bring the pane of a session to the front."`
 	Seen       seenCmd            `cmd:"" help:"Note that you looked at a session."`
 	Backburner backburnerCmd      `cmd:"" help:"Set a session aside until your own next prompt to it."`

@@ -33,6 +33,7 @@
 //	cmd/internal/setup           install, uninstall, plugin
 //	cmd/internal/doctor          doctor: a file a check
 //	cmd/internal/policies        policy
+//	cmd/internal/talk            answer, reply, stop, away, back
 //	cmd/internal/hook            the work of a hook process
 //	cmd/internal/answer          a hook with a policy: fold, ask, answer
 //	cmd/internal/noblock         a hook that dies does not block the agent

@@ -86,7 +86,7 @@ func (c *serveCmd) Run(a *app) error {
 	}
 	s := web.New(web.Options{
 		Store: a.Store, Registry: filepath.Join(a.ClaudeDir(), "sessions"), Version: cli.Version(),
-		Token: token, User: a.user(), Hosts: c.Host, Closed: !c.Hooks, Unwatched: c.Poll, Page: dashboard.Handler(),
+		Token: token, User: a.User(), Hosts: c.Host, Closed: !c.Hooks, Unwatched: c.Poll, Page: dashboard.Handler(),
 		Stats:  func(days int) (any, error) { return a.statsOf(days) },
 		Config: a.redactedConfig,
 		Jump: func(ctx context.Context, v state.Seen) error {

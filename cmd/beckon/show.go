@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"beckon/cmd/internal/cli"
+	"beckon/cmd/internal/talk"
 	"beckon/render"
 	"beckon/render/term"
 	"beckon/state"
@@ -42,13 +43,13 @@ func (c *showCmd) Run(a *app) error {
 	if err := term.Show(a.Stdout, &row, &v.Session, style); err != nil {
 		return err
 	}
-	asks, err := a.offers(func(o *offer.Offer) bool { return o.Kind != offer.Reply && o.Record == v.Session.Record() })
+	asks, err := talk.Offers(a.App, func(o *offer.Offer) bool { return o.Kind != offer.Reply && o.Record == v.Session.Record() })
 	if err != nil {
 		return err
 	}
 	for i := range asks {
 		fmt.Fprintln(a.Stdout)
-		a.show(&asks[i])
+		talk.Show(a.App, &asks[i])
 	}
 	if len(turns) == 0 {
 		return nil

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"beckon/cmd/internal/cli"
+	"beckon/cmd/internal/talk"
 	"beckon/event"
 	"beckon/render"
 	"beckon/render/hosts"
@@ -57,7 +58,7 @@ func (c *watchCmd) Run(a *app) error {
 		defer notifier.Wait()
 	}
 	opt := a.watchOptions(live.Options{Blind: c.Poll}, notifier)
-	a.answers(&opt)
+	talk.Watch(a.App, &opt)
 	opt.Order, opt.PermissionFirst = queue.Mode, queue.PermissionFirst
 	opt.Grouping, opt.Leave = tui.Grouping(c.Group), c.Leave
 	if opt.Sources, err = a.otherHosts(c.Host); err != nil {

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"os"
@@ -67,6 +68,11 @@ func ProjectRoot(dir string) string {
 			return dir
 		}
 	}
+}
+
+// User is who uses the program, as people name them.
+func (a *App) User() string {
+	return cmp.Or(a.Getenv("USER"), a.Getenv("LOGNAME"), a.Getenv("USERNAME"))
 }
 
 // Configured returns the configuration in force.

@@ -21,7 +21,7 @@ import (
 
 // InstallCmd is `beckon install`.
 type InstallCmd struct {
-	Scope   string   `enum:"user,project,local" default:"user" help:"Which Settings file: user, project or local."`
+	Scope   string   `enum:"user,project,local" default:"user" help:"Which settings file: user, project or local."`
 	Events  string   `enum:"core,all" default:"core" help:"core is what the states need; all adds the rest."`
 	Hook    string   `help:"The beckon-hook program to name (default: the one beside this program)." placeholder:"PATH"`
 	Notify  []string `enum:"terminal,desktop,command,sound,title" help:"Channels that notify you when a session needs you: terminal, desktop, command, sound, title." placeholder:"CHANNEL"`
@@ -34,7 +34,7 @@ type InstallCmd struct {
 
 // UninstallCmd is `beckon uninstall`.
 type UninstallCmd struct {
-	Scope  string `enum:"user,project,local" default:"user" help:"Which Settings file: user, project or local."`
+	Scope  string `enum:"user,project,local" default:"user" help:"Which settings file: user, project or local."`
 	DryRun bool   `help:"Print what would change as a diff, and change nothing."`
 }
 
@@ -172,7 +172,7 @@ func UnknownClient(a *cli.App) string {
 // keepDir is where backups and records of edits lie, and nothing else prunes.
 func keepDir(a *cli.App) string { return filepath.Join(a.Store.Dir, "install") }
 
-// edit plans or applies one change of a Settings file.
+// edit plans or applies one change of a settings file.
 func edit(a *cli.App, scope string, op installer.Op, dryRun bool) (installer.Change, error) {
 	t, err := Settings(a, installer.Scope(scope))
 	if err != nil {
@@ -188,7 +188,7 @@ func edit(a *cli.App, scope string, op installer.Op, dryRun bool) (installer.Cha
 	return change, err
 }
 
-// Settings finds the Settings file of a scope.
+// Settings finds the settings file of a scope.
 func Settings(a *cli.App, scope installer.Scope) (installer.Target, error) {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -64,7 +64,7 @@ func pluginSteps(a *cli.App, dir string) {
 	step("", "claude", "plugin", "marketplace", "remove", installer.PluginName)
 }
 
-// alsoInstalled says when the Settings have the hooks as well (CASE 24).
+// alsoInstalled says when the settings have the hooks as well (CASE 24).
 func alsoInstalled(a *cli.App) {
 	for _, scope := range []installer.Scope{installer.User, installer.Project, installer.Local} {
 		t, err := Settings(a, scope)

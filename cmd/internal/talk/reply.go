@@ -1,4 +1,4 @@
-package main
+package talk
 
 import (
 	"fmt"
@@ -11,14 +11,15 @@ import (
 	"beckon/state/offer"
 )
 
-type replyCmd struct {
+// ReplyCmd is `beckon reply`.
+type ReplyCmd struct {
 	Session string   `arg:"" help:"${session}."`
 	Text    []string `arg:"" help:"What you say; - reads it from stdin."`
 	JSON    bool     `name:"json" help:"Print JSON."`
 }
 
 // Run wakes a session whose turn is over with a reply.
-func (c *replyCmd) Run(a *app) error {
+func (c *ReplyCmd) Run(a *cli.App) error {
 	text := strings.Join(c.Text, " ")
 	if text == "-" {
 		b, err := io.ReadAll(io.LimitReader(a.Stdin, 64<<10+1))
@@ -31,7 +32,7 @@ func (c *replyCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	list, err := a.offers(func(o *offer.Offer) bool { return o.Kind == offer.Reply && o.Record == v.Session.Record() })
+	list, err := Offers(a, func(o *offer.Offer) bool { return o.Kind == offer.Reply && o.Record == v.Session.Record() })
 	if err != nil {
 		return err
 	}
@@ -42,7 +43,7 @@ func (c *replyCmd) Run(a *app) error {
 		}
 		return cli.Hint("a reply reaches a session whose turn is over, from the first one after beckon install --answers", "session %s %s: %w", cli.ShortID(v.Session.ID), what, cli.ErrNotFound)
 	}
-	if err := a.mayAnswer(); err != nil {
+	if err := mayAnswer(a); err != nil {
 		return err
 	}
 	o := list[len(list)-1]
@@ -51,15 +52,16 @@ func (c *replyCmd) Run(a *app) error {
 		return cli.Usage("%w", err)
 	}
 	o.Card.Title = "a reply"
-	return a.give(&o, ans, c.JSON)
+	return give(a, &o, ans, c.JSON)
 }
 
-type stopCmd struct {
+// StopCmd is `beckon stop`.
+type StopCmd struct {
 	Session string `arg:"" help:"${session}."`
 }
 
 // Run has a session end its turn at its next call.
-func (c *stopCmd) Run(a *app) error {
+func (c *StopCmd) Run(a *cli.App) error {
 	v, err := a.Find(c.Session)
 	if err != nil {
 		return err
@@ -68,23 +70,24 @@ func (c *stopCmd) Run(a *app) error {
 	if !v.Status.State.InTurn() {
 		return fmt.Errorf("session %s is not at work: there is nothing to stop", name)
 	}
-	if err := a.mayAnswer(); err != nil {
+	if err := mayAnswer(a); err != nil {
 		return err
 	}
-	if err := offer.In(a.Store.Dir).Stop(v.Session.Record(), offer.Terminal, a.user(), time.Now()); err != nil {
+	if err := offer.In(a.Store.Dir).Stop(v.Session.Record(), offer.Terminal, a.User(), time.Now()); err != nil {
 		return fmt.Errorf("stopping the session: %w", err)
 	}
 	fmt.Fprintf(a.Stdout, "session %s stops at its next call\n", name)
 	return nil
 }
 
-type awayCmd struct {
+// AwayCmd is `beckon away`.
+type AwayCmd struct {
 	For string `arg:"" optional:"" help:"For how long: 2h, 30m (default: until beckon back)."`
 }
 
 // Run notes that nobody sits at the sessions.
-func (c *awayCmd) Run(a *app) error {
-	if err := a.mayAnswer(); err != nil {
+func (c *AwayCmd) Run(a *cli.App) error {
+	if err := mayAnswer(a); err != nil {
 		return err
 	}
 	var until time.Time
@@ -106,10 +109,11 @@ func (c *awayCmd) Run(a *app) error {
 	return nil
 }
 
-type backCmd struct{}
+// BackCmd is `beckon back`.
+type BackCmd struct{}
 
 // Run notes that the user is back.
-func (backCmd) Run(a *app) error {
+func (BackCmd) Run(a *cli.App) error {
 	was, err := offer.In(a.Store.Dir).Back()
 	if err != nil {
 		return fmt.Errorf("noting that you are back: %w", err)

@@ -1,4 +1,4 @@
-package main
+package talk
 
 import (
 	"cmp"
@@ -23,7 +23,7 @@ func isAnswer(word string) bool {
 }
 
 // answer makes what the words say to an offer.
-func (c *answerCmd) answer(o *offered, words []string) (ans offer.Answer, err error) {
+func (c *AnswerCmd) answer(o *Offered, words []string) (ans offer.Answer, err error) {
 	ans = offer.Answer{Offer: o.ID, Digest: o.Digest, Message: c.Message, From: offer.Terminal}
 	text := strings.Join(words, " ")
 	switch word := strings.ToLower(words[0]); {
@@ -96,7 +96,7 @@ func numbersOf(word string) (list []int, ok bool) {
 }
 
 // fill reads the answer to a form: yes, no, cancel, or NAME=VALUE for each field.
-func fill(o *offered, ans offer.Answer, words []string) (offer.Answer, error) {
+func fill(o *Offered, ans offer.Answer, words []string) (offer.Answer, error) {
 	content := map[string]any{}
 	switch words[0] {
 	case "no", "decline":

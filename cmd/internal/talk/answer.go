@@ -1,4 +1,6 @@
-package main
+// Package talk is what the user says to sessions: `beckon answer`, `reply`, `stop`,
+// `away` and `back`.
+package talk
 
 import (
 	"bufio"
@@ -19,7 +21,8 @@ import (
 	"beckon/state/offer"
 )
 
-type answerCmd struct {
+// AnswerCmd is `beckon answer`.
+type AnswerCmd struct {
 	Words   []string `arg:"" optional:"" name:"session-answer" help:"A session or an offer's id, then what you answer: yes, no, always, the number of an option, or words."`
 	Message string   `short:"m" help:"What a no says to the agent." placeholder:"TEXT"`
 	All     bool     `help:"Answer all offers that --tool and --under leave, with yes or no; they are listed first."`
@@ -28,15 +31,15 @@ type answerCmd struct {
 	JSON    bool     `name:"json" help:"Print JSON."`
 }
 
-// offered is an offer with its card and its session's name.
-type offered struct {
+// Offered is an offer with its card and its session's name.
+type Offered struct {
 	offer.Offer
 	Name string    `json:"name"`
 	Card card.Card `json:"card"`
 }
 
-func (c *answerCmd) Run(a *app) error {
-	list, err := a.offered()
+func (c *AnswerCmd) Run(a *cli.App) error {
+	list, err := asked(a)
 	if err != nil {
 		return err
 	}
@@ -62,14 +65,15 @@ func (c *answerCmd) Run(a *app) error {
 var errAmbiguous = errors.New("which one?")
 
 // shortID is what people type.
-func (o *offered) shortID() string { return o.ID[:5] }
+func (o *Offered) shortID() string { return o.ID[:5] }
 
-// offered lists the open offers with their cards: those that ask something.
-func (a *app) offered() ([]offered, error) {
-	return a.offers(func(o *offer.Offer) bool { return o.Kind != offer.Reply })
+// asked lists the open offers with their cards: those that ask something.
+func asked(a *cli.App) ([]Offered, error) {
+	return Offers(a, func(o *offer.Offer) bool { return o.Kind != offer.Reply })
 }
 
-func (a *app) offers(keep func(*offer.Offer) bool) ([]offered, error) {
+// Offers lists the open offers that keep holds for, with their cards.
+func Offers(a *cli.App, keep func(*offer.Offer) bool) ([]Offered, error) {
 	all, err := offer.In(a.Store.Dir).List(time.Now())
 	if err != nil {
 		return nil, fmt.Errorf("reading the offers: %w", err)
@@ -83,24 +87,24 @@ func (a *app) offers(keep func(*offer.Offer) bool) ([]offered, error) {
 	}
 	rows := render.Rows(seen, true)
 	host := evidence.ThisMachine().Host
-	var list []offered
+	var list []Offered
 	for _, o := range all {
 		name := cli.ShortID(o.Record)
 		if i := slices.IndexFunc(rows, func(r render.Row) bool { return r.Record() == o.Record }); i >= 0 {
 			name = rows[i].Label()
 		}
-		list = append(list, offered{o, name, card.Of(&o, host)})
+		list = append(list, Offered{o, name, card.Of(&o, host)})
 	}
 	return list, nil
 }
 
 // target finds the offers that the words begin with, and the rest of the words.
 // Without a session they are for the only one.
-func (c *answerCmd) target(a *app, list []offered) (of []offered, words []string, err error) {
+func (c *AnswerCmd) target(a *cli.App, list []Offered) (of []Offered, words []string, err error) {
 	first := c.Words[0]
 	for _, o := range list {
 		if len(first) >= 4 && strings.HasPrefix(o.ID, strings.ToUpper(first)) {
-			return []offered{o}, c.Words[1:], nil
+			return []Offered{o}, c.Words[1:], nil
 		}
 	}
 	if isAnswer(first) && len(c.Words) <= 2 {
@@ -110,10 +114,10 @@ func (c *answerCmd) target(a *app, list []offered) (of []offered, words []string
 		if len(list) > 1 {
 			return nil, nil, cli.Hint("beckon answer lists them; give a session or an id first", "%d offers are open: %w", len(list), errAmbiguous)
 		}
-		return nil, nil, a.nothingOpen()
+		return nil, nil, nothingOpen(a)
 	}
 	if id, ok := offer.In(a.Store.Dir).Past(strings.ToUpper(first)); ok && len(first) >= 4 {
-		return nil, nil, a.past(id)
+		return nil, nil, past(a, id)
 	}
 	v, err := a.Find(first)
 	if err != nil {
@@ -125,17 +129,17 @@ func (c *answerCmd) target(a *app, list []offered) (of []offered, words []string
 		}
 	}
 	if len(of) == 0 {
-		return nil, nil, a.notOffered(v)
+		return nil, nil, notOffered(a, v)
 	}
 	return of, c.Words[1:], nil
 }
 
-func (a *app) nothingOpen() error {
+func nothingOpen(a *cli.App) error {
 	return cli.Hint("beckon install --answers lets you answer what sessions ask from here on", "no session waits for an answer: %w", cli.ErrNotFound)
 }
 
 // notOffered says why a session has nothing to answer.
-func (a *app) notOffered(v state.Seen) error {
+func notOffered(a *cli.App, v state.Seen) error {
 	name := cli.ShortID(v.Session.ID)
 	switch {
 	case v.Status.State.Asks():
@@ -148,7 +152,7 @@ func (a *app) notOffered(v state.Seen) error {
 }
 
 // past says what became of an offer that is over.
-func (a *app) past(id string) error {
+func past(a *cli.App, id string) error {
 	dir := offer.In(a.Store.Dir)
 	became, _ := dir.Outcome(id, 0)
 	why := cmp.Or(became.Why, "it is over")
@@ -159,14 +163,14 @@ func (a *app) past(id string) error {
 }
 
 // list shows offers as a whole.
-func (c *answerCmd) list(a *app, list []offered) error {
+func (c *AnswerCmd) list(a *cli.App, list []Offered) error {
 	if c.JSON {
 		if list == nil {
-			list = []offered{}
+			list = []Offered{}
 		}
 		return cli.WriteJSON(a.Stdout, struct {
 			Schema int       `json:"schema"`
-			Offers []offered `json:"offers"`
+			Offers []Offered `json:"offers"`
 		}{1, list})
 	}
 	if len(list) == 0 {
@@ -177,13 +181,13 @@ func (c *answerCmd) list(a *app, list []offered) error {
 		if i > 0 {
 			fmt.Fprintln(a.Stdout)
 		}
-		a.show(&list[i])
+		Show(a, &list[i])
 	}
 	return nil
 }
 
-// show prints an offer whole, and notes that the user was shown it.
-func (a *app) show(o *offered) {
+// Show prints an offer whole, and notes that the user was shown it.
+func Show(a *cli.App, o *Offered) {
 	color := a.Color("auto")
 	paint := func(code, text string) string {
 		if color {
@@ -221,7 +225,7 @@ func (a *app) show(o *offered) {
 		}
 		fmt.Fprintf(a.Stdout, "       %s: %s\n", word, s)
 	}
-	if a.mayAnswer() != nil {
+	if mayAnswer(a) != nil {
 		return // an agent that lists what is asked shows the user nothing
 	}
 	if err := offer.In(a.Store.Dir).Show(o.ID); err != nil {
@@ -230,12 +234,12 @@ func (a *app) show(o *offered) {
 }
 
 // one answers an offer.
-func (c *answerCmd) one(a *app, o offered, words []string) error {
+func (c *AnswerCmd) one(a *cli.App, o Offered, words []string) error {
 	ans, err := c.answer(&o, words)
 	if err != nil {
 		return err
 	}
-	if err := a.mayAnswer(); err != nil {
+	if err := mayAnswer(a); err != nil {
 		return err
 	}
 	grants := ans.Word == offer.Allow || ans.Word == offer.Accept
@@ -246,31 +250,28 @@ func (c *answerCmd) one(a *app, o offered, words []string) error {
 		if !a.Attended() {
 			return cli.Hint("beckon answer "+o.shortID()+" shows it", "you have not been shown what this allows")
 		}
-		a.show(&o)
-		if !a.confirm("Allow this?") {
+		Show(a, &o)
+		if !confirm(a, "Allow this?") {
 			return cli.ErrSilent
 		}
 	}
-	return a.give(&o, ans, c.JSON)
+	return give(a, &o, ans, c.JSON)
 }
-
-// ownTerminal is replaced in tests, which may run where there is none.
-var ownTerminal = evidence.OwnTerminal
 
 // mayAnswer is an error for everybody but the user: an agent must not answer
 // itself.
-func (a *app) mayAnswer() error {
+func mayAnswer(a *cli.App) error {
 	if err := a.InAgent("answering an agent"); err != nil {
 		return err
 	}
-	if err := ownTerminal(); err != nil {
+	if err := evidence.OwnTerminal(); err != nil {
 		return cli.Hint("run it in the foreground of a terminal of your own", "answering an agent is yours to do, and this command is not seen to be yours: %w", err)
 	}
 	return nil
 }
 
 // confirm asks a question on the terminal.
-func (a *app) confirm(question string) bool {
+func confirm(a *cli.App, question string) bool {
 	fmt.Fprintf(a.Stdout, "%s [y/N] ", question)
 	line, err := bufio.NewReader(a.Stdin).ReadString('\n')
 	if err != nil && line == "" {
@@ -278,11 +279,6 @@ func (a *app) confirm(question string) bool {
 	}
 	line = strings.ToLower(strings.TrimSpace(line))
 	return line == "y" || line == "yes"
-}
-
-// user is who answers, as people name them.
-func (a *app) user() string {
-	return cmp.Or(a.Getenv("USER"), a.Getenv("LOGNAME"), a.Getenv("USERNAME"))
 }
 
 // recorded is how long the client's transcript may take to say whose answer counted.
@@ -299,9 +295,9 @@ type given struct {
 }
 
 // hand gives an answer and waits until it is known what became of it.
-func (a *app) hand(o *offer.Offer, ans offer.Answer) (given, error) {
+func hand(a *cli.App, o *offer.Offer, ans offer.Answer) (given, error) {
 	dir := offer.In(a.Store.Dir)
-	ans.By = a.user()
+	ans.By = a.User()
 	out := given{Schema: 1, Offer: ans.Offer, Word: ans.Word}
 	err := dir.Give(ans, time.Now())
 	var taken *offer.TakenError
@@ -328,8 +324,8 @@ func (a *app) hand(o *offer.Offer, ans offer.Answer) (given, error) {
 }
 
 // give gives an answer and says what became of it.
-func (a *app) give(o *offered, ans offer.Answer, asJSON bool) error {
-	out, err := a.hand(&o.Offer, ans)
+func give(a *cli.App, o *Offered, ans offer.Answer, asJSON bool) error {
+	out, err := hand(a, &o.Offer, ans)
 	if err != nil {
 		return err
 	}
@@ -357,29 +353,29 @@ func lost(o *offer.Offer) bool {
 var done = map[offer.Word]string{offer.Allow: "allowed", offer.Deny: "refused", offer.Accept: "sent", offer.Decline: "declined", offer.Cancel: "cancelled", offer.Say: "said"}
 
 // many answers all offers of a kind.
-func (c *answerCmd) many(a *app, list []offered) error {
+func (c *AnswerCmd) many(a *cli.App, list []Offered) error {
 	if len(c.Words) != 1 || c.Words[0] != "yes" && c.Words[0] != "no" {
 		return cli.Usage("--all takes yes or no, and no session")
 	}
 	if c.Words[0] == "yes" && (c.Tool == "" || c.Under == "") {
 		return cli.Usage("--all yes needs --tool and --under: what you allow at once should be of one kind")
 	}
-	list = slices.DeleteFunc(list, func(o offered) bool {
+	list = slices.DeleteFunc(list, func(o Offered) bool {
 		return o.Kind != offer.Permission || c.Tool != "" && o.Tool != c.Tool || c.Under != "" && !under(&o.Offer, c.Under) || c.Words[0] == "yes" && !o.Card.Whole
 	})
 	if len(list) == 0 {
 		return cli.Hint("beckon answer lists what is open", "no such offer is open: %w", cli.ErrNotFound)
 	}
-	if err := a.mayAnswer(); err != nil {
+	if err := mayAnswer(a); err != nil {
 		return err
 	}
 	if !a.Attended() {
 		return errors.New("--all asks before it answers, and there is no terminal to ask on")
 	}
-	if err := (&answerCmd{}).list(a, list); err != nil {
+	if err := (&AnswerCmd{}).list(a, list); err != nil {
 		return err
 	}
-	if !a.confirm(fmt.Sprintf("\nAnswer %s to these %d?", c.Words[0], len(list))) {
+	if !confirm(a, fmt.Sprintf("\nAnswer %s to these %d?", c.Words[0], len(list))) {
 		return cli.ErrSilent
 	}
 	var failed error
@@ -388,7 +384,7 @@ func (c *answerCmd) many(a *app, list []offered) error {
 		if c.Words[0] == "no" {
 			ans.Word = offer.Deny
 		}
-		failed = errors.Join(failed, a.give(&o, ans, false))
+		failed = errors.Join(failed, give(a, &o, ans, false))
 	}
 	return failed
 }

@@ -1,4 +1,4 @@
-package main
+package talk
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"time"
 
+	"beckon/cmd/internal/cli"
 	"beckon/render"
 	"beckon/render/card"
 	"beckon/render/tui"
@@ -17,21 +18,21 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// answers gives a screen what the sessions ask, and the keys that answer it.
-func (a *app) answers(opt *tui.Options) {
-	opt.Offers = a.followOffers
-	opt.Answer = func(o tui.Offered, ans offer.Answer) (string, error) { return a.answerFromWatch(o, ans) }
-	opt.Stop = func(r render.Row) (string, error) { return a.stopFromWatch(r) }
+// Watch gives a screen what the sessions ask, and the keys that answer it.
+func Watch(a *cli.App, opt *tui.Options) {
+	opt.Offers = func(ctx context.Context, show func([]tui.Offered)) { followOffers(ctx, a.Store.Dir, show) }
+	opt.Answer = func(o tui.Offered, ans offer.Answer) (string, error) { return answerFromWatch(a, o, ans) }
+	opt.Stop = func(r render.Row) (string, error) { return stopFromWatch(a, r) }
 }
 
-func (a *app) answerFromWatch(o tui.Offered, ans offer.Answer) (string, error) {
-	if err := a.mayAnswer(); err != nil {
+func answerFromWatch(a *cli.App, o tui.Offered, ans offer.Answer) (string, error) {
+	if err := mayAnswer(a); err != nil {
 		return "", err
 	}
 	if (ans.Word == offer.Allow || ans.Word == offer.Accept) && !o.Card.Whole {
 		return "", fmt.Errorf("not all of it can be shown (%s)", o.Card.Why)
 	}
-	out, err := a.hand(&o.Offer, ans)
+	out, err := hand(a, &o.Offer, ans)
 	switch {
 	case err != nil:
 		return "", err
@@ -45,11 +46,11 @@ func (a *app) answerFromWatch(o tui.Offered, ans offer.Answer) (string, error) {
 	return text, nil
 }
 
-func (a *app) stopFromWatch(r render.Row) (string, error) {
-	if err := a.mayAnswer(); err != nil {
+func stopFromWatch(a *cli.App, r render.Row) (string, error) {
+	if err := mayAnswer(a); err != nil {
 		return "", err
 	}
-	if err := offer.In(a.Store.Dir).Stop(r.Record(), offer.Watch, a.user(), time.Now()); err != nil {
+	if err := offer.In(a.Store.Dir).Stop(r.Record(), offer.Watch, a.User(), time.Now()); err != nil {
 		return "", fmt.Errorf("stopping the session: %w", err)
 	}
 	return r.Label() + " stops at its next call", nil
@@ -63,8 +64,8 @@ const (
 )
 
 // followOffers shows what is asked, whenever that changes, until ctx ends.
-func (a *app) followOffers(ctx context.Context, show func([]tui.Offered)) {
-	dir := hold.OpenDir(a.Store.Dir)
+func followOffers(ctx context.Context, state string, show func([]tui.Offered)) {
+	dir := hold.OpenDir(state)
 	var events <-chan fsnotify.Event
 	w, err := fsnotify.NewWatcher()
 	if err == nil { // without one there is the look every while
@@ -80,7 +81,7 @@ func (a *app) followOffers(ctx context.Context, show func([]tui.Offered)) {
 			_ = w.Add(dir) // which is not there before the first offer
 		}
 		// What cannot be read now is looked for again.
-		if all, err := offer.In(a.Store.Dir).List(time.Now()); err == nil {
+		if all, err := offer.In(state).List(time.Now()); err == nil {
 			if now := cards.of(all); !reflect.DeepEqual(now, last) {
 				last = now
 				show(now)
