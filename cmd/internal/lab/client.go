@@ -38,6 +38,7 @@ var ErrAbsent = errors.New("client not installed")
 type Client struct {
 	Version string // as `claude --version` says it
 	Path    string
+	Agent   *Agent // which other agent it is; nil: Claude Code
 }
 
 // clientsDir is BECKON_TEST_CLIENT_DIR, else the user's cache.
@@ -45,18 +46,24 @@ func clientsDir() (string, error) {
 	if dir := os.Getenv("BECKON_TEST_CLIENT_DIR"); dir != "" {
 		return dir, nil
 	}
+	return cacheDir("clients")
+}
+
+// cacheDir is a directory of the tests in the user's cache.
+func cacheDir(name string) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return "", fmt.Errorf("finding the cache directory: %w", err)
 	}
-	return filepath.Join(cache, "beckon-test", "clients"), nil
+	return filepath.Join(cache, "beckon-test", name), nil
 }
 
 // npmPackage names the npm package that holds the binary for this platform.
 func npmPackage() string {
-	arch := strings.Replace(runtime.GOARCH, "amd64", "x64", 1)
-	return "@anthropic-ai/claude-code-" + runtime.GOOS + "-" + arch
+	return "@anthropic-ai/claude-code-" + runtime.GOOS + "-" + npmArch()
 }
+
+func npmArch() string { return strings.Replace(runtime.GOARCH, "amd64", "x64", 1) }
 
 func binaryIn(dir string) string {
 	return filepath.Join(dir, "node_modules", filepath.FromSlash(npmPackage()), "claude")
@@ -101,21 +108,32 @@ func Install(ctx context.Context, version string) (Client, error) {
 	if err != nil {
 		return Client{}, err
 	}
-	dir = filepath.Join(dir, version)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return Client{}, fmt.Errorf("making the client directory: %w", err)
-	}
-	cmd := exec.CommandContext(ctx, "npm", "install", "--prefix", dir, "--no-save", "--ignore-scripts",
-		"--no-audit", "--no-fund", npmPackage()+"@"+version)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return Client{}, fmt.Errorf("installing client %s: %w: %s", version, err, lastLine(string(out)))
+	if err := npmInstall(ctx, filepath.Join(dir, version), npmPackage()+"@"+version); err != nil {
+		return Client{}, err
 	}
 	return Find(version)
+}
+
+func npmInstall(ctx context.Context, dir, name string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("making the client directory: %w", err)
+	}
+	cmd := exec.CommandContext(ctx, "npm", "install", "--prefix", dir, "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", name)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("installing %s: %w: %s", name, err, lastLine(string(out)))
+	}
+	return nil
 }
 
 // Need returns the client of that version. Without it, or without tmux, the
 // test is skipped with the reason; with CI=true it is installed, or the test fails.
 func Need(t testing.TB, version string) Client {
+	t.Helper()
+	return need(t, "client "+version, func() (Client, error) { return Find(version) },
+		func(ctx context.Context) (Client, error) { return Install(ctx, version) })
+}
+
+func need(t testing.TB, what string, find func() (Client, error), install func(context.Context) (Client, error)) Client {
 	t.Helper()
 	ci := os.Getenv("CI") == "true"
 	lack := t.Skipf
@@ -125,14 +143,14 @@ func Need(t testing.TB, version string) Client {
 	if _, err := exec.LookPath("tmux"); err != nil {
 		lack("the real-client lab needs tmux: %v", err)
 	}
-	c, err := Find(version)
+	c, err := find()
 	if errors.Is(err, ErrAbsent) && ci {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 		defer cancel()
-		c, err = Install(ctx, version)
+		c, err = install(ctx)
 	}
 	if err != nil {
-		lack("the real-client lab needs client %s: %v", version, err)
+		lack("the real-client lab needs %s: %v", what, err)
 	}
 	return c
 }

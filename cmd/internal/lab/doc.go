@@ -1,6 +1,7 @@
-// Package lab drives the real Claude Code client, so that what beckon says can
-// be compared with what the client does. It holds a scripted Messages API
-// server, scratch homes, a tmux driver, a recorder and scenarios as data.
+// Package lab drives the real Claude Code client, and the other agents of
+// Agents, so that what beckon says can be compared with what they do. It holds
+// a scripted model server, scratch homes, a tmux driver, a recorder and
+// scenarios as data.
 //
 // Nothing here talks to anything but loopback, except Install, which asks npm
 // for the client. The client never sees the caller's environment, home or

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +20,9 @@ import (
 
 // APIKey is the key the client is given. It opens nothing.
 const APIKey = "lab-key-that-opens-nothing-0000000000"
+
+// nowhere is a proxy that is not there.
+const nowhere = "http://127.0.0.1:9"
 
 const basePath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -51,7 +55,14 @@ func NewHome(client Client, url string) (*Home, error) {
 		State: filepath.Join(dir, ".local", "state", "beckon"), Extra: map[string]string{},
 		api: url, client: client,
 	}
-	err = errors.Join(h.makeDirs(), h.writeClientConfig(), h.fillProject())
+	configure := h.writeClientConfig
+	if client.Agent != nil {
+		configure = func() error { return client.Agent.setup(h) }
+	}
+	err = errors.Join(h.makeDirs(), configure(), h.fillProject(h.Project))
+	if client.Agent != nil {
+		err = errors.Join(err, h.fillProject(h.Dirs()[1]))
+	}
 	if err != nil {
 		h.Close()
 		return nil, fmt.Errorf("preparing a scratch home: %w", err)
@@ -95,9 +106,17 @@ func (h *Home) makeDirs() error {
 	for _, f := range []string{"a", "b", "c"} { // to read them needs a permission
 		errs = append(errs, os.WriteFile(h.path("outside/"+f+".txt"), []byte(f+"\n"), 0o600))
 	}
-	errs = append(errs, os.Symlink(h.client.Path, filepath.Join(h.Bin, "claude")))
+	name := "claude"
+	if a := h.client.Agent; a != nil {
+		name = a.Name
+	}
+	errs = append(errs, os.Symlink(h.client.Path, filepath.Join(h.Bin, name)))
 	return errors.Join(errs...)
 }
+
+// Dirs are where an agent's first and second pane work: a session is known by
+// its directory there.
+func (h *Home) Dirs() []string { return []string{h.Project, h.Project + "2"} }
 
 func (h *Home) path(rel string) string { return filepath.Join(h.Root, filepath.FromSlash(rel)) }
 
@@ -121,9 +140,9 @@ const holdAnswer = `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","
 // fillProject makes a small repository. ./nap N sleeps and is allowed; sh nap
 // N does the same and is not. ./hold is a PermissionRequest hook that allows
 // after six seconds.
-func (h *Home) fillProject() error {
-	dir := h.Project
+func (h *Home) fillProject(dir string) error {
 	if err := errors.Join(
+		os.MkdirAll(dir, 0o700),
 		os.WriteFile(filepath.Join(dir, "README.md"), []byte("# lab\n"), 0o600),
 		os.WriteFile(filepath.Join(dir, "nap"), []byte("#!/bin/sh\nsleep \"$1\"\n"), 0o700),
 		os.WriteFile(filepath.Join(dir, "hold"), []byte("#!/bin/sh\nsleep 6\necho '"+holdAnswer+"'\n"), 0o700),
@@ -137,7 +156,9 @@ func (h *Home) fillProject() error {
 		{"init", "-q", "-b", "main"}, {"add", "."},
 		{"-c", "user.name=lab", "-c", "user.email=lab@example.invalid", "commit", "-q", "-m", "start"},
 	} {
-		if out, err := h.Command("git", args...).CombinedOutput(); err != nil {
+		cmd := h.Command("git", args...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("git %s: %w: %s", args[0], err, out)
 		}
 	}
@@ -151,9 +172,17 @@ func (h *Home) Env() []string {
 		"LANG": "C.UTF-8", "TERM": "xterm-256color", "TMPDIR": h.path("tmp"), "CLAUDE_CODE_TMPDIR": h.path("tmp"),
 		"XDG_CONFIG_HOME": h.path("home/.config"), "XDG_STATE_HOME": h.path("home/.local/state"),
 		"XDG_CACHE_HOME": h.path("home/.cache"), "XDG_DATA_HOME": h.path("home/.local/share"), "XDG_RUNTIME_DIR": h.path("run"),
-		"BECKON_STATE_DIR":   h.State,
-		"ANTHROPIC_BASE_URL": h.api, "ANTHROPIC_API_KEY": APIKey,
-		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1", "CLAUDE_CODE_MAX_RETRIES": "1",
+		"BECKON_STATE_DIR": h.State,
+	}
+	if a := h.client.Agent; a != nil {
+		maps.Copy(env, a.env(h))
+		// Nothing but loopback can be reached.
+		maps.Copy(env, map[string]string{"HTTP_PROXY": nowhere, "HTTPS_PROXY": nowhere, "NO_PROXY": "127.0.0.1,localhost"})
+	} else {
+		maps.Copy(env, map[string]string{
+			"ANTHROPIC_BASE_URL": h.api, "ANTHROPIC_API_KEY": APIKey,
+			"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1", "CLAUDE_CODE_MAX_RETRIES": "1",
+		})
 	}
 	for k, v := range h.Extra {
 		env[k] = v
@@ -180,6 +209,9 @@ func (h *Home) Command(name string, args ...string) *exec.Cmd {
 
 // Args returns what makes this version of the client ask before it acts.
 func (h *Home) Args() []string {
+	if a := h.client.Agent; a != nil {
+		return a.args
+	}
 	if h.client.Version == V197 {
 		return nil
 	}

@@ -25,6 +25,9 @@ func New(client Client) (*Lab, error) {
 		return nil, err
 	}
 	s.Project = h.Project
+	if client.Agent != nil {
+		s.scripts = client.Agent.scripts()
+	}
 	return &Lab{client, s, h, NewTmux(h)}, nil
 }
 
@@ -39,7 +42,13 @@ func (l *Lab) Close() error {
 // when the test ends.
 func Start(t testing.TB, version string) *Lab {
 	t.Helper()
-	l, err := New(Need(t, version))
+	return StartWith(t, Need(t, version))
+}
+
+// StartWith is Start for a client that is there already.
+func StartWith(t testing.TB, client Client) *Lab {
+	t.Helper()
+	l, err := New(client)
 	if err != nil {
 		t.Fatalf("starting a lab: %v", err)
 	}

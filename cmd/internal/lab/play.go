@@ -19,6 +19,7 @@ type player struct {
 	install func() error
 	observe Observe
 	origin  time.Time // end of the last step that was no check
+	last    string    // that step
 	result  Result
 
 	mu      sync.Mutex
@@ -36,8 +37,11 @@ func (l *Lab) Play(sc Scenario, install func() error, observe Observe) Result {
 	var sampler sync.WaitGroup
 	sampler.Go(func() { p.sampleUntil(ctx) })
 	for _, s := range sc.Steps {
-		if !s.fits(l.Client.Version) {
+		if !s.fits(l.Client) {
 			continue
+		}
+		if s.Verb != "expect" {
+			p.last = s.Line
 		}
 		if err := p.step(s); err != nil {
 			p.result.Err = fmt.Errorf("step %q: %w", s.Line, err)
@@ -57,7 +61,10 @@ func (p *player) step(s Step) error {
 	switch s.Verb {
 	case "expect", "rows":
 		if p.observe == nil { // keep the pace all the same
-			time.Sleep(s.For)
+			time.Sleep(max(s.For, time.Second))
+			if s.Verb == "expect" && p.lab.Client.Agent != nil {
+				p.result.Looks = append(p.result.Looks, Look{time.Now(), p.last, p.panes[s.Pane-1].Title(), s.Args[0]})
+			}
 			return nil
 		}
 		p.result.Checks = append(p.result.Checks, p.check(s))
@@ -94,7 +101,14 @@ func (p *player) start(s Step) error {
 	for i, a := range s.Args {
 		args[i] = strings.ReplaceAll(a, "$ID", string(p.id(s.Pane)))
 	}
-	pane, err := p.lab.Tmux.StartClient(fmt.Sprintf("lab%d-%d", s.Pane, time.Now().UnixNano()), args...)
+	dir, agent := p.lab.Home.Project, p.lab.Client.Agent
+	if agent != nil {
+		dir = p.lab.Home.Dirs()[s.Pane-1]
+		if slices.Equal(args, []string{"resume"}) {
+			args = agent.resume
+		}
+	}
+	pane, err := p.lab.Tmux.StartClientIn(fmt.Sprintf("lab%d-%d", s.Pane, time.Now().UnixNano()), dir, args...)
 	if err != nil {
 		return err
 	}
@@ -130,6 +144,10 @@ func (p *player) act(s Step, pane *Pane) error {
 		return signal(pane, s.Args[0])
 	case "exec":
 		return p.lab.Home.exec(s.Args[0])
+	case "do":
+		return p.lab.Client.Agent.press(pane, s.Args[0])
+	case "shows":
+		return p.waitShown(s, pane)
 	case "screen":
 		return pane.WaitFor(s.Args[0], cmp.Or(s.Within, patience))
 	case "registry":
@@ -138,6 +156,17 @@ func (p *player) act(s Step, pane *Pane) error {
 		return pane.WaitDead(cmp.Or(s.Within, patience))
 	}
 	return fmt.Errorf("no verb %q", s.Verb)
+}
+
+// waitShown waits until the screen shows the state.
+func (p *player) waitShown(s Step, pane *Pane) error {
+	got := ""
+	for end := time.Now().Add(cmp.Or(s.Within, patience)); time.Now().Before(end); time.Sleep(pollEvery) {
+		if got = p.lab.Client.Agent.look(pane.Capture(), pane.Title()).State; got == s.Args[0] {
+			return nil
+		}
+	}
+	return fmt.Errorf("the screen shows %q, not %s:\n%s", got, s.Args[0], pane.Capture())
 }
 
 func pressAll(p *Pane, keys []string) error {

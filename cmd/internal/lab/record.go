@@ -76,6 +76,10 @@ func NewRecorder(h *Home, statusLine bool) (*Recorder, error) {
 	if err := os.WriteFile(command, binary, 0o700); err != nil {
 		return nil, err
 	}
+	r.done.Go(r.poll)
+	if a := h.client.Agent; a != nil {
+		return r, a.record(h, command+" "+r.log)
+	}
 	hooks := fields{}
 	for _, name := range EventsOf(h.client.Version) {
 		hooks[name] = []any{fields{"hooks": []any{fields{
@@ -89,7 +93,6 @@ func NewRecorder(h *Home, statusLine bool) (*Recorder, error) {
 	if err := writeJSON(filepath.Join(h.Project, ".claude", "settings.local.json"), settings); err != nil {
 		return nil, err
 	}
-	r.done.Go(r.poll)
 	return r, nil
 }
 
@@ -223,6 +226,51 @@ func (r *Recorder) Write(w io.Writer, t0 time.Time, inputs [][]string) error {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
+}
+
+// writeAgent writes the recording of another agent: a line a hook, and one for
+// each state that the scenario expects, in order of time.
+func (r *Recorder) writeAgent(w io.Writer, res Result) error {
+	seen, err := r.Seen()
+	if err != nil {
+		return err
+	}
+	type entry struct {
+		at   time.Time
+		line any
+	}
+	var all []entry
+	for _, s := range seen {
+		var env map[string]string
+		_ = json.Unmarshal(s.Env, &env) // the recorder wrote it
+		all = append(all, entry{s.At, struct {
+			T     int64           `json:"t_ms"`
+			Event string          `json:"event"`
+			Ppid  int             `json:"ppid"`
+			Pane  string          `json:"pane"`
+			Stdin json.RawMessage `json:"stdin"`
+		}{s.At.Sub(res.Start).Milliseconds(), s.Kind, atoi(env["ppid"]), env["TMUX_PANE"], s.Payload}})
+	}
+	for _, l := range res.Looks {
+		all = append(all, entry{l.At, struct {
+			T     int64  `json:"t_ms"`
+			Truth string `json:"truth"`
+			Title string `json:"title"`
+			State string `json:"state"`
+		}{l.At.Sub(res.Start).Milliseconds(), l.Step, strings.TrimSpace(l.Title), l.State}})
+	}
+	sort.SliceStable(all, func(i, j int) bool { return all[i].at.Before(all[j].at) })
+	scrub := r.home.scrubber()
+	for _, e := range all {
+		line, err := marshal(e.line)
+		if err != nil {
+			return err
+		}
+		if _, err := w.Write(scrub(line)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // marshal is json.Marshal and a newline, with <, > and & left alone.

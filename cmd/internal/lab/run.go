@@ -18,6 +18,9 @@ type State struct {
 	State  string // permission, question, working, ...
 	Reason string
 	Source string // for the report only
+
+	Dir   string    // where the session works, for agents without a registry
+	Since time.Time // when it began
 }
 
 // Observe returns what beckon says now, by session id.
@@ -38,6 +41,7 @@ type PaneSample struct {
 	Session SessionID // of the client in it, once known
 	Pid     int
 	Screen  string // state that the screen shows; empty when it does not say
+	Title   string // of another agent's terminal
 	Dead    bool
 }
 
@@ -55,12 +59,21 @@ type Check struct {
 	OK   bool
 }
 
+// Look is a moment at which the scenario says what an agent's session is at.
+type Look struct {
+	At    time.Time
+	Step  string // the last thing that was done or waited for
+	Title string // of the terminal
+	State string
+}
+
 // Result is what a run gave.
 type Result struct {
 	Scenario string
 	Version  string
 	Start    time.Time // of the first input
 	Checks   []Check
+	Looks    []Look // without an observer: what the checks would have wanted
 	Samples  []Sample
 	Err      error // a step that could not be done; later steps did not run
 }
@@ -81,7 +94,12 @@ func (r Result) OK() bool {
 // verdict: that is for the caller, who has the Result.
 func Run(t testing.TB, sc Scenario, version string, install func(*Lab) error, observe func(*Lab) Observe) Result {
 	t.Helper()
-	l := Start(t, version)
+	return RunIn(t, sc, Start(t, version), install, observe)
+}
+
+// RunIn is Run in a lab that is there already.
+func RunIn(t testing.TB, sc Scenario, l *Lab, install func(*Lab) error, observe func(*Lab) Observe) Result {
+	t.Helper()
 	var do func() error
 	if install != nil {
 		do = func() error { return install(l) }
@@ -108,15 +126,18 @@ func (l *Lab) Record(sc Scenario, observe Observe, w io.Writer) (Result, error) 
 	defer r.Close()
 	res := l.Play(sc, nil, observe)
 	time.Sleep(time.Second) // late hooks, last registry rows
-	return res, errors.Join(res.Err, r.Write(w, res.Start, sc.inputs(l.Client.Version)))
+	if l.Client.Agent != nil {
+		return res, errors.Join(res.Err, r.writeAgent(w, res))
+	}
+	return res, errors.Join(res.Err, r.Write(w, res.Start, sc.inputs(l.Client)))
 }
 
 // inputs are the scenario's inputs for the first line of a recording: verb and
 // arguments, then "@2" and so on for what concerns another pane than the first.
-func (sc Scenario) inputs(version string) [][]string {
+func (sc Scenario) inputs(c Client) [][]string {
 	var all [][]string
 	for _, s := range sc.Steps {
-		if !s.Input() || !s.fits(version) || s.Line == "start" {
+		if !s.Input() || !s.fits(c) || s.Line == "start" {
 			continue
 		}
 		in := append([]string{s.Verb}, s.Args...)

@@ -44,7 +44,7 @@ func (s Step) fitsSample(sm Sample, id SessionID) (ok bool, got string) {
 	if s.Verb == "rows" {
 		n := 0
 		for _, st := range sm.Observed {
-			if st.State != "ended" && st.State != "lost" {
+			if !st.over() {
 				n++
 			}
 		}
@@ -111,7 +111,11 @@ func (p *player) sample() {
 				p.ids[i] = SessionID(r.SessionID)
 			}
 		}
-		if pane != nil {
+		if agent := p.lab.Client.Agent; agent != nil && pane != nil {
+			p.ids[i] = cmp.Or(sessionIn(sm.Observed, p.lab.Home.Dirs()[i]), p.ids[i])
+			ps.Pid, ps.Dead, ps.Title = pane.Pid, pane.Dead(), pane.Title()
+			ps.Screen = agent.look(pane.Capture(), ps.Title).State
+		} else if pane != nil {
 			ps.Pid, ps.Screen, ps.Dead = pane.Pid, ScreenState(pane.Capture()), pane.Dead()
 		}
 		ps.Session = p.ids[i]
@@ -119,3 +123,23 @@ func (p *player) sample() {
 	}
 	p.samples = append(p.samples, sm)
 }
+
+// sessionIn returns the session that is at work in dir: of those that have not
+// ended, else of all, the newest.
+func sessionIn(all map[SessionID]State, dir string) SessionID {
+	var found SessionID
+	better := func(a, b State) bool {
+		if over := a.over(); over != b.over() {
+			return !over
+		}
+		return a.Since.After(b.Since)
+	}
+	for id, st := range all {
+		if st.Dir == dir && (found == "" || better(st, all[found])) {
+			found = id
+		}
+	}
+	return found
+}
+
+func (s State) over() bool { return s.State == "ended" || s.State == "lost" }

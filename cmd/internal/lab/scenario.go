@@ -25,7 +25,7 @@ type Scenario struct {
 // Step is one line of a scenario.
 type Step struct {
 	Line     string // as written
-	Versions string // the client versions it is for, like >=2.1.300 or <2.1.300; empty means all
+	Versions string // the client versions it is for, like >=2.1.300 or <2.1.300, or the agents; empty means all
 	Pane     int    // 1 is the first one started
 	Verb     string
 	Args     []string // words after the verb; for say, type, screen and exec the whole rest
@@ -39,6 +39,7 @@ type Step struct {
 // world does to the client. Inputs are what a recording's first line lists.
 var verbs = map[string]bool{
 	"start": true, "say": true, "type": true, "key": true, "wait": true, "signal": true, "exec": true, "env": true, "install": true,
+	"do": true, "shows": false,
 	"screen": false, "registry": false, "gone": false, "expect": false, "rows": false,
 }
 
@@ -55,7 +56,12 @@ func (sc Scenario) Installs() bool {
 }
 
 // fits reports whether the step is for that client version.
-func (s Step) fits(version string) bool {
+func (s Step) fits(c Client) bool {
+	version := c.Version
+	if c.Agent != nil && s.Versions != "" {
+		names, not := strings.CutPrefix(s.Versions, "!")
+		return slices.Contains(strings.Split(names, ","), c.Agent.Name) != not
+	}
 	if v, ok := strings.CutPrefix(s.Versions, ">="); ok {
 		return !older(version, v)
 	}
@@ -67,12 +73,17 @@ func (s Step) fits(version string) bool {
 
 // Scenarios reads testdata/lab/scenarios.txtar, found from the working
 // directory upward.
-func Scenarios() ([]Scenario, error) {
+func Scenarios() ([]Scenario, error) { return readScenarios("scenarios.txtar") }
+
+// AgentScenarios reads testdata/lab/agents.txtar: those that all agents share.
+func AgentScenarios() ([]Scenario, error) { return readScenarios("agents.txtar") }
+
+func readScenarios(name string) ([]Scenario, error) {
 	root, err := moduleRoot()
 	if err != nil {
 		return nil, err
 	}
-	a, err := txtar.ParseFile(filepath.Join(root, "testdata", "lab", "scenarios.txtar"))
+	a, err := txtar.ParseFile(filepath.Join(root, "testdata", "lab", name))
 	if err != nil {
 		return nil, fmt.Errorf("reading the scenarios: %w", err)
 	}
@@ -152,8 +163,8 @@ func parseStep(line string) (Step, error) {
 		switch {
 		case strings.HasPrefix(head, "["):
 			s.Versions = strings.Trim(head, "[]")
-			if strings.Trim(s.Versions, "<>=.0123456789") != "" {
-				return s, fmt.Errorf("versions %q: want [>=N] or [<N] or [N]", head)
+			if strings.Trim(s.Versions, "<>=.0123456789") != "" && !agentNames(s.Versions) {
+				return s, fmt.Errorf("versions %q: want [>=N], [<N], [N], or agents as [A,B] or [!A,B]", head)
 			}
 		case strings.HasPrefix(head, "@"):
 			n, err := strconv.Atoi(head[1:])
@@ -170,6 +181,16 @@ func parseStep(line string) (Step, error) {
 		}
 		text = strings.TrimSpace(tail)
 	}
+}
+
+// agentNames reports whether the text names agents, as A,B or !A,B.
+func agentNames(text string) bool {
+	for _, name := range strings.Split(strings.TrimPrefix(text, "!"), ",") {
+		if AgentNamed(name) == nil {
+			return false
+		}
+	}
+	return true
 }
 
 func (s *Step) parseArgs(text string) error {

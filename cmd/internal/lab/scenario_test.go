@@ -10,23 +10,40 @@ import (
 )
 
 func TestScenariosParse(t *testing.T) {
-	all, err := Scenarios()
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen := map[string]bool{}
-	for _, sc := range all {
-		if seen[sc.Name] || sc.About == "" || len(sc.Steps) < 2 {
-			t.Errorf("scenario %q: double, without a word about it, or empty", sc.Name)
+	for _, file := range []struct {
+		read    func() ([]Scenario, error)
+		scripts []map[string][]Reply
+	}{
+		{Scenarios, []map[string][]Reply{scripts}},
+		{AgentScenarios, agentScripts()},
+	} {
+		all, err := file.read()
+		if err != nil {
+			t.Fatal(err)
 		}
-		seen[sc.Name] = true
-		checkScenario(t, sc)
+		seen := map[string]bool{}
+		for _, sc := range all {
+			if seen[sc.Name] || sc.About == "" || len(sc.Steps) < 2 {
+				t.Errorf("scenario %q: double, without a word about it, or empty", sc.Name)
+			}
+			seen[sc.Name] = true
+			for _, scripts := range file.scripts {
+				checkScenario(t, sc, scripts)
+			}
+		}
 	}
+}
+
+func agentScripts() (all []map[string][]Reply) {
+	for _, a := range Agents {
+		all = append(all, a.scripts())
+	}
+	return all
 }
 
 // checkScenario holds that steps name scripts and panes that exist, and that
 // something is expected.
-func checkScenario(t *testing.T, sc Scenario) {
+func checkScenario(t *testing.T, sc Scenario, scripts map[string][]Reply) {
 	t.Helper()
 	started, expects := 0, false
 	for _, s := range sc.Steps {
@@ -75,13 +92,13 @@ func TestParseScenario(t *testing.T) {
 	if e.Pane != 2 || e.Args[0] != "idle" || e.Reason != "done" || e.Within != 2*time.Second || e.For != time.Minute {
 		t.Errorf("expect: %+v", e)
 	}
-	if !e.fits(V197) || e.fits(V329) {
-		t.Errorf("fits %s: %v, %s: %v", V197, e.fits(V197), V329, e.fits(V329))
+	if !e.fits(Client{Version: V197}) || e.fits(Client{Version: V329}) {
+		t.Errorf("%s fits %s but not %s", e.Versions, V329, V197)
 	}
 	if sc.Steps[2].Args[0] != "lab:hi  there" || screen.Args[0] != "one within the text" || screen.Within != 3*time.Second {
 		t.Errorf("texts: %q, %q", sc.Steps[2].Args, screen.Args)
 	}
-	for _, bad := range []string{"fly", "expect", "@x say hi", "expect idle within soon", "[linux] say hi"} {
+	for _, bad := range []string{"fly", "expect", "@x say hi", "expect idle within soon", "[linux] say hi", "[codex,linux] say hi"} {
 		if _, err := ParseScenario("x", bad); err == nil {
 			t.Errorf("%q parsed", bad)
 		}

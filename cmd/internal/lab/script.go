@@ -3,6 +3,7 @@
 package lab
 
 import (
+	"cmp"
 	"encoding/json"
 	"path/filepath"
 	"regexp"
@@ -20,6 +21,8 @@ type Reply struct {
 	Error  string        // its error type
 	Tokens int           // input tokens reported; 0 means defaultTokens
 }
+
+func (r Reply) tokens() int { return cmp.Or(r.Tokens, defaultTokens) }
 
 // Tool is one tool call. Input is JSON in which $* stands for the words after
 // the script's name and $1, $2 ... for one of them.
@@ -149,11 +152,11 @@ var scripts = map[string][]Reply{
 
 var labWord = regexp.MustCompile(`lab:([a-z]+)[ \t]*([^\n<]*)`)
 
-// fill replaces $*, $1.., $PROJ, $OUT (beside the project) and $PLAN in a tool
-// input, JSON-quoted.
-func fill(input, args, project, plan string) string {
+// fill replaces $*, $1.., $PROJ, $OUT (beside the project), $PLAN and $AGENT in
+// a tool input, JSON-quoted.
+func fill(input, args, project, plan, agent string) string {
 	out := filepath.Join(filepath.Dir(project), "outside")
-	pairs := []string{"$*", quoted(args), "$PROJ", quoted(project), "$OUT", quoted(out), "$PLAN", quoted(plan)}
+	pairs := []string{"$*", quoted(args), "$PROJ", quoted(project), "$OUT", quoted(out), "$PLAN", quoted(plan), "$AGENT", quoted(agent)}
 	for i, w := range strings.Fields(args) {
 		pairs = append(pairs, "$"+string(rune('1'+i)), quoted(w))
 	}

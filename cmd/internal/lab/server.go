@@ -17,11 +17,14 @@ import (
 	"time"
 )
 
-// Server is a Messages API on loopback. What the user typed decides what it
-// answers: see scripts. The zero value is not usable; call NewServer.
+// Server is the model APIs of all agents on loopback. What the user typed
+// decides what it answers: see scripts. The zero value is not usable; call
+// NewServer.
 type Server struct {
 	URL     string // base URL, for ANTHROPIC_BASE_URL
 	Project string // replaces $PROJ in tool inputs; set before the first request
+
+	scripts map[string][]Reply
 
 	http   *httptest.Server
 	mu     sync.Mutex
@@ -41,10 +44,13 @@ type Request struct {
 
 // NewServer starts a server on a free loopback port.
 func NewServer() *Server {
-	s := &Server{failed: map[string]int{}}
+	s := &Server{scripts: scripts, failed: map[string]int{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/messages", s.messages)
 	mux.HandleFunc("POST /v1/messages/count_tokens", s.countTokens)
+	mux.HandleFunc("POST /v1/responses", s.serve(openAIResponses))
+	mux.HandleFunc("POST /v1/chat/completions", s.serve(chatCompletions))
+	mux.HandleFunc("POST /v1beta/models/{call}", s.serve(geminiAPI))
 	mux.HandleFunc("/", s.harmless)
 	s.http = httptest.NewServer(mux)
 	s.URL = s.http.URL
@@ -89,7 +95,7 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusBadRequest, errorBody("invalid_request_error", "unreadable request"))
 		return
 	}
-	p := req.place()
+	p := req.place(s.scripts)
 	reply := s.reply(p, req)
 	s.note(Request{At: time.Now(), Method: r.Method, Path: r.URL.Path, Word: p.word, Step: p.step, Body: body})
 	select {
@@ -110,7 +116,7 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
 // reply picks the reply for p. A failing reply does not advance the
 // conversation, so failures are counted; a script that ends in one fails for ever.
 func (s *Server) reply(p place, req request) Reply {
-	script := scripts[p.word]
+	script := s.scripts[p.word]
 	step := p.step
 	if script[min(step, len(script)-1)].Status != 0 {
 		s.mu.Lock()
@@ -124,7 +130,7 @@ func (s *Server) reply(p place, req request) Reply {
 		if !req.offers(t.Name) && req.offers(toolSearch) && !p.searched {
 			return call(Tool{toolSearch, object("query", "select:"+t.Name)})
 		}
-		r.Tools[i].Input = fill(t.Input, p.args, s.Project, req.plan())
+		r.Tools[i].Input = fill(t.Input, p.args, s.Project, req.plan(), req.agent())
 	}
 	return r
 }
@@ -147,6 +153,17 @@ var planFile = regexp.MustCompile(`/[^"\s\\` + "`" + `]+/plans/[^"\s\\` + "`" + 
 
 // plan returns the file that the client wants a plan written to.
 func (r request) plan() string { return string(planFile.Find(r.raw)) }
+
+var agentID = regexp.MustCompile(`agent_id[\\": ]+([0-9a-f-]+)`)
+
+// agent returns the id of the subagent that was started last.
+func (r request) agent() string {
+	all := agentID.FindAllSubmatch(r.raw, -1)
+	if len(all) == 0 {
+		return ""
+	}
+	return string(all[len(all)-1][1])
+}
 
 // request holds the parts of a Messages request that matter here.
 type request struct {
@@ -205,7 +222,7 @@ func (m message) queued() bool {
 func (m message) text() string {
 	var texts []string
 	for _, b := range m.Content {
-		if b.Type == "text" {
+		if strings.HasSuffix(b.Type, "text") { // input_text, output_text
 			texts = append(texts, b.Text)
 		}
 	}
@@ -232,7 +249,7 @@ type place struct {
 // place finds the newest user text that names a script. A request that offers
 // no tools is the client's own (a title, say), unless it asks for a summary or
 // a judgement.
-func (r request) place() place {
+func (r request) place(scripts map[string][]Reply) place {
 	p := place{word: "plain"}
 	for i := len(r.Messages) - 1; i >= 0; i-- {
 		m := r.Messages[i]
@@ -243,7 +260,7 @@ func (r request) place() place {
 		if m.Role != "user" && !m.queued() {
 			continue
 		}
-		if word, args, ok := wordOf(m.text()); ok {
+		if word, args, ok := wordOf(m.text(), scripts); ok {
 			p.word, p.args = word, args
 			break
 		}
@@ -255,7 +272,7 @@ func (r request) place() place {
 	return p
 }
 
-func wordOf(text string) (word, args string, ok bool) {
+func wordOf(text string, scripts map[string][]Reply) (word, args string, ok bool) {
 	switch {
 	case strings.Contains(text, "<task-notification>"):
 		return "notified", "", true

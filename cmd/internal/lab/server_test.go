@@ -135,10 +135,53 @@ func TestScriptsAreValid(t *testing.T) {
 		}
 		for _, r := range script {
 			for _, tool := range r.Tools {
-				if in := fill(tool.Input, `a "b" \c`, "/p", "/plan.md"); !json.Valid([]byte(in)) {
+				if in := fill(tool.Input, `a "b" \c`, "/p", "/plan.md", "a1"); !json.Valid([]byte(in)) {
 					t.Errorf("%s: %s gets %s", word, tool.Name, in)
 				}
 			}
 		}
+	}
+}
+
+// Each API gets the same script in its own words: a tool call, then the text
+// that follows its result.
+func TestServerSpeaksEachProtocol(t *testing.T) {
+	const prompt = `lab:bash ./nap 1`
+	for _, c := range []struct{ agent, path, ask, after, call, last string }{
+		{
+			"codex", "/v1/responses",
+			`{"stream":true,"input":[{"role":"user","content":[{"type":"input_text","text":"` + prompt + `"}]}],"tools":[{"name":"exec_command"}]}`,
+			`{"stream":true,"input":[{"role":"user","content":[{"type":"input_text","text":"` + prompt + `"}]},{"role":"assistant","content":[{"type":"output_text","text":"Running it."}]},{"type":"function_call","name":"exec_command"},{"type":"function_call_output","output":"ok"}],"tools":[{"name":"exec_command"}]}`,
+			`"arguments":"{\"cmd\":\"./nap 1\"}"`, "event: response.completed",
+		},
+		{
+			"opencode", "/v1/chat/completions",
+			`{"stream":true,"messages":[{"role":"user","content":"` + prompt + `"}],"tools":[{"function":{"name":"bash"}}]}`,
+			`{"stream":true,"messages":[{"role":"user","content":"` + prompt + `"},{"role":"assistant","content":null,"tool_calls":[{}]},{"role":"tool","content":"ok"}],"tools":[{"function":{"name":"bash"}}]}`,
+			`"arguments":"{\"command\":\"./nap 1\",`, "data: [DONE]",
+		},
+		{
+			"gemini", "/v1beta/models/m:streamGenerateContent?alt=sse",
+			`{"contents":[{"role":"user","parts":[{"text":"` + prompt + `"}]}],"tools":[{"functionDeclarations":[{"name":"run_shell_command"}]}]}`,
+			`{"contents":[{"role":"user","parts":[{"text":"` + prompt + `"}]},{"role":"model","parts":[{"functionCall":{}}]},{"role":"user","parts":[{"functionResponse":{}}]}],"tools":[{"functionDeclarations":[{"name":"run_shell_command"}]}]}`,
+			`"args":{"command":"./nap 1",`, `"finishReason":"STOP"`,
+		},
+	} {
+		t.Run(c.agent, func(t *testing.T) {
+			s := NewServer()
+			defer s.Close()
+			s.scripts = AgentNamed(c.agent).scripts()
+			for _, ask := range []struct{ body, want string }{{c.ask, c.call}, {c.after, "ran."}} {
+				r, err := http.Post(s.URL+c.path, "application/json", strings.NewReader(ask.body))
+				if err != nil {
+					t.Fatal(err)
+				}
+				b, err := io.ReadAll(r.Body)
+				r.Body.Close()
+				if err != nil || !strings.Contains(string(b), ask.want) || !strings.Contains(string(b), c.last) {
+					t.Errorf("got %s, %v; want %s and %s", b, err, ask.want, c.last)
+				}
+			}
+		})
 	}
 }

@@ -47,11 +47,7 @@ func stopReason(r Reply) string {
 }
 
 func usage(r Reply) fields {
-	in := r.Tokens
-	if in == 0 {
-		in = defaultTokens
-	}
-	return fields{"input_tokens": in, "output_tokens": 50, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
+	return fields{"input_tokens": r.tokens(), "output_tokens": 50, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
 }
 
 // whole is the answer to a request that does not stream.

@@ -85,8 +85,13 @@ func (t *Tmux) lastWill() string {
 
 // StartClient opens a session with an interactive client in the project.
 func (t *Tmux) StartClient(name string, args ...string) (*Pane, error) {
+	return t.StartClientIn(name, t.home.Project, args...)
+}
+
+// StartClientIn is StartClient for another directory.
+func (t *Tmux) StartClientIn(name, dir string, args ...string) (*Pane, error) {
 	argv := append([]string{t.home.client.Path}, append(t.home.Args(), args...)...)
-	return t.Start(name, t.home.Project, argv...)
+	return t.Start(name, dir, argv...)
 }
 
 // Panes returns all panes, dead ones too, in the order of their start.
@@ -178,7 +183,12 @@ func (p *Pane) WaitFor(pattern string, timeout time.Duration) error {
 }
 
 // Ready waits until the client shows its prompt and nothing before it.
-func (p *Pane) Ready() error { return p.WaitFor(`(?m)^[>❯][\s\x{a0}]*$`, 30*time.Second) }
+func (p *Pane) Ready() error {
+	if a := p.tmux.home.client.Agent; a != nil {
+		return p.WaitFor(a.ready, patience)
+	}
+	return p.WaitFor(`(?m)^[>❯][\s\x{a0}]*$`, 30*time.Second)
+}
 
 // Dead reports whether the program in the pane has ended. A zombie has: tmux
 // now and then never reaps one.

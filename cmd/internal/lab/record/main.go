@@ -5,15 +5,18 @@
 // it checks the scenario's expectations against the client's screen.
 //
 //	go run ./cmd/internal/lab/record [-install] [-version V,..] [-out DIR] [-screen] [-requests DIR] NAME...
+//	go run ./cmd/internal/lab/record -agent NAME,.. [-install] [-out DIR] [-screen] [-requests DIR] NAME...
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"beckon/cmd/internal/lab"
@@ -23,17 +26,38 @@ func main() { os.Exit(run()) }
 
 func run() int {
 	versions := flag.String("version", strings.Join(lab.Pinned, ","), "client `versions`, comma-separated")
-	out := flag.String("out", filepath.Join("testdata", "recordings"), "`directory` to write to")
+	agents := flag.String("agent", "", "other `agents`, comma-separated, in their shared scenarios; all of them without NAME")
+	out := flag.String("out", "", "`directory` to write to (default: testdata/recordings, for other agents testdata/agents)")
 	install := flag.Bool("install", false, "fetch a client that is missing")
 	screen := flag.Bool("screen", false, "print the last screen of each scenario")
 	requests := flag.String("requests", "", "`directory` for the bodies of the client's requests")
 	flag.Parse()
+	find, list := claude, *versions
+	read, dir := lab.Scenarios, filepath.Join("testdata", "recordings")
+	if *agents != "" {
+		find, list = others, *agents
+		read, dir = lab.AgentScenarios, filepath.Join("testdata", "agents")
+	}
+	clients, err := find(list, *install)
+	scenarios, err2 := chosen(read, flag.Args(), *agents != "")
+	if err := errors.Join(err, err2); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	code := 0
-	for _, v := range strings.Split(*versions, ",") {
-		for _, name := range flag.Args() {
-			path := filepath.Join(*out, v, name+".jsonl")
-			if err := record(v, name, path, *requests, *install, *screen); err != nil {
-				fmt.Fprintf(os.Stderr, "recording %s with %s: %v\n", name, v, err)
+	for _, c := range clients {
+		name := c.Version
+		if c.Agent != nil {
+			name = c.Agent.Name + "-" + c.Version
+		}
+		for _, sc := range scenarios {
+			path := filepath.Join(cmp.Or(*out, dir), name, sc.Name+".jsonl")
+			sub := *requests
+			if sub != "" {
+				sub = filepath.Join(sub, name, sc.Name)
+			}
+			if err := record(c, sc, path, sub, *screen); err != nil {
+				fmt.Fprintf(os.Stderr, "recording %s with %s: %v\n", sc.Name, name, err)
 				code = 1
 			} else {
 				fmt.Println(path)
@@ -43,18 +67,58 @@ func run() int {
 	return code
 }
 
-func record(version, name, path, requests string, install, screen bool) error {
-	sc, err := lab.ScenarioNamed(name)
-	if err != nil {
-		return err
+// chosen are the scenarios of these names; without any, all of them if that is meant.
+func chosen(read func() ([]lab.Scenario, error), names []string, all bool) ([]lab.Scenario, error) {
+	list, err := read()
+	if err != nil || all && len(names) == 0 {
+		return list, err
 	}
-	c, err := lab.Find(version)
-	if errors.Is(err, lab.ErrAbsent) && install {
-		c, err = lab.Install(context.Background(), version)
+	var found []lab.Scenario
+	for _, name := range names {
+		i := slices.IndexFunc(list, func(s lab.Scenario) bool { return s.Name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("no scenario %q", name)
+		}
+		found = append(found, list[i])
 	}
-	if err != nil {
-		return err
+	return found, nil
+}
+
+func claude(versions string, install bool) ([]lab.Client, error) {
+	var all []lab.Client
+	for _, v := range strings.Split(versions, ",") {
+		c, err := lab.Find(v)
+		if errors.Is(err, lab.ErrAbsent) && install {
+			c, err = lab.Install(context.Background(), v)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
 	}
+	return all, nil
+}
+
+func others(names string, install bool) ([]lab.Client, error) {
+	var all []lab.Client
+	for _, name := range strings.Split(names, ",") {
+		a := lab.AgentNamed(name)
+		if a == nil {
+			return nil, fmt.Errorf("no agent %q", name)
+		}
+		c, err := a.Find()
+		if errors.Is(err, lab.ErrAbsent) && install {
+			c, err = a.Install(context.Background())
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+func record(c lab.Client, sc lab.Scenario, path, requests string, screen bool) error {
 	l, err := lab.New(c)
 	if err != nil {
 		return err
@@ -67,7 +131,11 @@ func record(version, name, path, requests string, install, screen bool) error {
 	if err != nil {
 		return err
 	}
-	res, err := l.Record(sc, lab.ScreenObserver(l), f)
+	observe := lab.ScreenObserver(l)
+	if c.Agent != nil { // whose screens do not say how a turn ended
+		observe = nil
+	}
+	res, err := l.Record(sc, observe, f)
 	err = errors.Join(err, f.Close())
 	for _, c := range res.Checks {
 		if !c.OK {
@@ -75,7 +143,7 @@ func record(version, name, path, requests string, install, screen bool) error {
 		}
 	}
 	if requests != "" {
-		err = errors.Join(err, dump(l.Server.Requests(), filepath.Join(requests, version, name)))
+		err = errors.Join(err, dump(l.Server.Requests(), requests))
 	}
 	if screen {
 		printTimeline(res)

@@ -1,0 +1,198 @@
+//go:build unix
+
+package lab
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+)
+
+// Agent is a coding agent other than Claude Code: how it is fetched, set up,
+// driven and read.
+type Agent struct {
+	Name    string // as beckon calls it
+	Version string // the one measured
+	Package string // of npm
+	program string // below node_modules
+
+	setup func(h *Home) error // answers every question of a first start
+	env   func(h *Home) map[string]string
+	args  []string
+	// resume are the arguments that take up the last session of the directory.
+	resume []string
+	ready  string // what the screen shows when it takes a prompt
+	screen []sign
+	// keys are what a user presses for each of the verbs of a scenario; what
+	// begins with a slash is typed.
+	keys  map[string][]string
+	tools tools
+	title string // what to answer when the agent asks for a session's title; empty: JSON
+	// record registers command for every event; it is called with the event's
+	// name as its last argument.
+	record func(h *Home, command string) error
+}
+
+// sign is a text on the screen, or in the terminal's title, that tells a state.
+type sign struct {
+	state  string
+	reason string
+	title  bool
+	text   *regexp.Regexp
+}
+
+func on(state, text string) sign { return sign{state: state, text: regexp.MustCompile(text)} }
+
+func titled(state, text string) sign {
+	return sign{state: state, title: true, text: regexp.MustCompile(text)}
+}
+
+func (s sign) because(reason string) sign { s.reason = reason; return s }
+
+// tools are the calls of an agent's tools that scripts are made of.
+type tools struct {
+	run  func(command string) Tool // needs no permission
+	asks func(command string) Tool // needs one
+	form func() Tool               // a question with options; nil: there is none
+	sub  func(prompt string) Tool  // a subagent
+	wait func() Tool               // waits for it; nil: sub does
+}
+
+// Agents are the agents that a lab can drive beside Claude Code.
+var Agents = []*Agent{codex, opencode, gemini, copilot, qwen}
+
+// AgentNamed returns one of them, or nil.
+func AgentNamed(name string) *Agent {
+	i := slices.IndexFunc(Agents, func(a *Agent) bool { return a.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return Agents[i]
+}
+
+// scripts are what the server answers this agent: those that need no tool, and
+// the others with its own tools.
+func (a *Agent) scripts() map[string][]Reply {
+	all := maps.Clone(scripts)
+	t := a.tools
+	maps.Copy(all, map[string][]Reply{
+		"bash":     {{Text: "Running it.", Tools: []Tool{t.run("$*")}}, say("It ran. Done.")},
+		"long":     {call(t.run(nap + "$*")), say("The nap is over.")},
+		"fail":     {call(t.run(nap + "badly")), say("That failed; I stop here.")},
+		"write":    {call(t.asks("touch $1")), say("Wrote the note.")},
+		"permlong": {call(t.asks("touch long.txt && sh nap $*")), say("The long one ended.")},
+		"sub":      waited(t, call(t.sub("lab:subwork")), say("The subagent is back. Done.")),
+		"subperm":  waited(t, call(t.sub("lab:subwrite")), say("It is on its way.")),
+		"subbg":    {call(t.sub("lab:subwrite")), say("It is on its way.")},
+		"subwork":  {call(t.run(nap + "1")), say("Subagent result.")},
+		"subwrite": {call(t.run(nap + "1")), call(t.asks("touch from-subagent")), say("Subagent wrote it.")},
+		"flaky":    {{Status: 500, Error: "server_error"}, say("It worked the second time.")},
+		"down":     {{Status: 500, Error: "server_error"}},
+	})
+	if a.title != "" {
+		all["aside"] = []Reply{say(a.title)}
+	}
+	if t.form != nil {
+		all["ask"] = []Reply{call(t.form()), say("You chose. Finished.")}
+	}
+	return all
+}
+
+func waited(t tools, start, end Reply) []Reply {
+	if t.wait == nil {
+		return []Reply{start, end}
+	}
+	return []Reply{start, call(t.wait()), end}
+}
+
+// look names the state that a pane shows, or "".
+func (a *Agent) look(screen, title string) State {
+	for _, s := range a.screen {
+		text := screen
+		if s.title {
+			text = title
+		}
+		if s.text.MatchString(text) {
+			return State{State: s.state, Reason: s.reason}
+		}
+	}
+	return State{}
+}
+
+// press does what a user does for verb: approve, refuse, esc, choose, compact,
+// clear or quit.
+func (a *Agent) press(p *Pane, verb string) error {
+	keys, ok := a.keys[verb]
+	if !ok {
+		return fmt.Errorf("%s has no way to %s", a.Name, verb)
+	}
+	for i, k := range keys {
+		if i > 0 {
+			time.Sleep(2 * enterDelay)
+		}
+		do := p.Key
+		if k[0] == '/' {
+			do = p.Type
+		}
+		if err := do(k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// jsonHooks writes a settings file with one command a event, in the shape that
+// gemini, qwen and codex share; more are other members of the file.
+func jsonHooks(path, command string, timeout int, events []string, more fields) error {
+	hooks := fields{}
+	for _, e := range events {
+		hooks[e] = []any{fields{"hooks": []any{fields{"type": "command", "name": "recorder", "command": command + " " + e, "timeout": timeout}}}}
+	}
+	all := fields{"hooks": hooks}
+	maps.Copy(all, more)
+	return writeJSON(path, all)
+}
+
+func writeFile(path, text string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(text), 0o600)
+}
+
+// Find returns the installed agent, or ErrAbsent.
+func (a *Agent) Find() (Client, error) {
+	dir, err := cacheDir(filepath.Join("agents", a.Name, a.Version))
+	if err != nil {
+		return Client{}, err
+	}
+	path := filepath.Join(dir, "node_modules", filepath.FromSlash(a.program))
+	if _, err := os.Stat(path); err != nil {
+		return Client{}, fmt.Errorf("%w: %s %s, looked for %q", ErrAbsent, a.Name, a.Version, path)
+	}
+	return Client{Version: a.Version, Path: path, Agent: a}, nil
+}
+
+// Install fetches the agent with npm and returns it. Install scripts do not run.
+func (a *Agent) Install(ctx context.Context) (Client, error) {
+	dir, err := cacheDir(filepath.Join("agents", a.Name, a.Version))
+	if err != nil {
+		return Client{}, err
+	}
+	if err := npmInstall(ctx, dir, a.Package+"@"+a.Version); err != nil {
+		return Client{}, err
+	}
+	return a.Find()
+}
+
+// Need is the function Need for this agent.
+func (a *Agent) Need(t testing.TB) Client {
+	t.Helper()
+	return need(t, a.Name+" "+a.Version, a.Find, a.Install)
+}
