@@ -10,7 +10,7 @@ func TestAgentNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"": "claude-code", "claude": "claude-code", "Claude_Code": "claude-code", "claude-code": "claude-code",
 		"codex": "codex", "Codex-CLI": "codex", "gemini": "gemini", "gemini-cli": "gemini", "opencode": "opencode", "OpenCode": "opencode",
-		"cursor": "cursor", "copilot": "copilot", "newcomer": "newcomer",
+		"cursor": "cursor", "copilot": "copilot", "Qwen-Code": "qwen", "newcomer": "newcomer",
 	} {
 		if got := Agent(name); got != want {
 			t.Errorf("Agent(%q) = %q, want %q", name, got, want)
@@ -21,20 +21,19 @@ func TestAgentNames(t *testing.T) {
 // Every table maps onto kinds that exist, and no name or alias is taken twice.
 func TestAgentTables(t *testing.T) {
 	seen := map[string]string{}
-	for i := range agents {
-		a := &agents[i]
-		for _, name := range append([]string{a.name}, a.aliases...) {
+	for _, a := range known {
+		for _, name := range append([]string{a.Name}, a.Aliases...) {
 			if agentByName(name) != a {
-				t.Errorf("%s is %s", name, agentByName(name).name)
+				t.Errorf("%s is %s", name, agentByName(name).Name)
 			}
 			if seen[name] != "" {
-				t.Errorf("%s is in %s and %s", name, seen[name], a.name)
+				t.Errorf("%s is in %s and %s", name, seen[name], a.Name)
 			}
-			seen[name] = a.name
+			seen[name] = a.Name
 		}
-		for _, row := range a.events {
-			if _, ok := Lookup(row.kind); !ok && row.kind != Unknown {
-				t.Errorf("%s: %s is a %q", a.name, row.name, row.kind)
+		for _, row := range a.Events {
+			if _, ok := Lookup(Kind(row.Means)); !ok && row.Means != "" {
+				t.Errorf("%s: %s is a %q", a.Name, row.Name, row.Means)
 			}
 		}
 	}
@@ -57,13 +56,20 @@ func TestOtherAgents(t *testing.T) {
 		{"gemini", "", `{"session_id":"s","hook_event_name":"BeforeAgent","prompt":"fix it"}`,
 			Event{Kind: UserPromptSubmit, Name: "BeforeAgent", SessionID: "s", Prompt: "fix it"}},
 		{"gemini", "", `{"session_id":"s","hook_event_name":"Notification","notification_type":"ToolPermission","message":"Confirm","details":{"type":"exec"}}`,
-			Event{Kind: Notification, Name: "Notification", SessionID: "s", Notification: "permission_prompt", Message: "Confirm"}},
+			Event{Kind: Notification, Name: "Notification", SessionID: "s", Notification: "permission_shown", Message: "Confirm"}},
 		{"gemini", "", `{"session_id":"s","hook_event_name":"PreCompress","trigger":"auto"}`,
-			Event{Kind: PreCompact, Name: "PreCompress", SessionID: "s", Source: "auto"}},
+			Event{Kind: PostToolBatch, Name: "PreCompress", SessionID: "s", Source: "auto"}},
+		{"gemini", "", `{"session_id":"s","hook_event_name":"PreCompress","trigger":"manual"}`,
+			Event{Name: "PreCompress", SessionID: "s", Source: "manual"}},
+		{"gemini", "", `{"session_id":"s","hook_event_name":"AfterAgent","prompt":"p","prompt_response":"[no response text]"}`,
+			Event{Kind: StopFailure, Name: "AfterAgent", SessionID: "s", Message: "[no response text]"}},
+		{"gemini", "", `{"session_id":"s","hook_event_name":"BeforeTool","tool_name":"ask_user","tool_input":{"questions":[{"question":"Which?","header":"DB","options":[{"label":"A"}]}]}}`,
+			Event{Kind: PreToolUse, Name: "BeforeTool", SessionID: "s", Tool: Tool{Name: "ask_user", Hash: "*", Summary: "ask_user"},
+				Ask: &Ask{Questions: []Question{{Header: "DB", Text: "Which?", Options: []Option{{Label: "A"}}}}}}},
 		{"opencode", "", `{"type":"session.created","properties":{"info":{"id":"ses_1","directory":"/p"}}}`,
 			Event{Kind: SessionStart, Name: "session.created", SessionID: "ses_1", Cwd: "/p"}},
 		{"opencode", "", `{"type":"session.idle","properties":{"sessionID":"ses_1"}}`,
-			Event{Kind: Stop, Name: "session.idle", SessionID: "ses_1"}},
+			Event{Kind: Stop, Name: "session.idle", Says: "idle", SessionID: "ses_1"}},
 		{"opencode", "session.status.busy", `{"session_id":"ses_1"}`,
 			Event{Kind: UserPromptSubmit, Name: "session.status.busy", SessionID: "ses_1", FromClient: true}},
 		{"opencode", "", `{"type":"message.updated","properties":{"info":{"id":"msg_1","sessionID":"ses_1"}}}`,
@@ -84,6 +90,29 @@ func TestOtherAgents(t *testing.T) {
 			Event{Kind: UserPromptSubmit, Name: "userPromptSubmitted", SessionID: "s", Cwd: "/p", Prompt: "go"}},
 		{"copilot", "permissionRequest", `{"sessionId":"s","cwd":"/p","toolName":"bash"}`,
 			Event{Name: "permissionRequest", SessionID: "s", Cwd: "/p", Tool: Tool{Name: "bash", Summary: "bash"}}},
+		{"copilot", "preToolUse", `{"sessionId":"child","agentId":"child","parentAgentId":"main","cwd":"/p","toolName":"bash","toolArgs":{"command":"ls"}}`,
+			Event{Kind: PreToolUse, Name: "preToolUse", SessionID: "main", AgentID: "child", Cwd: "/p", Tool: Tool{Name: "bash", Hash: "*", Summary: "bash: ls"}}},
+		{"copilot", "preToolUse", `{"sessionId":"s","toolName":"ask_user","toolArgs":{"message":"Which one?","requestedSchema":{"properties":{"db":{"type":"string"}},"required":["db"]}}}`,
+			Event{Kind: PreToolUse, Name: "preToolUse", SessionID: "s", Tool: Tool{Name: "ask_user", Hash: "*", Summary: "ask_user: Which one?"},
+				Ask: &Ask{Questions: []Question{{Text: "Which one?"}}, Form: []string{"db*: string"}}}},
+		{"copilot", "preCompact", `{"sessionId":"s","trigger":"manual"}`, Event{Name: "preCompact", SessionID: "s", Source: "manual"}},
+		{"opencode", "", `{"type":"session.created","properties":{"info":{"id":"ses_2","parentID":"ses_1"},"sessionID":"ses_2"}}`,
+			Event{Kind: SubagentStart, Name: "session.created", SessionID: "ses_1", AgentID: "ses_2"}},
+		{"opencode", "", `{"type":"permission.replied","properties":{"sessionID":"ses_2","parentID":"ses_1","requestID":"per_1","callID":"call_1","reply":"once"}}`,
+			Event{Kind: PostToolBatch, Name: "permission.replied", SessionID: "ses_1", AgentID: "ses_2", Tool: Tool{UseID: "call_1"}}},
+		{"opencode", "", `{"type":"permission.replied","properties":{"sessionID":"ses_1","requestID":"per_1","callID":"call_1","reply":"reject"}}`,
+			Event{Kind: PermissionDenied, Name: "permission.replied", SessionID: "ses_1", Tool: Tool{UseID: "call_1"}}},
+		{"opencode", "", `{"type":"session.error","properties":{"sessionID":"ses_1","error":{"name":"MessageAbortedError","data":{"message":"Aborted"}}}}`,
+			Event{Kind: Stop, Name: "session.error", Says: "interrupted", SessionID: "ses_1", Details: "Aborted"}},
+		{"opencode", "", `{"type":"question.asked","properties":{"id":"que_1","sessionID":"ses_1","questions":[{"question":"Which?","header":"DB","options":[{"label":"A"}]}]}}`,
+			Event{Kind: Elicitation, Name: "question.asked", SessionID: "ses_1", Tool: Tool{UseID: "que_1"},
+				Ask: &Ask{Questions: []Question{{Header: "DB", Text: "Which?", Options: []Option{{Label: "A"}}}}}}},
+		{"codex", "", `{"session_id":"s","turn_id":"t","hook_event_name":"Interrupt"}`,
+			Event{Kind: Stop, Name: "Interrupt", Says: "interrupted", SessionID: "s", PromptID: "t"}},
+		{"qwen", "", `{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt":""}`,
+			Event{Kind: UserPromptSubmit, Name: "UserPromptSubmit", SessionID: "s", FromClient: true}},
+		{"qwen", "", `{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt":"go"}`,
+			Event{Kind: UserPromptSubmit, Name: "UserPromptSubmit", SessionID: "s", Prompt: "go"}},
 		{"newcomer", "", `{"session_id":"s","hook_event_name":"Stop","last_assistant_message":"x"}`,
 			Event{Kind: Stop, Name: "Stop", SessionID: "s", Message: "x"}},
 	} {
@@ -110,7 +139,7 @@ func TestParseEnvelope(t *testing.T) {
 		{`{"agent":"claude-code","event":"Stop","terminal":{"sessionId":"test123","cwd":"/tmp"},"hookInput":{"session_id":"abc123"}}`,
 			Event{Agent: ClaudeCode, Kind: Stop, Name: "Stop", SessionID: "abc123", Cwd: "/tmp", Origin: &Origin{Terminal: Terminal{ID: "test123"}}}},
 		{`{"agent":"opencode","event":"session.status.idle","terminal":{"cwd":"/p","sessionId":"7","terminalType":"kitty","kittyPid":"12"},"hookInput":{"session_id":"ses"},"tmux":{"pane":"%0","sessionName":"work"},"remoteHost":"u@h"}`,
-			Event{Agent: "opencode", Kind: Stop, Name: "session.status.idle", SessionID: "ses", Cwd: "/p",
+			Event{Agent: "opencode", Kind: Stop, Name: "session.status.idle", Says: "idle", SessionID: "ses", Cwd: "/p",
 				Origin: &Origin{Host: "u@h", Terminal: Terminal{Kind: "tmux", ID: "%0", Outer: "kitty", SSH: true, Tmux: Tmux{Pane: "%0", Session: "work"}}}}},
 		{`{"agent":"codex","event":"Stop","terminal":{"sessionId":"7","terminalType":"kitty","kittyListenOn":"unix:/tmp/k-12","kittyPid":12}}`,
 			Event{Agent: "codex", Kind: Stop, Name: "Stop", Origin: &Origin{Terminal: Terminal{Kind: "kitty", ID: "12,7", Listen: "unix:/tmp/k-12"}}}},

@@ -3,6 +3,8 @@ package event
 import (
 	"strings"
 
+	"beckon/event/agents"
+
 	"github.com/tidwall/gjson"
 )
 
@@ -41,21 +43,25 @@ type Option struct {
 	Description string `json:"description,omitempty"`
 }
 
-// ask reads what the event asks of the user, nil when it asks nothing.
-func (p *values) ask(e *Event) *Ask {
+// ask reads what the event asks of the user, nil when it asks nothing. asksUser
+// says that a call of the tool is nothing but a question.
+func (p *values) ask(e *Event, asksUser bool) *Ask {
 	var a Ask
 	switch {
 	case e.Kind == Elicitation:
-		a.Form = form(gjson.Parse(p[fSchema]))
+		a.Form = form(gjson.Parse(p[agents.Schema]))
+		a.Questions = questions(gjson.Parse(p[agents.Questions]))
 	case e.Kind != PreToolUse && e.Kind != PermissionRequest:
 		return nil
+	case asksUser:
+		a.foreign(gjson.Parse(p[agents.Input]), e.Tool.Name)
 	case e.Tool.Name == "AskUserQuestion":
-		a.Questions = questions(gjson.Parse(p[fInput]))
+		a.Questions = questions(gjson.Parse(p[agents.Input]).Get("questions"))
 	case e.Tool.Name == "ExitPlanMode":
-		a.Plan = Cut(strings.TrimSpace(clean(gjson.Parse(p[fInput]).Get("plan").Raw)), MaxPlan)
+		a.Plan = Cut(strings.TrimSpace(clean(gjson.Parse(p[agents.Input]).Get("plan").Raw)), MaxPlan)
 	}
 	if e.Kind == PermissionRequest && len(a.Questions) == 0 && a.Plan == "" {
-		a.Suggestions = suggestions(gjson.Parse(p[fSuggestions]))
+		a.Suggestions = suggestions(gjson.Parse(p[agents.Suggestions]))
 	}
 	if len(a.Questions)+len(a.Form)+len(a.Suggestions) == 0 && a.Plan == "" {
 		return nil
@@ -70,7 +76,7 @@ func (p *values) answer(e *Event) string {
 		return ""
 	}
 	var chosen []string
-	gjson.Parse(p[fInput]).Get("answers").ForEach(func(_, v gjson.Result) bool {
+	gjson.Parse(p[agents.Input]).Get("answers").ForEach(func(_, v gjson.Result) bool {
 		if v.Type == gjson.String {
 			chosen = append(chosen, line(v, MaxQuestion))
 		}
@@ -101,8 +107,25 @@ func lineOf(v gjson.Result, key string, max int) string {
 // line returns a text, redacted, in one line of at most max bytes, "" for anything else.
 func line(v gjson.Result, max int) string { return oneLine(clean(v.Raw), max) }
 
-func questions(input gjson.Result) (out []Question) {
-	eachObject(input.Get("questions"), MaxQuestions, func(v gjson.Result) {
+// foreign reads the call of a tool by which another agent asks: a list of
+// questions, else one text with a form. It always finds a question.
+func (a *Ask) foreign(input gjson.Result, tool string) {
+	a.Questions = questions(input.Get("questions"))
+	a.Form = form(input.Get("requestedSchema"))
+	if len(a.Questions) > 0 {
+		return
+	}
+	q := Question{Text: tool}
+	for _, key := range [...]string{"message", "question"} {
+		if s := lineOf(input, key, MaxQuestion); s != "" {
+			q.Text = s
+		}
+	}
+	a.Questions = []Question{q}
+}
+
+func questions(list gjson.Result) (out []Question) {
+	eachObject(list, MaxQuestions, func(v gjson.Result) {
 		q := Question{Header: lineOf(v, "header", MaxLabel), Text: lineOf(v, "question", MaxQuestion), Multi: v.Get("multiSelect").Type == gjson.True}
 		eachObject(v.Get("options"), MaxOptions, func(o gjson.Result) {
 			q.Options = append(q.Options, Option{Label: lineOf(o, "label", MaxLabel), Description: lineOf(o, "description", MaxSummary)})

@@ -29,6 +29,7 @@ type Event struct {
 	Agent string `json:"agent,omitempty"` // "claude-code", "codex", ...
 	Kind  Kind   `json:"kind,omitempty"`  // what it means; Unknown when the name is not in the table
 	Name  string `json:"name,omitempty"`  // the agent's own name of the event
+	Says  string `json:"says,omitempty"`  // what it means beyond its kind: a constant of package agents
 	At    Millis `json:"at,omitempty"`    // when the hook process started
 	Via   string `json:"via,omitempty"`   // origin of the installed entry: "" (settings) or "plugin" (CASE 24)
 

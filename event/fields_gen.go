@@ -10,6 +10,7 @@ func (e *Event) Fields() []jsonenc.Field {
 		{Key: "agent", Ptr: &e.Agent},
 		{Key: "kind", Ptr: (*string)(&e.Kind)},
 		{Key: "name", Ptr: &e.Name},
+		{Key: "says", Ptr: &e.Says},
 		{Key: "at", Ptr: (*int64)(&e.At)},
 		{Key: "via", Ptr: &e.Via},
 		{Key: "session_id", Ptr: &e.SessionID},

@@ -54,9 +54,9 @@ func FuzzParse(f *testing.F) {
 		if again, err := ParseReader("", name, &steps{p, 3}); err != nil || !bytes.Equal(AppendJSON(nil, &again), AppendJSON(nil, &e)) {
 			t.Fatalf("ParseReader gives %+v, %v\nParse %+v", again, err, e)
 		}
-		for _, agent := range agents {
-			if _, err := Parse(agent.name, name, p); err != nil {
-				t.Fatalf("as %s: %v", agent.name, err)
+		for _, agent := range known {
+			if _, err := Parse(agent.Name, name, p); err != nil {
+				t.Fatalf("as %s: %v", agent.Name, err)
 			}
 		}
 	})

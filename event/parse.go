@@ -6,76 +6,32 @@ import (
 	"strings"
 	"unsafe"
 
+	"beckon/event/agents"
 	"beckon/event/jsonenc"
 
 	"github.com/tidwall/gjson"
 )
 
-// field is one thing an Event takes from a payload.
-type field uint8
-
-const (
-	fNone field = iota
-	fName
-	fSession
-	fNewSession // the session's id where the same member is another id in other events
-	fPromptID
-	fTranscript
-	fCwd
-	fNewCwd
-	fRoots // a list of directories, the first is the cwd
-	fMode
-	fModel
-	fTitle // the session's name
-	fNewModel
-	fEffort
-	fAgentID
-	fAgentType
-	fSource
-	fReason
-	fError
-	fDetails
-	fPrompt
-	fMessage
-	fNotice
-	fNotification
-	fStopHook
-	fInterrupt
-	fBackground
-	fCrons
-	fTool
-	fUseID
-	fFormID
-	fInput
-	fMs
-	fTaskID
-	fTaskSubject
-	fServer
-	fSchema
-	fSuggestions
-	numFields
-)
-
 // fits reports whether v has the type of field f. A member of another type
 // counts as absent.
-func (f field) fits(v gjson.Result) bool {
+func fits(f agents.Field, v gjson.Result) bool {
 	switch f {
-	case fStopHook, fInterrupt:
+	case agents.StopHook, agents.Interrupt:
 		return v.IsBool()
-	case fBackground, fCrons, fRoots, fSuggestions:
+	case agents.Background, agents.Crons, agents.Roots, agents.Suggestions, agents.Questions:
 		return v.IsArray()
-	case fSchema:
+	case agents.Schema:
 		return v.IsObject()
-	case fInput:
+	case agents.Input:
 		return v.Type != gjson.Null
-	case fMs:
+	case agents.Ms:
 		return v.Type == gjson.Number
 	}
 	return v.Type == gjson.String
 }
 
 // values holds the raw text of every field found in one payload.
-type values [numFields]string
+type values [agents.NumFields]string
 
 // Parse reads one hook payload of the named agent ("" is Claude Code; see
 // Agent). name is the event's name as the installed entry passed it, used when
@@ -115,26 +71,29 @@ func parse(agentName, name string, payload []byte, at int64) (Event, error) {
 	a := agentByName(agentName)
 	var p values
 	p.collect(a, "", v)
-	e := Event{Agent: Agent(agentName), Name: p.text(fName, MaxID)}
+	e := Event{Agent: Agent(agentName), Name: p.text(agents.EventName, MaxID)}
 	if e.Name == "" {
 		e.Name = Cut(strings.ToValidUTF8(name, "\ufffd"), MaxID)
 	}
-	e.Kind, e.FromClient = a.kind(e.Name)
+	e.Kind, e.Says = means(a, e.Name, v)
+	if e.Says == agents.Client {
+		e.Says, e.FromClient = "", true
+	}
 	p.session(&e)
 	p.said(&e, a)
 	p.background(&e)
 	p.tool(&e)
-	e.Ask = p.ask(&e)
+	e.Ask = p.ask(&e, asksUser(a, e.Tool.Name))
 	e.Answer = p.answer(&e)
 	return e, nil
 }
 
 // collect notes the raw text of every member that a row of a names; the last
 // of several counts.
-func (p *values) collect(a *agent, prefix string, object gjson.Result) {
+func (p *values) collect(a *agents.Agent, prefix string, object gjson.Result) {
 	object.ForEach(func(key, v gjson.Result) bool {
-		f, inside := a.match(prefix, key.Str)
-		if f != fNone && f.fits(v) {
+		f, inside := match(a, prefix, key.Str)
+		if f != agents.None && fits(f, v) {
 			p[f] = v.Raw
 		}
 		if inside != "" && v.IsObject() {
@@ -146,7 +105,7 @@ func (p *values) collect(a *agent, prefix string, object gjson.Result) {
 
 // parts returns the JSON text of a string field: the whole as head, or what an
 // elision left of it.
-func (p *values) parts(f field) (head, tail string, elided bool) {
+func (p *values) parts(f agents.Field) (head, tail string, elided bool) {
 	raw := p[f]
 	if !jsonenc.IsString(raw) {
 		return "", "", false
@@ -155,64 +114,84 @@ func (p *values) parts(f field) (head, tail string, elided bool) {
 }
 
 // text returns the head of a string field.
-func (p *values) text(f field, max int) string {
+func (p *values) text(f agents.Field, max int) string {
 	head, _, _ := p.parts(f)
 	return jsonenc.Unescape(head, max)
 }
 
 func (p *values) session(e *Event) {
-	e.SessionID = p.text(fSession, MaxID)
+	e.SessionID = p.text(agents.Session, MaxID)
 	if e.SessionID == "" && (e.Kind == SessionStart || e.Kind == SessionEnd) {
-		e.SessionID = p.text(fNewSession, MaxID)
+		e.SessionID = p.text(agents.NewSession, MaxID)
 	}
-	e.PromptID = p.text(fPromptID, MaxID)
-	e.TranscriptPath = p.text(fTranscript, MaxPath)
+	e.PromptID = p.text(agents.PromptID, MaxID)
+	e.TranscriptPath = p.text(agents.Transcript, MaxPath)
 	e.Cwd = p.cwd(e.Kind)
-	e.PermissionMode = p.text(fMode, MaxID)
-	e.Model = p.text(fModel, MaxID)
-	e.Title = p.text(fTitle, MaxID)
-	if e.Kind == PostModelSwitch && p[fNewModel] != "" {
-		e.Model = p.text(fNewModel, MaxID)
+	e.PermissionMode = p.text(agents.Mode, MaxID)
+	e.Model = p.text(agents.Model, MaxID)
+	e.Title = p.text(agents.Title, MaxID)
+	if e.Kind == PostModelSwitch && p[agents.NewModel] != "" {
+		e.Model = p.text(agents.NewModel, MaxID)
 	}
-	e.Effort = p.text(fEffort, MaxID)
-	e.AgentID = p.text(fAgentID, MaxID)
-	e.AgentType = p.text(fAgentType, MaxID)
+	e.Effort = p.text(agents.Effort, MaxID)
+	e.AgentID = p.text(agents.AgentID, MaxID)
+	e.AgentType = p.text(agents.AgentType, MaxID)
+	p.child(e)
+}
+
+// child makes the events of a subagent that has a session of its own those of
+// the session that started it.
+func (p *values) child(e *Event) {
+	parent := p.text(agents.Parent, MaxID)
+	if parent == "" || parent == e.SessionID {
+		return
+	}
+	if e.AgentID == "" {
+		e.AgentID = e.SessionID
+	}
+	e.SessionID = parent
+	switch e.Kind {
+	case SessionStart:
+		e.Kind = SubagentStart
+	case SessionEnd:
+		e.Kind = SubagentStop
+	}
 }
 
 func (p *values) cwd(k Kind) string {
-	if k == CwdChanged && p[fNewCwd] != "" {
-		return p.text(fNewCwd, MaxPath)
+	if k == CwdChanged && p[agents.NewCwd] != "" {
+		return p.text(agents.NewCwd, MaxPath)
 	}
-	if p[fCwd] == "" && p[fRoots] != "" {
-		return jsonenc.Unquote(gjson.Get(p[fRoots], "0").Raw, MaxPath)
+	if p[agents.Cwd] == "" && p[agents.Roots] != "" {
+		return jsonenc.Unquote(gjson.Get(p[agents.Roots], "0").Raw, MaxPath)
 	}
-	return p.text(fCwd, MaxPath)
+	return p.text(agents.Cwd, MaxPath)
 }
 
-func (p *values) said(e *Event, a *agent) {
-	e.Source = p.text(fSource, MaxID)
-	e.Reason = p.clean(fReason, MaxText)
-	e.Details = p.clean(fDetails, MaxText)
+func (p *values) said(e *Event, a *agents.Agent) {
+	e.Source = p.text(agents.Source, MaxID)
+	e.Reason = p.clean(agents.Reason, MaxText)
+	e.Details = p.clean(agents.Details, MaxText)
 	switch e.Kind {
 	case StopFailure:
-		e.Reason = p.clean(fError, MaxText)
+		e.Reason = p.clean(agents.Error, MaxText)
 	case PostToolUseFailure:
-		e.Details = firstLine(p.clean(fError, MaxText))
+		e.Details = firstLine(p.clean(agents.Error, MaxText))
 	}
 	if e.Kind == UserPromptSubmit || e.Kind == UserPromptExpansion {
 		e.Prompt = p.prompt()
 		e.FromClient = e.FromClient || fromClient(e.Prompt)
 	}
 	e.Message = p.message()
-	e.Notification = a.notice(p.text(fNotification, MaxID))
-	e.StopHook = p[fStopHook] == "true"
-	e.IsInterrupt = p[fInterrupt] == "true"
-	e.TaskN = Todo{ID: p.text(fTaskID, MaxID), Subject: p.clean(fTaskSubject, MaxText)}
+	e.Notification = notice(a, p.text(agents.Notification, MaxID))
+	e.StopHook = p[agents.StopHook] == "true"
+	e.IsInterrupt = p[agents.Interrupt] == "true"
+	e.TaskN = Todo{ID: p.text(agents.TaskID, MaxID), Subject: p.clean(agents.TaskSubject, MaxText)}
 }
 
 // prompt returns the head of the prompt, without the space around it.
 func (p *values) prompt() string {
-	return Cut(strings.TrimSpace(p.clean(fPrompt, -1)), MaxPrompt)
+	return Cut(strings.TrimSpace(p.clean(agents.Prompt, -1)), MaxPrompt)
 }
 
 // fromClient reports whether the client wrote the prompt itself (CASE 9).
@@ -225,10 +204,10 @@ func fromClient(prompt string) bool {
 // message returns the tail of the agent's last words, else the head of a
 // notification's.
 func (p *values) message() string {
-	if p[fMessage] == "" {
-		return p.clean(fNotice, MaxText)
+	if p[agents.Message] == "" {
+		return p.clean(agents.NoticeText, MaxText)
 	}
-	text, tail, elided := p.parts(fMessage)
+	text, tail, elided := p.parts(agents.Message)
 	if elided {
 		return CutTail(cleanTail(jsonenc.Unescape(tail, -1)), MaxMessage)
 	}
@@ -236,12 +215,12 @@ func (p *values) message() string {
 }
 
 func (p *values) background(e *Event) {
-	e.HasBackground = p[fBackground] != ""
+	e.HasBackground = p[agents.Background] != ""
 	if e.HasBackground {
-		e.Background = tasks(gjson.Parse(p[fBackground]))
+		e.Background = tasks(gjson.Parse(p[agents.Background]))
 	}
-	if p[fCrons] != "" {
-		gjson.Parse(p[fCrons]).ForEach(func(_, _ gjson.Result) bool {
+	if p[agents.Crons] != "" {
+		gjson.Parse(p[agents.Crons]).ForEach(func(_, _ gjson.Result) bool {
 			e.Crons++
 			return true
 		})
@@ -302,21 +281,21 @@ func task(v gjson.Result) Task {
 }
 
 func (p *values) tool(e *Event) {
-	e.Tool.Name = p.text(fTool, MaxID)
+	e.Tool.Name = p.text(agents.Tool, MaxID)
 	if e.Tool.Name == "" {
-		e.Tool.Name = p.text(fServer, MaxID)
+		e.Tool.Name = p.text(agents.Server, MaxID)
 	}
-	e.Tool.UseID = p.text(fUseID, MaxID)
+	e.Tool.UseID = p.text(agents.UseID, MaxID)
 	if e.Kind == Elicitation || e.Kind == ElicitationResult {
-		e.Tool.UseID = p.text(fFormID, MaxID)
+		e.Tool.UseID = p.text(agents.FormID, MaxID)
 	}
-	if p[fInput] != "" {
-		e.Tool.Hash = hashOf(p[fInput])
+	if p[agents.Input] != "" {
+		e.Tool.Hash = hashOf(p[agents.Input])
 	}
-	if p[fTool] != "" {
-		e.Tool.Summary = summary(e.Tool.Name, gjson.Parse(p[fInput]), e.Cwd)
+	if p[agents.Tool] != "" {
+		e.Tool.Summary = summary(e.Tool.Name, gjson.Parse(p[agents.Input]), e.Cwd)
 	}
-	e.Tool.Ms = millis(p[fMs])
+	e.Tool.Ms = millis(p[agents.Ms])
 }
 
 // millis reads a duration: a whole number, or the whole part of another one.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"beckon/event"
+	"beckon/event/agents"
 	"beckon/event/intent"
 )
 
@@ -79,6 +80,13 @@ func (f *fold) stop(e *event.Event) {
 		f.subagentStop(e)
 		return
 	}
+	switch main := f.main(); {
+	case e.Says == agents.Interrupted:
+		f.brokenOff(e.At)
+		return
+	case e.Says == agents.Idle && !main.running() && e.Message == "":
+		return // what ended the turn is known
+	}
 	unanswered := f.unanswered()
 	f.endActor(f.main(), e.At, EndStop)
 	f.turnOver(e.At)
@@ -98,6 +106,19 @@ func (f *fold) stop(e *event.Event) {
 		return slices.ContainsFunc(a.Calls, func(c Call) bool { return c.waiting() })
 	})
 	f.stopped(e)
+}
+
+// brokenOff ends the turn that the agent says the user broke off at t, and the
+// subagents that it waited for.
+func (f *fold) brokenOff(t event.Millis) {
+	since, waits := f.main().agentCall()
+	for i := range f.s.Actors {
+		if a := &f.s.Actors[i]; a.ID == "" || waits && a.running() && a.Started >= since {
+			f.endActor(a, t, EndBroken)
+		}
+	}
+	f.endCompaction(t)
+	f.turnOver(t)
 }
 
 // unanswered reports whether the turn before ended in a question and the user

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"beckon/event"
+	"beckon/event/agents"
 )
 
 // release ends the waits of a that were asked before t. A call that only its
@@ -22,7 +23,7 @@ func (f *fold) release(a *Actor, t event.Millis) {
 // preTool opens a call, unless it is known to be closed already.
 func (f *fold) preTool(e *event.Event) {
 	a := f.actor(e)
-	kind := asksByItself(e.Tool.Name)
+	kind := asksByItself(e.Tool.Name, e.Ask)
 	f.s.Counts.Tools++
 	if kind != "" {
 		f.s.Counts.Questions++
@@ -32,6 +33,9 @@ func (f *fold) preTool(e *event.Event) {
 		return
 	}
 	c := a.call(e.Tool.UseID)
+	if c == nil && e.Says == agents.Approved {
+		c = a.approved(e)
+	}
 	if c == nil {
 		c = orphan(a, e)
 	}
@@ -62,21 +66,39 @@ func (f *fold) wait(c *Call, kind WaitKind, t event.Millis) {
 	}
 }
 
-// asksByItself returns what the user is asked when the tool is called at all.
+// approved ends the wait of the call that e says was approved, and returns it;
+// nil when nobody was asked.
+func (a *Actor) approved(e *event.Event) *Call {
+	for _, same := range [...]func(*Call) bool{
+		func(c *Call) bool { return c.is(e) },
+		func(c *Call) bool { return c.Name == e.Tool.Name },
+	} {
+		for i := range a.Calls {
+			if c := &a.Calls[i]; c.UseID == "" && c.Requested && c.waiting() && c.Asked <= e.At && same(c) {
+				c.Answered = e.At
+				return c
+			}
+		}
+	}
+	return nil
+}
+
+// asksByItself returns what the user is asked when the tool is called at all:
+// by Claude Code's tools, and another agent's whose call has a question.
 // EnterPlanMode waits only if a PermissionRequest follows.
-func asksByItself(tool string) WaitKind {
-	switch tool {
-	case "AskUserQuestion":
+func asksByItself(tool string, ask *event.Ask) WaitKind {
+	switch {
+	case tool == "AskUserQuestion" || ask != nil && len(ask.Questions) > 0:
 		return WaitQuestion
-	case "ExitPlanMode":
+	case tool == "ExitPlanMode":
 		return WaitPlan
 	}
 	return ""
 }
 
 // waitKind returns what a PermissionRequest for the tool asks of the user.
-func waitKind(tool string) WaitKind {
-	if k := asksByItself(tool); k != "" {
+func waitKind(tool string, ask *event.Ask) WaitKind {
+	if k := asksByItself(tool, ask); k != "" {
 		return k
 	}
 	if tool == "EnterPlanMode" {
@@ -100,11 +122,11 @@ func orphan(a *Actor, e *event.Event) *Call {
 // call that has just been closed counts as answered.
 func (f *fold) permission(e *event.Event) {
 	a := f.actor(e)
-	kind := waitKind(e.Tool.Name)
+	kind := waitKind(e.Tool.Name, e.Ask)
 	switch {
 	case kind == WaitPermission:
 		f.s.Counts.Permissions++
-	case asksByItself(e.Tool.Name) == "":
+	case asksByItself(e.Tool.Name, e.Ask) == "":
 		f.s.Counts.Questions++
 	}
 	a.work(e.At)
@@ -131,18 +153,27 @@ func (f *fold) permission(e *event.Event) {
 
 // requested returns the call a PermissionRequest is about. Claude Code's
 // carries no tool_use_id: it is the newest open call of that actor, tool and
-// input that has no request yet.
+// input that has no request yet. Codex's has neither an id nor the same input,
+// for it says why: there the call's line tells.
 func (a *Actor) requested(e *event.Event) *Call {
 	if c := a.call(e.Tool.UseID); c != nil {
 		return c
 	}
-	var newest *Call
-	for i := range a.Calls {
-		if c := &a.Calls[i]; !c.Requested && c.is(e) && (newest == nil || c.At >= newest.At) {
-			newest = c
+	for _, same := range [...]func(*Call) bool{
+		func(c *Call) bool { return c.is(e) },
+		func(c *Call) bool { return e.Agent == "codex" && c.Name == e.Tool.Name && c.Summary == e.Tool.Summary },
+	} {
+		var newest *Call
+		for i := range a.Calls {
+			if c := &a.Calls[i]; !c.Requested && same(c) && (newest == nil || c.At >= newest.At) {
+				newest = c
+			}
+		}
+		if newest != nil {
+			return newest
 		}
 	}
-	return newest
+	return nil
 }
 
 // answeredAlready reports whether e belongs to a call closed after it asked.
@@ -216,7 +247,7 @@ func (a *Actor) finished(e *event.Event) int {
 // the last case c is known to be the call only if its PreToolUse came: then the
 // sender tells of every call, and another one would have been found.
 func (c *Call) mayChange(e *event.Event) bool {
-	return asksByItself(c.Name) != "" || c.Hash == "" || e.Tool.Hash == "" || c.At < c.Asked
+	return asksByItself(c.Name, c.Ask) != "" || c.Hash == "" || e.Tool.Hash == "" || c.At < c.Asked
 }
 
 // dropUnpaired drops the wait that was meant for the finished call c but did
@@ -241,6 +272,12 @@ func (a *Actor) dropUnpaired(c Call) {
 func (f *fold) batch(e *event.Event) {
 	a := f.actor(e)
 	a.work(e.At)
+	if c := a.call(e.Tool.UseID); c != nil { // an answer to one call
+		if c.waiting() {
+			c.Answered = e.At
+		}
+		return
+	}
 	f.release(a, e.At)
 	if e.Name == string(event.PostToolBatch) {
 		f.closeCalls(a, e.At)
@@ -274,6 +311,27 @@ func (f *fold) promptShown(e *event.Event) {
 	}
 }
 
+// callShown believes a notification that is raised as a dialog opens: it is about
+// the newest call that has not asked, whose actor it may not name.
+func (f *fold) callShown(e *event.Event) {
+	var asked *Call
+	for i := range f.s.Actors {
+		a := &f.s.Actors[i]
+		for j := range a.Calls {
+			if c := &a.Calls[j]; (e.AgentID == "" || e.AgentID == a.ID) && (asked == nil || c.At >= asked.At) {
+				asked = c
+			}
+		}
+	}
+	switch {
+	case asked == nil:
+		f.dialogShown(e, WaitPermission)
+	case asked.Asked == 0:
+		f.s.Counts.Permissions++
+		f.wait(asked, WaitPermission, e.At)
+	}
+}
+
 // dialogShown opens a wait that no event of its own tells of: an MCP form
 // before a client that has no Elicitation event or a settings file without it,
 // and a teammate's request before its leader. It goes with the call that it
@@ -285,7 +343,7 @@ func (f *fold) dialogShown(e *event.Event, kind WaitKind) {
 		hash = leaderHash
 	}
 	answered := slices.ContainsFunc(f.s.Closed, func(c Closed) bool { return c.Hash == hash && c.At >= e.At })
-	if answered || slices.ContainsFunc(a.Calls, func(c Call) bool { return c.Kind == kind && c.waiting() }) {
+	if answered || slices.ContainsFunc(a.Calls, func(c Call) bool { return isPermission(c.Kind) == isPermission(kind) && c.waiting() }) {
 		return
 	}
 	name := newestCall(*a).Name
@@ -317,6 +375,9 @@ func (f *fold) elicitation(e *event.Event) {
 	c := a.open()
 	*c = Call{UseID: e.Tool.UseID, Name: e.Tool.Name, Hash: formHash, Summary: e.Message,
 		At: e.At, Kind: WaitForm, Asked: e.At, Requested: true, Ask: e.Ask}
+	if e.Ask != nil && len(e.Ask.Questions) > 0 {
+		c.Kind, c.Summary = WaitQuestion, e.Ask.Questions[0].Text
+	}
 	f.asks(c)
 }
 
@@ -324,7 +385,7 @@ func (f *fold) elicitation(e *event.Event) {
 func (f *fold) elicitationResult(e *event.Event) {
 	a := f.actor(e)
 	i := slices.IndexFunc(a.Calls, func(c Call) bool {
-		return c.Kind == WaitForm && c.Name == e.Tool.Name && (e.Tool.UseID == "" || c.UseID == e.Tool.UseID)
+		return c.Hash == formHash && c.Name == e.Tool.Name && (e.Tool.UseID == "" || c.UseID == e.Tool.UseID)
 	})
 	c := Call{UseID: e.Tool.UseID, Hash: formHash}
 	if i >= 0 {

@@ -89,7 +89,7 @@ func (c *client) status() {
 // truth is what a person at the screen would say.
 func (c *client) truth() State {
 	waits := func(is func(WaitKind) bool) bool {
-		return slices.ContainsFunc(c.open, func(d *dialog) bool { return is(waitKind(d.name)) })
+		return slices.ContainsFunc(c.open, func(d *dialog) bool { return is(waitKind(d.name, nil)) })
 	}
 	switch {
 	case c.ended:
@@ -216,7 +216,7 @@ func (c *client) batch() {
 	for _, x := range a.calls[first:] {
 		key := x.name + x.hash
 		if _, ok := asks[key]; !ok {
-			asks[key] = asksByItself(x.name) != "" || rapid.Bool().Draw(c.t, "asks")
+			asks[key] = asksByItself(x.name, nil) != "" || rapid.Bool().Draw(c.t, "asks")
 		}
 		if asks[key] {
 			c.open = append(c.open, &dialog{x})
@@ -269,7 +269,7 @@ func (c *client) yes() {
 	c.pass(rapid.Int64Range(200, 8000).Draw(c.t, "reading"))
 	d := c.open[0]
 	c.open = c.open[1:]
-	if asksByItself(d.name) != "" {
+	if asksByItself(d.name, nil) != "" {
 		c.finish(d.call)
 	}
 }

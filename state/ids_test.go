@@ -54,7 +54,7 @@ func message(t *rapid.T, id string, fire func(event.Kind, event.Tool)) {
 		name := rapid.SampledFrom([]string{"Bash", "Edit", "AskUserQuestion", "ExitPlanMode"}).Draw(t, "tool")
 		c := event.Tool{Name: name, Hash: name + rapid.SampledFrom([]string{"1", "2"}).Draw(t, "input"), UseID: fmt.Sprint(id, ".", len(calls))}
 		if _, known := asked[c.Hash]; !known {
-			asked[c.Hash] = asksByItself(name) != "" || rapid.Bool().Draw(t, "asks")
+			asked[c.Hash] = asksByItself(name, nil) != "" || rapid.Bool().Draw(t, "asks")
 		}
 		calls = append(calls, c)
 	}
@@ -69,7 +69,7 @@ func message(t *rapid.T, id string, fire func(event.Kind, event.Tool)) {
 		}
 	}
 	for _, c := range rapid.Permutation(calls).Draw(t, "order") {
-		if asksByItself(c.Name) != "" {
+		if asksByItself(c.Name, nil) != "" {
 			c.Hash += " answered"
 		}
 		fire(event.PostToolUse, c)

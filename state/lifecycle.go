@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"beckon/event"
+	"beckon/event/agents"
 )
 
 // What events do to the session as a whole: its start and end, prompts,
@@ -91,7 +92,11 @@ func (f *fold) sessionEnd(e *event.Event) {
 // user: it keeps the backburner and every wait (CASE 9).
 func (f *fold) prompt(e *event.Event) {
 	main := f.main()
-	if strings.HasPrefix(e.Prompt, "[Request interrupted") {
+	switch {
+	case strings.HasPrefix(e.Prompt, "[Request interrupted"):
+		return
+	case e.AgentID != "": // what the agent tells a subagent
+		f.actor(e).work(e.At)
 		return
 	}
 	if e.FromClient {
@@ -176,6 +181,8 @@ func (f *fold) notification(e *event.Event) {
 		f.idlePrompt(e)
 	case "permission_prompt":
 		f.promptShown(e)
+	case agents.Shown:
+		f.callShown(e)
 	case "worker_permission_prompt":
 		f.dialogShown(e, WaitPermission)
 	case "elicitation_dialog", "elicitation_url_dialog":

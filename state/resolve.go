@@ -408,7 +408,7 @@ func idle(v view) (Status, bool) {
 	switch a.How {
 	case EndStart, "":
 		st.Reason = Fresh
-	case EndIdle: // a turn that ends without Stop was interrupted
+	case EndIdle, EndBroken: // a turn that ends without Stop was interrupted
 		st.Reason = Interrupted
 	case EndHalt:
 		st.Reason, st.Source = Interrupted, v.s.haltSource(a.Ended)

@@ -153,6 +153,7 @@ const (
 	EndHalt    = "halt"    // Esc or a refusal, as a reader saw it or the next prompt shows
 	EndIdle    = "idle"    // idle_prompt; of a subagent, a snapshot without it
 	EndStart   = "start"   // the session (re)started
+	EndBroken  = "broken"  // Esc or a refusal, as the agent itself says
 )
 
 func (a *Actor) running() bool { return a.Active != 0 && !a.over(a.Active) }

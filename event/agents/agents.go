@@ -1,0 +1,122 @@
+// Package agents holds the words in which a coding agent's hooks speak: tables
+// that package event reads payloads by. Each agent is a package below this one
+// with its table, and a row in package event's list; `go doc
+// beckon/event/agents/gemini` is the example to start from.
+//
+// The hook links every table: they are literals without calls, so that they lie
+// in the binary's data and cost nothing at start.
+package agents
+
+// Agent is what one coding agent says. What its rows do not name is read as
+// Claude Code's.
+type Agent struct {
+	Name    string
+	Aliases []string
+	Events  []Event
+	Fields  []Member
+	// Notices translates types of notifications into Claude Code's.
+	Notices []Notice
+	// Forms are the tools whose call is a question to the user, beside Claude
+	// Code's own.
+	Forms []string
+	// Shared says that one background process may run the hooks of several
+	// terminals, and how to know that it does.
+	Shared *Shared
+}
+
+// Event says what the agent's event of that name means. Of several rows with a
+// name the first one that fits counts.
+type Event struct {
+	Name string
+	// Where, unless it is empty, is a member of the payload, keys joined by
+	// dots, that has to be the text Is. A member that is missing is "".
+	Where, Is string
+
+	Means string // Claude Code's event, "" for one that says nothing
+	Says  string // what it means beyond that: one of the constants below
+}
+
+// What an event may mean beyond its kind.
+const (
+	// Client marks a prompt that the client, not the user, began.
+	Client = "client"
+	// Interrupted marks a Stop by which the agent says that the user broke the
+	// turn off.
+	Interrupted = "interrupted"
+	// Idle marks a Stop by which the agent says only that nothing runs: it may
+	// follow what did end the turn.
+	Idle = "idle"
+	// Approved marks a PreToolUse that comes when the user has approved the call.
+	Approved = "approved"
+)
+
+// Shown is the type of a notification that is raised as a dialog opens: the
+// newest call that has not asked waits for a permission.
+const Shown = "permission_shown"
+
+// Member says which member of a payload is which field.
+type Member struct {
+	Path string // keys joined by dots
+	Is   Field
+}
+
+// Notice says what a type of notification is in Claude Code's words.
+type Notice struct{ Type, Means string }
+
+// Shared describes a background process that serves several terminals: what a
+// hook that it starts has of a terminal is that of whoever started the process.
+type Shared struct {
+	// HomeVar and Home name the agent's own directory: by an environment
+	// variable, else below the user's home.
+	HomeVar, Home string
+	// Pid is the file in it with the process's id.
+	Pid string
+}
+
+// Field is one thing that is taken from a payload.
+type Field uint8
+
+// The fields.
+const (
+	None Field = iota
+	EventName
+	Session
+	NewSession // the session's id where the same member is another id in other events
+	Parent     // the session of which this one is a subagent
+	PromptID
+	Transcript
+	Cwd
+	NewCwd
+	Roots // a list of directories, the first is the cwd
+	Mode
+	Model
+	Title // the session's name
+	NewModel
+	Effort
+	AgentID
+	AgentType
+	Source
+	Reason
+	Error
+	Details
+	Prompt
+	Message
+	NoticeText
+	Notification
+	StopHook
+	Interrupt
+	Background
+	Crons
+	Tool
+	UseID
+	FormID
+	Input
+	Questions // a list of questions outside a call's input
+	Ms
+	TaskID
+	TaskSubject
+	Server
+	Schema
+	Suggestions
+	NumFields
+)

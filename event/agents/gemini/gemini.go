@@ -1,0 +1,44 @@
+// Package gemini holds the words of Google's Gemini CLI, as 0.61.0 speaks them.
+//
+// It is the smallest of the agents' packages, and the example for another one:
+// names and aliases; what its events mean in Claude Code's words; which members
+// of a payload are which fields, where they have other names; its types of
+// notifications; the tools by which it asks the user. Then comes a row in
+// package event (agents.go), recordings in testdata/agents, an entry in package
+// installer's list of agents, and where hooks are silent a reader in
+// beckon/event/agents/beside.
+//
+// A subagent's events have the parent's session_id and nothing that tells the
+// subagent: it counts as the main conversation. PreCompress with trigger auto
+// comes in every turn, whether or not anything is compressed; a manual
+// compression has no end, so it is no compaction here: the terminal's title
+// shows that it works. An answer without text is an API error.
+//
+// No hook tells of: an approval, a refusal, Esc at a dialog or in a tool.
+package gemini
+
+import "beckon/event/agents"
+
+// Agent is Gemini CLI.
+var Agent = agents.Agent{
+	Name:    "gemini",
+	Aliases: []string{"gemini-cli"},
+	Events: []agents.Event{
+		{Name: "BeforeAgent", Means: "UserPromptSubmit"},
+		{Name: "AfterAgent", Where: "prompt_response", Is: "[no response text]", Means: "StopFailure"},
+		{Name: "AfterAgent", Means: "Stop"},
+		{Name: "BeforeTool", Means: "PreToolUse"},
+		{Name: "AfterTool", Means: "PostToolUse"},
+		{Name: "BeforeToolSelection", Means: "PostToolBatch"},
+		{Name: "BeforeModel", Means: "PostToolBatch"},
+		{Name: "AfterModel", Means: "PostToolBatch"},
+		{Name: "PreCompress", Where: "trigger", Is: "auto", Means: "PostToolBatch"},
+		{Name: "PreCompress"},
+	},
+	Fields: []agents.Member{
+		{Path: "prompt_response", Is: agents.Message},
+		{Path: "llm_request.model", Is: agents.Model},
+	},
+	Notices: []agents.Notice{{Type: "ToolPermission", Means: agents.Shown}},
+	Forms:   []string{"ask_user"},
+}

@@ -1,0 +1,72 @@
+// Package opencode holds the words of OpenCode's plugin events, as 1.18.33 speaks
+// them: {"type":...,"properties":{...}}, or with the name outside
+// (event.ParseEnvelope). session.status carries its word in
+// properties.status.type; beckon's plugin sends it as session.status.WORD.
+//
+// A subagent has a session of its own: session.created names the parent, and
+// beckon's plugin adds it to every later event, as properties.parentID. To an
+// answer the plugin adds the id of the call that it is about
+// (properties.callID), and to the end of a turn its last words
+// (properties.text). What ends a turn may come before or after session.idle.
+//
+// No event tells of: the end of the process (beckon's plugin says so of each of
+// its sessions, unless it is killed).
+package opencode
+
+import "beckon/event/agents"
+
+// Agent is OpenCode.
+var Agent = agents.Agent{
+	Name:    "opencode",
+	Aliases: []string{"open-code"},
+	Events: []agents.Event{
+		{Name: "session.created", Means: "SessionStart"},
+		{Name: "session.deleted", Means: "SessionEnd"},
+		{Name: "server.instance.disposed", Means: "SessionEnd"},
+		{Name: "chat.message", Means: "UserPromptSubmit"},
+		{Name: "session.status.busy", Means: "UserPromptSubmit", Says: agents.Client},
+		{Name: "session.status.retry", Means: "PostToolBatch"},
+		{Name: "session.status.idle", Means: "Stop", Says: agents.Idle},
+		{Name: "session.idle", Means: "Stop", Says: agents.Idle},
+		{Name: "session.error", Where: "properties.error.name", Is: "MessageAbortedError", Means: "Stop", Says: agents.Interrupted},
+		{Name: "session.error", Means: "StopFailure"},
+		{Name: "session.compacting", Means: "PreCompact"},
+		{Name: "experimental.session.compacting", Means: "PreCompact"},
+		{Name: "session.compacted", Means: "PostCompact"},
+		{Name: "tool.execute.before", Means: "PreToolUse"},
+		{Name: "tool.execute.after", Means: "PostToolUse"},
+		{Name: "permission.asked", Means: "PermissionRequest"},
+		{Name: "permission.updated", Means: "PermissionRequest"},
+		{Name: "permission.replied", Where: "properties.reply", Is: "reject", Means: "PermissionDenied"},
+		{Name: "permission.replied", Means: "PostToolBatch"},
+		{Name: "question.asked", Means: "Elicitation"},
+		{Name: "question.replied", Means: "ElicitationResult"},
+		{Name: "question.rejected", Means: "ElicitationResult"},
+	},
+	Fields: []agents.Member{
+		{Path: "type", Is: agents.EventName},
+		{Path: "properties.sessionID", Is: agents.Session},
+		{Path: "properties.info.sessionID", Is: agents.Session},
+		{Path: "properties.info.id", Is: agents.NewSession},
+		{Path: "properties.info.parentID", Is: agents.Parent},
+		{Path: "properties.parentID", Is: agents.Parent},
+		{Path: "properties.info.directory", Is: agents.Cwd},
+		{Path: "properties.directory", Is: agents.Cwd},
+		{Path: "properties.info.agent", Is: agents.AgentType},
+		{Path: "properties.tool", Is: agents.Tool},
+		{Path: "properties.permission", Is: agents.Tool},
+		{Path: "properties.type", Is: agents.Tool},
+		{Path: "properties.callID", Is: agents.UseID},
+		{Path: "properties.tool.callID", Is: agents.UseID},
+		{Path: "properties.args", Is: agents.Input},
+		{Path: "properties.metadata", Is: agents.Input},
+		{Path: "properties.requestID", Is: agents.FormID},
+		{Path: "properties.id", Is: agents.FormID},
+		{Path: "properties.questions", Is: agents.Questions},
+		{Path: "properties.error.name", Is: agents.Error},
+		{Path: "properties.error.message", Is: agents.Details},
+		{Path: "properties.error.data.message", Is: agents.Details},
+		{Path: "properties.prompt", Is: agents.Prompt},
+		{Path: "properties.text", Is: agents.Message},
+	},
+}

@@ -1,0 +1,120 @@
+package state
+
+import (
+	"strings"
+	"testing"
+
+	"beckon/event"
+)
+
+// TestOtherAgentsCases plays payloads as the agents' programs send them, one
+// line each: the event's name, then the payload.
+func TestOtherAgentsCases(t *testing.T) {
+	const codexChild = `{"session_id":"s","agent_id":"kid","agent_type":"worker",`
+	for _, c := range []struct {
+		name, agent, script string
+		want                State
+		actor               string
+	}{
+		{"a child's prompt is not the user's, and ends with the child", "codex", `
+			UserPromptSubmit {"session_id":"s","prompt":"go"}
+			SubagentStart ` + codexChild + `"x":1}
+			Stop {"session_id":"s","last_assistant_message":"The subagent works. Done."}
+			UserPromptSubmit ` + codexChild + `"prompt":"look"}
+			SubagentStop ` + codexChild + `"x":1}`, Working, "kid"},
+		{"a child's permission is shown after the parent's end", "codex", `
+			UserPromptSubmit {"session_id":"s","prompt":"go"}
+			Stop {"session_id":"s"}
+			PreToolUse ` + codexChild + `"tool_name":"Bash","tool_input":{"command":"rm x"},"tool_use_id":"c1"}
+			PermissionRequest ` + codexChild + `"tool_name":"Bash","tool_input":{"command":"rm x","description":"May I?"}}`, Permission, "kid"},
+		{"a request with a reason belongs to its call", "codex", `
+			UserPromptSubmit {"session_id":"s","prompt":"go"}
+			PreToolUse {"session_id":"s","tool_name":"Bash","tool_input":{"command":"a"},"tool_use_id":"c1"}
+			PreToolUse {"session_id":"s","tool_name":"Bash","tool_input":{"command":"b"},"tool_use_id":"c2"}
+			PermissionRequest {"session_id":"s","tool_name":"Bash","tool_input":{"command":"a","description":"May I?"}}
+			PostToolUse {"session_id":"s","tool_name":"Bash","tool_input":{"command":"b"},"tool_use_id":"c2"}`, Permission, ""},
+		{"a form waits until it is answered", "qwen", `
+			UserPromptSubmit {"session_id":"s","prompt":"go"}
+			PermissionRequest {"session_id":"s","tool_name":"ask_user_question","tool_input":{"questions":[{"question":"Which?"}]}}
+			Notification {"session_id":"s","notification_type":"permission_prompt"}`, Question, ""},
+		{"the call behind an answered form runs", "qwen", `
+			UserPromptSubmit {"session_id":"s","prompt":"go"}
+			PermissionRequest {"session_id":"s","tool_name":"ask_user_question","tool_input":{"questions":[{"question":"Which?"}]}}
+			PreToolUse {"session_id":"s","tool_name":"ask_user_question","tool_input":{"questions":[{"question":"Which?"}]},"tool_use_id":"t1"}`, Working, ""},
+		{"the client's empty prompt is not the user's", "qwen", `
+			UserPromptSubmit {"session_id":"s","prompt":"go"}
+			PermissionRequest {"session_id":"s","tool_name":"x","tool_input":{}}
+			UserPromptSubmit {"session_id":"s","prompt":""}`, Permission, ""},
+		{"a form of questions", "gemini", `
+			BeforeAgent {"session_id":"s","prompt":"go"}
+			BeforeTool {"session_id":"s","tool_name":"ask_user","tool_input":{"questions":[{"question":"Which?"}]}}
+			Notification {"session_id":"s","notification_type":"ToolPermission","details":{"type":"ask_user"}}`, Question, ""},
+		{"a question in one text", "copilot", `
+			userPromptSubmitted {"sessionId":"s","prompt":"go"}
+			preToolUse {"sessionId":"s","toolName":"ask_user","toolArgs":{"message":"Which?","requestedSchema":{}}}
+			notification {"sessionId":"s","notification_type":"elicitation_dialog","message":"Which?"}`, Question, ""},
+		{"that is answered", "copilot", `
+			userPromptSubmitted {"sessionId":"s","prompt":"go"}
+			preToolUse {"sessionId":"s","toolName":"ask_user","toolArgs":{"message":"Which?"}}
+			notification {"sessionId":"s","notification_type":"elicitation_dialog","message":"Which?"}
+			postToolUse {"sessionId":"s","toolName":"ask_user","toolArgs":{"message":"Which?"}}`, Working, ""},
+		{"a child's dialog, by a notice that does not name the child", "copilot", `
+			userPromptSubmitted {"sessionId":"s","prompt":"go"}
+			preToolUse {"sessionId":"s","toolName":"task","toolArgs":{"prompt":"look"}}
+			userPromptSubmitted {"sessionId":"kid","agentId":"kid","parentAgentId":"s","prompt":"look"}
+			preToolUse {"sessionId":"kid","agentId":"kid","parentAgentId":"s","toolName":"bash","toolArgs":{"command":"ls"}}
+			permissionRequest {"sessionId":"s","agentId":"kid","toolName":"bash","toolInput":{"command":"ls"}}
+			notification {"sessionId":"s","notification_type":"permission_prompt","message":"Run command: ls"}`, Permission, "kid"},
+		{"a child's dialog, which its own session asks", "opencode", `
+			session.created {"properties":{"sessionID":"s","info":{"id":"s"}}}
+			chat.message {"properties":{"sessionID":"s","prompt":"go"}}
+			session.created {"properties":{"sessionID":"kid","info":{"id":"kid","parentID":"s"}}}
+			permission.asked {"properties":{"id":"p1","sessionID":"kid","parentID":"s","permission":"bash","metadata":{"command":"ls"},"tool":{"callID":"c1"}}}
+			session.status.busy {"properties":{"sessionID":"s"}}`, Permission, "kid"},
+		{"one of two dialogs is answered", "opencode", `
+			chat.message {"properties":{"sessionID":"s","prompt":"go"}}
+			permission.asked {"properties":{"id":"p1","sessionID":"s","permission":"bash","tool":{"callID":"c1"}}}
+			permission.asked {"properties":{"id":"p2","sessionID":"s","permission":"bash","tool":{"callID":"c2"}}}
+			permission.replied {"properties":{"sessionID":"s","requestID":"p1","callID":"c1","reply":"once"}}`, Permission, ""},
+		{"the other one too", "opencode", `
+			chat.message {"properties":{"sessionID":"s","prompt":"go"}}
+			permission.asked {"properties":{"id":"p1","sessionID":"s","permission":"bash","tool":{"callID":"c1"}}}
+			permission.asked {"properties":{"id":"p2","sessionID":"s","permission":"bash","tool":{"callID":"c2"}}}
+			permission.replied {"properties":{"sessionID":"s","requestID":"p1","callID":"c1","reply":"once"}}
+			permission.replied {"properties":{"sessionID":"s","requestID":"p2","callID":"c2","reply":"reject"}}`, Working, ""},
+		{"a question", "opencode", `
+			chat.message {"properties":{"sessionID":"s","prompt":"go"}}
+			question.asked {"properties":{"id":"q1","sessionID":"s","questions":[{"question":"Which?"}],"tool":{"callID":"c1"}}}`, Question, ""},
+		{"that is answered", "opencode", `
+			chat.message {"properties":{"sessionID":"s","prompt":"go"}}
+			question.asked {"properties":{"id":"q1","sessionID":"s","questions":[{"question":"Which?"}],"tool":{"callID":"c1"}}}
+			question.replied {"properties":{"sessionID":"s","requestID":"q1"}}`, Working, ""},
+		{"idle takes no failure back", "opencode", `
+			chat.message {"properties":{"sessionID":"s","prompt":"go"}}
+			session.error {"properties":{"sessionID":"s","error":{"name":"APIError"}}}
+			session.status.idle {"properties":{"sessionID":"s"}}
+			session.idle {"properties":{"sessionID":"s"}}`, Failed, ""},
+		{"a failure is told after idle", "opencode", `
+			chat.message {"properties":{"sessionID":"s","prompt":"go"}}
+			session.idle {"properties":{"sessionID":"s"}}
+			session.error {"properties":{"sessionID":"s","error":{"name":"APIError"}}}`, Failed, ""},
+	} {
+		var s Session
+		for line := range strings.Lines(strings.TrimSpace(c.script)) {
+			name, payload, _ := strings.Cut(strings.TrimSpace(line), " ")
+			e, err := event.Parse(c.agent, name, []byte(payload))
+			if err != nil {
+				t.Fatalf("%s: %s: %v", c.name, payload, err)
+			}
+			if e.SessionID != "s" {
+				t.Errorf("%s: %s: session %q", c.name, payload, e.SessionID)
+			}
+			e.At = recorded + event.Millis(s.Seq*1000)
+			s = Apply(s, Change{Seq: s.Seq + 1, At: e.At, Event: &e})
+		}
+		st := Resolve(s, Evidence{}, s.Updated)
+		if st.State != c.want || st.Actor != c.actor {
+			t.Errorf("%s (%s): %s of %q (%s), want %s of %q", c.name, c.agent, st.State, st.Actor, st.Rule, c.want, c.actor)
+		}
+	}
+}
