@@ -429,19 +429,24 @@ func (b *builder) plan(o *offer.Offer) {
 
 func (b *builder) form(o *offer.Offer) {
 	b.text(Text, o.Message())
-	p := gjson.ParseBytes(o.Payload)
-	if url := p.Get("url").String(); url != "" {
+	if url := gjson.GetBytes(o.Payload, "url").String(); url != "" {
 		b.add(Text, "url: "+url)
 	}
-	p.Get("requested_schema.properties").ForEach(func(key, v gjson.Result) bool {
-		line := key.Str + " (" + cmp.Or(v.Get("type").String(), "any") + ")"
-		if text := cmp.Or(v.Get("title").String(), v.Get("description").String()); text != "" {
+	for _, f := range o.Fields() {
+		line := f.Name + " (" + cmp.Or(f.Type, "any") + ")"
+		if text := cmp.Or(f.Title, f.Description); text != "" {
 			line += "  " + text
 		}
-		if one := v.Get("enum"); one.IsArray() {
-			line += "  one of " + one.Raw
+		if len(f.Options) > 0 {
+			var all []string
+			for _, v := range f.Options {
+				all = append(all, v.Text)
+			}
+			line += "  one of " + strings.Join(all, ", ")
+		}
+		if f.Default != nil {
+			line += "  else " + *f.Default
 		}
 		b.add(Text, line)
-		return true
-	})
+	}
 }

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -90,7 +89,7 @@ func (m *model) allow(o Offered, name string) tea.Cmd {
 		}
 		return m.choose1(o, name, map[string]string{})
 	case offer.Form:
-		return m.fill(o, map[string]any{})
+		return m.fill(o, map[string]string{})
 	}
 	return m.give(o, offer.Answer{Word: offer.Allow})
 }
@@ -179,43 +178,43 @@ func choice(q offer.Choice, typed string) (string, error) {
 	return q.Pick(numbers...)
 }
 
-// fill asks for the next field of a form.
-func (m *model) fill(o Offered, content map[string]any) tea.Cmd {
+// fill asks for the next field of a form; typed is what was typed for those
+// before.
+func (m *model) fill(o Offered, typed map[string]string) tea.Cmd {
 	fields := o.Fields()
-	if len(content) == len(fields) {
-		for name, v := range content {
-			if v == nil {
-				delete(content, name)
-			}
-		}
-		b, err := json.Marshal(content)
+	if i := slices.IndexFunc(fields, func(f offer.Field) bool { return f.Alien() }); i >= 0 {
+		_, err := fields[i].Read("")
+		return m.say(err.Error())
+	}
+	if len(typed) == len(fields) {
+		content, err := o.Fill(typed)
 		if err != nil {
 			return m.do(func() (string, error) { return "", err })
 		}
-		return m.give(o, offer.Answer{Word: offer.Accept, Content: b})
+		return m.give(o, offer.Answer{Word: offer.Accept, Content: content})
 	}
-	f := fields[slices.IndexFunc(fields, func(f offer.Field) bool { _, ok := content[f.Name]; return !ok })]
-	hint := "Enter leaves it out; Esc leaves the form"
+	f := fields[slices.IndexFunc(fields, func(f offer.Field) bool { _, ok := typed[f.Name]; return !ok })]
+	hint := "empty leaves it out; Esc leaves the form"
 	if f.Required {
 		hint = "it needs this; Esc leaves the form"
 	}
 	m.prompt = &prompt{label: f.Name, hint: strings.TrimPrefix(f.Type+"; "+hint, "; "), long: true, enter: func(s string) tea.Cmd {
-		if s = strings.TrimSpace(s); s == "" && f.Required {
+		s = strings.TrimSpace(s)
+		v, err := f.Read(s)
+		switch {
+		case err != nil:
+			m.bad, m.flash = true, err.Error()
+			return nil
+		case v == nil && f.Required:
 			return m.say("the form needs " + f.Name)
 		}
-		content[f.Name] = nil
-		if s != "" {
-			v, err := f.Read(s)
-			if err != nil {
-				delete(content, f.Name)
-				m.bad, m.flash = true, err.Error()
-				return nil
-			}
-			content[f.Name] = v
-		}
+		typed[f.Name] = s
 		m.prompt = nil
-		return m.fill(o, content)
+		return m.fill(o, typed)
 	}}
+	if f.Default != nil {
+		m.prompt.set(*f.Default)
+	}
 	return nil
 }
 

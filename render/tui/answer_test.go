@@ -103,6 +103,8 @@ func TestAnswerKeys(t *testing.T) {
 		{"plan back", offered("A", "s-ask", offer.Plan, `{"tool_input":{"plan":"1. go"}}`), "r a b left x enter", offer.Deny, "axb"},
 		{"form", offered("A", "s-ask", offer.Form, `{"message":"Who?","requested_schema":{"properties":{"name":{"type":"string"},"age":{"type":"integer"}},"required":["name"]}}`),
 			"y enter k enter x enter backspace 7 enter", offer.Accept, `{"age":7,"name":"k"}`},
+		{"form with what it proposes", offered("A", "s-ask", offer.Form, `{"message":"Who?","requested_schema":{"properties":{"name":{"type":"string","default":"kim"},"age":{"type":"integer","default":7}}}}`),
+			"y enter backspace 8 enter", offer.Accept, `{"age":8,"name":"kim"}`},
 		{"form declined", offered("A", "s-ask", offer.Form, `{"message":"Who?"}`), "n enter", offer.Decline, ""},
 		{"reply", offered("A", "s-ask", offer.Reply, `{}`), "r g o enter", offer.Say, "go"},
 	} {

@@ -20,8 +20,8 @@ import (
 // offered is an open offer as the API tells it, with its card.
 type offered struct {
 	offer.Offer
-	Schema json.RawMessage `json:"form,omitempty"` // of a form: the JSON schema of its content
-	Card   cards.Card      `json:"card"`
+	Fields []offer.Field `json:"fields,omitempty"` // of a form
+	Card   cards.Card    `json:"card"`
 	// Drawn stands for the card. Who allows something says by it what they were
 	// shown: the file that a diff is of, or a plan's, may change meanwhile.
 	Drawn string `json:"drawn"`
@@ -61,11 +61,7 @@ func drawn(o *offer.Offer) offered {
 	c := cards.Of(o, evidence.ThisMachine().Host)
 	b, _ := json.Marshal(c) // texts alone
 	sum := sha256.Sum256(b)
-	out := offered{Offer: *o, Card: c, Drawn: hex.EncodeToString(sum[:])}
-	if o.Kind == offer.Form {
-		out.Schema = o.Schema()
-	}
-	return out
+	return offered{*o, o.Fields(), c, hex.EncodeToString(sum[:])}
 }
 
 // offers serves GET /api/offers: what is open, with how it is shown.
@@ -95,13 +91,13 @@ func (s *Server) offer(w http.ResponseWriter, r *http.Request) {
 
 // reaction is the body of POST /api/offers/{id}.
 type reaction struct {
-	Digest  string          `json:"digest"`          // of the offer that was drawn
-	Drawn   string          `json:"drawn,omitempty"` // its card; allow and accept need it
-	Word    offer.Word      `json:"word"`
-	Message string          `json:"message,omitempty"`
-	Always  int             `json:"always,omitempty"`
-	Choices []chosen        `json:"choices,omitempty"` // one for each question, in their order
-	Content json.RawMessage `json:"content,omitempty"`
+	Digest  string            `json:"digest"`          // of the offer that was drawn
+	Drawn   string            `json:"drawn,omitempty"` // its card; allow and accept need it
+	Word    offer.Word        `json:"word"`
+	Message string            `json:"message,omitempty"`
+	Always  int               `json:"always,omitempty"`
+	Choices []chosen          `json:"choices,omitempty"` // one for each question, in their order
+	Fields  map[string]string `json:"fields,omitempty"`  // of a form, as they are typed; one that is missing has its default
 }
 
 // chosen answers one question: by options, from 1, by words, or by both.
@@ -156,7 +152,7 @@ func (s *Server) react(w http.ResponseWriter, r *http.Request) {
 
 // answer makes the answer that b says.
 func (b *reaction) answer(o *offer.Offer) (a offer.Answer, fail *fault) {
-	a = offer.Answer{Offer: o.ID, Digest: b.Digest, Word: b.Word, Message: b.Message, Always: b.Always, Content: b.Content}
+	a = offer.Answer{Offer: o.ID, Digest: b.Digest, Word: b.Word, Message: b.Message, Always: b.Always}
 	if b.Word == offer.Allow || b.Word == offer.Accept {
 		switch c := drawn(o); {
 		case !c.Card.Whole:
@@ -164,6 +160,14 @@ func (b *reaction) answer(o *offer.Offer) (a offer.Answer, fail *fault) {
 		case c.Drawn != b.Drawn:
 			return a, errRedrawn
 		}
+	}
+	if b.Word == offer.Accept {
+		content, err := o.Fill(b.Fields)
+		if err != nil {
+			return a, badAnswer(err)
+		}
+		a.Content = content
+		return a, nil
 	}
 	questions := o.Choices()
 	if len(questions) == 0 || b.Word != offer.Allow {

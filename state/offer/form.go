@@ -1,19 +1,45 @@
 package offer
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 )
 
 // Field is a value that a form asks for.
 type Field struct {
-	Name     string `json:"name"`
-	Type     string `json:"type,omitempty"` // of JSON schema
-	Title    string `json:"title,omitempty"`
-	Required bool   `json:"required,omitempty"`
+	Name        string `json:"name"`
+	Type        string `json:"type,omitempty"` // of JSON schema: string, integer, number or boolean; of another no value can be typed
+	Title       string `json:"title,omitempty"`
+	Description string `json:"description,omitempty"`
+	Format      string `json:"format,omitempty"` // of a string: email, uri, date, date-time
+	Required    bool   `json:"required,omitempty"`
+	// Options are the values that it takes, if it does not take any; Several is
+	// set when it takes a list of them.
+	Options []Value `json:"options,omitempty"`
+	Several bool    `json:"several,omitempty"`
+	// Default is what is typed as long as nothing else is.
+	Default *string `json:"default,omitempty"`
+	// Min and Max bound a number, or how many letters a string has.
+	Min *float64 `json:"min,omitempty"`
+	Max *float64 `json:"max,omitempty"`
+
+	preset json.RawMessage
+}
+
+// Value is one that a field takes, as it is typed.
+type Value struct {
+	Text string `json:"text"`
+	Name string `json:"name"` // as people read it
+	// Default is set when the field has it by default.
+	Default bool `json:"default,omitempty"`
+
+	value any
 }
 
 // Fields are what a form wants filled in, in its order.
@@ -27,14 +53,104 @@ func (o *Offer) Fields() (list []Field) {
 		required[r.String()] = true
 	}
 	schema.Get("properties").ForEach(func(key, v gjson.Result) bool {
-		list = append(list, Field{key.Str, v.Get("type").String(), v.Get("title").String(), required[key.Str]})
+		list = append(list, fieldOf(key.Str, v, required[key.Str]))
 		return true
 	})
 	return list
 }
 
-// Read reads what the user typed for f as its type.
-func (f Field) Read(text string) (v any, err error) {
+func fieldOf(name string, v gjson.Result, required bool) Field {
+	f := Field{Name: name, Type: v.Get("type").String(), Title: v.Get("title").String(), Description: v.Get("description").String(),
+		Format: v.Get("format").String(), Required: required, Options: optionsOf(v)}
+	if f.Type == "array" {
+		f.Options = optionsOf(v.Get("items"))
+		f.Several = f.Options != nil
+	}
+	f.Min, f.Max = bound(v, "minimum", "minLength"), bound(v, "maximum", "maxLength")
+	if d := v.Get("default"); d.Exists() && d.Type != gjson.Null {
+		text := typed(d)
+		f.preset, f.Default = json.RawMessage(d.Raw), &text
+		for i := range f.Options {
+			o := &f.Options[i]
+			o.Default = slices.ContainsFunc(append(d.Array(), d), func(v gjson.Result) bool { return v.String() == o.Text })
+		}
+	}
+	return f
+}
+
+// optionsOf are the values that a schema lists.
+func optionsOf(v gjson.Result) (list []Value) {
+	names := v.Get("enumNames").Array()
+	for i, e := range v.Get("enum").Array() {
+		value := Value{Text: e.String(), Name: e.String(), value: e.Value()}
+		if i < len(names) {
+			value.Name = names[i].String()
+		}
+		list = append(list, value)
+	}
+	for _, key := range [...]string{"oneOf", "anyOf"} {
+		for _, e := range v.Get(key).Array() {
+			c := e.Get("const")
+			if !c.Exists() {
+				return nil
+			}
+			value := Value{Text: c.String(), Name: c.String(), value: c.Value()}
+			if title := e.Get("title").String(); title != "" {
+				value.Name = title
+			}
+			list = append(list, value)
+		}
+	}
+	return list
+}
+
+func bound(v gjson.Result, names ...string) *float64 {
+	for _, name := range names {
+		if n := v.Get(name); n.Type == gjson.Number {
+			return &n.Num
+		}
+	}
+	return nil
+}
+
+// typed is how a value is typed.
+func typed(v gjson.Result) string {
+	switch v.Type {
+	case gjson.True:
+		return "yes"
+	case gjson.False:
+		return "no"
+	case gjson.JSON:
+		var all []string
+		for _, e := range v.Array() {
+			all = append(all, e.String())
+		}
+		text := strings.Join(all, ", ")
+		if strings.Count(text, ",") < max(len(all), 1) {
+			return text
+		}
+	}
+	return v.String()
+}
+
+// Alien reports whether no value can be typed for f.
+func (f *Field) Alien() bool {
+	return f.Options == nil && !slices.Contains([]string{"", "string", "boolean", "integer", "number"}, f.Type)
+}
+
+// Read reads what the user typed for f as its type. Nothing typed is no value.
+func (f *Field) Read(text string) (v any, err error) {
+	switch {
+	case f.Alien():
+		return nil, fmt.Errorf("%s cannot be filled in here: accept the form at its session", f.Name)
+	case f.Several:
+		return f.several(text)
+	case text == "":
+		return nil, nil
+	case f.Options != nil:
+		return f.option(text)
+	}
+	n := 0.0
 	switch f.Type {
 	case "boolean":
 		switch strings.ToLower(text) {
@@ -45,15 +161,94 @@ func (f Field) Read(text string) (v any, err error) {
 		}
 		return nil, fmt.Errorf("%s: %q is neither yes nor no", f.Name, text)
 	case "integer":
-		if v, err = strconv.ParseInt(text, 10, 64); err != nil {
+		whole, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
 			return nil, fmt.Errorf("%s: %q is no whole number", f.Name, text)
 		}
-		return v, nil
+		v, n = whole, float64(whole)
 	case "number":
-		if v, err = strconv.ParseFloat(text, 64); err != nil {
+		if n, err = strconv.ParseFloat(text, 64); err != nil || n-n != 0 {
 			return nil, fmt.Errorf("%s: %q is no number", f.Name, text)
 		}
-		return v, nil
+		v = n
+	default:
+		v, n = text, float64(utf8.RuneCountInString(text))
 	}
-	return text, nil
+	switch {
+	case f.Min != nil && n < *f.Min:
+		return nil, fmt.Errorf("%s: %q is less than %v%s", f.Name, text, *f.Min, f.unit())
+	case f.Max != nil && n > *f.Max:
+		return nil, fmt.Errorf("%s: %q is more than %v%s", f.Name, text, *f.Max, f.unit())
+	}
+	return v, nil
+}
+
+func (f *Field) unit() string {
+	if f.Type == "integer" || f.Type == "number" {
+		return ""
+	}
+	return " letters"
+}
+
+// option is the option of that text or name.
+func (f *Field) option(text string) (any, error) {
+	for _, by := range []func(Value) string{func(v Value) string { return v.Text }, func(v Value) string { return v.Name }} {
+		if i := slices.IndexFunc(f.Options, func(v Value) bool { return by(v) == text }); i >= 0 {
+			return f.Options[i].value, nil
+		}
+	}
+	var all []string
+	for _, v := range f.Options {
+		all = append(all, v.Text)
+	}
+	return nil, fmt.Errorf("%s: %q is none of %s", f.Name, text, strings.Join(all, ", "))
+}
+
+// several reads options with commas between them, or, since one may have a comma
+// itself, a list in JSON.
+func (f *Field) several(text string) (any, error) {
+	var texts []string
+	if json.Unmarshal([]byte(text), &texts) != nil && text != "" {
+		texts = strings.Split(text, ",")
+	}
+	list := []any{}
+	for _, t := range texts {
+		v, err := f.option(strings.TrimSpace(t))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+	if len(list) == 0 && !f.Required {
+		return nil, nil
+	}
+	return list, nil
+}
+
+// Fill is the content of the form with what the user typed for its fields, by
+// their names. A field for which nothing was typed has its default; one for which
+// the empty text was, none.
+func (o *Offer) Fill(typed map[string]string) (content json.RawMessage, err error) {
+	fields := o.Fields()
+	for name := range typed {
+		if !slices.ContainsFunc(fields, func(f Field) bool { return f.Name == name }) {
+			return nil, fmt.Errorf("the form has no %q", name)
+		}
+	}
+	values := map[string]any{}
+	for _, f := range fields {
+		text, given := typed[f.Name]
+		var v any
+		if !given && f.preset != nil {
+			v = f.preset
+		} else if v, err = f.Read(text); err != nil {
+			return nil, err
+		}
+		if v != nil {
+			values[f.Name] = v
+		} else if f.Required {
+			return nil, fmt.Errorf("the form needs %s", f.Name)
+		}
+	}
+	return json.Marshal(values)
 }

@@ -2,9 +2,7 @@ package talk
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -95,9 +93,9 @@ func numbersOf(word string) (list []int, ok bool) {
 	return list, true
 }
 
-// fill reads the answer to a form: yes, no, cancel, or NAME=VALUE for each field.
+// fill reads the answer to a form: yes, no, cancel, or NAME=VALUE for the fields
+// that are to have another value than their default.
 func fill(o *Offered, ans offer.Answer, words []string) (offer.Answer, error) {
-	content := map[string]any{}
 	switch words[0] {
 	case "no", "decline":
 		ans.Word = offer.Decline
@@ -108,25 +106,18 @@ func fill(o *Offered, ans offer.Answer, words []string) (offer.Answer, error) {
 	case "yes", "accept":
 		words = words[1:]
 	}
-	fields := o.Fields()
+	typed := map[string]string{}
 	for _, w := range words {
 		name, value, ok := strings.Cut(w, "=")
-		i := slices.IndexFunc(fields, func(f offer.Field) bool { return f.Name == name })
-		if !ok || i < 0 {
+		if !ok {
 			return ans, cli.Usage("%q: a form takes NAME=VALUE for each field, no or cancel", w)
 		}
-		v, err := fields[i].Read(value)
-		if err != nil {
-			return ans, cli.Usage("%w", err)
-		}
-		content[name] = v
+		typed[name] = value
 	}
-	for _, f := range fields {
-		if _, ok := content[f.Name]; !ok && f.Required {
-			return ans, cli.Usage("the form needs %s: give %s=VALUE", f.Name, f.Name)
-		}
+	content, err := o.Fill(typed)
+	if err != nil {
+		return ans, cli.Usage("%w; a form takes NAME=VALUE for each field, no or cancel", err)
 	}
-	b, err := json.Marshal(content)
-	ans.Word, ans.Content = offer.Accept, b
-	return ans, err
+	ans.Word, ans.Content = offer.Accept, content
+	return ans, nil
 }

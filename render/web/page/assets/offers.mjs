@@ -154,19 +154,11 @@ function questions({ offer }, send, form) {
   ];
 }
 
-// fields fill in a form as its JSON schema says.
+// fields fill in a form; the server reads what was typed.
 function fields({ offer }, send, form) {
-  const schema = offer.form ?? {};
-  const list = Object.entries(schema.properties ?? {}).map(([name, f]) => ({ name, ...input(f, (schema.required ?? []).includes(name)), label: `${f.title || name}${f.description ? ` – ${f.description}` : ""}` }));
+  const list = (offer.fields ?? []).map((f) => ({ name: f.name, ...input(f), label: `${f.title || f.name}${f.description ? ` – ${f.description}` : ""}` }));
   const alien = list.find((f) => !f.node);
-  form.addEventListener("submit", () => {
-    const content = {};
-    for (const f of list) {
-      const v = f.value();
-      if (v !== undefined) content[f.name] = v;
-    }
-    send({ word: "accept", content });
-  });
+  form.addEventListener("submit", () => send({ word: "accept", fields: Object.fromEntries(list.map((f) => [f.name, f.value()])) }));
   return [
     unseen(offer.card),
     list.filter((f) => f.node).map((f) => (f.group ? el("fieldset", { class: "asked" }, el("legend", {}, f.label), f.node) : labelled(f.label, f.node))),
@@ -178,36 +170,29 @@ function fields({ offer }, send, form) {
 
 const formats = { email: "email", uri: "url", date: "date" };
 
-// listed are the values that a field takes: [value, name].
-const listed = (f) => f.enum?.map((v, i) => [v, f.enumNames?.[i] ?? v]) ?? (f.oneOf ?? f.anyOf)?.map((o) => [o.const, o.title ?? o.const]);
-
-function input(f, required) {
-  const values = listed(f);
-  if (values) {
-    const node = el("select", { required }, el("option", { value: "" }, ""), values.map(([v, name], i) => el("option", { value: String(i), selected: v === f.default }, name)));
-    return { node, value: () => (node.value === "" ? undefined : values[Number(node.value)][0]) };
+// input is what a field is filled in with; value is what was typed.
+function input(f) {
+  const { required, default: preset = "" } = f;
+  if (f.several) {
+    const boxes = f.options.map((o) => el("input", { type: "checkbox", checked: o.default }));
+    return { group: true, node: f.options.map((o, i) => el("label", { class: "option" }, boxes[i], el("span", {}, o.name))), value: () => JSON.stringify(f.options.filter((_, i) => boxes[i].checked).map((o) => o.text)) };
   }
-  const several = f.type === "array" && listed(f.items ?? {});
-  if (several) {
-    const boxes = several.map(([v]) => el("input", { type: "checkbox", checked: (f.default ?? []).includes(v) }));
-    return { group: true, node: several.map(([, name], i) => el("label", { class: "option" }, boxes[i], el("span", {}, name))), value: () => several.filter((_, i) => boxes[i].checked).map(([v]) => v) };
+  const typed = (node) => ({ node, value: () => node.value });
+  if (f.options) {
+    const node = el("select", { required }, el("option", { value: "" }, ""), f.options.map((o, i) => el("option", { value: String(i), selected: o.default }, o.name)));
+    return { node, value: () => f.options[node.value]?.text ?? "" };
   }
-  const blank = (node, of) => () => (node.value === "" ? undefined : of(node.value));
-  switch (f.type) {
+  switch (f.type ?? "string") {
     case "boolean": {
-      const node = el("input", { type: "checkbox", checked: f.default === true });
-      return { node, value: () => node.checked };
+      const node = el("input", { type: "checkbox", checked: preset === "yes" });
+      return { node, value: () => (node.checked ? "yes" : "no") };
     }
-    case "integer": case "number": {
-      const node = el("input", { type: "number", required, step: f.type === "integer" ? "1" : "any", min: f.minimum, max: f.maximum, value: f.default });
-      return { node, value: blank(node, Number) };
-    }
-    case "string": {
-      const node = el("input", { type: formats[f.format] ?? "text", required, minlength: f.minLength, maxlength: f.maxLength, value: f.default, autocomplete: "off" });
-      return { node, value: blank(node, String) };
-    }
+    case "integer": case "number":
+      return typed(el("input", { type: "number", required, step: f.type === "integer" ? "1" : "any", min: f.min, max: f.max, value: preset }));
+    case "string":
+      return typed(el("input", { type: formats[f.format] ?? "text", required, minlength: f.min, maxlength: f.max, value: preset, autocomplete: "off" }));
   }
-  return { node: null, value: () => undefined };
+  return { node: null, value: () => "" };
 }
 
 const did = { allow: "allowed", deny: "refused", accept: "accepted", decline: "declined", cancel: "cancelled", say: "replied" };
