@@ -63,10 +63,14 @@ func edit(text []byte, want Spec) ([]byte, error) {
 			return nil, err
 		}
 	}
-	if want.StatusLine != "" {
-		if text, err = ensureStatus(text, want.StatusLine); err != nil {
-			return nil, err
-		}
+	switch {
+	case want.NoStatusLine:
+		text, err = dropStatus(text)
+	case want.StatusLine != "":
+		text, err = ensureStatus(text, want.StatusLine)
+	}
+	if err != nil {
+		return nil, err
 	}
 	// Last, so that an entry that moves to other events keeps its place in the file.
 	return drop(text, func(slot string) bool { return !slices.Contains(want.slots(), slot) })

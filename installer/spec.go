@@ -43,8 +43,10 @@ type Spec struct {
 	// may wait, and a reply may wake a session whose turn is over.
 	Answers bool
 	// StatusLine is the absolute path of beckon, which shall be the status line; empty
-	// leaves the status line as it is.
-	StatusLine string
+	// leaves the status line as it is. NoStatusLine takes it out, and puts back the one
+	// that it runs.
+	StatusLine   string
+	NoStatusLine bool
 }
 
 // check refuses a spec whose entries the client could not run, or Remove not find.

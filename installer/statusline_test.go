@@ -32,6 +32,11 @@ func checkStatusRoundTrip(t tester, old []byte) {
 	}
 	moved := mustEdit(t, once, Spec{Command: "/home/me/my bin/beckon-hook", Events: []string{"Stop"}, Form: Shell, StatusLine: "/home/me/my bin/beckon"})
 	later := mustEdit(t, mustEdit(t, old, testSpec), statusSpec)
+	without := statusSpec
+	without.NoStatusLine = true
+	if got := mustEdit(t, later, without); !bytes.Equal(got, mustEdit(t, old, testSpec)) {
+		t.Fatalf("the status line alone did not go:\n%s", got)
+	}
 	for _, installed := range [][]byte{once, moved, later, mustEdit(t, once, testSpec)} {
 		if back := mustRemove(t, installed); !bytes.Equal(back, old) {
 			t.Fatalf("Remove did not give the original back:\n%q\n%q\nby way of\n%s", old, back, installed)

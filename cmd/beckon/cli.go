@@ -12,6 +12,7 @@ import (
 	"beckon/cmd/internal/policies"
 	"beckon/cmd/internal/setup"
 	"beckon/cmd/internal/talk"
+	"beckon/event/nearest"
 	handlers "beckon/event/policy/run"
 
 	"github.com/alecthomas/kong"
@@ -40,6 +41,7 @@ type commands struct {
 	Notify     notifyCmd          `cmd:"" help:"Try notifications, or ask why there was one or none."`
 	Serve      serveCmd           `cmd:"" help:"Serve the sessions over HTTP, with live events."`
 	Policy     policies.Cmd       `cmd:"" help:"What answers the hooks: check, test, explain, trace."`
+	Setup      setup.Cmd          `cmd:"" help:"Set beckon up on this machine, step by step: hooks, PATH, status line, notifications and more."`
 	Install    setup.InstallCmd   `cmd:"" help:"Put the hooks into Claude Code's settings."`
 	Uninstall  setup.UninstallCmd `cmd:"" help:"Take the hooks out again."`
 	Plugin     setup.PluginCmd    `cmd:"" help:"Make a plugin of Claude Code that runs the hooks, in place of install."`
@@ -53,6 +55,8 @@ type commands struct {
 	Help       helpCmd            `cmd:"" help:"Print a page of the manual; without a topic, list them."`
 	Man        manCmd             `cmd:"" help:"Print the manual page (beckon man | man -l -)."`
 	Version    versionCmd         `cmd:"" help:"Print the version."`
+
+	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
 }
 
 // app is what the commands share.
@@ -82,7 +86,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(s
 	parser, err := kong.New(&commands{}, kong.Name("beckon"),
 		kong.Description("Which of your coding-agent sessions needs you."),
 		kong.Writers(stdout, stderr), kong.Exit(func(c int) { code = c }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Vars{"session": sessionHelp}, kong.Bind(a, a.App))
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Vars{"session": sessionHelp, "version": versionLine()}, kong.Bind(a, a.App))
 	if err != nil {
 		return a.Fail(err)
 	}
@@ -90,12 +94,12 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(s
 		return a.runComplete(parser.Model.Node, args[1:])
 	}
 	ctx, err := parser.Parse(args)
-	if code >= 0 { // --help
+	if code >= 0 { // --help or --version
 		return code
 	}
 	a.Command = commandOf(ctx, err)
 	if err != nil {
-		return a.Fail(cli.Usage("%w", err))
+		return a.Fail(cli.Usage("%w", a.misspelt(parser.Model.Node, args, err)))
 	}
 	if err := a.Open(); err != nil {
 		return a.Fail(err)
@@ -117,6 +121,24 @@ func commandOf(ctx *kong.Context, err error) string {
 		words = append([]string{n.Name}, words...)
 	}
 	return strings.Join(append([]string{"beckon"}, words...), " ")
+}
+
+// misspelt is err, or a better word for it where the first argument is no command:
+// list, the command that is run without one, takes no words.
+func (a *app) misspelt(root *kong.Node, args []string, err error) error {
+	if a.Command != "beckon list" || strings.HasPrefix(args[0], "-") || args[0] == "list" {
+		return err
+	}
+	a.Command = ""
+	var names []string
+	for _, n := range root.Children {
+		names = append(names, n.Name)
+	}
+	advice := ""
+	if near := nearest.Word(args[0], names); near != "" {
+		advice = "did you mean beckon " + near + "?"
+	}
+	return cli.Hint(advice, "no command %q", args[0])
 }
 
 func wantsHelp(args []string) bool {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,28 +23,26 @@ type setting struct {
 
 func (c *configCmd) Run(a *app) error {
 	values, err := a.configValues()
-	if err != nil {
+	if values == nil {
 		return err
 	}
 	if c.JSON {
-		return cli.WriteJSON(a.Stdout, values)
+		return errors.Join(cli.WriteJSON(a.Stdout, values), err)
 	}
 	for _, name := range append([]string{"state_dir"}, names()...) {
 		fmt.Fprintf(a.Stdout, "%-18s %-8s  # %s\n", name, cmp.Or(strings.ReplaceAll(values[name].Value, "\n", `\n`), "-"), values[name].From)
 	}
-	return nil
+	return err
 }
 
-// configValues returns what is in force.
+// configValues returns what is in force; the error says what in the file is not, and
+// the values are nil only where there is no place for a file.
 func (a *app) configValues() (map[string]setting, error) {
 	path, err := config.Path(a.Getenv)
 	if err != nil {
 		return nil, err
 	}
 	cfg, set, err := config.Load(path)
-	if err != nil {
-		return nil, err
-	}
 	values := map[string]setting{}
 	for _, k := range config.Keys {
 		from := "default"
@@ -53,7 +52,7 @@ func (a *app) configValues() (map[string]setting, error) {
 		values[k.Name] = setting{k.Value(cfg), from}
 	}
 	values["state_dir"] = setting{a.Store.Dir, a.stateDirFrom()}
-	return values, nil
+	return values, err
 }
 
 func names() []string {

@@ -88,10 +88,7 @@ func (p *player) onScreen(ctx context.Context) error {
 	shared.Store = p.st
 	a := app{&shared}
 	opt := a.watchOptions(live.Options{}, nil)
-	choice, err := a.ColorChoice("")
-	if err != nil {
-		return err
-	}
+	choice := a.ColorChoice("")
 	opt.Color, opt.Title = a.Color(choice), "beckon demo"
 	if err := p.stage(p.start); err != nil {
 		return err
@@ -99,7 +96,7 @@ func (p *player) onScreen(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	played := make(chan error, 1)
 	go func() { played <- p.playOn(ctx) }()
-	err = tui.Run(ctx, opt)
+	err := tui.Run(ctx, opt)
 	stop()
 	return errors.Join(err, <-played)
 }

@@ -30,7 +30,8 @@
 //	cmd/beckon-hook              what hooks run: folds an event and exits
 //	cmd/beckon-judge             what it becomes where a policy has only rules
 //	cmd/internal/cli             what its commands share: errors, configuration, sessions
-//	cmd/internal/setup           install, uninstall, plugin
+//	cmd/internal/setup           setup, install, uninstall, plugin
+//	cmd/internal/setup/steps     steps that a screen or questions let the user choose of
 //	cmd/internal/doctor          doctor: a file a check
 //	cmd/internal/policies        policy
 //	cmd/internal/talk            answer, reply, stop, away, back

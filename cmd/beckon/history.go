@@ -49,10 +49,7 @@ func (c *historyCmd) Run(a *app) error {
 		_, err := fmt.Fprintln(a.Stdout, "nothing was said that fits")
 		return err
 	}
-	style, err := a.Style(c.Color)
-	if err != nil {
-		return err
-	}
+	style := a.Style(c.Color)
 	return term.Turns(a.Stdout, lines, c.Session == "", time.Local, style)
 }
 

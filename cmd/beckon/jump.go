@@ -119,10 +119,7 @@ func (c *jumpCmd) targets(ctx context.Context, a *app, j *jump.Jumper) (targets,
 		seen := []state.Seen{v}
 		return targets{rows: render.Rows(seen, true), seen: seen}, nil
 	}
-	queue, err := a.queue(c.Queue)
-	if err != nil {
-		return targets{}, err
-	}
+	queue := a.queue(c.Queue)
 	queue.All = c.All
 	seen, _, err := a.Look(false)
 	if err != nil {
@@ -138,9 +135,9 @@ func (c *jumpCmd) targets(ctx context.Context, a *app, j *jump.Jumper) (targets,
 }
 
 // queue returns the queue that a flag asks for, else the configured one.
-func (a *app) queue(mode string) (render.Queue, error) {
-	cfg, err := a.Configured()
-	return render.Queue{Mode: render.Mode(cmp.Or(mode, cfg.Queue)), PermissionFirst: cfg.PermissionFirst == "true"}, err
+func (a *app) queue(mode string) render.Queue {
+	cfg := a.Configured()
+	return render.Queue{Mode: render.Mode(cmp.Or(mode, cfg.Queue)), PermissionFirst: cfg.PermissionFirst == "true"}
 }
 
 // try jumps to the first of targets that can be shown. In a cycle the ones

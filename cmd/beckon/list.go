@@ -35,10 +35,7 @@ func (c *listCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	color, err := a.ColorChoice(c.Color)
-	if err != nil {
-		return err
-	}
+	color := a.ColorChoice(c.Color)
 	seen, now, err := a.Look(c.All)
 	if err != nil {
 		return err
@@ -63,7 +60,7 @@ func (c *listCmd) Run(a *app) error {
 		fmt.Fprintln(a.Stderr, "beckon: "+lack)
 	}
 	if len(rows) == 0 {
-		_, err := fmt.Fprintln(a.Stdout, emptyList(c))
+		_, err := fmt.Fprintln(a.Stdout, c.empty(a))
 		return err
 	}
 	return term.List(a.Stdout, rows, term.Style{Color: a.Color(color), Width: a.Width(), Now: cli.Clock(now)})
@@ -100,11 +97,17 @@ func (c *listCmd) others(a *app, rows []render.Row) ([]render.Row, []hosts.Statu
 	return hosts.Merge(rows, remote), status, nil
 }
 
-func emptyList(c *listCmd) string {
-	if c.State != nil {
+// empty is what is printed in place of a list: why there is none, and what to do.
+func (c *listCmd) empty(a *app) string {
+	switch {
+	case c.State != nil:
 		return "no session in that state"
+	case !setup.Installed(a.App):
+		return "no sessions; the hooks are not installed yet: beckon setup"
+	case !setup.Found("claude"):
+		return "no sessions; the hooks are installed, and claude is not on PATH yet"
 	}
-	return "no sessions; start an agent after `beckon install`"
+	return "no sessions; start claude anywhere, and it is listed here"
 }
 
 func parseStates(names []string) ([]state.State, error) {
@@ -112,17 +115,17 @@ func parseStates(names []string) ([]state.State, error) {
 	for _, n := range names {
 		s := state.State(strings.ToLower(strings.TrimSpace(n)))
 		if !slices.Contains(state.States[:], s) {
-			return nil, cli.Usage("--state %q: no such state (one of %s)", n, stateNames())
+			return nil, cli.Usage("%w", cli.Hint(cli.DidYouMean(n, stateNames()), "--state %q: no such state (one of %s)", n, strings.Join(stateNames(), ", ")))
 		}
 		out = append(out, s)
 	}
 	return out, nil
 }
 
-func stateNames() string {
+func stateNames() []string {
 	names := make([]string, len(state.States))
 	for i, s := range state.States {
 		names[i] = string(s)
 	}
-	return strings.Join(names, ", ")
+	return names
 }

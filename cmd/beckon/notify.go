@@ -30,11 +30,7 @@ type notifyTestCmd struct {
 }
 
 func (c *notifyTestCmd) Run(a *app) error {
-	cfg, err := a.Configured()
-	if err != nil {
-		return err
-	}
-	set := cfg.Alert
+	set := a.Configured().Alert
 	if len(c.Channel) > 0 {
 		set.Channels = c.Channel
 	}
@@ -98,12 +94,8 @@ func (a *app) deliverer(set alert.Settings, by string, terminal io.Writer) *noti
 }
 
 // follower notifies of what watch or serve sees, through the configured channels.
-func (a *app) follower(by string, terminal io.Writer) (*notify.Follower, error) {
-	cfg, err := a.Configured()
-	if err != nil {
-		return nil, err
-	}
-	return notify.NewFollower(a.deliverer(cfg.Alert, by, terminal)), nil
+func (a *app) follower(by string, terminal io.Writer) *notify.Follower {
+	return notify.NewFollower(a.deliverer(a.Configured().Alert, by, terminal))
 }
 
 type notifyDeliverCmd struct {
@@ -151,10 +143,7 @@ type explained struct {
 const shownDecisions = 20
 
 func (c *notifyExplainCmd) Run(a *app) error {
-	cfg, err := a.Configured()
-	if err != nil {
-		return err
-	}
+	cfg := a.Configured()
 	list, err := a.decisions(c.Session)
 	if err != nil {
 		return err

@@ -35,7 +35,7 @@ func (a *app) quick(args []string) (code int, ok bool) {
 		}
 		return a.Fail(err), true
 	}
-	a.Command = "beckon " + args[0]
+	a.Command, a.Unwarned = "beckon "+args[0], args[0] != "list"
 	return a.Fail(cmd.Run(a)), true
 }
 

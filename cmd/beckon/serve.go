@@ -25,7 +25,6 @@ import (
 	dashboard "beckon/render/web/page"
 	"beckon/render/web/peer"
 	"beckon/state"
-	"beckon/state/store"
 )
 
 type serveCmd struct {
@@ -63,17 +62,9 @@ func (c *serveCmd) Run(a *app) error {
 	if c.What == "url" {
 		return c.printURL(a)
 	}
-	cfg, err := a.Configured()
-	if err != nil {
-		return err
-	}
-	a.Store.Texts = store.Texts(cfg.Texts)
 	var seen func(context.Context, []state.Seen, time.Time)
 	if c.Notify {
-		notifier, err := a.follower("serve", a.ownTerminal())
-		if err != nil {
-			return err
-		}
+		notifier := a.follower("serve", a.ownTerminal())
 		defer notifier.Wait()
 		seen = notifier.Look
 	}

@@ -36,10 +36,7 @@ func (c *showCmd) Run(a *app) error {
 	if err := a.MarkSeen(v); err != nil {
 		return err
 	}
-	style, err := a.Style(c.Color)
-	if err != nil {
-		return err
-	}
+	style := a.Style(c.Color)
 	if err := term.Show(a.Stdout, &row, &v.Session, style); err != nil {
 		return err
 	}

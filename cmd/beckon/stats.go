@@ -46,10 +46,7 @@ func (c *statsCmd) Run(a *app) error {
 		_, err := fmt.Fprintln(a.Stdout, "nothing was done in these days")
 		return err
 	}
-	color, err := a.ColorChoice(c.Color)
-	if err != nil {
-		return err
-	}
+	color := a.ColorChoice(c.Color)
 	names := slices.SortedFunc(maps.Keys(projects), func(x, y string) int {
 		return cmp.Or(cmp.Compare(projects[y].Busy, projects[x].Busy), cmp.Compare(x, y))
 	})

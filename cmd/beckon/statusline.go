@@ -144,9 +144,8 @@ func (a *app) view(s event.Status, rows []render.Row) term.StatusView {
 // statusFormat is the configured template, the default when the configuration
 // cannot be read.
 func (a *app) statusFormat() term.Format {
-	cfg, err := a.Configured()
-	f, bad := term.ParseStatusFormat(cfg.Statusline)
-	if err != nil || bad != nil {
+	f, err := term.ParseStatusFormat(a.Configured().Statusline)
+	if err != nil {
 		f, _ = term.ParseStatusFormat(term.DefaultStatus)
 	}
 	return f
@@ -155,8 +154,7 @@ func (a *app) statusFormat() term.Format {
 // statusColor is colour unless somebody says no: the client reads the line
 // through a pipe and shows what colours it has.
 func (a *app) statusColor() bool {
-	cfg, _ := a.Configured()
-	return cfg.Color != "never" && a.Getenv("NO_COLOR") == "" && a.Getenv("TERM") != "dumb"
+	return a.Configured().Color != "never" && a.Getenv("NO_COLOR") == "" && a.Getenv("TERM") != "dumb"
 }
 
 // margin is what the client leaves free of its own width, which it tells: two

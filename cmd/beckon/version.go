@@ -10,6 +10,10 @@ import (
 type versionCmd struct{}
 
 func (versionCmd) Run(a *app) error {
-	_, err := fmt.Fprintf(a.Stdout, "beckon %s %s/%s %s\n", cli.Version(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+	_, err := fmt.Fprintln(a.Stdout, versionLine())
 	return err
+}
+
+func versionLine() string {
+	return fmt.Sprintf("beckon %s %s/%s %s", cli.Version(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 }

@@ -42,28 +42,22 @@ func (c *watchCmd) Run(a *app) error {
 	if c.Width < 0 {
 		return cli.Usage("--width %d: must not be negative", c.Width)
 	}
-	choice, err := a.ColorChoice(c.Color)
-	if err != nil {
-		return err
-	}
-	queue, err := a.queue(c.Queue)
-	if err != nil {
-		return err
-	}
+	choice := a.ColorChoice(c.Color)
+	queue := a.queue(c.Queue)
 	var notifier *notify.Follower
 	if c.Notify {
-		if notifier, err = a.follower("watch", a.Stdout); err != nil {
-			return err
-		}
+		notifier = a.follower("watch", a.Stdout)
 		defer notifier.Wait()
 	}
 	opt := a.watchOptions(live.Options{Blind: c.Poll}, notifier)
 	talk.Watch(a.App, &opt)
 	opt.Order, opt.PermissionFirst = queue.Mode, queue.PermissionFirst
 	opt.Grouping, opt.Leave = tui.Grouping(c.Group), c.Leave
-	if opt.Sources, err = a.otherHosts(c.Host); err != nil {
+	sources, err := a.otherHosts(c.Host)
+	if err != nil {
 		return err
 	}
+	opt.Sources = sources
 	if c.Once {
 		opt.Color = a.Color(choice)
 		snap, err := a.Reader().Look(false)

@@ -30,6 +30,9 @@ type App struct {
 	Store          *store.Store
 	Command        string          // as its help is asked for: "beckon list"
 	Unread         []store.Problem // what the last look could not read
+	Unwarned       bool            // a prompt or a status line: no place for warnings
+
+	config *config.Config // once it was read
 }
 
 // Open opens the state directory.
@@ -75,14 +78,28 @@ func (a *App) User() string {
 	return cmp.Or(a.Getenv("USER"), a.Getenv("LOGNAME"), a.Getenv("USERNAME"))
 }
 
-// Configured returns the configuration in force.
-func (a *App) Configured() (config.Config, error) {
+// Configured returns the configuration in force. What is wrong in the file is a
+// warning, the same one in every command, and keeps nothing from working.
+func (a *App) Configured() config.Config {
+	if a.config == nil {
+		if err := a.CheckConfig(); err != nil && !a.Unwarned {
+			a.print(err, "warning: ")
+		}
+	}
+	return *a.config
+}
+
+// CheckConfig reads the configuration and returns what is wrong in the file.
+// Configured says no more of it then.
+func (a *App) CheckConfig() error {
+	cfg := config.Default()
+	a.config = &cfg
 	path, err := config.Path(a.Getenv)
 	if err != nil {
-		return config.Default(), nil // no home, no file
+		return nil // no home, no file
 	}
-	cfg, _, err := config.Load(path)
-	return cfg, err
+	cfg, _, err = config.Load(path)
+	return err
 }
 
 // InClient reports whether an agent's client started this process, in however
@@ -104,13 +121,7 @@ type Colored struct {
 }
 
 // ColorChoice returns the choice of a flag, else the configured one.
-func (a *App) ColorChoice(flag string) (string, error) {
-	cfg, err := a.Configured()
-	if err != nil || flag == "" {
-		return cfg.Color, err
-	}
-	return flag, nil
-}
+func (a *App) ColorChoice(flag string) string { return cmp.Or(flag, a.Configured().Color) }
 
 // Color reports whether stdout may be coloured: only a terminal, and not
 // against NO_COLOR or TERM=dumb; CLICOLOR_FORCE forces it.
@@ -127,9 +138,8 @@ func (a *App) Color(choice string) bool {
 }
 
 // Style says how to draw on this terminal, with the colours that a flag chose.
-func (a *App) Style(choice string) (term.Style, error) {
-	color, err := a.ColorChoice(choice)
-	return term.Style{Color: a.Color(color), Width: a.Width(), Now: Clock(a.Now())}, err
+func (a *App) Style(choice string) term.Style {
+	return term.Style{Color: a.Color(a.ColorChoice(choice)), Width: a.Width(), Now: Clock(a.Now())}
 }
 
 // Attended reports whether the user's terminal is this program's, in and out.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"beckon/event/nearest"
 	"beckon/render"
 )
 
@@ -78,10 +79,7 @@ func (a *App) Fail(err error) int {
 		return ExitOK
 	}
 	if !errors.Is(err, ErrSilent) {
-		fmt.Fprintf(a.Stderr, "beckon: %s\n", printable(err))
-		if hint := HintOf(err); hint != "" {
-			fmt.Fprintf(a.Stderr, "  hint: %s\n", hint)
-		}
+		a.print(err, "")
 	}
 	switch {
 	case errors.As(err, new(usageError)):
@@ -95,8 +93,41 @@ func (a *App) Fail(err error) int {
 	return ExitError
 }
 
+// print writes err to stderr, each of several with its own hint.
+func (a *App) print(err error, kind string) {
+	for _, err := range Each(err) {
+		fmt.Fprintf(a.Stderr, "beckon: %s%s\n", kind, printable(err))
+		if hint := HintOf(err); hint != "" {
+			fmt.Fprintf(a.Stderr, "  hint: %s\n", hint)
+		}
+	}
+}
+
+// Each lists the errors that errors.Join put together; none of nil.
+func Each(err error) []error {
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
+		var list []error
+		for _, err := range several.Unwrap() {
+			list = append(list, Each(err)...)
+		}
+		return list
+	}
+	if err == nil {
+		return nil
+	}
+	return []error{err}
+}
+
+// DidYouMean is the advice for a word that is none of words, empty when none is near.
+func DidYouMean(word string, words []string) string {
+	if near := nearest.Word(word, words); near != "" {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	return ""
+}
+
 func (a *App) usageHint() string {
-	if a.Command == "" || a.Command == "beckon list" { // list is also what a word that is no command ends in
+	if a.Command == "" {
 		return "beckon --help lists the commands"
 	}
 	return a.Command + " --help tells more"

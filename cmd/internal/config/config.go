@@ -1,7 +1,7 @@
 // Package config reads beckon's own configuration, config.json in
-// $XDG_CONFIG_HOME/beckon: JSON with comments and trailing commas. It is
-// strict: an unknown key or a value of another type is an error that names the
-// place, so that a misspelt setting is never silently without effect.
+// $XDG_CONFIG_HOME/beckon: JSON with comments and trailing commas. An unknown
+// key or a value of another type is an error that names the place, so that a misspelt
+// setting is never silently without effect; the other settings count nevertheless.
 package config
 
 import (
@@ -118,7 +118,8 @@ func Path(getenv func(string) string) (string, error) {
 }
 
 // Load reads the file at path over the defaults and returns the names of the
-// keys that it sets. A file that is not there sets none.
+// keys that it sets. A file that is not there sets none. The error joins all that is
+// wrong, an *Error for each; the keys that are right are in the result even so.
 func Load(path string) (Config, []string, error) {
 	c := Default()
 	data, err := os.ReadFile(path)
@@ -129,10 +130,7 @@ func Load(path string) (Config, []string, error) {
 		return c, nil, fmt.Errorf("reading configuration: %w", err)
 	}
 	set, err := c.decode(path, data)
-	if err != nil {
-		return Default(), nil, err
-	}
-	return c, set, nil
+	return c, set, err
 }
 
 func (c *Config) decode(path string, data []byte) (set []string, err error) {
@@ -147,22 +145,26 @@ func (c *Config) decode(path string, data []byte) (set []string, err error) {
 	if !ok {
 		return nil, &Error{path, 1, "not an object", `the file looks like {"color": "never"}`}
 	}
+	var wrong []error
 	for _, m := range object.Members {
 		name := m.Name.Value.(hujson.Literal).String()
 		line := 1 + strings.Count(string(data[:m.Name.StartOffset]), "\n")
 		i := slices.IndexFunc(Keys, func(k Key) bool { return k.Name == name })
 		if i < 0 {
-			return nil, &Error{path, line, fmt.Sprintf("unknown key %q", name), suggest(name)}
+			wrong = append(wrong, &Error{path, line, fmt.Sprintf("unknown key %q", name), suggest(name)})
+			continue
 		}
 		if slices.Contains(set, name) {
-			return nil, &Error{path, line, fmt.Sprintf("key %q is set twice", name), ""}
+			wrong = append(wrong, &Error{path, line, fmt.Sprintf("key %q is set twice", name), "the first one counts"})
+			continue
 		}
 		if what, advice := Keys[i].assign(c, m.Value); what != "" {
-			return nil, &Error{path, line, fmt.Sprintf("key %q: %s", name, what), advice}
+			wrong = append(wrong, &Error{path, line, fmt.Sprintf("key %q: %s", name, what), advice})
+			continue
 		}
 		set = append(set, name)
 	}
-	return set, nil
+	return set, errors.Join(wrong...)
 }
 
 func checkStatusline(s string) error {

@@ -115,3 +115,44 @@ func TestSet(t *testing.T) {
 		t.Errorf("a broken file was changed: %q", got)
 	}
 }
+
+// Taking a value out gives back the file that Set changed, comments too.
+func TestUnset(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config.json")
+	for _, before := range []string{
+		`{"color": "never"}`, "{\n  \"color\": \"never\"\n}\n", "{\n\t\"color\": \"never\" // quiet\n}\n", "// mine\n{\n  \"color\": \"auto\" /* yes */\n}\n",
+	} {
+		if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Set(path, "notify", []string{"terminal"}); err != nil {
+			t.Fatal(err)
+		}
+		if changed, err := Set(path, "notify", nil); err != nil || !changed {
+			t.Errorf("%s: changed %v, %v", before, changed, err)
+		}
+		cfg, set, err := Load(path)
+		if err != nil || len(cfg.Alert.Channels) != 0 || strings.Contains(before, "color") != (len(set) == 1) {
+			t.Errorf("%s: %v, %v", before, set, err)
+		}
+		got, _ := os.ReadFile(path)
+		if string(got) != before {
+			t.Errorf("%q, want %q", got, before)
+		}
+		if changed, err := Set(path, "notify", nil); err != nil || changed {
+			t.Errorf("a second time: %v, %v", changed, err)
+		}
+	}
+	none := filepath.Join(t.TempDir(), "none", "config.json")
+	if changed, err := Set(none, "notify", nil); err != nil || changed {
+		t.Errorf("without a file: %v, %v", changed, err)
+	}
+	for _, value := range [][]string{{"terminal"}, nil} {
+		if changed, err := Set(none, "notify", value); err != nil || !changed {
+			t.Errorf("in a file of its own: %v, %v", changed, err)
+		}
+	}
+	if _, err := os.Stat(none); !os.IsNotExist(err) {
+		t.Errorf("a file that holds nothing is left: %v", err)
+	}
+}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,32 +16,57 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// Set gives the key name the list value in the file at path and reports whether
-// that changed anything. Every other byte stays, comments too; a file that Load
-// refuses is refused and not touched.
+// Set gives the key name the list value in the file at path, or takes the key out
+// of it when value is nil, and reports whether that changed anything. Every other byte
+// stays, comments too; a file that Load refuses is refused and not touched.
 func Set(path, name string, value []string) (changed bool, err error) {
-	if _, _, err := Load(path); err != nil {
+	c, err := Plan(path, name, value)
+	if err != nil || (c.Old == nil) == (c.New == nil) && bytes.Equal(c.Old, c.New) {
 		return false, err
 	}
-	file, mode, old, err := current(path)
+	switch {
+	case c.New == nil:
+		err = os.Remove(c.File)
+	case c.Old == nil:
+		err = os.MkdirAll(filepath.Dir(c.File), 0o700)
+	}
+	if err == nil && c.New != nil {
+		err = atomicfile.Write(c.File, c.New, c.mode, true)
+	}
 	if err != nil {
-		return false, fmt.Errorf("reading configuration: %w", err)
-	}
-	text, err := with(string(old), name, value)
-	if err != nil || text == string(old) {
-		return false, err
-	}
-	if err := atomicfile.Write(file, []byte(text), mode, true); err != nil {
 		return false, fmt.Errorf("writing configuration: %w", err)
 	}
 	return true, nil
+}
+
+// Change is what Set would do to a file.
+type Change struct {
+	File     string // the real file, links resolved
+	Old, New []byte // nil: there is no file, or none shall be left
+
+	mode fs.FileMode
+}
+
+// Plan returns what Set would do. It writes nothing; it refuses what Set refuses.
+func Plan(path, name string, value []string) (c Change, err error) {
+	if _, _, err := Load(path); err != nil {
+		return c, err
+	}
+	if c.File, c.mode, c.Old, err = current(path); err != nil {
+		return c, fmt.Errorf("reading configuration: %w", err)
+	}
+	text, err := with(string(c.Old), name, value)
+	if c.New = []byte(text); value == nil && strings.Join(strings.Fields(text), "") == "{}" {
+		c.New = nil // no file says the same
+	}
+	return c, err
 }
 
 // current reads the file that path leads to; one that is not there is empty.
 func current(path string) (file string, mode fs.FileMode, data []byte, err error) {
 	file, err = filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return path, 0o600, nil, os.MkdirAll(filepath.Dir(path), 0o700)
+		return path, 0o600, nil, nil
 	}
 	if err != nil {
 		return "", 0, nil, err
@@ -53,8 +79,12 @@ func current(path string) (file string, mode fs.FileMode, data []byte, err error
 	return file, info.Mode().Perm(), data, err
 }
 
-// with returns text with the member name set to value.
+// with returns text with the member name set to value, or without it when value is
+// nil.
 func with(text, name string, value []string) (string, error) {
+	if value == nil {
+		return without(text, name)
+	}
 	list, err := json.Marshal(value)
 	if err != nil {
 		return "", err
@@ -74,6 +104,42 @@ func with(text, name string, value []string) (string, error) {
 		return text[:at.StartOffset] + written + text[at.EndOffset:], nil
 	}
 	return appended(text, v, fmt.Sprintf("%q: %s", name, written)), nil
+}
+
+// without returns text without the member name, its comma and, if nothing else is
+// on it, its line.
+func without(text, name string) (string, error) {
+	if strings.TrimSpace(text) == "" {
+		text = "{}"
+	}
+	v, err := hujson.Parse([]byte(text))
+	if err != nil {
+		return "", err
+	}
+	members := v.Value.(*hujson.Object).Members // Load has seen that it is one
+	i := slices.IndexFunc(members, func(m hujson.ObjectMember) bool { return m.Name.Value.(hujson.Literal).String() == name })
+	if i < 0 {
+		return text, nil
+	}
+	from, to := members[i].Name.StartOffset, members[i].Value.EndOffset
+	comma := -1 // the one that goes with it: behind it, else before it
+	if i+1 < len(members) || members[i].Value.AfterExtra != nil {
+		comma = to + len(members[i].Value.AfterExtra)
+	} else if i > 0 {
+		comma = members[i-1].Value.EndOffset + len(members[i-1].Value.AfterExtra)
+	}
+	head, tail := text[:from], text[to:]
+	switch {
+	case comma >= to:
+		tail = text[to:comma] + text[comma+1:]
+	case comma >= 0:
+		head = text[:comma] + text[comma+1:from]
+	}
+	line := strings.LastIndexByte(head, '\n') + 1
+	if rest, ok := strings.CutPrefix(strings.TrimLeft(tail, " \t\r"), "\n"); ok && line > 0 && strings.TrimSpace(head[line:]) == "" {
+		return head[:line] + rest, nil
+	}
+	return strings.TrimRight(head, " \t") + tail, nil
 }
 
 // appended adds a member behind the last one, as far in as that is. What

@@ -33,6 +33,7 @@ const (
 	levelFault = "fault"
 )
 
+// Run prints the checks; the error says that one found a fault.
 func (c *Cmd) Run(a *cli.App) error {
 	d := &doctor{App: a}
 	d.examine()

@@ -8,7 +8,7 @@ import (
 )
 
 func (d *doctor) configuration() {
-	if _, err := d.Configured(); err != nil {
+	for _, err := range cli.Each(d.CheckConfig()) {
 		d.add(levelFault, "config", cli.HintOf(err), "%v", err)
 	}
 }

@@ -42,8 +42,7 @@ func (n *notifier) notify(res store.Result, e *event.Event) string {
 	}
 	set, err := alert.Read(alert.ConfigPath(n.getenv))
 	if err != nil {
-		n.st.Log(errors.New("reading the notification settings: " + err.Error()))
-		return ""
+		n.st.Log(errors.New("reading the notification settings: " + err.Error())) // the rest of them counts
 	}
 	sequence := ""
 	if set.Has(alert.Title) && (was.State != is.State || c.Still && n.held()) {

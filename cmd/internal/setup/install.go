@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"beckon/cmd/internal/cli"
@@ -38,6 +39,7 @@ type UninstallCmd struct {
 	DryRun bool   `help:"Print what would change as a diff, and change nothing."`
 }
 
+// Run edits the settings file.
 func (c *InstallCmd) Run(a *cli.App) error {
 	if err := stepDown(a); err != nil {
 		return err
@@ -50,11 +52,7 @@ func (c *InstallCmd) Run(a *cli.App) error {
 		return err
 	}
 	client := installer.ClientVersion(context.Background(), exec.LookPath)
-	spec := installer.Spec{
-		Command: program, Form: client.Version.Form(),
-		Events: installer.Events(client.Version, installer.Set(c.Events)),
-		Client: client.Version, Set: installer.Set(c.Events),
-	}
+	spec := specFor(program, client, installer.Set(c.Events))
 	if c.Answers != nil {
 		spec.Answers = *c.Answers
 	} else if t, err := Settings(a, installer.Scope(c.Scope)); err == nil {
@@ -77,6 +75,7 @@ func (c *InstallCmd) Run(a *cli.App) error {
 	}
 	if change.Noop() {
 		fmt.Fprintf(a.Stdout, "hooks are installed already in %s\n", change.File)
+		pointToSetup(a)
 		return nil
 	}
 	fmt.Fprintf(a.Stdout, "installed %d hooks in %s (client %s)\n", len(spec.Events), change.File, client.Version)
@@ -87,7 +86,40 @@ func (c *InstallCmd) Run(a *cli.App) error {
 		fmt.Fprintln(a.Stdout, "  the status line names the other sessions that need you")
 	}
 	fmt.Fprintln(a.Stdout, "  sessions that run already take the hooks up within seconds; until then beckon lists them from the client's registry")
+	pointToSetup(a)
 	return nil
+}
+
+// pointToSetup names what else beckon proposes on this machine.
+func pointToSetup(a *cli.App) {
+	if names := NotDone(a); len(names) > 0 {
+		fmt.Fprintf(a.Stdout, "  not set up yet: %s (beckon setup)\n", strings.Join(names, ", "))
+	}
+}
+
+// Installed reports whether any of the user's settings or plugins has the hooks; a
+// settings file that cannot be read counts as one that has.
+func Installed(a *cli.App) bool {
+	if _, installed := installer.ChosenFor(keepDir(a)); installed {
+		return true
+	}
+	ctx := context.Background()
+	in := installer.Inspection{Plugins: installer.ClientVersion(ctx, exec.LookPath).PluginDirs(ctx)}
+	for _, scope := range []installer.Scope{installer.User, installer.Project, installer.Local} {
+		if t, err := Settings(a, scope); err == nil {
+			in.Targets = append(in.Targets, t)
+		}
+	}
+	r := installer.Inspect(in)
+	return r.Installed() || slices.ContainsFunc(r.Files, func(f installer.File) bool { return f.Err != nil })
+}
+
+// specFor is what an install with the hook program writes for a client.
+func specFor(program string, client installer.Client, set installer.Set) installer.Spec {
+	return installer.Spec{
+		Command: program, Form: client.Version.Form(), Events: installer.Events(client.Version, set),
+		Client: client.Version, Set: set,
+	}
 }
 
 // chooseChannels writes the channels into the configuration.
@@ -107,6 +139,7 @@ func chooseChannels(a *cli.App, channels []string, dryRun bool) error {
 	return err
 }
 
+// Run edits the settings file.
 func (c *UninstallCmd) Run(a *cli.App) error {
 	if err := stepDown(a); err != nil {
 		return err
@@ -117,10 +150,14 @@ func (c *UninstallCmd) Run(a *cli.App) error {
 	}
 	if change.Noop() {
 		fmt.Fprintf(a.Stdout, "no hooks of beckon in %s\n", change.File)
-		return nil
+	} else {
+		fmt.Fprintf(a.Stdout, "took the hooks out of %s\n", change.File)
+		err = noteChosenFor(a)
 	}
-	fmt.Fprintf(a.Stdout, "took the hooks out of %s\n", change.File)
-	return noteChosenFor(a)
+	if names := left(a); len(names) > 0 {
+		fmt.Fprintf(a.Stdout, "  still set up: %s (beckon setup --undo)\n", strings.Join(names, ", "))
+	}
+	return err
 }
 
 // completeInstall adds the events that a client knows which has just begun a

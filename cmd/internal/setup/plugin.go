@@ -19,6 +19,7 @@ type PluginCmd struct {
 	Force  bool   `help:"Replace files that are there and not beckon's."`
 }
 
+// Run writes the plugin's files.
 func (c *PluginCmd) Run(a *cli.App) error {
 	program, err := HookProgram(a, c.Hook)
 	if err != nil {

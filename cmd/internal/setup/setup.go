@@ -1,0 +1,297 @@
+package setup
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"beckon/cmd/internal/cli"
+	"beckon/cmd/internal/config"
+	"beckon/cmd/internal/setup/steps"
+	"beckon/installer"
+	"beckon/state/alert"
+)
+
+// Cmd is `beckon setup`.
+type Cmd struct {
+	Step   []string `arg:"" optional:"" help:"Only these steps: path, hooks, statusline, notify, answers, tmux, prompt, completion."`
+	Yes    bool     `help:"Do what is proposed, or the named steps, without asking."`
+	Undo   bool     `help:"Undo the named steps, or all."`
+	DryRun bool     `help:"Print what would change as a diff, and change nothing."`
+}
+
+// Run asks which steps to do, and does them.
+func (c *Cmd) Run(a *cli.App) error {
+	if err := stepDown(a); err != nil {
+		return err
+	}
+	list, err := allSteps(a)
+	if err != nil {
+		return err
+	}
+	plan := steps.New(list)
+	switch {
+	case c.Undo:
+		err = plan.Undo(c.Step)
+	case len(c.Step) > 0:
+		err = plan.Only(c.Step)
+	}
+	switch {
+	case err != nil:
+		return cli.Usage("%w", err)
+	case c.DryRun:
+		return plan.Diff(a.Stdout)
+	case c.Yes || c.Undo || len(c.Step) > 0:
+	case a.Attended():
+		do, err := steps.Screen(context.Background(), plan, a.Stdin, a.Stdout, a.Color("auto"))
+		if err != nil || !do {
+			return err
+		}
+	default:
+		if err := plan.Ask(a.Stdin, a.Stdout); err != nil {
+			return cli.Hint("beckon setup --yes does what is proposed", "%w", err)
+		}
+	}
+	return plan.Do(a.Stdout)
+}
+
+// allSteps are all the steps as they stand on this machine.
+func allSteps(a *cli.App) ([]steps.Step, error) {
+	hook, err := HookProgram(a, "")
+	if err != nil {
+		return nil, err
+	}
+	program, err := beside(a, hook, "beckon")
+	if err != nil {
+		return nil, err
+	}
+	list, err := clientSteps(a, hook, program)
+	if err != nil {
+		return nil, err
+	}
+	shell := filepath.Base(a.Getenv("SHELL"))
+	list = slices.Insert(list, 0, pathStep(a, shell, program))
+	tmux := startupStep(a, "tmux", installer.PromptLine, program)
+	tmux.Name, tmux.Title = "tmux", "what needs you in tmux's status line, prefix b to go there"
+	tmux.Want = a.Getenv("TMUX") != "" || tmux.Absent == "" && exists(installer.StartupPath("tmux", runtime.GOOS, a.Getenv))
+	tmux.Then = "tmux source-file " + installer.StartupPath("tmux", runtime.GOOS, a.Getenv) + " takes it up now"
+	if !Found("tmux") {
+		tmux.Absent = "tmux is not installed"
+	}
+	prompt := startupStep(a, shell, installer.PromptLine, program)
+	prompt.Title = "what needs you in the shell's prompt"
+	completion := startupStep(a, shell, installer.CompletionLine, program)
+	completion.Title, completion.Want = "completion of beckon's commands in the shell", true
+	return append(list, notifyStep(a, program), tmux, prompt, completion), nil
+}
+
+// clientSteps are those that edit Claude Code's settings.
+func clientSteps(a *cli.App, hook, program string) ([]steps.Step, error) {
+	target, err := Settings(a, installer.User)
+	if err != nil {
+		return nil, err
+	}
+	client := installer.ClientVersion(context.Background(), exec.LookPath)
+	spec := specFor(hook, client, installer.CoreEvents)
+	report := installer.Inspect(installer.Inspection{Targets: []installer.Target{target}, Want: spec, Client: client.Version})
+	spec.Answers = report.Answers()
+	statusline := slices.ContainsFunc(report.Files, func(f installer.File) bool { return f.Status != nil })
+
+	// with is the spec as it is now, changed.
+	edit := func(change func(*installer.Spec)) func() error {
+		return func() error {
+			change(&spec)
+			_, err := installer.Apply(context.Background(), target, installer.Install(spec))
+			return errors.Join(err, noteChosenFor(a))
+		}
+	}
+	diff := func(change func(*installer.Spec)) (string, error) {
+		base, err := installer.Plan(target, installer.Install(spec))
+		if err != nil {
+			return "", err
+		}
+		changed := spec
+		change(&changed)
+		text, err := installer.Edit(base.Old, changed)
+		return installer.Diff(base.New, text, base.File), err
+	}
+	step := func(name, title string, on bool, change func(*installer.Spec, bool)) steps.Step {
+		bind := func(on bool) func(*installer.Spec) { return func(s *installer.Spec) { change(s, on) } }
+		return steps.Step{Name: name, Title: title, On: on, Needs: "hooks",
+			Diff: func(on bool) (string, error) { return diff(bind(on)) },
+			Do:   func(on bool) error { return edit(bind(on))() },
+		}
+	}
+	hooks := steps.Step{
+		Name: "hooks", Title: "follow Claude Code's sessions", On: report.Installed(), Want: true,
+		Diff: func(on bool) (string, error) {
+			c, err := installer.Plan(target, operation(on, spec))
+			return c.Diff(), err
+		},
+		Do: func(on bool) error {
+			_, err := installer.Apply(context.Background(), target, operation(on, spec))
+			return errors.Join(err, noteChosenFor(a))
+		},
+		Then: "sessions that run already take the hooks up within seconds",
+	}
+	if client.Path == "" {
+		hooks.Then = "no claude is on PATH yet; its first session is followed"
+	}
+	line := step("statusline", "Claude Code's status line names the others that need you", statusline, func(s *installer.Spec, on bool) {
+		s.StatusLine, s.NoStatusLine = program, !on
+	})
+	line.Want = true
+	answers := step("answers", "answer from elsewhere what sessions ask (beckon help answers)", spec.Answers, func(s *installer.Spec, on bool) { s.Answers = on })
+	return []steps.Step{hooks, line, answers}, nil
+}
+
+func operation(on bool, spec installer.Spec) installer.Op {
+	if on {
+		return installer.Install(spec)
+	}
+	return installer.Uninstall()
+}
+
+// pathStep puts the program's directory on the shell's PATH.
+func pathStep(a *cli.App, shell, program string) steps.Step {
+	dir := filepath.Dir(program)
+	s := startupStep(a, shell, installer.PathLine, program)
+	s.Name, s.Title, s.Want = "path", "the shell finds beckon in "+dir, true
+	if !s.On && slices.Contains(filepath.SplitList(a.Getenv("PATH")), dir) {
+		s.On, s.Fixed = true, true
+	}
+	s.Then = "shells that run already find it after: export PATH=" + installer.CommandLine(dir) + ":$PATH"
+	if shell == "fish" {
+		s.Then = "a shell that runs already finds it after: exec fish"
+	}
+	return s
+}
+
+// startupStep puts a line into a start-up file. Its title is left to the caller.
+func startupStep(a *cli.App, shell, line, program string) steps.Step {
+	s := steps.Step{Name: line}
+	file := installer.Startup{Path: installer.StartupPath(shell, runtime.GOOS, a.Getenv), Keep: keepDir(a)}
+	text, err := installer.NewStartupLine(shell, line, program)
+	switch {
+	case file.Path == "":
+		s.Absent = fmt.Sprintf("the start-up file of %s is not known: bash, zsh and fish are", cmp.Or(shell, "the shell (SHELL is not set)"))
+		return s
+	case err != nil:
+		s.Absent = err.Error()
+		return s
+	}
+	s.On = file.Has(line)
+	if word := map[string]string{installer.PromptLine: "beckon init", installer.CompletionLine: "beckon completion"}[line]; !s.On && word != "" && file.Mentions(word) {
+		s.On, s.Fixed = true, true
+	}
+	of := func(on bool) installer.StartupLine {
+		if !on {
+			return installer.StartupLine{Name: line}
+		}
+		return text
+	}
+	s.Diff = func(on bool) (string, error) {
+		c, err := file.Plan(of(on))
+		return c.Diff(), err
+	}
+	s.Do = func(on bool) error {
+		_, err := file.Apply(context.Background(), of(on))
+		return err
+	}
+	s.Then = "new shells have it"
+	return s
+}
+
+// notifyStep chooses a channel of notifications, and sends a first one.
+func notifyStep(a *cli.App, program string) steps.Step {
+	channel := alert.Terminal
+	if hasDesktop(a) {
+		channel = alert.Desktop
+	}
+	s := steps.Step{Name: "notify", Title: "a notification when a session needs you (" + channel + ")", Want: true,
+		Then: "beckon notify test sends another one; beckon help notifications has the choices"}
+	path, err := config.Path(a.Getenv)
+	if err != nil {
+		s.Absent = err.Error()
+		return s
+	}
+	cfg := a.Configured()
+	if s.On = len(cfg.Alert.Channels) > 0; s.On {
+		s.Title = "a notification when a session needs you (" + strings.Join(cfg.Alert.Channels, ", ") + ")"
+	}
+	value := func(on bool) []string {
+		if on {
+			return []string{channel}
+		}
+		return nil
+	}
+	s.Diff = func(on bool) (string, error) {
+		c, err := config.Plan(path, "notify", value(on))
+		return installer.Diff(c.Old, c.New, c.File), err
+	}
+	s.Do = func(on bool) error {
+		if _, err := config.Set(path, "notify", value(on)); err != nil || !on {
+			return err
+		}
+		if channel == alert.Terminal && a.Width() == 0 {
+			return nil // it would land in a file or a pipe
+		}
+		test := exec.Command(program, "notify", "test")
+		test.Stdout, test.Stderr = a.Stdout, a.Stderr
+		return test.Run()
+	}
+	return s
+}
+
+// hasDesktop reports whether this machine's desktop can be asked to show a
+// notification from here.
+func hasDesktop(a *cli.App) bool {
+	switch {
+	case a.Getenv("SSH_CONNECTION") != "":
+		return false
+	case runtime.GOOS == "darwin" || runtime.GOOS == "windows":
+		return true
+	}
+	return Found("notify-send") && (a.Getenv("DISPLAY") != "" || a.Getenv("WAYLAND_DISPLAY") != "")
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// Found reports whether PATH has the program.
+func Found(program string) bool {
+	_, err := exec.LookPath(program)
+	return err == nil
+}
+
+// NotDone names the steps that are proposed on this machine and not done.
+func NotDone(a *cli.App) []string {
+	return stepsThat(a, func(s steps.Step) bool { return s.Want && !s.On && s.Absent == "" })
+}
+
+// left names the steps that setup would undo.
+func left(a *cli.App) []string {
+	return stepsThat(a, func(s steps.Step) bool { return s.On && !s.Fixed })
+}
+
+func stepsThat(a *cli.App, pick func(steps.Step) bool) (names []string) {
+	list, err := allSteps(a)
+	if err != nil {
+		return nil // what cannot be set up is not worth a word here
+	}
+	for _, s := range list {
+		if pick(s) {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,176 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Screen lets the user choose on a terminal and reports whether they want it done.
+// The colours are the terminal's own, so that they can be read on any background.
+func Screen(ctx context.Context, p *Plan, in io.Reader, out io.Writer, color bool) (do bool, err error) {
+	m := &screen{plan: p, width: 80, height: 24, color: color}
+	_, err = tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out)).Run()
+	if errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil {
+		return false, nil
+	}
+	return m.do, err
+}
+
+// screen is the model: the steps above, the diff of the one under the cursor below.
+type screen struct {
+	plan          *Plan
+	cursor, top   int // top is the first line of the diff that is shown
+	width, height int
+	color         bool
+	do, done      bool
+}
+
+func (m *screen) Init() tea.Cmd { return nil }
+
+func (m *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+	case tea.KeyPressMsg:
+		switch msg.String() {
+		case "up", "k":
+			m.move(-1)
+		case "down", "j", "tab":
+			m.move(1)
+		case "pgdown", "ctrl+d", "ctrl+f":
+			m.scroll(m.room() / 2)
+		case "pgup", "ctrl+u", "ctrl+b":
+			m.scroll(-m.room() / 2)
+		case "space", "x":
+			m.plan.Choose(m.cursor, !m.plan.Chosen[m.cursor])
+			m.top = 0
+		case "enter":
+			m.do, m.done = true, true
+			return m, tea.Quit
+		case "q", "esc", "ctrl+c":
+			m.done = true
+			return m, tea.Quit
+		}
+	}
+	return m, nil
+}
+
+func (m *screen) move(by int) {
+	m.cursor = max(0, min(m.cursor+by, len(m.plan.Steps)-1))
+	m.top = 0
+}
+
+func (m *screen) scroll(by int) {
+	m.top = max(0, min(m.top+by, len(m.preview())-m.room()))
+}
+
+// room is how many lines there are for the diff.
+func (m *screen) room() int { return max(3, m.height-len(m.plan.Steps)-5) }
+
+// preview is what stands below the list: what the step under the cursor changes.
+func (m *screen) preview() []string {
+	s, chosen := m.plan.Steps[m.cursor], m.plan.Chosen[m.cursor]
+	switch {
+	case s.Absent != "" && !s.On:
+		return []string{s.Absent}
+	case s.Fixed:
+		return []string{"set up already, and not by beckon setup"}
+	case s.On && chosen:
+		return []string{"set up already; space undoes it"}
+	case !s.On && !chosen:
+		return append([]string{"not chosen; it would change:"}, m.diff(s, true)...)
+	}
+	return m.diff(s, chosen)
+}
+
+func (m *screen) diff(s Step, on bool) []string {
+	text, err := s.Diff(on)
+	if err != nil {
+		return strings.Split(err.Error(), "\n")
+	}
+	return strings.Split(strings.TrimRight(text, "\n"), "\n")
+}
+
+func (m *screen) View() tea.View {
+	if m.done {
+		return tea.NewView("")
+	}
+	var b strings.Builder
+	line := func(style lipgloss.Style, text string) {
+		text = ansi.Truncate(strings.ReplaceAll(text, "\t", "    "), m.width, "…")
+		if m.color {
+			text = style.Render(text)
+		}
+		b.WriteString(text + "\n")
+	}
+	bold, dim := lipgloss.NewStyle().Bold(true), lipgloss.NewStyle().Faint(true)
+	line(bold, "beckon setup")
+	line(dim, "space chooses, enter does it, q leaves everything as it is")
+	b.WriteByte('\n')
+	for i, s := range m.plan.Steps {
+		style, at := lipgloss.NewStyle(), " "
+		if i == m.cursor {
+			style, at = style.Reverse(true), ">"
+		} else if s.Absent != "" && !s.On {
+			style = dim
+		}
+		line(style, fmt.Sprintf("%s%s %-14s %-9s %s ", at, m.mark(i), s.Name, m.state(i), s.Title))
+	}
+	b.WriteByte('\n')
+	preview := m.preview()
+	m.top = max(0, min(m.top, len(preview)-m.room()))
+	for n, text := range preview[m.top:min(len(preview), m.top+m.room())] {
+		if n == m.room()-1 && m.top+n < len(preview)-1 {
+			line(dim, fmt.Sprintf("… %d more lines; page down shows them", len(preview)-m.top-n))
+			break
+		}
+		line(diffStyle(text), text)
+	}
+	v := tea.NewView(strings.TrimSuffix(b.String(), "\n"))
+	v.AltScreen = true
+	return v
+}
+
+func (m *screen) mark(i int) string {
+	switch s := m.plan.Steps[i]; {
+	case s.Absent != "" && !s.On:
+		return "[-]"
+	case m.plan.Chosen[i]:
+		return "[x]"
+	}
+	return "[ ]"
+}
+
+func (m *screen) state(i int) string {
+	switch s := m.plan.Steps[i]; {
+	case s.On && m.plan.Chosen[i]:
+		return "is there"
+	case s.On:
+		return "undo"
+	case m.plan.Chosen[i]:
+		return "add"
+	}
+	return ""
+}
+
+func diffStyle(line string) lipgloss.Style {
+	style := lipgloss.NewStyle()
+	switch {
+	case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"):
+		return style.Bold(true)
+	case strings.HasPrefix(line, "+"):
+		return style.Foreground(lipgloss.Green)
+	case strings.HasPrefix(line, "-"):
+		return style.Foreground(lipgloss.Red)
+	case strings.HasPrefix(line, "@@"):
+		return style.Foreground(lipgloss.Cyan)
+	}
+	return style
+}

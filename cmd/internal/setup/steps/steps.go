@@ -1,0 +1,225 @@
+// Package steps walks the user through what beckon can set up on a machine: a
+// list of steps on a screen, each shown as a diff before it is done, or the same
+// as questions where there is no screen. What a step does, it can undo.
+package steps
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// Step is one thing that can be set up.
+type Step struct {
+	Name   string // one word, as the command line takes it
+	Title  string // what it gives the user
+	On     bool   // it is set up
+	Fixed  bool   // it is set up by other means, and not undone
+	Needs  string // the step that has to be done with it; empty for none
+	Want   bool   // it is done unless the user decides otherwise
+	Absent string // why it cannot be done here; empty when it can
+
+	Diff func(on bool) (string, error) // what Do would change, as a unified diff
+	Do   func(on bool) error           // sets it up, or undoes that
+	Then string                        // what is left to the user after Do(true)
+}
+
+// Plan is the steps, in the order in which they are done, and what the user wants
+// of each.
+type Plan struct {
+	Steps  []Step
+	Chosen []bool
+}
+
+// New returns a plan that adds what is wanted and takes nothing away.
+func New(steps []Step) *Plan {
+	p := &Plan{Steps: steps, Chosen: make([]bool, len(steps))}
+	for i, s := range steps {
+		p.Chosen[i] = s.On || s.Want && s.Absent == ""
+	}
+	return p
+}
+
+// Choose says whether the user wants step i. What it needs is chosen with it, and
+// what needs it goes with it. A step that cannot change stays as it is.
+func (p *Plan) Choose(i int, on bool) {
+	s := p.Steps[i]
+	if s.Fixed || on && s.Absent != "" {
+		return
+	}
+	p.Chosen[i] = on
+	for j, other := range p.Steps {
+		switch {
+		case on && other.Name == s.Needs && !p.Chosen[j]:
+			p.Choose(j, true)
+		case !on && other.Needs == s.Name && p.Chosen[j]:
+			p.Choose(j, false)
+		}
+	}
+}
+
+// Only chooses the named steps and leaves the others as they are. The error names a
+// step that there is not, or that cannot be done here.
+func (p *Plan) Only(names []string) error {
+	for i, s := range p.Steps {
+		p.Chosen[i] = s.On
+	}
+	for _, name := range names {
+		i, err := p.index(name)
+		if err != nil {
+			return err
+		}
+		if s := p.Steps[i]; s.Absent != "" && !s.On {
+			return fmt.Errorf("%s: %s", name, s.Absent)
+		}
+		p.Choose(i, true)
+	}
+	return nil
+}
+
+// Undo chooses to undo the named steps, or all without a name. The error names a step
+// that there is not.
+func (p *Plan) Undo(names []string) error {
+	if len(names) == 0 {
+		names = p.names()
+	}
+	for i, s := range p.Steps {
+		p.Chosen[i] = s.On
+	}
+	for _, name := range names {
+		i, err := p.index(name)
+		if err != nil {
+			return err
+		}
+		p.Choose(i, false)
+	}
+	return nil
+}
+
+func (p *Plan) names() []string {
+	names := make([]string, len(p.Steps))
+	for i, s := range p.Steps {
+		names[i] = s.Name
+	}
+	return names
+}
+
+func (p *Plan) index(name string) (int, error) {
+	i := slices.Index(p.names(), name)
+	if i < 0 {
+		return i, fmt.Errorf("%q is not a step (one of %s)", name, strings.Join(p.names(), ", "))
+	}
+	return i, nil
+}
+
+// changes are the steps to do, and then those to undo, the last one first: a status
+// line goes before the hooks that it came with.
+func (p *Plan) changes() (list []int) {
+	for i, s := range p.Steps {
+		if p.Chosen[i] && !s.On {
+			list = append(list, i)
+		}
+	}
+	for i := len(p.Steps) - 1; i >= 0; i-- {
+		if !p.Chosen[i] && p.Steps[i].On && !p.Steps[i].Fixed {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// Diff writes what Do would change.
+func (p *Plan) Diff(w io.Writer) error {
+	for _, i := range p.changes() {
+		s := p.Steps[i]
+		fmt.Fprintf(w, "%s: %s\n", s.Name, s.verb(p.Chosen[i]))
+		text, err := s.Diff(p.Chosen[i])
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.Name, err)
+		}
+		fmt.Fprint(w, text)
+	}
+	return nil
+}
+
+func (s Step) verb(on bool) string {
+	if on {
+		return s.Title
+	}
+	return "undone"
+}
+
+// Do does what was chosen and writes a line for each step. A step that fails does not
+// keep the others from being done; the error has all of them.
+func (p *Plan) Do(w io.Writer) error {
+	var failed []error
+	changes := p.changes()
+	for _, i := range changes {
+		s := &p.Steps[i]
+		if err := s.Do(p.Chosen[i]); err != nil {
+			failed = append(failed, fmt.Errorf("%s: %w", s.Name, err))
+			continue
+		}
+		s.On = p.Chosen[i]
+		fmt.Fprintf(w, "%-14s %s\n", s.Name, s.verb(s.On))
+		if s.On && s.Then != "" {
+			fmt.Fprintf(w, "%-14s %s\n", "", s.Then)
+		}
+	}
+	if len(changes) == 0 {
+		fmt.Fprintln(w, "nothing to change")
+	}
+	return errors.Join(failed...)
+}
+
+// ErrLeft is returned by Ask when the questions end before the answers do.
+var ErrLeft = errors.New("nothing was changed: there was no answer")
+
+// Ask asks about each step that could be done or undone, one question a line: yes,
+// no, or the diff first. An empty answer takes what is proposed.
+func (p *Plan) Ask(in io.Reader, out io.Writer) error {
+	lines := bufio.NewScanner(in)
+	for i, s := range p.Steps {
+		if s.Absent != "" && !s.On {
+			fmt.Fprintf(out, "%-14s %s: %s\n", s.Name, s.Title, s.Absent)
+			continue
+		}
+		if s.On {
+			fmt.Fprintf(out, "%-14s %s: is set up\n", s.Name, s.Title)
+			continue
+		}
+		choices := "[y/N/diff]"
+		if p.Chosen[i] {
+			choices = "[Y/n/diff]"
+		}
+		for asking := true; asking; {
+			fmt.Fprintf(out, "%-14s %s? %s ", s.Name, s.Title, choices)
+			if !lines.Scan() {
+				fmt.Fprintln(out)
+				return errors.Join(ErrLeft, lines.Err())
+			}
+			asking = false
+			switch strings.ToLower(strings.TrimSpace(lines.Text())) {
+			case "":
+			case "y", "yes":
+				p.Choose(i, true)
+			case "n", "no":
+				p.Choose(i, false)
+			case "d", "diff":
+				asking = true
+				text, err := s.Diff(true)
+				if err != nil {
+					text = err.Error() + "\n"
+				}
+				fmt.Fprint(out, text)
+			default:
+				asking = true
+				fmt.Fprintln(out, "y, n or diff")
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package steps
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// fake returns a plan whose steps write down what is done.
+func fake(did *[]string, steps ...Step) *Plan {
+	for i := range steps {
+		s := steps[i]
+		steps[i].Diff = func(on bool) (string, error) { return fmt.Sprintf("+%s %v\n", s.Name, on), nil }
+		steps[i].Do = func(on bool) error {
+			if s.Then == "fail" {
+				return errors.New("no space left")
+			}
+			*did = append(*did, fmt.Sprint(s.Name, " ", on))
+			return nil
+		}
+	}
+	return New(steps)
+}
+
+func usual(did *[]string) *Plan {
+	return fake(did,
+		Step{Name: "path", On: true, Fixed: true}, Step{Name: "hooks", Want: true}, Step{Name: "line", Needs: "hooks"},
+		Step{Name: "tmux", Want: true, Absent: "tmux is not installed"}, Step{Name: "old", On: true})
+}
+
+func TestPlan(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		choose func(*Plan) error
+		want   string
+	}{
+		{"proposed", func(*Plan) error { return nil }, "hooks true"},
+		{"one with what it needs", func(p *Plan) error { return p.Only([]string{"line"}) }, "hooks true, line true"},
+		{"a name that is none", func(p *Plan) error { return p.Only([]string{"lines"}) }, "error"},
+		{"one that cannot be", func(p *Plan) error { return p.Only([]string{"tmux"}) }, "error"},
+		{"undo", func(p *Plan) error { return p.Undo(nil) }, "old false"},
+		{"undo one", func(p *Plan) error { return p.Undo([]string{"old"}) }, "old false"},
+		{"undo one that is not there", func(p *Plan) error { return p.Undo([]string{"hooks"}) }, ""},
+		{"without what others need", func(p *Plan) error { p.Choose(2, true); p.Choose(1, false); return nil }, ""},
+	} {
+		var did []string
+		p := usual(&did)
+		err := c.choose(p)
+		if err == nil {
+			err = p.Do(&strings.Builder{})
+		} else {
+			did = []string{"error"}
+		}
+		if got := strings.Join(did, ", "); got != c.want {
+			t.Errorf("%s: did %q, want %q (%v)", c.name, got, c.want, err)
+		}
+	}
+}
+
+// What depends on a step is undone before it.
+func TestUndoOrder(t *testing.T) {
+	var did []string
+	p := fake(&did, Step{Name: "hooks", On: true}, Step{Name: "line", On: true, Needs: "hooks"})
+	if err := p.Undo([]string{"hooks"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Do(&strings.Builder{}); err != nil || strings.Join(did, ", ") != "line false, hooks false" {
+		t.Errorf("did %q, %v", did, err)
+	}
+}
+
+// A step that fails is named, and the others are done.
+func TestDoFails(t *testing.T) {
+	var did []string
+	p := fake(&did, Step{Name: "a", Want: true, Then: "fail"}, Step{Name: "b", Want: true})
+	var out strings.Builder
+	if err := p.Do(&out); err == nil || err.Error() != "a: no space left" || strings.Join(did, "") != "b true" || strings.Contains(out.String(), "a ") {
+		t.Errorf("did %q, %v, %q", did, err, out.String())
+	}
+}
+
+func TestAsk(t *testing.T) {
+	for _, c := range []struct{ answers, want, shows string }{
+		{"\n\n", "hooks true", ""},
+		{"n\n\n", "", ""},
+		{"diff\ny\ny\n", "hooks true, line true", "+hooks true"},
+		{"n\ny\n", "hooks true, line true", ""},
+		{"what\ny\nn\n", "hooks true", "y, n or diff"},
+		{"y\n", "", "tmux is not installed"},
+	} {
+		var did []string
+		var out strings.Builder
+		p := usual(&did)
+		p.Steps[3], p.Steps[2] = p.Steps[2], p.Steps[3] // tmux is told of before the last question
+		err := p.Ask(strings.NewReader(c.answers), &out)
+		if err == nil {
+			err = p.Do(&out)
+		} else if !errors.Is(err, ErrLeft) {
+			t.Errorf("%q: %v", c.answers, err)
+		}
+		if got := strings.Join(did, ", "); got != c.want || !strings.Contains(out.String(), c.shows) {
+			t.Errorf("%q: did %q, want %q (%v)\n%s", c.answers, got, c.want, err, out.String())
+		}
+	}
+}
+
+// The screen fits the terminal, shows what a step changes, and changes the plan only.
+func TestScreen(t *testing.T) {
+	var did []string
+	m := &screen{plan: usual(&did), width: 60, height: 14}
+	m.plan.Steps[1].Diff = func(bool) (string, error) { return strings.Repeat("+a line\n", 40) + "+the last\n", nil }
+	press := func(keys ...rune) string {
+		for _, k := range keys {
+			m.Update(tea.KeyPressMsg{Code: k, Text: string(k)})
+		}
+		text := m.View().Content
+		if n := strings.Count(text, "\n") + 1; n > m.height {
+			t.Errorf("%d lines on a screen of %d:\n%s", n, m.height, text)
+		}
+		return text
+	}
+	if text := press(); !strings.Contains(text, "not by beckon setup") || !strings.Contains(text, "[-] tmux") {
+		t.Errorf("first:\n%s", text)
+	}
+	if text := press('j'); !strings.Contains(text, "+a line") || !strings.Contains(text, "more lines") {
+		t.Errorf("a long diff:\n%s", text)
+	}
+	for range 40 {
+		m.Update(tea.KeyPressMsg{Code: tea.KeyPgDown})
+	}
+	if text := press(); !strings.Contains(text, "+the last") {
+		t.Errorf("its end:\n%s", text)
+	}
+	if text := press(' '); !strings.Contains(text, "not chosen") {
+		t.Errorf("taken back:\n%s", text)
+	}
+	if text := press('j', ' ', 'j', ' '); m.plan.Chosen[2] != true || m.plan.Chosen[1] != true || m.plan.Chosen[3] || !strings.Contains(text, "tmux is not installed") {
+		t.Errorf("chosen %v:\n%s", m.plan.Chosen, text)
+	}
+	if len(did) > 0 || m.do {
+		t.Errorf("did %v before enter", did)
+	}
+	m.Update(tea.KeyPressMsg{Code: tea.KeyEnter})
+	if !m.do || m.View().Content != "" {
+		t.Error("enter did not end it")
+	}
+}

@@ -1,0 +1,252 @@
+package installer
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A StartupLine is one line of ours in a file that a shell or tmux reads when it starts.
+type StartupLine struct {
+	Name string // which of ours it is, one word: path
+	Text string // one line in the file's language
+}
+
+// The names of our lines: the directory of the program on PATH, the segment of the
+// prompt or of tmux's status line (Snippet), and completion.
+const (
+	PathLine       = "path"
+	PromptLine     = "prompt"
+	CompletionLine = "completion"
+)
+
+// NewStartupLine makes the line of that name for bash, zsh, fish or tmux. program is
+// the absolute path of beckon; when it is gone the line does nothing. The error names
+// a path that the shell has no quoting for.
+func NewStartupLine(shell, name, program string) (StartupLine, error) {
+	word, err := quoteFor(shell, slashed(program))
+	if err != nil {
+		return StartupLine{}, err
+	}
+	dir, err := quoteFor(shell, slashed(filepath.Dir(program)))
+	if err != nil {
+		return StartupLine{}, err
+	}
+	text := map[string]string{
+		"bash path": `case ":$PATH:" in *:@DIR@:*) ;; *) export PATH=@DIR@:"$PATH" ;; esac`,
+		"zsh path":  `case ":$PATH:" in *:@DIR@:*) ;; *) export PATH=@DIR@:"$PATH" ;; esac`,
+		"fish path": `contains -- @DIR@ $PATH; or set -gx PATH @DIR@ $PATH`,
+
+		"bash prompt": `if [ -x @PROGRAM@ ]; then eval "$(@PROGRAM@ init bash)"; fi`,
+		"zsh prompt":  `if [ -x @PROGRAM@ ]; then eval "$(@PROGRAM@ init zsh)"; fi`,
+		"fish prompt": `test -x @PROGRAM@; and @PROGRAM@ init fish | source`,
+		"tmux prompt": `if-shell "test -x @PROGRAM@" { run-shell "@PROGRAM@ init tmux | tmux source-file -" }`,
+
+		"bash completion": `if [ -x @PROGRAM@ ]; then source <(@PROGRAM@ completion bash); fi`,
+		"zsh completion":  `if [ -x @PROGRAM@ ] && (( $+functions[compdef] )); then source <(@PROGRAM@ completion zsh); fi`,
+		"fish completion": `test -x @PROGRAM@; and @PROGRAM@ completion fish | source`,
+	}[shell+" "+name]
+	if text == "" {
+		return StartupLine{}, fmt.Errorf("shell %q: it has no line called %s", shell, name)
+	}
+	return StartupLine{Name: name, Text: strings.NewReplacer("@PROGRAM@", word, "@DIR@", dir).Replace(text)}, nil
+}
+
+// StartupPath is the file that a shell, or tmux, of the user reads when it starts an
+// interactive session; empty for one that is not known or without a home.
+func StartupPath(shell, goos string, getenv func(string) string) string {
+	home := getenv("HOME")
+	if home == "" {
+		return ""
+	}
+	config := cmp.Or(getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config"))
+	switch shell {
+	case "bash":
+		if goos == "darwin" { // a terminal there starts a login shell, which reads this alone
+			return filepath.Join(home, ".bash_profile")
+		}
+		return filepath.Join(home, ".bashrc")
+	case "zsh":
+		return filepath.Join(cmp.Or(getenv("ZDOTDIR"), home), ".zshrc")
+	case "fish":
+		return filepath.Join(config, "fish", "config.fish")
+	case "tmux":
+		own, xdg := filepath.Join(home, ".tmux.conf"), filepath.Join(config, "tmux", "tmux.conf")
+		if _, err := os.Stat(own); err != nil {
+			if _, err := os.Stat(xdg); err == nil {
+				return xdg
+			}
+		}
+		return own
+	}
+	return ""
+}
+
+// Startup is a start-up file. Ours stands in it as one block between two comments,
+// behind everything else.
+type Startup struct {
+	Path string // as the shell opens it; it may be a link, or not be there yet
+	Keep string // private directory for the lock; made when needed
+}
+
+// The comments around the block. The longer ones say what Remove has to undo
+// besides: a line end that was missing, or the whole file.
+const (
+	blockBegin    = "# >>> beckon setup >>>"
+	blockUnended  = "# >>> beckon setup; the line above had no end >>>"
+	blockMadeFile = "# >>> beckon setup; it made this file >>>"
+	blockEnd      = "# <<< beckon setup <<<"
+)
+
+// block is where ours stands in a file's text.
+type block struct {
+	before, after string // the rest of the file; before has no line end that we added
+	begin         string // the comment that opens it; empty without a block
+	lines         []StartupLine
+}
+
+// findBlock takes text apart. The block is what the first end closes; without an end
+// there is none.
+func findBlock(text string) block {
+	b, start, at := block{}, -1, 0
+	for line := range strings.Lines(text) {
+		end := at + len(line)
+		switch bare := strings.TrimRight(line, "\r\n"); {
+		case bare == blockBegin || bare == blockUnended || bare == blockMadeFile:
+			b, start = block{before: text[:at], begin: bare}, end
+		case bare == blockEnd && start >= 0:
+			if b.after = text[end:]; b.begin == blockUnended && b.after == "" {
+				b.before = strings.TrimSuffix(b.before, "\n")
+			}
+			b.lines = startupLines(text[start:at])
+			return b
+		}
+		at = end
+	}
+	return block{before: text}
+}
+
+// startupLines reads the inside of a block: each line stands below its name.
+func startupLines(inside string) (lines []StartupLine) {
+	name := ""
+	for line := range strings.Lines(inside) {
+		line = strings.TrimRight(line, "\r\n")
+		if n, ok := strings.CutPrefix(line, "# "); ok {
+			name = n
+			continue
+		}
+		lines = append(lines, StartupLine{Name: name, Text: line})
+	}
+	return lines
+}
+
+// EditStartup gives old with the line in the block, in place of one of that name; an
+// empty Text takes it out. old is nil without a file, and so is the result when no
+// file shall be left. What is around the block keeps its bytes, and without a line
+// the block is gone and the file is what it was.
+func EditStartup(old []byte, line StartupLine) []byte {
+	b := findBlock(string(old))
+	same := func(l StartupLine) bool { return l.Name == line.Name }
+	switch i := slices.IndexFunc(b.lines, same); {
+	case line.Text == "":
+		b.lines = slices.DeleteFunc(b.lines, same)
+	case i >= 0:
+		b.lines[i] = line
+	default:
+		b.lines = append(b.lines, line)
+	}
+	switch {
+	case len(b.lines) == 0 && b.begin == blockMadeFile && b.before+b.after == "":
+		return nil
+	case len(b.lines) == 0 && old == nil:
+		return nil
+	case len(b.lines) == 0:
+		return []byte(b.before + b.after)
+	case b.begin != "":
+	case old == nil:
+		b.begin = blockMadeFile
+	case b.before != "" && !strings.HasSuffix(b.before, "\n"):
+		b.begin = blockUnended
+	default:
+		b.begin = blockBegin
+	}
+	var out strings.Builder
+	out.WriteString(b.before)
+	if b.before != "" && !strings.HasSuffix(b.before, "\n") {
+		out.WriteByte('\n')
+	}
+	out.WriteString(b.begin + "\n")
+	for _, l := range b.lines {
+		out.WriteString("# " + l.Name + "\n" + l.Text + "\n")
+	}
+	out.WriteString(blockEnd + "\n" + b.after)
+	return []byte(out.String())
+}
+
+// Has reports whether the file has our line of that name. A file that cannot be read
+// has none.
+func (s Startup) Has(name string) bool {
+	was, err := readSettings(s.Path)
+	return err == nil && slices.ContainsFunc(findBlock(string(was.data)).lines, func(l StartupLine) bool { return l.Name == name })
+}
+
+// Mentions reports whether the user's own part of the file has the text.
+func (s Startup) Mentions(text string) bool {
+	was, err := readSettings(s.Path)
+	b := findBlock(string(was.data))
+	return err == nil && strings.Contains(b.before+b.after, text)
+}
+
+// Plan returns what Apply would do to the file. The error is a *FileError.
+func (s Startup) Plan(line StartupLine) (Change, error) {
+	was, err := readSettings(s.Path)
+	if err != nil {
+		return Change{}, err
+	}
+	c := Change{Target: Target{Scope: User, Path: s.Path, Keep: s.Keep}, File: was.file, Old: was.data, was: was}
+	c.New = EditStartup(was.data, line)
+	return c, c.checkWritable()
+}
+
+// Apply puts the line into the file's block, or takes it out, and gives the change
+// that it made. The file is replaced whole; a link stays a link. On any error it is
+// what it was.
+func (s Startup) Apply(ctx context.Context, line StartupLine) (Change, error) {
+	file, err := resolve(s.Path)
+	if err != nil {
+		return Change{}, &FileError{"following the link", s.Path, err, ""}
+	}
+	unlock, err := lock(ctx, s.Keep, keptFor(s.Keep, file).lock)
+	if err != nil {
+		return Change{}, err
+	}
+	defer unlock()
+	c, err := s.Plan(line)
+	switch {
+	case err != nil || c.Noop():
+	case c.New == nil:
+		if err = c.unmoved(); err == nil {
+			err = os.Remove(c.File)
+		}
+	default:
+		mode := fs.FileMode(0o644)
+		if c.was.info != nil {
+			mode = c.was.info.Mode().Perm()
+		}
+		if err = os.MkdirAll(filepath.Dir(c.File), 0o755); err == nil {
+			err = writeFile(c.File, c.New, mode, c.was.info, c.unmoved)
+		}
+	}
+	if err == errMoved {
+		err = ErrBusy
+	}
+	if err != nil {
+		return c, &FileError{"editing", c.File, cause(err), "try again"}
+	}
+	return c, nil
+}

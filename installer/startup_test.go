@@ -1,0 +1,102 @@
+package installer
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Whatever the file was, lines go in and out in any order, twice is once, and in
+// the end the file has its bytes again.
+func TestEditStartup(t *testing.T) {
+	lines := []StartupLine{{"path", "PATH=/x:$PATH"}, {"prompt", `eval "$(/x/beckon init bash)"`}, {"completion", "source x"}}
+	for name, old := range map[string][]byte{
+		"no file": nil, "empty": {}, "a line": []byte("alias x=y\n"), "no line end": []byte("alias x=y"),
+		"blank": []byte("\n\n"), "crlf": []byte("a\r\nb\r\n"), "a comment like ours": []byte("# >>> beckon setup >>> is a block\n"),
+		"a block cut off": []byte("a\n" + blockBegin + "\n# path\nb\n"),
+	} {
+		for _, out := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 2, 0}} {
+			text := old
+			for range 2 {
+				for _, l := range lines {
+					text = EditStartup(text, l)
+				}
+			}
+			if !bytes.HasPrefix(text, old) {
+				t.Errorf("%s: what was there changed: %q", name, text)
+			}
+			if got := findBlock(string(text)).lines; len(got) != len(lines) {
+				t.Errorf("%s: lines %v in %q", name, got, text)
+			}
+			// What somebody adds behind it stays.
+			more := append(bytes.Clone(text), "mine\n"...)
+			for _, i := range out {
+				text = EditStartup(text, StartupLine{Name: lines[i].Name})
+				more = EditStartup(more, StartupLine{Name: lines[i].Name})
+			}
+			if !bytes.Equal(text, old) || (text == nil) != (old == nil) {
+				t.Errorf("%s: %q, want %q", name, text, old)
+			}
+			want := string(old) + "mine\n"
+			if name == "no line end" {
+				want = string(old) + "\nmine\n" // not one line of two
+			}
+			if string(more) != want {
+				t.Errorf("%s with a line behind: %q, want %q", name, more, want)
+			}
+		}
+	}
+}
+
+// A line with a new text takes the place of the old one.
+func TestEditStartupReplaces(t *testing.T) {
+	text := EditStartup([]byte("a\n"), StartupLine{"path", "old"})
+	text = EditStartup(text, StartupLine{"prompt", "p"})
+	text = EditStartup(text, StartupLine{"path", "new"})
+	if want := "a\n" + blockBegin + "\n# path\nnew\n# prompt\np\n" + blockEnd + "\n"; string(text) != want {
+		t.Errorf("%q, want %q", text, want)
+	}
+}
+
+func TestStartupApply(t *testing.T) {
+	dir := t.TempDir()
+	real, link := filepath.Join(dir, "dotfiles", "rc"), filepath.Join(dir, ".bashrc")
+	if err := os.Mkdir(filepath.Dir(real), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(real, []byte("mine"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(real, link); err != nil {
+		t.Skip(err)
+	}
+	s := Startup{Path: link, Keep: filepath.Join(dir, "keep")}
+	if c, err := s.Apply(context.Background(), StartupLine{"path", "x"}); err != nil || c.Noop() || !s.Has("path") || s.Has("prompt") {
+		t.Fatalf("%v, noop %v", err, c.Noop())
+	}
+	info, err := os.Lstat(link)
+	if err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link is gone: %v, %v", info, err)
+	}
+	if info, _ := os.Stat(real); info.Mode().Perm() != 0o640 {
+		t.Errorf("mode %v", info.Mode())
+	}
+	if _, err := s.Apply(context.Background(), StartupLine{Name: "path"}); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := os.ReadFile(real); string(got) != "mine" {
+		t.Errorf("left %q", got)
+	}
+	// A file of ours goes with its last line.
+	fresh := Startup{Path: filepath.Join(dir, "config", "fish", "config.fish"), Keep: s.Keep}
+	for _, text := range []string{"x", ""} {
+		if _, err := fresh.Apply(context.Background(), StartupLine{"path", text}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := os.Stat(fresh.Path); !os.IsNotExist(err) {
+		t.Errorf("still there: %v", err)
+	}
+}
