@@ -38,6 +38,7 @@ type Offered struct {
 	Card card.Card `json:"card"`
 }
 
+// Run lists what is open, or answers it.
 func (c *AnswerCmd) Run(a *cli.App) error {
 	list, err := asked(a)
 	if err != nil {
