@@ -69,6 +69,7 @@
 //	event/duration               durations that people write
 //	event/jsonc                  JSON with comments
 //	event/jsonenc                JSON of records, by tables that event/jsonenc/gen makes
+//	event/plainfile              regular files, without the poller
 //	event/nearest                "did you mean"
 //	event/policy                 what answers a hook
 //	event/policy/config          policy files

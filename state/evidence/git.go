@@ -2,11 +2,14 @@ package evidence
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"beckon/event"
+	"beckon/event/plainfile"
 )
 
 const (
@@ -75,7 +78,7 @@ func gitAt(dir string, buf []byte) (g event.Git, stop bool) {
 	switch {
 	case err == nil && h.ok:
 		return h.in(event.Git{Worktree: dir, Common: unlinked(dotGit), Repo: repoName(dotGit)}), true
-	case denied(err):
+	case errors.Is(err, fs.ErrPermission):
 		return event.Git{}, true
 	case parentIsFile(err):
 		if g, found := gitFile(dir, dotGit, buf); found {
@@ -98,9 +101,9 @@ func bareAt(dir string, buf []byte) (g event.Git, ok bool) {
 // linked work tree, of a submodule, or of a repository made with
 // --separate-git-dir. found is false when there is no such file.
 func gitFile(dir, file string, buf []byte) (g event.Git, found bool) {
-	b, err := readHead(file, buf)
+	b, err := plainfile.Head(file, buf, 0)
 	if err != nil {
-		return event.Git{}, !absent(err)
+		return event.Git{}, !(errors.Is(err, fs.ErrNotExist) || parentIsFile(err))
 	}
 	target, ok := bytes.CutPrefix(b, []byte("gitdir: "))
 	gitDir := resolve(dir, target)
@@ -112,7 +115,7 @@ func gitFile(dir, file string, buf []byte) (g event.Git, found bool) {
 		return event.Git{}, true
 	}
 	g = h.in(event.Git{Worktree: dir})
-	if b, err := readHead(filepath.Join(gitDir, "commondir"), buf); err == nil {
+	if b, err := plainfile.Head(filepath.Join(gitDir, "commondir"), buf, 0); err == nil {
 		g.Common = physical(resolve(gitDir, b))
 		g.Repo, g.Linked = repoName(g.Common), true
 		return g, true
@@ -171,11 +174,11 @@ func (h head) in(g event.Git) event.Git {
 // symbolic link to the branch's own file.
 func headOf(gitDir string, buf []byte) (head, error) {
 	file := filepath.Join(gitDir, "HEAD")
-	b, err := readNoFollow(file, buf)
+	b, err := plainfile.Head(file, buf, plainfile.NoFollow)
 	if err == nil {
 		return parseHead(b), nil
 	}
-	if absent(err) || denied(err) {
+	if errors.Is(err, fs.ErrNotExist) || parentIsFile(err) || errors.Is(err, fs.ErrPermission) {
 		return head{}, err
 	}
 	if to, linkErr := os.Readlink(file); linkErr == nil {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"os"
 	"strconv"
+
+	"beckon/event/plainfile"
 )
 
 // ErrNoTerminal means that this process has no controlling terminal, or is not in
@@ -58,7 +60,7 @@ type seat struct {
 // seatOf reads fields 2, 5, 7 and 8 of /proc/PID/stat; nothing when it is gone.
 func seatOf(pid string) (s seat) {
 	var buf [maxStat]byte
-	b, err := readHead("/proc/"+pid+"/stat", buf[:])
+	b, err := plainfile.Head("/proc/"+pid+"/stat", buf[:], 0)
 	open, end := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
 	if err != nil || open < 0 || end < open {
 		return seat{}

@@ -2,12 +2,15 @@ package evidence
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
 	"os"
 	"strconv"
 	"syscall"
 	"time"
 
 	"beckon/event"
+	"beckon/event/plainfile"
 )
 
 // maxStat is over the longest possible head of /proc/PID/stat: 22 numbers of
@@ -27,9 +30,9 @@ func isParent(p event.Process) bool { return os.Getppid() == p.Pid }
 // machineID is made once for an installation; containers often have none.
 func machineID() string {
 	var buf [64]byte
-	b, err := readHead("/etc/machine-id", buf[:])
+	b, err := plainfile.Head("/etc/machine-id", buf[:], 0)
 	if err != nil {
-		b, _ = readHead("/var/lib/dbus/machine-id", buf[:])
+		b, _ = plainfile.Head("/var/lib/dbus/machine-id", buf[:], 0)
 	}
 	return string(bytes.TrimSpace(b))
 }
@@ -45,7 +48,7 @@ func booted() event.Millis {
 
 func bootID() string {
 	var buf [64]byte
-	b, err := readHead("/proc/sys/kernel/random/boot_id", buf[:])
+	b, err := plainfile.Head("/proc/sys/kernel/random/boot_id", buf[:], 0)
 	if err != nil {
 		return ""
 	}
@@ -63,16 +66,16 @@ func lookup(pid int) (proc, Liveness) {
 	var path [32]byte
 	b := strconv.AppendInt(append(path[:0], "/proc/"...), int64(pid), 10)
 	var buf [maxStat]byte
-	stat, err := readHead(string(append(b, "/stat"...)), buf[:])
-	switch err {
-	case nil:
+	stat, err := plainfile.Head(string(append(b, "/stat"...)), buf[:], 0)
+	switch {
+	case err == nil:
 		if p, ok := parseStat(stat); ok {
 			return p, Running
 		}
 		return proc{}, Unknown
-	case syscall.ESRCH:
+	case errors.Is(err, syscall.ESRCH):
 		return proc{}, Gone
-	case syscall.ENOENT:
+	case errors.Is(err, fs.ErrNotExist):
 		if syscall.Kill(pid, 0) == syscall.ESRCH {
 			return proc{}, Gone
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/event/plainfile"
 	"beckon/state/store"
 
 	"github.com/tidwall/gjson"
@@ -146,7 +147,7 @@ func registryPid(name string) (int, bool) {
 
 func readRegistry(path string, pid int, buf []byte) (Reading, error) {
 	for try := 0; ; try++ {
-		b, err := readHead(path, buf)
+		b, err := plainfile.Head(path, buf, 0)
 		if err != nil {
 			return Reading{}, err
 		}

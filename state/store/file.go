@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"beckon/event/plainfile"
 )
 
 // maxFile bounds what is read of one session file; a larger one is not ours.
@@ -23,6 +25,18 @@ var errTooLarge = errors.New("file is too large")
 // may leave one.
 var errEmpty = errors.New("file is empty")
 
+// open opens or makes a file.
+func open(path string, flags int) (*os.File, error) { return plainfile.Open(path, flags, fileMode) }
+
+// sizeOf is the length of a file.
+func sizeOf(f *os.File) (int64, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
 // readFile reads a file of at most limit bytes.
 func readFile(path string, limit int) ([]byte, error) {
 	return readInto(make([]byte, 4096), path, limit)
@@ -31,7 +45,7 @@ func readFile(path string, limit int) ([]byte, error) {
 // readInto is readFile that reads into buf, or into a larger one when the file
 // does not fit.
 func readInto(buf []byte, path string, limit int) ([]byte, error) {
-	f, err := open(path, os.O_RDONLY)
+	f, err := plainfile.OpenReader(path, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +124,7 @@ func (st *Store) writeNew(path string, data []byte) error {
 
 // rename moves a file within the state directory.
 func rename(from, to string) error {
-	return unshared(func() error { return renameFile(from, to) })
+	return unshared(func() error { return os.Rename(from, to) })
 }
 
 // unshared calls f again while another process has the file open without
@@ -173,7 +187,7 @@ func stamp(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
 
 // readNames lists a directory in no particular order, hidden files left out.
 func readNames(dir string) ([]string, error) {
-	f, err := openDir(dir)
+	f, err := plainfile.OpenDir(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -137,7 +137,7 @@ func (st *Store) retellFile(k Key) (t replayed, size int64, err error) {
 		return t, 0, err
 	}
 	defer f.Close()
-	if size, _, err = f.Size(); err != nil {
+	if size, err = sizeOf(f); err != nil {
 		return t, 0, err
 	}
 	t, err = replayAll(f)

@@ -21,7 +21,7 @@ type holder struct {
 	old   bool          // archive/ has a file of it
 	past  bool          // it was over by then, and ever since
 	dirty bool          // s is newer than its file
-	j     *file         // the journal, nil until there is one
+	j     *os.File      // the journal, nil until there is one
 	size  int64         // its length
 	buf   []byte        // for what is about to be written
 	aside *state.Action // to be folded behind the event that begins the session
@@ -109,16 +109,12 @@ func (h *holder) openJournal() error {
 	default:
 		return err
 	}
-	size, regular, err := f.Size()
-	if err == nil && regular {
-		h.j, h.size = f, size
-		return nil
-	}
-	_ = f.Close()
-	if err != nil {
+	if h.size, err = sizeOf(f); err != nil {
+		_ = f.Close()
 		return err
 	}
-	return h.st.quarantine(path)
+	h.j = f
+	return nil
 }
 
 func (h *holder) closeJournal() {
@@ -287,9 +283,7 @@ func (h *holder) writeLine(b []byte) error {
 	}
 	n, err := h.j.WriteAt(b, h.size)
 	if err != nil {
-		if n > 0 {
-			_ = h.j.Truncate(h.size)
-		}
+		_ = h.j.Truncate(h.size)
 		return err
 	}
 	h.size += int64(n)

@@ -147,7 +147,7 @@ func (st *Store) added(k Key, p Place) (lines []Line, next Place, follows bool, 
 		return nil, p, false, err
 	}
 	defer f.Close()
-	size, _, err := f.Size()
+	size, err := sizeOf(f)
 	if err != nil || size < p.Offset || !beginsLine(f, p.Offset) {
 		return nil, p, false, err
 	}
@@ -162,7 +162,7 @@ func (st *Store) added(k Key, p Place) (lines []Line, next Place, follows bool, 
 }
 
 // beginsLine reports whether a line begins at offset.
-func beginsLine(f *file, offset int64) bool {
+func beginsLine(f *os.File, offset int64) bool {
 	if offset == 0 {
 		return true
 	}
@@ -217,7 +217,7 @@ func (st *Store) Newest(k Key, size int64, each func(Line)) error {
 		return err
 	}
 	defer f.Close()
-	end, _, err := f.Size()
+	end, err := sizeOf(f)
 	if err != nil {
 		return err
 	}

@@ -84,7 +84,7 @@ func (st *Store) catchUp(k Key, s state.Session, err error) (state.Session, erro
 		return s, err
 	}
 	defer f.Close()
-	size, _, e := f.Size()
+	size, e := sizeOf(f)
 	if e != nil {
 		return s, err
 	}

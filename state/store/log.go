@@ -42,7 +42,7 @@ func (st *Store) OpenLog() (io.WriteCloser, error) {
 
 // openRotated opens a log to be added to. One that is over limit bytes is set
 // aside first, in the place of the one before.
-func (st *Store) openRotated(path string, limit int64) (*file, error) {
+func (st *Store) openRotated(path string, limit int64) (*os.File, error) {
 	if info, err := os.Stat(path); err == nil && info.Size() > limit {
 		_ = rename(path, path+".1")
 	}

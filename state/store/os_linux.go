@@ -1,6 +1,7 @@
 package store
 
 import (
+	"os"
 	"syscall"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 // old file at from.
 func replaceFile(from, to string) error {
 	if unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_EXCHANGE) != nil {
-		return renameFile(from, to) // there is no old one, or the file system cannot
+		return os.Rename(from, to) // there is no old one, or the file system cannot
 	}
 	_ = unix.Unlink(from)
 	return nil

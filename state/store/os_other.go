@@ -2,10 +2,13 @@
 
 package store
 
-import "time"
+import (
+	"os"
+	"time"
+)
 
 // replaceFile puts the file from in the place of to.
-func replaceFile(from, to string) error { return renameFile(from, to) }
+func replaceFile(from, to string) error { return os.Rename(from, to) }
 
 // expire returns a channel that is closed when d has passed, or never if done
 // is closed before.

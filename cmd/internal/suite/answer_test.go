@@ -462,6 +462,7 @@ var rounds = flag.Int("rounds", 3, "how often TestAnswerBoth has the session and
 // A dialog that is answered at the session and from elsewhere in the same moment
 // has one effect, and whoever was late is told.
 func TestAnswerBoth(t *testing.T) {
+	t.Parallel()
 	for _, version := range lab.Bounds {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
@@ -620,6 +621,7 @@ func TestAnswer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the real client takes a minute")
 	}
+	t.Parallel()
 	for _, version := range lab.Bounds {
 		for _, c := range answers {
 			t.Run(version+"/"+c.name, func(t *testing.T) {

@@ -49,6 +49,7 @@ func TestAnswerFromThePage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a browser and the real client are slow")
 	}
+	t.Parallel()
 	a := answerLab(t, lab.Bounds[len(lab.Bounds)-1])
 	page := a.serves()
 	type ended struct {

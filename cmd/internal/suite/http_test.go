@@ -24,6 +24,7 @@ func TestHTTPHooks(t *testing.T) {
 	if testing.Short() && !*matrix {
 		t.Skip("the real client takes a while")
 	}
+	t.Parallel()
 	for _, version := range policyVersions() {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
@@ -66,6 +67,7 @@ func TestHTTPAnswers(t *testing.T) {
 	if testing.Short() && !*matrix {
 		t.Skip("the real client takes a while")
 	}
+	t.Parallel()
 	for _, version := range policyVersions() {
 		for name, do := range map[string]func(*answering){
 			"answered": func(a *answering) {

@@ -31,6 +31,7 @@ func TestTerminalNotification(t *testing.T) {
 	if _, err := exec.LookPath("script"); err != nil {
 		t.Skipf("the outer terminal needs script: %v", err)
 	}
+	t.Parallel()
 	for i, version := range lab.Bounds {
 		for where, start := range map[string]func(*testing.T, *lab.Lab) seat{"in tmux": inTmux, "outside": outside} {
 			if !*matrix && (where == "outside") != (i == 0) {

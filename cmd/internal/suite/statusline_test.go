@@ -108,8 +108,6 @@ func TestStatusLineWrapped(t *testing.T) {
 		t.Skip("the real client takes some seconds")
 	}
 	t.Parallel()
-	slots <- struct{}{}
-	defer func() { <-slots }()
 	for _, version := range lab.Bounds {
 		l := lab.Start(t, version)
 		programs, err := programs()

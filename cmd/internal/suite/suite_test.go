@@ -26,6 +26,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -41,7 +42,8 @@ var (
 	versions = flag.String("versions", strings.Join(append(lab.Pinned, lab.Latest), ","), "client versions of the matrix")
 	only     = flag.String("only", "", "scenarios to run, separated by commas")
 	rows     = flag.String("rows", "", "a file of rows: those that are played are put into it, and the table is made of all")
-	clients  = flag.Int("clients", 2, "how many clients run at once")
+	// They are heavy at their start, and a starved client is not what is under test.
+	clients = flag.Int("clients", 3, "how many clients run at once")
 )
 
 // brief are the scenarios of every landing: one of each kind of wait and end.
@@ -149,13 +151,7 @@ func chosen(t *testing.T, version string) []lab.Scenario {
 	return out
 }
 
-// slots bounds the clients that run at once: they are heavy at their start,
-// and a starved client is not what is under test.
-var slots chan struct{}
-
 func play(t *testing.T, sc lab.Scenario, version string, col column, table *table) {
-	slots <- struct{}{}
-	defer func() { <-slots }()
 	dir, err := programs()
 	if err != nil {
 		t.Fatal(err)
@@ -201,7 +197,7 @@ func TestMain(m *testing.M) {
 		serveForm()
 	}
 	flag.Parse()
-	slots = make(chan struct{}, *clients)
+	_ = flag.Set("test.parallel", strconv.Itoa(*clients))
 	code := m.Run()
 	if dir, err := programs(); err == nil {
 		_ = os.RemoveAll(dir)
@@ -226,12 +222,9 @@ var absent = map[string]string{
 	lab.V197 + " menus_busy": "not there: a menu of this client waits for the turn's end",
 }
 
-// equipped starts a lab that has the programs where a user has them. It holds one
-// of the slots until the lab has ended.
+// equipped starts a lab that has the programs where a user has them.
 func equipped(t *testing.T, version string) *lab.Lab {
 	t.Helper()
-	slots <- struct{}{}
-	t.Cleanup(func() { <-slots })
 	dir, err := programs()
 	must(t, err)
 	l := lab.Start(t, version)

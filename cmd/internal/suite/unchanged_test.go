@@ -22,6 +22,7 @@ func TestHooksChangeNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the real client takes a minute")
 	}
+	t.Parallel()
 	modes, list := []string{"default", "acceptEdits", "dontAsk"}, lab.Bounds
 	if *matrix {
 		list = lab.Pinned
@@ -30,8 +31,6 @@ func TestHooksChangeNothing(t *testing.T) {
 	for _, version := range list {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			slots <- struct{}{}
-			defer func() { <-slots }()
 			l := lab.Start(t, version)
 			decide := func() (all []string) {
 				for _, mode := range modes {

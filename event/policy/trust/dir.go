@@ -14,12 +14,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"beckon/event/atomicfile"
 	"beckon/event/home"
+	"beckon/event/plainfile"
 	"beckon/event/policy/wire"
 )
 
@@ -73,7 +75,15 @@ func (d Dir) write(data []byte, sync bool, elem ...string) error {
 
 // Read is the content of a file of d, nil when it cannot be read.
 func (d Dir) Read(elem ...string) []byte {
-	data, _ := read(d.Path(elem...)) // as good as not there
+	f, err := plainfile.OpenReader(d.Path(elem...), 0)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	data, err := io.ReadAll(f)
+	if err != nil {
+		return nil
+	}
 	return data
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"beckon/event/plainfile"
 	"beckon/event/policy/wire"
 	"beckon/event/redact"
 )
@@ -87,10 +88,10 @@ func (d Dir) Trace(e Entry) error {
 	if info, err := os.Stat(path); err == nil && info.Size() > maxTrace {
 		_ = os.Rename(path, path+".1")
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|noFollow, fileMode)
+	f, err := plainfile.Open(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, fileMode)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = os.MkdirAll(string(d), dirMode); err == nil {
-			f, err = os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|noFollow, fileMode)
+			f, err = plainfile.Open(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, fileMode)
 		}
 	}
 	if err != nil {

@@ -121,6 +121,7 @@ func edit(t *testing.T) string {
 // Whatever is asked is shown whole and answered from the page, on a phone and at
 // a desk.
 func TestAnswers(t *testing.T) {
+	t.Parallel()
 	c := startChrome(t)
 	axe := findAxe(t)
 	for _, v := range []struct {
@@ -289,6 +290,7 @@ func TestAnswers(t *testing.T) {
 // A click acts on the offer that was drawn when it was meant: never on one that
 // took its place in between.
 func TestAnswerRaces(t *testing.T) {
+	t.Parallel()
 	c := startChrome(t)
 	w := newWorld(t)
 	w.start()

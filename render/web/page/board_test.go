@@ -89,6 +89,7 @@ func agrees(t *testing.T, w *world, p *tab, when string) {
 // The page and `list --json` say the same after every hook of recordings that
 // are played side by side.
 func TestPageAgreesWithList(t *testing.T) {
+	t.Parallel()
 	c := startChrome(t)
 	w := newWorld(t)
 	w.start()
@@ -118,6 +119,7 @@ func TestPageAgreesWithList(t *testing.T) {
 // A day at the board: cards come, move between groups, age, outlive the server,
 // and go.
 func TestBoardFollows(t *testing.T) {
+	t.Parallel()
 	c := startChrome(t)
 	w := newWorld(t)
 	w.start()
@@ -181,6 +183,7 @@ func TestBoardFollows(t *testing.T) {
 
 // An edge is told once: to a notification, when nobody looks.
 func TestNotifications(t *testing.T) {
+	t.Parallel()
 	c := startChrome(t)
 	w := newWorld(t)
 	w.start()
@@ -249,6 +252,7 @@ func furnish(w *world) []*agent {
 // The page is looked at in light, in dark and on a phone; axe finds nothing
 // serious in any of them.
 func TestLooks(t *testing.T) {
+	t.Parallel()
 	c := startChrome(t)
 	axe := findAxe(t)
 	w := newWorld(t)
@@ -283,6 +287,7 @@ func TestLooks(t *testing.T) {
 
 // What opens, and what is shown when nothing works, is as accessible as the rest.
 func TestLooksElsewhere(t *testing.T) {
+	t.Parallel()
 	c := startChrome(t)
 	axe := findAxe(t)
 	w := newWorld(t)

@@ -14,6 +14,7 @@ const driveEnv = "BECKON_PAGE_TEST_DRIVE"
 
 // TestDrive opens a page on a phone and allows what is asked there.
 func TestDrive(t *testing.T) {
+	t.Parallel()
 	url := os.Getenv(driveEnv)
 	if url == "" {
 		t.Skip("the tests of the real client run this")

@@ -17,6 +17,7 @@ const evil = `"><img src=x onerror=boom()><script>boom()</script><svg onload=boo
 // Whatever a session says is shown as it was said: nothing of it runs, loads or
 // becomes an element, on the board and on its own page.
 func TestHostileTextIsText(t *testing.T) {
+	t.Parallel()
 	c := startChrome(t)
 	w := newWorld(t)
 	project := filepath.Join(w.home, `<img src=x onerror=boom()>`)

@@ -27,6 +27,7 @@ func (p *tab) signInAgain() {
 // Who is not signed in is told how to, and sees nothing else. The address that
 // signs in keeps no token, nor does the browser.
 func TestSignIn(t *testing.T) {
+	t.Parallel()
 	c := startChrome(t)
 	axe := findAxe(t)
 	w := newWorld(t)
@@ -75,6 +76,7 @@ func TestSignIn(t *testing.T) {
 
 // A ticket, as `beckon serve --open` gives one to a browser, signs in once.
 func TestTicketInABrowser(t *testing.T) {
+	t.Parallel()
 	c := startChrome(t)
 	w := newWorld(t)
 	w.start()
@@ -168,6 +170,7 @@ const tries = `(async (base) => {
 // A page of another port of this host, in the browser that is signed in, gets
 // nothing: no header of use is sent to it, and nothing that it asks is answered.
 func TestOtherPort(t *testing.T) {
+	t.Parallel()
 	c := startChrome(t)
 	w := newWorld(t)
 	w.start()

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,10 +32,12 @@ func TestMain(m *testing.M) {
 	if hook := os.Getenv(agentEnv); hook != "" {
 		os.Exit(beAgent(hook, os.Stdin, os.Stdout))
 	}
-	code := m.Run()
-	if dir, err := built(); err == nil && dir != "" {
-		_ = os.RemoveAll(dir)
+	flag.Parse()
+	if runtime.GOMAXPROCS(0) < atOnce {
+		_ = flag.Set("test.parallel", strconv.Itoa(atOnce))
 	}
+	code := m.Run()
+	_ = os.RemoveAll(builtDir)
 	os.Exit(code)
 }
 
@@ -66,30 +70,23 @@ func beAgent(hook string, in io.Reader, out io.Writer) int {
 	}
 }
 
-// built makes the programs under test, once. Nothing is built for tests that
-// need none.
-var built = func() func() (string, error) {
-	var made sync.Once
-	var dir string
-	var err error
-	return func() (string, error) {
-		if !needed {
-			return "", nil
-		}
-		made.Do(func() {
-			if dir, err = os.MkdirTemp("", "beckon-page-test-"); err != nil {
-				return
-			}
-			cmd := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "beckon/cmd/beckon", "beckon/cmd/beckon-hook")
-			if out, e := cmd.CombinedOutput(); e != nil {
-				err = fmt.Errorf("building: %w\n%s", e, out)
-			}
-		})
-		return dir, err
-	}
-}()
+// atOnce is how many tests run at once: browsers mostly wait.
+const atOnce = 3
 
-var needed bool
+// builtDir is the directory that build made.
+var builtDir string
+
+// build makes the programs under test, once; tests that need none build nothing.
+var build = sync.OnceValue(func() (err error) {
+	if builtDir, err = os.MkdirTemp("", "beckon-page-test-"); err != nil {
+		return err
+	}
+	out, err := exec.Command("go", "build", "-o", builtDir+string(filepath.Separator), "beckon/cmd/beckon", "beckon/cmd/beckon-hook").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("building: %w\n%s", err, out)
+	}
+	return nil
+})
 
 // world is a machine with beckon on it, and nothing else.
 type world struct {
@@ -103,9 +100,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	needed = true
-	bin, err := built()
-	if err != nil {
+	if err := build(); err != nil {
 		t.Fatal(err)
 	}
 	home := t.TempDir()
@@ -113,7 +108,7 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, bin: bin, home: home, state: filepath.Join(home, "state"), addr: l.Addr().String()}
+	w := &world{t: t, bin: builtDir, home: home, state: filepath.Join(home, "state"), addr: l.Addr().String()}
 	_ = l.Close()
 	t.Cleanup(w.stop)
 	return w

@@ -9,6 +9,7 @@ import (
 // The focus outlives the button that had it: who marks a session as seen stays
 // at its card.
 func TestFocusStays(t *testing.T) {
+	t.Parallel()
 	c := startChrome(t)
 	w := newWorld(t)
 	w.start()
@@ -32,6 +33,7 @@ func TestFocusStays(t *testing.T) {
 
 // A card that goes leaves the focus to the one in its place.
 func TestFocusOfACardThatGoes(t *testing.T) {
+	t.Parallel()
 	c := startChrome(t)
 	w := newWorld(t)
 	w.start()
@@ -75,6 +77,7 @@ func blankWorld(t *testing.T) *tab {
 // A page that was left and came back to while an answer was on its way shows
 // that session, and no fault.
 func TestOpenedAgain(t *testing.T) {
+	t.Parallel()
 	p := blankWorld(t)
 	got := get[[]any](p, fmt.Sprintf(stubbed, `
 		page.open("x");
@@ -93,6 +96,7 @@ func TestOpenedAgain(t *testing.T) {
 // A page that is open for days does not grow: lines that are no longer shown
 // are not kept.
 func TestPageDoesNotGrow(t *testing.T) {
+	t.Parallel()
 	p := blankWorld(t)
 	got := get[[]int](p, fmt.Sprintf(stubbed, `
 		page.open("x");
@@ -113,6 +117,7 @@ func TestPageDoesNotGrow(t *testing.T) {
 // A session's page that was opened in a tab behind has been seen when somebody
 // comes to the tab.
 func TestSeenWhenShown(t *testing.T) {
+	t.Parallel()
 	c := startChrome(t)
 	w := newWorld(t)
 	w.start()
@@ -131,6 +136,7 @@ func TestSeenWhenShown(t *testing.T) {
 // What is known of a session goes with it: when it is cleared, and when it ends
 // while the server cannot be heard.
 func TestTurnsGo(t *testing.T) {
+	t.Parallel()
 	p := blankWorld(t)
 	got := get[[]string](p, `import("/assets/state.mjs").then(({ initial, reduce }) => {
 		const row = (session_id, seat_id) => ({ session_id, seat_id });

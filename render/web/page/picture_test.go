@@ -19,6 +19,7 @@ const maxPicture = 150_000
 //
 //	go test ./render/web/page -run Picture -picture "$PWD/testdata/picture/serve.png"
 func TestPicture(t *testing.T) {
+	t.Parallel()
 	c := startChrome(t)
 	w := newWorld(t)
 	w.beckon("demo", "--list", "--speed", "0", "--until", "4.6", "--dir", w.state)

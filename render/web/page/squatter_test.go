@@ -75,6 +75,7 @@ func (w *world) printed() string {
 // service worker, files that are kept for a year, a page) is not there for the
 // next server's name.
 func TestSquatter(t *testing.T) {
+	t.Parallel()
 	c := startChrome(t)
 	w := newWorld(t)
 	w.start()
@@ -144,6 +145,7 @@ func TestSquatter(t *testing.T) {
 // What signs in is in no entry of the tab's history once the page is there, and
 // the token is in none of the browser's files.
 func TestNoKeyInHistory(t *testing.T) {
+	t.Parallel()
 	c := startChrome(t)
 	w := newWorld(t)
 	w.start()

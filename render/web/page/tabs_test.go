@@ -15,6 +15,7 @@ const hides = `
 // A browser opens six connections to one server. Pages in tabs behind others
 // do not use them all up, and are there again when somebody looks.
 func TestManyTabs(t *testing.T) {
+	t.Parallel()
 	c := startChrome(t)
 	w := newWorld(t)
 	w.start()

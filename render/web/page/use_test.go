@@ -10,6 +10,7 @@ const live = `document.documentElement.dataset.phase === "live"`
 
 // The page is used without a mouse, and keeps what was chosen.
 func TestKeyboard(t *testing.T) {
+	t.Parallel()
 	c := startChrome(t)
 	w := newWorld(t)
 	w.start()
@@ -64,6 +65,7 @@ func TestKeyboard(t *testing.T) {
 
 // However the stream is cut into pieces, the same events are read.
 func TestParser(t *testing.T) {
+	t.Parallel()
 	c := startChrome(t)
 	w := newWorld(t)
 	w.start()
@@ -86,6 +88,7 @@ func TestParser(t *testing.T) {
 
 // A session is set aside for a time that is chosen.
 func TestSetAside(t *testing.T) {
+	t.Parallel()
 	c := startChrome(t)
 	w := newWorld(t)
 	w.start()
@@ -117,6 +120,7 @@ func TestSetAside(t *testing.T) {
 
 // A session's page follows it to its end, and survives a wrong address.
 func TestSessionPage(t *testing.T) {
+	t.Parallel()
 	c := startChrome(t)
 	w := newWorld(t)
 	w.start()
@@ -144,6 +148,7 @@ func TestSessionPage(t *testing.T) {
 // Whoever opens the page of a session has seen it, as with `beckon show`; what
 // ends while the page is open is new.
 func TestOpeningIsSeeing(t *testing.T) {
+	t.Parallel()
 	c := startChrome(t)
 	w := newWorld(t)
 	w.start()

@@ -1,0 +1,75 @@
+//go:build unix
+
+package plainfile
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// NoFollow is a flag that opens no symbolic link.
+const NoFollow = syscall.O_NOFOLLOW
+
+// OpenDir opens a directory.
+func OpenDir(path string) (*os.File, error) { return open(path, os.O_RDONLY|syscall.O_DIRECTORY, 0) }
+
+func open(path string, flag int, perm fs.FileMode) (*os.File, error) {
+	f, err := openFD(path, flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	// With O_NONBLOCK os.NewFile would set the poller up.
+	if err := syscall.SetNonblock(f.fd, false); err != nil {
+		_ = f.Close()
+		return nil, f.fail("open", err)
+	}
+	return os.NewFile(uintptr(f.fd), path), nil
+}
+
+func openReader(path string, flag int) (reader, error) { return openFD(path, os.O_RDONLY|flag, 0) }
+
+// reader is a file descriptor.
+type reader struct {
+	fd   int
+	path string
+}
+
+func openFD(path string, flag int, perm fs.FileMode) (f reader, err error) {
+	f.path = path
+	for {
+		// Without O_NONBLOCK a FIFO in the way would hold the hook up for ever. Regular
+		// files do not know the flag.
+		f.fd, err = syscall.Open(path, flag|syscall.O_CLOEXEC|syscall.O_NONBLOCK|syscall.O_NOCTTY, uint32(perm))
+		if err == nil {
+			return f, nil
+		}
+		if err != syscall.EINTR {
+			return f, f.fail("open", err)
+		}
+	}
+}
+
+// Read is io.Reader.
+func (f reader) Read(p []byte) (int, error) {
+	for {
+		n, err := syscall.Read(f.fd, p)
+		switch {
+		case err == syscall.EINTR:
+		case err != nil:
+			return 0, f.fail("read", err)
+		case n == 0:
+			return 0, io.EOF
+		default:
+			return n, nil
+		}
+	}
+}
+
+// Close is io.Closer.
+func (f reader) Close() error { return syscall.Close(f.fd) }
+
+func (f reader) fail(op string, err error) error {
+	return &fs.PathError{Op: op, Path: f.path, Err: err}
+}

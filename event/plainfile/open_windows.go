@@ -1,0 +1,37 @@
+package plainfile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"time"
+
+	"golang.org/x/sys/windows"
+)
+
+// NoFollow has no counterpart here: making a symbolic link takes rights that users do
+// not have.
+const NoFollow = 0
+
+// OpenDir opens a directory.
+func OpenDir(path string) (*os.File, error) { return os.Open(path) }
+
+func open(path string, flag int, perm fs.FileMode) (*os.File, error) {
+	f, err := os.OpenFile(path, flag, perm)
+	for range 5 {
+		if err == nil || !Unshared(err) {
+			break
+		}
+		time.Sleep(5 * time.Millisecond) // it is being replaced
+		f, err = os.OpenFile(path, flag, perm)
+	}
+	return f, err
+}
+
+func openReader(path string, flag int) (*os.File, error) { return open(path, os.O_RDONLY|flag, 0) }
+
+// Unshared reports whether err comes from another process having the file open
+// without sharing it.
+func Unshared(err error) bool {
+	return errors.Is(err, windows.ERROR_SHARING_VIOLATION) || errors.Is(err, windows.ERROR_ACCESS_DENIED)
+}
