@@ -62,9 +62,19 @@ func Agent(name string) string {
 	return Cut(strings.ToValidUTF8(name, "\ufffd"), MaxID)
 }
 
-// SharedBy returns how to know whether a background process runs the hooks of
-// the agent of that name, nil where none does.
-func SharedBy(agent string) *agents.Shared { return agentByName(agent).Shared }
+// Agents returns the agents whose words are known, Claude Code first. The list
+// and what it points to are not to be changed.
+func Agents() []*agents.Agent { return known[:] }
+
+// AgentOf returns what is known of the agent of that name, in any of its forms,
+// nil for one that no table knows.
+func AgentOf(name string) *agents.Agent {
+	a := agentByName(name)
+	if a == known[0] && Agent(name) != ClaudeCode {
+		return nil
+	}
+	return a
+}
 
 // means returns what a's event of that name means, and what it says beyond its
 // kind.

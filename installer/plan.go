@@ -54,6 +54,8 @@ func Plan(t Target, op Op) (Change, error) {
 	switch {
 	case c.kept.newer():
 		err = &FileError{"reading the record of an install", c.kept.record, errNewerRecord, "use that version, or update this one"}
+	case ownFile(t.agent):
+		err = c.planWhole(op)
 	case op.want != nil:
 		err = c.planInstall(*op.want)
 	default:

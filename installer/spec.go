@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"beckon/event/agents"
 )
 
 // Form is how an entry starts the hook program.
@@ -47,6 +49,8 @@ type Spec struct {
 	// that it runs.
 	StatusLine   string
 	NoStatusLine bool
+
+	agent *agents.Agent // whose entries they are, nil for Claude Code's
 }
 
 // check refuses a spec whose entries the client could not run, or Remove not find.
@@ -60,12 +64,22 @@ func (s Spec) check() error {
 		return &PathError{s.Command, "holds a placeholder", "the client replaces ${...} in commands"}
 	case s.Via != "" && s.Via != ViaPlugin:
 		return &PathError{s.Command, "unknown kind of install", ""}
+	case ownFile(s.agent):
+		return ownProgramName(s.Command)
 	case len(s.Events) == 0:
 		return &PathError{s.Command, "no events to register", ""}
 	case s.StatusLine != "" && !ownProgram(s.StatusLine):
 		return &PathError{s.StatusLine, "not the program for status lines", "the program must be called beckon, at an absolute path"}
 	case !s.handler(s.Events[0]).own():
 		return &PathError{s.Command, "not the hook program", "the program must be called beckon-hook"}
+	}
+	return nil
+}
+
+// ownProgramName refuses a program that a file of ours would not be known by.
+func ownProgramName(path string) error {
+	if programName(path) != "beckon-hook" {
+		return &PathError{path, "not the hook program", "the program must be called beckon-hook"}
 	}
 	return nil
 }
@@ -122,6 +136,12 @@ func (s Spec) entry(slot string) object {
 	}
 	if s.Via != "" {
 		args = append(args, "--via", s.Via)
+	}
+	if s.agent != nil {
+		args = s.agentArgs(event)
+		if s.agent.Install.Shape == agents.Milliseconds {
+			timeout *= 1000
+		}
 	}
 	e := object{{"type", "command"}}
 	if s.Form == Shell {

@@ -3,6 +3,8 @@ package installer
 import (
 	"fmt"
 	"path/filepath"
+
+	"beckon/event/agents"
 )
 
 // Scope is the settings file a hook is registered in (CONTRACT.md 2).
@@ -28,6 +30,8 @@ type Target struct {
 	Scope Scope
 	Path  string // the file as the client opens it; it may be a link
 	Keep  string // as in Dirs
+
+	agent *agents.Agent // whose file it is, nil for Claude Code's
 }
 
 // Target gives the settings file of a scope. The error names what is missing.

@@ -19,10 +19,39 @@ type Agent struct {
 	// Forms are the tools whose call is a question to the user, beside Claude
 	// Code's own.
 	Forms []string
-	// Shared says that one background process may run the hooks of several
-	// terminals, and how to know that it does.
-	Shared *Shared
+
+	// HomeVar and Home name the agent's own directory: by an environment
+	// variable, else below the user's home, keys joined by slashes.
+	HomeVar, Home string
+	// Daemon is a file in that directory with the id of a background process that
+	// runs the hooks of several terminals: what such a hook has of a terminal is
+	// that of whoever started the process. Empty when there is no such process.
+	Daemon string
+	// Install says where its hooks are registered.
+	Install Install
 }
+
+// Install says how an agent's hooks are registered. The zero Install is that of
+// an agent whose hooks beckon does not register by itself.
+type Install struct {
+	Program string // the agent's program, as it is called in a shell
+	Title   string // the agent's name, for people
+	File    string // in the agent's directory
+	Shape   Shape
+	Events  []string // what is registered; the rest costs a process and tells nothing
+	Then    string   // what the user has to do to be done, "" for nothing
+}
+
+// Shape is what a file of hooks looks like.
+type Shape uint8
+
+// The shapes. A file of the last two is beckon's alone.
+const (
+	Seconds      Shape = iota // Claude Code's settings
+	Milliseconds              // the same, with its timeouts in milliseconds
+	Commands                  // GitHub Copilot's: a list of commands for each event
+	Plugin                    // OpenCode's: a program in JavaScript
+)
 
 // Event says what the agent's event of that name means. Of several rows with a
 // name the first one that fits counts.
@@ -62,16 +91,6 @@ type Member struct {
 
 // Notice says what a type of notification is in Claude Code's words.
 type Notice struct{ Type, Means string }
-
-// Shared describes a background process that serves several terminals: what a
-// hook that it starts has of a terminal is that of whoever started the process.
-type Shared struct {
-	// HomeVar and Home name the agent's own directory: by an environment
-	// variable, else below the user's home.
-	HomeVar, Home string
-	// Pid is the file in it with the process's id.
-	Pid string
-}
 
 // Field is one thing that is taken from a payload.
 type Field uint8

@@ -86,4 +86,5 @@ func (d *doctor) examine() {
 		d.roundTrips(report)
 		d.silence(report)
 	}
+	d.agents()
 }

@@ -84,6 +84,9 @@ func say(what []byte, args []string, stdin io.Reader, stdout io.Writer, getenv f
 	if halt != nil {
 		what = halt
 	}
+	if ParseArgs(args).foreign() {
+		return 0 // it would take a sequence for an answer, or for a fault
+	}
 	if out := WithSequence(what, sequence); len(out) > 0 {
 		_, _ = stdout.Write(out)
 	}
@@ -155,7 +158,7 @@ func Guard(err *error) {
 func Fold(st *store.Store, a Args, e *event.Event, getenv func(string) string, start time.Time) (res store.Result, err error) {
 	defer Guard(&err)
 	e.At, e.Via = event.Millis(start.UnixMilli()), a.Via
-	if e.SessionID == "" {
+	if e.SessionID == "" && !a.foreign() {
 		e.SessionID = getenv("CLAUDE_CODE_SESSION_ID")
 	}
 	if e.SessionID == "" {

@@ -16,12 +16,14 @@ import (
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/config"
 	"beckon/cmd/internal/hook"
+	"beckon/event/agents"
 	"beckon/event/home"
 	"beckon/installer"
 )
 
 // InstallCmd is `beckon install`.
 type InstallCmd struct {
+	Agent   []string `help:"Which agents: claude-code, codex, opencode, gemini, copilot, qwen, or all (default: Claude Code, and it asks about the others)." placeholder:"NAME"`
 	Scope   string   `enum:"user,project,local" default:"user" help:"Which settings file: user, project or local."`
 	Events  string   `enum:"core,all" default:"core" help:"core is what the states need; all adds the rest."`
 	Hook    string   `help:"The beckon-hook program to name (default: the one beside this program)." placeholder:"PATH"`
@@ -35,8 +37,9 @@ type InstallCmd struct {
 
 // UninstallCmd is `beckon uninstall`.
 type UninstallCmd struct {
-	Scope  string `enum:"user,project,local" default:"user" help:"Which settings file: user, project or local."`
-	DryRun bool   `help:"Print what would change as a diff, and change nothing."`
+	Agent  []string `help:"Which agents (default: all)." placeholder:"NAME"`
+	Scope  string   `enum:"user,project,local" default:"user" help:"Which settings file: user, project or local."`
+	DryRun bool     `help:"Print what would change as a diff, and change nothing."`
 }
 
 // Run edits the settings file.
@@ -51,7 +54,29 @@ func (c *InstallCmd) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
+	others, claude, err := chosen(c.Agent, func() ([]*agents.Agent, bool, error) {
+		list, err := ask(a, a.Attended() && !c.DryRun)
+		return list, true, err
+	})
+	if err != nil {
+		return err
+	}
+	if claude {
+		err = c.installClaude(a, program)
+	}
+	if err := errors.Join(err, c.installAgents(a, program, others)); err != nil {
+		return err
+	}
+	if rest := found(a); len(c.Agent) == 0 && len(rest) > 0 && !c.DryRun {
+		fmt.Fprintf(a.Stdout, "  without hooks: %s; beckon install --agent all\n", titles(rest))
+	}
+	return nil
+}
+
+// installClaude registers the hooks with Claude Code.
+func (c *InstallCmd) installClaude(a *cli.App, program string) error {
 	client := installer.ClientVersion(context.Background(), exec.LookPath)
+	var err error
 	spec := specFor(program, client, installer.Set(c.Events))
 	if c.Answers != nil {
 		spec.Answers = *c.Answers
@@ -144,6 +169,23 @@ func (c *UninstallCmd) Run(a *cli.App) error {
 	if err := stepDown(a); err != nil {
 		return err
 	}
+	others, claude, err := chosen(c.Agent, func() ([]*agents.Agent, bool, error) {
+		if c.Scope != string(installer.User) {
+			return nil, true, nil
+		}
+		return Registered(), true, nil
+	})
+	if err != nil {
+		return err
+	}
+	if claude {
+		err = c.uninstallClaude(a)
+	}
+	return errors.Join(err, c.uninstallAgents(a, others))
+}
+
+// uninstallClaude takes the hooks from Claude Code.
+func (c *UninstallCmd) uninstallClaude(a *cli.App) error {
 	change, err := edit(a, c.Scope, installer.Uninstall(), c.DryRun)
 	if err != nil || c.DryRun {
 		return err
@@ -218,6 +260,11 @@ func edit(a *cli.App, scope string, op installer.Op, dryRun bool) (installer.Cha
 	if !dryRun {
 		return installer.Apply(context.Background(), t, op)
 	}
+	return show(a, t, op)
+}
+
+// show prints what an operation would change.
+func show(a *cli.App, t installer.Target, op installer.Op) (installer.Change, error) {
 	change, err := installer.Plan(t, op)
 	if err == nil {
 		fmt.Fprint(a.Stdout, change.Diff())

@@ -27,6 +27,19 @@ var Agent = agents.Agent{
 		{Path: "turn_id", Is: agents.PromptID},
 		{Path: "last-assistant-message", Is: agents.Message},
 	},
-	Forms:  []string{"request_user_input"},
-	Shared: &agents.Shared{HomeVar: "CODEX_HOME", Home: ".codex", Pid: "app-server-daemon/daemon.pid"},
+	Forms:   []string{"request_user_input"},
+	HomeVar: "CODEX_HOME",
+	Home:    ".codex",
+	Daemon:  "app-server-daemon/daemon.pid",
+	Install: agents.Install{
+		Program: "codex",
+		Title:   "Codex",
+		File:    "hooks.json",
+		Shape:   agents.Seconds,
+		Events: []string{
+			"SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse", "PreCompact", "PostCompact",
+			"SubagentStart", "SubagentStop", "Stop", "SessionEnd", "Interrupt",
+		},
+		Then: "codex runs no hook that you have not trusted: start it, and at \"Hooks need review\" choose to trust them",
+	},
 }

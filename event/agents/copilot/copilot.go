@@ -41,4 +41,16 @@ var Agent = agents.Agent{
 	},
 	Notices: []agents.Notice{{Type: "permission_prompt", Means: agents.Shown}},
 	Forms:   []string{"ask_user"},
+	HomeVar: "COPILOT_HOME",
+	Home:    ".copilot",
+	Install: agents.Install{
+		Program: "copilot",
+		Title:   "GitHub Copilot CLI",
+		File:    "hooks/beckon.json",
+		Shape:   agents.Commands,
+		Events: []string{
+			"sessionStart", "userPromptSubmitted", "preToolUse", "postToolUse", "notification", "subagentStart", "subagentStop",
+			"preCompact", "agentStop", "sessionEnd",
+		},
+	},
 }

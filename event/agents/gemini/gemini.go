@@ -41,4 +41,12 @@ var Agent = agents.Agent{
 	},
 	Notices: []agents.Notice{{Type: "ToolPermission", Means: agents.Shown}},
 	Forms:   []string{"ask_user"},
+	Home:    ".gemini",
+	Install: agents.Install{
+		Program: "gemini",
+		Title:   "Gemini CLI",
+		File:    "settings.json",
+		Shape:   agents.Milliseconds,
+		Events:  []string{"SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "Notification", "AfterAgent", "SessionEnd"},
+	},
 }

@@ -69,4 +69,6 @@ var Agent = agents.Agent{
 		{Path: "properties.prompt", Is: agents.Prompt},
 		{Path: "properties.text", Is: agents.Message},
 	},
+	Home:    ".config/opencode",
+	Install: agents.Install{Program: "opencode", Title: "OpenCode", File: "plugins/beckon.js", Shape: agents.Plugin},
 }

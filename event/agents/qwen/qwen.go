@@ -19,4 +19,15 @@ var Agent = agents.Agent{
 		{Name: "PreToolUse", Means: "PreToolUse", Says: agents.Approved},
 	},
 	Forms: []string{"ask_user_question"},
+	Home:  ".qwen",
+	Install: agents.Install{
+		Program: "qwen",
+		Title:   "Qwen Code",
+		File:    "settings.json",
+		Shape:   agents.Milliseconds,
+		Events: []string{
+			"SessionStart", "UserPromptSubmit", "PermissionRequest", "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch",
+			"Notification", "SubagentStart", "SubagentStop", "PreCompact", "PostCompact", "Stop", "StopFailure", "SessionEnd",
+		},
+	},
 }

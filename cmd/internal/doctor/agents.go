@@ -1,0 +1,57 @@
+package doctor
+
+import (
+	"strings"
+
+	"beckon/cmd/internal/cli"
+	"beckon/cmd/internal/setup"
+	"beckon/event/agents"
+	"beckon/installer"
+)
+
+// agents checks the hooks of other agents than Claude Code: those that have
+// them, had them, or could.
+func (d *doctor) agents() {
+	program, unstable := setup.HookProgram(d.App, "") // Claude Code's checks tell what is wrong with it
+	var without []string
+	for _, ag := range setup.Registered() {
+		t, err := setup.AgentTarget(d.App, ag)
+		if err != nil {
+			d.add(levelFault, ag.Name, "", "%v", err)
+			continue
+		}
+		r := installer.InspectAgent(t, installer.AgentSpec(ag, program))
+		switch {
+		case r.Err != nil && (r.Recorded || len(r.Entries) > 0):
+			d.add(levelFault, ag.Name, cli.HintOf(r.Err), "%v", r.Err)
+		case len(r.Entries) > 0:
+			d.agent(ag, r, unstable == nil)
+		case r.Recorded:
+			d.add(levelFault, ag.Name, "beckon install --agent "+ag.Name+" puts them back", "removed later: %s had our hooks, something took them out", r.Path)
+		case setup.There(d.App, ag):
+			without = append(without, ag.Name)
+		}
+	}
+	if len(without) > 0 {
+		d.add(levelNote, "agents", "beckon install --agent NAME", "without hooks: %s", strings.Join(without, ", "))
+	}
+}
+
+// agent checks the entries that an agent has. sure says that what this program
+// would write is known.
+func (d *doctor) agent(ag *agents.Agent, r installer.AgentReport, sure bool) {
+	if !r.AsWant && sure {
+		d.add(levelFault, ag.Name, "beckon install --agent "+ag.Name, "the hooks in %s are not as this version writes them", r.Path)
+	}
+	e := r.Entries[0]
+	e.Args = []string{"SessionStart", "--agent", ag.Name}
+	switch took, _, err := roundTrip(e); {
+	case err != nil:
+		d.add(levelFault, ag.Name, "run it by hand: echo '{}' | "+e.Program, "%s: %v", e.Program, err)
+	default:
+		d.add(levelOK, ag.Name, "", "hooks in %s; an event reached its session in %.1f ms (median of %d)", r.Path, millis(took), trips)
+	}
+	if ag.Install.Then != "" {
+		d.add(levelNote, ag.Name, "", "%s", ag.Install.Then)
+	}
+}

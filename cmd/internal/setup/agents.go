@@ -1,0 +1,182 @@
+package setup
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"beckon/cmd/internal/cli"
+	"beckon/event"
+	"beckon/event/agents"
+	"beckon/installer"
+)
+
+// Registered are the agents whose hooks beckon registers beside Claude Code's.
+func Registered() (all []*agents.Agent) {
+	for _, a := range event.Agents() {
+		if a.Install.File != "" {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// AgentTarget finds the file of an agent's hooks.
+func AgentTarget(a *cli.App, ag *agents.Agent) (installer.Target, error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return installer.Target{}, err
+	}
+	return installer.AgentTarget(ag, home, keepDir(a), a.Getenv)
+}
+
+// There reports whether an agent is on this machine: its program, or its own
+// directory.
+func There(a *cli.App, ag *agents.Agent) bool {
+	if _, err := exec.LookPath(ag.Install.Program); err == nil {
+		return true
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return false
+	}
+	dir, err := installer.AgentDir(ag, home, a.Getenv)
+	if err != nil {
+		return false
+	}
+	info, err := os.Stat(dir)
+	return err == nil && info.IsDir()
+}
+
+// chosen returns the agents that --agent names, and whether Claude Code is among
+// them. Without --agent it is what asked returns.
+func chosen(names []string, asked func() ([]*agents.Agent, bool, error)) (list []*agents.Agent, claude bool, err error) {
+	if len(names) == 0 {
+		return asked()
+	}
+	for _, name := range names {
+		ag := event.AgentOf(name)
+		switch {
+		case name == "all":
+			list, claude = append(list, Registered()...), true
+		case ag != nil && ag.Name == event.ClaudeCode:
+			claude = true
+		case ag == nil || ag.Install.File == "":
+			return nil, false, cli.Usage("--agent %q: not one of %s", name, strings.Join(agentNames(), ", "))
+		default:
+			list = append(list, ag)
+		}
+	}
+	slices.SortStableFunc(list, func(x, y *agents.Agent) int { return strings.Compare(x.Name, y.Name) })
+	return slices.Compact(list), claude, nil
+}
+
+func agentNames() []string {
+	names := []string{"all", event.ClaudeCode}
+	for _, ag := range Registered() {
+		names = append(names, ag.Name)
+	}
+	return names
+}
+
+// found returns the agents on this machine that lack the hooks.
+func found(a *cli.App) (list []*agents.Agent) {
+	for _, ag := range Registered() {
+		t, err := AgentTarget(a, ag)
+		if err != nil || !There(a, ag) {
+			continue
+		}
+		if r := installer.InspectAgent(t, installer.AgentSpec(ag, "/beckon-hook")); len(r.Entries) == 0 {
+			list = append(list, ag)
+		}
+	}
+	return list
+}
+
+func titles(list []*agents.Agent) string {
+	var names []string
+	for _, ag := range list {
+		names = append(names, ag.Install.Title)
+	}
+	return strings.Join(names, ", ")
+}
+
+// ask asks which of the agents on this machine are to get the hooks too, where
+// somebody is there to answer.
+func ask(a *cli.App, attended bool) (list []*agents.Agent, err error) {
+	list = found(a)
+	if len(list) == 0 || !attended {
+		return nil, nil
+	}
+	fmt.Fprintf(a.Stdout, "also here: %s. Install for them, too? [Y/n, or names] ", titles(list))
+	line, err := bufio.NewReader(a.Stdin).ReadString('\n')
+	if err != nil {
+		return nil, nil // nobody there after all
+	}
+	switch answer := strings.ToLower(strings.TrimSpace(line)); answer {
+	case "", "y", "yes":
+		return list, nil
+	case "n", "no":
+		return nil, nil
+	default:
+		list, _, err = chosen(strings.FieldsFunc(answer, func(r rune) bool { return r == ' ' || r == ',' }), nil)
+		return list, err
+	}
+}
+
+// installAgents registers the hooks with other agents than Claude Code.
+func (c *InstallCmd) installAgents(a *cli.App, program string, list []*agents.Agent) error {
+	var errs []error
+	for _, ag := range list {
+		change, err := editAgent(a, ag, installer.Install(installer.AgentSpec(ag, program)), c.DryRun)
+		switch {
+		case err != nil:
+			errs = append(errs, err)
+		case c.DryRun:
+		case change.Noop():
+			fmt.Fprintf(a.Stdout, "%s: hooks are installed already in %s\n", ag.Install.Title, change.File)
+		default:
+			fmt.Fprintf(a.Stdout, "%s: installed hooks in %s\n", ag.Install.Title, change.File)
+			if ag.Install.Then != "" {
+				fmt.Fprintf(a.Stdout, "  %s\n", ag.Install.Then)
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// uninstallAgents takes the hooks from other agents than Claude Code. Of those
+// that were not asked for by name it is silent where there are none.
+func (c *UninstallCmd) uninstallAgents(a *cli.App, list []*agents.Agent) error {
+	var errs []error
+	for _, ag := range list {
+		change, err := editAgent(a, ag, installer.Uninstall(), c.DryRun)
+		switch {
+		case err != nil:
+			errs = append(errs, err)
+		case c.DryRun:
+		case !change.Noop():
+			fmt.Fprintf(a.Stdout, "%s: took the hooks out of %s\n", ag.Install.Title, change.File)
+		case len(c.Agent) > 0:
+			fmt.Fprintf(a.Stdout, "%s: no hooks of beckon in %s\n", ag.Install.Title, change.File)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// editAgent plans or applies one change of an agent's file.
+func editAgent(a *cli.App, ag *agents.Agent, op installer.Op, dryRun bool) (installer.Change, error) {
+	t, err := AgentTarget(a, ag)
+	if err != nil {
+		return installer.Change{}, err
+	}
+	if !dryRun {
+		return installer.Apply(context.Background(), t, op)
+	}
+	return show(a, t, op)
+}

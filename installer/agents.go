@@ -1,0 +1,162 @@
+package installer
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"beckon/event/agents"
+)
+
+//go:embed agents/opencode.js
+var opencodePlugin string
+
+// AgentSpec says which entries the file of another agent than Claude Code shall
+// hold. command is the absolute path of beckon-hook.
+func AgentSpec(a *agents.Agent, command string) Spec {
+	return Spec{Command: command, Events: a.Install.Events, Form: Shell, agent: a}
+}
+
+// AgentTarget gives the file that an agent reads its hooks from. home is the
+// user's, keep a private directory for records, as in Dirs.
+func AgentTarget(a *agents.Agent, home, keep string, getenv func(string) string) (Target, error) {
+	dir, err := AgentDir(a, home, getenv)
+	if err != nil {
+		return Target{}, err
+	}
+	return Target{Scope: User, Path: filepath.Join(dir, filepath.FromSlash(a.Install.File)), Keep: filepath.Join(keep, a.Name), agent: a}, nil
+}
+
+// AgentDir is the agent's own directory.
+func AgentDir(a *agents.Agent, home string, getenv func(string) string) (string, error) {
+	dir := filepath.Join(home, filepath.FromSlash(a.Home))
+	if below, ok := strings.CutPrefix(a.Home, ".config/"); ok && getenv("XDG_CONFIG_HOME") != "" {
+		dir = filepath.Join(getenv("XDG_CONFIG_HOME"), below)
+	}
+	if a.HomeVar != "" && getenv(a.HomeVar) != "" {
+		dir = getenv(a.HomeVar)
+	}
+	if !filepath.IsAbs(dir) {
+		return "", &PathError{dir, "not an absolute path", "it is where " + a.Install.Title + " has its settings"}
+	}
+	return dir, nil
+}
+
+// ownFile reports whether the agent's file is beckon's alone.
+func ownFile(a *agents.Agent) bool {
+	return a != nil && (a.Install.Shape == agents.Commands || a.Install.Shape == agents.Plugin)
+}
+
+// agentArgs are the words behind the program in an agent's entry.
+func (s Spec) agentArgs(event string) []string { return []string{event, "--agent", s.agent.Name} }
+
+// whole is a file that is beckon's alone. It cannot fail: what it starts may be
+// gone one day, and Copilot denies every call whose hook fails.
+func (s Spec) whole() []byte {
+	program := slashed(s.Command)
+	if s.agent.Install.Shape == agents.Plugin {
+		quoted, _ := json.Marshal(program) // a string
+		return []byte(strings.Replace(opencodePlugin, `"@PROGRAM@"`, string(quoted), 1))
+	}
+	events := object{}
+	for _, e := range s.Events {
+		line := CommandLine(append([]string{program}, s.agentArgs(e)...)...)
+		events = append(events, member{e, array{object{
+			{"type", "command"},
+			{"bash", line + " 2>/dev/null || true"},
+			{"powershell", "try { & '" + strings.ReplaceAll(s.Command, "'", "''") + "' " + strings.Join(s.agentArgs(e), " ") + " 2>$null } catch {}; exit 0"},
+			{"timeoutSec", Timeout},
+		}}})
+	}
+	l := layout{newline: "\n", unit: "  ", spaced: true}
+	return append(l.lines(object{{"version", 1}, {"hooks", events}}, ""), '\n')
+}
+
+// errForeign says that a file of beckon's name is somebody else's.
+var errForeign = errors.New("is there, and not beckon's")
+
+// ours reports whether beckon wrote a file that is to be its alone.
+func ours(text []byte) bool { return bytes.Contains(text, []byte("beckon-hook")) }
+
+func (c *Change) planWhole(op Op) error {
+	if c.Old != nil && !ours(c.Old) {
+		if op.want == nil {
+			c.New = c.Old
+			return nil
+		}
+		return &FileError{"writing", c.File, errForeign, "move it away"}
+	}
+	r, _ := c.kept.load()
+	c.made = r.MadeDir
+	if op.want == nil {
+		return nil // New stays nil: the file goes
+	}
+	if err := op.want.check(); err != nil {
+		return err
+	}
+	c.New = op.want.whole()
+	if !c.Noop() {
+		c.save = &record{Schema: recordSchema, Settings: c.File, Created: true, MadeDir: r.MadeDir, Wrote: digest(c.New)}
+	}
+	return nil
+}
+
+// AgentReport is what is registered with an agent.
+type AgentReport struct {
+	Path     string
+	Err      error
+	Entries  []Entry // one where the file is a plugin
+	Recorded bool    // beckon was installed here, and has not been uninstalled
+	AsWant   bool    // exactly what install would write now
+}
+
+// InspectAgent reads what is registered with an agent, as against want.
+func InspectAgent(t Target, want Spec) AgentReport {
+	r := AgentReport{Path: t.Path}
+	c, err := Plan(t, Uninstall())
+	if err != nil {
+		r.Err = err
+		return r
+	}
+	_, r.Recorded = c.kept.load()
+	wanted, err := Plan(t, Install(want))
+	r.AsWant = err == nil && wanted.Noop()
+	switch {
+	case c.Old == nil:
+	case !ownFile(t.agent):
+		r.Entries = Inspect(Inspection{Targets: []Target{t}, Want: want}).Files[0].Entries
+	case t.agent.Install.Shape == agents.Plugin:
+		if program, ok := pluginProgram(c.Old); ok {
+			r.Entries = []Entry{{Program: program, Args: want.agentArgs("session.created")}}
+		}
+	default:
+		r.Entries = commandEntries(c.Old)
+	}
+	return r
+}
+
+func pluginProgram(text []byte) (program string, ok bool) {
+	_, rest, _ := bytes.Cut(text, []byte("const hook = "))
+	line, _, _ := bytes.Cut(rest, []byte("\n"))
+	return program, json.Unmarshal(line, &program) == nil
+}
+
+func commandEntries(text []byte) (all []Entry) {
+	var file struct {
+		Hooks map[string][]struct{ Bash string }
+	}
+	if json.Unmarshal(text, &file) != nil {
+		return nil
+	}
+	for event, list := range file.Hooks {
+		for _, h := range list {
+			if w := plainCommand(shellCommands(strings.Replace(h.Bash, " 2>/dev/null", "", 1))); len(w) > 0 {
+				all = append(all, Entry{Event: event, Program: w[0], Args: w[1:]})
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,142 @@
+// Tells beckon what this OpenCode does. `beckon install --agent opencode` made it, `beckon uninstall --agent opencode` takes it away.
+import { spawn } from "node:child_process"
+
+const hook = "@PROGRAM@"
+
+// One state for the whole process: OpenCode may load this file more than once.
+const key = Symbol.for("beckon")
+const here = (globalThis[key] ??= {
+  last: Promise.resolve(), // the newest event on its way: they arrive in order
+  known: new Map(), // sessions: what is told of each
+  calls: new Map(), // permission requests: the call that each is about
+  users: new Set(), // messages that the user wrote
+  told: new Set(), // events, so that none is told twice
+})
+
+const once = (id) => {
+  if (!id) return true
+  if (here.told.has(id)) return false
+  if (here.told.size > 1000) here.told.clear()
+  here.told.add(id)
+  return true
+}
+
+// run starts one hook and waits for it, for three seconds at most. Nothing it does stops OpenCode.
+const run = (type, properties) =>
+  new Promise((done) => {
+    try {
+      const child = spawn(hook, [type, "--agent", "opencode"], { stdio: ["pipe", "ignore", "ignore"] })
+      const timer = setTimeout(done, 3000)
+      const end = () => (clearTimeout(timer), done())
+      child.on("error", end)
+      child.on("exit", end)
+      child.stdin.on("error", () => {})
+      child.stdin.end(JSON.stringify({ type, properties }))
+    } catch {
+      done()
+    }
+  })
+
+const send = (type, properties) => (here.last = here.last.then(() => run(type, properties)))
+
+const cut = (text) => (text.length > 4000 ? text.slice(-4000) : text)
+
+export const Beckon = async ({ directory, client }) => {
+  // session is what is known of a session; the first sight of it is told.
+  const session = (id, info) => {
+    let s = here.known.get(id)
+    if (s) return s
+    s = { text: "", busy: false }
+    here.known.set(id, s)
+    here.last = here.last.then(async () => {
+      if (!info) {
+        const asked = client?.session?.get({ path: { id } }).catch(() => undefined)
+        info = (await Promise.race([asked, new Promise((r) => setTimeout(r, 500))]))?.data
+      }
+      const parent = info?.parentID
+      s.parent = (parent && here.known.get(parent)?.parent) || parent
+      await run("session.created", { sessionID: id, parentID: s.parent, directory: info?.directory ?? directory, info: { id, agent: info?.agent } })
+    })
+    return s
+  }
+
+  // tell sends what happened in a session.
+  const tell = (type, id, more) => {
+    const s = session(id)
+    here.last = here.last.then(() => run(type, { sessionID: id, parentID: s.parent, directory, ...more }))
+    return s
+  }
+
+  const handlers = {
+    "session.created": (p) => session(p.info?.id ?? p.sessionID, p.info),
+    "session.deleted": (p) => {
+      const id = p.info?.id ?? p.sessionID
+      tell("session.deleted", id, { info: { id } })
+      here.known.delete(id)
+    },
+    "session.status": (p) => {
+      const word = p.status?.type
+      const s = session(p.sessionID)
+      if (word === "retry" || (word === "busy" && !s.busy)) tell("session.status." + word, p.sessionID)
+      if (word === "busy") s.busy = true
+    },
+    "session.idle": (p) => {
+      const s = session(p.sessionID)
+      tell("session.idle", p.sessionID, { text: cut(s.text) || undefined })
+      s.text = ""
+      s.busy = false
+    },
+    "session.error": (p) => p.sessionID && (tell("session.error", p.sessionID, { error: p.error }).text = ""),
+    "session.compacted": (p) => tell("session.compacted", p.sessionID),
+    "permission.asked": (p) => {
+      here.calls.set(p.id, p.tool?.callID)
+      tell("permission.asked", p.sessionID, { id: p.id, permission: p.permission, patterns: p.patterns, metadata: p.metadata, tool: p.tool })
+    },
+    "permission.replied": (p) => {
+      tell("permission.replied", p.sessionID, { requestID: p.requestID, reply: p.reply, callID: here.calls.get(p.requestID) })
+      here.calls.delete(p.requestID)
+    },
+    "question.asked": (p) => tell("question.asked", p.sessionID, { id: p.id, questions: p.questions }),
+    "question.replied": (p) => tell("question.replied", p.sessionID, { requestID: p.requestID }),
+    "question.rejected": (p) => tell("question.rejected", p.sessionID, { requestID: p.requestID }),
+    "message.updated": (p) => {
+      if (p.info?.role !== "user") return
+      if (here.users.size > 1000) here.users.clear()
+      here.users.add(p.info.id)
+    },
+    "message.part.updated": (p) => {
+      const part = p.part
+      if (part?.type === "text" && part.text && !here.users.has(part.messageID)) session(part.sessionID).text = part.text
+    },
+  }
+
+  return {
+    event: async ({ event }) => {
+      const handle = handlers[event.type]
+      if (handle && once(event.id)) handle(event.properties ?? {})
+    },
+    "chat.message": async (input, output) => {
+      const id = output?.message?.id ?? input.messageID
+      if (!once(id && "chat " + id)) return
+      if (id) here.users.add(id)
+      const prompt = (output?.parts ?? []).filter((p) => p.type === "text" && !p.synthetic).map((p) => p.text).join("\n")
+      const s = tell("chat.message", input.sessionID, { prompt: prompt.slice(0, 4000) })
+      s.busy = true
+      s.text = ""
+    },
+    "tool.execute.before": async (input, output) => {
+      if (once("before " + input.callID)) tell("tool.execute.before", input.sessionID, { tool: input.tool, callID: input.callID, args: output?.args })
+    },
+    "tool.execute.after": async (input) => {
+      if (once("after " + input.callID)) tell("tool.execute.after", input.sessionID, { tool: input.tool, callID: input.callID, args: input.args })
+    },
+    "experimental.session.compacting": async (input) => {
+      tell("experimental.session.compacting", input.sessionID)
+    },
+    dispose: async () => {
+      for (const id of here.known.keys()) tell("server.instance.disposed", id)
+      here.known.clear()
+      await here.last
+    },
+  }
+}
