@@ -63,18 +63,19 @@ func wait(id string, getenv func(string) string) (code int) {
 	return 0
 }
 
-// Halt takes the user's word that the session's next call is to be its last,
-// folds that, and returns what the client is to be told; nil when there is none.
-// A call that has not begun is refused as well.
+// Halt looks for the user's word that the next call of the session, and of each
+// of its subagents, is to be the last, folds that, and returns what the client is
+// to be told; nil when there is none. A call that has not begun is refused as
+// well.
 func Halt(st *store.Store, res *store.Result, e *event.Event) []byte {
-	if e.AgentID != "" || e.Kind != event.PreToolUse && e.Kind != event.PostToolUse {
+	if e.Kind != event.PreToolUse && e.Kind != event.PostToolUse {
 		return nil
 	}
-	by, ok := hold.TakeStop(st.Dir, store.KeyOf(res.After.Record()), res.After.Prompt.At)
+	by, ok := hold.StopOf(st.Dir, store.KeyOf(res.After.Record()), began(&res.After, e.AgentID))
 	if !ok {
 		return nil
 	}
-	d := &state.Decided{Event: e.Kind, Of: e.At, Tool: e.Tool.Name, UseID: e.Tool.UseID, Hash: e.Tool.Hash, Word: state.WordHalted, By: by.By, From: by.From}
+	d := &state.Decided{Event: e.Kind, Of: e.At, AgentID: e.AgentID, Tool: e.Tool.Name, UseID: e.Tool.UseID, Hash: e.Tool.Hash, Word: state.WordHalted, By: by.By, From: by.From}
 	now, err := st.Fold(store.KeyOf(res.After.Record()), store.Update{Change: state.Change{At: event.Millis(time.Now().UnixMilli()), Action: &state.Action{Kind: state.ActDecided, Decided: d}}})
 	if err != nil {
 		st.Log(err)
@@ -92,4 +93,18 @@ func Halt(st *store.Store, res *store.Result, e *event.Event) []byte {
 		out = append(jsonenc.Str(out, "permissionDecisionReason", reason), '}')
 	}
 	return append(out, '}', '\n')
+}
+
+// began is when an actor began what it is at: the session itself also with each
+// prompt.
+func began(s *state.Session, actor string) (at event.Millis) {
+	if actor == "" {
+		at = s.Prompt.At
+	}
+	for i := range s.Actors {
+		if s.Actors[i].ID == actor {
+			at = max(at, s.Actors[i].Started)
+		}
+	}
+	return at
 }

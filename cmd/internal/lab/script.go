@@ -122,6 +122,9 @@ var scripts = map[string][]Reply{
 	"subwork":     {call(bash("echo from-subagent", "echo")), say("Subagent result.")},
 	"subslow":     {call(bash(nap+"4 && echo slow", "slow")), say("Slow subagent result.")},
 	"subwrite":    {call(bash(nap+"1", "first")), call(write("$PROJ/from-subagent.txt")), say("Subagent wrote it.")},
+	"subhalt":     {call(agent("first", "lab:subone"), agent("second", "lab:subtwo")), say("Both are on their way.")},
+	"subone":      {call(bash(nap+"4", "naps")), call(bash("touch one.txt", "goes on")), say("The first went on.")},
+	"subtwo":      {call(bash(nap+"6", "naps")), call(bash("touch two.txt", "goes on")), say("The second went on.")},
 	"subbusy": {
 		call(bash(nap+"0.7", "b1")), call(bash(nap+"0.7", "b2")), call(bash(nap+"0.7", "b3")), call(bash(nap+"0.7", "b4")),
 		call(bash(nap+"0.7", "b5")), call(bash(nap+"0.7", "b6")), call(bash(nap+"0.7", "b7")), call(bash(nap+"0.7", "b8")),

@@ -381,6 +381,19 @@ var answers = []struct {
 		a.say("lab:long 1") // the word was for that turn
 		a.screen("The nap is over")
 	}},
+	{"stop, subagents", func(a *answering) {
+		a.begin("lab:subhalt")
+		a.until("their calls", func() bool { return strings.Count(a.journal(), "Bash: ./nap") == 2 })
+		list, _ := a.command("list", "--json")
+		if out, code := a.command("stop", gjson.Get(list, "sessions.0.session_id").Str[:8]); code != 0 {
+			a.Fatalf("exit code %d: %s", code, out)
+		}
+		a.until("both to be stopped", func() bool { return strings.Count(a.journal(), `"word":"halted"`) >= 2 })
+		a.until("beckon to say so", func() bool { out, _ := beckon(a.l, nil, "list"); return !strings.Contains(string(out), "working") })
+		if a.file("one.txt") || a.file("two.txt") {
+			a.Error("they went on")
+		}
+	}},
 	{"answered at the session", func(a *answering) {
 		a.begin("lab:permlong 5")
 		o := a.open(1)[0]

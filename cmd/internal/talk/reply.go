@@ -60,7 +60,7 @@ type StopCmd struct {
 	Session string `arg:"" help:"${session}."`
 }
 
-// Run has a session end its turn at its next call.
+// Run has a session end its turn at its next call, and its subagents theirs.
 func (c *StopCmd) Run(a *cli.App) error {
 	v, err := a.Find(c.Session)
 	if err != nil {
@@ -76,7 +76,7 @@ func (c *StopCmd) Run(a *cli.App) error {
 	if err := offer.In(a.Store.Dir).Stop(v.Session.Record(), offer.Terminal, a.User(), time.Now()); err != nil {
 		return fmt.Errorf("stopping the session: %w", err)
 	}
-	fmt.Fprintf(a.Stdout, "session %s stops at its next call\n", name)
+	fmt.Fprintf(a.Stdout, "session %s stops at its next call, its subagents at theirs\n", name)
 	return nil
 }
 

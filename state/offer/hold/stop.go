@@ -20,15 +20,15 @@ type Stop struct {
 	From string // and where
 }
 
-// TakeStop takes the word that session k is to stop, if there is one that is
-// newer than its prompt: of several processes one gets it.
-func TakeStop(stateDir string, k store.Key, prompt event.Millis) (s Stop, ok bool) {
-	path := filepath.Join(StopDir(stateDir), string(k)+".json")
-	b, err := os.ReadFile(path)
+// StopOf is the user's word that session k is to stop, if there is one newer
+// than since: when the actor that asks last began. It stands until then, for the
+// session and for each of its subagents.
+func StopOf(stateDir string, k store.Key, since event.Millis) (s Stop, ok bool) {
+	b, err := os.ReadFile(filepath.Join(StopDir(stateDir), string(k)+".json"))
 	if err != nil {
 		return s, false
 	}
 	v := gjson.ParseBytes(b)
 	s = Stop{event.Millis(v.Get("at").Int()), v.Get("by").String(), v.Get("from").String()}
-	return s, os.Remove(path) == nil && s.At > prompt
+	return s, s.At > since
 }
