@@ -34,9 +34,9 @@ type Agent struct {
 	keys  map[string][]string
 	tools tools
 	title string // what to answer when the agent asks for a session's title; empty: JSON
-	// record registers command for every event; it is called with the event's
+	// hooks registers command for every event; it is called with the event's
 	// name as its last argument.
-	record func(h *Home, command string) error
+	hooks func(h *Home, command string) error
 }
 
 // sign is a text on the screen, or in the terminal's title, that tells a state.
@@ -146,6 +146,9 @@ func (a *Agent) press(p *Pane, verb string) error {
 	}
 	return nil
 }
+
+// Hook registers command for every event of the home's agent.
+func (h *Home) Hook(command string) error { return h.client.Agent.hooks(h, command) }
 
 // jsonHooks writes a settings file with one command a event, in the shape that
 // gemini, qwen and codex share; more are other members of the file.

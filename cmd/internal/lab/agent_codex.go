@@ -36,7 +36,7 @@ plugins = false
 	env:    func(*Home) map[string]string { return map[string]string{"LAB_KEY": APIKey} },
 	args:   []string{"--dangerously-bypass-hook-trust"},
 	resume: []string{"resume", "--last"},
-	ready:  `(?m)^› `,
+	ready:  `(?ms)>_ OpenAI Codex.*^› `,
 	screen: []sign{
 		on("permission", `Would you like to`), // the title blinks: [ ! ], [ . ]
 		on("question", `(?i)enter to submit`),
@@ -58,7 +58,7 @@ plugins = false
 		sub:  func(p string) Tool { return Tool{"multi_agent_v1.spawn_agent", object("message", p)} },
 		wait: func() Tool { return Tool{"multi_agent_v1.wait_agent", `{"targets":["$AGENT"],"timeout_ms":60000}`} },
 	},
-	record: func(h *Home, command string) error {
+	hooks: func(h *Home, command string) error {
 		return jsonHooks(h.path("home/.codex/hooks.json"), command, 10, []string{
 			"SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse", "PreCompact", "PostCompact",
 			"SubagentStart", "SubagentStop", "Stop", "SessionEnd", "Interrupt",

@@ -21,8 +21,8 @@ var copilot = &Agent{
 	ready:  `(?m)^ *[>❯]`,
 	screen: []sign{
 		on("permission", `Do you want to`),
-		on("question", `(?i)enter to (select|submit|confirm)`),
-		on("working", `(?i)esc to (cancel|interrupt)`),
+		on("question", `Copilot needs information`),
+		on("working", `esc (esc )?(to )?(interrupt|cancel)`),
 		on("idle", `(?m)^ *[>❯]`),
 	},
 	keys: map[string][]string{
@@ -39,7 +39,7 @@ var copilot = &Agent{
 			return Tool{"task", object("description", "look around", "prompt", p, "agent_type", "general-purpose", "name", "looker", "mode", "sync")}
 		},
 	},
-	record: func(h *Home, command string) error {
+	hooks: func(h *Home, command string) error {
 		hooks := fields{}
 		for _, e := range []string{
 			"sessionStart", "userPromptSubmitted", "preToolUse", "permissionRequest", "postToolUse", "notification", "agentStop",

@@ -25,6 +25,7 @@ var gemini = &Agent{
 	resume: []string{"--resume", "latest"},
 	ready:  `Type your message`,
 	screen: []sign{
+		on("question", `Enter to select`),
 		titled("permission", `^✋`),
 		titled("working", `^✦`),
 		titled("idle", `^◇`),
@@ -41,7 +42,7 @@ var gemini = &Agent{
 		},
 		sub: func(p string) Tool { return Tool{"invoke_agent", object("agent_name", "generalist", "prompt", p)} },
 	},
-	record: func(h *Home, command string) error {
+	hooks: func(h *Home, command string) error {
 		return jsonHooks(h.path("home/.gemini/settings.json"), command, 10_000, []string{
 			"SessionStart", "BeforeAgent", "BeforeModel", "BeforeTool", "AfterTool", "AfterAgent", "Notification", "PreCompress", "SessionEnd",
 		}, geminiSettings())

@@ -31,7 +31,7 @@ var opencode = &Agent{
 	ready:  `Ask anything`,
 	screen: []sign{
 		on("permission", `Permission required`),
-		on("question", `(?i)enter (submit|confirm)`),
+		on("question", `esc dismiss`),
 		on("working", `esc (again to )?interrupt`),
 		on("idle", `ctrl\+p commands`),
 	},
@@ -49,7 +49,7 @@ var opencode = &Agent{
 			return Tool{"task", object("description", "look around", "prompt", p, "subagent_type", "general")}
 		},
 	},
-	record: func(h *Home, command string) error {
+	hooks: func(h *Home, command string) error {
 		words := strings.Fields(command)
 		return writeFile(h.path("home/.config/opencode/plugins/recorder.js"), fmt.Sprintf(recorderPlugin, words[len(words)-1]))
 	},

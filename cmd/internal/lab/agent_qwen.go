@@ -11,6 +11,7 @@ var qwen = &Agent{
 	resume: []string{"--continue"},
 	ready:  `Type your message`,
 	screen: []sign{
+		on("question", `Enter: Select`),
 		titled("permission", `^✳`),
 		titled("working", `^◐`),
 		titled("idle", `^Qwen`),
@@ -29,7 +30,7 @@ var qwen = &Agent{
 			return Tool{"agent", object("description", "look around", "prompt", p, "subagent_type", "general-purpose")}
 		},
 	},
-	record: func(h *Home, command string) error {
+	hooks: func(h *Home, command string) error {
 		return jsonHooks(h.path("home/.qwen/settings.json"), command, 10_000, []string{
 			"SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure", "PostToolBatch",
 			"Notification", "SubagentStart", "SubagentStop", "PreCompact", "PostCompact", "Stop", "StopFailure", "SessionEnd",

@@ -78,7 +78,7 @@ func NewRecorder(h *Home, statusLine bool) (*Recorder, error) {
 	}
 	r.done.Go(r.poll)
 	if a := h.client.Agent; a != nil {
-		return r, a.record(h, command+" "+r.log)
+		return r, a.hooks(h, command+" "+r.log)
 	}
 	hooks := fields{}
 	for _, name := range EventsOf(h.client.Version) {

@@ -297,7 +297,7 @@ func observe(l *lab.Lab, col column) lab.Observe {
 		}
 		states := map[lab.SessionID]lab.State{}
 		for _, r := range list.Sessions {
-			states[lab.SessionID(r.SessionID)] = lab.State{State: string(r.State), Reason: r.Reason, Source: string(r.Source)}
+			states[lab.SessionID(r.SessionID)] = lab.State{State: string(r.State), Reason: r.Reason, Source: string(r.Source), Dir: r.Cwd, Since: r.CreatedAt}
 		}
 		return states, nil
 	}

@@ -68,14 +68,23 @@ func (r row) sameCell(o row) bool {
 // String writes the table in Markdown: a line a scenario, a column a client
 // and way of looking, then the agreement with the registry.
 func (t *table) String() string {
-	heads := distinct(t.rows, func(r row) string { return r.Version + ", " + r.Column })
+	return t.markdown("# Scenarios on the real client", "Agreement with the client's registry, over the samples in which it had stood for 500 ms:")
+}
+
+// shared is String for the other agents.
+func (t *table) shared() string {
+	return t.markdown("# Scenarios on the other agents", "Agreement with the screen, over the samples in which it had stood for 500 ms:")
+}
+
+func (t *table) markdown(title, agreement string) string {
+	heads := distinct(t.rows, row.head)
 	names := distinct(t.rows, func(r row) string { return r.Scenario })
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Scenarios on the real client\n\nEach cell: the verdict, and the longest time from a step to the expected state.\n\n| scenario | %s |\n|---|%s\n", strings.Join(heads, " | "), strings.Repeat("---|", len(heads)))
+	fmt.Fprintf(&b, "%s\n\nEach cell: the verdict, and the longest time from a step to the expected state.\n\n| scenario | %s |\n|---|%s\n", title, strings.Join(heads, " | "), strings.Repeat("---|", len(heads)))
 	for _, n := range names {
 		fmt.Fprintf(&b, "| %s |", n)
 		for _, h := range heads {
-			i := slices.IndexFunc(t.rows, func(r row) bool { return r.Scenario == n && r.Version+", "+r.Column == h })
+			i := slices.IndexFunc(t.rows, func(r row) bool { return r.Scenario == n && r.head() == h })
 			if i < 0 {
 				b.WriteString("  |")
 				continue
@@ -84,17 +93,25 @@ func (t *table) String() string {
 		}
 		b.WriteString("\n")
 	}
-	b.WriteString("\nAgreement with the client's registry, over the samples in which it had stood for 500 ms:\n\n")
+	fmt.Fprintf(&b, "\n%s\n\n", agreement)
 	for _, h := range heads {
 		right, all := 0, 0
 		for _, r := range t.rows {
-			if r.Version+", "+r.Column == h {
+			if r.head() == h {
 				right, all = right+r.Right, all+r.All
 			}
 		}
 		fmt.Fprintf(&b, "- %s: %.2f %% (%d of %d)\n", h, 100*float64(right)/float64(max(all, 1)), right, all)
 	}
 	return b.String()
+}
+
+// head names the column of a row.
+func (r row) head() string {
+	if r.Column == "" {
+		return r.Version
+	}
+	return r.Version + ", " + r.Column
 }
 
 // verdict is what a cell says of a scenario that was played.
