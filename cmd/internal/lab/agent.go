@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -18,6 +19,7 @@ import (
 // driven and read.
 type Agent struct {
 	Name    string // as beckon calls it
+	Mode    string // how it is run, if not as it comes
 	Version string // the one measured
 	Package string // of npm
 	program string // below node_modules
@@ -28,7 +30,10 @@ type Agent struct {
 	// resume are the arguments that take up the last session of the directory.
 	resume []string
 	ready  string // what the screen shows when it takes a prompt
-	screen []sign
+	// review is a question that it asks at its start when hooks have changed, and
+	// the key that says yes to it.
+	review, trust string
+	screen        []sign
 	// keys are what a user presses for each of the verbs of a scenario; what
 	// begins with a slash is typed.
 	keys  map[string][]string
@@ -65,9 +70,14 @@ type tools struct {
 }
 
 // Agents are the agents that a lab can drive beside Claude Code.
-var Agents = []*Agent{codex, opencode, gemini, copilot, qwen}
+var Agents = []*Agent{codex, codexAlone, opencode, gemini, copilot, qwen}
 
-// AgentNamed returns one of them, or nil.
+// Label names the agent with its version and mode.
+func (a *Agent) Label() string {
+	return strings.TrimSpace(a.Name + " " + a.Version + " " + a.Mode)
+}
+
+// AgentNamed returns the first of them with that name, or nil.
 func AgentNamed(name string) *Agent {
 	i := slices.IndexFunc(Agents, func(a *Agent) bool { return a.Name == name })
 	if i < 0 {
@@ -149,6 +159,31 @@ func (a *Agent) press(p *Pane, verb string) error {
 
 // Hook registers command for every event of the home's agent.
 func (h *Home) Hook(command string) error { return h.client.Agent.hooks(h, command) }
+
+// begun waits until the agent takes a prompt, and trusts its hooks when it asks.
+func (a *Agent) begun(p *Pane) error {
+	if a.review == "" {
+		return p.WaitFor(a.ready, patience)
+	}
+	if err := p.WaitFor(a.review+"|"+a.ready, patience); err != nil {
+		return err
+	}
+	if ok, err := regexp.MatchString(a.review, p.Capture()); !ok || err != nil {
+		return err
+	}
+	for range 20 { // it takes no keys at first
+		if err := p.Key(a.trust); err != nil {
+			return err
+		}
+		if p.WaitFor("› "+a.trust, time.Second) == nil {
+			break
+		}
+	}
+	if err := p.Key("Enter"); err != nil {
+		return err
+	}
+	return p.WaitFor(a.ready, patience)
+}
 
 // jsonHooks writes a settings file with one command a event, in the shape that
 // gemini, qwen and codex share; more are other members of the file.

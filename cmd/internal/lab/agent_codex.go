@@ -7,6 +7,13 @@ import (
 	"strings"
 )
 
+// codexAlone is codex without the background process that its terminals share.
+var codexAlone = func() *Agent {
+	a := *codex
+	a.Mode, a.args = "--no-daemon", []string{"--no-daemon"}
+	return &a
+}()
+
 var codex = &Agent{
 	Name: "codex", Version: "0.169.0", Package: "@openai/codex", program: ".bin/codex",
 	setup: func(h *Home) error {
@@ -34,9 +41,9 @@ plugins = false
 		return writeFile(h.path("home/.codex/config.toml"), b.String())
 	},
 	env:    func(*Home) map[string]string { return map[string]string{"LAB_KEY": APIKey} },
-	args:   []string{"--dangerously-bypass-hook-trust"},
 	resume: []string{"resume", "--last"},
-	ready:  `(?ms)>_ OpenAI Codex.*^› `,
+	ready:  `(?m)^  lab-model \w+ · `,
+	review: `Hooks need review`, trust: "2",
 	screen: []sign{
 		on("permission", `Would you like to`), // the title blinks: [ ! ], [ . ]
 		on("question", `(?i)enter to submit`),

@@ -272,11 +272,14 @@ func (r request) place(scripts map[string][]Reply) place {
 	return p
 }
 
+// compaction matches how Claude Code, codex, gemini and qwen ask for a summary.
+var compaction = regexp.MustCompile(`create a detailed summary|helping the next LLM seamlessly|<state_snapshot>`)
+
 func wordOf(text string, scripts map[string][]Reply) (word, args string, ok bool) {
 	switch {
 	case strings.Contains(text, "<task-notification>"):
 		return "notified", "", true
-	case strings.Contains(text, "create a detailed summary"):
+	case compaction.MatchString(text):
 		return "summary", "", true
 	}
 	all := labWord.FindAllStringSubmatch(text, -1)

@@ -44,10 +44,10 @@ func TestAgents(t *testing.T) {
 			}
 			client := a.Need(t)
 			for _, sc := range chosenShared(t) {
-				t.Run(a.Name+"/"+sc.Name, func(t *testing.T) {
+				t.Run(a.Label()+"/"+sc.Name, func(t *testing.T) {
 					t.Parallel()
-					r := row{Scenario: sc.Name, Version: a.Name + " " + a.Version}
-					if why := unseenOf[a.Name+" "+sc.Name]; why != "" {
+					r := row{Scenario: sc.Name, Version: a.Label()}
+					if why := unseenOf[a.Label()+" "+sc.Name]; why != "" {
 						r.Verdict = why
 						table.add(r)
 						t.Skip(why)
