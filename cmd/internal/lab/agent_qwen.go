@@ -27,7 +27,7 @@ var qwen = &Agent{
 			return Tool{"ask_user_question", `{"questions":[{"question":"Which colour?","header":"Colour","multiSelect":false,"options":[{"label":"Red","description":"warm"},{"label":"Blue","description":"cool"}]}]}`}
 		},
 		sub: func(p string) Tool {
-			return Tool{"agent", object("description", "look around", "prompt", p, "subagent_type", "general-purpose")}
+			return with(Tool{"agent", object("description", "look around", "prompt", p, "subagent_type", "general-purpose")}, `"run_in_background":false`)
 		},
 	},
 	hooks: func(h *Home, command string) error {
