@@ -157,9 +157,6 @@ func (a *Agent) press(p *Pane, verb string) error {
 	return nil
 }
 
-// Hook registers command for every event of the home's agent.
-func (h *Home) Hook(command string) error { return h.client.Agent.hooks(h, command) }
-
 // begun waits until the agent takes a prompt, and trusts its hooks when it asks.
 func (a *Agent) begun(p *Pane) error {
 	if a.review == "" {

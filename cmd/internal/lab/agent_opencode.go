@@ -24,7 +24,10 @@ var opencode = &Agent{
 		})
 	},
 	env: func(*Home) map[string]string {
-		return map[string]string{"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1"}
+		return map[string]string{
+			"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+			"npm_config_fetch_retries": "0", // it fetches what plugins may need, and can do without
+		}
 	},
 	title:  "Lab title",
 	resume: []string{"--continue"},

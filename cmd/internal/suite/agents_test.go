@@ -86,15 +86,12 @@ func chosenShared(t *testing.T) []lab.Scenario {
 }
 
 func playShared(t *testing.T, sc lab.Scenario, client lab.Client, r row, table *table) {
-	slots <- struct{}{}
-	defer func() { <-slots }()
 	dir, err := programs()
 	must(t, err)
 	l := lab.StartWith(t, client)
 	must(t, put(l, dir))
-	if _, err = beckon(l, nil, "install", "--agent", client.Agent.Name); err != nil {
-		must(t, l.Home.Hook(filepath.Join(bin(l), "beckon-hook")+" --agent "+client.Agent.Name))
-	}
+	_, err = beckon(l, nil, "install", "--agent", client.Agent.Name)
+	must(t, err)
 	res := l.Play(sc, nil, observe(l, columns[0]))
 	var wrong string
 	r.Right, r.All, wrong = screens(res)
