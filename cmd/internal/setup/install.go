@@ -117,7 +117,7 @@ func (c *InstallCmd) installClaude(a *cli.App, program string) error {
 
 // pointToSetup names what else beckon proposes on this machine.
 func pointToSetup(a *cli.App) {
-	if names := NotDone(a); len(names) > 0 {
+	if names := notDone(a); len(names) > 0 {
 		fmt.Fprintf(a.Stdout, "  not set up yet: %s (beckon setup)\n", strings.Join(names, ", "))
 	}
 }

@@ -15,13 +15,14 @@ import (
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/config"
 	"beckon/cmd/internal/setup/steps"
+	"beckon/event"
 	"beckon/installer"
 	"beckon/state/alert"
 )
 
 // Cmd is `beckon setup`.
 type Cmd struct {
-	Step   []string `arg:"" optional:"" help:"Only these steps: path, hooks, statusline, notify, answers, tmux, prompt, completion."`
+	Step   []string `arg:"" optional:"" help:"Only these steps: path, hooks (Claude Code's), codex and other agents by name, statusline, answers, notify, tmux, prompt, completion."`
 	Yes    bool     `help:"Do what is proposed, or the named steps, without asking."`
 	Undo   bool     `help:"Undo the named steps, or all."`
 	DryRun bool     `help:"Print what would change as a diff, and change nothing."`
@@ -76,6 +77,7 @@ func allSteps(a *cli.App) ([]steps.Step, error) {
 	if err != nil {
 		return nil, err
 	}
+	list = slices.Insert(list, 1, agentSteps(a, hook)...)
 	shell := filepath.Base(a.Getenv("SHELL"))
 	list = slices.Insert(list, 0, pathStep(a, shell, program))
 	tmux := startupStep(a, "tmux", installer.PromptLine, program)
@@ -157,6 +159,33 @@ func operation(on bool, spec installer.Spec) installer.Op {
 		return installer.Install(spec)
 	}
 	return installer.Uninstall()
+}
+
+// agentSteps are the hooks of the other agents that are on this machine.
+func agentSteps(a *cli.App, hook string) (list []steps.Step) {
+	for _, ag := range Registered() {
+		target, err := AgentTarget(a, ag)
+		if err != nil {
+			continue
+		}
+		spec := installer.AgentSpec(ag, hook)
+		on := len(installer.InspectAgent(target, spec).Entries) > 0
+		if !on && !There(a, ag) {
+			continue
+		}
+		list = append(list, steps.Step{
+			Name: ag.Name, Title: "follow " + ag.Install.Title + "'s sessions", On: on, Want: true, Then: ag.Install.Then,
+			Diff: func(on bool) (string, error) {
+				c, err := installer.Plan(target, operation(on, spec))
+				return c.Diff(), err
+			},
+			Do: func(on bool) error {
+				_, err := installer.Apply(context.Background(), target, operation(on, spec))
+				return err
+			},
+		})
+	}
+	return list
 }
 
 // pathStep puts the program's directory on the shell's PATH.
@@ -273,9 +302,12 @@ func Found(program string) bool {
 	return err == nil
 }
 
-// NotDone names the steps that are proposed on this machine and not done.
-func NotDone(a *cli.App) []string {
-	return stepsThat(a, func(s steps.Step) bool { return s.Want && !s.On && s.Absent == "" })
+// notDone names the steps that are proposed on this machine and not done, but for
+// other agents, which install names itself.
+func notDone(a *cli.App) []string {
+	return stepsThat(a, func(s steps.Step) bool {
+		return s.Want && !s.On && s.Absent == "" && event.AgentOf(s.Name) == nil
+	})
 }
 
 // left names the steps that setup would undo.
