@@ -106,6 +106,7 @@
 //	render/jump                  goes to a session's terminal
 //	render/notify                notifications
 //	render/notify/dbustest       a desktop for its tests
+//	render/notify/ntfytest       a phone's server, as ntfy, for its tests
 //
 //	installer                    settings edits, plugin, client version
 //	installer/release            what makes a release

@@ -31,12 +31,12 @@ const atOnce = 4
 // builtDir is the directory that build made.
 var builtDir string
 
-// build builds beckon and beckon-hook, once for all tests that need them as files.
+// build builds the programs, once for all tests that need them as files.
 var build = sync.OnceValue(func() (err error) {
 	if builtDir, err = os.MkdirTemp("", "beckon-test-"); err != nil {
 		return err
 	}
-	out, err := exec.Command("go", "build", "-o", builtDir, "beckon/cmd/beckon", "beckon/cmd/beckon-hook").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", builtDir, "beckon/cmd/beckon", "beckon/cmd/beckon-hook", "beckon/cmd/beckon-judge").CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, out)
 	}

@@ -22,11 +22,12 @@ import (
 type notifyCmd struct {
 	Test    notifyTestCmd    `cmd:"" help:"Send a notification through the chosen channels."`
 	Explain notifyExplainCmd `cmd:"" help:"Tell why you were or were not notified."`
-	Deliver notifyDeliverCmd `cmd:"" hidden:"" help:"Decide on an edge that a hook saw, and notify of it."`
+	Deliver notifyDeliverCmd `cmd:"" hidden:"" help:"Decide on an edge that a hook saw, and tell of it."`
+	Ask     notifyAskCmd     `cmd:"" hidden:"" help:"Put an offer to the user, for the process that waits at it."`
 }
 
 type notifyTestCmd struct {
-	Channel []string `enum:"terminal,desktop,command,sound" help:"Which channels (default: the configured ones)." placeholder:"CHANNEL"`
+	Channel []string `enum:"terminal,desktop,command,sound,ntfy" help:"Which channels (default: the configured ones)." placeholder:"CHANNEL"`
 }
 
 func (c *notifyTestCmd) Run(a *app) error {
@@ -58,6 +59,10 @@ func (c *notifyTestCmd) Run(a *app) error {
 // that name writes to; without one it is left out, as the title is, which only
 // a hook can set.
 func (a *app) channels(set alert.Settings, terminal io.Writer) (list []notify.Channel) {
+	reach, err := notify.ReadSettings(alert.ConfigPath(a.Getenv))
+	if err != nil {
+		a.Store.Log(fmt.Errorf("reading the notification settings: %w", err))
+	}
 	for _, name := range set.Channels {
 		switch name {
 		case alert.Terminal:
@@ -66,7 +71,11 @@ func (a *app) channels(set alert.Settings, terminal io.Writer) (list []notify.Ch
 				list = append(list, notify.Terminal{W: terminal, Style: set.StyleFor(t), Tmux: t.Kind == "tmux"})
 			}
 		case alert.Desktop:
-			list = append(list, notify.NewDesktop(a.jumpCommand()))
+			desktop := notify.NewDesktop(a.jumpCommand())
+			desktop.Actions = reach.Actions == "true"
+			list = append(list, desktop)
+		case alert.Ntfy:
+			list = append(list, &notify.Phone{Settings: reach, Log: a.Store.Log})
 		case alert.Command:
 			list = append(list, notify.Command{Argv: set.Command})
 		case alert.Sound:
@@ -223,7 +232,7 @@ func (a *app) unlogged(id string, list []explained) []explained {
 }
 
 func (d explained) print(w io.Writer) {
-	verdict := map[state.Verdict]string{state.Notify: "sent", state.Later: "not yet", state.Never: "not sent"}[d.Verdict]
+	verdict := map[state.Verdict]string{state.Notify: "told", state.Later: "not yet", state.Never: "not told"}[d.Verdict]
 	fmt.Fprintf(w, "%s  %-8.8s  %-10s  %-8s  %s", d.At.Local().Format("15:04:05"), osc.Clean(d.SessionID, 64), d.Kind, verdict, d.Reason)
 	if d.Channels != "" {
 		fmt.Fprintf(w, " (%s)", osc.Clean(d.Channels, 512))

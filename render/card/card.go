@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"beckon/state/offer"
 
@@ -449,4 +450,47 @@ func (b *builder) form(o *offer.Offer) {
 		}
 		b.add(Text, line)
 	}
+}
+
+// rowWidth is how many characters a notification shows in a row.
+const rowWidth = 40
+
+// Brief is a card for a notification, which shows so many rows and no more: what
+// is asked, and where that would happen. It reports whether that is all of the
+// card; else the text ends in "…", or says why not.
+func (c *Card) Brief(rows int) (text string, whole bool) {
+	where := c.Dir
+	if c.Branch != "" {
+		where += " (" + c.Branch + ")"
+	}
+	if c.Host != "" {
+		where += " on " + c.Host
+	}
+	if c.Agent != "" {
+		where += ", asked by its subagent " + c.Agent
+	}
+	lines := []string{c.Title}
+	for _, l := range c.Lines {
+		lines = append(lines, l.Text)
+	}
+	rows -= rowsOf("in " + where)
+	whole = c.Whole
+	var b strings.Builder
+	for _, l := range lines {
+		if rows -= rowsOf(l); rows < 0 {
+			whole = false
+			b.WriteString("…\n")
+			break
+		}
+		b.WriteString(l + "\n")
+	}
+	if !c.Whole {
+		b.WriteString("(" + Line1(c.Why) + ")\n")
+	}
+	return b.String() + "in " + where, whole
+}
+
+// rowsOf is how many rows a line takes.
+func rowsOf(line string) int {
+	return max(1, (utf8.RuneCountInString(line)+rowWidth-1)/rowWidth)
 }

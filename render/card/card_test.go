@@ -122,3 +122,28 @@ func TestSuggestions(t *testing.T) {
 		}
 	}
 }
+
+// A notification shows a short call whole, and says so of no other.
+func TestBrief(t *testing.T) {
+	const rows = 6
+	for name, c := range map[string]struct {
+		card  Card
+		want  string
+		whole bool
+	}{
+		"short":       {of(t, "/x", "Bash", in{"command": "make test"}), "Bash\nmake test\nin /x (main) on here", true},
+		"just enough": {of(t, "/x", "Bash", in{"command": "1\n2\n3\n4"}), "Bash\n1\n2\n3\n4\nin /x (main) on here", true},
+		"a line more": {of(t, "/x", "Bash", in{"command": "1\n2\n3\n4\nrm -rf /"}), "Bash\n1\n2\n3\n4\n…\nin /x (main) on here", false},
+		"a long line": {of(t, "/x", "Bash", in{"command": strings.Repeat("x", 4*rowWidth+1)}), "Bash\n…\nin /x (main) on here", false},
+		"not whole":   {of(t, "/x", "Bash", in{"command": strings.Repeat("\n", maxLines+1)}), "Bash\n\n\n\n\n…\n(it is too long to be read here: 2001 lines)\nin /x (main) on here", false},
+	} {
+		if got, whole := c.card.Brief(rows); got != c.want || whole != c.whole {
+			t.Errorf("%s: %q, %v", name, got, whole)
+		}
+	}
+	far := of(t, "/x", "Bash", in{"command": "ls"})
+	far.Dir, far.Agent = strings.Repeat("d", 6*rowWidth), "Explore"
+	if got, whole := far.Brief(rows); whole || !strings.Contains(got, "asked by its subagent Explore") {
+		t.Errorf("a place that does not fit: %q, %v", got, whole)
+	}
+}

@@ -3,12 +3,15 @@ package notify
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"beckon/event"
 	"beckon/state"
 	"beckon/state/alert"
 	"beckon/state/live"
+	"beckon/state/offer"
+	"beckon/state/offer/hold"
 	"beckon/state/store"
 )
 
@@ -77,7 +80,7 @@ const closing = 2 * time.Minute
 // settled looks at the session when the edge has stood long enough.
 func (d *Deliverer) settled(ctx context.Context, o Order) (seen state.Seen, stand state.Stand, now time.Time, err error) {
 	edge, began := named(o.Edge), time.Now()
-	wait := hold(edge)
+	wait := stands(edge)
 	if o.Still {
 		wait = 0
 	}
@@ -122,8 +125,56 @@ func (d *Deliverer) send(ctx context.Context, c alert.Case, v state.Decision, no
 	if v.Verdict != state.Notify {
 		return d.log(c, v, "", now)
 	}
-	said := send(ctx, d.Channels, NoteOf(c.Session, c.Edge))
-	return d.log(c, v, said, time.Now())
+	n, channels, asked := NoteOf(c.Session, c.Edge), d.Channels, ""
+	if o, ok := d.offer(c, now); ok {
+		n.Offer = o.ID
+		channels, asked = d.asked(o.ID)
+	}
+	said := send(ctx, channels, n)
+	if asked != "" && said != "" {
+		asked += ", "
+	}
+	return d.log(c, v, asked+said, time.Now())
+}
+
+// offer is what can be answered of what an edge is about.
+func (d *Deliverer) offer(c alert.Case, now time.Time) (found offer.Offer, ok bool) {
+	if !c.Edge.Dialog {
+		return found, false
+	}
+	list, _ := offer.In(d.Store.Dir).List(now) // unreadable: none that could be answered
+	call := &c.Edge.Call
+	for _, o := range list {
+		same := o.Hash == call.Hash && o.Tool == call.Name
+		if o.UseID != "" && call.UseID != "" {
+			same = o.UseID == call.UseID
+		}
+		if o.Record == c.Session.Record() && o.Kind != offer.Reply && same {
+			found, ok = o, true // the newest
+		}
+	}
+	return found, ok
+}
+
+// heeded is how long the process that holds a call may take to see what it is
+// told: where no file can be waited for it looks once a second.
+const heeded = 3 * time.Second
+
+// asked has the process that holds a call put the offer to the user through the
+// channels that have buttons, and returns the others.
+func (d *Deliverer) asked(id string) (others []Channel, line string) {
+	var names []string
+	for _, c := range d.Channels {
+		if a, ok := c.(Asker); ok && a.Asks() {
+			names = append(names, c.Name())
+		} else {
+			others = append(others, c)
+		}
+	}
+	if len(names) == 0 || hold.Notify(d.Store.Dir, id, names) != nil || !hold.Heard(d.Store.Dir, id, heeded) {
+		return d.Channels, ""
+	}
+	return others, strings.Join(names, ", ")
 }
 
 func (d *Deliverer) log(c alert.Case, v state.Decision, channels string, now time.Time) error {
@@ -133,6 +184,6 @@ func (d *Deliverer) log(c alert.Case, v state.Decision, channels string, now tim
 	return nil
 }
 
-func hold(e state.Edge) time.Duration { return time.Duration(e.Kind.Hold()) * time.Millisecond }
+func stands(e state.Edge) time.Duration { return time.Duration(e.Kind.Hold()) * time.Millisecond }
 
 func millis(t time.Time) event.Millis { return event.Millis(t.UnixMilli()) }

@@ -23,6 +23,8 @@ const (
 // to the session where the platform reports clicks: on Linux, and on macOS
 // with terminal-notifier.
 type DesktopChannel struct {
+	Actions bool // its notifications of what asks have buttons
+
 	jump   []string
 	clicks sync.WaitGroup
 }

@@ -20,7 +20,7 @@ func TestDesktopClick(t *testing.T) {
 	if err := c.Send(context.Background(), n); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := d.Received(), (dbustest.Message{Title: "-h & <b>", Body: "a &lt;b&gt; &amp; c"}); len(got) != 1 || got[0] != want {
+	if got, want := d.Received(), (dbustest.Message{Title: "-h & <b>", Body: "a &lt;b&gt; &amp; c", Buttons: "default"}); len(got) != 1 || got[0] != want {
 		t.Fatalf("received %q, want %q", got, want)
 	}
 	d.Click(1)

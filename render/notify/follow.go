@@ -46,7 +46,7 @@ func (f *Follower) Look(ctx context.Context, seen []state.Seen, now time.Time) {
 		is := state.Standing(v.Session, v.Evidence, millis(now))
 		stood[v.Session.Record()] = is
 		f.note(v.Session.Record(), is, now)
-		if w, ok := f.pending[v.Session.Record()]; ok && now.Sub(w.since) >= hold(w.edge) {
+		if w, ok := f.pending[v.Session.Record()]; ok && now.Sub(w.since) >= stands(w.edge) {
 			f.consider(ctx, v.Session, w, now)
 		}
 	}

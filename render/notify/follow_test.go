@@ -113,7 +113,7 @@ func TestFollowDone(t *testing.T) {
 	sc.look(2*time.Second, 0)
 	sc.event(event.Event{Kind: event.Stop, Name: "Stop", Message: "Really done.", HasBackground: true})
 	sc.look(50*time.Millisecond, 0)
-	sc.look(hold(state.Edge{Kind: state.EdgeDone}), 1)
+	sc.look(stands(state.Edge{Kind: state.EdgeDone}), 1)
 	sc.look(time.Minute, 1)
 	sc.event(event.Event{Kind: event.UserPromptSubmit, Name: "UserPromptSubmit", Prompt: "again", PromptID: "p2"})
 	sc.look(time.Minute, 1)

@@ -9,6 +9,7 @@ package notify
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -31,6 +32,8 @@ type Note struct {
 	SeatID    string         `json:"seat_id,omitempty"`
 	Name      string         `json:"name,omitempty"` // that the user gave the session
 	Project   string         `json:"project"`
+	Tool      string         `json:"tool,omitempty"`  // that a dialog is about
+	Offer     string         `json:"offer,omitempty"` // id of what can be answered, see beckon answer
 	Cwd       string         `json:"cwd,omitempty"`
 	Branch    string         `json:"branch,omitempty"`
 	Since     time.Time      `json:"since"` // UTC
@@ -45,7 +48,7 @@ func NoteOf(s *state.Session, e state.Edge) Note {
 	title, body := alert.Words(s, e)
 	o := &s.Origin
 	return Note{
-		Schema: Schema, Kind: e.Kind, Title: title, Body: body, SessionID: s.ID, Part: s.Part, SeatID: s.Seat, Name: s.Name, Project: alert.Project(s),
+		Schema: Schema, Kind: e.Kind, Title: title, Body: body, SessionID: s.ID, Part: s.Part, SeatID: s.Seat, Name: s.Name, Project: alert.Project(s), Tool: e.Call.Name,
 		Cwd: s.Cwd, Branch: o.Git.Branch, Since: utc(e.At), Host: o.Host, Terminal: o.Terminal.Kind, Pane: o.Terminal.Tmux.Pane,
 	}
 }
@@ -78,12 +81,5 @@ func send(ctx context.Context, channels []Channel, n Note) string {
 		})
 	}
 	wait.Wait()
-	line := ""
-	for i, s := range said {
-		if i > 0 {
-			line += ", "
-		}
-		line += s
-	}
-	return line
+	return strings.Join(said, ", ")
 }

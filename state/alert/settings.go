@@ -27,11 +27,12 @@ const (
 	Desktop  = "desktop"  // a notification of the desktop
 	Command  = "command"  // a program of the user's
 	Sound    = "sound"    // a file of the user's
+	Ntfy     = "ntfy"     // a phone, by a server
 	Title    = "title"    // the window's title tells the state
 )
 
 // Channels lists the channels that can be chosen.
-var Channels = []string{Terminal, Desktop, Command, Sound, Title}
+var Channels = []string{Terminal, Desktop, Command, Sound, Title, Ntfy}
 
 // Settings are the user's choices, from the configuration.
 type Settings struct {
@@ -61,7 +62,7 @@ const Auto = "auto"
 func (s Settings) Has(channel string) bool { return slices.Contains(s.Channels, channel) }
 
 // Away reports whether a channel is chosen that needs a process of its own.
-func (s Settings) Away() bool { return s.Has(Desktop) || s.Has(Command) || s.Has(Sound) }
+func (s Settings) Away() bool { return s.Has(Desktop) || s.Has(Command) || s.Has(Sound) || s.Has(Ntfy) }
 
 // Read reads the settings from the configuration at path.
 func Read(path string) (Settings, error) {

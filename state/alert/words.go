@@ -18,10 +18,11 @@ const (
 // Words returns what the user is told of an edge: who in the title, what in the
 // body, each in one clean line.
 func Words(s *state.Session, e state.Edge) (title, body string) {
-	return osc.Clean(label(s)+" "+verb(e.Kind), maxTitle), osc.Clean(about(s, e), maxBody)
+	return osc.Clean(label(s)+" "+Verb(e.Kind), maxTitle), osc.Clean(about(s, e), maxBody)
 }
 
-func verb(k state.EdgeKind) string {
+// Verb says what a session came to.
+func Verb(k state.EdgeKind) string {
 	switch k {
 	case state.EdgePermission:
 		return "needs a permission"

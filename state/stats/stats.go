@@ -43,8 +43,6 @@ type Totals struct {
 	from     string // earlier days are not counted
 	days     map[key]*Day
 	sessions map[string]time.Duration
-	lanes    *lanes         // nil unless spans are kept
-	acts     []event.Millis // when the user did something, in no order
 }
 
 type key struct{ date, project string }
@@ -69,19 +67,16 @@ type Session struct {
 	t     *Totals
 	s     state.Session
 	since event.Millis // end of what is counted
-	kind  Kind
+	kind  spell
 }
 
-// Kind is what a stretch of time counts as; empty for none of these: the session is
-// gone, or nobody knows.
-type Kind string
+// spell is what a stretch of time counts as.
+type spell uint8
 
-// The kinds of time.
 const (
-	Busy    Kind = "working" // or compacting
-	Waiting Kind = "waiting" // a permission or question was open
-	Failed  Kind = "failed"
-	Idle    Kind = "idle" // or set aside
+	neither spell = iota
+	busy
+	waiting
 )
 
 // Line counts one journal line. A snapshot, which a rotated journal starts
@@ -95,9 +90,6 @@ func (c *Session) Line(ch state.Change, snapshot *state.Session) {
 		return
 	}
 	at := when(ch)
-	if ch.Action != nil && ch.Action.Kind != state.ActDecided {
-		c.t.acts = append(c.t.acts, at)
-	}
 	if c.untouched(ch, at) {
 		return
 	}
@@ -182,26 +174,17 @@ func (c *Session) settle(at event.Millis) {
 	c.since = at
 	switch state.Resolve(c.s, state.Evidence{}, at).State {
 	case state.Working, state.Compacting:
-		c.kind = Busy
+		c.kind = busy
 	case state.Permission, state.Question:
-		c.kind = Waiting
-	case state.Failed:
-		c.kind = Failed
-	case state.Idle, state.Backburned:
-		c.kind = Idle
+		c.kind = waiting
 	default:
-		c.kind = ""
+		c.kind = neither
 	}
 }
 
 // count adds the stretch since c.since, split at local midnights.
 func (c *Session) count(until event.Millis) {
-	if c.kind == "" || until <= c.since {
-		return
-	}
-	c.t.lanes.add(c, until)
-	if c.kind != Busy && c.kind != Waiting {
-		c.since = until
+	if c.kind == neither || until <= c.since {
 		return
 	}
 	from, to := c.local(c.since), c.local(until)
@@ -211,7 +194,7 @@ func (c *Session) count(until event.Millis) {
 			end = to
 		}
 		d := c.day(from)
-		if c.kind == Busy {
+		if c.kind == busy {
 			d.Busy += end.Sub(from)
 			if from.Format(time.DateOnly) >= c.t.from {
 				c.t.sessions[c.s.Record()] += end.Sub(from)
@@ -236,9 +219,6 @@ func midnightAfter(t time.Time) time.Time {
 // tally counts what the change added to the session's own counters.
 func (c *Session) tally(at event.Millis, before state.Counts, failure event.Millis, e *event.Event) {
 	after := c.s.Counts
-	if after.Turns > before.Turns {
-		c.t.acts = append(c.t.acts, at)
-	}
 	if after == before && c.s.Failure.At == failure {
 		return
 	}
@@ -278,26 +258,6 @@ func (c *Session) project() string {
 // Days returns the totals of every day that has any, oldest first.
 func (t *Totals) Days() []Day {
 	return t.grouped(func(k key) string { return k.date })
-}
-
-// Each returns the totals of every day and project, by day and then by project.
-func (t *Totals) Each() []ProjectDay {
-	out := make([]ProjectDay, 0, len(t.days))
-	for k, d := range t.days {
-		sum := Day{Date: k.date}
-		sum.add(*d)
-		out = append(out, ProjectDay{sum, k.project})
-	}
-	slices.SortFunc(out, func(a, b ProjectDay) int {
-		return cmp.Or(cmp.Compare(a.Date, b.Date), cmp.Compare(a.Project, b.Project))
-	})
-	return out
-}
-
-// ProjectDay is what was done on one day in one project.
-type ProjectDay struct {
-	Day
-	Project string // the repository's name, else the directory
 }
 
 // Projects returns the totals of every project, the busiest first. A project's

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"beckon/state/alert"
 	"beckon/state/evidence"
 	"beckon/state/offer"
+	"beckon/state/offer/hold"
 	"beckon/state/store"
 )
 
@@ -56,14 +58,33 @@ func (f *firing) hold(out []byte, stdout io.Writer) int {
 	dir := offer.In(f.st.Dir)
 	if err := dir.Make(&o, time.Now()); err != nil {
 		f.log(fmt.Errorf("making an offer: %w", err))
-	} else if code, ok := hook.BecomeWaiter(o.ID); ok {
-		return code
 	} else {
+		f.report(&o)
+		if code, ok := hook.BecomeWaiter(o.ID); ok {
+			return code
+		}
 		f.log(dir.Close(o.ID, offer.Outcome{Why: "the program beckon-hook is not beside beckon-judge", At: event.Millis(time.Now().UnixMilli())}))
 	}
 	_, err := stdout.Write(out)
 	f.log(err)
 	return 0
+}
+
+// report has the user notified of what a session asks before which nobody sits:
+// it has no dialog that could be noticed.
+func (f *firing) report(o *offer.Offer) {
+	if !o.Headless {
+		return
+	}
+	set, err := alert.Read(alert.ConfigPath(f.getenv))
+	kind := state.EdgePermission
+	if o.Kind == offer.Question || o.Kind == offer.Form {
+		kind = state.EdgeQuestion
+	}
+	if err == nil && len(set.Channels) > 0 && slices.Contains(set.On, kind) && (set.Quiet == alert.Hours{} || !set.Quiet.Hold(f.start.Local())) {
+		err = hold.Notify(f.st.Dir, o.ID, set.Channels)
+	}
+	f.log(err)
 }
 
 // offer is what the event offers to be answered.

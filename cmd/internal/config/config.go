@@ -14,6 +14,7 @@ import (
 
 	"beckon/event/nearest"
 	"beckon/event/osc"
+	"beckon/render/notify"
 	"beckon/render/term"
 	"beckon/state"
 	"beckon/state/alert"
@@ -31,7 +32,8 @@ type Config struct {
 	// in the fair and prio queues.
 	PermissionFirst string
 	Statusline      string         // the status line's template
-	Alert           alert.Settings // the keys that begin with notify
+	Alert           alert.Settings // most keys that begin with notify
+	Reach           notify.Settings
 	Answer          offer.Settings // the keys that begin with answer
 }
 
@@ -44,18 +46,26 @@ func Default() Config {
 		PermissionFirst: "true",
 		Statusline:      term.DefaultStatus,
 		Alert:           alert.Defaults(),
+		Reach:           notify.DefaultSettings(),
 		Answer:          offer.Defaults(),
 	}
 }
 
 // Key is one setting.
 type Key struct {
-	Name  string
-	Doc   string
-	OneOf []string           // the values it may have, each of a list's; nil for any
-	field func(*Config) any  // a pointer to one of the types that assign knows
-	check func(string) error // says what OneOf cannot, of a text; nil for nothing
+	Name   string
+	Doc    string
+	OneOf  []string           // the values it may have, each of a list's; nil for any
+	field  func(*Config) any  // a pointer to one of the types that assign knows
+	check  func(string) error // says what OneOf cannot, of a text; nil for nothing
+	secret bool               // it is not printed, but for the file that has it
+	Hint   string             // what is right, where OneOf does not say it
 }
+
+const (
+	addressHint = "an address looks like https://ntfy.example.org"
+	topicHint   = "a topic is at most 64 letters, digits, - and _; nobody else should be able to guess it"
+)
 
 // Keys is the table of all settings, in the order they are printed.
 var Keys = []Key{
@@ -68,7 +78,7 @@ var Keys = []Key{
 	{Name: "permission_first", Doc: "a permission or question comes first in the queues fair and prio",
 		OneOf: []string{"true", "false"}, field: func(c *Config) any { return &c.PermissionFirst }},
 	{Name: "statusline", Doc: "what the status line shows",
-		check: checkStatusline, field: func(c *Config) any { return &c.Statusline }},
+		check: checkStatusline, Hint: "beckon help display describes templates", field: func(c *Config) any { return &c.Statusline }},
 	{Name: "notify", Doc: "channels that notify you",
 		OneOf: alert.Channels, field: func(c *Config) any { return &c.Alert.Channels }},
 	{Name: "notify_on", Doc: "what to notify of",
@@ -85,6 +95,20 @@ var Keys = []Key{
 		field: func(c *Config) any { return &c.Alert.Sound }},
 	{Name: "notify_terminal", Doc: "how the channel terminal notifies",
 		OneOf: append([]string{alert.Auto}, texts(osc.Styles)...), field: func(c *Config) any { return &c.Alert.Style }},
+	{Name: "notify_actions", Doc: "the desktop's notifications have buttons that answer",
+		OneOf: []string{"true", "false"}, field: func(c *Config) any { return &c.Reach.Actions }},
+	{Name: "notify_texts", Doc: "what leaves this machine: the project and the tool, or the whole call",
+		OneOf: []string{notify.TextsTool, notify.TextsFull}, field: func(c *Config) any { return &c.Reach.Texts }},
+	{Name: "ntfy_server", Doc: "the server of the channel ntfy", Hint: addressHint,
+		check: notify.CheckServer, field: func(c *Config) any { return &c.Reach.Ntfy.Server }},
+	{Name: "ntfy_topic", Doc: "the topic that your phone subscribes to", Hint: topicHint,
+		check: notify.CheckTopic, field: func(c *Config) any { return &c.Reach.Ntfy.Topic }},
+	{Name: "ntfy_answers", Doc: "the topic that your phone's buttons write to; none without it", Hint: topicHint,
+		check: notify.CheckTopic, field: func(c *Config) any { return &c.Reach.Ntfy.Answers }},
+	{Name: "ntfy_token", Doc: "this machine's access token, or the file that has it",
+		secret: true, field: func(c *Config) any { return &c.Reach.Ntfy.Token }},
+	{Name: "ntfy_page", Doc: "the address that a notification on the phone opens", Hint: addressHint,
+		check: notify.CheckServer, field: func(c *Config) any { return &c.Reach.Ntfy.Page }},
 	{Name: "answer_wait", Doc: "how long what a session asks can be answered from elsewhere, at most a day",
 		field: func(c *Config) any { return &c.Answer.Wait }},
 	{Name: "answer_subagents", Doc: "when what a subagent asks is held for an answer from elsewhere",
@@ -92,7 +116,13 @@ var Keys = []Key{
 }
 
 // Value returns the key's value in c, as people read it.
-func (k Key) Value(c Config) string { return show(k.field(&c)) }
+func (k Key) Value(c Config) string {
+	v := show(k.field(&c))
+	if k.secret && v != "" && !strings.ContainsAny(v[:1], "~/") {
+		return "(set)"
+	}
+	return v
+}
 
 // Error is what is wrong with a configuration file.
 type Error struct {

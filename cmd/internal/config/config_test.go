@@ -4,9 +4,11 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	"beckon/render/notify"
 	"beckon/state/alert"
 )
 
@@ -44,6 +46,38 @@ func TestAlertReadsTheSame(t *testing.T) {
 	}
 }
 
+// So does the program that sends notifications.
+func TestReachReadsTheSame(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config.json")
+	for _, text := range []string{
+		``, `{"color": "never"}`, `{"notify_actions": true, "notify_texts": "full"}`, `{"notify_actions": "false", /* mine */ "ntfy_server": "",}`,
+		`{"ntfy_server": "https://x:8/n", "ntfy_topic": "a-B_1", "ntfy_answers": "b", "ntfy_token": "~/t", "ntfy_page": "http://box"}`,
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		want, _, err := Load(path)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if got, err := notify.ReadSettings(path); err != nil || got != want.Reach {
+			t.Errorf("%s\nnotify reads %+v, %v\nconfig       %+v", text, got, err, want.Reach)
+		}
+	}
+}
+
+// A token is nobody's to see, the file that has it is.
+func TestSecretIsNotShown(t *testing.T) {
+	i := slices.IndexFunc(Keys, func(k Key) bool { return k.Name == "ntfy_token" })
+	for token, want := range map[string]string{"": "", "tk_x": "(set)", "~/t": "~/t", "/t": "/t"} {
+		c := Default()
+		c.Reach.Ntfy.Token = token
+		if got := Keys[i].Value(c); got != want {
+			t.Errorf("%q is shown as %q", token, got)
+		}
+	}
+}
+
 func TestRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.json")
 	for text, want := range map[string]string{
@@ -60,6 +94,11 @@ func TestRefused(t *testing.T) {
 		`{"notify_limit": "9999h"}`:         `key "notify_limit": "9999h" is no duration`,
 		`{"notify_limit": "1h30"}`:          `key "notify_limit": "1h30" is no duration`,
 		`{"notify_terminal": "osc8"}`:       `key "notify_terminal": no such value "osc8"`,
+		`{"ntfy_topic": "a/b"}`:             `key "ntfy_topic": "a/b" is no topic`,
+		`{"ntfy_server": "ntfy.sh"}`:        `key "ntfy_server": "ntfy.sh" is no address`,
+		`{"ntfy_page": "https://t@x"}`:      `key "ntfy_page": "https://t@x" is no address`,
+		`{"notify_texts": "all"}`:           `key "notify_texts": no such value "all"`,
+		`{"notify_actions": 1}`:             `key "notify_actions": not a text`,
 		`{"notify_sound": ["a"]}`:           `key "notify_sound": not a text`,
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

@@ -86,8 +86,8 @@ func (k Key) refuse(s string) string {
 
 func (k Key) choices() string {
 	switch {
-	case k.check != nil:
-		return "beckon help display describes templates"
+	case k.Hint != "":
+		return k.Hint
 	case k.OneOf == nil:
 		return ""
 	}

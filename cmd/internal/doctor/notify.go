@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"beckon/render/notify"
 	"beckon/state/alert"
 )
 
@@ -28,8 +29,27 @@ func (d *doctor) notifications() {
 		_, err := os.Stat(set.Sound)
 		d.needs(err == nil, "name a file that is there in notify_sound", "the sound %q cannot be read", set.Sound)
 	}
+	if set.Has(alert.Ntfy) {
+		d.phone(cfg.Reach)
+	}
 	if len(d.checks) == before {
 		d.add(levelOK, "notify", "", "%s", strings.Join(set.Channels, ", "))
+	}
+}
+
+// phone checks that the server of the channel ntfy can be reached.
+func (d *doctor) phone(reach notify.Settings) {
+	const advice = "beckon help notifications describes the channel ntfy"
+	p := notify.Phone{Settings: reach}
+	if err := reach.Ntfy.Check(); err != nil {
+		d.needs(false, advice, "the channel ntfy: %v", err)
+		return
+	}
+	if err := p.Reach(context.Background()); err != nil {
+		d.needs(false, "see that the server runs and lets this machine read ntfy_answers; "+advice, "the channel ntfy: %v", err)
+	}
+	if !reach.Ntfy.Private() {
+		d.add(levelNote, "notify", "take a server with https", "what the channel ntfy sends can be read on its way")
 	}
 }
 

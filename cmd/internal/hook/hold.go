@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"errors"
 	"os"
 	"os/signal"
 	"syscall"
@@ -52,7 +53,11 @@ func wait(id string, getenv func(string) string) (code int) {
 		hold.Withdraw(st.Dir, id, hold.WhyStopped, time.Now())
 		os.Exit(0)
 	}()
-	answered, why := hold.Wait(st, id, getenv)
+	answered, why := hold.Wait(st, id, getenv, func() {
+		if err := startBeckon(st.Dir, []string{"notify", "ask", id}); err != nil {
+			st.Log(errors.New("telling of an offer: " + err.Error()))
+		}
+	})
 	if answered {
 		if code, ok := become(home.Beside("beckon-judge"), []string{AnsweredFlag, id}); ok {
 			return code

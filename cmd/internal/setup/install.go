@@ -27,7 +27,7 @@ type InstallCmd struct {
 	Scope   string   `enum:"user,project,local" default:"user" help:"Which settings file: user, project or local."`
 	Events  string   `enum:"core,all" default:"core" help:"core is what the states need; all adds the rest."`
 	Hook    string   `help:"The beckon-hook program to name (default: the one beside this program)." placeholder:"PATH"`
-	Notify  []string `enum:"terminal,desktop,command,sound,title" help:"Channels that notify you when a session needs you: terminal, desktop, command, sound, title." placeholder:"CHANNEL"`
+	Notify  []string `enum:"terminal,desktop,command,sound,title,ntfy" help:"Channels that notify you when a session needs you: terminal, desktop, command, sound, title, ntfy." placeholder:"CHANNEL"`
 	Status  bool     `name:"statusline" help:"Also make beckon the status line; one that is there is kept and runs first."`
 	Answers *bool    `negatable:"" help:"Let you answer what sessions ask from elsewhere (beckon help answers); without it an install stays as it is."`
 	DryRun  bool     `help:"Print what would change as a diff, and change nothing."`
@@ -105,7 +105,7 @@ func (c *InstallCmd) installClaude(a *cli.App, program string) error {
 	}
 	fmt.Fprintf(a.Stdout, "installed %d hooks in %s (client %s)\n", len(spec.Events), change.File, client.Version)
 	if !client.Version.Known() {
-		fmt.Fprintln(a.Stdout, "  no client was found to ask for its version: only the events that every client knows are registered; the first session of one adds the others, among them what reports API errors")
+		fmt.Fprintln(a.Stdout, "  no client was found to ask for its version: only the events that every client knows are registered; the first session of one adds the others, among them what tells of API errors")
 	}
 	if c.Status {
 		fmt.Fprintln(a.Stdout, "  the status line names the other sessions that need you")
@@ -245,7 +245,7 @@ func UnknownClient(a *cli.App) string {
 	if err != nil || installer.ParseVersion(string(chosen)).Known() {
 		return ""
 	}
-	return "the hooks were installed before the client was there and lack some events, so an API error is not reported: beckon install adds them, and so does the next session that starts"
+	return "the hooks were installed before the client was there and lack some events, so an API error is not told: beckon install adds them, and so does the next session that starts"
 }
 
 // keepDir is where backups and records of edits lie, and nothing else prunes.

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"beckon/cmd/internal/lab"
+	"beckon/render/notify/ntfytest"
 	"beckon/state/offer"
 
 	"github.com/tidwall/gjson"
@@ -144,6 +145,18 @@ func (a *answering) screen(pattern string) {
 func (a *answering) file(name string) bool {
 	_, err := os.Stat(filepath.Join(a.l.Home.Project, name))
 	return err == nil
+}
+
+// phoneOf has a phone be notified.
+func phoneOf(a *answering) *ntfytest.Server {
+	a.Helper()
+	server := ntfytest.Start(a)
+	config := filepath.Join(a.l.Home.Root, "home", ".config", "beckon", "config.json")
+	text := fmt.Sprintf(`{"notify": ["ntfy"], "notify_texts": "full", "ntfy_server": %q, "ntfy_topic": "asks", "ntfy_answers": "answers"}`, server.URL)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(config), 0o700), os.WriteFile(config, []byte(text), 0o600)); err != nil {
+		a.Fatal(err)
+	}
+	return server
 }
 
 // answers are what a person does from elsewhere, and what comes of it.
@@ -333,6 +346,38 @@ var answers = []struct {
 		a.want("what it says", <-said, "Wrote the note")
 		if !a.file("a.txt") {
 			a.Error("the file was not written")
+		}
+	}},
+	{"phone", func(a *answering) {
+		server := phoneOf(a)
+		a.begin("lab:write a.txt")
+		m := server.Await(a, "asks", 1)[0]
+		a.want("the phone", m.Message, "+hello")
+		server.Lose() // the dialog stays
+		a.screen("Do you want to")
+		server.Back()
+		m.Press(a, "Allow")
+		a.screen("Wrote the note")
+		if !a.file("a.txt") {
+			a.Error("the file was not written")
+		}
+		a.want("the journal", a.journal(), `"by":"lab","from":"phone"`)
+		a.want("the phone", server.Await(a, "asks", 2)[1].Message, "allowed")
+	}},
+	{"phone, headless", func(a *answering) {
+		if a.l.Client.Version == lab.V197 {
+			return // it does not wait
+		}
+		server := phoneOf(a)
+		said := make(chan string, 1)
+		go func() {
+			out, err := a.l.Home.Print("lab:write a.txt")
+			said <- fmt.Sprint(out, err)
+		}()
+		server.Await(a, "asks", 1)[0].Press(a, "Deny")
+		a.want("what it says", <-said, "Wrote the note") // the script goes on
+		if a.file("a.txt") {
+			a.Error("the file was written")
 		}
 	}},
 	{"reply", func(a *answering) {

@@ -324,6 +324,19 @@ func hand(a *cli.App, o *offer.Offer, ans offer.Answer) (given, error) {
 	return out, nil
 }
 
+// Give gives an answer, for a program that the user answers in another way than
+// by a command, and returns in words what became of it.
+func Give(a *cli.App, o *offer.Offer, ans offer.Answer) (became string, err error) {
+	out, err := hand(a, o, ans)
+	switch {
+	case err != nil:
+		return "not answered: " + err.Error(), err
+	case !out.Taken:
+		return "not answered: " + out.Why, nil
+	}
+	return done[ans.Word], nil
+}
+
 // give gives an answer and says what became of it.
 func give(a *cli.App, o *Offered, ans offer.Answer, asJSON bool) error {
 	out, err := hand(a, &o.Offer, ans)

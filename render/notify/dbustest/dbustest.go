@@ -7,11 +7,13 @@ package dbustest
 
 import (
 	"bufio"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -27,9 +29,12 @@ type Daemon struct {
 	log string
 }
 
-// Message is one notification as the daemon received it. Its numbers count
-// from 1.
-type Message struct{ Title, Body string }
+// Message is one notification as the daemon received it, with the keys of its
+// buttons. Its numbers count from 1.
+type Message struct {
+	Title, Body string
+	Buttons     string // as in "default deny"
+}
 
 // Start starts a bus and a daemon for the time of a test, which is skipped
 // without the programs for it; in CI it fails.
@@ -97,36 +102,78 @@ func (d *Daemon) send(method string, args ...string) error {
 }
 
 // Click clicks on the notification with that number, and closes it as a daemon
-// does then. It goes through python: dbus-send has no arrays of variants.
-func (d *Daemon) Click(number int) {
+// does then.
+func (d *Daemon) Click(number int) { d.t.Helper(); d.Press(number, "default") }
+
+// Press presses a button of a notification, by its key. It goes through python:
+// dbus-send has no arrays of variants.
+func (d *Daemon) Press(number int, key string) {
 	d.t.Helper()
-	const script = `
-import sys, dbus
+	d.python(`
 o = dbus.SessionBus().get_object("org.freedesktop.Notifications", "/org/freedesktop/Notifications")
 def emit(name, signature, values):
     o.EmitSignal("org.freedesktop.Notifications", name, signature, values, dbus_interface="org.freedesktop.DBus.Mock")
-n = dbus.UInt32(int(sys.argv[1]))
-emit("ActionInvoked", "us", [n, dbus.String("default")])
+emit("ActionInvoked", "us", [n, dbus.String(key)])
 emit("NotificationClosed", "uu", [n, dbus.UInt32(2)])
-`
-	cmd := exec.Command(python, "-c", script, strconv.Itoa(number))
+`, number, key)
+}
+
+// Forge has another program of the user's say that a button was pressed: to all,
+// and to each connection by itself.
+func (d *Daemon) Forge(number int, key string) {
+	d.t.Helper()
+	d.python(`
+from dbus.lowlevel import SignalMessage
+bus = dbus.SessionBus()
+everybody = [None] + [c for c in bus.list_names() if c.startswith(":")]
+for to in everybody:
+    m = SignalMessage("/org/freedesktop/Notifications", "org.freedesktop.Notifications", "ActionInvoked")
+    m.append(n, key, signature="us")
+    if to:
+        m.set_destination(to)
+    bus.send_message(m)
+bus.flush()
+bus.get_object("org.freedesktop.DBus", "/org/freedesktop/DBus").GetId()
+`, number, key)
+}
+
+func (d *Daemon) python(script string, number int, key string) {
+	d.t.Helper()
+	cmd := exec.Command(python, "-c", "import sys, dbus\nn, key = dbus.UInt32(int(sys.argv[1])), sys.argv[2]\n"+script, strconv.Itoa(number), key)
 	cmd.Env = append(os.Environ(), "DBUS_SESSION_BUS_ADDRESS="+d.Address)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		d.t.Fatalf("clicking: %v: %s", err, out)
+		d.t.Fatalf("pressing: %v: %s", err, out)
 	}
 }
 
-var received = regexp.MustCompile(`(?m)^[0-9.]+ Notify "beckon" \d+ "[^"]*" "([^"]*)" "([^"]*)"`)
+// Closed reports whether a notification was taken away by who sent it.
+func (d *Daemon) Closed(number int) bool {
+	d.t.Helper()
+	return strings.Contains(d.read(), fmt.Sprintf(" CloseNotification %d\n", number))
+}
 
-// Received returns what the daemon has received so far, in its order.
-func (d *Daemon) Received() (all []Message) {
+func (d *Daemon) read() string {
 	d.t.Helper()
 	log, err := os.ReadFile(d.log)
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	for _, m := range received.FindAllStringSubmatch(string(log), -1) {
-		all = append(all, Message{m[1], m[2]})
+	return string(log)
+}
+
+var received = regexp.MustCompile(`(?m)^[0-9.]+ Notify "beckon" \d+ "[^"]*" "([^"]*)" "([^"]*)" \[([^\]]*)\]`)
+
+var button = regexp.MustCompile(`"([^"]*)", "[^"]*"`)
+
+// Received returns what the daemon has received so far, in its order.
+func (d *Daemon) Received() (all []Message) {
+	d.t.Helper()
+	for _, m := range received.FindAllStringSubmatch(d.read(), -1) {
+		var keys []string
+		for _, b := range button.FindAllStringSubmatch(m[3], -1) {
+			keys = append(keys, b[1])
+		}
+		all = append(all, Message{m[1], m[2], strings.Join(keys, " ")})
 	}
 	return all
 }

@@ -18,6 +18,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"beckon/event"
@@ -35,6 +36,10 @@ const (
 	PayloadFile = "payload.json" // what the client sent, byte for byte
 	AnswerFile  = "answer.json"
 	OutcomeFile = "outcome.json"
+	// NotifyFile has the channels, a line each, that are to bring the offer to the
+	// user with buttons: the process that waits sees to it (Notify).
+	NotifyFile = "notify"
+	heardFile  = "notified" // it has seen to it
 )
 
 // OpenDir is where the offers are that wait, by their id.
@@ -65,6 +70,41 @@ func Close(stateDir, id string, outcome []byte) bool {
 func Withdraw(stateDir, id, why string, now time.Time) bool {
 	b := jsonenc.Str([]byte{'{'}, "why", why)
 	return Close(stateDir, id, append(jsonenc.Int(b, "at", now.UnixMilli()), '}'))
+}
+
+// Notify has the process that waits at an offer start the one that brings it to
+// the user: a notification's button is believed of a child of the process that
+// holds the call, and of no other. It is told once; later it is an error.
+func Notify(stateDir, id string, channels []string) error {
+	path := filepath.Join(OpenDir(stateDir), id, NotifyFile)
+	tmp := path + "." + strconv.Itoa(os.Getpid())
+	if err := os.WriteFile(tmp, []byte(strings.Join(channels, "\n")), 0o600); err != nil {
+		return err
+	}
+	defer os.Remove(tmp)
+	return os.Link(tmp, path) // whole, and not twice
+}
+
+// Heard waits, at most that long, until the process that waits at an offer has
+// seen to what Notify said, and reports whether it has: one of an older beckon
+// never will, nor does a server. What was not heard is taken back.
+func Heard(stateDir, id string, wait time.Duration) bool {
+	dir := filepath.Join(OpenDir(stateDir), id)
+	for end := time.Now().Add(wait); ; time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(filepath.Join(dir, heardFile)); err == nil {
+			return true
+		}
+		if time.Now().After(end) {
+			_ = os.Remove(filepath.Join(dir, NotifyFile))
+			return false
+		}
+	}
+}
+
+// Channels returns the channels of Notify, none when nobody was told.
+func Channels(stateDir, id string) []string {
+	b, _ := os.ReadFile(filepath.Join(OpenDir(stateDir), id, NotifyFile)) // none: not told
+	return strings.Fields(string(b))
 }
 
 // Why a call is over without an answer. Empty means that it is not.
@@ -194,6 +234,7 @@ type waiter struct {
 	Held
 	st       *store.Store
 	dir      string
+	notify   func() // starts what brings the offer to the user; nil once it has
 	registry string // the client's record of its session, empty when not known
 	seen     bool
 	dialog   bool         // the registry said that a dialog is open
@@ -204,12 +245,13 @@ type waiter struct {
 }
 
 // Wait waits at the offer id until it is answered, and then returns true; else
-// why it is over.
-func Wait(st *store.Store, id string, getenv func(string) string) (answered bool, why string) {
+// why it is over. notify is called, once, when the user is to be told of the offer.
+func Wait(st *store.Store, id string, getenv func(string) string, notify func()) (answered bool, why string) {
 	w, err := begin(st, id, getenv)
 	if err != nil {
 		return false, WhyGone
 	}
+	w.notify = notify
 	return w.wait()
 }
 
@@ -250,6 +292,7 @@ func (w *waiter) look(now time.Time) (answered bool, why string, next time.Durat
 	if why := w.facts(at); why != "" {
 		return false, why, 0
 	}
+	w.start()
 	if w.undone(now) {
 		return false, WhyAnswered, 0
 	}
@@ -266,6 +309,18 @@ func (w *waiter) look(now time.Time) (answered bool, why string, next time.Durat
 func (w *waiter) answered() bool {
 	_, err := os.Stat(filepath.Join(w.dir, AnswerFile))
 	return err == nil
+}
+
+// start starts what brings the offer to the user, when somebody asked for it.
+func (w *waiter) start() {
+	if w.notify == nil {
+		return
+	}
+	if _, err := os.Stat(filepath.Join(w.dir, NotifyFile)); err == nil {
+		w.notify()
+		w.notify = nil
+		_ = os.WriteFile(filepath.Join(w.dir, heardFile), nil, 0o600) // who asked for it goes on after a while
+	}
 }
 
 func (w *waiter) key() store.Key { return store.KeyOf(w.Record) }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -114,8 +115,34 @@ func TestClientsPidReused(t *testing.T) {
 		offer["client"] = client
 		offer["expires_at"] = event.Millis(time.Now().UnixMilli()) + 1000
 	})
-	if answered, why := Wait(h.st, h.id, h.getenv); answered || why != WhyClient {
+	if answered, why := Wait(h.st, h.id, h.getenv, nil); answered || why != WhyClient {
 		t.Errorf("answered %t, %q", answered, why)
+	}
+}
+
+// Whoever waits starts what notifies, once; who says so knows whether somebody
+// heard it.
+func TestNotify(t *testing.T) {
+	h := holds(t, func(offer map[string]any) { offer["expires_at"] = event.Millis(time.Now().UnixMilli()) + 20_000 })
+	if err := Notify(h.st.Dir, h.id, []string{"a", "b"}); err != nil {
+		t.Fatal(err)
+	}
+	if Heard(h.st.Dir, h.id, 0) || len(Channels(h.st.Dir, h.id)) != 0 {
+		t.Error("nobody waits, and it was heard")
+	}
+	n := 0
+	go func() {
+		if err := Notify(h.st.Dir, h.id, []string{"a", "b"}); err != nil || !Heard(h.st.Dir, h.id, time.Minute) {
+			t.Errorf("it was not heard: %v", err)
+		}
+		if err := Notify(h.st.Dir, h.id, []string{"c"}); err == nil {
+			t.Error("it is notified of twice")
+		}
+		h.write(AnswerFile, []byte(`{"word":"allow"}`))
+	}()
+	answered, why := Wait(h.st, h.id, h.getenv, func() { n++ })
+	if got := Channels(h.st.Dir, h.id); !answered || n != 1 || !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("answered %t, %q, notified %d times, through %q", answered, why, n, got)
 	}
 }
 

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"beckon/cmd/internal/talk"
+	"beckon/render/notify"
+	"beckon/state/alert"
+	"beckon/state/evidence"
+	"beckon/state/offer"
+	"beckon/state/offer/hold"
+)
+
+type notifyAskCmd struct {
+	Offer string `arg:""`
+}
+
+// Run puts an offer to the user until it is over. Nobody reads what it prints.
+func (c *notifyAskCmd) Run(a *app) error {
+	if err := a.askUser(c.Offer); err != nil {
+		a.Store.Log(fmt.Errorf("asking by a notification: %w", err))
+	}
+	return nil
+}
+
+// errNotHolder means that somebody else than the process that waits at an offer
+// wants it put to the user.
+var errNotHolder = errors.New("only the process that holds the call has its notification answered")
+
+// held reports whether this process was started by the one that waits at o. An
+// agent can start this command, with a configuration of its own; it cannot be the
+// parent of what the client's hook starts, nor what the hook became.
+func held(o *offer.Offer) bool {
+	p, there := evidence.Process(os.Getppid(), evidence.ThisMachine())
+	return there && p == o.Waiter
+}
+
+func (a *app) askUser(id string) error {
+	o, err := offer.In(a.Store.Dir).Load(id)
+	if err != nil {
+		return err
+	}
+	if !held(&o) {
+		return errNotHolder
+	}
+	set := alert.Defaults()
+	set.Channels = hold.Channels(a.Store.Dir, id)
+	var askers []notify.Asker
+	for _, ch := range a.channels(set, nil) {
+		if asker, ok := ch.(notify.Asker); ok && asker.Asks() {
+			askers = append(askers, asker)
+		}
+	}
+	ctx, over := a.whileOpen(&o)
+	defer over()
+	var all sync.WaitGroup
+	for _, asker := range askers {
+		all.Go(func() {
+			if err := a.askBy(ctx, over, asker, &o); err != nil {
+				a.Store.Log(fmt.Errorf("asking by %s: %w", asker.Name(), err))
+			}
+		})
+	}
+	all.Wait()
+	for _, asker := range askers {
+		if w, ok := asker.(interface{ Wait() }); ok {
+			w.Wait()
+		}
+	}
+	return nil
+}
+
+// openEvery is how often it is looked whether an offer is still open.
+const openEvery = time.Second
+
+// whileOpen is a context that ends with the offer.
+func (a *app) whileOpen(o *offer.Offer) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithDeadline(context.Background(), time.UnixMilli(int64(o.Expires)))
+	go func() {
+		for a.stillOpen(o) && ctx.Err() == nil {
+			time.Sleep(openEvery)
+		}
+		cancel()
+	}()
+	return ctx, cancel
+}
+
+func (a *app) stillOpen(o *offer.Offer) bool {
+	dir := filepath.Join(hold.OpenDir(a.Store.Dir), o.ID)
+	_, err := os.Stat(dir)
+	_, none := os.Stat(filepath.Join(dir, hold.AnswerFile))
+	return err == nil && none != nil && held(o)
+}
+
+// askBy asks through one channel, and hands the answer over. What has changed
+// since it was shown is shown again: a file that the call is on may have.
+func (a *app) askBy(ctx context.Context, over func(), by notify.Asker, o *offer.Offer) error {
+	host := evidence.ThisMachine().Host
+	for {
+		ask := notify.AskOf(o, host, by.Words())
+		word, become, err := by.Ask(ctx, ask)
+		if err != nil || word == "" {
+			become(a.end(ctx, o))
+			return err
+		}
+		if word == offer.Allow && notify.AskOf(o, host, by.Words()).Text != ask.Text {
+			become("What it would do has changed since: it is shown again.")
+			continue
+		}
+		from := offer.Desktop
+		if by.Words().Away {
+			from = offer.Phone
+		}
+		said, err := talk.Give(a.App, o, offer.Answer{Offer: o.ID, Digest: o.Digest, Word: word, From: from})
+		over()
+		become(said)
+		return err
+	}
+}
+
+// end says what became of an offer that this process did not answer; empty when
+// the user put the notification away.
+func (a *app) end(ctx context.Context, o *offer.Offer) string {
+	if ctx.Err() == nil {
+		return ""
+	}
+	dir := offer.In(a.Store.Dir)
+	out, _ := dir.Outcome(o.ID, offer.Delivery)
+	if by, ok := dir.Answered(o.ID); ok {
+		return (&offer.TakenError{By: by}).Error()
+	}
+	return out.Why
+}

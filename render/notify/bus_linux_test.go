@@ -1,0 +1,125 @@
+package notify
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"beckon/render/notify/dbustest"
+	"beckon/state/offer"
+)
+
+// trusted has the daemon of a test count as the user's, whoever runs the test.
+func trusted(t *testing.T) {
+	t.Helper()
+	was := fromClient
+	fromClient = func(int) (bool, string) { return false, "" }
+	t.Cleanup(func() { fromClient = was })
+}
+
+// asked is an answer on its way.
+type asked struct {
+	word   offer.Word
+	become func(string)
+	err    error
+}
+
+// asking puts a to the user and waits until it is shown.
+func asking(t *testing.T, ctx context.Context, d *dbustest.Daemon, c *DesktopChannel, a Ask) <-chan asked {
+	t.Helper()
+	n := len(d.Received())
+	got := make(chan asked, 1)
+	go func() {
+		word, become, err := c.Ask(ctx, a)
+		got <- asked{word, become, err}
+	}()
+	for end := time.Now().Add(30 * time.Second); len(d.Received()) == n; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("it was not shown")
+		}
+	}
+	return got
+}
+
+var both = Ask{Note: Note{Title: "shop needs a permission", SessionID: "s1"}, Text: "Bash\nmake <all>", Buttons: []offer.Word{offer.Allow, offer.Deny}}
+
+// A button answers, and only for the notification that it is on; then the
+// notification goes.
+func TestDesktopButtons(t *testing.T) {
+	d := dbustest.Start(t)
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", d.Address)
+	trusted(t)
+	dir := t.TempDir()
+	clicked := filepath.Join(dir, "clicked")
+	c := NewDesktop([]string{"/bin/sh", "-c", `printf %s "$1" > ` + clicked, "sh"})
+	one := asking(t, t.Context(), d, c, both)
+	two := asking(t, t.Context(), d, c, both)
+	if got := d.Received()[0]; got.Buttons != "default allow deny" || !strings.Contains(got.Body, "make &lt;all&gt;") {
+		t.Errorf("it shows %q", got)
+	}
+	d.Press(2, "deny")
+	if got := <-two; got.word != offer.Deny || got.err != nil {
+		t.Errorf("deny: %+v", got)
+	} else {
+		got.become("refused")
+	}
+	d.Press(1, "allow")
+	if got := <-one; got.word != offer.Allow || got.err != nil {
+		t.Errorf("allow: %+v", got)
+	}
+	if !d.Closed(2) || d.Closed(1) {
+		t.Error("what was answered is not taken away, or another one is")
+	}
+	deny := both
+	deny.Buttons = deny.Buttons[1:]
+	three := asking(t, t.Context(), d, c, deny)
+	if got := d.Received()[2].Buttons; got != "default deny" {
+		t.Errorf("what cannot be allowed has %q", got)
+	}
+	d.Press(3, "allow") // which it does not have, and then closes it
+	if got := <-three; got.word != "" || got.err != nil {
+		t.Errorf("a button that is not there: %+v", got)
+	}
+	four := asking(t, t.Context(), d, c, both)
+	d.Click(4)
+	if got := <-four; got.word != "" {
+		t.Errorf("a click: %+v", got)
+	}
+	if got, err := os.ReadFile(clicked); err != nil || string(got) != "s1" {
+		t.Errorf("the click went to %q, %v", got, err)
+	}
+}
+
+// Who is not the daemon presses no button, and a daemon that an agent started is
+// none.
+func TestDesktopForged(t *testing.T) {
+	d := dbustest.Start(t)
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", d.Address)
+	trusted(t)
+	c := NewDesktop(nil)
+	ctx, over := context.WithCancel(t.Context())
+	got := asking(t, ctx, d, c, both)
+	d.Forge(1, "allow")
+	time.Sleep(200 * time.Millisecond) // it would have come by now
+	select {
+	case a := <-got:
+		t.Fatalf("a forged signal answers: %+v", a)
+	default:
+	}
+	over()
+	a := <-got
+	if a.word != "" || a.err != nil {
+		t.Errorf("the offer's end: %+v", a)
+	}
+	a.become("it is over")
+	if !d.Closed(1) {
+		t.Error("what is over is still shown")
+	}
+	fromClient = func(int) (bool, string) { return true, "python3" }
+	if _, _, err := c.Ask(t.Context(), both); err != errAgentsDaemon || len(d.Received()) != 1 {
+		t.Errorf("an agent's daemon: %v", err)
+	}
+}

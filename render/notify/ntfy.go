@@ -1,0 +1,401 @@
+package notify
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	mathrand "math/rand/v2"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"beckon/event/osc"
+	"beckon/event/redact"
+	"beckon/render/card"
+	"beckon/state"
+	"beckon/state/alert"
+	"beckon/state/offer"
+)
+
+// Limits of what the server may take, and of what is tried again.
+const (
+	ntfyLimit = 10 * time.Second // for one request
+	// ntfyQuiet is how long a subscription may say nothing: the server says every
+	// 45 seconds that it is alive.
+	ntfyQuiet    = 2 * time.Minute
+	ntfyFirst    = time.Second // the first pause after a failure
+	ntfyLongest  = time.Minute // the longest
+	ntfyMostLine = 64 << 10
+	ntfyLogged   = 3  // refused answers of one connection
+	ntfyRows     = 12 // what a phone shows of a notification
+)
+
+// Phone is the channel of a phone, by a server that speaks ntfy's protocol
+// (docs.ntfy.sh). Nothing listens on this machine: notifications are published
+// to one topic, and the buttons of a phone publish to another, which the process
+// waits at that put up the buttons.
+//
+// An answer counts once, in time, for the offer that it names, and only with a
+// signature whose key this process made and keeps to itself.
+type Phone struct {
+	Settings
+	Log func(error) // may be nil
+
+	quiet, first time.Duration // 0 are the limits
+	now          func() time.Time
+}
+
+// Name is the configuration's word for it.
+func (*Phone) Name() string { return alert.Ntfy }
+
+// Asks reports whether there is a topic for answers.
+func (p *Phone) Asks() bool { return p.Ntfy.Answers != "" && p.Ntfy.Check() == nil }
+
+// Words says what leaves this machine.
+func (p *Phone) Words() Words { return Words{Rows: ntfyRows, Full: p.Texts == TextsFull, Away: true} }
+
+// ntfyMessage is what is published, as JSON to the server's root.
+type ntfyMessage struct {
+	Topic    string       `json:"topic"`
+	Title    string       `json:"title,omitempty"`
+	Message  string       `json:"message"`
+	Priority int          `json:"priority,omitempty"`
+	Click    string       `json:"click,omitempty"`
+	Actions  []ntfyAction `json:"actions,omitempty"`
+	// Sequence names what a later message takes the place of, on servers that
+	// know it (2.16); to others it is a message more.
+	Sequence string `json:"sequence_id,omitempty"`
+}
+
+// ntfyAction is a button.
+type ntfyAction struct {
+	Action string `json:"action"` // "http" or "view"
+	Label  string `json:"label"`
+	URL    string `json:"url"`
+	Method string `json:"method,omitempty"`
+	Body   string `json:"body,omitempty"`
+	Clear  bool   `json:"clear"`
+}
+
+// Priorities of messages.
+const (
+	ntfySilent = 1
+	ntfyHigh   = 4
+)
+
+// Send publishes n, without buttons that answer.
+func (p *Phone) Send(ctx context.Context, n Note) error {
+	if err := p.Ntfy.Check(); err != nil {
+		return err
+	}
+	m := ntfyMessage{Title: n.Project + " " + alert.Verb(n.Kind), Message: n.Tool}
+	if p.Texts == TextsFull || n.Test {
+		m.Title, m.Message = n.Title, n.Body
+	}
+	m.Title, m.Message = redact.Text(card.Line1(m.Title)), redact.Text(card.Line1(m.Message))
+	if n.Kind != state.EdgeDone {
+		m.Priority = ntfyHigh
+	}
+	_, err := p.publish(ctx, p.message(m))
+	return err
+}
+
+// message completes a message for the phone's topic.
+func (p *Phone) message(m ntfyMessage) ntfyMessage {
+	m.Topic, m.Click = p.Ntfy.Topic, p.Ntfy.Page
+	if m.Message == "" {
+		m.Message = m.Title // the server would put a word of its own
+	}
+	if p.Ntfy.Page != "" {
+		m.Actions = append(m.Actions, ntfyAction{Action: "view", Label: "Open", URL: p.Ntfy.Page})
+	}
+	return m
+}
+
+// Ask publishes a with buttons, and waits for what they send. The network may be
+// gone meanwhile.
+func (p *Phone) Ask(ctx context.Context, a Ask) (word offer.Word, become func(string), err error) {
+	become = func(string) {}
+	if err := p.Ntfy.Check(); err != nil {
+		return "", become, err
+	}
+	s := newSigner(&a)
+	m := ntfyMessage{Title: a.Title, Message: a.Text, Priority: ntfyHigh, Sequence: a.Offer}
+	labels := map[offer.Word]string{offer.Allow: "Allow", offer.Deny: "Deny"}
+	for _, w := range a.Buttons {
+		m.Actions = append(m.Actions, ntfyAction{Action: "http", Label: labels[w], Method: http.MethodPost,
+			URL: p.url(p.Ntfy.Answers), Body: s.answer(w), Clear: true})
+	}
+	since := ""
+	if err := p.retry(ctx, func() (bool, error) {
+		since, err = p.publish(ctx, p.message(m))
+		return false, err
+	}); err != nil {
+		return "", become, err
+	}
+	become = func(said string) {
+		if said == "" {
+			said = "It is over."
+		}
+		end := ntfyMessage{Title: a.Title, Message: redact.Text(osc.Clean(said, 200)), Priority: ntfySilent, Sequence: a.Offer}
+		if _, err := p.publish(context.WithoutCancel(ctx), p.message(end)); err != nil {
+			p.log(err)
+		}
+	}
+	if len(a.Buttons) == 0 {
+		<-ctx.Done()
+		return "", become, nil
+	}
+	err = p.retry(ctx, func() (alive bool, err error) {
+		word, alive, err = p.listen(ctx, &s, &since)
+		return alive, err
+	})
+	return word, become, err
+}
+
+// retry does something until it succeeds or ctx ends, after ever longer pauses:
+// progress makes them short again.
+func (p *Phone) retry(ctx context.Context, do func() (progress bool, err error)) error {
+	first := or(p.first, ntfyFirst)
+	pause, failed := first, false
+	for ; ; pause = min(2*pause, ntfyLongest) {
+		progress, err := do()
+		if err == nil || ctx.Err() != nil {
+			return nil
+		}
+		if progress {
+			pause = first
+		} else if !failed {
+			p.log(err) // once, until there is progress
+		}
+		failed = !progress
+		jitter := time.Duration(mathrand.Int64N(int64(pause)/2 + 1)) // not all at once who lost the server
+		if sleep(ctx, pause+jitter) != nil {
+			return nil
+		}
+	}
+}
+
+func or(d, otherwise time.Duration) time.Duration {
+	if d > 0 {
+		return d
+	}
+	return otherwise
+}
+
+func (p *Phone) log(err error) {
+	if p.Log != nil {
+		p.Log(fmt.Errorf("ntfy: %w", err))
+	}
+}
+
+// url is a topic's address.
+func (p *Phone) url(path string) string { return strings.TrimRight(p.Ntfy.Server, "/") + "/" + path }
+
+// client follows no redirection: another server has no business with what we
+// send, or what it says.
+var client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+
+// do sends a request, and makes an error of what is no success.
+func (p *Phone) do(req *http.Request) (*http.Response, error) {
+	token, err := p.Ntfy.token()
+	if err != nil {
+		return nil, err
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	req.Header.Set("User-Agent", "beckon")
+	res, err := client.Do(req)
+	if err != nil {
+		var u *url.Error
+		if errors.As(err, &u) {
+			err = u.Err // the address has the topic, which may be all the secret there is
+		}
+		return nil, err
+	}
+	if res.StatusCode != http.StatusOK {
+		res.Body.Close()
+		return nil, fmt.Errorf("the server %s answers %s", req.URL.Host, res.Status)
+	}
+	return res, nil
+}
+
+// publish publishes m and returns the server's time of it.
+func (p *Phone) publish(ctx context.Context, m ntfyMessage) (since string, err error) {
+	body, err := json.Marshal(m)
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, ntfyLimit)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.url(""), bytes.NewReader(body))
+	if err != nil {
+		return "", err
+	}
+	res, err := p.do(req)
+	if err != nil {
+		return "", err
+	}
+	defer res.Body.Close()
+	var e ntfyEvent
+	if err := json.NewDecoder(io.LimitReader(res.Body, ntfyMostLine)).Decode(&e); err != nil || e.Time == 0 {
+		return "", fmt.Errorf("%s is no ntfy server: it does not say when it took the message", req.URL.Host)
+	}
+	return strconv.FormatInt(e.Time, 10), nil
+}
+
+// ntfyEvent is a line of a subscription.
+type ntfyEvent struct {
+	ID      string `json:"id"`
+	Time    int64  `json:"time"`
+	Event   string `json:"event"` // "open", "keepalive", "message"
+	Message string `json:"message"`
+}
+
+// subscribe reads the answers' topic from since on.
+func (p *Phone) subscribe(ctx context.Context, query url.Values) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url(p.Ntfy.Answers)+"/json?"+query.Encode(), nil)
+	if err != nil {
+		return nil, err
+	}
+	return p.do(req)
+}
+
+// listen waits for an answer until the connection ends. since is what the server
+// is to begin after; alive reports whether it said anything.
+func (p *Phone) listen(ctx context.Context, s *signer, since *string) (word offer.Word, alive bool, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	quiet := or(p.quiet, ntfyQuiet)
+	silent := time.AfterFunc(quiet, cancel)
+	defer silent.Stop()
+	res, err := p.subscribe(ctx, url.Values{"since": {*since}})
+	if err != nil {
+		return "", false, err
+	}
+	defer res.Body.Close()
+	lines, refused := bufio.NewReaderSize(res.Body, ntfyMostLine), 0
+	for {
+		line, long, err := lines.ReadLine()
+		if err != nil {
+			return "", alive, err
+		}
+		for long && err == nil { // none of ours
+			line = nil
+			_, long, err = lines.ReadLine()
+		}
+		silent.Reset(quiet)
+		var e ntfyEvent
+		if json.Unmarshal(line, &e) != nil {
+			continue
+		}
+		alive = true
+		if e.Event != "message" {
+			continue
+		}
+		if e.ID != "" {
+			*since = e.ID
+		}
+		word, err := s.read(e.Message, p.time())
+		if err == nil {
+			return word, true, nil
+		}
+		if !errors.Is(err, errNotOurs) && refused < ntfyLogged {
+			refused++
+			p.log(err)
+		}
+	}
+}
+
+func (p *Phone) time() time.Time {
+	if p.now != nil {
+		return p.now()
+	}
+	return time.Now()
+}
+
+// Reach asks the server whether this machine may read the answers, without
+// sending anything to the phone. Without a topic for answers it asks whether the
+// server is there.
+func (p *Phone) Reach(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, ntfyLimit)
+	defer cancel()
+	if p.Ntfy.Answers != "" {
+		res, err := p.subscribe(ctx, url.Values{"poll": {"1"}, "since": {"1s"}})
+		if err == nil {
+			res.Body.Close()
+		}
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url("v1/health"), nil)
+	if err != nil {
+		return err
+	}
+	res, err := p.do(req)
+	if err == nil {
+		res.Body.Close()
+	}
+	return err
+}
+
+// signer makes the answers to one offer and knows them again. Its key is in no
+// file: who reads all that this machine keeps cannot make one.
+type signer struct {
+	ask *Ask
+	key []byte
+}
+
+func newSigner(a *Ask) signer {
+	key := make([]byte, sha256.Size)
+	_, _ = rand.Read(key) // it never fails
+	return signer{a, key}
+}
+
+// errNotOurs means that a message is no answer to the offer: topics are shared.
+var errNotOurs = errors.New("the message is no answer to this offer")
+
+const answerMark = "beckon-answer"
+
+// sign signs an answer with that expiry, in milliseconds. No member can have a
+// space, so that none can be taken for two.
+func (s *signer) sign(w, expires string) string {
+	mac := hmac.New(sha256.New, s.key)
+	fmt.Fprintf(mac, "%s %s %s %s %s", answerMark, s.ask.Offer, s.ask.Digest, w, expires)
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// answer is what a button sends.
+func (s *signer) answer(w offer.Word) string {
+	expires := strconv.FormatInt(s.ask.Expires.UnixMilli(), 10)
+	return strings.Join([]string{answerMark, s.ask.Offer, string(w), expires, s.sign(string(w), expires)}, " ")
+}
+
+// read reads an answer that came at now.
+func (s *signer) read(message string, now time.Time) (offer.Word, error) {
+	parts := strings.Split(message, " ")
+	if len(parts) != 5 || parts[0] != answerMark || parts[1] != s.ask.Offer {
+		return "", errNotOurs
+	}
+	w, expires := parts[2], parts[3]
+	if !hmac.Equal([]byte(s.sign(w, expires)), []byte(parts[4])) {
+		return "", errors.New("an answer was refused: its signature is not ours")
+	}
+	if at, err := strconv.ParseInt(expires, 10, 64); err != nil || now.UnixMilli() >= at {
+		return "", errors.New("an answer was refused: it has expired")
+	}
+	if !s.ask.has(offer.Word(w)) {
+		return "", errors.New("an answer was refused: it was not offered")
+	}
+	return offer.Word(w), nil
+}

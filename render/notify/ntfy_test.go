@@ -1,0 +1,316 @@
+package notify
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"beckon/event"
+	"beckon/render/notify/ntfytest"
+	"beckon/state"
+	"beckon/state/offer"
+)
+
+// phone is a channel to a server, with short pauses.
+type phone struct {
+	*Phone
+	server *ntfytest.Server
+	mu     sync.Mutex
+	logged []string
+}
+
+func newPhone(t *testing.T) *phone {
+	s := ntfytest.Start(t)
+	p := &phone{server: s}
+	p.Phone = &Phone{Settings: Settings{Texts: TextsTool, Ntfy: Ntfy{Server: s.URL, Topic: "asks", Answers: "answers"}}, first: 10 * time.Millisecond, Log: func(err error) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.logged = append(p.logged, err.Error())
+	}}
+	return p
+}
+
+// saw waits until something was logged.
+func (p *phone) saw(t *testing.T, what string) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		p.mu.Lock()
+		all := strings.Join(p.logged, "\n")
+		p.mu.Unlock()
+		if strings.Contains(all, what) {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the log lacks %q: %s", what, all)
+		}
+	}
+}
+
+// ask puts an offer to the phone and waits until it is there.
+func (p *phone) ask(t *testing.T, ctx context.Context, a Ask) (ntfytest.Message, <-chan asked) {
+	t.Helper()
+	n := len(p.server.Published("asks"))
+	got := make(chan asked, 1)
+	go func() {
+		word, become, err := p.Ask(ctx, a)
+		got <- asked{word, become, err}
+	}()
+	return p.server.Await(t, "asks", n+1)[n], got
+}
+
+// open reports whether nobody has answered yet.
+func open(t *testing.T, got <-chan asked, after string) {
+	t.Helper()
+	time.Sleep(100 * time.Millisecond)
+	select {
+	case a := <-got:
+		t.Fatalf("%s answers: %+v", after, a)
+	default:
+	}
+}
+
+func offered(id string, buttons ...offer.Word) Ask {
+	return Ask{Note: Note{Title: "shop needs a permission", Offer: id}, Digest: "d", Text: "Bash", Buttons: buttons, Expires: time.Now().Add(time.Hour)}
+}
+
+// A button answers the offer that it is of, once, and the phone is told what
+// became of it in the notification's place.
+func TestPhone(t *testing.T) {
+	p := newPhone(t)
+	p.Ntfy.Page = "https://box.example"
+	m, got := p.ask(t, t.Context(), offered("O1", offer.Allow, offer.Deny))
+	if !slices.Equal(m.Labels(), []string{"Allow", "Deny", "Open"}) || m.Title != "shop needs a permission" || m.Message != "Bash" || m.Click != "https://box.example" {
+		t.Errorf("published %+v", m)
+	}
+	m.Press(t, "Allow")
+	m.Press(t, "Allow") // it is delivered twice
+	a := <-got
+	if a.word != offer.Allow || a.err != nil {
+		t.Fatalf("got %+v", a)
+	}
+	a.become("allowed")
+	end := p.server.Published("asks")[1]
+	if end.Message != "allowed" || end.Sequence != m.Sequence || end.Priority != ntfySilent || slices.Contains(end.Labels(), "Allow") {
+		t.Errorf("then %+v", end)
+	}
+	second, got := p.ask(t, t.Context(), offered("O1", offer.Allow, offer.Deny))
+	m.Press(t, "Allow") // of an earlier time that the same was asked
+	p.saw(t, "its signature is not ours")
+	second.Press(t, "Deny")
+	if a := <-got; a.word != offer.Deny {
+		t.Errorf("a replay: %+v", a)
+	}
+}
+
+// No message but the button's own answers: not another offer's, another word or
+// time than was signed, nor what was not offered.
+func TestPhoneAltered(t *testing.T) {
+	p := newPhone(t)
+	other, _ := p.ask(t, t.Context(), offered("O2", offer.Allow, offer.Deny))
+	m, got := p.ask(t, t.Context(), offered("O1", offer.Deny))
+	deny, allow := m.Actions[0].Body, other.Actions[0].Body
+	parts := strings.Split(deny, " ")
+	for what, text := range map[string]string{
+		"another offer's":  allow,
+		"its name changed": strings.Replace(allow, "O2", "O1", 1),
+		"another word":     strings.Replace(deny, "deny", "allow", 1),
+		"another time":     strings.Replace(deny, parts[3], parts[3]+"0", 1),
+		"no signature":     strings.Join(parts[:4], " "),
+		"an empty one":     strings.Join(parts[:4], " ") + " ",
+		"more":             deny + " x",
+		"other talk":       "allow",
+		"a long one":       strings.Repeat("x", ntfyMostLine+10),
+	} {
+		p.server.Put("answers", text)
+		open(t, got, what)
+	}
+	a := offered("O1", offer.Deny)
+	signed := newSigner(&a)
+	if _, err := signed.read(signed.answer(offer.Allow), time.Now()); err == nil || !strings.Contains(err.Error(), "not offered") {
+		t.Errorf("what was not offered: %v", err)
+	}
+	b := a
+	b.Digest = "of another call"
+	elsewhere := signer{&b, signed.key}
+	if _, err := elsewhere.read(signed.answer(offer.Deny), time.Now()); err == nil || !strings.Contains(err.Error(), "signature") {
+		t.Errorf("another call: %v", err)
+	}
+	m.Press(t, "Deny")
+	if a := <-got; a.word != offer.Deny {
+		t.Errorf("after all that: %+v", a)
+	}
+}
+
+// An answer that comes too late is none.
+func TestPhoneLate(t *testing.T) {
+	p := newPhone(t)
+	var mu sync.Mutex
+	late := time.Duration(0)
+	p.now = func() time.Time { mu.Lock(); defer mu.Unlock(); return time.Now().Add(late) }
+	ctx, over := context.WithCancel(t.Context())
+	m, got := p.ask(t, ctx, offered("O1", offer.Allow))
+	mu.Lock()
+	late = 2 * time.Hour
+	mu.Unlock()
+	m.Press(t, "Allow")
+	p.saw(t, "it has expired")
+	open(t, got, "an expired answer")
+	over()
+	if a := <-got; a.word != "" || a.err != nil {
+		t.Errorf("got %+v", a)
+	}
+}
+
+// The network may be gone when it is asked, while it waits, and when the answer
+// is sent: nothing is lost.
+func TestPhoneWithoutNetwork(t *testing.T) {
+	p := newPhone(t)
+	p.server.Lose()
+	got := make(chan asked, 1)
+	go func() {
+		word, become, err := p.Ask(t.Context(), offered("O1", offer.Allow))
+		got <- asked{word, become, err}
+	}()
+	p.saw(t, "ntfy: ")
+	if n := len(p.server.Published("asks")); n != 0 {
+		t.Fatalf("%d published without a network", n)
+	}
+	p.server.Back()
+	m := p.server.Await(t, "asks", 1)[0]
+	p.server.Put("answers", "other talk")
+	for range 3 {
+		p.server.Lose()
+		time.Sleep(50 * time.Millisecond)
+		p.server.Back()
+		time.Sleep(50 * time.Millisecond)
+	}
+	p.server.Lose()
+	open(t, got, "no network")
+	p.server.Put("answers", m.Actions[0].Body) // the phone has one
+	time.Sleep(50 * time.Millisecond)
+	p.server.Back()
+	if a := <-got; a.word != offer.Allow || a.err != nil {
+		t.Errorf("got %+v", a)
+	}
+}
+
+// A connection that says nothing is not waited at for ever.
+func TestPhoneSilence(t *testing.T) {
+	p := newPhone(t)
+	p.server.Keepalive, p.quiet = time.Hour, 100*time.Millisecond
+	m, got := p.ask(t, t.Context(), offered("O1", offer.Allow))
+	time.Sleep(500 * time.Millisecond)
+	if n := p.server.Subscriptions(); n < 2 {
+		t.Errorf("%d subscriptions in five times the silence", n)
+	}
+	m.Press(t, "Allow")
+	if a := <-got; a.word != offer.Allow {
+		t.Errorf("got %+v", a)
+	}
+}
+
+// The machine's token opens the topics, and is in nothing that is published.
+func TestPhoneToken(t *testing.T) {
+	p := newPhone(t)
+	const token = "tk_of_the_machine"
+	p.server.Protect(map[string]map[string]string{token: {"asks": "w", "answers": "r"}, "": {"answers": "w"}})
+	if err := p.Reach(t.Context()); err == nil || !strings.Contains(err.Error(), "403") {
+		t.Errorf("without a token: %v", err)
+	}
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte(token+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.Ntfy.Token = file
+	if err := p.Reach(t.Context()); err != nil {
+		t.Errorf("with a token: %v", err)
+	}
+	m, got := p.ask(t, t.Context(), offered("O1", offer.Deny))
+	if strings.Contains(fmt.Sprintf("%+v", m), token) {
+		t.Errorf("the token is published: %+v", m)
+	}
+	m.Press(t, "Deny")
+	if a := <-got; a.word != offer.Deny {
+		t.Errorf("got %+v", a)
+	}
+}
+
+// What leaves the machine is what the user chose, without secrets.
+func TestPhoneTexts(t *testing.T) {
+	const secret = "ghp_0123456789abcdefghijABCDEFGHIJ456789"
+	o := &offer.Offer{ID: "O1", Kind: offer.Permission, Tool: "Bash", Record: "s1~2", Cwd: "/src/shop", Host: "here", Branch: "main", Payload: []byte(`{"tool_input":{"command":"make test"}}`)}
+	p := newPhone(t)
+	says := func(change func()) (m ntfytest.Message) {
+		t.Helper()
+		change()
+		ctx, over := context.WithCancel(t.Context())
+		m, got := p.ask(t, ctx, AskOf(o, "here", p.Words()))
+		over()
+		<-got
+		return m
+	}
+	check := func(m ntfytest.Message, title, message string, labels ...string) {
+		t.Helper()
+		if m.Title != title || m.Message != message || !slices.Equal(m.Labels(), labels) {
+			t.Errorf("%q, %q, %q; want %q, %q, %q", m.Title, m.Message, m.Labels(), title, message, labels)
+		}
+	}
+	soon := func(payload string) func() {
+		return func() {
+			o.Payload, o.Expires = []byte(payload), event.Millis(time.Now().Add(time.Hour).UnixMilli())
+		}
+	}
+	check(says(soon(`{"tool_input":{"command":"make test"}}`)), "shop needs a permission", "Bash", "Deny")
+	p.Texts = TextsFull
+	check(says(soon(`{"tool_input":{"command":"make test"}}`)), "shop needs a permission", "Bash\nmake test\nin /src/shop (main) on here", "Allow", "Deny")
+	m := says(soon(`{"tool_input":{"command":"curl -H 'Authorization: token ` + secret + `' x"}}`))
+	if strings.Contains(m.Message, secret) || !strings.Contains(m.Message, "redacted") || !slices.Equal(m.Labels(), []string{"Deny"}) {
+		t.Errorf("with a secret: %+v", m)
+	}
+	m = says(soon(`{"tool_input":{"command":"` + strings.Repeat(`true\n`, 30) + `rm -rf /"}}`))
+	if strings.Contains(m.Message, "rm -rf") || !slices.Equal(m.Labels(), []string{"Deny"}) {
+		t.Errorf("what does not fit: %+v", m)
+	}
+	o.Kind = offer.Question
+	if m = says(soon(`{"tool_input":{"questions":[{"question":"Which?","options":[{"label":"A"}]}]}}`)); len(m.Actions) != 0 || m.Title != "shop asks" {
+		t.Errorf("a question: %+v", m)
+	}
+	p.Texts = TextsTool
+	n := Note{Kind: state.EdgeDone, Title: "my secret plan is done", Body: "All tests pass.", Project: "shop"}
+	for want, texts := range map[string]string{"shop is done/shop is done": TextsTool, "my secret plan is done/All tests pass.": TextsFull} {
+		p.Texts = texts
+		if err := p.Send(t.Context(), n); err != nil {
+			t.Fatal(err)
+		}
+		all := p.server.Published("asks")
+		if m := all[len(all)-1]; m.Title+"/"+m.Message != want || len(m.Actions) != 0 {
+			t.Errorf("%s: %+v", texts, m)
+		}
+	}
+}
+
+// Settings that cannot work are told of before anything is sent.
+func TestPhoneSettings(t *testing.T) {
+	for want, n := range map[string]Ntfy{
+		"ntfy_topic is not set":   {Server: "https://x"},
+		"another topic":           {Server: "https://x", Topic: "a", Answers: "a"},
+		"is no topic":             {Server: "https://x", Topic: "a/b"},
+		"is no address":           {Server: "x", Topic: "a"},
+		"reading ntfy_token: ":    {Server: "https://x", Topic: "a", Token: "/nowhere"},
+		`"https://k@x" is no add`: {Server: "https://k@x", Topic: "a"},
+	} {
+		p := Phone{Settings: Settings{Ntfy: n}}
+		if err := p.Send(t.Context(), Note{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %s", n, err, want)
+		}
+		if p.Asks() {
+			t.Errorf("%+v asks", n)
+		}
+	}
+}

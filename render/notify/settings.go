@@ -1,0 +1,117 @@
+package notify
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+
+	"beckon/event/home"
+	"beckon/event/jsonc"
+)
+
+// Settings are the user's choices for what a notification says and whether it
+// can be answered.
+type Settings struct {
+	Actions string // notify_actions: "true" or "false", whether the desktop's have buttons
+	Texts   string // notify_texts: what leaves this machine, TextsTool or TextsFull
+	Ntfy    Ntfy
+}
+
+// What of a call leaves this machine.
+const (
+	TextsTool = "tool" // the project's and the tool's name
+	TextsFull = "full" // the call, without the secrets that are found in it
+)
+
+// Ntfy says where notifications for a phone go.
+type Ntfy struct {
+	Server  string // ntfy_server
+	Topic   string // ntfy_topic, which the phone subscribes to
+	Answers string // ntfy_answers: the topic that the phone's buttons write to
+	Token   string // ntfy_token: for this machine, or the file that has it
+	Page    string // ntfy_page: what "Open" opens
+}
+
+// DefaultSettings returns the settings in force without a configuration.
+func DefaultSettings() Settings {
+	return Settings{Actions: "false", Texts: TextsTool, Ntfy: Ntfy{Server: "https://ntfy.sh"}}
+}
+
+// ReadSettings reads the settings from the configuration at path. It is not
+// strict: package config is, which a test holds to the same values.
+func ReadSettings(path string) (Settings, error) {
+	s := DefaultSettings()
+	fields := []*string{&s.Actions, &s.Texts, &s.Ntfy.Server, &s.Ntfy.Topic, &s.Ntfy.Answers, &s.Ntfy.Token, &s.Ntfy.Page}
+	v, err := jsonc.Get(path, "notify_actions", "notify_texts", "ntfy_server", "ntfy_topic", "ntfy_answers", "ntfy_token", "ntfy_page")
+	if err != nil {
+		return s, err
+	}
+	for i, f := range fields {
+		if v[i].Exists() {
+			*f = v[i].String()
+		}
+	}
+	return s, nil
+}
+
+// CheckServer says what is wrong with an address of a server or a page.
+func CheckServer(s string) error {
+	u, err := url.Parse(s)
+	if s == "" || err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil && u.RawQuery == "" {
+		return nil
+	}
+	return fmt.Errorf("%q is no address", s)
+}
+
+// topicLetters are what the protocol has in the names of topics.
+const topicLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+
+// CheckTopic says what is wrong with a topic's name.
+func CheckTopic(s string) error {
+	if len(s) > 64 || strings.Trim(s, topicLetters) != "" {
+		return fmt.Errorf("%q is no topic", s)
+	}
+	return nil
+}
+
+// Check says why nothing can be sent with these settings.
+func (n Ntfy) Check() error {
+	switch {
+	case n.Topic == "":
+		return errors.New("ntfy_topic is not set")
+	case n.Topic == n.Answers:
+		return errors.New("ntfy_answers must be another topic than ntfy_topic: who reads what you are asked must not read the answers there")
+	}
+	_, err := n.token()
+	return errors.Join(CheckServer(n.Server), CheckTopic(n.Topic), CheckTopic(n.Answers), CheckServer(n.Page), err)
+}
+
+// token is what this machine shows the server, empty when it has none. It may
+// be kept in a file.
+func (n Ntfy) token() (string, error) {
+	path, ok := strings.CutPrefix(n.Token, "~")
+	switch {
+	case ok:
+		path = home.Dir(os.Getenv) + path
+	case !strings.HasPrefix(n.Token, "/"):
+		return n.Token, nil
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("reading ntfy_token: %w", err)
+	}
+	return strings.TrimSpace(string(b)), nil
+}
+
+// Private reports whether nobody on the way to the server can read what is sent.
+func (n Ntfy) Private() bool {
+	u, err := url.Parse(n.Server)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Scheme == "https" || u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+}
