@@ -258,15 +258,15 @@ type Decision struct {
 
 // Reasons of decisions.
 const (
-	ReasonNotify   = "nothing speaks against it"
+	ReasonNotify   = "nothing stands in the way"
 	ReasonKind     = "this kind is not chosen"
 	ReasonAside    = "set aside"
 	ReasonSubagent = "about a subagent"
 	ReasonRobot    = "nobody sits before it"
 	ReasonShort    = "the turn was short"
 	ReasonQuiet    = "quiet hours"
-	ReasonNotified = "told already"
-	ReasonLimit    = "told a moment ago"
+	ReasonNotified = "notified already"
+	ReasonLimit    = "notified a moment ago"
 	ReasonFocused  = "you look at it"
 	ReasonEarly    = "you may be looking: waits for six seconds without a key"
 	ReasonPresent  = "you wrote to it a moment ago"

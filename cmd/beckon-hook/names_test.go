@@ -19,20 +19,12 @@ var plainer = map[string]string{
 	"teller": "notifier", "telling": "revealing", "told": "notified, found", "thecase": "caseOf",
 }
 
-// otherDialect are the rooms that do not hold this yet.
-var otherDialect = []string{"event/policy/", "render/web/"}
-
 var namePart = regexp.MustCompile(`[A-Z]?[a-z]+|[A-Z]+`)
 
 // TestNames: what is declared has a name that needs no second reading.
 func TestNames(t *testing.T) {
 	eachFile(t, ".go", func(path, text string) {
 		path, _ = filepath.Rel("../..", path)
-		for _, dir := range otherDialect {
-			if strings.HasPrefix(filepath.ToSlash(path), dir) {
-				return
-			}
-		}
 		if strings.HasSuffix(path, "_test.go") {
 			return
 		}

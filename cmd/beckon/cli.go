@@ -26,6 +26,7 @@ type commands struct {
 	Explain    explainCmd         `cmd:"" help:"Tell why a session is in its state."`
 	History    historyCmd         `cmd:"" help:"Search what was said in every session."`
 	Stats      statsCmd           `cmd:"" help:"Show what was done: time at work and waiting, turns, tools, by day and project."`
+	Digest     digestCmd          `cmd:"" help:"Show what ended, asked and failed while you were away."`
 	Answer     talk.AnswerCmd     `cmd:"" help:"Answer what a session asks, from here: yes, no, always, an option, words."`
 	Reply      talk.ReplyCmd      `cmd:"" help:"Say something to a session whose turn is over."`
 	Stop       talk.StopCmd       `cmd:"" help:"Have a session end its turn at its next call."`

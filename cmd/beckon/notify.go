@@ -22,7 +22,7 @@ import (
 type notifyCmd struct {
 	Test    notifyTestCmd    `cmd:"" help:"Send a notification through the chosen channels."`
 	Explain notifyExplainCmd `cmd:"" help:"Tell why you were or were not notified."`
-	Deliver notifyDeliverCmd `cmd:"" hidden:"" help:"Decide on an edge that a hook saw, and tell of it."`
+	Deliver notifyDeliverCmd `cmd:"" hidden:"" help:"Decide on an edge that a hook saw, and notify of it."`
 	Ask     notifyAskCmd     `cmd:"" hidden:"" help:"Put an offer to the user, for the process that waits at it."`
 }
 
@@ -232,7 +232,7 @@ func (a *app) unlogged(id string, list []explained) []explained {
 }
 
 func (d explained) print(w io.Writer) {
-	verdict := map[state.Verdict]string{state.Notify: "told", state.Later: "not yet", state.Never: "not told"}[d.Verdict]
+	verdict := map[state.Verdict]string{state.Notify: "sent", state.Later: "not yet", state.Never: "not sent"}[d.Verdict]
 	fmt.Fprintf(w, "%s  %-8.8s  %-10s  %-8s  %s", d.At.Local().Format("15:04:05"), osc.Clean(d.SessionID, 64), d.Kind, verdict, d.Reason)
 	if d.Channels != "" {
 		fmt.Fprintf(w, " (%s)", osc.Clean(d.Channels, 512))

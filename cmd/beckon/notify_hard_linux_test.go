@@ -73,7 +73,7 @@ func TestNotifyMissingProgram(t *testing.T) {
 	p := newOffice(t, `{"notify": ["desktop"]}`)
 	p.env = append(p.env, "DBUS_SESSION_BUS_ADDRESS=unix:path=/nowhere", "PATH=/nowhere")
 	p.ask(t, "missing")
-	p.explained(t, "missing", "told      nothing speaks against it (desktop: notify-send is not installed)")
+	p.explained(t, "missing", "sent      nothing stands in the way (desktop: notify-send is not installed)")
 	// Without the slow program beside the hook there is nobody to tell.
 	if err := os.Rename(filepath.Join(p.bin, "beckon"), filepath.Join(p.bin, "away")); err != nil {
 		t.Fatal(err)
@@ -82,7 +82,7 @@ func TestNotifyMissingProgram(t *testing.T) {
 	if err := os.Rename(filepath.Join(p.bin, "away"), filepath.Join(p.bin, "beckon")); err != nil {
 		t.Fatal(err)
 	}
-	p.explained(t, "alone", "not told  the program that tells did not start")
+	p.explained(t, "alone", "not sent  the program that notifies did not start")
 }
 
 // A permission that comes within the limit after another is told of when the
@@ -91,10 +91,10 @@ func TestNotifyLimit(t *testing.T) {
 	t.Parallel()
 	p := newOffice(t, `{"notify": ["command"], "notify_command": ["true"], "notify_limit": "3s"}`)
 	p.ask(t, "s1")
-	p.explained(t, "s1", "told      nothing speaks against it (command)")
+	p.explained(t, "s1", "sent      nothing stands in the way (command)")
 	p.send(t, "s1", `"PostToolUse","tool_name":"Bash","tool_input":{"command":"make"},"tool_use_id":"t1"`)
 	p.request(t, "s1", "t2")
-	p.explained(t, "s1", "not yet   told a moment ago")
+	p.explained(t, "s1", "not yet   notified a moment ago")
 	for end := time.Now().Add(time.Minute); len(p.told(t, "s1")) < 2 && time.Now().Before(end); {
 		time.Sleep(100 * time.Millisecond)
 	}
@@ -149,7 +149,7 @@ func TestNotifyFullDisk(t *testing.T) {
 	if err := os.Remove(log); err != nil {
 		t.Fatal(err)
 	}
-	p.explained(t, "s3", "told      taken, and nothing was logged")
+	p.explained(t, "s3", "sent      taken, and nothing was logged")
 	all, err := store.Open(p.state).Claims("s3")
 	if e, ok := state.ParseEdge(all[0].ID); err != nil || len(all) != 1 || !ok || e.Kind != state.EdgePermission {
 		t.Errorf("claims: %v, %v", all, err)

@@ -2,10 +2,12 @@ package main
 
 import (
 	"cmp"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	"beckon/cmd/internal/cli"
@@ -18,8 +20,11 @@ import (
 )
 
 type statsCmd struct {
-	Days int  `default:"7" help:"How many days, today included."`
-	JSON bool `name:"json" help:"Print JSON."`
+	Days     int    `default:"7" help:"How many days, today included."`
+	Timeline bool   `help:"Draw one day instead: a line for each session, when it worked, waited for you, was idle or failed."`
+	Date     string `help:"The day to draw (default: today)." placeholder:"YYYY-MM-DD"`
+	JSON     bool   `name:"json" xor:"format" help:"Print JSON."`
+	CSV      bool   `name:"csv" xor:"format" help:"Print a line for each day and project, for a spreadsheet."`
 	cli.Colored
 }
 
@@ -33,6 +38,12 @@ type statsJSON struct {
 func (c *statsCmd) Run(a *app) error {
 	if c.Days < 1 {
 		return cli.Usage("--days %d: must be at least 1", c.Days)
+	}
+	if c.Timeline || c.Date != "" {
+		return c.timeline(a)
+	}
+	if c.CSV {
+		return c.csv(a)
 	}
 	totals, err := a.statsOf(c.Days)
 	if err != nil {
@@ -53,43 +64,109 @@ func (c *statsCmd) Run(a *app) error {
 	return term.Stats(a.Stdout, days, names, projects, term.Style{Color: a.Color(color), Width: a.Width()})
 }
 
+// timeline draws one day, or prints it as JSON.
+func (c *statsCmd) timeline(a *app) error {
+	if c.CSV {
+		return cli.Usage("--csv: a timeline is drawn, or printed with --json")
+	}
+	t, err := a.timeline(c.Date)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return cli.WriteJSON(a.Stdout, t)
+	}
+	if len(t.Lanes) == 0 {
+		_, err := fmt.Fprintln(a.Stdout, "nothing was done on this day")
+		return err
+	}
+	return term.DrawTimeline(a.Stdout, t, time.Local, a.Style(c.Color))
+}
+
+// timeline returns what every session did on a local day, today without a date, from
+// the first thing to the last.
+func (a *app) timeline(date string) (render.Timeline, error) {
+	now := cli.Clock(a.Now()).In(time.Local)
+	day := now
+	if date != "" {
+		var err error
+		if day, err = time.ParseInLocation(time.DateOnly, date, time.Local); err != nil {
+			return render.Timeline{}, cli.Usage("--date %q: not a day like 2026-01-31", date)
+		}
+	}
+	from := time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, time.Local)
+	to := from.AddDate(0, 0, 1)
+	if to.After(now) {
+		to = now
+	}
+	totals := stats.New(time.Local).Between(from, to)
+	if err := a.foldAll(totals); err != nil {
+		return render.Timeline{}, err
+	}
+	lanes := totals.Lanes()
+	if len(lanes) > 0 { // the night before is no part of the picture
+		from = cli.Clock(lanes[0].Spans[0].From)
+	}
+	return render.NewTimeline(from, to, lanes), nil
+}
+
+// csv prints a line for each day and project.
+func (c *statsCmd) csv(a *app) error {
+	totals := stats.New(time.Local).From(a.firstDay(c.Days))
+	if err := a.foldAll(totals); err != nil {
+		return err
+	}
+	w := csv.NewWriter(a.Stdout)
+	lines := [][]string{{"date", "project", "busy_seconds", "waiting_seconds", "turns", "tools", "tool_failures", "permissions", "questions", "subagents", "errors", "cost_usd"}}
+	for _, d := range totals.Each() {
+		line := []string{d.Date, d.Project}
+		for _, n := range []int64{d.BusyS, d.WaitingS, int64(d.Turns), int64(d.Tools), int64(d.Failures), int64(d.Permissions), int64(d.Questions), int64(d.Subagents), int64(d.Errors)} {
+			line = append(line, strconv.FormatInt(n, 10))
+		}
+		lines = append(lines, append(line, strconv.FormatFloat(d.CostUSD, 'f', -1, 64)))
+	}
+	return w.WriteAll(lines)
+}
+
+// firstDay is the first of that many local days, today included.
+func (a *app) firstDay(days int) string {
+	return cli.Clock(a.Now()).In(time.Local).AddDate(0, 0, 1-days).Format(time.DateOnly)
+}
+
 // statsOf adds up that many days, today included.
 func (a *app) statsOf(days int) (statsJSON, error) {
-	now := cli.Clock(a.Now()).In(time.Local)
-	first := now.AddDate(0, 0, 1-days).Format(time.DateOnly)
-	totals, err := a.totals(event.Millis(now.UnixMilli()), first)
-	if err != nil {
+	totals := stats.New(time.Local).From(a.firstDay(days))
+	if err := a.foldAll(totals); err != nil {
 		return statsJSON{}, err
 	}
 	return statsJSON{Schema: 1, Days: totals.Days(), Projects: totals.Projects()}, nil
 }
 
-// totals folds the journals of every session from the day first on.
-func (a *app) totals(now event.Millis, first string) (*stats.Totals, error) {
+// foldAll adds the journals of every session to totals.
+func (a *app) foldAll(totals *stats.Totals) error {
 	// Looking first notes what no hook reported: a killed session must not count as
 	// at work until now.
 	if _, _, err := a.Look(false); err != nil {
-		return nil, err
+		return err
 	}
 	keys, err := a.Store.Keys()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return a.fold(keys, now, first)
+	return a.fold(totals, keys, a.Now())
 }
 
-// fold adds up the journals of keys from the day first on.
-func (a *app) fold(keys []store.Key, now event.Millis, first string) (*stats.Totals, error) {
-	totals := stats.New(time.Local).From(first)
+// fold adds the journals of keys to totals, up to now.
+func (a *app) fold(totals *stats.Totals, keys []store.Key, now event.Millis) error {
 	for _, k := range keys {
 		s := totals.Session()
 		err := a.Store.Lines(k, 0, func(l store.Line) { s.Line(l.Change, l.Snapshot) })
 		if err != nil && !errors.Is(err, state.ErrNewerSchema) { // the look has told of that one; the others count
-			return nil, fmt.Errorf("reading the journal of session %q: %w", string(k), err)
+			return fmt.Errorf("reading the journal of session %q: %w", string(k), err)
 		}
 		s.End(now)
 	}
-	return totals, nil
+	return nil
 }
 
 // busy fills in how long each session was at work today.
@@ -98,8 +175,8 @@ func (a *app) busy(rows []render.Row, now event.Millis) error {
 	for i := range rows {
 		keys[i] = store.KeyOf(rows[i].Record())
 	}
-	totals, err := a.fold(keys, now, cli.Clock(now).In(time.Local).Format(time.DateOnly))
-	if err != nil {
+	totals := stats.New(time.Local).From(cli.Clock(now).In(time.Local).Format(time.DateOnly))
+	if err := a.fold(totals, keys, now); err != nil {
 		return err
 	}
 	for i := range rows {

@@ -168,7 +168,7 @@ func (a aged) readsTheRest() {
 		`"prio"`:       {"config", "--json"},
 		"no rm here":   {"policy", "trace"},
 		"policy.json":  {"policy", "check"},
-		"not told":     {"notify", "explain"},
+		"not sent":     {"notify", "explain"},
 		"Which colour": {"show", "adb2b11e"},
 	} {
 		if out := a.beckon("", args...); !bytes.Contains(out, []byte(want)) {

@@ -24,22 +24,22 @@ func EntryOf(ev Event, r Result) trust.Entry {
 		e.Notes = append(e.Notes, trust.Kept(n))
 	}
 	for _, h := range r.Results {
-		if h.Spoke() {
+		if h.Notable() {
 			e.Hooks = append(e.Hooks, traced(h))
 		}
 	}
 	return e
 }
 
-// Spoke reports whether a hook belongs into the trace: all do but rules that
+// Notable reports whether a hook belongs into the trace: all do but rules that
 // do not hold, which are most of what happens.
-func (r HookResult) Spoke() bool {
+func (r HookResult) Notable() bool {
 	return r.Hook.Type != config.BuiltIn || r.Outcome.Decision != wire.Silence || r.Failed != nil
 }
 
 // Traceable reports whether there is anything to keep.
 func (r Result) Traceable() bool {
-	return len(r.Warnings) > 0 || slices.ContainsFunc(r.Results, HookResult.Spoke)
+	return len(r.Warnings) > 0 || slices.ContainsFunc(r.Results, HookResult.Notable)
 }
 
 func traced(r HookResult) trust.TracedHook {

@@ -32,9 +32,9 @@ func (r *run) merge() Result {
 	if r.ev.Warn != nil && m.contract.System {
 		m.v.System = append(m.v.System, r.ev.Warn(m.warnings)...)
 	}
-	a := wire.Translate(r.ev.Kind, m.told(), r.ev.Version, r.ev.HTTP)
+	a := wire.Translate(r.ev.Kind, m.sent(), r.ev.Version, r.ev.HTTP)
 	for _, what := range a.Dropped {
-		r.notes = append(r.notes, fmt.Sprintf("%s cannot be told: %s", r.ev.Kind, what))
+		r.notes = append(r.notes, fmt.Sprintf("%s cannot be answered with: %s", r.ev.Kind, what))
 	}
 	heard := m.contract.Heard(r.ev.Version, r.ev.HTTP)
 	refused := m.v.Decision == wire.Deny && heard.Refuse != wire.NoWay
@@ -220,10 +220,10 @@ func (m *merging) approvals() {
 	}
 }
 
-// told is the verdict as the client is told it: where another call is made than
+// sent is the verdict as the client gets it: where another call is made than
 // the agent wrote, the agent and the user hear of it. Else the agent sees its
 // own call with the result of another.
-func (m *merging) told() wire.Verdict {
+func (m *merging) sent() wire.Verdict {
 	v := m.v
 	if v.Input == nil {
 		return v

@@ -217,7 +217,7 @@ func (b *board) publish() {
 			b.show(p, g)
 		}
 		for g := range b.turns { // of rows that nobody sees
-			b.tellTurns(p, g, nil)
+			b.emitTurns(p, g, nil)
 		}
 	})
 	clear(b.due)
@@ -234,7 +234,7 @@ func (b *board) show(p *publisher, group string) {
 	was := p.shown(group)
 	rows := render.Rows(seen, false)
 	if len(rows) == 0 {
-		b.tellTurns(p, group, was)
+		b.emitTurns(p, group, was)
 		if was != nil {
 			b.end(p, group, was, seen)
 		}
@@ -242,23 +242,23 @@ func (b *board) show(p *publisher, group string) {
 	}
 	now := &shown{row: rows[0]}
 	now.json, _ = json.Marshal(&now.row) // rows always encode
-	b.tellRow(p, group, was, now)
-	b.tellEdges(p, group, now)
+	b.emitRow(p, group, was, now)
+	b.emitEdges(p, group, now)
 }
 
-// tellRow tells of a row that is there. A row that came is told before what was
+// emitRow publishes the events of a row that is there. A row that came is told before what was
 // said in it, one that changed after.
-func (b *board) tellRow(p *publisher, group string, was, now *shown) {
+func (b *board) emitRow(p *publisher, group string, was, now *shown) {
 	if was == nil {
 		p.set(group, now)
-		b.tell(p, "session_created", now, nil, "")
-		b.tellTurns(p, group, now)
+		b.emit(p, "session_created", now, nil, "")
+		b.emitTurns(p, group, now)
 		return
 	}
-	b.tellTurns(p, group, now)
+	b.emitTurns(p, group, now)
 	if !bytes.Equal(was.json, now.json) {
 		p.set(group, now)
-		b.tell(p, "session_updated", now, was, "")
+		b.emit(p, "session_updated", now, was, "")
 	}
 }
 
@@ -274,7 +274,7 @@ func (b *board) end(p *publisher, group string, was *shown, seen []state.Seen) {
 			reason = string(rows[0].State)
 		}
 	}
-	b.tell(p, "session_ended", last, was, reason)
+	b.emit(p, "session_ended", last, was, reason)
 }
 
 // news is the data of session_created, session_updated and session_ended.
@@ -286,12 +286,12 @@ type news struct {
 	Session   json.RawMessage `json:"session"`
 }
 
-func (b *board) tell(p *publisher, name string, s, was *shown, reason string) {
+func (b *board) emit(p *publisher, name string, s, was *shown, reason string) {
 	m := message{name: name, session: s.row.SessionID, seat: s.row.SeatID, now: s.row.State}
 	if was != nil {
 		m.before, m.previous = was.row.State, was.row.SessionID
 	}
 	data, _ := encode(news{s.row.SeatID, s.row.ProjectID, iso(p.at), reason, s.json})
 	p.send(m, data)
-	b.meter.told(name)
+	b.meter.sent(name)
 }

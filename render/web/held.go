@@ -38,8 +38,8 @@ func waitOf(r *http.Request) (wait time.Duration, bad bool) {
 }
 
 // held holds a request until the user has answered what it asks, and reports
-// whether it was told.
-func (s *Server) held(w http.ResponseWriter, r *http.Request, held offer.Held, session *state.Session) (told bool) {
+// whether it was answered.
+func (s *Server) held(w http.ResponseWriter, r *http.Request, held offer.Held, session *state.Session) (answered bool) {
 	defer s.holding.Add(-1)
 	if s.holding.Add(1) > maxHeld {
 		s.meter.refused("too_many_held")
@@ -57,11 +57,11 @@ func (s *Server) held(w http.ResponseWriter, r *http.Request, held offer.Held, s
 			return err
 		}
 		late()
-		told = true
+		answered = true
 		writeBytes(w, http.StatusOK, "application/json", answer)
 		return rc.Flush()
 	})
-	return told
+	return answered
 }
 
 // wakes tells those who wait that a file has changed. It has a watcher only

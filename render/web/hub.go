@@ -51,20 +51,20 @@ type shown struct {
 type hub struct {
 	epoch string // changes with the process: its numbers mean nothing to another
 
-	mu       sync.RWMutex
-	n        uint64 // number of the newest event
-	told     uint64 // number of the newest that streams may have
-	toldAt   time.Time
-	timer    *time.Timer // of the next telling; nil when none is due
-	ring     [kept]message
-	rows     map[string]*shown // by seat, else by session
-	offers   map[string]offerNews
-	away     *away
-	at       time.Time     // of the evidence behind rows
-	wake     chan struct{} // closed when something was published
-	clients  int
-	snapshot snapshot
-	batch    batch
+	mu         sync.RWMutex
+	n          uint64 // number of the newest event
+	released   uint64 // number of the newest that streams may have
+	releasedAt time.Time
+	timer      *time.Timer // of the next release; nil when none is due
+	ring       [kept]message
+	rows       map[string]*shown // by seat, else by session
+	offers     map[string]offerNews
+	away       *away
+	at         time.Time     // of the evidence behind rows
+	wake       chan struct{} // closed when something was published
+	clients    int
+	snapshot   snapshot
+	batch      batch
 }
 
 // snapshot is what clients without a filter begin with. They share it for as
@@ -115,7 +115,7 @@ func (h *hub) changeLocked(at time.Time, f func(p *publisher)) {
 		h.snapshot = snapshot{}
 	}
 	if p.sent {
-		h.tell()
+		h.release()
 	}
 }
 
@@ -124,25 +124,25 @@ func (h *hub) changeLocked(at time.Time, f func(p *publisher)) {
 // thousand streams it is 40 ms.
 func pace(clients int) time.Duration { return time.Duration(clients) * 40 * time.Microsecond }
 
-// tell gives the streams what is new, now or when it is time.
-func (h *hub) tell() {
+// release gives the streams what is new, now or when it is time.
+func (h *hub) release() {
 	if h.timer != nil {
 		return
 	}
-	if wait := pace(h.clients) - time.Since(h.toldAt); wait > time.Millisecond {
+	if wait := pace(h.clients) - time.Since(h.releasedAt); wait > time.Millisecond {
 		h.timer = time.AfterFunc(wait, func() {
 			h.mu.Lock()
 			h.timer = nil
-			h.tellNow()
+			h.releaseNow()
 			h.mu.Unlock()
 		})
 		return
 	}
-	h.tellNow()
+	h.releaseNow()
 }
 
-func (h *hub) tellNow() {
-	h.told, h.toldAt = h.n, time.Now()
+func (h *hub) releaseNow() {
+	h.released, h.releasedAt = h.n, time.Now()
 	close(h.wake)
 	h.wake = make(chan struct{})
 }
@@ -207,10 +207,10 @@ func (h *hub) since(n uint64, f filter) (frames []byte, newest uint64, wake <-ch
 	switch {
 	case n > h.n || h.n-n > kept:
 		return nil, h.n, h.wake, false
-	case n >= h.told:
+	case n >= h.released:
 		return nil, n, h.wake, true
 	}
-	to, wake := h.told, (<-chan struct{})(h.wake)
+	to, wake := h.released, (<-chan struct{})(h.wake)
 	if to-n > step {
 		to, wake = n+step, awake
 	}

@@ -8,30 +8,30 @@ import (
 )
 
 const (
-	sameAgain = time.Hour // an error of the same words is told again after so long
-	maxTold   = 256       // errors remembered
+	sameAgain = time.Hour // an error of the same words is logged again after so long
+	maxLogged = 256       // errors remembered
 )
 
-// sparing is log without what it was told already: what is looked at every
+// sparing is log without what it logged already: what is looked at every
 // second fails every second, for as long as a server stays up.
 func sparing(log func(error)) func(error) {
 	var mu sync.Mutex
-	told := map[string]time.Time{}
+	logged := map[string]time.Time{}
 	return func(err error) {
 		mu.Lock()
 		defer mu.Unlock()
 		now := time.Now()
-		if at, ok := told[err.Error()]; ok && now.Sub(at) < sameAgain {
+		if at, ok := logged[err.Error()]; ok && now.Sub(at) < sameAgain {
 			return
 		}
-		if len(told) >= maxTold {
-			clear(told)
+		if len(logged) >= maxLogged {
+			clear(logged)
 		}
-		told[err.Error()] = now
+		logged[err.Error()] = now
 		log(err)
 	}
 }
 
 // quietLog drops what net/http says of broken connections: anybody can make it
-// say that, and a panic is told by its answer.
+// say that, and a panic has its own answer.
 func quietLog() *log.Logger { return log.New(io.Discard, "", 0) }

@@ -72,7 +72,7 @@ func (m *meter) lastAt() event.Millis {
 	return m.lastTime
 }
 
-func (m *meter) told(name string) {
+func (m *meter) sent(name string) {
 	m.mu.Lock()
 	m.sse[name]++
 	m.mu.Unlock()

@@ -36,11 +36,11 @@ func (s *Server) writeMetrics(w io.Writer) {
 	single(w, "beckon_goroutines", "gauge", "Goroutines of the server.", int64(runtime.NumGoroutine()))
 	single(w, "beckon_reconciliations_total", "counter", "Sweeps over sessions and transcripts.", s.board.sweep.runs.Load())
 	single(w, "beckon_sse_gaps_total", "counter", "Times an event stream fell behind and got a snapshot.", s.meter.gaps.Load())
-	told := int64(0)
+	notified := int64(0)
 	if watching, _ := s.board.follow.Watching(); watching {
-		told = 1
+		notified = 1
 	}
-	single(w, "beckon_watching", "gauge", "1 while the system tells of changed files, 0 while they are polled.", told)
+	single(w, "beckon_watching", "gauge", "1 while the system tells of changed files, 0 while they are polled.", notified)
 	single(w, "beckon_start_time_seconds", "gauge", "When the server began, Unix time.", s.begun.Unix())
 	s.meter.write(w)
 }

@@ -55,16 +55,16 @@ func (e *edges) note(group string, v *state.Seen, now event.Millis) bool {
 		return false
 	}
 	edge, ok := state.EdgeSeen(was, known, is, e.began)
-	if !ok || !worthTelling(edge, now) {
+	if !ok || !notable(edge, now) {
 		return false
 	}
 	e.found[group] = append(e.found[group], reached{v.Session.Record(), edge})
 	return true
 }
 
-// worthTelling leaves out what is told to nobody, whatever they chose (CASE
+// notable leaves out what is told to nobody, whatever they chose (CASE
 // 22). Who looks at what, only the page that gets the event can know.
-func worthTelling(e state.Edge, now event.Millis) bool {
+func notable(e state.Edge, now event.Millis) bool {
 	d := state.Decide(e, state.Rules{On: state.EdgeKinds[:]}, state.Hearing{Now: now, Focus: state.FocusElsewhere})
 	return d.Verdict == state.Notify
 }
@@ -76,8 +76,8 @@ func (b *board) noteEdge(group string, v *state.Seen) {
 	}
 }
 
-// tellEdges publishes what the session shown in a row has come to.
-func (b *board) tellEdges(p *publisher, group string, s *shown) {
+// emitEdges publishes what the session shown in a row has come to.
+func (b *board) emitEdges(p *publisher, group string, s *shown) {
 	for _, x := range b.edges.found[group] {
 		r := &s.row
 		if r.Record() != x.session { // another has its seat by now
@@ -89,7 +89,7 @@ func (b *board) tellEdges(p *publisher, group string, s *shown) {
 		}
 		data, _ := encode(notice{r.SeatID, r.SessionID, r.Part, r.ProjectID, kind, x.edge.Kind, r.State, r.Reason, r.Project, r.What(), iso(millis(x.edge.At))})
 		p.send(message{name: "notification", session: r.SessionID, seat: r.SeatID, now: r.State}, data)
-		b.meter.told("notification")
+		b.meter.sent("notification")
 	}
 	delete(b.edges.found, group)
 }

@@ -156,23 +156,23 @@ func (b *openOffers) look() {
 	b.hub.change(func(p *publisher) {
 		for _, e := range ended {
 			delete(p.h.offers, e.ID)
-			b.tell(p, "offer_ended", e.offerNews, e)
+			b.emit(p, "offer_ended", e.offerNews, e)
 		}
 		for _, o := range came {
 			p.h.offers[o.ID] = o
-			b.tell(p, "offer_created", o, o)
+			b.emit(p, "offer_created", o, o)
 		}
 		if moved {
 			p.h.away = is
 			data, _ := encode(awayNews{is})
 			p.send(message{name: "away"}, data)
-			b.meter.told("away")
+			b.meter.sent("away")
 		}
 		p.changed = true
 	})
 }
 
-func (b *openOffers) tell(p *publisher, name string, o offerNews, v any) {
+func (b *openOffers) emit(p *publisher, name string, o offerNews, v any) {
 	m := message{name: name, session: o.SessionID}
 	for _, s := range p.h.rows {
 		if s.row.Record() == o.Record {
@@ -181,7 +181,7 @@ func (b *openOffers) tell(p *publisher, name string, o offerNews, v any) {
 	}
 	data, _ := encode(v)
 	p.send(m, data)
-	b.meter.told(name)
+	b.meter.sent(name)
 }
 
 // written is how long it may take from an offer's end until it is told why.

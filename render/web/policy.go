@@ -39,10 +39,10 @@ func questionOf(r *http.Request, body []byte) Question {
 }
 
 const (
-	// maxDeciding and maxTelling are how many events are before a policy at
+	// maxDeciding and maxNoting are how many events are before a policy at
 	// once: each may run commands.
 	maxDeciding = 32
-	maxTelling  = 16
+	maxNoting   = 16
 	// maxWaiting is how many more of each may wait for that, with a body of
 	// smallBody each, and policyWait how long: a policy has 25 s, and the answer
 	// must be out before writeTimeout.
@@ -206,7 +206,7 @@ func (s *Server) policyAnswer(ctx context.Context, kind event.Kind, q Question) 
 	if s.o.Policy == nil {
 		return nil, func() {}, nil
 	}
-	d := s.telling
+	d := s.noting
 	if kind == event.PreToolUse || kind == event.PermissionRequest {
 		d = s.deciding
 	}

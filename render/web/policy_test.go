@@ -211,14 +211,14 @@ func TestSlowPolicy(t *testing.T) {
 		}
 	}
 	var wait sync.WaitGroup
-	for i := range 2 * maxTelling {
+	for i := range 2 * maxNoting {
 		wait.Go(func() { post(fmt.Sprintf(`{"session_id":"p%d","hook_event_name":"UserPromptSubmit","prompt":"x"}`, i)) })
 	}
 	for i := range 2 * maxDeciding {
 		wait.Go(func() { post(strings.Replace(question, `"1"`, fmt.Sprintf(`"q%d"`, i), 1)) })
 	}
-	x.until("as many ask as may", func() bool { return len(x.s.telling.slots) == maxTelling && len(x.s.deciding.slots) == maxDeciding })
-	x.until("all were folded", func() bool { return strings.Count(x.get("/api/sessions").body, `"session_id"`) == 2*maxTelling })
+	x.until("as many ask as may", func() bool { return len(x.s.noting.slots) == maxNoting && len(x.s.deciding.slots) == maxDeciding })
+	x.until("all were folded", func() bool { return strings.Count(x.get("/api/sessions").body, `"session_id"`) == 2*maxNoting })
 	start := time.Now()
 	x.post("/hook", `{"agent":"claude-code","event":"Stop","hookInput":{"session_id":"e"}}`)
 	if took := time.Since(start); took > 5*time.Second {
@@ -231,7 +231,7 @@ func TestSlowPolicy(t *testing.T) {
 			}
 		})
 	}
-	x.until("no more may wait", func() bool { return x.s.telling.waiting.Load() >= maxWaiting })
+	x.until("no more may wait", func() bool { return x.s.noting.waiting.Load() >= maxWaiting })
 	if r := x.do("POST", "/hook", `{"session_id":"p0","hook_event_name":"Notification","message":"x"}`); r.body != `{"busy":true}` {
 		t.Errorf("one more: %d %s", r.status, r.body)
 	}
@@ -256,7 +256,7 @@ func TestQuestionsHaveTheirOwnPlaces(t *testing.T) {
 	defer wait.Wait()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	for i := range maxTelling + maxWaiting + 10 {
+	for i := range maxNoting + maxWaiting + 10 {
 		wait.Go(func() {
 			req := x.request("POST", "/hook", fmt.Sprintf(`{"session_id":"p%d","hook_event_name":"PostToolUse","tool_name":"Bash"}`, i)).WithContext(ctx)
 			if res, err := http.DefaultClient.Do(req); err == nil {
@@ -264,7 +264,7 @@ func TestQuestionsHaveTheirOwnPlaces(t *testing.T) {
 			}
 		})
 	}
-	x.until("all places are taken", func() bool { return len(x.s.telling.slots) == maxTelling })
+	x.until("all places are taken", func() bool { return len(x.s.noting.slots) == maxNoting })
 	start := time.Now()
 	if r := x.post("/hook", `{"session_id":"q","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}`); r.body != `{"asked":true}` || time.Since(start) > policyWait {
 		t.Errorf("%s after %v", r.body, time.Since(start))

@@ -35,8 +35,8 @@ func (b *board) said(group string, s *state.Session, turns []store.Turn) {
 	}
 }
 
-// tellTurns publishes what was said in a row: turn_created.
-func (b *board) tellTurns(p *publisher, group string, s *shown) {
+// emitTurns publishes what was said in a row: turn_created.
+func (b *board) emitTurns(p *publisher, group string, s *shown) {
 	for _, t := range b.turns[group] {
 		data, _ := encode(t) // turns always encode
 		m := message{name: "turn_created", session: t.SessionID, seat: t.AgentID}
@@ -44,7 +44,7 @@ func (b *board) tellTurns(p *publisher, group string, s *shown) {
 			m.now = s.row.State
 		}
 		p.send(m, data)
-		b.meter.told("turn_created")
+		b.meter.sent("turn_created")
 	}
 	delete(b.turns, group)
 }

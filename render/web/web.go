@@ -90,7 +90,7 @@ type Server struct {
 
 	bodies   []*pool // by size
 	deciding *desk   // before the policy: what asks whether something may be done
-	telling  *desk   // all else, so that it never takes the place of a question
+	noting   *desk   // all else, so that it never takes the place of a question
 	asked    asked
 	holding  atomic.Int32 // requests that wait for a person
 	wakes    wakes
@@ -127,7 +127,7 @@ func New(o Options) *Server {
 		o: o, hub: newHub(), meter: newMeter(), storm: newStorm(), ticks: newTicks(), cop: http.NewCrossOriginProtection(), keys: newKeys(o.Token), name: newName(),
 		begun: time.Now(), ctx: ctx, cancel: func() { cancel(errStopped) },
 		wakes:  wakes{log: o.Log, waiting: map[chan struct{}][]string{}},
-		bodies: newPools(), deciding: newDesk(maxDeciding), telling: newDesk(maxTelling), asked: asked{all: map[[sha256.Size]byte]*asking{}},
+		bodies: newPools(), deciding: newDesk(maxDeciding), noting: newDesk(maxNoting), asked: asked{all: map[[sha256.Size]byte]*asking{}},
 	}
 	s.board = newBoard(&s.o, s.hub, s.meter)
 	s.open = newOpenOffers(&s.o, s.hub, s.meter)

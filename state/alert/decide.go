@@ -59,7 +59,7 @@ func Claim(st *store.Store, c Case, d state.Decision) state.Decision {
 	first, err := st.Claim(store.KeyOf(c.Session.Record()), c.Edge.ID())
 	switch {
 	case err != nil:
-		return state.Decision{Verdict: state.Notify, Reason: "nobody can say whether you were told: " + err.Error()}
+		return state.Decision{Verdict: state.Notify, Reason: "nobody can say whether you were notified: " + err.Error()}
 	case !first:
 		return state.Decision{Verdict: state.Never, Reason: state.ReasonNotified}
 	}

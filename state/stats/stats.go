@@ -43,6 +43,8 @@ type Totals struct {
 	from     string // earlier days are not counted
 	days     map[key]*Day
 	sessions map[string]time.Duration
+	lanes    *lanes         // nil unless spans are kept
+	acts     []event.Millis // when the user did something, in no order
 }
 
 type key struct{ date, project string }
@@ -67,16 +69,19 @@ type Session struct {
 	t     *Totals
 	s     state.Session
 	since event.Millis // end of what is counted
-	kind  spell
+	kind  Kind
 }
 
-// spell is what a stretch of time counts as.
-type spell uint8
+// Kind is what a stretch of time counts as; empty for none of these: the session is
+// gone, or nobody knows.
+type Kind string
 
+// The kinds of time.
 const (
-	neither spell = iota
-	busy
-	waiting
+	Busy    Kind = "working" // or compacting
+	Waiting Kind = "waiting" // a permission or question was open
+	Failed  Kind = "failed"
+	Idle    Kind = "idle" // or set aside
 )
 
 // Line counts one journal line. A snapshot, which a rotated journal starts
@@ -90,6 +95,9 @@ func (c *Session) Line(ch state.Change, snapshot *state.Session) {
 		return
 	}
 	at := when(ch)
+	if ch.Action != nil && ch.Action.Kind != state.ActDecided {
+		c.t.acts = append(c.t.acts, at)
+	}
 	if c.untouched(ch, at) {
 		return
 	}
@@ -174,17 +182,26 @@ func (c *Session) settle(at event.Millis) {
 	c.since = at
 	switch state.Resolve(c.s, state.Evidence{}, at).State {
 	case state.Working, state.Compacting:
-		c.kind = busy
+		c.kind = Busy
 	case state.Permission, state.Question:
-		c.kind = waiting
+		c.kind = Waiting
+	case state.Failed:
+		c.kind = Failed
+	case state.Idle, state.Backburned:
+		c.kind = Idle
 	default:
-		c.kind = neither
+		c.kind = ""
 	}
 }
 
 // count adds the stretch since c.since, split at local midnights.
 func (c *Session) count(until event.Millis) {
-	if c.kind == neither || until <= c.since {
+	if c.kind == "" || until <= c.since {
+		return
+	}
+	c.t.lanes.add(c, until)
+	if c.kind != Busy && c.kind != Waiting {
+		c.since = until
 		return
 	}
 	from, to := c.local(c.since), c.local(until)
@@ -194,7 +211,7 @@ func (c *Session) count(until event.Millis) {
 			end = to
 		}
 		d := c.day(from)
-		if c.kind == busy {
+		if c.kind == Busy {
 			d.Busy += end.Sub(from)
 			if from.Format(time.DateOnly) >= c.t.from {
 				c.t.sessions[c.s.Record()] += end.Sub(from)
@@ -219,6 +236,9 @@ func midnightAfter(t time.Time) time.Time {
 // tally counts what the change added to the session's own counters.
 func (c *Session) tally(at event.Millis, before state.Counts, failure event.Millis, e *event.Event) {
 	after := c.s.Counts
+	if after.Turns > before.Turns {
+		c.t.acts = append(c.t.acts, at)
+	}
 	if after == before && c.s.Failure.At == failure {
 		return
 	}
@@ -258,6 +278,26 @@ func (c *Session) project() string {
 // Days returns the totals of every day that has any, oldest first.
 func (t *Totals) Days() []Day {
 	return t.grouped(func(k key) string { return k.date })
+}
+
+// Each returns the totals of every day and project, by day and then by project.
+func (t *Totals) Each() []ProjectDay {
+	out := make([]ProjectDay, 0, len(t.days))
+	for k, d := range t.days {
+		sum := Day{Date: k.date}
+		sum.add(*d)
+		out = append(out, ProjectDay{sum, k.project})
+	}
+	slices.SortFunc(out, func(a, b ProjectDay) int {
+		return cmp.Or(cmp.Compare(a.Date, b.Date), cmp.Compare(a.Project, b.Project))
+	})
+	return out
+}
+
+// ProjectDay is what was done on one day in one project.
+type ProjectDay struct {
+	Day
+	Project string // the repository's name, else the directory
 }
 
 // Projects returns the totals of every project, the busiest first. A project's

@@ -108,7 +108,7 @@ func TestAMonthAddsUp(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				m := &month{t: t, loc: loc, rnd: rand.New(rand.NewPCG(1, uint64(len(zone)))), totals: New(loc),
+				m := &month{t: t, loc: loc, rnd: rand.New(rand.NewPCG(1, uint64(len(zone)))), totals: New(loc).Between(start.AddDate(-1, 0, 0), start.AddDate(1, 0, 0)),
 					busy: map[string]int{}, waiting: map[string]int{}, turns: map[string]int{}}
 				for i := range 150 {
 					m.session(fmt.Sprintf("%c-%d", 'a'+i%3, i), start.Add(m.minutes(60*24*27)), start.AddDate(0, 1, 0))
@@ -137,6 +137,22 @@ func (m *month) check(t *testing.T) {
 			t.Errorf("%s: %d turns, want %d", d.Date, d.Turns, m.turns[d.Date])
 		}
 		sum += int(d.Busy / time.Minute)
+	}
+	spans := map[Kind]int{}
+	for _, l := range m.totals.Lanes() {
+		for i, s := range l.Spans {
+			spans[s.Kind] += int(s.To-s.From) / 60000
+			if i > 0 && s.From < l.Spans[i-1].To {
+				t.Errorf("%s: spans overlap: %v, %v", l.Session.ID, l.Spans[i-1], s)
+			}
+		}
+	}
+	waited := 0
+	for _, n := range m.waiting {
+		waited += n
+	}
+	if spans[Busy] != sum || spans[Waiting] != waited || spans[Idle] == 0 {
+		t.Errorf("spans add up to %v, want %d at work and %d waiting", spans, sum, waited)
 	}
 	byProject := 0
 	for _, d := range m.totals.Projects() {
@@ -203,5 +219,45 @@ func TestNoTimeBetweenAKillAndAResume(t *testing.T) {
 		if got := totals.Busy("s"); got != want {
 			t.Errorf("%s: busy for %s, want %s", name, got, want)
 		}
+	}
+}
+
+// Away is the beginning of the newest gap between the user's own acts, or until now,
+// that is long enough. What the agent does is none of them.
+func TestAway(t *testing.T) {
+	start := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	at := func(minutes int) time.Time { return start.Add(time.Duration(minutes) * time.Minute) }
+	for _, c := range []struct {
+		acts []int // minutes; the prompts of the user
+		now  int
+		want int // -1 for none
+	}{
+		{nil, 60, -1}, {[]int{0}, 60, 0}, {[]int{0, 5, 8}, 60, 8}, {[]int{0, 5, 30, 33}, 35, 5}, {[]int{0, 5}, 6, -1},
+		{[]int{0, 20, 40}, 41, 20}, {[]int{40, 0, 20}, 41, 20},
+	} {
+		totals := New(time.UTC)
+		for i, minute := range c.acts {
+			s := &teller{c: totals.Session(), id: fmt.Sprint(i)}
+			s.event(event.UserPromptSubmit, at(minute), nil)
+			s.event(event.PreToolUse, at(minute+1), call("u"))
+			s.event(event.PostToolUse, at(minute+2), call("u"))
+		}
+		got := totals.Away(event.Millis(at(c.now).UnixMilli()), 10*time.Minute)
+		want := event.Millis(0)
+		if c.want >= 0 {
+			want = event.Millis(at(c.want).UnixMilli())
+		}
+		if got != want {
+			t.Errorf("acts at %v, now %d: away since %v, want %v", c.acts, c.now, got, want)
+		}
+	}
+	// A look is an act, too.
+	totals := New(time.UTC)
+	s := &teller{c: totals.Session(), id: "x"}
+	s.event(event.UserPromptSubmit, at(0), nil)
+	s.seq++
+	s.c.Line(state.Change{Seq: s.seq, At: event.Millis(at(30).UnixMilli()), Action: &state.Action{Kind: state.ActSeen}}, nil)
+	if got := totals.Away(event.Millis(at(45).UnixMilli()), 10*time.Minute); got != event.Millis(at(30).UnixMilli()) {
+		t.Errorf("after a look: %v", got)
 	}
 }

@@ -130,7 +130,7 @@ func (a *App) usageHint() string {
 	if a.Command == "" {
 		return "beckon --help lists the commands"
 	}
-	return a.Command + " --help tells more"
+	return a.Command + " --help shows more"
 }
 
 // printable is an error's text for a terminal: it may name a file, a branch or

@@ -122,7 +122,7 @@ func (n *notifier) handOver(set alert.Settings, c alert.Case) {
 		return
 	}
 	if err := n.start(deliver(c)); err != nil {
-		n.log(c, state.Decision{Verdict: state.Never, Reason: "the program that tells did not start"}, err.Error())
+		n.log(c, state.Decision{Verdict: state.Never, Reason: "the program that notifies did not start"}, err.Error())
 	}
 }
 

@@ -125,7 +125,7 @@ func tried(a *cli.App, r policy.Result, tool string) {
 		fmt.Fprintln(a.Stdout, "no hook matches")
 	}
 	for _, h := range r.Results {
-		if !h.Spoke() && h.Ran && (h.Hook.Level == config.Own || !h.Hook.Matcher.Match(tool)) {
+		if !h.Notable() && h.Ran && (h.Hook.Level == config.Own || !h.Hook.Matcher.Match(tool)) {
 			continue // a rule that was asked to be sure
 		}
 		fmt.Fprintf(a.Stdout, "%-28s %s\n", render.OneLine(h.Hook.Name()), render.OneLine(said(h)))

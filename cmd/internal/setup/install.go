@@ -105,7 +105,7 @@ func (c *InstallCmd) installClaude(a *cli.App, program string) error {
 	}
 	fmt.Fprintf(a.Stdout, "installed %d hooks in %s (client %s)\n", len(spec.Events), change.File, client.Version)
 	if !client.Version.Known() {
-		fmt.Fprintln(a.Stdout, "  no client was found to ask for its version: only the events that every client knows are registered; the first session of one adds the others, among them what tells of API errors")
+		fmt.Fprintln(a.Stdout, "  no client was found to ask for its version: only the events that every client knows are registered; the first session of one adds the others, among them what reports API errors")
 	}
 	if c.Status {
 		fmt.Fprintln(a.Stdout, "  the status line names the other sessions that need you")
@@ -245,7 +245,7 @@ func UnknownClient(a *cli.App) string {
 	if err != nil || installer.ParseVersion(string(chosen)).Known() {
 		return ""
 	}
-	return "the hooks were installed before the client was there and lack some events, so an API error is not told: beckon install adds them, and so does the next session that starts"
+	return "the hooks were installed before the client was there and lack some events, so an API error is not reported: beckon install adds them, and so does the next session that starts"
 }
 
 // keepDir is where backups and records of edits lie, and nothing else prunes.

@@ -87,7 +87,7 @@ func (w *walker) shell(at int, text Word) {
 			return
 		}
 		if text.all() == hole {
-			w.unknown(w.line.Commands[at].Args.Program + " runs a text that the line does not tell")
+			w.unknown(w.line.Commands[at].Args.Program + " runs a text that is not in the line")
 			return
 		}
 		w.text(text.all(), stream{})
@@ -293,7 +293,7 @@ func (w *walker) fed(c Command, words []Word, in stream) []Word {
 func (w *walker) moreText(at int) {
 	a := w.line.Commands[at].Args
 	if len(a.specs) > 0 && len(a.Operands) == 0 && a.specs[0].stdin != "" {
-		w.unknown(a.Program + " runs a text that the line does not tell")
+		w.unknown(a.Program + " runs a text that is not in the line")
 	}
 }
 
@@ -370,7 +370,7 @@ func (w *walker) input(at int, s *spec, in stream) {
 	}
 	script := len(c.Args.Operands) > 0 && !c.Args.Has("-s") && runs(kindOf(s.operands(c.Args), 0, len(c.Args.Operands)))
 	if script && c.Args.Operands[0].Text == "/dev/fd/63" && c.To > c.From && !w.has("/dev/fd/63") {
-		w.unknown(c.Args.Program + " runs a text that the line does not tell")
+		w.unknown(c.Args.Program + " runs a text that is not in the line")
 	}
 	reads := s.stdin != "make" || slices.ContainsFunc(c.Args.Flags, func(f Flag) bool {
 		return f.Name == "-f" && (f.Value.Text == "-" || f.Value.Text == "/dev/stdin")
@@ -380,7 +380,7 @@ func (w *walker) input(at int, s *spec, in stream) {
 	}
 	switch {
 	case !in.text.Known && in.text.all() == hole:
-		w.unknown(c.Args.Program + " reads commands that the line does not tell")
+		w.unknown(c.Args.Program + " reads commands that are not in the line")
 	case s.stdin == "cron":
 		w.crontab(at, in.text)
 	case s.stdin == "make":

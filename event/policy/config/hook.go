@@ -136,7 +136,7 @@ func (r *reading) decision(v node) {
 		}
 	case wire.Warn:
 		if !c.Context {
-			v.fail("", "at %s the agent can be told nothing", r.h.Event)
+			v.fail("", "%s has no way to say anything to the agent", r.h.Event)
 		}
 	case wire.Allow:
 		r.mayApprove(v, "to let it pass, say nothing")

@@ -124,7 +124,7 @@ func (t *translation) decision() {
 	case v.Decision == Ask && t.rules.Ask, v.Decision == Allow && t.rules.Allow && t.rules.Refuse != ByRequest:
 		t.permission(v.Decision)
 	case v.Decision == Ask && t.rules.Refuse == ByRequest: // silence leaves the dialog to the user
-		t.tell()
+		t.showReason()
 	case v.Decision == Ask:
 		t.cannot(Ask)
 	case v.Decision == Allow && t.rules.Allow:
@@ -165,11 +165,11 @@ func (t *translation) refuse() {
 // cannot tells the user what the event has no way to do.
 func (t *translation) cannot(d Decision) {
 	t.drop(string(d))
-	t.tell()
+	t.showReason()
 }
 
-// tell shows the user the reason.
-func (t *translation) tell() {
+// showReason shows the user the reason.
+func (t *translation) showReason() {
 	if t.v.Reason != "" {
 		t.v.System = append(slices.Clip(t.v.System), t.v.Reason)
 	}

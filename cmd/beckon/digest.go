@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"beckon/cmd/internal/cli"
+	"beckon/event"
+	"beckon/event/duration"
+	"beckon/render"
+	"beckon/render/term"
+	"beckon/state/stats"
+)
+
+type digestCmd struct {
+	Since string `help:"How far back, as 90m or 8h (default: since you were last away for ten minutes or more)." placeholder:"DURATION"`
+	JSON  bool   `name:"json" help:"Print JSON."`
+	cli.Colored
+}
+
+// absence is how long the user must have done nothing to have been away.
+const absence = 10 * time.Minute
+
+func (c *digestCmd) Run(a *app) error {
+	var back time.Duration
+	if c.Since != "" {
+		var err error
+		if back, err = duration.Parse(c.Since); err != nil {
+			return cli.Usage("--since: %w", err)
+		}
+	}
+	d, err := a.digest(back)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return cli.WriteJSON(a.Stdout, d)
+	}
+	if d.Since.IsZero() {
+		_, err := fmt.Fprintln(a.Stdout, "you were not away for ten minutes; --since 1h goes back further")
+		return err
+	}
+	return term.DrawDigest(a.Stdout, d, time.Local, a.Style(c.Color))
+}
+
+// digest returns what happened in that time, or since the user was last away when it
+// is zero; its Since is zero when they never were.
+func (a *app) digest(back time.Duration) (render.Digest, error) {
+	now := cli.Clock(a.Now())
+	since := now.Add(-back)
+	if back == 0 {
+		acts := stats.New(time.Local)
+		if err := a.foldAll(acts); err != nil {
+			return render.Digest{}, err
+		}
+		at := acts.Away(event.Millis(now.UnixMilli()), absence)
+		if at == 0 {
+			return render.Digest{Schema: 1, Sessions: []render.DigestRow{}}, nil
+		}
+		since = cli.Clock(at)
+	}
+	counted := stats.New(time.Local).Between(since, now)
+	if err := a.foldAll(counted); err != nil {
+		return render.Digest{}, err
+	}
+	seen, _, err := a.Look(true)
+	if err != nil {
+		return render.Digest{}, err
+	}
+	return render.NewDigest(since, render.Rows(seen, true), counted.Lanes()), nil
+}

@@ -1,0 +1,70 @@
+package term
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"beckon/render"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// DrawDigest writes a line for each session: how it stands, and what it did.
+func DrawDigest(w io.Writer, d render.Digest, zone *time.Location, st Style) error {
+	var b strings.Builder
+	since := d.Since.In(zone)
+	format := "15:04"
+	if since.Format(time.DateOnly) != st.Now.In(zone).Format(time.DateOnly) {
+		format = "Mon 15:04"
+	}
+	fmt.Fprintf(&b, "since %s, %s ago\n", since.Format(format), Age(st.Now.Sub(since)))
+	if len(d.Sessions) == 0 {
+		b.WriteString("nothing happened\n")
+	}
+	label := 0
+	for i := range d.Sessions {
+		label = max(label, ansi.StringWidth(digestLabel(&d.Sessions[i])))
+	}
+	label = min(label, labelWidth)
+	for i := range d.Sessions {
+		r := &d.Sessions[i]
+		look := lookOf(r.State)
+		head := fmt.Sprintf("%s %s  %-11s %4s  ", look.glyph, cell(digestLabel(r), label), Word(&r.Row), Age(st.Now.Sub(r.Since)))
+		tail := digestSums(r)
+		what := clean(r.What())
+		if st.Width > 0 {
+			what = ansi.Truncate(what, max(st.Width-ansi.StringWidth(head)-ansi.StringWidth(tail), 10), "…")
+		}
+		b.WriteString(st.paint(look.sgr, head) + what + st.paint("2", tail) + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func digestLabel(r *render.DigestRow) string {
+	branch := ""
+	if r.Git != nil {
+		branch = r.Git.Branch
+	}
+	return strings.TrimSpace(clean(r.Label()) + " " + clean(branch))
+}
+
+// digestSums says what a session did, as far as the line does not say so by itself.
+func digestSums(r *render.DigestRow) string {
+	var sums []string
+	if r.WorkedS >= 60 {
+		sums = append(sums, "worked "+span(time.Duration(r.WorkedS)*time.Second))
+	}
+	if r.Asked > 1 || r.Asked == 1 && !r.NeedsYou {
+		sums = append(sums, fmt.Sprintf("asked %d×", r.Asked))
+	}
+	if r.Failures > 1 || r.Failures == 1 && !r.NeedsYou {
+		sums = append(sums, fmt.Sprintf("failed %d×", r.Failures))
+	}
+	if len(sums) == 0 {
+		return ""
+	}
+	return "  (" + strings.Join(sums, ", ") + ")"
+}

@@ -1,0 +1,115 @@
+package term
+
+import (
+	"io"
+	"strings"
+	"time"
+
+	"beckon/render"
+	"beckon/state/stats"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// kindLooks are how the kinds of time are drawn, what the eye has to find first. Each
+// can be told without colour.
+var kindLooks = []struct {
+	kind stats.Kind
+	look look
+	word string
+}{
+	{stats.Failed, look{"x", "31"}, "failed"},
+	{stats.Waiting, look{"!", "33"}, "waiting for you"},
+	{stats.Busy, look{"█", "32"}, "working"},
+	{stats.Idle, look{"·", "2"}, "idle"},
+}
+
+// labelWidth is how many columns a lane's label takes at most.
+const labelWidth = 24
+
+// DrawTimeline writes a line for each lane. A column is a stretch of the day, and shows
+// what was most urgent in it. The hours are those of zone.
+func DrawTimeline(w io.Writer, t render.Timeline, zone *time.Location, st Style) error {
+	label := 0
+	for i := range t.Lanes {
+		label = max(label, ansi.StringWidth(laneLabel(&t.Lanes[i])))
+	}
+	label = min(label, labelWidth)
+	width := st.Width
+	if width == 0 {
+		width = 100
+	}
+	columns := max(12, width-label-2)
+	step := max(t.To.Sub(t.From)/time.Duration(columns), time.Second)
+
+	var b strings.Builder
+	b.WriteString(strings.Repeat(" ", label+2) + hours(t, step, columns, zone) + "\n")
+	for i := range t.Lanes {
+		l := &t.Lanes[i]
+		b.WriteString(cell(laneLabel(l), label) + "  " + strings.TrimRight(st.lane(l, t.From, step, columns), " ") + "\n")
+	}
+	var legend []string
+	for _, k := range kindLooks {
+		legend = append(legend, st.paint(k.look.sgr, k.look.glyph)+" "+k.word)
+	}
+	b.WriteString("\n" + strings.Join(legend, "  ") + "\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func laneLabel(l *render.Lane) string {
+	return strings.TrimSpace(clean(l.Label()) + " " + clean(l.Branch))
+}
+
+// ticks are how far apart the times above the lanes may be.
+var ticks = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 3 * time.Hour, 6 * time.Hour}
+
+// hours is the line above the lanes: round times, as close as there is room for them.
+func hours(t render.Timeline, step time.Duration, columns int, zone *time.Location) string {
+	const width = len("15:04")
+	tick := ticks[len(ticks)-1]
+	for _, d := range ticks {
+		if int(d/step) > width {
+			tick = d
+			break
+		}
+	}
+	line := []byte(strings.Repeat(" ", columns))
+	from := t.From.In(zone)
+	for at := time.Date(from.Year(), from.Month(), from.Day(), 0, 0, 0, 0, zone); at.Before(t.To); at = at.Add(tick) {
+		if column := int(at.Sub(from) / step); !at.Before(from) && column+width <= columns {
+			copy(line[column:], at.Format("15:04"))
+		}
+	}
+	return strings.TrimRight(string(line), " ")
+}
+
+// lane draws the spans, each column by the first of kindLooks that it has a part of.
+func (st Style) lane(l *render.Lane, from time.Time, step time.Duration, columns int) string {
+	kinds := make([]int, columns) // index of kindLooks, from 1
+	for _, span := range l.Spans {
+		first, last := int(span.From.Sub(from)/step), int((span.To.Sub(from)-1)/step)
+		for i, k := range kindLooks {
+			for c := max(first, 0); k.kind == span.Kind && c <= min(last, columns-1); c++ {
+				if kinds[c] == 0 || kinds[c] > i+1 {
+					kinds[c] = i + 1
+				}
+			}
+		}
+	}
+	var b strings.Builder
+	for c := 0; c < columns; {
+		end := c
+		for end < columns && kinds[end] == kinds[c] {
+			end++
+		}
+		if kinds[c] == 0 {
+			b.WriteString(strings.Repeat(" ", end-c))
+		} else {
+			k := kindLooks[kinds[c]-1].look
+			b.WriteString(st.paint(k.sgr, strings.Repeat(k.glyph, end-c)))
+		}
+		c = end
+	}
+	return b.String()
+}

@@ -1,0 +1,41 @@
+package term
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"beckon/render"
+	"beckon/state/stats"
+)
+
+// A column shows the most urgent of what happened in it; the hours are the zone's.
+func TestDrawTimeline(t *testing.T) {
+	zone := time.FixedZone("here", 5*3600+1800)
+	from := time.Date(2026, 3, 1, 9, 0, 0, 0, zone)
+	at := func(minutes int) time.Time { return from.Add(time.Duration(minutes) * time.Minute).UTC() }
+	line := render.Timeline{From: from.UTC(), To: at(240), Lanes: []render.Lane{
+		{Project: "shop", Branch: "main", Spans: []render.Span{
+			{From: at(0), To: at(60), Kind: stats.Busy}, {From: at(60), To: at(61), Kind: stats.Waiting},
+			{From: at(61), To: at(120), Kind: stats.Busy}, {From: at(120), To: at(240), Kind: stats.Idle}}},
+		{Name: "a name that is longer than there is room for it", Spans: []render.Span{{From: at(200), To: at(240), Kind: stats.Failed}}},
+	}}
+	var out strings.Builder
+	if err := DrawTimeline(&out, line, zone, Style{Width: 26 + 48}); err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Join([]string{
+		"                          09:00 09:30 10:00 10:30 11:00 11:30 12:00 12:30",
+		"shop main                 ████████████!███████████························",
+		"a name that is longer t…                                          xxxxxxxx",
+	}, "\n")
+	got := strings.Split(out.String(), "\n\n")[0]
+	if got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+	for _, width := range []int{0, 1, 20, 500} {
+		if err := DrawTimeline(&out, line, zone, Style{Width: width, Color: true}); err != nil {
+			t.Errorf("width %d: %v", width, err)
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package render
+
+import (
+	"cmp"
+	"time"
+
+	"beckon/state/stats"
+)
+
+// Timeline is one day, a lane for each session: the format of `stats --timeline --json`.
+type Timeline struct {
+	Schema int       `json:"schema"`
+	From   time.Time `json:"from"`
+	To     time.Time `json:"to"` // now, where the day is not over
+	Lanes  []Lane    `json:"lanes"`
+}
+
+// Lane is what one session did on the day, the earliest first. Where no span is, the
+// session was not there, or nobody knows.
+type Lane struct {
+	SessionID string `json:"session_id"`
+	Part      string `json:"part,omitempty"`
+	Name      string `json:"name,omitempty"`
+	Project   string `json:"project,omitempty"`
+	Branch    string `json:"branch,omitempty"`
+	Spans     []Span `json:"spans"`
+}
+
+// Span is a stretch of one kind.
+type Span struct {
+	From time.Time  `json:"from"`
+	To   time.Time  `json:"to"`
+	Kind stats.Kind `json:"kind"`
+}
+
+// NewTimeline makes the timeline of what was counted between from and to.
+func NewTimeline(from, to time.Time, counted []stats.Lane) Timeline {
+	t := Timeline{Schema: 1, From: from.UTC(), To: to.UTC(), Lanes: []Lane{}}
+	for i := range counted {
+		s := &counted[i].Session
+		l := Lane{SessionID: s.ID, Part: s.Part, Name: OneLine(s.Name), Project: OneLine(project(s)), Branch: OneLine(s.Origin.Git.Branch)}
+		for _, span := range counted[i].Spans {
+			l.Spans = append(l.Spans, Span{utc(span.From), utc(span.To), span.Kind})
+		}
+		t.Lanes = append(t.Lanes, l)
+	}
+	return t
+}
+
+// Label is what people call the session.
+func (l *Lane) Label() string { return cmp.Or(l.Name, l.Project, l.SessionID) }

@@ -1,0 +1,86 @@
+package stats
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"beckon/event"
+	"beckon/state"
+)
+
+// Span is a stretch of time in which a session did one kind of thing.
+type Span struct {
+	From event.Millis `json:"from_ms"`
+	To   event.Millis `json:"to_ms"`
+	Kind Kind         `json:"kind"`
+}
+
+// Lane is what one session did, oldest first. The spans do not overlap; where none is,
+// the session was not there.
+type Lane struct {
+	Session state.Session // as it stands at the end
+	Spans   []Span
+}
+
+// lanes keeps the spans between two moments.
+type lanes struct {
+	from, to event.Millis
+	of       map[string]*Lane
+}
+
+// Between keeps the spans from one moment to another, and returns t.
+func (t *Totals) Between(from, to time.Time) *Totals {
+	t.lanes = &lanes{event.Millis(from.UnixMilli()), event.Millis(to.UnixMilli()), map[string]*Lane{}}
+	return t
+}
+
+// Lanes returns the spans of each session that has any, the earliest first.
+func (t *Totals) Lanes() []Lane {
+	list := []Lane{}
+	for _, l := range t.lanes.of {
+		list = append(list, *l)
+	}
+	slices.SortFunc(list, func(a, b Lane) int {
+		return cmp.Or(cmp.Compare(a.Spans[0].From, b.Spans[0].From), cmp.Compare(a.Session.Record(), b.Session.Record()))
+	})
+	return list
+}
+
+// add keeps the stretch that c ends at until. One that goes on with the same kind is
+// one span.
+func (l *lanes) add(c *Session, until event.Millis) {
+	if l == nil {
+		return
+	}
+	span := Span{max(c.since, l.from), min(until, l.to), c.kind}
+	if span.From >= span.To {
+		return
+	}
+	lane := l.of[c.s.Record()]
+	if lane == nil {
+		lane = &Lane{}
+		l.of[c.s.Record()] = lane
+	}
+	lane.Session = c.s
+	if n := len(lane.Spans); n > 0 && lane.Spans[n-1].Kind == span.Kind && lane.Spans[n-1].To == span.From {
+		lane.Spans[n-1].To = span.To
+		return
+	}
+	lane.Spans = append(lane.Spans, span)
+}
+
+// Away returns when the user's last absence of at least that long began: a prompt of
+// theirs, a look at a session or another act was the last one before it. It is zero
+// when there was none.
+func (t *Totals) Away(now event.Millis, least time.Duration) event.Millis {
+	slices.Sort(t.acts)
+	next := now
+	for _, at := range slices.Backward(t.acts) {
+		if next-at >= event.Millis(least.Milliseconds()) {
+			return at
+		}
+		next = at
+	}
+	return 0
+}
