@@ -4,6 +4,9 @@ package lab
 
 import (
 	"errors"
+	"maps"
+	"os"
+	"path/filepath"
 	"testing"
 )
 
@@ -14,6 +17,8 @@ type Lab struct {
 	Server *Server
 	Home   *Home
 	Tmux   *Tmux
+
+	guests []*Server
 }
 
 // New makes a lab. No client runs yet: see Tmux.StartClient and Home.Print.
@@ -28,13 +33,15 @@ func New(client Client) (*Lab, error) {
 	if client.Agent != nil {
 		s.scripts = client.Agent.scripts()
 	}
-	return &Lab{client, s, h, NewTmux(h)}, nil
+	return &Lab{Client: client, Server: s, Home: h, Tmux: NewTmux(h)}, nil
 }
 
 // Close ends the clients, the tmux server and the API, and removes the home.
 func (l *Lab) Close() error {
 	err := l.Tmux.Close()
-	l.Server.Close()
+	for _, s := range append(l.guests, l.Server) {
+		s.Close()
+	}
 	return errors.Join(err, l.Home.Close())
 }
 
@@ -59,3 +66,31 @@ func StartWith(t testing.TB, client Client) *Lab {
 	})
 	return l
 }
+
+// Join makes another agent ready in this lab's home, beside its client, with a
+// model of its own. StartGuest runs it.
+func (l *Lab) Join(guest Client) error {
+	s := NewServer()
+	s.Project, s.scripts = l.Home.Project, guest.Agent.scripts()
+	l.guests = append(l.guests, s)
+	h := *l.Home
+	h.api = s.URL
+	maps.Copy(l.Home.Extra, guest.Agent.env(&h))
+	return errors.Join(
+		os.Symlink(guest.Path, filepath.Join(h.Bin, guest.Agent.Name)),
+		guest.Agent.setup(&h),
+	)
+}
+
+// StartGuest opens a session with an agent that has joined, in the project.
+func (l *Lab) StartGuest(guest Client) (*Pane, error) {
+	a := guest.Agent
+	p, err := l.Tmux.Start(a.Name, l.Home.Project, append([]string{guest.Path}, a.args...)...)
+	if err != nil {
+		return nil, err
+	}
+	return p, a.begun(p)
+}
+
+// Shows reports the state that the screen of a guest's pane shows.
+func (a *Agent) Shows(p *Pane) string { return a.look(p.Capture(), p.Title()).State }
