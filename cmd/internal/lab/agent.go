@@ -157,8 +157,8 @@ func (a *Agent) press(p *Pane, verb string) error {
 	return nil
 }
 
-// begun waits until the agent takes a prompt, and trusts its hooks when it asks.
-func (a *Agent) begun(p *Pane) error {
+// Ready waits until the agent takes a prompt, and trusts its hooks when it asks.
+func (a *Agent) Ready(p *Pane) error {
 	if a.review == "" {
 		return p.WaitFor(a.ready, patience)
 	}

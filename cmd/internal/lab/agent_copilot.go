@@ -22,7 +22,7 @@ var copilot = &Agent{
 	screen: []sign{
 		on("permission", `Do you want to`),
 		on("question", `Copilot needs information`),
-		on("working", `esc (esc )?(to )?(interrupt|cancel)`),
+		on("working", `esc esc (edit prompt|interrupt)`),
 		on("idle", `(?m)^ *[>❯]`),
 	},
 	keys: map[string][]string{

@@ -85,11 +85,7 @@ func (l *Lab) Join(guest Client) error {
 // StartGuest opens a session with an agent that has joined, in the project.
 func (l *Lab) StartGuest(guest Client) (*Pane, error) {
 	a := guest.Agent
-	p, err := l.Tmux.Start(a.Name, l.Home.Project, append([]string{guest.Path}, a.args...)...)
-	if err != nil {
-		return nil, err
-	}
-	return p, a.begun(p)
+	return l.Tmux.Start(a.Name, l.Home.Project, append([]string{guest.Path}, a.args...)...)
 }
 
 // Shows reports the state that the screen of a guest's pane shows.

@@ -185,7 +185,7 @@ func (p *Pane) WaitFor(pattern string, timeout time.Duration) error {
 // Ready waits until the client shows its prompt and nothing before it.
 func (p *Pane) Ready() error {
 	if a := p.tmux.home.client.Agent; a != nil {
-		return a.begun(p)
+		return a.Ready(p)
 	}
 	return p.WaitFor(`(?m)^[>❯][\s\x{a0}]*$`, 30*time.Second)
 }

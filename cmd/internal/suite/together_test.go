@@ -51,23 +51,41 @@ func TestSevenWait(t *testing.T) {
 	s.killed()
 }
 
-// start begins one after the other, and waits until each shows its dialog.
+// start begins all, and waits until each shows its dialog.
 func (s *seven) start() {
 	for i := range 2 {
 		p, err := s.l.Tmux.StartClient(fmt.Sprintf("claude%d", i))
 		s.must(err)
-		s.must(p.Ready())
-		s.must(p.Say(fmt.Sprintf("lab:write claude%d.txt", i)))
-		s.must(p.WaitFor("Do you want to", patience))
 		s.panes = append(s.panes, p)
 	}
 	for _, g := range s.guests {
 		p, err := s.l.StartGuest(g)
 		s.must(err)
-		s.must(p.Say("lab:write " + g.Agent.Name + ".txt"))
-		s.until(g.Agent.Name+"'s dialog", func() bool { return g.Agent.Shows(p) == "permission" })
 		s.panes = append(s.panes, p)
 	}
+	for i, p := range s.panes {
+		ready := p.Ready
+		if g := s.guest(i); g != nil {
+			ready = func() error { return g.Ready(p) }
+		}
+		s.must(ready())
+		s.must(p.Say(fmt.Sprintf("lab:write %d.txt", i)))
+	}
+	for i, p := range s.panes {
+		if g := s.guest(i); g != nil {
+			s.until(g.Name+"'s dialog", func() bool { return g.Shows(p) == "permission" })
+		} else {
+			s.must(p.WaitFor("Do you want to", patience))
+		}
+	}
+}
+
+// guest is the agent of a pane, nil for those of Claude Code.
+func (s *seven) guest(i int) *lab.Agent {
+	if i < 2 {
+		return nil
+	}
+	return s.guests[i-2].Agent
 }
 
 func (s *seven) rows(states ...string) []gjson.Result {
