@@ -242,6 +242,7 @@ type waiter struct {
 	beaten   time.Time    // when the offer's file was touched
 	size     int64        // of the journal at the last look
 	looked   event.Millis // when the session was looked at
+	watches  []int        // what is watched, by the system's numbers
 }
 
 // Wait waits at the offer id until it is answered, and then returns true; else

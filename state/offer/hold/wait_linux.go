@@ -30,15 +30,15 @@ func (w *waiter) wait() (answered bool, why string) {
 		}
 	}
 	if !blind {
-		defer unix.Close(notify)
+		defer func() { w.leave(notify, answered) }()
 	}
 	buf := make([]byte, 4096)
 	for {
 		if !blind {
 			w.watch(notify)
 		}
-		answered, why, next := w.look(time.Now())
-		if answered || why != "" {
+		var next time.Duration
+		if answered, why, next = w.look(time.Now()); answered || why != "" {
 			return answered, why
 		}
 		if blind {
@@ -61,11 +61,33 @@ func (w *waiter) wait() (answered bool, why string) {
 	}
 }
 
+// leave lets go of what is watched. The kernel takes some 15 ms to close a
+// descriptor that watches something, in close, exec and exit alike; the client
+// waits for the exit. So where there is an answer nothing is watched from now on,
+// and the program that gives it inherits the descriptor, and ends with it when
+// the kernel is done.
+func (w *waiter) leave(notify int, answered bool) {
+	for _, watch := range w.watches {
+		_, _ = unix.InotifyRmWatch(notify, uint32(watch)) // the file may be gone
+	}
+	if !answered {
+		_ = unix.Close(notify)
+		return
+	}
+	_, _ = unix.FcntlInt(uintptr(notify), unix.F_SETFD, 0)
+}
+
 // watch watches the files by their names: one that was replaced is another one.
 func (w *waiter) watch(notify int) {
-	_, _ = unix.InotifyAddWatch(notify, w.dir, watchOffer)
-	_, _ = unix.InotifyAddWatch(notify, w.st.JournalFile(w.key()), unix.IN_MODIFY|unix.IN_MOVE_SELF)
+	w.watches = w.watches[:0]
+	add := func(path string, events uint32) {
+		if watch, err := unix.InotifyAddWatch(notify, path, events); err == nil {
+			w.watches = append(w.watches, watch)
+		}
+	}
+	add(w.dir, watchOffer)
+	add(w.st.JournalFile(w.key()), unix.IN_MODIFY|unix.IN_MOVE_SELF)
 	if w.registry != "" && !w.Reply {
-		_, _ = unix.InotifyAddWatch(notify, w.registry, watchFile)
+		add(w.registry, watchFile)
 	}
 }
