@@ -70,6 +70,59 @@ var casesOfEvidence = []situation{
 		700   Stop tasks=-
 		1000  look busy@110
 		      is idle done`},
+	{"the mod tells of Esc before the registry does", `
+		100   UserPromptSubmit
+		150   PreToolUse Bash id=1
+		400   glance busy@140
+		1000  mod halt
+		      is idle interrupted since=1000 source=mod
+		1400  look idle@1150
+		      is idle interrupted since=1000 source=mod
+		2000  UserPromptSubmit
+		      is working`},
+	{"a registry that is newer than the mod's word counts", `
+		100   UserPromptSubmit
+		1000  mod halt
+		2000  look busy@1500
+		      is working registry source=registry`},
+	{"the mod tells of a refusal, and a subagent in the background goes on", `
+		100   UserPromptSubmit
+		150   SubagentStart agent=a
+		200   Stop tasks=a
+		300   UserPromptSubmit
+		400   PreToolUse Bash id=1
+		410   PermissionRequest Bash
+		900   mod halt
+		      is working subagent actor=a`},
+	{"what the mod says late does not touch the next turn", `
+		100   UserPromptSubmit id=p1
+		500   UserPromptSubmit id=p2
+		480   mod halt
+		510   is working`},
+	{"the mod tells of an API error where no hook does, and a hook tells why", `
+		100   UserPromptSubmit
+		500   mod failed
+		      is failed error since=500 source=mod
+		520   StopFailure reason=overloaded
+		      is failed overloaded since=520 source=hook
+		530   mod failed
+		      is failed overloaded since=520`},
+	{"the mod tells that a Stop was blocked", `
+		100   UserPromptSubmit
+		500   Stop tasks=-
+		      is idle done
+		560   mod goes on
+		      is working
+		4000  look busy@90
+		      is working
+		5000  mod halt
+		      is idle interrupted source=mod`},
+	{"that the mod is there says nothing of the turn", `
+		100   SessionStart source=startup
+		110   mod loaded
+		      is idle started
+		200   UserPromptSubmit
+		      is working`},
 	{"the registry's blip of idle", `
 		100   UserPromptSubmit
 		150   SubagentStart agent=a

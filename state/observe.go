@@ -60,6 +60,17 @@ func (s *Session) seen(src Source, what Seeing) event.Millis {
 	return 0
 }
 
+// Mod returns the version of the mod that runs in the session's client, empty for
+// none that was heard of since the session began there.
+func (s *Session) Mod() string {
+	for _, o := range s.Seeing {
+		if o.Source == FromMod && o.What == SawLoaded && o.At >= s.Start.At {
+			return o.Detail
+		}
+	}
+	return ""
+}
+
 // outlived reports whether hooks came after the process was seen to be gone,
 // though no new process was named: then it is not the session's process.
 func (s *Session) outlived() bool {
@@ -129,6 +140,12 @@ func (f *fold) observe(o *Observed) {
 	switch o.What {
 	case SawHalt:
 		f.halt(o)
+	case SawFailed:
+		f.failed(o)
+	case SawGoesOn:
+		if main := f.main(); main.Ended <= o.At && f.s.Prompt.At <= o.At {
+			main.work(o.At)
+		}
 	case SawApproved:
 		for i := range s.Actors {
 			f.release(&s.Actors[i], o.At)
@@ -147,11 +164,20 @@ func (f *fold) observe(o *Observed) {
 	f.settle(false)
 }
 
+// failed ends the main conversation's turn with an error that no hook told.
+func (f *fold) failed(o *Observed) {
+	if main := f.main(); main.running() && main.Active <= o.At {
+		f.endActor(main, o.At, EndFailure)
+		f.s.Failure = Mark{At: o.At, Reason: o.Detail}
+		f.endCompaction(o.At)
+	}
+}
+
 // halt ends the turn of every actor that had nothing newer to show. The
-// client's registry speaks of all of them; the transcript's marker of the main
-// conversation, and of the subagents that it waits for.
+// client's registry speaks of all of them; the transcript's marker and the mod of
+// the main conversation, and of the subagents that it waits for.
 func (f *fold) halt(o *Observed) {
-	all := o.Source != FromTranscript
+	all := o.Source == FromRegistry
 	waited, waits := f.main().agentCall()
 	for i := range f.s.Actors {
 		a := &f.s.Actors[i]

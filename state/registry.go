@@ -136,12 +136,18 @@ func (v view) goesOn() bool {
 	return over && v.ev.Registry.Status == "busy" && v.now >= v.s.Activity+lingers
 }
 
-// contradicted holds when a registry reading newer than every activity hook
-// does not allow what the hooks say, or when it stands unchanged long after a
-// turn's end.
+// modded returns when the mod last told of the turn: it speaks from inside the
+// client, which writes its registry later.
+func (s *Session) modded() event.Millis {
+	return max(s.seen(FromMod, SawHalt), s.seen(FromMod, SawFailed), s.seen(FromMod, SawGoesOn))
+}
+
+// contradicted holds when a registry reading newer than every activity hook, and
+// than the mod's word, does not allow what they say, or when it stands unchanged
+// long after a turn's end.
 func contradicted(v view) (Status, bool) {
 	r := v.ev.Registry
-	stands := r.At > v.s.Activity || v.goesOn()
+	stands := r.At > max(v.s.Activity, v.s.modded()) || v.goesOn()
 	if !r.settled(v.now) || !stands || v.fits(v.turn()) {
 		return Status{}, false
 	}

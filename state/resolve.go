@@ -392,7 +392,11 @@ func (v view) settledTurn() Status {
 
 func failed(v view) (Status, bool) {
 	a, f := v.s.Main(), v.s.Failure
-	return Status{State: Failed, Reason: f.Reason, Since: f.At}, a.How == EndFailure && f.At == a.Ended
+	st := Status{State: Failed, Reason: f.Reason, Since: f.At}
+	if v.s.seen(FromMod, SawFailed) == f.At {
+		st.Source = FromMod
+	}
+	return st, a.How == EndFailure && f.At == a.Ended
 }
 
 // asked holds when the last turn ended in a question that its text asks (row

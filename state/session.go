@@ -249,7 +249,7 @@ type Confidence string
 
 // The confidences, and the sources that have them.
 const (
-	High   Confidence = "high"   // hook, registry, process
+	High   Confidence = "high"   // hook, mod, registry, process
 	Medium Confidence = "medium" // transcript
 	Low    Confidence = "low"    // inferred
 )
@@ -263,6 +263,7 @@ const (
 	FromRegistry   Source = "registry"
 	FromProcess    Source = "process"
 	FromTranscript Source = "transcript"
+	FromMod        Source = "mod" // beckon's module inside the client
 	FromUser       Source = "user"
 	Inferred       Source = "inferred"
 )
@@ -289,6 +290,9 @@ const (
 	SawGone     Seeing = "gone"     // the process is no more
 	SawAlive    Seeing = "alive"    // a process believed gone is there
 	SawNothing  Seeing = "nothing"  // the transcript has no final words of the newest turn
+	SawFailed   Seeing = "failed"   // an API error ended the turn
+	SawGoesOn   Seeing = "goes on"  // a hook of the user's own blocked the Stop
+	SawLoaded   Seeing = "loaded"   // the mod runs in the client; Detail is its version
 )
 
 // Observed is something a reader saw, with the time it happened as far as the

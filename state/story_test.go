@@ -20,6 +20,7 @@ const t0 event.Millis = 1_800_000_000_000
 //	TIME glance STATUS@TIME           the same, but the reader folds nothing
 //	TIME process alive|gone           likewise, and it folds what it sees
 //	TIME marker TIME                  the transcript's tail has an interrupt of that time
+//	TIME mod WHAT                     the mod tells WHAT, a Seeing
 //	TIME answer awaited|given         what the transcript tells of a headless run's call
 //	TIME user ACTION [until=TIME]     the user does something through beckon
 //	TIME is STATE [REASON] [KEY=VALUE..]   what the session is then
@@ -72,6 +73,10 @@ func (st *story) step(f []string) error {
 		st.ev.Transcript = Marker{At: at, Kind: "interrupt"}
 		st.observe()
 		return err
+	case "mod":
+		o := Observed{Source: FromMod, What: Seeing(strings.Join(words, " ")), At: st.now, Detail: "error"}
+		st.apply(Change{At: st.now, Observation: &o})
+		return nil
 	case "answer":
 		st.ev.Answer = map[string]Answer{"awaited": AnswerAwaited, "given": AnswerGiven}[words[0]]
 		st.observe()
