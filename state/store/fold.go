@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -96,7 +98,33 @@ func (st *Store) fold(k Key, u *Update, wait time.Duration, res *Result) (own Ke
 		}
 	}
 	res.After = h.s
-	return k, h.commit()
+	err = h.commit()
+	if err == nil && needs(&res.Before) != needs(&res.After) {
+		st.needsChanged()
+	}
+	return k, err
+}
+
+// needs is what the facts alone say that a session needs, and since when.
+func needs(s *state.Session) (n struct {
+	state state.State
+	since event.Millis
+}) {
+	if st := state.Resolve(*s, state.Evidence{}, s.Updated); st.NeedsYou {
+		n.state, n.since = st.State, st.Since
+	}
+	return n
+}
+
+// NeedsFile is a file that is touched whenever a session comes to need the user, or
+// no more: one look at it tells a view that watches nothing else.
+func (st *Store) NeedsFile() string { return filepath.Join(st.Dir, "needs") }
+
+func (st *Store) needsChanged() {
+	path, now := st.NeedsFile(), time.Now()
+	if os.Chtimes(path, now, now) != nil {
+		_ = os.WriteFile(path, nil, fileMode) // without it views are some seconds late
+	}
 }
 
 // finalWords has a Stop say what it does not. Words from before the turn are

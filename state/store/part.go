@@ -47,13 +47,13 @@ func (st *Store) peek(k Key) (s state.Session, err error) {
 // session's own record and k its key.
 func (st *Store) owner(k Key, s *state.Session, u *Update) Key {
 	e := u.Change.Event
-	if e == nil || u.Other == nil || s.Origin.Process.Pid == 0 {
+	if u.Other == nil || s.Origin.Process.Pid == 0 {
 		return k
 	}
 	p := u.Other(s.Origin.Process)
-	begins := e.Kind == event.SessionStart && e.Source != "compact"
+	begins := e != nil && e.Kind == event.SessionStart && e.Source != "compact"
 	own := st.ownerOf(k, s, p, begins, u.Alive)
-	if own == k && PartOf(p) != "" && e.Origin == nil && u.Origin != nil {
+	if own == k && PartOf(p) != "" && e != nil && e.Origin == nil && u.Origin != nil {
 		e.Origin = u.Origin() // the session goes on in p
 	}
 	return own

@@ -78,6 +78,7 @@ func (st *Store) Prune(now time.Time) error {
 		st.eachOld(tmpDir, now.Add(-keepTmp), func(n string, _ time.Time) error { return removeIfThere(st.path(tmpDir, n)) }),
 		st.pruneOffers("open", now.Add(-keepOffers)),
 		st.pruneOffers("done", now.Add(-keepOffers)),
+		st.pruneOffers("said", now.Add(-keepOffers)),
 		st.eachOld(locksDir, now.Add(-keepArchived), st.pruneLock),
 	)
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"time"
 
 	"beckon/event/home"
 	"beckon/event/policy/quiet"
@@ -64,6 +65,9 @@ func Start(args []string, stdin *os.File, stdout *os.File, getenv func(string) s
 	}
 	if len(args) == 2 && args[0] == WaitFlag {
 		return wait(args[1], getenv)
+	}
+	if len(args) > 0 && args[0] == ModFlag {
+		return modSays(args[1:], getenv, time.Now())
 	}
 	a := ParseArgs(args)
 	if a.Holds() {

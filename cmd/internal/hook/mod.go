@@ -1,0 +1,84 @@
+package hook
+
+import (
+	"errors"
+	"strconv"
+	"time"
+
+	"beckon/event"
+	"beckon/state"
+	"beckon/state/evidence"
+	"beckon/state/store"
+)
+
+// ModFlag, first, has beckon-hook fold what the mod inside a client saw:
+//
+//	beckon-hook --mod WHAT SESSION MILLISECONDS DETAIL
+//
+// Nothing of it comes from what is said in the session.
+const ModFlag = "--mod"
+
+// modWords are what the mod says, and what it means.
+var modWords = map[string]state.Seeing{
+	"loaded":  state.SawLoaded,
+	"halt":    state.SawHalt,
+	"failed":  state.SawFailed,
+	"goes-on": state.SawGoesOn,
+}
+
+const (
+	// modWait is how long a mod's word waits for the session's lock: no client
+	// waits for it, and what cannot be folded is not told again.
+	modWait = 1500 * time.Millisecond
+	// modLate is how old a mod's word may be.
+	modLate = 10 * time.Second
+	// maxModDetail bounds what the mod adds, in bytes.
+	maxModDetail = 64
+)
+
+// errModWord is logged for what no mod of this version says.
+var errModWord = errors.New("the mod's word is not understood: run beckon install --mod anew")
+
+// modSays folds one word of the mod's. Its exit code is always 0.
+func modSays(args []string, getenv func(string) string, now time.Time) int {
+	dir, err := store.Dir(getenv)
+	if err != nil {
+		return 0
+	}
+	st := store.Open(dir)
+	defer watch(Deadline, func() {
+		st.Log(errors.New("a word of the mod's may be lost: the disk did not answer within " + Deadline.String()))
+	})()
+	if err := modFold(st, args, getenv, now); err != nil {
+		st.Log(err)
+	}
+	return 0
+}
+
+func modFold(st *store.Store, args []string, getenv func(string) string, now time.Time) (err error) {
+	defer Guard(&err)
+	if len(args) != 4 {
+		return errModWord
+	}
+	at, err := strconv.ParseInt(args[2], 10, 64)
+	what, known := modWords[args[0]]
+	if err != nil || !known || args[1] == "" || len(args[3]) > maxModDetail {
+		return errModWord
+	}
+	t := event.Millis(now.UnixMilli())
+	if age := t - event.Millis(at); age >= 0 && age < event.Millis(modLate.Milliseconds()) {
+		t = event.Millis(at) // another clock's word would close what is open now
+	}
+	k := store.KeyOf(args[1])
+	s, err := st.Load(k)
+	if err != nil || s.Seq == 0 {
+		return nil // no hook has told of the session: there is nothing to add to
+	}
+	_, err = st.Fold(k, store.Update{
+		Change: state.Change{At: t, Observation: &state.Observed{Source: state.FromMod, What: what, At: t, Detail: args[3]}},
+		Alive:  evidence.Presence,
+		Other:  func(owner event.Process) event.Process { return evidence.Other(s.Agent, owner, getenv) },
+		Wait:   modWait,
+	})
+	return err
+}
