@@ -21,19 +21,22 @@ type Plugin struct {
 	Dir     string
 	Spec    Spec
 	Version string // of this program; what is not of the form 1.2.3 is left out
+	Beckon  string // absolute path of beckon, for the mod; empty for a plugin without one
 	Force   bool   // files that are there and not ours are replaced
 }
 
 // PluginFile is a file of a plugin: its current and its desired content.
 type PluginFile struct {
 	Name     string // below the plugin's directory, with slashes
-	Old, New []byte // Old is nil when there is none
+	Old, New []byte // Old is nil when there is none, New when there shall be none
 
 	was snapshot
 }
 
 // Noop reports whether the file has its desired content.
-func (f PluginFile) Noop() bool { return f.Old != nil && string(f.Old) == string(f.New) }
+func (f PluginFile) Noop() bool {
+	return (f.Old == nil) == (f.New == nil) && string(f.Old) == string(f.New)
+}
 
 // Plan gives the plugin's files, in the order to write them. hooks/hooks.json is edited
 // as settings are: other hooks in it keep their bytes. Other files of the plugin's that
@@ -44,8 +47,12 @@ func (f PluginFile) Noop() bool { return f.Old != nil && string(f.Old) == string
 // copies a plugin when it installs it, and the copy does not follow an upgrade.
 func (p Plugin) Plan() ([]PluginFile, error) {
 	p.Spec.Via = ViaPlugin
+	return p.plan(pluginParts)
+}
+
+func (p Plugin) plan(parts []pluginPart) ([]PluginFile, error) {
 	var files []PluginFile
-	for _, part := range pluginParts {
+	for _, part := range parts {
 		f := PluginFile{Name: part.name}
 		path := filepath.Join(p.Dir, filepath.FromSlash(part.name))
 		var err error
@@ -53,6 +60,9 @@ func (p Plugin) Plan() ([]PluginFile, error) {
 			return nil, err
 		}
 		f.Old = f.was.data
+		if part.name == modFile && p.Beckon == "" && !modOurs(f.Old) {
+			continue // nothing of ours, and nothing to write
+		}
 		if f.Old != nil && !p.Force && !part.ours(f.Old) {
 			return nil, &FileError{"writing", path, errors.New("is there already, and not beckon's"), "choose another directory, or --force to replace it"}
 		}
@@ -68,6 +78,12 @@ func (p Plugin) Plan() ([]PluginFile, error) {
 func (p Plugin) Write(files []PluginFile) error {
 	for _, f := range files {
 		if f.Noop() {
+			continue
+		}
+		if f.New == nil {
+			if err := os.Remove(f.was.file); err != nil {
+				return &FileError{"removing", f.was.file, cause(err), ""}
+			}
 			continue
 		}
 		dir := filepath.Dir(f.was.file)
@@ -96,6 +112,7 @@ var pluginParts = []pluginPart{
 	{".claude-plugin/plugin.json", pluginManifest, named},
 	{".claude-plugin/marketplace.json", marketplace, named},
 	{"hooks/hooks.json", pluginHooks, func([]byte) bool { return true }}, // it is edited, not replaced
+	{modFile, pluginMod, modOurs},
 	{"README.md", pluginReadme, func(old []byte) bool { return strings.HasPrefix(string(old), readmeTitle) }},
 }
 
@@ -130,23 +147,49 @@ func marketplace(Plugin, []byte) ([]byte, error) {
 	}), nil
 }
 
-func pluginHooks(p Plugin, old []byte) ([]byte, error) { return Edit(old, p.Spec) }
+func pluginHooks(p Plugin, old []byte) ([]byte, error) {
+	text, err := Edit(old, p.Spec)
+	if err != nil {
+		return nil, err
+	}
+	mark, text := cutBOM(text)
+	text, err = withModules(text, p.Beckon != "")
+	return append(append([]byte{}, mark...), text...), err
+}
+
+// pluginMod is the mod's file, none in a plugin without a mod.
+func pluginMod(p Plugin, old []byte) ([]byte, error) {
+	if p.Beckon == "" {
+		return nil, nil
+	}
+	return modModule(p, old)
+}
 
 // pretty writes a file of ours.
 func pretty(o object) []byte {
 	return append(layout{newline: "\n", unit: "  ", spaced: true}.lines(o, ""), '\n')
 }
 
+const modAbout = `
+With it comes a mod, hooks/register.js, which the client runs in its own process: it tells
+` + "`beckon-hook`" + ` of turns that end without a hook (Esc, a refusal), shows above the prompt which
+other session needs you, and adds the command /beckon. It sends nothing of what is said anywhere.
+`
+
 const readmeTitle = "# beckon, as a plugin of Claude Code\n"
 
-func pluginReadme(Plugin, []byte) ([]byte, error) {
+func pluginReadme(p Plugin, _ []byte) ([]byte, error) {
+	mod := ""
+	if p.Beckon != "" {
+		mod = modAbout
+	}
 	return []byte(readmeTitle + `
 At every event of a session this plugin runs ` + "`beckon-hook`" + `, which notes what happened in
 beckon's state directory and exits. ` + "`beckon list`" + ` then tells which of your sessions needs
 you. The plugin holds hooks alone: no commands, no agents, no server, and no status line
 (a plugin cannot set one; ` + "`beckon install --statusline`" + ` can). The programs themselves are not
 in it: its hooks name the place where beckon was installed when this directory was made.
-
+` + mod + `
 For one session:
 
     claude --plugin-dir THIS-DIRECTORY

@@ -51,6 +51,7 @@ type commands struct {
 	Demo       demoCmd            `cmd:"" help:"Play recorded sessions and list them as they change."`
 	Replay     replayCmd          `cmd:"" help:"Play recordings of your own and list them as they change."`
 	Fsck       fsckCmd            `cmd:"" help:"Check the state files against their journals."`
+	Mod        talk.ModCmd        `cmd:"" hidden:"" help:"Print what beckon's mod inside the client shows, as JSON."`
 	Hook       hookCmd            `cmd:"" help:"Fold one hook payload from stdin, as beckon-hook does."`
 	Completion completionCmd      `cmd:"" help:"Print the completion script of a shell."`
 	Help       helpCmd            `cmd:"" help:"Print a page of the manual; without a topic, list them."`

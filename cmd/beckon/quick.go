@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"beckon/cmd/internal/cli"
+	"beckon/cmd/internal/talk"
 )
 
 // quick runs the commands that a status line, a prompt or a user's eye waits for
@@ -22,6 +23,10 @@ func (a *app) quick(args []string) (code int, ok bool) {
 	case "prompt":
 		c, fits := parsePrompt(args[1:])
 		cmd, ok = &c, fits
+	case "mod":
+		if len(args) == 2 && !strings.HasPrefix(args[1], "-") {
+			cmd, ok = shared{&talk.ModCmd{Session: args[1]}}, true
+		}
 	case "list":
 		c, fits := parseList(args[1:])
 		cmd, ok = &c, fits
@@ -60,3 +65,11 @@ func flags(args []string, values map[string]*string, switches map[string]*bool) 
 	}
 	return true
 }
+
+// shared is a command of a package of its own.
+type shared struct {
+	cmd interface{ Run(*cli.App) error }
+}
+
+// Run runs it.
+func (c shared) Run(a *app) error { return c.cmd.Run(a.App) }

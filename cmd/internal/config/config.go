@@ -32,6 +32,7 @@ type Config struct {
 	// in the fair and prio queues.
 	PermissionFirst string
 	Statusline      string         // the status line's template
+	Band            string         // "true" or "false": the mod shows above the prompt who else needs you
 	Alert           alert.Settings // most keys that begin with notify
 	Reach           notify.Settings
 	Answer          offer.Settings // the keys that begin with answer
@@ -45,6 +46,7 @@ func Default() Config {
 		Queue:           "fair",
 		PermissionFirst: "true",
 		Statusline:      term.DefaultStatus,
+		Band:            "true",
 		Alert:           alert.Defaults(),
 		Reach:           notify.DefaultSettings(),
 		Answer:          offer.Defaults(),
@@ -79,6 +81,8 @@ var Keys = []Key{
 		OneOf: []string{"true", "false"}, field: func(c *Config) any { return &c.PermissionFirst }},
 	{Name: "statusline", Doc: "what the status line shows",
 		check: checkStatusline, Hint: "beckon help display describes templates", field: func(c *Config) any { return &c.Statusline }},
+	{Name: "band", Doc: "the mod shows above the prompt which other sessions need you",
+		OneOf: []string{"true", "false"}, field: func(c *Config) any { return &c.Band }},
 	{Name: "notify", Doc: "channels that notify you",
 		OneOf: alert.Channels, field: func(c *Config) any { return &c.Alert.Channels }},
 	{Name: "notify_on", Doc: "what to notify of",

@@ -85,6 +85,7 @@ func (d *doctor) examine() {
 	if report.Installed() {
 		d.roundTrips(report)
 		d.silence(report)
+		d.heard(client)
 	}
 	d.agents()
 }

@@ -30,6 +30,7 @@ type InstallCmd struct {
 	Notify  []string `enum:"terminal,desktop,command,sound,title,ntfy" help:"Channels that notify you when a session needs you: terminal, desktop, command, sound, title, ntfy." placeholder:"CHANNEL"`
 	Status  bool     `name:"statusline" help:"Also make beckon the status line; one that is there is kept and runs first."`
 	Answers *bool    `negatable:"" help:"Let you answer what sessions ask from elsewhere (beckon help answers); without it an install stays as it is."`
+	Mod     *bool    `negatable:"" help:"Also a mod, in ~/.claude/skills/beckon: it runs inside the client, tells what no hook does, and shows above the prompt who else needs you (beckon help mod); without it an install stays as it is."`
 	DryRun  bool     `help:"Print what would change as a diff, and change nothing."`
 
 	Complete string `hidden:"" placeholder:"VERSION" help:"Only add the events that a client of this version knows to installs that were made for an older one."`
@@ -88,6 +89,11 @@ func (c *InstallCmd) installClaude(a *cli.App, program string) error {
 			return err
 		}
 	}
+	if c.Mod != nil && *c.Mod {
+		if _, err := modProgram(a, program, client); err != nil {
+			return err
+		}
+	}
 	change, err := edit(a, c.Scope, installer.Install(spec), c.DryRun)
 	if err == nil && len(c.Notify) > 0 {
 		err = chooseChannels(a, c.Notify, c.DryRun)
@@ -95,7 +101,7 @@ func (c *InstallCmd) installClaude(a *cli.App, program string) error {
 	if err != nil || c.DryRun {
 		return err
 	}
-	if err := noteChosenFor(a); err != nil {
+	if err := errors.Join(noteChosenFor(a), c.mod(a, spec, client)); err != nil {
 		return err
 	}
 	if change.Noop() {
@@ -189,6 +195,11 @@ func (c *UninstallCmd) uninstallClaude(a *cli.App) error {
 	change, err := edit(a, c.Scope, installer.Uninstall(), c.DryRun)
 	if err != nil || c.DryRun {
 		return err
+	}
+	if c.Scope == string(installer.User) { // the mod is the user's, whatever the project
+		if err := takeMod(a); err != nil {
+			return err
+		}
 	}
 	if change.Noop() {
 		fmt.Fprintf(a.Stdout, "no hooks of beckon in %s\n", change.File)

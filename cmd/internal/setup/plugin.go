@@ -16,6 +16,7 @@ type PluginCmd struct {
 	Dir    string `arg:"" type:"path" help:"Where to make it; ~/.claude/skills/beckon is loaded without being installed."`
 	Events string `enum:"core,all" default:"core" help:"core is what the states need; all adds the rest."`
 	Hook   string `help:"The beckon-hook program to name (default: the one beside this program)." placeholder:"PATH"`
+	Mod    bool   `help:"Also a mod: it runs inside the client, tells what no hook does, and shows above the prompt who else needs you."`
 	Force  bool   `help:"Replace files that are there and not beckon's."`
 }
 
@@ -30,6 +31,11 @@ func (c *PluginCmd) Run(a *cli.App) error {
 		Command: program, Form: client.Version.Form(),
 		Events: installer.Events(client.Version, installer.Set(c.Events)),
 	}}
+	if c.Mod {
+		if p.Beckon, err = modProgram(a, program, client); err != nil {
+			return err
+		}
+	}
 	files, err := p.Plan()
 	if err != nil {
 		return err
@@ -41,7 +47,11 @@ func (c *PluginCmd) Run(a *cli.App) error {
 	if err := p.Write(files); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Stdout, "made a plugin with %d hooks in %s (client %s)\n", len(p.Spec.Events), c.Dir, client.Version)
+	what := fmt.Sprintf("%d hooks", len(p.Spec.Events))
+	if c.Mod {
+		what += " and a mod"
+	}
+	fmt.Fprintf(a.Stdout, "made a plugin with %s in %s (client %s)\n", what, c.Dir, client.Version)
 	pluginSteps(a, c.Dir)
 	alsoInstalled(a)
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	"beckon/cmd/internal/cli"
 	"beckon/render"
+	"beckon/state"
 	"beckon/state/offer"
 )
 
@@ -32,6 +33,11 @@ func (c *ReplyCmd) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
+	if hasMod(&v) && !v.Status.State.AtWork() && (!v.Status.State.Asks() || v.Status.Rule == state.RuleAsked) {
+		if done, err := c.byMod(a, &v, text); done || err != nil {
+			return err
+		}
+	}
 	list, err := Offers(a, func(o *offer.Offer) bool { return o.Kind == offer.Reply && o.Record == v.Session.Record() })
 	if err != nil {
 		return err
@@ -55,12 +61,32 @@ func (c *ReplyCmd) Run(a *cli.App) error {
 	return give(a, &o, ans, c.JSON)
 }
 
+// byMod has the mod in the session's client submit the text, and reports whether it did.
+func (c *ReplyCmd) byMod(a *cli.App, v *state.Seen, text string) (done bool, err error) {
+	if err := mayAnswer(a); err != nil {
+		return false, err
+	}
+	s := offer.Said{Reply: text}
+	if err := s.Check(); err != nil {
+		return false, cli.Usage("%w", err)
+	}
+	if done, err = leave(a, v, s); !done || err != nil {
+		return false, err
+	}
+	if c.JSON {
+		return true, cli.WriteJSON(a.Stdout, given{Schema: 1, Word: offer.Say, Taken: true})
+	}
+	_, err = fmt.Fprintf(a.Stdout, "said: to session %s, as its next prompt\n", cli.ShortID(v.Session.ID))
+	return true, err
+}
+
 // StopCmd is `beckon stop`.
 type StopCmd struct {
 	Session string `arg:"" help:"${session}."`
 }
 
-// Run has a session end its turn at its next call, and its subagents theirs.
+// Run has a session end its turn: at once where its client has the mod, else at its
+// next call; and its subagents at theirs.
 func (c *StopCmd) Run(a *cli.App) error {
 	v, err := a.Find(c.Session)
 	if err != nil {
@@ -75,6 +101,16 @@ func (c *StopCmd) Run(a *cli.App) error {
 	}
 	if err := offer.In(a.Store.Dir).Stop(v.Session.Record(), offer.Terminal, a.User(), time.Now()); err != nil {
 		return fmt.Errorf("stopping the session: %w", err)
+	}
+	if hasMod(&v) {
+		done, err := leave(a, &v, offer.Said{Stop: true})
+		if err != nil {
+			return err
+		}
+		if done {
+			fmt.Fprintf(a.Stdout, "session %s stops, its subagents at their next call\n", name)
+			return nil
+		}
 	}
 	fmt.Fprintf(a.Stdout, "session %s stops at its next call, its subagents at theirs\n", name)
 	return nil

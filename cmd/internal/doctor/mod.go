@@ -1,0 +1,162 @@
+package doctor
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"beckon/cmd/internal/cli"
+	"beckon/cmd/internal/setup"
+	"beckon/event"
+	"beckon/installer"
+	"beckon/state"
+)
+
+// heard tells for each live session which sources tell of it, and why the mod is not
+// among them.
+func (d *doctor) heard(client installer.Client) {
+	seen, _, err := d.Look(false)
+	if err != nil {
+		return // told of by silence
+	}
+	m := d.lookForMod(client)
+	for _, v := range seen {
+		var from []string
+		for _, source := range []struct {
+			name string
+			is   bool
+		}{
+			{"hooks", v.Session.Seq > 0},
+			{"mod", v.Session.Mod() != ""},
+			{"registry", v.Evidence.Registry.Status != ""},
+			{"transcript", readable(v.Session.Transcript)},
+		} {
+			if source.is {
+				from = append(from, source.name)
+			}
+		}
+		what := cmp.Or(strings.Join(from, ", "), "nothing")
+		advice := ""
+		if v.Session.Mod() == "" {
+			var why string
+			why, advice = m.missing(&v)
+			what += "; no mod: " + why
+		}
+		d.add(levelOK, "heard", advice, "session %s: %s", cli.ShortID(v.Session.ID), what)
+	}
+}
+
+func readable(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	_ = f.Close()
+	return true
+}
+
+// modSigns are what tells why a session has no mod.
+type modSigns struct {
+	client  installer.Version
+	since   event.Millis // when the mod's file was written; zero when there is none
+	off     bool         // the client lists the plugin, and not among those that are on
+	managed string       // the settings by which an organization allows only its own mods
+	refused string       // what the client finds wrong with it
+}
+
+func (d *doctor) lookForMod(client installer.Client) modSigns {
+	m := modSigns{client: client.Version, managed: managedMods(installer.ManagedFiles(runtime.GOOS))}
+	dir := setup.ModPlugin(d.App).Dir
+	on := client.PluginDirs(context.Background())
+	for _, other := range on {
+		if installer.IsMod(other) {
+			dir = other
+		}
+	}
+	info, err := os.Stat(filepath.Join(dir, "hooks", "register.js"))
+	if err != nil || !installer.IsMod(dir) {
+		return m
+	}
+	m.since = event.Millis(info.ModTime().UnixMilli())
+	m.off = client.Path != "" && !slices.Contains(on, dir)
+	if client.Version.RunsMods() {
+		m.refused = refusal(client.Path, dir)
+	}
+	return m
+}
+
+// managedMods names the first of the files in which an organization allows no mods but
+// its own, empty when none does.
+func managedMods(files []string) string {
+	for _, path := range files {
+		var s struct {
+			Plugins map[string]struct {
+				Options struct {
+					Only bool `json:"allowManagedModsOnly"`
+				} `json:"options"`
+			} `json:"pluginConfigs"`
+		}
+		data, err := os.ReadFile(path)
+		if err == nil && json.Unmarshal(data, &s) == nil && s.Plugins["cc-plugin-sec-default@builtin"].Options.Only {
+			return path
+		}
+	}
+	return ""
+}
+
+// validating is how long the client may take to look at a plugin.
+const validating = 10 * time.Second
+
+// refusal is the first thing that the client finds wrong with the mod in dir, empty
+// when it would load it.
+func refusal(client, dir string) string {
+	ctx, cancel := context.WithTimeout(context.Background(), validating)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, client, "plugin", "validate", dir)
+	cmd.Env = append(cmd.Environ(), "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1")
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
+	if err == nil || ctx.Err() != nil {
+		return ""
+	}
+	failed := false
+	for lines := bufio.NewScanner(strings.NewReader(string(out))); lines.Scan(); {
+		line := strings.TrimSpace(lines.Text())
+		failed = failed || strings.HasPrefix(line, "✘")
+		if what, ok := strings.CutPrefix(line, "❯ "); ok && failed {
+			return what
+		}
+	}
+	return "claude plugin validate " + dir + " says why"
+}
+
+// missing says why a session has no mod, and what helps.
+func (m modSigns) missing(v *state.Seen) (why, advice string) {
+	version := installer.ParseVersion(v.Meter.Version)
+	if !version.Known() {
+		version = m.client
+	}
+	switch {
+	case version.Known() && !version.RunsMods():
+		return "its client is " + version.String() + ", and mods begin with " + installer.ModSince.String(), ""
+	case m.since == 0:
+		return "none is installed", "beckon install --mod"
+	case m.managed != "":
+		return "your organization allows only its own (" + m.managed + ")", ""
+	case m.off:
+		return "its plugin is switched off", "claude plugin enable beckon@skills-dir"
+	case m.refused != "":
+		return "the client refuses it: " + m.refused, "beckon install --mod makes it anew"
+	case v.Session.Start.At != 0 && v.Session.Start.At < m.since || v.Session.Start.At == 0 && v.Session.Created < m.since:
+		return "it began before the mod was there", "restart it"
+	}
+	return "it was not heard of yet", "claude --debug writes to its log why a mod is not loaded"
+}

@@ -1,0 +1,65 @@
+package setup
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"beckon/cmd/internal/cli"
+	"beckon/installer"
+)
+
+// mod puts the mod in, takes it out, or makes one that is there anew.
+func (c *InstallCmd) mod(a *cli.App, spec installer.Spec, client installer.Client) error {
+	switch {
+	case c.Mod != nil && !*c.Mod:
+		return takeMod(a)
+	case c.Mod != nil || ModPlugin(a).HasMod() && client.Version.RunsMods():
+		return putMod(a, spec, client)
+	}
+	return nil
+}
+
+// modProgram is the program that a mod asks, for a client that runs mods.
+func modProgram(a *cli.App, hook string, client installer.Client) (string, error) {
+	if !client.Version.Known() {
+		return "", cli.Hint("put claude on your PATH", "a mod runs inside Claude Code, and there is no client to ask for its version")
+	}
+	if !client.Version.RunsMods() {
+		return "", cli.Hint("update Claude Code", "Claude Code %s runs no mods: that begins with %s", client.Version, installer.ModSince)
+	}
+	return beside(a, hook, "beckon")
+}
+
+// ModPlugin is the plugin that install puts its mod into: the hooks are in the settings.
+func ModPlugin(a *cli.App) installer.Plugin {
+	dir := filepath.Join(a.ClaudeDir(), "skills", installer.PluginName)
+	if abs, err := filepath.Abs(dir); err == nil {
+		dir = abs
+	}
+	return installer.Plugin{Dir: dir, Version: cli.Version()}
+}
+
+// putMod puts the mod where sessions load it from.
+func putMod(a *cli.App, spec installer.Spec, client installer.Client) error {
+	p := ModPlugin(a)
+	var err error
+	if p.Beckon, err = modProgram(a, spec.Command, client); err != nil {
+		return err
+	}
+	p.Spec = spec
+	changed, err := p.PutMod(keepDir(a))
+	if changed {
+		fmt.Fprintf(a.Stdout, "put a mod into %s: sessions that begin from now on load it\n", p.Dir)
+	}
+	return err
+}
+
+// takeMod takes the mod away.
+func takeMod(a *cli.App) error {
+	p := ModPlugin(a)
+	was, err := p.TakeMod(keepDir(a))
+	if was && err == nil {
+		fmt.Fprintf(a.Stdout, "took the mod out of %s\n", p.Dir)
+	}
+	return err
+}

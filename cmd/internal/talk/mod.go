@@ -1,0 +1,127 @@
+package talk
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"beckon/cmd/internal/cli"
+	"beckon/cmd/internal/config"
+	"beckon/event"
+	"beckon/render/card"
+	"beckon/state"
+	"beckon/state/offer"
+)
+
+// ModCmd is `beckon mod`, what the mod inside a client asks: who else needs the user, which files
+// tell that it is time to ask again, and what the user has for its own session.
+type ModCmd struct {
+	Session string `arg:"" help:"The session whose client asks."`
+}
+
+// modded is what `beckon mod` prints.
+type modded struct {
+	Schema   int          `json:"schema"`
+	Band     bool         `json:"band"` // the line above the prompt is wanted
+	Watch    []string     `json:"watch"`
+	Sessions []modSession `json:"sessions"`
+	Reply    string       `json:"reply,omitempty"` // the user's, to be submitted
+	Stop     bool         `json:"stop,omitempty"`  // the user wants the turn to end
+}
+
+// modSession is another session, as the mod draws it.
+type modSession struct {
+	ID    string       `json:"id"`
+	Name  string       `json:"name"`
+	State state.State  `json:"state"`
+	Since event.Millis `json:"since"`
+	What  string       `json:"what,omitempty"`
+	Needs bool         `json:"needs"`
+	Offer string       `json:"offer,omitempty"` // that can be answered from elsewhere
+	Popup []string     `json:"popup,omitempty"` // the command that opens a terminal to answer in, but for what runs there
+}
+
+// Run prints it.
+func (c *ModCmd) Run(a *cli.App) error {
+	rows, seen, _, err := a.Rows()
+	if err != nil {
+		return err
+	}
+	cfg := a.Configured()
+	record, ours := ownRecord(seen, c.Session)
+	dir := offer.In(a.Store.Dir)
+	out := modded{Schema: 1, Band: cfg.Band == "true", Sessions: []modSession{}}
+	out.Watch = []string{a.Store.NeedsFile(), dir.SaidFile(record)}
+	if path, err := config.Path(a.Getenv); err == nil {
+		out.Watch = append(out.Watch, path)
+	}
+	offers, err := dir.List(time.Now())
+	if err != nil {
+		return fmt.Errorf("reading the offers: %w", err)
+	}
+	for i := range rows {
+		r := &rows[i]
+		if r.Record() == record {
+			continue
+		}
+		s := modSession{ID: r.Record(), Name: card.Line1(cmp.Or(r.Label(), cli.ShortID(r.SessionID))), State: r.State,
+			Since: event.Millis(r.Since.UnixMilli()), What: card.Line1(r.What()), Needs: r.NeedsYou}
+		if j := slices.IndexFunc(offers, func(o offer.Offer) bool { return o.Record == r.Record() && o.Kind == offer.Permission }); j >= 0 {
+			s.Offer = offers[j].ID[:5]
+			s.Popup = popup(a.Getenv)
+		}
+		if r.NeedsYou && r.Process != nil { // an answer shows in the client's registry first
+			out.Watch = append(out.Watch, filepath.Join(a.ClaudeDir(), "sessions", fmt.Sprintf("%d.json", r.Process.Pid)))
+		}
+		out.Sessions = append(out.Sessions, s)
+	}
+	if ours { // what the user says reaches the client that it is for, and nobody who asks
+		said, _ := dir.Take(record, time.Now())
+		out.Reply, out.Stop = said.Reply, said.Stop
+	}
+	return cli.WriteJSON(a.Stdout, out)
+}
+
+// ownRecord names the record of the session whose client asks, of several processes
+// of one session its own, and reports whether that client started this process.
+func ownRecord(seen []state.Seen, id string) (record string, ours bool) {
+	for i := range seen {
+		if s := &seen[i].Session; s.ID == id && s.Origin.Process.Pid == os.Getppid() {
+			return s.Record(), true
+		}
+	}
+	return state.Record(id, ""), false
+}
+
+// popup is the tmux command that opens a window for one command, above the pane that
+// this process was started from; nil outside tmux. What runs there belongs to tmux,
+// and what is typed there is typed by who sits at the terminal.
+func popup(getenv func(string) string) []string {
+	socket, _, _ := strings.Cut(getenv("TMUX"), ",")
+	pane := getenv("TMUX_PANE")
+	if socket == "" || pane == "" {
+		return nil
+	}
+	return []string{"tmux", "-S", socket, "display-popup", "-t", pane, "-w", "80%", "-h", "60%", "-E"}
+}
+
+// hasMod reports whether a live client runs the session, and the mod in it.
+func hasMod(v *state.Seen) bool { return v.Session.Mod() != "" && v.Evidence.Process == state.Alive }
+
+// modTakes is how long the mod may take to see that there is word for it: it looks
+// every two seconds.
+const modTakes = 5 * time.Second
+
+// leave hands what the user says to the mod in a session's client, and reports
+// whether it took it.
+func leave(a *cli.App, v *state.Seen, s offer.Said) (taken bool, err error) {
+	dir, record := offer.In(a.Store.Dir), v.Session.Record()
+	if err := dir.Leave(record, s, time.Now()); err != nil {
+		return false, fmt.Errorf("leaving word for the session's mod: %w", err)
+	}
+	return dir.Taken(record, modTakes), nil
+}

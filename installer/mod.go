@@ -1,0 +1,195 @@
+package installer
+
+import (
+	"bytes"
+	"cmp"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/template"
+)
+
+// ModSince is the first client that runs a plugin's functions.
+var ModSince = Version{2, 1, 287}
+
+// RunsMods reports whether the client runs a plugin's functions. One that is not known
+// to is given none: what an older client makes of them is not its error alone.
+func (v Version) RunsMods() bool { return v.Compare(ModSince) >= 0 }
+
+// ModVersion is what the mod says of itself when it is loaded. A newer mod has a
+// higher one.
+const ModVersion = "1"
+
+// modFile is the mod below a plugin's directory, modules the line by which
+// hooks/hooks.json names it.
+const (
+	modFile = "hooks/register.js"
+	modules = "\n  \"modules\": [\"./register.js\"],"
+)
+
+//go:embed mod/register.js.tmpl
+var modText string
+
+var modTemplate = template.Must(template.New(modFile).Parse(modText))
+
+// modMark begins the mod's file: by it the file is known for beckon's.
+const modMark = "// Made by beckon "
+
+// modModule is the mod: one JavaScript file, which names both programs.
+func modModule(p Plugin, _ []byte) ([]byte, error) {
+	if err := p.Spec.check(); err != nil {
+		return nil, err
+	}
+	if !ownProgram(p.Beckon) {
+		return nil, &PathError{p.Beckon, "not the program that shows sessions", "the program must be called beckon, at an absolute path"}
+	}
+	quoted := func(s string) string {
+		b, _ := json.Marshal(s) // a string always marshals; <, > and & are escaped, which JavaScript reads alike
+		return string(b)
+	}
+	var b bytes.Buffer
+	err := modTemplate.Execute(&b, map[string]string{
+		"Version": strings.Map(printed, p.Version), "Mod": quoted(ModVersion),
+		"Hook": quoted(slashed(p.Spec.Command)), "Beckon": quoted(slashed(p.Beckon)),
+	})
+	return b.Bytes(), err
+}
+
+// printed keeps a comment of one line one line.
+func printed(r rune) rune {
+	if r < ' ' || r > '~' {
+		return -1
+	}
+	return r
+}
+
+// withModules makes hooks/hooks.json name the mod, or not name it.
+func withModules(text []byte, mod bool) ([]byte, error) {
+	d, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	at := bytes.IndexByte(text, '{') + 1
+	ours := bytes.HasPrefix(text[at:], []byte(modules))
+	switch {
+	case ours == mod:
+		return text, nil
+	case ours:
+		return splice(text, at, at+len(modules)), nil
+	}
+	if i, err := d.member(d.tree, "modules", "modules"); err != nil || i >= 0 {
+		return nil, cmp.Or(err, problemAt(text, d.root.open, "modules", "names a module already", "a plugin has one: choose another directory"))
+	}
+	return splice(text, at, at, []byte(modules)), nil
+}
+
+// modAlone is the hooks/hooks.json of a plugin that is the mod and nothing else. An
+// older client takes "hooks" that are not there for a fault.
+var modAlone = []byte("{" + modules + "\n  \"hooks\": {}\n}\n")
+
+// alone are the parts of a plugin that is the mod and nothing else.
+var alone = []pluginPart{
+	{".claude-plugin/plugin.json", pluginManifest, named},
+	{"hooks/hooks.json", func(Plugin, []byte) ([]byte, error) { return modAlone, nil }, func(old []byte) bool { return bytes.Equal(old, modAlone) }},
+	{modFile, modModule, modOurs},
+}
+
+func modOurs(old []byte) bool { return bytes.HasPrefix(old, []byte(modMark)) }
+
+// modRecord remembers which directories PutMod made.
+type modRecord struct {
+	Dir  string   `json:"dir"`
+	Made []string `json:"made,omitempty"` // the outermost first
+}
+
+func modRecordFile(keep string) string { return filepath.Join(keep, "mod.json") }
+
+// IsMod reports whether the plugin in dir has beckon's mod, whatever else it has.
+func IsMod(dir string) bool {
+	data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(modFile)))
+	return err == nil && modOurs(data)
+}
+
+// HasMod reports whether PutMod has put a mod into p.Dir.
+func (p Plugin) HasMod() bool {
+	hooks, _ := os.ReadFile(filepath.Join(p.Dir, "hooks", "hooks.json")) // what is not there is not equal
+	return IsMod(p.Dir) && bytes.Equal(hooks, modAlone)
+}
+
+// PutMod makes p.Dir the plugin that is the mod and nothing else, and reports whether
+// anything had to be written. keep is where TakeMod looks up what there was before.
+func (p Plugin) PutMod(keep string) (changed bool, err error) {
+	p.Spec.Via = ViaPlugin
+	files, err := p.plan(alone)
+	if err != nil {
+		return false, err
+	}
+	made := modRecord{Dir: p.Dir}
+	if old, err := readModRecord(keep); err == nil && old.Dir == p.Dir {
+		made = old
+	}
+	for dir := p.Dir; ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		made.Made = append([]string{dir}, made.Made...)
+	}
+	for _, f := range files {
+		changed = changed || !f.Noop()
+	}
+	if !changed {
+		return false, nil
+	}
+	data, err := json.MarshalIndent(made, "", "  ")
+	if err == nil {
+		err = os.MkdirAll(keep, 0o700)
+	}
+	if err == nil {
+		err = writeFile(modRecordFile(keep), append(data, '\n'), 0o600, nil, proceed)
+	}
+	if err != nil {
+		return false, &FileError{"noting what is made for the mod in", keep, cause(err), ""}
+	}
+	return true, p.Write(files)
+}
+
+// TakeMod takes away what PutMod put into dir, with the directories that it made and
+// that hold nothing else. It reports whether there was a mod.
+func (p Plugin) TakeMod(keep string) (was bool, err error) {
+	if !p.HasMod() {
+		return false, nil
+	}
+	for i := len(alone) - 1; i >= 0; i-- {
+		path := filepath.Join(p.Dir, filepath.FromSlash(alone[i].name))
+		if old, err := os.ReadFile(path); err != nil || !alone[i].ours(old) {
+			continue // somebody else's by now
+		}
+		if err := os.Remove(path); err != nil {
+			return true, &FileError{"removing", path, cause(err), ""}
+		}
+	}
+	empty := []string{filepath.Join(p.Dir, "hooks"), filepath.Join(p.Dir, ".claude-plugin")}
+	r, _ := readModRecord(keep)
+	for i := len(r.Made) - 1; i >= 0 && r.Dir == p.Dir; i-- {
+		empty = append(empty, r.Made[i])
+	}
+	for _, dir := range empty {
+		_ = os.Remove(dir) // what holds anything else stays
+	}
+	if err := os.Remove(modRecordFile(keep)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return true, &FileError{"removing", modRecordFile(keep), cause(err), ""}
+	}
+	return true, nil
+}
+
+func readModRecord(keep string) (r modRecord, err error) {
+	data, err := os.ReadFile(modRecordFile(keep))
+	if err == nil {
+		err = json.Unmarshal(data, &r)
+	}
+	return r, err
+}

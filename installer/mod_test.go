@@ -1,0 +1,167 @@
+package installer
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func modOf(t *testing.T, dir string) Plugin {
+	t.Helper()
+	return Plugin{Dir: dir, Version: "v1.2.3", Beckon: "/opt/beckon", Spec: Spec{Command: "/opt/beckon-hook", Events: []string{"Stop"}}}
+}
+
+// contents are every file and directory below dir, with the files' bytes.
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, text := filepath.ToSlash(strings.TrimPrefix(path, dir)), "directory"
+		if !d.IsDir() {
+			b, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			text = string(b)
+		}
+		out[name] = text
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// What PutMod writes, TakeMod takes away: no file and no directory is left, and
+// those that were there before stay, whoever made them.
+func TestModGoesWithoutATrace(t *testing.T) {
+	for name, before := range map[string][]string{
+		"nothing there":        nil,
+		"skills of others":     {"claude/skills/mine/SKILL.md"},
+		"a directory for it":   {"claude/skills/beckon/"},
+		"a file of the user's": {"claude/skills/beckon/notes.txt", "claude/skills/beckon/hooks/mine.txt"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			root, keep := t.TempDir(), t.TempDir()
+			for _, path := range before {
+				dir, file := filepath.Split(filepath.FromSlash(path))
+				if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if file == "" {
+					continue
+				}
+				if err := os.WriteFile(filepath.Join(root, dir, file), []byte("mine"), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			was, kept := contents(t, root), contents(t, keep)
+			p := modOf(t, filepath.Join(root, "claude", "skills", "beckon"))
+			for try, want := range []bool{true, false} {
+				if changed, err := p.PutMod(keep); err != nil || changed != want || !p.HasMod() {
+					t.Fatalf("try %d: %v, %v", try, changed, err)
+				}
+			}
+			p.Beckon = "/usr/bin/beckon" // an upgrade made elsewhere
+			if changed, err := p.PutMod(keep); err != nil || !changed {
+				t.Fatalf("%v, %v", changed, err)
+			}
+			for try, want := range []bool{true, false} {
+				if was, err := p.TakeMod(keep); err != nil || was != want {
+					t.Fatalf("try %d: %v, %v", try, was, err)
+				}
+			}
+			same(t, was, contents(t, root))
+			same(t, kept, contents(t, keep))
+		})
+	}
+}
+
+func same(t *testing.T, want, got map[string]string) {
+	t.Helper()
+	for name, text := range want {
+		if got[name] != text {
+			t.Errorf("%s is %q, not %q", name, got[name], text)
+		}
+	}
+	for name := range got {
+		if _, ok := want[name]; !ok {
+			t.Errorf("%s is left", name)
+		}
+	}
+}
+
+// A plugin that is somebody else's, or that has the hooks as well, is not made the mod.
+func TestModLeavesOthersAlone(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "beckon")
+	p := modOf(t, dir)
+	writePlugin(t, p)
+	was := contents(t, dir)
+	if _, err := p.PutMod(t.TempDir()); err == nil {
+		t.Error("the hooks of a whole plugin were dropped for a mod")
+	}
+	if had, err := p.TakeMod(t.TempDir()); had || err != nil {
+		t.Errorf("%v, %v", had, err)
+	}
+	same(t, was, contents(t, dir))
+}
+
+// A plugin gets the mod and loses it again, and what others have in its hooks stays.
+func TestPluginWithMod(t *testing.T) {
+	p := modOf(t, filepath.Join(t.TempDir(), "p"))
+	beckon := p.Beckon
+	p.Beckon = ""
+	writePlugin(t, p)
+	hooks := filepath.Join(p.Dir, "hooks", "hooks.json")
+	was := contents(t, p.Dir)
+	p.Beckon = beckon
+	writePlugin(t, p)
+	text := contents(t, p.Dir)
+	if !strings.Contains(text["/hooks/hooks.json"], `"modules": ["./register.js"]`) || !strings.Contains(text["/README.md"], "a mod") {
+		t.Errorf("%v", text)
+	}
+	js := text["/hooks/register.js"]
+	for _, want := range []string{`const HOOK = "/opt/beckon-hook"`, `const BECKON = "/opt/beckon"`, "Made by beckon v1.2.3."} {
+		if !strings.Contains(js, want) {
+			t.Errorf("the mod lacks %s", want)
+		}
+	}
+	if r := Inspect(Inspection{Plugins: []string{p.Dir}, Want: p.Spec}); len(r.Files) != 1 || r.Files[0].Err != nil || len(r.Files[0].Entries) != 1 {
+		t.Errorf("%+v", r)
+	}
+	p.Beckon = ""
+	writePlugin(t, p)
+	same(t, was, contents(t, p.Dir))
+
+	if err := os.WriteFile(hooks, []byte(`{"modules": ["./mine.js"], "hooks": {}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.Beckon = beckon
+	if _, err := p.Plan(); err == nil || !strings.Contains(err.Error(), "names a module already") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A path may hold what JavaScript takes for the end of a text.
+func TestModQuotesPaths(t *testing.T) {
+	p := modOf(t, t.TempDir())
+	p.Beckon, p.Version = "/o\u2028p\"t/beckon", "v1\n// evil"
+	js, err := modModule(p, nil)
+	if err != nil || !strings.Contains(string(js), `const BECKON = "/o\u2028p\"t/beckon"`) || strings.Contains(string(js), "\n// evil") {
+		t.Errorf("%v\n%.200s", err, js)
+	}
+}
+
+func TestRunsMods(t *testing.T) {
+	for v, want := range map[Version]bool{{}: false, {2, 1, 197}: false, {2, 1, 286}: false, {2, 1, 287}: true, {2, 1, 330}: true, {3, 0, 0}: true} {
+		if v.RunsMods() != want {
+			t.Errorf("%s: %v", v, !want)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package offer
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"beckon/event/atomicfile"
+	"beckon/state/store"
+)
+
+// Said is what the user has for a session whose client runs beckon's mod. The mod
+// takes it and does it.
+type Said struct {
+	Reply string `json:"reply,omitempty"` // a prompt of the user's
+	Stop  bool   `json:"stop,omitempty"`  // end the turn that runs
+	At    int64  `json:"at"`              // when, in milliseconds
+}
+
+// Check refuses a reply that is none.
+func (s Said) Check() error {
+	switch {
+	case len(s.Reply) > maxMessage:
+		return fmt.Errorf("the message is longer than %d bytes", maxMessage)
+	case strings.TrimSpace(s.Reply) == "" && !s.Stop:
+		return errors.New("there is nothing to say")
+	}
+	return nil
+}
+
+// saidFor is how long what was said to a session is of use.
+const saidFor = 30 * time.Second
+
+// SaidFile is where what was said to a session lies until its mod takes it.
+func (d Dir) SaidFile(record string) string {
+	return filepath.Join(string(d), "offers", "said", string(store.KeyOf(record))+".json")
+}
+
+// Leave puts s where a session's mod finds it.
+func (d Dir) Leave(record string, s Said, now time.Time) error {
+	s.At = now.UnixMilli()
+	b, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	path := d.SaidFile(record)
+	if err := os.MkdirAll(filepath.Dir(path), dirMode); err != nil {
+		return err
+	}
+	return atomicfile.Write(path, b, fileMode, false)
+}
+
+// Take takes what was said to a session, once. What is too old is taken, and nothing.
+func (d Dir) Take(record string, now time.Time) (s Said, ok bool) {
+	path := d.SaidFile(record)
+	own := path + ".taken"
+	if os.Rename(path, own) != nil { // of two that take it one succeeds
+		return Said{}, false
+	}
+	b, err := os.ReadFile(own)
+	_ = os.Remove(own)
+	if err != nil || json.Unmarshal(b, &s) != nil {
+		return Said{}, false
+	}
+	age := now.Sub(time.UnixMilli(s.At))
+	return s, age >= 0 && age < saidFor
+}
+
+// Taken waits until a session's mod has taken what was said, and reports whether it
+// has; else it takes it back.
+func (d Dir) Taken(record string, wait time.Duration) bool {
+	for end := time.Now().Add(wait); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if _, err := os.Lstat(d.SaidFile(record)); errors.Is(err, fs.ErrNotExist) {
+			return true
+		}
+	}
+	return os.Remove(d.SaidFile(record)) != nil
+}
