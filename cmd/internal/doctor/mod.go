@@ -20,14 +20,19 @@ import (
 	"beckon/state"
 )
 
+// sources is what tells of a session, in words, and what helps where the mod does not.
+type sources struct{ what, advice string }
+
 // heard tells for each live session which sources tell of it, and why the mod is not
-// among them.
+// among them: one line for all of which it is the same.
 func (d *doctor) heard(client installer.Client) {
 	seen, _, err := d.Look(false)
 	if err != nil {
 		return // told of by silence
 	}
 	m := d.lookForMod(client)
+	var kinds []sources
+	of := map[sources][]string{}
 	for _, v := range seen {
 		var from []string
 		for _, source := range []struct {
@@ -43,14 +48,19 @@ func (d *doctor) heard(client installer.Client) {
 				from = append(from, source.name)
 			}
 		}
-		what := cmp.Or(strings.Join(from, ", "), "nothing")
-		advice := ""
+		s := sources{what: cmp.Or(strings.Join(from, ", "), "nothing")}
 		if v.Session.Mod() == "" {
 			var why string
-			why, advice = m.missing(&v)
-			what += "; no mod: " + why
+			why, s.advice = m.missing(&v)
+			s.what += "; no mod: " + why
 		}
-		d.add(levelOK, "heard", advice, "session %s: %s", cli.ShortID(v.Session.ID), what)
+		if of[s] == nil {
+			kinds = append(kinds, s)
+		}
+		of[s] = append(of[s], cli.ShortID(v.Session.ID))
+	}
+	for _, s := range kinds {
+		d.add(levelOK, "heard", s.advice, "%s (%s)", s.what, strings.Join(of[s], ", "))
 	}
 }
 
