@@ -165,19 +165,18 @@ func (a *Agent) Ready(p *Pane) error {
 	if err := p.WaitFor(a.review+"|"+a.ready, patience); err != nil {
 		return err
 	}
-	if ok, err := regexp.MatchString(a.review, p.Capture()); !ok || err != nil {
-		return err
-	}
-	for range 20 { // it takes no keys at first
-		if err := p.Key(a.trust); err != nil {
-			return err
-		}
-		if p.WaitFor("› "+a.trust, time.Second) == nil {
+	review := regexp.MustCompile(a.review)
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(500 * time.Millisecond) { // it takes no keys at first
+		screen, key := p.Capture(), a.trust
+		if !review.MatchString(screen) {
 			break
 		}
-	}
-	if err := p.Key("Enter"); err != nil {
-		return err
+		if strings.Contains(screen, "› "+a.trust) {
+			key = "Enter"
+		}
+		if err := p.Key(key); err != nil {
+			return err
+		}
 	}
 	return p.WaitFor(a.ready, patience)
 }
