@@ -210,8 +210,14 @@ func (p *Pane) WaitDead(timeout time.Duration) error {
 	return fmt.Errorf("process %d still runs after %v", p.Pid, timeout)
 }
 
-// Signal sends a signal to the client itself, not to its children.
-func (p *Pane) Signal(s syscall.Signal) error { return syscall.Kill(p.Pid, s) }
+// Signal sends a signal to the client itself, not to its children. Another
+// agent is a launcher and the program that it launched: both get it.
+func (p *Pane) Signal(s syscall.Signal) error {
+	if p.tmux.home.client.Agent != nil {
+		return syscall.Kill(-p.Pid, s)
+	}
+	return syscall.Kill(p.Pid, s)
+}
 
 // Kill9 kills the client so that it can do nothing about it.
 func (p *Pane) Kill9() error { return p.Signal(syscall.SIGKILL) }

@@ -142,7 +142,7 @@ func screens(res lab.Result) (right, all int, wrong string) {
 				panes[i] = s
 			}
 			st, ok := sm.Observed[p.Session]
-			if !ok || p.Dead || p.Screen == "" {
+			if !ok || p.Dead || p.Screen == "" || p.Screen == "idle" && over(st) { // a new one, before its first prompt
 				continue
 			}
 			fits := slices.Contains(onScreen[p.Screen], st.State)
@@ -163,6 +163,8 @@ func screens(res lab.Result) (right, all int, wrong string) {
 	}
 	return right, all, wrong
 }
+
+func over(st lab.State) bool { return st.State == "ended" || st.State == "lost" }
 
 func number(b bool) int {
 	if b {

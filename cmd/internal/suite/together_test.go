@@ -157,7 +157,7 @@ func (s *seven) answered() {
 // terminal.
 func (s *seven) killed() {
 	for _, p := range s.panes {
-		s.must(p.Kill9())
+		s.must(syscall.Kill(-p.Pid, syscall.SIGKILL))
 	}
 	if b, err := os.ReadFile(filepath.Join(s.l.Home.Dir, ".codex", "app-server-daemon", "daemon.pid")); err == nil {
 		if pid := int(gjson.GetBytes(b, "pid").Int()); pid > 1 {
