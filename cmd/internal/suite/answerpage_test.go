@@ -32,6 +32,7 @@ func (a *answering) serves() (page string) {
 	if err := cmd.Start(); err != nil {
 		a.Fatal(err)
 	}
+	a.server = cmd
 	a.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	a.until("the server", func() bool {
 		r, err := http.Get("http://" + addr + "/healthz")
@@ -70,11 +71,7 @@ func TestAnswerFromThePage(t *testing.T) {
 		t.Fatalf("it did not wait: %v %s", e.err, e.out)
 	default:
 	}
-	drive := exec.Command("go", "test", "beckon/render/web/page", "-run", "^TestDrive$", "-count=1", "-v")
-	drive.Env = append(os.Environ(), "BECKON_PAGE_TEST_DRIVE="+page)
-	if out, err := drive.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	a.drive(page)
 	select {
 	case e := <-done:
 		if e.err != nil || !a.file("a.txt") {
@@ -87,4 +84,14 @@ func TestAnswerFromThePage(t *testing.T) {
 		t.Errorf("answered %+v", by)
 	}
 	a.want("the journal", a.journal(), `"from":"page"`)
+}
+
+// drive allows on a phone's page what is open.
+func (a *answering) drive(page string) {
+	a.Helper()
+	cmd := exec.Command("go", "test", "beckon/render/web/page", "-run", "^TestDrive$", "-count=1", "-v")
+	cmd.Env = append(os.Environ(), "BECKON_PAGE_TEST_DRIVE="+page)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		a.Fatalf("%v\n%s", err, out)
+	}
 }
