@@ -95,3 +95,58 @@ func (a *answering) drive(page string) {
 		a.Fatalf("%v\n%s", err, out)
 	}
 }
+
+// Three clients ask at once, and are answered from elsewhere: one by the command,
+// one in beckon watch, one on the page.
+func TestAnswerThreePanes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a browser and the real client are slow")
+	}
+	a := answerLab(t, lab.Bounds[len(lab.Bounds)-1])
+	page := a.serves()
+	names := []string{"one.txt", "two.txt", "three.txt"}
+	for _, name := range names {
+		client, err := a.l.Tmux.StartClient(name)
+		if err == nil {
+			err = client.Ready()
+		}
+		if err == nil {
+			err = client.Say("lab:write " + name)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	list := a.open(len(names))
+	written := func() (n int) {
+		for _, name := range names {
+			if a.file(name) {
+				n++
+			}
+		}
+		return n
+	}
+	a.answer(list[0].ID, "yes")
+	a.until("the first file", func() bool { return written() == 1 })
+	watch, err := a.l.Tmux.Start("watch", a.l.Home.Project, filepath.Join(bin(a.l), "beckon"), "watch")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"Tab", "Space", "y"} {
+		time.Sleep(time.Second) // a key is for what has been read
+		if err := watch.Key(key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.until("the second file", func() bool { return written() == 2 })
+	a.drive(page)
+	a.until("the third file", func() bool { return written() == 3 })
+	from := map[offer.From]int{}
+	for _, o := range list {
+		by, _ := offer.In(a.l.Home.State).Answered(o.ID)
+		from[by.From]++
+	}
+	if from[offer.Terminal] != 1 || from[offer.Watch] != 1 || from[offer.Page] != 1 {
+		t.Errorf("answered from %v\n%s", from, watch.Capture())
+	}
+}
