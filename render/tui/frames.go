@@ -18,8 +18,10 @@ const (
 
 // frames has the program draw soon after a change, and hardly ever without one.
 // Bubble Tea looks 60 times a second whether there is something to draw, which
-// takes more than 1 % of a processor, and it offers no way to ask
-// for a frame, so its ticker is borrowed. Without it everything works as ever.
+// takes more than 1 % of a processor. Up to v2.1.1 it offers no way to ask for a
+// frame: WithFPS sets one rate for good, and of those that are slow enough none
+// shows a change in time. So its ticker is borrowed, until the library draws on
+// demand (its pull request 1776). Without it everything works as ever.
 type frames struct {
 	ticker *time.Ticker
 	mu     sync.Mutex
