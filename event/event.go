@@ -6,9 +6,17 @@
 // limit on a rune boundary. It reads no file, no clock and no environment.
 package event
 
+import "time"
+
 // Millis is a time in Unix milliseconds, UTC; the unit the client itself uses.
 // Zero means "never" or "not known".
 type Millis int64
+
+// MillisOf is t in milliseconds.
+func MillisOf(t time.Time) Millis { return Millis(t.UnixMilli()) }
+
+// Time is the time, in UTC.
+func (m Millis) Time() time.Time { return time.UnixMilli(int64(m)).UTC() }
 
 // Limits on what an Event keeps, in bytes; longer text is cut on a rune
 // boundary. They bound the session file (64 KiB).

@@ -217,14 +217,14 @@ func row(v *state.Seen) Row {
 	s, st := &v.Session, v.Status
 	r := Row{
 		SessionID: s.ID, Part: s.Part, Agent: s.Agent, SeatID: s.Seat, ProjectID: s.ProjectID,
-		State: st.State, Reason: st.Reason, Since: utc(st.Since), NeedsYou: st.NeedsYou, Unseen: st.Unseen,
+		State: st.State, Reason: st.Reason, Since: st.Since.Time(), NeedsYou: st.NeedsYou, Unseen: st.Unseen,
 		Source: st.Source, Confidence: st.Confidence,
 		Name: OneLine(s.Name), Title: OneLine(s.Prompt.Text), Cwd: s.Cwd, Project: project(s), Host: s.Origin.Host,
 		Model: cmp.Or(v.Meter.Model, s.Model), Mode: s.Mode, Version: v.Meter.Version, CostUSD: v.Meter.USD(),
-		CreatedAt: utc(s.Created), UpdatedAt: utc(s.Updated), FirstSeen: utc(cmp.Or(s.Origin.SeatAt, s.Created)),
+		CreatedAt: s.Created.Time(), UpdatedAt: s.Updated.Time(), FirstSeen: cmp.Or(s.Origin.SeatAt, s.Created).Time(),
 		Pane:    s.Origin.Terminal,
 		message: s.Stop.Message,
-		looked:  utc(s.Seen),
+		looked:  s.Seen.Time(),
 	}
 	if v.Meter.HasContext {
 		r.Context = &Context{v.Meter.Percent()}
@@ -268,7 +268,7 @@ func doing(r *Row, s *state.Session, st state.Status) {
 		r.Question = question(s, st)
 	}
 	if s.Prompt.First != 0 {
-		r.Turn = &Turn{Number: s.Counts.Turns, Task: s.TaskState(), StartedAt: utc(s.Prompt.First)}
+		r.Turn = &Turn{Number: s.Counts.Turns, Task: s.TaskState(), StartedAt: s.Prompt.First.Time()}
 	}
 	for _, a := range s.Subagents() {
 		r.Subagents = append(r.Subagents, Subagent{AgentID: a.ID, Type: a.Type, State: a.State()})
@@ -359,5 +359,3 @@ func lastLine(s string) string {
 
 // Record names the row's session as state.Session.Record does.
 func (r *Row) Record() string { return state.Record(r.SessionID, r.Part) }
-
-func utc(m event.Millis) time.Time { return time.UnixMilli(int64(m)).UTC() }

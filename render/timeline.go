@@ -40,7 +40,7 @@ func NewTimeline(from, to time.Time, counted []stats.Lane) Timeline {
 		s := &counted[i].Session
 		l := Lane{SessionID: s.ID, Part: s.Part, Name: OneLine(s.Name), Project: OneLine(project(s)), Branch: OneLine(s.Origin.Git.Branch)}
 		for _, span := range counted[i].Spans {
-			l.Spans = append(l.Spans, Span{utc(span.From), utc(span.To), span.Kind})
+			l.Spans = append(l.Spans, Span{span.From.Time(), span.To.Time(), span.Kind})
 		}
 		t.Lanes = append(t.Lanes, l)
 	}

@@ -29,7 +29,7 @@ func Until(s string, now time.Time) (event.Millis, error) {
 	case !t.After(now):
 		return 0, errPast
 	}
-	return event.Millis(t.UnixMilli()), nil
+	return event.MillisOf(t), nil
 }
 
 func moment(s string, now time.Time) (time.Time, error) {

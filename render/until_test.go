@@ -13,7 +13,7 @@ func TestUntil(t *testing.T) {
 		if t.IsZero() {
 			return 0
 		}
-		return event.Millis(t.UnixMilli())
+		return event.MillisOf(t)
 	}
 	for text, want := range map[string]time.Time{
 		"":                     {},

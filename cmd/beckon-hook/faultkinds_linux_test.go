@@ -187,7 +187,7 @@ func fifo(name string) func(*testing.T, *trial) func() {
 // fromTheFuture folds an event of an hour from now: seen from there the clock
 // of the next hook is set back.
 func fromTheFuture(t *testing.T, x *trial) func() {
-	at := event.Millis(time.Now().Add(time.Hour).UnixMilli())
+	at := event.MillisOf(time.Now().Add(time.Hour))
 	e := event.Event{Agent: "claude-code", Kind: event.PreToolUse, Name: "PreToolUse", At: at, SessionID: "s1", Cwd: "/",
 		Tool: event.Tool{Name: "Bash", UseID: "future", Summary: "Bash: make"}}
 	_, err := store.Open(x.state).Fold("s1", store.Update{Change: state.Change{At: at, Event: &e}})

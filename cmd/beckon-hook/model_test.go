@@ -146,7 +146,7 @@ func (w *world) look() error {
 func (w *world) archive() error {
 	var errs []error
 	for _, id := range worldIDs {
-		moved, err := w.st.Archive(store.KeyOf(id), event.Millis(time.Now().Add(time.Hour).UnixMilli()))
+		moved, err := w.st.Archive(store.KeyOf(id), event.MillisOf(time.Now().Add(time.Hour)))
 		errs = append(errs, err)
 		if moved {
 			w.tally.archived++
@@ -207,7 +207,7 @@ func (w *world) grow(t *rapid.T) {
 	}
 	for range 150 {
 		name := fmt.Sprintf("p%d", len(w.told))
-		e := event.Event{Agent: "claude-code", Kind: event.Stop, Name: "Stop", SessionID: id, PromptID: name, At: event.Millis(time.Now().UnixMilli()),
+		e := event.Event{Agent: "claude-code", Kind: event.Stop, Name: "Stop", SessionID: id, PromptID: name, At: event.MillisOf(time.Now()),
 			Message: strings.Repeat("m", event.MaxMessage), Background: tasks, HasBackground: true, FromClient: true}
 		w.told[name] = &told{e: e, id: id}
 		if _, err := w.st.Fold(store.KeyOf(id), store.Update{Change: state.Change{At: e.At, Event: &e}}); err != nil {

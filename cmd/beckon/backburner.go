@@ -1,8 +1,6 @@
 package main
 
 import (
-	"time"
-
 	"beckon/cmd/internal/cli"
 	"beckon/render"
 	"beckon/state"
@@ -15,7 +13,7 @@ type backburnerCmd struct {
 }
 
 func (c *backburnerCmd) Run(a *app) error {
-	now := time.UnixMilli(int64(a.Now()))
+	now := a.Now().Time().Local()
 	until, err := render.Until(c.Until, now)
 	if err != nil {
 		return cli.Usage("--until %q: %w", c.Until, err)

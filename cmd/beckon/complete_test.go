@@ -36,7 +36,7 @@ func newDesk(t *testing.T) *desk {
 			t.Fatal(err)
 		}
 		at = at.Add(time.Second)
-		e.At = event.Millis(at.UnixMilli())
+		e.At = event.MillisOf(at)
 		if _, err := store.Open(filepath.Join(dir, "state")).Fold(store.KeyOf(id), store.Update{Change: state.Change{At: e.At, Event: &e}}); err != nil {
 			t.Fatal(err)
 		}

@@ -46,18 +46,18 @@ func (c *digestCmd) Run(a *app) error {
 // digest returns what happened in that time, or since the user was last away when it
 // is zero; its Since is zero when they never were.
 func (a *app) digest(back time.Duration) (render.Digest, error) {
-	now := cli.Clock(a.Now())
+	now := a.Now().Time()
 	since := now.Add(-back)
 	if back == 0 {
 		acts := stats.New(time.Local)
 		if err := a.foldAll(acts); err != nil {
 			return render.Digest{}, err
 		}
-		at := acts.Away(event.Millis(now.UnixMilli()), absence)
+		at := acts.Away(event.MillisOf(now), absence)
 		if at == 0 {
 			return render.Digest{Schema: 1, Sessions: []render.DigestRow{}}, nil
 		}
-		since = cli.Clock(at)
+		since = at.Time()
 	}
 	counted := stats.New(time.Local).Between(since, now)
 	if err := a.foldAll(counted); err != nil {

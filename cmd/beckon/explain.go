@@ -17,7 +17,7 @@ func (c *explainCmd) Run(a *app) error {
 		return err
 	}
 	now := a.Now()
-	x := term.Explanation{Seen: v, Facts: state.Explain(v.Session, v.Evidence, now), Now: cli.Clock(now)}
+	x := term.Explanation{Seen: v, Facts: state.Explain(v.Session, v.Evidence, now), Now: now.Time()}
 	if c.JSON {
 		return cli.WriteJSON(a.Stdout, x.JSON())
 	}

@@ -54,7 +54,7 @@ func (c *listCmd) Run(a *app) error {
 		rows = slices.DeleteFunc(rows, func(r render.Row) bool { return !slices.Contains(want, r.State) })
 	}
 	if c.JSON {
-		return cli.WriteJSON(a.Stdout, listed{render.List{Schema: render.ListSchema, GeneratedAt: cli.Clock(now), Sessions: rows}, others})
+		return cli.WriteJSON(a.Stdout, listed{render.List{Schema: render.ListSchema, GeneratedAt: now.Time(), Sessions: rows}, others})
 	}
 	if lack := setup.UnknownClient(a.App); lack != "" && len(rows) > 0 {
 		fmt.Fprintln(a.Stderr, "beckon: "+lack)
@@ -63,7 +63,7 @@ func (c *listCmd) Run(a *app) error {
 		_, err := fmt.Fprintln(a.Stdout, c.empty(a))
 		return err
 	}
-	return term.List(a.Stdout, rows, term.Style{Color: a.Color(color), Width: a.Width(), Now: cli.Clock(now)})
+	return term.List(a.Stdout, rows, term.Style{Color: a.Color(color), Width: a.Width(), Now: now.Time()})
 }
 
 // listed is what `list --json` prints when other hosts were asked.

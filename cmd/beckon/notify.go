@@ -199,7 +199,7 @@ func (a *app) decisions(session string) ([]explained, error) {
 	list := []explained{}
 	for _, d := range all {
 		if session == "" || d.Session == id {
-			list = append(list, explained{cli.Clock(d.At), d.Session, d.Kind, cli.Clock(d.EdgeAt), d.Verdict, d.Reason, d.By, d.Channels})
+			list = append(list, explained{d.At.Time(), d.Session, d.Kind, d.EdgeAt.Time(), d.Verdict, d.Reason, d.By, d.Channels})
 		}
 	}
 	if session == "" {
@@ -220,10 +220,10 @@ func (a *app) unlogged(id string, list []explained) []explained {
 	for _, c := range claims {
 		e, ok := state.ParseEdge(c.ID)
 		known := slices.ContainsFunc(list, func(x explained) bool {
-			return x.Kind == e.Kind && x.Since.Equal(cli.Clock(e.At)) && x.Verdict == state.Notify
+			return x.Kind == e.Kind && x.Since.Equal(e.At.Time()) && x.Verdict == state.Notify
 		})
 		if ok && !known {
-			list = append(list, explained{At: cli.Clock(c.At), SessionID: id, Kind: e.Kind, Since: cli.Clock(e.At), Verdict: state.Notify,
+			list = append(list, explained{At: c.At.Time(), SessionID: id, Kind: e.Kind, Since: e.At.Time(), Verdict: state.Notify,
 				Reason: "taken, and nothing was logged: the disk may have been full, or it is being sent"})
 		}
 	}

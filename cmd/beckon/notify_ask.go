@@ -81,7 +81,7 @@ const openEvery = time.Second
 
 // whileOpen is a context that ends with the offer.
 func (a *app) whileOpen(o *offer.Offer) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithDeadline(context.Background(), time.UnixMilli(int64(o.Expires)))
+	ctx, cancel := context.WithDeadline(context.Background(), o.Expires.Time())
 	go func() {
 		for a.stillOpen(o) && ctx.Err() == nil {
 			time.Sleep(openEvery)

@@ -118,7 +118,7 @@ func (a *app) play(tracks []track, how playing) error {
 	} else if err := scratch(dir); err != nil {
 		return err
 	}
-	p := &player{a: a, st: store.Open(dir), tracks: tracks, start: event.Millis(time.Now().UnixMilli()), playing: how}
+	p := &player{a: a, st: store.Open(dir), tracks: tracks, start: event.MillisOf(time.Now()), playing: how}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if how.screen {
@@ -293,5 +293,5 @@ func (p *player) show(now event.Millis) error {
 	}
 	p.shown = key.String()
 	fmt.Fprintf(p.a.Stdout, "-- %.1f s\n", float64(now-p.start)/1000)
-	return term.List(p.a.Stdout, rows, term.Style{Color: p.a.Color("auto"), Width: p.a.Width(), Now: cli.Clock(now)})
+	return term.List(p.a.Stdout, rows, term.Style{Color: p.a.Color("auto"), Width: p.a.Width(), Now: now.Time()})
 }

@@ -86,7 +86,7 @@ func (c *statsCmd) timeline(a *app) error {
 // timeline returns what every session did on a local day, today without a date, from
 // the first thing to the last.
 func (a *app) timeline(date string) (render.Timeline, error) {
-	now := cli.Clock(a.Now()).In(time.Local)
+	now := a.Now().Time().In(time.Local)
 	day := now
 	if date != "" {
 		var err error
@@ -105,7 +105,7 @@ func (a *app) timeline(date string) (render.Timeline, error) {
 	}
 	lanes := totals.Lanes()
 	if len(lanes) > 0 { // the night before is no part of the picture
-		from = cli.Clock(lanes[0].Spans[0].From)
+		from = lanes[0].Spans[0].From.Time()
 	}
 	return render.NewTimeline(from, to, lanes), nil
 }
@@ -130,7 +130,7 @@ func (c *statsCmd) csv(a *app) error {
 
 // firstDay is the first of that many local days, today included.
 func (a *app) firstDay(days int) string {
-	return cli.Clock(a.Now()).In(time.Local).AddDate(0, 0, 1-days).Format(time.DateOnly)
+	return a.Now().Time().In(time.Local).AddDate(0, 0, 1-days).Format(time.DateOnly)
 }
 
 // statsOf adds up that many days, today included.
@@ -175,7 +175,7 @@ func (a *app) busy(rows []render.Row, now event.Millis) error {
 	for i := range rows {
 		keys[i] = store.KeyOf(rows[i].Record())
 	}
-	totals := stats.New(time.Local).From(cli.Clock(now).In(time.Local).Format(time.DateOnly))
+	totals := stats.New(time.Local).From(now.Time().In(time.Local).Format(time.DateOnly))
 	if err := a.fold(totals, keys, now); err != nil {
 		return err
 	}

@@ -123,7 +123,7 @@ func (a *app) meter(s *event.Status, record string, now time.Time) {
 	if record == "" {
 		return
 	}
-	s.Meter.At = event.Millis(now.UnixMilli())
+	s.Meter.At = event.MillisOf(now)
 	if err := a.Store.SetMeter(store.KeyOf(record), s.Meter); err != nil {
 		a.Store.Log(fmt.Errorf("writing meter: %w", err))
 	}

@@ -191,7 +191,7 @@ func (a *app) recentTurns(r render.Row, seq int64) []tui.Line {
 		if len(lines) == recentTurns {
 			lines = append(lines[:0], lines[1:]...)
 		}
-		lines = append(lines, tui.Line{At: cli.Clock(t.At), Who: who, Text: t.Text})
+		lines = append(lines, tui.Line{At: t.At.Time(), Who: who, Text: t.Text})
 	})
 	return lines
 }
@@ -201,7 +201,7 @@ func (a *app) follow(ctx context.Context, f *live.Follower, notifier *notify.Fol
 	shown, problem := false, ""
 	update := func(u live.Update, err error) {
 		if notifier != nil {
-			notifier.Look(ctx, f.Seen(), cli.Clock(u.Now))
+			notifier.Look(ctx, f.Seen(), u.Now.Time())
 		}
 		if err == nil && shown && len(u.Changed)+len(u.Gone) == 0 && a.problemLine(u.Problems) == problem && !u.Staged {
 			return
@@ -216,7 +216,7 @@ func (a *app) follow(ctx context.Context, f *live.Follower, notifier *notify.Fol
 // screenOf is what a screen shows of the live sessions and of those that ended
 // lately. What the user removed is not shown.
 func (a *app) screenOf(snap live.Snapshot) tui.Snapshot {
-	s := tui.Snapshot{Now: cli.Clock(snap.Now), Still: snap.Staged, Problem: a.problemLine(snap.Problems), Seen: make(map[string]state.Seen, len(snap.Seen))}
+	s := tui.Snapshot{Now: snap.Now.Time(), Still: snap.Staged, Problem: a.problemLine(snap.Problems), Seen: make(map[string]state.Seen, len(snap.Seen))}
 	for _, v := range snap.Seen {
 		s.Seen[v.Session.Record()] = v
 	}

@@ -25,7 +25,7 @@ func asking(t *testing.T, st *store.Store, session, command string) offer.Offer 
 	}
 	now := time.Now()
 	o := offer.Offer{Kind: offer.Permission, Event: "PermissionRequest", Record: session, Session: session, Tool: "Bash", Cwd: "/home/u/shop", Branch: "main",
-		Made: event.Millis(now.UnixMilli()), Expires: event.Millis(now.Add(time.Hour).UnixMilli()), Waiter: self, Client: self,
+		Made: event.MillisOf(now), Expires: event.MillisOf(now.Add(time.Hour)), Waiter: self, Client: self,
 		Payload: []byte(`{"tool_input":{"command":"` + command + `"},"permission_suggestions":[{"type":"setMode","mode":"acceptEdits","destination":"session"}]}`)}
 	if err := offer.In(st.Dir).Make(&o, now); err != nil {
 		t.Fatal(err)

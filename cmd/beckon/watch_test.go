@@ -232,7 +232,7 @@ func TestKeysInATerminal(t *testing.T) {
 func fold(t testing.TB, st *store.Store, id string, kinds ...event.Kind) {
 	t.Helper()
 	for _, k := range kinds {
-		e := event.Event{Agent: "claude-code", Kind: k, Name: string(k), SessionID: id, At: event.Millis(time.Now().UnixMilli()), Cwd: "/home/u/shop",
+		e := event.Event{Agent: "claude-code", Kind: k, Name: string(k), SessionID: id, At: event.MillisOf(time.Now()), Cwd: "/home/u/shop",
 			Prompt: "ask " + id, Message: "Finished.", Tool: event.Tool{Name: "Bash", UseID: "t1", Hash: "h", Summary: "Bash: make " + id},
 			Origin: &event.Origin{Host: "here", Seat: "seat-" + id, Project: "/home/u/shop"}}
 		if k == event.PermissionRequest {
@@ -341,7 +341,7 @@ func BenchmarkHookToScreen(b *testing.B) {
 		time.Sleep(time.Duration(30+i%50) * time.Millisecond) // no rhythm with frames
 		screen.reset()
 		e := event.Event{Agent: "claude-code", Kind: event.UserPromptSubmit, Name: "UserPromptSubmit", SessionID: "s-050",
-			At: event.Millis(time.Now().UnixMilli()), Cwd: "/home/u/shop", Prompt: wish(i)}
+			At: event.MillisOf(time.Now()), Cwd: "/home/u/shop", Prompt: wish(i)}
 		if _, err := st.Fold("s-050", store.Update{Change: state.Change{At: e.At, Event: &e}}); err != nil {
 			b.Fatal(err)
 		}

@@ -379,7 +379,7 @@ func unquote(v gjson.Result, max int) string { return jsonenc.Unquote(v.Raw, max
 func stamp(v gjson.Result) event.Millis {
 	t, err := time.ParseInLocation(time.RFC3339Nano, v.Str, time.UTC)
 	if err == nil && t.Unix() > 0 {
-		return event.Millis(t.UnixMilli())
+		return event.MillisOf(t)
 	}
 	if v.Type != gjson.Number && !digits(v.Str) {
 		return 0

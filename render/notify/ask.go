@@ -52,9 +52,9 @@ func AskOf(o *offer.Offer, host string, w Words) Ask {
 		kind = state.EdgeQuestion
 	}
 	project := cmp.Or(base(o.Project), base(o.Cwd), "a session")
-	a := Ask{Digest: o.Digest, Expires: time.UnixMilli(int64(o.Expires)), Text: card.Line1(cmp.Or(o.Tool, string(o.Kind))), Note: Note{
+	a := Ask{Digest: o.Digest, Expires: o.Expires.Time().Local(), Text: card.Line1(cmp.Or(o.Tool, string(o.Kind))), Note: Note{
 		Schema: Schema, Kind: kind, Title: card.Line1(project + " " + alert.Verb(kind)), Project: project, Tool: o.Tool,
-		Cwd: o.Cwd, Branch: o.Branch, Since: utc(o.Made), Host: o.Host, Offer: o.ID,
+		Cwd: o.Cwd, Branch: o.Branch, Since: o.Made.Time(), Host: o.Host, Offer: o.ID,
 	}}
 	a.SessionID, a.Part, _ = strings.Cut(o.Record, "~")
 	if o.Kind == offer.Permission || o.Kind == offer.Plan {

@@ -93,8 +93,8 @@ func (d *Deliverer) settled(ctx context.Context, o Order) (seen state.Seen, stan
 			return seen, stand, now, err
 		}
 		now = time.Now()
-		seen = d.Reader.One(s, millis(now))
-		stand = state.Standing(seen.Session, seen.Evidence, millis(now))
+		seen = d.Reader.One(s, event.MillisOf(now))
+		stand = state.Standing(seen.Session, seen.Evidence, event.MillisOf(now))
 		if !stand.Closes(edge) || now.Sub(began) > closing {
 			return seen, stand, now, nil
 		}
@@ -185,5 +185,3 @@ func (d *Deliverer) log(c alert.Case, v state.Decision, channels string, now tim
 }
 
 func stands(e state.Edge) time.Duration { return time.Duration(e.Kind.Hold()) * time.Millisecond }
-
-func millis(t time.Time) event.Millis { return event.Millis(t.UnixMilli()) }

@@ -43,7 +43,7 @@ func (f *Follower) Look(ctx context.Context, seen []state.Seen, now time.Time) {
 	stood := make(map[string]state.Stand, len(seen))
 	for i := range seen {
 		v := &seen[i]
-		is := state.Standing(v.Session, v.Evidence, millis(now))
+		is := state.Standing(v.Session, v.Evidence, event.MillisOf(now))
 		stood[v.Session.Record()] = is
 		f.note(v.Session.Record(), is, now)
 		if w, ok := f.pending[v.Session.Record()]; ok && now.Sub(w.since) >= stands(w.edge) {
@@ -51,7 +51,7 @@ func (f *Follower) Look(ctx context.Context, seen []state.Seen, now time.Time) {
 		}
 	}
 	if f.stood == nil {
-		f.began = millis(now)
+		f.began = event.MillisOf(now)
 	}
 	f.stood = stood
 	for id := range f.pending {

@@ -48,7 +48,7 @@ func (sc *scene) deliverer() *Deliverer {
 
 // event folds an event of now.
 func (sc *scene) event(e event.Event) {
-	e.At, e.SessionID = millis(sc.now), "s1"
+	e.At, e.SessionID = event.MillisOf(sc.now), "s1"
 	sc.s = state.Apply(sc.s, state.Change{At: e.At, Event: &e})
 	sc.s.ID = "s1"
 }
@@ -92,7 +92,7 @@ func TestFollowClaimed(t *testing.T) {
 	sc.look(0, 0)
 	sc.event(event.Event{Kind: event.PermissionRequest, Name: "PermissionRequest", Tool: tool()})
 	sc.look(0, 0)
-	e := state.Standing(sc.s, state.Evidence{}, millis(sc.now)).Edge
+	e := state.Standing(sc.s, state.Evidence{}, event.MillisOf(sc.now)).Edge
 	if first, err := sc.st.Claim("s1", e.ID()); err != nil || !first {
 		t.Fatal(first, err)
 	}
@@ -117,7 +117,7 @@ func TestFollowDone(t *testing.T) {
 	sc.look(time.Minute, 1)
 	sc.event(event.Event{Kind: event.UserPromptSubmit, Name: "UserPromptSubmit", Prompt: "again", PromptID: "p2"})
 	sc.look(time.Minute, 1)
-	sc.s = state.Apply(sc.s, state.Change{At: millis(sc.now), Observation: &state.Observed{Source: state.FromRegistry, What: state.SawHalt, At: millis(sc.now)}})
+	sc.s = state.Apply(sc.s, state.Change{At: event.MillisOf(sc.now), Observation: &state.Observed{Source: state.FromRegistry, What: state.SawHalt, At: event.MillisOf(sc.now)}})
 	sc.look(time.Second, 1)
 	sc.look(time.Minute, 1)
 }

@@ -13,7 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"beckon/event"
 	"beckon/state"
 	"beckon/state/alert"
 )
@@ -49,14 +48,12 @@ func NoteOf(s *state.Session, e state.Edge) Note {
 	o := &s.Origin
 	return Note{
 		Schema: Schema, Kind: e.Kind, Title: title, Body: body, SessionID: s.ID, Part: s.Part, SeatID: s.Seat, Name: s.Name, Project: alert.Project(s), Tool: e.Call.Name,
-		Cwd: s.Cwd, Branch: o.Git.Branch, Since: utc(e.At), Host: o.Host, Terminal: o.Terminal.Kind, Pane: o.Terminal.Tmux.Pane,
+		Cwd: s.Cwd, Branch: o.Git.Branch, Since: e.At.Time(), Host: o.Host, Terminal: o.Terminal.Kind, Pane: o.Terminal.Tmux.Pane,
 	}
 }
 
 // record names the session to beckon.
 func (n *Note) record() string { return state.Record(n.SessionID, n.Part) }
-
-func utc(m event.Millis) time.Time { return time.UnixMilli(int64(m)).UTC() }
 
 // Channel is one way to the user.
 type Channel interface {

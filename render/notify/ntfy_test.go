@@ -263,7 +263,7 @@ func TestPhoneTexts(t *testing.T) {
 	}
 	soon := func(payload string) func() {
 		return func() {
-			o.Payload, o.Expires = []byte(payload), event.Millis(time.Now().Add(time.Hour).UnixMilli())
+			o.Payload, o.Expires = []byte(payload), event.MillisOf(time.Now().Add(time.Hour))
 		}
 	}
 	check(says(soon(`{"tool_input":{"command":"make test"}}`)), "shop needs a permission", "Bash", "Deny")

@@ -49,7 +49,7 @@ func messageOf(s *state.Session) *messageJSON {
 	if m.Rule == "" || m.At < s.Prompt.At {
 		return nil
 	}
-	return &messageJSON{at(m.At), m.Intent, m.Confidence, m.Rule, intent.Says(m.Rule)}
+	return &messageJSON{m.At.Time(), m.Intent, m.Confidence, m.Rule, intent.Says(m.Rule)}
 }
 
 type factJSON struct {
@@ -83,27 +83,25 @@ type observedJSON struct {
 // JSON returns what `explain --json` prints.
 func (x Explanation) JSON() any {
 	s, st, ev := x.Seen.Session, x.Seen.Status, x.Seen.Evidence
-	out := explanationJSON{SessionID: s.ID, State: st.State, Reason: st.Reason, Since: at(st.Since), Rule: st.Rule,
+	out := explanationJSON{SessionID: s.ID, State: st.State, Reason: st.Reason, Since: st.Since.Time(), Rule: st.Rule,
 		Source: st.Source, Confidence: st.Confidence,
 		Evidence: evidenceJSON{Process: presence(ev.Process), Registry: cmp.Or(ev.Registry.Status, "none"), Waiting: ev.Registry.WaitingFor,
 			At: optional(ev.Registry.At), Halt: optional(ev.Transcript.At), Activity: optional(s.Activity), Job: ev.Job.ID}}
 	out.Message = messageOf(&s)
 	for _, f := range x.Facts {
-		out.Facts = append(out.Facts, factJSON{f.Rule, f.State, f.Reason, at(f.Since), f.Source, f.Detail, f.Decided, f.Overrode})
+		out.Facts = append(out.Facts, factJSON{f.Rule, f.State, f.Reason, f.Since.Time(), f.Source, f.Detail, f.Decided, f.Overrode})
 	}
 	for _, o := range s.Seeing {
-		out.Observed = append(out.Observed, observedJSON{o.Source, o.What, at(o.At), o.Detail})
+		out.Observed = append(out.Observed, observedJSON{o.Source, o.What, o.At.Time(), o.Detail})
 	}
 	return out
 }
-
-func at(m event.Millis) time.Time { return time.UnixMilli(int64(m)).UTC() }
 
 func optional(m event.Millis) *time.Time {
 	if m == 0 {
 		return nil
 	}
-	t := at(m)
+	t := m.Time()
 	return &t
 }
 
@@ -131,7 +129,7 @@ func Explain(w io.Writer, x Explanation) error {
 		if m == 0 {
 			return "never"
 		}
-		return Age(x.Now.Sub(at(m))) + " ago"
+		return Age(x.Now.Sub(m.Time())) + " ago"
 	}
 	line("session", "%s", s.ID)
 	line("state", "%s", reasoned(st.State, st.Reason))

@@ -19,7 +19,7 @@ import (
 
 const t0 = event.Millis(1_800_000_000_000)
 
-var start = millis(t0)
+var start = t0.Time()
 
 // session folds events a second apart, the first at t0.
 func session(id, project string, kinds ...event.Kind) state.Session {

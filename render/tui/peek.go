@@ -138,7 +138,7 @@ func (s *sheet) running(r *render.Row, v state.Seen, now time.Time) {
 			if a.ID != "" {
 				line = strings.TrimSpace(a.Type+" ") + "> " + line
 			}
-			calls = append(calls, clean(line)+", "+term.Age(now.Sub(millis(c.At))))
+			calls = append(calls, clean(line)+", "+term.Age(now.Sub(c.At.Time())))
 		}
 	}
 	if v.Session.ID == "" && r.Tool != nil {

@@ -140,5 +140,3 @@ func Once(w io.Writer, opt Options, s Snapshot, width int) error {
 	_, err := io.WriteString(w, m.page())
 	return err
 }
-
-func millis(m event.Millis) time.Time { return time.UnixMilli(int64(m)).UTC() }

@@ -78,7 +78,7 @@ func (x *site) register(records []recording.Registry) {
 		return
 	}
 	r := records[len(records)-1]
-	now := event.Millis(time.Now().UnixMilli())
+	now := event.MillisOf(time.Now())
 	r.Pid, r.ProcStart, r.StatusUpdatedAt, r.UpdatedAt = os.Getpid(), procStart(), now, now
 	b, err := json.Marshal(r)
 	if err != nil {

@@ -52,7 +52,7 @@ func (s *Server) sessions(w http.ResponseWriter, r *http.Request) {
 // everything lists the ended and archived sessions too.
 func (s *Server) everything(f filter) (render.List, error) {
 	all, err := live.NewReader(s.o.Store, s.o.Registry).Look(true)
-	list := render.List{Schema: render.ListSchema, GeneratedAt: millis(all.Now), Sessions: []render.Row{}}
+	list := render.List{Schema: render.ListSchema, GeneratedAt: all.Now.Time(), Sessions: []render.Row{}}
 	for _, row := range render.Rows(all.Seen, true) {
 		if f.shows(&row) {
 			list.Sessions = append(list.Sessions, row)
@@ -196,7 +196,7 @@ type journalLine struct {
 
 func lineOf(l store.Line) journalLine {
 	c := l.Change
-	return journalLine{Seq: c.Seq, At: iso(millis(c.At)), Kind: l.Kind(), Us: l.Us, Event: c.Event, Observation: c.Observation, Action: c.Action, Turn: c.Turn}
+	return journalLine{Seq: c.Seq, At: iso(c.At.Time()), Kind: l.Kind(), Us: l.Us, Event: c.Event, Observation: c.Observation, Action: c.Action, Turn: c.Turn}
 }
 
 // journal serves the lines of a session's journal after ?after=, at most

@@ -225,7 +225,7 @@ func (b *board) publish() {
 	clear(b.edges.found)
 }
 
-func (b *board) at() time.Time { return millis(b.now) }
+func (b *board) at() time.Time { return b.now.Time() }
 
 // show tells of one row: that it came, what was said, that it changed, what it
 // came to, that it went.

@@ -68,6 +68,6 @@ func (b *busy) read(r *render.Row, now time.Time) (busyToday, error) {
 	totals := stats.New(time.Local).From(day)
 	s := totals.Session()
 	err := b.st.Lines(store.KeyOf(r.Record()), 0, func(l store.Line) { s.Line(l.Change, l.Snapshot) })
-	s.End(event.Millis(now.UnixMilli()))
+	s.End(event.MillisOf(now))
 	return busyToday{r.UpdatedAt, now, day, int64(totals.Busy(r.Record()) / time.Second)}, err
 }

@@ -21,7 +21,7 @@ const (
 // and then while hooks speak, often when they have been silent for longer than
 // t.Silence. last is the newest event, zero for none.
 func (t Timing) hybrid(last event.Millis, now time.Time) (mode string, every time.Duration) {
-	if last != 0 && now.Sub(millis(last)) <= t.Silence {
+	if last != 0 && now.Sub(last.Time()) <= t.Silence {
 		return modeHooks, t.Hooks
 	}
 	return modePolling, t.Silent
@@ -58,7 +58,7 @@ func (b *board) sweepIfDue(ctx context.Context, work *sync.WaitGroup) {
 	}
 	sessions := make([]state.Session, 0, len(b.cards))
 	for _, c := range b.cards {
-		if s := &c.seen.Session; due || now.Sub(millis(s.Last.At)) < spoken {
+		if s := &c.seen.Session; due || now.Sub(s.Last.At.Time()) < spoken {
 			sessions = append(sessions, *s)
 		}
 	}

@@ -205,7 +205,7 @@ func (x *site) post(path, body string) reply {
 func (x *site) fold(e event.Event) {
 	x.t.Helper()
 	if e.At == 0 {
-		e.At = event.Millis(time.Now().UnixMilli())
+		e.At = event.MillisOf(time.Now())
 	}
 	e.Agent, e.Name = event.ClaudeCode, string(e.Kind)
 	if _, err := x.st.Fold(store.KeyOf(e.SessionID), store.Update{Change: state.Change{At: e.At, Event: &e}, Elapsed: func() int64 { return 1500 }}); err != nil {

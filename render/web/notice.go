@@ -87,7 +87,7 @@ func (b *board) emitEdges(p *publisher, group string, s *shown) {
 		if x.edge.Kind == state.EdgeDone {
 			kind = noticeDone
 		}
-		data, _ := encode(notice{r.SeatID, r.SessionID, r.Part, r.ProjectID, kind, x.edge.Kind, r.State, r.Reason, r.Project, r.What(), iso(millis(x.edge.At))})
+		data, _ := encode(notice{r.SeatID, r.SessionID, r.Part, r.ProjectID, kind, x.edge.Kind, r.State, r.Reason, r.Project, r.What(), iso(x.edge.At.Time())})
 		p.send(message{name: "notification", session: r.SessionID, seat: r.SeatID, now: r.State}, data)
 		b.meter.sent("notification")
 	}
@@ -98,5 +98,3 @@ func (b *board) emitEdges(p *publisher, group string, s *shown) {
 const timeLayout = "2006-01-02T15:04:05.000Z07:00"
 
 func iso(t time.Time) string { return t.UTC().Format(timeLayout) }
-
-func millis(m event.Millis) time.Time { return time.UnixMilli(int64(m)).UTC() }

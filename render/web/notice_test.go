@@ -54,7 +54,7 @@ func TestNotices(t *testing.T) {
 			s := x.stream("/events")
 			s.await("snapshot", nil)
 			for i, e := range c.events {
-				e.At = event.Millis(time.Now().UnixMilli()) + event.Millis(i)
+				e.At = event.MillisOf(time.Now()) + event.Millis(i)
 				x.fold(e)
 			}
 			x.settled(s)
@@ -88,7 +88,7 @@ func TestNoticesOnce(t *testing.T) {
 		t.Fatalf("told of what stood before: %+v", list)
 	}
 	later := ask("two")
-	later.At = event.Millis(time.Now().UnixMilli()) + 2000
+	later.At = event.MillisOf(time.Now()) + 2000
 	x.fold(later)
 	s.await("notification", func(m map[string]any) bool { return m["session_id"] == "old" })
 	x.post("/hook/user-prompt-submit", `{"session_id":"aside","prompt":"go"}`)

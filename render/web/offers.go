@@ -298,7 +298,7 @@ func (s *Server) goAway(w http.ResponseWriter, r *http.Request) {
 	} else {
 		until := time.Time{}
 		if at != 0 {
-			until = millis(at)
+			until = at.Time()
 		}
 		err = s.dir().GoAway(until)
 	}

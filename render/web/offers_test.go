@@ -37,7 +37,7 @@ func (x *site) offerIn(kind offer.Kind, payload string) offer.Offer {
 	if !ok {
 		x.t.Skip("processes cannot be read here")
 	}
-	at := event.Millis(time.Now().UnixMilli())
+	at := event.MillisOf(time.Now())
 	o := offer.Offer{Kind: kind, Event: "PermissionRequest", Record: "s1", Session: "s1", Host: here.Host, Made: at, Expires: at + 60_000, Waiter: self, Client: self, Payload: []byte(payload)}
 	o.Tool = gjson.Get(payload, "tool_name").String()
 	if err := offer.In(x.st.Dir).Make(&o, time.Now()); err != nil {

@@ -135,7 +135,7 @@ func (b *openOffers) look() {
 	open := map[string]offerNews{}
 	var came []offerNews
 	for _, o := range list {
-		open[o.ID] = offerNews{o.ID, o.Digest, o.Kind, o.Record, o.Session, iso(millis(o.Made))}
+		open[o.ID] = offerNews{o.ID, o.Digest, o.Kind, o.Record, o.Session, iso(o.Made.Time())}
 		if _, known := b.all[o.ID]; !known {
 			came = append(came, open[o.ID])
 		}

@@ -69,13 +69,13 @@ func (s *Server) hookState(now time.Time) hookState {
 	mode, every := t.hybrid(last, now)
 	h.Mode, h.Interval = mode, every.Seconds()
 	if last != 0 {
-		h.LastAt, h.LastType = new(iso(millis(last))), &name
-		h.LastAgo = new(ago(now.Sub(millis(last))))
+		h.LastAt, h.LastType = new(iso(last.Time())), &name
+		h.LastAgo = new(ago(now.Sub(last.Time())))
 	}
 	h.Config.WithHooks, h.Config.Fallback, h.Config.Timeout = t.Hooks.Seconds(), t.Silent.Seconds(), t.Silence.Seconds()
 	h.Reconciled = s.board.sweep.runs.Load()
 	if at := s.board.sweep.last.Load(); at != 0 {
-		h.ReconciledAt = new(iso(millis(event.Millis(at))))
+		h.ReconciledAt = new(iso(event.Millis(at).Time()))
 	}
 	h.Watching, h.Recheck = "fsnotify", t.Recheck.Seconds()
 	if watching, every := s.board.follow.Watching(); !watching {

@@ -47,7 +47,7 @@ func (s Settings) Overdue(st *store.Store, c Case, now time.Time) bool {
 func (s Settings) hearing(st *store.Store, c Case, now time.Time) state.Hearing {
 	notified, last := st.Notified(store.KeyOf(c.Session.Record()), c.Edge)
 	return state.Hearing{
-		Now: event.Millis(now.UnixMilli()), Still: c.Still, Notified: notified, NotifiedAt: last,
+		Now: event.MillisOf(now), Still: c.Still, Notified: notified, NotifiedAt: last,
 		Quiet: s.Quiet != Hours{} && s.Quiet.Hold(now.Local()), // local time reads a file: only when it matters
 	}
 }
@@ -69,7 +69,7 @@ func Claim(st *store.Store, c Case, d state.Decision) state.Decision {
 // Decided is the line of the log for a decision.
 func (c Case) Decided(d state.Decision, by, channels string, now time.Time) store.Decided {
 	return store.Decided{
-		At: event.Millis(now.UnixMilli()), Session: c.Session.Record(), Kind: c.Edge.Kind, EdgeAt: c.Edge.At,
+		At: event.MillisOf(now), Session: c.Session.Record(), Kind: c.Edge.Kind, EdgeAt: c.Edge.At,
 		Verdict: d.Verdict, Reason: d.Reason, By: by, Channels: channels,
 	}
 }

@@ -103,7 +103,7 @@ func transcriptOf(t *testing.T) (words []word) {
 		}
 		for _, x := range blocks {
 			if x.Type == "text" {
-				words = append(words, word{x.Text, event.Millis(e.Timestamp.UnixMilli())})
+				words = append(words, word{x.Text, event.MillisOf(e.Timestamp)})
 			}
 		}
 	}

@@ -45,7 +45,7 @@ type Sweeper struct {
 
 // NewSweeper returns a Sweeper of the sessions in st.
 func NewSweeper(st *store.Store) *Sweeper {
-	return &Sweeper{st: st, made: event.Millis(time.Now().UnixMilli()), readings: map[store.Key]*reading{}}
+	return &Sweeper{st: st, made: event.MillisOf(time.Now()), readings: map[store.Key]*reading{}}
 }
 
 // Sweep sweeps sessions, which are all that there are: what it knows of others

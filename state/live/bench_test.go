@@ -20,7 +20,7 @@ func BenchmarkLook(b *testing.B) {
 		b.Fatal(err)
 	}
 	st := store.Open(filepath.Join(dir, "state"))
-	now := event.Millis(time.Now().UnixMilli())
+	now := event.MillisOf(time.Now())
 	for i := range 1000 {
 		id := fmt.Sprintf("session-%04d", i)
 		e := event.Event{Agent: "claude-code", Kind: event.UserPromptSubmit, Name: "UserPromptSubmit", SessionID: id, At: now, Cwd: "/", Prompt: "go",

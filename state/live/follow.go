@@ -294,7 +294,7 @@ func (f *Follower) recheck() error {
 	f.rechecked = true
 	f.account()
 	if f.r.staged == nil {
-		_ = f.r.st.Prune(time.UnixMilli(int64(f.now)))
+		_ = f.r.st.Prune(f.now.Time())
 	}
 	return nil
 }

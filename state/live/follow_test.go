@@ -28,7 +28,7 @@ func TestFollowerAgreesWithLook(t *testing.T) {
 		d := newDesk(t)
 		d.st = store.Open(fmt.Sprintf("%s/%d", dir, run))
 		at := event.Millis(0)
-		clock := func() time.Time { return time.UnixMilli(int64(d.now + at)) }
+		clock := func() time.Time { return (d.now + at).Time() }
 		r := d.reader(0)
 		r.Clock = clock
 		f := NewFollower(r, Options{Blind: true})

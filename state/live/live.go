@@ -58,7 +58,7 @@ func (r *Reader) Now() event.Millis {
 	if r.staged != nil {
 		return r.staged.now
 	}
-	return event.Millis(r.Clock().UnixMilli())
+	return event.MillisOf(r.Clock())
 }
 
 // Look reads the live sessions, folds what the evidence tells beyond their
@@ -93,7 +93,7 @@ func (r *Reader) Look(archived bool) (Snapshot, error) {
 		snap.Seen = slices.DeleteFunc(snap.Seen, func(v state.Seen) bool { return r.archive(&v, snap.Now) })
 	}
 	if r.staged == nil {
-		_ = r.st.Prune(time.UnixMilli(int64(snap.Now)))
+		_ = r.st.Prune(snap.Now.Time())
 	}
 	for _, u := range unaccounted(pointers(snap.Seen), known) {
 		if v, ok := r.unhooked(u, snap.Now); ok {

@@ -32,7 +32,7 @@ func newDesk(t *testing.T) *desk {
 		t.Skip("this platform does not tell a process's start")
 	}
 	d := &desk{t: t, st: store.Open(filepath.Join(dir, "state")), registry: filepath.Join(dir, "registry"), process: p,
-		now: event.Millis(time.Now().UnixMilli())}
+		now: event.MillisOf(time.Now())}
 	if err := os.Mkdir(d.registry, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func (d *desk) all(at event.Millis, archived bool) []state.Seen {
 
 func (d *desk) reader(at event.Millis) *Reader {
 	r := NewReader(d.st, d.registry)
-	r.Clock = func() time.Time { return time.UnixMilli(int64(d.now + at)) }
+	r.Clock = func() time.Time { return (d.now + at).Time() }
 	return r
 }
 
@@ -195,7 +195,7 @@ func TestHaltIsSeenInTheTranscriptWithoutARegistry(t *testing.T) {
 	d := newDesk(t)
 	path := filepath.Join(t.TempDir(), "s1.jsonl")
 	stamp := func(at event.Millis) string {
-		return time.UnixMilli(int64(d.now + at)).UTC().Format("2006-01-02T15:04:05.000Z")
+		return (d.now + at).Time().Format("2006-01-02T15:04:05.000Z")
 	}
 	text := fmt.Sprintf(`{"type":"user","timestamp":%q,"message":{"role":"user","content":"go"}}
 {"type":"user","timestamp":%q,"message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user]"}]}}

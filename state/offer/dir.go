@@ -138,7 +138,7 @@ func (d Dir) List(now time.Time) ([]Offer, error) {
 
 // waits reports whether somebody waits for an answer to o.
 func (d Dir) waits(o *Offer, here evidence.Machine, now time.Time) bool {
-	if event.Millis(now.UnixMilli()) >= o.Expires || evidence.Alive(o.Client, o.Made, here) == evidence.Gone {
+	if event.MillisOf(now) >= o.Expires || evidence.Alive(o.Client, o.Made, here) == evidence.Gone {
 		return false
 	}
 	switch evidence.Alive(o.Waiter, o.Made, here) {
@@ -170,13 +170,13 @@ func (d Dir) Give(a Answer, now time.Time) error {
 	if by, ok := d.Answered(o.ID); ok {
 		return &TakenError{by}
 	}
-	if event.Millis(now.UnixMilli()) >= o.Expires {
+	if event.MillisOf(now) >= o.Expires {
 		return ErrExpired
 	}
 	if !d.waits(&o, evidence.ThisMachine(), now) {
 		return ErrOver
 	}
-	a.At = event.Millis(now.UnixMilli())
+	a.At = event.MillisOf(now)
 	b, err := json.Marshal(a)
 	if err != nil {
 		return err

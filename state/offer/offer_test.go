@@ -28,7 +28,7 @@ func made(t *testing.T, d Dir, kind Kind, payload string, now time.Time) Offer {
 	if !ok {
 		t.Skip("processes cannot be read here")
 	}
-	at := event.Millis(now.UnixMilli())
+	at := event.MillisOf(now)
 	o := Offer{Kind: kind, Event: "PermissionRequest", Record: "s1", Session: "s1", Made: at, Expires: at + 60_000, Waiter: self, Client: self, Payload: []byte(payload)}
 	if err := d.Make(&o, now); err != nil {
 		t.Fatal(err)

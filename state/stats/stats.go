@@ -224,7 +224,7 @@ func (c *Session) count(until event.Millis) {
 	c.since = until
 }
 
-func (c *Session) local(m event.Millis) time.Time { return time.UnixMilli(int64(m)).In(c.t.loc) }
+func (c *Session) local(m event.Millis) time.Time { return m.Time().In(c.t.loc) }
 
 // midnightAfter returns the beginning of the next local day: a day has 23, 24
 // or 25 hours.

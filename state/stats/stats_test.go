@@ -36,7 +36,7 @@ type teller struct {
 }
 
 func (t *teller) event(k event.Kind, at time.Time, edit func(*event.Event)) {
-	e := event.Event{Agent: "claude-code", Kind: k, Name: string(k), SessionID: t.id, At: event.Millis(at.UnixMilli()), Cwd: "/home/u/" + t.id[:1]}
+	e := event.Event{Agent: "claude-code", Kind: k, Name: string(k), SessionID: t.id, At: event.MillisOf(at), Cwd: "/home/u/" + t.id[:1]}
 	if edit != nil {
 		edit(&e)
 	}
@@ -45,7 +45,7 @@ func (t *teller) event(k event.Kind, at time.Time, edit func(*event.Event)) {
 }
 
 func (t *teller) observe(what state.Seeing, at time.Time) {
-	o := state.Observed{Source: state.FromProcess, What: what, At: event.Millis(at.UnixMilli())}
+	o := state.Observed{Source: state.FromProcess, What: what, At: event.MillisOf(at)}
 	t.seq++
 	t.c.Line(state.Change{Seq: t.seq, At: o.At, Observation: &o}, nil)
 }
@@ -87,7 +87,7 @@ func (m *month) session(id string, start, end time.Time) {
 		t.event(event.Stop, at, func(e *event.Event) { e.HasBackground = true })
 		m.truth(m.busy, began, at)
 	}
-	t.c.End(event.Millis(at.UnixMilli()))
+	t.c.End(event.MillisOf(at))
 }
 
 func (m *month) minutes(most int) time.Duration {
@@ -187,7 +187,7 @@ func TestNoTimeBetweenAKillAndAResume(t *testing.T) {
 		"the user looked": {
 			meanwhile: func(s *teller, at time.Time) {
 				s.seq++
-				s.c.Line(state.Change{Seq: s.seq, At: event.Millis(at.UnixMilli()), Action: &state.Action{Kind: state.ActSeen}}, nil)
+				s.c.Line(state.Change{Seq: s.seq, At: event.MillisOf(at), Action: &state.Action{Kind: state.ActSeen}}, nil)
 			},
 			back: func(s *teller, at time.Time) {
 				s.event(event.SessionStart, at, func(e *event.Event) { e.Source = "resume" })
@@ -242,10 +242,10 @@ func TestAway(t *testing.T) {
 			s.event(event.PreToolUse, at(minute+1), call("u"))
 			s.event(event.PostToolUse, at(minute+2), call("u"))
 		}
-		got := totals.Away(event.Millis(at(c.now).UnixMilli()), 10*time.Minute)
+		got := totals.Away(event.MillisOf(at(c.now)), 10*time.Minute)
 		want := event.Millis(0)
 		if c.want >= 0 {
-			want = event.Millis(at(c.want).UnixMilli())
+			want = event.MillisOf(at(c.want))
 		}
 		if got != want {
 			t.Errorf("acts at %v, now %d: away since %v, want %v", c.acts, c.now, got, want)
@@ -256,8 +256,8 @@ func TestAway(t *testing.T) {
 	s := &teller{c: totals.Session(), id: "x"}
 	s.event(event.UserPromptSubmit, at(0), nil)
 	s.seq++
-	s.c.Line(state.Change{Seq: s.seq, At: event.Millis(at(30).UnixMilli()), Action: &state.Action{Kind: state.ActSeen}}, nil)
-	if got := totals.Away(event.Millis(at(45).UnixMilli()), 10*time.Minute); got != event.Millis(at(30).UnixMilli()) {
+	s.c.Line(state.Change{Seq: s.seq, At: event.MillisOf(at(30)), Action: &state.Action{Kind: state.ActSeen}}, nil)
+	if got := totals.Away(event.MillisOf(at(45)), 10*time.Minute); got != event.MillisOf(at(30)) {
 		t.Errorf("after a look: %v", got)
 	}
 }

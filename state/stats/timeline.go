@@ -31,7 +31,7 @@ type lanes struct {
 
 // Between keeps the spans from one moment to another, and returns t.
 func (t *Totals) Between(from, to time.Time) *Totals {
-	t.lanes = &lanes{event.Millis(from.UnixMilli()), event.Millis(to.UnixMilli()), map[string]*Lane{}}
+	t.lanes = &lanes{event.MillisOf(from), event.MillisOf(to), map[string]*Lane{}}
 	return t
 }
 

@@ -53,7 +53,7 @@ func (st *Store) Claims(k Key) ([]Claimed, error) {
 	var out []Claimed
 	for _, n := range names {
 		if info, e := os.Stat(dir + string(os.PathSeparator) + n); e == nil {
-			out = append(out, Claimed{n, event.Millis(info.ModTime().UnixMilli())})
+			out = append(out, Claimed{n, event.MillisOf(info.ModTime())})
 		}
 	}
 	return out, err

@@ -35,7 +35,7 @@ func TestClaimOnce(t *testing.T) {
 		t.Errorf("%d have the edge", got.Load())
 	}
 	told, last := st.Notified("k", e)
-	if !told || time.Since(time.UnixMilli(int64(last))) > time.Minute {
+	if !told || time.Since(last.Time()) > time.Minute {
 		t.Errorf("Told = %v, %d", told, last)
 	}
 	e.At++

@@ -55,7 +55,7 @@ const (
 )
 
 func (w *crashWriter) step() {
-	now := event.Millis(time.Now().UnixMilli())
+	now := event.MillisOf(time.Now())
 	call := w.name + "." + strconv.Itoa(w.n)
 	w.n++
 	e := tool(crashID, call, now)

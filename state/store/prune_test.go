@@ -12,7 +12,7 @@ import (
 	"beckon/state"
 )
 
-func stampTime(m event.Millis) time.Time { return time.UnixMilli(int64(m)) }
+func stampTime(m event.Millis) time.Time { return m.Time() }
 
 const after = event.Millis(ArchiveAfter / time.Millisecond)
 

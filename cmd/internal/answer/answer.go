@@ -349,7 +349,7 @@ func (f *firing) foldDecision(r policy.Result, record string) (res store.Result,
 	if a == nil || f.e.SessionID == "" {
 		return res, false, nil
 	}
-	res, err = f.st.Fold(store.KeyOf(record), store.Update{Change: state.Change{At: event.Millis(time.Now().UnixMilli()), Action: a}})
+	res, err = f.st.Fold(store.KeyOf(record), store.Update{Change: state.Change{At: event.MillisOf(time.Now()), Action: a}})
 	return res, true, err
 }
 

@@ -86,7 +86,7 @@ func (u *user) state() state.State {
 	if err != nil {
 		u.Fatal(err)
 	}
-	return state.Standing(s, state.Evidence{}, event.Millis(time.Now().UnixMilli())).State
+	return state.Standing(s, state.Evidence{}, event.MillisOf(time.Now())).State
 }
 
 func on(kind, hooks string) string {
@@ -269,7 +269,7 @@ func TestBusyServer(t *testing.T) {
 		{"Read", `{"file_path":"x"}`, "systemMessage"},
 	} {
 		body := fmt.Sprintf(`{"session_id":"s%d","cwd":%q,"hook_event_name":"PreToolUse","tool_name":%q,"tool_use_id":"t%d","tool_input":%s}`, i, u.dir, c.tool, i, c.input)
-		answer, note, _ := served.Answer(t.Context(), web.Question{Body: []byte(body), At: event.Millis(time.Now().UnixMilli()), Busy: true})
+		answer, note, _ := served.Answer(t.Context(), web.Question{Body: []byte(body), At: event.MillisOf(time.Now()), Busy: true})
 		note()
 		if !strings.Contains(string(answer), c.want) || c.want == "" && len(answer) > 0 {
 			t.Errorf("%s %s: %s, want %s", c.tool, c.input, answer, c.want)

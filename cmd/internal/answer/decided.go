@@ -10,7 +10,7 @@ import (
 // decided is what the answer makes true of the session; nil when the client
 // will tell it itself, or nothing has changed.
 func (f *firing) decided(r policy.Result) *state.Action {
-	d := &state.Decided{Event: f.e.Kind, Of: event.Millis(f.start.UnixMilli()), AgentID: f.e.AgentID,
+	d := &state.Decided{Event: f.e.Kind, Of: event.MillisOf(f.start), AgentID: f.e.AgentID,
 		UseID: f.e.Tool.UseID, Tool: f.e.Tool.Name, Hash: f.e.Tool.Hash}
 	if f.e.TaskN.ID != "" {
 		d.UseID = f.e.TaskN.ID

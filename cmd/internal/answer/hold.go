@@ -63,7 +63,7 @@ func (f *firing) hold(out []byte, stdout io.Writer) int {
 		if code, ok := hook.BecomeWaiter(o.ID); ok {
 			return code
 		}
-		f.log(dir.Close(o.ID, offer.Outcome{Why: "the program beckon-hook is not beside beckon-judge", At: event.Millis(time.Now().UnixMilli())}))
+		f.log(dir.Close(o.ID, offer.Outcome{Why: "the program beckon-hook is not beside beckon-judge", At: event.MillisOf(time.Now())}))
 	}
 	_, err := stdout.Write(out)
 	f.log(err)
@@ -90,7 +90,7 @@ func (f *firing) report(o *offer.Offer) {
 // offer is what the event offers to be answered.
 func (f *firing) offer() offer.Offer {
 	s := &f.session
-	made := event.Millis(f.start.UnixMilli())
+	made := event.MillisOf(f.start)
 	o := offer.Offer{
 		Kind: kindOf(f.e.Kind, f.e.Tool.Name), Event: string(f.e.Kind), Record: cmp.Or(s.Record(), f.e.SessionID), Session: f.e.SessionID,
 		Actor: f.e.AgentID, Type: f.e.AgentType, Tool: f.e.Tool.Name, Hash: f.e.Tool.Hash, UseID: f.e.Tool.UseID, Cwd: f.e.Cwd,
@@ -163,7 +163,7 @@ func holdTurn(st *store.Store, a hook.Args, stdin io.Reader, getenv func(string)
 	if code, ok := hook.BecomeWaiter(o.ID); ok {
 		return code
 	}
-	f.log(dir.Close(o.ID, offer.Outcome{Why: "the program beckon-hook is not beside beckon-judge", At: event.Millis(time.Now().UnixMilli())}))
+	f.log(dir.Close(o.ID, offer.Outcome{Why: "the program beckon-hook is not beside beckon-judge", At: event.MillisOf(time.Now())}))
 	return 0
 }
 
@@ -187,7 +187,7 @@ func give(st *store.Store, id string, stdout, stderr io.Writer, getenv func(stri
 func (f *firing) give(id string, report func(answer []byte) error, say func(words string) error) {
 	dir := offer.In(f.st.Dir)
 	closed := func(why string) {
-		_ = dir.Close(id, offer.Outcome{Taken: why == "", Why: why, At: event.Millis(time.Now().UnixMilli())})
+		_ = dir.Close(id, offer.Outcome{Taken: why == "", Why: why, At: event.MillisOf(time.Now())})
 	}
 	o, err := dir.Load(id)
 	if err != nil {
@@ -302,7 +302,7 @@ func must(v any) json.RawMessage {
 func (f *firing) answered(o *offer.Offer, a *offer.Answer, word string) {
 	d := &state.Decided{Event: f.e.Kind, Of: o.Made, AgentID: o.Actor, UseID: o.UseID, Tool: o.Tool, Hash: o.Hash, Word: word,
 		By: a.By, From: string(a.From), Waited: a.At - o.Made}
-	_, err := f.st.Fold(store.KeyOf(o.Record), store.Update{Change: state.Change{At: event.Millis(time.Now().UnixMilli()),
+	_, err := f.st.Fold(store.KeyOf(o.Record), store.Update{Change: state.Change{At: event.MillisOf(time.Now()),
 		Action: &state.Action{Kind: state.ActDecided, Decided: d}}})
 	f.folded(err)
 }

@@ -90,7 +90,7 @@ func (s *Served) Answer(ctx context.Context, q wire.Posted) (answer []byte, note
 	}
 	f.getenv = f.overlaid("CLAUDE_PID", s.pid(f.e.SessionID))
 	f.args.Event, f.args.Via, f.args.Answers = string(f.e.Kind), "http", q.Wait > 0
-	f.http, f.start = true, time.UnixMilli(int64(q.At))
+	f.http, f.start = true, q.At.Time()
 	r := policy.Result{Allowed: true}
 	if hook.Policied(f.getenv) {
 		f.load()
@@ -118,7 +118,7 @@ func (s *Served) held(f *firing, q wire.Posted) offer.Held {
 	return func(ctx context.Context, session *state.Session, watch hold.Watch, report func([]byte) error) {
 		f.session = *session
 		o := f.offer()
-		o.Expires = min(o.Expires, event.Millis(time.Now().Add(q.Wait).UnixMilli()))
+		o.Expires = min(o.Expires, event.MillisOf(time.Now().Add(q.Wait)))
 		o.Client = event.Process{}
 		if q.Foreign { // of another machine nothing is known here
 			o.Host, o.Branch = q.Peer, ""

@@ -125,7 +125,7 @@ func fill(home string, live, archived int, ago time.Duration) error {
 	if err := os.MkdirAll(registry, 0o700); err != nil {
 		return err
 	}
-	now := event.Millis(time.Now().Add(-ago).UnixMilli())
+	now := event.MillisOf(time.Now().Add(-ago))
 	for i := range live {
 		id := fmt.Sprintf("session-%04d", i)
 		for j, e := range turn(id) {

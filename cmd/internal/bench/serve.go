@@ -255,7 +255,7 @@ func (x *site) happen(l load) (sent int, err error) {
 			time.Sleep(time.Millisecond)
 			continue
 		}
-		now := event.Millis(time.Now().UnixMilli())
+		now := event.MillisOf(time.Now())
 		e := event.Event{Agent: event.ClaudeCode, Kind: event.UserPromptSubmit, Name: "UserPromptSubmit", SessionID: "load-" + strconv.Itoa(sent%50), At: now,
 			Prompt: fmt.Sprintf("@%d@ do the thing number %d", time.Now().UnixMicro(), sent)}
 		if _, err := x.st.Fold(store.KeyOf(e.SessionID), store.Update{Change: state.Change{At: now, Event: &e}}); err != nil {

@@ -114,12 +114,12 @@ func (s *soak) prepare(dir string) error {
 }
 
 func foldAt(st *store.Store, id string, k event.Kind, at time.Time) error {
-	return foldEvent(st, id, event.Event{Agent: "claude-code", Kind: k, Name: string(k), SessionID: id, Cwd: "/", At: event.Millis(at.UnixMilli())})
+	return foldEvent(st, id, event.Event{Agent: "claude-code", Kind: k, Name: string(k), SessionID: id, Cwd: "/", At: event.MillisOf(at)})
 }
 
 // foldEvent folds an event, of now unless it says when.
 func foldEvent(st *store.Store, id string, e event.Event) error {
-	e.At = cmp.Or(e.At, event.Millis(time.Now().UnixMilli()))
+	e.At = cmp.Or(e.At, event.MillisOf(time.Now()))
 	_, err := st.Fold(store.KeyOf(id), store.Update{Change: state.Change{At: e.At, Event: &e}})
 	return err
 }

@@ -97,7 +97,7 @@ func histories(p tools) (series, error) {
 // live gives a session a past of n events.
 func live(dir string, n int) error {
 	st := store.Open(dir)
-	at := event.Millis(time.Now().Add(-time.Hour).UnixMilli())
+	at := event.MillisOf(time.Now().Add(-time.Hour))
 	kinds := [...]event.Kind{event.UserPromptSubmit, event.PreToolUse, event.PostToolUse, event.Stop}
 	for i := range n {
 		k := kinds[i%len(kinds)]
@@ -139,7 +139,7 @@ func directories(p tools) (series, error) {
 
 // neighbour writes the files of another session, one live and one archived.
 func neighbour(dir string, i int) error {
-	now := event.Millis(time.Now().UnixMilli())
+	now := event.MillisOf(time.Now())
 	for _, sub := range []string{"sessions", "archive"} {
 		s := state.Session{Schema: state.Schema, ID: fmt.Sprintf("%s-%05d", sub, i), Seq: 1, Offset: 1, Updated: now}
 		if sub == "archive" {

@@ -103,7 +103,7 @@ func (t *talk) grow(dir string) error {
 	for size := 0; size <= 4<<20; {
 		_, _ = t.next()
 		e := t.sent[len(t.sent)-1]
-		e.At = event.Millis(time.Now().UnixMilli())
+		e.At = event.MillisOf(time.Now())
 		res, err := st.Fold(store.KeyOf(t.id), store.Update{Change: state.Change{At: e.At, Event: &e}})
 		if err != nil {
 			return err

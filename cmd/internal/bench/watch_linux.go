@@ -99,7 +99,7 @@ func crowded(home string, sessions int) (agents []*exec.Cmd, err error) {
 	if err := os.MkdirAll(registry, 0o700); err != nil {
 		return nil, err
 	}
-	now := event.Millis(time.Now().Add(-idleSince).UnixMilli())
+	now := event.MillisOf(time.Now().Add(-idleSince))
 	for i := range sessions {
 		a := exec.Command("sleep", "3600")
 		if err := a.Start(); err != nil {

@@ -9,11 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"time"
 
 	"beckon/cmd/internal/config"
 	"beckon/cmd/internal/hook"
-	"beckon/event"
 	"beckon/render"
 	"beckon/render/term"
 	"beckon/state/evidence"
@@ -139,7 +137,7 @@ func (a *App) Color(choice string) bool {
 
 // Style says how to draw on this terminal, with the colours that a flag chose.
 func (a *App) Style(choice string) term.Style {
-	return term.Style{Color: a.Color(a.ColorChoice(choice)), Width: a.Width(), Now: Clock(a.Now())}
+	return term.Style{Color: a.Color(a.ColorChoice(choice)), Width: a.Width(), Now: a.Now().Time()}
 }
 
 // Attended reports whether the user's terminal is this program's, in and out.
@@ -173,7 +171,6 @@ func WriteJSON(w io.Writer, v any) error {
 }
 
 // Clock is a time of the state files.
-func Clock(m event.Millis) time.Time { return time.UnixMilli(int64(m)).UTC() }
 
 // ShortID is the part of an id that people read.
 func ShortID(id string) string { return render.OneLine(id[:min(len(id), 8)]) }

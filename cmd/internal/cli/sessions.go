@@ -52,7 +52,7 @@ func (a *App) Rows() ([]render.Row, []state.Seen, time.Time, error) {
 	r.SkipMeters = true
 	snap, err := r.Look(false)
 	a.note(snap.Problems)
-	return render.Rows(snap.Seen, false), snap.Seen, Clock(snap.Now), err
+	return render.Rows(snap.Seen, false), snap.Seen, snap.Now.Time(), err
 }
 
 // note writes what a reader could not read to the log that hooks write to, in

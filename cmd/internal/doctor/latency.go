@@ -49,7 +49,7 @@ func (d *doctor) latency() {
 	if l.Hooks == 0 {
 		return
 	}
-	slow := Slowest{micro(l.Slowest.Us), l.Slowest.Event, l.Slowest.Session, cli.Clock(l.Slowest.At)}
+	slow := Slowest{micro(l.Slowest.Us), l.Slowest.Event, l.Slowest.Session, l.Slowest.At.Time()}
 	level, advice := levelOK, ""
 	switch {
 	case micro(l.P50) > millis(slowTrip):

@@ -67,5 +67,5 @@ func installedAt(r installer.Report) event.Millis {
 			newest = info.ModTime()
 		}
 	}
-	return event.Millis(newest.UnixMilli())
+	return event.MillisOf(newest)
 }

@@ -81,7 +81,7 @@ func Halt(st *store.Store, res *store.Result, e *event.Event) []byte {
 		return nil
 	}
 	d := &state.Decided{Event: e.Kind, Of: e.At, AgentID: e.AgentID, Tool: e.Tool.Name, UseID: e.Tool.UseID, Hash: e.Tool.Hash, Word: state.WordHalted, By: by.By, From: by.From}
-	now, err := st.Fold(store.KeyOf(res.After.Record()), store.Update{Change: state.Change{At: event.Millis(time.Now().UnixMilli()), Action: &state.Action{Kind: state.ActDecided, Decided: d}}})
+	now, err := st.Fold(store.KeyOf(res.After.Record()), store.Update{Change: state.Change{At: event.MillisOf(time.Now()), Action: &state.Action{Kind: state.ActDecided, Decided: d}}})
 	if err != nil {
 		st.Log(err)
 	} else {

@@ -157,7 +157,7 @@ func Guard(err *error) {
 // error belongs into the log.
 func Fold(st *store.Store, a Args, e *event.Event, getenv func(string) string, start time.Time) (res store.Result, err error) {
 	defer Guard(&err)
-	e.At, e.Via = event.Millis(start.UnixMilli()), a.Via
+	e.At, e.Via = event.MillisOf(start), a.Via
 	if e.SessionID == "" && !a.foreign() {
 		e.SessionID = getenv("CLAUDE_CODE_SESSION_ID")
 	}

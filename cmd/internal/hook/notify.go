@@ -33,7 +33,7 @@ type notifier struct {
 // notify returns the terminal sequence for the client to emit, or "". An event
 // that changes nothing of interest costs two looks at the facts and no file.
 func (n *notifier) notify(res store.Result, e *event.Event) string {
-	now := event.Millis(n.now.UnixMilli())
+	now := event.MillisOf(n.now)
 	was, is := state.Standing(res.Before, state.Evidence{}, now), state.Standing(res.After, state.Evidence{}, now)
 	c, edge := caseOf(&res.After, e, was, is)
 	stands := !edge && is.Open && was.Open && is.Edge.ID() == was.Edge.ID()

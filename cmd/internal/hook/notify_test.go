@@ -36,7 +36,7 @@ func newPlot(t *testing.T, config string) *plot {
 // after folds e when d has passed and returns what its hook tells the terminal.
 func (p *plot) after(d time.Duration, e event.Event) string {
 	p.clock = p.clock.Add(d)
-	e.At, e.SessionID = event.Millis(p.clock.UnixMilli()), "s1"
+	e.At, e.SessionID = event.MillisOf(p.clock), "s1"
 	res := store.Result{Before: p.s}
 	p.s = state.Apply(p.s, state.Change{At: e.At, Event: &e})
 	res.After = p.s

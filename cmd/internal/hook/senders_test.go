@@ -167,7 +167,7 @@ func play(t *testing.T, file string, used map[string]int) (compared int) {
 			x.post(t, p)
 		}
 		time.Sleep(time.Millisecond) // no two events of one millisecond
-		now := event.Millis(time.Now().UnixMilli())
+		now := event.MillisOf(time.Now())
 		for id := range known {
 			want := stateOf(t, own, id, now)
 			for _, x := range sites {

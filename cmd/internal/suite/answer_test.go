@@ -648,7 +648,7 @@ func TestAnswerLatency(t *testing.T) {
 		}
 		took = append(took, time.Since(begin))
 		out, _ := dir.Outcome(o.ID, time.Second)
-		passed = append(passed, time.UnixMilli(int64(out.At)).Sub(begin))
+		passed = append(passed, out.At.Time().Sub(begin))
 		a.until("the end of the turn", func() bool { return len(a.open(1, offer.Reply)) == 1 })
 	}
 	for what, all := range map[string][]time.Duration{"to the client": passed, "to the file": took} {

@@ -206,7 +206,7 @@ func Show(a *cli.App, o *Offered) {
 	if o.Card.Agent != "" {
 		where += "  (asked by its subagent " + o.Card.Agent + ")"
 	}
-	fmt.Fprintf(a.Stdout, "       %s  %s\n", paint("2", where), paint("2", "for "+time.Since(time.UnixMilli(int64(o.Made))).Round(time.Second).String()))
+	fmt.Fprintf(a.Stdout, "       %s  %s\n", paint("2", where), paint("2", "for "+time.Since(o.Made.Time()).Round(time.Second).String()))
 	colors := map[card.Kind]string{card.Add: "32", card.Delete: "31", card.Hunk: "36", card.Note: "2", card.Head: "1"}
 	for _, l := range o.Card.Lines {
 		text := l.Text

@@ -132,7 +132,7 @@ func (c *AwayCmd) Run(a *cli.App) error {
 		if err != nil {
 			return cli.Usage("%q: %w", c.For, err)
 		}
-		until = time.UnixMilli(int64(at))
+		until = at.Time().Local()
 	}
 	if err := offer.In(a.Store.Dir).GoAway(until); err != nil {
 		return fmt.Errorf("noting that you are away: %w", err)

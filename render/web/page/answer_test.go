@@ -24,7 +24,7 @@ func (w *world) asks(record string, kind offer.Kind, tool, payload string) offer
 	if !ok {
 		w.t.Fatal("this process cannot be read")
 	}
-	at := event.Millis(time.Now().UnixMilli())
+	at := event.MillisOf(time.Now())
 	o := offer.Offer{Kind: kind, Event: "PermissionRequest", Record: record, Session: record, Tool: tool, Host: here.Host, Cwd: "/home/you/src/shop", Branch: "orders", Project: "shop",
 		Made: at, Expires: at + 600_000, Waiter: self, Client: self, Payload: []byte(payload)}
 	d := offer.In(w.state)
@@ -35,7 +35,7 @@ func (w *world) asks(record string, kind offer.Kind, tool, payload string) offer
 		for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
 			if a, ok := d.Answered(o.ID); ok {
 				w.given.Store(o.ID, a)
-				_ = d.Close(o.ID, offer.Outcome{Taken: true, At: event.Millis(time.Now().UnixMilli())})
+				_ = d.Close(o.ID, offer.Outcome{Taken: true, At: event.MillisOf(time.Now())})
 				return
 			}
 			if _, known := d.Outcome(o.ID, 0); known {

@@ -282,7 +282,7 @@ func (w *waiter) look(now time.Time) (answered bool, why string, next time.Durat
 	if _, err := os.Stat(w.dir); errors.Is(err, fs.ErrNotExist) {
 		return false, WhyGone, 0
 	}
-	at := event.Millis(now.UnixMilli())
+	at := event.MillisOf(now)
 	if at >= w.Expires && !answered { // one that was given is in time
 		return false, WhyExpired, 0
 	}

@@ -29,7 +29,7 @@ func holds(t *testing.T, change func(offer map[string]any)) *held {
 	if !ok {
 		t.Skip("processes cannot be read here")
 	}
-	h := &held{t, store.Open(t.TempDir()), "AAAAAAAAAAAAAAAAAAAAAAAAAA", event.Millis(time.Now().UnixMilli()) - 500}
+	h := &held{t, store.Open(t.TempDir()), "AAAAAAAAAAAAAAAAAAAAAAAAAA", event.MillisOf(time.Now()) - 500}
 	h.fold(event.PermissionRequest, `,"tool_name":"Write","tool_use_id":"t1","tool_input":{"file_path":"/p/a","content":"x"}`)
 	h.at++
 	s, err := h.st.Load("s1")
@@ -113,7 +113,7 @@ func TestClientsPidReused(t *testing.T) {
 		client := offer["client"].(event.Process)
 		client.Start += "0"
 		offer["client"] = client
-		offer["expires_at"] = event.Millis(time.Now().UnixMilli()) + 1000
+		offer["expires_at"] = event.MillisOf(time.Now()) + 1000
 	})
 	if answered, why := Wait(h.st, h.id, h.getenv, nil); answered || why != WhyClient {
 		t.Errorf("answered %t, %q", answered, why)
@@ -123,7 +123,7 @@ func TestClientsPidReused(t *testing.T) {
 // Whoever waits starts what notifies, once; who says so knows whether somebody
 // heard it.
 func TestNotify(t *testing.T) {
-	h := holds(t, func(offer map[string]any) { offer["expires_at"] = event.Millis(time.Now().UnixMilli()) + 20_000 })
+	h := holds(t, func(offer map[string]any) { offer["expires_at"] = event.MillisOf(time.Now()) + 20_000 })
 	if err := Notify(h.st.Dir, h.id, []string{"a", "b"}); err != nil {
 		t.Fatal(err)
 	}
