@@ -3,7 +3,9 @@
 package lab
 
 import (
-	"fmt"
+	"errors"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 )
@@ -52,35 +54,20 @@ var opencode = &Agent{
 			return Tool{"task", object("description", "look around", "prompt", p, "subagent_type", "general")}
 		},
 	},
+	// Its events become hooks by beckon's plugin, which here runs the recorder.
 	hooks: func(h *Home, command string) error {
-		words := strings.Fields(command)
-		return writeFile(h.path("home/.config/opencode/plugins/recorder.js"), fmt.Sprintf(recorderPlugin, words[len(words)-1]))
+		root, err := moduleRoot()
+		if err != nil {
+			return err
+		}
+		plugin, err := os.ReadFile(filepath.Join(root, "installer", "agents", "opencode.js"))
+		if err != nil {
+			return err
+		}
+		program := filepath.Join(h.Bin, "recorder-of-plugin")
+		return errors.Join(
+			os.WriteFile(program, []byte("#!/bin/sh\nexec "+command+" \"$1\"\n"), 0o700),
+			writeFile(h.path("home/.config/opencode/plugins/recorder.js"), strings.Replace(string(plugin), "@PROGRAM@", program, 1)),
+		)
 	},
 }
-
-// recorderPlugin writes what the recorder writes, by itself: processes would
-// overtake each other.
-const recorderPlugin = `import { appendFileSync } from "node:fs"
-
-const silent = /^(plugin|catalog|reference|message|lsp|file|tui|server|installation|vcs|project)\./
-
-const note = (kind, properties, id) => appendFileSync(%q, JSON.stringify({
-  at_ms: Date.now(), kind, payload: { id, type: kind, properties },
-  env: { ppid: String(process.pid), TMUX: process.env.TMUX, TMUX_PANE: process.env.TMUX_PANE },
-}) + "\n")
-
-export const Recorder = async ({ directory }) => {
-  note("plugin.init", { directory, pid: process.pid })
-  return {
-    event: async ({ event }) => {
-      if (silent.test(event.type)) return
-      const kind = event.type === "session.status" ? "session.status." + event.properties.status.type : event.type
-      note(kind, event.properties, event.id)
-    },
-    "chat.message": async (input, output) => note("chat.message", { ...input, parts: output.parts }),
-    "tool.execute.before": async (input, output) => note("tool.execute.before", { ...input, args: output.args }),
-    "tool.execute.after": async (input, output) => note("tool.execute.after", { ...input, output: output.output }),
-    dispose: async () => note("dispose", {}),
-  }
-}
-`
