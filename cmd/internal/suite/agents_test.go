@@ -124,44 +124,64 @@ var onScreen = map[string][]string{
 	"question":   {"question"},
 }
 
-// screens counts the samples in which a screen had stood for settled, and those
-// in which beckon's state fits it; wrong is the first that did not fit for
-// longer than lag on end.
+// screens compares beckon's states with the screens, over the samples in which
+// a screen had stood for settled. Where beckon says what the screen shows next
+// it had it from a hook that runs before the screen is drawn: those samples are
+// left out. wrong is the first time that beckon was behind for longer than lag.
 func screens(res lab.Result) (right, all int, wrong string) {
-	type standing struct {
-		screen string
-		since  time.Time // the screen shows that
-		off    time.Time // beckon does not, since then
-	}
-	panes := map[int]*standing{}
+	panes := map[int]*compared{}
 	for _, sm := range res.Samples {
 		for i, p := range sm.Panes {
-			s := panes[i]
-			if s == nil || s.screen != p.Screen || p.Dead {
-				s = &standing{screen: p.Screen, since: sm.At}
-				panes[i] = s
+			c := panes[i]
+			if c == nil {
+				c = &compared{}
+				panes[i] = c
 			}
 			st, ok := sm.Observed[p.Session]
 			if !ok || p.Dead || p.Screen == "" || p.Screen == "idle" && over(st) { // a new one, before its first prompt
 				continue
 			}
 			fits := slices.Contains(onScreen[p.Screen], st.State)
-			if sm.At.Sub(s.since) >= settled {
-				all++
-				right += number(fits)
+			if p.Screen != c.screen {
+				c.screen, c.since = p.Screen, sm.At
+				if fits { // beckon was ahead
+					c.off, c.behind, c.late = time.Time{}, 0, ""
+				}
 			}
+			settled := sm.At.Sub(c.since) >= settled
 			switch {
 			case fits:
-				s.off = time.Time{}
-			case s.off.IsZero():
-				s.off = sm.At
-			case sm.At.Sub(s.off) > lag && wrong == "":
-				wrong = fmt.Sprintf("%s after the first input the screen says %s for %s, beckon %s",
-					sm.At.Sub(res.Start).Round(time.Millisecond), p.Screen, sm.At.Sub(s.since).Round(time.Millisecond), strings.TrimSpace(st.State+" "+st.Reason))
+				wrong = cmp.Or(wrong, c.late)
+				all += c.behind + number(settled)
+				right += number(settled)
+				c.off, c.behind = time.Time{}, 0
+			default:
+				if c.off.IsZero() {
+					c.off = sm.At
+				}
+				c.behind += number(settled)
+			}
+			c.late = ""
+			if !c.off.IsZero() && sm.At.Sub(c.off) > lag {
+				c.late = fmt.Sprintf("%s after the first input the screen says %s for %s, beckon %s",
+					sm.At.Sub(res.Start).Round(time.Millisecond), p.Screen, sm.At.Sub(c.since).Round(time.Millisecond), strings.TrimSpace(st.State+" "+st.Reason))
 			}
 		}
 	}
+	for _, c := range panes {
+		all += c.behind
+		wrong = cmp.Or(wrong, c.late)
+	}
 	return right, all, wrong
+}
+
+// compared is how far the comparison of one pane has come.
+type compared struct {
+	screen string
+	since  time.Time // the screen shows that
+	off    time.Time // beckon says something else, since then
+	behind int       // settled samples since then
+	late   string    // off is longer ago than lag
 }
 
 func over(st lab.State) bool { return st.State == "ended" || st.State == "lost" }
@@ -193,4 +213,46 @@ func timeline(res lab.Result) string {
 		last = now
 	}
 	return b.String()
+}
+
+// Beckon may be ahead of a screen for as long as the agent takes to draw it,
+// and behind it for lag.
+func TestScreens(t *testing.T) {
+	const ms = time.Millisecond
+	for _, c := range []struct {
+		name   string
+		spans  string // "screen beckon seconds", separated by commas
+		right  bool
+		counts bool // every settled sample agrees
+	}{
+		{"right", "working working 3, permission permission 4", true, true},
+		{"ahead", "working working 3, working permission 4, permission permission 2", true, true},
+		{"a little behind", "working working 3, permission working 1, permission permission 2", true, false},
+		{"behind", "working working 3, permission working 4, permission permission 2", false, false},
+		{"to the end", "permission permission 2, idle permission 4", false, false},
+		{"of something else", "working idle 4, permission idle 4", false, false},
+		{"ended before a new one began", "idle ended 5", true, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var res lab.Result
+			at := time.Now()
+			for span := range strings.SplitSeq(c.spans, ", ") {
+				var screen, state string
+				var seconds int
+				if _, err := fmt.Sscan(span, &screen, &state, &seconds); err != nil {
+					t.Fatal(err)
+				}
+				for range seconds * 10 {
+					at = at.Add(100 * ms)
+					res.Samples = append(res.Samples, lab.Sample{
+						At: at, Observed: map[lab.SessionID]lab.State{"s": {State: state}}, Panes: []lab.PaneSample{{Session: "s", Screen: screen}},
+					})
+				}
+			}
+			right, all, wrong := screens(res)
+			if (wrong == "") != c.right || (right == all) != c.counts {
+				t.Errorf("%d of %d, wrong %q", right, all, wrong)
+			}
+		})
+	}
 }

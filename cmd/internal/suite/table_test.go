@@ -73,7 +73,7 @@ func (t *table) String() string {
 
 // shared is String for the other agents.
 func (t *table) shared() string {
-	return t.markdown("# Scenarios on the other agents", "Agreement with the screen, over the samples in which it had stood for 500 ms:")
+	return t.markdown("# Scenarios on the other agents", "Agreement with the screen, over the samples in which it had stood for 500 ms; those are left out in which a hook had told what it showed next:")
 }
 
 func (t *table) markdown(title, agreement string) string {
