@@ -30,6 +30,10 @@ func Observe(s Session, ev Evidence, now event.Millis) []Observed {
 	r, m := ev.Registry, ev.Transcript
 	dialog := view{s: &s, ev: &ev, now: now}.asks() != ""
 	switch {
+	case r.Status == "failed":
+		if now >= r.At+dwell && s.mainRunsBefore(r.At) {
+			add(FromTranscript, SawFailed, r.At, r.WaitingFor)
+		}
 	case !r.settled(now):
 	case r.Status == "busy" && s.waitsBefore(r.At):
 		add(FromRegistry, SawApproved, r.At, r.Status)

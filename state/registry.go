@@ -123,6 +123,37 @@ func (v view) fits(st Status) bool {
 	return st.State == Idle || st.State == Failed || (st.State == Question && !dialog) || st.Rule == ruleReturned
 }
 
+// native reports whether the session is Claude Code's, whose registry follows
+// its hooks by moments. What other agents write is older than theirs.
+func (s *Session) native() bool { return s.Agent == "" || s.Agent == event.ClaudeCode }
+
+// Told makes a reading of what another agent's own words say, in the words of
+// package beside.
+func Told(status, detail string, at event.Millis) Registry {
+	switch status {
+	case "waiting":
+		return Registry{Status: status, WaitingFor: forPermission, At: at}
+	case "asking":
+		return Registry{Status: "waiting", WaitingFor: forInput, At: at}
+	case "":
+		return Registry{}
+	}
+	return Registry{Status: status, WaitingFor: detail, At: at}
+}
+
+// titleLag is how long, in milliseconds, a terminal's title may be out of date.
+const titleLag = 700
+
+// Titled makes a reading of the status that the title of the session's terminal
+// tells at now, the zero one where hooks are too new for it. A title has no time
+// of its own: it is taken to have stood just long enough.
+func (s *Session) Titled(status string, now event.Millis) Registry {
+	if now < s.Activity+titleLag {
+		return Registry{}
+	}
+	return Told(status, "", now-dwell)
+}
+
 // lingers is how long, in milliseconds, the client may take to write that a
 // turn is over: on a busy machine a second (testdata/lab/FACTS.md).
 const lingers = 2000
@@ -133,7 +164,7 @@ const lingers = 2000
 func (v view) goesOn() bool {
 	main := v.s.Main()
 	over := main.How == EndStop || main.How == EndFailure
-	return over && v.ev.Registry.Status == "busy" && v.now >= v.s.Activity+lingers
+	return over && v.s.native() && v.ev.Registry.Status == "busy" && v.now >= v.s.Activity+lingers
 }
 
 // modded returns when the mod last told of the turn: it speaks from inside the

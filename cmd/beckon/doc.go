@@ -49,6 +49,7 @@
 //
 //	event                        what an agent said: payload -> Event
 //	event/agents                 the words of an agent's hooks, as tables
+//	event/agents/beside          what other agents tell beside their hooks
 //	event/agents/claudecode      Claude Code's, which others are translated into
 //	event/agents/codex           Codex's
 //	event/agents/copilot         GitHub Copilot CLI's

@@ -102,6 +102,8 @@ func (c *listCmd) empty(a *app) string {
 	switch {
 	case c.State != nil:
 		return "no session in that state"
+	case !setup.Installed(a.App) && setup.AnyAgent(a.App):
+		return "no sessions; start an agent anywhere, and it is listed here"
 	case !setup.Installed(a.App):
 		return "no sessions; the hooks are not installed yet: beckon setup"
 	case !setup.Found("claude"):

@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"beckon/event"
+	"beckon/event/agents/beside"
 	"beckon/event/transcript"
 	"beckon/state"
 )
@@ -30,6 +31,9 @@ func (here Machine) Presence(p event.Process, heard event.Millis) state.Presence
 func Words(o *event.Origin, path string) (text string, at event.Millis) {
 	if path == "" || o.Host != "" && o.Host != ThisMachine().Host {
 		return "", 0
+	}
+	if beside.IsEvents(path) {
+		return beside.LastWords(path)
 	}
 	last, _ := transcript.LastWords(path) // one that cannot be read tells nothing
 	return last.Text, last.At

@@ -44,6 +44,7 @@ type Reader struct {
 	registry string
 	here     evidence.Machine
 	staged   *staged
+	told     told
 }
 
 // NewReader returns a reader of the sessions in st. registry is the client's

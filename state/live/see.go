@@ -78,6 +78,12 @@ func (r *Reader) evidence(s *state.Session, known readings, now event.Millis) (e
 			ev.Registry.Name = "" // of the session that took over the process
 		}
 	}
+	if s.Agent != "" && s.Agent != event.ClaudeCode {
+		if ev.Process != state.Gone && r.staged == nil {
+			ev.Registry, open = r.beside(s, now)
+		}
+		return ev, open
+	}
 	if ev.Process == state.Gone || s.Transcript == "" || r.staged != nil {
 		return ev, false
 	}

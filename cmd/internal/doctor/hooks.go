@@ -52,6 +52,10 @@ func (d *doctor) entries(r installer.Report) {
 			installed++
 		}
 	}
+	if installed == 0 && setup.AnyAgent(d.App) {
+		d.add(levelNote, "hooks", "beckon install", "Claude Code has none")
+		return
+	}
 	if installed == 0 {
 		d.add(levelFault, "hooks", "beckon install", "never installed")
 		return

@@ -98,6 +98,14 @@ func found(a *cli.App) (list []*agents.Agent) {
 	return list
 }
 
+// AnyAgent reports whether any agent but Claude Code has the hooks.
+func AnyAgent(a *cli.App) bool {
+	return slices.ContainsFunc(Registered(), func(ag *agents.Agent) bool {
+		t, err := AgentTarget(a, ag)
+		return err == nil && len(installer.InspectAgent(t, installer.AgentSpec(ag, "/beckon-hook")).Entries) > 0
+	})
+}
+
 func titles(list []*agents.Agent) string {
 	var names []string
 	for _, ag := range list {

@@ -1,0 +1,284 @@
+// Package beside reads what other agents than Claude Code tell beside their
+// hooks: their session files, and the title that they give their terminal.
+//
+// It guarantees: a read is bounded, and what is not known, of another shape or
+// cut off gives the zero Reading, never a guess. The shapes are those of codex
+// 0.169.0, copilot 1.0.102 and gemini 0.61.0.
+package beside
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"beckon/event"
+
+	"github.com/tidwall/gjson"
+)
+
+// Reading is what an agent's own words say of a session: one of the Status
+// constants, and since when.
+type Reading struct {
+	Status string
+	At     event.Millis
+	Detail string // of a failure
+}
+
+// What a reading can say.
+const (
+	Idle    = "idle"
+	Busy    = "busy"
+	Waiting = "waiting" // a permission is asked for
+	Asking  = "asking"  // a question is open
+	Failed  = "failed"
+)
+
+// maxTail is how much of a file's end is read: Copilot writes its whole prompt,
+// some 30 KiB, with each message of the user.
+const maxTail = 256 << 10
+
+// Tells reports whether the agent of that name writes a file that File reads.
+func Tells(agent string) bool { return reader(agent) != nil }
+
+func reader(agent string) func(lines) Reading {
+	switch agent {
+	case "codex":
+		return codex
+	case "copilot":
+		return copilot
+	case "gemini":
+		return gemini
+	}
+	return nil
+}
+
+// Path is the file of a session, transcript what its hooks said of it.
+func Path(agent, session, transcript, home string, getenv func(string) string) string {
+	if agent != "copilot" || transcript != "" {
+		return transcript
+	}
+	if a := event.AgentOf(agent); getenv(a.HomeVar) != "" {
+		home = getenv(a.HomeVar)
+	} else {
+		home = filepath.Join(home, a.Home)
+	}
+	if session == "" || session != filepath.Base(session) {
+		return ""
+	}
+	return filepath.Join(home, "session-state", session, "events.jsonl")
+}
+
+// File reads a session's file.
+func File(agent, path string) Reading {
+	read := reader(agent)
+	text := tail(path)
+	if read == nil || text == nil {
+		return Reading{}
+	}
+	return read(lines{text})
+}
+
+// tail is the end of a file, from the start of a line on; nil when there is none.
+func tail(path string) []byte {
+	if path == "" {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	from := max(0, info.Size()-maxTail)
+	text := make([]byte, info.Size()-from)
+	n, _ := f.ReadAt(text, from)
+	text = text[:n]
+	if from > 0 {
+		_, text, _ = bytes.Cut(text, []byte("\n"))
+	}
+	return text
+}
+
+// lines are JSON objects, one a line.
+type lines struct{ text []byte }
+
+// each calls f for every whole line that is an object.
+func (l lines) each(f func(gjson.Result)) {
+	rest := l.text
+	for len(rest) > 0 {
+		line, after, whole := bytes.Cut(rest, []byte("\n"))
+		if rest = after; whole && gjson.ValidBytes(line) {
+			if v := gjson.ParseBytes(line); v.IsObject() {
+				f(v)
+			}
+		}
+	}
+}
+
+func stamp(v gjson.Result) event.Millis {
+	t, err := time.Parse(time.RFC3339Nano, v.Get("timestamp").Str)
+	if err != nil {
+		return 0
+	}
+	return event.Millis(t.UnixMilli())
+}
+
+// cut makes a text fit for a fact.
+func cut(s string) string { return event.Cut(strings.ToValidUTF8(s, "\ufffd"), event.MaxText) }
+
+// said is an error's text, where that is what an API answered, its message.
+func said(text string) string {
+	if gjson.Valid(text) {
+		if m := gjson.Get(text, "error.message").Str; m != "" {
+			return m
+		}
+	}
+	return text
+}
+
+// codex reads a rollout: the beginnings and ends of turns. An open approval is
+// not written.
+func codex(l lines) (r Reading) {
+	l.each(func(v gjson.Result) {
+		if v.Get("type").Str != "event_msg" {
+			return
+		}
+		p := v.Get("payload")
+		switch p.Get("type").Str {
+		case "task_started":
+			r = Reading{Status: Busy, At: stamp(v)}
+		case "turn_aborted":
+			r = Reading{Status: Idle, At: stamp(v)}
+		case "task_complete":
+			r = Reading{Status: Idle, At: stamp(v)}
+			if e := p.Get("error"); e.IsObject() {
+				r.Status, r.Detail = Failed, cut(said(e.Get("message").Str))
+			}
+		}
+	})
+	return r
+}
+
+// copilot reads a session's events, which tell all.
+func copilot(l lines) Reading {
+	var r, before Reading
+	open := map[string]bool{}
+	l.each(func(v gjson.Result) {
+		at, data := stamp(v), v.Get("data")
+		now := func(status string) { r = Reading{Status: status, At: at} }
+		switch v.Get("type").Str {
+		case "user.message", "assistant.turn_start":
+			clear(open)
+			now(Busy)
+		case "tool.execution_start":
+			now(Busy)
+			if data.Get("toolName").Str == "ask_user" {
+				now(Asking)
+			}
+		case "tool.execution_complete", "human_response.recorded":
+			if len(open) == 0 {
+				now(Busy)
+			}
+		case "permission.requested":
+			open[data.Get("requestId").Str] = true
+			now(Waiting)
+		case "permission.completed":
+			delete(open, data.Get("requestId").Str)
+			if len(open) == 0 {
+				now(Busy)
+			}
+		case "session.compaction_start":
+			before = r
+			now(Busy)
+		case "session.compaction_complete":
+			if before.Status != Busy {
+				now(Idle)
+			}
+		case "session.error":
+			r = Reading{Status: Failed, At: at, Detail: cut(data.Get("message").Str)}
+		case "abort":
+			clear(open)
+			now(Idle)
+		case "hook.start":
+			if data.Get("hookType").Str == "agentStop" {
+				now(Idle)
+			}
+		}
+	})
+	return r
+}
+
+// gemini reads a chat: what ends a turn that no hook tells of. What it says of
+// others is written before the hooks do, and says no more.
+func gemini(l lines) (r Reading) {
+	l.each(func(v gjson.Result) {
+		text := v.Get("content").Str
+		switch v.Get("type").Str {
+		case "user", "gemini":
+			r = Reading{}
+		case "error":
+			r = Reading{Status: Failed, At: stamp(v), Detail: cut(text)}
+		case "info":
+			if text == "Request cancelled." {
+				r = Reading{Status: Idle, At: stamp(v)}
+			}
+		}
+	})
+	return r
+}
+
+// Titles reports whether the titles that the agent gives its terminal tell
+// anything.
+func Titles(agent string) bool { return agent == "codex" || agent == "gemini" }
+
+// Title returns the status that a terminal's title tells, "" for none. dir is the
+// session's directory.
+func Title(agent, title, dir string) string {
+	title = strings.TrimSpace(title)
+	first, size := utf8.DecodeRuneInString(title)
+	switch agent {
+	case "codex":
+		rest := strings.TrimSpace(title[size:])
+		switch base := filepath.Base(dir); {
+		case strings.HasPrefix(title, "[ ! ] Action Required"), strings.HasPrefix(title, "[ . ] Action Required"):
+			return Waiting // it blinks
+		case rest == base && first >= 0x2800 && first <= 0x28ff: // a spinner of Braille dots
+			return Busy
+		case title == base:
+			return Idle
+		}
+	case "gemini":
+		switch first {
+		case '✋':
+			return Waiting
+		case '✦':
+			return Busy
+		case '◇':
+			return Idle
+		}
+	}
+	return ""
+}
+
+// LastWords returns what an agent said last, by a file of Copilot's, whose end of
+// a turn does not say it; and when.
+func LastWords(path string) (text string, at event.Millis) {
+	lines{tail(path)}.each(func(v gjson.Result) {
+		if v.Get("type").Str != "assistant.message" {
+			return
+		}
+		if s := v.Get("data.content").Str; s != "" {
+			text, at = strings.ToValidUTF8(s, "\ufffd"), stamp(v)
+		}
+	})
+	return text, at
+}
+
+// IsEvents reports whether path is such a file.
+func IsEvents(path string) bool { return filepath.Base(path) == "events.jsonl" }

@@ -1,0 +1,130 @@
+package beside
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// line is a line of a file, at a second of the test's hour.
+func line(second int, member, rest string) string {
+	return `{"timestamp":"2026-11-22T10:00:` + strconv.Itoa(second+10) + `.500Z",` + member + `,` + rest + "}\n"
+}
+
+func copilotLine(second int, kind, data string) string {
+	return line(second, `"type":"`+kind+`"`, `"data":`+data)
+}
+
+func codexLine(second int, kind, more string) string {
+	return line(second, `"type":"event_msg"`, `"payload":{"type":"`+kind+`"`+more+`}`)
+}
+
+func geminiLine(second int, kind, text string) string {
+	return line(second, `"type":"`+kind+`"`, `"content":`+strconv.Quote(text))
+}
+
+func TestFile(t *testing.T) {
+	const call = `{"requestId":"r1","permissionRequest":{"toolCallId":"c1"}}`
+	working := copilotLine(1, "user.message", `{"content":"go"}`) + copilotLine(2, "assistant.turn_start", `{}`) + copilotLine(3, "tool.execution_start", `{"toolName":"bash"}`)
+	asked := working + copilotLine(4, "permission.requested", call)
+	for _, c := range []struct {
+		name, agent, text string
+		status            string
+		second            int
+		detail            string
+	}{
+		{"nothing", "copilot", "", "", 0, ""},
+		{"nothing known", "copilot", `{"type":"new"}` + "\n[1]\nnot JSON\n", "", 0, ""},
+		{"a call runs", "copilot", working, Busy, 3, ""},
+		{"a permission is asked for", "copilot", asked, Waiting, 4, ""},
+		{"a line half written", "copilot", asked + `{"type":"permission.completed","timestamp":"2026-11-22T10:00:30.500Z","data":{"requestId":"r1"}}`, Waiting, 4, ""},
+		{"it is given", "copilot", asked + copilotLine(5, "permission.completed", `{"requestId":"r1","result":{"kind":"approved"}}`), Busy, 5, ""},
+		{"one of two is given", "copilot", asked + copilotLine(4, "permission.requested", `{"requestId":"r2"}`) + copilotLine(5, "permission.completed", `{"requestId":"r1"}`), Waiting, 4, ""},
+		{"another call ends meanwhile", "copilot", asked + copilotLine(5, "tool.execution_complete", `{}`), Waiting, 4, ""},
+		{"Esc at the dialog", "copilot", asked + copilotLine(5, "permission.completed", `{"requestId":"r1","result":{"kind":"cancelled"}}`) +
+			copilotLine(5, "assistant.turn_end", `{}`) + copilotLine(6, "abort", `{"reason":"user_initiated"}`), Idle, 6, ""},
+		{"a form", "copilot", working + copilotLine(4, "tool.execution_start", `{"toolName":"ask_user"}`), Asking, 4, ""},
+		{"an API error", "copilot", working + copilotLine(4, "assistant.turn_end", `{}`) + copilotLine(5, "session.error", `{"message":"400 bad"}`), Failed, 5, "400 bad"},
+		{"its next prompt", "copilot", working + copilotLine(5, "session.error", `{"message":"400 bad"}`) + copilotLine(6, "user.message", `{}`), Busy, 6, ""},
+		{"the end of a turn", "copilot", working + copilotLine(4, "hook.start", `{"hookType":"agentStop"}`), Idle, 4, ""},
+		{"a compaction between turns", "copilot", working + copilotLine(4, "abort", `{}`) + copilotLine(5, "session.compaction_start", `{}`), Busy, 5, ""},
+		{"that is over", "copilot", working + copilotLine(4, "abort", `{}`) + copilotLine(5, "session.compaction_start", `{}`) + copilotLine(6, "session.compaction_complete", `{}`), Idle, 6, ""},
+
+		{"a turn", "codex", codexLine(1, "task_started", ""), Busy, 1, ""},
+		{"its end", "codex", codexLine(1, "task_started", "") + codexLine(2, "task_complete", `,"last_agent_message":"Done."`), Idle, 2, ""},
+		{"Esc", "codex", codexLine(1, "task_started", "") + codexLine(2, "turn_aborted", `,"reason":"interrupted"`), Idle, 2, ""},
+		{"an API error", "codex", codexLine(1, "task_started", "") + codexLine(2, "task_complete", `,"error":{"message":"{\"error\":{\"message\":\"no such model\"}}"}`), Failed, 2, "no such model"},
+
+		{"a turn", "gemini", geminiLine(1, "user", "go"), "", 0, ""},
+		{"Esc", "gemini", geminiLine(1, "user", "go") + geminiLine(2, "info", "Request cancelled.") + `{"$set":{"lastUpdated":"x"}}` + "\n", Idle, 2, ""},
+		{"an API error", "gemini", geminiLine(1, "user", "go") + geminiLine(2, "error", "[API Error: x]"), Failed, 2, "[API Error: x]"},
+		{"a turn after it", "gemini", geminiLine(2, "error", "[API Error: x]") + geminiLine(3, "user", "go on"), "", 0, ""},
+
+		{"an agent whose files are not known", "opencode", asked, "", 0, ""},
+	} {
+		path := filepath.Join(t.TempDir(), "events.jsonl")
+		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got := File(c.agent, path)
+		second := 0
+		if got.At != 0 {
+			second = int(got.At/1000%60) - 10
+		}
+		if got.Status != c.status || second != c.second || got.Detail != c.detail {
+			t.Errorf("%s: %s: %q at %d (%q), want %q at %d (%q)", c.agent, c.name, got.Status, second, got.Detail, c.status, c.second, c.detail)
+		}
+	}
+}
+
+// A file's beginning is not read when it is long, nor half a line.
+func TestLongFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "events.jsonl")
+	long := copilotLine(1, "system.message", strconv.Quote(strings.Repeat("x", maxTail)))
+	if err := os.WriteFile(path, []byte(copilotLine(0, "user.message", "{}")+long), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := File("copilot", path); got != (Reading{}) {
+		t.Errorf("of a file cut off: %+v", got)
+	}
+	said := copilotLine(1, "assistant.message", `{"content":"All done."}`) + copilotLine(2, "assistant.message", `{"content":""}`)
+	if err := os.WriteFile(path, []byte(long+said), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if text, at := LastWords(path); text != "All done." || at == 0 {
+		t.Errorf("last words %q at %d", text, at)
+	}
+	if got := File("copilot", filepath.Dir(path)); got != (Reading{}) {
+		t.Errorf("of a directory: %+v", got)
+	}
+}
+
+func TestTitle(t *testing.T) {
+	for _, c := range []struct{ agent, title, want string }{
+		{"codex", "proj", Idle}, {"codex", "⠧ proj", Busy}, {"codex", "[ ! ] Action Required | proj", Waiting},
+		{"codex", "[ . ] Action Required | proj", Waiting}, {"codex", "vm", ""}, {"codex", "", ""}, {"codex", "⠧ other", ""},
+		{"gemini", "◇  Ready (proj)      ", Idle}, {"gemini", "✦  Working… (proj)", Busy}, {"gemini", "✋  Action Required (proj)", Waiting}, {"gemini", "vm", ""},
+		{"copilot", "proj", ""},
+	} {
+		if got := Title(c.agent, c.title, "/home/you/proj"); got != c.want {
+			t.Errorf("%s %q: %q, want %q", c.agent, c.title, got, c.want)
+		}
+	}
+}
+
+func TestPath(t *testing.T) {
+	env := func(string) string { return "" }
+	for _, c := range []struct{ agent, session, transcript, want string }{
+		{"copilot", "s1", "", "/h/.copilot/session-state/s1/events.jsonl"},
+		{"copilot", "../../x", "", ""},
+		{"copilot", "s1", "/t/events.jsonl", "/t/events.jsonl"},
+		{"codex", "s1", "", ""},
+		{"codex", "s1", "/t/rollout.jsonl", "/t/rollout.jsonl"},
+	} {
+		if got := filepath.ToSlash(Path(c.agent, c.session, c.transcript, "/h", env)); got != c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package live
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"beckon/event"
+	"beckon/event/agents/beside"
+	"beckon/event/redact"
+	"beckon/state"
+)
+
+// told is what other agents than Claude Code were last read to say.
+type told struct {
+	mu     sync.Mutex
+	files  map[string]toldFile
+	titles map[string]toldTitles // by tmux socket
+}
+
+// toldFile is a file's reading, good until the file changes.
+type toldFile struct {
+	size    int64
+	changed time.Time
+	reading beside.Reading
+}
+
+// toldTitles are the titles of a tmux server's panes.
+type toldTitles struct {
+	at  time.Time
+	all map[string]string // by pane
+}
+
+const (
+	titlesFor   = 300 * time.Millisecond // how long titles are taken to be current
+	titlesLimit = time.Second            // what a tmux server may take to tell them
+	maxTold     = 1000                   // files remembered
+)
+
+// beside reads what another agent tells beside the hooks of s: its session file,
+// and where that does not know better, its terminal's title. open says that both
+// may tell more at any time.
+func (r *Reader) beside(s *state.Session, now event.Millis) (reg state.Registry, open bool) {
+	st := state.Resolve(*s, state.Evidence{}, now).State
+	if !st.AtWork() && !st.Asks() {
+		return reg, false
+	}
+	home, _ := os.UserHomeDir()
+	if f := r.told.file(s.Agent, beside.Path(s.Agent, s.ID, s.Transcript, home, os.Getenv)); f.Status != "" {
+		reg = state.Told(f.Status, redact.Text(f.Detail), f.At)
+	}
+	over := reg.Status != "" && reg.Status != beside.Busy && reg.At >= s.Main().Active
+	if t := &s.Origin.Terminal; !over && reg.Status != "waiting" && t.Kind == "tmux" && beside.Titles(s.Agent) {
+		if title, ok := r.told.title(t.Tmux); ok {
+			if seen := s.Titled(beside.Title(s.Agent, title, s.Cwd), now); seen.Status != "" {
+				reg = seen
+			}
+		}
+	}
+	return reg, true
+}
+
+// file reads a session's file if it has changed.
+func (t *told) file(agent, path string) beside.Reading {
+	if path == "" || !beside.Tells(agent) {
+		return beside.Reading{}
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return beside.Reading{}
+	}
+	t.mu.Lock()
+	f, ok := t.files[path]
+	t.mu.Unlock()
+	if ok && f.size == info.Size() && f.changed.Equal(info.ModTime()) {
+		return f.reading
+	}
+	f = toldFile{info.Size(), info.ModTime(), beside.File(agent, path)}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.files == nil || len(t.files) > maxTold {
+		t.files = map[string]toldFile{}
+	}
+	t.files[path] = f
+	return f.reading
+}
+
+// title asks a tmux server for a pane's title: all panes at once, since several
+// sessions may want theirs.
+func (t *told) title(tm event.Tmux) (string, bool) {
+	if tm.Socket == "" || tm.Pane == "" {
+		return "", false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	known := t.titles[tm.Socket]
+	if time.Since(known.at).Abs() > titlesFor {
+		known = toldTitles{at: time.Now(), all: titlesOf(tm.Socket)}
+		if t.titles == nil {
+			t.titles = map[string]toldTitles{}
+		}
+		t.titles[tm.Socket] = known
+	}
+	title, ok := known.all[tm.Pane]
+	return title, ok
+}
+
+func titlesOf(socket string) map[string]string {
+	ctx, cancel := context.WithTimeout(context.Background(), titlesLimit)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "tmux", "-S", socket, "list-panes", "-a", "-F", "#{pane_id} #{pane_title}").Output()
+	if err != nil {
+		return nil
+	}
+	all := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		pane, title, _ := strings.Cut(strings.TrimRight(line, "\n"), " ")
+		all[pane] = title
+	}
+	return all
+}
