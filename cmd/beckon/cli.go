@@ -34,7 +34,7 @@ type commands struct {
 	Back       talk.BackCmd       `cmd:"" help:"Note that you are back."`
 	Jump       jumpCmd            `cmd:"" help:"Bring the pane of a session to the front."`
 	Seen       seenCmd            `cmd:"" help:"Note that you looked at a session."`
-	Backburner backburnerCmd      `cmd:"" help:"Set a session aside until your own next prompt to it."`
+	Aside      asideCmd           `cmd:"" aliases:"backburner" help:"Set a session aside until your own next prompt to it."`
 	Remove     removeCmd          `cmd:"" help:"Take a session off the list until it is heard of again."`
 	Statusline statuslineCmd      `cmd:"" help:"Print Claude Code's status line: this session, and the others that need you."`
 	Prompt     promptCmd          `cmd:"" help:"Print a short segment for prompts and bars, nothing when nobody needs you."`

@@ -86,7 +86,7 @@ func (l *line) read(w string) {
 			l.flag = f
 		}
 	default:
-		i := slices.IndexFunc(l.node.Children, func(n *kong.Node) bool { return n.Name == w })
+		i := slices.IndexFunc(l.node.Children, func(n *kong.Node) bool { return n.Name == w || slices.Contains(n.Aliases, w) })
 		if i < 0 {
 			l.args++
 			return

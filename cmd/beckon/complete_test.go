@@ -80,7 +80,8 @@ var completed = []struct {
 	{[]string{"ju"}, []string{"jump"}},
 	{[]string{"jump", ""}, []string{"next", "prev", "last", "shop", "aaaa1111", "notes", "bbbb2222"}},
 	{[]string{"jump", "sh"}, []string{"shop"}},
-	{[]string{"backburner", "bb"}, []string{"bbbb2222"}},
+	{[]string{"aside", "bb"}, []string{"bbbb2222"}},
+	{[]string{"backburner", "bb"}, []string{"bbbb2222"}}, // as it was called
 	{[]string{"jump", "--queue", "gr"}, []string{"grouped"}},
 	{[]string{"jump", "shop", "--dr"}, []string{"--dry-run"}},
 	{[]string{"completion", ""}, []string{"bash", "zsh", "fish"}},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"beckon/cmd/internal/cli"
@@ -35,7 +36,7 @@ func (c *helpCmd) Run(a *app, k *kong.Kong) error {
 		words = append(words, t.Name)
 	}
 	for _, n := range k.Model.Children {
-		if n.Name == c.Topic[0] {
+		if n.Name == c.Topic[0] || slices.Contains(n.Aliases, c.Topic[0]) {
 			a.usage(c.Topic...)
 			return nil
 		}

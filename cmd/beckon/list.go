@@ -116,6 +116,9 @@ func parseStates(names []string) ([]state.State, error) {
 	var out []state.State
 	for _, n := range names {
 		s := state.State(strings.ToLower(strings.TrimSpace(n)))
+		if s == term.Aside {
+			s = state.Backburned
+		}
 		if !slices.Contains(state.States[:], s) {
 			return nil, cli.Usage("%w", cli.Hint(cli.DidYouMean(n, stateNames()), "--state %q: no such state (one of %s)", n, strings.Join(stateNames(), ", ")))
 		}
@@ -127,7 +130,7 @@ func parseStates(names []string) ([]state.State, error) {
 func stateNames() []string {
 	names := make([]string, len(state.States))
 	for i, s := range state.States {
-		names[i] = string(s)
+		names[i] = term.Word(&render.Row{State: s})
 	}
 	return names
 }

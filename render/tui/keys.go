@@ -38,7 +38,7 @@ func bindings() []binding {
 		{"", "a 1-9", "", "in a peek: always, an option", nil},
 		{"", "r s", "", "reply; in a peek: stop", nil},
 		{"d", "d", "seen", "mark as seen", (*model).markSeen},
-		{"b", "b", "later", "set aside, or take back", (*model).backburner},
+		{"b", "b", "aside", "set aside, or take back", (*model).backburner},
 		{"x", "x", "", "remove an ended session", (*model).remove},
 		{"/", "/", "filter", "only rows with these words", (*model).startFilter},
 		{"g", "g", "group", "group: need, project, host", (*model).regroup},

@@ -218,7 +218,7 @@ function tellEnd(e) {
 function drawHero(n) {
   text($("tally"), n ? `${count(n, "session")} ${n === 1 ? "needs" : "need"} you` : "Nobody needs you");
   const of = tallies(state);
-  const rest = [state.filter && `${shownOf(state)} shown`, of.done && `${of.done} finished`, of.working && `${of.working} at work`, of.idle && `${of.idle} ready`, of.backburner && `${of.backburner} set aside`];
+  const rest = [state.filter && `${shownOf(state)} shown`, of.done && `${of.done} done`, of.working && `${of.working} at work`, of.idle && `${of.idle} idle`, of.backburner && `${of.backburner} aside`];
   const lost = broken() && new Date(state.since + state.skew).toISOString();
   redraw($("sum"), [lost, of.longest, rest], () => [lost && age(lost, { before: "as it was ", after: " ago" }), of.longest && age(of.longest, { before: "the longest for ", fine: true }), ...rest]
     .filter(Boolean).flatMap((x, i) => [i ? document.createTextNode(" · ") : null, x instanceof Node ? x : document.createTextNode(x)]));

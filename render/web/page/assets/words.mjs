@@ -11,6 +11,7 @@ export const GLYPHS = {
 // stateWords says a row's state as `beckon list` does.
 export function stateWords(row) {
   if (row.state === "idle") return row.reason || "idle";
+  if (row.state === "backburner") return "aside";
   return row.state;
 }
 

@@ -6,13 +6,13 @@ import (
 	"beckon/state"
 )
 
-type backburnerCmd struct {
+type asideCmd struct {
 	Session string `arg:"" help:"${session}."`
 	Off     bool   `help:"Take it back." xor:"when"`
 	Until   string `help:"When it comes back by itself: after 2h or 3d, or at 15:30." placeholder:"WHEN" xor:"when"`
 }
 
-func (c *backburnerCmd) Run(a *app) error {
+func (c *asideCmd) Run(a *app) error {
 	now := a.Now().Time().Local()
 	until, err := render.Until(c.Until, now)
 	if err != nil {
