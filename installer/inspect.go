@@ -25,8 +25,6 @@ type Report struct {
 
 	// Missing are the wanted events that nothing registers.
 	Missing []string
-	// Unwanted are registered events that install would not register now.
-	Unwanted []string
 	// Unknown are registered events that the client does not know: it opens a warning.
 	Unknown []string
 	// Duplicates are events registered more than once.
@@ -50,11 +48,10 @@ func (r Report) Installed() bool {
 
 // File is one settings or plugin file.
 type File struct {
-	Scope   Scope  // empty for a plugin
-	Plugin  string // the plugin's directory
-	Path    string // as the client opens it
-	Real    string // links resolved
-	Exists  bool
+	Scope   Scope   // empty for a plugin
+	Plugin  string  // the plugin's directory
+	Path    string  // as the client opens it
+	Real    string  // links resolved
 	Err     error   // it could not be read, or Edit refuses it; a *SettingsError tells where
 	Entries []Entry // there may be some although Edit refuses the file
 	Status  *Status // a status line of ours; nil when there is none
@@ -74,10 +71,7 @@ type Entry struct {
 	Program string   // as written, without quoting, a plugin's placeholder replaced
 	Args    []string // further words
 	Exec    bool     // exec form
-	Matcher string   // other than "" and "*" it keeps the hook from some events
-	Line    int      // from 1
 	AsWant  bool     // exactly what install would write now
-	TooNew  bool     // exec form, and the client is known to ignore the arguments
 
 	command string // the handler as the client compares it
 }
@@ -101,7 +95,6 @@ type Program struct {
 	Exists     bool
 	Executable bool
 	Version    string // module version that Go stamped into it; empty when unknown
-	Revision   string // commit that Go stamped into it; empty when unknown
 }
 
 // Duplicate is an event that several entries register.
@@ -152,7 +145,7 @@ func inspectPlugin(dir string, in Inspection) File {
 func readFile(path, plugin string, in Inspection) File {
 	f := File{Path: path}
 	s, err := readSettled(path)
-	f.Real, f.Exists = s.file, s.info != nil
+	f.Real = s.file
 	_, text := cutBOM(s.data)
 	if err != nil || isBlank(text) {
 		f.Err = err
@@ -198,7 +191,6 @@ func boolean(raw json.RawMessage) *bool {
 func (d *document) describe(p place, plugin string, in Inspection) Entry {
 	ev, e := d.events[p.event], d.entry(p)
 	words := e.words()
-	line, _ := position(d.text, e.start)
 	program := words[0]
 	if plugin != "" {
 		program = strings.ReplaceAll(program, "${CLAUDE_PLUGIN_ROOT}", plugin)
@@ -206,9 +198,7 @@ func (d *document) describe(p place, plugin string, in Inspection) Entry {
 	}
 	return Entry{
 		Event: ev.name, Program: program, Args: words[1:], Exec: e.exec,
-		Matcher: ev.groups[p.group].matcher, Line: line,
 		AsWant:  e.same(in.Want.handler(slotOf(ev.name, e.handler))),
-		TooNew:  e.exec && in.Client.Form() == Shell,
 		command: e.command + "\x00" + strings.Join(e.args, "\x00"),
 	}
 }
@@ -224,7 +214,6 @@ func (r *Report) compareEvents(in Inspection) {
 		}
 	}
 	r.Missing = without(in.Want.Events, have)
-	r.Unwanted = without(have, in.Want.Events)
 	r.Unknown = UnknownTo(in.Client, have)
 }
 
@@ -314,11 +303,6 @@ func inspectProgram(path string) Program {
 	p.Executable = runnable(path, info)
 	if build, err := buildinfo.ReadFile(path); err == nil {
 		p.Version = build.Main.Version
-		for _, s := range build.Settings {
-			if s.Key == "vcs.revision" {
-				p.Revision = s.Value
-			}
-		}
 	}
 	return p
 }

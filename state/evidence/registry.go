@@ -37,10 +37,8 @@ type Reading struct {
 	Job        string // of a session in the background: what `claude attach` takes
 	Entrypoint string // cli, sdk-cli, ...
 	Version    string
-	Tmux       event.Tmux // Session and Pane, when the client tells them
 
 	StartedAt       event.Millis // when the record was made, a little after the process
-	UpdatedAt       event.Millis
 	StatusUpdatedAt event.Millis
 
 	Problem string // why it is not Usable: one of the Problem constants, else empty
@@ -226,12 +224,8 @@ func (r *Reading) set(key string, v gjson.Result) {
 		r.Entrypoint = text(v)
 	case "version":
 		r.Version = text(v)
-	case "tmux":
-		r.Tmux = registryTmux(text(v))
 	case "startedAt":
 		r.StartedAt = event.Millis(integer(v))
-	case "updatedAt":
-		r.UpdatedAt = event.Millis(integer(v))
 	case "statusUpdatedAt":
 		r.StatusUpdatedAt = event.Millis(integer(v))
 	}
@@ -283,20 +277,6 @@ func namespaceOf(domain string) string {
 		return domain[i:]
 	}
 	return ""
-}
-
-// registryTmux reads "SESSION:@WINDOW.%PANE".
-func registryTmux(s string) event.Tmux {
-	dot := strings.LastIndexByte(s, '.')
-	if dot < 0 {
-		return event.Tmux{}
-	}
-	session, _, ok := strings.Cut(s[:dot], ":@")
-	pane := tmuxPane(s[dot+1:])
-	if !ok || pane == "" {
-		return event.Tmux{}
-	}
-	return event.Tmux{Session: session, Pane: pane}
 }
 
 // Fit says whether a registry record and a process are the same, and how that

@@ -25,8 +25,7 @@ func TestRegistry(t *testing.T) {
 	want := []Reading{{
 		Pid: 5097, ProcStart: "108844", NS: "pid:[4026531836]", SessionID: "dabda8fd-f92e-41c7-ad53-eea3481c4258", Cwd: "/home/u/proj",
 		Status: "busy", Name: "proj-31", NameSource: "derived", Kind: "interactive", Entrypoint: "cli", Version: "2.1.329",
-		Tmux:      event.Tmux{Session: "0", Pane: "%0"},
-		StartedAt: 1795182913991, UpdatedAt: 1795182949946, StatusUpdatedAt: 1795182949946,
+		StartedAt: 1795182913991, StatusUpdatedAt: 1795182949946,
 	}, {
 		Pid: 10495, ProcStart: "417685", SessionID: "30bf45a3-f179-42ad-ae0e-01a48b6b234f", Cwd: "/home/u/proj",
 		Name: "proj-9b", NameSource: "derived", Kind: "interactive", Entrypoint: "sdk-cli", Version: "2.1.197",
@@ -34,7 +33,7 @@ func TestRegistry(t *testing.T) {
 	}, {
 		Pid: 16800, ProcStart: "177100", SessionID: "cad5635e-19e2-48cf-9e69-78056e60322f", Cwd: "/home/u/proj",
 		Status: "idle", Name: "proj-3b", NameSource: "derived", Kind: "interactive", Entrypoint: "cli", Version: "2.1.197",
-		StartedAt: 1795183596735, UpdatedAt: 1795183596691, StatusUpdatedAt: 1795183596691,
+		StartedAt: 1795183596735, StatusUpdatedAt: 1795183596691,
 	}}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %+v", got)
@@ -106,17 +105,6 @@ func TestParseRegistry(t *testing.T) {
 	}
 	if r := ParseRegistry([]byte(with(`busy`, `pondering`)), 7); r.Status != "pondering" {
 		t.Errorf("an unknown status is kept by name: %q", r.Status)
-	}
-}
-
-func TestRegistryTmux(t *testing.T) {
-	for s, want := range map[string]event.Tmux{
-		"0:@0.%0": {Session: "0", Pane: "%0"}, "my.work:@12.%34": {Session: "my.work", Pane: "%34"},
-		"": {}, "0": {}, "0:@0": {}, "0.%1": {}, "0:@0.x": {},
-	} {
-		if got := registryTmux(s); got != want {
-			t.Errorf("%q: got %+v", s, got)
-		}
 	}
 }
 
