@@ -10,15 +10,22 @@ import "beckon/event"
 func Origin(agent string, getenv func(string) string, cwd string) *event.Origin {
 	here := ThisMachine()
 	g := Git(cwd)
-	return &event.Origin{
+	o := &event.Origin{
 		Process:  Agent(agent, here, getenv),
 		Terminal: Terminal(getenv),
 		Git:      g,
 		Host:     here.Host,
-		Entry:    clean(getenv("CLAUDE_CODE_ENTRYPOINT"), event.MaxID),
 		Launcher: launcherID(getenv("BECKON_AGENT_ID")),
 		Project:  Project(cwd, g),
 	}
+	a := event.AgentOf(agent)
+	switch {
+	case a != nil && a.Name == event.ClaudeCode:
+		o.Entry = clean(getenv("CLAUDE_CODE_ENTRYPOINT"), event.MaxID)
+	case daemonOf(a, o.Process.Pid, getenv):
+		relocate(o, agent, cwd)
+	}
+	return o
 }
 
 // maxLauncher bounds BECKON_AGENT_ID; a UUID has 36 characters.

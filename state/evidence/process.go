@@ -214,7 +214,7 @@ func Other(agent string, owner event.Process, getenv func(string) string) event.
 	}
 	pid, start, known := ancestor(agent, getenv)
 	same := pid == owner.Pid && (start == owner.Start || owner.Start == "") && pidNamespace() == owner.NS
-	if !known || same {
+	if !known || same || daemonOf(event.AgentOf(agent), pid, getenv) {
 		return event.Process{}
 	}
 	return identity(pid, start, ThisMachine())

@@ -1,0 +1,51 @@
+package evidence
+
+import (
+	"bytes"
+	"path/filepath"
+	"strconv"
+
+	"beckon/event"
+	"beckon/event/agents"
+	"beckon/event/plainfile"
+)
+
+// daemonOf reports whether pid is the background process by which an agent runs
+// the hooks of several terminals. What such a hook has of a process and of a
+// terminal is that of whoever started it.
+func daemonOf(a *agents.Agent, pid int, getenv env) bool {
+	if a == nil || a.Daemon == "" || pid <= 0 {
+		return false
+	}
+	dir := getenv(a.HomeVar)
+	if dir == "" {
+		dir = filepath.Join(getenv("HOME"), a.Home)
+	}
+	var buf [256]byte
+	text, err := plainfile.Head(filepath.Join(dir, filepath.FromSlash(a.Daemon)), buf[:], 0)
+	return err == nil && hasNumber(text, pid) || servesOthers(pid)
+}
+
+// hasNumber reports whether n stands in text, as a number or in JSON.
+func hasNumber(text []byte, n int) bool {
+	digit := func(r rune) bool { return r < '0' || r > '9' }
+	for _, word := range bytes.FieldsFunc(text, digit) {
+		if string(word) == strconv.Itoa(n) {
+			return true
+		}
+	}
+	return false
+}
+
+// relocate gives o the process and the terminal that a user of the daemon sits
+// at: of the agent's processes in the session's directory, if there is one. Of
+// several nobody knows which, and a wrong one is worse than none.
+func relocate(o *event.Origin, agent, cwd string) {
+	daemon := o.Process
+	o.Process, o.Terminal, o.Launcher = event.Process{}, event.Terminal{}, ""
+	if pid, start, getenv := onlyClient(clientOf(agent), daemon.Pid, cwd); pid != 0 {
+		daemon.Pid, daemon.Start = pid, start
+		o.Process, o.Terminal = daemon, Terminal(getenv)
+		o.Launcher = launcherID(getenv("BECKON_AGENT_ID"))
+	}
+}
