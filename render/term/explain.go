@@ -197,7 +197,7 @@ func Show(w io.Writer, r *render.Row, s *state.Session, st Style) error {
 	line("name", r.Name)
 	unnamed := *r
 	unnamed.Name = ""
-	line("project", where(&unnamed))
+	line("project", where(&unnamed).String())
 	line("directory", r.Cwd)
 	line("mode", r.Mode)
 	line("client", r.Version)

@@ -54,9 +54,14 @@ func (st Style) paint(sgr, text string) string {
 	return "\x1b[" + sgr + "m" + text + "\x1b[0m"
 }
 
-// roomForContext is the least width, in columns, of a list that shows how full
-// each context is.
-const roomForContext = 100
+// Least widths, in columns, of a list that shows how full each context is, and of
+// one that shows the sessions' ids; and the least of its columns.
+const (
+	roomForContext = 100
+	roomForID      = 60
+	leastWhere     = 12
+	leastWhat      = 8
+)
 
 // List writes one line a row: state, age, where, what, how full the context is
 // where that is known and fits, id. The what column takes the room that is left.
@@ -64,15 +69,21 @@ func List(w io.Writer, rows []render.Row, st Style) error {
 	table := make([][]string, 0, len(rows)+1)
 	table = append(table, []string{"  STATE", "FOR", "WHERE", "WHAT", "SESSION"})
 	several := severalHosts(rows)
+	names := make([]place, len(rows))
 	for i := range rows {
-		line := cells(&rows[i], st.Now)
+		names[i] = where(&rows[i])
 		if r := &rows[i]; several && r.Remote == nil && r.Host != "" {
-			line[2] = clean(r.Host) + ": " + line[2]
+			names[i].name = clean(r.Host) + ": " + names[i].name
 		}
-		table = append(table, line)
+		table = append(table, cells(&rows[i], names[i].String(), st.Now))
 	}
 	if st.Width == 0 || st.Width >= roomForContext {
 		addContext(table, rows)
+	}
+	if st.Width > 0 && st.Width < roomForID {
+		for i := range table {
+			table[i] = table[i][:4]
+		}
 	}
 	width := columns(table)
 	if st.Width > 0 {
@@ -80,8 +91,16 @@ func List(w io.Writer, rows []render.Row, st Style) error {
 		for _, w := range width[4:] {
 			rest -= w
 		}
-		width[2] = min(width[2], max(12, rest/3))
-		width[3] = min(width[3], max(8, rest-width[2]))
+		if rest < leastWhere+leastWhat { // where it is says more than what it does
+			width = width[:3]
+			width[2] = min(width[2], max(1, rest+2))
+		} else {
+			width[2] = min(width[2], max(leastWhere, rest/3))
+			width[3] = min(width[3], rest-width[2])
+		}
+		for i := range names {
+			table[i+1][2] = names[i].fit(width[2])
+		}
 	}
 	var out strings.Builder
 	for i, line := range table {
@@ -110,7 +129,7 @@ func severalHosts(rows []render.Row) bool {
 	return false
 }
 
-func cells(r *render.Row, now time.Time) []string {
+func cells(r *render.Row, where string, now time.Time) []string {
 	l := lookOf(r.State)
 	name := Word(r)
 	if r.Unseen {
@@ -120,7 +139,7 @@ func cells(r *render.Row, now time.Time) []string {
 	if r.Remote != nil && r.Remote.Stale {
 		what += " [as of " + Age(now.Sub(r.Remote.AsOf)) + " ago]"
 	}
-	return []string{l.glyph + " " + clean(name), Age(now.Sub(r.Since)), clean(where(r)), clean(what), clean(shortID(r.SessionID))}
+	return []string{l.glyph + " " + clean(name), Age(now.Sub(r.Since)), where, clean(what), clean(shortID(r.SessionID))}
 }
 
 // addContext puts a column before the last one, if any row has what it shows.
@@ -138,16 +157,44 @@ func addContext(table [][]string, rows []render.Row) {
 	}
 }
 
-func where(r *render.Row) string {
+// place is where a session works, as people name it.
+type place struct{ name, branch string }
+
+func where(r *render.Row) place {
+	p := place{name: clean(r.Label())}
+	if r.Git != nil {
+		p.branch = clean(r.Git.Branch)
+	}
 	if r.Remote != nil {
-		local := *r
-		local.Remote = nil
-		return r.Remote.Name + ": " + where(&local)
+		p.name = clean(r.Remote.Name) + ": " + p.name
 	}
-	if r.Git != nil && r.Git.Branch != "" {
-		return r.Label() + " " + r.Git.Branch
+	return p
+}
+
+func (p place) String() string { return strings.TrimSpace(p.name + " " + p.branch) }
+
+// fit shortens a place to width columns: the branch first, each in its middle, since
+// its ends are what tells it from others.
+func (p place) fit(width int) string {
+	const least = 5 // columns of a branch that still says something
+	whole := p.String()
+	if ansi.StringWidth(whole) <= width {
+		return whole
 	}
-	return r.Label()
+	if room := width - ansi.StringWidth(p.name) - 1; p.branch != "" && room >= least {
+		return p.name + " " + middle(p.branch, room)
+	}
+	return middle(p.name, width)
+}
+
+// middle cuts s down to width columns, in its middle.
+func middle(s string, width int) string {
+	n := ansi.StringWidth(s)
+	if n <= width {
+		return s
+	}
+	head := width / 2
+	return ansi.Truncate(s, head, "") + "…" + ansi.TruncateLeft(s, n-(width-head-1), "")
 }
 
 func badges(r *render.Row) string {
@@ -191,14 +238,14 @@ func columns(table [][]string) []int {
 
 func drawLine(line []string, width []int, sgr string, head bool, st Style) string {
 	var b strings.Builder
-	for i, c := range line {
+	for i, c := range line[:len(width)] {
 		c = ansi.Truncate(c, width[i], "…")
 		pad := strings.Repeat(" ", width[i]-ansi.StringWidth(c))
 		if i == 0 || head {
 			c = st.paint(sgr, c)
 		}
 		b.WriteString(c)
-		if i < len(line)-1 {
+		if i < len(width)-1 {
 			b.WriteString(pad + "  ")
 		}
 	}

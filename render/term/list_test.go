@@ -7,6 +7,8 @@ import (
 
 	"beckon/render"
 	"beckon/state"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 var now = time.Date(2027, 1, 15, 8, 0, 0, 0, time.UTC)
@@ -99,6 +101,43 @@ func TestAge(t *testing.T) {
 	} {
 		if got := Age(d); got != want {
 			t.Errorf("Age(%s) = %q, want %q", d, got, want)
+		}
+	}
+}
+
+// A list never wraps: narrow ones leave out the id, then what is done; names are
+// shortened in their middle, the branch first.
+func TestListFits(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	rows := []render.Row{
+		{SessionID: "8573b4b1-6320", State: state.Permission, Since: now, Project: "shop", Git: &render.Git{Branch: "feature/checkout-with-vouchers"}, Title: "a title that is rather long for a line"},
+		{SessionID: "70c438d6-1111", State: state.Idle, Reason: "interrupted", Unseen: true, Since: now.Add(-time.Hour), Project: "a-project-with-a-name-of-its-own-length", Git: &render.Git{Branch: "main"}},
+		{SessionID: "adb2b11e-2222", State: state.Backburned, Since: now, Project: "漢字のプロジェクト名", Git: &render.Git{Branch: "枝の名前"}},
+	}
+	for width := 30; width < 160; width++ {
+		var out strings.Builder
+		if err := List(&out, rows, Style{Width: width, Now: now}); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(out.String()) {
+			if n := ansi.StringWidth(strings.TrimSuffix(line, "\n")); n > width {
+				t.Fatalf("width %d: a line of %d columns: %q", width, n, line)
+			}
+		}
+	}
+	for _, c := range []struct {
+		place place
+		width int
+		want  string
+	}{
+		{place{"shop", "main"}, 9, "shop main"},
+		{place{"shop", "feature/checkout"}, 14, "shop feat…kout"},
+		{place{"shop", "feature/checkout"}, 9, "shop"},
+		{place{"a-long-project", "main"}, 9, "a-lo…ject"},
+		{place{"shop", ""}, 3, "s…p"},
+	} {
+		if got := c.place.fit(c.width); got != c.want {
+			t.Errorf("%v in %d: %q, want %q", c.place, c.width, got, c.want)
 		}
 	}
 }
