@@ -146,13 +146,19 @@ func (a *Agent) press(p *Pane, verb string) error {
 		if i > 0 {
 			time.Sleep(2 * enterDelay)
 		}
-		do := p.Key
-		if k[0] == '/' {
-			do = p.Type
+		if k[0] != '/' {
+			if err := p.Key(k); err != nil {
+				return err
+			}
+			continue
 		}
-		if err := do(k); err != nil {
+		if err := p.Type(k); err != nil {
 			return err
 		}
+		if err := p.WaitFor(regexp.QuoteMeta(k), patience); err != nil {
+			return err
+		}
+		time.Sleep(2 * enterDelay) // its menu of commands opens
 	}
 	return nil
 }
