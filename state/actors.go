@@ -84,7 +84,7 @@ func (f *fold) stop(e *event.Event) {
 	case e.Says == agents.Interrupted:
 		f.brokenOff(e.At)
 		return
-	case e.Says == agents.Idle && !main.running() && e.Message == "":
+	case e.Says == agents.Idle && !main.running() && (e.Message == "" || main.How == EndBroken || main.How == EndFailure):
 		return // what ended the turn is known
 	}
 	unanswered := f.unanswered()

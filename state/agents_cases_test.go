@@ -94,6 +94,10 @@ func TestOtherAgentsCases(t *testing.T) {
 			session.error {"properties":{"sessionID":"s","error":{"name":"APIError"}}}
 			session.status.idle {"properties":{"sessionID":"s"}}
 			session.idle {"properties":{"sessionID":"s"}}`, Failed, ""},
+		{"nor does idle with what was said so far", "opencode", `
+			chat.message {"properties":{"sessionID":"s","prompt":"go"}}
+			session.error {"properties":{"sessionID":"s","error":{"name":"APIError"}}}
+			session.idle {"properties":{"sessionID":"s","text":"I began to"}}`, Failed, ""},
 		{"a failure is told after idle", "opencode", `
 			chat.message {"properties":{"sessionID":"s","prompt":"go"}}
 			session.idle {"properties":{"sessionID":"s"}}
@@ -116,5 +120,27 @@ func TestOtherAgentsCases(t *testing.T) {
 		if st.State != c.want || st.Actor != c.actor {
 			t.Errorf("%s (%s): %s of %q (%s), want %s of %q", c.name, c.agent, st.State, st.Actor, st.Rule, c.want, c.actor)
 		}
+	}
+}
+
+// An agent that tells of the end of its turn twice, the second time with what
+// it had said so far, was interrupted all the same.
+func TestIdleTakesNoInterruptBack(t *testing.T) {
+	var s Session
+	for _, line := range []string{
+		`chat.message {"properties":{"sessionID":"s","prompt":"go"}}`,
+		`session.error {"properties":{"sessionID":"s","error":{"name":"MessageAbortedError"}}}`,
+		`session.idle {"properties":{"sessionID":"s","text":"I began to"}}`,
+	} {
+		name, payload, _ := strings.Cut(line, " ")
+		e, err := event.Parse("opencode", name, []byte(payload))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.At = recorded + event.Millis(s.Seq*1000)
+		s = Apply(s, Change{Seq: s.Seq + 1, At: e.At, Event: &e})
+	}
+	if st := Resolve(s, Evidence{}, s.Updated); st.State != Idle || st.Reason != Interrupted {
+		t.Errorf("%s %s, want %s %s", st.State, st.Reason, Idle, Interrupted)
 	}
 }
