@@ -46,10 +46,9 @@ type Agent struct {
 
 // sign is a text on the screen, or in the terminal's title, that tells a state.
 type sign struct {
-	state  string
-	reason string
-	title  bool
-	text   *regexp.Regexp
+	state string
+	title bool
+	text  *regexp.Regexp
 }
 
 func on(state, text string) sign { return sign{state: state, text: regexp.MustCompile(text)} }
@@ -57,8 +56,6 @@ func on(state, text string) sign { return sign{state: state, text: regexp.MustCo
 func titled(state, text string) sign {
 	return sign{state: state, title: true, text: regexp.MustCompile(text)}
 }
-
-func (s sign) because(reason string) sign { s.reason = reason; return s }
 
 // tools are the calls of an agent's tools that scripts are made of.
 type tools struct {
@@ -129,7 +126,7 @@ func (a *Agent) look(screen, title string) State {
 			text = title
 		}
 		if s.text.MatchString(text) {
-			return State{State: s.state, Reason: s.reason}
+			return State{State: s.state}
 		}
 	}
 	return State{}
