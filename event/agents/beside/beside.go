@@ -172,27 +172,31 @@ func copilot(l lines) Reading {
 	l.each(func(v gjson.Result) {
 		at, data := stamp(v), v.Get("data")
 		now := func(status string) { r = Reading{Status: status, At: at} }
+		goesOn := func() {
+			if len(open) == 0 {
+				now(Busy)
+			}
+		}
+		child := v.Get("agentId").Str != ""
 		switch v.Get("type").Str {
 		case "user.message", "assistant.turn_start":
-			clear(open)
-			now(Busy)
-		case "tool.execution_start":
-			now(Busy)
+			if !child { // others may wait while a subagent begins
+				clear(open)
+			}
+			goesOn()
+		case "tool.execution_start": // of a subagent's call, after it is asked about
+			goesOn()
 			if data.Get("toolName").Str == "ask_user" {
 				now(Asking)
 			}
 		case "tool.execution_complete", "human_response.recorded":
-			if len(open) == 0 {
-				now(Busy)
-			}
+			goesOn()
 		case "permission.requested":
 			open[data.Get("requestId").Str] = true
 			now(Waiting)
 		case "permission.completed":
 			delete(open, data.Get("requestId").Str)
-			if len(open) == 0 {
-				now(Busy)
-			}
+			goesOn()
 		case "session.compaction_start":
 			before = r
 			now(Busy)
@@ -206,7 +210,7 @@ func copilot(l lines) Reading {
 			clear(open)
 			now(Idle)
 		case "hook.start":
-			if data.Get("hookType").Str == "agentStop" {
+			if data.Get("hookType").Str == "agentStop" && !child {
 				now(Idle)
 			}
 		}

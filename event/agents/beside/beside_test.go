@@ -17,6 +17,10 @@ func copilotLine(second int, kind, data string) string {
 	return line(second, `"type":"`+kind+`"`, `"data":`+data)
 }
 
+func copilotChild(second int, kind, data string) string {
+	return line(second, `"type":"`+kind+`","agentId":"kid"`, `"data":`+data)
+}
+
 func codexLine(second int, kind, more string) string {
 	return line(second, `"type":"event_msg"`, `"payload":{"type":"`+kind+`"`+more+`}`)
 }
@@ -43,6 +47,10 @@ func TestFile(t *testing.T) {
 		{"it is given", "copilot", asked + copilotLine(5, "permission.completed", `{"requestId":"r1","result":{"kind":"approved"}}`), Busy, 5, ""},
 		{"one of two is given", "copilot", asked + copilotLine(4, "permission.requested", `{"requestId":"r2"}`) + copilotLine(5, "permission.completed", `{"requestId":"r1"}`), Waiting, 4, ""},
 		{"another call ends meanwhile", "copilot", asked + copilotLine(5, "tool.execution_complete", `{}`), Waiting, 4, ""},
+		{"a call that is asked about before it is begun", "copilot", asked + copilotLine(5, "tool.execution_start", `{"toolName":"bash"}`), Waiting, 4, ""},
+		{"another subagent goes on meanwhile", "copilot", asked + copilotChild(5, "user.message", `{}`) + copilotChild(6, "assistant.turn_start", `{}`), Waiting, 4, ""},
+		{"the user writes", "copilot", asked + copilotLine(5, "user.message", `{}`), Busy, 5, ""},
+		{"a subagent ends", "copilot", working + copilotChild(5, "hook.start", `{"hookType":"agentStop"}`), Busy, 3, ""},
 		{"Esc at the dialog", "copilot", asked + copilotLine(5, "permission.completed", `{"requestId":"r1","result":{"kind":"cancelled"}}`) +
 			copilotLine(5, "assistant.turn_end", `{}`) + copilotLine(6, "abort", `{"reason":"user_initiated"}`), Idle, 6, ""},
 		{"a form", "copilot", working + copilotLine(4, "tool.execution_start", `{"toolName":"ask_user"}`), Asking, 4, ""},
