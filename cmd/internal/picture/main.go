@@ -3,6 +3,12 @@
 // tmux, captures the pane with its colours, and writes them as SVG.
 //
 //	go run ./cmd/internal/picture [-o testdata/picture/watch.svg]
+//
+// With -screen it draws a screen that was captured elsewhere: that of the band is
+// written by the suite, with two real clients side by side.
+//
+//	go test ./cmd/internal/suite -run TestBand -screen /tmp/band.txt
+//	go run ./cmd/internal/picture -screen /tmp/band.txt -about "..." -o testdata/picture/band.svg
 package main
 
 import (
@@ -22,14 +28,33 @@ const (
 
 func main() {
 	out := flag.String("o", "testdata/picture/watch.svg", "file to write")
+	screen := flag.String("screen", "", "file with a captured screen, drawn in place of watch")
+	about := flag.String("about", "beckon watch", "what the picture shows, for who cannot see it")
 	flag.Parse()
-	if err := run(*out); err != nil {
+	draw := func() error { return run(*out, *about) }
+	if *screen != "" {
+		draw = func() error { return drawn(*screen, *out, *about) }
+	}
+	if err := draw(); err != nil {
 		fmt.Fprintln(os.Stderr, "picture:", err)
 		os.Exit(1)
 	}
 }
 
-func run(out string) error {
+// drawn draws the screen in a file, as large as it is.
+func drawn(screen, out, about string) error {
+	text, err := os.ReadFile(screen)
+	if err != nil {
+		return err
+	}
+	lines, wide := parse(string(text)), 0
+	for _, l := range lines {
+		wide = max(wide, len(l))
+	}
+	return os.WriteFile(out, []byte(svg(lines, wide, len(lines), about)), 0o644)
+}
+
+func run(out, about string) error {
 	dir, err := os.MkdirTemp("", "beckon-picture-")
 	if err != nil {
 		return err
@@ -46,7 +71,7 @@ func run(out string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(out, []byte(svg(parse(screen), width, height)), 0o644)
+	return os.WriteFile(out, []byte(svg(parse(screen), width, height, about)), 0o644)
 }
 
 // capture runs watch in tmux, opens the peek panel and returns the pane with

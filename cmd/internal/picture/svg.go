@@ -75,9 +75,37 @@ func (s style) with(params string) style {
 				s.bg = c
 			}
 			i += 4
+		case (n == 38 || n == 48) && i+2 < len(p) && p[i+1] == "5":
+			k, _ := strconv.Atoi(p[i+2])
+			if c := indexed(k); n == 38 {
+				s.fg = c
+			} else {
+				s.bg = c
+			}
+			i += 2
 		}
 	}
 	return s
+}
+
+// indexed is a colour of the palette of 256, as xterm has it, empty for one of the
+// first 16: those are the terminal's own.
+func indexed(n int) string {
+	switch {
+	case n < 16 || n > 255:
+		return ""
+	case n >= 232:
+		v := 8 + 10*(n-232)
+		return fmt.Sprintf("#%02x%02x%02x", v, v, v)
+	}
+	level := func(v int) int {
+		if v == 0 {
+			return 0
+		}
+		return 55 + 40*v
+	}
+	n -= 16
+	return fmt.Sprintf("#%02x%02x%02x", level(n/36), level(n/6%6), level(n%6))
 }
 
 func rgb(p []string) string {
@@ -98,10 +126,10 @@ const (
 )
 
 // svg draws lines of cells as a window.
-func svg(lines [][]cell, width, height int) string {
+func svg(lines [][]cell, width, height int, about string) string {
 	w, h := float64(width)*cellWidth+2*margin, float64(height)*cellHeight+margin+bar
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f" role="img" aria-label="beckon watch">`+"\n", w, h, w, h)
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f" role="img" aria-label="%s">`+"\n", w, h, w, h, html.EscapeString(about))
 	fmt.Fprintf(&b, `<style>text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;white-space:pre;fill:%s}.b{font-weight:700}</style>`+"\n", foreground)
 	fmt.Fprintf(&b, `<rect width="%.0f" height="%.0f" rx="10" fill="%s" stroke="#30363d"/>`+"\n", w, h, background)
 	for i, c := range []string{"#ff5f57", "#febc2e", "#28c840"} {

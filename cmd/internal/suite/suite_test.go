@@ -152,6 +152,11 @@ func chosen(t *testing.T, version string) []lab.Scenario {
 }
 
 func play(t *testing.T, sc lab.Scenario, version string, col column, table *table) {
+	playWith(t, sc, version, col, table, install)
+}
+
+// playWith is play with an install of its own.
+func playWith(t *testing.T, sc lab.Scenario, version string, col column, table *table, install func(l *lab.Lab, programs string) error) {
 	dir, err := programs()
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,338 @@
+//go:build unix
+
+package suite
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"beckon/cmd/internal/lab"
+
+	"github.com/tidwall/gjson"
+)
+
+var (
+	screen = flag.String("screen", "", "a file for the screen of TestBand, two clients side by side")
+	pairs  = flag.Int("pairs", 20, "how many pairs of turns TestModCost compares")
+)
+
+// modVersions are the clients that the mod is tried in: the first that runs mods, one
+// between, and the newest measured.
+var modVersions = []string{"2.1.287", "2.1.308", lab.V330}
+
+// modBrief are the scenarios of every landing: what the mod alone tells, and turns that
+// end well beside them.
+var modBrief = []string{"esc_think", "perm_no", "stop_blocked"}
+
+// modUnseen are the scenarios that not even the mod can tell.
+var modUnseen = map[string]string{
+	"before_install": unseen["before_install"],
+	"perm_long":      unseen["perm_long"],
+}
+
+// blinded has beckon run where it can read neither the client's registry nor a
+// transcript: scripts in the place of its programs take the one from hooks and the
+// other from what the mod asks.
+func blinded(l *lab.Lab) error {
+	real := filepath.Join(bin(l), "real")
+	if err := os.Mkdir(real, 0o755); err != nil {
+		return err
+	}
+	for name, text := range map[string]string{
+		"beckon":       "CLAUDE_CONFIG_DIR=" + filepath.Join(l.Home.Root, "nothing") + "\nexport CLAUDE_CONFIG_DIR\nexec " + real + "/beckon \"$@\"\n",
+		"beckon-hook":  "case $1 in --mod) exec " + real + "/beckon-hook \"$@\";; esac\nsed 's/\"transcript_path\":\"[^\"]*\",*//' | " + real + "/beckon-hook \"$@\"\n",
+		"beckon-judge": "exec " + real + "/beckon-judge \"$@\"\n",
+	} {
+		if err := os.Rename(filepath.Join(bin(l), name), filepath.Join(real, name)); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(bin(l), name), []byte("#!/bin/sh\n"+text), 0o755); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestMod plays scenarios where nothing tells of the session but hooks and the mod.
+func TestMod(t *testing.T) {
+	if testing.Short() && !*matrix {
+		t.Skip("the real client takes a minute")
+	}
+	t.Parallel()
+	col := column{name: "hooks and mod alone"}
+	names, list := modBrief, modVersions[len(modVersions)-1:]
+	if *matrix {
+		names, list = nil, modVersions
+	}
+	if *only != "" {
+		names = strings.Split(*only, ",")
+	}
+	all, err := lab.Scenarios()
+	must(t, err)
+	table := &table{}
+	t.Run("run", func(t *testing.T) {
+		for _, version := range list {
+			lab.Need(t, version)
+			for _, sc := range all {
+				if names != nil && !strings.Contains(","+strings.Join(names, ",")+",", ","+sc.Name+",") {
+					continue
+				}
+				t.Run(version+"/"+sc.Name, func(t *testing.T) {
+					t.Parallel()
+					if why := modUnseen[sc.Name]; why != "" {
+						table.add(row{Scenario: sc.Name, Version: version, Column: col.name, Verdict: why})
+						t.Skip(why)
+					}
+					playWith(t, sc, version, col, table, func(l *lab.Lab, programs string) error {
+						if err := put(l, programs); err != nil {
+							return err
+						}
+						if _, err := beckon(l, nil, "install", "--mod"); err != nil {
+							return err
+						}
+						return blinded(l)
+					})
+				})
+			}
+		}
+	})
+	t.Log("\n" + table.String())
+}
+
+// TestModIsValid has the client judge the mod, and run its tests.
+func TestModIsValid(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the real client takes some seconds")
+	}
+	t.Parallel()
+	tests, err := os.ReadFile(filepath.Join("testdata", "mod.test.ts"))
+	must(t, err)
+	for _, version := range modVersions {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			p := plugged{TB: t, l: equipped(t, version)}
+			dir := filepath.Join(p.l.Home.Root, "plugin")
+			_, err := beckon(p.l, nil, "plugin", "--mod", dir)
+			must(t, err)
+			p.client("plugin", "validate", dir)
+			must(t, os.WriteFile(filepath.Join(dir, "mod.test.ts"), tests, 0o600))
+			if out := p.client("plugin", "test", dir); !strings.Contains(out, " 0 fail") {
+				t.Error(out)
+			}
+		})
+	}
+}
+
+// TestBand has one session ask, and looks for it above the prompt of another; what the
+// user says to that one by command becomes its prompt, and ends its turn.
+func TestBand(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the real client takes half a minute")
+	}
+	t.Parallel()
+	list := modVersions[len(modVersions)-1:]
+	if *matrix {
+		list = modVersions
+	}
+	for _, version := range list {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			l := equipped(t, version)
+			_, err := beckon(l, nil, "install", "--mod")
+			must(t, err)
+			start := func(name string) *lab.Pane {
+				pane, err := l.Tmux.StartClient(name, "--name", name)
+				must(t, err)
+				must(t, pane.Ready())
+				return pane
+			}
+			asks, shows := start("shop"), start("docs")
+			must(t, shows.Say("lab:hi"))
+			must(t, shows.WaitFor("Everything is done", patience))
+			band := regexp.MustCompile(`(?m)^shop: permission`)
+			if band.MatchString(shows.Capture()) {
+				t.Fatal("the band is there while nobody asks")
+			}
+			must(t, asks.Say("lab:write band.txt"))
+			must(t, asks.WaitFor("Do you want to", patience))
+			began := time.Now()
+			must(t, shows.WaitFor(band.String(), patience))
+			came := time.Since(began)
+			if *screen != "" {
+				sideBySide(t, l, *screen)
+			}
+			if band.MatchString(asks.Capture()) {
+				t.Error("a session names itself")
+			}
+			must(t, asks.Key("Escape"))
+			began = time.Now()
+			for end := time.Now().Add(patience); band.MatchString(shows.Capture()); time.Sleep(50 * time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatalf("the band stays\n%s", shows.Capture())
+				}
+			}
+			t.Logf("the band came after %d ms and went after %d ms", came.Milliseconds(), time.Since(began).Milliseconds())
+
+			say := func(what string) {
+				pane, err := l.Tmux.Start("user-"+strings.Fields(what)[0], l.Home.Project, "/bin/sh", "-c", filepath.Join(bin(l), "beckon")+" "+what+"; sleep 5")
+				must(t, err)
+				must(t, pane.WaitFor(`(?m)^(said|session \S+ stops)`, patience))
+			}
+			must(t, asks.Key("C-d"))
+			must(t, asks.Key("C-d"))
+			must(t, asks.WaitDead(patience))
+			must(t, shows.Type("half a line"))
+			say("reply docs lab:long 30")
+			must(t, shows.WaitFor("lab:long 30", patience))
+			must(t, shows.WaitFor("half a line", patience))
+			must(t, waitState(l, "working"))
+			say("stop docs")
+			must(t, waitState(l, "idle"))
+			out, err := beckon(l, nil, "doctor")
+			if !regexp.MustCompile(`heard +hooks, mod, registry, transcript \(`).Match(out) {
+				t.Errorf("doctor says %s %v", out, err)
+			}
+		})
+	}
+}
+
+// sideBySide writes what both clients show, with their colours, beside one another.
+func sideBySide(t *testing.T, l *lab.Lab, file string) {
+	t.Helper()
+	var halves [2][]string
+	for i, name := range []string{"shop", "docs"} {
+		_, err := l.Tmux.Run("resize-window", "-t", name, "-x", "64", "-y", "22")
+		must(t, err)
+		time.Sleep(2 * time.Second) // the client draws itself anew
+		out, err := l.Tmux.Run("capture-pane", "-p", "-e", "-N", "-t", name)
+		must(t, err)
+		halves[i] = strings.Split(strings.TrimRight(out, "\n"), "\n")
+	}
+	var b strings.Builder
+	for i := range max(len(halves[0]), len(halves[1])) {
+		for side, lines := range halves {
+			if side > 0 {
+				b.WriteString("\x1b[0m \u2502 ")
+			}
+			if i < len(lines) {
+				b.WriteString(lines[i] + "\x1b[0m")
+			}
+		}
+		b.WriteString("\n")
+	}
+	must(t, os.WriteFile(file, []byte(b.String()), 0o644))
+}
+
+// TestEscLatency measures how long after Esc `beckon list` says that the turn was
+// interrupted.
+func TestEscLatency(t *testing.T) {
+	if !*matrix {
+		t.Skip("part of the matrix: -matrix")
+	}
+	l := equipped(t, lab.V330)
+	_, err := beckon(l, nil, "install", "--mod")
+	must(t, err)
+	pane, err := l.Tmux.StartClient("esc")
+	must(t, err)
+	must(t, pane.Ready())
+	var took []time.Duration
+	for i := range 60 {
+		must(t, pane.Key("C-u"))
+		must(t, pane.Say(fmt.Sprintf("lab:hang %d", i)))
+		must(t, waitState(l, "working"))
+		time.Sleep(300 * time.Millisecond)
+		began := time.Now()
+		must(t, pane.Key("Escape"))
+		for {
+			at := time.Now()
+			out, err := beckon(l, nil, "list", "--json")
+			must(t, err)
+			if strings.Contains(string(out), `"reason": "interrupted"`) {
+				took = append(took, at.Sub(began)) // it was so when that look began
+				break
+			}
+		}
+	}
+	t.Log(quantiles(took))
+}
+
+// quantiles are the median, the 99th in a hundred, and the longest.
+func quantiles(took []time.Duration) string {
+	slices.Sort(took)
+	at := func(q float64) time.Duration {
+		return took[min(len(took)-1, int(q*float64(len(took))))].Round(time.Millisecond)
+	}
+	return fmt.Sprintf("%d times: median %s, p99 %s, longest %s", len(took), at(0.5), at(0.99), at(1))
+}
+
+// TestModCost compares turns of 20 calls with hooks and mod to those with hooks alone,
+// by what the client itself says that they took.
+func TestModCost(t *testing.T) {
+	if !*matrix {
+		t.Skip("part of the matrix: -matrix")
+	}
+	begin := func(args ...string) func() time.Duration {
+		l := equipped(t, lab.V330)
+		_, err := beckon(l, nil, append([]string{"install"}, args...)...)
+		must(t, err)
+		pane, err := l.Tmux.StartClient("cost")
+		must(t, err)
+		must(t, pane.Ready())
+		n := 0
+		return func() time.Duration {
+			n++
+			must(t, pane.Say(fmt.Sprintf("lab:many %d", n)))
+			for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+				if turns := durations(l); len(turns) >= n {
+					return turns[n-1]
+				}
+			}
+			t.Fatal(pane.Capture())
+			return 0
+		}
+	}
+	hooks, mod := begin(), begin("--mod")
+	var ratios []float64
+	for i := range *pairs + warm {
+		var x, y time.Duration
+		if i%2 == 0 {
+			x, y = hooks(), mod()
+		} else {
+			y, x = mod(), hooks()
+		}
+		t.Logf("hooks %s, with the mod %s", x, y)
+		if i >= warm {
+			ratios = append(ratios, float64(y)/float64(x))
+		}
+	}
+	slices.Sort(ratios)
+	median := (ratios[len(ratios)/2] + ratios[(len(ratios)-1)/2]) / 2
+	t.Logf("with the mod a turn takes %.3f times as long (median of %d pairs; %.3f to %.3f)", median, len(ratios), ratios[0], ratios[len(ratios)-1])
+}
+
+// warm is how many pairs of turns are not counted: the first of a process are slower.
+const warm = 4
+
+// durations are what the client's transcript says that the turns of its one session
+// took, the oldest first.
+func durations(l *lab.Lab) (list []time.Duration) {
+	for _, r := range l.Home.Registry() {
+		data, err := os.ReadFile(l.Home.Transcript(r.SessionID))
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(data)) {
+			if gjson.Get(line, "subtype").Str == "turn_duration" {
+				list = append(list, time.Duration(gjson.Get(line, "durationMs").Int())*time.Millisecond)
+			}
+		}
+	}
+	return list
+}
