@@ -9,9 +9,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"beckon/cmd/internal/lab"
 
@@ -203,12 +205,17 @@ func TestBand(t *testing.T) {
 	}
 }
 
+// half is the columns of one client in a picture of two.
+const half = 64
+
+var colors = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+
 // sideBySide writes what both clients show, with their colours, beside one another.
 func sideBySide(t *testing.T, l *lab.Lab, file string) {
 	t.Helper()
 	var halves [2][]string
 	for i, name := range []string{"shop", "docs"} {
-		_, err := l.Tmux.Run("resize-window", "-t", name, "-x", "64", "-y", "22")
+		_, err := l.Tmux.Run("resize-window", "-t", name, "-x", strconv.Itoa(half), "-y", "22")
 		must(t, err)
 		time.Sleep(2 * time.Second) // the client draws itself anew
 		out, err := l.Tmux.Run("capture-pane", "-p", "-e", "-N", "-t", name)
@@ -221,9 +228,12 @@ func sideBySide(t *testing.T, l *lab.Lab, file string) {
 			if side > 0 {
 				b.WriteString("\x1b[0m \u2502 ")
 			}
+			line := ""
 			if i < len(lines) {
-				b.WriteString(lines[i] + "\x1b[0m")
+				line = lines[i]
 			}
+			shown := utf8.RuneCountInString(colors.ReplaceAllString(line, ""))
+			b.WriteString(line + "\x1b[0m" + strings.Repeat(" ", max(0, half-shown)))
 		}
 		b.WriteString("\n")
 	}
