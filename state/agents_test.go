@@ -142,6 +142,26 @@ func (p *played) shown(t *testing.T, evidence bool) (states []State) {
 	return states
 }
 
+// unseen says why what is shown with evidence is not the truth, in words for the
+// table: "" where nothing excuses it.
+func unseen(p *played, l *look, got State, evidence bool) string {
+	switch {
+	case !evidence:
+		return ""
+	case got == "nothing":
+		return ", not to be seen: no hook before the first prompt"
+	case p.agent == "codex" && l.State == Failed:
+		return ", told by the rollout file, which the recording lacks"
+	case p.agent == "copilot" && l.Truth == "/clear":
+		return ", not to be seen: no hook of the new session before its prompt"
+	case p.agent == "copilot":
+		return ", told by events.jsonl, which the recording lacks"
+	case p.agent == "opencode" && l.State == Question:
+		return ", told by beckon's plugin, which did not record"
+	}
+	return ""
+}
+
 // TestAgentMatrix holds what beckon shows of each recording at each look at the
 // screen: testdata/agents/MATRIX.md.
 func TestAgentMatrix(t *testing.T) {
@@ -161,7 +181,7 @@ func TestAgentMatrix(t *testing.T) {
 					right[evidence]++
 					return "right"
 				}
-				return string(got)
+				return string(got) + unseen(&p, &l, got, evidence)
 			}
 			fmt.Fprintf(&b, "| %s %s | %s | %s | %s | %s | %s |\n", p.agent, p.version, p.scenario, l.Truth, l.State, cell(alone[i], false), cell(with[i], true))
 			i, all = i+1, all+1

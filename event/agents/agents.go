@@ -29,6 +29,10 @@ type Agent struct {
 	Daemon string
 	// Install says where its hooks are registered.
 	Install Install
+
+	// Silent says of what no hook tells, each with what tells instead. It is for
+	// people.
+	Silent []string
 }
 
 // Install says how an agent's hooks are registered. The zero Install is that of

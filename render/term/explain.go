@@ -154,6 +154,14 @@ func Explain(w io.Writer, x Explanation) error {
 	for _, o := range s.Seeing {
 		line("observed", "%s, from %s, %s", o.What, o.Source, ago(o.At))
 	}
+	if a := event.AgentOf(s.Agent); a == nil || a.Name != event.ClaudeCode {
+		line("agent", "%s: its hooks take no answer of beckon's, and no policy applies to its calls", s.Agent)
+		if a != nil {
+			for _, what := range a.Silent {
+				line("no hook of", "%s", what)
+			}
+		}
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }

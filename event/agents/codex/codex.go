@@ -42,4 +42,10 @@ var Agent = agents.Agent{
 		},
 		Then: "codex runs no hook that you have not trusted: start it, and at \"Hooks need review\" choose to trust them",
 	},
+	Silent: []string{
+		"a session before its first prompt",
+		"an approval: the title of a tmux pane tells",
+		"an API error: the rollout file tells",
+		"the end of its terminal: the process tells, where there is one to be found",
+	},
 }

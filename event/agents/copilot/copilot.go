@@ -53,4 +53,9 @@ var Agent = agents.Agent{
 			"preCompact", "agentStop", "sessionEnd",
 		},
 	},
+	Silent: []string{
+		"a session before its first prompt",
+		"an approval, a refusal, Esc, an API error: its events.jsonl tells",
+		"a compaction by hand",
+	},
 }

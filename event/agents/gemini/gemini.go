@@ -49,4 +49,9 @@ var Agent = agents.Agent{
 		Shape:   agents.Milliseconds,
 		Events:  []string{"SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "Notification", "AfterAgent", "SessionEnd"},
 	},
+	Silent: []string{
+		"an approval, a refusal, Esc in a dialog or a tool: the title of a tmux pane tells",
+		"a subagent: it counts as the main conversation",
+		"a compaction by hand",
+	},
 }

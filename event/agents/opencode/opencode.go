@@ -71,4 +71,8 @@ var Agent = agents.Agent{
 	},
 	Home:    ".config/opencode",
 	Install: agents.Install{Program: "opencode", Title: "OpenCode", File: "plugins/beckon.js", Shape: agents.Plugin},
+	Silent: []string{
+		"a session before its first prompt",
+		"a kill: the process tells",
+	},
 }

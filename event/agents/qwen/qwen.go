@@ -30,4 +30,7 @@ var Agent = agents.Agent{
 			"Notification", "SubagentStart", "SubagentStop", "PreCompact", "PostCompact", "Stop", "StopFailure", "SessionEnd",
 		},
 	},
+	Silent: []string{
+		"a kill: the process tells",
+	},
 }
