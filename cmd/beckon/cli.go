@@ -33,6 +33,7 @@ type commands struct {
 	Away       talk.AwayCmd       `cmd:"" help:"Note that nobody sits at the sessions: what subagents ask is held, too."`
 	Back       talk.BackCmd       `cmd:"" help:"Note that you are back."`
 	Jump       jumpCmd            `cmd:"" help:"Bring the pane of a session to the front."`
+	Pick       pickCmd            `cmd:"" help:"Choose a session by typing parts of its line: to jump there, show it or see what it asks."`
 	Seen       seenCmd            `cmd:"" help:"Note that you looked at a session."`
 	Aside      asideCmd           `cmd:"" aliases:"backburner" help:"Set a session aside until your own next prompt to it."`
 	Remove     removeCmd          `cmd:"" help:"Take a session off the list until it is heard of again."`

@@ -99,6 +99,7 @@
 //	render                       rows
 //	render/term                  lists and texts
 //	render/tui                   beckon watch
+//	render/tui/pick              choosing one line of several by typing parts of it
 //	render/web                   beckon serve
 //	render/web/page              its page
 //	render/web/peer              who is at the other end
