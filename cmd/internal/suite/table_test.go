@@ -33,7 +33,7 @@ type table struct {
 func (t *table) add(r row) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.rows = append(t.rows, r)
+	t.rows = append(slices.DeleteFunc(t.rows, r.sameCell), r)
 }
 
 // join takes the rows of a file that were not played now, if there is one, and
