@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"beckon/state/evidence"
@@ -39,17 +41,23 @@ func (*DesktopChannel) Words() Words { return Words{Rows: desktopRows, Full: tru
 // would have to be believed, and a directory of the search path may be anybody's.
 // An answer is a signal of the very connection that took the notification, for
 // the number that it gave; the bus says whose a signal is, and who sends one
-// cannot. A daemon that an agent started is none.
+// cannot. A daemon that an agent started is none, nor is a bus. Where any program
+// may have the daemon press a button, none of them allows.
 //
 // A daemon without buttons shows a as any notification.
 func (d *DesktopChannel) Ask(ctx context.Context, a Ask) (word offer.Word, become func(string), err error) {
 	become = func(string) {}
 	b, err := dial(ctx)
-	if errors.Is(err, errNoButtons) {
+	switch {
+	case errors.Is(err, errNoButtons):
 		return "", become, d.Send(ctx, a.Note)
-	}
-	if err != nil {
+	case errors.Is(err, errUnseen):
+		return "", become, errors.Join(err, d.Send(ctx, a.Note))
+	case err != nil:
 		return "", become, err
+	}
+	if b.driven {
+		a.Buttons = slices.DeleteFunc(slices.Clone(a.Buttons), func(w offer.Word) bool { return w == offer.Allow })
 	}
 	id, err := b.show(ctx, a, len(d.jump) > 0)
 	if err != nil {
@@ -78,12 +86,20 @@ type daemon struct {
 	conn    *dbus.Conn
 	object  dbus.BusObject
 	owner   string // the unique name of its connection
+	driven  bool   // other programs may press its buttons, as far as we know
 	signals chan *dbus.Signal
 }
+
+// undriven are daemons, by the names that they give themselves, of which no
+// program can ask that a button be pressed. Others have a command for it or a
+// method of their bus: mako, dunst, SwayNC, Plasma.
+var undriven = []string{"gnome-shell", "cinnamon", "Xfce Notify Daemon", "Notification Daemon"} // the last is MATE's
 
 var (
 	errNoButtons    = errors.New("this desktop's notifications have no buttons")
 	errAgentsDaemon = errors.New("an agent started the notification daemon: it is not believed")
+	errAgentsBus    = errors.New("an agent started the session bus: it is not believed")
+	errUnseen       = errors.New("it cannot be seen who started the session bus or the notification daemon: its buttons are not believed")
 )
 
 // address is the session bus's; the library would start one where there is none.
@@ -98,7 +114,7 @@ func dial(ctx context.Context) (b *daemon, err error) {
 	if !bus(os.Getenv) {
 		return nil, ErrNoDesktop
 	}
-	conn, err := dbus.Connect(address(), dbus.WithContext(context.WithoutCancel(ctx)))
+	conn, err := connect(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("the session bus: %w", err)
 	}
@@ -110,14 +126,80 @@ func dial(ctx context.Context) (b *daemon, err error) {
 	return b, nil
 }
 
+// connect connects to the session bus. Its socket is a file of the user's, which
+// an agent can put another one in the place of, and a bus says who speaks: so
+// nobody is believed behind one that an agent listens at.
+func connect(ctx context.Context) (*dbus.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, desktopLimit)
+	defer cancel()
+	to, err := (&net.Dialer{}).DialContext(ctx, "unix", socket(address()))
+	if err != nil {
+		return nil, err
+	}
+	late := context.AfterFunc(ctx, func() { to.Close() }) // it may take what we say, and say nothing
+	conn, err := dbus.NewConn(to)
+	if err == nil {
+		err = believed(listener(to), errAgentsBus)
+	}
+	if err == nil {
+		err = conn.Auth(nil)
+	}
+	if err == nil {
+		err = conn.Hello()
+	}
+	if !late() && err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		to.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+// socket is the first of a bus's addresses that is a socket of this machine, empty
+// when there is none.
+func socket(addresses string) string {
+	for a := range strings.SplitSeq(addresses, ";") {
+		keys, ok := strings.CutPrefix(a, "unix:")
+		if !ok {
+			continue // it cannot be seen who is there
+		}
+		for key := range strings.SplitSeq(keys, ",") {
+			name, value, _ := strings.Cut(key, "=")
+			value, err := dbus.UnescapeBusAddressValue(value)
+			switch {
+			case err != nil:
+			case name == "path":
+				return value
+			case name == "abstract":
+				return "@" + value
+			}
+		}
+	}
+	return ""
+}
+
+// believed is an error when process pid comes from an agent's client, ours then,
+// or cannot be looked at.
+func believed(pid int, agents error) error {
+	switch within, name := fromClient(pid); {
+	case within:
+		return agents
+	case name == "":
+		return errUnseen
+	}
+	return nil
+}
+
 // meet finds out who the daemon is, and that it has buttons.
 func (b *daemon) meet(ctx context.Context) error {
 	var able []string
 	if err := b.call(ctx, "GetCapabilities").Store(&able); err != nil { // starts it
 		return fmt.Errorf("the notification daemon: %w", err)
 	}
-	if !slices.Contains(able, "actions") {
-		return errNoButtons
+	if !slices.Contains(able, "actions") || !slices.Contains(able, "body") {
+		return errNoButtons // without a body it would not show what is asked
 	}
 	var pid uint32
 	broker := b.conn.BusObject()
@@ -128,10 +210,13 @@ func (b *daemon) meet(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("the notification daemon: %w", err)
 	}
-	if within, _ := fromClient(int(pid)); within {
-		return errAgentsDaemon
+	if err := believed(int(pid), errAgentsDaemon); err != nil {
+		return err
 	}
 	b.object = b.conn.Object(b.owner, daemonPath) // whoever has the name later is another
+	var name, vendor, version, spec string
+	_ = b.call(ctx, "GetServerInformation").Store(&name, &vendor, &version, &spec) // one that does not say is none that we know
+	b.driven = !slices.Contains(undriven, name)
 	b.conn.Signal(b.signals)
 	return errors.Join(
 		b.conn.AddMatchSignalContext(ctx, dbus.WithMatchSender(b.owner), dbus.WithMatchInterface(daemonName), dbus.WithMatchObjectPath(daemonPath)),

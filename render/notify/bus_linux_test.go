@@ -2,6 +2,9 @@ package notify
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,8 +19,23 @@ import (
 func trusted(t *testing.T) {
 	t.Helper()
 	was := fromClient
-	fromClient = func(int) (bool, string) { return false, "" }
+	fromClient = func(int) (bool, string) { return false, "anything" }
 	t.Cleanup(func() { fromClient = was })
+}
+
+// busOf is the process of the test's session bus.
+func busOf(t *testing.T) int {
+	t.Helper()
+	conn, err := net.Dial("unix", socket(address()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	pid := listener(conn)
+	if name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); err != nil || string(name) != "dbus-daemon\n" {
+		t.Errorf("process %d is the bus: %q, %v", pid, name, err)
+	}
+	return pid
 }
 
 // asked is an answer on its way.
@@ -118,8 +136,62 @@ func TestDesktopForged(t *testing.T) {
 	if !d.Closed(1) {
 		t.Error("what is over is still shown")
 	}
-	fromClient = func(int) (bool, string) { return true, "python3" }
+	fromClient = func(pid int) (bool, string) { return pid != busOf(t), "anything" }
 	if _, _, err := c.Ask(t.Context(), both); err != errAgentsDaemon || len(d.Received()) != 1 {
 		t.Errorf("an agent's daemon: %v", err)
+	}
+}
+
+// A session bus of an agent's says that anybody speaks: nobody behind it is
+// believed, and one that says nothing is not waited for.
+func TestDesktopAgentsBus(t *testing.T) {
+	d := dbustest.Start(t)
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "tcp:host=localhost,port=1;"+d.Address)
+	trusted(t)
+	c := NewDesktop(nil)
+	fromClient = func(pid int) (bool, string) { return pid == busOf(t), "anything" }
+	if _, _, err := c.Ask(t.Context(), both); !errors.Is(err, errAgentsBus) || len(d.Received()) != 0 {
+		t.Errorf("an agent's bus: %v", err)
+	}
+	fromClient = func(int) (bool, string) { return false, "" }
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", d.Address) // notify-send takes no other
+	if word, _, err := c.Ask(t.Context(), both); word != "" || !errors.Is(err, errUnseen) {
+		t.Errorf("nobody's bus: %q, %v", word, err)
+	}
+	if got := d.Received(); len(got) != 1 || got[0].Buttons != "" {
+		t.Errorf("nobody's bus shows %q", got)
+	}
+
+	path := filepath.Join(t.TempDir(), "bus")
+	silent, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path="+path)
+	trusted(t)
+	ctx, over := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer over()
+	if _, _, err := c.Ask(ctx, both); err == nil {
+		t.Error("a bus that says nothing has shown something")
+	}
+}
+
+// Where any program can have the daemon press a button, nothing is allowed by one.
+func TestDesktopDriven(t *testing.T) {
+	d := dbustest.Start(t)
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", d.Address)
+	trusted(t)
+	d.Rename("mako")
+	got := asking(t, t.Context(), d, NewDesktop(nil), both)
+	if shown := d.Received()[0].Buttons; shown != "deny" {
+		t.Errorf("it has the buttons %q", shown)
+	}
+	d.Press(1, "allow")
+	if a := <-got; a.word != "" {
+		t.Errorf("a program answers %q", a.word)
+	}
+	if len(both.Buttons) != 2 {
+		t.Error("the offer has lost a button")
 	}
 }

@@ -60,6 +60,7 @@ func Start(t testing.TB) *Daemon {
 	d.run(mock)
 	for range 100 {
 		if d.send("org.freedesktop.DBus.Peer.Ping") == nil {
+			d.Rename("gnome-shell")
 			return d
 		}
 		time.Sleep(100 * time.Millisecond)
@@ -92,6 +93,15 @@ func (d *Daemon) run(cmd *exec.Cmd) {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
+}
+
+// Rename gives the daemon the name of a desktop's.
+func (d *Daemon) Rename(name string) {
+	d.t.Helper()
+	if err := d.send("org.freedesktop.DBus.Mock.AddMethod", "string:org.freedesktop.Notifications", "string:GetServerInformation", "string:", "string:ssss",
+		fmt.Sprintf("string:ret = (%q, 'vendor', '1.0', '1.2')", name)); err != nil {
+		d.t.Fatalf("naming the notification daemon: %v", err)
+	}
 }
 
 func (d *Daemon) send(method string, args ...string) error {
