@@ -17,10 +17,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"beckon/state/offer"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/tidwall/gjson"
 )
@@ -490,7 +490,19 @@ func (c *Card) Brief(rows int) (text string, whole bool) {
 	return b.String() + "in " + where, whole
 }
 
-// rowsOf is how many rows a line takes.
-func rowsOf(line string) int {
-	return max(1, (utf8.RuneCountInString(line)+rowWidth-1)/rowWidth)
+// rowsOf is how many rows a line takes at most: broken at its spaces, each word
+// within rows of its own if it is long.
+func rowsOf(line string) (rows int) {
+	rows, left := 1, rowWidth
+	for word := range strings.SplitAfterSeq(line, " ") {
+		n := ansi.StringWidth(word)
+		if n > left && left < rowWidth {
+			rows, left = rows+1, rowWidth
+		}
+		rows, left = rows+max(0, n-1)/rowWidth, left-n
+		if n > rowWidth {
+			left = rowWidth - (n-1)%rowWidth - 1
+		}
+	}
+	return rows
 }

@@ -2,6 +2,7 @@ package card
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -103,6 +104,11 @@ func TestCardPrints(t *testing.T) {
 			}
 		}
 	}
+	for _, r := range "\u034f\u17b4\u180b\u180e\u2800\u3164\ufe00\U000e0100" {
+		if got := Line1(string(r)); got != fmt.Sprintf("‹U+%04X›", r) {
+			t.Errorf("%U is shown as %q", r, got)
+		}
+	}
 	if got := Line1("a\xff\u2028b"); got != "a‹0xFF›‹U+2028›b" {
 		t.Errorf("got %q", got)
 	}
@@ -131,11 +137,13 @@ func TestBrief(t *testing.T) {
 		want  string
 		whole bool
 	}{
-		"short":       {of(t, "/x", "Bash", in{"command": "make test"}), "Bash\nmake test\nin /x (main) on here", true},
-		"just enough": {of(t, "/x", "Bash", in{"command": "1\n2\n3\n4"}), "Bash\n1\n2\n3\n4\nin /x (main) on here", true},
-		"a line more": {of(t, "/x", "Bash", in{"command": "1\n2\n3\n4\nrm -rf /"}), "Bash\n1\n2\n3\n4\n…\nin /x (main) on here", false},
-		"a long line": {of(t, "/x", "Bash", in{"command": strings.Repeat("x", 4*rowWidth+1)}), "Bash\n…\nin /x (main) on here", false},
-		"not whole":   {of(t, "/x", "Bash", in{"command": strings.Repeat("\n", maxLines+1)}), "Bash\n\n\n\n\n…\n(it is too long to be read here: 2001 lines)\nin /x (main) on here", false},
+		"short":        {of(t, "/x", "Bash", in{"command": "make test"}), "Bash\nmake test\nin /x (main) on here", true},
+		"just enough":  {of(t, "/x", "Bash", in{"command": "1\n2\n3\n4"}), "Bash\n1\n2\n3\n4\nin /x (main) on here", true},
+		"a line more":  {of(t, "/x", "Bash", in{"command": "1\n2\n3\n4\nrm -rf /"}), "Bash\n1\n2\n3\n4\n…\nin /x (main) on here", false},
+		"a long line":  {of(t, "/x", "Bash", in{"command": strings.Repeat("x", 4*rowWidth+1)}), "Bash\n…\nin /x (main) on here", false},
+		"wide letters": {of(t, "/x", "Bash", in{"command": strings.Repeat("漢", 4*rowWidth)}), "Bash\n…\nin /x (main) on here", false},
+		"long words":   {of(t, "/x", "Bash", in{"command": strings.Repeat(strings.Repeat("x", rowWidth/2+1)+" ", 6)}), "Bash\n…\nin /x (main) on here", false},
+		"not whole":    {of(t, "/x", "Bash", in{"command": strings.Repeat("\n", maxLines+1)}), "Bash\n\n\n\n\n…\n(it is too long to be read here: 2001 lines)\nin /x (main) on here", false},
 	} {
 		if got, whole := c.card.Brief(rows); got != c.want || whole != c.whole {
 			t.Errorf("%s: %q, %v", name, got, whole)

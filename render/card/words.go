@@ -56,9 +56,7 @@ func unseen(r rune) bool {
 	switch {
 	case r == '\u200d' || r == '\ufe0f': // they join pictures
 		return false
-	case r >= 0x115f && r <= 0x1160, r == 0x3164, r == 0xffa0: // fillers
-		return true
-	case r >= 0xe0100 && r <= 0xe01ef, r >= 0xfe00 && r <= 0xfe0e: // variants
+	case unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector), r == '\u180e', r == '\u2800': // fillers, variants, a blank
 		return true
 	}
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs) || r != ' ' && unicode.Is(unicode.Zs, r) || !unicode.IsGraphic(r)
