@@ -162,7 +162,7 @@ func TestAskedOnPhoneTooLate(t *testing.T) {
 	if got := h.said(); !strings.Contains(got, `"behavior":"allow"`) {
 		t.Errorf("the client is told %q", got)
 	}
-	if end := server.Await(t, "asks", 2)[1]; !strings.Contains(end.Message, "by kim from terminal") {
+	if end := server.Await(t, "asks", 2)[1]; end.Message != "answered already" {
 		t.Errorf("then %+v", end)
 	}
 	m.Press(t, "Deny")

@@ -62,7 +62,11 @@ func (*Phone) Name() string { return alert.Ntfy }
 func (p *Phone) Asks() bool { return p.Ntfy.Answers != "" && p.Ntfy.Check() == nil }
 
 // Words says what leaves this machine.
-func (p *Phone) Words() Words { return Words{Rows: ntfyRows, Full: p.Texts == TextsFull, Away: true} }
+func (p *Phone) Words() Words { return Words{Rows: ntfyRows, Full: p.full(), Away: true} }
+
+// full reports whether the phone is sent all of a call. What others read on the
+// way it is not: they could press its buttons, too.
+func (p *Phone) full() bool { return p.Texts == TextsFull && p.Ntfy.Private() }
 
 // ntfyMessage is what is published, as JSON to the server's root.
 type ntfyMessage struct {
@@ -99,7 +103,7 @@ func (p *Phone) Send(ctx context.Context, n Note) error {
 		return err
 	}
 	m := ntfyMessage{Title: n.Project + " " + alert.Verb(n.Kind), Message: n.Tool}
-	if p.Texts == TextsFull || n.Test {
+	if p.full() || n.Test {
 		m.Title, m.Message = n.Title, n.Body
 	}
 	m.Title, m.Message = redact.Text(card.Line1(m.Title)), redact.Text(card.Line1(m.Message))
@@ -144,6 +148,9 @@ func (p *Phone) Ask(ctx context.Context, a Ask) (word offer.Word, become func(st
 		return "", become, err
 	}
 	become = func(said string) {
+		if !p.full() {
+			said, _, _ = strings.Cut(said, ": ") // what follows may be of the call, or who answered it
+		}
 		if said == "" {
 			said = "It is over."
 		}

@@ -99,6 +99,10 @@ func TestPhone(t *testing.T) {
 	if end.Message != "allowed" || end.Sequence != m.Sequence || end.Priority != ntfySilent || slices.Contains(end.Labels(), "Allow") {
 		t.Errorf("then %+v", end)
 	}
+	a.become("not answered: the policy refuses it: no rm in /home/kim")
+	if end := p.server.Published("asks")[2]; end.Message != "not answered" {
+		t.Errorf("of the call leaves this machine: %q", end.Message)
+	}
 	second, got := p.ask(t, t.Context(), offered("O1", offer.Allow, offer.Deny))
 	m.Press(t, "Allow") // of an earlier time that the same was asked
 	p.saw(t, "its signature is not ours")
@@ -311,6 +315,16 @@ func TestPhoneSettings(t *testing.T) {
 		}
 		if p.Asks() {
 			t.Errorf("%+v asks", n)
+		}
+	}
+}
+
+// What others read on the way to the server is not the call: they could allow it.
+func TestPhoneUnencrypted(t *testing.T) {
+	for server, full := range map[string]bool{"http://ntfy.example": false, "http://10.0.0.1:80": false, "https://ntfy.example": true, "http://127.0.0.1:80": true} {
+		p := Phone{Settings: Settings{Texts: TextsFull, Ntfy: Ntfy{Server: server}}}
+		if p.Words().Full != full {
+			t.Errorf("%s is sent all: %t", server, !full)
 		}
 	}
 }
