@@ -127,9 +127,9 @@ func (v view) fits(st Status) bool {
 // its hooks by moments. What other agents write is older than theirs.
 func (s *Session) native() bool { return s.Agent == "" || s.Agent == event.ClaudeCode }
 
-// Told makes a reading of what another agent's own words say, in the words of
+// Reported makes a reading of what another agent's own words say, in the words of
 // package beside.
-func Told(status, detail string, at event.Millis) Registry {
+func Reported(status, detail string, at event.Millis) Registry {
 	switch status {
 	case "waiting":
 		return Registry{Status: status, WaitingFor: forPermission, At: at}
@@ -151,7 +151,7 @@ func (s *Session) Titled(status string, now event.Millis) Registry {
 	if now < s.Activity+titleLag {
 		return Registry{}
 	}
-	return Told(status, "", now-dwell)
+	return Reported(status, "", now-dwell)
 }
 
 // lingers is how long, in milliseconds, the client may take to write that a

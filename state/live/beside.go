@@ -14,11 +14,11 @@ import (
 	"beckon/state"
 )
 
-// told is what other agents than Claude Code were last read to say.
-type told struct {
+// besides is what other agents than Claude Code were last read to say.
+type besides struct {
 	mu     sync.Mutex
 	files  map[string]toldFile
-	titles map[string]toldTitles // by tmux socket
+	titles map[string]paneTitles // by tmux socket
 }
 
 // toldFile is a file's reading, good until the file changes.
@@ -28,8 +28,8 @@ type toldFile struct {
 	reading beside.Reading
 }
 
-// toldTitles are the titles of a tmux server's panes.
-type toldTitles struct {
+// paneTitles are the titles of a tmux server's panes.
+type paneTitles struct {
 	at  time.Time
 	all map[string]string // by pane
 }
@@ -37,7 +37,7 @@ type toldTitles struct {
 const (
 	titlesFor   = 300 * time.Millisecond // how long titles are taken to be current
 	titlesLimit = time.Second            // what a tmux server may take to tell them
-	maxTold     = 1000                   // files remembered
+	maxFiles     = 1000                   // files remembered
 )
 
 // beside reads what another agent tells beside the hooks of s: its session file,
@@ -49,12 +49,12 @@ func (r *Reader) beside(s *state.Session, now event.Millis) (reg state.Registry,
 		return reg, false
 	}
 	home, _ := os.UserHomeDir()
-	if f := r.told.file(s.Agent, beside.Path(s.Agent, s.ID, s.Transcript, home, os.Getenv)); f.Status != "" {
-		reg = state.Told(f.Status, redact.Text(f.Detail), f.At)
+	if f := r.besides.file(s.Agent, beside.Path(s.Agent, s.ID, s.Transcript, home, os.Getenv)); f.Status != "" {
+		reg = state.Reported(f.Status, redact.Text(f.Detail), f.At)
 	}
 	over := reg.Status != "" && reg.Status != beside.Busy && reg.At >= s.Main().Active
 	if t := &s.Origin.Terminal; !over && reg.Status != "waiting" && t.Kind == "tmux" && beside.Titles(s.Agent) {
-		if title, ok := r.told.title(t.Tmux); ok {
+		if title, ok := r.besides.title(t.Tmux); ok {
 			if seen := s.Titled(beside.Title(s.Agent, title, s.Cwd), now); seen.Status != "" {
 				reg = seen
 			}
@@ -64,7 +64,7 @@ func (r *Reader) beside(s *state.Session, now event.Millis) (reg state.Registry,
 }
 
 // file reads a session's file if it has changed.
-func (t *told) file(agent, path string) beside.Reading {
+func (t *besides) file(agent, path string) beside.Reading {
 	if path == "" || !beside.Tells(agent) {
 		return beside.Reading{}
 	}
@@ -81,7 +81,7 @@ func (t *told) file(agent, path string) beside.Reading {
 	f = toldFile{info.Size(), info.ModTime(), beside.File(agent, path)}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.files == nil || len(t.files) > maxTold {
+	if t.files == nil || len(t.files) > maxFiles {
 		t.files = map[string]toldFile{}
 	}
 	t.files[path] = f
@@ -90,7 +90,7 @@ func (t *told) file(agent, path string) beside.Reading {
 
 // title asks a tmux server for a pane's title: all panes at once, since several
 // sessions may want theirs.
-func (t *told) title(tm event.Tmux) (string, bool) {
+func (t *besides) title(tm event.Tmux) (string, bool) {
 	if tm.Socket == "" || tm.Pane == "" {
 		return "", false
 	}
@@ -98,9 +98,9 @@ func (t *told) title(tm event.Tmux) (string, bool) {
 	defer t.mu.Unlock()
 	known := t.titles[tm.Socket]
 	if time.Since(known.at).Abs() > titlesFor {
-		known = toldTitles{at: time.Now(), all: titlesOf(tm.Socket)}
+		known = paneTitles{at: time.Now(), all: titlesOf(tm.Socket)}
 		if t.titles == nil {
-			t.titles = map[string]toldTitles{}
+			t.titles = map[string]paneTitles{}
 		}
 		t.titles[tm.Socket] = known
 	}

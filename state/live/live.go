@@ -44,7 +44,7 @@ type Reader struct {
 	registry string
 	here     evidence.Machine
 	staged   *staged
-	told     told
+	besides  besides
 }
 
 // NewReader returns a reader of the sessions in st. registry is the client's
