@@ -17,12 +17,12 @@ import (
 // besides is what other agents than Claude Code were last read to say.
 type besides struct {
 	mu     sync.Mutex
-	files  map[string]toldFile
+	files  map[string]lastRead
 	titles map[string]paneTitles // by tmux socket
 }
 
-// toldFile is a file's reading, good until the file changes.
-type toldFile struct {
+// lastRead is a file's reading, good until the file changes.
+type lastRead struct {
 	size    int64
 	changed time.Time
 	reading beside.Reading
@@ -37,7 +37,7 @@ type paneTitles struct {
 const (
 	titlesFor   = 300 * time.Millisecond // how long titles are taken to be current
 	titlesLimit = time.Second            // what a tmux server may take to tell them
-	maxFiles     = 1000                   // files remembered
+	maxFiles    = 1000                   // files remembered
 )
 
 // beside reads what another agent tells beside the hooks of s: its session file,
@@ -65,7 +65,7 @@ func (r *Reader) beside(s *state.Session, now event.Millis) (reg state.Registry,
 
 // file reads a session's file if it has changed.
 func (t *besides) file(agent, path string) beside.Reading {
-	if path == "" || !beside.Tells(agent) {
+	if path == "" || !beside.Known(agent) {
 		return beside.Reading{}
 	}
 	info, err := os.Stat(path)
@@ -78,11 +78,11 @@ func (t *besides) file(agent, path string) beside.Reading {
 	if ok && f.size == info.Size() && f.changed.Equal(info.ModTime()) {
 		return f.reading
 	}
-	f = toldFile{info.Size(), info.ModTime(), beside.File(agent, path)}
+	f = lastRead{info.Size(), info.ModTime(), beside.File(agent, path)}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.files == nil || len(t.files) > maxFiles {
-		t.files = map[string]toldFile{}
+		t.files = map[string]lastRead{}
 	}
 	t.files[path] = f
 	return f.reading

@@ -40,8 +40,8 @@ const (
 // some 30 KiB, with each message of the user.
 const maxTail = 256 << 10
 
-// Tells reports whether the agent of that name writes a file that File reads.
-func Tells(agent string) bool { return reader(agent) != nil }
+// Known reports whether the agent of that name writes a file that File reads.
+func Known(agent string) bool { return reader(agent) != nil }
 
 func reader(agent string) func(lines) Reading {
 	switch agent {
