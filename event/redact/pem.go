@@ -46,6 +46,9 @@ func (r *redactor) pemEnd(i int) (end int) {
 	const maxHeaders = 8
 	for short, headers := false, 0; ; {
 		i = skipPEMSpace(r.s, i)
+		if pemBoundary(r.s, i, "-----END ") == 0 {
+			i += deleted(r.s, i)
+		}
 		if e := pemBoundary(r.s, i, "-----END "); e > 0 {
 			return e
 		}
@@ -94,7 +97,7 @@ func pemHeader(s string, i int) int {
 // was replaced.
 func (r *redactor) pemStart(i int) int {
 	start, total := i, 0
-	for j, first := i, true; ; first = false {
+	for j, first := i-deleted(r.s, i-1), true; ; first = false {
 		for j > r.last && isPEMSpace(r.s[j-1]) || j > r.last+1 && r.s[j-1] == 'n' && r.s[j-2] == '\\' {
 			j--
 		}
@@ -106,11 +109,23 @@ func (r *redactor) pemStart(i int) int {
 			break
 		}
 		start, total = j, total+end-j
+		if j > r.last {
+			j -= deleted(r.s, j-1)
+		}
 	}
 	if total < pemLine {
 		return i
 	}
 	return start
+}
+
+// deleted is the length of the mark at i that a diff has before a line that is to
+// go, 0 where there is none.
+func deleted(s string, i int) int {
+	if i > 0 && i < len(s) && s[i] == '-' && (s[i-1] == '\n' || s[i-1] == 'n' && i > 1 && s[i-2] == '\\') {
+		return 1
+	}
+	return 0
 }
 
 // skipPEMSpace skips what stands between the lines of a key: space, quotes,

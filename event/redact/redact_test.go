@@ -73,6 +73,10 @@ func TestText(t *testing.T) {
 		{"-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n" + fake(64) + "\n=" + fake(4) + "\n-----END PGP PRIVATE KEY BLOCK-----", "[redacted:private-key]"},
 		{"-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,ABC\n\n" + fake(64) + "\n-----END RSA PRIVATE KEY-----", "[redacted:private-key]"},
 		{rsa[:150], "[redacted:private-key]"},
+		{"-" + strings.ReplaceAll(rsa, "\n", "\n-"), "-[redacted:private-key]"}, // as a diff has it
+		{"-" + strings.ReplaceAll(rsa, "\n", `\n-`), "-[redacted:private-key]"},
+		{"-" + strings.ReplaceAll(rsa, "\n", "\n-")[:150] + "\n…", "-[redacted:private-key]\n…"},
+		{strings.ReplaceAll(rsa[60:], "\n", "\n-"), "[redacted:private-key]"},
 		{rsa[60:], "[redacted:private-key]"},
 		{"…" + strings.ReplaceAll(rsa[60:], "\n", `\n`), "…[redacted:private-key]"},
 		{rsa[:120] + "\n\nThat is the key.", "[redacted:private-key]\n\nThat is the key."},
