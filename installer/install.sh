@@ -30,12 +30,12 @@ platform() {
 	case $os in
 	Linux) os=linux ;;
 	Darwin) os=darwin ;;
-	*) fail "there is no archive for the system \"$os\"" "releases have Linux and macOS here, and a zip for Windows; elsewhere: go install ./cmd/beckon..." ;;
+	*) fail "there is no archive for the system \"$os\"" "releases have Linux and macOS here, and a zip for Windows; elsewhere: go install ./cmd/beckon ./cmd/beckon-hook ./cmd/beckon-judge" ;;
 	esac
 	case $arch in
 	x86_64 | amd64) arch=amd64 ;;
 	aarch64 | arm64) arch=arm64 ;;
-	*) fail "there is no archive for the processor \"$arch\"" "releases have amd64 and arm64; elsewhere: go install ./cmd/beckon..." ;;
+	*) fail "there is no archive for the processor \"$arch\"" "releases have amd64 and arm64; elsewhere: go install ./cmd/beckon ./cmd/beckon-hook ./cmd/beckon-judge" ;;
 	esac
 	say "_${os}_$arch.tar.gz"
 }

@@ -17,7 +17,7 @@ type Places struct {
 }
 
 // goInstall is the hint for programs in places that do not last.
-const goInstall = "put it in a lasting place first, for instance with GOBIN=$HOME/.local/bin go install ./cmd/beckon..."
+const goInstall = "put it in a lasting place first, for instance with GOBIN=$HOME/.local/bin go install ./cmd/beckon ./cmd/beckon-hook ./cmd/beckon-judge"
 
 // StablePath gives the path under which a program can be named in settings for good,
 // without resolving links: path itself, or for a program in a package manager's
@@ -59,7 +59,7 @@ func checkProgram(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return &PathError{path, "does not exist", "install the programs: go install ./cmd/beckon..."}
+		return &PathError{path, "does not exist", "install the programs: go install ./cmd/beckon ./cmd/beckon-hook ./cmd/beckon-judge"}
 	case err != nil:
 		return &PathError{path, cause(err).Error(), ""}
 	case !info.Mode().IsRegular():

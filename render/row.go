@@ -80,7 +80,8 @@ type Row struct {
 // Remote says how a row of another host came here. AsOf is this machine's
 // time of that host's last good answer.
 type Remote struct {
-	Name  string    `json:"name"` // as --host names it: an alias or address of ssh's
+	Name  string    `json:"name"`           // as --host names it, an alias or address of ssh's; or as the fleet does
+	User  string    `json:"user,omitempty"` // whose it is, in a fleet
 	AsOf  time.Time `json:"as_of"`
 	Stale bool      `json:"stale"` // the host has not answered since
 }

@@ -24,6 +24,7 @@ var banned = map[string]string{
 
 // bannedTrees are banned with everything below them.
 var bannedTrees = map[string]string{
+	"github.com/nats-io":          "the hook publishes nothing; beckon link does",
 	"charm.land/":                 "terminal screens belong to the slow program",
 	"github.com/charmbracelet":    "terminal screens belong to the slow program",
 	"beckon/render":               "the hook shows nothing",
@@ -37,7 +38,7 @@ var bannedTrees = map[string]string{
 // judgeBanned is what the program that judges rules must not link either: it
 // starts nothing and asks nobody.
 var judgeBanned = []string{"net/http", "os/exec", "crypto/tls", "github.com/alecthomas/kong", "github.com/rs/zerolog", "github.com/fsnotify/fsnotify",
-	"charm.land/", "github.com/charmbracelet", "beckon/render", "beckon/installer", "beckon/event/policy/run"}
+	"charm.land/", "github.com/charmbracelet", "beckon/render", "beckon/installer", "beckon/event/policy/run", "github.com/nats-io"}
 
 func depsOf(t *testing.T, program string) []string {
 	t.Helper()
@@ -50,6 +51,17 @@ func depsOf(t *testing.T, program string) []string {
 		t.Fatalf("go list gave %d packages", len(deps))
 	}
 	return deps
+}
+
+// TestNoServer: the server of a hub is beckon-fleet's alone.
+func TestNoServer(t *testing.T) {
+	for _, program := range []string{"beckon/cmd/beckon", "beckon/cmd/beckon-judge"} {
+		for _, d := range depsOf(t, program) {
+			if strings.HasPrefix(d, "github.com/nats-io/nats-server") {
+				t.Errorf("%s links %s", program, d)
+			}
+		}
+	}
 }
 
 func TestJudgeDeps(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"beckon/cmd/internal/answer"
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/doctor"
+	"beckon/cmd/internal/fleets"
 	"beckon/cmd/internal/noblock"
 	"beckon/cmd/internal/policies"
 	"beckon/cmd/internal/setup"
@@ -42,6 +43,8 @@ type commands struct {
 	Init       initCmd            `cmd:"" help:"Print what a shell, tmux or starship needs to show the segment."`
 	Notify     notifyCmd          `cmd:"" help:"Try notifications, or ask why there was one or none."`
 	Serve      serveCmd           `cmd:"" help:"Serve the sessions over HTTP, with live events."`
+	Link       fleets.LinkCmd     `cmd:"" help:"Publish this machine's sessions to a fleet, for lists on other machines."`
+	Fleet      fleets.Cmd         `cmd:"" help:"Keep a fleet's hub: init, invite, revoke."`
 	Policy     policies.Cmd       `cmd:"" help:"What answers the hooks: check, test, explain, trace."`
 	Setup      setup.Cmd          `cmd:"" help:"Set beckon up on this machine, step by step: hooks, PATH, status line, notifications and more."`
 	Install    setup.InstallCmd   `cmd:"" help:"Put the hooks into Claude Code's settings."`

@@ -1,13 +1,12 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"beckon/cmd/internal/cli"
+	"beckon/cmd/internal/fleets"
 	"beckon/cmd/internal/setup"
 	"beckon/render"
 	"beckon/render/hosts"
@@ -20,6 +19,7 @@ type listCmd struct {
 	All   bool     `help:"Also list sessions that ended, and the archive."`
 	State []string `help:"Only these states, separated by commas." placeholder:"STATE"`
 	Host  []string `sep:"none" placeholder:"ssh:NAME" help:"Also the sessions of another machine, asked by ssh; can be given more than once."`
+	fleets.Flags
 	cli.Colored
 }
 
@@ -50,6 +50,7 @@ func (c *listCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	rows = c.Only(a.App, rows)
 	if want != nil {
 		rows = slices.DeleteFunc(rows, func(r render.Row) bool { return !slices.Contains(want, r.State) })
 	}
@@ -75,26 +76,15 @@ type listed struct {
 // others adds the sessions of other hosts to the local rows. A host that does
 // not answer is named on stderr, with the age of what is shown of it.
 func (c *listCmd) others(a *app, rows []render.Row) ([]render.Row, []hosts.Status, error) {
-	if len(c.Host) == 0 {
+	if len(c.Host) == 0 && !c.Fleet {
 		return rows, nil, nil
 	}
-	h, err := hosts.Open(a.Store, c.Host...)
+	remote, status, err := c.Ask(a.App, c.Host)
 	if err != nil {
-		return nil, nil, cli.Usage("%w", err)
-	}
-	h.Poll(context.Background())
-	remote, status := h.Snapshot()
-	for _, st := range status {
-		switch {
-		case !st.Stale:
-		case st.AsOf == nil:
-			fmt.Fprintf(a.Stderr, "beckon: asking host %s: %s\n", st.Name, st.Error)
-		default:
-			fmt.Fprintf(a.Stderr, "beckon: asking host %s: %s; shown is what it said %s ago\n", st.Name, st.Error, term.Age(time.Since(*st.AsOf)))
-		}
+		return nil, nil, err
 	}
 	remote = slices.DeleteFunc(remote, func(r render.Row) bool { return !c.All && !r.State.Live() })
-	return hosts.Merge(rows, remote), status, nil
+	return fleets.Merge(rows, remote), status, nil
 }
 
 // empty is what is printed in place of a list: why there is none, and what to do.
@@ -102,6 +92,8 @@ func (c *listCmd) empty(a *app) string {
 	switch {
 	case c.State != nil:
 		return "no session in that state"
+	case len(c.On)+len(c.User)+len(c.Agent) > 0:
+		return "no such session"
 	case !setup.Installed(a.App) && setup.AnyAgent(a.App):
 		return "no sessions; start an agent anywhere, and it is listed here"
 	case !setup.Installed(a.App):

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"beckon/cmd/internal/cli"
+	"beckon/cmd/internal/fleets"
 	"beckon/render/term"
 )
 
@@ -15,12 +16,13 @@ type promptCmd struct {
 	Format string `help:"Template instead of the default (beckon help display)." placeholder:"TEMPLATE"`
 	For    string `help:"Escape values for where the text goes: plain, zsh, tmux, polybar or pango." default:"plain" placeholder:"TARGET"`
 	JSON   bool   `name:"json" help:"Print JSON, as waybar's custom modules read it."`
+	Fleet  bool   `help:"Count the sessions of the fleet's other machines, too; beckon link keeps them at hand."`
 }
 
 // parsePrompt reads the command line as kong would.
 func parsePrompt(args []string) (c promptCmd, ok bool) {
 	c.For = string(term.Plain)
-	ok = flags(args, map[string]*string{"--format": &c.Format, "--for": &c.For}, map[string]*bool{"--json": &c.JSON})
+	ok = flags(args, map[string]*string{"--format": &c.Format, "--for": &c.For}, map[string]*bool{"--json": &c.JSON, "--fleet": &c.Fleet})
 	return c, ok
 }
 
@@ -36,6 +38,9 @@ func (c *promptCmd) Run(a *app) error {
 	rows, _, now, err := a.Rows()
 	if err != nil {
 		return err
+	}
+	if c.Fleet {
+		rows = fleets.Merge(rows, fleets.Known(a.App))
 	}
 	st := term.Style{Now: now}
 	if c.JSON {

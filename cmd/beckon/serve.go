@@ -13,11 +13,13 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
 	"beckon/cmd/internal/answer"
 	"beckon/cmd/internal/cli"
+	"beckon/cmd/internal/fleets"
 	handlers "beckon/event/policy/run"
 	"beckon/event/redact"
 	"beckon/render"
@@ -37,6 +39,8 @@ type serveCmd struct {
 	TLSKey  string   `name:"tls-key" placeholder:"FILE" type:"path" help:"The certificate's key."`
 	Notify  bool     `help:"Also notify through the configured channels, of what no hook reports, too."`
 	Hooks   bool     `default:"true" negatable:"" help:"Take events that are posted to /hook."`
+	Fleet   bool     `help:"Also the sessions of the other machines: the fleet's that this one joined, and those of the setting hosts."`
+	Link    bool     `help:"Also publish this machine's sessions to its fleet, as beckon link does."`
 	Poll    bool     `help:"Poll the session files, where the system does not report changes (network file systems)."`
 }
 
@@ -75,8 +79,17 @@ func (c *serveCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	var elsewhere func(context.Context, func([]render.Row))
+	if c.Fleet {
+		elsewhere = func(ctx context.Context, show func([]render.Row)) {
+			if err := (&fleets.Flags{Fleet: true}).Follow(ctx, a.App, nil, show); err != nil {
+				a.Store.Log(fmt.Errorf("serve: %w", err))
+			}
+		}
+	}
 	s := web.New(web.Options{
-		Store: a.Store, Registry: filepath.Join(a.ClaudeDir(), "sessions"), Version: cli.Version(),
+		Others: elsewhere,
+		Store:  a.Store, Registry: filepath.Join(a.ClaudeDir(), "sessions"), Version: cli.Version(),
 		Token: token, User: a.User(), Hosts: c.Host, Closed: !c.Hooks, Unwatched: c.Poll, Page: dashboard.Handler(),
 		Stats:  func(days int) (any, error) { return a.statsOf(days) },
 		Config: a.redactedConfig,
@@ -93,6 +106,17 @@ func (c *serveCmd) Run(a *app) error {
 	c.say(a, l.Addr().String(), entrance)
 	if c.Open {
 		a.openBrowser(entrance.At(web.URL(c.scheme(), l.Addr().String())) + "#ticket=" + entrance.Ticket)
+	}
+	if c.Link {
+		ctx, stop := context.WithCancel(context.Background())
+		var linked sync.WaitGroup
+		defer linked.Wait()
+		defer stop()
+		linked.Go(func() {
+			if err := (&fleets.LinkCmd{Quiet: true}).Serve(ctx, a.App); err != nil {
+				fmt.Fprintf(a.Stderr, "beckon: link: %v\n", err)
+			}
+		})
 	}
 	return serveUntilSignal(s, l)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"beckon/cmd/internal/fleets"
 	"beckon/event"
 	"beckon/render"
 	"beckon/render/term"
@@ -22,6 +23,7 @@ import (
 type statuslineCmd struct {
 	Wrap     string `help:"The status-line command that was there before; it runs first." placeholder:"COMMAND"`
 	WrapJSON string `name:"wrap-json" help:"The same as a JSON string." placeholder:"JSON"`
+	Fleet    bool   `help:"Show the sessions of the fleet's other machines that need you, too; beckon link keeps them at hand."`
 }
 
 const (
@@ -33,7 +35,7 @@ const (
 )
 
 func parseStatusline(args []string) (c statuslineCmd, ok bool) {
-	ok = flags(args, map[string]*string{"--wrap": &c.Wrap, "--wrap-json": &c.WrapJSON}, nil)
+	ok = flags(args, map[string]*string{"--wrap": &c.Wrap, "--wrap-json": &c.WrapJSON}, map[string]*bool{"--fleet": &c.Fleet})
 	return c, ok
 }
 
@@ -59,6 +61,9 @@ func (c *statuslineCmd) Run(a *app) error {
 		st.Answer = "beckon answer"
 	}
 	rows = others(rows, seen, record)
+	if c.Fleet {
+		rows = fleets.Merge(rows, fleets.Known(a.App))
+	}
 	text := ""
 	if first := <-before; first.ok {
 		text = strings.TrimRight(first.text, "\n") + "\n" + term.NeedList(rows, st)

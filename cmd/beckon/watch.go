@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -12,10 +11,10 @@ import (
 	"time"
 
 	"beckon/cmd/internal/cli"
+	"beckon/cmd/internal/fleets"
 	"beckon/cmd/internal/talk"
 	"beckon/event"
 	"beckon/render"
-	"beckon/render/hosts"
 	"beckon/render/jump"
 	"beckon/render/notify"
 	"beckon/render/tui"
@@ -30,6 +29,7 @@ type watchCmd struct {
 	Host  []string `sep:"none" help:"Also the sessions of another machine, asked by ssh; can be given more than once." placeholder:"ssh:NAME"`
 	Once  bool     `help:"Print one screen and exit; for scripts."`
 	Width int      `help:"Columns of --once (default: $$COLUMNS, the terminal's, else 80)." placeholder:"N"`
+	fleets.Flags
 	cli.Colored
 	Queue  string `enum:",fair,prio,static,grouped" default:"" aliases:"sort" placeholder:"MODE" help:"Order within a group: fair, prio, static, grouped (default: as configured)."`
 	Group  string `enum:"need,project,host,none" default:"need" help:"Headings: need, project, host, none."`
@@ -53,10 +53,11 @@ func (c *watchCmd) Run(a *app) error {
 	talk.Watch(a.App, &opt)
 	opt.Order, opt.PermissionFirst = queue.Mode, queue.PermissionFirst
 	opt.Grouping, opt.Leave = tui.Grouping(c.Group), c.Leave
-	sources, err := a.otherHosts(c.Host)
+	sources, end, err := c.Sources(context.Background(), a.App, c.Host)
 	if err != nil {
 		return err
 	}
+	defer end()
 	opt.Sources = sources
 	if c.Once {
 		opt.Color = a.Color(choice)
@@ -143,34 +144,6 @@ func (a *app) jumpTo(ctx context.Context, r render.Row) (string, error) {
 		return res.Did, nil
 	}
 	return res.Did, a.actOn(r, state.Action{Kind: state.ActSeen})
-}
-
-// otherHosts are the other hosts that specs name.
-func (a *app) otherHosts(specs []string) ([]tui.Source, error) {
-	var all []tui.Source
-	for _, spec := range specs {
-		h, err := hosts.Open(a.Store, spec)
-		if err != nil {
-			return nil, cli.Usage("%w", err)
-		}
-		last, was := h.Snapshot()
-		src := tui.Source{Name: was[0].Name, Last: last, Rows: func(ctx context.Context) ([]render.Row, error) { return ask(ctx, h) }}
-		if was[0].AsOf != nil {
-			src.LastAt = *was[0].AsOf
-		}
-		all = append(all, src)
-	}
-	return all, nil
-}
-
-// ask asks one host.
-func ask(ctx context.Context, h *hosts.Hosts) ([]render.Row, error) {
-	h.Poll(ctx)
-	rows, is := h.Snapshot()
-	if is[0].Stale {
-		return nil, errors.New(is[0].Error)
-	}
-	return rows, nil
 }
 
 // Of a session's turns the screen shows the last recentTurns, and of its

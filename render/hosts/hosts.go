@@ -29,8 +29,10 @@ const keep = 14 * 24 * time.Hour
 // Status says how one host is.
 type Status struct {
 	Name  string     `json:"name"`
+	User  string     `json:"user,omitempty"`  // whose it is, in a fleet
 	AsOf  *time.Time `json:"as_of,omitempty"` // this machine's time of the last good answer
 	Stale bool       `json:"stale"`           // it has not answered when it was asked last
+	Left  bool       `json:"left,omitempty"`  // it said that it goes
 	Error string     `json:"error,omitempty"` // why, in ssh's words or the program's there
 }
 

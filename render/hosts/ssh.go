@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -40,8 +42,23 @@ const maxAnswer = 8 << 20
 
 // arguments are those of the ssh that asks name: it asks no question of its
 // own, forwards nothing and gives up in time.
+// The connection stays for a while, so that the next question is a matter of
+// milliseconds.
 func arguments(name string) []string {
-	return []string{"-T", "-a", "-x", "-o", "BatchMode=yes", "-o", "ConnectTimeout=3", "-o", "ClearAllForwardings=yes", "--", name, listing}
+	return append(shared(), "-T", "-a", "-x", "-o", "BatchMode=yes", "-o", "ConnectTimeout=3", "-o", "ClearAllForwardings=yes", "--", name, listing)
+}
+
+// keepOpen is how long a connection stays that nobody asks anything.
+const keepOpen = "60s"
+
+// shared has ssh use one connection for all questions, where there is a place for
+// its socket that is short enough and nobody else's.
+func shared() []string {
+	dir := os.Getenv("XDG_RUNTIME_DIR")
+	if dir == "" || len(dir) > 40 || !filepath.IsAbs(dir) || strings.ContainsAny(dir, "% \t\"'") {
+		return nil
+	}
+	return []string{"-o", "ControlMaster=auto", "-o", "ControlPersist=" + keepOpen, "-o", "ControlPath=" + filepath.Join(dir, "beckon-%C")}
 }
 
 // ask asks one host by ssh.
@@ -51,6 +68,9 @@ func ask(ctx context.Context, name string) ([]byte, error) {
 	cmd.Stdout, cmd.Stderr = &out, &said
 	cmd.WaitDelay = 100 * time.Millisecond // a ProxyCommand may keep the pipes
 	err := cmd.Run()
+	if errors.Is(err, exec.ErrWaitDelay) {
+		err = nil // the connection that stays has the pipes; the answer is whole
+	}
 	switch {
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("no answer in %v", Deadline)

@@ -107,6 +107,9 @@ func List(w io.Writer, rows []render.Row, st Style) error {
 		sgr := "2"
 		if i > 0 {
 			sgr = lookOf(rows[i-1].State).sgr
+			if r := &rows[i-1]; r.Remote != nil && r.Remote.Stale {
+				sgr = "2"
+			}
 		}
 		out.WriteString(drawLine(line, width, sgr, i == 0, st))
 	}

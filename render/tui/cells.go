@@ -79,7 +79,7 @@ func (m *model) hostName(r *render.Row) string {
 		return ""
 	}
 	h := clean(r.Host)
-	if age := m.stale(r.Host); age > 0 {
+	if age := m.stale(r); age > 0 {
 		h = term.Age(age) + " old: " + h // in front: the end of a long name is cut
 	}
 	return h

@@ -200,7 +200,7 @@ func (m *model) rowLine(r *render.Row, c columns, width int, selected bool, now 
 	}
 	look := stateRole(r.State)
 	is := func(live role) role { // what is over, or stale, steps back
-		if !r.State.Live() || m.remote(r) && m.stale(r.Host) > 0 {
+		if !r.State.Live() || m.remote(r) && m.stale(r) > 0 {
 			return dim
 		}
 		return live
@@ -254,8 +254,8 @@ func (m *model) footLine() string {
 		return " " + m.pal.paint(alarm, "! "+clean(m.flash), false)
 	case m.flash != "":
 		return " " + m.pal.paint(accent, clean(m.flash), false)
-	case m.problem != "":
-		return " " + m.pal.paint(fault, "! "+clean(m.problem), false)
+	case m.trouble() != "":
+		return " " + m.pal.paint(fault, "! "+clean(m.trouble()), false)
 	}
 	return m.hintLine()
 }

@@ -26,21 +26,40 @@ func follow(ctx context.Context, opt Options, send func(tea.Msg)) {
 
 // followSource asks one host again and again.
 func followSource(ctx context.Context, s Source, send func(tea.Msg)) {
-	every := s.Every
-	if every <= 0 {
-		every = askEvery
-	}
+	wait := Backoff{Every: s.Every}
 	for {
-		send(askSource(ctx, s))
+		msg := askSource(ctx, s)
+		send(msg)
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(every):
+		case <-time.After(wait.Next(msg.err != nil && !s.Many)):
 		}
 	}
 }
 
+// Backoff is how long to wait before a host is asked again: longer after every
+// time that it did not answer, up to a minute.
+type Backoff struct {
+	Every time.Duration // after an answer; 0 means 5 s
+	now   time.Duration
+}
+
+// Next returns the time to wait.
+func (b *Backoff) Next(failed bool) time.Duration {
+	every := b.Every
+	if every <= 0 {
+		every = askEvery
+	}
+	if !failed || b.now < every {
+		b.now = every
+		return every
+	}
+	b.now = min(2*b.now, max(time.Minute, every))
+	return b.now
+}
+
 func askSource(ctx context.Context, s Source) sourceMsg {
 	rows, err := s.Rows(ctx)
-	return sourceMsg{name: s.Name, rows: append([]render.Row(nil), rows...), at: time.Now(), err: err}
+	return sourceMsg{name: s.Name, rows: append([]render.Row(nil), rows...), at: time.Now(), err: err, many: s.Many}
 }

@@ -26,6 +26,7 @@ type (
 		rows []render.Row
 		at   time.Time
 		err  error
+		many bool
 	}
 	// doneMsg is how an action went.
 	doneMsg struct {
@@ -47,6 +48,7 @@ type host struct {
 	rows []render.Row
 	at   time.Time // of the newest answer
 	err  error     // of the newest try
+	many bool      // it is several
 }
 
 // model is the screen.
@@ -104,7 +106,7 @@ func newModel(opt Options) *model {
 		order: cmp.Or(opt.Order, render.Fair), grouping: cmp.Or(opt.Grouping, ByNeed), dirty: true}
 	for _, s := range opt.Sources {
 		if !s.LastAt.IsZero() {
-			m.answer(sourceMsg{name: s.Name, rows: s.Last, at: s.LastAt})
+			m.answer(sourceMsg{name: s.Name, rows: s.Last, at: s.LastAt, many: s.Many})
 		}
 	}
 	return m
@@ -203,10 +205,14 @@ func (m *model) answer(msg sourceMsg) {
 		h = &host{}
 		m.hosts[msg.name] = h
 	}
-	if h.err = msg.err; msg.err == nil {
-		h.rows, h.at = msg.rows, msg.at
+	if h.err = msg.err; msg.err == nil || msg.many {
+		h.rows, h.at, h.many = msg.rows, msg.at, msg.many
 		for i := range h.rows {
-			h.rows[i].Host = msg.name // as the user calls it, and as its staleness is found
+			if r := &h.rows[i]; !msg.many {
+				r.Host = msg.name // as the user calls it, and as its staleness is found
+			} else if r.Remote != nil {
+				r.Host = r.Remote.Name
+			}
 		}
 	}
 	m.arrange()
@@ -223,9 +229,12 @@ func (m *model) now() time.Time {
 // staleAfter is how old a host's answer may be before its rows say so.
 const staleAfter = 15 * time.Second
 
-// stale returns how old what is shown of a host is, 0 while it answers.
-func (m *model) stale(name string) time.Duration {
-	h := m.hosts[name]
+// stale returns how old what is shown of a row's host is, 0 while that answers.
+func (m *model) stale(r *render.Row) time.Duration {
+	h := m.hosts[r.Host]
+	if h == nil && r.Remote != nil && r.Remote.Stale {
+		return max(m.wall().Sub(r.Remote.AsOf), time.Second)
+	}
 	if h == nil || h.at.IsZero() {
 		return 0
 	}
@@ -307,7 +316,20 @@ func (m *model) seen(r *render.Row) (state.Seen, bool) {
 
 func (m *model) remote(r *render.Row) bool {
 	_, ok := m.hosts[r.Host]
-	return ok
+	return ok || r.Remote != nil
+}
+
+// trouble is what cannot be read, or which hosts are not heard, in one line.
+func (m *model) trouble() string {
+	if m.problem != "" {
+		return m.problem
+	}
+	for _, s := range m.opt.Sources {
+		if h := m.hosts[s.Name]; h != nil && h.many && h.err != nil {
+			return h.err.Error()
+		}
+	}
+	return ""
 }
 
 // follow scrolls so that the selected row is on the screen, with its heading

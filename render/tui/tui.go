@@ -40,6 +40,9 @@ type Source struct {
 	Name  string // the host, as the user calls it
 	Rows  func(context.Context) ([]render.Row, error)
 	Every time.Duration // between answers; 0 means 5 s
+	// Many is set for a source of several hosts: each row says in its Remote which
+	// one it is of, and how that is. An error comes with rows then.
+	Many bool
 
 	// Last is what the host said at LastAt, before the screen was there.
 	Last   []render.Row

@@ -20,6 +20,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"beckon/render"
 	"beckon/state"
 	"beckon/state/store"
 )
@@ -62,6 +63,9 @@ type Options struct {
 	// Seen is given what is live, every Timing.Recheck, one call at a time. It
 	// must not change what it is given. A call that takes longer skips some.
 	Seen func(ctx context.Context, seen []state.Seen, now time.Time)
+	// Others gives show the rows of other machines, now and whenever they change,
+	// until its context ends. They are shown beside this one's.
+	Others func(ctx context.Context, show func([]render.Row))
 	// Log takes what went wrong inside; it holds no payload text.
 	Log func(error)
 
@@ -158,6 +162,10 @@ func (s *Server) Serve(l net.Listener) error {
 	s.ready.Store(true)
 	s.work.Go(func() { s.board.run(s.ctx) })
 	s.work.Go(func() { s.open.run(s.ctx) })
+	if s.o.Others != nil {
+		o := others{s.board, map[string]*shown{}}
+		s.work.Go(func() { s.o.Others(s.ctx, o.show) })
+	}
 	err := s.http.Serve(l)
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil

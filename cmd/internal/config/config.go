@@ -14,6 +14,7 @@ import (
 
 	"beckon/event/nearest"
 	"beckon/event/osc"
+	"beckon/render/hosts"
 	"beckon/render/notify"
 	"beckon/render/term"
 	"beckon/state"
@@ -35,6 +36,8 @@ type Config struct {
 	Band            string         // "true" or "false": the mod shows above the prompt who else needs you
 	Alert           alert.Settings // most keys that begin with notify
 	Reach           notify.Settings
+	Hosts           []string       // machines that --fleet asks by ssh
+	FleetTexts      string         // how much of what sessions are about beckon link publishes: a fleet.Level
 	Answer          offer.Settings // the keys that begin with answer
 }
 
@@ -47,6 +50,7 @@ func Default() Config {
 		PermissionFirst: "true",
 		Statusline:      term.DefaultStatus,
 		Band:            "true",
+		FleetTexts:      "short",
 		Alert:           alert.Defaults(),
 		Reach:           notify.DefaultSettings(),
 		Answer:          offer.Defaults(),
@@ -83,6 +87,10 @@ var Keys = []Key{
 		check: checkStatusline, Hint: "beckon help display describes templates", field: func(c *Config) any { return &c.Statusline }},
 	{Name: "band", Doc: "the mod shows above the prompt which other sessions need you",
 		OneOf: []string{"true", "false"}, field: func(c *Config) any { return &c.Band }},
+	{Name: "hosts", Doc: "machines that --fleet asks by ssh, each as ssh:NAME",
+		check: checkHost, field: func(c *Config) any { return &c.Hosts }},
+	{Name: "fleet_texts", Doc: "how much of what sessions are about beckon link publishes",
+		OneOf: []string{"off", "short", "full"}, field: func(c *Config) any { return &c.FleetTexts }},
 	{Name: "notify", Doc: "channels that notify you",
 		OneOf: alert.Channels, field: func(c *Config) any { return &c.Alert.Channels }},
 	{Name: "notify_on", Doc: "what to notify of",
@@ -199,6 +207,11 @@ func (c *Config) decode(path string, data []byte) (set []string, err error) {
 		set = append(set, name)
 	}
 	return set, errors.Join(wrong...)
+}
+
+func checkHost(s string) error {
+	_, err := hosts.Parse(s)
+	return err
 }
 
 func checkStatusline(s string) error {

@@ -1,0 +1,63 @@
+// Package fleets is what beckon's commands do with other machines: link and
+// fleet, and the rows that list, watch, serve, prompt and statusline add to those
+// of this machine.
+package fleets
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"beckon/cmd/internal/cli"
+	"beckon/event/atomicfile"
+	"beckon/event/home"
+	"beckon/render/fleet/bus"
+)
+
+// accessFile is where the access to a fleet is, which link --join writes.
+func accessFile(a *cli.App) string { return home.Config(a.Getenv, "fleet.json") }
+
+// access is this machine's access to a fleet: the token in BECKON_FLEET, else the
+// one that was joined with. ok is false where there is none.
+func access(a *cli.App) (acc bus.Access, ok bool, err error) {
+	if token := a.Getenv("BECKON_FLEET"); token != "" {
+		if acc, err = bus.ReadToken(token); err != nil {
+			return acc, false, fmt.Errorf("BECKON_FLEET: %w", err)
+		}
+		return acc, true, nil
+	}
+	path := accessFile(a)
+	data, err := os.ReadFile(path)
+	if path == "" || errors.Is(err, fs.ErrNotExist) {
+		return acc, false, nil
+	}
+	if err != nil {
+		return acc, false, err
+	}
+	if err := json.Unmarshal(data, &acc); err != nil {
+		return acc, false, fmt.Errorf("reading %s: %w", path, err)
+	}
+	return acc, true, acc.Check()
+}
+
+// join keeps an access for link and for --fleet.
+func join(a *cli.App, acc bus.Access) error {
+	path := accessFile(a)
+	if path == "" {
+		return errors.New("finding the configuration: HOME is not set")
+	}
+	data, err := json.MarshalIndent(acc, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return atomicfile.Write(path, append(data, '\n'), 0o600, true)
+}
+
+// errNoFleet says what to do where there is nothing to show.
+var errNoFleet = cli.Hint(`beckon link --join TOKEN joins one, and "hosts": ["ssh:NAME"] in config.json names machines to ask by ssh: see beckon help fleet`, "this machine is in no fleet")

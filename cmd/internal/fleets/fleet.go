@@ -1,0 +1,147 @@
+package fleets
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"time"
+
+	"beckon/cmd/internal/cli"
+	"beckon/cmd/internal/hub"
+	"beckon/event/home"
+	"beckon/render/fleet/bus"
+)
+
+// Cmd is beckon fleet: what the keeper of a hub does.
+type Cmd struct {
+	Init   initCmd   `cmd:"" help:"Make the keys and the configuration of a hub, for beckon-fleet or any NATS server."`
+	Invite inviteCmd `cmd:"" help:"Print the token, one line, that lets a host or a viewer in."`
+	Revoke revokeCmd `cmd:"" help:"Take back what was given to a name, at once."`
+	Bucket bucketCmd `cmd:"" help:"Make the bucket on a NATS server that runs with the hub's configuration."`
+}
+
+// where is the flag that all of them have.
+type where struct {
+	Dir string `placeholder:"DIR" type:"path" help:"The hub's directory (default: hub beside config.json)."`
+}
+
+func (w *where) dir(a *cli.App) string {
+	if w.Dir != "" {
+		return w.Dir
+	}
+	return home.Config(a.Getenv, "hub")
+}
+
+func (w *where) open(a *cli.App) (*hub.Hub, error) {
+	h, err := hub.Open(w.dir(a))
+	if err != nil {
+		return nil, cli.Hint("beckon fleet init makes one, and so does beckon-fleet serve; --dir names another place", "%w", err)
+	}
+	return h, nil
+}
+
+type initCmd struct {
+	where
+	Listen string   `default:"0.0.0.0:4222" placeholder:"ADDR:PORT" help:"Where the server listens."`
+	Name   []string `placeholder:"NAME" help:"The names or addresses by which hosts reach it; the first is in the tokens."`
+}
+
+// Run is kong's.
+func (c *initCmd) Run(a *cli.App) error {
+	h, err := hub.Init(c.dir(a), c.Listen, c.Name)
+	if err != nil {
+		return cli.Hint("--name hub.example.org, or --listen 127.0.0.1:4222 for this machine alone", "making a hub: %w", err)
+	}
+	fmt.Fprintf(a.Stdout, "made %s; serve it with one of:\n  beckon-fleet serve --dir %s\n  nats-server -c %s   (then, once: beckon fleet bucket)\n", h.Dir, h.Dir, h.Config())
+	return nil
+}
+
+type inviteCmd struct {
+	where
+	Host string        `placeholder:"HOST" help:"The name under which the host publishes its sessions."`
+	User string        `placeholder:"USER" help:"Whose host it is (default: you)."`
+	View bool          `help:"Also let it see the sessions of all the user's hosts: for machines that people sit at."`
+	All  bool          `help:"Let it see the sessions of all users."`
+	For  time.Duration `placeholder:"DURATION" help:"How long the access is good, as 24h (default: until it is revoked)."`
+}
+
+// Run is kong's.
+func (c *inviteCmd) Run(a *cli.App) error {
+	if c.Host == "" && !c.View && !c.All {
+		return cli.Usage("--host NAME, --view or --all: an access is to publish, or to see")
+	}
+	if c.For < 0 {
+		return cli.Usage("--for %s: must not be negative", c.For)
+	}
+	h, err := c.open(a)
+	if err != nil {
+		return err
+	}
+	acc := bus.Access{User: c.User, Host: c.Host, View: c.View, All: c.All}
+	if acc.User == "" {
+		acc.User = a.User()
+	}
+	if acc.User == "" {
+		return cli.Usage("--user NAME: whose host it is")
+	}
+	var until time.Time
+	if c.For > 0 {
+		until = time.Now().Add(c.For)
+	}
+	if acc, err = h.Invite(acc, until); err != nil {
+		return err
+	}
+	if host, _, err := net.SplitHostPort(h.Listen); err == nil && h.Pin == "" {
+		fmt.Fprintf(a.Stderr, "beckon: this hub listens at %s only: the token works on this machine\n", host)
+	}
+	fmt.Fprintln(a.Stderr, "beckon: whoever has this line has the access; there: beckon link --join TOKEN")
+	fmt.Fprintln(a.Stdout, acc.Token())
+	return nil
+}
+
+type revokeCmd struct {
+	where
+	Name string `arg:"" help:"The host, or the user of an access to look."`
+}
+
+// pushing is how long a hub gets to hear of something.
+const pushing = 10 * time.Second
+
+// Run is kong's.
+func (c *revokeCmd) Run(a *cli.App) error {
+	h, err := c.open(a)
+	if err != nil {
+		return err
+	}
+	n, err := h.Revoke(c.Name)
+	if err != nil {
+		return cli.Hint(cli.DidYouMean(c.Name, h.Names()), "%w", err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), pushing)
+	defer cancel()
+	if err := h.Push(ctx); err != nil {
+		return cli.Hint("it is in force when the hub starts again", "revoked %s, but %w", c.Name, err)
+	}
+	fmt.Fprintf(a.Stdout, "revoked %s (%d)\n", c.Name, n)
+	return nil
+}
+
+type bucketCmd struct {
+	where
+	Replicas int `default:"1" help:"How many servers of a cluster keep it: 1, 3 or 5."`
+}
+
+// Run is kong's.
+func (c *bucketCmd) Run(a *cli.App) error {
+	h, err := c.open(a)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), pushing)
+	defer cancel()
+	if err := h.Prepare(ctx, c.Replicas); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Stdout, "the bucket %s is there\n", bus.Bucket)
+	return nil
+}

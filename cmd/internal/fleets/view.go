@@ -1,0 +1,337 @@
+package fleets
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"beckon/cmd/internal/cli"
+	"beckon/render"
+	"beckon/render/fleet"
+	"beckon/render/fleet/bus"
+	"beckon/render/hosts"
+	"beckon/render/term"
+	"beckon/render/tui"
+)
+
+// Flags are those of the commands that show other machines' sessions.
+type Flags struct {
+	Fleet bool     `help:"Also the sessions of the other machines: the fleet's that this one joined, and those of the setting hosts."`
+	On    []string `placeholder:"HOST" help:"Only sessions of these machines, separated by commas."`
+	User  []string `placeholder:"USER" help:"Only sessions of these users, separated by commas."`
+	Agent []string `placeholder:"AGENT" help:"Only sessions of these agents, separated by commas."`
+}
+
+// Only leaves out the rows that were not asked for. Rows of this machine are its
+// user's.
+func (f *Flags) Only(a *cli.App, rows []render.Row) []render.Row {
+	if len(f.On)+len(f.User)+len(f.Agent) == 0 {
+		return rows
+	}
+	fits := func(want []string, have string) bool {
+		return len(want) == 0 || slices.ContainsFunc(want, func(w string) bool { return strings.EqualFold(w, have) })
+	}
+	return slices.DeleteFunc(rows, func(r render.Row) bool {
+		host, user := r.Host, a.User()
+		if r.Remote != nil {
+			host, user = r.Remote.Name, r.Remote.User
+		}
+		return !fits(f.On, host) || !fits(f.User, user) || !fits(f.Agent, r.Agent)
+	})
+}
+
+// Specs are the machines to ask by ssh: those of the command line, and with
+// --fleet the configured ones.
+func (f *Flags) Specs(a *cli.App, given []string) []string {
+	if !f.Fleet {
+		return given
+	}
+	return append(slices.Clone(given), a.Configured().Hosts...)
+}
+
+// Ask returns the sessions of other machines as they are now, and how each of them
+// is. What cannot be asked is shown as it was known last, and said on stderr.
+func (f *Flags) Ask(a *cli.App, given []string) ([]render.Row, []hosts.Status, error) {
+	specs := f.Specs(a, given)
+	h, err := hosts.Open(a.Store, specs...)
+	if err != nil {
+		return nil, nil, cli.Usage("%w", err)
+	}
+	acc, joined, err := access(a)
+	if f.Fleet && err != nil {
+		return nil, nil, err
+	}
+	if f.Fleet && !joined && len(specs) == 0 {
+		return nil, nil, errNoFleet
+	}
+	var rows []render.Row
+	var status []hosts.Status
+	var all sync.WaitGroup
+	if f.Fleet && joined {
+		all.Go(func() {
+			if rows, status, err = read(a, acc); err != nil {
+				fmt.Fprintf(a.Stderr, "beckon: the fleet: %v\n", err)
+			}
+		})
+	}
+	h.Poll(context.Background())
+	all.Wait()
+	asked, how := h.Snapshot()
+	rows, status = append(rows, asked...), append(status, how...)
+	for _, line := range hosts.NotHeard(status, time.Now()) {
+		fmt.Fprintf(a.Stderr, "beckon: %s\n", line)
+	}
+	return rows, status, nil
+}
+
+// firstView is how long a list waits for the fleet.
+const firstView = 4 * time.Second
+
+// read reads the fleet once. With an error the rows are those that were kept.
+func read(a *cli.App, acc bus.Access) ([]render.Row, []hosts.Status, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), firstView)
+	defer cancel()
+	f, err := bus.NewFollower(acc, "beckon list")
+	if err == nil {
+		defer f.Close()
+		var done sync.WaitGroup
+		defer done.Wait()
+		defer cancel()
+		done.Go(func() { f.Run(ctx) })
+		if err = f.Whole(ctx); err == nil {
+			rows, list, _ := f.Snapshot()
+			keep(a, acc, rows, list)
+			return rows, statusOf(list), nil
+		}
+	}
+	k, ok := keptOf(a, acc)
+	if !ok {
+		return nil, nil, err
+	}
+	return k.rows(time.Now()), statusOf(k.Hosts), fmt.Errorf("%w; shown is what it said %s ago", err, term.Age(time.Since(k.At)))
+}
+
+// statusOf says of hosts of the fleet what is said of those that are asked.
+func statusOf(list []fleet.Host) []hosts.Status {
+	out := make([]hosts.Status, len(list))
+	for i, h := range list {
+		at := h.AsOf
+		out[i] = hosts.Status{Name: h.Name, User: h.User, AsOf: &at, Stale: h.Stale, Left: h.Left}
+		if h.Copied {
+			out[i].Error = "several machines publish under this name, made from one another's files"
+		}
+	}
+	return out
+}
+
+// kept is what a prompt shows of the fleet, which does not wait for a network.
+type kept struct {
+	Name  string       `json:"name"`
+	At    time.Time    `json:"at"`
+	Rows  []render.Row `json:"sessions"`
+	Hosts []fleet.Host `json:"hosts"`
+}
+
+// maxKept bounds what is kept: the rows that need somebody most.
+const (
+	maxKept      = 1000
+	maxKeptBytes = 4 << 20
+)
+
+func keptName(acc bus.Access) string { return "fleet:" + acc.URL + " " + acc.Prefix() }
+
+// keep keeps a view for prompts, and for lists while the hub is away. That it
+// cannot costs only those.
+func keep(a *cli.App, acc bus.Access, rows []render.Row, list []fleet.Host) {
+	rows = slices.Clone(rows)
+	render.Sort(rows)
+	k := kept{Name: keptName(acc), At: time.Now().UTC(), Rows: rows[:min(len(rows), maxKept)], Hosts: list[:min(len(list), maxKept)]}
+	if data, err := json.Marshal(k); err == nil && len(data) < maxKeptBytes {
+		_ = a.Store.KeepHost(k.Name, append(data, '\n'))
+	}
+}
+
+func keptOf(a *cli.App, acc bus.Access) (kept, bool) {
+	var k kept
+	data, err := a.Store.Host(keptName(acc), maxKeptBytes)
+	if err != nil || json.Unmarshal(data, &k) != nil || k.Name != keptName(acc) || time.Since(k.At) > fleet.Keep {
+		return kept{}, false
+	}
+	return k, true
+}
+
+// rows are the kept rows, stale where nobody has heard of them since.
+func (k *kept) rows(now time.Time) []render.Row {
+	for i := range k.Rows {
+		if r := k.Rows[i].Remote; r != nil {
+			r.Stale = r.Stale || now.Sub(r.AsOf) > fleet.Lost+fleet.Beat
+		}
+	}
+	return k.Rows
+}
+
+// Known returns what is known of other machines without asking anybody: beckon
+// link, or a watch, keeps it. Sessions of machines that are not heard are left
+// out: a prompt has no room to say so.
+func Known(a *cli.App) []render.Row {
+	acc, ok, err := access(a)
+	if err != nil {
+		a.Store.Log(fmt.Errorf("fleet: %w", err))
+	}
+	if !ok {
+		return nil
+	}
+	k, _ := keptOf(a, acc)
+	return slices.DeleteFunc(k.rows(time.Now()), func(r render.Row) bool { return r.Remote == nil || r.Remote.Stale || !r.State.Live() })
+}
+
+// Merge puts the rows of other machines among this one's, those of machines that
+// are heard before the same sessions of others.
+func Merge(local, remote []render.Row) []render.Row {
+	slices.SortStableFunc(remote, func(a, b render.Row) int {
+		stale := func(r render.Row) int {
+			if r.Remote != nil && r.Remote.Stale {
+				return 1
+			}
+			return 0
+		}
+		return stale(a) - stale(b)
+	})
+	return hosts.Merge(local, remote)
+}
+
+// Sources are the other machines for a screen, and what ends the connection to
+// them.
+func (f *Flags) Sources(ctx context.Context, a *cli.App, given []string) (all []tui.Source, end func(), err error) {
+	end = func() {}
+	for _, spec := range f.Specs(a, given) {
+		h, err := hosts.Open(a.Store, spec)
+		if err != nil {
+			return nil, end, cli.Usage("%w", err)
+		}
+		last, was := h.Snapshot()
+		src := tui.Source{Name: was[0].Name, Last: last, Rows: func(ctx context.Context) ([]render.Row, error) {
+			rows, err := askOne(ctx, h)
+			return f.Only(a, rows), err
+		}}
+		if was[0].AsOf != nil {
+			src.LastAt = *was[0].AsOf
+		}
+		all = append(all, src)
+	}
+	if !f.Fleet {
+		return all, end, nil
+	}
+	acc, joined, err := access(a)
+	if err != nil {
+		return nil, end, err
+	}
+	if !joined {
+		if len(all) == 0 {
+			return nil, end, errNoFleet
+		}
+		return all, end, nil
+	}
+	live, err := bus.NewFollower(acc, "beckon watch")
+	if err != nil {
+		return nil, end, err
+	}
+	var done sync.WaitGroup
+	ctx, cancel := context.WithCancel(ctx)
+	done.Go(func() { live.Run(ctx) })
+	end = func() { cancel(); done.Wait(); live.Close() }
+	src := tui.Source{Name: acc.URL, Many: true, Every: screenPause, Rows: f.fleetRows(a, acc, live)}
+	if k, ok := keptOf(a, acc); ok {
+		src.Last, src.LastAt = f.Only(a, k.rows(time.Now())), k.At
+	}
+	return append(all, src), end, nil
+}
+
+// screenPause is the least time between two looks at the fleet: changes come in
+// bursts.
+const screenPause = 100 * time.Millisecond
+
+// look is how long a screen's source waits for news of the fleet.
+const look = 5 * time.Second
+
+// fleetRows is what gives a screen the fleet: at once for the first time, then
+// when there is news.
+func (f *Flags) fleetRows(a *cli.App, acc bus.Access, live *bus.Follower) func(context.Context) ([]render.Row, error) {
+	var changed <-chan struct{}
+	var saved time.Time
+	return func(ctx context.Context) ([]render.Row, error) {
+		if changed == nil {
+			first, cancel := context.WithTimeout(ctx, firstView)
+			_ = live.Whole(first) // what is wrong is told below
+			cancel()
+		} else {
+			select {
+			case <-ctx.Done():
+			case <-changed:
+			case <-time.After(look):
+			}
+		}
+		changed = live.Changed()
+		rows, list, err := live.Snapshot()
+		if err == nil && time.Since(saved) > look {
+			saved = time.Now()
+			keep(a, acc, rows, list)
+		}
+		if err == nil {
+			if lines := hosts.NotHeard(statusOf(list), time.Now()); len(lines) > 0 {
+				err = errors.New(strings.Join(lines, "; "))
+			}
+		}
+		return f.Only(a, rows), err
+	}
+}
+
+// askOne asks one host.
+func askOne(ctx context.Context, h *hosts.Hosts) ([]render.Row, error) {
+	h.Poll(ctx)
+	rows, is := h.Snapshot()
+	if is[0].Stale {
+		return nil, errors.New(is[0].Error)
+	}
+	return rows, nil
+}
+
+// Follow gives show the sessions of other machines, now and when they change,
+// until ctx ends.
+func (f *Flags) Follow(ctx context.Context, a *cli.App, given []string, show func([]render.Row)) error {
+	sources, end, err := f.Sources(ctx, a, given)
+	if err != nil {
+		return err
+	}
+	defer end()
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	latest := make([][]render.Row, len(sources))
+	for i, s := range sources {
+		all.Go(func() {
+			for wait := (tui.Backoff{Every: s.Every}); ctx.Err() == nil; {
+				rows, err := s.Rows(ctx)
+				mu.Lock()
+				if err == nil || s.Many {
+					latest[i] = rows
+				} else { // what it said last, as it was
+					for j := range latest[i] {
+						stale := *latest[i][j].Remote
+						stale.Stale = true
+						latest[i][j].Remote = &stale
+					}
+				}
+				show(slices.Concat(latest...))
+				mu.Unlock()
+				pause(ctx, wait.Next(err != nil && !s.Many))
+			}
+		})
+	}
+	all.Wait()
+	return nil
+}

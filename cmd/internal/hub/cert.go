@@ -1,0 +1,74 @@
+package hub
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"math/big"
+	"net"
+	"time"
+
+	"beckon/event/atomicfile"
+	"beckon/render/fleet/bus"
+)
+
+// lasts is how long a hub's certificate is good: tokens pin the authority behind
+// it, so there is nobody to ask for another.
+const lasts = 10 * 365 * 24 * time.Hour
+
+// makeCertificate makes an authority, has it sign a certificate for names, and
+// forgets its key. It returns what pins the authority.
+func makeCertificate(cert, key string, names []string) (pin string, err error) {
+	authority, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return "", err
+	}
+	own, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return "", err
+	}
+	from := time.Now().Add(-24 * time.Hour) // a host's clock may be slow
+	root := &x509.Certificate{SerialNumber: serial(), Subject: pkix.Name{CommonName: "beckon fleet"}, NotBefore: from, NotAfter: from.Add(lasts),
+		IsCA: true, BasicConstraintsValid: true, MaxPathLenZero: true, KeyUsage: x509.KeyUsageCertSign}
+	leaf := &x509.Certificate{SerialNumber: serial(), Subject: pkix.Name{CommonName: names[0]}, NotBefore: from, NotAfter: from.Add(lasts),
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
+	for _, n := range names {
+		if ip := net.ParseIP(n); ip != nil {
+			leaf.IPAddresses = append(leaf.IPAddresses, ip)
+		} else {
+			leaf.DNSNames = append(leaf.DNSNames, n)
+		}
+	}
+	rootDER, err := x509.CreateCertificate(rand.Reader, root, root, authority.Public(), authority)
+	if err != nil {
+		return "", err
+	}
+	leafDER, err := x509.CreateCertificate(rand.Reader, leaf, root, own.Public(), authority)
+	if err != nil {
+		return "", err
+	}
+	parsed, err := x509.ParseCertificate(rootDER)
+	if err != nil {
+		return "", err
+	}
+	ownDER, err := x509.MarshalPKCS8PrivateKey(own)
+	if err != nil {
+		return "", err
+	}
+	chain := append(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: leafDER}), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: rootDER})...)
+	return bus.Pin(parsed), errors.Join(
+		atomicfile.Write(cert, chain, 0o600, true),
+		atomicfile.Write(key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: ownDER}), 0o600, true))
+}
+
+func serial() *big.Int {
+	n, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
+	if err != nil {
+		panic(err) // never fails
+	}
+	return n
+}

@@ -1,0 +1,346 @@
+// Package hub is a fleet's hub as files: the configuration of a NATS server, the
+// keys that sign who may do what on it, and what was given to whom. Accounts,
+// users and revocations are NATS's own JWT, so any NATS server from 2.10 on
+// takes them.
+package hub
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"beckon/event/atomicfile"
+	"beckon/render/fleet/bus"
+
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+)
+
+// The files of a hub's directory. Whoever reads stateFile can do all on it.
+const (
+	stateFile  = "fleet.json"
+	ConfigFile = "hub.conf"
+	certFile   = "cert.pem"
+	keyFile    = "key.pem"
+)
+
+// Hub is a hub's directory.
+type Hub struct {
+	Dir string
+	state
+}
+
+// state is what stateFile holds.
+type state struct {
+	URL      string             `json:"url"`
+	Listen   string             `json:"listen"`
+	Pin      string             `json:"ca,omitempty"`
+	Operator string             `json:"operator_seed"`
+	Account  string             `json:"account_seed"`
+	System   string             `json:"system_seed"`
+	Revoked  map[string]int64   `json:"revoked,omitempty"` // keys of accesses, and when
+	Given    map[string][]given `json:"given,omitempty"`   // by name: a host's, or a viewer's
+}
+
+// given is one access that was given.
+type given struct {
+	Key  string    `json:"key"`
+	User string    `json:"user"`
+	Host string    `json:"host,omitempty"`
+	View bool      `json:"view,omitempty"`
+	At   time.Time `json:"at"`
+}
+
+// Init makes a hub in dir that listens at an address and is reached by the names,
+// the first of them in its tokens. A hub beyond loopback is given a certificate
+// of its own.
+func Init(dir, listen string, names []string) (*Hub, error) {
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return nil, fmt.Errorf("listening at %q: %w", listen, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, stateFile)); err == nil {
+		return nil, fmt.Errorf("%s has a hub already", dir)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return nil, err
+	}
+	h := &Hub{Dir: dir, state: state{Listen: listen, URL: "nats://" + net.JoinHostPort(cmp.Or(host, "127.0.0.1"), port)}}
+	if ip := net.ParseIP(host); ip == nil && host != "localhost" || ip != nil && !ip.IsLoopback() {
+		if len(names) == 0 {
+			return nil, errors.New("a hub that others reach needs the name that they reach it by")
+		}
+		if h.Pin, err = makeCertificate(filepath.Join(dir, certFile), filepath.Join(dir, keyFile), names); err != nil {
+			return nil, err
+		}
+		h.URL = "tls://" + net.JoinHostPort(names[0], port)
+	}
+	for _, k := range []struct {
+		seed *string
+		make func() (nkeys.KeyPair, error)
+	}{{&h.Operator, nkeys.CreateOperator}, {&h.Account, nkeys.CreateAccount}, {&h.System, nkeys.CreateAccount}} {
+		pair, err := k.make()
+		if err != nil {
+			return nil, err
+		}
+		seed, err := pair.Seed()
+		if err != nil {
+			return nil, err
+		}
+		*k.seed = string(seed)
+	}
+	return h, errors.Join(h.save(), h.writeConfig())
+}
+
+// Open opens the hub in dir.
+func Open(dir string) (*Hub, error) {
+	data, err := os.ReadFile(filepath.Join(dir, stateFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s has no hub", dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	h := &Hub{Dir: dir}
+	if err := json.Unmarshal(data, &h.state); err != nil {
+		return nil, fmt.Errorf("reading the hub in %s: %w", dir, err)
+	}
+	return h, nil
+}
+
+// Config is the path of the server's configuration.
+func (h *Hub) Config() string { return filepath.Join(h.Dir, ConfigFile) }
+
+func (h *Hub) save() error {
+	data, err := json.MarshalIndent(h.state, "", "  ")
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(filepath.Join(h.Dir, stateFile), append(data, '\n'), 0o600, true)
+}
+
+// public is the name of a seed's key.
+func public(seed string) (nkeys.KeyPair, string, error) {
+	pair, err := nkeys.FromSeed([]byte(seed))
+	if err != nil {
+		return nil, "", err
+	}
+	name, err := pair.PublicKey()
+	return pair, name, err
+}
+
+// Limits of all that a fleet may do on its hub: a link that goes mad fills
+// neither its disk nor its memory.
+const (
+	maxStore   = 2 << 30
+	maxPayload = 64 << 10
+	maxViewers = 1000
+)
+
+// account is the fleet's account, signed, with those who lost their access.
+func (h *Hub) account() (string, error) {
+	operator, _, err := public(h.Operator)
+	if err != nil {
+		return "", err
+	}
+	_, name, err := public(h.Account)
+	if err != nil {
+		return "", err
+	}
+	c := jwt.NewAccountClaims(name)
+	c.Name = "beckon"
+	c.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: maxStore, DiskStorage: maxStore, Streams: 2, Consumer: maxViewers}
+	c.Limits.Payload = maxPayload
+	c.Revocations = jwt.RevocationList{}
+	for key, at := range h.Revoked {
+		c.Revocations[key] = at
+	}
+	return c.Encode(operator)
+}
+
+// writeConfig writes the configuration of the server.
+func (h *Hub) writeConfig() error {
+	operator, name, err := public(h.Operator)
+	if err != nil {
+		return err
+	}
+	_, account, err := public(h.Account)
+	if err != nil {
+		return err
+	}
+	_, system, err := public(h.System)
+	if err != nil {
+		return err
+	}
+	o := jwt.NewOperatorClaims(name)
+	o.Name, o.SystemAccount = "beckon", system
+	operatorJWT, err := o.Encode(operator)
+	if err != nil {
+		return err
+	}
+	s := jwt.NewAccountClaims(system)
+	s.Name = "system"
+	systemJWT, err := s.Encode(operator)
+	if err != nil {
+		return err
+	}
+	accountJWT, err := h.account()
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, `# A beckon fleet's hub, for any NATS server from 2.10 on:  nats-server -c %[1]s
+# beckon fleet init wrote it. No listener but this one is on.
+listen: %[2]q
+max_payload: %[3]d
+operator: %[4]s
+system_account: %[5]s
+resolver {
+  type: full
+  dir: %[6]q
+  allow_delete: false
+}
+resolver_preload {
+  %[5]s: %[7]s
+  %[8]s: %[9]s
+}
+jetstream {
+  store_dir: %[10]q
+  max_mem: %[11]d
+  max_file: %[11]d
+}
+`, h.Config(), h.Listen, maxPayload, operatorJWT, system, filepath.Join(h.Dir, "accounts"), systemJWT, account, accountJWT, filepath.Join(h.Dir, "jetstream"), maxStore)
+	if h.Pin != "" {
+		fmt.Fprintf(&b, "tls {\n  cert_file: %q\n  key_file: %q\n  min_version: \"1.3\"\n}\n", filepath.Join(h.Dir, certFile), filepath.Join(h.Dir, keyFile))
+	}
+	return atomicfile.Write(h.Config(), []byte(b.String()), 0o600, true)
+}
+
+// sign makes the credentials of a, in the account of that seed.
+func (h *Hub) sign(a *bus.Access, account, name string, expires time.Time, p jwt.Permissions) (key string, err error) {
+	signer, _, err := public(account)
+	if err != nil {
+		return "", err
+	}
+	user, err := nkeys.CreateUser()
+	if err != nil {
+		return "", err
+	}
+	if key, err = user.PublicKey(); err != nil {
+		return "", err
+	}
+	seed, err := user.Seed()
+	if err != nil {
+		return "", err
+	}
+	c := jwt.NewUserClaims(key)
+	c.Name, c.Permissions = name, p
+	if !expires.IsZero() {
+		c.Expires = expires.Unix()
+	}
+	a.URL, a.CA, a.Seed = h.URL, h.Pin, string(seed)
+	a.JWT, err = c.Encode(signer)
+	return key, err
+}
+
+// Invite gives an access: to publish as a.Host, to see, or both.
+func (h *Hub) Invite(a bus.Access, expires time.Time) (bus.Access, error) {
+	if a.User == "" || a.Host == "" && !a.View && !a.All {
+		return a, errors.New("an access is a user's, for a host or to see")
+	}
+	key, err := h.sign(&a, h.Account, a.User+"/"+a.Host, expires, a.Permissions())
+	if err != nil {
+		return a, err
+	}
+	if h.Given == nil {
+		h.Given = map[string][]given{}
+	}
+	name := cmp.Or(a.Host, a.User)
+	h.Given[name] = append(h.Given[name], given{key, a.User, a.Host, a.View || a.All, time.Now().UTC()})
+	return a, h.save()
+}
+
+// Names are those to whom something was given.
+func (h *Hub) Names() []string {
+	var names []string
+	for n := range h.Given {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Revoke takes back what was given to a name, and says how much that was. Push
+// tells a server that runs.
+func (h *Hub) Revoke(name string) (int, error) {
+	list := h.Given[name]
+	if len(list) == 0 {
+		return 0, fmt.Errorf("%q was given nothing, or it was taken back", name)
+	}
+	if h.Revoked == nil {
+		h.Revoked = map[string]int64{}
+	}
+	for _, g := range list {
+		h.Revoked[g.Key] = time.Now().Unix()
+	}
+	delete(h.Given, name)
+	return len(list), errors.Join(h.save(), h.writeConfig())
+}
+
+// Push gives the account as it is now to the server that runs.
+func (h *Hub) Push(ctx context.Context) error {
+	token, err := h.account()
+	if err != nil {
+		return err
+	}
+	nc, err := h.dial("", h.System)
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	reply, err := nc.RequestWithContext(ctx, "$SYS.REQ.CLAIMS.UPDATE", []byte(token))
+	if err != nil {
+		return fmt.Errorf("telling the hub at %s: %w", h.URL, err)
+	}
+	var said struct {
+		Error *struct{ Description string }
+	}
+	if err := json.Unmarshal(reply.Data, &said); err == nil && said.Error != nil {
+		return fmt.Errorf("the hub at %s: %s", h.URL, said.Error.Description)
+	}
+	return nil
+}
+
+// dial connects as the owner of an account, to the hub's own address unless
+// another is given.
+func (h *Hub) dial(url, account string, more ...nats.Option) (*nats.Conn, error) {
+	var a bus.Access
+	if _, err := h.sign(&a, account, "owner", time.Now().Add(time.Hour), jwt.Permissions{}); err != nil {
+		return nil, err
+	}
+	a.URL = cmp.Or(url, a.URL)
+	return bus.DialOnce(a, more...)
+}
+
+// Prepare makes the bucket on the server that runs.
+func (h *Hub) Prepare(ctx context.Context, replicas int, more ...nats.Option) error {
+	nc, err := h.dial("", h.Account, more...)
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	return bus.Make(ctx, nc, replicas, false)
+}

@@ -1,0 +1,146 @@
+package bus
+
+import (
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"beckon/render/fleet"
+
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+)
+
+// Access is how to reach a hub and as whom.
+type Access struct {
+	URL  string `json:"url"`
+	User string `json:"user"`           // whose rows they are
+	Host string `json:"host,omitempty"` // empty for who only looks
+	View bool   `json:"view,omitempty"` // may see the rows of the user's hosts
+	All  bool   `json:"all,omitempty"`  // of every user's
+	JWT  string `json:"jwt,omitempty"`  // NATS's own, with the seed of its key
+	Seed string `json:"seed,omitempty"`
+	CA   string `json:"ca,omitempty"` // the SHA-256 of the key of the authority that signs the hub's certificate
+}
+
+// tokenPrefix begins every token, so that a secret scanner and a reader know it.
+const tokenPrefix = "beckon-fleet-"
+
+// Token is the access in one line. Whoever has it has the access.
+func (a Access) Token() string {
+	data, _ := json.Marshal(a)
+	return tokenPrefix + base64.RawURLEncoding.EncodeToString(data)
+}
+
+// ErrToken is wrapped by what is wrong with a token.
+var ErrToken = errors.New("no token of beckon fleet invite")
+
+// ReadToken reads what Token made.
+func ReadToken(s string) (Access, error) {
+	var a Access
+	rest, ok := strings.CutPrefix(strings.TrimSpace(s), tokenPrefix)
+	data, err := base64.RawURLEncoding.DecodeString(rest)
+	if !ok || err != nil || json.Unmarshal(data, &a) != nil {
+		return Access{}, ErrToken
+	}
+	return a, a.Check()
+}
+
+// Check says what is wrong with an access.
+func (a Access) Check() error {
+	u, err := url.Parse(a.URL)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "nats" && u.Scheme != "tls" && u.Scheme != "ws" && u.Scheme != "wss":
+		return fmt.Errorf("%q is no address of a NATS server, as nats://HOST:4222 is", a.URL)
+	case a.JWT != "" && a.Seed == "":
+		return errors.New("the access has no key")
+	}
+	return nil
+}
+
+// Prefix begins the keys that the access may see.
+func (a Access) Prefix() string {
+	if a.All || a.User == "" {
+		return ""
+	}
+	return fleet.Token(a.User) + "."
+}
+
+// inbox is where answers to this access come: nobody else may listen there.
+func inbox(user, host string) string {
+	if host == "" {
+		return "_INBOX_beckon_" + fleet.Token(user)
+	}
+	return "_INBOX_beckon_" + fleet.Token(user) + "." + fleet.Token(host)
+}
+
+func (a Access) options() ([]nats.Option, error) {
+	var opts []nats.Option
+	if a.JWT != "" {
+		key, err := nkeys.FromSeed([]byte(a.Seed))
+		if err != nil {
+			return nil, fmt.Errorf("the access to %s: %w", a.URL, err)
+		}
+		opts = append(opts, nats.UserJWT(func() (string, error) { return a.JWT, nil }, key.Sign), nats.CustomInboxPrefix(inbox(a.User, a.Host)))
+	}
+	if a.CA != "" {
+		u, err := url.Parse(a.URL)
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, nats.Secure(pinned(a.CA, u.Hostname())))
+	}
+	return opts, nil
+}
+
+// pinned takes only a server whose certificate for name is signed by the
+// authority with that key.
+func pinned(pin, name string) *tls.Config {
+	return &tls.Config{
+		MinVersion: tls.VersionTLS13, ServerName: name,
+		InsecureSkipVerify: true, // VerifyConnection does it, with the one authority that counts
+		VerifyConnection: func(c tls.ConnectionState) error {
+			roots := x509.NewCertPool()
+			for _, cert := range c.PeerCertificates {
+				if cert.IsCA && Pin(cert) == pin {
+					roots.AddCert(cert)
+				}
+			}
+			_, err := c.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: roots, DNSName: name})
+			if err != nil {
+				return fmt.Errorf("it is not the hub that gave the token: %w", err)
+			}
+			return nil
+		},
+	}
+}
+
+// Pin names the key of a certificate.
+func Pin(cert *x509.Certificate) string {
+	sum := sha256.Sum256(cert.RawSubjectPublicKeyInfo)
+	return hex.EncodeToString(sum[:])
+}
+
+// Permissions are what a server must let the access do, and nothing beside it.
+func (a Access) Permissions() jwt.Permissions {
+	var p jwt.Permissions
+	api := "$JS.API."
+	p.Sub.Allow.Add(inbox(a.User, a.Host) + ".>")
+	if a.Host != "" {
+		own := subjects + fleet.Token(a.User) + "." + fleet.Token(a.Host) + "."
+		p.Pub.Allow.Add(own+"*.p", own+"*.r.*", api+"DIRECT.GET."+Stream+"."+own+"*.p")
+	}
+	if a.View || a.All {
+		p.Pub.Allow.Add(api+"CONSUMER.CREATE."+Stream+".*."+subjects+a.Prefix()+">",
+			api+"CONSUMER.MSG.NEXT."+Stream+".*", api+"CONSUMER.DELETE."+Stream+".*", api+"CONSUMER.INFO."+Stream+".*")
+	}
+	return p
+}

@@ -1,0 +1,153 @@
+// Package bus carries a fleet's rows over NATS: JetStream keeps the newest value
+// of each key in the bucket "beckon".
+//
+// It guarantees: nothing here is a session's truth, so a server that is away, is
+// slow or has lost its disk costs a view its freshness and nothing else; who
+// publishes needs no right to read; a viewer that is slow skips what is outdated,
+// and holds nobody up.
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
+
+	"beckon/render/fleet"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Bucket is the name of the bucket, Stream that of the stream behind it.
+const (
+	Bucket = "beckon"
+	Stream = "KV_" + Bucket
+)
+
+// subjects is what all keys' subjects begin with.
+const subjects = "$KV." + Bucket + "."
+
+// How long a server gets to say something.
+const patience = 5 * time.Second
+
+// Dial connects to the server of an access, and goes on trying when it is away.
+// changed is called when a connection was made or lost.
+func Dial(a Access, name string, changed func()) (*nats.Conn, error) {
+	opts := []nats.Option{
+		nats.Name(name), nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true), nats.ReconnectBufSize(-1), nats.Timeout(patience),
+		nats.PingInterval(10 * time.Second), nats.MaxPingsOutstanding(2), nats.DrainTimeout(patience),
+		nats.CustomReconnectDelay(backOff),
+		nats.ConnectHandler(func(*nats.Conn) { changed() }), nats.ReconnectHandler(func(*nats.Conn) { changed() }),
+		nats.DisconnectErrHandler(func(*nats.Conn, error) { changed() }),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // who asked hears of it
+		nats.IgnoreAuthErrorAbort(),                                       // a hub that is being set up may know us in a moment
+	}
+	more, err := a.options()
+	if err != nil {
+		return nil, err
+	}
+	nc, err := nats.Connect(a.URL, append(opts, more...)...)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to %s: %w", a.URL, err)
+	}
+	return nc, nil
+}
+
+// DialOnce connects to a server that must be there now.
+func DialOnce(a Access, more ...nats.Option) (*nats.Conn, error) {
+	opts, err := a.options()
+	if err != nil {
+		return nil, err
+	}
+	nc, err := nats.Connect(a.URL, append(append(opts, nats.Timeout(patience)), more...)...)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to %s: %w", a.URL, err)
+	}
+	return nc, nil
+}
+
+// backOff is how long to wait before the next try: up to half a minute, and of
+// that a part by chance, so that a fleet does not come back as one.
+func backOff(attempts int) time.Duration {
+	most := min(30*time.Second, 250*time.Millisecond<<min(attempts, 8))
+	return most/4 + rand.N(most*3/4)
+}
+
+// Make makes the bucket, or leaves the one that is there. replicas is how many
+// servers of a cluster keep it. memory says that a restart may empty it, which
+// hosts heal by themselves.
+func Make(ctx context.Context, nc *nats.Conn, replicas int, memory bool) error {
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return err
+	}
+	storage := jetstream.FileStorage
+	if memory {
+		storage = jetstream.MemoryStorage
+	}
+	_, err = js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
+		Bucket: Bucket, Description: "rows of beckon's sessions, newest value only", TTL: fleet.Keep, MaxValueSize: fleet.MaxMessage, Storage: storage, Replicas: replicas,
+	})
+	if err != nil {
+		return fmt.Errorf("making the bucket %s: %w", Bucket, err)
+	}
+	return nil
+}
+
+// publish sends messages and returns the number that the server gave to the last
+// one. It returns when all were acknowledged.
+func publish(ctx context.Context, js jetstream.JetStream, messages []fleet.Message) (sequence uint64, err error) {
+	futures := make([]jetstream.PubAckFuture, 0, len(messages))
+	for _, m := range messages {
+		msg := nats.NewMsg(subjects + m.Key)
+		msg.Data = m.Data
+		if m.Gone {
+			msg.Header.Set("KV-Operation", "DEL")
+		}
+		f, err := js.PublishMsgAsync(msg)
+		if err != nil {
+			return 0, err
+		}
+		futures = append(futures, f)
+	}
+	for _, f := range futures {
+		select {
+		case ack := <-f.Ok():
+			sequence = ack.Sequence
+		case err := <-f.Err():
+			return 0, err
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+	}
+	return sequence, nil
+}
+
+// ErrNoBucket says that the server is there, and not set up.
+var ErrNoBucket = errors.New("the server has no bucket " + Bucket + ", or this access may not use it")
+
+// kept returns what the server has under a key, nil for nothing.
+func kept(ctx context.Context, nc *nats.Conn, key string) (*fleet.Kept, error) {
+	reply, err := nc.RequestWithContext(ctx, "$JS.API.DIRECT.GET."+Stream+"."+subjects+key, nil)
+	switch {
+	case errors.Is(err, nats.ErrNoResponders):
+		return nil, ErrNoBucket
+	case err != nil:
+		return nil, err
+	case reply.Header.Get("Status") == "404":
+		return nil, nil
+	case reply.Header.Get("Status") != "":
+		return nil, fmt.Errorf("reading %s: %s", key, reply.Header.Get("Description"))
+	case strings.HasPrefix(reply.Header.Get("KV-Operation"), "DEL"):
+		return nil, nil
+	}
+	n, err := strconv.ParseUint(reply.Header.Get("Nats-Sequence"), 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: the server gave it no number", key)
+	}
+	return &fleet.Kept{Data: reply.Data, Sequence: n}, nil
+}

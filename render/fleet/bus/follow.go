@@ -1,0 +1,224 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"beckon/render"
+	"beckon/render/fleet"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Follower keeps a view of a fleet current. Its methods may be called at the same
+// time.
+type Follower struct {
+	access Access
+	nc     *nats.Conn
+	js     jetstream.JetStream
+	wake   chan struct{}
+	begun  time.Time
+
+	mu      sync.Mutex
+	view    *fleet.View
+	whole   bool  // every value that was there at first has come
+	trouble error // why there is no news
+	changed chan struct{}
+}
+
+// NewFollower begins to follow. Run does the work.
+func NewFollower(a Access, name string) (*Follower, error) {
+	f := &Follower{access: a, wake: make(chan struct{}, 1), begun: time.Now(), view: fleet.NewView(), changed: make(chan struct{})}
+	nc, err := Dial(a, name, func() {
+		select {
+		case f.wake <- struct{}{}:
+		default:
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	f.nc = nc
+	if f.js, err = jetstream.New(nc); err != nil {
+		nc.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// Close ends the connection.
+func (f *Follower) Close() { f.nc.Close() }
+
+// now is this machine's time, which nobody sets while the program runs.
+func (f *Follower) now() time.Time { return f.begun.Round(0).Add(time.Since(f.begun)) }
+
+// Snapshot returns the rows and hosts as they are known, and why there is no news
+// of them.
+func (f *Follower) Snapshot() ([]render.Row, []fleet.Host, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	rows, hosts := f.view.Snapshot(f.now())
+	return rows, hosts, f.trouble
+}
+
+// Whole returns when every value that the server had has come, or with the reason
+// why it has not.
+func (f *Follower) Whole(ctx context.Context) error {
+	for {
+		f.mu.Lock()
+		whole, trouble, changed := f.whole, f.trouble, f.changed
+		f.mu.Unlock()
+		if whole {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			if trouble == nil {
+				trouble = fmt.Errorf("no answer of %s", f.access.URL)
+			}
+			return trouble
+		}
+	}
+}
+
+// Changed is closed when there is news.
+func (f *Follower) Changed() <-chan struct{} {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.changed
+}
+
+// news wakes whoever waits.
+func (f *Follower) news() {
+	close(f.changed)
+	f.changed = make(chan struct{})
+}
+
+func (f *Follower) fail(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.trouble = err
+	f.news()
+}
+
+// Run follows until ctx ends: it reads everything, then what changes, and
+// everything again when the connection was lost or something looks lost.
+func (f *Follower) Run(ctx context.Context) {
+	for try := 0; ctx.Err() == nil; try++ {
+		if !f.nc.IsConnected() {
+			why := fmt.Errorf("no connection to %s", f.access.URL)
+			if err := f.nc.LastError(); err != nil {
+				why = fmt.Errorf("%w: %w", why, err)
+			}
+			f.fail(why)
+			select {
+			case <-ctx.Done():
+				return
+			case <-f.wake:
+			case <-time.After(fleet.Beat):
+			}
+			continue
+		}
+		began := time.Now()
+		if err := f.watch(ctx); err != nil && ctx.Err() == nil {
+			f.fail(fmt.Errorf("watching %s: %w", f.access.URL, err))
+		}
+		if time.Since(began) > time.Minute {
+			try = 0
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(backOff(try)):
+		}
+	}
+}
+
+// inactive is after what time the server forgets a viewer that has gone.
+const inactive = 30 * time.Second
+
+// watch reads everything and what changes then, until that is in doubt.
+func (f *Follower) watch(ctx context.Context) error {
+	asking, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	c, err := f.js.OrderedConsumer(asking, Stream, jetstream.OrderedConsumerConfig{
+		FilterSubjects: []string{subjects + f.access.Prefix() + ">"}, DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy, InactiveThreshold: inactive, MaxResetAttempts: 1,
+	})
+	if errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, nats.ErrNoResponders) {
+		return ErrNoBucket
+	} else if err != nil {
+		return err
+	}
+	info := c.CachedInfo()
+	f.mu.Lock()
+	f.view.Resync()
+	f.view.Begin(f.now())
+	f.view.ServerTime(info.TimeStamp, f.now())
+	if info.NumPending == 0 {
+		f.whole, f.trouble = true, nil
+		f.news()
+	}
+	f.mu.Unlock()
+	lost := make(chan error, 1)
+	consuming, err := c.Consume(f.take, jetstream.PullMaxMessages(1000), jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) {
+		if errors.Is(err, jetstream.ErrConsumerDeleted) || errors.Is(err, jetstream.ErrConsumerNotFound) || errors.Is(err, jetstream.ErrNoHeartbeat) {
+			select {
+			case lost <- err:
+			default:
+			}
+		}
+	}))
+	if err != nil {
+		return err
+	}
+	defer consuming.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-consuming.Closed():
+			return errors.New("the server ended it")
+		case err := <-lost:
+			return err
+		case <-f.wake:
+			if !f.nc.IsConnected() {
+				return errors.New("the connection was lost")
+			}
+			return nil // a new connection, maybe to another server
+		case <-time.After(fleet.Beat / 3):
+			f.mu.Lock()
+			suspect := f.view.Suspect(f.now())
+			f.mu.Unlock()
+			if suspect {
+				return nil
+			}
+		}
+	}
+}
+
+// take takes one value.
+func (f *Follower) take(m jetstream.Msg) {
+	meta, err := m.Metadata()
+	if err != nil || len(m.Subject()) < len(subjects) {
+		return
+	}
+	op := m.Headers().Get("KV-Operation")
+	message := fleet.Message{Key: m.Subject()[len(subjects):], Data: m.Data(), Gone: op != "" && op != "PUT" || m.Headers().Get("Nats-Marker-Reason") != ""}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	news := f.view.Apply(message, meta.Timestamp, f.now())
+	if !f.whole || f.trouble != nil {
+		if meta.NumPending == 0 {
+			f.whole, f.trouble, news = true, nil, true
+		} else {
+			news = false
+		}
+	}
+	if news {
+		f.news()
+	}
+}

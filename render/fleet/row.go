@@ -1,0 +1,242 @@
+package fleet
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"beckon/event/redact"
+	"beckon/render"
+	"beckon/state"
+)
+
+// Level says how much a host publishes of what its sessions are about: the
+// user's name for one, what was asked of it, what it asks.
+type Level string
+
+// The levels, with the words of the setting texts.
+const (
+	Off   Level = "off"
+	Short Level = "short"
+	Full  Level = "full"
+)
+
+// Levels are all of them.
+var Levels = []string{string(Off), string(Short), string(Full)}
+
+// The longest text of each level, in bytes.
+const (
+	shortText = 120
+	fullText  = 600
+	maxWord   = 120 // of what is a name, not a text
+)
+
+// limit is how many bytes of a text the level lets through.
+func (l Level) limit() int {
+	switch l {
+	case Short:
+		return shortText
+	case Full:
+		return fullText
+	}
+	return 0
+}
+
+// wire is a row as it travels: all of what leaves a host, and nothing else.
+type wire struct {
+	Schema int `json:"v"`
+	stamp
+	Gone bool `json:"gone,omitempty"`
+
+	Session    string             `json:"session,omitempty"`
+	Part       string             `json:"part,omitempty"`
+	Seat       string             `json:"seat,omitempty"`
+	Agent      string             `json:"agent,omitempty"`
+	Project    string             `json:"project,omitempty"`
+	Branch     string             `json:"branch,omitempty"`
+	Worktree   string             `json:"worktree,omitempty"`
+	State      state.State        `json:"state,omitempty"`
+	Reason     string             `json:"reason,omitempty"`
+	Age        int64              `json:"since_age_ms,omitempty"`
+	Unseen     bool               `json:"unread,omitempty"`
+	Source     state.Source       `json:"source,omitempty"`
+	Confidence state.Confidence   `json:"confidence,omitempty"`
+	Context    *float64           `json:"ctx_pct,omitempty"`
+	Cost       float64            `json:"cost,omitempty"`
+	Model      string             `json:"model,omitempty"`
+	Terminal   string             `json:"terminal,omitempty"` // its kind: whether there is something to jump to
+	Tool       string             `json:"tool,omitempty"`     // its name alone
+	Subagents  []state.State      `json:"subagents,omitempty"`
+	Background *render.Background `json:"background,omitempty"`
+	Level      Level              `json:"texts_level"`
+	Texts      *texts             `json:"texts,omitempty"`
+}
+
+// texts are what a Level is about.
+type texts struct {
+	Name  string `json:"name,omitempty"`
+	Title string `json:"title,omitempty"`
+	Ask   string `json:"ask,omitempty"`
+}
+
+// wireOf takes from a row what may leave the host. Secrets are taken out before
+// texts are cut.
+func wireOf(r *render.Row, level Level) wire {
+	w := wire{
+		Schema: Schema, Session: word(r.SessionID), Part: word(r.Part), Seat: word(r.SeatID), Agent: word(r.Agent), Project: word(r.Project),
+		State: r.State, Reason: word(r.Reason), Unseen: r.Unseen, Source: r.Source, Confidence: r.Confidence,
+		Cost: r.CostUSD, Model: word(r.Model), Background: r.Background, Level: level,
+	}
+	if r.Git != nil {
+		w.Branch, w.Worktree = word(r.Git.Branch), word(r.Git.Worktree)
+	}
+	if r.Context != nil {
+		w.Context = &r.Context.UsedPercentage
+	}
+	if r.Terminal != nil {
+		w.Terminal = word(r.Terminal.Kind)
+	}
+	if r.Tool != nil {
+		w.Tool = word(r.Tool.Name)
+	}
+	for _, a := range r.Subagents[:min(len(r.Subagents), 50)] {
+		w.Subagents = append(w.Subagents, a.State)
+	}
+	if n := level.limit(); n > 0 {
+		may := func(s string) string { return cut(render.OneLine(redact.Text(s)), n) }
+		t := texts{Name: may(r.Name), Title: may(r.Title)}
+		switch {
+		case r.Question != nil:
+			t.Ask = may(r.Question.Text)
+		case r.Tool != nil:
+			t.Ask = may(r.Tool.Summary)
+		}
+		if t != (texts{}) {
+			w.Texts = &t
+		}
+	}
+	return w
+}
+
+// word makes a name fit to be sent or shown.
+func word(s string) string { return cut(render.OneLine(s), maxWord) }
+
+// cut returns at most n bytes of s, and no half of a character.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return strings.TrimRight(s[:n], " ")
+}
+
+// errMessage is wrapped by what is wrong with a message.
+var errMessage = errors.New("no message of a fleet")
+
+// decode reads JSON of at most MaxMessage bytes; members that it does not know
+// are a newer version's.
+func decode(data []byte, v any) error {
+	if len(data) > MaxMessage || !utf8.Valid(data) || !bytes.HasPrefix(data, []byte("{")) {
+		return errMessage
+	}
+	return json.Unmarshal(data, v)
+}
+
+// readWire reads a row that a stranger wrote.
+func readWire(data []byte) (wire, error) {
+	var w wire
+	if err := decode(data, &w); err != nil || w.Schema < 1 {
+		return w, cmp.Or(err, errMessage)
+	}
+	if w.Gone {
+		return w, nil
+	}
+	if w.Session = word(w.Session); w.Session == "" {
+		return w, errMessage
+	}
+	for _, s := range []*string{&w.Part, &w.Seat, &w.Agent, &w.Project, &w.Branch, &w.Worktree, &w.Reason, &w.Model, &w.Terminal, &w.Tool, (*string)(&w.Source), (*string)(&w.Confidence)} {
+		*s = word(*s)
+	}
+	if !slices.Contains(state.States[:], w.State) {
+		w.State, w.Reason = state.Unknown, "state "+word(string(w.State))
+	}
+	if w.Age < 0 || w.Age > int64(10*365*24*time.Hour/time.Millisecond) {
+		w.Age = 0
+	}
+	if w.Context != nil {
+		*w.Context = max(0, min(*w.Context, 100))
+	}
+	w.Cost = max(0, min(w.Cost, 1e9))
+	if t := w.Texts; t != nil {
+		t.Name, t.Title, t.Ask = cut(render.OneLine(t.Name), fullText), cut(render.OneLine(t.Title), fullText), cut(render.OneLine(t.Ask), fullText)
+	}
+	w.Subagents = w.Subagents[:min(len(w.Subagents), 50)]
+	for i, s := range w.Subagents {
+		if !slices.Contains(state.States[:], s) {
+			w.Subagents[i] = state.Unknown
+		}
+	}
+	return w, nil
+}
+
+// readPresence reads what a host says of itself.
+func readPresence(data []byte) (Presence, error) {
+	var p Presence
+	if err := decode(data, &p); err != nil || p.Schema < 1 {
+		return p, cmp.Or(err, errMessage)
+	}
+	for _, s := range []*string{&p.Instance, &p.User, &p.Host, &p.Version, &p.Digest} {
+		*s = word(*s)
+	}
+	if p.Host == "" {
+		return p, errMessage
+	}
+	return p, nil
+}
+
+// row makes a row for views of what a host said at a time of this machine's.
+func (w *wire) row(at time.Time) render.Row {
+	at = at.UTC()
+	since := at.Add(-time.Duration(w.Age) * time.Millisecond)
+	r := render.Row{
+		SessionID: w.Session, Part: w.Part, SeatID: w.Seat, Agent: w.Agent, Project: w.Project,
+		State: w.State, Reason: w.Reason, Since: since, NeedsYou: w.State.NeedsYou(), Unseen: w.Unseen, Source: w.Source, Confidence: w.Confidence,
+		Model: w.Model, CostUSD: w.Cost, Background: w.Background, CreatedAt: since, FirstSeen: since, UpdatedAt: at,
+	}
+	if w.Branch+w.Worktree != "" {
+		r.Git = &render.Git{Branch: w.Branch, Worktree: w.Worktree}
+	}
+	if w.Context != nil {
+		r.Context = &render.Context{UsedPercentage: *w.Context}
+	}
+	if w.Terminal != "" {
+		r.Terminal = &render.Terminal{Kind: w.Terminal}
+	}
+	ask := ""
+	if w.Texts != nil {
+		r.Name, r.Title, ask = w.Texts.Name, w.Texts.Title, w.Texts.Ask
+	}
+	if w.Tool != "" {
+		r.Tool = &render.Tool{Name: w.Tool, Summary: ask}
+	}
+	if ask != "" && r.NeedsYou {
+		r.Question = &render.Question{Text: ask}
+	}
+	for _, s := range w.Subagents {
+		r.Subagents = append(r.Subagents, render.Subagent{State: s})
+	}
+	r.Group = render.GroupOf(&r)
+	return r
+}
+
+// seatOf is the part of a key that names a row.
+func seatOf(r *render.Row) string {
+	return Token(cmp.Or(r.SeatID, strings.TrimSpace(r.Record()), "none"))
+}

@@ -1,0 +1,281 @@
+package fleet
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"beckon/render"
+)
+
+// View is what a viewer knows of a fleet. It is not safe for use by several
+// goroutines.
+type View struct {
+	nodes  map[string]*node // by the prefix of their keys
+	round  int              // of Begin
+	last   time.Time        // when something came, or was asked for, by this machine's clock
+	offset time.Duration    // from this machine's clock to the server's
+	timed  bool
+
+	// Refused counts the messages that were none.
+	Refused int
+}
+
+// node is one machine.
+type node struct {
+	key      string
+	presence Presence
+	present  bool      // it has said something of itself
+	heard    time.Time // the server's time of it
+	rows     map[string]*held
+	suspect  int // presences in a row that did not fit its rows
+}
+
+// held is a row, or since when there is none.
+type held struct {
+	wire
+	at    time.Time // the server's
+	round int
+}
+
+// NewView returns a view that knows nothing.
+func NewView() *View { return &View{nodes: map[string]*node{}} }
+
+// ServerTime notes that the server's clock showed t when this machine's showed
+// now. The largest difference that was ever seen is the one that was delayed
+// least.
+func (v *View) ServerTime(t, now time.Time) {
+	if d := t.Sub(now); !v.timed || d > v.offset {
+		v.offset, v.timed = d, true
+	}
+}
+
+// Resync has the view forget the difference of the clocks: another server may
+// have taken over.
+func (v *View) Resync() { v.timed = false }
+
+// here is the server's time t by this machine's clock.
+func (v *View) here(t time.Time) time.Time { return t.Add(-v.offset) }
+
+// Begin says that all values are read anew from here.
+func (v *View) Begin(now time.Time) {
+	v.round++
+	v.last = now
+}
+
+// Apply takes a message that the server received at a time of its own, and
+// reports whether it is news. now is this machine's time.
+func (v *View) Apply(m Message, server, now time.Time) bool {
+	v.ServerTime(server, now)
+	v.last = now
+	key, seat, ok := splitKey(m.Key)
+	if !ok {
+		v.Refused++
+		return false
+	}
+	n := v.nodes[key]
+	if n == nil {
+		if len(v.nodes) >= maxHosts {
+			v.Refused++
+			return false
+		}
+		n = &node{key: key, rows: map[string]*held{}}
+	}
+	news := false
+	if seat == "" {
+		news, ok = v.present(n, m, server)
+	} else {
+		news, ok = v.row(n, seat, m, server)
+	}
+	if !ok {
+		v.Refused++
+		return false
+	}
+	if m.Gone && seat == "" {
+		delete(v.nodes, key)
+		return true
+	}
+	v.nodes[key] = n
+	return news
+}
+
+// row takes a row, unless a newer one is held.
+func (v *View) row(n *node, seat string, m Message, server time.Time) (news, ok bool) {
+	w, err := readWire(m.Data)
+	if err != nil {
+		if !m.Gone {
+			return false, false
+		}
+		_, was := n.rows[seat] // the server took it off, or somebody by hand
+		delete(n.rows, seat)
+		return was, true
+	}
+	old := n.rows[seat]
+	if old != nil && w.before(old.stamp) && !n.silent(server, old.at) {
+		return false, true
+	}
+	if old == nil && len(n.rows) >= 2*maxRows {
+		return false, false
+	}
+	w.Gone = w.Gone || m.Gone
+	n.rows[seat] = &held{wire: w, at: server, round: v.round}
+	return old == nil || old.stamp != w.stamp, true
+}
+
+// silent reports whether a message of an older epoch counts all the same. A host
+// whose files are a backup's counts from where that was made, and a server that
+// forgot cannot tell it; what a server replays was received before, not later.
+func (n *node) silent(server, last time.Time) bool {
+	return server.Sub(last) > Lost && server.Sub(n.heard) > Lost
+}
+
+// present takes what a host says of itself.
+func (v *View) present(n *node, m Message, server time.Time) (news, ok bool) {
+	p, err := readPresence(m.Data)
+	if err != nil {
+		return false, m.Gone
+	}
+	if n.present && p.before(n.presence.stamp) && !n.silent(server, n.heard) {
+		return false, true
+	}
+	news = !n.present || p.Digest != n.presence.Digest || p.Epoch != n.presence.Epoch || p.Bye != n.presence.Bye || server.Sub(n.heard) > Lost
+	n.presence, n.present, n.heard = p, true, server
+	for seat, h := range n.rows {
+		old := server.Sub(h.at) > Lost
+		if h.Epoch < p.Epoch || old && (h.Epoch > p.Epoch || h.Gone) { // a later epoch is one that is about to be announced
+			delete(n.rows, seat)
+		}
+	}
+	if n.fits() || v.prune(n) {
+		n.suspect = 0
+	} else {
+		n.suspect++
+	}
+	return news, true
+}
+
+// fits reports whether the rows are those that the newest presence counts.
+func (n *node) fits() bool {
+	return digest(n.seqs(func(*held) bool { return true })) == n.presence.Digest
+}
+
+func (n *node) seqs(which func(*held) bool) map[string]uint64 {
+	seqs := make(map[string]uint64, len(n.rows))
+	for seat, h := range n.rows {
+		if !h.Gone && h.Epoch == n.presence.Epoch && which(h) {
+			seqs[seat] = h.Seq
+		}
+	}
+	return seqs
+}
+
+// prune drops what this round did not bring, if what it brought is all there is.
+func (v *View) prune(n *node) bool {
+	if digest(n.seqs(func(h *held) bool { return h.round == v.round })) != n.presence.Digest {
+		return false
+	}
+	for seat, h := range n.rows {
+		if h.round != v.round {
+			delete(n.rows, seat)
+		}
+	}
+	return true
+}
+
+// Suspect reports whether all is to be read anew: some host's rows have not been
+// what it counts for two beats, so something was lost on the way; or nothing at
+// all was heard for so long that what should bring it may be dead.
+func (v *View) Suspect(now time.Time) bool {
+	if now.Sub(v.last) > Lost {
+		return true
+	}
+	for _, n := range v.nodes {
+		if n.suspect >= 2 {
+			n.suspect = 0
+			return true
+		}
+	}
+	return false
+}
+
+// Host is how one host is.
+type Host struct {
+	Name    string    `json:"name"` // the host's own, with the user or the node where that tells it apart
+	User    string    `json:"user"`
+	AsOf    time.Time `json:"as_of"` // this machine's time
+	Stale   bool      `json:"stale"`
+	Left    bool      `json:"left,omitempty"`   // it said that it goes
+	Copied  bool      `json:"copied,omitempty"` // another machine goes by its name at the same time
+	Rows    int       `json:"sessions"`
+	Needs   int       `json:"needs_you"`
+	Working int       `json:"working"`
+	Version string    `json:"beckon,omitempty"`
+}
+
+// Snapshot returns the rows of all hosts, in no order, and the hosts in that of
+// their names.
+func (v *View) Snapshot(now time.Time) ([]render.Row, []Host) {
+	names := v.names(now)
+	var rows []render.Row
+	hosts := make([]Host, 0, len(names))
+	for key, h := range names {
+		n := v.nodes[key]
+		remote := render.Remote{Name: h.Name, User: h.User, AsOf: h.AsOf, Stale: h.Stale}
+		for _, o := range n.rows {
+			if o.Gone || n.present && o.Epoch < n.presence.Epoch {
+				continue
+			}
+			r := o.row(v.here(o.at))
+			r.Host, r.Remote = h.Name, &remote
+			rows = append(rows, r)
+			h.Rows++
+			if r.NeedsYou {
+				h.Needs++
+			}
+			if r.State.AtWork() {
+				h.Working++
+			}
+		}
+		hosts = append(hosts, *h)
+	}
+	slices.SortFunc(hosts, func(a, b Host) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.User, b.User)) })
+	return rows, hosts
+}
+
+// names gives every machine that is still of interest a name of its own.
+func (v *View) names(now time.Time) map[string]*Host {
+	out := make(map[string]*Host, len(v.nodes))
+	type name struct{ user, host string }
+	live, users := map[name]int{}, map[string]map[string]bool{}
+	for key, n := range v.nodes {
+		if !n.present {
+			continue // its rows came first; it is about to say who it is
+		}
+		age := now.Sub(v.here(n.heard))
+		if age > Keep {
+			delete(v.nodes, key)
+			continue
+		}
+		h := &Host{Name: n.presence.Host, User: n.presence.User, AsOf: v.here(n.heard).UTC(), Stale: age > Lost || n.presence.Bye, Left: n.presence.Bye, Version: n.presence.Version}
+		out[key] = h
+		if !h.Stale {
+			live[name{h.User, h.Name}]++
+		}
+		if users[h.Name] == nil {
+			users[h.Name] = map[string]bool{}
+		}
+		users[h.Name][h.User] = true
+	}
+	for key, h := range out {
+		h.Copied = !h.Stale && live[name{h.User, h.Name}] > 1
+		several := len(users[h.Name]) > 1
+		if h.Copied {
+			h.Name += "~" + key[strings.LastIndexByte(key, '.')+1:]
+		}
+		if several {
+			h.Name = h.User + "/" + h.Name
+		}
+	}
+	return out
+}

@@ -1,0 +1,65 @@
+package hosts
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"beckon/render"
+	"beckon/render/term"
+)
+
+// few is how many hosts that are not heard are named one by one.
+const few = 3
+
+// NotHeard tells of the hosts that are not heard, each in a line; of many in one
+// line together, as of when the first of them was missing. Hosts that said that
+// they go are none of them.
+func NotHeard(list []Status, now time.Time) []string {
+	var lines []string
+	var silent []Status
+	for _, st := range list {
+		switch {
+		case st.Stale && !st.Left:
+			silent = append(silent, st)
+		case st.Error != "" && !st.Stale:
+			lines = append(lines, "host "+render.OneLine(st.Name)+": "+render.OneLine(st.Error))
+		}
+	}
+	if len(silent) > few {
+		return append(lines, together(silent))
+	}
+	for _, st := range silent {
+		name := render.OneLine(st.Name)
+		switch {
+		case st.AsOf == nil:
+			lines = append(lines, fmt.Sprintf("asking host %s: %s", name, st.Error))
+		case st.Error != "":
+			lines = append(lines, fmt.Sprintf("asking host %s: %s; shown is what it said %s ago", name, st.Error, term.Age(now.Sub(*st.AsOf))))
+		default:
+			lines = append(lines, fmt.Sprintf("host %s is not heard; shown is what it said %s ago", name, term.Age(now.Sub(*st.AsOf))))
+		}
+	}
+	return lines
+}
+
+// together tells of many hosts in one line.
+func together(silent []Status) string {
+	slices.SortStableFunc(silent, func(a, b Status) int { return strings.Compare(a.Name, b.Name) })
+	var names []string
+	since := ""
+	var first time.Time
+	for i, st := range silent {
+		if i < few {
+			names = append(names, render.OneLine(st.Name))
+		}
+		if st.AsOf != nil && (first.IsZero() || st.AsOf.Before(first)) {
+			first = *st.AsOf
+		}
+	}
+	if !first.IsZero() {
+		since = " since " + first.Local().Format("15:04")
+	}
+	return fmt.Sprintf("%d hosts are not heard%s: %s and %d more", len(silent), since, strings.Join(names, ", "), len(silent)-few)
+}
