@@ -106,25 +106,26 @@ func TestManualFields(t *testing.T) {
 	}
 }
 
-// README's first command puts the user's programs into place, and none of those
-// that beckon is built with.
+// README's first command puts the user's programs into place, and neither those
+// that beckon is built with nor a fleet's hub.
 func TestReadmeInstallsThePrograms(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, after, _ := strings.Cut(string(readme), "go install ")
-	pattern, _, ok := strings.Cut(after, " ")
+	packages, _, ok := strings.Cut(after, " &&")
 	if !ok {
 		t.Fatal("README installs nothing")
 	}
-	list := exec.Command("go", "list", "-f", "{{if eq .Name `main`}}{{.ImportPath}}{{end}}", pattern)
+	list := exec.Command("go", "list", "-f", "{{if eq .Name `main`}}{{.ImportPath}}{{end}}")
+	list.Args = append(list.Args, strings.Fields(packages)...)
 	list.Dir = "../.."
 	out, err := list.Output()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := strings.Fields(string(out)); !slices.Equal(got, []string{"beckon/cmd/beckon", "beckon/cmd/beckon-hook", "beckon/cmd/beckon-judge"}) {
-		t.Errorf("go install %s installs %q", pattern, got)
+		t.Errorf("go install %s installs %q", packages, got)
 	}
 }

@@ -15,7 +15,7 @@ import (
 // TestQuickAgreesWithKong: what the quick way takes, kong takes the same way.
 func TestQuickAgreesWithKong(t *testing.T) {
 	for _, line := range []string{
-		"prompt", "prompt --json", "prompt --fleet --json", "statusline --fleet", "list --fleet", "prompt --format {need} --for tmux", "prompt --format={need} --json --for=zsh",
+		"prompt", "prompt --json", "prompt --fleet --json", "statusline --fleet", "prompt --format {need} --for tmux", "prompt --format={need} --json --for=zsh",
 		"statusline", "statusline --wrap x", "statusline --wrap= --wrap-json=\"y\"",
 		"list", "list --json", "list --all --json", "list x", "list --json=maybe", "list --help",
 		"prompt extra", "prompt --format", "prompt --json=maybe", "prompt -x", "statusline x", "statusline --wrap", "prompt --help",

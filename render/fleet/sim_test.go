@@ -274,7 +274,7 @@ func (s *sim) live() {
 }
 
 // TestFleetComesRight plays faults of every kind. Whatever happened: once the
-// network is quiet for a few beats, each view shows what the files of the hosts
+// network is quiet for some minutes, each view shows what the files of the hosts
 // that run say, no more and no less.
 func TestFleetComesRight(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
@@ -328,7 +328,7 @@ func playSim(t *testing.T, seed uint64) {
 			s.watch(w)
 		}
 	}
-	for until := s.now.Add(10 * Beat); s.now.Before(until); {
+	for until := s.now.Add(14 * Beat); s.now.Before(until); {
 		tick(false)
 	}
 	want := map[string]int{}

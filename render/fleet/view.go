@@ -18,6 +18,8 @@ type View struct {
 	offset time.Duration    // from this machine's clock to the server's
 	timed  bool
 
+	// Lost is after which silence a host is not heard any more.
+	Lost time.Duration
 	// Refused counts the messages that were none.
 	Refused int
 }
@@ -40,7 +42,7 @@ type held struct {
 }
 
 // NewView returns a view that knows nothing.
-func NewView() *View { return &View{nodes: map[string]*node{}} }
+func NewView() *View { return &View{nodes: map[string]*node{}, Lost: Lost} }
 
 // ServerTime notes that the server's clock showed t when this machine's showed
 // now. The largest difference that was ever seen is the one that was delayed
@@ -142,8 +144,8 @@ func (v *View) present(n *node, m Message, server time.Time) (news, ok bool) {
 	news = !n.present || p.Digest != n.presence.Digest || p.Epoch != n.presence.Epoch || p.Bye != n.presence.Bye || server.Sub(n.heard) > Lost
 	n.presence, n.present, n.heard = p, true, server
 	for seat, h := range n.rows {
-		old := server.Sub(h.at) > Lost
-		if h.Epoch < p.Epoch || old && (h.Epoch > p.Epoch || h.Gone) { // a later epoch is one that is about to be announced
+		age := server.Sub(h.at)
+		if h.Epoch < p.Epoch || h.Gone && age > Lost || h.Epoch > p.Epoch && age > announced {
 			delete(n.rows, seat)
 		}
 	}
@@ -154,6 +156,10 @@ func (v *View) present(n *node, m Message, server time.Time) (news, ok bool) {
 	}
 	return news, true
 }
+
+// announced is how long after its rows a new epoch's presence may come. What comes
+// later is of an epoch that somebody gave up.
+const announced = Beat / 3
 
 // fits reports whether the rows are those that the newest presence counts.
 func (n *node) fits() bool {
@@ -257,7 +263,7 @@ func (v *View) names(now time.Time) map[string]*Host {
 			delete(v.nodes, key)
 			continue
 		}
-		h := &Host{Name: n.presence.Host, User: n.presence.User, AsOf: v.here(n.heard).UTC(), Stale: age > Lost || n.presence.Bye, Left: n.presence.Bye, Version: n.presence.Version}
+		h := &Host{Name: n.presence.Host, User: n.presence.User, AsOf: v.here(n.heard).UTC(), Stale: age > v.Lost || n.presence.Bye, Left: n.presence.Bye, Version: n.presence.Version}
 		out[key] = h
 		if !h.Stale {
 			live[name{h.User, h.Name}]++
