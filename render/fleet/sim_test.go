@@ -123,7 +123,7 @@ func (h *simHost) list() []render.Row {
 func (s *sim) start(h *simHost) {
 	h.runs++
 	h.epoch++
-	p, err := NewPublisher(ID{"ann", h.name, h.node}, h.epoch, fmt.Sprintf("%s-%d-%d", h.name, h.runs, s.rand.IntN(1000)), "", Off)
+	p, err := NewPublisher(ID{"ann", h.name, h.node}, h.epoch, fmt.Sprintf("%s-%d-%d", h.name, h.runs, s.rand.Uint64()), "", Off)
 	if err != nil {
 		panic(err)
 	}
