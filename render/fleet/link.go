@@ -14,6 +14,7 @@ type Link struct {
 	acked    uint64 // the server's number of our newest presence; 0 for none
 	asserted bool   // as far as is known the server has every row
 	doubtful bool   // Check is to be asked before anything is published
+	since    bool   // something was published after our newest presence
 	quarrel  int    // checks until a copy of this machine must have yielded
 }
 
@@ -32,9 +33,13 @@ type Kept struct {
 var ErrCopied = errors.New("another machine publishes under the same id")
 
 // Check compares what the server has, nil for nothing, with what it was sent. It
-// is to be asked before each beat, after each connection, and when Doubtful.
-func (l *Link) Check(kept *Kept) error {
+// is to be asked before each beat, after each connection, which fresh says, and when
+// Doubtful.
+func (l *Link) Check(kept *Kept, fresh bool) error {
 	l.doubtful = false
+	if fresh && l.since { // what stands behind the new connection may have less than the old one
+		l.renew(0)
+	}
 	if kept == nil {
 		if l.acked > 0 {
 			l.renew(0)
@@ -44,6 +49,10 @@ func (l *Link) Check(kept *Kept) error {
 	}
 	ours, epoch, instance := l.Ours(kept.Data)
 	if ours {
+		if kept.Sequence != l.acked { // a backup of what it had, rows and all
+			l.renew(0)
+			l.acked = kept.Sequence
+		}
 		if l.quarrel > 0 { // the copy may have written rows of ours until now
 			l.quarrel--
 			l.renew(0)
@@ -80,6 +89,7 @@ func (l *Link) renew(above uint64) {
 // Due returns what is to be published now that the host's rows are these.
 func (l *Link) Due(rows []render.Row, now time.Time) []Message {
 	changes := l.Look(rows, now)
+	l.since = l.since || len(changes) > 0 || !l.asserted
 	if l.asserted {
 		return changes
 	}
@@ -92,4 +102,4 @@ func (l *Link) Due(rows []render.Row, now time.Time) []Message {
 func (l *Link) Again() { l.asserted = false }
 
 // Acked notes the number that the server gave to our presence.
-func (l *Link) Acked(sequence uint64) { l.acked = sequence }
+func (l *Link) Acked(sequence uint64) { l.acked, l.since = sequence, false }

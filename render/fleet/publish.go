@@ -26,6 +26,7 @@ type Publisher struct {
 	host     Presence // what every presence says
 	level    Level
 	epoch    uint64
+	step     uint64 // between epochs: that of another publisher is never met again
 	seq      uint64
 	rows     map[string]*published
 	heldBack bool
@@ -50,7 +51,7 @@ func NewPublisher(id ID, epoch uint64, instance, version string, level Level) (*
 	first := fnv.New32a() // numbers of two machines that publish as one differ
 	first.Write([]byte(instance))
 	return &Publisher{
-		prefix: prefix, level: level, epoch: epoch, seq: uint64(first.Sum32()), rows: map[string]*published{},
+		prefix: prefix, level: level, epoch: epoch, seq: uint64(first.Sum32()), step: 1 + uint64(first.Sum32()%10_000), rows: map[string]*published{},
 		host: Presence{Schema: Schema, Instance: instance, User: word(id.User), Host: word(id.Host), Version: word(version)},
 	}, nil
 }
@@ -61,7 +62,7 @@ func (p *Publisher) Epoch() uint64 { return p.epoch }
 // Renew begins an epoch above the given one: nothing counts any more that was
 // published before. What Look and All return from then on is of the new epoch.
 func (p *Publisher) Renew(above uint64) {
-	p.epoch = max(p.epoch, above) + 1
+	p.epoch = max(p.epoch, above) + p.step
 	for _, o := range p.rows {
 		o.Epoch = p.epoch
 	}

@@ -120,6 +120,9 @@ func (v *View) row(n *node, seat string, m Message, server time.Time) (news, ok 
 	if old == nil && len(n.rows) >= 2*maxRows {
 		return false, false
 	}
+	if n.present && w.Epoch > n.presence.Epoch && n.heard.Sub(server) > announced {
+		return false, true
+	}
 	w.Gone = w.Gone || m.Gone
 	n.rows[seat] = &held{wire: w, at: server, round: v.round}
 	return old == nil || old.stamp != w.stamp, true

@@ -160,7 +160,7 @@ func (r *run) publish(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := r.link.Check(old); err != nil {
+		if err := r.link.Check(old, r.fresh); err != nil {
 			return err
 		}
 		if now := time.Now(); now.After(r.again) {
