@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -24,51 +23,14 @@ import (
 const grace = 500 * time.Millisecond
 
 // Engine puts events to hooks. It is safe for concurrent use.
-type Engine struct {
-	mu    sync.RWMutex
-	hooks []*config.Hook
-	next  int
-}
+type Engine struct{ hooks []*config.Hook }
 
 // NewEngine returns an engine with the hooks, which run in their order (see
 // config.Merge). What starts something has its handler already.
-func NewEngine(hooks []*config.Hook) *Engine { return &Engine{hooks: slices.Clone(hooks)} }
-
-// Option changes how a registered handler takes part.
-type Option func(*config.Hook)
-
-// Register adds a handler for events of kind k, behind those that are there,
-// and returns its id. An approval of such a handler counts.
-func (e *Engine) Register(k event.Kind, run wire.Handler, options ...Option) string {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.next++
-	h := &config.Hook{ID: "program-" + strconv.Itoa(e.next), Event: k, Type: config.Program, Level: config.Registered,
-		Enabled: true, Grant: true, StopBlocks: 1, Handler: run}
-	for _, o := range options {
-		o(h)
-	}
-	e.hooks = append(slices.Clip(e.hooks), h)
-	return h.ID
-}
-
-// Unregister takes a registered handler out and reports whether it was there.
-func (e *Engine) Unregister(k event.Kind, id string) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	n := len(e.hooks)
-	e.hooks = slices.DeleteFunc(slices.Clone(e.hooks), func(h *config.Hook) bool {
-		return h.Level == config.Registered && h.Event == k && h.ID == id
-	})
-	return len(e.hooks) < n
-}
+func NewEngine(hooks []*config.Hook) *Engine { return &Engine{slices.Clone(hooks)} }
 
 // Hooks returns the hooks in the order in which they run.
-func (e *Engine) Hooks() []*config.Hook {
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	return e.hooks
-}
+func (e *Engine) Hooks() []*config.Hook { return e.hooks }
 
 // Event is one firing, put to Trigger.
 type Event struct {

@@ -44,7 +44,7 @@ func TestSilenceIsNothing(t *testing.T) {
 	}
 }
 
-func TestRegisterAndUnregister(t *testing.T) {
+func TestMatcherChooses(t *testing.T) {
 	e := NewEngine(nil)
 	id := e.Register(event.PreToolUse, says(wire.Outcome{Decision: wire.Deny, Reason: "no"}))
 	m, err := match.NewMatcher(event.PreToolUse, "Read")
@@ -55,12 +55,6 @@ func TestRegisterAndUnregister(t *testing.T) {
 	r := trigger(t, e, event.PreToolUse, bash)
 	if r.Allowed || len(r.Results) != 1 || r.Results[0].Hook.ID != id || !r.Results[0].Success() {
 		t.Fatalf("got %+v", r)
-	}
-	if e.Unregister(event.Stop, id) || !e.Unregister(event.PreToolUse, id) || e.Unregister(event.PreToolUse, id) {
-		t.Error("unregister")
-	}
-	if r := trigger(t, e, event.PreToolUse, bash); !r.Allowed {
-		t.Error("an unregistered handler is asked")
 	}
 }
 

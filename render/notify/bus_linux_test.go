@@ -38,13 +38,6 @@ func busOf(t *testing.T) int {
 	return pid
 }
 
-// asked is an answer on its way.
-type asked struct {
-	word   offer.Word
-	become func(string)
-	err    error
-}
-
 // asking puts a to the user and waits until it is shown.
 func asking(t *testing.T, ctx context.Context, d *dbustest.Daemon, c *DesktopChannel, a Ask) <-chan asked {
 	t.Helper()

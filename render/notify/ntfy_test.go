@@ -52,6 +52,13 @@ func (p *phone) saw(t *testing.T, what string) {
 	}
 }
 
+// asked is an answer on its way.
+type asked struct {
+	word   offer.Word
+	become func(string)
+	err    error
+}
+
 // ask puts an offer to the phone and waits until it is there.
 func (p *phone) ask(t *testing.T, ctx context.Context, a Ask) (ntfytest.Message, <-chan asked) {
 	t.Helper()
