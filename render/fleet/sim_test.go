@@ -278,7 +278,7 @@ func (s *sim) live() {
 // network is quiet for some minutes, each view shows what the files of the hosts
 // that run say, no more and no less.
 func TestFleetComesRight(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
+	seed := uint64(1) // the same ones each time: a rare failure is looked for with more runs
 	runs := *simRuns
 	if *simSeed != 0 {
 		seed, runs = *simSeed, 1
