@@ -167,6 +167,9 @@ func (x *Index) read(k Key, waiting []string, listed bool) (changed bool, err er
 	if err != nil {
 		return false, err
 	}
+	if old == nil {
+		x.meterDir.dir = Stamp{} // its status line may have reported before its first event
+	}
 	x.sessions[k] = &indexed{s, file}
 	return true, nil
 }
