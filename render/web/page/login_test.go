@@ -70,6 +70,7 @@ func TestSignIn(t *testing.T) {
 			t.Errorf("the browser keeps the token: %s", kept)
 		}
 	}
+	p.await("there is a card to act on", `document.querySelector("#groups .card")`)
 	p.press("j", "s")
 	p.await("actions are taken", `document.getElementById("toast").textContent === "Marked as seen"`)
 }
