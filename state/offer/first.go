@@ -23,14 +23,15 @@ func (o *Offer) Refused(wait time.Duration) (ours, known bool) {
 		return false, false
 	}
 	for end := time.Now().Add(wait); ; time.Sleep(20 * time.Millisecond) {
-		if ours, known = decidedBy(path, o.UseID); known || time.Now().After(end) {
+		// On a busy machine the client may write the result before who decided.
+		if ours, known = decidedBy(path, o.UseID); ours || time.Now().After(end) {
 			return ours, known
 		}
 	}
 }
 
 // decidedBy looks in the end of a transcript for who decided the call useID: a
-// hook's refusal has a line of its own, before that of the result.
+// hook's refusal has a line of its own beside that of the result.
 func decidedBy(path, useID string) (hook, known bool) {
 	f, err := os.Open(path)
 	if err != nil {

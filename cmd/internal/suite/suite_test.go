@@ -43,7 +43,7 @@ var (
 	only     = flag.String("only", "", "scenarios to run, separated by commas")
 	rows     = flag.String("rows", "", "a file of rows: those that are played are put into it, and the table is made of all")
 	// They are heavy at their start, and a starved client is not what is under test.
-	clients = flag.Int("clients", 3, "how many clients run at once")
+	clients = flag.Int("clients", 2, "how many clients run at once")
 )
 
 // brief are the scenarios of every landing: one of each kind of wait and end.

@@ -71,7 +71,7 @@ func beAgent(hook string, in io.Reader, out io.Writer) int {
 }
 
 // atOnce is how many tests run at once: browsers mostly wait.
-const atOnce = 3
+const atOnce = 2
 
 // builtDir is the directory that build made.
 var builtDir string

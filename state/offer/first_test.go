@@ -1,0 +1,35 @@
+package offer
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// The transcript says whose refusal counted, in whatever order the client writes
+// its lines.
+func TestRefused(t *testing.T) {
+	const (
+		result = `{"message":{"content":[{"type":"tool_result","tool_use_id":"u1"}]}}` + "\n"
+		ours   = `{"attachment":{"type":"hook_permission_decision","toolUseID":"u1"}}` + "\n"
+	)
+	for _, c := range []struct {
+		now, later  string
+		ours, known bool
+	}{
+		{ours + result, "", true, true}, {result, ours, true, true}, {"", ours + result, true, true}, {result, "", false, true}, {"", "", false, false},
+	} {
+		path := filepath.Join(t.TempDir(), "transcript.jsonl")
+		if err := os.WriteFile(path, []byte(c.now), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		written := time.AfterFunc(50*time.Millisecond, func() { _ = os.WriteFile(path, []byte(c.now+c.later), 0o600) })
+		o := Offer{Kind: Permission, UseID: "u1", Payload: []byte(fmt.Sprintf(`{"transcript_path":%q}`, path))}
+		if by, known := o.Refused(400 * time.Millisecond); by != c.ours || known != c.known {
+			t.Errorf("%q, then %q: ours %v, known %v", c.now, c.later, by, known)
+		}
+		written.Stop()
+	}
+}
