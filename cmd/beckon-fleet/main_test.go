@@ -30,14 +30,19 @@ func running(t *testing.T) *hub.Hub {
 	}
 	port := l.Addr().(*net.TCPAddr).Port
 	_ = l.Close()
-	h, err := hub.Init(filepath.Join(t.TempDir(), "hub"), fmt.Sprintf("0.0.0.0:%d", port), []string{"127.0.0.1", "hub.example.org"})
+	dir := filepath.Join(t.TempDir(), "hub")
+	h, err := hub.Init(dir, fmt.Sprintf("0.0.0.0:%d", port), []string{"127.0.0.1", "hub.example.org"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	served, err := hub.Open(dir) // by another process than the one that invites
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	out, in := io.Pipe()
-	go func() { done <- serve(ctx, h, in); _ = in.Close() }()
+	go func() { done <- serve(ctx, served, in); _ = in.Close() }()
 	t.Cleanup(func() { cancel(); <-done })
 	line := make([]byte, 200)
 	n, err := out.Read(line)
