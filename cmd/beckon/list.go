@@ -98,7 +98,7 @@ func (c *listCmd) empty(a *app) string {
 		return "no sessions; start an agent anywhere, and it is listed here"
 	case !setup.Installed(a.App):
 		return "no sessions; the hooks are not installed yet: beckon setup"
-	case !setup.Found("claude"):
+	case !cli.Found("claude"):
 		return "no sessions; the hooks are installed, and claude is not on PATH yet"
 	}
 	return "no sessions; start claude anywhere, and it is listed here"

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 
@@ -174,3 +175,9 @@ func WriteJSON(w io.Writer, v any) error {
 
 // ShortID is the part of an id that people read.
 func ShortID(id string) string { return render.OneLine(id[:min(len(id), 8)]) }
+
+// Found reports whether PATH has the program.
+func Found(program string) bool {
+	_, err := exec.LookPath(program)
+	return err == nil
+}

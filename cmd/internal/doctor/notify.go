@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"beckon/cmd/internal/cli"
 	"beckon/render/notify"
 	"beckon/state/alert"
 )
@@ -23,7 +24,7 @@ func (d *doctor) notifications() {
 	d.desktop(set)
 	d.passthrough(set)
 	if set.Has(alert.Command) {
-		d.needs(len(set.Command) > 0 && found(set.Command[0]), "name a program that is there in notify_command", "the command %q cannot be run", strings.Join(set.Command, " "))
+		d.needs(len(set.Command) > 0 && cli.Found(set.Command[0]), "name a program that is there in notify_command", "the command %q cannot be run", strings.Join(set.Command, " "))
 	}
 	if set.Has(alert.Sound) {
 		_, err := os.Stat(set.Sound)
@@ -59,16 +60,11 @@ func (d *doctor) needs(ok bool, advice, format string, args ...any) {
 	}
 }
 
-func found(program string) bool {
-	_, err := exec.LookPath(program)
-	return err == nil
-}
-
 func (d *doctor) desktop(set alert.Settings) {
 	if !set.Has(alert.Desktop) || runtime.GOOS == "darwin" || runtime.GOOS == "windows" {
 		return
 	}
-	d.needs(found("notify-send"), "install it (Debian: libnotify-bin), or take desktop out of notify", "the channel desktop needs notify-send")
+	d.needs(cli.Found("notify-send"), "install it (Debian: libnotify-bin), or take desktop out of notify", "the channel desktop needs notify-send")
 }
 
 // passthrough checks that tmux hands on what a client tells the terminal

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 
@@ -38,7 +37,7 @@ func AgentTarget(a *cli.App, ag *agents.Agent) (installer.Target, error) {
 // There reports whether an agent is on this machine: its program, or its own
 // directory.
 func There(a *cli.App, ag *agents.Agent) bool {
-	if _, err := exec.LookPath(ag.Install.Program); err == nil {
+	if cli.Found(ag.Install.Program) {
 		return true
 	}
 	home, err := os.UserHomeDir()
@@ -84,8 +83,8 @@ func agentNames() []string {
 	return names
 }
 
-// found returns the agents on this machine that lack the hooks.
-func found(a *cli.App) (list []*agents.Agent) {
+// lacking returns the agents on this machine that lack the hooks.
+func lacking(a *cli.App) (list []*agents.Agent) {
 	for _, ag := range Registered() {
 		t, err := AgentTarget(a, ag)
 		if err != nil || !There(a, ag) {
@@ -117,7 +116,7 @@ func titles(list []*agents.Agent) string {
 // ask asks which of the agents on this machine are to get the hooks too, where
 // somebody is there to answer.
 func ask(a *cli.App, attended bool) (list []*agents.Agent, err error) {
-	list = found(a)
+	list = lacking(a)
 	if len(list) == 0 || !attended {
 		return nil, nil
 	}

@@ -68,7 +68,7 @@ func (c *InstallCmd) Run(a *cli.App) error {
 	if err := errors.Join(err, c.installAgents(a, program, others)); err != nil {
 		return err
 	}
-	if rest := found(a); len(c.Agent) == 0 && len(rest) > 0 && !c.DryRun {
+	if rest := lacking(a); len(c.Agent) == 0 && len(rest) > 0 && !c.DryRun {
 		fmt.Fprintf(a.Stdout, "  without hooks: %s; beckon install --agent all\n", titles(rest))
 	}
 	return nil
@@ -187,7 +187,13 @@ func (c *UninstallCmd) Run(a *cli.App) error {
 	if claude {
 		err = c.uninstallClaude(a)
 	}
-	return errors.Join(err, c.uninstallAgents(a, others))
+	if err := errors.Join(err, c.uninstallAgents(a, others)); err != nil || c.DryRun {
+		return err
+	}
+	if names := left(a); len(names) > 0 {
+		fmt.Fprintf(a.Stdout, "still set up: %s (beckon setup --undo)\n", strings.Join(names, ", "))
+	}
+	return nil
 }
 
 // uninstallClaude takes the hooks from Claude Code.
@@ -203,14 +209,10 @@ func (c *UninstallCmd) uninstallClaude(a *cli.App) error {
 	}
 	if change.Noop() {
 		fmt.Fprintf(a.Stdout, "no hooks of beckon in %s\n", change.File)
-	} else {
-		fmt.Fprintf(a.Stdout, "took the hooks out of %s\n", change.File)
-		err = noteChosenFor(a)
+		return nil
 	}
-	if names := left(a); len(names) > 0 {
-		fmt.Fprintf(a.Stdout, "  still set up: %s (beckon setup --undo)\n", strings.Join(names, ", "))
-	}
-	return err
+	fmt.Fprintf(a.Stdout, "took the hooks out of %s\n", change.File)
+	return noteChosenFor(a)
 }
 
 // completeInstall adds the events that a client knows which has just begun a

@@ -84,7 +84,7 @@ func allSteps(a *cli.App) ([]steps.Step, error) {
 	tmux.Name, tmux.Title = "tmux", "what needs you in tmux's status line, prefix b to go there"
 	tmux.Want = a.Getenv("TMUX") != "" || tmux.Absent == "" && exists(installer.StartupPath("tmux", runtime.GOOS, a.Getenv))
 	tmux.Then = "tmux source-file " + installer.StartupPath("tmux", runtime.GOOS, a.Getenv) + " takes it up now"
-	if !Found("tmux") {
+	if !cli.Found("tmux") {
 		tmux.Absent = "tmux is not installed"
 	}
 	prompt := startupStep(a, shell, installer.PromptLine, program)
@@ -106,29 +106,27 @@ func clientSteps(a *cli.App, hook, program string) ([]steps.Step, error) {
 	spec.Answers = report.Answers()
 	statusline := slices.ContainsFunc(report.Files, func(f installer.File) bool { return f.Status != nil })
 
-	// with is the spec as it is now, changed.
-	edit := func(change func(*installer.Spec)) func() error {
-		return func() error {
-			change(&spec)
-			_, err := installer.Apply(context.Background(), target, installer.Install(spec))
-			return errors.Join(err, noteChosenFor(a))
-		}
+	apply := func(op installer.Op) error {
+		_, err := installer.Apply(context.Background(), target, op)
+		return errors.Join(err, noteChosenFor(a))
 	}
-	diff := func(change func(*installer.Spec)) (string, error) {
-		base, err := installer.Plan(target, installer.Install(spec))
-		if err != nil {
-			return "", err
-		}
-		changed := spec
-		change(&changed)
-		text, err := installer.Edit(base.Old, changed)
-		return installer.Diff(base.New, text, base.File), err
-	}
-	step := func(name, title string, on bool, change func(*installer.Spec, bool)) steps.Step {
-		bind := func(on bool) func(*installer.Spec) { return func(s *installer.Spec) { change(s, on) } }
+	// part is a step that changes one thing of the spec as it is by then.
+	part := func(name, title string, on bool, change func(*installer.Spec, bool)) steps.Step {
 		return steps.Step{Name: name, Title: title, On: on, Needs: "hooks",
-			Diff: func(on bool) (string, error) { return diff(bind(on)) },
-			Do:   func(on bool) error { return edit(bind(on))() },
+			Diff: func(on bool) (string, error) {
+				base, err := installer.Plan(target, installer.Install(spec))
+				if err != nil {
+					return "", err
+				}
+				changed := spec
+				change(&changed, on)
+				text, err := installer.Edit(base.Old, changed)
+				return installer.Diff(base.New, text, base.File), err
+			},
+			Do: func(on bool) error {
+				change(&spec, on)
+				return apply(installer.Install(spec))
+			},
 		}
 	}
 	hooks := steps.Step{
@@ -138,19 +136,21 @@ func clientSteps(a *cli.App, hook, program string) ([]steps.Step, error) {
 			return c.Diff(), err
 		},
 		Do: func(on bool) error {
-			_, err := installer.Apply(context.Background(), target, operation(on, spec))
-			return errors.Join(err, noteChosenFor(a))
+			if err := apply(operation(on, spec)); err != nil || on {
+				return err
+			}
+			return takeMod(a)
 		},
 		Then: "sessions that run already take the hooks up within seconds",
 	}
 	if client.Path == "" {
 		hooks.Then = "no claude is on PATH yet; its first session is followed"
 	}
-	line := step("statusline", "Claude Code's status line names the others that need you", statusline, func(s *installer.Spec, on bool) {
+	line := part("statusline", "Claude Code's status line names the others that need you", statusline, func(s *installer.Spec, on bool) {
 		s.StatusLine, s.NoStatusLine = program, !on
 	})
 	line.Want = true
-	answers := step("answers", "answer from elsewhere what sessions ask (beckon help answers)", spec.Answers, func(s *installer.Spec, on bool) { s.Answers = on })
+	answers := part("answers", "answer from elsewhere what sessions ask (beckon help answers)", spec.Answers, func(s *installer.Spec, on bool) { s.Answers = on })
 	return []steps.Step{hooks, line, answers}, nil
 }
 
@@ -288,17 +288,11 @@ func hasDesktop(a *cli.App) bool {
 	case runtime.GOOS == "darwin" || runtime.GOOS == "windows":
 		return true
 	}
-	return Found("notify-send") && (a.Getenv("DISPLAY") != "" || a.Getenv("WAYLAND_DISPLAY") != "")
+	return cli.Found("notify-send") && (a.Getenv("DISPLAY") != "" || a.Getenv("WAYLAND_DISPLAY") != "")
 }
 
 func exists(path string) bool {
 	_, err := os.Stat(path)
-	return err == nil
-}
-
-// Found reports whether PATH has the program.
-func Found(program string) bool {
-	_, err := exec.LookPath(program)
 	return err == nil
 }
 
