@@ -25,7 +25,7 @@ type DigestRow struct {
 }
 
 // NewDigest makes the digest of the rows of every session, the ended ones too, and
-// of the lanes counted since that time. A session that only stood idle is left out.
+// of the lanes, which may begin earlier. A session that only stood idle is left out.
 func NewDigest(since time.Time, rows []Row, counted []stats.Lane) Digest {
 	d := Digest{Schema: 1, Since: since.UTC(), Sessions: []DigestRow{}}
 	for i := range rows {
@@ -34,6 +34,10 @@ func NewDigest(since time.Time, rows []Row, counted []stats.Lane) Digest {
 		var worked, waited event.Millis
 		if at >= 0 {
 			for _, span := range counted[at].Spans {
+				span.From = max(span.From, event.MillisOf(since))
+				if span.From >= span.To {
+					continue
+				}
 				switch span.Kind {
 				case stats.Busy:
 					worked += span.To - span.From

@@ -48,20 +48,16 @@ func (c *digestCmd) Run(a *app) error {
 func (a *app) digest(back time.Duration) (render.Digest, error) {
 	now := a.Now().Time()
 	since := now.Add(-back)
+	counted := stats.New(time.Local).Between(time.UnixMilli(0), now)
+	if err := a.foldAll(counted); err != nil {
+		return render.Digest{}, err
+	}
 	if back == 0 {
-		acts := stats.New(time.Local)
-		if err := a.foldAll(acts); err != nil {
-			return render.Digest{}, err
-		}
-		at := acts.Away(event.MillisOf(now), absence)
+		at := counted.Away(event.MillisOf(now), absence)
 		if at == 0 {
 			return render.Digest{Schema: 1, Sessions: []render.DigestRow{}}, nil
 		}
 		since = at.Time()
-	}
-	counted := stats.New(time.Local).Between(since, now)
-	if err := a.foldAll(counted); err != nil {
-		return render.Digest{}, err
 	}
 	seen, _, err := a.Look(true)
 	if err != nil {
