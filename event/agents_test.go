@@ -45,7 +45,7 @@ func TestOtherAgents(t *testing.T) {
 		want                 Event
 	}{
 		{"codex", "", `{"session_id":"s","turn_id":"t1","transcript_path":null,"cwd":"/p","hook_event_name":"PermissionRequest","model":"m","permission_mode":"default","tool_name":"Bash","tool_input":{"command":"ls","description":"network"}}`,
-			Event{Kind: PermissionRequest, Name: "PermissionRequest", SessionID: "s", PromptID: "t1", Cwd: "/p", Model: "m", PermissionMode: "default",
+			Event{Kind: PermissionRequest, Name: "PermissionRequest", Says: "described", SessionID: "s", PromptID: "t1", Cwd: "/p", Model: "m", PermissionMode: "default",
 				Tool: Tool{Name: "Bash", Hash: "*", Summary: "Bash: ls"}}},
 		{"codex", "", `{"type":"agent-turn-complete","thread-id":"th","turn-id":"12","cwd":"/p","input-messages":["a"],"last-assistant-message":"Done."}`,
 			Event{Kind: Stop, Name: "agent-turn-complete", SessionID: "th", PromptID: "12", Cwd: "/p", Message: "Done."}},

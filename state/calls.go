@@ -161,7 +161,9 @@ func (a *Actor) requested(e *event.Event) *Call {
 	}
 	for _, same := range [...]func(*Call) bool{
 		func(c *Call) bool { return c.is(e) },
-		func(c *Call) bool { return e.Agent == "codex" && c.Name == e.Tool.Name && c.Summary == e.Tool.Summary },
+		func(c *Call) bool {
+			return e.Says == agents.Described && c.Name == e.Tool.Name && c.Summary == e.Tool.Summary
+		},
 	} {
 		var newest *Call
 		for i := range a.Calls {

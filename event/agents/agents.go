@@ -81,6 +81,9 @@ const (
 	Idle = "idle"
 	// Approved marks a PreToolUse that comes when the user has approved the call.
 	Approved = "approved"
+	// Described marks a PermissionRequest whose input is the call's with a reason
+	// added: the call's line tells which call it is.
+	Described = "described"
 )
 
 // Shown is the type of a notification that is raised as a dialog opens: the

@@ -126,7 +126,7 @@ func stamp(v gjson.Result) event.Millis {
 	if err != nil {
 		return 0
 	}
-	return event.Millis(t.UnixMilli())
+	return event.MillisOf(t)
 }
 
 // cut makes a text fit for a fact.

@@ -19,6 +19,7 @@ var Agent = agents.Agent{
 	Events: []agents.Event{
 		{Name: "agent-turn-complete", Means: "Stop"},
 		{Name: "Interrupt", Means: "Stop", Says: agents.Interrupted},
+		{Name: "PermissionRequest", Means: "PermissionRequest", Says: agents.Described},
 	},
 	Fields: []agents.Member{
 		{Path: "type", Is: agents.EventName},
