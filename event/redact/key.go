@@ -1,0 +1,122 @@
+package redact
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// sensitive are the words in a name that make its value a secret, in lower
+// case and without separators.
+var sensitive = [...]struct {
+	word string
+	kind keyKind
+}{
+	{"password", passwordKey}, {"passwd", passwordKey}, {"passphrase", passwordKey}, {"passcode", passwordKey},
+	{"secret", secretKey}, {"token", secretKey}, {"authorization", headerKey}, {"key", secretKey},
+}
+
+// keys are the words before "key" that make it a secret one: most keys (of a
+// map, of a cache, of a pair's public half) are not.
+var keys = [...]string{
+	"api", "access", "private", "account", "encryption", "signing", "master", "auth", "shared", "storage", "subscription", "license",
+	"session", "webhook", "cipher", "hmac", "jwt",
+}
+
+// last are words that make a value a secret when a name ends with them:
+// DB_PASS, but not bypass.
+var last = [...]struct {
+	word string
+	kind keyKind
+}{
+	{"pass", passwordKey}, {"pwd", passwordKey}, {"pw", passwordKey}, {"auth", weakKey}, {"credential", weakKey}, {"credentials", weakKey}, {"creds", weakKey},
+}
+
+// about are endings of names whose value describes the secret but is not it.
+var about = [...]string{
+	"file", "path", "dir", "name", "url", "uri", "id", "arn", "type", "count", "limit", "ttl", "expires", "expiry",
+	"length", "size", "usage", "budget", "policy", "field", "hint", "label", "ref", "izer", "nization",
+}
+
+func kindOf(name string) keyKind {
+	if len(name) < len("pw") || len(name) > maxKey {
+		return harmless
+	}
+	var buf [maxKey]byte
+	n := 0
+	for i := range len(name) {
+		if c := name[i]; c != '_' && c != '-' {
+			buf[n] = lower(c)
+			n++
+		}
+	}
+	flat := buf[:n]
+	for _, w := range sensitive {
+		if bytes.Contains(flat, []byte(w.word)) && (w.word != "key" || isSecretKey(flat)) {
+			for _, end := range about {
+				if len(flat) > len(end) && string(flat[len(flat)-len(end):]) == end {
+					return harmless
+				}
+			}
+			return w.kind
+		}
+	}
+	if strings.EqualFold(name, "cookie") || strings.EqualFold(name, "set-cookie") {
+		return cookieKey
+	}
+	end := lastWord(name)
+	for _, w := range last {
+		if len(end) == len(w.word) && strings.EqualFold(end, w.word) {
+			return w.kind
+		}
+	}
+	return harmless
+}
+
+// lastWord returns the last word of a name: behind a separator, or from a
+// capital on.
+func lastWord(name string) string {
+	i := len(name)
+	for i > 0 && alnum.has(name[i-1]) {
+		i--
+		if i > 0 && upper.has(name[i]) && !upper.has(name[i-1]) {
+			break
+		}
+	}
+	return name[i:]
+}
+
+// kindInQuery is kindOf for the parameters of a URL, where shorter names are in
+// use.
+func kindInQuery(name string) keyKind {
+	for _, w := range [...]string{"key", "sig", "signature", "hmac", "sas", "auth"} {
+		if endsFold(lastWord(name), w) {
+			return weakKey
+		}
+	}
+	return harmless
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		c |= 0x20
+	}
+	return c
+}
+
+// beforeKey reports whether a name ends with a word that makes the key behind it
+// secret.
+func beforeKey(name string) bool {
+	name = strings.TrimRight(name, "_-")
+	return slices.ContainsFunc(keys[:], func(w string) bool { return endsFold(name, w) })
+}
+
+// isSecretKey reports whether one of the keys that are secret is in the name.
+func isSecretKey(name []byte) bool {
+	for _, w := range keys {
+		if at := bytes.Index(name, []byte(w)); at >= 0 && bytes.HasPrefix(name[at+len(w):], []byte("key")) {
+			return true
+		}
+	}
+	return false
+}

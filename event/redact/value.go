@@ -1,0 +1,273 @@
+package redact
+
+import "strings"
+
+// value finds the secret in the value that begins at v.
+func (r *redactor) value(v int, kind keyKind, how style) found {
+	if v >= len(r.s) {
+		return found{}
+	}
+	if v+1 < len(r.s) && alnum.has(r.s[v]) && (r.s[v+1] == '"' || r.s[v+1] == '\'') {
+		v++ // b"...", f'...'
+	}
+	q := quoteAt(r.s, v)
+	switch {
+	case kind == headerKey:
+		return r.header(v + len(q))
+	case kind == cookieKey:
+		return r.cookie(v + len(q))
+	case kind == weakKey && r.s[v] == '(':
+		return r.pair(v)
+	}
+	if q != "" {
+		return r.quotedValue(v+len(q), q, kind)
+	}
+	return r.plainValue(v, kind, how)
+}
+
+// deepest is how many backslashes a quote has that is looked at: JSON in JSON in
+// JSON in JSON.
+const deepest = 7
+
+// quoteAt returns the quote at i, which may be escaped, and that again.
+func quoteAt(s string, i int) string {
+	if s[i] == '\\' {
+		end := i
+		for end < len(s) && end-i < deepest && s[end] == '\\' {
+			end++
+		}
+		if end < len(s) && s[end] == '"' && (end-i)%2 == 1 {
+			return s[i : end+1]
+		}
+		return ""
+	}
+	switch s[i] {
+	case '"', '\'', '`':
+		return s[i : i+1]
+	}
+	return ""
+}
+
+// quotedValue finds the value from v to the closing quote q on the same line.
+// Only a password may hold spaces. Without a closing quote (a text that was
+// cut) it is a plain value.
+func (r *redactor) quotedValue(v int, q string, kind keyKind) found {
+	if v < len(r.s) && placeholder(r.s[v:]) {
+		return found{}
+	}
+	for j := v; j < len(r.s) && r.s[j] != '\n'; j++ {
+		switch c := r.s[j]; {
+		case strings.HasPrefix(r.s[j:], q):
+			if r.accepts(r.s[v:j], kind, quoted) {
+				return found{v, j, kind.mark()}
+			}
+			return found{}
+		case c == '\\' && len(q) == 1:
+			j++
+		case c == '[' && markAt(r.s, j) > 0, kind != passwordKey && (c == ' ' || c == '\t'):
+			return found{}
+		}
+	}
+	return r.plainValue(v, kind, quoted)
+}
+
+// plainValue finds an unquoted value at v.
+func (r *redactor) plainValue(v int, kind keyKind, how style) found {
+	end := v
+	for end < len(r.s) && end-v < enough && !ends(r.s[end]) {
+		end++
+	}
+	rest := r.s[end:]
+	switch {
+	case placeholder(r.s[v:]), rest != "" && markAt(rest, 0) > 0:
+		return found{}
+	case end-v >= enough: // no word is that long
+		for end < len(r.s) && !ends(r.s[end]) {
+			end++
+		}
+		if end < len(r.s) && markAt(r.s, end) > 0 {
+			return found{}
+		}
+	case rest != "" && (rest[0] == '(' || rest[0] == '[') && isReference(r.s[v:end]):
+		return found{} // a call, an index
+	case !r.accepts(r.s[v:end], kind, how):
+		return found{}
+	}
+	return found{v, end, kind.mark()}
+}
+
+// ends reports whether an unquoted value ends before c.
+func ends(c byte) bool {
+	switch c {
+	case '"', '\'', '`', '&', ';', ',', '(', ')', '[', ']', '{', '}', '<', '>', '|', '\\':
+		return true
+	}
+	return c <= ' '
+}
+
+func (k keyKind) mark() string {
+	if k == passwordKey {
+		return markPassword
+	}
+	return markSecret
+}
+
+// accepts judges a value behind a name that says it is secret.
+func (r *redactor) accepts(v string, kind keyKind, how style) bool {
+	shortest := 8
+	if kind == passwordKey {
+		shortest = 4
+	}
+	switch {
+	case len(v) < shortest || len(v) < 32 && plainWord(v) || strings.Contains(v[:min(len(v), 16)], "://"):
+		return false
+	case isPath(v), namesPart(v):
+		return false
+	case kind != passwordKey && isNumber(v):
+		return false
+	case kind == weakKey:
+		return oddLooking(v)
+	case how == loose && isReference(v) && namesSecret(v): // code: key = test2048PrivateKey
+		return false
+	}
+	if hasDigit(v) {
+		return true
+	}
+	// Without a digit it may be prose, or the name of what holds the secret.
+	return how != loose && !namesSecret(v) && (how == quoted || !isReference(v) || !strings.Contains(v, "."))
+}
+
+// placeholder reports whether a value only stands for one: $TOKEN, <token>,
+// {{token}}, %s, ***, ..., or a mark.
+func placeholder(v string) bool {
+	if v == "" {
+		return false
+	}
+	switch v[0] {
+	case '$', '<', '{', '%', '*':
+		return true
+	}
+	for _, p := range [...]string{markBegin, "...", "…", "xxx", "XXX", "-----BEGIN"} {
+		if strings.HasPrefix(v, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// plainWord reports whether a value is one of the words that stand for no
+// secret.
+func plainWord(v string) bool {
+	for _, w := range [...]string{
+		"true", "false", "null", "none", "undefined", "string", "required", "optional", "empty", "hidden", "masked", "redacted",
+		"unset", "missing", "invalid", "expired", "unknown", "provided", "generated", "disabled", "enabled", "password", "bearer",
+		"option", "options", "flag", "flags", "argument", "arguments", "parameter", "parameters", "value", "instead", "with", "when", "from", "must",
+	} {
+		if len(v) == len(w) && strings.EqualFold(v, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// isPath reports whether v is a path rather than base64 that begins with a
+// slash.
+func isPath(v string) bool {
+	if strings.HasPrefix(v, "./") || strings.HasPrefix(v, "../") || strings.HasPrefix(v, "~/") || strings.HasPrefix(v, "@") {
+		return true
+	}
+	if v[0] != '/' {
+		return false
+	}
+	capital, small, digit := false, false, false
+	for i := range len(v) {
+		c := v[i]
+		capital = capital || 'A' <= c && c <= 'Z'
+		small = small || 'a' <= c && c <= 'z'
+		digit = digit || isDigit(c)
+	}
+	return !capital || !small || !digit
+}
+
+// namesPart reports whether v says where the secret is, as in --secret id=npmrc.
+func namesPart(v string) bool {
+	name, _, ok := strings.Cut(v, "=")
+	switch name {
+	case "id", "src", "source", "env", "type", "name", "file", "from":
+		return ok
+	}
+	return false
+}
+
+func isNumber(v string) bool { return strings.Trim(v, "0123456789.,_") == "" }
+
+// isReference reports whether v may be a name in a program: a.b_c.
+func isReference(v string) bool {
+	for i := range len(v) {
+		if c := v[i]; !word.has(c) && c != '.' {
+			return false
+		}
+	}
+	return true
+}
+
+// namesSecret reports whether v is itself a name of a secret: my-token.
+func namesSecret(v string) bool {
+	for i := 0; i < len(v); i++ {
+		for _, w := range sensitive {
+			if v[i]|0x20 == w.word[0] && len(v)-i >= len(w.word) && strings.EqualFold(v[i:i+len(w.word)], w.word) && (w.word != "key" || beforeKey(v[:i])) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// oddLooking reports whether v looks drawn by lot, and is not an id that every
+// program shows.
+func oddLooking(v string) bool {
+	const shortest, bits = 16, 30
+	return len(v) >= shortest && hasDigit(v) && !isUUID(v) && !isNumber(v) && random(v, bits)
+}
+
+func isUUID(v string) bool {
+	if len(v) != 36 {
+		return false
+	}
+	for i := range len(v) {
+		if dash := i == 8 || i == 13 || i == 18 || i == 23; dash != (v[i] == '-') || !dash && !isHex(v[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// header finds the credentials of an Authorization header: behind a scheme, or
+// alone if they are long and odd.
+func (r *redactor) header(v int) found {
+	end := r.run(v, opaque, 1, false)
+	if end == 0 || placeholder(r.s[v:]) {
+		return found{}
+	}
+	if end < len(r.s) && r.s[end] == ' ' && isScheme(r.s[v:end]) {
+		from := r.skipSpace(end)
+		if to := r.run(from, opaque, 6, false); to > 0 && !placeholder(r.s[from:]) && !(to < len(r.s) && r.s[to] == '(') {
+			return found{from, to, markAuth}
+		}
+		return found{}
+	}
+	called := end < len(r.s) && r.s[end] == '(' && isReference(r.s[v:end])
+	if end-v >= 16 && !called && hasDigit(r.s[v:min(end, v+enough)]) {
+		return found{v, end, markAuth}
+	}
+	return found{}
+}
+
+func isScheme(s string) bool {
+	for _, w := range [...]string{"basic", "bearer", "token", "apikey", "negotiate", "digest", "key", "jwt", "oauth"} {
+		if strings.EqualFold(s, w) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,79 @@
+package card
+
+import (
+	"beckon/state/offer"
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+func (b *builder) questions(o *offer.Offer) {
+	for i, q := range o.Choices() {
+		shown := offer.Choice{Question: Line1(q.Question), Header: Line1(q.Header), Several: q.Several}
+		b.text(Head, q.Question)
+		if q.Several {
+			b.note("several may be chosen")
+		}
+		for j, x := range q.Options {
+			shown.Options = append(shown.Options, offer.Option{Label: Line1(x.Label), Description: Line1(x.Description)})
+			line := fmt.Sprintf("%d  %s", j+1, x.Label)
+			if x.Description != "" {
+				line += "  " + x.Description
+			}
+			b.add(Text, line)
+		}
+		if b.card.Questions = append(b.card.Questions, shown); i > 100 {
+			b.lacks("it has too many questions")
+			return
+		}
+	}
+}
+
+// plan shows what is to be approved: newer clients have it in the call, else it
+// is in its file.
+func (b *builder) plan(o *offer.Offer) {
+	in := gjson.ParseBytes(o.Input())
+	plan, path := in.Get("plan").String(), in.Get("planFilePath").String()
+	if plan == "" && path != "" {
+		text, there, err := b.read(path)
+		if err == nil && !there {
+			err = errors.New("the plan's file is not there")
+		}
+		if err != nil {
+			b.lacks(err.Error())
+		}
+		plan = string(text)
+	}
+	if plan == "" {
+		b.lacks("the call does not have the plan")
+	}
+	b.text(Text, plan)
+	b.rest(in, []string{"plan", "planFilePath"})
+}
+
+func (b *builder) form(o *offer.Offer) {
+	b.text(Text, o.Message())
+	if url := gjson.GetBytes(o.Payload, "url").String(); url != "" {
+		b.add(Text, "url: "+url)
+	}
+	for _, f := range o.Fields() {
+		line := f.Name + " (" + cmp.Or(f.Type, "any") + ")"
+		if text := cmp.Or(f.Title, f.Description); text != "" {
+			line += "  " + text
+		}
+		if len(f.Options) > 0 {
+			var all []string
+			for _, v := range f.Options {
+				all = append(all, v.Text)
+			}
+			line += "  one of " + strings.Join(all, ", ")
+		}
+		if f.Default != nil {
+			line += "  else " + *f.Default
+		}
+		b.add(Text, line)
+	}
+}
