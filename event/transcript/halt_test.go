@@ -46,7 +46,7 @@ func TestHaltOfRealTranscripts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			at = event.Millis(parsed.UnixMilli())
+			at = event.MillisOf(parsed)
 		}
 		subagents := strings.Contains(name, "subagent") && !strings.HasSuffix(name, "_main")
 		if halt, found := Halt(entries); halt != at || found == subagents {

@@ -44,7 +44,7 @@ func scenarioActive(t *testing.T) {
 
 func scenarioSilent(t *testing.T) {
 	x := serve(t, Options{})
-	x.fold(event.Event{Kind: event.SessionStart, SessionID: "s", At: event.Millis(time.Now().Add(-301 * time.Second).UnixMilli())})
+	x.fold(event.Event{Kind: event.SessionStart, SessionID: "s", At: event.MillisOf(time.Now().Add(-301 * time.Second))})
 	x.until("the old event is known", func() bool { return x.get("/hook/status").field(t, "last_event_ago") == "5m ago" })
 	if !x.mode(modePolling, "2")() {
 		t.Errorf("after 301 s: %s", x.get("/hook/status").body)

@@ -95,7 +95,7 @@ func (d *doctor) lookForMod(client installer.Client) modSigns {
 	if err != nil || !installer.IsMod(dir) {
 		return m
 	}
-	m.since = event.Millis(info.ModTime().UnixMilli())
+	m.since = event.MillisOf(info.ModTime())
 	m.off = client.Path != "" && !slices.Contains(on, dir)
 	if client.Version.RunsMods() {
 		m.refused = refusal(client.Path, dir)

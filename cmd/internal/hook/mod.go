@@ -65,7 +65,7 @@ func modFold(st *store.Store, args []string, getenv func(string) string, now tim
 	if err != nil || !known || args[1] == "" || len(args[3]) > maxModDetail {
 		return errModWord
 	}
-	t := event.Millis(now.UnixMilli())
+	t := event.MillisOf(now)
 	if age := t - event.Millis(at); age >= 0 && age < event.Millis(modLate.Milliseconds()) {
 		t = event.Millis(at) // another clock's word would close what is open now
 	}

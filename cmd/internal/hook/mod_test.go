@@ -17,7 +17,7 @@ func TestModSays(t *testing.T) {
 	getenv := func(key string) string { return map[string]string{"BECKON_STATE_DIR": st.Dir}[key] }
 	start := time.Now()
 	fold := func(e event.Event, d time.Duration) {
-		e.At, e.SessionID = event.Millis(start.Add(d).UnixMilli()), "s1"
+		e.At, e.SessionID = event.MillisOf(start.Add(d)), "s1"
 		if _, err := st.Fold("s1", store.Update{Change: state.Change{At: e.At, Event: &e}}); err != nil {
 			t.Fatal(err)
 		}
@@ -34,7 +34,7 @@ func TestModSays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := state.Resolve(s, state.Evidence{}, event.Millis(time.Now().UnixMilli())); got.State != want || got.Source != source {
+		if got := state.Resolve(s, state.Evidence{}, event.MillisOf(time.Now())); got.State != want || got.Source != source {
 			t.Errorf("it is %s by %s, want %s by %s", got.State, got.Source, want, source)
 		}
 	}

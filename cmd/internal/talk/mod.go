@@ -69,7 +69,7 @@ func (c *ModCmd) Run(a *cli.App) error {
 			continue
 		}
 		s := modSession{ID: r.Record(), Name: card.Line1(cmp.Or(r.Label(), cli.ShortID(r.SessionID))), State: r.State,
-			Since: event.Millis(r.Since.UnixMilli()), What: card.Line1(r.What()), Needs: r.NeedsYou}
+			Since: event.MillisOf(r.Since), What: card.Line1(r.What()), Needs: r.NeedsYou}
 		if j := slices.IndexFunc(offers, func(o offer.Offer) bool { return o.Record == r.Record() && o.Kind == offer.Permission }); j >= 0 {
 			s.Offer = offers[j].ID[:5]
 			s.Popup = popup(a.Getenv)
