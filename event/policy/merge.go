@@ -130,8 +130,8 @@ func (m *merging) unfit(res *HookResult) error {
 }
 
 // decision is what a hook's word counts as. An allow is "no objection" unless
-// the hook may approve: the user gave it that right, or it speaks the client's
-// own language and says so in as many words.
+// the hook may approve: the user gave it that right, or it answers in the
+// client's own format and allows it there.
 func (m *merging) decision(res *HookResult) wire.Decision {
 	o, h := res.Outcome, res.Hook
 	switch {
@@ -174,7 +174,7 @@ func tagged(h *config.Hook, d wire.Decision, reason string) string {
 	return reason + " (policy " + h.Name() + ")"
 }
 
-// failed lets the fail mode speak for a hook that did not work.
+// failed puts the fail mode in the place of a hook that did not work.
 func (m *merging) failed(res *HookResult) {
 	h, mode := res.Hook, wire.Silence
 	if h.FailClosed {

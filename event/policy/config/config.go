@@ -100,7 +100,7 @@ func (h *Hook) Takes(payload []byte) bool {
 }
 
 // Applies reports whether the hook's "if" lets it take the call. Before a rule
-// that approves it must speak of the whole call: any other handler looks at
+// that approves it must cover the whole call: any other handler looks at
 // the call itself.
 func (h *Hook) Applies(c *match.Call) bool {
 	switch {

@@ -17,7 +17,7 @@ type Rule struct {
 	Reason   string
 	Match    match.Rule
 	// Unsure is what becomes of a call that does not tell whether the rule
-	// speaks of it: Ask, Deny or Continue.
+	// covers it: Ask, Deny or Continue.
 	Unsure wire.Decision
 	// Branches and Repositories are patterns; CI is nil for both.
 	Branches, Repositories []string

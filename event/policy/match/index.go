@@ -15,7 +15,7 @@ type Indexed struct {
 }
 
 // Index says what a call must have in it for one of the rules to be sure that
-// it speaks of it. home is the user's; no ~ can be read without.
+// it covers it. home is the user's; no ~ can be read without.
 func Index(rules []Indexed, home string) quiet.Index {
 	x := indexing{lines: map[string]bool{}, seconds: map[string][]string{}, loud: map[string]bool{}, looked: map[string]bool{}, call: &Call{Home: home}}
 	for _, r := range rules {

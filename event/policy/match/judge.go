@@ -74,7 +74,7 @@ func (c Conditions) parts(whole bool) (p parts) {
 	return p
 }
 
-// Judge says whether c is what the rule speaks of.
+// Judge says whether the rule covers c.
 func (r *Compiled) Judge(c *Call) Verdict {
 	real := r.takes(c.Tool)
 	if !real && (r.rule.Allow || len(r.rule.Paths) == 0) {
@@ -275,7 +275,7 @@ func (u *conditions) excepts(c *Call, f file) bool {
 	return u != nil && len(u.Paths) > 0 && !u.ofCommands() && len(u.Words) == 0 && f.probably(c, u.Paths)
 }
 
-// excepted reports whether the rule's "unless" speaks of a command of the line,
+// excepted reports whether the rule's "unless" covers a command of the line,
 // or of a call that is none (-1).
 func (r *Compiled) excepted(c *Call, at int) bool {
 	u := r.unless

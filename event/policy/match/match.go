@@ -1,4 +1,4 @@
-// Package match says whether a rule speaks of a call: its tool, its commands,
+// Package match says whether a rule covers a call: its tool, its commands,
 // the files that it reads or writes, its words.
 //
 // A rule is compiled once and judged against a Call, which reads its command
@@ -30,7 +30,7 @@ type Result uint8
 // The results.
 const (
 	No Result = iota
-	// Unsure: the call does not tell; it may be what the rule speaks of.
+	// Unsure: the call does not tell; the rule may cover it.
 	Unsure
 	Yes
 )

@@ -37,7 +37,7 @@ func NewPermission(text string) (*Permission, error) {
 // Text is the rule as it was written.
 func (p *Permission) Text() string { return p.text }
 
-// Match reports whether c is a call that the rule speaks of. Where a command
+// Match reports whether the rule covers c. Where a command
 // cannot be judged the answer is yes: the handler runs and decides.
 func (p *Permission) Match(c *Call) bool {
 	if !p.toolFits(c.Tool) {
@@ -62,7 +62,7 @@ func (p *Permission) Match(c *Call) bool {
 	return command.Wild(p.what, string(c.Input))
 }
 
-// groups are the tools that a rule for one of them speaks of: the client
+// groups are the tools that a rule for one of them covers: the client
 // judges every writing tool by Edit and every reading one by Read.
 var groups = map[string][]string{
 	"Edit":  {"Edit", "Write", "NotebookEdit", "MultiEdit"},
@@ -112,7 +112,7 @@ func (p *Permission) mayFit(c command.Command) bool {
 	return c.More
 }
 
-// Covers reports whether the rule speaks of all that a call does, which an
+// Covers reports whether the rule covers all that a call does, which an
 // approval needs: every command of a line, whatever way a path is written, and
 // nothing that it cannot look into.
 func (p *Permission) Covers(c *Call) bool {

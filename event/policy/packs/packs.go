@@ -23,7 +23,7 @@ type Rule struct {
 	Cases []Case
 }
 
-// Case is a call and whether it is what a rule speaks of.
+// Case is a call and whether the rule covers it.
 type Case struct {
 	Call string // a command of Bash; or "read FILE", "write FILE" of those tools
 	Fits bool

@@ -4,7 +4,7 @@
 //
 // It errs on one side alone. A call is quiet only when all of it can be read
 // letter by letter and none of what a rule needs is in it; whatever is not so
-// plain (an expansion, a pattern, a link, a directory that rules speak of) is
+// plain (an expansion, a pattern, a link, a directory that rules name) is
 // left to the rules. What rules need is an index, which package match makes.
 package quiet
 
@@ -19,7 +19,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Index says what calls must have in them for a rule to speak. It is lines of a
+// Index says what calls must have in them for a rule to apply. It is lines of a
 // letter, a blank and a text, all in small letters but the tools:
 //
 //	q TOOL            no rule looks at the tool
@@ -81,14 +81,14 @@ func (x Index) each(kind string, do func(text string) bool) bool {
 
 // look is a look at one call.
 type look struct {
-	index  Index
-	cwd    string
-	spoken []string        // directories and files that rules speak of
-	links  map[string]bool // paths that were looked at: is it a link
-	dirs   []string        // in which the line's paths may be
+	index   Index
+	cwd     string
+	covered []string        // directories and files that rules name
+	links   map[string]bool // paths that were looked at: is it a link
+	dirs    []string        // in which the line's paths may be
 }
 
-// begin finds out where the call is made. It is false when rules speak of that
+// begin finds out where the call is made. It is false when rules name that
 // place itself, or when a link leads elsewhere than it did.
 func (l *look) begin() bool {
 	if !filepath.IsAbs(l.cwd) {
@@ -107,7 +107,7 @@ func (l *look) begin() bool {
 		if !ok {
 			return false
 		}
-		l.spoken = append(l.spoken, dir, led)
+		l.covered = append(l.covered, dir, led)
 		for _, here := range l.dirs {
 			if here == dir || here == led || within(here, dir) || within(here, led) {
 				return false
@@ -340,7 +340,7 @@ func pieces(word string) (list []string, ok bool) {
 	return list, len(ends) <= most
 }
 
-// called reports whether a rule speaks of a program, with these words.
+// called reports whether a rule names a program, with these words.
 func (l *look) called(name string, all map[string]bool) bool {
 	mark := "\nc " + name + " "
 	text := "\n" + string(l.index)
@@ -363,7 +363,7 @@ func (l *look) called(name string, all map[string]bool) bool {
 }
 
 // paths looks at what may be a path: one with a link on its way, or a
-// directory in which is what rules speak of, is for the rules.
+// directory that holds what rules name, is for the rules.
 func (l *look) paths(text string) bool {
 	var fields []string
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" \t\n;|&'\"", r) }) {
@@ -408,10 +408,10 @@ func inside(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// reaches reports whether a path holds what rules speak of, or may lead there.
+// reaches reports whether a path holds what rules name, or may lead there.
 func (l *look) reaches(path string) bool {
 	return slices.ContainsFunc(l.dirs, func(dir string) bool {
 		full := inside(dir, path)
-		return l.linked(dir, path) || slices.ContainsFunc(l.spoken, func(s string) bool { return s == full || within(s, full) })
+		return l.linked(dir, path) || slices.ContainsFunc(l.covered, func(s string) bool { return s == full || within(s, full) })
 	})
 }
