@@ -134,8 +134,9 @@ func outside(string) string { return "" }
 func TestTmuxLands(t *testing.T) {
 	s := newTmux(t)
 	work, play := s.session("work"), s.session("play time")
-	mine := s.attach("work")
 	other := s.attach("play time")
+	time.Sleep(1100 * time.Millisecond) // tmux counts in seconds who was used last: the caller's
+	mine := s.attach("work")
 	s.run("select-window", "-t", "work:0")
 	j := New(s.inside("work", work[0]))
 	for _, pane := range []string{work[3], play[0], work[1], play[2], play[3], work[0]} {

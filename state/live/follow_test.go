@@ -109,10 +109,11 @@ func TestFollowerAgreesWithLook(t *testing.T) {
 	})
 }
 
-// remove takes away all that there is of a session.
+// remove takes away all that there is of a session: the journal first, from which
+// a reader would make the file anew.
 func (d *desk) remove(id string) {
-	_ = os.Remove(filepath.Join(d.st.SessionsDir(), id+".json"))
 	_ = os.Remove(filepath.Join(d.st.Dir, "journal", id+".jsonl"))
+	_ = os.Remove(filepath.Join(d.st.SessionsDir(), id+".json"))
 }
 
 func shown(seen []state.Seen) string {
