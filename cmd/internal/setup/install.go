@@ -134,13 +134,20 @@ func Installed(a *cli.App) bool {
 	if _, installed := installer.ChosenFor(keepDir(a)); installed {
 		return true
 	}
-	ctx := context.Background()
-	in := installer.Inspection{Plugins: installer.ClientVersion(ctx, exec.LookPath).PluginDirs(ctx)}
+	var in installer.Inspection
 	for _, scope := range []installer.Scope{installer.User, installer.Project, installer.Local} {
 		if t, err := Settings(a, scope); err == nil {
 			in.Targets = append(in.Targets, t)
 		}
 	}
+	if hooked(in) {
+		return true
+	}
+	ctx := context.Background() // the client takes a while to say which plugins it loads
+	return hooked(installer.Inspection{Plugins: installer.ClientVersion(ctx, exec.LookPath).PluginDirs(ctx)})
+}
+
+func hooked(in installer.Inspection) bool {
 	r := installer.Inspect(in)
 	return r.Installed() || slices.ContainsFunc(r.Files, func(f installer.File) bool { return f.Err != nil })
 }
