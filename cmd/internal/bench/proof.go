@@ -77,7 +77,11 @@ func prove(n int, page string, w io.Writer) error {
 			return err
 		}
 	}
-	text := resultsHead + markdown(tables) + atOnce(crowds) + closing(tables, n)
+	large, err := sizes(dir)
+	if err != nil {
+		return err
+	}
+	text := resultsHead + markdown(tables) + atOnce(crowds) + closing(tables, n) + large
 	fmt.Fprint(w, text)
 	bench := filepath.Join("testdata", "bench")
 	return errors.Join(
