@@ -91,8 +91,10 @@ func (c *serveCmd) Run(a *app) error {
 		Others: elsewhere,
 		Store:  a.Store, Registry: filepath.Join(a.ClaudeDir(), "sessions"), Version: cli.Version(),
 		Token: token, User: a.User(), Hosts: c.Host, Closed: !c.Hooks, Unwatched: c.Poll, Page: dashboard.Handler(),
-		Stats:  func(days int) (any, error) { return a.statsOf(days) },
-		Config: a.redactedConfig,
+		Stats:    func(days int) (any, error) { return a.statsOf(days) },
+		Timeline: func(date string) (any, error) { return a.timeline(date) },
+		Digest:   func() (any, error) { return a.digest(0) },
+		Config:   a.redactedConfig,
 		Jump: func(ctx context.Context, v state.Seen) error {
 			_, err := a.jumpTo(ctx, render.Rows([]state.Seen{v}, true)[0])
 			return err

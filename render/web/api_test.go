@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -274,8 +275,51 @@ func TestStats(t *testing.T) {
 	if r := x.get("/api/stats?days=0"); r.status != http.StatusBadRequest {
 		t.Errorf("days=0: %d", r.status)
 	}
-	if r := serve(t, Options{}).get("/api/stats"); r.status != http.StatusNotFound {
-		t.Errorf("not given: %d", r.status)
+	for _, path := range []string{"/api/stats", "/api/timeline", "/api/digest"} {
+		if r := serve(t, Options{}).get(path); r.status != http.StatusNotFound {
+			t.Errorf("%s, not given: %d", path, r.status)
+		}
+	}
+}
+
+// A day and what happened meanwhile are read once for all who ask in some seconds,
+// and one that could not be read is read again.
+func TestDay(t *testing.T) {
+	calls := map[string]int{}
+	broken := errors.New("broken")
+	x := serve(t, Options{
+		Timeline: func(date string) (any, error) {
+			calls[date]++
+			return date, nil
+		},
+		Digest: func() (any, error) {
+			calls["digest"]++
+			return "digest", map[bool]error{true: broken}[calls["digest"] == 1]
+		},
+	})
+	if r := x.get("/api/digest"); r.status != http.StatusInternalServerError {
+		t.Errorf("what cannot be read: %d", r.status)
+	}
+	for range 3 {
+		for path, want := range map[string]string{"/api/timeline": "", "/api/timeline?date=2026-01-31": "2026-01-31", "/api/digest": "digest"} {
+			if r := x.get(path); r.status != http.StatusOK || r.body != `"`+want+"\"\n" {
+				t.Errorf("%s: %d %s", path, r.status, r.body)
+			}
+		}
+	}
+	if calls[""] != 1 || calls["2026-01-31"] != 1 || calls["digest"] != 2 {
+		t.Errorf("read %v", calls)
+	}
+	for day := range 2 * maxAnswers {
+		x.get(fmt.Sprintf("/api/timeline?date=2026-02-%02d", 1+day%28))
+	}
+	if n := len(x.s.answers.last); n > maxAnswers {
+		t.Errorf("%d answers are kept", n)
+	}
+	for _, date := range []string{"yesterday", "2026-02-31", "2026-01-31;"} {
+		if r := x.get("/api/timeline?date=" + url.QueryEscape(date)); r.status != http.StatusBadRequest {
+			t.Errorf("date=%s: %d", date, r.status)
+		}
 	}
 }
 

@@ -9,16 +9,41 @@ import (
 	"time"
 )
 
-// statsCache keeps the answer of /api/stats for some seconds: it reads every
-// journal.
-type statsCache struct {
+// answers keeps what was answered for some seconds, by what was asked: each of these
+// answers reads every journal. One is made at a time.
+type answers struct {
 	mu   sync.Mutex
-	days int
-	at   time.Time
-	v    any
+	last map[string]answered
 }
 
-const statsFor = 10 * time.Second
+// answered is an answer, and when it was made.
+type answered struct {
+	v  any
+	at time.Time
+}
+
+// Limits of answers.
+const (
+	answersFor = 10 * time.Second
+	maxAnswers = 16
+)
+
+func (a *answers) get(asked string, f func() (any, error)) (any, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if was, ok := a.last[asked]; ok && time.Since(was.at) < answersFor {
+		return was.v, nil
+	}
+	v, err := f()
+	if err != nil {
+		return nil, err
+	}
+	if a.last == nil || len(a.last) >= maxAnswers {
+		a.last = map[string]answered{}
+	}
+	a.last[asked] = answered{v, time.Now()}
+	return v, nil
+}
 
 // Days of statistics.
 const (
@@ -36,21 +61,26 @@ func (s *Server) getStats(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	s.given(w, r, func() (any, error) { return s.cachedStats(days) }, s.o.Stats != nil)
+	s.given(w, r, func() (any, error) {
+		return s.answers.get(fmt.Sprint("stats ", days), func() (any, error) { return s.o.Stats(days) })
+	}, s.o.Stats != nil)
 }
 
-func (s *Server) cachedStats(days int) (any, error) {
-	c := &s.stats
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.v != nil && c.days == days && time.Since(c.at) < statsFor {
-		return c.v, nil
+// getTimeline serves GET /api/timeline?date=DAY.
+func (s *Server) getTimeline(w http.ResponseWriter, r *http.Request) {
+	date := r.URL.Query().Get("date")
+	if _, err := time.Parse(time.DateOnly, date); err != nil && date != "" {
+		writeError(w, &fault{http.StatusBadRequest, "bad_date", fmt.Sprintf("date=%q is not a day like 2026-01-31", cut(date)), ""})
+		return
 	}
-	v, err := s.o.Stats(days)
-	if err == nil {
-		c.v, c.days, c.at = v, days, time.Now()
-	}
-	return v, err
+	s.given(w, r, func() (any, error) {
+		return s.answers.get("timeline "+date, func() (any, error) { return s.o.Timeline(date) })
+	}, s.o.Timeline != nil)
+}
+
+// getDigest serves GET /api/digest.
+func (s *Server) getDigest(w http.ResponseWriter, r *http.Request) {
+	s.given(w, r, func() (any, error) { return s.answers.get("digest", s.o.Digest) }, s.o.Digest != nil)
 }
 
 // getConfig serves GET /api/config.

@@ -27,6 +27,8 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET "+proofPath, s.proof)
 	mux.HandleFunc("POST /api/ticket", s.ticket)
 	mux.HandleFunc("GET /api/stats", s.getStats)
+	mux.HandleFunc("GET /api/timeline", s.getTimeline)
+	mux.HandleFunc("GET /api/digest", s.getDigest)
 	mux.HandleFunc("GET /api/config", s.getConfig)
 	mux.HandleFunc("GET /events", s.events)
 	mux.HandleFunc("GET /metrics", s.metrics)

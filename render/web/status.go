@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/render"
+	"beckon/state"
 )
 
 // program is how a beckon is told from other servers.
@@ -52,7 +54,15 @@ type hookState struct {
 	Latency      *latency `json:"latency"`
 	Clients      int      `json:"sse_clients"`
 	Sessions     int      `json:"sessions"`
-	Since        string   `json:"since"` // when the server began
+	Unheard      int      `json:"unheard"` // sessions that are at work, of which no hook tells
+	Since        string   `json:"since"`   // when the server began
+}
+
+// unheard reports whether a session is at work, and no hook tells of it: neither of
+// its prompt nor, when none has been heard for long, of a call that takes its time.
+func unheard(r *render.Row, mode string) bool {
+	heard := r.Source == state.FromHook || r.Source == state.FromMod
+	return r.State.AtWork() && !heard && (r.Turn == nil || mode == modePolling && r.Tool == nil)
 }
 
 func (s *Server) hookStatus(w http.ResponseWriter, _ *http.Request) {
@@ -84,6 +94,11 @@ func (s *Server) hookState(now time.Time) hookState {
 	h.Clients, h.Since = s.hub.count(), iso(s.begun)
 	list, _ := s.hub.list(filter{})
 	h.Sessions = len(list.Sessions)
+	for i := range list.Sessions {
+		if unheard(&list.Sessions[i], mode) {
+			h.Unheard++
+		}
+	}
 	return h
 }
 

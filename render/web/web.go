@@ -52,6 +52,11 @@ type Options struct {
 	Policy Policy
 	// Stats returns what /api/stats answers for that many days.
 	Stats func(days int) (any, error)
+	// Timeline returns what /api/timeline answers for a day ("2026-01-31"), empty
+	// for today.
+	Timeline func(date string) (any, error)
+	// Digest returns what /api/digest answers.
+	Digest func() (any, error)
 	// Config returns what /api/config answers. It must hold no secrets.
 	Config func() (any, error)
 	// Jump brings the session's terminal to the front.
@@ -98,7 +103,7 @@ type Server struct {
 	asked    asked
 	holding  atomic.Int32 // requests that wait for a person
 	wakes    wakes
-	stats    statsCache
+	answers  answers
 
 	ctx    context.Context
 	cancel context.CancelFunc

@@ -36,6 +36,9 @@ func cardOf(r render.Row) shownCard {
 	if r.Turn != nil {
 		c.Task = string(r.Turn.Task)
 	}
+	if r.State == "failed" {
+		c.Task = "failed"
+	}
 	if r.State == "idle" {
 		c.Word = r.Reason
 	}
@@ -169,7 +172,7 @@ func TestBoardFollows(t *testing.T) {
 	}
 	p.await("what it said is shown", `document.querySelectorAll(".turns li").length > 0`)
 
-	p.press("s")
+	p.press("d")
 	p.await("seen is seen", group+` === "idle"`)
 	p.press("b")
 	p.await("how long is asked for", `document.getElementById("aside").open && document.activeElement.textContent === "Until its next prompt"`)

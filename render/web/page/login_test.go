@@ -71,7 +71,7 @@ func TestSignIn(t *testing.T) {
 		}
 	}
 	p.await("there is a card to act on", `document.querySelector("#groups .card")`)
-	p.press("j", "s")
+	p.press("j", "d")
 	p.await("actions are taken", `document.getElementById("toast").textContent === "Marked as seen"`)
 }
 

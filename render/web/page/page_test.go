@@ -4,7 +4,9 @@ import (
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -110,5 +112,37 @@ func TestHandler(t *testing.T) {
 	}
 	if !strings.HasPrefix(w.Body.String(), "<!doctype html>") {
 		t.Error("it is no page")
+	}
+}
+
+// A key that watch has, too, does the same here, in the same words.
+func TestKeysOfWatch(t *testing.T) {
+	watch, err := os.ReadFile(filepath.Join("..", "..", "tui", "keys.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := assets.ReadFile("assets/index.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	does := map[string]string{}
+	for _, m := range regexp.MustCompile(`<dt>(.*?)</dt><dd>(.*?)</dd>`).FindAllSubmatch(page, -1) {
+		for _, key := range regexp.MustCompile(`<kbd>(.*?)</kbd>`).FindAllSubmatch(m[1], -1) {
+			does[string(key[1])] += " " + string(m[2])
+		}
+	}
+	same := 0
+	for _, m := range regexp.MustCompile(`\{"[^"]*", "([^" ]+)[^"]*", "([a-z]+)", "`).FindAllSubmatch(watch, -1) {
+		key, word := string(m[1]), string(m[2])
+		if key == "q" || word == "sort" { // a tab is closed by the browser, and on a session's page s stops, as in a peek
+			continue
+		}
+		if !strings.Contains(does[key], word) {
+			t.Errorf("watch says %q of %s, the page %q", word, key, does[key])
+		}
+		same++
+	}
+	if same < 8 {
+		t.Errorf("only %d keys were compared", same)
 	}
 }

@@ -30,6 +30,8 @@ export const turns = (id, limit) => ask(session(id, `/turns?limit=${limit}`));
 export const journal = (id, after) => ask(session(id, `/journal?after=${after}&limit=1000`));
 export const journalEnd = (id, limit) => ask(session(id, `/journal?last=true&limit=${limit}`));
 export const stats = () => ask("/api/stats?days=7");
+export const timeline = (date) => ask(`/api/timeline${date && `?date=${date}`}`);
+export const digest = () => ask("/api/digest");
 export const offer = (id) => ask(`/api/offers/${encodeURIComponent(id)}`);
 export const hooks = () => ask("/hook/status");
 

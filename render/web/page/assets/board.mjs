@@ -22,6 +22,7 @@ export class Board {
 
   draw(s) {
     const shown = groups(s), held = this.held();
+    this.root.classList.toggle("rows", s.view === "rows");
     this.hosts = severalHosts(s.rows);
     for (const [key, card] of this.cards) {
       if (s.rows.has(key)) continue;
@@ -66,7 +67,7 @@ export class Board {
       this.eyes.observe(card.node);
     }
     const turns = s.turns.get(recordOf(row));
-    card.draw(key, row, { turns, busy: s.busy.get(recordOf(row)), hosts: this.hosts });
+    card.draw(key, row, { turns, busy: s.busy.get(recordOf(row)), hosts: this.hosts, line: s.view === "rows" });
     if (card.near && !turns) this.look(row);
     return card.node;
   }

@@ -1,7 +1,7 @@
 // One session, as a card and as the head of its page.
 
-import { el, mark, redraw, show, svg, text } from "./dom.mjs";
-import { TASKS, taskOf } from "./state.mjs";
+import { el, mark, middle, redraw, show, svg, text } from "./dom.mjs";
+import { TASKS, taskOf, what } from "./state.mjs";
 import { GLYPHS, count, lastLine, oneLine, stateWords } from "./words.mjs";
 
 // pathOf is the address of a session's page.
@@ -38,20 +38,20 @@ export class Card {
   }
 
   // draw shows row, with its newest turns and seconds at work today if known;
-  // hosts is true where its host says something.
-  draw(key, row, { turns, busy, hosts } = {}) {
-    if (this.row === row && this.said === turns && this.busy === busy && this.hosts === hosts) return;
-    Object.assign(this, { row, said: turns, busy, hosts });
+  // hosts is true where its host says something, line where the card is one line.
+  draw(key, row, { turns, busy, hosts, line } = {}) {
+    if (this.row === row && this.said === turns && this.busy === busy && this.hosts === hosts && this.line === line) return;
+    Object.assign(this, { row, said: turns, busy, hosts, line });
     mark(this.node, { "data-key": key, "data-session": row.session_id, "data-state": row.state, "data-task": taskOf(row) });
     this.node.classList.toggle("needs", row.needs_you);
     this.node.classList.toggle("unseen", row.unseen);
     text(this.glyph, GLYPHS[row.state] ?? ".");
     text(this.state, stateWords(row));
     show(this.fresh, row.unseen && !row.needs_you);
-    redraw(this.held, [row.since, row.needs_you], () => age(row.since, { before: "for ", fine: row.needs_you }));
-    redraw(this.place, [row.name, row.project, row.git, row.cwd], () => place(row));
+    redraw(this.held, [row.since, row.needs_you, line], () => age(row.since, { before: line ? "" : "for ", fine: row.needs_you && !line }));
+    redraw(this.place, [row.name, row.project, row.git, row.cwd], () => placeOf(row));
     text(this.task, TASKS[taskOf(row)] ?? taskOf(row));
-    text(this.name, oneLine(row.title) || "no prompt yet");
+    text(this.name, oneLine(line ? what(row) : row.title) || "no prompt yet");
     mark(this.name, { href: pathOf(row), "aria-label": spoken(row) });
     redraw(this.need, needFrom(row), () => need(row));
     redraw(this.turns, [row.title, row.question?.text, turns], () => turnLines(row, turns));
@@ -91,10 +91,11 @@ function spoken(row) {
   return [oneLine(row.title) || "no prompt yet", head, where, oneLine(row.question?.text || row.tool?.summary)].filter(Boolean).join("; ");
 }
 
-function place(row) {
+// placeOf says where a session works: the project, then the branch.
+export function placeOf(row) {
   return [
-    el("bdi", { class: "project", title: row.cwd }, row.name || row.project || row.cwd || ""),
-    row.git?.branch && el("bdi", { class: "branch" }, row.git.branch),
+    el("bdi", { class: "project mid", title: row.cwd }, middle(row.name || row.project || row.cwd || "")),
+    row.git?.branch && el("bdi", { class: "branch mid", title: row.git.branch }, middle(row.git.branch)),
   ];
 }
 

@@ -34,6 +34,13 @@ function fill(node, children) {
   return node;
 }
 
+// middle makes a name that loses its middle where it has no room: its ends tell it
+// from others. The style cuts the first half; what is short has no other.
+export function middle(name) {
+  const letters = [...clean(name)], head = letters.length > 9 ? letters.length - 7 : letters.length;
+  return [letters.slice(0, head), letters.slice(head)].filter((half) => half.length).map((half) => el("span", {}, half.join("")));
+}
+
 // text sets a node's text if it differs: an unchanged one is not read out again.
 export function text(node, value) {
   const t = clean(value);

@@ -90,6 +90,7 @@ export async function arrive() {
 export async function leave() {
   await ask("/api/logout", { method: "POST" }).catch(() => {});
   prefs.put(key, "");
+  prefs.put("digest", "");
   prefs.put("left", Date.now());
 }
 

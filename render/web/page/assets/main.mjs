@@ -4,22 +4,25 @@ import * as api from "./api.mjs";
 import { Attention, drawTitle } from "./attention.mjs";
 import { Board } from "./board.mjs";
 import { age, pathOf } from "./card.mjs";
+import { drawDate, drawDay, drawDigest } from "./day.mjs";
 import { el, redraw, text } from "./dom.mjs";
 import { listen } from "./keys.mjs";
 import { follow } from "./link.mjs";
 import * as login from "./login.mjs";
-import { drawHooks, drawStats } from "./panels.mjs";
+import { dateOf, drawHooks, drawStats, parse } from "./panels.mjs";
 import { Offers, asksOf, drawEnds, endWords, saidOf } from "./offers.mjs";
 import * as prefs from "./prefs.mjs";
 import { SessionPage } from "./session.mjs";
-import { GROUPS, PHASES, groups, initial, recordOf, reduce, tallies, waiting } from "./state.mjs";
+import { GROUPS, NEEDS, PHASES, VIEWS, groups, initial, matching, recordOf, reduce, tallies, waiting } from "./state.mjs";
 import { share } from "./tabs.mjs";
 import { count, fine, oneLine, span } from "./words.mjs";
 
 const $ = (id) => document.getElementById(id);
 
-const chosenGroup = prefs.get("group", "need");
-let state = { ...initial(), group: chosenGroup in GROUPS ? chosenGroup : "need" };
+const chosen = (pref, among) => (Object.hasOwn(among, prefs.get(pref)) ? { [pref]: prefs.get(pref) } : {});
+let state = { ...initial(), ...chosen("group", GROUPS), ...chosen("view", VIEWS) };
+const crowd = 12; // sessions, from which a phone shows rows unless cards were chosen
+const phone = matchMedia("(max-width: 42rem)");
 const hiddenPace = 200; // ms
 let frame = 0, timer = 0;
 
@@ -184,11 +187,17 @@ function draw() {
   clearTimeout(timer);
   frame = timer = 0;
   const n = waiting(state);
+  if (phone.matches && state.rows.size > crowd && !prefs.get("view")) choose("view", "rows", false);
   drawLink();
-  if (state.ready) drawHero(n);
+  if (state.ready) drawHero();
   else if (state.phase === "denied") text($("tally"), PHASES.denied);
   if (!$("board").hidden) {
-    board.draw(state);
+    const day = state.view === "day";
+    $("day").hidden = !day;
+    $("groups").hidden = $("empty").hidden = day;
+    if (day) drawDayOf(shownDay());
+    else board.draw(state);
+    drawDigest($("digest"), state.digest, state.rows, prefs.get("digest"));
     offers.draw(asksOf(state, (o) => o.kind !== "reply"), [...state.rows.values()]);
     drawEnds($("ends"), state.ends);
   } else {
@@ -206,6 +215,35 @@ function draw() {
   tick();
 }
 
+const shownDay = () => (state.date ? parse(state.date) : new Date(Date.now() + state.skew));
+
+function drawDayOf(date) {
+  drawDate($("day-name"), date);
+  $("day-after").disabled = !state.date;
+  drawDay($("lanes"), state.day, state.filter);
+}
+
+// goToDay looks at the day so many after the one that is shown.
+function goToDay(by) {
+  const to = shownDay();
+  to.setDate(to.getDate() + by);
+  const date = dateOf(to);
+  dispatch({ type: "date", date: date >= dateOf(new Date(Date.now() + state.skew)) ? "" : date });
+  readDay().catch(fail);
+}
+
+async function readDay() {
+  const { date, view } = state;
+  if (view === "day") dispatch({ type: "day", date, data: await api.timeline(date) });
+}
+
+function dismiss() {
+  if ($("digest").hidden || !state.digest) return false;
+  prefs.put("digest", state.digest.since);
+  draw();
+  $("main").focus({ preventScroll: true });
+}
+
 const told = new Set(); // ends of offers
 const endShown = 20_000; // ms
 
@@ -215,10 +253,11 @@ function tellEnd(e) {
   setTimeout(() => dispatch({ type: "forget", offer: e.id }), endShown);
 }
 
-function drawHero(n) {
-  text($("tally"), n ? `${count(n, "session")} ${n === 1 ? "needs" : "need"} you` : "Nobody needs you");
-  const of = tallies(state);
-  const rest = [state.filter && `${shownOf(state)} shown`, of.done && `${of.done} done`, of.working && `${of.working} at work`, of.idle && `${of.idle} idle`, of.backburner && `${of.backburner} aside`];
+function drawHero() {
+  const of = tallies(matching(state)), n = of.needs_you ?? 0;
+  text($("tally"), state.filter ? `${n || "None"} of these ${n > 1 ? "need" : "needs"} you`
+    : n ? `${count(n, "session")} ${n === 1 ? "needs" : "need"} you` : "Nobody needs you");
+  const rest = [state.filter && `${shownOf(state)} shown`, ...Object.keys(NEEDS).slice(1).map((g) => of[g] && `${of[g]} ${NEEDS[g].toLowerCase()}`)];
   const lost = broken() && new Date(state.since + state.skew).toISOString();
   redraw($("sum"), [lost, of.longest, rest], () => [lost && age(lost, { before: "as it was ", after: " ago" }), of.longest && age(of.longest, { before: "the longest for ", fine: true }), ...rest]
     .filter(Boolean).flatMap((x, i) => [i ? document.createTextNode(" · ") : null, x instanceof Node ? x : document.createTextNode(x)]));
@@ -275,7 +314,22 @@ function setFilter(words) {
 let filterTimer = 0;
 
 // shownOf says how many sessions the filter leaves.
-const shownOf = (s) => `${groups(s).reduce((n, g) => n + g.rows.length, 0)} of ${count(s.rows.size, "session")}`;
+const shownOf = (s) => `${matching(s).length} of ${count(s.rows.size, "session")}`;
+
+// choose sets what a choice of the tools is, and keeps it if somebody chose it.
+function choose(name, value, keep = true) {
+  if (keep) prefs.put(name, value);
+  $(name).value = value;
+  dispatch({ type: name, [name]: value });
+  if (value === "day") readDay().catch(fail);
+}
+
+// nextOf goes to the next value of a choice.
+const nextOf = (name, among) => () => {
+  const all = Object.keys(among), at = all[(all.indexOf(state[name]) + 1) % all.length];
+  choose(name, at);
+  toast(`${name === "group" ? "Grouped" : "View"}: ${among[at].toLowerCase()}`);
+};
 
 function drawNotify() {
   const p = globalThis.Notification?.permission;
@@ -294,12 +348,11 @@ async function toggleNotify() {
 }
 
 function tools() {
-  for (const [value, name] of Object.entries(GROUPS)) $("group").append(el("option", { value }, name));
-  $("group").value = state.group;
-  $("group").addEventListener("change", (e) => {
-    prefs.put("group", e.target.value);
-    dispatch({ type: "group", group: e.target.value });
-  });
+  for (const [name, among] of Object.entries({ group: GROUPS, view: VIEWS })) {
+    $(name).append(...Object.entries(among).map(([value, words]) => el("option", { value }, words)));
+    $(name).value = state[name];
+    $(name).addEventListener("change", () => choose(name, $(name).value));
+  }
   $("filter").addEventListener("input", (e) => {
     dispatch({ type: "filter", filter: e.target.value });
     clearTimeout(filterTimer);
@@ -309,6 +362,9 @@ function tools() {
     const back = Boolean(state.away);
     api.away(back).then(() => toast(back ? "You are back" : "You are away: what subagents ask waits for you"), fail);
   });
+  $("dismiss").addEventListener("click", dismiss);
+  $("day-before").addEventListener("click", () => goToDay(-1));
+  $("day-after").addEventListener("click", () => goToDay(1));
   $("theme").addEventListener("click", nextTheme);
   $("notify").addEventListener("click", toggleNotify);
   $("help-open").addEventListener("click", () => $("help").showModal());
@@ -338,18 +394,33 @@ async function signIn(how) {
 function keyboard() {
   const row = () => (sessionAt() ? page.row : board.focused());
   const doTo = (name) => () => row() ? void act(row(), name) : false;
-  const onBoard = (f) => () => (sessionAt() ? go("/") : undefined, f());
+  // push clicks what is on a session's page, as watch does in a peek.
+  const push = (what) => () => {
+    const button = sessionAt() && $("session").querySelector(what);
+    return button && !button.hidden ? void (button.focus(), button.click()) : false;
+  };
+  const either = (...all) => (e) => all.some((f) => f(e) !== false) && undefined;
+  const onName = (f) => (e) => (e.target.matches("a.name, h1, body") && row() ? f(row()) : false);
+  const onBoard = (f) => () => {
+    if (sessionAt()) go("/");
+    return f();
+  };
+  const onCards = (f) => onBoard(() => (state.view === "day" ? false : f()));
   listen(() => $("keys").checked, {
-    j: onBoard(() => board.step(1)),
-    k: onBoard(() => board.step(-1)),
-    n: onBoard(() => { if (!board.next()) toast("Nobody needs you"); }),
-    g: doTo("jump"), s: doTo("seen"), b: doTo("backburner"), t: nextTheme,
+    j: onCards(() => board.step(1)),
+    k: onCards(() => board.step(-1)),
+    n: either(push(".no"), onCards(() => { if (!board.next()) toast("Nobody needs you"); })),
+    Enter: onName((r) => (r.terminal ? void act(r, "jump") : false)),
+    " ": onName((r) => (sessionAt() ? false : go(pathOf(r)))),
+    y: push(".yes"), a: push(".always"), r: push("[data-kind=reply] textarea"), s: push(".stop"),
+    ...Object.fromEntries([1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => [n, push(`.option:nth-of-type(${n}) input`)])),
+    d: doTo("seen"), b: doTo("backburner"), t: nextTheme, g: nextOf("group", GROUPS), v: nextOf("view", VIEWS),
     "/": onBoard(() => { $("filter").focus(); $("filter").select(); }),
     "?": () => $("help").showModal(),
     Escape: () => {
       if (sessionAt()) go("/");
       else if (state.filter) setFilter("");
-      else return false;
+      else return dismiss();
     },
   });
 }
@@ -366,6 +437,8 @@ function every(seconds, f) {
 const asked = [
   every(10, async () => dispatch({ type: "hooks", data: await api.hooks() })),
   every(60, async () => dispatch({ type: "stats", data: await api.stats() })),
+  every(300, async () => dispatch({ type: "digest", data: await api.digest() })),
+  every(60, readDay),
   every(60, async () => {
     const list = await api.list();
     dispatch({ type: "clock", server: list.generated_at, now: Date.now() });

@@ -1,7 +1,7 @@
 // The figures beside the board: time at work and waiting, and how the hooks do.
 
 import { age } from "./card.mjs";
-import { el, redraw, svg } from "./dom.mjs";
+import { el, middle, redraw, svg } from "./dom.mjs";
 import { count, span } from "./words.mjs";
 
 const shownDays = 7;
@@ -13,6 +13,7 @@ export function drawStats(root, stats, today = new Date()) {
   redraw(root, [stats, dateOf(today)], () => {
     const days = week(stats.days, today), last = days.at(-1);
     return [
+      el("p", { class: "sums" }, "of all sessions together"),
       el("dl", { class: "big" }, figure("key work", "At work today", last.busy_seconds), figure("key wait", "Waited for you", last.waiting_seconds)),
       chart(days),
       el("p", { class: "names", "aria-hidden": "true" }, days.map((d) => el("span", {}, dayName(d.date, { weekday: "short" }).slice(0, 2)))),
@@ -23,7 +24,7 @@ export function drawStats(root, stats, today = new Date()) {
 
 const figure = (key, name, seconds) => el("div", {}, el("dt", { class: key }, name), el("dd", {}, span(1000 * seconds)));
 
-const dateOf = (d) => [d.getFullYear(), d.getMonth() + 1, d.getDate()].map((n) => String(n).padStart(2, "0")).join("-");
+export const dateOf = (d) => [d.getFullYear(), d.getMonth() + 1, d.getDate()].map((n) => String(n).padStart(2, "0")).join("-");
 
 const nothing = { busy_seconds: 0, waiting_seconds: 0, turns: 0, tools: 0, permissions: 0, questions: 0, errors: 0, cost_usd: 0 };
 
@@ -39,7 +40,7 @@ function week(told, today) {
   });
 }
 
-function parse(date) {
+export function parse(date) {
   const [y, m, d] = date.split("-").map(Number);
   return new Date(y, m - 1, d);
 }
@@ -81,26 +82,32 @@ function projects(all = {}) {
   const list = Object.entries(all).filter(([, d]) => d.busy_seconds >= 60).sort((a, b) => b[1].busy_seconds - a[1].busy_seconds).slice(0, 5);
   if (list.length < 2) return null;
   return el("dl", { class: "facts" }, list.map(([name, d]) =>
-    el("div", {}, el("dt", { title: name }, name.split("/").at(-1) || name), el("dd", {}, span(1000 * d.busy_seconds)))));
+    el("div", {}, el("dt", { title: name, class: "mid" }, middle(name.split("/").at(-1) || name)), el("dd", {}, span(1000 * d.busy_seconds)))));
 }
 
-const modes = { hooks_active: "Hooks are heard", polling_fallback: "Silent: transcripts are polled" };
+// hearing says how the hooks do. That they are silent is no fault while no session
+// is at work that they should tell of.
+function hearing(h) {
+  if (h.unheard) return `${count(h.unheard, "session")} at work without hooks`;
+  if (h.mode === "hooks_active") return "Hooks are heard";
+  return h.last_event_at ? "Hooks are quiet" : "No hook yet";
+}
 
 // drawHooks shows /hook/status.
 export function drawHooks(root, h) {
   if (!h) return;
   redraw(root, h, () => {
-    const mode = h.enabled ? modes[h.mode] ?? h.mode : "Hooks are not taken over HTTP";
     const facts = [
       ["Last event", h.last_event_at ? [h.last_event_type, " ", age(h.last_event_at, { after: " ago" })] : "none yet"],
-      ["Over HTTP", h.enabled ? "enabled" : "disabled"],
+      ["Over HTTP", h.enabled ? "taken, too" : "not taken"],
       ["Events", String(h.events_received)],
       ["Transcripts read", `every ${span(1000 * h.polling_interval)}`],
       ["Files", h.watching === "fsnotify" ? "watched" : `polled every ${h.file_poll_interval} s`],
       ["Pages open", String(h.sse_clients)],
     ];
     return [
-      el("p", { class: `hearing${h.enabled ? "" : " off"}${h.mode === "polling_fallback" ? " silent" : ""}` }, el("span", { class: "dot", "aria-hidden": "true" }), mode),
+      el("p", { class: `hearing${h.unheard ? " wrong" : h.mode === "hooks_active" ? "" : " quiet"}` }, el("span", { class: "dot", "aria-hidden": "true" }), hearing(h)),
+      h.unheard > 0 && el("p", { class: "sums" }, el("code", {}, "beckon doctor"), " tells what is wrong."),
       h.latency && el("dl", { class: "big" }, took("p50", h.latency.p50_ms), took("p99", h.latency.p99_ms)),
       el("dl", { class: "facts" }, facts.map(([k, v]) => el("div", {}, el("dt", {}, k), el("dd", {}, v)))),
     ];

@@ -38,11 +38,12 @@ export function initial() {
     asks: new Map(), // id -> what the server says of it
     ends: [], // of the newest offers that went
     away: null,
-    stats: null, hooks: null,
+    stats: null, hooks: null, digest: null,
+    date: "", day: null, // the day that is looked at, empty for today, and its timeline
     notices: [], // edges to tell of, oldest first, numbered by n
     noticed: 0, // n of the newest
     ended: null, // the newest row that went, for those who listen
-    filter: "", group: "need",
+    filter: "", group: "need", view: "cards",
   };
 }
 
@@ -147,8 +148,12 @@ const steps = {
   busy: (s, e) => ({ ...s, busy: new Map(e.rows.map((r) => [recordOf(r), r.busy_seconds ?? 0])) }),
   stats: (s, e) => ({ ...s, stats: e.data }),
   hooks: (s, e) => ({ ...s, hooks: e.data }),
+  digest: (s, e) => ({ ...s, digest: e.data }),
+  date: (s, e) => ({ ...s, date: e.date, day: null }),
+  day: (s, e) => (e.date === s.date ? { ...s, day: e.data } : s),
   filter: (s, e) => ({ ...s, filter: e.filter }),
   group: (s, e) => ({ ...s, group: e.group }),
+  view: (s, e) => ({ ...s, view: e.view }),
 };
 
 function show(s, e) {
@@ -208,39 +213,45 @@ export function waiting(s) {
   return n;
 }
 
+// matching are the rows that the filter leaves.
+export const matching = (s) => [...s.rows.values()].filter(matcher(s.filter));
+
 // tallies counts the rows of each need, and tells since when the longest waits.
-export function tallies(s) {
+export function tallies(rows) {
   const of = { longest: "" };
-  for (const row of s.rows.values()) {
+  for (const row of rows) {
     of[row.group] = (of[row.group] ?? 0) + 1;
     if (row.needs_you && (!of.longest || Date.parse(row.since) < Date.parse(of.longest))) of.longest = row.since;
   }
   return of;
 }
 
-// Names of the groups (render.GroupOf), in the page's order.
-const needs = {
+// Names of the groups (render.GroupOf), in the order and words of watch.
+export const NEEDS = {
   needs_you: "Needs you",
-  done: "Finished, not looked at",
-  working: "At work",
-  idle: "Ready",
-  backburner: "Set aside",
-  ended: "Over",
+  working: "Working",
+  done: "Done",
+  idle: "Idle",
+  backburner: "Aside",
+  ended: "Ended",
 };
 
 export const TASKS = {
   awaiting_input: "awaiting input",
+  failed: "failed",
   commanded: "commanded",
   processing: "processing",
   complete: "complete",
   idle: "idle",
 };
 
-export const taskOf = (row) => row.turn?.task ?? "idle";
+// taskOf is how far a row's task is. To the server a turn that failed completes
+// its task, too; nobody would call it that.
+export const taskOf = (row) => (row.state === "failed" ? "failed" : row.turn?.task ?? "idle");
 
 // groups returns what the board shows: [{id, name, rows}], without empty ones.
 export function groups(s) {
-  const rows = [...s.rows.values()].filter(matcher(s.filter)).sort(compareRows);
+  const rows = matching(s).sort(compareRows);
   const found = new Map();
   for (const row of rows) {
     const [id, name] = groupOf[s.group](row);
@@ -253,25 +264,27 @@ export function groups(s) {
 }
 
 const groupRank = {
-  need: (id) => Object.keys(needs).indexOf(id),
+  need: (id) => Object.keys(NEEDS).indexOf(id),
   task: (id) => Object.keys(TASKS).indexOf(id.slice("task-".length)),
 };
 
 const groupOf = {
-  need: (r) => [r.group, needs[r.group] ?? r.group],
+  need: (r) => [r.group, NEEDS[r.group] ?? r.group],
   project: (r) => [`project-${r.project_id || r.cwd || ""}`, r.project || "no project"],
+  host: (r) => [`host-${r.host || ""}`, r.host || "this machine"],
   task: (r) => [`task-${taskOf(r)}`, TASKS[taskOf(r)] ?? taskOf(r)],
   none: () => ["all", "All sessions"],
 };
 
-export const GROUPS = { need: "by need", project: "by project", task: "by task", none: "no groups" };
+export const GROUPS = { need: "by need", project: "by project", host: "by host", task: "by task", none: "no groups" };
+export const VIEWS = { cards: "Cards", rows: "Rows", day: "Timeline" };
 
 // matcher makes a test of rows from the words of a filter; all must be found.
 export function matcher(filter) {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   return (r) => {
     if (!words.length) return true;
-    const text = [r.state, r.reason, r.title, r.name, r.project, r.cwd, r.git?.branch, r.model, r.host, r.agent, r.session_id,
+    const text = [r.state, r.reason, r.title, r.name, r.project, r.cwd, r.git?.branch, r.branch, r.model, r.host, r.agent, r.session_id,
       r.tool?.summary, r.question?.text, TASKS[taskOf(r)], r.needs_you && "needs-you", r.unseen && "new"].join("\n").toLowerCase();
     return words.every((w) => text.includes(w));
   };
