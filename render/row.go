@@ -84,6 +84,10 @@ type Remote struct {
 	User  string    `json:"user,omitempty"` // whose it is, in a fleet
 	AsOf  time.Time `json:"as_of"`
 	Stale bool      `json:"stale"` // the host has not answered since
+
+	// Link is where the host hears what a user says to its sessions (package
+	// fleet/ctl); empty for a host that is asked by ssh.
+	Link string `json:"-"`
 }
 
 // Git is the repository a session works in.

@@ -176,7 +176,7 @@ func TestHostMayDoNothingElse(t *testing.T) {
 	for _, subject := range []string{
 		"$KV.beckon.ann.b.n1.r.secret", "$KV.beckon.ann.b.n1.p", "$KV.beckon.bob.a.n1.p", "$KV.beckon.ann.a.n1.r.x.y", "$JS.API.STREAM.INFO.KV_beckon", "$JS.API.STREAM.DELETE.KV_beckon",
 		"$JS.API.STREAM.MSG.GET.KV_beckon", "$JS.API.STREAM.CREATE.KV_evil", "$JS.API.DIRECT.GET.KV_beckon", "$JS.API.DIRECT.GET.KV_beckon.$KV.beckon.ann.b.n1.p",
-		"$JS.API.CONSUMER.CREATE.KV_beckon.x.$KV.beckon.ann.>", "$JS.API.CONSUMER.CREATE.KV_beckon", "$JS.API.CONSUMER.MSG.NEXT.KV_beckon.x", "$SYS.REQ.CLAIMS.UPDATE", "_INBOX_beckon_ann.b.x",
+		"$JS.API.CONSUMER.CREATE.KV_beckon.x.$KV.beckon.ann.>", "$JS.API.CONSUMER.CREATE.KV_beckon", "$JS.API.CONSUMER.MSG.NEXT.KV_beckon.x", "$SYS.REQ.CLAIMS.UPDATE", "_INBOX_beckon_UB.x", "beckon.ctl.ann.b.n1.x.y",
 	} {
 		if err := nc.Publish(subject, []byte("{}")); err != nil {
 			t.Fatal(err)
@@ -188,7 +188,7 @@ func TestHostMayDoNothingElse(t *testing.T) {
 			t.Errorf("%s is let through", subject)
 		}
 	}
-	for _, subject := range []string{">", "$KV.>", "$KV.beckon.ann.b.>", "_INBOX.>", "_INBOX_beckon_ann.>", "_INBOX_beckon_ann.b.>", "$JS.>"} {
+	for _, subject := range []string{">", "$KV.>", "$KV.beckon.ann.b.>", "_INBOX.>", "_INBOX_beckon_UB.>", "beckon.ctl.>", "beckon.ctl.ann.b.>", "$JS.>"} {
 		if _, err := nc.SubscribeSync(subject); err != nil {
 			t.Fatal(err)
 		}

@@ -89,7 +89,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(s
 		return code
 	}
 	code := -1
-	parser, err := kong.New(&commands{}, kong.Name("beckon"),
+	line := &commands{Link: linkCmd()}
+	parser, err := kong.New(line, kong.Name("beckon"),
 		kong.Description("Which of your coding-agent sessions needs you."),
 		kong.Writers(stdout, stderr), kong.Exit(func(c int) { code = c }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Vars{"session": sessionHelp, "version": versionLine()}, kong.Bind(a, a.App))
@@ -112,6 +113,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(s
 	}
 	return a.Fail(ctx.Run(a))
 }
+
+// linkCmd is `beckon link`, which may take answers from other machines.
+func linkCmd() fleets.LinkCmd { return fleets.LinkCmd{Desk: talk.Desk, Listens: talk.Listens} }
 
 // commandOf names the command that was parsed, as far as it was understood.
 func commandOf(ctx *kong.Context, err error) string {

@@ -110,6 +110,7 @@
 //	render/hosts                 sessions of other machines, asked by ssh
 //	render/fleet                 rows on the wire, and the views that merge them
 //	render/fleet/bus             NATS, which carries them
+//	render/fleet/ctl             answers to sessions of other machines, signed
 //	render/jump                  goes to a session's terminal
 //	render/notify                notifications
 //	render/notify/dbustest       a desktop for its tests

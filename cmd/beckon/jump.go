@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"beckon/cmd/internal/cli"
+	"beckon/cmd/internal/fleets"
 	"beckon/render"
 	"beckon/render/jump"
 	"beckon/state"
@@ -22,6 +23,7 @@ type jumpCmd struct {
 	Quiet   bool   `short:"q" help:"Print nothing when it worked, or when nobody wants you."`
 	Message bool   `help:"For a key of tmux: say in its status line what went wrong, or that nobody wants you, and print nothing."`
 	JSON    bool   `name:"json" help:"Print JSON."`
+	Fleet   bool   `help:"A session of another machine of the fleet, as NAME or HOST:NAME: this terminal goes there."`
 }
 
 // jumped is what `jump --json` prints.
@@ -45,7 +47,7 @@ type skipped struct {
 }
 
 func (c *jumpCmd) Run(a *app) error {
-	j := jump.New(a.Getenv)
+	j := a.jumper()
 	j.Client, j.DryRun = c.Client, c.DryRun
 	j.Attended = !c.Message && !c.JSON && a.Attended()
 	ctx := context.Background()
@@ -112,6 +114,15 @@ func (c *jumpCmd) targets(ctx context.Context, a *app, j *jump.Jumper) (targets,
 		if c.All {
 			return targets{}, cli.Usage("--all goes with next, prev and last")
 		}
+		if c.Fleet {
+			r, err := fleets.Reach(a.App, false)
+			if err != nil {
+				return targets{}, err
+			}
+			defer r.Close()
+			row, err := r.Find(c.Session)
+			return targets{rows: []render.Row{row}}, err
+		}
 		v, err := a.Find(c.Session)
 		if err != nil {
 			return targets{}, err
@@ -132,6 +143,17 @@ func (c *jumpCmd) targets(ctx context.Context, a *app, j *jump.Jumper) (targets,
 	here, _ := j.Here(ctx, rows)
 	from := map[string]func([]render.Row, string) []render.Row{"next": queue.After, "prev": queue.Before, "last": queue.FromEnd}[c.Session]
 	return targets{from(rows, here), seen, here}, nil
+}
+
+// jumper returns what focuses panes, and knows the configured ways to other machines.
+func (a *app) jumper() *jump.Jumper {
+	j := jump.New(a.Getenv)
+	for _, s := range a.Configured().JumpBy {
+		if w, err := jump.ParseWay(s); err == nil { // the configuration has it checked
+			j.Ways = append(j.Ways, w)
+		}
+	}
+	return j
 }
 
 // queue returns the queue that a flag asks for, else the configured one.

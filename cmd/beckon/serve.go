@@ -115,7 +115,9 @@ func (c *serveCmd) Run(a *app) error {
 		defer linked.Wait()
 		defer stop()
 		linked.Go(func() {
-			if err := (&fleets.LinkCmd{Quiet: true}).Serve(ctx, a.App); err != nil {
+			link := linkCmd()
+			link.Quiet = true
+			if err := link.Serve(ctx, a.App); err != nil {
 				fmt.Fprintf(a.Stderr, "beckon: link: %v\n", err)
 			}
 		})

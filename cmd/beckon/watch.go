@@ -15,7 +15,6 @@ import (
 	"beckon/cmd/internal/talk"
 	"beckon/event"
 	"beckon/render"
-	"beckon/render/jump"
 	"beckon/render/notify"
 	"beckon/render/tui"
 	"beckon/state"
@@ -59,6 +58,7 @@ func (c *watchCmd) Run(a *app) error {
 	}
 	defer end()
 	opt.Sources = sources
+	talk.WatchFar(a.App, &opt, c.Client)
 	if c.Once {
 		opt.Color = a.Color(choice)
 		snap, err := a.Reader().Look(false)
@@ -136,7 +136,7 @@ func (a *app) actOn(r render.Row, action state.Action) error {
 // jumpTo brings the pane of a row to the front, says what it did, and notes
 // that the session was looked at.
 func (a *app) jumpTo(ctx context.Context, r render.Row) (string, error) {
-	res, err := jump.New(a.Getenv).To(ctx, &r)
+	res, err := a.jumper().To(ctx, &r)
 	if err != nil {
 		return "", err
 	}

@@ -163,6 +163,25 @@ func (p *terminal) compare(name, pattern string) {
 	}
 }
 
+// checkGolden compares a text with the file of the golden one.
+func checkGolden(t *testing.T, path, got string) {
+	t.Helper()
+	got += "\n"
+	if *golden {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s (-golden writes it anew)\ngot:\n%s\nwant:\n%s", path, got, want)
+	}
+}
+
 // TestScreens drives the real program in a real terminal against recordings of
 // the real client, at the widths people have.
 func TestScreens(t *testing.T) {

@@ -152,6 +152,9 @@ func (p *Publisher) tombstone(key string) Message {
 	return Message{Key: p.prefix + "." + rowPart + "." + key, Data: data, Gone: true}
 }
 
+// Link names this publisher among all, as the messages of package ctl do.
+func (p *Publisher) Link() string { return p.prefix + "." + Token(p.host.Instance) }
+
 // PresenceKey is the key of what the host says of itself.
 func (p *Publisher) PresenceKey() string { return p.prefix + "." + presencePart }
 

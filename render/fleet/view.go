@@ -222,6 +222,14 @@ type Host struct {
 	Version string    `json:"beckon,omitempty"`
 }
 
+// Rows counts the rows that are held.
+func (v *View) Rows() (n int) {
+	for _, node := range v.nodes {
+		n += len(node.rows)
+	}
+	return n
+}
+
 // Snapshot returns the rows of all hosts, in no order, and the hosts in that of
 // their names.
 func (v *View) Snapshot(now time.Time) ([]render.Row, []Host) {
@@ -230,7 +238,7 @@ func (v *View) Snapshot(now time.Time) ([]render.Row, []Host) {
 	hosts := make([]Host, 0, len(names))
 	for key, h := range names {
 		n := v.nodes[key]
-		remote := render.Remote{Name: h.Name, User: h.User, AsOf: h.AsOf, Stale: h.Stale}
+		remote := render.Remote{Name: h.Name, User: h.User, AsOf: h.AsOf, Stale: h.Stale, Link: key + "." + Token(n.presence.Instance)}
 		for _, o := range n.rows {
 			if o.Gone || n.present && o.Epoch < n.presence.Epoch {
 				continue

@@ -80,6 +80,8 @@ type Jumper struct {
 	// Attended: the caller has a terminal to itself, and can leave it to another
 	// program (Result.Become).
 	Attended bool
+	// Ways are those to other machines, the first that fits counts.
+	Ways []Way
 	// Find returns the path of a program; Run runs one and returns what it
 	// printed on both outputs.
 	Find func(name string) (string, error)
@@ -96,6 +98,9 @@ func New(getenv func(string) string) *Jumper {
 // not there any more, a ByHand for one that the user has to go to, else that
 // of a command.
 func (j *Jumper) To(ctx context.Context, r *render.Row) (Result, error) {
+	if r.Remote != nil {
+		return j.far(r)
+	}
 	if err := j.reachable(r); err != nil {
 		return Result{}, err
 	}
@@ -117,8 +122,6 @@ func (j *Jumper) reachable(r *render.Row) error {
 		alive = r.Process.Alive
 	}
 	switch {
-	case r.Remote != nil:
-		return &ByHand{fmt.Sprintf("it runs on %s", r.Remote.Name), "ssh -t " + r.Remote.Name + " beckon jump " + quote(r.SessionID)}
 	case !r.State.Live():
 		return isGone("the session is over")
 	case alive != nil && !*alive:

@@ -26,13 +26,13 @@ func Waiting(rows []render.Row) []render.Row {
 	return out
 }
 
-// names returns a name for each row: the user's, else its project, with the branch when two
+// names returns a name for each row: the user's, else its project, after that of another machine, with the branch when two
 // rows have the same, and the beginning of the session's id when that does not
 // tell them apart either.
 func names(rows []render.Row) []string {
 	out := make([]string, len(rows))
 	for i := range rows {
-		out[i] = clean(rows[i].Label())
+		out[i] = where(&rows[i]).name
 	}
 	out = apart(out, func(i int) string {
 		if g := rows[i].Git; g != nil && g.Branch != "" {

@@ -55,7 +55,14 @@ func (m *model) answerKey(name string) (cmd tea.Cmd, used bool) {
 
 // showAsked puts what the selected session asks on the screen.
 func (m *model) showAsked() tea.Cmd {
-	if m.asked(m.current()) == nil {
+	r := m.current()
+	switch far := r != nil && m.remote(r) && r.NeedsYou && m.opt.Far.Ask != nil; {
+	case far && m.peek && m.notFar(r) != "":
+		m.bad, m.flash = true, m.notFar(r)
+		return nil
+	case far && m.peek && m.far != nil && m.far.asking:
+		return m.say("that machine has not said yet what it asks")
+	case m.asked(r) == nil && (!far || m.peek):
 		return m.say("it asks nothing that can be answered from here")
 	}
 	return m.togglePeek()
@@ -225,6 +232,8 @@ func (m *model) reply() tea.Cmd {
 	switch {
 	case r == nil:
 		return nil
+	case m.remote(r) && m.opt.Far.Say != nil:
+		return m.replyFar(r)
 	case o == nil && r.State.AtWork():
 		return m.say("it is at work: a reply reaches a session whose turn is over")
 	case o == nil:
@@ -247,15 +256,18 @@ func (m *model) stop() tea.Cmd {
 	switch {
 	case r == nil || m.opt.Stop == nil:
 		return nil
-	case m.remote(r):
+	case m.remote(r) && m.opt.Far.Stop == nil:
 		return m.do(func() (string, error) { return "", errRemote })
 	case !r.State.InTurn():
 		return m.say("it is not at work: there is nothing to stop")
 	}
-	row := *r
+	row, stop := *r, m.opt.Stop
+	if m.remote(r) {
+		stop = m.opt.Far.Stop
+	}
 	m.prompt = &prompt{label: "stop " + name(r) + " at its next call?", hint: "Enter stops it; Esc leaves it", enter: func(string) tea.Cmd {
 		m.prompt = nil
-		return m.do(func() (string, error) { return m.opt.Stop(row) })
+		return m.do(func() (string, error) { return stop(row) })
 	}}
 	return nil
 }
@@ -269,8 +281,9 @@ func (m *model) give(o Offered, a offer.Answer) tea.Cmd {
 	}
 	m.prompt = nil
 	m.sending[o.ID] = true
+	give := m.giveBy(o.ID)
 	return func() tea.Msg {
-		text, err := m.opt.Answer(o, a)
+		text, err := give(o, a)
 		return answeredMsg{o.ID, doneMsg{text: text, err: err}}
 	}
 }
@@ -279,6 +292,9 @@ func (m *model) give(o Offered, a offer.Answer) tea.Cmd {
 func (m *model) answered(msg answeredMsg) {
 	delete(m.sending, msg.id)
 	if msg.err == nil {
+		if m.far != nil && slices.ContainsFunc(m.far.offers, func(o Offered) bool { return o.ID == msg.id }) {
+			m.far = nil
+		}
 		m.offers = slices.DeleteFunc(slices.Clone(m.offers), func(o Offered) bool { return o.ID == msg.id })
 	}
 }

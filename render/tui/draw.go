@@ -18,9 +18,12 @@ func (m *model) draw() {
 		return
 	}
 	m.dirty, m.nextAt, m.drawing = false, time.Time{}, nil
-	lines := m.screen()
+	lines, was := m.screen(), m.drawn.of
 	if m.drawn = (drawn{}); m.drawing != nil {
 		m.drawn = *m.drawing
+	}
+	if now := m.drawn.of; (was == nil) != (now == nil) || was != nil && was.Kind != now.Kind {
+		lines = m.screen() // its keys are in the last line
 	}
 	for i, l := range lines {
 		lines[i] = ansi.Truncate(l, m.width, "")

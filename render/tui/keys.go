@@ -250,7 +250,10 @@ func (m *model) togglePeek() tea.Cmd {
 // recall reads the newest turns of the selected session for the peek panel.
 func (m *model) recall() tea.Cmd {
 	r := m.current()
-	if !m.peek || r == nil || m.opt.Recent == nil || m.remote(r) {
+	if r != nil && m.remote(r) {
+		return m.askFar()
+	}
+	if !m.peek || r == nil || m.opt.Recent == nil {
 		return nil
 	}
 	row := *r

@@ -90,6 +90,7 @@ type model struct {
 	bad     bool   // it went wrong
 
 	offers  []Offered       // of this machine
+	far     *farAsked       // what the selected session asks, on another machine; nil for nothing
 	sending map[string]bool // those that are being answered
 	drawn   drawn           // on the screen
 	drawing *drawn          // in the frame that is being made
@@ -142,6 +143,9 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 		return m.recall()
 	case sourceMsg:
 		m.answer(msg)
+		return m.askFar()
+	case farMsg:
+		m.farCame(msg)
 	case recentMsg:
 		m.recent = map[string][]Line{msg.key: msg.lines}
 	case offersMsg:

@@ -115,7 +115,7 @@ func (r *rig) settle(cmd tea.Cmd) {
 		for _, c := range msg {
 			r.settle(c)
 		}
-	case doneMsg, recentMsg, answeredMsg:
+	case doneMsg, recentMsg, answeredMsg, farMsg:
 		r.Update(msg)
 	}
 }

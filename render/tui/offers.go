@@ -54,8 +54,11 @@ func (m *model) asked(r *render.Row) *Offered {
 }
 
 func (m *model) offerOf(r *render.Row, kind func(offer.Kind) bool) *Offered {
-	if r == nil || m.remote(r) {
+	if r == nil {
 		return nil
+	}
+	if m.remote(r) {
+		return m.farOffer(r, kind)
 	}
 	i := slices.IndexFunc(m.offers, func(o Offered) bool { return o.Record == r.Record() && kind(o.Kind) })
 	if i < 0 {

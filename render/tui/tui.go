@@ -82,6 +82,7 @@ type Options struct {
 	Offers func(ctx context.Context, show func([]Offered))
 	Answer func(Offered, offer.Answer) (string, error)
 	Stop   func(render.Row) (string, error)
+	Far    Far
 
 	Order           render.Mode
 	PermissionFirst bool // as render.Queue has it
@@ -94,6 +95,15 @@ type Options struct {
 	Output io.Writer
 	// Size of an Output that is not a terminal.
 	Width, Height int
+}
+
+// Far is what the screen needs to speak to sessions of other machines. Nothing of it
+// is offered where Ask is nil.
+type Far struct {
+	Ask    func(render.Row) ([]Offered, error) // what the session asks now
+	Answer func(render.Row, Offered, offer.Answer) (string, error)
+	Say    func(r render.Row, words string) (string, error)
+	Stop   func(render.Row) (string, error)
 }
 
 // Run shows the screen until the user leaves it or ctx ends.

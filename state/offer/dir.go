@@ -37,8 +37,8 @@ func (d Dir) done(elem ...string) string {
 // idLetters are those of crypto/rand.Text.
 const idLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 
-// isID reports whether id may be an offer's: no other leaves the directory.
-func isID(id string) bool { return len(id) == 26 && strings.Trim(id, idLetters) == "" }
+// IsID reports whether id may be an offer's: no other leaves the directory.
+func IsID(id string) bool { return len(id) == 26 && strings.Trim(id, idLetters) == "" }
 
 // Digest is the digest of a payload.
 func Digest(payload []byte) string {
@@ -73,7 +73,7 @@ func (d Dir) Make(o *Offer, now time.Time) error {
 // Load reads an open offer. The error is ErrNone when there is none of that id,
 // ErrOver when it is over, ErrChanged when its files are not what was made.
 func (d Dir) Load(id string) (Offer, error) {
-	if !isID(id) {
+	if !IsID(id) {
 		return Offer{}, ErrNone
 	}
 	o, err := read(d.open(id))
@@ -117,7 +117,7 @@ func (d Dir) List(now time.Time) ([]Offer, error) {
 	here := evidence.ThisMachine()
 	var list []Offer
 	for _, n := range names {
-		if !isID(n.Name()) {
+		if !IsID(n.Name()) {
 			continue
 		}
 		if _, err := os.Stat(d.open(n.Name(), hold.AnswerFile)); err == nil {
@@ -225,7 +225,7 @@ func (d Dir) Shown(id string) bool {
 
 // Answered returns the answer that an offer was given, also when it is over.
 func (d Dir) Answered(id string) (a Answer, ok bool) {
-	if !isID(id) {
+	if !IsID(id) {
 		return a, false
 	}
 	for _, dir := range [...]string{d.open(id), d.done(id)} {
@@ -241,7 +241,7 @@ func (d Dir) Answered(id string) (a Answer, ok bool) {
 func (d Dir) Past(beginning string) (id string, ok bool) {
 	names, _ := os.ReadDir(d.done()) // none yet, or unreadable: none is found
 	for _, n := range names {
-		if beginning != "" && strings.HasPrefix(n.Name(), beginning) && isID(n.Name()) {
+		if beginning != "" && strings.HasPrefix(n.Name(), beginning) && IsID(n.Name()) {
 			return n.Name(), true
 		}
 	}
@@ -253,7 +253,7 @@ func (d Dir) Past(beginning string) (id string, ok bool) {
 // an hour.
 func (d Dir) Close(id string, out Outcome) error {
 	b, err := json.Marshal(out)
-	if err != nil || !isID(id) || !hold.Close(string(d), id, b) {
+	if err != nil || !IsID(id) || !hold.Close(string(d), id, b) {
 		return err
 	}
 	a, ok := d.Answered(id)
@@ -269,7 +269,7 @@ func (d Dir) Close(id string, out Outcome) error {
 
 // Outcome waits, at most that long, until it is known what became of an offer.
 func (d Dir) Outcome(id string, wait time.Duration) (out Outcome, known bool) {
-	if !isID(id) {
+	if !IsID(id) {
 		return out, false
 	}
 	for end := time.Now().Add(wait); ; time.Sleep(5 * time.Millisecond) {

@@ -204,6 +204,7 @@ const (
 	Remote   From = "remote"  // a browser elsewhere
 	Desktop  From = "desktop" // a notification's button
 	Phone    From = "phone"
+	Fleet    From = "fleet" // another machine, by the fleet's hub
 )
 
 // here reports whether the answer was given on this machine.

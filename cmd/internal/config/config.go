@@ -14,7 +14,9 @@ import (
 
 	"beckon/event/nearest"
 	"beckon/event/osc"
+	"beckon/render"
 	"beckon/render/hosts"
+	"beckon/render/jump"
 	"beckon/render/notify"
 	"beckon/render/term"
 	"beckon/state"
@@ -37,8 +39,10 @@ type Config struct {
 	Alert           alert.Settings // most keys that begin with notify
 	Reach           notify.Settings
 	Hosts           []string       // machines that --fleet asks by ssh
+	JumpBy          []string       // how to go to sessions of other machines: jump.ParseWay
 	FleetTexts      string         // how much of what sessions are about beckon link publishes: a fleet.Level
-	Answer          offer.Settings // the keys that begin with answer
+	Answer          offer.Settings // the keys that begin with answer_
+	AnswersFrom     []string       // users of the fleet, or their keys, who may answer for this machine's sessions
 }
 
 // Default returns the values in force without a file.
@@ -89,6 +93,8 @@ var Keys = []Key{
 		OneOf: []string{"true", "false"}, field: func(c *Config) any { return &c.Band }},
 	{Name: "hosts", Doc: "machines that --fleet asks by ssh, each as ssh:NAME",
 		check: checkHost, field: func(c *Config) any { return &c.Hosts }},
+	{Name: "jump_by", Doc: "how a jump goes to sessions of other machines, as HOST=COMMAND or HOST=ADDRESS",
+		check: checkWay, Hint: `"pod-*=kubectl exec -it {host} -- beckon jump {session}"`, field: func(c *Config) any { return &c.JumpBy }},
 	{Name: "fleet_texts", Doc: "how much of what sessions are about beckon link publishes",
 		OneOf: []string{"off", "short", "full"}, field: func(c *Config) any { return &c.FleetTexts }},
 	{Name: "notify", Doc: "channels that notify you",
@@ -125,6 +131,8 @@ var Keys = []Key{
 		field: func(c *Config) any { return &c.Answer.Wait }},
 	{Name: "answer_subagents", Doc: "when what a subagent asks is held for an answer from elsewhere",
 		OneOf: []string{offer.Off, offer.Away, offer.Always}, field: func(c *Config) any { return &c.Answer.Subagents }},
+	{Name: "answers_from_fleet", Doc: "users of the fleet, or keys of their accesses, who may answer for this machine's sessions",
+		check: checkAnswerer, Hint: "a user as beckon fleet invite --user named them, or the key that beckon link --key prints there", field: func(c *Config) any { return &c.AnswersFrom }},
 }
 
 // Value returns the key's value in c, as people read it.
@@ -212,6 +220,18 @@ func (c *Config) decode(path string, data []byte) (set []string, err error) {
 func checkHost(s string) error {
 	_, err := hosts.Parse(s)
 	return err
+}
+
+func checkWay(s string) error {
+	_, err := jump.ParseWay(s)
+	return err
+}
+
+func checkAnswerer(s string) error {
+	if strings.TrimSpace(s) == "" || s != render.OneLine(s) {
+		return fmt.Errorf("%q is no user", s)
+	}
+	return nil
 }
 
 func checkStatusline(s string) error {

@@ -80,6 +80,7 @@ func (d *doctor) examine() {
 	d.entries(report)
 	d.programs(report)
 	d.policies()
+	d.fleet()
 	d.limits(limitsHere())
 	d.latency()
 	if report.Installed() {

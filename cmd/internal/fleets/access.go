@@ -43,6 +43,12 @@ func access(a *cli.App) (acc bus.Access, ok bool, err error) {
 	return acc, true, acc.Check()
 }
 
+// Joined reports whether this machine has an access to a fleet.
+func Joined(a *cli.App) bool {
+	_, ok, err := access(a)
+	return ok && err == nil
+}
+
 // join keeps an access for link and for --fleet.
 func join(a *cli.App, acc bus.Access) error {
 	path := accessFile(a)

@@ -58,17 +58,23 @@ func (c *initCmd) Run(a *cli.App) error {
 
 type inviteCmd struct {
 	where
-	Host string        `placeholder:"HOST" help:"The name under which the host publishes its sessions."`
-	User string        `placeholder:"USER" help:"Whose host it is (default: you)."`
-	View bool          `help:"Also let it see the sessions of all the user's hosts: for machines that people sit at."`
-	All  bool          `help:"Let it see the sessions of all users."`
-	For  time.Duration `placeholder:"DURATION" help:"How long the access is good, as 24h (default: until it is revoked)."`
+	Host string `placeholder:"HOST" help:"The name under which the host publishes its sessions."`
+	User string `placeholder:"USER" help:"Whose host it is (default: you)."`
+	View bool   `help:"Also let it see the sessions of all the user's hosts: for machines that people sit at."`
+	All  bool   `help:"Let it see the sessions of all users."`
+
+	Answer bool `help:"With --view or --all: also let it answer for the sessions that it sees, on hosts whose setting answers_from_fleet names the user."`
+
+	For time.Duration `placeholder:"DURATION" help:"How long the access is good, as 24h (default: until it is revoked)."`
 }
 
 // Run is kong's.
 func (c *inviteCmd) Run(a *cli.App) error {
 	if c.Host == "" && !c.View && !c.All {
 		return cli.Usage("--host NAME, --view or --all: an access is to publish, or to see")
+	}
+	if c.Answer && !c.View && !c.All {
+		return cli.Usage("--answer goes with --view or --all: who answers sees what is asked")
 	}
 	if c.For < 0 {
 		return cli.Usage("--for %s: must not be negative", c.For)
@@ -77,7 +83,7 @@ func (c *inviteCmd) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	acc := bus.Access{User: c.User, Host: c.Host, View: c.View, All: c.All}
+	acc := bus.Access{User: c.User, Host: c.Host, View: c.View, All: c.All, Answer: c.Answer}
 	if acc.User == "" {
 		acc.User = a.User()
 	}

@@ -18,6 +18,7 @@ import (
 	"beckon/render"
 	"beckon/render/fleet"
 	"beckon/render/fleet/bus"
+	"beckon/render/fleet/ctl"
 	"beckon/state/evidence"
 	"beckon/state/live"
 
@@ -32,6 +33,12 @@ type LinkCmd struct {
 	Forget  bool   `help:"At the end take this machine's sessions off everybody's list: for containers and CI."`
 	Service bool   `help:"Write a unit that runs the link for you: systemd's, or launchd's on macOS."`
 	Quiet   bool   `short:"q" help:"Say nothing but what goes wrong."`
+	Key     bool   `help:"Print the public key of this machine's access, for the setting answers_from_fleet of others."`
+
+	// Desk does what users at other machines say, while Listens reports that the
+	// configuration lets any.
+	Desk    func(*cli.App) ctl.Desk `kong:"-"`
+	Listens func(*cli.App) bool     `kong:"-"`
 }
 
 // Run is kong's.
@@ -44,6 +51,9 @@ func (c *LinkCmd) Run(a *cli.App) error {
 	}
 	if c.Service {
 		return writeService(a)
+	}
+	if c.Key {
+		return printKey(a)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -146,6 +156,9 @@ func (c *LinkCmd) link(ctx context.Context, a *cli.App, acc bus.Access) error {
 			}
 		},
 	}
+	if c.Desk != nil {
+		host.Desk, host.Listens = c.Desk(a), func() bool { return c.Listens(a) }
+	}
 	rows := make(chan []render.Row, 1)
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -156,6 +169,23 @@ func (c *LinkCmd) link(ctx context.Context, a *cli.App, acc bus.Access) error {
 		all.Go(func() { keepCurrent(ctx, a, acc) })
 	}
 	return host.Run(ctx, rows)
+}
+
+// printKey prints the key that this machine signs with.
+func printKey(a *cli.App) error {
+	acc, ok, err := access(a)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return errNoFleet
+	}
+	id, err := ctl.NewIdentity(acc.JWT, acc.Seed)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(a.Stdout, id.Key)
+	return err
 }
 
 // newNode names this machine among those of its name.

@@ -14,6 +14,7 @@ import (
 	"beckon/render"
 	"beckon/render/fleet"
 	"beckon/render/fleet/bus"
+	"beckon/render/fleet/ctl"
 	"beckon/render/hosts"
 	"beckon/render/term"
 	"beckon/render/tui"
@@ -25,6 +26,8 @@ type Flags struct {
 	On    []string `placeholder:"HOST" help:"Only sessions of these machines, separated by commas."`
 	User  []string `placeholder:"USER" help:"Only sessions of these users, separated by commas."`
 	Agent []string `placeholder:"AGENT" help:"Only sessions of these agents, separated by commas."`
+
+	live *bus.Follower // of Sources
 }
 
 // Only leaves out the rows that were not asked for. Rows of this machine are its
@@ -241,6 +244,7 @@ func (f *Flags) Sources(ctx context.Context, a *cli.App, given []string) (all []
 	if err != nil {
 		return nil, end, err
 	}
+	f.live = live
 	var done sync.WaitGroup
 	ctx, cancel := context.WithCancel(ctx)
 	done.Go(func() { live.Run(ctx) })
@@ -250,6 +254,14 @@ func (f *Flags) Sources(ctx context.Context, a *cli.App, given []string) (all []
 		src.Last, src.LastAt = f.Only(a, k.rows(time.Now())), k.At
 	}
 	return append(all, src), end, nil
+}
+
+// Client returns what speaks to the machines of Sources.
+func (f *Flags) Client() (*ctl.Client, error) {
+	if f.live == nil {
+		return nil, errNoFleet
+	}
+	return f.live.Client()
 }
 
 // screenPause is the least time between two looks at the fleet: changes come in

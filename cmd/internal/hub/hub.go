@@ -20,6 +20,7 @@ import (
 
 	"beckon/event/atomicfile"
 	"beckon/render/fleet/bus"
+	"beckon/render/fleet/ctl"
 
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats.go"
@@ -230,7 +231,7 @@ jetstream {
 }
 
 // sign makes the credentials of a, in the account of that seed.
-func (h *Hub) sign(a *bus.Access, account, name string, expires time.Time, p jwt.Permissions) (key string, err error) {
+func (h *Hub) sign(a *bus.Access, account, name string, expires time.Time, may func(key string) jwt.Permissions) (key string, err error) {
 	signer, _, err := public(account)
 	if err != nil {
 		return "", err
@@ -247,7 +248,7 @@ func (h *Hub) sign(a *bus.Access, account, name string, expires time.Time, p jwt
 		return "", err
 	}
 	c := jwt.NewUserClaims(key)
-	c.Name, c.Permissions = name, p
+	c.Name, c.Permissions = name, may(key)
 	if !expires.IsZero() {
 		c.Expires = expires.Unix()
 	}
@@ -261,7 +262,7 @@ func (h *Hub) Invite(a bus.Access, expires time.Time) (bus.Access, error) {
 	if a.User == "" || a.Host == "" && !a.View && !a.All {
 		return a, errors.New("an access is a user's, for a host or to see")
 	}
-	key, err := h.sign(&a, h.Account, a.User+"/"+a.Host, expires, a.Permissions())
+	key, err := h.sign(&a, h.Account, ctl.Name(a.User, a.Host), expires, a.Permissions)
 	if err != nil {
 		return a, err
 	}
@@ -324,11 +325,14 @@ func (h *Hub) Push(ctx context.Context) error {
 	return nil
 }
 
+// Dial connects to the server as who may do all on it.
+func (h *Hub) Dial() (*nats.Conn, error) { return h.dial("", h.Account) }
+
 // dial connects as the owner of an account, to the hub's own address unless
 // another is given.
 func (h *Hub) dial(url, account string, more ...nats.Option) (*nats.Conn, error) {
 	var a bus.Access
-	if _, err := h.sign(&a, account, "owner", time.Now().Add(time.Hour), jwt.Permissions{}); err != nil {
+	if _, err := h.sign(&a, account, "owner", time.Now().Add(time.Hour), func(key string) jwt.Permissions { return jwt.Permissions{} }); err != nil {
 		return nil, err
 	}
 	a.URL = cmp.Or(url, a.URL)

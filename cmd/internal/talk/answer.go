@@ -29,6 +29,7 @@ type AnswerCmd struct {
 	Tool    string   `help:"With --all: only calls of this tool." placeholder:"NAME"`
 	Under   string   `help:"With --all: only calls on a file in this directory." placeholder:"DIR" type:"path"`
 	JSON    bool     `name:"json" help:"Print JSON."`
+	far
 }
 
 // Offered is an offer with its card and its session's name.
@@ -40,6 +41,9 @@ type Offered struct {
 
 // Run lists what is open, or answers it.
 func (c *AnswerCmd) Run(a *cli.App) error {
+	if c.Fleet {
+		return c.elsewhere(a)
+	}
 	list, err := asked(a)
 	if err != nil {
 		return err
@@ -122,7 +126,7 @@ func (c *AnswerCmd) target(a *cli.App, list []Offered) (of []Offered, words []st
 	}
 	v, err := a.Find(first)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, notHere(a, err)
 	}
 	for _, o := range list {
 		if o.Record == v.Session.Record() {
@@ -182,13 +186,27 @@ func (c *AnswerCmd) list(a *cli.App, list []Offered) error {
 		if i > 0 {
 			fmt.Fprintln(a.Stdout)
 		}
-		Show(a, &list[i])
+		if c.Fleet {
+			show(a, &list[i])
+		} else {
+			Show(a, &list[i])
+		}
 	}
 	return nil
 }
 
 // Show prints an offer whole, and notes that the user was shown it.
 func Show(a *cli.App, o *Offered) {
+	show(a, o)
+	if !o.Card.Whole || mayAnswer(a) != nil {
+		return // an agent that lists what is asked shows the user nothing
+	}
+	if err := offer.In(a.Store.Dir).Show(o.ID); err != nil {
+		a.Store.Log(fmt.Errorf("noting what was shown: %w", err))
+	}
+}
+
+func show(a *cli.App, o *Offered) {
 	color := a.Color("auto")
 	paint := func(code, text string) string {
 		if color {
@@ -226,12 +244,6 @@ func Show(a *cli.App, o *Offered) {
 		}
 		fmt.Fprintf(a.Stdout, "       %s: %s\n", word, s)
 	}
-	if mayAnswer(a) != nil {
-		return // an agent that lists what is asked shows the user nothing
-	}
-	if err := offer.In(a.Store.Dir).Show(o.ID); err != nil {
-		a.Store.Log(fmt.Errorf("noting what was shown: %w", err))
-	}
 }
 
 // one answers an offer.
@@ -243,11 +255,10 @@ func (c *AnswerCmd) one(a *cli.App, o Offered, words []string) error {
 	if err := mayAnswer(a); err != nil {
 		return err
 	}
-	grants := ans.Word == offer.Allow || ans.Word == offer.Accept
-	if grants && !o.Card.Whole {
+	if grants(ans.Word) && !o.Card.Whole {
 		return cli.Hint("beckon jump brings you there; beckon answer "+o.shortID()+" no refuses it", "not all of it can be shown (%s), so it is allowed only at its session", o.Card.Why)
 	}
-	if grants && !offer.In(a.Store.Dir).Shown(o.ID) {
+	if grants(ans.Word) && !offer.In(a.Store.Dir).Shown(o.ID) {
 		if !a.Attended() {
 			return cli.Hint("beckon answer "+o.shortID()+" shows it", "you have not been shown what this allows")
 		}
@@ -258,6 +269,9 @@ func (c *AnswerCmd) one(a *cli.App, o Offered, words []string) error {
 	}
 	return give(a, &o, ans, c.JSON)
 }
+
+// grants reports whether an answer lets something happen.
+func grants(w offer.Word) bool { return w == offer.Allow || w == offer.Accept }
 
 // mayAnswer is an error for everybody but the user: an agent must not answer
 // itself.
@@ -298,7 +312,7 @@ type given struct {
 // hand gives an answer and waits until it is known what became of it.
 func hand(a *cli.App, o *offer.Offer, ans offer.Answer) (given, error) {
 	dir := offer.In(a.Store.Dir)
-	ans.By = a.User()
+	ans.By = cmp.Or(ans.By, a.User())
 	out := given{Schema: 1, Offer: ans.Offer, Word: ans.Word}
 	err := dir.Give(ans, time.Now())
 	var taken *offer.TakenError

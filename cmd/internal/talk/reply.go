@@ -1,13 +1,16 @@
 package talk
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"beckon/cmd/internal/cli"
 	"beckon/render"
+	"beckon/render/card"
 	"beckon/state"
 	"beckon/state/offer"
 )
@@ -17,6 +20,7 @@ type ReplyCmd struct {
 	Session string   `arg:"" help:"${session}."`
 	Text    []string `arg:"" help:"What you say; - reads it from stdin."`
 	JSON    bool     `name:"json" help:"Print JSON."`
+	far
 }
 
 // Run wakes a session whose turn is over with a reply.
@@ -29,91 +33,121 @@ func (c *ReplyCmd) Run(a *cli.App) error {
 		}
 		text = string(b)
 	}
+	if c.Fleet {
+		return c.elsewhere(a, text)
+	}
 	v, err := a.Find(c.Session)
 	if err != nil {
+		return notHere(a, err)
+	}
+	if err := mayAnswer(a); err != nil {
 		return err
 	}
-	if hasMod(&v) && !v.Status.State.AtWork() && (!v.Status.State.Asks() || v.Status.Rule == state.RuleAsked) {
-		if done, err := c.byMod(a, &v, text); done || err != nil {
-			return err
+	out, err := say(a, &v, text, offer.Terminal, "")
+	switch {
+	case err != nil:
+		return err
+	case c.JSON:
+		err = cli.WriteJSON(a.Stdout, out)
+	case out.Taken && out.Offer == "":
+		_, err = fmt.Fprintf(a.Stdout, "said: to session %s, as its next prompt\n", cli.ShortID(v.Session.ID))
+	case out.Taken:
+		_, err = fmt.Fprintf(a.Stdout, "said: a reply in %s\n", nameOf(&v))
+	}
+	switch {
+	case out.Taken || err != nil:
+		return err
+	case c.JSON:
+		return cli.Late("%w", cli.ErrSilent)
+	}
+	return cli.Late("a reply in %s: %s", nameOf(&v), out.Why)
+}
+
+// nameOf is what a list calls a session.
+func nameOf(v *state.Seen) string {
+	row := render.Rows([]state.Seen{*v}, true)[0]
+	return card.Line1(cmp.Or(row.Label(), cli.ShortID(v.Session.ID)))
+}
+
+// say has a session whose turn is over go on with a text: by the mod in its client,
+// which submits it, else by the hook that waits for a reply.
+func say(a *cli.App, v *state.Seen, text string, from offer.From, by string) (given, error) {
+	dir := offer.In(a.Store.Dir)
+	if hasMod(v) && !v.Status.State.AtWork() && (!v.Status.State.Asks() || v.Status.Rule == state.RuleAsked) {
+		s := offer.Said{Reply: text}
+		if err := s.Check(); err != nil {
+			return given{}, cli.Usage("%w", err)
+		}
+		if taken, err := leave(a, v, s); taken || err != nil {
+			return given{Schema: 1, Word: offer.Say, Taken: taken}, err
 		}
 	}
-	list, err := Offers(a, func(o *offer.Offer) bool { return o.Kind == offer.Reply && o.Record == v.Session.Record() })
+	list, err := dir.List(time.Now())
 	if err != nil {
-		return err
+		return given{}, fmt.Errorf("reading the offers: %w", err)
 	}
+	list = slices.DeleteFunc(list, func(o offer.Offer) bool { return o.Kind != offer.Reply || o.Record != v.Session.Record() })
 	if len(list) == 0 {
 		what := "is at work"
 		if !v.Status.State.AtWork() {
 			what = "has no hook that waits for a reply"
 		}
-		return cli.Hint("a reply reaches a session whose turn is over, from the first one after beckon install --answers", "session %s %s: %w", cli.ShortID(v.Session.ID), what, cli.ErrNotFound)
-	}
-	if err := mayAnswer(a); err != nil {
-		return err
+		return given{}, cli.Hint("a reply reaches a session whose turn is over, from the first one after beckon install --answers", "session %s %s: %w", cli.ShortID(v.Session.ID), what, cli.ErrNotFound)
 	}
 	o := list[len(list)-1]
-	ans := offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Say, Message: text, From: offer.Terminal}
+	ans := offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Say, Message: text, From: from, By: by}
 	if err := o.Fits(ans); err != nil {
-		return cli.Usage("%w", err)
+		return given{}, cli.Usage("%w", err)
 	}
-	o.Card.Title = "a reply"
-	return give(a, &o, ans, c.JSON)
-}
-
-// byMod has the mod in the session's client submit the text, and reports whether it did.
-func (c *ReplyCmd) byMod(a *cli.App, v *state.Seen, text string) (done bool, err error) {
-	if err := mayAnswer(a); err != nil {
-		return false, err
-	}
-	s := offer.Said{Reply: text}
-	if err := s.Check(); err != nil {
-		return false, cli.Usage("%w", err)
-	}
-	if done, err = leave(a, v, s); !done || err != nil {
-		return false, err
-	}
-	if c.JSON {
-		return true, cli.WriteJSON(a.Stdout, given{Schema: 1, Word: offer.Say, Taken: true})
-	}
-	_, err = fmt.Fprintf(a.Stdout, "said: to session %s, as its next prompt\n", cli.ShortID(v.Session.ID))
-	return true, err
+	return hand(a, &o, ans)
 }
 
 // StopCmd is `beckon stop`.
 type StopCmd struct {
 	Session string `arg:"" help:"${session}."`
+	far
 }
 
 // Run has a session end its turn: at once where its client has the mod, else at its
 // next call; and its subagents at theirs.
 func (c *StopCmd) Run(a *cli.App) error {
+	if c.Fleet {
+		return c.elsewhere(a)
+	}
 	v, err := a.Find(c.Session)
 	if err != nil {
-		return err
-	}
-	name := cli.ShortID(v.Session.ID)
-	if !v.Status.State.InTurn() {
-		return fmt.Errorf("session %s is not at work: there is nothing to stop", name)
+		return notHere(a, err)
 	}
 	if err := mayAnswer(a); err != nil {
 		return err
 	}
-	if err := offer.In(a.Store.Dir).Stop(v.Session.Record(), offer.Terminal, a.User(), time.Now()); err != nil {
-		return fmt.Errorf("stopping the session: %w", err)
+	text, err := halt(a, &v, offer.Terminal, a.User())
+	if err != nil {
+		return err
 	}
-	if hasMod(&v) {
-		done, err := leave(a, &v, offer.Said{Stop: true})
+	_, err = fmt.Fprintln(a.Stdout, text)
+	return err
+}
+
+// halt has a session end its turn, and says when it will.
+func halt(a *cli.App, v *state.Seen, from offer.From, by string) (string, error) {
+	name := cli.ShortID(v.Session.ID)
+	if !v.Status.State.InTurn() {
+		return "", fmt.Errorf("session %s is not at work: there is nothing to stop", name)
+	}
+	if err := offer.In(a.Store.Dir).Stop(v.Session.Record(), from, by, time.Now()); err != nil {
+		return "", fmt.Errorf("stopping the session: %w", err)
+	}
+	if hasMod(v) {
+		done, err := leave(a, v, offer.Said{Stop: true})
 		if err != nil {
-			return err
+			return "", err
 		}
 		if done {
-			fmt.Fprintf(a.Stdout, "session %s stops, its subagents at their next call\n", name)
-			return nil
+			return fmt.Sprintf("session %s stops, its subagents at their next call", name), nil
 		}
 	}
-	fmt.Fprintf(a.Stdout, "session %s stops at its next call, its subagents at theirs\n", name)
-	return nil
+	return fmt.Sprintf("session %s stops at its next call, its subagents at theirs", name), nil
 }
 
 // AwayCmd is `beckon away`.

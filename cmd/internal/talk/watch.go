@@ -29,7 +29,7 @@ func answerFromWatch(a *cli.App, o tui.Offered, ans offer.Answer) (string, error
 	if err := mayAnswer(a); err != nil {
 		return "", err
 	}
-	if (ans.Word == offer.Allow || ans.Word == offer.Accept) && !o.Card.Whole {
+	if grants(ans.Word) && !o.Card.Whole {
 		return "", fmt.Errorf("not all of it can be shown (%s)", o.Card.Why)
 	}
 	out, err := hand(a, &o.Offer, ans)

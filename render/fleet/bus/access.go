@@ -11,8 +11,10 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 
 	"beckon/render/fleet"
+	"beckon/render/fleet/ctl"
 
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats.go"
@@ -26,9 +28,11 @@ type Access struct {
 	Host string `json:"host,omitempty"` // empty for who only looks
 	View bool   `json:"view,omitempty"` // may see the rows of the user's hosts
 	All  bool   `json:"all,omitempty"`  // of every user's
-	JWT  string `json:"jwt,omitempty"`  // NATS's own, with the seed of its key
-	Seed string `json:"seed,omitempty"`
-	CA   string `json:"ca,omitempty"` // the SHA-256 of the key of the authority that signs the hub's certificate
+	// Answer: it may answer for the sessions that it sees, where their hosts let it.
+	Answer bool   `json:"answer,omitempty"`
+	JWT    string `json:"jwt,omitempty"` // NATS's own, with the seed of its key
+	Seed   string `json:"seed,omitempty"`
+	CA     string `json:"ca,omitempty"` // the SHA-256 of the key of the authority that signs the hub's certificate
 }
 
 // tokenPrefix begins every token, so that a secret scanner and a reader know it.
@@ -74,12 +78,22 @@ func (a Access) Prefix() string {
 	return fleet.Token(a.User) + "."
 }
 
-// inbox is where answers to this access come: nobody else may listen there.
-func inbox(user, host string) string {
-	if host == "" {
-		return "_INBOX_beckon_" + fleet.Token(user)
+// inbox is where replies to this access come, as its JWT has it: nobody else may
+// listen there. It is empty for one that may listen everywhere.
+func (a Access) inbox() (string, error) {
+	c, err := jwt.DecodeUserClaims(a.JWT)
+	if err != nil {
+		return "", fmt.Errorf("the access to %s: %w", a.URL, err)
 	}
-	return "_INBOX_beckon_" + fleet.Token(user) + "." + fleet.Token(host)
+	for _, s := range c.Sub.Allow {
+		if in, ok := strings.CutSuffix(s, ".>"); ok && strings.HasPrefix(in, "_INBOX_") {
+			return in, nil
+		}
+	}
+	if len(c.Sub.Allow) > 0 {
+		return "", fmt.Errorf("the access to %s lets no replies in", a.URL)
+	}
+	return "", nil
 }
 
 func (a Access) options() ([]nats.Option, error) {
@@ -89,7 +103,14 @@ func (a Access) options() ([]nats.Option, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the access to %s: %w", a.URL, err)
 		}
-		opts = append(opts, nats.UserJWT(func() (string, error) { return a.JWT, nil }, key.Sign), nats.CustomInboxPrefix(inbox(a.User, a.Host)))
+		replies, err := a.inbox()
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, nats.UserJWT(func() (string, error) { return a.JWT, nil }, key.Sign))
+		if replies != "" {
+			opts = append(opts, nats.CustomInboxPrefix(replies))
+		}
 	}
 	if a.CA != "" {
 		u, err := url.Parse(a.URL)
@@ -100,6 +121,9 @@ func (a Access) options() ([]nats.Option, error) {
 	}
 	return opts, nil
 }
+
+// identity is the access as it signs.
+func (a Access) identity() (*ctl.Identity, error) { return ctl.NewIdentity(a.JWT, a.Seed) }
 
 // pinned takes only a server whose certificate for name is signed by the
 // authority with that key.
@@ -129,18 +153,31 @@ func Pin(cert *x509.Certificate) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Permissions are what a server must let the access do, and nothing beside it.
-func (a Access) Permissions() jwt.Permissions {
+// answerWithin is how long after a message a host may publish its reply.
+const answerWithin = time.Minute
+
+// Permissions are what a server must let the access with that public key do, and
+// nothing beside it.
+func (a Access) Permissions(key string) jwt.Permissions {
 	var p jwt.Permissions
 	api := "$JS.API."
-	p.Sub.Allow.Add(inbox(a.User, a.Host) + ".>")
+	p.Sub.Allow.Add(ctl.Inbox(key) + ".>")
 	if a.Host != "" {
 		own := subjects + fleet.Token(a.User) + "." + fleet.Token(a.Host) + "."
 		p.Pub.Allow.Add(own+"*.p", own+"*.r.*", api+"DIRECT.GET."+Stream+"."+own+"*.p")
+		p.Sub.Allow.Add(ctl.Heard(fleet.Token(a.User), fleet.Token(a.Host)))
+		p.Resp = &jwt.ResponsePermission{MaxMsgs: 1, Expires: answerWithin}
 	}
 	if a.View || a.All {
 		p.Pub.Allow.Add(api+"CONSUMER.CREATE."+Stream+".*."+subjects+a.Prefix()+">",
 			api+"CONSUMER.MSG.NEXT."+Stream+".*", api+"CONSUMER.DELETE."+Stream+".*", api+"CONSUMER.INFO."+Stream+".*")
+		if a.Answer {
+			user := fleet.Token(a.User)
+			if a.All {
+				user = "*"
+			}
+			p.Pub.Allow.Add(ctl.Spoken(user, key))
+		}
 	}
 	return p
 }

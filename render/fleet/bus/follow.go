@@ -9,6 +9,7 @@ import (
 
 	"beckon/render"
 	"beckon/render/fleet"
+	"beckon/render/fleet/ctl"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -48,6 +49,15 @@ func NewFollower(a Access, name string) (*Follower, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+// Client returns what speaks to the hosts that are shown.
+func (f *Follower) Client() (*ctl.Client, error) {
+	id, err := f.access.identity()
+	if err != nil {
+		return nil, err
+	}
+	return &ctl.Client{ID: id, Conn: f.nc}, nil
 }
 
 // Close ends the connection.

@@ -8,6 +8,7 @@ import (
 
 	"beckon/render"
 	"beckon/render/fleet"
+	"beckon/render/fleet/ctl"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -30,6 +31,10 @@ type Host struct {
 	// Clock is time.Now unless it is set.
 	Clock func() time.Time
 	Beat  time.Duration // 0 is fleet.Beat
+	// Desk is what is done with answers from elsewhere, while Listens says that any
+	// are wanted; nil takes none.
+	Desk    ctl.Desk
+	Listens func() bool
 }
 
 // renewal is how often all rows are published again, of what the server forgets
@@ -59,6 +64,7 @@ func (h Host) Run(ctx context.Context, rows <-chan []render.Row) error {
 		return err
 	}
 	r.loop(ctx, rows)
+	r.hear.end()
 	r.end()
 	return nil
 }
@@ -76,6 +82,7 @@ type run struct {
 	beat  time.Time
 	again time.Time
 	said  string // the newest trouble
+	hear  hearing
 }
 
 // begin begins to publish as a node.
@@ -146,7 +153,11 @@ func (r *run) turn(ctx context.Context) time.Duration {
 		r.say("publishing to " + r.Access.URL + ": " + err.Error())
 		return retry + rand.N(retry)
 	}
-	r.say("")
+	trouble := ""
+	if err := r.listen(); err != nil {
+		trouble = "listening for answers: " + err.Error()
+	}
+	r.say(trouble)
 	if r.link.HeldBack() {
 		return retry
 	}

@@ -1,0 +1,23 @@
+package doctor
+
+import (
+	"beckon/cmd/internal/fleets"
+	"beckon/render"
+)
+
+// fleet checks that the hub of this machine's fleet lets it in, and that its sessions
+// are published.
+func (d *doctor) fleet() {
+	s, err := fleets.StandingOf(d.App)
+	switch {
+	case err != nil && s.URL == "":
+		d.add(levelFault, "fleet", "beckon link --join TOKEN makes the file anew", "%v", err)
+	case s.URL == "":
+	case err != nil:
+		d.add(levelFault, "fleet", "is the hub running, and was the access taken back? beckon link --join TOKEN joins again", "the hub does not let this machine in: %s", render.OneLine(err.Error()))
+	case s.Publishes && !s.Linked:
+		d.add(levelNote, "fleet", "beckon link --service keeps one running", "%s is reached, and no beckon link publishes this machine's sessions", s.URL)
+	default:
+		d.add(levelOK, "fleet", "", "%s is reached", s.URL)
+	}
+}

@@ -1,0 +1,96 @@
+package fleets
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"beckon/cmd/internal/cli"
+	"beckon/render"
+	"beckon/render/fleet/bus"
+	"beckon/render/fleet/ctl"
+)
+
+// Reached is the fleet as a command sees it that speaks to its sessions.
+type Reached struct {
+	*ctl.Client
+	Rows []render.Row
+	end  func()
+}
+
+// Close ends the connection.
+func (r *Reached) Close() { r.end() }
+
+// Reach connects to the fleet, to answer or only to look.
+func Reach(a *cli.App, answer bool) (*Reached, error) {
+	acc, ok, err := access(a)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, errNoFleet
+	}
+	if answer && acc.JWT != "" && !acc.Answer {
+		return nil, ctl.ErrMayNot
+	}
+	f, err := bus.NewFollower(acc, "beckon answer")
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var done sync.WaitGroup
+	done.Go(func() { f.Run(ctx) })
+	r := &Reached{end: func() { cancel(); done.Wait(); f.Close() }}
+	if answer {
+		r.Client, err = f.Client()
+	}
+	if err == nil {
+		whole, stop := context.WithTimeout(ctx, firstView)
+		defer stop()
+		err = f.Whole(whole)
+	}
+	if err != nil {
+		r.Close()
+		return nil, fmt.Errorf("the fleet: %w", err)
+	}
+	r.Rows, _, _ = f.Snapshot()
+	render.Sort(r.Rows)
+	return r, nil
+}
+
+// errWhich asks for more of a name.
+var errWhich = errors.New("which one?")
+
+// Find returns the session of another machine that arg names, as HOST:NAME or NAME:
+// by the beginning of its id, its name, its project or its branch.
+func (r *Reached) Find(arg string) (render.Row, error) {
+	host, name, ok := strings.Cut(arg, ":")
+	if !ok {
+		host, name = "", arg
+	}
+	fits := slices.DeleteFunc(slices.Clone(r.Rows), func(row render.Row) bool {
+		named := strings.HasPrefix(row.Record(), name) || strings.EqualFold(row.Name, name) || strings.EqualFold(row.Project, name) ||
+			row.Git != nil && strings.EqualFold(row.Git.Branch, name)
+		return name == "" || !named || host != "" && row.Remote.Name != host
+	})
+	switch len(fits) {
+	case 1:
+		return fits[0], nil
+	case 0:
+		return render.Row{}, cli.Hint("beckon list --fleet shows them", "session %q on another machine: %w", arg, cli.ErrNotFound)
+	}
+	var list []string
+	for _, row := range fits[:min(len(fits), 5)] {
+		list = append(list, row.Remote.Name+":"+cli.ShortID(row.Record()))
+	}
+	return render.Row{}, cli.Hint("give one as HOST:ID", "%q fits %d sessions (%s): %w", arg, len(fits), strings.Join(list, ", "), errWhich)
+}
+
+// Label is what people call a session of another machine.
+func Label(r *render.Row) string {
+	return r.Remote.Name + ": " + cmp.Or(r.Label(), cli.ShortID(r.SessionID))
+}

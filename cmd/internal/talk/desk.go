@@ -1,0 +1,160 @@
+package talk
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"beckon/cmd/internal/cli"
+	"beckon/cmd/internal/config"
+	"beckon/event/plainfile"
+	"beckon/render/card"
+	"beckon/render/fleet/ctl"
+	"beckon/state"
+	"beckon/state/evidence"
+	"beckon/state/offer"
+)
+
+// Desk does what users at other machines say to the sessions of this one, as far as
+// the setting answers_from_fleet lets them.
+func Desk(a *cli.App) ctl.Desk { return desk{a} }
+
+// Listens reports whether the setting lets anybody.
+func Listens(a *cli.App) bool { return len(answerers(a)) > 0 }
+
+type desk struct{ a *cli.App }
+
+// answerers are those whom the configuration names, as it is now. A file with a
+// mistake in it names nobody.
+func answerers(a *cli.App) []string {
+	path, err := config.Path(a.Getenv)
+	if err != nil {
+		return nil
+	}
+	c, _, err := config.Load(path)
+	if err != nil {
+		return nil
+	}
+	return c.AnswersFrom
+}
+
+// Allowed is ctl.Desk's.
+func (d desk) Allowed(w ctl.Who) error {
+	for _, s := range answerers(d.a) {
+		if s == w.Key || s == w.User {
+			return nil
+		}
+	}
+	return fmt.Errorf("this machine takes no answers from %s (key %s): its setting answers_from_fleet does not name them", w, w.Key)
+}
+
+// Look is ctl.Desk's.
+func (d desk) Look(session string) ([]offer.Offer, error) {
+	list, err := offer.In(d.a.Store.Dir).List(time.Now())
+	if err != nil {
+		return nil, errors.New("its offers cannot be read")
+	}
+	return slices.DeleteFunc(list, func(o offer.Offer) bool { return o.Record != session }), nil
+}
+
+// Answer is ctl.Desk's.
+func (d desk) Answer(w ctl.Who, ans offer.Answer) (string, error) {
+	o, err := offer.In(d.a.Store.Dir).Load(ans.Offer)
+	if err != nil {
+		return "", err
+	}
+	if c := card.Of(&o, evidence.ThisMachine().Host); grants(ans.Word) && !c.Whole {
+		return "", fmt.Errorf("not all of it can be shown (%s), so it is allowed only at its session", c.Why)
+	} else if grants(ans.Word) && !ctl.Fits(&o) {
+		return "", errors.New("it is too long to be sent, so it is allowed only where it runs")
+	}
+	ans.From, ans.By = offer.Fleet, w.String()
+	out, err := hand(d.a, &o, ans)
+	if err != nil {
+		return "", err
+	}
+	if !out.Taken {
+		return "", errors.New(out.Why)
+	}
+	return done[ans.Word], nil
+}
+
+// Say is ctl.Desk's.
+func (d desk) Say(w ctl.Who, session, text string) (string, error) {
+	v, err := d.find(session)
+	if err != nil {
+		return "", err
+	}
+	out, err := say(d.a, &v, text, offer.Fleet, w.String())
+	if err != nil {
+		return "", err
+	}
+	if !out.Taken {
+		return "", errors.New(out.Why)
+	}
+	return done[offer.Say], nil
+}
+
+// Stop is ctl.Desk's.
+func (d desk) Stop(w ctl.Who, session string) (string, error) {
+	v, err := d.find(session)
+	if err != nil {
+		return "", err
+	}
+	return halt(d.a, &v, offer.Fleet, w.String())
+}
+
+// find looks for a session by its record, and nothing else that people may type.
+func (d desk) find(record string) (state.Seen, error) {
+	snap, err := d.a.Reader().Look(false)
+	if err != nil {
+		return state.Seen{}, errors.New("its sessions cannot be read")
+	}
+	i := slices.IndexFunc(snap.Seen, func(v state.Seen) bool { return v.Session.Record() == record })
+	if i < 0 {
+		return state.Seen{}, errors.New("there is no such session, or it is over")
+	}
+	return snap.Seen[i], nil
+}
+
+// maxNotes bounds the file of Note, in bytes; one more of that size is kept.
+const maxNotes = 1 << 20
+
+// NotesFile is where a link keeps what users at other machines said to sessions of
+// this one, and how that went.
+func NotesFile(stateDir string) string { return filepath.Join(stateDir, "fleet", "answers.jsonl") }
+
+// Note is ctl.Desk's.
+func (d desk) Note(e ctl.Entry) {
+	for _, s := range []*string{&e.Session, &e.Offer, &e.Word, &e.Op, &e.Refused, &e.Done} {
+		*s = strings.ToValidUTF8((*s)[:min(len(*s), 300)], "")
+	}
+	line, err := json.Marshal(e)
+	if err == nil {
+		path := NotesFile(d.a.Store.Dir)
+		if info, err := os.Stat(path); err == nil && info.Size() > maxNotes {
+			_ = os.Rename(path, path+".1")
+		}
+		err = appendLine(path, line)
+	}
+	if err != nil {
+		d.a.Store.Log(fmt.Errorf("noting an answer from the fleet: %w", err))
+	}
+}
+
+func appendLine(path string, line []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := plainfile.Open(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(line, '\n'))
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,260 @@
+package talk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"beckon/cmd/internal/cli"
+	"beckon/cmd/internal/fleets"
+	"beckon/render"
+	"beckon/render/card"
+	"beckon/render/fleet/ctl"
+	"beckon/render/tui"
+	"beckon/state/evidence"
+	"beckon/state/offer"
+)
+
+// far is the flag of the commands that speak to sessions.
+type far struct {
+	Fleet bool `help:"A session of another machine of the fleet, as NAME or HOST:NAME, where that machine lets you."`
+}
+
+// notHere adds to the error of a session that is not found where else it may be.
+func notHere(a *cli.App, err error) error {
+	if errors.Is(err, cli.ErrNotFound) && fleets.Joined(a) {
+		return cli.Hint("beckon list shows this machine's sessions; --fleet answers on the other machines of the fleet", "%w", err)
+	}
+	return err
+}
+
+// farSession is a session of another machine, with what reaches that.
+type farSession struct {
+	*fleets.Reached
+	row render.Row
+}
+
+func findFar(a *cli.App, arg string) (*farSession, error) {
+	if err := mayAnswer(a); err != nil {
+		return nil, err
+	}
+	r, err := fleets.Reach(a, true)
+	if err != nil {
+		return nil, err
+	}
+	row, err := r.Find(arg)
+	if err != nil {
+		r.Close()
+		return nil, err
+	}
+	return &farSession{r, row}, nil
+}
+
+// refused is the error of what another machine would not do.
+func refused(r *render.Row, err error) error {
+	var said *ctl.Refused
+	if errors.As(err, &said) {
+		return cli.Late("%s: %s", fleets.Label(r), render.OneLine(said.Why))
+	}
+	return fmt.Errorf("%s: %w", fleets.Label(r), err)
+}
+
+// offers are what the session asks, as this machine can show it.
+func farOffers(ctx context.Context, c *ctl.Client, r *render.Row) ([]Offered, error) {
+	list, err := c.Look(ctx, r.Remote.Link, r.Record())
+	if err != nil {
+		return nil, err
+	}
+	var out []Offered
+	for _, o := range list {
+		of := Offered{o, fleets.Label(r), card.Of(&o, evidence.ThisMachine().Host+" ")} // the files are there, not here
+		if o.Payload == nil {
+			of.Card.Whole, of.Card.Why = false, "it is too long to be sent"
+		}
+		if of.Card.Host = card.Line1(r.Remote.Name); of.Kind != offer.Reply {
+			out = append(out, of)
+		}
+	}
+	return out, nil
+}
+
+// elsewhere answers what sessions of other machines ask, or lists it.
+func (c *AnswerCmd) elsewhere(a *cli.App) error {
+	if c.All {
+		return cli.Usage("--all is for the sessions of this machine")
+	}
+	if len(c.Words) == 0 {
+		return c.listFar(a)
+	}
+	s, err := findFar(a, c.Words[0])
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	list, err := farOffers(context.Background(), s.Client, &s.row)
+	switch {
+	case err != nil:
+		return refused(&s.row, err)
+	case len(list) == 0:
+		return fmt.Errorf("%s asks nothing that can be answered from elsewhere: %w", fleets.Label(&s.row), cli.ErrNotFound)
+	}
+	words := c.Words[1:]
+	if len(words) > 0 && len(list) > 1 { // one of several, by its id
+		if i := slices.IndexFunc(list, func(o Offered) bool { return len(words[0]) >= 4 && strings.HasPrefix(o.ID, strings.ToUpper(words[0])) }); i >= 0 {
+			list, words = list[i:i+1], words[1:]
+		}
+	}
+	if len(words) == 0 {
+		return c.list(a, list)
+	}
+	if len(list) > 1 {
+		return cli.Hint("give the id of one after the session: "+list[0].shortID(), "%d offers of it are open: %w", len(list), errAmbiguous)
+	}
+	o := list[0]
+	ans, err := c.answer(&o, words)
+	if err != nil {
+		return err
+	}
+	if grants(ans.Word) {
+		if !o.Card.Whole {
+			return fmt.Errorf("not all of it can be shown (%s), so it is allowed only at its session", o.Card.Why)
+		}
+		if !a.Attended() {
+			return errors.New("what runs on another machine is shown before it is allowed, and there is no terminal to show it on")
+		}
+		show(a, &o)
+		if !confirm(a, "Allow this on "+s.row.Remote.Name+"?") {
+			return cli.ErrSilent
+		}
+	}
+	text, err := s.Answer(context.Background(), s.row.Remote.Link, s.row.Record(), ans)
+	if err != nil {
+		return refused(&s.row, err)
+	}
+	if c.JSON {
+		return cli.WriteJSON(a.Stdout, given{Schema: 1, Offer: ans.Offer, Word: ans.Word, Taken: true})
+	}
+	_, err = fmt.Fprintf(a.Stdout, "%s: %s in %s\n", render.OneLine(text), o.Card.Title, card.Line1(o.Name))
+	return err
+}
+
+// listFar shows what the sessions of other machines ask.
+func (c *AnswerCmd) listFar(a *cli.App) error {
+	if err := mayAnswer(a); err != nil {
+		return err
+	}
+	r, err := fleets.Reach(a, true)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	asking := slices.DeleteFunc(r.Rows, func(row render.Row) bool { return !row.NeedsYou || row.Remote.Stale })
+	found, failed := make([][]Offered, len(asking)), make([]error, len(asking))
+	var all sync.WaitGroup
+	slots := make(chan struct{}, 16)
+	for i := range asking {
+		all.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			found[i], failed[i] = farOffers(context.Background(), r.Client, &asking[i])
+		})
+	}
+	all.Wait()
+	for i, err := range failed {
+		if err != nil {
+			fmt.Fprintf(a.Stderr, "beckon: %v\n", refused(&asking[i], err))
+		}
+	}
+	return c.list(a, slices.Concat(found...))
+}
+
+func (c *ReplyCmd) elsewhere(a *cli.App, text string) error {
+	s, err := findFar(a, c.Session)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	said, err := s.Say(context.Background(), s.row.Remote.Link, s.row.Record(), text)
+	if err != nil {
+		return refused(&s.row, err)
+	}
+	if c.JSON {
+		return cli.WriteJSON(a.Stdout, given{Schema: 1, Word: offer.Say, Taken: true})
+	}
+	_, err = fmt.Fprintf(a.Stdout, "%s: a reply in %s\n", render.OneLine(said), card.Line1(fleets.Label(&s.row)))
+	return err
+}
+
+func (c *StopCmd) elsewhere(a *cli.App) error {
+	s, err := findFar(a, c.Session)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	said, err := s.Stop(context.Background(), s.row.Remote.Link, s.row.Record())
+	if err != nil {
+		return refused(&s.row, err)
+	}
+	_, err = fmt.Fprintf(a.Stdout, "%s: %s\n", s.row.Remote.Name, render.OneLine(said))
+	return err
+}
+
+// WatchFar gives a screen the keys that answer sessions of other machines.
+func WatchFar(a *cli.App, opt *tui.Options, client func() (*ctl.Client, error)) {
+	reach := func(r *render.Row) (*ctl.Client, error) {
+		if r.Remote == nil || r.Remote.Link == "" {
+			return nil, errors.New("it is asked by ssh, which carries no answers: beckon jump goes there")
+		}
+		if err := mayAnswer(a); err != nil {
+			return nil, err
+		}
+		return client()
+	}
+	opt.Far.Ask = func(r render.Row) ([]tui.Offered, error) {
+		c, err := reach(&r)
+		if err != nil {
+			return nil, err
+		}
+		list, err := farOffers(context.Background(), c, &r)
+		if err != nil {
+			return nil, errors.New(render.OneLine(err.Error()))
+		}
+		var out []tui.Offered
+		for _, o := range list {
+			out = append(out, tui.Offered{Offer: o.Offer, Card: o.Card})
+		}
+		return out, nil
+	}
+	send := func(r render.Row, how func(c *ctl.Client, link, record string) (string, error)) (string, error) {
+		c, err := reach(&r)
+		if err != nil {
+			return "", err
+		}
+		text, err := how(c, r.Remote.Link, r.Record())
+		if err != nil {
+			return "", fmt.Errorf("%s: %s", r.Remote.Name, render.OneLine(err.Error()))
+		}
+		return r.Remote.Name + ": " + render.OneLine(text), nil
+	}
+	opt.Far.Answer = func(r render.Row, o tui.Offered, ans offer.Answer) (string, error) {
+		if grants(ans.Word) && !o.Card.Whole {
+			return "", fmt.Errorf("not all of it can be shown (%s)", o.Card.Why)
+		}
+		return send(r, func(c *ctl.Client, link, record string) (string, error) {
+			return c.Answer(context.Background(), link, record, ans)
+		})
+	}
+	opt.Far.Say = func(r render.Row, words string) (string, error) {
+		return send(r, func(c *ctl.Client, link, record string) (string, error) {
+			return c.Say(context.Background(), link, record, words)
+		})
+	}
+	opt.Far.Stop = func(r render.Row) (string, error) {
+		return send(r, func(c *ctl.Client, link, record string) (string, error) {
+			return c.Stop(context.Background(), link, record)
+		})
+	}
+}

@@ -1,0 +1,75 @@
+package bus
+
+import (
+	"sync"
+	"time"
+
+	"beckon/render/fleet/ctl"
+
+	"github.com/nats-io/nats.go"
+)
+
+// hearing is what a link listens to beside its own publications.
+type hearing struct {
+	link string // that is listened for; empty for none
+	sub  *nats.Subscription
+	busy chan struct{}
+	all  sync.WaitGroup
+}
+
+// atOnce bounds how many messages are answered at the same time. Others wait in
+// the subscription, which drops what is too much.
+const (
+	atOnce  = 4
+	waiting = 64
+)
+
+// listen listens for what users say to this machine's sessions, as long as the
+// configuration wants that.
+func (r *run) listen() error {
+	h, link := &r.hear, ""
+	if r.Desk != nil && r.Listens != nil && r.Listens() {
+		link = r.link.Link()
+	}
+	if link == h.link {
+		return nil
+	}
+	h.stop()
+	if link == "" {
+		return nil
+	}
+	id, err := r.Access.identity()
+	if err != nil {
+		return err
+	}
+	begun := time.Now()
+	owner := &ctl.Owner{ID: id, Link: link, Desk: r.Desk, Now: func() time.Time { return begun.Round(0).Add(time.Since(begun)) }}
+	h.busy = make(chan struct{}, atOnce)
+	h.sub, err = r.nc.Subscribe(ctl.Subject(link, "*"), func(m *nats.Msg) {
+		h.busy <- struct{}{}
+		h.all.Go(func() {
+			defer func() { <-h.busy }()
+			if out := owner.Handle(m.Subject, m.Reply, m.Data); out != nil {
+				_ = m.Respond(out) // who hears nothing asks again
+			}
+		})
+	})
+	if err != nil {
+		return err
+	}
+	h.link = link
+	return h.sub.SetPendingLimits(waiting, waiting<<16)
+}
+
+func (h *hearing) stop() {
+	if h.sub != nil {
+		_ = h.sub.Unsubscribe()
+	}
+	h.sub, h.link = nil, ""
+}
+
+// end stops, once what was heard is done.
+func (h *hearing) end() {
+	h.stop()
+	h.all.Wait()
+}

@@ -1,0 +1,156 @@
+package ctl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"beckon/state/offer"
+
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nats.go"
+
+	"beckon/render/fleet"
+)
+
+// Client speaks to links.
+type Client struct {
+	ID   *Identity
+	Conn *nats.Conn
+}
+
+// Patience is how long a link may take to do what it is told: longer than what
+// holds a call takes to give its client the answer.
+const Patience = offer.Delivery + 5*time.Second
+
+// Refused is the error of what a link would not do, in its words.
+type Refused struct{ Why string }
+
+func (r *Refused) Error() string { return r.Why }
+
+// ErrDeaf says that nobody listens at the other end.
+var ErrDeaf = errors.New("that machine takes no answers from the fleet: its setting answers_from_fleet names nobody, its link has ended, or its access is of an earlier beckon")
+
+// ErrMayNot says that the own access is not for this.
+var ErrMayNot = errors.New("this machine's access to the fleet does not let it answer: beckon fleet invite --answer gives one that does")
+
+// Look asks what a session asks now. An offer that is too long to travel comes
+// without its payload.
+func (c *Client) Look(ctx context.Context, link, session string) ([]offer.Offer, error) {
+	list, _, err := c.look(ctx, link, session)
+	return list, err
+}
+
+func (c *Client) look(ctx context.Context, link, session string) (list []offer.Offer, nonce string, err error) {
+	t, err := c.ask(ctx, link, asking{Op: opLook, Session: session})
+	if err != nil {
+		return nil, "", err
+	}
+	for _, a := range t.Offers {
+		o, err := a.sound(session)
+		if err != nil {
+			return nil, "", err
+		}
+		list = append(list, o)
+	}
+	return list, t.Nonce, nil
+}
+
+// sound is the offer that another machine sent, if it can be one of that session.
+func (a asked) sound(session string) (offer.Offer, error) {
+	o := a.Offer
+	o.Payload = a.Payload
+	if !offer.IsID(o.ID) || o.Record != session || o.Payload != nil && offer.Digest(o.Payload) != o.Digest {
+		return offer.Offer{}, offer.ErrChanged
+	}
+	return o, nil
+}
+
+// Answer gives an answer to what a session asks, and returns in words what that
+// came to.
+func (c *Client) Answer(ctx context.Context, link, session string, a offer.Answer) (string, error) {
+	return c.order(ctx, link, asking{Op: opAnswer, Session: session, Answer: &a})
+}
+
+// Say has a session whose turn is over go on with a text.
+func (c *Client) Say(ctx context.Context, link, session, text string) (string, error) {
+	return c.order(ctx, link, asking{Op: opSay, Session: session, Text: text})
+}
+
+// Stop has a session end its turn.
+func (c *Client) Stop(ctx context.Context, link, session string) (string, error) {
+	return c.order(ctx, link, asking{Op: opStop, Session: session})
+}
+
+// order fetches a number and names it.
+func (c *Client) order(ctx context.Context, link string, q asking) (string, error) {
+	var err error
+	if _, q.Nonce, err = c.look(ctx, link, q.Session); err != nil {
+		return "", err
+	}
+	t, err := c.ask(ctx, link, q)
+	return t.Done, err
+}
+
+// ask sends a message and waits for a reply that the link's machine has signed.
+func (c *Client) ask(ctx context.Context, link string, q asking) (t response, err error) {
+	if !isLink(link) {
+		return t, ErrDeaf
+	}
+	if own, err := jwt.DecodeUserClaims(c.ID.token); err != nil || !permits(own, link) {
+		return t, ErrMayNot
+	}
+	ctx, cancel := context.WithTimeout(ctx, Patience)
+	defer cancel()
+	subject, inbox := Subject(link, c.ID.Key), c.Conn.NewInbox()
+	data, err := c.ID.Seal(subject, inbox, q)
+	if err != nil {
+		return t, err
+	}
+	if len(data) > maxMessage {
+		return t, errors.New("it is too long to be sent")
+	}
+	sub, err := c.Conn.SubscribeSync(inbox)
+	if err != nil {
+		return t, err
+	}
+	defer func() { _ = sub.Unsubscribe() }()
+	if err := c.Conn.PublishRequest(subject, inbox, data); err != nil {
+		return t, err
+	}
+	parts := strings.Split(link, ".")
+	for {
+		m, err := sub.NextMsgWithContext(ctx)
+		switch {
+		case errors.Is(err, nats.ErrNoResponders) || err == nil && len(m.Data) == 0 && m.Header.Get("Status") == "503":
+			return t, ErrDeaf
+		case errors.Is(err, context.DeadlineExceeded):
+			return t, fmt.Errorf("that machine has not answered in %s; whether it did what it was told is not known", Patience)
+		case err != nil:
+			return t, err
+		}
+		who, err := c.ID.open(inbox, "", m.Data, time.Now(), func(*jwt.UserClaims) bool { return true }, &t)
+		if err != nil || fleet.Token(who.User) != parts[0] || fleet.Token(who.Host) != parts[1] {
+			t = response{}
+			continue // not the link's
+		}
+		if t.Refused != "" {
+			return t, &Refused{t.Refused}
+		}
+		return t, nil
+	}
+}
+
+// isLink reports whether a text can name a link: what a stranger wrote must not
+// become another subject.
+func isLink(s string) bool {
+	parts := strings.Split(s, ".")
+	for _, p := range parts {
+		if p == "" || len(p) > 80 || strings.Trim(p, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
+			return false
+		}
+	}
+	return len(parts) == 4
+}

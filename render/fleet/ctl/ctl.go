@@ -1,0 +1,188 @@
+// Package ctl carries what a user says to a session of another machine of the
+// fleet: an answer to what it asks, a reply, a stop. It is off unless the machine
+// that has the session names the user (setting answers_from_fleet).
+//
+// A message is signed by the key of its sender's access, with the access itself
+// beside it, which the fleet's account has signed; so is the reply. Who gets one
+// believes nothing else: not the hub, which may pass on anything from anybody, and
+// no clock of another machine. An order names a number that the owner gave to the
+// same key for the same session moments before (Look), and that counts once: what
+// is old, was copied or was meant for another machine is refused.
+//
+// What it does not stop: who keeps the hub can make accesses in anybody's name,
+// unless the setting names a key, and can read what goes through it.
+package ctl
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nkeys"
+)
+
+// root begins every subject of this package.
+const root = "beckon.ctl."
+
+// version is the number of the format, and part of what is signed.
+const version = "beckon ctl 1"
+
+// maxMessage bounds what is read of a message, in bytes.
+const maxMessage = 64 << 10
+
+// Subject is where a link hears what a key has to say. A link is named by its
+// user, host, node and instance, each one part of a key.
+func Subject(link, key string) string { return root + link + "." + key }
+
+// Heard are the subjects that a host listens to, of all its links.
+func Heard(user, host string) string { return root + user + "." + host + ".>" }
+
+// Spoken are the subjects that a key may publish on, to the hosts of a user or,
+// for "*", of all.
+func Spoken(user, key string) string { return root + user + ".*.*.*." + key }
+
+// Inbox begins the subjects on which a key gets replies.
+func Inbox(key string) string { return "_INBOX_beckon_" + key }
+
+// Name is what an access is called in its JWT: both names can be told from it.
+func Name(user, host string) string { return url.PathEscape(user) + "/" + url.PathEscape(host) }
+
+// Who is a sender.
+type Who struct {
+	User string // of the access
+	Host string // whose access it is; empty for one to look
+	Key  string // its public key
+}
+
+// String names the sender, as people do.
+func (w Who) String() string {
+	if w.Host == "" {
+		return w.User
+	}
+	return w.User + " at " + w.Host
+}
+
+// Identity is an access as it signs.
+type Identity struct {
+	Who
+	pair    nkeys.KeyPair
+	token   string // the access's JWT
+	account string // who signed it
+}
+
+// ErrNoKey is what an access says that cannot sign.
+var ErrNoKey = errors.New("this hub asks for no credentials, so nobody can tell who answers")
+
+// NewIdentity returns the identity of an access.
+func NewIdentity(token, seed string) (*Identity, error) {
+	if token == "" {
+		return nil, ErrNoKey
+	}
+	c, err := jwt.DecodeUserClaims(token)
+	if err != nil {
+		return nil, fmt.Errorf("reading the access: %w", err)
+	}
+	pair, err := nkeys.FromSeed([]byte(seed))
+	if err != nil {
+		return nil, fmt.Errorf("reading the access's key: %w", err)
+	}
+	who, err := whoOf(c)
+	if err != nil {
+		return nil, err
+	}
+	if key, err := pair.PublicKey(); err != nil || key != who.Key {
+		return nil, errors.New("the access and its key are not of each other")
+	}
+	return &Identity{who, pair, token, c.Issuer}, nil
+}
+
+func whoOf(c *jwt.UserClaims) (Who, error) {
+	user, host, ok := strings.Cut(c.Name, "/")
+	u, err := url.PathUnescape(user)
+	h, err2 := url.PathUnescape(host)
+	if !ok || errors.Join(err, err2) != nil || u == "" || Name(u, h) != c.Name {
+		return Who{}, fmt.Errorf("the access %q is of an earlier beckon: it needs another invite", c.Name)
+	}
+	return Who{u, h, c.Subject}, nil
+}
+
+// envelope is a message on the wire.
+type envelope struct {
+	Access string `json:"access"`
+	Body   []byte `json:"body"`
+	Sig    []byte `json:"sig"`
+}
+
+// signed is what a signature is of: where it is sent, where the reply goes, and
+// the body. Subjects have no line breaks.
+func signed(subject, reply string, body []byte) []byte {
+	return append([]byte(version+"\n"+subject+"\n"+reply+"\n"), body...)
+}
+
+// Seal makes a message for a subject.
+func (id *Identity) Seal(subject, reply string, v any) ([]byte, error) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	sig, err := id.pair.Sign(signed(subject, reply, body))
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(envelope{id.token, body, sig})
+}
+
+// errForged is wrapped by what is wrong with a message that proves no sender.
+var errForged = errors.New("nobody who may is seen to have sent this")
+
+func forged(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", errForged, fmt.Sprintf(format, args...))
+}
+
+// open reads the body of a message into v, if somebody of the same fleet has
+// signed it for that subject and reply; may says what the sender's access must
+// allow.
+func (id *Identity) open(subject, reply string, data []byte, now time.Time, may func(*jwt.UserClaims) bool, v any) (Who, error) {
+	var e envelope
+	if len(data) > maxMessage || json.Unmarshal(data, &e) != nil {
+		return Who{}, forged("it is no message")
+	}
+	c, err := jwt.DecodeUserClaims(e.Access) // checks the signature of its issuer
+	switch {
+	case err != nil:
+		return Who{}, forged("its access: %v", err)
+	case c.Issuer != id.account:
+		return Who{}, forged("its access is of another fleet")
+	case c.Expires != 0 && now.Unix() >= c.Expires || c.NotBefore > now.Unix():
+		return Who{}, forged("its access has ended")
+	case !may(c):
+		return Who{}, forged("its access does not allow this")
+	}
+	who, err := whoOf(c)
+	if err != nil {
+		return who, forged("%v", err)
+	}
+	key, err := nkeys.FromPublicKey(c.Subject)
+	if err != nil || !nkeys.IsValidPublicUserKey(c.Subject) {
+		return who, forged("its access has no user's key")
+	}
+	if key.Verify(signed(subject, reply, e.Body), e.Sig) != nil {
+		return who, forged("the signature is not of %s", who)
+	}
+	if err := json.Unmarshal(e.Body, v); err != nil {
+		return who, forged("its body: %v", err)
+	}
+	return who, nil
+}
+
+// permits reports whether an access may itself publish on a subject of a link: the
+// hub sees to that, but passes on what a viewer has it deliver.
+func permits(c *jwt.UserClaims, link string) bool {
+	user, _, _ := strings.Cut(link, ".")
+	return slices.Contains(c.Pub.Allow, Spoken(user, c.Subject)) || slices.Contains(c.Pub.Allow, Spoken("*", c.Subject))
+}

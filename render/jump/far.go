@@ -1,0 +1,88 @@
+package jump
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"beckon/render"
+)
+
+// Way is how to go to the sessions of machines whose names fit a pattern.
+type Way struct {
+	Pattern string   // as path.Match has them
+	Words   []string // a command, or one address, with {host}, {user} and {session} in it
+}
+
+// ErrWay is wrapped by ParseWay's errors.
+var ErrWay = errors.New("it looks like HOST=COMMAND or HOST=ADDRESS, with {session} and {host} in it")
+
+// ParseWay reads a way as the configuration has it: "pod-*=kubectl exec -it {host}
+// -- beckon jump {session}". No shell reads the command: its words have blanks
+// between them.
+func ParseWay(s string) (Way, error) {
+	pattern, rest, ok := strings.Cut(s, "=")
+	w := Way{strings.TrimSpace(pattern), strings.Fields(rest)}
+	if _, err := path.Match(w.Pattern, ""); !ok || w.Pattern == "" || len(w.Words) == 0 || err != nil {
+		return Way{}, fmt.Errorf("%q: %w", s, ErrWay)
+	}
+	return w, nil
+}
+
+// bySSH is the way to a machine that none is configured for.
+var bySSH = Way{"*", []string{"ssh", "-t", "{host}", "beckon", "jump", "{session}"}}
+
+// isAddress reports whether the way is one for a browser.
+func (w Way) isAddress() bool {
+	return len(w.Words) == 1 && (strings.HasPrefix(w.Words[0], "https://") || strings.HasPrefix(w.Words[0], "http://") || strings.Contains(w.Words[0], "://"))
+}
+
+// fill puts a row's names in. What another machine says may become a part of a word
+// only if it has letters, digits and "._-@" alone and begins with no "-".
+func (w Way) fill(r *render.Row) ([]string, error) {
+	for _, s := range []struct{ name, text string }{{"{host}", r.Remote.Name}, {"{user}", r.Remote.User}, {"{session}", r.SessionID}} {
+		used := strings.Contains(strings.Join(w.Words, " "), s.name)
+		if used && (s.text == "" || s.text[0] == '-' || strings.Trim(s.text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-@") != "") {
+			return nil, fmt.Errorf("%q cannot be a part of a command", render.OneLine(s.text))
+		}
+	}
+	put := strings.NewReplacer("{host}", r.Remote.Name, "{user}", r.Remote.User, "{session}", r.SessionID)
+	words := make([]string, len(w.Words))
+	for i, s := range w.Words {
+		words[i] = put.Replace(s)
+	}
+	return words, nil
+}
+
+// far goes to a session of another machine: by the first way that fits its name,
+// else by ssh. A command takes the caller's own terminal; where that is not to be had
+// the user is told it.
+func (j *Jumper) far(r *render.Row) (Result, error) {
+	name := render.OneLine(r.Remote.Name)
+	it := fmt.Sprintf("it runs on %s", name)
+	way := bySSH
+	for _, w := range j.Ways {
+		if ok, _ := path.Match(w.Pattern, r.Remote.Name); ok {
+			way = w
+			break
+		}
+	}
+	words, err := way.fill(r)
+	switch {
+	case err != nil:
+		return Result{}, &ByHand{it + ", and no way there is known: " + err.Error(), `"jump_by" in the configuration names one: see beckon help fleet`}
+	case way.isAddress():
+		return Result{}, &ByHand{it + "; open its address", words[0]}
+	case r.Remote.Link != "" && r.Terminal == nil && len(j.Ways) == 0:
+		return Result{}, &ByHand{it + ", in no terminal that could be shown", "beckon answer, reply and stop --fleet speak to it, where that machine lets you"}
+	}
+	c := Command{Argv: words}
+	if !j.Attended && !j.DryRun {
+		return Result{}, &ByHand{it, c.String()}
+	}
+	if _, err := j.Find(words[0]); err != nil {
+		return Result{}, &ByHand{it + ", and the program that goes there is not found", c.String()}
+	}
+	return Result{Did: "going to " + name, Commands: []Command{c}, Become: &c}, nil
+}

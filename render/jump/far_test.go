@@ -1,0 +1,70 @@
+package jump
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"beckon/render"
+)
+
+// A session of another machine is reached by the way that is configured for it, else
+// by ssh, and what that machine says never becomes more than a word of a command.
+func TestFar(t *testing.T) {
+	ways := func(texts ...string) (list []Way) {
+		for _, s := range texts {
+			w, err := ParseWay(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, w)
+		}
+		return list
+	}
+	configured := ways("pod-*=kubectl exec -it {host} -- beckon jump {session}", "dev=devcontainer exec --workspace-folder /w beckon jump {session}", "web=https://example.org/{user}/{session}")
+	for _, c := range []struct {
+		host, session string
+		ways          []Way
+		attended      bool
+		want          string // the command, or why not and what to do
+	}{
+		{"build", "5ab1", nil, true, "ssh -t build beckon jump 5ab1"},
+		{"build", "5ab1", nil, false, "it runs on build: ssh -t build beckon jump 5ab1"},
+		{"pod-7", "5ab1", configured, true, "kubectl exec -it pod-7 -- beckon jump 5ab1"},
+		{"dev", "5ab1", configured, false, "it runs on dev: devcontainer exec --workspace-folder /w beckon jump 5ab1"},
+		{"web", "5ab1", configured, true, "it runs on web; open its address: https://example.org/ann/5ab1"},
+		{"other", "5ab1", configured, true, "ssh -t other beckon jump 5ab1"},
+		{"-oProxyCommand=x", "5ab1", nil, true, "no way there is known"},
+		{"a;rm -rf ~", "5ab1", nil, false, "no way there is known"},
+		{"ann/build", "5ab1", nil, false, "no way there is known"},
+		{"build", "-x", nil, true, "no way there is known"},
+		{"build", "$(x)", configured, true, "no way there is known"},
+	} {
+		j := &Jumper{Getenv: func(string) string { return "" }, Ways: c.ways, Attended: c.attended, Find: func(name string) (string, error) { return "/bin/" + name, nil }}
+		r := &render.Row{SessionID: c.session, Terminal: &render.Terminal{Kind: "tmux"}, Remote: &render.Remote{Name: c.host, User: "ann", Link: "x"}}
+		res, err := j.To(context.Background(), r)
+		got := ""
+		var hand *ByHand
+		switch {
+		case errors.As(err, &hand):
+			got = hand.Why + ": " + hand.Do
+		case err != nil:
+			got = err.Error()
+		default:
+			got = res.Become.String()
+		}
+		if !strings.Contains(got, c.want) {
+			t.Errorf("%s %s: %q, want %q", c.host, c.session, got, c.want)
+		}
+	}
+	j := &Jumper{Getenv: func(string) string { return "" }}
+	if _, err := j.To(context.Background(), &render.Row{SessionID: "a", Remote: &render.Remote{Name: "ci", Link: "x"}}); err == nil || !strings.Contains(err.Error(), "no terminal") {
+		t.Errorf("a session with no terminal: %v", err)
+	}
+	for _, bad := range []string{"", "x", "=ssh", "a=", "[=ssh"} {
+		if _, err := ParseWay(bad); !errors.Is(err, ErrWay) {
+			t.Errorf("%q is taken", bad)
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"beckon/event"
+	"beckon/render"
+	"beckon/state/offer"
+)
+
+// farAway is a rig with a session of another machine of a fleet, selected.
+func farAway(t *testing.T, offers ...Offered) *answering {
+	t.Helper()
+	r := newAnswering(t, 100, 30)
+	r.opt.Sources = []Source{{Name: "fleet", Many: true}}
+	r.opt.Far = Far{
+		Ask: func(row render.Row) ([]Offered, error) {
+			r.did = append(r.did, "ask "+row.Remote.Link)
+			return slices.Clone(offers), r.fails
+		},
+		Answer: func(row render.Row, o Offered, a offer.Answer) (string, error) {
+			r.given = append(r.given, a)
+			return "box: allowed", r.fails
+		},
+		Say: func(row render.Row, words string) (string, error) {
+			r.did = append(r.did, "say "+words)
+			return "box: said", nil
+		},
+		Stop: func(row render.Row) (string, error) { r.did = append(r.did, "stop there"); return "box: stops", nil },
+	}
+	r.news(asks...)
+	return r
+}
+
+// news is the session of the other machine as it is now.
+func (r *answering) news(events ...event.Kind) {
+	row := snapshot(session("s-far", "ml", events...)).Rows[0]
+	row.Remote = &render.Remote{Name: "box", User: "ann", AsOf: r.at, Link: "ann.box.n1.run1"}
+	_, cmd := r.Update(sourceMsg{name: "fleet", many: true, rows: []render.Row{row}, at: r.at})
+	r.settle(cmd)
+	for i := range r.rows {
+		if r.rows[i].SessionID == "s-far" {
+			r.choose(i)
+		}
+	}
+}
+
+// What a session on another machine asks is fetched when the panel is open, drawn
+// whole, and answered there.
+func TestFarAnswer(t *testing.T) {
+	o := offered("F", "s-far", offer.Permission, `{"tool_input":{"command":"make deploy"}}`)
+	r := farAway(t, o)
+	if len(r.did) != 0 {
+		t.Errorf("it was asked with no panel: %q", r.did)
+	}
+	r.slowly("y") // opens the panel
+	r.wantOn("│ make deploy", "y allow")
+	r.slowly("y")
+	if a := r.last(); a.Word != offer.Allow || a.Offer != "F" || a.Digest != o.Digest || a.From != offer.Watch {
+		t.Errorf("%+v", a)
+	}
+	r.wantOn("box: allowed")
+	if r.far != nil {
+		t.Error("the offer stays")
+	}
+	if r.did[0] != "ask ann.box.n1.run1" {
+		t.Errorf("%q", r.did)
+	}
+}
+
+// Where the other machine does not let the user, the panel says so in its words.
+func TestFarRefused(t *testing.T) {
+	r := farAway(t)
+	r.fails = errors.New("this machine takes no answers from ann")
+	r.slowly("space")
+	r.wantOn("it cannot be answered from here", "takes no answers from ann")
+	r.slowly("y")
+	r.wantOn("takes no answers from ann")
+	if len(r.given) != 0 {
+		t.Errorf("%+v", r.given)
+	}
+	if n := len(r.did); n != 1 {
+		t.Errorf("it was asked %d times at once", n)
+	}
+	r.at = r.at.Add(farAgain)
+	r.news(asks...)
+	if n := len(r.did); n != 2 {
+		t.Errorf("it was asked %d times after a while", n)
+	}
+}
+
+// A reply and a stop go there, too; marks do not.
+func TestFarReplyAndStop(t *testing.T) {
+	r := farAway(t)
+	r.news(done...)
+	r.slowly("space", "r", "g", "o", "enter")
+	r.news(works...)
+	r.slowly("s", "enter", "d")
+	if got := fmt.Sprint(r.did); got != "[say go stop there]" {
+		t.Error(got)
+	}
+	r.wantOn("on another host")
+	r.opt.Far = Far{}
+	r.slowly("s")
+	if !strings.Contains(r.plainScreen(), "on another host") {
+		t.Error("a stop without a way there")
+	}
+}
