@@ -88,6 +88,17 @@ func means(a *agents.Agent, name string, payload gjson.Result) (k Kind, says str
 	return ByName(name), ""
 }
 
+// KindOf is what the agent's event of that name means, whatever its payload says.
+func KindOf(agent, name string) Kind {
+	a := agentByName(agent)
+	for i := range a.Events {
+		if e := &a.Events[i]; e.Name == name && e.Where == "" {
+			return Kind(e.Means)
+		}
+	}
+	return ByName(name)
+}
+
 func notice(a *agents.Agent, name string) string {
 	for i := range a.Notices {
 		if a.Notices[i].Type == name {

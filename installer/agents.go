@@ -32,13 +32,7 @@ func AgentTarget(a *agents.Agent, home, keep string, getenv func(string) string)
 
 // AgentDir is the agent's own directory.
 func AgentDir(a *agents.Agent, home string, getenv func(string) string) (string, error) {
-	dir := filepath.Join(home, filepath.FromSlash(a.Home))
-	if below, ok := strings.CutPrefix(a.Home, ".config/"); ok && getenv("XDG_CONFIG_HOME") != "" {
-		dir = filepath.Join(getenv("XDG_CONFIG_HOME"), below)
-	}
-	if a.HomeVar != "" && getenv(a.HomeVar) != "" {
-		dir = getenv(a.HomeVar)
-	}
+	dir := a.Dir(home, getenv)
 	if !filepath.IsAbs(dir) {
 		return "", &PathError{dir, "not an absolute path", "it is where " + a.Install.Title + " has its settings"}
 	}
@@ -50,6 +44,15 @@ func ownFile(a *agents.Agent) bool {
 	return a != nil && (a.Install.Shape == agents.Commands || a.Install.Shape == agents.Plugin)
 }
 
+// The plugin's line that says whether what asks the user waits for an answer.
+const holdsNot, holds = "const answers = false\n", "const answers = true\n"
+
+// AgentHolds reports whether the hooks of an agent are there with answers.
+func AgentHolds(t Target) bool {
+	c, err := Plan(t, Uninstall())
+	return err == nil && bytes.Contains(c.Old, []byte(holds))
+}
+
 // agentArgs are the words behind the program in an agent's entry.
 func (s Spec) agentArgs(event string) []string { return []string{event, "--agent", s.agent.Name} }
 
@@ -59,14 +62,18 @@ func (s Spec) whole() []byte {
 	program := slashed(s.Command)
 	if s.agent.Install.Shape == agents.Plugin {
 		quoted, _ := json.Marshal(program) // a string
-		return []byte(strings.Replace(opencodePlugin, `"@PROGRAM@"`, string(quoted), 1))
+		text := strings.Replace(opencodePlugin, `"@PROGRAM@"`, string(quoted), 1)
+		if s.Answers {
+			text = strings.Replace(text, holdsNot, holds, 1)
+		}
+		return []byte(text)
 	}
 	events := object{}
 	for _, e := range s.Events {
 		line := CommandLine(append([]string{program}, s.agentArgs(e)...)...)
 		events = append(events, member{e, array{object{
 			{"type", "command"},
-			{"bash", line + " 2>/dev/null || true"},
+			{"bash", line + endsWell},
 			{"powershell", "try { & '" + strings.ReplaceAll(s.Command, "'", "''") + "' " + strings.Join(s.agentArgs(e), " ") + " 2>$null } catch {}; exit 0"},
 			{"timeoutSec", Timeout},
 		}}})
@@ -74,6 +81,10 @@ func (s Spec) whole() []byte {
 	l := layout{newline: "\n", unit: "  ", spaced: true}
 	return append(l.lines(object{{"version", 1}, {"hooks", events}}, ""), '\n')
 }
+
+// endsWell, behind a command for sh, has it end with 0 and without a word but its
+// answer.
+const endsWell = " 2>/dev/null || true"
 
 // errForeign says that a file of beckon's name is somebody else's.
 var errForeign = errors.New("is there, and not beckon's")

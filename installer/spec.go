@@ -3,6 +3,7 @@ package installer
 import (
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"unicode"
@@ -145,7 +146,11 @@ func (s Spec) entry(slot string) object {
 	}
 	e := object{{"type", "command"}}
 	if s.Form == Shell {
-		e = append(e, member{"command", CommandLine(append([]string{program}, args...)...)})
+		line := CommandLine(append([]string{program}, args...)...)
+		if s.agent != nil && s.agent.Install.Denies && runtime.GOOS != "windows" { // PowerShell's word for a missing program is 1, which refuses nothing
+			line += endsWell
+		}
+		e = append(e, member{"command", line})
 	} else {
 		e = append(e, member{"command", program}, member{"args", listOf(args)})
 	}

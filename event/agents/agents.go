@@ -7,6 +7,11 @@
 // in the binary's data and cost nothing at start.
 package agents
 
+import (
+	"path/filepath"
+	"strings"
+)
+
 // Agent is what one coding agent says. What its rows do not name is read as
 // Claude Code's.
 type Agent struct {
@@ -33,6 +38,126 @@ type Agent struct {
 	// Silent says of what no hook tells, each with what tells instead. It is for
 	// people.
 	Silent []string
+
+	// Tools are the agent's tools in Claude Code's names, which the rules of a
+	// policy go by. A tool without a row keeps its name.
+	Tools []Called
+	// Answers are the events at which it listens to a hook, and what it hears. An
+	// agent without any is told nothing.
+	Answers []Answer
+	// Cannot says, for people, what of an answer it has no way to take, and why
+	// nobody can answer its dialogs from elsewhere.
+	Cannot []string
+}
+
+// Called says which tool of Claude Code's an agent's own is.
+type Called struct {
+	Name, Means string
+	Inputs      []Renamed
+	// Patch is the member of its input that is a patch: the files that it names
+	// are those the tool writes. Empty for a tool that takes none.
+	Patch string
+	// Types marks a tool that types into what runs already: what it is given may be
+	// a command and may be none, so that it is refused like one and never approved.
+	Types bool
+}
+
+// Renamed is a member of a tool's input by another name.
+type Renamed struct{ Name, Means string }
+
+// Workdir, as what an input means, is the directory in which the call is made.
+const Workdir = "/cwd"
+
+// Answer says what an agent hears at one of its events.
+type Answer struct {
+	Event string // the agent's name of it
+	Means string // Claude Code's, under which a policy speaks of it
+	Says  []Say
+	// Held marks an event whose hook may wait for an answer of the user's: its dialog
+	// is open meanwhile, and can be answered there as well.
+	Held bool
+}
+
+// Say is one member of an answer.
+type Say struct {
+	When When
+	Path string // keys joined by dots
+	// Value is JSON, or Text for what there is to say.
+	Value string
+}
+
+// Text stands for what there is to say: a reason, a text, the new input.
+const Text = "$"
+
+// When says to what of an answer a member belongs.
+type When uint8
+
+// What an answer may have. Always is for a member that stands beside others in
+// its object, and never alone.
+const (
+	Always When = iota
+	Deny
+	Ask
+	Allow
+	Rewrite
+	Context // for the model
+	System  // for the user
+	Halt    // the agent is to stop
+)
+
+// Dir is the agent's own directory, home the user's.
+func (a *Agent) Dir(home string, getenv func(string) string) string {
+	if dir := getenv(a.HomeVar); a.HomeVar != "" && dir != "" {
+		return dir
+	}
+	if below, ok := strings.CutPrefix(a.Home, ".config/"); ok && getenv("XDG_CONFIG_HOME") != "" {
+		return filepath.Join(getenv("XDG_CONFIG_HOME"), below)
+	}
+	return filepath.Join(home, filepath.FromSlash(a.Home))
+}
+
+// Holds reports whether a hook of the agent's may wait for an answer of the user's.
+func (a *Agent) Holds() bool {
+	for i := range a.Answers {
+		if a.Answers[i].Held {
+			return true
+		}
+	}
+	return false
+}
+
+// Hears reports whether the agent's event can be told that.
+func (a *Answer) Hears(w When) bool {
+	for i := range a.Says {
+		if a.Says[i].When == w {
+			return true
+		}
+	}
+	return false
+}
+
+// words are those of When, for people.
+var words = [...]string{"", "deny", "ask", "allow", "rewrite", "context", "message", "end the turn"}
+
+// Words are what the event can be told, for people.
+func (a *Answer) Words() (list []string) {
+	for w := Deny; int(w) < len(words); w++ {
+		if a.Hears(w) {
+			list = append(list, words[w])
+		}
+	}
+	return list
+}
+
+// AnswerTo returns what the agent hears at the event that means that; nil for
+// nothing.
+func (a *Agent) AnswerTo(means string) *Answer {
+	for i := range a.Answers {
+		if a.Answers[i].Means == means {
+			return &a.Answers[i]
+		}
+	}
+	return nil
 }
 
 // Install says how an agent's hooks are registered. The zero Install is that of
@@ -44,6 +169,9 @@ type Install struct {
 	Shape   Shape
 	Events  []string // what is registered; the rest costs a process and tells nothing
 	Then    string   // what the user has to do to be done, "" for nothing
+	// Denies is set where a hook that fails, or whose program is gone, refuses what
+	// it is asked about: its entry must end well whatever happens.
+	Denies bool
 }
 
 // Shape is what a file of hooks looks like.

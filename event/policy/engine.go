@@ -36,6 +36,11 @@ func (e *Engine) Hooks() []*config.Hook { return e.hooks }
 type Event struct {
 	Kind    event.Kind
 	Payload []byte // the client's whole JSON, valid
+	// Dialect is how the client hears the answer. Given is the payload as a client
+	// of another dialect than Claude Code's gave it; Payload has it in Claude Code's
+	// words.
+	Dialect wire.Dialect
+	Given   []byte
 	At      time.Time
 	// ID is the firing's own name, the same for every try.
 	ID         string
@@ -132,7 +137,7 @@ func (e *Engine) Trigger(ctx context.Context, ev Event) Result {
 	limit := wire.DeadlineOf(ev.Kind)
 	ctx, cancel := context.WithTimeout(ctx, limit-min(grace, limit/4))
 	defer cancel()
-	r := &run{ev: ev, ctx: ctx, hard: start.Add(limit), call: ev.call(), contract: wire.RulesOf(ev.Kind)}
+	r := &run{ev: ev, ctx: ctx, hard: start.Add(limit), call: ev.call(), contract: ev.Dialect.RulesOf(ev.Kind)}
 	r.match(e.Hooks())
 	r.judge()
 	r.ask()
@@ -239,6 +244,13 @@ func (r *run) refused() bool {
 	return r.contract.Refuse != wire.NoWay && slices.ContainsFunc(r.results, func(res HookResult) bool {
 		return res.Hook.Spec.Rule != nil && !res.Hook.Observe && res.Success() && res.Outcome.Decision.Refuses()
 	})
+}
+
+// vain reports whether a decision is to ask the user about a call that the agent
+// can refuse and not ask about. It is refused: the user, who can allow it once, is
+// asked so.
+func (r *run) vain(d wire.Decision) bool {
+	return d == wire.Ask && !r.contract.Ask && r.contract.Refuse == wire.ByPermission
 }
 
 // leftToUser reports whether every hook that refuses so far leaves it to the

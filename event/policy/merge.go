@@ -32,7 +32,7 @@ func (r *run) merge() Result {
 	if r.ev.Warn != nil && m.contract.System {
 		m.v.System = append(m.v.System, r.ev.Warn(m.warnings)...)
 	}
-	a := wire.Translate(r.ev.Kind, m.sent(), r.ev.Version, r.ev.HTTP)
+	a := r.ev.Dialect.Translate(r.ev.Kind, m.sent(), r.ev.Version, r.ev.HTTP, r.ev.Given)
 	for _, what := range a.Dropped {
 		r.notes = append(r.notes, fmt.Sprintf("%s cannot be answered with: %s", r.ev.Kind, what))
 	}
@@ -93,6 +93,9 @@ func (m *merging) add(res *HookResult) {
 		return
 	}
 	o := res.Outcome
+	if m.vain(o.Decision) {
+		o.Reason = strings.TrimSpace(o.Reason + " You are to be asked about it, which " + m.ev.Dialect.Name() + " cannot do, so it is refused.")
+	}
 	m.decide(h, m.decision(res), o.Reason)
 	if res.Rewrote != nil {
 		m.v.Input = res.Rewrote
@@ -115,7 +118,7 @@ func (m *merging) unfit(res *HookResult) error {
 	o := res.Outcome
 	switch o.Decision {
 	case wire.Ask:
-		if !m.contract.Ask && m.contract.Refuse != wire.ByRequest { // where the user is asked already
+		if !m.contract.Ask && m.contract.Refuse != wire.ByRequest && !m.vain(o.Decision) { // where the user is asked already
 			return fmt.Errorf("it asks the user, which %s cannot", m.contract.Kind)
 		}
 	case wire.Modify:
@@ -135,11 +138,11 @@ func (m *merging) unfit(res *HookResult) error {
 func (m *merging) decision(res *HookResult) wire.Decision {
 	o, h := res.Outcome, res.Hook
 	switch {
-	case o.Decision == wire.Block:
+	case o.Decision == wire.Block, m.vain(o.Decision):
 		return wire.Deny
 	case o.Decision != wire.Allow:
 		return o.Decision
-	case h.Level == config.Project, !m.contract.Allow:
+	case h.Level == config.Project, !m.contract.Allow, m.ev.Dialect.Types(m.ev.Given):
 		return wire.Silence
 	case h.Grant, o.Raw != nil:
 		return wire.Allow
@@ -181,6 +184,9 @@ func (m *merging) failed(res *HookResult) {
 		mode = wire.Deny
 	} else if rule := h.Spec.Rule; rule != nil && !res.says() && (rule.Decision.Refuses() || rule.Decision == wire.Ask && m.contract.Ask) {
 		mode = rule.Decision // a rule that was not judged holds
+	}
+	if rule := h.Spec.Rule; rule != nil && m.vain(rule.Decision) && !res.says() {
+		mode = wire.Deny
 	}
 	switch mode {
 	case wire.Silence:
@@ -310,7 +316,7 @@ func (m *merging) once() {
 		m.notes = append(m.notes, "refused, and allowed once by the user")
 		m.v.Decision, m.reasons = wire.Silence, nil
 		for _, res := range m.results {
-			if res.Success() && !res.Hook.Observe && res.Outcome.Decision == wire.Ask {
+			if res.Success() && !res.Hook.Observe && res.Outcome.Decision == wire.Ask && !m.vain(wire.Ask) {
 				m.decide(res.Hook, wire.Ask, res.Outcome.Reason)
 			}
 		}

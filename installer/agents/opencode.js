@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process"
 
 const hook = "@PROGRAM@"
+const answers = false
 
 // One state for the whole process: OpenCode may load this file more than once.
 const key = Symbol.for("beckon")
@@ -11,6 +12,7 @@ const here = (globalThis[key] ??= {
   calls: new Map(), // permission requests: the call that each is about
   users: new Set(), // messages that the user wrote
   told: new Set(), // events, so that none is told twice
+  held: new Map(), // permission requests: the hook that waits for an answer
 })
 
 const once = (id) => {
@@ -21,23 +23,51 @@ const once = (id) => {
   return true
 }
 
-// run starts one hook and waits for it, for three seconds at most. Nothing it does stops OpenCode.
-const run = (type, properties) =>
+// patience is how long a hook may take: one that answers may ask a server.
+const patience = (type) => (type.startsWith("tool.execute.") || type === "permission.asked" ? 60000 : 3000)
+
+const parse = (line) => {
+  try {
+    const v = JSON.parse(line)
+    return v && typeof v === "object" ? v : {}
+  } catch {
+    return {}
+  }
+}
+
+// run starts one hook and waits for it; what it answers is {} for nothing. With
+// held, the hook may go on for as long as its dialog is open: its answer then comes
+// to held.later. Nothing it does stops OpenCode.
+const run = (type, properties, held) =>
   new Promise((done) => {
     try {
-      const child = spawn(hook, [type, "--agent", "opencode"], { stdio: ["pipe", "ignore", "ignore"] })
-      const timer = setTimeout(done, 3000)
-      const end = () => (clearTimeout(timer), done())
+      const child = spawn(hook, [type, "--agent", "opencode", ...(held ? ["--answers"] : [])], { stdio: ["pipe", "pipe", "ignore"] })
+      const timer = setTimeout(() => done({}), patience(type))
+      let said = ""
+      let waits = false
+      child.stdout.on("data", (text) => {
+        said += text
+        if (!waits && held && said.includes("\n") && parse(said.slice(0, said.indexOf("\n"))).held) {
+          waits = true
+          said = said.slice(said.indexOf("\n") + 1)
+          clearTimeout(timer)
+          held.begins(child)
+          done({})
+        }
+      })
+      const end = () => {
+        clearTimeout(timer)
+        if (waits) held.later(parse(said))
+        done(parse(said))
+      }
       child.on("error", end)
-      child.on("exit", end)
+      child.on("close", end)
       child.stdin.on("error", () => {})
       child.stdin.end(JSON.stringify({ type, properties }))
     } catch {
-      done()
+      done({})
     }
   })
-
-const send = (type, properties) => (here.last = here.last.then(() => run(type, properties)))
 
 const cut = (text) => (text.length > 4000 ? text.slice(-4000) : text)
 
@@ -60,11 +90,21 @@ export const Beckon = async ({ directory, client }) => {
     return s
   }
 
-  // tell sends what happened in a session.
-  const tell = (type, id, more) => {
+  // tell sends what happened in a session. here.last is then what it is answered.
+  const tell = (type, id, more, held) => {
     const s = session(id)
-    here.last = here.last.then(() => run(type, { sessionID: id, parentID: s.parent, directory, ...more }))
+    here.last = here.last.then(() => run(type, { sessionID: id, parentID: s.parent, directory, ...more }, held))
     return s
+  }
+
+  const ask = (type, id, more) => (tell(type, id, more), here.last)
+
+  // reply answers a permission request, if there is an answer.
+  const reply = async (p, answer) => {
+    if (answer.reply !== "once" && answer.reply !== "reject") return
+    const body = { reply: answer.reply, message: typeof answer.message === "string" ? answer.message : undefined }
+    const sent = await client?._client?.post({ url: "/permission/{requestID}/reply", path: { requestID: p.id }, body, headers: { "Content-Type": "application/json" } }).catch(() => undefined)
+    if (sent?.error || !sent) await client?.postSessionIdPermissionsPermissionId({ path: { id: p.sessionID, permissionID: p.id }, body: { response: answer.reply } }).catch(() => undefined)
   }
 
   const handlers = {
@@ -90,9 +130,14 @@ export const Beckon = async ({ directory, client }) => {
     "session.compacted": (p) => tell("session.compacted", p.sessionID),
     "permission.asked": (p) => {
       here.calls.set(p.id, p.tool?.callID)
-      tell("permission.asked", p.sessionID, { id: p.id, permission: p.permission, patterns: p.patterns, metadata: p.metadata, tool: p.tool })
+      const held = answers && { begins: (child) => here.held.set(p.id, child), later: (answer) => here.held.delete(p.id) && reply(p, answer) }
+      tell("permission.asked", p.sessionID, { id: p.id, permission: p.permission, patterns: p.patterns, metadata: p.metadata, tool: p.tool }, held)
+      here.last.then((answer) => reply(p, answer))
     },
     "permission.replied": (p) => {
+      const waits = here.held.get(p.requestID)
+      here.held.delete(p.requestID)
+      waits?.kill()
       tell("permission.replied", p.sessionID, { requestID: p.requestID, reply: p.reply, callID: here.calls.get(p.requestID) })
       here.calls.delete(p.requestID)
     },
@@ -125,15 +170,23 @@ export const Beckon = async ({ directory, client }) => {
       s.text = ""
     },
     "tool.execute.before": async (input, output) => {
-      if (once("before " + input.callID)) tell("tool.execute.before", input.sessionID, { tool: input.tool, callID: input.callID, args: output?.args })
+      if (!once("before " + input.callID)) return
+      const answer = await ask("tool.execute.before", input.sessionID, { tool: input.tool, callID: input.callID, args: output?.args })
+      if (typeof answer.deny === "string") throw new Error(answer.deny)
+      if (!answer.args || typeof answer.args !== "object" || !output?.args) return
+      for (const name of Object.keys(output.args)) delete output.args[name]
+      Object.assign(output.args, answer.args)
     },
-    "tool.execute.after": async (input) => {
-      if (once("after " + input.callID)) tell("tool.execute.after", input.sessionID, { tool: input.tool, callID: input.callID, args: input.args })
+    "tool.execute.after": async (input, output) => {
+      if (!once("after " + input.callID)) return
+      const answer = await ask("tool.execute.after", input.sessionID, { tool: input.tool, callID: input.callID, args: input.args })
+      if (typeof answer.context === "string" && typeof output?.output === "string") output.output += "\n\n" + answer.context
     },
     "experimental.session.compacting": async (input) => {
       tell("experimental.session.compacting", input.sessionID)
     },
     dispose: async () => {
+      for (const child of here.held.values()) child.kill()
       for (const id of here.known.keys()) tell("server.instance.disposed", id)
       here.known.clear()
       await here.last

@@ -69,6 +69,7 @@ const (
 type Offer struct {
 	ID      string       `json:"id"`
 	Kind    Kind         `json:"kind"`
+	Agent   string       `json:"agent,omitempty"` // which one asks, empty for Claude Code
 	Event   string       `json:"event"`
 	Record  string       `json:"record"`     // of the session, see state.Session.Record
 	Session string       `json:"session_id"` // the client's id of it

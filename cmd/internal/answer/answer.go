@@ -92,12 +92,16 @@ func answered(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv f
 		return give(store.Open(dir), args[1], stdout, stderr, getenv)
 	case a.Reply:
 		return holdTurn(store.Open(dir), a, stdin, getenv)
-	case a.Agent != "" && a.Agent != "claude-code" || !hook.Policied(getenv) && !a.Holds():
+	case !a.Judged():
+		return hook.Main(args, stdin, stdout, getenv)
+	}
+	if getenv = a.Env(getenv); !hook.Policied(getenv) && !a.Holds() {
 		return hook.Main(args, stdin, stdout, getenv)
 	}
 	f := firing{args: a, getenv: getenv, start: time.Now(), st: store.Open(dir), environ: os.Environ(), starter: starter}
+	f.dialect, _ = wire.DialectOf(a.Agent)
 	f.safely(f.load) // without its policy an event is folded still
-	if become != nil && (a.Event == "" || f.loaded.Starts(event.ByName(a.Event))) {
+	if become != nil && (a.Event == "" || f.loaded.Starts(event.KindOf(a.Agent, a.Event))) {
 		if code, ok := become(args); ok {
 			return code
 		}
@@ -141,6 +145,11 @@ func own(getenv func(string) string, stateDir, global, project string) (list []s
 	if registry := evidence.RegistryDir(getenv); registry != "" {
 		list = append(list, match.Quote(filepath.Dir(registry))+"/settings*.json")
 	}
+	for _, a := range event.Agents() {
+		if dir := a.Dir(home.Dir(getenv), getenv); a.Install.File != "" && filepath.IsAbs(dir) {
+			list = append(list, match.Quote(filepath.Join(dir, filepath.FromSlash(a.Install.File))))
+		}
+	}
 	return append(list, match.Quote(stateDir)+"/**")
 }
 
@@ -152,7 +161,9 @@ type firing struct {
 	starter Starter  // nil where nothing can be started
 	start   time.Time
 	st      *store.Store
-	payload []byte
+	payload []byte // in Claude Code's words, in which the policy is
+	said    []byte // as the agent gave it
+	dialect wire.Dialect
 	e       event.Event
 	alien   bool // the event could not be parsed, so that it is judged and not folded
 	sources policy.Sources
@@ -194,8 +205,14 @@ func (f *firing) read(stdin io.Reader) (err error) {
 	if err := json.NewDecoder(stdin).Decode(&payload); err != nil {
 		return errors.New("it is no JSON, or not whole")
 	}
-	f.payload = payload
+	f.payload, f.said = payload, payload
 	f.e, err = event.Parse(f.args.Agent, f.args.Event, f.payload)
+	if !f.dialect.Native() {
+		if err == nil {
+			f.payload, err = f.dialect.Payload(&f.e, f.said)
+		}
+		return err
+	}
 	if v := gjson.ParseBytes(payload); err != nil && v.IsObject() {
 		f.st.Log(err)
 		f.alien = true
@@ -214,12 +231,12 @@ func (f *firing) read(stdin io.Reader) (err error) {
 // refused it, it is refused.
 func (f *firing) unread(err error, stdout, stderr io.Writer) (code int) {
 	f.st.Log(fmt.Errorf("reading payload: %w", err))
-	k := event.ByName(f.args.Event)
+	k := event.KindOf(f.args.Agent, f.args.Event)
 	if !f.loaded.MayRefuse(k) {
 		return 0
 	}
 	reason := fmt.Sprintf("beckon cannot read this event (%v), and a policy has a say in such ones, so it is refused", err)
-	a := wire.Translate(k, wire.Verdict{Decision: wire.Deny, Reason: reason}, "", false)
+	a := f.dialect.Translate(k, wire.Verdict{Decision: wire.Deny, Reason: reason}, "", false, f.said)
 	if !f.first(a.ExitCode) {
 		return int(f.exit.Load())
 	}
@@ -267,7 +284,9 @@ func (f *firing) answer(ctx context.Context, stdout, stderr io.Writer) int {
 		if f.halt != nil {
 			out = f.halt
 		}
-		out, waiting = hook.WithSequence(out, sequence), false
+		if waiting = false; f.dialect.Native() { // another agent would take it for an answer, or for a fault
+			out = hook.WithSequence(out, sequence)
+		}
 	case <-time.After(foldWait):
 	}
 	if !f.first(result.Answer.ExitCode) {
@@ -329,10 +348,11 @@ func (f *firing) fold(asked <-chan policy.Result) (sequence string) {
 	}
 	hook.CompleteInstall(f.st, &e, f.getenv)
 	known := f.folded(err)
+	f.session = res.After
 	if now, decided, err := f.foldDecision(r, cmp.Or(res.After.Record(), f.e.SessionID)); decided {
 		res.After, known = now.After, f.folded(err) && known
 	}
-	if known && f.args.Answers {
+	if known && f.args.Answers && f.dialect.Native() {
 		f.halt = hook.Halt(f.st, &res, &e)
 	}
 	f.session = res.After
@@ -381,7 +401,7 @@ func (f *firing) ask(ctx context.Context) (ev policy.Event, r policy.Result) {
 	}()
 	defer hook.Guard(&fault)
 	dir := f.sources.State
-	ev = policy.Event{Kind: f.e.Kind, Payload: f.payload, At: f.start, ID: f.id(), Version: f.version(), Home: f.sources.Home,
+	ev = policy.Event{Kind: f.e.Kind, Payload: f.payload, Dialect: f.dialect, Given: f.said, At: f.start, ID: f.id(), Version: f.version(), Home: f.sources.Home,
 		ProjectDir: f.getenv("CLAUDE_PROJECT_DIR"), Dir: f.dir, HTTP: f.http, Hops: f.hops, StopBlocks: dir.StopBlocks(&f.e), Place: f.place}
 	switch {
 	case f.starter == nil:
@@ -404,7 +424,7 @@ func (f *firing) unjudged(fault error) policy.Result {
 		return policy.Result{Allowed: true}
 	}
 	v := wire.Verdict{Decision: wire.Deny, Reason: fmt.Sprintf("beckon could not ask the policy (%v), which has a say in such events, so it is refused", fault)}
-	return policy.Result{Verdict: v, Answer: wire.Translate(f.e.Kind, v, "", f.http)}
+	return policy.Result{Verdict: v, Answer: f.dialect.Translate(f.e.Kind, v, "", f.http, f.said)}
 }
 
 // trigger asks the hooks that are in force.
@@ -423,7 +443,11 @@ func (f *firing) trigger(ctx context.Context, ev *policy.Event) policy.Result {
 	if f.starter != nil {
 		f.starter.Prepare(f.loaded.Hooks, f.e.Kind, f.environ, dir)
 	}
-	return policy.NewEngine(f.loaded.Hooks).Trigger(ctx, *ev)
+	hooks := f.loaded.Hooks
+	if f.e.FromClient && !f.dialect.Native() { // Qwen's between two batches of tools: no word of the user's
+		hooks = nil
+	}
+	return policy.NewEngine(hooks).Trigger(ctx, *ev)
 }
 
 // place is where the event happens.
@@ -458,6 +482,9 @@ func (f *firing) id() string {
 // version is the client's own, from its registry: the record of the process
 // that started this one.
 func (f *firing) version() string {
+	if !f.dialect.Native() {
+		return ""
+	}
 	dir := evidence.RegistryDir(f.getenv)
 	for _, pid := range []string{f.getenv("CLAUDE_PID"), strconv.Itoa(os.Getppid())} {
 		if n, err := strconv.Atoi(pid); err != nil || n <= 0 || dir == "" {

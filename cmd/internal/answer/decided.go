@@ -12,6 +12,9 @@ import (
 func (f *firing) decided(r policy.Result) *state.Action {
 	d := &state.Decided{Event: f.e.Kind, Of: event.MillisOf(f.start), AgentID: f.e.AgentID,
 		UseID: f.e.Tool.UseID, Tool: f.e.Tool.Name, Hash: f.e.Tool.Hash}
+	if c := asked(&f.session, &f.e); c != nil && f.e.Kind == event.PermissionRequest && !f.dialect.Native() {
+		d.UseID, d.Hash = c.UseID, c.Hash
+	}
 	if f.e.TaskN.ID != "" {
 		d.UseID = f.e.TaskN.ID
 	}
@@ -38,7 +41,7 @@ func (f *firing) decided(r policy.Result) *state.Action {
 
 // rewritten reads the call as the client will speak of it from now on.
 func (f *firing) rewritten(d *state.Decided, input []byte) bool {
-	payload, err := wire.WithInput(f.payload, input)
+	payload, err := f.dialect.Rewritten(f.said, input)
 	if err != nil {
 		return false
 	}

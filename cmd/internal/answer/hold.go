@@ -60,6 +60,10 @@ func (f *firing) hold(out []byte, stdout io.Writer) int {
 		f.log(fmt.Errorf("making an offer: %w", err))
 	} else {
 		f.report(&o)
+		if !f.dialect.Native() { // its plugin goes on meanwhile
+			_, err = stdout.Write([]byte("{\"held\":true}\n"))
+			f.log(err)
+		}
 		if code, ok := hook.BecomeWaiter(o.ID); ok {
 			return code
 		}
@@ -92,7 +96,7 @@ func (f *firing) offer() offer.Offer {
 	s := &f.session
 	made := event.MillisOf(f.start)
 	o := offer.Offer{
-		Kind: kindOf(f.e.Kind, f.e.Tool.Name), Event: string(f.e.Kind), Record: cmp.Or(s.Record(), f.e.SessionID), Session: f.e.SessionID,
+		Kind: kindOf(f.e.Kind, f.e.Tool.Name), Agent: f.args.Agent, Event: string(f.e.Kind), Record: cmp.Or(s.Record(), f.e.SessionID), Session: f.e.SessionID,
 		Actor: f.e.AgentID, Type: f.e.AgentType, Tool: f.e.Tool.Name, Hash: f.e.Tool.Hash, UseID: f.e.Tool.UseID, Cwd: f.e.Cwd,
 		Made: made, Expires: made + event.Millis(f.settings().Wait.Milliseconds()), Headless: s.Headless(), Payload: f.payload,
 	}
@@ -108,7 +112,7 @@ func place(o *offer.Offer, s *state.Session, getenv func(string) string) {
 	here := evidence.ThisMachine()
 	git := evidence.Git(o.Cwd)
 	o.Host, o.Branch, o.Project = here.Host, cmp.Or(git.Branch, git.Head), s.Origin.Project
-	o.Client = evidence.Agent(string(event.ClaudeCode), here, getenv)
+	o.Client = evidence.Agent(cmp.Or(o.Agent, event.ClaudeCode), here, getenv)
 	o.Waiter, _ = evidence.Process(os.Getpid(), here)
 }
 
@@ -120,7 +124,8 @@ func asked(s *state.Session, e *event.Event) (newest *state.Call) {
 		}
 		for j := range s.Actors[i].Calls {
 			c := &s.Actors[i].Calls[j]
-			same := c.Hash == e.Tool.Hash || e.Kind == event.Elicitation && c.Kind == state.WaitForm
+			same := c.Hash == e.Tool.Hash || e.Kind == event.Elicitation && c.Kind == state.WaitForm ||
+				e.Agent != event.ClaudeCode && c.Summary == e.Tool.Summary // its request may say more than the call did
 			if c.Requested && c.Name == e.Tool.Name && same && (newest == nil || c.Asked >= newest.Asked) {
 				newest = c
 			}
@@ -199,7 +204,12 @@ func (f *firing) give(id string, report func(answer []byte) error, say func(word
 		closed("the answer is not one to this offer")
 		return
 	}
-	f.args.Event, f.payload = o.Event, o.Payload
+	f.args.Event, f.payload, f.said = o.Event, o.Payload, o.Payload
+	if f.dialect, ok = wire.DialectOf(cmp.Or(o.Agent, event.ClaudeCode)); !ok {
+		closed("nobody can tell " + o.Agent + " anything")
+		return
+	}
+	f.getenv = hook.Args{Agent: o.Agent}.Env(f.getenv)
 	if f.e, err = event.Parse("", o.Event, o.Payload); err != nil {
 		closed("it could not be read: " + err.Error())
 		return
@@ -226,7 +236,7 @@ func (f *firing) give(id string, report func(answer []byte) error, say func(word
 	refused := !r.Allowed
 	if !refused {
 		r.Verdict = verdict(&o, &a, r.Verdict)
-		r.Answer = wire.Translate(f.e.Kind, r.Verdict, f.version(), f.http)
+		r.Answer = f.dialect.Translate(f.e.Kind, r.Verdict, f.version(), f.http, f.said)
 	}
 	why := unsaid(report(r.Answer.Stdout))
 	if refused {

@@ -175,31 +175,15 @@ func (f *firing) overlaid(name, value string) func(string) string {
 	}
 }
 
-// projectAt finds the project of a directory: the nearest one around it whose
-// policy the user trusts, else the nearest that has one, else what git says. A
-// policy that an agent puts into a directory of its own must not hide the one
-// around it.
+// projectAt finds the project of a directory: by the policies around it, else
+// what git says.
 func projectAt(dir string, trusted trust.Dir) string {
 	if !filepath.IsAbs(dir) {
 		return ""
 	}
-	nearest := ""
-	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
-		file := trust.ProjectFile(at)
-		if _, err := os.Stat(file); err == nil {
-			if trusted.HasCopy(trust.Trusted, file) {
-				return at
-			}
-			if nearest == "" {
-				nearest = at
-			}
-		}
-		if at == filepath.Dir(at) {
-			break
-		}
-	}
-	if nearest != "" {
-		return nearest
+	at := trust.ProjectAround(dir, trusted)
+	if _, err := os.Stat(trust.ProjectFile(at)); err == nil || trusted.HasCopy(trust.Trusted, trust.ProjectFile(at)) {
+		return at
 	}
 	return evidence.Project(dir, evidence.Git(dir))
 }

@@ -20,7 +20,9 @@ func (d *doctor) agents() {
 			d.add(levelFault, ag.Name, "", "%v", err)
 			continue
 		}
-		r := installer.InspectAgent(t, installer.AgentSpec(ag, program))
+		want := installer.AgentSpec(ag, program)
+		want.Answers = installer.AgentHolds(t)
+		r := installer.InspectAgent(t, want)
 		switch {
 		case r.Err != nil && (r.Recorded || len(r.Entries) > 0):
 			d.add(levelFault, ag.Name, cli.HintOf(r.Err), "%v", r.Err)

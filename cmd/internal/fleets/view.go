@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"beckon/cmd/internal/cli"
+	"beckon/event"
 	"beckon/render"
 	"beckon/render/fleet"
 	"beckon/render/fleet/bus"
@@ -39,12 +40,16 @@ func (f *Flags) Only(a *cli.App, rows []render.Row) []render.Row {
 	fits := func(want []string, have string) bool {
 		return len(want) == 0 || slices.ContainsFunc(want, func(w string) bool { return strings.EqualFold(w, have) })
 	}
+	names := make([]string, len(f.Agent))
+	for i, name := range f.Agent {
+		names[i] = event.Agent(name)
+	}
 	return slices.DeleteFunc(rows, func(r render.Row) bool {
 		host, user := r.Host, a.User()
 		if r.Remote != nil {
 			host, user = r.Remote.Name, r.Remote.User
 		}
-		return !fits(f.On, host) || !fits(f.User, user) || !fits(f.Agent, r.Agent)
+		return !fits(f.On, host) || !fits(f.User, user) || !fits(names, event.Agent(r.Agent))
 	})
 }
 

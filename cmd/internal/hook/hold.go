@@ -18,8 +18,16 @@ import (
 // Holds reports whether the event is held for an answer, where somebody may give
 // one. It is the small program that makes the offer: it has the whole payload.
 func (a Args) Holds() bool {
+	if a.foreign() {
+		agent := event.AgentOf(a.Agent)
+		if agent == nil || !a.Answers {
+			return false
+		}
+		row := agent.AnswerTo(string(event.KindOf(a.Agent, a.Event)))
+		return row != nil && row.Held
+	}
 	asks := a.Event == string(event.PermissionRequest) || a.Event == string(event.Elicitation)
-	return !a.foreign() && (a.Reply || a.Answers && asks)
+	return a.Reply || a.Answers && asks
 }
 
 const (

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"time"
 
+	"beckon/event"
 	"beckon/event/home"
 	"beckon/event/policy/quiet"
 	"beckon/event/policy/trust"
@@ -78,15 +80,18 @@ func Start(args []string, stdin *os.File, stdout *os.File, getenv func(string) s
 	if a.Reply {
 		return 0
 	}
-	if a.foreign() || !mayBePolicied(getenv) {
+	if !a.Judged() {
+		return Main(args, stdin, stdout, getenv)
+	}
+	if getenv = a.Env(getenv); !mayBePolicied(getenv) {
 		return Main(args, stdin, stdout, getenv)
 	}
 	in := io.Reader(stdin)
 	fold := func() int { return Main(args, in, stdout, getenv) }
-	if a.Event == "SessionStart" || a.Event == "UserPromptSubmit" {
+	if !a.foreign() && (a.Event == "SessionStart" || a.Event == "UserPromptSubmit") {
 		fold = func() int { return mainOrWarn(args, stdin, stdout, getenv) }
 	}
-	needs, index := covered(a.Event, getenv)
+	needs, index := covered(string(event.KindOf(a.Agent, a.Event)), getenv)
 	switch needs {
 	case trust.None:
 		return fold()
@@ -173,6 +178,39 @@ func WithGiven(a Args, stdin io.Reader) io.Reader {
 	return io.MultiReader(os.NewFile(uintptr(a.Given), "given"), stdin)
 }
 
-// foreign reports whether another agent sends the event: policies answer in
-// Claude Code's words.
-func (a Args) foreign() bool { return a.Agent != "" && a.Agent != "claude-code" }
+// foreign reports whether another agent than Claude Code sends the event.
+func (a Args) foreign() bool { return a.Agent != "" && event.Agent(a.Agent) != event.ClaudeCode }
+
+// Judged reports whether a policy may speak of the event: any of Claude Code's,
+// and of another agent's those at which it listens to a hook.
+func (a Args) Judged() bool {
+	if !a.foreign() {
+		return true
+	}
+	agent := event.AgentOf(a.Agent)
+	return agent != nil && agent.AnswerTo(string(event.KindOf(a.Agent, a.Event))) != nil
+}
+
+// Env is the environment with the project that an agent does not name: the
+// nearest directory around the hook's own that has a policy, or had one. Where
+// there is none it is the hook's own.
+func (a Args) Env(getenv func(string) string) func(string) string {
+	if !a.foreign() || filepath.IsAbs(getenv(projectVar)) {
+		return getenv
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return getenv
+	}
+	state, _ := store.Dir(getenv) // without one nothing is trusted
+	project := trust.ProjectAround(dir, trust.In(state))
+	return func(name string) string {
+		if name == projectVar {
+			return project
+		}
+		return getenv(name)
+	}
+}
+
+// projectVar is where Claude Code names the project.
+const projectVar = "CLAUDE_PROJECT_DIR"

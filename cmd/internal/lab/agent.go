@@ -228,6 +228,13 @@ func (a *Agent) Install(ctx context.Context) (Client, error) {
 	return a.Find()
 }
 
+// Hook registers command for every event of the agent in a lab's home. It is
+// called with the event's name as its last argument.
+func (a *Agent) Hook(h *Home, command string) error { return a.hooks(h, command) }
+
+// Press does what a user does for one of a scenario's verbs.
+func (a *Agent) Press(p *Pane, verb string) error { return a.press(p, verb) }
+
 // Need is the function Need for this agent.
 func (a *Agent) Need(t testing.TB) Client {
 	t.Helper()

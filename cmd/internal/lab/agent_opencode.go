@@ -14,7 +14,11 @@ var opencode = &Agent{
 	Name: "opencode", Version: "1.18.33", Package: "opencode-ai",
 	program: "opencode-" + runtime.GOOS + "-" + npmArch() + "/bin/opencode",
 	setup: func(h *Home) error {
-		return writeJSON(h.path("home/.config/opencode/opencode.json"), fields{
+		// It fetches a package for the plugins beside its configuration, and waits
+		// for that, unless these two say that it is there.
+		return errors.Join(os.MkdirAll(h.path("home/.config/opencode/node_modules"), 0o700), writeJSON(h.path("home/.config/opencode/package-lock.json"), fields{
+			"packages": fields{"": fields{"dependencies": fields{"@opencode-ai/plugin": "1.18.33"}}},
+		}), writeJSON(h.path("home/.config/opencode/opencode.json"), fields{
 			"$schema": "https://opencode.ai/config.json", "autoupdate": false, "share": "disabled", "model": "lab/lab-model", "small_model": "lab/lab-model",
 			"enabled_providers": []string{"lab"},
 			"provider": fields{"lab": fields{
@@ -23,12 +27,11 @@ var opencode = &Agent{
 				"models":  fields{"lab-model": fields{"name": "lab-model", "limit": fields{"context": 200_000, "output": 8_000}}},
 			}},
 			"permission": fields{"bash": fields{"*": "ask", "./nap *": "allow"}},
-		})
+		}))
 	},
 	env: func(*Home) map[string]string {
 		return map[string]string{
 			"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
-			"npm_config_fetch_retries": "0", // it fetches what plugins may need, and can do without
 		}
 	},
 	title:  "Lab title",

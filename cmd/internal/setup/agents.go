@@ -140,7 +140,14 @@ func ask(a *cli.App, attended bool) (list []*agents.Agent, err error) {
 func (c *InstallCmd) installAgents(a *cli.App, program string, list []*agents.Agent) error {
 	var errs []error
 	for _, ag := range list {
-		change, err := editAgent(a, ag, installer.Install(installer.AgentSpec(ag, program)), c.DryRun)
+		spec := installer.AgentSpec(ag, program)
+		if t, err := AgentTarget(a, ag); err == nil {
+			spec.Answers = installer.AgentHolds(t)
+		}
+		if c.Answers != nil {
+			spec.Answers = *c.Answers && ag.Holds()
+		}
+		change, err := editAgent(a, ag, installer.Install(spec), c.DryRun)
 		switch {
 		case err != nil:
 			errs = append(errs, err)
@@ -152,6 +159,9 @@ func (c *InstallCmd) installAgents(a *cli.App, program string, list []*agents.Ag
 			if ag.Install.Then != "" {
 				fmt.Fprintf(a.Stdout, "  %s\n", ag.Install.Then)
 			}
+		}
+		if c.Answers != nil && *c.Answers && !ag.Holds() && err == nil {
+			fmt.Fprintf(a.Stdout, "  it has no dialog that can be answered from elsewhere (beckon help agents)\n")
 		}
 	}
 	return errors.Join(errs...)

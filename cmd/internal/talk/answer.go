@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"beckon/cmd/internal/cli"
+	"beckon/event"
 	"beckon/render"
 	"beckon/render/card"
 	"beckon/state"
@@ -146,7 +147,14 @@ func nothingOpen(a *cli.App) error {
 // notOffered says why a session has nothing to answer.
 func notOffered(a *cli.App, v state.Seen) error {
 	name := cli.ShortID(v.Session.ID)
+	ag := event.AgentOf(v.Session.Agent)
 	switch {
+	case v.Status.State.Asks() && ag != nil && ag.Name != event.ClaudeCode && ag.Holds():
+		return cli.Hint("beckon install --agent "+ag.Name+" --answers holds what it asks from then on; beckon jump brings you there",
+			"session %s waits, but can be answered only where it runs: %w", name, cli.ErrNotFound)
+	case v.Status.State.Asks() && (ag == nil || ag.Name != event.ClaudeCode):
+		return cli.Hint("beckon jump brings you there; beckon help agents says which agents can be answered from elsewhere, and why the others cannot",
+			"session %s waits, and %s can be answered only where it runs: %w", name, v.Session.Agent, cli.ErrNotFound)
 	case v.Status.State.Asks():
 		return cli.Hint("beckon install --answers holds what is asked from then on; a subagent's requests are held while you are away (beckon away); beckon jump brings you there",
 			"session %s waits, but can be answered only where it runs: %w", name, cli.ErrNotFound)

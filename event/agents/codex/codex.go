@@ -49,4 +49,55 @@ var Agent = agents.Agent{
 		"an API error: the rollout file tells",
 		"the end of its terminal: the process tells, where there is one to be found",
 	},
+	Tools: []agents.Called{
+		{Name: "apply_patch", Means: "Edit", Patch: "command"},
+		{Name: "write_stdin", Means: "Bash", Inputs: []agents.Renamed{{Name: "chars", Means: "command"}}, Types: true},
+		{Name: "view_image", Means: "Read", Inputs: []agents.Renamed{{Name: "path", Means: "file_path"}}},
+		{Name: "update_plan", Means: "TodoWrite"},
+		{Name: "request_user_input", Means: "AskUserQuestion"},
+		{Name: "spawn_agent", Means: "Agent", Inputs: []agents.Renamed{{Name: "message", Means: "prompt"}}},
+		{Name: "web_search", Means: "WebSearch"},
+	},
+	Answers: []agents.Answer{
+		{Event: "PreToolUse", Means: "PreToolUse", Says: []agents.Say{
+			{When: agents.Always, Path: "hookSpecificOutput.hookEventName", Value: `"PreToolUse"`},
+			{When: agents.Deny, Path: "hookSpecificOutput.permissionDecision", Value: `"deny"`},
+			{When: agents.Deny, Path: "hookSpecificOutput.permissionDecisionReason", Value: agents.Text},
+			{When: agents.Rewrite, Path: "hookSpecificOutput.permissionDecision", Value: `"allow"`},
+			{When: agents.Rewrite, Path: "hookSpecificOutput.updatedInput", Value: agents.Text},
+			{When: agents.Context, Path: "hookSpecificOutput.additionalContext", Value: agents.Text},
+			{When: agents.System, Path: "systemMessage", Value: agents.Text},
+		}},
+		{Event: "PermissionRequest", Means: "PermissionRequest", Says: []agents.Say{
+			{When: agents.Always, Path: "hookSpecificOutput.hookEventName", Value: `"PermissionRequest"`},
+			{When: agents.Deny, Path: "hookSpecificOutput.decision.behavior", Value: `"deny"`},
+			{When: agents.Deny, Path: "hookSpecificOutput.decision.message", Value: agents.Text},
+			{When: agents.Allow, Path: "hookSpecificOutput.decision.behavior", Value: `"allow"`},
+		}},
+		{Event: "PostToolUse", Means: "PostToolUse", Says: []agents.Say{
+			{When: agents.Always, Path: "hookSpecificOutput.hookEventName", Value: `"PostToolUse"`},
+			{When: agents.Deny, Path: "decision", Value: `"block"`},
+			{When: agents.Deny, Path: "reason", Value: agents.Text},
+			{When: agents.Context, Path: "hookSpecificOutput.additionalContext", Value: agents.Text},
+		}},
+		{Event: "UserPromptSubmit", Means: "UserPromptSubmit", Says: []agents.Say{
+			{When: agents.Always, Path: "hookSpecificOutput.hookEventName", Value: `"UserPromptSubmit"`},
+			{When: agents.Deny, Path: "decision", Value: `"block"`},
+			{When: agents.Deny, Path: "reason", Value: agents.Text},
+			{When: agents.Context, Path: "hookSpecificOutput.additionalContext", Value: agents.Text},
+		}},
+		{Event: "SessionStart", Means: "SessionStart", Says: []agents.Say{
+			{When: agents.Always, Path: "hookSpecificOutput.hookEventName", Value: `"SessionStart"`},
+			{When: agents.Context, Path: "hookSpecificOutput.additionalContext", Value: agents.Text},
+		}},
+		{Event: "Stop", Means: "Stop", Says: []agents.Say{
+			{When: agents.Deny, Path: "decision", Value: `"block"`},
+			{When: agents.Deny, Path: "reason", Value: agents.Text},
+		}},
+	},
+	Cannot: []string{
+		"a call cannot be asked about, so it is refused: allow it once with the code that the reason gives",
+		"a call cannot be allowed before it asks you: put an approval under PermissionRequest",
+		"its dialog cannot be answered from elsewhere: the hook at PermissionRequest runs before it opens, and holds it back",
+	},
 }

@@ -75,4 +75,46 @@ var Agent = agents.Agent{
 		"a session before its first prompt",
 		"a kill: the process tells",
 	},
+	Tools: []agents.Called{
+		{Name: "bash", Means: "Bash", Inputs: []agents.Renamed{{Name: "workdir", Means: agents.Workdir}}},
+		{Name: "read", Means: "Read", Inputs: path},
+		{Name: "write", Means: "Write", Inputs: path},
+		{Name: "edit", Means: "Edit", Inputs: path},
+		{Name: "multiedit", Means: "MultiEdit", Inputs: path},
+		{Name: "apply_patch", Means: "Edit", Patch: "patchText"},
+		{Name: "patch", Means: "Edit", Patch: "patchText"},
+		{Name: "list", Means: "LS"},
+		{Name: "glob", Means: "Glob"},
+		{Name: "grep", Means: "Grep", Inputs: []agents.Renamed{{Name: "include", Means: "glob"}}},
+		{Name: "webfetch", Means: "WebFetch"},
+		{Name: "websearch", Means: "WebSearch"},
+		{Name: "todowrite", Means: "TodoWrite"},
+		{Name: "question", Means: "AskUserQuestion"},
+		{Name: "task", Means: "Agent"},
+		{Name: "skill", Means: "Skill", Inputs: []agents.Renamed{{Name: "name", Means: "skill"}}},
+	},
+	Answers: []agents.Answer{ // in the words of beckon's own plugin
+		{Event: "tool.execute.before", Means: "PreToolUse", Says: []agents.Say{
+			{When: agents.Deny, Path: "deny", Value: agents.Text},
+			{When: agents.Rewrite, Path: "args", Value: agents.Text},
+		}},
+		{Event: "tool.execute.after", Means: "PostToolUse", Says: []agents.Say{
+			{When: agents.Deny, Path: "context", Value: agents.Text},
+			{When: agents.Context, Path: "context", Value: agents.Text},
+		}},
+		{Event: "permission.asked", Means: "PermissionRequest", Held: true, Says: []agents.Say{
+			{When: agents.Deny, Path: "reply", Value: `"reject"`},
+			{When: agents.Deny, Path: "message", Value: agents.Text},
+			{When: agents.Allow, Path: "reply", Value: `"once"`},
+		}},
+	},
+	Cannot: []string{
+		"a rule before a call cannot allow it, nor have it asked about: OpenCode's own permissions decide that; put an approval under PermissionRequest",
+		"what a rule says of a prompt, of a session's start or of the end of a turn",
+		"what a rule warns of does not reach the model before a call",
+	},
 }
+
+// path is how the tools for files name their file; a permission of theirs has it
+// in small letters.
+var path = []agents.Renamed{{Name: "filepath", Means: "file_path"}, {Name: "filePath", Means: "file_path"}}

@@ -133,17 +133,19 @@ func (c *Call) toolFiles() (list []file) {
 	}
 	switch c.Tool {
 	case "Grep", "Glob":
-		dir, name := input.Get("path").String(), "glob"
+		name := "glob"
 		if c.Tool == "Glob" {
 			name = "pattern"
 		}
-		if dir != "" {
+		pattern := input.Get(name).String()
+		relative := pattern != "" && !strings.HasPrefix(pattern, "/")
+		each(input.Get("path"), func(dir string) { // other agents name several
 			add(dir, false)
-		}
-		if pattern := input.Get(name).String(); pattern != "" {
-			if dir != "" && !strings.HasPrefix(pattern, "/") {
-				pattern = dir + "/" + pattern
+			if relative {
+				add(dir+"/"+pattern, true)
 			}
+		})
+		if pattern != "" && (len(list) == 0 || !relative) {
 			add(pattern, true)
 		}
 		return list

@@ -50,6 +50,30 @@ func Files(getenv func(string) string) (global, project string) {
 	return global, project
 }
 
+// ProjectAround finds the project of a directory: the nearest one around it whose
+// policy the user trusts, else the nearest that has one, else the directory
+// itself. A policy that an agent puts into a directory of its own must not hide
+// the one around it.
+func ProjectAround(dir string, kept Dir) string {
+	nearest := ""
+	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
+		file := ProjectFile(at)
+		if kept.HasCopy(Trusted, file) {
+			return at
+		}
+		if _, err := os.Stat(file); err == nil && nearest == "" {
+			nearest = at
+		}
+		if at == filepath.Dir(at) {
+			break
+		}
+	}
+	if nearest != "" {
+		return nearest
+	}
+	return filepath.Clean(dir)
+}
+
 // Dir is the policy's own part of the state directory.
 type Dir string
 

@@ -172,8 +172,13 @@ func WithInput(payload, input []byte) ([]byte, error) {
 	if !old.Exists() || old.Index == 0 {
 		return nil, errNoInput
 	}
-	out := make([]byte, 0, len(payload)-len(old.Raw)+len(input))
+	return splice(payload, old, input), nil
+}
+
+// splice is the payload with another value in the place of one that was read of it.
+func splice(payload []byte, old gjson.Result, now []byte) []byte {
+	out := make([]byte, 0, len(payload)-len(old.Raw)+len(now))
 	out = append(out, payload[:old.Index]...)
-	out = append(out, input...)
-	return append(out, payload[old.Index+len(old.Raw):]...), nil
+	out = append(out, now...)
+	return append(out, payload[old.Index+len(old.Raw):]...)
 }

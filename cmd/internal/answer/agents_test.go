@@ -1,0 +1,199 @@
+package answer
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"beckon/event/policy/packs"
+	"beckon/event/policy/run"
+	"beckon/state"
+
+	"github.com/tidwall/gjson"
+)
+
+// from is one hook of another agent's, with the payload as it gives it.
+func (u *user) from(agent, name, payload string) string {
+	u.Helper()
+	var out, errs bytes.Buffer
+	code := Main([]string{name, "--agent", agent}, strings.NewReader(payload), &out, &errs, func(name string) string { return u.env[name] }, run.Starter{})
+	if code != 0 || errs.Len() > 0 {
+		u.Errorf("%s: exit code %d, on stderr %q", name, code, errs.String())
+	}
+	return strings.TrimSpace(out.String())
+}
+
+// shells are what each agent sends before a call of its shell: a recorded payload,
+// where its command stands, and what a refusal looks like.
+var shells = []struct{ agent, event, command, denied, reason string }{
+	{"codex", "PreToolUse", "tool_input.command", "hookSpecificOutput.permissionDecision", "hookSpecificOutput.permissionDecisionReason"},
+	{"gemini", "BeforeTool", "tool_input.command", "decision", "reason"},
+	{"qwen", "PreToolUse", "tool_input.command", "hookSpecificOutput.permissionDecision", "hookSpecificOutput.permissionDecisionReason"},
+	{"copilot", "preToolUse", "toolArgs.command", "permissionDecision", "permissionDecisionReason"},
+	{"opencode", "tool.execute.before", "properties.args.command", "deny", "deny"},
+}
+
+// recordedCall is the payload of a shell's call of that agent, with another
+// command in it.
+func recordedCall(t *testing.T, agent, name, at, command string) string {
+	t.Helper()
+	files, err := filepath.Glob("../../../testdata/agents/" + agent + "-*/subperm.jsonl")
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	text, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if v := gjson.Parse(line); v.Get("event").Str == name && v.Get("stdin").Get(at).Exists() {
+			raw, quoted := v.Get("stdin").Raw, string(must(command))
+			old := gjson.Get(raw, at)
+			return raw[:old.Index] + quoted + raw[old.Index+len(old.Raw):]
+		}
+	}
+	t.Fatalf("%s has no %s with %s", files[0], name, at)
+	return ""
+}
+
+// Every rule of every pack speaks of the shell of every agent, as its own cases
+// say.
+func TestPacksSpeakOfEveryShell(t *testing.T) {
+	for _, s := range shells {
+		t.Run(s.agent, func(t *testing.T) {
+			u := newUser(t, `{"packs":["`+strings.Join(packs.Names(), `","`)+`"]}`, "")
+			cases := 0
+			for _, pack := range packs.Names() {
+				rules, _ := packs.Load(pack)
+				for _, r := range rules {
+					for _, c := range r.Cases {
+						if !c.Fits || strings.HasPrefix(c.Call, "read ") || strings.HasPrefix(c.Call, "write ") {
+							continue
+						}
+						cases++
+						answer := u.from(s.agent, s.event, recordedCall(t, s.agent, s.event, s.command, c.Call))
+						if answer == "" || !json.Valid([]byte(answer)) {
+							t.Errorf("%s: %q is answered %q", r.ID, c.Call, answer)
+						}
+						break // one of each rule: the packs' own tests run them all
+					}
+				}
+			}
+			if cases < 10 {
+				t.Errorf("%d cases", cases)
+			}
+		})
+	}
+}
+
+// A refusal is in the agent's own form, the reason in it, and the session goes on.
+func TestOtherAgentsAreRefused(t *testing.T) {
+	for _, s := range shells {
+		u := newUser(t, on("PreToolUse", `{"type":"rule","id":"r","decision":"deny","reason":"not here","commands":["touch"]}`), titles)
+		payload := recordedCall(t, s.agent, s.event, s.command, "touch a")
+		answer := gjson.Parse(u.from(s.agent, s.event, payload))
+		if word := answer.Get(s.denied).Str; s.agent != "opencode" && word != "deny" || !strings.Contains(answer.Get(s.reason).Str, "not here (policy global/r)") {
+			t.Errorf("%s: %s", s.agent, answer.Raw)
+		}
+		if answer.Get("terminalSequence").Exists() {
+			t.Errorf("%s is sent a terminal sequence", s.agent)
+		}
+		if got := u.from(s.agent, s.event, recordedCall(t, s.agent, s.event, s.command, "ls")); got != "" {
+			t.Errorf("%s: of a call that no rule speaks of it is told %s", s.agent, got)
+		}
+	}
+}
+
+// What a rule asks about and the agent cannot ask is refused, and the user can
+// allow it once.
+func TestVainQuestionsRefuse(t *testing.T) {
+	u := newUser(t, on("PreToolUse", `{"type":"rule","id":"r","decision":"ask","reason":"sure?","commands":["touch"]}`), "")
+	payload := recordedCall(t, "codex", "PreToolUse", "tool_input.command", "touch a")
+	reason := gjson.Get(u.from("codex", "PreToolUse", payload), "hookSpecificOutput.permissionDecisionReason").Str
+	_, code, found := strings.Cut(reason, "beckon policy allow-once ")
+	if !found || !strings.Contains(reason, "codex cannot") {
+		t.Fatalf("the reason is %q", reason)
+	}
+	if _, err := Sources(func(n string) string { return u.env[n] }, u.env["BECKON_STATE_DIR"]).State.Allow(strings.Fields(code)[0], time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if got := u.from("codex", "PreToolUse", payload); got != "" {
+		t.Errorf("allowed once, it is told %s", got)
+	}
+	again := strings.Replace(payload, `"tool_use_id":"`, `"tool_use_id":"another-`, 1)
+	if got := u.from("codex", "PreToolUse", again); !strings.Contains(got, `"deny"`) {
+		t.Errorf("the second time it is told %q", got)
+	}
+}
+
+// A rule for one agent's files speaks of those of the others.
+func TestFilesOfOtherAgents(t *testing.T) {
+	policy := on("PreToolUse", `{"type":"rule","id":"r","decision":"deny","reason":"secret","paths":[".env"]}`)
+	for _, c := range []struct{ agent, event, payload string }{
+		{"gemini", "BeforeTool", `{"session_id":"s1","cwd":"/w","tool_name":"read_file","tool_input":{"file_path":".env"}}`},
+		{"gemini", "BeforeTool", `{"session_id":"s1","cwd":"/w","tool_name":"replace","tool_input":{"file_path":"/w/.env","old_string":"a","new_string":"b"}}`},
+		{"gemini", "BeforeTool", `{"session_id":"s1","cwd":"/w","tool_name":"run_shell_command","tool_input":{"command":"cat .env","dir_path":"sub"}}`},
+		{"qwen", "PreToolUse", `{"session_id":"s1","cwd":"/w","tool_name":"write_file","tool_input":{"file_path":"sub/.env","content":""}}`},
+		{"copilot", "preToolUse", `{"sessionId":"s1","cwd":"/w","toolName":"view","toolArgs":{"path":".env","file_path":"README.md"}}`},
+		{"copilot", "preToolUse", `{"sessionId":"s1","cwd":"/w","toolName":"grep","toolArgs":{"pattern":"KEY","paths":["a",".env"]}}`},
+		{"codex", "PreToolUse", `{"session_id":"s1","cwd":"/w","tool_name":"apply_patch","tool_input":{"command":"*** Begin Patch\n*** Add File: a\n+x\n*** Update File: sub/.env\n@@\n-a\n+b\n*** End Patch\n"}}`},
+		{"opencode", "tool.execute.before", `{"type":"tool.execute.before","properties":{"sessionID":"s1","directory":"/w","tool":"edit","args":{"filePath":"/w/.env"}}}`},
+	} {
+		u := newUser(t, policy, "")
+		if got := u.from(c.agent, c.event, c.payload); !strings.Contains(got, "secret") {
+			t.Errorf("%s: %s is answered %q", c.agent, c.payload, got)
+		}
+	}
+}
+
+// An agent of which nothing is known, and an event at which an agent does not
+// listen, are told nothing; nor is a client that began a prompt itself.
+func TestNothingIsSaidToWhoDoesNotListen(t *testing.T) {
+	deny := `{"type":"rule","id":"r","decision":"deny","reason":"no"}`
+	policy := `{"hooks":{"PreToolUse":[{"hooks":[` + deny + `]}],"UserPromptSubmit":[{"hooks":[` + deny + `]}],"PreCompact":[{"hooks":[` + deny + `]}],"PermissionRequest":[{"hooks":[` + deny + `]}]}}`
+	for _, c := range []struct{ agent, event, payload string }{
+		{"cursor", "preToolUse", `{"conversation_id":"s1","tool_name":"Bash","tool_input":{"command":"ls"}}`},
+		{"nobody", "PreToolUse", `{"session_id":"s1","tool_name":"Bash","tool_input":{"command":"ls"}}`},
+		{"gemini", "PreCompress", `{"session_id":"s1","trigger":"manual"}`},
+		{"gemini", "Notification", `{"session_id":"s1","notification_type":"ToolPermission"}`},
+		{"opencode", "session.created", `{"properties":{"sessionID":"s1"}}`},
+		{"opencode", "chat.message", `{"properties":{"sessionID":"s1","prompt":"x"}}`},
+		{"copilot", "permissionRequest", `{"sessionId":"s1","toolName":"bash","toolInput":{"command":"ls"}}`},
+		{"qwen", "UserPromptSubmit", `{"session_id":"s1","prompt":""}`},
+	} {
+		u := newUser(t, policy, "")
+		if got := u.from(c.agent, c.event, c.payload); got != "" {
+			t.Errorf("%s at %s is told %s", c.agent, c.event, got)
+		}
+	}
+}
+
+// What cannot be read is refused in the agent's own form, where a rule could have
+// refused it.
+func TestUnreadableCallsOfOtherAgents(t *testing.T) {
+	for _, s := range shells {
+		u := newUser(t, on("PreToolUse", `{"type":"rule","id":"r","decision":"deny","reason":"no","commands":["touch"]}`), "")
+		got := u.from(s.agent, s.event, `{"session_id":"s1",`)
+		if !strings.Contains(gjson.Get(got, s.reason).Str, "beckon cannot read this event") {
+			t.Errorf("%s: %s", s.agent, got)
+		}
+	}
+}
+
+// Codex's request says more than its call did: an approval closes that one.
+func TestApprovalOfCodexIsSeen(t *testing.T) {
+	u := newUser(t, on("PermissionRequest", `{"type":"rule","decision":"allow","reason":"fine","commands":["touch a"]}`), "")
+	u.from("codex", "UserPromptSubmit", `{"session_id":"s1","cwd":"/w","prompt":"do it"}`)
+	u.from("codex", "PreToolUse", `{"session_id":"s1","cwd":"/w","tool_name":"Bash","tool_input":{"command":"touch a"},"tool_use_id":"c1"}`)
+	got := u.from("codex", "PermissionRequest", `{"session_id":"s1","cwd":"/w","tool_name":"Bash","tool_input":{"command":"touch a","description":"May I?"}}`)
+	if gjson.Get(got, "hookSpecificOutput.decision.behavior").Str != "allow" {
+		t.Fatalf("it is told %s", got)
+	}
+	if st := u.state(); st != state.Working {
+		t.Errorf("the session is %s", st)
+	}
+}

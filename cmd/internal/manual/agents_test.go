@@ -1,0 +1,67 @@
+package manual
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"beckon/event"
+)
+
+// What the page says that agents can be told is what their rows say.
+func TestAnswersOfAgents(t *testing.T) {
+	page, err := Page("agents")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{answersTable(), cannotList()} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page on agents lacks, or has otherwise:\n%s", want)
+		}
+	}
+}
+
+// answersTable has a line for each of Claude Code's events and a column for each
+// agent that hears anything.
+func answersTable() string {
+	var b strings.Builder
+	line := func(cells ...string) { b.WriteString("| " + strings.Join(cells, " | ") + " |\n") }
+	var names, kinds []string
+	for _, a := range event.Agents() {
+		if len(a.Answers) == 0 {
+			continue
+		}
+		names = append(names, a.Name)
+		for _, r := range a.Answers {
+			if !slices.Contains(kinds, r.Means) {
+				kinds = append(kinds, r.Means)
+			}
+		}
+	}
+	line(append([]string{"event"}, names...)...)
+	fmt.Fprintf(&b, "|%s\n", strings.Repeat("---|", len(names)+1))
+	for _, k := range kinds {
+		cells := []string{"`" + k + "`"}
+		for _, name := range names {
+			said := ""
+			if r := event.AgentOf(name).AnswerTo(k); r != nil {
+				said = strings.Join(r.Words(), ", ")
+			}
+			cells = append(cells, said)
+		}
+		line(cells...)
+	}
+	return b.String()
+}
+
+// cannotList says what each agent cannot be told.
+func cannotList() string {
+	var b strings.Builder
+	for _, a := range event.Agents() {
+		for _, what := range a.Cannot {
+			fmt.Fprintf(&b, "- %s: %s\n", a.Name, what)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,407 @@
+package wire
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"beckon/event"
+	"beckon/event/agents"
+
+	"github.com/tidwall/gjson"
+)
+
+// Dialect is how one agent speaks of its events, and what it hears. The zero
+// Dialect is Claude Code's, in whose words policies are written.
+type Dialect struct{ agent *agents.Agent }
+
+// DialectOf returns the dialect of an agent; ok is false for one that no hook can
+// tell anything.
+func DialectOf(agent string) (d Dialect, ok bool) {
+	a := event.AgentOf(agent)
+	switch {
+	case a == nil:
+		return Dialect{}, false
+	case a.Name == event.ClaudeCode:
+		return Dialect{}, true
+	}
+	return Dialect{a}, len(a.Answers) > 0
+}
+
+// Native reports whether it is Claude Code's.
+func (d Dialect) Native() bool { return d.agent == nil }
+
+// Name is the agent's.
+func (d Dialect) Name() string {
+	if d.Native() {
+		return event.ClaudeCode
+	}
+	return d.agent.Name
+}
+
+// Hears reports whether the agent listens to a hook at that event.
+func (d Dialect) Hears(k event.Kind) bool { return d.Native() || d.agent.AnswerTo(string(k)) != nil }
+
+// RulesOf is what a hook may say at that event.
+func (d Dialect) RulesOf(k event.Kind) Rules {
+	r := RulesOf(k)
+	if d.Native() {
+		return r
+	}
+	a := d.agent.AnswerTo(string(k))
+	if a == nil {
+		return Rules{Kind: k, Tool: r.Tool}
+	}
+	if !a.Hears(agents.Deny) || r.Refuse == ByExit || r.Refuse == ByAction {
+		r.Refuse = NoWay
+	}
+	r.Ask, r.Allow, r.Rewrite = a.Hears(agents.Ask), a.Hears(agents.Allow), a.Hears(agents.Rewrite)
+	r.Context, r.System, r.Halt = a.Hears(agents.Context), a.Hears(agents.System), a.Hears(agents.Halt)
+	r.refuseSince, r.contextSince, r.Terminal, r.Extra = "", "", false, nil
+	return r
+}
+
+// Translate puts v into the agent's words, as the function of that name does
+// for Claude Code. payload is the event as the agent gave it.
+func (d Dialect) Translate(k event.Kind, v Verdict, version string, http bool, payload []byte) Answer {
+	if d.Native() {
+		return Translate(k, v, version, http)
+	}
+	s := saying{rules: d.RulesOf(k), row: d.agent.AnswerTo(string(k)), out: map[string]any{}}
+	if v.Input != nil && v.Decision != Deny {
+		if own, err := d.input(payload, v.Input); err != nil {
+			s.drop("modify: " + err.Error())
+			v.Input = nil
+		} else {
+			v.Input = own
+		}
+	}
+	s.decision(&v)
+	s.texts(&v)
+	return s.answer()
+}
+
+// saying is one Translate into another agent's words under way.
+type saying struct {
+	rules   Rules
+	row     *agents.Answer
+	out     map[string]any
+	answers Answer
+}
+
+func (s *saying) drop(what string) { s.answers.Dropped = append(s.answers.Dropped, what) }
+
+// say puts the members for w into the answer; it reports whether there are any.
+func (s *saying) say(w agents.When, text json.RawMessage) bool {
+	if s.row == nil || !s.row.Hears(w) {
+		return false
+	}
+	for _, m := range s.row.Says {
+		if m.When != w {
+			continue
+		}
+		value := json.RawMessage(m.Value)
+		if m.Value == agents.Text {
+			value = text
+		}
+		put(s.out, strings.Split(m.Path, "."), value)
+	}
+	return true
+}
+
+// put sets a member of an object, which is made where it is not there. A text
+// that is there already is kept, and the other follows it.
+func put(object map[string]any, path []string, value json.RawMessage) {
+	for len(path) > 1 {
+		inner, ok := object[path[0]].(map[string]any)
+		if !ok {
+			inner = map[string]any{}
+			object[path[0]] = inner
+		}
+		object, path = inner, path[1:]
+	}
+	if old, ok := object[path[0]].(json.RawMessage); ok && old[0] == '"' && value[0] == '"' {
+		value = must(gjson.ParseBytes(old).Str + "\n" + gjson.ParseBytes(value).Str)
+	}
+	object[path[0]] = value
+}
+
+func (s *saying) decision(v *Verdict) {
+	reason := must(v.Reason)
+	switch v.Decision {
+	case Deny:
+		if s.rules.Refuse == NoWay || !s.say(agents.Deny, reason) {
+			s.cannot(v, Deny)
+		}
+		return
+	case Ask:
+		switch {
+		case s.say(agents.Ask, reason):
+		case s.rules.Refuse == ByRequest: // silence leaves the dialog to the user
+			s.notify(v)
+		default:
+			s.cannot(v, Ask)
+		}
+	case Allow:
+		if !s.say(agents.Allow, reason) {
+			s.drop("allow")
+		}
+	}
+	if v.Input != nil && (s.rules.Kind == event.PermissionRequest && v.Decision != Allow || !s.say(agents.Rewrite, v.Input)) {
+		s.drop("modify")
+	}
+}
+
+// cannot tells the user what the event has no way to do.
+func (s *saying) cannot(v *Verdict, d Decision) {
+	s.drop(string(d))
+	s.notify(v)
+}
+
+func (s *saying) notify(v *Verdict) {
+	if v.Reason != "" {
+		v.System = append(slices.Clip(v.System), v.Reason)
+	}
+}
+
+func (s *saying) texts(v *Verdict) {
+	for _, t := range []struct {
+		when agents.When
+		what string
+		text string
+	}{
+		{agents.Context, "context", strings.Join(v.Context, "\n\n")},
+		{agents.System, "system message", strings.Join(v.System, "\n")},
+	} {
+		if t.text != "" && !s.say(t.when, must(t.text)) {
+			s.drop(t.what)
+		}
+	}
+	if v.Halt && !s.say(agents.Halt, must(v.HaltReason)) {
+		s.drop("continue: false")
+	}
+	if v.Terminal != "" {
+		s.drop("terminalSequence")
+	}
+	for _, name := range Names(v.Extra) {
+		s.drop(name)
+	}
+}
+
+func (s *saying) answer() Answer {
+	if len(s.out) == 0 {
+		return s.answers
+	}
+	for _, m := range s.row.Says {
+		if parent, _, nested := strings.Cut(m.Path, "."); m.When == agents.Always && (!nested || s.out[parent] != nil) {
+			put(s.out, strings.Split(m.Path, "."), json.RawMessage(m.Value))
+		}
+	}
+	s.answers.Stdout = append(must(s.out), '\n')
+	return s.answers
+}
+
+// Payload is an event in Claude Code's words, as policies and their handlers
+// read it: e is what was read of it, raw what the agent gave. Members that have no
+// name there stay as they are.
+func (d Dialect) Payload(e *event.Event, raw []byte) ([]byte, error) {
+	if d.Native() {
+		return raw, nil
+	}
+	given := gjson.ParseBytes(raw)
+	if !given.IsObject() {
+		return nil, errors.New("the payload is no object")
+	}
+	out := map[string]json.RawMessage{}
+	given.ForEach(func(name, v gjson.Result) bool {
+		out[name.Str] = json.RawMessage(v.Raw)
+		return true
+	})
+	for _, f := range []struct {
+		name string
+		is   agents.Field
+	}{
+		{"cwd", agents.Cwd}, {"transcript_path", agents.Transcript}, {"permission_mode", agents.Mode}, {"prompt", agents.Prompt},
+		{"last_assistant_message", agents.Message}, {"source", agents.Source}, {"reason", agents.Reason}, {"tool_use_id", agents.UseID},
+	} {
+		if v := d.member(given, f.is); v.Type == gjson.String {
+			out[f.name] = json.RawMessage(v.Raw)
+		}
+	}
+	say := func(name, text string) {
+		if text != "" {
+			out[name] = must(text)
+		}
+	}
+	say("agent", d.agent.Name)
+	say("hook_event_name", string(e.Kind))
+	say("session_id", e.SessionID)
+	say("agent_id", e.AgentID)
+	if tool := d.member(given, agents.Tool); tool.Type == gjson.String {
+		d.call(tool.Str, given, out)
+	}
+	return Encode(out)
+}
+
+// member is what is taken for a field: of several the last one that is there, as
+// package event reads it.
+func (d Dialect) member(given gjson.Result, f agents.Field) (found gjson.Result) {
+	claude := event.AgentOf(event.ClaudeCode)
+	for _, rows := range [][]agents.Member{claude.Fields, d.agent.Fields} {
+		for _, m := range rows {
+			if v := given.Get(m.Path); m.Is == f && v.Exists() && (f == agents.Input || v.Type == gjson.String) {
+				found = v
+			}
+		}
+	}
+	return found
+}
+
+// tool is the row of one of the agent's tools; nil when it keeps its name.
+func (d Dialect) tool(name string) *agents.Called {
+	for i := range d.agent.Tools {
+		if d.agent.Tools[i].Name == name {
+			return &d.agent.Tools[i]
+		}
+	}
+	return nil
+}
+
+// call names the tool of a call, and the members of its input.
+func (d Dialect) call(name string, given gjson.Result, out map[string]json.RawMessage) {
+	input := inputOf(d.member(given, agents.Input))
+	means := name
+	if server, tool := given.Get("mcp_context.server_name").Str, given.Get("mcp_context.tool_name").Str; server != "" && tool != "" {
+		means = "mcp__" + server + "__" + tool
+	}
+	if row := d.tool(name); row != nil {
+		means = row.Means
+		inputs(row, input, out)
+	}
+	out["tool_name"] = must(means)
+	if input != nil {
+		out["tool_input"] = must(input)
+	}
+}
+
+// inputs names the members of a tool's input. What a model adds by Claude Code's
+// names the agent takes no notice of, so rules are not to see it either.
+func inputs(row *agents.Called, input, out map[string]json.RawMessage) {
+	if input == nil {
+		return
+	}
+	given := maps.Clone(input)
+	for _, in := range row.Inputs {
+		delete(input, in.Means)
+	}
+	for _, in := range row.Inputs {
+		v, there := given[in.Name]
+		switch {
+		case !there:
+		case in.Means == agents.Workdir:
+			if dir := gjson.ParseBytes(v).Str; dir != "" {
+				out["cwd"] = must(inside(gjson.ParseBytes(out["cwd"]).Str, dir))
+			}
+		default:
+			delete(input, in.Name)
+			input[in.Means] = v
+		}
+	}
+	if row.Patch != "" {
+		input["file_path"] = must(patched(gjson.ParseBytes(input[row.Patch]).Str))
+	}
+}
+
+func inside(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(dir, path)
+}
+
+// inputOf are the members of a call's input, also of one that is written as a text; of
+// those of one name the last, as a JavaScript program reads it. Nil for anything
+// else.
+func inputOf(v gjson.Result) map[string]json.RawMessage {
+	if v.Type == gjson.String {
+		v = gjson.Parse(v.Str)
+	}
+	if !v.IsObject() || !gjson.Valid(v.Raw) {
+		return nil
+	}
+	out := map[string]json.RawMessage{}
+	v.ForEach(func(name, value gjson.Result) bool {
+		out[name.Str] = json.RawMessage(value.Raw)
+		return true
+	})
+	return out
+}
+
+// patched are the files that a patch names in its headers.
+func patched(patch string) []string {
+	files := []string{}
+	for line := range strings.Lines(patch) {
+		line = strings.TrimSpace(line)
+		for _, head := range []string{"*** Add File:", "*** Update File:", "*** Delete File:", "*** Move to:"} {
+			if name, ok := strings.CutPrefix(line, head); ok {
+				files = append(files, strings.TrimSpace(name))
+			}
+		}
+	}
+	return files
+}
+
+var errOtherTool = errors.New("the call has no input to rewrite")
+
+// input is a rewritten input as the agent names its members.
+func (d Dialect) input(payload, input []byte) ([]byte, error) {
+	given := gjson.ParseBytes(payload)
+	before, now := inputOf(d.member(given, agents.Input)), inputOf(gjson.ParseBytes(input))
+	if now == nil || before == nil {
+		return nil, errOtherTool
+	}
+	row := d.tool(d.member(given, agents.Tool).Str)
+	if row == nil {
+		return input, nil
+	}
+	if row.Patch != "" {
+		delete(now, "file_path")
+	}
+	for _, in := range row.Inputs {
+		v, there := now[in.Means]
+		if _, named := before[in.Name]; named && there && in.Means != agents.Workdir {
+			delete(now, in.Means)
+			now[in.Name] = v
+		}
+	}
+	return Encode(now)
+}
+
+// Rewritten is the payload as the agent gave it, with the input that an answer
+// makes of its own.
+func (d Dialect) Rewritten(payload, input []byte) ([]byte, error) {
+	if d.Native() {
+		return WithInput(payload, input)
+	}
+	own, err := d.input(payload, input)
+	if err != nil {
+		return nil, err
+	}
+	old := d.member(gjson.ParseBytes(payload), agents.Input)
+	if old.Index == 0 {
+		return nil, errNoInput
+	}
+	return splice(payload, old, own), nil
+}
+
+// Types reports whether a call types into what runs already.
+func (d Dialect) Types(payload []byte) bool {
+	if d.Native() {
+		return false
+	}
+	row := d.tool(d.member(gjson.ParseBytes(payload), agents.Tool).Str)
+	return row != nil && row.Types
+}
