@@ -225,7 +225,7 @@ func row(v *state.Seen) Row {
 		State: st.State, Reason: st.Reason, Since: st.Since.Time(), NeedsYou: st.NeedsYou, Unseen: st.Unseen,
 		Source: st.Source, Confidence: st.Confidence,
 		Name: OneLine(s.Name), Title: OneLine(s.Prompt.Text), Cwd: s.Cwd, Project: project(s), Host: s.Origin.Host,
-		Model: cmp.Or(v.Meter.Model, s.Model), Mode: s.Mode, Version: v.Meter.Version, CostUSD: v.Meter.USD(),
+		Model: cmp.Or(v.Meter.Model, s.Model), Mode: s.Mode, Version: cmp.Or(v.Meter.Version, OneLine(v.Evidence.Version)), CostUSD: v.Meter.USD(),
 		CreatedAt: s.Created.Time(), UpdatedAt: s.Updated.Time(), FirstSeen: cmp.Or(s.Origin.SeatAt, s.Created).Time(),
 		Pane:    s.Origin.Terminal,
 		message: s.Stop.Message,

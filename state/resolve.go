@@ -76,6 +76,7 @@ type Evidence struct {
 	Transcript Marker
 	Answer     Answer
 	Job        Job
+	Version    string // of the agent, where its own files tell it
 }
 
 // Job is a session that the client runs in the background (`claude --bg`), as

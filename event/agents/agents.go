@@ -17,8 +17,11 @@ import (
 type Agent struct {
 	Name    string
 	Aliases []string
-	Events  []Event
-	Fields  []Member
+	// Measured is the version whose words these are; empty for words that are taken
+	// from its documentation alone.
+	Measured string
+	Events   []Event
+	Fields   []Member
 	// Notices translates types of notifications into Claude Code's.
 	Notices []Notice
 	// Forms are the tools whose call is a question to the user, beside Claude

@@ -116,6 +116,9 @@ func (m *merging) add(res *HookResult) {
 // work.
 func (m *merging) unfit(res *HookResult) error {
 	o := res.Outcome
+	if d := m.ev.Dialect; !d.Native() && o.UpdatedInput != nil && res.Rewrote == nil && !o.Decision.Refuses() {
+		return fmt.Errorf("it rewrites the input, which %s cannot at %s", d.Name(), m.contract.Kind)
+	}
 	switch o.Decision {
 	case wire.Ask:
 		if !m.contract.Ask && m.contract.Refuse != wire.ByRequest && !m.vain(o.Decision) { // where the user is asked already

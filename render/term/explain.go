@@ -218,7 +218,7 @@ func Show(w io.Writer, r *render.Row, s *state.Session, st Style) error {
 	l := lookOf(r.State)
 	line("session", r.SessionID)
 	fmt.Fprintf(&b, "%-10s %s\n", "state", st.paint(l.sgr, l.glyph+" "+clean(reasoned(r.State, r.Reason)))+" for "+Age(st.Now.Sub(r.Since)))
-	line("agent", strings.TrimSpace(r.Agent+" "+r.Model))
+	line("agent", strings.Join(strings.Fields(r.Agent+" "+r.Version+" "+r.Model), " "))
 	line("name", r.Name)
 	unnamed := *r
 	unnamed.Name = ""

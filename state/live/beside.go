@@ -18,6 +18,7 @@ import (
 type besides struct {
 	mu     sync.Mutex
 	files  map[string]lastRead
+	makers map[string]string     // by a session's file, the version that writes it
 	titles map[string]paneTitles // by tmux socket
 }
 
@@ -61,6 +62,26 @@ func (r *Reader) beside(s *state.Session, now event.Millis) (reg state.Registry,
 		}
 	}
 	return reg, true
+}
+
+// version is the version of the agent that has s, as its own files tell it.
+func (t *besides) version(s *state.Session) string {
+	t.mu.Lock()
+	v, known := t.makers[s.Transcript]
+	t.mu.Unlock()
+	if known || s.Transcript == "" {
+		return v
+	}
+	if v = beside.Version(s.Agent, s.Transcript); v == "" {
+		return "" // it may not be written yet
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.makers == nil || len(t.makers) > maxFiles {
+		t.makers = map[string]string{}
+	}
+	t.makers[s.Transcript] = v
+	return v
 }
 
 // file reads a session's file if it has changed.

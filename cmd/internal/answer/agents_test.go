@@ -130,6 +130,21 @@ func TestVainQuestionsRefuse(t *testing.T) {
 	}
 }
 
+// A rewrite that an agent cannot take is none that passes unsaid: where the hook
+// fails closed, the call is refused.
+func TestRewritesInVainFail(t *testing.T) {
+	hook := say(`{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"ls"}}}`)
+	payload := recordedCall(t, "qwen", "PreToolUse", "tool_input.command", "rm x")
+	u := newUser(t, on("PreToolUse", strings.Replace(hook, `"type"`, `"fail":"closed","type"`, 1)), "")
+	if got := u.from("qwen", "PreToolUse", payload); !strings.Contains(got, "which qwen cannot at PreToolUse") {
+		t.Errorf("it is told %q", got)
+	}
+	u = newUser(t, on("PreToolUse", hook), "")
+	if got := u.from("gemini", "BeforeTool", recordedCall(t, "gemini", "BeforeTool", "tool_input.command", "rm x")); gjson.Get(got, "hookSpecificOutput.tool_input.command").Str != "ls" {
+		t.Errorf("gemini is told %q", got)
+	}
+}
+
 // A rule for one agent's files speaks of those of the others.
 func TestFilesOfOtherAgents(t *testing.T) {
 	policy := on("PreToolUse", `{"type":"rule","id":"r","decision":"deny","reason":"secret","paths":[".env"]}`)

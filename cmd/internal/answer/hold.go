@@ -14,6 +14,7 @@ import (
 
 	"beckon/cmd/internal/hook"
 	"beckon/event"
+	"beckon/event/agents"
 	"beckon/event/policy"
 	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
@@ -125,7 +126,7 @@ func asked(s *state.Session, e *event.Event) (newest *state.Call) {
 		for j := range s.Actors[i].Calls {
 			c := &s.Actors[i].Calls[j]
 			same := c.Hash == e.Tool.Hash || e.Kind == event.Elicitation && c.Kind == state.WaitForm ||
-				e.Agent != event.ClaudeCode && c.Summary == e.Tool.Summary // its request may say more than the call did
+				e.Says == agents.Described && c.Summary == e.Tool.Summary
 			if c.Requested && c.Name == e.Tool.Name && same && (newest == nil || c.Asked >= newest.Asked) {
 				newest = c
 			}

@@ -5,6 +5,7 @@ import (
 
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/setup"
+	"beckon/event"
 	"beckon/event/agents"
 	"beckon/installer"
 )
@@ -34,6 +35,11 @@ func (d *doctor) agents() {
 			without = append(without, ag.Name)
 		}
 	}
+	for _, ag := range event.Agents() {
+		if ag.Measured == "" && setup.There(d.App, ag) {
+			d.add(levelNote, ag.Name, "", "known from documentation alone: hooks that you set up yourself are read, and what they are taken to mean was not measured")
+		}
+	}
 	if len(without) > 0 {
 		d.add(levelNote, "agents", "beckon install --agent NAME", "without hooks: %s", strings.Join(without, ", "))
 	}
@@ -51,7 +57,7 @@ func (d *doctor) agent(ag *agents.Agent, r installer.AgentReport, sure bool) {
 	case err != nil:
 		d.add(levelFault, ag.Name, "run it by hand: echo '{}' | "+e.Program, "%s: %v", e.Program, err)
 	default:
-		d.add(levelOK, ag.Name, "", "hooks in %s; an event reached its session in %.1f ms (median of %d)", r.Path, millis(took), trips)
+		d.add(levelOK, ag.Name, "", "hooks in %s; an event reached its session in %.1f ms (median of %d); measured with %s %s", r.Path, millis(took), trips, ag.Name, ag.Measured)
 	}
 	if ag.Install.Then != "" {
 		d.add(levelNote, ag.Name, "", "%s", ag.Install.Then)

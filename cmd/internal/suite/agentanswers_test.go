@@ -185,6 +185,8 @@ func (p *probed) went() string {
 
 // answer answers by `beckon answer`, as soon as there is something to answer.
 func (p *probed) answer() error {
+	for end := time.Now().Add(40 * time.Second); p.client.Agent.Shows(p.pane) != "permission" && time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	}
 	for end := time.Now().Add(8 * time.Second); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
 		if p.client.Agent.Shows(p.pane) == "permission" {
 			p.dialog = true
@@ -271,14 +273,14 @@ func (pr probe) install(l *lab.Lab) error {
 
 // watch approves what is asked until the turn is over.
 func (p *probed) watch() error {
-	const quiet = 4 * time.Second
+	const quiet, slow = 4 * time.Second, 25 * time.Second // opencode takes its time before the first prompt
 	var idle time.Time
-	pressed := false
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	pressed, begun, start := false, p.dialog, time.Now()
+	for ; time.Since(start) < patience+slow; time.Sleep(100 * time.Millisecond) {
 		p.user = p.user || strings.Contains(p.pane.Capture(), marker)
 		switch p.client.Agent.Shows(p.pane) {
 		case "permission":
-			p.dialog, idle = true, time.Time{}
+			p.dialog, begun, idle = true, true, time.Time{}
 			if pressed {
 				continue
 			}
@@ -291,11 +293,11 @@ func (p *probed) watch() error {
 			if idle.IsZero() {
 				idle = time.Now()
 			}
-			if time.Since(idle) > quiet {
+			if time.Since(idle) > quiet && (begun || time.Since(start) > slow) {
 				return nil
 			}
 		default:
-			idle = time.Time{}
+			begun, idle = true, time.Time{}
 		}
 	}
 	return fmt.Errorf("the turn did not end:\n%s", p.pane.Capture())

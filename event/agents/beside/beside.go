@@ -40,6 +40,10 @@ const (
 // some 30 KiB, with each message of the user.
 const maxTail = 256 << 10
 
+// maxHead is how much of a file's beginning is read: Codex's has its instructions
+// in the first line.
+const maxHead = 64 << 10
+
 // Known reports whether the agent of that name writes a file that File reads.
 func Known(agent string) bool { return reader(agent) != nil }
 
@@ -81,8 +85,32 @@ func File(agent, path string) Reading {
 	return read(lines{text})
 }
 
+// Version is the version of the agent that writes a session's file, transcript
+// what its hooks said of it: "" where that is not told.
+func Version(agent, transcript string) string {
+	if transcript == "" {
+		return ""
+	}
+	var text []byte
+	path := ""
+	switch agent {
+	case "codex":
+		first, _, _ := bytes.Cut(part(transcript, false), []byte("\n"))
+		text, path = first, "payload.cli_version"
+	case "qwen":
+		text, path = part(strings.TrimSuffix(transcript, ".jsonl")+".runtime.json", false), "qwen_version"
+	}
+	if path == "" || !gjson.ValidBytes(text) {
+		return ""
+	}
+	return event.Cut(gjson.GetBytes(text, path).Str, event.MaxID)
+}
+
 // tail is the end of a file, from the start of a line on; nil when there is none.
-func tail(path string) []byte {
+func tail(path string) []byte { return part(path, true) }
+
+// part is what a file ends with, or begins with.
+func part(path string, end bool) []byte {
 	if path == "" {
 		return nil
 	}
@@ -95,8 +123,11 @@ func tail(path string) []byte {
 	if err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
-	from := max(0, info.Size()-maxTail)
-	text := make([]byte, info.Size()-from)
+	from, most := int64(0), int64(maxHead)
+	if end {
+		from, most = max(0, info.Size()-maxTail), maxTail
+	}
+	text := make([]byte, min(info.Size()-from, most))
 	n, _ := f.ReadAt(text, from)
 	text = text[:n]
 	if from > 0 {

@@ -7,8 +7,9 @@ import "beckon/event/agents"
 // Agent is Claude Code: CONTRACT.md section 1.6 (common members) and section
 // 1.11 (per event). Its events are the kinds themselves.
 var Agent = agents.Agent{
-	Name:    "claude-code",
-	Aliases: []string{"claude", "claude-code-cli"},
+	Name:     "claude-code",
+	Aliases:  []string{"claude", "claude-code-cli"},
+	Measured: "2.1.330",
 	Fields: []agents.Member{
 		{Path: "session_id", Is: agents.Session},
 		{Path: "prompt_id", Is: agents.PromptID},

@@ -14,8 +14,9 @@ import "beckon/event/agents"
 
 // Agent is Codex.
 var Agent = agents.Agent{
-	Name:    "codex",
-	Aliases: []string{"codex-cli"},
+	Name:     "codex",
+	Aliases:  []string{"codex-cli"},
+	Measured: "0.169.0",
 	Events: []agents.Event{
 		{Name: "agent-turn-complete", Means: "Stop"},
 		{Name: "Interrupt", Means: "Stop", Says: agents.Interrupted},

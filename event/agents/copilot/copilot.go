@@ -16,8 +16,9 @@ import "beckon/event/agents"
 
 // Agent is GitHub Copilot CLI.
 var Agent = agents.Agent{
-	Name:    "copilot",
-	Aliases: []string{"copilot-cli", "github-copilot"},
+	Name:     "copilot",
+	Aliases:  []string{"copilot-cli", "github-copilot"},
+	Measured: "1.0.102",
 	Events: []agents.Event{
 		{Name: "userPromptSubmitted", Means: "UserPromptSubmit"},
 		{Name: "agentStop", Means: "Stop"},

@@ -9,6 +9,8 @@ import "beckon/event/agents"
 var Agent = agents.Agent{
 	Name:    "cursor",
 	Aliases: []string{"cursor-agent", "cursor-cli"},
+	Home:    ".cursor",
+	Install: agents.Install{Program: "cursor-agent", Title: "Cursor"},
 	Events: []agents.Event{
 		{Name: "beforeSubmitPrompt", Means: "UserPromptSubmit"},
 		{Name: "beforeShellExecution", Means: "PostToolBatch"},

@@ -21,8 +21,9 @@ import "beckon/event/agents"
 
 // Agent is Gemini CLI.
 var Agent = agents.Agent{
-	Name:    "gemini",
-	Aliases: []string{"gemini-cli"},
+	Name:     "gemini",
+	Aliases:  []string{"gemini-cli"},
+	Measured: "0.61.0",
 	Events: []agents.Event{
 		{Name: "BeforeAgent", Means: "UserPromptSubmit"},
 		{Name: "AfterAgent", Where: "prompt_response", Is: "[no response text]", Means: "StopFailure"},

@@ -17,8 +17,9 @@ import "beckon/event/agents"
 
 // Agent is OpenCode.
 var Agent = agents.Agent{
-	Name:    "opencode",
-	Aliases: []string{"open-code"},
+	Name:     "opencode",
+	Aliases:  []string{"open-code"},
+	Measured: "1.18.33",
 	Events: []agents.Event{
 		{Name: "session.created", Means: "SessionStart"},
 		{Name: "session.deleted", Means: "SessionEnd"},

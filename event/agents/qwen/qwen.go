@@ -12,8 +12,9 @@ import "beckon/event/agents"
 
 // Agent is Qwen Code.
 var Agent = agents.Agent{
-	Name:    "qwen",
-	Aliases: []string{"qwen-code"},
+	Name:     "qwen",
+	Aliases:  []string{"qwen-code"},
+	Measured: "0.24.4",
 	Events: []agents.Event{
 		{Name: "UserPromptSubmit", Where: "prompt", Is: "", Means: "UserPromptSubmit", Says: agents.Client},
 		{Name: "PreToolUse", Means: "PreToolUse", Says: agents.Approved},
