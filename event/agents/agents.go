@@ -28,6 +28,10 @@ type Agent struct {
 	// Code's own.
 	Forms []string
 
+	// Package is the one of npm that it comes in, by which its process is known where
+	// it is a script. ShellVar is a variable that its shells have.
+	Package, ShellVar string
+
 	// HomeVar and Home name the agent's own directory: by an environment
 	// variable, else below the user's home, keys joined by slashes.
 	HomeVar, Home string

@@ -30,6 +30,9 @@ func FromClient(pid int) (within bool, name string) {
 				return true, name
 			}
 		}
+		if runsAgent(pid) {
+			return true, name
+		}
 		pid = p.ppid
 	}
 	return false, name

@@ -9,10 +9,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"beckon/cmd/internal/config"
 	"beckon/cmd/internal/hook"
+	"beckon/event"
+	"beckon/event/agents"
 	"beckon/render"
 	"beckon/render/term"
 	"beckon/state/evidence"
@@ -108,7 +111,8 @@ var InClient = evidence.InClient
 // InAgent is an error for what only the user may do: an agent that could switch
 // its own guard off has none.
 func (a *App) InAgent(what string) error {
-	if a.Getenv("CLAUDECODE") == "" && a.Getenv("CLAUDE_CODE_CHILD_SESSION") == "" && !InClient() {
+	shell := func(ag *agents.Agent) bool { return ag.ShellVar != "" && a.Getenv(ag.ShellVar) != "" }
+	if a.Getenv("CLAUDECODE") == "" && a.Getenv("CLAUDE_CODE_CHILD_SESSION") == "" && !slices.ContainsFunc(event.Agents(), shell) && !InClient() {
 		return nil
 	}
 	return Hint("run it in a terminal of your own", "%s is yours to do, and this shell belongs to an agent", what)

@@ -17,6 +17,7 @@ var Agent = agents.Agent{
 	Name:     "codex",
 	Aliases:  []string{"codex-cli"},
 	Measured: "0.169.0",
+	Package:  "@openai/codex",
 	Events: []agents.Event{
 		{Name: "agent-turn-complete", Means: "Stop"},
 		{Name: "Interrupt", Means: "Stop", Says: agents.Interrupted},

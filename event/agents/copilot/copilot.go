@@ -19,6 +19,7 @@ var Agent = agents.Agent{
 	Name:     "copilot",
 	Aliases:  []string{"copilot-cli", "github-copilot"},
 	Measured: "1.0.102",
+	Package:  "@github/copilot",
 	Events: []agents.Event{
 		{Name: "userPromptSubmitted", Means: "UserPromptSubmit"},
 		{Name: "agentStop", Means: "Stop"},

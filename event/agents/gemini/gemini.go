@@ -24,6 +24,8 @@ var Agent = agents.Agent{
 	Name:     "gemini",
 	Aliases:  []string{"gemini-cli"},
 	Measured: "0.61.0",
+	Package:  "@google/gemini-cli",
+	ShellVar: "GEMINI_CLI",
 	Events: []agents.Event{
 		{Name: "BeforeAgent", Means: "UserPromptSubmit"},
 		{Name: "AfterAgent", Where: "prompt_response", Is: "[no response text]", Means: "StopFailure"},

@@ -20,6 +20,8 @@ var Agent = agents.Agent{
 	Name:     "opencode",
 	Aliases:  []string{"open-code"},
 	Measured: "1.18.33",
+	Package:  "opencode-ai",
+	ShellVar: "OPENCODE",
 	Events: []agents.Event{
 		{Name: "session.created", Means: "SessionStart"},
 		{Name: "session.deleted", Means: "SessionEnd"},

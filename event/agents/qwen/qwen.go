@@ -15,6 +15,8 @@ var Agent = agents.Agent{
 	Name:     "qwen",
 	Aliases:  []string{"qwen-code"},
 	Measured: "0.24.4",
+	Package:  "@qwen-code/qwen-code",
+	ShellVar: "QWEN_CODE",
 	Events: []agents.Event{
 		{Name: "UserPromptSubmit", Where: "prompt", Is: "", Means: "UserPromptSubmit", Says: agents.Client},
 		{Name: "PreToolUse", Means: "PreToolUse", Says: agents.Approved},

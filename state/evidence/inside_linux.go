@@ -1,0 +1,39 @@
+package evidence
+
+import (
+	"bytes"
+	"path"
+	"slices"
+	"strings"
+
+	"beckon/event"
+	"beckon/event/agents"
+)
+
+// interpreters run agents that are scripts.
+var interpreters = []string{"node", "bun", "deno"}
+
+// runsAgent reports whether a process is one of an agent whose name in the kernel
+// says nothing: an interpreter that runs it, or a program that renames its
+// threads.
+func runsAgent(pid int) bool {
+	var buf [4096]byte
+	return startsAgent(bytes.Split(procFile(pid, "cmdline", buf[:]), []byte{0}))
+}
+
+// startsAgent reports whether a command line starts an agent.
+func startsAgent(line [][]byte) bool {
+	var words []string
+	for _, w := range line {
+		if len(w) > 0 && w[0] != '-' {
+			words = append(words, string(w))
+		}
+	}
+	if len(words) > 1 && slices.Contains(interpreters, path.Base(words[0])) {
+		words = words[1:]
+	}
+	return len(words) > 0 && slices.ContainsFunc(event.Agents(), func(a *agents.Agent) bool {
+		name := strings.TrimSuffix(path.Base(words[0]), ".js")
+		return name == a.Install.Program || a.Package != "" && strings.Contains(words[0], "/"+a.Package+"/")
+	})
+}
