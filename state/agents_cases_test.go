@@ -144,3 +144,38 @@ func TestIdleTakesNoInterruptBack(t *testing.T) {
 		t.Errorf("%s %s, want %s %s", st.State, st.Reason, Idle, Interrupted)
 	}
 }
+
+// Gemini tells of a turn that the user broke off as of any other, and notes in its
+// file that it was.
+func TestTurnThatWasBrokenOff(t *testing.T) {
+	for _, c := range []struct {
+		agent, stop string
+		noted       event.Millis // after the end of the turn
+		want        string
+	}{
+		{"gemini", "AfterAgent", 3, Interrupted},
+		{"gemini", "AfterAgent", -40, Interrupted},
+		{"gemini", "AfterAgent", -60_000, Done}, // an earlier turn
+		{"claude-code", "Stop", 3, Done},
+	} {
+		var s Session
+		for _, line := range []string{"UserPromptSubmit", c.stop} {
+			if line == "UserPromptSubmit" && c.agent == "gemini" {
+				line = "BeforeAgent"
+			}
+			e, err := event.Parse(c.agent, line, []byte(`{"session_id":"s","prompt":"go","prompt_response":"I began","last_assistant_message":"I began"}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			e.At = recorded + event.Millis(s.Seq*1000)
+			s = Apply(s, Change{Seq: s.Seq + 1, At: e.At, Event: &e})
+		}
+		at := s.Stop.At + c.noted
+		for _, o := range Observe(s, Evidence{Transcript: Marker{At: at, Kind: "interrupt"}}, s.Updated+100) {
+			s = Apply(s, Change{Seq: s.Seq + 1, At: o.At, Observation: &o})
+		}
+		if st := Resolve(s, Evidence{}, s.Updated+100); st.State != Idle || st.Reason != c.want {
+			t.Errorf("%s, noted %d ms after the end: %s %s, want %s", c.agent, c.noted, st.State, st.Reason, c.want)
+		}
+	}
+}

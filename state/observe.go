@@ -42,7 +42,7 @@ func Observe(s Session, ev Evidence, now event.Millis) []Observed {
 	case r.atRest() && s.runsBefore(r.At):
 		add(FromRegistry, SawHalt, r.At, r.Status)
 	}
-	if m.At != 0 && (r.At == 0 || r.Menu()) && s.mainRunsBefore(m.At) {
+	if m.At != 0 && (r.At == 0 || r.Menu()) && (s.mainRunsBefore(m.At) || s.BrokenOff(m.At)) {
 		add(FromTranscript, SawHalt, m.At, m.Kind)
 	}
 	switch id, _ := s.Asking(); {
@@ -117,6 +117,17 @@ func (s *Session) runsBefore(t event.Millis) bool {
 	return s.compacts(t) || (s.Stop.Snapshot < t && s.BackgroundAgents() > 0)
 }
 
+// breakOff is how far from the end of a turn, in milliseconds, its agent may note
+// that the user broke it off.
+const breakOff = 2000
+
+// BrokenOff reports whether an agent's note at t that the user broke a turn off
+// is about the newest one, of whose end a hook was told as of any other.
+func (s *Session) BrokenOff(t event.Millis) bool {
+	main := s.Main()
+	return !s.native() && main.How == EndStop && main.Ended == s.Stop.At && t >= main.Ended-breakOff && t <= main.Ended+breakOff
+}
+
 // mainRunsBefore is runsBefore for the main conversation alone.
 func (s *Session) mainRunsBefore(t event.Millis) bool {
 	main := s.Main()
@@ -189,6 +200,9 @@ func (f *fold) halt(o *Observed) {
 		if concerned && a.running() && a.Active <= o.At {
 			f.endActor(a, o.At, EndHalt)
 		}
+	}
+	if main := f.main(); o.Source == FromTranscript && f.s.BrokenOff(o.At) {
+		main.How = EndHalt
 	}
 	f.endCompaction(o.At)
 	if all && f.s.Stop.Snapshot < o.At {

@@ -64,6 +64,21 @@ func (r *Reader) beside(s *state.Session, now event.Millis) (reg state.Registry,
 	return reg, true
 }
 
+// noted is how long after the end of a turn, in milliseconds, an agent's file is
+// looked at for the note that the user broke it off.
+const noted = 5000
+
+// brokenOff reads whether the user broke off the turn that has just ended.
+func (r *Reader) brokenOff(s *state.Session, now event.Millis) (m state.Marker, open bool) {
+	if !beside.Breaks(s.Agent) || now > s.Stop.At+noted || !s.BrokenOff(s.Stop.At) {
+		return m, false
+	}
+	if f := r.besides.file(s.Agent, s.Transcript); f.Status == beside.Idle && s.BrokenOff(f.At) {
+		return state.Marker{At: max(f.At, s.Stop.At), Kind: "interrupt"}, false
+	}
+	return m, true
+}
+
 // version is the version of the agent that has s, as its own files tell it.
 func (t *besides) version(s *state.Session) string {
 	t.mu.Lock()

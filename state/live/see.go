@@ -82,6 +82,9 @@ func (r *Reader) evidence(s *state.Session, known readings, now event.Millis) (e
 		if ev.Process != state.Gone && r.staged == nil {
 			ev.Registry, open = r.beside(s, now)
 			ev.Version = r.besides.version(s)
+			if !open {
+				ev.Transcript, open = r.brokenOff(s, now)
+			}
 		}
 		return ev, open
 	}

@@ -268,6 +268,10 @@ func gemini(l lines) (r Reading) {
 	return r
 }
 
+// Breaks reports whether the agent tells of the end of a turn that the user broke
+// off as of any other, and its file that it was.
+func Breaks(agent string) bool { return agent == "gemini" }
+
 // Titles reports whether the titles that the agent gives its terminal tell
 // anything.
 func Titles(agent string) bool { return agent == "codex" || agent == "gemini" }
