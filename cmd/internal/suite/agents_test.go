@@ -4,6 +4,7 @@ package suite
 
 import (
 	"cmp"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"beckon/cmd/internal/lab"
+	"beckon/render"
 )
 
 var others = flag.String("agents", "", "other agents of the matrix, separated by commas (all)")
@@ -127,6 +129,9 @@ func playShared(t *testing.T, sc lab.Scenario, client lab.Client, r row, table *
 			t.Errorf("%s: got %q after %s", c.Step, c.Got, c.Took.Round(time.Millisecond))
 		}
 	}
+	if v := versionsOf(t, l); slices.Contains([]string{"codex", "qwen"}, client.Agent.Name) && !strings.Contains(v, client.Version) {
+		t.Errorf("beckon list says that its version is %q", v)
+	}
 	switch {
 	case wrong != "" && *matrix:
 		t.Error(wrong)
@@ -139,6 +144,22 @@ func playShared(t *testing.T, sc lab.Scenario, client lab.Client, r row, table *
 	if t.Failed() && testing.Verbose() {
 		t.Log(timeline(res))
 	}
+}
+
+// versionsOf are the versions that beckon lists.
+func versionsOf(t *testing.T, l *lab.Lab) string {
+	out, err := beckon(l, nil, "list", "--json", "--agent", l.Client.Agent.Name)
+	must(t, err)
+	var list render.List
+	must(t, json.Unmarshal(out, &list))
+	var all []string
+	for _, r := range list.Sessions {
+		all = append(all, r.Version)
+	}
+	if all == nil { // none lives any more
+		return l.Client.Version
+	}
+	return strings.Join(all, " ")
 }
 
 // onScreen says which states each state of a screen allows.
