@@ -1,7 +1,8 @@
 // Package wire is what a policy, its handlers, policy servers and the client
 // say to each other: an event as handlers see it, what a handler wants of it,
 // which of that each event can express (the contract), and the JSON of the
-// client and of protocol 1.0.
+// client and of protocol 1.0. Another agent's events are put into the client's
+// words, and what is decided into the agent's (Dialect).
 //
 // It guarantees that nothing an event cannot express is written, and that an
 // answer that is not understood is an error, never a decision. It reads no
