@@ -46,6 +46,9 @@ func OwnTerminal() error {
 				return ErrClientsTerminal
 			}
 		}
+		if pid, _ := strconv.Atoi(name); runsAgent(pid) {
+			return ErrClientsTerminal
+		}
 	}
 	return nil
 }
