@@ -185,7 +185,7 @@ func (p *probed) went() string {
 
 // answer answers by `beckon answer`, as soon as there is something to answer.
 func (p *probed) answer() error {
-	for end := time.Now().Add(40 * time.Second); p.client.Agent.Shows(p.pane) != "permission" && time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(100 * time.Second); p.client.Agent.Shows(p.pane) != "permission" && time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 	}
 	for end := time.Now().Add(8 * time.Second); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
 		if p.client.Agent.Shows(p.pane) == "permission" {
