@@ -21,6 +21,7 @@ type Reply struct {
 	Status int           // not 0: an HTTP error with this status
 	Error  string        // its error type
 	Tokens int           // input tokens reported; 0 means defaultTokens
+	Limits bool          // with the usage of a subscriber's two windows, $1 and $2 percent
 }
 
 func (r Reply) tokens() int { return cmp.Or(r.Tokens, defaultTokens) }
@@ -82,6 +83,7 @@ const fruits = `{"question":"Which fruits?","header":"Fruit","multiSelect":true,
 // last prompt: one Reply for each request of that turn, the last one repeated.
 var scripts = map[string][]Reply{
 	"hi":       {say("Hi there. Everything is done; the work is complete.")},
+	"limits":   {{Text: "That took its share.", Limits: true}},
 	"question": {say("I looked at both. Which one should I use, the first or the second?")},
 	"slow":     {{Text: strings.Repeat("Word after word this answer goes on. ", 40), Pace: 150 * time.Millisecond}},
 	"words":    {{Text: strings.Repeat("One word and another, slowly.\n\n", 6) + "That is the end of it.", Pace: 200 * time.Millisecond}},

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -103,6 +104,9 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
 	case <-r.Context().Done():
 		return
 	}
+	if reply.Limits {
+		limits(w.Header(), strings.Fields(p.args), time.Now())
+	}
 	switch {
 	case reply.Status != 0:
 		answer(w, reply.Status, errorBody(reply.Error, "scripted "+reply.Error))
@@ -110,6 +114,24 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
 		stream(w, r, req.Model, reply)
 	default:
 		answer(w, http.StatusOK, whole(req.Model, reply))
+	}
+}
+
+// limits tells how much of a subscriber's windows is used, as the real API does:
+// of five hours and of seven days, in percent.
+func limits(h http.Header, used []string, now time.Time) {
+	const prefix = "Anthropic-Ratelimit-Unified-"
+	h.Set(prefix+"Status", "allowed")
+	h.Set(prefix+"Representative-Claim", "five_hour")
+	for i, of := range []struct {
+		name  string
+		reset time.Duration
+	}{{"5h", 3 * time.Hour}, {"7d", 4 * 24 * time.Hour}} {
+		if percent, err := strconv.ParseFloat(used[min(i, len(used)-1)], 64); err == nil {
+			h.Set(prefix+of.name+"-Status", "allowed")
+			h.Set(prefix+of.name+"-Utilization", strconv.FormatFloat(percent/100, 'f', -1, 64))
+			h.Set(prefix+of.name+"-Reset", strconv.FormatInt(now.Add(of.reset).Unix(), 10))
+		}
 	}
 }
 
