@@ -124,7 +124,7 @@ func TestInspectDuplicates(t *testing.T) {
 	if len(r.Duplicates) != 1 || r.Duplicates[0].Event != "Stop" || len(r.Duplicates[0].Files) != 4 || r.Duplicates[0].Runs != 3 {
 		t.Errorf("%+v", r.Duplicates)
 	}
-	if got := r.Files[4].Entries[0].Program; got != filepath.Join(plugin, "bin/beckon-hook") {
+	if got := r.Files[4].Entries[0].Program; filepath.ToSlash(got) != filepath.ToSlash(plugin)+"/bin/beckon-hook" {
 		t.Error(got)
 	}
 	if len(r.Programs) != 3 {

@@ -14,7 +14,7 @@ import (
 const NoFollow = 0
 
 // OpenDir opens a directory.
-func OpenDir(path string) (*os.File, error) { return os.Open(path) }
+func OpenDir(path string) (*os.File, error) { return open(path, os.O_RDONLY, 0) }
 
 func open(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	f, err := os.OpenFile(path, flag, perm)
@@ -22,7 +22,7 @@ func open(path string, flag int, perm fs.FileMode) (*os.File, error) {
 		if err == nil || !Unshared(err) {
 			break
 		}
-		time.Sleep(5 * time.Millisecond) // it is being replaced
+		time.Sleep(5 * time.Millisecond) // it is being replaced, or removed
 		f, err = os.OpenFile(path, flag, perm)
 	}
 	return f, err

@@ -20,6 +20,9 @@ func StampOf(path string) (Stamp, bool) {
 	return Stamp{Size: s.Size, Time: s.Mtim.Nano(), Inode: s.Ino}, true
 }
 
+// removesOpen: a file can be removed while it is open.
+const removesOpen = true
+
 // sharingViolation reports whether err comes from another process having the
 // file open; that happens on Windows alone.
 func sharingViolation(error) bool { return false }

@@ -8,6 +8,9 @@ import (
 	"github.com/gofrs/flock"
 )
 
+// removesOpen: a file that is open cannot be removed, not even by who has opened it.
+const removesOpen = false
+
 // sharingViolation reports whether err comes from another process having the
 // file open without sharing it.
 func sharingViolation(err error) bool { return plainfile.Unshared(err) }

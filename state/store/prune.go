@@ -196,11 +196,18 @@ func (st *Store) pruneMeter(name string, _ time.Time) error {
 // is the last thing done under that lock: who waits for it finds another file,
 // or none, at its path and takes that one.
 func (st *Store) pruneLock(name string, _ time.Time) error {
-	k := keyIn(name)
-	return st.locked(k, func() error {
-		if st.kept(k) {
+	k, kept := keyIn(name), false
+	err := st.locked(k, func() error {
+		if kept = st.kept(k); kept || !removesOpen {
 			return nil
 		}
 		return removeIfThere(st.lockFile(k))
 	})
+	if err != nil || kept || removesOpen {
+		return err
+	}
+	if err = removeIfThere(st.lockFile(k)); sharingViolation(err) {
+		return nil // somebody has it open, and so it stays
+	}
+	return err
 }
