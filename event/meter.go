@@ -44,7 +44,32 @@ type Status struct {
 	Millis    int64  // wall time of the session
 	Added     int64  // lines
 	Removed   int64
-	Meter     Meter // its At is left to the caller
+	Meter     Meter   // its At is left to the caller
+	Limits    []Limit // what is used of the account's, where it has some
+}
+
+// Limit is how much of a usage limit is used: of a window of time that a
+// subscription has, or of a spend limit.
+type Limit struct {
+	Name   string // five_hour, seven_day or spend_limit
+	Used   int64  // in hundredths of a percent
+	Resets Millis // when it begins anew
+}
+
+// limitNames are the client's names of the limits, in the order it gives them.
+var limitNames = [...]string{"five_hour", "seven_day", "spend_limit"}
+
+// limits reads the limits that the client tells: none before the first answer of
+// the account, or where it pays by use. One without its end is of no use.
+func limits(v gjson.Result) (list []Limit) {
+	for _, name := range limitNames {
+		one := v.Get(name)
+		used, resets := one.Get("used_percentage"), scaled(one.Get("resets_at"), 1000)
+		if used.Type == gjson.Number && resets > 0 {
+			list = append(list, Limit{Name: name, Used: scaled(used, 100), Resets: Millis(resets)})
+		}
+	}
+	return list
 }
 
 // ParseStatus reads a status-line payload. It is total: members that are
@@ -80,6 +105,7 @@ func ParseStatus(payload []byte) (s Status, ok bool) {
 	if used := doc.Get("context_window.used_percentage"); used.Type == gjson.Number {
 		s.Meter.Context, s.Meter.HasContext = min(scaled(used, 100), 100_00), true
 	}
+	s.Limits = limits(doc.Get("rate_limits"))
 	return s, true
 }
 

@@ -3,6 +3,7 @@ package event_test
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -65,10 +66,13 @@ func TestParseStatusOfAnything(t *testing.T) {
 		{`{"cost":{"total_cost_usd":-1,"total_lines_added":1e300}}`, event.Status{}, true},
 		{`{"cost":{"total_cost_usd":0.028999999999999998},"context_window":{"used_percentage":12.345}}`,
 			event.Status{Meter: event.Meter{Cost: 29000, Context: 1235, HasContext: true}}, true},
+		{`{"rate_limits":{"seven_day":{"used_percentage":81,"resets_at":1795600000},"five_hour":{"used_percentage":41.555,"resets_at":1795200000},"other":{"used_percentage":1,"resets_at":1}}}`,
+			event.Status{Limits: []event.Limit{{"five_hour", 4156, 1795200000_000}, {"seven_day", 8100, 1795600000_000}}}, true},
+		{`{"rate_limits":{"seven_day":{"used_percentage":81},"five_hour":{"used_percentage":"x","resets_at":1795200000},"spend_limit":3}}`, event.Status{}, true},
 		{`{"context_window":{"used_percentage":250}}`, event.Status{Meter: event.Meter{Context: 10000, HasContext: true}}, true},
 	} {
 		got, ok := event.ParseStatus([]byte(c.payload))
-		if ok != c.ok || got != c.want {
+		if ok != c.ok || !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %v %+v, want %v %+v", c.payload, ok, got, c.ok, c.want)
 		}
 	}

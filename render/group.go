@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strings"
 
 	"beckon/state"
@@ -39,6 +40,9 @@ func GroupOf(r *Row) Group {
 	}
 	return GroupIdle
 }
+
+// Place is the group's place among Groups.
+func (g Group) Place() int { return slices.Index(Groups[:], g) }
 
 // Words returns the group's name for people.
 func (g Group) Words() string { return strings.ReplaceAll(string(g), "_", " ") }

@@ -32,6 +32,8 @@ type Queue struct {
 	PermissionFirst bool
 	// All visits the idle sessions that were looked at, too.
 	All bool
+	// Marks put the rows of some projects before others of their group (Arrange).
+	Marks Marks
 	// Window names the terminal window a row sits in, for Grouped; nil takes
 	// what the row itself tells (Row.Window).
 	Window func(*Row) string
@@ -46,6 +48,16 @@ func (q Queue) Wants(r *Row) bool { return r.NeedsYou || r.Unseen || q.All && r.
 func (q Queue) Order(rows []Row) []Row {
 	out := slices.Clone(rows)
 	slices.SortStableFunc(out, q.comparer(rows))
+	return out
+}
+
+// Arrange returns rows in the order of lists and screens: what needs the user first,
+// then by group; in a group the projects that are pinned, and then as the queue goes.
+func (q Queue) Arrange(rows []Row) []Row {
+	out := q.Order(rows)
+	slices.SortStableFunc(out, func(a, b Row) int {
+		return cmp.Or(cmp.Compare(a.Group.Place(), b.Group.Place()), cmp.Compare(q.Marks.pin(&a), q.Marks.pin(&b)))
+	})
 	return out
 }
 

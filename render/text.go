@@ -21,6 +21,20 @@ func Clean(s string) string {
 	return strings.Map(drawable, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
+// Lines are the lines of a text, each clean, without blank ones at the beginning and at
+// the end.
+func Lines(s string) []string {
+	s = strings.TrimLeft(strings.TrimRight(strings.ReplaceAll(s, "\r\n", "\n"), " \t\r\n"), "\n")
+	if s == "" {
+		return nil
+	}
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(Clean(strings.ReplaceAll(l, "\t", "    ")), " ")
+	}
+	return lines
+}
+
 // plain reports whether s is nothing but printable ASCII in one line, as most
 // texts are.
 func plain(s string) bool {

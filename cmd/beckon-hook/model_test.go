@@ -171,7 +171,7 @@ func (w *world) prune() error {
 // rebuild is fsck --rebuild. What it could not mend for want of the lock is
 // looked at afterwards.
 func (w *world) rebuild() error {
-	_, err := w.st.Check(true)
+	_, err := w.st.Check(true, nil)
 	return err
 }
 
@@ -258,7 +258,7 @@ func (w *world) compare(t *rapid.T) {
 			x.e = event.Event{} // done with
 		}
 	}
-	if findings, err := w.st.Check(false); err != nil || len(findings) > 0 {
+	if findings, err := w.st.Check(false, nil); err != nil || len(findings) > 0 {
 		t.Fatalf("Check: %v, %v", findings, err)
 	}
 }

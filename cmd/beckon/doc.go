@@ -95,6 +95,7 @@
 //	state/history                turns
 //	state/correlate              seats
 //	state/stats                  sums by day and project
+//	state/usage                  usage limits of accounts
 //	state/alert                  what to notify of
 //	state/offer                  what a session asks, and who answered
 //	state/offer/hold             the hook that waits for an answer

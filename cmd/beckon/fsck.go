@@ -11,7 +11,7 @@ type fsckCmd struct {
 }
 
 func (c *fsckCmd) Run(a *app) error {
-	findings, err := a.Store.Check(c.Rebuild)
+	findings, err := a.Store.Check(c.Rebuild, a.Progress())
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func (c *historyCmd) search(a *app) ([]render.TurnLine, error) {
 		return nil, err
 	}
 	now := a.Now()
-	q := history.Query{Words: c.Words, Since: now - event.Millis((time.Duration(c.Days) * 24 * time.Hour).Milliseconds())}
+	q := history.Query{Words: c.Words, Since: now - event.Millis((time.Duration(c.Days) * 24 * time.Hour).Milliseconds()), Progress: a.Progress()}
 	hits, err := history.Search(a.Store, keys, q)
 	if err != nil {
 		return nil, err

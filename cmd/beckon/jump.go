@@ -159,7 +159,7 @@ func (a *app) jumper() *jump.Jumper {
 // queue returns the queue that a flag asks for, else the configured one.
 func (a *app) queue(mode string) render.Queue {
 	cfg := a.Configured()
-	return render.Queue{Mode: render.Mode(cmp.Or(mode, cfg.Queue)), PermissionFirst: cfg.PermissionFirst == "true"}
+	return render.Queue{Mode: render.Mode(cmp.Or(mode, cfg.Queue)), PermissionFirst: cfg.PermissionFirst == "true", Marks: cfg.Marks}
 }
 
 // try jumps to the first of targets that can be shown. In a cycle the ones

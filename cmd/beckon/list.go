@@ -64,7 +64,7 @@ func (c *listCmd) Run(a *app) error {
 		_, err := fmt.Fprintln(a.Stdout, c.empty(a))
 		return err
 	}
-	return term.List(a.Stdout, rows, term.Style{Color: a.Color(color), Width: a.Width(), Now: now.Time()})
+	return term.List(a.Stdout, a.queue("").Arrange(rows), term.Style{Color: a.Color(color), Rich: a.Rich(), Width: a.Width(), Now: now.Time(), Marks: a.Configured().Marks})
 }
 
 // listed is what `list --json` prints when other hosts were asked.

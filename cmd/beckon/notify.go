@@ -23,6 +23,7 @@ type notifyCmd struct {
 	Test    notifyTestCmd    `cmd:"" help:"Send a notification through the chosen channels."`
 	Explain notifyExplainCmd `cmd:"" help:"Tell why you were or were not notified."`
 	Deliver notifyDeliverCmd `cmd:"" hidden:"" help:"Decide on an edge that a hook saw, and notify of it."`
+	Usage   notifyUsageCmd   `cmd:"" hidden:"" help:"Notify of a usage limit, for the status line."`
 	Ask     notifyAskCmd     `cmd:"" hidden:"" help:"Put an offer to the user, for the process that waits at it."`
 }
 

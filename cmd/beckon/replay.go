@@ -293,5 +293,5 @@ func (p *player) show(now event.Millis) error {
 	}
 	p.shown = key.String()
 	fmt.Fprintf(p.a.Stdout, "-- %.1f s\n", float64(now-p.start)/1000)
-	return term.List(p.a.Stdout, rows, term.Style{Color: p.a.Color("auto"), Width: p.a.Width(), Now: now.Time()})
+	return term.List(p.a.Stdout, rows, term.Style{Color: p.a.Color("auto"), Rich: p.a.Rich(), Width: p.a.Width(), Now: now.Time()})
 }

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"time"
 
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/talk"
 	"beckon/render"
+	"beckon/render/jump"
 	"beckon/render/term"
 	"beckon/state"
 	"beckon/state/offer"
@@ -14,6 +17,7 @@ import (
 
 type showCmd struct {
 	Session string `arg:"" help:"${session}."`
+	Pane    bool   `help:"Print what its pane shows now, in tmux, kitty or WezTerm, and nothing else."`
 	Turns   int    `default:"10" help:"The newest so many turns; 0 is none."`
 	JSON    bool   `name:"json" help:"Print the row as list --json has it, with the turns."`
 	cli.Colored
@@ -25,6 +29,9 @@ func (c *showCmd) Run(a *app) error {
 		return err
 	}
 	row := render.Rows([]state.Seen{v}, true)[0]
+	if c.Pane {
+		return a.showPane(&row)
+	}
 	turns, err := a.turnsOf(&v.Session)
 	if err != nil {
 		return err
@@ -37,6 +44,9 @@ func (c *showCmd) Run(a *app) error {
 		return err
 	}
 	style := a.Style(c.Color)
+	if row.Question != nil {
+		row.Question.Plan = cmp.Or(a.Plan(&v.Session, row.Question.Plan), row.Question.Plan)
+	}
 	if err := term.Show(a.Stdout, &row, &v.Session, style); err != nil {
 		return err
 	}
@@ -48,10 +58,24 @@ func (c *showCmd) Run(a *app) error {
 		fmt.Fprintln(a.Stdout)
 		talk.Show(a.App, &asks[i])
 	}
-	if len(turns) == 0 {
-		return nil
+	if len(turns) > 0 {
+		if err := term.Turns(a.Stdout, turns, false, time.Local, style); err != nil {
+			return err
+		}
 	}
-	return term.Turns(a.Stdout, turns, false, time.Local, style)
+	return term.Said(a.Stdout, a.Said(&v.Session), style)
+}
+
+// showPane prints the text on a session's pane.
+func (a *app) showPane(row *render.Row) error {
+	text, err := jump.New(a.Getenv).Text(context.Background(), row)
+	if err != nil {
+		return err
+	}
+	for _, line := range render.Lines(text) {
+		fmt.Fprintln(a.Stdout, line)
+	}
+	return nil
 }
 
 // showJSON is the format of `show --json`.

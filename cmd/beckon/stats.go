@@ -5,9 +5,11 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"beckon/cmd/internal/cli"
@@ -17,6 +19,7 @@ import (
 	"beckon/state"
 	"beckon/state/stats"
 	"beckon/state/store"
+	"beckon/state/usage"
 )
 
 type statsCmd struct {
@@ -33,6 +36,36 @@ type statsJSON struct {
 	Schema   int                  `json:"schema"`
 	Days     []stats.Day          `json:"days"`
 	Projects map[string]stats.Day `json:"projects"`
+	Limits   []limitJSON          `json:"limits"`
+}
+
+// limitJSON is a usage limit, as `stats --json` prints it.
+type limitJSON struct {
+	Account  string     `json:"account,omitempty"`
+	Name     string     `json:"name"`
+	Used     float64    `json:"used_percentage"`
+	PerHour  *float64   `json:"percent_per_hour,omitempty"`
+	FullAt   *time.Time `json:"full_at,omitempty"` // if it goes on like this; only before ResetsAt
+	ResetsAt time.Time  `json:"resets_at"`
+	At       time.Time  `json:"reported_at"`
+}
+
+func limitsJSON(accounts []usage.Account, now event.Millis) []limitJSON {
+	list := []limitJSON{}
+	for _, a := range accounts {
+		for _, w := range a.Windows {
+			l := limitJSON{Account: a.Name, Name: w.Name, Used: w.Percent(), ResetsAt: w.Resets.Time(), At: w.At.Time()}
+			if rate, ok := w.Rate(now); ok {
+				l.PerHour = &rate
+			}
+			if at, ok := w.Full(now); ok {
+				t := at.Time()
+				l.FullAt = &t
+			}
+			list = append(list, l)
+		}
+	}
+	return list
 }
 
 func (c *statsCmd) Run(a *app) error {
@@ -49,19 +82,29 @@ func (c *statsCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	used, err := usage.In(a.Store.Dir).Read(a.Now())
+	if err != nil {
+		return fmt.Errorf("reading the usage limits: %w", err)
+	}
 	days, projects := totals.Days, totals.Projects
 	if c.JSON {
+		totals.Limits = limitsJSON(used, a.Now())
 		return cli.WriteJSON(a.Stdout, totals)
 	}
+	st := a.Style(c.Color)
+	st.Now = st.Now.In(time.Local)
 	if len(days) == 0 {
-		_, err := fmt.Fprintln(a.Stdout, "nothing was done in these days")
+		_, err := fmt.Fprintln(a.Stdout, "nothing was done in these days"+strings.TrimRight("\n"+term.Limits(used, st), "\n"))
 		return err
 	}
-	color := a.ColorChoice(c.Color)
 	names := slices.SortedFunc(maps.Keys(projects), func(x, y string) int {
 		return cmp.Or(cmp.Compare(projects[y].Busy, projects[x].Busy), cmp.Compare(x, y))
 	})
-	return term.Stats(a.Stdout, days, names, projects, term.Style{Color: a.Color(color), Width: a.Width()})
+	if err := term.Stats(a.Stdout, days, names, projects, st); err != nil {
+		return err
+	}
+	_, err = io.WriteString(a.Stdout, term.Limits(used, st))
+	return err
 }
 
 // timeline draws one day, or prints it as JSON.
@@ -158,7 +201,9 @@ func (a *app) foldAll(totals *stats.Totals) error {
 
 // fold adds the journals of keys to totals, up to now.
 func (a *app) fold(totals *stats.Totals, keys []store.Key, now event.Millis) error {
-	for _, k := range keys {
+	progress := a.Progress()
+	for i, k := range keys {
+		progress(int64(i), int64(len(keys)))
 		s := totals.Session()
 		err := a.Store.Lines(k, 0, func(l store.Line) { s.Line(l.Change, l.Snapshot) })
 		if err != nil && !errors.Is(err, state.ErrNewerSchema) { // the look has told of that one; the others count
@@ -166,6 +211,7 @@ func (a *app) fold(totals *stats.Totals, keys []store.Key, now event.Millis) err
 		}
 		s.End(now)
 	}
+	progress(1, 1)
 	return nil
 }
 

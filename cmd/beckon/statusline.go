@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -18,6 +19,7 @@ import (
 	"beckon/state/evidence"
 	"beckon/state/offer"
 	"beckon/state/store"
+	"beckon/state/usage"
 )
 
 type statuslineCmd struct {
@@ -56,7 +58,8 @@ func (c *statuslineCmd) Run(a *app) error {
 	}
 	record := a.record(s.SessionID)
 	a.meter(&s, record, now)
-	st := term.Style{Color: a.statusColor(), Width: a.columns(), Now: now}
+	used := a.limits(&s, now)
+	st := term.Style{Color: a.statusColor(), Rich: a.Rich(), Width: a.columns(), Now: now}
 	if a.asked() {
 		st.Answer = "beckon answer"
 	}
@@ -68,7 +71,7 @@ func (c *statuslineCmd) Run(a *app) error {
 	if first := <-before; first.ok {
 		text = strings.TrimRight(first.text, "\n") + "\n" + term.NeedList(rows, st)
 	} else {
-		text = term.StatusLine(a.view(s, rows), a.statusFormat(), st)
+		text = term.StatusLine(a.view(s, rows, used), a.statusFormat(), st)
 	}
 	if text = strings.Trim(text, "\n"); text != "" {
 		_, _ = io.WriteString(a.Stdout, text+"\n")
@@ -134,8 +137,24 @@ func (a *app) meter(s *event.Status, record string, now time.Time) {
 	}
 }
 
-func (a *app) view(s event.Status, rows []render.Row) term.StatusView {
-	v := term.StatusView{Status: s, Home: a.Getenv("HOME"), Others: rows}
+// limits keeps what the client reported of the account's limits, and has the user
+// notified of one that is nearly reached.
+func (a *app) limits(s *event.Status, now time.Time) usage.Account {
+	name := usage.AccountOf(a.Getenv)
+	used, crossed, err := usage.In(a.Store.Dir).Report(name, s.SessionID, s.Limits, event.MillisOf(now))
+	if len(crossed) > 0 && a.Configured().NotifyUsage == "true" {
+		for _, c := range crossed {
+			err = errors.Join(err, a.notifyUsage(name, c))
+		}
+	}
+	if err != nil {
+		a.Store.Log(fmt.Errorf("usage limits: %w", err))
+	}
+	return used
+}
+
+func (a *app) view(s event.Status, rows []render.Row, used usage.Account) term.StatusView {
+	v := term.StatusView{Status: s, Home: a.Getenv("HOME"), Others: rows, Usage: used}
 	if s.Cwd != "" {
 		g := evidence.Git(s.Cwd)
 		v.Branch = g.Branch

@@ -15,11 +15,13 @@ import (
 	"beckon/cmd/internal/talk"
 	"beckon/event"
 	"beckon/render"
+	"beckon/render/jump"
 	"beckon/render/notify"
 	"beckon/render/tui"
 	"beckon/state"
 	"beckon/state/live"
 	"beckon/state/store"
+	"beckon/state/usage"
 
 	"github.com/charmbracelet/colorprofile"
 )
@@ -50,7 +52,7 @@ func (c *watchCmd) Run(a *app) error {
 	}
 	opt := a.watchOptions(live.Options{Blind: c.Poll}, notifier)
 	talk.Watch(a.App, &opt)
-	opt.Order, opt.PermissionFirst = queue.Mode, queue.PermissionFirst
+	opt.Order, opt.PermissionFirst, opt.Marks = queue.Mode, queue.PermissionFirst, queue.Marks
 	opt.Grouping, opt.Leave = tui.Grouping(c.Group), c.Leave
 	sources, end, err := c.Sources(context.Background(), a.App, c.Host)
 	if err != nil {
@@ -65,6 +67,7 @@ func (c *watchCmd) Run(a *app) error {
 		if err != nil {
 			return err
 		}
+		opt.Profile = colorprofile.Env(a.onceEnviron(opt.Color))
 		return tui.Once(colorprofile.NewWriter(a.Stdout, a.onceEnviron(opt.Color)), opt, a.screenOf(snap), a.pageWidth(c.Width))
 	}
 	if a.Width() == 0 {
@@ -111,7 +114,8 @@ func (a *app) watchOptions(how live.Options, notifier *notify.Follower) tui.Opti
 	f := live.NewFollower(a.Reader(), how)
 	return tui.Options{
 		Follow: func(ctx context.Context, show func(tui.Snapshot, error)) { a.follow(ctx, f, notifier, show) }, Poke: f.TouchAll, Output: a.Stdout,
-		Recent:   a.recentTurns,
+		Recent:   a.past,
+		Pane:     func(r render.Row) (string, error) { return jump.New(a.Getenv).Text(context.Background(), &r) },
 		Jump:     func(r render.Row) (string, error) { return a.jumpTo(context.Background(), r) },
 		MarkSeen: func(r render.Row) error { return a.actOn(r, state.Action{Kind: state.ActSeen}) },
 		Remove:   func(r render.Row) error { return a.actOn(r, state.Action{Kind: state.ActRemove}) },
@@ -153,6 +157,15 @@ const (
 	recentLines = 1000
 )
 
+// past is what the peek panel tells of a session beyond its row.
+func (a *app) past(r render.Row, s state.Session) tui.Past {
+	p := tui.Past{Turns: a.recentTurns(r, s.Seq), Said: a.Said(&s)}
+	if r.Question != nil {
+		p.Plan = a.Plan(&s, r.Question.Plan)
+	}
+	return p
+}
+
 func (a *app) recentTurns(r render.Row, seq int64) []tui.Line {
 	var lines []tui.Line
 	// A journal that cannot be read shows no turns; the row says why.
@@ -190,6 +203,7 @@ func (a *app) follow(ctx context.Context, f *live.Follower, notifier *notify.Fol
 // lately. What the user removed is not shown.
 func (a *app) screenOf(snap live.Snapshot) tui.Snapshot {
 	s := tui.Snapshot{Now: snap.Now.Time(), Still: snap.Staged, Problem: a.problemLine(snap.Problems), Seen: make(map[string]state.Seen, len(snap.Seen))}
+	s.Limits, _ = usage.In(a.Store.Dir).Read(snap.Now) // a file that cannot be read is in stats, and no reason to hide the rest
 	for _, v := range snap.Seen {
 		s.Seen[v.Session.Record()] = v
 	}

@@ -4,9 +4,9 @@ package transcript
 // as nothing came of it: no call, no result, no prompt and no Esc. That is the
 // final message of a turn that is over; or the zero Item. It
 // looks as far back as LastHalt does. Errors are those of Recent.
-func LastWords(path string) (Item, error) {
+func LastWords(path string, limit Limits) (Item, error) {
 	for back := int64(firstWindow); ; back *= 4 {
-		entries, c, err := Recent(path, back, Limits{})
+		entries, c, err := Recent(path, back, limit)
 		if err != nil {
 			return Item{}, err
 		}

@@ -9,30 +9,39 @@ import (
 	"beckon/render"
 )
 
-// adapter focuses the panes of one kind of terminal.
+// adapter knows the panes of one kind of terminal.
 type adapter struct {
 	kind  string // event.Terminal.Kind
 	focus func(*move) (string, error)
+	read  func(*move) (string, error) // the text on it; nil: the terminal does not tell
 }
 
 // adapters is the table of terminals; one that is not in it is left to the
 // user.
 var adapters = [...]adapter{
-	{"tmux", (*move).tmux},
-	{"kitty", (*move).kitty},
-	{"wezterm", (*move).wezterm},
-	{"zellij", (*move).zellij},
-	{"screen", (*move).screen},
-	{"iterm2", (*move).iterm},
-	{"apple-terminal", (*move).appleTerminal},
-	{"vscode", editor("code")},
-	{"cursor", editor("cursor")},
-	{"windsurf", editor("windsurf")},
+	{"tmux", (*move).tmux, (*move).readTmux},
+	{"kitty", (*move).kitty, (*move).readKitty},
+	{"wezterm", (*move).wezterm, (*move).readWezterm},
+	{"zellij", (*move).zellij, nil},
+	{"screen", (*move).screen, nil},
+	{"iterm2", (*move).iterm, nil},
+	{"apple-terminal", (*move).appleTerminal, nil},
+	{"vscode", editor("code"), nil},
+	{"cursor", editor("cursor"), nil},
+	{"windsurf", editor("windsurf"), nil},
 }
 
 // kitty takes commands on the socket that its listen_on gives it; the id is
 // "pid,window". Before 0.31 `kitten` could not do it, and kitty still can.
 func (m *move) kitty() (string, error) {
+	_, err := m.kittyDo(m.do, "focus-window")
+	return "kitty shows window " + m.half(), err
+}
+
+func (m *move) readKitty() (string, error) { return m.kittyDo(m.ask, "get-text") }
+
+// kittyDo has kitty do something with the window, and returns what it says.
+func (m *move) kittyDo(run func(Command) (string, error), what string) (string, error) {
 	window, ok := number(m.half())
 	listen := m.row.Pane.Listen
 	switch {
@@ -42,28 +51,35 @@ func (m *move) kitty() (string, error) {
 		return "", &ByHand{"this kitty takes no commands", "set allow_remote_control and listen_on in kitty.conf; it works in " + where(m.row)}
 	}
 	program := m.either("kitten", "kitty")
-	out, err := m.do(Command{Argv: []string{program, "@", "--to", listen, "focus-window", "--match", "id:" + window}})
+	out, err := run(Command{Argv: []string{program, "@", "--to", listen, what, "--match", "id:" + window}})
 	if err != nil && strings.Contains(out, "No matching windows") {
 		return "", isGone("kitty has no window %s", window)
 	}
-	return "kitty shows window " + window, m.failed("kitty", out, err)
+	return out, m.failed("kitty", out, err)
 }
 
-// wezterm's id is "socket,pane".
 func (m *move) wezterm() (string, error) {
+	_, err := m.weztermDo(m.do, "activate-pane")
+	return "WezTerm shows pane " + m.half(), err
+}
+
+func (m *move) readWezterm() (string, error) { return m.weztermDo(m.ask, "get-text") }
+
+// weztermDo has WezTerm do something with the pane, whose id is "socket,pane".
+func (m *move) weztermDo(run func(Command) (string, error), what string) (string, error) {
 	pane, ok := number(m.half())
 	if !ok {
 		return "", m.byHand("WezTerm gave this pane no id")
 	}
-	c := Command{Argv: []string{"wezterm", "cli", "--no-auto-start", "activate-pane", "--pane-id", pane}}
+	c := Command{Argv: []string{"wezterm", "cli", "--no-auto-start", what, "--pane-id", pane}}
 	if socket, _, _ := cutLast(m.row.Pane.ID); socket != "" {
 		c.Env = []string{"WEZTERM_UNIX_SOCKET=" + socket}
 	}
-	out, err := m.do(c)
+	out, err := run(c)
 	if err != nil && strings.Contains(out, "pane") && strings.Contains(out, "not found") {
 		return "", isGone("WezTerm has no pane %s", pane)
 	}
-	return "WezTerm shows pane " + pane, m.failed("wezterm", out, err)
+	return out, m.failed("wezterm", out, err)
 }
 
 // zellij's id is "session,pane". Its client can only be moved to another

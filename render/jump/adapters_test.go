@@ -152,6 +152,36 @@ func TestAdapters(t *testing.T) {
 	}
 }
 
+// The text of a pane is asked for, and a terminal that does not tell is named.
+func TestText(t *testing.T) {
+	kitty := sitting("kitty", "991,4")
+	kitty.Pane.Listen = "unix:/tmp/k-991"
+	wez := argv("wezterm", "cli", "--no-auto-start", "get-text", "--pane-id", "2")
+	wez.Env = []string{"WEZTERM_UNIX_SOCKET=/run/wez/s"}
+	for _, c := range []struct {
+		row  render.Row
+		want call
+	}{
+		{kitty, argv("kitty", "@", "--to", "unix:/tmp/k-991", "get-text", "--match", "id:4")},
+		{sitting("wezterm", "/run/wez/s,2"), wez},
+	} {
+		kind := c.row.Pane.Kind
+		d := newDesk(t, kind)
+		t.Setenv("FAKE_OUT_"+kind, "one\ntwo\n")
+		got, err := d.jumper("linux").Text(context.Background(), &c.row)
+		if err != nil || got != "one\ntwo\n" || !reflect.DeepEqual(d.calls(), []call{c.want}) {
+			t.Errorf("%s: %q, %v; ran %v", kind, got, err, d.calls())
+		}
+	}
+	for _, kind := range []string{"ghostty", "iterm2", "screen", ""} {
+		r := sitting(kind, "a,1")
+		var hand *ByHand
+		if _, err := newDesk(t).jumper("linux").Text(context.Background(), &r); !errors.As(err, &hand) {
+			t.Errorf("%q: %v", kind, err)
+		}
+	}
+}
+
 // What cannot be shown from here is left to the user, with where it is; what
 // is gone is told apart.
 func TestNotFromHere(t *testing.T) {

@@ -1,4 +1,4 @@
-// Package jump brings the pane of a session to the front.
+// Package jump brings the pane of a session to the front, and reads what is on it.
 //
 // It knows tmux, kitty, WezTerm, Zellij, screen, iTerm2, Apple Terminal and
 // the editors made from VS Code; for every other terminal it says where the
@@ -113,6 +113,25 @@ func (j *Jumper) To(ctx context.Context, r *render.Row) (Result, error) {
 		return Result{}, err
 	}
 	return Result{Did: did, Commands: m.ran}, nil
+}
+
+// Text returns what r's pane shows, as its terminal has it: the lines of the screen,
+// without colours. Errors are those of To.
+func (j *Jumper) Text(ctx context.Context, r *render.Row) (string, error) {
+	if err := j.reachable(r); err != nil {
+		return "", err
+	}
+	m := &move{Jumper: j, ctx: ctx, row: r}
+	if r.Job != nil {
+		return "", &ByHand{"it runs in the background, without a pane", "claude attach " + quote(r.Job.ID)}
+	}
+	kind := r.Pane.Kind
+	for _, a := range adapters {
+		if a.kind == kind && a.read != nil {
+			return a.read(m)
+		}
+	}
+	return "", m.byHand("%s does not tell what is on a pane", terminalName(kind))
 }
 
 // reachable tells the targets that no terminal needs to be asked about.

@@ -94,15 +94,9 @@ func parseServer(socket, out string) *server {
 // for the other.
 func (m *move) tmux() (string, error) {
 	t := m.row.Pane.Tmux
-	if t.Pane == "" || t.Pane[0] != '%' || t.Socket != "" && !absolute(t.Socket) {
-		return "", m.byHand("tmux gave this pane no id")
-	}
-	s, err := m.askTmux(t.Socket)
+	s, err := m.itsTmux()
 	if err != nil {
 		return "", err
-	}
-	if t.Server != 0 && s.pid != t.Server {
-		return "", isGone("its tmux server has ended, another one is at %s", render.OneLine(t.Socket))
 	}
 	own := m.caller(s)
 	c, seen := own, own != nil
@@ -126,6 +120,33 @@ func (m *move) tmux() (string, error) {
 		return did, nil
 	}
 	return did + " in " + render.OneLine(c.name), m.raise(c)
+}
+
+// readTmux returns the text of the pane, if it is still the one.
+func (m *move) readTmux() (string, error) {
+	t := m.row.Pane.Tmux
+	s, err := m.itsTmux()
+	if err != nil {
+		return "", err
+	}
+	if s.find(t.Pane, nil) == nil {
+		return "", isGone("tmux has no pane %s", t.Pane)
+	}
+	out, err := m.ask(Command{Argv: append(tmuxArgv(t.Socket), "capture-pane", "-p", "-t", t.Pane)})
+	return out, m.failed("tmux", out, err)
+}
+
+// itsTmux asks the server that the session's pane is on.
+func (m *move) itsTmux() (*server, error) {
+	t := m.row.Pane.Tmux
+	if t.Pane == "" || t.Pane[0] != '%' || t.Socket != "" && !absolute(t.Socket) {
+		return nil, m.byHand("tmux gave this pane no id")
+	}
+	s, err := m.askTmux(t.Socket)
+	if err == nil && t.Server != 0 && s.pid != t.Server {
+		return nil, isGone("its tmux server has ended, another one is at %s", render.OneLine(t.Socket))
+	}
+	return s, err
 }
 
 // raise brings the terminal around a client to the front, where it can be

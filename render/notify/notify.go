@@ -64,6 +64,19 @@ type Channel interface {
 	Send(ctx context.Context, n Note) error
 }
 
+// Send sends n through all channels side by side and returns a line for the log: the
+// channels, with what went wrong. It returns when all is done, also what a channel
+// does after it has notified.
+func Send(ctx context.Context, channels []Channel, n Note) string {
+	said := send(ctx, channels, n)
+	for _, c := range channels {
+		if w, ok := c.(interface{ Wait() }); ok {
+			w.Wait()
+		}
+	}
+	return said
+}
+
 // send sends n through all channels side by side and returns a line for the
 // log: the channels, with what went wrong.
 func send(ctx context.Context, channels []Channel, n Note) string {

@@ -252,6 +252,16 @@ func Show(w io.Writer, r *render.Row, s *state.Session, st Style) error {
 	return err
 }
 
+// Said writes the final message of a session, whole.
+func Said(w io.Writer, message string, st Style) error {
+	lines := render.Lines(message)
+	if len(lines) == 0 {
+		return nil
+	}
+	_, err := io.WriteString(w, "\n"+st.paint("2", "it said last")+"\n  "+strings.Join(lines, "\n  ")+"\n")
+	return err
+}
+
 // meterLine tells how full the context is and what the session cost.
 func meterLine(r *render.Row) string {
 	var parts []string

@@ -18,8 +18,10 @@ import (
 // Style says how to draw.
 type Style struct {
 	Color  bool
-	Width  int // columns; 0 means do not cut
+	Rich   bool // the terminal has 256 colours
+	Width  int  // columns; 0 means do not cut
 	Now    time.Time
+	Marks  render.Marks
 	Answer string // the command that answers what sessions ask; empty: there is nothing to answer
 }
 
@@ -45,13 +47,6 @@ func lookOf(s state.State) look {
 		return look{"z", "2"}
 	}
 	return look{".", "2"}
-}
-
-func (st Style) paint(sgr, text string) string {
-	if !st.Color || sgr == "" || text == "" {
-		return text
-	}
-	return "\x1b[" + sgr + "m" + text + "\x1b[0m"
 }
 
 // Least widths, in columns, of a list that shows how full each context is, and of
@@ -104,14 +99,15 @@ func List(w io.Writer, rows []render.Row, st Style) error {
 	}
 	var out strings.Builder
 	for i, line := range table {
-		sgr := "2"
+		sgr, of := "2", ""
 		if i > 0 {
-			sgr = lookOf(rows[i-1].State).sgr
-			if r := &rows[i-1]; r.Remote != nil && r.Remote.Stale {
-				sgr = "2"
+			r := &rows[i-1]
+			sgr, of = lookOf(r.State).sgr, Colors[st.Marks.Color(r)]
+			if r.Remote != nil && r.Remote.Stale {
+				sgr, of = "2", ""
 			}
 		}
-		out.WriteString(drawLine(line, width, sgr, i == 0, st))
+		out.WriteString(drawLine(line, width, sgr, of, i == 0, st))
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
@@ -127,7 +123,7 @@ func Lines(rows []render.Row, now time.Time) []string {
 	if len(rows) > 0 {
 		width := columns(table)
 		for i, line := range table {
-			lines[i] = strings.TrimSuffix(drawLine(line, width[:4], "", false, Style{}), "\n")
+			lines[i] = strings.TrimSuffix(drawLine(line, width[:4], "", "", false, Style{}), "\n")
 		}
 	}
 	return lines
@@ -201,13 +197,13 @@ func (p place) fit(width int) string {
 		return whole
 	}
 	if room := width - ansi.StringWidth(p.name) - 1; p.branch != "" && room >= least {
-		return p.name + " " + middle(p.branch, room)
+		return p.name + " " + Middle(p.branch, room)
 	}
-	return middle(p.name, width)
+	return Middle(p.name, width)
 }
 
-// middle cuts s down to width columns, in its middle.
-func middle(s string, width int) string {
+// Middle cuts s down to width columns, in its middle.
+func Middle(s string, width int) string {
 	n := ansi.StringWidth(s)
 	if n <= width {
 		return s
@@ -255,13 +251,17 @@ func columns(table [][]string) []int {
 	return width
 }
 
-func drawLine(line []string, width []int, sgr string, head bool, st Style) string {
+// drawLine draws a line of the list: of is the colour of the project's name.
+func drawLine(line []string, width []int, sgr, of string, head bool, st Style) string {
 	var b strings.Builder
 	for i, c := range line[:len(width)] {
 		c = ansi.Truncate(c, width[i], "…")
 		pad := strings.Repeat(" ", width[i]-ansi.StringWidth(c))
-		if i == 0 || head {
+		switch {
+		case i == 0 || head:
 			c = st.paint(sgr, c)
+		case i == 2:
+			c = st.paint(of, c)
 		}
 		b.WriteString(c)
 		if i < len(width)-1 {

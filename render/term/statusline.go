@@ -10,6 +10,7 @@ import (
 	"beckon/event"
 	"beckon/render"
 	"beckon/state"
+	"beckon/state/usage"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -17,10 +18,10 @@ import (
 // StatusFields are the fields of a status-line template; the manual says what
 // each holds.
 var StatusFields = []string{"model", "dir", "path", "project", "branch", "context", "percent", "cost", "time", "lines",
-	"effort", "style", "name", "agent", "version", "others", "need", "working", "unseen", wrapField}
+	"limit", "limits", "effort", "style", "name", "agent", "version", "others", "need", "working", "unseen", wrapField}
 
 // DefaultStatus is the status line's template unless configured.
-const DefaultStatus = "{model}[  {dir}][  {branch}][  {context}][  {cost}]{wrap}{others}"
+const DefaultStatus = "{model}[  {dir}][  {branch}][  {context}][  {cost}][  {limit}]{wrap}{others}"
 
 // ParseStatusFormat reads a status-line template.
 func ParseStatusFormat(s string) (Format, error) { return ParseFormat(s, StatusFields) }
@@ -28,9 +29,10 @@ func ParseStatusFormat(s string) (Format, error) { return ParseFormat(s, StatusF
 // StatusView is what a status line shows.
 type StatusView struct {
 	Status event.Status
-	Home   string       // the user's home directory, for ~
-	Branch string       // of the repository in Status.Cwd
-	Others []render.Row // every session but this one
+	Home   string        // the user's home directory, for ~
+	Branch string        // of the repository in Status.Cwd
+	Others []render.Row  // every session but this one
+	Usage  usage.Account // what is used of the account's limits
 }
 
 // levels of a status line, each narrower than the one before.
@@ -109,6 +111,16 @@ func (st Style) detail(v *StatusView, field string, level int) string {
 		if s.Added+s.Removed > 0 {
 			return st.paint("32", "+"+strconv.FormatInt(s.Added, 10)) + st.paint("31", " -"+strconv.FormatInt(s.Removed, 10))
 		}
+	case "limit":
+		if w, ok := usage.Nearest([]usage.Account{v.Usage}, event.MillisOf(st.Now)); ok {
+			return st.limit(w, level)
+		}
+	case "limits":
+		var all []string
+		for _, w := range v.Usage.Windows {
+			all = append(all, st.paint(limitColor(w), Limit(w, st.Now, true)))
+		}
+		return strings.Join(all, " ")
 	case "effort":
 		return clean(s.Effort)
 	case "style":
@@ -152,13 +164,7 @@ func (st Style) context(m *event.Meter, level int) string {
 		return ""
 	}
 	used, cells := m.Percent(), 10
-	sgr := "32"
-	switch {
-	case used >= NearlyFull:
-		sgr = "31"
-	case used >= 60:
-		sgr = "33"
-	}
+	sgr := fullness(used)
 	switch level {
 	case shortBar:
 		cells = 5
@@ -167,6 +173,27 @@ func (st Style) context(m *event.Meter, level int) string {
 	}
 	on := min(cells, int(math.Ceil(used*float64(cells)/100)))
 	return st.paint(sgr, strings.Repeat("█", on)) + st.paint("2", strings.Repeat("░", cells-on)) + " " + st.paint(sgr, Percent(used))
+}
+
+// limit is a usage limit. Where there is little room it is short, and left out unless
+// it is nearly reached.
+func (st Style) limit(w usage.Window, level int) string {
+	if level == noBar && w.Percent() < NearlyFull {
+		return ""
+	}
+	return st.paint(limitColor(w), Limit(w, st.Now, level != full))
+}
+
+// fullness is the colour of a percentage: green, from 60 on yellow, from NearlyFull
+// on red.
+func fullness(used float64) string {
+	switch {
+	case used >= NearlyFull:
+		return "31"
+	case used >= 60:
+		return "33"
+	}
+	return "32"
 }
 
 // NearlyFull is the percentage from which a context is shown in red: the client

@@ -19,7 +19,7 @@ var kindLooks = []struct {
 	word string
 }{
 	{stats.Failed, look{"x", "31"}, "failed"},
-	{stats.Waiting, look{"!", "33"}, "waiting for you"},
+	{stats.Waiting, look{"!", "35"}, "waiting for you"},
 	{stats.Busy, look{"█", "32"}, "working"},
 	{stats.Idle, look{"·", "2"}, "idle"},
 }

@@ -6,8 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"beckon/event"
 	"beckon/render"
 	"beckon/render/term"
+	"beckon/state/usage"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -104,6 +106,9 @@ func (m *model) titleLine() string {
 	if m.filter != "" && m.prompt == nil {
 		right = append(right, m.pal.paint(accent, "/"+clean(m.filter), false)+m.pal.paint(dim, " "+strconv.Itoa(len(m.rows))+" of "+strconv.Itoa(m.total), false))
 	}
+	if limit := m.limitText(); limit != "" {
+		right = append(right, limit)
+	}
 	if m.width >= 60 {
 		if m.grouping != ByNeed {
 			right = append(right, m.pal.paint(dim, "by "+string(m.grouping), false))
@@ -119,6 +124,19 @@ func (m *model) titleLine() string {
 		left += "  " + counts
 	}
 	return left + strings.Repeat(" ", max(1, m.width-ansi.StringWidth(left)-ansi.StringWidth(end))) + end
+}
+
+// limitText is the usage limit that is nearest, in red when it is nearly reached.
+func (m *model) limitText() string {
+	w, ok := usage.Nearest(m.local.Limits, event.MillisOf(m.now()))
+	if !ok || m.width < shortWidth && w.Percent() < term.NearlyFull {
+		return ""
+	}
+	r := dim
+	if w.Percent() >= term.NearlyFull {
+		r = fault
+	}
+	return m.pal.paint(r, term.Limit(w, m.now().In(time.Local), m.width < sideWidth), false)
 }
 
 var groupRole = map[render.Group]role{
@@ -220,8 +238,9 @@ func (m *model) rowLine(r *render.Row, c columns, width int, selected bool, now 
 	if r.NeedsYou || r.Unseen {
 		emphasis = strong
 	}
-	cell(is(emphasis), name(r), c.name, false)
-	cell(dim, branch(r), c.branch, false)
+	put(text, m.pal.named(m.opt.Marks.Color(r), is(emphasis), fit(term.Middle(name(r), c.name), c.name, false), selected))
+	put(text, "  ")
+	cell(dim, term.Middle(branch(r), c.branch), c.branch, false)
 	cell(is(text), clean(r.Title), c.title, false)
 	cell(is(text), what(r, c.title > 0), c.what, false)
 	cell(dim, badges(r, width < shortWidth), c.badge, true)

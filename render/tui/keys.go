@@ -34,6 +34,7 @@ func bindings() []binding {
 		{"enter", "Enter", "jump", "jump to the session's pane", (*model).jump},
 		{"n tab", "n Tab", "next", "the next that needs you", (*model).nextNeed},
 		{"space", "Space", "peek", "what it asks, said and runs", (*model).togglePeek},
+		{"v", "v", "", "its live pane", (*model).toggleLive},
 		{"", "y n", "", "in a peek: allow, deny", nil},
 		{"", "a 1-9", "", "in a peek: always, an option", nil},
 		{"", "r s", "", "reply; in a peek: stop", nil},
@@ -247,8 +248,11 @@ func (m *model) togglePeek() tea.Cmd {
 	return m.recall()
 }
 
-// recall reads the newest turns of the selected session for the peek panel.
+// recall reads the past of the selected session for the peek panel, or its pane.
 func (m *model) recall() tea.Cmd {
+	if m.live.on {
+		return m.readPane()
+	}
 	r := m.current()
 	if r != nil && m.remote(r) {
 		return m.askFar()
@@ -258,5 +262,5 @@ func (m *model) recall() tea.Cmd {
 	}
 	row := *r
 	v, _ := m.seen(r)
-	return func() tea.Msg { return recentMsg{keyOf(&row), m.opt.Recent(row, v.Session.Seq)} }
+	return func() tea.Msg { return recentMsg{keyOf(&row), m.opt.Recent(row, v.Session)} }
 }

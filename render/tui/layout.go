@@ -78,7 +78,10 @@ func (m *model) measure(width int) columns {
 		want.title = max(want.title, ansi.StringWidth(clean(r.Title)))
 		want.context = max(want.context, len(contextUsed(r)))
 	}
-	c := columns{age: 4, name: min(want.name, max(8, width/6))}
+	// Name and branch share a part of the line, and of the two the branch shrinks first.
+	const leastName = 8
+	where := max(2*leastName, width*3/10)
+	c := columns{age: 4, name: min(want.name, where-min(want.branch, leastName))}
 	left := width - 6 - c.age - c.name - 2*gap
 	take := func(field *int, want, least, atMost int) {
 		if n := min(want, atMost); n > 0 && left-n-gap >= least {
@@ -87,7 +90,7 @@ func (m *model) measure(width int) columns {
 		}
 	}
 	take(&c.word, want.word, 34, 17)
-	take(&c.branch, want.branch, 26, max(8, width/7))
+	take(&c.branch, want.branch, 26, max(leastName, where-c.name))
 	take(&c.badge, want.badge, 18, 24)
 	take(&c.context, want.context, 26, 4)
 	take(&c.host, want.host, 30, max(6, width/10))

@@ -11,6 +11,7 @@ import (
 	"beckon/state"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 )
 
 // Messages of the screen.
@@ -34,10 +35,10 @@ type (
 		err   error
 		leave bool // the screen is done with
 	}
-	// recentMsg is a session's newest turns.
+	// recentMsg is a session's past.
 	recentMsg struct {
-		key   string
-		lines []Line
+		key  string
+		past Past
 	}
 	// ageMsg says that the text of some age changes about now.
 	ageMsg struct{ due time.Time }
@@ -57,6 +58,9 @@ type model struct {
 	pal    *palette
 	wall   func() time.Time // the machine's clock
 	redraw func()           // says that a frame is due; nil where nothing is drawn
+
+	profile    colorprofile.Profile // how many colours the terminal has
+	background background
 
 	width, height int
 	once          bool // one page for a script: no keys, no limit of height
@@ -82,7 +86,8 @@ type model struct {
 
 	peek    bool
 	peekTop int
-	recent  map[string][]Line
+	recent  map[string]Past
+	live    livePane
 	help    bool
 	helpTop int
 	prompt  *prompt
@@ -102,8 +107,8 @@ type model struct {
 }
 
 func newModel(opt Options) *model {
-	m := &model{opt: opt, pal: newPalette(opt.Color, unknownBackground), wall: time.Now, width: 80, height: 24,
-		hosts: map[string]*host{}, recent: map[string][]Line{}, counts: map[render.Group]int{}, sending: map[string]bool{},
+	m := &model{opt: opt, pal: newPalette(opt.Color, colorsFor(opt.Profile, unknown)), profile: opt.Profile, wall: time.Now, width: 80, height: 24,
+		hosts: map[string]*host{}, recent: map[string]Past{}, counts: map[render.Group]int{}, sending: map[string]bool{},
 		order: cmp.Or(opt.Order, render.Fair), grouping: cmp.Or(opt.Grouping, ByNeed), dirty: true}
 	for _, s := range opt.Sources {
 		if !s.LastAt.IsZero() {
@@ -136,8 +141,15 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
 		m.follow()
+	case tea.ColorProfileMsg:
+		m.profile = msg.Profile
+		m.paletteFor()
 	case tea.BackgroundColorMsg:
-		m.background(msg.IsDark())
+		m.background = light
+		if msg.IsDark() {
+			m.background = dark
+		}
+		m.paletteFor()
 	case lookMsg:
 		m.look(msg)
 		return m.recall()
@@ -147,7 +159,14 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 	case farMsg:
 		m.farCame(msg)
 	case recentMsg:
-		m.recent = map[string][]Line{msg.key: msg.lines}
+		m.recent = map[string]Past{msg.key: msg.past}
+	case paneMsg:
+		return m.tookPane(msg)
+	case paneDueMsg:
+		m.dirty = false
+		if msg.turn == m.live.turn {
+			return m.readPane()
+		}
 	case offersMsg:
 		m.offers = msg
 		m.follow()
@@ -179,12 +198,9 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-func (m *model) background(dark bool) {
-	c := lightBackground
-	if dark {
-		c = darkBackground
-	}
-	m.pal = newPalette(true, c)
+// paletteFor makes the palette for what is known of the terminal.
+func (m *model) paletteFor() {
+	m.pal = newPalette(m.opt.Color, colorsFor(m.profile, m.background))
 }
 
 func (m *model) pokeNow() {
@@ -260,7 +276,7 @@ func (m *model) arrange() {
 		m.counts[all[i].Group]++
 		m.several = m.several || all[i].Host != all[0].Host
 	}
-	m.rows, m.entries = arrange(all, render.Queue{Mode: m.order, PermissionFirst: m.opt.PermissionFirst}, m.grouping, m.filter)
+	m.rows, m.entries = arrange(all, render.Queue{Mode: m.order, PermissionFirst: m.opt.PermissionFirst, Marks: m.opt.Marks}, m.grouping, m.filter)
 	if i := slices.IndexFunc(m.rows, func(r render.Row) bool { return keyOf(&r) == m.selected }); i >= 0 {
 		m.cursor = i
 	}
@@ -299,7 +315,7 @@ func (m *model) choose(i int) {
 		m.selected = keyOf(&m.rows[m.cursor])
 	}
 	if m.selected != old {
-		m.peekTop = 0
+		m.peekTop, m.live.known = 0, false
 	}
 	m.follow()
 }

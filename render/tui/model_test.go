@@ -89,7 +89,7 @@ func newRig(t *testing.T, width, height int, s Snapshot) *rig {
 			r.did = append(r.did, fmt.Sprintf("backburner %s %s %v", row.SessionID, in, off))
 			return nil
 		},
-		Recent: func(render.Row, int64) []Line { return []Line{{start, "you", "an old wish"}} },
+		Recent: func(render.Row, state.Session) Past { return Past{Turns: []Line{{start, "you", "an old wish"}}} },
 	})
 	r.wall = func() time.Time { return start }
 	r.Update(tea.WindowSizeMsg{Width: width, Height: height})
@@ -115,7 +115,7 @@ func (r *rig) settle(cmd tea.Cmd) {
 		for _, c := range msg {
 			r.settle(c)
 		}
-	case doneMsg, recentMsg, answeredMsg, farMsg:
+	case doneMsg, recentMsg, answeredMsg, farMsg, paneMsg:
 		r.Update(msg)
 	}
 }
@@ -285,6 +285,64 @@ func TestPeekTellsWhatIsAsked(t *testing.T) {
 	}
 }
 
+// The panel has the final message and the plan whole, where the transcript has them.
+func TestPeekTellsTheWhole(t *testing.T) {
+	s := day()
+	for i := range s.Rows {
+		if s.Rows[i].SessionID == "s-ask" {
+			s.Rows[i].Question = &render.Question{Plan: "1. Look."}
+		}
+	}
+	r := newRig(t, 80, 60, s)
+	r.opt.Recent = func(row render.Row, _ state.Session) Past {
+		return Past{Said: "All of it\n\x1b]0;x\a" + row.SessionID, Plan: "1. Look.\n2. Leap."}
+	}
+	r.press("space")
+	for r.rows[r.cursor].SessionID != "s-ask" {
+		r.press("j")
+	}
+	r.wantOn("1. Look.", "2. Leap.", "All of it", "]0;xs-ask")
+}
+
+// The pane of the selected session is read as long as it is shown, and again when
+// another is selected; its last lines are shown, and nothing of it is a command.
+func TestLivePane(t *testing.T) {
+	r := newRig(t, 80, 20, day())
+	var read []string
+	r.opt.Pane = func(row render.Row) (string, error) {
+		read = append(read, row.SessionID)
+		if row.SessionID == "s-work" {
+			return "", errors.New("no such pane")
+		}
+		return strings.Repeat("above\n", 100) + "  the last\x1b[31m line of " + row.SessionID + "\n\n\n", nil
+	}
+	r.press("v")
+	first := r.rows[0].SessionID
+	r.wantOn("above", "   the last[31m line of "+first)
+	r.press("j")
+	r.wantOn("line of " + r.rows[1].SessionID)
+	_, again := r.Update(paneDueMsg{r.live.turn})
+	r.settle(again)
+	r.Update(paneDueMsg{r.live.turn - 1}) // of the session before
+	r.Update(paneMsg{r.live.turn - 1, "stale", nil})
+	if strings.Contains(r.plainScreen(), "stale") {
+		t.Error("the pane of another session is shown")
+	}
+	if want := []string{first, r.rows[1].SessionID, r.rows[1].SessionID}; !slices.Equal(read, want) {
+		t.Errorf("read %v, want %v", read, want)
+	}
+	for r.rows[r.cursor].SessionID != "s-work" {
+		r.press("j")
+	}
+	r.wantOn("no such pane")
+	n := len(read)
+	r.press("v")
+	r.wantOn("you asked") // what is known of it
+	if _, cmd := r.Update(paneDueMsg{r.live.turn}); len(read) != n {
+		t.Errorf("it is still read: %v", cmd)
+	}
+}
+
 func TestMouse(t *testing.T) {
 	r := newRig(t, 100, 30, day())
 	y := 0
@@ -422,5 +480,26 @@ func TestTickerIsThere(t *testing.T) {
 	f, ok := reflect.TypeFor[tea.Program]().FieldByName("ticker")
 	if !ok || f.Type != reflect.TypeFor[*time.Ticker]() {
 		t.Errorf("tea.Program has no ticker that can be borrowed: %+v", f)
+	}
+}
+
+// Names and branches shrink in their middle, since their ends tell them apart, and the
+// branch before the name.
+func TestLongNames(t *testing.T) {
+	s := snapshot(session("s-a", "customer-portal", works...), session("s-b", "customer-import", works...))
+	for i := range s.Rows {
+		s.Rows[i].Git = &render.Git{Branch: "feature/1234-checkout-with-vouchers-" + s.Rows[i].SessionID, Repo: s.Rows[i].Project}
+	}
+	for width, want := range map[int][]string{
+		140: {"customer-portal", "feature/1234-…-vouchers-s-a"},
+		80:  {"customer-portal", "feat…-s-a"},
+		60:  {"custo…rtal", "feat…s-a"},
+	} {
+		screen := newRig(t, width, 20, s).plainScreen()
+		for _, w := range want {
+			if !strings.Contains(screen, w+" ") {
+				t.Errorf("width %d: no %q in\n%s", width, w, screen)
+			}
+		}
 	}
 }

@@ -34,23 +34,19 @@ func next[T comparable](all []T, v T) T {
 }
 
 // sorted returns rows in the queue's order. Whatever needs the user comes before
-// what does not, except in the orders that keep places.
-func sorted(rows []render.Row, by render.Queue) []render.Row {
-	rows = by.Order(rows)
-	if by.Mode == render.Fair || by.Mode == render.Prio {
-		slices.SortStableFunc(rows, func(a, b render.Row) int { return cmp.Compare(need(&a), need(&b)) })
+// what does not, except in the orders that keep places, where there are no groups by need.
+func sorted(rows []render.Row, by render.Queue, grouping Grouping) []render.Row {
+	if grouping == ByNeed || by.Mode == render.Fair || by.Mode == render.Prio {
+		return by.Arrange(rows)
 	}
-	return rows
+	return by.Order(rows)
 }
-
-// need is the place of a row's group.
-func need(r *render.Row) int { return slices.Index(render.Groups[:], r.Group) }
 
 // heading returns the name of the group that r is in, and a key to sort groups by.
 func heading(r *render.Row, by Grouping) (name, key string) {
 	switch by {
 	case ByNeed:
-		return string(r.Group), string(rune('0' + need(r)))
+		return string(r.Group), string(rune('0' + r.Group.Place()))
 	case ByProject:
 		name = cmp.Or(r.Project, "no project")
 	case ByHost:
@@ -94,7 +90,7 @@ func arrange(rows []render.Row, by render.Queue, grouping Grouping, filter strin
 			shown = append(shown, rows[i])
 		}
 	}
-	shown = sorted(shown, by)
+	shown = sorted(shown, by, grouping)
 	if grouping == NoGroups {
 		entries := make([]entry, len(shown))
 		for i := range shown {

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -28,7 +29,12 @@ func (m *model) peekLines(l layout) []string {
 	}
 	s := &sheet{m: m, width: inner, spans: map[int]span{}}
 	if r := m.current(); r != nil {
-		m.peekText(r, s)
+		m.peekHead(r, s)
+		if m.live.on {
+			s.pane(height - len(s.lines))
+		} else {
+			m.peekText(r, s)
+		}
 	}
 	lines := s.lines
 	m.peekTop = max(0, min(m.peekTop, len(lines)-height))
@@ -65,7 +71,8 @@ func (s *sheet) part(title string, as role, body ...string) {
 	}
 }
 
-func (m *model) peekText(r *render.Row, s *sheet) {
+// peekHead says which session it is, and how that is.
+func (m *model) peekHead(r *render.Row, s *sheet) {
 	now := m.now()
 	age := term.Age(now.Sub(r.Since))
 	if !m.local.Still {
@@ -74,10 +81,15 @@ func (m *model) peekText(r *render.Row, s *sheet) {
 	s.lines = append(s.lines, m.pal.paint(stateRole(r.State), term.Glyph(r.State)+" "+m.word(r), false)+
 		m.pal.paint(dim, " for "+age, false)+"  "+m.pal.paint(strong, ansi.Truncate(name(r), max(1, s.width-30), "…"), false)+
 		m.pal.paint(dim, " "+branch(r), false))
+}
+
+func (m *model) peekText(r *render.Row, s *sheet) {
+	now := m.now()
+	past := m.recent[keyOf(r)]
 	if o := m.asked(r); o != nil && m.opt.Answer != nil {
 		s.offer(o)
 	} else if r.Question != nil {
-		s.question(r.Question)
+		s.question(r.Question, past.Plan)
 	}
 	if why := m.notFar(r); why != "" {
 		s.part("answering", dim, why)
@@ -90,16 +102,17 @@ func (m *model) peekText(r *render.Row, s *sheet) {
 	if title != "" {
 		s.part("you asked", text, title)
 	}
-	if known && v.Session.Stop.Message != "" {
-		s.part("it said last", text, v.Session.Stop.Message)
+	if said := cmp.Or(past.Said, v.Session.Stop.Message); known && said != "" {
+		s.part("it said last", text, said)
 	}
 	s.running(r, v, now)
-	s.turns(m.recent[keyOf(r)], now)
+	s.turns(past.Turns, now)
 	s.facts(r)
 }
 
-// question writes everything that is asked, with the answers to choose from.
-func (s *sheet) question(q *render.Question) {
+// question writes everything that is asked, with the answers to choose from, and the
+// plan whole where that is known.
+func (s *sheet) question(q *render.Question, plan string) {
 	s.part("it asks", strong, strings.TrimPrefix(q.Header+": "+q.Text, ": "))
 	s.options(q.Options, q.Multi)
 	for _, more := range q.More {
@@ -107,7 +120,7 @@ func (s *sheet) question(q *render.Question) {
 		s.options(more.Options, more.Multi)
 	}
 	if q.Plan != "" {
-		s.part("the plan", text, q.Plan)
+		s.part("the plan", text, cmp.Or(plan, q.Plan))
 	}
 	s.part("the form", text, q.Form...)
 	s.part("it offers", text, q.Offers...)

@@ -1,11 +1,15 @@
 package tui
 
 import (
+	"slices"
+	"strings"
+
 	"beckon/render"
 	"beckon/render/term"
 	"beckon/state"
 
 	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/colorprofile"
 )
 
 // role is what a piece of text is, for its style.
@@ -57,26 +61,59 @@ func contextRole(r *render.Row) role {
 // palette is the styles of all roles, for rows and for the selected row.
 type palette struct {
 	plain, selected [roles]lipgloss.Style
+	none            bool // without colours
+	rich            bool // more than sixteen
 }
 
-// colors are the colours of a palette, as lipgloss reads them.
+// colors are the colours of a palette, as lipgloss reads them; without one a text has
+// the terminal's own.
 type colors struct {
 	alarm, ask, fault, run, pack, rest, dim, faint, accent, selected string
 }
 
-// Without an answer from the terminal its own sixteen colours are used, which
-// its owner made readable; the others are for a dark and a light background.
+// What a terminal shows depends on its background, if it tells that, and on how many
+// colours it has. A test has the contrasts.
 var (
-	unknownBackground = colors{alarm: "9", ask: "13", fault: "1", run: "2", pack: "6", rest: "3", dim: "8", faint: "8", accent: "12"}
-	darkBackground    = colors{alarm: "#ff6b6b", ask: "#d7a6ff", fault: "#f0883e", run: "#7ee787", pack: "#76e3ea", rest: "#e3c567",
+	unknownBackground = colors{alarm: mid("31"), ask: mid("35"), fault: "166", run: mid("32"), pack: mid("36"), rest: mid("33"),
+		dim: mid("2"), faint: mid("2"), accent: mid("34")}
+	darkBackground = colors{alarm: "#ff6b6b", ask: "#d7a6ff", fault: "#f0883e", run: "#7ee787", pack: "#76e3ea", rest: "#e3c567",
 		dim: "#8b949e", faint: "#484f58", accent: "#79c0ff", selected: "#21303f"}
 	lightBackground = colors{alarm: "#c4162a", ask: "#7d2bbf", fault: "#a84300", run: "#116d2b", pack: "#0b6b76", rest: "#795400",
 		dim: "#57606a", faint: "#afb8c1", accent: "#0550ae", selected: "#dbe9f9"}
+
+	// Of sixteen colours nobody but the terminal's owner knows what they look like.
+	unknownOf16 = colors{alarm: "1", ask: "5", fault: "1"}
+	darkOf16    = colors{alarm: "1", ask: "5", fault: "1", run: "2", pack: "6", rest: "3", accent: "6"}
+	lightOf16   = colors{alarm: "1", ask: "5", fault: "1", accent: "5"}
 )
+
+// mid is the colour of middle brightness that stands for one of sixteen.
+func mid(sgr string) string { return term.Midtones[sgr] }
+
+// background is what a terminal has said of its background.
+type background uint8
+
+const (
+	unknown background = iota
+	dark
+	light
+)
+
+// colorsFor chooses the colours for a terminal.
+func colorsFor(p colorprofile.Profile, b background) colors {
+	if p == colorprofile.ANSI {
+		return [...]colors{unknown: unknownOf16, dark: darkOf16, light: lightOf16}[b]
+	}
+	c := [...]colors{unknown: unknownBackground, dark: darkBackground, light: lightBackground}[b]
+	if p == colorprofile.ANSI256 && b == dark {
+		c.selected = "236" // the nearest of 256 is too bright
+	}
+	return c
+}
 
 func newPalette(color bool, c colors) *palette {
 	base := lipgloss.NewStyle()
-	p := &palette{}
+	p := &palette{none: !color, rich: c.dim != ""}
 	if !color {
 		for i := range p.plain {
 			p.plain[i] = base
@@ -85,7 +122,12 @@ func newPalette(color bool, c colors) *palette {
 		p.selected = p.plain
 		return p
 	}
-	of := func(name string) lipgloss.Style { return base.Foreground(lipgloss.Color(name)) }
+	of := func(name string) lipgloss.Style {
+		if name == "" {
+			return base
+		}
+		return base.Foreground(lipgloss.Color(name))
+	}
 	p.plain = [roles]lipgloss.Style{text: base, strong: base.Bold(true), dim: of(c.dim), faint: of(c.faint), accent: of(c.accent).Bold(true),
 		alarm: of(c.alarm).Bold(true), ask: of(c.ask).Bold(true), fault: of(c.fault).Bold(true), run: of(c.run), pack: of(c.pack), rest: of(c.rest),
 		keycap: of(c.accent)}
@@ -96,6 +138,32 @@ func newPalette(color bool, c colors) *palette {
 		}
 	}
 	return p
+}
+
+// named draws text in a role, but in the colour that the user gave a project. One that
+// cannot be read on every background is left out.
+func (p *palette) named(color string, r role, s string, selected bool) string {
+	style := p.plain[r]
+	if selected {
+		style = p.selected[r]
+	}
+	if c := p.project(term.Colors[color]); c != "" && r != dim {
+		style = style.Foreground(lipgloss.Color(c))
+	}
+	return style.Render(s)
+}
+
+// project is what the palette has for a colour, by its SGR parameter.
+func (p *palette) project(sgr string) string {
+	switch {
+	case p.none || sgr == "":
+		return ""
+	case p.rich:
+		return mid(sgr)
+	case slices.Contains(term.Safe, sgr):
+		return strings.TrimPrefix(sgr, "3")
+	}
+	return ""
 }
 
 // paint draws text in a role.

@@ -12,15 +12,6 @@ import (
 // clean makes text that is not ours fit to be drawn in one line.
 func clean(s string) string { return render.OneLine(s) }
 
-// cleanLines is clean for text of several lines, which stay.
-func cleanLines(s string) []string {
-	lines := strings.Split(strings.ReplaceAll(strings.TrimSpace(s), "\r\n", "\n"), "\n")
-	for i, l := range lines {
-		lines[i] = strings.TrimRight(render.Clean(strings.ReplaceAll(l, "\t", "    ")), " ")
-	}
-	return lines
-}
-
 // fit cuts s to width columns and fills it up to them.
 func fit(s string, width int, right bool) string {
 	if width <= 0 {
@@ -38,10 +29,18 @@ func fit(s string, width int, right bool) string {
 	return s + pad
 }
 
+// lines are the lines of a text, clean: one at least.
+func lines(s string) []string {
+	if all := render.Lines(s); len(all) > 0 {
+		return all
+	}
+	return []string{""}
+}
+
 // wrap breaks text into lines of at most width columns.
 func wrap(s string, width int) []string {
 	var out []string
-	for _, l := range cleanLines(s) {
+	for _, l := range lines(s) {
 		out = append(out, strings.Split(ansi.Wrap(l, max(1, width), ""), "\n")...)
 	}
 	return out

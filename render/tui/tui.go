@@ -18,8 +18,10 @@ import (
 	"beckon/render"
 	"beckon/state"
 	"beckon/state/offer"
+	"beckon/state/usage"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 )
 
 // Snapshot is what one look at this machine's sessions found.
@@ -30,7 +32,8 @@ type Snapshot struct {
 	// Still says that time stands: the evidence is a recording's, and so is
 	// the time. Ages do not grow between snapshots.
 	Still   bool
-	Problem string // what could not be read, for the user; empty for nothing
+	Limits  []usage.Account // what is used of the accounts' limits
+	Problem string          // what could not be read, for the user; empty for nothing
 }
 
 // Source gives the rows of another host. It is asked again and again, from a
@@ -56,6 +59,13 @@ type Line struct {
 	Text string
 }
 
+// Past is what a peek tells of a session that takes reading files.
+type Past struct {
+	Turns []Line // the newest, the oldest of them first
+	Said  string // its final message, whole
+	Plan  string // the plan that it wants approved, whole
+}
+
 // Options is what the screen needs from the program around it. Follow must be
 // there for Run; of the rest, what is nil is not offered. Functions are called
 // from goroutines.
@@ -73,9 +83,11 @@ type Options struct {
 	Backburner func(r render.Row, until event.Millis, off bool) error
 	MarkSeen   func(render.Row) error
 	Remove     func(render.Row) error
-	// Recent returns a session's newest turns, the oldest first. seq is the
-	// session's newest journal line, 0 when that is not known.
-	Recent func(r render.Row, seq int64) []Line
+	// Recent returns a session's past. Of a session that is not known here the
+	// zero value is given.
+	Recent func(render.Row, state.Session) Past
+	// Pane returns what the row's pane shows, line by line.
+	Pane func(render.Row) (string, error)
 
 	// Offers gives show what the sessions ask, whenever that changes, until ctx
 	// ends. Answer gives an answer and says what became of it; Stop ends a turn.
@@ -86,10 +98,12 @@ type Options struct {
 
 	Order           render.Mode
 	PermissionFirst bool // as render.Queue has it
+	Marks           render.Marks
 	Grouping        Grouping
 	Color           bool
-	Title           string // what the first line calls the screen
-	Leave           bool   // the screen ends when a jump worked: it lies over where that went
+	Profile         colorprofile.Profile // how many colours, until the terminal tells
+	Title           string               // what the first line calls the screen
+	Leave           bool                 // the screen ends when a jump worked: it lies over where that went
 
 	Input  io.Reader // nil: the terminal
 	Output io.Writer

@@ -29,12 +29,20 @@ func (here Machine) Presence(p event.Process, heard event.Millis) state.Presence
 // when: nothing when it went on since, or when o is another machine, whose files
 // are not this one's.
 func Words(o *event.Origin, path string) (text string, at event.Millis) {
-	if path == "" || o.Host != "" && o.Host != ThisMachine().Host {
+	return LastWords(o, path, transcript.MaxText)
+}
+
+// Local reports whether o's files are on this machine.
+func Local(o *event.Origin) bool { return o.Host == "" || o.Host == ThisMachine().Host }
+
+// LastWords is Words that keeps the last most bytes of the text.
+func LastWords(o *event.Origin, path string, most int) (text string, at event.Millis) {
+	if path == "" || !Local(o) {
 		return "", 0
 	}
 	if beside.IsEvents(path) {
 		return beside.LastWords(path)
 	}
-	last, _ := transcript.LastWords(path) // one that cannot be read tells nothing
+	last, _ := transcript.LastWords(path, transcript.Limits{Text: most}) // one that cannot be read tells nothing
 	return last.Text, last.At
 }

@@ -64,6 +64,8 @@ type Query struct {
 	Words []string // all of them are in the turn's text, in any letter case
 	Since event.Millis
 	Limit int // the newest so many; 0 means all
+	// Progress is told how many sessions of all were looked through; nil for nobody.
+	Progress func(done, total int64)
 }
 
 // Hit is one turn that was found.
@@ -80,7 +82,10 @@ func Search(st *store.Store, keys []store.Key, q Query) ([]Hit, error) {
 		words[i] = strings.ToLower(w)
 	}
 	var hits []Hit
-	for _, k := range keys {
+	for i, k := range keys {
+		if q.Progress != nil {
+			q.Progress(int64(i), int64(len(keys)))
+		}
 		turns, err := Turns(st, k)
 		if err != nil {
 			return nil, err
@@ -90,6 +95,9 @@ func Search(st *store.Store, keys []store.Key, q Query) ([]Hit, error) {
 				hits = append(hits, Hit{k, t})
 			}
 		}
+	}
+	if q.Progress != nil {
+		q.Progress(1, 1)
 	}
 	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(a.At, b.At) })
 	if q.Limit > 0 && len(hits) > q.Limit {

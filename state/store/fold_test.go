@@ -154,7 +154,7 @@ func TestCorruptSessionFile(t *testing.T) {
 						t.Fatalf("Live: %v, %v, %v", live, problems, err)
 					}
 				case "fsck":
-					findings, err := st.Check(true)
+					findings, err := st.Check(true, nil)
 					if err != nil || len(findings) != 1 || !findings[0].Mended {
 						t.Errorf("Check: %v, %v", findings, err)
 					}
@@ -199,7 +199,7 @@ func TestNewerSchema(t *testing.T) {
 	if _, err := st.Archive("s", t0<<1); !errors.Is(err, state.ErrNewerSchema) {
 		t.Errorf("Archive: %v", err)
 	}
-	if findings, err := st.Check(true); err != nil || len(findings) != 1 || findings[0].Mended {
+	if findings, err := st.Check(true, nil); err != nil || len(findings) != 1 || findings[0].Mended {
 		t.Errorf("Check: %v, %v", findings, err)
 	}
 	if live, problems, err := st.Live(); len(live) != 0 || len(problems) != 1 || !errors.Is(problems[0].Err, state.ErrNewerSchema) || err != nil {
@@ -318,7 +318,7 @@ func TestAskingLeavesNothing(t *testing.T) {
 		if _, _, err := st.Archived(); err != nil {
 			t.Errorf("Archived: %v", err)
 		}
-		if findings, err := st.Check(true); err != nil || len(findings) > 0 {
+		if findings, err := st.Check(true, nil); err != nil || len(findings) > 0 {
 			t.Errorf("Check: %v, %v", findings, err)
 		}
 		if err := st.Prune(stampTime(t0)); err != nil {

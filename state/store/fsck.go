@@ -22,14 +22,19 @@ type Finding struct {
 // with the session's file. With rebuild set it mends what it finds: it writes
 // what the journal says, or, where the journal lost lines, notes in it what
 // the file says. What it replaces or cuts away is kept in quarantine. A session
-// whose journal was rotated is folded from the snapshot it starts with.
-func (st *Store) Check(rebuild bool) ([]Finding, error) {
+// whose journal was rotated is folded from the snapshot it starts with. progress is
+// told how many sessions of all are done; nil for nobody.
+func (st *Store) Check(rebuild bool, progress func(done, total int64)) ([]Finding, error) {
 	keys, err := st.allKeys()
 	if err != nil {
 		return nil, err
 	}
+	if progress == nil {
+		progress = func(int64, int64) {}
+	}
 	var out []Finding
-	for _, k := range keys {
+	for i, k := range keys {
+		progress(int64(i), int64(len(keys)))
 		f, err := st.check(k, rebuild)
 		if err != nil {
 			f = &Finding{Key: k, Problem: err.Error(), Newer: errors.Is(err, state.ErrNewerSchema)}
@@ -38,6 +43,7 @@ func (st *Store) Check(rebuild bool) ([]Finding, error) {
 			out = append(out, *f)
 		}
 	}
+	progress(1, 1)
 	return out, nil
 }
 

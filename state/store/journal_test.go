@@ -127,14 +127,14 @@ func quarantined(t *testing.T, st *Store, want string) {
 func fsck(t *testing.T, st *Store, want string) {
 	t.Helper()
 	before := load(t, st, "s")
-	findings, err := st.Check(false)
+	findings, err := st.Check(false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if want == "" && len(findings) > 0 || want != "" && (len(findings) != 1 || findings[0].Problem != want || findings[0].Mended) {
 		t.Errorf("Check: %v, want %q", findings, want)
 	}
-	findings, err = st.Check(true)
+	findings, err = st.Check(true, nil)
 	if err != nil || want != "" && (len(findings) != 1 || !findings[0].Mended) {
 		t.Errorf("Check, rebuilding: %v, %v", findings, err)
 	}
@@ -151,7 +151,7 @@ func TestRebuild(t *testing.T) {
 	st := aSession(t, 3)
 	s := read(t, st.session("s"))
 	j := read(t, st.journal("s"))
-	if findings, err := st.Check(true); err != nil || len(findings) > 0 {
+	if findings, err := st.Check(true, nil); err != nil || len(findings) > 0 {
 		t.Fatalf("Check of a sound store: %v, %v", findings, err)
 	}
 	if !bytes.Equal(s, read(t, st.session("s"))) || !bytes.Equal(j, read(t, st.journal("s"))) {
@@ -208,7 +208,7 @@ func TestRebuild(t *testing.T) {
 			st := aSession(t, 3)
 			tc.damage(t, st)
 			for _, rebuild := range []bool{false, true} {
-				findings, err := st.Check(rebuild)
+				findings, err := st.Check(rebuild, nil)
 				if err != nil || len(findings) != 1 || findings[0].Problem != tc.problem || findings[0].Mended != rebuild {
 					t.Errorf("Check(%v): %v, %v", rebuild, findings, err)
 				}

@@ -110,7 +110,7 @@ func load(t testing.TB, st *Store, id string) state.Session {
 // clean fails the test unless every session is what its journal says.
 func clean(t testing.TB, st *Store) {
 	t.Helper()
-	findings, err := st.Check(false)
+	findings, err := st.Check(false, nil)
 	if err != nil {
 		t.Fatalf("Check: %v", err)
 	}

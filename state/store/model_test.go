@@ -334,7 +334,7 @@ func (m *model) append(t *rapid.T, path, data string) {
 
 // rebuild is fsck --rebuild.
 func (m *model) rebuild(t *rapid.T) {
-	findings, err := m.st.Check(true)
+	findings, err := m.st.Check(true, nil)
 	m.do(t, err)
 	for _, f := range findings {
 		if !f.Mended {
@@ -371,7 +371,7 @@ func (m *model) compare(t *rapid.T) {
 			t.Fatalf("journal of %q has lines %v, want %v", id, lines, want.lines)
 		}
 	}
-	findings, err := m.st.Check(false)
+	findings, err := m.st.Check(false, nil)
 	if err != nil || len(findings) > 0 {
 		t.Fatalf("Check: %v, %v", findings, err)
 	}

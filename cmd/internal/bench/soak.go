@@ -203,7 +203,7 @@ func (s *soak) check() (lost, segments int, err error) {
 		lost += n
 		err = errors.Join(err, e)
 	}
-	findings, e := s.site.st.Check(false)
+	findings, e := s.site.st.Check(false, nil)
 	for _, f := range findings {
 		err = errors.Join(err, fmt.Errorf("fsck: %s: %s", f.Key, f.Problem))
 	}

@@ -21,6 +21,7 @@ import (
 	"beckon/state/evidence"
 	"beckon/state/store"
 
+	"github.com/charmbracelet/colorprofile"
 	terminal "golang.org/x/term"
 )
 
@@ -142,7 +143,16 @@ func (a *App) Color(choice string) bool {
 
 // Style says how to draw on this terminal, with the colours that a flag chose.
 func (a *App) Style(choice string) term.Style {
-	return term.Style{Color: a.Color(a.ColorChoice(choice)), Width: a.Width(), Now: a.Now().Time()}
+	return term.Style{Color: a.Color(a.ColorChoice(choice)), Rich: a.Rich(), Width: a.Width(), Now: a.Now().Time(), Marks: a.Configured().Marks}
+}
+
+// Rich reports whether the terminal has 256 colours.
+func (a *App) Rich() bool {
+	var env []string
+	for _, name := range []string{"TERM", "COLORTERM", "TERM_PROGRAM", "WT_SESSION", "ConEmuANSI", "ANSICON"} {
+		env = append(env, name+"="+a.Getenv(name))
+	}
+	return colorprofile.Env(env) >= colorprofile.ANSI256
 }
 
 // Attended reports whether the user's terminal is this program's, in and out.

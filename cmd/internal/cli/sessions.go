@@ -10,8 +10,11 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/event/redact"
+	"beckon/event/transcript"
 	"beckon/render"
 	"beckon/state"
+	"beckon/state/evidence"
 	"beckon/state/live"
 	"beckon/state/store"
 
@@ -54,6 +57,43 @@ func (a *App) Rows() ([]render.Row, []state.Seen, time.Time, error) {
 	a.note(snap.Problems)
 	return render.Rows(snap.Seen, false), snap.Seen, snap.Now.Time(), err
 }
+
+// maxSaid is over any final message.
+const maxSaid = 256 << 10
+
+// Said returns the session's final message: whole from its transcript, without what
+// looks like a secret, else as much of it as is kept.
+func (a *App) Said(s *state.Session) string {
+	kept := s.Stop.Message
+	if a.Configured().Texts == "off" {
+		return kept
+	}
+	text, at := evidence.LastWords(&s.Origin, s.Transcript, maxSaid)
+	if text == "" || at+staleWords < s.Stop.At {
+		return kept
+	}
+	return redact.Text(text)
+}
+
+// Plan returns the plan that a session wants approved, whole from its transcript, when
+// that has the one of which the head is known; else nothing.
+func (a *App) Plan(s *state.Session, head string) string {
+	if head == "" || a.Configured().Texts == "off" || !evidence.Local(&s.Origin) {
+		return ""
+	}
+	plan, _ := transcript.Plan(s.Transcript) // one that cannot be read tells nothing
+	plan = redact.Text(plan)
+	const enough = 80
+	begin := func(s string) string { return event.Cut(strings.Join(strings.Fields(render.Clean(s)), " "), enough) }
+	if begin(plan) != begin(head) {
+		return ""
+	}
+	return plan
+}
+
+// staleWords is how much older, in milliseconds, words may be than the end of the turn
+// that they are of: a transcript is written before the hook runs, or some time after.
+const staleWords = 60_000
 
 // note writes what a reader could not read to the log that hooks write to, in
 // the same form. Nothing is opened when there is nothing to say, and a log that

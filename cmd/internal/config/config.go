@@ -35,9 +35,11 @@ type Config struct {
 	// in the fair and prio queues.
 	PermissionFirst string
 	Statusline      string         // the status line's template
+	Marks           render.Marks   // pins and project_colors
 	Band            string         // "true" or "false": the mod shows above the prompt who else needs you
 	Alert           alert.Settings // most keys that begin with notify
 	Reach           notify.Settings
+	NotifyUsage     string         // "true" or "false": notify of a usage limit that is nearly reached
 	Hosts           []string       // machines that --fleet asks by ssh
 	JumpBy          []string       // how to go to sessions of other machines: jump.ParseWay
 	FleetTexts      string         // how much of what sessions are about beckon link publishes: a fleet.Level
@@ -54,6 +56,7 @@ func Default() Config {
 		PermissionFirst: "true",
 		Statusline:      term.DefaultStatus,
 		Band:            "true",
+		NotifyUsage:     "false",
 		FleetTexts:      "short",
 		Alert:           alert.Defaults(),
 		Reach:           notify.DefaultSettings(),
@@ -87,6 +90,10 @@ var Keys = []Key{
 		OneOf: []string{"fair", "prio", "static", "grouped"}, field: func(c *Config) any { return &c.Queue }},
 	{Name: "permission_first", Doc: "a permission or question comes first in the queues fair and prio",
 		OneOf: []string{"true", "false"}, field: func(c *Config) any { return &c.PermissionFirst }},
+	{Name: "pins", Doc: "projects that come first in their group, by name or pattern",
+		check: render.CheckPin, Hint: `a pattern is a name with * and ?, like "shop*"`, field: func(c *Config) any { return &c.Marks.Pins }},
+	{Name: "project_colors", Doc: "the colours of projects' names, each as PROJECT=COLOUR",
+		check: checkColor, Hint: render.ErrColor.Error(), field: func(c *Config) any { return &c.Marks.Colors }},
 	{Name: "statusline", Doc: "what the status line shows",
 		check: checkStatusline, Hint: "beckon help display describes templates", field: func(c *Config) any { return &c.Statusline }},
 	{Name: "band", Doc: "the mod shows above the prompt which other sessions need you",
@@ -107,6 +114,8 @@ var Keys = []Key{
 		field: func(c *Config) any { return &c.Alert.Limit }},
 	{Name: "notify_quiet_hours", Doc: "when you are not notified",
 		field: func(c *Config) any { return &c.Alert.Quiet }},
+	{Name: "notify_usage", Doc: "notify when 80 and 95 % of a usage limit are used",
+		OneOf: []string{"true", "false"}, field: func(c *Config) any { return &c.NotifyUsage }},
 	{Name: "notify_command", Doc: "the program of the channel command, with its arguments",
 		field: func(c *Config) any { return &c.Alert.Command }},
 	{Name: "notify_sound", Doc: "the file of the channel sound",
@@ -230,6 +239,13 @@ func checkWay(s string) error {
 func checkAnswerer(s string) error {
 	if strings.TrimSpace(s) == "" || s != render.OneLine(s) {
 		return fmt.Errorf("%q is no user", s)
+	}
+	return nil
+}
+
+func checkColor(s string) error {
+	if _, _, err := render.ParseColor(s); err != nil {
+		return fmt.Errorf("no colour of a project: %q", s)
 	}
 	return nil
 }

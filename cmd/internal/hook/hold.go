@@ -62,7 +62,7 @@ func wait(id string, getenv func(string) string) (code int) {
 		os.Exit(0)
 	}()
 	answered, why := hold.Wait(st, id, getenv, func() {
-		if err := startBeckon(st.Dir, []string{"notify", "ask", id}); err != nil {
+		if err := StartBeckon(st.Dir, []string{"notify", "ask", id}); err != nil {
 			st.Log(errors.New("telling of an offer: " + err.Error()))
 		}
 	})

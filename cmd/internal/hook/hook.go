@@ -179,7 +179,7 @@ func Fold(st *store.Store, a Args, e *event.Event, getenv func(string) string, s
 // from res.Before to res.After. It returns the terminal sequence that the client
 // is to emit, if any.
 func Notify(st *store.Store, res store.Result, e *event.Event, getenv func(string) string, now time.Time) (sequence string) {
-	n := notifier{st: st, getenv: getenv, now: now, start: func(args []string) error { return startBeckon(st.Dir, args) }}
+	n := notifier{st: st, getenv: getenv, now: now, start: func(args []string) error { return StartBeckon(st.Dir, args) }}
 	return n.notify(res, e)
 }
 

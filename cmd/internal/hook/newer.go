@@ -27,7 +27,7 @@ func CompleteInstall(st *store.Store, e *event.Event, getenv func(string) string
 		return
 	}
 	if v := newerClient(st.Dir, getenv("AI_AGENT")); v != "" {
-		if err := startBeckon(st.Dir, []string{"install", "--complete", v}); err != nil {
+		if err := StartBeckon(st.Dir, []string{"install", "--complete", v}); err != nil {
 			st.Log(errors.New("completing the install: " + err.Error()))
 		}
 	}

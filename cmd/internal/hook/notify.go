@@ -161,9 +161,9 @@ func WithSequence(answer []byte, sequence string) []byte {
 	return append(out, rest...)
 }
 
-// startBeckon starts the program beside this one, with nothing of the client's
+// StartBeckon starts the program beside this one, with nothing of the client's
 // held open (CASE 20), and does not wait for it.
-func startBeckon(dir string, args []string) error {
+func StartBeckon(dir string, args []string) error {
 	program := home.Beside("beckon")
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {

@@ -19,8 +19,6 @@ import (
 	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
 	"beckon/render"
-
-	"golang.org/x/term"
 )
 
 type replayCmd struct {
@@ -50,7 +48,7 @@ func (c *replayCmd) Run(a *cli.App) error {
 	}
 	ctx, stop := interruptible()
 	defer stop()
-	read := past.Reader{Progress: progress(a)}
+	read := past.Reader{Progress: a.Progress()}
 	paths := c.Files
 	for _, p := range paths {
 		if _, err := os.Stat(p); err != nil {
@@ -175,23 +173,4 @@ func count(n int, what string) string {
 		what += "s"
 	}
 	return fmt.Sprintf("%d %s", n, what)
-}
-
-// progress shows how much of something long is done, on a terminal.
-func progress(a *cli.App) func(done, total int64) {
-	f, ok := a.Stderr.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return nil
-	}
-	const width = 30
-	var last time.Time
-	return func(done, total int64) {
-		if now := time.Now(); done < total && now.Sub(last) > 100*time.Millisecond {
-			last = now
-			n := int(done * width / total)
-			fmt.Fprintf(f, "\r[%s%s] %d%%", strings.Repeat("#", n), strings.Repeat(" ", width-n), done*100/total)
-		} else if done >= total {
-			fmt.Fprint(f, "\r\x1b[K")
-		}
-	}
 }

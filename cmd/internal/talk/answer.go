@@ -215,13 +215,7 @@ func Show(a *cli.App, o *Offered) {
 }
 
 func show(a *cli.App, o *Offered) {
-	color := a.Color("auto")
-	paint := func(code, text string) string {
-		if color {
-			return "\x1b[" + code + "m" + text + "\x1b[0m"
-		}
-		return text
-	}
+	paint := a.Style("auto").Paint
 	fmt.Fprintf(a.Stdout, "%s  %s  %s\n", paint("33", o.shortID()), paint("1", card.Line1(o.Name)), paint("1", o.Card.Title))
 	where := o.Card.Dir
 	for _, more := range []string{o.Card.Branch, o.Card.Host} {
@@ -235,11 +229,7 @@ func show(a *cli.App, o *Offered) {
 	fmt.Fprintf(a.Stdout, "       %s  %s\n", paint("2", where), paint("2", "for "+time.Since(o.Made.Time()).Round(time.Second).String()))
 	colors := map[card.Kind]string{card.Add: "32", card.Delete: "31", card.Hunk: "36", card.Note: "2", card.Head: "1"}
 	for _, l := range o.Card.Lines {
-		text := l.Text
-		if code := colors[l.Kind]; code != "" && text != "" {
-			text = paint(code, text)
-		}
-		fmt.Fprintln(a.Stdout, "    │ "+text)
+		fmt.Fprintln(a.Stdout, "    │ "+paint(colors[l.Kind], l.Text))
 	}
 	if !o.Card.Whole {
 		fmt.Fprintf(a.Stdout, "       not all of it can be shown (%s): allow it at its session; beckon answer %s no refuses it\n", o.Card.Why, o.shortID())

@@ -171,7 +171,7 @@ func (d *Daemon) read() string {
 	return string(log)
 }
 
-var received = regexp.MustCompile(`(?m)^[0-9.]+ Notify "beckon" \d+ "[^"]*" "([^"]*)" "([^"]*)" \[([^\]]*)\]`)
+var received = regexp.MustCompile(`(?m)^[0-9.]+ Notify "[^"]*" \d+ "[^"]*" "([^"]*)" "([^"]*)" \[([^\]]*)\]`)
 
 var button = regexp.MustCompile(`"([^"]*)", "[^"]*"`)
 

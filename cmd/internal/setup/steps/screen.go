@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 
+	"beckon/render/term"
+
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -166,11 +168,11 @@ func diffStyle(line string) lipgloss.Style {
 	case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"):
 		return style.Bold(true)
 	case strings.HasPrefix(line, "+"):
-		return style.Foreground(lipgloss.Green)
+		return style.Foreground(lipgloss.Color(term.Midtones["32"]))
 	case strings.HasPrefix(line, "-"):
-		return style.Foreground(lipgloss.Red)
+		return style.Foreground(lipgloss.Color(term.Midtones["31"]))
 	case strings.HasPrefix(line, "@@"):
-		return style.Foreground(lipgloss.Cyan)
+		return style.Foreground(lipgloss.Color(term.Midtones["36"]))
 	}
 	return style
 }

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"beckon/cmd/internal/hook"
+	"beckon/event"
+	"beckon/event/osc"
+	"beckon/render/notify"
+	"beckon/render/term"
+	"beckon/state"
+	"beckon/state/alert"
+	"beckon/state/store"
+	"beckon/state/usage"
+)
+
+// kindLimit is the kind of a notification of a usage limit. No session is in such a
+// state.
+const kindLimit state.EdgeKind = "limit"
+
+// notifyUsage has the user notified of a limit, unless somebody has done so: once for
+// each window and step. The status line cannot wait for that: it starts a program.
+func (a *app) notifyUsage(account string, c usage.Crossing) error {
+	w := c.Window
+	name := w.Name + "-" + strconv.FormatInt(int64(w.Resets)/usage.Apart, 10) + "-" + strconv.Itoa(c.Percent)
+	if first, err := a.Store.Claim(store.Key("usage-"+usage.ID(account)), name); err != nil || !first {
+		return err
+	}
+	return hook.StartBeckon(a.Store.Dir, []string{"notify", "usage", account, w.Name, strconv.Itoa(c.Percent)})
+}
+
+type notifyUsageCmd struct {
+	Account string `arg:""`
+	Limit   string `arg:""`
+	Percent int    `arg:""`
+}
+
+func (c *notifyUsageCmd) Run(a *app) error {
+	if err := c.notify(a, time.Now()); err != nil {
+		a.Store.Log(fmt.Errorf("notifying of a usage limit: %w", err)) // nobody reads what it prints
+	}
+	return nil
+}
+
+func (c *notifyUsageCmd) notify(a *app, now time.Time) error {
+	set, err := alert.Read(alert.ConfigPath(a.Getenv))
+	if err != nil {
+		return err
+	}
+	all, err := usage.In(a.Store.Dir).Read(event.MillisOf(now))
+	if err != nil {
+		return err
+	}
+	for _, account := range all {
+		for _, w := range account.Windows {
+			if account.Name == c.Account && w.Name == c.Limit {
+				return c.send(a, set, w, now)
+			}
+		}
+	}
+	return nil // the window is over
+}
+
+func (c *notifyUsageCmd) send(a *app, set alert.Settings, w usage.Window, now time.Time) error {
+	d := store.Decided{At: event.MillisOf(now), Kind: kindLimit, EdgeAt: w.At, By: "statusline", Verdict: state.Notify,
+		Reason: fmt.Sprintf("%s: %d %% are used", term.LimitName(w.Name), c.Percent)}
+	if set.Quiet != (alert.Hours{}) && set.Quiet.Hold(now.Local()) {
+		d.Verdict, d.Reason = state.Never, state.ReasonQuiet
+		return a.Store.Decide(d)
+	}
+	d.Channels = notify.Send(context.Background(), a.channels(set, nil), usageNote(w, c.Percent, c.Account, now))
+	return a.Store.Decide(d)
+}
+
+// usageNote says which limit it is, when it is reached and when it begins anew.
+func usageNote(w usage.Window, percent int, account string, now time.Time) notify.Note {
+	body := "resets " + term.Moment(w.Resets.Time(), now.Local())
+	if full, ok := w.Full(event.MillisOf(now)); ok && w.Used < 100_00 {
+		body += "; at this pace it is reached " + term.Moment(full.Time(), now.Local())
+	}
+	if account != "" {
+		body += "; " + osc.Clean(account, 80)
+	}
+	return notify.Note{Schema: notify.Schema, Kind: kindLimit, Project: "usage", Title: fmt.Sprintf("usage limit %s: %d %% used", term.LimitName(w.Name), percent),
+		Body: body, Since: w.At.Time()}
+}

@@ -1,0 +1,48 @@
+package term
+
+import "strings"
+
+// Colors of 16 are the terminal's own, and what they look like only its owner knows: a
+// light background makes its yellow unreadable, Solarized has grey for half of them. Of
+// 256 colours every terminal has the same, and some are of middle brightness: those
+// can be read on black, on white and on what is between. A test has the contrasts.
+
+// Midtones are colours of middle brightness, by the SGR parameter of the colour of 16
+// that each stands for.
+var Midtones = map[string]string{"31": "196", "32": "28", "33": "136", "34": "32", "35": "134", "36": "30", "2": "244"}
+
+// Colors are the SGR parameters of the colours that a project may have.
+var Colors = map[string]string{"red": "31", "green": "32", "yellow": "33", "blue": "34", "magenta": "35", "cyan": "36"}
+
+// Safe are the colours of 16 that can be read on black and on white, as terminals have
+// them by default, and on Solarized's backgrounds; bold, too, where that is bright. The
+// rest is written in the terminal's own colour: glyphs and words say the same.
+var Safe = []string{"31", "35"}
+
+// Paint draws text with an SGR attribute or colour, as this terminal can show it.
+func (st Style) Paint(sgr, text string) string { return st.paint(sgr, text) }
+
+func (st Style) paint(sgr, text string) string {
+	if sgr = st.sgr(sgr); !st.Color || sgr == "" || text == "" {
+		return text
+	}
+	return "\x1b[" + sgr + "m" + text + "\x1b[0m"
+}
+
+// sgr returns the parameters that this terminal gets.
+func (st Style) sgr(sgr string) string {
+	color, bold := strings.CutPrefix(sgr, "1;")
+	mid := Midtones[color]
+	switch {
+	case mid == "":
+		return sgr
+	case st.Rich:
+		color = "38;5;" + mid
+	case color != Safe[0] && color != Safe[1]:
+		color = ""
+	}
+	if bold {
+		return strings.TrimSuffix("1;"+color, ";")
+	}
+	return color
+}

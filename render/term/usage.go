@@ -1,0 +1,97 @@
+package term
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"beckon/event"
+	"beckon/state/usage"
+)
+
+// LimitName is what a usage limit is called.
+func LimitName(name string) string {
+	return cmp.Or(map[string]string{"five_hour": "5h", "seven_day": "7d", "spend_limit": "spend"}[name], clean(name))
+}
+
+// Limit is a usage limit in a line: how much of it is used, how fast, and when it is
+// reached or begins anew. Short it is the first of that.
+func Limit(w usage.Window, now time.Time, short bool) string {
+	text := LimitName(w.Name) + " " + Percent(w.Percent())
+	if short {
+		return text
+	}
+	at := event.MillisOf(now)
+	var more []string
+	if rate, ok := w.Rate(at); ok && rate >= 0 {
+		more = append(more, pace(w, rate))
+	}
+	if full, ok := w.Full(at); ok && w.Used < 100_00 {
+		more = append(more, "full "+Moment(full.Time(), now))
+	} else {
+		more = append(more, "resets "+Moment(w.Resets.Time(), now))
+	}
+	return text + " (" + strings.Join(more, ", ") + ")"
+}
+
+// pace writes a rate by the hour, of a limit for days by the day.
+func pace(w usage.Window, perHour float64) string {
+	if w.Name == "five_hour" {
+		return Percent(perHour) + "/h"
+	}
+	return Percent(24*perHour) + "/day"
+}
+
+// Moment writes a time of the next days: the hour, and from tomorrow on the day.
+func Moment(t, now time.Time) string {
+	t = t.In(now.Location())
+	switch days := int(day(t).Sub(day(now)).Hours()+12) / 24; {
+	case days == 0:
+		return t.Format("15:04")
+	case days < 7:
+		return t.Format("Mon 15:04")
+	}
+	return t.Format("Jan 2")
+}
+
+func day(t time.Time) time.Time {
+	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, t.Location())
+}
+
+// limitColor is green, yellow or red as the context's is.
+func limitColor(w usage.Window) string { return fullness(w.Percent()) }
+
+// Limits writes a table of the limits of all accounts.
+func Limits(accounts []usage.Account, st Style) string {
+	if len(accounts) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	now := event.MillisOf(st.Now)
+	fmt.Fprintf(&b, "\n%-7s %-12s %-9s %-10s %-10s %s\n", "LIMIT", "USED", "PACE", "FULL", "RESETS", account(accounts, "ACCOUNT"))
+	for _, a := range accounts {
+		for _, w := range a.Windows {
+			rate, full := "-", "-"
+			if r, ok := w.Rate(now); ok {
+				rate = pace(w, r)
+			}
+			if at, ok := w.Full(now); ok {
+				full = Moment(at.Time(), st.Now)
+			}
+			on := min(6, int(w.Percent()*6/100+0.5))
+			bar := st.paint(limitColor(w), strings.Repeat("█", on)) + strings.Repeat("░", 6-on)
+			line := fmt.Sprintf("%-7s %s %4s  %-9s %-10s %-10s %s", LimitName(w.Name), bar, Percent(w.Percent()), rate, full, Moment(w.Resets.Time(), st.Now), account(accounts, cmp.Or(clean(a.Name), "default")))
+			b.WriteString(strings.TrimRight(line, " ") + "\n")
+		}
+	}
+	return b.String()
+}
+
+// account is a text of the column that only several accounts need.
+func account(all []usage.Account, text string) string {
+	if len(all) == 1 {
+		return ""
+	}
+	return text
+}

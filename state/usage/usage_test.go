@@ -1,0 +1,187 @@
+package usage
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"beckon/event"
+)
+
+const (
+	minute = event.Millis(60_000)
+	hour   = 60 * minute
+	day    = 24 * hour
+	noon   = 20_000*day + 12*hour
+)
+
+// said is a report of a session, and what is then known.
+type said struct {
+	at     event.Millis // after noon
+	by     string
+	used   float64
+	resets event.Millis // after noon
+	want   float64
+	cross  int // the step that is crossed, 0 for none
+}
+
+// Every session of an account reports what it heard last, however long ago: only what
+// can be newer counts.
+func TestReport(t *testing.T) {
+	for name, reports := range map[string][]said{
+		"grows":                       {{0, "a", 10, 3 * hour, 10, 0}, {minute, "b", 12.5, 3 * hour, 12.5, 0}},
+		"an idle session is behind":   {{0, "a", 60, 3 * hour, 60, 0}, {minute, "b", 40, 3 * hour, 60, 0}, {2 * minute, "b", 61, 3 * hour, 61, 0}},
+		"put right":                   {{0, "a", 60, 3 * hour, 60, 0}, {minute, "a", 20, 3 * hour, 20, 0}},
+		"a new window":                {{0, "a", 90, hour, 90, 80}, {2 * hour, "a", 3, 6 * hour, 3, 0}},
+		"an old window after the new": {{0, "a", 90, 6 * hour, 90, 80}, {minute, "b", 99, hour, 90, 0}},
+		"over when it is told":        {{0, "a", 90, -minute, 0, 0}},
+		"over since":                  {{0, "a", 90, hour, 90, 80}, {hour, "", 0, 0, 0, 0}},
+		"the end a moment later":      {{0, "a", 79, 3 * hour, 79, 0}, {minute, "b", 81, 3*hour + 20_000, 81, 80}, {2 * minute, "a", 82, 3 * hour, 82, 0}},
+		"each step once":              {{0, "a", 70, 3 * hour, 70, 0}, {minute, "a", 80, 3 * hour, 80, 80}, {2 * minute, "b", 94.9, 3 * hour, 94.9, 0}, {3 * minute, "a", 95, 3 * hour, 95, 95}, {4 * minute, "b", 100, 3 * hour, 100, 0}},
+		"both steps at once":          {{0, "a", 99, 3 * hour, 99, 95}},
+		"each window anew":            {{0, "a", 96, hour, 96, 95}, {2 * hour, "a", 96, 7 * hour, 96, 95}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := In(t.TempDir())
+			for i, r := range reports {
+				var limits []event.Limit
+				if r.by != "" {
+					limits = []event.Limit{{Name: "five_hour", Used: int64(r.used * 100), Resets: noon + r.resets}}
+				}
+				a, crossed, err := d.Report("", r.by, limits, noon+r.at)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, step := 0.0, 0
+				if len(a.Windows) > 0 {
+					got = a.Windows[0].Percent()
+				}
+				if len(crossed) > 0 {
+					step = crossed[0].Percent
+				}
+				if got != r.want || step != r.cross {
+					t.Errorf("report %d: %v %% are known and step %d is crossed, want %v %% and %d", i, got, step, r.want, r.cross)
+				}
+			}
+		})
+	}
+}
+
+// The file is the user's alone, and written only when there is news.
+func TestFile(t *testing.T) {
+	state := t.TempDir()
+	d := In(state)
+	path := filepath.Join(state, "usage", "default.json")
+	limits := []event.Limit{{Name: "five_hour", Used: 41_50, Resets: noon + hour}, {Name: "seven_day", Used: 81_00, Resets: noon + day}}
+	if _, _, err := d.Report("", "a", nil, noon); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		t.Errorf("nothing was reported, and there is a file: %v", err)
+	}
+	report := func(by string) os.FileInfo {
+		t.Helper()
+		if _, _, err := d.Report("", by, limits, noon); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info
+	}
+	first := report("a")
+	if first.Mode().Perm()&0o077 != 0 && filepath.Separator == '/' {
+		t.Errorf("mode %v", first.Mode())
+	}
+	if second := report("b"); !os.SameFile(first, second) {
+		t.Error("the same report again replaced the file")
+	}
+	limits[0].Used++
+	if third := report("b"); os.SameFile(first, third) {
+		t.Error("news did not replace the file")
+	}
+	for _, junk := range []string{"", "{", `{"windows": 3}`, `[]`} {
+		if err := os.WriteFile(path, []byte(junk), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		report("a")
+	}
+	if _, _, err := d.Report("/home/u/.claude-work", "c", limits[:1], noon); err != nil {
+		t.Fatal(err)
+	}
+	all, err := d.Read(noon)
+	if err != nil || len(all) != 2 || len(all[0].Windows)+len(all[1].Windows) != 3 {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if all, err := d.Read(noon + 2*hour); err != nil || len(all) != 1 || all[0].Name != "" {
+		t.Errorf("when the short windows are over: %+v, %v", all, err)
+	}
+}
+
+func TestRate(t *testing.T) {
+	w := Window{Limit: event.Limit{Name: "five_hour", Resets: noon + 3*hour}}
+	for at := event.Millis(0); at <= 2*hour; at += minute { // 10 % an hour, then 30
+		used := 20_00 + int64(at)*10_00/int64(hour)
+		if at > hour {
+			used += int64(at-hour) * 20_00 / int64(hour)
+		}
+		w, _ = w.merge(event.Limit{Name: w.Name, Used: used, Resets: w.Resets}, "a", noon+at)
+		if at == 2*minute { // two hours of the window are over
+			if rate, ok := w.Rate(noon + at); !ok || math.Abs(rate-float64(used)/100/(2+2.0/60)) > 0.01 {
+				t.Errorf("with hardly a sample: %v, %v", rate, ok)
+			}
+		}
+		if len(w.Past) > samples {
+			t.Fatalf("%d samples", len(w.Past))
+		}
+	}
+	if rate, ok := w.Rate(noon + 2*hour); !ok || rate < 28 || rate > 30.1 {
+		t.Errorf("rate %v, %v", rate, ok)
+	}
+	at, ok := w.Full(noon + 2*hour) // 60 % are used
+	if !ok && at < noon+3*hour {
+		t.Errorf("full at %v, %v", at-noon, ok)
+	}
+	if rate, _ := w.Rate(noon + 3*hour - minute); rate > 16 {
+		t.Errorf("after most of an hour of rest: %v", rate)
+	}
+	if _, ok := (Window{Limit: event.Limit{Name: "spend_limit", Used: 1, Resets: noon + day}}).Rate(noon); ok {
+		t.Error("the rate of a spend limit is known from nothing")
+	}
+}
+
+// What will be reached first is nearest, not what is used most.
+func TestNearest(t *testing.T) {
+	long := Window{Limit: event.Limit{Name: "seven_day", Used: 70_00, Resets: noon + day}} // six days are over
+	short := Window{Limit: event.Limit{Name: "five_hour", Used: 60_00, Resets: noon + 3*hour}}
+	for _, c := range []struct {
+		all  []Window
+		want string
+	}{{nil, ""}, {[]Window{long}, "seven_day"}, {[]Window{long, short}, "five_hour"}} {
+		w, ok := Nearest([]Account{{Windows: c.all}}, noon)
+		if ok != (c.want != "") || w.Name != c.want {
+			t.Errorf("%v: %q", c.all, w.Name)
+		}
+	}
+	short.Used = 10_00
+	if w, _ := Nearest([]Account{{Windows: []Window{short}}, {Windows: []Window{long}}}, noon); w.Name != "seven_day" {
+		t.Errorf("%q is nearest", w.Name)
+	}
+	if at, ok := (Window{Limit: event.Limit{Used: 100_00, Resets: noon + hour}}).Full(noon); !ok || at != noon {
+		t.Error("it is reached now")
+	}
+}
+
+func TestAccountOf(t *testing.T) {
+	for dir, want := range map[string]string{"": "", "/home/u/.claude": "", "/home/u/.claude/": "", "/home/u/.claude-work": "/home/u/.claude-work"} {
+		env := map[string]string{"HOME": "/home/u", "CLAUDE_CONFIG_DIR": dir}
+		if got := AccountOf(func(k string) string { return env[k] }); filepath.ToSlash(got) != want {
+			t.Errorf("%q: account %q", dir, got)
+		}
+	}
+	if ID("") != "default" || ID("/x") == ID("/y") || len(ID("/x")) != 12 {
+		t.Error("an ID")
+	}
+}
