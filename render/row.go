@@ -68,7 +68,8 @@ type Row struct {
 	Busy       *int64           `json:"busy_seconds,omitempty"` // at work since local midnight; only where it was asked for
 	FirstSeen  time.Time        `json:"first_seen_at"`          // of the seat: it outlives /clear and resume
 	UpdatedAt  time.Time        `json:"updated_at"`
-	Remote     *Remote          `json:"remote,omitempty"` // the row comes from another host's list
+	TakesReply bool             `json:"takes_reply,omitempty"` // beckon reply needs no hook that waits
+	Remote     *Remote          `json:"remote,omitempty"`      // the row comes from another host's list
 
 	// Pane is all that is known of where the session sits; a jump needs it.
 	Pane event.Terminal `json:"-"`
@@ -227,9 +228,10 @@ func row(v *state.Seen) Row {
 		Name: OneLine(s.Name), Title: OneLine(s.Prompt.Text), Cwd: s.Cwd, Project: project(s), Host: s.Origin.Host,
 		Model: cmp.Or(v.Meter.Model, s.Model), Mode: s.Mode, Version: cmp.Or(v.Meter.Version, OneLine(v.Evidence.Version)), CostUSD: v.Meter.USD(),
 		CreatedAt: s.Created.Time(), UpdatedAt: s.Updated.Time(), FirstSeen: cmp.Or(s.Origin.SeatAt, s.Created).Time(),
-		Pane:    s.Origin.Terminal,
-		message: s.Stop.Message,
-		looked:  s.Seen.Time(),
+		TakesReply: v.TakesReply(),
+		Pane:       s.Origin.Terminal,
+		message:    s.Stop.Message,
+		looked:     s.Seen.Time(),
 	}
 	if v.Meter.HasContext {
 		r.Context = &Context{v.Meter.Percent()}

@@ -18,6 +18,15 @@ func (v *Seen) Listed() bool {
 	return there && v.Session.Removed == 0 && v.Status.State.Live()
 }
 
+// HasMod reports whether a live client runs the session, and beckon's mod in it.
+func (v *Seen) HasMod() bool { return v.Session.Mod() != "" && v.Evidence.Process == Alive }
+
+// TakesReply reports whether the mod can make a reply the session's next prompt: its
+// turn is over, and no dialog is open.
+func (v *Seen) TakesReply() bool {
+	return v.HasMod() && v.Status.State.Live() && !v.Status.State.AtWork() && (!v.Status.State.Asks() || v.Status.Rule == RuleAsked)
+}
+
 // heard reports whether an event has shown that the session is there.
 func (s *Session) heard() bool {
 	for i := range s.Actors {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"beckon/render"
 	"beckon/state/offer"
 
 	tea "charm.land/bubbletea/v2"
@@ -228,26 +229,40 @@ func (m *model) fill(o Offered, typed map[string]string) tea.Cmd {
 // reply asks for the next prompt of a session whose turn is over.
 func (m *model) reply() tea.Cmd {
 	r := m.current()
-	o := m.offerOf(r, func(k offer.Kind) bool { return k == offer.Reply })
-	switch {
-	case r == nil:
+	if r == nil {
 		return nil
+	}
+	o := m.offerOf(r, func(k offer.Kind) bool { return k == offer.Reply })
+	var send func(string) tea.Cmd
+	switch row := *r; {
 	case m.remote(r) && m.opt.Far.Say != nil:
 		return m.replyFar(r)
-	case o == nil && r.State.AtWork():
+	case m.takesReply(r):
+		send = func(s string) tea.Cmd {
+			m.prompt = nil
+			return m.do(func() (string, error) { return m.opt.Reply(row, s) })
+		}
+	case o != nil:
+		to := *o
+		to.Card.Title = "a reply"
+		send = func(s string) tea.Cmd { return m.give(to, offer.Answer{Word: offer.Say, Message: s}) }
+	case r.State.AtWork():
 		return m.say("it is at work: a reply reaches a session whose turn is over")
-	case o == nil:
+	default:
 		return m.say("no hook of it waits for a reply")
 	}
-	to := *o
-	to.Card.Title = "a reply"
 	m.prompt = &prompt{label: "to " + name(r), hint: "its next prompt; Ctrl+J a new line; Esc leaves it", long: true, enter: func(s string) tea.Cmd {
 		if strings.TrimSpace(s) == "" {
 			return m.say("there is nothing to say")
 		}
-		return m.give(to, offer.Answer{Word: offer.Say, Message: s})
+		return send(s)
 	}}
 	return nil
+}
+
+// takesReply reports whether the row takes a reply without an offer.
+func (m *model) takesReply(r *render.Row) bool {
+	return r != nil && r.TakesReply && !m.remote(r) && m.opt.Reply != nil
 }
 
 // stop asks before it ends a turn.
@@ -307,7 +322,7 @@ func (m *model) answerHints() (keys []binding) {
 	case o == nil && (!m.peek || m.opt.Answer == nil):
 		return nil
 	case o == nil:
-		if m.offerOf(m.current(), func(k offer.Kind) bool { return k == offer.Reply }) != nil {
+		if r := m.current(); m.takesReply(r) || m.offerOf(r, func(k offer.Kind) bool { return k == offer.Reply }) != nil {
 			add("r", "reply")
 		}
 		return keys

@@ -90,9 +90,11 @@ type Options struct {
 	Pane func(render.Row) (string, error)
 
 	// Offers gives show what the sessions ask, whenever that changes, until ctx
-	// ends. Answer gives an answer and says what became of it; Stop ends a turn.
+	// ends. Answer gives an answer and says what became of it; Reply says something
+	// to a session that takes it without an offer; Stop ends a turn.
 	Offers func(ctx context.Context, show func([]Offered))
 	Answer func(Offered, offer.Answer) (string, error)
+	Reply  func(r render.Row, text string) (string, error)
 	Stop   func(render.Row) (string, error)
 	Far    Far
 

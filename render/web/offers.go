@@ -253,7 +253,45 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, v any, example str
 	return nil
 }
 
-// stop serves POST /api/sessions/{id}/stop: its turn ends at its next call.
+// reply serves POST /api/sessions/{id}/reply: the text becomes the next prompt of a
+// session whose client has the mod.
+func (s *Server) reply(w http.ResponseWriter, r *http.Request) {
+	if _, fail := s.answerer(r); fail != nil {
+		writeError(w, fail)
+		return
+	}
+	var said offer.Said
+	if fail := s.read(w, r, &said, `for example {"reply": "and now the tests"}`); fail != nil {
+		writeError(w, fail)
+		return
+	}
+	said = offer.Said{Reply: said.Reply}
+	if err := said.Check(); err != nil {
+		writeError(w, badAnswer(err))
+		return
+	}
+	v, ok := s.named(w, r)
+	if !ok {
+		return
+	}
+	if !v.TakesReply() {
+		writeError(w, &fault{http.StatusConflict, "takes_no_reply", "the session takes no reply: it is at work, it asks something, or the mod is not in its client", "beckon help mod"})
+		return
+	}
+	taken, err := s.dir().Hand(v.Session.Record(), said)
+	if err != nil {
+		s.internal(w, err)
+		return
+	}
+	out := became{Taken: taken}
+	if !taken {
+		out.Why = "the mod in its client did not take it"
+	}
+	writeJSON(w, http.StatusOK, out)
+}
+
+// stop serves POST /api/sessions/{id}/stop: its turn ends at its next call, or at once
+// where its client has the mod.
 func (s *Server) stop(w http.ResponseWriter, r *http.Request) {
 	from, fail := s.answerer(r)
 	if fail != nil {
@@ -268,7 +306,11 @@ func (s *Server) stop(w http.ResponseWriter, r *http.Request) {
 		writeError(w, &fault{http.StatusConflict, "not_at_work", "the session is not at work: there is nothing to stop", ""})
 		return
 	}
-	if err := s.dir().Stop(v.Session.Record(), from, s.o.User, time.Now()); err != nil {
+	err := s.dir().Stop(v.Session.Record(), from, s.o.User, time.Now())
+	if err == nil && v.HasMod() {
+		_, err = s.dir().Hand(v.Session.Record(), offer.Said{Stop: true})
+	}
+	if err != nil {
 		s.internal(w, err)
 		return
 	}

@@ -15,8 +15,10 @@ import (
 
 	"beckon/event"
 	"beckon/render/web/peer"
+	"beckon/state"
 	"beckon/state/evidence"
 	"beckon/state/offer"
+	"beckon/state/store"
 
 	"github.com/tidwall/gjson"
 )
@@ -103,7 +105,7 @@ func TestWhoMayAnswer(t *testing.T) {
 	x := serve(t, Options{Token: aToken, User: "kim"})
 	o := x.offerIn(offer.Permission, asksToRun)
 	for name, headers := range map[string][]string{"no key": nil, "the token": {withToken(aToken)}, "the token, in a browser": {withToken(aToken), browserAgent, "Sec-Fetch-Site: same-origin"}} {
-		for path, body := range map[string]string{"/api/offers/" + o.ID: `{"digest":"` + o.Digest + `","word":"deny"}`, "/api/away": `{}`, "/api/sessions/s1/stop": ``} {
+		for path, body := range map[string]string{"/api/offers/" + o.ID: `{"digest":"` + o.Digest + `","word":"deny"}`, "/api/away": `{}`, "/api/sessions/s1/stop": ``, "/api/sessions/s1/reply": `{"reply":"go on"}`} {
 			if r := x.do("POST", path, body, headers...); r.code(t) != "403 no_browser_session" {
 				t.Errorf("%s, %s: %s", name, path, r.code(t))
 			}
@@ -134,6 +136,63 @@ func TestWhoMayAnswer(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(x.st.Dir, "offers", "away")); err == nil {
 		t.Error("somebody went away")
+	}
+}
+
+// A reply becomes the next prompt of a session with the mod whose turn is over, and is
+// the mod's alone to take.
+func TestReplyByMod(t *testing.T) {
+	seesProcesses(t)
+	x := serve(t, Options{Token: aToken, User: "kim"})
+	session := x.signIn(aToken)
+	self, ok := evidence.Process(os.Getpid(), evidence.ThisMachine())
+	if !ok {
+		t.Skip("processes cannot be read here")
+	}
+	fold := func(c state.Change) {
+		t.Helper()
+		c.At = event.MillisOf(time.Now())
+		if c.Event != nil {
+			c.Event.At, c.Event.SessionID = c.At, "m1"
+		} else {
+			c.Observation.At = c.At
+		}
+		if _, err := x.st.Fold("m1", store.Update{Change: c}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+	post := func(body string) reply {
+		t.Helper()
+		return x.do("POST", "/api/sessions/m1/reply", body, withToken(session))
+	}
+	fold(state.Change{Event: &event.Event{Kind: event.SessionStart, Name: "SessionStart", Origin: &event.Origin{Process: self, Host: self.Host}}})
+	if r := post(`{"reply":"go on"}`); r.code(t) != "409 takes_no_reply" {
+		t.Errorf("without the mod: %s", r.code(t))
+	}
+	fold(state.Change{Observation: &state.Observed{Source: state.FromMod, What: state.SawLoaded, Detail: "1"}})
+	if r := post(`{"reply":" "}`); r.code(t) != "400 bad_answer" {
+		t.Errorf("without words: %s", r.code(t))
+	}
+	took := make(chan offer.Said, 1)
+	go func() {
+		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
+			if said, ok := offer.In(x.st.Dir).Take("m1", time.Now()); ok {
+				took <- said
+				return
+			}
+		}
+		close(took)
+	}()
+	if r := post(`{"reply":"and now the tests","stop":true}`); r.status != http.StatusOK || r.field(t, "taken") != "true" {
+		t.Errorf("to the mod: %d %s", r.status, r.body)
+	}
+	if said := <-took; said.Reply != "and now the tests" || said.Stop {
+		t.Errorf("the mod took %+v", said)
+	}
+	fold(state.Change{Event: &event.Event{Kind: event.UserPromptSubmit, Name: "UserPromptSubmit", Prompt: "p"}})
+	if r := post(`{"reply":"go on"}`); r.code(t) != "409 takes_no_reply" {
+		t.Errorf("at work: %s", r.code(t))
 	}
 }
 

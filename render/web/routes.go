@@ -18,6 +18,7 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("POST /api/sessions/{id}/backburner", s.backburner)
 	mux.HandleFunc("POST /api/sessions/{id}/jump", s.jump)
 	mux.HandleFunc("POST /api/sessions/{id}/stop", s.stop)
+	mux.HandleFunc("POST /api/sessions/{id}/reply", s.reply)
 	mux.HandleFunc("GET /api/offers", s.offers)
 	mux.HandleFunc("GET /api/offers/{id}", s.offer)
 	mux.HandleFunc("POST /api/offers/{id}", s.react)

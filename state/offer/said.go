@@ -71,13 +71,20 @@ func (d Dir) Take(record string, now time.Time) (s Said, ok bool) {
 	return s, age >= 0 && age < saidFor
 }
 
-// Taken waits until a session's mod has taken what was said, and reports whether it
-// has; else it takes it back.
-func (d Dir) Taken(record string, wait time.Duration) bool {
-	for end := time.Now().Add(wait); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+// takes is how long a mod may take to see that there is word for it: it looks every
+// two seconds.
+const takes = 5 * time.Second
+
+// Hand hands s to the mod of a session, and reports whether that took it. What it does
+// not take is taken back.
+func (d Dir) Hand(record string, s Said) (taken bool, err error) {
+	if err := d.Leave(record, s, time.Now()); err != nil {
+		return false, fmt.Errorf("leaving word for the session's mod: %w", err)
+	}
+	for end := time.Now().Add(takes); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if _, err := os.Lstat(d.SaidFile(record)); errors.Is(err, fs.ErrNotExist) {
-			return true
+			return true, nil
 		}
 	}
-	return os.Remove(d.SaidFile(record)) != nil
+	return os.Remove(d.SaidFile(record)) != nil, nil
 }

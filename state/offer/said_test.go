@@ -31,23 +31,23 @@ func TestSaidIsTakenOnce(t *testing.T) {
 	}
 }
 
-// Who waits is told whether it was taken; what nobody took is taken back.
+// Who tells is told whether it was taken; what nobody took is taken back.
 func TestSaidIsTakenBack(t *testing.T) {
-	d, now := In(t.TempDir()), time.Now()
-	if err := d.Leave("s1", Said{Stop: true}, now); err != nil {
-		t.Fatal(err)
+	d := In(t.TempDir())
+	if taken, err := d.Hand("s1", Said{Stop: true}); taken || err != nil {
+		t.Errorf("nobody took it: %v, %v", taken, err)
 	}
-	if d.Taken("s1", 0) {
-		t.Error("nobody took it")
-	}
-	if _, ok := d.Take("s1", now); ok {
+	if _, ok := d.Take("s1", time.Now()); ok {
 		t.Error("it was left behind")
 	}
-	if err := d.Leave("s1", Said{Stop: true}, now); err != nil {
-		t.Fatal(err)
-	}
-	go d.Take("s1", now)
-	if !d.Taken("s1", time.Minute) {
-		t.Error("it was taken")
+	go func() {
+		for end := time.Now().Add(takes); time.Now().Before(end); time.Sleep(time.Millisecond) {
+			if _, ok := d.Take("s1", time.Now()); ok {
+				return
+			}
+		}
+	}()
+	if taken, err := d.Hand("s1", Said{Stop: true}); !taken || err != nil {
+		t.Errorf("it was taken: %v, %v", taken, err)
 	}
 }

@@ -355,10 +355,15 @@ func give(a *cli.App, o *Offered, ans offer.Answer, asJSON bool) error {
 	if err != nil {
 		return err
 	}
+	return gave(a, out, o.Card.Title+" in "+card.Line1(o.Name), asJSON)
+}
+
+// gave says what became of what title names.
+func gave(a *cli.App, out given, title string, asJSON bool) (err error) {
 	if asJSON {
 		err = cli.WriteJSON(a.Stdout, out)
 	} else if out.Taken {
-		_, err = fmt.Fprintf(a.Stdout, "%s: %s in %s\n", done[ans.Word], o.Card.Title, card.Line1(o.Name))
+		_, err = fmt.Fprintf(a.Stdout, "%s: %s\n", done[out.Word], title)
 	}
 	if out.Taken || err != nil {
 		return err
@@ -366,7 +371,7 @@ func give(a *cli.App, o *Offered, ans offer.Answer, asJSON bool) error {
 	if asJSON {
 		return cli.Late("%w", cli.ErrSilent)
 	}
-	return cli.Late("%s in %s: %s", o.Card.Title, card.Line1(o.Name), out.Why)
+	return cli.Late("%s: %s", title, out.Why)
 }
 
 // lost reports whether a refusal came too late after all.

@@ -3,7 +3,6 @@ package talk
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -87,10 +86,11 @@ func (c *ModCmd) Run(a *cli.App) error {
 }
 
 // ownRecord names the record of the session whose client asks, of several processes
-// of one session its own, and reports whether that client started this process.
+// of one session its own, and reports whether that client started this process for its
+// mod.
 func ownRecord(seen []state.Seen, id string) (record string, ours bool) {
 	for i := range seen {
-		if s := &seen[i].Session; s.ID == id && s.Origin.Process.Pid == os.Getppid() {
+		if s := &seen[i].Session; s.ID == id && startedBy(s.Origin.Process.Pid) {
 			return s.Record(), true
 		}
 	}
@@ -107,21 +107,4 @@ func popup(getenv func(string) string) []string {
 		return nil
 	}
 	return []string{"tmux", "-S", socket, "display-popup", "-t", pane, "-w", "80%", "-h", "60%", "-E"}
-}
-
-// hasMod reports whether a live client runs the session, and the mod in it.
-func hasMod(v *state.Seen) bool { return v.Session.Mod() != "" && v.Evidence.Process == state.Alive }
-
-// modTakes is how long the mod may take to see that there is word for it: it looks
-// every two seconds.
-const modTakes = 5 * time.Second
-
-// leave hands what the user says to the mod in a session's client, and reports
-// whether it took it.
-func leave(a *cli.App, v *state.Seen, s offer.Said) (taken bool, err error) {
-	dir, record := offer.In(a.Store.Dir), v.Session.Record()
-	if err := dir.Leave(record, s, time.Now()); err != nil {
-		return false, fmt.Errorf("leaving word for the session's mod: %w", err)
-	}
-	return dir.Taken(record, modTakes), nil
 }

@@ -44,23 +44,18 @@ func (c *ReplyCmd) Run(a *cli.App) error {
 		return err
 	}
 	out, err := say(a, &v, text, offer.Terminal, "")
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case c.JSON:
-		err = cli.WriteJSON(a.Stdout, out)
-	case out.Taken && out.Offer == "":
-		_, err = fmt.Fprintf(a.Stdout, "said: to session %s, as its next prompt\n", cli.ShortID(v.Session.ID))
-	case out.Taken:
-		_, err = fmt.Fprintf(a.Stdout, "said: a reply in %s\n", nameOf(&v))
 	}
-	switch {
-	case out.Taken || err != nil:
-		return err
-	case c.JSON:
-		return cli.Late("%w", cli.ErrSilent)
+	return gave(a, out, saidTo(&v, out), c.JSON)
+}
+
+// saidTo names what say gave a session.
+func saidTo(v *state.Seen, out given) string {
+	if out.Offer == "" {
+		return "to session " + cli.ShortID(v.Session.ID) + ", as its next prompt"
 	}
-	return cli.Late("a reply in %s: %s", nameOf(&v), out.Why)
+	return "a reply in " + nameOf(v)
 }
 
 // nameOf is what a list calls a session.
@@ -73,12 +68,12 @@ func nameOf(v *state.Seen) string {
 // which submits it, else by the hook that waits for a reply.
 func say(a *cli.App, v *state.Seen, text string, from offer.From, by string) (given, error) {
 	dir := offer.In(a.Store.Dir)
-	if hasMod(v) && !v.Status.State.AtWork() && (!v.Status.State.Asks() || v.Status.Rule == state.RuleAsked) {
+	if v.TakesReply() {
 		s := offer.Said{Reply: text}
 		if err := s.Check(); err != nil {
 			return given{}, cli.Usage("%w", err)
 		}
-		if taken, err := leave(a, v, s); taken || err != nil {
+		if taken, err := dir.Hand(v.Session.Record(), s); taken || err != nil {
 			return given{Schema: 1, Word: offer.Say, Taken: taken}, err
 		}
 	}
@@ -135,11 +130,12 @@ func halt(a *cli.App, v *state.Seen, from offer.From, by string) (string, error)
 	if !v.Status.State.InTurn() {
 		return "", fmt.Errorf("session %s is not at work: there is nothing to stop", name)
 	}
-	if err := offer.In(a.Store.Dir).Stop(v.Session.Record(), from, by, time.Now()); err != nil {
+	dir, record := offer.In(a.Store.Dir), v.Session.Record()
+	if err := dir.Stop(record, from, by, time.Now()); err != nil {
 		return "", fmt.Errorf("stopping the session: %w", err)
 	}
-	if hasMod(v) {
-		done, err := leave(a, v, offer.Said{Stop: true})
+	if v.HasMod() {
+		done, err := dir.Hand(record, offer.Said{Stop: true})
 		if err != nil {
 			return "", err
 		}

@@ -11,6 +11,7 @@ import (
 	"beckon/render"
 	"beckon/render/card"
 	"beckon/render/tui"
+	"beckon/state"
 	"beckon/state/evidence"
 	"beckon/state/offer"
 	"beckon/state/offer/hold"
@@ -22,6 +23,7 @@ import (
 func Watch(a *cli.App, opt *tui.Options) {
 	opt.Offers = func(ctx context.Context, show func([]tui.Offered)) { followOffers(ctx, a.Store.Dir, show) }
 	opt.Answer = func(o tui.Offered, ans offer.Answer) (string, error) { return answerFromWatch(a, o, ans) }
+	opt.Reply = func(r render.Row, text string) (string, error) { return replyFromWatch(a, r, text) }
 	opt.Stop = func(r render.Row) (string, error) { return stopFromWatch(a, r) }
 }
 
@@ -46,14 +48,36 @@ func answerFromWatch(a *cli.App, o tui.Offered, ans offer.Answer) (string, error
 	return text, nil
 }
 
-func stopFromWatch(a *cli.App, r render.Row) (string, error) {
+// found is the session of a row of this machine's, for its user.
+func found(a *cli.App, r render.Row) (state.Seen, error) {
 	if err := mayAnswer(a); err != nil {
+		return state.Seen{}, err
+	}
+	return a.Find(r.Record())
+}
+
+// replyFromWatch says text to the session of a row.
+func replyFromWatch(a *cli.App, r render.Row, text string) (string, error) {
+	v, err := found(a, r)
+	if err != nil {
 		return "", err
 	}
-	if err := offer.In(a.Store.Dir).Stop(r.Record(), offer.Watch, a.User(), time.Now()); err != nil {
-		return "", fmt.Errorf("stopping the session: %w", err)
+	out, err := say(a, &v, text, offer.Watch, "")
+	switch {
+	case err != nil:
+		return "", err
+	case !out.Taken:
+		return "", fmt.Errorf("%s: %s", saidTo(&v, out), out.Why)
 	}
-	return r.Label() + " stops at its next call", nil
+	return done[out.Word] + ": " + saidTo(&v, out), nil
+}
+
+func stopFromWatch(a *cli.App, r render.Row) (string, error) {
+	v, err := found(a, r)
+	if err != nil {
+		return "", err
+	}
+	return halt(a, &v, offer.Watch, a.User())
 }
 
 // Between looks at the offers: when the system tells of no change, and while

@@ -35,7 +35,8 @@ export const digest = () => ask("/api/digest");
 export const offer = (id) => ask(`/api/offers/${encodeURIComponent(id)}`);
 export const hooks = () => ask("/hook/status");
 
-// act posts what the user does to a session: seen, jump, backburner, stop.
+// act posts what the user does to a session: seen, jump, backburner,
+// stop, reply.
 export function act(id, action, body) {
   return ask(session(id, `/${action}`), posted(body));
 }

@@ -4,7 +4,7 @@
 import * as api from "./api.mjs";
 import { Card, cost } from "./card.mjs";
 import { arrange, el, redraw, text } from "./dom.mjs";
-import { Offers, asksOf, drawEnds } from "./offers.mjs";
+import { Offers, asksOf, drawEnds, saying } from "./offers.mjs";
 import { TASKS, keyOf, recordOf } from "./state.mjs";
 import { clean, oneLine } from "./words.mjs";
 
@@ -15,12 +15,13 @@ const working = new Set(["working", "compacting", "permission", "question"]); //
 
 export class SessionPage {
   // act(row, name) does something to the session, fail(error) tells of what
-  // failed, met(row) is called once when a session that is opened is there; give
-  // and tell are those of Offers.
-  constructor(root, { act, fail, met, give, tell }) {
+  // failed, met(row) is called once when a session that is opened is there; say(row,
+  // text) makes the text its next prompt; give and tell are those of Offers.
+  constructor(root, { act, fail, met, say, give, tell }) {
     Object.assign(this, { root, fail, met });
     this.asks = el("div", { class: "asks", role: "region", "aria-label": "Waits for your answer", hidden: true });
     this.offers = new Offers(this.asks, { give, tell });
+    this.saying = saying((words) => say(this.row, words));
     this.stop = el("button", { type: "button", class: "stop", title: "Its turn ends at its next call", on: { click: () => act(this.row, "stop") } }, "Stop");
     this.ends = el("ul", { class: "ends", role: "list", "aria-label": "Answered a moment ago", hidden: true });
     this.card = new Card((name) => this.row && act(this.row, name));
@@ -32,7 +33,7 @@ export class SessionPage {
     root.replaceChildren(
       el("nav", { "aria-label": "Back" }, el("a", { href: "/", class: "back" }, "All sessions")), this.heading,
       el("ul", { class: "cards one", role: "list" }, this.card.node), this.note,
-      this.stop, this.asks, this.ends,
+      this.stop, this.asks, this.saying, this.ends,
       el("section", { class: "panel" }, el("h2", {}, "Where"), this.facts),
       el("section", { class: "panel" }, el("div", { class: "bar" }, el("h2", {}, "Timeline"),
         el("label", { for: "every" }, this.every, " every event")), this.lines));
@@ -46,7 +47,8 @@ export class SessionPage {
     Object.assign(this, { id, visit: {}, row: null, live: null, journal: [], after: 0 });
     this.nodes.clear();
     this.lines.replaceChildren();
-    this.card.node.hidden = this.stop.hidden = true;
+    this.card.node.hidden = this.stop.hidden = this.saying.hidden = true;
+    this.saying.reset();
     text(this.heading, "Session");
     text(this.note, "Reading");
     this.refresh();
@@ -73,7 +75,7 @@ export class SessionPage {
       this.refresh();
     }
     const record = this.row && recordOf(this.row);
-    this.offers.draw(asksOf(s, (o) => o.record === record), [...s.rows.values()]);
+    this.offers.draw(asksOf(s, (o) => o.record === record && (o.kind !== "reply" || this.saying.hidden)), [...s.rows.values()]);
     drawEnds(this.ends, s.ends.filter((o) => o.record === record));
     const turns = s.turns.get(this.row && recordOf(this.row));
     if (turns !== this.turns) {
@@ -86,6 +88,7 @@ export class SessionPage {
     if (!this.row) this.met(row);
     this.row = row;
     this.stop.hidden = !working.has(row.state);
+    this.saying.hidden = !row.takes_reply || Boolean(row.remote);
     text(this.note, row.state === "ended" || row.state === "lost" ? "This session is over." : "");
     this.card.node.hidden = false;
     this.card.draw(keyOf(row), row, { busy: s?.busy.get(recordOf(row)) ?? row.busy_seconds });
