@@ -16,13 +16,19 @@ import (
 	"unicode/utf8"
 
 	"beckon/cmd/internal/lab"
+	"beckon/event"
+	"beckon/state"
+	"beckon/state/offer"
+	"beckon/state/store"
 
 	"github.com/tidwall/gjson"
 )
 
 var (
 	screen = flag.String("screen", "", "a file for the screen of TestBand, two clients side by side")
-	pairs  = flag.Int("pairs", 20, "how many pairs of turns TestModCost compares")
+	pairs  = flag.Int("pairs", 14, "how many pairs of turns TestModCost compares")
+
+	escapes = flag.Int("escapes", 100, "how many turns TestEscLatency interrupts")
 )
 
 // modVersions are the clients that the mod is tried in: the first that runs mods, one
@@ -72,6 +78,9 @@ func TestMod(t *testing.T) {
 	names, list := modBrief, modVersions[len(modVersions)-1:]
 	if *matrix {
 		names, list = nil, modVersions
+		if f := flag.Lookup("versions"); f.Value.String() != f.DefValue {
+			list = strings.Split(*versions, ",")
+		}
 	}
 	if *only != "" {
 		names = strings.Split(*only, ",")
@@ -83,7 +92,7 @@ func TestMod(t *testing.T) {
 		for _, version := range list {
 			lab.Need(t, version)
 			for _, sc := range all {
-				if names != nil && !strings.Contains(","+strings.Join(names, ",")+",", ","+sc.Name+",") {
+				if names != nil && !slices.Contains(names, sc.Name) {
 					continue
 				}
 				t.Run(version+"/"+sc.Name, func(t *testing.T) {
@@ -105,7 +114,7 @@ func TestMod(t *testing.T) {
 			}
 		}
 	})
-	t.Log("\n" + table.String())
+	table.finish(t)
 }
 
 // TestModIsValid has the client judge the mod, and run its tests.
@@ -164,9 +173,9 @@ func TestBand(t *testing.T) {
 			}
 			must(t, asks.Say("lab:write band.txt"))
 			must(t, asks.WaitFor("Do you want to", patience))
-			began := time.Now()
+			asked := time.Now()
 			must(t, shows.WaitFor(band.String(), patience))
-			came := time.Since(began)
+			came := time.Since(asked)
 			if *screen != "" {
 				sideBySide(t, l, *screen)
 			}
@@ -174,13 +183,17 @@ func TestBand(t *testing.T) {
 				t.Error("a session names itself")
 			}
 			must(t, asks.Key("Escape"))
-			began = time.Now()
+			answered := time.Now()
 			for end := time.Now().Add(patience); band.MatchString(shows.Capture()); time.Sleep(50 * time.Millisecond) {
 				if time.Now().After(end) {
 					t.Fatalf("the band stays\n%s", shows.Capture())
 				}
 			}
-			t.Logf("the band came after %d ms and went after %d ms", came.Milliseconds(), time.Since(began).Milliseconds())
+			gone := time.Since(answered)
+			t.Logf("the band came after %d ms and went after %d ms", came.Milliseconds(), gone.Milliseconds())
+			if came > bandTakes || gone > bandTakes {
+				t.Errorf("that is more than %s", bandTakes)
+			}
 
 			say := func(what string) {
 				pane, err := l.Tmux.Start("user-"+strings.Fields(what)[0], l.Home.Project, "/bin/sh", "-c", filepath.Join(bin(l), "beckon")+" "+what+"; sleep 5")
@@ -204,6 +217,10 @@ func TestBand(t *testing.T) {
 		})
 	}
 }
+
+// bandTakes is how long the band may take to come and to go: two seconds, and what a busy
+// machine adds.
+const bandTakes = 4 * time.Second
 
 // half is the columns of one client in a picture of two.
 const half = 64
@@ -232,6 +249,7 @@ func sideBySide(t *testing.T, l *lab.Lab, file string) {
 			if i < len(lines) {
 				line = lines[i]
 			}
+			line = strings.ReplaceAll(line, l.Home.Project, "~/src/shop")
 			shown := utf8.RuneCountInString(colors.ReplaceAllString(line, ""))
 			b.WriteString(line + "\x1b[0m" + strings.Repeat(" ", max(0, half-shown)))
 		}
@@ -240,8 +258,74 @@ func sideBySide(t *testing.T, l *lab.Lab, file string) {
 	must(t, os.WriteFile(file, []byte(b.String()), 0o644))
 }
 
+// TestWordIsTheMods has a session's agent ask for what its user left for the mod, by a
+// command that takes the shell's place: the client is its parent then.
+func TestWordIsTheMods(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the real client takes some seconds")
+	}
+	t.Parallel()
+	l := equipped(t, lab.V330)
+	_, err := beckon(l, nil, "install")
+	must(t, err)
+	pane, err := l.Tmux.StartClient("docs", "--allowedTools", "Bash")
+	must(t, err)
+	must(t, pane.Ready())
+	must(t, pane.Say("lab:hi"))
+	must(t, pane.WaitFor("Everything is done", patience))
+	id := l.Home.Registry()[0].SessionID
+	said := offer.In(l.Home.State)
+	must(t, said.Leave(id, offer.Said{Reply: "lab:hi"}, time.Now()))
+	must(t, pane.Say("lab:bash exec "+filepath.Join(bin(l), "beckon")+" mod "+id+" >said.json"))
+	must(t, pane.WaitFor("It ran. Done", patience))
+	answer, err := os.ReadFile(filepath.Join(l.Home.Project, "said.json"))
+	must(t, err)
+	if gjson.GetBytes(answer, "schema").Int() != 1 || gjson.GetBytes(answer, "reply").Exists() {
+		t.Errorf("the agent was told %s", answer)
+	}
+	if _, err := os.Stat(said.SaidFile(id)); err != nil {
+		t.Errorf("the word is gone: %v", err)
+	}
+}
+
+// TestPaneOutsideTmux answers in a pane that no popup can open over: it gives the
+// command, and nothing is answered; Enter says why it cannot go there.
+func TestPaneOutsideTmux(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the real client takes some seconds")
+	}
+	t.Parallel()
+	l := equipped(t, lab.V330)
+	_, err := beckon(l, nil, "install", "--mod", "--answers")
+	must(t, err)
+	start := func(name string) *lab.Pane {
+		argv := append([]string{"/usr/bin/env", "-u", "TMUX", "-u", "TMUX_PANE", l.Client.Path, "--name", name}, l.Home.Args()...)
+		pane, err := l.Tmux.Start(name, l.Home.Project, argv...)
+		must(t, err)
+		must(t, pane.Ready())
+		return pane
+	}
+	asks, shows := start("shop"), start("docs")
+	must(t, asks.Say("lab:write pane.txt"))
+	must(t, asks.WaitFor("Do you want to", patience))
+	must(t, shows.WaitFor("shop: permission", patience))
+	must(t, shows.Say("/beckon"))
+	must(t, shows.WaitFor("shop asks: Write: pane.txt", patience))
+	time.Sleep(time.Second) // a pane that has just come takes no keys
+	must(t, shows.Key("y"))
+	must(t, shows.WaitFor("In a terminal of your own: beckon answer", patience))
+	must(t, shows.Key("Tab"))
+	time.Sleep(time.Second)
+	must(t, shows.Key("Enter"))
+	must(t, shows.WaitFor("beckon: jumping to shop", patience))
+	if list, err := offer.In(l.Home.State).List(time.Now()); err != nil || len(list) != 1 {
+		t.Errorf("open are %v, %v", list, err)
+	}
+	must(t, asks.WaitFor("Do you want to", patience))
+}
+
 // TestEscLatency measures how long after Esc `beckon list` says that the turn was
-// interrupted.
+// interrupted: it says so of what the session's file has when it begins.
 func TestEscLatency(t *testing.T) {
 	if !*matrix {
 		t.Skip("part of the matrix: -matrix")
@@ -252,22 +336,31 @@ func TestEscLatency(t *testing.T) {
 	pane, err := l.Tmux.StartClient("esc")
 	must(t, err)
 	must(t, pane.Ready())
+	st := store.Open(l.Home.State)
 	var took []time.Duration
-	for i := range 60 {
+	for i := range *escapes {
 		must(t, pane.Key("C-u"))
 		must(t, pane.Say(fmt.Sprintf("lab:hang %d", i)))
 		must(t, waitState(l, "working"))
 		time.Sleep(300 * time.Millisecond)
+		key := store.KeyOf(l.Home.Registry()[0].SessionID)
 		began := time.Now()
 		must(t, pane.Key("Escape"))
-		for {
-			at := time.Now()
-			out, err := beckon(l, nil, "list", "--json")
+		for end := began.Add(patience); ; time.Sleep(time.Millisecond) {
+			s, err := st.Load(key)
 			must(t, err)
-			if strings.Contains(string(out), `"reason": "interrupted"`) {
-				took = append(took, at.Sub(began)) // it was so when that look began
+			if state.Resolve(s, state.Evidence{}, event.MillisOf(time.Now())).Reason == state.Interrupted {
 				break
 			}
+			if time.Now().After(end) {
+				t.Fatal(pane.Capture())
+			}
+		}
+		took = append(took, time.Since(began))
+		out, err := beckon(l, nil, "list", "--json")
+		must(t, err)
+		if !strings.Contains(string(out), `"reason": "interrupted"`) {
+			t.Fatalf("%s", out)
 		}
 	}
 	t.Log(quantiles(took))

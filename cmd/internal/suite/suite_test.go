@@ -7,13 +7,14 @@
 //
 // Without flags it drives the newest pinned client through the scenarios in
 // brief, and the oldest and the newest through those in everywhere. The whole
-// matrix, with its table:
+// matrix, with its table, which is made of all the rows in a file:
 //
-//	go test ./cmd/internal/suite -run TestClient -matrix -timeout 90m
+//	go test ./cmd/internal/suite -run 'TestClient|TestMod$' -matrix -rows rows.json -timeout 120m
 //
-// or in pieces, of which the last one has the whole table:
+// or in pieces:
 //
 //	go test ./cmd/internal/suite -run TestClient -matrix -versions 2.1.197 -rows rows.json
+//	go test ./cmd/internal/suite -run 'TestMod$' -matrix -versions 2.1.308 -rows rows.json
 package suite
 
 import (
@@ -38,7 +39,7 @@ import (
 )
 
 var (
-	matrix   = flag.Bool("matrix", false, "drive every client version through every scenario and write the table")
+	matrix   = flag.Bool("matrix", false, "drive every client version through every scenario and, with -rows, write the table")
 	versions = flag.String("versions", strings.Join(append(lab.Pinned, lab.Latest), ","), "client versions of the matrix")
 	only     = flag.String("only", "", "scenarios to run, separated by commas")
 	rows     = flag.String("rows", "", "a file of rows: those that are played are put into it, and the table is made of all")
@@ -104,17 +105,19 @@ func TestClient(t *testing.T) {
 			}
 		}
 	})
+	table.finish(t)
+}
+
+// finish logs the table, with the rows of earlier runs, and writes that of the matrix.
+func (t *table) finish(tb *testing.T) {
+	tb.Helper()
 	if *rows != "" {
-		if err := table.join(*rows); err != nil {
-			t.Fatal(err)
-		}
+		must(tb, t.join(*rows))
 	}
-	report := table.String()
-	t.Log("\n" + report)
-	if *matrix && (*only == "" || *rows != "") {
-		if err := os.WriteFile(filepath.Join(root, "testdata", "lab", "MATRIX.md"), []byte(report), 0o644); err != nil {
-			t.Fatal(err)
-		}
+	report := t.String()
+	tb.Log("\n" + report)
+	if *matrix && *rows != "" {
+		must(tb, os.WriteFile(filepath.Join(root, "testdata", "lab", "MATRIX.md"), []byte(report), 0o644))
 	}
 }
 

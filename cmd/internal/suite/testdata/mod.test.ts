@@ -99,3 +99,77 @@ test('the band names who needs you, and nobody else', async ($: any, on: any) =>
   expect(drawn).toBe('shop [31m: permission 2m \u00b7 docs: question')
   await ui.unmount()
 })
+
+const PANE = {
+  plugin: 'beckon',
+  component: 'Pane',
+  surface: 'terminal',
+  requestId: 'beckon',
+  props: { scroll: { offset: 0, bodyRows: 20 }, view: {} },
+} as any
+
+test('where no popup opens the pane gives the command to answer with, and answers nothing', async ($: any, on: any) => {
+  engine(on)
+  let copied = ''
+  let copies = true
+  on('ui.copy', (_: any, e: any) => {
+    copied = e.text
+    return { value: { isCopied: copies } }
+  })
+  said.sessions = [{ id: 'a', name: 'shop', state: 'permission', since: Date.now(), what: 'Bash: make', needs: true, offer: '7F3Q2' }]
+  await $.session.start({ cwd: '/', surface: 'terminal', isInteractive: true })
+  await settle()
+  runs = []
+  const ui = await $.ui.mount(PANE)
+  expect(await ui.find({ type: 'Text', text: /shop asks: Bash: make/ })).toBeDefined()
+  await ui.press({ key: 'yes' })
+  await settle()
+  expect(copied).toBe('beckon answer 7F3Q2 yes')
+  expect(await ui.find({ type: 'Text', text: 'In a terminal of your own: beckon answer 7F3Q2 yes (copied)' })).toBeDefined()
+  copies = false
+  await ui.press({ key: 'no' })
+  await settle()
+  expect(await ui.find({ type: 'Text', text: 'In a terminal of your own: beckon answer 7F3Q2 no' })).toBeDefined()
+  expect(runs).toEqual([])
+  await ui.unmount()
+})
+
+test('where one opens it runs what asks the user, and nothing else answers', async ($: any, on: any) => {
+  engine(on)
+  on('ui.close', () => ({ value: { isClosed: true } }))
+  said.sessions = [{ id: 'a', name: 'shop', state: 'permission', since: Date.now(), what: 'Bash: make', needs: true, offer: '7F3Q2', popup: ['tmux', 'display-popup', '-E'] }]
+  await $.session.start({ cwd: '/', surface: 'terminal', isInteractive: true })
+  await settle()
+  runs = []
+  const ui = await $.ui.mount(PANE)
+  await ui.press({ key: 'yes' })
+  await settle()
+  expect(runs.length).toBe(1)
+  expect(runs[0].slice(0, 3)).toEqual(['tmux', 'display-popup', '-E'])
+  expect(runs[0][3]).toMatch(/^'.*beckon' answer 7F3Q2 yes$/)
+  await ui.unmount()
+})
+
+test('Enter goes to the session, and says when nothing can', async ($: any, on: any) => {
+  engine(on)
+  const toasts: string[] = []
+  on('ui.close', () => ({ value: { isClosed: true } }))
+  on('ui.toast', (_: any, e: any) => {
+    toasts.push(e.text ?? e)
+    return { value: {} }
+  })
+  said.sessions = [{ id: 'a', name: 'shop', state: 'idle', since: Date.now(), what: '', needs: false }]
+  await $.session.start({ cwd: '/', surface: 'terminal', isInteractive: true })
+  await settle()
+  runs = []
+  const ui = await $.ui.mount(PANE)
+  await ui.press({ key: 'go-a' })
+  await settle()
+  expect(runs.map(argv => argv.slice(1))).toEqual([['jump', '--quiet', 'a']])
+  expect(toasts).toEqual([])
+  gone = true
+  await ui.press({ key: 'go-a' })
+  await settle()
+  expect(toasts).toEqual(['beckon cannot go there'])
+  await ui.unmount()
+})
