@@ -29,7 +29,8 @@ type Kept struct {
 }
 
 // ErrCopied says that another machine publishes under our id: one was made of a
-// copy of the other's files. This one must take another node.
+// copy of the other's files. This one must publish its presence once more, by which
+// the other learns that rows of its may be written over, and take another node.
 var ErrCopied = errors.New("another machine publishes under the same id")
 
 // Check compares what the server has, nil for nothing, with what it was sent. It

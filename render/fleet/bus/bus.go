@@ -34,12 +34,16 @@ const subjects = "$KV." + Bucket + "."
 // How long a server gets to say something.
 const patience = 5 * time.Second
 
+// ping is how often a connection is tried that carries nothing; after two that were
+// not answered it counts as dead. Tests have less time.
+var ping = 10 * time.Second
+
 // Dial connects to the server of an access, and goes on trying when it is away.
 // changed is called when a connection was made or lost.
 func Dial(a Access, name string, changed func()) (*nats.Conn, error) {
 	opts := []nats.Option{
 		nats.Name(name), nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true), nats.ReconnectBufSize(-1), nats.Timeout(patience),
-		nats.PingInterval(10 * time.Second), nats.MaxPingsOutstanding(2), nats.DrainTimeout(patience),
+		nats.PingInterval(ping), nats.MaxPingsOutstanding(2), nats.DrainTimeout(patience),
 		nats.CustomReconnectDelay(backOff),
 		nats.ConnectHandler(func(*nats.Conn) { changed() }), nats.ReconnectHandler(func(*nats.Conn) { changed() }),
 		nats.DisconnectErrHandler(func(*nats.Conn, error) { changed() }),

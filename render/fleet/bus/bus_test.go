@@ -90,6 +90,8 @@ type proxy struct {
 	cut  bool
 	held chan struct{} // not nil: bytes wait until it is closed
 	open []net.Conn
+
+	stalled []net.Conn // their bytes go nowhere
 }
 
 func newProxy(t testing.TB, to string) *proxy {
@@ -98,7 +100,7 @@ func newProxy(t testing.TB, to string) *proxy {
 		t.Fatal(err)
 	}
 	p := &proxy{l: l, to: strings.TrimPrefix(to, "nats://")}
-	t.Cleanup(func() { _ = l.Close(); p.set(true) })
+	t.Cleanup(func() { _ = l.Close(); p.open = append(p.open, p.stalled...); p.set(true) })
 	go func() {
 		for {
 			c, err := l.Accept()
@@ -131,9 +133,13 @@ func (p *proxy) serve(c net.Conn) {
 			n, err := src.Read(b)
 			p.mu.Lock()
 			held := p.held
+			stalled := slices.Contains(p.stalled, dst)
 			p.mu.Unlock()
 			if held != nil {
 				<-held
+			}
+			if stalled && err == nil {
+				continue
 			}
 			if _, e := dst.Write(b[:n]); e != nil || err != nil {
 				_, _ = dst.Close(), src.Close()

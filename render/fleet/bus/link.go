@@ -144,8 +144,13 @@ func (r *run) turn(ctx context.Context) time.Duration {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if err := r.publish(ctx); err != nil {
+		copied := errors.Is(err, fleet.ErrCopied)
+		if copied { // what the other has may be written over: it sees this, and puts all again
+			_, err = publish(ctx, r.js, []fleet.Message{r.link.Presence()})
+			copied = err == nil
+		}
 		r.link.Doubt()
-		if errors.Is(err, fleet.ErrCopied) {
+		if copied {
 			r.say("another machine publishes as " + r.Access.Host + " with this machine's files; this one takes a name of its own")
 			_ = r.begin(nats.NewInbox()[len("_INBOX."):][:6], r.link.Epoch())
 			return 0

@@ -1,0 +1,186 @@
+//go:build unix
+
+package suite
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"beckon/cmd/internal/lab"
+
+	"github.com/tidwall/gjson"
+)
+
+// threeHomes are two machines with two sessions of the real client each, and one that
+// looks, in one fleet.
+type threeHomes struct {
+	*answering // of the one that looks
+	work       []*answering
+	dir        string
+	listen     string
+	hub        *exec.Cmd
+}
+
+// TestFleetOfThree holds that the third shows all that the two work at, answers there
+// where it may, says that the hub is away once that is killed and its disk wiped, and
+// is right again within a minute after it is back.
+func TestFleetOfThree(t *testing.T) {
+	if !*matrix {
+		t.Skip("four clients in three homes take a minute and more: -matrix plays them")
+	}
+	t.Parallel()
+	f := &threeHomes{answering: answeringOf(t, equipped(t, lab.V330)), dir: t.TempDir()}
+	t.Cleanup(f.kill)
+	out, err := exec.Command("go", "build", "-o", f.dir, "beckon/cmd/beckon-fleet").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	f.listen = fmt.Sprintf("0.0.0.0:%d", l.Addr().(*net.TCPAddr).Port)
+	must(t, l.Close())
+	f.serve()
+	f.join(f.answering, "--view", "--answer")
+	for i := range 2 {
+		f.work = append(f.work, answerLab(t, lab.V330))
+		f.publish(i)
+	}
+	f.union("permission", "permission", "idle", "idle")
+
+	one := f.work[0].open(1)[0]
+	text, code := f.command("answer", "--fleet", "home0:"+one.Session[:8], "no", "--message", "from elsewhere")
+	if code != 0 || !strings.Contains(text, "refused") {
+		t.Errorf("exit code %d: %s", code, text)
+	}
+	f.work[0].until("the refusal in the transcript", func() bool {
+		return strings.Contains(f.work[0].read(f.work[0].l.Home.Transcript(one.Session)), "from elsewhere")
+	})
+	if f.work[0].file("fleet0.txt") {
+		t.Error("what was refused was done")
+	}
+	f.union("permission", "idle", "idle", "idle")
+
+	f.kill()
+	must(t, os.RemoveAll(filepath.Join(f.dir, "hub", "jetstream")))
+	text, _ = f.command("list", "--fleet", "--color", "never")
+	if !strings.Contains(text, "no connection") || !strings.Contains(text, "home1") || !strings.Contains(text, "permission") {
+		t.Errorf("while the hub is away:\n%s", text)
+	}
+	f.work[1].key("Escape") // what happens meanwhile is shown, too
+	f.work[1].until("the refusal at the session", func() bool { return len(f.work[1].openNow()) == 0 })
+	f.serve()
+	began := time.Now()
+	f.union("idle", "idle", "idle", "idle")
+	t.Logf("right again after %s", time.Since(began).Round(time.Second))
+	if took := time.Since(began); took > time.Minute {
+		t.Errorf("right again after %s", took)
+	}
+}
+
+func (f *threeHomes) must(err error) {
+	f.Helper()
+	if err != nil {
+		f.Fatal(err)
+	}
+}
+
+// serve serves the hub.
+func (f *threeHomes) serve() {
+	f.Helper()
+	f.hub = exec.Command(filepath.Join(f.dir, "beckon-fleet"), "serve", "--dir", filepath.Join(f.dir, "hub"), "--listen", f.listen, "--name", "127.0.0.1")
+	out, err := f.hub.StdoutPipe()
+	f.must(err)
+	f.must(f.hub.Start())
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if strings.Contains(lines.Text(), "the hub listens") {
+			go func() { // the pipe is not to fill
+				for lines.Scan() {
+				}
+			}()
+			return
+		}
+	}
+	f.Fatal("the hub does not listen")
+}
+
+// kill kills the hub.
+func (f *threeHomes) kill() {
+	if f.hub != nil {
+		_ = f.hub.Process.Kill()
+		_ = f.hub.Wait()
+		f.hub = nil
+	}
+}
+
+// join lets a home in.
+func (f *threeHomes) join(a *answering, invite ...string) {
+	f.Helper()
+	token, err := beckon(f.l, nil, append([]string{"fleet", "invite", "--dir", filepath.Join(f.dir, "hub")}, invite...)...)
+	f.must(err)
+	_, err = beckon(a.l, nil, "link", "--join", strings.TrimSpace(string(token)))
+	f.must(err)
+}
+
+// publish has home i publish, take answers, and run two sessions: one waits for a
+// permission, one is done.
+func (f *threeHomes) publish(i int) {
+	f.Helper()
+	a := f.work[i]
+	f.join(a, "--host", fmt.Sprintf("home%d", i))
+	config := filepath.Join(a.l.Home.Dir, ".config", "beckon")
+	f.must(os.MkdirAll(config, 0o700))
+	f.must(os.WriteFile(filepath.Join(config, "config.json"), []byte(`{"answers_from_fleet": ["lab"]}`), 0o600))
+	link := a.l.Home.Command(filepath.Join(bin(a.l), "beckon"), "link", "--quiet")
+	f.must(link.Start())
+	f.Cleanup(func() { _ = link.Process.Signal(os.Interrupt); _ = link.Wait() })
+	second, err := a.l.Tmux.StartClient("second")
+	f.must(err)
+	f.must(second.Ready())
+	f.must(second.Say("lab:hi"))
+	a.begin(fmt.Sprintf("lab:write fleet%d.txt", i))
+	f.must(a.pane.WaitFor("Do you want to", patience))
+}
+
+// union waits until the third home shows what the two say themselves, and that is so.
+func (f *threeHomes) union(states ...string) {
+	f.Helper()
+	list := func(a *answering, args ...string) (rows []string) {
+		out, err := beckon(a.l, nil, append([]string{"list", "--json"}, args...)...)
+		if err != nil {
+			return []string{err.Error()}
+		}
+		for _, r := range gjson.GetBytes(out, "sessions").Array() {
+			rows = append(rows, r.Get("session_id").Str+" "+r.Get("state").Str)
+		}
+		slices.Sort(rows)
+		return rows
+	}
+	var all, there, now []string
+	fits := func() bool {
+		all, there, now = list(f.answering, "--fleet"), nil, nil
+		for _, a := range f.work {
+			there = append(there, list(a)...)
+		}
+		slices.Sort(there)
+		for _, r := range there {
+			now = append(now, r[strings.LastIndexByte(r, ' ')+1:])
+		}
+		slices.Sort(now)
+		want := slices.Sorted(slices.Values(states))
+		return slices.Equal(all, there) && slices.Equal(now, want)
+	}
+	for end := time.Now().Add(2 * patience); !fits(); time.Sleep(500 * time.Millisecond) {
+		if time.Now().After(end) {
+			f.Fatalf("the third home shows\n%s\nthe two have\n%s\nwanted %q", strings.Join(all, "\n"), strings.Join(there, "\n"), states)
+		}
+	}
+}
