@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -154,9 +155,8 @@ const (
 func keptName(acc bus.Access) string { return "fleet:" + acc.URL + " " + acc.Prefix() }
 
 // keep keeps a view for prompts, and for lists while the hub is away. That it
-// cannot costs only those.
+// cannot costs only those. It sorts the rows.
 func keep(a *cli.App, acc bus.Access, rows []render.Row, list []fleet.Host) {
-	rows = slices.Clone(rows)
 	render.Sort(rows)
 	k := kept{Name: keptName(acc), At: time.Now().UTC(), Rows: rows[:min(len(rows), maxKept)], Hosts: list[:min(len(list), maxKept)]}
 	if data, err := json.Marshal(k); err == nil && len(data) < maxKeptBytes {
@@ -254,7 +254,8 @@ func (f *Flags) Sources(ctx context.Context, a *cli.App, given []string) (all []
 	ctx, cancel := context.WithCancel(ctx)
 	done.Go(func() { live.Run(ctx) })
 	end = func() { cancel(); done.Wait(); live.Close() }
-	src := tui.Source{Name: acc.URL, Many: true, Every: screenPause, Rows: f.fleetRows(a, acc, live)}
+	debug.SetGCPercent(50) // thousands of rows in less memory, for a little more work
+	src := tui.Source{Name: acc.URL, Many: true, Every: screenPause, Rows: f.fleetRows(a, acc, live, &done)}
 	if k, ok := keptOf(a, acc); ok {
 		src.Last, src.LastAt = f.Only(a, k.rows(time.Now())), k.At
 	}
@@ -277,8 +278,8 @@ const screenPause = 100 * time.Millisecond
 const look = 5 * time.Second
 
 // fleetRows is what gives a screen the fleet: at once for the first time, then
-// when there is news.
-func (f *Flags) fleetRows(a *cli.App, acc bus.Access, live *bus.Follower) func(context.Context) ([]render.Row, error) {
+// when there is news. What it keeps on the disk, in background, holds no news up.
+func (f *Flags) fleetRows(a *cli.App, acc bus.Access, live *bus.Follower, background *sync.WaitGroup) func(context.Context) ([]render.Row, error) {
 	var changed <-chan struct{}
 	var saved time.Time
 	return func(ctx context.Context) ([]render.Row, error) {
@@ -297,7 +298,8 @@ func (f *Flags) fleetRows(a *cli.App, acc bus.Access, live *bus.Follower) func(c
 		rows, list, err := live.Snapshot()
 		if err == nil && time.Since(saved) > look {
 			saved = time.Now()
-			keep(a, acc, rows, list)
+			now := slices.Clone(rows)
+			background.Go(func() { keep(a, acc, now, list) })
 		}
 		if err == nil {
 			if lines := hosts.NotHeard(statusOf(list), time.Now()); len(lines) > 0 {

@@ -1,0 +1,128 @@
+package fleets
+
+import (
+	stdxml "encoding/xml"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// env is an environment with names that need quoting.
+func env(home string) func(string) string {
+	return func(name string) string {
+		return map[string]string{"HOME": home, "BECKON_STATE_DIR": `/srv/my state/100% "new" <&>`}[name]
+	}
+}
+
+// systemd takes the unit, and reads of it what was meant.
+func TestSystemdUnit(t *testing.T) {
+	analyze, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Skip("systemd is not here")
+	}
+	home := t.TempDir()
+	program := filepath.Join(home, "my bin", "beckon")
+	if err := os.MkdirAll(filepath.Dir(program), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	path, text, begin, err := service("linux", program, env(home))
+	if err != nil || path != filepath.Join(home, ".config", "systemd", "user", "beckon-link.service") || !strings.Contains(begin, "enable --now beckon-link") {
+		t.Fatalf("%s, %q, %v", path, begin, err)
+	}
+	verify := func(text string) (string, error) {
+		file := filepath.Join(t.TempDir(), "beckon-link.service")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(analyze, "verify", "--user", "--man=no", "--generators=no", file)
+		cmd.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+t.TempDir(), "HOME="+home)
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	if out, err := verify(text); err != nil || strings.Contains(out, "beckon-link.service") {
+		t.Errorf("%v: %s\n%s", err, out, text)
+	}
+	if out, err := verify(strings.Replace(text, "Restart=always", "Restart=sometimes", 1)); err == nil && !strings.Contains(out, "sometimes") {
+		t.Skipf("this systemd-analyze finds no mistake: %s", out)
+	}
+	if out, err := verify(strings.Replace(text, "my bin", "no bin", 1)); err == nil && !strings.Contains(out, "no bin") {
+		t.Errorf("a program that is not there: %s", out)
+	}
+}
+
+// launchd's file is XML of the form that it reads, with the same in it.
+func TestLaunchdAgent(t *testing.T) {
+	path, text, begin, err := service("darwin", "/Users/ann/my <bin>/beckon", env("/Users/ann"))
+	if err != nil || path != "/Users/ann/Library/LaunchAgents/dev.beckon.link.plist" || !strings.Contains(begin, path) {
+		t.Fatalf("%s, %q, %v", path, begin, err)
+	}
+	type value struct {
+		XMLName stdxml.Name
+		Text    string  `xml:",chardata"`
+		Inner   []value `xml:",any"`
+	}
+	var list struct {
+		XMLName stdxml.Name `xml:"plist"`
+		Dict    value       `xml:"dict"`
+	}
+	if err := stdxml.Unmarshal([]byte(text), &list); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	have := map[string]value{}
+	for pair := range slices.Chunk(list.Dict.Inner, 2) {
+		if len(pair) != 2 || pair[0].XMLName.Local != "key" {
+			t.Fatalf("%+v", pair)
+		}
+		have[pair[0].Text] = pair[1]
+	}
+	var words []string
+	for _, v := range have["ProgramArguments"].Inner {
+		words = append(words, v.Text)
+	}
+	if !slices.Equal(words, []string{"/Users/ann/my <bin>/beckon", "link", "--quiet"}) || have["Label"].Text != "dev.beckon.link" || have["KeepAlive"].XMLName.Local != "true" {
+		t.Errorf("%q, %+v", words, have)
+	}
+	if vars := have["EnvironmentVariables"].Inner; len(vars) != 2 || vars[0].Text != "BECKON_STATE_DIR" || vars[1].Text != `/srv/my state/100% "new" <&>` {
+		t.Errorf("%+v", vars)
+	}
+}
+
+// Where there is no unit, the error says what to do.
+func TestNoUnit(t *testing.T) {
+	if _, _, _, err := service("windows", `C:\beckon.exe`, env("/h")); err == nil {
+		t.Error("there is one")
+	}
+	if _, _, _, err := service("linux", "/beckon", func(string) string { return "" }); err == nil {
+		t.Error("there is one with no home")
+	}
+}
+
+// The container of the manual runs flags that link has, and shares what link needs.
+func TestSidecar(t *testing.T) {
+	page, err := os.ReadFile("../manual/fleet.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, part, ok := strings.Cut(string(page), "\n## In a container\n")
+	words := regexp.MustCompile(`command: \[beckon, link((?:, --[a-z]+)*)\]`).FindStringSubmatch(part)
+	if !ok || words == nil {
+		t.Fatal("the manual has no container")
+	}
+	for flag := range strings.SplitSeq(strings.TrimPrefix(words[1], ", "), ", ") {
+		if flag != "--forget" && flag != "--quiet" {
+			t.Errorf("link is run with %s", flag)
+		}
+	}
+	for _, want := range []string{`pid: "service:agent"`, "BECKON_STATE_DIR: /state", "BECKON_FLEET:"} {
+		if !strings.Contains(part, want) {
+			t.Errorf("the container lacks %s", want)
+		}
+	}
+}
