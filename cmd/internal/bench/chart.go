@@ -37,11 +37,16 @@ func chart(tables []table) string {
 		lines(&b, t, i*panel, y+16, panel-36, 130)
 	}
 	y += 16 + 130 + 44
-	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="-8 0 %d %d" width="%d" role="img" aria-label="CPU time of hooks as multiples of a Go hello-world">
+	return svg(&b, y, "CPU time of hooks as multiples of a Go hello-world")
+}
+
+// svg is a chart of that height, with what it is to who cannot see it.
+func svg(b *strings.Builder, height int, label string) string {
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="-8 0 %d %d" width="%d" role="img" aria-label="%s">
 <style>%s
 </style>
 %s</svg>
-`, chartWidth+16, y, chartWidth+16, chartStyle, b.String())
+`, chartWidth+16, height, chartWidth+16, html.EscapeString(label), chartStyle, b.String())
 }
 
 func text(b *strings.Builder, class, anchor string, x, y int, s string) {
@@ -71,20 +76,33 @@ func bars(b *strings.Builder, rows []line, y int) int {
 	return y
 }
 
-// lines draws one sweep. Its steps stand side by side at equal distances: each
-// is about ten times the one before.
+// lines draws one sweep.
 func lines(b *strings.Builder, t table, x, y, w, h int) {
-	points := t.lines[1:] // without the hello-world
+	var points []point
+	for _, l := range t.lines[1:] { // without the hello-world
+		points = append(points, point{short(l.name), ratio(drawn(l)), drawn(l)})
+	}
+	curve(b, t.title, points, x, y, w, h)
+}
+
+// point is one step of a curve.
+type point struct {
+	name, label string
+	value       float64
+}
+
+// curve draws one. Its steps stand side by side at equal distances.
+func curve(b *strings.Builder, title string, points []point, x, y, w, h int) {
 	top := 2.0
-	for _, l := range points {
-		top = max(top, drawn(l)*1.15)
+	for _, p := range points {
+		top = max(top, p.value*1.15)
 	}
 	at := func(i int) (int, int) {
-		return x + 14 + i*(w-28)/(len(points)-1), y + h - int(math.Round(drawn(points[i])/top*float64(h-16)))
+		return x + 14 + i*(w-28)/(len(points)-1), y + h - int(math.Round(points[i].value/top*float64(h-16)))
 	}
 	fmt.Fprintf(b, `<line class="axis" x1="%d" y1="%d" x2="%d" y2="%d"/>`+"\n", x, y+h, x+w, y+h)
 	var path strings.Builder
-	for i, l := range points {
+	for i, p := range points {
 		px, py := at(i)
 		fmt.Fprintf(&path, "%d,%d ", px, py)
 		fmt.Fprintf(b, `<circle class="dot" cx="%d" cy="%d" r="3"/>`+"\n", px, py)
@@ -94,12 +112,12 @@ func lines(b *strings.Builder, t table, x, y, w, h int) {
 				anchor, px = "end", px+8
 			}
 		}
-		text(b, "value", anchor, px, py-9, ratio(drawn(l)))
+		text(b, "value", anchor, px, py-9, p.label)
 		px, _ = at(i)
-		text(b, "", "middle", px, y+h+17, short(l.name))
+		text(b, "", "middle", px, y+h+17, p.name)
 	}
 	fmt.Fprintf(b, `<polyline class="line" points="%s"/>`+"\n", strings.TrimSpace(path.String()))
-	text(b, "", "middle", x+w/2, y+h+37, t.title)
+	text(b, "", "middle", x+w/2, y+h+37, title)
 }
 
 // short makes a step's name fit under its point.

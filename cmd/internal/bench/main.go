@@ -28,6 +28,12 @@
 //
 //	go run ./cmd/internal/bench -views [-n 40] [PROGRAM ...]
 //	go run ./cmd/internal/bench -watch [-hooks 300] [PROGRAM ...]
+//
+// With -fleet it measures a fleet: links, a hub and a screen as programs on
+// loopback; with -fleetmodel it plays a model of 50,000 hosts. With -page it puts the
+// tables there, and the chart into testdata/bench.
+//
+//	go run ./cmd/internal/bench -fleet|-fleetmodel [-hooks 150] [-page cmd/internal/manual/fleet.md]
 package main
 
 import (
@@ -49,6 +55,9 @@ func main() {
 	serve := flag.Bool("serve", false, "measure the server, and nothing else")
 	views := flag.Bool("views", false, "measure list, prompt and status line, and nothing else")
 	watch := flag.Bool("watch", false, "measure the screen, and nothing else")
+	many := flag.Bool("fleet", false, "measure a fleet, and nothing else")
+	modelled := flag.Bool("fleetmodel", false, "play the model of a large fleet, and nothing else")
+	fleetPage := flag.String("page", "", "with -fleet and -fleetmodel: file to write its tables to")
 	page := flag.String("manual", "", "file to write the table of hooks to, and nothing else")
 	var long soak
 	flag.DurationVar(&long.span, "soak", 0, "how long to soak, and nothing else")
@@ -81,6 +90,14 @@ func main() {
 		what = func() error {
 			return inScratch(func(dir string) error { return watchReport(dir, flag.Args(), l.hooks, os.Stdout) })
 		}
+	}
+	if *many {
+		what = func() error {
+			return inScratch(func(dir string) error { return fleetReport(dir, l.hooks, *fleetPage, os.Stdout) })
+		}
+	}
+	if *modelled {
+		what = func() error { return modelReport(*fleetPage, os.Stdout) }
 	}
 	if *page != "" {
 		what = func() error { return prove(*n, *page, os.Stdout) }

@@ -61,7 +61,7 @@ func watchReport(dir string, programs []string, hooks int, w io.Writer) error {
 
 func watchAll(home string, programs []string, sessions, hooks int, w io.Writer) error {
 	for i, program := range programs {
-		s, err := openScreen(program, home, sessions+20)
+		s, err := openScreen(program, home, sessions+20, "watch", "--color", "never")
 		if err != nil {
 			return err
 		}
@@ -132,7 +132,11 @@ type screen struct {
 	last time.Time
 }
 
-func openScreen(program, home string, rows int) (*screen, error) {
+func openScreen(program, home string, rows int, args ...string) (*screen, error) {
+	return openScreenEnv(program, []string{"HOME=" + home, "BECKON_STATE_DIR=" + filepath.Join(home, "state"), "TERM=xterm-256color", "PATH=" + os.Getenv("PATH")}, rows, args...)
+}
+
+func openScreenEnv(program string, env []string, rows int, args ...string) (*screen, error) {
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
@@ -153,9 +157,9 @@ func openScreen(program, home string, rows int) (*screen, error) {
 		return nil, err
 	}
 	defer tty.Close()
-	s := &screen{tty: master, cmd: exec.Command(program, "watch", "--color", "never")}
+	s := &screen{tty: master, cmd: exec.Command(program, args...)}
 	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = tty, tty, tty
-	s.cmd.Env = []string{"HOME=" + home, "BECKON_STATE_DIR=" + filepath.Join(home, "state"), "TERM=xterm-256color", "PATH=" + os.Getenv("PATH")}
+	s.cmd.Env = env
 	s.cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true, Setctty: true}
 	if err := s.cmd.Start(); err != nil {
 		return nil, err

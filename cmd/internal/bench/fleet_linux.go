@@ -1,0 +1,535 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"beckon/cmd/internal/hub"
+	"beckon/render"
+	"beckon/render/fleet"
+	"beckon/render/fleet/bus"
+	"beckon/state"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// fleetLab is a hub over TLS on loopback, as a program, and the programs to measure.
+type fleetLab struct {
+	dir                 string
+	beckon, hook, serve string
+	hub                 *hub.Hub
+	server              *exec.Cmd
+}
+
+// openFleet builds the programs and serves a hub.
+func openFleet(dir string) (*fleetLab, error) {
+	l := &fleetLab{dir: dir}
+	for _, p := range []struct {
+		path      *string
+		name, pkg string
+	}{{&l.beckon, "beckon", "beckon/cmd/beckon"}, {&l.hook, "beckon-hook", "beckon/cmd/beckon-hook"}, {&l.serve, "beckon-fleet", "beckon/cmd/beckon-fleet"}} {
+		var err error
+		if *p.path, err = build(dir, p.name, p.pkg); err != nil {
+			return nil, err
+		}
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	port := listener.Addr().(*net.TCPAddr).Port
+	_ = listener.Close()
+	if l.hub, err = hub.Init(filepath.Join(dir, "hub"), fmt.Sprintf("0.0.0.0:%d", port), []string{"127.0.0.1"}); err != nil {
+		return nil, err
+	}
+	return l, l.start()
+}
+
+// start serves the hub.
+func (l *fleetLab) start() error {
+	l.server = exec.Command(l.serve, "serve", "--dir", l.hub.Dir)
+	if err := l.server.Start(); err != nil {
+		return err
+	}
+	return eventually(func() error {
+		nc, err := l.hub.Dial()
+		if err != nil {
+			return err
+		}
+		defer nc.Close()
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		js, err := jetstream.New(nc)
+		if err == nil {
+			_, err = js.KeyValue(ctx, bus.Bucket)
+		}
+		return err
+	})
+}
+
+func (l *fleetLab) close() {
+	_ = l.server.Process.Kill()
+	_ = l.server.Wait()
+}
+
+// eventually tries until it works, for a quarter of a minute.
+func eventually(try func() error) error {
+	for end := time.Now().Add(15 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		err := try()
+		if err == nil || time.Now().After(end) {
+			return err
+		}
+	}
+}
+
+func homeEnv(home string) []string {
+	return []string{"HOME=" + home, "BECKON_STATE_DIR=" + filepath.Join(home, "state"), "TERM=xterm-256color", "PATH=" + os.Getenv("PATH"), "USER=ann"}
+}
+
+// join gives a home an access.
+func (l *fleetLab) join(home string, a bus.Access) error {
+	a.User = "ann"
+	a, err := l.hub.Invite(a, time.Time{})
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return err
+	}
+	cmd := exec.Command(l.beckon, "link", "--join", a.Token())
+	cmd.Env = homeEnv(home)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("joining: %w: %s", err, out)
+	}
+	return nil
+}
+
+// link starts a home's link.
+func (l *fleetLab) link(home string) (*exec.Cmd, error) {
+	cmd := exec.Command(l.beckon, "link", "--quiet")
+	cmd.Env = homeEnv(home)
+	return cmd, cmd.Start()
+}
+
+func end(cmd *exec.Cmd) {
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+}
+
+// fleetReport measures a fleet of real programs and writes the tables; with a page,
+// there between its marks, and the chart.
+func fleetReport(dir string, hooks int, page string, w io.Writer) error {
+	var b strings.Builder
+	out := io.MultiWriter(w, &b)
+	fmt.Fprintf(out, "Measured by `go run ./cmd/internal/bench -fleet` on %s/%s with %d processors, hub and links over TLS on loopback:\n\n| | |\n|---|---|\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	l, err := openFleet(dir)
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	for _, part := range []func(io.Writer) error{l.hookCost, func(w io.Writer) error { return l.toScreen(hooks, w) }, l.firstScreen} {
+		if err := part(out); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(out, "\n| hosts | the hub's memory | its processor | messages a second | one more host |\n|---|---|---|---|---|\n")
+	costs, err := l.grow(out)
+	if err != nil {
+		return err
+	}
+	if page == "" {
+		return nil
+	}
+	if err := os.WriteFile(filepath.Join("testdata", "bench", "fleet.svg"), []byte(fleetChart(costs)), 0o600); err != nil {
+		return err
+	}
+	return putBetween(page, "<!-- fleet -->", "<!-- fleet ends -->", b.String())
+}
+
+// hookCost runs hooks where a link follows and where none does.
+func (l *fleetLab) hookCost(w io.Writer) error {
+	homes := []string{filepath.Join(l.dir, "linked"), filepath.Join(l.dir, "alone")}
+	if err := l.join(homes[0], bus.Access{Host: "linked"}); err != nil {
+		return err
+	}
+	link, err := l.link(homes[0])
+	if err != nil {
+		return err
+	}
+	defer end(link)
+	payload := filepath.Join(l.dir, "tool.json")
+	if err := os.WriteFile(payload, []byte(toolEvent("s", "npm test")), 0o600); err != nil {
+		return err
+	}
+	var subjects []subject
+	for _, home := range homes {
+		subjects = append(subjects, subject{name: filepath.Base(home), path: l.hook, args: []string{"PreToolUse"}, env: homeEnv(home), payload: payload})
+	}
+	if err := warm(subjects); err != nil {
+		return err
+	}
+	time.Sleep(2 * time.Second)
+	if err := measure(300, subjects); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "| a hook where a link follows, by one where none does | %.2f x the CPU time |\n", subjects[0].medians().cpu/subjects[1].medians().cpu)
+	return nil
+}
+
+// toScreen measures how long after a hook's exit the screen of another machine shows
+// what it said, and what an idle link takes.
+func (l *fleetLab) toScreen(hooks int, w io.Writer) error {
+	there, here := filepath.Join(l.dir, "there"), filepath.Join(l.dir, "here")
+	if err := l.join(there, bus.Access{Host: "there"}); err != nil {
+		return err
+	}
+	if err := l.join(here, bus.Access{View: true}); err != nil {
+		return err
+	}
+	const sessions = 20
+	agents, err := crowded(there, sessions)
+	for _, a := range agents {
+		defer end(a)
+	}
+	if err != nil {
+		return err
+	}
+	link, err := l.link(there)
+	if err != nil {
+		return err
+	}
+	defer end(link)
+	s, err := openScreen(l.beckon, here, sessions+20, "watch", "--fleet", "--color", "never")
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if _, ok := s.await([]byte("shop"), time.Now().Add(15*time.Second)); !ok {
+		return fmt.Errorf("the screen shows no session of the other machine")
+	}
+	cpu, err := idleShare(link.Process.Pid, 20*time.Second)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "| an idle link, %d sessions | %.2f %% of a processor, %s |\n", sessions, cpu*100, mb(peak(link.Process.Pid)))
+	late, err := s.fleetLatencies(there, l.hook, sessions, hooks)
+	if err != nil {
+		return err
+	}
+	slices.Sort(late)
+	at := func(part int) time.Duration { return late[(len(late)-1)*part/100].Round(time.Millisecond) }
+	fmt.Fprintf(w, "| a hook's exit until the screen of another machine shows it | p50 %s, p99 %s, of %d |\n", at(50), at(99), len(late))
+	return nil
+}
+
+// fleetLatencies runs hooks that ask for a permission, each with words of its own.
+func (s *screen) fleetLatencies(home, hook string, sessions, hooks int) (late []time.Duration, err error) {
+	r := rand.New(rand.NewPCG(3, 9))
+	fire := func(name, session, letters string) error {
+		cmd := exec.Command(hook, name)
+		cmd.Env = homeEnv(home)
+		cmd.Stdin = strings.NewReader(fmt.Sprintf(`{"session_id":%q,"cwd":"/home/u/shop","hook_event_name":%q,"tool_name":"Bash","tool_input":{"command":%q},"tool_use_id":%q}`, session, name, letters, letters))
+		return cmd.Run()
+	}
+	for i := range hooks {
+		time.Sleep(time.Duration(20+r.IntN(300)) * time.Millisecond)
+		session := fmt.Sprintf("session-%04d", i%sessions)
+		// A screen is sent what changes, so no letter may be there already.
+		var letters []byte
+		for k := range 8 {
+			letters = utf8.AppendRune(letters, rune(0x100+i%24*8+k))
+		}
+		s.mu.Lock()
+		s.seen.Reset()
+		s.mu.Unlock()
+		if err := fire("PermissionRequest", session, string(letters)); err != nil {
+			return late, err
+		}
+		exit := time.Now()
+		at, ok := s.await(letters, exit.Add(5*time.Second))
+		if !ok {
+			return late, fmt.Errorf("the screen never showed permission %d, %s", i, letters)
+		}
+		late = append(late, max(0, at.Sub(exit)))
+		if err := fire("PostToolUse", session, string(letters)); err != nil {
+			return late, err
+		}
+	}
+	return late, nil
+}
+
+// idleShare is the share of a processor that a process takes for a while.
+func idleShare(pid int, d time.Duration) (float64, error) {
+	time.Sleep(3 * time.Second)
+	before, err := cpuTime(pid)
+	if err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	time.Sleep(d)
+	after, err := cpuTime(pid)
+	return float64(after-before) / float64(time.Since(began)), err
+}
+
+// sizeOf reads a size of a process in bytes: VmRSS, or VmHWM for its peak.
+func sizeOf(pid int, what string) (n int64) {
+	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	for line := range strings.Lines(string(b)) {
+		if rest, ok := strings.CutPrefix(line, what+":"); ok {
+			_, _ = fmt.Sscan(rest, &n)
+		}
+	}
+	return n << 10
+}
+
+func peak(pid int) int64 { return sizeOf(pid, "VmHWM") }
+
+func mb(n int64) string { return fmt.Sprintf("%.0f MB", float64(n)/(1<<20)) }
+
+// fleetRows are the sessions of a host.
+func fleetRows(host string, n int, now time.Time) []render.Row {
+	states := []state.State{state.Working, state.Idle, state.Idle, state.Idle, state.Permission}
+	var rows []render.Row
+	for i := range n {
+		id := fmt.Sprintf("%s-%04d", host, i)
+		st := states[i%len(states)]
+		rows = append(rows, render.Row{SessionID: id, SeatID: "p-1000000-2000000000-" + id, Agent: "claude-code", Project: "shop", State: st, NeedsYou: st.NeedsYou(), Reason: "tool_use",
+			Since: now.Add(-time.Duration(i) * time.Minute), Git: &render.Git{Branch: "feature/checkout"}, Title: "make the checkout page keep what was typed when the network is away",
+			Model: "claude-opus-5-5", Context: &render.Context{UsedPercentage: 42}, CostUSD: 1.25, Tool: &render.Tool{Name: "Bash", Summary: "Bash: go test ./checkout/..."},
+			Source: "hook", Confidence: "high", Terminal: &render.Terminal{Kind: "tmux"}})
+	}
+	return rows
+}
+
+// firstScreen measures a screen's start among 10,000 sessions of 500 hosts.
+func (l *fleetLab) firstScreen(w io.Writer) error {
+	const many, each = 500, 20
+	nc, err := l.hub.Dial()
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(256))
+	if err != nil {
+		return err
+	}
+	now, sent, size := time.Now(), 0, 0
+	var gone []fleet.Message
+	for i := range many {
+		p, err := fleet.NewPublisher(fleet.ID{User: "many", Host: fmt.Sprintf("host%03d", i), Node: "n1"}, 1, fmt.Sprint("instance", i), "v1", fleet.Short)
+		if err != nil {
+			return err
+		}
+		for _, m := range append(p.Look(fleetRows(fmt.Sprintf("host%03d", i), each, now), now), p.Presence()) {
+			if _, err := js.PublishAsync("$KV."+bus.Bucket+"."+m.Key, m.Data); err != nil {
+				return err
+			}
+			sent, size = sent+1, size+len(m.Data)
+		}
+		gone = append(gone, p.Forget()...)
+	}
+	<-js.PublishAsyncComplete()
+	home := filepath.Join(l.dir, "lead")
+	a, err := l.hub.Invite(bus.Access{User: "many", View: true}, time.Time{})
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return err
+	}
+	var took []time.Duration
+	memory := int64(0)
+	for range 5 {
+		began := time.Now()
+		s, err := openScreenEnv(l.beckon, append(homeEnv(home), "BECKON_FLEET="+a.Token()), 60, "watch", "--fleet", "--color", "never")
+		if err != nil {
+			return err
+		}
+		at, ok := s.await([]byte(fmt.Sprintf("%d need you", many*each/5)), time.Now().Add(15*time.Second))
+		time.Sleep(time.Second)
+		memory = max(memory, peak(s.cmd.Process.Pid))
+		s.close()
+		if !ok {
+			return fmt.Errorf("the screen does not show %d sessions", many*each)
+		}
+		took = append(took, at.Sub(began))
+		_ = os.RemoveAll(filepath.Join(home, "state")) // what it kept: the next one begins with nothing, too
+	}
+	slices.Sort(took)
+	fmt.Fprintf(w, "| a row on the wire, with texts `short` | %d bytes |\n", size/sent)
+	fmt.Fprintf(w, "| `watch --fleet` of %d sessions of %d hosts, its first screen | %s, %s |\n", many*each, many, took[len(took)/2].Round(time.Millisecond), mb(memory))
+	for _, m := range gone { // the hub is to be empty again
+		msg := nats.NewMsg("$KV." + bus.Bucket + "." + m.Key)
+		msg.Data = m.Data
+		msg.Header.Set("KV-Operation", "PURGE")
+		msg.Header.Set("Nats-Rollup", "sub")
+		if _, err := js.PublishMsgAsync(msg); err != nil {
+			return err
+		}
+	}
+	<-js.PublishAsyncComplete()
+	return nil
+}
+
+// cost is what a hub takes with so many hosts.
+type cost struct {
+	hosts    int
+	memory   int64
+	cpu      float64
+	messages float64
+}
+
+// grow adds links to the hub, each with a connection of its own, 20 sessions of which
+// one changes every 3 s, and measures the hub.
+func (l *fleetLab) grow(w io.Writer) (costs []cost, err error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer cancel()
+	if err := restart(l); err != nil {
+		return nil, err
+	}
+	add := func(i int) error {
+		name := fmt.Sprintf("host%03d", i)
+		a, err := l.hub.Invite(bus.Access{User: "ann", Host: name}, time.Time{})
+		if err != nil {
+			return err
+		}
+		rows := make(chan []render.Row, 1)
+		all.Go(func() { _ = bus.Host{Access: a, Node: "n1", Version: "v1", Level: fleet.Short}.Run(ctx, rows) })
+		all.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(i), 1))
+			now := fleetRows(name, 20, time.Now())
+			for {
+				next := slices.Clone(now)
+				k := r.IntN(len(next))
+				if next[k].State = state.Working; r.IntN(2) == 0 {
+					next[k].State = state.Idle
+				}
+				now = next
+				select {
+				case rows <- now:
+				case <-ctx.Done():
+					return
+				}
+				select {
+				case <-time.After(time.Duration(2000+r.IntN(2000)) * time.Millisecond):
+				case <-ctx.Done():
+					return
+				}
+			}
+		})
+		return nil
+	}
+	nc, err := l.hub.Dial()
+	if err != nil {
+		return nil, err
+	}
+	defer nc.Close()
+	count := func() (uint64, error) {
+		js, err := jetstream.New(nc)
+		if err != nil {
+			return 0, err
+		}
+		ask, stop := context.WithTimeout(ctx, 5*time.Second)
+		defer stop()
+		s, err := js.Stream(ask, bus.Stream)
+		if err != nil {
+			return 0, err
+		}
+		return s.CachedInfo().State.LastSeq, nil
+	}
+	for _, n := range []int{0, 50, 100, 200} {
+		have := 0
+		if len(costs) > 0 {
+			have = costs[len(costs)-1].hosts
+		}
+		for i := have; i < n; i++ {
+			if err := add(i); err != nil {
+				return nil, err
+			}
+		}
+		time.Sleep(5 * time.Second)
+		before, err := count()
+		if err != nil {
+			return nil, err
+		}
+		began := time.Now()
+		cpu, err := idleShare(l.server.Process.Pid, 5*time.Second)
+		if err != nil {
+			return nil, err
+		}
+		after, err := count()
+		if err != nil {
+			return nil, err
+		}
+		c := cost{n, sizeOf(l.server.Process.Pid, "VmRSS"), cpu, float64(after-before) / time.Since(began).Seconds()}
+		more := ""
+		if len(costs) > 0 {
+			more = fmt.Sprintf("%.0f KB", float64(c.memory-costs[0].memory)/float64(n)/1024)
+		}
+		costs = append(costs, c)
+		fmt.Fprintf(w, "| %d | %s | %.1f %% | %.0f | %s |\n", n, mb(c.memory), c.cpu*100, c.messages, more)
+	}
+	return costs, nil
+}
+
+// restart gives the lab a hub that has served nobody.
+func restart(l *fleetLab) error {
+	l.close()
+	if err := os.RemoveAll(filepath.Join(l.hub.Dir, "jetstream")); err != nil {
+		return err
+	}
+	return l.start()
+}
+
+// putBetween puts a text between two lines of a page.
+func putBetween(page, from, to, text string) error {
+	b, err := os.ReadFile(page)
+	if err != nil {
+		return err
+	}
+	head, rest, ok := strings.Cut(string(b), from+"\n")
+	_, tail, ok2 := strings.Cut(rest, to+"\n")
+	if !ok || !ok2 {
+		return fmt.Errorf("%s has no lines %s and %s", page, from, to)
+	}
+	return os.WriteFile(page, []byte(head+from+"\n"+strings.TrimSpace(text)+"\n"+to+"\n"+tail), 0o600)
+}
+
+// fleetChart draws what a hub takes against its hosts.
+func fleetChart(costs []cost) string {
+	var b strings.Builder
+	panels := []struct {
+		title string
+		value func(cost) float64
+		label string
+	}{
+		{"the hub's memory, MB", func(c cost) float64 { return float64(c.memory) / (1 << 20) }, "%.0f"},
+		{"its processor, % of one", func(c cost) float64 { return c.cpu * 100 }, "%.1f"},
+		{"messages a second", func(c cost) float64 { return c.messages }, "%.0f"},
+	}
+	text(&b, "title", "start", 0, 24, "A hub as hosts are added, 20 sessions each")
+	panel := chartWidth / len(panels)
+	for i, p := range panels {
+		var points []point
+		for _, c := range costs {
+			points = append(points, point{fmt.Sprint(c.hosts), fmt.Sprintf(p.label, p.value(c)), p.value(c)})
+		}
+		curve(&b, p.title, points, i*panel, 40, panel-36, 130)
+	}
+	return svg(&b, 40+130+44, "What a fleet's hub takes against the number of hosts")
+}
