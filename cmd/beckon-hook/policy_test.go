@@ -31,10 +31,11 @@ func policied(t *testing.T, more ...string) (dir string, env []string) {
 	return dir, env
 }
 
+// answered is what a hook says; event may have arguments behind it.
 func answered(t *testing.T, path string, env []string, event, payload string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
-	cmd := exec.Command(path, event)
+	cmd := exec.Command(path, strings.Fields(event)...)
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, strings.NewReader(payload), &out, &errs
 	if err := cmd.Run(); err != nil || errs.Len() > 0 {
 		t.Fatalf("%v, %q on stderr", err, errs.String())
@@ -248,6 +249,24 @@ func TestQuietCallsStartNothing(t *testing.T) {
 	}
 	if err := errors.Join(in.Close(), cmd.Wait()); err != nil || out.String() != answer {
 		t.Errorf("in parts: %q, %v", out.String(), err)
+	}
+}
+
+// Another agent's call is never quiet, though its event has Claude Code's name: the
+// input that it means may be another than the one that is read here.
+func TestOtherAgentsAreNeverQuiet(t *testing.T) {
+	dir, env := policied(t)
+	hook := program(t, "beckon-hook")
+	settled(t, dir, env)
+	input := `"tool_input":{"command":"git push -f"}`
+	if !strings.Contains(forced, input) {
+		t.Fatal(forced)
+	}
+	payload := strings.Replace(forced, input, `"tool_input":{"command":"npm test","command":"git push -f"}`, 1)
+	for _, agent := range []string{"codex", "codex-cli", "qwen"} {
+		if got := answered(t, hook, env, "PreToolUse --agent "+agent, payload); !strings.Contains(got, `"permissionDecision":"deny"`) {
+			t.Errorf("%s: %q", agent, got)
+		}
 	}
 }
 

@@ -97,7 +97,7 @@ func Start(args []string, stdin *os.File, stdout *os.File, getenv func(string) s
 		return fold()
 	case trust.Rules:
 		given := []byte(nil)
-		if a.Event == "PreToolUse" {
+		if a.Event == "PreToolUse" && !a.foreign() { // the index knows Claude Code's words alone
 			given = first(stdin)
 		}
 		in = io.MultiReader(bytes.NewReader(given), stdin)
