@@ -157,6 +157,21 @@ func TestStrangersAreCleaned(t *testing.T) {
 	}
 }
 
+// A host goes by the name of its key, under which the server lets it publish, and
+// not by one that it makes up.
+func TestNobodyIsCalledAsAnother(t *testing.T) {
+	v := NewView()
+	for key, p := range map[string]Presence{"eve.box.n1": {User: "ann", Host: "prod"}, "ann.prod.n1": {User: "ann", Host: "prod"}} {
+		p.Schema, p.stamp = 1, stamp{1, 1}
+		data, _ := json.Marshal(p)
+		v.Apply(Message{Key: key + ".p", Data: data}, t0, t0)
+	}
+	_, hosts := v.Snapshot(t0)
+	if len(hosts) != 2 || hosts[0].Name != "box" || hosts[0].User != "eve" || hosts[1].Name != "prod" || hosts[1].Copied {
+		t.Errorf("%+v", hosts)
+	}
+}
+
 // A member that this version does not know is a newer one's.
 func TestNewerRows(t *testing.T) {
 	w, err := readWire([]byte(`{"v":9,"epoch":1,"seq":1,"session":"a","state":"idle","mood":{"x":[1]}}`))

@@ -144,6 +144,13 @@ func (v *View) present(n *node, m Message, server time.Time) (news, ok bool) {
 	if n.present && p.before(n.presence.stamp) && !n.silent(server, n.heard) {
 		return false, true
 	}
+	// The server sees to it that nobody publishes under another's key. What a host
+	// calls itself, and is gone to by, must be the name of its own.
+	user, rest, _ := strings.Cut(n.key, ".")
+	host, _, _ := strings.Cut(rest, ".")
+	if Token(p.User) != user || Token(p.Host) != host {
+		p.User, p.Host = word(user), word(host)
+	}
 	news = !n.present || p.Digest != n.presence.Digest || p.Epoch != n.presence.Epoch || p.Bye != n.presence.Bye || server.Sub(n.heard) > Lost
 	n.presence, n.present, n.heard = p, true, server
 	for seat, h := range n.rows {
