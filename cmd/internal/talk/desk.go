@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"beckon/cmd/internal/cli"
@@ -18,6 +19,8 @@ import (
 	"beckon/state"
 	"beckon/state/evidence"
 	"beckon/state/offer"
+
+	"github.com/nats-io/nkeys"
 )
 
 // Desk does what users at other machines say to the sessions of this one, as far as
@@ -46,7 +49,11 @@ func answerers(a *cli.App) []string {
 // Allowed is ctl.Desk's.
 func (d desk) Allowed(w ctl.Who) error {
 	for _, s := range answerers(d.a) {
-		if s == w.Key || s == w.User {
+		named := w.User
+		if nkeys.IsValidPublicUserKey(s) { // and no user whom the hub calls so
+			named = w.Key
+		}
+		if s == named {
 			return nil
 		}
 	}
@@ -122,6 +129,9 @@ func (d desk) find(record string) (state.Seen, error) {
 	return snap.Seen[i], nil
 }
 
+// noting keeps two messages from putting the file aside both.
+var noting sync.Mutex
+
 // maxNotes bounds the file of Note, in bytes; one more of that size is kept.
 const maxNotes = 1 << 20
 
@@ -135,6 +145,8 @@ func (d desk) Note(e ctl.Entry) {
 		*s = strings.ToValidUTF8((*s)[:min(len(*s), 300)], "")
 	}
 	line, err := json.Marshal(e)
+	noting.Lock()
+	defer noting.Unlock()
 	if err == nil {
 		path := NotesFile(d.a.Store.Dir)
 		if info, err := os.Stat(path); err == nil && info.Size() > maxNotes {

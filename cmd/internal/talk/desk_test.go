@@ -49,9 +49,10 @@ func (d desk) ask(t *testing.T, tool, payload string) offer.Offer {
 // Only users and keys that the configuration names may answer, and nobody where it
 // names none or cannot be read.
 func TestDeskAllows(t *testing.T) {
-	laptop := ctl.Who{User: "ann", Host: "laptop", Key: "UA"}
+	key, other := "UA5SVUUFFPKHPYZQJQDYJQ7MNYAOR3VF663YUM2RDBH3J644EXKBBIOK", "UAVODESKC5GPYTOERB4Y726UIMFNFXNBN3Z7E3MTWQE6XVGWIGPKWW7T"
+	laptop := ctl.Who{User: "ann", Host: "laptop", Key: key}
 	for config, want := range map[string]bool{
-		`{}`: false, `{"answers_from_fleet": []}`: false, `{"answers_from_fleet": ["bob", "UB"]}`: false, `{"answers_from_fleet": ["ann"]}`: true, `{"answers_from_fleet": ["UA"]}`: true,
+		`{}`: false, `{"answers_from_fleet": []}`: false, `{"answers_from_fleet": ["bob", "` + other + `"]}`: false, `{"answers_from_fleet": ["ann"]}`: true, `{"answers_from_fleet": ["` + key + `"]}`: true,
 		`{"answers_from_fleet": ["Ann"]}`: false, `{"answers_from_fleet": ["*"]}`: false, `{"answers_from_fleet": ["laptop"]}`: false, `{"answers_from_fleet": "ann"}`: false,
 		`{"answers_from_fleet": ["ann"], "colour": 1}`: false, `{"answers_from_fleet": ["ann", ""]}`: false, `{`: false,
 	} {
@@ -62,6 +63,10 @@ func TestDeskAllows(t *testing.T) {
 		if Listens(d.a) != want && !strings.Contains(config, "bob") && !strings.Contains(config, "Ann") && !strings.Contains(config, "*") && !strings.Contains(config, `["laptop`) {
 			t.Errorf("%s listens", config)
 		}
+	}
+	// A hub can give users any names, also that of a key.
+	if d := machine(t, `{"answers_from_fleet": ["`+key+`"]}`); d.Allowed(ctl.Who{User: key, Key: other}) == nil {
+		t.Error("a user who is called as a key that may answer is taken for it")
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 type hearing struct {
 	link string // that is listened for; empty for none
 	sub  *nats.Subscription
-	busy chan struct{}
 	all  sync.WaitGroup
 }
 
@@ -44,11 +43,11 @@ func (r *run) listen() error {
 	}
 	begun := time.Now()
 	owner := &ctl.Owner{ID: id, Link: link, Desk: r.Desk, Now: func() time.Time { return begun.Round(0).Add(time.Since(begun)) }}
-	h.busy = make(chan struct{}, atOnce)
+	busy := make(chan struct{}, atOnce) // this subscription's: what an earlier one began gives back its own
 	h.sub, err = r.nc.Subscribe(ctl.Subject(link, "*"), func(m *nats.Msg) {
-		h.busy <- struct{}{}
+		busy <- struct{}{}
 		h.all.Go(func() {
-			defer func() { <-h.busy }()
+			defer func() { <-busy }()
 			if out := owner.Handle(m.Subject, m.Reply, m.Data); out != nil {
 				_ = m.Respond(out) // who hears nothing asks again
 			}

@@ -14,6 +14,7 @@
 package ctl
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,6 +22,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"beckon/render"
 
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nkeys"
@@ -59,12 +62,12 @@ type Who struct {
 	Key  string // its public key
 }
 
-// String names the sender, as people do.
+// String names the sender, as people do, in a line that may be printed.
 func (w Who) String() string {
 	if w.Host == "" {
-		return w.User
+		return render.OneLine(w.User)
 	}
-	return w.User + " at " + w.Host
+	return render.OneLine(w.User + " at " + w.Host)
 }
 
 // Identity is an access as it signs.
@@ -118,10 +121,10 @@ type envelope struct {
 	Sig    []byte `json:"sig"`
 }
 
-// signed is what a signature is of: where it is sent, where the reply goes, and
-// the body. Subjects have no line breaks.
-func signed(subject, reply string, body []byte) []byte {
-	return append([]byte(version+"\n"+subject+"\n"+reply+"\n"), body...)
+// signed is what a signature is of: where it is sent, where the reply goes, the
+// access beside it, and the body. Subjects have no line breaks.
+func signed(subject, reply, access string, body []byte) []byte {
+	return append(fmt.Appendf(nil, "%s\n%s\n%s\n%x\n", version, subject, reply, sha256.Sum256([]byte(access))), body...)
 }
 
 // Seal makes a message for a subject.
@@ -130,7 +133,7 @@ func (id *Identity) Seal(subject, reply string, v any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	sig, err := id.pair.Sign(signed(subject, reply, body))
+	sig, err := id.pair.Sign(signed(subject, reply, id.token, body))
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +174,7 @@ func (id *Identity) open(subject, reply string, data []byte, now time.Time, may 
 	if err != nil || !nkeys.IsValidPublicUserKey(c.Subject) {
 		return who, forged("its access has no user's key")
 	}
-	if key.Verify(signed(subject, reply, e.Body), e.Sig) != nil {
+	if key.Verify(signed(subject, reply, e.Access, e.Body), e.Sig) != nil {
 		return who, forged("the signature is not of %s", who)
 	}
 	if err := json.Unmarshal(e.Body, v); err != nil {

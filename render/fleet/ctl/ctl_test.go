@@ -256,6 +256,14 @@ func TestForged(t *testing.T) {
 		return id, Subject(link, id.Key)
 	}
 	eve := access(t, r.account, "eve", "laptop")
+	// A hub can make another access of the sender's key.
+	c := jwt.NewUserClaims(r.laptop.Key)
+	c.Name = Name("root", "laptop")
+	c.Pub.Allow.Add(Spoken("*", r.laptop.Key))
+	renamed, err := c.Encode(r.account)
+	if err != nil {
+		t.Fatal(err)
+	}
 	stranger, strangerTo := changed(func(*jwt.UserClaims) {}, account(t))
 	ended, endedTo := changed(func(c *jwt.UserClaims) { c.Expires = time.Now().Add(-time.Minute).Unix() }, r.account)
 	early, earlyTo := changed(func(c *jwt.UserClaims) { c.NotBefore = time.Now().Add(time.Hour).Unix() }, r.account)
@@ -273,6 +281,7 @@ func TestForged(t *testing.T) {
 		"another signature":    {subject, reply, with(func(e *envelope) { e.Sig[3] ^= 1 })},
 		"no signature":         {subject, reply, with(func(e *envelope) { e.Sig = nil })},
 		"another's access":     {subject, reply, with(func(e *envelope) { e.Access = access(t, r.account, "ann", "laptop").token })},
+		"its key's other one":  {subject, reply, with(func(e *envelope) { e.Access = renamed })},
 		"an access changed":    {subject, reply, with(func(e *envelope) { e.Access = e.Access[:len(e.Access)-4] + "AAAA" })},
 		"another link's":       {Subject("ann.box.n1.run2", r.laptop.Key), reply, sealed(r.laptop, Subject("ann.box.n1.run2", r.laptop.Key))},
 		"sent to another link": {subject, reply, sealed(r.laptop, Subject("ann.box.n1.run2", r.laptop.Key))},
