@@ -16,7 +16,6 @@ import (
 
 var (
 	simSeed = flag.Uint64("fleet.seed", 0, "play this seed of the simulation alone")
-	simCopy = flag.Bool("fleet.copies", false, "also make machines of copies of others, in the midst of other faults")
 	simRuns = flag.Int("fleet.runs", 100, "seeds of the simulation to play")
 )
 
@@ -251,7 +250,7 @@ func (s *sim) fault() {
 	case 14: // its clock is set
 		h.skew += time.Duration(s.rand.IntN(7200)-3600) * time.Second
 	case 15: // a machine is made from a copy of it
-		if *simCopy && len(s.hosts) < 8 && h.epoch > 0 {
+		if len(s.hosts) < 8 && h.epoch > 0 {
 			twin := &simHost{name: h.name, node: h.node, rows: map[string]render.Row{}, epoch: h.epoch, reach: true}
 			s.hosts, s.copied[h.name] = append(s.hosts, twin), true
 			s.start(twin)
