@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -34,6 +35,7 @@ type serveCmd struct {
 	Addr    string   `default:"127.0.0.1:7483" placeholder:"HOST:PORT" help:"Where to listen. Beyond loopback everybody needs the token."`
 	Socket  string   `placeholder:"PATH" help:"Listen on a unix socket (mode 0600) and on no port."`
 	Host    []string `placeholder:"NAME" help:"A further name that the server may be asked by."`
+	QR      bool     `name:"qr" help:"Show a code that signs a phone in, once."`
 	Open    bool     `help:"Open the page in your browser, signed in."`
 	TLSCert string   `name:"tls-cert" placeholder:"FILE" type:"path" help:"Serve over TLS, with this certificate and --tls-key."`
 	TLSKey  string   `name:"tls-key" placeholder:"FILE" type:"path" help:"The certificate's key."`
@@ -49,7 +51,7 @@ func (c *serveCmd) Validate() error {
 	switch {
 	case (c.TLSCert == "") != (c.TLSKey == ""):
 		return errors.New("--tls-cert and --tls-key go together")
-	case c.Socket != "" && (c.Open || c.TLSCert != "" || c.What == "url"):
+	case c.Socket != "" && (c.Open || c.QR || c.TLSCert != "" || c.What == "url"):
 		return errors.New("a browser cannot open a socket")
 	}
 	return nil
@@ -65,6 +67,11 @@ func (c *serveCmd) Run(a *app) error {
 	}
 	if c.What == "url" {
 		return c.printURL(a)
+	}
+	if c.QR { // before anything is begun
+		if _, err := web.Elsewhere(c.scheme(), c.Addr, c.names()); err != nil {
+			return err
+		}
 	}
 	var seen func(context.Context, []state.Seen, time.Time)
 	if c.Notify {
@@ -90,7 +97,7 @@ func (c *serveCmd) Run(a *app) error {
 	s := web.New(web.Options{
 		Others: elsewhere,
 		Store:  a.Store, Registry: filepath.Join(a.ClaudeDir(), "sessions"), Version: cli.Version(),
-		Token: token, User: a.User(), Hosts: c.Host, Closed: !c.Hooks, Unwatched: c.Poll, Page: dashboard.Handler(),
+		Token: token, User: a.User(), Hosts: c.names(), Closed: !c.Hooks, Unwatched: c.Poll, Page: dashboard.Handler(),
 		Stats:    func(days int) (any, error) { return a.statsOf(days) },
 		Timeline: func(date string) (any, error) { return a.timeline(date) },
 		Digest:   func() (any, error) { return a.digest(0) },
@@ -150,6 +157,11 @@ func (c *serveCmd) say(a *app, addr string, entrance web.Entrance) {
 	} else {
 		fmt.Fprintln(a.Stdout, "  beckon serve url prints the address that opens it in a browser")
 	}
+	if c.QR {
+		if err := c.showCode(a, c.scheme(), addr, entrance); err != nil {
+			fmt.Fprintf(a.Stderr, "beckon: %v\n", err)
+		}
+	}
 	if host, _, err := net.SplitHostPort(addr); err == nil && c.TLSCert == "" && !web.Loopback(host) {
 		fmt.Fprintln(a.Stdout, "  without TLS the network sees the token and all that is sent: --tls-cert, `tailscale serve` or `ssh -L` hides it")
 	}
@@ -171,6 +183,31 @@ func confidential(w io.Writer) bool {
 		return runtime.GOOS != "windows" && info.Mode().Perm()&0o077 == 0
 	}
 	return true
+}
+
+// names are further names of the server: those that were given, and its certificate's.
+func (c *serveCmd) names() []string {
+	if c.TLSCert == "" {
+		return c.Host
+	}
+	return append(slices.Clone(c.Host), web.CertNames(c.TLSCert, c.TLSKey)...)
+}
+
+// showCode shows a phone the address that signs it in, once.
+func (c *serveCmd) showCode(a *app, scheme, addr string, entrance web.Entrance) error {
+	if !confidential(a.Stdout) {
+		return cli.Hint("run beckon serve url --qr in a terminal", "others may read what is printed here")
+	}
+	url, err := web.Elsewhere(scheme, addr, c.names())
+	if err != nil {
+		return err
+	}
+	url += "#ticket=" + entrance.Invite
+	if err := drawQR(a.Stdout, url, a.Color(a.ColorChoice(""))); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Stdout, "  it signs one phone in, within ten minutes: %s\n", url)
+	return nil
 }
 
 func (c *serveCmd) scheme() string {
@@ -206,6 +243,9 @@ func (c *serveCmd) printURL(a *app) error {
 		return err
 	}
 	scheme, _, _ := strings.Cut(running, ":")
+	if c.QR {
+		return c.showCode(a, scheme, c.Addr, entrance)
+	}
 	for _, url := range web.URLs(scheme, c.Addr) {
 		fmt.Fprintf(a.Stdout, "%s#pass=%s\n", entrance.At(url), entrance.Pass)
 	}

@@ -86,7 +86,7 @@ func (s *Server) admit(r *http.Request) *fault {
 	return errUnauthorized
 }
 
-var errUnauthorized = &fault{http.StatusUnauthorized, "unauthorized", "a token is needed", "send Authorization: Bearer TOKEN; `beckon serve url` prints it, and opens the page in a browser"}
+var errUnauthorized = &fault{http.StatusUnauthorized, "unauthorized", "a token is needed", "programs send Authorization: Bearer TOKEN; a browser is signed in by the address that `beckon serve url` prints, a phone by the code of `beckon serve url --qr`"}
 
 // admitKey hears r for the key that it has, and counts the wrong ones.
 func (s *Server) admitKey(r *http.Request, key string) *fault {
@@ -96,7 +96,7 @@ func (s *Server) admitKey(r *http.Request, key string) *fault {
 		return nil
 	case s.keys.guesses(place, now):
 		return &fault{http.StatusTooManyRequests, "too_many_guesses", "too many wrong tokens", "wait a second"}
-	case s.keys.isToken(key), r.URL.Path == loginPath && (s.keys.isPass(key) || ownPeer(r) && s.keys.takeTicket(key, now)):
+	case s.keys.isToken(key), r.URL.Path == loginPath && (s.keys.isPass(key) || s.keys.takeTicket(key, ownPeer(r), now)):
 		return nil
 	}
 	s.keys.guessed(place, now)

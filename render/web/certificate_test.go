@@ -27,13 +27,13 @@ func needsPeers(t *testing.T) {
 }
 
 // writeCertificate makes a self-signed certificate.
-func writeCertificate(t *testing.T, certFile, keyFile, name string) {
+func writeCertificate(t *testing.T, certFile, keyFile, name string, hosts ...string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, NotAfter: time.Now().Add(time.Hour), DNSNames: []string{"localhost"}}
+	template := x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, NotAfter: time.Now().Add(time.Hour), DNSNames: append(hosts, "localhost")}
 	cert, err := x509.CreateCertificate(rand.Reader, &template, &template, &key.PublicKey, key)
 	if err != nil {
 		t.Fatal(err)

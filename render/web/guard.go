@@ -1,6 +1,7 @@
 package web
 
 import (
+	"html/template"
 	"net"
 	"net/http"
 	"net/netip"
@@ -9,11 +10,15 @@ import (
 	"strings"
 )
 
+// wrongHost is the code of a fault: no server of that name is here.
+const wrongHost = "wrong_host"
+
 // policyCSP lets the page load its own files and nothing else, run no script
-// that stands in it, and make no markup out of text.
+// that stands in it, and make no markup out of text. The one policy that is left is
+// made as the page begins, and names its service worker.
 const policyCSP = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
 	"connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
-	"require-trusted-types-for 'script'; trusted-types 'none'"
+	"require-trusted-types-for 'script'; trusted-types worker"
 
 // guard stands before the routes: whoever reaches one was asked for by a name
 // of this server, from a page of its own or from none, and may be heard (see
@@ -42,8 +47,56 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		case http.StatusTooManyRequests:
 			h.Set("Retry-After", "1")
 		}
+		if opens(r) {
+			writePage(w, f)
+			return
+		}
 		writeError(w, f)
 	})
+}
+
+// opens reports whether somebody opens what r asks for in a browser.
+func opens(r *http.Request) bool {
+	return r.Method == http.MethodGet && (r.Header.Get("Sec-Fetch-Dest") == "document" || fromBrowser(r) && strings.HasPrefix(r.Header.Get("Accept"), "text/html"))
+}
+
+// refusal says in a browser why there is nothing to see, and what to do. It may not
+// load anything.
+var refusal = template.Must(template.New("").Parse(`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>beckon</title></head>
+<body><main><h1>{{.What}}</h1>{{range .Do}}<p>{{.Words}}</p><pre>{{.Command}}</pre>{{end}}{{with .Hint}}<p>{{.}}</p>{{end}}</main></body></html>
+`))
+
+// todo is a command, and what it is good for.
+type todo struct{ Words, Command string }
+
+// writePage writes f for people.
+func writePage(w http.ResponseWriter, f *fault) {
+	page := struct {
+		What, Hint string
+		Do         []todo
+	}{What: upper(f.message), Hint: f.hint}
+	switch f.code {
+	case errUnauthorized.code:
+		page.What, page.Hint = "This browser is not signed in", ""
+		page.Do = []todo{
+			{"Only its owner sees what this server shows. On the machine where beckon runs, this prints the address that signs a browser in:", "beckon serve url"},
+			{"And this shows it as a code for a phone:", "beckon serve url --qr"},
+		}
+	case wrongHost:
+		page.Hint = ""
+		page.Do = []todo{{"If it should be, start it with that name:", "beckon serve --host NAME"}}
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(f.status)
+	_ = refusal.Execute(w, page) // a browser that went away is its own affair
+}
+
+func upper(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
 }
 
 // refuse says why a request is not served, nil if it is. A name that an
@@ -51,7 +104,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 // page by its Origin.
 func (s *Server) refuse(r *http.Request) *fault {
 	if !s.knownHost(r) {
-		return &fault{http.StatusMisdirectedRequest, "wrong_host", "this server is not known by that name", "ask for 127.0.0.1 or localhost, or name the host with --host"}
+		return &fault{http.StatusMisdirectedRequest, wrongHost, "this server is not known by that name", "ask for 127.0.0.1 or localhost, or name the host with --host"}
 	}
 	if origins := r.Header.Values("Origin"); len(origins) > 1 || len(origins) == 1 && !sameOrigin(origins[0], r.Host) {
 		return &fault{http.StatusForbidden, "foreign_origin", "pages of other origins are not served", ""}
@@ -81,7 +134,19 @@ func (s *Server) knownHost(r *http.Request) bool {
 		return false
 	}
 	_, err := netip.ParseAddr(host)
-	return err == nil || slices.ContainsFunc(OwnNames(), named)
+	return err == nil || slices.ContainsFunc(OwnNames(), named) || isOwnHere(host)
+}
+
+// localDomains are reserved for names that only a network of one's own answers for:
+// nobody can be given one (RFC 6762, RFC 8375, and ICANN's decision on internal).
+var localDomains = []string{"local", "home.arpa", "internal"}
+
+// isOwnHere reports whether host is this machine's name in such a domain.
+func isOwnHere(host string) bool {
+	return slices.ContainsFunc(OwnNames(), func(own string) bool {
+		first, _, _ := strings.Cut(own, ".")
+		return slices.ContainsFunc(localDomains, func(domain string) bool { return sameName(first+"."+domain, host) })
+	})
 }
 
 // hostName takes the port and the brackets off a Host.

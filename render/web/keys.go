@@ -21,12 +21,14 @@ const (
 	maxSessions = 64  // browsers that are signed in; the one that was quiet for longest goes
 	maxTickets  = 16
 	ticketFor   = time.Minute
+	inviteFor   = 10 * time.Minute
 	maxWrong    = 10   // wrong keys a second from one place
 	maxPlaces   = 1024 // places that are counted at once
 )
 
 // keys are what opens a server: its token, and for browsers a session each,
-// which they get for the token, for this server's pass, or once for a ticket. A
+// which they get for the token, for this server's pass, or once for a ticket (an
+// invitation is a ticket that is good from anywhere). A
 // pass stands in the addresses that are printed: a browser may remember them,
 // and show them to who listens there later. It, tickets and sessions are of this
 // server and end with it: what a program that takes over its port gets to see of
@@ -38,7 +40,7 @@ type keys struct {
 
 	mu       sync.Mutex
 	sessions map[string]*session
-	tickets  map[string]time.Time // good until
+	tickets  map[string]ticket
 	wrong    map[string]tally
 }
 
@@ -49,6 +51,12 @@ type session struct {
 	over      chan struct{} // closed when it is one no more
 }
 
+// ticket is a key that signs in once.
+type ticket struct {
+	until    time.Time
+	anywhere bool // else the owner's own browsers alone
+}
+
 // tally counts wrong keys in one second.
 type tally struct {
 	second int64
@@ -56,7 +64,7 @@ type tally struct {
 }
 
 func newKeys(token string) *keys {
-	return &keys{token: token, pass: newKey(), sessions: map[string]*session{}, tickets: map[string]time.Time{}, wrong: map[string]tally{}}
+	return &keys{token: token, pass: newKey(), sessions: map[string]*session{}, tickets: map[string]ticket{}, wrong: map[string]tally{}}
 }
 
 func newKey() string {
@@ -137,24 +145,34 @@ func (k *keys) over(given, user string) <-chan struct{} {
 
 // ticket makes a key that a session is given for, once and soon: it may be seen
 // on a command line.
-func (k *keys) ticket(now time.Time) string {
+func (k *keys) ticket(now time.Time) string { return k.admitOnce(ticket{now.Add(ticketFor), false}) }
+
+// invite makes a key that a session is given for once, to whoever has it: a screen
+// shows it to a phone.
+func (k *keys) invite(now time.Time) string { return k.admitOnce(ticket{now.Add(inviteFor), true}) }
+
+func (k *keys) admitOnce(t ticket) string {
 	key := newKey()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(k.tickets) >= maxTickets {
-		delete(k.tickets, oldest(k.tickets, func(until time.Time) time.Time { return until }))
+		delete(k.tickets, oldest(k.tickets, func(t ticket) time.Time { return t.until }))
 	}
-	k.tickets[digest(key)] = now.Add(ticketFor)
+	k.tickets[digest(key)] = t
 	return key
 }
 
-// takeTicket reports whether given is a ticket, which it is no more then.
-func (k *keys) takeTicket(given string, now time.Time) bool {
+// takeTicket reports whether given is a ticket, which it is no more then. One of the
+// owner's own browsers is none to others, and stays good.
+func (k *keys) takeTicket(given string, own bool, now time.Time) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	until, ok := k.tickets[digest(given)]
+	t, ok := k.tickets[digest(given)]
+	if !ok || !own && !t.anywhere {
+		return false
+	}
 	delete(k.tickets, digest(given))
-	return ok && now.Before(until)
+	return now.Before(t.until)
 }
 
 // oldest names what is oldest in m.

@@ -48,6 +48,7 @@ type Entrance struct {
 	Name   string `json:"name"`
 	Pass   string `json:"pass"`   // signs a browser in, until the server ends
 	Ticket string `json:"ticket"` // good for one /api/login of the owner's, for a minute
+	Invite string `json:"invite"` // good for one /api/login from anywhere, for ten minutes
 }
 
 // ticket serves POST /api/ticket, for `beckon serve url` and --open: others see
@@ -63,7 +64,8 @@ func (s *Server) ticket(w http.ResponseWriter, r *http.Request) {
 
 // Entrance returns what signs a browser of this user's in.
 func (s *Server) Entrance() Entrance {
-	return Entrance{s.name, s.keys.pass, s.keys.ticket(time.Now())}
+	now := time.Now()
+	return Entrance{s.name, s.keys.pass, s.keys.ticket(now), s.keys.invite(now)}
 }
 
 // newName makes a name that means this machine to a browser.

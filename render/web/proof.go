@@ -59,8 +59,8 @@ func (k *keys) named(name, user string, now time.Time) (string, bool) {
 			return digest(key), true
 		}
 	}
-	for key, until := range k.tickets {
-		if now.Before(until) && is(key) {
+	for key, t := range k.tickets {
+		if now.Before(t.until) && is(key) {
 			return key, true
 		}
 	}
