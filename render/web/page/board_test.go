@@ -331,14 +331,7 @@ func TestLooksElsewhere(t *testing.T) {
 	}
 }
 
-// check fails the test for what axe finds serious or critical.
 func (p *tab) check(axe, where string) {
 	p.t.Helper()
-	p.must(p.eval(axe+"; 0", nil))
-	found := get[[]string](p, `axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations
-		.filter(v => v.impact === "serious" || v.impact === "critical")
-		.map(v => v.id + " (" + v.impact + "): " + v.help + "\n" + v.nodes.map(n => n.html + "\n  " + n.failureSummary).join("\n")))`)
-	for _, f := range found {
-		p.t.Errorf("%s: %s", where, f)
-	}
+	checkIn(p.t, p, axe, where)
 }

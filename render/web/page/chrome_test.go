@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -276,20 +275,20 @@ func get[T any](p *tab, expr string) (v T) {
 	return v
 }
 
-// await waits until expr is true.
 func (p *tab) await(what, expr string) {
 	p.t.Helper()
-	deadline := time.Now().Add(40 * time.Second)
-	for {
-		var ok bool
-		if err := p.eval("Boolean("+expr+")", &ok); err == nil && ok {
-			return
-		} else if time.Now().After(deadline) {
-			p.shot(filepath.Join(os.TempDir(), "beckon-page-failed.png"))
-			p.t.Fatalf("waiting until %s: %s is still false (%v)", what, expr, err)
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+	awaitIn(p.t, p, what, expr)
+}
+
+func (p *tab) goTo(url string) {
+	p.t.Helper()
+	p.do("Page.navigate", map[string]any{"url": "about:blank"}) // an address with another # is no other page
+	p.do("Page.navigate", map[string]any{"url": url})
+}
+
+func (p *tab) load(script string) {
+	p.t.Helper()
+	p.must(p.eval(script+"; 0", nil))
 }
 
 // keys that have no text.

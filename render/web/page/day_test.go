@@ -3,6 +3,7 @@ package page
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -74,7 +75,7 @@ func TestTimeline(t *testing.T) {
 		p.scheme(v.scheme)
 		p.do("Page.navigate", map[string]any{"url": w.page("")})
 		p.await("it is live", live)
-		p.must(p.eval(`document.getElementById("view").value = "day", document.getElementById("view").dispatchEvent(new Event("change"))`, nil))
+		p.view("day")
 		p.await("the lanes are there", `document.querySelectorAll("#lanes li.lane").length === 6 && document.getElementById("groups").hidden`)
 		if wide := get[int](p, `document.documentElement.scrollWidth`); wide > v.width {
 			t.Errorf("%s: the page is %d wide in a window of %d", v.name, wide, v.width)
@@ -171,4 +172,33 @@ func TestDigest(t *testing.T) {
 	p.await("what is new is told", `!document.getElementById("digest").hidden`)
 	p.must(p.eval(`document.getElementById("dismiss").click()`, nil))
 	p.await("the button dismisses it, too", `document.getElementById("digest").hidden`)
+}
+
+// Projects that are pinned in the configuration come first in their group, and have
+// the colours that it gives them.
+func TestMarks(t *testing.T) {
+	t.Parallel()
+	c := startChrome(t)
+	axe := findAxe(t)
+	w := newWorld(t)
+	config := filepath.Join(w.home, ".config", "beckon")
+	if err := os.MkdirAll(config, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(config, "config.json"), []byte(`{"pins": ["au*", "sho?"], "project_colors": ["shop=magenta", "a*=yellow"]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.shift(time.Hour)
+	w.start()
+	p := c.open(t, "about:blank")
+	p.do("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": `localStorage.setItem("beckon.group", "none")`})
+	for _, scheme := range []string{"light", "dark"} {
+		p.scheme(scheme)
+		p.do("Page.navigate", map[string]any{"url": w.page("")})
+		p.await("the pinned come first", `[...document.querySelectorAll("#groups .project")].map((n) => n.textContent).join() === "billing-and-invoices-service,api,search,auth,shop"`)
+		if got := get[string](p, `[...document.querySelectorAll("#groups .project")].map((n) => n.textContent + "=" + (n.dataset.color ?? "")).join()`); got != "billing-and-invoices-service=,api=yellow,search=,auth=yellow,shop=magenta" {
+			t.Errorf("colours %s", got)
+		}
+		p.check(axe, "marks, "+scheme)
+	}
 }

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -81,16 +80,7 @@ func TestTicketInABrowser(t *testing.T) {
 	c := startChrome(t)
 	w := newWorld(t)
 	w.start()
-	r, err := http.Post(w.url()+"api/ticket", "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Body.Close()
-	var answer struct{ Ticket string }
-	if err := json.NewDecoder(r.Body).Decode(&answer); err != nil {
-		t.Fatal(err)
-	}
-	ticket := answer.Ticket
+	ticket := w.entrance().Ticket
 	p := c.open(t, w.url()+"#ticket="+ticket)
 	p.expectOutage()
 	p.await("it is signed in", live)

@@ -33,6 +33,8 @@ var types = map[string]string{
 	".js":   "text/javascript; charset=utf-8",
 	".mjs":  "text/javascript; charset=utf-8",
 	".svg":  "image/svg+xml",
+
+	".webmanifest": "application/manifest+json",
 }
 
 // file is one asset, with the tag that tells a browser whether it changed.

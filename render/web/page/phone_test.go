@@ -91,7 +91,7 @@ func TestSixtyOnAPhone(t *testing.T) {
 	p.must(p.eval(`document.querySelector("#groups .needs .name").click()`, nil))
 	p.await("a row opens its page", `location.pathname.startsWith("/session/") && document.querySelector("#session .state").textContent === "permission"`)
 	p.must(p.eval(`document.querySelector(".back").click()`, nil))
-	p.must(p.eval(`document.getElementById("view").value = "cards", document.getElementById("view").dispatchEvent(new Event("change"))`, nil))
+	p.view("cards")
 	p.await("who wants cards has cards", `!document.querySelector("#groups.rows")`)
 	p.do("Page.reload", map[string]any{})
 	p.await("and keeps them", `document.querySelectorAll("#groups .card").length === 60 && !document.querySelector("#groups.rows")`)

@@ -3,19 +3,21 @@ package page
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"image/png"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
-var picture = flag.String("picture", "", "file to write the README's picture of the page to")
+var picture = flag.String("picture", "", "file to write the picture of the page to; those of a phone and of the timeline stand beside it")
 
 // maxPicture is what the README's picture may weigh, in bytes.
 const maxPicture = 150_000
 
-// The README's picture is made from a real run: the demo's recordings up to a
-// moment, the real serve, a real browser.
+// The pictures of the page are made from a real run: the demo's recordings up to a
+// moment, for the timeline a day that is made up; the real serve, a real browser.
 //
 //	go test ./render/web/page -run Picture -picture "$PWD/testdata/picture/serve.png"
 func TestPicture(t *testing.T) {
@@ -30,16 +32,46 @@ func TestPicture(t *testing.T) {
 	p.do("Page.navigate", map[string]any{"url": w.page("")})
 	p.await("it is furnished", `document.querySelectorAll("#groups .card").length === 8 && document.querySelectorAll(".turns li").length > 0 &&
 		document.querySelectorAll("#hooks dd").length > 0 && document.querySelectorAll("#stats td").length > 0`)
-	file := *picture
-	if file == "" {
-		file = filepath.Join(t.TempDir(), "serve.png")
+	dir := filepath.Dir(*picture)
+	if *picture == "" {
+		dir = t.TempDir()
 	}
-	p.shot(file)
-	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
+	take := func(p *tab, name string) {
+		t.Helper()
+		file := filepath.Join(dir, name+".png")
+		p.shot(file)
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := png.Decode(bytes.NewReader(b)); err != nil || len(b) > maxPicture {
+			t.Errorf("the picture %s has %d bytes of at most %d, %v", name, len(b), maxPicture, err)
+		}
 	}
-	if _, err := png.Decode(bytes.NewReader(b)); err != nil || len(b) > maxPicture {
-		t.Errorf("the picture has %d bytes of at most %d, %v", len(b), maxPicture, err)
-	}
+	take(p, "serve")
+	p.size(390, 640, true)
+	p.scheme("dark")
+	p.view("rows")
+	p.await("it is in rows", `document.querySelectorAll("#groups.rows .card").length === 8`)
+	take(p, "phone")
+
+	w = newWorld(t)
+	w.shift(time.Hour)
+	w.start()
+	p = c.open(t, "about:blank")
+	p.size(1240, 520, false)
+	p.scheme("light")
+	p.goTo(w.page(""))
+	p.await("what was is told", `!document.getElementById("digest").hidden`)
+	p.press("Escape")
+	p.await("it is dismissed", `document.getElementById("digest").hidden`)
+	p.view("day")
+	p.await("its lanes are there", `document.querySelectorAll("#lanes li.lane").length > 0 && document.querySelectorAll("#stats td").length > 0 && document.querySelectorAll("#hooks dd").length > 0`)
+	take(p, "timeline")
+}
+
+// view chooses how the board is shown.
+func (p *tab) view(is string) {
+	p.t.Helper()
+	p.must(p.eval(fmt.Sprintf(`document.getElementById("view").value = %q, document.getElementById("view").dispatchEvent(new Event("change"))`, is), nil))
 }

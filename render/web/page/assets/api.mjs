@@ -31,6 +31,7 @@ export const journal = (id, after) => ask(session(id, `/journal?after=${after}&l
 export const journalEnd = (id, limit) => ask(session(id, `/journal?last=true&limit=${limit}`));
 export const stats = () => ask("/api/stats?days=7");
 export const timeline = (date) => ask(`/api/timeline${date && `?date=${date}`}`);
+export const config = () => ask("/api/config");
 export const digest = () => ask("/api/digest");
 export const offer = (id) => ask(`/api/offers/${encodeURIComponent(id)}`);
 export const hooks = () => ask("/hook/status");

@@ -1,6 +1,7 @@
 // How the page calls when nobody looks at it: title, icon, the browser's
 // notifications, and a live region for those who listen.
 
+import { pathOf } from "./card.mjs";
 import { keyOf } from "./state.mjs";
 import { clean, oneLine, stateWords } from "./words.mjs";
 
@@ -23,6 +24,8 @@ export class Attention {
   }
 
   draw(s) {
+    if (s.phase === "denied" && this.phase !== "denied") this.forget();
+    this.phase = s.phase;
     for (const n of s.notices) if (n.n > this.told) this.tell(n);
     this.told = s.noticed;
     if (s.ended !== this.ended) {
@@ -48,11 +51,12 @@ export class Attention {
   }
 
   raise(n, words) {
+    const options = { body: oneLine(n.text).slice(0, 200), tag: n.tag, icon: "/assets/icon.svg" };
     let note;
     try {
-      note = new Notification(clean(words), { body: oneLine(n.text).slice(0, 200), tag: n.tag, icon: "/assets/icon.svg" });
+      note = new Notification(clean(words), options);
     } catch {
-      return; // phones want a service worker for it; the page says it in its own way
+      note = byWorker(clean(words), { ...options, data: pathOf(n.row) }); // a phone
     }
     note.onclick = () => {
       window.focus();
@@ -60,6 +64,16 @@ export class Attention {
       note.close();
     };
     if (n.kind === "needs_you") this.shown.set(keyOf(n.row), note);
+  }
+
+  // forget takes away all that was shown: who signs out leaves nothing behind.
+  async forget() {
+    for (const note of this.shown.values()) note.close();
+    this.shown.clear();
+    for (const worker of await navigator.serviceWorker?.getRegistrations().catch(() => []) ?? []) {
+      for (const note of await worker.getNotifications()) note.close();
+      await worker.unregister();
+    }
   }
 
   say(words) {
@@ -70,3 +84,23 @@ export class Attention {
   }
 }
 
+const worker = "/assets/worker.js";
+
+// address is that of the only script that is named by a text. The content security
+// policy has room for one policy, which gives no other.
+const address = globalThis.trustedTypes?.createPolicy("worker", { createScriptURL: () => worker }).createScriptURL("") ?? worker;
+
+// byWorker shows a notification by a service worker, which is there from the first
+// one until somebody signs out.
+function byWorker(title, options) {
+  const shown = show(title, options).catch(() => null); // the page says it in its own way
+  return { close: async () => { for (const note of await (await shown)?.getNotifications({ tag: options.tag }) ?? []) note.close(); } };
+}
+
+async function show(title, options) {
+  const found = await navigator.serviceWorker.register(address);
+  const coming = found.installing ?? found.waiting;
+  if (!found.active) await new Promise((active) => coming.addEventListener("statechange", () => coming.state === "activated" && active()));
+  await found.showNotification(title, options);
+  return found;
+}

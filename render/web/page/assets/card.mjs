@@ -38,10 +38,12 @@ export class Card {
   }
 
   // draw shows row, with its newest turns and seconds at work today if known;
-  // hosts is true where its host says something, line where the card is one line.
-  draw(key, row, { turns, busy, hosts, line } = {}) {
-    if (this.row === row && this.said === turns && this.busy === busy && this.hosts === hosts && this.line === line) return;
-    Object.assign(this, { row, said: turns, busy, hosts, line });
+  // hosts is true where its host says something, line where the card is one line;
+  // color is its project's.
+  draw(key, row, { turns, busy, hosts, line, color } = {}) {
+    const from = { row, said: turns, busy, hosts, line, color };
+    if (Object.entries(from).every(([name, value]) => this[name] === value)) return;
+    Object.assign(this, from);
     mark(this.node, { "data-key": key, "data-session": row.session_id, "data-state": row.state, "data-task": taskOf(row) });
     this.node.classList.toggle("needs", row.needs_you);
     this.node.classList.toggle("unseen", row.unseen);
@@ -49,10 +51,10 @@ export class Card {
     text(this.state, stateWords(row));
     show(this.fresh, row.unseen && !row.needs_you);
     redraw(this.held, [row.since, row.needs_you, line], () => age(row.since, { before: line ? "" : "for ", fine: row.needs_you && !line }));
-    redraw(this.place, [row.name, row.project, row.git, row.cwd], () => placeOf(row));
+    redraw(this.place, [row.name, row.project, row.git, row.cwd, color], () => placeOf(row, color));
     text(this.task, TASKS[taskOf(row)] ?? taskOf(row));
     text(this.name, oneLine(line ? what(row) : row.title) || "no prompt yet");
-    mark(this.name, { href: pathOf(row), "aria-label": spoken(row) });
+    mark(this.name, { href: pathOf(row), "aria-label": spoken(row, this.name.textContent) });
     redraw(this.need, needFrom(row), () => need(row));
     redraw(this.turns, [row.title, row.question?.text, turns], () => turnLines(row, turns));
     redraw(this.badges, badgesFrom(row, busy, hosts), () => badges(row, busy, hosts));
@@ -85,16 +87,16 @@ function buttons(act) {
 }
 
 // spoken is the card in one sentence, for those who hear it.
-function spoken(row) {
+function spoken(row, shown) {
   const where = [row.name, row.project, row.git?.branch && `branch ${row.git.branch}`].filter(Boolean).join(", ");
   const head = `${stateWords(row)}${row.needs_you ? ", needs you" : row.unseen ? ", new" : ""}`;
-  return [oneLine(row.title) || "no prompt yet", head, where, oneLine(row.question?.text || row.tool?.summary)].filter(Boolean).join("; ");
+  return [shown, head, where, oneLine(row.question?.text || row.tool?.summary)].filter(Boolean).join("; ");
 }
 
 // placeOf says where a session works: the project, then the branch.
-export function placeOf(row) {
+export function placeOf(row, color) {
   return [
-    el("bdi", { class: "project mid", title: row.cwd }, middle(row.name || row.project || row.cwd || "")),
+    el("bdi", { class: "project mid", title: row.cwd, data: color ? { color } : {} }, middle(row.name || row.project || row.cwd || "")),
     row.git?.branch && el("bdi", { class: "branch mid", title: row.git.branch }, middle(row.git.branch)),
   ];
 }

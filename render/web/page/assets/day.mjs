@@ -45,7 +45,7 @@ function marksOf(from, length) {
   const step = ticks.find((t) => length / t <= most) ?? ticks.at(-1);
   const day = new Date(from).setHours(0, 0, 0, 0);
   const marks = [];
-  for (let t = day + step * Math.ceil((from - day) / step); t < from + length * 0.95; t += step) marks.push(t);
+  for (let t = day + step * Math.ceil((from - day) / step); t < from + length * 0.82; t += step) marks.push(t);
   return marks;
 }
 

@@ -14,6 +14,7 @@ import { Offers, asksOf, drawEnds, endWords, saidOf } from "./offers.mjs";
 import * as prefs from "./prefs.mjs";
 import { SessionPage } from "./session.mjs";
 import { GROUPS, NEEDS, PHASES, VIEWS, groups, initial, matching, recordOf, reduce, tallies, waiting } from "./state.mjs";
+import { marksOf } from "./marks.mjs";
 import { share } from "./tabs.mjs";
 import { count, fine, oneLine, span } from "./words.mjs";
 
@@ -191,6 +192,7 @@ document.addEventListener("click", (e) => {
   go(a.getAttribute("href"));
 });
 window.addEventListener("popstate", arrive);
+navigator.serviceWorker?.addEventListener("message", (e) => { if (typeof e.data.open === "string") go(e.data.open); });
 
 // --- drawing
 
@@ -388,6 +390,7 @@ function tools() {
     signIn(() => login.enter($("secret").value));
   });
   $("leave").addEventListener("click", async () => {
+    await attention.forget();
     await login.leave();
     location.replace("/"); // nothing that was shown stays
   });
@@ -451,6 +454,7 @@ const asked = [
   every(60, async () => dispatch({ type: "stats", data: await api.stats() })),
   every(300, async () => dispatch({ type: "digest", data: await api.digest() })),
   every(60, readDay),
+  every(300, async () => dispatch({ type: "marks", marks: marksOf(await api.config()) })),
   every(60, async () => {
     const list = await api.list();
     dispatch({ type: "clock", server: list.generated_at, now: Date.now() });

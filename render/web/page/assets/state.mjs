@@ -6,6 +6,8 @@
 // are the server's. STATES and compareRows repeat the order of render.Sort, and a
 // test holds them to it.
 
+import { noMarks } from "./marks.mjs";
+
 export const STATES = ["permission", "question", "failed", "working",
   "compacting", "idle", "backburner", "unknown", "ended", "lost"];
 
@@ -38,7 +40,7 @@ export function initial() {
     asks: new Map(), // id -> what the server says of it
     ends: [], // of the newest offers that went
     away: null,
-    stats: null, hooks: null, digest: null,
+    stats: null, hooks: null, digest: null, marks: noMarks,
     date: "", day: null, // the day that is looked at, empty for today, and its timeline
     notices: [], // edges to tell of, oldest first, numbered by n
     noticed: 0, // n of the newest
@@ -149,6 +151,7 @@ const steps = {
   stats: (s, e) => ({ ...s, stats: e.data }),
   hooks: (s, e) => ({ ...s, hooks: e.data }),
   digest: (s, e) => ({ ...s, digest: e.data }),
+  marks: (s, e) => ({ ...s, marks: e.marks }),
   date: (s, e) => ({ ...s, date: e.date, day: null }),
   day: (s, e) => (e.date === s.date ? { ...s, day: e.data } : s),
   filter: (s, e) => ({ ...s, filter: e.filter }),
@@ -258,6 +261,8 @@ export function groups(s) {
     if (!found.has(id)) found.set(id, { id, name, rows: [] });
     found.get(id).rows.push(row);
   }
+  const need = (row) => Object.keys(NEEDS).indexOf(row.group);
+  if (s.marks !== noMarks) for (const g of found.values()) g.rows.sort((a, b) => need(a) - need(b) || s.marks.pin(a) - s.marks.pin(b));
   const list = [...found.values()];
   const rank = groupRank[s.group];
   return rank ? list.sort((a, b) => rank(a.id) - rank(b.id)) : list; // else in the order of their most urgent row

@@ -1,0 +1,206 @@
+package page
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"beckon/state/offer"
+)
+
+// browser is a tab of one of the browsers that the page is tried in.
+type browser interface {
+	eval(expr string, out any) error
+	load(script string)
+	goTo(url string)
+	size(width, height int, phone bool)
+	scheme(name string)
+	press(keys ...string)
+	shot(path string)
+	await(what, expr string)
+}
+
+// awaitIn waits until expr is true.
+func awaitIn(t *testing.T, b browser, what, expr string) {
+	t.Helper()
+	deadline := time.Now().Add(40 * time.Second)
+	for {
+		var ok bool
+		if err := b.eval("Promise.resolve(("+expr+")).then(Boolean)", &ok); err == nil && ok {
+			return
+		} else if time.Now().After(deadline) {
+			b.shot(filepath.Join(os.TempDir(), "beckon-page-failed.png"))
+			t.Fatalf("waiting until %s: %s is still false (%v)", what, expr, err)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// checkIn fails the test for what axe finds serious or critical.
+func checkIn(t *testing.T, b browser, axe, where string) {
+	t.Helper()
+	b.load(axe)
+	var found []string
+	err := b.eval(`axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations
+		.filter(v => v.impact === "serious" || v.impact === "critical")
+		.map(v => v.id + " (" + v.impact + "): " + v.help + "\n" + v.nodes.map(n => n.html + "\n  " + n.failureSummary).join("\n")))`, &found)
+	if err != nil {
+		t.Fatalf("%s: %v", where, err)
+	}
+	for _, f := range found {
+		t.Errorf("%s: %s", where, f)
+	}
+}
+
+// entrance is what `beckon serve url` asks the server for.
+func (w *world) entrance() (e struct{ Ticket, Invite string }) {
+	w.t.Helper()
+	r, err := http.Post(w.url()+"api/ticket", "", nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer r.Body.Close()
+	if err := json.NewDecoder(r.Body).Decode(&e); err != nil {
+		w.t.Fatal(err)
+	}
+	return e
+}
+
+// A day with the page, at a desk and on a phone, in each browser: from the page that
+// says how to sign in, by cards, rows and timeline, to the end of the session. In no
+// state does axe find anything serious.
+func TestEveryBrowser(t *testing.T) {
+	t.Parallel()
+	axe := findAxe(t)
+	for name, open := range map[string]func(*testing.T) browser{
+		"chromium": func(t *testing.T) browser {
+			p := startChrome(t).open(t, "about:blank")
+			p.expectOutage() // 401 is on the console
+			return p
+		},
+		"firefox": func(t *testing.T) browser { return startFirefox(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.shift(time.Hour)
+			w.start()
+			w.agent("perm_yes", "/lab/proj", "/home/you/src/shop").until("PermissionRequest")
+			b := open(t)
+			for _, v := range []struct {
+				name, scheme  string
+				width, height int
+			}{{"desk", "light", 1280, 900}, {"phone", "dark", 390, 844}} {
+				w.t = t
+				b.size(v.width, v.height, v.width < 500)
+				b.scheme(v.scheme)
+				look := func(state string) {
+					t.Helper()
+					var wide int
+					if err := b.eval(`document.documentElement.scrollWidth`, &wide); err != nil || wide > v.width {
+						t.Errorf("%s, %s: the page is %d wide in a window of %d, %v", v.name, state, wide, v.width, err)
+					}
+					if dir := shots(); dir != "" {
+						b.shot(filepath.Join(dir, name+"-"+v.name+"-"+state+".png"))
+					}
+					checkIn(t, b, axe, v.name+", "+state)
+				}
+				view := func(is string) {
+					t.Helper()
+					if err := b.eval(fmt.Sprintf(`(document.getElementById("view").value = %q, document.getElementById("view").dispatchEvent(new Event("change")))`, is), nil); err != nil {
+						t.Fatal(err)
+					}
+				}
+				b.goTo(w.url())
+				b.await("it says how to sign in", denied+` && ["beckon serve url", "--qr"].every((s) => document.getElementById("login").innerText.includes(s))`)
+				look("not signed in")
+				b.goTo(w.url() + "#ticket=" + w.entrance().Invite)
+				b.await("the invitation signs in", live+` && !location.hash`)
+				b.await("what was is told", `document.querySelectorAll("#digest:not([hidden]) li").length > 3 && document.querySelectorAll("#groups .card").length === 6`)
+				look("digest")
+				b.press("Escape")
+				b.await("it is dismissed", `document.getElementById("digest").hidden`)
+				look("cards")
+				view("rows")
+				b.await("a row each", `document.querySelectorAll("#groups.rows .card").length === 6`)
+				look("rows")
+				view("day")
+				b.await("a lane each", `document.querySelectorAll("#lanes li.lane").length >= 6`)
+				look("timeline")
+				view("cards")
+				b.await("the cards are there", `!document.getElementById("groups").hidden`)
+				b.press("j", " ")
+				b.await("Space opens the first", `location.pathname.startsWith("/session/") && document.querySelectorAll(".line.turn").length > 0`)
+				look("session")
+				record := w.list()[0].SessionID
+				b.goTo(w.url() + "session/" + record)
+				o := w.asks(record, offer.Permission, "Bash", bash)
+				b.await("its question is drawn", `document.querySelector("#session .asks")?.textContent.includes("make install")`)
+				look("question")
+				time.Sleep(time.Second) // its buttons can be meant
+				b.press("y")
+				if a := w.answered(o); a.Word != offer.Allow {
+					t.Errorf("y: %+v", a)
+				}
+				b.press("Escape", "?")
+				b.await("help is open", `document.getElementById("help").open && location.pathname === "/"`)
+				look("help")
+				b.press("Escape")
+				b.await("help is gone", `!document.getElementById("help").open`)
+				if err := b.eval(`document.getElementById("leave").click()`, nil); err != nil {
+					t.Fatal(err)
+				}
+				b.await("it is signed out", denied+` && !document.querySelector("#groups .card")`)
+				var left []string
+				if err := b.eval(`(async () => [localStorage.getItem("beckon.session"), localStorage.getItem("beckon.digest"), document.cookie, ...Object.keys(sessionStorage),
+					...await caches.keys(), ...(await indexedDB.databases()).map((d) => d.name), ...(await navigator.serviceWorker.getRegistrations()).map((r) => r.scope)].filter(Boolean))()`, &left); err != nil || len(left) > 0 {
+					t.Errorf("who signs out leaves %q, %v", left, err)
+				}
+			}
+		})
+	}
+}
+
+// On a phone, where a page may raise no notification itself, a service worker does.
+// An answer takes it back, and who signs out leaves neither behind.
+func TestNotificationsOfAPhone(t *testing.T) {
+	t.Parallel()
+	c := startChrome(t)
+	w := newWorld(t)
+	w.start()
+	if err := c.call("", "Browser.grantPermissions", map[string]any{"permissions": []string{"notifications"}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	p := c.open(t, "about:blank")
+	p.do("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": `
+		localStorage.setItem("beckon.notify", "on");
+		window.Notification = new Proxy(Notification, { construct() { throw new TypeError("Illegal constructor"); } });
+		document.hasFocus = () => false;`})
+	p.do("Page.navigate", map[string]any{"url": w.page("")})
+	p.await("it is live", live)
+	if n := get[int](p, `navigator.serviceWorker.getRegistrations().then((all) => all.length)`); n != 0 {
+		t.Errorf("%d service workers before anything is to be told", n)
+	}
+	raised := `(await (await navigator.serviceWorker.getRegistration("/assets/"))?.getNotifications() ?? [])`
+	shown := func(what, words string) {
+		p.await(what, `(async () => `+raised+`.map((n) => n.title + ": " + n.body).join() === `+quote(words)+`)()`)
+	}
+	a := w.agent("ask").until("PreToolUse")
+	shown("one is raised", "proj needs you: question: Which colour?")
+	if got := get[string](p, `(async () => `+raised+`[0].data)()`); got != "/session/"+w.list()[0].SeatID {
+		t.Errorf("it opens %q", got)
+	}
+	a.rest()
+	p.await("an answered one is taken back", `(async () => !`+raised+`.some((n) => n.title.includes("needs you")))()`)
+	p.await("the end is told", `(async () => `+raised+`.length === 1)()`)
+	p.expectOutage()
+	p.must(p.eval(`document.getElementById("leave").click()`, nil))
+	p.await("it is signed out", denied)
+	p.await("no service worker stays", `navigator.serviceWorker.getRegistrations().then((all) => all.length === 0)`)
+	if n := get[int](p, `caches.keys().then((all) => all.length)`); n != 0 {
+		t.Errorf("%d caches are left", n)
+	}
+}
