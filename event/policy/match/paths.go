@@ -160,7 +160,7 @@ func (c *Call) toolFiles() (list []file) {
 		each(input.Get(name), func(text string) {
 			if local, ok := strings.CutPrefix(text, "file://"); ok {
 				text = local
-			} else if strings.Contains(text, "://") {
+			} else if mcp && strings.Contains(text, "://") { // elsewhere a path may have that in it, and go on with ".."
 				return
 			}
 			add(text, false)

@@ -25,6 +25,7 @@ func TestSecretsAnywhere(t *testing.T) {
 		shell("python3 -c \"open('.env')\""), shell("cat *.pem"), shell("cat .en?"), shell("find . -name x -exec cat .env ;"), shell("for f in .env; do cat $f; done"),
 		call("mcp__fs__read_file", `{"path":"/x/.env"}`), call("mcp__fs__read_multiple_files", `{"paths":["a","b/.env"]}`),
 		call("mcp__fs__move_file", `{"source":"x.pem","destination":"y"}`), call("mcp__x__open", `{"uri":"file:///w/.env"}`),
+		call("Read", `{"file_path":"/w/a://../../.env"}`), call("Write", `{"file_path":"a://../../.env"}`),
 	} {
 		if !fits(r, c) {
 			t.Errorf("%s %s passes: %+v", c.Tool, c.Input, r.Judge(c))
