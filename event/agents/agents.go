@@ -64,6 +64,8 @@ type Called struct {
 	// Patch is the member of its input that is a patch: the files that it names
 	// are those the tool writes. Empty for a tool that takes none.
 	Patch string
+	// Files is the member that lists what the call changes, where it may be several.
+	Files string
 	// Types marks a tool that types into what runs already: what it is given may be
 	// a command and may be none, so that it is refused like one and never approved.
 	Types bool

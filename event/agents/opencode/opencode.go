@@ -82,7 +82,7 @@ var Agent = agents.Agent{
 		{Name: "bash", Means: "Bash", Inputs: []agents.Renamed{{Name: "workdir", Means: agents.Workdir}}},
 		{Name: "read", Means: "Read", Inputs: path},
 		{Name: "write", Means: "Write", Inputs: path},
-		{Name: "edit", Means: "Edit", Inputs: path},
+		{Name: "edit", Means: "Edit", Inputs: path, Files: "files"},
 		{Name: "multiedit", Means: "MultiEdit", Inputs: path},
 		{Name: "apply_patch", Means: "Edit", Patch: "patchText"},
 		{Name: "patch", Means: "Edit", Patch: "patchText"},

@@ -272,12 +272,16 @@ func (d Dialect) tool(name string) *agents.Called {
 
 // call names the tool of a call, and the members of its input.
 func (d Dialect) call(name string, given gjson.Result, out map[string]json.RawMessage) {
-	input := inputOf(d.member(given, agents.Input))
+	said, row := d.member(given, agents.Input), d.tool(name)
+	input := inputOf(said)
+	if input == nil && said.Type == gjson.String && row != nil && row.Patch != "" { // the patch and nothing around it
+		input = map[string]json.RawMessage{row.Patch: must(said.Str)}
+	}
 	means := name
 	if server, tool := given.Get("mcp_context.server_name").Str, given.Get("mcp_context.tool_name").Str; server != "" && tool != "" {
 		means = "mcp__" + server + "__" + tool
 	}
-	if row := d.tool(name); row != nil {
+	if row != nil {
 		means = row.Means
 		inputs(row, input, out)
 	}
@@ -312,6 +316,15 @@ func inputs(row *agents.Called, input, out map[string]json.RawMessage) {
 	}
 	if row.Patch != "" {
 		input["file_path"] = must(patched(gjson.ParseBytes(input[row.Patch]).Str))
+	}
+	if list := gjson.ParseBytes(input[row.Files]); row.Files != "" && list.IsArray() {
+		var files []string
+		for _, v := range [...]gjson.Result{gjson.ParseBytes(input["file_path"]), list.Get("#.filePath"), list.Get("#.movePath")} {
+			for _, name := range v.Array() {
+				files = append(files, name.Str)
+			}
+		}
+		input["file_path"] = must(files)
 	}
 }
 
