@@ -65,6 +65,19 @@ const (
 	Reply      Kind = "reply"      // Say: the turn is over
 )
 
+// KindOf is what the call of a tool asks for.
+func KindOf(k event.Kind, tool string) Kind {
+	switch {
+	case k == event.Elicitation:
+		return Form
+	case tool == "AskUserQuestion":
+		return Question
+	case tool == "ExitPlanMode":
+		return Plan
+	}
+	return Permission
+}
+
 // Offer is one question that an agent holds open.
 type Offer struct {
 	ID      string       `json:"id"`

@@ -97,7 +97,7 @@ func (f *firing) offer() offer.Offer {
 	s := &f.session
 	made := event.MillisOf(f.start)
 	o := offer.Offer{
-		Kind: kindOf(f.e.Kind, f.e.Tool.Name), Agent: f.args.Agent, Event: string(f.e.Kind), Record: cmp.Or(s.Record(), f.e.SessionID), Session: f.e.SessionID,
+		Kind: offer.KindOf(f.e.Kind, f.e.Tool.Name), Agent: f.args.Agent, Event: string(f.e.Kind), Record: cmp.Or(s.Record(), f.e.SessionID), Session: f.e.SessionID,
 		Actor: f.e.AgentID, Type: f.e.AgentType, Tool: f.e.Tool.Name, Hash: f.e.Tool.Hash, UseID: f.e.Tool.UseID, Cwd: f.e.Cwd,
 		Made: made, Expires: made + event.Millis(f.settings().Wait.Milliseconds()), Headless: s.Headless(), Payload: f.payload,
 	}
@@ -133,18 +133,6 @@ func asked(s *state.Session, e *event.Event) (newest *state.Call) {
 		}
 	}
 	return newest
-}
-
-func kindOf(k event.Kind, tool string) offer.Kind {
-	switch {
-	case k == event.Elicitation:
-		return offer.Form
-	case tool == "AskUserQuestion":
-		return offer.Question
-	case tool == "ExitPlanMode":
-		return offer.Plan
-	}
-	return offer.Permission
 }
 
 // holdTurn holds the end of a turn, for a reply to it. A headless client ends

@@ -14,7 +14,6 @@ import (
 	"beckon/render/card"
 	"beckon/render/fleet/ctl"
 	"beckon/render/tui"
-	"beckon/state/evidence"
 	"beckon/state/offer"
 )
 
@@ -70,7 +69,8 @@ func farOffers(ctx context.Context, c *ctl.Client, r *render.Row) ([]Offered, er
 	}
 	var out []Offered
 	for _, o := range list {
-		of := Offered{o, fleets.Label(r), card.Of(&o, evidence.ThisMachine().Host+" ")} // the files are there, not here
+		o.Host = "" // the files are there, not here, whatever it says
+		of := Offered{o, fleets.Label(r), card.Of(&o, "here")}
 		if o.Payload == nil {
 			of.Card.Whole, of.Card.Why = false, "it is too long to be sent"
 		}

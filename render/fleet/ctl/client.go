@@ -7,12 +7,13 @@ import (
 	"strings"
 	"time"
 
+	"beckon/event"
+	"beckon/render/fleet"
 	"beckon/state/offer"
 
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats.go"
-
-	"beckon/render/fleet"
+	"github.com/tidwall/gjson"
 )
 
 // Client speaks to links.
@@ -58,12 +59,22 @@ func (c *Client) look(ctx context.Context, link, session string) (list []offer.O
 	return list, t.Nonce, nil
 }
 
-// sound is the offer that another machine sent, if it can be one of that session.
+// sound is the offer that another machine sent, if it can be one of that session. Of
+// a call it is what the digest covers: a hub could have changed the rest.
 func (a asked) sound(session string) (offer.Offer, error) {
 	o := a.Offer
 	o.Payload = a.Payload
 	if !offer.IsID(o.ID) || o.Record != session || o.Payload != nil && offer.Digest(o.Payload) != o.Digest {
 		return offer.Offer{}, offer.ErrChanged
+	}
+	said := gjson.ParseBytes(o.Payload)
+	if tool := said.Get("tool_name"); tool.Exists() {
+		if o.Tool = tool.Str; o.Kind != offer.KindOf(event.PermissionRequest, o.Tool) {
+			return offer.Offer{}, offer.ErrChanged
+		}
+	}
+	if cwd := said.Get("cwd"); cwd.Exists() {
+		o.Cwd = cwd.Str
 	}
 	return o, nil
 }

@@ -377,6 +377,23 @@ func TestUnsoundOffer(t *testing.T) {
 	}
 }
 
+// Of a call it is shown what the digest covers, and not what a hub wrote beside it.
+func TestOfferOfItsPayload(t *testing.T) {
+	payload := []byte(`{"tool_name":"Bash","cwd":"/home/ann","tool_input":{"command":"rm -r x","plan":"Read on."}}`)
+	a := asked{offer.Offer{ID: strings.Repeat("A", 26), Kind: offer.Permission, Record: "s1", Tool: "Read", Cwd: "/tmp", Digest: offer.Digest(payload)}, payload}
+	if o, err := a.sound("s1"); err != nil || o.Tool != "Bash" || o.Cwd != "/home/ann" {
+		t.Errorf("%+v, %v", o, err)
+	}
+	for _, k := range []offer.Kind{offer.Plan, offer.Question, offer.Form, offer.Reply, ""} {
+		if a.Kind = k; k == offer.Plan {
+			a.Tool = "ExitPlanMode"
+		}
+		if _, err := a.sound("s1"); err == nil {
+			t.Errorf("a call is shown as a %q", k)
+		}
+	}
+}
+
 func TestNames(t *testing.T) {
 	a := account(t)
 	for _, w := range [][2]string{{"ann", "box"}, {"ann", ""}, {"a/b", "c/d"}, {"a%2Fb", "x"}, {"ä ö", "ü"}} {
