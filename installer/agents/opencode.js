@@ -13,6 +13,7 @@ const here = (globalThis[key] ??= {
   users: new Set(), // messages that the user wrote
   told: new Set(), // events, so that none is told twice
   held: new Map(), // permission requests: the hook that waits for an answer
+  made: new WeakSet(), // what OpenCode made for the hooks of one call
 })
 
 const once = (id) => {
@@ -20,6 +21,15 @@ const once = (id) => {
   if (here.told.has(id)) return false
   if (here.told.size > 1000) here.told.clear()
   here.told.add(id)
+  return true
+}
+
+// first says whether a call is met for the first time. Ids do not tell: a provider may
+// count them from 0 in every turn, and each call is to be asked about.
+const first = (made) => {
+  if (!made || typeof made !== "object") return true
+  if (here.made.has(made)) return false
+  here.made.add(made)
   return true
 }
 
@@ -170,7 +180,7 @@ export const Beckon = async ({ directory, client }) => {
       s.text = ""
     },
     "tool.execute.before": async (input, output) => {
-      if (!once("before " + input.callID)) return
+      if (!first(output)) return
       const answer = await ask("tool.execute.before", input.sessionID, { tool: input.tool, callID: input.callID, args: output?.args })
       if (typeof answer.deny === "string") throw new Error(answer.deny)
       if (!answer.args || typeof answer.args !== "object" || !output?.args) return
@@ -178,7 +188,7 @@ export const Beckon = async ({ directory, client }) => {
       Object.assign(output.args, answer.args)
     },
     "tool.execute.after": async (input, output) => {
-      if (!once("after " + input.callID)) return
+      if (!first(output)) return
       const answer = await ask("tool.execute.after", input.sessionID, { tool: input.tool, callID: input.callID, args: input.args })
       if (typeof answer.context === "string" && typeof output?.output === "string") output.output += "\n\n" + answer.context
     },
