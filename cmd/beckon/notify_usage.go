@@ -84,6 +84,6 @@ func usageNote(w usage.Window, percent int, account string, now time.Time) notif
 	if account != "" {
 		body += "; " + osc.Clean(account, 80)
 	}
-	return notify.Note{Schema: notify.Schema, Kind: kindLimit, Project: "usage", Title: fmt.Sprintf("usage limit %s: %d %% used", term.LimitName(w.Name), percent),
+	return notify.Note{Schema: notify.Schema, Kind: kindLimit, Public: true, Project: "usage", Title: fmt.Sprintf("usage limit %s: %d %% used", term.LimitName(w.Name), percent),
 		Body: body, Since: w.At.Time()}
 }

@@ -40,6 +40,7 @@ type Note struct {
 	Terminal  string         `json:"terminal,omitempty"` // its kind
 	Pane      string         `json:"tmux_pane,omitempty"`
 	Test      bool           `json:"test,omitempty"` // `beckon notify test` sends it
+	Public    bool           `json:"-"`              // it says nothing of any session
 }
 
 // NoteOf makes the note of an edge.

@@ -103,7 +103,7 @@ func (p *Phone) Send(ctx context.Context, n Note) error {
 		return err
 	}
 	m := ntfyMessage{Title: n.Project + " " + alert.Verb(n.Kind), Message: n.Tool}
-	if p.full() || n.Test || n.SessionID == "" && n.Project == "" { // neither a test nor a note of no project says anything of a session
+	if p.full() || n.Test || n.Public {
 		m.Title, m.Message = n.Title, n.Body
 	}
 	m.Title, m.Message = redact.Text(card.Line1(m.Title)), redact.Text(card.Line1(m.Message))

@@ -293,6 +293,12 @@ func TestPhoneTexts(t *testing.T) {
 		t.Errorf("a question: %+v", m)
 	}
 	p.Texts = TextsTool
+	if err := p.Send(t.Context(), Note{Kind: "limit", Project: "usage", Public: true, Title: "usage limit 5h: 80 % used"}); err != nil {
+		t.Fatal(err)
+	}
+	if all := p.server.Published("asks"); all[len(all)-1].Title != "usage limit 5h: 80 % used" {
+		t.Errorf("what says nothing of a session: %+v", all[len(all)-1])
+	}
 	n := Note{Kind: state.EdgeDone, Title: "my secret plan is done", Body: "All tests pass.", Project: "shop"}
 	for want, texts := range map[string]string{"shop is done/shop is done": TextsTool, "my secret plan is done/All tests pass.": TextsFull} {
 		p.Texts = texts
