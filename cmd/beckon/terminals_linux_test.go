@@ -45,12 +45,12 @@ func newAgents(t *testing.T, config string) *office {
 // within waits until f is true; kitty takes its time to draw by software.
 func within(t *testing.T, what string, f func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		if f() {
 			return
 		}
 	}
-	t.Fatalf("%s: not within 20 s", what)
+	t.Fatalf("%s: not within a minute", what)
 }
 
 // run runs a program of the office and returns what it printed.
@@ -251,6 +251,7 @@ func TestScreen(t *testing.T) {
 	}
 	tmux("new-session", "-d", "screen -x work") // somebody looks at it
 	t.Cleanup(func() { tmux("kill-server") })
+	within(t, "screen shows a window", func() bool { return strings.Contains(tmux("capture-pane", "-p"), "this is the pane of ") })
 	for _, name := range []string{"first", "second", "first"} {
 		out := p.run(t, "beckon", "jump", name)
 		within(t, "screen shows the window of "+name, func() bool { return strings.Contains(tmux("capture-pane", "-p"), "this is the pane of "+name) })
