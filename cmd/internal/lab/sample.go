@@ -10,12 +10,15 @@ import (
 	"time"
 )
 
+// Within is how long a check waits that does not say.
+const Within = 3 * time.Second
+
 // check waits until a sample begun after the origin fits, at most Within, and
 // then that all samples fit during For.
 func (p *player) check(s Step) Check {
 	c := Check{Step: s.Line, Want: strings.TrimSpace(s.Args[0] + " " + s.Reason)}
 	origin := p.origin
-	deadline := origin.Add(cmp.Or(s.Within, 3*time.Second))
+	deadline := origin.Add(cmp.Or(s.Within, Within))
 	for next := origin; ; {
 		sm, ok := p.sampleAfter(next, deadline)
 		if !ok {

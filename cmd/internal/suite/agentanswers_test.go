@@ -33,7 +33,7 @@ type probe struct {
 
 // probed is what was seen of a probe.
 type probed struct {
-	t      *testing.T
+	t      testing.TB
 	l      *lab.Lab
 	client lab.Client
 	pane   *lab.Pane
@@ -210,7 +210,7 @@ func (p *probed) answer() error {
 }
 
 // ask puts a probe to an agent.
-func (pr probe) ask(t *testing.T, client lab.Client) *probed {
+func (pr probe) ask(t testing.TB, client lab.Client) *probed {
 	l := lab.StartWith(t, client)
 	p := &probed{t: t, l: l, client: client}
 	must(t, pr.install(l))
@@ -326,19 +326,21 @@ func TestAgentAnswers(t *testing.T) {
 				client := a.Need(t)
 				t.Run(a.Name+"/"+pr.name, func(t *testing.T) {
 					t.Parallel()
-					p := pr.ask(t, client)
-					got := pr.says(p)
-					table.add(row{Scenario: fmt.Sprintf("%02d %s", i, pr.name), Version: a.Label(), Verdict: got})
-					if *rows != "" {
-						must(t, table.join(*rows))
-					}
-					t.Log(got)
-					if pr.want != nil && pr.want(event.AgentOf(a.Name)) != got {
-						t.Errorf("%q, and its rows promise %q\n%s", got, pr.want(event.AgentOf(a.Name)), p.pane.Capture())
-					}
-					if pr.policy != "" && t.Failed() {
-						t.Log(trace(p.l))
-					}
+					tried(t, func(t testing.TB) {
+						p := pr.ask(t, client)
+						got := pr.says(p)
+						table.add(row{Scenario: fmt.Sprintf("%02d %s", i, pr.name), Version: a.Label(), Verdict: got})
+						if *rows != "" {
+							must(t, table.join(*rows))
+						}
+						t.Log(got)
+						if pr.want != nil && pr.want(event.AgentOf(a.Name)) != got {
+							t.Errorf("%q, and its rows promise %q\n%s", got, pr.want(event.AgentOf(a.Name)), p.pane.Capture())
+						}
+						if pr.policy != "" && t.Failed() {
+							t.Log(trace(p.l))
+						}
+					})
 				})
 			}
 		}

@@ -33,7 +33,7 @@ type answering struct {
 }
 
 // answerLab starts a client in a home where beckon was installed with answers.
-func answerLab(t *testing.T, version string, more ...string) *answering {
+func answerLab(t testing.TB, version string, more ...string) *answering {
 	t.Helper()
 	l := equipped(t, version)
 	if _, err := beckon(l, nil, append([]string{"install", "--answers"}, more...)...); err != nil {
@@ -42,7 +42,7 @@ func answerLab(t *testing.T, version string, more ...string) *answering {
 	return answeringOf(t, l)
 }
 
-func answeringOf(t *testing.T, l *lab.Lab) *answering {
+func answeringOf(t testing.TB, l *lab.Lab) *answering {
 	a := &answering{shown: &shown{TB: t, l: l}}
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -442,7 +442,7 @@ var answers = []struct {
 		}
 	}},
 	{"answered at the session", func(a *answering) {
-		a.begin("lab:permlong 5")
+		a.begin("lab:permlong 25")
 		o := a.open(1)[0]
 		a.screen("Do you want to")
 		a.key("Enter")
@@ -588,38 +588,40 @@ func TestAnswerBoth(t *testing.T) {
 	for _, version := range lab.Bounds {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			a := answerLab(t, version)
-			a.begin("")
-			won := 0
-			for i := range *rounds {
-				name := fmt.Sprintf("n%d.txt", i)
-				a.say("lab:write " + name)
-				o := a.open(1)[0]
-				a.screen("Do you want to")
-				time.Sleep(300 * time.Millisecond) // the dialog takes no key in its first moments
-				dir := offer.In(a.l.Home.State)
-				var both sync.WaitGroup
-				var given error
-				both.Go(func() {
-					time.Sleep(time.Duration(i%7-2) * 5 * time.Millisecond)
-					_ = a.pane.Key("Enter") // the dialog may be gone
-				})
-				both.Go(func() {
-					given = dir.Give(offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Deny, From: offer.Terminal}, time.Now())
-				})
-				both.Wait()
-				out, _ := dir.Outcome(o.ID, 5*time.Second)
-				ours, known := o.Refused(5 * time.Second)
-				told := given == nil && out.Taken && ours
-				a.until("the end of the turn", func() bool { return len(a.open(1, offer.Reply)) == 1 })
-				if !known || told == a.file(name) {
-					t.Errorf("round %d: told that it was refused: %v (%v, %+v, %v); written: %v", i, told, given, out, known, a.file(name))
+			tried(t, func(t testing.TB) {
+				a := answerLab(t, version)
+				a.begin("")
+				won := 0
+				for i := range *rounds {
+					name := fmt.Sprintf("n%d.txt", i)
+					a.say("lab:write " + name)
+					o := a.open(1)[0]
+					a.screen("Do you want to")
+					time.Sleep(300 * time.Millisecond) // the dialog takes no key in its first moments
+					dir := offer.In(a.l.Home.State)
+					var both sync.WaitGroup
+					var given error
+					both.Go(func() {
+						time.Sleep(time.Duration(i%7-2) * 5 * time.Millisecond)
+						_ = a.pane.Key("Enter") // the dialog may be gone
+					})
+					both.Go(func() {
+						given = dir.Give(offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Deny, From: offer.Terminal}, time.Now())
+					})
+					both.Wait()
+					out, _ := dir.Outcome(o.ID, 5*time.Second)
+					ours, known := o.Refused(5 * time.Second)
+					told := given == nil && out.Taken && ours
+					a.until("the end of the turn", func() bool { return len(a.open(1, offer.Reply)) == 1 })
+					if !known || told == a.file(name) {
+						t.Errorf("round %d: told that it was refused: %v (%v, %+v, %v); written: %v", i, told, given, out, known, a.file(name))
+					}
+					if told {
+						won++
+					}
 				}
-				if told {
-					won++
-				}
-			}
-			t.Logf("of %d, beckon was first in %d", *rounds, won)
+				t.Logf("of %d, beckon was first in %d", *rounds, won)
+			})
 		})
 	}
 }
@@ -660,7 +662,7 @@ func TestAnswerLatency(t *testing.T) {
 // key presses a key in the client.
 func (a *answering) key(name string) {
 	a.Helper()
-	time.Sleep(300 * time.Millisecond) // the dialog takes no key in its first moments
+	time.Sleep(time.Second) // the dialog takes no key in its first moments
 	if err := a.pane.Key(name); err != nil {
 		a.Fatal(err)
 	}
@@ -681,9 +683,13 @@ func (a *answering) shownList() (string, int) {
 	return a.command("answer")
 }
 
-// gone waits until an offer is withdrawn.
+// gone waits until an offer is withdrawn; beside the rest of the suite that may
+// take five times as long.
 func (a *answering) gone(o offer.Offer, within time.Duration) {
 	a.Helper()
+	if !*matrix {
+		within *= 5
+	}
 	out, known := offer.In(a.l.Home.State).Outcome(o.ID, within)
 	if !known || out.Taken || out.Why == "" {
 		a.Errorf("after %s: %+v, %v", within, out, known)
@@ -759,7 +765,7 @@ func TestAnswer(t *testing.T) {
 					t.Skip("part of the matrix: -matrix")
 				}
 				t.Parallel()
-				c.do(answerLab(t, version))
+				tried(t, func(t testing.TB) { c.do(answerLab(t, version)) })
 			})
 		}
 	}

@@ -51,39 +51,41 @@ func TestAnswerFromThePage(t *testing.T) {
 		t.Skip("a browser and the real client are slow")
 	}
 	t.Parallel()
-	a := answerLab(t, lab.Bounds[len(lab.Bounds)-1])
-	page := a.serves()
-	type ended struct {
-		out string
-		err error
-	}
-	done := make(chan ended, 1)
-	go func() {
-		out, err := a.l.Home.Print("lab:write a.txt")
-		done <- ended{out, err}
-	}()
-	o := a.open(1)[0]
-	if !o.Headless {
-		t.Errorf("offered %+v", o)
-	}
-	select {
-	case e := <-done:
-		t.Fatalf("it did not wait: %v %s", e.err, e.out)
-	default:
-	}
-	a.drive(page)
-	select {
-	case e := <-done:
-		if e.err != nil || !a.file("a.txt") {
-			t.Errorf("the script: %v, wrote %t\n%s", e.err, a.file("a.txt"), e.out)
+	tried(t, func(t testing.TB) {
+		a := answerLab(t, lab.Bounds[len(lab.Bounds)-1])
+		page := a.serves()
+		type ended struct {
+			out string
+			err error
 		}
-	case <-time.After(30 * time.Second):
-		t.Fatal("the script still waits")
-	}
-	if by, ok := offer.In(a.l.Home.State).Answered(o.ID); !ok || by.From != offer.Page || by.Word != offer.Allow {
-		t.Errorf("answered %+v", by)
-	}
-	a.want("the journal", a.journal(), `"from":"page"`)
+		done := make(chan ended, 1)
+		go func() {
+			out, err := a.l.Home.Print("lab:write a.txt")
+			done <- ended{out, err}
+		}()
+		o := a.open(1)[0]
+		if !o.Headless {
+			t.Errorf("offered %+v", o)
+		}
+		select {
+		case e := <-done:
+			t.Fatalf("it did not wait: %v %s", e.err, e.out)
+		default:
+		}
+		a.drive(page)
+		select {
+		case e := <-done:
+			if e.err != nil || !a.file("a.txt") {
+				t.Errorf("the script: %v, wrote %t\n%s", e.err, a.file("a.txt"), e.out)
+			}
+		case <-time.After(30 * time.Second):
+			t.Fatal("the script still waits")
+		}
+		if by, ok := offer.In(a.l.Home.State).Answered(o.ID); !ok || by.From != offer.Page || by.Word != offer.Allow {
+			t.Errorf("answered %+v", by)
+		}
+		a.want("the journal", a.journal(), `"from":"page"`)
+	})
 }
 
 // drive allows on a phone's page what is open.
@@ -102,51 +104,53 @@ func TestAnswerThreePanes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a browser and the real client are slow")
 	}
-	a := answerLab(t, lab.Bounds[len(lab.Bounds)-1])
-	page := a.serves()
-	names := []string{"one.txt", "two.txt", "three.txt"}
-	for _, name := range names {
-		client, err := a.l.Tmux.StartClient(name)
-		if err == nil {
-			err = client.Ready()
+	tried(t, func(t testing.TB) {
+		a := answerLab(t, lab.Bounds[len(lab.Bounds)-1])
+		page := a.serves()
+		names := []string{"one.txt", "two.txt", "three.txt"}
+		for _, name := range names {
+			client, err := a.l.Tmux.StartClient(name)
+			if err == nil {
+				err = client.Ready()
+			}
+			if err == nil {
+				err = client.Say("lab:write " + name)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
 		}
-		if err == nil {
-			err = client.Say("lab:write " + name)
+		list := a.open(len(names))
+		written := func() (n int) {
+			for _, name := range names {
+				if a.file(name) {
+					n++
+				}
+			}
+			return n
 		}
+		a.answer(list[0].ID, "yes")
+		a.until("the first file", func() bool { return written() == 1 })
+		watch, err := a.l.Tmux.Start("watch", a.l.Home.Project, filepath.Join(bin(a.l), "beckon"), "watch")
 		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	list := a.open(len(names))
-	written := func() (n int) {
-		for _, name := range names {
-			if a.file(name) {
-				n++
+		for _, key := range []string{"Tab", "Space", "y"} {
+			time.Sleep(time.Second) // a key is for what has been read
+			if err := watch.Key(key); err != nil {
+				t.Fatal(err)
 			}
 		}
-		return n
-	}
-	a.answer(list[0].ID, "yes")
-	a.until("the first file", func() bool { return written() == 1 })
-	watch, err := a.l.Tmux.Start("watch", a.l.Home.Project, filepath.Join(bin(a.l), "beckon"), "watch")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, key := range []string{"Tab", "Space", "y"} {
-		time.Sleep(time.Second) // a key is for what has been read
-		if err := watch.Key(key); err != nil {
-			t.Fatal(err)
+		a.until("the second file", func() bool { return written() == 2 })
+		a.drive(page)
+		a.until("the third file", func() bool { return written() == 3 })
+		from := map[offer.From]int{}
+		for _, o := range list {
+			by, _ := offer.In(a.l.Home.State).Answered(o.ID)
+			from[by.From]++
 		}
-	}
-	a.until("the second file", func() bool { return written() == 2 })
-	a.drive(page)
-	a.until("the third file", func() bool { return written() == 3 })
-	from := map[offer.From]int{}
-	for _, o := range list {
-		by, _ := offer.In(a.l.Home.State).Answered(o.ID)
-		from[by.From]++
-	}
-	if from[offer.Terminal] != 1 || from[offer.Watch] != 1 || from[offer.Page] != 1 {
-		t.Errorf("answered from %v\n%s", from, watch.Capture())
-	}
+		if from[offer.Terminal] != 1 || from[offer.Watch] != 1 || from[offer.Page] != 1 {
+			t.Errorf("answered from %v\n%s", from, watch.Capture())
+		}
+	})
 }

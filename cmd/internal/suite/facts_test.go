@@ -250,7 +250,7 @@ func TestPolicyFacts(t *testing.T) {
 }
 
 // ask puts the question to a client.
-func (f fact) ask(t *testing.T, version string) *observedFact {
+func (f fact) ask(t testing.TB, version string) *observedFact {
 	l := lab.Start(t, version)
 	log := filepath.Join(l.Home.Root, "events")
 	if err := f.install(l, log); err != nil {

@@ -28,34 +28,36 @@ func TestHTTPHooks(t *testing.T) {
 	for _, version := range policyVersions() {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			lab.Need(t, version)
-			l := equipped(t, version)
-			url := serve(t, l)
-			writeJSON(t, filepath.Join(l.Home.Dir, ".claude", "settings.json"), map[string]any{"hooks": httpHooks(url+"/hook",
-				"UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd")})
-			path := filepath.Join(l.Home.Dir, ".config", "beckon", "policy.json")
-			writeJSON(t, path, json.RawMessage(of("PreToolUse", `"matcher":"Bash",`, `{"type":"rule","id":"hush","decision":"deny","reason":"That word is not to be said.","commands":["echo spoken-word"]}`)))
-			s := &shown{TB: t, l: l}
-			var err error
-			if s.out, err = l.Home.Print(echo); err != nil {
-				t.Fatalf("claude -p: %v\n%s", err, s.out)
-			}
-			s.want("the tool result", s.results(), "That word is not to be said. (policy global/hush)")
-			s.want("the journal", s.journal(), `"word":"refused"`)
-			s.want("the journal", s.journal(), `"kind":"Stop"`)
-			if err := os.Remove(path); err != nil {
-				t.Fatal(err)
-			}
-			if out, err := beckon(l, nil, "policy", "accept"); err != nil {
-				t.Fatalf("policy accept: %v\n%s", err, out)
-			}
-			if s.out, err = l.Home.Print(echo); err != nil {
-				t.Fatalf("claude -p: %v\n%s", err, s.out)
-			}
-			s.want("without a policy, the tool result", s.results(), "spoken-word")
-			if strings.Contains(s.transcript(), "hook_non_blocking_error") {
-				t.Error("the client took an answer for an error")
-			}
+			tried(t, func(t testing.TB) {
+				lab.Need(t, version)
+				l := equipped(t, version)
+				url := serve(t, l)
+				writeJSON(t, filepath.Join(l.Home.Dir, ".claude", "settings.json"), map[string]any{"hooks": httpHooks(url+"/hook",
+					"UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd")})
+				path := filepath.Join(l.Home.Dir, ".config", "beckon", "policy.json")
+				writeJSON(t, path, json.RawMessage(of("PreToolUse", `"matcher":"Bash",`, `{"type":"rule","id":"hush","decision":"deny","reason":"That word is not to be said.","commands":["echo spoken-word"]}`)))
+				s := &shown{TB: t, l: l}
+				var err error
+				if s.out, err = l.Home.Print(echo); err != nil {
+					t.Fatalf("claude -p: %v\n%s", err, s.out)
+				}
+				s.want("the tool result", s.results(), "That word is not to be said. (policy global/hush)")
+				s.want("the journal", s.journal(), `"word":"refused"`)
+				s.want("the journal", s.journal(), `"kind":"Stop"`)
+				if err := os.Remove(path); err != nil {
+					t.Fatal(err)
+				}
+				if out, err := beckon(l, nil, "policy", "accept"); err != nil {
+					t.Fatalf("policy accept: %v\n%s", err, out)
+				}
+				if s.out, err = l.Home.Print(echo); err != nil {
+					t.Fatalf("claude -p: %v\n%s", err, s.out)
+				}
+				s.want("without a policy, the tool result", s.results(), "spoken-word")
+				if strings.Contains(s.transcript(), "hook_non_blocking_error") {
+					t.Error("the client took an answer for an error")
+				}
+			})
 		})
 	}
 }
@@ -87,7 +89,7 @@ func TestHTTPAnswers(t *testing.T) {
 				a.want("the model's results", a.results(), "Blue")
 			},
 			"answered at the session": func(a *answering) {
-				a.begin("lab:permlong 5")
+				a.begin("lab:permlong 25")
 				o := a.open(1)[0]
 				a.screen("Do you want to")
 				a.key("Enter")
@@ -136,13 +138,15 @@ func TestHTTPAnswers(t *testing.T) {
 		} {
 			t.Run(version+"/"+name, func(t *testing.T) {
 				t.Parallel()
-				lab.Need(t, version)
-				l := equipped(t, version)
-				url := serve(t, l) + "/hook"
-				hooks := httpHooks(url, "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd")
-				hooks["PermissionRequest"] = []any{map[string]any{"hooks": []any{map[string]any{"type": "http", "url": url + "?wait=600", "timeout": 600}}}}
-				writeJSON(t, filepath.Join(l.Home.Dir, ".claude", "settings.json"), map[string]any{"hooks": hooks})
-				do(answeringOf(t, l))
+				tried(t, func(t testing.TB) {
+					lab.Need(t, version)
+					l := equipped(t, version)
+					url := serve(t, l) + "/hook"
+					hooks := httpHooks(url, "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd")
+					hooks["PermissionRequest"] = []any{map[string]any{"hooks": []any{map[string]any{"type": "http", "url": url + "?wait=600", "timeout": 600}}}}
+					writeJSON(t, filepath.Join(l.Home.Dir, ".claude", "settings.json"), map[string]any{"hooks": hooks})
+					do(answeringOf(t, l))
+				})
 			})
 		}
 	}
@@ -157,7 +161,7 @@ func httpHooks(url string, events ...string) map[string]any {
 	return hooks
 }
 
-func writeJSON(t *testing.T, path string, v any) {
+func writeJSON(t testing.TB, path string, v any) {
 	t.Helper()
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -172,7 +176,7 @@ func writeJSON(t *testing.T, path string, v any) {
 }
 
 // serve runs `beckon serve` as the lab's user until the test ends.
-func serve(t *testing.T, l *lab.Lab) (url string) {
+func serve(t testing.TB, l *lab.Lab) (url string) {
 	t.Helper()
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -26,60 +26,62 @@ func TestMenusNeedNobody(t *testing.T) {
 		t.Skip("the real client takes half a minute")
 	}
 	t.Parallel()
-	l := equipped(t, lab.V330)
-	_, err := beckon(l, nil, "install", "--notify", "terminal")
-	must(t, err)
-	s := inTmux(t, l)
-	watch, err := l.Tmux.Start("watching", l.Home.Project, filepath.Join(bin(l), "beckon"), "watch")
-	must(t, err)
-	client, err := l.Tmux.Panes()
-	must(t, err)
-	screen := func() string { return client[0].Capture() }
+	tried(t, func(t testing.TB) {
+		l := equipped(t, lab.V330)
+		_, err := beckon(l, nil, "install", "--notify", "terminal")
+		must(t, err)
+		s := inTmux(t, l)
+		watch, err := l.Tmux.Start("watching", l.Home.Project, filepath.Join(bin(l), "beckon"), "watch")
+		must(t, err)
+		client, err := l.Tmux.Panes()
+		must(t, err)
+		screen := func() string { return client[0].Capture() }
 
-	s.say("lab:hi")
-	must(t, waitState(l, "idle"))
-	must(t, watch.WaitFor("done", patience))
-	look := func(menu, want string) {
-		t.Helper()
-		before := screen()
-		s.say(menu)
-		for end := time.Now().Add(10 * time.Second); screen() == before && time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		}
-		for end := time.Now().Add(3 * time.Second); time.Now().Before(end); time.Sleep(300 * time.Millisecond) {
-			list, err := beckon(l, nil, "list", "--json")
-			must(t, err)
-			if !bytes.Contains(list, []byte(`"state": "`+want+`"`)) {
-				t.Fatalf("behind %s the list says %s", menu, list)
+		s.say("lab:hi")
+		must(t, waitState(l, "idle"))
+		must(t, watch.WaitFor("done", patience))
+		look := func(menu, want string) {
+			t.Helper()
+			before := screen()
+			s.say(menu)
+			for end := time.Now().Add(10 * time.Second); screen() == before && time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 			}
-			prompt, err := beckon(l, nil, "prompt")
-			must(t, err)
-			for view, says := range map[string]string{"watch": watch.Capture(), "prompt": string(prompt)} {
-				if waits.MatchString(says) {
-					t.Fatalf("behind %s, %s says %q; the client shows\n%s", menu, view, says, screen())
+			for end := time.Now().Add(3 * time.Second); time.Now().Before(end); time.Sleep(300 * time.Millisecond) {
+				list, err := beckon(l, nil, "list", "--json")
+				must(t, err)
+				if !bytes.Contains(list, []byte(`"state": "`+want+`"`)) {
+					t.Fatalf("behind %s the list says %s", menu, list)
+				}
+				prompt, err := beckon(l, nil, "prompt")
+				must(t, err)
+				for view, says := range map[string]string{"watch": watch.Capture(), "prompt": string(prompt)} {
+					if waits.MatchString(says) {
+						t.Fatalf("behind %s, %s says %q; the client shows\n%s", menu, view, says, screen())
+					}
 				}
 			}
+			s.key("\x1b")
+			time.Sleep(time.Second)
+			s.key("\x1b")
+			time.Sleep(time.Second)
 		}
-		s.key("\x1b")
-		time.Sleep(time.Second)
-		s.key("\x1b")
-		time.Sleep(time.Second)
-	}
-	for _, menu := range []string{"/config", "/model", "/help", "/permissions"} {
-		look(menu, "idle")
-	}
-	s.say("lab:long 14")
-	must(t, waitState(l, "working"))
-	look("/model", "working")
-	must(t, waitState(l, "idle"))
-	if log, err := os.ReadFile(s.log); err != nil || strings.Contains(string(log), "\x1b]9;") {
-		t.Errorf("the terminal was told %q, %v", around(string(log)), err)
-	}
+		for _, menu := range []string{"/config", "/model", "/help", "/permissions"} {
+			look(menu, "idle")
+		}
+		s.say("lab:long 14")
+		must(t, waitState(l, "working"))
+		look("/model", "working")
+		must(t, waitState(l, "idle"))
+		if log, err := os.ReadFile(s.log); err != nil || strings.Contains(string(log), "\x1b]9;") {
+			t.Errorf("the terminal was told %q, %v", around(string(log)), err)
+		}
 
-	s.say("lab:write perm.txt")
-	must(t, waitState(l, "permission"))
-	must(t, watch.WaitFor("permission", patience))
-	if prompt, err := beckon(l, nil, "prompt"); err != nil || !strings.Contains(string(prompt), "!1") {
-		t.Errorf("at a permission the prompt says %q, %v", prompt, err)
-	}
-	s.until(t, wantTerminal, patience)
+		s.say("lab:write perm.txt")
+		must(t, waitState(l, "permission"))
+		must(t, watch.WaitFor("permission", patience))
+		if prompt, err := beckon(l, nil, "prompt"); err != nil || !strings.Contains(string(prompt), "!1") {
+			t.Errorf("at a permission the prompt says %q, %v", prompt, err)
+		}
+		s.until(t, wantTerminal, patience)
+	})
 }

@@ -103,18 +103,20 @@ func TestMod(t *testing.T) {
 				}
 				t.Run(version+"/"+sc.Name, func(t *testing.T) {
 					t.Parallel()
-					if why := cmp.Or(modUnseen[sc.Name], modUnseen[version+" "+sc.Name]); why != "" {
-						table.add(row{Scenario: sc.Name, Version: version, Column: col.name, Verdict: why})
-						t.Skip(why)
-					}
-					playWith(t, sc, version, col, table, func(l *lab.Lab, programs string) error {
-						if err := put(l, programs); err != nil {
-							return err
+					tried(t, func(t testing.TB) {
+						if why := cmp.Or(modUnseen[sc.Name], modUnseen[version+" "+sc.Name]); why != "" {
+							table.add(row{Scenario: sc.Name, Version: version, Column: col.name, Verdict: why})
+							t.Skip(why)
 						}
-						if _, err := beckon(l, nil, "install", "--mod"); err != nil {
-							return err
-						}
-						return blinded(l)
+						playWith(t, sc, version, col, table, func(l *lab.Lab, programs string) error {
+							if err := put(l, programs); err != nil {
+								return err
+							}
+							if _, err := beckon(l, nil, "install", "--mod"); err != nil {
+								return err
+							}
+							return blinded(l)
+						})
 					})
 				})
 			}
@@ -134,15 +136,17 @@ func TestModIsValid(t *testing.T) {
 	for _, version := range modVersions {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			p := plugged{TB: t, l: equipped(t, version)}
-			dir := filepath.Join(p.l.Home.Root, "plugin")
-			_, err := beckon(p.l, nil, "plugin", "--mod", dir)
-			must(t, err)
-			p.client("plugin", "validate", dir)
-			must(t, os.WriteFile(filepath.Join(dir, "mod.test.ts"), tests, 0o600))
-			if out := p.client("plugin", "test", dir); !strings.Contains(out, " 0 fail") {
-				t.Error(out)
-			}
+			tried(t, func(t testing.TB) {
+				p := plugged{TB: t, l: equipped(t, version)}
+				dir := filepath.Join(p.l.Home.Root, "plugin")
+				_, err := beckon(p.l, nil, "plugin", "--mod", dir)
+				must(t, err)
+				p.client("plugin", "validate", dir)
+				must(t, os.WriteFile(filepath.Join(dir, "mod.test.ts"), tests, 0o600))
+				if out := p.client("plugin", "test", dir); !strings.Contains(out, " 0 fail") {
+					t.Error(out)
+				}
+			})
 		})
 	}
 }
@@ -161,65 +165,67 @@ func TestBand(t *testing.T) {
 	for _, version := range list {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			l := equipped(t, version)
-			_, err := beckon(l, nil, "install", "--mod")
-			must(t, err)
-			start := func(name string) *lab.Pane {
-				pane, err := l.Tmux.StartClient(name, "--name", name)
+			tried(t, func(t testing.TB) {
+				l := equipped(t, version)
+				_, err := beckon(l, nil, "install", "--mod")
 				must(t, err)
-				must(t, pane.Ready())
-				return pane
-			}
-			asks, shows := start("shop"), start("docs")
-			must(t, shows.Say("lab:hi"))
-			must(t, shows.WaitFor("Everything is done", patience))
-			band := regexp.MustCompile(`(?m)^shop: permission`)
-			if band.MatchString(shows.Capture()) {
-				t.Fatal("the band is there while nobody asks")
-			}
-			must(t, asks.Say("lab:write band.txt"))
-			must(t, asks.WaitFor("Do you want to", patience))
-			asked := time.Now()
-			must(t, shows.WaitFor(band.String(), patience))
-			came := time.Since(asked)
-			if *screen != "" {
-				sideBySide(t, l, *screen)
-			}
-			if band.MatchString(asks.Capture()) {
-				t.Error("a session names itself")
-			}
-			must(t, asks.Key("Escape"))
-			answered := time.Now()
-			for end := time.Now().Add(patience); band.MatchString(shows.Capture()); time.Sleep(50 * time.Millisecond) {
-				if time.Now().After(end) {
-					t.Fatalf("the band stays\n%s", shows.Capture())
+				start := func(name string) *lab.Pane {
+					pane, err := l.Tmux.StartClient(name, "--name", name)
+					must(t, err)
+					must(t, pane.Ready())
+					return pane
 				}
-			}
-			gone := time.Since(answered)
-			t.Logf("the band came after %d ms and went after %d ms", came.Milliseconds(), gone.Milliseconds())
-			if came > bandTakes || gone > bandTakes {
-				t.Errorf("that is more than %s", bandTakes)
-			}
+				asks, shows := start("shop"), start("docs")
+				must(t, shows.Say("lab:hi"))
+				must(t, shows.WaitFor("Everything is done", patience))
+				band := regexp.MustCompile(`(?m)^shop: permission`)
+				if band.MatchString(shows.Capture()) {
+					t.Fatal("the band is there while nobody asks")
+				}
+				must(t, asks.Say("lab:write band.txt"))
+				must(t, asks.WaitFor("Do you want to", patience))
+				asked := time.Now()
+				must(t, shows.WaitFor(band.String(), patience))
+				came := time.Since(asked)
+				if *screen != "" {
+					sideBySide(t, l, *screen)
+				}
+				if band.MatchString(asks.Capture()) {
+					t.Error("a session names itself")
+				}
+				must(t, asks.Key("Escape"))
+				answered := time.Now()
+				for end := time.Now().Add(patience); band.MatchString(shows.Capture()); time.Sleep(50 * time.Millisecond) {
+					if time.Now().After(end) {
+						t.Fatalf("the band stays\n%s", shows.Capture())
+					}
+				}
+				gone := time.Since(answered)
+				t.Logf("the band came after %d ms and went after %d ms", came.Milliseconds(), gone.Milliseconds())
+				if *matrix && (came > bandTakes || gone > bandTakes) {
+					t.Errorf("that is more than %s", bandTakes)
+				}
 
-			say := func(what string) {
-				pane, err := l.Tmux.Start("user-"+strings.Fields(what)[0], l.Home.Project, "/bin/sh", "-c", filepath.Join(bin(l), "beckon")+" "+what+"; sleep 5")
-				must(t, err)
-				must(t, pane.WaitFor(`(?m)^(said|session \S+ stops)`, patience))
-			}
-			must(t, asks.Key("C-d"))
-			must(t, asks.Key("C-d"))
-			must(t, asks.WaitDead(patience))
-			must(t, shows.Type("half a line"))
-			say("reply docs lab:long 30")
-			must(t, shows.WaitFor("lab:long 30", patience))
-			must(t, shows.WaitFor("half a line", patience))
-			must(t, waitState(l, "working"))
-			say("stop docs")
-			must(t, waitState(l, "idle"))
-			out, err := beckon(l, nil, "doctor")
-			if !regexp.MustCompile(`heard +hooks, mod, registry, transcript \(`).Match(out) {
-				t.Errorf("doctor says %s %v", out, err)
-			}
+				say := func(what string) {
+					pane, err := l.Tmux.Start("user-"+strings.Fields(what)[0], l.Home.Project, "/bin/sh", "-c", filepath.Join(bin(l), "beckon")+" "+what+"; sleep 5")
+					must(t, err)
+					must(t, pane.WaitFor(`(?m)^(said|session \S+ stops)`, patience))
+				}
+				must(t, asks.Key("C-d"))
+				must(t, asks.Key("C-d"))
+				must(t, asks.WaitDead(patience))
+				must(t, shows.Type("half a line"))
+				say("reply docs lab:long 30")
+				must(t, shows.WaitFor("lab:long 30", patience))
+				must(t, shows.WaitFor("half a line", patience))
+				must(t, waitState(l, "working"))
+				say("stop docs")
+				must(t, waitState(l, "idle"))
+				out, err := beckon(l, nil, "doctor")
+				if !regexp.MustCompile(`heard +hooks, mod, registry, transcript \(`).Match(out) {
+					t.Errorf("doctor says %s %v", out, err)
+				}
+			})
 		})
 	}
 }
@@ -234,7 +240,7 @@ const half = 64
 var colors = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
 // sideBySide writes what both clients show, with their colours, beside one another.
-func sideBySide(t *testing.T, l *lab.Lab, file string) {
+func sideBySide(t testing.TB, l *lab.Lab, file string) {
 	t.Helper()
 	var halves [2][]string
 	for i, name := range []string{"shop", "docs"} {
@@ -271,27 +277,29 @@ func TestWordIsTheMods(t *testing.T) {
 		t.Skip("the real client takes some seconds")
 	}
 	t.Parallel()
-	l := equipped(t, lab.V330)
-	_, err := beckon(l, nil, "install")
-	must(t, err)
-	pane, err := l.Tmux.StartClient("docs", "--allowedTools", "Bash")
-	must(t, err)
-	must(t, pane.Ready())
-	must(t, pane.Say("lab:hi"))
-	must(t, pane.WaitFor("Everything is done", patience))
-	id := l.Home.Registry()[0].SessionID
-	said := offer.In(l.Home.State)
-	must(t, said.Leave(id, offer.Said{Reply: "lab:hi"}, time.Now()))
-	must(t, pane.Say("lab:bash exec "+filepath.Join(bin(l), "beckon")+" mod "+id+" >said.json"))
-	must(t, pane.WaitFor("It ran. Done", patience))
-	answer, err := os.ReadFile(filepath.Join(l.Home.Project, "said.json"))
-	must(t, err)
-	if gjson.GetBytes(answer, "schema").Int() != 1 || gjson.GetBytes(answer, "reply").Exists() {
-		t.Errorf("the agent was told %s", answer)
-	}
-	if _, err := os.Stat(said.SaidFile(id)); err != nil {
-		t.Errorf("the word is gone: %v", err)
-	}
+	tried(t, func(t testing.TB) {
+		l := equipped(t, lab.V330)
+		_, err := beckon(l, nil, "install")
+		must(t, err)
+		pane, err := l.Tmux.StartClient("docs", "--allowedTools", "Bash")
+		must(t, err)
+		must(t, pane.Ready())
+		must(t, pane.Say("lab:hi"))
+		must(t, pane.WaitFor("Everything is done", patience))
+		id := l.Home.Registry()[0].SessionID
+		said := offer.In(l.Home.State)
+		must(t, said.Leave(id, offer.Said{Reply: "lab:hi"}, time.Now()))
+		must(t, pane.Say("lab:bash exec "+filepath.Join(bin(l), "beckon")+" mod "+id+" >said.json"))
+		must(t, pane.WaitFor("It ran. Done", patience))
+		answer, err := os.ReadFile(filepath.Join(l.Home.Project, "said.json"))
+		must(t, err)
+		if gjson.GetBytes(answer, "schema").Int() != 1 || gjson.GetBytes(answer, "reply").Exists() {
+			t.Errorf("the agent was told %s", answer)
+		}
+		if _, err := os.Stat(said.SaidFile(id)); err != nil {
+			t.Errorf("the word is gone: %v", err)
+		}
+	})
 }
 
 // TestPaneOutsideTmux answers in a pane that no popup can open over: it gives the
@@ -301,33 +309,35 @@ func TestPaneOutsideTmux(t *testing.T) {
 		t.Skip("the real client takes some seconds")
 	}
 	t.Parallel()
-	l := equipped(t, lab.V330)
-	_, err := beckon(l, nil, "install", "--mod", "--answers")
-	must(t, err)
-	start := func(name string) *lab.Pane {
-		argv := append([]string{"/usr/bin/env", "-u", "TMUX", "-u", "TMUX_PANE", l.Client.Path, "--name", name}, l.Home.Args()...)
-		pane, err := l.Tmux.Start(name, l.Home.Project, argv...)
+	tried(t, func(t testing.TB) {
+		l := equipped(t, lab.V330)
+		_, err := beckon(l, nil, "install", "--mod", "--answers")
 		must(t, err)
-		must(t, pane.Ready())
-		return pane
-	}
-	asks, shows := start("shop"), start("docs")
-	must(t, asks.Say("lab:write pane.txt"))
-	must(t, asks.WaitFor("Do you want to", patience))
-	must(t, shows.WaitFor("shop: permission", patience))
-	must(t, shows.Say("/beckon"))
-	must(t, shows.WaitFor("shop asks: Write: pane.txt", patience))
-	time.Sleep(time.Second) // a pane that has just come takes no keys
-	must(t, shows.Key("y"))
-	must(t, shows.WaitFor("In a terminal of your own: beckon answer", patience))
-	must(t, shows.Key("Tab"))
-	time.Sleep(time.Second)
-	must(t, shows.Key("Enter"))
-	must(t, shows.WaitFor("beckon: jumping to shop", patience))
-	if list, err := offer.In(l.Home.State).List(time.Now()); err != nil || len(list) != 1 {
-		t.Errorf("open are %v, %v", list, err)
-	}
-	must(t, asks.WaitFor("Do you want to", patience))
+		start := func(name string) *lab.Pane {
+			argv := append([]string{"/usr/bin/env", "-u", "TMUX", "-u", "TMUX_PANE", l.Client.Path, "--name", name}, l.Home.Args()...)
+			pane, err := l.Tmux.Start(name, l.Home.Project, argv...)
+			must(t, err)
+			must(t, pane.Ready())
+			return pane
+		}
+		asks, shows := start("shop"), start("docs")
+		must(t, asks.Say("lab:write pane.txt"))
+		must(t, asks.WaitFor("Do you want to", patience))
+		must(t, shows.WaitFor("shop: permission", patience))
+		must(t, shows.Say("/beckon"))
+		must(t, shows.WaitFor("shop asks: Write: pane.txt", patience))
+		time.Sleep(time.Second) // a pane that has just come takes no keys
+		must(t, shows.Key("y"))
+		must(t, shows.WaitFor("In a terminal of your own: beckon answer", patience))
+		must(t, shows.Key("Tab"))
+		time.Sleep(time.Second)
+		must(t, shows.Key("Enter"))
+		must(t, shows.WaitFor("beckon: jumping to shop", patience))
+		if list, err := offer.In(l.Home.State).List(time.Now()); err != nil || len(list) != 1 {
+			t.Errorf("open are %v, %v", list, err)
+		}
+		must(t, asks.WaitFor("Do you want to", patience))
+	})
 }
 
 // TestEscLatency measures how long after Esc `beckon list` says that the turn was

@@ -33,17 +33,19 @@ func TestTerminalNotification(t *testing.T) {
 	}
 	t.Parallel()
 	for i, version := range lab.Bounds {
-		for where, start := range map[string]func(*testing.T, *lab.Lab) seat{"in tmux": inTmux, "outside": outside} {
+		for where, start := range map[string]func(testing.TB, *lab.Lab) seat{"in tmux": inTmux, "outside": outside} {
 			if !*matrix && (where == "outside") != (i == 0) {
 				continue // each version once, each place once
 			}
 			t.Run(version+"/"+where, func(t *testing.T) {
 				t.Parallel()
-				l := equipped(t, version)
-				if _, err := beckon(l, nil, "install", "--notify", "terminal"); err != nil {
-					t.Fatal(err)
-				}
-				notifiesOnce(t, l, start(t, l))
+				tried(t, func(t testing.TB) {
+					l := equipped(t, version)
+					if _, err := beckon(l, nil, "install", "--notify", "terminal"); err != nil {
+						t.Fatal(err)
+					}
+					notifiesOnce(t, l, start(t, l))
+				})
 			})
 		}
 	}
@@ -51,7 +53,7 @@ func TestTerminalNotification(t *testing.T) {
 
 // notifiesOnce asks for a permission that is answered late, then for one that is
 // refused with Esc: of the first the terminal is told once, of the second not.
-func notifiesOnce(t *testing.T, l *lab.Lab, s seat) {
+func notifiesOnce(t testing.TB, l *lab.Lab, s seat) {
 	s.say("lab:write perm.txt")
 	await(t, l, s, "permission")
 	s.until(t, wantTerminal, patience)
@@ -97,7 +99,7 @@ type seat struct {
 	say, key func(keys string) // say types a line and sends it
 }
 
-func (s seat) read(t *testing.T) string {
+func (s seat) read(t testing.TB) string {
 	t.Helper()
 	b, err := os.ReadFile(s.log)
 	if err != nil {
@@ -106,7 +108,7 @@ func (s seat) read(t *testing.T) string {
 	return string(b)
 }
 
-func (s seat) until(t *testing.T, want string, patience time.Duration) {
+func (s seat) until(t testing.TB, want string, patience time.Duration) {
 	t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		if strings.Contains(s.read(t), want) {
@@ -117,7 +119,7 @@ func (s seat) until(t *testing.T, want string, patience time.Duration) {
 }
 
 // await waits until beckon says that the client is in a state.
-func await(t *testing.T, l *lab.Lab, s seat, want string) {
+func await(t testing.TB, l *lab.Lab, s seat, want string) {
 	t.Helper()
 	var got []byte
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
@@ -130,7 +132,7 @@ func await(t *testing.T, l *lab.Lab, s seat, want string) {
 }
 
 // inTmux starts a client in a pane, and a terminal that shows the pane.
-func inTmux(t *testing.T, l *lab.Lab) seat {
+func inTmux(t testing.TB, l *lab.Lab) seat {
 	pane, err := l.Tmux.StartClient("told")
 	if err != nil {
 		t.Fatal(err)
@@ -153,7 +155,7 @@ func inTmux(t *testing.T, l *lab.Lab) seat {
 }
 
 // outside starts a client with no multiplexer around it.
-func outside(t *testing.T, l *lab.Lab) seat {
+func outside(t testing.TB, l *lab.Lab) seat {
 	line := "stty rows 50 cols 140; exec " + strings.Join(append([]string{filepath.Join(l.Home.Bin, "claude")}, l.Home.Args()...), " ")
 	log, in := terminal(t, l, line)
 	s := seat{log: log}
@@ -174,7 +176,7 @@ func outside(t *testing.T, l *lab.Lab) seat {
 
 // terminal runs a shell command in a terminal and returns the file that gets
 // everything it shows, and its keyboard.
-func terminal(t *testing.T, l *lab.Lab, line string) (log string, in io.WriteCloser) {
+func terminal(t testing.TB, l *lab.Lab, line string) (log string, in io.WriteCloser) {
 	t.Helper()
 	log = filepath.Join(l.Home.Root, "outer.log")
 	cmd := l.Home.Command("script", "-qfc", line, log)

@@ -50,15 +50,17 @@ func TestPlugin(t *testing.T) {
 			}
 			t.Run(version+"/"+way.name, func(t *testing.T) {
 				t.Parallel()
-				p := plugged{TB: t, l: lab.Start(t, version)}
-				dir := way.dir(p.l)
-				p.make(dir)
-				commands, args := way.give(p.l, dir)
-				for _, c := range commands {
-					p.client(c...)
-				}
-				p.alone(args)
-				p.beside(args, way.sees)
+				tried(t, func(t testing.TB) {
+					p := plugged{TB: t, l: lab.Start(t, version)}
+					dir := way.dir(p.l)
+					p.make(dir)
+					commands, args := way.give(p.l, dir)
+					for _, c := range commands {
+						p.client(c...)
+					}
+					p.alone(args)
+					p.beside(args, way.sees)
+				})
 			})
 		}
 	}

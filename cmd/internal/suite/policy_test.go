@@ -264,16 +264,20 @@ func TestPolicy(t *testing.T) {
 		for _, sh := range shows {
 			t.Run(version+"/"+sh.name, func(t *testing.T) {
 				t.Parallel()
-				s := run(t, version, sh)
-				sh.check(s)
-				if t.Failed() {
-					t.Logf("it said %q; the trace is\n%s", s.out, trace(s.l))
-				}
+				tried(t, func(t testing.TB) {
+					s := run(t, version, sh)
+					sh.check(s)
+					if t.Failed() {
+						t.Logf("it said %q; the trace is\n%s", s.out, trace(s.l))
+					}
+				})
 			})
 		}
 		t.Run(version+"/an ask shows the dialog", func(t *testing.T) {
 			t.Parallel()
-			showAsk(t, version)
+			tried(t, func(t testing.TB) {
+				showAsk(t, version)
+			})
 		})
 	}
 }
@@ -285,7 +289,7 @@ func trace(l *lab.Lab) string {
 
 // showAsk asks for a command that the client would run by itself, and answers
 // the dialog with Yes.
-func showAsk(t *testing.T, version string) {
+func showAsk(t testing.TB, version string) {
 	l := start(t, version, of("PreToolUse", `"matcher":"Bash",`, `{"type":"rule","id":"sure","decision":"ask","reason":"Really say that?","commands":["echo"]}`))
 	pane, err := l.Tmux.StartClient("ask", l.Home.Args()...)
 	if err != nil {

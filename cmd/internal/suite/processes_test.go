@@ -30,24 +30,26 @@ func TestTwoProcesses(t *testing.T) {
 	for _, version := range list {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			twoProcesses(t, version)
+			tried(t, func(t testing.TB) {
+				twoProcesses(t, version)
+			})
 		})
 	}
 }
 
 // pair is the clients of one session.
 type pair struct {
-	*testing.T
+	testing.TB
 	l  *lab.Lab
 	id string
 }
 
-func twoProcesses(t *testing.T, version string) {
+func twoProcesses(t testing.TB, version string) {
 	dir, err := programs()
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := pair{T: t, l: lab.Start(t, version)}
+	p := pair{TB: t, l: lab.Start(t, version)}
 	p.do(install(p.l, dir))
 	one := p.client("one")
 	p.do(one.Say("lab:hi"))

@@ -31,32 +31,34 @@ func TestHooksChangeNothing(t *testing.T) {
 	for _, version := range list {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			l := lab.Start(t, version)
-			decide := func() (all []string) {
-				for _, mode := range modes {
-					all = append(all, mode+": "+headlessDecision(t, l, mode))
+			tried(t, func(t testing.TB) {
+				l := lab.Start(t, version)
+				decide := func() (all []string) {
+					for _, mode := range modes {
+						all = append(all, mode+": "+headlessDecision(t, l, mode))
+					}
+					if version == lab.V197 {
+						return all // it never asks in the background
+					}
+					return append(all, "in the background: "+backgroundDecision(t, l))
 				}
-				if version == lab.V197 {
-					return all // it never asks in the background
+				bare := decide()
+				dir, err := programs()
+				must(t, err)
+				must(t, install(l, dir))
+				for i, got := range decide() {
+					if got != bare[i] {
+						t.Errorf("with beckon\n%s\nwithout\n%s", got, bare[i])
+					}
 				}
-				return append(all, "in the background: "+backgroundDecision(t, l))
-			}
-			bare := decide()
-			dir, err := programs()
-			must(t, err)
-			must(t, install(l, dir))
-			for i, got := range decide() {
-				if got != bare[i] {
-					t.Errorf("with beckon\n%s\nwithout\n%s", got, bare[i])
-				}
-			}
-			t.Log(strings.Join(bare, "\n"))
+				t.Log(strings.Join(bare, "\n"))
+			})
 		})
 	}
 }
 
 // headlessDecision is what became of a call that nobody may run unasked.
-func headlessDecision(t *testing.T, l *lab.Lab, mode string) string {
+func headlessDecision(t testing.TB, l *lab.Lab, mode string) string {
 	s := &shown{TB: t, l: l}
 	before := len(s.asked())
 	out, _ := l.Home.Command(l.Client.Path, "--permission-mode", mode, "-p", "lab:bash touch decided.txt").CombinedOutput()
@@ -78,7 +80,7 @@ func taken(l *lab.Lab) bool {
 
 // backgroundDecision is what the client says of itself while it is asked for the
 // same call in the background.
-func backgroundDecision(t *testing.T, l *lab.Lab) string {
+func backgroundDecision(t testing.TB, l *lab.Lab) string {
 	known := map[int]bool{}
 	for _, r := range l.Home.Registry() {
 		known[r.PID] = true
@@ -112,45 +114,47 @@ func TestInstallBeforeTheClient(t *testing.T) {
 		t.Skip("the real client takes half a minute")
 	}
 	t.Parallel()
-	l := equipped(t, lab.V330)
-	must(t, os.Remove(filepath.Join(l.Home.Bin, "claude")))
-	out, err := beckon(l, nil, "install")
-	must(t, err)
-	if !strings.Contains(string(out), "no client was found") {
-		t.Errorf("install says %q", out)
-	}
-	settings := filepath.Join(l.Home.Dir, ".claude", "settings.json")
-	has := func() bool {
-		b, err := os.ReadFile(settings)
+	tried(t, func(t testing.TB) {
+		l := equipped(t, lab.V330)
+		must(t, os.Remove(filepath.Join(l.Home.Bin, "claude")))
+		out, err := beckon(l, nil, "install")
 		must(t, err)
-		return bytes.Contains(b, []byte(`"StopFailure"`))
-	}
-	if has() {
-		t.Fatal("StopFailure was registered for a client that nobody knows")
-	}
-	pane, err := l.Tmux.StartClient("first", l.Home.Args()...)
-	must(t, err)
-	must(t, pane.Ready())
-	for end := time.Now().Add(patience); !has(); time.Sleep(100 * time.Millisecond) {
-		if time.Now().After(end) {
-			log, _ := os.ReadFile(filepath.Join(l.Home.State, "log"))
-			t.Fatalf("the first session added nothing; the log says %s", log)
+		if !strings.Contains(string(out), "no client was found") {
+			t.Errorf("install says %q", out)
 		}
-	}
-	time.Sleep(4 * time.Second) // a running client takes hooks up within that
-	must(t, pane.Say("lab:badreq"))
-	if err := waitState(l, "failed"); err != nil {
-		t.Error(err)
-	}
-	if out, err := beckon(l, nil, "list"); err != nil || strings.Contains(string(out), "before the client") {
-		t.Errorf("list says %q, %v", out, err)
-	}
-	_, err = beckon(l, nil, "uninstall")
-	must(t, err)
-	left, err := os.ReadFile(settings) // the client has written into it meanwhile
-	if bytes.Contains(left, []byte("beckon")) {
-		t.Errorf("uninstall left %s, %v", left, err)
-	}
+		settings := filepath.Join(l.Home.Dir, ".claude", "settings.json")
+		has := func() bool {
+			b, err := os.ReadFile(settings)
+			must(t, err)
+			return bytes.Contains(b, []byte(`"StopFailure"`))
+		}
+		if has() {
+			t.Fatal("StopFailure was registered for a client that nobody knows")
+		}
+		pane, err := l.Tmux.StartClient("first", l.Home.Args()...)
+		must(t, err)
+		must(t, pane.Ready())
+		for end := time.Now().Add(patience); !has(); time.Sleep(100 * time.Millisecond) {
+			if time.Now().After(end) {
+				log, _ := os.ReadFile(filepath.Join(l.Home.State, "log"))
+				t.Fatalf("the first session added nothing; the log says %s", log)
+			}
+		}
+		time.Sleep(4 * time.Second) // a running client takes hooks up within that
+		must(t, pane.Say("lab:badreq"))
+		if err := waitState(l, "failed"); err != nil {
+			t.Error(err)
+		}
+		if out, err := beckon(l, nil, "list"); err != nil || strings.Contains(string(out), "before the client") {
+			t.Errorf("list says %q, %v", out, err)
+		}
+		_, err = beckon(l, nil, "uninstall")
+		must(t, err)
+		left, err := os.ReadFile(settings) // the client has written into it meanwhile
+		if bytes.Contains(left, []byte("beckon")) {
+			t.Errorf("uninstall left %s, %v", left, err)
+		}
+	})
 }
 
 // resultsIn are the results of calls in one request to the model.
@@ -185,52 +189,54 @@ func TestBackgroundSession(t *testing.T) {
 		t.Skip("the real client takes half a minute")
 	}
 	t.Parallel()
-	l := equipped(t, lab.V330)
-	_, err := beckon(l, nil, "install")
-	must(t, err)
-	shell, err := l.Tmux.Start("user", l.Home.Project, "/bin/sh")
-	must(t, err)
-	_, err = l.Tmux.Start("outer", l.Home.Project, "env", "-u", "TMUX", "-u", "TMUX_PANE", "tmux", "-S", l.Tmux.Socket(), "attach-session", "-t", "user")
-	must(t, err)
-	must(t, shell.Say("claude --permission-mode default --bg lab:bash\\ touch\\ decided.txt"))
-	must(t, shell.WaitFor("backgrounded", patience))
-	must(t, waitState(l, "permission"))
-	out, err := beckon(l, nil, "list", "--json")
-	must(t, err)
-	var list struct {
-		Sessions []struct {
-			SessionID string `json:"session_id"`
-			Job       struct{ ID, Name string }
-		}
-	}
-	must(t, json.Unmarshal(out, &list))
-	row := list.Sessions[0]
-	if row.Job.ID == "" || row.Job.Name == "" {
-		t.Fatalf("the row says %s", out)
-	}
-	for _, command := range []string{"show", "explain"} {
-		if out, err := beckon(l, nil, command, row.SessionID); err != nil || !strings.Contains(string(out), "claude attach "+row.Job.ID) {
-			t.Errorf("%s says %s, %v", command, out, err)
-		}
-	}
-	must(t, shell.Say(filepath.Join(bin(l), "beckon")+" jump "+row.SessionID))
-	var opened *lab.Pane
-	for end := time.Now().Add(patience); opened == nil; time.Sleep(100 * time.Millisecond) {
-		panes, err := l.Tmux.Panes()
+	tried(t, func(t testing.TB) {
+		l := equipped(t, lab.V330)
+		_, err := beckon(l, nil, "install")
 		must(t, err)
-		for _, p := range panes {
-			if strings.Contains(p.Capture(), "Do you want to") {
-				opened = p
+		shell, err := l.Tmux.Start("user", l.Home.Project, "/bin/sh")
+		must(t, err)
+		_, err = l.Tmux.Start("outer", l.Home.Project, "env", "-u", "TMUX", "-u", "TMUX_PANE", "tmux", "-S", l.Tmux.Socket(), "attach-session", "-t", "user")
+		must(t, err)
+		must(t, shell.Say("claude --permission-mode default --bg lab:bash\\ touch\\ decided.txt"))
+		must(t, shell.WaitFor("backgrounded", patience))
+		must(t, waitState(l, "permission"))
+		out, err := beckon(l, nil, "list", "--json")
+		must(t, err)
+		var list struct {
+			Sessions []struct {
+				SessionID string `json:"session_id"`
+				Job       struct{ ID, Name string }
 			}
 		}
-		if time.Now().After(end) {
-			t.Fatal(l.Tmux.Screens())
+		must(t, json.Unmarshal(out, &list))
+		row := list.Sessions[0]
+		if row.Job.ID == "" || row.Job.Name == "" {
+			t.Fatalf("the row says %s", out)
 		}
-	}
-	time.Sleep(500 * time.Millisecond) // the client ignores keys for a moment
-	must(t, opened.Key("Enter"))
-	must(t, waitState(l, "idle"))
-	if !taken(l) {
-		t.Error("the call did not run")
-	}
+		for _, command := range []string{"show", "explain"} {
+			if out, err := beckon(l, nil, command, row.SessionID); err != nil || !strings.Contains(string(out), "claude attach "+row.Job.ID) {
+				t.Errorf("%s says %s, %v", command, out, err)
+			}
+		}
+		must(t, shell.Say(filepath.Join(bin(l), "beckon")+" jump "+row.SessionID))
+		var opened *lab.Pane
+		for end := time.Now().Add(patience); opened == nil; time.Sleep(100 * time.Millisecond) {
+			panes, err := l.Tmux.Panes()
+			must(t, err)
+			for _, p := range panes {
+				if strings.Contains(p.Capture(), "Do you want to") {
+					opened = p
+				}
+			}
+			if time.Now().After(end) {
+				t.Fatal(l.Tmux.Screens())
+			}
+		}
+		time.Sleep(500 * time.Millisecond) // the client ignores keys for a moment
+		must(t, opened.Key("Enter"))
+		must(t, waitState(l, "idle"))
+		if !taken(l) {
+			t.Error("the call did not run")
+		}
+	})
 }
