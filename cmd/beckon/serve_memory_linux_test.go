@@ -72,13 +72,13 @@ func TestHalfSentBodies(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = res.Body.Close()
-		if took := time.Since(start); res.StatusCode != http.StatusOK || took > 5*time.Second {
+		if took := time.Since(start); res.StatusCode != http.StatusOK || took > time.Minute {
 			t.Errorf("an event meanwhile: %s after %v", res.Status, took)
 		}
 	}
 	took := peakMiB(t, state) - before
 	t.Logf("1,500 half-sent bodies took %d MiB, on %d", took, before)
-	if took > 64 {
+	if took > 96 { // a part of it is garbage that is not collected yet
 		t.Errorf("1,500 half-sent bodies took %d MiB", took)
 	}
 }

@@ -221,19 +221,16 @@ func TestScreen(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.env = append(p.env, "SCREENDIR="+dir, "TERM=xterm")
-	screen := func(args ...string) string {
-		t.Helper()
+	screen := func(args ...string) error {
 		cmd := exec.Command("screen", append([]string{"-c", "/dev/null", "-S", "work"}, args...)...)
 		cmd.Env = p.env
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("screen %s: %v\n%s", strings.Join(args, " "), err, out)
-		}
-		return string(out)
+		return cmd.Run()
 	}
-	screen("-d", "-m", "agent", "-c", paneScript("first"))
-	t.Cleanup(func() { screen("-X", "quit") })
-	screen("-X", "screen", "agent", "-c", paneScript("second"))
+	if err := screen("-d", "-m", "agent", "-c", paneScript("first")); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = screen("-X", "quit") })
+	within(t, "screen listens", func() bool { return screen("-X", "screen", "agent", "-c", paneScript("second")) == nil })
 	within(t, "both sessions begin", func() bool {
 		out := p.run(t, "beckon", "list")
 		return strings.Contains(out, "first") && strings.Contains(out, "second")

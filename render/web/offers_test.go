@@ -405,6 +405,7 @@ func TestAnswersToQuestions(t *testing.T) {
 		} else {
 			got = r.code(t)
 			_ = offer.In(x.st.Dir).Give(offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Deny, From: offer.Terminal}, time.Now())
+			<-given // and the offer is closed before the next one
 		}
 		if got != want {
 			t.Errorf("%s: %s, want %s", choices, got, want)
