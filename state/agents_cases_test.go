@@ -45,6 +45,12 @@ func TestOtherAgentsCases(t *testing.T) {
 			UserPromptSubmit {"session_id":"s","prompt":"go"}
 			PermissionRequest {"session_id":"s","tool_name":"x","tool_input":{}}
 			UserPromptSubmit {"session_id":"s","prompt":""}`, Permission, ""},
+		{"a batch of calls that was over before the turn", "qwen", `
+			UserPromptSubmit {"session_id":"s","prompt":"go"}
+			PreToolUse {"session_id":"s","tool_name":"x","tool_input":{},"tool_use_id":"t1"}
+			Notification {"session_id":"s","notification_type":"idle_prompt"}
+			PostToolUseFailure {"session_id":"s","tool_name":"x","tool_input":{},"tool_use_id":"t1"}
+			PostToolBatch {"session_id":"s","tool_calls":[]}`, Idle, ""},
 		{"a form of questions", "gemini", `
 			BeforeAgent {"session_id":"s","prompt":"go"}
 			BeforeTool {"session_id":"s","tool_name":"ask_user","tool_input":{"questions":[{"question":"Which?"}]}}

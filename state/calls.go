@@ -269,11 +269,13 @@ func (a *Actor) dropUnpaired(c Call) {
 
 // batch handles PostToolBatch: all calls of a message are done, also those
 // that end without an event of their own (refused with feedback, denied by a
-// hook). Other agents' events that are mapped onto it only show the actor at
-// work.
+// hook). It may come after the end of their turn, which then stays over. Other
+// agents' events that are mapped onto it only show the actor at work.
 func (f *fold) batch(e *event.Event) {
 	a := f.actor(e)
-	a.work(e.At)
+	if e.Name != string(event.PostToolBatch) || a.Ended == 0 || a.running() {
+		a.work(e.At)
+	}
 	if c := a.call(e.Tool.UseID); c != nil { // an answer to one call
 		if c.waiting() {
 			c.Answered = e.At

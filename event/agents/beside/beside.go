@@ -196,26 +196,29 @@ func codex(l lines) (r Reading) {
 	return r
 }
 
-// copilot reads a session's events, which tell all.
+// copilot reads a session's events, which tell all. What ends a turn, and the end
+// of what it cut off, come in either order: only a beginning is work again.
 func copilot(l lines) Reading {
 	var r, before Reading
-	open := map[string]bool{}
+	open, over := map[string]bool{}, false
 	l.each(func(v gjson.Result) {
 		at, data := stamp(v), v.Get("data")
+		child := v.Get("agentId").Str != ""
 		now := func(status string) { r = Reading{Status: status, At: at} }
 		goesOn := func() {
-			if len(open) == 0 {
+			if len(open) == 0 && !over {
 				now(Busy)
 			}
 		}
-		child := v.Get("agentId").Str != ""
 		switch v.Get("type").Str {
 		case "user.message", "assistant.turn_start":
+			over = false
 			if !child { // others may wait while a subagent begins
 				clear(open)
 			}
 			goesOn()
 		case "tool.execution_start": // of a subagent's call, after it is asked about
+			over = false
 			goesOn()
 			if data.Get("toolName").Str == "ask_user" {
 				now(Asking)
@@ -223,6 +226,7 @@ func copilot(l lines) Reading {
 		case "tool.execution_complete", "human_response.recorded":
 			goesOn()
 		case "permission.requested":
+			over = false
 			open[data.Get("requestId").Str] = true
 			now(Waiting)
 		case "permission.completed":
@@ -232,17 +236,20 @@ func copilot(l lines) Reading {
 			before = r
 			now(Busy)
 		case "session.compaction_complete":
-			if before.Status != Busy {
+			if before.Status != Busy && r.Status == Busy {
 				now(Idle)
 			}
 		case "session.error":
 			r = Reading{Status: Failed, At: at, Detail: cut(data.Get("message").Str)}
+			over = over || !child
 		case "abort":
 			clear(open)
 			now(Idle)
+			over = true
 		case "hook.start":
 			if data.Get("hookType").Str == "agentStop" && !child {
 				now(Idle)
+				over = true
 			}
 		}
 	})
@@ -250,13 +257,18 @@ func copilot(l lines) Reading {
 }
 
 // gemini reads a chat: what ends a turn that no hook tells of. What it says of
-// others is written before the hooks do, and says no more.
+// others is written before the hooks do, and says no more. The calls that were cut
+// off are written behind what cut them off.
 func gemini(l lines) (r Reading) {
 	l.each(func(v gjson.Result) {
 		text := v.Get("content").Str
 		switch v.Get("type").Str {
-		case "user", "gemini":
+		case "user":
 			r = Reading{}
+		case "gemini":
+			if r.Status == Failed && !v.Get("toolCalls").Exists() { // it could go on
+				r = Reading{}
+			}
 		case "error":
 			r = Reading{Status: Failed, At: stamp(v), Detail: cut(text)}
 		case "info":

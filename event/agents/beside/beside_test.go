@@ -54,6 +54,20 @@ func TestFile(t *testing.T) {
 		{"Esc at the dialog", "copilot", asked + copilotLine(5, "permission.completed", `{"requestId":"r1","result":{"kind":"cancelled"}}`) +
 			copilotLine(5, "assistant.turn_end", `{}`) + copilotLine(6, "abort", `{"reason":"user_initiated"}`), Idle, 6, ""},
 		{"a form", "copilot", working + copilotLine(4, "tool.execution_start", `{"toolName":"ask_user"}`), Asking, 4, ""},
+		{"Esc, and then the dialog is done", "copilot", asked + copilotLine(5, "abort", `{"reason":"user_initiated"}`) +
+			copilotLine(6, "permission.completed", `{"requestId":"r1","result":{"kind":"cancelled"}}`), Idle, 5, ""},
+		{"Esc, and then the call is done", "copilot", working + copilotLine(4, "abort", `{}`) + copilotLine(5, "tool.execution_complete", `{}`), Idle, 4, ""},
+		{"Esc, and then the form is done", "copilot", working + copilotLine(4, "abort", `{}`) + copilotLine(5, "human_response.recorded", `{}`), Idle, 4, ""},
+		{"Esc, and then a compaction is done", "copilot", working + copilotLine(4, "session.compaction_start", `{}`) + copilotLine(5, "abort", `{}`) +
+			copilotLine(6, "session.compaction_complete", `{}`), Idle, 5, ""},
+		{"an API error, and then a call is done", "copilot", working + copilotLine(4, "session.error", `{"message":"400 bad"}`) + copilotLine(5, "tool.execution_complete", `{}`), Failed, 4, "400 bad"},
+		{"the end of a turn, and then a call is done", "copilot", working + copilotLine(4, "hook.start", `{"hookType":"agentStop"}`) + copilotLine(5, "tool.execution_complete", `{}`), Idle, 4, ""},
+		{"the next turn after Esc", "copilot", working + copilotLine(4, "abort", `{}`) + copilotLine(5, "user.message", `{}`) + copilotLine(6, "tool.execution_complete", `{}`), Busy, 6, ""},
+		{"a turn's end that a hook held off", "copilot", working + copilotLine(4, "hook.start", `{"hookType":"agentStop"}`) + copilotLine(5, "assistant.turn_start", `{}`), Busy, 5, ""},
+		{"a subagent asks after Esc, and is answered", "copilot", working + copilotLine(4, "abort", `{}`) + copilotChild(5, "permission.requested", call) +
+			copilotChild(6, "permission.completed", `{"requestId":"r1"}`), Busy, 6, ""},
+		{"a subagent's API error, and then its call is done", "copilot", working + copilotChild(4, "session.error", `{"message":"400 bad"}`) +
+			copilotLine(5, "tool.execution_complete", `{}`), Busy, 5, ""},
 		{"an API error", "copilot", working + copilotLine(4, "assistant.turn_end", `{}`) + copilotLine(5, "session.error", `{"message":"400 bad"}`), Failed, 5, "400 bad"},
 		{"its next prompt", "copilot", working + copilotLine(5, "session.error", `{"message":"400 bad"}`) + copilotLine(6, "user.message", `{}`), Busy, 6, ""},
 		{"the end of a turn", "copilot", working + copilotLine(4, "hook.start", `{"hookType":"agentStop"}`), Idle, 4, ""},
@@ -68,6 +82,12 @@ func TestFile(t *testing.T) {
 		{"a turn", "gemini", geminiLine(1, "user", "go"), "", 0, ""},
 		{"Esc", "gemini", geminiLine(1, "user", "go") + geminiLine(2, "info", "Request cancelled.") + `{"$set":{"lastUpdated":"x"}}` + "\n", Idle, 2, ""},
 		{"an API error", "gemini", geminiLine(1, "user", "go") + geminiLine(2, "error", "[API Error: x]"), Failed, 2, "[API Error: x]"},
+		{"Esc, and then the call is done", "gemini", geminiLine(1, "user", "go") + geminiLine(2, "info", "Request cancelled.") +
+			line(3, `"type":"gemini"`, `"content":"","toolCalls":[{"status":"cancelled"}]`), Idle, 2, ""},
+		{"Esc, and then what was said so far", "gemini", geminiLine(1, "user", "go") + geminiLine(2, "info", "Request cancelled.") + geminiLine(3, "gemini", "Word"), Idle, 2, ""},
+		{"an API error, and then the call is done", "gemini", geminiLine(1, "user", "go") + geminiLine(2, "error", "[API Error: x]") +
+			line(3, `"type":"gemini"`, `"content":"","toolCalls":[{"status":"success"}]`), Failed, 2, "[API Error: x]"},
+		{"an error after which it goes on", "gemini", geminiLine(2, "error", "x") + geminiLine(3, "gemini", "Word"), "", 0, ""},
 		{"a turn after it", "gemini", geminiLine(2, "error", "[API Error: x]") + geminiLine(3, "user", "go on"), "", 0, ""},
 
 		{"an agent whose files are not known", "opencode", asked, "", 0, ""},
