@@ -36,7 +36,10 @@ type Agent struct {
 	screen        []sign
 	// keys are what a user presses for each of the verbs of a scenario; what
 	// begins with a slash is typed.
-	keys  map[string][]string
+	keys map[string][]string
+	// again is what the screen shows for a moment after an Esc, where a turn is only
+	// broken off by another one meanwhile. Empty: keys tells.
+	again string
 	tools tools
 	title string // what to answer when the agent asks for a session's title; empty: JSON
 	// hooks registers command for every event; it is called with the event's
@@ -135,6 +138,9 @@ func (a *Agent) look(screen, title string) State {
 // press does what a user does for verb: approve, refuse, esc, choose, compact,
 // clear or quit.
 func (a *Agent) press(p *Pane, verb string) error {
+	if verb == "esc" && a.again != "" {
+		return a.breakOff(p)
+	}
 	keys, ok := a.keys[verb]
 	if !ok {
 		return fmt.Errorf("%s has no way to %s", a.Name, verb)
@@ -158,6 +164,28 @@ func (a *Agent) press(p *Pane, verb string) error {
 		time.Sleep(2 * enterDelay) // its menu of commands opens
 	}
 	return nil
+}
+
+// breakOff presses Esc twice. A client that is busy may miss the moment for the
+// second one, and then works on.
+func (a *Agent) breakOff(p *Pane) error {
+	const limit = 7 * time.Second
+	for range 3 {
+		if err := p.Key("Escape"); err != nil {
+			return err
+		}
+		if p.WaitFor(a.again, limit) == nil {
+			if err := p.Key("Escape"); err != nil {
+				return err
+			}
+		}
+		for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(pollEvery) {
+			if a.Shows(p) != "working" {
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("%s works on after Esc, pressed twice three times:\n%s", a.Name, p.Capture())
 }
 
 // Ready waits until the agent takes a prompt, and trusts its hooks when it asks.

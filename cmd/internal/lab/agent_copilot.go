@@ -22,13 +22,14 @@ var copilot = &Agent{
 	screen: []sign{
 		on("permission", `Do you want to`),
 		on("question", `Copilot needs information`),
-		on("working", `esc esc (edit prompt|interrupt)`),
+		on("working", `(?m)^ *[●◉◎○] Working( ·| esc|\s{2}|$)|esc (esc|again to) (edit prompt|interrupt)`),
 		on("idle", `(?m)^ *[>❯]`),
 	},
 	keys: map[string][]string{
-		"approve": {"Enter"}, "refuse": {"Escape"}, "esc": {"Escape", "Escape"}, "choose": {"Enter"},
+		"approve": {"Enter"}, "refuse": {"Escape"}, "choose": {"Enter"},
 		"compact": {"/compact", "Enter"}, "clear": {"/clear", "Enter"}, "quit": {"/exit", "Enter"},
 	},
+	again: `esc again to`,
 	tools: tools{
 		run:  func(c string) Tool { return Tool{"bash", object("command", c, "description", "run it")} },
 		asks: func(c string) Tool { return Tool{"bash", object("command", c, "description", "run it")} },

@@ -44,9 +44,10 @@ var opencode = &Agent{
 		on("idle", `ctrl\+p commands`),
 	},
 	keys: map[string][]string{
-		"approve": {"Enter"}, "refuse": {"Right", "Right", "Enter"}, "esc": {"Escape", "Escape"}, "choose": {"Enter"},
+		"approve": {"Enter"}, "refuse": {"Right", "Right", "Enter"}, "choose": {"Enter"},
 		"compact": {"/compact", "Enter"}, "clear": {"/new", "Enter"}, "quit": {"/exit", "Enter"},
 	},
+	again: `esc again to`,
 	tools: tools{
 		run:  func(c string) Tool { return Tool{"bash", object("command", c, "description", "run it")} },
 		asks: func(c string) Tool { return Tool{"bash", object("command", c, "description", "run it")} },

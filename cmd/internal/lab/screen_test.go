@@ -27,3 +27,21 @@ func TestScreenState(t *testing.T) {
 		}
 	}
 }
+
+// The footer of a client that was told to stop once is that of one at work.
+func TestCopilotScreen(t *testing.T) {
+	const prompt = "\n/you/proj [main]\n────\n❯\n────\n"
+	for _, c := range []struct{ screen, want string }{
+		{"x" + prompt + " ● Working esc esc edit prompt", "working"},
+		{"x" + prompt + " ◎ Working · 49 B esc esc interrupt", "working"},
+		{"x" + prompt + " ○ Working · 49 B esc again to interrupt", "working"},
+		{"x" + prompt + " ○ Working", "working"},
+		{"● Working on it is what it said" + prompt + " Interactive · @ files", "idle"},
+		{"x" + prompt + " Interactive · Manual Approval · @ files · # issues", "idle"},
+		{"Do you want to run this command?\n❯ 1. Yes", "permission"},
+	} {
+		if got := copilot.look(c.screen, "").State; got != c.want {
+			t.Errorf("%q shows %q; want %q", c.screen, got, c.want)
+		}
+	}
+}
