@@ -76,7 +76,7 @@ func TestWrappedIsEnded(t *testing.T) {
 		if got := runWrapped(command, []byte("{}"), 300*time.Millisecond); got != want {
 			t.Errorf("%q: %+v, want %+v", command, got, want)
 		}
-		if took := time.Since(began); took > 3*time.Second {
+		if took := time.Since(began); took > 20*time.Second {
 			t.Errorf("%q took %s", command, took)
 		}
 	}

@@ -408,7 +408,7 @@ func (w *wrote) has(s string) bool {
 }
 
 func (w *wrote) wait(s string) {
-	for end := time.Now().Add(5 * time.Second); !w.has(s) && time.Now().Before(end); {
+	for end := time.Now().Add(time.Minute); !w.has(s) && time.Now().Before(end); {
 		time.Sleep(200 * time.Microsecond)
 	}
 }

@@ -192,7 +192,7 @@ func TestDeadline(t *testing.T) {
 	}))
 	start := time.Now()
 	r := trigger(t, e, event.SessionEnd, `{}`)
-	if took := time.Since(start); took < wire.SessionEndDeadline/2 || took > 4*wire.SessionEndDeadline {
+	if took := time.Since(start); took < wire.SessionEndDeadline/2 || took > 20*wire.SessionEndDeadline {
 		t.Errorf("it took %s", took)
 	}
 	if !seen.Load() || r.Results[0].Failed == nil || r.Results[1].Failed == nil {
