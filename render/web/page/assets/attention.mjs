@@ -67,13 +67,15 @@ export class Attention {
   }
 
   // forget takes away all that was shown: who signs out leaves nothing behind.
-  async forget() {
+  forget() {
     for (const note of this.shown.values()) note.close();
     this.shown.clear();
-    for (const worker of await navigator.serviceWorker?.getRegistrations().catch(() => []) ?? []) {
-      for (const note of await worker.getNotifications()) note.close();
-      await worker.unregister();
-    }
+    return inTurn(async () => {
+      for (const worker of await navigator.serviceWorker?.getRegistrations() ?? []) {
+        for (const note of await worker.getNotifications()) note.close();
+        await worker.unregister();
+      }
+    });
   }
 
   say(words) {
@@ -90,11 +92,17 @@ const worker = "/assets/worker.js";
 // policy has room for one policy, which gives no other.
 const address = globalThis.trustedTypes?.createPolicy("worker", { createScriptURL: () => worker }).createScriptURL("") ?? worker;
 
+// inTurn does one thing with the worker's notifications at a time: Chromium forgets
+// one that is still being put up when it is asked which there are, and one that is put
+// up while somebody signs out would stay. What fails, the page says in its own way.
+let last = Promise.resolve();
+const inTurn = (work) => (last = last.then(work).catch(() => null));
+
 // byWorker shows a notification by a service worker, which is there from the first
 // one until somebody signs out.
 function byWorker(title, options) {
-  const shown = show(title, options).catch(() => null); // the page says it in its own way
-  return { close: async () => { for (const note of await (await shown)?.getNotifications({ tag: options.tag }) ?? []) note.close(); } };
+  const shown = inTurn(() => show(title, options));
+  return { close: () => inTurn(async () => { for (const note of await (await shown)?.getNotifications({ tag: options.tag }) ?? []) note.close(); }) };
 }
 
 async function show(title, options) {
