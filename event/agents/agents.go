@@ -49,6 +49,10 @@ type Agent struct {
 	// Tools are the agent's tools in Claude Code's names, which the rules of a
 	// policy go by. A tool without a row keeps its name.
 	Tools []Called
+	// Joint stands between a server and its tool in the name of a tool without a row,
+	// where either may have it in its own: such a name is read in every way. Empty
+	// where names tell.
+	Joint string
 	// Answers are the events at which it listens to a hook, and what it hears. An
 	// agent without any is told nothing.
 	Answers []Answer

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -174,8 +175,9 @@ type run struct {
 // match finds the hooks that are for the event. "if" is asked when the hook's
 // turn comes, because it looks at the input.
 func (r *run) match(hooks []*config.Hook) {
+	named := r.call.Readings()
 	for _, h := range hooks {
-		if h.Event == r.ev.Kind && h.Takes(r.ev.Payload) {
+		if h.Event == r.ev.Kind && slices.ContainsFunc(named, func(c wire.Call) bool { return h.Takes(c.Payload) }) {
 			r.results = append(r.results, HookResult{Hook: h, Skipped: r.leftOut(h)})
 		}
 	}
@@ -191,7 +193,14 @@ func (r *run) leftOut(h *config.Hook) string {
 	return ""
 }
 
-// seen is c as rules see it.
+// allSeen is c as rules see it, under each name that its tool may have.
+func (r *run) allSeen(c wire.Call) (list []*match.Call) {
+	for _, c := range c.Readings() {
+		list = append(list, r.seen(c))
+	}
+	return list
+}
+
 func (r *run) seen(c wire.Call) *match.Call {
 	return &match.Call{Tool: c.ToolName, Input: c.ToolInput, Prompt: gjson.GetBytes(c.Payload, "prompt").String(),
 		Cwd: c.Cwd, Project: cmp.Or(c.ProjectDir, c.Cwd), Home: r.ev.Home}
@@ -199,7 +208,7 @@ func (r *run) seen(c wire.Call) *match.Call {
 
 // judge asks the rules, which takes no time worth a deadline.
 func (r *run) judge() {
-	seen := r.seen(r.call)
+	seen := r.allSeen(r.call)
 	for i := range r.results {
 		if res := &r.results[i]; res.Hook.Spec.Rule != nil && res.Skipped == "" {
 			*res = r.rule(res.Hook, seen)
@@ -207,8 +216,58 @@ func (r *run) judge() {
 	}
 }
 
-// rule asks one rule about a call.
-func (r *run) rule(h *config.Hook, seen *match.Call) (res HookResult) {
+// rule asks one rule about a call, under each of its names.
+func (r *run) rule(h *config.Hook, seen []*match.Call) HookResult {
+	all := make([]HookResult, len(seen))
+	for i := range seen {
+		all[i] = r.ruleOf(h, seen[i])
+	}
+	return weighed(all)
+}
+
+// weighed is what a hook says of a call of which it was asked under several names:
+// what is the most careful. It approves what it approves under all of them.
+func weighed(all []HookResult) HookResult {
+	best := all[0]
+	for _, res := range all[1:] {
+		if res.care() > best.care() {
+			best = res
+		}
+	}
+	for _, res := range all {
+		if o := &best.Outcome; o.Decision == wire.Allow && res.Outcome.Decision != wire.Allow {
+			o.Decision = wire.Silence
+		}
+		if in := res.Outcome.UpdatedInput; in != nil && !bytes.Equal(in, best.Outcome.UpdatedInput) && best.care() == rewrites {
+			best.Failed = errors.New("it rewrites the input otherwise under each of the names that the tool may have")
+		}
+	}
+	return best
+}
+
+// care orders what a hook says by how much it keeps from happening.
+func (r *HookResult) care() int {
+	switch d := r.Outcome.Decision; {
+	case r.Failed != nil:
+		return rewrites + 3
+	case d.Refuses():
+		return rewrites + 2
+	case d == wire.Ask:
+		return rewrites + 1
+	case r.Outcome.UpdatedInput != nil:
+		return rewrites
+	case d == wire.Warn || d == wire.Modify:
+		return 2
+	case d != wire.Allow:
+		return 1
+	}
+	return 0
+}
+
+const rewrites = 3
+
+// ruleOf asks one rule about a call.
+func (r *run) ruleOf(h *config.Hook, seen *match.Call) (res HookResult) {
 	res.Hook = h
 	defer caught(&res)
 	if !h.Applies(seen) {
@@ -342,10 +401,26 @@ func (r *run) others() {
 // otherCopy is the id of what stands for the other copy of a firing.
 const otherCopy = "other-copy"
 
-// one runs a hook to its end, or to the event's.
-func (r *run) one(h *config.Hook, c wire.Call) (res HookResult) {
+// one runs a hook to its end, or to the event's: once for each name that the tool
+// may have.
+func (r *run) one(h *config.Hook, c wire.Call) HookResult {
+	named := c.Readings()
+	all := make([]HookResult, len(named))
+	var wait sync.WaitGroup
+	for i, c := range named {
+		wait.Go(func() { all[i] = r.oneOf(h, c) })
+	}
+	wait.Wait()
+	return weighed(all)
+}
+
+func (r *run) oneOf(h *config.Hook, c wire.Call) (res HookResult) {
 	res.Hook = h
 	defer caught(&res)
+	if !h.Takes(c.Payload) {
+		res.Skipped = "another name of the tool"
+		return res
+	}
 	if !h.Applies(r.seen(c)) {
 		res.Skipped = "if " + h.If.Text()
 		return res

@@ -65,7 +65,7 @@ func (m *merging) recheck() {
 	if !m.rewritten() {
 		return
 	}
-	seen := m.seen(m.call)
+	seen := m.allSeen(m.call)
 	for i := range m.results {
 		res := &m.results[i]
 		rule := res.Hook.Spec.Rule
@@ -211,7 +211,7 @@ func (m *merging) approvals() {
 		}
 	}
 	m.v.Decision, m.reasons = wire.Silence, nil
-	seen := m.seen(m.call)
+	seen := m.allSeen(m.call)
 	for i := range m.results {
 		res := &m.results[i]
 		if !res.Success() || res.Hook.Observe || m.decision(res) != wire.Allow {

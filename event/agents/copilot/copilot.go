@@ -78,6 +78,7 @@ var Agent = agents.Agent{
 		{Name: "task", Means: "Agent", Inputs: []agents.Renamed{{Name: "agent_type", Means: "subagent_type"}}},
 		{Name: "skill", Means: "Skill"},
 	},
+	Joint: "-",
 	Answers: []agents.Answer{
 		{Event: "preToolUse", Means: "PreToolUse", Says: []agents.Say{
 			{When: agents.Deny, Path: "permissionDecision", Value: `"deny"`},
@@ -111,5 +112,6 @@ var Agent = agents.Agent{
 		"its dialog cannot be answered from elsewhere: while a hook at permissionRequest runs it is not open",
 		"what a policy has under PermissionRequest: permissionRequest comes also for calls that nobody is asked about, so it is not registered; an approval under PreToolUse opens no dialog",
 		"a text for you: only what refuses or asks is shown",
+		"a server's tool is called server-tool, which may be read in several ways: what refuses under one of them refuses, what allows must do so under all of them",
 	},
 }

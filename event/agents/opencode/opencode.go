@@ -95,7 +95,12 @@ var Agent = agents.Agent{
 		{Name: "question", Means: "AskUserQuestion"},
 		{Name: "task", Means: "Agent"},
 		{Name: "skill", Means: "Skill", Inputs: []agents.Renamed{{Name: "name", Means: "skill"}}},
+		{Name: "external_directory", Means: "external_directory"},
+		{Name: "doom_loop", Means: "doom_loop"},
+		{Name: "plan_enter", Means: "EnterPlanMode"},
+		{Name: "plan_exit", Means: "ExitPlanMode"},
 	},
+	Joint: "_",
 	Answers: []agents.Answer{ // in the words of beckon's own plugin
 		{Event: "tool.execute.before", Means: "PreToolUse", Says: []agents.Say{
 			{When: agents.Deny, Path: "deny", Value: agents.Text},
@@ -115,6 +120,7 @@ var Agent = agents.Agent{
 		"a rule before a call cannot allow it, nor have it asked about: OpenCode's own permissions decide that; put an approval under PermissionRequest",
 		"what a rule says of a prompt, of a session's start or of the end of a turn",
 		"what a rule warns of does not reach the model before a call",
+		"a server's tool is called server_tool, which may be read in several ways: what refuses under one of them refuses, what allows must do so under all of them",
 	},
 }
 

@@ -11,11 +11,14 @@ package wire
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"beckon/event"
+
+	"github.com/tidwall/gjson"
 )
 
 // Call is one event put to one handler.
@@ -38,6 +41,25 @@ type Call struct {
 	ToolInput []byte // a raw JSON object, rewrites applied; nil when the event has none
 	At        time.Time
 	Hops      int // how many policies have handed the question on before
+}
+
+// Readings are c under each name that its tool may have: more than one where the
+// agent's own name does not tell the server from the tool.
+func (c Call) Readings() []Call {
+	names := gjson.GetBytes(c.Payload, toolNames).Array()
+	old := gjson.GetBytes(c.Payload, "tool_name")
+	list := make([]Call, 1, 1+len(names))
+	list[0] = c
+	for _, name := range names {
+		if name.Str == c.ToolName || old.Index == 0 {
+			continue
+		}
+		r := c
+		r.ID += "-" + strconv.Itoa(len(list)) // another question
+		r.ToolName, r.Payload = name.Str, splice(c.Payload, old, must(name.Str))
+		list = append(list, r)
+	}
+	return list
 }
 
 // Headers of a question that a policy hands on.

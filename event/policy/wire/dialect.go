@@ -236,6 +236,7 @@ func (d Dialect) Payload(e *event.Event, raw []byte) ([]byte, error) {
 			out[name] = must(text)
 		}
 	}
+	delete(out, toolNames)
 	say("agent", d.agent.Name)
 	say("hook_event_name", string(e.Kind))
 	say("session_id", e.SessionID)
@@ -270,6 +271,22 @@ func (d Dialect) tool(name string) *agents.Called {
 	return nil
 }
 
+// toolNames is the member of a payload that has every name of a tool, where there
+// are several.
+const toolNames = "tool_names"
+
+// readings are what a name may be: itself, and a tool of each server that it may
+// begin with.
+func (d Dialect) readings(name string) []string {
+	list := []string{name}
+	for at := 1; d.agent.Joint != "" && at < len(name); at++ {
+		if tool, ok := strings.CutPrefix(name[at:], d.agent.Joint); ok && tool != "" {
+			list = append(list, "mcp__"+name[:at]+"__"+tool)
+		}
+	}
+	return list
+}
+
 // call names the tool of a call, and the members of its input.
 func (d Dialect) call(name string, given gjson.Result, out map[string]json.RawMessage) {
 	said, row := d.member(given, agents.Input), d.tool(name)
@@ -284,6 +301,9 @@ func (d Dialect) call(name string, given gjson.Result, out map[string]json.RawMe
 	if row != nil {
 		means = row.Means
 		inputs(row, input, out)
+	}
+	if names := d.readings(means); row == nil && means == name && len(names) > 1 {
+		out[toolNames] = must(names)
 	}
 	out["tool_name"] = must(means)
 	if input != nil {
