@@ -49,7 +49,9 @@ func (c *Cmd) Run(a *cli.App) error {
 		return cli.Usage("%w", err)
 	case c.DryRun:
 		return plan.Diff(a.Stdout)
-	case c.Yes || c.Undo || len(c.Step) > 0:
+	case c.Undo || len(c.Step) > 0:
+	case c.Yes:
+		plan.Missing(a.Stdout)
 	case a.Attended():
 		do, err := steps.Screen(context.Background(), plan, a.Stdin, a.Stdout, a.Color("auto"))
 		if err != nil || !do {
@@ -196,7 +198,11 @@ func pathStep(a *cli.App, shell, program string) steps.Step {
 	if !s.On && slices.Contains(filepath.SplitList(a.Getenv("PATH")), dir) {
 		s.On, s.Fixed = true, true
 	}
-	s.Then = "shells that run already find it after: export PATH=" + installer.CommandLine(dir) + ":$PATH"
+	export := "export PATH=" + installer.CommandLine(dir) + ":$PATH"
+	s.Then = "shells that run already find it after: " + export
+	if s.Absent != "" {
+		s.Absent += "; beckon is found after: " + export
+	}
 	if shell == "fish" {
 		s.Then = "a shell that runs already finds it after: exec fish"
 	}

@@ -175,6 +175,15 @@ func (p *Plan) Do(w io.Writer) error {
 	return errors.Join(failed...)
 }
 
+// Missing says which wanted steps cannot be done here, and why.
+func (p *Plan) Missing(w io.Writer) {
+	for _, s := range p.Steps {
+		if s.Want && !s.On && s.Absent != "" {
+			fmt.Fprintf(w, "%-14s not set up: %s\n", s.Name, s.Absent)
+		}
+	}
+}
+
 // ErrLeft is returned by Ask when the questions end before the answers do.
 var ErrLeft = errors.New("nothing was changed: there was no answer")
 

@@ -31,6 +31,15 @@ func usual(did *[]string) *Plan {
 		Step{Name: "tmux", Want: true, Absent: "tmux is not installed"}, Step{Name: "old", On: true})
 }
 
+// What is wanted and cannot be done is said.
+func TestMissing(t *testing.T) {
+	var said strings.Builder
+	usual(new([]string)).Missing(&said)
+	if got, want := said.String(), "tmux           not set up: tmux is not installed\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestPlan(t *testing.T) {
 	for _, c := range []struct {
 		name   string
