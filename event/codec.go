@@ -8,8 +8,6 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-//go:generate go run beckon/event/jsonenc/gen Event
-
 var errNotAnEvent = errors.New("decoding event: not a JSON object")
 
 // AppendJSON appends e as one JSON object, the body of a journal line. Zero

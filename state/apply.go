@@ -2,6 +2,7 @@ package state
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 
 	"beckon/event"
@@ -97,37 +98,21 @@ const late = 60_000
 // lost.
 func rewind(s *Session, t event.Millis) {
 	seq, offset, counts, until := s.Seq, s.Offset, s.Counts, s.Backburner.Until
-	var after []*int64
-	eachInt64(s, func(p *int64) {
-		if *p > int64(t) {
-			after = append(after, p)
+	var after []reflect.Value
+	jsonenc.Each(s, func(v reflect.Value) {
+		if v.Kind() == reflect.Int64 && v.Int() > int64(t) {
+			after = append(after, v)
 		}
 	})
-	slices.SortFunc(after, func(a, b *int64) int { return cmp.Compare(*b, *a) })
+	slices.SortFunc(after, func(a, b reflect.Value) int { return cmp.Compare(b.Int(), a.Int()) })
 	at, was := int64(t), int64(0)
-	for _, p := range after {
-		if *p != was {
-			at, was = at-1, *p
+	for _, v := range after {
+		if v.Int() != was {
+			at, was = at-1, v.Int()
 		}
-		*p = at
+		v.SetInt(at)
 	}
 	s.Seq, s.Offset, s.Counts, s.Backburner.Until = seq, offset, counts, until // no times of the past
-}
-
-// eachInt64 calls f for every int64 in r: its times, and a few numbers.
-func eachInt64(r jsonenc.Record, f func(*int64)) {
-	for _, m := range r.Fields() {
-		switch p := m.Ptr.(type) {
-		case *int64:
-			f(p)
-		case jsonenc.Record:
-			eachInt64(p, f)
-		case jsonenc.List:
-			for i := range p.Len() {
-				eachInt64(p.Item(i), f)
-			}
-		}
-	}
 }
 
 // handlers returns what an event of kind k does to the facts, nil when it

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"reflect"
 	"slices"
 
 	"beckon/event"
@@ -190,27 +191,11 @@ func cutAll(n int) func(*Session) {
 	return func(s *Session) {
 		id := s.ID
 		s.Stop.Background = s.Stop.Background[:min(len(s.Stop.Background), 8)]
-		cutTexts(s, n)
+		jsonenc.Each(s, func(v reflect.Value) {
+			if v.Kind() == reflect.String {
+				v.SetString(event.Cut(v.String(), n))
+			}
+		})
 		s.ID = id
-	}
-}
-
-// cutTexts cuts the texts of r and of the records in it.
-func cutTexts(r jsonenc.Record, n int) {
-	for _, f := range r.Fields() {
-		switch p := f.Ptr.(type) {
-		case *string:
-			*p = event.Cut(*p, n)
-		case *[]string:
-			for i := range *p {
-				(*p)[i] = event.Cut((*p)[i], n)
-			}
-		case jsonenc.Record:
-			cutTexts(p, n)
-		case jsonenc.List:
-			for i := range p.Len() {
-				cutTexts(p.Item(i), n)
-			}
-		}
 	}
 }

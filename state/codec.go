@@ -8,13 +8,6 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// The session file is read and written at every hook. encoding/json would
-// cost a tenth of a process start in reflection, so each record has a table of
-// its members, made of its tags, for both directions (package jsonenc). A test
-// holds the result equal to encoding/json's.
-//
-//go:generate go run beckon/event/jsonenc/gen Session Turn Action
-
 // ErrNotSession is returned for bytes that are no session file.
 var ErrNotSession = errors.New("not a session file")
 

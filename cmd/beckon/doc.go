@@ -72,7 +72,7 @@
 //	event/atomicfile             replaces files as a whole
 //	event/duration               durations that people write
 //	event/jsonc                  JSON with comments
-//	event/jsonenc                JSON of records, by tables that event/jsonenc/gen makes
+//	event/jsonenc                JSON of records, for a process that lives a millisecond
 //	event/plainfile              regular files, without the poller
 //	event/nearest                "did you mean"
 //	event/policy                 what answers a hook

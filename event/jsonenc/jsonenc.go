@@ -1,5 +1,6 @@
-// Package jsonenc writes and reads JSON text for the records that a
-// short-lived process has to handle without encoding/json and reflection.
+// Package jsonenc writes and reads JSON text for the records of a process that
+// lives a millisecond: what encoding/json prepares at its first use costs that
+// process a tenth of its start.
 //
 // What it writes is byte for byte what encoding/json writes with HTML escaping
 // off and omitempty/omitzero on every field, and what was so written it reads
@@ -100,9 +101,5 @@ func Str(dst []byte, key, s string) []byte {
 
 // Int appends the member key with the value n, zero or not.
 func Int(dst []byte, key string, n int64) []byte {
-	return appendInt(Key(dst, key), n)
+	return strconv.AppendInt(Key(dst, key), n, 10)
 }
-
-func appendInt(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10) }
-
-func appendBool(dst []byte, b bool) []byte { return strconv.AppendBool(dst, b) }

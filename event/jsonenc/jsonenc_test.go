@@ -96,10 +96,6 @@ type inner struct {
 	N int    `json:"n,omitempty"`
 }
 
-func (i *inner) Fields() []jsonenc.Field {
-	return []jsonenc.Field{{Key: "s", Ptr: &i.S}, {Key: "n", Ptr: &i.N}}
-}
-
 type record struct {
 	S     string   `json:"s,omitempty"`
 	N     int64    `json:"n,omitempty"`
@@ -108,18 +104,6 @@ type record struct {
 	List  []inner  `json:"list,omitempty"`
 	Words []string `json:"words,omitempty"`
 	Maybe *inner   `json:"maybe,omitempty"`
-}
-
-func (r *record) Fields() []jsonenc.Field {
-	return []jsonenc.Field{
-		{Key: "s", Ptr: &r.S},
-		{Key: "n", Ptr: &r.N},
-		{Key: "b", Ptr: &r.B},
-		{Key: "inner", Ptr: &r.Inner},
-		{Key: "list", Ptr: jsonenc.Slice(&r.List)},
-		{Key: "words", Ptr: &r.Words},
-		{Key: "maybe", Ptr: jsonenc.Pointer(&r.Maybe)},
-	}
 }
 
 func anyInner() *rapid.Generator[inner] {

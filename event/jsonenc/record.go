@@ -1,163 +1,90 @@
 package jsonenc
 
-import "github.com/tidwall/gjson"
+import (
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
 
-// Record is a value that says which member of a JSON object each of its
-// variables is. One table serves both directions, so that what is written is
-// what is read.
-type Record interface {
-	// Fields returns the members in the order they are written. Every Field
-	// points into the Record.
-	Fields() []Field
-}
+	"github.com/tidwall/gjson"
+)
 
-// Field ties a member's key to the variable that holds its value: a *string,
-// *bool, *int, *int64, *[]string, Record, List or Optional. A zero value (for a
-// Record: one whose members are all zero) is left out.
-type Field struct {
-	Key string
-	Ptr any
-}
+// Append appends the record that r points to as a JSON object: a struct of
+// strings, flags, numbers, records, pointers to records, and lists of those, with
+// their keys in its tags. A zero value (for a record: one whose members are all
+// zero) is left out.
+func Append(dst []byte, r any) []byte { return appendRecord(dst, reflect.ValueOf(r).Elem()) }
 
-// List is a slice of Records; see Slice.
-type List interface {
-	Len() int
-	Item(i int) Record
-	Grow() Record // appends a zero item
-}
+// keys are the members' keys by type of record, in the order of its fields.
+var keys sync.Map // reflect.Type -> []string
 
-// Optional is a pointer to a Record; see Pointer.
-type Optional interface {
-	Get() Record // nil if the pointer is
-	New() Record // points to a zero record
-}
-
-type slice[T any, P interface {
-	*T
-	Record
-}] struct{ s *[]T }
-
-// Slice makes *s, a slice of records, the value of a Field.
-func Slice[T any, P interface {
-	*T
-	Record
-}](s *[]T) List {
-	return slice[T, P]{s}
-}
-
-func (l slice[T, P]) Len() int          { return len(*l.s) }
-func (l slice[T, P]) Item(i int) Record { return P(&(*l.s)[i]) }
-
-func (l slice[T, P]) Grow() Record {
-	var zero T
-	*l.s = append(*l.s, zero)
-	return l.Item(len(*l.s) - 1)
-}
-
-type pointer[T any, P interface {
-	*T
-	Record
-}] struct{ p **T }
-
-// Pointer makes *p, a pointer to a record that may be nil, the value of a Field.
-func Pointer[T any, P interface {
-	*T
-	Record
-}](p **T) Optional {
-	return pointer[T, P]{p}
-}
-
-func (o pointer[T, P]) Get() Record {
-	if *o.p == nil {
-		return nil
+func keysOf(t reflect.Type) []string {
+	if known, ok := keys.Load(t); ok {
+		return known.([]string)
 	}
-	return P(*o.p)
+	list := make([]string, t.NumField())
+	for i := range list {
+		list[i], _, _ = strings.Cut(t.Field(i).Tag.Get("json"), ",")
+	}
+	keys.Store(t, list)
+	return list
 }
 
-func (o pointer[T, P]) New() Record {
-	*o.p = new(T)
-	return P(*o.p)
-}
-
-// Append appends r as a JSON object.
-func Append(dst []byte, r Record) []byte {
+func appendRecord(dst []byte, v reflect.Value) []byte {
 	dst = append(dst, '{')
-	for _, f := range r.Fields() {
-		dst = appendField(dst, f)
+	for i, key := range keysOf(v.Type()) {
+		mark, zero := len(dst), false
+		if dst, zero = appendValue(Key(dst, key), v.Field(i)); zero {
+			dst = dst[:mark]
+		}
 	}
 	return append(dst, '}')
 }
 
-func appendField(dst []byte, f Field) []byte {
+// appendValue appends v and reports whether it is zero.
+func appendValue(dst []byte, v reflect.Value) (_ []byte, zero bool) {
 	mark := len(dst)
-	dst = Key(dst, f.Key)
-	dst, zero := appendValue(dst, f.Ptr)
-	if zero {
-		return dst[:mark]
-	}
-	return dst
-}
-
-// appendValue appends what ptr points to and reports whether it is zero.
-func appendValue(dst []byte, ptr any) (_ []byte, zero bool) {
-	switch p := ptr.(type) {
-	case *string:
-		return AppendString(dst, *p), *p == ""
-	case *bool:
-		return appendBool(dst, *p), !*p
-	case *int:
-		return appendInt(dst, int64(*p)), *p == 0
-	case *int64:
-		return appendInt(dst, *p), *p == 0
-	case *[]string:
-		return appendStrings(dst, *p), len(*p) == 0
-	case Record:
-		mark := len(dst)
-		dst = Append(dst, p)
+	switch v.Kind() {
+	case reflect.String:
+		return AppendString(dst, v.String()), v.Len() == 0
+	case reflect.Bool:
+		return strconv.AppendBool(dst, v.Bool()), !v.Bool()
+	case reflect.Int, reflect.Int64:
+		return strconv.AppendInt(dst, v.Int(), 10), v.Int() == 0
+	case reflect.Struct:
+		dst = appendRecord(dst, v)
 		return dst, len(dst) == mark+len("{}")
-	case List:
-		return appendList(dst, p), p.Len() == 0
-	case Optional:
-		r := p.Get()
-		if r == nil {
-			return append(dst, "null"...), true
+	case reflect.Pointer:
+		if v.IsNil() {
+			return dst, true
 		}
-		return Append(dst, r), false
+		return appendRecord(dst, v.Elem()), false
+	case reflect.Slice:
+		dst = append(dst, '[')
+		for i := range v.Len() {
+			dst, _ = appendValue(Comma(dst), v.Index(i))
+		}
+		return append(dst, ']'), v.Len() == 0
 	}
-	panic("jsonenc: a Field of a type that is not supported")
+	panic("jsonenc: a record cannot hold " + v.Type().String())
 }
 
-func appendStrings(dst []byte, list []string) []byte {
-	dst = append(dst, '[')
-	for _, s := range list {
-		dst = AppendString(Comma(dst), s)
-	}
-	return append(dst, ']')
-}
+// Decode fills the record that r points to from the object v and reports whether
+// v is one. Members without a field and members of another type than the field's
+// are skipped. v must come from valid JSON; strings share memory with it.
+func Decode(v gjson.Result, r any) bool { return decodeRecord(v, reflect.ValueOf(r).Elem()) }
 
-func appendList(dst []byte, l List) []byte {
-	dst = append(dst, '[')
-	for i := range l.Len() {
-		dst = Append(Comma(dst), l.Item(i))
-	}
-	return append(dst, ']')
-}
-
-// Decode fills r from the object v and reports whether v is one. Members
-// without a Field and members of another type than the Field's are skipped.
-// v must come from valid JSON; strings share memory with it.
-func Decode(v gjson.Result, r Record) bool {
+func decodeRecord(v gjson.Result, to reflect.Value) bool {
 	if !v.IsObject() {
 		return false
 	}
-	fields := r.Fields()
+	keys := keysOf(to.Type())
 	next := 0 // members usually come in the order of the fields
 	v.ForEach(func(key, v gjson.Result) bool {
-		for i := range fields {
-			f := &fields[(next+i)%len(fields)]
-			if f.Key == key.Str {
-				decodeValue(v, f.Ptr)
-				next += i + 1
+		for i := range keys {
+			if n := (next + i) % len(keys); keys[n] == key.Str {
+				decodeValue(v, to.Field(n))
+				next = n + 1
 				break
 			}
 		}
@@ -166,67 +93,51 @@ func Decode(v gjson.Result, r Record) bool {
 	return true
 }
 
-func decodeValue(v gjson.Result, ptr any) {
-	switch v.Type {
-	case gjson.String:
-		if p, ok := ptr.(*string); ok {
-			*p = v.Str
-		}
-	case gjson.True, gjson.False:
-		if p, ok := ptr.(*bool); ok {
-			*p = v.Type == gjson.True
-		}
-	case gjson.Number:
-		decodeInt(v, ptr)
-	case gjson.JSON:
-		decodeComposite(v, ptr)
+// decodeValue sets to and reports whether v is of its type.
+func decodeValue(v gjson.Result, to reflect.Value) (ok bool) {
+	switch kind := to.Kind(); {
+	case kind == reflect.String && v.Type == gjson.String:
+		to.SetString(v.Str)
+	case kind == reflect.Bool && v.IsBool():
+		to.SetBool(v.Bool())
+	case kind == reflect.Int && v.Type == gjson.Number, kind == reflect.Int64 && v.Type == gjson.Number:
+		to.SetInt(v.Int())
+	case kind == reflect.Struct:
+		return decodeRecord(v, to)
+	case kind == reflect.Pointer && v.IsObject():
+		to.Set(reflect.New(to.Type().Elem()))
+		decodeRecord(v, to.Elem())
+	case kind == reflect.Slice && v.IsArray():
+		v.ForEach(func(_, v gjson.Result) bool {
+			n := to.Len()
+			to.Grow(1)
+			to.SetLen(n + 1)
+			if !decodeValue(v, to.Index(n)) {
+				to.SetLen(n)
+			}
+			return true
+		})
+	default:
+		return false
 	}
+	return true
 }
 
-func decodeInt(v gjson.Result, ptr any) {
-	switch p := ptr.(type) {
-	case *int:
-		*p = int(v.Int())
-	case *int64:
-		*p = v.Int()
-	}
-}
+// Each calls f with every string, number and flag of the record that r points to,
+// and of the records and lists in it. What it only points to, others may hold too.
+func Each(r any, f func(reflect.Value)) { each(reflect.ValueOf(r).Elem(), f) }
 
-func decodeComposite(v gjson.Result, ptr any) {
-	switch p := ptr.(type) {
-	case Record:
-		Decode(v, p)
-	case Optional:
-		if v.IsObject() {
-			Decode(v, p.New())
+func each(v reflect.Value, f func(reflect.Value)) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			each(v.Field(i), f)
 		}
-	case List:
-		decodeList(v, p)
-	case *[]string:
-		decodeStrings(v, p)
-	}
-}
-
-func decodeList(v gjson.Result, l List) {
-	if !v.IsArray() {
-		return
-	}
-	v.ForEach(func(_, v gjson.Result) bool {
-		if v.IsObject() {
-			Decode(v, l.Grow())
+	case reflect.Slice:
+		for i := range v.Len() {
+			each(v.Index(i), f)
 		}
-		return true
-	})
-}
-
-func decodeStrings(v gjson.Result, list *[]string) {
-	if !v.IsArray() {
-		return
+	default:
+		f(v)
 	}
-	v.ForEach(func(_, v gjson.Result) bool {
-		if v.Type == gjson.String {
-			*list = append(*list, v.Str)
-		}
-		return true
-	})
 }
