@@ -1,0 +1,99 @@
+package command
+
+import (
+	"encoding/base64"
+	"slices"
+	"strings"
+)
+
+// output is what a command writes, where its words and its input tell.
+func (w *walker) output(at int, in stream) Word {
+	c := w.line.Commands[at]
+	a := c.Args
+	unknown := nothing.words[0]
+	switch a.Program {
+	case "echo":
+		return echo(c.Words[1:])
+	case "printf":
+		return printf(c.Words[1:])
+	case "cat", "tee":
+		if len(a.Operands) == 0 || a.Program == "tee" || a.Operands[0].Text == "-" {
+			if a.Program == "tee" && len(a.Operands) == 1 {
+				w.write(a.Operands[0], in.text)
+			}
+			return in.text
+		}
+		return w.content(a.Operands[0])
+	case "base64":
+		if raw, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(in.text.Text), "")); in.text.Known && a.Has("-d") && err == nil {
+			return known(string(raw))
+		}
+	case "which", "type":
+		if len(a.Operands) == 1 {
+			return a.Operands[0]
+		}
+	case "command":
+		if len(a.Operands) == 1 && a.Has("-v") {
+			return a.Operands[0]
+		}
+	case "true", ":", "test", "[":
+		return known("")
+	}
+	return unknown
+}
+
+func echo(args []Word) Word {
+	end, escapes := "\n", false
+	for len(args) > 0 && args[0].Known && len(args[0].Text) > 1 && args[0].Text[0] == '-' && strings.Trim(args[0].Text[1:], "neE") == "" {
+		if strings.Contains(args[0].Text, "n") {
+			end = ""
+		}
+		escapes = escapes || strings.Contains(args[0].Text, "e")
+		args = args[1:]
+	}
+	out := joined(append(slices.Clone(args), known(end)), " ")
+	if len(args) > 0 && out.Known {
+		out.Text = strings.TrimSuffix(out.Text, " "+end) + end
+	}
+	if escapes && out.Known {
+		out.Text = unescape(out.Text)
+	}
+	return out
+}
+
+// printf knows %s, %b, %d and %%, which is what command lines are made with.
+func printf(args []Word) Word {
+	if len(args) > 0 && args[0].Text == "--" {
+		args = args[1:]
+	}
+	if len(args) == 0 || !args[0].Known || args[0].Text == "-v" {
+		return nothing.words[0]
+	}
+	format, args := unescape(args[0].Text), args[1:]
+	var out []Word
+	for round := 0; round == 0 || len(args) > 0 && round < maxAlternatives; round++ {
+		rest, used := format, false
+		for {
+			at := strings.IndexByte(rest, '%')
+			if at < 0 || at+1 == len(rest) {
+				break
+			}
+			out = append(out, known(rest[:at]))
+			switch verb := rest[at+1]; {
+			case verb == '%':
+				out = append(out, known("%"))
+			case strings.IndexByte("sbdq", verb) < 0:
+				return nothing.words[0]
+			case len(args) > 0:
+				out = append(out, args[0])
+				args, used = args[1:], true
+			}
+			rest = rest[at+2:]
+		}
+		out = append(out, known(rest))
+		if !used {
+			break
+		}
+	}
+	return joined(out, "")
+}
