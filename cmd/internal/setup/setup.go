@@ -80,7 +80,7 @@ func allSteps(a *cli.App) ([]steps.Step, error) {
 		return nil, err
 	}
 	list = slices.Insert(list, 1, agentSteps(a, hook)...)
-	shell := filepath.Base(a.Getenv("SHELL"))
+	_, shell := filepath.Split(a.Getenv("SHELL"))
 	list = slices.Insert(list, 0, pathStep(a, shell, program))
 	tmux := startupStep(a, "tmux", installer.PromptLine, program)
 	tmux.Name, tmux.Title = "tmux", "what needs you in tmux's status line, prefix b to go there"
