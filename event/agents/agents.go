@@ -287,3 +287,17 @@ const (
 	Suggestions
 	NumFields
 )
+
+// Patched are the files that a patch of Codex's form names in its headers.
+func Patched(patch string) []string {
+	files := []string{}
+	for line := range strings.Lines(patch) {
+		line = strings.TrimSpace(line)
+		for _, head := range []string{"*** Add File:", "*** Update File:", "*** Delete File:", "*** Move to:"} {
+			if name, ok := strings.CutPrefix(line, head); ok {
+				files = append(files, strings.TrimSpace(name))
+			}
+		}
+	}
+	return files
+}

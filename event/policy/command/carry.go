@@ -3,6 +3,8 @@ package command
 import (
 	"slices"
 	"strings"
+
+	"beckon/event/agents"
 )
 
 // carry walks over the commands that a command runs: by its words, by the value
@@ -28,6 +30,8 @@ func (w *walker) carry(at int, in stream) {
 			w.shell(at, word)
 		case "code":
 			w.code(at, word)
+		case "patch":
+			w.patch(at, word)
 		case "script":
 			if text, ok := w.fileText(word, in); ok {
 				w.script(at, text, c.Args.Operands[i+1:])
@@ -100,6 +104,22 @@ func (w *walker) code(at int, text Word) {
 	w.line.Code = append(w.line.Code, Code{Language: w.line.Commands[at].Args.Program, Text: text.all(), By: at})
 }
 
+// patch notes the files that a patch names. What is not known of it may name others.
+func (w *walker) patch(at int, text Word) {
+	if w.remote {
+		return
+	}
+	names := agents.Patched(text.all())
+	if !text.Known {
+		names = append(names, hole)
+	}
+	for _, name := range names {
+		w.spend(perItem)
+		c := &w.line.Commands[at]
+		c.Files = append(c.Files, File{Path: partly(name), Access: Read | Write, Dir: w.dir})
+	}
+}
+
 // fileText is what the line tells of a file that is run.
 func (w *walker) fileText(name Word, in stream) (Word, bool) {
 	if !name.Known {
@@ -124,6 +144,8 @@ func (w *walker) flagCarries(at int, f Flag) {
 		w.shell(at, f.Value)
 	case "code":
 		w.code(at, f.Value)
+	case "patch":
+		w.patch(at, f.Value)
 	case "cmd":
 		words := slices.Clone(f.command)
 		for i := range words {

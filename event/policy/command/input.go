@@ -22,6 +22,8 @@ func (w *walker) input(at int, s *spec, in stream) {
 		return
 	}
 	switch {
+	case s.stdin == "patch":
+		w.patch(at, in.text)
 	case !in.text.Known && in.text.all() == hole:
 		w.unknown(c.Args.Program + " reads commands that are not in the line")
 	case s.stdin == "cron":

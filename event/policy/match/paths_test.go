@@ -51,6 +51,37 @@ func TestSecretsAnywhere(t *testing.T) {
 	}
 }
 
+// Codex applies a patch of its shell's itself: the files that it names are edited.
+func TestPatchesOnTheLine(t *testing.T) {
+	const patch = "*** Begin Patch\n*** Update File: src/a.go\n*** Move to: keys/.env\n@@\n-x\n+y\n*** End Patch"
+	r := Rule{Tools: matcher(t, "Edit|Write"), Conditions: Conditions{Paths: []string{".env"}}}.Compile()
+	for _, line := range []string{
+		"apply_patch <<'EOF'\n" + patch + "\nEOF", "cd sub && apply_patch <<EOF\n" + patch + "\nEOF\n", "apply_patch '" + patch + "'", "applypatch \"" + patch + "\"",
+		"codex --codex-run-as-apply-patch '" + patch + "'", "/usr/bin/codex --codex-run-as-apply-patch \"$(cat <<'E'\n" + patch + "\nE\n)\"",
+		"bash -lc \"apply_patch <<'EOF'\n" + patch + "\nEOF\"", "printf '%s' '" + patch + "' | apply_patch", "cat > p <<'E'\n" + patch + "\nE\napply_patch < p",
+		"apply_patch <<'EOF'\n*** Begin Patch\n  *** Add File: .env \n+x\n*** End Patch\nEOF", "apply_patch <<'EOF'\n*** Delete File: .env\nEOF",
+		"apply_patch <<EOF\n*** Update File: $DIR/.env\nEOF",
+	} {
+		if !fits(r, shell(line)) {
+			t.Errorf("%q passes: %+v", line, r.Judge(shell(line)))
+		}
+	}
+	for _, line := range []string{"apply_patch \"$P\"", "apply_patch < p", "apply_patch <<EOF\n*** Update File: a\n+$x\nEOF"} {
+		if v := r.Judge(shell(line)); v.Result != Unsure {
+			t.Errorf("%q: %+v, of which nobody can be sure", line, v)
+		}
+	}
+	for _, line := range []string{"cat <<'EOF'\n" + patch + "\nEOF", "apply_patch <<'EOF'\n*** Update File: a.go\n+.env\nEOF", "codex exec 'change .env'"} {
+		if v := r.Judge(shell(line)); v.Result != No {
+			t.Errorf("%q: %+v", line, v)
+		}
+	}
+	deep := Rule{Tools: matcher(t, "Write"), Conditions: Conditions{Paths: []string{"/w/p/sub/deep/src/a.go"}}}.Compile()
+	if line := "cd deep && apply_patch '" + patch + "'"; !fits(deep, shell(line)) {
+		t.Errorf("%q passes", line)
+	}
+}
+
 func TestPathPatterns(t *testing.T) {
 	for _, c := range []struct {
 		pattern, path string

@@ -335,7 +335,7 @@ func inputs(row *agents.Called, input, out map[string]json.RawMessage) {
 		}
 	}
 	if row.Patch != "" {
-		input["file_path"] = must(patched(gjson.ParseBytes(input[row.Patch]).Str))
+		input["file_path"] = must(agents.Patched(gjson.ParseBytes(input[row.Patch]).Str))
 	}
 	if list := gjson.ParseBytes(input[row.Files]); row.Files != "" && list.IsArray() {
 		var files []string
@@ -371,20 +371,6 @@ func inputOf(v gjson.Result) map[string]json.RawMessage {
 		return true
 	})
 	return out
-}
-
-// patched are the files that a patch names in its headers.
-func patched(patch string) []string {
-	files := []string{}
-	for line := range strings.Lines(patch) {
-		line = strings.TrimSpace(line)
-		for _, head := range []string{"*** Add File:", "*** Update File:", "*** Delete File:", "*** Move to:"} {
-			if name, ok := strings.CutPrefix(line, head); ok {
-				files = append(files, strings.TrimSpace(name))
-			}
-		}
-	}
-	return files
 }
 
 var errOtherTool = errors.New("the call has no input to rewrite")
