@@ -1,6 +1,7 @@
 package event
 
 import (
+	"slices"
 	"strings"
 
 	"beckon/event/agents"
@@ -36,14 +37,10 @@ func agentByName(name string) *agents.Agent {
 	if name == "" {
 		return known[0]
 	}
+	same := func(other string) bool { return sameName(other, name) }
 	for _, a := range known {
-		if sameName(a.Name, name) {
+		if same(a.Name) || slices.ContainsFunc(a.Aliases, same) {
 			return a
-		}
-		for _, alias := range a.Aliases {
-			if sameName(alias, name) {
-				return a
-			}
 		}
 	}
 	return known[0]
@@ -106,16 +103,6 @@ func notice(a *agents.Agent, name string) string {
 		}
 	}
 	return name
-}
-
-// asksUser reports whether a call of the tool is a question to the user.
-func asksUser(a *agents.Agent, tool string) bool {
-	for _, f := range a.Forms {
-		if f == tool {
-			return true
-		}
-	}
-	return false
 }
 
 // match finds the row for the member key inside the object at prefix ("" or

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"bytes"
 	"io"
 	"strconv"
 )
@@ -61,39 +62,25 @@ func (e *SyntaxError) Error() string {
 // MaxDepth; else the error is a *SyntaxError. It depends on the input's tokens
 // alone, not on how they arrive. Memory stays below 400 KiB.
 func Read(r io.Reader) ([]byte, error) {
-	b, _, err := elide(r)
+	b, _, err := newElider(r, roomy).run()
 	return b, err
 }
 
-func elide(r io.Reader) (_ []byte, at int64, _ error) {
-	return newElider(r, MaxPayload+overshot+chunk+reserve).run()
-}
+// roomy is a buffer for input of any size.
+const roomy = MaxPayload + overshot + chunk + reserve
 
-// elideFirst is elide that ends with the first value: whoever wrote it may keep
+// elideFirst is Read that ends with the first value: whoever wrote it may keep
 // r open.
 func elideFirst(r io.Reader) (_ []byte, at int64, _ error) {
-	e := newElider(r, MaxPayload+overshot+chunk+reserve)
+	e := newElider(r, roomy)
 	e.first = true
 	return e.run()
 }
 
-// elideBytes is elide on a text in memory, with a buffer of its size. It does
+// elideBytes is Read on a text in memory, with a buffer of its size. It does
 // not write to p.
 func elideBytes(p []byte) (_ []byte, at int64, _ error) {
-	size := min(len(p)+2*reserve, MaxPayload+overshot+chunk+reserve)
-	return newElider(&source{p}, size).run()
-}
-
-// source reads from memory.
-type source struct{ p []byte }
-
-func (s *source) Read(p []byte) (int, error) {
-	if len(s.p) == 0 {
-		return 0, io.EOF
-	}
-	n := copy(p, s.p)
-	s.p = s.p[n:]
-	return n, nil
+	return newElider(bytes.NewReader(p), min(len(p)+2*reserve, roomy)).run()
 }
 
 // elider reads and writes in one buffer:

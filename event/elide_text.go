@@ -1,10 +1,13 @@
 package event
 
 import (
+	"encoding/binary"
 	"math"
 	"math/bits"
 	"strconv"
 	"strings"
+
+	"beckon/event/jsonenc"
 )
 
 // text is the string under way. Offsets are in its JSON text, without quotes.
@@ -187,7 +190,7 @@ func (e *elider) hex4() bool {
 		if !e.moreText() {
 			return e.fail("unexpected end")
 		}
-		d := hexDigit(e.buf[e.pos])
+		d := jsonenc.HexDigit(e.buf[e.pos])
 		if d < 0 {
 			return e.fail("no hexadecimal digit in an escape")
 		}
@@ -200,16 +203,6 @@ func (e *elider) hex4() bool {
 	return true
 }
 
-func hexDigit(c byte) int32 {
-	switch {
-	case '0' <= c && c <= '9':
-		return int32(c - '0')
-	case 'a' <= c|0x20 && c|0x20 <= 'f':
-		return int32(c|0x20-'a') + 10
-	}
-	return -1
-}
-
 // scan returns how many bytes at the start of p are the inside of a string that
 // needs no closer look: up to the first quote, control character, \u escape or
 // escape that p does not hold whole. It looks at 32 bytes at a time and finds
@@ -219,7 +212,7 @@ func scan(p []byte) int {
 	i := 0
 	for i <= len(p)-32 {
 		q := p[i : i+32]
-		a, b, c, d := specials(load64(q)), specials(load64(q[8:])), specials(load64(q[16:])), specials(load64(q[24:]))
+		a, b, c, d := specials(q), specials(q[8:]), specials(q[16:]), specials(q[24:])
 		next := i + 32
 		if (a|b|c|d)&highs != 0 {
 			found := gather(a) | gather(b)<<8 | gather(c)<<16 | gather(d)<<24
@@ -256,10 +249,11 @@ const ones, highs = 0x0101010101010101, 0x8080808080808080
 // special reports whether c does not stand for itself in a string.
 func special(c byte) bool { return c < ' ' || c == '"' || c == '\\' }
 
-// specials raises the highest bit of the special bytes of x. Of those raised
+// specials raises the highest bit of the special ones of p's eight bytes. Of those raised
 // the lowest is always right, those above it need not be. A quote is 0x22: with
 // bit 1 flipped it and the control characters are those up to 0x20.
-func specials(x uint64) uint64 {
+func specials(p []byte) uint64 {
+	x := binary.LittleEndian.Uint64(p)
 	return (((x ^ 2*ones) - 0x21*ones) | ((x ^ '\\'*ones) - ones)) &^ x
 }
 

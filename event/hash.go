@@ -1,6 +1,10 @@
 package event
 
-import "math/bits"
+import (
+	"encoding/binary"
+	"math/bits"
+	"unsafe"
+)
 
 // hash is a running 64-bit hash of bytes: the same bytes give the same value
 // on every machine, in every process and however they are split over writes.
@@ -39,10 +43,10 @@ func (s *hash) write(p []byte) {
 func (s *hash) blocks(p []byte) []byte {
 	a, b, c, d := s.lanes[0], s.lanes[1], s.lanes[2], s.lanes[3]
 	for len(p) >= 64 {
-		a = mix(a, load64(p), load64(p[8:]))
-		b = mix(b, load64(p[16:]), load64(p[24:]))
-		c = mix(c, load64(p[32:]), load64(p[40:]))
-		d = mix(d, load64(p[48:]), load64(p[56:]))
+		a = mix(a, binary.LittleEndian.Uint64(p), binary.LittleEndian.Uint64(p[8:]))
+		b = mix(b, binary.LittleEndian.Uint64(p[16:]), binary.LittleEndian.Uint64(p[24:]))
+		c = mix(c, binary.LittleEndian.Uint64(p[32:]), binary.LittleEndian.Uint64(p[40:]))
+		d = mix(d, binary.LittleEndian.Uint64(p[48:]), binary.LittleEndian.Uint64(p[56:]))
 		p = p[64:]
 	}
 	s.lanes = [4]uint64{a, b, c, d}
@@ -66,22 +70,10 @@ func mix(h, x, y uint64) uint64 {
 	return hi ^ lo
 }
 
-// load64 reads 8 bytes, the first the lowest; the compiler makes it one load.
-func load64(p []byte) uint64 {
-	_ = p[7]
-	return uint64(p[0]) | uint64(p[1])<<8 | uint64(p[2])<<16 | uint64(p[3])<<24 |
-		uint64(p[4])<<32 | uint64(p[5])<<40 | uint64(p[6])<<48 | uint64(p[7])<<56
-}
-
 // hashOf returns the hash of s as 16 hexadecimal digits.
 func hashOf(s string) string {
 	var h hash
-	var chunk [512]byte
-	for len(s) > 0 {
-		n := copy(chunk[:], s)
-		h.write(chunk[:n])
-		s = s[n:]
-	}
+	h.write(unsafe.Slice(unsafe.StringData(s), len(s))) // which only reads
 	return string(appendHex(nil, h.sum()))
 }
 

@@ -2,6 +2,7 @@ package event
 
 import (
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unsafe"
@@ -83,7 +84,7 @@ func parse(agentName, name string, payload []byte, at int64) (Event, error) {
 	p.said(&e, a)
 	p.background(&e)
 	p.tool(&e)
-	e.Ask = p.ask(&e, asksUser(a, e.Tool.Name))
+	e.Ask = p.ask(&e, slices.Contains(a.Forms, e.Tool.Name))
 	e.Answer = p.answer(&e)
 	return e, nil
 }
@@ -179,7 +180,7 @@ func (p *values) said(e *Event, a *agents.Agent) {
 		e.Details = firstLine(p.clean(agents.Error, MaxText))
 	}
 	if e.Kind == UserPromptSubmit || e.Kind == UserPromptExpansion {
-		e.Prompt = p.prompt()
+		e.Prompt = Cut(strings.TrimSpace(p.clean(agents.Prompt, -1)), MaxPrompt)
 		e.FromClient = e.FromClient || fromClient(e.Prompt)
 	}
 	e.Message = p.message()
@@ -187,11 +188,6 @@ func (p *values) said(e *Event, a *agents.Agent) {
 	e.StopHook = p[agents.StopHook] == "true"
 	e.IsInterrupt = p[agents.Interrupt] == "true"
 	e.TaskN = Todo{ID: p.text(agents.TaskID, MaxID), Subject: p.clean(agents.TaskSubject, MaxText)}
-}
-
-// prompt returns the head of the prompt, without the space around it.
-func (p *values) prompt() string {
-	return Cut(strings.TrimSpace(p.clean(agents.Prompt, -1)), MaxPrompt)
 }
 
 // fromClient reports whether the client wrote the prompt itself (CASE 9).
@@ -219,12 +215,7 @@ func (p *values) background(e *Event) {
 	if e.HasBackground {
 		e.Background = tasks(gjson.Parse(p[agents.Background]))
 	}
-	if p[agents.Crons] != "" {
-		gjson.Parse(p[agents.Crons]).ForEach(func(_, _ gjson.Result) bool {
-			e.Crons++
-			return true
-		})
-	}
+	e.Crons = int(gjson.Get(p[agents.Crons], "#").Int())
 }
 
 // tasks reads a background_tasks snapshot. Of more than MaxTasks the running
@@ -234,7 +225,7 @@ func tasks(list gjson.Result) []Task {
 	running := 0
 	list.ForEach(func(_, v gjson.Result) bool {
 		if v.IsObject() {
-			all = append(all, task(v))
+			all = append(all, Task{member(v, "id", MaxID), member(v, "type", MaxID), member(v, "status", MaxID), Cut(clean(v.Get("description").Raw), MaxSummary)})
 			if all[len(all)-1].Status == "running" {
 				running++
 			}
@@ -257,27 +248,6 @@ func tasks(list gjson.Result) []Task {
 		}
 	}
 	return kept
-}
-
-func task(v gjson.Result) Task {
-	var t Task
-	v.ForEach(func(key, v gjson.Result) bool {
-		if v.Type != gjson.String {
-			return true
-		}
-		switch key.Str {
-		case "id":
-			t.ID = jsonenc.Unquote(v.Raw, MaxID)
-		case "type":
-			t.Type = jsonenc.Unquote(v.Raw, MaxID)
-		case "status":
-			t.Status = jsonenc.Unquote(v.Raw, MaxID)
-		case "description":
-			t.Description = Cut(clean(v.Raw), MaxSummary)
-		}
-		return true
-	})
-	return t
 }
 
 func (p *values) tool(e *Event) {

@@ -1,6 +1,8 @@
 package event
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -20,7 +22,7 @@ type toolRow struct {
 
 // tools is compared by sameName, so that one row serves the agents that write
 // the same tool in another letter case.
-var tools = [...]toolRow{
+var tools = []toolRow{
 	{tool: "AskUserQuestion", args: []string{"questions.#.question"}},
 	{tool: "ExitPlanMode", label: "plan", args: []string{"plan"}},
 	{tool: "Agent", args: []string{"description", "prompt"}},
@@ -38,7 +40,7 @@ var tools = [...]toolRow{
 }
 
 // revealing lists the arguments that say most about a call of any other tool.
-var revealing = [...]string{
+var revealing = []string{
 	"command", "cmd", "file_path", "filePath", "notebook_path", "absolute_path", "path", "dir_path",
 	"pattern", "query", "url", "uri", "title", "subject", "name", "question",
 	"description", "message", "text", "body", "prompt", "task_id", "shell_id", "bash_id", "id",
@@ -51,13 +53,11 @@ const maxRevealing = 200
 // most MaxSummary bytes, "Bash: npm test".
 func summary(tool string, input gjson.Result, cwd string) string {
 	label, text := tool, ""
-	row := toolByName(tool)
+	row := slices.IndexFunc(tools, func(row toolRow) bool { return sameName(row.tool, tool) })
 	switch {
-	case row != nil:
-		text = row.summarize(input, cwd)
-		if row.label != "" {
-			label = row.label
-		}
+	case row >= 0:
+		text = tools[row].summarize(input, cwd)
+		label = cmp.Or(tools[row].label, tool)
 	case strings.HasPrefix(tool, "mcp__"):
 		server, name, _ := strings.Cut(tool[len("mcp__"):], "__")
 		return oneLine(server+": "+name+" "+summarizeAny(input, cwd), MaxSummary)
@@ -68,15 +68,6 @@ func summary(tool string, input gjson.Result, cwd string) string {
 		return oneLine(label, MaxSummary)
 	}
 	return oneLine(label+": "+text, MaxSummary)
-}
-
-func toolByName(name string) *toolRow {
-	for i := range tools {
-		if sameName(tools[i].tool, name) {
-			return &tools[i]
-		}
-	}
-	return nil
 }
 
 func (row *toolRow) summarize(input gjson.Result, cwd string) string {
@@ -103,7 +94,11 @@ func summarizeAny(input gjson.Result, cwd string) string {
 	}
 	best, rank := "", len(revealing)+1
 	input.ForEach(func(key, v gjson.Result) bool {
-		if r := rankOf(key.Str); r < rank {
+		r := slices.Index(revealing, key.Str)
+		if r < 0 {
+			r = len(revealing)
+		}
+		if r < rank {
 			short := len(v.Raw) <= maxRevealing && v.Type == gjson.String
 			if s := argument(key.Str, v, cwd); s != "" && (r < len(revealing) || short) {
 				best, rank = s, r
@@ -112,15 +107,6 @@ func summarizeAny(input gjson.Result, cwd string) string {
 		return rank > 0
 	})
 	return best
-}
-
-func rankOf(key string) int {
-	for i := range revealing {
-		if revealing[i] == key {
-			return i
-		}
-	}
-	return len(revealing)
 }
 
 // argument returns the value of an argument, redacted, in the form its key asks
@@ -136,7 +122,7 @@ func argument(key string, v gjson.Result, cwd string) string {
 	}
 	s := strings.TrimSpace(clean(v.Raw))
 	switch {
-	case hasSuffixFold(key, "path"):
+	case strings.HasSuffix(strings.ToLower(key), "path"):
 		return relative(s, cwd)
 	case key == "url" || key == "uri":
 		return address(s)
@@ -163,10 +149,6 @@ func list(key string, v gjson.Result) string {
 		return b.Len() < MaxText
 	})
 	return redact.Text(b.String()) // what one word says of the next: --password x
-}
-
-func hasSuffixFold(s, suffix string) bool {
-	return len(s) >= len(suffix) && strings.EqualFold(s[len(s)-len(suffix):], suffix)
 }
 
 // relative returns path as seen from cwd if it lies under it. Of a long path

@@ -90,7 +90,7 @@ func hex4(s string) rune {
 	}
 	var r rune
 	for i := 2; i < 6; i++ {
-		d := hexValue(s[i])
+		d := HexDigit(s[i])
 		if d < 0 {
 			return -1
 		}
@@ -99,14 +99,13 @@ func hex4(s string) rune {
 	return r
 }
 
-func hexValue(c byte) rune {
+// HexDigit returns the value of a hexadecimal digit, -1 for anything else.
+func HexDigit(c byte) rune {
 	switch {
 	case '0' <= c && c <= '9':
 		return rune(c - '0')
-	case 'a' <= c && c <= 'f':
-		return rune(c-'a') + 10
-	case 'A' <= c && c <= 'F':
-		return rune(c-'A') + 10
+	case 'a' <= c|0x20 && c|0x20 <= 'f':
+		return rune(c|0x20-'a') + 10
 	}
 	return -1
 }

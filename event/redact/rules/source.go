@@ -21,10 +21,13 @@ func (t *Table) Source() ([]byte, error) {
 	fmt.Fprintf(&b, "// program has the rules' instructions, middle the address of what named ones share.\nconst (\nmiddle = %d\nprogram = %s\n)\n\n", t.Middle, quote(t.Program))
 	fmt.Fprintf(&b, "// sets are sets of ASCII characters, 16 bytes each.\nconst sets = %s\n\n", quote(t.Sets))
 	b.WriteString("// table has where each rule's program begins, how far before its trigger it does, its mark, entropy, and whether it needs a digit.\nvar table = [...]rule{\n")
-	for _, r := range t.Rules {
-		fmt.Fprintf(&b, "{%d, %d, %d, %d, %t, %t},\n", r.PC, r.Back, r.Mark, r.Entropy, r.Digit, r.Named)
+	for i, r := range t.Rules {
+		fmt.Fprintf(&b, "{%d, %d, %d, %d, %t, %t},", r.PC, r.Back, r.Mark, r.Entropy, r.Digit, r.Named)
+		if i%4 == 3 {
+			b.WriteByte('\n')
+		}
 	}
-	b.WriteString("}\n\nvar marks = [...]string{\n")
+	b.WriteString("\n}\n\nvar marks = [...]string{\n")
 	for _, m := range t.Marks {
 		fmt.Fprintf(&b, "%q,\n", m)
 	}
