@@ -252,9 +252,9 @@ func TestQuietCallsStartNothing(t *testing.T) {
 	}
 }
 
-// Another agent's call is never quiet, though its event has Claude Code's name: the
-// input that it means may be another than the one that is read here.
-func TestOtherAgentsAreNeverQuiet(t *testing.T) {
+// Another agent's call is read as the rules would read it: of two members of one
+// name the last counts.
+func TestOtherAgentsHideNothing(t *testing.T) {
 	dir, env := policied(t)
 	hook := program(t, "beckon-hook")
 	settled(t, dir, env)
@@ -279,14 +279,20 @@ func TestQuietCallsNeedNoSibling(t *testing.T) {
 	if err != nil {
 		t.Skip("no strace", called)
 	}
-	trace := filepath.Join(dir, "trace")
-	cmd := exec.Command("strace", "-f", "-e", "trace=execve", "-o", trace, program(t, "beckon-hook"), "PreToolUse")
-	cmd.Env, cmd.Stdin = env, strings.NewReader(strings.Replace(forced, "git push -f", "npm test", 1))
-	if err := cmd.Run(); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(trace)
-	if n := strings.Count(string(text), "execve("); err != nil || n != 1 {
-		t.Errorf("%d programs ran, %v:\n%s", n, err, text)
+	quiet := strings.Replace(forced, "git push -f", "npm test", 1)
+	for args, payload := range map[string]string{
+		"PreToolUse": quiet, "PreToolUse --agent codex": quiet, "BeforeTool --agent gemini": strings.NewReplacer("PreToolUse", "BeforeTool", `"Bash"`, `"run_shell_command"`).Replace(quiet),
+	} {
+		answered(t, program(t, "beckon-hook"), env, args, payload) // another agent's project is that of this directory, and not yet known
+		trace := filepath.Join(dir, "trace")
+		cmd := exec.Command("strace", append([]string{"-f", "-e", "trace=execve", "-o", trace, program(t, "beckon-hook")}, strings.Fields(args)...)...)
+		cmd.Env, cmd.Stdin = env, strings.NewReader(payload)
+		if err := cmd.Run(); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(trace)
+		if n := strings.Count(string(text), "execve("); err != nil || n != 1 {
+			t.Errorf("%s: %d programs ran, %v:\n%s", args, n, err, text)
+		}
 	}
 }

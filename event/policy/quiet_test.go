@@ -69,12 +69,14 @@ func toolCall(cwd, tool string, input map[string]string) []byte {
 
 // agrees holds that a call that is quiet is one of which no rule says anything.
 func (q quietCase) agrees(t interface{ Errorf(string, ...any) }, home string, payload []byte) (silent bool) {
-	if !q.index.Silent(payload) {
-		return false
-	}
-	r := NewEngine(q.hooks).Trigger(context.Background(), Event{Kind: event.PreToolUse, Payload: payload, Home: home, RulesOnly: true})
-	if r.Traceable() || len(r.Answer.Stdout) > 0 {
-		t.Errorf("%s: quiet, but the rules say %s (%q): %s", q.name, r.Verdict.Decision, r.Verdict.Reason, payload)
+	return q.index.Silent(payload) && q.unspoken(t, Event{Payload: payload, Home: home})
+}
+
+// unspoken holds that no rule says anything of an event before a call.
+func (q quietCase) unspoken(t interface{ Errorf(string, ...any) }, ev Event) bool {
+	ev.Kind, ev.RulesOnly = event.PreToolUse, true
+	if r := NewEngine(q.hooks).Trigger(context.Background(), ev); r.Traceable() || len(r.Answer.Stdout) > 0 {
+		t.Errorf("%s: quiet, but the rules say %s (%q): %s %s", q.name, r.Verdict.Decision, r.Verdict.Reason, ev.Dialect.Name(), ev.Payload)
 	}
 	return true
 }

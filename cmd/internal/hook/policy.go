@@ -97,11 +97,11 @@ func Start(args []string, stdin *os.File, stdout *os.File, getenv func(string) s
 		return fold()
 	case trust.Rules:
 		given := []byte(nil)
-		if a.Event == "PreToolUse" && !a.foreign() { // the index knows Claude Code's words alone
+		if event.KindOf(a.Agent, a.Event) == event.PreToolUse {
 			given = first(stdin)
 		}
 		in = io.MultiReader(bytes.NewReader(given), stdin)
-		if silent(index, given) {
+		if silent(index, a, given) {
 			return fold()
 		}
 		args = hand(given, args)
@@ -115,11 +115,15 @@ func Start(args []string, stdin *os.File, stdout *os.File, getenv func(string) s
 	return fold()
 }
 
-// silent is index.Silent. A fault in it leaves the call to the rules: a process
-// that panics would refuse it, by its exit code.
-func silent(index quiet.Index, payload []byte) (is bool) {
+// silent reports whether the index says that no rule can have anything to say. A
+// fault in it leaves the call to the rules: a process that panics would refuse it,
+// by its exit code.
+func silent(index quiet.Index, a Args, payload []byte) (is bool) {
 	var fault error // the judge has the call then
 	defer Guard(&fault)
+	if a.foreign() {
+		return index.SilentOf(a.Agent, a.Event, payload)
+	}
 	return index.Silent(payload)
 }
 

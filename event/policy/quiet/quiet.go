@@ -16,6 +16,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"beckon/event"
+	"beckon/event/policy/wire"
+
 	"github.com/tidwall/gjson"
 )
 
@@ -45,7 +48,7 @@ func (x Index) Silent(payload []byte) bool {
 	}
 	call := gjson.ParseBytes(payload)
 	tool := call.Get("tool_name").Str
-	if tool == "" || strings.Trim(tool, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") != "" {
+	if tool == "" || call.Get(wire.ToolNames).Exists() || strings.Trim(tool, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") != "" {
 		return false
 	}
 	if x.has("q " + tool + "\n") {
@@ -60,6 +63,23 @@ func (x Index) Silent(payload []byte) bool {
 		return line.Type == gjson.String && l.begin() && l.line(line.Str)
 	}
 	return false
+}
+
+// SilentOf is Silent for a call in another agent's words, told by its event of that
+// name. It looks at the very payload that the rules would be given.
+func (x Index) SilentOf(agent, name string, payload []byte) bool {
+	d, hears := wire.DialectOf(agent)
+	if x == "" || !hears || !gjson.ValidBytes(payload) {
+		return false
+	}
+	e, err := event.Parse(agent, name, payload)
+	if err != nil || e.Kind != event.PreToolUse {
+		return false
+	}
+	if payload, err = d.Payload(&e, payload); err != nil {
+		return false
+	}
+	return x.Silent(payload)
 }
 
 func (x Index) has(line string) bool {

@@ -46,7 +46,7 @@ type Call struct {
 // Readings are c under each name that its tool may have: more than one where the
 // agent's own name does not tell the server from the tool.
 func (c Call) Readings() []Call {
-	names := gjson.GetBytes(c.Payload, toolNames).Array()
+	names := gjson.GetBytes(c.Payload, ToolNames).Array()
 	old := gjson.GetBytes(c.Payload, "tool_name")
 	list := make([]Call, 1, 1+len(names))
 	list[0] = c

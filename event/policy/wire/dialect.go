@@ -236,7 +236,7 @@ func (d Dialect) Payload(e *event.Event, raw []byte) ([]byte, error) {
 			out[name] = must(text)
 		}
 	}
-	delete(out, toolNames)
+	delete(out, ToolNames)
 	say("agent", d.agent.Name)
 	say("hook_event_name", string(e.Kind))
 	say("session_id", e.SessionID)
@@ -271,9 +271,9 @@ func (d Dialect) tool(name string) *agents.Called {
 	return nil
 }
 
-// toolNames is the member of a payload that has every name of a tool, where there
+// ToolNames is the member of a payload that has every name of a tool, where there
 // are several.
-const toolNames = "tool_names"
+const ToolNames = "tool_names"
 
 // readings are what a name may be: itself, and a tool of each server that it may
 // begin with.
@@ -303,7 +303,7 @@ func (d Dialect) call(name string, given gjson.Result, out map[string]json.RawMe
 		inputs(row, input, out)
 	}
 	if names := d.readings(means); row == nil && means == name && len(names) > 1 {
-		out[toolNames] = must(names)
+		out[ToolNames] = must(names)
 	}
 	out["tool_name"] = must(means)
 	if input != nil {
