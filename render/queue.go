@@ -45,27 +45,40 @@ func (q Queue) Wants(r *Row) bool { return r.NeedsYou || r.Unseen || q.All && r.
 
 // Order returns rows in the queue's order. Rows that no longer want the user
 // keep a place among the others, so that a cycle can go on from them.
-func (q Queue) Order(rows []Row) []Row {
-	out := slices.Clone(rows)
-	slices.SortStableFunc(out, q.comparer(rows))
-	return out
-}
+func (q Queue) Order(rows []Row) []Row { return q.Grouped(pointers(rows), nil, false) }
 
 // Arrange returns rows in the order of lists and screens: what needs the user first,
 // then by group; in a group the projects that are pinned, and then as the queue goes.
-func (q Queue) Arrange(rows []Row) []Row {
-	out := q.Order(rows)
-	slices.SortStableFunc(out, func(a, b Row) int {
-		return cmp.Or(cmp.Compare(a.Group.Place(), b.Group.Place()), cmp.Compare(q.Marks.pin(&a), q.Marks.pin(&b)))
+func (q Queue) Arrange(rows []Row) []Row { return q.Grouped(pointers(rows), nil, true) }
+
+// Grouped sorts rows, and returns them, in the queue's order, those of the same group
+// together; with needs in that of Arrange. Groups is the groups' order, nil for none.
+func (q Queue) Grouped(rows []*Row, groups func(a, b *Row) int, needs bool) []Row {
+	order := q.comparer(rows)
+	slices.SortStableFunc(rows, func(a, b *Row) int {
+		if groups != nil {
+			if n := groups(a, b); n != 0 {
+				return n
+			}
+		}
+		if needs {
+			if n := cmp.Or(cmp.Compare(a.Group.Place(), b.Group.Place()), cmp.Compare(q.Marks.pin(a), q.Marks.pin(b))); n != 0 {
+				return n
+			}
+		}
+		return order(a, b)
 	})
-	return out
+	return taken(rows)
 }
 
 // comparer returns the order of rows.
-func (q Queue) comparer(rows []Row) func(a, b Row) int {
+func (q Queue) comparer(rows []*Row) func(a, b *Row) int {
 	opened := q.opened(rows)
-	return func(a, b Row) int {
-		return cmp.Or(q.byUrgency(&a, &b), q.byMode(&a, &b, opened), cmp.Compare(a.SeatID, b.SeatID), strings.Compare(a.Record(), b.Record()))
+	return func(a, b *Row) int {
+		if n := cmp.Or(q.byUrgency(a, b), q.byMode(a, b, opened)); n != 0 {
+			return n
+		}
+		return cmp.Or(strings.Compare(a.SeatID, b.SeatID), strings.Compare(a.Record(), b.Record()))
 	}
 }
 
@@ -135,8 +148,7 @@ func (q Queue) place(rows []Row, from string) *Row {
 
 // split returns how many of list, which is in order, come before at.
 func (q Queue) split(list []Row, at *Row, rows []Row) int {
-	compare := q.comparer(rows)
-	n, _ := slices.BinarySearchFunc(list, *at, compare)
+	n, _ := slices.BinarySearchFunc(pointers(list), at, q.comparer(pointers(rows)))
 	return n
 }
 
@@ -172,13 +184,13 @@ func (q Queue) byMode(a, b *Row, opened map[string]time.Time) int {
 }
 
 // opened returns when each terminal window was first seen to hold a session.
-func (q Queue) opened(rows []Row) map[string]time.Time {
+func (q Queue) opened(rows []*Row) map[string]time.Time {
 	if q.Mode != Grouped {
 		return nil
 	}
 	first := map[string]time.Time{}
-	for i := range rows {
-		w, at := q.window(&rows[i]), rows[i].FirstSeen
+	for _, r := range rows {
+		w, at := q.window(r), r.FirstSeen
 		if t, ok := first[w]; !ok || at.Before(t) {
 			first[w] = at
 		}

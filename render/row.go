@@ -196,19 +196,37 @@ func Rows(seen []state.Seen, all bool) []Row {
 
 // Sort orders rows by need: the state that needs the user most first, then
 // what was not looked at yet, then the one that has waited longest.
-func Sort(rows []Row) {
-	order := make([]*Row, len(rows)) // a Row is too large to be moved at every step
+func Sort(rows []Row) { copy(rows, First(rows, len(rows))) }
+
+// First returns the first n rows in the order of Sort, or all if there are fewer.
+func First(rows []Row, n int) []Row {
+	order := pointers(rows)
+	slices.SortStableFunc(order, byNeed)
+	return taken(order[:min(n, len(order))])
+}
+
+func byNeed(a, b *Row) int {
+	if n := cmp.Or(cmp.Compare(rank(a), rank(b)), a.Since.Compare(b.Since)); n != 0 {
+		return n
+	}
+	return strings.Compare(a.Record(), b.Record())
+}
+
+// pointers are what is sorted: a Row is too large to be moved at every step.
+func pointers(rows []Row) []*Row {
+	order := make([]*Row, len(rows))
 	for i := range rows {
 		order[i] = &rows[i]
 	}
-	slices.SortStableFunc(order, func(a, b *Row) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), a.Since.Compare(b.Since), strings.Compare(a.Record(), b.Record()))
-	})
-	sorted := make([]Row, len(rows))
+	return order
+}
+
+func taken(order []*Row) []Row {
+	rows := make([]Row, len(order))
 	for i, r := range order {
-		sorted[i] = *r
+		rows[i] = *r
 	}
-	copy(rows, sorted)
+	return rows
 }
 
 func rank(r *Row) int {

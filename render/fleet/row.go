@@ -201,7 +201,7 @@ func readPresence(data []byte) (Presence, error) {
 	return p, nil
 }
 
-// row makes a row for views of what a host said at a time of this machine's.
+// row makes a row for views of what a host said at a time.
 func (w *wire) row(at time.Time) render.Row {
 	at = at.UTC()
 	since := at.Add(-time.Duration(w.Age) * time.Millisecond)

@@ -34,9 +34,11 @@ type node struct {
 	suspect  int // presences in a row that did not fit its rows
 }
 
-// held is a row, or since when there is none.
+// held is a row with the server's times, or since when there is none.
 type held struct {
-	wire
+	stamp
+	gone  bool
+	row   render.Row
 	at    time.Time // the server's
 	round int
 }
@@ -123,9 +125,13 @@ func (v *View) row(n *node, seat string, m Message, server time.Time) (news, ok 
 	if n.present && w.Epoch > n.presence.Epoch && n.heard.Sub(server) > announced {
 		return false, true
 	}
-	w.Gone = w.Gone || m.Gone
-	n.rows[seat] = &held{wire: w, at: server, round: v.round}
-	return old == nil || old.stamp != w.stamp, true
+	news = old == nil || old.stamp != w.stamp
+	h := &held{stamp: w.stamp, gone: w.Gone || m.Gone, at: server, round: v.round}
+	if !h.gone {
+		h.row = w.row(server)
+	}
+	n.rows[seat] = h
+	return news, true
 }
 
 // silent reports whether a message of an older epoch counts all the same. A host
@@ -155,7 +161,7 @@ func (v *View) present(n *node, m Message, server time.Time) (news, ok bool) {
 	n.presence, n.present, n.heard = p, true, server
 	for seat, h := range n.rows {
 		age := server.Sub(h.at)
-		if h.Epoch < p.Epoch || h.Gone && age > Lost || h.Epoch > p.Epoch && age > announced {
+		if h.Epoch < p.Epoch || h.gone && age > Lost || h.Epoch > p.Epoch && age > announced {
 			delete(n.rows, seat)
 		}
 	}
@@ -179,7 +185,7 @@ func (n *node) fits() bool {
 func (n *node) seqs(which func(*held) bool) map[string]uint64 {
 	seqs := make(map[string]uint64, len(n.rows))
 	for seat, h := range n.rows {
-		if !h.Gone && h.Epoch == n.presence.Epoch && which(h) {
+		if !h.gone && h.Epoch == n.presence.Epoch && which(h) {
 			seqs[seat] = h.Seq
 		}
 	}
@@ -241,18 +247,19 @@ func (v *View) Rows() (n int) {
 // their names.
 func (v *View) Snapshot(now time.Time) ([]render.Row, []Host) {
 	names := v.names(now)
-	var rows []render.Row
+	rows := make([]render.Row, 0, v.Rows())
 	hosts := make([]Host, 0, len(names))
 	for key, h := range names {
 		n := v.nodes[key]
 		remote := render.Remote{Name: h.Name, User: h.User, AsOf: h.AsOf, Stale: h.Stale, Link: key + "." + Token(n.presence.Instance)}
 		for _, o := range n.rows {
-			if o.Gone || n.present && o.Epoch < n.presence.Epoch {
+			if o.gone || n.present && o.Epoch < n.presence.Epoch {
 				continue
 			}
-			r := o.row(v.here(o.at))
-			r.Host, r.Remote = h.Name, &remote
-			rows = append(rows, r)
+			rows = append(rows, o.row)
+			r := &rows[len(rows)-1]
+			r.Since, r.UpdatedAt = v.here(r.Since), v.here(r.UpdatedAt)
+			r.CreatedAt, r.FirstSeen, r.Host, r.Remote = r.Since, r.Since, h.Name, &remote
 			h.Rows++
 			if r.NeedsYou {
 				h.Needs++

@@ -5,8 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"beckon/render"
-
 	tea "charm.land/bubbletea/v2"
 )
 
@@ -61,5 +59,5 @@ func (b *Backoff) Next(failed bool) time.Duration {
 
 func askSource(ctx context.Context, s Source) sourceMsg {
 	rows, err := s.Rows(ctx)
-	return sourceMsg{name: s.Name, rows: append([]render.Row(nil), rows...), at: time.Now(), err: err, many: s.Many}
+	return sourceMsg{name: s.Name, rows: rows, at: time.Now(), err: err, many: s.Many}
 }

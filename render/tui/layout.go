@@ -70,13 +70,13 @@ func (m *model) measure(width int) columns {
 	var want columns
 	for i := range m.rows {
 		r := &m.rows[i]
-		want.word = max(want.word, ansi.StringWidth(m.word(r)))
-		want.name = max(want.name, ansi.StringWidth(name(r)))
-		want.branch = max(want.branch, ansi.StringWidth(branch(r)))
-		want.badge = max(want.badge, ansi.StringWidth(badges(r, width < shortWidth)))
-		want.host = max(want.host, ansi.StringWidth(m.hostName(r)))
-		want.title = max(want.title, ansi.StringWidth(clean(r.Title)))
-		want.context = max(want.context, len(contextUsed(r)))
+		widen(&want.word, m.word(r))
+		widen(&want.name, name(r))
+		widen(&want.branch, branch(r))
+		widen(&want.badge, badges(r, width < shortWidth))
+		widen(&want.host, m.hostName(r))
+		widen(&want.title, clean(r.Title))
+		widen(&want.context, contextUsed(r))
 	}
 	// Name and branch share a part of the line, and of the two the branch shrinks first.
 	const leastName = 8
@@ -99,6 +99,14 @@ func (m *model) measure(width int) columns {
 	}
 	c.what = max(0, left)
 	return c
+}
+
+// widen makes a column as wide as a text. No text has more columns than bytes, so
+// that few of many rows need be measured.
+func widen(column *int, text string) {
+	if len(text) > *column {
+		*column = max(*column, ansi.StringWidth(text))
+	}
 }
 
 // word is a row's state in words, and whether it is new where no heading says so.

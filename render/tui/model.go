@@ -272,13 +272,16 @@ func (m *model) arrange() {
 	all := m.allRows()
 	m.total, m.several = len(all), false
 	clear(m.counts)
-	for i := range all {
-		m.counts[all[i].Group]++
-		m.several = m.several || all[i].Host != all[0].Host
+	for _, r := range all {
+		m.counts[r.Group]++
+		m.several = m.several || r.Host != all[0].Host
 	}
 	m.rows, m.entries = arrange(all, render.Queue{Mode: m.order, PermissionFirst: m.opt.PermissionFirst, Marks: m.opt.Marks}, m.grouping, m.filter)
-	if i := slices.IndexFunc(m.rows, func(r render.Row) bool { return keyOf(&r) == m.selected }); i >= 0 {
-		m.cursor = i
+	for i := range m.rows {
+		if keyOf(&m.rows[i]) == m.selected {
+			m.cursor = i
+			break
+		}
 	}
 	m.choose(m.cursor)
 }
@@ -286,19 +289,24 @@ func (m *model) arrange() {
 // allRows are the rows of this machine and of the other hosts. A session that
 // several report (a shared home, this machine under another name) is shown
 // once, the local one first.
-func (m *model) allRows() []render.Row {
-	all := slices.Clone(m.local.Rows)
-	there := make(map[string]bool, len(all))
-	for i := range all {
-		there[all[i].Record()] = true
+func (m *model) allRows() []*render.Row {
+	n := len(m.local.Rows)
+	for _, h := range m.hosts {
+		n += len(h.rows)
+	}
+	all, there := make([]*render.Row, 0, n), make(map[string]bool, n)
+	for i := range m.local.Rows {
+		r := &m.local.Rows[i]
+		there[r.Record()] = true
+		all = append(all, r)
 	}
 	for _, s := range m.opt.Sources {
 		h := m.hosts[s.Name]
 		if h == nil {
 			continue
 		}
-		for _, r := range h.rows {
-			if !there[r.Record()] {
+		for i := range h.rows {
+			if r := &h.rows[i]; !there[r.Record()] {
 				there[r.Record()] = true
 				all = append(all, r)
 			}

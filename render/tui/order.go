@@ -33,34 +33,33 @@ func next[T comparable](all []T, v T) T {
 	return all[(slices.Index(all, v)+1)%len(all)]
 }
 
-// sorted returns rows in the queue's order. Whatever needs the user comes before
-// what does not, except in the orders that keep places, where there are no groups by need.
-func sorted(rows []render.Row, by render.Queue, grouping Grouping) []render.Row {
-	if grouping == ByNeed || by.Mode == render.Fair || by.Mode == render.Prio {
-		return by.Arrange(rows)
+// sorted returns rows in the queue's order, those under one heading together. Whatever
+// needs the user comes before what does not, except in the orders that keep places,
+// where there are no groups by need.
+func sorted(rows []*render.Row, by render.Queue, grouping Grouping) []render.Row {
+	var groups func(a, b *render.Row) int
+	if grouping == ByProject || grouping == ByHost {
+		groups = func(a, b *render.Row) int { return strings.Compare(heading(a, grouping), heading(b, grouping)) }
 	}
-	return by.Order(rows)
+	return by.Grouped(rows, groups, grouping == ByNeed || by.Mode == render.Fair || by.Mode == render.Prio)
 }
 
-// heading returns the name of the group that r is in, and a key to sort groups by.
-func heading(r *render.Row, by Grouping) (name, key string) {
+// heading returns the name of the group that r is in.
+func heading(r *render.Row, by Grouping) string {
 	switch by {
 	case ByNeed:
-		return string(r.Group), string(rune('0' + r.Group.Place()))
+		return string(r.Group)
 	case ByProject:
-		name = cmp.Or(r.Project, "no project")
+		return cmp.Or(r.Project, "no project")
 	case ByHost:
-		name = cmp.Or(r.Host, "this machine")
+		return cmp.Or(r.Host, "this machine")
 	}
-	return name, name
+	return ""
 }
 
 // matches reports whether a row has every word of the filter somewhere in what
 // is shown of it.
 func matches(r *render.Row, words []string) bool {
-	if len(words) == 0 {
-		return true
-	}
 	parts := []string{string(r.State), r.Reason, r.Name, r.Project, r.Title, r.What(), r.Cwd, r.Host, r.SessionID, r.Agent}
 	if r.Git != nil {
 		parts = append(parts, r.Git.Branch, r.Git.Worktree)
@@ -82,15 +81,11 @@ type entry struct {
 }
 
 // arrange sorts and filters rows and puts headings between them.
-func arrange(rows []render.Row, by render.Queue, grouping Grouping, filter string) ([]render.Row, []entry) {
-	words := strings.Fields(strings.ToLower(filter))
-	shown := make([]render.Row, 0, len(rows))
-	for i := range rows {
-		if matches(&rows[i], words) {
-			shown = append(shown, rows[i])
-		}
+func arrange(rows []*render.Row, by render.Queue, grouping Grouping, filter string) ([]render.Row, []entry) {
+	if words := strings.Fields(strings.ToLower(filter)); len(words) > 0 {
+		rows = slices.DeleteFunc(rows, func(r *render.Row) bool { return !matches(r, words) })
 	}
-	shown = sorted(shown, by, grouping)
+	shown := sorted(rows, by, grouping)
 	if grouping == NoGroups {
 		entries := make([]entry, len(shown))
 		for i := range shown {
@@ -98,11 +93,6 @@ func arrange(rows []render.Row, by render.Queue, grouping Grouping, filter strin
 		}
 		return shown, entries
 	}
-	slices.SortStableFunc(shown, func(a, b render.Row) int {
-		_, x := heading(&a, grouping)
-		_, y := heading(&b, grouping)
-		return strings.Compare(x, y)
-	})
 	return shown, withHeadings(shown, grouping)
 }
 
@@ -111,7 +101,7 @@ func withHeadings(rows []render.Row, grouping Grouping) []entry {
 	entries := make([]entry, 0, len(rows)+len(render.Groups)*2)
 	at := -1 // the heading under way
 	for i := range rows {
-		name, _ := heading(&rows[i], grouping)
+		name := heading(&rows[i], grouping)
 		if at < 0 || entries[at].heading != name {
 			if at >= 0 {
 				entries = append(entries, entry{row: -1})

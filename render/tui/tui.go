@@ -40,7 +40,8 @@ type Snapshot struct {
 // goroutine of its own; while it does not answer its last rows are shown, and
 // how old they are.
 type Source struct {
-	Name  string // the host, as the user calls it
+	Name string // the host, as the user calls it
+	// Rows returns what the host has, for the screen to keep.
 	Rows  func(context.Context) ([]render.Row, error)
 	Every time.Duration // between answers; 0 means 5 s
 	// Many is set for a source of several hosts: each row says in its Remote which

@@ -230,7 +230,7 @@ func keepCurrent(ctx context.Context, a *cli.App, acc bus.Access) {
 		changed := f.Changed()
 		if f.Whole(ctx) == nil {
 			rows, hosts, _ := f.Snapshot()
-			keep(a, acc, rows, hosts)
+			keep(a, acc, render.First(rows, maxKept), hosts)
 		}
 		pause(ctx, time.Second) // a burst of changes is one file
 		select {

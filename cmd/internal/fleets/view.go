@@ -114,7 +114,7 @@ func read(a *cli.App, acc bus.Access) ([]render.Row, []hosts.Status, error) {
 		done.Go(func() { f.Run(ctx) })
 		if err = f.Whole(ctx); err == nil {
 			rows, list, _ := f.Snapshot()
-			keep(a, acc, rows, list)
+			keep(a, acc, render.First(rows, maxKept), list)
 			return rows, statusOf(list), nil
 		}
 	}
@@ -154,11 +154,10 @@ const (
 
 func keptName(acc bus.Access) string { return "fleet:" + acc.URL + " " + acc.Prefix() }
 
-// keep keeps a view for prompts, and for lists while the hub is away. That it
-// cannot costs only those. It sorts the rows.
-func keep(a *cli.App, acc bus.Access, rows []render.Row, list []fleet.Host) {
-	render.Sort(rows)
-	k := kept{Name: keptName(acc), At: time.Now().UTC(), Rows: rows[:min(len(rows), maxKept)], Hosts: list[:min(len(list), maxKept)]}
+// keep keeps the first rows of a view for prompts, and for lists while the hub is
+// away. That it cannot costs only those.
+func keep(a *cli.App, acc bus.Access, first []render.Row, list []fleet.Host) {
+	k := kept{Name: keptName(acc), At: time.Now().UTC(), Rows: first, Hosts: list[:min(len(list), maxKept)]}
 	if data, err := json.Marshal(k); err == nil && len(data) < maxKeptBytes {
 		_ = a.Store.KeepHost(k.Name, append(data, '\n'))
 	}
@@ -298,8 +297,8 @@ func (f *Flags) fleetRows(a *cli.App, acc bus.Access, live *bus.Follower, backgr
 		rows, list, err := live.Snapshot()
 		if err == nil && time.Since(saved) > look {
 			saved = time.Now()
-			now := slices.Clone(rows)
-			background.Go(func() { keep(a, acc, now, list) })
+			first := render.First(rows, maxKept)
+			background.Go(func() { keep(a, acc, first, list) })
 		}
 		if err == nil {
 			if lines := hosts.NotHeard(statusOf(list), time.Now()); len(lines) > 0 {

@@ -303,6 +303,37 @@ func TestRowsTravel(t *testing.T) {
 }
 
 // A hub that loses its disk is filled again by its hosts.
+// A viewer reads everything once: that its connection is there is said late, and is no
+// reason to read all anew.
+func TestReadsOnce(t *testing.T) {
+	h := newHub(t)
+	nc, err := nats.Connect(h.url())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	asked, err := nc.SubscribeSync("$JS.API.CONSUMER.CREATE." + Stream + ".>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	f := watch(t, h.url())
+	if err := f.Whole(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for range 4 { // there is room for one, so that two were taken at least
+		f.wake <- struct{}{}
+	}
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if n, _, _ := asked.Pending(); n != 1 {
+		t.Errorf("it reads everything %d times", n)
+	}
+}
+
 func TestHubLosesItsDisk(t *testing.T) {
 	h := newHub(t)
 	f := watch(t, h.url())

@@ -153,6 +153,7 @@ const inactive = 30 * time.Second
 
 // watch reads everything and what changes then, until that is in doubt.
 func (f *Follower) watch(ctx context.Context) error {
+	connection := f.nc.Stats().Reconnects
 	asking, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	c, err := f.js.OrderedConsumer(asking, Stream, jetstream.OrderedConsumerConfig{
@@ -198,7 +199,9 @@ func (f *Follower) watch(ctx context.Context) error {
 			if !f.nc.IsConnected() {
 				return errors.New("the connection was lost")
 			}
-			return nil // a new connection, maybe to another server
+			if f.nc.Stats().Reconnects != connection {
+				return nil // maybe to another server
+			}
 		case <-time.After(fleet.Beat / 3):
 			f.mu.Lock()
 			suspect := f.view.Suspect(f.now())
