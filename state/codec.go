@@ -20,17 +20,23 @@ func AppendJSON(dst []byte, s *Session) []byte { return jsonenc.Append(dst, s) }
 
 // DecodeJSON reads what AppendJSON or encoding/json wrote. Unknown members
 // are skipped; a newer schema is ErrNewerSchema.
-func DecodeJSON(data []byte) (Session, error) {
+func DecodeJSON(data []byte) (s Session, err error) {
+	err = s.DecodeJSON(data)
+	return s, err
+}
+
+// DecodeJSON is the function DecodeJSON, into s. With an error s is zero.
+func (s *Session) DecodeJSON(data []byte) error {
 	text := string(data) // which the session shares from here on
-	var s Session
-	if !gjson.Valid(text) || !jsonenc.Decode(gjson.Parse(text), &s) {
-		return Session{}, ErrNotSession
-	}
+	*s = Session{}
+	ok := gjson.Valid(text) && jsonenc.Decode(gjson.Parse(text), s)
 	switch {
-	case s.Schema > Schema:
-		return Session{}, ErrNewerSchema
-	case s.Schema <= 0:
-		return Session{}, ErrNotSession
+	case ok && s.Schema > Schema:
+		*s = Session{}
+		return ErrNewerSchema
+	case !ok || s.Schema <= 0:
+		*s = Session{}
+		return ErrNotSession
 	}
-	return s, nil
+	return nil
 }

@@ -174,7 +174,24 @@ var turnRules = [...]rule{
 // Resolve returns what the session is at now. It is the only place where
 // facts become a state.
 func Resolve(s Session, ev Evidence, now event.Millis) Status {
-	v := view{s: &s, ev: &ev, now: now}
+	return view{s: &s, ev: &ev, now: now}.verdict()
+}
+
+// Resolve sets the status to what Resolve says of the session and the evidence,
+// which it does not copy as that has to.
+func (v *Seen) Resolve(now event.Millis) {
+	v.Status = view{s: &v.Session, ev: &v.Evidence, now: now}.verdict()
+}
+
+// nothing is the evidence of who has none.
+var nothing Evidence
+
+// ByHooks is Resolve of what the hooks alone say of the session.
+func (s *Session) ByHooks(now event.Millis) Status {
+	return view{s: s, ev: &nothing, now: now}.verdict()
+}
+
+func (v view) verdict() Status {
 	for i := range rules {
 		if st, ok := rules[i].holds(v); ok {
 			return v.finish(rules[i], st)

@@ -21,7 +21,7 @@ func Fronts(seen []Seen) map[string]int {
 		seat    string
 		process event.Process
 	}
-	newest := map[client]int{}
+	newest := make(map[client]int, len(seen))
 	for i := range seen {
 		c := client{seen[i].Session.Seat, seen[i].Session.Origin.Process}
 		if c.process.Pid == 0 {
@@ -31,7 +31,7 @@ func Fronts(seen []Seen) map[string]int {
 			newest[c] = i
 		}
 	}
-	fronts := map[string]int{}
+	fronts := make(map[string]int, len(seen))
 	for i := range seen {
 		s := &seen[i].Session
 		if p := s.Origin.Process; s.Seat == "" || p.Pid != 0 && newest[client{s.Seat, p}] != i {

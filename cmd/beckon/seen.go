@@ -97,7 +97,7 @@ func seenIn(st *store.Store, fits func(event.Terminal) bool) error {
 	now := live.NewReader(st, "").Now()
 	for i := range sessions {
 		s := &sessions[i]
-		if !fits(s.Origin.Terminal) || cli.Looked(s, state.Resolve(*s, state.Evidence{}, now)) {
+		if !fits(s.Origin.Terminal) || cli.Looked(s, s.ByHooks(now)) {
 			continue
 		}
 		_, e := st.Fold(store.KeyOf(s.Record()), store.Update{Change: state.Change{At: now, Action: &state.Action{Kind: state.ActSeen}}})

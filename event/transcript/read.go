@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"os"
+
+	"beckon/event/plainfile"
 )
 
 // Cursor says how far a transcript was read. It is small and comparable; its
@@ -89,12 +91,12 @@ func Read(path string, c Cursor, limit Limits) ([]Entry, Cursor, error) {
 	if err != nil || fi.Size() == c.Offset {
 		return nil, c, err
 	}
-	f, err := os.Open(path)
+	f, size, err := open(path)
 	if err != nil {
 		return nil, c, err
 	}
 	defer f.Close()
-	return readFrom(f, fi.Size(), c, limit.orDefaults())
+	return readFrom(f, size, c, limit.orDefaults())
 }
 
 // Recent returns the entries of the last bound bytes of the transcript at path
@@ -112,12 +114,16 @@ func Recent(path string, bound int64, limit Limits) ([]Entry, Cursor, error) {
 }
 
 func open(path string) (*os.File, int64, error) {
-	fi, err := stat(path)
+	f, err := plainfile.Open(path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, 0, err
 	}
-	f, err := os.Open(path)
-	return f, fi.Size(), err
+	fi, err := f.Stat()
+	if err != nil {
+		_ = f.Close()
+		return nil, 0, err
+	}
+	return f, fi.Size(), nil
 }
 
 // stat looks at the file before it is opened: opening a pipe would block.

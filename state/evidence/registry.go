@@ -89,33 +89,30 @@ func RegistryDir(getenv func(string) string) string {
 // that a torn record is not taken for a missing one. A directory that cannot
 // be read is an error: the caller goes on without the registry.
 func Registry(dir string) ([]Reading, error) {
-	entries, err := os.ReadDir(dir)
+	f, err := plainfile.OpenDir(dir)
 	if err != nil {
 		return nil, err
 	}
-	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
-		_, ok := registryPid(e.Name())
-		return !ok
-	})
-	entries = entries[:min(len(entries), maxRegistry)]
-	out, errs := make([]Reading, len(entries)), make([]error, len(entries))
-	store.Parallel(len(entries), func(i int) {
-		name := entries[i].Name()
-		pid, _ := registryPid(name)
-		buf := registryBuffers.Get().(*[]byte)
-		defer registryBuffers.Put(buf)
-		out[i], errs[i] = readRegistry(filepath.Join(dir, name), pid, *buf)
-	})
-	n := 0
-	for i := range out {
-		if errs[i] == nil {
-			out[n] = out[i]
-			n++
+	names, err := f.Readdirnames(-1)
+	_ = f.Close()
+	if err != nil {
+		return nil, err
+	}
+	pids := make([]int, 0, len(names))
+	for _, n := range names {
+		if pid, ok := registryPid(n); ok && len(pids) < maxRegistry {
+			pids = append(pids, pid)
 		}
 	}
-	out = out[:n]
-	slices.SortFunc(out, func(a, b Reading) int { return a.Pid - b.Pid })
-	return out, nil
+	slices.Sort(pids)
+	out := make([]Reading, len(pids))
+	store.Parallel(len(pids), func(i int) {
+		buf := registryBuffers.Get().(*[]byte)
+		defer registryBuffers.Put(buf)
+		path := dir + string(filepath.Separator) + strconv.Itoa(pids[i]) + ".json"
+		out[i], _ = readRegistry(path, pids[i], *buf) // its Pid is 0 when it has vanished
+	})
+	return slices.DeleteFunc(out, func(r Reading) bool { return r.Pid == 0 }), nil
 }
 
 // registryBuffers hold what is read of records; see the store's.
@@ -136,7 +133,7 @@ func ReadRegistryFile(path string) (Reading, error) {
 // with secrets (PID.HEX.key), which are never opened.
 func registryPid(name string) (int, bool) {
 	base, ok := strings.CutSuffix(name, ".json")
-	if !ok || !digits(base) {
+	if !ok || !digits(base) || base[0] == '0' {
 		return 0, false
 	}
 	pid, err := strconv.Atoi(base)

@@ -45,7 +45,7 @@ const (
 // and where that does not know better, its terminal's title. open says that both
 // may tell more at any time.
 func (r *Reader) beside(s *state.Session, now event.Millis) (reg state.Registry, open bool) {
-	st := state.Resolve(*s, state.Evidence{}, now).State
+	st := s.ByHooks(now).State
 	if !st.AtWork() && !st.Asks() {
 		return reg, false
 	}

@@ -317,7 +317,8 @@ func (f *Follower) load(k store.Key) {
 // see looks at a session with the evidence there is.
 func (f *Follower) see(e *entry) {
 	was, first := e.seen, e.at == 0
-	v, open := f.r.see(e.session, f.known, f.now)
+	v := state.Seen{Session: e.session}
+	open := f.r.see(&v, f.known, f.now)
 	if v.Session.Seq > e.session.Seq { // what the evidence told was folded
 		e.session = v.Session
 	}
@@ -355,11 +356,12 @@ func (f *Follower) forget(k store.Key) {
 // readRegistry reads the client's registry, and looks at the sessions of which
 // it says something else than before.
 func (f *Follower) readRegistry() {
-	var list []evidence.Reading
-	if f.r.staged == nil && f.r.registry != "" {
-		list = f.files.Registry(f.r.registry)
+	switch {
+	case f.r.staged != nil:
+		f.known = f.r.staged.registry
+	case f.r.registry != "":
+		f.known = f.files.Registry(f.r.registry)
 	}
-	f.known = f.r.byPid(list)
 	for _, e := range f.entries {
 		if reading, _ := f.known.of(e.session.Origin.Process); reading != e.reading {
 			f.see(e)

@@ -9,9 +9,7 @@
 package live
 
 import (
-	"errors"
 	"iter"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -68,30 +66,33 @@ func (r *Reader) Now() event.Millis {
 // read too.
 func (r *Reader) Look(archived bool) (Snapshot, error) {
 	snap := Snapshot{Now: r.Now(), Staged: r.staged != nil}
-	registry := make(chan readings, 1)
-	go func() { registry <- r.readRegistry() }() // both wait for the disk most of the time
-	sessions, problems, err := r.st.Live()
-	known := <-registry
+	live, err := r.st.List()
 	if err != nil {
 		return snap, err
 	}
-	if archived {
-		old, more, e := r.st.Archived()
-		sessions, problems, err = append(sessions, old...), append(problems, more...), errors.Join(err, e)
-	}
-	snap.Problems = problems
+	known := r.readRegistry()
 	var meters *store.Meters
 	if !r.SkipMeters {
 		meters = r.st.Meters()
 	}
-	snap.Seen = make([]state.Seen, len(sessions))
-	store.Parallel(len(sessions), func(i int) {
-		snap.Seen[i], _ = r.see(sessions[i], known, snap.Now)
-		s := &snap.Seen[i].Session
-		snap.Seen[i].Meter = s.Metered(meters.Of(store.KeyOf(s.Record())))
-	})
-	if !archived {
-		snap.Seen = slices.DeleteFunc(snap.Seen, func(v state.Seen) bool { return r.archive(&v, snap.Now) })
+	look := func(l store.Listing) ([]state.Seen, []store.Problem) {
+		return store.ReadAll(l, func(i int, v *state.Seen) error {
+			if err := l.Load(i, &v.Session); err != nil {
+				return err
+			}
+			r.see(v, known, snap.Now)
+			v.Meter = v.Session.Metered(meters.Of(store.KeyOf(v.Session.Record())))
+			return nil
+		})
+	}
+	snap.Seen, snap.Problems = look(live)
+	if archived {
+		var l store.Listing
+		l, err = r.st.ListArchived()
+		old, more := look(l)
+		snap.Seen, snap.Problems = append(snap.Seen, old...), append(snap.Problems, more...)
+	} else {
+		snap.Seen = r.unarchived(snap.Seen, snap.Now)
 	}
 	if r.staged == nil {
 		_ = r.st.Prune(snap.Now.Time())
@@ -106,38 +107,43 @@ func (r *Reader) Look(archived bool) (Snapshot, error) {
 
 // One looks at a single session.
 func (r *Reader) One(s state.Session, now event.Millis) state.Seen {
-	v, _ := r.see(s, r.readRegistry(), now)
+	v := state.Seen{Session: s}
+	r.see(&v, r.readRegistry(), now)
 	v.Meter = v.Session.Metered(r.st.Meter(store.KeyOf(s.Record())))
 	return v
 }
 
-// readings are the client's registry, by pid.
-type readings map[int]evidence.Reading
+// readings are the client's registry, in order of pid.
+type readings []evidence.Reading
 
 // readRegistry reads the client's registry. Without it, hooks lead.
 func (r *Reader) readRegistry() readings {
-	if r.staged != nil || r.registry == "" {
-		return r.byPid(nil)
+	switch {
+	case r.staged != nil:
+		return r.staged.registry
+	case r.registry == "":
+		return nil
 	}
 	list, _ := evidence.Registry(r.registry)
-	return r.byPid(list)
+	return list
 }
 
-func (r *Reader) byPid(list []evidence.Reading) readings {
-	if r.staged != nil {
-		list = r.staged.registry
+// at returns the record of that pid, nil for none.
+func (known readings) at(pid int) *evidence.Reading {
+	i, ok := slices.BinarySearchFunc(known, pid, func(r evidence.Reading, pid int) int { return r.Pid - pid })
+	if !ok {
+		return nil
 	}
-	known := make(readings, len(list))
-	for _, reading := range list {
-		known[reading.Pid] = reading
-	}
-	return known
+	return &known[i]
 }
 
 // of returns the record of process p, if there is one that can be used.
 func (known readings) of(p event.Process) (evidence.Reading, bool) {
-	reading, ok := known[p.Pid]
-	return reading, ok && reading.Usable() && evidence.Match(reading, p)
+	r := known.at(p.Pid)
+	if r == nil || !r.Usable() || !evidence.Match(*r, p) {
+		return evidence.Reading{}, false
+	}
+	return *r, true
 }
 
 func (r *Reader) presence(p event.Process, heard event.Millis) state.Presence {
@@ -167,19 +173,18 @@ func unaccounted(seen iter.Seq[*state.Seen], known readings) (list []lone) {
 		return nil
 	}
 	accounted := make(map[int]bool, len(known))
-	ids := map[string]bool{} // of sessions: true where the process is not known to be another one
+	ids := make(map[string]bool, len(known)) // of sessions: true where the process is not known to be another one
 	for v := range seen {
 		s, p := &v.Session, v.Session.Origin.Process
-		if evidence.Match(known[p.Pid], p) {
+		if r := known.at(p.Pid); r != nil && evidence.Match(*r, p) {
 			accounted[p.Pid] = true
 		}
 		ids[s.ID] = ids[s.ID] || p.Pid == 0 || !v.Evidence.Process.Known()
 	}
-	for _, pid := range slices.Sorted(maps.Keys(known)) {
-		reading := known[pid]
+	for _, reading := range known {
 		judge := strings.HasPrefix(filepath.Base(reading.Cwd), event.JudgeDir)
 		hidden, several := ids[reading.SessionID]
-		if accounted[pid] || hidden || judge || !reading.Usable() || reading.SessionID == "" {
+		if accounted[reading.Pid] || hidden || judge || !reading.Usable() || reading.SessionID == "" {
 			continue
 		}
 		ids[reading.SessionID] = false

@@ -16,20 +16,22 @@ import (
 // foldWait is how long a reader waits for a session's lock.
 const foldWait = 200 * time.Millisecond
 
-// see puts a session and its evidence together, and folds what the evidence
+// see finds the evidence and the verdict of a session, and folds what the evidence
 // tells that no hook does. open says that the same files may tell more in a
 // moment: a transcript is waited for, or a lock was held.
-func (r *Reader) see(s state.Session, known readings, now event.Millis) (v state.Seen, open bool) {
-	ev, open := r.evidence(&s, known, now)
-	for _, o := range state.Observe(s, ev, now) {
-		open = !r.observe(&s, o) || open
+func (r *Reader) see(v *state.Seen, known readings, now event.Millis) (open bool) {
+	s := &v.Session
+	v.Evidence, open = r.evidence(s, known, now)
+	for _, o := range state.Observe(*s, v.Evidence, now) {
+		open = !r.observe(s, o) || open
 	}
 	if s.Wordless() && r.staged == nil {
 		open = true
-		r.finalWords(&s, now)
+		r.finalWords(s, now)
 	}
-	s.Name = cmp.Or(ev.Registry.Given(), s.Name) // no hook is told of /rename
-	return state.Seen{Session: s, Evidence: ev, Status: state.Resolve(s, ev, now)}, open
+	s.Name = cmp.Or(v.Evidence.Registry.Given(), s.Name) // no hook is told of /rename
+	v.Resolve(now)
+	return open
 }
 
 // observe folds o into s, and reports whether it was written: a reader that
@@ -142,7 +144,7 @@ func halt(s *state.Session, now event.Millis) (m state.Marker, running bool) {
 	if s.End.At != 0 {
 		return m, false
 	}
-	if st := state.Resolve(*s, state.Evidence{}, now).State; st == state.Idle || st == state.Failed {
+	if st := s.ByHooks(now).State; st == state.Idle || st == state.Failed {
 		return m, false
 	}
 	if now < s.Activity+quiet {
@@ -153,6 +155,21 @@ func halt(s *state.Session, now event.Millis) (m state.Marker, running bool) {
 		return m, true
 	}
 	return state.Marker{At: at, Kind: "interrupt"}, true
+}
+
+// unarchived archives those of seen that are over, and returns the others.
+func (r *Reader) unarchived(seen []state.Seen, now event.Millis) []state.Seen {
+	n := 0
+	for i := range seen { // each is large: none is moved without need
+		if r.archive(&seen[i], now) {
+			continue
+		}
+		if n != i {
+			seen[n] = seen[i]
+		}
+		n++
+	}
+	return seen[:n]
 }
 
 // archive moves a session that has been over long enough out of the live

@@ -3,6 +3,7 @@ package live
 import (
 	"os"
 	"path/filepath"
+	"slices"
 
 	"beckon/event"
 	"beckon/event/jsonenc"
@@ -33,6 +34,7 @@ func readStaged(dir string) *staged {
 		s.registry = append(s.registry, evidence.ParseRegistry([]byte(r.Raw), int(r.Get("pid").Int())))
 		return true
 	})
+	slices.SortStableFunc(s.registry, func(a, b evidence.Reading) int { return a.Pid - b.Pid })
 	return s
 }
 

@@ -172,7 +172,7 @@ func when(ch state.Change) event.Millis {
 
 // End counts an open stretch up to now, if the session is still there.
 func (c *Session) End(now event.Millis) {
-	if st := state.Resolve(c.s, state.Evidence{}, now).State; st.Live() && st != state.Unknown {
+	if st := c.s.ByHooks(now).State; st.Live() && st != state.Unknown {
 		c.count(now)
 	}
 }
@@ -180,7 +180,7 @@ func (c *Session) End(now event.Millis) {
 // settle notes what the time from at on counts as.
 func (c *Session) settle(at event.Millis) {
 	c.since = at
-	switch state.Resolve(c.s, state.Evidence{}, at).State {
+	switch c.s.ByHooks(at).State {
 	case state.Working, state.Compacting:
 		c.kind = Busy
 	case state.Permission, state.Question:

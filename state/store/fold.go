@@ -110,7 +110,7 @@ func needs(s *state.Session) (n struct {
 	state state.State
 	since event.Millis
 }) {
-	if st := state.Resolve(*s, state.Evidence{}, s.Updated); st.NeedsYou {
+	if st := s.ByHooks(s.Updated); st.NeedsYou {
 		n.state, n.since = st.State, st.Since
 	}
 	return n

@@ -159,18 +159,17 @@ func (x *Index) read(k Key, waiting []string, listed bool) (changed bool, err er
 	if old != nil && len(waiting) == 0 && file != (Stamp{}) && file == old.file && !x.st.behind(k, &old.s) {
 		return false, nil
 	}
-	s, err := x.st.load(k)
 	if len(waiting) > 0 {
-		s, err = x.st.withSpooled(s, err, waiting)
 		file = Stamp{} // not to be kept
 	}
-	if err != nil {
+	now := &indexed{file: file}
+	if err := x.st.load(k, waiting, &now.s); err != nil {
 		return false, err
 	}
 	if old == nil {
 		x.meterDir.dir = Stamp{} // its status line may have reported before its first event
 	}
-	x.sessions[k] = &indexed{s, file}
+	x.sessions[k] = now
 	return true, nil
 }
 

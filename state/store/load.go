@@ -22,45 +22,52 @@ import (
 // not parse, it is healed if nobody holds it and this process may write;
 // otherwise the journal is folded in memory, as are the events that wait for
 // whoever holds it.
-func (st *Store) Load(k Key) (state.Session, error) {
-	s, err := st.load(k)
-	if n := st.pending(k); len(n) > 0 {
-		return st.withSpooled(s, err, n)
-	}
-	return s, err
+func (st *Store) Load(k Key) (s state.Session, err error) {
+	return s, st.load(k, st.pending(k), &s)
 }
 
-// load is Load without what is spooled.
-func (st *Store) load(k Key) (state.Session, error) {
-	s, err := st.read(k)
-	if err == nil && !st.behind(k, &s) || errors.Is(err, state.ErrNewerSchema) {
-		return s, err
+// load is Load, into s, of what waits in the spool under those names.
+func (st *Store) load(k Key, spooled []string, s *state.Session) error {
+	err := st.loadFolded(k, s)
+	if len(spooled) > 0 {
+		*s, err = st.withSpooled(*s, err, spooled)
+	}
+	return err
+}
+
+// loadFolded is load without what is spooled.
+func (st *Store) loadFolded(k Key, s *state.Session) error {
+	err := st.read(k, s)
+	if err == nil && !st.behind(k, s) || errors.Is(err, state.ErrNewerSchema) {
+		return err
 	}
 	if st.heal(k, noWait) == nil {
-		return st.read(k)
+		return st.read(k, s)
 	}
 	return st.catchUp(k, s, err)
 }
 
 // read reads a session's file from sessions/, else from archive/.
-func (st *Store) read(k Key) (s state.Session, err error) {
-	live := st.session(k)
-	for _, path := range [...]string{live, st.archived(k), live} { // a resume may bring it back between the two
-		if err = readSession(path, &s); !errors.Is(err, fs.ErrNotExist) {
-			break
-		}
+func (st *Store) read(k Key, s *state.Session) error {
+	*s = state.Session{}
+	err := readSession(st.session(k), s)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = readSession(st.archived(k), s)
 	}
-	return s, err
+	if errors.Is(err, fs.ErrNotExist) { // a resume may have brought it back between the two
+		err = readSession(st.session(k), s)
+	}
+	return err
 }
 
-// readSession reads one session file into s.
+// readSession reads one session file into s. With an error s may hold anything.
 func readSession(path string, s *state.Session) error {
 	buf := readBuffers.Get().(*[]byte)
 	defer readBuffers.Put(buf)
 	data, err := readInto(*buf, path, maxFile)
 	if err == nil {
 		*buf = data[:cap(data)]
-		*s, err = state.DecodeJSON(data) // copies what it keeps
+		err = s.DecodeJSON(data) // copies what it keeps
 	}
 	return err
 }
@@ -78,21 +85,22 @@ func (st *Store) behind(k Key, s *state.Session) bool {
 
 // catchUp replays, in memory, what the journal holds beyond s, which was read
 // with err.
-func (st *Store) catchUp(k Key, s state.Session, err error) (state.Session, error) {
+func (st *Store) catchUp(k Key, s *state.Session, err error) error {
 	f, e := open(st.journal(k), os.O_RDONLY)
 	if e != nil {
-		return s, err
+		return err
 	}
 	defer f.Close()
 	size, e := sizeOf(f)
 	if e != nil {
-		return s, err
+		return err
 	}
-	t, e := replay(s, f, size)
+	t, e := replay(*s, f, size)
 	if e != nil || t.s.Seq == 0 {
-		return s, err
+		return err
 	}
-	return t.s, nil
+	*s = t.s
+	return nil
 }
 
 // Heal brings a session's file up to date with its journal and its spooled
@@ -130,12 +138,55 @@ type Problem struct {
 
 // Live returns every live session, in the order of their keys, and what could
 // not be read. No archived session is looked at.
-func (st *Store) Live() ([]state.Session, []Problem, error) {
-	keys, waiting, err := st.live()
+func (st *Store) Live() ([]state.Session, []Problem, error) { return all(st.List()) }
+
+func all(l Listing, err error) ([]state.Session, []Problem, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return st.loadAll(keys, waiting)
+	sessions, problems := ReadAll(l, l.Load)
+	return sessions, problems, nil
+}
+
+// Listing is sessions that are known by their keys, and not read yet.
+type Listing struct {
+	st      *Store
+	keys    []Key
+	waiting spooledNames
+}
+
+// List lists the live sessions, in the order of their keys.
+func (st *Store) List() (l Listing, err error) {
+	l.st = st
+	l.keys, l.waiting, err = st.live()
+	return l, err
+}
+
+// Load is Store.Load of session i, into s.
+func (l Listing) Load(i int, s *state.Session) error {
+	k := l.keys[i]
+	return l.st.load(k, l.waiting[k], s)
+}
+
+// ReadAll makes a T of every session of l, on all processors, and returns what
+// could not be read. One that has just been archived is left out.
+func ReadAll[T any](l Listing, read func(i int, t *T) error) ([]T, []Problem) {
+	all, errs := make([]T, len(l.keys)), make([]error, len(l.keys))
+	Parallel(len(all), func(i int) { errs[i] = read(i, &all[i]) })
+	n := 0
+	var problems []Problem
+	for i, err := range errs {
+		switch {
+		case err == nil:
+			if n != i {
+				all[n] = all[i]
+			}
+			n++
+		case !errors.Is(err, fs.ErrNotExist):
+			problems = append(problems, Problem{l.keys[i], err})
+		}
+	}
+	return all[:n], problems
 }
 
 // live drains the spool and lists the live sessions, and the events that could
@@ -233,36 +284,14 @@ func (st *Store) fileless(live []Key) (lost []Key) {
 }
 
 // Archived returns the sessions in the archive.
-func (st *Store) Archived() ([]state.Session, []Problem, error) {
+func (st *Store) Archived() ([]state.Session, []Problem, error) { return all(st.ListArchived()) }
+
+// ListArchived lists the sessions in the archive.
+func (st *Store) ListArchived() (Listing, error) {
 	keys, err := st.keys(archiveDir)
-	if err != nil {
-		return nil, nil, err
-	}
 	// A resume that was killed leaves its old file here.
 	live := func(k Key) bool { return exists(st.session(k)) }
-	return st.loadAll(slices.DeleteFunc(keys, live), nil)
-}
-
-func (st *Store) loadAll(keys []Key, waiting spooledNames) ([]state.Session, []Problem, error) {
-	sessions, errs := make([]state.Session, len(keys)), make([]error, len(keys))
-	Parallel(len(keys), func(i int) {
-		sessions[i], errs[i] = st.load(keys[i])
-		if n := waiting[keys[i]]; len(n) > 0 {
-			sessions[i], errs[i] = st.withSpooled(sessions[i], errs[i], n)
-		}
-	})
-	n := 0
-	var problems []Problem
-	for i, err := range errs {
-		switch {
-		case err == nil:
-			sessions[n] = sessions[i]
-			n++
-		case !errors.Is(err, fs.ErrNotExist): // it may just have been archived
-			problems = append(problems, Problem{keys[i], err})
-		}
-	}
-	return sessions[:n], problems, nil
+	return Listing{st: st, keys: slices.DeleteFunc(keys, live)}, err
 }
 
 // keys lists the sessions that have a file in dir.
@@ -296,19 +325,18 @@ func Parallel(n int, do func(i int)) {
 		return
 	}
 	var next atomic.Int64
-	var all sync.WaitGroup
-	for range workers {
-		all.Go(func() {
-			for {
-				end := int(next.Add(batch))
-				for i := end - batch; i < min(end, n); i++ {
-					do(i)
-				}
-				if end >= n {
-					return
-				}
+	work := func() {
+		for end := 0; end < n; {
+			end = int(next.Add(batch))
+			for i := end - batch; i < min(end, n); i++ {
+				do(i)
 			}
-		})
+		}
 	}
-	all.Wait()
+	var others sync.WaitGroup
+	for range workers - 1 {
+		others.Go(work)
+	}
+	work()
+	others.Wait()
 }

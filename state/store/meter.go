@@ -21,7 +21,9 @@ func (st *Store) SetMeter(k Key, m event.Meter) error {
 // Meter returns what the status line reported last of session k, nil when it
 // never did or the file cannot be read.
 func (st *Store) Meter(k Key) *event.Meter {
-	data, err := readFile(st.path(meterDir, string(k)+".json"), maxMeter)
+	buf := readBuffers.Get().(*[]byte)
+	defer readBuffers.Put(buf)
+	data, err := readInto(*buf, st.path(meterDir, string(k)+".json"), maxMeter)
 	if err != nil {
 		return nil
 	}
