@@ -92,8 +92,6 @@ func TestQueueModes(t *testing.T) {
 	}
 }
 
-// With permission first, what waits comes before what is only done, also for
-// a user who is in the middle of the done ones.
 // Sorting ten thousand rows is most of what a screen's first picture of a fleet
 // takes, so no row is copied to be compared.
 func TestRowsAreNotCopiedToBeCompared(t *testing.T) {
@@ -111,6 +109,8 @@ func TestRowsAreNotCopiedToBeCompared(t *testing.T) {
 	}
 }
 
+// With permission first, what waits comes before what is only done, also for
+// a user who is in the middle of the done ones.
 func TestPermissionFirst(t *testing.T) {
 	for _, c := range []struct {
 		mode  Mode

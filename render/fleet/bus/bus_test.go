@@ -302,7 +302,6 @@ func TestRowsTravel(t *testing.T) {
 	expect(t, f, "~a one permission")
 }
 
-// A hub that loses its disk is filled again by its hosts.
 // A viewer reads everything once: that its connection is there is said late, and is no
 // reason to read all anew.
 func TestReadsOnce(t *testing.T) {
@@ -334,6 +333,7 @@ func TestReadsOnce(t *testing.T) {
 	}
 }
 
+// A hub that loses its disk is filled again by its hosts.
 func TestHubLosesItsDisk(t *testing.T) {
 	h := newHub(t)
 	f := watch(t, h.url())
