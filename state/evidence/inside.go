@@ -1,5 +1,16 @@
 package evidence
 
+import (
+	"path/filepath"
+	"strings"
+
+	"beckon/event"
+	"beckon/event/agents"
+	"beckon/event/plainfile"
+
+	"github.com/tidwall/gjson"
+)
+
 // deepest bounds the walk up from a process that an agent may have started: it
 // must not get past by having many parents.
 const deepest = 1 << 16
@@ -36,4 +47,42 @@ func FromClient(pid int) (within bool, name string) {
 		pid = p.ppid
 	}
 	return false, name
+}
+
+// PackageVersion is the version of an agent's package of npm that a process of this
+// machine runs of: "" where there is none, or that cannot be looked at.
+func PackageVersion(agent string, pid int) string {
+	a := event.AgentOf(agent)
+	if a == nil || a.Package == "" {
+		return ""
+	}
+	for _, file := range programs(pid) {
+		if v := versionAbove(a, file); v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// versionAbove looks for the package in the directories above a program: the
+// agent's own, or the one of this platform that it fetches.
+func versionAbove(a *agents.Agent, file string) string {
+	const most = 4
+	dir, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		return ""
+	}
+	for range most {
+		dir = filepath.Dir(dir)
+		var buf [64 << 10]byte
+		text, _ := plainfile.Head(filepath.Join(dir, "package.json"), buf[:], 0)
+		if !gjson.ValidBytes(text) {
+			continue
+		}
+		name := gjson.GetBytes(text, "name").Str
+		if name == a.Package || strings.HasPrefix(name, a.Package+"-") || strings.HasPrefix(name, a.Install.Program+"-") {
+			return event.Cut(gjson.GetBytes(text, "version").Str, event.MaxID)
+		}
+	}
+	return ""
 }

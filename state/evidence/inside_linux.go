@@ -2,8 +2,10 @@ package evidence
 
 import (
 	"bytes"
+	"os"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"beckon/event"
@@ -19,6 +21,21 @@ var interpreters = []string{"node", "bun", "deno"}
 func runsAgent(pid int) bool {
 	var buf [4096]byte
 	return startsAgent(bytes.Split(procFile(pid, "cmdline", buf[:]), []byte{0}))
+}
+
+// programs are the files that a process may have been started of: its program, and
+// what an interpreter was given.
+func programs(pid int) (list []string) {
+	if exe, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/exe"); err == nil {
+		list = append(list, exe)
+	}
+	var buf [4096]byte
+	for word := range bytes.SplitSeq(procFile(pid, "cmdline", buf[:]), []byte{0}) {
+		if path.IsAbs(string(word)) {
+			list = append(list, string(word))
+		}
+	}
+	return list
 }
 
 // startsAgent reports whether a command line starts an agent.

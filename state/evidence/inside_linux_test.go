@@ -2,6 +2,10 @@ package evidence
 
 import (
 	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"testing"
 )
 
@@ -22,5 +26,54 @@ func TestAgentsThatAreScripts(t *testing.T) {
 		if got := startsAgent(bytes.Fields([]byte(line))); got != want {
 			t.Errorf("%q: %v", line, got)
 		}
+	}
+}
+
+// The version is that of the package that the program is part of: the agent's own or
+// its platform's, reached by a link or as what an interpreter was given.
+func TestPackageVersion(t *testing.T) {
+	dir := t.TempDir()
+	for file, text := range map[string]string{
+		"node_modules/@google/gemini-cli/package.json":      `{"name":"@google/gemini-cli","version":"0.61.0"}`,
+		"node_modules/@google/gemini-cli/bundle/gemini.sh":  "#!/bin/sh\nread x\n",
+		"node_modules/opencode-linux-x64/package.json":      `{"name":"opencode-linux-x64","version":"1.18.33"}`,
+		"node_modules/opencode-linux-x64/bin/opencode":      "#!/bin/sh\nread x\n",
+		"node_modules/other/package.json":                   `{"name":"other","version":"7"}`,
+		"node_modules/other/a/b/gemini.sh":                  "#!/bin/sh\nread x\n",
+		"node_modules/opencode-linux-x64/a/b/c/d/e/deep.sh": "#!/bin/sh\nread x\n",
+	} {
+		path := filepath.Join(dir, file)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o700)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link := filepath.Join(dir, "gemini")
+	if err := os.Symlink(filepath.Join(dir, "node_modules/@google/gemini-cli/bundle/gemini.sh"), link); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ agent, program, want string }{
+		{"gemini", link, "0.61.0"},
+		{"opencode", filepath.Join(dir, "node_modules/opencode-linux-x64/bin/opencode"), "1.18.33"},
+		{"gemini", filepath.Join(dir, "node_modules/opencode-linux-x64/bin/opencode"), ""},
+		{"gemini", filepath.Join(dir, "node_modules/other/a/b/gemini.sh"), ""},
+		{"opencode", filepath.Join(dir, "node_modules/opencode-linux-x64/a/b/c/d/e/deep.sh"), ""},
+		{"nobody", link, ""},
+	} {
+		cmd := exec.Command("/bin/sh", c.program)
+		in, err := cmd.StdinPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := PackageVersion(c.agent, cmd.Process.Pid); got != c.want {
+			t.Errorf("%s of %s: %q, want %q", c.agent, c.program, got, c.want)
+		}
+		_ = in.Close()
+		_ = cmd.Wait()
+	}
+	if got := PackageVersion("gemini", 1<<30); got != "" {
+		t.Errorf("of no process: %q", got)
 	}
 }

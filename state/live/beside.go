@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -12,13 +13,14 @@ import (
 	"beckon/event/agents/beside"
 	"beckon/event/redact"
 	"beckon/state"
+	"beckon/state/evidence"
 )
 
 // besides is what other agents than Claude Code were last read to say.
 type besides struct {
 	mu     sync.Mutex
 	files  map[string]lastRead
-	makers map[string]string     // by a session's file, the version that writes it
+	makers map[string]string     // by a session's file and process, the version of both
 	titles map[string]paneTitles // by tmux socket
 }
 
@@ -79,15 +81,22 @@ func (r *Reader) brokenOff(s *state.Session, now event.Millis) (m state.Marker, 
 	return m, true
 }
 
-// version is the version of the agent that has s, as its own files tell it.
-func (t *besides) version(s *state.Session) string {
+// version is the version of the agent that has s, as its own files tell it, or the
+// package that its process runs of, which lives.
+func (t *besides) version(s *state.Session, lives bool) string {
+	home, _ := os.UserHomeDir()
+	file, p := beside.Path(s.Agent, s.ID, s.Transcript, home, os.Getenv), &s.Origin.Process
+	key := file + "\x00" + strconv.Itoa(p.Pid) + "\x00" + p.Start
 	t.mu.Lock()
-	v, known := t.makers[s.Transcript]
+	v, known := t.makers[key]
 	t.mu.Unlock()
-	if known || s.Transcript == "" {
+	if known {
 		return v
 	}
-	if v = beside.Version(s.Agent, s.Transcript); v == "" {
+	if v = beside.Version(s.Agent, file); v == "" && lives {
+		v = evidence.PackageVersion(s.Agent, p.Pid)
+	}
+	if v == "" {
 		return "" // it may not be written yet
 	}
 	t.mu.Lock()
@@ -95,7 +104,7 @@ func (t *besides) version(s *state.Session) string {
 	if t.makers == nil || len(t.makers) > maxFiles {
 		t.makers = map[string]string{}
 	}
-	t.makers[s.Transcript] = v
+	t.makers[key] = v
 	return v
 }
 

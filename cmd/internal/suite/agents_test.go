@@ -134,7 +134,7 @@ func playShared(t testing.TB, sc lab.Scenario, client lab.Client, r row, table *
 			t.Errorf("%s: got %q after %s", c.Step, c.Got, c.Took.Round(time.Millisecond))
 		}
 	}
-	if v := versionsOf(t, l); slices.Contains([]string{"codex", "qwen"}, client.Agent.Name) && !strings.Contains(v, client.Version) {
+	if v := versionsOf(t, l); !strings.Contains(v, client.Version) {
 		t.Errorf("beckon list says that its version is %q", v)
 	}
 	switch {

@@ -85,20 +85,20 @@ func File(agent, path string) Reading {
 	return read(lines{text})
 }
 
-// Version is the version of the agent that writes a session's file, transcript
-// what its hooks said of it: "" where that is not told.
-func Version(agent, transcript string) string {
-	if transcript == "" {
+// Version is the version of the agent that writes a session's file, file what Path
+// says of it: "" where that is not told.
+func Version(agent, file string) string {
+	if file == "" {
 		return ""
 	}
 	var text []byte
 	path := ""
 	switch agent {
-	case "codex":
-		first, _, _ := bytes.Cut(part(transcript, false), []byte("\n"))
-		text, path = first, "payload.cli_version"
+	case "codex", "copilot":
+		text, _, _ = bytes.Cut(part(file, false), []byte("\n"))
+		path = map[string]string{"codex": "payload.cli_version", "copilot": "data.copilotVersion"}[agent]
 	case "qwen":
-		text, path = part(strings.TrimSuffix(transcript, ".jsonl")+".runtime.json", false), "qwen_version"
+		text, path = part(strings.TrimSuffix(file, ".jsonl")+".runtime.json", false), "qwen_version"
 	}
 	if path == "" || !gjson.ValidBytes(text) {
 		return ""

@@ -169,10 +169,11 @@ func TestVersion(t *testing.T) {
 	}
 	rollout := write("rollout.jsonl", `{"type":"session_meta","payload":{"cli_version":"0.169.0"}}`+"\n"+codexLine(1, "task_started", ""))
 	chat := write("chat.jsonl", "{}\n")
+	events := write("events.jsonl", copilotLine(0, "session.start", `{"copilotVersion":"1.0.102"}`)+copilotLine(1, "user.message", `{}`))
 	write("chat.runtime.json", `{"pid":1,"qwen_version":"0.24.4"}`)
 	for _, c := range []struct{ agent, path, want string }{
 		{"codex", rollout, "0.169.0"}, {"codex", chat, ""}, {"codex", filepath.Join(dir, "none"), ""}, {"qwen", chat, "0.24.4"},
-		{"qwen", rollout, ""}, {"gemini", rollout, ""}, {"qwen", "", ""},
+		{"copilot", events, "1.0.102"}, {"copilot", chat, ""}, {"qwen", rollout, ""}, {"gemini", rollout, ""}, {"qwen", "", ""},
 	} {
 		if got := Version(c.agent, c.path); got != c.want {
 			t.Errorf("%s, %s: %q, want %q", c.agent, c.path, got, c.want)
