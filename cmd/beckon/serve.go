@@ -21,6 +21,7 @@ import (
 	"beckon/cmd/internal/answer"
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/fleets"
+	"beckon/cmd/internal/talk"
 	handlers "beckon/event/policy/run"
 	"beckon/event/redact"
 	"beckon/render"
@@ -87,16 +88,19 @@ func (c *serveCmd) Run(a *app) error {
 		return err
 	}
 	var elsewhere func(context.Context, func([]render.Row))
+	var far *web.Far
 	if c.Fleet {
+		flags := &fleets.Flags{Fleet: true}
+		far = talk.PageFar(flags.Client)
 		elsewhere = func(ctx context.Context, show func([]render.Row)) {
-			if err := (&fleets.Flags{Fleet: true}).Follow(ctx, a.App, nil, show); err != nil {
+			if err := flags.Follow(ctx, a.App, nil, show); err != nil {
 				a.Store.Log(fmt.Errorf("serve: %w", err))
 			}
 		}
 	}
 	s := web.New(web.Options{
-		Others: elsewhere,
-		Store:  a.Store, Registry: filepath.Join(a.ClaudeDir(), "sessions"), Version: cli.Version(),
+		Others: elsewhere, Far: far,
+		Store: a.Store, Registry: filepath.Join(a.ClaudeDir(), "sessions"), Version: cli.Version(),
 		Token: token, User: a.User(), Hosts: c.names(), Closed: !c.Hooks, Unwatched: c.Poll, Page: dashboard.Handler(),
 		Stats:    func(days int) (any, error) { return a.statsOf(days) },
 		Timeline: func(date string) (any, error) { return a.timeline(date) },

@@ -57,8 +57,9 @@ func awayOf(d offer.Dir, now time.Time) *away {
 	return &away{iso(until)}
 }
 
-func drawn(o *offer.Offer) offered {
-	c := cards.Of(o, evidence.ThisMachine().Host)
+func drawn(o *offer.Offer) offered { return drawnAs(o, cards.Of(o, evidence.ThisMachine().Host)) }
+
+func drawnAs(o *offer.Offer, c cards.Card) offered {
 	b, _ := json.Marshal(c) // texts alone
 	sum := sha256.Sum256(b)
 	return offered{*o, o.Fields(), c, hex.EncodeToString(sum[:])}
@@ -133,7 +134,7 @@ func (s *Server) react(w http.ResponseWriter, r *http.Request) {
 		s.notGiven(w, id, err)
 		return
 	}
-	a, fail := b.answer(&o)
+	a, fail := b.answer(drawn(&o))
 	if fail != nil {
 		writeError(w, fail)
 		return
@@ -150,14 +151,14 @@ func (s *Server) react(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, became{out.Taken, out.Why})
 }
 
-// answer makes the answer that b says.
-func (b *reaction) answer(o *offer.Offer) (a offer.Answer, fail *fault) {
+// answer makes the answer that b says, of what would be drawn now.
+func (b *reaction) answer(o offered) (a offer.Answer, fail *fault) {
 	a = offer.Answer{Offer: o.ID, Digest: b.Digest, Word: b.Word, Message: b.Message, Always: b.Always}
 	if b.Word == offer.Allow || b.Word == offer.Accept {
-		switch c := drawn(o); {
-		case !c.Card.Whole:
-			return a, &fault{http.StatusForbidden, "not_whole", "not all of it can be shown (" + c.Card.Why + "), so it is allowed only at its session", ""}
-		case c.Drawn != b.Drawn:
+		switch {
+		case !o.Card.Whole:
+			return a, &fault{http.StatusForbidden, "not_whole", "not all of it can be shown (" + o.Card.Why + "), so it is allowed only at its session", ""}
+		case o.Drawn != b.Drawn:
 			return a, errRedrawn
 		}
 	}
@@ -260,14 +261,9 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request) {
 		writeError(w, fail)
 		return
 	}
-	var said offer.Said
-	if fail := s.read(w, r, &said, `for example {"reply": "and now the tests"}`); fail != nil {
+	said, fail := s.said(w, r)
+	if fail != nil {
 		writeError(w, fail)
-		return
-	}
-	said = offer.Said{Reply: said.Reply}
-	if err := said.Check(); err != nil {
-		writeError(w, badAnswer(err))
 		return
 	}
 	v, ok := s.named(w, r)
@@ -288,6 +284,19 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request) {
 		out.Why = "the mod in its client did not take it"
 	}
 	writeJSON(w, http.StatusOK, out)
+}
+
+// said reads the words for a session.
+func (s *Server) said(w http.ResponseWriter, r *http.Request) (offer.Said, *fault) {
+	var said offer.Said
+	if fail := s.read(w, r, &said, `for example {"reply": "and now the tests"}`); fail != nil {
+		return said, fail
+	}
+	said = offer.Said{Reply: said.Reply}
+	if err := said.Check(); err != nil {
+		return said, badAnswer(err)
+	}
+	return said, nil
 }
 
 // stop serves POST /api/sessions/{id}/stop: its turn ends at its next call, or at once

@@ -21,7 +21,7 @@ func (o *others) show(rows []render.Row) {
 		p.at = time.Now()
 		there := make(map[string]bool, len(rows))
 		for i := range rows {
-			key := "elsewhere " + rows[i].Remote.Name + " " + cmp.Or(rows[i].SeatID, rows[i].Record())
+			key := farKey(rows[i].Remote.Name, cmp.Or(rows[i].SeatID, rows[i].Record()))
 			if there[key] || !rows[i].State.Live() || o.here(p, &rows[i]) {
 				continue
 			}
@@ -50,7 +50,7 @@ func (o *others) put(p *publisher, key string, row render.Row) {
 	if was != nil { // that it was heard again is no news
 		remote := *row.Remote
 		remote.AsOf = was.row.Remote.AsOf
-		if same := row; remote.Stale == was.row.Remote.Stale {
+		if same := row; remote.Stale == was.row.Remote.Stale && remote.Link == was.row.Remote.Link {
 			same.Remote = &remote
 			same.Since, same.CreatedAt, same.FirstSeen, same.UpdatedAt = was.row.Since, was.row.CreatedAt, was.row.FirstSeen, was.row.UpdatedAt
 			if data, _ := json.Marshal(&same); bytes.Equal(data, was.json) && row.Since.Sub(was.row.Since).Abs() < time.Second {

@@ -71,6 +71,8 @@ type Options struct {
 	// Others gives show the rows of other machines, now and whenever they change,
 	// until its context ends. They are shown beside this one's.
 	Others func(ctx context.Context, show func([]render.Row))
+	// Far answers what sessions of other machines ask; nil means that nobody does.
+	Far *Far
 	// Log takes what went wrong inside; it holds no payload text.
 	Log func(error)
 

@@ -14,6 +14,7 @@ import (
 	"beckon/render/card"
 	"beckon/render/fleet/ctl"
 	"beckon/render/tui"
+	"beckon/render/web"
 	"beckon/state/offer"
 )
 
@@ -202,59 +203,102 @@ func (c *StopCmd) elsewhere(a *cli.App) error {
 	return err
 }
 
+// hands speak to sessions of other machines. may says whether who sits there may.
+type hands struct {
+	may    func() error
+	client func() (*ctl.Client, error)
+}
+
+func (h hands) reach(r *render.Row) (*ctl.Client, error) {
+	if r.Remote == nil || r.Remote.Link == "" {
+		return nil, errors.New("it is asked by ssh, which carries no answers: beckon jump goes there")
+	}
+	if err := h.may(); err != nil {
+		return nil, err
+	}
+	return h.client()
+}
+
+func (h hands) ask(ctx context.Context, r render.Row) ([]Offered, error) {
+	c, err := h.reach(&r)
+	if err != nil {
+		return nil, err
+	}
+	list, err := farOffers(ctx, c, &r)
+	if err != nil {
+		return nil, errors.New(render.OneLine(err.Error()))
+	}
+	return list, nil
+}
+
+func (h hands) answer(ctx context.Context, r render.Row, ans offer.Answer) (string, error) {
+	return h.send(r, func(c *ctl.Client, link, record string) (string, error) { return c.Answer(ctx, link, record, ans) })
+}
+
+func (h hands) say(ctx context.Context, r render.Row, words string) (string, error) {
+	return h.send(r, func(c *ctl.Client, link, record string) (string, error) { return c.Say(ctx, link, record, words) })
+}
+
+func (h hands) stop(ctx context.Context, r render.Row) (string, error) {
+	return h.send(r, func(c *ctl.Client, link, record string) (string, error) { return c.Stop(ctx, link, record) })
+}
+
+func (h hands) send(r render.Row, how func(c *ctl.Client, link, record string) (string, error)) (string, error) {
+	c, err := h.reach(&r)
+	if err != nil {
+		return "", err
+	}
+	text, err := how(c, r.Remote.Link, r.Record())
+	return render.OneLine(text), err
+}
+
 // WatchFar gives a screen the keys that answer sessions of other machines.
 func WatchFar(a *cli.App, opt *tui.Options, client func() (*ctl.Client, error)) {
-	reach := func(r *render.Row) (*ctl.Client, error) {
-		if r.Remote == nil || r.Remote.Link == "" {
-			return nil, errors.New("it is asked by ssh, which carries no answers: beckon jump goes there")
+	h := hands{func() error { return mayAnswer(a) }, client}
+	named := func(r render.Row, text string, err error) (string, error) {
+		if err != nil {
+			return "", fmt.Errorf("%s: %s", r.Host, render.OneLine(err.Error()))
 		}
-		if err := mayAnswer(a); err != nil {
-			return nil, err
-		}
-		return client()
+		return r.Host + ": " + text, nil
 	}
 	opt.Far.Ask = func(r render.Row) ([]tui.Offered, error) {
-		c, err := reach(&r)
-		if err != nil {
-			return nil, err
-		}
-		list, err := farOffers(context.Background(), c, &r)
-		if err != nil {
-			return nil, errors.New(render.OneLine(err.Error()))
-		}
+		list, err := h.ask(context.Background(), r)
 		var out []tui.Offered
 		for _, o := range list {
 			out = append(out, tui.Offered{Offer: o.Offer, Card: o.Card})
 		}
-		return out, nil
-	}
-	send := func(r render.Row, how func(c *ctl.Client, link, record string) (string, error)) (string, error) {
-		c, err := reach(&r)
-		if err != nil {
-			return "", err
-		}
-		text, err := how(c, r.Remote.Link, r.Record())
-		if err != nil {
-			return "", fmt.Errorf("%s: %s", r.Remote.Name, render.OneLine(err.Error()))
-		}
-		return r.Remote.Name + ": " + render.OneLine(text), nil
+		return out, err
 	}
 	opt.Far.Answer = func(r render.Row, o tui.Offered, ans offer.Answer) (string, error) {
 		if grants(ans.Word) && !o.Card.Whole {
 			return "", fmt.Errorf("not all of it can be shown (%s)", o.Card.Why)
 		}
-		return send(r, func(c *ctl.Client, link, record string) (string, error) {
-			return c.Answer(context.Background(), link, record, ans)
-		})
+		text, err := h.answer(context.Background(), r, ans)
+		return named(r, text, err)
 	}
 	opt.Far.Say = func(r render.Row, words string) (string, error) {
-		return send(r, func(c *ctl.Client, link, record string) (string, error) {
-			return c.Say(context.Background(), link, record, words)
-		})
+		text, err := h.say(context.Background(), r, words)
+		return named(r, text, err)
 	}
 	opt.Far.Stop = func(r render.Row) (string, error) {
-		return send(r, func(c *ctl.Client, link, record string) (string, error) {
-			return c.Stop(context.Background(), link, record)
-		})
+		text, err := h.stop(context.Background(), r)
+		return named(r, text, err)
+	}
+}
+
+// PageFar is what a page answers sessions of other machines with. Who sits at the
+// browser is the server's to find out, as for the sessions of this machine.
+func PageFar(client func() (*ctl.Client, error)) *web.Far {
+	h := hands{func() error { return nil }, client}
+	return &web.Far{
+		Ask: func(ctx context.Context, r render.Row) ([]web.FarOffer, error) {
+			list, err := h.ask(ctx, r)
+			var out []web.FarOffer
+			for _, o := range list {
+				out = append(out, web.FarOffer{Offer: o.Offer, Card: o.Card})
+			}
+			return out, err
+		},
+		Answer: h.answer, Say: h.say, Stop: h.stop,
 	}
 }

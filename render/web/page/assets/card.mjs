@@ -65,8 +65,9 @@ export class Card {
   drawButtons(row) {
     const { jump, seen, aside } = this.buttons;
     const held = document.activeElement;
-    show(jump, row.terminal);
-    show(seen, row.unseen);
+    show(jump, row.terminal && !row.remote);
+    show(seen, row.unseen && !row.remote);
+    show(aside, !row.remote);
     if (held?.hidden && this.node.contains(held)) aside.focus({ preventScroll: true }); // else it would be nowhere
     text(aside.firstChild, row.state === "backburner" ? "Take back" : "Set aside");
     for (const b of Object.values(this.buttons)) text(b.lastChild, ` ${row.name || row.project || row.session_id.slice(0, 8)}`);

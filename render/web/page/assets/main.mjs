@@ -46,7 +46,7 @@ const attention = new Attention($("live"), { chosen: () => prefs.get("notify") =
 
 // look asks for the newest turns of a card that came into view.
 function look(row) {
-  if (state.turns.has(recordOf(row))) return;
+  if (row.remote || state.turns.has(recordOf(row))) return;
   moreTurns(recordOf(row), async () => {
     const { turns } = await api.turns(recordOf(row), 4);
     dispatch({ type: "turns", session: recordOf(row), turns });
@@ -55,6 +55,7 @@ function look(row) {
 
 // act does what a button or a key asks for. Setting aside asks for how long.
 function act(row, name) {
+  if (row.remote && name !== "stop") return toast(`It is on ${row.remote.name}: beckon jump goes there`, true);
   if (name !== "backburner") return tell(row, name, undefined, { jump: "Jumped to its terminal", seen: "Marked as seen", stop: "It stops at its next call" }[name]);
   if (row.state === "backburner") return tell(row, name, { off: true }, "Taken back");
   setAside(row);
@@ -63,12 +64,12 @@ function act(row, name) {
 // met marks a session as seen whose page somebody opens, or comes back to, as
 // `beckon show` does.
 function met(row) {
-  if (row.unseen && !document.hidden) api.act(recordOf(row), "seen").catch(() => {}); // its button stays
+  if (row.unseen && !row.remote && !document.hidden) api.act(row, "seen").catch(() => {}); // its button stays
 }
 
 async function tell(row, name, body, done) {
   try {
-    await api.act(recordOf(row), name, body);
+    await api.act(row, name, body);
     toast(done);
   } catch (e) {
     fail(e);
@@ -78,7 +79,7 @@ async function tell(row, name, body, done) {
 // reply makes words the next prompt of a session, and tells whether it took them.
 async function reply(row, words) {
   try {
-    const { taken, why } = await api.act(recordOf(row), "reply", { reply: words });
+    const { taken, why } = await api.act(row, "reply", { reply: words });
     toast(taken ? "Replied: it is its next prompt" : `Not taken: ${why}`, !taken);
     return taken;
   } catch (e) {
@@ -87,13 +88,15 @@ async function reply(row, words) {
   }
 }
 
-// give answers the offer that was drawn, and says what became of that.
-async function give(offer, answer) {
+// give answers the offer that was drawn, of a session of another machine with its row,
+// and says what became of that.
+async function give(offer, answer, far) {
   try {
-    const { taken, why } = await api.answer(offer.id, answer);
+    const { taken, why } = await (far ? api.farAnswer(far, offer.id, answer) : api.answer(offer.id, answer));
     toast(taken ? saidOf(offer, answer) : `Not taken: ${why}`, !taken);
   } catch (e) {
     fail(e);
+    if (far) return;
     if (e.status === 412) ask(offer.id);
     if ([404, 409, 410].includes(e.status)) dispatch({ type: "offer_ended", data: { id: offer.id, answered: e.answered, why: e.message } });
   }

@@ -1,0 +1,210 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"beckon/render"
+	cards "beckon/render/card"
+	"beckon/state"
+	"beckon/state/offer"
+)
+
+// there is another machine, which counts what it is told.
+type there struct {
+	mu    sync.Mutex
+	rows  chan []render.Row
+	asks  []offer.Offer
+	err   error
+	told  []string
+	given []offer.Answer
+}
+
+func (m *there) options() Options {
+	m.rows = make(chan []render.Row, 1)
+	note := func(r render.Row, what string) (string, error) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.told = append(m.told, r.Remote.Link+" "+what)
+		return "done", m.err
+	}
+	return Options{Token: aToken,
+		Others: func(ctx context.Context, show func([]render.Row)) {
+			for {
+				select {
+				case rows := <-m.rows:
+					show(rows)
+				case <-ctx.Done():
+					return
+				}
+			}
+		},
+		Far: &Far{
+			Ask: func(_ context.Context, r render.Row) (list []FarOffer, err error) {
+				_, err = note(r, "ask")
+				m.mu.Lock()
+				defer m.mu.Unlock()
+				for _, o := range m.asks {
+					list = append(list, FarOffer{o, cards.Of(&o, "here")})
+				}
+				return list, err
+			},
+			Answer: func(_ context.Context, r render.Row, a offer.Answer) (string, error) {
+				m.given = append(m.given, a)
+				return note(r, "answer")
+			},
+			Say:  func(_ context.Context, r render.Row, words string) (string, error) { return note(r, "say "+words) },
+			Stop: func(_ context.Context, r render.Row) (string, error) { return note(r, "stop") },
+		},
+	}
+}
+
+func (m *there) calls() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	was := m.told
+	m.told = nil
+	return was
+}
+
+// farRow is a session of another machine, whose user has two.
+func farRow(id, link string) render.Row {
+	return render.Row{SessionID: id, SeatID: "seat-" + id, State: state.Permission, NeedsYou: true, Host: "ann/box", Remote: &render.Remote{Name: "ann/box", User: "ann", Link: link}}
+}
+
+func farCall(command string) offer.Offer {
+	payload := []byte(`{"hook_event_name":"PermissionRequest","tool_name":"Bash","cwd":"/p","tool_input":{"command":"` + command + `"}}`)
+	return offer.Offer{ID: "AAAAAAAAAAAAAAAAAAAAAAAAAA", Kind: offer.Permission, Event: "PermissionRequest", Tool: "Bash", Record: "s1", Session: "s1", Digest: offer.Digest(payload), Payload: payload}
+}
+
+const farPath = "/api/hosts/ann%2Fbox/sessions/seat-s1"
+
+// What a session of another machine asks is answered by who may answer here, as it was
+// drawn, and with nothing that counts beyond it.
+func TestAnswersElsewhere(t *testing.T) {
+	seesProcesses(t)
+	m := &there{asks: []offer.Offer{farCall("make")}}
+	x := serve(t, m.options())
+	session := x.signIn(aToken)
+	m.rows <- []render.Row{farRow("s1", "l1"), farRow("ssh", "")}
+	x.until("its row is there", func() bool { _, ok := x.s.hub.elsewhere("ann/box", "seat-s1"); return ok })
+
+	for name, headers := range map[string][]string{"no key": nil, "the token": {withToken(aToken)}, "another site": {withToken(session), "Sec-Fetch-Site: cross-site"}} {
+		for _, path := range []string{"GET /offers", "POST /offers/" + m.asks[0].ID, "POST /reply", "POST /stop"} {
+			method, rest, _ := strings.Cut(path, " ")
+			body := `{}`
+			if method == "GET" {
+				body = ""
+			}
+			if r := x.do(method, farPath+rest, body, headers...); r.status != http.StatusForbidden {
+				t.Errorf("%s: %s: %d", name, path, r.status)
+			}
+		}
+	}
+	if got := m.calls(); got != nil {
+		t.Errorf("it was told %q", got)
+	}
+
+	look := func() offered {
+		t.Helper()
+		var list offerList
+		x.get(farPath+"/offers", withToken(session)).into(t, &list)
+		if len(list.Offers) != 1 || list.From != offer.Remote {
+			t.Fatalf("asked: %+v", list)
+		}
+		return list.Offers[0]
+	}
+	says := func(o offered, more string) reply {
+		t.Helper()
+		return x.do("POST", farPath+"/offers/"+o.ID, fmt.Sprintf(`{"digest":%q,"drawn":%q,%s}`, o.Digest, o.Drawn, more), withToken(session))
+	}
+	seen := look()
+	if !slices.ContainsFunc(seen.Card.Lines, func(l cards.Line) bool { return l.Text == "make" }) {
+		t.Errorf("drawn: %+v", seen.Card)
+	}
+	undrawn := seen
+	undrawn.Drawn = "x"
+	if r := says(undrawn, `"word":"allow"`); r.code(t) != "412 changed" {
+		t.Errorf("what was not drawn: %s", r.code(t))
+	}
+	if r := says(seen, `"word":"allow","always":1`); r.code(t) != "403 always_elsewhere" {
+		t.Errorf("always: %s", r.code(t))
+	}
+	m.asks[0] = farCall("make clean")
+	if r := says(seen, `"word":"allow"`); r.code(t) != "412 changed" {
+		t.Errorf("another call: %s", r.code(t))
+	}
+	if m.given != nil {
+		t.Fatalf("it was given %+v", m.given)
+	}
+	seen = look()
+	if r := says(seen, `"word":"allow"`); r.status != http.StatusOK || r.field(t, "taken") != "true" {
+		t.Errorf("allowed: %d %s", r.status, r.body)
+	}
+	if len(m.given) != 1 || m.given[0].Digest != m.asks[0].Digest || m.given[0].Word != offer.Allow || m.given[0].Offer != m.asks[0].ID {
+		t.Errorf("given: %+v", m.given)
+	}
+	long := farCall("make")
+	long.Payload = nil
+	m.asks[0] = long
+	if r := says(look(), `"word":"allow"`); r.code(t) != "403 not_whole" {
+		t.Errorf("what cannot be shown: %s", r.code(t))
+	}
+	if r := says(look(), `"word":"deny"`); r.status != http.StatusOK {
+		t.Errorf("it can be refused: %s", r.body)
+	}
+	m.asks = nil
+	if r := says(seen, `"word":"deny"`); r.code(t) != "410 over" {
+		t.Errorf("an offer that is over: %s", r.code(t))
+	}
+}
+
+// Words and stops go to the link that the session's machine has now, and what that
+// refuses is told.
+func TestSpeaksElsewhere(t *testing.T) {
+	seesProcesses(t)
+	m := &there{}
+	x := serve(t, m.options())
+	session := x.signIn(aToken)
+	for _, link := range []string{"l1", "l2"} { // it began anew, and nothing else has changed
+		m.rows <- []render.Row{farRow("s1", link), farRow("ssh", "")}
+		x.until("its row is there", func() bool {
+			row, ok := x.s.hub.elsewhere("ann/box", "seat-s1")
+			return ok && row.Remote.Link == link
+		})
+		if r := x.do("POST", farPath+"/reply", `{"reply":"go on"}`, withToken(session)); r.field(t, "taken") != "true" {
+			t.Errorf("a reply: %s", r.body)
+		}
+		if r := x.do("POST", farPath+"/stop", "", withToken(session)); r.field(t, "taken") != "true" {
+			t.Errorf("a stop: %s", r.body)
+		}
+		if got, want := m.calls(), []string{link + " say go on", link + " stop"}; !slices.Equal(got, want) {
+			t.Errorf("told %q, want %q", got, want)
+		}
+	}
+	m.err = errors.New("this machine takes no\x1b answers")
+	if r := x.do("POST", farPath+"/stop", "", withToken(session)); r.code(t) != "502 not_answered" || r.field(t, "error") != "map[code:not_answered message:ann/box: this machine takes no answers]" {
+		t.Errorf("refused: %s", r.body)
+	}
+	for path, want := range map[string]string{
+		"/api/hosts/box/sessions/seat-s1/stop":        "404 no_such_session",
+		"/api/hosts/ann%2Fbox/sessions/other/stop":    "404 no_such_session",
+		"/api/hosts/ann%2Fbox/sessions/seat-ssh/stop": "409 no_answers",
+	} {
+		if r := x.do("POST", path, "", withToken(session)); r.code(t) != want {
+			t.Errorf("%s: %s", path, r.code(t))
+		}
+	}
+	stale := farRow("s1", "l2")
+	stale.Remote.Stale = true
+	m.rows <- []render.Row{stale}
+	x.until("it is not heard", func() bool {
+		return x.do("POST", farPath+"/stop", "", withToken(session)).code(t) == "409 not_heard"
+	})
+}

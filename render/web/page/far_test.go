@@ -1,0 +1,106 @@
+package page
+
+import (
+	"context"
+	"net"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"beckon/render"
+	"beckon/render/card"
+	"beckon/render/web"
+	"beckon/state"
+	"beckon/state/offer"
+	"beckon/state/store"
+)
+
+// A session of another machine is answered on its page, told to stop, and given words
+// when its turn is over. What is done at its machine alone has no buttons.
+func TestAnswersFromAnotherMachine(t *testing.T) {
+	t.Parallel()
+	c := startChrome(t)
+	payload := []byte(`{"hook_event_name":"PermissionRequest","tool_name":"Bash","cwd":"/p","tool_input":{"command":"make install"}}`)
+	o := offer.Offer{ID: "AAAAAAAAAAAAAAAAAAAAAAAAAA", Kind: offer.Permission, Event: "PermissionRequest", Tool: "Bash", Record: "s1", Session: "s1", Digest: offer.Digest(payload), Payload: payload}
+	row := render.Row{SessionID: "s1", SeatID: "seat-1", Agent: "claude-code", Project: "shop", State: state.Permission, NeedsYou: true, Group: render.GroupNeedsYou, Unseen: true,
+		Since: time.Now(), Host: "ann/box", Terminal: &render.Terminal{Kind: "tmux"}, Remote: &render.Remote{Name: "ann/box", User: "ann", Link: "l"}}
+	idle := row
+	idle.State, idle.NeedsYou, idle.Group = state.Idle, false, render.GroupDone
+	var answered atomic.Bool
+	rows, told := make(chan render.Row, 1), make(chan string, 9)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := web.New(web.Options{
+		Store: store.Open(filepath.Join(t.TempDir(), "state")), Token: token, Page: Handler(),
+		Others: func(ctx context.Context, show func([]render.Row)) {
+			for now := row; ; {
+				show([]render.Row{now})
+				select {
+				case now = <-rows:
+				case <-ctx.Done():
+					return
+				}
+			}
+		},
+		Far: &web.Far{
+			Ask: func(context.Context, render.Row) ([]web.FarOffer, error) {
+				if answered.Load() {
+					return nil, nil
+				}
+				return []web.FarOffer{{Offer: o, Card: card.Of(&o, "here")}}, nil
+			},
+			Answer: func(_ context.Context, _ render.Row, a offer.Answer) (string, error) {
+				answered.Store(true)
+				told <- string(a.Word) + " " + a.Digest
+				return "allowed", nil
+			},
+			Say: func(_ context.Context, _ render.Row, words string) (string, error) {
+				told <- "say " + words
+				return "said", nil
+			},
+			Stop: func(context.Context, render.Row) (string, error) { told <- "stop"; return "stops", nil },
+		},
+	})
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(l) }()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		_ = s.Close(ctx)
+		<-done
+	})
+	heard := func(want string) {
+		t.Helper()
+		select {
+		case got := <-told:
+			if got != want {
+				t.Errorf("that machine is told %q, want %q", got, want)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatalf("that machine is not told %q", want)
+		}
+	}
+	p := c.open(t, "about:blank")
+	p.expectOutage() // this server has no statistics
+	p.do("Page.navigate", map[string]any{"url": "http://" + l.Addr().String() + "/session/seat-1#token=" + token})
+	p.settled(o)
+	if text := get[string](p, at(o)+`.innerText`); !strings.Contains(text, "make install") {
+		t.Errorf("it shows %q", text)
+	}
+	if n := get[int](p, `[...document.querySelectorAll("#session .acts button")].filter((b) => !b.hidden).length`); n != 0 {
+		t.Errorf("%d buttons are for this machine's sessions", n)
+	}
+	p.push(o, "Allow")
+	heard("allow " + o.Digest)
+	p.await("it is asked no more", `!`+at(o))
+	p.must(p.eval(`document.querySelector("#session .stop").click()`, nil))
+	heard("stop")
+	rows <- idle
+	p.await("it takes words", `!document.querySelector("#session form[aria-label=Reply]").hidden`)
+	p.must(p.eval(`(() => { const f = document.querySelector("#session form[aria-label=Reply]"); f.querySelector("textarea").value = "now the tests"; f.requestSubmit(); })()`, nil))
+	heard("say now the tests")
+}
