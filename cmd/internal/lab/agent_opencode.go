@@ -36,7 +36,7 @@ var opencode = &Agent{
 	},
 	title:  "Lab title",
 	resume: []string{"--continue"},
-	ready:  `Ask anything`,
+	ready:  `Ask anything|ctrl\+p commands`,
 	screen: []sign{
 		on("permission", `Permission required`),
 		on("question", `esc dismiss`),
