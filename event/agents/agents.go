@@ -97,6 +97,8 @@ type Say struct {
 	Path string // keys joined by dots
 	// Value is JSON, or Text for what there is to say.
 	Value string
+	// Reason is the path of what there is to say beside Value, if it goes there.
+	Reason string
 }
 
 // Text stands for what there is to say: a reason, a text, the new input.

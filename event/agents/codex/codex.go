@@ -63,39 +63,31 @@ var Agent = agents.Agent{
 	Answers: []agents.Answer{
 		{Event: "PreToolUse", Means: "PreToolUse", Says: []agents.Say{
 			{When: agents.Always, Path: "hookSpecificOutput.hookEventName", Value: `"PreToolUse"`},
-			{When: agents.Deny, Path: "hookSpecificOutput.permissionDecision", Value: `"deny"`},
-			{When: agents.Deny, Path: "hookSpecificOutput.permissionDecisionReason", Value: agents.Text},
-			{When: agents.Rewrite, Path: "hookSpecificOutput.permissionDecision", Value: `"allow"`},
-			{When: agents.Rewrite, Path: "hookSpecificOutput.updatedInput", Value: agents.Text},
+			{When: agents.Deny, Path: "hookSpecificOutput.permissionDecision", Value: `"deny"`, Reason: "hookSpecificOutput.permissionDecisionReason"},
+			{When: agents.Rewrite, Path: "hookSpecificOutput.permissionDecision", Value: `"allow"`, Reason: "hookSpecificOutput.updatedInput"},
 			{When: agents.Context, Path: "hookSpecificOutput.additionalContext", Value: agents.Text},
 			{When: agents.System, Path: "systemMessage", Value: agents.Text},
 		}},
 		{Event: "PermissionRequest", Means: "PermissionRequest", Says: []agents.Say{
 			{When: agents.Always, Path: "hookSpecificOutput.hookEventName", Value: `"PermissionRequest"`},
-			{When: agents.Deny, Path: "hookSpecificOutput.decision.behavior", Value: `"deny"`},
-			{When: agents.Deny, Path: "hookSpecificOutput.decision.message", Value: agents.Text},
+			{When: agents.Deny, Path: "hookSpecificOutput.decision.behavior", Value: `"deny"`, Reason: "hookSpecificOutput.decision.message"},
 			{When: agents.Allow, Path: "hookSpecificOutput.decision.behavior", Value: `"allow"`},
 		}},
 		{Event: "PostToolUse", Means: "PostToolUse", Says: []agents.Say{
 			{When: agents.Always, Path: "hookSpecificOutput.hookEventName", Value: `"PostToolUse"`},
-			{When: agents.Deny, Path: "decision", Value: `"block"`},
-			{When: agents.Deny, Path: "reason", Value: agents.Text},
+			{When: agents.Deny, Path: "decision", Value: `"block"`, Reason: "reason"},
 			{When: agents.Context, Path: "hookSpecificOutput.additionalContext", Value: agents.Text},
 		}},
 		{Event: "UserPromptSubmit", Means: "UserPromptSubmit", Says: []agents.Say{
 			{When: agents.Always, Path: "hookSpecificOutput.hookEventName", Value: `"UserPromptSubmit"`},
-			{When: agents.Deny, Path: "decision", Value: `"block"`},
-			{When: agents.Deny, Path: "reason", Value: agents.Text},
+			{When: agents.Deny, Path: "decision", Value: `"block"`, Reason: "reason"},
 			{When: agents.Context, Path: "hookSpecificOutput.additionalContext", Value: agents.Text},
 		}},
 		{Event: "SessionStart", Means: "SessionStart", Says: []agents.Say{
 			{When: agents.Always, Path: "hookSpecificOutput.hookEventName", Value: `"SessionStart"`},
 			{When: agents.Context, Path: "hookSpecificOutput.additionalContext", Value: agents.Text},
 		}},
-		{Event: "Stop", Means: "Stop", Says: []agents.Say{
-			{When: agents.Deny, Path: "decision", Value: `"block"`},
-			{When: agents.Deny, Path: "reason", Value: agents.Text},
-		}},
+		{Event: "Stop", Means: "Stop", Says: []agents.Say{{When: agents.Deny, Path: "decision", Value: `"block"`, Reason: "reason"}}},
 	},
 	Cannot: []string{
 		"a call cannot be asked about, so it is refused: allow it once with the code that the reason gives",

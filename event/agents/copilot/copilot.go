@@ -81,32 +81,22 @@ var Agent = agents.Agent{
 	Joint: "-",
 	Answers: []agents.Answer{
 		{Event: "preToolUse", Means: "PreToolUse", Says: []agents.Say{
-			{When: agents.Deny, Path: "permissionDecision", Value: `"deny"`},
-			{When: agents.Deny, Path: "permissionDecisionReason", Value: agents.Text},
-			{When: agents.Ask, Path: "permissionDecision", Value: `"ask"`},
-			{When: agents.Ask, Path: "permissionDecisionReason", Value: agents.Text},
-			{When: agents.Allow, Path: "permissionDecision", Value: `"allow"`},
-			{When: agents.Allow, Path: "permissionDecisionReason", Value: agents.Text},
+			{When: agents.Deny, Path: "permissionDecision", Value: `"deny"`, Reason: "permissionDecisionReason"},
+			{When: agents.Ask, Path: "permissionDecision", Value: `"ask"`, Reason: "permissionDecisionReason"},
+			{When: agents.Allow, Path: "permissionDecision", Value: `"allow"`, Reason: "permissionDecisionReason"},
 			{When: agents.Rewrite, Path: "modifiedArgs", Value: agents.Text},
 			{When: agents.Context, Path: "additionalContext", Value: agents.Text},
 		}},
 		{Event: "postToolUse", Means: "PostToolUse", Says: []agents.Say{
-			{When: agents.Deny, Path: "decision", Value: `"block"`},
-			{When: agents.Deny, Path: "reason", Value: agents.Text},
+			{When: agents.Deny, Path: "decision", Value: `"block"`, Reason: "reason"},
 			{When: agents.Context, Path: "additionalContext", Value: agents.Text},
 		}},
 		{Event: "userPromptSubmitted", Means: "UserPromptSubmit", Says: []agents.Say{
-			{When: agents.Deny, Path: "decision", Value: `"block"`},
-			{When: agents.Deny, Path: "reason", Value: agents.Text},
+			{When: agents.Deny, Path: "decision", Value: `"block"`, Reason: "reason"},
 			{When: agents.Context, Path: "additionalContext", Value: agents.Text},
 		}},
-		{Event: "sessionStart", Means: "SessionStart", Says: []agents.Say{
-			{When: agents.Context, Path: "additionalContext", Value: agents.Text},
-		}},
-		{Event: "agentStop", Means: "Stop", Says: []agents.Say{
-			{When: agents.Deny, Path: "decision", Value: `"block"`},
-			{When: agents.Deny, Path: "reason", Value: agents.Text},
-		}},
+		{Event: "sessionStart", Means: "SessionStart", Says: []agents.Say{{When: agents.Context, Path: "additionalContext", Value: agents.Text}}},
+		{Event: "agentStop", Means: "Stop", Says: []agents.Say{{When: agents.Deny, Path: "decision", Value: `"block"`, Reason: "reason"}}},
 	},
 	Cannot: []string{
 		"its dialog cannot be answered from elsewhere: while a hook at permissionRequest runs it is not open",

@@ -77,32 +77,22 @@ var Agent = agents.Agent{
 	},
 	Answers: []agents.Answer{
 		{Event: "BeforeTool", Means: "PreToolUse", Says: []agents.Say{
-			{When: agents.Deny, Path: "decision", Value: `"deny"`},
-			{When: agents.Deny, Path: "reason", Value: agents.Text},
-			{When: agents.Ask, Path: "decision", Value: `"ask"`},
-			{When: agents.Ask, Path: "systemMessage", Value: agents.Text},
+			{When: agents.Deny, Path: "decision", Value: `"deny"`, Reason: "reason"},
+			{When: agents.Ask, Path: "decision", Value: `"ask"`, Reason: "systemMessage"},
 			{When: agents.Rewrite, Path: "hookSpecificOutput.tool_input", Value: agents.Text},
 			{When: agents.System, Path: "systemMessage", Value: agents.Text},
-			{When: agents.Halt, Path: "continue", Value: "false"},
-			{When: agents.Halt, Path: "stopReason", Value: agents.Text},
+			{When: agents.Halt, Path: "continue", Value: "false", Reason: "stopReason"},
 		}},
 		{Event: "AfterTool", Means: "PostToolUse", Says: []agents.Say{
-			{When: agents.Deny, Path: "decision", Value: `"deny"`},
-			{When: agents.Deny, Path: "reason", Value: agents.Text},
+			{When: agents.Deny, Path: "decision", Value: `"deny"`, Reason: "reason"},
 			{When: agents.Context, Path: "hookSpecificOutput.additionalContext", Value: agents.Text},
 		}},
 		{Event: "BeforeAgent", Means: "UserPromptSubmit", Says: []agents.Say{
-			{When: agents.Deny, Path: "decision", Value: `"deny"`},
-			{When: agents.Deny, Path: "reason", Value: agents.Text},
+			{When: agents.Deny, Path: "decision", Value: `"deny"`, Reason: "reason"},
 			{When: agents.Context, Path: "hookSpecificOutput.additionalContext", Value: agents.Text},
 		}},
-		{Event: "AfterAgent", Means: "Stop", Says: []agents.Say{
-			{When: agents.Deny, Path: "decision", Value: `"deny"`},
-			{When: agents.Deny, Path: "reason", Value: agents.Text},
-		}},
-		{Event: "SessionStart", Means: "SessionStart", Says: []agents.Say{
-			{When: agents.Context, Path: "hookSpecificOutput.additionalContext", Value: agents.Text},
-		}},
+		{Event: "AfterAgent", Means: "Stop", Says: []agents.Say{{When: agents.Deny, Path: "decision", Value: `"deny"`, Reason: "reason"}}},
+		{Event: "SessionStart", Means: "SessionStart", Says: []agents.Say{{When: agents.Context, Path: "hookSpecificOutput.additionalContext", Value: agents.Text}}},
 	},
 	Cannot: []string{
 		"a call that it asks you about cannot be allowed by a hook: it asks whatever BeforeTool says",

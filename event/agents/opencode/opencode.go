@@ -111,8 +111,7 @@ var Agent = agents.Agent{
 			{When: agents.Context, Path: "context", Value: agents.Text},
 		}},
 		{Event: "permission.asked", Means: "PermissionRequest", Held: true, Says: []agents.Say{
-			{When: agents.Deny, Path: "reply", Value: `"reject"`},
-			{When: agents.Deny, Path: "message", Value: agents.Text},
+			{When: agents.Deny, Path: "reply", Value: `"reject"`, Reason: "message"},
 			{When: agents.Allow, Path: "reply", Value: `"once"`},
 		}},
 	},

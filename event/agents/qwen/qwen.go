@@ -61,17 +61,13 @@ var Agent = agents.Agent{
 	Answers: []agents.Answer{
 		{Event: "PreToolUse", Means: "PreToolUse", Says: []agents.Say{
 			{When: agents.Always, Path: "hookSpecificOutput.hookEventName", Value: `"PreToolUse"`},
-			{When: agents.Deny, Path: "hookSpecificOutput.permissionDecision", Value: `"deny"`},
-			{When: agents.Deny, Path: "hookSpecificOutput.permissionDecisionReason", Value: agents.Text},
-			{When: agents.Ask, Path: "hookSpecificOutput.permissionDecision", Value: `"ask"`},
-			{When: agents.Ask, Path: "hookSpecificOutput.permissionDecisionReason", Value: agents.Text},
-			{When: agents.Halt, Path: "continue", Value: "false"},
-			{When: agents.Halt, Path: "stopReason", Value: agents.Text},
+			{When: agents.Deny, Path: "hookSpecificOutput.permissionDecision", Value: `"deny"`, Reason: "hookSpecificOutput.permissionDecisionReason"},
+			{When: agents.Ask, Path: "hookSpecificOutput.permissionDecision", Value: `"ask"`, Reason: "hookSpecificOutput.permissionDecisionReason"},
+			{When: agents.Halt, Path: "continue", Value: "false", Reason: "stopReason"},
 		}},
 		{Event: "PermissionRequest", Means: "PermissionRequest", Says: []agents.Say{
 			{When: agents.Always, Path: "hookSpecificOutput.hookEventName", Value: `"PermissionRequest"`},
-			{When: agents.Deny, Path: "hookSpecificOutput.decision.behavior", Value: `"deny"`},
-			{When: agents.Deny, Path: "hookSpecificOutput.decision.message", Value: agents.Text},
+			{When: agents.Deny, Path: "hookSpecificOutput.decision.behavior", Value: `"deny"`, Reason: "hookSpecificOutput.decision.message"},
 			{When: agents.Allow, Path: "hookSpecificOutput.decision.behavior", Value: `"allow"`},
 			{When: agents.Rewrite, Path: "hookSpecificOutput.decision.updatedInput", Value: agents.Text},
 		}},
@@ -81,18 +77,14 @@ var Agent = agents.Agent{
 		}},
 		{Event: "UserPromptSubmit", Means: "UserPromptSubmit", Says: []agents.Say{
 			{When: agents.Always, Path: "hookSpecificOutput.hookEventName", Value: `"UserPromptSubmit"`},
-			{When: agents.Deny, Path: "decision", Value: `"block"`},
-			{When: agents.Deny, Path: "reason", Value: agents.Text},
+			{When: agents.Deny, Path: "decision", Value: `"block"`, Reason: "reason"},
 			{When: agents.Context, Path: "hookSpecificOutput.additionalContext", Value: agents.Text},
 		}},
 		{Event: "SessionStart", Means: "SessionStart", Says: []agents.Say{
 			{When: agents.Always, Path: "hookSpecificOutput.hookEventName", Value: `"SessionStart"`},
 			{When: agents.Context, Path: "hookSpecificOutput.additionalContext", Value: agents.Text},
 		}},
-		{Event: "Stop", Means: "Stop", Says: []agents.Say{
-			{When: agents.Deny, Path: "decision", Value: `"block"`},
-			{When: agents.Deny, Path: "reason", Value: agents.Text},
-		}},
+		{Event: "Stop", Means: "Stop", Says: []agents.Say{{When: agents.Deny, Path: "decision", Value: `"block"`, Reason: "reason"}}},
 	},
 	Cannot: []string{
 		"PreToolUse comes after its dialog: what a rule there refuses, you are asked about first, and what it allows is asked about all the same; put an approval under PermissionRequest",

@@ -108,6 +108,9 @@ func (s *saying) say(w agents.When, text json.RawMessage) bool {
 			value = text
 		}
 		put(s.out, strings.Split(m.Path, "."), value)
+		if m.Reason != "" {
+			put(s.out, strings.Split(m.Reason, "."), text)
+		}
 	}
 	return true
 }
