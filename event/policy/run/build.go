@@ -54,14 +54,10 @@ func handler(h *config.Hook, env []string, state trust.Dir) (wire.Handler, error
 	s := h.Spec
 	switch h.Type {
 	case config.Command:
-		c := CommandConfig{Command: s.Command, Args: s.Args, Shell: s.Shell, Env: env, Timeout: h.Timeout, AtProject: h.Level == config.Project}
-		if s.Convention == config.Simple {
-			c.Convention = SimpleConvention
-		}
-		return NewCommand(c)
+		return Command{Command: s.Command, Args: s.Args, Shell: s.Shell, Simple: s.Convention == config.Simple, Env: env,
+			Timeout: h.Timeout, AtProject: h.Level == config.Project}, nil
 	case config.Server:
-		c := ServerDefaults(s.URL)
-		c.Timeout, c.Retries, c.RetryDelay, c.Headers = h.Timeout, s.Retries, s.RetryDelay, s.Headers
+		c := ServerConfig{URL: s.URL, Timeout: h.Timeout, Retries: s.Retries, RetryDelay: s.RetryDelay, Headers: s.Headers}
 		if state != "" {
 			c.Health = health{state, trust.Sum(s.URL)[:32]}
 		}
@@ -71,7 +67,7 @@ func handler(h *config.Hook, env []string, state trust.Dir) (wire.Handler, error
 	case config.Prompt:
 		c := PromptConfig{Prompt: s.Prompt, Model: s.Model, Env: env, Timeout: h.Timeout}
 		if state != "" {
-			c.Cache = &Cache{Dir: trust.Dir(state.Path("answers"))}
+			c.Cache = Cache(state.Path("answers"))
 		}
 		return NewPrompt(c)
 	}

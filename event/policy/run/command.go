@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,22 +15,9 @@ import (
 // maxOutput is how many bytes the trace keeps of what a handler printed.
 const maxOutput = 8 << 10
 
-// Convention is how the exit code of a command is read.
-type Convention string
-
-const (
-	// ClientConvention is the client's own: 0 is fine, with a
-	// JSON object on stdout if there is something to say; 2 refuses, with
-	// stderr as the reason; any other is a failure of the command, unless it
-	// printed a JSON object, which then decides.
-	ClientConvention Convention = ""
-	// SimpleConvention is: 0 allows, anything else refuses, with
-	// stderr as the reason. Stdout is for the trace only.
-	SimpleConvention Convention = "simple"
-)
-
-// CommandConfig describes a command.
-type CommandConfig struct {
+// Command is a handler that runs a command for each event, with the payload on
+// stdin and the variables that the manual lists in the environment.
+type Command struct {
 	// Command is a shell's command line, or, when Args is not nil, a program:
 	// a path, or a name looked up on PATH.
 	Command string
@@ -41,42 +27,24 @@ type CommandConfig struct {
 	// Shell of the shell form: "" is sh (on Windows Git Bash, else
 	// PowerShell), or "bash", or "powershell".
 	Shell string
-	// Convention says what the exit code means.
-	Convention Convention
+	// Simple is the convention by which 0 allows and any other exit code refuses,
+	// with stderr as the reason; stdout is for the trace only. By the client's own
+	// 0 is fine, with a JSON object on stdout if there is something to say; 2
+	// refuses, with stderr as the reason; any other is a failure of the command,
+	// unless it printed a JSON object, which then decides.
+	Simple bool
 	// Env is the environment to add to; nil means this program's own.
 	Env []string
-	// Dir is where it runs; empty means where the agent works, or, if that is
-	// gone, the project, the home directory, the root: the first there is.
-	Dir string
 	// AtProject: it runs in the project, wherever the agent has gone since, so
-	// that the scripts it names are found.
+	// that the scripts it names are found. Else it runs where the agent works. If
+	// that is gone, it is the other of the two, the home directory, the root.
 	AtProject bool
 	// Timeout bounds one run; 0 leaves it to the context.
 	Timeout time.Duration
 }
 
-type command struct{ CommandConfig }
-
-// NewCommand returns a handler that runs a command for each event, with the
-// payload on stdin and the variables that the manual lists in the environment.
-//
-// Errors: no command, an unknown shell or convention.
-func NewCommand(c CommandConfig) (wire.Handler, error) {
-	switch {
-	case strings.TrimSpace(c.Command) == "":
-		return nil, errors.New("a command handler needs a command")
-	case c.Shell != "" && c.Shell != "bash" && c.Shell != "powershell":
-		return nil, fmt.Errorf("shell %q is none of bash, powershell", c.Shell)
-	case c.Convention != ClientConvention && c.Convention != SimpleConvention:
-		return nil, fmt.Errorf("convention %q is none but simple", c.Convention)
-	case c.Timeout < 0:
-		return nil, fmt.Errorf("timeout %s is negative", c.Timeout)
-	}
-	return command{c}, nil
-}
-
 // Run is a Handler.
-func (h command) Run(ctx context.Context, c wire.Call) wire.Outcome {
+func (h Command) Run(ctx context.Context, c wire.Call) wire.Outcome {
 	start := time.Now()
 	ctx, cancel := limited(ctx, h.Timeout)
 	defer cancel()
@@ -100,13 +68,13 @@ func limited(ctx context.Context, d time.Duration) (context.Context, context.Can
 }
 
 // read is what the convention makes of how it ended.
-func (h command) read(event string, r ran) wire.Outcome {
+func (h Command) read(event string, r ran) wire.Outcome {
 	switch {
 	case r.err != nil:
 		return wire.Outcome{Err: r.err}
-	case h.Convention == SimpleConvention && r.code == 0:
+	case h.Simple && r.code == 0:
 		return wire.Outcome{Decision: wire.Allow}
-	case h.Convention == SimpleConvention:
+	case h.Simple:
 		return wire.Outcome{Decision: wire.Refusal(event), Reason: wire.Reason(r.stderr)}
 	}
 	return r.byClient(event)
@@ -166,7 +134,7 @@ func failure(r ran) error {
 }
 
 // process prepares one run.
-func (h command) process(c wire.Call) (process, error) {
+func (h Command) process(c wire.Call) (process, error) {
 	if c.Dir != "" {
 		c.Cwd, c.ProjectDir = c.Dir, c.Dir
 	}
@@ -181,7 +149,7 @@ func (h command) process(c wire.Call) (process, error) {
 }
 
 // words are the program and its arguments.
-func (h command) words(project string) (string, []string) {
+func (h Command) words(project string) (string, []string) {
 	if h.Args == nil {
 		return shell(h.Shell, h.Command)
 	}
@@ -203,10 +171,7 @@ func find(name, dir string) (string, error) {
 }
 
 // dir is where the command runs.
-func (h command) dir(c wire.Call) string {
-	if h.Dir != "" {
-		return h.Dir
-	}
+func (h Command) dir(c wire.Call) string {
 	home, _ := os.UserHomeDir()
 	places := []string{c.Cwd, c.ProjectDir, home}
 	if h.AtProject {

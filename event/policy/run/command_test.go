@@ -14,12 +14,9 @@ import (
 	"beckon/event/policy/wire"
 )
 
-func runCommand(t *testing.T, cfg CommandConfig, c wire.Call) wire.Outcome {
+func runCommand(t *testing.T, cfg Command, c wire.Call) wire.Outcome {
 	t.Helper()
-	h, err := NewCommand(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := cfg
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	return h.Run(ctx, c)
@@ -61,7 +58,7 @@ func TestCommandByTheClientsConvention(t *testing.T) {
 		"an array":                   {call: pre, script: `echo '["block"]'`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := runCommand(t, CommandConfig{Command: test.script}, test.call)
+			o := runCommand(t, Command{Command: test.script}, test.call)
 			if (o.Err == nil) != (test.err == "") || o.Err != nil && !strings.Contains(o.Err.Error(), test.err) {
 				t.Fatalf("error %v, want %q", o.Err, test.err)
 			}
@@ -81,7 +78,7 @@ func hso(members string) string {
 	return `echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse",` + members + `}}'`
 }
 
-func TestCommandByTheSimpleConvention(t *testing.T) {
+func TestCommandByThetrue(t *testing.T) {
 	for script, want := range map[string]wire.Outcome{
 		"exit 0":                          {Decision: wire.Allow},
 		"echo '{\"decision\":\"block\"}'": {Decision: wire.Allow},
@@ -91,7 +88,7 @@ func TestCommandByTheSimpleConvention(t *testing.T) {
 		"echo '  why  \n' >&2; exit 200":  {Decision: wire.Deny, Reason: "why", ExitCode: 200},
 		"/does/not/exist 2>/dev/null":     {Decision: wire.Deny, ExitCode: 127},
 	} {
-		o := runCommand(t, CommandConfig{Command: script, Convention: SimpleConvention}, bashCall("ls"))
+		o := runCommand(t, Command{Command: script, Simple: true}, bashCall("ls"))
 		if o.Err != nil || o.Decision != want.Decision || o.Reason != want.Reason || o.ExitCode != want.ExitCode {
 			t.Errorf("%s: got %+v, want %+v", script, o, want)
 		}
@@ -105,7 +102,7 @@ func TestCommandVariablesAndStdin(t *testing.T) {
 	c := bashCall(`rm -rf "$HOME"; $(id)`)
 	c.Cwd, c.ProjectDir = dir, "/proj"
 	script := `cat > stdin; printf '%s|' "$HOOK_EVENT" "$TOOL_NAME" "$TOOL_INPUT" "$SESSION_ID" "${FILE_PATH-unset}" "$COMMAND" "$PROJECT_DIR" "$CLAUDE_PROJECT_DIR" "${TOOL_INPUT_TRUNCATED-unset}" > env`
-	if o := runCommand(t, CommandConfig{Command: script}, c); o.Err != nil {
+	if o := runCommand(t, Command{Command: script}, c); o.Err != nil {
 		t.Fatal(o.Err)
 	}
 	want := strings.Join([]string{"PreToolUse", "Bash", string(c.ToolInput), "s-1", "unset", `rm -rf "$HOME"; $(id)`, "/proj", "/proj", "unset", ""}, "|")
@@ -139,7 +136,7 @@ func TestCommandFilePath(t *testing.T) {
 // NUL: a policy that an agent could switch off by a long command.
 func TestCommandValueTooLargeForTheEnvironment(t *testing.T) {
 	long := strings.Repeat("é", maxEnv) + "\x00; rm -rf /"
-	o := runCommand(t, CommandConfig{
+	o := runCommand(t, Command{
 		Command: `echo ${#TOOL_INPUT} $TOOL_INPUT_TRUNCATED $COMMAND_TRUNCATED >&2; wc -c >&2; exit 2`,
 		Env:     append(os.Environ(), "LC_ALL=C"),
 	}, bashCall(long))
@@ -151,7 +148,7 @@ func TestCommandValueTooLargeForTheEnvironment(t *testing.T) {
 	if want := len(c.Payload); lines[3] != jsonNumber(want) {
 		t.Errorf("stdin had %s bytes, want %d", lines[3], want)
 	}
-	o = runCommand(t, CommandConfig{Command: `printf %s "$COMMAND" >&2; exit 2`}, bashCall("a\x00b"))
+	o = runCommand(t, Command{Command: `printf %s "$COMMAND" >&2; exit 2`}, bashCall("a\x00b"))
 	if o.Decision != wire.Deny || o.Reason != "ab" {
 		t.Errorf("a NUL: %+v", o)
 	}
@@ -166,17 +163,17 @@ func TestCommandExecForm(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := bashCall("ls")
-	c.ProjectDir = dir
-	for _, cfg := range []CommandConfig{
+	c.ProjectDir, c.Cwd = dir, dir
+	for _, cfg := range []Command{
 		{Command: "${CLAUDE_PROJECT_DIR}/say it", Args: []string{"${CLAUDE_PROJECT_DIR}", "$HOME `id`"}},
-		{Command: "./say it", Args: []string{dir, "$HOME `id`"}, Dir: dir},
+		{Command: "./say it", Args: []string{dir, "$HOME `id`"}},
 	} {
 		o := runCommand(t, cfg, c)
 		if want := dir + "|$HOME `id`|"; o.Err != nil || o.Reason != want {
 			t.Errorf("%+v: reason %q, error %v, want %q", cfg, o.Reason, o.Err, want)
 		}
 	}
-	o := runCommand(t, CommandConfig{Command: "true", Args: []string{}}, c)
+	o := runCommand(t, Command{Command: "true", Args: []string{}}, c)
 	if o.Err != nil || o.ExitCode != 0 {
 		t.Errorf("a name on PATH: %+v", o)
 	}
@@ -186,17 +183,7 @@ func TestCommandRunsWhereItCan(t *testing.T) {
 	dir, _ := filepath.EvalSymlinks(t.TempDir())
 	c := bashCall("ls")
 	c.Cwd, c.ProjectDir = filepath.Join(dir, "gone"), dir
-	if o := runCommand(t, CommandConfig{Command: "pwd -P"}, c); o.Err != nil || o.Output != dir {
+	if o := runCommand(t, Command{Command: "pwd -P"}, c); o.Err != nil || o.Output != dir {
 		t.Errorf("ran in %q, error %v, want %q", o.Output, o.Err, dir)
-	}
-}
-
-func TestNewCommandRefuses(t *testing.T) {
-	for _, cfg := range []CommandConfig{
-		{}, {Command: "  "}, {Command: "x", Shell: "fish"}, {Command: "x", Convention: "other"}, {Command: "x", Timeout: -1},
-	} {
-		if _, err := NewCommand(cfg); err == nil {
-			t.Errorf("%+v was taken", cfg)
-		}
 	}
 }

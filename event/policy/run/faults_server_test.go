@@ -163,7 +163,7 @@ func TestFaultServerIsNotThere(t *testing.T) {
 // Where the context leaves no time for the delay there is no second try, and
 // no waiting for nothing.
 func TestFaultServerNoTimeForAnotherTry(t *testing.T) {
-	h, err := NewServer(ServerDefaults(served(t, always500)))
+	h, err := NewServer(patient(served(t, always500)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -83,10 +83,7 @@ func openFiles(t *testing.T) int {
 
 func sh(t *testing.T, script string) wire.Handler {
 	t.Helper()
-	h, err := NewCommand(CommandConfig{Command: script})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := Command{Command: script}
 	return h
 }
 
@@ -100,7 +97,7 @@ func timedOut(t *testing.T, o wire.Outcome) {
 // The test's own way of counting must see what is left behind.
 func TestFaultsAreSeen(t *testing.T) {
 	t.Setenv("HANDLER_FAULT", "seen")
-	h, _ := NewCommand(CommandConfig{Command: "sleep 5 >/dev/null 2>&1 & echo $!"})
+	h := Command{Command: "sleep 5 >/dev/null 2>&1 & echo $!"}
 	o := h.Run(t.Context(), bashCall("ls"))
 	if got := marked("seen"); len(got) != 1 || got[0] != strings.TrimSpace(o.Output) {
 		t.Errorf("a process that detached: %q, want %q", got, o.Output)
@@ -127,10 +124,7 @@ func TestFaultCommandExitsCleanlyOnTheSignal(t *testing.T) {
 }
 
 func TestFaultCommandOwnTimeout(t *testing.T) {
-	h, err := NewCommand(CommandConfig{Command: "sleep 60", Timeout: 50 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := Command{Command: "sleep 60", Timeout: 50 * time.Millisecond}
 	o := fault(t, h, bashCall("ls"))
 	timedOut(t, o)
 	if o.Took > deadline+slack/2 {
@@ -213,10 +207,7 @@ func TestFaultCommandExits127(t *testing.T) {
 	if o.Err == nil || o.ExitCode != 127 || o.Decision != wire.Silence {
 		t.Errorf("shell form: %+v", o)
 	}
-	h, err := NewCommand(CommandConfig{Command: "/does/not/exist", Args: []string{"x"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := Command{Command: "/does/not/exist", Args: []string{"x"}}
 	o = fault(t, h, bashCall("ls"))
 	if o.Err == nil || o.ExitCode != -1 || !strings.Contains(o.Err.Error(), `finding "/does/not/exist"`) {
 		t.Errorf("exec form: %+v", o)
@@ -228,10 +219,7 @@ func TestFaultCommandIsKilled(t *testing.T) {
 	if o.Err == nil || o.ExitCode != -1 || o.TimedOut || !strings.Contains(o.Err.Error(), "killed") {
 		t.Errorf("got %+v", o)
 	}
-	h, err := NewCommand(CommandConfig{Command: "kill -TERM $$", Convention: SimpleConvention})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := Command{Command: "kill -TERM $$", Simple: true}
 	if o := fault(t, h, bashCall("ls")); o.Err == nil || o.Decision != wire.Silence {
 		t.Errorf("by the simple convention a signal is no exit code: %+v", o)
 	}

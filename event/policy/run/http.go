@@ -14,15 +14,14 @@ import (
 	"beckon/event/policy/wire"
 )
 
-// HTTPConfig describes a native http hook ().
+// HTTPConfig describes a native http hook.
 type HTTPConfig struct {
 	URL string // http or https
 	// Headers are sent along. $NAME and ${NAME} in a value stand for an
 	// environment variable if AllowedEnvVars names it, for nothing otherwise.
 	Headers        map[string]string
 	AllowedEnvVars []string
-	Getenv         func(string) string // nil means os.Getenv
-	Timeout        time.Duration       // of the whole question; 0 leaves it to the context
+	Timeout        time.Duration // of the whole question; 0 leaves it to the context
 }
 
 type httpHook struct {
@@ -34,14 +33,11 @@ type httpHook struct {
 // takes the client's own JSON as the answer. It is asked once: what it does
 // with an event may not bear repeating.
 //
-// Errors: a URL that is no http or https URL, a negative timeout.
+// Errors: a URL that is no http or https URL.
 func NewHTTP(c HTTPConfig) (wire.Handler, error) {
-	if c.Timeout < 0 {
-		return nil, fmt.Errorf("timeout %s is negative", c.Timeout)
-	}
 	headers := map[string]string{}
 	for k, v := range c.Headers {
-		headers[k] = interpolate(v, c.AllowedEnvVars, c.Getenv)
+		headers[k] = interpolate(v, c.AllowedEnvVars)
 	}
 	to, err := newEndpoint(c.URL, headers)
 	if err != nil {
@@ -89,14 +85,11 @@ func finished(o wire.Outcome, got replied, tries int, start time.Time) wire.Outc
 var reference = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$(?:\{(\w+)\}|(\w+))`) })
 
 // interpolate puts environment variables into a header.
-func interpolate(value string, allowed []string, getenv func(string) string) string {
-	if getenv == nil {
-		getenv = os.Getenv
-	}
+func interpolate(value string, allowed []string) string {
 	return reference().ReplaceAllStringFunc(value, func(ref string) string {
 		m := reference().FindStringSubmatch(ref)
 		if name := m[1] + m[2]; slices.Contains(allowed, name) {
-			return getenv(name)
+			return os.Getenv(name)
 		}
 		return ""
 	})

@@ -41,7 +41,7 @@ func newAPI(c PromptConfig) (model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ANTHROPIC_BASE_URL: %w", err)
 	}
-	return api{to, cmp.Or(c.Model, value(c.Env, "ANTHROPIC_DEFAULT_HAIKU_MODEL"), DefaultPromptModel)}, nil
+	return api{to, cmp.Or(c.Model, value(c.Env, "ANTHROPIC_DEFAULT_HAIKU_MODEL"), defaultModel)}, nil
 }
 
 func (a api) name() string { return a.to.url + " " + a.model }
@@ -97,10 +97,6 @@ var inherited = map[string]bool{
 	"CLAUDECODE": true, "CLAUDE_CODE_CHILD_SESSION": true, "CLAUDE_CODE_ENTRYPOINT": true, "CLAUDE_CODE_SESSION_ID": true,
 	"CLAUDE_CODE_MESSAGING_SOCKET": true, "CLAUDE_CODE_MESSAGING_TOKEN": true, "CLAUDE_CODE_SESSION_ATTENDED": true,
 	"CLAUDE_ENV_FILE": true, "CLAUDE_PID": true, "CLAUDE_PROJECT_DIR": true,
-}
-
-func newCLI(c PromptConfig) model {
-	return cli{cmp.Or(c.Client, "claude"), cmp.Or(c.Model, cliModel), without(c.Env, inherited)}
 }
 
 func (m cli) name() string { return m.program + " " + m.model }

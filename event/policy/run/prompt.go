@@ -1,9 +1,9 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"strings"
 	"time"
@@ -12,12 +12,9 @@ import (
 )
 
 const (
-	// DefaultPromptTimeout is the client's own for prompt hooks.
-	DefaultPromptTimeout = 30 * time.Second
-	// DefaultPromptModel is the model asked through the Messages API.
-	DefaultPromptModel = "claude-haiku-4-5"
-
-	cliModel = "haiku" // the alias that the client resolves
+	promptTimeout = 30 * time.Second   // the client's own for prompt hooks
+	defaultModel  = "claude-haiku-4-5" // asked through the Messages API
+	cliModel      = "haiku"            // the alias that the client resolves
 )
 
 // PromptConfig describes a question to a model.
@@ -37,10 +34,10 @@ type PromptConfig struct {
 	// Client is the client's program, for `claude -p` when there is no key;
 	// empty means claude, looked up on PATH.
 	Client string
-	// Timeout bounds the whole question; 0 means DefaultPromptTimeout.
+	// Timeout bounds the whole question; 0 means 30 s.
 	Timeout time.Duration
-	// Cache keeps answers; nil keeps none.
-	Cache *Cache
+	// Cache keeps answers.
+	Cache Cache
 }
 
 type prompt struct {
@@ -63,17 +60,9 @@ type model interface {
 // judge round, and does not end it. An answer that does not begin with ALLOW,
 // BLOCK or CONTINUE is an error.
 //
-// Errors: no prompt, a negative timeout, a base URL that is no http or https URL.
+// Errors: a base URL that is no http or https URL.
 func NewPrompt(c PromptConfig) (wire.Handler, error) {
-	if strings.TrimSpace(c.Prompt) == "" {
-		return nil, errors.New("a prompt handler needs a prompt")
-	}
-	if c.Timeout < 0 {
-		return nil, fmt.Errorf("timeout %s is negative", c.Timeout)
-	}
-	if c.Timeout == 0 {
-		c.Timeout = DefaultPromptTimeout
-	}
+	c.Timeout = cmp.Or(c.Timeout, promptTimeout)
 	if c.Env == nil {
 		c.Env = os.Environ()
 	}
@@ -86,7 +75,7 @@ func NewPrompt(c PromptConfig) (wire.Handler, error) {
 
 func newModel(c PromptConfig) (model, error) {
 	if value(c.Env, "ANTHROPIC_API_KEY") == "" && value(c.Env, "ANTHROPIC_AUTH_TOKEN") == "" {
-		return newCLI(c), nil
+		return cli{cmp.Or(c.Client, "claude"), cmp.Or(c.Model, cliModel), without(c.Env, inherited)}, nil
 	}
 	return newAPI(c)
 }

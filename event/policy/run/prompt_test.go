@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
 )
 
@@ -154,7 +153,7 @@ func TestPromptCache(t *testing.T) {
 		n++
 		_, _ = io.WriteString(w, message(fmt.Sprintf("BLOCK: AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY no %d", n)))
 	})
-	cache := &Cache{Dir: trust.Dir(filepath.Join(t.TempDir(), "deep", "answers"))}
+	cache := Cache(filepath.Join(t.TempDir(), "deep", "answers"))
 	ask := func(c wire.Call, cfg PromptConfig) wire.Outcome {
 		cfg.Cache = cache
 		return promptHandler(t, a.URL, cfg).Run(t.Context(), c)
@@ -175,7 +174,7 @@ func TestPromptCache(t *testing.T) {
 			t.Errorf("%s was answered from the cache", name)
 		}
 	}
-	files, _ := filepath.Glob(cache.Dir.Path("*"))
+	files, _ := filepath.Glob(filepath.Join(string(cache), "*"))
 	if len(files) != 5 {
 		t.Errorf("files %q", files)
 	}
@@ -186,7 +185,7 @@ func TestPromptCache(t *testing.T) {
 			t.Errorf("%s: %v %s %s", f, err, info.Mode(), data)
 		}
 	}
-	if info, err := os.Stat(cache.Dir.Path()); err != nil || info.Mode().Perm() != 0o700 {
+	if info, err := os.Stat(string(cache)); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("directory: %v %v", info.Mode(), err)
 	}
 }
@@ -194,7 +193,7 @@ func TestPromptCache(t *testing.T) {
 func TestPromptCacheKeepsOnlyWhatWasUnderstood(t *testing.T) {
 	a := answering(t, always(200, message("hm")))
 	dir := t.TempDir()
-	promptHandler(t, a.URL, PromptConfig{Cache: &Cache{Dir: trust.Dir(dir)}}).Run(t.Context(), bashCall("ls"))
+	promptHandler(t, a.URL, PromptConfig{Cache: Cache(dir)}).Run(t.Context(), bashCall("ls"))
 	if files, _ := os.ReadDir(dir); len(files) != 0 {
 		t.Errorf("kept %v", files)
 	}
@@ -202,51 +201,51 @@ func TestPromptCacheKeepsOnlyWhatWasUnderstood(t *testing.T) {
 
 func TestCacheAgeSizeAndDamage(t *testing.T) {
 	now := time.Now()
-	c := &Cache{Dir: trust.Dir(t.TempDir()), TTL: time.Minute, Bytes: 500}
+	c := Cache(t.TempDir())
 	c.put("a", judgement{wire.Allow, "r"}, now)
-	if j, ok := c.get("a", now.Add(59*time.Second)); !ok || j != (judgement{wire.Allow, "r"}) {
+	if j, ok := c.get("a", now.Add(59*time.Minute)); !ok || j != (judgement{wire.Allow, "r"}) {
 		t.Errorf("got %+v, %t", j, ok)
 	}
-	for _, at := range []time.Time{now.Add(time.Minute), now.Add(-time.Hour)} {
+	for _, at := range []time.Time{now.Add(time.Hour), now.Add(-time.Hour)} {
 		if _, ok := c.get("a", at); ok {
 			t.Errorf("used at %s", at.Sub(now))
 		}
 	}
 	for _, damage := range []string{"", "{", `{"schema":2,"at":9,"decision":"allow"}`, `{"schema":1,"at":` + fmt.Sprint(now.UnixMilli()) + `,"decision":"ask"}`} {
-		if err := os.WriteFile(c.Dir.Path("a.json"), []byte(damage), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(string(c), "a.json"), []byte(damage), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if j, ok := c.get("a", now); ok {
 			t.Errorf("%q gave %+v", damage, j)
 		}
 	}
-	for i := range 50 {
-		c.put(fmt.Sprint("k", i), judgement{wire.Block, strings.Repeat("r", 40)}, now)
+	for i := range 80 {
+		c.put(fmt.Sprint("k", i), judgement{wire.Block, strings.Repeat("r ", 8000)}, now)
 	}
 	size := int64(0)
-	files, _ := os.ReadDir(c.Dir.Path())
+	files, _ := os.ReadDir(string(c))
 	for _, f := range files {
 		info, _ := f.Info()
 		size += info.Size()
 	}
-	if size > 500 || len(files) < 2 {
+	if size > 1<<20 || len(files) < 2 {
 		t.Errorf("%d files of %d bytes", len(files), size)
 	}
-	if _, ok := c.get("k49", now); !ok {
+	if _, ok := c.get("k79", now); !ok {
 		t.Error("the newest is gone")
 	}
-	var none *Cache
+	var none Cache
 	none.put("a", judgement{}, now)
 	if _, ok := none.get("a", now); ok {
 		t.Error("no cache answered")
 	}
-	blocked := &Cache{Dir: trust.Dir(c.Dir.Path("k49.json", "below"))}
+	blocked := Cache(filepath.Join(string(c), "k79.json", "below"))
 	blocked.put("a", judgement{wire.Allow, ""}, now) // cannot be made: no answer is lost for it
 }
 
 func TestNewPromptRefuses(t *testing.T) {
 	for _, c := range []PromptConfig{
-		{}, {Prompt: " "}, {Prompt: "p", Timeout: -1}, {Prompt: "p", Env: []string{"ANTHROPIC_API_KEY=k", "ANTHROPIC_BASE_URL=here"}},
+		{Prompt: "p", Env: []string{"ANTHROPIC_API_KEY=k", "ANTHROPIC_BASE_URL=here"}},
 	} {
 		if _, err := NewPrompt(c); err == nil {
 			t.Errorf("%+v was taken", c)

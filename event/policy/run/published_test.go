@@ -41,7 +41,7 @@ func TestPublishedValidatingScript(t *testing.T) {
 			lacks(t, "the script needs %s: %v", tool, err)
 		}
 	}
-	cfg := CommandConfig{Command: "bash '" + published(t, "validate-command.sh") + "'", Convention: SimpleConvention, Timeout: 5 * time.Second}
+	cfg := Command{Command: "bash '" + published(t, "validate-command.sh") + "'", Simple: true, Timeout: 5 * time.Second}
 	o := runCommand(t, cfg, bashCall("sudo rm -rf / --no-preserve-root"))
 	if o.Err != nil || o.Decision != wire.Deny || o.Reason != "BLOCKED: Dangerous command" || o.ExitCode != 1 {
 		t.Errorf("got %+v", o)
@@ -50,7 +50,7 @@ func TestPublishedValidatingScript(t *testing.T) {
 	if o.Err != nil || o.Decision != wire.Allow || o.Context != "" || !strings.Contains(o.Output, "Tool: Bash\nInput: {\"command\":\"npm test\"") || !strings.HasSuffix(o.Output, "Session: s-1") {
 		t.Errorf("got %+v", o)
 	}
-	cfg.Convention = ClientConvention // its exit 1 is then a failure, and nothing is stopped
+	cfg.Simple = false // its exit 1 is then a failure, and nothing is stopped
 	if o := runCommand(t, cfg, bashCall("rm -rf /")); o.Err == nil || o.Decision != wire.Silence {
 		t.Errorf("by the client's convention: %+v", o)
 	}
@@ -61,7 +61,7 @@ func TestPublishedLoggingScript(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(home, ".code-agent"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	cfg := CommandConfig{Command: "bash '" + published(t, "log-tool-usage.sh") + "'", Convention: SimpleConvention, Env: append(os.Environ(), "HOME="+home)}
+	cfg := Command{Command: "bash '" + published(t, "log-tool-usage.sh") + "'", Simple: true, Env: append(os.Environ(), "HOME="+home)}
 	c := bashCall("npm test")
 	c.Event = "PostToolUse"
 	if o := runCommand(t, cfg, c); o.Err != nil || o.Decision != wire.Allow {
@@ -101,7 +101,7 @@ func serve(t *testing.T, command func(port string) *exec.Cmd) wire.Handler {
 			t.Fatalf("it does not listen: %v: %s", err, said.String())
 		}
 	}
-	h, err := NewServer(ServerDefaults("http://127.0.0.1:" + port + "/hook"))
+	h, err := NewServer(patient("http://127.0.0.1:" + port + "/hook"))
 	if err != nil {
 		t.Fatal(err)
 	}

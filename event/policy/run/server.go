@@ -11,7 +11,7 @@ import (
 	"beckon/event/policy/wire"
 )
 
-// ServerConfig describes a policy server that speaks protocol 1.0. Start from ServerDefaults: a zero Retries means no retry.
+// ServerConfig describes a policy server that speaks protocol 1.0.
 type ServerConfig struct {
 	URL        string            // server_url
 	Timeout    time.Duration     // timeout_ms, of one try; 0 leaves it to the context
@@ -33,12 +33,6 @@ type Health interface {
 	Note(answered bool)
 }
 
-// ServerDefaults is what protocol 1.0 says where nothing is configured. With
-// them a dead server costs 3 s, a hanging one 23 s.
-func ServerDefaults(url string) ServerConfig {
-	return ServerConfig{URL: url, Timeout: 5 * time.Second, Retries: 3, RetryDelay: time.Second}
-}
-
 type server struct {
 	to endpoint
 	retries
@@ -52,11 +46,8 @@ type server struct {
 // and a timeout; not after 400 or another status, and not after an answer that
 // is no protocol 1.0: the next would be the same.
 //
-// Errors: a URL that is no http or https URL, a negative number.
+// Errors: a URL that is no http or https URL.
 func NewServer(c ServerConfig) (wire.Handler, error) {
-	if c.Timeout < 0 || c.Retries < 0 || c.RetryDelay < 0 {
-		return nil, errors.New("timeout, retries and delay must not be negative")
-	}
 	to, err := newEndpoint(c.URL, c.Headers)
 	if err != nil {
 		return nil, err
