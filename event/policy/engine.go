@@ -99,14 +99,9 @@ type Result struct {
 	Warnings []string
 	Took     time.Duration
 
-	halts, goesOn bool
+	Halts  bool // the answer ends the agent's work
+	GoesOn bool // the answer keeps the agent from stopping
 }
-
-// Halts reports whether the answer ends the agent's work.
-func (r Result) Halts() bool { return r.halts }
-
-// GoesOn reports whether the answer keeps the agent from stopping.
-func (r Result) GoesOn() bool { return r.goesOn }
 
 // HookResult is what became of one hook that matched.
 type HookResult struct {

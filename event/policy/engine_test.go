@@ -287,7 +287,7 @@ func TestStopIsNotBlockedForEver(t *testing.T) {
 			payload = `{"stop_hook_active":true}`
 		}
 		r := NewEngine([]*config.Hook{&h}).Trigger(t.Context(), Event{Kind: event.Stop, Payload: []byte(payload), StopBlocks: c.used})
-		if r.GoesOn() != c.want || r.Allowed == c.want {
+		if r.GoesOn != c.want || r.Allowed == c.want {
 			t.Errorf("%+v: %s", c, r.Answer.Stdout)
 		}
 	}
@@ -296,10 +296,10 @@ func TestStopIsNotBlockedForEver(t *testing.T) {
 func TestTextForTheAgentDoesNotKeepItFromStoppingForEver(t *testing.T) {
 	e := NewEngine(nil)
 	e.Register(event.Stop, says(wire.Outcome{Context: "by the way"}))
-	if r := trigger(t, e, event.Stop, `{"stop_hook_active":false}`); !r.GoesOn() {
+	if r := trigger(t, e, event.Stop, `{"stop_hook_active":false}`); !r.GoesOn {
 		t.Errorf("first: %s", r.Answer.Stdout)
 	}
-	if r := trigger(t, e, event.Stop, `{"stop_hook_active":true}`); r.GoesOn() || len(r.Answer.Stdout) > 0 {
+	if r := trigger(t, e, event.Stop, `{"stop_hook_active":true}`); r.GoesOn || len(r.Answer.Stdout) > 0 {
 		t.Errorf("second: %s", r.Answer.Stdout)
 	}
 }
@@ -309,7 +309,7 @@ func TestRawMembersGoThrough(t *testing.T) {
 	e.Register(event.UserPromptSubmit, says(wire.Outcome{Raw: []byte(`{"continue":false,"stopReason":"enough","suppressOutput":true,"terminalSequence":"\u0007","hookSpecificOutput":{"hookEventName":"UserPromptSubmit","sessionTitle":"t","nope":1}}`)}))
 	r := trigger(t, e, event.UserPromptSubmit, `{}`)
 	want := `{"continue":false,"stopReason":"enough","terminalSequence":"\u0007","hookSpecificOutput":{"hookEventName":"UserPromptSubmit","sessionTitle":"t"}}` + "\n"
-	if string(r.Answer.Stdout) != want || !r.Halts() || !slices.Contains(r.Answer.Dropped, "nope") {
+	if string(r.Answer.Stdout) != want || !r.Halts || !slices.Contains(r.Answer.Dropped, "nope") {
 		t.Errorf("got %s, dropped %v", r.Answer.Stdout, r.Answer.Dropped)
 	}
 }
@@ -379,8 +379,8 @@ func TestWhatTheVersionDoesNotHeedHasNotHappened(t *testing.T) {
 			t.Errorf("version %q: a refusal is allowed %v, %q", version, r.Allowed, r.Answer.Stdout)
 		}
 		r = e.Trigger(t.Context(), Event{Kind: event.Stop, Payload: []byte(`{}`), Version: version})
-		if r.GoesOn() != heeded {
-			t.Errorf("version %q: a text keeps it going: %v", version, r.GoesOn())
+		if r.GoesOn != heeded {
+			t.Errorf("version %q: a text keeps it going: %v", version, r.GoesOn)
 		}
 	}
 }

@@ -40,7 +40,7 @@ func (r *run) merge() Result {
 	refused := m.v.Decision == wire.Deny && heard.Refuse != wire.NoWay
 	texts := len(m.v.Context) > 0 && heard.Context
 	return Result{Allowed: !refused, Verdict: m.v, Answer: a, Results: r.results, Notes: r.notes, Warnings: m.warnings,
-		halts: m.v.Halt && m.contract.Halt, goesOn: m.contract.Loops && !m.v.Halt && (refused || texts)}
+		Halts: m.v.Halt && m.contract.Halt, GoesOn: m.contract.Loops && !m.v.Halt && (refused || texts)}
 }
 
 // merging is one merge under way.
@@ -53,16 +53,11 @@ type merging struct {
 	declined bool // a hook declines what an MCP server asks
 }
 
-// rewritten reports whether a hook rewrote the input.
-func (m *merging) rewritten() bool {
-	return slices.ContainsFunc(m.results, func(res HookResult) bool { return res.Rewrote != nil })
-}
-
 // recheck puts the final input to the rules, which have not seen what a rewrite
 // made. What they said of the call as it was written holds, unless they say more
 // of the final one.
 func (m *merging) recheck() {
-	if !m.rewritten() {
+	if !slices.ContainsFunc(m.results, func(res HookResult) bool { return res.Rewrote != nil }) {
 		return
 	}
 	seen := m.allSeen(m.call)

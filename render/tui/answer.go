@@ -59,8 +59,7 @@ func (m *model) showAsked() tea.Cmd {
 	r := m.current()
 	switch far := r != nil && m.remote(r) && r.NeedsYou && m.opt.Far.Ask != nil; {
 	case far && m.peek && m.notFar(r) != "":
-		m.bad, m.flash = true, m.notFar(r)
-		return nil
+		return m.fail(m.notFar(r))
 	case far && m.peek && m.far != nil && m.far.asking:
 		return m.say("that machine has not said yet what it asks")
 	case m.asked(r) == nil && (!far || m.peek):
@@ -74,8 +73,7 @@ func (m *model) showAsked() tea.Cmd {
 func (m *model) shown(o *Offered, need int) (tea.Cmd, bool) {
 	switch {
 	case !o.Card.Whole:
-		m.bad, m.flash = true, "not all of it can be shown ("+o.Card.Why+"): allow it at its session"
-		return nil, false
+		return m.fail("not all of it can be shown (" + o.Card.Why + "): allow it at its session"), false
 	case m.width < minAnswerWidth || m.height < minAnswerHeight:
 		return m.say("the screen is too small to show what it asks"), false
 	case m.drawn.seen.row < need:
@@ -147,8 +145,7 @@ func (m *model) choose1(o Offered, first string, answers map[string]string) tea.
 	take := func(s string) tea.Cmd {
 		text, err := choice(q, s)
 		if err != nil {
-			m.bad, m.flash = true, err.Error()
-			return nil
+			return m.fail(err.Error())
 		}
 		answers[q.Question] = text
 		m.prompt = nil
@@ -211,8 +208,7 @@ func (m *model) fill(o Offered, typed map[string]string) tea.Cmd {
 		v, err := f.Read(s)
 		switch {
 		case err != nil:
-			m.bad, m.flash = true, err.Error()
-			return nil
+			return m.fail(err.Error())
 		case v == nil && f.Required:
 			return m.say("the form needs " + f.Name)
 		}
@@ -291,8 +287,7 @@ func (m *model) stop() tea.Cmd {
 func (m *model) give(o Offered, a offer.Answer) tea.Cmd {
 	a.Offer, a.Digest, a.From = o.ID, o.Digest, offer.Watch
 	if err := o.Fits(a); err != nil {
-		m.bad, m.flash = true, err.Error()
-		return nil
+		return m.fail(err.Error())
 	}
 	m.prompt = nil
 	m.sending[o.ID] = true

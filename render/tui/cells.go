@@ -44,15 +44,10 @@ func badges(r *render.Row, short bool) string {
 			parts = append(parts, plural(n, one))
 		}
 	}
-	agents := len(r.Subagents)
-	if b := r.Background; b != nil {
-		agents = max(agents, b.Agents)
-		add(agents, "agent", "a")
-		add(b.Shells, "shell", "s")
-		add(b.Crons, "timer", "t")
-	} else {
-		add(agents, "agent", "a")
-	}
+	b := cmp.Or(r.Background, &render.Background{})
+	add(max(len(r.Subagents), b.Agents), "agent", "a")
+	add(b.Shells, "shell", "s")
+	add(b.Crons, "timer", "t")
 	return strings.Join(parts, " ")
 }
 

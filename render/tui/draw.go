@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -97,11 +98,7 @@ func pad(lines []string, n int) []string {
 
 // titleLine counts the sessions by group and says what is out of the ordinary.
 func (m *model) titleLine() string {
-	title := m.opt.Title
-	if title == "" {
-		title = "beckon"
-	}
-	left := " " + m.pal.paint(accent, title, false)
+	left := " " + m.pal.paint(accent, cmp.Or(m.opt.Title, "beckon"), false)
 	var right []string
 	if m.filter != "" && m.prompt == nil {
 		right = append(right, m.pal.paint(accent, "/"+clean(m.filter), false)+m.pal.paint(dim, " "+strconv.Itoa(len(m.rows))+" of "+strconv.Itoa(m.total), false))

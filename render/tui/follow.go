@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -45,10 +46,7 @@ type Backoff struct {
 
 // Next returns the time to wait.
 func (b *Backoff) Next(failed bool) time.Duration {
-	every := b.Every
-	if every <= 0 {
-		every = askEvery
-	}
+	every := cmp.Or(b.Every, askEvery)
 	if !failed || b.now < every {
 		b.now = every
 		return every

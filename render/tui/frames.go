@@ -29,11 +29,6 @@ type frames struct {
 	slow   *time.Timer
 }
 
-// framesOf returns the frames of a program that runs.
-func framesOf(p *tea.Program) *frames {
-	return &frames{ticker: tickerOf(p)}
-}
-
 func tickerOf(p *tea.Program) *time.Ticker {
 	v := reflect.ValueOf(p).Elem().FieldByName("ticker")
 	if !v.IsValid() || v.Type() != reflect.TypeFor[*time.Ticker]() {

@@ -133,6 +133,11 @@ func (m *model) say(text string) tea.Cmd {
 	return nil
 }
 
+func (m *model) fail(text string) tea.Cmd {
+	m.flash, m.bad = text, true
+	return nil
+}
+
 func (m *model) jump() tea.Cmd {
 	r := m.current()
 	switch {

@@ -31,10 +31,7 @@ func (m *model) layout() layout {
 	if m.height >= airyHeight {
 		l.head = 2
 	}
-	if m.height < footHeight {
-		l.foot = 0
-	}
-	if m.once {
+	if m.height < footHeight || m.once {
 		l.foot = 0
 	}
 	l.body = max(1, m.height-l.head-l.foot)

@@ -65,12 +65,7 @@ func matches(r *render.Row, words []string) bool {
 		parts = append(parts, r.Git.Branch, r.Git.Worktree)
 	}
 	text := strings.ToLower(strings.Join(parts, "\n"))
-	for _, w := range words {
-		if !strings.Contains(text, w) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
 }
 
 // entry is one line of the list: a heading, a row, or a gap between groups.

@@ -139,7 +139,7 @@ func Run(ctx context.Context, opt Options) error {
 	var f *frames
 	m.redraw = func() {
 		if f == nil {
-			f = framesOf(p)
+			f = &frames{ticker: tickerOf(p)} // which it has once it runs
 		}
 		f.soon()
 	}

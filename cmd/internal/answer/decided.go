@@ -21,9 +21,9 @@ func (f *firing) decided(r policy.Result) *state.Action {
 	switch {
 	case f.e.SessionID == "":
 		return nil
-	case r.Halts():
+	case r.Halts:
 		d.Word = state.WordHalted
-	case r.GoesOn():
+	case r.GoesOn:
 		d.Word = state.WordGoesOn
 	case !r.Allowed:
 		d.Word = state.WordRefused

@@ -30,7 +30,7 @@ import (
 // user, and the policy left it to them.
 func (f *firing) offers(r policy.Result) bool {
 	switch {
-	case !f.args.Holds() || f.args.Reply || f.alien || f.e.SessionID == "" || !r.Allowed || r.Halts():
+	case !f.args.Holds() || f.args.Reply || f.alien || f.e.SessionID == "" || !r.Allowed || r.Halts:
 		return false
 	case f.e.Kind == event.PermissionRequest:
 		if r.Verdict.Decision == wire.Allow {

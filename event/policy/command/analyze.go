@@ -10,7 +10,6 @@ import (
 type reading struct {
 	words []Word
 	args  Args
-	specs []*spec // the program's and its subcommands', the innermost last
 	at    int
 	loose int
 }
@@ -25,33 +24,21 @@ func Analyze(words []Word) Args {
 		return r.args
 	}
 	if s := entry(r.args.Program); s != nil {
-		r.specs = []*spec{s}
+		r.args.specs = []*spec{s}
 		r.args.Table = true
 	}
 	for r.at < len(r.words) && r.next() {
 	}
-	r.args.specs = r.specs
 	return r.args
-}
-
-func (r *reading) spec() *spec {
-	if len(r.specs) == 0 {
-		return nil
-	}
-	return r.specs[len(r.specs)-1]
 }
 
 // next reads the word at hand; false when what follows is another command.
 func (r *reading) next() bool {
-	w, s := r.words[r.at], r.spec()
+	w, s := r.words[r.at], r.args.spec()
 	switch {
 	case w.Known && w.Text == "--":
 		r.at++
-		if s != nil && s.after == "cmd" {
-			r.args.rest = r.at
-			return false
-		}
-		if s != nil && s.carries(r.args) && len(r.args.Operands) == len(s.operands(r.args))-1 {
+		if s != nil && (s.after == "cmd" || s.carries(r.args) && len(r.args.Operands) == len(s.operands(r.args))-1) {
 			r.args.rest = r.at
 			return false
 		}
@@ -79,7 +66,7 @@ func (r *reading) next() bool {
 
 // operand reads a word that is no flag; true when a command begins there.
 func (r *reading) operand(w Word) bool {
-	s := r.spec()
+	s := r.args.spec()
 	if s != nil && s.sub && len(r.args.Operands) == 0 {
 		if !w.Known {
 			r.args.Unsure = true
@@ -89,7 +76,7 @@ func (r *reading) operand(w Word) bool {
 			if inner == nil {
 				inner = &spec{}
 			}
-			r.specs = append(r.specs, inner)
+			r.args.specs = append(r.args.specs, inner)
 			return false
 		}
 	}
@@ -145,10 +132,10 @@ func assignment(word string) bool {
 // flagOf finds a flag by one of its names; the subcommand's before the
 // program's.
 func (r *reading) flagOf(name string) *flagSpec {
-	for i := len(r.specs) - 1; i >= 0; i-- {
-		for n := range r.specs[i].flags {
-			if slices.Contains(r.specs[i].flags[n].names, name) {
-				return &r.specs[i].flags[n]
+	for _, s := range slices.Backward(r.args.specs) {
+		for n := range s.flags {
+			if slices.Contains(s.flags[n].names, name) {
+				return &s.flags[n]
 			}
 		}
 	}
@@ -157,9 +144,9 @@ func (r *reading) flagOf(name string) *flagSpec {
 
 // abbreviated finds the one long flag that name begins.
 func (r *reading) abbreviated(name string) (found *flagSpec) {
-	for i := len(r.specs) - 1; i >= 0; i-- {
-		for n := range r.specs[i].flags {
-			f := &r.specs[i].flags[n]
+	for _, s := range r.args.specs {
+		for n := range s.flags {
+			f := &s.flags[n]
 			if slices.ContainsFunc(f.names, func(long string) bool { return strings.HasPrefix(long, name) }) {
 				if found != nil {
 					return nil
@@ -174,7 +161,7 @@ func (r *reading) abbreviated(name string) (found *flagSpec) {
 func (r *reading) flag(w Word) {
 	name, joined, has := strings.Cut(w.Text, "=")
 	value := Word{Text: joined, Known: w.Known, shell: strings.TrimPrefix(w.shell, name+"=")}
-	s := r.spec()
+	s := r.args.spec()
 	long := strings.HasPrefix(name, "--")
 	if !w.Known && !has { // --$X
 		r.add(nil, name, w, true)

@@ -27,7 +27,7 @@ func (w *walker) invoke(name string, args []Word, in stream) Word {
 	body := w.functions[name]
 	if w.left -= int(body.End().Offset() - body.Pos().Offset()); len(w.calling) >= maxDepth || w.left < 0 {
 		w.unknown("the line is too long or too deep to be read")
-		return nothing.words[0]
+		return unknownWord
 	}
 	before := w.args
 	w.calling = append(w.calling, name)
@@ -82,7 +82,7 @@ func (w *walker) call(c *syntax.CallExpr, in stream) Word {
 	if len(outs) == 1 {
 		return outs[0]
 	}
-	return nothing.words[0]
+	return unknownWord
 }
 
 // run notes a simple command with those that it carries, and returns what it
@@ -90,7 +90,7 @@ func (w *walker) call(c *syntax.CallExpr, in stream) Word {
 func (w *walker) run(words, sets []Word, in stream) Word {
 	w.spend(value{words: words}.size())
 	if w.spent() {
-		return nothing.words[0]
+		return unknownWord
 	}
 	name := words[0]
 	if _, ok := w.functions[name.Text]; ok && name.Known && w.by < 0 && !slices.Contains(w.calling, name.Text) {
@@ -131,7 +131,7 @@ func (w *walker) builtin(at int, in stream) (Word, bool) {
 	case "cd", "pushd":
 		w.chdir(c.Args.Operands)
 	case "popd":
-		w.dir = nothing.words[0]
+		w.dir = unknownWord
 	case "set":
 		if i := slices.IndexFunc(args, func(a Word) bool { return a.Text == "--" }); i >= 0 {
 			w.args = append([]Word{}, args[i+1:]...)
@@ -171,10 +171,10 @@ func (w *walker) chdir(operands []Word) {
 	case len(operands) == 0:
 		w.dir = known("~")
 	case len(operands) > 1 || !operands[0].Known || operands[0].Text == "-":
-		w.dir = nothing.words[0]
+		w.dir = unknownWord
 	default:
 		if w.dir = below(w.dir, operands[0]); len(w.dir.Text) > maxDir {
-			w.dir = nothing.words[0]
+			w.dir = unknownWord
 		}
 	}
 }

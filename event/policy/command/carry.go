@@ -14,12 +14,12 @@ func (w *walker) carry(at int, in stream) {
 	if text, ok := w.file(c.Words[0]); ok {
 		w.script(at, text, c.Words[1:])
 	}
-	if len(c.Args.specs) == 0 || w.depth >= maxDepth {
+	s := c.Args.spec()
+	if s == nil || w.depth >= maxDepth {
 		return
 	}
 	w.depth++
 	defer func() { w.depth-- }()
-	s := c.Args.specs[len(c.Args.specs)-1]
 	for _, f := range c.Args.Flags {
 		w.flagCarries(at, f)
 	}

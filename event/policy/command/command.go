@@ -200,9 +200,9 @@ type Args struct {
 	// it as its value.
 	Loose []int
 
-	specs   []*spec
-	strange int // flags that the table has not, each of which may take a word
-	rest    int // where the words of the command that it carries begin; 0 without one
+	specs   []*spec // the program's and its subcommands', the innermost last
+	strange int     // flags that the table has not, each of which may take a word
+	rest    int     // where the words of the command that it carries begin; 0 without one
 }
 
 // Flag is one flag of a command.

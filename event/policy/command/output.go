@@ -10,7 +10,6 @@ import (
 func (w *walker) output(at int, in stream) Word {
 	c := w.line.Commands[at]
 	a := c.Args
-	unknown := nothing.words[0]
 	switch a.Program {
 	case "echo":
 		return echo(c.Words[1:])
@@ -39,7 +38,7 @@ func (w *walker) output(at int, in stream) Word {
 	case "true", ":", "test", "[":
 		return known("")
 	}
-	return unknown
+	return unknownWord
 }
 
 func echo(args []Word) Word {
@@ -67,7 +66,7 @@ func printf(args []Word) Word {
 		args = args[1:]
 	}
 	if len(args) == 0 || !args[0].Known || args[0].Text == "-v" {
-		return nothing.words[0]
+		return unknownWord
 	}
 	format, args := unescape(args[0].Text), args[1:]
 	var out []Word
@@ -83,7 +82,7 @@ func printf(args []Word) Word {
 			case verb == '%':
 				out = append(out, known("%"))
 			case strings.IndexByte("sbdq", verb) < 0:
-				return nothing.words[0]
+				return unknownWord
 			case len(args) > 0:
 				out = append(out, args[0])
 				args, used = args[1:], true

@@ -75,9 +75,8 @@ func find(name string) *spec {
 }
 
 func heads(line, name string) bool {
-	for line != "" {
-		var one string
-		if one, line, _ = strings.Cut(line, ", "); one == name {
+	for one := range strings.SplitSeq(line, ", ") {
+		if one == name {
 			return true
 		}
 	}
@@ -185,6 +184,14 @@ func (s *spec) operands(a Args) []string {
 	return nil
 }
 
+// spec is the entry of the innermost subcommand; nil for a program that is not known.
+func (a Args) spec() *spec {
+	if len(a.specs) == 0 {
+		return nil
+	}
+	return a.specs[len(a.specs)-1]
+}
+
 // Has reports whether a flag is given, by the first of its names.
 func (a Args) Has(name string) bool {
 	return slices.ContainsFunc(a.Flags, func(f Flag) bool { return f.Name == name })
@@ -192,10 +199,10 @@ func (a Args) Has(name string) bool {
 
 // files are the files that a command reads and writes by its words.
 func (a Args) files(dir Word) (list []File) {
-	if len(a.specs) == 0 {
+	s := a.spec()
+	if s == nil {
 		return nil
 	}
-	s := a.specs[len(a.specs)-1]
 	all := slices.ContainsFunc(s.all, func(name string) bool { return name == "always" || a.Has(name) })
 	for _, f := range a.Flags {
 		if f.kind == "into" && a.Has("-x") {
@@ -263,16 +270,14 @@ func opened(kind string, w Word) (Word, Access) {
 		return w, Read
 	case kind == "dd" && cut("of="):
 		return w, Write
-	case kind == "far": // host:path, or a file of this machine
+	case kind == "far", kind == "farw": // host:path, or a file of this machine
 		if colon := strings.IndexByte(w.Text, ':'); colon > 0 && !strings.Contains(w.Text[:colon], "/") {
 			return w, 0
+		}
+		if kind == "farw" {
+			return w, Write
 		}
 		return w, Read
-	case kind == "farw":
-		if colon := strings.IndexByte(w.Text, ':'); colon > 0 && !strings.Contains(w.Text[:colon], "/") {
-			return w, 0
-		}
-		return w, Write
 	case kind == "r", kind == "script":
 		return w, Read
 	case kind == "w":
@@ -286,19 +291,17 @@ func opened(kind string, w Word) (Word, Access) {
 // Carries reports whether the program runs what its operands or its input say:
 // a wrapper, a shell, an interpreter.
 func (a Args) Carries() bool {
-	if len(a.specs) == 0 {
-		return false
-	}
-	s := a.specs[len(a.specs)-1]
-	return s.stdin != "" || slices.ContainsFunc(s.words, func(w wordsSpec) bool { return slices.ContainsFunc(w.kinds, runs) })
+	s := a.spec()
+	return s != nil && (s.stdin != "" || slices.ContainsFunc(s.words, func(w wordsSpec) bool { return slices.ContainsFunc(w.kinds, runs) }))
 }
 
 // Texts are the operands that the program runs: a script, a program's text.
 func (a Args) Texts() (list []Word) {
-	if len(a.specs) == 0 {
+	s := a.spec()
+	if s == nil {
 		return nil
 	}
-	kinds := a.specs[len(a.specs)-1].operands(a)
+	kinds := s.operands(a)
 	for i, w := range a.Operands {
 		if runs(kindOf(kinds, i, len(a.Operands))) {
 			list = append(list, w)

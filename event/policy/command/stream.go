@@ -79,7 +79,7 @@ func (w *walker) content(name Word) Word {
 	if text, ok := w.file(name); ok {
 		return text
 	}
-	return nothing.words[0]
+	return unknownWord
 }
 
 // document is the text of a here-document.

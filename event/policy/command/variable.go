@@ -27,7 +27,11 @@ func (v value) size() (n int) {
 	return n
 }
 
-var nothing = scalar(Word{shell: hole})
+// A word, and a value, of which nothing is known.
+var (
+	unknownWord = Word{shell: hole}
+	nothing     = scalar(unknownWord)
+)
 
 // set gives a variable a value. Where it is not certain that the assignment
 // runs, the earlier values stay possible.
@@ -44,7 +48,7 @@ func (w *walker) set(name string, v value) {
 		w.vars[name] = []value{nothing}
 		return
 	}
-	w.vars[name] = append(old[:len(old):len(old)], v)
+	w.vars[name] = append(slices.Clip(old), v)
 }
 
 // get returns a variable's value under the alternatives that are looked at.

@@ -2,10 +2,10 @@ package command
 
 import (
 	"errors"
-	"io"
 	"maps"
 	"runtime"
 	"slices"
+	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -39,35 +39,40 @@ const (
 // walker reads one line. Its fields are the shell's state at the command at
 // hand.
 type walker struct {
+	state
 	line  *Line
 	left  int // bytes that may still be read
 	room  int // what may still be made, as maxRoom counts it
 	depth int
 	nest  int // statements in statements
 
-	vars   map[string][]value
-	args   []Word // positional parameters; nil when they are not known
 	pick   map[string]int
-	branch int  // above 0 it is not certain that the command runs
-	dir    Word // where `cd` has gone
+	branch int // above 0 it is not certain that the command runs
 
 	functions map[string]*syntax.Stmt
 	calling   []string             // functions that are being called
 	written   map[string]Word      // files that the line has filled
 	outputs   map[syntax.Node]Word // of substitutions, once they are walked
 
-	by     int  // the command that carries what is read
-	top    bool // what is read stands on the line itself
+	began int // where the commands in the words of the command at hand begin
+}
+
+// state is what a subshell cannot change for its parent.
+type state struct {
+	vars   map[string][]value
+	args   []Word // positional parameters; nil when they are not known
+	dir    Word   // where `cd` has gone
+	by     int    // the command that carries what is read
+	top    bool   // what is read stands on the line itself
 	remote bool
 	from   int // the first command whose output the words hold; -1 without one
-	began  int // where the commands in the words of the command at hand begin
 }
 
 // Parse reads a line. It never fails: what cannot be read is in Line.Unknown.
 func Parse(text string, d Dialect) *Line {
-	w := &walker{line: &Line{Text: text, Dialect: d}, left: maxReread*len(text) + minReread, room: maxRoom, dir: known(""),
-		vars: map[string][]value{}, functions: map[string]*syntax.Stmt{}, written: map[string]Word{},
-		outputs: map[syntax.Node]Word{}, by: -1, top: true, from: -1}
+	w := &walker{line: &Line{Text: text, Dialect: d}, left: maxReread*len(text) + minReread, room: maxRoom,
+		state: state{vars: map[string][]value{}, dir: known(""), by: -1, top: true, from: -1}, functions: map[string]*syntax.Stmt{}, written: map[string]Word{},
+		outputs: map[syntax.Node]Word{}}
 	if d == PowerShell {
 		w.power(text)
 	} else {
@@ -99,21 +104,16 @@ var errDeep = errors.New("too many brackets in brackets")
 
 // source is a text under parsing that ends when the parser is too deep in it.
 type source struct {
-	rest string
+	*strings.Reader
 	read bool // a part of it has been read
 }
 
 func (s *source) Read(p []byte) (int, error) {
-	if s.read && s.rest != "" && runtime.Callers(maxFrames, make([]uintptr, 1)) > 0 {
+	if s.read && s.Len() > 0 && runtime.Callers(maxFrames, make([]uintptr, 1)) > 0 {
 		return 0, errDeep
 	}
 	s.read = true
-	if s.rest == "" {
-		return 0, io.EOF
-	}
-	n := copy(p, s.rest)
-	s.rest = s.rest[n:]
-	return n, nil
+	return s.Reader.Read(p)
 }
 
 // text reads a command line and returns what it writes.
@@ -121,7 +121,7 @@ func (w *walker) text(text string, in stream) Word {
 	w.left -= len(text)
 	if w.depth >= maxDepth || w.left < 0 || len(text) > maxText {
 		w.unknown("the line is too long or too deep to be read")
-		return nothing.words[0]
+		return unknownWord
 	}
 	w.depth++
 	defer func() { w.depth-- }()
@@ -130,7 +130,7 @@ func (w *walker) text(text string, in stream) Word {
 	if err != nil {
 		w.unknown("not all of it is a shell's syntax: " + err.Error())
 		w.line.Mistake = err.Error()
-		return nothing.words[0]
+		return unknownWord
 	}
 	return out
 }
@@ -145,7 +145,7 @@ func parse(text string) (first []*syntax.Stmt, mistake error) {
 		var list []*syntax.Stmt
 		var mistaken error
 		p := syntax.NewParser(syntax.Variant(dialect))
-		for stmt, err := range p.StmtsSeq(&source{rest: text}) {
+		for stmt, err := range p.StmtsSeq(&source{Reader: strings.NewReader(text)}) {
 			if mistaken = err; err == nil {
 				list = append(list, stmt)
 			}
@@ -168,7 +168,7 @@ func (w *walker) stmts(list []*syntax.Stmt, in stream) Word {
 	outs := make([]Word, len(list))
 	for i, s := range list {
 		if w.spent() {
-			return nothing.words[0]
+			return unknownWord
 		}
 		outs[i] = w.stmt(s, in)
 	}
@@ -184,27 +184,14 @@ func (w *walker) nested(list []*syntax.Stmt) Word {
 	return w.stmts(list, stream{})
 }
 
-// state is what a subshell cannot change for its parent.
-type state struct {
-	vars map[string][]value
-	args []Word
-	dir  Word
-	top  bool
-	by   int
-	far  bool
-	from int
-}
-
 func (w *walker) save() state {
 	w.spend(perItem * (1 + len(w.vars)))
-	s := state{w.vars, w.args, w.dir, w.top, w.by, w.remote, w.from}
+	s := w.state
 	w.vars = maps.Clone(w.vars)
 	return s
 }
 
-func (w *walker) restore(s state) {
-	w.vars, w.args, w.dir, w.top, w.by, w.remote, w.from = s.vars, s.args, s.dir, s.top, s.by, s.far, s.from
-}
+func (w *walker) restore(s state) { w.state = s }
 
 // maybe walks over statements that do not always run.
 func (w *walker) maybe(list []*syntax.Stmt, in stream) Word {
@@ -219,13 +206,13 @@ func (w *walker) stmt(s *syntax.Stmt, in stream) Word {
 		return known("")
 	}
 	if w.spent() {
-		return nothing.words[0]
+		return unknownWord
 	}
 	w.spend(perItem)
 	if w.nest++; w.nest > maxNest {
 		w.nest--
 		w.unknown("the line is too long or too deep to be read")
-		return nothing.words[0]
+		return unknownWord
 	}
 	defer func() { w.nest-- }()
 	var files []File
@@ -287,7 +274,6 @@ func (w *walker) cmd(cmd syntax.Command, in stream) Word {
 	if cmd == nil {
 		return known("")
 	}
-	silent := nothing.words[0]
 	switch c := cmd.(type) {
 	case *syntax.CallExpr:
 		return w.call(c, in)
@@ -332,7 +318,7 @@ func (w *walker) cmd(cmd syntax.Command, in stream) Word {
 		w.substitutions(cmd)
 		return known("")
 	}
-	return silent
+	return unknownWord
 }
 
 func (w *walker) binary(c *syntax.BinaryCmd, in stream) Word {

@@ -108,7 +108,7 @@ func (w *walker) words(list []*syntax.Word) []Word {
 	var out []Word
 	for _, word := range list {
 		if w.spent() {
-			return append(out, nothing.words[0])
+			return append(out, unknownWord)
 		}
 		for _, one := range w.braces(word) {
 			f := fields{w: w}

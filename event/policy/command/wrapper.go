@@ -18,8 +18,7 @@ func (w *walker) rest(at int, c Command, in stream, join bool) {
 		w.shell(at, joined(words, " "))
 		return
 	}
-	s := c.Args.specs[len(c.Args.specs)-1]
-	if !s.more {
+	if !c.Args.spec().more {
 		w.within(at, func() {
 			w.run(words, nil, in)
 			for n := 1; n <= min(3*c.Args.strange, maxStrange, len(words)-1); n++ {
@@ -49,7 +48,7 @@ func (w *walker) fed(c Command, words []Word, in stream) []Word {
 	}
 	var list []Word
 	if in.text.Known {
-		for _, text := range strings.Fields(strings.ReplaceAll(in.text.Text, "\x00", " ")) {
+		for text := range strings.FieldsSeq(strings.ReplaceAll(in.text.Text, "\x00", " ")) {
 			list = append(list, known(strings.Trim(text, `'"`)))
 		}
 	}
@@ -63,7 +62,7 @@ func (w *walker) fed(c Command, words []Word, in stream) []Word {
 	}
 	text := joined(list, " ")
 	if !in.text.Known {
-		text = nothing.words[0]
+		text = unknownWord
 	}
 	out := slices.Clone(words)
 	for i, word := range out {
@@ -102,7 +101,7 @@ func (w *walker) parallel(at int, c Command, in stream) {
 	}
 	text := joined(words, " ")
 	if len(inputs) == 0 {
-		inputs = []Word{nothing.words[0]}
+		inputs = []Word{unknownWord}
 	}
 	for _, input := range inputs {
 		before, after, ok := strings.Cut(text.all(), "{}")

@@ -6,8 +6,6 @@ import (
 	"regexp"
 	"strings"
 
-	"beckon/event/policy/command"
-
 	"github.com/bmatcuk/doublestar/v4"
 )
 
@@ -74,7 +72,7 @@ func loose(text string) string {
 		return "a pipe is never approved"
 	case strings.Contains(a.Program, "*"):
 		return "approves programs of any name that fits"
-	case runsAnything(p):
+	case a.Carries() && len(children(p.line, p.main)) == 0 && len(a.Operands) == 0: // the entry names none of what it runs
 		return fmt.Sprintf("%s runs whatever it is given", a.Program)
 	case a.Runs():
 		return fmt.Sprintf("the flags of %q run other programs", text)
@@ -83,10 +81,3 @@ func loose(text string) string {
 	}
 	return ""
 }
-
-// runsAnything: the program runs what its words say, and the entry names none.
-func runsAnything(p pattern) bool {
-	return p.line.Commands[p.main].Args.Carries() && len(children(p.line, p.main)) == 0 && !hasText(p.line.Commands[p.main])
-}
-
-func hasText(c command.Command) bool { return len(c.Args.Operands) > 0 }

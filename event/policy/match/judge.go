@@ -314,7 +314,10 @@ func (c conditions) approves(line *command.Line, at int) bool {
 // must be named, and nothing be hidden.
 func (r *Compiled) approve(c *Call) Verdict {
 	if !r.conds.ofCommands() {
-		return Verdict{Result: result(len(r.rule.Paths) == 0 && len(r.rule.Words) == 0 || len(r.rule.Words) > 0 && len(r.rule.Paths) == 0)}
+		if len(r.rule.Paths) == 0 {
+			return Verdict{Result: Yes}
+		}
+		return Verdict{}
 	}
 	f := c.known()
 	if f.anything != "" {
@@ -336,13 +339,6 @@ func (r *Compiled) approve(c *Call) Verdict {
 		}
 	}
 	return Verdict{Result: Yes, What: f.line.Text}
-}
-
-func result(fits bool) Result {
-	if fits {
-		return Yes
-	}
-	return No
 }
 
 func (c *Call) hasWord(words []string) bool {

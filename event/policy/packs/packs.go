@@ -13,7 +13,6 @@ import (
 
 // Rule is one rule of a pack.
 type Rule struct {
-	Pack     string
 	ID       string // "git/force-push"
 	Decision string // "deny" or "ask"
 	Reason   string // what is wrong with the call, a sentence
@@ -45,7 +44,7 @@ func Load(name string) (rules []Rule, ok bool) {
 		return nil, false
 	}
 	for _, v := range gjson.GetBytes(text, "rules").Array() {
-		r := Rule{Pack: name, ID: name + "/" + v.Get("id").Str, Decision: v.Get("decision").Str,
+		r := Rule{ID: name + "/" + v.Get("id").Str, Decision: v.Get("decision").Str,
 			Reason: v.Get("reason").Str, Instead: v.Get("instead").Str}
 		r.Match.Conditions = conditions(v)
 		if u := v.Get("unless"); u.Exists() {

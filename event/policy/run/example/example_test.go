@@ -78,7 +78,7 @@ func TestExamples(t *testing.T) {
 
 // decides holds an example to its policy.
 func decides(t *testing.T, url string) {
-	h, err := run.NewServer(run.ServerDefaults(url))
+	h, err := run.NewServer(run.ServerConfig{URL: url, Timeout: 5 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
