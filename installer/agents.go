@@ -34,7 +34,7 @@ func AgentTarget(a *agents.Agent, home, keep string, getenv func(string) string)
 func AgentDir(a *agents.Agent, home string, getenv func(string) string) (string, error) {
 	dir := a.Dir(home, getenv)
 	if !filepath.IsAbs(dir) {
-		return "", &PathError{dir, "not an absolute path", "it is where " + a.Install.Title + " has its settings"}
+		return "", &PathError{dir, "not an absolute path", Advice("it is where " + a.Install.Title + " has its settings")}
 	}
 	return dir, nil
 }

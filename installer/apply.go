@@ -27,11 +27,7 @@ var errMoved = errors.New("file changed meanwhile")
 // gives up with ErrBusy after some tries. On any error the settings are what they
 // were. A Noop change writes no settings.
 func Apply(ctx context.Context, t Target, op Op) (Change, error) {
-	file, err := resolve(t.Path)
-	if err != nil {
-		return Change{}, &FileError{"following the link", t.Path, err, ""}
-	}
-	unlock, err := lock(ctx, t.Keep, keptFor(t.Keep, file).lock)
+	file, unlock, err := lockFor(ctx, t.Path, t.Keep)
 	if err != nil {
 		return Change{}, err
 	}
@@ -54,22 +50,27 @@ func Apply(ctx context.Context, t Target, op Op) (Change, error) {
 	return Change{}, &FileError{"editing", file, ErrBusy, "another program keeps rewriting the file; try again when it is done"}
 }
 
-// lock holds path until the returned function is called. The lock is a file of its
-// own, since rename replaces the settings file, and it is never removed.
-func lock(ctx context.Context, dir, path string) (unlock func(), err error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, &FileError{"making the directory", dir, cause(err), ""}
+// lockFor holds the file that path leads to, until the returned function is called.
+// The lock is a file of its own in keep, since rename replaces the settings file, and
+// it is never removed.
+func lockFor(ctx context.Context, path, keep string) (file string, unlock func(), err error) {
+	if file, err = resolve(path); err != nil {
+		return "", nil, &FileError{"following the link", path, err, ""}
 	}
+	if err := os.MkdirAll(keep, 0o700); err != nil {
+		return "", nil, &FileError{"making the directory", keep, cause(err), ""}
+	}
+	lock := keptFor(keep, file).lock
 	ctx, cancel := context.WithTimeout(ctx, lockDeadline)
 	defer cancel()
-	l := flock.New(path, flock.SetPermissions(0o600))
+	l := flock.New(lock, flock.SetPermissions(0o600))
 	if _, err := l.TryLockContext(ctx, lockPoll); err != nil {
 		if errors.Is(err, context.DeadlineExceeded) {
 			err = ErrBusy
 		}
-		return nil, &FileError{"locking", path, cause(err), "is another beckon install running?"}
+		return "", nil, &FileError{"locking", lock, cause(err), "is another beckon install running?"}
 	}
-	return func() { _ = l.Unlock() }, nil // the lock goes with the process at the latest
+	return file, func() { _ = l.Unlock() }, nil // the lock goes with the process at the latest
 }
 
 // commit makes the change. The record comes first: a crash after it leaves a record

@@ -166,7 +166,8 @@ func fromBlank(space []byte, want Spec) ([]byte, error) {
 
 // add puts a slot's group in: into the event's array, into a new event, or into new hooks.
 func (d *document) add(slot string, want Spec) []byte {
-	event, group := strings.TrimSuffix(slot, replySlot), want.group(slot)
+	event := strings.TrimSuffix(slot, replySlot)
+	group := object{{"hooks", array{want.entry(slot)}}} // no matcher, so it matches all
 	if i := slices.IndexFunc(d.events, func(e hookEvent) bool { return e.name == event }); i >= 0 {
 		return d.insert(d.events[i].list, group)
 	}

@@ -10,6 +10,12 @@ import (
 // the lock too long, or another program kept rewriting the file meanwhile.
 var ErrBusy = errors.New("settings are busy")
 
+// Advice is what the user can do about an error; it may be empty.
+type Advice string
+
+// Hint returns it.
+func (a Advice) Hint() string { return string(a) }
+
 // SettingsError is a settings file that is refused: Claude Code could not read it,
 // or its hooks have a shape that cannot be edited safely. It never holds text of
 // the file other than the keys that lead to the place.
@@ -19,7 +25,7 @@ type SettingsError struct {
 	Column  int    // from 1, in characters
 	Path    string // JSON path, such as hooks.Stop[0].hooks; empty for the top level
 	Problem string
-	Advice  string
+	Advice
 }
 
 // Error tells file, place, JSON path and problem in one line.
@@ -35,15 +41,12 @@ func (e *SettingsError) Error() string {
 	return b.String() + e.Problem
 }
 
-// Hint says what the user can do about it; it may be empty.
-func (e *SettingsError) Hint() string { return e.Advice }
-
 // FileError is a file or directory that stands in the way of an edit.
 type FileError struct {
-	Step   string // what was being done, as a gerund
-	Path   string
-	Err    error
-	Advice string
+	Step string // what was being done, as a gerund
+	Path string
+	Err  error
+	Advice
 }
 
 // Error tells step, file and cause in one line.
@@ -52,21 +55,15 @@ func (e *FileError) Error() string { return fmt.Sprintf("%s %q: %v", e.Step, e.P
 // Unwrap gives the cause.
 func (e *FileError) Unwrap() error { return e.Err }
 
-// Hint says what the user can do about it; it may be empty.
-func (e *FileError) Hint() string { return e.Advice }
-
 // PathError is a program path that must not be written into settings (CASES.md 19).
 type PathError struct {
 	Path   string
 	Reason string
-	Advice string
+	Advice
 }
 
 // Error tells program and reason in one line.
 func (e *PathError) Error() string { return fmt.Sprintf("program %q: %s", e.Path, e.Reason) }
-
-// Hint says what the user can do about it; it may be empty.
-func (e *PathError) Hint() string { return e.Advice }
 
 // inFile adds the file's name to a SettingsError.
 func inFile(err error, file string) error {

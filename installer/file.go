@@ -78,7 +78,7 @@ const (
 func readSettled(path string) (snapshot, error) {
 	s, err := readSettings(path)
 	for range settleTries {
-		if err != nil || s.data == nil || !looksHalfWritten(s.data) {
+		if err != nil || s.data == nil || s.parses() {
 			break
 		}
 		time.Sleep(settleDelay)
@@ -90,9 +90,10 @@ func readSettled(path string) (snapshot, error) {
 	return s, err
 }
 
-func looksHalfWritten(data []byte) bool {
-	_, text := cutBOM(data)
-	return checkSyntax(text) != nil
+// parses reports whether the file does not look half written.
+func (s snapshot) parses() bool {
+	_, text := cutBOM(s.data)
+	return checkSyntax(text) == nil
 }
 
 // same reports whether two readings show the same file.

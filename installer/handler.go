@@ -106,9 +106,9 @@ func isAssignment(word string) bool {
 	if !ok || name == "" || name[0] >= '0' && name[0] <= '9' {
 		return false
 	}
-	return strings.IndexFunc(name, func(r rune) bool {
+	return !strings.ContainsFunc(name, func(r rune) bool {
 		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-	}) < 0
+	})
 }
 
 // Own reports whether an entry of a settings file, as JSON, is beckon's.

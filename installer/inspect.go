@@ -213,12 +213,8 @@ func (r *Report) compareEvents(in Inspection) {
 			}
 		}
 	}
-	r.Missing = without(in.Want.Events, have)
+	r.Missing = slices.DeleteFunc(slices.Clone(in.Want.Events), func(s string) bool { return slices.Contains(have, s) })
 	r.Unknown = UnknownTo(in.Client, have)
-}
-
-func without(list, drop []string) []string {
-	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(drop, s) })
 }
 
 func (r *Report) findDuplicates() {

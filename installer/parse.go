@@ -225,7 +225,7 @@ func (d *document) problem(v hujson.Value, path, what, advice string) error {
 
 func problemAt(text []byte, offset int, path, what, advice string) error {
 	line, column := position(text, offset)
-	return &SettingsError{Line: line, Column: column, Path: path, Problem: what, Advice: advice}
+	return &SettingsError{Line: line, Column: column, Path: path, Problem: what, Advice: Advice(advice)}
 }
 
 // position gives line and column, both from 1, the column in characters.

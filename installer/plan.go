@@ -162,7 +162,7 @@ func (c Change) checkDir() error {
 		return nil
 	}
 	if link, err := os.Readlink(c.Target.Path); err == nil {
-		return &FileError{"following the link", c.Target.Path, errors.New("its directory does not exist"), "it points to " + link}
+		return &FileError{"following the link", c.Target.Path, errors.New("its directory does not exist"), Advice("it points to " + link)}
 	}
 	if c.Target.Scope == User {
 		return nil

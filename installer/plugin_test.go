@@ -82,7 +82,7 @@ func TestPluginOverwrites(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := p.Plan()
-		if e, ok := errors.AsType[*FileError](err); !ok || e.Path != path || !strings.Contains(e.Advice, "--force") {
+		if e, ok := errors.AsType[*FileError](err); !ok || e.Path != path || !strings.Contains(e.Hint(), "--force") {
 			t.Errorf("%s: %v", name, err)
 		}
 		p.Force = true

@@ -1,6 +1,7 @@
 package installer
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"os/exec"
@@ -42,10 +43,7 @@ func pluginDirs(list []byte) (dirs []string) {
 		return nil
 	}
 	for _, p := range plugins {
-		dir := p.ReadFromFolder
-		if dir == "" {
-			dir = p.InstallPath
-		}
+		dir := cmp.Or(p.ReadFromFolder, p.InstallPath)
 		if p.Enabled && dir != "" && !slices.Contains(dirs, dir) {
 			dirs = append(dirs, dir)
 		}

@@ -109,7 +109,7 @@ func slotOf(event string, h handler) string {
 func (s Spec) slots() []string {
 	slots := slices.Clone(s.Events)
 	for _, event := range []string{"Stop", "StopFailure"} {
-		if s.Answers && s.Via == "" && slices.Contains(s.Events, event) && s.Client.rewakes() {
+		if s.Answers && s.Via == "" && slices.Contains(s.Events, event) && s.Client.Compare(rewakeSince) >= 0 {
 			slots = append(slots, event+replySlot)
 		}
 	}
@@ -171,11 +171,6 @@ func listOf(words []string) (list array) {
 		list = append(list, w)
 	}
 	return list
-}
-
-// group is the group that holds a slot's entry: no matcher, so it matches all.
-func (s Spec) group(slot string) object {
-	return object{{"hooks", array{s.entry(slot)}}}
 }
 
 // handler is the entry as it reads once written.

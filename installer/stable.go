@@ -2,7 +2,6 @@ package installer
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -51,7 +50,7 @@ func StablePath(path string, at Places) (string, error) {
 	if link, ok := linkTo(real, links); ok {
 		return link, nil
 	}
-	return "", &PathError{path, "in a directory of one version (" + manager + "), which an upgrade removes", versionedHint(links)}
+	return "", &PathError{path, "in a directory of one version (" + manager + "), which an upgrade removes", Advice("link it from a lasting place, such as " + links[0] + ", and name that")}
 }
 
 // checkProgram refuses what is not a program.
@@ -74,7 +73,7 @@ var goBuildDir = lazily(`^go-build\d*$`)
 
 // fleeting says why a program will not last where it is, or nothing.
 func (at Places) fleeting(path string) string {
-	for _, part := range strings.Split(filepath.ToSlash(filepath.Dir(path)), "/") {
+	for part := range strings.SplitSeq(filepath.ToSlash(filepath.Dir(path)), "/") {
 		switch {
 		case goBuildDir().MatchString(part):
 			return "in Go's build cache, which go run uses"
@@ -174,8 +173,4 @@ func linkTo(program string, links []string) (string, bool) {
 		}
 	}
 	return "", false
-}
-
-func versionedHint(links []string) string {
-	return fmt.Sprintf("link it from a lasting place, such as %s, and name that", links[0])
 }

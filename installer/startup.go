@@ -217,11 +217,7 @@ func (s Startup) Plan(line StartupLine) (Change, error) {
 // that it made. The file is replaced whole; a link stays a link. On any error it is
 // what it was.
 func (s Startup) Apply(ctx context.Context, line StartupLine) (Change, error) {
-	file, err := resolve(s.Path)
-	if err != nil {
-		return Change{}, &FileError{"following the link", s.Path, err, ""}
-	}
-	unlock, err := lock(ctx, s.Keep, keptFor(s.Keep, file).lock)
+	_, unlock, err := lockFor(ctx, s.Path, s.Keep)
 	if err != nil {
 		return Change{}, err
 	}

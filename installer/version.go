@@ -25,9 +25,6 @@ var (
 	rewakeWordsSince = Version{2, 1, 330}
 )
 
-// rewakes reports whether a hook of the client's can wake a session.
-func (v Version) rewakes() bool { return v.Compare(rewakeSince) >= 0 }
-
 var versionText = lazily(`(?m)^\s*v?(\d{1,6})\.(\d{1,6})\.(\d{1,6})\b`)
 
 // ParseVersion reads the text that "claude --version" prints, such as

@@ -9,10 +9,17 @@ import (
 	"path/filepath"
 )
 
-// Write makes data the content of path. With sync it is on the disk before the
+// Write makes data the content of path, in a directory that it makes if there is
+// none. With sync it is on the disk before the
 // old content goes, which a power cut then cannot lose.
 func Write(path string, data []byte, mode fs.FileMode, sync bool) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // 0600
+	dir, name := filepath.Dir(path), ".new-*"
+	f, err := os.CreateTemp(dir, name) // 0600
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(dir, 0o700); err == nil {
+			f, err = os.CreateTemp(dir, name)
+		}
+	}
 	if err != nil {
 		return err
 	}

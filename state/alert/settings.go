@@ -8,8 +8,8 @@ package alert
 
 import (
 	"errors"
+	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -135,10 +135,8 @@ func (h *Hours) UnmarshalText(text []byte) error {
 
 // minutes reads "07:30".
 func minutes(s string) (int, bool) {
-	h, m, ok := strings.Cut(strings.TrimSpace(s), ":")
-	hour, errH := strconv.Atoi(h)
-	minute, errM := strconv.Atoi(m)
-	return hour*60 + minute, ok && errH == nil && errM == nil && len(m) == 2 && hour >= 0 && hour < 24 && minute >= 0 && minute < 60
+	t, err := time.Parse("15:04", strings.TrimSpace(s))
+	return t.Hour()*60 + t.Minute(), err == nil
 }
 
 // MarshalText writes the hours as they are read.
@@ -146,9 +144,7 @@ func (h Hours) MarshalText() ([]byte, error) {
 	if h == (Hours{}) {
 		return nil, nil
 	}
-	two := func(n int) string { return string([]byte{'0' + byte(n/10), '0' + byte(n%10)}) }
-	at := func(m int) string { return two(m/60) + ":" + two(m%60) }
-	return []byte(at(h.From) + "-" + at(h.To)), nil
+	return fmt.Appendf(nil, "%02d:%02d-%02d:%02d", h.From/60, h.From%60, h.To/60, h.To%60), nil
 }
 
 // Hold reports whether t, in its own time zone, is in the hours.

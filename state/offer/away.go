@@ -68,9 +68,6 @@ func (d Dir) away() string { return filepath.Join(string(d), "offers", awayFile)
 // GoAway notes that nobody sits at the sessions, until that time; the zero time
 // is until Back.
 func (d Dir) GoAway(until time.Time) error {
-	if err := os.MkdirAll(filepath.Dir(d.away()), dirMode); err != nil {
-		return err
-	}
 	ms := int64(0)
 	if !until.IsZero() {
 		ms = until.UnixMilli()

@@ -48,11 +48,7 @@ func (d Dir) Leave(record string, s Said, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	path := d.SaidFile(record)
-	if err := os.MkdirAll(filepath.Dir(path), dirMode); err != nil {
-		return err
-	}
-	return atomicfile.Write(path, b, fileMode, false)
+	return atomicfile.Write(d.SaidFile(record), b, fileMode, false)
 }
 
 // Take takes what was said to a session, once. What is too old is taken, and nothing.

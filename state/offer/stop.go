@@ -24,9 +24,6 @@ func (d Dir) Stop(record string, from From, by string, now time.Time) error {
 		return err
 	}
 	dir := hold.StopDir(string(d))
-	if err := os.MkdirAll(dir, dirMode); err != nil {
-		return err
-	}
 	forget(dir, now)
 	return atomicfile.Write(filepath.Join(dir, string(store.KeyOf(record))+".json"), b, fileMode, false)
 }

@@ -277,7 +277,19 @@ func (c *Session) project() string {
 
 // Days returns the totals of every day that has any, oldest first.
 func (t *Totals) Days() []Day {
-	return t.grouped(func(k key) string { return k.date })
+	sums := map[string]*Day{}
+	for k, d := range t.days {
+		if sums[k.date] == nil {
+			sums[k.date] = &Day{Date: k.date}
+		}
+		sums[k.date].add(*d)
+	}
+	out := make([]Day, 0, len(sums))
+	for _, d := range sums {
+		out = append(out, *d)
+	}
+	slices.SortFunc(out, func(a, b Day) int { return cmp.Compare(a.Date, b.Date) })
+	return out
 }
 
 // Each returns the totals of every day and project, by day and then by project.
@@ -315,23 +327,6 @@ func (t *Totals) Projects() map[string]Day {
 // Busy returns the time that a session, named by its record, was at work on the
 // days that count.
 func (t *Totals) Busy(record string) time.Duration { return t.sessions[record] }
-
-func (t *Totals) grouped(by func(key) string) []Day {
-	sums := map[string]*Day{}
-	for k, d := range t.days {
-		name := by(k)
-		if sums[name] == nil {
-			sums[name] = &Day{Date: name}
-		}
-		sums[name].add(*d)
-	}
-	out := make([]Day, 0, len(sums))
-	for _, d := range sums {
-		out = append(out, *d)
-	}
-	slices.SortFunc(out, func(a, b Day) int { return cmp.Compare(a.Date, b.Date) })
-	return out
-}
 
 func (d *Day) add(o Day) {
 	d.Busy, d.Waiting = d.Busy+o.Busy, d.Waiting+o.Waiting

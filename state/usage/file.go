@@ -104,9 +104,6 @@ func (d Dir) Report(account, by string, limits []event.Limit, now event.Millis) 
 	}
 	data, err := json.Marshal(known)
 	if err == nil {
-		err = os.MkdirAll(string(d), 0o700)
-	}
-	if err == nil {
 		err = atomicfile.Write(path, append(data, '\n'), 0o600, false)
 	}
 	return known.at(now), crossed, err

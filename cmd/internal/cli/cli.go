@@ -185,8 +185,6 @@ func WriteJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// Clock is a time of the state files.
-
 // ShortID is the part of an id that people read.
 func ShortID(id string) string { return render.OneLine(id[:min(len(id), 8)]) }
 

@@ -24,13 +24,9 @@ func Set(path, name string, value []string) (changed bool, err error) {
 	if err != nil || (c.Old == nil) == (c.New == nil) && bytes.Equal(c.Old, c.New) {
 		return false, err
 	}
-	switch {
-	case c.New == nil:
+	if c.New == nil {
 		err = os.Remove(c.File)
-	case c.Old == nil:
-		err = os.MkdirAll(filepath.Dir(c.File), 0o700)
-	}
-	if err == nil && c.New != nil {
+	} else {
 		err = atomicfile.Write(c.File, c.New, c.mode, true)
 	}
 	if err != nil {

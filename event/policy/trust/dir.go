@@ -90,11 +90,7 @@ func (d Dir) Write(data []byte, elem ...string) error { return d.write(data, fal
 
 // write replaces a file; with sync it is on the disk before the old one goes.
 func (d Dir) write(data []byte, sync bool, elem ...string) error {
-	to := d.Path(elem...)
-	if err := os.MkdirAll(filepath.Dir(to), dirMode); err != nil {
-		return err
-	}
-	return atomicfile.Write(to, data, 0o600, sync)
+	return atomicfile.Write(d.Path(elem...), data, 0o600, sync)
 }
 
 // Read is the content of a file of d, nil when it cannot be read.
