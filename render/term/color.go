@@ -20,9 +20,7 @@ var Colors = map[string]string{"red": "31", "green": "32", "yellow": "33", "blue
 var Safe = []string{"31", "35"}
 
 // Paint draws text with an SGR attribute or colour, as this terminal can show it.
-func (st Style) Paint(sgr, text string) string { return st.paint(sgr, text) }
-
-func (st Style) paint(sgr, text string) string {
+func (st Style) Paint(sgr, text string) string {
 	if sgr = st.sgr(sgr); !st.Color || sgr == "" || text == "" {
 		return text
 	}

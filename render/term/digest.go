@@ -37,7 +37,7 @@ func DrawDigest(w io.Writer, d render.Digest, zone *time.Location, st Style) err
 		if st.Width > 0 {
 			what = ansi.Truncate(what, max(st.Width-ansi.StringWidth(head)-ansi.StringWidth(tail), 10), "…")
 		}
-		b.WriteString(st.paint(look.sgr, head) + what + st.paint("2", tail) + "\n")
+		b.WriteString(st.Paint(look.sgr, head) + what + st.Paint("2", tail) + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -217,7 +217,7 @@ func Show(w io.Writer, r *render.Row, s *state.Session, st Style) error {
 	}
 	l := lookOf(r.State)
 	line("session", r.SessionID)
-	fmt.Fprintf(&b, "%-10s %s\n", "state", st.paint(l.sgr, l.glyph+" "+clean(reasoned(r.State, r.Reason)))+" for "+Age(st.Now.Sub(r.Since)))
+	fmt.Fprintf(&b, "%-10s %s\n", "state", st.Paint(l.sgr, l.glyph+" "+clean(reasoned(r.State, r.Reason)))+" for "+Age(st.Now.Sub(r.Since)))
 	line("agent", strings.Join(strings.Fields(r.Agent+" "+r.Version+" "+r.Model), " "))
 	line("name", r.Name)
 	unnamed := *r
@@ -247,7 +247,7 @@ func Show(w io.Writer, r *render.Row, s *state.Session, st Style) error {
 	if r.Tasks != nil {
 		line("tasks", fmt.Sprintf("%d open, %d done", r.Tasks.Open, r.Tasks.Done))
 	}
-	line("counts", fmt.Sprintf("%s, %s, %s", plural(int(s.Counts.Turns), "turn"), plural(int(s.Counts.Tools), "tool call"), plural(int(s.Counts.Permissions), "permission")))
+	line("counts", fmt.Sprintf("%s, %s, %s", Plural(int(s.Counts.Turns), "turn"), Plural(int(s.Counts.Tools), "tool call"), Plural(int(s.Counts.Permissions), "permission")))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -258,7 +258,7 @@ func Said(w io.Writer, message string, st Style) error {
 	if len(lines) == 0 {
 		return nil
 	}
-	_, err := io.WriteString(w, "\n"+st.paint("2", "it said last")+"\n  "+strings.Join(lines, "\n  ")+"\n")
+	_, err := io.WriteString(w, "\n"+st.Paint("2", "it said last")+"\n  "+strings.Join(lines, "\n  ")+"\n")
 	return err
 }
 

@@ -216,7 +216,7 @@ func badges(r *render.Row) string {
 	var b strings.Builder
 	add := func(n int, one string) {
 		if n > 0 {
-			b.WriteString(" [" + plural(n, one) + "]")
+			b.WriteString(" [" + Plural(n, one) + "]")
 		}
 	}
 	add(len(r.Subagents), "subagent")
@@ -227,7 +227,8 @@ func badges(r *render.Row) string {
 	return b.String()
 }
 
-func plural(n int, one string) string {
+// Plural is a number of things.
+func Plural(n int, one string) string {
 	if n == 1 {
 		return "1 " + one
 	}
@@ -259,9 +260,9 @@ func drawLine(line []string, width []int, sgr, of string, head bool, st Style) s
 		pad := strings.Repeat(" ", width[i]-ansi.StringWidth(c))
 		switch {
 		case i == 0 || head:
-			c = st.paint(sgr, c)
+			c = st.Paint(sgr, c)
 		case i == 2:
-			c = st.paint(of, c)
+			c = st.Paint(of, c)
 		}
 		b.WriteString(c)
 		if i < len(width)-1 {

@@ -1,6 +1,7 @@
 package term
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,13 +18,7 @@ const maxName = 24
 
 // Waiting returns the rows that need the user, in the order of rows.
 func Waiting(rows []render.Row) []render.Row {
-	var out []render.Row
-	for i := range rows {
-		if rows[i].NeedsYou {
-			out = append(out, rows[i])
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(rows), func(r render.Row) bool { return !r.NeedsYou })
 }
 
 // names returns a name for each row: the user's, else its project, after that of another machine, with the branch when two
@@ -84,7 +79,7 @@ func NeedList(rows []render.Row, st Style) string {
 	head += ": "
 	named := names(waiting)
 	var b strings.Builder
-	b.WriteString(st.paint("1;31", strings.TrimRight(head, " ")) + " ")
+	b.WriteString(st.Paint("1;31", strings.TrimRight(head, " ")) + " ")
 	column := len(head)
 	for i := range waiting {
 		entry, width := st.entry(named[i], &waiting[i])
@@ -117,11 +112,11 @@ func restWidth(n int) int {
 // under a minute says nothing and changes all the time.
 func (st Style) entry(name string, r *render.Row) (text string, width int) {
 	what := string(r.State)
-	text = name + " " + st.paint(lookOf(r.State).sgr, what)
+	text = name + " " + st.Paint(lookOf(r.State).sgr, what)
 	width = ansi.StringWidth(name) + 1 + len(what)
 	if age := st.Now.Sub(r.Since); age >= time.Minute {
 		a := " " + Age(age)
-		text, width = text+st.paint("2", a), width+len(a)
+		text, width = text+st.Paint("2", a), width+len(a)
 	}
 	return text, width
 }

@@ -26,7 +26,7 @@ func Stats(w io.Writer, days []stats.Day, names []string, projects map[string]st
 	fmt.Fprintf(&b, "%-12s %-7s %-7s %5s %5s %8s  %s\n", "DAY", "BUSY", "WAITED", "TURNS", "TOOLS", "COST", "")
 	for _, d := range days {
 		bar := strings.Repeat("█", int(barWidth*d.Busy/longest))
-		fmt.Fprintf(&b, "%-12s %-7s %-7s %5d %5d %8s  %s\n", d.Date, span(d.Busy), span(d.Waiting), d.Turns, d.Tools, spent(d.CostUSD), st.paint("32", bar))
+		fmt.Fprintf(&b, "%-12s %-7s %-7s %5d %5d %8s  %s\n", d.Date, span(d.Busy), span(d.Waiting), d.Turns, d.Tools, spent(d.CostUSD), st.Paint("32", bar))
 	}
 	fmt.Fprintf(&b, "\n%-24s %-7s %-7s %5s %5s %6s %8s\n", "PROJECT", "BUSY", "WAITED", "TURNS", "TOOLS", "ERRORS", "COST")
 	for _, n := range names {

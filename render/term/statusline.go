@@ -74,15 +74,15 @@ func (st Style) status(v *StatusView, field string, level int) string {
 	s := &v.Status
 	switch field {
 	case "model":
-		return st.paint("36", cut(s.Model, level))
+		return st.Paint("36", cut(s.Model, level))
 	case "dir":
-		return st.paint("34", cut(shortDir(s, v.Home), level))
+		return st.Paint("34", cut(shortDir(s, v.Home), level))
 	case "path":
-		return st.paint("34", clean(tilde(s.Cwd, v.Home)))
+		return st.Paint("34", clean(tilde(s.Cwd, v.Home)))
 	case "project":
-		return st.paint("34", cut(path.Base(slashed(s.Project)), level))
+		return st.Paint("34", cut(path.Base(slashed(s.Project)), level))
 	case "branch":
-		return st.paint("35", cut(v.Branch, level))
+		return st.Paint("35", cut(v.Branch, level))
 	case "context":
 		return st.context(&s.Meter, level)
 	case "others":
@@ -101,15 +101,15 @@ func (st Style) detail(v *StatusView, field string, level int) string {
 		}
 	case "cost":
 		if s.Meter.Cost > 0 && level < noBar {
-			return st.paint("2", dollars(s.Meter.USD()))
+			return st.Paint("2", dollars(s.Meter.USD()))
 		}
 	case "time":
 		if s.Millis >= int64(time.Minute/time.Millisecond) {
-			return st.paint("2", Age(time.Duration(s.Millis)*time.Millisecond))
+			return st.Paint("2", Age(time.Duration(s.Millis)*time.Millisecond))
 		}
 	case "lines":
 		if s.Added+s.Removed > 0 {
-			return st.paint("32", "+"+strconv.FormatInt(s.Added, 10)) + st.paint("31", " -"+strconv.FormatInt(s.Removed, 10))
+			return st.Paint("32", "+"+strconv.FormatInt(s.Added, 10)) + st.Paint("31", " -"+strconv.FormatInt(s.Removed, 10))
 		}
 	case "limit":
 		if w, ok := usage.Nearest([]usage.Account{v.Usage}, event.MillisOf(st.Now)); ok {
@@ -118,7 +118,7 @@ func (st Style) detail(v *StatusView, field string, level int) string {
 	case "limits":
 		var all []string
 		for _, w := range v.Usage.Windows {
-			all = append(all, st.paint(limitColor(w), Limit(w, st.Now, true)))
+			all = append(all, st.Paint(limitColor(w), Limit(w, st.Now, true)))
 		}
 		return strings.Join(all, " ")
 	case "effort":
@@ -169,10 +169,10 @@ func (st Style) context(m *event.Meter, level int) string {
 	case shortBar:
 		cells = 5
 	case noBar:
-		return st.paint(sgr, Percent(used))
+		return st.Paint(sgr, Percent(used))
 	}
 	on := min(cells, int(math.Ceil(used*float64(cells)/100)))
-	return st.paint(sgr, strings.Repeat("█", on)) + st.paint("2", strings.Repeat("░", cells-on)) + " " + st.paint(sgr, Percent(used))
+	return st.Paint(sgr, strings.Repeat("█", on)) + st.Paint("2", strings.Repeat("░", cells-on)) + " " + st.Paint(sgr, Percent(used))
 }
 
 // limit is a usage limit. Where there is little room it is short, and left out unless
@@ -181,7 +181,7 @@ func (st Style) limit(w usage.Window, level int) string {
 	if level == noBar && w.Percent() < NearlyFull {
 		return ""
 	}
-	return st.paint(limitColor(w), Limit(w, st.Now, level != full))
+	return st.Paint(limitColor(w), Limit(w, st.Now, level != full))
 }
 
 // fullness is the colour of a percentage: green, from 60 on yellow, from NearlyFull

@@ -50,7 +50,7 @@ func DrawTimeline(w io.Writer, t render.Timeline, zone *time.Location, st Style)
 	}
 	var legend []string
 	for _, k := range kindLooks {
-		legend = append(legend, st.paint(k.look.sgr, k.look.glyph)+" "+k.word)
+		legend = append(legend, st.Paint(k.look.sgr, k.look.glyph)+" "+k.word)
 	}
 	b.WriteString("\n" + strings.Join(legend, "  ") + "\n")
 	_, err := io.WriteString(w, b.String())
@@ -107,7 +107,7 @@ func (st Style) lane(l *render.Lane, from time.Time, step time.Duration, columns
 			b.WriteString(strings.Repeat(" ", end-c))
 		} else {
 			k := kindLooks[kinds[c]-1].look
-			b.WriteString(st.paint(k.sgr, strings.Repeat(k.glyph, end-c)))
+			b.WriteString(st.Paint(k.sgr, strings.Repeat(k.glyph, end-c)))
 		}
 		c = end
 	}

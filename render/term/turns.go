@@ -30,7 +30,7 @@ func Turns(w io.Writer, lines []render.TurnLine, of bool, zone *time.Location, s
 		at := t.Timestamp.In(zone)
 		if d := at.Format(time.DateOnly); d != day {
 			day = d
-			b.WriteString(st.paint("1", d) + "\n")
+			b.WriteString(st.Paint("1", d) + "\n")
 		}
 		head := "  " + at.Format("15:04:05") + "  "
 		if of {
@@ -42,7 +42,7 @@ func Turns(w io.Writer, lines []render.TurnLine, of bool, zone *time.Location, s
 		if room := st.Width - ansi.StringWidth(head) - 2; st.Width > 0 {
 			text = ansi.Truncate(text, max(room, 8), "…")
 		}
-		b.WriteString(head + st.paint(look.sgr, look.glyph) + " " + st.paint(look.text(), text) + "\n")
+		b.WriteString(head + st.Paint(look.sgr, look.glyph) + " " + st.Paint(look.text(), text) + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

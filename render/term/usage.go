@@ -80,7 +80,7 @@ func Limits(accounts []usage.Account, st Style) string {
 				full = Moment(at.Time(), st.Now)
 			}
 			on := min(6, int(w.Percent()*6/100+0.5))
-			bar := st.paint(limitColor(w), strings.Repeat("█", on)) + strings.Repeat("░", 6-on)
+			bar := st.Paint(limitColor(w), strings.Repeat("█", on)) + strings.Repeat("░", 6-on)
 			line := fmt.Sprintf("%-7s %s %4s  %-9s %-10s %-10s %s", LimitName(w.Name), bar, Percent(w.Percent()), rate, full, Moment(w.Resets.Time(), st.Now), account(accounts, cmp.Or(clean(a.Name), "default")))
 			b.WriteString(strings.TrimRight(line, " ") + "\n")
 		}

@@ -41,7 +41,7 @@ func badges(r *render.Row, short bool) string {
 		case short:
 			parts = append(parts, strconv.Itoa(n)+letter)
 		default:
-			parts = append(parts, plural(n, one))
+			parts = append(parts, term.Plural(n, one))
 		}
 	}
 	b := cmp.Or(r.Background, &render.Background{})

@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"strconv"
-
 	"beckon/render"
 	"beckon/render/term"
 
@@ -113,11 +111,4 @@ func (m *model) word(r *render.Row) string {
 		w += " (new)"
 	}
 	return w
-}
-
-func plural(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.Itoa(n) + " " + one + "s"
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"beckon/render"
+	"beckon/render/term"
 	"beckon/state"
 
 	tea "charm.land/bubbletea/v2"
@@ -423,7 +424,7 @@ func (m *model) View() tea.View {
 
 func (m *model) windowTitle() string {
 	if n := m.counts[render.GroupNeedsYou]; n > 0 {
-		return "beckon: " + plural(n, "session") + " " + strings.TrimSuffix("needs", map[bool]string{true: "s"}[n > 1]) + " you"
+		return "beckon: " + term.Plural(n, "session") + " " + strings.TrimSuffix("needs", map[bool]string{true: "s"}[n > 1]) + " you"
 	}
 	return "beckon"
 }

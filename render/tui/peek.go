@@ -43,7 +43,7 @@ func (m *model) peekLines(l layout) []string {
 	}
 	end := min(m.peekTop+height, len(lines))
 	if over := len(lines) - end; over > 0 && len(out) > 0 {
-		out[len(out)-1] = left + m.pal.paint(dim, fmt.Sprintf("… %s more, PgDn", plural(over+1, "line")), false)
+		out[len(out)-1] = left + m.pal.paint(dim, fmt.Sprintf("… %s more, PgDn", term.Plural(over+1, "line")), false)
 		end--
 	}
 	s.visible(m.peekTop, end)

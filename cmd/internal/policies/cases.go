@@ -97,11 +97,7 @@ func (c *testCmd) hooksUnder(s policy.Sources, path string, own []byte) ([]*conf
 		}
 		return config.Merge(read), nil
 	case c.Policy != "":
-		read, err := decodeFile(c.Policy, config.Global)
-		if err != nil {
-			return nil, err
-		}
-		return config.Merge(read), nil
+		return hooksOf(c.Policy)
 	}
 	return policy.Load(s).Hooks, nil
 }

@@ -90,6 +90,15 @@ func (c *checkCmd) Run(a *cli.App) error {
 	return nil
 }
 
+// hooksOf are the hooks of a policy file alone.
+func hooksOf(path string) ([]*config.Hook, error) {
+	read, err := decodeFile(path, config.Global)
+	if err != nil {
+		return nil, err
+	}
+	return config.Merge(read), nil
+}
+
 func decodeFile(path string, level config.Level) (*config.Config, error) {
 	if path == "" {
 		return nil, os.ErrNotExist

@@ -13,12 +13,12 @@ import (
 
 	"beckon/cmd/internal/cli"
 	"beckon/event/policy"
-	"beckon/event/policy/config"
 	"beckon/event/policy/past"
 	handlers "beckon/event/policy/run"
 	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
 	"beckon/render"
+	"beckon/render/term"
 )
 
 type replayCmd struct {
@@ -40,11 +40,11 @@ func (c *replayCmd) Run(a *cli.App) error {
 	r := replay{replayCmd: c, home: s.Home, environ: handlers.Inside(os.Environ(), s.State), kinds: map[string]*replayed{},
 		engines: []*policy.Engine{policy.NewEngine(policy.Load(s).Hooks)}}
 	if c.Against != "" {
-		against, err := decodeFile(c.Against, config.Global)
+		against, err := hooksOf(c.Against)
 		if err != nil {
 			return err
 		}
-		r.engines = append(r.engines, policy.NewEngine(config.Merge(against)))
+		r.engines = append(r.engines, policy.NewEngine(against))
 	}
 	ctx, stop := interruptible()
 	defer stop()
@@ -149,7 +149,7 @@ func (r *replay) print(a *cli.App, read *past.Reader) {
 		return cmp.Or(y.calls-x.calls, strings.Compare(x.kind, y.kind))
 	}) {
 		shown += k.calls
-		fmt.Fprintf(a.Stdout, "%s: %s\n", render.OneLine(k.kind), count(k.calls, "call"))
+		fmt.Fprintf(a.Stdout, "%s: %s\n", render.OneLine(k.kind), term.Plural(k.calls, "call"))
 		for _, e := range k.examples {
 			fmt.Fprintf(a.Stdout, "    %s\n", render.OneLine(e))
 		}
@@ -158,19 +158,11 @@ func (r *replay) print(a *cli.App, read *past.Reader) {
 	if len(r.engines) > 1 {
 		what = "answered differently"
 	}
-	fmt.Fprintf(a.Stdout, "%d of %s are %s\n", shown, count(r.calls, "call"), what)
+	fmt.Fprintf(a.Stdout, "%d of %s are %s\n", shown, term.Plural(r.calls, "call"), what)
 	if read.Cut > 0 {
-		fmt.Fprintf(a.Stdout, "%s left out: only the beginning was kept\n", count(read.Cut, "call"))
+		fmt.Fprintf(a.Stdout, "%s left out: only the beginning was kept\n", term.Plural(read.Cut, "call"))
 	}
 	if read.Broken > 0 {
-		fmt.Fprintf(a.Stdout, "%s could not be read\n", count(read.Broken, "line"))
+		fmt.Fprintf(a.Stdout, "%s could not be read\n", term.Plural(read.Broken, "line"))
 	}
-}
-
-// count is a number of things.
-func count(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
 }

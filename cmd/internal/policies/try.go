@@ -55,11 +55,10 @@ func (c *testCmd) Run(a *cli.App) error {
 	}
 	loaded := policy.Load(s)
 	if c.Policy != "" {
-		other, err := decodeFile(c.Policy, config.Global)
-		if err != nil {
+		loaded = policy.Loaded{}
+		if loaded.Hooks, err = hooksOf(c.Policy); err != nil {
 			return err
 		}
-		loaded = policy.Loaded{Hooks: config.Merge(other)}
 	}
 	ev := policy.Event{Kind: e.Kind, Payload: payload, At: time.Now(), ID: "evt_test", Version: c.Client, Home: s.Home,
 		ProjectDir: trust.ProjectOf(s.Project), RulesOnly: c.Rules, Why: "only rules are asked"}
