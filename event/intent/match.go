@@ -1,6 +1,9 @@
 package intent
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // maxIng is how many words may follow the verb of a sentence like "Updating
 // the docs": a longer one has a verb further on that no list knows.
@@ -61,15 +64,6 @@ func cutWord(s string) (word, rest string) {
 	return word, rest
 }
 
-func contains(list []string, s string) bool {
-	for _, v := range list {
-		if v == s {
-			return true
-		}
-	}
-	return false
-}
-
 // tag adds to the sentences the families of lang that they belong to. words
 // holds at least their words.
 func (lang *language) tag(all []sentence, words *wordSet) {
@@ -112,7 +106,7 @@ func (lang *language) isWorking(s string) bool {
 	for before := first; rest != ""; {
 		var word string
 		word, rest = cutWord(rest)
-		if contains(lang.busy, before) && lang.isIng(word) {
+		if slices.Contains(lang.busy, before) && lang.isIng(word) {
 			return true
 		}
 		before = word
@@ -121,7 +115,7 @@ func (lang *language) isWorking(s string) bool {
 }
 
 func (lang *language) isIng(word string) bool {
-	return len(word) > len(lang.ing)+1 && strings.HasSuffix(word, lang.ing) && !contains(lang.notIng, word)
+	return len(word) > len(lang.ing)+1 && strings.HasSuffix(word, lang.ing) && !slices.Contains(lang.notIng, word)
 }
 
 // hasVerb reports whether one of the words of s is a finite verb.
@@ -129,7 +123,7 @@ func (lang *language) hasVerb(s string) bool {
 	for s != "" {
 		var word string
 		word, s = cutWord(s)
-		if contains(lang.finite, word) || strings.HasSuffix(word, lang.past) {
+		if slices.Contains(lang.finite, word) || strings.HasSuffix(word, lang.past) {
 			return true
 		}
 	}
@@ -147,16 +141,16 @@ func (lang *language) didWork(s string) bool {
 		case word == partWord:
 			start = true
 			continue
-		case contains(lang.negations, word):
+		case slices.Contains(lang.negations, word):
 			return false
-		case (start || contains(lang.doer, before)) && contains(lang.verbs, word):
+		case (start || slices.Contains(lang.doer, before)) && slices.Contains(lang.verbs, word):
 			return true
-		case contains(lang.passive, before) && contains(lang.results, word):
+		case slices.Contains(lang.passive, before) && slices.Contains(lang.results, word):
 			return true
 		}
-		leads := contains(lang.lead, word)
+		leads := slices.Contains(lang.lead, word)
 		start = start && leads
-		if !leads || contains(lang.doer, word) {
+		if !leads || slices.Contains(lang.doer, word) {
 			before = word
 		}
 	}

@@ -6,11 +6,7 @@ import "slices"
 // whether its result does, whatever that is. It looks as far back as LastHalt;
 // of a call made before that, made is false. Errors are those of Recent.
 func Call(path, id string) (made, answered bool, err error) {
-	for back := int64(firstWindow); ; back *= 4 {
-		entries, c, err := Recent(path, back, Limits{})
-		if err != nil {
-			return false, false, err
-		}
+	err = lookBack(path, Limits{}, func(entries []Entry) bool {
 		for i := range entries {
 			e := &entries[i]
 			if slices.Contains(e.ToolUseIDs, id) {
@@ -18,8 +14,7 @@ func Call(path, id string) (made, answered bool, err error) {
 				answered = answered || e.ToolResult
 			}
 		}
-		if made || back >= maxBack || back >= c.Offset {
-			return made, answered, nil
-		}
-	}
+		return made
+	})
+	return made, answered, err
 }

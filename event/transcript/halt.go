@@ -54,15 +54,21 @@ const maxBack = 1 << 20
 // LastHalt returns Halt of the transcript at path, from at most its last MiB.
 // It begins with 64 KiB and goes further back only while those tell nothing.
 // Errors are those of Recent.
-func LastHalt(path string) (event.Millis, error) {
+func LastHalt(path string) (halt event.Millis, err error) {
+	err = lookBack(path, Limits{}, func(entries []Entry) (found bool) {
+		halt, found = Halt(entries)
+		return found
+	})
+	return halt, err
+}
+
+// lookBack gives look the last entries of the transcript at path, more and more of
+// them until it has found what it looks for.
+func lookBack(path string, limit Limits, look func([]Entry) (found bool)) error {
 	for back := int64(firstWindow); ; back *= 4 {
-		entries, c, err := Recent(path, back, Limits{})
-		if err != nil {
-			return 0, err
-		}
-		halt, found := Halt(entries)
-		if found || back >= maxBack || back >= c.Offset {
-			return halt, nil
+		entries, c, err := Recent(path, back, limit)
+		if err != nil || look(entries) || back >= maxBack || back >= c.Offset {
+			return err
 		}
 	}
 }

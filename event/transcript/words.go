@@ -4,17 +4,12 @@ package transcript
 // as nothing came of it: no call, no result, no prompt and no Esc. That is the
 // final message of a turn that is over; or the zero Item. It
 // looks as far back as LastHalt does. Errors are those of Recent.
-func LastWords(path string, limit Limits) (Item, error) {
-	for back := int64(firstWindow); ; back *= 4 {
-		entries, c, err := Recent(path, back, limit)
-		if err != nil {
-			return Item{}, err
-		}
-		last, found := lastWords(entries)
-		if found || back >= maxBack || back >= c.Offset {
-			return last, nil
-		}
-	}
+func LastWords(path string, limit Limits) (last Item, err error) {
+	err = lookBack(path, limit, func(entries []Entry) (found bool) {
+		last, found = lastWords(entries)
+		return found
+	})
+	return last, err
 }
 
 // lastWords returns the last words in entries, and whether these tell anything

@@ -301,8 +301,7 @@ func (f *firing) answer(ctx context.Context, stdout, stderr io.Writer) int {
 	}
 	_, err := stdout.Write(out)
 	_, errStderr := stderr.Write(result.Answer.Stderr)
-	f.log(err)
-	f.log(errStderr)
+	f.log(errors.Join(err, errStderr))
 	if waiting {
 		<-folded
 	}
