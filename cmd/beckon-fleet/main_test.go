@@ -132,10 +132,10 @@ func TestHub(t *testing.T) {
 	})
 	eventually(t, everybody, "the lead sees all", func(rows []render.Row, _ []fleet.Host) bool { return len(rows) == 2 })
 
-	if _, err := h.Revoke("nobody"); err == nil {
+	if _, _, err := h.Revoke("nobody"); err == nil {
 		t.Error("nobody is revoked")
 	}
-	if n, err := h.Revoke("a"); n != 1 || err != nil {
+	if n, _, err := h.Revoke("a"); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)

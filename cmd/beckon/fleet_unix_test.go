@@ -278,12 +278,21 @@ func TestFleetAnswers(t *testing.T) {
 	if err == nil || !strings.Contains(string(out), "foreground of a terminal") {
 		t.Errorf("with no terminal: %s, %v", out, err)
 	}
+	if out := laptop.beckon("answer", "--fleet"); !strings.Contains(string(out), "make deploy") {
+		t.Errorf("listed with no terminal: %s", out)
+	}
+	if out := laptop.beckon("answer", "--fleet", "build:aaaa"); !strings.Contains(string(out), "make deploy") {
+		t.Errorf("shown with no terminal: %s", out)
+	}
 
 	report, _ := build.command("doctor", "--json").Output() // it has faults of its own: no hooks are installed
 	if !strings.Contains(string(report), "is reached") {
 		t.Errorf("doctor: %s", report)
 	}
 	build.beckon("fleet", "revoke", "--dir", f.hubDir(), "build")
+	if out := laptop.beckon("list", "--fleet", "--json", "--on", "build"); strings.Contains(string(out), "aaaaaaaa-first") {
+		t.Errorf("what was published with an access that was taken back: %s", out)
+	}
 	if report, _ = build.command("doctor", "--json").Output(); !strings.Contains(string(report), "the hub does not let this machine in") {
 		t.Errorf("doctor, with an access that was taken back: %s", report)
 	}

@@ -119,7 +119,7 @@ func (c *revokeCmd) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	n, err := h.Revoke(c.Name)
+	n, users, err := h.Revoke(c.Name)
 	if err != nil {
 		return cli.Hint(cli.DidYouMean(c.Name, h.Names()), "%w", err)
 	}
@@ -127,6 +127,9 @@ func (c *revokeCmd) Run(a *cli.App) error {
 	defer cancel()
 	if err := h.Push(ctx); err != nil {
 		return cli.Hint("it is in force when the hub starts again", "revoked %s, but %w", c.Name, err)
+	}
+	if err := h.Forget(ctx, c.Name, users); err != nil {
+		return fmt.Errorf("revoked %s, but its rows are there until they are too old: %w", c.Name, err)
 	}
 	fmt.Fprintf(a.Stdout, "revoked %s (%d)\n", c.Name, n)
 	return nil

@@ -284,21 +284,24 @@ func (h *Hub) Names() []string {
 	return names
 }
 
-// Revoke takes back what was given to a name, and says how much that was. Push
-// tells a server that runs.
-func (h *Hub) Revoke(name string) (int, error) {
+// Revoke takes back what was given to a name, and says how much that was and whose
+// hosts of that name cannot publish any more. Push tells a server that runs.
+func (h *Hub) Revoke(name string) (n int, users []string, err error) {
 	list := h.Given[name]
 	if len(list) == 0 {
-		return 0, fmt.Errorf("%q was given nothing, or it was taken back", name)
+		return 0, nil, fmt.Errorf("%q was given nothing, or it was taken back", name)
 	}
 	if h.Revoked == nil {
 		h.Revoked = map[string]int64{}
 	}
 	for _, g := range list {
 		h.Revoked[g.Key] = time.Now().Unix()
+		if g.Host != "" && !slices.Contains(users, g.User) {
+			users = append(users, g.User)
+		}
 	}
 	delete(h.Given, name)
-	return len(list), errors.Join(h.save(), h.writeConfig())
+	return len(list), users, errors.Join(h.save(), h.writeConfig())
 }
 
 // Push gives the account as it is now to the server that runs.
@@ -337,6 +340,19 @@ func (h *Hub) dial(url, account string, more ...nats.Option) (*nats.Conn, error)
 	}
 	a.URL = cmp.Or(url, a.URL)
 	return bus.DialOnce(a, more...)
+}
+
+// Forget takes off what users' hosts of a name have published.
+func (h *Hub) Forget(ctx context.Context, name string, users []string) error {
+	nc, err := h.Dial()
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	for _, user := range users {
+		err = errors.Join(err, bus.Forget(ctx, nc, user, name))
+	}
+	return err
 }
 
 // Prepare makes the bucket on the server that runs.

@@ -38,9 +38,6 @@ type farSession struct {
 }
 
 func findFar(a *cli.App, arg string) (*farSession, error) {
-	if err := mayAnswer(a); err != nil {
-		return nil, err
-	}
 	r, err := fleets.Reach(a, true)
 	if err != nil {
 		return nil, err
@@ -89,6 +86,11 @@ func (c *AnswerCmd) elsewhere(a *cli.App) error {
 	}
 	if len(c.Words) == 0 {
 		return c.listFar(a)
+	}
+	if len(c.Words) > 1 {
+		if err := mayAnswer(a); err != nil {
+			return err
+		}
 	}
 	s, err := findFar(a, c.Words[0])
 	if err != nil {
@@ -144,9 +146,6 @@ func (c *AnswerCmd) elsewhere(a *cli.App) error {
 
 // listFar shows what the sessions of other machines ask.
 func (c *AnswerCmd) listFar(a *cli.App) error {
-	if err := mayAnswer(a); err != nil {
-		return err
-	}
 	r, err := fleets.Reach(a, true)
 	if err != nil {
 		return err
@@ -173,6 +172,9 @@ func (c *AnswerCmd) listFar(a *cli.App) error {
 }
 
 func (c *ReplyCmd) elsewhere(a *cli.App, text string) error {
+	if err := mayAnswer(a); err != nil {
+		return err
+	}
 	s, err := findFar(a, c.Session)
 	if err != nil {
 		return err
@@ -190,6 +192,9 @@ func (c *ReplyCmd) elsewhere(a *cli.App, text string) error {
 }
 
 func (c *StopCmd) elsewhere(a *cli.App) error {
+	if err := mayAnswer(a); err != nil {
+		return err
+	}
 	s, err := findFar(a, c.Session)
 	if err != nil {
 		return err

@@ -155,3 +155,25 @@ func kept(ctx context.Context, nc *nats.Conn, key string) (*fleet.Kept, error) {
 	}
 	return &fleet.Kept{Data: reply.Data, Sequence: n}, nil
 }
+
+// Forget takes off what a user's host has published, and has every viewer hear of it.
+func Forget(ctx context.Context, nc *nats.Conn, user, host string) error {
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return err
+	}
+	kv, err := js.KeyValue(ctx, Bucket)
+	if err != nil {
+		return err
+	}
+	keys, err := kv.ListKeysFiltered(ctx, fleet.Token(user)+"."+fleet.Token(host)+".>")
+	if err != nil {
+		return err
+	}
+	var gone []fleet.Message
+	for key := range keys.Keys() {
+		gone = append(gone, fleet.Message{Key: key, Gone: true})
+	}
+	_, err = publish(ctx, js, gone)
+	return err
+}

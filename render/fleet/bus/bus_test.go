@@ -300,6 +300,10 @@ func TestRowsTravel(t *testing.T) {
 	expect(t, f, "a one permission")
 	a.end()
 	expect(t, f, "~a one permission")
+	if err := Forget(ctx, f.nc, "ann", "a"); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, f, "")
 }
 
 // A viewer reads everything once: that its connection is there is said late, and is no
