@@ -63,8 +63,8 @@ func (c *Client) look(ctx context.Context, link, session string) (list []offer.O
 // a call it is what the digest covers: a hub could have changed the rest.
 func (a asked) sound(session string) (offer.Offer, error) {
 	o := a.Offer
-	o.Payload = a.Payload
-	if !offer.IsID(o.ID) || o.Record != session || o.Payload != nil && offer.Digest(o.Payload) != o.Digest {
+	var err error
+	if o.Payload, err = a.payload(); err != nil || !offer.IsID(o.ID) || o.Record != session || o.Payload != nil && offer.Digest(o.Payload) != o.Digest {
 		return offer.Offer{}, offer.ErrChanged
 	}
 	said := gjson.ParseBytes(o.Payload)

@@ -1,9 +1,13 @@
 package ctl
 
 import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -335,14 +339,21 @@ func TestForgedReply(t *testing.T) {
 	}
 }
 
-// An offer that is too long comes without what it asks.
+// noise is text that no packing makes shorter than three quarters of it.
+func noise(n int) []byte {
+	b := make([]byte, n)
+	rand.NewChaCha8([32]byte{}).Read(b)
+	return []byte(base64.StdEncoding.EncodeToString(b))[:n]
+}
+
+// An offer that is long comes packed, and one that is too long without what it asks.
 func TestLongOffer(t *testing.T) {
 	r := newRig(t)
-	r.desk.offers[0].Payload = []byte(strings.Repeat("x", maxPayload+1))
+	r.desk.offers[0].Payload = noise(2 * maxPayload)
 	for range 20 {
 		r.desk.offers = append(r.desk.offers, r.desk.offers[0])
 	}
-	r.desk.offers[1].Payload = []byte(strings.Repeat("y", maxPayload))
+	r.desk.offers[1].Payload = noise(maxPayload)
 	subject, reply := Subject(link, r.laptop.Key), Inbox(r.laptop.Key)+".x"
 	data, err := r.laptop.Seal(subject, reply, asking{Op: opLook, Session: "s1"})
 	if err != nil {
@@ -357,11 +368,44 @@ func TestLongOffer(t *testing.T) {
 	}
 }
 
+// What is packed is unpacked, not further than it may be long, and is of its digest.
+func TestPackedOffer(t *testing.T) {
+	o := offer.Offer{ID: strings.Repeat("A", 26), Record: "s1", Payload: []byte(`{"a":"` + strings.Repeat("long ", maxUnpacked/6) + `"}`)}
+	o.Digest = offer.Digest(o.Payload)
+	a := asked{Offer: o}
+	if n := a.pack(o.Payload, maxPayload); n == 0 || n > maxPayload || a.Payload != nil || !Fits(&o) {
+		t.Fatalf("%d bytes are packed in %d", len(o.Payload), n)
+	}
+	if got, err := a.sound("s1"); err != nil || !bytes.Equal(got.Payload, o.Payload) {
+		t.Errorf("%d bytes come, %v", len(got.Payload), err)
+	}
+	a.Digest = offer.Digest([]byte("other"))
+	if _, err := a.sound("s1"); err == nil {
+		t.Error("another payload is taken")
+	}
+	long := offer.Offer{Payload: bytes.Repeat([]byte("x"), maxUnpacked+1)}
+	if Fits(&long) {
+		t.Error("what is longer than may be unpacked is sent")
+	}
+	var bomb bytes.Buffer
+	w := gzip.NewWriter(&bomb)
+	for range 1 << 10 {
+		_, _ = w.Write(make([]byte, 64<<10))
+	}
+	_ = w.Close()
+	for what, packed := range map[string][]byte{"a bomb": bomb.Bytes(), "what is not packed": []byte("x"), "half of it": a.Packed[:len(a.Packed)/2]} {
+		bad := asked{Offer: o, Packed: packed}
+		if _, err := bad.sound("s1"); err == nil {
+			t.Errorf("%s is taken", what)
+		}
+	}
+}
+
 // What another machine sends as an offer is one, of the session that was asked for, and
 // with the payload of its digest.
 func TestUnsoundOffer(t *testing.T) {
 	payload := []byte("x")
-	good := asked{offer.Offer{ID: strings.Repeat("A", 26), Record: "s1", Digest: offer.Digest(payload)}, payload}
+	good := asked{Offer: offer.Offer{ID: strings.Repeat("A", 26), Record: "s1", Digest: offer.Digest(payload)}, Payload: payload}
 	if o, err := good.sound("s1"); err != nil || string(o.Payload) != "x" {
 		t.Error(err)
 	}
@@ -380,7 +424,7 @@ func TestUnsoundOffer(t *testing.T) {
 // Of a call it is shown what the digest covers, and not what a hub wrote beside it.
 func TestOfferOfItsPayload(t *testing.T) {
 	payload := []byte(`{"tool_name":"Bash","cwd":"/home/ann","tool_input":{"command":"rm -r x","plan":"Read on."}}`)
-	a := asked{offer.Offer{ID: strings.Repeat("A", 26), Kind: offer.Permission, Record: "s1", Tool: "Read", Cwd: "/tmp", Digest: offer.Digest(payload)}, payload}
+	a := asked{Offer: offer.Offer{ID: strings.Repeat("A", 26), Kind: offer.Permission, Record: "s1", Tool: "Read", Cwd: "/tmp", Digest: offer.Digest(payload)}, Payload: payload}
 	if o, err := a.sound("s1"); err != nil || o.Tool != "Bash" || o.Cwd != "/home/ann" {
 		t.Errorf("%+v, %v", o, err)
 	}

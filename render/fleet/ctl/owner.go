@@ -1,9 +1,12 @@
 package ctl
 
 import (
+	"bytes"
+	"compress/gzip"
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -39,18 +42,56 @@ type response struct {
 	Offers  []asked `json:"offers,omitempty"`
 }
 
-// asked is an offer as it travels. Its payload is left out where it is too long.
+// asked is an offer as it travels. A payload that is long is packed, and left out where
+// it is too long all the same.
 type asked struct {
 	offer.Offer
 	Payload []byte `json:"payload,omitempty"`
+	Packed  []byte `json:"packed,omitempty"` // in place of it, by gzip
 }
 
-// Bounds of one reply, its payloads in bytes: base64 twice and the rest
-// fit into a message of NATS then.
+// Bounds of one reply, its payloads in bytes: base64 twice and the rest fit into a
+// message of a hub then. What is packed may not unpack to more than maxUnpacked.
 const (
-	maxPayload = 24 << 10
-	maxOffers  = 8
+	maxPayload  = 24 << 10
+	maxUnpacked = 256 << 10
+	maxOffers   = 8
 )
+
+// pack puts a payload into a, if it has room, and returns what it takes of that.
+func (a *asked) pack(payload []byte, room int) int {
+	if len(payload) <= room {
+		a.Payload = payload
+		return len(payload)
+	}
+	if len(payload) > maxUnpacked {
+		return 0
+	}
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, err := w.Write(payload)
+	if errors.Join(err, w.Close()) != nil || b.Len() > room {
+		return 0
+	}
+	a.Packed = b.Bytes()
+	return b.Len()
+}
+
+// payload is what was packed.
+func (a *asked) payload() ([]byte, error) {
+	if a.Packed == nil {
+		return a.Payload, nil
+	}
+	r, err := gzip.NewReader(bytes.NewReader(a.Packed))
+	if err != nil {
+		return nil, err
+	}
+	payload, err := io.ReadAll(io.LimitReader(r, maxUnpacked+1))
+	if err == nil && len(payload) > maxUnpacked {
+		err = errors.New("it is too long")
+	}
+	return payload, err
+}
 
 // Desk is what a machine does with what it is told. Errors are told to the sender.
 type Desk interface {
@@ -106,7 +147,9 @@ const (
 )
 
 // Fits reports whether an offer is not too long to travel whole.
-func Fits(o *offer.Offer) bool { return len(o.Payload) <= maxPayload }
+func Fits(o *offer.Offer) bool {
+	return len(o.Payload) <= maxPayload || new(asked).pack(o.Payload, maxPayload) > 0
+}
 
 // errOld is said of an order whose number does not count.
 var errOld = errors.New("it is too old, was carried out already or was meant for another machine; nothing was done")
@@ -188,10 +231,7 @@ func (o *Owner) look(who Who, session string) (t response, err error) {
 	room := maxPayload
 	for _, of := range list[:min(len(list), maxOffers)] {
 		a := asked{Offer: of}
-		if len(of.Payload) <= room {
-			a.Payload = of.Payload
-			room -= len(of.Payload)
-		}
+		room -= a.pack(of.Payload, room)
 		t.Offers = append(t.Offers, a)
 	}
 	t.Nonce = o.give(who.Key, session)
