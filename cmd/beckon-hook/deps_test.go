@@ -39,7 +39,7 @@ var bannedTrees = map[string]string{
 
 // judgeBanned is what the program that judges rules must not link either: it
 // starts nothing and asks nobody.
-var judgeBanned = []string{"net/http", "os/exec", "crypto/tls", "github.com/alecthomas/kong", "github.com/rs/zerolog", "github.com/fsnotify/fsnotify",
+var judgeBanned = []string{"net/http", "os/exec", "crypto/tls", "github.com/alecthomas/kong", "github.com/fsnotify/fsnotify",
 	"charm.land/", "github.com/charmbracelet", "beckon/render", "beckon/installer", "beckon/event/policy/run", "github.com/nats-io"}
 
 func depsOf(t *testing.T, program string) []string {

@@ -114,6 +114,7 @@
 //	render/fleet/ctl             answers to sessions of other machines, signed
 //	render/jump                  goes to a session's terminal
 //	render/notify                notifications
+//	render/notify/reach          settings of how it reaches the user
 //	render/notify/dbustest       a desktop for its tests
 //	render/notify/ntfytest       a phone's server, as ntfy, for its tests
 //

@@ -13,6 +13,7 @@ import (
 	"beckon/cmd/internal/cli"
 	"beckon/event/osc"
 	"beckon/render/notify"
+	"beckon/render/notify/reach"
 	"beckon/state"
 	"beckon/state/alert"
 	"beckon/state/evidence"
@@ -60,7 +61,7 @@ func (c *notifyTestCmd) Run(a *app) error {
 // that name writes to; without one it is left out, as the title is, which only
 // a hook can set.
 func (a *app) channels(set alert.Settings, terminal io.Writer) (list []notify.Channel) {
-	reach, err := notify.ReadSettings(alert.ConfigPath(a.Getenv))
+	reach, err := reach.ReadSettings(alert.ConfigPath(a.Getenv))
 	if err != nil {
 		a.Store.Log(fmt.Errorf("reading the notification settings: %w", err))
 	}

@@ -22,6 +22,7 @@ import (
 	"beckon/event/osc"
 	"beckon/event/redact"
 	"beckon/render/card"
+	"beckon/render/notify/reach"
 	"beckon/state"
 	"beckon/state/alert"
 	"beckon/state/offer"
@@ -48,7 +49,7 @@ const (
 // An answer counts once, in time, for the offer that it names, and only with a
 // signature whose key this process made and keeps to itself.
 type Phone struct {
-	Settings
+	reach.Settings
 	Log func(error) // may be nil
 
 	quiet, first time.Duration // 0 are the limits
@@ -66,7 +67,7 @@ func (p *Phone) Words() Words { return Words{Rows: ntfyRows, Full: p.full(), Awa
 
 // full reports whether the phone is sent all of a call. What others read on the
 // way it is not: they could press its buttons, too.
-func (p *Phone) full() bool { return p.Texts == TextsFull && p.Ntfy.Private() }
+func (p *Phone) full() bool { return p.Texts == reach.TextsFull && p.Ntfy.Private() }
 
 // ntfyMessage is what is published, as JSON to the server's root.
 type ntfyMessage struct {
@@ -215,7 +216,7 @@ var client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) er
 
 // do sends a request, and makes an error of what is no success.
 func (p *Phone) do(req *http.Request) (*http.Response, error) {
-	token, err := p.Ntfy.token()
+	token, err := p.Ntfy.Secret()
 	if err != nil {
 		return nil, err
 	}

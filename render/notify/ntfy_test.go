@@ -13,6 +13,7 @@ import (
 
 	"beckon/event"
 	"beckon/render/notify/ntfytest"
+	"beckon/render/notify/reach"
 	"beckon/state"
 	"beckon/state/offer"
 )
@@ -28,7 +29,7 @@ type phone struct {
 func newPhone(t *testing.T) *phone {
 	s := ntfytest.Start(t)
 	p := &phone{server: s}
-	p.Phone = &Phone{Settings: Settings{Texts: TextsTool, Ntfy: Ntfy{Server: s.URL, Topic: "asks", Answers: "answers"}}, first: 10 * time.Millisecond, Log: func(err error) {
+	p.Phone = &Phone{Settings: reach.Settings{Texts: reach.TextsTool, Ntfy: reach.Ntfy{Server: s.URL, Topic: "asks", Answers: "answers"}}, first: 10 * time.Millisecond, Log: func(err error) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.logged = append(p.logged, err.Error())
@@ -278,7 +279,7 @@ func TestPhoneTexts(t *testing.T) {
 		}
 	}
 	check(says(soon(`{"tool_input":{"command":"make test"}}`)), "shop needs a permission", "Bash", "Deny")
-	p.Texts = TextsFull
+	p.Texts = reach.TextsFull
 	check(says(soon(`{"tool_input":{"command":"make test"}}`)), "shop needs a permission", "Bash\nmake test\nin /src/shop (main) on here", "Allow", "Deny")
 	m := says(soon(`{"tool_input":{"command":"curl -H 'Authorization: token ` + secret + `' x"}}`))
 	if strings.Contains(m.Message, secret) || !strings.Contains(m.Message, "redacted") || !slices.Equal(m.Labels(), []string{"Deny"}) {
@@ -292,7 +293,7 @@ func TestPhoneTexts(t *testing.T) {
 	if m = says(soon(`{"tool_input":{"questions":[{"question":"Which?","options":[{"label":"A"}]}]}}`)); len(m.Actions) != 0 || m.Title != "shop asks" {
 		t.Errorf("a question: %+v", m)
 	}
-	p.Texts = TextsTool
+	p.Texts = reach.TextsTool
 	if err := p.Send(t.Context(), Note{Kind: "limit", Project: "usage", Public: true, Title: "usage limit 5h: 80 % used"}); err != nil {
 		t.Fatal(err)
 	}
@@ -300,7 +301,7 @@ func TestPhoneTexts(t *testing.T) {
 		t.Errorf("what says nothing of a session: %+v", all[len(all)-1])
 	}
 	n := Note{Kind: state.EdgeDone, Title: "my secret plan is done", Body: "All tests pass.", Project: "shop"}
-	for want, texts := range map[string]string{"shop is done/shop is done": TextsTool, "my secret plan is done/All tests pass.": TextsFull} {
+	for want, texts := range map[string]string{"shop is done/shop is done": reach.TextsTool, "my secret plan is done/All tests pass.": reach.TextsFull} {
 		p.Texts = texts
 		if err := p.Send(t.Context(), n); err != nil {
 			t.Fatal(err)
@@ -314,7 +315,7 @@ func TestPhoneTexts(t *testing.T) {
 
 // Settings that cannot work are told of before anything is sent.
 func TestPhoneSettings(t *testing.T) {
-	for want, n := range map[string]Ntfy{
+	for want, n := range map[string]reach.Ntfy{
 		"ntfy_topic is not set":   {Server: "https://x"},
 		"another topic":           {Server: "https://x", Topic: "a", Answers: "a"},
 		"is no topic":             {Server: "https://x", Topic: "a/b"},
@@ -322,7 +323,7 @@ func TestPhoneSettings(t *testing.T) {
 		"reading ntfy_token: ":    {Server: "https://x", Topic: "a", Token: "/nowhere"},
 		`"https://k@x" is no add`: {Server: "https://k@x", Topic: "a"},
 	} {
-		p := Phone{Settings: Settings{Ntfy: n}}
+		p := Phone{Settings: reach.Settings{Ntfy: n}}
 		if err := p.Send(t.Context(), Note{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %s", n, err, want)
 		}
@@ -335,7 +336,7 @@ func TestPhoneSettings(t *testing.T) {
 // What others read on the way to the server is not the call: they could allow it.
 func TestPhoneUnencrypted(t *testing.T) {
 	for server, full := range map[string]bool{"http://ntfy.example": false, "http://10.0.0.1:80": false, "https://ntfy.example": true, "http://127.0.0.1:80": true} {
-		p := Phone{Settings: Settings{Texts: TextsFull, Ntfy: Ntfy{Server: server}}}
+		p := Phone{Settings: reach.Settings{Texts: reach.TextsFull, Ntfy: reach.Ntfy{Server: server}}}
 		if p.Words().Full != full {
 			t.Errorf("%s is sent all: %t", server, !full)
 		}

@@ -14,9 +14,8 @@ import (
 const maxLog = 1 << 20
 
 // Log adds err to the log file, which is opened only now: a hook that works
-// never touches it. The line has the form that zerolog writes; linking
-// zerolog would cost the hook 40 page faults at every start. Errors hold no
-// text of a payload.
+// never touches it. A library for it would cost the hook 40 page faults at every
+// start. Errors hold no text of a payload.
 func (st *Store) Log(err error) {
 	f, e := st.OpenLog()
 	if e != nil {

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
@@ -17,8 +16,6 @@ import (
 	"beckon/state/evidence"
 	"beckon/state/live"
 	"beckon/state/store"
-
-	"github.com/rs/zerolog"
 )
 
 // Reader returns what looks at the sessions of this machine.
@@ -95,21 +92,10 @@ func (a *App) Plan(s *state.Session, head string) string {
 // that they are of: a transcript is written before the hook runs, or some time after.
 const staleWords = 60_000
 
-// note writes what a reader could not read to the log that hooks write to, in
-// the same form. Nothing is opened when there is nothing to say, and a log that
-// cannot be written is not an error of the command.
+// note writes what a reader could not read to the log that hooks write to.
 func (a *App) note(problems []store.Problem) {
-	if len(problems) == 0 {
-		return
-	}
-	f, err := a.Store.OpenLog()
-	if err != nil {
-		return
-	}
-	defer f.Close()
-	log := zerolog.New(f).With().Int("pid", os.Getpid()).Time("time", time.Now().UTC()).Logger()
 	for _, p := range problems {
-		log.Error().Err(p.Err).Str("session", string(p.Key)).Msg("reading session")
+		a.Store.Log(fmt.Errorf("reading session %q: %w", string(p.Key), p.Err))
 	}
 }
 

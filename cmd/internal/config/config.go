@@ -17,7 +17,7 @@ import (
 	"beckon/render"
 	"beckon/render/hosts"
 	"beckon/render/jump"
-	"beckon/render/notify"
+	"beckon/render/notify/reach"
 	"beckon/render/term"
 	"beckon/state"
 	"beckon/state/alert"
@@ -38,7 +38,7 @@ type Config struct {
 	Marks           render.Marks   // pins and project_colors
 	Band            string         // "true" or "false": the mod shows above the prompt who else needs you
 	Alert           alert.Settings // most keys that begin with notify
-	Reach           notify.Settings
+	Reach           reach.Settings
 	NotifyUsage     string         // "true" or "false": notify of a usage limit that is nearly reached
 	Hosts           []string       // machines that --fleet asks by ssh
 	JumpBy          []string       // how to go to sessions of other machines: jump.ParseWay
@@ -59,7 +59,7 @@ func Default() Config {
 		NotifyUsage:     "false",
 		FleetTexts:      "short",
 		Alert:           alert.Defaults(),
-		Reach:           notify.DefaultSettings(),
+		Reach:           reach.DefaultSettings(),
 		Answer:          offer.Defaults(),
 	}
 }
@@ -125,17 +125,17 @@ var Keys = []Key{
 	{Name: "notify_actions", Doc: "the desktop's notifications have buttons that answer",
 		OneOf: []string{"true", "false"}, field: func(c *Config) any { return &c.Reach.Actions }},
 	{Name: "notify_texts", Doc: "what leaves this machine: the project and the tool, or the whole call",
-		OneOf: []string{notify.TextsTool, notify.TextsFull}, field: func(c *Config) any { return &c.Reach.Texts }},
+		OneOf: []string{reach.TextsTool, reach.TextsFull}, field: func(c *Config) any { return &c.Reach.Texts }},
 	{Name: "ntfy_server", Doc: "the server of the channel ntfy", Hint: addressHint,
-		check: notify.CheckServer, field: func(c *Config) any { return &c.Reach.Ntfy.Server }},
+		check: reach.CheckServer, field: func(c *Config) any { return &c.Reach.Ntfy.Server }},
 	{Name: "ntfy_topic", Doc: "the topic that your phone subscribes to", Hint: topicHint,
-		check: notify.CheckTopic, field: func(c *Config) any { return &c.Reach.Ntfy.Topic }},
+		check: reach.CheckTopic, field: func(c *Config) any { return &c.Reach.Ntfy.Topic }},
 	{Name: "ntfy_answers", Doc: "the topic that your phone's buttons write to; none without it", Hint: topicHint,
-		check: notify.CheckTopic, field: func(c *Config) any { return &c.Reach.Ntfy.Answers }},
+		check: reach.CheckTopic, field: func(c *Config) any { return &c.Reach.Ntfy.Answers }},
 	{Name: "ntfy_token", Doc: "this machine's access token, or the file that has it",
 		secret: true, field: func(c *Config) any { return &c.Reach.Ntfy.Token }},
 	{Name: "ntfy_page", Doc: "the address that a notification on the phone opens", Hint: addressHint,
-		check: notify.CheckServer, field: func(c *Config) any { return &c.Reach.Ntfy.Page }},
+		check: reach.CheckServer, field: func(c *Config) any { return &c.Reach.Ntfy.Page }},
 	{Name: "answer_wait", Doc: "how long what a session asks can be answered from elsewhere, at most a day",
 		field: func(c *Config) any { return &c.Answer.Wait }},
 	{Name: "answer_subagents", Doc: "when what a subagent asks is held for an answer from elsewhere",

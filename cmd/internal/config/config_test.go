@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"beckon/render/notify"
+	"beckon/render/notify/reach"
 	"beckon/state/alert"
 )
 
@@ -60,7 +60,7 @@ func TestReachReadsTheSame(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		if got, err := notify.ReadSettings(path); err != nil || got != want.Reach {
+		if got, err := reach.ReadSettings(path); err != nil || got != want.Reach {
 			t.Errorf("%s\nnotify reads %+v, %v\nconfig       %+v", text, got, err, want.Reach)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"beckon/cmd/internal/cli"
 	"beckon/render/notify"
+	"beckon/render/notify/reach"
 	"beckon/state/alert"
 )
 
@@ -39,7 +40,7 @@ func (d *doctor) notifications() {
 }
 
 // phone checks that the server of the channel ntfy can be reached.
-func (d *doctor) phone(reach notify.Settings) {
+func (d *doctor) phone(reach reach.Settings) {
 	const advice = "beckon help notifications describes the channel ntfy"
 	p := notify.Phone{Settings: reach}
 	if err := reach.Ntfy.Check(); err != nil {

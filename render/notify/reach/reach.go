@@ -1,9 +1,11 @@
-package notify
+// Package reach is the settings of how a notification reaches the user, apart from what
+// sends it: who only reads the configuration links no network.
+package reach
 
 import (
 	"errors"
 	"fmt"
-	"net"
+	"net/netip"
 	"net/url"
 	"os"
 	"strings"
@@ -85,13 +87,13 @@ func (n Ntfy) Check() error {
 	case n.Topic == n.Answers:
 		return errors.New("ntfy_answers must be another topic than ntfy_topic: who reads what you are asked must not read the answers there")
 	}
-	_, err := n.token()
+	_, err := n.Secret()
 	return errors.Join(CheckServer(n.Server), CheckTopic(n.Topic), CheckTopic(n.Answers), CheckServer(n.Page), err)
 }
 
-// token is what this machine shows the server, empty when it has none. It may
+// Secret is what this machine shows the server, empty when it has none. It may
 // be kept in a file.
-func (n Ntfy) token() (string, error) {
+func (n Ntfy) Secret() (string, error) {
 	path, ok := strings.CutPrefix(n.Token, "~")
 	switch {
 	case ok:
@@ -112,6 +114,6 @@ func (n Ntfy) Private() bool {
 	if err != nil {
 		return false
 	}
-	ip := net.ParseIP(u.Hostname())
-	return u.Scheme == "https" || u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+	ip, err := netip.ParseAddr(u.Hostname())
+	return u.Scheme == "https" || u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
 }
