@@ -1,6 +1,7 @@
 package installer
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"slices"
@@ -17,6 +18,7 @@ var Shells = []string{"bash", "zsh", "fish", "tmux", "starship"}
 // SnippetOptions are what a snippet is made with.
 type SnippetOptions struct {
 	Program string // absolute path of beckon
+	Line    string // of beckon-line; empty where there is none
 	Color   bool
 	Next    string // tmux: the key after the prefix that goes to the next session
 	Popup   string // tmux: the one that opens the popup
@@ -42,6 +44,10 @@ func Snippet(shell string, o SnippetOptions) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	line, err := quoteFor(shell, slashed(cmp.Or(o.Line, o.Program)))
+	if err != nil {
+		return "", err
+	}
 	for _, key := range []string{o.Next, o.Popup} {
 		if shell == "tmux" && !plainTmuxKey(key) {
 			return "", fmt.Errorf("key %q: not the name of a tmux key", key)
@@ -55,7 +61,7 @@ func Snippet(shell string, o SnippetOptions) (string, error) {
 	if !o.Color {
 		color = [2]string{}
 	}
-	return strings.NewReplacer("@PROGRAM@", program, "@ON@", color[0], "@OFF@", color[1], "@STYLE@", color[0],
+	return strings.NewReplacer("@PROGRAM@", program, "@LINE@", line, "@ON@", color[0], "@OFF@", color[1], "@STYLE@", color[0],
 		"@NEXT@", o.Next, "@POPUP@", o.Popup).Replace(string(text)), nil
 }
 

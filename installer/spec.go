@@ -45,7 +45,7 @@ type Spec struct {
 	// Answers makes the entries those of an install with answers: what asks the user
 	// may wait, and a reply may wake a session whose turn is over.
 	Answers bool
-	// StatusLine is the absolute path of beckon, which shall be the status line; empty
+	// StatusLine is the absolute path of beckon-line or beckon, which shall be the status line; empty
 	// leaves the status line as it is. NoStatusLine takes it out, and puts back the one
 	// that it runs.
 	StatusLine   string
@@ -70,7 +70,7 @@ func (s Spec) check() error {
 	case len(s.Events) == 0:
 		return &PathError{s.Command, "no events to register", ""}
 	case s.StatusLine != "" && !ownProgram(s.StatusLine):
-		return &PathError{s.StatusLine, "not the program for status lines", "the program must be called beckon, at an absolute path"}
+		return &PathError{s.StatusLine, "not the program for status lines", "the program must be called beckon or beckon-line, at an absolute path"}
 	case !s.handler(s.Events[0]).own():
 		return &PathError{s.Command, "not the hook program", "the program must be called beckon-hook"}
 	}

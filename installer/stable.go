@@ -16,7 +16,7 @@ type Places struct {
 }
 
 // goInstall is the hint for programs in places that do not last.
-const goInstall = "put it in a lasting place first, for instance with GOBIN=$HOME/.local/bin go install ./cmd/beckon ./cmd/beckon-hook ./cmd/beckon-judge"
+const goInstall = "put it in a lasting place first, for instance with GOBIN=$HOME/.local/bin go install ./cmd/beckon ./cmd/beckon-hook ./cmd/beckon-judge ./cmd/beckon-line"
 
 // StablePath gives the path under which a program can be named in settings for good,
 // without resolving links: path itself, or for a program in a package manager's
@@ -58,7 +58,7 @@ func checkProgram(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return &PathError{path, "does not exist", "install the programs: go install ./cmd/beckon ./cmd/beckon-hook ./cmd/beckon-judge"}
+		return &PathError{path, "does not exist", "install the programs: go install ./cmd/beckon ./cmd/beckon-hook ./cmd/beckon-judge ./cmd/beckon-line"}
 	case err != nil:
 		return &PathError{path, cause(err).Error(), ""}
 	case !info.Mode().IsRegular():

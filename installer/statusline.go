@@ -3,6 +3,8 @@ package installer
 import (
 	"bytes"
 	"encoding/json"
+	"path"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -53,9 +55,12 @@ func (d *document) statusLines() []statusLine {
 	return all
 }
 
+// statusPrograms are the programs of ours that print a status line.
+var statusPrograms = []string{"beckon", "beckon-line"}
+
 // own reports whether the status line runs beckon.
 func (s statusLine) own() bool {
-	return len(s.words) > 1 && programName(s.words[0]) == "beckon" && s.words[1] == "statusline"
+	return len(s.words) > 1 && slices.Contains(statusPrograms, programName(s.words[0])) && s.words[1] == "statusline"
 }
 
 // wrapped is the literal of the command that ours runs first, as it stood in the file.
@@ -121,6 +126,9 @@ func ensureStatus(text []byte, program string) ([]byte, error) {
 			return text, nil
 		}
 		literal, _ = s.wrapped()
+		if path.Dir(s.words[0]) == path.Dir(slashed(program)) && stringValue(s.command) != statusCommand(s.words[0], literal) {
+			return text, nil // changed by the user since; either program does
+		}
 	}
 	now := hujson.String(statusCommand(program, literal))
 	return splice(text, s.command.StartOffset, s.command.EndOffset, now), nil

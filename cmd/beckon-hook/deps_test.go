@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -72,6 +73,17 @@ func TestJudgeDeps(t *testing.T) {
 			if d == tree || strings.HasPrefix(d, strings.TrimSuffix(tree, "/")+"/") {
 				t.Errorf("beckon-judge links %s", d)
 			}
+		}
+	}
+}
+
+// lineBanned is what the program of prompts and status lines must not link.
+var lineBanned = []string{"net", "net/http", "crypto/tls", "regexp", "text/template", "github.com/alecthomas/kong", "charm.land/bubbletea/v2", "charm.land/lipgloss/v2", "beckon/installer", "github.com/nats-io"}
+
+func TestLineDeps(t *testing.T) {
+	for _, d := range depsOf(t, "beckon/cmd/beckon-line") {
+		if slices.ContainsFunc(lineBanned, func(b string) bool { return d == b || strings.Contains(b, "/") && strings.HasPrefix(d, b+"/") }) {
+			t.Errorf("beckon-line links %s", d)
 		}
 	}
 }

@@ -15,16 +15,21 @@ var initLine = regexp.MustCompile(`(?m)^init (\S+) @\S+ ms, (\S+) ms clock`)
 // TestInitBudget holds the work at start small: one dependency with a table
 // to build can cost more than the whole hook.
 func TestInitBudget(t *testing.T) {
+	t.Run("beckon-hook", func(t *testing.T) { initBudget(t, "beckon-hook", "SessionStart") })
+	t.Run("beckon-line", func(t *testing.T) { initBudget(t, "beckon-line", "prompt") })
+}
+
+func initBudget(t *testing.T, name string, args ...string) {
 	const each, all = 1.0, 2.0 // ms
 	sum, count := 0.0, 0
 	best := map[string]float64{}
 	for range 5 { // the least of five runs: other work on the machine only adds
-		cmd := exec.Command(program(t, "beckon-hook"), "SessionStart")
+		cmd := exec.Command(program(t, name), args...)
 		cmd.Env = environ(t.TempDir(), "GODEBUG=inittrace=1")
 		cmd.Stdin = strings.NewReader(start)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
-			t.Fatalf("hook: %v", err)
+			t.Fatalf("%s: %v", name, err)
 		}
 		for _, m := range initLine.FindAllStringSubmatch(string(out), -1) {
 			ms, err := strconv.ParseFloat(m[2], 64)

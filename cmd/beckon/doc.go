@@ -30,7 +30,9 @@
 //	cmd/beckon-hook              what hooks run: folds an event and exits
 //	cmd/beckon-fleet             a fleet's hub, with a NATS server in it
 //	cmd/beckon-judge             what it becomes where a policy has only rules
+//	cmd/beckon-line              what prompts and the client's status line run
 //	cmd/internal/cli             what its commands share: errors, configuration, sessions
+//	cmd/internal/segment         prompt and statusline
 //	cmd/internal/setup           setup, install, uninstall, plugin
 //	cmd/internal/setup/steps     steps that a screen or questions let the user choose of
 //	cmd/internal/doctor          doctor: a file a check

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 
+	"beckon/event/home"
 	"beckon/installer"
 )
 
@@ -20,11 +21,20 @@ func (c *initCmd) Run(a *app) error {
 		return fmt.Errorf("finding this program: %w", err)
 	}
 	text, err := installer.Snippet(c.Shell, installer.SnippetOptions{
-		Program: self, Color: a.Getenv("NO_COLOR") == "", Next: c.Next, Popup: c.Popup,
+		Program: self, Line: besideIfThere("beckon-line"), Color: a.Getenv("NO_COLOR") == "", Next: c.Next, Popup: c.Popup,
 	})
 	if err != nil {
 		return err
 	}
 	_, err = io.WriteString(a.Stdout, text)
 	return err
+}
+
+// besideIfThere is the program of that name beside this one, or "".
+func besideIfThere(name string) string {
+	path := home.Beside(name)
+	if _, err := os.Stat(path); err != nil {
+		return ""
+	}
+	return path
 }

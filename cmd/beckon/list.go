@@ -7,6 +7,7 @@ import (
 
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/fleets"
+	"beckon/cmd/internal/segment"
 	"beckon/cmd/internal/setup"
 	"beckon/render"
 	"beckon/render/hosts"
@@ -26,7 +27,7 @@ type listCmd struct {
 // parseList is the quick way to a listCmd (quick); lists of hosts and states are
 // left to kong.
 func parseList(args []string) (c listCmd, ok bool) {
-	ok = flags(args, nil, map[string]*bool{"--json": &c.JSON, "--all": &c.All})
+	ok = segment.Flags(args, nil, map[string]*bool{"--json": &c.JSON, "--all": &c.All})
 	return c, ok
 }
 

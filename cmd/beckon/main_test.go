@@ -36,7 +36,7 @@ var build = sync.OnceValue(func() (err error) {
 	if builtDir, err = os.MkdirTemp("", "beckon-test-"); err != nil {
 		return err
 	}
-	out, err := exec.Command("go", "build", "-o", builtDir, "beckon/cmd/beckon", "beckon/cmd/beckon-hook", "beckon/cmd/beckon-judge").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", builtDir, "beckon/cmd/beckon", "beckon/cmd/beckon-hook", "beckon/cmd/beckon-judge", "beckon/cmd/beckon-line").CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, out)
 	}

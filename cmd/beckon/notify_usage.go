@@ -3,10 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"time"
 
-	"beckon/cmd/internal/hook"
 	"beckon/event"
 	"beckon/event/osc"
 	"beckon/render/notify"
@@ -20,17 +18,6 @@ import (
 // kindLimit is the kind of a notification of a usage limit. No session is in such a
 // state.
 const kindLimit state.EdgeKind = "limit"
-
-// notifyUsage has the user notified of a limit, unless somebody has done so: once for
-// each window and step. The status line cannot wait for that: it starts a program.
-func (a *app) notifyUsage(account string, c usage.Crossing) error {
-	w := c.Window
-	name := w.Name + "-" + strconv.FormatInt(int64(w.Resets)/usage.Apart, 10) + "-" + strconv.Itoa(c.Percent)
-	if first, err := a.Store.Claim(store.Key("usage-"+usage.ID(account)), name); err != nil || !first {
-		return err
-	}
-	return hook.StartBeckon(a.Store.Dir, []string{"notify", "usage", account, w.Name, strconv.Itoa(c.Percent)})
-}
 
 type notifyUsageCmd struct {
 	Account string `arg:""`

@@ -4,7 +4,10 @@ import (
 	"strings"
 
 	"beckon/cmd/internal/cli"
+	"beckon/cmd/internal/fleets"
+	"beckon/cmd/internal/segment"
 	"beckon/cmd/internal/talk"
+	"beckon/render"
 )
 
 // quick runs the commands that a status line, a prompt or a user's eye waits for
@@ -18,11 +21,11 @@ func (a *app) quick(args []string) (code int, ok bool) {
 	var cmd interface{ Run(*app) error }
 	switch args[0] {
 	case "statusline":
-		c, fits := parseStatusline(args[1:])
-		cmd, ok = &c, fits
+		c, fits := segment.ParseStatusline(args[1:])
+		cmd, ok = &statuslineCmd{c}, fits
 	case "prompt":
-		c, fits := parsePrompt(args[1:])
-		cmd, ok = &c, fits
+		c, fits := segment.ParsePrompt(args[1:])
+		cmd, ok = &promptCmd{c}, fits
 	case "mod":
 		if len(args) == 2 && !strings.HasPrefix(args[1], "-") {
 			cmd, ok = shared{&talk.ModCmd{Session: args[1]}}, true
@@ -34,36 +37,7 @@ func (a *app) quick(args []string) (code int, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	if err := a.Open(); err != nil {
-		if args[0] == "statusline" {
-			return cli.ExitOK, true
-		}
-		return a.Fail(err), true
-	}
-	a.Command, a.Unwarned = "beckon "+args[0], args[0] != "list"
-	return a.Fail(cmd.Run(a)), true
-}
-
-// flags reads "--name value" and "--name=value" into values and "--name" into
-// switches. It reports whether it understood all of args.
-func flags(args []string, values map[string]*string, switches map[string]*bool) bool {
-	for i := 0; i < len(args); i++ {
-		name, value, has := strings.Cut(args[i], "=")
-		switch {
-		case switches[name] != nil && !has:
-			*switches[name] = true
-		case values[name] == nil:
-			return false
-		case has:
-			*values[name] = value
-		case i+1 < len(args):
-			i++
-			*values[name] = args[i]
-		default:
-			return false
-		}
-	}
-	return true
+	return segment.Run(a.App, args[0], func() error { return cmd.Run(a) }), true
 }
 
 // shared is a command of a package of its own.
@@ -73,3 +47,16 @@ type shared struct {
 
 // Run runs it.
 func (c shared) Run(a *app) error { return c.cmd.Run(a.App) }
+
+type promptCmd struct{ segment.Prompt }
+
+func (c *promptCmd) Run(a *app) error { return c.Show(a.App, a.inFleet) }
+
+type statuslineCmd struct{ segment.Statusline }
+
+func (c *statuslineCmd) Run(a *app) error { return c.Show(a.App, a.inFleet) }
+
+// inFleet adds the sessions of other machines that are known here to rows.
+func (a *app) inFleet(rows []render.Row) []render.Row {
+	return fleets.Merge(rows, fleets.Known(a.App))
+}

@@ -2,12 +2,11 @@ package main
 
 import (
 	"reflect"
-	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"beckon/cmd/internal/cli"
+	"beckon/cmd/internal/segment"
 
 	"github.com/alecthomas/kong"
 )
@@ -31,14 +30,14 @@ func TestQuickAgreesWithKong(t *testing.T) {
 		var fits bool
 		switch args[0] {
 		case "prompt":
-			quick, fits = first(parsePrompt(args[1:]))
-			slow = c.Prompt
+			quick, fits = first(segment.ParsePrompt(args[1:]))
+			slow = c.Prompt.Prompt
 		case "list":
 			quick, fits = first(parseList(args[1:]))
 			slow = c.List
 		default:
-			quick, fits = first(parseStatusline(args[1:]))
-			slow = c.Statusline
+			quick, fits = first(segment.ParseStatusline(args[1:]))
+			slow = c.Statusline.Statusline
 		}
 		if fits && (err != nil || !reflect.DeepEqual(quick, slow)) {
 			t.Errorf("%q: the quick way takes it as %+v, kong as %+v, %v", line, quick, slow, err)
@@ -54,33 +53,3 @@ func first[T any](v T, ok bool) (any, bool) { return v, ok }
 type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
-
-// A wrapped command that hangs is ended with its children, and what it said
-// until then is shown.
-func TestWrappedIsEnded(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("the commands are for sh")
-	}
-	for command, want := range map[string]wrapped{
-		"":                          {},
-		"cat":                       {"{}", true},
-		"exit 1":                    {},
-		"echo a; exit 1":            {"a\n", true},
-		"sleep 30":                  {},
-		"echo b; sleep 30 & wait":   {"b\n", true},
-		"echo c; sleep 30 & exit 0": {"c\n", true},
-		"echo \"$COLUMNS\"":         {"\n", true},
-	} {
-		t.Setenv("COLUMNS", "")
-		began := time.Now()
-		if got := runWrapped(command, []byte("{}"), 300*time.Millisecond); got != want {
-			t.Errorf("%q: %+v, want %+v", command, got, want)
-		}
-		if took := time.Since(began); took > 20*time.Second {
-			t.Errorf("%q took %s", command, took)
-		}
-	}
-	if got := runWrapped("yes", nil, 300*time.Millisecond); len(got.text) != maxWrapped {
-		t.Errorf("%d bytes are kept", len(got.text))
-	}
-}

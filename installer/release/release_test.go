@@ -54,7 +54,7 @@ func readRelease(t *testing.T) (r release) {
 	if err := yaml.Unmarshal(b, &r); err != nil {
 		t.Fatal(err)
 	}
-	if r.Version != 2 || len(r.Builds) != 3 || len(r.Archives) != 1 || len(r.Nfpms) != 1 || r.Checksum.NameTemplate == "" {
+	if r.Version != 2 || len(r.Builds) != 4 || len(r.Archives) != 1 || len(r.Nfpms) != 1 || r.Checksum.NameTemplate == "" {
 		t.Fatalf("goreleaser.yaml: %+v", r)
 	}
 	return r

@@ -6,7 +6,7 @@ if [[ $- == *i* ]] && shopt -q promptvars; then
 	_beckon_prefix='@ON@${_beckon_segment-}@OFF@'
 	_beckon_precmd() {
 		local status=$?
-		_beckon_segment=$(@PROGRAM@ prompt 2>/dev/null)
+		_beckon_segment=$(@LINE@ prompt 2>/dev/null)
 		_beckon_segment=${_beckon_segment:+$_beckon_segment }
 		# Prompt programs set PS1 anew each time.
 		[[ ${PS1-} == "$_beckon_prefix"* ]] || PS1=$_beckon_prefix${PS1-}

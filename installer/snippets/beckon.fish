@@ -22,7 +22,7 @@ if status is-interactive
         return $argv[1]
     end
     function __beckon_segment
-        set -l segment (@PROGRAM@ prompt 2>/dev/null </dev/null)
+        set -l segment (@LINE@ prompt 2>/dev/null </dev/null)
         test -n "$segment"; and printf '%s%s%s ' '@ON@' $segment '@OFF@'
     end
 end

@@ -16,7 +16,7 @@ if [[ -o interactive ]]; then
 			exec {_beckon_fd}<&-
 		fi
 		_beckon_fd=
-		exec {_beckon_fd}< <(exec @PROGRAM@ prompt 2>/dev/null </dev/null)
+		exec {_beckon_fd}< <(exec @LINE@ prompt 2>/dev/null </dev/null)
 		zle -F $_beckon_fd _beckon_answer
 	}
 	_beckon_answer() {

@@ -16,7 +16,7 @@ import (
 func sizes(dir string) (string, error) {
 	var b strings.Builder
 	b.WriteString("\n| program, stripped | MB | its code is of |\n|---|---|---|\n")
-	for _, name := range []string{"beckon-hook", "beckon-judge", "beckon", "beckon-fleet"} {
+	for _, name := range []string{"beckon-hook", "beckon-judge", "beckon-line", "beckon", "beckon-fleet"} {
 		path, err := build(dir, name, "beckon/cmd/"+name)
 		if err != nil {
 			return "", err

@@ -111,7 +111,7 @@ func (d *doctor) programs(r installer.Report) {
 		case !p.Absolute:
 			d.add(levelFault, "program", "beckon install again", "wrong path: %q is not absolute", p.Path)
 		case !p.Exists:
-			d.add(levelFault, "program", "beckon install again, or go install ./cmd/beckon ./cmd/beckon-hook ./cmd/beckon-judge", "wrong path: %s is not there, and every tool call prints an error", p.Path)
+			d.add(levelFault, "program", "beckon install again, or go install ./cmd/beckon ./cmd/beckon-hook ./cmd/beckon-judge ./cmd/beckon-line", "wrong path: %s is not there, and every tool call prints an error", p.Path)
 		case !p.Executable:
 			d.add(levelFault, "program", "chmod +x "+p.Path, "wrong path: %s cannot be executed", p.Path)
 		default:

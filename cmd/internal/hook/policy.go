@@ -140,8 +140,11 @@ func mainOrWarn(args []string, stdin io.Reader, stdout *os.File, getenv func(str
 // only it can; it returns only when there is none, or on a system where that
 // runs beside this one: with its exit code.
 func Become(args []string) (code int, ok bool) {
-	return become(home.Beside("beckon"), append([]string{"hook"}, args...))
+	return BecomeBeckon(append([]string{"hook"}, args...))
 }
+
+// BecomeBeckon is Become for any command line.
+func BecomeBeckon(args []string) (code int, ok bool) { return become(home.Beside("beckon"), args) }
 
 // covered is what is known of the policy's part in an event: nothing after a
 // fault in it.

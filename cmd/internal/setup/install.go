@@ -85,7 +85,7 @@ func (c *InstallCmd) installClaude(a *cli.App, program string) error {
 		spec.Answers = installer.Inspect(installer.Inspection{Targets: []installer.Target{t}}).Answers()
 	}
 	if c.Status {
-		if spec.StatusLine, err = beside(a, program, "beckon"); err != nil {
+		if spec.StatusLine, err = statusProgram(a, program); err != nil {
 			return err
 		}
 	}
@@ -324,6 +324,14 @@ func HookProgram(a *cli.App, asked string) (string, error) {
 func beside(a *cli.App, program, name string) (string, error) {
 	path := filepath.Join(filepath.Dir(program), home.Program(name))
 	return installer.StablePath(path, installer.Places{Home: a.Getenv("HOME"), Temp: os.TempDir(), GoCache: goCache(a)})
+}
+
+// statusProgram is the program for a status line: the small one, where it is.
+func statusProgram(a *cli.App, program string) (string, error) {
+	if path, err := beside(a, program, "beckon-line"); err == nil {
+		return path, nil
+	}
+	return beside(a, program, "beckon")
 }
 
 // goCache is the build cache of `go run`, or "".

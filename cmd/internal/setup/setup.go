@@ -98,6 +98,10 @@ func allSteps(a *cli.App) ([]steps.Step, error) {
 
 // clientSteps are those that edit Claude Code's settings.
 func clientSteps(a *cli.App, hook, program string) ([]steps.Step, error) {
+	small, err := statusProgram(a, program)
+	if err != nil {
+		return nil, err
+	}
 	target, err := Settings(a, installer.User)
 	if err != nil {
 		return nil, err
@@ -149,7 +153,7 @@ func clientSteps(a *cli.App, hook, program string) ([]steps.Step, error) {
 		hooks.Then = "no claude is on PATH yet; its first session is followed"
 	}
 	line := part("statusline", "Claude Code's status line names the others that need you", statusline, func(s *installer.Spec, on bool) {
-		s.StatusLine, s.NoStatusLine = program, !on
+		s.StatusLine, s.NoStatusLine = small, !on
 	})
 	line.Want = true
 	answers := part("answers", "answer from elsewhere what sessions ask (beckon help answers)", spec.Answers, func(s *installer.Spec, on bool) { s.Answers = on })

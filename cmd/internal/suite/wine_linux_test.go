@@ -62,7 +62,7 @@ func newWine(t *testing.T) *wine {
 	var both sync.WaitGroup
 	both.Go(w.boot)
 	both.Go(func() {
-		w.host("go", "build", "-o", w.bin+"/", "beckon/cmd/beckon", "beckon/cmd/beckon-hook", "beckon/cmd/beckon-judge")
+		w.host("go", "build", "-o", w.bin+"/", "beckon/cmd/beckon", "beckon/cmd/beckon-hook", "beckon/cmd/beckon-judge", "beckon/cmd/beckon-line")
 	})
 	both.Wait()
 	if t.Failed() {

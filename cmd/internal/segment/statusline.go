@@ -1,4 +1,4 @@
-package main
+package segment
 
 import (
 	"encoding/json"
@@ -11,7 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"beckon/cmd/internal/fleets"
+	"beckon/cmd/internal/cli"
+	"beckon/cmd/internal/hook"
 	"beckon/event"
 	"beckon/render"
 	"beckon/render/term"
@@ -22,7 +23,8 @@ import (
 	"beckon/state/usage"
 )
 
-type statuslineCmd struct {
+// Statusline is the command that the client runs for its status line.
+type Statusline struct {
 	Wrap     string `help:"The status-line command that was there before; it runs first." placeholder:"COMMAND"`
 	WrapJSON string `name:"wrap-json" help:"The same as a JSON string." placeholder:"JSON"`
 	Fleet    bool   `help:"Show the sessions of the fleet's other machines that need you, too; beckon link keeps them at hand."`
@@ -36,15 +38,18 @@ const (
 	wrapWait = 3 * time.Second
 )
 
-func parseStatusline(args []string) (c statuslineCmd, ok bool) {
-	ok = flags(args, map[string]*string{"--wrap": &c.Wrap, "--wrap-json": &c.WrapJSON}, map[string]*bool{"--fleet": &c.Fleet})
+// ParseStatusline is ParsePrompt for a Statusline.
+func ParseStatusline(args []string) (c Statusline, ok bool) {
+	ok = Flags(args, map[string]*string{"--wrap": &c.Wrap, "--wrap-json": &c.WrapJSON}, map[string]*bool{"--fleet": &c.Fleet})
 	return c, ok
 }
 
-// Run prints the status line. Whatever goes wrong, something sensible is
+// Show prints the status line. fleet adds the sessions of other machines, if asked
+// for. Whatever goes wrong, something sensible is
 // printed and the exit code is 0: a client drops the line of a command that
 // failed, and the line that was there with it.
-func (c *statuslineCmd) Run(a *app) error {
+func (c *Statusline) Show(app *cli.App, fleet func([]render.Row) []render.Row) error {
+	a := run{app}
 	payload := a.payload()
 	s, ok := event.ParseStatus(payload)
 	if !ok {
@@ -65,7 +70,7 @@ func (c *statuslineCmd) Run(a *app) error {
 	}
 	rows = others(rows, seen, record)
 	if c.Fleet {
-		rows = fleets.Merge(rows, fleets.Known(a.App))
+		rows = fleet(rows)
 	}
 	text := ""
 	if first := <-before; first.ok {
@@ -79,14 +84,17 @@ func (c *statuslineCmd) Run(a *app) error {
 	return nil
 }
 
+// run is one run of the status line.
+type run struct{ *cli.App }
+
 // asked reports whether anything waits that can be answered from elsewhere.
-func (a *app) asked() bool {
+func (a run) asked() bool {
 	list, err := offer.In(a.Store.Dir).List(time.Now())
 	return err == nil && slices.ContainsFunc(list, func(o offer.Offer) bool { return o.Kind != offer.Reply })
 }
 
 // command is what was the status line before, empty for nothing.
-func (c *statuslineCmd) command() string {
+func (c *Statusline) command() string {
 	if c.WrapJSON == "" {
 		return c.Wrap
 	}
@@ -98,7 +106,7 @@ func (c *statuslineCmd) command() string {
 }
 
 // payload reads stdin, unless it is a terminal, for as long as stdinWait.
-func (a *app) payload() []byte {
+func (a run) payload() []byte {
 	if f, ok := a.Stdin.(*os.File); ok {
 		if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice != 0 {
 			return nil
@@ -118,7 +126,7 @@ func (a *app) payload() []byte {
 }
 
 // record names the session of that id that runs in the client around us.
-func (a *app) record(id string) string {
+func (a run) record(id string) string {
 	if id == "" {
 		return ""
 	}
@@ -127,7 +135,7 @@ func (a *app) record(id string) string {
 
 // meter keeps what the client reported. The session may not be known yet: the
 // client runs its status line before its first hook.
-func (a *app) meter(s *event.Status, record string, now time.Time) {
+func (a run) meter(s *event.Status, record string, now time.Time) {
 	if record == "" {
 		return
 	}
@@ -139,7 +147,7 @@ func (a *app) meter(s *event.Status, record string, now time.Time) {
 
 // limits keeps what the client reported of the account's limits, and has the user
 // notified of one that is nearly reached.
-func (a *app) limits(s *event.Status, now time.Time) usage.Account {
+func (a run) limits(s *event.Status, now time.Time) usage.Account {
 	name := usage.AccountOf(a.Getenv)
 	used, crossed, err := usage.In(a.Store.Dir).Report(name, s.SessionID, s.Limits, event.MillisOf(now))
 	if len(crossed) > 0 && a.Configured().NotifyUsage == "true" {
@@ -153,7 +161,18 @@ func (a *app) limits(s *event.Status, now time.Time) usage.Account {
 	return used
 }
 
-func (a *app) view(s event.Status, rows []render.Row, used usage.Account) term.StatusView {
+// notifyUsage has the user notified of a limit, unless somebody has done so: once for
+// each window and step. The status line cannot wait for that: it starts a program.
+func (a run) notifyUsage(account string, c usage.Crossing) error {
+	w := c.Window
+	name := w.Name + "-" + strconv.FormatInt(int64(w.Resets)/usage.Apart, 10) + "-" + strconv.Itoa(c.Percent)
+	if first, err := a.Store.Claim(store.Key("usage-"+usage.ID(account)), name); err != nil || !first {
+		return err
+	}
+	return hook.StartBeckon(a.Store.Dir, []string{"notify", "usage", account, w.Name, strconv.Itoa(c.Percent)})
+}
+
+func (a run) view(s event.Status, rows []render.Row, used usage.Account) term.StatusView {
 	v := term.StatusView{Status: s, Home: a.Getenv("HOME"), Others: rows, Usage: used}
 	if s.Cwd != "" {
 		g := evidence.Git(s.Cwd)
@@ -167,7 +186,7 @@ func (a *app) view(s event.Status, rows []render.Row, used usage.Account) term.S
 
 // statusFormat is the configured template, the default when the configuration
 // cannot be read.
-func (a *app) statusFormat() term.Format {
+func (a run) statusFormat() term.Format {
 	f, err := term.ParseStatusFormat(a.Configured().Statusline)
 	if err != nil {
 		f, _ = term.ParseStatusFormat(term.DefaultStatus)
@@ -177,7 +196,7 @@ func (a *app) statusFormat() term.Format {
 
 // statusColor is colour unless somebody says no: the client reads the line
 // through a pipe and shows what colours it has.
-func (a *app) statusColor() bool {
+func (a run) statusColor() bool {
 	return a.Configured().Color != "never" && a.Getenv("NO_COLOR") == "" && a.Getenv("TERM") != "dumb"
 }
 
@@ -186,7 +205,7 @@ func (a *app) statusColor() bool {
 const margin = 4
 
 // columns is the width to fill, 0 when the client does not tell.
-func (a *app) columns() int {
+func (a run) columns() int {
 	n, err := strconv.Atoi(a.Getenv("COLUMNS"))
 	if err != nil || n <= 0 {
 		return 0

@@ -1,4 +1,4 @@
-package main
+package segment
 
 import (
 	"cmp"
@@ -6,27 +6,30 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"beckon/cmd/internal/cli"
-	"beckon/cmd/internal/fleets"
+	"beckon/render"
 	"beckon/render/term"
 )
 
-type promptCmd struct {
+// Prompt is the command that prints a short segment.
+type Prompt struct {
 	Format string `help:"Template instead of the default (beckon help display)." placeholder:"TEMPLATE"`
 	For    string `help:"Escape values for where the text goes: plain, zsh, tmux, polybar or pango." default:"plain" placeholder:"TARGET"`
 	JSON   bool   `name:"json" help:"Print JSON, as waybar's custom modules read it."`
 	Fleet  bool   `help:"Count the sessions of the fleet's other machines, too; beckon link keeps them at hand."`
 }
 
-// parsePrompt reads the command line as kong would.
-func parsePrompt(args []string) (c promptCmd, ok bool) {
+// ParsePrompt reads the command line as kong would, as far as it is understood.
+func ParsePrompt(args []string) (c Prompt, ok bool) {
 	c.For = string(term.Plain)
-	ok = flags(args, map[string]*string{"--format": &c.Format, "--for": &c.For}, map[string]*bool{"--json": &c.JSON, "--fleet": &c.Fleet})
+	ok = Flags(args, map[string]*string{"--format": &c.Format, "--for": &c.For}, map[string]*bool{"--json": &c.JSON, "--fleet": &c.Fleet})
 	return c, ok
 }
 
-func (c *promptCmd) Run(a *app) error {
+// Show prints the segment. fleet adds the sessions of other machines, if asked for.
+func (c *Prompt) Show(a *cli.App, fleet func([]render.Row) []render.Row) error {
 	f, err := term.ParseFormat(cmp.Or(c.Format, term.DefaultPrompt), term.PromptFields)
 	if err != nil {
 		return cli.Usage("--format %q: %w", c.Format, err)
@@ -40,7 +43,7 @@ func (c *promptCmd) Run(a *app) error {
 		return err
 	}
 	if c.Fleet {
-		rows = fleets.Merge(rows, fleets.Known(a.App))
+		rows = fleet(rows)
 	}
 	st := term.Style{Now: now}
 	if c.JSON {
@@ -57,4 +60,26 @@ func writeLine(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	return e.Encode(v)
+}
+
+// Flags reads "--name value" and "--name=value" into values and "--name" into
+// switches. It reports whether it understood all of args.
+func Flags(args []string, values map[string]*string, switches map[string]*bool) bool {
+	for i := 0; i < len(args); i++ {
+		name, value, has := strings.Cut(args[i], "=")
+		switch {
+		case switches[name] != nil && !has:
+			*switches[name] = true
+		case values[name] == nil:
+			return false
+		case has:
+			*values[name] = value
+		case i+1 < len(args):
+			i++
+			*values[name] = args[i]
+		default:
+			return false
+		}
+	}
+	return true
 }

@@ -1,0 +1,26 @@
+// Command beckon-line is `beckon prompt` and `beckon statusline` in a program that
+// starts in half the time: shells run one at every prompt, the client the other
+// all day. What it does not understand itself it hands on to beckon, beside it.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"beckon/cmd/internal/cli"
+	"beckon/cmd/internal/hook"
+	"beckon/cmd/internal/segment"
+)
+
+func main() {
+	args := os.Args[1:]
+	code, ok := segment.Main(&cli.App{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv}, args)
+	if !ok {
+		code, ok = hook.BecomeBeckon(args)
+	}
+	if !ok {
+		fmt.Fprintln(os.Stderr, "beckon-line: the program beckon is not beside it\n  hint: beckon-line prints what beckon prompt and beckon statusline do")
+		code = cli.ExitError
+	}
+	os.Exit(code)
+}

@@ -1,0 +1,85 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// beckon-line prints what beckon prints, and hands on what it does not link. Where it
+// is beside beckon, settings and snippets name it; a status line of beckon's becomes
+// one of its, and keeps what it runs first.
+func TestLine(t *testing.T) {
+	dir := t.TempDir()
+	bin, home := filepath.Join(dir, "home", "bin"), filepath.Join(dir, "home")
+	installPrograms(t, bin)
+	run := func(stdin, name string, args ...string) string {
+		t.Helper()
+		cmd := exec.Command(filepath.Join(bin, name), args...)
+		cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "BECKON_STATE_DIR=" + filepath.Join(dir, "state"), "GORACE=" + noNap}
+		cmd.Stdin = strings.NewReader(stdin)
+		var out bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &out
+		_ = cmd.Run() // what it ends with is in the output
+		return out.String()
+	}
+	settings := filepath.Join(home, ".claude", "settings.json")
+	original := `{"statusLine": {"type": "command", "command": "echo mine"}}`
+	if err := os.MkdirAll(filepath.Dir(settings), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(settings, []byte(original), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	names := func(want string) {
+		t.Helper()
+		run("", "beckon", "install", "--statusline")
+		text, err := os.ReadFile(settings)
+		if err != nil || !strings.Contains(string(text), `/bin/`+want+` statusline --wrap 'echo mine'"`) {
+			t.Errorf("no %s in the settings, %v:\n%s", want, err, text)
+		}
+		if text := run("", "beckon", "init", "bash"); !strings.Contains(text, "/bin/"+want+" prompt ") {
+			t.Errorf("no %s in the snippet:\n%s", want, text)
+		}
+	}
+	names("beckon")
+	if err := os.Link(filepath.Join(builtDir, "beckon-line"), filepath.Join(bin, "beckon-line")); err != nil {
+		t.Fatal(err)
+	}
+	names("beckon-line")
+
+	const session = `{"session_id":"s1","cwd":"/","hook_event_name":`
+	run(session+`"UserPromptSubmit","prompt":"go"}`, "beckon-hook", "UserPromptSubmit")
+	run(session+`"PermissionRequest","tool_name":"Bash","tool_input":{"command":"make"}}`, "beckon-hook", "PermissionRequest")
+	if got := run("", "beckon-line", "prompt"); got != "!1\n" {
+		t.Errorf("the segment is %q", got)
+	}
+	for _, line := range []string{
+		"prompt --json", "prompt --format {first} --for tmux", "prompt --fleet", "prompt --for nowhere", "prompt --nonsense", "prompt --help",
+		"statusline", "statusline --wrap=pwd", "statusline --fleet", "list", "",
+	} {
+		const payload = `{"session_id":"other","cwd":"/","model":{"display_name":"Opus"}}`
+		got, want := "", "-"
+		for tries := 0; got != want && tries < 20; tries++ { // they tell the time, too
+			got, want = run(payload, "beckon-line", strings.Fields(line)...), run(payload, "beckon", strings.Fields(line)...)
+		}
+		if got != want || got == "" {
+			t.Errorf("beckon-line %s: %q, beckon: %q", line, got, want)
+		}
+	}
+	run("", "beckon", "uninstall")
+	if text, err := os.ReadFile(settings); err != nil || string(text) != original {
+		t.Errorf("uninstalled, %v: %s", err, text)
+	}
+	if err := os.Remove(filepath.Join(bin, "beckon")); err != nil {
+		t.Fatal(err)
+	}
+	if got := run("", "beckon-line", "prompt", "--fleet"); !strings.Contains(got, "is not beside it") {
+		t.Errorf("without beckon: %q", got)
+	}
+}
