@@ -112,7 +112,7 @@ func publish(ctx context.Context, js jetstream.JetStream, messages []fleet.Messa
 		if m.Gone {
 			msg.Header.Set("KV-Operation", "DEL")
 		}
-		f, err := js.PublishMsgAsync(msg)
+		f, err := js.PublishMsgAsync(msg, jetstream.WithStallWait(patience)) // a slow network takes them one after the other
 		if err != nil {
 			return 0, err
 		}

@@ -89,6 +89,8 @@ type proxy struct {
 	mu   sync.Mutex
 	cut  bool
 	held chan struct{} // not nil: bytes wait until it is closed
+	far  time.Duration // how long bytes are under way
+	rate int           // not 0: how many bytes get through in a second
 	open []net.Conn
 
 	stalled []net.Conn // their bytes go nowhere
@@ -127,6 +129,11 @@ func (p *proxy) serve(c net.Conn) {
 	p.mu.Lock()
 	p.open = append(p.open, c, up)
 	p.mu.Unlock()
+	if p.rate > 0 {
+		go p.crawl(c, up)
+		p.crawl(up, c)
+		return
+	}
 	pipe := func(dst, src net.Conn) {
 		b := make([]byte, 4096)
 		for {
@@ -149,6 +156,38 @@ func (p *proxy) serve(c net.Conn) {
 	}
 	go pipe(c, up)
 	pipe(up, c)
+}
+
+// crawl carries bytes as a long and narrow way does.
+func (p *proxy) crawl(dst, src net.Conn) {
+	type parcel struct {
+		data []byte
+		at   time.Time
+	}
+	way := make(chan parcel, 1<<10)
+	go func() {
+		defer close(way)
+		for {
+			b := make([]byte, 2048)
+			n, err := src.Read(b)
+			if n > 0 {
+				time.Sleep(time.Duration(n) * time.Second / time.Duration(p.rate))
+				way <- parcel{b[:n], time.Now().Add(p.far)}
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	for b := range way {
+		time.Sleep(time.Until(b.at))
+		if _, err := dst.Write(b.data); err != nil {
+			break
+		}
+	}
+	_, _ = dst.Close(), src.Close()
+	for range way {
+	}
 }
 
 // set cuts the network, or mends it.
@@ -213,6 +252,8 @@ func start(t testing.TB, h Host) *machine {
 	t.Cleanup(m.end)
 	return m
 }
+
+func (m *machine) log() []string { m.mu.Lock(); defer m.mu.Unlock(); return slices.Clone(m.logs) }
 
 func (m *machine) epoch() uint64 { m.mu.Lock(); defer m.mu.Unlock(); return m.at }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -89,6 +90,55 @@ func TestHalfOpen(t *testing.T) {
 	here.stall()
 	a.rows <- []render.Row{session("one", state.Question, time.Now())}
 	expect(t, f, "a one question")
+}
+
+// By a long and narrow way, 300 ms there and back with 32 KB a second, all rows of a
+// host arrive, and so do changes; nobody takes it for silence.
+func TestSlowNetwork(t *testing.T) {
+	h := newHub(t)
+	slow := func() *proxy {
+		p := newProxy(t, h.url())
+		p.mu.Lock()
+		p.far, p.rate = 150*time.Millisecond, 32<<10
+		p.mu.Unlock()
+		return p
+	}
+	f := watch(t, slow().url())
+	a := start(t, Host{Access: Access{URL: slow().url(), Host: "a"}, Beat: fleet.Beat / 5})
+	const many = 400
+	rows := make([]render.Row, many)
+	for i := range rows {
+		rows[i] = session(fmt.Sprintf("%03d", i), state.Idle, time.Now())
+		rows[i].Model, rows[i].Title = strings.Repeat("m", 100), strings.Repeat("t", 100)
+	}
+	quick := watch(t, h.url())
+	a.rows <- slices.Clone(rows)
+	await := func(what string, is func([]render.Row) bool) {
+		t.Helper()
+		for end := time.Now().Add(40 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+			got, hosts, err := f.Snapshot()
+			for _, h := range hosts {
+				if h.Stale {
+					t.Fatalf("%s is taken for silent at %v", h.Name, h.AsOf)
+				}
+			}
+			if is(got) {
+				return
+			}
+			if time.Now().After(end) {
+				there, _, _ := quick.Snapshot()
+				t.Fatalf("%s: %d rows are seen, the hub has %d, %v; the link says %q", what, len(got), len(there), err, a.log())
+			}
+		}
+	}
+	await("all rows", func(got []render.Row) bool { return len(got) == many })
+	for i := range 10 {
+		rows[i].State = state.Permission
+		a.rows <- slices.Clone(rows)
+		await("a change", func(got []render.Row) bool {
+			return slices.ContainsFunc(got, func(r render.Row) bool { return r.SessionID == rows[i].SessionID && r.State == state.Permission })
+		})
+	}
 }
 
 // Connections that break again and again, in the midst of a message, cost nothing that

@@ -60,7 +60,7 @@ func (h Host) Run(ctx context.Context, rows <-chan []render.Row) error {
 	}
 	defer nc.Close()
 	r.nc = nc
-	if r.js, err = jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(256), jetstream.WithPublishAsyncTimeout(patience)); err != nil {
+	if r.js, err = jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(maxPending), jetstream.WithPublishAsyncTimeout(patience)); err != nil {
 		return err
 	}
 	r.loop(ctx, rows)
@@ -102,6 +102,10 @@ func (r *run) poke() {
 	}
 }
 
+// maxPending is how many rows are under way at once. What each takes, from when it was
+// sent, is bounded by patience, so they must not wait for one another on a slow network.
+const maxPending = 64
+
 // retry is how soon what was held back, or did not work, is tried again.
 const retry = time.Second
 
@@ -141,8 +145,6 @@ func (r *run) turn(ctx context.Context) time.Duration {
 		}
 		return r.Beat
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
 	if err := r.publish(ctx); err != nil {
 		copied := errors.Is(err, fleet.ErrCopied)
 		if copied { // what the other has may be written over: it sees this, and puts all again
@@ -172,7 +174,9 @@ func (r *run) turn(ctx context.Context) time.Duration {
 func (r *run) publish(ctx context.Context) error {
 	beat := r.fresh || r.link.Doubtful() || !time.Now().Before(r.beat)
 	if beat {
-		old, err := kept(ctx, r.nc, r.link.PresenceKey())
+		asking, cancel := context.WithTimeout(ctx, patience)
+		old, err := kept(asking, r.nc, r.link.PresenceKey())
+		cancel()
 		if err != nil {
 			return err
 		}
