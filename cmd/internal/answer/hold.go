@@ -261,7 +261,7 @@ func verdict(o *offer.Offer, a *offer.Answer, v wire.Verdict) wire.Verdict {
 	switch {
 	case o.Kind == offer.Form:
 		v.Decision, v.Reason = wire.Silence, ""
-		v.Extra = map[string]json.RawMessage{"action": quoted(string(a.Word))}
+		v.Extra = map[string]json.RawMessage{"action": must(a.Word)}
 		if a.Word == offer.Accept && a.Content != nil {
 			v.Extra["content"] = a.Content
 		}
@@ -288,8 +288,6 @@ func withAnswers(input []byte, answers map[string]string) []byte {
 	members["answers"] = must(answers)
 	return must(members)
 }
-
-func quoted(s string) json.RawMessage { return must(s) }
 
 // must marshals what always can be.
 func must(v any) json.RawMessage {

@@ -24,13 +24,13 @@ var errEmpty = errors.New("is empty")
 
 func (c Conditions) check(prefix string, allow bool) (list []Problem) {
 	each := func(field string, entries []string, read func(text string) error) {
-		for i, text := range entries {
+		for _, text := range entries {
 			err := errEmpty
 			if strings.TrimSpace(text) != "" {
 				err = read(text)
 			}
 			if err != nil {
-				list = append(list, Problem{Field: prefix + field, Index: i, What: err.Error()})
+				list = append(list, Problem{Field: prefix + field, What: err.Error()})
 			}
 		}
 	}
@@ -46,14 +46,14 @@ func (c Conditions) check(prefix string, allow bool) (list []Problem) {
 	if !allow {
 		return list
 	}
-	for i, text := range c.Commands {
+	for _, text := range c.Commands {
 		if what := loose(text); what != "" {
-			list = append(list, Problem{Field: prefix + "commands", Index: i, What: what, Doubt: true})
+			list = append(list, Problem{Field: prefix + "commands", What: what, Doubt: true})
 		}
 	}
-	for i, text := range c.Regex {
+	for _, text := range c.Regex {
 		if strings.Contains(text, ".*") || strings.Contains(text, ".+") {
-			list = append(list, Problem{Field: prefix + "regex", Index: i, What: "approves whatever stands at .* or .+, flags that run programs among them", Doubt: true})
+			list = append(list, Problem{Field: prefix + "regex", What: "approves whatever stands at .* or .+, flags that run programs among them", Doubt: true})
 		}
 	}
 	return list

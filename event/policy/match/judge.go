@@ -110,28 +110,26 @@ func (r *Compiled) call(c *Call, real bool) Verdict {
 	files := c.known().files
 	if r.rule.Allow {
 		if real && len(files) > 0 && !slices.ContainsFunc(files, func(f file) bool { return !f.within(c, r.rule.Paths) }) {
-			return Verdict{Result: Yes, What: files[0].path}
+			return Verdict{Result: Yes}
 		}
 		return Verdict{}
 	}
-	a, what := r.files(c, files, real)
+	a := r.files(c, files, real)
 	if a.Result > No && r.excepted(c, -1) {
 		return Verdict{}
 	}
-	return Verdict{a.Result, what, a.why}
+	return Verdict{a.Result, a.why}
 }
 
 // files says whether a file fits that the rule's tools work on.
-func (r *Compiled) files(c *Call, files []file, real bool) (a answer, what string) {
+func (r *Compiled) files(c *Call, files []file, real bool) (a answer) {
 	for _, f := range files {
 		if !real && !slices.ContainsFunc(f.tools(), r.takes) || r.unless.excepts(c, f) {
 			continue
 		}
-		if got := f.fits(c, r.rule.Paths); got.Result > a.Result {
-			a, what = got, f.path
-		}
+		a = either(a, f.fits(c, r.rule.Paths))
 	}
-	return a, what
+	return a
 }
 
 func (c conditions) ofCommands() bool { return len(c.Commands) > 0 || len(c.Regex) > 0 }
@@ -146,29 +144,26 @@ func (r *Compiled) refuse(c *Call, real bool) Verdict {
 	if r.conds.ofCommands() && !r.near(f) {
 		return f.rest(best)
 	}
-	better := func(at int, a answer, what string) {
+	better := func(at int, a answer) {
 		if a.Result > best.Result && !r.excepted(c, at) {
-			best = Verdict{a.Result, what, a.why}
+			best = Verdict{a.Result, a.why}
 		}
 	}
 	for at := range f.line.Commands {
 		if best.Result == Yes {
 			return best
 		}
-		a, what := yes, ""
+		a := yes
 		if r.conds.ofCommands() {
-			a, what = r.conds.fits(f.line, at), f.line.Commands[at].Joined()
+			a = r.conds.fits(f.line, at)
 		}
 		if a.Result > No && len(r.rule.Paths) > 0 {
-			var b answer
-			b, what = r.files(c, c.filesOf(at), real)
-			a = both(a, b)
+			a = both(a, r.files(c, c.filesOf(at), real))
 		}
-		better(at, a, what)
+		better(at, a)
 	}
 	if best.Result < Yes {
-		a, what := r.inCode(c, f, real)
-		better(-1, a, what)
+		better(-1, r.inCode(c, f, real))
 	}
 	if !r.conds.ofCommands() {
 		return best
@@ -235,10 +230,10 @@ func (c conditions) named(line *command.Line, at int) (a answer) {
 
 // inCode looks into program texts: for the words of commands, for expressions,
 // and for files among what stands between quotes.
-func (r *Compiled) inCode(c *Call, f *facts, real bool) (answer, string) {
+func (r *Compiled) inCode(c *Call, f *facts, real bool) answer {
 	if len(r.rule.Paths) > 0 {
 		if r.conds.ofCommands() {
-			return no, ""
+			return no
 		}
 		var files []file
 		for _, code := range f.line.Code {
@@ -255,18 +250,18 @@ func (r *Compiled) inCode(c *Call, f *facts, real bool) (answer, string) {
 			continue
 		}
 		if len(r.conds.Regex) > 0 && r.conds.finds(code.Text) && (len(r.conds.Commands) == 0 || r.conds.named(f.line, code.By).Result == Yes) {
-			return yes, f.line.Commands[code.By].Joined()
+			return yes
 		}
 	}
 	for _, name := range r.conds.heads {
 		for _, p := range f.tokens[name] {
 			found := command.Line{Commands: []command.Command{f.inCode(p)}}
 			if a := r.conds.fits(&found, 0); a.Result == Yes {
-				return a, found.Commands[0].Joined()
+				return a
 			}
 		}
 	}
-	return no, ""
+	return no
 }
 
 // excepts reports whether a file is excepted on its own: "unless" has nothing
@@ -338,7 +333,7 @@ func (r *Compiled) approve(c *Call) Verdict {
 			return Verdict{}
 		}
 	}
-	return Verdict{Result: Yes, What: f.line.Text}
+	return Verdict{Result: Yes}
 }
 
 func (c *Call) hasWord(words []string) bool {

@@ -38,9 +38,6 @@ const (
 // Verdict is a result with its reason.
 type Verdict struct {
 	Result Result
-	// What is the command or the file that fits, as text: "git push -f". Empty
-	// for a rule without such conditions.
-	What string
 	// Why says what the call does not tell, when Unsure: "the flags come from
 	// $OPTS".
 	Why string
@@ -86,7 +83,6 @@ type Rule struct {
 // Problem is a mistake or a doubt about one entry of a rule.
 type Problem struct {
 	Field string // "commands", "regex", "paths", "words"; with "unless." before it
-	Index int    // in the field's list
 	What  string // in the words of an error
 	// Doubt: the rule works and is probably not what is meant.
 	Doubt bool

@@ -32,7 +32,7 @@ func TestRules(t *testing.T) {
 		for _, r := range rules {
 			ids = append(ids, r.ID)
 			for _, p := range r.Match.Check() {
-				t.Errorf("%s: %s[%d] %s", r.ID, p.Field, p.Index, p.What)
+				t.Errorf("%s: %s: %s", r.ID, p.Field, p.What)
 			}
 			if r.Reason == "" || !slices.Contains([]string{"deny", "ask"}, r.Decision) || !slices.ContainsFunc(r.Cases, func(c Case) bool { return c.Fits }) || !slices.ContainsFunc(r.Cases, func(c Case) bool { return !c.Fits }) {
 				t.Errorf("%s: %q, %d cases, reason %q", r.ID, r.Decision, len(r.Cases), r.Reason)
