@@ -138,7 +138,7 @@ func InspectAgent(t Target, want Spec) AgentReport {
 	switch {
 	case c.Old == nil:
 	case !ownFile(t.agent):
-		r.Entries = Inspect(Inspection{Targets: []Target{t}, Want: want}).Files[0].Entries
+		r.Entries = Inspect(Inspection{Targets: []Target{t}}).Files[0].Entries
 	case t.agent.Install.Shape == agents.Plugin:
 		if program, ok := pluginProgram(c.Old); ok {
 			r.Entries = []Entry{{Program: program, Args: want.agentArgs("session.created")}}

@@ -64,7 +64,7 @@ func Complete(ctx context.Context, keep string, v Version) (changed []Change, er
 }
 
 // entries are those of ours in the settings file of r.
-func (r record) entries() []Entry { return readFile(r.Settings, "", Inspection{}).Entries }
+func (r record) entries() []Entry { return readFile(r.Settings, "").Entries }
 
 // completed is what the settings file of r shall hold for a client of version v:
 // the entries that it has, and those for the events of its set that v knows.

@@ -29,7 +29,7 @@ func (h home) complete(version string) []Change {
 
 // registered names the events with an entry of ours.
 func (h home) registered() (names []string) {
-	for _, e := range readFile(h.Path, "", Inspection{}).Entries {
+	for _, e := range readFile(h.Path, "").Entries {
 		names = append(names, e.Event)
 	}
 	return names
@@ -90,7 +90,7 @@ func TestCompleteOnlyAdds(t *testing.T) {
 	if !slices.Contains(got, "Setup") || !slices.Contains(got, "StopFailure") {
 		t.Errorf("registered are %v", got)
 	}
-	for _, e := range readFile(h.Path, "", Inspection{}).Entries {
+	for _, e := range readFile(h.Path, "").Entries {
 		if e.Exec {
 			t.Errorf("%s is in the other form", e.Event)
 		}

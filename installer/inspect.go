@@ -13,7 +13,7 @@ import (
 type Inspection struct {
 	Targets []Target // settings files of all scopes; Managed ones are found by ManagedFiles
 	Plugins []string // directories of plugins, each with hooks/hooks.json
-	Want    Spec     // what install would write now
+	Events  []string // what install would register now
 	Client  Version  // the installed client
 }
 
@@ -71,7 +71,6 @@ type Entry struct {
 	Program string   // as written, without quoting, a plugin's placeholder replaced
 	Args    []string // further words
 	Exec    bool     // exec form
-	AsWant  bool     // exactly what install would write now
 
 	command string // the handler as the client compares it
 }
@@ -111,14 +110,14 @@ type Duplicate struct {
 func Inspect(in Inspection) Report {
 	var r Report
 	for _, t := range in.Targets {
-		f := inspectTarget(t, in)
+		f := inspectTarget(t)
 		// The project of a session in the home directory has the user's own file.
 		if f.Real == "" || !slices.ContainsFunc(r.Files, func(g File) bool { return g.Real == f.Real }) {
 			r.Files = append(r.Files, f)
 		}
 	}
 	for _, dir := range in.Plugins {
-		r.Files = append(r.Files, inspectPlugin(dir, in))
+		r.Files = append(r.Files, inspectPlugin(dir))
 	}
 	r.compareEvents(in)
 	r.findDuplicates()
@@ -127,8 +126,8 @@ func Inspect(in Inspection) Report {
 	return r
 }
 
-func inspectTarget(t Target, in Inspection) File {
-	f := readFile(t.Path, "", in)
+func inspectTarget(t Target) File {
+	f := readFile(t.Path, "")
 	f.Scope = t.Scope
 	if f.Real != "" && t.Keep != "" {
 		_, f.Recorded = keptFor(t.Keep, f.Real).load()
@@ -136,13 +135,13 @@ func inspectTarget(t Target, in Inspection) File {
 	return f
 }
 
-func inspectPlugin(dir string, in Inspection) File {
-	f := readFile(filepath.Join(dir, "hooks", "hooks.json"), dir, in)
+func inspectPlugin(dir string) File {
+	f := readFile(filepath.Join(dir, "hooks", "hooks.json"), dir)
 	f.Plugin = dir
 	return f
 }
 
-func readFile(path, plugin string, in Inspection) File {
+func readFile(path, plugin string) File {
 	f := File{Path: path}
 	s, err := readSettled(path)
 	f.Real = s.file
@@ -163,7 +162,7 @@ func readFile(path, plugin string, in Inspection) File {
 		f.Status = &Status{s.words[0], wraps}
 	}
 	for _, p := range d.own(func(string) bool { return true }) {
-		f.Entries = append(f.Entries, d.describe(p, plugin, in))
+		f.Entries = append(f.Entries, d.describe(p, plugin))
 	}
 	return f
 }
@@ -188,17 +187,15 @@ func boolean(raw json.RawMessage) *bool {
 	return b
 }
 
-func (d *document) describe(p place, plugin string, in Inspection) Entry {
+func (d *document) describe(p place, plugin string) Entry {
 	ev, e := d.events[p.event], d.entry(p)
 	words := e.words()
 	program := words[0]
 	if plugin != "" {
 		program = strings.ReplaceAll(program, "${CLAUDE_PLUGIN_ROOT}", plugin)
-		in.Want.Via = ViaPlugin
 	}
 	return Entry{
 		Event: ev.name, Program: program, Args: words[1:], Exec: e.exec,
-		AsWant:  e.same(in.Want.handler(slotOf(ev.name, e.handler))),
 		command: e.command + "\x00" + strings.Join(e.args, "\x00"),
 	}
 }
@@ -213,7 +210,7 @@ func (r *Report) compareEvents(in Inspection) {
 			}
 		}
 	}
-	r.Missing = slices.DeleteFunc(slices.Clone(in.Want.Events), func(s string) bool { return slices.Contains(have, s) })
+	r.Missing = slices.DeleteFunc(slices.Clone(in.Events), func(s string) bool { return slices.Contains(have, s) })
 	r.Unknown = UnknownTo(in.Client, have)
 }
 

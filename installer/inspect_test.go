@@ -18,7 +18,7 @@ func inspection(t *testing.T, files map[Scope]string) (Inspection, string) {
 		t.Fatal(err)
 	}
 	d := Dirs{Config: filepath.Join(root, "home/.claude"), Project: filepath.Join(root, "project"), Keep: filepath.Join(root, "keep")}
-	in := Inspection{Want: Spec{Command: filepath.Join(root, "bin/beckon-hook"), Events: []string{"SessionStart", "Stop"}}, Client: Version{2, 1, 329}}
+	in := Inspection{Events: []string{"SessionStart", "Stop"}, Client: Version{2, 1, 329}}
 	for _, scope := range []Scope{User, Project, Local} {
 		target, err := d.Target(scope)
 		if err != nil {
@@ -42,14 +42,14 @@ func stop(command string) string {
 func TestInspectNothing(t *testing.T) {
 	in, _ := inspection(t, nil)
 	r := Inspect(in)
-	if r.Installed() || !slices.Equal(r.Missing, in.Want.Events) || len(r.Files) != 4 || r.Files[0].Err != nil || r.Files[0].Recorded {
+	if r.Installed() || !slices.Equal(r.Missing, in.Events) || len(r.Files) != 4 || r.Files[0].Err != nil || r.Files[0].Recorded {
 		t.Errorf("%+v", r)
 	}
 }
 
 func TestInspectInstalled(t *testing.T) {
 	in, root := inspection(t, map[Scope]string{User: "{}"})
-	if _, err := Apply(context.Background(), in.Targets[0], Install(in.Want)); err != nil {
+	if _, err := Apply(context.Background(), in.Targets[0], Install(Spec{Command: filepath.Join(root, "bin/beckon-hook"), Events: in.Events})); err != nil {
 		t.Fatal(err)
 	}
 	r := Inspect(in)
@@ -58,14 +58,14 @@ func TestInspectInstalled(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	e := f.Entries[0]
-	if e.Event != "SessionStart" || !e.AsWant || !e.Exec || !slices.Equal(e.Args, []string{"SessionStart"}) {
+	if e.Event != "SessionStart" || !e.Exec || !slices.Equal(e.Args, []string{"SessionStart"}) {
 		t.Errorf("%+v", e)
 	}
 	if len(r.Programs) != 1 || r.Programs[0].Exists || !r.Programs[0].Absolute {
 		t.Errorf("%+v", r.Programs)
 	}
 	// The program appears, first without the right to run.
-	home{t, root, in.Targets[0]}.write(in.Want.Command, "")
+	home{t, root, in.Targets[0]}.write(filepath.Join(root, "bin/beckon-hook"), "")
 	if p := Inspect(in).Programs[0]; !p.Exists || p.Executable {
 		t.Errorf("%+v", p)
 	}
@@ -107,7 +107,7 @@ func TestInspectDifferences(t *testing.T) {
 	if !slices.Equal(r.Missing, []string{"SessionStart"}) || !slices.Equal(r.Unknown, []string{"PreModelSwitch"}) {
 		t.Errorf("%+v", r)
 	}
-	if e := r.Files[0].Entries[0]; e.AsWant || e.Program != "/old/beckon-hook" {
+	if e := r.Files[0].Entries[0]; e.Program != "/old/beckon-hook" {
 		t.Errorf("%+v", e)
 	}
 	if e := r.Files[0].Entries[1]; e.Exec || e.Program != "/old/beckon-hook" {

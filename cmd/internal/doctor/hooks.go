@@ -17,7 +17,7 @@ import (
 // inspect reads the settings of all scopes, and the plugins with our hooks.
 func (d *doctor) inspect(client installer.Client) installer.Report {
 	v := client.Version
-	in := installer.Inspection{Client: v, Plugins: client.PluginDirs(context.Background())}
+	in := installer.Inspection{Client: v, Events: installer.Events(v, installer.CoreEvents), Plugins: client.PluginDirs(context.Background())}
 	for _, s := range []installer.Scope{installer.User, installer.Project, installer.Local} {
 		if t, err := setup.Settings(d.App, s); err == nil {
 			in.Targets = append(in.Targets, t)
@@ -26,9 +26,6 @@ func (d *doctor) inspect(client installer.Client) installer.Report {
 	for _, path := range installer.ManagedFiles(runtime.GOOS) {
 		in.Targets = append(in.Targets, installer.Target{Scope: installer.Managed, Path: path})
 	}
-	program, _ := setup.HookProgram(d.App, "") // a path that install would refuse is told of below
-	in.Want = installer.Spec{Command: program, Events: installer.Events(v, installer.CoreEvents), Form: v.Form(), Client: v}
-	in.Want.Answers = installer.Inspect(in).Answers()
 	r := installer.Inspect(in)
 	r.Files = slices.DeleteFunc(r.Files, func(f installer.File) bool { return f.Plugin != "" && len(f.Entries) == 0 })
 	return r

@@ -108,7 +108,7 @@ func clientSteps(a *cli.App, hook, program string) ([]steps.Step, error) {
 	}
 	client := installer.ClientVersion(context.Background(), exec.LookPath)
 	spec := specFor(hook, client, installer.CoreEvents)
-	report := installer.Inspect(installer.Inspection{Targets: []installer.Target{target}, Want: spec, Client: client.Version})
+	report := installer.Inspect(installer.Inspection{Targets: []installer.Target{target}})
 	spec.Answers = report.Answers()
 	statusline := slices.ContainsFunc(report.Files, func(f installer.File) bool { return f.Status != nil })
 

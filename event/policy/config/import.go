@@ -16,7 +16,6 @@ import (
 type Imported struct {
 	Event   string
 	Matcher string
-	Level   Level
 	File    string
 	JSON    json.RawMessage // the handler, for a policy file
 	Hook    *Hook           // nil when Problem says why it cannot be one
@@ -72,7 +71,7 @@ func (f Settings) imports(out []Imported, seen map[string]bool, own func([]byte)
 
 // one turns a handler into a policy's.
 func (f Settings) one(kind, matcher string, h gjson.Result) Imported {
-	i := Imported{Event: kind, Matcher: matcher, Level: f.Level, File: f.File, JSON: converted(h)}
+	i := Imported{Event: kind, Matcher: matcher, File: f.File, JSON: converted(h)}
 	group := map[string]any{"hooks": []json.RawMessage{i.JSON}}
 	if info, _ := event.Lookup(event.Kind(kind)); matcher != "" && info.Matcher != "" {
 		group["matcher"] = matcher
