@@ -27,7 +27,7 @@ const (
 	maxNumber = 1 << 10 // a longer number is no measure of anything: null
 
 	markEvery = 2 << 10 // distance of the places where a string may be cut
-	numMarks  = 8       // of which so many are remembered: more than tailKept needs
+	numMarks  = 8       // how many of them are remembered: more than tailKept needs
 	markRoom  = 64      // an elision mark is shorter
 
 	chunk    = 64 << 10                             // one read: what a pipe holds

@@ -113,7 +113,7 @@ type Task struct {
 	Description string `json:"description,omitempty"`
 }
 
-// Todo is the task a TaskCreated or TaskCompleted event speaks of.
+// Todo is the task of a TaskCreated or TaskCompleted event.
 type Todo struct {
 	ID      string `json:"id,omitempty"`
 	Subject string `json:"subject,omitempty"`

@@ -60,7 +60,7 @@ type Line struct {
 	Text string
 }
 
-// Past is what a peek tells of a session that takes reading files.
+// Past is what a peek shows of a session after reading files.
 type Past struct {
 	Turns []Line // the newest, the oldest of them first
 	Said  string // its final message, whole

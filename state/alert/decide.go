@@ -37,8 +37,8 @@ func (s Settings) Foresee(st *store.Store, c Case, now time.Time) state.Decision
 	return state.Decide(c.Edge, s.Rules(), h)
 }
 
-// Overdue reports whether the limit alone had kept the user from being told of
-// the edge, and is over.
+// Overdue reports whether nothing but the limit kept the edge from being notified,
+// and the limit is over.
 func (s Settings) Overdue(st *store.Store, c Case, now time.Time) bool {
 	return state.Overdue(c.Edge, s.Rules(), s.hearing(st, c, now))
 }

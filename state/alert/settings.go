@@ -1,8 +1,8 @@
-// Package alert holds what the hook and the slow program share about telling
+// Package alert holds what the hook and the slow program share about notifying
 // the user: the settings, the words, and the decision with its facts read.
 //
-// The hook links it, so it reads the configuration key by key and only where
-// an edge could be told of. It is not strict: that is package config's, which a
+// The hook links it, so it reads the configuration key by key, and only when there
+// is an edge. It is not strict: that is package config's, which a
 // test holds to the same values.
 package alert
 
@@ -38,7 +38,7 @@ var Channels = []string{Terminal, Desktop, Command, Sound, Title, Ntfy}
 type Settings struct {
 	Channels  []string         // notify: none is chosen until the user does
 	On        []state.EdgeKind // notify_on
-	DoneAfter time.Duration    // notify_done_after: how long a turn must be to be told of
+	DoneAfter time.Duration    // notify_done_after: how long a turn must be before its end is worth a notification
 	Limit     time.Duration    // notify_limit: at most one of a kind and session in this time
 	Quiet     Hours            // notify_quiet_hours
 	Command   []string         // notify_command: the program, with its arguments

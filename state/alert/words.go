@@ -15,7 +15,7 @@ const (
 	maxBody  = 200
 )
 
-// Words returns what the user is told of an edge: who in the title, what in the
+// Words returns the notification of an edge: who in the title, what in the
 // body, each in one clean line.
 func Words(s *state.Session, e state.Edge) (title, body string) {
 	return osc.Clean(label(s)+" "+Verb(e.Kind), maxTitle), osc.Clean(about(s, e), maxBody)

@@ -229,8 +229,7 @@ type Answer struct {
 	Offer  string `json:"offer"`
 	Digest string `json:"digest"` // of the offer that the user was shown
 	Word   Word   `json:"word"`
-	// Message is what the agent is told with Deny, and what it is told at all
-	// with Say.
+	// Message goes to the agent: with Deny the reason, with Say the whole text.
 	Message string `json:"message,omitempty"`
 	// Always is the number, from 1, of the suggestion to send along with Allow.
 	Always int `json:"always,omitempty"`
@@ -243,7 +242,7 @@ type Answer struct {
 	At      event.Millis      `json:"at"`
 }
 
-// maxMessage bounds what the agent is told, in bytes.
+// maxMessage bounds a Message, in bytes.
 const maxMessage = 64 << 10
 
 // Errors of Give. TakenError is another.

@@ -72,8 +72,8 @@ func (a *App) Said(s *state.Session) string {
 	return redact.Text(text)
 }
 
-// Plan returns the plan that a session wants approved, whole from its transcript, when
-// that has the one of which the head is known; else nothing.
+// Plan returns the plan that a session wants approved, whole from its transcript, if
+// the transcript's begins with head; else nothing.
 func (a *App) Plan(s *state.Session, head string) string {
 	if head == "" || a.Configured().Texts == "off" || !evidence.Local(&s.Origin) {
 		return ""

@@ -46,7 +46,7 @@ func split(r installer.Report) (plugins, settings []string) {
 func (d *doctor) sessionsTwice() {
 	snap, err := d.Reader().Look(false)
 	if err != nil {
-		return // told of by silence
+		return // silence reports it
 	}
 	n := 0
 	for _, v := range snap.Seen {

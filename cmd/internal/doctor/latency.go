@@ -73,7 +73,7 @@ func (d *doctor) figures(f Figures) { d.checks[len(d.checks)-1].Figures = &f }
 func (d *doctor) hooks() (list []stats.Hook) {
 	sessions, _, err := d.Store.Live()
 	if err != nil {
-		return nil // told of by silence
+		return nil // silence reports it
 	}
 	slices.SortFunc(sessions, func(a, b state.Session) int { return cmp.Compare(b.Updated, a.Updated) })
 	for _, s := range sessions {

@@ -20,15 +20,15 @@ import (
 	"beckon/state"
 )
 
-// sources is what tells of a session, in words, and what helps where the mod does not.
+// sources names what reports a session, and what helps where the mod does not.
 type sources struct{ what, advice string }
 
 // heard tells for each live session which sources tell of it, and why the mod is not
-// among them: one line for all of which it is the same.
+// among them: one line for all that have the same.
 func (d *doctor) heard(client installer.Client) {
 	seen, _, err := d.Look(false)
 	if err != nil {
-		return // told of by silence
+		return // silence reports it
 	}
 	m := d.lookForMod(client)
 	var kinds []sources

@@ -181,7 +181,7 @@ func (r *reading) flag(w Word) {
 	r.bundle(w)
 }
 
-// long is a flag of which the whole word is the name.
+// long reads a flag whose name is the whole word.
 func (r *reading) long(f *flagSpec, name string, value Word, has bool) {
 	switch {
 	case f == nil || has:

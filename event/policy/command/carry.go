@@ -120,7 +120,7 @@ func (w *walker) patch(at int, text Word) {
 	}
 }
 
-// fileText is what the line tells of a file that is run.
+// fileText is the content of a file that is run, as far as the line has it.
 func (w *walker) fileText(name Word, in stream) (Word, bool) {
 	if !name.Known {
 		return Word{}, false
@@ -176,7 +176,7 @@ func (w *walker) flagCarries(at int, f Flag) {
 	}
 }
 
-// typed is the text of keys, of which some go by names.
+// typed is the text of keys; some go by names.
 func typed(keys []Word) Word {
 	names := map[string]string{"Space": " ", "Enter": "\n", "KPEnter": "\n", "C-m": "\n", "C-j": "\n", "Tab": "\t"}
 	list := slices.Clone(keys)

@@ -51,7 +51,7 @@ type Command struct {
 	// Words are the program and its arguments, without quotes, with the values
 	// of variables that the line sets; never empty.
 	Words []Word
-	// More: words of which nothing is known may follow (xargs).
+	// More: unknown words may follow (xargs).
 	More bool
 	// Sets are the variables that are set for this command alone, NAME=value.
 	Sets []Word
@@ -90,7 +90,7 @@ type Word struct {
 	shell string
 }
 
-// hole is a variable of which nothing is ever known.
+// hole is a variable whose value is never known.
 const hole = "${_}"
 
 // Could reports whether the word may be the text.
@@ -201,7 +201,7 @@ type Args struct {
 	Loose []int
 
 	specs   []*spec // the program's and its subcommands', the innermost last
-	strange int     // flags that the table has not, each of which may take a word
+	strange int     // flags that are not in the table; each may take a word
 	rest    int     // where the words of the command that it carries begin; 0 without one
 }
 

@@ -19,7 +19,7 @@ type spec struct {
 	words  []wordsSpec
 	after  string   // what follows --: "" the operands go on, else "cmd"
 	stdin  string   // what the program takes its input for: "sh", "code"
-	all    []string // flags with one of which operands stand for all below them; "always"
+	all    []string // with one of these flags operands stand for all below them; "always"
 	sub    bool     // the first operand is a subcommand
 	dash   bool     // -word is one flag, not a bundle of letters
 	old    bool     // the first operand may be a bundle without its dash (tar xf)

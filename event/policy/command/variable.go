@@ -27,7 +27,7 @@ func (v value) size() (n int) {
 	return n
 }
 
-// A word, and a value, of which nothing is known.
+// A word and a value that are not known.
 var (
 	unknownWord = Word{shell: hole}
 	nothing     = scalar(unknownWord)

@@ -55,8 +55,8 @@ func Index(rules []Indexed, home string) quiet.Index {
 // indexing is one Index under way.
 type indexing struct {
 	lines   map[string]bool
-	seconds map[string][]string // of each program, the words of which one must follow
-	loud    map[string]bool     // tools of which every call is for the rules
+	seconds map[string][]string // by program: one of these words must follow
+	loud    map[string]bool     // tools whose every call is for the rules
 	looked  map[string]bool     // tools whose files are looked at
 	call    *Call
 }

@@ -24,7 +24,7 @@ const maxFollowed = 100
 type file struct {
 	path   string   // as it is written
 	ways   []string // absolute, slashed: as written, and with its links followed
-	under  []string // the directory of a path of which no more is known
+	under  []string // the directory of a path, where no more is known
 	access command.Access
 	unsure bool // the beginning of the path is not known; ways hold its end
 	glob   bool // it stands for names that fit it
@@ -392,7 +392,7 @@ func indexName(way, name string) bool {
 	return false
 }
 
-// end compares a path of which only the end is known.
+// end compares a path whose end alone is known.
 func (f file) end(g glob, way string) answer {
 	base := path.Base(way)
 	switch {
