@@ -100,9 +100,7 @@ func eachObject(list gjson.Result, n int, f func(gjson.Result)) {
 }
 
 // lineOf returns a text member of v in one line of at most max bytes.
-func lineOf(v gjson.Result, key string, max int) string {
-	return line(v.Get(key), max)
-}
+func lineOf(v gjson.Result, key string, max int) string { return line(v.Get(key), max) }
 
 // line returns a text, redacted, in one line of at most max bytes, "" for anything else.
 func line(v gjson.Result, max int) string { return oneLine(clean(v.Raw), max) }

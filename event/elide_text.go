@@ -258,9 +258,7 @@ func specials(p []byte) uint64 {
 }
 
 // shortEscape reports whether an escape of two bytes stands at p[i:].
-func shortEscape(p []byte, i int) bool {
-	return p[i] == '\\' && i+1 < len(p) && short[p[i+1]]
-}
+func shortEscape(p []byte, i int) bool { return p[i] == '\\' && i+1 < len(p) && short[p[i+1]] }
 
 // short has the second bytes of the escapes of two bytes.
 var short = [256]bool{'"': true, '\\': true, '/': true, 'b': true, 'f': true, 'n': true, 'r': true, 't': true}

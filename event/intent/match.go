@@ -54,9 +54,7 @@ func bounded(s string, i, end int) bool {
 }
 
 // startsPart reports whether a part of the sentence starts at i.
-func startsPart(s string, i int) bool {
-	return i == 0 || i >= 2 && s[i-2] == partMark
-}
+func startsPart(s string, i int) bool { return i == 0 || i >= 2 && s[i-2] == partMark }
 
 // cutWord returns the first word of s and the rest.
 func cutWord(s string) (word, rest string) {

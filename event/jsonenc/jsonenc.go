@@ -95,11 +95,7 @@ func Comma(dst []byte) []byte {
 }
 
 // Str appends the member key with the value s, empty or not.
-func Str(dst []byte, key, s string) []byte {
-	return AppendString(Key(dst, key), s)
-}
+func Str(dst []byte, key, s string) []byte { return AppendString(Key(dst, key), s) }
 
 // Int appends the member key with the value n, zero or not.
-func Int(dst []byte, key string, n int64) []byte {
-	return strconv.AppendInt(Key(dst, key), n, 10)
-}
+func Int(dst []byte, key string, n int64) []byte { return strconv.AppendInt(Key(dst, key), n, 10) }

@@ -122,12 +122,7 @@ func (l Loaded) Index(home string) quiet.Index {
 
 // Starts reports whether an event of that kind may start something.
 func (l Loaded) Starts(k event.Kind) bool {
-	for _, h := range l.Hooks {
-		if h.Event == k && h.Runs() && h.Enabled {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.Hooks, func(h *config.Hook) bool { return h.Event == k && h.Runs() && h.Enabled })
 }
 
 // Load reads what is in force. A file with a mistake, or that is gone, leaves

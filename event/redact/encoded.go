@@ -57,10 +57,5 @@ func escapedQuote(s string) bool {
 // endsEncoded reports whether a value ends before the escape that s begins with:
 // a quote, &, a comma, a semicolon, a space, a brace, a line break.
 func endsEncoded(s string) bool {
-	for _, e := range [...]string{"%22", "%27", "%26", "%2C", "%2c", "%3B", "%3b", "%20", "%7D", "%7d", "%0A", "%0a", "%0D", "%0d"} {
-		if strings.HasPrefix(s, e) {
-			return true
-		}
-	}
-	return false
+	return len(s) >= 3 && strings.Contains("%22 %27 %26 %2C %2c %3B %3b %20 %7D %7d %0A %0a %0D %0d", s[:3])
 }

@@ -144,8 +144,6 @@ func skipPEMSpace(s string, i int) int {
 	return i
 }
 
-func isPEMSpace(c byte) bool {
-	return c <= ' ' || strings.IndexByte("\"'`\\,>|#*;", c) >= 0
-}
+func isPEMSpace(c byte) bool { return c <= ' ' || strings.IndexByte("\"'`\\,>|#*;", c) >= 0 }
 
 func isBase64(c byte) bool { return c == '+' || c == '/' || c == '=' || alnum.has(c) }

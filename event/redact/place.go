@@ -196,19 +196,9 @@ func (r *redactor) said(v int, kind keyKind, verb bool) found {
 }
 
 func hasLetter(s string) bool {
-	for i := range len(s) {
-		if c := lower(s[i]); 'a' <= c && c <= 'z' {
-			return true
-		}
-	}
-	return false
+	return strings.ContainsFunc(s, func(r rune) bool { return 'a' <= r|0x20 && r|0x20 <= 'z' })
 }
 
 func hasCapital(s string) bool {
-	for i := range len(s) {
-		if 'A' <= s[i] && s[i] <= 'Z' {
-			return true
-		}
-	}
-	return false
+	return strings.ContainsFunc(s, func(r rune) bool { return 'A' <= r && r <= 'Z' })
 }

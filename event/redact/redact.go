@@ -17,7 +17,10 @@
 // measured: testdata/secrets/RESULTS.md.
 package redact
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // The marks that stand for a secret, beside those of the rules. None holds a
 // digit or a character that could begin another secret.
@@ -200,12 +203,7 @@ func endsColour(s string) bool {
 		return false
 	}
 	s = s[:i-1]
-	for _, escape := range [...]string{"\x1b", `\x1b`, `\x1B`, `\u001b`, `\u001B`, `\033`, `\e`} {
-		if strings.HasSuffix(s, escape) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"\x1b", `\x1b`, `\x1B`, `\u001b`, `\u001B`, `\033`, `\e`}, func(escape string) bool { return strings.HasSuffix(s, escape) })
 }
 
 // markAt returns the length of the mark at i, or 0.

@@ -394,6 +394,4 @@ func stamp(v gjson.Result) event.Millis {
 	return 0
 }
 
-func digits(s string) bool {
-	return s != "" && strings.Trim(s, "0123456789") == ""
-}
+func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }

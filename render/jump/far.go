@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"beckon/render"
@@ -35,7 +36,7 @@ var bySSH = Way{"*", []string{"ssh", "-t", "{host}", "beckon", "jump", "{session
 
 // isAddress reports whether the way is one for a browser.
 func (w Way) isAddress() bool {
-	return len(w.Words) == 1 && (strings.HasPrefix(w.Words[0], "https://") || strings.HasPrefix(w.Words[0], "http://") || strings.Contains(w.Words[0], "://"))
+	return len(w.Words) == 1 && strings.Contains(w.Words[0], "://")
 }
 
 // fill puts a row's names in. What another machine says may become a part of a word
@@ -62,11 +63,8 @@ func (j *Jumper) far(r *render.Row) (Result, error) {
 	name := render.OneLine(r.Remote.Name)
 	it := fmt.Sprintf("it runs on %s", name)
 	way := bySSH
-	for _, w := range j.Ways {
-		if ok, _ := path.Match(w.Pattern, r.Remote.Name); ok {
-			way = w
-			break
-		}
+	if i := slices.IndexFunc(j.Ways, func(w Way) bool { ok, _ := path.Match(w.Pattern, r.Remote.Name); return ok }); i >= 0 {
+		way = j.Ways[i]
 	}
 	words, err := way.fill(r)
 	switch {

@@ -64,12 +64,8 @@ func tmuxArgv(socket string) []string {
 
 // noServer reports whether tmux's words say that nothing listens there.
 func noServer(out string) bool {
-	for _, words := range [...]string{"no server running", "error connecting to", "server exited", "lost server"} {
-		if strings.Contains(out, words) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"no server running", "error connecting to", "server exited", "lost server"},
+		func(words string) bool { return strings.Contains(out, words) })
 }
 
 func parseServer(socket, out string) *server {

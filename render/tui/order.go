@@ -29,9 +29,7 @@ const (
 var Groupings = []Grouping{ByNeed, ByProject, ByHost, NoGroups}
 
 // next returns the value after v, the first after the last.
-func next[T comparable](all []T, v T) T {
-	return all[(slices.Index(all, v)+1)%len(all)]
-}
+func next[T comparable](all []T, v T) T { return all[(slices.Index(all, v)+1)%len(all)] }
 
 // sorted returns rows in the queue's order, those under one heading together. Whatever
 // needs the user comes before what does not, except in the orders that keep places,

@@ -159,6 +159,4 @@ func (h Hours) Hold(t time.Time) bool {
 // ConfigPath returns where the configuration is: config.json in
 // $XDG_CONFIG_HOME/beckon, else in ~/.config/beckon. It is empty when there is
 // no home.
-func ConfigPath(getenv func(string) string) string {
-	return home.Config(getenv, "config.json")
-}
+func ConfigPath(getenv func(string) string) string { return home.Config(getenv, "config.json") }

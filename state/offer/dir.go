@@ -213,9 +213,7 @@ const shownFile = "shown"
 
 // Show notes that the user was shown the whole offer, Shown reports it: what was
 // never on a screen is not allowed by its session's name.
-func (d Dir) Show(id string) error {
-	return os.WriteFile(d.open(id, shownFile), nil, fileMode)
-}
+func (d Dir) Show(id string) error { return os.WriteFile(d.open(id, shownFile), nil, fileMode) }
 
 // Shown reports whether the user was shown the whole offer.
 func (d Dir) Shown(id string) bool {

@@ -95,13 +95,13 @@ var Keys = []Key{
 	{Name: "project_colors", Doc: "the colours of projects' names, each as PROJECT=COLOUR",
 		check: checkColor, Hint: render.ErrColor.Error(), field: func(c *Config) any { return &c.Marks.Colors }},
 	{Name: "statusline", Doc: "what the status line shows",
-		check: checkStatusline, Hint: "beckon help display describes templates", field: func(c *Config) any { return &c.Statusline }},
+		check: func(s string) error { _, err := term.ParseStatusFormat(s); return err }, Hint: "beckon help display describes templates", field: func(c *Config) any { return &c.Statusline }},
 	{Name: "band", Doc: "the mod shows above the prompt which other sessions need you",
 		OneOf: []string{"true", "false"}, field: func(c *Config) any { return &c.Band }},
 	{Name: "hosts", Doc: "machines that --fleet asks by ssh, each as ssh:NAME",
-		check: checkHost, field: func(c *Config) any { return &c.Hosts }},
+		check: func(s string) error { _, err := hosts.Parse(s); return err }, field: func(c *Config) any { return &c.Hosts }},
 	{Name: "jump_by", Doc: "how a jump goes to sessions of other machines, as HOST=COMMAND or HOST=ADDRESS",
-		check: checkWay, Hint: `"pod-*=kubectl exec -it {host} -- beckon jump {session}"`, field: func(c *Config) any { return &c.JumpBy }},
+		check: func(s string) error { _, err := jump.ParseWay(s); return err }, Hint: `"pod-*=kubectl exec -it {host} -- beckon jump {session}"`, field: func(c *Config) any { return &c.JumpBy }},
 	{Name: "fleet_texts", Doc: "how much of what sessions are about beckon link publishes",
 		OneOf: []string{"off", "short", "full"}, field: func(c *Config) any { return &c.FleetTexts }},
 	{Name: "notify", Doc: "channels that notify you",
@@ -226,16 +226,6 @@ func (c *Config) decode(path string, data []byte) (set []string, err error) {
 	return set, errors.Join(wrong...)
 }
 
-func checkHost(s string) error {
-	_, err := hosts.Parse(s)
-	return err
-}
-
-func checkWay(s string) error {
-	_, err := jump.ParseWay(s)
-	return err
-}
-
 func checkAnswerer(s string) error {
 	if strings.TrimSpace(s) == "" || s != render.OneLine(s) {
 		return fmt.Errorf("%q is no user", s)
@@ -248,11 +238,6 @@ func checkColor(s string) error {
 		return fmt.Errorf("no colour of a project: %q", s)
 	}
 	return nil
-}
-
-func checkStatusline(s string) error {
-	_, err := term.ParseStatusFormat(s)
-	return err
 }
 
 func lineOf(err error) int {

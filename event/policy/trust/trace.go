@@ -66,9 +66,7 @@ type TracedHook struct {
 }
 
 // Kept is a text as the trace keeps it.
-func Kept(s string) string {
-	return Short(redact.Text(s))
-}
+func Kept(s string) string { return Short(redact.Text(s)) }
 
 // Short is a name as the trace keeps it: what is posted chooses its own.
 func Short(s string) string {
