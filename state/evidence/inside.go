@@ -52,24 +52,21 @@ func FromClient(pid int) (within bool, name string) {
 // PackageVersion is the version of an agent's package of npm that a process of this
 // machine runs of: "" where there is none, or that cannot be looked at.
 func PackageVersion(agent string, pid int) string {
-	a := event.AgentOf(agent)
-	if a == nil || a.Package == "" {
-		return ""
-	}
 	for _, file := range programs(pid) {
-		if v := versionAbove(a, file); v != "" {
+		if v := ProgramVersion(event.AgentOf(agent), file); v != "" {
 			return v
 		}
 	}
 	return ""
 }
 
-// versionAbove looks for the package in the directories above a program: the
-// agent's own, or the one of this platform that it fetches.
-func versionAbove(a *agents.Agent, file string) string {
+// ProgramVersion is PackageVersion of a program's file. It looks for the package in
+// the directories above: the agent's own, or the one of this platform that it
+// fetches.
+func ProgramVersion(a *agents.Agent, file string) string {
 	const most = 4
 	dir, err := filepath.EvalSymlinks(file)
-	if err != nil {
+	if err != nil || a == nil || a.Package == "" {
 		return ""
 	}
 	for range most {

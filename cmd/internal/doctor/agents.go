@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"os/exec"
 	"strings"
 
 	"beckon/cmd/internal/cli"
@@ -8,6 +9,7 @@ import (
 	"beckon/event"
 	"beckon/event/agents"
 	"beckon/installer"
+	"beckon/state/evidence"
 )
 
 // agents checks the hooks of other agents than Claude Code: those that have
@@ -57,9 +59,21 @@ func (d *doctor) agent(ag *agents.Agent, r installer.AgentReport, sure bool) {
 	case err != nil:
 		d.add(levelFault, ag.Name, "run it by hand: echo '{}' | "+e.Program, "%s: %v", e.Program, err)
 	default:
-		d.add(levelOK, ag.Name, "", "hooks in %s; an event reached its session in %.1f ms (median of %d); measured with %s %s", r.Path, millis(took), trips, ag.Name, ag.Measured)
+		d.add(levelOK, ag.Name, "", "%shooks in %s; an event reached its session in %.1f ms (median of %d); measured with %s %s", installed(ag), r.Path, millis(took), trips, ag.Name, ag.Measured)
 	}
 	if ag.Install.Then != "" {
 		d.add(levelNote, ag.Name, "", "%s", ag.Install.Then)
 	}
+}
+
+// installed says which version of an agent there is, where that can be told.
+func installed(ag *agents.Agent) string {
+	program, err := exec.LookPath(ag.Install.Program)
+	if err != nil {
+		return ""
+	}
+	if v := evidence.ProgramVersion(ag, program); v != "" {
+		return "version " + v + ", "
+	}
+	return ""
 }
