@@ -14,6 +14,7 @@ import (
 
 	"beckon/event"
 	"beckon/state"
+	"beckon/state/store"
 )
 
 // ListSchema is the number of the `list --json` format. Members are only ever
@@ -182,14 +183,15 @@ type Tasks struct {
 // in the order of Sort. What is not listed is left out unless all is set.
 func Rows(seen []state.Seen, all bool) []Row {
 	fronts := state.Fronts(seen)
-	rows := make([]Row, 0, len(seen))
+	shown := make([]*state.Seen, 0, len(seen))
 	for i := range seen {
 		v := &seen[i]
-		if front, seated := fronts[v.Session.Seat]; (seated && front != i) || !(all || v.Listed()) {
-			continue
+		if front, seated := fronts[v.Session.Seat]; (!seated || front == i) && (all || v.Listed()) {
+			shown = append(shown, v)
 		}
-		rows = append(rows, row(v))
 	}
+	rows := make([]Row, len(shown))
+	store.Parallel(len(rows), func(i int) { rows[i] = row(shown[i]) })
 	Sort(rows)
 	return rows
 }

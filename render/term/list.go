@@ -193,10 +193,10 @@ func (p place) String() string { return strings.TrimSpace(p.name + " " + p.branc
 func (p place) fit(width int) string {
 	const least = 5 // columns of a branch that still says something
 	whole := p.String()
-	if ansi.StringWidth(whole) <= width {
+	if widthOf(whole) <= width {
 		return whole
 	}
-	if room := width - ansi.StringWidth(p.name) - 1; p.branch != "" && room >= least {
+	if room := width - widthOf(p.name) - 1; p.branch != "" && room >= least {
 		return p.name + " " + Middle(p.branch, room)
 	}
 	return Middle(p.name, width)
@@ -204,7 +204,7 @@ func (p place) fit(width int) string {
 
 // Middle cuts s down to width columns, in its middle.
 func Middle(s string, width int) string {
-	n := ansi.StringWidth(s)
+	n := widthOf(s)
 	if n <= width {
 		return s
 	}
@@ -242,11 +242,22 @@ func shortID(id string) string {
 	return id
 }
 
+// widthOf is ansi.StringWidth. Nearly all that a list shows is ASCII, of which the
+// length tells: a list of 1,000 sessions would take a tenth longer.
+func widthOf(s string) int {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return ansi.StringWidth(s)
+		}
+	}
+	return len(s)
+}
+
 func columns(table [][]string) []int {
 	width := make([]int, len(table[0]))
 	for _, line := range table {
 		for i, c := range line {
-			width[i] = max(width[i], ansi.StringWidth(c))
+			width[i] = max(width[i], widthOf(c))
 		}
 	}
 	return width
@@ -256,8 +267,12 @@ func columns(table [][]string) []int {
 func drawLine(line []string, width []int, sgr, of string, head bool, st Style) string {
 	var b strings.Builder
 	for i, c := range line[:len(width)] {
-		c = ansi.Truncate(c, width[i], "…")
-		pad := strings.Repeat(" ", width[i]-ansi.StringWidth(c))
+		n := widthOf(c)
+		if n > width[i] {
+			c = ansi.Truncate(c, width[i], "…")
+			n = widthOf(c)
+		}
+		pad := strings.Repeat(" ", width[i]-n)
 		switch {
 		case i == 0 || head:
 			c = st.Paint(sgr, c)

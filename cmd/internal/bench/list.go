@@ -26,7 +26,7 @@ func listSubjectsOf(dir string, beckons ...string) ([]subject, error) {
 		return nil, err
 	}
 	if len(beckons) == 0 {
-		beckon, err := build(dir, "beckon", "beckon/cmd/beckon")
+		beckon, err := buildViews(dir)
 		if err != nil {
 			return nil, err
 		}
@@ -60,6 +60,14 @@ func listSubjectsOf(dir string, beckons ...string) ([]subject, error) {
 	return subjects, nil
 }
 
+// buildViews builds beckon, and beckon-line beside it.
+func buildViews(dir string) (beckon string, err error) {
+	if _, err := build(dir, "beckon-line", "beckon/cmd/beckon-line"); err != nil {
+		return "", err
+	}
+	return build(dir, "beckon", "beckon/cmd/beckon")
+}
+
 // views are the programs that show sessions, after what only reads their files.
 func views(dir, read, beckon, status string, live, archived int) ([]subject, error) {
 	home := filepath.Join(dir, fmt.Sprintf("home-%d-%d", live, archived))
@@ -69,12 +77,16 @@ func views(dir, read, beckon, status string, live, archived int) ([]subject, err
 		}
 	}
 	state, registry := filepath.Join(home, "state"), filepath.Join(home, ".claude", "sessions")
+	line := filepath.Join(filepath.Dir(beckon), "beckon-line")
+	if _, err := os.Stat(line); err != nil {
+		line = beckon // of before there was one
+	}
 	env := []string{"HOME=" + home, "BECKON_STATE_DIR=" + state}
 	return []subject{
 		{name: "reading the files", path: read, args: []string{filepath.Join(state, "sessions"), registry}, payload: os.DevNull},
 		{name: "beckon list", path: beckon, args: []string{"list"}, env: env, payload: os.DevNull},
-		{name: "beckon prompt", path: beckon, args: []string{"prompt"}, env: env, payload: os.DevNull},
-		{name: "beckon statusline", path: beckon, args: []string{"statusline"}, env: env, payload: status},
+		{name: filepath.Base(line) + " prompt", path: line, args: []string{"prompt"}, env: env, payload: os.DevNull},
+		{name: filepath.Base(line) + " statusline", path: line, args: []string{"statusline"}, env: env, payload: status},
 	}, nil
 }
 
@@ -90,7 +102,7 @@ func viewsOf(live, archived int) func(tools) (series, error) {
 		if err != nil {
 			return s, err
 		}
-		beckon, err := build(p.dir, "beckon", "beckon/cmd/beckon")
+		beckon, err := buildViews(p.dir)
 		if err != nil {
 			return s, err
 		}
