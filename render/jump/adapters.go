@@ -3,8 +3,11 @@ package jump
 import (
 	"cmp"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"beckon/render"
 )
@@ -22,8 +25,8 @@ var adapters = [...]adapter{
 	{"tmux", (*move).tmux, (*move).readTmux},
 	{"kitty", (*move).kitty, (*move).readKitty},
 	{"wezterm", (*move).wezterm, (*move).readWezterm},
-	{"zellij", (*move).zellij, nil},
-	{"screen", (*move).screen, nil},
+	{"zellij", (*move).zellij, (*move).readZellij},
+	{"screen", (*move).screen, (*move).readScreen},
 	{"iterm2", (*move).iterm, nil},
 	{"apple-terminal", (*move).appleTerminal, nil},
 	{"vscode", editor("code"), nil},
@@ -86,31 +89,99 @@ func (m *move) weztermDo(run func(Command) (string, error), what string) (string
 // session from inside; both commands need Zellij 0.44. It exits 0 for a pane
 // that is not there, and says so.
 func (m *move) zellij() (string, error) {
-	session, _, _ := cutLast(m.row.Pane.ID)
-	pane, ok := number(m.half())
-	if !ok || session == "" || session[0] == '-' {
-		return "", m.byHand("Zellij gave this pane no id")
+	session, pane, err := m.zellijPane()
+	if err != nil {
+		return "", err
 	}
 	c := Command{Argv: []string{"zellij", "--session", session, "action", "focus-pane-id", "terminal_" + pane}}
 	if here := m.Getenv("ZELLIJ_SESSION_NAME"); here != "" && here != session {
 		c.Argv = []string{"zellij", "action", "switch-session", "--pane-id", pane, session}
 	}
 	out, err := m.do(c)
-	switch {
-	case strings.Contains(out, "not found"):
-		return "", isGone("Zellij session %q has no pane %s", render.OneLine(session), pane)
-	case err != nil:
-		return "", &ByHand{"Zellij did not do it: " + cmp.Or(firstLine(out), err.Error()), "zellij attach " + quote(session)}
+	if err := zellijSays(out, err, session, pane); err != nil {
+		return "", err
 	}
 	return fmt.Sprintf("Zellij shows pane %s of session %s", pane, render.OneLine(session)), nil
 }
 
+func (m *move) readZellij() (string, error) {
+	session, pane, err := m.zellijPane()
+	if err != nil {
+		return "", err
+	}
+	out, err := m.ask(Command{Argv: []string{"zellij", "--session", session, "action", "dump-screen", "--pane-id", "terminal_" + pane}})
+	if err != nil { // what a pane shows may have any words in it
+		return "", zellijSays(out, err, session, pane)
+	}
+	return out, nil
+}
+
+func (m *move) zellijPane() (session, pane string, err error) {
+	session, _, _ = cutLast(m.row.Pane.ID)
+	pane, ok := number(m.half())
+	if !ok || session == "" || session[0] == '-' {
+		return "", "", m.byHand("Zellij gave this pane no id")
+	}
+	return session, pane, nil
+}
+
+// zellijSays is why Zellij did not do something, nil where it did.
+func zellijSays(out string, err error, session, pane string) error {
+	switch {
+	case strings.Contains(out, "not found"):
+		return isGone("Zellij session %q has no pane %s", render.OneLine(session), pane)
+	case err != nil:
+		return &ByHand{"Zellij did not do it: " + cmp.Or(firstLine(out), err.Error()), "zellij attach " + quote(session)}
+	}
+	return nil
+}
+
 // screen's id is "session,window".
-func (m *move) screen() (string, error) {
-	session, _, _ := cutLast(m.row.Pane.ID)
+func (m *move) screenWindow() (session, window string, err error) {
+	session, _, _ = cutLast(m.row.Pane.ID)
 	window, ok := number(m.half())
 	if !ok || session == "" || session[0] == '-' {
-		return "", m.byHand("screen gave this window no number")
+		return "", "", m.byHand("screen gave this window no number")
+	}
+	return session, window, nil
+}
+
+// readScreen has screen write what the window shows. It does so after its command has
+// ended, one file after the other: when the second is there, the first is whole.
+func (m *move) readScreen() (string, error) {
+	session, window, err := m.screenWindow()
+	if err != nil {
+		return "", err
+	}
+	dir, err := os.MkdirTemp("", "beckon-screen-") // nobody else gets into it
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
+	shown, after := filepath.Join(dir, "shown"), filepath.Join(dir, "after")
+	for _, file := range []string{shown, after} {
+		if out, err := m.ask(Command{Argv: []string{"screen", "-S", session, "-p", window, "-X", "hardcopy", file}}); err != nil {
+			return "", m.failed("screen", out, err)
+		}
+	}
+	for end := time.Now().Add(screenTime); ; time.Sleep(5 * time.Millisecond) {
+		if _, err := os.Stat(after); err == nil {
+			b, err := os.ReadFile(shown)
+			return string(b), err
+		}
+		if time.Now().After(end) || m.ctx.Err() != nil {
+			return "", isGone("screen session %q shows no window %s", render.OneLine(session), window)
+		}
+	}
+}
+
+// screenTime is how long screen may take to write what a window shows.
+const screenTime = 2 * time.Second
+
+func (m *move) screen() (string, error) {
+	session, window, err := m.screenWindow()
+	if err != nil {
+		return "", err
 	}
 	out, err := m.do(Command{Argv: []string{"screen", "-S", session, "-X", "select", window}})
 	if err != nil {

@@ -164,6 +164,7 @@ func TestText(t *testing.T) {
 	}{
 		{kitty, argv("kitty", "@", "--to", "unix:/tmp/k-991", "get-text", "--match", "id:4")},
 		{sitting("wezterm", "/run/wez/s,2"), wez},
+		{sitting("zellij", "desk,3"), argv("zellij", "--session", "desk", "action", "dump-screen", "--pane-id", "terminal_3")},
 	} {
 		kind := c.row.Pane.Kind
 		d := newDesk(t, kind)
@@ -173,7 +174,7 @@ func TestText(t *testing.T) {
 			t.Errorf("%s: %q, %v; ran %v", kind, got, err, d.calls())
 		}
 	}
-	for _, kind := range []string{"ghostty", "iterm2", "screen", ""} {
+	for _, kind := range []string{"ghostty", "iterm2", ""} {
 		r := sitting(kind, "a,1")
 		var hand *ByHand
 		if _, err := newDesk(t).jumper("linux").Text(context.Background(), &r); !errors.As(err, &hand) {
