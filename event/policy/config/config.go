@@ -325,12 +325,8 @@ func (d *decoder) root(n node) {
 			servers = append(servers, m)
 		case slices.Contains(loneMembers, m.name):
 			lone = append(lone, m)
-		case !slices.ContainsFunc(fileMembers, func(f member) bool { return f.name == m.name }):
-			var known []string
-			for _, f := range fileMembers {
-				known = append(known, f.name)
-			}
-			m.value.fail(suggest(m.name, append(known, loneMembers...)), "unknown key %q", m.name)
+		case !slices.Contains(namesOf(fileMembers, ""), m.name):
+			m.value.fail(suggest(m.name, append(namesOf(fileMembers, ""), loneMembers...)), "unknown key %q", m.name)
 		}
 	}
 	for _, m := range servers {

@@ -51,7 +51,7 @@ func (d *decoder) hook(base Hook, n node) {
 		if read := find(base.Type, m.name); read != nil {
 			read.read(r, m.value)
 		} else {
-			m.value.fail(suggest(m.name, namesOf(base.Type)), "unknown key %q", m.name)
+			m.value.fail(suggest(m.name, namesOf(hookMembers, base.Type)), "unknown key %q", m.name)
 		}
 	}
 	r.check()
@@ -191,7 +191,7 @@ func (r *reading) unless(v node) {
 		if i := slices.IndexFunc(conditionMembers, func(c member) bool { return c.name == m.name }); i >= 0 {
 			conditionMembers[i].read(r, m.value)
 		} else {
-			m.value.fail(suggest(m.name, conditions()), "unknown key %q", m.name)
+			m.value.fail(suggest(m.name, namesOf(conditionMembers, BuiltIn)), "unknown key %q", m.name)
 		}
 	}
 	except := r.except.Conditions

@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -154,23 +155,14 @@ func Schema() ([]byte, error) {
 	}
 	more := map[string]any{"matcher": map[string]any{"type": "string"}, "events": map[string]any{"type": "array", "items": map[string]any{"enum": kinds}}}
 	servers := of(serverMembers, hookMembers)
-	lone := of(loneMembers, hookMembers)
 	top := of(nil, fileMembers)
-	for name, v := range lone {
-		top[name] = v
-	}
+	maps.Copy(top, of(loneMembers, hookMembers))
 	servers["matcher"], servers["events"], top["events"] = more["matcher"], more["events"], more["events"]
 	defs := map[string]any{"hooks": object(groups), "server_entry": object(servers, "server_url"),
 		"pack": map[string]any{"enum": append([]string{}, packs.Names()...)}, "unless": object(of(nil, conditionMembers))}
 	var oneOf []any
 	for _, t := range append(slices.Clone(started), BuiltIn) {
-		var names []string
-		for _, m := range hookMembers {
-			if m.has(t) {
-				names = append(names, m.name)
-			}
-		}
-		properties := of(names, hookMembers)
+		properties := of(namesOf(hookMembers, t), hookMembers)
 		properties["type"] = map[string]any{"const": t}
 		defs[string(t)] = object(properties, append([]string{"type"}, needs[t]...)...)
 		oneOf = append(oneOf, ref(string(t)))
@@ -254,22 +246,14 @@ func (r *reading) stopBlocks(v node) {
 	r.h.StopBlocks, _ = v.count(0, 7)
 }
 
-// namesOf are those of the members that hooks of a type have.
-func namesOf(t Type) (list []string) {
-	for _, m := range hookMembers {
+// namesOf are the names of those of the members that hooks of a type have.
+func namesOf(list []member, t Type) (names []string) {
+	for _, m := range list {
 		if m.has(t) {
-			list = append(list, m.name)
+			names = append(names, m.name)
 		}
 	}
-	return list
-}
-
-// conditions are the names of the conditions.
-func conditions() (list []string) {
-	for _, m := range conditionMembers {
-		list = append(list, m.name)
-	}
-	return list
+	return names
 }
 
 // find returns the member of that name that a hook of a type has.
