@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // ErrIrregular is returned for a directory, a FIFO, a device.
@@ -53,4 +54,24 @@ func Head(path string, buf []byte, flag int) ([]byte, error) {
 		err = nil
 	}
 	return buf[:n], err
+}
+
+// AppendLine adds a line to the file at path, in a directory that it makes if there is
+// none. A file of more than most bytes is set aside first, as path.1.
+func AppendLine(path string, line []byte, most int64) error {
+	const flags = os.O_WRONLY | os.O_APPEND | os.O_CREATE
+	if info, err := os.Stat(path); err == nil && info.Size() > most {
+		_ = os.Rename(path, path+".1")
+	}
+	f, err := Open(path, flags, 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
+			f, err = Open(path, flags, 0o600)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(line, '\n')) // one write: lines of two processes do not mix
+	return errors.Join(err, f.Close())
 }

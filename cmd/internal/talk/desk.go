@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -148,25 +147,9 @@ func (d desk) Note(e ctl.Entry) {
 	noting.Lock()
 	defer noting.Unlock()
 	if err == nil {
-		path := NotesFile(d.a.Store.Dir)
-		if info, err := os.Stat(path); err == nil && info.Size() > maxNotes {
-			_ = os.Rename(path, path+".1")
-		}
-		err = appendLine(path, line)
+		err = plainfile.AppendLine(NotesFile(d.a.Store.Dir), line, maxNotes)
 	}
 	if err != nil {
 		d.a.Store.Log(fmt.Errorf("noting an answer from the fleet: %w", err))
 	}
-}
-
-func appendLine(path string, line []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	f, err := plainfile.Open(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(line, '\n'))
-	return errors.Join(err, f.Close())
 }

@@ -82,21 +82,7 @@ func (d Dir) Trace(e Entry) error {
 	if err != nil {
 		return err
 	}
-	path := d.Path(traceFile)
-	if info, err := os.Stat(path); err == nil && info.Size() > maxTrace {
-		_ = os.Rename(path, path+".1")
-	}
-	f, err := plainfile.Open(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, fileMode)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = os.MkdirAll(string(d), dirMode); err == nil {
-			f, err = plainfile.Open(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, fileMode)
-		}
-	}
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(line, '\n')) // one write: lines of two processes do not mix
-	return errors.Join(err, f.Close())
+	return plainfile.AppendLine(d.Path(traceFile), line, maxTrace)
 }
 
 // Entries reads the trace, oldest first; lines that are none are passed over.
