@@ -1,6 +1,7 @@
 package talk
 
 import (
+	"crypto/rand"
 	"os"
 	"path/filepath"
 	"strings"
@@ -82,7 +83,11 @@ func TestDeskAnswers(t *testing.T) {
 	if _, err := d.Answer(laptop, answer(twice, offer.Allow)); err == nil || !strings.Contains(err.Error(), "at its session") {
 		t.Errorf("a call with a member twice: %v", err)
 	}
-	long := d.ask(t, "Bash", `{"tool_input":{"command":"`+strings.Repeat("x ", 20<<10)+`"}}`)
+	var text strings.Builder // which no packing makes short
+	for text.Len() < 256<<10 {
+		text.WriteString(rand.Text())
+	}
+	long := d.ask(t, "Bash", `{"tool_input":{"command":"`+text.String()+`"}}`)
 	if _, err := d.Answer(laptop, answer(long, offer.Allow)); err == nil || !strings.Contains(err.Error(), "too long") {
 		t.Errorf("a call that is too long: %v", err)
 	}
