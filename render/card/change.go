@@ -28,12 +28,10 @@ func (b *builder) edit(in gjson.Result) []string {
 	if !in.Get("edits").Exists() {
 		list = []gjson.Result{in}
 	}
-	for _, e := range list {
-		swaps = append(swaps, swap{e.Get("old_string").String(), e.Get("new_string").String(), e.Get("replace_all").Bool()})
-	}
 	var old, new []string
-	for _, s := range swaps {
-		old, new = append(old, s.old), append(new, s.new)
+	for _, e := range list {
+		s := swap{e.Get("old_string").String(), e.Get("new_string").String(), e.Get("replace_all").Bool()}
+		swaps, old, new = append(swaps, s), append(old, s.old), append(new, s.new)
 	}
 	b.change(in.Get("file_path").String(), func(text []byte) ([]byte, error) {
 		for _, s := range swaps {

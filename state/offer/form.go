@@ -1,6 +1,7 @@
 package offer
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -94,11 +95,7 @@ func optionsOf(v gjson.Result) (list []Value) {
 			if !c.Exists() {
 				return nil
 			}
-			value := Value{Text: c.String(), Name: c.String(), value: c.Value()}
-			if title := e.Get("title").String(); title != "" {
-				value.Name = title
-			}
-			list = append(list, value)
+			list = append(list, Value{Text: c.String(), Name: cmp.Or(e.Get("title").String(), c.String()), value: c.Value()})
 		}
 	}
 	return list

@@ -9,6 +9,7 @@
 package trust
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -68,10 +69,7 @@ func ProjectAround(dir string, kept Dir) string {
 			break
 		}
 	}
-	if nearest != "" {
-		return nearest
-	}
-	return filepath.Clean(dir)
+	return cmp.Or(nearest, filepath.Clean(dir))
 }
 
 // Dir is the policy's own part of the state directory.
