@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"beckon/event"
@@ -58,8 +60,16 @@ func (c *notifyUsageCmd) send(a *app, set alert.Settings, w usage.Window, now ti
 		d.Verdict, d.Reason = state.Never, state.ReasonQuiet
 		return a.Store.Decide(d)
 	}
-	d.Channels = notify.Send(context.Background(), a.channels(set, nil), usageNote(w, c.Percent, c.Account, now))
-	return a.Store.Decide(d)
+	n := usageNote(w, c.Percent, c.Account, now)
+	d.Channels = notify.Send(context.Background(), a.channels(set, nil), n)
+	var err error
+	for _, channel := range []string{alert.Terminal, alert.Title} {
+		if set.Has(channel) { // only a hook of the client's reaches its terminal
+			err = alert.Later(a.Store.Dir, n.Title, n.Body, w.Resets)
+			d.Channels = strings.TrimPrefix(d.Channels+", "+channel+" with the next hook", ", ")
+		}
+	}
+	return errors.Join(err, a.Store.Decide(d))
 }
 
 // usageNote says which limit it is, when it is reached and when it begins anew.

@@ -61,7 +61,7 @@ func TestUsageNotifies(t *testing.T) {
 	for _, asked := range []bool{false, true} {
 		t.Run(fmt.Sprint(asked), func(t *testing.T) {
 			heard := filepath.Join(t.TempDir(), "heard")
-			p := newOffice(t, fmt.Sprintf(`{"notify": ["command"], "notify_usage": %v, "notify_command": ["/bin/sh", "-c", "cat >>%s"]}`, asked, heard))
+			p := newOffice(t, fmt.Sprintf(`{"notify": ["command", "terminal"], "notify_usage": %v, "notify_command": ["/bin/sh", "-c", "cat >>%s"]}`, asked, heard))
 			reports := limitReports(t)
 			var wait sync.WaitGroup
 			for i, payload := range append(reports, reports...) {
@@ -92,6 +92,12 @@ func TestUsageNotifies(t *testing.T) {
 			}
 			if asked && !strings.HasPrefix(gjson.GetBytes(b, "body").Str, "resets ") {
 				t.Errorf("it says %s", b)
+			}
+			hook := p.command("beckon-hook", "UserPromptSubmit")
+			hook.Stdin = strings.NewReader(`{"session_id":"s0","cwd":"/p","hook_event_name":"UserPromptSubmit","prompt":"go"}`)
+			said, err := hook.Output()
+			if err != nil || strings.Contains(gjson.GetBytes(said, "terminalSequence").Str, "usage limit 7d: 80 % used") != asked {
+				t.Errorf("the next hook says %s, %v", said, err)
 			}
 			out, err := p.command("beckon", "stats", "--json").Output()
 			if err != nil || gjson.GetBytes(out, `limits.#(name=="five_hour").used_percentage`).Num != 44 {

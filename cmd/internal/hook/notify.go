@@ -44,9 +44,16 @@ func (n *notifier) notify(res store.Result, e *event.Event) string {
 	if err != nil {
 		n.st.Log(errors.New("reading the notification settings: " + err.Error())) // the rest of them counts
 	}
-	sequence := ""
+	sequence, later := "", n.later(set)
 	if set.Has(alert.Title) && (was.State != is.State || c.Still && n.held()) {
-		sequence = osc.Title(alert.Headline(&res.After, is.State))
+		headline := alert.Headline(&res.After, is.State)
+		if later.title != "" {
+			headline += ", " + later.title
+		}
+		sequence = osc.Title(headline)
+	}
+	if later.title != "" && set.Has(alert.Terminal) {
+		sequence += osc.Notify(set.StyleFor(res.After.Origin.Terminal), "usage", later.title, later.body)
 	}
 	switch {
 	case edge:
@@ -55,6 +62,17 @@ func (n *notifier) notify(res store.Result, e *event.Event) string {
 		sequence += n.atTerminal(set, c)
 	}
 	return sequence
+}
+
+// later is the note of no session that waits for a hook.
+func (n *notifier) later(set alert.Settings) (note struct{ title, body string }) {
+	if !set.Has(alert.Title) && !set.Has(alert.Terminal) || set.Quiet != (alert.Hours{}) && set.Quiet.Hold(n.now.Local()) {
+		return note
+	}
+	if title, body, ok := alert.TakeLater(n.st.Dir, event.MillisOf(n.now)); ok {
+		note.title, note.body = title, body
+	}
+	return note
 }
 
 // held reports whether calls may be held for an answer: a hook that waits says
