@@ -263,7 +263,7 @@ func put(l *lab.Lab, programs string) error {
 	if err := os.MkdirAll(bin(l), 0o755); err != nil {
 		return err
 	}
-	for _, name := range []string{"beckon", "beckon-hook", "beckon-judge"} {
+	for _, name := range []string{"beckon", "beckon-hook", "beckon-judge", "beckon-line"} {
 		if _, err := os.Stat(filepath.Join(bin(l), name)); err == nil {
 			continue // it may be running
 		}
