@@ -34,6 +34,7 @@ type App struct {
 	Command        string          // as its help is asked for: "beckon list"
 	Unread         []store.Problem // what the last look could not read
 	Unwarned       bool            // a prompt or a status line: no place for warnings
+	Brief          bool            // the process looks once and ends
 
 	config *config.Config // once it was read
 }

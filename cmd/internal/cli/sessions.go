@@ -29,15 +29,19 @@ func (a *App) Now() event.Millis { return a.Reader().Now() }
 // uncollected puts garbage collection off until the heap has 128 MiB, and
 // returns what undoes that. Nearly all that a look at the sessions allocates
 // it keeps: collecting in the middle of it finds nothing, and costs a third of
-// the time.
-func uncollected() (undo func()) {
+// the time. A process that is about to end leaves its garbage as it is: undone, a
+// collection would begin at once.
+func (a *App) uncollected() (undo func()) {
 	old := debug.SetGCPercent(3200)
+	if a.Brief {
+		return func() {}
+	}
 	return func() { debug.SetGCPercent(old) }
 }
 
 // Look reads all sessions with their evidence and verdicts.
 func (a *App) Look(all bool) ([]state.Seen, event.Millis, error) {
-	defer uncollected()()
+	defer a.uncollected()()
 	snap, err := a.Reader().Look(all)
 	a.note(snap.Problems)
 	a.complain(snap.Problems)
@@ -47,7 +51,7 @@ func (a *App) Look(all bool) ([]state.Seen, event.Millis, error) {
 // Rows reads the live sessions' rows without what only a list shows. Problems
 // go to the log alone: they do not belong into a prompt.
 func (a *App) Rows() ([]render.Row, []state.Seen, time.Time, error) {
-	defer uncollected()()
+	defer a.uncollected()()
 	r := a.Reader()
 	r.SkipMeters = true
 	snap, err := r.Look(false)

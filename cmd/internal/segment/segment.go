@@ -37,6 +37,6 @@ func Run(a *cli.App, name string, show func() error) (code int) {
 		}
 		return a.Fail(err)
 	}
-	a.Command, a.Unwarned = "beckon "+name, name != "list"
+	a.Command, a.Unwarned, a.Brief = "beckon "+name, name != "list", true
 	return a.Fail(show())
 }
