@@ -50,7 +50,7 @@
 //	cmd/internal/suite           scenarios of the real client, as tests
 //	cmd/internal/bench           what hooks and views cost
 //	cmd/internal/bench/readfiles what they are compared with
-//	cmd/internal/picture         makes the picture of watch
+//	cmd/internal/picture         makes the pictures of watch, setup and the status line
 //
 //	event                        what an agent said: payload -> Event
 //	event/agents                 the words of an agent's hooks, as tables

@@ -1,8 +1,10 @@
-// Command picture makes the README's picture of watch from a real run: it
-// plays the demo's recordings up to a moment, runs the real program in a real
-// tmux, captures the pane with its colours, and writes them as SVG.
+// Command picture makes the README's pictures of watch, setup and the status line from
+// a real run: it plays the demo's recordings up to a moment, runs the real program, the
+// first two in a real tmux, and writes what they show, with its colours, as SVG.
 //
-//	go run ./cmd/internal/picture [-o testdata/picture/watch.svg]
+//	go run ./cmd/internal/picture
+//	go run ./cmd/internal/picture -of setup -about "..." -o testdata/picture/setup.svg
+//	go run ./cmd/internal/picture -of statusline -about "..." -o testdata/picture/statusline.svg
 //
 // With -screen it draws a screen that was captured elsewhere: that of the band is
 // written by the suite, with two real clients side by side.
@@ -23,15 +25,17 @@ import (
 
 const (
 	width, height = 108, 29
+	setupHeight   = 26
 	moment        = "4.6" // seconds into the recordings
 )
 
 func main() {
 	out := flag.String("o", "testdata/picture/watch.svg", "file to write")
 	screen := flag.String("screen", "", "file with a captured screen, drawn in place of watch")
+	of := flag.String("of", "watch", "what is shown: watch, setup or statusline")
 	about := flag.String("about", "beckon watch", "what the picture shows, for who cannot see it")
 	flag.Parse()
-	draw := func() error { return run(*out, *about) }
+	draw := func() error { return run(*of, *out, *about) }
 	if *screen != "" {
 		draw = func() error { return drawn(*screen, *out, *about) }
 	}
@@ -41,42 +45,75 @@ func main() {
 	}
 }
 
-// drawn draws the screen in a file, as large as it is.
+// drawn draws the screen in a file.
 func drawn(screen, out, about string) error {
 	text, err := os.ReadFile(screen)
 	if err != nil {
 		return err
 	}
-	lines, wide := parse(string(text)), 0
+	return draw(string(text), out, about)
+}
+
+// draw draws a screen as large as it is.
+func draw(screen, out, about string) error {
+	lines, wide := parse(screen), 0
 	for _, l := range lines {
 		wide = max(wide, len(l))
 	}
 	return os.WriteFile(out, []byte(svg(lines, wide, len(lines), about)), 0o644)
 }
 
-func run(out, about string) error {
-	dir, err := os.MkdirTemp("", "beckon-picture-")
+// step is a key, and what the screen shows then.
+type step struct{ key, shows string }
+
+func run(of, out, about string) error {
+	own, err := os.UserHomeDir()
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	beckon, state := filepath.Join(dir, "beckon"), filepath.Join(dir, "state")
-	if b, err := exec.Command("go", "build", "-o", beckon, "./cmd/beckon").CombinedOutput(); err != nil {
+	home, err := os.MkdirTemp(own, ".beckon-picture-") // setup takes no program that is in a place for a while
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(home)
+	bin, state := filepath.Join(home, ".local", "bin"), filepath.Join(home, "state")
+	beckon := filepath.Join(bin, "beckon")
+	if b, err := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "./cmd/beckon", "./cmd/beckon-hook", "./cmd/beckon-judge", "./cmd/beckon-line").CombinedOutput(); err != nil {
 		return fmt.Errorf("building: %w\n%s", err, b)
 	}
 	if b, err := exec.Command(beckon, "demo", "--list", "--speed", "0", "--until", moment, "--dir", state).CombinedOutput(); err != nil {
 		return fmt.Errorf("playing: %w\n%s", err, b)
 	}
-	screen, err := capture(dir, beckon, state)
+	env := []string{"BECKON_STATE_DIR=" + state, "HOME=" + home, "COLORTERM=truecolor", "PATH=" + bin + string(filepath.ListSeparator) + "/usr/bin:/bin", "SHELL=/bin/bash", "TERM=xterm-256color"}
+	var screen string
+	switch of {
+	case "watch": // inside tmux fewer colours would be used
+		screen, err = capture(home, height, env, []step{{"", "NEEDS YOU"}, {"Down", ""}, {"Down", ""}, {"Space", "it asks"}}, beckon, "watch", "--color", "always")
+	case "setup":
+		if err := os.WriteFile(filepath.Join(bin, "claude"), []byte("#!/bin/sh\necho '2.1.329 (Claude Code)'\n"), 0o755); err != nil {
+			return err
+		}
+		screen, err = capture(home, setupHeight, env, []step{{"", "hooks"}, {"Down", "settings.json"}}, beckon, "setup")
+	case "statusline":
+		cmd := exec.Command(beckon, "statusline")
+		cmd.Env = env
+		cmd.Stdin = strings.NewReader(fmt.Sprintf(`{"session_id":"s","cwd":%q,"model":{"display_name":"Opus 5.5"},"context_window":{"used_percentage":43},"cost":{"total_cost_usd":1.23},`+
+			`"rate_limits":{"five_hour":{"used_percentage":62,"resets_at":%d}}}`, filepath.Join(home, "proj"), time.Now().Add(2*time.Hour).Unix()))
+		var b []byte
+		b, err = cmd.Output()
+		screen = string(b)
+	default:
+		err = fmt.Errorf("there is no picture of %q", of)
+	}
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(out, []byte(svg(parse(screen), width, height, about)), 0o644)
+	return draw(strings.ReplaceAll(screen, home, "/home/you"), out, about)
 }
 
-// capture runs watch in tmux, opens the peek panel and returns the pane with
-// its colours.
-func capture(dir, beckon, state string) (string, error) {
+// capture runs a command in tmux, takes the steps and returns the pane with its
+// colours.
+func capture(dir string, height int, env []string, steps []step, command ...string) (string, error) {
 	tmux := func(args ...string) (string, error) {
 		cmd := exec.Command("tmux", append([]string{"-S", filepath.Join(dir, "s")}, args...)...)
 		cmd.Env = append(os.Environ(), "TMUX=", "NO_COLOR=")
@@ -87,20 +124,20 @@ func capture(dir, beckon, state string) (string, error) {
 		return string(b), nil
 	}
 	defer tmux("kill-server") //nolint:errcheck // it may not have come up
-	_, err := tmux("-f", "/dev/null", "start-server", ";", "set", "-g", "default-terminal", "xterm-256color", ";",
+	args := []string{"-f", "/dev/null", "start-server", ";", "set", "-g", "default-terminal", "xterm-256color", ";",
 		"set", "-g", "window-style", "bg=#0d1117,fg=#e6edf3", ";",
-		"new-session", "-d", "-x", fmt.Sprint(width), "-y", fmt.Sprint(height), "-e", "BECKON_STATE_DIR="+state, "-e", "HOME="+dir, "-e", "COLORTERM=truecolor",
-		"env", "-u", "TMUX", beckon, "watch", "--color", "always") // inside tmux fewer colours would be used
-	if err != nil {
+		"new-session", "-d", "-x", fmt.Sprint(width), "-y", fmt.Sprint(height), "env", "-u", "TMUX"}
+	if _, err := tmux(append(append(args, env...), command...)...); err != nil {
 		return "", err
 	}
-	for _, step := range []struct{ key, shows string }{{"", "NEEDS YOU"}, {"Down", ""}, {"Down", ""}, {"Space", "it asks"}} {
+	for _, step := range steps {
 		if step.key != "" {
 			if _, err := tmux("send-keys", step.key); err != nil {
 				return "", err
 			}
 		}
 		var screen string
+		var err error
 		for range 100 {
 			time.Sleep(50 * time.Millisecond)
 			if screen, err = tmux("capture-pane", "-p"); err != nil || strings.Contains(screen, step.shows) {
