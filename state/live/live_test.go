@@ -242,7 +242,8 @@ func TestArchivedSessionKeepsItsProgress(t *testing.T) {
 	if err := d.st.Turns("s1", 0, func(turn store.Turn) { texts = append(texts, turn.Text) }); err != nil || len(texts) != 2 || texts[1] != "Looking at the wall first." {
 		t.Errorf("turns %q, %v", texts, err)
 	}
-	if old, _, err := d.st.Archived(); err != nil || len(old) != 1 {
+	l, err := d.st.ListArchived()
+	if old, _ := store.ReadAll(l, l.Load); err != nil || len(old) != 1 {
 		t.Errorf("%d sessions in the archive, %v", len(old), err)
 	}
 }

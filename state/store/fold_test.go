@@ -315,7 +315,7 @@ func TestAskingLeavesNothing(t *testing.T) {
 		if _, _, err := st.Live(); err != nil {
 			t.Errorf("Live: %v", err)
 		}
-		if _, _, err := st.Archived(); err != nil {
+		if _, _, err := all(st.ListArchived()); err != nil {
 			t.Errorf("Archived: %v", err)
 		}
 		if findings, err := st.Check(true, nil); err != nil || len(findings) > 0 {

@@ -283,9 +283,6 @@ func (st *Store) fileless(live []Key) (lost []Key) {
 	return lost
 }
 
-// Archived returns the sessions in the archive.
-func (st *Store) Archived() ([]state.Session, []Problem, error) { return all(st.ListArchived()) }
-
 // ListArchived lists the sessions in the archive.
 func (st *Store) ListArchived() (Listing, error) {
 	keys, err := st.keys(archiveDir)

@@ -189,7 +189,7 @@ func (m *model) drain(t *rapid.T) {
 	if err != nil || len(problems) > 0 {
 		t.Fatalf("Live: %v, %v", problems, err)
 	}
-	old, problems, err := m.st.Archived()
+	old, problems, err := all(m.st.ListArchived())
 	if err != nil || len(problems) > 0 {
 		t.Fatalf("Archived: %v, %v", problems, err)
 	}

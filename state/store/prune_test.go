@@ -73,7 +73,7 @@ func TestArchive(t *testing.T) {
 				t.Errorf("archived: %s", text(s))
 			}
 			live, _, _ := st.Live()
-			old, problems, err := st.Archived()
+			old, problems, err := all(st.ListArchived())
 			if len(live) != 0 || len(old) != 1 || len(problems) != 0 || err != nil {
 				t.Errorf("%d live, %d archived, %v, %v", len(live), len(old), problems, err)
 			}
@@ -169,7 +169,7 @@ func TestSessionInBothDirectories(t *testing.T) {
 	want := fold(t, st, kind(event.SessionStart, "s", t0+100))
 	write(t, st.archived("s"), old)
 	live, _, _ := st.Live()
-	archived, _, _ := st.Archived()
+	archived, _, _ := all(st.ListArchived())
 	if len(live) != 1 || len(archived) != 0 || !equal(live[0], want) {
 		t.Errorf("%d live, %d archived", len(live), len(archived))
 	}
