@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
@@ -56,8 +57,10 @@ func wait(id string, getenv func(string) string) (code int) {
 	st := store.Open(dir)
 	given := make(chan os.Signal, 1)
 	signal.Notify(given, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	var ending sync.Mutex // who ends the wait writes all of it before the process goes
 	go func() {
 		<-given
+		ending.Lock()
 		hold.Withdraw(st.Dir, id, hold.WhyStopped, time.Now())
 		os.Exit(0)
 	}()
@@ -66,6 +69,7 @@ func wait(id string, getenv func(string) string) (code int) {
 			st.Log(errors.New("telling of an offer: " + err.Error()))
 		}
 	})
+	ending.Lock()
 	if answered {
 		if code, ok := become(home.Beside("beckon-judge"), []string{AnsweredFlag, id}); ok {
 			return code
