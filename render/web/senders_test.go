@@ -104,6 +104,7 @@ func TestSeveralSessionsInOneTerminal(t *testing.T) {
 func TestChildSessionDoesNotHideItsParent(t *testing.T) {
 	x := serve(t, Options{})
 	send := func(event, session, more string) {
+		time.Sleep(2 * time.Millisecond) // of two sessions the one that was heard last is shown, by the millisecond
 		x.post("/hook", `{"agent":"opencode","event":"`+event+`","terminal":{"sessionId":"t1"},"hookInput":{"properties":{"sessionID":"`+session+`"`+more+`}}}`)
 	}
 	send("chat.message", "parent", "")
