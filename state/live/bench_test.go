@@ -40,6 +40,9 @@ func manySessions(t testing.TB, n int) (st *store.Store, registry string) {
 // TestLookMemory: what a look takes in memory it pays for page by page, and a list is
 // one look, so a session may cost a few times its own size and no more.
 func TestLookMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("under the race detector, where the short tests run, memory is the detector's")
+	}
 	const sessions, most = 200, 6 << 10
 	st, registry := manySessions(t, sessions)
 	look := func() {
