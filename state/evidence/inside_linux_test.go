@@ -6,7 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
+	"time"
 )
 
 // An agent that is a script is known by what its interpreter runs, and nothing else
@@ -66,6 +68,12 @@ func TestPackageVersion(t *testing.T) {
 		}
 		if err != nil {
 			t.Fatal(err)
+		}
+		args := filepath.Join("/proc", strconv.Itoa(cmd.Process.Pid), "cmdline")
+		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
+			if b, _ := os.ReadFile(args); bytes.Contains(b, []byte(c.program)) {
+				break // the kernel sets them after Start has returned
+			}
 		}
 		if got := PackageVersion(c.agent, cmd.Process.Pid); got != c.want {
 			t.Errorf("%s of %s: %q, want %q", c.agent, c.program, got, c.want)
