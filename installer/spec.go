@@ -45,9 +45,9 @@ type Spec struct {
 	// Answers makes the entries those of an install with answers: what asks the user
 	// may wait, and a reply may wake a session whose turn is over.
 	Answers bool
-	// StatusLine is the absolute path of beckon-line or beckon, which shall be the status line; empty
-	// leaves the status line as it is. NoStatusLine takes it out, and puts back the one
-	// that it runs.
+	// StatusLine is the absolute path of beckon-line or beckon, which shall be the
+	// status line; empty leaves the status line as it is. NoStatusLine takes it out,
+	// and puts back the one that it runs.
 	StatusLine   string
 	NoStatusLine bool
 

@@ -21,7 +21,7 @@ func (c *initCmd) Run(a *app) error {
 		return fmt.Errorf("finding this program: %w", err)
 	}
 	text, err := installer.Snippet(c.Shell, installer.SnippetOptions{
-		Program: self, Line: besideIfThere("beckon-line"), Color: a.Getenv("NO_COLOR") == "", Next: c.Next, Popup: c.Popup,
+		Program: self, Line: lineProgram(), Color: a.Getenv("NO_COLOR") == "", Next: c.Next, Popup: c.Popup,
 	})
 	if err != nil {
 		return err
@@ -30,9 +30,9 @@ func (c *initCmd) Run(a *app) error {
 	return err
 }
 
-// besideIfThere is the program of that name beside this one, or "".
-func besideIfThere(name string) string {
-	path := home.Beside(name)
+// lineProgram is the program beckon-line beside this one, or "".
+func lineProgram() string {
+	path := home.Beside("beckon-line")
 	if _, err := os.Stat(path); err != nil {
 		return ""
 	}

@@ -45,9 +45,8 @@ func ParseStatusline(args []string) (c Statusline, ok bool) {
 }
 
 // Show prints the status line. fleet adds the sessions of other machines, if asked
-// for. Whatever goes wrong, something sensible is
-// printed and the exit code is 0: a client drops the line of a command that
-// failed, and the line that was there with it.
+// for. Whatever goes wrong, something sensible is printed and the exit code is 0: a
+// client drops the line of a command that failed, and the line that was there with it.
 func (c *Statusline) Show(app *cli.App, fleet func([]render.Row) []render.Row) error {
 	a := run{app}
 	payload := a.payload()
