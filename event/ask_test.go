@@ -1,6 +1,7 @@
 package event
 
 import (
+	"beckon/event/jsonenc"
 	"reflect"
 	"strings"
 	"testing"
@@ -69,7 +70,7 @@ func TestAskIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	const most = MaxQuestions * (MaxQuestion + MaxLabel + MaxOptions*(MaxLabel+MaxSummary+50) + 50)
-	if n := len(AppendJSON(nil, &e)); n > most+1000 {
+	if n := len(jsonenc.Append(nil, &e)); n > most+1000 {
 		t.Errorf("%d bytes are kept, more than %d", n, most+1000)
 	}
 	if e.Ask == nil || len(e.Ask.Questions) == 0 {

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"beckon/event/jsonenc"
 	"bytes"
 	"io"
 	"strconv"
@@ -103,19 +104,20 @@ func BenchmarkCodec(b *testing.B) {
 		b.Fatal(err)
 	}
 	e.Origin = &Origin{Host: "h", Process: Process{Pid: 7, Start: "1"}, Git: Git{Branch: "main"}}
-	text := AppendJSON(nil, &e)
+	text := jsonenc.Append(nil, &e)
 	b.Run("append", func(b *testing.B) {
 		b.ReportAllocs()
 		dst := make([]byte, 0, 4096)
 		for b.Loop() {
-			dst = AppendJSON(dst[:0], &e)
+			dst = jsonenc.Append(dst[:0], &e)
 		}
 	})
 	b.Run("decode", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := DecodeJSON(gjson.ParseBytes(text)); err != nil {
-				b.Fatal(err)
+			var e Event
+			if !jsonenc.Decode(string(text), &e) {
+				b.Fatal("refused")
 			}
 		}
 	})

@@ -1,12 +1,12 @@
 package event
 
 import (
+	"beckon/event/jsonenc"
 	"bytes"
 	"encoding/json"
 	"reflect"
 	"testing"
 
-	"github.com/tidwall/gjson"
 	"pgregory.net/rapid"
 )
 
@@ -64,7 +64,7 @@ func fillAny(t *rapid.T, v reflect.Value) {
 }
 
 // valid returns e with U+FFFD for each byte that is not UTF-8: that is how
-// AppendJSON writes it, encoding/json would write the escape.
+// Append writes it, encoding/json would write the escape.
 func valid(e Event) Event {
 	var visit func(v reflect.Value)
 	visit = func(v reflect.Value) {
@@ -93,7 +93,7 @@ func valid(e Event) Event {
 func TestCodecIsEncodingJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := anyEvent().Draw(t, "event")
-		text := AppendJSON(nil, &e) // before valid: it shares Background and Origin
+		text := jsonenc.Append(nil, &e) // before valid: it shares Background and Origin
 		var ref bytes.Buffer
 		enc := json.NewEncoder(&ref)
 		enc.SetEscapeHTML(false)
@@ -101,36 +101,28 @@ func TestCodecIsEncodingJSON(t *testing.T) {
 			t.Fatal(err)
 		}
 		if want := bytes.TrimSuffix(ref.Bytes(), []byte("\n")); !bytes.Equal(text, want) {
-			t.Fatalf("AppendJSON    %s\nencoding/json %s", text, want)
+			t.Fatalf("Append        %s\nencoding/json %s", text, want)
 		}
-		got, err := DecodeJSON(gjson.ParseBytes(text))
-		var want Event
-		if jerr := json.Unmarshal(text, &want); err != nil || jerr != nil || !reflect.DeepEqual(got, want) {
-			t.Fatalf("DecodeJSON    %+v, %v\nencoding/json %+v, %v", got, err, want, jerr)
+		var got, want Event
+		ok := jsonenc.Decode(string(text), &got)
+		if err := json.Unmarshal(text, &want); !ok || err != nil || !reflect.DeepEqual(got, want) {
+			t.Fatalf("Decode        %+v, %t\nencoding/json %+v, %v", got, ok, want, err)
 		}
-		if again := AppendJSON(nil, &got); !bytes.Equal(again, text) {
+		if again := jsonenc.Append(nil, &got); !bytes.Equal(again, text) {
 			t.Fatalf("written again %s\nfirst         %s", again, text)
 		}
 	})
 }
 
-func TestDecodeJSONOfRecordings(t *testing.T) {
+func TestDecodeOfRecordings(t *testing.T) {
 	for _, payload := range payloads(t) {
 		e, err := Parse("", "", payload)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := DecodeJSON(gjson.ParseBytes(AppendJSON([]byte("before"), &e)[len("before"):]))
-		if err != nil || len(e.Background) > 0 && !reflect.DeepEqual(got, e) {
-			t.Fatalf("%v\n got %+v\nwant %+v", err, got, e)
-		}
-	}
-}
-
-func TestDecodeJSONRefusesWhatIsNoObject(t *testing.T) {
-	for _, text := range []string{``, `null`, `[]`, `7`, `"x"`} {
-		if _, err := DecodeJSON(gjson.Parse(text)); err == nil {
-			t.Errorf("DecodeJSON(%s) gives no error", text)
+		var got Event
+		if ok := jsonenc.Decode(string(jsonenc.Append(nil, &e)), &got); !ok || len(e.Background) > 0 && !reflect.DeepEqual(got, e) {
+			t.Fatalf("%t\n got %+v\nwant %+v", ok, got, e)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"beckon/event/jsonenc"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -51,7 +52,7 @@ func FuzzParse(f *testing.F) {
 		if uniqueKeys(p) && len(p) <= MaxString {
 			checkParse(t, name, p)
 		}
-		if again, err := ParseReader("", name, &steps{p, 3}); err != nil || !bytes.Equal(AppendJSON(nil, &again), AppendJSON(nil, &e)) {
+		if again, err := ParseReader("", name, &steps{p, 3}); err != nil || !bytes.Equal(jsonenc.Append(nil, &again), jsonenc.Append(nil, &e)) {
 			t.Fatalf("ParseReader gives %+v, %v\nParse %+v", again, err, e)
 		}
 		for _, agent := range known {

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"beckon/event/jsonenc"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -296,11 +297,11 @@ func TestEventSharesNoMemory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		before := AppendJSON(nil, &e)
+		before := jsonenc.Append(nil, &e)
 		for i := range b {
 			b[i] = '#'
 		}
-		if after := AppendJSON(nil, &e); !bytes.Equal(before, after) {
+		if after := jsonenc.Append(nil, &e); !bytes.Equal(before, after) {
 			t.Fatalf("%s\nbecomes %s", before, after)
 		}
 	}

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"beckon/event/jsonenc"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -19,7 +20,7 @@ func TestRedact(t *testing.T) {
 			Questions: []Question{{Text: token, Options: []Option{{Label: token, Description: token}}}}},
 	}
 	e.Redact()
-	out := string(AppendJSON(nil, &e))
+	out := string(jsonenc.Append(nil, &e))
 	if strings.Contains(out, token) {
 		t.Errorf("a secret is left in %s", out)
 	}
@@ -58,7 +59,7 @@ func TestSecretAtACut(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			out := string(AppendJSON(nil, &e))
+			out := string(jsonenc.Append(nil, &e))
 			for i := 0; i+8 <= len(token); i++ {
 				if strings.Contains(out, token[i:i+8]) {
 					t.Fatalf("%q is left in %s", token[i:i+8], out)

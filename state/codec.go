@@ -4,8 +4,6 @@ import (
 	"errors"
 
 	"beckon/event/jsonenc"
-
-	"github.com/tidwall/gjson"
 )
 
 // ErrNotSession is returned for bytes that are no session file.
@@ -27,15 +25,24 @@ func DecodeJSON(data []byte) (s Session, err error) {
 
 // DecodeJSON is the function DecodeJSON, into s. With an error s is zero.
 func (s *Session) DecodeJSON(data []byte) error {
-	text := string(data) // which the session shares from here on
 	*s = Session{}
-	ok := gjson.Valid(text) && jsonenc.Decode(gjson.Parse(text), s)
+	err := ErrNotSession
+	if jsonenc.Decode(string(data), s) {
+		err = s.Check()
+	}
+	if err != nil {
+		*s = Session{}
+	}
+	return err
+}
+
+// Check returns ErrNewerSchema for a session that a newer version wrote, and
+// ErrNotSession for one of no version.
+func (s *Session) Check() error {
 	switch {
-	case ok && s.Schema > Schema:
-		*s = Session{}
+	case s.Schema > Schema:
 		return ErrNewerSchema
-	case !ok || s.Schema <= 0:
-		*s = Session{}
+	case s.Schema <= 0:
 		return ErrNotSession
 	}
 	return nil

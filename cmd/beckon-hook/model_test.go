@@ -306,7 +306,7 @@ func (w *world) mark(t *rapid.T, id string, e *event.Event) {
 	want := x.e
 	want.Redact()
 	want.At, want.Origin = e.At, e.Origin
-	if got, want := event.AppendJSON(nil, e), event.AppendJSON(nil, &want); !bytes.Equal(got, want) {
+	if got, want := jsonenc.Append(nil, e), jsonenc.Append(nil, &want); !bytes.Equal(got, want) {
 		t.Fatalf("journal of %q has %s\nwas sent %s", id, got, want)
 	}
 }

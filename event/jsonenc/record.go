@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-
-	"github.com/tidwall/gjson"
 )
 
 // Append appends the record that r points to as a JSON object: a struct of
@@ -69,56 +67,218 @@ func appendValue(dst []byte, v reflect.Value) (_ []byte, zero bool) {
 	panic("jsonenc: a record cannot hold " + v.Type().String())
 }
 
-// Decode fills the record that r points to from the object v and reports whether
-// v is one. Members without a field and members of another type than the field's
-// are skipped. v must come from valid JSON; strings share memory with it.
-func Decode(v gjson.Result, r any) bool { return decodeRecord(v, reflect.ValueOf(r).Elem()) }
+// Decode fills the record that r points to from text and reports whether that is one
+// JSON object, and nothing else. Members without a field and members of another type
+// than the field's are skipped. Strings without escapes share memory with text.
+func Decode(text string, r any) bool {
+	d := decoder{text: text}
+	return d.peek() == '{' && d.record(reflect.ValueOf(r).Elem()) && d.peek() == 0 && d.at == len(text)
+}
 
-func decodeRecord(v gjson.Result, to reflect.Value) bool {
-	if !v.IsObject() {
+// decoder reads a text in one pass. Its methods report whether what stands there is
+// valid, and leave it behind.
+type decoder struct {
+	text string
+	at   int
+}
+
+// peek passes over white space and returns the byte there, 0 at the end.
+func (d *decoder) peek() byte {
+	for ; d.at < len(d.text); d.at++ {
+		if c := d.text[d.at]; c != ' ' && c != '\n' && c != '\t' && c != '\r' {
+			return c
+		}
+	}
+	return 0
+}
+
+// take passes over c if it is next, and reports whether it was.
+func (d *decoder) take(c byte) bool {
+	if d.peek() != c {
 		return false
 	}
-	keys := keysOf(to.Type())
-	next := 0 // members usually come in the order of the fields
-	v.ForEach(func(key, v gjson.Result) bool {
-		for i := range keys {
-			if n := (next + i) % len(keys); keys[n] == key.Str {
-				decodeValue(v, to.Field(n))
-				next = n + 1
-				break
-			}
-		}
-		return true
-	})
+	d.at++
 	return true
 }
 
-// decodeValue sets to and reports whether v is of its type.
-func decodeValue(v gjson.Result, to reflect.Value) (ok bool) {
-	switch kind := to.Kind(); {
-	case kind == reflect.String && v.Type == gjson.String:
-		to.SetString(v.Str)
-	case kind == reflect.Bool && v.IsBool():
-		to.SetBool(v.Bool())
-	case kind == reflect.Int && v.Type == gjson.Number, kind == reflect.Int64 && v.Type == gjson.Number:
-		to.SetInt(v.Int())
-	case kind == reflect.Struct:
-		return decodeRecord(v, to)
-	case kind == reflect.Pointer && v.IsObject():
-		to.Set(reflect.New(to.Type().Elem()))
-		decodeRecord(v, to.Elem())
-	case kind == reflect.Slice && v.IsArray():
-		v.ForEach(func(_, v gjson.Result) bool {
+// list reads what stands between brackets: as many as there are of what each reads.
+func (d *decoder) list(end byte, each func() bool) bool {
+	d.at++
+	if d.take(end) {
+		return true
+	}
+	for each() {
+		if d.take(end) {
+			return true
+		}
+		if !d.take(',') {
+			return false
+		}
+	}
+	return false
+}
+
+func (d *decoder) record(to reflect.Value) bool {
+	keys := keysOf(to.Type())
+	next := 0 // members usually come in the order of the fields
+	return d.list('}', func() bool {
+		key, ok := d.str()
+		if !ok || !d.take(':') {
+			return false
+		}
+		for i := range keys {
+			if n := (next + i) % len(keys); keys[n] == key {
+				next = n + 1
+				_, ok := d.value(to.Field(n))
+				return ok
+			}
+		}
+		return d.skip()
+	})
+}
+
+// value reads a value into to, and reports whether it is of its type.
+func (d *decoder) value(to reflect.Value) (set, ok bool) {
+	switch kind, c := to.Kind(), d.peek(); {
+	case kind == reflect.String && c == '"':
+		s, ok := d.str()
+		to.SetString(s)
+		return true, ok
+	case kind == reflect.Bool && (c == 't' || c == 'f'):
+		to.SetBool(c == 't')
+		return true, d.skip()
+	case (kind == reflect.Int || kind == reflect.Int64) && (c == '-' || isDigit(c)):
+		start := d.at
+		ok := d.number()
+		n, err := strconv.ParseInt(d.text[start:d.at], 10, 64)
+		if err == nil {
+			to.SetInt(n)
+		}
+		return err == nil, ok
+	case kind == reflect.Struct && c == '{':
+		return true, d.record(to)
+	case kind == reflect.Pointer && c == '{':
+		if to.IsNil() {
+			to.Set(reflect.New(to.Type().Elem()))
+		}
+		return true, d.record(to.Elem())
+	case kind == reflect.Slice && c == '[':
+		to.SetZero()
+		return true, d.list(']', func() bool {
 			n := to.Len()
 			to.Grow(1)
 			to.SetLen(n + 1)
-			if !decodeValue(v, to.Index(n)) {
+			set, ok := d.value(to.Index(n))
+			if !set {
 				to.SetLen(n)
 			}
-			return true
+			return ok
 		})
-	default:
+	}
+	return false, d.skip()
+}
+
+// skip passes over a value.
+func (d *decoder) skip() bool {
+	switch c := d.peek(); c {
+	case '{':
+		return d.list('}', func() bool {
+			_, ok := d.str()
+			return ok && d.take(':') && d.skip()
+		})
+	case '[':
+		return d.list(']', d.skip)
+	case '"':
+		_, ok := d.str()
+		return ok
+	case 't':
+		return d.word("true")
+	case 'f':
+		return d.word("false")
+	case 'n':
+		return d.word("null")
+	}
+	return d.number()
+}
+
+func (d *decoder) word(w string) bool {
+	if !strings.HasPrefix(d.text[d.at:], w) {
 		return false
+	}
+	d.at += len(w)
+	return true
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// digits passes over digits, and reports whether there are any.
+func (d *decoder) digits() bool {
+	start := d.at
+	for d.at < len(d.text) && isDigit(d.text[d.at]) {
+		d.at++
+	}
+	return d.at > start
+}
+
+// number passes over a number.
+func (d *decoder) number() bool {
+	is := func(set string) bool {
+		if d.at == len(d.text) || strings.IndexByte(set, d.text[d.at]) < 0 {
+			return false
+		}
+		d.at++
+		return true
+	}
+	is("-")
+	if !is("0") && !d.digits() {
+		return false
+	}
+	if is(".") && !d.digits() {
+		return false
+	}
+	if is("eE") {
+		is("+-")
+		return d.digits()
+	}
+	return true
+}
+
+// str reads a string.
+func (d *decoder) str() (s string, ok bool) {
+	if !d.take('"') {
+		return "", false
+	}
+	start, escaped := d.at, false
+	for ; d.at < len(d.text); d.at++ {
+		switch c := d.text[d.at]; {
+		case c == '"':
+			s = d.text[start:d.at]
+			d.at++
+			if escaped {
+				s = Unescape(s, -1)
+			}
+			return s, true
+		case c < ' ':
+			return "", false
+		case c == '\\':
+			escaped = true
+			if d.at++; !isEscape(d.text[d.at:]) {
+				return "", false
+			}
+		}
+	}
+	return "", false
+}
+
+// isEscape reports whether what follows a backslash does so in a valid string.
+func isEscape(s string) bool {
+	if s == "" || s[0] != 'u' {
+		return s != "" && strings.IndexByte(`"\/bfnrt`, s[0]) >= 0
+	}
+	for i := 1; i <= 4; i++ {
+		if i >= len(s) || HexDigit(s[i]) < 0 {
+			return false
+		}
 	}
 	return true
 }

@@ -4,13 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"strconv"
 
 	"beckon/event"
 	"beckon/event/jsonenc"
 	"beckon/state"
-
-	"github.com/tidwall/gjson"
 )
 
 // maxLine bounds one journal line. The longest of ours is an event with a full
@@ -46,34 +43,25 @@ func (l Line) Kind() string {
 // lineStart is how every line of ours begins.
 const lineStart = `{"seq":`
 
+// lineText is a line as it stands in the file.
+type lineText struct {
+	Seq         int64           `json:"seq"`
+	At          event.Millis    `json:"at"`
+	Kind        string          `json:"kind"`
+	Us          int64           `json:"us"`
+	Spool       string          `json:"spool"`
+	Snapshot    *state.Session  `json:"snapshot"`
+	Event       *event.Event    `json:"event"`
+	Observation *state.Observed `json:"observation"`
+	Action      *state.Action   `json:"action"`
+	Turn        *state.Turn     `json:"turn"`
+}
+
 // appendLine appends l as a line, with its newline.
 func appendLine(dst []byte, l Line) []byte {
 	c := l.Change
-	kind := l.Kind()
-	dst = append(dst, lineStart...)
-	dst = strconv.AppendInt(dst, c.Seq, 10)
-	dst = jsonenc.Int(dst, "at", int64(c.At))
-	dst = jsonenc.Str(dst, "kind", kind)
-	dst = jsonenc.Int(dst, "us", l.Us)
-	if l.Spool != "" {
-		dst = jsonenc.Str(dst, "spool", l.Spool)
-	}
-	dst = jsonenc.Key(dst, kind)
-	switch kind {
-	case "snapshot":
-		dst = state.AppendJSON(dst, l.Snapshot)
-	case "event":
-		dst = event.AppendJSON(dst, c.Event)
-	case "observation":
-		dst = jsonenc.Append(dst, c.Observation)
-	case "action":
-		dst = jsonenc.Append(dst, c.Action)
-	case "turn":
-		dst = jsonenc.Append(dst, c.Turn)
-	default:
-		dst = append(dst, "null"...)
-	}
-	return append(dst, '}', '\n')
+	t := lineText{c.Seq, c.At, l.Kind(), l.Us, l.Spool, l.Snapshot, c.Event, c.Observation, c.Action, c.Turn}
+	return append(jsonenc.Append(dst, &t), '\n')
 }
 
 // errLine is returned for a line that is not a journal line.
@@ -83,56 +71,16 @@ var errLine = errors.New("not a journal line")
 // newer version added gives a Change that changes nothing. A snapshot of a
 // newer schema is state.ErrNewerSchema: it cannot be passed over.
 func parseLine(b []byte) (Line, error) {
-	if !gjson.ValidBytes(b) {
+	var t lineText
+	if !jsonenc.Decode(string(b), &t) || t.Seq <= 0 || t.Kind == "event" && t.Event == nil {
 		return Line{}, errLine
 	}
-	var l Line
-	var kind string
-	var body gjson.Result
-	gjson.ParseBytes(b).ForEach(func(k, v gjson.Result) bool {
-		switch k.Str {
-		case "seq":
-			l.Change.Seq = v.Int()
-		case "at":
-			l.Change.At = event.Millis(v.Int())
-		case "us":
-			l.Us = v.Int()
-		case "spool":
-			l.Spool = v.Str
-		case "kind":
-			kind = v.Str
-		case kind:
-			body = v
-		}
-		return true
-	})
-	if l.Change.Seq <= 0 {
-		return Line{}, errLine
+	c := state.Change{Seq: t.Seq, At: t.At, Event: t.Event, Observation: t.Observation, Action: t.Action, Turn: t.Turn}
+	l := Line{Change: c, Us: t.Us, Spool: t.Spool, Snapshot: t.Snapshot}
+	if l.Snapshot != nil {
+		return l, l.Snapshot.Check()
 	}
-	return l, l.body(kind, body)
-}
-
-func (l *Line) body(kind string, v gjson.Result) error {
-	switch kind {
-	case "snapshot":
-		s, err := state.DecodeJSON([]byte(v.Raw))
-		l.Snapshot = &s
-		return err
-	case "event":
-		e, err := event.DecodeJSON(v)
-		l.Change.Event = &e
-		return err
-	case "observation":
-		l.Change.Observation = new(state.Observed)
-		jsonenc.Decode(v, l.Change.Observation)
-	case "action":
-		l.Change.Action = new(state.Action)
-		jsonenc.Decode(v, l.Change.Action)
-	case "turn":
-		l.Change.Turn = new(state.Turn)
-		jsonenc.Decode(v, l.Change.Turn)
-	}
-	return nil
+	return l, nil
 }
 
 // foldLine folds one journal line, which ends at offset end, into s.
@@ -209,7 +157,6 @@ func wholeLine(r io.ReaderAt, line []byte, end int64, long bool) (Line, error) {
 	if long {
 		return Line{}, errLine
 	}
-	line = bytes.Clone(line) // what is decoded shares its memory
 	l, err := parseLine(line)
 	if err != errLine {
 		return l, err

@@ -3,8 +3,6 @@ package store
 import (
 	"beckon/event"
 	"beckon/event/jsonenc"
-
-	"github.com/tidwall/gjson"
 )
 
 // maxMeter bounds what is read of a meter file; ours have some 200 bytes.
@@ -27,9 +25,8 @@ func (st *Store) Meter(k Key) *event.Meter {
 	if err != nil {
 		return nil
 	}
-	text := string(data)
 	var m event.Meter
-	if !gjson.Valid(text) || !jsonenc.Decode(gjson.Parse(text), &m) {
+	if !jsonenc.Decode(string(data), &m) {
 		return nil
 	}
 	return &m

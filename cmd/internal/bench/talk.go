@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/event/jsonenc"
 	"beckon/state"
 	"beckon/state/store"
 )
@@ -149,5 +150,5 @@ func (t *talk) check(st *store.Store) (lost int, err error) {
 func (t *talk) is(sent event.Event, got *event.Event) bool {
 	sent.Redact()
 	sent.At, sent.Origin, sent.Meter = got.At, got.Origin, got.Meter
-	return bytes.Equal(event.AppendJSON(nil, &sent), event.AppendJSON(nil, got))
+	return bytes.Equal(jsonenc.Append(nil, &sent), jsonenc.Append(nil, got))
 }
