@@ -17,7 +17,7 @@ import (
 
 type showCmd struct {
 	Session string `arg:"" help:"${session}."`
-	Pane    bool   `help:"Print what its pane shows now, in tmux, kitty or WezTerm, and nothing else."`
+	Pane    bool   `help:"Print only what its pane shows now. Terminals that tell: tmux, screen, Zellij, kitty, WezTerm, iTerm2, Terminal."`
 	Turns   int    `default:"10" help:"The newest so many turns; 0 is none."`
 	JSON    bool   `name:"json" help:"Print the row as list --json has it, with the turns."`
 	cli.Colored

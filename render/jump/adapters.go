@@ -27,8 +27,8 @@ var adapters = [...]adapter{
 	{"wezterm", (*move).wezterm, (*move).readWezterm},
 	{"zellij", (*move).zellij, (*move).readZellij},
 	{"screen", (*move).screen, (*move).readScreen},
-	{"iterm2", (*move).iterm, nil},
-	{"apple-terminal", (*move).appleTerminal, nil},
+	{"iterm2", (*move).iterm, (*move).readIterm},
+	{"apple-terminal", (*move).appleTerminal, (*move).readAppleTerminal},
 	{"vscode", editor("code"), nil},
 	{"cursor", editor("cursor"), nil},
 	{"windsurf", editor("windsurf"), nil},
@@ -190,19 +190,33 @@ func (m *move) screen() (string, error) {
 	return fmt.Sprintf("screen shows window %s of %s", window, render.OneLine(session)), nil
 }
 
-// iterm's id is a GUID, with the place "w0t1p0:" before it where an HTTP
-// client told it.
 func (m *move) iterm() (string, error) {
+	_, err := m.itermDo(m.do, itermByID)
+	return "iTerm2 shows the pane", err
+}
+
+func (m *move) readIterm() (string, error) { return m.itermDo(m.ask, itermTextOf) }
+
+// itermDo runs a script for the pane. Its id is a GUID, with the place "w0t1p0:"
+// before it where an HTTP client told it.
+func (m *move) itermDo(run func(Command) (string, error), script string) (string, error) {
 	id := m.row.Pane.ID[strings.LastIndexByte(m.row.Pane.ID, ':')+1:]
 	if id == "" || strings.Trim(id, "0123456789abcdefABCDEF-") != "" {
 		return "", m.byHand("iTerm2 gave this pane no id")
 	}
-	return m.apple("iTerm2", itermByID, id)
+	return m.apple(run, "iTerm2", script, id)
 }
 
-// appleTerminal names its tabs to scripts by their tty alone, which the
-// process knows.
 func (m *move) appleTerminal() (string, error) {
+	_, err := m.appleTerminalDo(m.do, terminalByTTY)
+	return "Terminal shows the pane", err
+}
+
+func (m *move) readAppleTerminal() (string, error) { return m.appleTerminalDo(m.ask, terminalTextOf) }
+
+// appleTerminalDo runs a script for the tab. Terminal names its tabs to scripts by
+// their tty alone, which the process knows.
+func (m *move) appleTerminalDo(run func(Command) (string, error), script string) (string, error) {
 	if m.row.Process == nil {
 		return "", m.byHand("Terminal's tabs are found by their process, and it is not known")
 	}
@@ -211,20 +225,20 @@ func (m *move) appleTerminal() (string, error) {
 	if err != nil || !strings.HasPrefix(tty, "tty") || strings.Trim(tty, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
 		return "", isGone("process %d has no terminal", m.row.Process.Pid)
 	}
-	return m.apple("Terminal", terminalByTTY, "/dev/"+tty)
+	return m.apple(run, "Terminal", script, "/dev/"+tty)
 }
 
-// apple runs a script that looks for one pane of an application and prints
-// "gone" when there is none.
-func (m *move) apple(app, script, arg string) (string, error) {
+// apple runs a script that looks for one pane of an application. It returns what the
+// script prints below "found"; "gone" means that there is no such pane.
+func (m *move) apple(run func(Command) (string, error), app, script, arg string) (string, error) {
 	if m.OS != "darwin" {
 		return "", m.byHand("%s is on a Mac, and this is none", app)
 	}
-	out, err := m.do(Command{Argv: []string{"osascript", "-e", script, arg}})
+	out, err := run(Command{Argv: []string{"osascript", "-e", script, arg}})
 	if err == nil && strings.TrimSpace(out) == "gone" {
 		return "", isGone("%s has no such pane", app)
 	}
-	return app + " shows the pane", m.failed("osascript", out, err)
+	return strings.TrimPrefix(out, "found\n"), m.failed("osascript", out, err)
 }
 
 // editor opens the session's directory: an editor that has it open brings

@@ -159,20 +159,31 @@ func TestText(t *testing.T) {
 	wez := argv("wezterm", "cli", "--no-auto-start", "get-text", "--pane-id", "2")
 	wez.Env = []string{"WEZTERM_UNIX_SOCKET=/run/wez/s"}
 	for _, c := range []struct {
-		row  render.Row
-		want call
+		row     render.Row
+		program string
+		prints  string
+		want    []call
 	}{
-		{kitty, argv("kitty", "@", "--to", "unix:/tmp/k-991", "get-text", "--match", "id:4")},
-		{sitting("wezterm", "/run/wez/s,2"), wez},
-		{sitting("zellij", "desk,3"), argv("zellij", "--session", "desk", "action", "dump-screen", "--pane-id", "terminal_3")},
+		{kitty, "kitty", "one\ntwo\n", []call{argv("kitty", "@", "--to", "unix:/tmp/k-991", "get-text", "--match", "id:4")}},
+		{sitting("wezterm", "/run/wez/s,2"), "wezterm", "one\ntwo\n", []call{wez}},
+		{sitting("zellij", "desk,3"), "zellij", "one\ntwo\n", []call{argv("zellij", "--session", "desk", "action", "dump-screen", "--pane-id", "terminal_3")}},
+		{sitting("iterm2", "w0t1p0:3A1B-77"), "osascript", "found\none\ntwo\n", []call{argv("osascript", "-e", itermTextOf, "3A1B-77")}},
+		{sitting("apple-terminal", "A1-B2"), "osascript", "found\none\ntwo\n",
+			[]call{argv("ps", "-o", "tty=", "-p", "4711"), argv("osascript", "-e", terminalTextOf, "/dev/ttys003")}},
 	} {
-		kind := c.row.Pane.Kind
-		d := newDesk(t, kind)
-		t.Setenv("FAKE_OUT_"+kind, "one\ntwo\n")
-		got, err := d.jumper("linux").Text(context.Background(), &c.row)
-		if err != nil || got != "one\ntwo\n" || !reflect.DeepEqual(d.calls(), []call{c.want}) {
-			t.Errorf("%s: %q, %v; ran %v", kind, got, err, d.calls())
+		d := newDesk(t, c.program, "ps")
+		t.Setenv("FAKE_OUT_ps", "ttys003\n")
+		t.Setenv("FAKE_OUT_"+c.program, c.prints)
+		got, err := d.jumper("darwin").Text(context.Background(), &c.row)
+		if calls := d.calls(); err != nil || got != "one\ntwo\n" || !reflect.DeepEqual(calls, c.want) {
+			t.Errorf("%s: %q, %v; ran %v", c.row.Pane.Kind, got, err, calls)
 		}
+	}
+	d := newDesk(t, "osascript")
+	t.Setenv("FAKE_OUT_osascript", "gone\n")
+	closed := sitting("iterm2", "3A1B-77")
+	if text, err := d.jumper("darwin").Text(context.Background(), &closed); text != "" || !errors.Is(err, ErrGone) {
+		t.Errorf("a pane that is closed: %q, %v", text, err)
 	}
 	for _, kind := range []string{"ghostty", "iterm2", ""} {
 		r := sitting(kind, "a,1")
