@@ -4,14 +4,14 @@ package nearest
 
 import "strings"
 
-// maxEdits is how many edits a slip may take; what is further away is another
-// word.
+// maxEdits is how many edits a slip may take, at most one for each two bytes; what is
+// further away is another word.
 const maxEdits = 2
 
 // Word returns the first of words that takes the fewest single-byte edits to
-// make from name, in any letter case; empty when each takes more than two.
+// make from name, in any letter case; empty when each takes too many.
 func Word(name string, words []string) string {
-	best, least := "", maxEdits+1
+	best, least := "", min(maxEdits, len(name)/2)+1
 	for _, w := range words {
 		if d := distance(strings.ToLower(name), strings.ToLower(w)); d < least {
 			best, least = w, d

@@ -7,6 +7,7 @@ func TestWord(t *testing.T) {
 	for name, want := range map[string]string{
 		"notfy": "notify", "NOTIFY": "notify", "qeue": "queue", "stop": "Stop", "queit": "queue", "quet": "quiet",
 		"": "", "notification": "", "x": "", "queue": "queue",
+		"tap": "", "sop": "Stop",
 	} {
 		if got := Word(name, words); got != want {
 			t.Errorf("%q: got %q, want %q", name, got, want)
