@@ -122,7 +122,7 @@ func (a *App) InAgent(what string) error {
 
 // Colored is the flag of the commands that draw.
 type Colored struct {
-	Color string `enum:",auto,always,never" default:"" placeholder:"WHEN" help:"auto, always or never (default: as configured)."`
+	Color string `enum:",auto,always,never" default:"" placeholder:"WHEN" help:"Use colours: auto, always or never (default: as configured)."`
 }
 
 // ColorChoice returns the choice of a flag, else the configured one.

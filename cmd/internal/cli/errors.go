@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"beckon/event/nearest"
@@ -97,10 +99,22 @@ func (a *App) Fail(err error) int {
 func (a *App) print(err error, kind string) {
 	for _, err := range Each(err) {
 		fmt.Fprintf(a.Stderr, "beckon: %s%s\n", kind, printable(err))
-		if hint := HintOf(err); hint != "" {
+		if hint := cmp.Or(HintOf(err), a.stateHint(err)); hint != "" {
 			fmt.Fprintf(a.Stderr, "  hint: %s\n", hint)
 		}
 	}
+}
+
+// StateAdvice is for a state directory that cannot be used.
+const StateAdvice = "make it yours and chmod 700, or set BECKON_STATE_DIR to a directory of yours"
+
+// stateHint is the advice for an error of the state directory's owner or mode.
+func (a *App) stateHint(err error) string {
+	var at *fs.PathError
+	if a.Store != nil && errors.As(err, &at) && errors.Is(err, fs.ErrPermission) && strings.HasPrefix(at.Path, a.Store.Dir) {
+		return a.Store.Dir + ": " + StateAdvice
+	}
+	return ""
 }
 
 // Each lists the errors that errors.Join put together; none of nil.

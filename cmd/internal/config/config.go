@@ -86,7 +86,7 @@ var Keys = []Key{
 		OneOf: []string{"auto", "always", "never"}, field: func(c *Config) any { return &c.Color }},
 	{Name: "texts", Doc: "how much is kept of what you and the agent say",
 		OneOf: []string{"full", "short", "off"}, field: func(c *Config) any { return &c.Texts }},
-	{Name: "queue", Doc: "the order in which jump next and prev visit the sessions that want you",
+	{Name: "queue", Doc: "the order in which jump next and prev visit the sessions that need you",
 		OneOf: []string{"fair", "prio", "static", "grouped"}, field: func(c *Config) any { return &c.Queue }},
 	{Name: "permission_first", Doc: "a permission or question comes first in the queues fair and prio",
 		OneOf: []string{"true", "false"}, field: func(c *Config) any { return &c.PermissionFirst }},
@@ -198,7 +198,8 @@ func (c *Config) decode(path string, data []byte) (set []string, err error) {
 	}
 	v, err := hujson.Parse(data)
 	if err != nil {
-		return nil, &Error{path, lineOf(err), strings.TrimPrefix(err.Error(), "hujson: "), "JSON with comments and trailing commas is read"}
+		_, what, _ := strings.Cut(strings.TrimPrefix(err.Error(), "hujson: "), ": ")
+		return nil, &Error{path, lineOf(err), "not JSON: " + what, "comments and trailing commas are allowed"}
 	}
 	object, ok := v.Value.(*hujson.Object)
 	if !ok {

@@ -54,7 +54,7 @@ func (d *doctor) entries(r installer.Report) {
 		return
 	}
 	if installed == 0 {
-		d.add(levelFault, "hooks", "beckon install", "never installed")
+		d.add(levelFault, "hooks", "beckon setup", "never installed")
 		return
 	}
 	if r.Answers() {

@@ -9,6 +9,7 @@ import (
 	"beckon/cmd/internal/cli"
 	"beckon/event"
 	"beckon/installer"
+	"beckon/render/term"
 	"beckon/state"
 )
 
@@ -34,14 +35,14 @@ func (d *doctor) silence(r installer.Report) {
 		}
 	}
 	if before > 0 {
-		d.add(levelNote, "sessions", "their hooks come with what they do next; restart those that stay silent", "%d live sessions began before the install and were not heard yet", before)
+		d.add(levelNote, "sessions", "their hooks come with what they do next; restart those that stay silent", "%s began before the install, and no hook was heard yet", term.Plural(before, "live session"))
 	}
 	if silent > 0 {
 		d.add(levelFault, "sessions", "in the client, /hooks shows what it will run; a folder that is not trusted runs none",
-			"present but silent: %d live sessions began after the install and no hook of theirs ever came", silent)
+			"present but silent: %s began after the install, and no hook was ever heard", term.Plural(silent, "live session"))
 	}
 	if heard > 0 || silent == 0 {
-		d.add(levelOK, "sessions", "", "%d live sessions are heard", heard)
+		d.add(levelOK, "sessions", "", "%s heard", term.Plural(heard, "live session"))
 	}
 }
 
@@ -55,7 +56,7 @@ func (d *doctor) newer() {
 		}
 	}
 	if n > 0 {
-		d.add(levelFault, "version", cli.UpdateAdvice, "%d live sessions are written by a newer beckon than this one (%s), which leaves them alone", n, cli.Version())
+		d.add(levelFault, "version", cli.UpdateAdvice, "a newer beckon than this one (%s), which leaves them alone, wrote %s", cli.Version(), term.Plural(n, "live session"))
 	}
 }
 

@@ -17,18 +17,18 @@ func (d *doctor) configuration() {
 func (d *doctor) stateDir() {
 	dir := d.Store.Dir
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		d.add(levelFault, "state", "set BECKON_STATE_DIR to a directory of yours", "%v", err)
+		d.add(levelFault, "state", cli.StateAdvice, "%v", err)
 		return
 	}
 	f, err := os.CreateTemp(dir, ".doctor-*")
 	if err != nil {
-		d.add(levelFault, "state", "set BECKON_STATE_DIR to a directory of yours", "%s cannot be written: %v", dir, err)
+		d.add(levelFault, "state", cli.StateAdvice, "%s cannot be written: %v", dir, err)
 		return
 	}
 	_ = f.Close()
 	_ = os.Remove(f.Name())
 	if answer.Shared(dir) {
-		d.add(levelFault, "state", "make it yours and chmod 700, or set BECKON_STATE_DIR to a directory of yours", "%s is not yours alone: others can change what is in it", dir)
+		d.add(levelFault, "state", cli.StateAdvice, "%s is not yours alone: others can change what is in it", dir)
 		return
 	}
 	d.add(levelOK, "state", "", "%s", dir)
