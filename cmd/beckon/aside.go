@@ -8,8 +8,8 @@ import (
 
 type asideCmd struct {
 	Session string `arg:"" help:"${session}."`
-	Off     bool   `help:"Take it back." xor:"when"`
-	Until   string `help:"When it comes back by itself: after 2h or 3d, or at 15:30." placeholder:"WHEN" xor:"when"`
+	Off     bool   `help:"Bring it back now." xor:"when"`
+	Until   string `help:"When it comes back by itself: after 2h or 3d, or at 15:30 (default: only by your next prompt)." placeholder:"WHEN" xor:"when"`
 }
 
 func (c *asideCmd) Run(a *app) error {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"io"
+	"regexp"
 	"strings"
 
 	"beckon/cmd/internal/answer"
@@ -23,43 +24,43 @@ import (
 type commands struct {
 	List       listCmd            `cmd:"" default:"withargs" help:"List the sessions, the ones that need you first."`
 	Watch      watchCmd           `cmd:"" help:"Show the sessions on a screen that follows them."`
-	Show       showCmd            `cmd:"" help:"Show what is known of one session."`
+	Show       showCmd            `cmd:"" help:"Show everything known of one session."`
 	Explain    explainCmd         `cmd:"" help:"Tell why a session is in its state."`
-	History    historyCmd         `cmd:"" help:"Search what was said in every session."`
-	Stats      statsCmd           `cmd:"" help:"Show what was done: time at work and waiting, turns, tools, by day and project."`
+	History    historyCmd         `cmd:"" help:"Search what was said, in all sessions."`
+	Stats      statsCmd           `cmd:"" help:"Show time at work and time spent waiting for you, turns, tools and cost, by day and project."`
 	Digest     digestCmd          `cmd:"" help:"Show what ended, asked and failed while you were away."`
-	Answer     talk.AnswerCmd     `cmd:"" help:"Answer what a session asks, from here: yes, no, always, an option, words."`
+	Answer     talk.AnswerCmd     `cmd:"" help:"Answer what a session asks: yes, no, always, an option or your own words."`
 	Reply      talk.ReplyCmd      `cmd:"" help:"Say something to a session whose turn is over."`
-	Stop       talk.StopCmd       `cmd:"" help:"Have a session end its turn at its next call."`
-	Away       talk.AwayCmd       `cmd:"" help:"Note that nobody sits at the sessions: what subagents ask is held, too."`
-	Back       talk.BackCmd       `cmd:"" help:"Note that you are back."`
+	Stop       talk.StopCmd       `cmd:"" help:"Make a session end its turn at its next tool call."`
+	Away       talk.AwayCmd       `cmd:"" help:"Say that you are away: what subagents ask is then held for your answer, too."`
+	Back       talk.BackCmd       `cmd:"" help:"Say that you are back."`
 	Jump       jumpCmd            `cmd:"" help:"Bring the pane of a session to the front."`
-	Pick       pickCmd            `cmd:"" help:"Choose a session by typing parts of its line: to jump there, show it or see what it asks."`
-	Seen       seenCmd            `cmd:"" help:"Note that you looked at a session."`
+	Pick       pickCmd            `cmd:"" help:"Choose a session by typing parts of its line, then jump to it, show it or list what it asks."`
+	Seen       seenCmd            `cmd:"" help:"Mark a session as seen: it is no longer (new)."`
 	Aside      asideCmd           `cmd:"" aliases:"backburner" help:"Set a session aside until your own next prompt to it."`
 	Remove     removeCmd          `cmd:"" help:"Take a session off the list until it is heard of again."`
 	Statusline statuslineCmd      `cmd:"" help:"Print Claude Code's status line: this session, and the others that need you."`
-	Prompt     promptCmd          `cmd:"" help:"Print a short segment for prompts and bars, nothing when nobody needs you."`
-	Init       initCmd            `cmd:"" help:"Print what a shell, tmux or starship needs to show the segment."`
-	Notify     notifyCmd          `cmd:"" help:"Try notifications, or ask why there was one or none."`
-	Serve      serveCmd           `cmd:"" help:"Serve the sessions over HTTP, with live events."`
-	Link       fleets.LinkCmd     `cmd:"" help:"Publish this machine's sessions to a fleet, for lists on other machines."`
-	Fleet      fleets.Cmd         `cmd:"" help:"Keep a fleet's hub: init, invite, revoke."`
-	Policy     policies.Cmd       `cmd:"" help:"What answers the hooks: check, test, explain, trace."`
+	Prompt     promptCmd          `cmd:"" help:"Print a short segment for shell prompts and bars; nothing when no session needs you."`
+	Init       initCmd            `cmd:"" help:"Print the lines that make a shell, tmux or starship show that segment."`
+	Notify     notifyCmd          `cmd:"" help:"Test notifications, or tell why there was one or none."`
+	Serve      serveCmd           `cmd:"" help:"Serve a web page that follows the sessions, an HTTP API and live events."`
+	Link       fleets.LinkCmd     `cmd:"" help:"Publish this machine's sessions to a fleet, for the lists of other machines."`
+	Fleet      fleets.Cmd         `cmd:"" help:"Manage the hub of a fleet."`
+	Policy     policies.Cmd       `cmd:"" help:"Check, test and trust policies: the rules that answer the hooks."`
 	Setup      setup.Cmd          `cmd:"" help:"Set beckon up on this machine, step by step: hooks, PATH, status line, notifications and more."`
-	Install    setup.InstallCmd   `cmd:"" help:"Put the hooks into Claude Code's settings."`
-	Uninstall  setup.UninstallCmd `cmd:"" help:"Take the hooks out again."`
-	Plugin     setup.PluginCmd    `cmd:"" help:"Make a plugin of Claude Code that runs the hooks, in place of install."`
-	Doctor     doctor.Cmd         `cmd:"" help:"Check the installation by a real round trip."`
-	Config     configCmd          `cmd:"" help:"Print the effective configuration and where it comes from."`
-	Demo       demoCmd            `cmd:"" help:"Play recorded sessions and list them as they change."`
-	Replay     replayCmd          `cmd:"" help:"Play recordings of your own and list them as they change."`
-	Fsck       fsckCmd            `cmd:"" help:"Check the state files against their journals."`
+	Install    setup.InstallCmd   `cmd:"" help:"Add the hooks to the settings of Claude Code, or of other agents."`
+	Uninstall  setup.UninstallCmd `cmd:"" help:"Remove the hooks again."`
+	Plugin     setup.PluginCmd    `cmd:"" help:"Make a Claude Code plugin that runs the hooks, to use instead of install."`
+	Doctor     doctor.Cmd         `cmd:"" help:"Check the installation with a real event, and measure what a hook costs here."`
+	Config     configCmd          `cmd:"" help:"Print the configuration in force, and where each value comes from."`
+	Demo       demoCmd            `cmd:"" help:"Show beckon with recorded sessions; nothing has to be set up."`
+	Replay     replayCmd          `cmd:"" help:"Play your own recordings, and list the sessions as they change."`
+	Fsck       fsckCmd            `cmd:"" help:"Check the session files against their journals."`
 	Mod        talk.ModCmd        `cmd:"" hidden:"" help:"Print what beckon's mod inside the client shows, as JSON."`
-	Hook       hookCmd            `cmd:"" help:"Fold one hook payload from stdin, as beckon-hook does."`
-	Completion completionCmd      `cmd:"" help:"Print the completion script of a shell."`
-	Help       helpCmd            `cmd:"" help:"Print a page of the manual; without a topic, list them."`
-	Man        manCmd             `cmd:"" help:"Print the manual page (beckon man | man -l -)."`
+	Hook       hookCmd            `cmd:"" help:"Process one hook event from stdin, as beckon-hook does."`
+	Completion completionCmd      `cmd:"" help:"Print the completion script for a shell."`
+	Help       helpCmd            `cmd:"" help:"Print a page of the manual or the usage of a command; without either, list both."`
+	Man        manCmd             `cmd:"" help:"Print the manual as a man page; to read it: beckon man | man -l -"`
 	Version    versionCmd         `cmd:"" help:"Print the version."`
 
 	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
@@ -69,7 +70,7 @@ type commands struct {
 type app struct{ *cli.App }
 
 // sessionHelp is what every SESSION may be (find).
-const sessionHelp = "Session id, seat id, name, project or branch, or a part of one that no other session has"
+const sessionHelp = "A session: its id, name, project or branch, or a part of one that no other session has"
 
 // run is the whole program but for the exit.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) int {
@@ -91,12 +92,13 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(s
 	code := -1
 	line := &commands{Link: linkCmd()}
 	parser, err := kong.New(line, kong.Name("beckon"),
-		kong.Description("Which of your coding-agent sessions needs you."),
+		kong.Description("Tell which of your coding-agent sessions needs you. Without a command, list them."),
 		kong.Writers(stdout, stderr), kong.Exit(func(c int) { code = c }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Vars{"session": sessionHelp, "version": versionLine()}, kong.Bind(a, a.App))
 	if err != nil {
 		return a.Fail(err)
 	}
+	parser.Model.HelpFlag.Help = "Print this help."
 	if len(args) > 0 && args[0] == "__complete" {
 		return a.runComplete(parser.Model.Node, args[1:])
 	}
@@ -106,7 +108,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(s
 	}
 	a.Command = commandOf(ctx, err)
 	if err != nil {
-		return a.Fail(cli.Usage("%w", a.misspelt(parser.Model.Node, args, err)))
+		return a.Fail(cli.Usage("%w", a.misspelt(parser.Model.Node, args, plainly(err))))
 	}
 	if err := a.Open(); err != nil {
 		return a.Fail(err)
@@ -149,6 +151,22 @@ func (a *app) misspelt(root *kong.Node, args []string, err error) error {
 		advice = "did you mean beckon " + near + "?"
 	}
 	return cli.Hint(advice, "no command %q", args[0])
+}
+
+// plainly is kong's error without Go's types and without the quotes around what is
+// to be typed.
+func plainly(err error) error {
+	text := err.Error()
+	for _, w := range [...][2]string{
+		{`^expected one of (.*)`, "a command is missing: $1"},
+		{`^expected "(<.*)"$`, "missing: $1"},
+		{`expected a valid \d+ bit int but got (".*")`, "$1 is no whole number"},
+		{`expected a float but got (".*") \(.*\)`, "$1 is no number"},
+		{`must be one of (?:"",)?"(.*)" but got`, "must be one of $1, not"},
+	} {
+		text = regexp.MustCompile(w[0]).ReplaceAllString(text, w[1])
+	}
+	return errors.New(strings.ReplaceAll(text, `","`, ", "))
 }
 
 func wantsHelp(args []string) bool {

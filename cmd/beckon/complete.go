@@ -140,7 +140,7 @@ func (l *line) words() (list []completion) {
 	if l.args < len(l.node.Positional) {
 		p := l.node.Positional[l.args]
 		if l.node.Name == "jump" {
-			list = append(list, completion{"next", "the next session that wants you"}, completion{"prev", "the one before"}, completion{"last", "the end of the queue"})
+			list = append(list, completion{"next", "the next session that needs you"}, completion{"prev", "the one before"}, completion{"last", "the end of the queue"})
 		}
 		list = append(list, l.values(p)...)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 type digestCmd struct {
-	Since string `help:"How far back, as 90m or 8h (default: since you were last away for ten minutes or more)." placeholder:"DURATION"`
+	Since string `help:"How far to look back, as 90m or 8h (default: since you were last away for ten minutes or more)." placeholder:"DURATION"`
 	JSON  bool   `name:"json" help:"Print JSON."`
 	cli.Colored
 }

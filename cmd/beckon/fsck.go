@@ -7,7 +7,7 @@ import (
 )
 
 type fsckCmd struct {
-	Rebuild bool `help:"Write what the journals say over session files that differ."`
+	Rebuild bool `help:"Rebuild the session files that differ from their journals."`
 }
 
 func (c *fsckCmd) Run(a *app) error {

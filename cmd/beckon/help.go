@@ -27,7 +27,7 @@ func (c *helpCmd) Run(a *app, k *kong.Kong) error {
 		}
 		return nil
 	}
-	if page, err := manual.Page(c.Topic[0]); err == nil {
+	if page, err := manual.Page(c.Topic[0]); err == nil && len(c.Topic) == 1 {
 		_, err = fmt.Fprint(a.Stdout, page)
 		return err
 	}

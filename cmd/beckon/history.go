@@ -16,11 +16,11 @@ import (
 )
 
 type historyCmd struct {
-	Words   []string `arg:"" optional:"" help:"Only turns whose text has all these words, in any letter case."`
+	Words   []string `arg:"" optional:"" help:"Only turns whose text has all these words, in upper or lower case."`
 	Session string   `help:"Only this session." placeholder:"SESSION"`
-	Project string   `help:"Only sessions of the project of this name." placeholder:"NAME"`
-	Days    int      `default:"30" help:"How many days back."`
-	Limit   int      `default:"200" help:"The newest so many; 0 is all."`
+	Project string   `help:"Only the sessions of this project." placeholder:"NAME"`
+	Days    int      `default:"30" help:"How many days to look back."`
+	Limit   int      `default:"200" help:"How many of the newest turns to print; 0 prints all."`
 	JSON    bool     `name:"json" help:"Print JSON."`
 	cli.Colored
 }

@@ -9,7 +9,7 @@ import (
 type hookCmd struct {
 	Event string `arg:"" optional:"" help:"The event's name, when the payload has none."`
 	Agent string `help:"Which agent sends the payload." default:"claude-code"`
-	Via   string `help:"Which install the entry belongs to: plugin, or nothing."`
+	Via   string `help:"Which install the entry belongs to: plugin, or nothing." placeholder:"NAME"`
 }
 
 func (c *hookCmd) Run(a *app) error {

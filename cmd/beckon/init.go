@@ -11,8 +11,8 @@ import (
 
 type initCmd struct {
 	Shell string `arg:"" enum:"bash,zsh,fish,tmux,starship" help:"bash, zsh, fish, tmux or starship."`
-	Next  string `default:"b" help:"tmux: the key, after the prefix, that goes to the session that needs you next." placeholder:"KEY"`
-	Popup string `default:"B" help:"tmux: the key, after the prefix, that shows all sessions." placeholder:"KEY"`
+	Next  string `default:"b" help:"tmux: the key, after the prefix, that goes to the session that needs you next (default: ${default})." placeholder:"KEY"`
+	Popup string `default:"B" help:"tmux: the key, after the prefix, that shows all sessions (default: ${default})." placeholder:"KEY"`
 }
 
 func (c *initCmd) Run(a *app) error {

@@ -15,15 +15,15 @@ import (
 )
 
 type jumpCmd struct {
-	Session string `arg:"" optional:"" default:"next" help:"${session}; or of the sessions that want you: next, which goes to each once before it goes to any again, prev, back, or last, the end of the queue."`
-	All     bool   `help:"With next, prev and last: also the idle sessions that you have looked at."`
+	Session string `arg:"" optional:"" default:"next" help:"${session}; or, of those that need you or ended a turn unseen: next, which goes to each once before it goes to any again, prev, which goes back, or last, the end of the queue (default: next)."`
+	All     bool   `help:"With next, prev and last: add the idle sessions that you have seen."`
 	Queue   string `enum:",fair,prio,static,grouped" default:"" placeholder:"MODE" help:"Order of next, prev and last: fair, prio, static or grouped (default: as configured)."`
 	Client  string `placeholder:"NAME" help:"The tmux client to move (default: the one you are in)."`
 	DryRun  bool   `name:"dry-run" help:"Print the commands and run none of them."`
-	Quiet   bool   `short:"q" help:"Print nothing when it worked, or when nobody wants you."`
-	Message bool   `help:"For a key of tmux: say in its status line what went wrong, or that nobody wants you, and print nothing."`
+	Quiet   bool   `short:"q" help:"Print nothing when it worked, or when no session needs you."`
+	Message bool   `help:"For a key of tmux: show in its status line what went wrong, or that no session needs you; print nothing."`
 	JSON    bool   `name:"json" help:"Print JSON."`
-	Fleet   bool   `help:"A session of another machine of the fleet, as NAME or HOST:NAME: this terminal goes there."`
+	Fleet   bool   `help:"The session is on another machine of the fleet: this terminal goes there; name it NAME or HOST:NAME."`
 }
 
 // jumped is what `jump --json` prints.
@@ -193,7 +193,7 @@ func jumpError(r *render.Row, err error) error {
 }
 
 // noTarget is the message when there is nowhere to go.
-const noTarget = "nobody else wants you"
+const noTarget = "no other session needs you"
 
 func (c *jumpCmd) report(a *app, out *jumped, err error) error {
 	if c.JSON {

@@ -17,9 +17,9 @@ import (
 
 type listCmd struct {
 	JSON  bool     `name:"json" help:"Print JSON (beckon help json)."`
-	All   bool     `help:"Also list sessions that ended, and the archive."`
-	State []string `help:"Only these states, separated by commas." placeholder:"STATE"`
-	Host  []string `sep:"none" placeholder:"ssh:NAME" help:"Also the sessions of another machine, asked by ssh; can be given more than once."`
+	All   bool     `help:"Add ended sessions, archived ones, too."`
+	State []string `help:"Only sessions in these states, separated by commas, as permission,question." placeholder:"STATE"`
+	Host  []string `sep:"none" placeholder:"ssh:NAME" help:"Add the sessions of another machine, asked by ssh, as ssh:build; repeat for more."`
 	fleets.Flags
 	cli.Colored
 }
@@ -94,7 +94,7 @@ func (c *listCmd) empty(a *app) string {
 	case c.State != nil:
 		return "no session in that state"
 	case len(c.On)+len(c.User)+len(c.Agent) > 0:
-		return "no such session"
+		return "no session of these machines, users or agents"
 	case !setup.Installed(a.App) && setup.AnyAgent(a.App):
 		return "no sessions; start an agent anywhere, and it is listed here"
 	case !setup.Installed(a.App):

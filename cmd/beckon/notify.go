@@ -29,7 +29,7 @@ type notifyCmd struct {
 }
 
 type notifyTestCmd struct {
-	Channel []string `enum:"terminal,desktop,command,sound,ntfy" help:"Which channels (default: the configured ones)." placeholder:"CHANNEL"`
+	Channel []string `enum:"terminal,desktop,command,sound,ntfy" help:"Use these channels, separated by commas: terminal, desktop, command, sound, ntfy (default: the configured ones)." placeholder:"CHANNEL"`
 }
 
 func (c *notifyTestCmd) Run(a *app) error {

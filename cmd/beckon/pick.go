@@ -16,8 +16,8 @@ import (
 )
 
 type pickCmd struct {
-	What string `arg:"" optional:"" enum:"jump,show,answer,print" default:"jump" help:"What to do with the session: jump, show, answer (list what it asks), print its id."`
-	All  bool   `help:"Also the sessions that ended."`
+	What string `arg:"" optional:"" enum:"jump,show,answer,print" default:"jump" help:"What to do with it: jump, show, answer (list what it asks) or print (its id) (default: jump)."`
+	All  bool   `help:"Add ended sessions."`
 }
 
 // Run lets the user choose a session by typing parts of its line. It draws on stderr,

@@ -30,8 +30,8 @@ type replayCmd struct {
 	Files []string `arg:"" name:"file" help:"Recordings to play side by side."`
 	Speed float64  `default:"1" help:"How many times faster than it happened; 0 does not wait at all."`
 	Dir   string   `help:"Scratch state directory to play into; kept afterwards (default: a temporary one)." placeholder:"DIR"`
-	Until float64  `help:"Stop after so many seconds of the recordings." placeholder:"S"`
-	Watch bool     `help:"Play on the screen of watch."`
+	Until float64  `help:"Stop after so many seconds of the recordings." placeholder:"SECONDS"`
+	Watch bool     `help:"Show them on the screen of watch."`
 }
 
 func (c *replayCmd) Run(a *app) error {

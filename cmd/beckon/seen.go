@@ -14,8 +14,8 @@ import (
 
 type seenCmd struct {
 	Session string `arg:"" optional:"" help:"${session} (default: the one in this pane)."`
-	Pane    string `placeholder:"ID" help:"The session in a pane of this tmux server, or of the terminal with that id; it is no error when none is there."`
-	All     bool   `help:"All sessions."`
+	Pane    string `placeholder:"ID" help:"The session in this pane of the tmux server, or in the terminal with this id; none there is no error."`
+	All     bool   `help:"Mark all sessions."`
 }
 
 func (c *seenCmd) Run(a *app) error {

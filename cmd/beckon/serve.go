@@ -32,19 +32,19 @@ import (
 )
 
 type serveCmd struct {
-	What    string   `arg:"" name:"url" optional:"" enum:",url" default:"" help:"url prints the address that opens the page in a browser, of a server that runs already."`
-	Addr    string   `default:"127.0.0.1:7483" placeholder:"HOST:PORT" help:"Where to listen. Beyond loopback everybody needs the token."`
-	Socket  string   `placeholder:"PATH" help:"Listen on a unix socket (mode 0600) and on no port."`
-	Host    []string `placeholder:"NAME" help:"A further name that the server may be asked by."`
-	QR      bool     `name:"qr" help:"Show a code that signs a phone in, once."`
+	What    string   `arg:"" name:"url" optional:"" enum:",url" default:"" help:"With the word url: print the address that opens the page of a running server in a browser."`
+	Addr    string   `default:"127.0.0.1:7483" placeholder:"HOST:PORT" help:"Address to listen on (default: ${default}); beyond loopback everybody needs the token."`
+	Socket  string   `placeholder:"PATH" help:"Listen on this unix socket (mode 0600), and on no port."`
+	Host    []string `placeholder:"NAME" help:"Answer requests for this host name, too."`
+	QR      bool     `name:"qr" help:"Show a QR code that signs one phone in."`
 	Open    bool     `help:"Open the page in your browser, signed in."`
-	TLSCert string   `name:"tls-cert" placeholder:"FILE" type:"path" help:"Serve over TLS, with this certificate and --tls-key."`
+	TLSCert string   `name:"tls-cert" placeholder:"FILE" type:"path" help:"Serve over TLS with this certificate; needs --tls-key."`
 	TLSKey  string   `name:"tls-key" placeholder:"FILE" type:"path" help:"The certificate's key."`
-	Notify  bool     `help:"Also notify through the configured channels, of what no hook reports, too."`
-	Hooks   bool     `default:"true" negatable:"" help:"Take events that are posted to /hook."`
-	Fleet   bool     `help:"Also the sessions of the other machines: the fleet's that this one joined, and those of the setting hosts."`
-	Link    bool     `help:"Also publish this machine's sessions to its fleet, as beckon link does."`
-	Poll    bool     `help:"Poll the session files, where the system does not report changes (network file systems)."`
+	Notify  bool     `help:"Send notifications through the configured channels, even of what no hook reports."`
+	Hooks   bool     `default:"true" negatable:"" help:"Take events that are posted to /hook (default: yes)."`
+	Fleet   bool     `help:"Add the sessions of other machines: of the fleet that this one joined, and of the setting hosts."`
+	Link    bool     `help:"Publish this machine's sessions to its fleet, as beckon link does."`
+	Poll    bool     `help:"Poll the files, where the system does not report changes (network file systems)."`
 }
 
 // Validate is kong's.

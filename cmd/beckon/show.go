@@ -17,9 +17,9 @@ import (
 
 type showCmd struct {
 	Session string `arg:"" help:"${session}."`
-	Pane    bool   `help:"Print only what its pane shows now. Terminals that tell: tmux, screen, Zellij, kitty, WezTerm, iTerm2, Terminal."`
-	Turns   int    `default:"10" help:"The newest so many turns; 0 is none."`
-	JSON    bool   `name:"json" help:"Print the row as list --json has it, with the turns."`
+	Pane    bool   `help:"Print what its pane shows now, and nothing else; in tmux, screen, Zellij, kitty, WezTerm, iTerm2 and Terminal."`
+	Turns   int    `default:"10" help:"How many of the newest turns to print; 0 prints none."`
+	JSON    bool   `name:"json" help:"Print JSON: the row as in list --json, and the turns."`
 	cli.Colored
 }
 

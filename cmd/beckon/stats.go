@@ -23,9 +23,9 @@ import (
 )
 
 type statsCmd struct {
-	Days     int    `default:"7" help:"How many days, today included."`
+	Days     int    `default:"7" help:"How many days to count, today included."`
 	Timeline bool   `help:"Draw one day instead: a line for each session, when it worked, waited for you, was idle or failed."`
-	Date     string `help:"The day to draw (default: today)." placeholder:"YYYY-MM-DD"`
+	Date     string `help:"The day that --timeline draws (default: today)." placeholder:"YYYY-MM-DD"`
 	JSON     bool   `name:"json" xor:"format" help:"Print JSON."`
 	CSV      bool   `name:"csv" xor:"format" help:"Print a line for each day and project, for a spreadsheet."`
 	cli.Colored

@@ -27,16 +27,16 @@ import (
 )
 
 type watchCmd struct {
-	Host  []string `sep:"none" help:"Also the sessions of another machine, asked by ssh; can be given more than once." placeholder:"ssh:NAME"`
+	Host  []string `sep:"none" help:"Add the sessions of another machine, asked by ssh, as ssh:build; repeat for more." placeholder:"ssh:NAME"`
 	Once  bool     `help:"Print one screen and exit; for scripts."`
-	Width int      `help:"Columns of --once (default: $$COLUMNS, the terminal's, else 80)." placeholder:"N"`
+	Width int      `help:"Columns for --once (default: $$COLUMNS, else the terminal's, else 80)." placeholder:"N"`
 	fleets.Flags
 	cli.Colored
-	Queue  string `enum:",fair,prio,static,grouped" default:"" aliases:"sort" placeholder:"MODE" help:"Order within a group: fair, prio, static, grouped (default: as configured)."`
-	Group  string `enum:"need,project,host,none" default:"need" help:"Headings: need, project, host, none."`
-	Leave  bool   `help:"End when a jump worked: for a popup, which lies over the pane."`
-	Notify bool   `help:"Also notify through the configured channels, of what no hook reports, too."`
-	Poll   bool   `help:"Look twice a second instead of waiting for the system to report changes."`
+	Queue  string `enum:",fair,prio,static,grouped" default:"" aliases:"sort" placeholder:"MODE" help:"Order within a group: fair, prio, static or grouped (default: as configured)."`
+	Group  string `enum:"need,project,host,none" default:"need" help:"Group by need, project, host or none."`
+	Leave  bool   `help:"End after a jump; for a popup, which would hide the pane."`
+	Notify bool   `help:"Send notifications through the configured channels, even of what no hook reports."`
+	Poll   bool   `help:"Poll the files twice a second, where the system does not report changes (network file systems)."`
 }
 
 func (c *watchCmd) Run(a *app) error {

@@ -317,7 +317,7 @@ func (m *model) emptyLines(l layout) []string {
 	case m.filter != "":
 		say = []string{"no session has these words", "Esc clears the filter"}
 	default:
-		say = []string{"no sessions", "start an agent; `beckon install` tells it to report"}
+		say = []string{"no sessions", "start an agent; `beckon setup` has it report"}
 	}
 	lines := []string{}
 	if !m.once {

@@ -14,10 +14,10 @@ import (
 
 // Cmd is beckon fleet: what the keeper of a hub does.
 type Cmd struct {
-	Init   initCmd   `cmd:"" help:"Make the keys and the configuration of a hub, for beckon-fleet or any NATS server."`
-	Invite inviteCmd `cmd:"" help:"Print the token, one line, that lets a host or a viewer in."`
-	Revoke revokeCmd `cmd:"" help:"Take back what was given to a name, at once."`
-	Bucket bucketCmd `cmd:"" help:"Make the bucket on a NATS server that runs with the hub's configuration."`
+	Init   initCmd   `cmd:"" help:"Make a hub's keys and configuration, for beckon-fleet or any NATS server."`
+	Invite inviteCmd `cmd:"" help:"Print a token that lets a machine publish its sessions, or see those of others."`
+	Revoke revokeCmd `cmd:"" help:"End the access of a machine or user, at once."`
+	Bucket bucketCmd `cmd:"" help:"Make the hub's bucket on a NATS server that runs with the hub's configuration."`
 }
 
 // where is the flag that all of them have.
@@ -42,8 +42,8 @@ func (w *where) open(a *cli.App) (*hub.Hub, error) {
 
 type initCmd struct {
 	where
-	Listen string   `default:"0.0.0.0:4222" placeholder:"ADDR:PORT" help:"Where the server listens."`
-	Name   []string `placeholder:"NAME" help:"The names or addresses by which hosts reach it; the first is in the tokens."`
+	Listen string   `default:"0.0.0.0:4222" placeholder:"ADDR:PORT" help:"Address to listen on (default: ${default})."`
+	Name   []string `placeholder:"NAME" help:"Names or addresses by which other machines reach it, separated by commas; tokens have the first."`
 }
 
 // Run is kong's.
@@ -58,14 +58,14 @@ func (c *initCmd) Run(a *cli.App) error {
 
 type inviteCmd struct {
 	where
-	Host string `placeholder:"HOST" help:"The name under which the host publishes its sessions."`
-	User string `placeholder:"USER" help:"Whose host it is (default: you)."`
-	View bool   `help:"Also let it see the sessions of all the user's hosts: for machines that people sit at."`
+	Host string `placeholder:"HOST" help:"Let a machine publish its sessions, under this name."`
+	User string `placeholder:"USER" help:"Whose machine it is (default: you)."`
+	View bool   `help:"Let it see the sessions of all the user's machines; for machines that people sit at."`
 	All  bool   `help:"Let it see the sessions of all users."`
 
-	Answer bool `help:"With --view or --all: also let it answer for the sessions that it sees, on hosts whose setting answers_from_fleet names the user."`
+	Answer bool `help:"With --view or --all: let it answer the sessions that it sees, on machines whose setting answers_from_fleet names the user."`
 
-	For time.Duration `placeholder:"DURATION" help:"How long the access is good, as 24h (default: until it is revoked)."`
+	For time.Duration `placeholder:"DURATION" help:"How long the token is good, as 24h (default: until it is revoked)."`
 }
 
 // Run is kong's.
@@ -107,7 +107,7 @@ func (c *inviteCmd) Run(a *cli.App) error {
 
 type revokeCmd struct {
 	where
-	Name string `arg:"" help:"The host, or the user of an access to look."`
+	Name string `arg:"" help:"The name of the machine; of a token without --host, the user."`
 }
 
 // pushing is how long a hub gets to hear of something.

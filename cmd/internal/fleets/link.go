@@ -27,13 +27,13 @@ import (
 
 // LinkCmd is beckon link.
 type LinkCmd struct {
-	Join    string `placeholder:"TOKEN" help:"Keep the access that beckon fleet invite printed; - reads it from stdin."`
-	Server  string `placeholder:"URL" help:"A NATS server of your own that asks for no token, as nats://HOST:4222; kept like one."`
-	Texts   string `enum:",off,short,full" default:"" placeholder:"LEVEL" help:"How much of what sessions are about leaves this machine: off, short or full (default: as configured)."`
-	Forget  bool   `help:"At the end take this machine's sessions off everybody's list: for containers and CI."`
-	Service bool   `help:"Write a unit that runs the link for you: systemd's, or launchd's on macOS."`
-	Quiet   bool   `short:"q" help:"Say nothing but what goes wrong."`
-	Key     bool   `help:"Print the public key of this machine's access, for the setting answers_from_fleet of others."`
+	Join    string `placeholder:"TOKEN" help:"Join with the token that beckon fleet invite printed, and remember it; - reads it from stdin."`
+	Server  string `placeholder:"URL" help:"Join a NATS server of your own that asks for no token, as nats://HOST:4222, and remember it."`
+	Texts   string `enum:",off,short,full" default:"" placeholder:"LEVEL" help:"How much of the texts of sessions leaves this machine: off, short or full (default: as configured)."`
+	Forget  bool   `help:"When it ends, take this machine's sessions off all lists; for containers and CI."`
+	Service bool   `help:"Write a unit for systemd, on macOS for launchd, that keeps the link running."`
+	Quiet   bool   `short:"q" help:"Print nothing but errors."`
+	Key     bool   `help:"Print this machine's public key, for the setting answers_from_fleet of other machines."`
 
 	// Desk does what users at other machines say, while Listens reports that the
 	// configuration lets any.

@@ -24,10 +24,10 @@ import (
 
 // Flags are those of the commands that show other machines' sessions.
 type Flags struct {
-	Fleet bool     `help:"Also the sessions of the other machines: the fleet's that this one joined, and those of the setting hosts."`
+	Fleet bool     `help:"Add the sessions of other machines: of the fleet that this one joined, and of the setting hosts."`
 	On    []string `placeholder:"HOST" help:"Only sessions of these machines, separated by commas."`
 	User  []string `placeholder:"USER" help:"Only sessions of these users, separated by commas."`
-	Agent []string `placeholder:"AGENT" help:"Only sessions of these agents, separated by commas."`
+	Agent []string `placeholder:"AGENT" help:"Only sessions of these agents, separated by commas, as claude-code,codex."`
 
 	live *bus.Follower // of Sources
 }

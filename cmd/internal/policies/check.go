@@ -26,7 +26,7 @@ func problem(a *cli.App, p config.Problem) {
 }
 
 type checkCmd struct {
-	File string `arg:"" optional:"" help:"A policy file (default: those that hold here)." type:"path"`
+	File string `arg:"" optional:"" help:"A policy file (default: those in force here)." type:"path"`
 }
 
 func (c *checkCmd) Run(a *cli.App) error {

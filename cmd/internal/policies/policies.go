@@ -16,17 +16,17 @@ import (
 
 // Cmd is the command.
 type Cmd struct {
-	Check     checkCmd     `cmd:"" help:"Check the policy files: mistakes, and what is probably not meant."`
+	Check     checkCmd     `cmd:"" help:"Check the policy files for mistakes, and for what is probably not meant."`
 	Explain   explainCmd   `cmd:"" help:"Show which hooks are in force, in their order."`
-	Test      testCmd      `cmd:"" help:"Put an event to the policy and show what each hook says and what the client would get."`
+	Test      testCmd      `cmd:"" help:"Try an event: what each hook of the policy says, and what the client would get."`
 	Trace     traceCmd     `cmd:"" help:"Show what was decided lately, and by whom."`
-	Replay    replayCmd    `cmd:"" help:"Put recorded events to the policy, or to two of them and show where they differ."`
-	Trust     trustCmd     `cmd:"" help:"Put a project's policy in force as it is now."`
-	Accept    acceptCmd    `cmd:"" help:"Take a policy file that is gone or empty for meant."`
+	Replay    replayCmd    `cmd:"" help:"Try the policy on your past calls, or show where two policies differ."`
+	Trust     trustCmd     `cmd:"" help:"Trust a project's policy as it is now: it is then in force."`
+	Accept    acceptCmd    `cmd:"" help:"Accept that a policy file is gone or empty: what it said is then no longer in force."`
 	AllowOnce allowOnceCmd `cmd:"" help:"Let a refused call pass once, by the code in its refusal."`
 	Enable    enableCmd    `cmd:"" help:"Switch a hook on again."`
 	Disable   disableCmd   `cmd:"" help:"Switch a hook off."`
-	Import    importCmd    `cmd:"" help:"Show the hooks in the client's settings as a policy would run them."`
+	Import    importCmd    `cmd:"" help:"Show the hooks in the client's settings, as a policy would run them."`
 	Schema    schemaCmd    `cmd:"" help:"Print the JSON Schema of a policy file."`
 	Example   exampleCmd   `cmd:"" help:"Print a small policy server to start your own from."`
 }

@@ -23,11 +23,11 @@ import (
 
 type replayCmd struct {
 	Files   []string `arg:"" optional:"" help:"Transcripts, journals, traces or recordings, or directories of them (default: all of your own)." type:"path"`
-	Against string   `help:"Another policy file; only the calls that the two answer differently are shown." type:"path"`
-	Days    int      `help:"How many days back, of your own." default:"30"`
+	Against string   `help:"Compare with this policy file: show only the calls that the two answer differently." type:"path" placeholder:"FILE"`
+	Days    int      `help:"How many days of your own calls to look back." default:"30"`
 	N       int      `short:"n" help:"How many calls to show of each kind." default:"3"`
-	Start   bool     `name:"run" help:"Start commands, servers and models too; else only the built-in rules are asked."`
-	Client  string   `help:"The client's version." placeholder:"VERSION"`
+	Start   bool     `name:"run" help:"Also start commands, servers and models (default: ask the built-in rules only)."`
+	Client  string   `help:"Answer as for this version of the client, as 2.1.330." placeholder:"VERSION"`
 }
 
 // Run puts the calls of the past to the policy, or to two of them, and shows
@@ -158,7 +158,7 @@ func (r *replay) print(a *cli.App, read *past.Reader) {
 	if len(r.engines) > 1 {
 		what = "answered differently"
 	}
-	fmt.Fprintf(a.Stdout, "%d of %s are %s\n", shown, term.Plural(r.calls, "call"), what)
+	fmt.Fprintf(a.Stdout, "%d of %s %s\n", shown, term.Plural(r.calls, "call"), what)
 	if read.Cut > 0 {
 		fmt.Fprintf(a.Stdout, "%s left out: only the beginning was kept\n", term.Plural(read.Cut, "call"))
 	}

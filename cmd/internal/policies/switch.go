@@ -10,11 +10,11 @@ import (
 )
 
 type enableCmd struct {
-	Hook string `arg:"" help:"The hook's name, as explain prints it."`
+	Hook string `arg:"" help:"The hook's name, as policy explain prints it: global/shared."`
 }
 
 type disableCmd struct {
-	Hook string `arg:"" help:"The hook's name, as explain prints it."`
+	Hook string `arg:"" help:"The hook's name, as policy explain prints it: global/shared."`
 }
 
 func (c *enableCmd) Run(a *cli.App) error { return switchHook(a, c.Hook, true) }

@@ -22,15 +22,15 @@ import (
 )
 
 type testCmd struct {
-	File    string `arg:"" optional:"" help:"A payload of the client, as JSON; - is stdin; or a test file, or a directory of them (*.policytest.txtar)." type:"path"`
-	Event   string `help:"In place of a file: the event."`
-	Tool    string `help:"With --event: the tool's name."`
-	Command string `help:"With --event: the tool's command."`
-	Path    string `help:"With --event: the file that the tool works on."`
-	Prompt  string `help:"With --event: the prompt."`
-	Policy  string `help:"Another policy file in place of those that hold here." type:"path"`
-	Client  string `help:"The client's version." placeholder:"VERSION"`
-	Rules   bool   `help:"Start nothing: only the built-in rules."`
+	File    string `arg:"" optional:"" help:"The client's payload as JSON (- reads stdin), a test file, or a directory of test files (*.policytest.txtar)." type:"path"`
+	Event   string `help:"Instead of a file: the event, as PreToolUse." placeholder:"EVENT"`
+	Tool    string `help:"With --event: the tool, as Bash." placeholder:"TOOL"`
+	Command string `help:"With --event: the command that the tool runs." placeholder:"COMMAND"`
+	Path    string `help:"With --event: the file that the tool works on." placeholder:"FILE"`
+	Prompt  string `help:"With --event: the prompt." placeholder:"TEXT"`
+	Policy  string `help:"Use this policy file instead of those in force here." type:"path" placeholder:"FILE"`
+	Client  string `help:"Answer as for this version of the client, as 2.1.330." placeholder:"VERSION"`
+	Rules   bool   `help:"Start nothing: ask the built-in rules only."`
 	JSON    bool   `name:"json" help:"Print JSON."`
 }
 
@@ -169,9 +169,9 @@ func word(h policy.HookResult) string {
 }
 
 type traceCmd struct {
-	N       int    `short:"n" help:"How many." default:"20"`
-	Session string `help:"Only this session, by the beginning of its id."`
-	Call    string `help:"Only this tool_use_id."`
+	N       int    `short:"n" help:"How many of the newest decisions to show." default:"20"`
+	Session string `help:"Only the session whose id begins so." placeholder:"ID"`
+	Call    string `help:"Only the call with this tool_use_id." placeholder:"ID"`
 	Refused bool   `help:"Only what was refused or asked."`
 	JSON    bool   `name:"json" help:"Print JSON, one line each."`
 }

@@ -15,10 +15,10 @@ import (
 
 // Prompt is the command that prints a short segment.
 type Prompt struct {
-	Format string `help:"Template instead of the default (beckon help display)." placeholder:"TEMPLATE"`
-	For    string `help:"Escape values for where the text goes: plain, zsh, tmux, polybar or pango." default:"plain" placeholder:"TARGET"`
+	Format string `help:"Template to fill in instead of the default (beckon help display)." placeholder:"TEMPLATE"`
+	For    string `help:"Escape values for where the text goes: plain, zsh, tmux, polybar or pango (default: ${default})." default:"plain" placeholder:"TARGET"`
 	JSON   bool   `name:"json" help:"Print JSON, as waybar's custom modules read it."`
-	Fleet  bool   `help:"Count the sessions of the fleet's other machines, too; beckon link keeps them at hand."`
+	Fleet  bool   `help:"Count the sessions of the fleet's other machines, too, as beckon link last saw them."`
 }
 
 // ParsePrompt reads the command line as kong would, as far as it is understood.

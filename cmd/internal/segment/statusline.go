@@ -25,9 +25,9 @@ import (
 
 // Statusline is the command that the client runs for its status line.
 type Statusline struct {
-	Wrap     string `help:"The status-line command that was there before; it runs first." placeholder:"COMMAND"`
-	WrapJSON string `name:"wrap-json" help:"The same as a JSON string." placeholder:"JSON"`
-	Fleet    bool   `help:"Show the sessions of the fleet's other machines that need you, too; beckon link keeps them at hand."`
+	Wrap     string `help:"Run this status-line command first: the one that was there before." placeholder:"COMMAND"`
+	WrapJSON string `name:"wrap-json" help:"The same, as a JSON string." placeholder:"JSON"`
+	Fleet    bool   `help:"Name the sessions of the fleet's other machines, too, as beckon link last saw them."`
 }
 
 const (

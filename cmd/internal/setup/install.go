@@ -23,14 +23,14 @@ import (
 
 // InstallCmd is `beckon install`.
 type InstallCmd struct {
-	Agent   []string `help:"Which agents: claude-code, codex, opencode, gemini, copilot, qwen, or all (default: Claude Code, and it asks about the others)." placeholder:"NAME"`
+	Agent   []string `help:"Which agents: claude-code, codex, opencode, gemini, copilot, qwen, or all (default: claude-code; asks about the others)." placeholder:"NAME"`
 	Scope   string   `enum:"user,project,local" default:"user" help:"Which settings file: user, project or local."`
-	Events  string   `enum:"core,all" default:"core" help:"core is what the states need; all adds the rest."`
-	Hook    string   `help:"The beckon-hook program to name (default: the one beside this program)." placeholder:"PATH"`
+	Events  string   `enum:"core,all" default:"core" help:"Which events: core, which the states need, or all."`
+	Hook    string   `help:"The beckon-hook program to run (default: the one beside this program)." placeholder:"PATH"`
 	Notify  []string `enum:"terminal,desktop,command,sound,title,ntfy" help:"Channels that notify you when a session needs you: terminal, desktop, command, sound, title, ntfy." placeholder:"CHANNEL"`
-	Status  bool     `name:"statusline" help:"Also make beckon the status line; one that is there is kept and runs first."`
-	Answers *bool    `negatable:"" help:"Let you answer what sessions ask from elsewhere (beckon help answers); without it an install stays as it is."`
-	Mod     *bool    `negatable:"" help:"Also a mod, in ~/.claude/skills/beckon: it runs inside the client, tells what no hook does, and shows above the prompt who else needs you (beckon help mod); without it an install stays as it is."`
+	Status  bool     `name:"statusline" help:"Make beckon the status line, too; one that is there is kept and runs first."`
+	Answers *bool    `negatable:"" help:"Answer from elsewhere what sessions ask (beckon help answers); without either form that stays as it is."`
+	Mod     *bool    `negatable:"" help:"Install the mod, in ~/.claude/skills/beckon: it runs inside the client, reports what no hook does, and shows above the prompt who else needs you (beckon help mod); without either form that stays as it is."`
 	DryRun  bool     `help:"Print what would change as a diff, and change nothing."`
 
 	Complete string `hidden:"" placeholder:"VERSION" help:"Only add the events that a client of this version knows to installs that were made for an older one."`

@@ -13,11 +13,11 @@ import (
 
 // PluginCmd is `beckon plugin`.
 type PluginCmd struct {
-	Dir    string `arg:"" type:"path" help:"Where to make it; ~/.claude/skills/beckon is loaded without being installed."`
-	Events string `enum:"core,all" default:"core" help:"core is what the states need; all adds the rest."`
-	Hook   string `help:"The beckon-hook program to name (default: the one beside this program)." placeholder:"PATH"`
-	Mod    bool   `help:"Also a mod: it runs inside the client, tells what no hook does, and shows above the prompt who else needs you."`
-	Force  bool   `help:"Replace files that are there and not beckon's."`
+	Dir    string `arg:"" type:"path" help:"Directory to make; the client loads ~/.claude/skills/beckon by itself."`
+	Events string `enum:"core,all" default:"core" help:"Which events: core, which the states need, or all."`
+	Hook   string `help:"The beckon-hook program to run (default: the one beside this program)." placeholder:"PATH"`
+	Mod    bool   `help:"Add the mod: it runs inside the client, reports what no hook does, and shows above the prompt who else needs you."`
+	Force  bool   `help:"Overwrite files that are not beckon's."`
 }
 
 // Run writes the plugin's files.

@@ -24,10 +24,10 @@ import (
 
 // AnswerCmd is `beckon answer`.
 type AnswerCmd struct {
-	Words   []string `arg:"" optional:"" name:"session-answer" help:"A session or an offer's id, then what you answer: yes, no, always, the number of an option, or words."`
-	Message string   `short:"m" help:"What a no says to the agent." placeholder:"TEXT"`
-	All     bool     `help:"Answer all offers that --tool and --under leave, with yes or no; they are listed first."`
-	Tool    string   `help:"With --all: only calls of this tool." placeholder:"NAME"`
+	Words   []string `arg:"" optional:"" name:"session-answer" help:"A session, or the id of one request; then your answer: yes, no, always, the number of an option, or words (default: list what is open)."`
+	Message string   `short:"m" help:"With no: what to tell the agent." placeholder:"TEXT"`
+	All     bool     `help:"Answer all requests that --tool and --under select with yes or no; lists them and asks you first."`
+	Tool    string   `help:"With --all: only calls of this tool, as Read." placeholder:"NAME"`
 	Under   string   `help:"With --all: only calls on a file in this directory." placeholder:"DIR" type:"path"`
 	JSON    bool     `name:"json" help:"Print JSON."`
 	far

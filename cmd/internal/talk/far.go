@@ -20,7 +20,7 @@ import (
 
 // far is the flag of the commands that speak to sessions.
 type far struct {
-	Fleet bool `help:"A session of another machine of the fleet, as NAME or HOST:NAME, where that machine lets you."`
+	Fleet bool `help:"The session is on another machine of the fleet, which must allow it; name it NAME or HOST:NAME."`
 }
 
 // notHere adds to the error of a session that is not found where else it may be.

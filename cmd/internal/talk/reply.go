@@ -18,7 +18,7 @@ import (
 // ReplyCmd is `beckon reply`.
 type ReplyCmd struct {
 	Session string   `arg:"" help:"${session}."`
-	Text    []string `arg:"" help:"What you say; - reads it from stdin."`
+	Text    []string `arg:"" help:"What to say; - reads it from stdin."`
 	JSON    bool     `name:"json" help:"Print JSON."`
 	far
 }
@@ -148,7 +148,7 @@ func halt(a *cli.App, v *state.Seen, from offer.From, by string) (string, error)
 
 // AwayCmd is `beckon away`.
 type AwayCmd struct {
-	For string `arg:"" optional:"" help:"For how long: 2h, 30m (default: until beckon back)."`
+	For string `arg:"" optional:"" help:"For how long, as 30m or 2h (default: until beckon back)."`
 }
 
 // Run notes that nobody sits at the sessions.
