@@ -32,14 +32,14 @@ func (d *doctor) agents() {
 		case len(r.Entries) > 0:
 			d.agent(ag, r, unstable == nil)
 		case r.Recorded:
-			d.add(levelFault, ag.Name, "beckon install --agent "+ag.Name+" puts them back", "removed later: %s had our hooks, something took them out", r.Path)
+			d.add(levelFault, ag.Name, "beckon install --agent "+ag.Name+" puts them back", "removed later: %s had beckon's hooks, something took them out", r.Path)
 		case setup.There(d.App, ag):
 			without = append(without, ag.Name)
 		}
 	}
 	for _, ag := range event.Agents() {
 		if ag.Measured == "" && setup.There(d.App, ag) {
-			d.add(levelNote, ag.Name, "", "known from documentation alone: hooks that you set up yourself are read, and what they are taken to mean was not measured")
+			d.add(levelNote, ag.Name, "", "known from its documentation alone: hooks that you set up yourself are read, but never tried with the real program")
 		}
 	}
 	if len(without) > 0 {

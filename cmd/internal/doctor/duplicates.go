@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"beckon/installer"
+	"beckon/render/term"
 	"beckon/state"
 )
 
@@ -56,6 +57,6 @@ func (d *doctor) sessionsTwice() {
 	}
 	if n > 0 {
 		d.add(levelNote, "hooks", "start them without --plugin-dir, or beckon uninstall",
-			"of %d live sessions every event comes twice, from a plugin and from the settings: each counts once and is paid for twice", n)
+			"every event comes twice, from a plugin and from the settings, in %s: each counts once and is paid for twice", term.Plural(n, "live session"))
 	}
 }

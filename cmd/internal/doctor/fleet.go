@@ -14,7 +14,7 @@ func (d *doctor) fleet() {
 		d.add(levelFault, "fleet", "beckon link --join TOKEN makes the file anew", "%v", err)
 	case s.URL == "":
 	case err != nil:
-		d.add(levelFault, "fleet", "is the hub running, and was the access taken back? beckon link --join TOKEN joins again", "the hub does not let this machine in: %s", render.OneLine(err.Error()))
+		d.add(levelFault, "fleet", "if the hub runs, its access may be revoked: beckon link --join TOKEN joins again", "the hub does not let this machine in: %s", render.OneLine(err.Error()))
 	case s.Publishes && !s.Linked:
 		d.add(levelNote, "fleet", "beckon link --service keeps one running", "%s is reached, and no beckon link publishes this machine's sessions", s.URL)
 	default:

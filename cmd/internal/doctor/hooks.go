@@ -45,7 +45,7 @@ func (d *doctor) entries(r installer.Report) {
 				d.statusLine(f)
 			}
 		case f.Recorded:
-			d.add(levelFault, "hooks", "beckon install puts them back", "removed later: %s had our hooks, something took them out", f.Path)
+			d.add(levelFault, "hooks", "beckon install puts them back", "removed later: %s had beckon's hooks, something took them out", f.Path)
 			installed++
 		}
 	}
@@ -93,11 +93,11 @@ func (d *doctor) answers(r installer.Report) {
 func (d *doctor) statusLine(f installer.File) {
 	switch {
 	case f.Status == nil:
-		d.add(levelNote, "status line", "", "not ours: beckon install --statusline shows the other sessions in it, and gives the lists context and cost")
+		d.add(levelNote, "status line", "", "not beckon's: beckon install --statusline names the other sessions in it, and gives the lists context and cost")
 	case f.Status.Wraps:
-		d.add(levelOK, "status line", "", "runs the one that was there, and adds a line")
+		d.add(levelOK, "status line", "", "beckon's: runs the one that was there, and adds a line")
 	default:
-		d.add(levelOK, "status line", "", "ours")
+		d.add(levelOK, "status line", "", "beckon's")
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"beckon/cmd/internal/cli"
+	"beckon/render/term"
 	"beckon/state"
 	"beckon/state/stats"
 	"beckon/state/store"
@@ -57,8 +58,8 @@ func (d *doctor) latency() {
 	case micro(l.P99) > millis(slowTrip):
 		level, advice = levelNote, slowAdvice
 	}
-	d.add(level, "latency", advice, "hooks took %.1f ms, 99 of 100 at most %.1f ms, the slowest %.1f ms (%s in %s, %s); of the newest %d",
-		micro(l.P50), micro(l.P99), slow.Ms, slow.Event, cli.ShortID(slow.Session), slow.At.Local().Format("2006-01-02 15:04:05"), l.Hooks)
+	d.add(level, "latency", advice, "the newest %s took %.1f ms (median), 99 of 100 at most %.1f ms, the slowest %.1f ms (%s in %s, %s)",
+		term.Plural(l.Hooks, "hook"), micro(l.P50), micro(l.P99), slow.Ms, slow.Event, cli.ShortID(slow.Session), slow.At.Local().Format("2006-01-02 15:04:05"))
 	d.figures(Figures{Hooks: l.Hooks, P50: micro(l.P50), P99: micro(l.P99), Slowest: &slow})
 }
 

@@ -51,7 +51,7 @@ func (d *doctor) phone(reach reach.Settings) {
 		d.needs(false, "see that the server runs and lets this machine read ntfy_answers; "+advice, "the channel ntfy: %v", err)
 	}
 	if !reach.Ntfy.Private() {
-		d.add(levelNote, "notify", "take a server with https", "what the channel ntfy sends can be read on its way")
+		d.add(levelNote, "notify", "use a server with https", "what the channel ntfy sends can be read on its way")
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"beckon/event/policy/config"
 	"beckon/event/policy/trust"
 	"beckon/render"
+	"beckon/render/term"
 )
 
 // policies says what is the matter with the policy files, and with an
@@ -23,7 +24,7 @@ func (d *doctor) policies() {
 	for _, f := range loaded.Files {
 		switch notice := f.Notice(); {
 		case notice == "":
-			d.add(levelOK, "policy", "", "%s: %d hooks in force", f.Path, len(f.Config.Hooks))
+			d.add(levelOK, "policy", "", "%s: %s in force", f.Path, term.Plural(len(f.Config.Hooks), "hook"))
 		case f.Status == policy.Untrusted || f.Status == policy.Changed:
 			d.add(levelNote, "policy", "beckon policy trust", "%s", render.OneLine(notice))
 		case f.Status == policy.Vanished || errors.Is(f.Err, trust.ErrEmpty):

@@ -35,7 +35,7 @@ func (d *doctor) silence(r installer.Report) {
 		}
 	}
 	if before > 0 {
-		d.add(levelNote, "sessions", "their hooks come with what they do next; restart those that stay silent", "%s began before the install, and no hook was heard yet", term.Plural(before, "live session"))
+		d.add(levelNote, "sessions", "they are heard when they do something; restart those that stay silent", "%s began before the install, and no hook was heard yet", term.Plural(before, "live session"))
 	}
 	if silent > 0 {
 		d.add(levelFault, "sessions", "in the client, /hooks shows what it will run; a folder that is not trusted runs none",
@@ -56,7 +56,7 @@ func (d *doctor) newer() {
 		}
 	}
 	if n > 0 {
-		d.add(levelFault, "version", cli.UpdateAdvice, "a newer beckon than this one (%s), which leaves them alone, wrote %s", cli.Version(), term.Plural(n, "live session"))
+		d.add(levelFault, "version", cli.UpdateAdvice, "%s of a newer beckon than this one (%s), left as they are", term.Plural(n, "live session"), cli.Version())
 	}
 }
 

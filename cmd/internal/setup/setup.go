@@ -83,16 +83,16 @@ func allSteps(a *cli.App) ([]steps.Step, error) {
 	_, shell := filepath.Split(a.Getenv("SHELL"))
 	list = slices.Insert(list, 0, pathStep(a, shell, program))
 	tmux := startupStep(a, "tmux", installer.PromptLine, program)
-	tmux.Name, tmux.Title = "tmux", "what needs you in tmux's status line, prefix b to go there"
+	tmux.Name, tmux.Title = "tmux", "show in tmux's status line what needs you; prefix b goes there"
 	tmux.Want = a.Getenv("TMUX") != "" || tmux.Absent == "" && exists(installer.StartupPath("tmux", runtime.GOOS, a.Getenv))
 	tmux.Then = "tmux source-file " + installer.StartupPath("tmux", runtime.GOOS, a.Getenv) + " takes it up now"
 	if !cli.Found("tmux") {
 		tmux.Absent = "tmux is not installed"
 	}
 	prompt := startupStep(a, shell, installer.PromptLine, program)
-	prompt.Title = "what needs you in the shell's prompt"
+	prompt.Title = "show in the shell's prompt what needs you"
 	completion := startupStep(a, shell, installer.CompletionLine, program)
-	completion.Title, completion.Want = "completion of beckon's commands in the shell", true
+	completion.Title, completion.Want = "complete beckon's commands in the shell", true
 	return append(list, notifyStep(a, program), tmux, prompt, completion), nil
 }
 
@@ -150,9 +150,9 @@ func clientSteps(a *cli.App, hook, program string) ([]steps.Step, error) {
 		Then: "sessions that run already take the hooks up within seconds",
 	}
 	if client.Path == "" {
-		hooks.Then = "no claude is on PATH yet; its first session is followed"
+		hooks.Then = "no claude is on PATH yet; it is followed from its first session on"
 	}
-	line := part("statusline", "Claude Code's status line names the others that need you", statusline, func(s *installer.Spec, on bool) {
+	line := part("statusline", "name the sessions that need you in Claude Code's status line", statusline, func(s *installer.Spec, on bool) {
 		s.StatusLine, s.NoStatusLine = small, !on
 	})
 	line.Want = true
@@ -198,7 +198,7 @@ func agentSteps(a *cli.App, hook string) (list []steps.Step) {
 func pathStep(a *cli.App, shell, program string) steps.Step {
 	dir := filepath.Dir(program)
 	s := startupStep(a, shell, installer.PathLine, program)
-	s.Name, s.Title, s.Want = "path", "the shell finds beckon in "+dir, true
+	s.Name, s.Title, s.Want = "path", "let the shell find beckon in "+dir, true
 	if !s.On && slices.Contains(filepath.SplitList(a.Getenv("PATH")), dir) {
 		s.On, s.Fixed = true, true
 	}
@@ -254,7 +254,7 @@ func notifyStep(a *cli.App, program string) steps.Step {
 	if hasDesktop(a) {
 		channel = alert.Desktop
 	}
-	s := steps.Step{Name: "notify", Title: "a notification when a session needs you (" + channel + ")", Want: true,
+	s := steps.Step{Name: "notify", Title: "notify you when a session needs you (" + channel + ")", Want: true,
 		Then: "beckon notify test sends another one; beckon help notifications has the choices"}
 	path, err := config.Path(a.Getenv)
 	if err != nil {
@@ -263,7 +263,7 @@ func notifyStep(a *cli.App, program string) steps.Step {
 	}
 	cfg := a.Configured()
 	if s.On = len(cfg.Alert.Channels) > 0; s.On {
-		s.Title = "a notification when a session needs you (" + strings.Join(cfg.Alert.Channels, ", ") + ")"
+		s.Title = "notify you when a session needs you (" + strings.Join(cfg.Alert.Channels, ", ") + ")"
 	}
 	value := func(on bool) []string {
 		if on {

@@ -197,7 +197,7 @@ func (p *Plan) Ask(in io.Reader, out io.Writer) error {
 			continue
 		}
 		if s.On {
-			fmt.Fprintf(out, "%-14s %s: is set up\n", s.Name, s.Title)
+			fmt.Fprintf(out, "%-14s %s: already set up\n", s.Name, s.Title)
 			continue
 		}
 		choices := "[y/N/diff]"
