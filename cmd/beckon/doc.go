@@ -44,7 +44,7 @@
 //	cmd/internal/answer          a hook with a policy: fold, ask, answer
 //	cmd/internal/noblock         a hook that dies does not block the agent
 //	cmd/internal/config          config.json, and every setting in it
-//	cmd/internal/manual          what beckon help and beckon man print
+//	cmd/internal/manual          the pages of beckon help
 //	cmd/internal/lab             drives the real client
 //	cmd/internal/lab/record      records it, with cmd/internal/lab/recorder as its hook
 //	cmd/internal/suite           scenarios of the real client, as tests

@@ -28,6 +28,9 @@ func (c *helpCmd) Run(a *app, k *kong.Kong) error {
 		return nil
 	}
 	if page, err := manual.Page(c.Topic[0]); err == nil && len(c.Topic) == 1 {
+		if width := a.Width(); width > 0 {
+			page = manual.Fit(page, min(width, manual.Widest))
+		}
 		_, err = fmt.Fprint(a.Stdout, page)
 		return err
 	}

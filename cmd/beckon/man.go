@@ -52,4 +52,6 @@ const exitText = `0: done.
 
 3: there is no such session.
 
+4: it was answered already.
+
 hook exits 0 unless a policy has no other way to refuse.`

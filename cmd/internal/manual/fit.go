@@ -1,0 +1,116 @@
+package manual
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+	"charm.land/lipgloss/v2/table"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Widest is how many columns a text may have that is easy to read.
+const Widest = 110
+
+// Fit returns a page as a terminal of width columns shows it best: paragraphs, lists
+// and tables wrap between words, a link says where it leads, and pictures are left out.
+func Fit(page string, width int) string {
+	var out []string
+	for _, block := range strings.Split(strings.TrimSpace(page), "\n\n") {
+		switch {
+		case strings.HasPrefix(block, "!["):
+			continue
+		case strings.HasPrefix(block, "|"):
+			block = fitTable(unlink(block), width)
+		case !strings.HasPrefix(block, "    ") && !strings.HasPrefix(block, "#"):
+			block = fitText(unlink(block), width)
+		}
+		out = append(out, block)
+	}
+	return strings.Join(out, "\n\n") + "\n"
+}
+
+var leads = regexp.MustCompile(`\[([^][]*)\]\(([^)]*)\)`)
+
+// unlink writes links out: another page by the command that prints it, an address as
+// it is. A file of the sources is not at hand.
+func unlink(text string) string {
+	return leads.ReplaceAllStringFunc(text, func(l string) string {
+		m := leads.FindStringSubmatch(l)
+		topic, isPage := strings.CutSuffix(m[2], ".md")
+		switch {
+		case isPage && path.Base(topic) == topic:
+			return m[1] + " (beckon help " + topic + ")"
+		case strings.Contains(m[2], "://"):
+			return m[1] + " (" + m[2] + ")"
+		}
+		return m[1]
+	})
+}
+
+// fitText wraps a paragraph, or the items of a list.
+func fitText(block string, width int) string {
+	var b strings.Builder
+	column := 0
+	for line := range strings.Lines(block) {
+		item := strings.HasPrefix(line, "- ")
+		for i, word := range strings.Fields(line) {
+			w := ansi.StringWidth(word)
+			switch {
+			case item && i == 0 && column > 0, column+1+w > width && column > 0:
+				b.WriteByte('\n')
+				column = 0
+				if !item && strings.HasPrefix(block, "- ") || item && i > 0 {
+					b.WriteString("  ")
+					column = 2
+				}
+			case column > 0:
+				b.WriteByte(' ')
+				column++
+			}
+			b.WriteString(word)
+			column += w
+		}
+	}
+	return b.String()
+}
+
+// fitTable draws a table, its cells wrapped where the whole would be too wide.
+func fitTable(block string, width int) string {
+	t := table.New().BorderTop(false).BorderBottom(false).BorderLeft(false).BorderRight(false).BorderColumn(false).
+		StyleFunc(func(int, int) lipgloss.Style { return lipgloss.NewStyle().PaddingRight(2) })
+	// A hyphen that does not break: flags stay whole.
+	whole, back := strings.NewReplacer("-", "\u2011", `\|`, "\u2016"), strings.NewReplacer("\u2011", "-", "\u2016", "|")
+	var head []string
+	for i, line := range strings.Split(block, "\n") {
+		cells := strings.Split(whole.Replace(line), "|")
+		cells = cells[1 : len(cells)-1]
+		for j, cell := range cells {
+			cells[j] = strings.TrimSpace(cell)
+			if i == 1 { // the rule below the head
+				cells[j] = strings.Repeat(whole.Replace("-"), longest(head[j]))
+			}
+		}
+		if i == 0 {
+			head = cells // as a row: a table's own head does not wrap
+		}
+		t.Row(cells...)
+	}
+	if lipgloss.Width(t.Render()) > width {
+		t.Width(width)
+	}
+	lines := strings.Split(back.Replace(ansi.Strip(t.Render())), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// longest is how wide the widest word of a text is.
+func longest(text string) (n int) {
+	for word := range strings.FieldsSeq(text) {
+		n = max(n, ansi.StringWidth(word))
+	}
+	return n
+}
