@@ -76,6 +76,31 @@ func TestInitTmuxKeepsKeys(t *testing.T) {
 	}
 }
 
+// A tmux that keeps notifications from its terminal is not told as a success, neither
+// by the test of them nor by setup, which goes on.
+func TestNotifyInTmux(t *testing.T) {
+	t.Parallel()
+	d := newRoom(t)
+	d.start("sh", "-c", fmt.Sprintf("while read what; do '%s' $what; echo exit $?; done", d.beckon))
+	if exec.Command("tmux", "-S", d.socket, "show-options", "-gv", "allow-passthrough").Run() != nil {
+		t.Skip("this tmux passes everything on")
+	}
+	for _, c := range []struct{ option, what, says, exit string }{
+		{"off", "notify test --channel terminal", "allow-passthrough is off", "exit 1"},
+		{"off", "setup notify", "allow-passthrough is off", "exit 0"},
+		{"on", "notify test --channel terminal", "terminal: sent", "exit 0"},
+	} {
+		d.tmux("set-option", "-g", "allow-passthrough", c.option)
+		d.enter(c.what)
+		d.until(c.what, has(c.exit))
+		if screen := strings.ReplaceAll(d.screen(), "\n", ""); !strings.Contains(screen, c.says) || c.option == "off" && strings.Contains(screen, "sent") {
+			t.Errorf("%s with allow-passthrough %s:\n%s", c.what, c.option, screen)
+		}
+		d.tmux("send-keys", "-R", "-t", "main")
+		d.tmux("clear-history", "-t", "main")
+	}
+}
+
 // What a session is called is text, whatever tmux would make of it.
 func TestTmuxShowsNamesAsText(t *testing.T) {
 	t.Parallel()

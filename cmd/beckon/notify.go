@@ -42,19 +42,19 @@ func (c *notifyTestCmd) Run(a *app) error {
 	}
 	note := notify.Note{Schema: notify.Schema, Kind: state.EdgePermission, Test: true, SessionID: "test",
 		Title: "beckon needs nothing", Body: "This is a test.", Project: "beckon", Since: time.Now().UTC().Truncate(time.Millisecond)}
-	failed := false
+	var errs []error
 	for _, ch := range a.channels(set, a.Stdout) {
-		if err := ch.Send(context.Background(), note); err != nil {
-			failed = true
-			fmt.Fprintf(a.Stderr, "beckon: channel %s: %v\n", ch.Name(), err)
+		err := ch.Send(context.Background(), note)
+		if t, ok := ch.(notify.Terminal); ok && err == nil && t.Tmux && t.Style != osc.Bell {
+			err = notify.KeptByTmux(a.Getenv("TMUX"))
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("channel %s: %w", ch.Name(), err))
 			continue
 		}
 		fmt.Fprintf(a.Stdout, "%s: sent\n", ch.Name())
 	}
-	if failed {
-		return cli.ErrSilent
-	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // channels makes the channels that are chosen. terminal is what the channel of

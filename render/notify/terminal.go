@@ -3,6 +3,9 @@ package notify
 import (
 	"context"
 	"io"
+	"os/exec"
+	"strings"
+	"time"
 
 	"beckon/event/osc"
 	"beckon/state/alert"
@@ -28,3 +31,27 @@ func (t Terminal) Send(_ context.Context, n Note) error {
 	_, err := io.WriteString(t.W, seq)
 	return err
 }
+
+// KeptByTmux is why the server at socket, a TMUX variable will do, does not pass on what
+// the channel terminal writes in its panes. It is nil where it does, or cannot be asked:
+// before 3.3, which has no such option, tmux passes everything on.
+func KeptByTmux(socket string) error {
+	socket, _, _ = strings.Cut(socket, ",")
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "tmux", "-S", socket, "show-options", "-gv", "allow-passthrough").Output()
+	if value := strings.TrimSpace(string(out)); socket != "" && err == nil && value != "on" && value != "all" {
+		return kept(value)
+	}
+	return nil
+}
+
+// kept is the value of tmux's option that keeps notifications.
+type kept string
+
+func (k kept) Error() string {
+	return "tmux keeps it back: allow-passthrough is " + string(k)
+}
+
+// Hint says how to have them passed on.
+func (kept) Hint() string { return "put this into ~/.tmux.conf: set -g allow-passthrough on" }

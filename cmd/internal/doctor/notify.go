@@ -3,11 +3,9 @@ package doctor
 import (
 	"context"
 	"os"
-	"os/exec"
 	"runtime"
 	"slices"
 	"strings"
-	"time"
 
 	"beckon/cmd/internal/cli"
 	"beckon/render/notify"
@@ -75,12 +73,8 @@ func (d *doctor) passthrough(set alert.Settings) {
 		return
 	}
 	for _, socket := range d.tmuxSockets() {
-		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-		out, err := exec.CommandContext(ctx, "tmux", "-S", socket, "show-options", "-gv", "allow-passthrough").Output()
-		cancel()
-		if value := strings.TrimSpace(string(out)); err == nil && value != "on" && value != "all" {
-			d.add(levelFault, "notify", "put this into ~/.tmux.conf: set -g allow-passthrough on",
-				"tmux (%s) keeps what the channel terminal sends: allow-passthrough is %s", socket, value)
+		if err := notify.KeptByTmux(socket); err != nil {
+			d.add(levelFault, "notify", cli.HintOf(err), "the channel terminal, %s: %v", socket, err)
 		}
 	}
 }

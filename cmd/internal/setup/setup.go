@@ -17,6 +17,7 @@ import (
 	"beckon/cmd/internal/setup/steps"
 	"beckon/event"
 	"beckon/installer"
+	"beckon/render/notify"
 	"beckon/state/alert"
 )
 
@@ -256,6 +257,13 @@ func notifyStep(a *cli.App, program string) steps.Step {
 	}
 	s := steps.Step{Name: "notify", Title: "notify you when a session needs you (" + channel + ")", Want: true,
 		Then: "beckon notify test sends another one; beckon help notifications has the choices"}
+	var kept error
+	if channel == alert.Terminal {
+		kept = notify.KeptByTmux(a.Getenv("TMUX"))
+	}
+	if kept != nil {
+		s.Then = kept.Error() + "; " + cli.HintOf(kept)
+	}
 	path, err := config.Path(a.Getenv)
 	if err != nil {
 		s.Absent = err.Error()
@@ -279,8 +287,8 @@ func notifyStep(a *cli.App, program string) steps.Step {
 		if _, err := config.Set(path, "notify", value(on)); err != nil || !on {
 			return err
 		}
-		if channel == alert.Terminal && a.Width() == 0 {
-			return nil // it would land in a file or a pipe
+		if channel == alert.Terminal && (a.Width() == 0 || kept != nil) {
+			return nil // it would land in a file or a pipe, or nowhere
 		}
 		test := exec.Command(program, "notify", "test")
 		test.Stdout, test.Stderr = a.Stdout, a.Stderr
