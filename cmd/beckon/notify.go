@@ -46,7 +46,9 @@ func (c *notifyTestCmd) Run(a *app) error {
 	for _, ch := range a.channels(set, a.Stdout) {
 		err := ch.Send(context.Background(), note)
 		if t, ok := ch.(notify.Terminal); ok && err == nil && t.Tmux && t.Style != osc.Bell {
-			err = notify.KeptByTmux(a.Getenv("TMUX"))
+			if kept := notify.KeptByTmux(a.Getenv("TMUX")); kept != nil && !kept.Background {
+				err = kept
+			}
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("channel %s: %w", ch.Name(), err))

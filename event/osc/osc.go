@@ -118,8 +118,8 @@ func word(id string) string {
 // Title returns the sequence that sets the window's title.
 func Title(text string) string { return "\x1b]2;" + Clean(text, maxTitle) + "\a" }
 
-// Tmux wraps a sequence so that tmux hands it to the terminal around it, which
-// it does only with allow-passthrough on.
+// Tmux wraps a sequence so that tmux hands it to the terminal around it, which it does
+// only with allow-passthrough on, and of windows in the background only with all.
 func Tmux(seq string) string {
 	return "\x1bPtmux;" + strings.ReplaceAll(seq, "\x1b", "\x1b\x1b") + "\x1b\\"
 }

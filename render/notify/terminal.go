@@ -32,26 +32,36 @@ func (t Terminal) Send(_ context.Context, n Note) error {
 	return err
 }
 
-// KeptByTmux is why the server at socket, a TMUX variable will do, does not pass on what
-// the channel terminal writes in its panes. It is nil where it does, or cannot be asked:
-// before 3.3, which has no such option, tmux passes everything on.
-func KeptByTmux(socket string) error {
+// Kept is why tmux does not pass on what the channel terminal writes in its panes.
+type Kept struct {
+	Background bool // only that of windows that are not on the screen
+	value      string
+}
+
+// KeptByTmux asks the server at socket; a TMUX variable will do. It is nil where all is
+// passed on, or the server cannot be asked: before 3.3, which has no such option, tmux
+// passes everything on.
+func KeptByTmux(socket string) *Kept {
 	socket, _, _ = strings.Cut(socket, ",")
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "tmux", "-S", socket, "show-options", "-gv", "allow-passthrough").Output()
-	if value := strings.TrimSpace(string(out)); socket != "" && err == nil && value != "on" && value != "all" {
-		return kept(value)
+	value := strings.TrimSpace(string(out))
+	if socket == "" || err != nil || value == "all" {
+		return nil
 	}
-	return nil
+	return &Kept{Background: value == "on", value: value}
 }
 
-// kept is the value of tmux's option that keeps notifications.
-type kept string
-
-func (k kept) Error() string {
-	return "tmux keeps it back: allow-passthrough is " + string(k)
+func (k *Kept) Error() string {
+	what := "it"
+	if k.Background {
+		what = "what windows in the background send"
+	}
+	return "tmux keeps back " + what + ": allow-passthrough is " + k.value
 }
 
-// Hint says how to have them passed on.
-func (kept) Hint() string { return "put this into ~/.tmux.conf: set -g allow-passthrough on" }
+// Hint says how to have it passed on.
+func (*Kept) Hint() string {
+	return "put this into ~/.tmux.conf: set -g allow-passthrough all (on, where tmux is older than 3.4)"
+}

@@ -73,8 +73,12 @@ func (d *doctor) passthrough(set alert.Settings) {
 		return
 	}
 	for _, socket := range d.tmuxSockets() {
-		if err := notify.KeptByTmux(socket); err != nil {
-			d.add(levelFault, "notify", cli.HintOf(err), "the channel terminal, %s: %v", socket, err)
+		if kept := notify.KeptByTmux(socket); kept != nil {
+			level := levelFault
+			if kept.Background {
+				level = levelNote
+			}
+			d.add(level, "notify", kept.Hint(), "the channel terminal, %s: %v", socket, kept)
 		}
 	}
 }

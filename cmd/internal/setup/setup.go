@@ -257,12 +257,12 @@ func notifyStep(a *cli.App, program string) steps.Step {
 	}
 	s := steps.Step{Name: "notify", Title: "notify you when a session needs you (" + channel + ")", Want: true,
 		Then: "beckon notify test sends another one; beckon help notifications has the choices"}
-	var kept error
+	var kept *notify.Kept
 	if channel == alert.Terminal {
 		kept = notify.KeptByTmux(a.Getenv("TMUX"))
 	}
 	if kept != nil {
-		s.Then = kept.Error() + "; " + cli.HintOf(kept)
+		s.Then = kept.Error() + "; " + kept.Hint()
 	}
 	path, err := config.Path(a.Getenv)
 	if err != nil {
@@ -287,7 +287,7 @@ func notifyStep(a *cli.App, program string) steps.Step {
 		if _, err := config.Set(path, "notify", value(on)); err != nil || !on {
 			return err
 		}
-		if channel == alert.Terminal && (a.Width() == 0 || kept != nil) {
+		if channel == alert.Terminal && (a.Width() == 0 || kept != nil && !kept.Background) {
 			return nil // it would land in a file or a pipe, or nowhere
 		}
 		test := exec.Command(program, "notify", "test")
