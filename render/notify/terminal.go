@@ -54,11 +54,11 @@ func KeptByTmux(socket string) *Kept {
 }
 
 func (k *Kept) Error() string {
-	what := "it"
+	what := "it back"
 	if k.Background {
-		what = "what windows in the background send"
+		what = "back what windows in the background send"
 	}
-	return "tmux keeps back " + what + ": allow-passthrough is " + k.value
+	return "tmux keeps " + what + ": allow-passthrough is " + k.value
 }
 
 // Hint says how to have it passed on.
