@@ -11,36 +11,53 @@ import (
 // strings, flags, numbers, records, pointers to records, and lists of those, with
 // their keys in its tags. A zero value (for a record: one whose members are all
 // zero) is left out.
-func Append(dst []byte, r any) []byte { return appendRecord(dst, reflect.ValueOf(r).Elem()) }
-
-// keys are the members' keys by type of record, in the order of its fields.
-var keys sync.Map // reflect.Type -> []string
-
-func keysOf(t reflect.Type) []string {
-	if known, ok := keys.Load(t); ok {
-		return known.([]string)
-	}
-	list := make([]string, t.NumField())
-	for i := range list {
-		list[i], _, _ = strings.Cut(t.Field(i).Tag.Get("json"), ",")
-	}
-	keys.Store(t, list)
-	return list
+func Append(dst []byte, r any) []byte {
+	v := reflect.ValueOf(r).Elem()
+	return appendRecord(dst, v, layoutOf(v.Type()))
 }
 
-func appendRecord(dst []byte, v reflect.Value) []byte {
+// layout is how a type of record is written.
+type layout struct {
+	keys    []string  // of its members, in the order of its fields
+	members []*layout // of the records that these are, list or point to; nil for others
+}
+
+var layouts sync.Map // reflect.Type -> *layout
+
+func layoutOf(t reflect.Type) *layout {
+	for t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	if known, ok := layouts.Load(t); ok {
+		return known.(*layout)
+	}
+	l := &layout{make([]string, t.NumField()), make([]*layout, t.NumField())}
+	for i := range l.keys {
+		f := t.Field(i)
+		l.keys[i], _, _ = strings.Cut(f.Tag.Get("json"), ",")
+		l.members[i] = layoutOf(f.Type)
+	}
+	layouts.Store(t, l)
+	return l
+}
+
+func appendRecord(dst []byte, v reflect.Value, l *layout) []byte {
 	dst = append(dst, '{')
-	for i, key := range keysOf(v.Type()) {
+	for i, key := range l.keys {
 		mark, zero := len(dst), false
-		if dst, zero = appendValue(Key(dst, key), v.Field(i)); zero {
+		if dst, zero = appendValue(Key(dst, key), v.Field(i), l.members[i]); zero {
 			dst = dst[:mark]
 		}
 	}
 	return append(dst, '}')
 }
 
-// appendValue appends v and reports whether it is zero.
-func appendValue(dst []byte, v reflect.Value) (_ []byte, zero bool) {
+// appendValue appends v, with the layout of its record if it has one, and reports
+// whether it is zero.
+func appendValue(dst []byte, v reflect.Value, l *layout) (_ []byte, zero bool) {
 	mark := len(dst)
 	switch v.Kind() {
 	case reflect.String:
@@ -50,17 +67,17 @@ func appendValue(dst []byte, v reflect.Value) (_ []byte, zero bool) {
 	case reflect.Int, reflect.Int64:
 		return strconv.AppendInt(dst, v.Int(), 10), v.Int() == 0
 	case reflect.Struct:
-		dst = appendRecord(dst, v)
+		dst = appendRecord(dst, v, l)
 		return dst, len(dst) == mark+len("{}")
 	case reflect.Pointer:
 		if v.IsNil() {
 			return dst, true
 		}
-		return appendRecord(dst, v.Elem()), false
+		return appendRecord(dst, v.Elem(), l), false
 	case reflect.Slice:
 		dst = append(dst, '[')
 		for i := range v.Len() {
-			dst, _ = appendValue(Comma(dst), v.Index(i))
+			dst, _ = appendValue(Comma(dst), v.Index(i), l)
 		}
 		return append(dst, ']'), v.Len() == 0
 	}
@@ -72,7 +89,8 @@ func appendValue(dst []byte, v reflect.Value) (_ []byte, zero bool) {
 // than the field's are skipped. Strings without escapes share memory with text.
 func Decode(text string, r any) bool {
 	d := decoder{text: text}
-	return d.peek() == '{' && d.record(reflect.ValueOf(r).Elem()) && d.peek() == 0 && d.at == len(text)
+	to := reflect.ValueOf(r).Elem()
+	return d.peek() == '{' && d.record(to, layoutOf(to.Type())) && d.peek() == 0 && d.at == len(text)
 }
 
 // decoder reads a text in one pass. Its methods report whether what stands there is
@@ -118,18 +136,20 @@ func (d *decoder) list(end byte, each func() bool) bool {
 	return false
 }
 
-func (d *decoder) record(to reflect.Value) bool {
-	keys := keysOf(to.Type())
+func (d *decoder) record(to reflect.Value, l *layout) bool {
 	next := 0 // members usually come in the order of the fields
 	return d.list('}', func() bool {
 		key, ok := d.str()
 		if !ok || !d.take(':') {
 			return false
 		}
-		for i := range keys {
-			if n := (next + i) % len(keys); keys[n] == key {
-				next = n + 1
-				_, ok := d.value(to.Field(n))
+		for range l.keys {
+			if next == len(l.keys) {
+				next = 0
+			}
+			n := next
+			if next++; l.keys[n] == key {
+				_, ok := d.value(to.Field(n), l.members[n])
 				return ok
 			}
 		}
@@ -137,8 +157,9 @@ func (d *decoder) record(to reflect.Value) bool {
 	})
 }
 
-// value reads a value into to, and reports whether it is of its type.
-func (d *decoder) value(to reflect.Value) (set, ok bool) {
+// value reads a value into to, with the layout of its record if it has one, and
+// reports whether it is of its type.
+func (d *decoder) value(to reflect.Value, l *layout) (set, ok bool) {
 	switch kind, c := to.Kind(), d.peek(); {
 	case kind == reflect.String && c == '"':
 		s, ok := d.str()
@@ -148,27 +169,25 @@ func (d *decoder) value(to reflect.Value) (set, ok bool) {
 		to.SetBool(c == 't')
 		return true, d.skip()
 	case (kind == reflect.Int || kind == reflect.Int64) && (c == '-' || isDigit(c)):
-		start := d.at
-		ok := d.number()
-		n, err := strconv.ParseInt(d.text[start:d.at], 10, 64)
-		if err == nil {
+		n, whole, ok := d.number()
+		if whole {
 			to.SetInt(n)
 		}
-		return err == nil, ok
+		return whole, ok
 	case kind == reflect.Struct && c == '{':
-		return true, d.record(to)
+		return true, d.record(to, l)
 	case kind == reflect.Pointer && c == '{':
 		if to.IsNil() {
 			to.Set(reflect.New(to.Type().Elem()))
 		}
-		return true, d.record(to.Elem())
+		return true, d.record(to.Elem(), l)
 	case kind == reflect.Slice && c == '[':
 		to.SetZero()
 		return true, d.list(']', func() bool {
 			n := to.Len()
 			to.Grow(1)
 			to.SetLen(n + 1)
-			set, ok := d.value(to.Index(n))
+			set, ok := d.value(to.Index(n), l)
 			if !set {
 				to.SetLen(n)
 			}
@@ -198,7 +217,8 @@ func (d *decoder) skip() bool {
 	case 'n':
 		return d.word("null")
 	}
-	return d.number()
+	_, _, ok := d.number()
+	return ok
 }
 
 func (d *decoder) word(w string) bool {
@@ -220,8 +240,19 @@ func (d *decoder) digits() bool {
 	return d.at > start
 }
 
-// number passes over a number.
-func (d *decoder) number() bool {
+// number reads a number, and reports whether it is a whole one that n can be.
+func (d *decoder) number() (n int64, whole, ok bool) {
+	rest := d.text[d.at:]
+	for i := 0; i < len(rest) && i < 18; i++ {
+		if c := rest[i]; isDigit(c) {
+			n = n*10 + int64(c-'0')
+		} else if c == ',' || c == '}' { // as nearly all numbers of records end
+			d.at += i
+			return n, true, i == 1 || i > 1 && rest[0] != '0'
+		} else {
+			break
+		}
+	}
 	is := func(set string) bool {
 		if d.at == len(d.text) || strings.IndexByte(set, d.text[d.at]) < 0 {
 			return false
@@ -229,18 +260,23 @@ func (d *decoder) number() bool {
 		d.at++
 		return true
 	}
+	start := d.at
 	is("-")
 	if !is("0") && !d.digits() {
-		return false
+		return 0, false, false
 	}
-	if is(".") && !d.digits() {
-		return false
+	n, err := strconv.ParseInt(d.text[start:d.at], 10, 64)
+	whole = err == nil
+	if is(".") {
+		if whole = false; !d.digits() {
+			return 0, false, false
+		}
 	}
 	if is("eE") {
 		is("+-")
-		return d.digits()
+		return 0, false, d.digits()
 	}
-	return true
+	return n, whole, true
 }
 
 // str reads a string.
@@ -248,21 +284,20 @@ func (d *decoder) str() (s string, ok bool) {
 	if !d.take('"') {
 		return "", false
 	}
-	start, escaped := d.at, false
-	for ; d.at < len(d.text); d.at++ {
-		switch c := d.text[d.at]; {
+	rest, escaped := d.text[d.at:], false
+	for i := 0; i < len(rest); i++ {
+		switch c := rest[i]; {
 		case c == '"':
-			s = d.text[start:d.at]
-			d.at++
+			d.at += i + 1
 			if escaped {
-				s = Unescape(s, -1)
+				return Unescape(rest[:i], -1), true
 			}
-			return s, true
+			return rest[:i], true
 		case c < ' ':
 			return "", false
 		case c == '\\':
 			escaped = true
-			if d.at++; !isEscape(d.text[d.at:]) {
+			if i++; !isEscape(rest[i:]) {
 				return "", false
 			}
 		}
@@ -281,6 +316,24 @@ func isEscape(s string) bool {
 		}
 	}
 	return true
+}
+
+// Shape names the members of the record that r points to, with their types: what was
+// written of one shape is read whole as the same one.
+func Shape(r any) string { return string(appendShape(nil, reflect.TypeOf(r).Elem())) }
+
+func appendShape(dst []byte, t reflect.Type) []byte {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice:
+		return appendShape(append(dst, t.Kind().String()...), t.Elem())
+	case reflect.Struct:
+		dst = append(dst, '{')
+		for i, key := range layoutOf(t).keys {
+			dst = appendShape(Key(dst, key), t.Field(i).Type)
+		}
+		return append(dst, '}')
+	}
+	return append(dst, t.Kind().String()...)
 }
 
 // Each calls f with every string, number and flag of the record that r points to,
