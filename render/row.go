@@ -192,8 +192,7 @@ func Rows(seen []state.Seen, all bool) []Row {
 	}
 	rows := make([]Row, len(shown))
 	store.Parallel(len(rows), func(i int) { rows[i] = row(shown[i]) })
-	Sort(rows)
-	return rows
+	return First(rows, len(rows))
 }
 
 // Sort orders rows by need: the state that needs the user most first, then

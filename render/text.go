@@ -10,7 +10,7 @@ import (
 // terminal: valid UTF-8 in one line, white space folded, without control
 // characters and without marks that turn the direction of what follows.
 func OneLine(s string) string {
-	if plain(s) {
+	if s = strings.TrimSpace(s); plain(s) {
 		return s
 	}
 	return strings.Join(strings.Fields(Clean(s)), " ")

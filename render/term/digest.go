@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"beckon/render"
-
-	"github.com/charmbracelet/x/ansi"
 )
 
 // DrawDigest writes a line for each session: how it stands, and what it did.
@@ -25,7 +23,7 @@ func DrawDigest(w io.Writer, d render.Digest, zone *time.Location, st Style) err
 	}
 	label := 0
 	for i := range d.Sessions {
-		label = max(label, ansi.StringWidth(digestLabel(&d.Sessions[i])))
+		label = max(label, widthOf(digestLabel(&d.Sessions[i])))
 	}
 	label = min(label, labelWidth)
 	for i := range d.Sessions {
@@ -35,7 +33,7 @@ func DrawDigest(w io.Writer, d render.Digest, zone *time.Location, st Style) err
 		tail := digestSums(r)
 		what := clean(r.What())
 		if st.Width > 0 {
-			what = ansi.Truncate(what, max(st.Width-ansi.StringWidth(head)-ansi.StringWidth(tail), 10), "…")
+			what = truncate(what, max(st.Width-widthOf(head)-widthOf(tail), 10), "…")
 		}
 		b.WriteString(st.Paint(look.sgr, head) + what + st.Paint("2", tail) + "\n")
 	}

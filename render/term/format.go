@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/charmbracelet/x/ansi"
 )
 
 // Format is a template of the status line or the prompt:
@@ -149,9 +147,9 @@ func appendLine(lines []string, line string) []string {
 // layOut replaces each wrapMark by two blanks where both sides fit on a line.
 func layOut(line string, width int) string {
 	pieces := strings.Split(line, wrapMark)
-	out, column := pieces[0], ansi.StringWidth(pieces[0])
+	out, column := pieces[0], widthOf(pieces[0])
 	for _, p := range pieces[1:] {
-		w := ansi.StringWidth(p)
+		w := widthOf(p)
 		switch {
 		case w == 0 || column == 0:
 			out, column = out+p, column+w

@@ -11,8 +11,7 @@ import (
 
 	"beckon/render"
 	"beckon/state"
-
-	"github.com/charmbracelet/x/ansi"
+	"beckon/state/store"
 )
 
 // Style says how to draw.
@@ -61,17 +60,18 @@ const (
 // List writes one line a row: state, age, where, what, how full the context is
 // where that is known and fits, id. The what column takes the room that is left.
 func List(w io.Writer, rows []render.Row, st Style) error {
-	table := make([][]string, 0, len(rows)+1)
-	table = append(table, []string{"  STATE", "FOR", "WHERE", "WHAT", "SESSION"})
+	table := make([][]string, len(rows)+1)
+	table[0] = []string{"  STATE", "FOR", "WHERE", "WHAT", "SESSION"}
 	several := severalHosts(rows)
 	names := make([]place, len(rows))
-	for i := range rows {
-		names[i] = where(&rows[i])
-		if r := &rows[i]; several && r.Remote == nil && r.Host != "" {
+	store.Parallel(len(rows), func(i int) {
+		r := &rows[i]
+		names[i] = where(r)
+		if several && r.Remote == nil && r.Host != "" {
 			names[i].name = clean(r.Host) + ": " + names[i].name
 		}
-		table = append(table, cells(&rows[i], names[i].String(), st.Now))
-	}
+		table[i+1] = cells(r, names[i].String(), st.Now)
+	})
 	if st.Width == 0 || st.Width >= roomForContext {
 		addContext(table, rows)
 	}
@@ -97,8 +97,8 @@ func List(w io.Writer, rows []render.Row, st Style) error {
 			table[i+1][2] = names[i].fit(width[2])
 		}
 	}
-	var out strings.Builder
-	for i, line := range table {
+	lines := make([]string, len(table))
+	store.Parallel(len(table), func(i int) {
 		sgr, of := "2", ""
 		if i > 0 {
 			r := &rows[i-1]
@@ -107,9 +107,9 @@ func List(w io.Writer, rows []render.Row, st Style) error {
 				sgr, of = "2", ""
 			}
 		}
-		out.WriteString(drawLine(line, width, sgr, of, i == 0, st))
-	}
-	_, err := io.WriteString(w, out.String())
+		lines[i] = drawLine(table[i], width, sgr, of, i == 0, st)
+	})
+	_, err := io.WriteString(w, strings.Join(lines, ""))
 	return err
 }
 
@@ -202,16 +202,6 @@ func (p place) fit(width int) string {
 	return Middle(p.name, width)
 }
 
-// Middle cuts s down to width columns, in its middle.
-func Middle(s string, width int) string {
-	n := widthOf(s)
-	if n <= width {
-		return s
-	}
-	head := width / 2
-	return ansi.Truncate(s, head, "") + "…" + ansi.TruncateLeft(s, n-(width-head-1), "")
-}
-
 func badges(r *render.Row) string {
 	var b strings.Builder
 	add := func(n int, one string) {
@@ -237,20 +227,9 @@ func Plural(n int, one string) string {
 
 func shortID(id string) string {
 	if len(id) > 8 {
-		return ansi.Truncate(id, 8, "")
+		return truncate(id, 8, "")
 	}
 	return id
-}
-
-// widthOf is ansi.StringWidth. Nearly all that a list shows is ASCII, of which the
-// length tells: a list of 1,000 sessions would take a tenth longer.
-func widthOf(s string) int {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' {
-			return ansi.StringWidth(s)
-		}
-	}
-	return len(s)
 }
 
 func columns(table [][]string) []int {
@@ -269,7 +248,7 @@ func drawLine(line []string, width []int, sgr, of string, head bool, st Style) s
 	for i, c := range line[:len(width)] {
 		n := widthOf(c)
 		if n > width[i] {
-			c = ansi.Truncate(c, width[i], "…")
+			c = truncate(c, width[i], "…")
 			n = widthOf(c)
 		}
 		pad := strings.Repeat(" ", width[i]-n)

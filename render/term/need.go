@@ -1,15 +1,12 @@
 package term
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"beckon/render"
 	"beckon/state"
-
-	"github.com/charmbracelet/x/ansi"
 )
 
 // maxName is how many columns a session's name takes at most in one line with
@@ -17,8 +14,13 @@ import (
 const maxName = 24
 
 // Waiting returns the rows that need the user, in the order of rows.
-func Waiting(rows []render.Row) []render.Row {
-	return slices.DeleteFunc(slices.Clone(rows), func(r render.Row) bool { return !r.NeedsYou })
+func Waiting(rows []render.Row) (waiting []render.Row) {
+	for i := range rows {
+		if rows[i].NeedsYou {
+			waiting = append(waiting, rows[i])
+		}
+	}
+	return waiting
 }
 
 // names returns a name for each row: the user's, else its project, after that of another machine, with the branch when two
@@ -35,9 +37,9 @@ func names(rows []render.Row) []string {
 		}
 		return ""
 	})
-	out = apart(out, func(i int) string { return " " + ansi.Truncate(clean(rows[i].SessionID), 4, "") })
+	out = apart(out, func(i int) string { return " " + truncate(clean(rows[i].SessionID), 4, "") })
 	for i := range out {
-		out[i] = ansi.Truncate(out[i], maxName, "…")
+		out[i] = truncate(out[i], maxName, "…")
 	}
 	return out
 }
@@ -95,7 +97,7 @@ func NeedList(rows []render.Row, st Style) string {
 		column += width
 	}
 	if st.Width > 0 {
-		return ansi.Truncate(b.String(), st.Width, "…")
+		return truncate(b.String(), st.Width, "…")
 	}
 	return b.String()
 }
@@ -113,7 +115,7 @@ func restWidth(n int) int {
 func (st Style) entry(name string, r *render.Row) (text string, width int) {
 	what := string(r.State)
 	text = name + " " + st.Paint(lookOf(r.State).sgr, what)
-	width = ansi.StringWidth(name) + 1 + len(what)
+	width = widthOf(name) + 1 + len(what)
 	if age := st.Now.Sub(r.Since); age >= time.Minute {
 		a := " " + Age(age)
 		text, width = text+st.Paint("2", a), width+len(a)

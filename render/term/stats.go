@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"beckon/state/stats"
-
-	"github.com/charmbracelet/x/ansi"
 )
 
 // barWidth is how many columns the longest bar of a chart takes.
@@ -58,6 +56,6 @@ func span(d time.Duration) string {
 
 // cell cuts s to width columns and fills it up to them.
 func cell(s string, width int) string {
-	s = ansi.Truncate(s, width, "…")
-	return s + strings.Repeat(" ", width-ansi.StringWidth(s))
+	s = truncate(s, width, "…")
+	return s + strings.Repeat(" ", width-widthOf(s))
 }

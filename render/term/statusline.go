@@ -11,8 +11,6 @@ import (
 	"beckon/render"
 	"beckon/state"
 	"beckon/state/usage"
-
-	"github.com/charmbracelet/x/ansi"
 )
 
 // StatusFields are the fields of a status-line template; the manual says what
@@ -56,7 +54,7 @@ func StatusLine(v StatusView, f Format, st Style) string {
 	}
 	lines := strings.Split(text, "\n")
 	for i := range lines {
-		lines[i] = ansi.Truncate(lines[i], st.Width, "…")
+		lines[i] = truncate(lines[i], st.Width, "…")
 	}
 	return strings.Join(lines, "\n")
 }
@@ -64,7 +62,7 @@ func StatusLine(v StatusView, f Format, st Style) string {
 func widest(text string) int {
 	w := 0
 	for line := range strings.Lines(text) {
-		w = max(w, ansi.StringWidth(strings.TrimRight(line, "\n")))
+		w = max(w, widthOf(strings.TrimRight(line, "\n")))
 	}
 	return w
 }
@@ -216,9 +214,9 @@ func cut(name string, level int) string {
 	name = clean(name)
 	switch level {
 	case shortBar:
-		return ansi.Truncate(name, 16, "…")
+		return truncate(name, 16, "…")
 	case noBar:
-		return ansi.Truncate(name, 10, "…")
+		return truncate(name, 10, "…")
 	}
 	return name
 }

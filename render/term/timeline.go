@@ -7,8 +7,6 @@ import (
 
 	"beckon/render"
 	"beckon/state/stats"
-
-	"github.com/charmbracelet/x/ansi"
 )
 
 // kindLooks are how the kinds of time are drawn, what the eye has to find first. Each
@@ -32,7 +30,7 @@ const labelWidth = 24
 func DrawTimeline(w io.Writer, t render.Timeline, zone *time.Location, st Style) error {
 	label := 0
 	for i := range t.Lanes {
-		label = max(label, ansi.StringWidth(laneLabel(&t.Lanes[i])))
+		label = max(label, widthOf(laneLabel(&t.Lanes[i])))
 	}
 	label = min(label, labelWidth)
 	width := st.Width

@@ -9,8 +9,6 @@ import (
 	"beckon/event/intent"
 	"beckon/render"
 	"beckon/state"
-
-	"github.com/charmbracelet/x/ansi"
 )
 
 // Turns writes one line a turn: when (in zone), of what project when of is set,
@@ -20,7 +18,7 @@ func Turns(w io.Writer, lines []render.TurnLine, of bool, zone *time.Location, s
 	project := 0
 	for i := range lines {
 		if of {
-			project = max(project, ansi.StringWidth(clean(lines[i].Project)))
+			project = max(project, widthOf(clean(lines[i].Project)))
 		}
 	}
 	project = min(project, 20)
@@ -34,13 +32,13 @@ func Turns(w io.Writer, lines []render.TurnLine, of bool, zone *time.Location, s
 		}
 		head := "  " + at.Format("15:04:05") + "  "
 		if of {
-			name := ansi.Truncate(clean(t.Project), project, "…")
-			head += name + strings.Repeat(" ", project-ansi.StringWidth(name)) + "  "
+			name := truncate(clean(t.Project), project, "…")
+			head += name + strings.Repeat(" ", project-widthOf(name)) + "  "
 		}
 		look := turnLook(t)
 		text := cmp.Or(t.Line(), "("+string(t.Intent)+")")
-		if room := st.Width - ansi.StringWidth(head) - 2; st.Width > 0 {
-			text = ansi.Truncate(text, max(room, 8), "…")
+		if room := st.Width - widthOf(head) - 2; st.Width > 0 {
+			text = truncate(text, max(room, 8), "…")
 		}
 		b.WriteString(head + st.Paint(look.sgr, look.glyph) + " " + st.Paint(look.text(), text) + "\n")
 	}

@@ -1,0 +1,42 @@
+package term
+
+import (
+	"strings"
+
+	"github.com/clipperhouse/displaywidth"
+)
+
+// terminal measures text as terminals draw it, with the colours in it. Package ansi of
+// the full screens does the same, but what it prepares at its start costs a prompt a
+// tenth.
+var terminal = displaywidth.Options{ControlSequences: true}
+
+// widthOf is how many columns s takes. Nearly all that a list shows is ASCII, of which
+// the length tells: a list of 1,000 sessions would take a tenth longer.
+func widthOf(s string) int {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return terminal.String(s)
+		}
+	}
+	return len(s)
+}
+
+// truncate shortens s to width columns, tail included if it is cut.
+func truncate(s string, width int, tail string) string { return terminal.TruncateString(s, width, tail) }
+
+// Middle cuts s down to width columns, in its middle.
+func Middle(s string, width int) string {
+	n := widthOf(s)
+	if n <= width {
+		return s
+	}
+	head := width / 2
+	left := n - (width - head - 1) // columns to leave out before the end
+	g, rest := terminal.StringGraphemes(s), s
+	for left > 0 && g.Next() {
+		left -= g.Width()
+		rest = strings.TrimPrefix(rest, g.Value())
+	}
+	return truncate(s, head, "") + "…" + rest
+}
