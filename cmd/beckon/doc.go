@@ -92,6 +92,7 @@
 //
 //	state                        Apply folds facts, Resolve makes one word of them
 //	state/store                  files and locks
+//	state/cache                  what was read of many files, in one
 //	state/evidence               processes, registry, terminals, repositories
 //	state/live                   both together: a snapshot, and what changes
 //	state/history                turns

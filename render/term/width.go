@@ -23,7 +23,9 @@ func widthOf(s string) int {
 }
 
 // truncate shortens s to width columns, tail included if it is cut.
-func truncate(s string, width int, tail string) string { return terminal.TruncateString(s, width, tail) }
+func truncate(s string, width int, tail string) string {
+	return terminal.TruncateString(s, width, tail)
+}
 
 // Middle cuts s down to width columns, in its middle.
 func Middle(s string, width int) string {

@@ -4,9 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
-	"beckon/state/store"
+	"beckon/state/cache"
 )
 
 // Index is the registry's files as they were read last, with the size, time and
@@ -16,17 +15,13 @@ type Index struct{ records map[string]record }
 
 type record struct {
 	reading Reading
-	file    store.Stamp
+	file    cache.Stamp
 }
-
-// racy is how young a file's time may be for it not to be trusted: a write
-// within the same tick of the file system's clock would not show.
-const racy = 50 * time.Millisecond
 
 // Registry is the function Registry. A directory that cannot be read is empty.
 func (x *Index) Registry(dir string) (out []Reading) {
 	entries, _ := os.ReadDir(dir)
-	now, fresh := time.Now(), make(map[string]record, len(entries))
+	fresh := make(map[string]record, len(entries))
 	var buf []byte
 	for _, e := range entries {
 		pid, ok := registryPid(e.Name())
@@ -34,7 +29,7 @@ func (x *Index) Registry(dir string) (out []Reading) {
 			continue
 		}
 		path := filepath.Join(dir, e.Name())
-		file, ok := store.StampOf(path)
+		file, ok := cache.StampOf(path)
 		if !ok {
 			continue
 		}
@@ -49,7 +44,7 @@ func (x *Index) Registry(dir string) (out []Reading) {
 			}
 			old.file = file
 		}
-		if now.Sub(time.Unix(0, file.Time)) > racy && old.reading.Problem != ProblemTorn {
+		if !file.Young() && old.reading.Problem != ProblemTorn {
 			fresh[e.Name()] = old
 		}
 		out = append(out, old.reading)

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -13,35 +14,37 @@ import (
 
 	"beckon/event"
 	"beckon/event/plainfile"
+	"beckon/event/redact"
+	"beckon/state/cache"
 	"beckon/state/store"
 
 	"github.com/tidwall/gjson"
 )
 
-// Reading is one file of the client's own registry, sessions/PID.json: undocumented, so every field may be missing and only a Usable
-// reading says anything about state.
+// Reading is one file of the client's own registry, sessions/PID.json: undocumented, so
+// every field may be missing and only a Usable reading says anything about state.
 type Reading struct {
-	Pid       int
-	ProcStart string // the client's word for its start time: clock ticks on Linux, a date in UTC on macOS
-	NS        string // pid namespace the client was in, when it says so
-	SessionID string
-	Cwd       string
+	Pid       int    `json:"pid"`
+	ProcStart string `json:"start"` // the client's word for its start time: clock ticks on Linux, a date in UTC on macOS
+	NS        string `json:"ns"`    // pid namespace the client was in, when it says so
+	SessionID string `json:"session"`
+	Cwd       string `json:"cwd"`
 
-	Status     string // idle, busy, waiting, shell; another word is kept but not usable
-	WaitingFor string // what is open: "permission prompt", "dialog open", ...
-	Needs      string // what the user is to do about it; most clients leave it out
+	Status     string `json:"status"` // idle, busy, waiting, shell; another word is kept but not usable
+	WaitingFor string `json:"for"`    // what is open: "permission prompt", "dialog open", ...
+	Needs      string `json:"needs"`  // what the user is to do about it; most clients leave it out
 
-	Name       string // the session's name for people
-	NameSource string // how it got it: derived, ...
-	Kind       string // interactive, bg, ...
-	Job        string // of a session in the background: what `claude attach` takes
-	Entrypoint string // cli, sdk-cli, ...
-	Version    string
+	Name       string `json:"name"`  // the session's name for people
+	NameSource string `json:"named"` // how it got it: derived, ...
+	Kind       string `json:"kind"`  // interactive, bg, ...
+	Job        string `json:"job"`   // of a session in the background: what `claude attach` takes
+	Entrypoint string `json:"entry"` // cli, sdk-cli, ...
+	Version    string `json:"version"`
 
-	StartedAt       event.Millis // when the record was made, a little after the process
-	StatusUpdatedAt event.Millis
+	StartedAt       event.Millis `json:"started"` // when the record was made, a little after the process
+	StatusUpdatedAt event.Millis `json:"at"`
 
-	Problem string // why it is not Usable: one of the Problem constants, else empty
+	Problem string `json:"problem"` // why it is not Usable: one of the Problem constants, else empty
 }
 
 // Why a registry file gave no usable reading. None of them is evidence that
@@ -87,8 +90,9 @@ func RegistryDir(getenv func(string) string) string {
 // Registry reads all records in dir, in order of pid. Files that vanish while
 // it reads are left out; files that cannot be used are kept with a Problem, so
 // that a torn record is not taken for a missing one. A directory that cannot
-// be read is an error: the caller goes on without the registry.
-func Registry(dir string) ([]Reading, error) {
+// be read is an error: the caller goes on without the registry. cached is the file
+// to keep what was read in, empty for none.
+func Registry(dir, cached string) ([]Reading, error) {
 	f, err := plainfile.OpenDir(dir)
 	if err != nil {
 		return nil, err
@@ -98,20 +102,28 @@ func Registry(dir string) ([]Reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	pids := make([]int, 0, len(names))
-	for _, n := range names {
-		if pid, ok := registryPid(n); ok && len(pids) < maxRegistry {
-			pids = append(pids, pid)
-		}
+	names = slices.DeleteFunc(names, func(n string) bool { _, ok := registryPid(n); return !ok })
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) }) // by pid
+	names = names[:min(len(names), maxRegistry)]
+	var known *cache.Cache[string, Reading]
+	if cached != "" {
+		known = cache.Open[string, Reading](cached, dir, len(names))
 	}
-	slices.Sort(pids)
-	out := make([]Reading, len(pids))
-	store.Parallel(len(pids), func(i int) {
+	out := make([]Reading, len(names))
+	store.Parallel(len(names), func(i int) {
+		stamp, ok := known.Get(names[i], names[i], &out[i])
+		if ok {
+			return
+		}
 		buf := registryBuffers.Get().(*[]byte)
 		defer registryBuffers.Put(buf)
-		path := dir + string(filepath.Separator) + strconv.Itoa(pids[i]) + ".json"
-		out[i], _ = readRegistry(path, pids[i], *buf) // its Pid is 0 when it has vanished
+		pid, _ := registryPid(names[i])
+		out[i], _ = readRegistry(filepath.Join(dir, names[i]), pid, *buf) // its Pid is 0 when it has vanished
+		if out[i].Problem == "" {
+			known.Put(names[i], &out[i], stamp)
+		}
 	})
+	known.Close(names)
 	return slices.DeleteFunc(out, func(r Reading) bool { return r.Pid == 0 }), nil
 }
 
@@ -178,15 +190,15 @@ func ParseRegistry(b []byte, pid int) Reading {
 		r.Problem = ProblemShape
 		return r
 	}
-	said := -1
+	own := -1
 	doc.ForEach(func(k, v gjson.Result) bool {
 		if k.Str == "pid" {
-			said = int(integer(v))
+			own = int(integer(v))
 		}
 		r.set(k.Str, v)
 		return true
 	})
-	r.Problem = r.problem(said)
+	r.Problem = r.problem(own)
 	return r
 }
 
@@ -204,13 +216,11 @@ func (r *Reading) set(key string, v gjson.Result) {
 	case "status":
 		r.Status = text(v)
 	case "waitingFor":
-		r.WaitingFor = text(v)
+		r.WaitingFor = said(v, event.MaxID)
 	case "needs":
-		if v.Type == gjson.String {
-			r.Needs = clean(v.Str, event.MaxQuestion)
-		}
+		r.Needs = said(v, event.MaxQuestion)
 	case "name":
-		r.Name = text(v)
+		r.Name = said(v, event.MaxID)
 	case "nameSource":
 		r.NameSource = text(v)
 	case "kind":
@@ -228,9 +238,9 @@ func (r *Reading) set(key string, v gjson.Result) {
 	}
 }
 
-func (r *Reading) problem(said int) string {
+func (r *Reading) problem(own int) string {
 	switch {
-	case said != r.Pid, r.SessionID == "":
+	case own != r.Pid, r.SessionID == "":
 		return ProblemShape
 	case r.Status != "idle" && r.Status != "busy" && r.Status != "waiting" && r.Status != "shell":
 		return ProblemStatus
@@ -238,6 +248,14 @@ func (r *Reading) problem(said int) string {
 		return ProblemShape
 	}
 	return ""
+}
+
+// said is what a string says to people, without secrets.
+func said(v gjson.Result, max int) string {
+	if v.Type != gjson.String {
+		return ""
+	}
+	return clean(redact.Text(v.Str), max)
 }
 
 // text is the value of a string; of anything else it is empty.

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"beckon/event"
@@ -66,14 +67,20 @@ func (r *Reader) Now() event.Millis {
 // read too.
 func (r *Reader) Look(archived bool) (Snapshot, error) {
 	snap := Snapshot{Now: r.Now(), Staged: r.staged != nil}
+	var known readings
+	var meters *store.Meters
+	var beside sync.WaitGroup
+	beside.Go(func() {
+		known = r.readRegistry()
+		if !r.SkipMeters {
+			meters = r.st.Meters()
+		}
+	})
 	live, err := r.st.List()
+	beside.Wait()
+	defer meters.Close()
 	if err != nil {
 		return snap, err
-	}
-	known := r.readRegistry()
-	var meters *store.Meters
-	if !r.SkipMeters {
-		meters = r.st.Meters()
 	}
 	look := func(l store.Listing) ([]state.Seen, []store.Problem) {
 		return store.ReadAll(l, func(i int, v *state.Seen) error {
@@ -124,7 +131,7 @@ func (r *Reader) readRegistry() readings {
 	case r.registry == "":
 		return nil
 	}
-	list, _ := evidence.Registry(r.registry)
+	list, _ := evidence.Registry(r.registry, r.st.CacheFile("registry"))
 	return list
 }
 

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"beckon/event"
-	"beckon/event/redact"
 	"beckon/event/transcript"
 	"beckon/state"
 	"beckon/state/evidence"
@@ -107,11 +106,11 @@ func job(r evidence.Reading) state.Job {
 	if r.Kind != "bg" || r.Job == "" {
 		return state.Job{}
 	}
-	return state.Job{ID: r.Job, Name: redact.Text(r.Name)}
+	return state.Job{ID: r.Job, Name: r.Name}
 }
 
 func fact(r evidence.Reading) state.Registry {
-	return state.Registry{Status: r.Status, WaitingFor: r.WaitingFor, Needs: redact.Text(r.Needs), At: r.StatusUpdatedAt, Name: redact.Text(r.Name), Derived: r.NameSource == "derived"}
+	return state.Registry{Status: r.Status, WaitingFor: r.WaitingFor, Needs: r.Needs, At: r.StatusUpdatedAt, Name: r.Name, Derived: r.NameSource == "derived"}
 }
 
 // refusal is how long, in milliseconds, a headless client may take to write

@@ -7,6 +7,7 @@ import (
 
 	"beckon/event"
 	"beckon/state"
+	"beckon/state/cache"
 )
 
 // Index is the live sessions as they were read last, with the size, time and
@@ -22,47 +23,33 @@ type Index struct {
 
 type indexed struct {
 	s    state.Session
-	file Stamp // as it was before it was read; zero to read it again
+	file cache.Stamp // as it was before it was read; zero to read it again
 }
 
 type indexedMeter struct {
 	report *event.Meter
-	file   Stamp
+	file   cache.Stamp
 }
 
 // listing says whether the names in a directory are to be read again. Files are
 // put there by rename alone, which changes the directory's time; now and then it
 // is read whatever that says.
 type listing struct {
-	dir  Stamp // as it was before it was read
+	dir  cache.Stamp // as it was before it was read
 	read time.Time
 }
 
-const (
-	listAgain = 10 * time.Second
-	// racy is how young a file's time may be for it not to be trusted: a change
-	// in the same tick of the file system's clock would not show.
-	racy = 50 * time.Millisecond
-)
-
-// Stamp tells a file from what it was before.
-type Stamp struct {
-	Size, Time int64 // bytes, Unix ns
-	Inode      uint64
-}
-
-// young reports whether a further change of the file may not show.
-func young(s Stamp) bool { return time.Since(time.Unix(0, s.Time)) <= racy }
+const listAgain = 10 * time.Second
 
 // due reports whether the directory is to be read, and notes that it is.
 func (l *listing) due(path string) bool {
 	now := time.Now()
-	dir, ok := StampOf(path)
-	if ok && l.dir == dir && !young(dir) && now.Sub(l.read).Abs() < listAgain {
+	dir, ok := cache.StampOf(path)
+	if ok && l.dir == dir && !dir.Young() && now.Sub(l.read).Abs() < listAgain {
 		return false
 	}
-	if l.dir, l.read = dir, now; !ok || young(dir) {
-		l.dir = Stamp{}
+	if l.dir, l.read = dir, now; !ok || dir.Young() {
+		l.dir = cache.Stamp{}
 	}
 	return true
 }
@@ -86,7 +73,7 @@ func (x *Index) Scan() (changed, gone []Key, problems []Problem, err error) {
 		keys = x.known(waiting)
 	}
 	if err != nil {
-		x.sessionsDir.dir = Stamp{}
+		x.sessionsDir.dir = cache.Stamp{}
 		return nil, nil, nil, err
 	}
 	there := make(map[Key]bool, len(keys))
@@ -96,7 +83,7 @@ func (x *Index) Scan() (changed, gone []Key, problems []Problem, err error) {
 		case err == nil && ok:
 			changed = append(changed, k)
 		case err != nil:
-			x.sessionsDir.dir = Stamp{}          // look again
+			x.sessionsDir.dir = cache.Stamp{}    // look again
 			if !errors.Is(err, fs.ErrNotExist) { // it may just have been archived
 				problems = append(problems, Problem{k, err})
 			}
@@ -150,24 +137,24 @@ func (x *Index) Session(k Key) (s state.Session, ok bool) {
 // to be in its place.
 func (x *Index) read(k Key, waiting []string, listed bool) (changed bool, err error) {
 	old := x.sessions[k]
-	var file Stamp
+	var file cache.Stamp
 	if old != nil && !listed {
 		file = old.file
 	} else {
-		file, _ = StampOf(x.st.session(k))
+		file, _ = cache.StampOf(x.st.session(k))
 	}
-	if old != nil && len(waiting) == 0 && file != (Stamp{}) && file == old.file && !x.st.behind(k, &old.s) {
+	if old != nil && len(waiting) == 0 && file != (cache.Stamp{}) && file == old.file && !x.st.behind(k, &old.s) {
 		return false, nil
 	}
 	if len(waiting) > 0 {
-		file = Stamp{} // not to be kept
+		file = cache.Stamp{} // not to be kept
 	}
 	now := &indexed{file: file}
 	if err := x.st.load(k, waiting, &now.s); err != nil {
 		return false, err
 	}
 	if old == nil {
-		x.meterDir.dir = Stamp{} // its status line may have reported before its first event
+		x.meterDir.dir = cache.Stamp{} // its status line may have reported before its first event
 	}
 	x.sessions[k] = now
 	return true, nil
@@ -179,12 +166,13 @@ func (x *Index) Meters() (changed []Key) {
 	if !x.meterDir.due(x.st.path(meterDir, "")) {
 		return nil
 	}
-	for k := range x.st.Meters().known {
+	names, _ := x.st.keys(meterDir)
+	for _, k := range names {
 		old := x.meters[k]
 		if x.sessions[k] == nil {
 			continue
 		}
-		file, ok := StampOf(x.st.path(meterDir, string(k)+".json"))
+		file, ok := cache.StampOf(x.st.path(meterDir, string(k)+".json"))
 		if !ok || old != nil && old.file == file {
 			continue
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"beckon/state"
+	"beckon/state/cache"
 )
 
 // Lines calls each for every line of a session's journal after the sequence
@@ -240,6 +241,6 @@ func (st *Store) JournalFile(k Key) string { return st.journal(k) }
 
 // JournalSize is the length of a session's journal, 0 when there is none.
 func (st *Store) JournalSize(k Key) int64 {
-	journal, _ := StampOf(st.journal(k))
+	journal, _ := cache.StampOf(st.journal(k))
 	return journal.Size
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"beckon/state"
+	"beckon/state/cache"
 )
 
 // Load returns a live or archived session by its key, up to date with its
@@ -79,7 +80,7 @@ var readBuffers = sync.Pool{New: func() any { b := make([]byte, 4096); return &b
 // behind reports whether the journal is not what the session's file has
 // folded: a writer was killed between the two, or is about to write the file.
 func (st *Store) behind(k Key, s *state.Session) bool {
-	journal, ok := StampOf(st.journal(k))
+	journal, ok := cache.StampOf(st.journal(k))
 	return ok && journal.Size != s.Offset
 }
 
@@ -153,19 +154,33 @@ type Listing struct {
 	st      *Store
 	keys    []Key
 	waiting spooledNames
+	cache   *cache.Cache[Key, state.Session]
 }
 
 // List lists the live sessions, in the order of their keys.
 func (st *Store) List() (l Listing, err error) {
 	l.st = st
-	l.keys, l.waiting, err = st.live()
+	if l.keys, l.waiting, err = st.live(); err == nil {
+		l.cache = cache.Open[Key, state.Session](st.CacheFile(sessionsDir), st.path(journalDir, ""), len(l.keys))
+	}
 	return l, err
 }
 
 // Load is Store.Load of session i, into s.
 func (l Listing) Load(i int, s *state.Session) error {
 	k := l.keys[i]
-	return l.st.load(k, l.waiting[k], s)
+	if l.cache == nil || len(l.waiting[k]) > 0 {
+		return l.st.load(k, l.waiting[k], s)
+	}
+	journal, ok := l.cache.Get(k, string(k)+".jsonl", s)
+	if ok {
+		return s.Check()
+	}
+	err := l.st.load(k, nil, s)
+	if err == nil && s.Offset == journal.Size { // it is of what had that stamp
+		l.cache.Put(k, s, journal)
+	}
+	return err
 }
 
 // ReadAll makes a T of every session of l, on all processors, and returns what
@@ -173,6 +188,7 @@ func (l Listing) Load(i int, s *state.Session) error {
 func ReadAll[T any](l Listing, read func(i int, t *T) error) ([]T, []Problem) {
 	all, errs := make([]T, len(l.keys)), make([]error, len(l.keys))
 	Parallel(len(all), func(i int) { errs[i] = read(i, &all[i]) })
+	l.cache.Close(l.keys)
 	n := 0
 	var problems []Problem
 	for i, err := range errs {

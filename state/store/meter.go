@@ -3,6 +3,7 @@ package store
 import (
 	"beckon/event"
 	"beckon/event/jsonenc"
+	"beckon/state/cache"
 )
 
 // maxMeter bounds what is read of a meter file; ours have some 200 bytes.
@@ -32,19 +33,23 @@ func (st *Store) Meter(k Key) *event.Meter {
 	return &m
 }
 
-// Meters are what status lines report of many sessions.
+// Meters are what status lines report of many sessions. They are to be closed.
 type Meters struct {
 	st    *Store
+	keys  []Key
 	known map[Key]bool
+	cache *cache.Cache[Key, event.Meter]
 }
 
 // Meters lists the sessions that a status line reports of.
 func (st *Store) Meters() *Meters {
-	keys, _ := st.keys(meterDir)
-	m := &Meters{st: st, known: make(map[Key]bool, len(keys))}
-	for _, k := range keys {
+	m := &Meters{st: st}
+	m.keys, _ = st.keys(meterDir)
+	m.known = make(map[Key]bool, len(m.keys))
+	for _, k := range m.keys {
 		m.known[k] = true
 	}
+	m.cache = cache.Open[Key, event.Meter](st.CacheFile(meterDir), st.path(meterDir, ""), len(m.keys))
 	return m
 }
 
@@ -53,5 +58,21 @@ func (m *Meters) Of(k Key) *event.Meter {
 	if m == nil || !m.known[k] {
 		return nil
 	}
-	return m.st.Meter(k)
+	var kept event.Meter
+	file, ok := m.cache.Get(k, string(k)+".json", &kept)
+	if ok {
+		return &kept
+	}
+	report := m.st.Meter(k)
+	if report != nil {
+		m.cache.Put(k, report, file)
+	}
+	return report
+}
+
+// Close ends the use of m, which may be nil.
+func (m *Meters) Close() {
+	if m != nil {
+		m.cache.Close(m.keys)
+	}
 }

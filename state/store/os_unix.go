@@ -7,18 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
-
-	"golang.org/x/sys/unix"
 )
-
-// StampOf returns the stamp of the file at path, and whether there is one.
-func StampOf(path string) (Stamp, bool) {
-	var s unix.Stat_t
-	if unix.Stat(path, &s) != nil {
-		return Stamp{}, false
-	}
-	return Stamp{Size: s.Size, Time: s.Mtim.Nano(), Inode: s.Ino}, true
-}
 
 // removesOpen: a file can be removed while it is open.
 const removesOpen = true

@@ -70,6 +70,7 @@ const (
 	logDir        = "log"
 	claimsDir     = "told"
 	quarantineDir = "quarantine"
+	cacheDir      = "cache"
 )
 
 func (st *Store) path(dir string, name string) string {
@@ -85,6 +86,9 @@ func (st *Store) lockFile(k Key) string { return st.path(locksDir, string(k)+".l
 // moved away there only says that it is worth a look: one that is replaced may
 // show as both, in either order.
 func (st *Store) SessionsDir() string { return filepath.Join(st.Dir, sessionsDir) }
+
+// CacheFile is where views keep what they read of other directories' files.
+func (st *Store) CacheFile(name string) string { return st.path(cacheDir, name) }
 
 // LogFile is where errors of hooks go.
 func (st *Store) LogFile() string { return st.path(logDir, "beckon.log") }

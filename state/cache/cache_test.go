@@ -1,0 +1,222 @@
+package cache
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+type record struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+// files are a directory of files and a cache of it.
+type files struct {
+	t         *testing.T
+	path, dir string
+	names     []string
+	reads     int // of files, in the last look
+}
+
+// setup makes n files, and has the cache trust their stamps at once.
+func setup(t *testing.T, n int) *files {
+	if runtime.GOOS == "windows" {
+		t.Skip("nothing is cached here")
+	}
+	f := &files{t: t, path: filepath.Join(t.TempDir(), "cache", "files"), dir: t.TempDir()}
+	for i := range n {
+		f.names = append(f.names, fmt.Sprintf("f%03d", i))
+		f.write(i, "first")
+	}
+	trust(t, -time.Hour)
+	return f
+}
+
+func trust(t *testing.T, d time.Duration) {
+	was := settled
+	settled = d
+	t.Cleanup(func() { settled = was })
+}
+
+func (f *files) file(i int) string { return filepath.Join(f.dir, f.names[i]) }
+
+func (f *files) write(i int, text string) {
+	f.t.Helper()
+	if err := os.WriteFile(f.file(i), []byte(text), 0o600); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// look returns what a view sees that looks once and goes.
+func (f *files) look() map[string]string {
+	c := Open[string, record](f.path, f.dir, len(f.names))
+	f.reads = 0
+	seen := map[string]string{}
+	for i, name := range f.names {
+		var v record
+		stamp, ok := c.Get(name, name, &v)
+		if !ok {
+			data, err := os.ReadFile(f.file(i))
+			if err != nil {
+				f.t.Fatal(err)
+			}
+			f.reads++
+			v = record{name, string(data)}
+			c.Put(name, &v, stamp)
+		}
+		if v.Name != name {
+			f.t.Errorf("%s is taken for %s", name, v.Name)
+		}
+		seen[name] = v.Text
+	}
+	c.Close(f.names)
+	return seen
+}
+
+// check looks, and compares with the files themselves.
+func (f *files) check(reads int) {
+	f.t.Helper()
+	time.Sleep(20 * time.Millisecond) // what changes next has another time, however coarse the clock is
+	for name, text := range f.look() {
+		if data, err := os.ReadFile(filepath.Join(f.dir, name)); err != nil || string(data) != text {
+			f.t.Errorf("%s: %q, %v; seen as %q", name, data, err, text)
+		}
+	}
+	if f.reads != reads {
+		f.t.Errorf("%d files were read, not %d", f.reads, reads)
+	}
+}
+
+func TestCache(t *testing.T) {
+	f := setup(t, 100)
+	f.check(100)
+	f.check(0)
+
+	f.write(3, "longer than it was")
+	f.check(1)
+
+	// The same size, and the time that it had: its change time tells.
+	info, err := os.Stat(f.file(4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.write(4, "again")
+	if err := os.Chtimes(f.file(4), info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	f.check(2) // too few have changed for the cache to be written
+
+	// Another file in its place.
+	f.write(5, "moved")
+	if err := os.Rename(f.file(5), f.file(6)); err != nil {
+		t.Fatal(err)
+	}
+	f.write(5, "first")
+	f.check(4)
+
+	for i := range 20 {
+		f.write(20+i, "changed")
+	}
+	f.check(24)
+	f.check(0)
+
+	// A file that is gone leaves nothing behind.
+	f.write(7, "a secret")
+	for i := range 20 {
+		f.write(20+i, "changed again")
+	}
+	f.check(21)
+	if err := os.Remove(f.file(7)); err != nil {
+		t.Fatal(err)
+	}
+	f.names = append(f.names[:7:7], f.names[8:]...)
+	f.check(0)
+	if data, err := os.ReadFile(f.path); err != nil || strings.Contains(string(data), "a secret") {
+		t.Errorf("%v, or what was gone is still there", err)
+	}
+	if info, err := os.Stat(f.path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+
+	// Nor is there a cache of few.
+	f.names = f.names[:least-1]
+	f.check(least - 1)
+	if _, err := os.Stat(f.path); !os.IsNotExist(err) {
+		t.Errorf("the cache of few files is still there: %v", err)
+	}
+}
+
+// What may change unseen is not kept.
+func TestYoungFilesAreRead(t *testing.T) {
+	f := setup(t, 100)
+	trust(t, time.Hour)
+	f.check(100)
+	f.check(100)
+	if _, err := os.Stat(f.path); !os.IsNotExist(err) {
+		t.Errorf("there is a cache: %v", err)
+	}
+	future := time.Now().Add(2 * time.Hour)
+	trust(t, 0)
+	if err := os.Chtimes(f.file(0), future, future); err != nil {
+		t.Fatal(err)
+	}
+	f.check(100)
+	f.check(1)
+}
+
+// What is no cache of these records is as if it were not there.
+func TestStrangeCache(t *testing.T) {
+	f := setup(t, 100)
+	f.check(100)
+	good, err := os.ReadFile(f.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	header, lines, _ := strings.Cut(string(good), "\n")
+	for name, text := range map[string]string{
+		"empty":         "",
+		"zeros":         strings.Repeat("\x00", len(good)),
+		"another shape": strings.Replace(header, "text", "words", 1) + "\n" + lines,
+		"no shape":      lines,
+		"torn":          header + "\n" + strings.ReplaceAll(lines, `"}`, ``),
+		"no records":    header + "\n" + strings.Join(f.names, "\n"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := os.WriteFile(f.path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			f.check(100)
+			f.check(0)
+		})
+	}
+	// A part that is whole is good.
+	if err := os.WriteFile(f.path, good[:len(good)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f.check(51)
+}
+
+// A cache that cannot be written is none.
+func TestCacheReadOnly(t *testing.T) {
+	f := setup(t, 100)
+	if err := os.WriteFile(filepath.Dir(f.path), nil, 0o600); err != nil { // a file where its directory would be
+		t.Fatal(err)
+	}
+	f.check(100)
+	f.check(100)
+}
+
+// Files that another machine may change are read each time.
+func TestNotLocal(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("needs /proc")
+	}
+	if c := Open[string, record](filepath.Join(t.TempDir(), "c"), "/proc", 100); c != nil {
+		t.Error("/proc is taken for a directory of files that stay as they are")
+	}
+}
