@@ -89,6 +89,7 @@ func TestNotifyInTmux(t *testing.T) {
 		{"off", "notify test --channel terminal", "allow-passthrough is off", "exit 1"},
 		{"off", "setup notify", "allow-passthrough is off", "exit 0"},
 		{"on", "notify test --channel terminal", "terminal: sent", "exit 0"},
+		{"on", "notify explain", "windows in the background send: allow-passthrough is on", "exit 0"},
 		{"on", "doctor", "windows in the background send: allow-passthrough is on", "exit 1"},
 	} {
 		d.tmux("set-option", "-g", "allow-passthrough", c.option)

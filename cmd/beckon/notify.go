@@ -169,6 +169,9 @@ func (c *notifyExplainCmd) Run(a *app) error {
 		fmt.Fprintln(a.Stdout, "notifications are off: no channel is chosen (beckon install --notify terminal,desktop)")
 	} else {
 		fmt.Fprintf(a.Stdout, "channels: %s\n", strings.Join(cfg.Alert.Channels, ", "))
+		if kept := notify.KeptByTmux(a.Getenv("TMUX")); kept != nil && cfg.Alert.Has(alert.Terminal) {
+			fmt.Fprintf(a.Stdout, "terminal: %v\n  hint: %s\n", kept, kept.Hint())
+		}
 	}
 	day := time.Now().Local().Format(time.DateOnly) // today needs no heading
 	for _, d := range list {
