@@ -71,7 +71,7 @@ type inviteCmd struct {
 // Run is kong's.
 func (c *inviteCmd) Run(a *cli.App) error {
 	if c.Host == "" && !c.View && !c.All {
-		return cli.Usage("--host NAME, --view or --all: an access is to publish, or to see")
+		return cli.Usage("say what the token is for: --host NAME to publish, --view or --all to see")
 	}
 	if c.Answer && !c.View && !c.All {
 		return cli.Usage("--answer goes with --view or --all: who answers sees what is asked")

@@ -82,7 +82,7 @@ func Init(dir, listen string, names []string) (*Hub, error) {
 	h := &Hub{Dir: dir, state: state{Listen: listen, URL: "nats://" + net.JoinHostPort(cmp.Or(host, "127.0.0.1"), port)}}
 	if ip := net.ParseIP(host); ip == nil && host != "localhost" || ip != nil && !ip.IsLoopback() {
 		if len(names) == 0 {
-			return nil, errors.New("a hub that others reach needs the name that they reach it by")
+			return nil, errors.New("it lacks the name by which other machines reach it")
 		}
 		if h.Pin, err = makeCertificate(filepath.Join(dir, certFile), filepath.Join(dir, keyFile), names); err != nil {
 			return nil, err

@@ -11,6 +11,7 @@ import (
 	"beckon/event/policy/config"
 	"beckon/event/policy/trust"
 	"beckon/render"
+	"beckon/render/term"
 )
 
 // problem prints one problem in the form that errors have.
@@ -64,7 +65,7 @@ func (c *checkCmd) Run(a *cli.App) error {
 		case err != nil:
 			return err
 		default:
-			fmt.Fprintf(a.Stdout, "ok      %s: %d hooks\n", f.path, len(read.Hooks))
+			fmt.Fprintf(a.Stdout, "ok      %s: %s\n", f.path, term.Plural(len(read.Hooks), "hook"))
 			configs = append(configs, read)
 		}
 		if f.level == config.Global && answer.Shared(f.path) {

@@ -6,6 +6,7 @@ import (
 	"beckon/cmd/internal/cli"
 	"beckon/event/policy/trust"
 	"beckon/render"
+	"beckon/render/term"
 )
 
 type acceptCmd struct{}
@@ -55,7 +56,7 @@ func (c *trustCmd) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Stdout, "%s is in force as it is now, with %d hooks:\n", s.Project, len(trusted.Hooks))
+	fmt.Fprintf(a.Stdout, "%s is in force as it is now, with %s:\n", s.Project, term.Plural(len(trusted.Hooks), "hook"))
 	for _, h := range trusted.Hooks {
 		printHook(a, explain(h))
 	}

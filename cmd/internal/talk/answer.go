@@ -63,7 +63,7 @@ func (c *AnswerCmd) Run(a *cli.App) error {
 		return c.list(a, target)
 	}
 	if len(target) > 1 {
-		return cli.Hint("give the id of one: beckon answer "+target[0].shortID()+" "+strings.Join(words, " "), "%d offers of it are open: %w", len(target), errAmbiguous)
+		return cli.Hint("give the id of one: beckon answer "+target[0].shortID()+" "+strings.Join(words, " "), "%d requests of it are open: %w", len(target), errAmbiguous)
 	}
 	return c.one(a, target[0], words)
 }
@@ -82,7 +82,7 @@ func asked(a *cli.App) ([]Offered, error) {
 func Offers(a *cli.App, keep func(*offer.Offer) bool) ([]Offered, error) {
 	all, err := offer.In(a.Store.Dir).List(time.Now())
 	if err != nil {
-		return nil, fmt.Errorf("reading the offers: %w", err)
+		return nil, fmt.Errorf("reading the requests: %w", err)
 	}
 	if all = slices.DeleteFunc(all, func(o offer.Offer) bool { return !keep(&o) }); len(all) == 0 {
 		return nil, nil
@@ -118,7 +118,7 @@ func (c *AnswerCmd) target(a *cli.App, list []Offered) (of []Offered, words []st
 			return list, c.Words, nil
 		}
 		if len(list) > 1 {
-			return nil, nil, cli.Hint("beckon answer lists them; give a session or an id first", "%d offers are open: %w", len(list), errAmbiguous)
+			return nil, nil, cli.Hint("beckon answer lists them; give a session or an id first", "%d requests are open: %w", len(list), errAmbiguous)
 		}
 		return nil, nil, nothingOpen(a)
 	}
@@ -172,7 +172,7 @@ func past(a *cli.App, id string) error {
 	if by, ok := dir.Answered(id); ok && became.Taken {
 		why = (&offer.TakenError{By: by}).Error()
 	}
-	return cli.Late("offer %s: %s", id[:5], why)
+	return cli.Late("request %s: %s", id[:5], why)
 }
 
 // list shows offers as a whole.
@@ -395,7 +395,7 @@ func (c *AnswerCmd) many(a *cli.App, list []Offered) error {
 		return o.Kind != offer.Permission || c.Tool != "" && o.Tool != c.Tool || c.Under != "" && !under(&o.Offer, c.Under) || c.Words[0] == "yes" && !o.Card.Whole
 	})
 	if len(list) == 0 {
-		return cli.Hint("beckon answer lists what is open", "no such offer is open: %w", cli.ErrNotFound)
+		return cli.Hint("beckon answer lists what is open", "no such request is open: %w", cli.ErrNotFound)
 	}
 	if err := mayAnswer(a); err != nil {
 		return err

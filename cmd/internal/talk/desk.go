@@ -63,7 +63,7 @@ func (d desk) Allowed(w ctl.Who) error {
 func (d desk) Look(session string) ([]offer.Offer, error) {
 	list, err := offer.In(d.a.Store.Dir).List(time.Now())
 	if err != nil {
-		return nil, errors.New("its offers cannot be read")
+		return nil, errors.New("its requests cannot be read")
 	}
 	return slices.DeleteFunc(list, func(o offer.Offer) bool { return o.Record != session }), nil
 }

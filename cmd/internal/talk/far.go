@@ -114,7 +114,7 @@ func (c *AnswerCmd) elsewhere(a *cli.App) error {
 		return c.list(a, list)
 	}
 	if len(list) > 1 {
-		return cli.Hint("give the id of one after the session: "+list[0].shortID(), "%d offers of it are open: %w", len(list), errAmbiguous)
+		return cli.Hint("give the id of one after the session: "+list[0].shortID(), "%d requests of it are open: %w", len(list), errAmbiguous)
 	}
 	o := list[0]
 	ans, err := c.answer(&o, words)

@@ -60,7 +60,7 @@ func (c *ModCmd) Run(a *cli.App) error {
 	}
 	offers, err := dir.List(time.Now())
 	if err != nil {
-		return fmt.Errorf("reading the offers: %w", err)
+		return fmt.Errorf("reading the requests: %w", err)
 	}
 	for i := range rows {
 		r := &rows[i]

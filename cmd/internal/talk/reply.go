@@ -79,7 +79,7 @@ func say(a *cli.App, v *state.Seen, text string, from offer.From, by string) (gi
 	}
 	list, err := dir.List(time.Now())
 	if err != nil {
-		return given{}, fmt.Errorf("reading the offers: %w", err)
+		return given{}, fmt.Errorf("reading the requests: %w", err)
 	}
 	list = slices.DeleteFunc(list, func(o offer.Offer) bool { return o.Kind != offer.Reply || o.Record != v.Session.Record() })
 	if len(list) == 0 {

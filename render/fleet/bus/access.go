@@ -45,7 +45,7 @@ func (a Access) Token() string {
 }
 
 // ErrToken is wrapped by what is wrong with a token.
-var ErrToken = errors.New("no token of beckon fleet invite")
+var ErrToken = errors.New("this is no token of beckon fleet invite")
 
 // ReadToken reads what Token made.
 func ReadToken(s string) (Access, error) {
