@@ -28,9 +28,15 @@ func main() {
 	defer stop()
 	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "beckon-fleet:", err)
+		if errors.Is(err, errUsage) {
+			os.Exit(2)
+		}
 		os.Exit(1)
 	}
 }
+
+// errUsage marks errors of the command line.
+var errUsage = errors.New("beckon-fleet --help shows more")
 
 const usage = `usage: beckon-fleet serve [--dir DIR] [--listen ADDR:PORT] [--name NAME,..]
 
@@ -44,15 +50,20 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		if len(args) == 1 && (args[0] == "--help" || args[0] == "-h" || args[0] == "help") {
 			return nil
 		}
-		return errors.New("the one command is serve")
+		return fmt.Errorf("the one command is serve: %w", errUsage)
 	}
 	flags := flag.NewFlagSet("beckon-fleet serve", flag.ContinueOnError)
 	flags.SetOutput(out)
 	dir := flags.String("dir", home.Config(os.Getenv, "hub"), "where the hub's keys and data are")
 	listen := flags.String("listen", "", "the address of a new hub (default: 0.0.0.0:4222 with --name, else 127.0.0.1:4222)")
 	names := flags.String("name", "", "the names or addresses by which hosts reach a new hub, separated by commas")
-	if err := flags.Parse(args[1:]); err != nil {
-		return err
+	switch err := flags.Parse(args[1:]); {
+	case errors.Is(err, flag.ErrHelp):
+		return nil
+	case err != nil:
+		return fmt.Errorf("%w: %w", err, errUsage)
+	case flags.NArg() > 0:
+		return fmt.Errorf("unexpected argument %s: %w", flags.Arg(0), errUsage)
 	}
 	h, err := hub.Open(*dir)
 	if err != nil {

@@ -244,8 +244,15 @@ func TestUsage(t *testing.T) {
 	if err := run(context.Background(), nil, &out); err == nil || !strings.Contains(out.String(), "usage:") {
 		t.Errorf("%q, %v", out.String(), err)
 	}
-	if err := run(context.Background(), []string{"--help"}, &out); err != nil {
-		t.Error(err)
+	for _, args := range [][]string{{"--help"}, {"serve", "--help"}} {
+		if err := run(context.Background(), args, &out); err != nil {
+			t.Error(args, err)
+		}
+	}
+	for _, args := range [][]string{{"nosuch"}, {"serve", "--nosuch"}, {"serve", "more"}} {
+		if err := run(context.Background(), args, &out); !errors.Is(err, errUsage) {
+			t.Error(args, err)
+		}
 	}
 	if err := run(context.Background(), []string{"serve", "--dir", t.TempDir(), "--listen", "0.0.0.0:1"}, &out); err == nil || !strings.Contains(err.Error(), "name") {
 		t.Errorf("a hub that nobody can name: %v", err)
