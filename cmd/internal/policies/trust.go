@@ -1,7 +1,9 @@
 package policies
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 
 	"beckon/cmd/internal/cli"
 	"beckon/event/policy/trust"
@@ -53,6 +55,9 @@ func (c *trustCmd) Run(a *cli.App) error {
 		return nil
 	}
 	trusted, err := s.Trust(s.Project)
+	if errors.Is(err, fs.ErrNotExist) {
+		return cli.Hint("a project has its policy in .beckon/policy.json; beckon help policy shows one", "%w", err)
+	}
 	if err != nil {
 		return err
 	}
