@@ -190,9 +190,12 @@ func Rows(seen []state.Seen, all bool) []Row {
 			shown = append(shown, v)
 		}
 	}
+	byNeed(shown, func(v *state.Seen) need {
+		return need{rank(v.Status.State, v.Status.Unseen), v.Status.Since.Time(), v.Session.Record()}
+	})
 	rows := make([]Row, len(shown))
 	store.Parallel(len(rows), func(i int) { rows[i] = row(shown[i]) })
-	return First(rows, len(rows))
+	return rows
 }
 
 // Sort orders rows by need: the state that needs the user most first, then
@@ -202,15 +205,23 @@ func Sort(rows []Row) { copy(rows, First(rows, len(rows))) }
 // First returns the first n rows in the order of Sort, or all if there are fewer.
 func First(rows []Row, n int) []Row {
 	order := pointers(rows)
-	slices.SortStableFunc(order, byNeed)
+	byNeed(order, func(r *Row) need { return need{rank(r.State, r.Unseen), r.Since, r.Record()} })
 	return taken(order[:min(n, len(order))])
 }
 
-func byNeed(a, b *Row) int {
-	if n := cmp.Or(cmp.Compare(rank(a), rank(b)), a.Since.Compare(b.Since)); n != 0 {
-		return n
-	}
-	return strings.Compare(a.Record(), b.Record())
+// need is how much something needs the user.
+type need struct {
+	rank   int
+	since  time.Time
+	record string // to tell those apart that need the same
+}
+
+// byNeed sorts things by their needs.
+func byNeed[T any](order []*T, of func(*T) need) {
+	slices.SortStableFunc(order, func(a, b *T) int {
+		x, y := of(a), of(b)
+		return cmp.Or(cmp.Compare(x.rank, y.rank), x.since.Compare(y.since), strings.Compare(x.record, y.record))
+	})
 }
 
 // pointers are what is sorted: a Row is too large to be moved at every step.
@@ -230,9 +241,9 @@ func taken(order []*Row) []Row {
 	return rows
 }
 
-func rank(r *Row) int {
-	i := 2 * slices.Index(state.States[:], r.State)
-	if !r.Unseen {
+func rank(s state.State, unseen bool) int {
+	i := 2 * slices.Index(state.States[:], s)
+	if !unseen {
 		i++
 	}
 	return i

@@ -137,6 +137,9 @@ func (r *Reader) readRegistry() readings {
 
 // at returns the record of that pid, nil for none.
 func (known readings) at(pid int) *evidence.Reading {
+	if pid == 0 {
+		return nil
+	}
 	i, ok := slices.BinarySearchFunc(known, pid, func(r evidence.Reading, pid int) int { return r.Pid - pid })
 	if !ok {
 		return nil
