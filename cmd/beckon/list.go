@@ -18,7 +18,7 @@ import (
 type listCmd struct {
 	JSON  bool     `name:"json" help:"Print JSON (beckon help json)."`
 	All   bool     `help:"Add ended sessions, archived ones, too."`
-	State []string `help:"Only sessions in these states, separated by commas, as permission,question." placeholder:"STATE"`
+	State []string `help:"Only sessions in these states, in the words of the list, separated by commas, as permission,done." placeholder:"STATE"`
 	Host  []string `sep:"none" placeholder:"ssh:NAME" help:"Add the sessions of another machine, asked by ssh, as ssh:build; repeat for more."`
 	fleets.Flags
 	cli.Colored
@@ -53,7 +53,9 @@ func (c *listCmd) Run(a *app) error {
 	}
 	rows = c.Only(a.App, rows)
 	if want != nil {
-		rows = slices.DeleteFunc(rows, func(r render.Row) bool { return !slices.Contains(want, r.State) })
+		rows = slices.DeleteFunc(rows, func(r render.Row) bool {
+			return !slices.Contains(want, string(r.State)) && !slices.Contains(want, term.Word(&r))
+		})
 	}
 	if c.JSON {
 		return cli.WriteJSON(a.Stdout, listed{render.List{Schema: render.ListSchema, GeneratedAt: now.Time(), Sessions: rows}, others})
@@ -105,15 +107,13 @@ func (c *listCmd) empty(a *app) string {
 	return "no sessions; start claude anywhere, and it is listed here"
 }
 
-func parseStates(names []string) ([]state.State, error) {
-	var out []state.State
+// parseStates checks the words of --state: those that the list shows, and those of JSON.
+func parseStates(names []string) ([]string, error) {
+	var out []string
 	for _, n := range names {
-		s := state.State(strings.ToLower(strings.TrimSpace(n)))
-		if s == term.Aside {
-			s = state.Backburned
-		}
-		if !slices.Contains(state.States[:], s) {
-			return nil, cli.Usage("%w", cli.Hint(cli.DidYouMean(n, stateNames()), "--state %q: no such state (one of %s)", n, strings.Join(stateNames(), ", ")))
+		s := strings.ToLower(strings.TrimSpace(n))
+		if known := stateNames(); !slices.Contains(known, s) && s != string(state.Backburned) {
+			return nil, cli.Usage("%w", cli.Hint(cli.DidYouMean(n, known), "--state %q: no such state (one of %s)", n, strings.Join(known, ", ")))
 		}
 		out = append(out, s)
 	}
@@ -125,5 +125,5 @@ func stateNames() []string {
 	for i, s := range state.States {
 		names[i] = term.Word(&render.Row{State: s})
 	}
-	return names
+	return append(names, state.Done, state.Interrupted, state.Fresh)
 }

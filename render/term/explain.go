@@ -184,10 +184,11 @@ func otherAgent(s *state.Session, a *agents.Agent, line func(label, format strin
 }
 
 func reasoned(s state.State, reason string) string {
-	if reason == "" || reason == string(s) {
-		return string(s)
+	word := Word(&render.Row{State: s, Reason: reason})
+	if reason == "" || reason == word || reason == string(s) {
+		return word
 	}
-	return string(s) + " (" + reason + ")"
+	return word + " (" + reason + ")"
 }
 
 func processLine(s *state.Session, p state.Presence) string {
