@@ -38,7 +38,7 @@ func (c *notifyTestCmd) Run(a *app) error {
 		set.Channels = c.Channel
 	}
 	if len(set.Channels) == 0 {
-		return cli.Hint("beckon install --notify terminal,desktop chooses channels; --channel tries one", "no channel is chosen")
+		return cli.Hint("beckon setup notify chooses one; --channel tries one", "no channel is chosen")
 	}
 	note := notify.Note{Schema: notify.Schema, Kind: state.EdgePermission, Test: true, SessionID: "test",
 		Title: "beckon needs nothing", Body: "This is a test.", Project: "beckon", Since: time.Now().UTC().Truncate(time.Millisecond)}
@@ -166,7 +166,7 @@ func (c *notifyExplainCmd) Run(a *app) error {
 		return cli.WriteJSON(a.Stdout, list)
 	}
 	if len(cfg.Alert.Channels) == 0 {
-		fmt.Fprintln(a.Stdout, "notifications are off: no channel is chosen (beckon install --notify terminal,desktop)")
+		fmt.Fprintln(a.Stdout, "notifications are off: no channel is chosen (beckon setup notify)")
 	} else {
 		fmt.Fprintf(a.Stdout, "channels: %s\n", strings.Join(cfg.Alert.Channels, ", "))
 		if kept := notify.KeptByTmux(a.Getenv("TMUX")); kept != nil && cfg.Alert.Has(alert.Terminal) {

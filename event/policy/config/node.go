@@ -48,7 +48,7 @@ func (d *document) parse() (node, bool) {
 	if _, rest, ok := strings.Cut(what, ": "); ok && strings.HasPrefix(what, "line ") {
 		what = rest
 	}
-	d.problems = append(d.problems, Problem{File: d.file, Line: line, What: what, Advice: "JSON with comments and trailing commas is read"})
+	d.problems = append(d.problems, Problem{File: d.file, Line: line, What: "not JSON: " + what, Advice: "comments and trailing commas are allowed"})
 	return node{}, false
 }
 
