@@ -163,6 +163,19 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
+// Brackets in brackets end at some depth, the process does not.
+func TestDecodeOfDeepText(t *testing.T) {
+	for _, brackets := range []string{"[]", "{}"} {
+		for depth, want := range map[int]bool{100: true, 9_999: true, 10_000: false, 1_000_000: false} {
+			open := map[string]string{"[]": "[", "{}": `{"a":`}[brackets]
+			text := `{"x":` + strings.Repeat(open, depth) + "1" + strings.Repeat(brackets[1:], depth) + "}"
+			if got := jsonenc.Decode(text, new(record)); got != want {
+				t.Errorf("%d of %s: %t, want %t", depth, brackets, got, want)
+			}
+		}
+	}
+}
+
 // Members of other types and unknown members leave the rest readable.
 func TestDecodeSkipsWhatItCannotUse(t *testing.T) {
 	var r record

@@ -96,9 +96,14 @@ func Decode(text string, r any) bool {
 // decoder reads a text in one pass. Its methods report whether what stands there is
 // valid, and leave it behind.
 type decoder struct {
-	text string
-	at   int
+	text  string
+	at    int
+	depth int // of the brackets around
 }
+
+// maxDepth bounds what is read of brackets in brackets: more may be made to exhaust the
+// stack, which ends the process. It is encoding/json's, and no record of ours has ten.
+const maxDepth = 10_000
 
 // peek passes over white space and returns the byte there, 0 at the end.
 func (d *decoder) peek() byte {
@@ -121,6 +126,10 @@ func (d *decoder) take(c byte) bool {
 
 // list reads what stands between brackets: as many as there are of what each reads.
 func (d *decoder) list(end byte, each func() bool) bool {
+	if d.depth++; d.depth > maxDepth {
+		return false
+	}
+	defer func() { d.depth-- }()
 	d.at++
 	if d.take(end) {
 		return true

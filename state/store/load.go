@@ -157,7 +157,7 @@ type Listing struct {
 	cache   *cache.Cache[Key, state.Session]
 }
 
-// List lists the live sessions, in the order of their keys.
+// List lists the live sessions, in the order of their keys. It is to be read by ReadAll.
 func (st *Store) List() (l Listing, err error) {
 	l.st = st
 	if l.keys, l.waiting, err = st.live(); err == nil {
