@@ -1,9 +1,7 @@
 package evidence
 
 import (
-	"os"
 	"path/filepath"
-	"slices"
 
 	"beckon/state/cache"
 )
@@ -20,36 +18,27 @@ type record struct {
 
 // Registry is the function Registry. A directory that cannot be read is empty.
 func (x *Index) Registry(dir string) (out []Reading) {
-	entries, _ := os.ReadDir(dir)
-	fresh := make(map[string]record, len(entries))
-	var buf []byte
-	for _, e := range entries {
-		pid, ok := registryPid(e.Name())
-		if !ok || len(out) == maxRegistry {
-			continue
-		}
-		path := filepath.Join(dir, e.Name())
+	names, _ := registryNames(dir)
+	fresh := make(map[string]record, len(names))
+	for _, name := range names {
+		path := filepath.Join(dir, name)
 		file, ok := cache.StampOf(path)
 		if !ok {
 			continue
 		}
-		old := x.records[e.Name()]
+		old := x.records[name]
 		if old.file != file {
-			if buf == nil {
-				buf = make([]byte, maxRegistryFile+1)
-			}
 			var err error
-			if old.reading, err = readRegistry(path, pid, buf); err != nil {
+			if old.reading, err = ReadRegistryFile(path); err != nil {
 				continue
 			}
 			old.file = file
 		}
 		if !file.Young() && old.reading.Problem != ProblemTorn {
-			fresh[e.Name()] = old
+			fresh[name] = old
 		}
 		out = append(out, old.reading)
 	}
 	x.records = fresh
-	slices.SortFunc(out, func(a, b Reading) int { return a.Pid - b.Pid })
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/event/jsonenc"
 	"beckon/event/plainfile"
 	"beckon/event/redact"
 	"beckon/state/cache"
@@ -25,24 +27,24 @@ import (
 // every field may be missing and only a Usable reading says anything about state.
 type Reading struct {
 	Pid       int    `json:"pid"`
-	ProcStart string `json:"start"` // the client's word for its start time: clock ticks on Linux, a date in UTC on macOS
-	NS        string `json:"ns"`    // pid namespace the client was in, when it says so
-	SessionID string `json:"session"`
+	ProcStart string `json:"procStart"` // the client's word for its start time: clock ticks on Linux, a date in UTC on macOS
+	NS        string `json:"pidDomain"` // pid namespace the client was in, when it says so
+	SessionID string `json:"sessionId"`
 	Cwd       string `json:"cwd"`
 
-	Status     string `json:"status"` // idle, busy, waiting, shell; another word is kept but not usable
-	WaitingFor string `json:"for"`    // what is open: "permission prompt", "dialog open", ...
-	Needs      string `json:"needs"`  // what the user is to do about it; most clients leave it out
+	Status     string `json:"status"`     // idle, busy, waiting, shell; another word is kept but not usable
+	WaitingFor string `json:"waitingFor"` // what is open: "permission prompt", "dialog open", ...
+	Needs      string `json:"needs"`      // what the user is to do about it; most clients leave it out
 
-	Name       string `json:"name"`  // the session's name for people
-	NameSource string `json:"named"` // how it got it: derived, ...
-	Kind       string `json:"kind"`  // interactive, bg, ...
-	Job        string `json:"job"`   // of a session in the background: what `claude attach` takes
-	Entrypoint string `json:"entry"` // cli, sdk-cli, ...
+	Name       string `json:"name"`       // the session's name for people
+	NameSource string `json:"nameSource"` // how it got it: derived, ...
+	Kind       string `json:"kind"`       // interactive, bg, ...
+	Job        string `json:"jobId"`      // of a session in the background: what `claude attach` takes
+	Entrypoint string `json:"entrypoint"` // cli, sdk-cli, ...
 	Version    string `json:"version"`
 
-	StartedAt       event.Millis `json:"started"` // when the record was made, a little after the process
-	StatusUpdatedAt event.Millis `json:"at"`
+	StartedAt       event.Millis `json:"startedAt"` // when the record was made, a little after the process
+	StatusUpdatedAt event.Millis `json:"statusUpdatedAt"`
 
 	Problem string `json:"problem"` // why it is not Usable: one of the Problem constants, else empty
 }
@@ -93,18 +95,10 @@ func RegistryDir(getenv func(string) string) string {
 // be read is an error: the caller goes on without the registry. cached is the file
 // to keep what was read in, empty for none.
 func Registry(dir, cached string) ([]Reading, error) {
-	f, err := plainfile.OpenDir(dir)
+	names, err := registryNames(dir)
 	if err != nil {
 		return nil, err
 	}
-	names, err := f.Readdirnames(-1)
-	_ = f.Close()
-	if err != nil {
-		return nil, err
-	}
-	names = slices.DeleteFunc(names, func(n string) bool { _, ok := registryPid(n); return !ok })
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) }) // by pid
-	names = names[:min(len(names), maxRegistry)]
 	var known *cache.Cache[string, Reading]
 	if cached != "" {
 		known = cache.Open[string, Reading](cached, dir, len(names))
@@ -115,16 +109,26 @@ func Registry(dir, cached string) ([]Reading, error) {
 		if ok {
 			return
 		}
-		buf := registryBuffers.Get().(*[]byte)
-		defer registryBuffers.Put(buf)
-		pid, _ := registryPid(names[i])
-		out[i], _ = readRegistry(filepath.Join(dir, names[i]), pid, *buf) // its Pid is 0 when it has vanished
+		out[i], _ = ReadRegistryFile(filepath.Join(dir, names[i])) // its Pid is 0 when it has vanished
 		if out[i].Problem == "" {
 			known.Put(names[i], &out[i], stamp)
 		}
 	})
 	known.Close(names)
 	return slices.DeleteFunc(out, func(r Reading) bool { return r.Pid == 0 }), nil
+}
+
+// registryNames lists the records in dir, in order of pid.
+func registryNames(dir string) ([]string, error) {
+	f, err := plainfile.OpenDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(-1)
+	names = slices.DeleteFunc(names, func(n string) bool { _, ok := registryPid(n); return !ok })
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) })
+	return names[:min(len(names), maxRegistry)], err
 }
 
 // registryBuffers hold what is read of records; see the store's.
@@ -138,7 +142,7 @@ func ReadRegistryFile(path string) (Reading, error) {
 	if !ok {
 		return Reading{}, errors.New("reading registry: name is not PID.json")
 	}
-	return readRegistry(path, pid, make([]byte, maxRegistryFile+1))
+	return readRegistry(path, pid)
 }
 
 // registryPid reads the pid in a file's name. The directory also holds files
@@ -152,9 +156,11 @@ func registryPid(name string) (int, bool) {
 	return pid, err == nil && pid > 0
 }
 
-func readRegistry(path string, pid int, buf []byte) (Reading, error) {
+func readRegistry(path string, pid int) (Reading, error) {
+	buf := registryBuffers.Get().(*[]byte)
+	defer registryBuffers.Put(buf)
 	for try := 0; ; try++ {
-		b, err := plainfile.Head(path, buf, 0)
+		b, err := plainfile.Head(path, *buf, 0)
 		if err != nil {
 			return Reading{}, err
 		}
@@ -175,114 +181,48 @@ func fresh(path string) bool {
 // ParseRegistry reads the content of PID.json. It is total: of any bytes it
 // makes a reading, usable or not, that has at least the pid.
 func ParseRegistry(b []byte, pid int) Reading {
+	var r Reading
 	text := string(b)
-	r := Reading{Pid: pid}
-	if len(text) > maxRegistryFile {
-		r.Problem = ProblemSize
-		return r
+	switch {
+	case len(text) > maxRegistryFile:
+		return Reading{Pid: pid, Problem: ProblemSize}
+	case jsonenc.Decode(text, &r):
+	case gjson.Valid(text):
+		return Reading{Pid: pid, Problem: ProblemShape}
+	default:
+		return Reading{Pid: pid, Problem: ProblemTorn}
 	}
-	if !gjson.Valid(text) {
-		r.Problem = ProblemTorn
-		return r
+	if start := gjson.Get(text, "procStart"); start.Type == gjson.Number {
+		r.ProcStart = start.Raw
 	}
-	doc := gjson.Parse(text)
-	if !doc.IsObject() {
-		r.Problem = ProblemShape
-		return r
-	}
-	own := -1
-	doc.ForEach(func(k, v gjson.Result) bool {
-		if k.Str == "pid" {
-			own = int(integer(v))
+	cwd, needs := event.Cut(r.Cwd, event.MaxPath), clean(redact.Text(r.Needs), event.MaxQuestion)
+	r.Name, r.WaitingFor = redact.Text(r.Name), redact.Text(r.WaitingFor)
+	jsonenc.Each(&r, func(v reflect.Value) {
+		if v.Kind() == reflect.String {
+			v.SetString(clean(v.String(), event.MaxID))
 		}
-		r.set(k.Str, v)
-		return true
 	})
-	r.Problem = r.problem(own)
+	r.NS, r.Cwd, r.Needs = namespaceOf(r.NS), cwd, needs
+	if r.StartedAt < 0 || r.StartedAt > latest {
+		r.StartedAt = 0
+	}
+	r.Pid, r.Problem = pid, r.problem(pid)
 	return r
 }
 
-// set takes one member. One of a type that does not fit is as if absent.
-func (r *Reading) set(key string, v gjson.Result) {
-	switch key {
-	case "procStart":
-		r.ProcStart = word(v)
-	case "pidDomain":
-		r.NS = namespaceOf(text(v))
-	case "sessionId":
-		r.SessionID = text(v)
-	case "cwd":
-		r.Cwd = event.Cut(v.Str, event.MaxPath)
-	case "status":
-		r.Status = text(v)
-	case "waitingFor":
-		r.WaitingFor = said(v, event.MaxID)
-	case "needs":
-		r.Needs = said(v, event.MaxQuestion)
-	case "name":
-		r.Name = said(v, event.MaxID)
-	case "nameSource":
-		r.NameSource = text(v)
-	case "kind":
-		r.Kind = text(v)
-	case "jobId":
-		r.Job = text(v)
-	case "entrypoint":
-		r.Entrypoint = text(v)
-	case "version":
-		r.Version = text(v)
-	case "startedAt":
-		r.StartedAt = event.Millis(integer(v))
-	case "statusUpdatedAt":
-		r.StatusUpdatedAt = event.Millis(integer(v))
-	}
-}
+// latest is the largest whole number that a JavaScript client writes exactly.
+const latest event.Millis = 1 << 53
 
-func (r *Reading) problem(own int) string {
+func (r *Reading) problem(pid int) string {
 	switch {
-	case own != r.Pid, r.SessionID == "":
+	case r.Pid != pid, r.SessionID == "":
 		return ProblemShape
 	case r.Status != "idle" && r.Status != "busy" && r.Status != "waiting" && r.Status != "shell":
 		return ProblemStatus
-	case r.StatusUpdatedAt == 0:
+	case r.StatusUpdatedAt <= 0, r.StatusUpdatedAt > latest:
 		return ProblemShape
 	}
 	return ""
-}
-
-// said is what a string says to people, without secrets.
-func said(v gjson.Result, max int) string {
-	if v.Type != gjson.String {
-		return ""
-	}
-	return clean(redact.Text(v.Str), max)
-}
-
-// text is the value of a string; of anything else it is empty.
-func text(v gjson.Result) string {
-	if v.Type != gjson.String {
-		return ""
-	}
-	return clean(v.Str, event.MaxID)
-}
-
-// word is a string, or a number as it is written.
-func word(v gjson.Result) string {
-	if v.Type == gjson.Number {
-		return clean(v.Raw, event.MaxID)
-	}
-	return text(v)
-}
-
-// maxInteger is the largest whole number a JavaScript client writes exactly.
-const maxInteger = 1 << 53
-
-// integer is the value of a positive whole number; of anything else it is 0.
-func integer(v gjson.Result) int64 {
-	if v.Type != gjson.Number || !(v.Num >= 1 && v.Num <= maxInteger) || v.Num != float64(int64(v.Num)) {
-		return 0
-	}
-	return int64(v.Num)
 }
 
 // namespaceOf takes the pid namespace off a pidDomain such as
