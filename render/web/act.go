@@ -13,8 +13,8 @@ import (
 )
 
 // seen serves POST /api/sessions/{id}/seen (CASE 21).
-func (s *Server) seen(w http.ResponseWriter, r *http.Request) {
-	s.act(w, r, func(body) (state.Action, *fault) { return state.Action{Kind: state.ActSeen}, nil })
+func (s *Server) seen(w http.ResponseWriter, r *http.Request) error {
+	return s.act(w, r, func(body) (state.Action, error) { return state.Action{Kind: state.ActSeen}, nil })
 }
 
 // body is what the actions may be told.
@@ -24,8 +24,8 @@ type body struct {
 }
 
 // backburner serves POST /api/sessions/{id}/backburner.
-func (s *Server) backburner(w http.ResponseWriter, r *http.Request) {
-	s.act(w, r, func(b body) (state.Action, *fault) {
+func (s *Server) backburner(w http.ResponseWriter, r *http.Request) error {
+	return s.act(w, r, func(b body) (state.Action, error) {
 		if b.Off {
 			return state.Action{Kind: state.ActBackburnerOff}, nil
 		}
@@ -37,60 +37,56 @@ func (s *Server) backburner(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func badUntil(until string, err error) *fault {
+func badUntil(until string, err error) error {
 	return &fault{http.StatusBadRequest, "bad_until", fmt.Sprintf("until %q: %v", cut(until), err), `for example {"until": "2h"}`}
 }
 
 // act folds what the user did to a session and answers its row.
-func (s *Server) act(w http.ResponseWriter, r *http.Request, action func(body) (state.Action, *fault)) {
-	b, fail := s.actionBody(w, r)
-	if fail != nil {
-		writeError(w, fail)
-		return
+func (s *Server) act(w http.ResponseWriter, r *http.Request, action func(body) (state.Action, error)) error {
+	b, err := s.actionBody(w, r)
+	if err != nil {
+		return err
 	}
-	a, fail := action(b)
-	if fail != nil {
-		writeError(w, fail)
-		return
+	a, err := action(b)
+	if err != nil {
+		return err
 	}
-	v, ok := s.named(w, r)
-	if !ok {
-		return
+	v, err := s.named(r)
+	if err != nil {
+		return err
 	}
 	if v.Session.Seq == 0 {
-		writeError(w, &fault{http.StatusConflict, "no_hooks", "no hook of this session was heard yet, so nothing can be noted of it", "its next event makes it known"})
-		return
+		return &fault{http.StatusConflict, "no_hooks", "no hook of this session was heard yet, so nothing can be noted of it", "its next event makes it known"}
 	}
 	key := store.KeyOf(v.Session.Record())
-	_, err := s.o.Store.Fold(key, store.Update{Change: state.Change{At: s.ticks.next(v.Session.ID), Action: &a}})
+	_, err = s.o.Store.Fold(key, store.Update{Change: state.Change{At: s.ticks.next(v.Session.ID), Action: &a}})
 	s.board.follow.Touch(key)
 	if err != nil {
-		s.internal(w, err)
-		return
+		return err
 	}
-	s.session(w, r)
+	return s.session(w, r)
 }
 
 // actionBody reads a body that may be absent.
-func (s *Server) actionBody(w http.ResponseWriter, r *http.Request) (b body, fail *fault) {
+func (s *Server) actionBody(w http.ResponseWriter, r *http.Request) (b body, err error) {
 	if r.ContentLength == 0 {
 		return b, nil
 	}
-	return b, s.read(w, r, &b, `for example {"until": "2h"}`)
+	err = s.read(w, r, &b, `for example {"until": "2h"}`)
+	return b, err
 }
 
 // jumpTime is how long a jump may take.
 const jumpTime = 10 * time.Second
 
 // jump serves POST /api/sessions/{id}/jump.
-func (s *Server) jump(w http.ResponseWriter, r *http.Request) {
-	v, ok := s.named(w, r)
-	if !ok {
-		return
+func (s *Server) jump(w http.ResponseWriter, r *http.Request) error {
+	v, err := s.named(r)
+	if err != nil {
+		return err
 	}
 	if s.o.Jump == nil {
-		writeError(w, &fault{http.StatusNotImplemented, "no_jump", "this server cannot jump", ""})
-		return
+		return &fault{http.StatusNotImplemented, "no_jump", "this server cannot jump", ""}
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), jumpTime)
 	defer cancel()
@@ -102,8 +98,7 @@ func (s *Server) jump(w http.ResponseWriter, r *http.Request) {
 		}](err); ok {
 			f.hint = h.Hint()
 		}
-		writeError(w, f)
-		return
+		return f
 	}
-	writeJSON(w, http.StatusOK, okAnswer{Status: "ok"})
+	return writeOK(w, okAnswer{Status: "ok"})
 }

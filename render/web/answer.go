@@ -18,6 +18,8 @@ type fault struct {
 	hint    string
 }
 
+func (f *fault) Error() string { return f.message }
+
 type faultBody struct {
 	Error faultText `json:"error"`
 }
@@ -66,19 +68,34 @@ func writeBytes(w http.ResponseWriter, status int, contentType string, b []byte)
 	_, _ = w.Write(b) // a client that went away is its own affair
 }
 
+// writeOK answers with v.
+func writeOK(w http.ResponseWriter, v any) error {
+	writeJSON(w, http.StatusOK, v)
+	return nil
+}
+
 // writeTagged answers with an entity tag over what changes, or with 304 when
 // the client has it already. The tag is a weak one: the time of the answer and
 // the time at work are not in it.
-func writeTagged(w http.ResponseWriter, r *http.Request, changes []byte, v any) {
+func writeTagged(w http.ResponseWriter, r *http.Request, changes []byte, v any) error {
 	sum := sha256.Sum256(changes)
 	tag := `"` + hex.EncodeToString(sum[:12]) + `"`
 	w.Header().Set("ETag", "W/"+tag)
 	w.Header().Set("Cache-Control", "no-cache")
 	if hasTag(r.Header.Get("If-None-Match"), tag) {
 		w.WriteHeader(http.StatusNotModified)
-		return
+		return nil
 	}
-	writeJSON(w, http.StatusOK, v)
+	return writeOK(w, v)
+}
+
+// writeWhole answers with v and a tag over all of it.
+func writeWhole(w http.ResponseWriter, r *http.Request, v any) error {
+	b, err := encode(v)
+	if err != nil {
+		return err
+	}
+	return writeTagged(w, r, b, json.RawMessage(b))
 }
 
 func hasTag(list, tag string) bool {

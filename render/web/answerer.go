@@ -17,9 +17,9 @@ type answering struct {
 }
 
 func (s *Server) mayAnswer(r *http.Request) answering {
-	from, fail := s.answerer(r)
-	if fail != nil {
-		return answering{Why: fail.message}
+	from, err := s.answerer(r)
+	if err != nil {
+		return answering{Why: err.Error()}
 	}
 	return answering{From: from}
 }
@@ -29,7 +29,7 @@ func (s *Server) mayAnswer(r *http.Request) answering {
 // answers is a browser that signed in, and on this machine one that no agent's
 // client started. What this does not stop is a program of an agent's that has
 // left its parents, or that drives the user's own browser.
-func (s *Server) answerer(r *http.Request) (offer.From, *fault) {
+func (s *Server) answerer(r *http.Request) (offer.From, error) {
 	key, ok := bearer(r)
 	if !ok || !s.keys.isSession(key, peerOf(r).Name, time.Now()) {
 		return "", &fault{http.StatusForbidden, "no_browser_session", "only a browser that is signed in answers here", "beckon answer does it in a terminal"}

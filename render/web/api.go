@@ -1,7 +1,6 @@
 package web
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -24,29 +23,25 @@ func cut(s string) string { return event.Cut(s, 64) }
 // sessions serves GET /api/sessions: the rows of `list --json`, with ?all=true
 // those of `list --json --all`, and with ?state= and ?session= a part of them.
 // The time at work alone is no change.
-func (s *Server) sessions(w http.ResponseWriter, r *http.Request) {
-	f, fail := parseFilter(r)
-	if fail != nil {
-		writeError(w, fail)
-		return
+func (s *Server) sessions(w http.ResponseWriter, r *http.Request) error {
+	f, err := parseFilter(r)
+	if err != nil {
+		return err
 	}
 	list, _ := s.hub.list(f)
 	if all := r.URL.Query().Get("all"); all == "true" || all == "1" {
-		var err error
 		if list, err = s.everything(f); err != nil {
-			s.internal(w, err)
-			return
+			return err
 		}
 	}
 	rows, err := encode(list.Sessions)
 	if err != nil {
-		s.internal(w, err)
-		return
+		return err
 	}
 	if err := s.busy.fill(list.Sessions, list.GeneratedAt); err != nil {
 		s.o.Log(err)
 	}
-	writeTagged(w, r, rows, list)
+	return writeTagged(w, r, rows, list)
 }
 
 // everything lists the ended and archived sessions too.
@@ -59,11 +54,6 @@ func (s *Server) everything(f filter) (render.List, error) {
 		}
 	}
 	return list, err
-}
-
-func (s *Server) internal(w http.ResponseWriter, err error) {
-	s.o.Log(err)
-	writeError(w, &fault{http.StatusInternalServerError, "internal", "internal processing error", "beckon fsck checks the state files"})
 }
 
 // errNoSession means that an id names nothing.
@@ -103,29 +93,25 @@ func (s *Server) search(reader *live.Reader, id string) (state.Seen, error) {
 	return state.Seen{}, errNoSession
 }
 
-// named answers the request's session, or says that there is none.
-func (s *Server) named(w http.ResponseWriter, r *http.Request) (state.Seen, bool) {
+// named returns the session that a request names.
+func (s *Server) named(r *http.Request) (state.Seen, error) {
 	v, err := s.find(r.PathValue("id"))
-	switch {
-	case errors.Is(err, errNoSession):
-		writeError(w, &fault{http.StatusNotFound, "no_such_session", fmt.Sprintf("no session or seat %q", cut(r.PathValue("id"))), "GET /api/sessions?all=true lists them"})
-	case err != nil:
-		s.internal(w, err)
+	if errors.Is(err, errNoSession) {
+		err = &fault{http.StatusNotFound, "no_such_session", fmt.Sprintf("no session or seat %q", cut(r.PathValue("id"))), "GET /api/sessions?all=true lists them"}
 	}
-	return v, err == nil
+	return v, err
 }
 
 // session serves GET /api/sessions/{id}: one row.
-func (s *Server) session(w http.ResponseWriter, r *http.Request) {
-	v, ok := s.named(w, r)
-	if !ok {
-		return
+func (s *Server) session(w http.ResponseWriter, r *http.Request) error {
+	v, err := s.named(r)
+	if err != nil {
+		return err
 	}
 	rows := render.Rows([]state.Seen{v}, true)
 	b, err := encode(rows)
 	if err != nil {
-		s.internal(w, err)
-		return
+		return err
 	}
 	if v.Session.Seq > 0 {
 		if today, err := s.busy.read(&rows[0], time.Now()); err == nil {
@@ -134,7 +120,7 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request) {
 			s.o.Log(err)
 		}
 	}
-	writeTagged(w, r, b, rows[0])
+	return writeTagged(w, r, b, rows[0])
 }
 
 // turnsPage is what GET /api/sessions/{id}/turns answers.
@@ -144,29 +130,21 @@ type turnsPage struct {
 }
 
 // turns serves what was said in a session, with what its transcript tells.
-func (s *Server) turns(w http.ResponseWriter, r *http.Request) {
-	_, limit, fail := pageOf(r)
-	if fail != nil {
-		writeError(w, fail)
-		return
+func (s *Server) turns(w http.ResponseWriter, r *http.Request) error {
+	_, limit, err := pageOf(r)
+	if err != nil {
+		return err
 	}
-	v, ok := s.named(w, r)
-	if !ok {
-		return
+	v, err := s.named(r)
+	if err != nil {
+		return err
 	}
-	err := history.Sweep(s.o.Store, &v.Session)
+	err = history.Sweep(s.o.Store, &v.Session)
 	all, e := history.Turns(s.o.Store, store.KeyOf(v.Session.Record()))
 	if err = errors.Join(err, e); err != nil {
-		s.internal(w, err)
-		return
+		return err
 	}
-	page := turnsPage{v.Session.ID, render.TurnLines(&v.Session, all[max(0, len(all)-limit):])}
-	b, err := encode(page)
-	if err != nil {
-		s.internal(w, err)
-		return
-	}
-	writeTagged(w, r, b, json.RawMessage(b))
+	return writeWhole(w, r, turnsPage{v.Session.ID, render.TurnLines(&v.Session, all[max(0, len(all)-limit):])})
 }
 
 // Limits of a page of the journal.
@@ -201,32 +179,25 @@ func lineOf(l store.Line) journalLine {
 
 // journal serves the lines of a session's journal after ?after=, at most
 // ?limit= of them: the oldest, or with ?last=true the newest.
-func (s *Server) journal(w http.ResponseWriter, r *http.Request) {
-	after, limit, fail := pageOf(r)
-	if fail != nil {
-		writeError(w, fail)
-		return
+func (s *Server) journal(w http.ResponseWriter, r *http.Request) error {
+	after, limit, err := pageOf(r)
+	if err != nil {
+		return err
 	}
-	v, ok := s.named(w, r)
-	if !ok {
-		return
+	v, err := s.named(r)
+	if err != nil {
+		return err
 	}
 	page := journalPage{SessionID: v.Session.ID, Lines: []journalLine{}}
 	take := page.oldest
 	if r.URL.Query().Get("last") == "true" {
 		take = page.newest
 	}
-	err := s.o.Store.Lines(store.KeyOf(v.Session.Record()), after, func(l store.Line) { take(lineOf(l), limit) })
+	err = s.o.Store.Lines(store.KeyOf(v.Session.Record()), after, func(l store.Line) { take(lineOf(l), limit) })
 	if err != nil {
-		s.internal(w, err)
-		return
+		return err
 	}
-	b, err := encode(page)
-	if err != nil {
-		s.internal(w, err)
-		return
-	}
-	writeTagged(w, r, b, json.RawMessage(b))
+	return writeWhole(w, r, page)
 }
 
 func (p *journalPage) oldest(l journalLine, limit int) {
@@ -245,10 +216,9 @@ func (p *journalPage) newest(l journalLine, limit int) {
 	p.Lines = append(p.Lines, l)
 }
 
-func pageOf(r *http.Request) (after int64, limit int, fail *fault) {
+func pageOf(r *http.Request) (after int64, limit int, err error) {
 	limit = pageDefault
 	q := r.URL.Query()
-	var err error
 	if a := q.Get("after"); a != "" {
 		if after, err = strconv.ParseInt(a, 10, 64); err != nil || after < 0 {
 			return 0, 0, &fault{http.StatusBadRequest, "bad_after", fmt.Sprintf("after=%q is no sequence number", cut(a)), ""}

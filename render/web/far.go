@@ -31,23 +31,20 @@ const farTime = 20 * time.Second
 
 // far returns the session that a request names, for whom may answer it. An answer
 // travels as one from elsewhere, whoever gives it: what it allows, it allows once.
-func (s *Server) far(w http.ResponseWriter, r *http.Request) (row render.Row, ok bool) {
-	if _, fail := s.answerer(r); fail != nil {
-		writeError(w, fail)
-		return row, false
+func (s *Server) far(r *http.Request) (render.Row, error) {
+	if _, err := s.answerer(r); err != nil {
+		return render.Row{}, err
 	}
-	row, ok = s.hub.elsewhere(r.PathValue("host"), r.PathValue("id"))
+	row, ok := s.hub.elsewhere(r.PathValue("host"), r.PathValue("id"))
 	switch {
 	case !ok:
-		writeError(w, &fault{http.StatusNotFound, "no_such_session", "no session of that name is on that machine", "GET /api/sessions lists those of this one, a snapshot of /events all"})
+		return row, &fault{http.StatusNotFound, "no_such_session", "no session of that name is on that machine", "GET /api/sessions lists those of this one, a snapshot of /events all"}
 	case s.o.Far == nil || row.Remote.Link == "":
-		writeError(w, &fault{http.StatusConflict, "no_answers", "that machine is asked by ssh, which carries no answers", "beckon jump goes there"})
+		return row, &fault{http.StatusConflict, "no_answers", "that machine is asked by ssh, which carries no answers", "beckon jump goes there"}
 	case row.Remote.Stale:
-		writeError(w, &fault{http.StatusConflict, "not_heard", row.Remote.Name + " is not heard", ""})
-	default:
-		return row, true
+		return row, &fault{http.StatusConflict, "not_heard", row.Remote.Name + " is not heard", ""}
 	}
-	return row, false
+	return row, nil
 }
 
 // elsewhere returns the row of another machine's session, by its seat or, without
@@ -67,102 +64,97 @@ func (h *hub) elsewhere(host, id string) (render.Row, bool) {
 func farKey(host, id string) string { return "elsewhere\x00" + host + "\x00" + id }
 
 // farOffers serves GET /api/hosts/{host}/sessions/{id}/offers.
-func (s *Server) farOffers(w http.ResponseWriter, r *http.Request) {
-	row, ok := s.far(w, r)
-	if !ok {
-		return
+func (s *Server) farOffers(w http.ResponseWriter, r *http.Request) error {
+	row, err := s.far(r)
+	if err != nil {
+		return err
 	}
-	list, ok := s.askFar(w, r, row)
-	if !ok {
-		return
+	list, err := s.askFar(r, row)
+	if err != nil {
+		return err
 	}
 	out := offerList{Schema: 1, answering: answering{From: offer.Remote}, Offers: []offered{}}
 	for i := range list {
 		out.Offers = append(out.Offers, drawnAs(&list[i].Offer, list[i].Card))
 	}
-	writeJSON(w, http.StatusOK, out)
+	return writeOK(w, out)
 }
 
-func (s *Server) askFar(w http.ResponseWriter, r *http.Request, row render.Row) (list []FarOffer, ok bool) {
+func (s *Server) askFar(r *http.Request, row render.Row) ([]FarOffer, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), farTime)
 	defer cancel()
 	list, err := s.o.Far.Ask(ctx, row)
 	if err != nil {
-		writeError(w, notThere(&row, err))
+		return nil, notThere(&row, err)
 	}
-	return list, err == nil
+	return list, nil
 }
 
 // notThere is what another machine did not do. What it says of that is a stranger's.
-func notThere(row *render.Row, err error) *fault {
+func notThere(row *render.Row, err error) error {
 	return &fault{http.StatusBadGateway, "not_answered", render.OneLine(row.Remote.Name + ": " + err.Error()), ""}
 }
 
 // farReact serves POST /api/hosts/{host}/sessions/{id}/offers/{offer}. The machine is
 // asked once more what its session asks, so that what is answered is what was drawn.
-func (s *Server) farReact(w http.ResponseWriter, r *http.Request) {
-	row, ok := s.far(w, r)
-	if !ok {
-		return
+func (s *Server) farReact(w http.ResponseWriter, r *http.Request) error {
+	row, err := s.far(r)
+	if err != nil {
+		return err
 	}
 	var b reaction
-	if fail := s.read(w, r, &b, `for example {"digest": "...", "drawn": "...", "word": "allow"}`); fail != nil {
-		writeError(w, fail)
-		return
+	if err := s.read(w, r, &b, `for example {"digest": "...", "drawn": "...", "word": "allow"}`); err != nil {
+		return err
 	}
-	list, ok := s.askFar(w, r, row)
-	if !ok {
-		return
+	list, err := s.askFar(r, row)
+	if err != nil {
+		return err
 	}
 	i := slices.IndexFunc(list, func(o FarOffer) bool { return o.ID == r.PathValue("offer") })
 	switch {
 	case i < 0:
-		writeError(w, &fault{http.StatusGone, "over", "it is not asked any more", ""})
-		return
+		return &fault{http.StatusGone, "over", "it is not asked any more", ""}
 	case list[i].Digest != b.Digest:
-		writeError(w, errRedrawn)
-		return
+		return errRedrawn
 	case b.Always != 0:
-		writeError(w, &fault{http.StatusForbidden, "always_elsewhere", offer.ErrAlways.Error(), ""})
-		return
+		return &fault{http.StatusForbidden, "always_elsewhere", offer.ErrAlways.Error(), ""}
 	}
-	a, fail := b.answer(drawnAs(&list[i].Offer, list[i].Card))
-	if fail != nil {
-		writeError(w, fail)
-		return
+	a, err := b.answer(drawnAs(&list[i].Offer, list[i].Card))
+	if err != nil {
+		return err
 	}
-	s.farDo(w, r, row, func(ctx context.Context) (string, error) { return s.o.Far.Answer(ctx, row, a) })
+	return s.farDo(w, r, row, func(ctx context.Context) (string, error) { return s.o.Far.Answer(ctx, row, a) })
 }
 
 // farReply serves POST /api/hosts/{host}/sessions/{id}/reply.
-func (s *Server) farReply(w http.ResponseWriter, r *http.Request) {
-	row, ok := s.far(w, r)
-	if !ok {
-		return
+func (s *Server) farReply(w http.ResponseWriter, r *http.Request) error {
+	row, err := s.far(r)
+	if err != nil {
+		return err
 	}
-	said, fail := s.said(w, r)
-	if fail != nil {
-		writeError(w, fail)
-		return
+	said, err := s.said(w, r)
+	if err != nil {
+		return err
 	}
-	s.farDo(w, r, row, func(ctx context.Context) (string, error) { return s.o.Far.Say(ctx, row, said.Reply) })
+	return s.farDo(w, r, row, func(ctx context.Context) (string, error) { return s.o.Far.Say(ctx, row, said.Reply) })
 }
 
 // farStop serves POST /api/hosts/{host}/sessions/{id}/stop.
-func (s *Server) farStop(w http.ResponseWriter, r *http.Request) {
-	if row, ok := s.far(w, r); ok {
-		s.farDo(w, r, row, func(ctx context.Context) (string, error) { return s.o.Far.Stop(ctx, row) })
+func (s *Server) farStop(w http.ResponseWriter, r *http.Request) error {
+	row, err := s.far(r)
+	if err != nil {
+		return err
 	}
+	return s.farDo(w, r, row, func(ctx context.Context) (string, error) { return s.o.Far.Stop(ctx, row) })
 }
 
-func (s *Server) farDo(w http.ResponseWriter, r *http.Request, row render.Row, do func(context.Context) (string, error)) {
+func (s *Server) farDo(w http.ResponseWriter, r *http.Request, row render.Row, do func(context.Context) (string, error)) error {
 	// Who goes away meanwhile has told what they want all the same.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), farTime)
 	defer cancel()
 	done, err := do(ctx)
 	if err != nil {
-		writeError(w, notThere(&row, err))
-		return
+		return notThere(&row, err)
 	}
-	writeJSON(w, http.StatusOK, became{Taken: true, Why: render.OneLine(done)})
+	return writeOK(w, became{Taken: true, Why: render.OneLine(done)})
 }

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -52,57 +51,48 @@ const (
 )
 
 // getStats serves GET /api/stats?days=N.
-func (s *Server) getStats(w http.ResponseWriter, r *http.Request) {
+func (s *Server) getStats(w http.ResponseWriter, r *http.Request) error {
 	days := daysDefault
 	if d := r.URL.Query().Get("days"); d != "" {
 		var err error
 		if days, err = strconv.Atoi(d); err != nil || days < 1 || days > daysMax {
-			writeError(w, &fault{http.StatusBadRequest, "bad_days", fmt.Sprintf("days=%q is not between 1 and %d", cut(d), daysMax), ""})
-			return
+			return &fault{http.StatusBadRequest, "bad_days", fmt.Sprintf("days=%q is not between 1 and %d", cut(d), daysMax), ""}
 		}
 	}
-	s.given(w, r, func() (any, error) {
+	return s.given(w, r, func() (any, error) {
 		return s.answers.get(fmt.Sprint("stats ", days), func() (any, error) { return s.o.Stats(days) })
 	}, s.o.Stats != nil)
 }
 
 // getTimeline serves GET /api/timeline?date=DAY.
-func (s *Server) getTimeline(w http.ResponseWriter, r *http.Request) {
+func (s *Server) getTimeline(w http.ResponseWriter, r *http.Request) error {
 	date := r.URL.Query().Get("date")
 	if _, err := time.Parse(time.DateOnly, date); err != nil && date != "" {
-		writeError(w, &fault{http.StatusBadRequest, "bad_date", fmt.Sprintf("date=%q is not a day like 2026-01-31", cut(date)), ""})
-		return
+		return &fault{http.StatusBadRequest, "bad_date", fmt.Sprintf("date=%q is not a day like 2026-01-31", cut(date)), ""}
 	}
-	s.given(w, r, func() (any, error) {
+	return s.given(w, r, func() (any, error) {
 		return s.answers.get("timeline "+date, func() (any, error) { return s.o.Timeline(date) })
 	}, s.o.Timeline != nil)
 }
 
 // getDigest serves GET /api/digest.
-func (s *Server) getDigest(w http.ResponseWriter, r *http.Request) {
-	s.given(w, r, func() (any, error) { return s.answers.get("digest", s.o.Digest) }, s.o.Digest != nil)
+func (s *Server) getDigest(w http.ResponseWriter, r *http.Request) error {
+	return s.given(w, r, func() (any, error) { return s.answers.get("digest", s.o.Digest) }, s.o.Digest != nil)
 }
 
 // getConfig serves GET /api/config.
-func (s *Server) getConfig(w http.ResponseWriter, r *http.Request) {
-	s.given(w, r, s.o.Config, s.o.Config != nil)
+func (s *Server) getConfig(w http.ResponseWriter, r *http.Request) error {
+	return s.given(w, r, s.o.Config, s.o.Config != nil)
 }
 
 // given answers what a function of the options says.
-func (s *Server) given(w http.ResponseWriter, r *http.Request, f func() (any, error), there bool) {
+func (s *Server) given(w http.ResponseWriter, r *http.Request, f func() (any, error), there bool) error {
 	if !there {
-		writeError(w, &fault{http.StatusNotFound, "not_found", "there is nothing here", ""})
-		return
+		return &fault{http.StatusNotFound, "not_found", "there is nothing here", ""}
 	}
 	v, err := f()
 	if err != nil {
-		s.internal(w, err)
-		return
+		return err
 	}
-	b, err := encode(v)
-	if err != nil {
-		s.internal(w, err)
-		return
-	}
-	writeTagged(w, r, b, json.RawMessage(b))
+	return writeWhole(w, r, v)
 }

@@ -66,28 +66,26 @@ func drawnAs(o *offer.Offer, c cards.Card) offered {
 }
 
 // offers serves GET /api/offers: what is open, with how it is shown.
-func (s *Server) offers(w http.ResponseWriter, r *http.Request) {
+func (s *Server) offers(w http.ResponseWriter, r *http.Request) error {
 	now := time.Now()
 	list, err := s.dir().List(now)
 	if err != nil {
-		s.internal(w, err)
-		return
+		return err
 	}
 	out := offerList{Schema: 1, answering: s.mayAnswer(r), Away: awayOf(s.dir(), now), Offers: []offered{}}
 	for i := range list {
 		out.Offers = append(out.Offers, drawn(&list[i]))
 	}
-	writeJSON(w, http.StatusOK, out)
+	return writeOK(w, out)
 }
 
 // offer serves GET /api/offers/{id}.
-func (s *Server) offer(w http.ResponseWriter, r *http.Request) {
+func (s *Server) offer(w http.ResponseWriter, r *http.Request) error {
 	o, err := s.dir().Load(r.PathValue("id"))
 	if err != nil {
-		s.notGiven(w, r.PathValue("id"), err)
-		return
+		return s.notGiven(w, r.PathValue("id"), err)
 	}
-	writeJSON(w, http.StatusOK, oneOffer{s.mayAnswer(r), drawn(&o)})
+	return writeOK(w, oneOffer{s.mayAnswer(r), drawn(&o)})
 }
 
 // reaction is the body of POST /api/offers/{id}.
@@ -114,16 +112,14 @@ type became struct {
 }
 
 // react serves POST /api/offers/{id}.
-func (s *Server) react(w http.ResponseWriter, r *http.Request) {
-	from, fail := s.answerer(r)
-	if fail != nil {
-		writeError(w, fail)
-		return
+func (s *Server) react(w http.ResponseWriter, r *http.Request) error {
+	from, err := s.answerer(r)
+	if err != nil {
+		return err
 	}
 	var b reaction
-	if fail := s.read(w, r, &b, `for example {"digest": "...", "drawn": "...", "word": "allow"}`); fail != nil {
-		writeError(w, fail)
-		return
+	if err := s.read(w, r, &b, `for example {"digest": "...", "drawn": "...", "word": "allow"}`); err != nil {
+		return err
 	}
 	id := r.PathValue("id")
 	o, err := s.dir().Load(id)
@@ -131,28 +127,25 @@ func (s *Server) react(w http.ResponseWriter, r *http.Request) {
 		err = offer.ErrChanged
 	}
 	if err != nil {
-		s.notGiven(w, id, err)
-		return
+		return s.notGiven(w, id, err)
 	}
-	a, fail := b.answer(drawn(&o))
-	if fail != nil {
-		writeError(w, fail)
-		return
+	a, err := b.answer(drawn(&o))
+	if err != nil {
+		return err
 	}
 	a.From, a.By = from, s.o.User
 	if err := s.dir().Give(a, time.Now()); err != nil {
-		s.notGiven(w, id, err)
-		return
+		return s.notGiven(w, id, err)
 	}
 	out, known := s.dir().Outcome(id, offer.Delivery)
 	if !known {
 		out.Why = "the process that holds the call has not taken it yet"
 	}
-	writeJSON(w, http.StatusOK, became{out.Taken, out.Why})
+	return writeOK(w, became{out.Taken, out.Why})
 }
 
 // answer makes the answer that b says, of what would be drawn now.
-func (b *reaction) answer(o offered) (a offer.Answer, fail *fault) {
+func (b *reaction) answer(o offered) (a offer.Answer, err error) {
 	a = offer.Answer{Offer: o.ID, Digest: b.Digest, Word: b.Word, Message: b.Message, Always: b.Always}
 	if b.Word == offer.Allow || b.Word == offer.Accept {
 		switch {
@@ -194,7 +187,7 @@ func (b *reaction) answer(o offered) (a offer.Answer, fail *fault) {
 
 var errRedrawn = &fault{http.StatusPreconditionFailed, "changed", "what it would do has changed since it was shown", "look at it again"}
 
-func badAnswer(err error) *fault {
+func badAnswer(err error) error {
 	return &fault{http.StatusBadRequest, "bad_answer", err.Error(), ""}
 }
 
@@ -212,7 +205,7 @@ type givenBy struct {
 }
 
 // notGiven says why an answer was not given.
-func (s *Server) notGiven(w http.ResponseWriter, id string, err error) {
+func (s *Server) notGiven(w http.ResponseWriter, id string, err error) error {
 	var taken *offer.TakenError
 	if errors.Is(err, offer.ErrOver) {
 		if by, ok := s.dir().Answered(id); ok {
@@ -222,22 +215,22 @@ func (s *Server) notGiven(w http.ResponseWriter, id string, err error) {
 	switch {
 	case errors.As(err, &taken):
 		writeJSON(w, http.StatusConflict, takenAnswer{faultBody{faultText{"taken", taken.Error(), ""}}, givenBy{taken.By.Word, taken.By.By, taken.By.From}})
+		return nil
 	case errors.Is(err, offer.ErrNone):
-		writeError(w, &fault{http.StatusNotFound, "no_such_offer", "no such offer is open", "GET /api/offers lists them"})
+		return &fault{http.StatusNotFound, "no_such_offer", "no such offer is open", "GET /api/offers lists them"}
 	case errors.Is(err, offer.ErrOver), errors.Is(err, offer.ErrExpired):
 		out, _ := s.dir().Outcome(id, 0)
-		writeError(w, &fault{http.StatusGone, "over", cmp.Or(out.Why, err.Error()), ""})
+		return &fault{http.StatusGone, "over", cmp.Or(out.Why, err.Error()), ""}
 	case errors.Is(err, offer.ErrChanged):
-		writeError(w, &fault{http.StatusPreconditionFailed, "changed", err.Error(), "look at it again"})
+		return &fault{http.StatusPreconditionFailed, "changed", err.Error(), "look at it again"}
 	case errors.Is(err, offer.ErrAlways):
-		writeError(w, &fault{http.StatusForbidden, "always_elsewhere", err.Error(), ""})
-	default:
-		writeError(w, badAnswer(err))
+		return &fault{http.StatusForbidden, "always_elsewhere", err.Error(), ""}
 	}
+	return badAnswer(err)
 }
 
 // read decodes a JSON body into v; none has more than smallBody.
-func (s *Server) read(w http.ResponseWriter, r *http.Request, v any, example string) *fault {
+func (s *Server) read(w http.ResponseWriter, r *http.Request, v any, example string) error {
 	if r.ContentLength > smallBody {
 		return &fault{http.StatusRequestEntityTooLarge, "bad_body", "the body is too large", ""}
 	}
@@ -256,41 +249,37 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, v any, example str
 
 // reply serves POST /api/sessions/{id}/reply: the text becomes the next prompt of a
 // session whose client has the mod.
-func (s *Server) reply(w http.ResponseWriter, r *http.Request) {
-	if _, fail := s.answerer(r); fail != nil {
-		writeError(w, fail)
-		return
+func (s *Server) reply(w http.ResponseWriter, r *http.Request) error {
+	if _, err := s.answerer(r); err != nil {
+		return err
 	}
-	said, fail := s.said(w, r)
-	if fail != nil {
-		writeError(w, fail)
-		return
+	said, err := s.said(w, r)
+	if err != nil {
+		return err
 	}
-	v, ok := s.named(w, r)
-	if !ok {
-		return
+	v, err := s.named(r)
+	if err != nil {
+		return err
 	}
 	if !v.TakesReply() {
-		writeError(w, &fault{http.StatusConflict, "takes_no_reply", "the session takes no reply: it is at work, it asks something, or the mod is not in its client", "beckon help mod"})
-		return
+		return &fault{http.StatusConflict, "takes_no_reply", "the session takes no reply: it is at work, it asks something, or the mod is not in its client", "beckon help mod"}
 	}
 	taken, err := s.dir().Hand(v.Session.Record(), said)
 	if err != nil {
-		s.internal(w, err)
-		return
+		return err
 	}
 	out := became{Taken: taken}
 	if !taken {
 		out.Why = "the mod in its client did not take it"
 	}
-	writeJSON(w, http.StatusOK, out)
+	return writeOK(w, out)
 }
 
 // said reads the words for a session.
-func (s *Server) said(w http.ResponseWriter, r *http.Request) (offer.Said, *fault) {
+func (s *Server) said(w http.ResponseWriter, r *http.Request) (offer.Said, error) {
 	var said offer.Said
-	if fail := s.read(w, r, &said, `for example {"reply": "and now the tests"}`); fail != nil {
-		return said, fail
+	if err := s.read(w, r, &said, `for example {"reply": "and now the tests"}`); err != nil {
+		return said, err
 	}
 	said = offer.Said{Reply: said.Reply}
 	if err := said.Check(); err != nil {
@@ -301,48 +290,43 @@ func (s *Server) said(w http.ResponseWriter, r *http.Request) (offer.Said, *faul
 
 // stop serves POST /api/sessions/{id}/stop: its turn ends at its next call, or at once
 // where its client has the mod.
-func (s *Server) stop(w http.ResponseWriter, r *http.Request) {
-	from, fail := s.answerer(r)
-	if fail != nil {
-		writeError(w, fail)
-		return
+func (s *Server) stop(w http.ResponseWriter, r *http.Request) error {
+	from, err := s.answerer(r)
+	if err != nil {
+		return err
 	}
-	v, ok := s.named(w, r)
-	if !ok {
-		return
+	v, err := s.named(r)
+	if err != nil {
+		return err
 	}
 	if !v.Status.State.InTurn() {
-		writeError(w, &fault{http.StatusConflict, "not_at_work", "the session is not at work: there is nothing to stop", ""})
-		return
+		return &fault{http.StatusConflict, "not_at_work", "the session is not at work: there is nothing to stop", ""}
 	}
-	err := s.dir().Stop(v.Session.Record(), from, s.o.User, time.Now())
+	err = s.dir().Stop(v.Session.Record(), from, s.o.User, time.Now())
 	if err == nil && v.HasMod() {
 		_, err = s.dir().Hand(v.Session.Record(), offer.Said{Stop: true})
 	}
 	if err != nil {
-		s.internal(w, err)
-		return
+		return err
 	}
-	writeJSON(w, http.StatusOK, okAnswer{Status: "ok"})
+	return writeOK(w, okAnswer{Status: "ok"})
 }
 
 // goAway serves POST /api/away: what subagents ask is held from then on, or, with
 // off, no more.
-func (s *Server) goAway(w http.ResponseWriter, r *http.Request) {
-	_, fail := s.answerer(r)
+func (s *Server) goAway(w http.ResponseWriter, r *http.Request) error {
+	_, err := s.answerer(r)
 	var b body
-	if fail == nil {
-		b, fail = s.actionBody(w, r)
+	if err == nil {
+		b, err = s.actionBody(w, r)
 	}
-	if fail != nil {
-		writeError(w, fail)
-		return
+	if err != nil {
+		return err
 	}
 	now := time.Now()
 	at, err := render.Until(b.Until, now)
 	if err != nil {
-		writeError(w, badUntil(b.Until, err))
-		return
+		return badUntil(b.Until, err)
 	}
 	if b.Off {
 		_, err = s.dir().Back()
@@ -354,9 +338,8 @@ func (s *Server) goAway(w http.ResponseWriter, r *http.Request) {
 		err = s.dir().GoAway(until)
 	}
 	if err != nil {
-		s.internal(w, err)
-		return
+		return err
 	}
 	s.open.poke()
-	writeJSON(w, http.StatusOK, okAnswer{Status: "ok"})
+	return writeOK(w, okAnswer{Status: "ok"})
 }

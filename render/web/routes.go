@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"net/http"
 )
 
@@ -10,32 +11,32 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("POST /hook", s.hook)
 	mux.HandleFunc("POST /hook/{name}", s.trackedHook)
 	mux.HandleFunc("GET /hook/status", s.hookStatus)
-	mux.HandleFunc("GET /api/sessions", s.sessions)
-	mux.HandleFunc("GET /api/sessions/{id}", s.session)
-	mux.HandleFunc("GET /api/sessions/{id}/turns", s.turns)
-	mux.HandleFunc("GET /api/sessions/{id}/journal", s.journal)
-	mux.HandleFunc("POST /api/sessions/{id}/seen", s.seen)
-	mux.HandleFunc("POST /api/sessions/{id}/backburner", s.backburner)
-	mux.HandleFunc("POST /api/sessions/{id}/jump", s.jump)
-	mux.HandleFunc("POST /api/sessions/{id}/stop", s.stop)
-	mux.HandleFunc("POST /api/sessions/{id}/reply", s.reply)
-	mux.HandleFunc("GET /api/hosts/{host}/sessions/{id}/offers", s.farOffers)
-	mux.HandleFunc("POST /api/hosts/{host}/sessions/{id}/offers/{offer}", s.farReact)
-	mux.HandleFunc("POST /api/hosts/{host}/sessions/{id}/reply", s.farReply)
-	mux.HandleFunc("POST /api/hosts/{host}/sessions/{id}/stop", s.farStop)
-	mux.HandleFunc("GET /api/offers", s.offers)
-	mux.HandleFunc("GET /api/offers/{id}", s.offer)
-	mux.HandleFunc("POST /api/offers/{id}", s.react)
-	mux.HandleFunc("POST /api/away", s.goAway)
+	mux.HandleFunc("GET /api/sessions", s.api(s.sessions))
+	mux.HandleFunc("GET /api/sessions/{id}", s.api(s.session))
+	mux.HandleFunc("GET /api/sessions/{id}/turns", s.api(s.turns))
+	mux.HandleFunc("GET /api/sessions/{id}/journal", s.api(s.journal))
+	mux.HandleFunc("POST /api/sessions/{id}/seen", s.api(s.seen))
+	mux.HandleFunc("POST /api/sessions/{id}/backburner", s.api(s.backburner))
+	mux.HandleFunc("POST /api/sessions/{id}/jump", s.api(s.jump))
+	mux.HandleFunc("POST /api/sessions/{id}/stop", s.api(s.stop))
+	mux.HandleFunc("POST /api/sessions/{id}/reply", s.api(s.reply))
+	mux.HandleFunc("GET /api/hosts/{host}/sessions/{id}/offers", s.api(s.farOffers))
+	mux.HandleFunc("POST /api/hosts/{host}/sessions/{id}/offers/{offer}", s.api(s.farReact))
+	mux.HandleFunc("POST /api/hosts/{host}/sessions/{id}/reply", s.api(s.farReply))
+	mux.HandleFunc("POST /api/hosts/{host}/sessions/{id}/stop", s.api(s.farStop))
+	mux.HandleFunc("GET /api/offers", s.api(s.offers))
+	mux.HandleFunc("GET /api/offers/{id}", s.api(s.offer))
+	mux.HandleFunc("POST /api/offers/{id}", s.api(s.react))
+	mux.HandleFunc("POST /api/away", s.api(s.goAway))
 	mux.HandleFunc("POST "+loginPath, s.login)
 	mux.HandleFunc("POST /api/logout", s.logout)
 	mux.HandleFunc("GET "+proofPath, s.proof)
 	mux.HandleFunc("POST /api/ticket", s.ticket)
-	mux.HandleFunc("GET /api/stats", s.getStats)
-	mux.HandleFunc("GET /api/timeline", s.getTimeline)
-	mux.HandleFunc("GET /api/digest", s.getDigest)
-	mux.HandleFunc("GET /api/config", s.getConfig)
-	mux.HandleFunc("GET /events", s.events)
+	mux.HandleFunc("GET /api/stats", s.api(s.getStats))
+	mux.HandleFunc("GET /api/timeline", s.api(s.getTimeline))
+	mux.HandleFunc("GET /api/digest", s.api(s.getDigest))
+	mux.HandleFunc("GET /api/config", s.api(s.getConfig))
+	mux.HandleFunc("GET /events", s.api(s.events))
 	mux.HandleFunc("GET /metrics", s.metrics)
 	mux.HandleFunc("GET /healthz", s.healthz)
 	mux.HandleFunc("GET /readyz", s.readyz)
@@ -45,6 +46,22 @@ func (s *Server) handler() http.Handler {
 		}
 	}
 	return s.conns.count(s.guard(route(mux)))
+}
+
+// api is a handler that answers, or says why not.
+func (s *Server) api(h func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		err := h(w, r)
+		if err == nil {
+			return
+		}
+		f, ok := errors.AsType[*fault](err)
+		if !ok {
+			s.o.Log(err)
+			f = &fault{http.StatusInternalServerError, "internal", "internal processing error", "beckon fsck checks the state files"}
+		}
+		writeError(w, f)
+	}
 }
 
 // route answers in JSON where the mux would answer in plain text.

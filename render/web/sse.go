@@ -18,17 +18,15 @@ const (
 )
 
 // events serves GET /events.
-func (s *Server) events(w http.ResponseWriter, r *http.Request) {
-	f, fail := parseFilter(r)
-	if fail != nil {
-		writeError(w, fail)
-		return
+func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
+	f, err := parseFilter(r)
+	if err != nil {
+		return err
 	}
 	if !s.hub.join() {
 		s.meter.refused("too_many_clients")
 		w.Header().Set("Retry-After", retryAfter)
-		writeError(w, &fault{http.StatusServiceUnavailable, "too_many_clients", fmt.Sprintf("%d event streams are open", maxClients), "close some pages, or ask /api/sessions now and then"})
-		return
+		return &fault{http.StatusServiceUnavailable, "too_many_clients", fmt.Sprintf("%d event streams are open", maxClients), "close some pages, or ask /api/sessions now and then"}
 	}
 	defer s.hub.leave()
 	s.conns.stream(r)
@@ -41,6 +39,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Accel-Buffering", "no")
 	h.Set("Transfer-Encoding", "identity") // the stream ends with its connection: no chunks around the events
 	c.run(lastID(r))
+	return nil
 }
 
 // lastID is the newest event that the client has. A page that makes a new
@@ -52,7 +51,7 @@ func lastID(r *http.Request) string {
 	return r.URL.Query().Get("after")
 }
 
-func parseFilter(r *http.Request) (filter, *fault) {
+func parseFilter(r *http.Request) (filter, error) {
 	q := r.URL.Query()
 	f := filter{session: q.Get("session")}
 	for _, list := range q["state"] {
