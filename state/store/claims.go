@@ -9,9 +9,8 @@ import (
 
 	"beckon/event"
 	"beckon/event/jsonenc"
+	"beckon/event/plainfile"
 	"beckon/state"
-
-	"github.com/tidwall/gjson"
 )
 
 // maxDecisions is the size, in bytes, at which the log of decisions is set
@@ -85,33 +84,21 @@ func (st *Store) pruneClaims(name string, _ time.Time) error {
 // Decided is one line of the log of decisions: why the user was or was not
 // told of an edge. It holds no text of a session.
 type Decided struct {
-	At       event.Millis   // when it was decided
-	Session  string         // the session's id
-	Kind     state.EdgeKind //
-	EdgeAt   event.Millis   // when it came to that
-	Verdict  state.Verdict
-	Reason   string
-	By       string // hook, deliver, watch, serve
-	Channels string // what it was sent through, with a word on each that failed
+	At       event.Millis   `json:"at"`      // when it was decided
+	Session  string         `json:"session"` // the session's id
+	Kind     state.EdgeKind `json:"kind"`
+	EdgeAt   event.Millis   `json:"edge_at"` // when it came to that
+	Verdict  state.Verdict  `json:"verdict"`
+	Reason   string         `json:"reason"`
+	By       string         `json:"by"`       // hook, deliver, watch, serve
+	Channels string         `json:"channels"` // what it was sent through, with a word on each that failed
 }
 
 // Decide adds d to the log of decisions. A log that cannot be written is
 // nobody's trouble: nothing else depends on it.
 func (st *Store) Decide(d Decided) error {
-	b := jsonenc.Int([]byte{'{'}, "at", int64(d.At))
-	b = jsonenc.Str(b, "session", event.Cut(d.Session, event.MaxID))
-	b = jsonenc.Str(b, "kind", string(d.Kind))
-	b = jsonenc.Int(b, "edge_at", int64(d.EdgeAt))
-	b = jsonenc.Str(b, "verdict", string(d.Verdict))
-	b = jsonenc.Str(b, "reason", event.Cut(d.Reason, event.MaxText))
-	b = jsonenc.Str(b, "by", d.By)
-	b = jsonenc.Str(b, "channels", event.Cut(d.Channels, event.MaxText))
-	f, err := st.openRotated(st.DecisionsFile(), maxDecisions)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(b, '}', '\n'))
-	return errors.Join(err, f.Close())
+	d.Session, d.Reason, d.Channels = event.Cut(d.Session, event.MaxID), event.Cut(d.Reason, event.MaxText), event.Cut(d.Channels, event.MaxText)
+	return plainfile.AppendLine(st.DecisionsFile(), jsonenc.Append(nil, &d), maxDecisions)
 }
 
 // DecisionsFile is the log of decisions.
@@ -127,24 +114,11 @@ func (st *Store) Decisions() ([]Decided, error) {
 			return out, err
 		}
 		for line := range strings.Lines(string(data)) {
-			if d, ok := parseDecided(line); ok {
+			var d Decided
+			if jsonenc.Decode(line, &d) && d.At != 0 {
 				out = append(out, d)
 			}
 		}
 	}
 	return out, nil
-}
-
-func parseDecided(line string) (Decided, bool) {
-	if !gjson.Valid(line) {
-		return Decided{}, false
-	}
-	v := gjson.Parse(line)
-	text := func(key string) string { return v.Get(key).String() }
-	d := Decided{
-		At: event.Millis(v.Get("at").Int()), Session: text("session"),
-		Kind: state.EdgeKind(text("kind")), EdgeAt: event.Millis(v.Get("edge_at").Int()),
-		Verdict: state.Verdict(text("verdict")), Reason: text("reason"), By: text("by"), Channels: text("channels"),
-	}
-	return d, d.At != 0
 }

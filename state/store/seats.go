@@ -11,8 +11,6 @@ import (
 	"beckon/event/jsonenc"
 	"beckon/state"
 	"beckon/state/correlate"
-
-	"github.com/tidwall/gjson"
 )
 
 // place has the event say where it came from, if that is due, and gives the
@@ -156,10 +154,15 @@ func (h *holder) claim(o *event.Origin, agent string, alive func(event.Process, 
 	}
 }
 
+// claim is an entry of the seat index.
+type claim struct {
+	Seat  string `json:"seat_id"`
+	Key   Key    `json:"key"`
+	Since int64  `json:"since"`
+}
+
 func (h *holder) writeClaim(id string, o *event.Origin) {
-	b := jsonenc.Str([]byte{'{'}, "seat_id", o.Seat)
-	b = jsonenc.Int(jsonenc.Str(b, "key", string(h.key)), "since", int64(o.SeatAt))
-	b = append(b, '}', '\n')
+	b := append(jsonenc.Append(nil, &claim{o.Seat, h.key, int64(o.SeatAt)}), '\n')
 	// The seat index only saves a search: an entry that cannot be written is
 	// made again at the next start.
 	_ = h.st.write(id+"."+string(h.key), seatsDir, id+".json", b)
@@ -170,15 +173,11 @@ func (st *Store) readClaim(id string) (c correlate.Claim) {
 		return c
 	}
 	data, err := readFile(st.path(seatsDir, id+".json"), maxFile)
-	if err != nil || !gjson.ValidBytes(data) {
+	var r claim
+	if err != nil || !jsonenc.Decode(string(data), &r) || !isKey(string(r.Key)) {
 		return c
 	}
-	v := gjson.ParseBytes(data)
-	c = correlate.Claim{Seat: v.Get("seat_id").Str, Key: v.Get("key").Str, Since: v.Get("since").Int()}
-	if !isKey(c.Key) {
-		return correlate.Claim{}
-	}
-	return c
+	return correlate.Claim{Seat: r.Seat, Key: string(r.Key), Since: r.Since}
 }
 
 func processID(p event.Process) string {

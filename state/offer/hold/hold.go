@@ -26,8 +26,6 @@ import (
 	"beckon/state"
 	"beckon/state/evidence"
 	"beckon/state/store"
-
-	"github.com/tidwall/gjson"
 )
 
 // The files of an offer, in a directory of its own.
@@ -136,29 +134,24 @@ const (
 
 // Held is what of an offer says when it is over.
 type Held struct {
-	Reply   bool // it is the end of a turn that is held, not a call
-	Record  string
-	Actor   string
-	UseID   string
-	Tool    string
-	Hash    string
-	Made    event.Millis
-	Expires event.Millis
-	Client  event.Process
+	Kind    string        `json:"kind"`
+	Record  string        `json:"record"`
+	Actor   string        `json:"agent_id"`
+	UseID   string        `json:"tool_use_id"`
+	Tool    string        `json:"tool"`
+	Hash    string        `json:"hash"`
+	Made    event.Millis  `json:"made_at"`
+	Expires event.Millis  `json:"expires_at"`
+	Client  event.Process `json:"client"`
 }
+
+// reply reports whether it is the end of a turn that is held, not a call.
+func (h Held) reply() bool { return h.Kind == "reply" }
 
 // Read reads what an offer's file says of that.
 func Read(b []byte) (h Held, err error) {
-	if !gjson.ValidBytes(b) {
+	if !jsonenc.Decode(string(b), &h) {
 		return h, errors.New("the offer is no JSON")
-	}
-	v := gjson.ParseBytes(b)
-	text := func(path string) string { return v.Get(path).String() }
-	h = Held{
-		Reply: text("kind") == "reply", Record: text("record"), Actor: text("agent_id"), UseID: text("tool_use_id"), Tool: text("tool"), Hash: text("hash"),
-		Made: event.Millis(v.Get("made_at").Int()), Expires: event.Millis(v.Get("expires_at").Int()),
-		Client: event.Process{Host: text("client.host"), Boot: text("client.boot"), NS: text("client.ns"), Pid: int(v.Get("client.pid").Int()),
-			Machine: text("client.machine"), Start: text("client.start")},
 	}
 	if h.Record == "" || h.Made == 0 {
 		return h, errors.New("the offer lacks its session")
@@ -172,7 +165,7 @@ func (h Held) Over(s *state.Session, seen bool, now event.Millis) (why string, t
 	switch {
 	case s.End.At >= h.Made:
 		return WhySession, seen
-	case h.Reply:
+	case h.reply():
 		return h.working(s), true
 	}
 	c := h.call(s)
@@ -348,7 +341,7 @@ func (w *waiter) facts(now event.Millis) (why string) {
 // undone asks the client's registry whether the dialog was answered, or given
 // up, at the session: no hook is told of either.
 func (w *waiter) undone(now time.Time) bool {
-	if w.registry == "" || w.Reply || w.Actor != "" { // what a subagent asks may not be on the screen
+	if w.registry == "" || w.reply() || w.Actor != "" { // what a subagent asks may not be on the screen
 		return false
 	}
 	r, err := evidence.ReadRegistryFile(w.registry)

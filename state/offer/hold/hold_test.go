@@ -180,7 +180,7 @@ func TestOver(t *testing.T) {
 
 // A reply can be given until the session is at work again.
 func TestOverOfATurn(t *testing.T) {
-	h := Held{Reply: true, Record: "s1", Made: 10_000}
+	h := Held{Kind: "reply", Record: "s1", Made: 10_000}
 	for name, c := range map[string]struct {
 		s    state.Session
 		want string

@@ -5,9 +5,8 @@ import (
 	"path/filepath"
 
 	"beckon/event"
+	"beckon/event/jsonenc"
 	"beckon/state/store"
-
-	"github.com/tidwall/gjson"
 )
 
 // StopDir has a file for each session that is to stop at its next call.
@@ -15,9 +14,9 @@ func StopDir(stateDir string) string { return filepath.Join(stateDir, "offers", 
 
 // Stop is the user's word that a session is to stop.
 type Stop struct {
-	At   event.Millis
-	By   string // who said it
-	From string // and where
+	At   event.Millis `json:"at"`
+	By   string       `json:"by"`   // who said it
+	From string       `json:"from"` // and where
 }
 
 // StopOf is the user's word that session k is to stop, if there is one newer
@@ -25,10 +24,8 @@ type Stop struct {
 // session and for each of its subagents.
 func StopOf(stateDir string, k store.Key, since event.Millis) (s Stop, ok bool) {
 	b, err := os.ReadFile(filepath.Join(StopDir(stateDir), string(k)+".json"))
-	if err != nil {
-		return s, false
+	if err != nil || !jsonenc.Decode(string(b), &s) {
+		return Stop{}, false
 	}
-	v := gjson.ParseBytes(b)
-	s = Stop{event.Millis(v.Get("at").Int()), v.Get("by").String(), v.Get("from").String()}
 	return s, s.At > since
 }

@@ -87,7 +87,7 @@ func (w *waiter) watch(notify int) {
 	}
 	add(w.dir, watchOffer)
 	add(w.st.JournalFile(w.key()), unix.IN_MODIFY|unix.IN_MOVE_SELF)
-	if w.registry != "" && !w.Reply {
+	if w.registry != "" && !w.reply() {
 		add(w.registry, watchFile)
 	}
 }
