@@ -31,10 +31,11 @@ type Stamp struct {
 
 // Young reports whether the file has changed so lately that a further change may leave
 // the stamp as it is: in the same tick of the file system's clock.
-func (s Stamp) Young() bool { return s.youngerThan(50 * time.Millisecond) }
+func (s Stamp) Young() bool { return s.youngAt(time.Now(), 50*time.Millisecond) }
 
-func (s Stamp) youngerThan(d time.Duration) bool {
-	return time.Since(time.Unix(0, max(s.Time, s.Changed))) <= d
+// youngAt reports whether, at that time, the file had changed within d.
+func (s Stamp) youngAt(at time.Time, d time.Duration) bool {
+	return at.Sub(time.Unix(0, max(s.Time, s.Changed))) <= d
 }
 
 // least is how many files are worth a cache.
@@ -49,6 +50,7 @@ var settled = 3 * time.Second
 // side.
 type Cache[Name ~string, T any] struct {
 	path  string
+	at    time.Time // before any file was looked at
 	dir   dir
 	known map[Name]*line
 	mu    sync.Mutex
@@ -73,7 +75,7 @@ func Open[Name ~string, T any](path, directory string, files int) *Cache[Name, T
 	if !ok {
 		return nil
 	}
-	c := &Cache[Name, T]{path: path, dir: dir, known: make(map[Name]*line, files), added: map[Name]string{}}
+	c := &Cache[Name, T]{path: path, at: time.Now(), dir: dir, known: make(map[Name]*line, files), added: map[Name]string{}}
 	header, text, _ := strings.Cut(read(path), "\n")
 	if header != jsonenc.Shape(new(T)) {
 		return c
@@ -121,9 +123,11 @@ func (c *Cache[Name, T]) Get(name Name, file string, v *T) (stamp Stamp, ok bool
 	return stamp, true
 }
 
-// Put keeps v, which was made of a file after it had this stamp.
+// Put keeps v, which was made of a file after it had this stamp. That the file has
+// settled by now would not do: it may have changed since it was read, in the tick of
+// its stamp.
 func (c *Cache[Name, T]) Put(name Name, v *T, stamp Stamp) {
-	if c == nil || stamp == (Stamp{}) || stamp.youngerThan(settled) {
+	if c == nil || stamp == (Stamp{}) || stamp.youngAt(c.at, settled) {
 		return
 	}
 	text := string(append(jsonenc.Append(append(stamp.append([]byte(name+" ")), ' '), v), '\n'))

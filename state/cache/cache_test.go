@@ -169,6 +169,27 @@ func TestYoungFilesAreRead(t *testing.T) {
 	f.check(1)
 }
 
+// What was young when it was read is not kept, however long its reader takes: the file
+// may have changed again before its clock ticked.
+func TestSlowReader(t *testing.T) {
+	f := setup(t, least)
+	trust(t, 100*time.Millisecond)
+	c := Open[string, record](f.path, f.dir, least)
+	if c == nil {
+		t.Skip("nothing is cached here")
+	}
+	f.write(0, "young")
+	v := record{f.names[0], "young"}
+	stamp, _ := c.Get(f.names[0], f.names[0], new(record))
+	for stamp.youngAt(time.Now(), settled) {
+		time.Sleep(10 * time.Millisecond)
+	}
+	c.Put(f.names[0], &v, stamp)
+	if c.Close(f.names); len(c.added) > 0 {
+		t.Error("what was read before its file had settled is kept")
+	}
+}
+
 // What is no cache of these records is as if it were not there.
 func TestStrangeCache(t *testing.T) {
 	f := setup(t, 100)

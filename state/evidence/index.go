@@ -26,6 +26,7 @@ func (x *Index) Registry(dir string) (out []Reading) {
 		if !ok {
 			continue
 		}
+		settled := !file.Young() // asked before the read: the file may change after it
 		old := x.records[name]
 		if old.file != file {
 			var err error
@@ -34,7 +35,7 @@ func (x *Index) Registry(dir string) (out []Reading) {
 			}
 			old.file = file
 		}
-		if !file.Young() && old.reading.Problem != ProblemTorn {
+		if settled && old.reading.Problem != ProblemTorn {
 			fresh[name] = old
 		}
 		out = append(out, old.reading)
