@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // Append appends the record that r points to as a JSON object: a struct of
@@ -18,27 +19,32 @@ func Append(dst []byte, r any) []byte {
 
 // layout is how a type of record is written.
 type layout struct {
-	keys    []string  // of its members, in the order of its fields
-	members []*layout // of the records that these are, list or point to; nil for others
+	keys    []string // of its members, in the order of its fields
+	members []member
+}
+
+// member is the layout of the record that a member is, lists or points to, once there
+// was one: a process that lives a millisecond sees few of its types.
+type member struct{ known atomic.Pointer[layout] }
+
+func (m *member) layout(t reflect.Type) *layout {
+	l := m.known.Load()
+	if l == nil {
+		l = layoutOf(t)
+		m.known.Store(l)
+	}
+	return l
 }
 
 var layouts sync.Map // reflect.Type -> *layout
 
 func layoutOf(t reflect.Type) *layout {
-	for t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if t.Kind() != reflect.Struct {
-		return nil
-	}
 	if known, ok := layouts.Load(t); ok {
 		return known.(*layout)
 	}
-	l := &layout{make([]string, t.NumField()), make([]*layout, t.NumField())}
+	l := &layout{make([]string, t.NumField()), make([]member, t.NumField())}
 	for i := range l.keys {
-		f := t.Field(i)
-		l.keys[i], _, _ = strings.Cut(f.Tag.Get("json"), ",")
-		l.members[i] = layoutOf(f.Type)
+		l.keys[i], _, _ = strings.Cut(t.Field(i).Tag.Get("json"), ",")
 	}
 	layouts.Store(t, l)
 	return l
@@ -48,16 +54,15 @@ func appendRecord(dst []byte, v reflect.Value, l *layout) []byte {
 	dst = append(dst, '{')
 	for i, key := range l.keys {
 		mark, zero := len(dst), false
-		if dst, zero = appendValue(Key(dst, key), v.Field(i), l.members[i]); zero {
+		if dst, zero = appendValue(Key(dst, key), v.Field(i), &l.members[i]); zero {
 			dst = dst[:mark]
 		}
 	}
 	return append(dst, '}')
 }
 
-// appendValue appends v, with the layout of its record if it has one, and reports
-// whether it is zero.
-func appendValue(dst []byte, v reflect.Value, l *layout) (_ []byte, zero bool) {
+// appendValue appends v, the value of a member, and reports whether it is zero.
+func appendValue(dst []byte, v reflect.Value, m *member) (_ []byte, zero bool) {
 	mark := len(dst)
 	switch v.Kind() {
 	case reflect.String:
@@ -67,17 +72,17 @@ func appendValue(dst []byte, v reflect.Value, l *layout) (_ []byte, zero bool) {
 	case reflect.Int, reflect.Int64:
 		return strconv.AppendInt(dst, v.Int(), 10), v.Int() == 0
 	case reflect.Struct:
-		dst = appendRecord(dst, v, l)
+		dst = appendRecord(dst, v, m.layout(v.Type()))
 		return dst, len(dst) == mark+len("{}")
 	case reflect.Pointer:
 		if v.IsNil() {
 			return dst, true
 		}
-		return appendRecord(dst, v.Elem(), l), false
+		return appendRecord(dst, v.Elem(), m.layout(v.Type().Elem())), false
 	case reflect.Slice:
 		dst = append(dst, '[')
 		for i := range v.Len() {
-			dst, _ = appendValue(Comma(dst), v.Index(i), l)
+			dst, _ = appendValue(Comma(dst), v.Index(i), m)
 		}
 		return append(dst, ']'), v.Len() == 0
 	}
@@ -158,7 +163,7 @@ func (d *decoder) record(to reflect.Value, l *layout) bool {
 			}
 			n := next
 			if next++; l.keys[n] == key {
-				_, ok := d.value(to.Field(n), l.members[n])
+				_, ok := d.value(to.Field(n), &l.members[n])
 				return ok
 			}
 		}
@@ -166,9 +171,8 @@ func (d *decoder) record(to reflect.Value, l *layout) bool {
 	})
 }
 
-// value reads a value into to, with the layout of its record if it has one, and
-// reports whether it is of its type.
-func (d *decoder) value(to reflect.Value, l *layout) (set, ok bool) {
+// value reads the value of a member into to, and reports whether it is of its type.
+func (d *decoder) value(to reflect.Value, m *member) (set, ok bool) {
 	switch kind, c := to.Kind(), d.peek(); {
 	case kind == reflect.String && c == '"':
 		s, ok := d.str()
@@ -184,19 +188,19 @@ func (d *decoder) value(to reflect.Value, l *layout) (set, ok bool) {
 		}
 		return whole, ok
 	case kind == reflect.Struct && c == '{':
-		return true, d.record(to, l)
+		return true, d.record(to, m.layout(to.Type()))
 	case kind == reflect.Pointer && c == '{':
 		if to.IsNil() {
 			to.Set(reflect.New(to.Type().Elem()))
 		}
-		return true, d.record(to.Elem(), l)
+		return true, d.record(to.Elem(), m.layout(to.Type().Elem()))
 	case kind == reflect.Slice && c == '[':
 		to.SetZero()
 		return true, d.list(']', func() bool {
 			n := to.Len()
 			to.Grow(1)
 			to.SetLen(n + 1)
-			set, ok := d.value(to.Index(n), l)
+			set, ok := d.value(to.Index(n), m)
 			if !set {
 				to.SetLen(n)
 			}
