@@ -97,6 +97,7 @@ func RegistryDir(getenv func(string) string) string {
 func Registry(dir, cached string) ([]Reading, error) {
 	names, err := registryNames(dir)
 	if err != nil {
+		_ = os.Remove(cached) // what it says of is gone
 		return nil, err
 	}
 	var known *cache.Cache[string, Reading]
@@ -195,14 +196,13 @@ func ParseRegistry(b []byte, pid int) Reading {
 	if start := gjson.Get(text, "procStart"); start.Type == gjson.Number {
 		r.ProcStart = start.Raw
 	}
-	cwd, needs := event.Cut(r.Cwd, event.MaxPath), clean(redact.Text(r.Needs), event.MaxQuestion)
-	r.Name, r.WaitingFor = redact.Text(r.Name), redact.Text(r.WaitingFor)
+	id, cwd, needs := clean(r.SessionID, event.MaxID), event.Cut(r.Cwd, event.MaxPath), clean(redact.Text(r.Needs), event.MaxQuestion)
 	jsonenc.Each(&r, func(v reflect.Value) {
 		if v.Kind() == reflect.String {
-			v.SetString(clean(v.String(), event.MaxID))
+			v.SetString(clean(redact.Text(v.String()), event.MaxID))
 		}
 	})
-	r.NS, r.Cwd, r.Needs = namespaceOf(r.NS), cwd, needs
+	r.NS, r.SessionID, r.Cwd, r.Needs = namespaceOf(r.NS), id, cwd, needs
 	if r.StartedAt < 0 || r.StartedAt > latest {
 		r.StartedAt = 0
 	}

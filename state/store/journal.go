@@ -77,7 +77,10 @@ func parseLine(b []byte) (Line, error) {
 	}
 	c := state.Change{Seq: t.Seq, At: t.At, Event: t.Event, Observation: t.Observation, Action: t.Action, Turn: t.Turn}
 	l := Line{Change: c, Us: t.Us, Spool: t.Spool, Snapshot: t.Snapshot}
-	if l.Snapshot != nil {
+	switch {
+	case l.Kind() != t.Kind:
+		return Line{Change: state.Change{Seq: t.Seq, At: t.At}, Us: t.Us, Spool: t.Spool}, nil
+	case l.Snapshot != nil:
 		return l, l.Snapshot.Check()
 	}
 	return l, nil

@@ -408,7 +408,7 @@ func TestLinesDuringRotation(t *testing.T) {
 // Lines of a kind that a newer version writes are passed on, not folded.
 func TestUnknownKindOfLine(t *testing.T) {
 	st := aSession(t, 1)
-	write(t, st.journal("s"), append(read(t, st.journal("s")), `{"seq":2,"at":1750000000005,"kind":"weather","us":1,"weather":{"number":1}}`+"\n"...))
+	write(t, st.journal("s"), append(read(t, st.journal("s")), `{"seq":2,"at":1750000000005,"kind":"weather","us":1,"weather":{"number":1},"event":{"kind":"Stop","session_id":"s"}}`+"\n"...))
 	s := fold(t, st, tool("s", "b", t0+9))
 	if s.Seq != 3 || s.Counts.Tools != 2 {
 		t.Errorf("session is at %d", s.Seq)

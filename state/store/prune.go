@@ -55,7 +55,8 @@ func overSince(s *state.Session) event.Millis {
 }
 
 // Prune removes what is too old: archived sessions, their journals and locks,
-// seats and meters that no live session has, offers, leftovers of killed writers. Any
+// seats and meters that no live session has, offers, the cache, leftovers of killed
+// writers. Any
 // reader may call it; it works at most once a day, and the stamp is written
 // before the work, so that of many readers one does it.
 func (st *Store) Prune(now time.Time) error {
@@ -80,6 +81,7 @@ func (st *Store) Prune(now time.Time) error {
 		st.pruneOffers("done", now.Add(-keepOffers)),
 		st.pruneOffers("said", now.Add(-keepOffers)),
 		st.eachOld(locksDir, now.Add(-keepArchived), st.pruneLock),
+		os.RemoveAll(st.path(cacheDir, "")), // views make it anew, without what killed ones left
 	)
 }
 
