@@ -70,12 +70,10 @@ func (r *Reader) Look(archived bool) (Snapshot, error) {
 	var known readings
 	var meters *store.Meters
 	var beside sync.WaitGroup
-	beside.Go(func() {
-		known = r.readRegistry()
-		if !r.SkipMeters {
-			meters = r.st.Meters()
-		}
-	})
+	beside.Go(func() { known = r.readRegistry() })
+	if !r.SkipMeters {
+		beside.Go(func() { meters = r.st.Meters() })
+	}
 	live, err := r.st.List()
 	beside.Wait()
 	defer meters.Close()
