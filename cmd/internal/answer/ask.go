@@ -1,0 +1,156 @@
+package answer
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"beckon/cmd/internal/hook"
+	"beckon/event"
+	"beckon/event/policy"
+	"beckon/event/policy/config"
+	"beckon/event/policy/trust"
+	"beckon/event/policy/wire"
+	"beckon/state/evidence"
+)
+
+// errBusy is why nothing was started for an event.
+var errBusy = errors.New("too much runs already")
+
+// ask puts the event to what is in force.
+func (f *firing) ask(ctx context.Context) (ev policy.Event, r policy.Result) {
+	var fault error
+	defer func() {
+		if fault != nil {
+			f.log(fault)
+			r = f.unjudged(fault)
+		}
+	}()
+	defer hook.Guard(&fault)
+	dir := f.sources.State
+	ev = policy.Event{Kind: f.e.Kind, Payload: f.payload, Dialect: f.dialect, Given: f.said, At: f.start, ID: f.id(), Version: f.version(), Home: f.sources.Home,
+		ProjectDir: f.getenv("CLAUDE_PROJECT_DIR"), Dir: f.dir, HTTP: f.http, Hops: f.hops, StopBlocks: dir.StopBlocks(&f.e), Place: f.place}
+	switch {
+	case f.starter == nil:
+		ev.RulesOnly, ev.Why = true, "nothing can be started here"
+	case f.starter.Inside(f.getenv, dir):
+		ev.RulesOnly, ev.Why = true, "inside a handler"
+	case f.busy:
+		ev.RulesOnly, ev.Why = true, errBusy.Error()
+		ev.Others = func(context.Context) (wire.Outcome, error) { return wire.Outcome{}, errBusy }
+	case f.asked == "" && f.starts():
+		f.claim(&ev, dir)
+	}
+	return ev, f.trigger(ctx, &ev)
+}
+
+// unjudged is what becomes of an event when a fault kept the policy from being
+// asked: it is refused where a rule could have had a say.
+func (f *firing) unjudged(fault error) policy.Result {
+	if !f.loaded.MayRefuse(f.e.Kind) {
+		return policy.Result{Allowed: true}
+	}
+	v := wire.Verdict{Decision: wire.Deny, Reason: fmt.Sprintf("beckon could not ask the policy (%v), which has a say in such events, so it is refused", fault)}
+	return policy.Result{Verdict: v, Answer: f.dialect.Translate(f.e.Kind, v, "", f.http, f.said)}
+}
+
+// trigger asks the hooks that are in force.
+func (f *firing) trigger(ctx context.Context, ev *policy.Event) policy.Result {
+	dir := f.sources.State
+	ev.Warn = func(warnings []string) []string {
+		if ctx.Err() != nil {
+			return nil // nobody would see them
+		}
+		due := dir.Due(f.e.SessionID, f.loaded.Notices(), onceASession, f.start)
+		return append(due, dir.Due(f.e.SessionID, warnings, remindAfter, f.start)...)
+	}
+	if f.asked == "" {
+		ev.Once = once{f, dir}
+	}
+	if f.starter != nil {
+		f.starter.Prepare(f.loaded.Hooks, f.e.Kind, f.environ, dir)
+	}
+	hooks := f.loaded.Hooks
+	if f.e.FromClient && !f.dialect.Native() { // Qwen's between two batches of tools: no word of the user's
+		hooks = nil
+	}
+	return policy.NewEngine(hooks).Trigger(ctx, *ev)
+}
+
+// place is where the event happens.
+func (f *firing) place() config.Place {
+	g := evidence.Git(f.e.Cwd)
+	ci := f.getenv("CI")
+	return config.Place{Branch: g.Branch, Repository: g.Repo, CI: ci != "" && ci != "false" && ci != "0"}
+}
+
+// claim makes sure that what a firing starts is started once.
+func (f *firing) claim(ev *policy.Event, dir trust.Dir) {
+	name, first := dir.Claim(&f.e, f.payload, f.args.Via, f.start)
+	if first {
+		f.claimed = name
+		return
+	}
+	ev.RulesOnly, ev.Why = true, "another copy of this firing runs it"
+	ev.Others = func(ctx context.Context) (wire.Outcome, error) { return dir.Await(ctx, name) }
+}
+
+// id names the firing. Two firings never share one: pid and time are in it.
+func (f *firing) id() string {
+	if f.asked != "" {
+		return f.asked
+	}
+	h := sha256.New()
+	h.Write(f.payload)
+	h.Write(strconv.AppendInt(strconv.AppendInt(nil, f.start.UnixNano(), 10), int64(os.Getpid()), 10))
+	return "evt_" + hex.EncodeToString(h.Sum(nil))[:24]
+}
+
+// version is the client's own, from its registry: the record of the process
+// that started this one.
+func (f *firing) version() string {
+	if !f.dialect.Native() {
+		return ""
+	}
+	dir := evidence.RegistryDir(f.getenv)
+	for _, pid := range []string{f.getenv("CLAUDE_PID"), strconv.Itoa(os.Getppid())} {
+		if n, err := strconv.Atoi(pid); err != nil || n <= 0 || dir == "" {
+			continue
+		}
+		if r, err := evidence.ReadRegistryFile(filepath.Join(dir, pid+".json")); err == nil && r.Version != "" {
+			return r.Version
+		}
+	}
+	return ""
+}
+
+// after keeps what was decided: for the other copies, in the trace, and in the
+// count of kept stops. The client has its answer by then. What another policy
+// asked is in the trace alone: what becomes of it is for that one to decide.
+func (f *firing) after(ev policy.Event, r policy.Result) {
+	dir := f.sources.State
+	if f.claimed != "" {
+		f.log(dir.Settle(f.claimed, r.Verdict))
+	}
+	if f.loaded.TraceAll || r.Traceable() {
+		f.log(dir.Trace(policy.EntryOf(ev, r)))
+	}
+	if f.asked != "" {
+		return
+	}
+	if (f.e.Kind == event.Stop || f.e.Kind == event.SubagentStop) && !r.Allowed {
+		f.log(dir.StopBlocked(&f.e, ev.StopBlocks))
+	}
+	covered := func() *trust.Covered {
+		return &trust.Covered{Events: f.loaded.Events(), Index: f.loaded.Index(f.sources.Home)}
+	}
+	if len(f.loaded.Notices()) > 0 {
+		covered = nil
+	}
+	f.log(dir.Cover(f.covers, covered, f.start))
+}
