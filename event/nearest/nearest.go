@@ -2,7 +2,10 @@
 // known, for the hint beside an error. It is pure; it knows no language.
 package nearest
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // maxEdits is how many edits a slip may take, at most one for each two bytes; what is
 // further away is another word.
@@ -18,6 +21,14 @@ func Word(name string, words []string) string {
 		}
 	}
 	return best
+}
+
+// DidYouMean is the advice for a word that is none of words, empty when none is near.
+func DidYouMean(name string, words []string) string {
+	if word := Word(name, words); word != "" {
+		return "did you mean " + strconv.Quote(word) + "?"
+	}
+	return ""
 }
 
 // distance is the Levenshtein distance of a and b.

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"strings"
 
-	"beckon/event/nearest"
 	"beckon/render"
 )
 
@@ -130,14 +129,6 @@ func Each(err error) []error {
 		return nil
 	}
 	return []error{err}
-}
-
-// DidYouMean is the advice for a word that is none of words, empty when none is near.
-func DidYouMean(word string, words []string) string {
-	if near := nearest.Word(word, words); near != "" {
-		return fmt.Sprintf("did you mean %q?", near)
-	}
-	return ""
 }
 
 func (a *App) usageHint() string {

@@ -5,6 +5,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -253,8 +254,5 @@ func suggest(name string) string {
 	for i, k := range Keys {
 		names[i] = k.Name
 	}
-	if best := nearest.Word(name, names); best != "" {
-		return fmt.Sprintf("did you mean %q?", best)
-	}
-	return "beckon config lists the keys"
+	return cmp.Or(nearest.DidYouMean(name, names), "beckon config lists the keys")
 }

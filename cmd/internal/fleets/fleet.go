@@ -9,6 +9,7 @@ import (
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/hub"
 	"beckon/event/home"
+	"beckon/event/nearest"
 	"beckon/render/fleet/bus"
 )
 
@@ -121,7 +122,7 @@ func (c *revokeCmd) Run(a *cli.App) error {
 	}
 	n, users, err := h.Revoke(c.Name)
 	if err != nil {
-		return cli.Hint(cli.DidYouMean(c.Name, h.Names()), "%w", err)
+		return cli.Hint(nearest.DidYouMean(c.Name, h.Names()), "%w", err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), pushing)
 	defer cancel()

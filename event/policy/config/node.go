@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -268,8 +269,5 @@ func (n node) kind() string {
 
 // suggest names the word that name was probably meant to be.
 func suggest(name string, words []string) string {
-	if best := nearest.Word(name, words); best != "" {
-		return fmt.Sprintf("did you mean %q?", best)
-	}
-	return "known are " + strings.Join(words, ", ")
+	return cmp.Or(nearest.DidYouMean(name, words), "known are "+strings.Join(words, ", "))
 }
