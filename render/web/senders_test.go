@@ -61,6 +61,7 @@ func (x *site) envelope(event, terminal, session, more string) {
 	} else {
 		more = strings.TrimPrefix(more, ",")
 	}
+	time.Sleep(2 * time.Millisecond) // two events of one millisecond have no order
 	x.post("/hook", `{"agent":"claude-code","event":"`+event+`","terminal":{"sessionId":"`+terminal+`","cwd":"/tmp"},"hookInput":{`+id+more+`}}`)
 }
 

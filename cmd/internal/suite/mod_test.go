@@ -226,7 +226,7 @@ func TestBand(t *testing.T) {
 				say("stop docs")
 				must(t, waitState(l, "idle"))
 				out, err := beckon(l, nil, "doctor")
-				if !regexp.MustCompile(`heard +hooks, mod, registry, transcript \(`).Match(out) {
+				if !regexp.MustCompile(`sources +hooks, mod, registry, transcript \(`).Match(out) {
 					t.Errorf("doctor says %s %v", out, err)
 				}
 			})
