@@ -103,7 +103,7 @@ func (f *fold) stop(e *event.Event) {
 		}
 		// Without a snapshot a pending wait is proof enough that its actor is
 		// there (CASE 2).
-		return slices.ContainsFunc(a.Calls, func(c Call) bool { return c.waiting() })
+		return a.waits()
 	})
 	f.stopped(e)
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // maxSize is how many bytes a session may have when Apply hands it out. The
-// file may have 64 KiB; the rest is room for the numbers
-// that the store sets afterwards.
+// file may have 64 KiB; the rest is room for the numbers that the store sets
+// afterwards.
 const maxSize = 64<<10 - 512
 
 // bound drops what is over the limits, the least telling first: the oldest
@@ -19,7 +19,7 @@ const maxSize = 64<<10 - 512
 func bound(s *Session) {
 	for len(s.Actors) > maxActors {
 		i := leastUseful(s.Actors, func(a Actor) (bool, event.Millis) {
-			return a.ID == "" || slices.ContainsFunc(a.Calls, func(c Call) bool { return c.waiting() }), a.Active
+			return a.ID == "" || a.waits(), a.Active
 		})
 		s.Actors = slices.Delete(s.Actors, i, i+1)
 	}
@@ -56,8 +56,8 @@ func leastUseful[T any](list []T, keep func(T) (bool, event.Millis)) int {
 }
 
 func openCalls(s *Session) (n int) {
-	for i := range s.Actors {
-		n += len(s.Actors[i].Calls)
+	for range s.calls() {
+		n++
 	}
 	return n
 }
@@ -78,74 +78,16 @@ func dropCall(s *Session) {
 // atMost returns a number of bytes that s surely does not exceed, without the
 // cost of writing it: JSON makes at most six bytes of one.
 func atMost(s *Session) int {
-	const (
-		fixed = 5 << 10 // the session's own members, all numbers at their longest
-		item  = 240     // the same of one item of a list
-	)
-	items := len(s.Stop.Background) + len(s.Actors) + openCalls(s) + len(s.Closed) + len(s.Recent) + len(s.Seeing) + len(s.Todos.Open)
-	return fixed + item*items + 6*(headText(s)+listText(s))
-}
-
-// headText adds up the text of s outside its lists.
-func headText(s *Session) int {
-	return lengths(s.ID, s.Agent, s.Seat, s.ProjectID, s.Cwd, s.Transcript, s.Model, s.Name, s.Mode, s.Effort,
-		s.Start.Reason, s.Start.Detail, s.End.Reason, s.End.Detail, s.Lost.Reason, s.Lost.Detail, s.Last.Reason, s.Last.Detail, s.Raised.Reason, s.Raised.Detail,
-		s.Failure.Reason, s.Failure.Detail, s.Prompt.ID, s.Prompt.Text, s.Stop.Message, string(s.Stop.Intent), s.Stop.Rule, s.Stop.Question, s.Compact.Reason, string(s.Task.State)) + originText(&s.Origin)
-}
-
-func originText(o *event.Origin) int {
-	p, t, g := &o.Process, &o.Terminal, &o.Git
-	return lengths(o.Host, o.Entry, o.Launcher, o.Project, o.Seat, o.ProjectID,
-		p.Host, p.Boot, p.NS, p.Start, t.Kind, t.ID, t.Outer, t.Tmux.Socket, t.Tmux.Pane, t.Tmux.Session,
-		g.Branch, g.Head, g.Repo, g.Worktree, g.Common)
-}
-
-// listText adds up the text in the lists of s.
-func listText(s *Session) (n int) {
-	for i := range s.Stop.Background {
-		t := &s.Stop.Background[i]
-		n += lengths(t.ID, t.Type, t.Status, t.Description)
-	}
-	for i := range s.Actors {
-		a := &s.Actors[i]
-		n += lengths(a.ID, a.Type, a.How)
-		for j := range a.Calls {
-			c := &a.Calls[j]
-			n += lengths(c.UseID, c.Name, c.Hash, c.Summary, string(c.Kind)) + askText(c.Ask)
+	const member = 48 // a name, quotes and the longest number
+	n := 0
+	jsonenc.Each(s, func(v reflect.Value) {
+		if !v.IsZero() {
+			n += member
 		}
-	}
-	for i := range s.Closed {
-		c := &s.Closed[i]
-		n += lengths(c.UseID, c.Actor, c.Hash)
-	}
-	for i := range s.Recent {
-		n += lengths(s.Recent[i].Sig, s.Recent[i].Via)
-	}
-	for i := range s.Seeing {
-		o := &s.Seeing[i]
-		n += lengths(string(o.Source), string(o.What), o.Detail)
-	}
-	return n + lengths(s.Todos.Open...)
-}
-
-// askText is the text of a question, with room for the names of its members.
-func askText(a *event.Ask) (n int) {
-	if a == nil {
-		return 0
-	}
-	for _, q := range a.Questions {
-		n += 20 + lengths(q.Header, q.Text)
-		for _, o := range q.Options {
-			n += 20 + lengths(o.Label, o.Description)
+		if v.Kind() == reflect.String {
+			n += 6 * v.Len()
 		}
-	}
-	return n + 20 + lengths(a.Plan) + lengths(a.Form...) + lengths(a.Suggestions...)
-}
-
-func lengths(texts ...string) (n int) {
-	for _, t := range texts {
-		n += len(t)
-	}
+	})
 	return n
 }
 
@@ -158,11 +100,8 @@ func trimTasks(s *Session) {
 }
 
 func trimCalls(s *Session) {
-	for i := range s.Actors {
-		for j := range s.Actors[i].Calls {
-			c := &s.Actors[i].Calls[j]
-			c.Summary = event.Cut(c.Summary, 40)
-		}
+	for _, c := range s.calls() {
+		c.Summary = event.Cut(c.Summary, 40)
 	}
 }
 
@@ -177,11 +116,8 @@ func trimMessage(s *Session) {
 	for i := range s.Stop.Background {
 		s.Stop.Background[i].Description = ""
 	}
-	for i := range s.Actors {
-		for j := range s.Actors[i].Calls {
-			s.Actors[i].Calls[j].Summary = ""
-			s.Actors[i].Calls[j].Ask = nil
-		}
+	for _, c := range s.calls() {
+		c.Summary, c.Ask = "", nil
 	}
 }
 

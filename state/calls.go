@@ -302,12 +302,8 @@ func (f *fold) closeCalls(a *Actor, t event.Millis) {
 // promptShown believes a permission_prompt when no wait is known and the
 // actor has an open call: an old client has no PermissionRequest event.
 func (f *fold) promptShown(e *event.Event) {
-	for i := range f.s.Actors {
-		for j := range f.s.Actors[i].Calls {
-			if f.s.Actors[i].Calls[j].Asked != 0 {
-				return
-			}
-		}
+	if f.s.anyCall(func(c *Call) bool { return c.Asked != 0 }) {
+		return
 	}
 	a := f.actor(e)
 	if n := len(a.Calls); n > 0 && a.Calls[n-1].At < e.At {
@@ -319,12 +315,9 @@ func (f *fold) promptShown(e *event.Event) {
 // the newest call that has not asked, whose actor it may not name.
 func (f *fold) callShown(e *event.Event) {
 	var asked *Call
-	for i := range f.s.Actors {
-		a := &f.s.Actors[i]
-		for j := range a.Calls {
-			if c := &a.Calls[j]; (e.AgentID == "" || e.AgentID == a.ID) && (asked == nil || c.At >= asked.At) {
-				asked = c
-			}
+	for a, c := range f.s.calls() {
+		if (e.AgentID == "" || e.AgentID == a.ID) && (asked == nil || c.At >= asked.At) {
+			asked = c
 		}
 	}
 	switch {

@@ -43,8 +43,8 @@ func (e Edge) ID() string { return string(e.Kind) + "-" + strconv.FormatInt(int6
 
 // Hold is how long, in milliseconds, an edge of the kind must stand before the
 // user is told of it. A turn seems over for a moment between a subagent's end
-// and what the client makes of it, and is not when
-// the client goes on after it; a dialog that a hook answers is gone.
+// and what the client makes of it, and is not when the client goes on after it;
+// a dialog that a hook answers is gone.
 func (k EdgeKind) Hold() event.Millis {
 	if k == EdgeDone {
 		return lingers + dwell
@@ -112,22 +112,24 @@ func stands(s *Session, st Status) (Edge, bool) {
 // burst is how far apart, in milliseconds, calls of one message ask.
 const burst = 1000
 
-// newestWait is the edge of the dialog asked for last: one that is answered
-// without a word of it must not hide the next. Of calls
-// that asked together it shows the first, as the client does (CASE 3).
+// newestWait is the edge of the dialog asked for last: one whose answer no hook
+// reports must not hide the next. Of calls that asked together it shows the
+// first, as the client does (CASE 3).
 func (s *Session) newestWait(kind EdgeKind, st Status, want func(WaitKind) bool) Edge {
 	e := Edge{Kind: kind, At: st.Since, Actor: st.Actor, Dialog: true, Call: st.Call}
 	var newest event.Millis
-	s.eachWait(want, func(_ string, c Call) { newest = max(newest, c.Asked) })
+	for _, c := range s.waits(want) {
+		newest = max(newest, c.Asked)
+	}
 	if newest == 0 {
 		return e // the registry alone says that something is open
 	}
 	e.At, e.Call = newest, Call{}
-	s.eachWait(want, func(actor string, c Call) {
+	for a, c := range s.waits(want) {
 		if c.Asked >= e.At-burst && (e.Call.Asked == 0 || c.Asked < e.Call.Asked) {
-			e.Call, e.Actor = c, actor
+			e.Call, e.Actor = *c, a.ID
 		}
-	})
+	}
 	e.At = max(e.At, s.nextShown(e.Actor, e.Call))
 	return e
 }
@@ -142,17 +144,6 @@ func (s *Session) nextShown(actor string, c Call) (at event.Millis) {
 		}
 	}
 	return at
-}
-
-// eachWait calls f for the calls that wait and that want accepts.
-func (s *Session) eachWait(want func(WaitKind) bool, f func(actor string, c Call)) {
-	for i := range s.Actors {
-		for _, c := range s.Actors[i].Calls {
-			if c.waiting() && want(c.Kind) {
-				f(s.Actors[i].ID, c)
-			}
-		}
-	}
 }
 
 // turn is how long the turn took that was over at end: from the prompt that

@@ -40,7 +40,9 @@ func TestIDsMakeNoDifference(t *testing.T) {
 
 // waits counts the calls that wait.
 func waits(s *Session) (n int) {
-	s.eachWait(func(WaitKind) bool { return true }, func(string, Call) { n++ })
+	for range s.waits(func(WaitKind) bool { return true }) {
+		n++
+	}
 	return n
 }
 

@@ -95,17 +95,6 @@ func (s *Session) waitsAgain(t event.Millis) bool {
 	return !s.anyCall((*Call).waiting) && s.anyCall(func(c *Call) bool { return c.reopens(t) })
 }
 
-func (s *Session) anyCall(is func(*Call) bool) bool {
-	for i := range s.Actors {
-		for j := range s.Actors[i].Calls {
-			if is(&s.Actors[i].Calls[j]) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // runsBefore reports whether something is believed to run that has shown
 // nothing since t.
 func (s *Session) runsBefore(t event.Millis) bool {
@@ -224,12 +213,9 @@ func (a *Actor) agentCall() (at event.Millis, open bool) {
 // reopen makes the calls wait again whose dialogs were believed answered; the
 // transcript speaks of one call, the client's registry of all that can wait.
 func (f *fold) reopen(o *Observed) {
-	for i := range f.s.Actors {
-		for j := range f.s.Actors[i].Calls {
-			c := &f.s.Actors[i].Calls[j]
-			if c.reopens(o.At) && (o.Source != FromTranscript || c.UseID == o.Detail) {
-				c.Answered = 0
-			}
+	for _, c := range f.s.calls() {
+		if c.reopens(o.At) && (o.Source != FromTranscript || c.UseID == o.Detail) {
+			c.Answered = 0
 		}
 	}
 }

@@ -118,8 +118,7 @@ const (
 	doubt     = 10 * 1000        // evidence that contradicts itself for so long says nothing
 	clearHold = 2 * 1000         // /clear: the successor comes about 70 ms later
 	// A background agent's end is followed by a prompt of the client's own, some
-	// 100 ms later, on a busy machine 1 s: until then the work is not
-	// over.
+	// 100 ms later, on a busy machine 1 s: until then the work is not over.
 	returnHold = 1500
 )
 
@@ -183,7 +182,7 @@ func (v *Seen) Resolve(now event.Millis) {
 	v.Status = view{s: &v.Session, ev: &v.Evidence, now: now}.verdict()
 }
 
-// nothing is the evidence of who has none.
+// nothing is the evidence of a reader that looked at nothing.
 var nothing Evidence
 
 // ByHooks is Resolve of what the hooks alone say of the session.
@@ -310,11 +309,9 @@ func silent(v view) (Status, bool) {
 // oldestWait returns the call that has waited longest among those that want
 // accepts, over all actors: a busy sibling never hides it.
 func oldestWait(s *Session, want func(WaitKind) bool) (actor string, oldest Call) {
-	for i := range s.Actors {
-		for _, c := range s.Actors[i].Calls {
-			if c.waiting() && want(c.Kind) && (oldest.Asked == 0 || c.Asked < oldest.Asked) {
-				actor, oldest = s.Actors[i].ID, c
-			}
+	for a, c := range s.waits(want) {
+		if oldest.Asked == 0 || c.Asked < oldest.Asked {
+			actor, oldest = a.ID, *c
 		}
 	}
 	return actor, oldest
@@ -417,8 +414,8 @@ func failed(v view) (Status, bool) {
 	return st, a.How == EndFailure && f.At == a.Ended
 }
 
-// asked holds when the last turn ended in a question that its text asks (row
-// B5). That is a reading of the text, hence the low confidence.
+// asked holds when the last turn ended in a question that its text asks. That
+// is a reading of the text, hence the low confidence.
 func asked(v view) (Status, bool) {
 	a, p := v.s.Main(), v.s.Stop
 	return Status{State: Question, Reason: "text", Since: cmp.Or(p.Asked, p.At)}, a.How == EndStop && a.Ended == p.At && p.Intent == intent.IntentQuestion

@@ -8,7 +8,12 @@
 // order of arrival.
 package state
 
-import "beckon/event"
+import (
+	"iter"
+	"slices"
+
+	"beckon/event"
+)
 
 // Schema is the number of the session format this version writes. A file with
 // a newer number is left untouched.
@@ -379,6 +384,46 @@ func Record(id, part string) string {
 		return id
 	}
 	return id + "~" + part
+}
+
+// calls yields the open calls of s, each with its actor.
+func (s *Session) calls() iter.Seq2[*Actor, *Call] {
+	return func(yield func(*Actor, *Call) bool) {
+		for i := range s.Actors {
+			a := &s.Actors[i]
+			for j := range a.Calls {
+				if !yield(a, &a.Calls[j]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// anyCall reports whether one of the open calls is such.
+func (s *Session) anyCall(is func(*Call) bool) bool {
+	for _, c := range s.calls() {
+		if is(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// waits yields the calls that wait and that want accepts, each with its actor.
+func (s *Session) waits(want func(WaitKind) bool) iter.Seq2[*Actor, *Call] {
+	return func(yield func(*Actor, *Call) bool) {
+		for a, c := range s.calls() {
+			if c.waiting() && want(c.Kind) && !yield(a, c) {
+				return
+			}
+		}
+	}
+}
+
+// waits reports whether one of the actor's calls does.
+func (a *Actor) waits() bool {
+	return slices.ContainsFunc(a.Calls, func(c Call) bool { return c.waiting() })
 }
 
 // Main returns the main conversation; the zero Actor before its first event.

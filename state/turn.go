@@ -13,9 +13,9 @@ import (
 const MaxTurn = 512
 
 // Turn is one thing said in a session: a prompt, a question, an answer, the
-// end of a turn. A fold makes them beside the facts; of its
-// own journal line a turn changes nothing but the numbers, for its event has
-// foldTurn the rest. The exception is progress, which only the transcript tells.
+// end of a turn. A fold makes them beside the facts, so the journal line of a
+// turn changes nothing but the numbers: its event's line did the rest. The
+// exception is what only the transcript tells.
 type Turn struct {
 	Command    int64        `json:"command_id,omitempty"` // Task.ID, 0 when the turn was read too late to know
 	Actor      Speaker      `json:"actor,omitempty"`

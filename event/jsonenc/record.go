@@ -363,6 +363,10 @@ func each(v reflect.Value, f func(reflect.Value)) {
 		for i := range v.Len() {
 			each(v.Index(i), f)
 		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			each(v.Elem(), f)
+		}
 	default:
 		f(v)
 	}
