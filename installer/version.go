@@ -78,9 +78,8 @@ const (
 )
 
 // Events names the events to register, in the order of event.Kinds. An event that the
-// client does not know makes it open a warning at start, so
-// an unknown version gets only those that every client of the last year knows,
-// whatever the set.
+// client does not know makes it open a warning at start, so an unknown version gets
+// only those that every client of the last year knows, whatever the set.
 func Events(v Version, set Set) []string {
 	var names []string
 	for _, k := range event.Kinds {

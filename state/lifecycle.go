@@ -203,8 +203,8 @@ func Still(kind string) bool {
 }
 
 // idlePrompt ends whatever was believed to run or wait, save background
-// agents: the prompt is idle while they work. Those
-// that came after the snapshot are left to the agents that are in it.
+// agents: the prompt is idle while they work. Those that came after the
+// snapshot are left to the agents that are in it.
 func (f *fold) idlePrompt(e *event.Event) {
 	main := f.main()
 	if e.At <= main.Active {

@@ -165,12 +165,12 @@ func arguments(f []string) (words []string, keys map[string]string) {
 	return words, keys
 }
 
-// hookOf makes an event. Its keys: id and hash of the tool call (the hash is
-// the tool's name unless given), ms, agent and kind of the subagent, source,
-// reason, notice, says (the notification's text), prompt (client: written by the client), turn (prompt_id), via, cwd, mode,
-// model, entry (the client's entry point), means (intent of a Stop's message), tasks (snapshot: names of running
-// subagents, $name for shells, "-"
-// for none).
+// hookOf makes an event. Its keys: id and hash of the tool call (the hash is the tool's
+// name unless given), ms, agent and kind of the subagent, source, reason, notice, says
+// (the notification's text), prompt (client: written by the client), turn (prompt_id),
+// via, cwd, mode, model, entry (the client's entry point), means (intent of a Stop's
+// message), tasks (snapshot: names of running subagents, $name for shells, "-" for
+// none).
 func hookOf(name string, words []string, keys map[string]string) (event.Event, error) {
 	e := event.Event{Agent: event.ClaudeCode, Name: name, Kind: event.ByName(name), SessionID: "s1"}
 	if e.Kind == event.Unknown {

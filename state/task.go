@@ -142,10 +142,9 @@ var keptStates = [...]transition{
 // total.
 //
 // A refused transition keeps the state, and is no reason to drop the turn:
-// save its text first, then ask. Nor does it bind
-// whoever must be able to close a task whatever was said: the end of a
-// session, a lost process, a Stop (every Stop ends
-// processing one way or the other).
+// save its text first, then ask. Nor does it bind whoever must be able to
+// close a task whatever was said: the end of a session, a lost process, a
+// Stop (every Stop ends processing one way or the other).
 func Transition(from TaskState, actor Speaker, what Intent) Result {
 	for _, table := range [...][]transition{transitions[:], keptStates[:]} {
 		for _, t := range table {

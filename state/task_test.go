@@ -143,8 +143,8 @@ func TestTransitionUnknownWords(t *testing.T) {
 }
 
 // A task's way through a turn with a question, and the two Stops that once
-// lost their text: each step is taken or refused,
-// none changes what was reached.
+// lost their text: each step is taken or refused, none changes what was
+// reached.
 func TestTransitionStory(t *testing.T) {
 	s := TaskIdle
 	for _, step := range []struct {

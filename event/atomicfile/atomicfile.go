@@ -10,8 +10,8 @@ import (
 )
 
 // Write makes data the content of path, in a directory that it makes if there is
-// none. With sync it is on the disk before the
-// old content goes, which a power cut then cannot lose.
+// none. With sync it is on the disk before the old content goes, which a power
+// cut then cannot lose.
 func Write(path string, data []byte, mode fs.FileMode, sync bool) error {
 	dir, name := filepath.Dir(path), ".new-*"
 	f, err := os.CreateTemp(dir, name) // 0600

@@ -28,13 +28,13 @@ const (
 
 // keys are what opens a server: its token, and for browsers a session each,
 // which they get for the token, for this server's pass, or once for a ticket (an
-// invitation is a ticket that is good from anywhere). A
-// pass stands in the addresses that are printed: a browser may remember them,
-// and show them to who listens there later. It, tickets and sessions are of this
-// server and end with it: what a program that takes over its port gets to see of
-// them opens nothing. And a session is good for the user alone who
-// signed in: a page of http://localhost sends it to whoever listens, on the same
-// port, at the other address that this name has.
+// invitation is a ticket that is good from anywhere). A pass stands in the
+// addresses that are printed: a browser may remember them, and show them to who
+// listens there later. It, tickets and sessions are of this server and end with
+// it: what a program that takes over its port gets to see of them opens nothing.
+// And a session is good for the user alone who signed in: a page of
+// http://localhost sends it to whoever listens, on the same port, at the other
+// address that this name has.
 type keys struct {
 	token, pass string
 

@@ -9,8 +9,8 @@ import (
 )
 
 // A storm is a broken client that posts one prompt over and over: 395 in 97 s
-// were seen. Nobody types the same prompt more than
-// stormBurst times in stormSpan.
+// were seen. Nobody types the same prompt more than stormBurst times in
+// stormSpan.
 const (
 	stormBurst = 5
 	stormSpan  = 10 * time.Second

@@ -5,8 +5,7 @@ import "beckon/event"
 // Origin reads where a hook of the agent of that name ("claude-code", "codex",
 // ...) runs: process, terminal, repository and project. getenv is the hook's
 // environment, cwd the payload's. It is read on SessionStart, at first sight and
-// when cwd changed. Seat and ProjectID are left to the
-// store.
+// when cwd changed. Seat and ProjectID are left to the store.
 func Origin(agent string, getenv func(string) string, cwd string) *event.Origin {
 	here := ThisMachine()
 	g := Git(cwd)

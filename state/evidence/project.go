@@ -17,9 +17,9 @@ var markers = [...]string{
 
 // Project returns the root of the project dir belongs to: the git work tree,
 // else the nearest directory at or above dir that holds a project file, else
-// dir. No directory is refused. A stray package.json in
-// the home directory or at the root of the file system does not make
-// everything below one project.
+// dir. No directory is refused. A stray package.json in the home directory
+// or at the root of the file system does not make everything below one
+// project.
 func Project(dir string, g event.Git) string {
 	switch {
 	case g.Worktree != "":

@@ -29,8 +29,8 @@ type Update struct {
 	// that and what was known before, and adds what this machine can tell.
 	Complete func(event.Origin) event.Origin
 	// Alive reports whether a process is there of which a hook was last heard at
-	// that time; needed to tell whether the
-	// terminal's last occupant still sits in it. Nil means not known.
+	// that time; needed to tell whether the terminal's last occupant still sits
+	// in it. Nil means not known.
 	Alive func(event.Process, event.Millis) state.Presence
 	// Words returns what a transcript tells that the agent said last, and when,
 	// for a Stop that does not say it; nothing where o is another machine. It is
@@ -51,9 +51,9 @@ type Result struct {
 }
 
 // Fold folds u into the session k, or into the part of it that the event's
-// process has. An event that cannot be folded, for want of
-// the lock (ErrBusy) or because a file cannot be written, is spooled for the
-// next holder: it is not lost, and the caller has nothing more to do. The
+// process has. An event that cannot be folded, for want of the lock
+// (ErrBusy) or because a file cannot be written, is spooled for the next
+// holder: it is not lost, and the caller has nothing more to do. The
 // exception is state.ErrNewerSchema: what a newer version wrote is left
 // untouched. An error other than ErrBusy is worth a line in the log.
 //

@@ -54,11 +54,10 @@ func overSince(s *state.Session) event.Millis {
 	return max(s.End.At, s.Lost.At, s.Removed)
 }
 
-// Prune removes what is too old: archived sessions, their journals and locks,
-// seats and meters that no live session has, offers, the cache, leftovers of killed
-// writers. Any
-// reader may call it; it works at most once a day, and the stamp is written
-// before the work, so that of many readers one does it.
+// Prune removes what is too old: archived sessions, their journals and locks, seats
+// and meters that no live session has, offers, the cache, leftovers of killed
+// writers. Any reader may call it; it works at most once a day, and the stamp is
+// written before the work, so that of many readers one does it.
 func (st *Store) Prune(now time.Time) error {
 	if !st.pruneDue(now) {
 		return nil

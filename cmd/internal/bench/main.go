@@ -17,8 +17,8 @@
 //	go run ./cmd/internal/bench -soak 10m [-o testdata/bench/SOAK.md]
 //
 // With -policy it measures what a policy costs, and nothing else; with -serve
-// the server: the time until an event stream hears of a
-// hook, and what a thousand streams cost.
+// the server: the time until an event stream hears of a hook, and what a
+// thousand streams cost.
 //
 //	go run ./cmd/internal/bench -serve [-hooks 300] [-clients 999] [-rate 500] [-span 60s]
 //

@@ -1,9 +1,9 @@
 // Package hook is what a hook process does: read one payload, fold it, exit.
 //
-// Its promise: exit code 0 on every path, nothing on
-// stderr, nothing on stdout but a terminal sequence that the user has chosen,
-// never longer than Deadline, never an answer to the agent's question. It links
-// no more than it needs; a test polices that.
+// Its promise: exit code 0 on every path, nothing on stderr, nothing on stdout
+// but a terminal sequence that the user has chosen, never longer than Deadline,
+// never an answer to the agent's question. It links no more than it needs; a
+// test polices that.
 package hook
 
 import (
