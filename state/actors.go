@@ -18,7 +18,7 @@ func (f *fold) main() *Actor {
 	return &f.s.Actors[0]
 }
 
-// actor returns the actor e speaks of, made when it is not there.
+// actor returns the actor that e is about, and adds it if it is new.
 func (f *fold) actor(e *event.Event) *Actor {
 	a := f.known(e.AgentID)
 	if a == nil {
@@ -31,8 +31,8 @@ func (f *fold) actor(e *event.Event) *Actor {
 	return a
 }
 
-// known returns the actor id, nil when there is none; the main conversation
-// is always there.
+// known returns the actor with that id, or nil; the main conversation always
+// exists.
 func (f *fold) known(id string) *Actor {
 	f.main()
 	for i := range f.s.Actors {

@@ -121,8 +121,8 @@ func trimMessage(s *Session) {
 	}
 }
 
-// cutAll cuts every text of a session to n bytes, its id excepted. Ids that
-// long are nobody's.
+// cutAll cuts every text of a session to n bytes, its id excepted. No agent has ids
+// that long.
 func cutAll(n int) func(*Session) {
 	return func(s *Session) {
 		id := s.ID

@@ -7,8 +7,8 @@ import (
 	"beckon/event/agents"
 )
 
-// release ends the waits of a that were asked before t. A call that only its
-// PermissionRequest spoke of goes with its wait.
+// release ends the waits of a that were asked before t. A call known only by its
+// PermissionRequest goes with its wait.
 func (f *fold) release(a *Actor, t event.Millis) {
 	a.Calls = slices.DeleteFunc(a.Calls, func(c Call) bool {
 		return c.unpaired() && c.Asked < t
@@ -243,11 +243,11 @@ func (a *Actor) finished(e *event.Event) int {
 	return -1
 }
 
-// mayChange reports whether e may close c although its input is another: the
-// client adds the answers to that of a question and what was approved to that
-// of a plan, some senders leave the input out, and users and hooks edit it. In
-// the last case c is known to be the call only if its PreToolUse came: then the
-// sender tells of every call, and another one would have been found.
+// mayChange reports whether e may close c although its input is another: the client
+// adds the answers to a question's input and the approved text to a plan's, some
+// senders leave the input out, and users and hooks edit it. In the last case c is
+// surely the call only if its PreToolUse came: then the sender reports every call,
+// and another one would have been found.
 func (c *Call) mayChange(e *event.Event) bool {
 	return asksByItself(c.Name, c.Ask) != "" || c.Hash == "" || e.Tool.Hash == "" || c.At < c.Asked
 }
@@ -299,8 +299,8 @@ func (f *fold) closeCalls(a *Actor, t event.Millis) {
 	})
 }
 
-// promptShown believes a permission_prompt when no wait is known and the
-// actor has an open call: an old client has no PermissionRequest event.
+// promptShown takes a permission_prompt for a wait of the newest call when no other
+// wait is known: an old client has no PermissionRequest event.
 func (f *fold) promptShown(e *event.Event) {
 	if f.s.anyCall(func(c *Call) bool { return c.Asked != 0 }) {
 		return
@@ -311,8 +311,8 @@ func (f *fold) promptShown(e *event.Event) {
 	}
 }
 
-// callShown believes a notification that is raised as a dialog opens: it is about
-// the newest call that has not asked, whose actor it may not name.
+// callShown handles a notification raised as a dialog opens: it is about the newest
+// call that has not asked, whose actor it may not name.
 func (f *fold) callShown(e *event.Event) {
 	var asked *Call
 	for a, c := range f.s.calls() {
@@ -329,10 +329,10 @@ func (f *fold) callShown(e *event.Event) {
 	}
 }
 
-// dialogShown opens a wait that no event of its own tells of: an MCP form
-// before a client that has no Elicitation event or a settings file without it,
-// and a teammate's request before its leader. It goes with the call that it
-// came up in, or with the user's next prompt.
+// dialogShown opens a wait that no event of its own reports: an MCP form before a
+// client that has no Elicitation event or a settings file without it, and a
+// teammate's request before its leader. It goes with the call that it came up in,
+// or with the user's next prompt.
 func (f *fold) dialogShown(e *event.Event, kind WaitKind) {
 	a := f.actor(e)
 	hash := formHash
@@ -404,7 +404,7 @@ func (a *Actor) open() *Call {
 	return &a.Calls[len(a.Calls)-1]
 }
 
-// call returns the open call useID of a, nil when there is none.
+// call returns the open call of a with that id, or nil.
 func (a *Actor) call(useID string) *Call {
 	for i := range a.Calls {
 		if useID != "" && a.Calls[i].UseID == useID {
@@ -414,11 +414,11 @@ func (a *Actor) call(useID string) *Call {
 	return nil
 }
 
-// unpaired reports whether only a PermissionRequest spoke of c: not all
+// unpaired reports whether c is known only by its PermissionRequest: not all
 // senders give ids, but a PreToolUse comes before.
 func (c *Call) unpaired() bool { return c.UseID == "" && c.Requested && c.At >= c.Asked }
 
-// is reports whether e speaks of a call of c's tool and input.
+// is reports whether e names c's tool and input.
 func (c *Call) is(e *event.Event) bool {
 	return c.Name == e.Tool.Name && c.Hash == e.Tool.Hash
 }

@@ -6,8 +6,8 @@ import (
 	"beckon/event"
 )
 
-// decided folds what a policy, or the user from elsewhere, answered an event: the client tells no hook what
-// became of it.
+// decided folds what a policy, or the user from elsewhere, answered an event: no
+// hook reports what became of it.
 func (f *fold) decided(d *Decided) {
 	a := f.known(d.AgentID)
 	if a == nil {
@@ -70,8 +70,8 @@ func (f *fold) unsaid(d *Decided) {
 	}
 }
 
-// meant is the open call that d speaks of: the one with its id, else the
-// newest of that tool and input (CASE 2).
+// meant returns the open call that d is about: the one with its id, else the newest
+// of that tool and input (CASE 2).
 func (a *Actor) meant(d *Decided) *Call {
 	if c := a.call(d.UseID); c != nil {
 		return c
@@ -87,8 +87,8 @@ func (a *Actor) meant(d *Decided) *Call {
 	return newest
 }
 
-// rewritten gives the call the input it now has, so that the PermissionRequest
-// that speaks of that one finds it; if it came first, its wait is taken over.
+// rewritten gives the call the input it now has, so that a PermissionRequest with
+// that input finds it; if it came first, its wait is taken over.
 func (a *Actor) rewritten(d *Decided) {
 	c := a.meant(d)
 	if c == nil || d.NewHash == "" {

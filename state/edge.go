@@ -77,9 +77,9 @@ func (st Stand) Closes(e Edge) bool {
 	return e.Kind == EdgeDone && st.State == Working && st.over && st.ended == e.At
 }
 
-// Standing returns where a session stands at now. Esc leaves nothing open, nor
-// does a session that has just begun (CASE 22). State is that under the
-// backburner, Edge.Aside tells of it.
+// Standing returns where a session stands at now. Esc leaves nothing open, nor does
+// a session that has just begun (CASE 22). The State of a session that is set aside
+// is what it would be otherwise; Edge.Aside says that it is.
 func Standing(s Session, ev Evidence, now event.Millis) Stand {
 	st := Resolve(s, ev, now)
 	aside := st.State == Backburned

@@ -12,9 +12,9 @@ import (
 // compaction, notifications, and what the user does through beckon. Calls and
 // actors have files of their own.
 
-// metadata refreshes what every event may carry, whatever the state.
-// A subagent may work elsewhere (a worktree of its own) and in another mode:
-// it does not speak for the session.
+// metadata refreshes what every event may carry, whatever the state. A subagent may
+// work elsewhere (a worktree of its own) and in another mode: so its events say
+// nothing about the session's.
 func (f *fold) metadata(e *event.Event) {
 	s := &f.s
 	newest := e.At >= s.Last.At && e.AgentID == ""
@@ -128,9 +128,9 @@ func (f *fold) prompt(e *event.Event) {
 	f.s.Prompt = Prompt{At: e.At, ID: e.PromptID, Text: e.Prompt, First: first}
 }
 
-// cutOff reports whether the user's prompt e shows that the turn believed to
-// run was interrupted, though nobody saw it: a prompt typed in the middle of a
-// turn has the turn's prompt_id (CASE 12), one that opens a turn a new one.
+// cutOff reports whether the user's prompt e shows that the turn thought to be
+// running was interrupted, though no hook reported it: a prompt typed in the middle
+// of a turn has the turn's prompt_id (CASE 12), one that opens a turn a new one.
 func (f *fold) cutOff(e *event.Event) bool {
 	p := &f.s.Prompt
 	return f.main().running() && e.At > p.At && e.PromptID != "" && p.ID != "" && e.PromptID != p.ID
@@ -202,9 +202,9 @@ func Still(kind string) bool {
 	return false
 }
 
-// idlePrompt ends whatever was believed to run or wait, save background
-// agents: the prompt is idle while they work. Those that came after the
-// snapshot are left to the agents that are in it.
+// idlePrompt ends whatever was thought to run or wait, except background agents:
+// the prompt is idle while they work. While the snapshot lists agents, those that
+// started after it stay too.
 func (f *fold) idlePrompt(e *event.Event) {
 	main := f.main()
 	if e.At <= main.Active {

@@ -82,21 +82,20 @@ func (s *Session) outlived() bool {
 	return gone != 0 && s.Activity > gone && s.OriginAt <= gone && s.seen(FromProcess, SawAlive) <= gone
 }
 
-// waitsBefore reports whether a dialog that opened before t is believed open.
+// waitsBefore reports whether a dialog that opened before t is thought to be open.
 func (s *Session) waitsBefore(t event.Millis) bool {
 	return s.anyCall(func(c *Call) bool { return c.waiting() && c.Asked < t })
 }
 
-// waitsAgain reports whether the dialogs believed to be answered before t,
-// none of whose calls has ended, are all there is that can wait at t. Of
-// several calls that ask at once each may run before the next one's dialog is
-// shown (CASE 3).
+// waitsAgain reports whether only dialogs that were thought answered before t, and
+// whose calls have not ended, can be what waits at t. Of several calls that ask at
+// once each may run before the next one's dialog is shown (CASE 3).
 func (s *Session) waitsAgain(t event.Millis) bool {
 	return !s.anyCall((*Call).waiting) && s.anyCall(func(c *Call) bool { return c.reopens(t) })
 }
 
-// runsBefore reports whether something is believed to run that has shown
-// nothing since t.
+// runsBefore reports whether something is thought to run that has shown no activity
+// since t.
 func (s *Session) runsBefore(t event.Millis) bool {
 	for i := range s.Actors {
 		if a := &s.Actors[i]; a.running() && a.Active <= t {
@@ -123,7 +122,7 @@ func (s *Session) mainRunsBefore(t event.Millis) bool {
 	return (main.running() && main.Active <= t) || s.compacts(t)
 }
 
-// compacts reports whether a compaction that began before t is believed open.
+// compacts reports whether a compaction that began before t is thought to go on.
 func (s *Session) compacts(t event.Millis) bool {
 	return s.Compact.At > s.Compact.Done && s.Compact.At < t && s.Compact.At > s.Main().Ended
 }
@@ -177,9 +176,9 @@ func (f *fold) failed(o *Observed) {
 	}
 }
 
-// halt ends the turn of every actor that had nothing newer to show. The
-// client's registry speaks of all of them; the transcript's marker and the mod of
-// the main conversation, and of the subagents that it waits for.
+// halt ends the turn of every actor without newer activity. The client's registry
+// is about all of them; the transcript's marker and the mod are about the main
+// conversation and the subagents that it waits for.
 func (f *fold) halt(o *Observed) {
 	all := o.Source == FromRegistry
 	waited, waits := f.main().agentCall()
@@ -210,8 +209,8 @@ func (a *Actor) agentCall() (at event.Millis, open bool) {
 	return at, open
 }
 
-// reopen makes the calls wait again whose dialogs were believed answered; the
-// transcript speaks of one call, the client's registry of all that can wait.
+// reopen makes calls wait again whose dialogs were thought answered; the transcript
+// is about one call, the client's registry about all that can wait.
 func (f *fold) reopen(o *Observed) {
 	for _, c := range f.s.calls() {
 		if c.reopens(o.At) && (o.Source != FromTranscript || c.UseID == o.Detail) {
@@ -220,8 +219,8 @@ func (f *fold) reopen(o *Observed) {
 	}
 }
 
-// reopens reports whether c may be what a dialog seen at t is about, though
-// its own was believed answered.
+// reopens reports whether a dialog seen at t may be c's, though that was thought
+// answered.
 func (c *Call) reopens(t event.Millis) bool {
 	return c.Asked != 0 && c.Answered != 0 && c.Answered < t
 }

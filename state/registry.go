@@ -6,17 +6,17 @@ import (
 	"beckon/event"
 )
 
-// Registry is one reading of the client's own sessions/PID.json, believed to
-// be about this session's process. It is undocumented and optional: the zero
-// value means there is none. It is a constraint, not a verdict: it overrides
-// only what it contradicts.
+// Registry is one reading of the client's own sessions/PID.json, found to be about
+// this session's process. It is undocumented and optional: the zero value means
+// there is none. It is a constraint, not a verdict: it overrides only what it
+// contradicts.
 type Registry struct {
 	Status     string       // idle, busy, waiting, shell; anything else is not used
 	WaitingFor string       // what is open, in one of the client's words: see view.asks
 	Needs      string       // what the user is to do about it, where the client says so
 	At         event.Millis // statusUpdatedAt
 	Name       string       // what the client calls the session
-	Derived    bool         // it made that of the directory: the user has given no name
+	Derived    bool         // made from the directory: the user has given no name
 }
 
 // Given returns the name that the user gave the session, empty for none.
@@ -76,7 +76,7 @@ func (r Registry) known() bool {
 	return false
 }
 
-// open returns the verdict that a dialog is open of which no hook tells.
+// open returns the verdict that a dialog is open which no hook reported.
 func (v view) open() Status {
 	r := v.ev.Registry
 	st := Status{State: v.asks(), Since: r.At, Reason: "registry", Asks: r.Needs}
@@ -158,17 +158,17 @@ func (s *Session) Titled(status string, now event.Millis) Registry {
 // turn is over: on a busy machine a second (testdata/lab/FACTS.md).
 const lingers = 2000
 
-// goesOn reports whether the client is still busy with a turn whose Stop came
-// long ago: another hook blocked the Stop, or still runs, and nothing else
-// tells of it (measured on 2.1.197 and 2.1.329).
+// goesOn reports whether the client is still busy with a turn whose Stop came long
+// ago: another hook blocked the Stop, or still runs, and nothing else reports it
+// (measured on 2.1.197 and 2.1.329).
 func (v view) goesOn() bool {
 	main := v.s.Main()
 	over := main.How == EndStop || main.How == EndFailure
 	return over && v.s.native() && v.ev.Registry.Status == "busy" && v.now >= v.s.Activity+lingers
 }
 
-// modded returns when the mod last told of the turn: it speaks from inside the
-// client, which writes its registry later.
+// modded returns when the mod last reported on the turn: it runs inside the client,
+// which writes its registry later.
 func (s *Session) modded() event.Millis {
 	return max(s.seen(FromMod, SawHalt), s.seen(FromMod, SawFailed), s.seen(FromMod, SawGoesOn))
 }
@@ -191,5 +191,5 @@ func contradicted(v view) (Status, bool) {
 	if main := v.s.Main(); main.running() {
 		return Status{State: Idle, Since: r.At, Reason: Interrupted}, true
 	}
-	return v.settledTurn(), true // what else was believed to run is gone
+	return v.settledTurn(), true // what else was thought to run is gone
 }

@@ -86,7 +86,7 @@ type Job struct {
 	Name string // for people
 }
 
-// Answer is what the transcript of a headless run tells of the call that
+// Answer is what the transcript of a headless run says about the call that
 // Session.Asking names.
 type Answer uint8
 
@@ -140,8 +140,8 @@ type view struct {
 	now event.Millis
 }
 
-// rules is the whole order of precedence. What the main turn's end says
-// (failed, idle) speaks only when no actor runs and nothing waits.
+// rules is the whole order of precedence. What the main turn's end says (failed,
+// idle) counts only when no actor runs and nothing waits.
 var rules = [...]rule{
 	{"cleared", FromHook, cleared},
 	{"session end", FromHook, ended},
@@ -220,8 +220,8 @@ type Fact struct {
 }
 
 // Explain returns the rules that hold, in their order: the first decided, the
-// others were overridden by it. That a turn is over is told only when nothing
-// of the turn holds.
+// others were overridden by it. That a turn is over is among them only when nothing
+// else of the turn holds.
 func Explain(s Session, ev Evidence, now event.Millis) []Fact {
 	v := view{s: &s, ev: &ev, now: now}
 	var out []Fact

@@ -89,13 +89,13 @@ func StandIn(e *event.Event) string {
 // StandsIn reports whether id is one that StandIn made.
 func StandsIn(id string) bool { return strings.HasPrefix(id, standIn) }
 
-// Addressee returns the id of the session that e, which names none, is about:
-// one of the same agent in the terminal that e names, and of several the one
-// with the call that e speaks of, else the one that acted last. Where e names
-// only a directory, a single session there. It is empty when there is none.
-// host is where e's terminal is when e does not say.
+// Addressee returns the id of the session that e is about although e names no
+// session: one of the same agent in the terminal that e names, and of several the
+// one with e's call, else the one that acted last; where e names only a directory,
+// the one session there. It is empty when there is none. host is where e's terminal
+// is when e does not say.
 //
-// A session that is over gets what may come late, and nothing that begins a
+// A session that is over takes events that may come late, but none that begins a
 // turn.
 func Addressee(sessions []Session, e *event.Event, host string) string {
 	var best *Session
@@ -142,7 +142,7 @@ func (s *Session) nearer(t *Session, e *event.Event) bool {
 // over reports whether the session has ended or lost its process.
 func (s *Session) over() bool { return s.End.At != 0 || s.Lost.At != 0 }
 
-// has reports whether e speaks of an open call of the session.
+// has reports whether e is about an open call of the session.
 func (s *Session) has(e *event.Event) bool {
 	return slices.ContainsFunc(s.Actors, func(a Actor) bool {
 		switch e.Kind {

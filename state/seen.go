@@ -10,9 +10,9 @@ type Seen struct {
 	Meter    event.Meter // model, context and cost, as Session.Metered gives them
 }
 
-// Listed reports whether the session belongs among those that are there. One
-// that was only ever heard of by the way, say by a notification or the end of a
-// subagent, counts when its process or the client's registry shows it.
+// Listed reports whether the session belongs among those that are there. One known
+// only from a notification or the end of a subagent counts when its process or the
+// client's registry shows it.
 func (v *Seen) Listed() bool {
 	there := v.Session.heard() || v.Evidence.Process == Alive || v.Evidence.Registry.Status != ""
 	return there && v.Session.Removed == 0 && v.Status.State.Live()

@@ -291,9 +291,9 @@ type Seeing string
 const (
 	SawHalt     Seeing = "halt"     // Esc, or a refusal: nothing runs and nothing waits
 	SawApproved Seeing = "approved" // the open dialogs were answered, the calls run
-	SawWaiting  Seeing = "waiting"  // a dialog believed answered is open
+	SawWaiting  Seeing = "waiting"  // a dialog thought to be answered is open
 	SawGone     Seeing = "gone"     // the process is no more
-	SawAlive    Seeing = "alive"    // a process believed gone is there
+	SawAlive    Seeing = "alive"    // a process thought to be gone is there
 	SawNothing  Seeing = "nothing"  // the transcript has no final words of the newest turn
 	SawFailed   Seeing = "failed"   // an API error ended the turn
 	SawGoesOn   Seeing = "goes on"  // a hook of the user's own blocked the Stop

@@ -21,8 +21,8 @@ const (
 	TaskComplete   TaskState = "complete"       // over for good: the next command begins a new task
 )
 
-// Speaker is whose turn it is that moves a task. The client's own prompts
-// (CASE 9) are nobody's and move nothing.
+// Speaker is whose turn it is that moves a task. The client's own prompts (CASE 9)
+// have no speaker and move nothing.
 type Speaker string
 
 // The speakers.

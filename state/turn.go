@@ -170,7 +170,7 @@ func (f *fold) brokeOff(e *event.Event) {
 	f.say(Turn{Actor: SpeakerAgent, Intent: intent.IntentCompletion, Confidence: 100, Rule: TurnFailure, Text: text})
 }
 
-// FinalWords is the turn that the transcript tells of a Stop that did not say
+// FinalWords makes the turn of what a transcript says, for a Stop that did not say
 // how its turn ended (Session.Wordless).
 func FinalWords(text string, at event.Millis) Turn {
 	m := Means(text)

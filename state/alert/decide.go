@@ -29,8 +29,8 @@ func (s Settings) Decide(st *store.Store, c Case, getenv func(string) string, no
 	return state.Decide(c.Edge, s.Rules(), h)
 }
 
-// Foresee makes the decision as it is for a user who looks elsewhere: what it
-// refuses for ever, nothing else will allow.
+// Foresee decides as if the user were looking elsewhere: what it refuses for good,
+// nothing later allows.
 func (s Settings) Foresee(st *store.Store, c Case, now time.Time) state.Decision {
 	h := s.hearing(st, c, now)
 	h.Focus = state.FocusElsewhere
@@ -74,7 +74,7 @@ func (c Case) Decided(d state.Decision, by, channels string, now time.Time) stor
 	}
 }
 
-// StyleFor returns how a terminal is told: as the user chose, else as suits it.
+// StyleFor returns how a terminal is notified: as the user chose, else as suits it.
 func (s Settings) StyleFor(t event.Terminal) osc.Style {
 	if s.Style != "" {
 		return s.Style

@@ -144,8 +144,8 @@ func (s Stamp) append(b []byte) []byte {
 	return b
 }
 
-// Close writes the cache if enough was put into it, or if one that it knows is none of
-// names any more.
+// Close writes the cache if enough was put into it, or if it has a name that is not
+// among names any more.
 func (c *Cache[Name, T]) Close(names []Name) {
 	if c == nil {
 		return

@@ -10,9 +10,9 @@ import (
 	"beckon/event/plainfile"
 )
 
-// daemonOf reports whether pid is the background process by which an agent runs
-// the hooks of several terminals. What such a hook has of a process and of a
-// terminal is that of whoever started it.
+// daemonOf reports whether pid is the background process by which an agent runs the
+// hooks of several terminals. Such a hook has the process and terminal of whoever
+// started the daemon.
 func daemonOf(a *agents.Agent, pid int, getenv env) bool {
 	if a == nil || a.Daemon == "" || pid <= 0 {
 		return false

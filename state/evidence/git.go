@@ -25,12 +25,12 @@ const (
 // directories, detached and unborn HEAD. The zero Git means that there is
 // none, or that it may not be read, or that its files are not git's.
 //
-// Symbolic links in dir are resolved first, as git does, so all ways into a
-// work tree give the same Worktree and Common. Limits: $GIT_DIR and the like
-// are not looked at, core.worktree and core.bare neither; a repository on the
-// far side of a mount point is found (git stops there); with reftable the
-// branch is not in HEAD and stays empty; a path over event.MaxPath is not
-// looked at. dir must be absolute: an event without cwd has no repository.
+// Symbolic links in dir are resolved first, as git does, so all ways into a work
+// tree give the same Worktree and Common. Limits: $GIT_DIR and the like,
+// core.worktree and core.bare are not looked at; a repository on the far side of a
+// mount point is found (git stops there); with reftable the branch is not in HEAD
+// and stays empty; a path over event.MaxPath is not looked at. dir must be
+// absolute: an event without cwd has no repository.
 func Git(dir string) event.Git {
 	if !filepath.IsAbs(dir) || len(dir) > event.MaxPath {
 		return event.Git{}
@@ -125,8 +125,8 @@ func gitFile(dir, file string, buf []byte) (g event.Git, found bool) {
 	return g, true
 }
 
-// resolve reads the one path a file of git's holds, against the directory it
-// counts from. It is empty when there is none.
+// resolve reads the path that a file of git's holds, relative to dir. It is empty
+// when there is none.
 func resolve(from string, line []byte) string {
 	p := filepath.FromSlash(string(bytes.TrimRight(line, "\r\n")))
 	if p == "" {

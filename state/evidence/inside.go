@@ -49,8 +49,8 @@ func FromClient(pid int) (within bool, name string) {
 	return false, name
 }
 
-// PackageVersion is the version of an agent's package of npm that a process of this
-// machine runs of: "" where there is none, or that cannot be looked at.
+// PackageVersion returns the version of the npm package that a process of this
+// machine runs from, "" if there is none or it cannot be read.
 func PackageVersion(agent string, pid int) string {
 	for _, file := range programs(pid) {
 		if v := ProgramVersion(event.AgentOf(agent), file); v != "" {

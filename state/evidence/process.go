@@ -175,14 +175,13 @@ func isVersion(comm string) bool {
 // (CLAUDE_PID) or bears the client's name, and else the first ancestor that is
 // no shell. It returns the zero Process when there is none.
 //
-// Why this order: in exec form the client is the parent, in shell form a shell
-// is between. A variable alone proves nothing: it is inherited by
-// everything the agent starts, and outlives its client in a tmux server's
-// environment; so it counts only on the chain of ancestors, not where a shell
-// or a supervisor has that pid by now, and a nearer client (a nested
-// `claude -p` of a version that does not set the variable) wins over it. A
-// hook whose client has died hangs off init or a supervisor, which is not
-// believed to be an agent.
+// Why this order: in exec form the client is the parent, in shell form a shell is
+// between. A variable alone proves nothing: it is inherited by everything the agent
+// starts, and outlives its client in a tmux server's environment; so it counts only
+// on the chain of ancestors, not where a shell or a supervisor has that pid by now,
+// and a nearer client (a nested `claude -p` of a version that does not set the
+// variable) wins over it. A hook whose client has died hangs off init or a
+// supervisor, which is not taken for an agent.
 func Agent(agent string, here Machine, getenv func(string) string) event.Process {
 	pid, start, _ := ancestor(agent, getenv)
 	if pid == 0 {

@@ -252,13 +252,13 @@ const slack event.Millis = 2000
 // Match reports whether reading r is about process p. See FitOf.
 func Match(r Reading, p event.Process) bool { return FitOf(r, p) != Misfit }
 
-// FitOf compares a record with a process. The pids must be equal, and so must
-// the start times where both are clock ticks (Linux). Elsewhere the client's
-// form is not the kernel's (macOS: the date that ps prints, in UTC), and the
-// fit is lenient: p must have started before the record says it was made. That
-// is no weaker in practice: a pid has one owner at a time, so whoever has it
-// now and had it then wrote the record. A left-over record of a killed client
-// whose pid was handed out again is told from it either way.
+// FitOf compares a record with a process. The pids must be equal, and so must the
+// start times where both are clock ticks (Linux). Elsewhere the client's form is
+// not the kernel's (macOS: the date that ps prints, in UTC), and the fit is
+// lenient: p must have started before the record says it was made. That is no
+// weaker in practice: a pid has one owner at a time, so whoever has it now and had
+// it then wrote the record. Either way a record that a killed client left does not
+// fit the process that got its pid.
 func FitOf(r Reading, p event.Process) Fit {
 	switch {
 	case r.Pid <= 0 || r.Pid != p.Pid || r.ProcStart == "" || p.Start == "":

@@ -64,7 +64,8 @@ type Query struct {
 	Words []string // all of them are in the turn's text, in any letter case
 	Since event.Millis
 	Limit int // the newest so many; 0 means all
-	// Progress is told how many sessions of all were looked through; nil for nobody.
+	// Progress is called with how many of all sessions were looked through; it may
+	// be nil.
 	Progress func(done, total int64)
 }
 

@@ -19,7 +19,7 @@ const (
 	// sweepBytes is how far back from its end a transcript is read that was not
 	// read before.
 	sweepBytes = 64 << 10
-	// youngBytes is that of a session that began under the Sweeper's eyes.
+	// youngBytes is the limit for a session that began since the Sweeper did.
 	youngBytes = transcript.DefaultBytes
 	maxUnsaid  = 256 // turns that wait for a session's lock
 )

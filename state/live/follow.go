@@ -19,14 +19,14 @@ import (
 // Options say how a Follower follows. Zero values are the defaults.
 type Options struct {
 	Recheck time.Duration        // between looks at processes and files that nothing told of: 1 s
-	Poll    func() time.Duration // the least time between looks where the system tells of no changes: 500 ms
+	Poll    func() time.Duration // the least time between looks where the system reports no changes: 500 ms
 	Pause   time.Duration        // the least time between updates, for who draws a screen: none
-	Blind   bool                 // do not ask the system to tell of changes
+	Blind   bool                 // do not ask the system to report changes
 }
 
-// Follower keeps a snapshot current. It is told of changed files where the
-// system can, and polls where not; processes, and what time alone changes, it
-// looks at when that is due.
+// Follower keeps a snapshot current. Where the system reports changed files it
+// waits for that, elsewhere it polls; processes, and what time alone changes, it
+// checks when that is due.
 type Follower struct {
 	o     Options
 	r     *Reader
@@ -98,8 +98,8 @@ func (f *Follower) Touch(k store.Key) { f.todo.add(func(t *todo) { t.keys[k] = t
 // TouchAll has everything looked at soon.
 func (f *Follower) TouchAll() { f.todo.add(func(t *todo) { t.all = true }) }
 
-// Watching reports whether the system tells of changes. If not, polling is the
-// time between two looks.
+// Watching reports whether the system reports changes. If not, polling is the time
+// between two looks.
 func (f *Follower) Watching() (watching bool, polling time.Duration) {
 	return f.watching.Load(), time.Duration(f.polling.Load())
 }
@@ -264,8 +264,8 @@ func (f *Follower) lookAtAll() error {
 // that it changed.
 const thoroughly = 10 * time.Second
 
-// recheck looks at what nothing tells of: processes, what time alone changes,
-// and the files that a missed notice was about.
+// recheck looks at what nothing reports: processes, what time alone changes, and
+// files whose notice was missed.
 func (f *Follower) recheck() error {
 	f.tick()
 	if f.all = time.Since(f.thorough).Abs() >= thoroughly; f.all {

@@ -1,11 +1,11 @@
-// Package live shows the sessions of this machine as they are now: a Snapshot
-// is all of them at one moment, each with its evidence and verdict; a Follower
-// keeps one current and says what changed. Every view goes through it, so all
-// views agree. What evidence tells beyond the hooks is folded into the store.
+// Package live shows the sessions of this machine as they are now: a Snapshot is
+// all of them at one moment, each with its evidence and verdict; a Follower keeps
+// one current and says what changed. Every view goes through it, so all views
+// agree. What evidence says beyond the hooks is folded into the store.
 //
 // It guarantees: a view that cannot write shows what it saw all the same; what
-// cannot be read is told as a problem, not left out; a second look of a Follower
-// costs what has changed since the first.
+// cannot be read is reported as a problem, not left out; a second look of a
+// Follower costs what has changed since the first.
 package live
 
 import (

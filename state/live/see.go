@@ -28,7 +28,7 @@ func (r *Reader) see(v *state.Seen, known readings, now event.Millis) (open bool
 		open = true
 		r.finalWords(s, now)
 	}
-	s.Name = cmp.Or(v.Evidence.Registry.Given(), s.Name) // no hook is told of /rename
+	s.Name = cmp.Or(v.Evidence.Registry.Given(), s.Name) // no hook reports /rename
 	v.Resolve(now)
 	return open
 }
@@ -136,8 +136,8 @@ func answer(path, id string, asked, now event.Millis) state.Answer {
 // read for a halt, in milliseconds: while it works it is written all the time.
 const quiet = 500
 
-// halt reads the tail of a running session's transcript when the registry does
-// not tell of the turn: an interrupt or refusal leaves a marker there. running
+// halt reads the tail of a running session's transcript when the registry says
+// nothing about the turn: an interrupt or refusal leaves a marker there. running
 // says that there is a turn to halt.
 func halt(s *state.Session, now event.Millis) (m state.Marker, running bool) {
 	if s.End.At != 0 {

@@ -70,8 +70,8 @@ func (d Dir) Make(o *Offer, now time.Time) error {
 	return err
 }
 
-// Load reads an open offer. The error is ErrNone when there is none of that id,
-// ErrOver when it is over, ErrChanged when its files are not what was made.
+// Load reads an open offer. The error is ErrNone when no offer has that id, ErrOver
+// when it is over, ErrChanged when its files are not what was written.
 func (d Dir) Load(id string) (Offer, error) {
 	if !IsID(id) {
 		return Offer{}, ErrNone
@@ -103,9 +103,9 @@ func read(dir string) (o Offer, err error) {
 	return o, nil
 }
 
-// List returns the offers that can be answered, the oldest first. One whose
-// process or client is gone, that has an answer or has expired is none. An offer
-// that cannot be read is left out.
+// List returns the offers that can be answered, the oldest first. One whose process
+// or client is gone, that has an answer or has expired, or that cannot be read is
+// left out.
 func (d Dir) List(now time.Time) ([]Offer, error) {
 	names, err := os.ReadDir(d.open())
 	if errors.Is(err, fs.ErrNotExist) {

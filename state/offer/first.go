@@ -12,11 +12,10 @@ import (
 // tail is how much of a transcript is read for what became of a call, in bytes.
 const tail = 512 << 10
 
-// Refused reports, once the client has been given a Deny of a Permission, whether
-// that counted: where the dialog was answered at the session in the same moment,
-// the client tells nobody but its transcript. It waits at most that long for the
-// transcript to tell, and known is false if it does not; for subagents it never
-// does.
+// Refused reports whether a Deny that the client was given for a Permission
+// counted: when the dialog is answered at the session in the same moment, only the
+// transcript says so. It waits at most that long for the transcript, and known is
+// false if nothing comes; for subagents nothing ever does.
 func (o *Offer) Refused(wait time.Duration) (ours, known bool) {
 	path := gjson.GetBytes(o.Payload, "transcript_path").String()
 	if path == "" || o.UseID == "" || o.Actor != "" || o.Kind != Permission {
@@ -31,7 +30,7 @@ func (o *Offer) Refused(wait time.Duration) (ours, known bool) {
 }
 
 // decidedBy looks in the end of a transcript for who decided the call useID: a
-// hook's refusal has a line of its own beside that of the result.
+// hook's refusal has a line of its own beside the result's.
 func decidedBy(path, useID string) (hook, known bool) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -11,15 +11,15 @@
 //	outcome, known := dir.Outcome(o.ID, 2*time.Second)
 //
 // What it guarantees: of any number of answers to one offer one counts, and the
-// others are told whose it was (TakenError); an answer counts for the offer that
-// was drawn and no other, by its random id and the digest of all that the client
-// sent; an offer that expired, whose call is over or whose process is gone takes
-// none. What it does not: that the dialog was not answered at the session in the
-// very moment; the client takes whichever comes first and tells nobody.
+// others learn whose it was (TakenError); an answer counts for the offer that was
+// drawn and no other, by its random id and the digest of all that the client sent;
+// an offer that expired, whose call is over or whose process is gone takes none. It
+// does not guarantee that the dialog was not answered at the session in the very
+// same moment; the client takes whichever comes first and does not say which.
 //
-// Who may answer is for the caller to find out, and to say in From and By: for a
-// command, evidence.InClient and evidence.OwnTerminal. The files are the user's own (0600 in 0700):
-// they keep other users out, not a program that runs as this one.
+// The caller must find out who may answer, and say so in From and By: for a
+// command, evidence.InClient and evidence.OwnTerminal. The files are the user's own
+// (0600 in 0700): they keep other users out, not a program that runs as this one.
 package offer
 
 import (

@@ -22,7 +22,7 @@ type Said struct {
 	At    int64  `json:"at"`              // when, in milliseconds
 }
 
-// Check refuses a reply that is none.
+// Check refuses a reply without words.
 func (s Said) Check() error {
 	switch {
 	case len(s.Reply) > maxMessage:

@@ -2,11 +2,10 @@
 // time waiting for the user, turns, tools, errors. It is pure: it
 // folds journal lines, and the time zone comes in.
 //
-// Time is counted between two changes of a session, in the state that held
-// there. A span over local midnight is split, so days add up to the whole. A
-// turn that a crash left open counts up to its last sign of life, once: the
-// time until somebody noticed was nobody's work. A clock that steps back
-// counts nothing.
+// Time is counted between two changes of a session, in the state that held there. A
+// span over local midnight is split, so days add up to the whole. A turn that a
+// crash left open counts up to its last sign of life, once: nobody worked until it
+// was noticed. A clock that steps back adds nothing.
 package stats
 
 import (

@@ -17,8 +17,8 @@ import (
 // aside as notify.jsonl.1.
 const maxDecisions = 128 << 10
 
-// Claim takes the edge id of session k for the caller. Of all processes that
-// see an edge one gets it: first is true. An error says nothing of who has it.
+// Claim takes the edge id of session k for the caller. Of all processes that see an
+// edge one gets it: first is true. After an error it is not known which has it.
 func (st *Store) Claim(k Key, id string) (first bool, err error) {
 	path := st.path(claimsDir, string(k))
 	f, err := open(path+string(os.PathSeparator)+id, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
@@ -94,8 +94,8 @@ type Decided struct {
 	Channels string         `json:"channels"` // what it was sent through, with a word on each that failed
 }
 
-// Decide adds d to the log of decisions. A log that cannot be written is
-// nobody's trouble: nothing else depends on it.
+// Decide adds d to the log of decisions. A log that cannot be written is not an
+// error: nothing depends on it.
 func (st *Store) Decide(d Decided) error {
 	d.Session, d.Reason, d.Channels = event.Cut(d.Session, event.MaxID), event.Cut(d.Reason, event.MaxText), event.Cut(d.Channels, event.MaxText)
 	return plainfile.AppendLine(st.DecisionsFile(), jsonenc.Append(nil, &d), maxDecisions)

@@ -28,9 +28,9 @@ type Update struct {
 	// came from, as far as it knows. It is called at the same occasions, with
 	// that and what was known before, and adds what this machine can tell.
 	Complete func(event.Origin) event.Origin
-	// Alive reports whether a process is there of which a hook was last heard at
-	// that time; needed to tell whether the terminal's last occupant still sits
-	// in it. Nil means not known.
+	// Alive reports whether a process is there, given when its last hook came. It
+	// tells whether the terminal's last occupant still sits in it. Nil means not
+	// known.
 	Alive func(event.Process, event.Millis) state.Presence
 	// Words returns what a transcript tells that the agent said last, and when,
 	// for a Stop that does not say it; nothing where o is another machine. It is
@@ -160,7 +160,7 @@ func (st *Store) postpone(k Key, u *Update, err error) error {
 		}
 	}
 	switch {
-	case u.Complete != nil: // who drains it knows nothing more
+	case u.Complete != nil: // the one that drains it cannot find out more
 		s, _ := st.Load(k)
 		u.fillOrigin(&s)
 	case e.Origin == nil && u.Origin != nil:

@@ -18,12 +18,12 @@ type Finding struct {
 	Newer   bool // a newer version wrote it: it is left alone, mended or not
 }
 
-// Check folds every journal again and compares the result, byte for byte,
-// with the session's file. With rebuild set it mends what it finds: it writes
-// what the journal says, or, where the journal lost lines, notes in it what
-// the file says. What it replaces or cuts away is kept in quarantine. A session
-// whose journal was rotated is folded from the snapshot it starts with. progress is
-// told how many sessions of all are done; nil for nobody.
+// Check folds every journal again and compares the result, byte for byte, with the
+// session's file. With rebuild set it mends what it finds: it writes what the
+// journal says, or, where the journal lost lines, notes in it what the file says.
+// What it replaces or cuts away is kept in quarantine. A session whose journal was
+// rotated is folded from the snapshot it starts with. progress, if not nil, is
+// called with how many of all sessions are done.
 func (st *Store) Check(rebuild bool, progress func(done, total int64)) ([]Finding, error) {
 	keys, err := st.allKeys()
 	if err != nil {
@@ -181,8 +181,8 @@ func (h *holder) replayAll() error {
 	return h.catchUp()
 }
 
-// dropBad takes the lines that are none of ours out of the journal. The
-// journal as it was stays in quarantine.
+// dropBad takes the lines that beckon did not write out of the journal. The journal
+// as it was stays in quarantine.
 func (h *holder) dropBad() error {
 	if h.j == nil {
 		return nil

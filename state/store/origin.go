@@ -75,10 +75,11 @@ func join(known, sent event.Origin, started bool) event.Origin {
 	return o
 }
 
-// joinTerminal returns the terminal of known, or the one that was sent when the session
-// moved there: it is another one of the same kind, or known is what a sender
-// sent as well. What the session's own process read says more than a sender's
-// other view of it (the program around a tmux); only a start is believed then.
+// joinTerminal returns the terminal of known, or the one that was sent when the
+// session moved there: it is another one of the same kind, or known is what a
+// sender sent as well. What the session's own process read says more than a
+// sender's other view of it (the program around a tmux), which then counts only
+// with a start.
 func joinTerminal(known event.Origin, sent event.Terminal, started bool) event.Terminal {
 	t := known.Terminal
 	session := cmp.Or(t.Tmux.Session, sent.Tmux.Session)

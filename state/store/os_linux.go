@@ -24,10 +24,10 @@ func replaceFile(from, to string) error {
 // nap is the longest a thread sleeps for a wait that may be over already.
 const nap = 10 * time.Millisecond
 
-// expire returns a channel that is closed when d has passed, or soon after
-// done was closed. It sleeps in the system call: the first timer of a process
-// has the runtime open two descriptors, and end the process when there are
-// none (see hook's watchdog).
+// expire returns a channel that is closed when d has passed, or soon after done was
+// closed. It sleeps in the system call: the first timer of a process makes the
+// runtime open two descriptors, and ends the process when none are left (see hook's
+// watchdog).
 func expire(d time.Duration, done <-chan struct{}) <-chan struct{} {
 	end, over := time.Now().Add(d), make(chan struct{})
 	go func() {

@@ -8,7 +8,8 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// removesOpen: a file that is open cannot be removed, not even by who has opened it.
+// removesOpen: a file that is open cannot be removed, not even by the process that
+// opened it.
 const removesOpen = false
 
 // sharingViolation reports whether err comes from another process having the

@@ -193,9 +193,9 @@ func (st *Store) pruneMeter(name string, _ time.Time) error {
 	return removeIfThere(st.path(meterDir, name))
 }
 
-// pruneLock removes the lock file of a session that has no file any more. It
-// is the last thing done under that lock: who waits for it finds another file,
-// or none, at its path and takes that one.
+// pruneLock removes the lock file of a session that has no file any more. It is the
+// last thing done under that lock: whoever waits for it finds another file, or
+// none, at its path and locks that.
 func (st *Store) pruneLock(name string, _ time.Time) error {
 	k, kept := keyIn(name), false
 	err := st.locked(k, func() error {

@@ -9,15 +9,15 @@ import (
 // replayed is a session as its journal gives it.
 type replayed struct {
 	s     state.Session
-	end   int64 // where its last whole line ends; more may follow that is none
-	bad   int   // lines in it that are none of ours
+	end   int64 // where its last whole line ends; part of another may follow
+	bad   int   // lines in it that beckon did not write
 	short bool  // it lacks lines that the session's file has: s is the file's
 }
 
-// replay brings s to the end of its journal r of length size. The result is
-// that of replaying the whole journal, got from its newest lines alone when they
-// follow s. Otherwise (after a rotation, or when a file was lost or damaged) the
-// whole is replayed, and the newer of s and the journal is the truth.
+// replay brings s to the end of its journal r of length size. The result is the
+// same as of replaying the whole journal, but when its newest lines follow s only
+// those are read. Otherwise (after a rotation, or when a file was lost or damaged)
+// all is replayed, and the newer of s and the journal is the truth.
 func replay(s state.Session, r io.ReaderAt, size int64) (replayed, error) {
 	if s.Seq > 0 && 0 < s.Offset && s.Offset <= size {
 		t, follows, err := replayNew(s, r)
@@ -57,7 +57,7 @@ func replayNew(s state.Session, r io.ReaderAt) (t replayed, follows bool, err er
 func replayAll(r io.ReaderAt) (t replayed, err error) {
 	t.end, t.bad, err = scan(r, 0, func(l Line, _, end int64) { foldLine(&t.s, &l, end) })
 	if t.s.Seq > 0 {
-		t.s.Offset = t.end // lines that are none of ours count as read
+		t.s.Offset = t.end // lines that beckon did not write count as read
 	}
 	return t, err
 }

@@ -18,7 +18,7 @@ import (
 // holder. The directory is there only while something is in it, so that a hook
 // finds out by one failed open.
 func (st *Store) spool(k Key, c state.Change) error {
-	c.Seq = 1 // a line without a number is none; the holder gives the real one
+	c.Seq = 1 // a line without a number does not parse; the holder gives the real one
 	name := string(k) + "." + strconv.FormatInt(int64(c.At), 10) + "-" + stamp(time.Now()) + "-" + unique() + ".json"
 	return st.write(name, spoolDir, name, appendLine(nil, Line{Change: c}))
 }

@@ -30,7 +30,7 @@ type Sample struct {
 }
 
 // samples is how many earlier reports are kept; they lie a sixtieth of the window
-// apart, so that they tell of its last fifth.
+// apart, so that together they cover its last fifth.
 const samples = 12
 
 // lengths of the windows; of others it is not known when they began.
@@ -74,7 +74,7 @@ func (w Window) spacing() event.Millis {
 func (w Window) Percent() float64 { return float64(w.Used) / 100 }
 
 // Rate returns how many percent an hour are used, over the samples; over the window
-// so far where these tell of less than two of their spacings. ok is false when
+// so far where these cover less than two of their spacings. ok is false when
 // neither is known.
 func (w Window) Rate(now event.Millis) (perHour float64, ok bool) {
 	from := Sample{}

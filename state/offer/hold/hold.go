@@ -34,8 +34,8 @@ const (
 	PayloadFile = "payload.json" // what the client sent, byte for byte
 	AnswerFile  = "answer.json"
 	OutcomeFile = "outcome.json"
-	// NotifyFile has the channels, a line each, that are to bring the offer to the
-	// user with buttons: the process that waits sees to it (Notify).
+	// NotifyFile has the channels, one a line, that are to show the offer to the
+	// user with buttons: the process that waits starts them (Notify).
 	NotifyFile = "notify"
 	heardFile  = "notified" // it has seen to it
 )
@@ -70,9 +70,9 @@ func Withdraw(stateDir, id, why string, now time.Time) bool {
 	return Close(stateDir, id, append(jsonenc.Int(b, "at", now.UnixMilli()), '}'))
 }
 
-// Notify has the process that waits at an offer start the one that brings it to
-// the user: a notification's button is believed of a child of the process that
-// holds the call, and of no other. It is told once; later it is an error.
+// Notify has the process that waits at an offer start the one that shows it to the
+// user: a notification's button counts only from a child of the process that holds
+// the call. It works once; a second call is an error.
 func Notify(stateDir, id string, channels []string) error {
 	path := filepath.Join(OpenDir(stateDir), id, NotifyFile)
 	tmp := path + "." + strconv.Itoa(os.Getpid())
@@ -267,9 +267,9 @@ func begin(st *store.Store, id string, getenv func(string) string) (*waiter, err
 	return w, nil
 }
 
-// look looks at everything. next is how long nothing need be looked at again
-// unless a file changes. An answer to a call that is over is none: the client
-// would not hear it.
+// look looks at everything. next is how long to wait before the next look, unless a
+// file changes. An answer to a call that is over does not count: the client would
+// not hear it.
 func (w *waiter) look(now time.Time) (answered bool, why string, next time.Duration) {
 	answered = w.answered()
 	if _, err := os.Stat(w.dir); errors.Is(err, fs.ErrNotExist) {
@@ -338,8 +338,8 @@ func (w *waiter) facts(now event.Millis) (why string) {
 	return why
 }
 
-// undone asks the client's registry whether the dialog was answered, or given
-// up, at the session: no hook is told of either.
+// undone asks the client's registry whether the dialog was answered, or given up,
+// at the session: no hook reports either.
 func (w *waiter) undone(now time.Time) bool {
 	if w.registry == "" || w.reply() || w.Actor != "" { // what a subagent asks may not be on the screen
 		return false
