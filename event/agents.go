@@ -16,8 +16,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// ClaudeCode is the agent whose names this package speaks; every other
-// agent's table maps onto them.
+// ClaudeCode is the agent whose names this package uses; every other agent's table
+// maps onto them.
 const ClaudeCode = "claude-code"
 
 // known are the agents whose words are known, Claude Code first.
@@ -46,8 +46,8 @@ func agentByName(name string) *agents.Agent {
 	return known[0]
 }
 
-// Agent returns the canonical form of an agent's name: that of its table, the
-// name itself if no table knows it, ClaudeCode if it is empty.
+// Agent returns the canonical form of an agent's name: its table's, or the name
+// itself if it has no table, or ClaudeCode if it is empty.
 func Agent(name string) string {
 	if name == "" {
 		return ClaudeCode

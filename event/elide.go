@@ -50,7 +50,7 @@ func (e *SyntaxError) Error() string {
 // bounded, whatever its size: the space between tokens is dropped and
 //
 //   - of a string longer than MaxString the inside is replaced: HEAD…[elided N
-//     bytes HASH]…TAIL, with N the bytes left out and HASH that of the whole
+//     bytes HASH]…TAIL, with N the bytes left out and HASH of the whole
 //     string, both of its JSON text. The cuts split no character, no escape
 //     and no surrogate pair.
 //   - the elements of a top-level member behind its first MaxMember bytes, and
@@ -59,8 +59,8 @@ func (e *SyntaxError) Error() string {
 //   - a number longer than 1 KiB becomes null.
 //
 // The result is valid JSON if and only if the input is, with nesting up to
-// MaxDepth; else the error is a *SyntaxError. It depends on the input's tokens
-// alone, not on how they arrive. Memory stays below 400 KiB.
+// MaxDepth; otherwise the error is a *SyntaxError. The result depends on the
+// input's tokens alone, not on how they arrive. Memory stays below 400 KiB.
 func Read(r io.Reader) ([]byte, error) {
 	b, _, err := newElider(r, roomy).run()
 	return b, err

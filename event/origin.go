@@ -72,6 +72,6 @@ type Git struct {
 	Linked   bool   `json:"linked,omitempty"`   // Worktree is a linked work tree or submodule
 }
 
-// JudgeDir begins the name of the directory, new each time, in which a policy
-// runs an agent of its own to judge an event. Such an agent is nobody's session.
+// JudgeDir begins the name of the directory, new each time, in which a policy runs
+// an agent of its own to judge an event. Such an agent is not shown as a session.
 const JudgeDir = "beckon-judge-"

@@ -1,7 +1,7 @@
-// Package agents holds the words in which a coding agent's hooks speak: tables
-// that package event reads payloads by. Each agent is a package below this one
-// with its table, and a row in package event's list; `go doc
-// beckon/event/agents/gemini` is the example to start from.
+// Package agents holds the names that coding agents' hooks use, as tables by which
+// package event reads payloads. Each agent is a package below this one with its
+// table, and a row in package event's list; `go doc beckon/event/agents/gemini` is
+// the example to start from.
 //
 // The hook links every table: they are literals without calls, so that they lie
 // in the binary's data and cost nothing at start.
@@ -36,8 +36,8 @@ type Agent struct {
 	// variable, else below the user's home, keys joined by slashes.
 	HomeVar, Home string
 	// Daemon is a file in that directory with the id of a background process that
-	// runs the hooks of several terminals: what such a hook has of a terminal is
-	// that of whoever started the process. Empty when there is no such process.
+	// runs the hooks of several terminals: such a hook has the terminal of whoever
+	// started that process. Empty when there is no such process.
 	Daemon string
 	// Install says where its hooks are registered.
 	Install Install
@@ -53,8 +53,8 @@ type Agent struct {
 	// where either may have it in its own: such a name is read in every way. Empty
 	// where names tell.
 	Joint string
-	// Answers are the events at which it listens to a hook, and what it hears. An
-	// agent without any is told nothing.
+	// Answers are the events at which it heeds a hook's answer, and what it
+	// understands. An agent without any gets no answers.
 	Answers []Answer
 	// Cannot says, for people, what of an answer it has no way to take, and why
 	// nobody can answer its dialogs from elsewhere.
@@ -70,8 +70,8 @@ type Called struct {
 	Patch string
 	// Files is the member that lists what the call changes, where it may be several.
 	Files string
-	// Types marks a tool that types into what runs already: what it is given may be
-	// a command and may be none, so that it is refused like one and never approved.
+	// Types marks a tool that types into a running program: its input may or may
+	// not be a command, so it is refused like one and never approved.
 	Types bool
 }
 
@@ -84,7 +84,7 @@ const Workdir = "/cwd"
 // Answer says what an agent hears at one of its events.
 type Answer struct {
 	Event string // the agent's name of it
-	Means string // Claude Code's, under which a policy speaks of it
+	Means string // Claude Code's, which policies use
 	Says  []Say
 	// Held marks an event whose hook may wait for an answer of the user's: its dialog
 	// is open meanwhile, and can be answered there as well.
@@ -175,8 +175,8 @@ func (a *Agent) AnswerTo(means string) *Answer {
 	return nil
 }
 
-// Install says how an agent's hooks are registered. The zero Install is that of
-// an agent whose hooks beckon does not register by itself.
+// Install says how an agent's hooks are registered. An agent whose hooks beckon
+// does not register itself has the zero Install.
 type Install struct {
 	Program string // the agent's program, as it is called in a shell
 	Title   string // the agent's name, for people
@@ -185,7 +185,7 @@ type Install struct {
 	Events  []string // what is registered; the rest costs a process and tells nothing
 	Then    string   // what the user has to do to be done, "" for nothing
 	// Denies is set where a hook that fails, or whose program is gone, refuses what
-	// it is asked about: its entry must end well whatever happens.
+	// it is asked about: its entry must succeed whatever happens.
 	Denies bool
 }
 

@@ -48,7 +48,7 @@ func foreignLetters(all []sentence) string {
 	return string(b)
 }
 
-// hits counts what speaks for lang: its frequent words and its letters.
+// hits counts the signs of lang: its frequent words and its letters.
 func (lang *language) hits(foreign string, words *wordSet) int {
 	n := 0
 	for _, w := range lang.common {

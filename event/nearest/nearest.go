@@ -23,7 +23,8 @@ func Word(name string, words []string) string {
 	return best
 }
 
-// DidYouMean is the advice for a word that is none of words, empty when none is near.
+// DidYouMean returns advice for a word that is not among words, empty when none is
+// near.
 func DidYouMean(name string, words []string) string {
 	if word := Word(name, words); word != "" {
 		return "did you mean " + strconv.Quote(word) + "?"

@@ -11,8 +11,8 @@
 // rule for the first forbids. It is a guard rail, not a sandbox.
 //
 // The rooms below it: command reads shell lines, match says what a rule covers,
-// config reads the files, wire has what an event can express and the JSON of
-// all sides, trust keeps files between hooks, run starts commands and asks
-// servers and models, quiet finds the calls of which no rule has anything to say.
-// This package starts nothing itself.
+// config reads the files, wire has what an event can express and the JSON of all
+// sides, trust keeps files between hooks, run starts commands and asks servers and
+// models, quiet finds the calls that no rule can concern. This package starts
+// nothing itself.
 package policy

@@ -47,7 +47,7 @@ type Event struct {
 	ID         string
 	ProjectDir string
 	// Dir is where commands run, and what they take for the project, in place of
-	// where the agent works: for events of which nobody vouches for that.
+	// where the agent works: for events whose cwd cannot be trusted.
 	Dir string
 	// HTTP is set when the answer goes out over HTTP: it has no exit code, with
 	// which alone some events can be refused.
@@ -301,8 +301,8 @@ func (r *run) refused() bool {
 }
 
 // vain reports whether a decision is to ask the user about a call that the agent
-// can refuse and not ask about. It is refused: the user, who can allow it once, is
-// asked so.
+// can refuse but not ask about. Such a call is refused, and the message asks the
+// user, who can allow it once.
 func (r *run) vain(d wire.Decision) bool {
 	return d == wire.Ask && !r.contract.Ask && r.contract.Refuse == wire.ByPermission
 }

@@ -75,7 +75,7 @@ func (f File) Notice() string {
 type Loaded struct {
 	Files []File
 	Hooks []*config.Hook
-	// TraceAll: calls of which nobody has anything to say are traced, too.
+	// TraceAll: calls that concern no hook are traced, too.
 	TraceAll bool
 }
 
@@ -188,8 +188,8 @@ func (s Sources) global() File {
 	data, c, err := s.read(s.Global, config.Global)
 	if err == nil {
 		if !s.State.Holds(trust.Good, s.Global, data) {
-			// Without the copy a later mistake switches the policy off; that
-			// is told then.
+			// Without the copy a later mistake switches the policy off; the user
+			// hears of it then.
 			_ = s.State.Keep(trust.Good, s.Global, data, nil, s.Now)
 		}
 		f.Status, f.Config = InForce, c

@@ -9,8 +9,8 @@ import (
 	"beckon/event/policy/wire"
 )
 
-// own are the rules that are there whenever a policy is: who may write to
-// beckon's files, or say what only the user may, has no policy. They ask, for
+// own are the rules that are part of every policy: an agent that may write to
+// beckon's files, or say what only the user may, is bound by none. They ask, since
 // the user may have told the agent to; `beckon policy disable` switches them off
 // like any other.
 func own(paths []string) []*config.Hook {

@@ -119,8 +119,8 @@ func (r *redactor) pemStart(i int) int {
 	return start
 }
 
-// deleted is the length of the mark at i that a diff has before a line that is to
-// go, 0 where there is none.
+// deleted returns the length of the mark at i by which a diff marks a deleted line,
+// 0 where there is none.
 func deleted(s string, i int) int {
 	if i > 0 && i < len(s) && s[i] == '-' && (s[i-1] == '\n' || s[i-1] == 'n' && i > 1 && s[i-2] == '\\') {
 		return 1

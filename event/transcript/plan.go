@@ -11,8 +11,8 @@ import (
 // the whole plan into it, also where the agent wrote a file.
 const planTool = "ExitPlanMode"
 
-// Plan returns the plan that the agent wanted approved last, whole; nothing where there
-// is none as far back as LastHalt looks. Errors are those of Recent.
+// Plan returns the whole plan that the agent last asked to have approved, nothing
+// where there is none as far back as LastHalt looks. Errors are those of Recent.
 func Plan(path string) (string, error) {
 	f, size, err := open(path)
 	if err != nil {

@@ -85,8 +85,8 @@ func (p *Progress) add(e *Entry) {
 }
 
 // moment returns what happened when the entry was made. A prompt that was typed
-// while a turn ran and was taken into it does not count as a moment: its time is that of the
-// typing. Nor is what the client notes for itself.
+// while a turn ran and was taken into it is not a moment: its time is when it was
+// typed. Nor is what the client notes for itself.
 func (e *Entry) moment() (moment, bool) {
 	begins := e.Prompt && e.Type != Queued
 	works := e.Type == Assistant && (e.Text != "" || len(e.ToolUseIDs) > 0)

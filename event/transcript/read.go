@@ -78,14 +78,14 @@ func (l Limits) orDefaults() Limits {
 // only: what stands behind the last line break is left for later. It is done
 // when the cursor no longer moves; Limits.Bytes makes a long way several calls.
 //
-// If the file is shorter than c says, or other bytes stand before c.Offset, it
-// is another file: Read counts a restart and begins at its beginning, or at the
-// first line in its last Limits.Back bytes, whichever is later. So entries may
-// come twice; their UUID tells them. (A file that was replaced by one of exactly
-// c.Offset bytes is noticed when that one grows.)
+// If the file is shorter than c says, or other bytes stand before c.Offset, it is
+// another file: Read counts a restart and begins at its beginning, or at the first
+// line in its last Limits.Back bytes, whichever is later. So entries may come
+// twice; their UUIDs tell. (A file that was replaced by one of exactly c.Offset
+// bytes is noticed when that one grows.)
 //
-// Memory stays below 1 MiB, entries aside. On an error, which is that of
-// opening or reading the file, entries and cursor hold what was read before.
+// Memory stays below 1 MiB, entries aside. On an error of opening or reading the
+// file, entries and cursor hold what was read before.
 func Read(path string, c Cursor, limit Limits) ([]Entry, Cursor, error) {
 	fi, err := stat(path)
 	if err != nil || fi.Size() == c.Offset {

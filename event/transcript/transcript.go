@@ -1,6 +1,6 @@
-// Package transcript reads what Claude Code writes into a session's transcript:
-// a file of JSON lines that it appends to. It takes from it what hooks do not
-// tell: the texts between tool calls (Progress), and in what order things came.
+// Package transcript reads what Claude Code writes into a session's transcript: a
+// file of JSON lines that it appends to. It takes from it what hooks do not report:
+// the texts between tool calls (Progress), and in what order things came.
 //
 // It guarantees: a line that is half written is neither skipped nor lost; a
 // file that was replaced or cut short is noticed; memory is bounded whatever
@@ -12,7 +12,7 @@
 // too; /clear begins another file. But it is written asynchronously, so
 //
 //   - it may lag behind the hook that reports the same thing, and
-//   - its lines are not in the order of what they tell: a turn's answer may
+//   - its lines are not in the order of what they report: a turn's answer may
 //     stand before its prompt. Compare times, never places.
 //
 // Version 2.1.329 writes lines of 64 KB (the prompt it sends) between and
@@ -285,8 +285,8 @@ func (l *line) byPerson() bool {
 	return l.source != "system" && (!by.Exists() || by.Str == "human")
 }
 
-// queued reads the attachment that a prompt becomes which was typed while the
-// turn ran. The time is that of the typing.
+// queued reads the attachment that a prompt typed during a turn becomes. Its time
+// is when it was typed.
 func (l *line) queued(e *Entry, maxText int) {
 	a := l.attachment
 	if a.Get("type").Str != "queued_command" || a.Get("commandMode").Str != "prompt" {

@@ -256,9 +256,9 @@ func copilot(l lines) Reading {
 	return r
 }
 
-// gemini reads a chat: what ends a turn that no hook tells of. What it says of
-// others is written before the hooks do, and says no more. The calls that were cut
-// off are written behind what cut them off.
+// gemini reads a chat for the ends of turns that no hook reports. What it says
+// about others comes before the hooks, and adds nothing. Calls that were cut off
+// are written behind what cut them off.
 func gemini(l lines) (r Reading) {
 	l.each(func(v gjson.Result) {
 		text := v.Get("content").Str
@@ -280,8 +280,8 @@ func gemini(l lines) (r Reading) {
 	return r
 }
 
-// Breaks reports whether the agent tells of the end of a turn that the user broke
-// off as of any other, and its file that it was.
+// Breaks reports whether the agent's hooks report the end of a turn that the user
+// broke off like any other, so that only its file tells the two apart.
 func Breaks(agent string) bool { return agent == "gemini" }
 
 // Titles reports whether the titles that the agent gives its terminal tell

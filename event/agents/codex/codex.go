@@ -1,10 +1,10 @@
-// Package codex holds the words of OpenAI's Codex CLI, as 0.169.0 speaks them.
+// Package codex holds the names that OpenAI's Codex CLI 0.169.0 uses.
 //
 // Its hooks.json has Claude Code's names; the older `notify` program gets one
 // event as {"type":"agent-turn-complete","thread-id":...}. A subagent's events
 // come with the parent's session_id and an agent_id of their own.
 //
-// No hook tells of: what lies before the first prompt, an approval (between
+// No hook reports: what comes before the first prompt, an approval (between
 // PermissionRequest and PostToolUse), an API error, the end of the terminal
 // (SessionEnd comes a minute after it). Its hooks may be run by a background
 // process that several terminals share.

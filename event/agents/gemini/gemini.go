@@ -1,4 +1,4 @@
-// Package gemini holds the words of Google's Gemini CLI, as 0.61.0 speaks them.
+// Package gemini holds the names that Google's Gemini CLI 0.61.0 uses.
 //
 // It is the smallest of the agents' packages, and the example for another one:
 // names and aliases; what its events mean in Claude Code's words; which members
@@ -14,7 +14,7 @@
 // compression has no end, so it is no compaction here: the terminal's title
 // shows that it works. An answer without text is an API error.
 //
-// No hook tells of: an approval, a refusal, Esc at a dialog or in a tool.
+// No hook reports: an approval, a refusal, Esc at a dialog or in a tool.
 package gemini
 
 import "beckon/event/agents"

@@ -1,7 +1,7 @@
-// Package opencode holds the words of OpenCode's plugin events, as 1.18.33 speaks
-// them: {"type":...,"properties":{...}}, or with the name outside
-// (event.ParseEnvelope). session.status carries its word in
-// properties.status.type; beckon's plugin sends it as session.status.WORD.
+// Package opencode holds the names that OpenCode 1.18.33 uses in its plugin's
+// events: {"type":...,"properties":{...}}, or with the name outside
+// (event.ParseEnvelope). session.status carries its word in properties.status.type;
+// beckon's plugin sends it as session.status.WORD.
 //
 // A subagent has a session of its own: session.created names the parent, and
 // beckon's plugin adds it to every later event, as properties.parentID. To an
@@ -9,7 +9,7 @@
 // (properties.callID), and to the end of a turn its last words
 // (properties.text). What ends a turn may come before or after session.idle.
 //
-// No event tells of: the end of the process (beckon's plugin says so of each of
+// No event reports: the end of the process (beckon's plugin reports it for each of
 // its sessions, unless it is killed).
 package opencode
 

@@ -71,8 +71,8 @@ type Command struct {
 	// Args is the command taken apart by its program's own syntax.
 	Args Args
 
-	// Remote: it runs somewhere else, so that its files are none of this
-	// machine's (ssh, docker exec).
+	// Remote: it runs somewhere else, so that its files are not this machine's
+	// (ssh, docker exec).
 	Remote bool
 }
 

@@ -110,8 +110,8 @@ func (f *fields) param(p *syntax.ParamExp, quoted bool) {
 	}
 }
 
-// expansion is ${x:-word} and its like. A variable that the line does not set
-// may be set by who runs it.
+// expansion is ${x:-word} and its like. A variable that the line does not set may
+// be set where the line is run.
 func (w *walker) expansion(p *syntax.ParamExp, v value, isSet bool) value {
 	filled := isSet && (len(v.words) != 1 || !v.words[0].Known || v.words[0].Text != "")
 	switch p.Exp.Op {

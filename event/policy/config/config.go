@@ -74,7 +74,7 @@ type Hook struct {
 	Line  int
 	Path  string // JSON path
 
-	Handler wire.Handler // what is asked; made by who can start it, before its turn comes
+	Handler wire.Handler // what is asked; made by the package that can start it, before its turn comes
 	Fault   error        // why it must not be asked
 	hashed  string       // key, once it is known: at every tool call each hook's is asked for several times
 
@@ -137,7 +137,7 @@ type Config struct {
 	File  string
 	Level Level
 	Hooks []*Hook // in definition order, servers after the others
-	// TraceAll: calls of which no hook has anything to say are traced, too.
+	// TraceAll: calls that concern no hook are traced, too.
 	TraceAll bool
 }
 

@@ -143,7 +143,7 @@ func (r *reading) decision(v node) {
 	}
 }
 
-// mayApprove refuses an approval where there is none to give.
+// mayApprove refuses an approval at an event that takes none.
 func (r *reading) mayApprove(v node, advice string) {
 	switch {
 	case !wire.RulesOf(r.h.Event).Allow && !r.unsaid:

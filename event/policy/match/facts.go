@@ -108,9 +108,9 @@ func (f *facts) allWords() {
 // taken for its arguments.
 const maxCodeWords = 16
 
-// tokens are the words of a program text that a command may be made of. Of
-// awk's, where patterns stand bare, they are those between quotes; of sed's,
-// those behind its command e.
+// tokens are the words of a program text that a command may be made of. In awk's,
+// whose patterns are not quoted, they are those between quotes; in sed's, those
+// behind its command e.
 func tokens(c command.Code) (words []string) {
 	list := []string{c.Text}
 	switch {

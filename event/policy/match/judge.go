@@ -270,8 +270,8 @@ func (u *conditions) excepts(c *Call, f file) bool {
 	return u != nil && len(u.Paths) > 0 && !u.ofCommands() && len(u.Words) == 0 && f.probably(c, u.Paths)
 }
 
-// excepted reports whether the rule's "unless" covers a command of the line,
-// or of a call that is none (-1).
+// excepted reports whether the rule's "unless" covers a command of the line, or a
+// call that runs none (-1).
 func (r *Compiled) excepted(c *Call, at int) bool {
 	u := r.unless
 	if u == nil || len(u.Words) > 0 && !c.hasWord(u.Words) {

@@ -463,7 +463,7 @@ func follow(p string) string {
 		if err != nil {
 			return filepath.Join(at, rest)
 		}
-		// A link to what is not there yet: who writes to it makes that.
+		// A link to what is not there yet: writing to it makes that.
 		if !filepath.IsAbs(target) {
 			target = filepath.Join(at, target)
 		}

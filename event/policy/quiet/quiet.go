@@ -1,11 +1,11 @@
-// Package quiet finds the calls of which no rule of a policy can have anything
-// to say, without the shell's parser and the rules themselves: a hook that
-// knows so answers at once, and starts no second program.
+// Package quiet finds the calls that no rule of a policy can concern, without the
+// shell's parser and the rules themselves: a hook that knows so answers at once,
+// and starts no second program.
 //
-// It errs on one side alone. A call is quiet only when all of it can be read
-// letter by letter and none of what a rule needs is in it; whatever is not so
-// plain (an expansion, a pattern, a link, a directory that rules name) is
-// left to the rules. What rules need is an index, which package match makes.
+// It errs on one side alone. A call is quiet only when all of it can be read letter
+// by letter and nothing that a rule needs is in it; anything less plain (an
+// expansion, a pattern, a link, a directory that rules name) is left to the rules.
+// What rules need is an index, which package match makes.
 package quiet
 
 import (

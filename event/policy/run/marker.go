@@ -24,8 +24,8 @@ func Inside(env []string, d trust.Dir) []string {
 // IsInside reports whether a value of the marker is this user's.
 func IsInside(value string, d trust.Dir) bool { return value != "" && value == marker(d) }
 
-// marker is the value that is kept, made when there is none. Where none can be
-// kept it is one that is the same every time.
+// marker returns the value that is kept, and makes one if there is none yet. Where
+// none can be kept it is the same every time.
 func marker(d trust.Dir) string {
 	if value := d.Read(markerFile); len(value) > 0 {
 		return string(value)

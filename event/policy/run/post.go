@@ -155,7 +155,7 @@ func (e endpoint) ask(ctx context.Context, body []byte, r retries) (replied, int
 	}
 }
 
-// again reports whether another try could bring another answer.
+// again reports whether another try could get another answer.
 func again(got replied, err error) bool {
 	var u unreachable
 	return errors.As(err, &u) || err == nil && (got.status >= 500 || got.status == http.StatusTooManyRequests)

@@ -80,7 +80,7 @@ func (p process) run(ctx context.Context) ran {
 	return r.judge(ctx, cancelled, err)
 }
 
-// judge sets what went wrong, if anything did. An exit code is none of that.
+// judge sets what went wrong, if anything did. An exit code is not such an error.
 func (r ran) judge(ctx context.Context, cancelled bool, err error) ran {
 	var exit *exec.ExitError
 	switch {

@@ -78,8 +78,8 @@ func shell(kind, line string) (name string, args []string) {
 	return powershell(), []string{"-NoProfile", "-NonInteractive", "-Command", line}
 }
 
-// gitBash looks beside git: the bash.exe that is first on PATH may be that of
-// another system in a box.
+// gitBash looks beside git: the first bash.exe on PATH may belong to another
+// system, such as WSL.
 func gitBash() string {
 	git, err := exec.LookPath("git")
 	if err != nil {

@@ -56,11 +56,11 @@ type model interface {
 
 // NewPrompt returns a handler that asks a model. What the agent wrote is put
 // between marks that it cannot know, and the model is told that nothing between
-// them is an instruction; that lowers the risk of a command that talks the
-// judge round, and does not end it. An answer that does not begin with ALLOW,
-// BLOCK or CONTINUE is an error.
+// them is an instruction; that lowers the risk of a command that talks the model
+// round, and does not end it. An answer that does not begin with ALLOW, BLOCK or
+// CONTINUE is an error.
 //
-// Errors: a base URL that is no http or https URL.
+// Errors: a base URL that is not an http or https URL.
 func NewPrompt(c PromptConfig) (wire.Handler, error) {
 	c.Timeout = cmp.Or(c.Timeout, promptTimeout)
 	if c.Env == nil {

@@ -11,7 +11,7 @@ import (
 	"beckon/event/policy/wire"
 )
 
-// ServerConfig describes a policy server that speaks protocol 1.0.
+// ServerConfig describes a policy server that uses protocol 1.0.
 type ServerConfig struct {
 	URL        string            // server_url
 	Timeout    time.Duration     // timeout_ms, of one try; 0 leaves it to the context

@@ -6,8 +6,8 @@ import (
 	"beckon/event/policy/trust"
 )
 
-// Starter is this package for who is told what can be started, and links
-// nothing of it: cmd/internal/answer.
+// Starter is this package behind an interface, for cmd/internal/answer, which does
+// not link it.
 type Starter struct{}
 
 // Prepare is the function of that name.

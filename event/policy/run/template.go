@@ -23,7 +23,7 @@ type template struct {
 
 var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\\\$|\$\{(\w+)\}|\$(\w+)`) })
 
-// parseTemplate finds the variables of a prompt. What is none of ours stays.
+// parseTemplate finds the variables of a prompt. Anything else stays as it is.
 func parseTemplate(prompt string) template {
 	var t template
 	var text strings.Builder

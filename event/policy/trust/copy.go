@@ -36,7 +36,7 @@ type Copy struct {
 func copyName(path string) string { return Sum(path)[:16] + ".json" }
 
 // Copy reads the copy of the file at path; nil when there is none that can be
-// believed.
+// trusted.
 func (d Dir) Copy(k Kind, path string) *Copy {
 	var c Copy
 	if json.Unmarshal(d.Read(string(k), copyName(path)), &c) != nil || c.Path != path || Sum(c.Text) != c.SHA256 {
@@ -76,7 +76,7 @@ func (d Dir) Drop(k Kind, path string) error { return d.Remove(string(k), copyNa
 
 // Copies are all copies of a kind.
 func (d Dir) Copies(k Kind) (list []Copy) {
-	files, _ := os.ReadDir(d.Path(string(k))) // none is as good as unreadable
+	files, _ := os.ReadDir(d.Path(string(k))) // an unreadable directory counts as empty
 	for _, f := range files {
 		var c Copy
 		if json.Unmarshal(d.Read(string(k), f.Name()), &c) == nil {

@@ -11,9 +11,9 @@ import (
 )
 
 // coverageDir has a file for each pair of policy files (the global one and a
-// project's) with the events that they cover, so that an event of which no hook
-// takes notice costs what it costs without a policy. Whoever answers writes it
-// when all is well: as long as there is something to show the user it is not
+// project's) with the events that they cover, so that an event that concerns no
+// hook costs what it costs without a policy. The process that answers writes it
+// when all is well: while there is something to show the user the file is not
 // there, and every event goes the long way.
 const coverageDir = "covers"
 

@@ -4,8 +4,8 @@
 // the hooks that are switched off, and the trace.
 //
 // All of it is in one directory, private to the user. A file is replaced as a
-// whole; what cannot be believed (damaged, forged, of another version) counts
-// as not there.
+// whole; what cannot be trusted (damaged, forged, of another version) counts as
+// missing.
 package trust
 
 import (

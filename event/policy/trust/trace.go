@@ -85,8 +85,8 @@ func (d Dir) Trace(e Entry) error {
 	return plainfile.AppendLine(d.Path(traceFile), line, maxTrace)
 }
 
-// Entries reads the trace, oldest first; lines that are none are passed over.
-// Each entry is put to keep, and the newest n that it keeps are returned.
+// Entries reads the trace, oldest first; lines that do not parse are skipped. It
+// returns the newest n entries that keep accepts.
 func (d Dir) Entries(n int, keep func(Entry) bool) ([]Entry, error) {
 	var out []Entry
 	for _, name := range []string{traceFile + ".1", traceFile} {

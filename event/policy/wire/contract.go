@@ -9,7 +9,7 @@ import (
 	"beckon/event"
 )
 
-// Way is how an event is told no.
+// Way is how an event is refused.
 type Way uint8
 
 // The ways.

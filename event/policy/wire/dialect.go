@@ -14,8 +14,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Dialect is how one agent speaks of its events, and what it hears. The zero
-// Dialect is Claude Code's, in whose words policies are written.
+// Dialect is how one agent names its events, and which answers it understands. The
+// zero Dialect is Claude Code's, in whose words policies are written.
 type Dialect struct{ agent *agents.Agent }
 
 // DialectOf returns the dialect of an agent; ok is false for one that no hook can

@@ -230,10 +230,10 @@ type metadata struct {
 	System     string   `json:"system_message,omitempty"`
 }
 
-// Reply is the answer of protocol 1.0 to a question. The protocol cannot end
-// the agent's work; it can end this step. Nor can it ask: who does not say that
-// it understands "ask" (asks) is told to block, because allow is what it would
-// take any other word for.
+// Reply is the answer of protocol 1.0 to a question. The protocol cannot end the
+// agent's work; it can end this step. Nor can it ask: a caller that does not say
+// that it understands "ask" (asks) is told to block, because it would take any
+// other word for allow.
 func Reply(v Verdict, asks bool) []byte {
 	r := reply{Version: protocolVersion, Decision: Allow, Reason: joined(v.Reason, v.HaltReason)}
 	m := metadata{Context: strings.Join(v.Context, "\n\n"), System: strings.Join(v.System, "\n")}
@@ -269,9 +269,9 @@ type Posted struct {
 	Hops         int          // how many policies have handed it on
 	Foreign      bool         // no process of the owner's on this machine is known to ask it
 	Peer         string       // the address that it came from
-	Asks         bool         // who asks understands the answer "ask"
-	// Wait is how long who asks waits for an answer that a person may give; 0 when
-	// they did not say that they would.
+	Asks         bool         // the caller understands the answer "ask"
+	// Wait is how long the caller waits for an answer that a person may give; 0
+	// when it did not say that it would.
 	Wait time.Duration
 	// Busy is set when nothing can be run for it, because too much runs already:
 	// rules answer, and what cannot be asked counts as broken.

@@ -1,8 +1,8 @@
-// Package rules turns rules that tell secrets by regular expressions into the
-// table of package redact, which has no regular expressions: programs that
-// link them start too slowly for a hook.
+// Package rules turns rules that find secrets by regular expressions into the table
+// of package redact, which has no regular expressions: programs that link them
+// start too slowly for a hook.
 //
-// gitleaks.toml is that of github.com/gitleaks/gitleaks v8.30.1, unchanged; its
+// gitleaks.toml comes from github.com/gitleaks/gitleaks v8.30.1, unchanged; its
 // licence stands beside it. own.toml adds what it lacks.
 package rules
 
