@@ -66,8 +66,8 @@ func readable(info fs.FileInfo) error {
 	return nil
 }
 
-// A file that looks half written is believed once it stayed the same for settleDelay:
-// Claude Code truncates the file, then writes it.
+// A file that looks half written is taken as it is once it stayed the same for
+// settleDelay: Claude Code truncates the file, then writes it.
 const (
 	settleDelay = 50 * time.Millisecond
 	settleTries = 20

@@ -27,7 +27,7 @@ type Change struct {
 	File   string // the real file, links resolved
 	Old    []byte // nil: there is no file
 	New    []byte // nil: no file shall be left
-	Backup string // install: where the original is kept; uninstall: the copy that New comes from. Empty when there is none
+	Backup string // install: where the original is kept; uninstall: the copy that New comes from. Empty for neither
 
 	was  snapshot
 	kept kept

@@ -28,7 +28,7 @@ type Plugin struct {
 // PluginFile is a file of a plugin: its current and its desired content.
 type PluginFile struct {
 	Name     string // below the plugin's directory, with slashes
-	Old, New []byte // Old is nil when there is none, New when there shall be none
+	Old, New []byte // Old is nil when the file is missing, New when it is to go
 
 	was snapshot
 }
@@ -116,7 +116,7 @@ var pluginParts = []pluginPart{
 	{"README.md", pluginReadme, func(old []byte) bool { return strings.HasPrefix(string(old), readmeTitle) }},
 }
 
-// named reports whether a manifest is that of a plugin or marketplace of our name.
+// named reports whether a manifest belongs to a plugin or marketplace of our name.
 func named(old []byte) bool {
 	var m struct {
 		Name string `json:"name"`

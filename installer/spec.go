@@ -39,8 +39,8 @@ type Spec struct {
 	// Client and Set are what Events was chosen for, to be remembered: see Complete.
 	Client Version
 	Set    Set
-	// Via marks every entry as that of another install than the settings', so that of
-	// the copies of one event one counts (CASES.md 24); empty for settings.
+	// Via marks every entry as part of an install other than the settings, so that
+	// of two copies of an event one counts (CASES.md 24); empty for settings.
 	Via string
 	// Answers makes the entries those of an install with answers: what asks the user
 	// may wait, and a reply may wake a session whose turn is over.

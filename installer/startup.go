@@ -110,8 +110,8 @@ type block struct {
 	lines         []StartupLine
 }
 
-// findBlock takes text apart. The block is what the first end closes; without an end
-// there is none.
+// findBlock splits text around our block, which the first end mark closes; without
+// an end mark there is no block.
 func findBlock(text string) block {
 	b, start, at := block{}, -1, 0
 	for line := range strings.Lines(text) {

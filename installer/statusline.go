@@ -80,8 +80,8 @@ func (s statusLine) wrapped() (literal []byte, ok bool) {
 	return nil, false
 }
 
-// statusCommand is the command line of ours that runs the one of that literal first;
-// nil for nothing. A literal that its value does not bring back (escapes that
+// statusCommand is our command line that runs the one in that literal first; nil
+// for none. A literal that cannot be made again from its value (it has escapes that
 // JSON does not need, mostly) is passed as it is.
 func statusCommand(program string, literal []byte) string {
 	command := quote(slashed(program)) + " statusline"

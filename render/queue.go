@@ -51,8 +51,9 @@ func (q Queue) Order(rows []Row) []Row { return q.Grouped(pointers(rows), nil, f
 // then by group; in a group the projects that are pinned, and then as the queue goes.
 func (q Queue) Arrange(rows []Row) []Row { return q.Grouped(pointers(rows), nil, true) }
 
-// Grouped sorts rows, and returns them, in the queue's order, those of the same group
-// together; with needs in that of Arrange. Groups is the groups' order, nil for none.
+// Grouped sorts rows, and returns them, in the queue's order, those of the same
+// group together; with needs in Arrange's order. Groups is the groups' order, nil
+// for none.
 func (q Queue) Grouped(rows []*Row, groups func(a, b *Row) int, needs bool) []Row {
 	order := q.comparer(rows)
 	slices.SortStableFunc(rows, func(a, b *Row) int {
@@ -82,14 +83,14 @@ func (q Queue) comparer(rows []*Row) func(a, b *Row) int {
 	}
 }
 
-// After returns the rows to visit after from, in order: a caller passes over
-// those whose pane is gone. A round visits everybody once: who was not looked
-// at since it came to want the user comes first, the others follow, the one
-// looked at longest ago first.
+// After returns the rows to visit after from, in order: a caller skips those whose
+// pane is gone. A round visits every row once: first those that the user has not
+// looked at since they came to need them, then the others, the one looked at
+// longest ago first.
 //
-// Among those not looked at the cycle goes on from the place of from. Without
-// one (empty, or a row that is at work) it begins anew, and so it does with
-// PermissionFirst when somebody waits and from does not.
+// Among those not looked at the cycle goes on from the place of from. Without one
+// (empty, or a row that is at work) it begins anew, and so it does with
+// PermissionFirst when another row waits and from does not.
 func (q Queue) After(rows []Row, from string) []Row {
 	fresh, old := visited(q.candidates(rows, from))
 	at := q.place(rows, from)

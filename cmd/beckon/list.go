@@ -91,7 +91,7 @@ func (c *listCmd) others(a *app, rows []render.Row) ([]render.Row, []hosts.Statu
 	return fleets.Merge(rows, remote), status, nil
 }
 
-// empty is what is printed in place of a list: why there is none, and what to do.
+// empty is printed in place of a list: why there are no sessions, and what to do.
 func (c *listCmd) empty(a *app) string {
 	switch {
 	case c.State != nil:

@@ -184,7 +184,7 @@ func (p *player) moments() []moment {
 			}
 			m := moment{track: i, step: s, at: s.T - t.began()}
 			all = append(all, m)
-			if s.Kind == "registry" { // look again once the status has stood long enough to be believed
+			if s.Kind == "registry" { // look again once the status has stood long enough to count
 				m.at += lookAgain
 				all = append(all, m)
 			}

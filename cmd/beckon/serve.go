@@ -171,9 +171,9 @@ func (c *serveCmd) say(a *app, addr string, entrance web.Entrance) {
 	}
 }
 
-// confidential reports whether what is written to w reaches who runs the
-// program alone: a terminal, a pipe, a file that nobody else may read; but not
-// the system's log, which is a socket.
+// confidential reports whether only the user who runs the program can read what is
+// written to w: a terminal, a pipe, a file that nobody else may read; but not the
+// system's log, which is a socket.
 func confidential(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok {

@@ -157,7 +157,7 @@ const (
 	recentLines = 1000
 )
 
-// past is what the peek panel tells of a session beyond its row.
+// past is what the peek panel shows of a session beyond its row.
 func (a *app) past(r render.Row, s state.Session) tui.Past {
 	p := tui.Past{Turns: a.recentTurns(r, s.Seq), Said: a.Said(&s)}
 	if r.Question != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Line1 is a text on one line, with all that would not be seen spelled out:
-// control and format characters (so the ones that turn the writing direction),
-// spaces that are none, bytes that are no text. A tab stays a gap.
+// Line1 is a text on one line, with all that would not be seen spelled out: control
+// and format characters (so the ones that turn the writing direction), spaces
+// without width, bytes that are not text. A tab stays a gap.
 func Line1(s string) string {
 	if plain(s) {
 		return s
@@ -51,7 +51,7 @@ func invalid(s string) bool {
 	return n == 1
 }
 
-// unseen reports whether nobody would see r, or take it for what it is.
+// unseen reports whether r is invisible, or looks like something else.
 func unseen(r rune) bool {
 	switch {
 	case r == '\u200d' || r == '\ufe0f': // they join pictures

@@ -26,7 +26,7 @@ type Publisher struct {
 	host     Presence // what every presence says
 	level    Level
 	epoch    uint64
-	step     uint64 // between epochs: that of another publisher is never met again
+	step     uint64 // between epochs: two publishers never have the same one
 	seq      uint64
 	rows     map[string]*published
 	heldBack bool
@@ -41,8 +41,8 @@ type published struct {
 	news, shown, all string
 }
 
-// NewPublisher returns the publisher of a host. epoch must be above that of any
-// publisher of the same id before it; instance names this one alone.
+// NewPublisher returns the publisher of a host. epoch must be greater than those of
+// earlier publishers of the same id; instance names this one alone.
 func NewPublisher(id ID, epoch uint64, instance, version string, level Level) (*Publisher, error) {
 	prefix, err := id.Prefix()
 	if err != nil {

@@ -34,7 +34,7 @@ type node struct {
 	suspect  int // presences in a row that did not fit its rows
 }
 
-// held is a row with the server's times, or since when there is none.
+// held is a row with the server's times, or when it was dropped.
 type held struct {
 	stamp
 	gone  bool
@@ -192,7 +192,8 @@ func (n *node) seqs(which func(*held) bool) map[string]uint64 {
 	return seqs
 }
 
-// prune drops what this round did not bring, if what it brought is all there is.
+// prune drops the rows that this round did not deliver, if it delivered all there
+// are.
 func (v *View) prune(n *node) bool {
 	if digest(n.seqs(func(h *held) bool { return h.round == v.round })) != n.presence.Digest {
 		return false
@@ -205,9 +206,9 @@ func (v *View) prune(n *node) bool {
 	return true
 }
 
-// Suspect reports whether all is to be read anew: some host's rows have not been
-// what it counts for two beats, so something was lost on the way; or nothing at
-// all was heard for so long that what should bring it may be dead.
+// Suspect reports whether everything must be read again: for two beats some host's
+// rows were not as many as it counts, so something was lost on the way; or nothing
+// was heard for so long that the connection may be dead.
 func (v *View) Suspect(now time.Time) bool {
 	if now.Sub(v.last) > Lost {
 		return true
@@ -243,8 +244,8 @@ func (v *View) Rows() (n int) {
 	return n
 }
 
-// Snapshot returns the rows of all hosts, in no order, and the hosts in that of
-// their names.
+// Snapshot returns the rows of all hosts, in no order, and the hosts, sorted by
+// name.
 func (v *View) Snapshot(now time.Time) ([]render.Row, []Host) {
 	names := v.names(now)
 	rows := make([]render.Row, 0, v.Rows())

@@ -13,9 +13,9 @@ import (
 // few is how many hosts that are not heard are named one by one.
 const few = 3
 
-// NotHeard tells of the hosts that are not heard, each in a line; of many in one
-// line together, as of when the first of them was missing. Hosts that said that
-// they go are none of them.
+// NotHeard returns a line for each host that is not heard; many share one line,
+// with the time when the first of them went missing. Hosts that signed off are not
+// among them.
 func NotHeard(list []Status, now time.Time) []string {
 	var lines []string
 	var silent []Status
@@ -44,7 +44,7 @@ func NotHeard(list []Status, now time.Time) []string {
 	return lines
 }
 
-// together tells of many hosts in one line.
+// together describes many hosts in one line.
 func together(silent []Status) string {
 	slices.SortStableFunc(silent, func(a, b Status) int { return strings.Compare(a.Name, b.Name) })
 	var names []string

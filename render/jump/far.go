@@ -57,8 +57,8 @@ func (w Way) fill(r *render.Row) ([]string, error) {
 }
 
 // far goes to a session of another machine: by the first way that fits its name,
-// else by ssh. A command takes the caller's own terminal; where that is not to be had
-// the user is told it.
+// else by ssh. A command takes the caller's own terminal; where that cannot be had
+// the user gets the command to run.
 func (j *Jumper) far(r *render.Row) (Result, error) {
 	name := render.OneLine(r.Remote.Name)
 	it := fmt.Sprintf("it runs on %s", name)

@@ -94,9 +94,8 @@ func New(getenv func(string) string) *Jumper {
 	return &Jumper{Getenv: getenv, Host: host, OS: runtime.GOOS, Find: exec.LookPath, Run: run}
 }
 
-// To brings r's pane to the front. The error is ErrGone for a target that is
-// not there any more, a ByHand for one that the user has to go to, else that
-// of a command.
+// To brings r's pane to the front. The error is ErrGone for a target that is gone,
+// a ByHand for one that the user has to go to, else the error of a command.
 func (j *Jumper) To(ctx context.Context, r *render.Row) (Result, error) {
 	if r.Remote != nil {
 		return j.far(r)

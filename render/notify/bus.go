@@ -37,12 +37,12 @@ func (d *DesktopChannel) Asks() bool {
 // Words says what a notification shows: it stays on this machine.
 func (*DesktopChannel) Words() Words { return Words{Rows: desktopRows, Full: true} }
 
-// Ask shows a with buttons. It speaks to the bus itself: a program in between
-// would have to be believed, and a directory of the search path may be anybody's.
-// An answer is a signal of the very connection that took the notification, for
-// the number that it gave; the bus says whose a signal is, and who sends one
-// cannot. A daemon that an agent started is none, nor is a bus. Where any program
-// may have the daemon press a button, none of them allows.
+// Ask shows a with buttons. It talks to the bus itself: a program in between would
+// have to be trusted, and anybody may write to a directory of the search path. An
+// answer is a signal from the very connection that took the notification, for the
+// number that it gave; the bus vouches for the sender of a signal. A daemon or a
+// bus that an agent started is not trusted. Where any program can make the daemon
+// press a button, no button allows.
 //
 // A daemon without buttons shows a as any notification.
 func (d *DesktopChannel) Ask(ctx context.Context, a Ask) (word offer.Word, become func(string), err error) {
@@ -90,9 +90,9 @@ type daemon struct {
 	signals chan *dbus.Signal
 }
 
-// undriven are daemons, by the names that they give themselves, of which no
-// program can ask that a button be pressed. Others have a command for it or a
-// method of their bus: mako, dunst, SwayNC, Plasma.
+// undriven are daemons, by the names that they give themselves, that no program can
+// make press a button. Others have a command or a bus method for it: mako, dunst,
+// SwayNC, Plasma.
 var undriven = []string{"gnome-shell", "cinnamon", "Xfce Notify Daemon", "Notification Daemon"} // the last is MATE's
 
 var (
@@ -126,9 +126,9 @@ func dial(ctx context.Context) (b *daemon, err error) {
 	return b, nil
 }
 
-// connect connects to the session bus. Its socket is a file of the user's, which
-// an agent can put another one in the place of, and a bus says who speaks: so
-// nobody is believed behind one that an agent listens at.
+// connect connects to the session bus. Its socket is a file of the user's, which an
+// agent could replace, and the bus vouches for its senders: so a bus that an agent
+// listens at is not trusted.
 func connect(ctx context.Context) (*dbus.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, desktopLimit)
 	defer cancel()
@@ -163,7 +163,7 @@ func socket(addresses string) string {
 	for a := range strings.SplitSeq(addresses, ";") {
 		keys, ok := strings.CutPrefix(a, "unix:")
 		if !ok {
-			continue // it cannot be seen who is there
+			continue // the process at its other end cannot be seen
 		}
 		for key := range strings.SplitSeq(keys, ",") {
 			name, value, _ := strings.Cut(key, "=")
@@ -180,8 +180,8 @@ func socket(addresses string) string {
 	return ""
 }
 
-// believed is an error when process pid comes from an agent's client, ours then,
-// or cannot be looked at.
+// believed returns an error when process pid was started by an agent's client, or
+// cannot be looked at.
 func believed(pid int, agents error) error {
 	switch within, name := fromClient(pid); {
 	case within:
@@ -215,7 +215,7 @@ func (b *daemon) meet(ctx context.Context) error {
 	}
 	b.object = b.conn.Object(b.owner, daemonPath) // whoever has the name later is another
 	var name, vendor, version, spec string
-	_ = b.call(ctx, "GetServerInformation").Store(&name, &vendor, &version, &spec) // one that does not say is none that we know
+	_ = b.call(ctx, "GetServerInformation").Store(&name, &vendor, &version, &spec) // one that does not say is not among those we know
 	b.driven = !slices.Contains(undriven, name)
 	b.conn.Signal(b.signals)
 	return errors.Join(

@@ -156,8 +156,8 @@ func (d *Deliverer) offer(c alert.Case, now time.Time) (found offer.Offer, ok bo
 	return found, ok
 }
 
-// heeded is how long the process that holds a call may take to see what it is
-// told: where no file can be waited for it looks once a second.
+// heeded is how long the process that holds a call may take to see an answer: where
+// it cannot wait for a file it looks once a second.
 const heeded = 3 * time.Second
 
 // asked has the process that holds a call put the offer to the user through the

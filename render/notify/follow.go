@@ -10,8 +10,8 @@ import (
 	"beckon/state/alert"
 )
 
-// patience is how long an edge that may be notified of later is kept: someone who
-// has looked at a dialog for so long knows of it.
+// patience is how long an edge that may be notified of later is kept: a user who
+// has looked at a dialog for so long has seen it.
 const patience = 10 * time.Minute
 
 // Follower notifies of the edges that a program sees which looks again and again:

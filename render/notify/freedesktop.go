@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// freedesktop shows n with notify-send, and has a click on it jump. A
-// notify-send before 0.8 knows no clicks; then there are none.
+// freedesktop shows n with notify-send, and has a click on it jump. Before 0.8
+// notify-send knows no clicks, and the notification has none.
 func (d *DesktopChannel) freedesktop(ctx context.Context, n Note) error {
 	if !bus(os.Getenv) {
 		return ErrNoDesktop

@@ -41,10 +41,10 @@ const (
 	ntfyRows     = 12 // what a phone shows of a notification
 )
 
-// Phone is the channel of a phone, by a server that speaks ntfy's protocol
-// (docs.ntfy.sh). Nothing listens on this machine: notifications are published
-// to one topic, and the buttons of a phone publish to another, which the process
-// waits at that put up the buttons.
+// Phone is the channel of a phone, by a server with ntfy's protocol (docs.ntfy.sh).
+// Nothing listens on this machine: notifications are published to one topic, and
+// the phone's buttons publish to another, at which the process that sent them
+// waits.
 //
 // An answer counts once, in time, for the offer that it names, and only with a
 // signature whose key this process made and keeps to itself.
@@ -357,8 +357,8 @@ func (p *Phone) Reach(ctx context.Context) error {
 	return err
 }
 
-// signer makes the answers to one offer and knows them again. Its key is in no
-// file: who reads all that this machine keeps cannot make one.
+// signer makes the answers to one offer and verifies them. Its key is in no file:
+// reading all that this machine keeps is not enough to make one.
 type signer struct {
 	ask *Ask
 	key []byte

@@ -34,7 +34,7 @@ func (t Terminal) Send(_ context.Context, n Note) error {
 
 // Kept is why tmux does not pass on what the channel terminal writes in its panes.
 type Kept struct {
-	Background bool // only that of windows that are not on the screen
+	Background bool // only from windows that are not on the screen
 	value      string
 }
 

@@ -9,8 +9,8 @@ func toast(ctx context.Context, n Note) error {
 	return err
 }
 
-// toastScript speaks in PowerShell's name: a toast needs the name of a program
-// in the start menu, and beckon has none.
+// toastScript shows the toast as PowerShell's: it needs the name of a program in
+// the start menu, and beckon is not there.
 const toastScript = `$ErrorActionPreference = 'Stop'
 [void][Windows.UI.Notifications.ToastNotificationManager, Windows.UI.Notifications, ContentType = WindowsRuntime]
 $xml = [Windows.UI.Notifications.ToastNotificationManager]::GetTemplateContent([Windows.UI.Notifications.ToastTemplateType]::ToastText02)

@@ -23,9 +23,9 @@ func Waiting(rows []render.Row) (waiting []render.Row) {
 	return waiting
 }
 
-// names returns a name for each row: the user's, else its project, after that of another machine, with the branch when two
-// rows have the same, and the beginning of the session's id when that does not
-// tell them apart either.
+// names returns a name for each row: the user's, else its project, behind the
+// machine's name for a row of another machine. Two rows with the same name get
+// their branch, and if that is the same too, the beginning of the session's id.
 func names(rows []render.Row) []string {
 	out := make([]string, len(rows))
 	for i := range rows {

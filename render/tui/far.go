@@ -28,7 +28,7 @@ type farMsg struct {
 }
 
 // farAgain is how soon another machine is asked again what its session asks: only
-// that of the panel is.
+// the session in the panel is.
 const farAgain = 3 * time.Second
 
 // askFar asks what the selected session asks, if it is on another machine and the

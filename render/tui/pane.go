@@ -12,8 +12,8 @@ import (
 // paneEvery is how often a pane is read while it is shown.
 const paneEvery = time.Second
 
-// paneMsg is what a session's pane shows, or why it cannot be read. turn is that of the
-// model's livePane that asked for it: an older one is of no interest.
+// paneMsg is what a session's pane shows, or why it cannot be read. turn is the
+// turn of the livePane that asked for it: older ones are dropped.
 type paneMsg struct {
 	turn int
 	text string

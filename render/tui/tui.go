@@ -114,8 +114,8 @@ type Options struct {
 	Width, Height int
 }
 
-// Far is what the screen needs to speak to sessions of other machines. Nothing of it
-// is offered where Ask is nil.
+// Far is what the screen needs to talk to sessions of other machines. Where Ask is
+// nil it offers none of it.
 type Far struct {
 	Ask    func(render.Row) ([]Offered, error) // what the session asks now
 	Answer func(render.Row, Offered, offer.Answer) (string, error)

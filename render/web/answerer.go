@@ -10,7 +10,7 @@ import (
 	"beckon/state/offer"
 )
 
-// answering is how who asks may answer.
+// answering is how the caller may answer.
 type answering struct {
 	From offer.From `json:"from,omitempty"` // page or remote; empty when they may not
 	Why  string     `json:"why,omitempty"`  // they may not
@@ -57,7 +57,7 @@ func (s *Server) answerer(r *http.Request) (offer.From, error) {
 	case sure && browser && ownPeer(r):
 		return offer.Page, nil
 	}
-	return offer.Remote, nil // a tunnel or a proxy: who knows from where
+	return offer.Remote, nil // a tunnel or a proxy: it may come from anywhere
 }
 
 // browserNames are what processes of browsers are called, or begin with.

@@ -227,8 +227,8 @@ func (b *board) publish() {
 
 func (b *board) at() time.Time { return b.now.Time() }
 
-// show tells of one row: that it came, what was said, that it changed, what it
-// came to, that it went.
+// show publishes what happened to one row: that it came, what was said, that it
+// changed, what it came to, that it went.
 func (b *board) show(p *publisher, group string) {
 	seen := b.members(group)
 	was := p.shown(group)
@@ -246,8 +246,8 @@ func (b *board) show(p *publisher, group string) {
 	b.emitEdges(p, group, now)
 }
 
-// emitRow publishes the events of a row that is there. A row that came is told before what was
-// said in it, one that changed after.
+// emitRow publishes the events of a row that is there. A new row is published
+// before what was said in it, a changed one after.
 func (b *board) emitRow(p *publisher, group string, was, now *shown) {
 	if was == nil {
 		p.set(group, now)

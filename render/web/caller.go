@@ -22,9 +22,9 @@ import (
 //     which has nothing in it but how to do that.
 //
 // A browser is a program of the owner's too, but any site may be behind what it
-// sends. Host, Origin and Sec-Fetch-Site keep out the sites that a browser tells
-// of; a session keeps out the rest. It is sent in a header and kept by the
-// page's origin: cookies go to every port of a host, whoever listens there.
+// sends. Host, Origin and Sec-Fetch-Site keep out the sites that a browser names; a
+// session keeps out the rest. It is sent in a header and kept by the page's origin:
+// cookies would go to every port of a host, whoever listens there.
 //
 // What comes through a proxy comes from wherever that listens. One that says so
 // is not taken for the owner. One that does not (ssh -L, a container's network
@@ -33,7 +33,7 @@ import (
 // namespace has other addresses than loopback, so a container on a bridge needs
 // the token.
 
-// peerKey is where a connection's context has who is at its other end.
+// peerKey is the key of a connection's peer in its context.
 type peerKey struct{}
 
 // withPeer asks for that at once: a socket that was closed belongs to nobody.
@@ -46,7 +46,7 @@ func withPeer(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, peerKey{}, end)
 }
 
-// otherEnd is who is at the other end of a connection.
+// otherEnd finds out the peer of a connection.
 type otherEnd struct {
 	conn  net.Conn
 	asked sync.WaitGroup
@@ -106,8 +106,8 @@ func (s *Server) admitKey(r *http.Request, key string) *fault {
 	return errUnauthorized
 }
 
-// over is closed when the browser's session that r was sent with ends. For who
-// is heard by other means it is nil.
+// over is closed when the browser's session that r was sent with ends. For callers
+// without one it is nil.
 func (s *Server) over(r *http.Request) <-chan struct{} {
 	key, ok := bearer(r)
 	if !ok || s.keys.isToken(key) {
@@ -143,8 +143,8 @@ func fromBrowser(r *http.Request) bool {
 	return strings.HasPrefix(agent, "Mozilla/") && !strings.Contains(agent, "PowerShell")
 }
 
-// forwarded reports whether r came through a proxy that tells of itself: by a
-// header, or by the name that it was asked by.
+// forwarded reports whether r came through a proxy that shows itself: by a header,
+// or by the name that it was asked by.
 func forwarded(r *http.Request) bool {
 	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via"} {
 		if _, ok := r.Header[name]; ok {

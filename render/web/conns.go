@@ -34,7 +34,7 @@ type conn struct {
 
 type connKey struct{}
 
-// context notes who is at the other end of c, and where c is counted.
+// context notes the peer of c, and where c is counted.
 func (k *conns) context(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(withPeer(ctx, c), connKey{}, k.opened(c))
 }

@@ -52,8 +52,8 @@ func outward() string {
 	return ""
 }
 
-// CertNames are the names of the certificate in a file that a server may be asked by:
-// who asks by one has seen that the server has its key.
+// CertNames are the names of the certificate in a file that a server may be asked
+// by: a caller that used one has checked that the server has its key.
 func CertNames(certFile, keyFile string) []string {
 	pair, err := tls.LoadX509KeyPair(certFile, keyFile)
 	if err != nil {

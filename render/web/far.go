@@ -11,7 +11,7 @@ import (
 	"beckon/state/offer"
 )
 
-// Far speaks to the sessions of other machines, as far as those let this one. What it
+// Far talks to the sessions of other machines, as far as those allow it. What it
 // returns beside an error is what was done, in words.
 type Far struct {
 	Ask    func(context.Context, render.Row) ([]FarOffer, error) // what the session asks now

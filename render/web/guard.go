@@ -67,7 +67,7 @@ var refusal = template.Must(template.New("").Parse(`<!doctype html>
 <body><main><h1>{{.What}}</h1>{{range .Do}}<p>{{.Words}}</p><pre>{{.Command}}</pre>{{end}}{{with .Hint}}<p>{{.}}</p>{{end}}</main></body></html>
 `))
 
-// todo is a command, and what it is good for.
+// todo is a command, and what it does.
 type todo struct{ Words, Command string }
 
 // writePage writes f for people.

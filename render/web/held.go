@@ -71,7 +71,7 @@ type wakes struct {
 
 	mu      sync.Mutex
 	w       *fsnotify.Watcher
-	waiting map[chan struct{}][]string // who waits, and for which files
+	waiting map[chan struct{}][]string // the waiters, and their files
 }
 
 // watch is a hold.Watch.

@@ -120,8 +120,8 @@ func (s *Server) envelope(w http.ResponseWriter, body []byte, start time.Time) {
 	writeJSON(w, http.StatusOK, okAnswer{Status: "ok"})
 }
 
-// unfit says why an event cannot be folded, nothing when it can. One whose
-// sender names no session is then that of its terminal or directory.
+// unfit says why an event cannot be folded, nothing when it can. An event that
+// names no session then belongs to the one of its terminal or directory.
 func (s *Server) unfit(e *event.Event, err error) string {
 	if err != nil {
 		return "Invalid JSON"

@@ -15,8 +15,8 @@ import (
 	"beckon/state"
 )
 
-// window is how many events who comes back is given. More are kept for those
-// that are there and fall behind: on a starved machine a second and more of a
+// window is how many events a client that comes back gets. More are kept for those
+// that are connected and fall behind: on a starved machine a second and more of a
 // thousand events comes at once.
 const (
 	window = 1000
@@ -92,8 +92,8 @@ func newHub() *hub {
 // id is the name of event n.
 func (h *hub) id(n uint64) string { return h.epoch + "-" + strconv.FormatUint(n, 10) }
 
-// update changes what is shown and tells of it, in one step: whoever takes a
-// snapshot has either both or neither.
+// update changes what is shown and publishes it, in one step: a snapshot has either
+// both or neither.
 func (h *hub) update(at time.Time, f func(p *publisher)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -17,8 +17,8 @@ const (
 	modePolling = "polling_fallback"
 )
 
-// hybrid says how often transcripts are reconciled with what hooks told: now
-// and then while hooks speak, often when they have been silent for longer than
+// hybrid says how often transcripts are reconciled with what hooks reported: now
+// and then while hooks come, often when they have been silent for longer than
 // t.Silence. last is the newest event, zero for none.
 func (t Timing) hybrid(last event.Millis, now time.Time) (mode string, every time.Duration) {
 	if last != 0 && now.Sub(last.Time()) <= t.Silence {

@@ -26,14 +26,14 @@ const (
 	maxPlaces   = 1024 // places that are counted at once
 )
 
-// keys are what opens a server: its token, and for browsers a session each,
-// which they get for the token, for this server's pass, or once for a ticket (an
+// keys are what opens a server: its token, and for browsers a session each, which
+// they get for the token, for this server's pass, or once for a ticket (an
 // invitation is a ticket that is good from anywhere). A pass stands in the
-// addresses that are printed: a browser may remember them, and show them to who
-// listens there later. It, tickets and sessions are of this server and end with
-// it: what a program that takes over its port gets to see of them opens nothing.
-// And a session is good for the user alone who signed in: a page of
-// http://localhost sends it to whoever listens, on the same port, at the other
+// addresses that are printed: a browser may remember them, and show them to
+// whatever listens there later. The pass, tickets and sessions belong to this
+// server and end with it: a program that takes over its port and sees them can open
+// nothing. And a session works only for the user who signed in: a page of
+// http://localhost sends it to whatever listens, on the same port, at the other
 // address that this name has.
 type keys struct {
 	token, pass string
@@ -162,8 +162,8 @@ func (k *keys) admitOnce(t ticket) string {
 	return key
 }
 
-// takeTicket reports whether given is a ticket, which it is no more then. One of the
-// owner's own browsers is none to others, and stays good.
+// takeTicket reports whether given is a ticket, and uses it up. A ticket for the
+// owner's own browsers is refused to others, and stays good.
 func (k *keys) takeTicket(given string, own bool, now time.Time) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -50,7 +50,7 @@ func Listen(addr string) (net.Listener, error) {
 	return l, nil
 }
 
-// taken says who has the port.
+// taken says which process has the port.
 func taken(addr string) error {
 	url := URL("http", addr)
 	if version, _, ok := Ask(url); ok {
@@ -106,7 +106,7 @@ func OwnNames() []string {
 // ownAddrs are the addresses that others reach this machine by.
 func ownAddrs() []netip.Addr {
 	var addrs []netip.Addr
-	all, _ := net.InterfaceAddrs() // none is as good as unknown
+	all, _ := net.InterfaceAddrs() // an error counts as none
 	for _, a := range all {
 		if p, err := netip.ParsePrefix(a.String()); err == nil && p.Addr().IsGlobalUnicast() {
 			addrs = append(addrs, p.Addr())
@@ -137,7 +137,7 @@ func askBy(transport *http.Transport, url string, who func() peer.Peer) (version
 		return "", whose, false
 	}
 	defer res.Body.Close()
-	whose = who() // who answered has taken the connection: before, it is nobody's
+	whose = who() // once it has answered it has taken the connection; before, no process owns that
 	var health health
 	err = json.NewDecoder(io.LimitReader(res.Body, 4096)).Decode(&health)
 	return health.Version, whose, err == nil && health.Program == program

@@ -62,8 +62,8 @@ func (e *edges) note(group string, v *state.Seen, now event.Millis) bool {
 	return true
 }
 
-// notable leaves out what is told to nobody, whatever they chose (CASE
-// 22). Who looks at what, only the page that gets the event can know.
+// notable leaves out what no user is notified of, whatever they chose (CASE 22).
+// What the user looks at only the page that gets the event can know.
 func notable(e state.Edge, now event.Millis) bool {
 	d := state.Decide(e, state.Rules{On: state.EdgeKinds[:]}, state.Hearing{Now: now, Focus: state.FocusElsewhere})
 	return d.Verdict == state.Notify

@@ -106,8 +106,8 @@ func (b *openOffers) wait(ctx context.Context, events <-chan fsnotify.Event, err
 
 func (b *openOffers) open() string { return hold.OpenDir(b.o.Store.Dir) }
 
-// watch has w tell of the directories of offers; the first is made in the state
-// directory, with the first offer of all.
+// watch has w report changes in the directories of offers, and in the state
+// directory, where the first offer makes them.
 func (b *openOffers) watch(w *fsnotify.Watcher) {
 	if w == nil {
 		return
@@ -124,7 +124,7 @@ func (b *openOffers) poke() {
 	}
 }
 
-// look tells of the offers that came or went, and whether the user is away.
+// look publishes the offers that came or went, and whether the user is away.
 func (b *openOffers) look() {
 	dir, now := offer.In(b.o.Store.Dir), time.Now()
 	list, err := dir.List(now)
@@ -184,7 +184,7 @@ func (b *openOffers) emit(p *publisher, name string, o offerNews, v any) {
 	b.meter.sent(name)
 }
 
-// written is how long it may take from an offer's end until it is told why.
+// written is how long after an offer's end its reason may be written.
 const written = 50 * time.Millisecond
 
 // endOf is what became of an offer. One that has been answered is not open any

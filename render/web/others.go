@@ -15,7 +15,7 @@ type others struct {
 	rows  map[string]*shown
 }
 
-// show tells of what changed in the rows of other machines.
+// show publishes what changed in the rows of other machines.
 func (o *others) show(rows []render.Row) {
 	o.board.hub.change(func(p *publisher) {
 		p.at = time.Now()

@@ -21,10 +21,10 @@ type Policy interface {
 	// Ask answers a question of protocol 1.0. An error says what is wrong with
 	// the question.
 	Ask(ctx context.Context, q Question) (answer []byte, err error)
-	// Answer returns what the client is told of an event that it posted, in
-	// the form of its http hooks; nil for nothing. note is called once the
-	// event is folded, and notes in the session what was decided of it. held,
-	// unless it is nil, has the user asked then, who may answer from elsewhere.
+	// Answer returns the answer for the client that posted an event, in the form of
+	// its http hooks; nil for none. note is called once the event is folded, and
+	// notes in the session what was decided. held, unless it is nil, then asks the
+	// user, who may answer from elsewhere.
 	Answer(ctx context.Context, q Question) (answer []byte, note func(), held offer.Held)
 }
 
@@ -33,7 +33,7 @@ type Question = wire.Posted
 
 func questionOf(r *http.Request, body []byte) Question {
 	q := r.URL.Query()
-	hops, _ := strconv.Atoi(r.Header.Get(wire.HopsHeader)) // none is none
+	hops, _ := strconv.Atoi(r.Header.Get(wire.HopsHeader)) // no header counts as 0
 	return Question{Body: body, Agent: q.Get("agent"), Event: q.Get("event"), Hops: max(hops, 0), Foreign: !ownPeer(r), Peer: hostName(r.RemoteAddr),
 		Asks: r.Header.Get(wire.AcceptHeader) == wire.AcceptAsk}
 }
@@ -48,7 +48,7 @@ const (
 	// must be out before writeTimeout.
 	maxWaiting = 32
 	policyWait = 4 * time.Second
-	// askedFor is how long an answer is kept for who asks again.
+	// askedFor is how long an answer is kept for a client that asks again.
 	askedFor = time.Minute
 	// maxAsked is how many answers are kept; further ones are not.
 	maxAsked = 1024
@@ -190,7 +190,7 @@ func (s *Server) payload(w http.ResponseWriter, r *http.Request, body []byte, do
 		writeBytes(w, http.StatusOK, "application/json", answer)
 	case err != nil:
 		s.writeFoldError(w, err)
-	default: // the client reads an object as a decision; an empty one is none
+	default: // the client reads an object as a decision; an empty one decides nothing
 		writeJSON(w, http.StatusOK, struct{}{})
 	}
 }

@@ -10,12 +10,12 @@ import (
 	"beckon/render/web/peer"
 )
 
-// A port is whoever's listens first. When this server is gone, another user's
-// program may have it, and a page that is still open would send that its key.
-// So a page has the server prove that it knows the key before it sends it: it
-// names the key by what tells nothing of it, and the server answers with what
-// only one who has the key can make of the page's own random words. Another
-// user is told nothing, so that nobody can ask on a page's behalf.
+// A port belongs to whoever listens first. When this server is gone, another user's
+// program may have it, and a page that is still open would send it the key. So
+// before a page sends its key, the server must prove that it knows it: the page
+// names the key by a digest, and the server answers with what can only be made with
+// the key, from the page's own random words. Another user gets no answer, so that
+// nobody can ask on a page's behalf.
 const proofPath = "/api/proof"
 
 // proved answers a page.
@@ -40,8 +40,8 @@ func asksProof(r *http.Request) bool {
 	return r.Method == http.MethodGet && r.URL.Path == proofPath && peerOf(r).Who != peer.Another
 }
 
-// seal is what only one who knows a key can make of words. The key is given by
-// its digest, which nobody is sent.
+// seal makes of words what can be made only with the key. The key is given by its
+// digest, which is never sent.
 func seal(key, words string) string {
 	mac := hmac.New(sha256.New, []byte(key))
 	mac.Write([]byte(words))

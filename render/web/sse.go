@@ -14,7 +14,7 @@ import (
 const (
 	writeWait  = 10 * time.Second // a client that takes nothing for so long is let go
 	retryAfter = "5"              // seconds, for those who come when it is full
-	retryFirst = 1000             // ms until a client tries again, as it is told
+	retryFirst = 1000             // ms until a client tries again, as we ask it to
 )
 
 // events serves GET /events.

@@ -10,7 +10,7 @@ import (
 	"beckon/state"
 )
 
-// program is how a beckon is told from other servers.
+// program tells a beckon from other servers.
 const program = "beckon"
 
 // health is what /healthz answers.
@@ -54,12 +54,12 @@ type hookState struct {
 	Latency      *latency `json:"latency"`
 	Clients      int      `json:"sse_clients"`
 	Sessions     int      `json:"sessions"`
-	Unheard      int      `json:"unheard"` // sessions that are at work, of which no hook tells
+	Unheard      int      `json:"unheard"` // sessions that are at work and send no hooks
 	Since        string   `json:"since"`   // when the server began
 }
 
-// unheard reports whether a session is at work, and no hook tells of it: neither of
-// its prompt nor, when none has been heard for long, of a call that takes its time.
+// unheard reports whether a session is at work and no hook has reported it: neither
+// its prompt nor, after a long silence, a call that takes its time.
 func unheard(r *render.Row, mode string) bool {
 	heard := r.Source == state.FromHook || r.Source == state.FromMod
 	return r.State.AtWork() && !heard && (r.Turn == nil || mode == modePolling && r.Tool == nil)

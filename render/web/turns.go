@@ -6,9 +6,9 @@ import (
 	"beckon/state/store"
 )
 
-// read reads what a session's journal has gained: it counts events, and
-// returns the turns to tell of. Of a journal that is read from its beginning,
-// lines from before the server are no news.
+// read reads what a session's journal has gained: it counts events, and returns the
+// turns to publish. Of a journal that is read from its beginning, lines from before
+// the server are no news.
 func (b *board) read(c *card) (turns []store.Turn) {
 	first := c.place == (store.Place{})
 	next, err := b.o.Store.Follow(c.key, c.place, func(l store.Line) {

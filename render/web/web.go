@@ -65,8 +65,9 @@ type Options struct {
 	// 60 s while hooks are heard, else every 2 s. It must return when its context ends. Nil is
 	// a history.Sweeper's.
 	Sweep func(context.Context, []state.Session)
-	// Seen is given what is live, every Timing.Recheck, one call at a time. It
-	// must not change what it is given. A call that takes longer skips some.
+	// Seen is called with what is live, every Timing.Recheck, one call at a time.
+	// It must not change its argument. While a call takes longer, others are
+	// skipped.
 	Seen func(ctx context.Context, seen []state.Seen, now time.Time)
 	// Others gives show the rows of other machines, now and whenever they change,
 	// until its context ends. They are shown beside this one's.

@@ -68,9 +68,9 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(
 	return answered(args, stdin, stdout, stderr, getenv, starter, nil)
 }
 
-// Judge is the program that answers where only rules speak. It links nothing
-// that could start something; become, which does not return where there is
-// such a program, is for all other events.
+// Judge is the program that answers where a policy has only rules. It links nothing
+// that could start a command or ask a server; for all other events it calls become,
+// which does not return if the program for them is there.
 func Judge(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string, become func([]string) (int, bool)) int {
 	return answered(args, stdin, stdout, stderr, getenv, nil, become)
 }
@@ -179,8 +179,8 @@ type firing struct {
 	exit  atomic.Int32 // the exit code that goes with it
 }
 
-// first reports whether nobody has answered yet. Two answers are none: the
-// client would read the refusal and what the watchdog adds as no JSON.
+// first reports whether there was no answer yet. Two would be as bad as none: a
+// refusal and what the watchdog adds are not JSON together.
 func (f *firing) first(exit int) bool {
 	if !f.given.CompareAndSwap(false, true) {
 		return false

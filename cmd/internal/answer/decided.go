@@ -39,7 +39,7 @@ func (f *firing) decided(r policy.Result) *state.Action {
 	return &state.Action{Kind: state.ActDecided, Decided: d}
 }
 
-// rewritten reads the call as the client will speak of it from now on.
+// rewritten reads the call as the client will report it from now on.
 func (f *firing) rewritten(d *state.Decided, input []byte) bool {
 	payload, err := f.dialect.Rewritten(f.said, input)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"beckon/state/store"
 )
 
-// fold folds the event, then what was decided, and notifies the user of what came of
-// both together: a dialog that the policy answers, or an end that it refuses,
-// is none. It returns the terminal sequence to send along.
+// fold folds the event, then what was decided, and notifies the user of what came
+// of both together: not of a dialog that the policy answers, nor of an end that it
+// refuses. It returns the terminal sequence to send along.
 //
 // The event is folded while the policy is asked: a dialog is on the screen
 // meanwhile. The end of a turn is folded after it, because until then the

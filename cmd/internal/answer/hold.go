@@ -175,9 +175,9 @@ func give(st *store.Store, id string, stdout, stderr io.Writer, getenv func(stri
 	return code
 }
 
-// give gives the client the answer to an offer: what a call is told by report, a
-// reply by say. The policy has the last word: it may have changed since, and what
-// it refuses nobody allows.
+// give gives the client the answer to an offer: to a call by report, a reply by
+// say. The policy has the last word: it may have changed since, and nobody can
+// allow what it refuses.
 func (f *firing) give(id string, report func(answer []byte) error, say func(words string) error) {
 	dir := offer.In(f.st.Dir)
 	closed := func(why string) {

@@ -190,7 +190,7 @@ func projectAt(dir string, trusted trust.Dir) string {
 
 // pid is the client's process that has the session, as its registry tells.
 func (s *Served) pid(session string) string {
-	records, _ := evidence.Registry(evidence.RegistryDir(s.getenv), "") // none is as good as unreadable
+	records, _ := evidence.Registry(evidence.RegistryDir(s.getenv), "") // an unreadable directory counts as empty
 	for _, r := range records {
 		if r.SessionID == session && session != "" {
 			return strconv.Itoa(r.Pid)

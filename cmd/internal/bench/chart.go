@@ -40,7 +40,7 @@ func chart(tables []table) string {
 	return svg(&b, y, "CPU time of hooks as multiples of a Go hello-world")
 }
 
-// svg is a chart of that height, with what it is to who cannot see it.
+// svg is a chart of that height, with a description for those who cannot see it.
 func svg(b *strings.Builder, height int, label string) string {
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="-8 0 %d %d" width="%d" role="img" aria-label="%s">
 <style>%s

@@ -127,7 +127,7 @@ type subject struct {
 	before func() error
 
 	took   []time.Duration
-	cpu    []time.Duration // user and system, with that of its children
+	cpu    []time.Duration // user and system, its children's included
 	faults []int64
 }
 

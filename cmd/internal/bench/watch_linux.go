@@ -25,10 +25,10 @@ const (
 	idleSince = 100 * time.Hour  // ages that are shown change by the day
 )
 
-// watchReport measures `beckon watch` in a terminal: what an idle screen takes,
-// and how long from a hook's exit until the screen shows what it said. Programs
-// are the ones to measure, in turn, each with the beckon-hook beside it: this
-// tree's when there is none.
+// watchReport measures `beckon watch` in a terminal: what an idle screen takes, and
+// how long from a hook's exit until the screen shows what it said. Programs are the
+// ones to measure, in turn, each with the beckon-hook beside it; if none is given,
+// this tree's.
 func watchReport(dir string, programs []string, hooks int, w io.Writer) error {
 	if len(programs) == 0 {
 		beckon, err := build(dir, "beckon", "beckon/cmd/beckon")

@@ -23,8 +23,8 @@ import (
 // sources names what reports a session, and what helps where the mod does not.
 type sources struct{ what, advice string }
 
-// heard tells for each live session which sources tell of it, and why the mod is not
-// among them: one line for all that have the same.
+// heard says for each live session which sources report on it, and why the mod is
+// not among them: one line for all that have the same.
 func (d *doctor) heard(client installer.Client) {
 	seen, _, err := d.Look(false)
 	if err != nil {

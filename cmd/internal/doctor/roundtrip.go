@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	trips = 5 // runs of the round trip; the median is told
+	trips = 5 // runs of the round trip; the median is shown
 	// slowTrip is when a hook is felt: the client waits for it at every call.
 	slowTrip = 100 * time.Millisecond
 	tripWait = 10 * time.Second

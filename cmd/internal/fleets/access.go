@@ -21,7 +21,7 @@ import (
 func accessFile(a *cli.App) string { return home.Config(a.Getenv, "fleet.json") }
 
 // access is this machine's access to a fleet: the token in BECKON_FLEET, else the
-// one that was joined with. ok is false where there is none.
+// one that it joined with. ok is false when it has neither.
 func access(a *cli.App) (acc bus.Access, ok bool, err error) {
 	if token := a.Getenv("BECKON_FLEET"); token != "" {
 		if acc, err = bus.ReadToken(token); err != nil {

@@ -15,7 +15,7 @@ import (
 	"beckon/render/fleet/ctl"
 )
 
-// Reached is the fleet as a command sees it that speaks to its sessions.
+// Reached is the fleet for a command that talks to its sessions.
 type Reached struct {
 	*ctl.Client
 	Rows []render.Row

@@ -261,7 +261,7 @@ func (f *Flags) Sources(ctx context.Context, a *cli.App, given []string) (all []
 	return append(all, src), end, nil
 }
 
-// Client returns what speaks to the machines of Sources.
+// Client returns the client for the machines of Sources.
 func (f *Flags) Client() (*ctl.Client, error) {
 	if f.live == nil {
 		return nil, errNoFleet
@@ -284,7 +284,7 @@ func (f *Flags) fleetRows(a *cli.App, acc bus.Access, live *bus.Follower, backgr
 	return func(ctx context.Context) ([]render.Row, error) {
 		if changed == nil {
 			first, cancel := context.WithTimeout(ctx, firstView)
-			_ = live.Whole(first) // what is wrong is told below
+			_ = live.Whole(first) // what is wrong is reported below
 			cancel()
 		} else {
 			select {

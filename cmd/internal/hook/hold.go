@@ -45,10 +45,10 @@ func BecomeWaiter(id string) (code int, ok bool) {
 	return become(home.Beside("beckon-hook"), []string{WaitFlag, id})
 }
 
-// wait waits at an offer, and has the answer given to the client. It is silent
-// when there is none: the dialog is the session's own then, or was.
+// wait waits at an offer, and has the answer given to the client. Without an answer
+// it is silent: the dialog is left to the session.
 func wait(id string, getenv func(string) string) (code int) {
-	var fault error // nobody is told: the client would take a trace for an answer
+	var fault error // it is not printed: the client would take a trace for an answer
 	defer Guard(&fault)
 	dir, err := store.Dir(getenv)
 	if err != nil {
@@ -80,10 +80,9 @@ func wait(id string, getenv func(string) string) (code int) {
 	return 0
 }
 
-// Halt looks for the user's word that the next call of the session, and of each
-// of its subagents, is to be the last, folds that, and returns what the client is
-// to be told; nil when there is none. A call that has not begun is refused as
-// well.
+// Halt looks for the user's request that the session and each of its subagents stop
+// at their next call, folds it, and returns the answer for the client; nil when
+// there is no request. A call that has not begun is refused as well.
 func Halt(st *store.Store, res *store.Result, e *event.Event) []byte {
 	if e.Kind != event.PreToolUse && e.Kind != event.PostToolUse {
 		return nil
@@ -112,7 +111,7 @@ func Halt(st *store.Store, res *store.Result, e *event.Event) []byte {
 	return append(out, '}', '\n')
 }
 
-// began is when an actor began what it is at: the session itself also with each
+// began is when an actor began what it is doing: the session itself also with each
 // prompt.
 func began(s *state.Session, actor string) (at event.Millis) {
 	if actor == "" {

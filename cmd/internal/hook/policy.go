@@ -57,10 +57,10 @@ const unasked = `{"systemMessage":"beckon: there is a policy, but the program be
 // costs, for `beckon doctor` to compare with.
 const NoOp = "--nothing"
 
-// Start is beckon-hook. Without a policy it is Main; with one that may speak of
-// the event it becomes a program beside it that can answer: the small one where
-// only rules speak, else the one that can start what the policy names. A tool
-// call of which no rule can have anything to say costs neither.
+// Start is beckon-hook. Without a policy it is Main; with one that may concern the
+// event it becomes a program beside it that can answer: the small one where the
+// policy has only rules, else the one that can start what it names. A tool call
+// that no rule can concern costs neither.
 func Start(args []string, stdin *os.File, stdout *os.File, getenv func(string) string) int {
 	if len(args) == 1 && args[0] == NoOp {
 		return 0
@@ -136,9 +136,9 @@ func mainOrWarn(args []string, stdin io.Reader, stdout *os.File, getenv func(str
 	return Main(args, stdin, stdout, getenv)
 }
 
-// Become makes this process the program beckon beside it, which answers what
-// only it can; it returns only when there is none, or on a system where that
-// runs beside this one: with its exit code.
+// Become makes this process the program beckon beside it, which answers what only
+// it can. It returns only if that program is missing or, on a system without exec,
+// when it has ended: with its exit code.
 func Become(args []string) (code int, ok bool) {
 	return BecomeBeckon(append([]string{"hook"}, args...))
 }
@@ -188,8 +188,8 @@ func WithGiven(a Args, stdin io.Reader) io.Reader {
 // foreign reports whether another agent than Claude Code sends the event.
 func (a Args) foreign() bool { return a.Agent != "" && event.Agent(a.Agent) != event.ClaudeCode }
 
-// Judged reports whether a policy may speak of the event: any of Claude Code's,
-// and of another agent's those at which it listens to a hook.
+// Judged reports whether a policy may concern the event: any of Claude Code's, and
+// of another agent's those at which it heeds a hook's answer.
 func (a Args) Judged() bool {
 	if !a.foreign() {
 		return true
@@ -198,9 +198,9 @@ func (a Args) Judged() bool {
 	return agent != nil && agent.AnswerTo(string(event.KindOf(a.Agent, a.Event))) != nil
 }
 
-// Env is the environment with the project that an agent does not name: the
-// nearest directory around the hook's own that has a policy, or had one. Where
-// there is none it is the hook's own.
+// Env is the environment with the project that an agent does not name: the nearest
+// directory around the hook's own that has a policy, or had one. If there is none
+// the environment is the hook's own.
 func (a Args) Env(getenv func(string) string) func(string) string {
 	if !a.foreign() || filepath.IsAbs(getenv(projectVar)) {
 		return getenv

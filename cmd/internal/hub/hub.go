@@ -328,7 +328,7 @@ func (h *Hub) Push(ctx context.Context) error {
 	return nil
 }
 
-// Dial connects to the server as who may do all on it.
+// Dial connects to the server with every permission.
 func (h *Hub) Dial() (*nats.Conn, error) { return h.dial("", h.Account) }
 
 // dial connects as the owner of an account, to the hub's own address unless

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// protocol is a model API as agents speak it: how a request is read into the
-// shape of the Messages API, and how a reply is written.
+// protocol is a model API as agents use it: how a request is read into the shape of
+// the Messages API, and how a reply is written.
 type protocol struct {
 	read  func(r *http.Request, body []byte) (request, error)
 	error func(status int, message string) fields
@@ -81,7 +81,7 @@ func send(w http.ResponseWriter, req *http.Request, chunks []chunk, pace time.Du
 
 func words(text string) []string { return strings.SplitAfter(text, " ") }
 
-// Responses, as codex speaks it.
+// Responses, which codex uses.
 
 var openAIResponses = protocol{
 	read: func(_ *http.Request, body []byte) (request, error) {
@@ -186,7 +186,7 @@ func openAIError(status int, message string) fields {
 	return fields{"error": fields{"message": message, "type": kind, "param": nil, "code": nil}}
 }
 
-// Chat completions, as opencode, copilot and qwen speak them.
+// Chat completions, which opencode, copilot and qwen use.
 
 var chatCompletions = protocol{
 	read: func(_ *http.Request, body []byte) (request, error) {

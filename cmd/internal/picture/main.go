@@ -6,8 +6,8 @@
 //	go run ./cmd/internal/picture -of setup -about "..." -o testdata/picture/setup.svg
 //	go run ./cmd/internal/picture -of statusline -about "..." -o testdata/picture/statusline.svg
 //
-// With -screen it draws a screen that was captured elsewhere: that of the band is
-// written by the suite, with two real clients side by side.
+// With -screen it draws a screen that was captured elsewhere: the suite writes the
+// band's, with two real clients side by side.
 //
 //	go test ./cmd/internal/suite -run TestBand -screen /tmp/band.txt
 //	go run ./cmd/internal/picture -screen /tmp/band.txt -about "..." -o testdata/picture/band.svg

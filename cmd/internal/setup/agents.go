@@ -167,8 +167,8 @@ func (c *InstallCmd) installAgents(a *cli.App, program string, list []*agents.Ag
 	return errors.Join(errs...)
 }
 
-// uninstallAgents takes the hooks from other agents than Claude Code. Of those
-// that were not asked for by name it is silent where there are none.
+// uninstallAgents removes the hooks of agents other than Claude Code. It mentions
+// an agent without hooks only if it was named.
 func (c *UninstallCmd) uninstallAgents(a *cli.App, list []*agents.Agent) error {
 	var errs []error
 	for _, ag := range list {

@@ -18,7 +18,7 @@ import (
 	"beckon/state/offer"
 )
 
-// far is the flag of the commands that speak to sessions.
+// far is the flag of the commands that talk to sessions.
 type far struct {
 	Fleet bool `help:"The session is on another machine of the fleet, which must allow it; name it NAME or HOST:NAME."`
 }
@@ -208,7 +208,8 @@ func (c *StopCmd) elsewhere(a *cli.App) error {
 	return err
 }
 
-// hands speak to sessions of other machines. may says whether who sits there may.
+// hands talks to sessions of other machines. may says whether the person at this
+// terminal may.
 type hands struct {
 	may    func() error
 	client func() (*ctl.Client, error)

@@ -78,7 +78,7 @@ func (c *ModCmd) Run(a *cli.App) error {
 		}
 		out.Sessions = append(out.Sessions, s)
 	}
-	if ours { // what the user says reaches the client that it is for, and nobody who asks
+	if ours { // what the user says reaches the client that it is for, and no other program
 		said, _ := dir.Take(record, time.Now())
 		out.Reply, out.Stop = said.Reply, said.Stop
 	}

@@ -80,8 +80,8 @@ func stopFromWatch(a *cli.App, r render.Row) (string, error) {
 	return halt(a, &v, offer.Watch, a.User())
 }
 
-// Between looks at the offers: when the system tells of no change, and while
-// changes come in bursts.
+// Between looks at the offers: when the system reports no change, and while changes
+// come in bursts.
 const (
 	offersEvery = time.Second
 	offersPause = 10 * time.Millisecond
@@ -124,7 +124,7 @@ func followOffers(ctx context.Context, state string, show func([]tui.Offered)) {
 	}
 }
 
-// cards keeps the cards of offers while the files that they tell of stay as they
+// cards keeps the cards of offers while the files that they describe stay as they
 // are.
 type cards map[string]stamped
 

@@ -25,7 +25,7 @@ import (
 type Access struct {
 	URL  string `json:"url"`
 	User string `json:"user"`           // whose rows they are
-	Host string `json:"host,omitempty"` // empty for who only looks
+	Host string `json:"host,omitempty"` // empty for an access that only looks
 	View bool   `json:"view,omitempty"` // may see the rows of the user's hosts
 	All  bool   `json:"all,omitempty"`  // of every user's
 	// Answer: it may answer for the sessions that it sees, where their hosts let it.

@@ -22,7 +22,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Bucket is the name of the bucket, Stream that of the stream behind it.
+// Bucket is the name of the bucket, Stream the name of the stream behind it.
 const (
 	Bucket = "beckon"
 	Stream = "KV_" + Bucket

@@ -51,7 +51,7 @@ func NewFollower(a Access, name string) (*Follower, error) {
 	return f, nil
 }
 
-// Client returns what speaks to the hosts that are shown.
+// Client returns the client for the hosts that are shown.
 func (f *Follower) Client() (*ctl.Client, error) {
 	id, err := f.access.identity()
 	if err != nil {

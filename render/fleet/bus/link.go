@@ -26,7 +26,7 @@ type Host struct {
 	Save func(node string, epoch uint64)
 	// Forget has the rows taken off at the end, not only marked as not heard.
 	Forget bool
-	// Log is told what goes wrong and what has come right again.
+	// Log is called with what goes wrong and what has come right again.
 	Log func(text string)
 	// Clock is time.Now unless it is set.
 	Clock func() time.Time
@@ -220,7 +220,7 @@ func (r *run) end() {
 	if r.Forget {
 		last = r.link.Forget()
 	}
-	_, _ = publish(ctx, r.js, last) // who does not hear of it counts the time
+	_, _ = publish(ctx, r.js, last) // a view that does not hear of it counts the time
 }
 
 // say logs trouble once, and that it is over.

@@ -16,14 +16,14 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Client speaks to links.
+// Client talks to links.
 type Client struct {
 	ID   *Identity
 	Conn *nats.Conn
 }
 
-// Patience is how long a link may take to do what it is told: longer than what
-// holds a call takes to give its client the answer.
+// Patience is how long a link may take to carry out an order: longer than the
+// process that holds a call takes to answer its client.
 const Patience = offer.Delivery + 5*time.Second
 
 // Refused is the error of what a link would not do, in its words.

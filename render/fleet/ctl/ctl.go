@@ -3,13 +3,13 @@
 // that has the session names the user (setting answers_from_fleet).
 //
 // A message is signed by the key of its sender's access, with the access itself
-// beside it, which the fleet's account has signed; so is the reply. Who gets one
-// believes nothing else: not the hub, which may pass on anything from anybody, and
-// no clock of another machine. An order names a number that the owner gave to the
-// same key for the same session moments before (Look), and that counts once: what
-// is old, was copied or was meant for another machine is refused.
+// beside it, which the fleet's account has signed; so is the reply. The receiver
+// trusts nothing else: not the hub, which may pass on anything from anybody, and no
+// clock of another machine. An order names a number that the owner gave to the same
+// key for the same session moments before (Look) and that works once: an order that
+// is old, copied or meant for another machine is refused.
 //
-// What it does not stop: who keeps the hub can make accesses in anybody's name,
+// What it does not stop: the keeper of the hub can make accesses in anybody's name,
 // unless the setting names a key, and can read what goes through it.
 package ctl
 

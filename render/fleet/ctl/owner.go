@@ -93,7 +93,7 @@ func (a *asked) payload() ([]byte, error) {
 	return payload, err
 }
 
-// Desk is what a machine does with what it is told. Errors are told to the sender.
+// Desk carries out what a machine receives. The sender gets its errors.
 type Desk interface {
 	// Allowed says whether the sender may answer for sessions of this machine.
 	Allowed(Who) error

@@ -1,8 +1,8 @@
 //go:build linux
 
-// Package dbustest gives a test a session bus of its own with a notification
-// daemon on it that speaks the real protocol (python-dbusmock's) and writes
-// down what it receives.
+// Package dbustest gives a test a session bus of its own with a notification daemon
+// on it that uses the real protocol (python-dbusmock's) and writes down what it
+// receives.
 package dbustest
 
 import (

@@ -1,7 +1,6 @@
-// Package ntfytest gives a test a server that speaks ntfy's protocol as
-// docs.ntfy.sh documents it: publishing as JSON and to a topic, subscribing to a
-// JSON stream, since=, poll=1, keepalives, access tokens. Its network can be
-// taken away.
+// Package ntfytest gives a test a server with ntfy's protocol as docs.ntfy.sh
+// documents it: publishing as JSON and to a topic, subscribing to a JSON stream,
+// since=, poll=1, keepalives, access tokens. Its network can be taken away.
 package ntfytest
 
 import (

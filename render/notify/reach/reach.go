@@ -1,5 +1,5 @@
-// Package reach is the settings of how a notification reaches the user, apart from what
-// sends it: who only reads the configuration links no network.
+// Package reach has the settings of how a notification reaches the user, apart from
+// what sends it: a program that only reads the configuration links no network.
 package reach
 
 import (

@@ -1,12 +1,12 @@
-// Package peer tells who is at the other end of a connection that came over
-// loopback: this user, or another one of the machine. The system knows that of
-// each socket; nothing that the other end sends is asked.
+// Package peer finds out who is at the other end of a connection that came over
+// loopback: this user, or another one of the machine. The system knows that of each
+// socket; nothing that the other end sends counts.
 //
-// It guarantees: Owner is a process of this very user, at the time of asking.
-// It does not tell who stands behind that process: a proxy, a container's
-// network helper or a tunnel of the user's looks like the user. Root is Unknown
-// and not Owner, though it could read all there is: the system's own proxies
-// run as root, and what they pass on may come from anywhere.
+// It guarantees: Owner is a process of this very user, at the time of asking. It
+// does not know who uses that process: a proxy, a container's network helper or a
+// tunnel of the user's looks like the user. Root is Unknown and not Owner, though
+// it could read all there is: the system's own proxies run as root, and what they
+// pass on may come from anywhere.
 package peer
 
 import (
@@ -28,8 +28,8 @@ type Peer struct {
 // Who is a user, seen from this process.
 type Who uint8
 
-// Unknown is who comes from another machine, root, a socket that is closed
-// already, and whoever the system does not tell of.
+// Unknown is a peer on another machine, root, a socket that is closed already, and
+// any that the system does not know.
 const (
 	Unknown Who = iota
 	Owner       // the user that this process runs as
@@ -40,8 +40,8 @@ const (
 // more.
 var errNone = errors.New("no process holds the other end")
 
-// Of returns who is at the other end of c. A unix socket is its owner's alone:
-// whoever makes one here sees to its mode.
+// Of returns who is at the other end of c. A unix socket counts as its owner's
+// alone: the server that makes one sets its mode.
 func Of(c net.Conn) Peer {
 	if _, ok := c.LocalAddr().(*net.UnixAddr); ok {
 		return Peer{Who: Owner}
@@ -63,9 +63,9 @@ func Local(c net.Conn) bool {
 	return ok
 }
 
-// Processes returns the processes that hold the other end of c. Where this user
-// may not see who has it, they are all that may have it, and it is not sure. Of a
-// connection from elsewhere, and of one that is closed by now, there are none.
+// Processes returns the processes that hold the other end of c. Where this user may
+// not see which one it is, they are all candidates, and sure is false. A connection
+// from elsewhere, or one that is closed by now, has none.
 func Processes(c net.Conn) (all []int, sure bool) {
 	if there, here, ok := ends(c); ok {
 		return holders(there, here)

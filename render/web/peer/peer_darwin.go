@@ -34,7 +34,7 @@ func holders(there, here netip.AddrPort) ([]int, bool) {
 	return []int{s.pid}, true
 }
 
-// socket is what the table tells of one: whose it is, and the process.
+// socket is a row of the table: whose it is, and the process.
 type socket struct {
 	uid uint32
 	pid int // 0 where it does not tell

@@ -25,7 +25,7 @@ func holder(there, here netip.AddrPort) Peer {
 	return ofUser(s.uid)
 }
 
-// socket is what the kernel tells of one: whose it is, and its number.
+// socket is what the kernel knows of one: whose it is, and its number.
 type socket struct {
 	uid   uint32
 	inode uint64
