@@ -10,15 +10,15 @@ import (
 )
 
 // ErrNoTerminal means that this process has no controlling terminal, or is not in
-// front of it; ErrClientsTerminal that a client is in front of it, too.
+// its foreground; ErrClientsTerminal that a client is in its foreground, too.
 var (
 	ErrNoTerminal      = errors.New("it has no terminal of its own")
 	ErrClientsTerminal = errors.New("its terminal is an agent's")
 )
 
-// OwnTerminal reports as an error that this process is not what somebody runs in
-// front of a terminal: what an agent starts has no controlling terminal, or the
-// one of its client, also when its parents are gone.
+// OwnTerminal returns an error unless this process runs in the foreground of a
+// terminal without a client: what an agent starts has no controlling terminal, or
+// its client's, even when its parents are gone.
 //
 // What it does not stop: a program that was started by an agent, has left all
 // its parents and makes a terminal of its own.

@@ -9,14 +9,14 @@ import (
 )
 
 // ErrNoTerminal means that this process has no controlling terminal;
-// ErrClientsTerminal that a client is in front of it, too.
+// ErrClientsTerminal that a client is in its foreground, too.
 var (
 	ErrNoTerminal      = errors.New("it has no terminal of its own")
 	ErrClientsTerminal = errors.New("its terminal is an agent's")
 )
 
-// OwnTerminal reports as an error that this process has no controlling terminal,
-// as what an agent starts has none. Whose terminal it is cannot be told here.
+// OwnTerminal returns an error if this process has no controlling terminal, since
+// what an agent starts has none. Whose terminal it is cannot be seen here.
 func OwnTerminal() error {
 	if goruntime.GOOS == "windows" {
 		return nil
