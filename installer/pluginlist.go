@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"os/exec"
 	"slices"
+
+	"beckon/event/bounded"
 )
 
 // pluginOutput bounds, in bytes, what is read of the client's list of plugins.
@@ -21,14 +23,14 @@ func (c Client) PluginDirs(ctx context.Context) (dirs []string) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, clientDeadline)
 	defer cancel()
-	out := head{max: pluginOutput}
+	out := bounded.Buffer{Max: pluginOutput}
 	cmd := exec.CommandContext(ctx, c.Path, "plugin", "list", "--json")
 	// Asking must not make the client use the network.
 	cmd.Env = append(cmd.Environ(), "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1")
 	cmd.Stdout = &out
 	cmd.WaitDelay = clientGrace
 	_ = cmd.Run() // what it printed counts
-	return pluginDirs(out.data)
+	return pluginDirs(out.Kept)
 }
 
 func pluginDirs(list []byte) (dirs []string) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/event/bounded"
 )
 
 // Version is a version of Claude Code. The zero Version is unknown.
@@ -141,21 +142,10 @@ func ClientVersion(ctx context.Context, lookPath func(string) (string, error), p
 func askVersion(ctx context.Context, path string) Version {
 	ctx, cancel := context.WithTimeout(ctx, clientDeadline)
 	defer cancel()
-	out := head{max: clientOutput}
+	out := bounded.Buffer{Max: clientOutput}
 	cmd := exec.CommandContext(ctx, path, "--version")
 	cmd.Stdout = &out
 	cmd.WaitDelay = clientGrace
 	_ = cmd.Run() // what it printed counts, whatever its exit code
-	return ParseVersion(string(out.data))
-}
-
-// head keeps the first bytes of what is written to it.
-type head struct {
-	max  int
-	data []byte
-}
-
-func (h *head) Write(p []byte) (int, error) {
-	h.data = append(h.data, p[:min(len(p), h.max-len(h.data))]...)
-	return len(p), nil
+	return ParseVersion(string(out.Kept))
 }

@@ -73,6 +73,7 @@
 //	event/home                   where beckon's files and programs are
 //	event/atomicfile             replaces files as a whole
 //	event/duration               durations that people write
+//	event/bounded                the beginning of what a program prints
 //	event/jsonc                  JSON with comments
 //	event/jsonenc                JSON of records, for a process that lives a millisecond
 //	event/plainfile              regular files, without the poller

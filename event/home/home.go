@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 )
 
 // Dir is the user's home directory, empty when the environment has none.
@@ -44,4 +46,10 @@ func Program(name string) string {
 		return name + ".exe"
 	}
 	return name
+}
+
+// Environ is the environment for programs that beckon starts: all but the client's
+// messaging token, for which they have no use.
+func Environ() []string {
+	return slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "CLAUDE_CODE_MESSAGING_") })
 }

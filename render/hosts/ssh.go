@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"beckon/event/bounded"
 	"beckon/render"
 )
 
@@ -64,7 +65,7 @@ func shared() []string {
 // ask asks one host by ssh.
 func ask(ctx context.Context, name string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "ssh", arguments(name)...)
-	var out, said limited
+	out, said := bounded.Buffer{Max: maxAnswer}, bounded.Buffer{Max: maxAnswer}
 	cmd.Stdout, cmd.Stderr = &out, &said
 	cmd.WaitDelay = 100 * time.Millisecond // a ProxyCommand may keep the pipes
 	err := cmd.Run()
@@ -74,10 +75,10 @@ func ask(ctx context.Context, name string) ([]byte, error) {
 	switch {
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("no answer in %v", Deadline)
-	case out.cut:
+	case out.Cut:
 		return nil, errors.New("the answer is too long")
 	case err == nil:
-		return out.kept, nil
+		return out.Kept, nil
 	}
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {
@@ -86,7 +87,7 @@ func ask(ctx context.Context, name string) ([]byte, error) {
 	if exit.ExitCode() == 127 {
 		return nil, errors.New("beckon is not there")
 	}
-	return nil, errors.New(cmp.Or(lastLine(string(said.kept)), err.Error()))
+	return nil, errors.New(cmp.Or(lastLine(string(said.Kept)), err.Error()))
 }
 
 // lastLine returns the last line that says something: ssh's own warnings come
@@ -99,18 +100,4 @@ func lastLine(s string) string {
 		}
 	}
 	return ""
-}
-
-// limited keeps the first maxAnswer bytes. It is not a bytes.Buffer with a limit
-// around it: io.Copy would find that one's ReadFrom, which has none.
-type limited struct {
-	kept []byte
-	cut  bool
-}
-
-func (b *limited) Write(p []byte) (int, error) {
-	n := min(len(p), maxAnswer-len(b.kept))
-	b.cut = b.cut || n < len(p)
-	b.kept = append(b.kept, p[:n]...)
-	return len(p), nil
 }

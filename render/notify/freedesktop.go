@@ -8,6 +8,9 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"beckon/event/bounded"
+	"beckon/event/home"
 )
 
 // freedesktop shows n with notify-send, and has a click on it jump. Before 0.8
@@ -47,10 +50,10 @@ const showTime = time.Second
 func (d *DesktopChannel) clickable(ctx context.Context, n Note, program string, args []string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), clickLimit)
 	cmd := exec.CommandContext(ctx, program, append([]string{"--action=default=Go to it"}, args...)...)
-	cmd.Env = environ()
+	cmd.Env = home.Environ()
 	cmd.WaitDelay = time.Second
 	alone(cmd)
-	var said, clicked head
+	said, clicked := bounded.Buffer{Max: maxSaid}, bounded.Buffer{Max: maxSaid}
 	cmd.Stderr, cmd.Stdout = &said, &clicked
 	if err := cmd.Start(); err != nil {
 		cancel()
@@ -60,7 +63,7 @@ func (d *DesktopChannel) clickable(ctx context.Context, n Note, program string, 
 	d.clicks.Go(func() {
 		defer cancel()
 		ended <- cmd.Wait()
-		if strings.TrimSpace(clicked.String()) == "default" {
+		if strings.TrimSpace(string(clicked.Kept)) == "default" {
 			_ = d.follow(ctx, n)
 		}
 	})
@@ -70,7 +73,7 @@ func (d *DesktopChannel) clickable(ctx context.Context, n Note, program string, 
 	case <-shown.C:
 		return nil
 	case err := <-ended:
-		return failed(err, said.String())
+		return failed(err, string(said.Kept))
 	}
 }
 

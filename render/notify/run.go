@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"strings"
 	"time"
+
+	"beckon/event/bounded"
+	"beckon/event/home"
 )
 
 // run runs a program to its end or to the limit, when it and what it started
@@ -17,41 +19,25 @@ func run(ctx context.Context, limit time.Duration, stdin io.Reader, env []string
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Stdin, cmd.Env = stdin, append(environ(), env...)
-	var out head
+	cmd.Stdin, cmd.Env = stdin, append(home.Environ(), env...)
+	out := bounded.Buffer{Max: maxSaid}
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.WaitDelay = time.Second
 	alone(cmd)
 	err := cmd.Run()
+	said := string(out.Kept)
 	switch {
 	case err == nil, errors.Is(err, exec.ErrWaitDelay):
-		return out.String(), nil
+		return said, nil
 	case ctx.Err() != nil:
-		return out.String(), fmt.Errorf("%s did not end within %s", base(argv[0]), limit)
+		return said, fmt.Errorf("%s did not end within %s", base(argv[0]), limit)
 	case errors.Is(err, exec.ErrNotFound):
 		return "", fmt.Errorf("%s is not installed", base(argv[0]))
 	}
-	return out.String(), fmt.Errorf("%s: %w", base(argv[0]), err)
+	return said, fmt.Errorf("%s: %w", base(argv[0]), err)
 }
+
+// maxSaid bounds, in bytes, what is kept of a program's output.
+const maxSaid = 4 << 10
 
 func base(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
-
-// environ is the environment for programs that we start: all but the client's
-// messaging token, which they must not have.
-func environ() (env []string) {
-	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, "CLAUDE_CODE_MESSAGING_") {
-			env = append(env, v)
-		}
-	}
-	return env
-}
-
-// head keeps the first bytes that are written to it and takes the rest.
-type head struct{ strings.Builder }
-
-func (h *head) Write(p []byte) (int, error) {
-	const most = 4096
-	_, _ = h.Builder.Write(p[:min(len(p), max(0, most-h.Len()))])
-	return len(p), nil
-}

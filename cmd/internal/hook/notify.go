@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"beckon/event"
@@ -189,21 +188,10 @@ func StartBeckon(dir string, args []string) error {
 	}
 	defer null.Close()
 	p, err := os.StartProcess(program, append([]string{program}, args...), &os.ProcAttr{
-		Dir: dir, Env: ownEnv(os.Environ()), Files: []*os.File{null, null, null}, Sys: detached(),
+		Dir: dir, Env: home.Environ(), Files: []*os.File{null, null, null}, Sys: detached(),
 	})
 	if err != nil {
 		return err
 	}
 	return p.Release()
-}
-
-// ownEnv leaves out the client's messaging token: nothing that we start has a
-// use for it.
-func ownEnv(env []string) (out []string) {
-	for _, v := range env {
-		if !strings.HasPrefix(v, "CLAUDE_CODE_MESSAGING_") {
-			out = append(out, v)
-		}
-	}
-	return out
 }

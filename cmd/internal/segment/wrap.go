@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"time"
+
+	"beckon/event/bounded"
 )
 
 // wrapped is what the status line that was there before had to say. ok is
@@ -27,21 +29,10 @@ func runWrapped(command string, payload []byte, wait time.Duration) wrapped {
 	defer cancel()
 	cmd := shell(ctx, command)
 	cmd.Stdin = bytes.NewReader(payload)
-	out := &head{max: maxWrapped}
-	cmd.Stdout = out
+	out := bounded.Buffer{Max: maxWrapped}
+	cmd.Stdout = &out
 	cmd.WaitDelay = 100 * time.Millisecond // for a child that holds stdout
 	err := cmd.Run()
-	text := string(out.kept)
+	text := string(out.Kept)
 	return wrapped{text, err == nil || text != ""}
-}
-
-// head keeps the first max bytes that are written to it.
-type head struct {
-	kept []byte
-	max  int
-}
-
-func (h *head) Write(p []byte) (int, error) {
-	h.kept = append(h.kept, p[:min(h.max-len(h.kept), len(p))]...)
-	return len(p), nil
 }

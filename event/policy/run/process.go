@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"beckon/event/bounded"
 )
 
 const (
@@ -53,7 +55,7 @@ func (p process) run(ctx context.Context) ran {
 		ctx, cancel = context.WithDeadline(ctx, end.Add(-grace))
 		defer cancel()
 	}
-	out, errs := &capped{limit: maxStdout}, &capped{limit: maxStderr}
+	out, errs := &capped{Buffer: bounded.Buffer{Max: maxStdout}}, &capped{Buffer: bounded.Buffer{Max: maxStderr}}
 	cmd := exec.CommandContext(ctx, p.path)
 	cmd.Args, cmd.Dir, cmd.Env = p.argv, p.dir, p.env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(p.stdin), out, errs
@@ -76,7 +78,7 @@ func (p process) run(ctx context.Context) ran {
 		g.kill()
 	}
 	g.close()
-	r := ran{stdout: out.String(), stderr: errs.String(), tooMuch: out.cut, code: cmd.ProcessState.ExitCode()}
+	r := ran{stdout: out.String(), stderr: errs.String(), tooMuch: out.Cut, code: cmd.ProcessState.ExitCode()}
 	return r.judge(ctx, cancelled, err)
 }
 
@@ -113,20 +115,11 @@ func cause(err error) error {
 	return err
 }
 
-// capped keeps the first limit bytes of an output and throws the rest away:
-// who prints a gigabyte and then decides has still decided.
+// capped is the beginning of an output: who prints a gigabyte and then decides has
+// still decided.
 type capped struct {
-	limit int
-	buf   []byte
-	cut   bool
+	bounded.Buffer
 	whole bool // the end was seen: nobody holds the output any more
-}
-
-func (c *capped) Write(b []byte) (int, error) {
-	keep := min(len(b), c.limit-len(c.buf))
-	c.buf = append(c.buf, b[:keep]...)
-	c.cut = c.cut || keep < len(b)
-	return len(b), nil
 }
 
 // ReadFrom is what the copying in os/exec calls, and the only place that tells
@@ -147,4 +140,4 @@ func (c *capped) ReadFrom(r io.Reader) (total int64, err error) {
 	}
 }
 
-func (c *capped) String() string { return strings.ToValidUTF8(string(c.buf), "\uFFFD") }
+func (c *capped) String() string { return strings.ToValidUTF8(string(c.Kept), "\uFFFD") }
