@@ -130,7 +130,7 @@ func (c *notifyDeliverCmd) Run(a *app) error {
 		}
 	}
 	if err != nil {
-		a.Store.Log(fmt.Errorf("telling of an edge: %w", err)) // nobody reads what it prints
+		a.Store.Log(fmt.Errorf("notifying of an edge: %w", err)) // nobody reads what it prints
 	}
 	return nil
 }

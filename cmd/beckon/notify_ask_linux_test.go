@@ -202,7 +202,7 @@ func TestAskedAgain(t *testing.T) {
 // A button of the desktop answers what a hook holds.
 func TestAskedOnDesktop(t *testing.T) {
 	if evidence.InClient() {
-		t.Skip("an agent runs this: a notification daemon of its is not believed")
+		t.Skip("an agent runs this: a notification daemon of its is not trusted")
 	}
 	t.Parallel()
 	daemon := dbustest.Start(t)

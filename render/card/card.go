@@ -154,7 +154,7 @@ func (b *builder) lacks(why string) {
 func (b *builder) call(tool string, input json.RawMessage) {
 	in := gjson.ParseBytes(input)
 	if !in.IsObject() {
-		b.lacks("its input is not to be read")
+		b.lacks("its input cannot be read")
 		b.text(Text, string(input))
 		return
 	}

@@ -232,7 +232,7 @@ func (m *move) appleTerminalDo(run func(Command) (string, error), script string)
 // script prints below "found"; "gone" means that there is no such pane.
 func (m *move) apple(run func(Command) (string, error), app, script, arg string) (string, error) {
 	if m.OS != "darwin" {
-		return "", m.byHand("%s is on a Mac, and this is none", app)
+		return "", m.byHand("%s runs on a Mac, and this is not one", app)
 	}
 	out, err := run(Command{Argv: []string{"osascript", "-e", script, arg}})
 	if err == nil && strings.TrimSpace(out) == "gone" {

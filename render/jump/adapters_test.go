@@ -222,7 +222,7 @@ func TestNotFromHere(t *testing.T) {
 		{"a Zellij session that looks like an option", sitting("zellij", "-x,1"), "linux", []string{"zellij"}, "", "", "Zellij gave this pane no id", "it sits in zellij", false},
 		{"screen has ended", sitting("screen", "7.a,1"), "linux", []string{"screen"}, "screen", "No screen session found.", "screen did not do it: No screen session found.", "screen -x 7.a", false},
 		{"iTerm2's pane is closed", sitting("iterm2", "A-1"), "darwin", []string{"osascript"}, "", "gone\n", "iTerm2 has no such pane", "", true},
-		{"a Mac's terminal elsewhere", sitting("iterm2", "A-1"), "linux", nil, "", "", "iTerm2 is on a Mac, and this is none", "it sits in iterm2", false},
+		{"a Mac's terminal elsewhere", sitting("iterm2", "A-1"), "linux", nil, "", "", "iTerm2 runs on a Mac, and this is not one", "it sits in iterm2", false},
 		{"an id that is a script", sitting("iterm2", `A" & do shell script "x`), "darwin", []string{"osascript"}, "", "", "iTerm2 gave this pane no id", "", false},
 		{"Terminal's tab is closed", sitting("apple-terminal", "A"), "darwin", []string{"osascript", "ps"}, "ps", "", "process 4711 has no terminal", "", true},
 		{"an editor and a relative directory", with(sitting("vscode", ""), func(r *render.Row) { r.Cwd = "--install-extension" }), "linux", []string{"code"}, "", "", "the directory that code has open is not known", "", false},

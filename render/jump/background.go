@@ -12,7 +12,7 @@ func (m *move) attachJob() (Result, error) {
 	id := m.row.Job.ID
 	attach := Command{Argv: []string{"claude", "attach", id}}
 	if id == "" || id[0] == '-' || strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") != "" {
-		return Result{}, &ByHand{"it runs in the background, under a name that is none", "claude agents"}
+		return Result{}, &ByHand{"it runs in the background, under an id that is not valid", "claude agents"}
 	}
 	path, err := m.Find("claude")
 	if err != nil {

@@ -73,7 +73,7 @@ func (j *Jumper) far(r *render.Row) (Result, error) {
 	case way.isAddress():
 		return Result{}, &ByHand{it + "; open its address", words[0]}
 	case r.Remote.Link != "" && r.Terminal == nil && len(j.Ways) == 0:
-		return Result{}, &ByHand{it + ", in no terminal that could be shown", "beckon answer, reply and stop --fleet speak to it, where that machine lets you"}
+		return Result{}, &ByHand{it + ", in no terminal that could be shown", "beckon answer, reply and stop --fleet reach it, where that machine lets you"}
 	}
 	c := Command{Argv: words}
 	if !j.Attended && !j.DryRun {

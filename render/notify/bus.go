@@ -97,9 +97,9 @@ var undriven = []string{"gnome-shell", "cinnamon", "Xfce Notify Daemon", "Notifi
 
 var (
 	errNoButtons    = errors.New("this desktop's notifications have no buttons")
-	errAgentsDaemon = errors.New("an agent started the notification daemon: it is not believed")
-	errAgentsBus    = errors.New("an agent started the session bus: it is not believed")
-	errUnseen       = errors.New("it cannot be seen who started the session bus or the notification daemon: its buttons are not believed")
+	errAgentsDaemon = errors.New("an agent started the notification daemon: it is not trusted")
+	errAgentsBus    = errors.New("an agent started the session bus: it is not trusted")
+	errUnseen       = errors.New("it cannot be seen who started the session bus or the notification daemon: its buttons are not trusted")
 )
 
 // address is the session bus's; the library would start one where there is none.

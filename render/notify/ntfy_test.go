@@ -317,7 +317,7 @@ func TestPhoneTexts(t *testing.T) {
 func TestPhoneSettings(t *testing.T) {
 	for want, n := range map[string]reach.Ntfy{
 		"ntfy_topic is not set":   {Server: "https://x"},
-		"another topic":           {Server: "https://x", Topic: "a", Answers: "a"},
+		"same topic":              {Server: "https://x", Topic: "a", Answers: "a"},
 		"is no topic":             {Server: "https://x", Topic: "a/b"},
 		"is no address":           {Server: "x", Topic: "a"},
 		"reading ntfy_token: ":    {Server: "https://x", Topic: "a", Token: "/nowhere"},

@@ -40,7 +40,7 @@ func (s *Server) writeMetrics(w io.Writer) {
 	if watching, _ := s.board.follow.Watching(); watching {
 		notified = 1
 	}
-	single(w, "beckon_watching", "gauge", "1 while the system tells of changed files, 0 while they are polled.", notified)
+	single(w, "beckon_watching", "gauge", "1 while the system reports changed files, 0 while they are polled.", notified)
 	single(w, "beckon_start_time_seconds", "gauge", "When the server began, Unix time.", s.begun.Unix())
 	s.meter.write(w)
 }

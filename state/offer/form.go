@@ -198,7 +198,7 @@ func (f *Field) option(text string) (any, error) {
 	for _, v := range f.Options {
 		all = append(all, v.Text)
 	}
-	return nil, fmt.Errorf("%s: %q is none of %s", f.Name, text, strings.Join(all, ", "))
+	return nil, fmt.Errorf("%s: %q is not one of %s", f.Name, text, strings.Join(all, ", "))
 }
 
 // several reads options with commas between them, or, since one may have a comma

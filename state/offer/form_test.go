@@ -27,8 +27,8 @@ func TestFill(t *testing.T) {
 		"no number":             {map[string]string{"name": "Kim", "ratio": "NaN"}, "no number"},
 		"too short":             {map[string]string{"name": "K"}, "less than 2 letters"},
 		"too long":              {map[string]string{"name": "Kimberly"}, "more than 5 letters"},
-		"no option":             {map[string]string{"name": "Kim", "zone": "eu-2"}, `"eu-2" is none of eu-1, us-1`},
-		"no option, of several": {map[string]string{"name": "Kim", "tags": "a,x"}, `"x" is none of a, b, c,d`},
+		"no option":             {map[string]string{"name": "Kim", "zone": "eu-2"}, `"eu-2" is not one of eu-1, us-1`},
+		"no option, of several": {map[string]string{"name": "Kim", "tags": "a,x"}, `"x" is not one of a, b, c,d`},
 		"neither":               {map[string]string{"name": "Kim", "drain": "maybe"}, "neither yes nor no"},
 		"no such":               {map[string]string{"name": "Kim", "age": "7"}, `no "age"`},
 	} {

@@ -75,7 +75,7 @@ func (c *inviteCmd) Run(a *cli.App) error {
 		return cli.Usage("say what the token is for: --host NAME to publish, --view or --all to see")
 	}
 	if c.Answer && !c.View && !c.All {
-		return cli.Usage("--answer goes with --view or --all: who answers sees what is asked")
+		return cli.Usage("--answer goes with --view or --all: whoever answers must see what is asked")
 	}
 	if c.For < 0 {
 		return cli.Usage("--for %s: must not be negative", c.For)

@@ -66,7 +66,7 @@ func wait(id string, getenv func(string) string) (code int) {
 	}()
 	answered, why := hold.Wait(st, id, getenv, func() {
 		if err := StartBeckon(st.Dir, []string{"notify", "ask", id}); err != nil {
-			st.Log(errors.New("telling of an offer: " + err.Error()))
+			st.Log(errors.New("notifying of an offer: " + err.Error()))
 		}
 	})
 	ending.Lock()

@@ -161,7 +161,7 @@ func notOffered(a *cli.App, v state.Seen) error {
 	case !v.Status.State.Live():
 		return fmt.Errorf("session %s is over: %w", name, cli.ErrNotFound)
 	}
-	return cli.Hint("beckon reply and beckon stop speak to sessions that ask nothing", "session %s asks nothing: %w", name, cli.ErrNotFound)
+	return cli.Hint("for sessions that ask nothing there are beckon reply and beckon stop", "session %s asks nothing: %w", name, cli.ErrNotFound)
 }
 
 // past says what became of an offer that is over.

@@ -275,7 +275,7 @@ func TestHTTPAnswers(t *testing.T) {
 		"deny":            {200, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"}}`, wire.Deny, ""},
 		"text":            {200, "hello", wire.Silence, "it is not JSON"},
 		"bad schema":      {200, `{"continue":"no"}`, wire.Silence, "continue is a string and not a boolean"},
-		"protocol 1.0":    {200, `{"version":"1.0","decision":"allow"}`, wire.Silence, `decision "allow" is none`},
+		"protocol 1.0":    {200, `{"version":"1.0","decision":"allow"}`, wire.Silence, `decision "allow" is not one`},
 		"refusing status": {403, `{"decision":"block"}`, wire.Silence, "answered 403"},
 		"server error":    {500, "", wire.Silence, "answered 500"},
 		"redirect":        {307, "", wire.Silence, "redirects are not followed"},

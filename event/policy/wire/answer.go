@@ -52,7 +52,7 @@ func (o *Outcome) topDecision(event string, fields map[string]gjson.Result) erro
 	case d == "approve" && event == "PreToolUse":
 		o.Decision = Allow
 	case d != "" || fields["decision"].Type == gjson.String:
-		return fmt.Errorf("decision %q is none that %s has", Printable(d, 40), event)
+		return fmt.Errorf("decision %q is not one that %s has", Printable(d, 40), event)
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func (o *Outcome) permission(fields map[string]gjson.Result) error {
 	case "defer":
 	default:
 		if d.Exists() {
-			return fmt.Errorf("hookSpecificOutput: permissionDecision %q is none of allow, deny, ask, defer", Printable(d.Str, 40))
+			return fmt.Errorf("hookSpecificOutput: permissionDecision %q is not one of allow, deny, ask, defer", Printable(d.Str, 40))
 		}
 	}
 	if o.Decision == Deny {
@@ -118,7 +118,7 @@ func (o *Outcome) behavior(d gjson.Result) error {
 	case "deny":
 		o.Decision, o.Reason = Deny, fields["message"].Str
 	default:
-		return fmt.Errorf("hookSpecificOutput.decision: behavior %q is none of allow, deny", Printable(b, 40))
+		return fmt.Errorf("hookSpecificOutput.decision: behavior %q is not one of allow, deny", Printable(b, 40))
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ func (n Ntfy) Check() error {
 	case n.Topic == "":
 		return errors.New("ntfy_topic is not set")
 	case n.Topic == n.Answers:
-		return errors.New("ntfy_answers must be another topic than ntfy_topic: who reads what you are asked must not read the answers there")
+		return errors.New("ntfy_answers must not be the same topic as ntfy_topic: whoever can read the questions must not see the answers")
 	}
 	_, err := n.Secret()
 	return errors.Join(CheckServer(n.Server), CheckTopic(n.Topic), CheckTopic(n.Answers), CheckServer(n.Page), err)
