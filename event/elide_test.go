@@ -198,7 +198,7 @@ func checkElided(t interface{ Fatalf(string, ...any) }, raw, got string) {
 	}
 }
 
-// Text about marks is no mark.
+// Text about marks is not a mark.
 func TestTextAboutMarksStaysWhole(t *testing.T) {
 	mark := string(appendMark(nil, 12, 34))
 	for _, text := range []string{mark, strings.Repeat("x", headKept-1) + mark + "end", strings.Repeat("x ", 2000) + mark + strings.Repeat("y ", 4000) + mark} {

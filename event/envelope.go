@@ -25,7 +25,7 @@ func ParseEnvelope(payload []byte) (Event, error) {
 	}
 	v := gjson.ParseBytes(short)
 	if !v.IsObject() {
-		return Event{}, &SyntaxError{"payload is no object", at}
+		return Event{}, &SyntaxError{"payload is not an object", at}
 	}
 	// From the payload itself: inside the envelope too much would be left out.
 	input := gjson.GetBytes(payload, "hookInput")

@@ -70,13 +70,13 @@ func checkError(t *testing.T, p []byte, err error) {
 		t.Fatalf("Parse(%.200q): %v", p, err)
 	}
 	switch syntax.What {
-	case "payload is empty", "payload is no object", "unexpected end", "something after the end", "nesting is too deep",
+	case "payload is empty", "payload is not an object", "unexpected end", "something after the end", "nesting is too deep",
 		"no value where one must be", "no key where one must be", "no colon after a key", "no comma after a value",
 		"no such literal", "no such escape", "no hexadecimal digit in an escape", "control character in a string":
 	default:
 		t.Fatalf("Parse(%.200q): %v: not a text of this package", p, err)
 	}
-	if want := jsonOffset(p); want >= 0 && want != syntax.Offset && syntax.What != "payload is no object" && syntax.What != "nesting is too deep" {
+	if want := jsonOffset(p); want >= 0 && want != syntax.Offset && syntax.What != "payload is not an object" && syntax.What != "nesting is too deep" {
 		t.Fatalf("Parse(%.200q): %v; encoding/json stops at %d", p, err, want)
 	}
 }

@@ -67,7 +67,7 @@ func parse(agentName, name string, payload []byte, at int64) (Event, error) {
 	// shares memory with it.
 	v := gjson.Parse(unsafe.String(unsafe.SliceData(payload), len(payload)))
 	if !v.IsObject() {
-		return Event{}, &SyntaxError{"payload is no object", at}
+		return Event{}, &SyntaxError{"payload is not an object", at}
 	}
 	a := agentByName(agentName)
 	var p values

@@ -125,7 +125,7 @@ main() {
 	fetch checksums.txt
 	line=$(listed "$end") || fail "checksums.txt lists no archive, or more than one, whose name ends in $end" "is \"$from\" one release of beckon?"
 	want=${line%% *} archive=${line#* }
-	case $archive in */* | .*) fail "checksums.txt lists \"$archive\", which is no archive's name" ;; esac
+	case $archive in */* | .*) fail "checksums.txt lists \"$archive\", which is not an archive's name" ;; esac
 	fetch "$archive"
 	got=$(digest "$scratch/$archive")
 	[ "$got" = "$want" ] || fail "\"$archive\" is not what checksums.txt says: its SHA-256 is $got, not $want" "nothing was installed; fetch it again"

@@ -204,7 +204,7 @@ func TestInstallScriptRefuses(t *testing.T) {
 		{name: "empty checksums", spoil: func(r release) { r.write("checksums.txt", nil) }, want: `lists no archive, or more than one, whose name ends in _linux_amd64.tar.gz`},
 		{name: "not listed", spoil: func(r release) { r.list() }, want: `lists no archive, or more than one`},
 		{name: "listed twice", spoil: func(r release) { r.list(archiveName, "beckon_1_linux_amd64.tar.gz") }, want: `lists no archive, or more than one`},
-		{name: "listed elsewhere", spoil: func(r release) { r.list("../" + archiveName) }, want: `which is no archive's name`},
+		{name: "listed elsewhere", spoil: func(r release) { r.list("../" + archiveName) }, want: `which is not an archive's name`},
 		{name: "no archive", spoil: func(r release) { _ = os.Remove(filepath.Join(r.dir, archiveName)) }, want: `fetching "http://.*/beckon_9.9.9_linux_amd64.tar.gz"`},
 		{name: "does not run", spoil: func(r release) { r.archive("#!/bin/sh\nexit 126\n"); r.list(archiveName) }, want: `does not run here`},
 		{name: "other system", machine: "SunOS x86_64", want: `there is no archive for the system "SunOS"`},

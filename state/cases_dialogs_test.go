@@ -73,7 +73,7 @@ var casesOfDialogs = []situation{
 		      is question registry asks=paused
 		20000 look busy@19000
 		      is working`},
-	{"a notification about a background session is no question of this one", `
+	{"a notification about a background session is not a question of this one", `
 		100   UserPromptSubmit
 		900   Stop
 		1500  look idle@950
@@ -100,7 +100,7 @@ var casesOfDialogs = []situation{
 		2000  look waiting@1000 quota decision
 		      is question registry source=inferred asks=quota_decision`},
 
-	{"a call of claude -p that is denied is no permission", `
+	{"a call of claude -p that is denied is not a permission", `
 		100   SessionStart entry=sdk-cli
 		110   UserPromptSubmit
 		200   PreToolUse Write id=1

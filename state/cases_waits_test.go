@@ -246,7 +246,7 @@ var casesOfWaits = []situation{
 		9900  look busy@9500
 		      is working`},
 
-	{"4 a question is no permission", `
+	{"4 a question is not a permission", `
 		100   UserPromptSubmit
 		200   PreToolUse AskUserQuestion id=1
 		220   PermissionRequest AskUserQuestion
@@ -307,7 +307,7 @@ var casesOfWaits = []situation{
 		      is permission Edit
 		900   PostToolUse Edit hash=c
 		      is working`},
-	{"3 without ids and PreToolUse another call's end is no answer", `
+	{"3 without ids and PreToolUse another call's end is not an answer", `
 		100   UserPromptSubmit
 		210   PermissionRequest Bash hash=b
 		500   PostToolUse Bash hash=a

@@ -173,7 +173,7 @@ func TestEdgesOfLooks(t *testing.T) {
 					n++
 					seen[edge.ID()] = true
 					if !hooks[edge.ID()] {
-						t.Errorf("%s, a look at every %d: %s is no edge of the hooks", tr, every, edge.ID())
+						t.Errorf("%s, a look at every %d: %s is not an edge of the hooks", tr, every, edge.ID())
 					}
 				}
 				compacted = compacted || was.State == Compacting
@@ -213,7 +213,7 @@ func TestEdgeOfNewSession(t *testing.T) {
 }
 
 // A dialog that was answered without a word of it does not hide the next, and
-// one that is left when a newer is answered is no new edge.
+// one that is left when a newer is answered is not a new edge.
 func TestEdgeOfWaits(t *testing.T) {
 	s := Session{Actors: []Actor{{Active: 10, Calls: []Call{{UseID: "a", Name: "Bash", At: 10, Kind: WaitPermission, Asked: 10}}}, {ID: "sub", Active: 5000}}}
 	first := Standing(s, Evidence{}, 6000)

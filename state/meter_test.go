@@ -14,15 +14,15 @@ func TestMetered(t *testing.T) {
 		report *event.Meter
 		want   event.Meter
 	}{
-		"nothing is known":        {Session{}, nil, event.Meter{}},
-		"the file is the newer":   {Session{Meter: old}, &fresh, fresh},
-		"the stop is the newer":   {Session{Meter: fresh}, &old, fresh},
-		"the file is gone":        {Session{Meter: old}, nil, old},
-		"the line runs first":     {Session{Start: Mark{At: 201_000}}, &fresh, fresh},
-		"it is from another run":  {Session{Start: Mark{At: 300_000, Reason: "resume"}}, &fresh, event.Meter{At: 200_000, Cost: 9}},
-		"a compaction is no run":  {Session{Start: Mark{At: 300_000, Reason: "compact"}}, &fresh, fresh},
-		"a stop of another run":   {Session{Meter: old, Start: Mark{At: 300_000}}, nil, event.Meter{At: 1_000, Cost: 7}},
-		"the report has no times": {Session{}, &event.Meter{Model: "x"}, event.Meter{Model: "x"}},
+		"nothing is known":          {Session{}, nil, event.Meter{}},
+		"the file is the newer":     {Session{Meter: old}, &fresh, fresh},
+		"the stop is the newer":     {Session{Meter: fresh}, &old, fresh},
+		"the file is gone":          {Session{Meter: old}, nil, old},
+		"the line runs first":       {Session{Start: Mark{At: 201_000}}, &fresh, fresh},
+		"it is from another run":    {Session{Start: Mark{At: 300_000, Reason: "resume"}}, &fresh, event.Meter{At: 200_000, Cost: 9}},
+		"a compaction is not a run": {Session{Start: Mark{At: 300_000, Reason: "compact"}}, &fresh, fresh},
+		"a stop of another run":     {Session{Meter: old, Start: Mark{At: 300_000}}, nil, event.Meter{At: 1_000, Cost: 7}},
+		"the report has no times":   {Session{}, &event.Meter{Model: "x"}, event.Meter{Model: "x"}},
 	} {
 		if got := c.s.Metered(c.report); got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)

@@ -92,7 +92,7 @@ func indexDelay(list []change, n int) int {
 }
 
 // changes plays p from the start and returns what changed and when. Why an
-// agent works is no part of a timeline.
+// agent works is not part of a timeline.
 func (p *player) changes(extra []moment) (got []change, at []event.Millis) {
 	last := map[int]change{}
 	p.play(extra, func(s sight) {

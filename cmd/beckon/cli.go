@@ -135,7 +135,7 @@ func commandOf(ctx *kong.Context, err error) string {
 	return strings.Join(append([]string{"beckon"}, words...), " ")
 }
 
-// misspelt is err, or a better word for it where the first argument is no command:
+// misspelt is err, or a better word for it where the first argument is not a command:
 // list, the command that is run without one, takes no words.
 func (a *app) misspelt(root *kong.Node, args []string, err error) error {
 	if a.Command != "beckon list" || strings.HasPrefix(args[0], "-") || args[0] == "list" {
@@ -160,8 +160,8 @@ func plainly(err error) error {
 	for _, w := range [...][2]string{
 		{`^expected one of (.*)`, "a command is missing: $1"},
 		{`^expected "(<.*)"$`, "missing: $1"},
-		{`expected a valid \d+ bit int but got (".*")`, "$1 is no whole number"},
-		{`expected a float but got (".*") \(.*\)`, "$1 is no number"},
+		{`expected a valid \d+ bit int but got (".*")`, "$1 is not a whole number"},
+		{`expected a float but got (".*") \(.*\)`, "$1 is not a number"},
 		{`must be one of (?:"",)?"(.*)" but got`, "must be one of $1, not"},
 	} {
 		text = regexp.MustCompile(w[0]).ReplaceAllString(text, w[1])

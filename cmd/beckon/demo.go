@@ -16,7 +16,7 @@ type demoCmd struct {
 	Speed float64 `default:"1" help:"How many times faster than it happened; 0 does not wait at all."`
 	Dir   string  `help:"Scratch state directory to play into; kept afterwards (default: a temporary one)." placeholder:"DIR"`
 	Until float64 `help:"Stop after so many seconds of the recordings." placeholder:"SECONDS"`
-	List  bool    `help:"Print the list whenever it changes; so it is always when the output is no terminal."`
+	List  bool    `help:"Print the list whenever it changes; so it is always when the output is not a terminal."`
 }
 
 // scene is what the demo changes about a recording, so that it looks like a

@@ -29,7 +29,7 @@ func TestManualFlags(t *testing.T) {
 			words := strings.Fields(usage[1])
 			node = child(parser.Model.Node, words[0])
 			if node == nil {
-				t.Errorf("the manual names %q, which is no command", words[0])
+				t.Errorf("the manual names %q, which is not a command", words[0])
 				continue
 			}
 			told[node.Name] = true
@@ -38,7 +38,7 @@ func TestManualFlags(t *testing.T) {
 			}
 			for _, flag := range regexp.MustCompile(`--([a-z-]+)`).FindAllStringSubmatch(usage[1], -1) {
 				if !slices.ContainsFunc(node.Flags, func(f *kong.Flag) bool { return f.Name == flag[1] }) {
-					t.Errorf("the manual names %s --%s, which is no flag", node.FullPath(), flag[1])
+					t.Errorf("the manual names %s --%s, which is not a flag", node.FullPath(), flag[1])
 				}
 			}
 		}

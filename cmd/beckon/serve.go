@@ -55,6 +55,13 @@ func (c *serveCmd) Validate() error {
 	case c.Socket != "" && (c.Open || c.QR || c.TLSCert != "" || c.What == "url"):
 		return errors.New("a browser cannot open a socket")
 	}
+	_, port, err := net.SplitHostPort(c.Addr)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
+	if err != nil {
+		return fmt.Errorf("--addr %q: want HOST:PORT, as %s", c.Addr, web.DefaultAddr)
+	}
 	return nil
 }
 

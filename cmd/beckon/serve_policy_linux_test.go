@@ -228,7 +228,7 @@ func TestServedPolicyAndDirectories(t *testing.T) {
 			t.Errorf("in %q it ran in %q, want %q (%s)", cwd, got, want, answer)
 		}
 	}
-	// Who has the token and is no process of the user's names no directory; a
+	// Who has the token and is not a process of the user's names no directory; a
 	// project that the user trusts still has its policy.
 	token, err := os.ReadFile(filepath.Join(h.dir, "state", "token"))
 	if err != nil {

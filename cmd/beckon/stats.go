@@ -147,7 +147,7 @@ func (a *app) timeline(date string) (render.Timeline, error) {
 		return render.Timeline{}, err
 	}
 	lanes := totals.Lanes()
-	if len(lanes) > 0 { // the night before is no part of the picture
+	if len(lanes) > 0 { // the night before is not part of the picture
 		from = lanes[0].Spans[0].From.Time()
 	}
 	return render.NewTimeline(from, to, lanes), nil

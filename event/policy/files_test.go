@@ -194,7 +194,7 @@ func TestPipeIsNotRead(t *testing.T) {
 		t.Skip("no pipes in the file system")
 	}
 	s := sources(t)
-	if err := os.MkdirAll(s.Global, 0o700); err != nil { // a directory is no file either
+	if err := os.MkdirAll(s.Global, 0o700); err != nil { // a directory is not a file either
 		t.Fatal(err)
 	}
 	if l := Load(s); l.Files[0].Status != Broken {

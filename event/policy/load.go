@@ -163,7 +163,7 @@ const (
 )
 
 // read reads a policy file. While it is written it may be empty, half there or
-// away for a moment, which is no mistake yet.
+// away for a moment, which is not a mistake yet.
 func (s Sources) read(path string, level config.Level) (data []byte, c *config.Config, err error) {
 	for try := 0; ; try++ {
 		data, err = trust.ReadFile(path)

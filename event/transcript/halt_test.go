@@ -152,7 +152,7 @@ func TestLastHaltErrors(t *testing.T) {
 	}
 	for _, name := range []string{dir, os.DevNull} {
 		if _, err := LastHalt(name); err == nil {
-			t.Errorf("%s is no transcript", name)
+			t.Errorf("%s is not a transcript", name)
 		}
 	}
 }

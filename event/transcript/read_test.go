@@ -331,10 +331,10 @@ func TestReadErrors(t *testing.T) {
 	}
 	for _, name := range []string{dir, os.DevNull} {
 		if _, _, err := Read(name, Cursor{}, Limits{}); err == nil {
-			t.Errorf("%s is no transcript", name)
+			t.Errorf("%s is not a transcript", name)
 		}
 		if _, _, err := Recent(name, 0, Limits{}); err == nil {
-			t.Errorf("%s is no transcript", name)
+			t.Errorf("%s is not a transcript", name)
 		}
 	}
 }

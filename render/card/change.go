@@ -89,7 +89,7 @@ func (b *builder) read(path string) (text []byte, there bool, err error) {
 	case err != nil:
 		return nil, false, errors.New("the file cannot be read")
 	case !info.Mode().IsRegular():
-		return nil, false, errors.New("this is no file")
+		return nil, false, errors.New("this is not a file")
 	case info.Size() > maxFile:
 		return nil, false, errors.New("the file is too large for a diff")
 	}

@@ -26,11 +26,11 @@ const (
 func decode(data []byte, now time.Time) ([]render.Row, error) {
 	start := bytes.IndexByte(data, '{') // a shell's rc file may print before it
 	if start < 0 {
-		return nil, errors.New("the answer is no list")
+		return nil, errors.New("the answer is not a list")
 	}
 	var any map[string]any
 	if err := json.NewDecoder(bytes.NewReader(data[start:])).Decode(&any); err != nil {
-		return nil, errors.New("the answer is no list")
+		return nil, errors.New("the answer is not a list")
 	}
 	tidy, err := json.Marshal(clean(any))
 	if err != nil {
@@ -38,7 +38,7 @@ func decode(data []byte, now time.Time) ([]render.Row, error) {
 	}
 	var list render.List
 	if err := json.Unmarshal(tidy, &list); err != nil || list.Schema < 1 {
-		return nil, errors.New("the answer is no list that this version reads")
+		return nil, errors.New("the answer is not a list that this version reads")
 	}
 	rows := list.Sessions[:min(len(list.Sessions), maxRows)]
 	skew := now.Sub(list.GeneratedAt)

@@ -258,7 +258,7 @@ func (p *Phone) publish(ctx context.Context, m ntfyMessage) (since string, err e
 	defer res.Body.Close()
 	var e ntfyEvent
 	if err := json.NewDecoder(io.LimitReader(res.Body, ntfyMostLine)).Decode(&e); err != nil || e.Time == 0 {
-		return "", fmt.Errorf("%s is no ntfy server: it does not say when it took the message", req.URL.Host)
+		return "", fmt.Errorf("%s is not an ntfy server: it does not say when it took the message", req.URL.Host)
 	}
 	return strconv.FormatInt(e.Time, 10), nil
 }
@@ -370,8 +370,8 @@ func newSigner(a *Ask) signer {
 	return signer{a, key}
 }
 
-// errNotOurs means that a message is no answer to the offer: topics are shared.
-var errNotOurs = errors.New("the message is no answer to this offer")
+// errNotOurs means that a message is not an answer to the offer: topics are shared.
+var errNotOurs = errors.New("the message is not an answer to this offer")
 
 const answerMark = "beckon-answer"
 

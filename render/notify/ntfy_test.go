@@ -316,12 +316,12 @@ func TestPhoneTexts(t *testing.T) {
 // Settings that cannot work are told of before anything is sent.
 func TestPhoneSettings(t *testing.T) {
 	for want, n := range map[string]reach.Ntfy{
-		"ntfy_topic is not set":   {Server: "https://x"},
-		"same topic":              {Server: "https://x", Topic: "a", Answers: "a"},
-		"is no topic":             {Server: "https://x", Topic: "a/b"},
-		"is no address":           {Server: "x", Topic: "a"},
-		"reading ntfy_token: ":    {Server: "https://x", Topic: "a", Token: "/nowhere"},
-		`"https://k@x" is no add`: {Server: "https://k@x", Topic: "a"},
+		"ntfy_topic is not set":       {Server: "https://x"},
+		"same topic":                  {Server: "https://x", Topic: "a", Answers: "a"},
+		"is not a topic":              {Server: "https://x", Topic: "a/b"},
+		"is not an address":           {Server: "x", Topic: "a"},
+		"reading ntfy_token: ":        {Server: "https://x", Topic: "a", Token: "/nowhere"},
+		`"https://k@x" is not an add`: {Server: "https://k@x", Topic: "a"},
 	} {
 		p := Phone{Settings: reach.Settings{Ntfy: n}}
 		if err := p.Send(t.Context(), Note{}); err == nil || !strings.Contains(err.Error(), want) {

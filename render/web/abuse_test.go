@@ -246,7 +246,7 @@ var abuses = []abuse{
 	{"a byte-order mark alone", func(x *site) string { return x.hookBody("\xef\xbb\xbf") }, "400"},
 	{"NUL bytes", func(x *site) string { return x.hookBody(strings.Repeat("\x00", 4096)) }, "400"},
 	{"unknown session", func(x *site) string { return x.code("POST", "/api/sessions/nobody/seen", "") }, "404"},
-	{"Last-Event-ID that is no id", func(x *site) string { return x.streamStatus("Last-Event-ID: " + strings.Repeat("9", 4000)) }, "200, gap"},
+	{"Last-Event-ID that is not an id", func(x *site) string { return x.streamStatus("Last-Event-ID: " + strings.Repeat("9", 4000)) }, "200, gap"},
 	{"good request, invalid UTF-8 in its prompt", func(x *site) string {
 		return x.hookBody("{\"event\":\"UserPromptSubmit\",\"hookInput\":{\"session_id\":\"good\",\"prompt\":\"a\xff\xfe\xc0b <script>alert(1)</script> \\u0000\\ud800\"}}")
 	}, "200"},

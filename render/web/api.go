@@ -221,7 +221,7 @@ func pageOf(r *http.Request) (after int64, limit int, err error) {
 	q := r.URL.Query()
 	if a := q.Get("after"); a != "" {
 		if after, err = strconv.ParseInt(a, 10, 64); err != nil || after < 0 {
-			return 0, 0, &fault{http.StatusBadRequest, "bad_after", fmt.Sprintf("after=%q is no sequence number", cut(a)), ""}
+			return 0, 0, &fault{http.StatusBadRequest, "bad_after", fmt.Sprintf("after=%q is not a sequence number", cut(a)), ""}
 		}
 	}
 	if l := q.Get("limit"); l != "" {

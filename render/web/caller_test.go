@@ -85,7 +85,7 @@ func TestToken(t *testing.T) {
 		}
 	}
 	if r := x.get("/api/sessions", browserAgent, "Cookie: token="+aToken); r.status != http.StatusUnauthorized {
-		t.Errorf("the token is no cookie: %d", r.status)
+		t.Errorf("the token is not a cookie: %d", r.status)
 	}
 }
 

@@ -57,7 +57,7 @@ func (s *Server) hook(w http.ResponseWriter, r *http.Request) {
 	}
 	q := r.URL.Query()
 	switch shape := shapeOf(v, q.Get("event") != "" || q.Get("agent") != ""); {
-	case shape == protocol: // a question is no event: it is answered in any case
+	case shape == protocol: // a question is not an event: it is answered in any case
 		s.protocol(w, r, body, done)
 	case s.closed(w):
 	case shape == enveloped:

@@ -37,9 +37,6 @@ func (e *Advised) Hint() string { return e.Advice }
 // Listen opens the TCP address addr ("host:port"). A port that another beckon
 // has is an error that says so (ErrServed).
 func Listen(addr string) (net.Listener, error) {
-	if _, _, err := net.SplitHostPort(addr); err != nil {
-		return nil, &Advised{fmt.Errorf("address %q: want host:port", addr), "for example " + DefaultAddr}
-	}
 	l, err := net.Listen("tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, taken(addr)

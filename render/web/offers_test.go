@@ -121,7 +121,7 @@ func TestWhoMayAnswer(t *testing.T) {
 		t.Errorf("from another site: %s", r.code(t))
 	}
 	seen := x.shownTo(session, o.ID)
-	if seen.From != offer.Remote { // this is no browser: who knows for whom it asks
+	if seen.From != offer.Remote { // this is not a browser: who knows for whom it asks
 		t.Errorf("answers come from %q: %s", seen.From, seen.Why)
 	}
 	if r := x.says(session, seen.Offer, `"word":"allow","always":1`); r.code(t) != "403 always_elsewhere" {

@@ -106,7 +106,7 @@ func (a *asked) forget(key [sha256.Size]byte) {
 	a.mu.Unlock()
 }
 
-// protocol answers a question of protocol 1.0. It is no event of this machine's:
+// protocol answers a question of protocol 1.0. It is not an event of this machine's:
 // nothing is folded.
 func (s *Server) protocol(w http.ResponseWriter, r *http.Request, body []byte, done func()) {
 	if s.o.Policy == nil {

@@ -41,7 +41,7 @@ const (
 	allowed  = `{"version":"1.0","decision":"allow"}`
 )
 
-// A question of protocol 1.0 goes to the policy and is no event; what is wrong
+// A question of protocol 1.0 goes to the policy and is not an event; what is wrong
 // with it is said in the form of that protocol.
 func TestProtocol(t *testing.T) {
 	x := serve(t, Options{})

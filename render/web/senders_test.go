@@ -287,7 +287,7 @@ func TestProgressIsToldAtOnce(t *testing.T) {
 		if err := json.Unmarshal([]byte(h.data), &turn); err != nil || turn["command_id"] != command || command == "" {
 			t.Errorf("command %v, want %s", turn["command_id"], command)
 		}
-		if took > 10*time.Second { // a machine that stands still is no failure; the next minute is
+		if took > 10*time.Second { // a machine that stands still is not a failure; the next minute is
 			t.Errorf("told after %v", took)
 		}
 	}

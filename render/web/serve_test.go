@@ -111,12 +111,6 @@ func TestPortIsTaken(t *testing.T) {
 	}
 }
 
-func TestListenWantsAnAddress(t *testing.T) {
-	if _, err := Listen("nonsense"); err == nil || !strings.Contains(err.Error(), "want host:port") {
-		t.Errorf("an address without a port: %v", err)
-	}
-}
-
 func TestUnixSocket(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("modes are not kept there")

@@ -22,7 +22,7 @@ import (
 	"beckon/event/plainfile"
 )
 
-// Stamp tells a file from what it was before. The zero value is no file's.
+// Stamp tells a file from what it was before. The zero value is not a file's.
 type Stamp struct {
 	Size          int64 // bytes
 	Time, Changed int64 // of the content, and of the content or name: Unix ns

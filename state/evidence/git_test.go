@@ -241,7 +241,7 @@ func TestGitOddities(t *testing.T) {
 	}{
 		{"an empty .git directory is passed over", map[string]string{".git/x": ""}, outer},
 		{"a HEAD that is not git's is passed over", map[string]string{".git/HEAD": "hello"}, outer},
-		{"a file HEAD alone is no bare repository", map[string]string{"HEAD": "ref: refs/heads/x\n"}, outer},
+		{"a file HEAD alone is not a bare repository", map[string]string{"HEAD": "ref: refs/heads/x\n"}, outer},
 		{"a .git file that is not git's", map[string]string{".git": "hello"}, event.Git{}},
 		{"a .git file that leads nowhere", map[string]string{".git": "gitdir: ../nowhere\n"}, event.Git{}},
 		{"a .git file without a path", map[string]string{".git": "gitdir: \n"}, event.Git{}},

@@ -38,7 +38,7 @@ func booted() event.Millis {
 }
 
 // bootID is a random id of this boot; kern.boottime moves when the clock is
-// set, so it is no substitute.
+// set, so it is not a substitute.
 func bootID() string {
 	id, err := unix.Sysctl("kern.bootsessionuuid")
 	if err != nil {

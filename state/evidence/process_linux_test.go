@@ -159,7 +159,7 @@ func TestAliveOfRealProcesses(t *testing.T) {
 		t.Errorf("it should still be a zombie: %+v, %d", q, l)
 	}
 	if _, ok := Process(p.Pid, ThisMachine()); ok {
-		t.Error("a zombie is no process to have an identity")
+		t.Error("a zombie is not a process to have an identity")
 	}
 	_ = cmd.Wait()
 	until(t, p, Gone)
@@ -192,6 +192,6 @@ func TestStartWall(t *testing.T) {
 		t.Errorf("off by %d ms, %v", d, ok)
 	}
 	if _, ok := startWall("Mon Aug 17 05:43:19 2026"); ok {
-		t.Error("that is no start time of ours")
+		t.Error("that is not a start time of ours")
 	}
 }

@@ -135,7 +135,7 @@ func (f *Field) Alien() bool {
 	return f.Options == nil && !slices.Contains([]string{"", "string", "boolean", "integer", "number"}, f.Type)
 }
 
-// Read reads what the user typed for f as its type. Nothing typed is no value.
+// Read reads what the user typed for f as its type. Nothing typed is not a value.
 func (f *Field) Read(text string) (v any, err error) {
 	switch {
 	case f.Alien():
@@ -160,12 +160,12 @@ func (f *Field) Read(text string) (v any, err error) {
 	case "integer":
 		whole, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %q is no whole number", f.Name, text)
+			return nil, fmt.Errorf("%s: %q is not a whole number", f.Name, text)
 		}
 		v, n = whole, float64(whole)
 	case "number":
 		if n, err = strconv.ParseFloat(text, 64); err != nil || n-n != 0 {
-			return nil, fmt.Errorf("%s: %q is no number", f.Name, text)
+			return nil, fmt.Errorf("%s: %q is not a number", f.Name, text)
 		}
 		v = n
 	default:

@@ -273,7 +273,7 @@ func (o *Offer) Fits(a Answer) error {
 	case a.Offer != o.ID || a.Digest != o.Digest:
 		return ErrChanged
 	case !slices.Contains(words, a.Word):
-		return fmt.Errorf("%q is no answer to a %s", a.Word, o.Kind)
+		return fmt.Errorf("%q is not an answer to a %s", a.Word, o.Kind)
 	case len(a.Message) > maxMessage:
 		return fmt.Errorf("the message is longer than %d bytes", maxMessage)
 	case a.Word == Say && strings.TrimSpace(a.Message) == "":
@@ -283,7 +283,7 @@ func (o *Offer) Fits(a Answer) error {
 	case a.Always != 0 && (a.Word != Allow || a.Always < 1 || a.Always > len(o.Suggestions())):
 		return fmt.Errorf("the client suggests no rule %d here", a.Always)
 	case a.Content != nil && !gjson.ParseBytes(a.Content).IsObject():
-		return errors.New("the form's content is no object")
+		return errors.New("the form's content is not an object")
 	case a.Word == Allow && o.Kind == Question && len(a.Choices) != len(choices):
 		return fmt.Errorf("there are %d questions, and %d answers", len(choices), len(a.Choices))
 	}

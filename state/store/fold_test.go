@@ -381,7 +381,7 @@ func TestSpoolFoldedThenKilled(t *testing.T) {
 	}
 }
 
-// What is in spool/ and is no event of ours does no harm.
+// What is in spool/ and is not an event of ours does no harm.
 func TestStrangeSpoolFiles(t *testing.T) {
 	st := Open(t.TempDir())
 	fold(t, st, tool("s", "a", t0))

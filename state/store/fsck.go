@@ -109,7 +109,7 @@ func (h *holder) examine() (problem string, err error) {
 		return "", err
 	}
 	if irregular(h.st.journal(h.key)) {
-		return "the journal is no file", nil
+		return "the journal is not a file", nil
 	}
 	t, size, err := h.st.retellFile(h.key)
 	if err != nil {

@@ -89,12 +89,12 @@ func (h *holder) read() error {
 	return nil
 }
 
-// notOurs reports whether err means that what is at path is no session file.
+// notOurs reports whether err means that what is at path is not a session file.
 func notOurs(path string, err error) bool {
 	return errors.Is(err, state.ErrNotSession) || errors.Is(err, errTooLarge) || irregular(path)
 }
 
-// openJournal opens the journal if there is one. What is there and is no file
+// openJournal opens the journal if there is one. What is there and is not a file
 // is moved to quarantine.
 func (h *holder) openJournal() error {
 	path := h.st.journal(h.key)

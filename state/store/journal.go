@@ -99,7 +99,7 @@ func foldLine(s *state.Session, l *Line, end int64) {
 // scan calls each for every whole line of r from offset on, with where the line
 // starts and where its newline ends, and returns where the last whole line
 // ends. Lines that do not parse are counted and passed over; a tail without a
-// newline is no line.
+// newline is not a line.
 func scan(r io.ReaderAt, offset int64, each func(l Line, start, end int64)) (end int64, bad int, err error) {
 	return scanFor(r, offset, nil, each)
 }

@@ -195,7 +195,7 @@ func TestRebuild(t *testing.T) {
 		{"bad line first", "1 journal lines do not parse", func(t *testing.T, st *Store) {
 			write(t, st.journal("s"), append([]byte("bad\n"), read(t, st.journal("s"))...))
 		}},
-		{"directory for a journal", "the journal is no file", func(t *testing.T, st *Store) {
+		{"directory for a journal", "the journal is not a file", func(t *testing.T, st *Store) {
 			if err := os.Remove(st.journal("s")); err != nil {
 				t.Fatal(err)
 			}

@@ -45,7 +45,7 @@ func (st *Store) lock(k Key, wait time.Duration) (*lockFile, error) {
 }
 
 // openLock opens the lock file at path, making what is missing and moving what
-// is no file out of the way.
+// is not a file out of the way.
 func (st *Store) openLock(path string) (*lockFile, error) {
 	l, err := openLockFile(path)
 	switch {

@@ -230,7 +230,7 @@ func (c *Config) decode(path string, data []byte) (set []string, err error) {
 
 func checkAnswerer(s string) error {
 	if strings.TrimSpace(s) == "" || s != render.OneLine(s) {
-		return fmt.Errorf("%q is no user", s)
+		return fmt.Errorf("%q is not a user", s)
 	}
 	return nil
 }

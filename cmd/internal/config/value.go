@@ -125,7 +125,7 @@ func span(p *time.Duration, data []byte) (problem, advice string) {
 	}
 	var err error
 	if *p, err = duration.Parse(s); err != nil {
-		return fmt.Sprintf("%q is no duration", s), err.Error()
+		return fmt.Sprintf("%q is not a duration", s), err.Error()
 	}
 	return "", ""
 }

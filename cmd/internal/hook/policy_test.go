@@ -58,7 +58,7 @@ func TestFaultsBeforeThePolicy(t *testing.T) {
 			return map[string]string{"HOME": t.TempDir()}[name]
 		}
 		if !mayBePolicied(getenv) && n > looks {
-			t.Errorf("after %d looks a fault is no policy", looks)
+			t.Errorf("after %d looks a fault is not a policy", looks)
 		}
 		n = 0
 		if needs, _ := covered("PreToolUse", getenv); needs != trust.Unknown {

@@ -672,7 +672,7 @@ func (a *answering) key(name string) {
 	}
 }
 
-// openNow lists what is open that is no reply.
+// openNow lists what is open that is not a reply.
 func (a *answering) openNow() []offer.Offer {
 	all, err := offer.In(a.l.Home.State).List(time.Now())
 	if err != nil {

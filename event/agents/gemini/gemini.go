@@ -11,7 +11,7 @@
 // A subagent's events have the parent's session_id and nothing that tells the
 // subagent: it counts as the main conversation. PreCompress with trigger auto
 // comes in every turn, whether or not anything is compressed; a manual
-// compression has no end, so it is no compaction here: the terminal's title
+// compression has no end, so it is not a compaction here: the terminal's title
 // shows that it works. An answer without text is an API error.
 //
 // No hook reports: an approval, a refusal, Esc at a dialog or in a tool.

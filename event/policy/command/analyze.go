@@ -64,7 +64,7 @@ func (r *reading) next() bool {
 	return true
 }
 
-// operand reads a word that is no flag; true when a command begins there.
+// operand reads a word that is not a flag; true when a command begins there.
 func (r *reading) operand(w Word) bool {
 	s := r.args.spec()
 	if s != nil && s.sub && len(r.args.Operands) == 0 {

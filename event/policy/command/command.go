@@ -36,7 +36,7 @@ type Line struct {
 	// Code are program texts that interpreters are given on the line.
 	Code []Code
 	// Unknown says what the line may run beside Commands, one reason each,
-	// without a repetition: "the rest is no shell syntax (line 1)", "bash reads
+	// without a repetition: "the rest is not shell syntax (line 1)", "bash reads
 	// commands from its input". Empty when Commands are all.
 	Unknown []string
 	// Sets: the line sets variables or defines functions, which may make other

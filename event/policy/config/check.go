@@ -126,9 +126,9 @@ func (c *checking) condition() {
 	i := slices.IndexFunc(tools, func(t string) bool { return strings.EqualFold(t, name) })
 	switch {
 	case i >= 0 && tools[i] != name:
-		c.warn(fmt.Sprintf("did you mean %q?", tools[i]), "\"if\" names %q, which is no tool of the client", name)
+		c.warn(fmt.Sprintf("did you mean %q?", tools[i]), "\"if\" names %q, which is not a tool of the client", name)
 	case !strings.HasPrefix(name, "mcp__") && strings.Contains(name, "*"):
-		c.warn("leave it out for all tools", "\"if\" names %q, which is no tool", name)
+		c.warn("leave it out for all tools", "\"if\" names %q, which is not a tool", name)
 	}
 }
 

@@ -23,8 +23,8 @@ func TestCheck(t *testing.T) {
 		{one(rule(`"id":"all"`) + `,{"type":"rule","id":"late","decision":"ask","reason":"r","commands":["rm"]}`), "late: global/all decides deny for all that it matches", ""},
 		{`{"servers":[{"server_url":"http://policy.example/","retry_count":0}]}`, "goes to policy.example as plain text", "https"},
 		{one(`{"type":"rule","decision":"allow","words":["x"]}`), "approves whatever has these words in it", "commands or paths"},
-		{hooks("PreToolUse", `{"if":"bash(rm *)","hooks":[{"type":"command","command":"x"}]}`), `"if" names "bash", which is no tool`, `did you mean "Bash"?`},
-		{hooks("PreToolUse", `{"if":"*","hooks":[{"type":"command","command":"x"}]}`), `"if" names "*", which is no tool`, "leave it out"},
+		{hooks("PreToolUse", `{"if":"bash(rm *)","hooks":[{"type":"command","command":"x"}]}`), `"if" names "bash", which is not a tool`, `did you mean "Bash"?`},
+		{hooks("PreToolUse", `{"if":"*","hooks":[{"type":"command","command":"x"}]}`), `"if" names "*", which is not a tool`, "leave it out"},
 		{`{"observe":true,` + one(rule(`"commands":["rm"]`))[1:], "it only observes", "observe"},
 	} {
 		found := Check(Merge(decoded(t, c.text)))

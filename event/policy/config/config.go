@@ -420,7 +420,7 @@ func (d *decoder) permission(kind event.Kind, n node) *match.Permission {
 		return nil
 	}
 	if !wire.RulesOf(kind).Tool {
-		n.fail("the client never runs such a hook", "%s is no tool event, so \"if\" cannot hold", kind)
+		n.fail("the client never runs such a hook", "%s is not a tool event, so \"if\" cannot hold", kind)
 		return nil
 	}
 	p, err := match.NewPermission(s)

@@ -167,7 +167,7 @@ func (r *reading) tool(v node) {
 
 func (r *reading) isTool(v node) bool {
 	if !wire.RulesOf(r.h.Event).Tool {
-		v.fail("", "%s is no tool event", r.h.Event)
+		v.fail("", "%s is not a tool event", r.h.Event)
 		return false
 	}
 	return true

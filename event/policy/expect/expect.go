@@ -111,7 +111,7 @@ func parseCase(text, cwd string) (Case, error) {
 	tool, input := word(rest)
 	c := Case{Decision: decision, Text: strings.TrimSpace(tool + ": " + input)}
 	if !slices.Contains(Decisions, decision) {
-		return c, fmt.Errorf("%q is no decision (one of %s)", decision, strings.Join(Decisions, ", "))
+		return c, fmt.Errorf("%q is not a decision (one of %s)", decision, strings.Join(Decisions, ", "))
 	}
 	if tool == "" || input == "" {
 		return c, fmt.Errorf("a case is DECISION TOOL INPUT, as in: deny Bash git push --force")

@@ -50,7 +50,7 @@ func TestParseErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                    "line 1: no file",
 		"-- cases --\n# none\n":               "line 2: no cases",
-		"-- cases --\nrefuse Bash ls\n":       `line 2: "refuse" is no decision (one of deny, ask`,
+		"-- cases --\nrefuse Bash ls\n":       `line 2: "refuse" is not a decision (one of deny, ask`,
 		"-- cases --\n\ndeny Bash\n":          "line 3: a case is DECISION TOOL INPUT",
 		"-- cases --\ndeny Bash \"open\n":     "line 2: the quoted input",
 		"a\n-- cases --\ndeny Grep {\"a\":\n": "line 3: the input {\"a\": is not valid JSON",

@@ -10,14 +10,14 @@ import (
 
 // facts are what a call does, found out once for all rules.
 type facts struct {
-	line *command.Line // nil for a call that is no command line
+	line *command.Line // nil for a call that is not a command line
 	// programs are the commands of each program, by its name in small letters.
 	programs map[string][]int
 	// tokens are the places of a word in program texts.
 	tokens   map[string][]place
 	texts    [][]string // the words of each program text
 	anything string     // why there may be commands that are not in line; "" without such
-	files    []file     // of a tool that is no shell
+	files    []file     // of a tool that is not a shell
 	owned    [][]file   // of each command
 	// words are all that are on the line, programs by their names, too; nil when
 	// some are not known.

@@ -96,7 +96,7 @@ func (r *Compiled) takes(tool string) bool {
 	return !slices.ContainsFunc(r.rule.Tools, func(m Matcher) bool { return !m.Match(tool) })
 }
 
-// call judges a call that is no command line.
+// call judges a call that is not a command line.
 func (r *Compiled) call(c *Call, real bool) Verdict {
 	if r.conds.ofCommands() {
 		return Verdict{}

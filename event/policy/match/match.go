@@ -13,7 +13,7 @@ package match
 // Call is a tool call, or a prompt, as rules see it. Its fields are not changed
 // after the first Judge. It is not safe for concurrent use.
 type Call struct {
-	Tool   string // "" for an event that is no tool call
+	Tool   string // "" for an event that is not a tool call
 	Input  []byte // the tool's input, a JSON object
 	Prompt string // the prompt of an event that has one
 	// Cwd is where relative paths begin, Project where patterns like ./x do,

@@ -105,7 +105,7 @@ func (r ran) byClient(event string) wire.Outcome {
 	return wire.Outcome{}
 }
 
-// answer reads stdout as the client's JSON. Text is no answer and no error.
+// answer reads stdout as the client's JSON. Text is not an answer and no error.
 func (r ran) answer(event string) (wire.Outcome, bool, error) {
 	text := strings.TrimSpace(r.stdout)
 	if r.tooMuch && strings.HasPrefix(text, "{") {

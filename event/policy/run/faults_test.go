@@ -221,7 +221,7 @@ func TestFaultCommandIsKilled(t *testing.T) {
 	}
 	h := Command{Command: "kill -TERM $$", Simple: true}
 	if o := fault(t, h, bashCall("ls")); o.Err == nil || o.Decision != wire.Silence {
-		t.Errorf("by the simple convention a signal is no exit code: %+v", o)
+		t.Errorf("by the simple convention a signal is not an exit code: %+v", o)
 	}
 }
 

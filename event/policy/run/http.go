@@ -33,7 +33,7 @@ type httpHook struct {
 // takes the client's own JSON as the answer. It is asked once: what it does
 // with an event may not bear repeating.
 //
-// Errors: a URL that is no http or https URL.
+// Errors: a URL that is not an http or https URL.
 func NewHTTP(c HTTPConfig) (wire.Handler, error) {
 	headers := map[string]string{}
 	for k, v := range c.Headers {

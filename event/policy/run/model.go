@@ -72,7 +72,7 @@ func (a api) read(got replied) (string, error) {
 	case got.status != http.StatusOK:
 		return "", a.to.unexpected(got.status)
 	case !valid || !v.Get("content").IsArray():
-		return "", fmt.Errorf("the answer of %s is no message", a.to)
+		return "", fmt.Errorf("the answer of %s is not a message", a.to)
 	case v.Get("stop_reason").Str == "refusal":
 		return "", errors.New("the model refused to judge it")
 	}

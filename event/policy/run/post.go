@@ -30,7 +30,7 @@ func newEndpoint(address string, headers map[string]string) (endpoint, error) {
 		return endpoint{}, errors.New("the URL cannot be read")
 	}
 	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		return endpoint{}, fmt.Errorf("%q is no http or https URL", place(u))
+		return endpoint{}, fmt.Errorf("%q is not an http or https URL", place(u))
 	}
 	e := endpoint{address, http.Header{"Content-Type": {"application/json"}, "User-Agent": {"beckon"}}}
 	for k, v := range headers {
@@ -120,7 +120,7 @@ func (e endpoint) failed(step string, err error) error {
 	return unreachable{step + " " + e.String(), err}
 }
 
-// unexpected is a status that is no answer.
+// unexpected is a status that is not an answer.
 func (e endpoint) unexpected(status int) error {
 	if status >= 300 && status < 400 {
 		return fmt.Errorf("%s answered %d: redirects are not followed", e, status)

@@ -46,7 +46,7 @@ type server struct {
 // and a timeout; not after 400 or another status, and not after an answer that
 // is no protocol 1.0: the next would be the same.
 //
-// Errors: a URL that is no http or https URL.
+// Errors: a URL that is not an http or https URL.
 func NewServer(c ServerConfig) (wire.Handler, error) {
 	to, err := newEndpoint(c.URL, c.Headers)
 	if err != nil {

@@ -105,7 +105,7 @@ func ReadFile(path string) ([]byte, error) {
 		case err != nil:
 			return nil, err
 		case !before.Mode().IsRegular():
-			return nil, errors.New("it is no regular file")
+			return nil, errors.New("it is not a regular file")
 		case before.Size() > maxFile:
 			return nil, fmt.Errorf("it is larger than %d bytes", maxFile)
 		}

@@ -82,7 +82,7 @@ func (o *Outcome) specific(event string, hso gjson.Result) error {
 	return nil
 }
 
-// permission reads what PreToolUse has. "defer" is no decision of ours; Raw
+// permission reads what PreToolUse has. "defer" is not a decision of ours; Raw
 // has it.
 func (o *Outcome) permission(fields map[string]gjson.Result) error {
 	o.UpdatedInput = raw(fields["updatedInput"])

@@ -216,7 +216,7 @@ func (d Dialect) Payload(e *event.Event, raw []byte) ([]byte, error) {
 	}
 	given := gjson.ParseBytes(raw)
 	if !given.IsObject() {
-		return nil, errors.New("the payload is no object")
+		return nil, errors.New("the payload is not an object")
 	}
 	out := map[string]json.RawMessage{}
 	given.ForEach(func(name, v gjson.Result) bool {

@@ -114,7 +114,7 @@ func raw(v gjson.Result) []byte {
 
 // Overlay returns base with the members of over put over it. One that is null
 // is left out, because there is no other way to say that a field is to go.
-// Errors: either is no object, or has a member twice.
+// Errors: either is not an object, or has a member twice.
 func Overlay(base, over []byte) ([]byte, error) {
 	old, err := members(base)
 	if err != nil {
@@ -136,7 +136,7 @@ func Overlay(base, over []byte) ([]byte, error) {
 	return Encode(out)
 }
 
-// Compact returns JSON without white space, nil when it is no object.
+// Compact returns JSON without white space, nil when it is not an object.
 func Compact(data []byte) []byte {
 	var out bytes.Buffer
 	if data = bytes.TrimSpace(data); len(data) == 0 || data[0] != '{' || json.Compact(&out, data) != nil {

@@ -45,7 +45,7 @@ func (a Access) Token() string {
 }
 
 // ErrToken is wrapped by what is wrong with a token.
-var ErrToken = errors.New("this is no token of beckon fleet invite")
+var ErrToken = errors.New("this is not a token of beckon fleet invite")
 
 // ReadToken reads what Token made.
 func ReadToken(s string) (Access, error) {
@@ -63,7 +63,7 @@ func (a Access) Check() error {
 	u, err := url.Parse(a.URL)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "nats" && u.Scheme != "tls" && u.Scheme != "ws" && u.Scheme != "wss":
-		return fmt.Errorf("%q is no address of a NATS server, as nats://HOST:4222 is", a.URL)
+		return fmt.Errorf("%q is not an address of a NATS server, as nats://HOST:4222 is", a.URL)
 	case a.JWT != "" && a.Seed == "":
 		return errors.New("the access has no key")
 	}

@@ -153,7 +153,7 @@ func forged(format string, args ...any) error {
 func (id *Identity) open(subject, reply string, data []byte, now time.Time, may func(*jwt.UserClaims) bool, v any) (Who, error) {
 	var e envelope
 	if len(data) > maxMessage || json.Unmarshal(data, &e) != nil {
-		return Who{}, forged("it is no message")
+		return Who{}, forged("it is not a message")
 	}
 	c, err := jwt.DecodeUserClaims(e.Access) // checks the signature of its issuer
 	switch {

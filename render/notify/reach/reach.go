@@ -65,7 +65,7 @@ func CheckServer(s string) error {
 	if s == "" || err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil && u.RawQuery == "" {
 		return nil
 	}
-	return fmt.Errorf("%q is no address", s)
+	return fmt.Errorf("%q is not an address", s)
 }
 
 // topicLetters are what the protocol has in the names of topics.
@@ -74,7 +74,7 @@ const topicLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345
 // CheckTopic says what is wrong with a topic's name.
 func CheckTopic(s string) error {
 	if len(s) > 64 || strings.Trim(s, topicLetters) != "" {
-		return fmt.Errorf("%q is no topic", s)
+		return fmt.Errorf("%q is not a topic", s)
 	}
 	return nil
 }

@@ -111,7 +111,7 @@ func TestHandler(t *testing.T) {
 		t.Errorf("with its tag: %d and %d bytes", again.Code, again.Body.Len())
 	}
 	if !strings.HasPrefix(w.Body.String(), "<!doctype html>") {
-		t.Error("it is no page")
+		t.Error("it is not a page")
 	}
 }
 

@@ -38,7 +38,7 @@ func TestKeyboard(t *testing.T) {
 	p.press("/")
 	p.await("/ goes to the filter", `document.activeElement.id === "filter"`)
 	p.press("s", "h", "o", "p")
-	p.await("what is typed is no shortcut, and filters", `document.getElementById("filter").value === "shop" && document.querySelectorAll("#groups .card").length === 2`)
+	p.await("what is typed is not a shortcut, and filters", `document.getElementById("filter").value === "shop" && document.querySelectorAll("#groups .card").length === 2`)
 	p.await("how many are left is shown and said", `["sum", "live"].every(id => document.getElementById(id).textContent.includes("2 of 9 sessions shown"))`)
 	p.press("Escape")
 	p.await("Escape clears it", `document.querySelectorAll("#groups .card").length === 9`)
