@@ -3,6 +3,8 @@ package installer
 import (
 	"encoding/json"
 	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // handler is what one entry of a group's hooks array says.
@@ -103,12 +105,7 @@ func plainCommand(commands [][]string) []string {
 // isAssignment reports whether a word is NAME=value.
 func isAssignment(word string) bool {
 	name, _, ok := strings.Cut(word, "=")
-	if !ok || name == "" || name[0] >= '0' && name[0] <= '9' {
-		return false
-	}
-	return !strings.ContainsFunc(name, func(r rune) bool {
-		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-	})
+	return ok && syntax.ValidName(name)
 }
 
 // Own reports whether an entry of a settings file, as JSON, is beckon's.

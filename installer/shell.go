@@ -1,119 +1,65 @@
 package installer
 
 import (
+	"errors"
 	"strings"
+
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
 )
 
-// shellCommands splits a command line, as sh reads it, into its simple commands
-// and those into words without quoting. Redirections are left out. A backslash
-// stays in a word that begins as a Windows path, which PowerShell would run.
-func shellCommands(line string) [][]string {
-	l := lexer{rest: line}
-	for l.rest != "" {
-		l.next()
+// shellCommands reads a command line as sh does, and returns its simple commands, each
+// as words without quoting: a variable and the home directory are named as in the line.
+// Redirections are left out. It returns nil for a line with anything else in it.
+func shellCommands(line string) (commands [][]string) {
+	line = strings.TrimPrefix(line, "& ") // PowerShell's, before a program in quotes
+	file, err := syntax.NewParser().Parse(strings.NewReader(line), "")
+	if err != nil {
+		return nil
 	}
-	l.endCommand()
-	return l.commands
-}
-
-type lexer struct {
-	rest     string
-	commands [][]string
-	words    []string
-	word     strings.Builder
-	inWord   bool // the word may be empty and still be one, as in ''
-	target   bool // the next word is a redirection's target
-}
-
-// next consumes one character or one quoted part.
-func (l *lexer) next() {
-	c := l.rest[0]
-	l.rest = l.rest[1:]
-	switch {
-	case c == ' ' || c == '\t' || c == '\r':
-		l.endWord()
-	case strings.IndexByte("\n;&|()", c) >= 0:
-		l.endCommand()
-	case c == '<' || c == '>':
-		l.redirect()
-	case c == '#' && !l.inWord:
-		_, after, _ := strings.Cut(l.rest, "\n")
-		l.rest = "\n" + after
-	case c == '\'':
-		quoted, after, _ := strings.Cut(l.rest, "'")
-		l.add(quoted)
-		l.rest = after
-	case c == '"':
-		l.doubleQuoted()
-	case c == '\\':
-		l.backslash()
-	default:
-		l.add(string([]byte{c}))
-	}
-}
-
-func (l *lexer) add(s string) {
-	l.word.WriteString(s)
-	l.inWord = true
-}
-
-func (l *lexer) endWord() {
-	if l.inWord && !l.target {
-		l.words = append(l.words, l.word.String())
-	}
-	l.target = l.target && !l.inWord
-	l.word.Reset()
-	l.inWord = false
-}
-
-func (l *lexer) endCommand() {
-	l.endWord()
-	if len(l.words) > 0 {
-		l.commands = append(l.commands, l.words)
-	}
-	l.words, l.target = nil, false
-}
-
-// redirect drops a redirection: its file descriptor, operator and target.
-func (l *lexer) redirect() {
-	if strings.Trim(l.word.String(), "0123456789") == "" {
-		l.word.Reset()
-		l.inWord = false
-	}
-	l.endWord()
-	l.rest = strings.TrimLeft(l.rest, "<>&|")
-	l.target = true
-}
-
-func (l *lexer) doubleQuoted() {
-	l.inWord = true
-	for i := 0; i < len(l.rest); i++ {
-		switch c := l.rest[i]; {
-		case c == '"':
-			l.rest = l.rest[i+1:]
-			return
-		case c == '\\' && i+1 < len(l.rest) && strings.IndexByte("$`\"\\\n", l.rest[i+1]) >= 0:
-			i++
-			l.word.WriteByte(l.rest[i])
-		default:
-			l.word.WriteByte(c)
+	plain := true
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CallExpr:
+			var words []string
+			for _, w := range n.Args {
+				fields, err := unquoted(line, w)
+				plain = plain && err == nil
+				words = append(words, fields...)
+			}
+			if len(words) > 0 {
+				commands = append(commands, words)
+			}
+		case *syntax.BinaryCmd:
+		case syntax.Command:
+			plain = false
 		}
+		return plain
+	})
+	if !plain {
+		return nil
 	}
-	l.rest = ""
+	return commands
 }
 
-func (l *lexer) backslash() {
-	if windowsPath(l.word.String() + `\` + l.rest) {
-		l.add(`\`)
-		return
+// unquoted reads a word of the line. A Windows path that PowerShell would run keeps its
+// backslashes, and braces, which may stand for any number of words, stay as they are.
+func unquoted(line string, w *syntax.Word) ([]string, error) {
+	text, word := line[w.Pos().Offset():w.End().Offset()], *w
+	if windowsPath(text) || syntax.SplitBraces(&word) {
+		return []string{text}, nil
 	}
-	if l.rest == "" {
-		return
-	}
-	if l.rest[0] != '\n' { // a backslash before a line end joins the lines
-		l.add(l.rest[:1])
-	}
-	l.rest = l.rest[1:]
+	notPlain := func(*syntax.ProcSubst) (string, error) { return "", errors.New("runs a command") }
+	return expand.Fields(&expand.Config{ProcSubst: notPlain, Env: expand.FuncEnviron(func(name string) string {
+		user, home := strings.CutPrefix(name, "HOME")
+		switch {
+		case name == "IFS":
+			return "" // as usual
+		case home && (user == "" || user[0] == ' '): // a user's home is asked for as "HOME user"
+			return "~" + strings.TrimPrefix(user, " ")
+		}
+		return "$" + name
+	})}, w)
 }
 
 var windowsStart = lazily(`^([A-Za-z]:[\\/]|\\\\[^\\/])`)
