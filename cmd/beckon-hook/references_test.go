@@ -2,6 +2,7 @@ package main
 
 import (
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,7 +14,7 @@ var (
 	caseRef     = regexp.MustCompile(`\bCASE (\d+)`)
 	contractRef = regexp.MustCompile(`\bCONTRACT\.md (\d+)`)
 	// What whoever clones the repository does not have.
-	elsewhere = regexp.MustCompile(`\b([Rr]ows? [A-H]\d+|[Ss]eeds? 00\d|issue \d+|CASES part|(DESIGN|CLIENT|AUDIT|ANSWER|MISSION|STYLE|FIELD|FLEET|MODS)\.md)\b`)
+	elsewhere = regexp.MustCompile(`\b([Rr]ows? [A-H]\d+|[Ss]eeds? 00\d|issue \d+|CASES (part|sections?)|[Ss]ection \d+\.\d+|(DESIGN|CLIENT|AUDIT|ANSWER|MISSION|STYLE|FIELD|FLEET|MODS)\.md)\b`)
 	testRef   = regexp.MustCompile("`(Test\\w+)(?:/(\\d+))?`")
 )
 
@@ -34,11 +35,7 @@ func TestReferences(t *testing.T) {
 		if strings.HasSuffix(path, "_test.go") {
 			tests += text
 		}
-		for line := range strings.Lines(text) {
-			_, comment, ok := strings.Cut(line, "// ")
-			if !ok {
-				continue
-			}
+		for comment := range comments(text) {
 			if m := elsewhere.FindString(comment); m != "" {
 				t.Errorf("%s: a comment cites %q, which is not in the repository: say the reason", path, m)
 			}
@@ -60,6 +57,23 @@ func TestReferences(t *testing.T) {
 		}
 		if m[2] != "" && !strings.Contains(tests, "{\""+m[2]+" ") {
 			t.Errorf("state/CASES.md: no story of %s/%s", m[1], m[2])
+		}
+	}
+}
+
+// comments yields the comments of a Go file, each as one line.
+func comments(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		block := ""
+		for line := range strings.Lines(text + "\nend") {
+			code, comment, ok := strings.Cut(strings.TrimSpace(line), "//")
+			if block += comment; ok && code == "" {
+				continue
+			}
+			if block != "" && !yield(block) {
+				return
+			}
+			block = ""
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package intent
 
 // english is the first language: its phrases are consulted for every message.
-// Families, with examples, are those of CASES section 4.3.
 var english = language{
 	code: "en",
 	common: []string{

@@ -22,9 +22,8 @@ const (
 	IntentEndOfTask  Intent = "end_of_task" // done, and closing or handing over
 )
 
-// Window is how much of a message is looked at, in bytes from its end. The
-// tail says what is wanted (CASES section 4.2); what lies further up only
-// costs time.
+// Window is how much of a message is looked at, in bytes from its end. The tail
+// says what is wanted; what lies further up only costs time.
 const Window = 4 << 10
 
 // Result is a verdict, how far it can be trusted and which rule gave it.
@@ -34,9 +33,9 @@ type Result struct {
 	Rule       string  // a name from Rules; stable, for logs and explanations
 }
 
-// OfPrompt says what a person's prompt means (CASES section 4.1). awaiting:
-// the agent waits for an answer; processing: it is at work. Prompts that the
-// client wrote itself must be left out by the caller.
+// OfPrompt says what a person's prompt means. awaiting: the agent waits for an
+// answer; processing: it is at work. Prompts that the client wrote itself must be
+// left out by the caller.
 func OfPrompt(text string, awaiting, processing bool) Result {
 	switch {
 	case awaiting:
@@ -47,8 +46,8 @@ func OfPrompt(text string, awaiting, processing bool) Result {
 	return promptCommands.result()
 }
 
-// OfMessage says what an agent's final message means (CASES sections 4.2 to
-// 4.4). text may be cut at its front, even inside a code block.
+// OfMessage says what an agent's final message means. text may be cut at its front,
+// even inside a code block.
 func OfMessage(text string) Result {
 	var r reading
 	r.read(text)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestVerdicts holds the verdicts that CASES section 4.4 lists.
+// TestVerdicts has messages that are easily taken for something else.
 func TestVerdicts(t *testing.T) {
 	for _, c := range []struct {
 		text string

@@ -5,7 +5,7 @@ package intent
 const maxAffirmation = 80
 
 // affirms reports whether a prompt is nothing but approval: one or more of the
-// languages' affirmations (CASES section 3.4).
+// languages' affirmations.
 func affirms(text string) bool {
 	if len(text) > maxAffirmation {
 		return false

@@ -241,8 +241,8 @@ func trim(src string, from, to int) (int, int, int) {
 	return from, to, indent
 }
 
-// isMarker reports whether a line is the marker that an agent can be asked to
-// end its work with (CASES section 4.3).
+// isMarker reports whether a line is the marker that an agent can be asked to end
+// its work with.
 func isMarker(line string) bool {
 	line = strings.TrimLeft(line, "-*#=_ ")
 	rest, ok := strings.CutPrefix(line, "TASK COMPLETE")

@@ -38,8 +38,7 @@ type Rule struct {
 	Says       string  // when it fires
 }
 
-// rules is indexed by rule. The confidences are those of CASES sections 4.1
-// and 4.2 where those name one.
+// rules is indexed by rule. The confidences are judgements, not measured.
 var rules = [ruleCount]Rule{
 	promptCommands: {"prompt", IntentCommand, 1.0, "a prompt, while nothing waits for an answer"},
 	promptAnswers:  {"prompt-awaiting", IntentAnswer, 1.0, "a prompt, while the agent waits for an answer"},

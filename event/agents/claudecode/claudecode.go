@@ -1,11 +1,11 @@
-// Package claudecode holds the words of Claude Code, which all other agents'
-// are translated into.
+// Package claudecode holds the names that Claude Code uses, into which all other
+// agents' are translated.
 package claudecode
 
 import "beckon/event/agents"
 
-// Agent is Claude Code: CONTRACT.md section 1.6 (common members) and section
-// 1.11 (per event). Its events are the kinds themselves.
+// Agent is Claude Code: the members of every payload (CONTRACT.md 6) and of each
+// event (CONTRACT.md 11). Its events are the kinds themselves.
 var Agent = agents.Agent{
 	Name:     "claude-code",
 	Aliases:  []string{"claude", "claude-code-cli"},
