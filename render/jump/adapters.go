@@ -23,37 +23,51 @@ type adapter struct {
 // user.
 var adapters = [...]adapter{
 	{"tmux", (*move).tmux, (*move).readTmux},
-	{"kitty", (*move).kitty, (*move).readKitty},
-	{"wezterm", (*move).wezterm, (*move).readWezterm},
+	{"kitty", focusBy((*move).kitty, "focus-window", "kitty shows window %s"), readBy((*move).kitty, "get-text")},
+	{"wezterm", focusBy((*move).wezterm, "activate-pane", "WezTerm shows pane %s"), readBy((*move).wezterm, "get-text")},
 	{"zellij", (*move).zellij, (*move).readZellij},
 	{"screen", (*move).screen, (*move).readScreen},
-	{"iterm2", (*move).iterm, (*move).readIterm},
-	{"apple-terminal", (*move).appleTerminal, (*move).readAppleTerminal},
+	{"iterm2", focusBy((*move).iterm, itermByID, "iTerm2 shows the pane"), readBy((*move).iterm, itermTextOf)},
+	{"apple-terminal", focusBy((*move).appleTerminal, terminalByTTY, "Terminal shows the pane"), readBy((*move).appleTerminal, terminalTextOf)},
 	{"vscode", editor("code"), nil},
 	{"cursor", editor("cursor"), nil},
 	{"windsurf", editor("windsurf"), nil},
 }
 
-// kitty takes commands on the socket that its listen_on gives it; the id is
-// "pid,window". Before 0.31 `kitten` could not do it, and kitty still can.
-func (m *move) kitty() (string, error) {
-	_, err := m.kittyDo(m.do, "focus-window")
-	return "kitty shows window " + m.half(), err
+// app has a terminal do something with the session's pane, by run, and returns what it
+// says.
+type app func(m *move, run func(Command) (string, error), what string) (string, error)
+
+// focusBy has the terminal do what shows the pane, which did says; %s in it is the
+// pane's number.
+func focusBy(do app, what, did string) func(*move) (string, error) {
+	return func(m *move) (string, error) {
+		_, err := do(m, m.do, what)
+		_, pane := m.id()
+		return strings.Replace(did, "%s", pane, 1), err
+	}
 }
 
-func (m *move) readKitty() (string, error) { return m.kittyDo(m.ask, "get-text") }
+// readBy has the terminal do what tells the text of the pane.
+func readBy(do app, what string) func(*move) (string, error) {
+	return func(m *move) (string, error) { return do(m, m.ask, what) }
+}
 
-// kittyDo has kitty do something with the window, and returns what it says.
-func (m *move) kittyDo(run func(Command) (string, error), what string) (string, error) {
-	window, ok := number(m.half())
+// kitty takes commands on the socket that its listen_on gives it; the id is
+// "pid,window". Before 0.31 `kitten` could not do it, and kitty still can.
+func (m *move) kitty(run func(Command) (string, error), what string) (string, error) {
+	_, window := m.id()
 	listen := m.row.Pane.Listen
 	switch {
-	case !ok:
+	case !isNumber(window):
 		return "", m.byHand("kitty gave this pane no id")
 	case !strings.HasPrefix(listen, "unix:") && !strings.HasPrefix(listen, "tcp:"):
 		return "", &ByHand{"this kitty takes no commands", "set allow_remote_control and listen_on in kitty.conf; it works in " + where(m.row)}
 	}
-	program := m.either("kitten", "kitty")
+	program := "kitten"
+	if _, err := m.Find(program); err != nil {
+		program = "kitty"
+	}
 	out, err := run(Command{Argv: []string{program, "@", "--to", listen, what, "--match", "id:" + window}})
 	if err != nil && strings.Contains(out, "No matching windows") {
 		return "", isGone("kitty has no window %s", window)
@@ -61,21 +75,14 @@ func (m *move) kittyDo(run func(Command) (string, error), what string) (string, 
 	return out, m.failed("kitty", out, err)
 }
 
-func (m *move) wezterm() (string, error) {
-	_, err := m.weztermDo(m.do, "activate-pane")
-	return "WezTerm shows pane " + m.half(), err
-}
-
-func (m *move) readWezterm() (string, error) { return m.weztermDo(m.ask, "get-text") }
-
-// weztermDo has WezTerm do something with the pane, whose id is "socket,pane".
-func (m *move) weztermDo(run func(Command) (string, error), what string) (string, error) {
-	pane, ok := number(m.half())
-	if !ok {
+// wezterm's id is "socket,pane".
+func (m *move) wezterm(run func(Command) (string, error), what string) (string, error) {
+	socket, pane := m.id()
+	if !isNumber(pane) {
 		return "", m.byHand("WezTerm gave this pane no id")
 	}
 	c := Command{Argv: []string{"wezterm", "cli", "--no-auto-start", what, "--pane-id", pane}}
-	if socket, _, _ := cutLast(m.row.Pane.ID); socket != "" {
+	if socket != "" {
 		c.Env = []string{"WEZTERM_UNIX_SOCKET=" + socket}
 	}
 	out, err := run(c)
@@ -89,7 +96,7 @@ func (m *move) weztermDo(run func(Command) (string, error), what string) (string
 // session from inside; both commands need Zellij 0.44. It exits 0 for a pane
 // that is not there, and says so.
 func (m *move) zellij() (string, error) {
-	session, pane, err := m.zellijPane()
+	session, pane, err := m.named("Zellij gave this pane no id")
 	if err != nil {
 		return "", err
 	}
@@ -105,7 +112,7 @@ func (m *move) zellij() (string, error) {
 }
 
 func (m *move) readZellij() (string, error) {
-	session, pane, err := m.zellijPane()
+	session, pane, err := m.named("Zellij gave this pane no id")
 	if err != nil {
 		return "", err
 	}
@@ -114,15 +121,6 @@ func (m *move) readZellij() (string, error) {
 		return "", zellijSays(out, err, session, pane)
 	}
 	return out, nil
-}
-
-func (m *move) zellijPane() (session, pane string, err error) {
-	session, _, _ = cutLast(m.row.Pane.ID)
-	pane, ok := number(m.half())
-	if !ok || session == "" || session[0] == '-' {
-		return "", "", m.byHand("Zellij gave this pane no id")
-	}
-	return session, pane, nil
 }
 
 // zellijSays is why Zellij did not do something, nil where it did.
@@ -136,20 +134,10 @@ func zellijSays(out string, err error, session, pane string) error {
 	return nil
 }
 
-// screen's id is "session,window".
-func (m *move) screenWindow() (session, window string, err error) {
-	session, _, _ = cutLast(m.row.Pane.ID)
-	window, ok := number(m.half())
-	if !ok || session == "" || session[0] == '-' {
-		return "", "", m.byHand("screen gave this window no number")
-	}
-	return session, window, nil
-}
-
 // readScreen has screen write what the window shows. It does so after its command has
 // ended, one file after the other: when the second is there, the first is whole.
 func (m *move) readScreen() (string, error) {
-	session, window, err := m.screenWindow()
+	session, window, err := m.named("screen gave this window no number")
 	if err != nil {
 		return "", err
 	}
@@ -179,7 +167,7 @@ func (m *move) readScreen() (string, error) {
 const screenTime = 2 * time.Second
 
 func (m *move) screen() (string, error) {
-	session, window, err := m.screenWindow()
+	session, window, err := m.named("screen gave this window no number")
 	if err != nil {
 		return "", err
 	}
@@ -190,16 +178,9 @@ func (m *move) screen() (string, error) {
 	return fmt.Sprintf("screen shows window %s of %s", window, render.OneLine(session)), nil
 }
 
-func (m *move) iterm() (string, error) {
-	_, err := m.itermDo(m.do, itermByID)
-	return "iTerm2 shows the pane", err
-}
-
-func (m *move) readIterm() (string, error) { return m.itermDo(m.ask, itermTextOf) }
-
-// itermDo runs a script for the pane. Its id is a GUID, with the place "w0t1p0:"
+// iterm runs a script for the pane. Its id is a GUID, with the place "w0t1p0:"
 // before it where an HTTP client told it.
-func (m *move) itermDo(run func(Command) (string, error), script string) (string, error) {
+func (m *move) iterm(run func(Command) (string, error), script string) (string, error) {
 	id := m.row.Pane.ID[strings.LastIndexByte(m.row.Pane.ID, ':')+1:]
 	if id == "" || strings.Trim(id, "0123456789abcdefABCDEF-") != "" {
 		return "", m.byHand("iTerm2 gave this pane no id")
@@ -207,16 +188,9 @@ func (m *move) itermDo(run func(Command) (string, error), script string) (string
 	return m.apple(run, "iTerm2", script, id)
 }
 
-func (m *move) appleTerminal() (string, error) {
-	_, err := m.appleTerminalDo(m.do, terminalByTTY)
-	return "Terminal shows the pane", err
-}
-
-func (m *move) readAppleTerminal() (string, error) { return m.appleTerminalDo(m.ask, terminalTextOf) }
-
-// appleTerminalDo runs a script for the tab. Terminal names its tabs to scripts by
+// appleTerminal runs a script for the tab. Terminal names its tabs to scripts by
 // their tty alone, which the process knows.
-func (m *move) appleTerminalDo(run func(Command) (string, error), script string) (string, error) {
+func (m *move) appleTerminal(run func(Command) (string, error), script string) (string, error) {
 	if m.row.Process == nil {
 		return "", m.byHand("Terminal's tabs are found by their process, and it is not known")
 	}
@@ -261,29 +235,23 @@ func editor(program string) func(*move) (string, error) {
 	}
 }
 
-// half returns what is after the last comma of the pane's id.
-func (m *move) half() string {
-	_, pane, _ := cutLast(m.row.Pane.ID)
-	return pane
-}
-
-func cutLast(id string) (before, after string, ok bool) {
+// id parts the pane's id at its last comma.
+func (m *move) id() (before, after string) {
+	id := m.row.Pane.ID
 	i := strings.LastIndexByte(id, ',')
-	if i < 0 {
-		return "", id, false
-	}
-	return id[:i], id[i+1:], true
+	return id[:max(i, 0)], id[i+1:]
 }
 
-// either returns the first program that is there, else the last.
-func (m *move) either(first, second string) string {
-	if _, err := m.Find(first); err == nil {
-		return first
+// named parts the id "session,number" of a multiplexer's pane; lack says that it is none.
+func (m *move) named(lack string) (session, number string, err error) {
+	session, number = m.id()
+	if !isNumber(number) || session == "" || session[0] == '-' {
+		return "", "", m.byHand("%s", lack)
 	}
-	return second
+	return session, number, nil
 }
 
-// number returns s if it is a number in digits.
-func number(s string) (string, bool) {
-	return s, s != "" && len(s) <= 20 && strings.Trim(s, "0123456789") == ""
+// isNumber reports whether s is a number in digits.
+func isNumber(s string) bool {
+	return s != "" && len(s) <= 20 && strings.Trim(s, "0123456789") == ""
 }

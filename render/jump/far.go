@@ -34,11 +34,6 @@ func ParseWay(s string) (Way, error) {
 // bySSH is the way to a machine that none is configured for.
 var bySSH = Way{"*", []string{"ssh", "-t", "{host}", "beckon", "jump", "{session}"}}
 
-// isAddress reports whether the way is one for a browser.
-func (w Way) isAddress() bool {
-	return len(w.Words) == 1 && strings.Contains(w.Words[0], "://")
-}
-
 // fill puts a row's names in. What another machine says may become a part of a word
 // only if it has letters, digits and "._-@" alone and begins with no "-".
 func (w Way) fill(r *render.Row) ([]string, error) {
@@ -70,7 +65,7 @@ func (j *Jumper) far(r *render.Row) (Result, error) {
 	switch {
 	case err != nil:
 		return Result{}, &ByHand{it + ", and no way there is known: " + err.Error(), `"jump_by" in the configuration names one: see beckon help fleet`}
-	case way.isAddress():
+	case len(way.Words) == 1 && strings.Contains(way.Words[0], "://"): // for a browser
 		return Result{}, &ByHand{it + "; open its address", words[0]}
 	case r.Remote.Link != "" && r.Terminal == nil && len(j.Ways) == 0:
 		return Result{}, &ByHand{it + ", in no terminal that could be shown", "beckon answer, reply and stop --fleet reach it, where that machine lets you"}

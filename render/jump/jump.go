@@ -21,6 +21,7 @@ import (
 	"time"
 	"unicode"
 
+	"beckon/event/bounded"
 	"beckon/render"
 )
 
@@ -94,6 +95,18 @@ func New(getenv func(string) string) *Jumper {
 	return &Jumper{Getenv: getenv, Host: host, OS: runtime.GOOS, Find: exec.LookPath, Run: run}
 }
 
+// run runs c with nothing on its stdin and returns both outputs. A child of
+// it that keeps the pipe open does not hold us up.
+func run(ctx context.Context, c Command) (string, error) {
+	cmd := exec.CommandContext(ctx, c.Argv[0], c.Argv[1:]...)
+	cmd.Env = append(os.Environ(), c.Env...)
+	cmd.WaitDelay = 100 * time.Millisecond
+	out := bounded.Buffer{Max: 4 << 20} // enough for the panes of any tmux server
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := cmd.Run()
+	return string(out.Kept), err
+}
+
 // To brings r's pane to the front. The error is ErrGone for a target that is gone,
 // a ByHand for one that the user has to go to, else the error of a command.
 func (j *Jumper) To(ctx context.Context, r *render.Row) (Result, error) {
@@ -107,11 +120,16 @@ func (j *Jumper) To(ctx context.Context, r *render.Row) (Result, error) {
 	if r.Job != nil {
 		return m.attachJob()
 	}
-	did, err := m.focus()
-	if err != nil {
-		return Result{}, err
+	for _, a := range adapters {
+		if a.kind == r.Pane.Kind {
+			did, err := a.focus(m)
+			if err != nil {
+				return Result{}, err
+			}
+			return Result{Did: did, Commands: m.ran}, nil
+		}
 	}
-	return Result{Did: did, Commands: m.ran}, nil
+	return Result{}, m.byHand("%s cannot be told to show a pane", terminalName(r.Pane.Kind))
 }
 
 // Text returns what r's pane shows, as its terminal has it: the lines of the screen,
@@ -124,13 +142,45 @@ func (j *Jumper) Text(ctx context.Context, r *render.Row) (string, error) {
 	if r.Job != nil {
 		return "", &ByHand{"it runs in the background, without a pane", "claude attach " + quote(r.Job.ID)}
 	}
-	kind := r.Pane.Kind
 	for _, a := range adapters {
-		if a.kind == kind && a.read != nil {
+		if a.kind == r.Pane.Kind && a.read != nil {
 			return a.read(m)
 		}
 	}
-	return "", m.byHand("%s does not tell what is on a pane", terminalName(kind))
+	return "", m.byHand("%s does not tell what is on a pane", terminalName(r.Pane.Kind))
+}
+
+// attachJob shows a session that the client runs in the background: `claude
+// attach` opens it in a terminal. Inside tmux that is a new window of the
+// caller's client; outside, the caller's own terminal, for which Become is left
+// to the caller.
+func (m *move) attachJob() (Result, error) {
+	id := m.row.Job.ID
+	attach := Command{Argv: []string{"claude", "attach", id}}
+	if id == "" || id[0] == '-' || strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") != "" {
+		return Result{}, &ByHand{"it runs in the background, under an id that is not valid", "claude agents"}
+	}
+	path, err := m.Find("claude")
+	if err != nil {
+		return Result{}, &ByHand{"it runs in the background, and claude is not in the PATH", attach.String()}
+	}
+	attach.Argv[0] = path
+	s, c := m.own()
+	switch {
+	case c == nil && !m.Attended:
+		return Result{}, &ByHand{"it runs in the background", "claude attach " + id}
+	case c == nil:
+		return Result{Did: "claude shows the background session " + id, Commands: []Command{attach}, Become: &attach}, nil
+	}
+	show := append(tmuxArgv(s.socket), "new-window", "-t", c.session+":", "-n", "claude-"+id)
+	if dir := m.Getenv("CLAUDE_CONFIG_DIR"); dir != "" { // the server may have another one
+		show = append(show, "-e", "CLAUDE_CONFIG_DIR="+dir)
+	}
+	show = append(append(show, "--"), attach.Argv...)
+	if out, err := m.do(Command{Argv: show}); err != nil {
+		return Result{}, m.failed("tmux", out, err)
+	}
+	return Result{Did: "tmux shows the background session " + id + " in a new window", Commands: m.ran}, nil
 }
 
 // reachable tells the targets that no terminal needs to be asked about.
@@ -158,30 +208,17 @@ type move struct {
 	ran []Command
 }
 
-func (m *move) focus() (string, error) {
-	kind := m.row.Pane.Kind
-	for _, a := range adapters {
-		if a.kind == kind {
-			return a.focus(m)
-		}
-	}
-	return "", m.byHand("%s cannot be told to show a pane", terminalName(kind))
-}
-
-// ask runs a command that only looks.
-func (m *move) ask(c Command) (string, error) { return m.start(c) }
-
 // do runs a command that moves the focus, or only notes it on a dry run.
 func (m *move) do(c Command) (string, error) {
 	m.ran = append(m.ran, c)
 	if m.DryRun {
 		return "", nil
 	}
-	return m.start(c)
+	return m.ask(c)
 }
 
-// start finds the program and runs it.
-func (m *move) start(c Command) (string, error) {
+// ask finds a program and runs it; by itself it only looks.
+func (m *move) ask(c Command) (string, error) {
 	path, err := m.Find(c.Argv[0])
 	if err != nil {
 		return "", m.byHand("%s is not in the PATH", c.Argv[0])

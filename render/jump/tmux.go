@@ -1,6 +1,7 @@
 package jump
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -46,8 +47,10 @@ const (
 func (m *move) askTmux(socket string) (*server, error) {
 	argv := append(tmuxArgv(socket), "list-panes", "-a", "-F", paneFormat, ";", "list-clients", "-F", clientFormat)
 	out, err := m.ask(Command{Argv: argv})
-	if err != nil && noServer(out) {
-		return nil, isGone("its tmux server has ended")
+	for _, none := range []string{"no server running", "error connecting to", "server exited", "lost server"} {
+		if err != nil && strings.Contains(out, none) {
+			return nil, isGone("its tmux server has ended")
+		}
 	}
 	if err != nil {
 		return nil, m.failed("tmux", out, err)
@@ -60,12 +63,6 @@ func tmuxArgv(socket string) []string {
 		return []string{"tmux"}
 	}
 	return []string{"tmux", "-S", socket}
-}
-
-// noServer reports whether tmux's words say that nothing listens there.
-func noServer(out string) bool {
-	return slices.ContainsFunc([]string{"no server running", "error connecting to", "server exited", "lost server"},
-		func(words string) bool { return strings.Contains(out, words) })
 }
 
 func parseServer(socket, out string) *server {
@@ -95,16 +92,16 @@ func (m *move) tmux() (string, error) {
 		return "", err
 	}
 	own := m.caller(s)
-	c, seen := own, own != nil
+	c := own
 	if c == nil {
-		c, seen = s.best(t.Pane)
+		c = s.in(s.sessions(t.Pane))
 	}
 	p := s.find(t.Pane, c)
 	if p == nil {
 		return "", isGone("tmux has no pane %s", t.Pane)
 	}
 	show := append(tmuxArgv(t.Socket), "select-window", "-t", p.session+":"+p.window, ";", "select-pane", "-t", p.id)
-	if !seen {
+	if c == nil {
 		return m.attach(s, p, show)
 	}
 	show = append(show, ";", "switch-client", "-c", c.name, "-t", p.session)
@@ -115,7 +112,8 @@ func (m *move) tmux() (string, error) {
 	if own != nil {
 		return did, nil
 	}
-	return did + " in " + render.OneLine(c.name), m.raise(c)
+	m.raise(c)
+	return did + " in " + render.OneLine(c.name), nil
 }
 
 // readTmux returns the text of the pane, if it is still the one.
@@ -147,12 +145,11 @@ func (m *move) itsTmux() (*server, error) {
 
 // raise brings the terminal around a client to the front, where it can be
 // found by its tty. That it cannot is not an error: the pane is shown.
-func (m *move) raise(c *client) error {
+func (m *move) raise(c *client) {
 	script := map[string]string{"iterm2": itermByTTY, "apple-terminal": terminalByTTY}[m.row.Pane.Outer]
 	if script != "" && m.OS == "darwin" && absolute(c.name) {
 		_, _ = m.do(Command{Argv: []string{"osascript", "-e", script, c.name}})
 	}
-	return nil
 }
 
 // attach shows a pane of a server that nobody looks at: by the caller's own
@@ -162,7 +159,7 @@ func (m *move) attach(s *server, p *pane, show []string) (string, error) {
 		return "", m.failed("tmux", out, err)
 	}
 	mine, c := m.own()
-	if c == nil || !plainPath(s.socket) {
+	if c == nil || s.socket == "" || strings.Trim(s.socket, plainLetters) != "" {
 		by := Command{Argv: append(tmuxArgv(s.socket), "attach-session", "-t", p.name)}
 		return "", &ByHand{"nobody is attached to its tmux server", by.String()}
 	}
@@ -190,10 +187,8 @@ func (m *move) own() (*server, *client) {
 	return s, m.caller(s)
 }
 
-// plainPath reports whether no shell finds anything in path to expand.
-func plainPath(path string) bool {
-	return path != "" && strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,:@+") == ""
-}
+// plainLetters are those of a path in which no shell finds anything to expand.
+const plainLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,:@+"
 
 // caller returns the client of s that beckon was called in, nil when it was
 // called elsewhere. A command that tmux itself runs (a key binding) knows its
@@ -206,44 +201,26 @@ func (m *move) caller(s *server) *client {
 	if i := slices.IndexFunc(s.clients, func(c client) bool { return c.name == m.Client }); i >= 0 {
 		return &s.clients[i]
 	}
-	var sessions []string
-	for _, p := range s.panes {
-		if p.id == here.Pane {
-			sessions = append(sessions, p.session)
-		}
+	sessions := s.sessions(here.Pane)
+	if tmux := m.Getenv("TMUX"); here.Pane == "" { // whose last part is the session's number
+		sessions = append(sessions, "$"+tmux[strings.LastIndexByte(tmux, ',')+1:])
 	}
-	if here.Pane == "" {
-		sessions = append(sessions, sessionOf(m.Getenv("TMUX")))
-	}
-	if c := s.latest(func(c *client) bool { return slices.Contains(sessions, c.session) }); c != nil {
-		return c
-	}
-	return s.latest(func(*client) bool { return true })
+	return s.in(sessions)
 }
 
-// sessionOf reads the session's number, the last part of $TMUX, as an id.
-func sessionOf(tmux string) string {
-	n, ok := number(tmux[strings.LastIndexByte(tmux, ',')+1:])
-	if !ok {
-		return ""
-	}
-	return "$" + n
-}
-
-// best returns the client to show a pane in: one whose session has it, else
-// any.
-func (s *server) best(id string) (*client, bool) {
-	in := map[string]bool{}
+// sessions are those that have a pane.
+func (s *server) sessions(id string) (all []string) {
 	for _, p := range s.panes {
 		if p.id == id {
-			in[p.session] = true
+			all = append(all, p.session)
 		}
 	}
-	c := s.latest(func(c *client) bool { return in[c.session] })
-	if c == nil {
-		c = s.latest(func(*client) bool { return true })
-	}
-	return c, c != nil
+	return all
+}
+
+// in returns a client that is in one of the sessions, else any.
+func (s *server) in(sessions []string) *client {
+	return cmp.Or(s.latest(func(c *client) bool { return slices.Contains(sessions, c.session) }), s.latest(func(*client) bool { return true }))
 }
 
 func (s *server) latest(fits func(*client) bool) *client {
