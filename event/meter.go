@@ -51,9 +51,9 @@ type Status struct {
 // Limit is how much of a usage limit is used: of a window of time that a
 // subscription has, or of a spend limit.
 type Limit struct {
-	Name   string // five_hour, seven_day or spend_limit
-	Used   int64  // in hundredths of a percent
-	Resets Millis // when it begins anew
+	Name   string `json:"name"`   // five_hour, seven_day or spend_limit
+	Used   int64  `json:"used"`   // in hundredths of a percent
+	Resets Millis `json:"resets"` // when it begins anew
 }
 
 // limitNames are the client's names of the limits, in the order it gives them.

@@ -9,7 +9,6 @@ import (
 
 	"beckon/event/redact"
 	"beckon/render/card"
-	"beckon/state"
 	"beckon/state/alert"
 	"beckon/state/offer"
 )
@@ -47,10 +46,7 @@ type Words struct {
 // AskOf puts an offer into the words of a channel. What does not show whole
 // cannot be allowed: the user would not know what.
 func AskOf(o *offer.Offer, host string, w Words) Ask {
-	kind := state.EdgePermission
-	if o.Kind == offer.Question || o.Kind == offer.Form {
-		kind = state.EdgeQuestion
-	}
+	kind := o.Kind.Edge()
 	project := cmp.Or(base(o.Project), base(o.Cwd), "a session")
 	a := Ask{Digest: o.Digest, Expires: o.Expires.Time().Local(), Text: card.Line1(cmp.Or(o.Tool, string(o.Kind))), Note: Note{
 		Schema: Schema, Kind: kind, Title: card.Line1(project + " " + alert.Verb(kind)), Project: project, Tool: o.Tool,

@@ -66,31 +66,23 @@ func (p Player) Send(ctx context.Context, _ Note) error {
 	if _, err := os.Stat(file); err != nil {
 		return err
 	}
-	for _, argv := range players(runtime.GOOS) {
-		if path, err := exec.LookPath(argv[0]); err == nil {
-			_, err = run(ctx, soundLimit, nil, []string{"BECKON_SOUND=" + file}, append(append([]string{path}, argv[1:]...), last(runtime.GOOS, file)...)...)
+	for _, argv := range players(runtime.GOOS, file) {
+		if argv[0], err = exec.LookPath(argv[0]); err == nil {
+			_, err = run(ctx, soundLimit, nil, []string{"BECKON_SOUND=" + file}, argv...)
 			return err
 		}
 	}
 	return errors.New("no player is installed: pw-play, paplay, aplay or ffplay")
 }
 
-// players lists the programs that play a file, the best first.
-func players(goos string) [][]string {
+// players lists the commands that play a file, the best first. PowerShell reads its name
+// from the environment, where it needs no quoting.
+func players(goos, file string) [][]string {
 	switch goos {
 	case "darwin":
-		return [][]string{{"afplay"}}
+		return [][]string{{"afplay", file}}
 	case "windows":
 		return [][]string{{"powershell.exe", "-NoProfile", "-NonInteractive", "-Command", "(New-Object Media.SoundPlayer $env:BECKON_SOUND).PlaySync()"}}
 	}
-	return [][]string{{"pw-play"}, {"paplay"}, {"aplay", "-q"}, {"ffplay", "-nodisp", "-autoexit", "-loglevel", "quiet"}}
-}
-
-// last is the file as the player's last argument; PowerShell reads it from the
-// environment, where it needs no quoting.
-func last(goos, file string) []string {
-	if goos == "windows" {
-		return nil
-	}
-	return []string{file}
+	return [][]string{{"pw-play", file}, {"paplay", file}, {"aplay", "-q", file}, {"ffplay", "-nodisp", "-autoexit", "-loglevel", "quiet", file}}
 }

@@ -3,6 +3,7 @@ package notify
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
@@ -174,7 +175,7 @@ func (p *Phone) Ask(ctx context.Context, a Ask) (word offer.Word, become func(st
 // retry does something until it succeeds or ctx ends, after ever longer pauses:
 // progress makes them short again.
 func (p *Phone) retry(ctx context.Context, do func() (progress bool, err error)) error {
-	first := or(p.first, ntfyFirst)
+	first := cmp.Or(p.first, ntfyFirst)
 	pause, failed := first, false
 	for ; ; pause = min(2*pause, ntfyLongest) {
 		progress, err := do()
@@ -192,13 +193,6 @@ func (p *Phone) retry(ctx context.Context, do func() (progress bool, err error))
 			return nil
 		}
 	}
-}
-
-func or(d, otherwise time.Duration) time.Duration {
-	if d > 0 {
-		return d
-	}
-	return otherwise
 }
 
 func (p *Phone) log(err error) {
@@ -271,9 +265,9 @@ type ntfyEvent struct {
 	Message string `json:"message"`
 }
 
-// subscribe reads the answers' topic from since on.
-func (p *Phone) subscribe(ctx context.Context, query url.Values) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url(p.Ntfy.Answers)+"/json?"+query.Encode(), nil)
+// get asks the server for what is at an address.
+func (p *Phone) get(ctx context.Context, address string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -285,10 +279,10 @@ func (p *Phone) subscribe(ctx context.Context, query url.Values) (*http.Response
 func (p *Phone) listen(ctx context.Context, s *signer, since *string) (word offer.Word, alive bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	quiet := or(p.quiet, ntfyQuiet)
+	quiet := cmp.Or(p.quiet, ntfyQuiet)
 	silent := time.AfterFunc(quiet, cancel)
 	defer silent.Stop()
-	res, err := p.subscribe(ctx, url.Values{"since": {*since}})
+	res, err := p.get(ctx, p.url(p.Ntfy.Answers)+"/json?since="+url.QueryEscape(*since))
 	if err != nil {
 		return "", false, err
 	}
@@ -339,18 +333,11 @@ func (p *Phone) time() time.Time {
 func (p *Phone) Reach(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, ntfyLimit)
 	defer cancel()
+	address := p.url("v1/health")
 	if p.Ntfy.Answers != "" {
-		res, err := p.subscribe(ctx, url.Values{"poll": {"1"}, "since": {"1s"}})
-		if err == nil {
-			res.Body.Close()
-		}
-		return err
+		address = p.url(p.Ntfy.Answers) + "/json?poll=1&since=1s"
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url("v1/health"), nil)
-	if err != nil {
-		return err
-	}
-	res, err := p.do(req)
+	res, err := p.get(ctx, address)
 	if err == nil {
 		res.Body.Close()
 	}

@@ -78,6 +78,14 @@ func KindOf(k event.Kind, tool string) Kind {
 	return Permission
 }
 
+// Edge is the kind of edge that such an offer is.
+func (k Kind) Edge() state.EdgeKind {
+	if k == Question || k == Form {
+		return state.EdgeQuestion
+	}
+	return state.EdgePermission
+}
+
 // Offer is one question that an agent holds open.
 type Offer struct {
 	ID      string       `json:"id"`

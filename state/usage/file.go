@@ -44,36 +44,6 @@ func ID(account string) string {
 // maxFile bounds what is read; ours have at most 2 KiB.
 const maxFile = 16 << 10
 
-// file is what is written.
-type file struct {
-	Account string             `json:"account,omitempty"`
-	Windows map[string]written `json:"windows"`
-}
-
-type written struct {
-	Used   int64        `json:"used"` // hundredths of a percent, as in past
-	Resets event.Millis `json:"resets"`
-	At     event.Millis `json:"at"`
-	By     string       `json:"by"`
-	Past   [][2]int64   `json:"past,omitempty"` // when, and how much was used
-}
-
-func (w written) window(name string) Window {
-	out := Window{Limit: event.Limit{Name: name, Used: w.Used, Resets: w.Resets}, At: w.At, By: w.By}
-	for _, s := range w.Past {
-		out.Past = append(out.Past, Sample{event.Millis(s[0]), s[1]})
-	}
-	return out
-}
-
-func (w Window) written() written {
-	out := written{Used: w.Used, Resets: w.Resets, At: w.At, By: w.By}
-	for _, s := range w.Past {
-		out.Past = append(out.Past, [2]int64{int64(s.At), s.Used})
-	}
-	return out
-}
-
 // Report notes what session by has reported of an account, and returns what is known
 // of it then, and the limits that have come to one of Steps with it. The file is
 // replaced whole, and only when there is news. Of two reports at the same time one may
@@ -84,17 +54,21 @@ func (d Dir) Report(account, by string, limits []event.Limit, now event.Millis) 
 	if err != nil {
 		return Account{}, nil, err
 	}
-	known.Account = account
+	known.Name = account
 	var crossed []Crossing
 	news := false
 	for _, l := range limits {
-		old := known.Windows[l.Name].window(l.Name)
+		var old Window
+		same := func(w Window) bool { return w.Name == l.Name }
+		if i := slices.IndexFunc(known.Windows, same); i >= 0 {
+			old = known.Windows[i]
+		}
 		w, is := old.merge(l, by, now)
 		if !is {
 			continue
 		}
 		news = true
-		known.Windows[l.Name] = w.written()
+		known.Windows = append(slices.DeleteFunc(known.Windows, same), w)
 		if c, ok := w.crossed(old); ok {
 			crossed = append(crossed, c)
 		}
@@ -110,32 +84,22 @@ func (d Dir) Report(account, by string, limits []event.Limit, now event.Millis) 
 }
 
 // at is the account with what is not over.
-func (f file) at(now event.Millis) Account {
-	a := Account{Name: f.Account}
-	for name, w := range f.Windows {
-		if w.Resets > now {
-			a.Windows = append(a.Windows, w.window(name))
-		}
-	}
+func (a Account) at(now event.Millis) Account {
+	a.Windows = slices.DeleteFunc(a.Windows, func(w Window) bool { return w.Resets <= now })
 	slices.SortFunc(a.Windows, func(x, y Window) int { return strings.Compare(x.Name, y.Name) })
 	return a
 }
 
 // read reads an account's file. One that is not there, or is not ours, holds nothing.
-func read(path string) (file, error) {
-	none := file{Windows: map[string]written{}}
+func read(path string) (a Account, err error) {
 	data, err := plainfile.Head(path, make([]byte, maxFile), 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return none, nil
+		return a, nil
 	}
-	if err != nil {
-		return none, err
+	if err == nil && json.Unmarshal(data, &a) != nil {
+		a = Account{}
 	}
-	var f file
-	if json.Unmarshal(data, &f) != nil || f.Windows == nil {
-		return none, nil
-	}
-	return f, nil
+	return a, err
 }
 
 // Read returns every account with the limits that are not over at now; an account
@@ -150,12 +114,9 @@ func (d Dir) Read(now event.Millis) ([]Account, error) {
 		if !strings.HasSuffix(e.Name(), ".json") {
 			continue
 		}
-		f, errRead := read(filepath.Join(string(d), e.Name()))
-		if errRead != nil {
-			err = errors.Join(err, errRead)
-			continue
-		}
-		if a := f.at(now); len(a.Windows) > 0 {
+		a, errRead := read(filepath.Join(string(d), e.Name()))
+		err = errors.Join(err, errRead)
+		if a = a.at(now); len(a.Windows) > 0 {
 			all = append(all, a)
 		}
 	}

@@ -18,15 +18,15 @@ import (
 // Window is a limit as it was reported last.
 type Window struct {
 	event.Limit
-	At   event.Millis // when it was reported
-	By   string       // the session that reported it
-	Past []Sample     // earlier reports of the same window, the oldest first
+	At   event.Millis `json:"at"`             // when it was reported
+	By   string       `json:"by"`             // the session that reported it
+	Past []Sample     `json:"past,omitempty"` // earlier reports of the same window, the oldest first
 }
 
 // Sample is what was used at a time.
 type Sample struct {
-	At   event.Millis
-	Used int64 // in hundredths of a percent
+	At   event.Millis `json:"at"`
+	Used int64        `json:"used"` // in hundredths of a percent
 }
 
 // samples is how many earlier reports are kept; they lie a sixtieth of the window
@@ -112,10 +112,10 @@ func (w Window) Full(now event.Millis) (at event.Millis, ok bool) {
 	return at, at < w.Resets
 }
 
-// Account is what is known of an account's limits.
+// Account is what is known of an account's limits, also in its file.
 type Account struct {
-	Name    string   // the directory of the client's configuration, empty for the usual one
-	Windows []Window // those that are not over
+	Name    string   `json:"account,omitempty"` // the directory of the client's configuration, empty for the usual one
+	Windows []Window `json:"windows"`           // those that are not over, by their names
 }
 
 // Nearest returns the limit that will be reached first, else the one that is used

@@ -82,11 +82,7 @@ func (f *firing) report(o *offer.Offer) {
 		return
 	}
 	set, err := alert.Read(alert.ConfigPath(f.getenv))
-	kind := state.EdgePermission
-	if o.Kind == offer.Question || o.Kind == offer.Form {
-		kind = state.EdgeQuestion
-	}
-	if err == nil && len(set.Channels) > 0 && slices.Contains(set.On, kind) && (set.Quiet == alert.Hours{} || !set.Quiet.Hold(f.start.Local())) {
+	if err == nil && len(set.Channels) > 0 && slices.Contains(set.On, o.Kind.Edge()) && (set.Quiet == alert.Hours{} || !set.Quiet.Hold(f.start.Local())) {
 		err = hold.Notify(f.st.Dir, o.ID, set.Channels)
 	}
 	f.log(err)
