@@ -12,5 +12,5 @@ import (
 )
 
 func main() {
-	os.Exit(answer.Judge(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv, hook.Become))
+	os.Exit(answer.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv, nil, hook.Become))
 }

@@ -75,7 +75,7 @@ const sessionHelp = "A session: its id, name, project or branch, or a part of on
 // run is the whole program but for the exit.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) int {
 	if len(args) > 0 && args[0] == "hook" && !wantsHelp(args) {
-		code := answer.Main(args[1:], stdin, stdout, stderr, getenv, handlers.Starter{}) // before kong is paid for
+		code := answer.Main(args[1:], stdin, stdout, stderr, getenv, handlers.Starter{}, nil) // before kong is paid for
 		if code != cli.ExitOK {
 			noblock.Off() // the answer itself, where the contract has no other way
 		}

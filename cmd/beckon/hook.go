@@ -13,6 +13,6 @@ type hookCmd struct {
 }
 
 func (c *hookCmd) Run(a *app) error {
-	answer.Main([]string{c.Event, "--agent", c.Agent, "--via", c.Via}, a.Stdin, a.Stdout, a.Stderr, a.Getenv, handlers.Starter{})
+	answer.Main([]string{c.Event, "--agent", c.Agent, "--via", c.Via}, a.Stdin, a.Stdout, a.Stderr, a.Getenv, handlers.Starter{}, nil)
 	return nil
 }

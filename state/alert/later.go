@@ -26,19 +26,20 @@ func Later(stateDir, title, body string, until event.Millis) error {
 	return atomicfile.Write(filepath.Join(stateDir, laterFile), []byte(text), 0o600, false)
 }
 
-// TakeLater returns the note that waits, to the first that asks.
-func TakeLater(stateDir string, now event.Millis) (title, body string, ok bool) {
+// TakeLater returns the note that waits, to the first that asks; its title is empty for
+// none.
+func TakeLater(stateDir string, now event.Millis) (title, body string) {
 	path := filepath.Join(stateDir, laterFile)
 	mine := path + "." + strconv.Itoa(os.Getpid())
 	if os.Rename(path, mine) != nil { // there is none, or another hook has it
-		return "", "", false
+		return "", ""
 	}
 	text, err := plainfile.Head(mine, make([]byte, maxLater), 0)
-	if errors.Join(err, os.Remove(mine)) != nil {
-		return "", "", false
-	}
 	until, rest, _ := strings.Cut(string(text), "\n")
+	n, errTime := strconv.ParseInt(until, 10, 64)
+	if errors.Join(err, os.Remove(mine), errTime) != nil || event.Millis(n) <= now {
+		return "", ""
+	}
 	title, body, _ = strings.Cut(rest, "\n")
-	n, err := strconv.ParseInt(until, 10, 64)
-	return title, body, err == nil && event.Millis(n) > now
+	return title, body
 }

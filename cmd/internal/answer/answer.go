@@ -63,19 +63,10 @@ type Starter interface {
 	Inside(getenv func(string) string, state trust.Dir) bool
 }
 
-// Main is `beckon hook`.
-func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string, starter Starter) (code int) {
-	return answered(args, stdin, stdout, stderr, getenv, starter, nil)
-}
-
-// Judge is the program that answers where a policy has only rules. It links nothing
-// that could start a command or ask a server; for all other events it calls become,
-// which does not return if the program for them is there.
-func Judge(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string, become func([]string) (int, bool)) int {
-	return answered(args, stdin, stdout, stderr, getenv, nil, become)
-}
-
-func answered(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string, starter Starter, become func([]string) (int, bool)) (code int) {
+// Main is `beckon hook`. Of beckon-judge, which answers where a policy has only rules
+// and links nothing that could start a command or ask a server, starter is nil; for all
+// other events it calls become, which does not return if the program for them is there.
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string, starter Starter, become func([]string) (int, bool)) (code int) {
 	var fault error // there is no log yet, or it has it
 	defer hook.Guard(&fault)
 	hook.GrowStack()

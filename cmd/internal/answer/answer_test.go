@@ -59,7 +59,7 @@ func (u *user) fire(kind event.Kind, members string) string {
 	u.Helper()
 	payload := `{"session_id":"s1","cwd":"` + u.dir + `","hook_event_name":"` + string(kind) + `"` + members + `}`
 	var out, errs bytes.Buffer
-	code := Main([]string{string(kind)}, strings.NewReader(payload), &out, &errs, func(name string) string { return u.env[name] }, run.Starter{})
+	code := Main([]string{string(kind)}, strings.NewReader(payload), &out, &errs, func(name string) string { return u.env[name] }, run.Starter{}, nil)
 	if code != 0 || errs.Len() > 0 {
 		u.Errorf("%s: exit code %d, on stderr %q", kind, code, errs.String())
 	}
@@ -240,7 +240,7 @@ func TestFaultIsNotTheAgents(t *testing.T) {
 					return u.env[name]
 				}
 				var out, errs bytes.Buffer
-				if code := Main([]string{"PreToolUse"}, strings.NewReader(payload), &out, &errs, getenv, run.Starter{}); code != 0 || errs.Len() > 0 {
+				if code := Main([]string{"PreToolUse"}, strings.NewReader(payload), &out, &errs, getenv, run.Starter{}, nil); code != 0 || errs.Len() > 0 {
 					t.Errorf("at %d: exit code %d, on stderr %q", n, code, errs.String())
 				}
 				if out.Len() > 0 {

@@ -8,6 +8,7 @@ import (
 	"beckon/cmd/internal/hook"
 	"beckon/event"
 	"beckon/event/policy"
+	"beckon/event/policy/wire"
 	"beckon/state"
 	"beckon/state/store"
 )
@@ -53,12 +54,58 @@ func (f *firing) fold(asked <-chan policy.Result) (sequence string) {
 // foldDecision folds what was decided, if it changes anything, into the record
 // that has the event.
 func (f *firing) foldDecision(r policy.Result, record string) (res store.Result, decided bool, err error) {
-	a := f.decided(r)
-	if a == nil || f.e.SessionID == "" {
+	d := f.decided(r)
+	if d == nil {
 		return res, false, nil
 	}
-	res, err = f.st.Fold(store.KeyOf(record), store.Update{Change: state.Change{At: event.MillisOf(time.Now()), Action: a}})
+	res, err = hook.FoldDecided(f.st, record, d)
 	return res, true, err
+}
+
+// decided is what the answer makes true of the session; nil when the client
+// will tell it itself, or nothing has changed.
+func (f *firing) decided(r policy.Result) *state.Decided {
+	d := &state.Decided{Event: f.e.Kind, Of: event.MillisOf(f.start), AgentID: f.e.AgentID,
+		UseID: f.e.Tool.UseID, Tool: f.e.Tool.Name, Hash: f.e.Tool.Hash}
+	if c := asked(&f.session, &f.e); c != nil && f.e.Kind == event.PermissionRequest && !f.dialect.Native() {
+		d.UseID, d.Hash = c.UseID, c.Hash
+	}
+	if f.e.TaskN.ID != "" {
+		d.UseID = f.e.TaskN.ID
+	}
+	switch {
+	case f.e.SessionID == "":
+		return nil
+	case r.Halts:
+		d.Word = state.WordHalted
+	case r.GoesOn:
+		d.Word = state.WordGoesOn
+	case !r.Allowed:
+		d.Word = state.WordRefused
+	case f.e.Kind == event.PermissionRequest && r.Verdict.Decision == wire.Allow:
+		d.Word = state.WordAllowed
+	case f.e.Kind == event.PreToolUse && r.Verdict.Input != nil:
+		if !f.rewritten(d, r.Verdict.Input) {
+			return nil
+		}
+	default:
+		return nil
+	}
+	return d
+}
+
+// rewritten reads the call as the client will report it from now on.
+func (f *firing) rewritten(d *state.Decided, input []byte) bool {
+	payload, err := f.dialect.Rewritten(f.said, input)
+	if err != nil {
+		return false
+	}
+	e, err := event.Parse(f.args.Agent, f.args.Event, payload)
+	if err != nil {
+		return false
+	}
+	d.Word, d.NewHash, d.Summary = state.WordRewritten, e.Tool.Hash, e.Tool.Summary
+	return true
 }
 
 // folded reports whether a fold has a result.

@@ -56,23 +56,33 @@ func (f *firing) settings() offer.Settings {
 // nobody can wait.
 func (f *firing) hold(out []byte, stdout io.Writer) int {
 	o := f.offer()
-	dir := offer.In(f.st.Dir)
-	if err := dir.Make(&o, time.Now()); err != nil {
-		f.log(fmt.Errorf("making an offer: %w", err))
-	} else {
+	if code, ok := f.wait(&o, func() {
 		f.report(&o)
 		if !f.dialect.Native() { // its plugin goes on meanwhile
-			_, err = stdout.Write([]byte("{\"held\":true}\n"))
+			_, err := stdout.Write([]byte("{\"held\":true}\n"))
 			f.log(err)
 		}
-		if code, ok := hook.BecomeWaiter(o.ID); ok {
-			return code
-		}
-		f.log(dir.Close(o.ID, offer.Outcome{Why: "the program beckon-hook is not beside beckon-judge", At: event.MillisOf(time.Now())}))
+	}); ok {
+		return code
 	}
 	_, err := stdout.Write(out)
 	f.log(err)
 	return 0
+}
+
+// wait makes an offer, and after made has this process become the one that waits at it;
+// ok is false when that cannot be done.
+func (f *firing) wait(o *offer.Offer, made func()) (code int, ok bool) {
+	dir := offer.In(f.st.Dir)
+	if err := dir.Make(o, time.Now()); err != nil {
+		f.log(fmt.Errorf("making an offer: %w", err))
+		return 0, false
+	}
+	made()
+	if code, ok = hook.BecomeWaiter(o.ID); !ok {
+		f.log(dir.Close(o.ID, offer.Outcome{Why: "the program beckon-hook is not beside beckon-judge", At: event.MillisOf(time.Now())}))
+	}
+	return code, ok
 }
 
 // report has the user notified of what a session asks before which nobody sits:
@@ -145,16 +155,8 @@ func holdTurn(st *store.Store, a hook.Args, stdin io.Reader, getenv func(string)
 	if s, err := st.Load(store.KeyOf(f.e.SessionID)); err == nil {
 		o.Project = s.Origin.Project
 	}
-	dir := offer.In(st.Dir)
-	if err := dir.Make(&o, time.Now()); err != nil {
-		f.log(fmt.Errorf("making an offer: %w", err))
-		return 0
-	}
-	if code, ok := hook.BecomeWaiter(o.ID); ok {
-		return code
-	}
-	f.log(dir.Close(o.ID, offer.Outcome{Why: "the program beckon-hook is not beside beckon-judge", At: event.MillisOf(time.Now())}))
-	return 0
+	code, _ := f.wait(&o, func() {})
+	return code
 }
 
 // give gives the client the answer to an offer, on stdout.
@@ -228,7 +230,11 @@ func (f *firing) give(id string, report func(answer []byte) error, say func(word
 		why = "the policy refuses it: " + r.Verdict.Reason
 	}
 	closed(why)
-	f.answered(&o, &a, wordOf(a.Word, refused))
+	word := state.WordAllowed
+	if refused || a.Word == offer.Deny || a.Word == offer.Decline || a.Word == offer.Cancel {
+		word = state.WordRefused
+	}
+	f.answered(&o, &a, word)
 	f.trace(ev, r, &o, &a)
 }
 
@@ -238,13 +244,6 @@ func unsaid(err error) string {
 		return "the client did not take it: " + cmp.Or(errors.Unwrap(err), err).Error()
 	}
 	return ""
-}
-
-func wordOf(w offer.Word, refused bool) string {
-	if refused || w == offer.Deny || w == offer.Decline || w == offer.Cancel {
-		return state.WordRefused
-	}
-	return state.WordAllowed
 }
 
 // verdict puts an answer into the words that a policy's verdict has. What the
@@ -295,8 +294,7 @@ func must(v any) json.RawMessage {
 func (f *firing) answered(o *offer.Offer, a *offer.Answer, word string) {
 	d := &state.Decided{Event: f.e.Kind, Of: o.Made, AgentID: o.Actor, UseID: o.UseID, Tool: o.Tool, Hash: o.Hash, Word: word,
 		By: a.By, From: string(a.From), Waited: a.At - o.Made}
-	_, err := f.st.Fold(store.KeyOf(o.Record), store.Update{Change: state.Change{At: event.MillisOf(time.Now()),
-		Action: &state.Action{Kind: state.ActDecided, Decided: d}}})
+	_, err := hook.FoldDecided(f.st, o.Record, d)
 	f.folded(err)
 }
 
@@ -311,13 +309,6 @@ func (f *firing) trace(ev policy.Event, r policy.Result, o *offer.Offer, a *offe
 	e := policy.EntryOf(ev, r)
 	e.ToolUseID = o.UseID
 	e.Hooks = append(e.Hooks, trust.TracedHook{Hook: answerHook, Type: answerHook, Success: r.Allowed || a.Word != offer.Allow, Decision: wire.Decision(a.Word),
-		Reason: trust.Kept(fmt.Sprintf("%s from %s after %s%s", cmp.Or(a.By, "somebody"), a.From, time.Duration(a.At-o.Made)*time.Millisecond, said(a.Message)))})
+		Reason: trust.Kept(strings.TrimSuffix(fmt.Sprintf("%s from %s after %s: %s", cmp.Or(a.By, "somebody"), a.From, time.Duration(a.At-o.Made)*time.Millisecond, a.Message), ": "))})
 	f.log(trust.In(f.st.Dir).Trace(e))
-}
-
-func said(message string) string {
-	if message == "" {
-		return ""
-	}
-	return ": " + message
 }

@@ -14,6 +14,7 @@ import (
 
 	"beckon/cmd/internal/hook"
 	"beckon/event"
+	"beckon/event/home"
 	"beckon/event/policy"
 	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
@@ -158,7 +159,7 @@ func (s *Served) firing(q wire.Posted, payload []byte) (*firing, error) {
 		project = ""
 	}
 	if q.Foreign || !private(f.e.Cwd) || project != "" && !private(project) {
-		f.dir = homeDir(s.getenv)
+		f.dir = home.Dir(s.getenv)
 	}
 	f.getenv = f.overlaid("CLAUDE_PROJECT_DIR", project)
 	return f, nil
@@ -197,12 +198,4 @@ func (s *Served) pid(session string) string {
 		}
 	}
 	return ""
-}
-
-func homeDir(getenv func(string) string) string {
-	if dir := getenv("HOME"); filepath.IsAbs(dir) {
-		return dir
-	}
-	dir, _ := os.UserHomeDir() // without one, commands run at the root
-	return dir
 }

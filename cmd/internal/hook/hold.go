@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"os/signal"
@@ -20,12 +21,8 @@ import (
 // one. It is the small program that makes the offer: it has the whole payload.
 func (a Args) Holds() bool {
 	if a.foreign() {
-		agent := event.AgentOf(a.Agent)
-		if agent == nil || !a.Answers {
-			return false
-		}
-		row := agent.AnswerTo(string(event.KindOf(a.Agent, a.Event)))
-		return row != nil && row.Held
+		row := a.heeded()
+		return a.Answers && row != nil && row.Held
 	}
 	asks := a.Event == string(event.PermissionRequest) || a.Event == string(event.Elicitation)
 	return a.Reply || a.Answers && asks
@@ -92,16 +89,13 @@ func Halt(st *store.Store, res *store.Result, e *event.Event) []byte {
 		return nil
 	}
 	d := &state.Decided{Event: e.Kind, Of: e.At, AgentID: e.AgentID, Tool: e.Tool.Name, UseID: e.Tool.UseID, Hash: e.Tool.Hash, Word: state.WordHalted, By: by.By, From: by.From}
-	now, err := st.Fold(store.KeyOf(res.After.Record()), store.Update{Change: state.Change{At: event.MillisOf(time.Now()), Action: &state.Action{Kind: state.ActDecided, Decided: d}}})
+	now, err := FoldDecided(st, res.After.Record(), d)
 	if err != nil {
 		st.Log(err)
 	} else {
 		res.After = now.After
 	}
-	reason := "stopped by " + by.By + ", through beckon"
-	if by.By == "" {
-		reason = "stopped by the user, through beckon"
-	}
+	reason := "stopped by " + cmp.Or(by.By, "the user") + ", through beckon"
 	out := append([]byte{'{'}, `"continue":false`...)
 	out = jsonenc.Str(out, "stopReason", reason)
 	if e.Kind == event.PreToolUse {
@@ -109,6 +103,11 @@ func Halt(st *store.Store, res *store.Result, e *event.Event) []byte {
 		out = append(jsonenc.Str(out, "permissionDecisionReason", reason), '}')
 	}
 	return append(out, '}', '\n')
+}
+
+// FoldDecided folds what was decided about a call into the record of its session.
+func FoldDecided(st *store.Store, record string, d *state.Decided) (store.Result, error) {
+	return st.Fold(store.KeyOf(record), store.Update{Change: state.Change{At: event.MillisOf(time.Now()), Action: &state.Action{Kind: state.ActDecided, Decided: d}}})
 }
 
 // began is when an actor began what it is doing: the session itself also with each

@@ -14,7 +14,9 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/event/jsonc"
 	"beckon/state"
+	"beckon/state/alert"
 	"beckon/state/evidence"
 	"beckon/state/store"
 )
@@ -79,12 +81,17 @@ func Main(args []string, stdin io.Reader, stdout io.Writer, getenv func(string) 
 
 // say is Main with something to tell the client, which takes one object.
 func say(what []byte, args []string, stdin io.Reader, stdout io.Writer, getenv func(string) string) int {
-	defer watch(Deadline, func() { logLate(ParseArgs(args).Event, getenv) })()
-	sequence, halt := fold(args, stdin, getenv, time.Now())
+	a := ParseArgs(args)
+	defer watch(Deadline, func() {
+		if dir, err := store.Dir(getenv); err == nil {
+			store.Open(dir).Log(errors.New("event " + a.Event + " may be lost: its payload was not whole, or the disk did not answer, within " + Deadline.String()))
+		}
+	})()
+	sequence, halt := fold(a, stdin, getenv, time.Now())
 	if halt != nil {
 		what = halt
 	}
-	if ParseArgs(args).foreign() {
+	if a.foreign() {
 		return 0 // it would take a sequence for an answer, or for a fault
 	}
 	if out := WithSequence(what, sequence); len(out) > 0 {
@@ -93,49 +100,37 @@ func say(what []byte, args []string, stdin io.Reader, stdout io.Writer, getenv f
 	return 0
 }
 
-// logLate notes that this process ends without having done its work.
-func logLate(event string, getenv func(string) string) {
-	if dir, err := store.Dir(getenv); err == nil {
-		store.Open(dir).Log(errors.New("event " + event + " may be lost: its payload was not whole, or the disk did not answer, within " + Deadline.String()))
-	}
-}
-
 // fold folds the event and returns the terminal sequence that comes of it, and
 // what ends the turn at it, if the user said so.
-func fold(args []string, stdin io.Reader, getenv func(string) string, start time.Time) (sequence string, halt []byte) {
+func fold(a Args, stdin io.Reader, getenv func(string) string, start time.Time) (sequence string, halt []byte) {
 	dir, err := store.Dir(getenv)
 	if err != nil {
 		return "", nil // there is nowhere to write, not even the error
 	}
 	st := store.Open(dir)
-	if sequence, halt, err = run(st, ParseArgs(args), stdin, getenv, start); err != nil {
-		st.Log(err)
-	}
-	return sequence, halt
-}
-
-// errNoSession is logged for a payload that belongs to no session.
-var errNoSession = errors.New("reading payload: no session_id")
-
-func run(st *store.Store, a Args, stdin io.Reader, getenv func(string) string, start time.Time) (sequence string, halt []byte, err error) {
+	defer func() {
+		if err != nil && !errors.Is(err, store.ErrBusy) { // busy: it is spooled
+			st.Log(err)
+		}
+	}()
 	defer Guard(&err)
 	e, err := event.ParseReader(a.Agent, a.Event, stdin)
 	if err != nil {
-		return "", nil, err
+		return "", nil
 	}
 	res, err := Fold(st, a, &e, getenv, start)
-	switch {
-	case errors.Is(err, store.ErrBusy):
-		return "", nil, nil // spooled
-	case err != nil:
-		return "", nil, err
+	if err != nil {
+		return "", nil
 	}
 	if a.Answers {
 		halt = Halt(st, &res, &e)
 	}
 	CompleteInstall(st, &e, getenv)
-	return Notify(st, res, &e, getenv, start), halt, nil
+	return Notify(st, res, &e, getenv, start), halt
 }
+
+// errNoSession is logged for a payload that belongs to no session.
+var errNoSession = errors.New("reading payload: no session_id")
 
 // Guard, deferred, makes an error of a fault in this program. Go would end the
 // process with code 2, which the client takes for "block this call". The error
@@ -173,6 +168,27 @@ func Fold(st *store.Store, a Args, e *event.Event, getenv func(string) string, s
 		Words:   evidence.Words,
 		Other:   func(owner event.Process) event.Process { return evidence.Other(e.Agent, owner, getenv) },
 	})
+}
+
+// Texts returns how much is to be kept of what is said. A configuration that
+// cannot be read might say "none", so none is kept until it can be; `beckon
+// config` names the place. Without a configuration all is kept.
+func Texts(getenv func(string) string) store.Texts {
+	path := alert.ConfigPath(getenv)
+	if path == "" {
+		return store.TextsFull
+	}
+	values, err := jsonc.Get(path, "texts")
+	if err != nil {
+		return store.TextsOff
+	}
+	switch t := store.Texts(values[0].Str); {
+	case !values[0].Exists(), t == store.TextsFull:
+		return store.TextsFull
+	case t == store.TextsShort:
+		return t
+	}
+	return store.TextsOff
 }
 
 // Notify notifies the user of what e, and the answer to it, made of a session

@@ -43,16 +43,17 @@ func (n *notifier) notify(res store.Result, e *event.Event) string {
 	if err != nil {
 		n.st.Log(errors.New("reading the notification settings: " + err.Error())) // the rest of them counts
 	}
-	sequence, later := "", n.later(set)
+	sequence := ""
+	later, body := n.later(set)
 	if set.Has(alert.Title) && (was.State != is.State || c.Still && n.held()) {
 		headline := alert.Headline(&res.After, is.State)
-		if later.title != "" {
-			headline += ", " + later.title
+		if later != "" {
+			headline += ", " + later
 		}
 		sequence = osc.Title(headline)
 	}
-	if later.title != "" && set.Has(alert.Terminal) {
-		sequence += osc.Notify(set.StyleFor(res.After.Origin.Terminal), "usage", later.title, later.body)
+	if later != "" && set.Has(alert.Terminal) {
+		sequence += osc.Notify(set.StyleFor(res.After.Origin.Terminal), "usage", later, body)
 	}
 	switch {
 	case edge:
@@ -63,15 +64,12 @@ func (n *notifier) notify(res store.Result, e *event.Event) string {
 	return sequence
 }
 
-// later is the note of no session that waits for a hook.
-func (n *notifier) later(set alert.Settings) (note struct{ title, body string }) {
+// later is the note of no session that waits for a hook, empty for none.
+func (n *notifier) later(set alert.Settings) (title, body string) {
 	if !set.Has(alert.Title) && !set.Has(alert.Terminal) || set.Quiet != (alert.Hours{}) && set.Quiet.Hold(n.now.Local()) {
-		return note
+		return "", ""
 	}
-	if title, body, ok := alert.TakeLater(n.st.Dir, event.MillisOf(n.now)); ok {
-		note.title, note.body = title, body
-	}
-	return note
+	return alert.TakeLater(n.st.Dir, event.MillisOf(n.now))
 }
 
 // held reports whether calls may be held for an answer: a hook that waits says

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/event/agents"
 	"beckon/event/home"
 	"beckon/event/policy/quiet"
 	"beckon/event/policy/trust"
@@ -87,9 +88,14 @@ func Start(args []string, stdin *os.File, stdout *os.File, getenv func(string) s
 		return Main(args, stdin, stdout, getenv)
 	}
 	in := io.Reader(stdin)
-	fold := func() int { return Main(args, in, stdout, getenv) }
-	if !a.foreign() && (a.Event == "SessionStart" || a.Event == "UserPromptSubmit") {
-		fold = func() int { return mainOrWarn(args, stdin, stdout, getenv) }
+	fold := func() int {
+		var warning []byte
+		if !a.foreign() && (a.Event == "SessionStart" || a.Event == "UserPromptSubmit") {
+			if _, err := os.Stat(home.Beside("beckon")); err != nil {
+				warning = []byte(unasked)
+			}
+		}
+		return say(warning, args, in, stdout, getenv)
 	}
 	needs, index := covered(string(event.KindOf(a.Agent, a.Event)), getenv)
 	switch needs {
@@ -125,15 +131,6 @@ func silent(index quiet.Index, a Args, payload []byte) (is bool) {
 		return index.SilentOf(a.Agent, a.Event, payload)
 	}
 	return index.Silent(payload)
-}
-
-// mainOrWarn is Main for an event that can show a text. It warns the user when the
-// program that answers is missing: nothing else would.
-func mainOrWarn(args []string, stdin io.Reader, stdout *os.File, getenv func(string) string) int {
-	if _, err := os.Stat(home.Beside("beckon")); err != nil {
-		return say([]byte(unasked), args, stdin, stdout, getenv)
-	}
-	return Main(args, stdin, stdout, getenv)
 }
 
 // Become makes this process the program beckon beside it, which answers what only
@@ -191,11 +188,16 @@ func (a Args) foreign() bool { return a.Agent != "" && event.Agent(a.Agent) != e
 // Judged reports whether a policy may concern the event: any of Claude Code's, and
 // of another agent's those at which it heeds a hook's answer.
 func (a Args) Judged() bool {
-	if !a.foreign() {
-		return true
+	return !a.foreign() || a.heeded() != nil
+}
+
+// heeded is the answer that an agent other than Claude Code heeds at the event, nil for
+// none.
+func (a Args) heeded() *agents.Answer {
+	if agent := event.AgentOf(a.Agent); agent != nil {
+		return agent.AnswerTo(string(event.KindOf(a.Agent, a.Event)))
 	}
-	agent := event.AgentOf(a.Agent)
-	return agent != nil && agent.AnswerTo(string(event.KindOf(a.Agent, a.Event))) != nil
+	return nil
 }
 
 // Env is the environment with the project that an agent does not name: the nearest

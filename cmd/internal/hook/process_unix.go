@@ -10,6 +10,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// become replaces this process by another program; it returns only when that
+// cannot be done. The new one has the same pid, stdin and stdout, so the
+// client sees no difference.
+func become(path string, args []string) (code int, ok bool) {
+	if path == "" {
+		return 0, false
+	}
+	_ = syscall.Exec(path, append([]string{path}, args...), os.Environ())
+	return 0, false
+}
+
+// detached puts a process into a session of its own: what the client does to
+// its hooks' group does not reach it.
+func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
 const (
 	// maxGiven is how much of stdin is read to look at; a pipe holds as much on
 	// every system.
