@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -59,7 +60,7 @@ func (m *model) showAsked() tea.Cmd {
 	r := m.current()
 	switch far := r != nil && m.remote(r) && r.NeedsYou && m.opt.Far.Ask != nil; {
 	case far && m.peek && m.notFar(r) != "":
-		return m.fail(m.notFar(r))
+		return m.fail(errors.New(m.notFar(r)))
 	case far && m.peek && m.far != nil && m.far.asking:
 		return m.say("that machine has not said yet what it asks")
 	case m.asked(r) == nil && (!far || m.peek):
@@ -73,7 +74,7 @@ func (m *model) showAsked() tea.Cmd {
 func (m *model) shown(o *Offered, need int) (tea.Cmd, bool) {
 	switch {
 	case !o.Card.Whole:
-		return m.fail("not all of it can be shown (" + o.Card.Why + "): allow it at its session"), false
+		return m.fail(errors.New("not all of it can be shown (" + o.Card.Why + "): allow it at its session")), false
 	case m.width < minAnswerWidth || m.height < minAnswerHeight:
 		return m.say("the screen is too small to show what it asks"), false
 	case m.drawn.seen.row < need:
@@ -145,7 +146,7 @@ func (m *model) choose1(o Offered, first string, answers map[string]string) tea.
 	take := func(s string) tea.Cmd {
 		text, err := choice(q, s)
 		if err != nil {
-			return m.fail(err.Error())
+			return m.fail(err)
 		}
 		answers[q.Question] = text
 		m.prompt = nil
@@ -194,7 +195,7 @@ func (m *model) fill(o Offered, typed map[string]string) tea.Cmd {
 	if len(typed) == len(fields) {
 		content, err := o.Fill(typed)
 		if err != nil {
-			return m.do(func() (string, error) { return "", err })
+			return m.fail(err)
 		}
 		return m.give(o, offer.Answer{Word: offer.Accept, Content: content})
 	}
@@ -208,7 +209,7 @@ func (m *model) fill(o Offered, typed map[string]string) tea.Cmd {
 		v, err := f.Read(s)
 		switch {
 		case err != nil:
-			return m.fail(err.Error())
+			return m.fail(err)
 		case v == nil && f.Required:
 			return m.say("the form needs " + f.Name)
 		}
@@ -229,16 +230,22 @@ func (m *model) reply() tea.Cmd {
 		return nil
 	}
 	o := m.offerOf(r, func(k offer.Kind) bool { return k == offer.Reply })
-	var send func(string) tea.Cmd
-	switch row := *r; {
-	case m.remote(r) && m.opt.Far.Say != nil:
-		return m.replyFar(r)
-	case m.takesReply(r):
-		send = func(s string) tea.Cmd {
+	label, far := "to "+name(r), m.remote(r) && m.opt.Far.Say != nil
+	by := func(say func(render.Row, string) (string, error)) func(string) tea.Cmd {
+		row := *r
+		return func(s string) tea.Cmd {
 			m.prompt = nil
-			return m.do(func() (string, error) { return m.opt.Reply(row, s) })
+			return m.do(func() (string, error) { return say(row, s) })
 		}
-	case o != nil:
+	}
+	var send func(string) tea.Cmd
+	switch {
+	case far && !r.State.AtWork():
+		label += " on " + r.Host
+		send = by(m.opt.Far.Say)
+	case m.takesReply(r):
+		send = by(m.opt.Reply)
+	case o != nil && !far:
 		to := *o
 		to.Card.Title = "a reply"
 		send = func(s string) tea.Cmd { return m.give(to, offer.Answer{Word: offer.Say, Message: s}) }
@@ -247,7 +254,7 @@ func (m *model) reply() tea.Cmd {
 	default:
 		return m.say("no hook of it waits for a reply")
 	}
-	m.prompt = &prompt{label: "to " + name(r), hint: "its next prompt; Ctrl+J a new line; Esc leaves it", long: true, enter: func(s string) tea.Cmd {
+	m.prompt = &prompt{label: label, hint: "its next prompt; Ctrl+J a new line; Esc leaves it", long: true, enter: func(s string) tea.Cmd {
 		if strings.TrimSpace(s) == "" {
 			return m.say("there is nothing to say")
 		}
@@ -268,7 +275,7 @@ func (m *model) stop() tea.Cmd {
 	case r == nil || m.opt.Stop == nil:
 		return nil
 	case m.remote(r) && m.opt.Far.Stop == nil:
-		return m.do(func() (string, error) { return "", errRemote })
+		return m.fail(errRemote)
 	case !r.State.InTurn():
 		return m.say("it is not at work: there is nothing to stop")
 	}
@@ -287,7 +294,7 @@ func (m *model) stop() tea.Cmd {
 func (m *model) give(o Offered, a offer.Answer) tea.Cmd {
 	a.Offer, a.Digest, a.From = o.ID, o.Digest, offer.Watch
 	if err := o.Fits(a); err != nil {
-		return m.fail(err.Error())
+		return m.fail(err)
 	}
 	m.prompt = nil
 	m.sending[o.ID] = true
@@ -311,37 +318,30 @@ func (m *model) answered(msg answeredMsg) {
 
 // answerHints are the keys of the offer on the screen.
 func (m *model) answerHints() (keys []binding) {
-	o := m.drawn.of
-	add := func(key, what string) { keys = append(keys, binding{keys: key, show: key, hint: what}) }
-	switch {
-	case o == nil && (!m.peek || m.opt.Answer == nil):
-		return nil
+	var hints []string
+	switch o := m.drawn.of; {
 	case o == nil:
-		if r := m.current(); m.takesReply(r) || m.offerOf(r, func(k offer.Kind) bool { return k == offer.Reply }) != nil {
-			add("r", "reply")
+		r := m.current()
+		if m.peek && m.opt.Answer != nil && (m.takesReply(r) || m.offerOf(r, func(k offer.Kind) bool { return k == offer.Reply }) != nil) {
+			keys = []binding{{keys: "r", show: "r", hint: "reply"}}
 		}
 		return keys
 	case o.Kind == offer.Question:
-		add("1-9", "choose")
-		add("n", "no")
-		add("r", "own words")
+		hints = []string{"1-9 choose", "n no", "r own words"}
 	case o.Kind == offer.Plan:
-		add("y", "approve")
-		add("n", "send back")
+		hints = []string{"y approve", "n send back"}
 	case o.Kind == offer.Form:
-		add("y", "fill in")
-		add("n", "decline")
+		hints = []string{"y fill in", "n decline"}
+	case !o.Card.Whole:
+		hints = []string{"n deny"}
+	case len(o.Card.Always) > 0:
+		hints = []string{"y allow", "n deny", "a always"}
 	default:
-		if o.Card.Whole {
-			add("y", "allow")
-		}
-		add("n", "deny")
-		if len(o.Card.Always) > 0 && o.Card.Whole {
-			add("a", "always")
-		}
+		hints = []string{"y allow", "n deny"}
 	}
-	add("s", "stop")
-	add("Tab", "next")
-	add("Enter", "jump")
+	for _, h := range append(hints, "s stop", "Tab next", "Enter jump") {
+		key, hint, _ := strings.Cut(h, " ")
+		keys = append(keys, binding{keys: key, show: key, hint: hint})
+	}
 	return keys
 }

@@ -36,17 +36,17 @@ const farAgain = 3 * time.Second
 func (m *model) askFar() tea.Cmd {
 	r := m.current()
 	if r == nil || !m.peek || !m.remote(r) || m.opt.Far.Ask == nil || !r.NeedsYou || m.stale(r) > 0 {
-		if r == nil || m.far == nil || m.far.key != keyOf(r) || !r.NeedsYou {
+		if r == nil || m.farOf(r) == nil || !r.NeedsYou {
 			m.far = nil
 		}
 		return nil
 	}
-	row, key := *r, keyOf(r)
-	if m.far != nil && m.far.key == key && (m.far.asking || m.wall().Sub(m.far.at) < farAgain) {
-		return nil
-	}
-	if m.far == nil || m.far.key != key {
+	row, key, f := *r, keyOf(r), m.farOf(r)
+	switch {
+	case f == nil:
 		m.far = &farAsked{key: key}
+	case f.asking || m.wall().Sub(f.at) < farAgain:
+		return nil
 	}
 	m.far.row, m.far.at, m.far.asking = row, m.wall(), true
 	return func() tea.Msg {
@@ -64,25 +64,21 @@ func (m *model) farCame(msg farMsg) {
 	m.follow()
 }
 
-// farOffer returns an offer of a session on another machine.
-func (m *model) farOffer(r *render.Row, kind func(offer.Kind) bool) *Offered {
+// farOf is what was asked about a row, nil for nothing.
+func (m *model) farOf(r *render.Row) *farAsked {
 	if m.far == nil || m.far.key != keyOf(r) {
 		return nil
 	}
-	i := slices.IndexFunc(m.far.offers, func(o Offered) bool { return kind(o.Kind) })
-	if i < 0 {
-		return nil
-	}
-	return &m.far.offers[i]
+	return m.far
 }
 
 // notFar says why what a session on another machine asks is not answered here, empty
 // where it may be.
 func (m *model) notFar(r *render.Row) string {
-	if m.far == nil || m.far.key != keyOf(r) || m.far.err == nil {
-		return ""
+	if f := m.farOf(r); f != nil && f.err != nil {
+		return "it cannot be answered from here: " + errorLine(f.err)
 	}
-	return "it cannot be answered from here: " + errorLine(m.far.err)
+	return ""
 }
 
 // giveBy is what gives an answer to an offer, here or on another machine.
@@ -92,17 +88,4 @@ func (m *model) giveBy(id string) func(Offered, offer.Answer) (string, error) {
 		return func(o Offered, a offer.Answer) (string, error) { return m.opt.Far.Answer(row, o, a) }
 	}
 	return m.opt.Answer
-}
-
-// replyFar asks for the next prompt of a session on another machine.
-func (m *model) replyFar(r *render.Row) tea.Cmd {
-	if r.State.AtWork() {
-		return m.say("it is at work: a reply reaches a session whose turn is over")
-	}
-	row := *r
-	m.prompt = &prompt{label: "to " + name(r) + " on " + r.Host, hint: "its next prompt; Ctrl+J a new line; Esc leaves it", long: true, enter: func(s string) tea.Cmd {
-		m.prompt = nil
-		return m.do(func() (string, error) { return m.opt.Far.Say(row, s) })
-	}}
-	return nil
 }

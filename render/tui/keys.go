@@ -133,8 +133,8 @@ func (m *model) say(text string) tea.Cmd {
 	return nil
 }
 
-func (m *model) fail(text string) tea.Cmd {
-	m.flash, m.bad = text, true
+func (m *model) fail(err error) tea.Cmd {
+	m.flash, m.bad = errorLine(err), true
 	return nil
 }
 
@@ -172,57 +172,51 @@ func whereabouts(r *render.Row) string {
 
 var errRemote = errors.New("that session is on another host")
 
-func (m *model) markSeen() tea.Cmd {
-	r := m.current()
-	if r == nil || m.opt.MarkSeen == nil {
+// atHome does something to the selected session, if it is one of this machine, and can
+// says that it is offered.
+func (m *model) atHome(can bool, do func(render.Row) tea.Cmd) tea.Cmd {
+	switch r := m.current(); {
+	case r == nil || !can:
 		return nil
+	case m.remote(r):
+		return m.fail(errRemote)
+	default:
+		return do(*r)
 	}
-	if m.remote(r) {
-		return m.do(func() (string, error) { return "", errRemote })
-	}
-	row := *r
-	return m.do(func() (string, error) { return "seen: " + name(&row), m.opt.MarkSeen(row) })
+}
+
+func (m *model) markSeen() tea.Cmd {
+	return m.atHome(m.opt.MarkSeen != nil, func(r render.Row) tea.Cmd {
+		return m.do(func() (string, error) { return "seen: " + name(&r), m.opt.MarkSeen(r) })
+	})
 }
 
 func (m *model) remove() tea.Cmd {
-	r := m.current()
-	switch {
-	case r == nil || m.opt.Remove == nil:
-		return nil
-	case m.remote(r):
-		return m.do(func() (string, error) { return "", errRemote })
-	case r.State.Live():
-		return m.say("it has not ended: x removes ended sessions")
-	}
-	row := *r
-	return m.do(func() (string, error) { return "removed: " + name(&row), m.opt.Remove(row) })
+	return m.atHome(m.opt.Remove != nil, func(r render.Row) tea.Cmd {
+		if r.State.Live() {
+			return m.say("it has not ended: x removes ended sessions")
+		}
+		return m.do(func() (string, error) { return "removed: " + name(&r), m.opt.Remove(r) })
+	})
 }
 
 // backburner takes a session back that is set aside, or asks for how long to
 // set it aside.
 func (m *model) backburner() tea.Cmd {
-	r := m.current()
-	switch {
-	case r == nil || m.opt.Backburner == nil:
+	return m.atHome(m.opt.Backburner != nil, func(r render.Row) tea.Cmd {
+		if r.State == state.Backburned {
+			return m.do(func() (string, error) { return "back: " + name(&r), m.opt.Backburner(r, 0, true) })
+		}
+		m.prompt = &prompt{label: "set " + name(&r) + " aside for", hint: "30m 2h 3d 15:30; empty: until your next prompt", enter: func(s string) tea.Cmd {
+			t, err := render.Until(s, m.now())
+			if err != nil {
+				return m.fail(err)
+			}
+			m.prompt = nil
+			return m.do(func() (string, error) { return "set aside: " + name(&r), m.opt.Backburner(r, t, false) })
+		}}
 		return nil
-	case m.remote(r):
-		return m.do(func() (string, error) { return "", errRemote })
-	case r.State == state.Backburned:
-		row := *r
-		return m.do(func() (string, error) { return "back: " + name(&row), m.opt.Backburner(row, 0, true) })
-	}
-	row := *r
-	m.prompt = &prompt{label: "set " + name(r) + " aside for", hint: "30m 2h 3d 15:30; empty: until your next prompt", enter: func(s string) tea.Cmd { return m.setAside(row, s) }}
-	return nil
-}
-
-func (m *model) setAside(row render.Row, s string) tea.Cmd {
-	t, err := render.Until(s, m.now())
-	if err != nil {
-		return m.do(func() (string, error) { return "", err })
-	}
-	m.prompt = nil
-	return m.do(func() (string, error) { return "set aside: " + name(&row), m.opt.Backburner(row, t, false) })
+	})
 }
 
 func (m *model) startFilter() tea.Cmd {

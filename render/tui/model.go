@@ -28,7 +28,7 @@ type (
 		rows []render.Row
 		at   time.Time
 		err  error
-		many bool
+		many bool // it is several hosts
 	}
 	// doneMsg is how an action went.
 	doneMsg struct {
@@ -44,14 +44,6 @@ type (
 	// ageMsg says that the text of some age changes about now.
 	ageMsg struct{ due time.Time }
 )
-
-// host is what is known of another host.
-type host struct {
-	rows []render.Row
-	at   time.Time // of the newest answer
-	err  error     // of the newest try
-	many bool      // it is several
-}
 
 // model is the screen.
 type model struct {
@@ -70,7 +62,7 @@ type model struct {
 	taken   time.Time // wall time of local
 	looked  bool
 	problem string
-	hosts   map[string]*host
+	hosts   map[string]*sourceMsg // of each the newest answer, with the error of the newest try
 
 	rows    []render.Row // as arranged and filtered
 	entries []entry
@@ -109,7 +101,7 @@ type model struct {
 
 func newModel(opt Options) *model {
 	m := &model{opt: opt, pal: newPalette(opt.Color, colorsFor(opt.Profile, unknown)), profile: opt.Profile, wall: time.Now, width: 80, height: 24,
-		hosts: map[string]*host{}, recent: map[string]Past{}, counts: map[render.Group]int{}, sending: map[string]bool{},
+		hosts: map[string]*sourceMsg{}, recent: map[string]Past{}, counts: map[render.Group]int{}, sending: map[string]bool{},
 		order: cmp.Or(opt.Order, render.Fair), grouping: cmp.Or(opt.Grouping, ByNeed), dirty: true}
 	for _, s := range opt.Sources {
 		if !s.LastAt.IsZero() {
@@ -182,7 +174,9 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 		if msg.leave {
 			return tea.Quit
 		}
-		m.pokeNow()
+		if m.opt.Poke != nil {
+			m.opt.Poke()
+		}
 	case ageMsg:
 		m.due = time.Time{}
 	case tea.KeyPressMsg:
@@ -204,12 +198,6 @@ func (m *model) paletteFor() {
 	m.pal = newPalette(m.opt.Color, colorsFor(m.profile, m.background))
 }
 
-func (m *model) pokeNow() {
-	if m.opt.Poke != nil {
-		m.opt.Poke()
-	}
-}
-
 func (m *model) look(msg lookMsg) {
 	if msg.err != nil {
 		m.problem = msg.err.Error()
@@ -223,11 +211,11 @@ func (m *model) look(msg lookMsg) {
 func (m *model) answer(msg sourceMsg) {
 	h := m.hosts[msg.name]
 	if h == nil {
-		h = &host{}
+		h = &sourceMsg{}
 		m.hosts[msg.name] = h
 	}
 	if h.err = msg.err; msg.err == nil || msg.many {
-		h.rows, h.at, h.many = msg.rows, msg.at, msg.many
+		*h = msg
 		for i := range h.rows {
 			if r := &h.rows[i]; !msg.many {
 				r.Host = msg.name // as the user calls it, and as its staleness is found

@@ -57,14 +57,17 @@ func (m *model) offerOf(r *render.Row, kind func(offer.Kind) bool) *Offered {
 	if r == nil {
 		return nil
 	}
-	if m.remote(r) {
-		return m.farOffer(r, kind)
+	offers, far := m.offers, m.remote(r)
+	if f := m.farOf(r); far && f != nil {
+		offers = f.offers
+	} else if far {
+		return nil
 	}
-	i := slices.IndexFunc(m.offers, func(o Offered) bool { return o.Record == r.Record() && kind(o.Kind) })
+	i := slices.IndexFunc(offers, func(o Offered) bool { return (far || o.Record == r.Record()) && kind(o.Kind) })
 	if i < 0 {
 		return nil
 	}
-	return &m.offers[i]
+	return &offers[i]
 }
 
 var cardRole = map[card.Kind]role{card.Head: strong, card.Note: dim, card.Add: run, card.Delete: fault, card.Hunk: pack}

@@ -31,17 +31,6 @@ var Groupings = []Grouping{ByNeed, ByProject, ByHost, NoGroups}
 // next returns the value after v, the first after the last.
 func next[T comparable](all []T, v T) T { return all[(slices.Index(all, v)+1)%len(all)] }
 
-// sorted returns rows in the queue's order, those under one heading together. Whatever
-// needs the user comes before what does not, except in the orders that keep places,
-// where there are no groups by need.
-func sorted(rows []*render.Row, by render.Queue, grouping Grouping) []render.Row {
-	var groups func(a, b *render.Row) int
-	if grouping == ByProject || grouping == ByHost {
-		groups = func(a, b *render.Row) int { return strings.Compare(heading(a, grouping), heading(b, grouping)) }
-	}
-	return by.Grouped(rows, groups, grouping == ByNeed || by.Mode == render.Fair || by.Mode == render.Prio)
-}
-
 // heading returns the name of the group that r is in.
 func heading(r *render.Row, by Grouping) string {
 	switch by {
@@ -73,12 +62,18 @@ type entry struct {
 	row     int // index into the rows; -1 for a heading or gap
 }
 
-// arrange sorts and filters rows and puts headings between them.
+// arrange sorts and filters rows and puts headings between them: rows in the queue's
+// order, those under one heading together. Whatever needs the user comes before what
+// does not, except in the orders that keep places, where there are no groups by need.
 func arrange(rows []*render.Row, by render.Queue, grouping Grouping, filter string) ([]render.Row, []entry) {
 	if words := strings.Fields(strings.ToLower(filter)); len(words) > 0 {
 		rows = slices.DeleteFunc(rows, func(r *render.Row) bool { return !matches(r, words) })
 	}
-	shown := sorted(rows, by, grouping)
+	var groups func(a, b *render.Row) int
+	if grouping == ByProject || grouping == ByHost {
+		groups = func(a, b *render.Row) int { return strings.Compare(heading(a, grouping), heading(b, grouping)) }
+	}
+	shown := by.Grouped(rows, groups, grouping == ByNeed || by.Mode == render.Fair || by.Mode == render.Prio)
 	if grouping == NoGroups {
 		entries := make([]entry, len(shown))
 		for i := range shown {
