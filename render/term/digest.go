@@ -21,15 +21,11 @@ func DrawDigest(w io.Writer, d render.Digest, zone *time.Location, st Style) err
 	if len(d.Sessions) == 0 {
 		b.WriteString("nothing happened\n")
 	}
-	label := 0
-	for i := range d.Sessions {
-		label = max(label, widthOf(digestLabel(&d.Sessions[i])))
-	}
-	label = min(label, labelWidth)
+	label := columnOf(len(d.Sessions), labelWidth, func(i int) string { return where(&d.Sessions[i].Row).String() })
 	for i := range d.Sessions {
 		r := &d.Sessions[i]
 		look := lookOf(r.State)
-		head := fmt.Sprintf("%s %s  %-11s %4s  ", look.glyph, cell(digestLabel(r), label), Word(&r.Row), Age(st.Now.Sub(r.Since)))
+		head := fmt.Sprintf("%s %s  %-11s %4s  ", look.glyph, cell(where(&r.Row).String(), label), Word(&r.Row), Age(st.Now.Sub(r.Since)))
 		tail := digestSums(r)
 		what := clean(r.What())
 		if st.Width > 0 {
@@ -39,14 +35,6 @@ func DrawDigest(w io.Writer, d render.Digest, zone *time.Location, st Style) err
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-func digestLabel(r *render.DigestRow) string {
-	branch := ""
-	if r.Git != nil {
-		branch = r.Git.Branch
-	}
-	return strings.TrimSpace(clean(r.Label()) + " " + clean(branch))
 }
 
 // digestSums says what a session did, as far as the line does not say so by itself.

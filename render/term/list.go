@@ -28,24 +28,36 @@ type Style struct {
 // SGR colour.
 type look struct{ glyph, sgr string }
 
+var looks = map[state.State]look{
+	state.Permission: {"!", "1;31"}, state.Question: {"?", "1;35"}, state.Failed: {"x", "31"}, state.Working: {"*", "32"},
+	state.Compacting: {"~", "36"}, state.Idle: {"-", "33"}, state.Backburned: {"z", "2"},
+}
+
 func lookOf(s state.State) look {
-	switch s {
-	case state.Permission:
-		return look{"!", "1;31"}
-	case state.Question:
-		return look{"?", "1;35"}
-	case state.Failed:
-		return look{"x", "31"}
-	case state.Working:
-		return look{"*", "32"}
-	case state.Compacting:
-		return look{"~", "36"}
-	case state.Idle:
-		return look{"-", "33"}
-	case state.Backburned:
-		return look{"z", "2"}
+	if l, ok := looks[s]; ok {
+		return l
 	}
 	return look{".", "2"}
+}
+
+// Glyph returns the sign that tells a state without colour (manual, What the
+// states mean).
+func Glyph(s state.State) string { return lookOf(s).glyph }
+
+// Aside is what the state of a session is called that the user has set aside; the
+// formats for programs keep the older word, backburner.
+const Aside = "aside"
+
+// Word returns what a row's state is called: an idle session's reason says
+// more than its state.
+func Word(r *render.Row) string {
+	switch {
+	case r.State == state.Idle && r.Reason != "":
+		return r.Reason
+	case r.State == state.Backburned:
+		return Aside
+	}
+	return string(r.State)
 }
 
 // Least widths, in columns, of a list that shows how full each context is, and of

@@ -1,6 +1,7 @@
 package term
 
 import (
+	"slices"
 	"strings"
 
 	"beckon/render"
@@ -32,22 +33,20 @@ const (
 // Targets are all of them.
 var Targets = []Target{Plain, Zsh, Tmux, Polybar, Pango}
 
-// escape makes s stand for itself at the target.
+// escapes has what makes a text stand for itself at a target.
+var escapes = map[Target]*strings.Replacer{
+	Zsh:     strings.NewReplacer("%", "%%"),
+	Tmux:    strings.NewReplacer("#", "##"),
+	Polybar: strings.NewReplacer("%{", "%%{"),
+	Pango:   strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;"),
+}
+
 func (t Target) escape(s string) string {
-	switch t {
-	case Zsh:
-		return strings.ReplaceAll(s, "%", "%%")
-	case Tmux:
-		return strings.ReplaceAll(s, "#", "##")
-	case Polybar:
-		return strings.ReplaceAll(s, "%{", "%%{")
-	case Pango:
-		return pango.Replace(s)
+	if r := escapes[t]; r != nil {
+		return r.Replace(s)
 	}
 	return s
 }
-
-var pango = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 // Prompt returns one line about the sessions, empty when the template's groups
 // are. now is Style's.
@@ -58,24 +57,20 @@ func Prompt(rows []render.Row, f Format, t Target, st Style) string {
 
 func promptField(rows []render.Row, field string, st Style) string {
 	waiting := Waiting(rows)
-	switch field {
-	case "names":
+	switch {
+	case field == "names":
 		_, list, _ := strings.Cut(NeedList(rows, Style{Now: st.Now}), ": ")
 		return list
-	case "first", "state", "age":
-		if len(waiting) == 0 {
-			return ""
-		}
-	}
-	switch field {
-	case "first":
+	case !slices.Contains([]string{"first", "state", "age"}, field):
+		return count(rows, field)
+	case len(waiting) == 0:
+		return ""
+	case field == "first":
 		return names(waiting)[0]
-	case "state":
+	case field == "state":
 		return string(waiting[0].State)
-	case "age":
-		return Age(st.Now.Sub(waiting[0].Since))
 	}
-	return count(rows, field)
+	return Age(st.Now.Sub(waiting[0].Since))
 }
 
 // Bar is a status bar's module, in the format of waybar's custom modules.

@@ -59,3 +59,11 @@ func cell(s string, width int) string {
 	s = truncate(s, width, "…")
 	return s + strings.Repeat(" ", width-widthOf(s))
 }
+
+// columnOf is the width of a column of n texts, at most that many.
+func columnOf(n, most int, text func(i int) string) (width int) {
+	for i := range n {
+		width = max(width, widthOf(text(i)))
+	}
+	return min(width, most)
+}

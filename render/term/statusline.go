@@ -85,14 +85,6 @@ func (st Style) status(v *StatusView, field string, level int) string {
 		return st.context(&s.Meter, level)
 	case "others":
 		return NeedList(v.Others, st)
-	}
-	return st.detail(v, field, level)
-}
-
-// detail returns the fields that the default template does without, and cost.
-func (st Style) detail(v *StatusView, field string, level int) string {
-	s := &v.Status
-	switch field {
 	case "percent":
 		if s.Meter.HasContext {
 			return Percent(s.Meter.Percent())

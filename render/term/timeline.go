@@ -28,11 +28,7 @@ const labelWidth = 24
 // DrawTimeline writes a line for each lane. A column is a stretch of the day, and shows
 // what was most urgent in it. The hours are those of zone.
 func DrawTimeline(w io.Writer, t render.Timeline, zone *time.Location, st Style) error {
-	label := 0
-	for i := range t.Lanes {
-		label = max(label, widthOf(laneLabel(&t.Lanes[i])))
-	}
-	label = min(label, labelWidth)
+	label := columnOf(len(t.Lanes), labelWidth, func(i int) string { return laneLabel(&t.Lanes[i]) })
 	width := st.Width
 	if width == 0 {
 		width = 100
@@ -56,7 +52,7 @@ func DrawTimeline(w io.Writer, t render.Timeline, zone *time.Location, st Style)
 }
 
 func laneLabel(l *render.Lane) string {
-	return strings.TrimSpace(clean(l.Label()) + " " + clean(l.Branch))
+	return place{clean(l.Label()), clean(l.Branch)}.String()
 }
 
 // ticks are how far apart the times above the lanes may be.

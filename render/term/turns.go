@@ -15,13 +15,7 @@ import (
 // who, what. The text takes the room that is left.
 func Turns(w io.Writer, lines []render.TurnLine, of bool, zone *time.Location, st Style) error {
 	var b strings.Builder
-	project := 0
-	for i := range lines {
-		if of {
-			project = max(project, widthOf(clean(lines[i].Project)))
-		}
-	}
-	project = min(project, 20)
+	project := columnOf(len(lines), 20, func(i int) string { return clean(lines[i].Project) })
 	day := ""
 	for i := range lines {
 		t := &lines[i]
@@ -32,8 +26,7 @@ func Turns(w io.Writer, lines []render.TurnLine, of bool, zone *time.Location, s
 		}
 		head := "  " + at.Format("15:04:05") + "  "
 		if of {
-			name := truncate(clean(t.Project), project, "…")
-			head += name + strings.Repeat(" ", project-widthOf(name)) + "  "
+			head += cell(clean(t.Project), project) + "  "
 		}
 		look := turnLook(t)
 		text := cmp.Or(t.Line(), "("+string(t.Intent)+")")

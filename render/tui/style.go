@@ -31,21 +31,14 @@ const (
 	roles
 )
 
-// stateRole returns how a state is coloured; its glyph tells the same without.
+// stateRoles are how states are coloured, the rest dim; their glyphs tell the same without.
+var stateRoles = map[state.State]role{
+	state.Permission: alarm, state.Question: ask, state.Failed: fault, state.Working: run, state.Compacting: pack, state.Idle: rest,
+}
+
 func stateRole(s state.State) role {
-	switch s {
-	case state.Permission:
-		return alarm
-	case state.Question:
-		return ask
-	case state.Failed:
-		return fault
-	case state.Working:
-		return run
-	case state.Compacting:
-		return pack
-	case state.Idle:
-		return rest
+	if r, ok := stateRoles[s]; ok {
+		return r
 	}
 	return dim
 }

@@ -23,15 +23,8 @@ func Words(s *state.Session, e state.Edge) (title, body string) {
 
 // Verb says what a session came to.
 func Verb(k state.EdgeKind) string {
-	switch k {
-	case state.EdgePermission:
-		return "needs a permission"
-	case state.EdgeQuestion:
-		return "asks"
-	case state.EdgeFailed:
-		return "failed"
-	}
-	return "is done"
+	words := map[state.EdgeKind]string{state.EdgePermission: "needs a permission", state.EdgeQuestion: "asks", state.EdgeFailed: "failed"}
+	return cmp.Or(words[k], "is done")
 }
 
 func about(s *state.Session, e state.Edge) string {

@@ -92,7 +92,11 @@ func Search(st *store.Store, keys []store.Key, q Query) ([]Hit, error) {
 			return nil, err
 		}
 		for _, t := range turns {
-			if t.At >= q.Since && hasAll(strings.ToLower(t.Text), words) {
+			if t.At < q.Since {
+				continue
+			}
+			text := strings.ToLower(t.Text)
+			if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) }) {
 				hits = append(hits, Hit{k, t})
 			}
 		}
@@ -105,13 +109,4 @@ func Search(st *store.Store, keys []store.Key, q Query) ([]Hit, error) {
 		hits = hits[len(hits)-q.Limit:]
 	}
 	return hits, nil
-}
-
-func hasAll(text string, words []string) bool {
-	for _, w := range words {
-		if !strings.Contains(text, w) {
-			return false
-		}
-	}
-	return true
 }

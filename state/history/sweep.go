@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"strings"
 	"time"
 
@@ -51,14 +52,11 @@ func NewSweeper(st *store.Store) *Sweeper {
 // Sweep sweeps sessions, which are all that there are: what it knows of others
 // is forgotten. It returns early when ctx ends, and all errors together.
 func (w *Sweeper) Sweep(ctx context.Context, sessions []state.Session) error {
-	known := make(map[store.Key]*reading, len(sessions))
+	there := make(map[store.Key]bool, len(sessions))
 	for i := range sessions {
-		k := store.KeyOf(sessions[i].Record())
-		if r := w.readings[k]; r != nil {
-			known[k] = r
-		}
+		there[store.KeyOf(sessions[i].Record())] = true
 	}
-	w.readings = known
+	maps.DeleteFunc(w.readings, func(k store.Key, _ *reading) bool { return !there[k] })
 	return w.Some(ctx, sessions)
 }
 
