@@ -37,3 +37,19 @@ func Write(path string, data []byte, mode fs.FileMode, sync bool) error {
 	}
 	return err
 }
+
+// Create makes a file that only its owner can read, with data, as a whole, in a
+// directory that is there. Of several that make it one succeeds; for the others the
+// error is fs.ErrExist.
+func Create(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Link(f.Name(), path)
+}

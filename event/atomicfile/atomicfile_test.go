@@ -1,6 +1,8 @@
 package atomicfile
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -36,5 +38,26 @@ func TestWrite(t *testing.T) {
 	}
 	if b, err := os.ReadFile(path); err != nil || string(b) != "new" {
 		t.Errorf("%q, %v", b, err)
+	}
+}
+
+// Of several that make a file one succeeds, and nothing else is left in its directory.
+func TestCreate(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "answer")
+	if err := Create(path, []byte("one")); err != nil {
+		t.Fatal(err)
+	}
+	if err := Create(path, []byte("two")); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a second time: %v", err)
+	}
+	if b, err := os.ReadFile(path); err != nil || string(b) != "one" {
+		t.Errorf("%q, %v", b, err)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
+		t.Errorf("%v, %v", files, err)
+	}
+	if err := Create(filepath.Join(dir, "none", "answer"), nil); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("without its directory: %v", err)
 	}
 }

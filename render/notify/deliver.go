@@ -125,7 +125,7 @@ func (d *Deliverer) send(ctx context.Context, c alert.Case, v state.Decision, no
 	if v.Verdict != state.Notify {
 		return d.log(c, v, "", now)
 	}
-	n, channels, asked := NoteOf(c.Session, c.Edge), d.Channels, ""
+	n, channels, asked := noteOf(c.Session, c.Edge), d.Channels, ""
 	if o, ok := d.offer(c, now); ok {
 		n.Offer = o.ID
 		channels, asked = d.asked(o.ID)

@@ -43,8 +43,8 @@ type Note struct {
 	Public    bool           `json:"-"`              // it says nothing of any session
 }
 
-// NoteOf makes the note of an edge.
-func NoteOf(s *state.Session, e state.Edge) Note {
+// noteOf makes the note of an edge.
+func noteOf(s *state.Session, e state.Edge) Note {
 	title, body := alert.Words(s, e)
 	o := &s.Origin
 	return Note{

@@ -109,7 +109,7 @@ func (m *model) goTo(i int) tea.Cmd {
 }
 
 func (m *model) regroup() tea.Cmd {
-	m.grouping = next(Groupings, m.grouping)
+	m.grouping = next(groupings, m.grouping)
 	m.arrange()
 	return m.say("grouped by " + string(m.grouping))
 }

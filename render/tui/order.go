@@ -21,12 +21,12 @@ type Grouping string
 const (
 	ByNeed    Grouping = "need"
 	ByProject Grouping = "project"
-	ByHost    Grouping = "host"
-	NoGroups  Grouping = "none"
+	byHost    Grouping = "host"
+	noGroups  Grouping = "none"
 )
 
-// Groupings lists the groupings as the key g goes through them.
-var Groupings = []Grouping{ByNeed, ByProject, ByHost, NoGroups}
+// groupings lists the groupings as the key g goes through them.
+var groupings = []Grouping{ByNeed, ByProject, byHost, noGroups}
 
 // next returns the value after v, the first after the last.
 func next[T comparable](all []T, v T) T { return all[(slices.Index(all, v)+1)%len(all)] }
@@ -38,7 +38,7 @@ func heading(r *render.Row, by Grouping) string {
 		return string(r.Group)
 	case ByProject:
 		return cmp.Or(r.Project, "no project")
-	case ByHost:
+	case byHost:
 		return cmp.Or(r.Host, "this machine")
 	}
 	return ""
@@ -70,11 +70,11 @@ func arrange(rows []*render.Row, by render.Queue, grouping Grouping, filter stri
 		rows = slices.DeleteFunc(rows, func(r *render.Row) bool { return !matches(r, words) })
 	}
 	var groups func(a, b *render.Row) int
-	if grouping == ByProject || grouping == ByHost {
+	if grouping == ByProject || grouping == byHost {
 		groups = func(a, b *render.Row) int { return strings.Compare(heading(a, grouping), heading(b, grouping)) }
 	}
 	shown := by.Grouped(rows, groups, grouping == ByNeed || by.Mode == render.Fair || by.Mode == render.Prio)
-	if grouping == NoGroups {
+	if grouping == noGroups {
 		entries := make([]entry, len(shown))
 		for i := range shown {
 			entries[i].row = i

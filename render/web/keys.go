@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"beckon/event/atomicfile"
 )
 
 const (
@@ -266,17 +268,10 @@ func makeToken(dir, path string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, ".token-*") // 0600
-	if err != nil {
-		return err
+	token := []byte(newKey() + "\n")
+	err := atomicfile.Create(path, token)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return nil
 	}
-	defer os.Remove(f.Name())
-	_, err = fmt.Fprintln(f, newKey())
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	if err = os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
-		err = os.Rename(f.Name(), path) // a file system without links
-	}
-	return err
+	return atomicfile.Write(path, token, 0o600, false) // a file system without links
 }

@@ -51,9 +51,9 @@ func Defaults() Settings {
 	return Settings{On: state.EdgeKinds[:], DoneAfter: 30 * time.Second, Limit: 5 * time.Second}
 }
 
-// Keys are the configuration's names of the settings, in the order of the
+// keys are the configuration's names of the settings, in the order of the
 // fields.
-var Keys = []string{"notify", "notify_on", "notify_done_after", "notify_limit", "notify_quiet_hours", "notify_command", "notify_sound", "notify_terminal"}
+var keys = []string{"notify", "notify_on", "notify_done_after", "notify_limit", "notify_quiet_hours", "notify_command", "notify_sound", "notify_terminal"}
 
 // Auto is the value of notify_terminal that chooses by the terminal.
 const Auto = "auto"
@@ -67,7 +67,7 @@ func (s Settings) Away() bool { return s.Has(Desktop) || s.Has(Command) || s.Has
 // Read reads the settings from the configuration at path.
 func Read(path string) (Settings, error) {
 	s := Defaults()
-	v, err := jsonc.Get(path, Keys...)
+	v, err := jsonc.Get(path, keys...)
 	if err != nil || !v[0].Exists() {
 		return s, err
 	}

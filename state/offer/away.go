@@ -31,14 +31,14 @@ type Settings struct {
 // Defaults returns the settings in force without a configuration.
 func Defaults() Settings { return Settings{Wait: 12 * time.Hour, Subagents: Away} }
 
-// Keys are the configuration's names of the settings, in the order of the
+// keys are the configuration's names of the settings, in the order of the
 // fields.
-var Keys = []string{"answer_wait", "answer_subagents"}
+var keys = []string{"answer_wait", "answer_subagents"}
 
 // ReadSettings reads the settings from the configuration at path.
 func ReadSettings(path string) (Settings, error) {
 	s := Defaults()
-	v, err := jsonc.Get(path, Keys...)
+	v, err := jsonc.Get(path, keys...)
 	if err != nil {
 		return s, err
 	}

@@ -181,26 +181,10 @@ func (d Dir) Give(a Answer, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	return d.put(o.ID, b)
-}
-
-// put makes the answer's file as a whole, or not at all.
-func (d Dir) put(id string, b []byte) error {
-	f, err := os.CreateTemp(d.open(id), ".answer-*") // 0600
-	if errors.Is(err, fs.ErrNotExist) {
-		return ErrOver
-	}
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Link(f.Name(), d.open(id, hold.AnswerFile)) // fails when it is there
-	}
-	_ = os.Remove(f.Name())
+	err = atomicfile.Create(d.open(o.ID, hold.AnswerFile), b)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		by, _ := d.Answered(id)
+		by, _ := d.Answered(o.ID)
 		return &TakenError{by}
 	case errors.Is(err, fs.ErrNotExist):
 		return ErrOver

@@ -45,7 +45,7 @@ func ID(account string) string {
 const maxFile = 16 << 10
 
 // Report notes what session by has reported of an account, and returns what is known
-// of it then, and the limits that have come to one of Steps with it. The file is
+// of it then, and the limits that have come to one of steps with it. The file is
 // replaced whole, and only when there is news. Of two reports at the same time one may
 // be lost until its session reports again.
 func (d Dir) Report(account, by string, limits []event.Limit, now event.Millis) (Account, []Crossing, error) {

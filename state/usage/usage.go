@@ -143,10 +143,10 @@ func nearer(a, b Window, now event.Millis) bool {
 	return a.Used > b.Used
 }
 
-// Steps are the percentages at which a user can be notified, the highest first.
-var Steps = []int{95, 80}
+// steps are the percentages at which a user can be notified, the highest first.
+var steps = []int{95, 80}
 
-// Crossing is a limit that has come to one of Steps.
+// Crossing is a limit that has come to one of steps.
 type Crossing struct {
 	Window  Window
 	Percent int
@@ -154,7 +154,7 @@ type Crossing struct {
 
 // crossed returns the highest step that w has come to since it was old.
 func (w Window) crossed(old Window) (Crossing, bool) {
-	for _, p := range Steps {
+	for _, p := range steps {
 		at := int64(p) * 100
 		if w.Used >= at && (old.Used < at || old.Resets+Apart < w.Resets) {
 			return Crossing{w, p}, true

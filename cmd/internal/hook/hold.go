@@ -29,8 +29,8 @@ func (a Args) Holds() bool {
 }
 
 const (
-	// WaitFlag, before an offer's id, has beckon-hook wait for its answer.
-	WaitFlag = "--wait"
+	// waitFlag, before an offer's id, has beckon-hook wait for its answer.
+	waitFlag = "--wait"
 	// AnsweredFlag, before an offer's id, has beckon-judge give the client the
 	// answer that there is.
 	AnsweredFlag = "--answered"
@@ -39,7 +39,7 @@ const (
 // BecomeWaiter makes this process the one that waits at an offer; it returns
 // only when that cannot be done, or on a system where that runs beside this one.
 func BecomeWaiter(id string) (code int, ok bool) {
-	return become(home.Beside("beckon-hook"), []string{WaitFlag, id})
+	return become(home.Beside("beckon-hook"), []string{waitFlag, id})
 }
 
 // wait waits at an offer, and has the answer given to the client. Without an answer

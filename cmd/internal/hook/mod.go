@@ -11,12 +11,12 @@ import (
 	"beckon/state/store"
 )
 
-// ModFlag, first, has beckon-hook fold what the mod inside a client saw:
+// modFlag, first, has beckon-hook fold what the mod inside a client saw:
 //
 //	beckon-hook --mod WHAT SESSION MILLISECONDS DETAIL
 //
 // Nothing of it comes from what is said in the session.
-const ModFlag = "--mod"
+const modFlag = "--mod"
 
 // modWords are what the mod says, and what it means.
 var modWords = map[string]state.Seeing{

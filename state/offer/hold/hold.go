@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/event/atomicfile"
 	"beckon/event/jsonenc"
 	"beckon/state"
 	"beckon/state/evidence"
@@ -34,9 +35,9 @@ const (
 	PayloadFile = "payload.json" // what the client sent, byte for byte
 	AnswerFile  = "answer.json"
 	OutcomeFile = "outcome.json"
-	// NotifyFile has the channels, one a line, that are to show the offer to the
+	// notifyFile has the channels, one a line, that are to show the offer to the
 	// user with buttons: the process that waits starts them (Notify).
-	NotifyFile = "notify"
+	notifyFile = "notify"
 	heardFile  = "notified" // it has seen to it
 )
 
@@ -74,13 +75,8 @@ func Withdraw(stateDir, id, why string, now time.Time) bool {
 // user: a notification's button counts only from a child of the process that holds
 // the call. It works once; a second call is an error.
 func Notify(stateDir, id string, channels []string) error {
-	path := filepath.Join(OpenDir(stateDir), id, NotifyFile)
-	tmp := path + "." + strconv.Itoa(os.Getpid())
-	if err := os.WriteFile(tmp, []byte(strings.Join(channels, "\n")), 0o600); err != nil {
-		return err
-	}
-	defer os.Remove(tmp)
-	return os.Link(tmp, path) // whole, and not twice
+	path := filepath.Join(OpenDir(stateDir), id, notifyFile)
+	return atomicfile.Create(path, []byte(strings.Join(channels, "\n")))
 }
 
 // Heard waits, at most that long, until the process that waits at an offer has
@@ -93,7 +89,7 @@ func Heard(stateDir, id string, wait time.Duration) bool {
 			return true
 		}
 		if time.Now().After(end) {
-			_ = os.Remove(filepath.Join(dir, NotifyFile))
+			_ = os.Remove(filepath.Join(dir, notifyFile))
 			return false
 		}
 	}
@@ -101,7 +97,7 @@ func Heard(stateDir, id string, wait time.Duration) bool {
 
 // Channels returns the channels of Notify, none when nobody was told.
 func Channels(stateDir, id string) []string {
-	b, _ := os.ReadFile(filepath.Join(OpenDir(stateDir), id, NotifyFile)) // none: not told
+	b, _ := os.ReadFile(filepath.Join(OpenDir(stateDir), id, notifyFile)) // none: not told
 	return strings.Fields(string(b))
 }
 
@@ -148,8 +144,8 @@ type Held struct {
 // reply reports whether it is the end of a turn that is held, not a call.
 func (h Held) reply() bool { return h.Kind == "reply" }
 
-// Read reads what an offer's file says of that.
-func Read(b []byte) (h Held, err error) {
+// read reads what an offer's file says of that.
+func read(b []byte) (h Held, err error) {
 	if !jsonenc.Decode(string(b), &h) {
 		return h, errors.New("the offer is no JSON")
 	}
@@ -256,7 +252,7 @@ func begin(st *store.Store, id string, getenv func(string) string) (*waiter, err
 	if err != nil {
 		return nil, err
 	}
-	h, err := Read(b)
+	h, err := read(b)
 	if err != nil {
 		return nil, err
 	}
@@ -310,7 +306,7 @@ func (w *waiter) start() {
 	if w.notify == nil {
 		return
 	}
-	if _, err := os.Stat(filepath.Join(w.dir, NotifyFile)); err == nil {
+	if _, err := os.Stat(filepath.Join(w.dir, notifyFile)); err == nil {
 		w.notify()
 		w.notify = nil
 		_ = os.WriteFile(filepath.Join(w.dir, heardFile), nil, 0o600) // who asked for it goes on after a while
