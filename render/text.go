@@ -1,6 +1,7 @@
 package render
 
 import (
+	"errors"
 	"strings"
 
 	"beckon/event"
@@ -54,4 +55,13 @@ func drawable(r rune) rune {
 		return -1
 	}
 	return r
+}
+
+// HintOf is the advice that an error carries, empty for none.
+func HintOf(err error) string {
+	var advised interface{ Hint() string }
+	if errors.As(err, &advised) {
+		return advised.Hint()
+	}
+	return ""
 }

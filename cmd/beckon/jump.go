@@ -181,7 +181,7 @@ func (o *jumped) try(ctx context.Context, j *jump.Jumper, targets []render.Row, 
 		}
 		if first == nil && !(cycle && errors.Is(err, jump.ErrGone)) {
 			first = jumpError(r, err)
-			o.SessionID, o.Why, o.Hint = r.SessionID, err.Error(), cli.HintOf(err)
+			o.SessionID, o.Why, o.Hint = r.SessionID, err.Error(), render.HintOf(err)
 		}
 	}
 	return first

@@ -13,7 +13,6 @@ import (
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/fleets"
 	"beckon/cmd/internal/talk"
-	"beckon/event"
 	"beckon/render"
 	"beckon/render/jump"
 	"beckon/render/notify"
@@ -114,17 +113,10 @@ func (a *app) watchOptions(how live.Options, notifier *notify.Follower) tui.Opti
 	f := live.NewFollower(a.Reader(), how)
 	return tui.Options{
 		Follow: func(ctx context.Context, show func(tui.Snapshot, error)) { a.follow(ctx, f, notifier, show) }, Poke: f.TouchAll, Output: a.Stdout,
-		Recent:   a.past,
-		Pane:     func(r render.Row) (string, error) { return jump.New(a.Getenv).Text(context.Background(), &r) },
-		Jump:     func(r render.Row) (string, error) { return a.jumpTo(context.Background(), r) },
-		MarkSeen: func(r render.Row) error { return a.actOn(r, state.Action{Kind: state.ActSeen}) },
-		Remove:   func(r render.Row) error { return a.actOn(r, state.Action{Kind: state.ActRemove}) },
-		Backburner: func(r render.Row, until event.Millis, off bool) error {
-			if off {
-				return a.actOn(r, state.Action{Kind: state.ActBackburnerOff})
-			}
-			return a.actOn(r, state.Action{Kind: state.ActBackburner, Until: until})
-		},
+		Recent: a.past,
+		Pane:   func(r render.Row) (string, error) { return jump.New(a.Getenv).Text(context.Background(), &r) },
+		Jump:   func(r render.Row) (string, error) { return a.jumpTo(context.Background(), r) },
+		Act:    a.actOn,
 	}
 }
 

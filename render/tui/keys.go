@@ -172,51 +172,47 @@ func whereabouts(r *render.Row) string {
 
 var errRemote = errors.New("that session is on another host")
 
-// atHome does something to the selected session, if it is one of this machine, and can
-// says that it is offered.
-func (m *model) atHome(can bool, do func(render.Row) tea.Cmd) tea.Cmd {
-	switch r := m.current(); {
-	case r == nil || !can:
+// act does something to a session, if it is one of this machine; done says so.
+func (m *model) act(r *render.Row, a state.Action, done string) tea.Cmd {
+	switch {
+	case r == nil || m.opt.Act == nil:
 		return nil
 	case m.remote(r):
 		return m.fail(errRemote)
-	default:
-		return do(*r)
 	}
+	row := *r
+	return m.do(func() (string, error) { return done + ": " + name(&row), m.opt.Act(row, a) })
 }
 
 func (m *model) markSeen() tea.Cmd {
-	return m.atHome(m.opt.MarkSeen != nil, func(r render.Row) tea.Cmd {
-		return m.do(func() (string, error) { return "seen: " + name(&r), m.opt.MarkSeen(r) })
-	})
+	return m.act(m.current(), state.Action{Kind: state.ActSeen}, "seen")
 }
 
 func (m *model) remove() tea.Cmd {
-	return m.atHome(m.opt.Remove != nil, func(r render.Row) tea.Cmd {
-		if r.State.Live() {
-			return m.say("it has not ended: x removes ended sessions")
-		}
-		return m.do(func() (string, error) { return "removed: " + name(&r), m.opt.Remove(r) })
-	})
+	r := m.current()
+	if r != nil && r.State.Live() && !m.remote(r) {
+		return m.say("it has not ended: x removes ended sessions")
+	}
+	return m.act(r, state.Action{Kind: state.ActRemove}, "removed")
 }
 
 // backburner takes a session back that is set aside, or asks for how long to
 // set it aside.
 func (m *model) backburner() tea.Cmd {
-	return m.atHome(m.opt.Backburner != nil, func(r render.Row) tea.Cmd {
-		if r.State == state.Backburned {
-			return m.do(func() (string, error) { return "back: " + name(&r), m.opt.Backburner(r, 0, true) })
+	r := m.current()
+	if r == nil || m.remote(r) || m.opt.Act == nil || r.State == state.Backburned {
+		return m.act(r, state.Action{Kind: state.ActBackburnerOff}, "back")
+	}
+	row := *r
+	m.prompt = &prompt{label: "set " + name(r) + " aside for", hint: "30m 2h 3d 15:30; empty: until your next prompt", enter: func(s string) tea.Cmd {
+		until, err := render.Until(s, m.now())
+		if err != nil {
+			return m.fail(err)
 		}
-		m.prompt = &prompt{label: "set " + name(&r) + " aside for", hint: "30m 2h 3d 15:30; empty: until your next prompt", enter: func(s string) tea.Cmd {
-			t, err := render.Until(s, m.now())
-			if err != nil {
-				return m.fail(err)
-			}
-			m.prompt = nil
-			return m.do(func() (string, error) { return "set aside: " + name(&r), m.opt.Backburner(r, t, false) })
-		}}
-		return nil
-	})
+		m.prompt = nil
+		return m.act(&row, state.Action{Kind: state.ActBackburner, Until: until}, "set aside")
+	}}
+	return nil
 }
 
 func (m *model) startFilter() tea.Cmd {

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -419,9 +418,8 @@ func (m *model) windowTitle() string {
 
 // errorLine is an error with its advice, where it has some.
 func errorLine(err error) string {
-	var advised interface{ Hint() string }
-	if errors.As(err, &advised) && advised.Hint() != "" {
-		return err.Error() + ": " + advised.Hint()
+	if hint := render.HintOf(err); hint != "" {
+		return err.Error() + ": " + hint
 	}
 	return err.Error()
 }

@@ -79,15 +79,12 @@ func newRig(t *testing.T, width, height int, s Snapshot) *rig {
 		return func(row render.Row) error { r.did = append(r.did, what+" "+row.SessionID); return nil }
 	}
 	r.model = newModel(Options{
-		Jump:     func(row render.Row) (string, error) { return "went to " + row.SessionID, note("jump")(row) },
-		MarkSeen: note("seen"), Remove: note("remove"),
-		Backburner: func(row render.Row, until event.Millis, off bool) error {
-			in := "-"
-			if until != 0 {
-				in = (time.Duration(int64(until)-start.Add(time.Minute).UnixMilli()) * time.Millisecond).String()
+		Jump: func(row render.Row) (string, error) { return "went to " + row.SessionID, note("jump")(row) },
+		Act: func(row render.Row, a state.Action) error {
+			if a.Until != 0 {
+				row.SessionID += " " + (time.Duration(int64(a.Until)-start.Add(time.Minute).UnixMilli()) * time.Millisecond).String()
 			}
-			r.did = append(r.did, fmt.Sprintf("backburner %s %s %v", row.SessionID, in, off))
-			return nil
+			return note(string(a.Kind))(row)
 		},
 		Recent: func(render.Row, state.Session) Past { return Past{Turns: []Line{{start, "you", "an old wish"}}} },
 	})
@@ -182,7 +179,7 @@ func TestEveryKeyDoesWhatHelpSays(t *testing.T) {
 	r.press("b", "x", "enter") // no time: asked again
 	r.wantOn("a duration looks like")
 	r.press("esc")
-	want := []string{"jump s-ask", "seen s-ask", "remove s-end", "backburner s-fail 336h0m0s false", "backburner s-fail - false"}
+	want := []string{"jump s-ask", "seen s-ask", "remove s-end", "backburner s-fail 336h0m0s", "backburner s-fail"}
 	if !slices.Equal(r.did, want) {
 		t.Errorf("did %q\nwant %q", r.did, want)
 	}
@@ -213,7 +210,7 @@ func TestBackburnedIsTakenBack(t *testing.T) {
 	r := newRig(t, 80, 24, snapshot(s))
 	r.wantOn("BACKBURNER 1")
 	r.press("b")
-	if want := []string{"backburner s-aside - true"}; !slices.Equal(r.did, want) {
+	if want := []string{"unburner s-aside"}; !slices.Equal(r.did, want) {
 		t.Errorf("did %q, want %q", r.did, want)
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"beckon/event"
 	"beckon/render"
 	"beckon/state"
 	"beckon/state/offer"
@@ -79,11 +78,8 @@ type Options struct {
 
 	// Jump focuses a row's pane and says what it did.
 	Jump func(render.Row) (string, error)
-	// Backburner sets a row aside until a time (zero: until the user's own next
-	// prompt), or takes it back.
-	Backburner func(r render.Row, until event.Millis, off bool) error
-	MarkSeen   func(render.Row) error
-	Remove     func(render.Row) error
+	// Act folds what the user did to a session: seen, removed, set aside.
+	Act func(render.Row, state.Action) error
 	// Recent returns a session's past. Of a session that is not known here the
 	// zero value is given.
 	Recent func(render.Row, state.Session) Past

@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -91,14 +90,7 @@ func (s *Server) jump(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := context.WithTimeout(r.Context(), jumpTime)
 	defer cancel()
 	if err := s.o.Jump(ctx, v); err != nil {
-		f := &fault{http.StatusConflict, "cannot_jump", err.Error(), ""}
-		if h, ok := errors.AsType[interface {
-			error
-			Hint() string
-		}](err); ok {
-			f.hint = h.Hint()
-		}
-		return f
+		return &fault{http.StatusConflict, "cannot_jump", err.Error(), render.HintOf(err)}
 	}
 	return writeOK(w, okAnswer{Status: "ok"})
 }

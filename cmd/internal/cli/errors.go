@@ -42,15 +42,6 @@ func Hint(hint, format string, args ...any) error {
 	return hinted{fmt.Errorf(format, args...), hint}
 }
 
-// HintOf is the advice that err carries, or "".
-func HintOf(err error) string {
-	var h interface{ Hint() string }
-	if errors.As(err, &h) {
-		return h.Hint()
-	}
-	return ""
-}
-
 // UpdateAdvice is for files that a newer beckon wrote. They are left as they are: what
 // this one does not know of would be lost.
 const UpdateAdvice = "update beckon, or find the older one: which -a beckon beckon-hook"
@@ -98,7 +89,7 @@ func (a *App) Fail(err error) int {
 func (a *App) print(err error, kind string) {
 	for _, err := range Each(err) {
 		fmt.Fprintf(a.Stderr, "beckon: %s%s\n", kind, printable(err))
-		if hint := cmp.Or(HintOf(err), a.stateHint(err)); hint != "" {
+		if hint := cmp.Or(render.HintOf(err), a.stateHint(err)); hint != "" {
 			fmt.Fprintf(a.Stderr, "  hint: %s\n", hint)
 		}
 	}

@@ -4,11 +4,11 @@ import (
 	"os/exec"
 	"strings"
 
-	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/setup"
 	"beckon/event"
 	"beckon/event/agents"
 	"beckon/installer"
+	"beckon/render"
 	"beckon/state/evidence"
 )
 
@@ -28,7 +28,7 @@ func (d *doctor) agents() {
 		r := installer.InspectAgent(t, want)
 		switch {
 		case r.Err != nil && (r.Recorded || len(r.Entries) > 0):
-			d.add(levelFault, ag.Name, cli.HintOf(r.Err), "%v", r.Err)
+			d.add(levelFault, ag.Name, render.HintOf(r.Err), "%v", r.Err)
 		case len(r.Entries) > 0:
 			d.agent(ag, r, unstable == nil)
 		case r.Recorded:

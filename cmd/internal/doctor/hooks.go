@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/setup"
 	"beckon/event/home"
 	"beckon/installer"
+	"beckon/render"
 )
 
 // inspect reads the settings of all scopes, and the plugins with our hooks.
@@ -37,7 +37,7 @@ func (d *doctor) entries(r installer.Report) {
 	for _, f := range r.Files {
 		switch {
 		case f.Err != nil:
-			d.add(levelFault, "settings", cli.HintOf(f.Err), "%v", f.Err)
+			d.add(levelFault, "settings", render.HintOf(f.Err), "%v", f.Err)
 		case len(f.Entries) > 0:
 			installed++
 			d.add(levelOK, "hooks", "", "%d entries in %s", len(f.Entries), f.Path)

@@ -5,11 +5,12 @@ import (
 
 	"beckon/cmd/internal/answer"
 	"beckon/cmd/internal/cli"
+	"beckon/render"
 )
 
 func (d *doctor) configuration() {
 	for _, err := range cli.Each(d.CheckConfig()) {
-		d.add(levelFault, "config", cli.HintOf(err), "%v", err)
+		d.add(levelFault, "config", render.HintOf(err), "%v", err)
 	}
 }
 
