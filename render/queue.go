@@ -72,11 +72,16 @@ func (q Queue) Grouped(rows []*Row, groups func(a, b *Row) int, needs bool) []Ro
 	return taken(rows)
 }
 
-// comparer returns the order of rows.
 func (q Queue) comparer(rows []*Row) func(a, b *Row) int {
 	opened := q.opened(rows)
 	return func(a, b *Row) int {
-		if n := cmp.Or(q.byUrgency(a, b), q.byMode(a, b, opened)); n != 0 {
+		if q.leads() && urgent(a) != urgent(b) {
+			if urgent(a) {
+				return -1
+			}
+			return 1
+		}
+		if n := q.byMode(a, b, opened); n != 0 {
 			return n
 		}
 		return cmp.Or(strings.Compare(a.SeatID, b.SeatID), strings.Compare(a.Record(), b.Record()))
@@ -158,16 +163,6 @@ func (q Queue) leads() bool {
 	return q.PermissionFirst && q.Mode != Static && q.Mode != Grouped
 }
 
-func (q Queue) byUrgency(a, b *Row) int {
-	if !q.leads() || urgent(a) == urgent(b) {
-		return 0
-	}
-	if urgent(a) {
-		return -1
-	}
-	return 1
-}
-
 // urgent reports whether the agent waits in the middle of its turn.
 func urgent(r *Row) bool { return r.State.Asks() }
 
@@ -225,5 +220,4 @@ func (r *Row) Window() string {
 // is reports whether id, a record or a seat, names the row.
 func (r *Row) is(id string) bool { return id != "" && (r.Record() == id || r.SeatID == id) }
 
-// rotate moves the first n of list to its end.
 func rotate(list []Row, n int) []Row { return slices.Concat(list[n:], list[:n]) }

@@ -22,29 +22,20 @@ func Until(s string, now time.Time) (event.Millis, error) {
 	if s == "" {
 		return 0, nil
 	}
-	t, err := moment(s, now)
-	switch {
-	case err != nil:
-		return 0, err
-	case !t.After(now):
-		return 0, errPast
-	}
-	return event.MillisOf(t), nil
-}
-
-func moment(s string, now time.Time) (time.Time, error) {
-	if d, err := duration.Parse(s); err == nil {
-		return now.Add(d), nil
-	}
-	if clock, err := time.Parse("15:04", s); err == nil {
-		at := time.Date(now.Year(), now.Month(), now.Day(), clock.Hour(), clock.Minute(), 0, 0, now.Location())
+	var at time.Time
+	d, err := duration.Parse(s)
+	if err == nil {
+		at = now.Add(d)
+	} else if clock, err := time.Parse("15:04", s); err == nil {
+		at = time.Date(now.Year(), now.Month(), now.Day(), clock.Hour(), clock.Minute(), 0, 0, now.Location())
 		if !at.After(now) {
 			at = at.AddDate(0, 0, 1)
 		}
-		return at, nil
+	} else if at, err = time.Parse(time.RFC3339, s); err != nil {
+		return 0, errUntil
 	}
-	if at, err := time.Parse(time.RFC3339, s); err == nil {
-		return at, nil
+	if !at.After(now) {
+		return 0, errPast
 	}
-	return time.Time{}, errUntil
+	return event.MillisOf(at), nil
 }

@@ -75,7 +75,7 @@ func (a *app) channels(set alert.Settings, terminal io.Writer) (list []notify.Ch
 				list = append(list, notify.Terminal{W: terminal, Style: set.StyleFor(t), Tmux: t.Kind == "tmux"})
 			}
 		case alert.Desktop:
-			desktop := notify.NewDesktop(a.jumpCommand())
+			desktop := &notify.DesktopChannel{Jump: a.jumpCommand()}
 			desktop.Actions = reach.Actions == "true"
 			list = append(list, desktop)
 		case alert.Ntfy:

@@ -251,7 +251,6 @@ func (m *move) named(lack string) (session, number string, err error) {
 	return session, number, nil
 }
 
-// isNumber reports whether s is a number in digits.
 func isNumber(s string) bool {
 	return s != "" && len(s) <= 20 && strings.Trim(s, "0123456789") == ""
 }

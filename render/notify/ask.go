@@ -73,7 +73,8 @@ func AskOf(o *offer.Offer, host string, w Words) Ask {
 	return a
 }
 
-// has reports whether w is among the answers that were offered.
 func (a *Ask) has(w offer.Word) bool {
 	return slices.Contains(a.Buttons, w)
 }
+
+var buttonLabels = map[offer.Word]string{offer.Allow: "Allow", offer.Deny: "Deny"}

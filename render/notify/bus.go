@@ -26,7 +26,6 @@ const (
 	neverGone  = int32(0)  // it is taken away when its offer is over
 )
 
-// desktopRows is what a desktop shows of a notification.
 const desktopRows = 6
 
 // Asks reports whether the user wants buttons, where the system has them.
@@ -59,7 +58,7 @@ func (d *DesktopChannel) Ask(ctx context.Context, a Ask) (word offer.Word, becom
 	if b.driven {
 		a.Buttons = slices.DeleteFunc(slices.Clone(a.Buttons), func(w offer.Word) bool { return w == offer.Allow })
 	}
-	id, err := b.show(ctx, a, len(d.jump) > 0)
+	id, err := b.show(ctx, a, len(d.Jump) > 0)
 	if err != nil {
 		b.conn.Close()
 		return "", become, err
@@ -81,7 +80,6 @@ func (d *DesktopChannel) Ask(ctx context.Context, a Ask) (word offer.Word, becom
 	}
 }
 
-// daemon is the connection to a notification daemon.
 type daemon struct {
 	conn    *dbus.Conn
 	object  dbus.BusObject
@@ -238,9 +236,8 @@ func (b *daemon) show(ctx context.Context, a Ask, jumps bool) (id uint32, err er
 	if jumps {
 		actions = append(actions, jumpAction, "Go to it")
 	}
-	labels := map[offer.Word]string{offer.Allow: "Allow", offer.Deny: "Deny"}
 	for _, w := range a.Buttons {
-		actions = append(actions, string(w), labels[w])
+		actions = append(actions, string(w), buttonLabels[w])
 	}
 	err = b.call(ctx, "Notify", "beckon", uint32(0), "", a.Title, escapeMarkup(a.Text), actions, map[string]dbus.Variant{}, neverGone).Store(&id)
 	return id, err

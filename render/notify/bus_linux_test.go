@@ -65,7 +65,7 @@ func TestDesktopButtons(t *testing.T) {
 	trusted(t)
 	dir := t.TempDir()
 	clicked := filepath.Join(dir, "clicked")
-	c := NewDesktop([]string{"/bin/sh", "-c", `printf %s "$1" > ` + clicked, "sh"})
+	c := &DesktopChannel{Jump: []string{"/bin/sh", "-c", `printf %s "$1" > ` + clicked, "sh"}}
 	one := asking(t, t.Context(), d, c, both)
 	two := asking(t, t.Context(), d, c, both)
 	if got := d.Received()[0]; got.Buttons != "default allow deny" || !strings.Contains(got.Body, "make &lt;all&gt;") {
@@ -110,7 +110,7 @@ func TestDesktopForged(t *testing.T) {
 	d := dbustest.Start(t)
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", d.Address)
 	trusted(t)
-	c := NewDesktop(nil)
+	c := &DesktopChannel{}
 	ctx, over := context.WithCancel(t.Context())
 	got := asking(t, ctx, d, c, both)
 	d.Forge(1, "allow")
@@ -141,7 +141,7 @@ func TestDesktopAgentsBus(t *testing.T) {
 	d := dbustest.Start(t)
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "tcp:host=localhost,port=1;"+d.Address)
 	trusted(t)
-	c := NewDesktop(nil)
+	c := &DesktopChannel{}
 	fromClient = func(pid int) (bool, string) { return pid == busOf(t), "anything" }
 	if _, _, err := c.Ask(t.Context(), both); !errors.Is(err, errAgentsBus) || len(d.Received()) != 0 {
 		t.Errorf("an agent's bus: %v", err)
@@ -176,7 +176,7 @@ func TestDesktopDriven(t *testing.T) {
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", d.Address)
 	trusted(t)
 	d.Rename("mako")
-	got := asking(t, t.Context(), d, NewDesktop(nil), both)
+	got := asking(t, t.Context(), d, (&DesktopChannel{}), both)
 	if shown := d.Received()[0].Buttons; shown != "deny" {
 		t.Errorf("it has the buttons %q", shown)
 	}

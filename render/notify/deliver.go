@@ -108,7 +108,6 @@ func named(id string) state.Edge {
 	return e
 }
 
-// decide decides on the edge, and claims it when the user is to be notified.
 func (d *Deliverer) decide(c alert.Case, claimed bool, now time.Time) state.Decision {
 	if claimed {
 		return state.Decision{Verdict: state.Notify, Reason: state.ReasonNotify}

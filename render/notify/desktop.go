@@ -23,15 +23,11 @@ const (
 // to the session where the platform reports clicks: on Linux, and on macOS
 // with terminal-notifier.
 type DesktopChannel struct {
-	Actions bool // its notifications of what asks have buttons
+	Actions bool     // its notifications of what asks have buttons
+	Jump    []string // the command that takes the user to a session, without its id; or nil
 
-	jump   []string
 	clicks sync.WaitGroup
 }
-
-// NewDesktop returns the channel for this platform. jump is the command that
-// takes the user to a session, without its id; or nil.
-func NewDesktop(jump []string) *DesktopChannel { return &DesktopChannel{jump: jump} }
 
 // Name is the configuration's word for it.
 func (*DesktopChannel) Name() string { return alert.Desktop }
@@ -52,12 +48,11 @@ func (d *DesktopChannel) Send(ctx context.Context, n Note) error {
 // most for each.
 func (d *DesktopChannel) Wait() { d.clicks.Wait() }
 
-// follow takes the user to the session of n.
 func (d *DesktopChannel) follow(ctx context.Context, n Note) error {
-	if len(d.jump) == 0 {
+	if len(d.Jump) == 0 {
 		return nil
 	}
-	_, err := run(ctx, desktopLimit, nil, nil, append(d.jump[:len(d.jump):len(d.jump)], n.record())...)
+	_, err := run(ctx, desktopLimit, nil, nil, append(d.Jump[:len(d.Jump):len(d.Jump)], n.record())...)
 	return err
 }
 

@@ -15,7 +15,7 @@ func TestDesktopClick(t *testing.T) {
 	d := dbustest.Start(t)
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", d.Address)
 	clicked := filepath.Join(t.TempDir(), "clicked")
-	c := NewDesktop([]string{"/bin/sh", "-c", `printf %s "$1" > ` + clicked, "sh"})
+	c := &DesktopChannel{Jump: []string{"/bin/sh", "-c", `printf %s "$1" > ` + clicked, "sh"}}
 	n := Note{Title: "-h & <b>", Body: "a <b> & c", SessionID: "some-id"}
 	if err := c.Send(context.Background(), n); err != nil {
 		t.Fatal(err)
@@ -31,7 +31,7 @@ func TestDesktopClick(t *testing.T) {
 }
 
 func TestDesktopMissing(t *testing.T) {
-	c := NewDesktop(nil)
+	c := &DesktopChannel{}
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "")
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
 	if err := c.Send(context.Background(), Note{Title: "x"}); err != ErrNoDesktop {
@@ -57,14 +57,14 @@ func TestDesktopOldAndHanging(t *testing.T) {
 		}
 	}
 	program(`case "$*" in *--action*) echo 'Unknown option --action' >&2; exit 1;; esac; echo "$@" > "$OUT"` + "\n")
-	if err := NewDesktop([]string{"true"}).Send(context.Background(), Note{Title: "title", Body: "body"}); err != nil {
+	if err := (&DesktopChannel{Jump: []string{"true"}}).Send(context.Background(), Note{Title: "title", Body: "body"}); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := os.ReadFile(filepath.Join(dir, "out")); string(got) != "--app-name=beckon -- title body\n" {
 		t.Errorf("it was called with %q", got)
 	}
 	program("sleep 60\n")
-	err := NewDesktop(nil).Send(context.Background(), Note{Title: "title"})
+	err := (&DesktopChannel{}).Send(context.Background(), Note{Title: "title"})
 	if err == nil || !strings.Contains(err.Error(), "did not end within") {
 		t.Errorf("a hanging one: %v", err)
 	}

@@ -25,7 +25,6 @@ type Follower struct {
 	sending sync.WaitGroup
 }
 
-// waiting is an edge on which nothing is decided yet.
 type waiting struct {
 	edge   state.Edge
 	since  time.Time // when it was first seen

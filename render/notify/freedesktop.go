@@ -24,7 +24,7 @@ func (d *DesktopChannel) freedesktop(ctx context.Context, n Note) error {
 		return errors.New("notify-send is not installed")
 	}
 	plain := []string{"--app-name=beckon", "--", n.Title, escapeMarkup(n.Body)}
-	if len(d.jump) > 0 {
+	if len(d.Jump) > 0 {
 		switch err := d.clickable(ctx, n, program, plain); {
 		case err == nil:
 			return nil
@@ -73,20 +73,14 @@ func (d *DesktopChannel) clickable(ctx context.Context, n Note, program string, 
 	case <-shown.C:
 		return nil
 	case err := <-ended:
-		return failed(err, string(said.Kept))
+		switch words := string(said.Kept); {
+		case strings.Contains(words, "Unknown option"):
+			return errNoClicks
+		case err != nil:
+			return fmt.Errorf("notify-send: %w: %s", err, firstLine(words))
+		}
+		return nil // a server that does not report clicks has shown it
 	}
-}
-
-// failed says what the end of notify-send means. One without an error is a
-// server that does not report clicks: it has shown the notification.
-func failed(err error, said string) error {
-	if strings.Contains(said, "Unknown option") {
-		return errNoClicks
-	}
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("notify-send: %w: %s", err, firstLine(said))
 }
 
 func firstLine(s string) string {

@@ -12,9 +12,9 @@ import (
 // else with osascript.
 func (d *DesktopChannel) mac(ctx context.Context, n Note) error {
 	path, err := exec.LookPath("terminal-notifier")
-	if err == nil && len(d.jump) > 0 && string(store.KeyOf(n.record())) == n.record() {
+	if err == nil && len(d.Jump) > 0 && string(store.KeyOf(n.record())) == n.record() {
 		_, err = run(ctx, desktopLimit, nil, nil, path, "-title", guarded(n.Title), "-message", guarded(n.Body),
-			"-group", n.record(), "-execute", shellLine(append(d.jump[:len(d.jump):len(d.jump)], n.record())))
+			"-group", n.record(), "-execute", shellLine(append(d.Jump[:len(d.Jump):len(d.Jump)], n.record())))
 		return err
 	}
 	_, err = run(ctx, desktopLimit, nil, nil, "osascript", "-e", "on run argv",

@@ -43,7 +43,6 @@ type Note struct {
 	Public    bool           `json:"-"`              // it says nothing of any session
 }
 
-// noteOf makes the note of an edge.
 func noteOf(s *state.Session, e state.Edge) Note {
 	title, body := alert.Words(s, e)
 	o := &s.Origin

@@ -83,7 +83,6 @@ type ntfyMessage struct {
 	Sequence string `json:"sequence_id,omitempty"`
 }
 
-// ntfyAction is a button.
 type ntfyAction struct {
 	Action string `json:"action"` // "http" or "view"
 	Label  string `json:"label"`
@@ -137,9 +136,8 @@ func (p *Phone) Ask(ctx context.Context, a Ask) (word offer.Word, become func(st
 	}
 	s := newSigner(&a)
 	m := ntfyMessage{Title: a.Title, Message: a.Text, Priority: ntfyHigh, Sequence: a.Offer}
-	labels := map[offer.Word]string{offer.Allow: "Allow", offer.Deny: "Deny"}
 	for _, w := range a.Buttons {
-		m.Actions = append(m.Actions, ntfyAction{Action: "http", Label: labels[w], Method: http.MethodPost,
+		m.Actions = append(m.Actions, ntfyAction{Action: "http", Label: buttonLabels[w], Method: http.MethodPost,
 			URL: p.url(p.Ntfy.Answers), Body: s.answer(w), Clear: true})
 	}
 	since := ""
@@ -201,7 +199,6 @@ func (p *Phone) log(err error) {
 	}
 }
 
-// url is a topic's address.
 func (p *Phone) url(path string) string { return strings.TrimRight(p.Ntfy.Server, "/") + "/" + path }
 
 // client follows no redirection: another server has no business with what we
@@ -376,7 +373,6 @@ func (s *signer) answer(w offer.Word) string {
 	return strings.Join([]string{answerMark, s.ask.Offer, string(w), expires, s.sign(string(w), expires)}, " ")
 }
 
-// read reads an answer that came at now.
 func (s *signer) read(message string, now time.Time) (offer.Word, error) {
 	parts := strings.Split(message, " ")
 	if len(parts) != 5 || parts[0] != answerMark || parts[1] != s.ask.Offer {

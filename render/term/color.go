@@ -27,7 +27,6 @@ func (st Style) Paint(sgr, text string) string {
 	return "\x1b[" + sgr + "m" + text + "\x1b[0m"
 }
 
-// sgr returns the parameters that this terminal gets.
 func (st Style) sgr(sgr string) string {
 	color, bold := strings.CutPrefix(sgr, "1;")
 	mid := Midtones[color]

@@ -143,11 +143,19 @@ func Explain(w io.Writer, x Explanation) error {
 	if m := messageOf(&s); m != nil {
 		line("message", "%s (%d %%): %s, %s", m.Intent, m.Confidence, m.Says, ago(s.Stop.At))
 	}
-	line("process", "%s", processLine(&s, ev.Process))
+	process := "not known"
+	if p := s.Origin.Process; p.Pid != 0 {
+		process = fmt.Sprintf("%d on %s: %s", p.Pid, p.Host, presence(ev.Process))
+	}
+	line("process", "%s", process)
 	if ev.Job.ID != "" {
 		line("runs", "in the background, as job %s; claude attach %s shows it", ev.Job.ID, ev.Job.ID)
 	}
-	line("registry", "%s", registryLine(ev.Registry, ago))
+	registry := "nothing to read"
+	if r := ev.Registry; r.Status != "" {
+		registry = strings.TrimSuffix(r.Status+" for "+r.WaitingFor, " for ") + ", " + ago(r.At)
+	}
+	line("registry", "%s", registry)
 	if ev.Transcript.At != 0 {
 		line("transcript", "%s %s", ev.Transcript.Kind, ago(ev.Transcript.At))
 	}
@@ -189,23 +197,6 @@ func reasoned(s state.State, reason string) string {
 		return word
 	}
 	return word + " (" + reason + ")"
-}
-
-func processLine(s *state.Session, p state.Presence) string {
-	if s.Origin.Process.Pid == 0 {
-		return "not known"
-	}
-	return fmt.Sprintf("%d on %s: %s", s.Origin.Process.Pid, s.Origin.Process.Host, presence(p))
-}
-
-func registryLine(r state.Registry, ago func(event.Millis) string) string {
-	if r.Status == "" {
-		return "nothing to read"
-	}
-	if r.WaitingFor != "" {
-		return fmt.Sprintf("%s for %s, %s", r.Status, r.WaitingFor, ago(r.At))
-	}
-	return r.Status + ", " + ago(r.At)
 }
 
 // Show writes what is known of one session.
@@ -263,7 +254,6 @@ func Said(w io.Writer, message string, st Style) error {
 	return err
 }
 
-// meterLine tells how full the context is and what the session cost.
 func meterLine(r *render.Row) string {
 	var parts []string
 	if r.Context != nil {

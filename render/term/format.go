@@ -24,7 +24,6 @@ type part struct {
 	group []part
 }
 
-// wrapField is the field that a layout may break at.
 const wrapField = "wrap"
 
 // wrapMark stands for wrapField until the widths are known. Values are clean

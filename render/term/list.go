@@ -166,7 +166,7 @@ func cells(r *render.Row, where string, now time.Time) []string {
 	if r.Remote != nil && r.Remote.Stale {
 		what += " [as of " + Age(now.Sub(r.Remote.AsOf)) + " ago]"
 	}
-	return []string{l.glyph + " " + clean(name), Age(now.Sub(r.Since)), where, clean(what), clean(shortID(r.SessionID))}
+	return []string{l.glyph + " " + clean(name), Age(now.Sub(r.Since)), where, clean(what), clean(truncate(r.SessionID, 8, ""))}
 }
 
 // addContext puts a column before the last one, if any row has what it shows.
@@ -235,13 +235,6 @@ func Plural(n int, one string) string {
 		return "1 " + one
 	}
 	return strconv.Itoa(n) + " " + one + "s"
-}
-
-func shortID(id string) string {
-	if len(id) > 8 {
-		return truncate(id, 8, "")
-	}
-	return id
 }
 
 func columns(table [][]string) []int {

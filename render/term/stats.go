@@ -10,7 +10,6 @@ import (
 	"beckon/state/stats"
 )
 
-// barWidth is how many columns the longest bar of a chart takes.
 const barWidth = 32
 
 // Stats writes a chart of the days and a table of the projects, which names

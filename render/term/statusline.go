@@ -233,7 +233,6 @@ func shortDir(s *event.Status, home string) string {
 	return cwd
 }
 
-// tilde writes the home directory as ~.
 func tilde(dir, home string) string {
 	dir, home = slashed(dir), strings.TrimSuffix(slashed(home), "/")
 	if home == "" || dir != home && !strings.HasPrefix(dir, home+"/") {

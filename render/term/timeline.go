@@ -22,7 +22,6 @@ var kindLooks = []struct {
 	{stats.Idle, look{"·", "2"}, "idle"},
 }
 
-// labelWidth is how many columns a lane's label takes at most.
 const labelWidth = 24
 
 // DrawTimeline writes a line for each lane. A column is a stretch of the day, and shows

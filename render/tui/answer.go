@@ -13,7 +13,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// answeredMsg is what became of an answer.
 type answeredMsg struct {
 	id string
 	doneMsg
@@ -305,7 +304,6 @@ func (m *model) give(o Offered, a offer.Answer) tea.Cmd {
 	}
 }
 
-// answered notes what became of an answer.
 func (m *model) answered(msg answeredMsg) {
 	delete(m.sending, msg.id)
 	if msg.err == nil {
@@ -316,7 +314,6 @@ func (m *model) answered(msg answeredMsg) {
 	}
 }
 
-// answerHints are the keys of the offer on the screen.
 func (m *model) answerHints() (keys []binding) {
 	var hints []string
 	switch o := m.drawn.of; {

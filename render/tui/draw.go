@@ -43,7 +43,6 @@ func (m *model) page() string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// screen returns the lines of the whole screen.
 func (m *model) screen() []string {
 	l := m.layout()
 	lines := []string{m.titleLine()}

@@ -20,7 +20,6 @@ type farAsked struct {
 	err    error
 }
 
-// farMsg is an answer to Far.Ask.
 type farMsg struct {
 	key    string
 	offers []Offered
@@ -53,15 +52,6 @@ func (m *model) askFar() tea.Cmd {
 		offers, err := m.opt.Far.Ask(row)
 		return farMsg{key, offers, err}
 	}
-}
-
-// farCame notes what another machine said.
-func (m *model) farCame(msg farMsg) {
-	if m.far == nil || m.far.key != msg.key {
-		return
-	}
-	m.far.asking, m.far.offers, m.far.err = false, msg.offers, msg.err
-	m.follow()
 }
 
 // farOf is what was asked about a row, nil for nothing.

@@ -9,7 +9,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// askEvery is how often another host is asked.
 const askEvery = 5 * time.Second
 
 // follow sends what is new to the screen until ctx ends. All goroutines it
@@ -23,7 +22,6 @@ func follow(ctx context.Context, opt Options, send func(tea.Msg)) {
 	opt.Follow(ctx, func(s Snapshot, err error) { send(lookMsg{s, err}) })
 }
 
-// followSource asks one host again and again.
 func followSource(ctx context.Context, s Source, send func(tea.Msg)) {
 	wait := Backoff{Every: s.Every}
 	for {

@@ -10,7 +10,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// binding is what keys do.
 type binding struct {
 	keys string // as tea names them, separated by blanks
 	show string // as help shows them
@@ -102,7 +101,6 @@ func (m *model) turnPage(way int) tea.Cmd {
 	return m.goTo(m.cursor + way*max(1, l.body-2))
 }
 
-// goTo selects a row by its index.
 func (m *model) goTo(i int) tea.Cmd {
 	m.choose(i)
 	return m.recall()

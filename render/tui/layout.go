@@ -56,7 +56,6 @@ type columns struct {
 	word, age, name, branch, title, what, badge, context, host int
 }
 
-// gap is the room between two columns.
 const gap = 2
 
 // measure finds the widths for rows in a list of width columns: what tells

@@ -3,11 +3,10 @@ package tui
 import (
 	"cmp"
 	"slices"
-	"strings"
+	"strconv"
 	"time"
 
 	"beckon/render"
-	"beckon/render/term"
 	"beckon/state"
 
 	tea "charm.land/bubbletea/v2"
@@ -44,7 +43,6 @@ type (
 	ageMsg struct{ due time.Time }
 )
 
-// model is the screen.
 type model struct {
 	opt    Options
 	pal    *palette
@@ -149,7 +147,10 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 		m.answer(msg)
 		return m.askFar()
 	case farMsg:
-		m.farCame(msg)
+		if m.far != nil && m.far.key == msg.key {
+			m.far.asking, m.far.offers, m.far.err = false, msg.offers, msg.err
+			m.follow()
+		}
 	case recentMsg:
 		m.recent = map[string]Past{msg.key: msg.past}
 	case paneMsg:
@@ -303,7 +304,6 @@ func (m *model) allRows() []*render.Row {
 	return all
 }
 
-// choose selects a row by its index.
 func (m *model) choose(i int) {
 	m.cursor = max(0, min(i, len(m.rows)-1))
 	old := m.selected
@@ -405,15 +405,15 @@ func (m *model) View() tea.View {
 	v := tea.NewView(m.frame)
 	v.AltScreen = true
 	v.MouseMode = tea.MouseModeCellMotion
-	v.WindowTitle = m.windowTitle()
-	return v
-}
-
-func (m *model) windowTitle() string {
-	if n := m.counts[render.GroupNeedsYou]; n > 0 {
-		return "beckon: " + term.Plural(n, "session") + " " + strings.TrimSuffix("needs", map[bool]string{true: "s"}[n > 1]) + " you"
+	v.WindowTitle = "beckon"
+	switch n := m.counts[render.GroupNeedsYou]; n {
+	case 0:
+	case 1:
+		v.WindowTitle += ": 1 session needs you"
+	default:
+		v.WindowTitle += ": " + strconv.Itoa(n) + " sessions need you"
 	}
-	return "beckon"
+	return v
 }
 
 // errorLine is an error with its advice, where it has some.

@@ -25,13 +25,11 @@ const (
 	noGroups  Grouping = "none"
 )
 
-// groupings lists the groupings as the key g goes through them.
 var groupings = []Grouping{ByNeed, ByProject, byHost, noGroups}
 
 // next returns the value after v, the first after the last.
 func next[T comparable](all []T, v T) T { return all[(slices.Index(all, v)+1)%len(all)] }
 
-// heading returns the name of the group that r is in.
 func heading(r *render.Row, by Grouping) string {
 	switch by {
 	case ByNeed:

@@ -9,7 +9,6 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// paneEvery is how often a pane is read while it is shown.
 const paneEvery = time.Second
 
 // paneMsg is what a session's pane shows, or why it cannot be read. turn is the

@@ -174,7 +174,6 @@ func (s *sheet) running(r *render.Row, v state.Seen, now time.Time) {
 	}
 }
 
-// turns writes the newest turns, one line each.
 func (s *sheet) turns(recent []Line, now time.Time) {
 	if len(recent) == 0 {
 		return
@@ -186,7 +185,6 @@ func (s *sheet) turns(recent []Line, now time.Time) {
 	}
 }
 
-// facts writes where the session is and what it is.
 func (s *sheet) facts(r *render.Row) {
 	s.lines = append(s.lines, "")
 	line := func(label, value string) {

@@ -73,7 +73,6 @@ func (m *model) prompted(msg tea.KeyPressMsg, name string) tea.Cmd {
 	return nil
 }
 
-// typed adds to the line being typed.
 func (m *model) typed(s string) {
 	p := m.prompt
 	if p == nil {

@@ -92,7 +92,6 @@ const (
 	light
 )
 
-// colorsFor chooses the colours for a terminal.
 func colorsFor(p colorprofile.Profile, b background) colors {
 	if p == colorprofile.ANSI {
 		return [...]colors{unknown: unknownOf16, dark: darkOf16, light: lightOf16}[b]
@@ -159,7 +158,6 @@ func (p *palette) project(sgr string) string {
 	return ""
 }
 
-// paint draws text in a role.
 func (p *palette) paint(r role, s string, selected bool) string {
 	switch {
 	case s == "":

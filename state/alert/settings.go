@@ -111,7 +111,6 @@ func (s Settings) Rules() state.Rules {
 // than To. The zero value is no time at all.
 type Hours struct{ From, To int }
 
-// errHours says what hours look like.
 var errHours = errors.New(`hours look like "22:00-07:30"`)
 
 // UnmarshalText reads "22:00-07:30"; nothing means no hours.

@@ -187,7 +187,6 @@ func (f *Field) unit() string {
 	return " letters"
 }
 
-// option is the option of that text or name.
 func (f *Field) option(text string) (any, error) {
 	for _, by := range []func(Value) string{func(v Value) string { return v.Text }, func(v Value) string { return v.Name }} {
 		if i := slices.IndexFunc(f.Options, func(v Value) bool { return by(v) == text }); i >= 0 {

@@ -106,7 +106,6 @@ func (d Dir) Stop(record string, from From, by string, now time.Time) error {
 // stands is how long the word to stop is kept.
 const stands = 24 * time.Hour
 
-// forget removes words that are old.
 func forget(dir string, now time.Time) {
 	names, _ := os.ReadDir(dir) // unreadable: nothing to remove
 	for _, n := range names {

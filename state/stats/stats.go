@@ -205,7 +205,8 @@ func (c *Session) count(until event.Millis) {
 	}
 	from, to := c.local(c.since), c.local(until)
 	for from.Before(to) {
-		end := midnightAfter(from)
+		y, m, day := from.Date()
+		end := time.Date(y, m, day+1, 0, 0, 0, 0, from.Location()) // a day has 23, 24 or 25 hours
 		if end.After(to) {
 			end = to
 		}
@@ -224,13 +225,6 @@ func (c *Session) count(until event.Millis) {
 }
 
 func (c *Session) local(m event.Millis) time.Time { return m.Time().In(c.t.loc) }
-
-// midnightAfter returns the beginning of the next local day: a day has 23, 24
-// or 25 hours.
-func midnightAfter(t time.Time) time.Time {
-	y, m, d := t.Date()
-	return time.Date(y, m, d+1, 0, 0, 0, 0, t.Location())
-}
 
 // tally counts what the change added to the session's own counters.
 func (c *Session) tally(at event.Millis, before state.Counts, failure event.Millis, e *event.Event) {

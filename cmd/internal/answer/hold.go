@@ -114,7 +114,6 @@ func (f *firing) offer() offer.Offer {
 	return o
 }
 
-// place fills in where an offer comes from.
 func place(o *offer.Offer, s *state.Session, getenv func(string) string) {
 	here := evidence.ThisMachine()
 	git := evidence.Git(o.Cwd)
@@ -274,7 +273,6 @@ func verdict(o *offer.Offer, a *offer.Answer, v wire.Verdict) wire.Verdict {
 	return v
 }
 
-// withAnswers is the input of a question with its answers.
 func withAnswers(input []byte, answers map[string]string) []byte {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(input, &members) != nil {

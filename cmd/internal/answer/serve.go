@@ -54,7 +54,6 @@ func Serve(st *store.Store, starter Starter, getenv func(string) string, hidden 
 // maxHops is how many policies may hand a question on.
 const maxHops = 2
 
-// errCircle is returned for a question that has come through too many policies.
 var errCircle = errors.New("policies ask each other in a circle")
 
 // Ask is web.Policy.

@@ -129,7 +129,6 @@ func fold(a Args, stdin io.Reader, getenv func(string) string, start time.Time) 
 	return Notify(st, res, &e, getenv, start), halt
 }
 
-// errNoSession is logged for a payload that belongs to no session.
 var errNoSession = errors.New("reading payload: no session_id")
 
 // Guard, deferred, makes an error of a fault in this program. Go would end the
@@ -163,10 +162,14 @@ func Fold(st *store.Store, a Args, e *event.Event, getenv func(string) string, s
 	return st.Fold(store.KeyOf(e.SessionID), store.Update{
 		Change:  state.Change{At: e.At, Event: e},
 		Elapsed: func() int64 { return time.Since(start).Microseconds() },
-		Origin:  func() *event.Origin { return origin(e, getenv) },
-		Alive:   evidence.Presence,
-		Words:   evidence.Words,
-		Other:   func(owner event.Process) event.Process { return evidence.Other(e.Agent, owner, getenv) },
+		Origin: func() *event.Origin {
+			o := evidence.Origin(e.Agent, getenv, e.Cwd)
+			o.ProjectID = evidence.ProjectID(o.Git, o.Project)
+			return o
+		},
+		Alive: evidence.Presence,
+		Words: evidence.Words,
+		Other: func(owner event.Process) event.Process { return evidence.Other(e.Agent, owner, getenv) },
 	})
 }
 
@@ -197,11 +200,4 @@ func Texts(getenv func(string) string) store.Texts {
 func Notify(st *store.Store, res store.Result, e *event.Event, getenv func(string) string, now time.Time) (sequence string) {
 	n := notifier{st: st, getenv: getenv, now: now, start: func(args []string) error { return StartBeckon(st.Dir, args) }}
 	return n.notify(res, e)
-}
-
-// origin reads where the event comes from, with the project's id.
-func origin(e *event.Event, getenv func(string) string) *event.Origin {
-	o := evidence.Origin(e.Agent, getenv, e.Cwd)
-	o.ProjectID = evidence.ProjectID(o.Git, o.Project)
-	return o
 }

@@ -91,7 +91,6 @@ func caseOf(s *state.Session, e *event.Event, was, is state.Stand) (alert.Case, 
 	return c, ok
 }
 
-// announce decides whether to notify of the edge, and does.
 func (n *notifier) announce(set alert.Settings, c alert.Case) string {
 	switch {
 	case set.Has(alert.Terminal) && c.Edge.Dialog && !c.Still:

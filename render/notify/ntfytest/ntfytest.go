@@ -50,7 +50,6 @@ type Message struct {
 // Action is a button.
 type Action struct {
 	Action, Label, URL, Method, Body string
-	Headers                          map[string]string
 	Clear                            bool
 }
 
@@ -127,16 +126,9 @@ func (m Message) Press(t testing.TB, label string) {
 		if a.Label != label || a.Action != "http" {
 			continue
 		}
-		method := a.Method
-		if method == "" {
-			method = http.MethodPost
-		}
-		req, err := http.NewRequest(method, a.URL, strings.NewReader(a.Body))
+		req, err := http.NewRequest(a.Method, a.URL, strings.NewReader(a.Body))
 		if err != nil {
 			t.Fatal(err)
-		}
-		for k, v := range a.Headers {
-			req.Header.Set(k, v)
 		}
 		res, err := http.DefaultClient.Do(req)
 		if err != nil {

@@ -52,7 +52,6 @@ func newModel(lines []string) *model {
 	return m
 }
 
-// find narrows the lines down to what fits the query.
 func (m *model) find() {
 	m.cursor = 0
 	if m.query == "" {

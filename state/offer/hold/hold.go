@@ -218,7 +218,6 @@ func (h Held) clientGone() bool {
 	return evidence.Alive(h.Client, h.Made, evidence.ThisMachine()) == evidence.Gone
 }
 
-// waiter is one wait under way.
 type waiter struct {
 	Held
 	st       *store.Store
@@ -245,7 +244,6 @@ func Wait(st *store.Store, id string, getenv func(string) string, notify func())
 	return w.wait()
 }
 
-// begin begins a wait at the offer id.
 func begin(st *store.Store, id string, getenv func(string) string) (*waiter, error) {
 	dir := filepath.Join(OpenDir(st.Dir), id)
 	b, err := os.ReadFile(filepath.Join(dir, OfferFile))
