@@ -15,12 +15,13 @@ var (
 	contractRef = regexp.MustCompile(`\bCONTRACT\.md (\d+)`)
 	// What whoever clones the repository does not have.
 	elsewhere = regexp.MustCompile(`\b([Rr]ows? [A-H]\d+|[Ss]eeds? 00\d|issue \d+|CASES (part|sections?)|[Ss]ection \d+\.\d+|(DESIGN|CLIENT|AUDIT|ANSWER|MISSION|STYLE|FIELD|FLEET|MODS)\.md)\b`)
+	pathRef   = regexp.MustCompile(`(?:^|[^\w/.~$@-])((?:cmd|event|state|render|installer|testdata)/[\w/-]*\w)`)
 	testRef   = regexp.MustCompile("`(Test\\w+)(?:/(\\d+))?`")
 )
 
-// TestReferences: what a comment names is in the repository: the numbered
-// situations of state/CASES.md, the sections of event/CONTRACT.md,
-// and the tests that CASES.md names.
+// TestReferences: what a comment names is in the repository: files and packages, the
+// numbered situations of state/CASES.md, the sections of event/CONTRACT.md, and the
+// tests that CASES.md names.
 func TestReferences(t *testing.T) {
 	read := func(path string) string {
 		b, err := os.ReadFile(filepath.Join("../..", path))
@@ -42,6 +43,13 @@ func TestReferences(t *testing.T) {
 			for _, m := range caseRef.FindAllStringSubmatch(comment, -1) {
 				if !strings.Contains(cases, "\n"+m[1]+". **") {
 					t.Errorf("%s: no CASE %s in state/CASES.md", path, m[1])
+				}
+			}
+			for _, m := range pathRef.FindAllStringSubmatch(comment, -1) {
+				here, _ := filepath.Glob("../../" + m[1] + "*") // a file, a directory, or a name of a package's
+				beside, _ := filepath.Glob(filepath.Join(filepath.Dir(path), m[1]) + "*")
+				if len(here)+len(beside) == 0 {
+					t.Errorf("%s: there is no %s", path, m[1])
 				}
 			}
 			for _, m := range contractRef.FindAllStringSubmatch(comment, -1) {

@@ -3,7 +3,7 @@
 //
 // A hook that holds its client's call makes an offer and waits for its answer
 // (package hold). Whoever shows offers lists them with List, draws them with
-// render/offer, and answers one with Give:
+// render/card, and answers one with Give:
 //
 //	dir := offer.In(st.Dir)
 //	open, err := dir.List(time.Now())
