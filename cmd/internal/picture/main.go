@@ -14,6 +14,7 @@
 package main
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"os"
@@ -35,63 +36,49 @@ func main() {
 	of := flag.String("of", "watch", "what is shown: watch, setup or statusline")
 	about := flag.String("about", "beckon watch", "what the picture shows, for who cannot see it")
 	flag.Parse()
-	draw := func() error { return run(*of, *out, *about) }
+	show := func() ([]byte, error) { return run(*of) }
 	if *screen != "" {
-		draw = func() error { return drawn(*screen, *out, *about) }
+		show = func() ([]byte, error) { return os.ReadFile(*screen) }
 	}
-	if err := draw(); err != nil {
+	text, err := show()
+	if err == nil {
+		err = os.WriteFile(*out, []byte(svg(string(text), *about)), 0o644)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "picture:", err)
 		os.Exit(1)
 	}
 }
 
-// drawn draws the screen in a file.
-func drawn(screen, out, about string) error {
-	text, err := os.ReadFile(screen)
-	if err != nil {
-		return err
-	}
-	return draw(string(text), out, about)
-}
-
-// draw draws a screen as large as it is.
-func draw(screen, out, about string) error {
-	lines, wide := parse(screen), 0
-	for _, l := range lines {
-		wide = max(wide, len(l))
-	}
-	return os.WriteFile(out, []byte(svg(lines, wide, len(lines), about)), 0o644)
-}
-
 // step is a key, and what the screen shows then.
 type step struct{ key, shows string }
 
-func run(of, out, about string) error {
+// run gives the screen of what is to be shown.
+func run(of string) (screen []byte, err error) {
 	own, err := os.UserHomeDir()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	home, err := os.MkdirTemp(own, ".beckon-picture-") // setup takes no program that is in a place for a while
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer os.RemoveAll(home)
 	bin, state := filepath.Join(home, ".local", "bin"), filepath.Join(home, "state")
 	beckon := filepath.Join(bin, "beckon")
 	if b, err := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "./cmd/beckon", "./cmd/beckon-hook", "./cmd/beckon-judge", "./cmd/beckon-line").CombinedOutput(); err != nil {
-		return fmt.Errorf("building: %w\n%s", err, b)
+		return nil, fmt.Errorf("building: %w\n%s", err, b)
 	}
 	if b, err := exec.Command(beckon, "demo", "--list", "--speed", "0", "--until", moment, "--dir", state).CombinedOutput(); err != nil {
-		return fmt.Errorf("playing: %w\n%s", err, b)
+		return nil, fmt.Errorf("playing: %w\n%s", err, b)
 	}
 	env := []string{"BECKON_STATE_DIR=" + state, "HOME=" + home, "COLORTERM=truecolor", "PATH=" + bin + string(filepath.ListSeparator) + "/usr/bin:/bin", "SHELL=/bin/bash", "TERM=xterm-256color"}
-	var screen string
 	switch of {
 	case "watch": // inside tmux fewer colours would be used
 		screen, err = capture(home, height, env, []step{{"", "NEEDS YOU"}, {"Down", ""}, {"Down", ""}, {"Space", "it asks"}}, beckon, "watch", "--color", "always")
 	case "setup":
 		if err := os.WriteFile(filepath.Join(bin, "claude"), []byte("#!/bin/sh\necho '2.1.329 (Claude Code)'\n"), 0o755); err != nil {
-			return err
+			return nil, err
 		}
 		screen, err = capture(home, setupHeight, env, []step{{"", "hooks"}, {"Down", "settings.json"}}, beckon, "setup")
 	case "statusline":
@@ -99,53 +86,48 @@ func run(of, out, about string) error {
 		cmd.Env = env
 		cmd.Stdin = strings.NewReader(fmt.Sprintf(`{"session_id":"s","cwd":%q,"model":{"display_name":"Opus 5.5"},"context_window":{"used_percentage":43},"cost":{"total_cost_usd":1.23},`+
 			`"rate_limits":{"five_hour":{"used_percentage":62,"resets_at":%d}}}`, filepath.Join(home, "proj"), time.Now().Add(2*time.Hour).Unix()))
-		var b []byte
-		b, err = cmd.Output()
-		screen = string(b)
+		screen, err = cmd.Output()
 	default:
 		err = fmt.Errorf("there is no picture of %q", of)
 	}
-	if err != nil {
-		return err
-	}
-	return draw(strings.ReplaceAll(screen, home, "/home/you"), out, about)
+	return bytes.ReplaceAll(screen, []byte(home), []byte("/home/you")), err
 }
 
 // capture runs a command in tmux, takes the steps and returns the pane with its
 // colours.
-func capture(dir string, height int, env []string, steps []step, command ...string) (string, error) {
-	tmux := func(args ...string) (string, error) {
+func capture(dir string, height int, env []string, steps []step, command ...string) ([]byte, error) {
+	tmux := func(args ...string) ([]byte, error) {
 		cmd := exec.Command("tmux", append([]string{"-S", filepath.Join(dir, "s")}, args...)...)
 		cmd.Env = append(os.Environ(), "TMUX=", "NO_COLOR=")
 		b, err := cmd.CombinedOutput()
 		if err != nil {
-			return "", fmt.Errorf("tmux %s: %w: %s", args[0], err, b)
+			return nil, fmt.Errorf("tmux %s: %w: %s", args[0], err, b)
 		}
-		return string(b), nil
+		return b, nil
 	}
 	defer tmux("kill-server") //nolint:errcheck // it may not have come up
 	args := []string{"-f", "/dev/null", "start-server", ";", "set", "-g", "default-terminal", "xterm-256color", ";",
 		"set", "-g", "window-style", "bg=#0d1117,fg=#e6edf3", ";",
 		"new-session", "-d", "-x", fmt.Sprint(width), "-y", fmt.Sprint(height), "env", "-u", "TMUX"}
 	if _, err := tmux(append(append(args, env...), command...)...); err != nil {
-		return "", err
+		return nil, err
 	}
 	for _, step := range steps {
 		if step.key != "" {
 			if _, err := tmux("send-keys", step.key); err != nil {
-				return "", err
+				return nil, err
 			}
 		}
-		var screen string
+		var screen []byte
 		var err error
 		for range 100 {
 			time.Sleep(50 * time.Millisecond)
-			if screen, err = tmux("capture-pane", "-p"); err != nil || strings.Contains(screen, step.shows) {
+			if screen, err = tmux("capture-pane", "-p"); err != nil || bytes.Contains(screen, []byte(step.shows)) {
 				break
 			}
 		}
-		if err != nil || !strings.Contains(screen, step.shows) {
-			return "", fmt.Errorf("waiting for %q: %w\n%s", step.shows, err, screen)
+		if err != nil || !bytes.Contains(screen, []byte(step.shows)) {
+			return nil, fmt.Errorf("waiting for %q: %w\n%s", step.shows, err, screen)
 		}
 	}
 	time.Sleep(300 * time.Millisecond)
