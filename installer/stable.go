@@ -39,7 +39,7 @@ func StablePath(path string, at Places) (string, error) {
 		return "", &PathError{path, cause(err).Error(), ""}
 	}
 	for _, p := range []string{path, real} {
-		if reason := at.fleeting(p); reason != "" {
+		if reason := at.shortLived(p); reason != "" {
 			return "", &PathError{path, reason, goInstall}
 		}
 	}
@@ -71,8 +71,8 @@ func checkProgram(path string) error {
 
 var goBuildDir = lazily(`^go-build\d*$`)
 
-// fleeting says why a program will not last where it is, or nothing.
-func (at Places) fleeting(path string) string {
+// shortLived says why a program will not last where it is, or nothing.
+func (at Places) shortLived(path string) string {
 	for part := range strings.SplitSeq(filepath.ToSlash(filepath.Dir(path)), "/") {
 		switch {
 		case goBuildDir().MatchString(part):

@@ -37,7 +37,7 @@ func (f *fold) refused(a *Actor, d *Decided) {
 	case event.PreToolUse, event.PermissionRequest, event.Elicitation:
 		f.dropCall(a, d)
 	case event.UserPromptSubmit:
-		f.unsaid(d)
+		f.promptRefused(d)
 	case event.PreCompact:
 		f.endCompaction(f.at)
 	case event.TaskCreated:
@@ -61,9 +61,9 @@ func (f *fold) dropCall(a *Actor, d *Decided) {
 	f.noteClosed(a.ID, Call{UseID: d.UseID, Hash: d.Hash}, f.at)
 }
 
-// unsaid ends the turn that a blocked prompt opened. One that was typed while
+// promptRefused ends the turn that a blocked prompt opened. One that was typed while
 // a turn ran leaves it running.
-func (f *fold) unsaid(d *Decided) {
+func (f *fold) promptRefused(d *Decided) {
 	main := f.main()
 	if main.running() && main.Started >= d.Of && main.Active <= d.Of {
 		f.endActor(main, f.at, EndHalt)

@@ -99,7 +99,7 @@ func (r *reading) judgeMark(i int) (rule, bool) {
 		return 0, false
 	case s.tags.has(continuing):
 		return asksToContinue, true
-	case s.tags.has(offering) && r.dispensable(i):
+	case s.tags.has(offering) && r.offersMore(i):
 		return 0, false
 	case last:
 		return asksLast, !r.listAnswers(i)
@@ -145,11 +145,11 @@ func (r *reading) selfAnswered(i int) bool {
 	return answered || r.all[i].short() && next.par == r.all[i].par || r.proseAfter(i) > lateProse
 }
 
-// dispensable reports whether the offer i leaves nothing undone: the work was
+// offersMore reports whether the offer i leaves nothing undone: the work was
 // reported done before it, nothing failed, and it is not a choice.
-func (r *reading) dispensable(i int) bool {
+func (r *reading) offersMore(i int) bool {
 	s := &r.all[i]
-	if s.tags.has(choosing) || s.tags.has(stepping) || r.troubled(i) || i+1 < len(r.all) && r.all[i+1].kind == item {
+	if s.tags.has(choosing) || s.tags.has(stepping) || r.blockedBefore(i) || i+1 < len(r.all) && r.all[i+1].kind == item {
 		return false
 	}
 	return r.worked(i) || s.tags.has(extra) && i > 0 && r.all[i-1].par == s.par
@@ -165,8 +165,8 @@ func (r *reading) worked(i int) bool {
 	return r.marked >= 0
 }
 
-// troubled reports whether something lacks or blocks shortly before i.
-func (r *reading) troubled(i int) bool {
+// blockedBefore reports whether something lacks or blocks shortly before i.
+func (r *reading) blockedBefore(i int) bool {
 	for j := max(0, i-endLength); j < i; j++ {
 		if t := r.all[j].tags; t.has(lacking) || t.has(blocking) {
 			return true

@@ -62,21 +62,21 @@ func Notify(s Style, id, title, body string) string {
 	title, body = Clean(title, maxTitle), Clean(body, maxBody)
 	switch s {
 	case OSC9:
-		return nine(title, body)
+		return osc9(title, body)
 	case OSC777:
 		semi := strings.NewReplacer(";", ",")
 		return "\x1b]777;notify;" + semi.Replace(title) + ";" + semi.Replace(body) + "\a"
 	case OSC99:
 		return kitty(word(id), title, body)
 	case Both:
-		return nine(title, body) + "\a"
+		return osc9(title, body) + "\a"
 	}
 	return "\a"
 }
 
-// nine is OSC 9. Text that begins with a number and a semicolon would be one
+// osc9 is OSC 9. Text that begins with a number and a semicolon would be one
 // of ConEmu's commands, which Windows Terminal knows too.
-func nine(title, body string) string {
+func osc9(title, body string) string {
 	text := join(title, body)
 	if text != "" && text[0] >= '0' && text[0] <= '9' {
 		text = "beckon: " + text

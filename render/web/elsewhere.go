@@ -28,16 +28,16 @@ func Elsewhere(scheme, addr string, names []string) (string, error) {
 	case len(names) > 0:
 		host = hostName(names[0])
 	case host == "" || bad == nil && ip.IsUnspecified():
-		if host = outward(); host == "" {
+		if host = outboundAddr(); host == "" {
 			return "", &Advised{fmt.Errorf("this machine is in no network"), "--host names an address or name by which a phone reaches it"}
 		}
 	}
 	return scheme + "://" + net.JoinHostPort(host, port) + "/", nil
 }
 
-// outward is this machine's address towards other machines. Nothing is sent to find
+// outboundAddr is this machine's address towards other machines. Nothing is sent to find
 // it out: the system only says which way a datagram would go.
-func outward() string {
+func outboundAddr() string {
 	for _, to := range []string{"192.0.2.1:9", "[2001:db8::1]:9"} { // addresses that nobody has (RFC 5737, RFC 3849)
 		if c, err := net.Dial("udp", to); err == nil {
 			_ = c.Close()

@@ -12,9 +12,9 @@ const (
 	maxLogged = 256       // errors remembered
 )
 
-// sparing is log without what it logged already: what is looked at every
+// logOnce returns log without repetitions: what is looked at every
 // second fails every second, for as long as a server stays up.
-func sparing(log func(error)) func(error) {
+func logOnce(log func(error)) func(error) {
 	var mu sync.Mutex
 	logged := map[string]time.Time{}
 	return func(err error) {

@@ -133,7 +133,7 @@ func New(o Options) *Server {
 	if o.Log == nil {
 		o.Log = func(error) {}
 	}
-	o.Log = sparing(o.Log)
+	o.Log = logOnce(o.Log)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	s := &Server{
 		o: o, hub: newHub(), meter: newMeter(), storm: newStorm(), ticks: newTicks(), cop: http.NewCrossOriginProtection(), keys: newKeys(o.Token), name: newName(),

@@ -22,7 +22,7 @@ const (
 	sweepBytes = 64 << 10
 	// youngBytes is the limit for a session that began since the Sweeper did.
 	youngBytes = transcript.DefaultBytes
-	maxUnsaid  = 256 // turns that wait for a session's lock
+	maxUnsaved = 256 // turns that wait for a session's lock
 )
 
 // Sweep notes what the agent of s said on the way, as its transcript tells: at
@@ -88,7 +88,7 @@ type reading struct {
 	path     string // empty: not begun
 	cursor   transcript.Cursor
 	progress transcript.Progress
-	unsaid   []state.Turn
+	unsaved  []state.Turn
 }
 
 // sweep reads on, from back bytes before the end the first time, and notes what
@@ -98,18 +98,18 @@ func (r *reading) sweep(st *store.Store, s *state.Session, back int64) error {
 		return nil
 	}
 	if r.path != s.Transcript {
-		*r = reading{unsaid: r.unsaid}
+		*r = reading{unsaved: r.unsaved}
 	}
 	r.read(s, back)
-	if len(r.unsaid) == 0 {
+	if len(r.unsaved) == 0 {
 		return nil
 	}
-	err := st.Said(store.KeyOf(s.Record()), r.unsaid)
+	err := st.Said(store.KeyOf(s.Record()), r.unsaved)
 	gone := errors.Is(err, fs.ErrNotExist)
 	if err == nil || gone {
-		r.unsaid = nil
+		r.unsaved = nil
 	} else {
-		r.unsaid = r.unsaid[max(0, len(r.unsaid)-maxUnsaid):] // next time
+		r.unsaved = r.unsaved[max(0, len(r.unsaved)-maxUnsaved):] // next time
 	}
 	if gone || errors.Is(err, store.ErrBusy) {
 		return nil
@@ -146,7 +146,7 @@ func (r *reading) take(entries []transcript.Entry, s *state.Session) {
 	r.progress.Add(entries)
 	for _, item := range r.progress.Take() {
 		if item.At > s.Progress && item.At >= s.Created {
-			r.unsaid = append(r.unsaid, state.Turn{Actor: state.SpeakerAgent, Intent: intent.IntentProgress, Confidence: 100,
+			r.unsaved = append(r.unsaved, state.Turn{Actor: state.SpeakerAgent, Intent: intent.IntentProgress, Confidence: 100,
 				Rule: state.TurnProgress, Text: strings.TrimSpace(item.Text), At: item.At, Source: state.TimeTranscript})
 		}
 	}
