@@ -65,3 +65,13 @@ func HintOf(err error) string {
 	}
 	return ""
 }
+
+// FirstLine returns the first line of a program's output that says something.
+func FirstLine(out string) string {
+	for line := range strings.Lines(out) {
+		if line = OneLine(line); line != "" {
+			return line
+		}
+	}
+	return ""
+}

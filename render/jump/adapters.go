@@ -129,7 +129,7 @@ func zellijSays(out string, err error, session, pane string) error {
 	case strings.Contains(out, "not found"):
 		return isGone("Zellij session %q has no pane %s", render.OneLine(session), pane)
 	case err != nil:
-		return &ByHand{"Zellij did not do it: " + cmp.Or(firstLine(out), err.Error()), "zellij attach " + quote(session)}
+		return &ByHand{"Zellij did not do it: " + cmp.Or(render.FirstLine(out), err.Error()), "zellij attach " + quote(session)}
 	}
 	return nil
 }
@@ -173,7 +173,7 @@ func (m *move) screen() (string, error) {
 	}
 	out, err := m.do(Command{Argv: []string{"screen", "-S", session, "-X", "select", window}})
 	if err != nil {
-		return "", &ByHand{"screen did not do it: " + cmp.Or(firstLine(out), err.Error()), "screen -x " + quote(session)}
+		return "", &ByHand{"screen did not do it: " + cmp.Or(render.FirstLine(out), err.Error()), "screen -x " + quote(session)}
 	}
 	return fmt.Sprintf("screen shows window %s of %s", window, render.OneLine(session)), nil
 }

@@ -244,7 +244,7 @@ func (m *move) failed(program, out string, err error) error {
 	if err == nil || errors.As(err, &hand) {
 		return err
 	}
-	if said := firstLine(out); said != "" {
+	if said := render.FirstLine(out); said != "" {
 		return m.byHand("%s says: %s", program, said)
 	}
 	return m.byHand("%s failed: %v", program, err)
@@ -262,16 +262,6 @@ func where(r *render.Row) string {
 		return "a directory that is not known"
 	}
 	return render.OneLine(r.Cwd)
-}
-
-// firstLine returns the first line of a program's output that says something.
-func firstLine(out string) string {
-	for line := range strings.Lines(out) {
-		if line = render.OneLine(line); line != "" {
-			return line
-		}
-	}
-	return ""
 }
 
 // absolute reports whether path is an absolute path that can stand alone as an

@@ -270,7 +270,7 @@ func (j *Jumper) Message(ctx context.Context, text string) error {
 	}
 	out, err := j.Run(ctx, Command{Argv: append(argv, "--", "beckon: "+strings.ReplaceAll(render.OneLine(text), "#", "##"))})
 	if err != nil {
-		return fmt.Errorf("showing a message in tmux: %w: %s", err, firstLine(out))
+		return fmt.Errorf("showing a message in tmux: %w: %s", err, render.FirstLine(out))
 	}
 	return nil
 }

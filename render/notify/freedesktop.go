@@ -11,6 +11,7 @@ import (
 
 	"beckon/event/bounded"
 	"beckon/event/home"
+	"beckon/render"
 )
 
 // freedesktop shows n with notify-send, and has a click on it jump. Before 0.8
@@ -34,7 +35,7 @@ func (d *DesktopChannel) freedesktop(ctx context.Context, n Note) error {
 	}
 	said, err := run(ctx, desktopLimit, nil, nil, append([]string{program}, plain...)...)
 	if err != nil {
-		return fmt.Errorf("%w: %s", err, firstLine(said))
+		return fmt.Errorf("%w: %s", err, render.FirstLine(said))
 	}
 	return nil
 }
@@ -77,15 +78,10 @@ func (d *DesktopChannel) clickable(ctx context.Context, n Note, program string, 
 		case strings.Contains(words, "Unknown option"):
 			return errNoClicks
 		case err != nil:
-			return fmt.Errorf("notify-send: %w: %s", err, firstLine(words))
+			return fmt.Errorf("notify-send: %w: %s", err, render.FirstLine(words))
 		}
 		return nil // a server that does not report clicks has shown it
 	}
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	return line
 }
 
 // escapeMarkup keeps a body from being read as markup, which notification

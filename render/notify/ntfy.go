@@ -141,12 +141,10 @@ func (p *Phone) Ask(ctx context.Context, a Ask) (word offer.Word, become func(st
 			URL: p.url(p.Ntfy.Answers), Body: s.answer(w), Clear: true})
 	}
 	since := ""
-	if err := p.retry(ctx, func() (bool, error) {
+	p.retry(ctx, func() (bool, error) {
 		since, err = p.publish(ctx, p.message(m))
 		return false, err
-	}); err != nil {
-		return "", become, err
-	}
+	})
 	become = func(said string) {
 		if !p.full() {
 			said, _, _ = strings.Cut(said, ": ") // what follows may be of the call, or who answered it
@@ -163,22 +161,22 @@ func (p *Phone) Ask(ctx context.Context, a Ask) (word offer.Word, become func(st
 		<-ctx.Done()
 		return "", become, nil
 	}
-	err = p.retry(ctx, func() (alive bool, err error) {
+	p.retry(ctx, func() (alive bool, err error) {
 		word, alive, err = p.listen(ctx, &s, &since)
 		return alive, err
 	})
-	return word, become, err
+	return word, become, nil
 }
 
 // retry does something until it succeeds or ctx ends, after ever longer pauses:
 // progress makes them short again.
-func (p *Phone) retry(ctx context.Context, do func() (progress bool, err error)) error {
+func (p *Phone) retry(ctx context.Context, do func() (progress bool, err error)) {
 	first := cmp.Or(p.first, ntfyFirst)
 	pause, failed := first, false
 	for ; ; pause = min(2*pause, ntfyLongest) {
 		progress, err := do()
 		if err == nil || ctx.Err() != nil {
-			return nil
+			return
 		}
 		if progress {
 			pause = first
@@ -188,7 +186,7 @@ func (p *Phone) retry(ctx context.Context, do func() (progress bool, err error))
 		failed = !progress
 		jitter := time.Duration(mathrand.Int64N(int64(pause)/2 + 1)) // not all at once who lost the server
 		if sleep(ctx, pause+jitter) != nil {
-			return nil
+			return
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"beckon/render"
+
 	tea "charm.land/bubbletea/v2"
 )
 
@@ -17,43 +19,28 @@ func follow(ctx context.Context, opt Options, send func(tea.Msg)) {
 	var all sync.WaitGroup
 	defer all.Wait()
 	for _, s := range opt.Sources {
-		all.Go(func() { followSource(ctx, s, send) })
+		all.Go(func() { s.Follow(ctx, func(rows []render.Row, err error) { send(s.said(rows, err)) }) })
 	}
 	opt.Follow(ctx, func(s Snapshot, err error) { send(lookMsg{s, err}) })
 }
 
-func followSource(ctx context.Context, s Source, send func(tea.Msg)) {
-	wait := Backoff{Every: s.Every}
-	for {
-		msg := askSource(ctx, s)
-		send(msg)
+// Follow asks the host again and again until ctx ends, and gives took what came of it:
+// less often every time that it did not answer, down to once a minute.
+func (s Source) Follow(ctx context.Context, took func([]render.Row, error)) {
+	every := cmp.Or(s.Every, askEvery)
+	for wait := every / 2; ctx.Err() == nil; {
+		rows, err := s.Rows(ctx)
+		took(rows, err)
+		if wait = min(2*wait, max(time.Minute, every)); err == nil || s.Many {
+			wait = every
+		}
 		select {
 		case <-ctx.Done():
-			return
-		case <-time.After(wait.Next(msg.err != nil && !s.Many)):
+		case <-time.After(wait):
 		}
 	}
 }
 
-// Backoff is how long to wait before a host is asked again: longer after every
-// time that it did not answer, up to a minute.
-type Backoff struct {
-	Every time.Duration // after an answer; 0 means 5 s
-	now   time.Duration
-}
-
-// Next returns the time to wait.
-func (b *Backoff) Next(failed bool) time.Duration {
-	every := cmp.Or(b.Every, askEvery)
-	if !failed || b.now < every {
-		b.now = every
-		return every
-	}
-	b.now = min(2*b.now, max(time.Minute, every))
-	return b.now
-}
-
-func askSource(ctx context.Context, s Source) sourceMsg {
-	rows, err := s.Rows(ctx)
+func (s Source) said(rows []render.Row, err error) sourceMsg {
 	return sourceMsg{name: s.Name, rows: rows, at: time.Now(), err: err, many: s.Many}
 }

@@ -161,7 +161,7 @@ func Once(w io.Writer, opt Options, s Snapshot, width int) error {
 	m.Update(tea.WindowSizeMsg{Width: width, Height: 1 << 20})
 	m.Update(lookMsg{snapshot: s})
 	for _, src := range opt.Sources {
-		m.Update(askSource(context.Background(), src))
+		m.Update(src.said(src.Rows(context.Background())))
 	}
 	_, err := io.WriteString(w, m.page())
 	return err

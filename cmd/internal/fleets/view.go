@@ -332,9 +332,9 @@ func (f *Flags) Follow(ctx context.Context, a *cli.App, given []string, show fun
 	latest := make([][]render.Row, len(sources))
 	for i, s := range sources {
 		all.Go(func() {
-			for wait := (tui.Backoff{Every: s.Every}); ctx.Err() == nil; {
-				rows, err := s.Rows(ctx)
+			s.Follow(ctx, func(rows []render.Row, err error) {
 				mu.Lock()
+				defer mu.Unlock()
 				if err == nil || s.Many {
 					latest[i] = rows
 				} else { // what it said last, as it was
@@ -345,9 +345,7 @@ func (f *Flags) Follow(ctx context.Context, a *cli.App, given []string, show fun
 					}
 				}
 				show(slices.Concat(latest...))
-				mu.Unlock()
-				pause(ctx, wait.Next(err != nil && !s.Many))
-			}
+			})
 		})
 	}
 	all.Wait()
