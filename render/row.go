@@ -396,3 +396,43 @@ func lastLine(s string) string {
 
 // Record names the row's session as state.Session.Record does.
 func (r *Row) Record() string { return state.Record(r.SessionID, r.Part) }
+
+// Group is how a row asks for attention: the coarse order of a screen.
+type Group string
+
+// The groups: the states, folded to what one does about a session.
+const (
+	GroupNeedsYou   Group = "needs_you"
+	GroupWorking    Group = "working"
+	GroupDone       Group = "done" // a turn ended and nobody has looked yet
+	GroupIdle       Group = "idle"
+	GroupBackburner Group = "backburner"
+	GroupOver       Group = "ended"
+)
+
+// Groups lists the groups, the one that needs the user first.
+var Groups = [...]Group{GroupNeedsYou, GroupWorking, GroupDone, GroupIdle, GroupBackburner, GroupOver}
+
+// GroupOf returns where a row belongs. A session about which nothing is known is
+// with the idle ones: there is nothing to wait for.
+func GroupOf(r *Row) Group {
+	switch {
+	case r.NeedsYou:
+		return GroupNeedsYou
+	case !r.State.Live():
+		return GroupOver
+	case r.State == state.Backburned:
+		return GroupBackburner
+	case r.State.AtWork():
+		return GroupWorking
+	case r.Unseen:
+		return GroupDone
+	}
+	return GroupIdle
+}
+
+// Place is the group's place among Groups.
+func (g Group) Place() int { return slices.Index(Groups[:], g) }
+
+// Words returns the group's name for people.
+func (g Group) Words() string { return strings.ReplaceAll(string(g), "_", " ") }

@@ -21,13 +21,17 @@ import (
 // go. Without a policy it costs three looks.
 func Policied(getenv func(string) string) bool { return policied(getenv, os.Stat) }
 
-// mayBePolicied is Policied. A fault in it leaves the event to whoever can read
-// the policy: a process that panics would refuse it, by its exit code.
-func mayBePolicied(getenv func(string) string) (is bool) {
-	is = true
+// guarded is what do returns, otherwise after a fault in it: the event is then left to
+// whoever can read the policy. A process that panics would refuse it, by its exit code.
+func guarded[T any](otherwise T, do func() T) (is T) {
+	is = otherwise
 	var fault error // who answers has the event then
 	defer Guard(&fault)
-	return Policied(getenv)
+	return do()
+}
+
+func mayBePolicied(getenv func(string) string) bool {
+	return guarded(true, func() bool { return Policied(getenv) })
 }
 
 func policied(getenv func(string) string, stat func(string) (os.FileInfo, error)) bool {
@@ -121,16 +125,14 @@ func Start(args []string, stdin *os.File, stdout *os.File, getenv func(string) s
 	return fold()
 }
 
-// silent reports whether the index says that no rule can have anything to say. A
-// fault in it leaves the call to the rules: a process that panics would refuse it,
-// by its exit code.
-func silent(index quiet.Index, a Args, payload []byte) (is bool) {
-	var fault error // the judge has the call then
-	defer Guard(&fault)
-	if a.foreign() {
-		return index.SilentOf(a.Agent, a.Event, payload)
-	}
-	return index.Silent(payload)
+// silent reports whether the index says that no rule can have anything to say.
+func silent(index quiet.Index, a Args, payload []byte) bool {
+	return guarded(false, func() bool {
+		if a.foreign() {
+			return index.SilentOf(a.Agent, a.Event, payload)
+		}
+		return index.Silent(payload)
+	})
 }
 
 // Become makes this process the program beckon beside it, which answers what only
@@ -147,7 +149,7 @@ func BecomeBeckon(args []string) (code int, ok bool) { return become(home.Beside
 // fault in it.
 func covered(event string, getenv func(string) string) (needs trust.Needs, index quiet.Index) {
 	needs = trust.Unknown
-	var fault error // as in mayBePolicied
+	var fault error // as in guarded
 	defer Guard(&fault)
 	dir, err := store.Dir(getenv)
 	if err != nil {
@@ -213,12 +215,7 @@ func (a Args) Env(getenv func(string) string) func(string) string {
 	}
 	state, _ := store.Dir(getenv) // without one nothing is trusted
 	project := trust.ProjectAround(dir, trust.In(state))
-	return func(name string) string {
-		if name == projectVar {
-			return project
-		}
-		return getenv(name)
-	}
+	return home.With(getenv, projectVar, project)
 }
 
 // projectVar is where Claude Code names the project.
