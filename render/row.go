@@ -17,8 +17,7 @@ import (
 	"beckon/state/store"
 )
 
-// ListSchema is the number of the `list --json` format. Members are only ever
-// added to it.
+// ListSchema is the number of the `list --json` format. Members are only ever added.
 const ListSchema = 1
 
 // List is what `list --json` prints.
@@ -28,8 +27,7 @@ type List struct {
 	Sessions    []Row     `json:"sessions"`
 }
 
-// Row is one session as views show it. Times are UTC; a member without a
-// value is left out.
+// Row is one session as views show it. Times are UTC; a member without a value is left out.
 type Row struct {
 	SessionID  string           `json:"session_id"`
 	Part       string           `json:"part,omitempty"` // of the session: see Record
@@ -124,8 +122,7 @@ type Job struct {
 	Name string `json:"name,omitempty"`
 }
 
-// Process is the agent's own process. Alive is left out when the reader
-// cannot tell.
+// Process is the agent's own process. Alive is left out when the reader cannot tell.
 type Process struct {
 	Pid   int   `json:"pid"`
 	Alive *bool `json:"alive,omitempty"`
@@ -158,8 +155,7 @@ type Turn struct {
 	StartedAt time.Time       `json:"started_at"`
 }
 
-// Subagent is one subagent of a session: working, permission, question or
-// idle.
+// Subagent is one subagent of a session: working, permission, question or idle.
 type Subagent struct {
 	AgentID string      `json:"agent_id"`
 	Type    string      `json:"type,omitempty"`
@@ -343,8 +339,7 @@ func question(s *state.Session, st state.Status) *Question {
 	return q
 }
 
-// Label is what people call the row: the name that the user gave the session,
-// else its project.
+// Label is what people call the row: the user's name for the session, else its project.
 func (r *Row) Label() string { return cmp.Or(r.Name, r.Project) }
 
 // project is the name of the repository, else of the project's directory.

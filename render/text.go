@@ -22,8 +22,7 @@ func Clean(s string) string {
 	return strings.Map(drawable, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// Lines are the lines of a text, each clean, without blank ones at the beginning and at
-// the end.
+// Lines are the lines of a text, each clean, without blank ones at both ends.
 func Lines(s string) []string {
 	s = strings.TrimLeft(strings.TrimRight(strings.ReplaceAll(s, "\r\n", "\n"), " \t\r\n"), "\n")
 	if s == "" {
@@ -36,8 +35,7 @@ func Lines(s string) []string {
 	return lines
 }
 
-// plain reports whether s is nothing but printable ASCII in one line, as most
-// texts are.
+// plain reports whether s is printable ASCII in one line, as most texts are.
 func plain(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if s[i] < ' ' || s[i] > '~' || s[i] == ' ' && i > 0 && s[i-1] == ' ' {

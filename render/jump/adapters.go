@@ -19,8 +19,7 @@ type adapter struct {
 	read  func(*move) (string, error) // the text on it; nil: the terminal does not tell
 }
 
-// adapters is the table of terminals; one that is not in it is left to the
-// user.
+// adapters is the table of terminals; any other one is left to the user.
 var adapters = [...]adapter{
 	{"tmux", (*move).tmux, (*move).readTmux},
 	{"kitty", focusBy((*move).kitty, "focus-window", "kitty shows window %s"), readBy((*move).kitty, "get-text")},
@@ -34,12 +33,10 @@ var adapters = [...]adapter{
 	{"windsurf", editor("windsurf"), nil},
 }
 
-// app has a terminal do something with the session's pane, by run, and returns what it
-// says.
+// app has a terminal do something with the session's pane, and returns what it says.
 type app func(m *move, run func(Command) (string, error), what string) (string, error)
 
-// focusBy has the terminal do what shows the pane, which did says; %s in it is the
-// pane's number.
+// focusBy has the terminal show the pane, and says did; %s in it is the pane's number.
 func focusBy(do app, what, did string) func(*move) (string, error) {
 	return func(m *move) (string, error) {
 		_, err := do(m, m.do, what)

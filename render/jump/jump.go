@@ -28,8 +28,7 @@ import (
 // Timeout is the longest that one command of a terminal may take.
 const Timeout = 2 * time.Second
 
-// ErrGone marks a target that is not there any more: its process, its
-// multiplexer or its pane.
+// ErrGone marks a target that is not there any more: process, multiplexer or pane.
 var ErrGone = errors.New("it is gone")
 
 // gone is an ErrGone that says what is.
@@ -40,8 +39,7 @@ func (g gone) Is(target error) bool { return target == ErrGone }
 
 func isGone(format string, args ...any) error { return gone{fmt.Sprintf(format, args...)} }
 
-// ByHand is the error of a target that cannot be focused from here, though it
-// is there.
+// ByHand is the error of a target that is there and cannot be focused from here.
 type ByHand struct {
 	Why string
 	Do  string // what the user can do instead; a command where there is one
@@ -70,8 +68,7 @@ type Result struct {
 	Become *Command `json:"become,omitempty"`
 }
 
-// Jumper focuses panes. New returns one for this process; its fields can be
-// replaced.
+// Jumper focuses panes. New returns one for this process; its fields can be replaced.
 type Jumper struct {
 	Getenv func(string) string // the caller's environment: which pane it is in
 	Host   string              // this machine's name
@@ -237,8 +234,7 @@ func (m *move) byHand(format string, args ...any) error {
 	return &ByHand{fmt.Sprintf(format, args...), "it sits in " + terminalName(m.row.Pane.Kind) + ", working in " + where(m.row)}
 }
 
-// failed makes the error of a command that did not do what it was asked: its
-// own words, where it has any.
+// failed is the error of a command that did not do what it was asked, in its own words.
 func (m *move) failed(program, out string, err error) error {
 	var hand *ByHand
 	if err == nil || errors.As(err, &hand) {
@@ -264,8 +260,7 @@ func where(r *render.Row) string {
 	return render.OneLine(r.Cwd)
 }
 
-// absolute reports whether path is an absolute path that can stand alone as an
-// argument.
+// absolute reports whether path is absolute and can stand alone as an argument.
 func absolute(path string) bool {
 	return filepath.IsAbs(path) && !strings.ContainsFunc(path, func(r rune) bool { return r < ' ' || r == 0x7f })
 }

@@ -21,8 +21,7 @@ type server struct {
 	clients []client
 }
 
-// pane is one pane in one session; a window linked into two sessions shows
-// its panes twice.
+// pane is one pane in one session; a window linked into two sessions has it twice.
 type pane struct {
 	id, window, session string // %N, @N, $N
 	place               string // window.pane, by their indexes
@@ -92,10 +91,7 @@ func (m *move) tmux() (string, error) {
 		return "", err
 	}
 	own := m.caller(s)
-	c := own
-	if c == nil {
-		c = s.in(s.sessions(t.Pane))
-	}
+	c := cmp.Or(own, s.in(s.sessions(t.Pane)))
 	p := s.find(t.Pane, c)
 	if p == nil {
 		return "", isGone("tmux has no pane %s", t.Pane)

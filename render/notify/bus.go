@@ -155,8 +155,7 @@ func connect(ctx context.Context) (*dbus.Conn, error) {
 	return conn, nil
 }
 
-// socket is the first of a bus's addresses that is a socket of this machine, empty
-// when there is none.
+// socket is the first of a bus's addresses that is a socket of this machine, empty for none.
 func socket(addresses string) string {
 	for a := range strings.SplitSeq(addresses, ";") {
 		keys, ok := strings.CutPrefix(a, "unix:")
@@ -178,8 +177,7 @@ func socket(addresses string) string {
 	return ""
 }
 
-// believed returns an error when process pid was started by an agent's client, or
-// cannot be looked at.
+// believed returns an error when an agent's client started process pid, or may have.
 func believed(pid int, agents error) error {
 	switch within, name := fromClient(pid); {
 	case within:

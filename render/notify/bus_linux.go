@@ -6,8 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// listener is the process that listens at the other end of a socket, 0 when that
-// cannot be seen.
+// listener is the process at the other end of a socket, 0 when that cannot be seen.
 func listener(conn net.Conn) (pid int) {
 	c, ok := conn.(*net.UnixConn)
 	if !ok {

@@ -47,8 +47,7 @@ func (n Note) env() []string {
 	}
 }
 
-// Player is the channel of a sound: a file of the user's choice, played by
-// what the system has for it.
+// Player is the channel of a sound: a file, played by what the system has for it.
 type Player struct{ File string }
 
 // Name is the configuration's word for it.

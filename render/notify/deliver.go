@@ -33,8 +33,7 @@ type Order struct {
 	Claimed bool   // the hook has decided and taken the edge; only the sending is left
 }
 
-// again is how long to wait before another look at an edge that the limit holds
-// back.
+// again is how long an edge waits that the limit holds back.
 const again = time.Second
 
 // Deliver waits until the edge has stood long enough, looks again with all

@@ -35,8 +35,7 @@ type DesktopChannel struct {
 // Name is the configuration's word for it.
 func (*DesktopChannel) Name() string { return alert.Desktop }
 
-// Send returns when the notification is shown. A click on it may come later:
-// Wait waits for it.
+// Send returns when the notification is shown. Wait waits for a click on it.
 func (d *DesktopChannel) Send(ctx context.Context, n Note) error {
 	switch runtime.GOOS {
 	case "darwin":
@@ -47,8 +46,7 @@ func (d *DesktopChannel) Send(ctx context.Context, n Note) error {
 	return d.freedesktop(ctx, n)
 }
 
-// Wait waits until every notification was clicked or closed, and two minutes at
-// most for each.
+// Wait waits until every notification was clicked or closed, two minutes at most.
 func (d *DesktopChannel) Wait() { d.clicks.Wait() }
 
 func (d *DesktopChannel) follow(ctx context.Context, n Note) error {
@@ -59,8 +57,7 @@ func (d *DesktopChannel) follow(ctx context.Context, n Note) error {
 	return err
 }
 
-// ErrNoDesktop means that there is no desktop: over SSH, or in a
-// container.
+// ErrNoDesktop means that there is no desktop: over SSH, or in a container.
 var ErrNoDesktop = errors.New("no desktop here: there is no session bus")
 
 // bus reports whether there is a session bus to ask.
@@ -73,8 +70,7 @@ func bus(getenv func(string) string) bool {
 	return dir != "" && err == nil
 }
 
-// mac shows n with terminal-notifier when it is there, for the sake of clicks,
-// else with osascript.
+// mac shows n with terminal-notifier, for the sake of clicks, else with osascript.
 func (d *DesktopChannel) mac(ctx context.Context, n Note) error {
 	path, err := exec.LookPath("terminal-notifier")
 	if err == nil && len(d.Jump) > 0 && string(store.KeyOf(n.record())) == n.record() {

@@ -36,8 +36,7 @@ func NewFollower(d *Deliverer) *Follower {
 	return &Follower{d: d, pending: map[string]waiting{}}
 }
 
-// Look takes what was seen at now and notifies of the edges that are due. It does
-// not wait for the telling.
+// Look notifies of the edges in seen that are due. It does not wait for the telling.
 func (f *Follower) Look(ctx context.Context, seen []state.Seen, now time.Time) {
 	stood := make(map[string]state.Stand, len(seen))
 	for i := range seen {

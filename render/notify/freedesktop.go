@@ -84,8 +84,7 @@ func (d *DesktopChannel) clickable(ctx context.Context, n Note, program string, 
 	}
 }
 
-// escapeMarkup keeps a body from being read as markup, which notification
-// servers do.
+// escapeMarkup keeps a body from being read as markup, as notification servers do.
 func escapeMarkup(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
 }

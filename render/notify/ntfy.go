@@ -118,17 +118,14 @@ func (p *Phone) Send(ctx context.Context, n Note) error {
 // message completes a message for the phone's topic.
 func (p *Phone) message(m ntfyMessage) ntfyMessage {
 	m.Topic, m.Click = p.Ntfy.Topic, p.Ntfy.Page
-	if m.Message == "" {
-		m.Message = m.Title // the server would put a word of its own
-	}
+	m.Message = cmp.Or(m.Message, m.Title) // the server would put a word of its own
 	if p.Ntfy.Page != "" {
 		m.Actions = append(m.Actions, ntfyAction{Action: "view", Label: "Open", URL: p.Ntfy.Page})
 	}
 	return m
 }
 
-// Ask publishes a with buttons, and waits for what they send. The network may be
-// gone meanwhile.
+// Ask publishes a with buttons, and waits for what they send, also without a network.
 func (p *Phone) Ask(ctx context.Context, a Ask) (word offer.Word, become func(string), err error) {
 	become = func(string) {}
 	if err := p.Ntfy.Check(); err != nil {
@@ -149,10 +146,7 @@ func (p *Phone) Ask(ctx context.Context, a Ask) (word offer.Word, become func(st
 		if !p.full() {
 			said, _, _ = strings.Cut(said, ": ") // what follows may be of the call, or who answered it
 		}
-		if said == "" {
-			said = "It is over."
-		}
-		end := ntfyMessage{Title: a.Title, Message: redact.Text(osc.Clean(said, 200)), Priority: ntfySilent, Sequence: a.Offer}
+		end := ntfyMessage{Title: a.Title, Message: redact.Text(osc.Clean(cmp.Or(said, "It is over."), 200)), Priority: ntfySilent, Sequence: a.Offer}
 		if _, err := p.publish(context.WithoutCancel(ctx), p.message(end)); err != nil {
 			p.log(err)
 		}
@@ -199,8 +193,7 @@ func (p *Phone) log(err error) {
 
 func (p *Phone) url(path string) string { return strings.TrimRight(p.Ntfy.Server, "/") + "/" + path }
 
-// client follows no redirection: another server has no business with what we
-// send, or what it says.
+// client follows no redirection: what we say and hear is for this server alone.
 var client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
 // do sends a request, and makes an error of what is no success.

@@ -7,8 +7,7 @@ import "strings"
 // 256 colours every terminal has the same, and some are of middle brightness: those
 // can be read on black, on white and on what is between. A test has the contrasts.
 
-// Midtones are colours of middle brightness, by the SGR parameter of the colour of 16
-// that each stands for.
+// Midtones are colours of middle brightness, by the SGR parameter that each stands for.
 var Midtones = map[string]string{"31": "196", "32": "28", "33": "136", "34": "32", "35": "134", "36": "30", "2": "244"}
 
 // Colors are the SGR parameters of the colours that a project may have.

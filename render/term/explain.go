@@ -118,8 +118,7 @@ func presence(p state.Presence) string {
 	return "not known from here"
 }
 
-// Explain writes which fact decided a state, how old it is, what it overrode,
-// and the evidence beside it.
+// Explain writes which fact decided a state, how old it is, and what it overrode.
 func Explain(w io.Writer, x Explanation) error {
 	s, st, ev := x.Seen.Session, x.Seen.Status, x.Seen.Evidence
 	var b strings.Builder

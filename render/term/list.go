@@ -24,8 +24,7 @@ type Style struct {
 	Answer string // the command that answers what sessions ask; empty: there is nothing to answer
 }
 
-// look is how a state is drawn: a glyph that tells it without colour, and an
-// SGR colour.
+// look is how a state is drawn: a glyph that tells it without colour, and an SGR colour.
 type look struct{ glyph, sgr string }
 
 var looks = map[state.State]look{
@@ -40,16 +39,14 @@ func lookOf(s state.State) look {
 	return look{".", "2"}
 }
 
-// Glyph returns the sign that tells a state without colour (manual, What the
-// states mean).
+// Glyph returns the sign that tells a state without colour.
 func Glyph(s state.State) string { return lookOf(s).glyph }
 
 // Aside is what the state of a session is called that the user has set aside; the
 // formats for programs keep the older word, backburner.
 const Aside = "aside"
 
-// Word returns what a row's state is called: an idle session's reason says
-// more than its state.
+// Word returns what a row's state is called; an idle session's reason says more.
 func Word(r *render.Row) string {
 	switch {
 	case r.State == state.Idle && r.Reason != "":

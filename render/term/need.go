@@ -9,8 +9,7 @@ import (
 	"beckon/state"
 )
 
-// maxName is how many columns a session's name takes at most in one line with
-// others.
+// maxName is how many columns a session's name takes at most in a line with others.
 const maxName = 24
 
 // Waiting returns the rows that need the user, in the order of rows.

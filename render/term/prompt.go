@@ -8,13 +8,11 @@ import (
 	"beckon/state"
 )
 
-// PromptFields are the fields of a prompt's template; the manual says what
-// each holds.
+// PromptFields are the fields of a prompt's template, as the manual has them.
 var PromptFields = []string{"permission", "question", "failed", "working", "compacting", "idle", "backburner", "unknown",
 	"unseen", "need", "total", "first", "state", "age", "names"}
 
-// DefaultPrompt is the prompt's template unless given: nothing when nobody
-// needs the user.
+// DefaultPrompt is the prompt's template unless given: nothing when nobody needs the user.
 const DefaultPrompt = "[!{permission} ][?{question} ][x{failed}]"
 
 // Target is where a prompt's text goes, which decides what in the values must
@@ -48,8 +46,7 @@ func (t Target) escape(s string) string {
 	return s
 }
 
-// Prompt returns one line about the sessions, empty when the template's groups
-// are. now is Style's.
+// Prompt returns one line about the sessions, empty when the template's groups are.
 func Prompt(rows []render.Row, f Format, t Target, st Style) string {
 	line := f.fill(func(field string) string { return t.escape(promptField(rows, field, st)) }, 0)
 	return strings.ReplaceAll(line, "\n", " ")

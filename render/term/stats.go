@@ -12,8 +12,7 @@ import (
 
 const barWidth = 32
 
-// Stats writes a chart of the days and a table of the projects, which names
-// gives in the order to show.
+// Stats writes a chart of the days and a table of the projects, in the order of names.
 func Stats(w io.Writer, days []stats.Day, names []string, projects map[string]stats.Day, st Style) error {
 	var b strings.Builder
 	longest := time.Duration(1)

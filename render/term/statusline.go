@@ -13,8 +13,7 @@ import (
 	"beckon/state/usage"
 )
 
-// StatusFields are the fields of a status-line template; the manual says what
-// each holds.
+// StatusFields are the fields of a status-line template, as the manual has them.
 var StatusFields = []string{"model", "dir", "path", "project", "branch", "context", "percent", "cost", "time", "lines",
 	"limit", "limits", "effort", "style", "name", "agent", "version", "others", "need", "working", "unseen", wrapField}
 
@@ -147,8 +146,7 @@ func count(rows []render.Row, field string) string {
 	return strconv.Itoa(n)
 }
 
-// context is a bar with the percentage. From 60 percent and from NearlyFull on it
-// changes colour.
+// context is a bar with the percentage, in the colour of its fullness.
 func (st Style) context(m *event.Meter, level int) string {
 	if !m.HasContext {
 		return ""
@@ -165,8 +163,7 @@ func (st Style) context(m *event.Meter, level int) string {
 	return st.Paint(sgr, strings.Repeat("█", on)) + st.Paint("2", strings.Repeat("░", cells-on)) + " " + st.Paint(sgr, Percent(used))
 }
 
-// limit is a usage limit. Where there is little room it is short, and left out unless
-// it is nearly reached.
+// limit is a usage limit: short where there is little room, or left out until nearly reached.
 func (st Style) limit(w usage.Window, level int) string {
 	if level == noBar && w.Percent() < NearlyFull {
 		return ""
@@ -174,8 +171,7 @@ func (st Style) limit(w usage.Window, level int) string {
 	return st.Paint(limitColor(w), Limit(w, st.Now, level != full))
 }
 
-// fullness is the colour of a percentage: green, from 60 on yellow, from NearlyFull
-// on red.
+// fullness is the colour of a percentage: green, from 60 on yellow, nearly full red.
 func fullness(used float64) string {
 	switch {
 	case used >= NearlyFull:

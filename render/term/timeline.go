@@ -1,6 +1,7 @@
 package term
 
 import (
+	"cmp"
 	"io"
 	"strings"
 	"time"
@@ -28,11 +29,7 @@ const labelWidth = 24
 // what was most urgent in it. The hours are those of zone.
 func DrawTimeline(w io.Writer, t render.Timeline, zone *time.Location, st Style) error {
 	label := columnOf(len(t.Lanes), labelWidth, func(i int) string { return laneLabel(&t.Lanes[i]) })
-	width := st.Width
-	if width == 0 {
-		width = 100
-	}
-	columns := max(12, width-label-2)
+	columns := max(12, cmp.Or(st.Width, 100)-label-2)
 	step := max(t.To.Sub(t.From)/time.Duration(columns), time.Second)
 
 	var b strings.Builder

@@ -18,8 +18,7 @@ type answeredMsg struct {
 	doneMsg
 }
 
-// answerKey is what a key does to the offer on the screen. Without one the key
-// may have another use.
+// answerKey is what a key does to the offer on the screen; it may have another use.
 func (m *model) answerKey(name string) (cmd tea.Cmd, used bool) {
 	if m.opt.Answer == nil {
 		return nil, false
@@ -183,8 +182,7 @@ func choice(q offer.Choice, typed string) (string, error) {
 	return q.Pick(numbers...)
 }
 
-// fill asks for the next field of a form; typed is what was typed for those
-// before.
+// fill asks for the next field of a form; typed is what was typed for those before.
 func (m *model) fill(o Offered, typed map[string]string) tea.Cmd {
 	fields := o.Fields()
 	if i := slices.IndexFunc(fields, func(f offer.Field) bool { return f.Alien() }); i >= 0 {

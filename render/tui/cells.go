@@ -13,8 +13,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// name is what a row is called: the user's name for it, else its project, else
-// what was asked of it.
+// name is the user's name for a row, else its project, else what was asked of it.
 func name(r *render.Row) string {
 	if p := clean(r.Label()); p != "" && p != "/" && p != "." {
 		return p
@@ -22,8 +21,7 @@ func name(r *render.Row) string {
 	return cmp.Or(clean(r.Title), r.SessionID)
 }
 
-// branch is the branch, and the work tree when it goes by another name than
-// repository and branch.
+// branch is the branch, and the work tree where its name is not repository or branch.
 func branch(r *render.Row) string {
 	if r.Git == nil {
 		return ""
@@ -54,8 +52,7 @@ func badges(r *render.Row, short bool) string {
 	return strings.Join(parts, " ")
 }
 
-// contextUsed tells how full the model's context is, empty when that is not
-// known.
+// contextUsed tells how full the model's context is, empty when that is not known.
 func contextUsed(r *render.Row) string {
 	if r.Context == nil {
 		return ""

@@ -262,8 +262,7 @@ func (m *model) wake(t time.Time) {
 	}
 }
 
-// footLine is what is being typed, what an action said, what is wrong, else
-// the keys.
+// footLine is what is being typed, what an action said, what is wrong, else the keys.
 func (m *model) footLine() string {
 	switch {
 	case m.prompt != nil:

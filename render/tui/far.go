@@ -30,8 +30,7 @@ type farMsg struct {
 // the session in the panel is.
 const farAgain = 3 * time.Second
 
-// askFar asks what the selected session asks, if it is on another machine and the
-// panel is open.
+// askFar asks what the selected session of another machine asks, while the panel is open.
 func (m *model) askFar() tea.Cmd {
 	r := m.current()
 	if r == nil || !m.peek || !m.remote(r) || m.opt.Far.Ask == nil || !r.NeedsYou || m.stale(r) > 0 {

@@ -49,8 +49,7 @@ func bindings() []binding {
 	}
 }
 
-// key handles a key: the line being typed has it first, then help, then the
-// table.
+// key handles a key: the line being typed has it first, then help, then the table.
 func (m *model) key(msg tea.KeyPressMsg) tea.Cmd {
 	name := msg.String()
 	if name == "ctrl+c" {
@@ -76,8 +75,7 @@ func (m *model) key(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// inHelp turns the help, or closes it, and reports whether that was all the key
-// was for.
+// inHelp turns the help, or closes it, and reports whether that was all.
 func (m *model) inHelp(name string) bool {
 	switch name {
 	case "down", "j", "pgdown":
@@ -194,8 +192,7 @@ func (m *model) remove() tea.Cmd {
 	return m.act(r, state.Action{Kind: state.ActRemove}, "removed")
 }
 
-// backburner takes a session back that is set aside, or asks for how long to
-// set it aside.
+// backburner takes a session back that is set aside, or asks for how long to do so.
 func (m *model) backburner() tea.Cmd {
 	r := m.current()
 	if r == nil || m.remote(r) || m.opt.Act == nil || r.State == state.Backburned {

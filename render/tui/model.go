@@ -370,8 +370,7 @@ func (m *model) follow() {
 	m.top = max(0, min(m.top, len(m.entries)-height))
 }
 
-// nextNeed selects the next row that needs the user, else the next one that is
-// done and unseen.
+// nextNeed selects the next row that needs the user, else one that is done and unseen.
 func (m *model) nextNeed() tea.Cmd {
 	for _, g := range []render.Group{render.GroupNeedsYou, render.GroupDone} {
 		for i := 1; i <= len(m.rows); i++ {

@@ -2,8 +2,7 @@ package tui
 
 import tea "charm.land/bubbletea/v2"
 
-// click selects the row under the pointer; on the selected row it jumps, and
-// the right button peeks.
+// click selects the row under the pointer, then jumps; the right button peeks.
 func (m *model) click(msg tea.MouseClickMsg) tea.Cmd {
 	if m.help {
 		m.help = false

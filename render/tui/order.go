@@ -42,8 +42,7 @@ func heading(r *render.Row, by Grouping) string {
 	return ""
 }
 
-// matches reports whether a row has every word of the filter somewhere in what
-// is shown of it.
+// matches reports whether a row has every word of the filter in what is shown of it.
 func matches(r *render.Row, words []string) bool {
 	parts := []string{string(r.State), r.Reason, r.Name, r.Project, r.Title, r.What(), r.Cwd, r.Host, r.SessionID, r.Agent}
 	if r.Git != nil {

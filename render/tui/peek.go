@@ -142,16 +142,12 @@ func (s *sheet) options(of []event.Option, multi bool) {
 	}
 }
 
-// running writes the open calls of all actors, the subagents, and what runs
-// beside the turn.
+// running writes the open calls, the subagents, and what runs beside the turn.
 func (s *sheet) running(r *render.Row, v state.Seen, now time.Time) {
 	var calls []string
 	for _, a := range v.Session.Actors {
 		for _, c := range a.Calls {
-			line := c.Summary
-			if line == "" {
-				line = c.Name
-			}
+			line := cmp.Or(c.Summary, c.Name)
 			if a.ID != "" {
 				line = strings.TrimSpace(a.Type+" ") + "> " + line
 			}
@@ -223,8 +219,7 @@ type paneMsg struct {
 // paneDueMsg says that the pane is to be read again.
 type paneDueMsg struct{ turn int }
 
-// livePane is the pane of the selected session, which the peek panel shows instead of
-// what is known of it.
+// livePane is the pane of the selected session, which the peek panel can show.
 type livePane struct {
 	on    bool
 	turn  int // counts what was asked for

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"strings"
 
 	"beckon/render"
@@ -141,12 +142,8 @@ func (m *model) promptLine() string {
 		typed = ansi.TruncateLeft(typed, n-room, "…")
 	}
 	line += typed + "▏" + ansi.Truncate(after, max(0, room-ansi.StringWidth(typed)), "…")
-	hint := p.hint
-	if m.flash != "" {
-		hint = m.flash
-	}
 	if p.text+p.after == "" || m.flash != "" {
-		line += m.pal.paint(dim, " "+clean(hint), false)
+		line += m.pal.paint(dim, " "+clean(cmp.Or(m.flash, p.hint)), false)
 	}
 	return line
 }

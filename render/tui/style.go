@@ -58,8 +58,7 @@ type palette struct {
 	rich            bool // more than sixteen
 }
 
-// colors are the colours of a palette, as lipgloss reads them; without one a text has
-// the terminal's own.
+// colors are the colours of a palette; without one a text has the terminal's own.
 type colors struct {
 	alarm, ask, fault, run, pack, rest, dim, faint, accent, selected string
 }

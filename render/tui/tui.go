@@ -110,8 +110,7 @@ type Options struct {
 	Width, Height int
 }
 
-// Far is what the screen needs to talk to sessions of other machines. Where Ask is
-// nil it offers none of it.
+// Far talks to sessions of other machines. Where Ask is nil nothing of it is offered.
 type Far struct {
 	Ask    func(render.Row) ([]Offered, error) // what the session asks now
 	Answer func(render.Row, Offered, offer.Answer) (string, error)

@@ -17,8 +17,7 @@ type Case struct {
 	Still   bool // the client has just said that nobody has typed for six seconds
 }
 
-// Decide reads what the decision needs and makes it. The focus is asked for
-// last: that costs a process.
+// Decide makes the decision. The focus is asked for last: that costs a process.
 func (s Settings) Decide(st *store.Store, c Case, getenv func(string) string, now time.Time) state.Decision {
 	h := s.hearing(st, c, now)
 	h.Focus = state.FocusElsewhere
@@ -29,16 +28,14 @@ func (s Settings) Decide(st *store.Store, c Case, getenv func(string) string, no
 	return state.Decide(c.Edge, s.Rules(), h)
 }
 
-// Foresee decides as if the user were looking elsewhere: what it refuses for good,
-// nothing later allows.
+// Foresee decides as if the user looked elsewhere: what it refuses, nothing later allows.
 func (s Settings) Foresee(st *store.Store, c Case, now time.Time) state.Decision {
 	h := s.hearing(st, c, now)
 	h.Focus = state.FocusElsewhere
 	return state.Decide(c.Edge, s.Rules(), h)
 }
 
-// Overdue reports whether nothing but the limit kept the edge from being notified,
-// and the limit is over.
+// Overdue reports whether only the limit kept the edge back, and the limit is over.
 func (s Settings) Overdue(st *store.Store, c Case, now time.Time) bool {
 	return state.Overdue(c.Edge, s.Rules(), s.hearing(st, c, now))
 }

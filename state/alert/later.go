@@ -26,8 +26,7 @@ func Later(stateDir, title, body string, until event.Millis) error {
 	return atomicfile.Write(filepath.Join(stateDir, laterFile), []byte(text), 0o600, false)
 }
 
-// TakeLater returns the note that waits, to the first that asks; its title is empty for
-// none.
+// TakeLater returns the note that waits, to the first that asks; no title means none.
 func TakeLater(stateDir string, now event.Millis) (title, body string) {
 	path := filepath.Join(stateDir, laterFile)
 	mine := path + "." + strconv.Itoa(os.Getpid())

@@ -51,8 +51,7 @@ func Defaults() Settings {
 	return Settings{On: state.EdgeKinds[:], DoneAfter: 30 * time.Second, Limit: 5 * time.Second}
 }
 
-// keys are the configuration's names of the settings, in the order of the
-// fields.
+// keys are the configuration's names of the settings, in the order of the fields.
 var keys = []string{"notify", "notify_on", "notify_done_after", "notify_limit", "notify_quiet_hours", "notify_command", "notify_sound", "notify_terminal"}
 
 // Auto is the value of notify_terminal that chooses by the terminal.

@@ -15,8 +15,7 @@ const (
 	maxBody  = 200
 )
 
-// Words returns the notification of an edge: who in the title, what in the
-// body, each in one clean line.
+// Words returns the notification of an edge, in clean lines: who, and what.
 func Words(s *state.Session, e state.Edge) (title, body string) {
 	return osc.Clean(label(s)+" "+Verb(e.Kind), maxTitle), osc.Clean(about(s, e), maxBody)
 }
@@ -46,8 +45,7 @@ func about(s *state.Session, e state.Edge) string {
 	return cmp.Or(message[strings.LastIndexByte(message, '\n')+1:], s.Prompt.Text)
 }
 
-// label is what people call the session: the user's name for it, else its
-// project.
+// label is what people call the session: the user's name for it, else its project.
 func label(s *state.Session) string { return cmp.Or(s.Name, Project(s)) }
 
 // Project is the name of the session's repository, else of its directory.

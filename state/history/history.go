@@ -32,10 +32,8 @@ func inOrder(all []store.Turn) []store.Turn {
 	})
 	command := int64(0)
 	for i := range all {
-		if all[i].Command == 0 {
-			all[i].Command = command
-		}
-		command = all[i].Command
+		command = cmp.Or(all[i].Command, command)
+		all[i].Command = command
 	}
 	out := all[:0]
 	said := map[string]bool{} // on the way, in the turn under way
@@ -52,8 +50,7 @@ func inOrder(all []store.Turn) []store.Turn {
 	return out
 }
 
-// repeated reports whether what the agent says next to the user, in later, is
-// what t says.
+// repeated reports whether the agent says the same as t next to the user, in later.
 func repeated(t store.Turn, later []store.Turn) bool {
 	i := slices.IndexFunc(later, func(l store.Turn) bool { return l.Rule != state.TurnProgress })
 	return i >= 0 && later[i].Actor == state.SpeakerAgent && transcript.SameText(later[i].Text, t.Text)
@@ -75,8 +72,7 @@ type Hit struct {
 	store.Turn
 }
 
-// Search looks through the turns of the sessions keys and returns what fits,
-// oldest first.
+// Search looks through the turns of sessions and returns what fits, oldest first.
 func Search(st *store.Store, keys []store.Key, q Query) ([]Hit, error) {
 	words := make([]string, len(q.Words))
 	for i, w := range q.Words {

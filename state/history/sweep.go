@@ -82,8 +82,7 @@ func (w *Sweeper) Some(ctx context.Context, sessions []state.Session) error {
 	return errors.Join(errs...)
 }
 
-// reading is how far a session's transcript was read, and what was found in it
-// that is not noted yet.
+// reading is how far a transcript was read, and what is not noted yet.
 type reading struct {
 	path     string // empty: not begun
 	cursor   transcript.Cursor
@@ -140,8 +139,7 @@ func (r *reading) read(s *state.Session, back int64) {
 	}
 }
 
-// take makes turns of what is decided of the entries and newer than what s
-// knows.
+// take makes turns of what is decided of the entries and newer than what s knows.
 func (r *reading) take(entries []transcript.Entry, s *state.Session) {
 	r.progress.Add(entries)
 	for _, item := range r.progress.Take() {

@@ -31,8 +31,7 @@ type Settings struct {
 // Defaults returns the settings in force without a configuration.
 func Defaults() Settings { return Settings{Wait: 12 * time.Hour, Subagents: Away} }
 
-// keys are the configuration's names of the settings, in the order of the
-// fields.
+// keys are the configuration's names of the settings, in the order of the fields.
 var keys = []string{"answer_wait", "answer_subagents"}
 
 // ReadSettings reads the settings from the configuration at path.
@@ -59,14 +58,12 @@ func ReadSettings(path string) (Settings, error) {
 // longer (installer.AnswerTimeout).
 const longest = 24*time.Hour - time.Minute
 
-// awayFile has until when the user is away, in milliseconds; 0 is until they
-// are back.
+// awayFile has until when the user is away, in milliseconds; 0 until they are back.
 const awayFile = "away"
 
 func (d Dir) away() string { return filepath.Join(string(d), "offers", awayFile) }
 
-// GoAway notes that nobody sits at the sessions, until that time; the zero time
-// is until Back.
+// GoAway notes that nobody sits at the sessions until then; the zero time is until Back.
 func (d Dir) GoAway(until time.Time) error {
 	ms := int64(0)
 	if !until.IsZero() {

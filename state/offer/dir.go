@@ -1,6 +1,7 @@
 package offer
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -27,11 +28,11 @@ type Dir string
 func In(stateDir string) Dir { return Dir(stateDir) }
 
 func (d Dir) open(elem ...string) string {
-	return filepath.Join(append([]string{hold.OpenDir(string(d))}, elem...)...)
+	return filepath.Join(hold.OpenDir(string(d)), filepath.Join(elem...))
 }
 
 func (d Dir) done(elem ...string) string {
-	return filepath.Join(append([]string{hold.DoneDir(string(d))}, elem...)...)
+	return filepath.Join(hold.DoneDir(string(d)), filepath.Join(elem...))
 }
 
 // idLetters are those of crypto/rand.Text.
@@ -46,8 +47,7 @@ func Digest(payload []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Make writes an offer, and removes what is left of old ones. It gives o its id
-// and digest.
+// Make writes an offer, gives it its id and digest, and removes what is left of old ones.
 func (d Dir) Make(o *Offer, now time.Time) error {
 	d.prune(now)
 	o.ID, o.Digest = rand.Text(), Digest(o.Payload) // 130 random bits
@@ -128,10 +128,7 @@ func (d Dir) List(now time.Time) ([]Offer, error) {
 		}
 	}
 	slices.SortFunc(list, func(a, b Offer) int {
-		if a.Made != b.Made {
-			return int(a.Made - b.Made)
-		}
-		return strings.Compare(a.ID, b.ID)
+		return cmp.Or(cmp.Compare(a.Made, b.Made), strings.Compare(a.ID, b.ID))
 	})
 	return list, nil
 }

@@ -200,8 +200,7 @@ func (f *Field) option(text string) (any, error) {
 	return nil, fmt.Errorf("%s: %q is not one of %s", f.Name, text, strings.Join(all, ", "))
 }
 
-// several reads options with commas between them, or, since one may have a comma
-// itself, a list in JSON.
+// several reads options with commas between them, or, for those with commas, a JSON list.
 func (f *Field) several(text string) (any, error) {
 	var texts []string
 	if json.Unmarshal([]byte(text), &texts) != nil && text != "" {

@@ -23,6 +23,7 @@
 package offer
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -266,11 +267,7 @@ var (
 type TakenError struct{ By Answer }
 
 func (e *TakenError) Error() string {
-	who := e.By.By
-	if who == "" {
-		who = "somebody"
-	}
-	return fmt.Sprintf("answered already: %s, by %s from %s", e.By.Word, who, e.By.From)
+	return fmt.Sprintf("answered already: %s, by %s from %s", e.By.Word, cmp.Or(e.By.By, "somebody"), e.By.From)
 }
 
 // Fits says what is wrong with a as an answer to o; nil when it can be given.

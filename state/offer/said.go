@@ -15,8 +15,7 @@ import (
 	"beckon/state/store"
 )
 
-// Said is what the user has for a session whose client runs beckon's mod. The mod
-// takes it and does it.
+// Said is what the user has for a session whose client runs beckon's mod.
 type Said struct {
 	Reply string `json:"reply,omitempty"` // a prompt of the user's
 	Stop  bool   `json:"stop,omitempty"`  // end the turn that runs
@@ -68,8 +67,7 @@ func (d Dir) Take(record string, now time.Time) (s Said, ok bool) {
 	return s, age >= 0 && age < saidFor
 }
 
-// takes is how long a mod may take to see that there is word for it: it looks every
-// two seconds.
+// takes is how long a mod may take to see its word: it looks every two seconds.
 const takes = 5 * time.Second
 
 // Hand hands s to the mod of a session, and reports whether that took it. What it does

@@ -37,6 +37,5 @@ func LatencyOf(hooks []Hook, newest int) (l Latency) {
 	return l
 }
 
-// Rank is the index, in n sorted values, of the least that p of 100 do not exceed. n
-// must not be 0.
+// Rank is the index, in n > 0 sorted values, of the least that p of 100 do not exceed.
 func Rank(n, p int) int { return max(0, (n*p+99)/100-1) }

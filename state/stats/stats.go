@@ -59,8 +59,7 @@ func (t *Totals) From(date string) *Totals {
 	return t
 }
 
-// Session begins to count a session. Give it the session's journal lines in
-// order, then call End.
+// Session begins to count a session: give it its journal lines in order, then call End.
 func (t *Totals) Session() *Session { return &Session{t: t} }
 
 // Session counts one session.
@@ -71,8 +70,7 @@ type Session struct {
 	kind  Kind
 }
 
-// Kind is what a stretch of time counts as; empty for none of these: the session is
-// gone, or nobody knows.
+// Kind is what a stretch of time counts as; empty where the session is gone, or unknown.
 type Kind string
 
 // The kinds of time.
@@ -157,8 +155,7 @@ func (c *Session) spend(at event.Millis, before event.Meter) {
 	}
 }
 
-// when is the time that a change happened, which an observation carries in
-// itself.
+// when is the time that a change happened.
 func when(ch state.Change) event.Millis {
 	switch {
 	case ch.Event != nil:
@@ -305,8 +302,7 @@ type ProjectDay struct {
 	Project string // the repository's name, else the directory
 }
 
-// Projects returns the totals of every project, the busiest first. A project's
-// Date is empty.
+// Projects returns the totals of every project; their Date is empty.
 func (t *Totals) Projects() map[string]Day {
 	out := map[string]Day{}
 	for k, d := range t.days {
@@ -317,8 +313,7 @@ func (t *Totals) Projects() map[string]Day {
 	return out
 }
 
-// Busy returns the time that a session, named by its record, was at work on the
-// days that count.
+// Busy returns how long a session, named by its record, was at work on the days that count.
 func (t *Totals) Busy(record string) time.Duration { return t.sessions[record] }
 
 func (d *Day) add(o Day) {

@@ -16,8 +16,7 @@ type Span struct {
 	Kind Kind         `json:"kind"`
 }
 
-// Lane is what one session did, oldest first. The spans do not overlap; where none is,
-// the session was not there.
+// Lane is what one session did, oldest first, without overlap.
 type Lane struct {
 	Session state.Session // as it stands at the end
 	Spans   []Span
@@ -47,8 +46,7 @@ func (t *Totals) Lanes() []Lane {
 	return list
 }
 
-// add keeps the stretch that c ends at until. One that goes on with the same kind is
-// one span.
+// add keeps the stretch that c ends at until, as one span with the same kind before it.
 func (l *lanes) add(c *Session, until event.Millis) {
 	if l == nil {
 		return

@@ -22,8 +22,7 @@ type Dir string
 // In returns the directory below beckon's state directory.
 func In(state string) Dir { return Dir(filepath.Join(state, "usage")) }
 
-// AccountOf names the account of a client by the directory of its configuration:
-// empty for the usual one.
+// AccountOf names a client's account by its configuration's directory, empty for the usual.
 func AccountOf(getenv func(string) string) string {
 	dir := getenv("CLAUDE_CONFIG_DIR")
 	if dir == "" || filepath.Clean(dir) == filepath.Join(getenv("HOME"), ".claude") {
@@ -102,8 +101,7 @@ func read(path string) (a Account, err error) {
 	return a, err
 }
 
-// Read returns every account with the limits that are not over at now; an account
-// without any is left out.
+// Read returns every account that has limits which are not over at now.
 func (d Dir) Read(now event.Millis) ([]Account, error) {
 	entries, err := os.ReadDir(string(d))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -98,8 +98,7 @@ func (w Window) Rate(now event.Millis) (perHour float64, ok bool) {
 	return float64(w.Used-from.Used) / 100 / hours, true
 }
 
-// Full returns when the limit will be reached if it goes on like this, and whether
-// that is before it begins anew.
+// Full returns when the limit will be reached, and whether that is before it begins anew.
 func (w Window) Full(now event.Millis) (at event.Millis, ok bool) {
 	if w.Used >= 100_00 {
 		return now, true

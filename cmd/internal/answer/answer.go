@@ -180,8 +180,7 @@ func (f *firing) first(exit int) bool {
 	return true
 }
 
-// starts reports whether the policy starts something for the event: what takes
-// its time.
+// starts reports whether the policy starts something for the event.
 func (f *firing) starts() bool { return f.starter != nil && f.loaded.Starts(f.e.Kind) }
 
 // read reads the payload. It does not wait for the end of stdin: a whole object
@@ -209,14 +208,11 @@ func (f *firing) read(stdin io.Reader) (err error) {
 	} else if err != nil {
 		return err
 	}
-	if f.e.SessionID == "" {
-		f.e.SessionID = f.getenv("CLAUDE_CODE_SESSION_ID")
-	}
+	f.e.SessionID = cmp.Or(f.e.SessionID, f.getenv("CLAUDE_CODE_SESSION_ID"))
 	return nil
 }
 
-// unread answers for an event that cannot be read: where a rule could have
-// refused it, it is refused.
+// unread answers for an event that cannot be read: refused where a rule could have.
 func (f *firing) unread(err error, stdout, stderr io.Writer) (code int) {
 	f.st.Log(fmt.Errorf("reading payload: %w", err))
 	k := event.KindOf(f.args.Agent, f.args.Event)

@@ -140,8 +140,7 @@ func (f *firing) id() string {
 	return "evt_" + hex.EncodeToString(h.Sum(nil))[:24]
 }
 
-// version is the client's own, from its registry: the record of the process
-// that started this one.
+// version is the client's own, from the registry's record of the process above this.
 func (f *firing) version() string {
 	if !f.dialect.Native() {
 		return ""

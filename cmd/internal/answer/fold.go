@@ -51,8 +51,7 @@ func (f *firing) fold(asked <-chan policy.Result) (sequence string) {
 	return sequence
 }
 
-// foldDecision folds what was decided, if it changes anything, into the record
-// that has the event.
+// foldDecision folds what was decided, if it changes anything, into the event's record.
 func (f *firing) foldDecision(r policy.Result, record string) (res store.Result, decided bool, err error) {
 	d := f.decided(r)
 	if d == nil {

@@ -52,8 +52,7 @@ func (f *firing) settings() offer.Settings {
 	return s
 }
 
-// hold makes the offer and waits at it. out is the answer to the client when
-// nobody can wait.
+// hold makes the offer and waits at it; out is the answer when nobody can wait.
 func (f *firing) hold(out []byte, stdout io.Writer) int {
 	o := f.offer()
 	if code, ok := f.wait(&o, func() {
@@ -200,9 +199,7 @@ func (f *firing) give(id string, report func(answer []byte) error, say func(word
 		closed("it could not be read: " + err.Error())
 		return
 	}
-	if f.e.SessionID == "" {
-		f.e.SessionID = o.Session
-	}
+	f.e.SessionID = cmp.Or(f.e.SessionID, o.Session)
 	if o.Kind == offer.Reply {
 		closed(unsaid(say(a.Message)))
 		f.answered(&o, &a, state.WordReplied)

@@ -9,8 +9,7 @@ import (
 	"syscall"
 )
 
-// private reports whether a directory is the user's own and nobody else can
-// write to it.
+// private reports whether a directory is the user's own and only they can write to it.
 func private(dir string) bool {
 	info, err := os.Stat(dir)
 	if err != nil || !filepath.IsAbs(dir) || !info.IsDir() {
@@ -20,8 +19,7 @@ func private(dir string) bool {
 	return ok && int(owner.Uid) == os.Getuid() && !open(info, owner)
 }
 
-// Shared reports whether somebody other than the user and root may write to a
-// file.
+// Shared reports whether somebody other than the user and root may write to a file.
 func Shared(path string) bool {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -77,8 +77,7 @@ func (s *Served) Ask(ctx context.Context, q wire.Posted) ([]byte, error) {
 	return wire.Reply(r.Verdict, q.Asks), nil
 }
 
-// Answer is web.Policy. When ctx is done, the caller has gone, and no decision
-// was one.
+// Answer is web.Policy. When ctx is done nobody waits, and no decision was one.
 func (s *Served) Answer(ctx context.Context, q wire.Posted) (answer []byte, note func(), held offer.Held) {
 	note = func() {}
 	if q.Agent != "" && q.Agent != string(event.ClaudeCode) || q.Hops > maxHops {
@@ -164,8 +163,7 @@ func (s *Served) firing(q wire.Posted, payload []byte) (*firing, error) {
 	return f, nil
 }
 
-// projectAt finds the project of a directory: by the policies around it, else
-// what git says.
+// projectAt finds the project of a directory: by policies around it, else by git.
 func projectAt(dir string, trusted trust.Dir) string {
 	if !filepath.IsAbs(dir) {
 		return ""

@@ -110,8 +110,7 @@ func FoldDecided(st *store.Store, record string, d *state.Decided) (store.Result
 	return st.Fold(store.KeyOf(record), store.Update{Change: state.Change{At: event.MillisOf(time.Now()), Action: &state.Action{Kind: state.ActDecided, Decided: d}}})
 }
 
-// began is when an actor began what it is doing: the session itself also with each
-// prompt.
+// began is when an actor began what it does: the session itself also with each prompt.
 func began(s *state.Session, actor string) (at event.Millis) {
 	if actor == "" {
 		at = s.Prompt.At

@@ -21,12 +21,10 @@ import (
 	"beckon/state/store"
 )
 
-// Deadline is the longest a hook lives, whatever its stdin, the lock or the
-// disk do.
+// Deadline is the longest a hook lives, whatever stdin, the lock or the disk do.
 const Deadline = 2 * time.Second
 
-// lateTime is what a hook whose time is over may take to say so in the log: the
-// disk may be what held it.
+// lateTime is what a late hook may take to say so in the log: the disk may be slow.
 const lateTime = 100 * time.Millisecond
 
 // Args are the words after the program's name: the event's name, and flags

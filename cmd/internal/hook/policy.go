@@ -54,8 +54,7 @@ func policied(getenv func(string) string, stat func(string) (os.FileInfo, error)
 	return there(string(kept)) && (kept.HasCopy(trust.Good, global) || kept.HasCopy(trust.Trusted, project))
 }
 
-// unasked warns the user, at the events that show a text, of a policy without a
-// program that can apply it.
+// unasked warns the user of a policy without a program that can apply it.
 const unasked = `{"systemMessage":"beckon: there is a policy, but the program beckon is not beside beckon-hook, so it is NOT in force: run beckon doctor"}` + "\n"
 
 // NoOp, as the only argument, has beckon-hook end at once: what the process itself
@@ -145,8 +144,7 @@ func Become(args []string) (code int, ok bool) {
 // BecomeBeckon is Become for any command line.
 func BecomeBeckon(args []string) (code int, ok bool) { return become(home.Beside("beckon"), args) }
 
-// covered is what is known of the policy's part in an event: nothing after a
-// fault in it.
+// covered is what is known of the policy's part in an event: nothing after a fault.
 func covered(event string, getenv func(string) string) (needs trust.Needs, index quiet.Index) {
 	needs = trust.Unknown
 	var fault error // as in guarded
@@ -158,15 +156,13 @@ func covered(event string, getenv func(string) string) (needs trust.Needs, index
 	return Coverage(getenv).Of(trust.In(dir), event)
 }
 
-// Coverage is what the policy files of this environment cover, as it is known
-// of this program at this place.
+// Coverage is what the policy files here cover, as this program at this place knows.
 func Coverage(getenv func(string) string) trust.Coverage {
 	global, project := trust.Files(getenv)
 	return trust.CoverageOf(global, project, home.Beside("")+builds()+"\x00"+home.Dir(getenv)+"\x00"+getenv("CLAUDE_CONFIG_DIR"))
 }
 
-// builds tells the programs that write coverage from their next version, whose
-// packs and rules may be others.
+// builds tells versions of the programs apart: their packs and rules may differ.
 func builds() (stamps string) {
 	for _, name := range []string{"beckon-judge", "beckon"} {
 		if info, err := os.Stat(home.Beside(name)); err == nil {
@@ -193,8 +189,7 @@ func (a Args) Judged() bool {
 	return !a.foreign() || a.heeded() != nil
 }
 
-// heeded is the answer that an agent other than Claude Code heeds at the event, nil for
-// none.
+// heeded is what an agent other than Claude Code heeds at the event, nil for nothing.
 func (a Args) heeded() *agents.Answer {
 	if agent := event.AgentOf(a.Agent); agent != nil {
 		return agent.AnswerTo(string(event.KindOf(a.Agent, a.Event)))

@@ -34,8 +34,7 @@ const (
 	givenWait = 200
 )
 
-// first is what one read of stdin gives; nil when nothing is there. It never
-// waits for the rest.
+// first is what one read of stdin gives, without waiting; nil when nothing is there.
 func first(stdin *os.File) []byte {
 	fd := int(stdin.Fd())
 	ready := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}

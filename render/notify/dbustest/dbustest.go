@@ -111,8 +111,7 @@ func (d *Daemon) send(method string, args ...string) error {
 	return cmd.Run()
 }
 
-// Click clicks on the notification with that number, and closes it as a daemon
-// does then.
+// Click clicks on the notification with that number, and closes it as daemons do.
 func (d *Daemon) Click(number int) { d.t.Helper(); d.Press(number, "default") }
 
 // Press presses a button of a notification, by its key. It goes through python:

@@ -4,6 +4,7 @@
 package ntfytest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -115,8 +116,7 @@ func (s *Server) Subscriptions() int {
 	return s.subs
 }
 
-// Put publishes a text to a topic, whoever may: what another program of the
-// topic's readers does.
+// Put publishes a text to a topic, as another program of the topic's readers does.
 func (s *Server) Put(topic, text string) { s.add(Message{Topic: topic, Message: text}) }
 
 // Press does what a phone does when a button is pressed.
@@ -203,9 +203,7 @@ func (s *Server) add(m Message) Message {
 	s.change(func() {
 		s.n++
 		m.ID, m.Time, m.Event = fmt.Sprintf("m%d", s.n), time.Now().Unix(), "message"
-		if m.Message == "" {
-			m.Message = "triggered"
-		}
+		m.Message = cmp.Or(m.Message, "triggered")
 		s.topics[m.Topic] = append(s.topics[m.Topic], m)
 	})
 	return m

@@ -14,8 +14,7 @@ import (
 	"beckon/event/jsonc"
 )
 
-// Settings are the user's choices for what a notification says and whether it
-// can be answered.
+// Settings are the user's choices for what a notification says, and if it can be answered.
 type Settings struct {
 	Actions string // notify_actions: "true" or "false", whether the desktop's have buttons
 	Texts   string // notify_texts: what leaves this machine, TextsTool or TextsFull
@@ -91,8 +90,7 @@ func (n Ntfy) Check() error {
 	return errors.Join(CheckServer(n.Server), CheckTopic(n.Topic), CheckTopic(n.Answers), CheckServer(n.Page), err)
 }
 
-// Secret is what this machine shows the server, empty when it has none. It may
-// be kept in a file.
+// Secret is what this machine shows the server, empty for none; a file may have it.
 func (n Ntfy) Secret() (string, error) {
 	path, ok := strings.CutPrefix(n.Token, "~")
 	switch {

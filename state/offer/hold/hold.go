@@ -212,8 +212,7 @@ func (h Held) working(s *state.Session) string {
 	return ""
 }
 
-// clientGone reports whether the client is known to have ended: also when
-// another process has its pid.
+// clientGone reports whether the client has ended, also when another has its pid.
 func (h Held) clientGone() bool {
 	return evidence.Alive(h.Client, h.Made, evidence.ThisMachine()) == evidence.Gone
 }

@@ -11,8 +11,7 @@ import (
 // often is how often an answer is looked for where no file can be waited for.
 const often = 100 * time.Millisecond
 
-// wait looks for an answer ten times a second, and for everything else when it
-// is due.
+// wait looks for an answer ten times a second, and for all else when it is due.
 func (w *waiter) wait() (answered bool, why string) {
 	parent := os.Getppid()
 	var due time.Time
