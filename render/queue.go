@@ -23,9 +23,8 @@ const (
 // Modes lists the queue modes.
 var Modes = [...]Mode{Fair, Prio, Static, Grouped}
 
-// Queue orders rows and finds the next one that wants the user. It is a value
-// without state: the session the user sits in, and when each was last looked
-// at, tell how far a round is.
+// Queue orders rows and finds the next one that wants the user. It is a value: the
+// session the user sits in, and when each was last looked at, tell how far a round is.
 type Queue struct {
 	Mode Mode // the zero value is Fair
 	// PermissionFirst puts permission and question ahead in fair and prio.
@@ -51,9 +50,8 @@ func (q Queue) Order(rows []Row) []Row { return q.Grouped(pointers(rows), nil, f
 // then by group; in a group the projects that are pinned, and then as the queue goes.
 func (q Queue) Arrange(rows []Row) []Row { return q.Grouped(pointers(rows), nil, true) }
 
-// Grouped sorts rows, and returns them, in the queue's order, those of the same
-// group together; with needs in Arrange's order. Groups is the groups' order, nil
-// for none.
+// Grouped sorts rows, and returns them, in the queue's order, those of a group
+// together, in the groups' order (nil for none); with needs in Arrange's order.
 func (q Queue) Grouped(rows []*Row, groups func(a, b *Row) int, needs bool) []Row {
 	order := q.comparer(rows)
 	slices.SortStableFunc(rows, func(a, b *Row) int {

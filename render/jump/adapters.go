@@ -89,9 +89,8 @@ func (m *move) wezterm(run func(Command) (string, error), what string) (string, 
 	return out, m.failed("wezterm", out, err)
 }
 
-// zellij's id is "session,pane". Its client can only be moved to another
-// session from inside; both commands need Zellij 0.44. It exits 0 for a pane
-// that is not there, and says so.
+// zellij's id is "session,pane". Its client moves to another session only from inside;
+// both commands need Zellij 0.44. For a pane that is not there it exits 0.
 func (m *move) zellij() (string, error) {
 	session, pane, err := m.named("Zellij gave this pane no id")
 	if err != nil {

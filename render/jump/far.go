@@ -51,9 +51,8 @@ func (w Way) fill(r *render.Row) ([]string, error) {
 	return words, nil
 }
 
-// far goes to a session of another machine: by the first way that fits its name,
-// else by ssh. A command takes the caller's own terminal; where that cannot be had
-// the user gets the command to run.
+// far goes to a session of another machine: by the first way that fits its name, else
+// by ssh, in the caller's own terminal; without one the user gets the command.
 func (j *Jumper) far(r *render.Row) (Result, error) {
 	name := render.OneLine(r.Remote.Name)
 	it := fmt.Sprintf("it runs on %s", name)

@@ -60,8 +60,7 @@ type Command struct {
 type Result struct {
 	// Did says what is on the screen now, for people.
 	Did string `json:"did"`
-	// Commands are those that moved the focus, in their order; on a dry run,
-	// those that would.
+	// Commands are those that moved the focus, or would on a dry run, in order.
 	Commands []Command `json:"commands,omitempty"`
 	// Become is the program that shows the session in the caller's own terminal:
 	// the caller is to replace itself by it.
@@ -75,13 +74,11 @@ type Jumper struct {
 	OS     string              // as runtime.GOOS
 	Client string              // the tmux client to move; empty finds it out
 	DryRun bool                // look, and change nothing
-	// Attended: the caller has a terminal to itself, and can leave it to another
-	// program (Result.Become).
+	// Attended: the caller can leave its terminal to another program (Result.Become).
 	Attended bool
 	// Ways are those to other machines, the first that fits counts.
 	Ways []Way
-	// Find returns the path of a program; Run runs one and returns what it
-	// printed on both outputs.
+	// Find returns a program's path; Run runs one and returns both its outputs.
 	Find func(name string) (string, error)
 	Run  func(context.Context, Command) (string, error)
 }

@@ -88,9 +88,8 @@ type daemon struct {
 	signals chan *dbus.Signal
 }
 
-// undriven are daemons, by the names that they give themselves, that no program can
-// make press a button. Others have a command or a bus method for it: mako, dunst,
-// SwayNC, Plasma.
+// undriven are daemons, by their own names, that no program can make press a button.
+// Others have a command or a bus method for it: mako, dunst, SwayNC, Plasma.
 var undriven = []string{"gnome-shell", "cinnamon", "Xfce Notify Daemon", "Notification Daemon"} // the last is MATE's
 
 var (

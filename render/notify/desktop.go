@@ -22,9 +22,8 @@ const (
 	clickLimit = 2 * time.Minute
 )
 
-// DesktopChannel is the channel of the desktop's notifications. A click jumps
-// to the session where the platform reports clicks: on Linux, and on macOS
-// with terminal-notifier.
+// DesktopChannel is the channel of the desktop's notifications. A click jumps to the
+// session on Linux, and on macOS with terminal-notifier.
 type DesktopChannel struct {
 	Actions bool     // its notifications of what asks have buttons
 	Jump    []string // the command that takes the user to a session, without its id; or nil

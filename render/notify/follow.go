@@ -14,9 +14,8 @@ import (
 // has looked at a dialog for so long has seen it.
 const patience = 10 * time.Minute
 
-// Follower notifies of the edges that a program sees which looks again and again:
-// watch and serve. What stood when it began is not an edge. It is not safe for
-// concurrent use.
+// Follower notifies of the edges that watch and serve see. What stood when it began is
+// not an edge. It is not safe for concurrent use.
 type Follower struct {
 	d       *Deliverer
 	began   event.Millis           // of the first look

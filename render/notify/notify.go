@@ -59,14 +59,12 @@ func (n *Note) record() string { return state.Record(n.SessionID, n.Part) }
 type Channel interface {
 	// Name is the word that the configuration has for it.
 	Name() string
-	// Send returns when the user was notified, or could not be. It ends by a time
-	// limit of its own.
+	// Send returns when the user was notified, or could not be, by its own time limit.
 	Send(ctx context.Context, n Note) error
 }
 
 // Send sends n through all channels side by side and returns a line for the log: the
-// channels, with what went wrong. It returns when all is done, also what a channel
-// does after it has notified.
+// channels, with what went wrong. It waits for what a channel does afterwards.
 func Send(ctx context.Context, channels []Channel, n Note) string {
 	said := send(ctx, channels, n)
 	for _, c := range channels {

@@ -32,8 +32,7 @@ import (
 // Limits of what the server may take, and of what is tried again.
 const (
 	ntfyLimit = 10 * time.Second // for one request
-	// ntfyQuiet is how long a subscription may say nothing: the server says every
-	// 45 seconds that it is alive.
+	// ntfyQuiet is how long a subscription may be silent: a server speaks every 45 s.
 	ntfyQuiet    = 2 * time.Minute
 	ntfyFirst    = time.Second // the first pause after a failure
 	ntfyLongest  = time.Minute // the longest
@@ -315,9 +314,8 @@ func (p *Phone) time() time.Time {
 	return time.Now()
 }
 
-// Reach asks the server whether this machine may read the answers, without
-// sending anything to the phone. Without a topic for answers it asks whether the
-// server is there.
+// Reach asks the server whether this machine may read the answers; without a topic for
+// them whether it is there. Nothing is sent to the phone.
 func (p *Phone) Reach(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, ntfyLimit)
 	defer cancel()

@@ -6,9 +6,8 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// terminal measures text as terminals draw it, with the colours in it. Package ansi of
-// the full screens does the same, but what it prepares at its start costs a prompt a
-// tenth.
+// terminal measures text as terminals draw it, with the colours in it. Package ansi
+// does the same, but what it prepares at its start costs a prompt a tenth.
 var terminal = displaywidth.Options{ControlSequences: true}
 
 // widthOf is how many columns s takes. Nearly all that a list shows is ASCII, of which

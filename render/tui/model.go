@@ -275,9 +275,8 @@ func (m *model) arrange() {
 	m.choose(m.cursor)
 }
 
-// allRows are the rows of this machine and of the other hosts. A session that
-// several report (a shared home, this machine under another name) is shown
-// once, the local one first.
+// allRows are the rows of this machine and of the other hosts. A session that several
+// report (a shared home) is shown once, the local one first.
 func (m *model) allRows() []*render.Row {
 	n := len(m.local.Rows)
 	for _, h := range m.hosts {

@@ -35,9 +35,8 @@ type Snapshot struct {
 	Problem string          // what could not be read, for the user; empty for nothing
 }
 
-// Source gives the rows of another host. It is asked again and again, from a
-// goroutine of its own; while it does not answer its last rows are shown, and
-// how old they are.
+// Source gives the rows of another host. It is asked from a goroutine of its own; while
+// it does not answer its last rows are shown, and how old they are.
 type Source struct {
 	Name string // the host, as the user calls it
 	// Rows returns what the host has, for the screen to keep.
@@ -66,9 +65,8 @@ type Past struct {
 	Plan  string // the plan that it wants approved, whole
 }
 
-// Options is what the screen needs from the program around it. Follow must be
-// there for Run; of the rest, what is nil is not offered. Functions are called
-// from goroutines.
+// Options is what the screen needs from the program around it. Follow must be there for
+// Run; the rest may be nil, and is not offered then. Functions are called from goroutines.
 type Options struct {
 	// Follow gives show what this machine's sessions are, now and whenever that
 	// changes, until ctx ends. Poke has it look at once.
@@ -80,8 +78,7 @@ type Options struct {
 	Jump func(render.Row) (string, error)
 	// Act folds what the user did to a session: seen, removed, set aside.
 	Act func(render.Row, state.Action) error
-	// Recent returns a session's past. Of a session that is not known here the
-	// zero value is given.
+	// Recent returns a session's past; for one not known here it gets the zero value.
 	Recent func(render.Row, state.Session) Past
 	// Pane returns what the row's pane shows, line by line.
 	Pane func(render.Row) (string, error)

@@ -155,6 +155,5 @@ func (h Hours) Hold(t time.Time) bool {
 }
 
 // ConfigPath returns where the configuration is: config.json in
-// $XDG_CONFIG_HOME/beckon, else in ~/.config/beckon. It is empty when there is
-// no home.
+// $XDG_CONFIG_HOME/beckon, else in ~/.config/beckon; empty without a home.
 func ConfigPath(getenv func(string) string) string { return home.Config(getenv, "config.json") }

@@ -61,8 +61,7 @@ type Query struct {
 	Words []string // all of them are in the turn's text, in any letter case
 	Since event.Millis
 	Limit int // the newest so many; 0 means all
-	// Progress is called with how many of all sessions were looked through; it may
-	// be nil.
+	// Progress, if not nil, gets how many of all sessions were looked through.
 	Progress func(done, total int64)
 }
 

@@ -17,8 +17,7 @@ import (
 
 // Limits of a sweep.
 const (
-	// sweepBytes is how far back from its end a transcript is read that was not
-	// read before.
+	// sweepBytes is how far back from its end a new transcript is read.
 	sweepBytes = 64 << 10
 	// youngBytes is the limit for a session that began since the Sweeper did.
 	youngBytes = transcript.DefaultBytes

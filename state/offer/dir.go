@@ -103,9 +103,9 @@ func read(dir string) (o Offer, err error) {
 	return o, nil
 }
 
-// List returns the offers that can be answered, the oldest first. One whose process
-// or client is gone, that has an answer or has expired, or that cannot be read is
-// left out.
+// List returns the offers that can be answered, the oldest first: not those whose
+// process or client is gone, that have an answer or have expired, or that cannot be
+// read.
 func (d Dir) List(now time.Time) ([]Offer, error) {
 	names, err := os.ReadDir(d.open())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -227,9 +227,8 @@ func (d Dir) Past(beginning string) (id string, ok bool) {
 	return "", false
 }
 
-// Close notes what became of an offer: it takes no answer any more. What it
-// asked and what words the user had for it are not kept; who answered is, for
-// an hour.
+// Close notes what became of an offer: it takes no answer any more. What it asked and
+// what words the user had are not kept; who answered is, for an hour.
 func (d Dir) Close(id string, out Outcome) error {
 	b, err := json.Marshal(out)
 	if err != nil || !IsID(id) || !hold.Close(string(d), id, b) {

@@ -43,9 +43,8 @@ import (
 const (
 	dirMode  = 0o700
 	fileMode = 0o600
-	// Delivery is how long the process that holds a call may take to give the
-	// client its answer, for a caller that waits for the Outcome: it takes some
-	// milliseconds.
+	// Delivery is how long the process that holds a call may take to give the client
+	// its answer, for who waits for the Outcome: it takes milliseconds.
 	Delivery = 3 * time.Second
 	// kept is how long it is known who answered an offer.
 	kept = time.Hour

@@ -68,9 +68,8 @@ func (l *lanes) add(c *Session, until event.Millis) {
 	lane.Spans = append(lane.Spans, span)
 }
 
-// Away returns when the user's last absence of at least that long began: a prompt of
-// theirs, a look at a session or another act was the last one before it. It is zero
-// when there was none.
+// Away returns when the user's last absence of at least that long began: after a prompt
+// of theirs, a look at a session or another act. It is zero for none.
 func (t *Totals) Away(now event.Millis, least time.Duration) event.Millis {
 	slices.Sort(t.acts)
 	next := now

@@ -73,9 +73,8 @@ func (w Window) spacing() event.Millis {
 // Percent returns how much is used, in percent.
 func (w Window) Percent() float64 { return float64(w.Used) / 100 }
 
-// Rate returns how many percent an hour are used, over the samples; over the window
-// so far where these cover less than two of their spacings. ok is false when
-// neither is known.
+// Rate returns how many percent an hour are used, over the samples; over the window so
+// far where these cover less than two spacings. ok is false when neither is known.
 func (w Window) Rate(now event.Millis) (perHour float64, ok bool) {
 	from := Sample{}
 	for _, s := range w.Past {

@@ -44,9 +44,8 @@ const (
 	// overtime is what folding may add to a policy's deadline before the
 	// process ends itself. The installed entry gives it 60 s.
 	overtime = 4 * time.Second
-	// foldWait is how long an answer waits for its folds, which may have a
-	// terminal sequence to send along. They take a few milliseconds; what takes
-	// longer waits for a lock.
+	// foldWait is how long an answer waits for its folds, which may have a terminal
+	// sequence to send along: a few milliseconds, or a lock is in the way.
 	foldWait = 200 * time.Millisecond
 	// remindAfter is how soon a session's user is reminded that a handler did not
 	// work, and onceASession how soon what is the matter with a file.
@@ -56,8 +55,7 @@ const (
 
 // Starter makes the hooks that start something able to, as package run does.
 type Starter interface {
-	// Prepare makes the handlers of the hooks of kind k; what they start gets
-	// env.
+	// Prepare makes the handlers of the hooks of kind k; what they start has env.
 	Prepare(hooks []*config.Hook, k event.Kind, env []string, state trust.Dir)
 	// Inside reports whether this process was started by a policy.
 	Inside(getenv func(string) string, state trust.Dir) bool

@@ -31,8 +31,7 @@ func (a Args) Holds() bool {
 const (
 	// waitFlag, before an offer's id, has beckon-hook wait for its answer.
 	waitFlag = "--wait"
-	// AnsweredFlag, before an offer's id, has beckon-judge give the client the
-	// answer that there is.
+	// AnsweredFlag, before an offer's id, has beckon-judge give the client the answer.
 	AnsweredFlag = "--answered"
 )
 

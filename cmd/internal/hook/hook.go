@@ -36,8 +36,7 @@ type Args struct {
 	// Answers, --answers, is in the entries of an install with answers: what asks
 	// the user is held, and a call may be told to be the last.
 	Answers bool
-	// Reply, --reply, marks the entry that folds nothing and holds the end of a
-	// turn, for a reply to it.
+	// Reply, --reply, marks the entry that only holds the end of a turn, for a reply.
 	Reply bool
 	Given int // --given: the descriptor of what was read of stdin already; 0 for none
 }
@@ -192,9 +191,8 @@ func Texts(getenv func(string) string) store.Texts {
 	return store.TextsOff
 }
 
-// Notify notifies the user of what e, and the answer to it, made of a session
-// from res.Before to res.After. It returns the terminal sequence that the client
-// is to emit, if any.
+// Notify notifies the user of what e, and the answer to it, made of a session. It
+// returns the terminal sequence that the client is to emit, if any.
 func Notify(st *store.Store, res store.Result, e *event.Event, getenv func(string) string, now time.Time) (sequence string) {
 	n := notifier{st: st, getenv: getenv, now: now, start: func(args []string) error { return StartBeckon(st.Dir, args) }}
 	return n.notify(res, e)

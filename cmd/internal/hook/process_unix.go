@@ -10,9 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// become replaces this process by another program; it returns only when that
-// cannot be done. The new one has the same pid, stdin and stdout, so the
-// client sees no difference.
+// become replaces this process by another program, with the same pid, stdin and stdout;
+// it returns only when that cannot be done.
 func become(path string, args []string) (code int, ok bool) {
 	if path == "" {
 		return 0, false
@@ -26,8 +25,7 @@ func become(path string, args []string) (code int, ok bool) {
 func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 const (
-	// maxGiven is how much of stdin is read to look at; a pipe holds as much on
-	// every system.
+	// maxGiven is how much of stdin is read to look at: as much as any pipe holds.
 	maxGiven = 16 << 10
 	// givenWait is how long it may take to come, in milliseconds: it is there
 	// when the client starts a hook.

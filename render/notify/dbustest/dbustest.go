@@ -1,8 +1,7 @@
 //go:build linux
 
 // Package dbustest gives a test a session bus of its own with a notification daemon
-// on it that uses the real protocol (python-dbusmock's) and writes down what it
-// receives.
+// that uses the real protocol (python-dbusmock's) and keeps what it receives.
 package dbustest
 
 import (

@@ -1,6 +1,5 @@
-// Package pick lets the user choose one line of several on a terminal: what they
-// type narrows the lines down to those that have its letters in this order, the best
-// first.
+// Package pick lets the user choose one line of several on a terminal: what they type
+// leaves the lines that have its letters in this order, the best first.
 package pick
 
 import (

@@ -47,9 +47,8 @@ func OpenDir(stateDir string) string { return filepath.Join(stateDir, "offers", 
 // DoneDir is where they are afterwards, for an hour.
 func DoneDir(stateDir string) string { return filepath.Join(stateDir, "offers", "done") }
 
-// Close closes an offer: it takes no answer any more. What it asked is removed,
-// and outcome, JSON text, says what became of it. It reports false when somebody
-// closed it before.
+// Close closes an offer: it takes no answer any more. What it asked is removed;
+// outcome, JSON text, says what became of it. False: somebody closed it before.
 func Close(stateDir, id string, outcome []byte) bool {
 	from, to := filepath.Join(OpenDir(stateDir), id), filepath.Join(DoneDir(stateDir), id)
 	if os.Rename(from, to) != nil {
@@ -123,8 +122,7 @@ const (
 	// settle is how long the client's registry must say that no dialog is open:
 	// between two dialogs it says so for a moment.
 	settle = time.Second
-	// unfolded is how long the event may take to be folded: while its session
-	// is busy it is spooled.
+	// unfolded is how long an event may be in the spool of a busy session.
 	unfolded = 10 * time.Second
 )
 
@@ -261,8 +259,7 @@ func begin(st *store.Store, id string, getenv func(string) string) (*waiter, err
 }
 
 // look looks at everything. next is how long to wait before the next look, unless a
-// file changes. An answer to a call that is over does not count: the client would
-// not hear it.
+// file changes. An answer to a call that is over does not count: nobody hears it.
 func (w *waiter) look(now time.Time) (answered bool, why string, next time.Duration) {
 	answered = w.answered()
 	if _, err := os.Stat(w.dir); errors.Is(err, fs.ErrNotExist) {
