@@ -54,8 +54,8 @@ func Environ() []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "CLAUDE_CODE_MESSAGING_") })
 }
 
-// With is an environment in which one variable has another value.
-func With(getenv func(string) string, name, value string) func(string) string {
+// WithVar is an environment in which one variable has another value.
+func WithVar(getenv func(string) string, name, value string) func(string) string {
 	return func(n string) string {
 		if n == name {
 			return value

@@ -70,7 +70,7 @@ func (s *Served) Ask(ctx context.Context, q wire.Posted) ([]byte, error) {
 		return nil, err
 	}
 	f.asked = cmp.Or(asked.ID, "question")
-	f.getenv = home.With(f.getenv, "CLAUDE_PID", "") // the client is the asker's
+	f.getenv = home.WithVar(f.getenv, "CLAUDE_PID", "") // the client is the asker's
 	f.load()
 	ev, r := f.ask(ctx)
 	f.after(ev, r)
@@ -87,7 +87,7 @@ func (s *Served) Answer(ctx context.Context, q wire.Posted) (answer []byte, note
 	if err != nil || !hook.Policied(f.getenv) && q.Wait == 0 {
 		return nil, note, nil
 	}
-	f.getenv = home.With(f.getenv, "CLAUDE_PID", s.pid(f.e.SessionID))
+	f.getenv = home.WithVar(f.getenv, "CLAUDE_PID", s.pid(f.e.SessionID))
 	f.args.Event, f.args.Via, f.args.Answers = string(f.e.Kind), "http", q.Wait > 0
 	f.http, f.start = true, q.At.Time()
 	r := policy.Result{Allowed: true}
@@ -159,7 +159,7 @@ func (s *Served) firing(q wire.Posted, payload []byte) (*firing, error) {
 	if q.Foreign || !private(f.e.Cwd) || project != "" && !private(project) {
 		f.dir = home.Dir(s.getenv)
 	}
-	f.getenv = home.With(f.getenv, "CLAUDE_PROJECT_DIR", project)
+	f.getenv = home.WithVar(f.getenv, "CLAUDE_PROJECT_DIR", project)
 	return f, nil
 }
 

@@ -210,7 +210,7 @@ func (a Args) Env(getenv func(string) string) func(string) string {
 	}
 	state, _ := store.Dir(getenv) // without one nothing is trusted
 	project := trust.ProjectAround(dir, trust.In(state))
-	return home.With(getenv, projectVar, project)
+	return home.WithVar(getenv, projectVar, project)
 }
 
 // projectVar is where Claude Code names the project.
