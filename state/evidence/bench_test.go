@@ -68,7 +68,7 @@ func BenchmarkAlive(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		Alive(p, 0, here)
+		here.Presence(p, 0)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"beckon/event/plainfile"
+	"beckon/state"
 )
 
 const (
@@ -43,7 +44,7 @@ func onlyClient(c client, daemon int, cwd string) (pid int, start string, getenv
 			continue
 		}
 		p, l := lookup(n)
-		if l != Running || p.dead || !c.named(p.comm) || servesOthers(n) {
+		if l != state.Alive || p.dead || !c.named(p.comm) || servesOthers(n) {
 			continue
 		}
 		if at, err := os.Readlink("/proc/" + name + "/cwd"); err != nil || at != cwd {

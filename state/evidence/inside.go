@@ -7,6 +7,7 @@ import (
 	"beckon/event"
 	"beckon/event/agents"
 	"beckon/event/plainfile"
+	"beckon/state"
 
 	"github.com/tidwall/gjson"
 )
@@ -30,7 +31,7 @@ func InClient() bool {
 func FromClient(pid int) (within bool, name string) {
 	for range deepest {
 		p, l := lookup(pid)
-		if pid <= 1 || l != Running {
+		if pid <= 1 || l != state.Alive {
 			return false, name
 		}
 		if name == "" {

@@ -5,31 +5,25 @@ import (
 	"strings"
 
 	"beckon/event"
+	"beckon/state"
 )
 
-// Liveness is what a reader knows of a process.
-type Liveness uint8
+// Presence is ThisMachine's.
+func Presence(p event.Process, heard event.Millis) state.Presence {
+	return ThisMachine().Presence(p, heard)
+}
 
-// What can be known of a process.
-const (
-	Unknown Liveness = iota // not readable from here: no evidence either way
-	Running                 // it is there; a stopped process (SIGSTOP) is too
-	Gone                    // it is not: exited, a zombie, or its pid has another owner
-	Unsure                  // it ran before this boot, on a machine of this name: maybe another one
-)
-
-// Alive reports whether p, of which a hook was last heard at heard, still runs,
-// as seen from here. A reader on another host or pid namespace knows nothing
-// (Unknown). A boot of this very machine has ended every process that was heard
-// of before it (Gone); whether it was this machine may not be known (Unsure). A
-// pid whose start time differs has been reused: Gone. A record without a start
-// time can be known to be Gone, never to run.
+// Presence reports whether p, of which a hook was last heard at heard, still runs. A
+// reader on another host or in another pid namespace knows nothing (Unread). A boot of
+// this very machine has ended every process that was heard of before it (Gone); whether
+// it was this machine may not be known (Unsure). A pid whose start time differs has been
+// reused: Gone. A process that is stopped (SIGSTOP) is Alive, a zombie Gone. A record
+// without a start time can be known to be Gone, never to be Alive.
 //
-// Limit: a program whose first thread has exited while others run reads as a
-// zombie.
-func Alive(p event.Process, heard event.Millis, here Machine) Liveness {
+// Limit: a program whose first thread has exited while others run reads as a zombie.
+func (here Machine) Presence(p event.Process, heard event.Millis) state.Presence {
 	if p.Pid <= 0 {
-		return Unknown
+		return state.Unread
 	}
 	if l, ok := place(p, heard, here); !ok {
 		return l
@@ -39,24 +33,24 @@ func Alive(p event.Process, heard event.Millis, here Machine) Liveness {
 }
 
 // verdict compares a record with what lookup found at its pid.
-func verdict(p event.Process, q proc, l Liveness) Liveness {
+func verdict(p event.Process, q proc, l state.Presence) state.Presence {
 	switch {
-	case l != Running:
+	case l != state.Alive:
 		return l
 	case q.dead:
-		return Gone
+		return state.Gone
 	case p.Start == "" || q.start == "":
-		return Unknown
+		return state.Unread
 	case p.Start != q.start:
-		return Gone
+		return state.Gone
 	}
-	return Running
+	return state.Alive
 }
 
 // place reports whether p's pid means the same process here, and if not, what
 // that says about p. Equal boot ids are one kernel, whatever the host is
 // called by now; a host name follows the network on some systems.
-func place(p event.Process, heard event.Millis, here Machine) (Liveness, bool) {
+func place(p event.Process, heard event.Millis, here Machine) (state.Presence, bool) {
 	sameHost := p.Host == here.Host && distinctive(p.Host)
 	booting := p.Boot != "" && here.Boot != ""
 	identified := p.Machine != "" && here.ID != ""
@@ -64,28 +58,28 @@ func place(p event.Process, heard event.Millis, here Machine) (Liveness, bool) {
 	case booting && p.Boot != here.Boot:
 		return before(p, heard, here, identified, sameHost), false
 	case !booting && identified && p.Machine != here.ID:
-		return Unknown, false
+		return state.Unread, false
 	case !sameHost && !booting:
-		return Unknown, false
+		return state.Unread, false
 	case p.NS != here.NS:
-		return Unknown, false
+		return state.Unread, false
 	}
-	return Running, true
+	return state.Alive, true
 }
 
 // before says what is known of a process of another boot: machines that share a
 // state directory may have one name, and clones one id, but none of them was
 // heard of after this one has booted without being another one.
-func before(p event.Process, heard event.Millis, here Machine, identified, sameHost bool) Liveness {
+func before(p event.Process, heard event.Millis, here Machine, identified, sameHost bool) state.Presence {
 	switch {
 	case here.Booted == 0 || heard >= here.Booted:
-		return Unknown
+		return state.Unread
 	case identified && p.Machine == here.ID:
-		return Gone
+		return state.Gone
 	case !identified && sameHost:
-		return Unsure
+		return state.Unsure
 	}
-	return Unknown
+	return state.Unread
 }
 
 // distinctive reports whether a host name can tell two machines apart.
@@ -100,7 +94,7 @@ func Process(pid int, here Machine) (event.Process, bool) {
 		return event.Process{}, false
 	}
 	p, l := lookup(pid)
-	if l != Running || p.dead {
+	if l != state.Alive || p.dead {
 		return event.Process{}, false
 	}
 	return identity(pid, p.start, here), true
@@ -225,14 +219,14 @@ const maxAncestors = 32
 // nearest walks up from pid, the hook's parent, and reports whether what it
 // found is known to be the client. limit is the hook's own start
 // time where the platform may have reused the parent's pid, else empty.
-func nearest(look func(int) (proc, Liveness), pid int, limit string, c client, claimed int) (found int, began string, known bool) {
+func nearest(look func(int) (proc, state.Presence), pid int, limit string, c client, claimed int) (found int, began string, known bool) {
 	firstPid, firstStart, below := 0, "", true
 	for range maxAncestors {
 		if pid <= 0 {
 			break
 		}
 		p, l := look(pid)
-		if l != Running || limit != "" && newer(p.start, limit) {
+		if l != state.Alive || limit != "" && newer(p.start, limit) {
 			break
 		}
 		passing := transparent(p.comm)

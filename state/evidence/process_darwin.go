@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"beckon/event"
+	"beckon/state"
 
 	"golang.org/x/sys/unix"
 )
@@ -55,13 +56,13 @@ const szomb = 5
 
 // lookup reads one process with sysctl kern.proc.pid. Of a pid that does not
 // exist it returns no data, which the package reports as EIO.
-func lookup(pid int) (proc, Liveness) {
+func lookup(pid int) (proc, state.Presence) {
 	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	switch {
 	case err == unix.EIO || err == unix.ESRCH:
-		return proc{}, Gone
+		return proc{}, state.Gone
 	case err != nil || int(k.Proc.P_pid) != pid:
-		return proc{}, Unknown
+		return proc{}, state.Unread
 	}
 	comm := k.Proc.P_comm[:]
 	if i := bytes.IndexByte(comm, 0); i >= 0 {
@@ -72,7 +73,7 @@ func lookup(pid int) (proc, Liveness) {
 		comm:  string(comm),
 		start: startOf(k.Proc.P_starttime),
 		dead:  k.Proc.P_stat == szomb,
-	}, Running
+	}, state.Alive
 }
 
 // startOf gives a start time as microseconds since 1970. The kernel sets it

@@ -11,6 +11,7 @@ import (
 
 	"beckon/event"
 	"beckon/event/plainfile"
+	"beckon/state"
 )
 
 // maxStat is over the longest possible head of /proc/PID/stat: 22 numbers of
@@ -62,7 +63,7 @@ func pidNamespace() string {
 
 // lookup reads one process. A file that is not there is no proof by itself:
 // /proc may hide other users' processes (hidepid), so the kernel is asked.
-func lookup(pid int) (proc, Liveness) {
+func lookup(pid int) (proc, state.Presence) {
 	var path [32]byte
 	b := strconv.AppendInt(append(path[:0], "/proc/"...), int64(pid), 10)
 	var buf [maxStat]byte
@@ -70,17 +71,17 @@ func lookup(pid int) (proc, Liveness) {
 	switch {
 	case err == nil:
 		if p, ok := parseStat(stat); ok {
-			return p, Running
+			return p, state.Alive
 		}
-		return proc{}, Unknown
+		return proc{}, state.Unread
 	case errors.Is(err, syscall.ESRCH):
-		return proc{}, Gone
+		return proc{}, state.Gone
 	case errors.Is(err, fs.ErrNotExist):
 		if syscall.Kill(pid, 0) == syscall.ESRCH {
-			return proc{}, Gone
+			return proc{}, state.Gone
 		}
 	}
-	return proc{}, Unknown
+	return proc{}, state.Unread
 }
 
 // The fields of /proc/PID/stat that follow the name, counted from 0: proc(5)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/state"
 )
 
 func TestParseStat(t *testing.T) {
@@ -122,55 +123,55 @@ func sleeper(t *testing.T) (*exec.Cmd, event.Process) {
 }
 
 // until waits for a liveness; signals take a moment.
-func until(t *testing.T, p event.Process, want Liveness) {
+func until(t *testing.T, p event.Process, want state.Presence) {
 	t.Helper()
 	here := ThisMachine()
 	for range 12000 {
-		if Alive(p, 0, here) == want {
+		if here.Presence(p, 0) == want {
 			return
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	t.Fatalf("got %d, want %d", Alive(p, 0, here), want)
+	t.Fatalf("got %d, want %d", here.Presence(p, 0), want)
 }
 
 func TestAliveOfRealProcesses(t *testing.T) {
 	cmd, p := sleeper(t)
-	until(t, p, Running)
+	until(t, p, state.Alive)
 
 	if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(20 * time.Millisecond)
-	until(t, p, Running) // a stopped process is there
+	until(t, p, state.Alive) // a stopped process is there
 	if err := cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
 
 	reused := p
 	reused.Start += "0"
-	until(t, reused, Gone)
+	until(t, reused, state.Gone)
 
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	until(t, p, Gone) // a zombie: nobody has waited for it
-	if q, l := lookup(p.Pid); l != Running || !q.dead {
+	until(t, p, state.Gone) // a zombie: nobody has waited for it
+	if q, l := lookup(p.Pid); l != state.Alive || !q.dead {
 		t.Errorf("it should still be a zombie: %+v, %d", q, l)
 	}
 	if _, ok := Process(p.Pid, ThisMachine()); ok {
 		t.Error("a zombie is not a process to have an identity")
 	}
 	_ = cmd.Wait()
-	until(t, p, Gone)
+	until(t, p, state.Gone)
 }
 
 // A thread's number has a /proc entry too, with a start time of its own.
 func TestLookupOfWhatIsNotThere(t *testing.T) {
-	if _, l := lookup(1 << 22); l != Gone {
+	if _, l := lookup(1 << 22); l != state.Gone {
 		t.Errorf("over pid_max: got %d", l)
 	}
-	if p, l := lookup(1); l != Running || p.ppid != 0 {
+	if p, l := lookup(1); l != state.Alive || p.ppid != 0 {
 		t.Errorf("init: %+v, %d", p, l)
 	}
 }

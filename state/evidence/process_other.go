@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"beckon/event"
+	"beckon/state"
 )
 
 // Elsewhere there is no process evidence: hooks, registry and transcript lead.
@@ -16,5 +17,5 @@ func machineID() string                              { return "" }
 func booted() event.Millis                           { return 0 }
 func bootID() string                                 { return "" }
 func pidNamespace() string                           { return "" }
-func lookup(int) (proc, Liveness)                    { return proc{}, Unknown }
+func lookup(int) (proc, state.Presence)              { return proc{}, state.Unread }
 func startWall(string) (start event.Millis, ok bool) { return 0, false }

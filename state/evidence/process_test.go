@@ -6,17 +6,18 @@ import (
 	"testing"
 
 	"beckon/event"
+	"beckon/state"
 )
 
 // table is a process table: pid to process.
 type table map[int]proc
 
-func (t table) look(pid int) (proc, Liveness) {
+func (t table) look(pid int) (proc, state.Presence) {
 	p, ok := t[pid]
 	if !ok {
-		return proc{}, Gone
+		return proc{}, state.Gone
 	}
-	return p, Running
+	return p, state.Alive
 }
 
 func TestNearest(t *testing.T) {
@@ -116,32 +117,32 @@ func TestAliveElsewhere(t *testing.T) {
 		host, boot, ns string
 		machine        string
 		heard          event.Millis
-		want           Liveness
+		want           state.Presence
 	}{
-		{"here", "box", "b1", "n1", "m1", 2000, Running},
-		{"here, before it was noted what machine it is", "box", "b1", "n1", "", 2000, Running},
-		{"the host was renamed, one boot", "box.local", "b1", "n1", "m1", 2000, Running},
-		{"another host", "other", "b2", "n1", "m2", 500, Unknown},
-		{"another host, boots not known", "other", "", "n1", "", 500, Unknown},
-		{"the same machine after a reboot", "box", "b0", "n1", "m1", 500, Gone},
-		{"the same machine after a reboot, renamed", "box.local", "b0", "n1", "m1", 500, Gone},
-		{"another machine of this name", "box", "b2", "n1", "m2", 500, Unknown},
-		{"a clone of this machine that was heard of since", "box", "b2", "n1", "m1", 2000, Unknown},
-		{"a machine of this name, who knows which", "box", "b0", "n1", "", 500, Unsure},
-		{"another machine, for it was heard of since", "box", "b2", "n1", "", 2000, Unknown},
-		{"another namespace of this boot", "box", "b1", "n2", "m1", 500, Unknown},
-		{"namespace not known", "box", "b1", "", "m1", 500, Unknown},
-		{"boot not known", "box", "", "n1", "m1", 500, Running},
-		{"boot not known, another machine", "box", "", "n1", "m2", 500, Unknown},
-		{"nothing known", "", "", "", "", 500, Unknown},
+		{"here", "box", "b1", "n1", "m1", 2000, state.Alive},
+		{"here, before it was noted what machine it is", "box", "b1", "n1", "", 2000, state.Alive},
+		{"the host was renamed, one boot", "box.local", "b1", "n1", "m1", 2000, state.Alive},
+		{"another host", "other", "b2", "n1", "m2", 500, state.Unread},
+		{"another host, boots not known", "other", "", "n1", "", 500, state.Unread},
+		{"the same machine after a reboot", "box", "b0", "n1", "m1", 500, state.Gone},
+		{"the same machine after a reboot, renamed", "box.local", "b0", "n1", "m1", 500, state.Gone},
+		{"another machine of this name", "box", "b2", "n1", "m2", 500, state.Unread},
+		{"a clone of this machine that was heard of since", "box", "b2", "n1", "m1", 2000, state.Unread},
+		{"a machine of this name, who knows which", "box", "b0", "n1", "", 500, state.Unsure},
+		{"another machine, for it was heard of since", "box", "b2", "n1", "", 2000, state.Unread},
+		{"another namespace of this boot", "box", "b1", "n2", "m1", 500, state.Unread},
+		{"namespace not known", "box", "b1", "", "m1", 500, state.Unread},
+		{"boot not known", "box", "", "n1", "m1", 500, state.Alive},
+		{"boot not known, another machine", "box", "", "n1", "m2", 500, state.Unread},
+		{"nothing known", "", "", "", "", 500, state.Unread},
 	} {
 		p := event.Process{Host: tt.host, Boot: tt.boot, NS: tt.ns, Machine: tt.machine, Pid: pid, Start: q.start}
-		if got := Alive(p, tt.heard, here); got != tt.want {
+		if got := here.Presence(p, tt.heard); got != tt.want {
 			t.Errorf("%s: got %d, want %d", tt.name, got, tt.want)
 		}
 	}
 	local := event.Process{Host: "localhost", Boot: "b0", NS: "n1", Pid: pid, Start: q.start}
-	if got := Alive(local, 0, Machine{Host: "localhost", Boot: "b1", NS: "n1", Booted: 1000}); got != Unknown {
+	if got := (Machine{Host: "localhost", Boot: "b1", NS: "n1", Booted: 1000}).Presence(local, 0); got != state.Unread {
 		t.Errorf("two machines may both be called localhost: got %d", got)
 	}
 }
@@ -152,17 +153,17 @@ func TestVerdict(t *testing.T) {
 		name string
 		p    event.Process
 		q    proc
-		l    Liveness
-		want Liveness
+		l    state.Presence
+		want state.Presence
 	}{
-		{"running", p, proc{start: "100"}, Running, Running},
-		{"gone", p, proc{}, Gone, Gone},
-		{"not readable", p, proc{}, Unknown, Unknown},
-		{"zombie", p, proc{start: "100", dead: true}, Running, Gone},
-		{"reused", p, proc{start: "101"}, Running, Gone},
-		{"record without a start", event.Process{Pid: 7}, proc{start: "100"}, Running, Unknown},
-		{"record without a start, gone", event.Process{Pid: 7}, proc{}, Gone, Gone},
-		{"start not told", p, proc{}, Running, Unknown},
+		{"running", p, proc{start: "100"}, state.Alive, state.Alive},
+		{"gone", p, proc{}, state.Gone, state.Gone},
+		{"not readable", p, proc{}, state.Unread, state.Unread},
+		{"zombie", p, proc{start: "100", dead: true}, state.Alive, state.Gone},
+		{"reused", p, proc{start: "101"}, state.Alive, state.Gone},
+		{"record without a start", event.Process{Pid: 7}, proc{start: "100"}, state.Alive, state.Unread},
+		{"record without a start, gone", event.Process{Pid: 7}, proc{}, state.Gone, state.Gone},
+		{"start not told", p, proc{}, state.Alive, state.Unread},
 	} {
 		if got := verdict(tt.p, tt.q, tt.l); got != tt.want {
 			t.Errorf("%s: got %d, want %d", tt.name, got, tt.want)
@@ -173,7 +174,7 @@ func TestVerdict(t *testing.T) {
 func TestAliveOfNobody(t *testing.T) {
 	here := ThisMachine()
 	for _, pid := range []int{0, -1} {
-		if got := Alive(event.Process{Host: here.Host, Boot: here.Boot, NS: here.NS, Pid: pid}, 0, here); got != Unknown {
+		if got := here.Presence(event.Process{Host: here.Host, Boot: here.Boot, NS: here.NS, Pid: pid}, 0); got != state.Unread {
 			t.Errorf("pid %d: got %d", pid, got)
 		}
 	}
@@ -191,7 +192,7 @@ func TestProcessIsOurselves(t *testing.T) {
 	if p.Pid != os.Getpid() || p.Start == "" || p.Host != here.Host {
 		t.Errorf("got %+v", p)
 	}
-	if got := Alive(p, 0, here); got != Running {
+	if got := here.Presence(p, 0); got != state.Alive {
 		t.Errorf("we run: got %d", got)
 	}
 	n, err := strconv.ParseInt(p.Start, 10, 64)
@@ -199,7 +200,7 @@ func TestProcessIsOurselves(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Start = strconv.FormatInt(n-1, 10)
-	if got := Alive(p, 0, here); got != Gone {
+	if got := here.Presence(p, 0); got != state.Gone {
 		t.Errorf("the pid had another owner: got %d", got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"beckon/event"
+	"beckon/state"
 
 	"golang.org/x/sys/windows"
 	"golang.org/x/sys/windows/registry"
@@ -17,7 +18,7 @@ import (
 // keeps the pid of a parent that has died, and hands the number out again.
 func parent() (pid int, start string) {
 	p, l := lookup(os.Getpid())
-	if l != Running {
+	if l != state.Alive {
 		return 0, ""
 	}
 	return p.ppid, p.start
@@ -52,32 +53,32 @@ func pidNamespace() string { return "" }
 
 // lookup reads one process. A process that may not be opened is unknown; one
 // that has exited but is still held open by somebody counts as dead.
-func lookup(pid int) (proc, Liveness) {
+func lookup(pid int) (proc, state.Presence) {
 	const access = windows.PROCESS_QUERY_LIMITED_INFORMATION | windows.SYNCHRONIZE
 	h, err := windows.OpenProcess(access, false, uint32(pid))
 	switch err {
 	case nil:
 	case windows.ERROR_INVALID_PARAMETER: // no such process
-		return proc{}, Gone
+		return proc{}, state.Gone
 	default:
-		return proc{}, Unknown
+		return proc{}, state.Unread
 	}
 	defer windows.CloseHandle(h)
 
 	var made, exit, kernel, user windows.Filetime
 	if err := windows.GetProcessTimes(h, &made, &exit, &kernel, &user); err != nil {
-		return proc{}, Unknown
+		return proc{}, state.Unread
 	}
 	ended, err := windows.WaitForSingleObject(h, 0)
 	if err != nil {
-		return proc{}, Unknown
+		return proc{}, state.Unread
 	}
 	return proc{
 		ppid:  parentOf(h),
 		comm:  imageName(h),
 		start: strconv.FormatInt(int64(made.HighDateTime)<<32|int64(made.LowDateTime), 10),
 		dead:  ended == windows.WAIT_OBJECT_0,
-	}, Running
+	}, state.Alive
 }
 
 // parentOf returns the pid a process was started by, 0 when it is not told.

@@ -17,6 +17,7 @@ import (
 
 	"beckon/event"
 	"beckon/event/atomicfile"
+	"beckon/state"
 	"beckon/state/evidence"
 	"beckon/state/offer/hold"
 )
@@ -135,13 +136,13 @@ func (d Dir) List(now time.Time) ([]Offer, error) {
 
 // waits reports whether somebody waits for an answer to o.
 func (d Dir) waits(o *Offer, here evidence.Machine, now time.Time) bool {
-	if event.MillisOf(now) >= o.Expires || evidence.Alive(o.Client, o.Made, here) == evidence.Gone {
+	if event.MillisOf(now) >= o.Expires || here.Presence(o.Client, o.Made) == state.Gone {
 		return false
 	}
-	switch evidence.Alive(o.Waiter, o.Made, here) {
-	case evidence.Running:
+	switch here.Presence(o.Waiter, o.Made) {
+	case state.Alive:
 		return true
-	case evidence.Gone:
+	case state.Gone:
 		return false
 	}
 	info, err := os.Stat(d.open(o.ID, hold.OfferFile)) // on another machine: it shows by this file that it lives

@@ -212,7 +212,7 @@ func (h Held) working(s *state.Session) string {
 
 // clientGone reports whether the client has ended, also when another has its pid.
 func (h Held) clientGone() bool {
-	return evidence.Alive(h.Client, h.Made, evidence.ThisMachine()) == evidence.Gone
+	return evidence.Presence(h.Client, h.Made) == state.Gone
 }
 
 type waiter struct {

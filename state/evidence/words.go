@@ -4,26 +4,7 @@ import (
 	"beckon/event"
 	"beckon/event/agents/beside"
 	"beckon/event/transcript"
-	"beckon/state"
 )
-
-// Presence is Alive in the words of package state, seen from this machine.
-func Presence(p event.Process, heard event.Millis) state.Presence {
-	return ThisMachine().Presence(p, heard)
-}
-
-// Presence is Alive in the words of package state, seen from here.
-func (here Machine) Presence(p event.Process, heard event.Millis) state.Presence {
-	switch Alive(p, heard, here) {
-	case Running:
-		return state.Alive
-	case Gone:
-		return state.Gone
-	case Unsure:
-		return state.Unsure
-	}
-	return state.Unread
-}
 
 // Words returns what the transcript at path tells that the agent said last, and
 // when: nothing when it went on since, or when o is another machine, whose files
