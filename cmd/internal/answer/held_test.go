@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"beckon/event"
 	"beckon/event/policy/run"
+	"beckon/event/policy/wire"
 	"beckon/render/web"
 	"beckon/state/offer"
 )
@@ -201,4 +203,18 @@ func TestHeldOverHTTPAreBounded(t *testing.T) {
 		}
 	}
 	s.offers(0)
+}
+
+// What is posted from elsewhere never names the directory that commands run in, whatever
+// the server's own environment lacks.
+func TestPostedFromElsewhere(t *testing.T) {
+	u := newUser(t, "", "")
+	payload := fmt.Appendf(nil, `{"session_id":"s","cwd":%q,"hook_event_name":"UserPromptSubmit","prompt":"x"}`, u.dir)
+	for _, home := range []string{u.dir, "relative", ""} {
+		s := Serve(u.store(), run.Starter{}, func(name string) string { return map[string]string{"HOME": home}[name] })
+		f, err := s.firing(wire.Posted{Foreign: true}, payload)
+		if err != nil || !filepath.IsAbs(f.dir) {
+			t.Errorf("with the home %q commands run in %q, %v", home, f.dir, err)
+		}
+	}
 }

@@ -157,7 +157,9 @@ func (s *Served) firing(q wire.Posted, payload []byte) (*firing, error) {
 		project = ""
 	}
 	if q.Foreign || !private(f.e.Cwd) || project != "" && !private(project) {
-		f.dir = home.Dir(s.getenv)
+		if f.dir = home.Dir(s.getenv); !filepath.IsAbs(f.dir) {
+			f.dir = string(filepath.Separator) // empty, it would be the event's own
+		}
 	}
 	f.getenv = home.WithVar(f.getenv, "CLAUDE_PROJECT_DIR", project)
 	return f, nil
