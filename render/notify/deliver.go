@@ -50,7 +50,10 @@ func (d *Deliverer) Deliver(ctx context.Context, o Order) error {
 			c.Edge = named(o.Edge)
 			return d.log(c, state.Decision{Verdict: state.Never, Reason: state.ReasonPassed}, "", now)
 		}
-		v := d.decide(c, o.Claimed, now)
+		v := state.Decision{Verdict: state.Notify, Reason: state.ReasonNotify}
+		if !o.Claimed {
+			v = d.Settings.Decide(d.Store, c, d.Getenv, now)
+		}
 		if v.Reason != state.ReasonLimit {
 			return d.send(ctx, c, v, now)
 		}
@@ -105,17 +108,6 @@ func (d *Deliverer) settled(ctx context.Context, o Order) (seen state.Seen, stan
 func named(id string) state.Edge {
 	e, _ := state.ParseEdge(id)
 	return e
-}
-
-func (d *Deliverer) decide(c alert.Case, claimed bool, now time.Time) state.Decision {
-	if claimed {
-		return state.Decision{Verdict: state.Notify, Reason: state.ReasonNotify}
-	}
-	v := d.Settings.Decide(d.Store, c, d.Getenv, now)
-	if v.Verdict == state.Notify {
-		v = alert.Claim(d.Store, c, v)
-	}
-	return v
 }
 
 // send sends the notification that was decided on, and logs the decision.

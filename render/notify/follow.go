@@ -77,7 +77,7 @@ func (f *Follower) note(id string, is state.Stand, now time.Time) {
 // consider decides on an edge that has stood long enough.
 func (f *Follower) consider(ctx context.Context, s state.Session, w waiting, now time.Time) {
 	c := alert.Case{Edge: w.edge, Session: &s}
-	v := f.d.decide(c, false, now)
+	v := f.d.Settings.Decide(f.d.Store, c, f.d.Getenv, now)
 	if v.Verdict == state.Later {
 		if v.Reason != w.reason {
 			w.reason = v.Reason

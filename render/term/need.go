@@ -83,7 +83,8 @@ func NeedList(rows []render.Row, st Style) string {
 	b.WriteString(st.Paint("1;31", strings.TrimRight(head, " ")) + " ")
 	column := len(head)
 	for i := range waiting {
-		entry, width := st.entry(named[i], &waiting[i])
+		entry := st.entry(named[i], &waiting[i])
+		width := widthOf(entry)
 		if rest := len(waiting) - i; st.Width > 0 && i > 0 && column+2+width+restWidth(rest-1) > st.Width {
 			b.WriteString(", +" + strconv.Itoa(rest))
 			break
@@ -111,15 +112,12 @@ func restWidth(n int) int {
 
 // entry is one session of a NeedList: name, what it needs, for how long. An age
 // under a minute says nothing and changes all the time.
-func (st Style) entry(name string, r *render.Row) (text string, width int) {
-	what := string(r.State)
-	text = name + " " + st.Paint(lookOf(r.State).sgr, what)
-	width = widthOf(name) + 1 + len(what)
+func (st Style) entry(name string, r *render.Row) string {
+	text := name + " " + st.Paint(lookOf(r.State).sgr, string(r.State))
 	if age := st.Now.Sub(r.Since); age >= time.Minute {
-		a := " " + Age(age)
-		text, width = text+st.Paint("2", a), width+len(a)
+		text += st.Paint("2", " "+Age(age))
 	}
-	return text, width
+	return text
 }
 
 // clean makes text that is not ours fit for a terminal.

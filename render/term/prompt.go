@@ -94,7 +94,7 @@ func BarOf(rows []render.Row, f Format, st Style) Bar {
 	}
 	var lines []string
 	for i, name := range names(waiting) {
-		entry, _ := Style{Now: st.Now}.entry(name, &waiting[i])
+		entry := Style{Now: st.Now}.entry(name, &waiting[i])
 		if what := waiting[i].What(); what != "" {
 			entry += ": " + clean(what)
 		}

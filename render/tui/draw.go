@@ -128,11 +128,7 @@ func (m *model) limitText() string {
 	if !ok || m.width < shortWidth && w.Percent() < term.NearlyFull {
 		return ""
 	}
-	r := dim
-	if w.Percent() >= term.NearlyFull {
-		r = fault
-	}
-	return m.pal.paint(r, term.Limit(w, m.now().In(time.Local), m.width < sideWidth), false)
+	return m.pal.paint(fullness(w.Percent()), term.Limit(w, m.now().In(time.Local), m.width < sideWidth), false)
 }
 
 var groupRole = map[render.Group]role{
@@ -240,7 +236,7 @@ func (m *model) rowLine(r *render.Row, c columns, width int, selected bool, now 
 	cell(is(text), clean(r.Title), c.title, false)
 	cell(is(text), what(r, c.title > 0), c.what, false)
 	cell(dim, badges(r, width < shortWidth), c.badge, true)
-	cell(is(contextRole(r)), contextUsed(r), c.context, true)
+	cell(is(fullness(cmp.Or(r.Context, &render.Context{}).UsedPercentage)), contextUsed(r), c.context, true)
 	cell(dim, m.hostName(r), c.host, false)
 	put(text, strings.Repeat(" ", max(0, width-used)))
 	return b.String()

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"beckon/render"
 	"beckon/render/term"
 	"beckon/state"
 
@@ -43,9 +42,9 @@ func stateRole(s state.State) role {
 	return dim
 }
 
-// contextRole is dim until the context is nearly full: the client then compacts.
-func contextRole(r *render.Row) role {
-	if r.Context != nil && r.Context.UsedPercentage >= term.NearlyFull {
+// fullness is the role of a percentage.
+func fullness(percent float64) role {
+	if percent >= term.NearlyFull {
 		return fault
 	}
 	return dim

@@ -17,15 +17,28 @@ type Case struct {
 	Still   bool // the client has just said that nobody has typed for six seconds
 }
 
-// Decide makes the decision. The focus is asked for last: that costs a process.
+// Decide reads what the decision needs, makes it, and takes the edge for the caller if
+// the user is to be notified. When somebody else has it the decision turns into a
+// refusal; when nobody can say (a full disk) it stands: a message too many is better
+// than one too few. The focus is asked for last: that costs a process.
 func (s Settings) Decide(st *store.Store, c Case, getenv func(string) string, now time.Time) state.Decision {
 	h := s.hearing(st, c, now)
 	h.Focus = state.FocusElsewhere
-	if d := state.Decide(c.Edge, s.Rules(), h); d.Verdict != state.Notify {
+	d := state.Decide(c.Edge, s.Rules(), h)
+	if d.Verdict == state.Notify {
+		h.Focus = evidence.Focus(c.Session.Origin.Terminal, getenv, now)
+		d = state.Decide(c.Edge, s.Rules(), h)
+	}
+	if d.Verdict != state.Notify {
 		return d
 	}
-	h.Focus = evidence.Focus(c.Session.Origin.Terminal, getenv, now)
-	return state.Decide(c.Edge, s.Rules(), h)
+	switch first, err := st.Claim(store.KeyOf(c.Session.Record()), c.Edge.ID()); {
+	case err != nil:
+		return state.Decision{Verdict: state.Notify, Reason: "nobody can say whether you were notified: " + err.Error()}
+	case !first:
+		return state.Decision{Verdict: state.Never, Reason: state.ReasonNotified}
+	}
+	return d
 }
 
 // Foresee decides as if the user looked elsewhere: what it refuses, nothing later allows.
@@ -47,20 +60,6 @@ func (s Settings) hearing(st *store.Store, c Case, now time.Time) state.Hearing 
 		Now: event.MillisOf(now), Still: c.Still, Notified: notified, NotifiedAt: last,
 		Quiet: s.Quiet != Hours{} && s.Quiet.Hold(now.Local()), // local time reads a file: only when it matters
 	}
-}
-
-// Claim takes the edge for the caller. When somebody else has it the decision
-// turns into a refusal; when nobody can say (a full disk) it stands: a message
-// too many is better than one too few.
-func Claim(st *store.Store, c Case, d state.Decision) state.Decision {
-	first, err := st.Claim(store.KeyOf(c.Session.Record()), c.Edge.ID())
-	switch {
-	case err != nil:
-		return state.Decision{Verdict: state.Notify, Reason: "nobody can say whether you were notified: " + err.Error()}
-	case !first:
-		return state.Decision{Verdict: state.Never, Reason: state.ReasonNotified}
-	}
-	return d
 }
 
 // Decided is the line of the log for a decision.

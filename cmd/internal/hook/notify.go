@@ -107,9 +107,6 @@ func (n *notifier) announce(set alert.Settings, c alert.Case) string {
 // at the same moment, so that one edge is one interruption.
 func (n *notifier) atTerminal(set alert.Settings, c alert.Case) string {
 	d := set.Decide(n.st, c, n.getenv, n.now)
-	if d.Verdict == state.Notify {
-		d = alert.Claim(n.st, c, d)
-	}
 	if d.Verdict != state.Notify {
 		n.log(c, d, "")
 		if d.Reason == state.ReasonLimit && set.Away() {
