@@ -3,7 +3,6 @@ package notify
 import (
 	"cmp"
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -71,10 +70,6 @@ func AskOf(o *offer.Offer, host string, w Words) Ask {
 	}
 	a.Body = a.Text
 	return a
-}
-
-func (a *Ask) has(w offer.Word) bool {
-	return slices.Contains(a.Buttons, w)
 }
 
 var buttonLabels = map[offer.Word]string{offer.Allow: "Allow", offer.Deny: "Deny"}

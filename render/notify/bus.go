@@ -74,7 +74,7 @@ func (d *DesktopChannel) Ask(ctx context.Context, a Ask) (word offer.Word, becom
 		}
 		if key == jumpAction {
 			_ = d.follow(ctx, a.Note)
-		} else if a.has(offer.Word(key)) {
+		} else if slices.Contains(a.Buttons, offer.Word(key)) {
 			return offer.Word(key), become, nil
 		}
 	}

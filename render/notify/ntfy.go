@@ -16,6 +16,7 @@ import (
 	mathrand "math/rand/v2"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -374,7 +375,7 @@ func (s *signer) read(message string, now time.Time) (offer.Word, error) {
 	if at, err := strconv.ParseInt(expires, 10, 64); err != nil || now.UnixMilli() >= at {
 		return "", errors.New("an answer was refused: it has expired")
 	}
-	if !s.ask.has(offer.Word(w)) {
+	if !slices.Contains(s.ask.Buttons, offer.Word(w)) {
 		return "", errors.New("an answer was refused: it was not offered")
 	}
 	return offer.Word(w), nil

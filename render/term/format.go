@@ -128,19 +128,14 @@ func (p *formatParser) escaped() (part, error) {
 func (f Format) fill(value func(field string) string, width int) string {
 	text, _ := fill(f.parts, value)
 	var lines []string
-	for _, line := range strings.Split(text, "\n") {
-		lines = appendLine(lines, layOut(line, width))
-	}
-	return strings.Join(lines, "\n")
-}
-
-func appendLine(lines []string, line string) []string {
-	for _, l := range strings.Split(line, "\n") {
-		if l = strings.TrimRight(l, " "); l != "" {
-			lines = append(lines, l)
+	for line := range strings.SplitSeq(text, "\n") {
+		for l := range strings.SplitSeq(layOut(line, width), "\n") {
+			if l = strings.TrimRight(l, " "); l != "" {
+				lines = append(lines, l)
+			}
 		}
 	}
-	return lines
+	return strings.Join(lines, "\n")
 }
 
 // layOut replaces each wrapMark by two blanks where both sides fit on a line.

@@ -100,19 +100,14 @@ func fit(s string, width int, right bool) string {
 	return s + pad
 }
 
-// lines are the lines of a text, clean: one at least.
-func lines(s string) []string {
-	if all := render.Lines(s); len(all) > 0 {
-		return all
-	}
-	return []string{""}
-}
-
 // wrap breaks text into lines of at most width columns.
 func wrap(s string, width int) []string {
 	var out []string
-	for _, l := range lines(s) {
+	for _, l := range render.Lines(s) {
 		out = append(out, strings.Split(ansi.Wrap(l, max(1, width), ""), "\n")...)
+	}
+	if out == nil {
+		return []string{""}
 	}
 	return out
 }

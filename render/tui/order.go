@@ -71,31 +71,21 @@ func arrange(rows []*render.Row, by render.Queue, grouping Grouping, filter stri
 		groups = func(a, b *render.Row) int { return strings.Compare(heading(a, grouping), heading(b, grouping)) }
 	}
 	shown := by.Grouped(rows, groups, grouping == ByNeed || by.Mode == render.Fair || by.Mode == render.Prio)
-	if grouping == noGroups {
-		entries := make([]entry, len(shown))
-		for i := range shown {
-			entries[i].row = i
-		}
-		return shown, entries
-	}
-	return shown, withHeadings(shown, grouping)
-}
-
-// withHeadings makes the entries of rows that lie together by group.
-func withHeadings(rows []render.Row, grouping Grouping) []entry {
-	entries := make([]entry, 0, len(rows)+len(render.Groups)*2)
-	at := -1 // the heading under way
-	for i := range rows {
-		name := heading(&rows[i], grouping)
-		if at < 0 || entries[at].heading != name {
-			if at >= 0 {
+	entries := make([]entry, 0, len(shown)+len(render.Groups)*2)
+	under := -1 // the heading under way
+	for i := range shown {
+		name := heading(&shown[i], grouping)
+		if grouping != noGroups && (under < 0 || entries[under].heading != name) {
+			if under >= 0 {
 				entries = append(entries, entry{row: -1})
 			}
-			at = len(entries)
+			under = len(entries)
 			entries = append(entries, entry{heading: name, row: -1})
 		}
-		entries[at].count++
+		if under >= 0 {
+			entries[under].count++
+		}
 		entries = append(entries, entry{row: i})
 	}
-	return entries
+	return shown, entries
 }
