@@ -217,12 +217,12 @@ func (r *run) rule(h *config.Hook, seen []*match.Call) HookResult {
 	for i := range seen {
 		all[i] = r.ruleOf(h, seen[i])
 	}
-	return weighed(all)
+	return strictest(all)
 }
 
-// weighed is what a hook says of a call of which it was asked under several names:
-// what is the most careful. It approves what it approves under all of them.
-func weighed(all []HookResult) HookResult {
+// strictest is what a hook says about a call that it was asked about under several names:
+// the most careful answer. It approves only what it approves under all of them.
+func strictest(all []HookResult) HookResult {
 	best := all[0]
 	for _, res := range all[1:] {
 		if res.care() > best.care() {
@@ -300,10 +300,10 @@ func (r *run) refused() bool {
 	})
 }
 
-// vain reports whether a decision is to ask the user about a call that the agent
+// cannotAsk reports whether a decision is to ask the user about a call that the agent
 // can refuse but not ask about. Such a call is refused, and the message asks the
 // user, who can allow it once.
-func (r *run) vain(d wire.Decision) bool {
+func (r *run) cannotAsk(d wire.Decision) bool {
 	return d == wire.Ask && !r.contract.Ask && r.contract.Refuse == wire.ByPermission
 }
 
@@ -316,10 +316,10 @@ func (r *run) leftToUser() bool {
 	})
 }
 
-// pardoned reports whether the user allowed this very call. The others are
+// allowedOnce reports whether the user allowed this very call. The others are
 // asked then, as if no rule refused: the user allowed what was refused, and has
 // not heard them.
-func (r *run) pardoned() bool {
+func (r *run) allowedOnce() bool {
 	if r.leftToUser() && !r.allowed {
 		r.allowed = r.ev.Once.Take()
 	}
@@ -332,7 +332,7 @@ func (r *run) pardoned() bool {
 func (r *run) ask() {
 	var wait sync.WaitGroup
 	var turns []int
-	refused, in := r.refused() && !r.pardoned(), r.call
+	refused, in := r.refused() && !r.allowedOnce(), r.call
 	for i := range r.results {
 		switch res := &r.results[i]; {
 		case res.Hook.Spec.Rule != nil || res.Skipped != "":
@@ -376,7 +376,7 @@ func (r *run) together(turns []int) int {
 // others lets the other copy's decision count. If it never comes the hooks
 // that it should have run have said nothing: what fails closed refuses.
 func (r *run) others() {
-	if r.ev.Others == nil || r.refused() && !r.pardoned() {
+	if r.ev.Others == nil || r.refused() && !r.allowedOnce() {
 		return
 	}
 	h := &config.Hook{ID: otherCopy, Type: config.Program, Level: config.Registered, Event: r.ev.Kind, Grant: true, StopBlocks: 1}
@@ -406,7 +406,7 @@ func (r *run) one(h *config.Hook, c wire.Call) HookResult {
 		wait.Go(func() { all[i] = r.oneOf(h, c) })
 	}
 	wait.Wait()
-	return weighed(all)
+	return strictest(all)
 }
 
 func (r *run) oneOf(h *config.Hook, c wire.Call) (res HookResult) {

@@ -88,7 +88,7 @@ func (m *merging) add(res *HookResult) {
 		return
 	}
 	o := res.Outcome
-	if m.vain(o.Decision) {
+	if m.cannotAsk(o.Decision) {
 		o.Reason = strings.TrimSpace(o.Reason + " You are to be asked about it, which " + m.ev.Dialect.Name() + " cannot do, so it is refused.")
 	}
 	m.decide(h, m.decision(res), o.Reason)
@@ -116,7 +116,7 @@ func (m *merging) unfit(res *HookResult) error {
 	}
 	switch o.Decision {
 	case wire.Ask:
-		if !m.contract.Ask && m.contract.Refuse != wire.ByRequest && !m.vain(o.Decision) { // where the user is asked already
+		if !m.contract.Ask && m.contract.Refuse != wire.ByRequest && !m.cannotAsk(o.Decision) { // where the user is asked already
 			return fmt.Errorf("it asks the user, which %s cannot", m.contract.Kind)
 		}
 	case wire.Modify:
@@ -136,7 +136,7 @@ func (m *merging) unfit(res *HookResult) error {
 func (m *merging) decision(res *HookResult) wire.Decision {
 	o, h := res.Outcome, res.Hook
 	switch {
-	case o.Decision == wire.Block, m.vain(o.Decision):
+	case o.Decision == wire.Block, m.cannotAsk(o.Decision):
 		return wire.Deny
 	case o.Decision != wire.Allow:
 		return o.Decision
@@ -183,7 +183,7 @@ func (m *merging) failed(res *HookResult) {
 	} else if rule := h.Spec.Rule; rule != nil && !res.says() && (rule.Decision.Refuses() || rule.Decision == wire.Ask && m.contract.Ask) {
 		mode = rule.Decision // a rule that was not judged holds
 	}
-	if rule := h.Spec.Rule; rule != nil && m.vain(rule.Decision) && !res.says() {
+	if rule := h.Spec.Rule; rule != nil && m.cannotAsk(rule.Decision) && !res.says() {
 		mode = wire.Deny
 	}
 	switch mode {
@@ -310,11 +310,11 @@ func (m *merging) stop() {
 func (m *merging) once() {
 	switch {
 	case m.v.Decision != wire.Deny || !m.leftToUser():
-	case m.pardoned():
+	case m.allowedOnce():
 		m.notes = append(m.notes, "refused, and allowed once by the user")
 		m.v.Decision, m.reasons = wire.Silence, nil
 		for _, res := range m.results {
-			if res.Success() && !res.Hook.Observe && res.Outcome.Decision == wire.Ask && !m.vain(wire.Ask) {
+			if res.Success() && !res.Hook.Observe && res.Outcome.Decision == wire.Ask && !m.cannotAsk(wire.Ask) {
 				m.decide(res.Hook, wire.Ask, res.Outcome.Reason)
 			}
 		}

@@ -37,8 +37,8 @@ func tickerOf(p *tea.Program) *time.Ticker {
 	return *(**time.Ticker)(unsafe.Pointer(v.UnsafeAddr()))
 }
 
-// soon says that there is something to draw.
-func (f *frames) soon() {
+// invalidate says that there is something to draw.
+func (f *frames) invalidate() {
 	if f.ticker == nil {
 		return
 	}

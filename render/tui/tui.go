@@ -133,7 +133,7 @@ func Run(ctx context.Context, opt Options) error {
 		if f == nil {
 			f = &frames{ticker: tickerOf(p)} // which it has once it runs
 		}
-		f.soon()
+		f.invalidate()
 	}
 	var done sync.WaitGroup
 	done.Go(func() { follow(ctx, opt, p.Send) })

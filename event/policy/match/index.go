@@ -82,7 +82,7 @@ func (x *indexing) shell(c *Compiled) bool {
 	case len(c.conds.Commands) > 0:
 		return !slices.ContainsFunc(c.conds.Commands, func(text string) bool { return !x.command(text) })
 	case len(c.conds.Regex) > 0:
-		return !slices.ContainsFunc(c.conds.Regex, func(text string) bool { return !beyond(text) })
+		return !slices.ContainsFunc(c.conds.Regex, func(text string) bool { return !notPlain(text) })
 	}
 	return len(c.rule.Paths) > 0 && x.paths(c.rule.Paths)
 }
@@ -180,25 +180,25 @@ func needed(g glob) string {
 	return ""
 }
 
-// beyond reports whether what an expression finds has a character that no plain
+// notPlain reports whether what an expression finds has a character that no plain
 // line has: ">" may stand in one, as in 2>&1.
-func beyond(text string) bool {
+func notPlain(text string) bool {
 	re, err := syntax.Parse(text, syntax.Perl)
-	return err != nil || slices.ContainsFunc(musts(re), func(r rune) bool { return strings.ContainsRune("()[]<*?!#`", r) })
+	return err != nil || slices.ContainsFunc(required(re), func(r rune) bool { return strings.ContainsRune("()[]<*?!#`", r) })
 }
 
-// musts are characters that are in every text in which an expression is found.
-func musts(re *syntax.Regexp) (all []rune) {
+// required are characters that are in every text in which an expression is found.
+func required(re *syntax.Regexp) (all []rune) {
 	switch re.Op {
 	case syntax.OpLiteral:
 		return re.Rune
 	case syntax.OpCapture, syntax.OpPlus, syntax.OpConcat:
 		for _, sub := range re.Sub {
-			all = append(all, musts(sub)...)
+			all = append(all, required(sub)...)
 		}
 	case syntax.OpRepeat:
 		if re.Min > 0 {
-			return musts(re.Sub[0])
+			return required(re.Sub[0])
 		}
 	}
 	return all
