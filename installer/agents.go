@@ -17,7 +17,7 @@ var opencodePlugin string
 // AgentSpec says which entries the file of another agent than Claude Code shall
 // hold. command is the absolute path of beckon-hook.
 func AgentSpec(a *agents.Agent, command string) Spec {
-	return Spec{Command: command, Events: a.Install.Events, Form: Shell, agent: a}
+	return Spec{Command: command, Events: a.Install.Events, Shell: true, agent: a}
 }
 
 // AgentTarget gives the file that an agent reads its hooks from. home is the
@@ -34,7 +34,7 @@ func AgentTarget(a *agents.Agent, home, keep string, getenv func(string) string)
 func AgentDir(a *agents.Agent, home string, getenv func(string) string) (string, error) {
 	dir := a.Dir(home, getenv)
 	if !filepath.IsAbs(dir) {
-		return "", &PathError{dir, "not an absolute path", Advice("it is where " + a.Install.Title + " has its settings")}
+		return "", &pathError{dir, "not an absolute path", advice("it is where " + a.Install.Title + " has its settings")}
 	}
 	return dir, nil
 }
@@ -75,7 +75,7 @@ func (s Spec) whole() []byte {
 			{"type", "command"},
 			{"bash", line + endsWell},
 			{"powershell", "try { & '" + strings.ReplaceAll(s.Command, "'", "''") + "' " + strings.Join(s.agentArgs(e), " ") + " 2>$null } catch {}; exit 0"},
-			{"timeoutSec", Timeout},
+			{"timeoutSec", timeout},
 		}}})
 	}
 	l := layout{newline: "\n", unit: "  ", spaced: true}
@@ -98,7 +98,7 @@ func (c *Change) planWhole(op Op) error {
 			c.New = c.Old
 			return nil
 		}
-		return &FileError{"writing", c.File, errForeign, "move it away"}
+		return &fileError{"writing", c.File, errForeign, "move it away"}
 	}
 	r, _ := c.kept.load()
 	c.made = r.MadeDir

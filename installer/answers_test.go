@@ -62,7 +62,7 @@ func TestAnswersEntries(t *testing.T) {
 		t.Error("a client that cannot wake a session gets the entry for it")
 	}
 	plugin := answersSpec
-	if plugin.Via = ViaPlugin; len(plugin.slots()) != len(plugin.Events) || bytes.Contains(layout{}.flat(plugin.entry("PermissionRequest")), []byte("--answers")) {
+	if plugin.plugin = true; len(plugin.slots()) != len(plugin.Events) || bytes.Contains(layout{}.flat(plugin.entry("PermissionRequest")), []byte("--answers")) {
 		t.Error("a plugin holds calls, which the settings' entry does already")
 	}
 }

@@ -24,7 +24,7 @@ var errMoved = errors.New("file changed meanwhile")
 
 // Apply carries an operation out and gives the change that it made. When another
 // program rewrites the file meanwhile, it starts again from what that one wrote, and
-// gives up with ErrBusy after some tries. On any error the settings are what they
+// gives up after some tries. On any error the settings are what they
 // were. A Noop change writes no settings.
 func Apply(ctx context.Context, t Target, op Op) (Change, error) {
 	file, unlock, err := lockFor(ctx, t.Path, t.Keep)
@@ -47,7 +47,7 @@ func Apply(ctx context.Context, t Target, op Op) (Change, error) {
 		case <-time.After(time.Duration(try+1) * applyPause):
 		}
 	}
-	return Change{}, &FileError{"editing", file, ErrBusy, "another program keeps rewriting the file; try again when it is done"}
+	return Change{}, &fileError{"editing", file, errBusy, "another program keeps rewriting the file; try again when it is done"}
 }
 
 // lockFor holds the file that path leads to, until the returned function is called.
@@ -55,10 +55,10 @@ func Apply(ctx context.Context, t Target, op Op) (Change, error) {
 // it is never removed.
 func lockFor(ctx context.Context, path, keep string) (file string, unlock func(), err error) {
 	if file, err = resolve(path); err != nil {
-		return "", nil, &FileError{"following the link", path, err, ""}
+		return "", nil, &fileError{"following the link", path, err, ""}
 	}
 	if err := os.MkdirAll(keep, 0o700); err != nil {
-		return "", nil, &FileError{"making the directory", keep, cause(err), ""}
+		return "", nil, &fileError{"making the directory", keep, cause(err), ""}
 	}
 	lock := keptFor(keep, file).lock
 	ctx, cancel := context.WithTimeout(ctx, lockDeadline)
@@ -66,9 +66,9 @@ func lockFor(ctx context.Context, path, keep string) (file string, unlock func()
 	l := flock.New(lock, flock.SetPermissions(0o600))
 	if _, err := l.TryLockContext(ctx, lockPoll); err != nil {
 		if errors.Is(err, context.DeadlineExceeded) {
-			err = ErrBusy
+			err = errBusy
 		}
-		return "", nil, &FileError{"locking", lock, cause(err), "is another beckon install running?"}
+		return "", nil, &fileError{"locking", lock, cause(err), "is another beckon install running?"}
 	}
 	return file, func() { _ = l.Unlock() }, nil // the lock goes with the process at the latest
 }
@@ -122,7 +122,7 @@ func (c *Change) delete() error {
 		return err
 	}
 	if err := os.Remove(c.File); err != nil {
-		return &FileError{"removing", c.File, cause(err), ""}
+		return &fileError{"removing", c.File, cause(err), ""}
 	}
 	if c.made != "" {
 		_ = os.Remove(c.made) // not empty: it is in use
@@ -156,7 +156,7 @@ func (c *Change) makeDir() (made string, err error) {
 		mkdir, mode = os.Mkdir, 0o755
 	}
 	if err := mkdir(dir, mode); err != nil {
-		return "", &FileError{"making the directory", dir, cause(err), ""}
+		return "", &fileError{"making the directory", dir, cause(err), ""}
 	}
 	return dir, nil
 }

@@ -135,7 +135,7 @@ func TestApplyWithoutBackup(t *testing.T) {
 	}
 }
 
-// The backup is restored even where Remove would not find its way back.
+// The backup is restored even where remove would not find its way back.
 func TestUninstallRestoresBackup(t *testing.T) {
 	h := newHome(t).with("{}")
 	c := h.apply(Install(testSpec))
@@ -301,7 +301,7 @@ func TestUnreadableSettingsAreLeftAlone(t *testing.T) {
 		h := newHome(t).with(r.text)
 		for _, op := range []Op{Install(testSpec), Uninstall()} {
 			_, err := Apply(context.Background(), h.Target, op)
-			e, ok := errors.AsType[*SettingsError](err)
+			e, ok := errors.AsType[*settingsError](err)
 			if !ok || e.File != h.Path {
 				t.Errorf("%s: %v", r.name, err)
 			}

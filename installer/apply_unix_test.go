@@ -127,7 +127,7 @@ func TestLinkObstacles(t *testing.T) {
 			}
 			for _, op := range []Op{Install(testSpec), Uninstall()} {
 				_, err := Apply(context.Background(), h.Target, op)
-				if _, ok := errors.AsType[*FileError](err); !ok {
+				if _, ok := errors.AsType[*fileError](err); !ok {
 					t.Errorf("error %v", err)
 				}
 			}
@@ -146,7 +146,7 @@ func TestReadOnlyDirectory(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.Chmod(dir, 0o700) })
 	_, err := Apply(context.Background(), h.Target, Install(testSpec))
-	e, ok := errors.AsType[*FileError](err)
+	e, ok := errors.AsType[*fileError](err)
 	if !ok || !errors.Is(err, fs.ErrPermission) || e.Hint() == "" {
 		t.Errorf("error %v", err)
 	}

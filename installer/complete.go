@@ -74,10 +74,7 @@ func (r record) completed(v Version) (Spec, bool) {
 		return Spec{}, false
 	}
 	first := entries[0]
-	spec := Spec{Command: first.Program, Form: Shell, Client: v, Set: r.Set}
-	if first.Exec {
-		spec.Form = Exec
-	}
+	spec := Spec{Command: first.Program, Shell: !first.Exec, Client: v, Set: r.Set}
 	for _, e := range entries {
 		spec.Answers = spec.Answers || e.Answers()
 		if !slices.Contains(spec.Events, e.Event) {

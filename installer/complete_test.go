@@ -83,7 +83,7 @@ func TestCompleteOfAFileThatInstallMade(t *testing.T) {
 // What the user added is kept, and so is the form of the entries.
 func TestCompleteOnlyAdds(t *testing.T) {
 	h := newHome(t).with("{}\n")
-	spec := Spec{Command: "/b/beckon-hook", Events: []string{"Stop", "Setup"}, Form: Shell, Set: CoreEvents}
+	spec := Spec{Command: "/b/beckon-hook", Events: []string{"Stop", "Setup"}, Shell: true, Set: CoreEvents}
 	h.apply(Install(spec))
 	h.complete("2.1.330")
 	got := h.registered()

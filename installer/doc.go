@@ -17,7 +17,7 @@
 //     comparison and the rename a few microseconds remain in which one could be:
 //     Claude Code takes no lock that could be shared.
 //
-// Edit, Remove, Diff, Events and the Version functions are pure. Plan, Inspect
+// Edit, remove, Diff, Events and the Version functions are pure. Plan, Inspect
 // and StablePath read files; Apply and Plugin.Write alone write them; ClientVersion
 // and Client.PluginDirs alone run a program. Nothing here reads the environment:
 // paths come in as arguments.

@@ -9,8 +9,7 @@ import (
 // Edit gives the settings with the entries that want asks for: missing ones are
 // added, ours that differ are replaced where they stand, ours for other events and
 // copies are dropped. All else keeps its bytes. old is nil without a file; it
-// is not modified. Edit of its own result changes nothing. The error is a
-// *SettingsError or, for want itself, a *PathError.
+// is not modified. Edit of its own result changes nothing.
 //
 // Settings whose hooks the client would ignore are refused: hooks that look installed
 // and never run are worse than none.
@@ -34,11 +33,11 @@ func Edit(old []byte, want Spec) ([]byte, error) {
 	return slices.Concat(mark, text), nil
 }
 
-// Remove gives the settings without any of beckon's entries. What Edit added to a
+// remove gives the settings without any of beckon's entries. What Edit added to a
 // file goes without a trace: the result is that file's bytes, an empty one included.
-// old is not modified; the result is never nil. The error is a *SettingsError. Flaws in
+// old is not modified; the result is never nil. The error is a *settingsError. Flaws in
 // other tools' entries that Edit refuses do not stand in the way.
-func Remove(old []byte) ([]byte, error) {
+func remove(old []byte) ([]byte, error) {
 	mark, text := cutBOM(old)
 	text, err := dropStatus(text) // what came last goes first
 	if err == nil {

@@ -54,7 +54,7 @@ func mustEdit(t tester, old []byte, want Spec) []byte {
 
 func mustRemove(t tester, old []byte) []byte {
 	t.Helper()
-	got, err := Remove(old)
+	got, err := remove(old)
 	if err != nil {
 		t.Fatalf("Remove(%q): %v", old, err)
 	}
@@ -88,7 +88,7 @@ func TestRoundTripFiles(t *testing.T) {
 	}
 }
 
-// checkRoundTrip holds Edit and Remove to their promises on settings that hold none
+// checkRoundTrip holds Edit and remove to their promises on settings that hold none
 // of our entries.
 func checkRoundTrip(t tester, old []byte) {
 	t.Helper()
@@ -105,7 +105,7 @@ func checkRoundTrip(t tester, old []byte) {
 		t.Fatalf("Remove did not give the original back:\n%q\n%q\nby way of\n%s", old, back, once)
 	}
 	// Through other events, another program and another form.
-	other := Spec{Command: "/home/me/my bin/beckon-hook", Events: []string{"Stop", "SessionEnd", "Notification"}, Form: Shell}
+	other := Spec{Command: "/home/me/my bin/beckon-hook", Events: []string{"Stop", "SessionEnd", "Notification"}, Shell: true}
 	moved := mustEdit(t, once, other)
 	checkEntries(t, moved, other)
 	if back := mustRemove(t, moved); !bytes.Equal(back, old) {

@@ -6,30 +6,30 @@ import (
 	"strings"
 )
 
-// ErrBusy says that the settings could not be edited safely: another beckon held
+// errBusy says that the settings could not be edited safely: another beckon held
 // the lock too long, or another program kept rewriting the file meanwhile.
-var ErrBusy = errors.New("settings are busy")
+var errBusy = errors.New("settings are busy")
 
-// Advice is what the user can do about an error; it may be empty.
-type Advice string
+// advice is what the user can do about an error; it may be empty.
+type advice string
 
 // Hint returns it.
-func (a Advice) Hint() string { return string(a) }
+func (a advice) Hint() string { return string(a) }
 
-// SettingsError is a settings file that is refused: Claude Code could not read it,
+// settingsError is a settings file that is refused: Claude Code could not read it,
 // or its hooks have a shape that cannot be edited safely. It never holds text of
 // the file other than the keys that lead to the place.
-type SettingsError struct {
+type settingsError struct {
 	File    string // path of the file; empty from the pure functions
 	Line    int    // from 1
 	Column  int    // from 1, in characters
 	Path    string // JSON path, such as hooks.Stop[0].hooks; empty for the top level
 	Problem string
-	Advice
+	advice
 }
 
 // Error tells file, place, JSON path and problem in one line.
-func (e *SettingsError) Error() string {
+func (e *settingsError) Error() string {
 	var b strings.Builder
 	if e.File != "" {
 		fmt.Fprintf(&b, "%q: ", e.File)
@@ -41,33 +41,33 @@ func (e *SettingsError) Error() string {
 	return b.String() + e.Problem
 }
 
-// FileError is a file or directory that stands in the way of an edit.
-type FileError struct {
+// fileError is a file or directory that stands in the way of an edit.
+type fileError struct {
 	Step string // what was being done, as a gerund
 	Path string
 	Err  error
-	Advice
+	advice
 }
 
 // Error tells step, file and cause in one line.
-func (e *FileError) Error() string { return fmt.Sprintf("%s %q: %v", e.Step, e.Path, e.Err) }
+func (e *fileError) Error() string { return fmt.Sprintf("%s %q: %v", e.Step, e.Path, e.Err) }
 
 // Unwrap gives the cause.
-func (e *FileError) Unwrap() error { return e.Err }
+func (e *fileError) Unwrap() error { return e.Err }
 
-// PathError is a program path that must not be written into settings (CASES.md 19).
-type PathError struct {
+// pathError is a program path that must not be written into settings (CASES.md 19).
+type pathError struct {
 	Path   string
 	Reason string
-	Advice
+	advice
 }
 
 // Error tells program and reason in one line.
-func (e *PathError) Error() string { return fmt.Sprintf("program %q: %s", e.Path, e.Reason) }
+func (e *pathError) Error() string { return fmt.Sprintf("program %q: %s", e.Path, e.Reason) }
 
-// inFile adds the file's name to a SettingsError.
+// inFile adds the file's name to a settingsError.
 func inFile(err error, file string) error {
-	if e, ok := errors.AsType[*SettingsError](err); ok {
+	if e, ok := errors.AsType[*settingsError](err); ok {
 		named := *e
 		named.File = file
 		return &named

@@ -33,7 +33,7 @@ type snapshot struct {
 func readSettings(path string) (snapshot, error) {
 	file, err := resolve(path)
 	if err != nil {
-		return snapshot{}, &FileError{"following the link", path, err, ""}
+		return snapshot{}, &fileError{"following the link", path, err, ""}
 	}
 	s := snapshot{file: file}
 	info, err := os.Stat(file)
@@ -44,11 +44,11 @@ func readSettings(path string) (snapshot, error) {
 		err = readable(info)
 	}
 	if err != nil {
-		return s, &FileError{"reading", file, err, ""}
+		return s, &fileError{"reading", file, err, ""}
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {
-		return s, &FileError{"reading", file, err, ""}
+		return s, &fileError{"reading", file, err, ""}
 	}
 	s.info, s.data = info, append([]byte{}, data...) // not nil, even when empty
 	return s, nil
@@ -134,7 +134,7 @@ func writeFile(file string, data []byte, mode fs.FileMode, like fs.FileInfo, las
 	dir := filepath.Dir(file)
 	tmp, err := os.CreateTemp(dir, temporaryFor(file))
 	if err != nil {
-		return &FileError{"writing into", dir, cause(err), "is the directory writable?"}
+		return &fileError{"writing into", dir, cause(err), "is the directory writable?"}
 	}
 	defer func() {
 		if err != nil {
@@ -143,13 +143,13 @@ func writeFile(file string, data []byte, mode fs.FileMode, like fs.FileInfo, las
 		}
 	}()
 	if err := writeOut(tmp, data, mode, like); err != nil {
-		return &FileError{"writing", file, cause(err), ""}
+		return &fileError{"writing", file, cause(err), ""}
 	}
 	if err := last(); err != nil {
 		return err
 	}
 	if err := rename(tmp.Name(), file); err != nil {
-		return &FileError{"replacing", file, cause(err), ""}
+		return &fileError{"replacing", file, cause(err), ""}
 	}
 	return syncDir(dir)
 }
@@ -190,7 +190,7 @@ func writeOut(f *os.File, data []byte, mode fs.FileMode, like fs.FileInfo) error
 	return f.Close()
 }
 
-// cause strips the path that os adds, which the FileError around it already names.
+// cause strips the path that os adds, which the fileError around it already names.
 func cause(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err

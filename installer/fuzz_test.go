@@ -40,15 +40,15 @@ func FuzzRoundTrip(f *testing.F) {
 	})
 }
 
-// checkRefusal makes sure that an error gives a place and no result, and that Remove
+// checkRefusal makes sure that an error gives a place and no result, and that remove
 // refuses the same or leaves none of our entries.
 func checkRefusal(t tester, data, got []byte, err error) {
 	t.Helper()
-	e, ok := errors.AsType[*SettingsError](err)
+	e, ok := errors.AsType[*settingsError](err)
 	if !ok || got != nil || e.Line < 1 || e.Column < 1 || e.Problem == "" {
 		t.Fatalf("Edit(%q) = %q, %v", data, got, err)
 	}
-	if bare, err := Remove(data); err == nil && (owns(bare) || !owns(data) && !bytes.Equal(bare, data)) {
+	if bare, err := remove(data); err == nil && (owns(bare) || !owns(data) && !bytes.Equal(bare, data)) {
 		t.Fatalf("Edit refuses %q, Remove gives %q", data, bare)
 	}
 	_, text := cutBOM(data)

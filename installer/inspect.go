@@ -21,14 +21,14 @@ type Inspection struct {
 // doctor's to say.
 type Report struct {
 	Files    []File // the settings files asked for, then the plugins; none twice
-	Programs []Program
+	Programs []program
 
 	// Missing are the wanted events that nothing registers.
 	Missing []string
 	// Unknown are registered events that the client does not know: it opens a warning.
 	Unknown []string
 	// Duplicates are events registered more than once.
-	Duplicates []Duplicate
+	Duplicates []duplicate
 	// Disabled is the file whose disableAllHooks is in force; empty when none is.
 	Disabled string
 	// ManagedOnly is the managed file that blocks all hooks but managed ones; empty when
@@ -52,9 +52,9 @@ type File struct {
 	Plugin  string  // the plugin's directory
 	Path    string  // as the client opens it
 	Real    string  // links resolved
-	Err     error   // it could not be read, or Edit refuses it; a *SettingsError tells where
+	Err     error   // it could not be read, or Edit refuses it
 	Entries []Entry // there may be some although Edit refuses the file
-	Status  *Status // a status line of ours; nil when there is none
+	Status  *status // a status line of ours; nil when there is none
 
 	// Recorded: beckon was installed here and has not been uninstalled. Without entries,
 	// something else took them out.
@@ -81,14 +81,14 @@ func (e Entry) Reply() bool { return slices.Contains(e.Args, strings.TrimSpace(r
 // Answers reports whether the entry is one of an install with answers.
 func (e Entry) Answers() bool { return e.Reply() || slices.Contains(e.Args, "--answers") }
 
-// Status is a status line of ours.
-type Status struct {
+// status is a status line of ours.
+type status struct {
 	Program string
 	Wraps   bool // it runs the one that was there before
 }
 
-// Program is a file that entries name.
-type Program struct {
+// program is a file that entries name.
+type program struct {
 	Path       string
 	Absolute   bool // when not, the rest is not known: the client looks in its PATH
 	Exists     bool
@@ -96,8 +96,8 @@ type Program struct {
 	Version    string // module version that Go stamped into it; empty when unknown
 }
 
-// Duplicate is an event that several entries register.
-type Duplicate struct {
+// duplicate is an event that several entries register.
+type duplicate struct {
 	Event string
 	Files []string // one for each entry
 	// Runs is how often the client starts the hook for one event: equal entries of
@@ -159,7 +159,7 @@ func readFile(path, plugin string) File {
 	f.Err = inFile(d.flaw, path)
 	if s, ok := d.ownStatus(); ok {
 		_, wraps := s.wrapped()
-		f.Status = &Status{s.words[0], wraps}
+		f.Status = &status{s.words[0], wraps}
 	}
 	for _, p := range d.own(func(string) bool { return true }) {
 		f.Entries = append(f.Entries, d.describe(p, plugin))
@@ -216,7 +216,7 @@ func (r *Report) compareEvents(in Inspection) {
 
 func (r *Report) findDuplicates() {
 	var order []string
-	by := map[string]*Duplicate{}
+	by := map[string]*duplicate{}
 	seen := map[string]bool{}
 	for _, f := range r.Files {
 		for _, e := range f.Entries {
@@ -225,7 +225,7 @@ func (r *Report) findDuplicates() {
 			}
 			d := by[e.Event]
 			if d == nil {
-				d = &Duplicate{Event: e.Event}
+				d = &duplicate{Event: e.Event}
 				by[e.Event], order = d, append(order, e.Event)
 			}
 			d.Files = append(d.Files, f.Path)
@@ -278,13 +278,13 @@ func (r *Report) findPrograms() {
 }
 
 func (r *Report) addProgram(path string) {
-	if !slices.ContainsFunc(r.Programs, func(p Program) bool { return p.Path == path }) {
+	if !slices.ContainsFunc(r.Programs, func(p program) bool { return p.Path == path }) {
 		r.Programs = append(r.Programs, inspectProgram(path))
 	}
 }
 
-func inspectProgram(path string) Program {
-	p := Program{Path: path, Absolute: filepath.IsAbs(path)}
+func inspectProgram(path string) program {
+	p := program{Path: path, Absolute: filepath.IsAbs(path)}
 	if !p.Absolute {
 		return p
 	}

@@ -182,7 +182,7 @@ func TestInspectBroken(t *testing.T) {
 	in.Plugins = []string{filepath.Join(root, "none")}
 	r := Inspect(in)
 	for i := range 2 {
-		e, ok := errors.AsType[*SettingsError](r.Files[i].Err)
+		e, ok := errors.AsType[*settingsError](r.Files[i].Err)
 		if !ok || e.File != in.Targets[i].Path {
 			t.Errorf("%v", r.Files[i].Err)
 		}

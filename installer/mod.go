@@ -20,9 +20,9 @@ var ModSince = Version{2, 1, 287}
 // to is given none: what an older client makes of them is not its error alone.
 func (v Version) RunsMods() bool { return v.Compare(ModSince) >= 0 }
 
-// ModVersion is what the mod says of itself when it is loaded. A newer mod has a
+// modVersion is what the mod says of itself when it is loaded. A newer mod has a
 // higher one.
-const ModVersion = "1"
+const modVersion = "1"
 
 // modFile is the mod below a plugin's directory, modules the line by which
 // hooks/hooks.json names it.
@@ -45,7 +45,7 @@ func modModule(p Plugin, _ []byte) ([]byte, error) {
 		return nil, err
 	}
 	if !ownProgram(p.Beckon) {
-		return nil, &PathError{p.Beckon, "not the program that shows sessions", "the program must be called beckon, at an absolute path"}
+		return nil, &pathError{p.Beckon, "not the program that shows sessions", "the program must be called beckon, at an absolute path"}
 	}
 	quoted := func(s string) string {
 		b, _ := json.Marshal(s) // a string always marshals; <, > and & are escaped, which JavaScript reads alike
@@ -53,7 +53,7 @@ func modModule(p Plugin, _ []byte) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	err := modTemplate.Execute(&b, map[string]string{
-		"Version": strings.Map(printed, p.Version), "Mod": quoted(ModVersion),
+		"Version": strings.Map(printed, p.Version), "Mod": quoted(modVersion),
 		"Hook": quoted(slashed(p.Spec.Command)), "Beckon": quoted(slashed(p.Beckon)),
 	})
 	return b.Bytes(), err
@@ -123,7 +123,7 @@ func (p Plugin) HasMod() bool {
 // PutMod makes p.Dir the plugin that is the mod and nothing else, and reports whether
 // anything had to be written. keep is where TakeMod looks up what there was before.
 func (p Plugin) PutMod(keep string) (changed bool, err error) {
-	p.Spec.Via = ViaPlugin
+	p.Spec.plugin = true
 	files, err := p.plan(alone)
 	if err != nil {
 		return false, err
@@ -152,7 +152,7 @@ func (p Plugin) PutMod(keep string) (changed bool, err error) {
 		err = writeFile(modRecordFile(keep), append(data, '\n'), 0o600, nil, proceed)
 	}
 	if err != nil {
-		return false, &FileError{"noting what is made for the mod in", keep, cause(err), ""}
+		return false, &fileError{"noting what is made for the mod in", keep, cause(err), ""}
 	}
 	return true, p.Write(files)
 }
@@ -169,7 +169,7 @@ func (p Plugin) TakeMod(keep string) (was bool, err error) {
 			continue // somebody else's by now
 		}
 		if err := os.Remove(path); err != nil {
-			return true, &FileError{"removing", path, cause(err), ""}
+			return true, &fileError{"removing", path, cause(err), ""}
 		}
 	}
 	empty := []string{filepath.Join(p.Dir, "hooks"), filepath.Join(p.Dir, ".claude-plugin")}
@@ -181,7 +181,7 @@ func (p Plugin) TakeMod(keep string) (was bool, err error) {
 		_ = os.Remove(dir) // what holds anything else stays
 	}
 	if err := os.Remove(modRecordFile(keep)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return true, &FileError{"removing", modRecordFile(keep), cause(err), ""}
+		return true, &fileError{"removing", modRecordFile(keep), cause(err), ""}
 	}
 	return true, nil
 }

@@ -71,7 +71,7 @@ func cutBOM(b []byte) (mark, text []byte) {
 	return nil, b
 }
 
-// parse reads text, which has no byte order mark. The error is a *SettingsError.
+// parse reads text, which has no byte order mark. The error is a *settingsError.
 func parse(text []byte) (*document, error) {
 	if err := checkSyntax(text); err != nil {
 		return nil, err
@@ -219,13 +219,13 @@ func (d *document) flawed(v hujson.Value, path, what string) {
 	}
 }
 
-func (d *document) problem(v hujson.Value, path, what, advice string) error {
-	return problemAt(d.text, v.StartOffset, path, what, advice)
+func (d *document) problem(v hujson.Value, path, what, hint string) error {
+	return problemAt(d.text, v.StartOffset, path, what, hint)
 }
 
-func problemAt(text []byte, offset int, path, what, advice string) error {
+func problemAt(text []byte, offset int, path, what, hint string) error {
 	line, column := position(text, offset)
-	return &SettingsError{Line: line, Column: column, Path: path, Problem: what, Advice: Advice(advice)}
+	return &settingsError{Line: line, Column: column, Path: path, Problem: what, advice: advice(hint)}
 }
 
 // position gives line and column, both from 1, the column in characters.

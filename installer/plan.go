@@ -44,7 +44,6 @@ func (c Change) Noop() bool { return (c.Old == nil) == (c.New == nil) && bytes.E
 func (c Change) Diff() string { return Diff(c.Old, c.New, c.File) }
 
 // Plan reads a settings file and returns what Apply would do to it. It writes nothing.
-// The error is a *SettingsError, *FileError or *PathError.
 func Plan(t Target, op Op) (Change, error) {
 	was, err := readSettled(t.Path)
 	if err != nil {
@@ -53,7 +52,7 @@ func Plan(t Target, op Op) (Change, error) {
 	c := Change{Target: t, File: was.file, Old: was.data, was: was, kept: keptFor(t.Keep, was.file), op: op}
 	switch {
 	case c.kept.newer():
-		err = &FileError{"reading the record of an install", c.kept.record, errNewerRecord, "use that version, or update this one"}
+		err = &fileError{"reading the record of an install", c.kept.record, errNewerRecord, "use that version, or update this one"}
 	case ownFile(t.agent):
 		err = c.planWhole(op)
 	case op.want != nil:
@@ -113,7 +112,7 @@ func (c *Change) planUninstall() error {
 		c.New, c.Backup = data, c.kept.backup
 		return nil
 	}
-	rest, err := Remove(c.Old)
+	rest, err := remove(c.Old)
 	if err == nil && !(known && r.Created && isEmptyObject(rest)) {
 		c.New = rest
 	}
@@ -143,7 +142,7 @@ func (c Change) checkWritable() error {
 		return nil
 	}
 	if c.was.info != nil && c.was.info.Mode().Perm()&0o200 == 0 {
-		return &FileError{"editing", c.File, errors.New("is read-only"), "make it writable, or register the hooks where the file is generated from"}
+		return &fileError{"editing", c.File, errors.New("is read-only"), "make it writable, or register the hooks where the file is generated from"}
 	}
 	if c.was.info == nil {
 		return c.checkDir()
@@ -157,18 +156,18 @@ func (c Change) checkDir() error {
 	dir := filepath.Dir(c.File)
 	if info, err := os.Stat(dir); err == nil {
 		if !info.IsDir() {
-			return &FileError{"writing into", dir, errors.New("not a directory"), ""}
+			return &fileError{"writing into", dir, errors.New("not a directory"), ""}
 		}
 		return nil
 	}
 	if link, err := os.Readlink(c.Target.Path); err == nil {
-		return &FileError{"following the link", c.Target.Path, errors.New("its directory does not exist"), Advice("it points to " + link)}
+		return &fileError{"following the link", c.Target.Path, errors.New("its directory does not exist"), advice("it points to " + link)}
 	}
 	if c.Target.Scope == User {
 		return nil
 	}
 	if info, err := os.Stat(filepath.Dir(dir)); err != nil || !info.IsDir() {
-		return &FileError{"writing into", filepath.Dir(dir), errors.New("no such directory"), "is it the project's root?"}
+		return &fileError{"writing into", filepath.Dir(dir), errors.New("no such directory"), "is it the project's root?"}
 	}
 	return nil
 }

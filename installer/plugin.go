@@ -12,11 +12,8 @@ import (
 // is at the same time: the client lists it as beckon@beckon.
 const PluginName = "beckon"
 
-// ViaPlugin is the Via of a plugin's entries.
-const ViaPlugin = "plugin"
-
-// Plugin is what a plugin of Claude Code shall hold: the hooks of Spec, whose Via is
-// ViaPlugin. A plugin cannot be a status line.
+// Plugin is what a plugin of Claude Code shall hold: the hooks of Spec. A plugin cannot be a
+// status line.
 type Plugin struct {
 	Dir     string
 	Spec    Spec
@@ -40,13 +37,12 @@ func (f PluginFile) Noop() bool {
 
 // Plan gives the plugin's files, in the order to write them. hooks/hooks.json is edited
 // as settings are: other hooks in it keep their bytes. Other files of the plugin's that
-// are there and were not made by this program are refused with a *FileError, unless
-// Force is set.
+// are there and were not made by this program are refused, unless Force is set.
 //
 // Entries name the program by its own path, not by one below the plugin: the client
 // copies a plugin when it installs it, and the copy does not follow an upgrade.
 func (p Plugin) Plan() ([]PluginFile, error) {
-	p.Spec.Via = ViaPlugin
+	p.Spec.plugin = true
 	return p.plan(pluginParts)
 }
 
@@ -64,7 +60,7 @@ func (p Plugin) plan(parts []pluginPart) ([]PluginFile, error) {
 			continue // nothing of ours, and nothing to write
 		}
 		if f.Old != nil && !p.Force && !part.ours(f.Old) {
-			return nil, &FileError{"writing", path, errors.New("is there already, and not beckon's"), "choose another directory, or --force to replace it"}
+			return nil, &fileError{"writing", path, errors.New("is there already, and not beckon's"), "choose another directory, or --force to replace it"}
 		}
 		if f.New, err = part.make(p, f.Old); err != nil {
 			return nil, inFile(err, path)
@@ -82,13 +78,13 @@ func (p Plugin) Write(files []PluginFile) error {
 		}
 		if f.New == nil {
 			if err := os.Remove(f.was.file); err != nil {
-				return &FileError{"removing", f.was.file, cause(err), ""}
+				return &fileError{"removing", f.was.file, cause(err), ""}
 			}
 			continue
 		}
 		dir := filepath.Dir(f.was.file)
 		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return &FileError{"making the directory", dir, cause(err), ""}
+			return &fileError{"making the directory", dir, cause(err), ""}
 		}
 		mode := os.FileMode(0o600)
 		if f.was.info != nil {

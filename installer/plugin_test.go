@@ -29,9 +29,9 @@ func writePlugin(t *testing.T, p Plugin) []PluginFile {
 // What is made is found again by Inspect as it should be, and making it again changes
 // nothing.
 func TestPluginIsInspected(t *testing.T) {
-	for _, form := range []Form{Exec, Shell} {
+	for _, shell := range []bool{false, true} {
 		p := pluginOf(t, "v1.2.3")
-		p.Spec.Form = form
+		p.Spec.Shell = shell
 		writePlugin(t, p)
 		r := Inspect(Inspection{Plugins: []string{p.Dir}, Events: p.Spec.Events})
 		if len(r.Files) != 1 || r.Files[0].Err != nil || len(r.Files[0].Entries) != 2 || len(r.Missing) > 0 {
@@ -82,7 +82,7 @@ func TestPluginOverwrites(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := p.Plan()
-		if e, ok := errors.AsType[*FileError](err); !ok || e.Path != path || !strings.Contains(e.Hint(), "--force") {
+		if e, ok := errors.AsType[*fileError](err); !ok || e.Path != path || !strings.Contains(e.Hint(), "--force") {
 			t.Errorf("%s: %v", name, err)
 		}
 		p.Force = true
@@ -106,7 +106,7 @@ func TestPluginHooksBroken(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := p.Plan()
-	if e, ok := errors.AsType[*SettingsError](err); !ok || e.File != path {
+	if e, ok := errors.AsType[*settingsError](err); !ok || e.File != path {
 		t.Errorf("%v", err)
 	}
 }

@@ -91,7 +91,7 @@ func (k kept) original(r record, now []byte) ([]byte, bool) {
 func (k kept) forget() error {
 	for _, path := range []string{k.backup, k.record} {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return &FileError{"removing", path, cause(err), ""}
+			return &fileError{"removing", path, cause(err), ""}
 		}
 	}
 	return nil

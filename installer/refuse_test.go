@@ -49,14 +49,14 @@ func TestRefused(t *testing.T) {
 	for _, r := range refused {
 		t.Run(r.name, func(t *testing.T) {
 			got, err := Edit([]byte(r.text), testSpec)
-			e, ok := errors.AsType[*SettingsError](err)
+			e, ok := errors.AsType[*settingsError](err)
 			if !ok || got != nil {
 				t.Fatalf("got %q, %v", got, err)
 			}
 			if e.Line != r.line || e.Column != r.column || e.Path != r.path || !strings.Contains(e.Problem, r.problem) {
 				t.Errorf("got %d:%d %q %q, want %d:%d %q %q", e.Line, e.Column, e.Path, e.Problem, r.line, r.column, r.path, r.problem)
 			}
-			if _, err := Remove([]byte(r.text)); err == nil {
+			if _, err := remove([]byte(r.text)); err == nil {
 				t.Error("Remove takes it")
 			}
 		})
@@ -85,7 +85,7 @@ func TestFlawed(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			text := "{\"hooks\": {\n  \"Stop\": [" + f.group + "]}}"
 			got, err := Edit([]byte(text), testSpec)
-			e, ok := errors.AsType[*SettingsError](err)
+			e, ok := errors.AsType[*settingsError](err)
 			if !ok || got != nil {
 				t.Fatalf("got %q, %v", got, err)
 			}
@@ -136,7 +136,7 @@ func TestSpecRefused(t *testing.T) {
 	} {
 		if _, err := Edit([]byte("{}"), s); err == nil {
 			t.Errorf("%+v is taken", s)
-		} else if _, ok := errors.AsType[*PathError](err); !ok {
+		} else if _, ok := errors.AsType[*pathError](err); !ok {
 			t.Errorf("%+v: %v", s, err)
 		}
 	}

@@ -137,8 +137,8 @@ func (s script) run(t *testing.T) (said, prefix string, err error) {
 	return string(out), filepath.Join(home, ".local"), err
 }
 
-// shells are those that may be a system's sh.
-func shells(t *testing.T) (list [][]string) {
+// shellPrograms are those that may be a system's sh.
+func shellPrograms(t *testing.T) (list [][]string) {
 	for _, words := range [][]string{{"dash"}, {"busybox", "sh"}, {"bash", "--posix"}, {"ksh"}} {
 		if path, err := exec.LookPath(words[0]); err == nil {
 			list = append(list, append([]string{path}, words[1:]...))
@@ -153,7 +153,7 @@ func shells(t *testing.T) (list [][]string) {
 const linux = "Linux x86_64"
 
 func TestInstallScript(t *testing.T) {
-	for _, sh := range shells(t) {
+	for _, sh := range shellPrograms(t) {
 		for name, s := range map[string]script{
 			"curl":      {tools: "curl sha256sum"},
 			"wget":      {tools: "wget sha256sum"},
@@ -224,7 +224,7 @@ func TestInstallScriptRefuses(t *testing.T) {
 			if c.spoil != nil {
 				c.spoil(r)
 			}
-			s := script{sh: shells(t)[0], tools: "curl sha256sum", machine: linux, args: []string{r.url}}
+			s := script{sh: shellPrograms(t)[0], tools: "curl sha256sum", machine: linux, args: []string{r.url}}
 			if c.tools != "" {
 				s.tools = c.tools
 			}

@@ -12,8 +12,8 @@ import (
 //go:embed snippets
 var snippets embed.FS
 
-// Shells are what Snippet has a snippet for.
-var Shells = []string{"bash", "zsh", "fish", "tmux", "starship"}
+// shells are what Snippet has a snippet for.
+var shells = []string{"bash", "zsh", "fish", "tmux", "starship"}
 
 // SnippetOptions are what a snippet is made with.
 type SnippetOptions struct {
@@ -37,8 +37,8 @@ var snippetColors = map[string][2]string{
 // needs the user. Reading it twice is the same as once. The error names what
 // cannot be written: no snippet, or a path that the shell has no quoting for.
 func Snippet(shell string, o SnippetOptions) (string, error) {
-	if !slices.Contains(Shells, shell) {
-		return "", fmt.Errorf("shell %q: not one of %s", shell, strings.Join(Shells, ", "))
+	if !slices.Contains(shells, shell) {
+		return "", fmt.Errorf("shell %q: not one of %s", shell, strings.Join(shells, ", "))
 	}
 	program, err := quoteFor(shell, slashed(o.Program))
 	if err != nil {
@@ -71,7 +71,7 @@ func quoteFor(shell, path string) (string, error) {
 		return path, nil
 	}
 	if strings.ContainsAny(path, "\n\r\x00") {
-		return "", &PathError{path, "holds a line end", ""}
+		return "", &pathError{path, "holds a line end", ""}
 	}
 	switch shell {
 	case "bash", "zsh":
@@ -83,7 +83,7 @@ func quoteFor(shell, path string) (string, error) {
 	}
 	// tmux reads the path as its own string, as a format and as a shell word.
 	if strings.ContainsAny(path, `"'\$#%{}~;`+"`") {
-		return "", &PathError{path, "holds a character that tmux cannot be given safely", "put beckon in a directory with a plain name"}
+		return "", &pathError{path, "holds a character that tmux cannot be given safely", "put beckon in a directory with a plain name"}
 	}
 	return "'" + path + "'", nil
 }

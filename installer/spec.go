@@ -12,36 +12,22 @@ import (
 	"beckon/event/agents"
 )
 
-// Form is how an entry starts the hook program.
-type Form uint8
-
-const (
-	// Exec names the program and its arguments apart; the client starts it without a
-	// shell. Needs client 2.1.139; older ones ignore the arguments (CONTRACT.md 1).
-	Exec Form = iota
-	// Shell is one quoted command line, for older clients.
-	Shell
-)
-
-// Timeout is what an entry gives the hook, in seconds. The hook itself never takes
-// as long; the client's default is 600. AnswerTimeout is what an entry gets whose hook
+// timeout is what an entry gives the hook, in seconds. The hook itself never takes
+// as long; the client's default is 600. answerTimeout is what an entry gets whose hook
 // waits for an answer.
 const (
-	Timeout       = 60
-	AnswerTimeout = 24 * 60 * 60
+	timeout       = 60
+	answerTimeout = 24 * 60 * 60
 )
 
 // Spec says which entries a settings file shall hold.
 type Spec struct {
 	Command string   // absolute path of beckon-hook; a Windows path is written with forward slashes
 	Events  []string // event names as the client spells them, in the order to write them
-	Form    Form
+	Shell   bool     // an entry is one quoted command line, else program and arguments apart: see NeedsShell
 	// Client and Set are what Events was chosen for, to be remembered: see Complete.
 	Client Version
 	Set    Set
-	// Via marks every entry as part of an install other than the settings, so that
-	// of two copies of an event one counts (CASES.md 24); empty for settings.
-	Via string
 	// Answers makes the entries those of an install with answers: what asks the user
 	// may wait, and a reply may wake a session whose turn is over.
 	Answers bool
@@ -51,28 +37,29 @@ type Spec struct {
 	StatusLine   string
 	NoStatusLine bool
 
-	agent *agents.Agent // whose entries they are, nil for Claude Code's
+	// plugin marks every entry as a plugin's, so that of two copies of an event one
+	// counts (CASES.md 24).
+	plugin bool
+	agent  *agents.Agent // whose entries they are, nil for Claude Code's
 }
 
-// check refuses a spec whose entries the client could not run, or Remove not find.
+// check refuses a spec whose entries the client could not run, or remove not find.
 func (s Spec) check() error {
 	switch {
 	case !filepath.IsAbs(s.Command) && !windowsPath(s.Command) && !strings.HasPrefix(s.Command, "/"):
-		return &PathError{s.Command, "not an absolute path", "the client runs hooks in changing directories"}
+		return &pathError{s.Command, "not an absolute path", "the client runs hooks in changing directories"}
 	case !utf8.ValidString(s.Command) || strings.ContainsFunc(s.Command, unicode.IsControl):
-		return &PathError{s.Command, "not printable text", "JSON cannot hold it"}
+		return &pathError{s.Command, "not printable text", "JSON cannot hold it"}
 	case strings.Contains(s.Command, "${"):
-		return &PathError{s.Command, "holds a placeholder", "the client replaces ${...} in commands"}
-	case s.Via != "" && s.Via != ViaPlugin:
-		return &PathError{s.Command, "unknown kind of install", ""}
+		return &pathError{s.Command, "holds a placeholder", "the client replaces ${...} in commands"}
 	case ownFile(s.agent):
 		return ownProgramName(s.Command)
 	case len(s.Events) == 0:
-		return &PathError{s.Command, "no events to register", ""}
+		return &pathError{s.Command, "no events to register", ""}
 	case s.StatusLine != "" && !ownProgram(s.StatusLine):
-		return &PathError{s.StatusLine, "not the program for status lines", "the program must be called beckon or beckon-line, at an absolute path"}
+		return &pathError{s.StatusLine, "not the program for status lines", "the program must be called beckon or beckon-line, at an absolute path"}
 	case !s.handler(s.Events[0]).own():
-		return &PathError{s.Command, "not the hook program", "the program must be called beckon-hook"}
+		return &pathError{s.Command, "not the hook program", "the program must be called beckon-hook"}
 	}
 	return nil
 }
@@ -80,7 +67,7 @@ func (s Spec) check() error {
 // ownProgramName refuses a program that a file of ours would not be known by.
 func ownProgramName(path string) error {
 	if programName(path) != "beckon-hook" {
-		return &PathError{path, "not the hook program", "the program must be called beckon-hook"}
+		return &pathError{path, "not the hook program", "the program must be called beckon-hook"}
 	}
 	return nil
 }
@@ -109,7 +96,7 @@ func slotOf(event string, h handler) string {
 func (s Spec) slots() []string {
 	slots := slices.Clone(s.Events)
 	for _, event := range []string{"Stop", "StopFailure"} {
-		if s.Answers && s.Via == "" && slices.Contains(s.Events, event) && s.Client.Compare(rewakeSince) >= 0 {
+		if s.Answers && !s.plugin && slices.Contains(s.Events, event) && s.Client.Compare(rewakeSince) >= 0 {
 			slots = append(slots, event+replySlot)
 		}
 	}
@@ -125,18 +112,18 @@ var answered = []string{"PermissionRequest", "Elicitation", "PreToolUse", "PostT
 func (s Spec) entry(slot string) object {
 	event, reply := strings.CutSuffix(slot, replySlot)
 	program, args := slashed(s.Command), []string{event}
-	timeout, answers := Timeout, s.Answers && s.Via == ""
+	timeout, answers := timeout, s.Answers && !s.plugin
 	switch {
 	case reply:
-		args, timeout = append(args, strings.TrimSpace(replySlot)), AnswerTimeout
+		args, timeout = append(args, strings.TrimSpace(replySlot)), answerTimeout
 	case answers && slices.Contains(answered, event):
 		args = append(args, "--answers")
 		if slices.Contains(answered[:2], event) {
-			timeout = AnswerTimeout
+			timeout = answerTimeout
 		}
 	}
-	if s.Via != "" {
-		args = append(args, "--via", s.Via)
+	if s.plugin {
+		args = append(args, "--via", "plugin")
 	}
 	if s.agent != nil {
 		args = s.agentArgs(event)
@@ -145,7 +132,7 @@ func (s Spec) entry(slot string) object {
 		}
 	}
 	e := object{{"type", "command"}}
-	if s.Form == Shell {
+	if s.Shell {
 		line := CommandLine(append([]string{program}, args...)...)
 		if s.agent != nil && s.agent.Install.Denies && runtime.GOOS != "windows" { // PowerShell's word for a missing program is 1, which refuses nothing
 			line += endsWell

@@ -20,7 +20,7 @@ const goInstall = "put it in a lasting place first, for instance with GOBIN=$HOM
 
 // StablePath gives the path under which a program can be named in settings for good,
 // without resolving links: path itself, or for a program in a package manager's
-// versioned directory the manager's stable link to it. It refuses, with a *PathError,
+// versioned directory the manager's stable link to it. It refuses
 // what will not be there tomorrow: a hook that disappears makes every tool call print
 // an error (CASES.md 19).
 //
@@ -28,7 +28,7 @@ const goInstall = "put it in a lasting place first, for instance with GOBIN=$HOM
 // the program inside the home: such a program lasts as long as the settings do.
 func StablePath(path string, at Places) (string, error) {
 	if !filepath.IsAbs(path) {
-		return "", &PathError{path, "not an absolute path", "the client runs hooks in changing directories"}
+		return "", &pathError{path, "not an absolute path", "the client runs hooks in changing directories"}
 	}
 	path = filepath.Clean(path)
 	if err := checkProgram(path); err != nil {
@@ -36,11 +36,11 @@ func StablePath(path string, at Places) (string, error) {
 	}
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return "", &PathError{path, cause(err).Error(), ""}
+		return "", &pathError{path, cause(err).Error(), ""}
 	}
 	for _, p := range []string{path, real} {
 		if reason := at.shortLived(p); reason != "" {
-			return "", &PathError{path, reason, goInstall}
+			return "", &pathError{path, reason, goInstall}
 		}
 	}
 	manager, links := at.versioned(path)
@@ -50,7 +50,7 @@ func StablePath(path string, at Places) (string, error) {
 	if link, ok := linkTo(real, links); ok {
 		return link, nil
 	}
-	return "", &PathError{path, "in a directory of one version (" + manager + "), which an upgrade removes", Advice("link it from a lasting place, such as " + links[0] + ", and name that")}
+	return "", &pathError{path, "in a directory of one version (" + manager + "), which an upgrade removes", advice("link it from a lasting place, such as " + links[0] + ", and name that")}
 }
 
 // checkProgram refuses what is not a program.
@@ -58,13 +58,13 @@ func checkProgram(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return &PathError{path, "does not exist", "install the programs: go install ./cmd/beckon ./cmd/beckon-hook ./cmd/beckon-judge ./cmd/beckon-line"}
+		return &pathError{path, "does not exist", "install the programs: go install ./cmd/beckon ./cmd/beckon-hook ./cmd/beckon-judge ./cmd/beckon-line"}
 	case err != nil:
-		return &PathError{path, cause(err).Error(), ""}
+		return &pathError{path, cause(err).Error(), ""}
 	case !info.Mode().IsRegular():
-		return &PathError{path, "not a regular file", ""}
+		return &pathError{path, "not a regular file", ""}
 	case !runnable(path, info):
-		return &PathError{path, "not executable", "chmod +x it"}
+		return &pathError{path, "not executable", "chmod +x it"}
 	}
 	return nil
 }

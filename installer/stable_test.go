@@ -82,7 +82,7 @@ func TestFleetingPaths(t *testing.T) {
 	} {
 		tr := newTree(t)
 		_, err := StablePath(tr.program(name, 0o755), tr.at)
-		e, ok := errors.AsType[*PathError](err)
+		e, ok := errors.AsType[*pathError](err)
 		if !ok || !strings.Contains(e.Reason, reason) || e.Hint() == "" {
 			t.Errorf("%s: %v", name, err)
 		}

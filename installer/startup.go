@@ -94,7 +94,7 @@ type Startup struct {
 	Keep string // private directory for the lock; made when needed
 }
 
-// The comments around the block. The longer ones say what Remove has to undo
+// The comments around the block. The longer ones say what remove has to undo
 // besides: a line end that was missing, or the whole file.
 const (
 	blockBegin    = "# >>> beckon setup >>>"
@@ -145,11 +145,11 @@ func startupLines(inside string) (lines []StartupLine) {
 	return lines
 }
 
-// EditStartup gives old with the line in the block, in place of one of that name; an
+// editStartup gives old with the line in the block, in place of one of that name; an
 // empty Text takes it out. old is nil without a file, and so is the result when no
 // file shall be left. What is around the block keeps its bytes, and without a line
 // the block is gone and the file is what it was.
-func EditStartup(old []byte, line StartupLine) []byte {
+func editStartup(old []byte, line StartupLine) []byte {
 	b := findBlock(string(old))
 	same := func(l StartupLine) bool { return l.Name == line.Name }
 	switch i := slices.IndexFunc(b.lines, same); {
@@ -202,14 +202,14 @@ func (s Startup) Mentions(text string) bool {
 	return err == nil && strings.Contains(b.before+b.after, text)
 }
 
-// Plan returns what Apply would do to the file. The error is a *FileError.
+// Plan returns what Apply would do to the file.
 func (s Startup) Plan(line StartupLine) (Change, error) {
 	was, err := readSettings(s.Path)
 	if err != nil {
 		return Change{}, err
 	}
 	c := Change{Target: Target{Scope: User, Path: s.Path, Keep: s.Keep}, File: was.file, Old: was.data, was: was}
-	c.New = EditStartup(was.data, line)
+	c.New = editStartup(was.data, line)
 	return c, c.checkWritable()
 }
 
@@ -239,10 +239,10 @@ func (s Startup) Apply(ctx context.Context, line StartupLine) (Change, error) {
 		}
 	}
 	if err == errMoved {
-		err = ErrBusy
+		err = errBusy
 	}
 	if err != nil {
-		return c, &FileError{"editing", c.File, cause(err), "try again"}
+		return c, &fileError{"editing", c.File, cause(err), "try again"}
 	}
 	return c, nil
 }

@@ -21,7 +21,7 @@ func TestEditStartup(t *testing.T) {
 			text := old
 			for range 2 {
 				for _, l := range lines {
-					text = EditStartup(text, l)
+					text = editStartup(text, l)
 				}
 			}
 			if !bytes.HasPrefix(text, old) {
@@ -33,8 +33,8 @@ func TestEditStartup(t *testing.T) {
 			// What somebody adds behind it stays.
 			more := append(bytes.Clone(text), "mine\n"...)
 			for _, i := range out {
-				text = EditStartup(text, StartupLine{Name: lines[i].Name})
-				more = EditStartup(more, StartupLine{Name: lines[i].Name})
+				text = editStartup(text, StartupLine{Name: lines[i].Name})
+				more = editStartup(more, StartupLine{Name: lines[i].Name})
 			}
 			if !bytes.Equal(text, old) || (text == nil) != (old == nil) {
 				t.Errorf("%s: %q, want %q", name, text, old)
@@ -52,9 +52,9 @@ func TestEditStartup(t *testing.T) {
 
 // A line with a new text takes the place of the old one.
 func TestEditStartupReplaces(t *testing.T) {
-	text := EditStartup([]byte("a\n"), StartupLine{"path", "old"})
-	text = EditStartup(text, StartupLine{"prompt", "p"})
-	text = EditStartup(text, StartupLine{"path", "new"})
+	text := editStartup([]byte("a\n"), StartupLine{"path", "old"})
+	text = editStartup(text, StartupLine{"prompt", "p"})
+	text = editStartup(text, StartupLine{"path", "new"})
 	if want := "a\n" + blockBegin + "\n# path\nnew\n# prompt\np\n" + blockEnd + "\n"; string(text) != want {
 		t.Errorf("%q, want %q", text, want)
 	}

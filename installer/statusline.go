@@ -12,13 +12,13 @@ import (
 )
 
 // The client has one status line. Where there is one, ours runs it and adds to it:
-// its command becomes an argument of ours, from which Remove writes it back as it was.
+// its command becomes an argument of ours, from which remove writes it back as it was.
 // Nothing else of it is touched.
 
-// StatusRefresh is how often the client runs a status line of ours while nothing
+// statusRefresh is how often the client runs a status line of ours while nothing
 // happens in its session, in seconds: what happens in the others shows no later.
 // Clients that do not know the setting pass over it.
-const StatusRefresh = 5
+const statusRefresh = 5
 
 // statusLine is a "statusLine" member of the settings.
 type statusLine struct {
@@ -110,7 +110,7 @@ func ensureStatus(text []byte, program string) ([]byte, error) {
 	all := d.statusLines()
 	if len(all) == 0 {
 		return d.insert(d.root, member{"statusLine", object{
-			{"type", "command"}, {"command", statusCommand(program, nil)}, {"refreshInterval", StatusRefresh},
+			{"type", "command"}, {"command", statusCommand(program, nil)}, {"refreshInterval", statusRefresh},
 		}}), nil
 	}
 	s := all[0]

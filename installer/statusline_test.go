@@ -14,13 +14,13 @@ import (
 // statusSpec is testSpec with the status line.
 var statusSpec = Spec{Command: testSpec.Command, Events: testSpec.Events, StatusLine: "/opt/beckon/bin/beckon"}
 
-// checkStatusRoundTrip holds Edit and Remove to their promises with the status line,
+// checkStatusRoundTrip holds Edit and remove to their promises with the status line,
 // on settings that hold nothing of ours.
 func checkStatusRoundTrip(t tester, old []byte) {
 	t.Helper()
 	once, err := Edit(old, statusSpec)
 	if err != nil {
-		if e, ok := errors.AsType[*SettingsError](err); !ok || e.Line < 1 || e.Path != "statusLine" {
+		if e, ok := errors.AsType[*settingsError](err); !ok || e.Line < 1 || e.Path != "statusLine" {
 			t.Fatalf("Edit(%q): %v", old, err)
 		}
 		return
@@ -30,7 +30,7 @@ func checkStatusRoundTrip(t tester, old []byte) {
 	if again := mustEdit(t, once, statusSpec); !bytes.Equal(again, once) {
 		t.Fatalf("second Edit changed the file:\n%s", Diff(once, again, "settings"))
 	}
-	moved := mustEdit(t, once, Spec{Command: "/home/me/my bin/beckon-hook", Events: []string{"Stop"}, Form: Shell, StatusLine: "/home/me/my bin/beckon"})
+	moved := mustEdit(t, once, Spec{Command: "/home/me/my bin/beckon-hook", Events: []string{"Stop"}, Shell: true, StatusLine: "/home/me/my bin/beckon"})
 	later := mustEdit(t, mustEdit(t, old, testSpec), statusSpec)
 	without := statusSpec
 	without.NoStatusLine = true
@@ -142,7 +142,7 @@ func TestStatusLineThatIsNoCommandIsRefused(t *testing.T) {
 	for _, line := range []string{`null`, `"x"`, `[]`, `{}`, `{"type": "static", "command": "x"}`, `{"type": "command"}`, `{"type": "command", "command": 1}`} {
 		old := []byte("{\n  \"statusLine\": " + line + "\n}\n")
 		_, err := Edit(old, statusSpec)
-		if e, ok := errors.AsType[*SettingsError](err); !ok || e.Line != 2 || e.Path != "statusLine" || e.Advice == "" {
+		if e, ok := errors.AsType[*settingsError](err); !ok || e.Line != 2 || e.Path != "statusLine" || e.advice == "" {
 			t.Errorf("%s: %v", line, err)
 		}
 		if back := mustRemove(t, mustEdit(t, old, testSpec)); !bytes.Equal(back, old) {
@@ -169,7 +169,7 @@ func TestInspectStatusLine(t *testing.T) {
 	h := newHome(t).with(`{"statusLine": {"type": "command", "command": "date"}}`)
 	h.apply(Install(statusSpec))
 	r := Inspect(Inspection{Targets: []Target{h.Target}})
-	if s := r.Files[0].Status; s == nil || *s != (Status{"/opt/beckon/bin/beckon", true}) {
+	if s := r.Files[0].Status; s == nil || *s != (status{"/opt/beckon/bin/beckon", true}) {
 		t.Errorf("status %+v", s)
 	}
 	if len(r.Programs) != 2 || r.Programs[1].Path != "/opt/beckon/bin/beckon" || r.Programs[1].Exists {

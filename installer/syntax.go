@@ -12,7 +12,7 @@ import (
 const plainJSON = "Claude Code reads plain JSON, without comments or trailing commas"
 
 // checkSyntax accepts exactly what encoding/json accepts. Its error is a
-// *SettingsError in words of our own: the decoder's words quote the file.
+// *settingsError in words of our own: the decoder's words quote the file.
 func checkSyntax(text []byte) error {
 	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
 		return problemAt(text, 0, "", "text is not UTF-8", "save the file as UTF-8")

@@ -29,7 +29,7 @@ func rename(from, to string) error { return os.Rename(from, to) }
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
-		return &FileError{"flushing", dir, cause(err), ""}
+		return &fileError{"flushing", dir, cause(err), ""}
 	}
 	defer d.Close()
 	// Some file systems cannot flush a directory; the rename itself has succeeded.

@@ -59,14 +59,9 @@ func (v Version) String() string {
 	return fmt.Sprintf("%d.%d.%d", v.Major, v.Minor, v.Patch)
 }
 
-// Form is the form of entry that the client understands: Exec unless it is known to
-// be too old.
-func (v Version) Form() Form {
-	if v.Known() && v.Compare(argsSince) < 0 {
-		return Shell
-	}
-	return Exec
-}
+// NeedsShell reports whether the client is known to be too old to start a program
+// without a shell: it would ignore the arguments.
+func (v Version) NeedsShell() bool { return v.Known() && v.Compare(argsSince) < 0 }
 
 // Set is a choice of events.
 type Set string

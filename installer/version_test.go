@@ -62,9 +62,9 @@ func TestVersionOrder(t *testing.T) {
 }
 
 func TestForm(t *testing.T) {
-	for text, want := range map[string]Form{"": Exec, "2.1.138": Shell, "2.1.139": Exec, "2.1.329": Exec, "1.0.38": Shell} {
-		if got := ParseVersion(text).Form(); got != want {
-			t.Errorf("%q: form %d", text, got)
+	for text, want := range map[string]bool{"": false, "2.1.138": true, "2.1.139": false, "2.1.329": false, "1.0.38": true} {
+		if got := ParseVersion(text).NeedsShell(); got != want {
+			t.Errorf("%q: needs a shell: %v", text, got)
 		}
 	}
 }

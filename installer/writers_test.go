@@ -33,7 +33,7 @@ func TestObstacles(t *testing.T) {
 			}
 			before, _ := os.ReadFile(h.Path)
 			_, err := Apply(context.Background(), h.Target, Install(testSpec))
-			if _, ok := errors.AsType[*FileError](err); !ok {
+			if _, ok := errors.AsType[*fileError](err); !ok {
 				t.Errorf("error %v", err)
 			}
 			if after, _ := os.ReadFile(h.Path); !bytes.Equal(before, after) {
@@ -74,7 +74,7 @@ func TestRewrittenForEver(t *testing.T) {
 			h.write(h.Path, string(mustEdit(t, fmt.Appendf(nil, "{\"n\": %d}", n), Spec{Command: "/x/beckon-hook", Events: []string{"Stop"}})))
 		}
 		_, err := Apply(context.Background(), h.Target, op)
-		if !errors.Is(err, ErrBusy) || n != applyTries {
+		if !errors.Is(err, errBusy) || n != applyTries {
 			t.Errorf("%v after %d tries", err, n)
 		}
 		if !strings.Contains(h.read(), fmt.Sprintf("{\"n\": %d", n)) {
@@ -116,7 +116,7 @@ func TestConcurrentInstalls(t *testing.T) {
 		ours.Go(func() {
 			spec := testSpec
 			spec.Events = []string{"Stop", fmt.Sprintf("Event%d", i)}
-			if _, err := Apply(context.Background(), h.Target, Install(spec)); err != nil && !errors.Is(err, ErrBusy) {
+			if _, err := Apply(context.Background(), h.Target, Install(spec)); err != nil && !errors.Is(err, errBusy) {
 				t.Error(err)
 			}
 		})
@@ -189,7 +189,7 @@ func TestLockedByAnother(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := Apply(ctx, h.Target, Install(testSpec)); !errors.Is(err, ErrBusy) {
+	if _, err := Apply(ctx, h.Target, Install(testSpec)); !errors.Is(err, errBusy) {
 		t.Errorf("error %v", err)
 	}
 	h.is("{}")

@@ -55,7 +55,7 @@ func ReadSettings(path string) (Settings, error) {
 }
 
 // longest is how long an offer can stand: the client waits for its hook no
-// longer (installer.AnswerTimeout).
+// longer (answerTimeout of package installer).
 const longest = 24*time.Hour - time.Minute
 
 // awayFile has until when the user is away, in milliseconds; 0 until they are back.

@@ -65,8 +65,8 @@ func Default() Config {
 	}
 }
 
-// Key is one setting.
-type Key struct {
+// key is one setting.
+type key struct {
 	Name   string
 	Doc    string
 	OneOf  []string           // the values it may have, each of a list's; nil for any
@@ -82,7 +82,7 @@ const (
 )
 
 // Keys is the table of all settings, in the order they are printed.
-var Keys = []Key{
+var Keys = []key{
 	{Name: "color", Doc: "colour in the output of list and show",
 		OneOf: []string{"auto", "always", "never"}, field: func(c *Config) any { return &c.Color }},
 	{Name: "texts", Doc: "how much is kept of what you and the agent say",
@@ -146,7 +146,7 @@ var Keys = []Key{
 }
 
 // Value returns the key's value in c, as people read it.
-func (k Key) Value(c Config) string {
+func (k key) Value(c Config) string {
 	v := show(k.field(&c))
 	if k.secret && v != "" && !strings.ContainsAny(v[:1], "~/") {
 		return "(set)"
@@ -154,18 +154,18 @@ func (k Key) Value(c Config) string {
 	return v
 }
 
-// Error is what is wrong with a configuration file.
-type Error struct {
+// problem is what is wrong with a configuration file.
+type problem struct {
 	Path   string
 	Line   int // from 1
 	What   string
 	Advice string
 }
 
-func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %s", e.Path, e.Line, e.What) }
+func (e *problem) Error() string { return fmt.Sprintf("%s:%d: %s", e.Path, e.Line, e.What) }
 
 // Hint returns what to do about it, empty when there is nothing to say.
-func (e *Error) Hint() string { return e.Advice }
+func (e *problem) Hint() string { return e.Advice }
 
 // Path returns where the configuration file is: config.json in
 // $XDG_CONFIG_HOME/beckon, else in ~/.config/beckon.
@@ -179,7 +179,7 @@ func Path(getenv func(string) string) (string, error) {
 
 // Load reads the file at path over the defaults and returns the names of the
 // keys that it sets. A file that is not there sets none. The error joins all that is
-// wrong, an *Error for each; the keys that are right are in the result even so.
+// wrong, a *problem for each; the keys that are right are in the result even so.
 func Load(path string) (Config, []string, error) {
 	c := Default()
 	data, err := os.ReadFile(path)
@@ -200,27 +200,27 @@ func (c *Config) decode(path string, data []byte) (set []string, err error) {
 	v, err := hujson.Parse(data)
 	if err != nil {
 		_, what, _ := strings.Cut(strings.TrimPrefix(err.Error(), "hujson: "), ": ")
-		return nil, &Error{path, lineOf(err), "not JSON: " + what, "comments and trailing commas are allowed"}
+		return nil, &problem{path, lineOf(err), "not JSON: " + what, "comments and trailing commas are allowed"}
 	}
 	object, ok := v.Value.(*hujson.Object)
 	if !ok {
-		return nil, &Error{path, 1, "not an object", `the file looks like {"color": "never"}`}
+		return nil, &problem{path, 1, "not an object", `the file looks like {"color": "never"}`}
 	}
 	var wrong []error
 	for _, m := range object.Members {
 		name := m.Name.Value.(hujson.Literal).String()
 		line := 1 + strings.Count(string(data[:m.Name.StartOffset]), "\n")
-		i := slices.IndexFunc(Keys, func(k Key) bool { return k.Name == name })
+		i := slices.IndexFunc(Keys, func(k key) bool { return k.Name == name })
 		if i < 0 {
-			wrong = append(wrong, &Error{path, line, fmt.Sprintf("unknown key %q", name), suggest(name)})
+			wrong = append(wrong, &problem{path, line, fmt.Sprintf("unknown key %q", name), suggest(name)})
 			continue
 		}
 		if slices.Contains(set, name) {
-			wrong = append(wrong, &Error{path, line, fmt.Sprintf("key %q is set twice", name), "the first one counts"})
+			wrong = append(wrong, &problem{path, line, fmt.Sprintf("key %q is set twice", name), "the first one counts"})
 			continue
 		}
 		if what, advice := Keys[i].assign(c, m.Value); what != "" {
-			wrong = append(wrong, &Error{path, line, fmt.Sprintf("key %q: %s", name, what), advice})
+			wrong = append(wrong, &problem{path, line, fmt.Sprintf("key %q: %s", name, what), advice})
 			continue
 		}
 		set = append(set, name)

@@ -68,7 +68,7 @@ func TestReachReadsTheSame(t *testing.T) {
 
 // A token is nobody's to see, the file that has it is.
 func TestSecretIsNotShown(t *testing.T) {
-	i := slices.IndexFunc(Keys, func(k Key) bool { return k.Name == "ntfy_token" })
+	i := slices.IndexFunc(Keys, func(k key) bool { return k.Name == "ntfy_token" })
 	for token, want := range map[string]string{"": "", "tk_x": "(set)", "~/t": "~/t", "/t": "/t"} {
 		c := Default()
 		c.Reach.Ntfy.Token = token

@@ -35,8 +35,8 @@ func Set(path, name string, value []string) (changed bool, err error) {
 	return true, nil
 }
 
-// Change is what Set would do to a file.
-type Change struct {
+// change is what Set would do to a file.
+type change struct {
 	File     string // the real file, links resolved
 	Old, New []byte // nil: there is no file, or none shall be left
 
@@ -44,7 +44,7 @@ type Change struct {
 }
 
 // Plan returns what Set would do. It writes nothing; it refuses what Set refuses.
-func Plan(path, name string, value []string) (c Change, err error) {
+func Plan(path, name string, value []string) (c change, err error) {
 	if _, _, err := Load(path); err != nil {
 		return c, err
 	}

@@ -18,7 +18,7 @@ import (
 
 // assign gives the key's field the value v, or says what is wrong with it and
 // what is right.
-func (k Key) assign(c *Config, v hujson.Value) (problem, advice string) {
+func (k key) assign(c *Config, v hujson.Value) (problem, advice string) {
 	v.Standardize()
 	data := v.Pack()
 	switch p := k.field(c).(type) {
@@ -41,7 +41,7 @@ func (k Key) assign(c *Config, v hujson.Value) (problem, advice string) {
 	return "", ""
 }
 
-func (k Key) text(p *string, data []byte) (problem, advice string) {
+func (k key) text(p *string, data []byte) (problem, advice string) {
 	var s string
 	var b bool
 	switch {
@@ -57,7 +57,7 @@ func (k Key) text(p *string, data []byte) (problem, advice string) {
 	return "", ""
 }
 
-func (k Key) list(p *[]string, data []byte) (problem, advice string) {
+func (k key) list(p *[]string, data []byte) (problem, advice string) {
 	var list []string
 	if json.Unmarshal(data, &list) != nil || list == nil {
 		return "not a list of texts", `a list looks like ["one", "two"]`
@@ -72,7 +72,7 @@ func (k Key) list(p *[]string, data []byte) (problem, advice string) {
 }
 
 // refuse says what is wrong with one text.
-func (k Key) refuse(s string) string {
+func (k key) refuse(s string) string {
 	if k.OneOf != nil && !slices.Contains(k.OneOf, s) {
 		return fmt.Sprintf("no such value %q", s)
 	}
@@ -84,7 +84,7 @@ func (k Key) refuse(s string) string {
 	return ""
 }
 
-func (k Key) choices() string {
+func (k key) choices() string {
 	switch {
 	case k.Hint != "":
 		return k.Hint
@@ -94,7 +94,7 @@ func (k Key) choices() string {
 	return "one of " + strings.Join(k.OneOf, ", ")
 }
 
-func listOf[T ~string](k Key, p *[]T, data []byte) (problem, advice string) {
+func listOf[T ~string](k key, p *[]T, data []byte) (problem, advice string) {
 	var list []string
 	if problem, advice = k.list(&list, data); problem != "" {
 		return problem, advice
@@ -107,7 +107,7 @@ func listOf[T ~string](k Key, p *[]T, data []byte) (problem, advice string) {
 }
 
 // style reads how to notify a terminal; the automatic choice is the empty style.
-func (k Key) style(p *osc.Style, data []byte) (problem, advice string) {
+func (k key) style(p *osc.Style, data []byte) (problem, advice string) {
 	var s string
 	if problem, advice = k.text(&s, data); problem != "" {
 		return problem, advice

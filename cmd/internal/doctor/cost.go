@@ -41,7 +41,7 @@ func (d *doctor) launchCost(program string) {
 			}
 		}
 	}
-	f := Figures{Hooks: n, P50: event.rank(50), P99: event.rank(99), Empty: empty.rank(50), EmptyPath: empty.path}
+	f := figures{Hooks: n, P50: event.rank(50), P99: event.rank(99), Empty: empty.rank(50), EmptyPath: empty.path}
 	// A program older than --nothing takes it for an event, and logs that there was none.
 	if _, err := os.Stat(idle.state(dir)); errors.Is(err, fs.ErrNotExist) {
 		f.Idle = idle.rank(50)
@@ -51,7 +51,7 @@ func (d *doctor) launchCost(program string) {
 }
 
 // compared tells how many times as long as the others a hook takes.
-func (f Figures) compared() string {
+func (f figures) compared() string {
 	var parts []string
 	if f.Idle > 0 {
 		parts = append(parts, fmt.Sprintf("%.1f times the same program doing nothing", f.P50/f.Idle))

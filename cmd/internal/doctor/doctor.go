@@ -16,14 +16,14 @@ type Cmd struct {
 	JSON bool `name:"json" help:"Print JSON."`
 }
 
-// Check is one thing that doctor looked at.
-type Check struct {
+// check is one thing that doctor looked at.
+type check struct {
 	Name   string `json:"name"`
 	Level  string `json:"level"` // ok, note or fault
 	What   string `json:"what"`
 	Advice string `json:"advice,omitempty"`
 
-	Figures *Figures `json:"figures,omitempty"`
+	Figures *figures `json:"figures,omitempty"`
 }
 
 // Levels of a check. A note needs no action.
@@ -44,7 +44,7 @@ func (c *Cmd) Run(a *cli.App) error {
 	} else {
 		d.print()
 	}
-	if slices.ContainsFunc(d.checks, func(c Check) bool { return c.Level == levelFault }) {
+	if slices.ContainsFunc(d.checks, func(c check) bool { return c.Level == levelFault }) {
 		return cli.ErrSilent
 	}
 	return nil
@@ -53,11 +53,11 @@ func (c *Cmd) Run(a *cli.App) error {
 // doctor gathers checks.
 type doctor struct {
 	*cli.App
-	checks []Check
+	checks []check
 }
 
 func (d *doctor) add(level, name, advice, format string, args ...any) {
-	d.checks = append(d.checks, Check{Name: name, Level: level, What: fmt.Sprintf(format, args...), Advice: advice})
+	d.checks = append(d.checks, check{Name: name, Level: level, What: fmt.Sprintf(format, args...), Advice: advice})
 }
 
 func (d *doctor) print() {

@@ -22,20 +22,20 @@ const (
 	fewest     = 4 // rounds, whatever they take
 )
 
-// Figures are the numbers behind a check, for programs. Times are in milliseconds.
-type Figures struct {
+// figures are the numbers behind a check, for programs. Times are in milliseconds.
+type figures struct {
 	Hooks   int      `json:"hooks"` // how many runs, or launches of each program
 	P50     float64  `json:"p50_ms"`
 	P99     float64  `json:"p99_ms"`
-	Slowest *Slowest `json:"slowest,omitempty"`
+	Slowest *slowest `json:"slowest,omitempty"`
 
 	Idle      float64 `json:"nothing_ms,omitempty"` // median of the hook program when it does nothing
 	Empty     float64 `json:"empty_ms,omitempty"`   // median of EmptyPath
 	EmptyPath string  `json:"empty_program,omitempty"`
 }
 
-// Slowest is the slowest of the hook runs.
-type Slowest struct {
+// slowest is the slowest of the hook runs.
+type slowest struct {
 	Ms      float64   `json:"ms"`
 	Event   string    `json:"event"`
 	Session string    `json:"session_id"`
@@ -50,7 +50,7 @@ func (d *doctor) latency() {
 	if l.Hooks == 0 {
 		return
 	}
-	slow := Slowest{micro(l.Slowest.Us), l.Slowest.Event, l.Slowest.Session, l.Slowest.At.Time()}
+	slow := slowest{micro(l.Slowest.Us), l.Slowest.Event, l.Slowest.Session, l.Slowest.At.Time()}
 	level, advice := levelOK, ""
 	switch {
 	case micro(l.P50) > millis(slowTrip):
@@ -60,7 +60,7 @@ func (d *doctor) latency() {
 	}
 	d.add(level, "latency", advice, "the newest %s took %.1f ms (median), 99 of 100 at most %.1f ms, the slowest %.1f ms (%s in %s, %s)",
 		term.Plural(l.Hooks, "hook"), micro(l.P50), micro(l.P99), slow.Ms, slow.Event, cli.ShortID(slow.Session), slow.At.Local().Format("2006-01-02 15:04:05"))
-	d.figures(Figures{Hooks: l.Hooks, P50: micro(l.P50), P99: micro(l.P99), Slowest: &slow})
+	d.figures(figures{Hooks: l.Hooks, P50: micro(l.P50), P99: micro(l.P99), Slowest: &slow})
 }
 
 const slowAdvice = "is the program or the state directory on a slow or remote disk?"
@@ -68,7 +68,7 @@ const slowAdvice = "is the program or the state directory on a slow or remote di
 func micro(us int64) float64 { return float64(us) / 1000 }
 
 // figures adds numbers to the newest check.
-func (d *doctor) figures(f Figures) { d.checks[len(d.checks)-1].Figures = &f }
+func (d *doctor) figures(f figures) { d.checks[len(d.checks)-1].Figures = &f }
 
 // hooks gathers the newest hook runs of the sessions that were heard last.
 func (d *doctor) hooks() (list []stats.Hook) {

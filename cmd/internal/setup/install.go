@@ -155,7 +155,7 @@ func hooked(in installer.Inspection) bool {
 // specFor is what an install with the hook program writes for a client.
 func specFor(program string, client installer.Client, set installer.Set) installer.Spec {
 	return installer.Spec{
-		Command: program, Form: client.Version.Form(), Events: installer.Events(client.Version, set),
+		Command: program, Shell: client.Version.NeedsShell(), Events: installer.Events(client.Version, set),
 		Client: client.Version, Set: set,
 	}
 }

@@ -28,7 +28,7 @@ func (c *PluginCmd) Run(a *cli.App) error {
 	}
 	client := installer.ClientVersion(context.Background(), exec.LookPath)
 	p := installer.Plugin{Dir: c.Dir, Version: cli.Version(), Force: c.Force, Spec: installer.Spec{
-		Command: program, Form: client.Version.Form(),
+		Command: program, Shell: client.Version.NeedsShell(),
 		Events: installer.Events(client.Version, installer.Set(c.Events)),
 	}}
 	if c.Mod {
