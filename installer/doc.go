@@ -18,7 +18,7 @@
 //     Claude Code takes no lock that could be shared.
 //
 // Edit, remove, Diff, Events and the Version functions are pure. Plan, Inspect
-// and StablePath read files; Apply and Plugin.Write alone write them; ClientVersion
-// and Client.PluginDirs alone run a program. Nothing here reads the environment:
+// and StablePath read files; Apply and Plugin.Write alone write them; FindClient and
+// Client.Ask alone run a program. Nothing here reads the environment:
 // paths come in as arguments.
 package installer

@@ -41,7 +41,7 @@ func remove(old []byte) ([]byte, error) {
 	mark, text := cutBOM(old)
 	text, err := dropStatus(text) // what came last goes first
 	if err == nil {
-		text, err = drop(text, func(string) bool { return true })
+		text, err = drop(text, (*document).allOwn)
 	}
 	if err != nil {
 		return nil, err
@@ -72,7 +72,9 @@ func edit(text []byte, want Spec) ([]byte, error) {
 		return nil, err
 	}
 	// Last, so that an entry that moves to other events keeps its place in the file.
-	return drop(text, func(slot string) bool { return !slices.Contains(want.slots(), slot) })
+	return drop(text, func(d *document) []place {
+		return d.own(func(slot string) bool { return !slices.Contains(want.slots(), slot) })
+	})
 }
 
 // ensure makes text hold exactly one entry of ours for slot.
@@ -88,7 +90,10 @@ func ensure(text []byte, slot string, want Spec) ([]byte, error) {
 	case !d.entry(keep).same(want.handler(slot)):
 		text = d.replace(d.entry(keep).item, want.entry(slot))
 	}
-	return dropCopies(text, slot)
+	return drop(text, func(d *document) []place {
+		keep, _ := d.keeper(slot)
+		return slices.DeleteFunc(d.own(func(s string) bool { return s == slot }), func(p place) bool { return p == keep })
+	})
 }
 
 // keeper is the first entry of ours for slot in a group that matches everything.
@@ -101,35 +106,18 @@ func (d *document) keeper(slot string) (place, bool) {
 	return place{}, false
 }
 
-// dropCopies removes all entries of ours for slot but the one to keep.
-func dropCopies(text []byte, slot string) ([]byte, error) {
-	for {
-		d, err := parse(text)
-		if err != nil {
-			return nil, err
-		}
-		keep, _ := d.keeper(slot)
-		all := d.own(func(s string) bool { return s == slot })
-		i := slices.IndexFunc(all, func(p place) bool { return p != keep })
-		if i < 0 {
-			return text, nil
-		}
-		text = d.remove(all[i])
-	}
-}
-
-// drop removes every entry of ours for the slots that pick accepts.
-func drop(text []byte, pick func(slot string) bool) ([]byte, error) {
+// drop removes the first of the entries that pick gives, until there is none.
+func drop(text []byte, pick func(*document) []place) ([]byte, error) {
 	for !isBlank(text) {
 		d, err := parse(text)
 		if err != nil {
 			return nil, err
 		}
-		own := d.own(pick)
-		if len(own) == 0 {
+		places := pick(d)
+		if len(places) == 0 {
 			return text, nil
 		}
-		text = d.remove(own[0])
+		text = d.remove(places[0])
 	}
 	return text, nil
 }

@@ -161,7 +161,7 @@ func readFile(path, plugin string) File {
 		_, wraps := s.wrapped()
 		f.Status = &status{s.words[0], wraps}
 	}
-	for _, p := range d.own(func(string) bool { return true }) {
+	for _, p := range d.allOwn() {
 		f.Entries = append(f.Entries, d.describe(p, plugin))
 	}
 	return f
@@ -215,19 +215,18 @@ func (r *Report) compareEvents(in Inspection) {
 }
 
 func (r *Report) findDuplicates() {
-	var order []string
-	by := map[string]*duplicate{}
 	seen := map[string]bool{}
 	for _, f := range r.Files {
 		for _, e := range f.Entries {
 			if e.Reply() {
 				continue // beside the one that folds
 			}
-			d := by[e.Event]
-			if d == nil {
-				d = &duplicate{Event: e.Event}
-				by[e.Event], order = d, append(order, e.Event)
+			i := slices.IndexFunc(r.Duplicates, func(d duplicate) bool { return d.Event == e.Event })
+			if i < 0 {
+				i = len(r.Duplicates)
+				r.Duplicates = append(r.Duplicates, duplicate{Event: e.Event})
 			}
+			d := &r.Duplicates[i]
 			d.Files = append(d.Files, f.Path)
 			key := f.Plugin + "\x00" + e.Event + "\x00" + e.command
 			if !seen[key] {
@@ -236,11 +235,7 @@ func (r *Report) findDuplicates() {
 			seen[key] = true
 		}
 	}
-	for _, event := range order {
-		if len(by[event].Files) > 1 {
-			r.Duplicates = append(r.Duplicates, *by[event])
-		}
-	}
+	r.Duplicates = slices.DeleteFunc(r.Duplicates, func(d duplicate) bool { return len(d.Files) == 1 })
 }
 
 // precedence is the order in which the client takes a setting: first found wins.
@@ -250,7 +245,7 @@ func (r *Report) findSwitches() {
 	decided := false
 	for _, scope := range precedence {
 		for _, f := range r.Files {
-			if f.Plugin != "" || f.Scope != scope {
+			if f.Scope != scope {
 				continue
 			}
 			if f.DisableAllHooks != nil && !decided {

@@ -69,21 +69,14 @@ func (l layout) lines(v any, indent string) []byte {
 func write(b []byte, v any, wrap func(int) string, colon, comma string, depth int) []byte {
 	switch v := v.(type) {
 	case object:
-		b = append(b, '{')
-		for i, m := range v {
-			b = append(b, separator(i, comma)+wrap(depth+1)...)
-			b = writeMember(b, m, wrap, colon, comma, depth+1)
-		}
-		b = append(append(b, wrap(depth)...), '}')
+		b = writeItems(append(b, '{'), v, wrap, colon, comma, depth)
+		b = append(b, '}')
 	case array:
-		b = append(b, '[')
-		for i, e := range v {
-			b = append(b, separator(i, comma)+wrap(depth+1)...)
-			b = write(b, e, wrap, colon, comma, depth+1)
-		}
-		b = append(append(b, wrap(depth)...), ']')
+		b = writeItems(append(b, '['), v, wrap, colon, comma, depth)
+		b = append(b, ']')
 	case member:
-		b = writeMember(b, v, wrap, colon, comma, depth)
+		b = append(append(b, hujson.String(v.name)...), ":"+colon...)
+		b = write(b, v.value, wrap, colon, comma, depth)
 	case string:
 		b = append(b, hujson.String(v)...)
 	case int:
@@ -94,16 +87,14 @@ func write(b []byte, v any, wrap func(int) string, colon, comma string, depth in
 	return b
 }
 
-func writeMember(b []byte, m member, wrap func(int) string, colon, comma string, depth int) []byte {
-	b = append(append(b, hujson.String(m.name)...), ":"+colon...)
-	return write(b, m.value, wrap, colon, comma, depth)
-}
-
-func separator(i int, comma string) string {
-	if i == 0 {
-		return ""
+func writeItems[T any](b []byte, items []T, wrap func(int) string, colon, comma string, depth int) []byte {
+	for i, item := range items {
+		if i > 0 {
+			b = append(b, comma...)
+		}
+		b = write(append(b, wrap(depth+1)...), item, wrap, colon, comma, depth+1)
 	}
-	return comma
+	return append(b, wrap(depth)...)
 }
 
 // spaceBefore is the white space that ends at offset.

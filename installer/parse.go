@@ -209,6 +209,8 @@ func (d *document) own(pick func(slot string) bool) []place {
 	return all
 }
 
+func (d *document) allOwn() []place { return d.own(func(string) bool { return true }) }
+
 func (d *document) entry(p place) hookEntry {
 	return d.events[p.event].groups[p.group].entries[p.entry]
 }

@@ -127,7 +127,7 @@ func owns(settings []byte) bool {
 		return false
 	}
 	_, status := d.ownStatus()
-	return status || len(d.own(func(string) bool { return true })) > 0
+	return status || len(d.allOwn()) > 0
 }
 
 func isEmptyObject(settings []byte) bool {

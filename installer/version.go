@@ -2,15 +2,11 @@ package installer
 
 import (
 	"cmp"
-	"context"
 	"fmt"
-	"os/exec"
 	"slices"
 	"strconv"
-	"time"
 
 	"beckon/event"
-	"beckon/event/bounded"
 )
 
 // Version is a version of Claude Code. The zero Version is unknown.
@@ -104,43 +100,4 @@ func UnknownTo(v Version, events []string) []string {
 		k, ok := event.Lookup(event.Kind(name))
 		return !v.Known() || !ok || v.Compare(ParseVersion(k.Since)) >= 0
 	})
-}
-
-// Client is the installed Claude Code.
-type Client struct {
-	Path    string // empty when there is none
-	Version Version
-}
-
-const (
-	clientDeadline = 10 * time.Second // a cold start on a slow disk takes seconds
-	clientGrace    = time.Second      // for a child of the client that keeps its output open
-	clientOutput   = 4 << 10          // bytes of output looked at
-)
-
-// ClientVersion asks the first of the programs that lookPath finds for its version;
-// without programs it asks claude. lookPath is exec.LookPath outside tests. A client
-// that is missing, silent, broken or slower than 10 s is an unknown version, not an
-// error.
-func ClientVersion(ctx context.Context, lookPath func(string) (string, error), programs ...string) Client {
-	if len(programs) == 0 {
-		programs = []string{"claude"}
-	}
-	for _, name := range programs {
-		if path, err := lookPath(name); err == nil {
-			return Client{path, askVersion(ctx, path)}
-		}
-	}
-	return Client{}
-}
-
-func askVersion(ctx context.Context, path string) Version {
-	ctx, cancel := context.WithTimeout(ctx, clientDeadline)
-	defer cancel()
-	out := bounded.Buffer{Max: clientOutput}
-	cmd := exec.CommandContext(ctx, path, "--version")
-	cmd.Stdout = &out
-	cmd.WaitDelay = clientGrace
-	_ = cmd.Run() // what it printed counts, whatever its exit code
-	return ParseVersion(string(out.Kept))
 }

@@ -2,9 +2,10 @@ package installer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -123,37 +124,34 @@ func TestEventsAreKnown(t *testing.T) {
 	}
 }
 
-func TestClientVersion(t *testing.T) {
-	self := func(string) (string, error) { return os.Args[0], nil }
-	none := func(name string) (string, error) { return "", fmt.Errorf("%s: %w", name, errors.ErrUnsupported) }
+func TestFindClient(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("PATH", dir)
+	if got := FindClient(t.Context()); got != (Client{}) {
+		t.Error(got)
+	}
+	path := filepath.Join(dir, "claude")
+	if runtime.GOOS == "windows" {
+		path += ".exe"
+	}
+	if err := os.Link(os.Args[0], path); err != nil && os.Symlink(os.Args[0], path) != nil {
+		t.Fatal(err)
+	}
 	t.Setenv(fakeClient, "2.1.329 (Claude Code)")
-	if got := ClientVersion(t.Context(), self); got != (Client{os.Args[0], Version{2, 1, 329}}) {
-		t.Error(got)
-	}
-	if got := ClientVersion(t.Context(), none, "claude", "/x/claude"); got != (Client{}) {
-		t.Error(got)
-	}
-	second := func(name string) (string, error) {
-		if name == "claude" {
-			return none(name)
-		}
-		return self(name)
-	}
-	if got := ClientVersion(t.Context(), second, "claude", "/x/claude"); !got.Version.Known() {
+	if got := FindClient(t.Context()); got != (Client{path, Version{2, 1, 329}}) {
 		t.Error(got)
 	}
 	t.Setenv(fakeClient, strings.Repeat("x", 1<<20))
-	if got := ClientVersion(t.Context(), self); got.Version.Known() || got.Path == "" {
+	if got := FindClient(t.Context()); got.Version.Known() || got.Path == "" {
 		t.Error(got)
 	}
 	t.Setenv(fakeClient, "hang")
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if got := ClientVersion(ctx, self); got.Version.Known() {
+	if got := FindClient(ctx); got.Version.Known() {
 		t.Error(got)
 	}
-	gone := func(string) (string, error) { return "/nowhere/claude", nil }
-	if got := ClientVersion(t.Context(), gone); got.Version.Known() {
-		t.Error(got)
+	if _, err := (Client{Path: "/nowhere/claude"}).Ask(t.Context()); err == nil {
+		t.Error("a program that is not there was asked")
 	}
 }

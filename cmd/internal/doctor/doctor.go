@@ -4,7 +4,6 @@ package doctor
 import (
 	"context"
 	"fmt"
-	"os/exec"
 	"slices"
 
 	"beckon/cmd/internal/cli"
@@ -74,7 +73,7 @@ func (d *doctor) examine() {
 	d.configuration()
 	d.notifications()
 	d.stateDir()
-	client := installer.ClientVersion(context.Background(), exec.LookPath)
+	client := installer.FindClient(context.Background())
 	d.client(client)
 	report := d.inspect(client)
 	d.entries(report)

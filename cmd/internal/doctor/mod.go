@@ -1,17 +1,15 @@
 package doctor
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
-	"time"
 
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/setup"
@@ -98,7 +96,7 @@ func (d *doctor) lookForMod(client installer.Client) modSigns {
 	m.since = event.MillisOf(info.ModTime())
 	m.off = client.Path != "" && !slices.Contains(on, dir)
 	if client.Version.RunsMods() {
-		m.refused = refusal(client.Path, dir)
+		m.refused = refusal(client, dir)
 	}
 	return m
 }
@@ -122,24 +120,16 @@ func managedMods(files []string) string {
 	return ""
 }
 
-// validating is how long the client may take to look at a plugin.
-const validating = 10 * time.Second
-
 // refusal is the first thing that the client finds wrong with the mod in dir, empty
 // when it would load it.
-func refusal(client, dir string) string {
-	ctx, cancel := context.WithTimeout(context.Background(), validating)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, client, "plugin", "validate", dir)
-	cmd.Env = append(cmd.Environ(), "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1")
-	cmd.WaitDelay = time.Second
-	out, err := cmd.Output()
-	if err == nil || ctx.Err() != nil {
+func refusal(client installer.Client, dir string) string {
+	out, err := client.Ask(context.Background(), "plugin", "validate", dir)
+	if err == nil || errors.Is(err, context.DeadlineExceeded) {
 		return ""
 	}
 	failed := false
-	for lines := bufio.NewScanner(strings.NewReader(string(out))); lines.Scan(); {
-		line := strings.TrimSpace(lines.Text())
+	for line := range strings.Lines(string(out)) {
+		line = strings.TrimSpace(line)
 		failed = failed || strings.HasPrefix(line, "✘")
 		if what, ok := strings.CutPrefix(line, "❯ "); ok && failed {
 			return what

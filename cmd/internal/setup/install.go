@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -76,7 +75,7 @@ func (c *InstallCmd) Run(a *cli.App) error {
 
 // installClaude registers the hooks with Claude Code.
 func (c *InstallCmd) installClaude(a *cli.App, program string) error {
-	client := installer.ClientVersion(context.Background(), exec.LookPath)
+	client := installer.FindClient(context.Background())
 	var err error
 	spec := specFor(program, client, installer.Set(c.Events))
 	if c.Answers != nil {
@@ -144,7 +143,7 @@ func Installed(a *cli.App) bool {
 		return true
 	}
 	ctx := context.Background() // the client takes a while to say which plugins it loads
-	return hooked(installer.Inspection{Plugins: installer.ClientVersion(ctx, exec.LookPath).PluginDirs(ctx)})
+	return hooked(installer.Inspection{Plugins: installer.FindClient(ctx).PluginDirs(ctx)})
 }
 
 func hooked(in installer.Inspection) bool {
@@ -231,7 +230,7 @@ func completeInstall(a *cli.App, version string) error {
 		return cli.Usage("--complete %q: not a version", version)
 	}
 	ctx := context.Background()
-	if c := installer.ClientVersion(ctx, exec.LookPath); c.Version.Known() && c.Version.Compare(v) < 0 {
+	if c := installer.FindClient(ctx); c.Version.Known() && c.Version.Compare(v) < 0 {
 		v = c.Version
 	}
 	changed, err := installer.Complete(ctx, keepDir(a), v)

@@ -3,7 +3,6 @@ package setup
 import (
 	"context"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"slices"
 
@@ -26,7 +25,7 @@ func (c *PluginCmd) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	client := installer.ClientVersion(context.Background(), exec.LookPath)
+	client := installer.FindClient(context.Background())
 	p := installer.Plugin{Dir: c.Dir, Version: cli.Version(), Force: c.Force, Spec: installer.Spec{
 		Command: program, Shell: client.Version.NeedsShell(),
 		Events: installer.Events(client.Version, installer.Set(c.Events)),

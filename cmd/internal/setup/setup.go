@@ -107,7 +107,7 @@ func clientSteps(a *cli.App, hook, program string) ([]steps.Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	client := installer.ClientVersion(context.Background(), exec.LookPath)
+	client := installer.FindClient(context.Background())
 	spec := specFor(hook, client, installer.CoreEvents)
 	report := installer.Inspect(installer.Inspection{Targets: []installer.Target{target}})
 	spec.Answers = report.Answers()
