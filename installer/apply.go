@@ -93,7 +93,11 @@ func (c *Change) commit() error {
 		err = c.kept.save(*c.save, c.copy)
 	}
 	if err == nil {
-		err = c.write()
+		mode := fs.FileMode(0o600)
+		if c.Target.Scope == Project {
+			mode = 0o644 // it is meant to be shared
+		}
+		err = c.was.replace(c.New, mode, c.unmoved)
 	}
 	switch {
 	case err != nil && made != "":
@@ -103,16 +107,6 @@ func (c *Change) commit() error {
 		return c.kept.forget()
 	}
 	return err
-}
-
-func (c *Change) write() error {
-	mode := fs.FileMode(0o600)
-	if c.was.info != nil {
-		mode = c.was.info.Mode().Perm()
-	} else if c.Target.Scope == Project {
-		mode = 0o644 // it is meant to be shared
-	}
-	return writeFile(c.File, c.New, mode, c.was.info, c.unmoved)
 }
 
 // delete removes a file that install made, and its directory if install made that

@@ -127,6 +127,14 @@ func resolve(path string) (string, error) {
 	return "", errors.New("too many links")
 }
 
+// replace writes data over the file, with the mode that it has, else with mode.
+func (s snapshot) replace(data []byte, mode fs.FileMode, last func() error) error {
+	if s.info != nil {
+		mode = s.info.Mode().Perm()
+	}
+	return writeFile(s.file, data, mode, s.info, last)
+}
+
 // writeFile replaces file with data, by way of a temporary file beside it. last
 // runs right before the rename; its error stops it. like gives mode and owner and
 // may be nil.

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/template"
 )
@@ -138,20 +139,10 @@ func (p Plugin) PutMod(keep string) (changed bool, err error) {
 		}
 		made.Made = append([]string{dir}, made.Made...)
 	}
-	for _, f := range files {
-		changed = changed || !f.Noop()
-	}
-	if !changed {
+	if !slices.ContainsFunc(files, func(f Change) bool { return !f.Noop() }) {
 		return false, nil
 	}
-	data, err := json.MarshalIndent(made, "", "  ")
-	if err == nil {
-		err = os.MkdirAll(keep, 0o700)
-	}
-	if err == nil {
-		err = writeFile(modRecordFile(keep), append(data, '\n'), 0o600, nil, proceed)
-	}
-	if err != nil {
+	if err := errors.Join(os.MkdirAll(keep, 0o700), writeJSON(modRecordFile(keep), made)); err != nil {
 		return false, &fileError{"noting what is made for the mod in", keep, cause(err), ""}
 	}
 	return true, p.Write(files)

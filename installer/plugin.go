@@ -1,11 +1,14 @@
 package installer
 
 import (
+	"bytes"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"text/template"
 )
 
 // PluginName is the name of the plugin, and of the marketplace that its directory
@@ -22,40 +25,26 @@ type Plugin struct {
 	Force   bool   // files that are there and not ours are replaced
 }
 
-// PluginFile is a file of a plugin: its current and its desired content.
-type PluginFile struct {
-	Name     string // below the plugin's directory, with slashes
-	Old, New []byte // Old is nil when the file is missing, New when it is to go
-
-	was snapshot
-}
-
-// Noop reports whether the file has its desired content.
-func (f PluginFile) Noop() bool {
-	return (f.Old == nil) == (f.New == nil) && string(f.Old) == string(f.New)
-}
-
 // Plan gives the plugin's files, in the order to write them. hooks/hooks.json is edited
 // as settings are: other hooks in it keep their bytes. Other files of the plugin's that
 // are there and were not made by this program are refused, unless Force is set.
 //
 // Entries name the program by its own path, not by one below the plugin: the client
 // copies a plugin when it installs it, and the copy does not follow an upgrade.
-func (p Plugin) Plan() ([]PluginFile, error) {
+func (p Plugin) Plan() ([]Change, error) {
 	p.Spec.plugin = true
 	return p.plan(pluginParts)
 }
 
-func (p Plugin) plan(parts []pluginPart) ([]PluginFile, error) {
-	var files []PluginFile
+func (p Plugin) plan(parts []pluginPart) ([]Change, error) {
+	var files []Change
 	for _, part := range parts {
-		f := PluginFile{Name: part.name}
 		path := filepath.Join(p.Dir, filepath.FromSlash(part.name))
-		var err error
-		if f.was, err = readSettings(path); err != nil {
+		was, err := readSettings(path)
+		if err != nil {
 			return nil, err
 		}
-		f.Old = f.was.data
+		f := Change{File: was.file, Old: was.data, was: was}
 		if part.name == modFile && p.Beckon == "" && !modOurs(f.Old) {
 			continue // nothing of ours, and nothing to write
 		}
@@ -71,26 +60,22 @@ func (p Plugin) plan(parts []pluginPart) ([]PluginFile, error) {
 }
 
 // Write writes the files that differ, each whole, and makes the directories.
-func (p Plugin) Write(files []PluginFile) error {
+func (p Plugin) Write(files []Change) error {
 	for _, f := range files {
 		if f.Noop() {
 			continue
 		}
 		if f.New == nil {
-			if err := os.Remove(f.was.file); err != nil {
-				return &fileError{"removing", f.was.file, cause(err), ""}
+			if err := os.Remove(f.File); err != nil {
+				return &fileError{"removing", f.File, cause(err), ""}
 			}
 			continue
 		}
-		dir := filepath.Dir(f.was.file)
+		dir := filepath.Dir(f.File)
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return &fileError{"making the directory", dir, cause(err), ""}
 		}
-		mode := os.FileMode(0o600)
-		if f.was.info != nil {
-			mode = f.was.info.Mode().Perm()
-		}
-		if err := writeFile(f.was.file, f.New, mode, f.was.info, proceed); err != nil {
+		if err := f.was.replace(f.New, 0o600, proceed); err != nil {
 			return err
 		}
 	}
@@ -166,46 +151,15 @@ func pretty(o object) []byte {
 	return append(layout{newline: "\n", unit: "  ", spaced: true}.lines(o, ""), '\n')
 }
 
-const modAbout = `
-With it comes a mod, hooks/register.js, which the client runs in its own process: it tells
-` + "`beckon-hook`" + ` of turns that end without a hook (Esc, a refusal), shows above the prompt which
-other session needs you, and adds the command /beckon. It sends nothing of what is said anywhere.
-`
-
 const readmeTitle = "# beckon, as a plugin of Claude Code\n"
 
+//go:embed plugin/README.md.tmpl
+var readmeText string
+
+var readmeTemplate = template.Must(template.New("README.md").Parse(readmeText))
+
 func pluginReadme(p Plugin, _ []byte) ([]byte, error) {
-	mod := ""
-	if p.Beckon != "" {
-		mod = modAbout
-	}
-	return []byte(readmeTitle + `
-At every event of a session this plugin runs ` + "`beckon-hook`" + `, which notes what happened in
-beckon's state directory and exits. ` + "`beckon list`" + ` then tells which of your sessions needs
-you. The plugin holds hooks alone: no commands, no agents, no server, and no status line
-(a plugin cannot set one; ` + "`beckon install --statusline`" + ` can). The programs themselves are not
-in it: its hooks name the place where beckon was installed when this directory was made.
-` + mod + `
-For one session:
-
-    claude --plugin-dir THIS-DIRECTORY
-
-For good:
-
-    claude plugin marketplace add THIS-DIRECTORY
-    claude plugin install beckon@beckon
-
-To take it away again:
-
-    claude plugin uninstall beckon@beckon
-    claude plugin marketplace remove beckon
-
-and delete this directory. In ~/.claude/skills/beckon it is loaded without being installed,
-and to delete it is all.
-
-After an upgrade of beckon or of Claude Code make it anew with ` + "`beckon plugin THIS-DIRECTORY`" + `; older
-clients go on with their copy until the plugin is uninstalled and installed again. Do not
-use it beside ` + "`beckon install`" + `: every event would be noted once, as it should, but paid for
-twice. ` + "`beckon doctor`" + ` tells when both are there.
-`), nil
+	var b bytes.Buffer
+	err := readmeTemplate.Execute(&b, p)
+	return b.Bytes(), err
 }

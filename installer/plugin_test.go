@@ -14,7 +14,7 @@ func pluginOf(t *testing.T, version string) Plugin {
 	return Plugin{Dir: filepath.Join(t.TempDir(), "p"), Version: version, Spec: Spec{Command: "/opt/beckon-hook", Events: []string{"Stop", "SessionEnd"}}}
 }
 
-func writePlugin(t *testing.T, p Plugin) []PluginFile {
+func writePlugin(t *testing.T, p Plugin) []Change {
 	t.Helper()
 	files, err := p.Plan()
 	if err != nil {
@@ -43,7 +43,7 @@ func TestPluginIsInspected(t *testing.T) {
 			}
 		}
 		files, err := p.Plan()
-		if err != nil || slices.ContainsFunc(files, func(f PluginFile) bool { return !f.Noop() }) {
+		if err != nil || slices.ContainsFunc(files, func(f Change) bool { return !f.Noop() }) {
 			t.Errorf("%v, %+v", err, files)
 		}
 	}

@@ -65,11 +65,15 @@ func (k kept) save(r record, backup []byte) error {
 			return err
 		}
 	}
-	data, err := json.MarshalIndent(r, "", "  ")
+	return writeJSON(k.record, r)
+}
+
+func writeJSON(file string, v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return err
 	}
-	return writeFile(k.record, append(data, '\n'), 0o600, nil, proceed)
+	return writeFile(file, append(data, '\n'), 0o600, nil, proceed)
 }
 
 func proceed() error { return nil }

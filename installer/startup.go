@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -230,12 +229,8 @@ func (s Startup) Apply(ctx context.Context, line StartupLine) (Change, error) {
 			err = os.Remove(c.File)
 		}
 	default:
-		mode := fs.FileMode(0o644)
-		if c.was.info != nil {
-			mode = c.was.info.Mode().Perm()
-		}
 		if err = os.MkdirAll(filepath.Dir(c.File), 0o755); err == nil {
-			err = writeFile(c.File, c.New, mode, c.was.info, c.unmoved)
+			err = c.was.replace(c.New, 0o644, c.unmoved)
 		}
 	}
 	if err == errMoved {

@@ -39,7 +39,7 @@ func (c *PluginCmd) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(files, func(f installer.PluginFile) bool { return !f.Noop() }) {
+	if !slices.ContainsFunc(files, func(f installer.Change) bool { return !f.Noop() }) {
 		fmt.Fprintf(a.Stdout, "the plugin in %s is as it should be\n", c.Dir)
 		return nil
 	}
