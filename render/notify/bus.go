@@ -136,7 +136,7 @@ func connect(ctx context.Context) (*dbus.Conn, error) {
 	late := context.AfterFunc(ctx, func() { to.Close() }) // it may take what we say, and say nothing
 	conn, err := dbus.NewConn(to)
 	if err == nil {
-		err = trusted(listener(to), errAgentsBus)
+		err = checkOrigin(listener(to), errAgentsBus)
 	}
 	if err == nil {
 		err = conn.Auth(nil)
@@ -176,8 +176,8 @@ func socket(addresses string) string {
 	return ""
 }
 
-// trusted returns an error when an agent's client started process pid, or may have.
-func trusted(pid int, agents error) error {
+// checkOrigin returns an error when an agent's client started process pid, or may have.
+func checkOrigin(pid int, agents error) error {
 	switch within, name := fromClient(pid); {
 	case within:
 		return agents
@@ -205,7 +205,7 @@ func (b *daemon) meet(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("the notification daemon: %w", err)
 	}
-	if err := trusted(int(pid), errAgentsDaemon); err != nil {
+	if err := checkOrigin(int(pid), errAgentsDaemon); err != nil {
 		return err
 	}
 	b.object = b.conn.Object(b.owner, daemonPath) // whoever has the name later is another
