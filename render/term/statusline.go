@@ -3,6 +3,7 @@ package term
 import (
 	"math"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -44,26 +45,17 @@ const (
 // fits of its levels; what is too wide even then is cut. Others get a line of
 // their own when they do not fit beside.
 func StatusLine(v StatusView, f Format, st Style) string {
-	text := ""
+	var lines []string
 	for level := range levels {
-		text = f.fill(func(field string) string { return st.status(&v, field, level) }, st.Width)
-		if st.Width == 0 || widest(text) <= st.Width {
-			return text
+		lines = strings.Split(f.fill(func(field string) string { return st.status(&v, field, level) }, st.Width), "\n")
+		if st.Width == 0 || !slices.ContainsFunc(lines, func(l string) bool { return widthOf(l) > st.Width }) {
+			return strings.Join(lines, "\n")
 		}
 	}
-	lines := strings.Split(text, "\n")
 	for i := range lines {
 		lines[i] = truncate(lines[i], st.Width, "…")
 	}
 	return strings.Join(lines, "\n")
-}
-
-func widest(text string) int {
-	w := 0
-	for line := range strings.Lines(text) {
-		w = max(w, widthOf(strings.TrimRight(line, "\n")))
-	}
-	return w
 }
 
 // status returns the value of one field, empty when it is not known.

@@ -147,7 +147,7 @@ func (f *Field) Read(text string) (v any, err error) {
 	case f.Options != nil:
 		return f.option(text)
 	}
-	n := 0.0
+	n, unit := 0.0, ""
 	switch f.Type {
 	case "boolean":
 		switch strings.ToLower(text) {
@@ -169,22 +169,15 @@ func (f *Field) Read(text string) (v any, err error) {
 		}
 		v = n
 	default:
-		v, n = text, float64(utf8.RuneCountInString(text))
+		v, n, unit = text, float64(utf8.RuneCountInString(text)), " letters"
 	}
 	switch {
 	case f.Min != nil && n < *f.Min:
-		return nil, fmt.Errorf("%s: %q is less than %v%s", f.Name, text, *f.Min, f.unit())
+		return nil, fmt.Errorf("%s: %q is less than %v%s", f.Name, text, *f.Min, unit)
 	case f.Max != nil && n > *f.Max:
-		return nil, fmt.Errorf("%s: %q is more than %v%s", f.Name, text, *f.Max, f.unit())
+		return nil, fmt.Errorf("%s: %q is more than %v%s", f.Name, text, *f.Max, unit)
 	}
 	return v, nil
-}
-
-func (f *Field) unit() string {
-	if f.Type == "integer" || f.Type == "number" {
-		return ""
-	}
-	return " letters"
 }
 
 func (f *Field) option(text string) (any, error) {
