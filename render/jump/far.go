@@ -37,18 +37,17 @@ var bySSH = Way{"*", []string{"ssh", "-t", "{host}", "beckon", "jump", "{session
 // fill puts a row's names in. What another machine says may become a part of a word
 // only if it has letters, digits and "._-@" alone and begins with no "-".
 func (w Way) fill(r *render.Row) ([]string, error) {
+	line := strings.Join(w.Words, " ")
 	for _, s := range []struct{ name, text string }{{"{host}", r.Remote.Name}, {"{user}", r.Remote.User}, {"{session}", r.SessionID}} {
-		used := strings.Contains(strings.Join(w.Words, " "), s.name)
-		if used && (s.text == "" || s.text[0] == '-' || strings.Trim(s.text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-@") != "") {
+		if !strings.Contains(line, s.name) {
+			continue
+		}
+		if s.text == "" || s.text[0] == '-' || strings.Trim(s.text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-@") != "" {
 			return nil, fmt.Errorf("%q cannot be a part of a command", render.OneLine(s.text))
 		}
+		line = strings.ReplaceAll(line, s.name, s.text)
 	}
-	put := strings.NewReplacer("{host}", r.Remote.Name, "{user}", r.Remote.User, "{session}", r.SessionID)
-	words := make([]string, len(w.Words))
-	for i, s := range w.Words {
-		words[i] = put.Replace(s)
-	}
-	return words, nil
+	return strings.Fields(line), nil
 }
 
 // far goes to a session of another machine: by the first way that fits its name, else

@@ -47,7 +47,7 @@ func (d *Deliverer) Deliver(ctx context.Context, o Order) error {
 		}
 		c := alert.Case{Edge: stand.Edge, Session: &seen.Session, Still: o.Still}
 		if !stand.Open || stand.Edge.ID() != o.Edge {
-			c.Edge = named(o.Edge)
+			c.Edge, _ = state.ParseEdge(o.Edge) // nothing else is known of it
 			return d.log(c, state.Decision{Verdict: state.Never, Reason: state.ReasonPassed}, "", now)
 		}
 		v := state.Decision{Verdict: state.Notify, Reason: state.ReasonNotify}
@@ -81,7 +81,8 @@ const closing = 2 * time.Minute
 
 // settled looks at the session when the edge has stood long enough.
 func (d *Deliverer) settled(ctx context.Context, o Order) (seen state.Seen, stand state.Stand, now time.Time, err error) {
-	edge, began := named(o.Edge), time.Now()
+	edge, _ := state.ParseEdge(o.Edge)
+	began := time.Now()
 	wait := stands(edge)
 	if o.Still {
 		wait = 0
@@ -102,12 +103,6 @@ func (d *Deliverer) settled(ctx context.Context, o Order) (seen state.Seen, stan
 		}
 		wait = time.Second
 	}
-}
-
-// named is an edge with nothing known but its name.
-func named(id string) state.Edge {
-	e, _ := state.ParseEdge(id)
-	return e
 }
 
 // send sends the notification that was decided on, and logs the decision.
