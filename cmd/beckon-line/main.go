@@ -14,7 +14,7 @@ import (
 
 func main() {
 	args := os.Args[1:]
-	code, ok := segment.Main(&cli.App{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv}, args)
+	code, ok := segment.Main(&cli.App{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv}, args, nil)
 	if !ok {
 		code, ok = hook.BecomeBeckon(args)
 	}

@@ -30,3 +30,15 @@ func (c *asideCmd) Run(a *app) error {
 	}
 	return a.Act(v, state.Action{Kind: state.ActBackburner, Until: until})
 }
+
+type removeCmd struct {
+	Session string `arg:"" help:"${session}."`
+}
+
+func (c *removeCmd) Run(a *app) error {
+	v, err := a.Find(c.Session)
+	if err != nil {
+		return err
+	}
+	return a.Act(v, state.Action{Kind: state.ActRemove})
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"io"
+	"os"
 	"regexp"
 	"strings"
 
@@ -66,6 +67,10 @@ type commands struct {
 	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
 }
 
+func main() {
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
+}
+
 // app is what the commands share.
 type app struct{ *cli.App }
 
@@ -74,7 +79,7 @@ const sessionHelp = "A session: its id, name, project or branch, or a part of on
 
 // run is the whole program but for the exit.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) int {
-	if len(args) > 0 && args[0] == "hook" && !wantsHelp(args) {
+	if len(args) > 0 && args[0] == "hook" && !(len(args) > 1 && (args[1] == "--help" || args[1] == "-h")) {
 		code := answer.Main(args[1:], stdin, stdout, stderr, getenv, handlers.Starter{}, nil) // before kong is paid for
 		if code != cli.ExitOK {
 			noblock.Off() // the answer itself, where the contract has no other way
@@ -167,8 +172,4 @@ func plainly(err error) error {
 		text = regexp.MustCompile(w[0]).ReplaceAllString(text, w[1])
 	}
 	return errors.New(strings.ReplaceAll(text, `","`, ", "))
-}
-
-func wantsHelp(args []string) bool {
-	return len(args) > 1 && (args[1] == "--help" || args[1] == "-h")
 }

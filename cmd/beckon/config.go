@@ -29,8 +29,12 @@ func (c *configCmd) Run(a *app) error {
 	if c.JSON {
 		return errors.Join(cli.WriteJSON(a.Stdout, values), err)
 	}
-	for _, name := range append([]string{"state_dir"}, names()...) {
+	show := func(name string) {
 		fmt.Fprintf(a.Stdout, "%-18s %-8s  # %s\n", name, cmp.Or(strings.ReplaceAll(values[name].Value, "\n", `\n`), "-"), values[name].From)
+	}
+	show("state_dir")
+	for _, k := range config.Keys {
+		show(k.Name)
 	}
 	return err
 }
@@ -53,14 +57,6 @@ func (a *app) configValues() (map[string]setting, error) {
 	}
 	values["state_dir"] = setting{a.Store.Dir, a.stateDirFrom()}
 	return values, err
-}
-
-func names() []string {
-	var out []string
-	for _, k := range config.Keys {
-		out = append(out, k.Name)
-	}
-	return out
 }
 
 func (a *app) stateDirFrom() string {

@@ -180,16 +180,11 @@ func (o *jumped) try(ctx context.Context, j *jump.Jumper, targets []render.Row, 
 			o.Skipped = append(o.Skipped, skipped{r.SessionID, err.Error()})
 		}
 		if first == nil && !(cycle && errors.Is(err, jump.ErrGone)) {
-			first = jumpError(r, err)
+			first = fmt.Errorf("jumping to %s %s: %w", cmp.Or(r.Label(), string(r.State)), cli.ShortID(r.SessionID), err)
 			o.SessionID, o.Why, o.Hint = r.SessionID, err.Error(), render.HintOf(err)
 		}
 	}
 	return first
-}
-
-// jumpError names the session that err is about.
-func jumpError(r *render.Row, err error) error {
-	return fmt.Errorf("jumping to %s %s: %w", cmp.Or(r.Label(), string(r.State)), cli.ShortID(r.SessionID), err)
 }
 
 // noTarget is the message when there is nowhere to go.

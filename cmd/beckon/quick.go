@@ -3,7 +3,6 @@ package main
 import (
 	"strings"
 
-	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/fleets"
 	"beckon/cmd/internal/segment"
 	"beckon/cmd/internal/talk"
@@ -15,38 +14,23 @@ import (
 // list of 100 sessions), and reports whether it did. What it does not
 // understand is left to kong, to help or to complain.
 func (a *app) quick(args []string) (code int, ok bool) {
-	if len(args) == 0 {
-		return 0, false
+	if code, ok := segment.Main(a.App, args, a.inFleet); ok || len(args) == 0 {
+		return code, ok
 	}
-	var cmd interface{ Run(*app) error }
+	var show func() error
 	switch args[0] {
-	case "statusline":
-		c, fits := segment.ParseStatusline(args[1:])
-		cmd, ok = &statuslineCmd{c}, fits
-	case "prompt":
-		c, fits := segment.ParsePrompt(args[1:])
-		cmd, ok = &promptCmd{c}, fits
 	case "mod":
-		if len(args) == 2 && !strings.HasPrefix(args[1], "-") {
-			cmd, ok = shared{&talk.ModCmd{Session: args[1]}}, true
-		}
+		ok = len(args) == 2 && !strings.HasPrefix(args[1], "-")
+		show = func() error { return (&talk.ModCmd{Session: args[1]}).Run(a.App) }
 	case "list":
 		c, fits := parseList(args[1:])
-		cmd, ok = &c, fits
+		ok, show = fits, func() error { return c.Run(a) }
 	}
 	if !ok {
 		return 0, false
 	}
-	return segment.Run(a.App, args[0], func() error { return cmd.Run(a) }), true
+	return segment.Run(a.App, args[0], show), true
 }
-
-// shared is a command of a package of its own.
-type shared struct {
-	cmd interface{ Run(*cli.App) error }
-}
-
-// Run runs it.
-func (c shared) Run(a *app) error { return c.cmd.Run(a.App) }
 
 type promptCmd struct{ segment.Prompt }
 

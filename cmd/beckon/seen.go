@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"beckon/cmd/internal/cli"
+	"beckon/cmd/internal/segment"
 	"beckon/event"
 	"beckon/render/jump"
 	"beckon/state"
@@ -50,16 +51,8 @@ func (a *app) allSeen() error {
 
 // seenPane reads `seen --pane ID`, which run answers before kong is paid for.
 func seenPane(args []string) (pane string, ok bool) {
-	if len(args) < 2 || args[0] != "seen" {
-		return "", false
-	}
-	if v, ok := strings.CutPrefix(args[1], "--pane="); ok && len(args) == 2 {
-		return v, true
-	}
-	if len(args) == 3 && args[1] == "--pane" {
-		return args[2], true
-	}
-	return "", false
+	ok = len(args) > 1 && args[0] == "seen" && segment.Flags(args[1:], map[string]*string{"--pane": &pane}, nil)
+	return pane, ok
 }
 
 // runSeenPane marks the session in a pane as seen. It is quiet: it runs at

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -90,16 +91,8 @@ func (a *app) onceEnviron(color bool) []string {
 
 // pageWidth returns the columns of a page for a script.
 func (a *app) pageWidth(flag int) int {
-	if flag > 0 {
-		return flag
-	}
-	if w := a.Width(); w > 0 {
-		return w
-	}
-	if n, err := strconv.Atoi(a.Getenv("COLUMNS")); err == nil && n > 0 {
-		return n
-	}
-	return 80
+	columns, _ := strconv.Atoi(a.Getenv("COLUMNS"))
+	return cmp.Or(flag, a.Width(), max(columns, 0), 80)
 }
 
 // screenPause is the least time between updates of the screen: changes come in

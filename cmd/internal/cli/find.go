@@ -50,9 +50,10 @@ func (a *App) Find(arg string) (state.Seen, error) {
 // arg, begins with it or has it as a part; the first of these that any fits
 // decides.
 func (a *App) findNamed(seen []state.Seen, arg string) (state.Seen, error) {
-	for _, like := range [...]func(s, arg string) bool{strings.EqualFold, beginsWith, contains} {
+	for _, like := range [...]func(s, arg string) bool{strings.EqualFold, strings.HasPrefix, strings.Contains} {
+		is := func(s string) bool { return arg != "" && like(strings.ToLower(s), strings.ToLower(arg)) }
 		fits := fitting(seen, func(r *render.Row, name string) bool {
-			return arg != "" && (like(r.Name, arg) || like(name, arg) || like(r.Project, arg) || r.Git != nil && like(r.Git.Branch, arg))
+			return is(r.Name) || is(name) || is(r.Project) || r.Git != nil && is(r.Git.Branch)
 		})
 		if len(fits) == 1 {
 			return fits[0], nil
@@ -65,11 +66,6 @@ func (a *App) findNamed(seen []state.Seen, arg string) (state.Seen, error) {
 	}
 	return state.Seen{}, Hint("beckon list --all shows every session", "session %q: %w", arg, ErrNotFound)
 }
-
-func beginsWith(s, arg string) bool {
-	return strings.HasPrefix(strings.ToLower(s), strings.ToLower(arg))
-}
-func contains(s, arg string) bool { return strings.Contains(strings.ToLower(s), strings.ToLower(arg)) }
 
 // oneProcess picks among the processes that ran one session: the one that needs
 // the user most. If several run it still, it says on stderr how to name the others.

@@ -17,12 +17,7 @@ import (
 // inspect reads the settings of all scopes, and the plugins with our hooks.
 func (d *doctor) inspect(client installer.Client) installer.Report {
 	v := client.Version
-	in := installer.Inspection{Client: v, Events: installer.Events(v, installer.CoreEvents), Plugins: client.PluginDirs(context.Background())}
-	for _, s := range []installer.Scope{installer.User, installer.Project, installer.Local} {
-		if t, err := setup.Settings(d.App, s); err == nil {
-			in.Targets = append(in.Targets, t)
-		}
-	}
+	in := installer.Inspection{Client: v, Events: installer.Events(v, installer.CoreEvents), Targets: setup.AllSettings(d.App), Plugins: client.PluginDirs(context.Background())}
 	for _, path := range installer.ManagedFiles(runtime.GOOS) {
 		in.Targets = append(in.Targets, installer.Target{Scope: installer.Managed, Path: path})
 	}

@@ -4,11 +4,13 @@ package segment
 
 import (
 	"beckon/cmd/internal/cli"
+	"beckon/render"
 )
 
-// Main runs prompt or statusline. It reports false, and has done nothing, where the
-// command line is another one, or asks for more than this package links.
-func Main(a *cli.App, args []string) (code int, ok bool) {
+// Main runs prompt or statusline. fleet adds the sessions of other machines; it may be
+// nil. Main reports false, and has done nothing, where the command line is another one,
+// or asks for them in vain.
+func Main(a *cli.App, args []string, fleet func([]render.Row) []render.Row) (code int, ok bool) {
 	if len(args) == 0 {
 		return 0, false
 	}
@@ -16,10 +18,10 @@ func Main(a *cli.App, args []string) (code int, ok bool) {
 	switch args[0] {
 	case "prompt":
 		c, fits := ParsePrompt(args[1:])
-		ok, show = fits && !c.Fleet, func() error { return c.Show(a, nil) }
+		ok, show = fits && (!c.Fleet || fleet != nil), func() error { return c.Show(a, fleet) }
 	case "statusline":
 		c, fits := ParseStatusline(args[1:])
-		ok, show = fits && !c.Fleet, func() error { return c.Show(a, nil) }
+		ok, show = fits && (!c.Fleet || fleet != nil), func() error { return c.Show(a, fleet) }
 	}
 	if !ok {
 		return 0, false

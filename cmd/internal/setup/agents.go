@@ -2,7 +2,6 @@ package setup
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -140,14 +139,17 @@ func ask(a *cli.App, attended bool) (list []*agents.Agent, err error) {
 func (c *InstallCmd) installAgents(a *cli.App, program string, list []*agents.Agent) error {
 	var errs []error
 	for _, ag := range list {
-		spec := installer.AgentSpec(ag, program)
-		if t, err := AgentTarget(a, ag); err == nil {
-			spec.Answers = installer.AgentHolds(t)
+		t, err := AgentTarget(a, ag)
+		if err != nil {
+			errs = append(errs, err)
+			continue
 		}
+		spec := installer.AgentSpec(ag, program)
+		spec.Answers = installer.AgentHolds(t)
 		if c.Answers != nil {
 			spec.Answers = *c.Answers && ag.Holds()
 		}
-		change, err := editAgent(a, ag, installer.Install(spec), c.DryRun)
+		change, err := edit(a, t, installer.Install(spec), c.DryRun)
 		switch {
 		case err != nil:
 			errs = append(errs, err)
@@ -172,7 +174,12 @@ func (c *InstallCmd) installAgents(a *cli.App, program string, list []*agents.Ag
 func (c *UninstallCmd) uninstallAgents(a *cli.App, list []*agents.Agent) error {
 	var errs []error
 	for _, ag := range list {
-		change, err := editAgent(a, ag, installer.Uninstall(), c.DryRun)
+		t, err := AgentTarget(a, ag)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		change, err := edit(a, t, installer.Uninstall(), c.DryRun)
 		switch {
 		case err != nil:
 			errs = append(errs, err)
@@ -184,16 +191,4 @@ func (c *UninstallCmd) uninstallAgents(a *cli.App, list []*agents.Agent) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// editAgent plans or applies one change of an agent's file.
-func editAgent(a *cli.App, ag *agents.Agent, op installer.Op, dryRun bool) (installer.Change, error) {
-	t, err := AgentTarget(a, ag)
-	if err != nil {
-		return installer.Change{}, err
-	}
-	if !dryRun {
-		return installer.Apply(context.Background(), t, op)
-	}
-	return show(a, t, op)
 }

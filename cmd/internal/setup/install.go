@@ -76,11 +76,14 @@ func (c *InstallCmd) Run(a *cli.App) error {
 // installClaude registers the hooks with Claude Code.
 func (c *InstallCmd) installClaude(a *cli.App, program string) error {
 	client := installer.FindClient(context.Background())
-	var err error
+	t, err := Settings(a, installer.Scope(c.Scope))
+	if err != nil {
+		return err
+	}
 	spec := specFor(program, client, installer.Set(c.Events))
 	if c.Answers != nil {
 		spec.Answers = *c.Answers
-	} else if t, err := Settings(a, installer.Scope(c.Scope)); err == nil {
+	} else {
 		spec.Answers = installer.Inspect(installer.Inspection{Targets: []installer.Target{t}}).Answers()
 	}
 	if c.Status {
@@ -93,7 +96,7 @@ func (c *InstallCmd) installClaude(a *cli.App, program string) error {
 			return err
 		}
 	}
-	change, err := edit(a, c.Scope, installer.Install(spec), c.DryRun)
+	change, err := edit(a, t, installer.Install(spec), c.DryRun)
 	if err == nil && len(c.Notify) > 0 {
 		err = chooseChannels(a, c.Notify, c.DryRun)
 	}
@@ -133,13 +136,7 @@ func Installed(a *cli.App) bool {
 	if _, installed := installer.ChosenFor(keepDir(a)); installed {
 		return true
 	}
-	var in installer.Inspection
-	for _, scope := range []installer.Scope{installer.User, installer.Project, installer.Local} {
-		if t, err := Settings(a, scope); err == nil {
-			in.Targets = append(in.Targets, t)
-		}
-	}
-	if hooked(in) {
+	if hooked(installer.Inspection{Targets: AllSettings(a)}) {
 		return true
 	}
 	ctx := context.Background() // the client takes a while to say which plugins it loads
@@ -204,7 +201,11 @@ func (c *UninstallCmd) Run(a *cli.App) error {
 
 // uninstallClaude takes the hooks from Claude Code.
 func (c *UninstallCmd) uninstallClaude(a *cli.App) error {
-	change, err := edit(a, c.Scope, installer.Uninstall(), c.DryRun)
+	t, err := Settings(a, installer.Scope(c.Scope))
+	if err != nil {
+		return err
+	}
+	change, err := edit(a, t, installer.Uninstall(), c.DryRun)
 	if err != nil || c.DryRun {
 		return err
 	}
@@ -270,25 +271,26 @@ func UnknownClient(a *cli.App) string {
 // keepDir is where backups and records of edits lie, and nothing else prunes.
 func keepDir(a *cli.App) string { return filepath.Join(a.Store.Dir, "install") }
 
-// edit plans or applies one change of a settings file.
-func edit(a *cli.App, scope string, op installer.Op, dryRun bool) (installer.Change, error) {
-	t, err := Settings(a, installer.Scope(scope))
-	if err != nil {
-		return installer.Change{}, err
-	}
+// edit applies one operation, or prints what it would change.
+func edit(a *cli.App, t installer.Target, op installer.Op, dryRun bool) (installer.Change, error) {
 	if !dryRun {
 		return installer.Apply(context.Background(), t, op)
 	}
-	return show(a, t, op)
-}
-
-// show prints what an operation would change.
-func show(a *cli.App, t installer.Target, op installer.Op) (installer.Change, error) {
 	change, err := installer.Plan(t, op)
 	if err == nil {
 		fmt.Fprint(a.Stdout, change.Diff())
 	}
 	return change, err
+}
+
+// AllSettings are the settings files of all scopes that there are here.
+func AllSettings(a *cli.App) (list []installer.Target) {
+	for _, scope := range []installer.Scope{installer.User, installer.Project, installer.Local} {
+		if t, err := Settings(a, scope); err == nil {
+			list = append(list, t)
+		}
+	}
+	return list
 }
 
 // Settings finds the settings file of a scope.
@@ -316,13 +318,21 @@ func HookProgram(a *cli.App, asked string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return installer.StablePath(path, installer.Places{Home: a.Getenv("HOME"), Temp: os.TempDir(), GoCache: goCache(a)})
+	return lasting(a, path)
 }
 
 // beside is the program of that name in the directory of another one.
 func beside(a *cli.App, program, name string) (string, error) {
-	path := filepath.Join(filepath.Dir(program), home.Program(name))
-	return installer.StablePath(path, installer.Places{Home: a.Getenv("HOME"), Temp: os.TempDir(), GoCache: goCache(a)})
+	return lasting(a, filepath.Join(filepath.Dir(program), home.Program(name)))
+}
+
+// lasting is the path by which a program can be named for good.
+func lasting(a *cli.App, path string) (string, error) {
+	goCache := a.Getenv("GOCACHE") // of `go run`
+	if dir, err := os.UserCacheDir(); err == nil && goCache == "" {
+		goCache = filepath.Join(dir, "go-build")
+	}
+	return installer.StablePath(path, installer.Places{Home: a.Getenv("HOME"), Temp: os.TempDir(), GoCache: goCache})
 }
 
 // statusProgram is the program for a status line: the small one, where it is.
@@ -331,15 +341,4 @@ func statusProgram(a *cli.App, program string) (string, error) {
 		return path, nil
 	}
 	return beside(a, program, "beckon")
-}
-
-// goCache is the build cache of `go run`, or "".
-func goCache(a *cli.App) string {
-	if d := a.Getenv("GOCACHE"); d != "" {
-		return d
-	}
-	if d, err := os.UserCacheDir(); err == nil {
-		return filepath.Join(d, "go-build")
-	}
-	return ""
 }

@@ -26,10 +26,7 @@ func (c *PluginCmd) Run(a *cli.App) error {
 		return err
 	}
 	client := installer.FindClient(context.Background())
-	p := installer.Plugin{Dir: c.Dir, Version: cli.Version(), Force: c.Force, Spec: installer.Spec{
-		Command: program, Shell: client.Version.NeedsShell(),
-		Events: installer.Events(client.Version, installer.Set(c.Events)),
-	}}
+	p := installer.Plugin{Dir: c.Dir, Version: cli.Version(), Force: c.Force, Spec: specFor(program, client, installer.Set(c.Events))}
 	if c.Mod {
 		if p.Beckon, err = modProgram(a, program, client); err != nil {
 			return err
@@ -76,14 +73,9 @@ func pluginSteps(a *cli.App, dir string) {
 
 // alsoInstalled says when the settings have the hooks as well (CASE 24).
 func alsoInstalled(a *cli.App) {
-	for _, scope := range []installer.Scope{installer.User, installer.Project, installer.Local} {
-		t, err := Settings(a, scope)
-		if err != nil {
-			continue
-		}
-		r := installer.Inspect(installer.Inspection{Targets: []installer.Target{t}})
-		if r.Installed() {
-			fmt.Fprintf(a.Stdout, "  %s has the hooks as well, and each event would be paid for twice: beckon uninstall --scope %s\n", t.Path, scope)
+	for _, t := range AllSettings(a) {
+		if installer.Inspect(installer.Inspection{Targets: []installer.Target{t}}).Installed() {
+			fmt.Fprintf(a.Stdout, "  %s has the hooks as well, and each event would be paid for twice: beckon uninstall --scope %s\n", t.Path, t.Scope)
 		}
 	}
 }

@@ -64,20 +64,7 @@ func (p *Plan) Choose(i int, on bool) {
 // Only chooses the named steps and leaves the others as they are. The error names a
 // step that there is not, or that cannot be done here.
 func (p *Plan) Only(names []string) error {
-	for i, s := range p.Steps {
-		p.Chosen[i] = s.On
-	}
-	for _, name := range names {
-		i, err := p.index(name)
-		if err != nil {
-			return err
-		}
-		if s := p.Steps[i]; s.Absent != "" && !s.On {
-			return fmt.Errorf("%s: %s", name, s.Absent)
-		}
-		p.Choose(i, true)
-	}
-	return nil
+	return p.chooseOf(names, true)
 }
 
 // Undo chooses to undo the named steps, or all without a name. The error names a step
@@ -86,15 +73,23 @@ func (p *Plan) Undo(names []string) error {
 	if len(names) == 0 {
 		names = p.names()
 	}
+	return p.chooseOf(names, false)
+}
+
+// chooseOf chooses whether the named steps are wanted, and leaves the others as they are.
+func (p *Plan) chooseOf(names []string, on bool) error {
 	for i, s := range p.Steps {
 		p.Chosen[i] = s.On
 	}
 	for _, name := range names {
-		i, err := p.index(name)
-		if err != nil {
-			return err
+		i := slices.Index(p.names(), name)
+		if i < 0 {
+			return fmt.Errorf("%q is not a step (one of %s)", name, strings.Join(p.names(), ", "))
 		}
-		p.Choose(i, false)
+		if s := p.Steps[i]; on && s.Absent != "" && !s.On {
+			return fmt.Errorf("%s: %s", name, s.Absent)
+		}
+		p.Choose(i, on)
 	}
 	return nil
 }
@@ -105,14 +100,6 @@ func (p *Plan) names() []string {
 		names[i] = s.Name
 	}
 	return names
-}
-
-func (p *Plan) index(name string) (int, error) {
-	i := slices.Index(p.names(), name)
-	if i < 0 {
-		return i, fmt.Errorf("%q is not a step (one of %s)", name, strings.Join(p.names(), ", "))
-	}
-	return i, nil
 }
 
 // changes are the steps to do, and then those to undo, the last one first: a status
