@@ -365,7 +365,7 @@ func (r *Row) What() string {
 	case r.State == state.Failed:
 		return strings.ReplaceAll(r.Reason, "_", " ")
 	case r.State == state.Idle && r.Reason == state.Done && r.message != "":
-		return OneLine(lastLine(r.message))
+		return OneLine(state.LastLine(r.message))
 	}
 	return r.Title
 }
@@ -382,11 +382,6 @@ func (q *Question) asks() string {
 		return q.Text + " [" + strconv.Itoa(len(q.More)) + " more]"
 	}
 	return q.Text
-}
-
-func lastLine(s string) string {
-	s = strings.TrimSpace(s)
-	return s[strings.LastIndexByte(s, '\n')+1:]
 }
 
 // Record names the row's session as state.Session.Record does.

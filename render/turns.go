@@ -58,7 +58,7 @@ func (t *TurnLine) Line() string {
 		return OneLine(kind)
 	}
 	if t.Actor == state.SpeakerAgent && t.Intent != intent.IntentProgress {
-		return OneLine(lastLine(t.Text))
+		return OneLine(state.LastLine(t.Text))
 	}
 	return OneLine(t.Text)
 }

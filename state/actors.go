@@ -159,13 +159,13 @@ func Means(message string) *event.Meaning {
 	r := intent.OfMessage(message)
 	m := &event.Meaning{Intent: string(r.Intent), Rule: r.Rule, Confidence: percent(r.Confidence)}
 	if r.Intent == intent.IntentQuestion {
-		m.Question = event.Cut(cmp.Or(intent.Question(message), lastLine(message)), event.MaxQuestion)
+		m.Question = event.Cut(cmp.Or(intent.Question(message), LastLine(message)), event.MaxQuestion)
 	}
 	return m
 }
 
-// lastLine stands for the question of a message that asks in no one sentence.
-func lastLine(s string) string {
+// LastLine is what a message comes to: what it asks, if it does so in no one sentence.
+func LastLine(s string) string {
 	s = strings.TrimSpace(s)
 	return s[strings.LastIndexByte(s, '\n')+1:]
 }

@@ -198,7 +198,7 @@ func (f *fold) finalWords(t *Turn) {
 	if t.Intent != intent.IntentQuestion {
 		return
 	}
-	p.Question = event.Cut(cmp.Or(intent.Question(t.Text), lastLine(t.Text)), event.MaxQuestion)
+	p.Question = event.Cut(cmp.Or(intent.Question(t.Text), LastLine(t.Text)), event.MaxQuestion)
 	if k := &f.s.Task; k.State == TaskComplete && k.Ended == p.At {
 		k.State, k.Ended = TaskAwaiting, 0
 	}

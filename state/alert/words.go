@@ -41,8 +41,7 @@ func about(s *state.Session, e state.Edge) string {
 	case state.EdgeFailed:
 		return strings.ReplaceAll(s.Failure.Reason, "_", " ")
 	}
-	message := strings.TrimSpace(s.Stop.Message)
-	return cmp.Or(message[strings.LastIndexByte(message, '\n')+1:], s.Prompt.Text)
+	return cmp.Or(state.LastLine(s.Stop.Message), s.Prompt.Text)
 }
 
 // label is what people call the session: the user's name for it, else its project.

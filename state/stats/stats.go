@@ -267,18 +267,13 @@ func (c *Session) project() string {
 
 // Days returns the totals of every day that has any, oldest first.
 func (t *Totals) Days() []Day {
-	sums := map[string]*Day{}
-	for k, d := range t.days {
-		if sums[k.date] == nil {
-			sums[k.date] = &Day{Date: k.date}
+	out := []Day{}
+	for _, d := range t.Each() {
+		if n := len(out); n == 0 || out[n-1].Date != d.Date {
+			out = append(out, Day{Date: d.Date})
 		}
-		sums[k.date].add(*d)
+		out[len(out)-1].add(d.Day)
 	}
-	out := make([]Day, 0, len(sums))
-	for _, d := range sums {
-		out = append(out, *d)
-	}
-	slices.SortFunc(out, func(a, b Day) int { return cmp.Compare(a.Date, b.Date) })
 	return out
 }
 
