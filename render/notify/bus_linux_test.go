@@ -15,8 +15,8 @@ import (
 	"beckon/state/offer"
 )
 
-// trusted has the daemon of a test count as the user's, whoever runs the test.
-func trusted(t *testing.T) {
+// trustDaemon has the daemon of a test count as the user's, whoever runs the test.
+func trustDaemon(t *testing.T) {
 	t.Helper()
 	was := fromClient
 	fromClient = func(int) (bool, string) { return false, "anything" }
@@ -62,7 +62,7 @@ var both = Ask{Note: Note{Title: "shop needs a permission", SessionID: "s1"}, Te
 func TestDesktopButtons(t *testing.T) {
 	d := dbustest.Start(t)
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", d.Address)
-	trusted(t)
+	trustDaemon(t)
 	dir := t.TempDir()
 	clicked := filepath.Join(dir, "clicked")
 	c := &DesktopChannel{Jump: []string{"/bin/sh", "-c", `printf %s "$1" > ` + clicked, "sh"}}
@@ -109,7 +109,7 @@ func TestDesktopButtons(t *testing.T) {
 func TestDesktopForged(t *testing.T) {
 	d := dbustest.Start(t)
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", d.Address)
-	trusted(t)
+	trustDaemon(t)
 	c := &DesktopChannel{}
 	ctx, over := context.WithCancel(t.Context())
 	got := asking(t, ctx, d, c, both)
@@ -140,7 +140,7 @@ func TestDesktopForged(t *testing.T) {
 func TestDesktopAgentsBus(t *testing.T) {
 	d := dbustest.Start(t)
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "tcp:host=localhost,port=1;"+d.Address)
-	trusted(t)
+	trustDaemon(t)
 	c := &DesktopChannel{}
 	fromClient = func(pid int) (bool, string) { return pid == busOf(t), "anything" }
 	if _, _, err := c.Ask(t.Context(), both); !errors.Is(err, errAgentsBus) || len(d.Received()) != 0 {
@@ -162,7 +162,7 @@ func TestDesktopAgentsBus(t *testing.T) {
 	}
 	defer silent.Close()
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path="+path)
-	trusted(t)
+	trustDaemon(t)
 	ctx, over := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer over()
 	if _, _, err := c.Ask(ctx, both); err == nil {
@@ -174,7 +174,7 @@ func TestDesktopAgentsBus(t *testing.T) {
 func TestDesktopDriven(t *testing.T) {
 	d := dbustest.Start(t)
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", d.Address)
-	trusted(t)
+	trustDaemon(t)
 	d.Rename("mako")
 	got := asking(t, t.Context(), d, (&DesktopChannel{}), both)
 	if shown := d.Received()[0].Buttons; shown != "deny" {
