@@ -52,22 +52,15 @@ func (s Spec) check() error {
 		return &pathError{s.Command, "not printable text", "JSON cannot hold it"}
 	case strings.Contains(s.Command, "${"):
 		return &pathError{s.Command, "holds a placeholder", "the client replaces ${...} in commands"}
+	case ownFile(s.agent) && programName(s.Command) != "beckon-hook":
+		return &pathError{s.Command, "not the hook program", "the program must be called beckon-hook"}
 	case ownFile(s.agent):
-		return ownProgramName(s.Command)
 	case len(s.Events) == 0:
 		return &pathError{s.Command, "no events to register", ""}
 	case s.StatusLine != "" && !ownProgram(s.StatusLine):
 		return &pathError{s.StatusLine, "not the program for status lines", "the program must be called beckon or beckon-line, at an absolute path"}
 	case !s.handler(s.Events[0]).own():
 		return &pathError{s.Command, "not the hook program", "the program must be called beckon-hook"}
-	}
-	return nil
-}
-
-// ownProgramName refuses a program that a file of ours would not be known by.
-func ownProgramName(path string) error {
-	if programName(path) != "beckon-hook" {
-		return &pathError{path, "not the hook program", "the program must be called beckon-hook"}
 	}
 	return nil
 }

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -127,42 +129,42 @@ func within(dir, path string) bool {
 	return err == nil && rel != "." && filepath.IsLocal(rel)
 }
 
-var (
-	cellarPath   = lazily(`^(.*)/(?:Cellar|Caskroom)/([^/]+)/[^/]+/(.+)$`)
-	nixPath      = lazily(`^/nix/store/[^/]+/(.+)$`)
-	guixPath     = lazily(`^/gnu/store/[^/]+/(.+)$`)
-	snapPath     = lazily(`^/snap/[^/]+/[^/]+/(?:.+/)?([^/]+)$`)
-	versionedDir = lazily(`^(.*)/v?\d+(?:\.\d+)+(?:[-+_.][^/]*)?/(.+)$`)
-)
+// managers are what keeps each version of a program in a directory of its own, and
+// the links to the one in use, in the terms of path.
+var managers = []struct {
+	name  string
+	path  func() *regexp.Regexp
+	links []string
+}{
+	{"Homebrew", lazily(`^(.*)/(?:Cellar|Caskroom)/([^/]+)/[^/]+/((?:.*/)?([^/]+))$`), []string{"${1}/${3}", "${1}/bin/${4}", "${1}/opt/${2}/${3}"}},
+	{"Nix", lazily(`^/nix/store/[^/]+/(.+)$`), []string{
+		"@HOME@/.nix-profile/${1}", "@HOME@/.local/state/nix/profile/${1}", "/etc/profiles/per-user/@USER@/${1}",
+		"/run/current-system/sw/${1}", "/nix/var/nix/profiles/default/${1}",
+	}},
+	{"Guix", lazily(`^/gnu/store/[^/]+/(.+)$`), []string{"@HOME@/.guix-profile/${1}", "@HOME@/.guix-home/profile/${1}", "/run/current-system/profile/${1}"}},
+	{"Snap", lazily(`^/snap/[^/]+/[^/]+/(?:.+/)?([^/]+)$`), []string{"/snap/bin/${1}"}},
+	// asdf, mise, scoop and others
+	{"a version manager", lazily(`^(.*)/v?\d+(?:\.\d+)+(?:[-+_.][^/]*)?/(.+)$`), []string{"${1}/current/${2}", "${1}/latest/${2}"}},
+}
 
 // versioned names the package manager whose directory of one version holds path, and
 // the links that it keeps to the version in use.
-func (at Places) versioned(path string) (manager string, links []string) {
-	slash := filepath.ToSlash(path)
-	home := filepath.ToSlash(at.Home)
-	if m := cellarPath().FindStringSubmatch(slash); m != nil {
-		return "Homebrew", []string{m[1] + "/" + m[3], m[1] + "/bin/" + baseName(m[3]), m[1] + "/opt/" + m[2] + "/" + m[3]}
-	}
-	if m := nixPath().FindStringSubmatch(slash); m != nil {
-		return "Nix", []string{
-			home + "/.nix-profile/" + m[1], home + "/.local/state/nix/profile/" + m[1],
-			"/etc/profiles/per-user/" + baseName(home) + "/" + m[1],
-			"/run/current-system/sw/" + m[1], "/nix/var/nix/profiles/default/" + m[1],
+func (at Places) versioned(file string) (manager string, links []string) {
+	file = filepath.ToSlash(file)
+	home := strings.ReplaceAll(filepath.ToSlash(at.Home), "$", "$$")
+	user := strings.NewReplacer("@HOME@", home, "@USER@", path.Base(home))
+	for _, m := range managers {
+		found := m.path().FindStringSubmatchIndex(file)
+		if found == nil {
+			continue
 		}
-	}
-	if m := guixPath().FindStringSubmatch(slash); m != nil {
-		return "Guix", []string{home + "/.guix-profile/" + m[1], home + "/.guix-home/profile/" + m[1], "/run/current-system/profile/" + m[1]}
-	}
-	if m := snapPath().FindStringSubmatch(slash); m != nil {
-		return "Snap", []string{"/snap/bin/" + m[1]}
-	}
-	if m := versionedDir().FindStringSubmatch(slash); m != nil { // asdf, mise, scoop and others
-		return "a version manager", []string{m[1] + "/current/" + m[2], m[1] + "/latest/" + m[2]}
+		for _, link := range m.links {
+			links = append(links, string(m.path().ExpandString(nil, user.Replace(link), file, found)))
+		}
+		return m.name, links
 	}
 	return "", nil
 }
-
-func baseName(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
 // linkTo is the first of the links that leads to the program.
 func linkTo(program string, links []string) (string, bool) {

@@ -17,24 +17,21 @@ import (
 // completion is one word that completes a command line.
 type completion struct{ word, help string }
 
-// complete answers the shells' completion scripts: args are the words of the
-// command line after beckon, up to the one the cursor is in, which may be
-// empty. It prints a word and what it means per line, parted by a tab.
-func (a *app) complete(root *kong.Node, args []string) {
+// runComplete is the hidden command __complete, which answers the shells' completion
+// scripts: args are the words of the command line after beckon, up to the one the
+// cursor is in, which may be empty. It prints a word and what it means per line, parted
+// by a tab. It never fails: a shell has no place for its words.
+func (a *app) runComplete(root *kong.Node, args []string) int {
+	dir, err := store.Dir(a.Getenv)
+	if err != nil {
+		return cli.ExitOK
+	}
+	a.Store = store.Open(dir)
 	if len(args) == 0 {
 		args = []string{""}
 	}
 	for _, o := range offers(root, args, a.sessionOffers) {
 		fmt.Fprintf(a.Stdout, "%s\t%s\n", o.word, render.OneLine(o.help))
-	}
-}
-
-// runComplete is the hidden command __complete. It never fails: a shell has
-// no place for its words.
-func (a *app) runComplete(root *kong.Node, args []string) int {
-	if dir, err := store.Dir(a.Getenv); err == nil {
-		a.Store = store.Open(dir)
-		a.complete(root, args)
 	}
 	return cli.ExitOK
 }

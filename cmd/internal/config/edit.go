@@ -78,34 +78,8 @@ func current(path string) (file string, mode fs.FileMode, data []byte, err error
 // with returns text with the member name set to value, or without it when value is
 // nil.
 func with(text, name string, value []string) (string, error) {
-	if value == nil {
-		return without(text, name)
-	}
-	list, err := json.Marshal(value)
-	if err != nil {
-		return "", err
-	}
-	written := strings.ReplaceAll(string(list), `","`, `", "`)
-	if strings.TrimSpace(text) == "" {
-		return fmt.Sprintf("{\n  %q: %s\n}\n", name, written), nil
-	}
-	v, err := hujson.Parse([]byte(text))
-	if err != nil {
-		return "", err
-	}
-	members := v.Value.(*hujson.Object).Members // Load has seen that it is one
-	i := slices.IndexFunc(members, func(m hujson.ObjectMember) bool { return m.Name.Value.(hujson.Literal).String() == name })
-	if i >= 0 {
-		at := members[i].Value
-		return text[:at.StartOffset] + written + text[at.EndOffset:], nil
-	}
-	return appended(text, v, fmt.Sprintf("%q: %s", name, written)), nil
-}
-
-// without returns text without the member name, its comma and, if nothing else is
-// on it, its line.
-func without(text, name string) (string, error) {
-	if strings.TrimSpace(text) == "" {
+	empty := strings.TrimSpace(text) == ""
+	if empty {
 		text = "{}"
 	}
 	v, err := hujson.Parse([]byte(text))
@@ -114,9 +88,30 @@ func without(text, name string) (string, error) {
 	}
 	members := v.Value.(*hujson.Object).Members // Load has seen that it is one
 	i := slices.IndexFunc(members, func(m hujson.ObjectMember) bool { return m.Name.Value.(hujson.Literal).String() == name })
-	if i < 0 {
+	switch {
+	case value == nil && i < 0:
 		return text, nil
+	case value == nil:
+		return without(text, members, i), nil
 	}
+	list, err := json.Marshal(value)
+	if err != nil {
+		return "", err
+	}
+	written := strings.ReplaceAll(string(list), `","`, `", "`)
+	switch {
+	case empty:
+		return fmt.Sprintf("{\n  %q: %s\n}\n", name, written), nil
+	case i >= 0:
+		at := members[i].Value
+		return text[:at.StartOffset] + written + text[at.EndOffset:], nil
+	}
+	return appended(text, v, fmt.Sprintf("%q: %s", name, written)), nil
+}
+
+// without returns text without the i-th of the members, its comma and, if nothing
+// else is on it, its line.
+func without(text string, members []hujson.ObjectMember, i int) string {
 	from, to := members[i].Name.StartOffset, members[i].Value.EndOffset
 	comma := -1 // the one that goes with it: behind it, else before it
 	if i+1 < len(members) || members[i].Value.AfterExtra != nil {
@@ -133,9 +128,9 @@ func without(text, name string) (string, error) {
 	}
 	line := strings.LastIndexByte(head, '\n') + 1
 	if rest, ok := strings.CutPrefix(strings.TrimLeft(tail, " \t\r"), "\n"); ok && line > 0 && strings.TrimSpace(head[line:]) == "" {
-		return head[:line] + rest, nil
+		return head[:line] + rest
 	}
-	return strings.TrimRight(head, " \t") + tail, nil
+	return strings.TrimRight(head, " \t") + tail
 }
 
 // appended adds a member behind the last one, as far in as that is. What

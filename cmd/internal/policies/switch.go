@@ -13,9 +13,7 @@ type enableCmd struct {
 	Hook string `arg:"" help:"The hook's name, as policy explain prints it: global/shared."`
 }
 
-type disableCmd struct {
-	Hook string `arg:"" help:"The hook's name, as policy explain prints it: global/shared."`
-}
+type disableCmd enableCmd
 
 func (c *enableCmd) Run(a *cli.App) error { return switchHook(a, c.Hook, true) }
 

@@ -1,12 +1,14 @@
 package policies
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -127,7 +129,11 @@ func tried(a *cli.App, r policy.Result, tool string) {
 		if !h.Notable() && h.Ran && (h.Hook.Level == config.Own || !h.Hook.Matcher.Match(tool)) {
 			continue // a rule that was asked to be sure
 		}
-		fmt.Fprintf(a.Stdout, "%-28s %s\n", render.OneLine(h.Hook.Name()), render.OneLine(said(h)))
+		text := said(h)
+		if h.Hook.Observe && h.Ran {
+			text = "not heard: " + text
+		}
+		fmt.Fprintf(a.Stdout, "%-28s %s\n", render.OneLine(h.Hook.Name()), render.OneLine(text))
 	}
 	for _, n := range append(r.Notes, r.Warnings...) {
 		fmt.Fprintf(a.Stdout, "note: %s\n", render.OneLine(n))
@@ -145,13 +151,6 @@ func tried(a *cli.App, r policy.Result, tool string) {
 
 // said is one hook's word, for people.
 func said(h policy.HookResult) string {
-	if h.Hook.Observe && h.Ran {
-		return "not heard: " + word(h)
-	}
-	return word(h)
-}
-
-func word(h policy.HookResult) string {
 	o := h.Outcome
 	switch {
 	case !h.Ran:
@@ -181,7 +180,10 @@ func (c *traceCmd) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	entries, err := s.State.Entries(c.N, c.keep)
+	entries, err := s.State.Entries(c.N, func(e trust.Entry) bool {
+		return strings.HasPrefix(e.Session, c.Session) && (c.Call == "" || e.ToolUseID == c.Call) &&
+			(!c.Refused || e.Decision == wire.Deny || e.Decision == wire.Ask)
+	})
 	if err != nil {
 		return fmt.Errorf("reading the trace: %w", err)
 	}
@@ -202,22 +204,12 @@ func (c *traceCmd) Run(a *cli.App) error {
 	return nil
 }
 
-func (c *traceCmd) keep(e trust.Entry) bool {
-	return (c.Session == "" || len(e.Session) >= len(c.Session) && e.Session[:len(c.Session)] == c.Session) &&
-		(c.Call == "" || e.ToolUseID == c.Call) &&
-		(!c.Refused || e.Decision == wire.Deny || e.Decision == wire.Ask)
-}
-
 func traced(a *cli.App, e trust.Entry, now time.Time) {
-	word := string(e.Decision)
-	if word == "" {
-		word = "-"
-	}
 	what := e.Event
 	if e.Tool != "" {
 		what += " " + e.Tool
 	}
-	fmt.Fprintf(a.Stdout, "%4s %-5s %s: %s\n", term.Age(now.Sub(e.At)), word, render.OneLine(what), render.OneLine(e.Subject))
+	fmt.Fprintf(a.Stdout, "%4s %-5s %s: %s\n", term.Age(now.Sub(e.At)), cmp.Or(e.Decision, "-"), render.OneLine(what), render.OneLine(e.Subject))
 	for _, h := range e.Hooks {
 		text := string(h.Decision)
 		switch {

@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -175,10 +176,7 @@ func (a run) view(s event.Status, rows []render.Row, used usage.Account) term.St
 	v := term.StatusView{Status: s, Home: a.Getenv("HOME"), Others: rows, Usage: used}
 	if s.Cwd != "" {
 		g := evidence.Git(s.Cwd)
-		v.Branch = g.Branch
-		if v.Branch == "" {
-			v.Branch = g.Head
-		}
+		v.Branch = cmp.Or(g.Branch, g.Head)
 	}
 	return v
 }
