@@ -19,6 +19,6 @@
 //
 // Edit, remove, Diff, Events and the Version functions are pure. Plan, Inspect
 // and StablePath read files; Apply and Plugin.Write alone write them; FindClient and
-// Client.Ask alone run a program. Nothing here reads the environment:
-// paths come in as arguments.
+// Client.Ask alone run a program. Of the environment only PATH is read, to find the
+// client: paths come in as arguments.
 package installer

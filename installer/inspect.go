@@ -117,7 +117,7 @@ func Inspect(in Inspection) Report {
 		}
 	}
 	for _, dir := range in.Plugins {
-		r.Files = append(r.Files, inspectPlugin(dir))
+		r.Files = append(r.Files, readFile(filepath.Join(dir, "hooks", "hooks.json"), dir))
 	}
 	r.compareEvents(in)
 	r.findDuplicates()
@@ -135,14 +135,8 @@ func inspectTarget(t Target) File {
 	return f
 }
 
-func inspectPlugin(dir string) File {
-	f := readFile(filepath.Join(dir, "hooks", "hooks.json"), dir)
-	f.Plugin = dir
-	return f
-}
-
 func readFile(path, plugin string) File {
-	f := File{Path: path}
+	f := File{Path: path, Plugin: plugin}
 	s, err := readSettled(path)
 	f.Real = s.file
 	_, text := cutBOM(s.data)

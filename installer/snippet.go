@@ -49,7 +49,7 @@ func Snippet(shell string, o SnippetOptions) (string, error) {
 		return "", err
 	}
 	for _, key := range []string{o.Next, o.Popup} {
-		if shell == "tmux" && !plainTmuxKey(key) {
+		if shell == "tmux" && !tmuxKey().MatchString(key) {
 			return "", fmt.Errorf("key %q: not the name of a tmux key", key)
 		}
 	}
@@ -88,9 +88,5 @@ func quoteFor(shell, path string) (string, error) {
 	return "'" + path + "'", nil
 }
 
-// plainTmuxKey reports whether key is one like b, C-b, M-Up or F5.
-func plainTmuxKey(key string) bool {
-	return key != "" && strings.IndexFunc(key, func(r rune) bool {
-		return r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-	}) < 0
-}
+// tmuxKey is the name of a key like b, C-b, M-Up or F5.
+var tmuxKey = lazily(`^[0-9A-Za-z-]+$`)

@@ -49,8 +49,7 @@ func (c *historyCmd) Run(a *app) error {
 		_, err := fmt.Fprintln(a.Stdout, "nothing was said that fits")
 		return err
 	}
-	style := a.Style(c.Color)
-	return term.Turns(a.Stdout, lines, c.Session == "", time.Local, style)
+	return term.Turns(a.Stdout, lines, c.Session == "", time.Local, a.Style(c.Color))
 }
 
 // search finds the turns, and brings what the transcripts of the sessions that

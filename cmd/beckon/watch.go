@@ -159,12 +159,9 @@ func (a *app) recentTurns(r render.Row, seq int64) []tui.Line {
 		if t.Actor == state.SpeakerUser {
 			who = "you"
 		}
-		if len(lines) == recentTurns {
-			lines = append(lines[:0], lines[1:]...)
-		}
 		lines = append(lines, tui.Line{At: t.At.Time(), Who: who, Text: t.Text})
 	})
-	return lines
+	return lines[max(0, len(lines)-recentTurns):]
 }
 
 // follow shows what f follows, until ctx ends.

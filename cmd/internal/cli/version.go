@@ -1,6 +1,9 @@
 package cli
 
-import "runtime/debug"
+import (
+	"cmp"
+	"runtime/debug"
+)
 
 // version is set by the linker in a release.
 var version string
@@ -20,8 +23,5 @@ func Version() string {
 			v = s.Value[:12]
 		}
 	}
-	if v == "" {
-		return "(devel)"
-	}
-	return v
+	return cmp.Or(v, "(devel)")
 }

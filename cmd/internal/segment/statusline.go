@@ -64,7 +64,9 @@ func (c *Statusline) Show(app *cli.App, fleet func([]render.Row) []render.Row) e
 	record := a.record(s.SessionID)
 	a.meter(&s, record, now)
 	used := a.limits(&s, now)
-	st := term.Style{Color: a.statusColor(), Rich: a.Rich(), Width: a.columns(), Now: now}
+	// The client reads the line through a pipe and shows what colours it has.
+	color := a.Configured().Color != "never" && a.Getenv("NO_COLOR") == "" && a.Getenv("TERM") != "dumb"
+	st := term.Style{Color: color, Rich: a.Rich(), Width: a.columns(), Now: now}
 	if a.asked() {
 		st.Answer = "beckon answer"
 	}
@@ -189,12 +191,6 @@ func (a run) statusFormat() term.Format {
 		f, _ = term.ParseStatusFormat(term.DefaultStatus)
 	}
 	return f
-}
-
-// statusColor is colour unless somebody says no: the client reads the line
-// through a pipe and shows what colours it has.
-func (a run) statusColor() bool {
-	return a.Configured().Color != "never" && a.Getenv("NO_COLOR") == "" && a.Getenv("TERM") != "dumb"
 }
 
 // margin is what the client leaves free of its own width, which it tells: two

@@ -15,6 +15,8 @@ import (
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/config"
 	"beckon/cmd/internal/hook"
+	"beckon/cmd/internal/setup/steps"
+	"beckon/event"
 	"beckon/event/agents"
 	"beckon/event/home"
 	"beckon/installer"
@@ -123,9 +125,11 @@ func (c *InstallCmd) installClaude(a *cli.App, program string) error {
 	return nil
 }
 
-// pointToSetup names what else beckon proposes on this machine.
+// pointToSetup names what else beckon proposes on this machine, but for other agents,
+// which install names itself.
 func pointToSetup(a *cli.App) {
-	if names := notDone(a); len(names) > 0 {
+	names := stepsThat(a, func(s steps.Step) bool { return s.Want && !s.On && s.Absent == "" && event.AgentOf(s.Name) == nil })
+	if len(names) > 0 {
 		fmt.Fprintf(a.Stdout, "  not set up yet: %s (beckon setup)\n", strings.Join(names, ", "))
 	}
 }
@@ -193,7 +197,7 @@ func (c *UninstallCmd) Run(a *cli.App) error {
 	if err := errors.Join(err, c.uninstallAgents(a, others)); err != nil || c.DryRun {
 		return err
 	}
-	if names := left(a); len(names) > 0 {
+	if names := stepsThat(a, func(s steps.Step) bool { return s.On && !s.Fixed }); len(names) > 0 {
 		fmt.Fprintf(a.Stdout, "still set up: %s (beckon setup --undo)\n", strings.Join(names, ", "))
 	}
 	return nil

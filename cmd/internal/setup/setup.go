@@ -15,7 +15,6 @@ import (
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/config"
 	"beckon/cmd/internal/setup/steps"
-	"beckon/event"
 	"beckon/installer"
 	"beckon/render/notify"
 	"beckon/state/alert"
@@ -314,19 +313,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// notDone names the steps that are proposed on this machine and not done, but for
-// other agents, which install names itself.
-func notDone(a *cli.App) []string {
-	return stepsThat(a, func(s steps.Step) bool {
-		return s.Want && !s.On && s.Absent == "" && event.AgentOf(s.Name) == nil
-	})
-}
-
-// left names the steps that setup would undo.
-func left(a *cli.App) []string {
-	return stepsThat(a, func(s steps.Step) bool { return s.On && !s.Fixed })
-}
-
+// stepsThat names the steps that pick accepts.
 func stepsThat(a *cli.App, pick func(steps.Step) bool) (names []string) {
 	list, err := allSteps(a)
 	if err != nil {
