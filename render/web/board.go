@@ -47,15 +47,15 @@ type card struct {
 	place store.Place // how far its journal was followed
 }
 
-func newBoard(o *Options, h *hub, m *meter) *board {
+func newBoard(o *Options, h *hub) *board {
 	b := &board{
-		o: o, hub: h, meter: m, edges: newEdges(),
+		o: o, hub: h, meter: h.meter, edges: edges{stood: map[string]state.Stand{}, found: map[string][]reached{}},
 		cards: map[store.Key]*card{}, seats: map[string]map[*card]bool{}, due: map[string]bool{}, turns: map[string][]render.TurnLine{}, gone: map[store.Key]store.Place{},
 	}
 	b.follow = live.NewFollower(live.NewReader(o.Store, o.Registry), live.Options{Recheck: o.Timing.Recheck, Poll: b.poll, Blind: o.Unwatched})
 	if o.Sweep == nil {
 		b.sweep.transcripts = history.NewSweeper(o.Store)
-		o.Sweep = b.sweepTranscripts
+		o.Sweep = b.logged(b.sweep.transcripts.Sweep)
 	}
 	return b
 }
@@ -145,10 +145,12 @@ func (b *board) put(v *state.Seen) {
 	c.seen = *v
 	b.seat(c)
 	if s.Seq != c.place.Seq {
-		b.said(c.group, s, b.read(c))
+		if turns := b.read(c); len(turns) > 0 {
+			b.turns[c.group] = append(b.turns[c.group], render.TurnLines(s, turns)...)
+		}
 	}
 	b.meter.last(s.Last.At, s.Last.Reason)
-	b.noteEdge(c.group, v)
+	b.edges.note(c.group, v, b.now)
 	b.due[c.group] = true
 }
 
@@ -240,8 +242,7 @@ func (b *board) show(p *publisher, group string) {
 		}
 		return
 	}
-	now := &shown{row: rows[0]}
-	now.json, _ = json.Marshal(&now.row) // rows always encode
+	now := newShown(rows[0])
 	b.emitRow(p, group, was, now)
 	b.emitEdges(p, group, now)
 }
@@ -268,8 +269,7 @@ func (b *board) end(p *publisher, group string, was *shown, seen []state.Seen) {
 	last := was
 	reason := "removed"
 	if rows := render.Rows(seen, true); len(rows) > 0 {
-		last = &shown{row: rows[0]}
-		last.json, _ = json.Marshal(&last.row)
+		last = newShown(rows[0])
 		if !rows[0].State.Live() {
 			reason = string(rows[0].State)
 		}
@@ -291,7 +291,5 @@ func (b *board) emit(p *publisher, name string, s, was *shown, reason string) {
 	if was != nil {
 		m.before, m.previous = was.row.State, was.row.SessionID
 	}
-	data, _ := encode(news{s.row.SeatID, s.row.ProjectID, iso(p.at), reason, s.json})
-	p.send(m, data)
-	b.meter.sent(name)
+	p.report(m, news{s.row.SeatID, s.row.ProjectID, iso(p.at), reason, s.json})
 }

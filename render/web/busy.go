@@ -31,8 +31,6 @@ type busyToday struct {
 	seconds int64
 }
 
-func newBusy(st *store.Store) *busy { return &busy{st: st, rows: map[string]busyToday{}} }
-
 // fill sets the rows' busy seconds. A row whose journal cannot be read has none;
 // the others do.
 func (b *busy) fill(rows []render.Row, now time.Time) (failed error) {

@@ -1,8 +1,10 @@
 package web
 
 import (
+	"maps"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -106,21 +108,11 @@ func (k *wakes) leave(me chan struct{}) {
 		return
 	}
 	for _, p := range paths {
-		if !k.wanted(p) {
+		wanted := func(paths []string) bool { return slices.Contains(paths, p) }
+		if !slices.ContainsFunc(slices.Collect(maps.Values(k.waiting)), wanted) {
 			_ = k.w.Remove(p) // it may be gone
 		}
 	}
-}
-
-func (k *wakes) wanted(path string) bool {
-	for _, paths := range k.waiting {
-		for _, p := range paths {
-			if p == path {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // run ends when the watcher is closed.
@@ -145,13 +137,10 @@ func (k *wakes) wake(is func(path string) bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for me, paths := range k.waiting {
-		for _, p := range paths {
-			if is(p) {
-				select {
-				case me <- struct{}{}:
-				default: // it will look
-				}
-				break
+		if slices.ContainsFunc(paths, is) {
+			select {
+			case me <- struct{}{}:
+			default: // it will look
 			}
 		}
 	}

@@ -45,10 +45,17 @@ type shown struct {
 	json []byte
 }
 
+func newShown(row render.Row) *shown {
+	s := &shown{row: row}
+	s.json, _ = json.Marshal(&s.row) // rows always encode
+	return s
+}
+
 // hub holds what is shown and the newest events. Clients read the events from
 // here at their own pace; none has a queue of its own, so a stalled one costs
 // nothing and keeps nobody waiting.
 type hub struct {
+	meter *meter
 	epoch string // changes with the process: its numbers mean nothing to another
 
 	mu         sync.RWMutex
@@ -86,7 +93,7 @@ type batch struct {
 func newHub() *hub {
 	var b [4]byte
 	_, _ = rand.Read(b[:]) // never fails
-	return &hub{epoch: hex.EncodeToString(b[:]), rows: map[string]*shown{}, offers: map[string]offerNews{}, wake: make(chan struct{})}
+	return &hub{meter: newMeter(), epoch: hex.EncodeToString(b[:]), rows: map[string]*shown{}, offers: map[string]offerNews{}, wake: make(chan struct{})}
 }
 
 // id is the name of event n.
@@ -158,6 +165,13 @@ type publisher struct {
 func (p *publisher) set(key string, s *shown) { p.h.rows[key], p.changed = s, true }
 func (p *publisher) drop(key string)          { delete(p.h.rows, key); p.changed = true }
 func (p *publisher) shown(key string) *shown  { return p.h.rows[key] }
+
+// report publishes an event and counts it. v is one of this package's and always encodes.
+func (p *publisher) report(m message, v any) {
+	data, _ := encode(v)
+	p.send(m, data)
+	p.h.meter.sent(m.name)
+}
 
 // send publishes an event. data must be JSON in one line.
 func (p *publisher) send(m message, data []byte) {

@@ -50,11 +50,17 @@ func (b *board) sweepIfDue(ctx context.Context, work *sync.WaitGroup) {
 	if !b.sweep.busy.CompareAndSwap(false, true) {
 		return
 	}
-	sweep := b.sweepSome
-	if due {
+	var sweep func(context.Context, []state.Session)
+	switch {
+	case due:
 		b.sweep.last.Store(now.UnixMilli())
 		b.sweep.runs.Add(1)
 		sweep = b.o.Sweep
+	case b.sweep.transcripts == nil: // Options.Sweep takes its place
+		b.sweep.busy.Store(false)
+		return
+	default:
+		sweep = b.logged(b.sweep.transcripts.Some)
 	}
 	sessions := make([]state.Session, 0, len(b.cards))
 	for _, c := range b.cards {
@@ -72,20 +78,11 @@ func (b *board) sweepIfDue(ctx context.Context, work *sync.WaitGroup) {
 	})
 }
 
-// sweepSome brings in what the transcripts of some sessions tell.
-func (b *board) sweepSome(ctx context.Context, sessions []state.Session) {
-	if b.sweep.transcripts == nil { // Options.Sweep takes its place
-		return
-	}
-	if err := b.sweep.transcripts.Some(ctx, sessions); err != nil {
-		b.o.Log(err)
-	}
-}
-
-// sweepTranscripts brings into the journals what transcripts tell that was said
-// on the way.
-func (b *board) sweepTranscripts(ctx context.Context, sessions []state.Session) {
-	if err := b.sweep.transcripts.Sweep(ctx, sessions); err != nil {
-		b.o.Log(err)
+// logged is sweep with its error in the log.
+func (b *board) logged(sweep func(context.Context, []state.Session) error) func(context.Context, []state.Session) {
+	return func(ctx context.Context, sessions []state.Session) {
+		if err := sweep(ctx, sessions); err != nil {
+			b.o.Log(err)
+		}
 	}
 }

@@ -1,8 +1,6 @@
 package web
 
 import (
-	"io"
-	"log"
 	"sync"
 	"time"
 )
@@ -31,7 +29,3 @@ func logOnce(log func(error)) func(error) {
 		log(err)
 	}
 }
-
-// quietLog drops what net/http says of broken connections: anybody can make it
-// say that, and a panic has its own answer.
-func quietLog() *log.Logger { return log.New(io.Discard, "", 0) }

@@ -43,23 +43,18 @@ type reached struct {
 	edge    state.Edge
 }
 
-func newEdges() edges { return edges{stood: map[string]state.Stand{}, found: map[string][]reached{}} }
-
-// note compares where a session stands with where it stood, and reports whether
-// that is an edge. What stood there at the first look is no news.
-func (e *edges) note(group string, v *state.Seen, now event.Millis) bool {
+// note compares where a session stands with where it stood, and keeps what it has
+// come to. What stood there at the first look is no news.
+func (e *edges) note(group string, v *state.Seen, now event.Millis) {
 	is := state.Standing(v.Session, v.Evidence, now)
 	was, known := e.stood[v.Session.Record()]
 	e.stood[v.Session.Record()] = is
 	if e.began == 0 {
-		return false
+		return
 	}
-	edge, ok := state.EdgeSeen(was, known, is, e.began)
-	if !ok || !notable(edge, now) {
-		return false
+	if edge, ok := state.EdgeSeen(was, known, is, e.began); ok && notable(edge, now) {
+		e.found[group] = append(e.found[group], reached{v.Session.Record(), edge})
 	}
-	e.found[group] = append(e.found[group], reached{v.Session.Record(), edge})
-	return true
 }
 
 // notable leaves out what no user is notified of, whatever they chose (CASE 22).
@@ -67,13 +62,6 @@ func (e *edges) note(group string, v *state.Seen, now event.Millis) bool {
 func notable(e state.Edge, now event.Millis) bool {
 	d := state.Decide(e, state.Rules{On: state.EdgeKinds[:]}, state.Hearing{Now: now, Focus: state.FocusElsewhere})
 	return d.Verdict == state.Notify
-}
-
-// noteEdge notes what a session has come to; its row is then looked at.
-func (b *board) noteEdge(group string, v *state.Seen) {
-	if b.edges.note(group, v, b.now) {
-		b.due[group] = true
-	}
 }
 
 // emitEdges publishes what the session shown in a row has come to.
@@ -87,9 +75,8 @@ func (b *board) emitEdges(p *publisher, group string, s *shown) {
 		if x.edge.Kind == state.EdgeDone {
 			kind = noticeDone
 		}
-		data, _ := encode(notice{r.SeatID, r.SessionID, r.Part, r.ProjectID, kind, x.edge.Kind, r.State, r.Reason, r.Project, r.What(), iso(x.edge.At.Time())})
-		p.send(message{name: "notification", session: r.SessionID, seat: r.SeatID, now: r.State}, data)
-		b.meter.sent("notification")
+		news := notice{r.SeatID, r.SessionID, r.Part, r.ProjectID, kind, x.edge.Kind, r.State, r.Reason, r.Project, r.What(), iso(x.edge.At.Time())}
+		p.report(message{name: "notification", session: r.SessionID, seat: r.SeatID, now: r.State}, news)
 	}
 	delete(b.edges.found, group)
 }

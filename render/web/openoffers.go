@@ -26,6 +26,9 @@ type offerNews struct {
 	MadeAt    string     `json:"made_at"`
 }
 
+// compare puts the older one first.
+func (o offerNews) compare(b offerNews) int { return strings.Compare(o.MadeAt+o.ID, b.MadeAt+b.ID) }
+
 // offerEnd is the data of offer_ended.
 type offerEnd struct {
 	offerNews
@@ -51,14 +54,9 @@ type listWithOffers struct {
 type openOffers struct {
 	o     *Options
 	hub   *hub
-	meter *meter
 	again chan struct{} // something changed, by this server itself
 	all   map[string]offerNews
 	away  *away
-}
-
-func newOpenOffers(o *Options, h *hub, m *meter) *openOffers {
-	return &openOffers{o: o, hub: h, meter: m, again: make(chan struct{}, 1)}
 }
 
 // run looks whenever something changes, and now and then, until ctx ends: that a
@@ -146,7 +144,7 @@ func (b *openOffers) look() {
 			ended = append(ended, endOf(dir, o))
 		}
 	}
-	slices.SortFunc(ended, func(a, b offerEnd) int { return strings.Compare(a.MadeAt+a.ID, b.MadeAt+b.ID) })
+	slices.SortFunc(ended, func(a, b offerEnd) int { return a.compare(b.offerNews) })
 	is := awayOf(dir, now)
 	moved := (is == nil) != (b.away == nil) || is != nil && *is != *b.away
 	b.all, b.away = open, is
@@ -156,32 +154,29 @@ func (b *openOffers) look() {
 	b.hub.change(func(p *publisher) {
 		for _, e := range ended {
 			delete(p.h.offers, e.ID)
-			b.emit(p, "offer_ended", e.offerNews, e)
+			p.report(p.h.messageOf("offer_ended", e.offerNews), e)
 		}
 		for _, o := range came {
 			p.h.offers[o.ID] = o
-			b.emit(p, "offer_created", o, o)
+			p.report(p.h.messageOf("offer_created", o), o)
 		}
 		if moved {
 			p.h.away = is
-			data, _ := encode(awayNews{is})
-			p.send(message{name: "away"}, data)
-			b.meter.sent("away")
+			p.report(message{name: "away"}, awayNews{is})
 		}
 		p.changed = true
 	})
 }
 
-func (b *openOffers) emit(p *publisher, name string, o offerNews, v any) {
+// messageOf is an event of an offer, with the row that it belongs to.
+func (h *hub) messageOf(name string, o offerNews) message {
 	m := message{name: name, session: o.SessionID}
-	for _, s := range p.h.rows {
+	for _, s := range h.rows {
 		if s.row.Record() == o.Record {
 			m.seat, m.now = s.row.SeatID, s.row.State
 		}
 	}
-	data, _ := encode(v)
-	p.send(m, data)
-	b.meter.sent(name)
+	return m
 }
 
 // written is how long after an offer's end its reason may be written.
@@ -205,16 +200,10 @@ func endOf(dir offer.Dir, o offerNews) offerEnd {
 func (h *hub) offersOf(f filter) []offerNews {
 	var list []offerNews
 	for _, o := range h.offers {
-		m := message{session: o.SessionID}
-		for _, s := range h.rows {
-			if s.row.Record() == o.Record {
-				m.seat, m.now = s.row.SeatID, s.row.State
-			}
-		}
-		if f.wants(&m) {
+		if m := h.messageOf("", o); f.wants(&m) {
 			list = append(list, o)
 		}
 	}
-	slices.SortFunc(list, func(a, b offerNews) int { return strings.Compare(a.MadeAt+a.ID, b.MadeAt+b.ID) })
+	slices.SortFunc(list, offerNews.compare)
 	return list
 }

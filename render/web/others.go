@@ -46,7 +46,7 @@ func (o *others) here(p *publisher, r *render.Row) bool {
 }
 
 func (o *others) put(p *publisher, key string, row render.Row) {
-	now, was := &shown{row: row}, o.rows[key]
+	was := o.rows[key]
 	if was != nil { // that it was heard again is no news
 		remote := *row.Remote
 		remote.AsOf = was.row.Remote.AsOf
@@ -58,7 +58,7 @@ func (o *others) put(p *publisher, key string, row render.Row) {
 			}
 		}
 	}
-	now.json, _ = json.Marshal(&now.row) // rows always encode
+	now := newShown(row)
 	o.rows[key] = now
 	p.set(key, now)
 	name := "session_updated"

@@ -1,6 +1,9 @@
 package web
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Timing is how often the server looks for what nothing told it. Zero values
 // are the defaults.
@@ -14,16 +17,12 @@ type Timing struct {
 }
 
 func (t Timing) orDefault() Timing {
-	def := func(d *time.Duration, v time.Duration) {
-		if *d <= 0 {
-			*d = v
-		}
+	return Timing{
+		Recheck: cmp.Or(t.Recheck, time.Second),
+		Poll:    cmp.Or(t.Poll, 30*time.Millisecond),
+		Hooks:   cmp.Or(t.Hooks, 60*time.Second),
+		Silent:  cmp.Or(t.Silent, 2*time.Second),
+		Silence: cmp.Or(t.Silence, 300*time.Second),
+		Beat:    cmp.Or(t.Beat, 15*time.Second),
 	}
-	def(&t.Recheck, time.Second)
-	def(&t.Poll, 30*time.Millisecond)
-	def(&t.Hooks, 60*time.Second)
-	def(&t.Silent, 2*time.Second)
-	def(&t.Silence, 300*time.Second)
-	def(&t.Beat, 15*time.Second)
-	return t
 }

@@ -1,8 +1,6 @@
 package web
 
 import (
-	"beckon/render"
-	"beckon/state"
 	"beckon/state/store"
 )
 
@@ -28,23 +26,14 @@ func (b *board) read(c *card) (turns []store.Turn) {
 	return turns
 }
 
-// said notes turns to be told with the row that they belong to.
-func (b *board) said(group string, s *state.Session, turns []store.Turn) {
-	if len(turns) > 0 {
-		b.turns[group] = append(b.turns[group], render.TurnLines(s, turns)...)
-	}
-}
-
 // emitTurns publishes what was said in a row: turn_created.
 func (b *board) emitTurns(p *publisher, group string, s *shown) {
 	for _, t := range b.turns[group] {
-		data, _ := encode(t) // turns always encode
 		m := message{name: "turn_created", session: t.SessionID, seat: t.AgentID}
 		if s != nil {
 			m.now = s.row.State
 		}
-		p.send(m, data)
-		b.meter.sent("turn_created")
+		p.report(m, t)
 	}
 	delete(b.turns, group)
 }

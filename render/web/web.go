@@ -14,6 +14,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"sync"
@@ -136,14 +138,16 @@ func New(o Options) *Server {
 	o.Log = logOnce(o.Log)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	s := &Server{
-		o: o, hub: newHub(), meter: newMeter(), storm: newStorm(), ticks: newTicks(), cop: http.NewCrossOriginProtection(), keys: newKeys(o.Token), name: newName(),
+		o: o, storm: newStorm(), ticks: newTicks(), cop: http.NewCrossOriginProtection(), keys: newKeys(o.Token), name: newName(),
 		begun: time.Now(), ctx: ctx, cancel: func() { cancel(errStopped) },
 		wakes:  wakes{log: o.Log, waiting: map[chan struct{}][]string{}},
 		bodies: newPools(), deciding: newDesk(maxDeciding), noting: newDesk(maxNoting), asked: asked{all: map[[sha256.Size]byte]*asking{}},
 	}
-	s.board = newBoard(&s.o, s.hub, s.meter)
-	s.open = newOpenOffers(&s.o, s.hub, s.meter)
-	s.busy = newBusy(o.Store)
+	s.hub = newHub()
+	s.meter = s.hub.meter
+	s.board = newBoard(&s.o, s.hub)
+	s.open = &openOffers{o: &s.o, hub: s.hub, again: make(chan struct{}, 1)}
+	s.busy = &busy{st: o.Store, rows: map[string]busyToday{}}
 	s.conns = &conns{all: map[net.Conn]*conn{}, drop: s.drop}
 	s.http = &http.Server{
 		Handler:           s.handler(),
@@ -152,7 +156,7 @@ func New(o Options) *Server {
 		BaseContext:    func(net.Listener) context.Context { return ctx },
 		ConnContext:    s.conns.context,
 		ConnState:      s.conns.changed,
-		ErrorLog:       quietLog(),
+		ErrorLog:       log.New(io.Discard, "", 0), // anybody can have it tell of broken connections; a panic has its own answer
 	}
 	return s
 }
