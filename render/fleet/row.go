@@ -36,16 +36,8 @@ const (
 	maxWord   = 120 // of what is a name, not a text
 )
 
-// limit is how many bytes of a text the level lets through.
-func (l Level) limit() int {
-	switch l {
-	case Short:
-		return shortText
-	case Full:
-		return fullText
-	}
-	return 0
-}
+// limits are how many bytes of a text the levels let through; any other level, none.
+var limits = map[Level]int{Short: shortText, Full: fullText}
 
 // wire is a row as it travels: all of what leaves a host, and nothing else.
 type wire struct {
@@ -107,7 +99,7 @@ func wireOf(r *render.Row, level Level) wire {
 	for _, a := range r.Subagents[:min(len(r.Subagents), 50)] {
 		w.Subagents = append(w.Subagents, a.State)
 	}
-	if n := level.limit(); n > 0 {
+	if n := limits[level]; n > 0 {
 		may := func(s string) string { return cut(render.OneLine(redact.Text(s)), n) }
 		t := texts{Name: may(r.Name), Title: may(r.Title)}
 		switch {

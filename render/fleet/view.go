@@ -165,7 +165,8 @@ func (v *View) present(n *node, m Message, server time.Time) (news, ok bool) {
 			delete(n.rows, seat)
 		}
 	}
-	if n.fits() || v.prune(n) {
+	all := n.seqs(func(*held) bool { return true })
+	if digest(all) == p.Digest || v.prune(n) { // the rows are those that it counts
 		n.suspect = 0
 	} else {
 		n.suspect++
@@ -177,11 +178,7 @@ func (v *View) present(n *node, m Message, server time.Time) (news, ok bool) {
 // later is of an epoch that somebody gave up.
 const announced = Beat / 3
 
-// fits reports whether the rows are those that the newest presence counts.
-func (n *node) fits() bool {
-	return digest(n.seqs(func(*held) bool { return true })) == n.presence.Digest
-}
-
+// seqs are the numbers of the rows of the newest epoch, by seat.
 func (n *node) seqs(which func(*held) bool) map[string]uint64 {
 	seqs := make(map[string]uint64, len(n.rows))
 	for seat, h := range n.rows {

@@ -115,15 +115,11 @@ func (h *Hosts) question(ctx context.Context, o *host) {
 	}
 	a := o.answer
 	h.mu.Unlock()
-	if err == nil {
-		h.keep(a)
+	if err != nil {
+		return
 	}
-}
-
-// keep writes an answer down. That it cannot only costs the next start.
-func (h *Hosts) keep(a answer) {
 	if data, err := json.Marshal(a); err == nil && len(data) < maxAnswer {
-		_ = h.st.KeepHost(a.Name, append(data, '\n'))
+		_ = h.st.KeepHost(a.Name, append(data, '\n')) // that it cannot only costs the next start
 	}
 }
 

@@ -4,12 +4,14 @@
 package fleets
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"beckon/cmd/internal/cli"
 	"beckon/event/atomicfile"
@@ -41,6 +43,26 @@ func access(a *cli.App) (acc bus.Access, ok bool, err error) {
 		return acc, false, fmt.Errorf("reading %s: %w", path, err)
 	}
 	return acc, true, acc.Check()
+}
+
+// mustAccess is access, with an error for none.
+func mustAccess(a *cli.App) (bus.Access, error) {
+	acc, ok, err := access(a)
+	if err == nil && !ok {
+		err = errNoFleet
+	}
+	return acc, err
+}
+
+// follow follows the fleet until ctx ends or end is called, which must be.
+func follow(ctx context.Context, acc bus.Access, name string) (f *bus.Follower, end func(), err error) {
+	if f, err = bus.NewFollower(acc, name); err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var done sync.WaitGroup
+	done.Go(func() { f.Run(ctx) })
+	return f, func() { cancel(); done.Wait(); f.Close() }, nil
 }
 
 // Joined reports whether this machine has an access to a fleet.

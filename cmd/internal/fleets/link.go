@@ -114,7 +114,7 @@ func (c *LinkCmd) join(a *cli.App) error {
 
 // machine is what a link remembers of the runs before it.
 type machine struct {
-	Node  string `json:"node"`
+	Node  string `json:"node"` // names this machine among those of its name
 	Epoch uint64 `json:"epoch"`
 }
 
@@ -149,7 +149,7 @@ func (c *LinkCmd) link(ctx context.Context, a *cli.App, acc bus.Access) error {
 	}
 	host := bus.Host{
 		Access: acc, Version: cli.Version(), Level: fleet.Level(cmp.Or(c.Texts, a.Configured().FleetTexts)),
-		Node: cmp.Or(was.Node, newNode()), Epoch: was.Epoch, Save: save, Forget: c.Forget,
+		Node: cmp.Or(was.Node, fmt.Sprintf("%06x", time.Now().UnixNano()&0xffffff)), Epoch: was.Epoch, Save: save, Forget: c.Forget,
 		Log: func(text string) {
 			if !c.Quiet {
 				fmt.Fprintf(a.Stdout, "%s %s\n", time.Now().UTC().Format(time.RFC3339), render.OneLine(text))
@@ -173,12 +173,9 @@ func (c *LinkCmd) link(ctx context.Context, a *cli.App, acc bus.Access) error {
 
 // printKey prints the key that this machine signs with.
 func printKey(a *cli.App) error {
-	acc, ok, err := access(a)
+	acc, err := mustAccess(a)
 	if err != nil {
 		return err
-	}
-	if !ok {
-		return errNoFleet
 	}
 	id, err := ctl.NewIdentity(acc.JWT, acc.Seed)
 	if err != nil {
@@ -187,9 +184,6 @@ func printKey(a *cli.App) error {
 	_, err = fmt.Fprintln(a.Stdout, id.Key)
 	return err
 }
-
-// newNode names this machine among those of its name.
-func newNode() string { return fmt.Sprintf("%06x", time.Now().UnixNano()&0xffffff) }
 
 // followRows sends this machine's rows whenever they change; of those that nobody
 // has taken yet, the newest.
@@ -217,15 +211,12 @@ func followRows(ctx context.Context, a *cli.App, rows chan []render.Row) {
 
 // keepCurrent keeps what prompt and statusline show of the fleet.
 func keepCurrent(ctx context.Context, a *cli.App, acc bus.Access) {
-	f, err := bus.NewFollower(acc, "beckon link "+acc.Host+" view")
+	f, end, err := follow(ctx, acc, "beckon link "+acc.Host+" view")
 	if err != nil {
 		a.Store.Log(fmt.Errorf("link: %w", err))
 		return
 	}
-	defer f.Close()
-	var all sync.WaitGroup
-	defer all.Wait()
-	all.Go(func() { f.Run(ctx) })
+	defer end()
 	for ctx.Err() == nil {
 		changed := f.Changed()
 		if f.Whole(ctx) == nil {

@@ -7,49 +7,38 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"beckon/cmd/internal/cli"
 	"beckon/render"
-	"beckon/render/fleet/bus"
 	"beckon/render/fleet/ctl"
 )
 
 // Reached is the fleet for a command that talks to its sessions.
 type Reached struct {
 	*ctl.Client
-	Rows []render.Row
-	end  func()
+	Rows  []render.Row
+	Close func() // ends the connection
 }
-
-// Close ends the connection.
-func (r *Reached) Close() { r.end() }
 
 // Reach connects to the fleet, to answer or only to look.
 func Reach(a *cli.App, answer bool) (*Reached, error) {
-	acc, ok, err := access(a)
+	acc, err := mustAccess(a)
 	if err != nil {
 		return nil, err
-	}
-	if !ok {
-		return nil, errNoFleet
 	}
 	if answer && acc.JWT != "" && !acc.Answer {
 		return nil, ctl.ErrMayNot
 	}
-	f, err := bus.NewFollower(acc, "beckon answer")
+	f, end, err := follow(context.Background(), acc, "beckon answer")
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	var done sync.WaitGroup
-	done.Go(func() { f.Run(ctx) })
-	r := &Reached{end: func() { cancel(); done.Wait(); f.Close() }}
+	r := &Reached{Close: end}
 	if answer {
 		r.Client, err = f.Client()
 	}
 	if err == nil {
-		whole, stop := context.WithTimeout(ctx, firstView)
+		whole, stop := context.WithTimeout(context.Background(), firstView)
 		defer stop()
 		err = f.Whole(whole)
 	}

@@ -105,13 +105,9 @@ const firstView = 4 * time.Second
 func read(a *cli.App, acc bus.Access) ([]render.Row, []hosts.Status, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), firstView)
 	defer cancel()
-	f, err := bus.NewFollower(acc, "beckon list")
+	f, end, err := follow(ctx, acc, "beckon list")
 	if err == nil {
-		defer f.Close()
-		var done sync.WaitGroup
-		defer done.Wait()
-		defer cancel()
-		done.Go(func() { f.Run(ctx) })
+		defer end()
 		if err = f.Whole(ctx); err == nil {
 			rows, list, _ := f.Snapshot()
 			keep(a, acc, render.First(rows, maxKept), list)
@@ -244,17 +240,15 @@ func (f *Flags) Sources(ctx context.Context, a *cli.App, given []string) (all []
 		}
 		return all, end, nil
 	}
-	live, err := bus.NewFollower(acc, "beckon watch")
+	live, unfollow, err := follow(ctx, acc, "beckon watch")
 	if err != nil {
 		return nil, end, err
 	}
 	f.live = live
-	var done sync.WaitGroup
-	ctx, cancel := context.WithCancel(ctx)
-	done.Go(func() { live.Run(ctx) })
-	end = func() { cancel(); done.Wait(); live.Close() }
+	var keeping sync.WaitGroup
+	end = func() { unfollow(); keeping.Wait() }
 	debug.SetGCPercent(50) // thousands of rows in less memory, for a little more work
-	src := tui.Source{Name: acc.URL, Many: true, Every: screenPause, Rows: f.fleetRows(a, acc, live, &done)}
+	src := tui.Source{Name: acc.URL, Many: true, Every: screenPause, Rows: f.fleetRows(a, acc, live, &keeping)}
 	if k, ok := keptOf(a, acc); ok {
 		src.Last, src.LastAt = f.Only(a, k.rows(time.Now())), k.At
 	}

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -276,12 +277,7 @@ func (h *Hub) Invite(a bus.Access, expires time.Time) (bus.Access, error) {
 
 // Names are those to whom something was given.
 func (h *Hub) Names() []string {
-	var names []string
-	for n := range h.Given {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(h.Given))
 }
 
 // Revoke takes back what was given to a name, and says how much that was and whose
@@ -310,7 +306,7 @@ func (h *Hub) Push(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	nc, err := h.dial("", h.System)
+	nc, err := h.dial(h.System)
 	if err != nil {
 		return err
 	}
@@ -329,16 +325,14 @@ func (h *Hub) Push(ctx context.Context) error {
 }
 
 // Dial connects to the server with every permission.
-func (h *Hub) Dial() (*nats.Conn, error) { return h.dial("", h.Account) }
+func (h *Hub) Dial(more ...nats.Option) (*nats.Conn, error) { return h.dial(h.Account, more...) }
 
-// dial connects as the owner of an account, to the hub's own address unless
-// another is given.
-func (h *Hub) dial(url, account string, more ...nats.Option) (*nats.Conn, error) {
+// dial connects as the owner of an account.
+func (h *Hub) dial(account string, more ...nats.Option) (*nats.Conn, error) {
 	var a bus.Access
 	if _, err := h.sign(&a, account, "owner", time.Now().Add(time.Hour), func(key string) jwt.Permissions { return jwt.Permissions{} }); err != nil {
 		return nil, err
 	}
-	a.URL = cmp.Or(url, a.URL)
 	return bus.DialOnce(a, more...)
 }
 
@@ -357,7 +351,7 @@ func (h *Hub) Forget(ctx context.Context, name string, users []string) error {
 
 // Prepare makes the bucket on the server that runs.
 func (h *Hub) Prepare(ctx context.Context, replicas int, more ...nats.Option) error {
-	nc, err := h.dial("", h.Account, more...)
+	nc, err := h.Dial(more...)
 	if err != nil {
 		return err
 	}
