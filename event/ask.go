@@ -166,7 +166,7 @@ func offer(kind, behavior string) string {
 	return kind
 }
 
-// suggestions tells in words what the client offers to change beside a yes
+// suggestions says in words what the client offers to change beside a yes
 // (CONTRACT.md 11, permission updates).
 func suggestions(list gjson.Result) (out []string) {
 	eachObject(list, MaxQuestions, func(v gjson.Result) {

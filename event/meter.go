@@ -14,7 +14,7 @@ type Meter struct {
 	Model   string `json:"model,omitempty"` // the model's id
 	Version string `json:"version,omitempty"`
 	// Context is how much of the context window is used, in hundredths of a
-	// percent. The client tells none before the first answer and just after a
+	// percent. The client reports none before the first answer and just after a
 	// compaction: then HasContext is false.
 	Context    int64 `json:"context,omitempty"`
 	HasContext bool  `json:"has_context,omitempty"`
@@ -59,8 +59,8 @@ type Limit struct {
 // limitNames are the client's names of the limits, in the order it gives them.
 var limitNames = [...]string{"five_hour", "seven_day", "spend_limit"}
 
-// limits reads the limits that the client tells: none before the first answer of
-// the account, or where it pays by use. One without its end is of no use.
+// limits reads the limits that the client reports: none before the first answer of
+// the account, or where it pays by use. One without its end is left out.
 func limits(v gjson.Result) (list []Limit) {
 	for _, name := range limitNames {
 		one := v.Get(name)

@@ -52,8 +52,8 @@ func (c *historyCmd) Run(a *app) error {
 	return term.Turns(a.Stdout, lines, c.Session == "", time.Local, a.Style(c.Color))
 }
 
-// search finds the turns, and brings what the transcripts of the sessions that
-// are still known tell on the way.
+// search finds the turns, and on the way takes in what the transcripts of live
+// sessions add.
 func (c *historyCmd) search(a *app) ([]render.TurnLine, error) {
 	known, keys, err := c.sessions(a)
 	if err != nil {

@@ -29,7 +29,7 @@ type jumpCmd struct {
 // jumped is what `jump --json` prints.
 type jumped struct {
 	Schema    int    `json:"schema"`
-	SessionID string `json:"session_id,omitempty"` // empty: nobody wants you
+	SessionID string `json:"session_id,omitempty"` // empty: no session needs you
 	record    string
 	become    *jump.Command
 	Done      bool           `json:"done"` // the pane is in front
@@ -84,8 +84,8 @@ func (c *jumpCmd) jump(ctx context.Context, a *app, j *jump.Jumper) (jumped, err
 	return out, err
 }
 
-// message tells in tmux's status line what the screen itself does not. What a
-// key's command prints, or an exit code, would cover the pane.
+// message shows in tmux's status line what cannot be seen on the screen. Output of
+// a key's command, or an exit code, would cover the pane.
 func (c *jumpCmd) message(ctx context.Context, j *jump.Jumper, out *jumped, err error) error {
 	text := ""
 	switch {

@@ -206,7 +206,7 @@ func (a *app) fold(totals *stats.Totals, keys []store.Key, now event.Millis) err
 		progress(int64(i), int64(len(keys)))
 		s := totals.Session()
 		err := a.Store.Lines(k, 0, func(l store.Line) { s.Line(l.Change, l.Snapshot) })
-		if err != nil && !errors.Is(err, state.ErrNewerSchema) { // the look has told of that one; the others count
+		if err != nil && !errors.Is(err, state.ErrNewerSchema) { // the look has reported that one; the others count
 			return fmt.Errorf("reading the journal of session %q: %w", string(k), err)
 		}
 		s.End(now)

@@ -42,16 +42,15 @@ type Agent struct {
 	// Install says where its hooks are registered.
 	Install Install
 
-	// Silent says of what no hook tells, each with what tells instead. It is for
-	// people.
+	// Silent says, for people, what no hook reports, and what reports it instead.
 	Silent []string
 
 	// Tools are the agent's tools in Claude Code's names, which the rules of a
 	// policy go by. A tool without a row keeps its name.
 	Tools []Called
-	// Joint stands between a server and its tool in the name of a tool without a row,
-	// where either may have it in its own: such a name is read in every way. Empty
-	// where names tell.
+	// Joint stands between a server and its tool in the name of a tool without a
+	// row, where either name may contain it too: such a name is read in every way.
+	// Empty where names are unambiguous.
 	Joint string
 	// Answers are the events at which it heeds a hook's answer, and what it
 	// understands. An agent without any gets no answers.
@@ -141,7 +140,7 @@ func (a *Agent) Holds() bool {
 	return false
 }
 
-// Hears reports whether the agent's event can be told that.
+// Hears reports whether the agent's event takes such an answer.
 func (a *Answer) Hears(w When) bool {
 	for i := range a.Says {
 		if a.Says[i].When == w {
@@ -154,7 +153,7 @@ func (a *Answer) Hears(w When) bool {
 // words are those of When, for people.
 var words = [...]string{"", "deny", "ask", "allow", "rewrite", "context", "message", "end the turn"}
 
-// Words are what the event can be told, for people.
+// Words are the answers that the event takes, for people.
 func (a *Answer) Words() (list []string) {
 	for w := Deny; int(w) < len(words); w++ {
 		if a.Hears(w) {
@@ -182,7 +181,7 @@ type Install struct {
 	Title   string // the agent's name, for people
 	File    string // in the agent's directory
 	Shape   Shape
-	Events  []string // what is registered; the rest costs a process and tells nothing
+	Events  []string // what is registered; the rest costs a process and adds nothing
 	Then    string   // what the user has to do to be done, "" for nothing
 	// Denies is set where a hook that fails, or whose program is gone, refuses what
 	// it is asked about: its entry must succeed whatever happens.

@@ -69,13 +69,12 @@ type Event struct {
 	// Others waits for what another copy of this firing decided; nil when there
 	// is none.
 	Others func(context.Context) (wire.Outcome, error)
-	// Once lets the user allow a refused call; nil lets nobody.
+	// Once lets the user allow a refused call; it may be nil.
 	Once Once
 	// StopBlocks is how often in a row the agent has been kept from stopping.
 	StopBlocks int
-	// Warn is given what the user should be told of handlers that did not work,
-	// and returns what is to be shown now; nil shows nothing. It is asked only
-	// where the event can show a text.
+	// Warn is given what went wrong with handlers, and returns what the user is to
+	// see now; nil shows nothing. It is asked only where the event can show a text.
 	Warn func([]string) []string
 }
 
@@ -285,8 +284,7 @@ func (r *run) ruleOf(h *config.Hook, seen *match.Call) (res HookResult) {
 	return res
 }
 
-// caught makes a hook's failure of a fault in this program: elsewhere nobody
-// would.
+// caught turns a fault in this program into a failure of the hook.
 func caught(res *HookResult) {
 	if p := recover(); p != nil {
 		res.Ran, res.Failed = true, fmt.Errorf("it could not be asked: %v", p)

@@ -48,7 +48,7 @@ type merging struct {
 	*run
 	v       wire.Verdict
 	reasons []string // of the decision that is ahead
-	// warnings are what the user must be told of handlers that did not work.
+	// warnings say which handlers did not work.
 	warnings []string
 	declined bool // a hook declines what an MCP server asks
 }

@@ -91,9 +91,9 @@ func Read(r io.Reader) ([]Step, error) {
 	return steps, nil
 }
 
-// Origin returns where the recorded hook ran, as far as its environment and
-// the registry of that moment tell. A process that the registry does not name
-// yet gets a start time of its own making, so that it is one process.
+// Origin returns where the recorded hook ran, as far as its environment and the
+// registry of that moment say. A process that the registry does not name yet gets a
+// start time of its own making, so that it is one process.
 func (s Step) Origin(registry []Registry, cwd string) *event.Origin {
 	pid, _ := strconv.Atoi(cmp.Or(s.Env["CLAUDE_PID"], s.Env["ppid"]))
 	o := &event.Origin{

@@ -51,9 +51,9 @@ func (e *Entry) works() bool {
 // last turns of most sessions, and a single entry can hold a whole file.
 const maxBack = 1 << 20
 
-// LastHalt returns Halt of the transcript at path, from at most its last MiB.
-// It begins with 64 KiB and goes further back only while those tell nothing.
-// Errors are those of Recent.
+// LastHalt returns Halt of the transcript at path, from at most its last MiB. It
+// begins with 64 KiB and goes further back only while it finds nothing. Errors are
+// those of Recent.
 func LastHalt(path string) (halt event.Millis, err error) {
 	err = lookBack(path, Limits{}, func(entries []Entry) (found bool) {
 		halt, found = Halt(entries)

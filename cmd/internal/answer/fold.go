@@ -61,8 +61,8 @@ func (f *firing) foldDecision(r policy.Result, record string) (res store.Result,
 	return res, true, err
 }
 
-// decided is what the answer makes true of the session; nil when the client
-// will tell it itself, or nothing has changed.
+// decided is what the answer makes true of the session; nil when the client reports
+// it itself, or nothing has changed.
 func (f *firing) decided(r policy.Result) *state.Decided {
 	d := &state.Decided{Event: f.e.Kind, Of: event.MillisOf(f.start), AgentID: f.e.AgentID,
 		UseID: f.e.Tool.UseID, Tool: f.e.Tool.Name, Hash: f.e.Tool.Hash}

@@ -84,8 +84,8 @@ func (f *firing) wait(o *offer.Offer, made func()) (code int, ok bool) {
 	return code, ok
 }
 
-// report has the user notified of what a session asks before which nobody sits:
-// it has no dialog that could be noticed.
+// report has the user notified of what a session without a terminal asks: it has no
+// dialog that could be noticed.
 func (f *firing) report(o *offer.Offer) {
 	if !o.Headless {
 		return

@@ -12,6 +12,6 @@ func private(dir string) bool {
 	return err == nil && filepath.IsAbs(dir) && info.IsDir()
 }
 
-// Shared reports whether somebody else may write to a file, which the file's
-// mode does not tell here.
+// Shared reports whether somebody else may write to a file, which the file's mode
+// does not show here.
 func Shared(string) bool { return false }

@@ -29,11 +29,10 @@ import (
 // machine, read anew each time: the client's own payloads, and questions of
 // protocol 1.0.
 //
-// A hook is started by the client, a post by whoever the server hears. So
-// commands run in the directory that it names only if a process of the user's
-// on this machine asks and nobody else can write there: else in the home
-// directory. A project that no such process named counts only if the user
-// trusts its policy.
+// The client starts a hook, but anyone whom the server admits may post. So commands
+// run in the directory that a post names only if a process of the user's on this
+// machine sent it and nobody else can write there: else in the home directory. A
+// project that no such process named counts only if the user trusts its policy.
 type Served struct {
 	starter Starter
 	st      *store.Store
@@ -77,7 +76,8 @@ func (s *Served) Ask(ctx context.Context, q wire.Posted) ([]byte, error) {
 	return wire.Reply(r.Verdict, q.Asks), nil
 }
 
-// Answer is web.Policy. When ctx is done nobody waits, and no decision was one.
+// Answer is web.Policy. When ctx is done nobody waits any more, and no decision
+// counts.
 func (s *Served) Answer(ctx context.Context, q wire.Posted) (answer []byte, note func(), held offer.Held) {
 	note = func() {}
 	if q.Agent != "" && q.Agent != string(event.ClaudeCode) || q.Hops > maxHops {
@@ -111,8 +111,8 @@ func (s *Served) Answer(ctx context.Context, q wire.Posted) (answer []byte, note
 	}, held
 }
 
-// held makes the offer of a firing, waits until it is answered, and has the
-// client told. The sender's own patience bounds the wait.
+// held makes the offer of a firing, waits until it is answered, and answers the
+// client. The wait ends when the sender gives up.
 func (s *Served) held(f *firing, q wire.Posted) offer.Held {
 	return func(ctx context.Context, session *state.Session, watch hold.Watch, report func([]byte) error) {
 		f.session = *session

@@ -12,7 +12,7 @@ import (
 	"beckon/state/store"
 )
 
-// statusText is what the client tells its status line.
+// statusText is what the client sends its status line.
 const statusText = `{"session_id":"session-0001","workspace":{"current_dir":"/","project_dir":"/"},"model":{"id":"m","display_name":"Opus"},"version":"2.1.329","cost":{"total_cost_usd":1.5},"context_window":{"used_percentage":40}}`
 
 // listSubjects sets up state directories of several sizes and measures

@@ -82,7 +82,7 @@ func (a *App) Plan(s *state.Session, head string) string {
 	if head == "" || a.Configured().Texts == "off" || !evidence.Local(&s.Origin) {
 		return ""
 	}
-	plan, _ := transcript.Plan(s.Transcript) // one that cannot be read tells nothing
+	plan, _ := transcript.Plan(s.Transcript) // one that cannot be read has none
 	plan = redact.Text(plan)
 	const enough = 80
 	begin := func(s string) string { return event.Cut(strings.Join(strings.Fields(render.Clean(s)), " "), enough) }
@@ -103,7 +103,7 @@ func (a *App) note(problems []store.Problem) {
 	}
 }
 
-// complain tells on stderr which sessions could not be read.
+// complain lists on stderr the sessions that could not be read.
 func (a *App) complain(problems []store.Problem) {
 	a.Unread = problems
 	newer := false

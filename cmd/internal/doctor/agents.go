@@ -66,7 +66,7 @@ func (d *doctor) agent(ag *agents.Agent, r installer.AgentReport, sure bool) {
 	}
 }
 
-// installed says which version of an agent there is, where that can be told.
+// installed says which version of an agent there is, where that is known.
 func installed(ag *agents.Agent) string {
 	program, err := exec.LookPath(ag.Install.Program)
 	if err != nil {

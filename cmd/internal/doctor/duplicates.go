@@ -42,8 +42,8 @@ func split(r installer.Report) (plugins, settings []string) {
 	return plugins, settings
 }
 
-// sessionsTwice finds what no list of the client's tells: a plugin that one
-// session was given (--plugin-dir).
+// sessionsTwice finds what the client lists nowhere: a plugin that one session was
+// given (--plugin-dir).
 func (d *doctor) sessionsTwice() {
 	snap, err := d.Reader().Look(false)
 	if err != nil {

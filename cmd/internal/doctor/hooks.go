@@ -73,7 +73,7 @@ func (d *doctor) entries(r installer.Report) {
 	d.duplicates(r)
 }
 
-// answers tells that what sessions ask is held, and what of it is missing.
+// answers reports that what sessions ask is held, and what is missing for it.
 func (d *doctor) answers(r installer.Report) {
 	for _, p := range r.Programs {
 		judge := filepath.Join(filepath.Dir(p.Path), home.Program("beckon-judge"))

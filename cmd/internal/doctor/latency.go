@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	hooksLooked = 2000      // of the newest hook runs the latencies are told
+	hooksLooked = 2000      // newest hook runs whose latencies are shown
 	hooksTail   = 512 << 10 // bytes of one session's journal that are read for them
 	launches    = 40        // of each program, in turn, at most
 	// launchTime is when a round of launches is the last one: a busy machine is not made

@@ -23,8 +23,8 @@ const (
 	tripWait = 10 * time.Second
 )
 
-// roundTrips sends a real event through every installed program, into a
-// scratch directory so that no session of nobody is left behind.
+// roundTrips sends a real event through every installed program, into a scratch
+// directory so that no stray session is left behind.
 func (d *doctor) roundTrips(r installer.Report) {
 	var done []string
 	for _, f := range r.Files {

@@ -47,7 +47,7 @@ func (d *doctor) silence(r installer.Report) {
 }
 
 // newer reports sessions that a newer beckon wrote: this one leaves them alone, and
-// its hooks tell nothing of them.
+// its hooks add nothing to them.
 func (d *doctor) newer() {
 	n := 0
 	for _, p := range d.Unread {

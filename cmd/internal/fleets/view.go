@@ -168,7 +168,7 @@ func keptOf(a *cli.App, acc bus.Access) (kept, bool) {
 	return k, true
 }
 
-// rows are the kept rows, stale where nobody has heard of them since.
+// rows are the kept rows, marked stale until they are heard of again.
 func (k *kept) rows(now time.Time) []render.Row {
 	for i := range k.Rows {
 		if r := k.Rows[i].Remote; r != nil {

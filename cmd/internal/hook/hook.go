@@ -34,7 +34,7 @@ type Args struct {
 	Agent string // --agent: which agent sends it; empty means claude-code
 	Via   string // --via: "plugin" marks the plugin's entry (CASE 24)
 	// Answers, --answers, is in the entries of an install with answers: what asks
-	// the user is held, and a call may be told to be the last.
+	// the user is held, and the user may end the turn at a call.
 	Answers bool
 	// Reply, --reply, marks the entry that only holds the end of a turn, for a reply.
 	Reply bool

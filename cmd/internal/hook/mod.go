@@ -28,7 +28,7 @@ var modWords = map[string]state.Seeing{
 
 const (
 	// modWait is how long a mod's word waits for the session's lock: no client
-	// waits for it, and what cannot be folded is not told again.
+	// waits for it, and what cannot be folded is not sent again.
 	modWait = 1500 * time.Millisecond
 	// modLate is how old a mod's word may be.
 	modLate = 10 * time.Second
@@ -72,7 +72,7 @@ func modFold(st *store.Store, args []string, getenv func(string) string, now tim
 	k := store.KeyOf(args[1])
 	s, err := st.Load(k)
 	if err != nil || s.Seq == 0 {
-		return nil // no hook has told of the session: there is nothing to add to
+		return nil // no hook has reported the session: there is nothing to add to
 	}
 	_, err = st.Fold(k, store.Update{
 		Change: state.Change{At: t, Observation: &state.Observed{Source: state.FromMod, What: what, At: t, Detail: args[3]}},

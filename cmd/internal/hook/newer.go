@@ -12,10 +12,10 @@ import (
 	"beckon/state/store"
 )
 
-// ChosenFor is the file that tells for which client the events of the installed
-// entries were chosen: its version, or "unknown" when beckon was installed before
-// the client was there. `beckon install` writes it, of several settings files for
-// the oldest client.
+// ChosenFor is the file with the client that the events of the installed entries
+// were chosen for: its version, or "unknown" when beckon was installed before the
+// client was there. `beckon install` writes it, of several settings files for the
+// oldest client.
 func ChosenFor(stateDir string) string { return filepath.Join(stateDir, "install", "client") }
 
 // CompleteInstall has `beckon install` add what is missing, in a process of its

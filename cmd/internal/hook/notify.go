@@ -73,7 +73,7 @@ func (n *notifier) later(set alert.Settings) (title, body string) {
 }
 
 // held reports whether calls may be held for an answer: a hook that waits says
-// nothing meanwhile, so the title is set when the client tells that nobody came.
+// nothing meanwhile, so the title is set when the client reports that nobody came.
 func (n *notifier) held() bool {
 	_, err := os.Stat(hold.OpenDir(n.st.Dir))
 	return err == nil

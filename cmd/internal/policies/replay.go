@@ -118,7 +118,7 @@ func place(c past.Call) string {
 	return c.At.Local().Format("2006-01-02 15:04") + " " + filepath.Base(cmp.Or(c.Project, c.Place))
 }
 
-// silent is what decided says when nobody decides.
+// silent is what decided says when no hook decides.
 const silent = "silent"
 
 // decided is what a policy made of a call, and the hooks that did.

@@ -193,11 +193,11 @@ func (a run) statusFormat() term.Format {
 	return f
 }
 
-// margin is what the client leaves free of its own width, which it tells: two
-// columns on either side (measured on 2.1.197 and 2.1.329).
+// margin is what the client leaves free of the width that it reports: two columns
+// on either side (measured on 2.1.197 and 2.1.329).
 const margin = 4
 
-// columns is the width to fill, 0 when the client does not tell.
+// columns is the width to fill, 0 when the client does not say.
 func (a run) columns() int {
 	n, err := strconv.Atoi(a.Getenv("COLUMNS"))
 	if err != nil || n <= 0 {

@@ -135,7 +135,7 @@ func pointToSetup(a *cli.App) {
 }
 
 // Installed reports whether any of the user's settings or plugins has the hooks; a
-// settings file that cannot be read counts as one that has.
+// settings file that cannot be read counts as having them.
 func Installed(a *cli.App) bool {
 	if _, installed := installer.ChosenFor(keepDir(a)); installed {
 		return true

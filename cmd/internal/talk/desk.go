@@ -31,8 +31,8 @@ func Listens(a *cli.App) bool { return len(answerers(a)) > 0 }
 
 type desk struct{ a *cli.App }
 
-// answerers are those whom the configuration names, as it is now. A file with a
-// mistake in it names nobody.
+// answerers are the users whom the configuration names now. A file with a mistake
+// in it names nobody.
 func answerers(a *cli.App) []string {
 	path, err := config.Path(a.Getenv)
 	if err != nil {

@@ -16,8 +16,9 @@ import (
 	"beckon/state/offer"
 )
 
-// ModCmd is `beckon mod`, what the mod inside a client asks: who else needs the user, which files
-// tell that it is time to ask again, and what the user has for its own session.
+// ModCmd is `beckon mod`, what the mod inside a client asks: who else needs the
+// user, which files change when it is time to ask again, and what the user has for
+// its own session.
 type ModCmd struct {
 	Session string `arg:"" help:"The session whose client asks."`
 }

@@ -151,7 +151,7 @@ type AwayCmd struct {
 	For string `arg:"" optional:"" help:"For how long, as 30m or 2h (default: until beckon back)."`
 }
 
-// Run notes that nobody sits at the sessions.
+// Run notes that the user is away.
 func (c *AwayCmd) Run(a *cli.App) error {
 	if err := mayAnswer(a); err != nil {
 		return err

@@ -157,7 +157,7 @@ func (c cards) of(all []offer.Offer) (list []tui.Offered) {
 	return list
 }
 
-// stampOf tells by size and time whether the file that a call is on has changed.
+// stampOf shows by size and time whether the file of a call has changed.
 func stampOf(o *offer.Offer) (s stamped) {
 	path := o.Path()
 	if path == "" {

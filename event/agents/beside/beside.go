@@ -1,4 +1,4 @@
-// Package beside reads what other agents than Claude Code tell beside their
+// Package beside reads what agents other than Claude Code report beside their
 // hooks: their session files, and the title that they give their terminal.
 //
 // It guarantees: a read is bounded, and what is not known, of another shape or
@@ -86,7 +86,7 @@ func File(agent, path string) Reading {
 }
 
 // Version is the version of the agent that writes a session's file, file what Path
-// says of it: "" where that is not told.
+// says of it: "" where it is not known.
 func Version(agent, file string) string {
 	if file == "" {
 		return ""
@@ -288,7 +288,7 @@ func Breaks(agent string) bool { return agent == "gemini" }
 // anything.
 func Titles(agent string) bool { return agent == "codex" || agent == "gemini" }
 
-// Title returns the status that a terminal's title tells, "" for none. dir is the
+// Title returns the status that a terminal's title shows, "" for none. dir is the
 // session's directory.
 func Title(agent, title, dir string) string {
 	title = strings.TrimSpace(title)

@@ -6,10 +6,10 @@
 // runs another (sudo, xargs, find -exec, ssh, docker exec). What programs do
 // with their words is data, in programs.txt.
 //
-// It guarantees: no panic, and time and memory bounded by the length of the
-// text, whoever wrote it; a word that the line does not tell is unknown, never
-// guessed. It does not read files: what a script or an alias holds that is not
-// on the line itself stays unknown.
+// It guarantees: no panic, and time and memory bounded by the length of the text,
+// whoever wrote it; a word that cannot be read off the line is unknown, never
+// guessed. It does not read files: what a script or an alias holds that is not on
+// the line itself stays unknown.
 package command
 
 import "strings"

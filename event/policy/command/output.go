@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// output is what a command writes, where its words and its input tell.
+// output is what a command writes, as far as its words and its input show.
 func (w *walker) output(at int, in stream) Word {
 	c := w.line.Commands[at]
 	a := c.Args

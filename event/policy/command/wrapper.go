@@ -74,7 +74,7 @@ func (w *walker) fed(c Command, words []Word, in stream) []Word {
 }
 
 // moreText: a shell or an interpreter whose text comes from xargs runs what the
-// line does not tell.
+// line does not show.
 func (w *walker) moreText(at int) {
 	a := w.line.Commands[at].Args
 	if len(a.specs) > 0 && len(a.Operands) == 0 && a.specs[0].stdin != "" {

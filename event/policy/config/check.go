@@ -162,8 +162,8 @@ func (c *checking) address() {
 	}
 }
 
-// observing warns about a rule that nobody hears: of the types that do nothing
-// but decide it is a trial, and trials are forgotten.
+// observing warns about a rule that only observes: for types that do nothing but
+// decide it is a trial, and trials are forgotten.
 func (c *checking) observing() {
 	if c.h.Observe && (c.h.Type == BuiltIn || c.h.Type == Prompt) {
 		c.warn(`without "observe" it counts`, "it only observes: what it decides is in beckon policy trace and nowhere else")

@@ -34,7 +34,7 @@ type Place struct {
 }
 
 // settle ends the making of a rule. strict asks about what a deny rule cannot
-// tell.
+// decide.
 func (r *Rule) settle(strict bool) {
 	if r.Unsure == "" {
 		if r.Unsure = wire.Continue; strict && r.Decision == wire.Deny {

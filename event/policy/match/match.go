@@ -5,9 +5,9 @@
 // line once for all rules. Judging asks first what is cheap: a rule for another
 // tool or program costs a look-up.
 //
-// A rule that refuses matches when anything of the call fits it. One that
-// approves (Rule.Allow) matches when all of the call fits it. What the call does
-// not tell is Unsure, which is never an approval.
+// A rule that refuses matches when anything of the call fits it. One that approves
+// (Rule.Allow) matches when all of the call fits it. What cannot be seen from the
+// call is Unsure, which is never an approval.
 package match
 
 // Call is a tool call, or a prompt, as rules see it. Its fields are not changed
@@ -30,7 +30,7 @@ type Result uint8
 // The results.
 const (
 	No Result = iota
-	// Unsure: the call does not tell; the rule may cover it.
+	// Unsure: it cannot be seen from the call; the rule may cover it.
 	Unsure
 	Yes
 )
@@ -38,8 +38,7 @@ const (
 // Verdict is a result with its reason.
 type Verdict struct {
 	Result Result
-	// Why says what the call does not tell, when Unsure: "the flags come from
-	// $OPTS".
+	// Why says what cannot be seen, when Unsure: "the flags come from $OPTS".
 	Why string
 }
 

@@ -65,8 +65,8 @@ func (x Index) Silent(payload []byte) bool {
 	return false
 }
 
-// SilentOf is Silent for a call in another agent's words, told by its event of that
-// name. It looks at the very payload that the rules would be given.
+// SilentOf is Silent for a call in another agent's words, reported by its event of
+// that name. It looks at the very payload that the rules would be given.
 func (x Index) SilentOf(agent, name string, payload []byte) bool {
 	d, hears := wire.DialectOf(agent)
 	if x == "" || !hears || !gjson.ValidBytes(payload) {

@@ -81,7 +81,7 @@ func finished(o wire.Outcome, got replied, tries int, start time.Time) wire.Outc
 	return o
 }
 
-// reference is compiled when it is used: most hooks that link this ask nobody.
+// reference is compiled when it is used: most hooks that link this ask no server.
 var reference = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$(?:\{(\w+)\}|(\w+))`) })
 
 // interpolate puts environment variables into a header.

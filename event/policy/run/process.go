@@ -119,7 +119,7 @@ func cause(err error) error {
 // still decided.
 type capped struct {
 	bounded.Buffer
-	whole bool // the end was seen: nobody holds the output any more
+	whole bool // the end was seen: no process holds the output any more
 }
 
 // ReadFrom is what the copying in os/exec calls, and the only place that tells

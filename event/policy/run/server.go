@@ -18,7 +18,7 @@ type ServerConfig struct {
 	Retries    int               // retry_count, tries after the first
 	RetryDelay time.Duration     // retry_delay_ms, between two tries
 	Headers    map[string]string // sent along as they are
-	Health     Health            // nil: nobody remembers
+	Health     Health            // nil: it is not remembered
 }
 
 // Health remembers whether a server answered, for all processes. One that did

@@ -139,8 +139,8 @@ func (d Dir) prune(dir string, now time.Time) {
 	}
 }
 
-// Due returns those of the texts that the session's user was not told within
-// the time, and notes that they are told now.
+// Due returns those of the texts that the session's user has not seen within the
+// time, and notes that they are shown now.
 func (d Dir) Due(session string, texts []string, every time.Duration, now time.Time) []string {
 	var out []string
 	for _, text := range texts {

@@ -106,7 +106,7 @@ func (d Dir) Allow(code string, now time.Time) (r Refused, err error) {
 // and to all copies of the firing, which is named by its use of the tool: of
 // the copies that the client asks one refusal would be enough.
 func (d Dir) Take(call, use string, now time.Time) bool {
-	taken := Sum(call + "\x00" + cmp.Or(use, newCode())) // without a name nobody shares it
+	taken := Sum(call + "\x00" + cmp.Or(use, newCode())) // a call without a name is like no other
 	if d.Read(allowedDir, call) != nil && os.MkdirAll(d.Path(takenDir), dirMode) == nil {
 		_ = os.Rename(d.Path(allowedDir, call), d.Path(takenDir, taken)) // or another copy did
 	}

@@ -97,8 +97,8 @@ var contract = [...]Rules{
 	{Kind: event.PostModelSwitch, Context: true, System: true, Terminal: true},
 }
 
-// RulesOf returns the row of k. An event that the table does not have can be
-// told nothing.
+// RulesOf returns the row of k. An event that the table does not have takes no
+// answer.
 func RulesOf(k event.Kind) Rules {
 	i := slices.IndexFunc(contract[:], func(r Rules) bool { return r.Kind == k })
 	if i < 0 {

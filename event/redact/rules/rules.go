@@ -146,7 +146,7 @@ func hasSecretGroup(source string) bool {
 }
 
 // groups returns how many groups an expression has. One that is wrong has none;
-// compiling it tells.
+// compiling it reports the mistake.
 func groups(source string) int {
 	re, err := parse(source)
 	if err != nil {
