@@ -33,8 +33,8 @@ type Queue struct {
 	All bool
 	// Marks put the rows of some projects before others of their group (Arrange).
 	Marks Marks
-	// Window names the terminal window a row sits in, for Grouped; nil takes
-	// what the row itself tells (Row.Window).
+	// Window names the terminal window a row sits in, for Grouped; nil takes what
+	// the row itself says (Row.Window).
 	Window func(*Row) string
 }
 
@@ -199,9 +199,9 @@ func (q Queue) window(r *Row) string {
 	return r.Window()
 }
 
-// Window names the terminal window the row sits in, as far as its terminal's
-// ids tell: a tmux server, a kitty or WezTerm process, a Zellij or screen
-// session. A row that tells nothing is a window of its own.
+// Window names the terminal window the row sits in, as far as its terminal's ids
+// say: a tmux server, a kitty or WezTerm process, a Zellij or screen session. A row
+// that says nothing is a window of its own.
 func (r *Row) Window() string {
 	p := &r.Pane
 	switch {

@@ -122,7 +122,8 @@ type Job struct {
 	Name string `json:"name,omitempty"`
 }
 
-// Process is the agent's own process. Alive is left out when the reader cannot tell.
+// Process is the agent's own process. Alive is left out when the reader does not
+// know.
 type Process struct {
 	Pid   int   `json:"pid"`
 	Alive *bool `json:"alive,omitempty"`
@@ -209,7 +210,7 @@ func First(rows []Row, n int) []Row {
 type need struct {
 	rank   int
 	since  time.Time
-	record string // to tell those apart that need the same
+	record string // to order rows that need the same
 }
 
 // byNeed sorts things by their needs.

@@ -15,8 +15,8 @@ type Timeline struct {
 	Lanes  []Lane    `json:"lanes"`
 }
 
-// Lane is what one session did on the day, the earliest first. Where no span is, the
-// session was not there, or nobody knows.
+// Lane is what one session did on the day, the earliest first. Where no span is,
+// the session was not there, or it is not known.
 type Lane struct {
 	SessionID string `json:"session_id"`
 	Part      string `json:"part,omitempty"`

@@ -142,7 +142,7 @@ func (p *Stop) say(e *event.Event, unanswered bool) {
 }
 
 // means notes what the final message of a turn says and asks, nothing when the
-// event does not tell it.
+// event does not say.
 func (p *Stop) means(e *event.Event) {
 	m := e.Meaning
 	switch {

@@ -13,9 +13,9 @@ import (
 // afterwards.
 const maxSize = 64<<10 - 512
 
-// bound drops what is over the limits, the least telling first: the oldest
-// subagents and calls that nobody waits for, then descriptions, and of a
-// session full of hostile text whatever it takes.
+// bound drops what is over the limits, the least useful first: the oldest subagents
+// and calls that nobody waits for, then descriptions, and of a session full of
+// hostile text whatever it takes.
 func bound(s *Session) {
 	for len(s.Actors) > maxActors {
 		i := leastUseful(s.Actors, func(a Actor) (bool, event.Millis) {

@@ -151,10 +151,10 @@ func (f *fold) permission(e *event.Event) {
 	c.Kind = kind
 }
 
-// requested returns the call a PermissionRequest is about. Claude Code's
-// carries no tool_use_id: it is the newest open call of that actor, tool and
-// input that has no request yet. Codex's has neither an id nor the same input,
-// for it says why: there the call's line tells.
+// requested returns the call a PermissionRequest is about. Claude Code's carries no
+// tool_use_id: it is the newest open call of that actor, tool and input that has no
+// request yet. Codex's has neither an id nor the same input, for it says why: there
+// the call is found by its line.
 func (a *Actor) requested(e *event.Event) *Call {
 	if c := a.call(e.Tool.UseID); c != nil {
 		return c
@@ -217,7 +217,7 @@ func (f *fold) postTool(e *event.Event) {
 	}
 	c := Call{UseID: e.Tool.UseID, Hash: e.Tool.Hash, At: e.At - event.Millis(e.Tool.Ms)}
 	if e.Tool.Ms > 0 || a.Ended == 0 {
-		a.work(c.At) // else nothing tells that it was opened after the turn ended
+		a.work(c.At) // else it may have been opened after the turn ended
 	}
 	f.noteClosed(a.ID, c, e.At)
 }

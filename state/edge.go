@@ -32,7 +32,7 @@ type Edge struct {
 	Call   Call         // the call that it is about, zero when there is none
 	Turn   event.Millis // how long the turn took, in milliseconds; 0 while a dialog is open
 	Aside  bool         // the user has set the session aside
-	Robot  bool         // nobody sits before it: it runs under `claude -p` or the SDK
+	Robot  bool         // no user sits at it: it runs under `claude -p` or the SDK
 
 	// Input is when the user last wrote to the session; zero when that is not known.
 	Input event.Millis
@@ -41,10 +41,10 @@ type Edge struct {
 // ID is the edge's name among those of its session, fit for a file's name.
 func (e Edge) ID() string { return string(e.Kind) + "-" + strconv.FormatInt(int64(e.At), 10) }
 
-// Hold is how long, in milliseconds, an edge of the kind must stand before the
-// user is told of it. A turn seems over for a moment between a subagent's end
-// and what the client makes of it, and is not when the client goes on after it;
-// a dialog that a hook answers is gone.
+// Hold is how long, in milliseconds, an edge of the kind must stand before the user
+// is notified. A turn seems over for a moment between a subagent's end and what the
+// client makes of it, and is not when the client goes on after it; a dialog that a
+// hook answers is gone.
 func (k EdgeKind) Hold() event.Millis {
 	if k == EdgeDone {
 		return lingers + dwell
@@ -213,18 +213,18 @@ type Hearing struct {
 	Quiet      bool         // it is one of the quiet hours
 	Focus      Focus        // whether the user looks at the pane
 	Still      bool         // the client itself says that nobody has typed for six seconds
-	Notified   bool         // somebody was told of this edge
-	NotifiedAt event.Millis // when the user was last told of an edge of this kind and session
+	Notified   bool         // the user was notified of this edge
+	NotifiedAt event.Millis // when the user was last notified of an edge of this kind and session
 }
 
-// limited reports whether the user was told of an edge of the kind and session
+// limited reports whether the user was notified of an edge of the kind and session
 // less than limit ago.
 func (h Hearing) limited(limit event.Millis) bool {
 	return h.NotifiedAt != 0 && h.Now-h.NotifiedAt < limit
 }
 
-// Overdue reports whether e came within the limit after another of its kind,
-// which is over now, and nobody was told of e since.
+// Overdue reports whether e came within the limit after another of its kind, which
+// is over now, and the user was not notified of e since.
 func Overdue(e Edge, r Rules, h Hearing) bool {
 	then := Hearing{Now: e.At, NotifiedAt: h.NotifiedAt}
 	return !h.Notified && then.limited(r.Limit) && !h.limited(r.Limit)
@@ -273,8 +273,8 @@ const (
 	presence = 10_000
 )
 
-// Decide says whether the user is to be told of e. It is the whole rule; what
-// it does not know is passed in (CASE 22).
+// Decide says whether to notify the user of e. It is the whole rule; what it does
+// not know is passed in (CASE 22).
 func Decide(e Edge, r Rules, h Hearing) Decision {
 	refusals := [...]struct {
 		holds   bool

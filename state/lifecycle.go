@@ -81,7 +81,7 @@ func (f *fold) sessionStart(e *event.Event) {
 // sessionEnd ends the session. The user did it, so nothing is left unseen.
 func (f *fold) sessionEnd(e *event.Event) {
 	if e.At <= f.s.Start.At {
-		return // the end of the run before a resume, told late
+		return // the end of the run before a resume, reported late
 	}
 	f.end(e.At, EndStop)
 	f.s.End = Mark{At: e.At, Reason: e.Reason}
@@ -160,8 +160,8 @@ func (f *fold) postCompact(e *event.Event) {
 	f.s.Compact.Done = max(f.s.Compact.Done, e.At)
 }
 
-// endCompaction closes a compaction that began before t and was never told to
-// be over: one that fails says nothing.
+// endCompaction closes a compaction that began before t and whose end was never
+// reported: one that fails says nothing.
 func (f *fold) endCompaction(t event.Millis) {
 	if c := &f.s.Compact; c.At > c.Done && c.At < t {
 		c.Done = t

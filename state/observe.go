@@ -6,8 +6,8 @@ import (
 	"beckon/event"
 )
 
-// Observe returns what ev tells that no hook does, for a reader to fold into
-// s so that every view agrees. It returns nothing that s knows already.
+// Observe returns what ev shows and no hook reported, for a reader to fold into s
+// so that every view agrees. It returns nothing that s knows already.
 func Observe(s Session, ev Evidence, now event.Millis) []Observed {
 	if s.End.At != 0 {
 		return nil
@@ -109,8 +109,8 @@ func (s *Session) runsBefore(t event.Millis) bool {
 // that the user broke it off.
 const breakOff = 2000
 
-// BrokenOff reports whether an agent's note at t that the user broke a turn off
-// is about the newest one, of whose end a hook was told as of any other.
+// BrokenOff reports whether an agent's note at t that the user broke a turn off is
+// about the newest one, whose end its hook reported like any other.
 func (s *Session) BrokenOff(t event.Millis) bool {
 	main := s.Main()
 	return !s.native() && main.How == EndStop && main.Ended == s.Stop.At && t >= main.Ended-breakOff && t <= main.Ended+breakOff
@@ -167,7 +167,7 @@ func (f *fold) observe(o *Observed) {
 	f.settle(false)
 }
 
-// failed ends the main conversation's turn with an error that no hook told.
+// failed ends the main conversation's turn with an error that no hook reported.
 func (f *fold) failed(o *Observed) {
 	if main := f.main(); main.running() && main.Active <= o.At {
 		f.endActor(main, o.At, EndFailure)

@@ -41,8 +41,8 @@ const (
 	Queued    = "queued"    // a prompt typed while a turn ran and taken into it
 )
 
-// Entry is one line of a transcript that tells something here; all others
-// (attachments, snapshots, requests, the client's own records) are left out.
+// Entry is one line of a transcript that is of use here; all others (attachments,
+// snapshots, requests, the client's own records) are left out.
 type Entry struct {
 	Type string
 	// Text holds the text blocks, joined by a blank line: of the agent's text

@@ -61,7 +61,7 @@ type Card struct {
 	Why   string `json:"why,omitempty"`
 }
 
-// Limits of what counts as shown whole: more nobody reads.
+// Limits of what counts as shown whole: nobody reads more.
 const (
 	maxLines = 2000
 	maxBytes = 256 << 10

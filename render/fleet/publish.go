@@ -12,8 +12,8 @@ import (
 	"beckon/render"
 )
 
-// How long changes are held back that nobody waits for: of what a row shows, and
-// of how full the context is and what the session cost.
+// How long changes without urgency are held back: of what a row shows, and of how
+// full the context is and what the session cost.
 const (
 	soon = time.Second
 	late = 15 * time.Second
@@ -37,7 +37,7 @@ type published struct {
 	wire
 	since time.Time
 	sent  time.Time
-	// What was sent, by how soon a change of it must be told.
+	// What was sent, by how soon a change of it must be published.
 	news, shown, all string
 }
 
@@ -48,7 +48,7 @@ func NewPublisher(id ID, epoch uint64, instance, version string, level Level) (*
 	if err != nil {
 		return nil, err
 	}
-	first := fnv.New32a() // numbers of two machines that publish as one differ
+	first := fnv.New32a() // two machines that publish as one host begin with different numbers
 	first.Write([]byte(instance))
 	return &Publisher{
 		prefix: prefix, level: level, epoch: epoch, seq: uint64(first.Sum32()), step: 1 + uint64(first.Sum32()%10_000), rows: map[string]*published{},

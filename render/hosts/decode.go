@@ -58,7 +58,7 @@ func settle(r *render.Row) {
 		r.State = state.Unknown
 	}
 	r.NeedsYou = r.State.NeedsYou()
-	r.Group = render.GroupOf(r) // a host of an earlier version tells none
+	r.Group = render.GroupOf(r) // a host of an earlier version sends none
 	r.Remote = nil
 }
 

@@ -46,8 +46,8 @@ func SamePane(a, b event.Terminal) bool {
 	return a.ID != "" && a.ID == b.ID
 }
 
-// Windows returns what render.Queue groups by: the tmux window of each row,
-// which only its server knows, else what the row's terminal tells.
+// Windows returns what render.Queue groups by: the tmux window of each row, which
+// only its server knows, else what the row's terminal says.
 func (j *Jumper) Windows(ctx context.Context, rows []render.Row) func(*render.Row) string {
 	servers := map[string]*server{}
 	for i := range rows {

@@ -241,7 +241,7 @@ func (b *daemon) show(ctx context.Context, a Ask, jumps bool) (id uint32, err er
 }
 
 // grace is how long after a notification was put away its click may come: daemons
-// differ in which they tell first.
+// differ in which they report first.
 const grace = 500 * time.Millisecond
 
 // next waits for what is done to the notification id: the key of its button. It

@@ -21,7 +21,7 @@ type Deliverer struct {
 	Reader   *live.Reader
 	Settings alert.Settings
 	Channels []Channel
-	By       string // who tells, for the log: deliver, watch, serve
+	By       string // who notifies, for the log: deliver, watch, serve
 	Getenv   func(string) string
 }
 

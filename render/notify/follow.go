@@ -30,7 +30,7 @@ type waiting struct {
 	reason string    // of the last Later that was logged
 }
 
-// NewFollower returns a follower that tells through d.
+// NewFollower returns a follower that notifies through d.
 func NewFollower(d *Deliverer) *Follower {
 	return &Follower{d: d, pending: map[string]waiting{}}
 }
@@ -88,7 +88,7 @@ func (f *Follower) consider(ctx context.Context, s state.Session, w waiting, now
 	}
 	delete(f.pending, s.Record())
 	if v.Reason == state.ReasonNotified {
-		return // whoever told has logged it
+		return // whoever notified has logged it
 	}
 	f.sending.Go(func() { _ = f.d.send(ctx, c, v, now) })
 }

@@ -169,8 +169,8 @@ func Explain(w io.Writer, x Explanation) error {
 	return err
 }
 
-// otherAgent says what an agent other than Claude Code does not tell, and cannot be
-// told; a is nil for one that is not known.
+// otherAgent says what an agent other than Claude Code does not report, and which
+// answers it does not take; a is nil for one that is not known.
 func otherAgent(s *state.Session, a *agents.Agent, line func(label, format string, args ...any)) {
 	if a == nil || len(a.Answers) == 0 {
 		line("agent", "%s: its hooks take no answer of beckon's, and no policy applies to its calls", s.Agent)

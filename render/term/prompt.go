@@ -12,7 +12,8 @@ import (
 var PromptFields = []string{"permission", "question", "failed", "working", "compacting", "idle", "backburner", "unknown",
 	"unseen", "need", "total", "first", "state", "age", "names"}
 
-// DefaultPrompt is the prompt's template unless given: nothing when nobody needs the user.
+// DefaultPrompt is the prompt's template unless given: nothing when no session
+// needs the user.
 const DefaultPrompt = "[!{permission} ][?{question} ][x{failed}]"
 
 // Target is where a prompt's text goes, which decides what in the values must

@@ -251,7 +251,7 @@ func (m *model) age(r *render.Row, now time.Time) string {
 	return term.Age(age)
 }
 
-// wake notes that the screen changes at a time, as ages tell it.
+// wake notes that the screen changes at a time, as ages do.
 func (m *model) wake(t time.Time) {
 	if wall := m.wall().Add(t.Sub(m.now())); m.nextAt.IsZero() || wall.Before(m.nextAt) {
 		m.nextAt = wall

@@ -149,7 +149,7 @@ func (m *model) jump() tea.Cmd {
 	}
 }
 
-// whereabouts tells by hand which pane a session is in.
+// whereabouts says in words which pane a session is in.
 func whereabouts(r *render.Row) string {
 	switch t := r.Terminal; {
 	case r.Tmux != nil:

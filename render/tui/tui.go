@@ -26,7 +26,7 @@ import (
 // Snapshot is what one look at this machine's sessions found.
 type Snapshot struct {
 	Rows []render.Row
-	Seen map[string]state.Seen // by record: what the peek panel tells beyond the row
+	Seen map[string]state.Seen // by record: what the peek panel shows beyond the row
 	Now  time.Time             // the time that the rows were resolved at
 	// Still says that time stands: the evidence is a recording's, and so is
 	// the time. Ages do not grow between snapshots.
@@ -97,7 +97,7 @@ type Options struct {
 	Marks           render.Marks
 	Grouping        Grouping
 	Color           bool
-	Profile         colorprofile.Profile // how many colours, until the terminal tells
+	Profile         colorprofile.Profile // how many colours, until the terminal says
 	Title           string               // what the first line calls the screen
 	Leave           bool                 // the screen ends when a jump worked: it lies over where that went
 

@@ -16,7 +16,7 @@ func (s *Server) seen(w http.ResponseWriter, r *http.Request) error {
 	return s.act(w, r, func(body) (state.Action, error) { return state.Action{Kind: state.ActSeen}, nil })
 }
 
-// body is what the actions may be told.
+// body is what a request for an action may have.
 type body struct {
 	Off   bool   `json:"off"`
 	Until string `json:"until"` // as render.Until reads it

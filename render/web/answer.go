@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// fault is an error as the API tells it.
+// fault is an error as the API gives it.
 type fault struct {
 	status  int
 	code    string // for programs, stable
@@ -34,7 +34,7 @@ func writeError(w http.ResponseWriter, f *fault) {
 	writeJSON(w, f.status, faultBody{faultText{f.code, f.message, f.hint}})
 }
 
-// hookFault is an error as the hook endpoints tell it.
+// hookFault is an error as the hook endpoints give it.
 type hookFault struct {
 	Status  string `json:"status"`
 	Message string `json:"message"`

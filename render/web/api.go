@@ -129,7 +129,7 @@ type turnsPage struct {
 	Turns     []render.TurnLine `json:"turns"` // the newest, oldest first
 }
 
-// turns serves what was said in a session, with what its transcript tells.
+// turns serves what was said in a session, with what its transcript adds.
 func (s *Server) turns(w http.ResponseWriter, r *http.Request) error {
 	_, limit, err := pageOf(r)
 	if err != nil {

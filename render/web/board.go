@@ -30,7 +30,7 @@ type board struct {
 	handing atomic.Bool // Options.Seen is under way
 
 	now   event.Millis // of the update under way
-	begun event.Millis // lines older than this were told before
+	begun event.Millis // lines older than this were published before
 
 	cards map[store.Key]*card
 	seats map[string]map[*card]bool    // the cards of each row
@@ -101,8 +101,8 @@ func (b *board) run(ctx context.Context) {
 	})
 }
 
-// pollIdle is the least time between two looks where nobody listens and changes
-// are not told: there is no haste.
+// pollIdle is the least time between two looks where nobody listens and the system
+// reports no changes: there is no hurry.
 const pollIdle = 250 * time.Millisecond
 
 func (b *board) poll() time.Duration {
@@ -218,7 +218,7 @@ func (b *board) publish() {
 		for g := range b.due {
 			b.show(p, g)
 		}
-		for g := range b.turns { // of rows that nobody sees
+		for g := range b.turns { // of rows that are not shown
 			b.emitTurns(p, g, nil)
 		}
 	})

@@ -105,7 +105,7 @@ func (s *slot) free() {
 	<-s.pool.slots
 }
 
-// Errors of bodies, told by each endpoint in its own form.
+// Errors of bodies, which each endpoint gives in its own form.
 var (
 	errTooLarge = errors.New("body is larger than 16 MiB")
 	errNotJSON  = errors.New("Content-Type must be application/json")

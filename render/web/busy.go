@@ -54,7 +54,7 @@ func (b *busy) fill(rows []render.Row, now time.Time) (failed error) {
 	return failed
 }
 
-// holds reports whether t is still what the journal would tell.
+// holds reports whether t is still what the journal would give.
 func (t busyToday) holds(r *render.Row, now time.Time) bool {
 	works := r.State.AtWork()
 	return t.day == now.Local().Format(time.DateOnly) &&

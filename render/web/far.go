@@ -29,8 +29,8 @@ type FarOffer struct {
 // farTime is how long another machine may take.
 const farTime = 20 * time.Second
 
-// far returns the session that a request names, for whom may answer it. An answer
-// travels as one from elsewhere, whoever gives it: what it allows, it allows once.
+// far returns the session that a request names, if the caller may answer it. Every
+// answer travels as one from elsewhere: what it allows, it allows once.
 func (s *Server) far(r *http.Request) (render.Row, error) {
 	if _, err := s.answerer(r); err != nil {
 		return render.Row{}, err
@@ -149,7 +149,7 @@ func (s *Server) farStop(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) farDo(w http.ResponseWriter, r *http.Request, row render.Row, do func(context.Context) (string, error)) error {
-	// Who goes away meanwhile has told what they want all the same.
+	// The request stands even if the caller goes away meanwhile.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), farTime)
 	defer cancel()
 	done, err := do(ctx)

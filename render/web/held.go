@@ -66,8 +66,8 @@ func (s *Server) held(w http.ResponseWriter, r *http.Request, held offer.Held, s
 	return answered
 }
 
-// wakes tells those who wait that a file has changed. It has a watcher only
-// while somebody waits; without one they look now and then.
+// wakes wakes those who wait for a file to change. It has a watcher only while
+// somebody waits; without one they look now and then.
 type wakes struct {
 	log func(error)
 
@@ -128,7 +128,7 @@ func (k *wakes) run(w *fsnotify.Watcher) {
 			if !ok {
 				return
 			}
-			k.wake(func(string) bool { return true }) // some changes were not told
+			k.wake(func(string) bool { return true }) // some changes were not reported
 		}
 	}
 }

@@ -75,8 +75,8 @@ func newKey() string {
 	return hex.EncodeToString(b)
 }
 
-// digest stands for a key where keys are looked up: how long that takes tells
-// nothing of them.
+// digest stands for a key where keys are looked up: how long that takes reveals
+// nothing about them.
 func digest(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return string(sum[:])
@@ -85,7 +85,7 @@ func digest(key string) string {
 func (k *keys) isToken(given string) bool { return k.token != "" && same(given, k.token) }
 func (k *keys) isPass(given string) bool  { return same(given, k.pass) }
 
-// same compares in a time that tells nothing, not even the length.
+// same compares in a time that reveals nothing, not even the length.
 func same(given, key string) bool {
 	return subtle.ConstantTimeCompare([]byte(digest(given)), []byte(digest(key))) == 1
 }

@@ -17,7 +17,7 @@ import (
 	"beckon/state/offer"
 )
 
-// offered is an open offer as the API tells it, with its card.
+// offered is an open offer as the API gives it, with its card.
 type offered struct {
 	offer.Offer
 	Fields []offer.Field `json:"fields,omitempty"` // of a form
@@ -39,7 +39,7 @@ type oneOffer struct {
 	Offer offered `json:"offer"`
 }
 
-// away is that nobody sits at the sessions.
+// away says that the user is away.
 type away struct {
 	Until string `json:"until,omitempty"` // empty: until they are back
 }

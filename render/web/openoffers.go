@@ -59,8 +59,8 @@ type openOffers struct {
 	away  *away
 }
 
-// run looks whenever something changes, and now and then, until ctx ends: that a
-// process has died no file tells.
+// run looks whenever something changes, and now and then, until ctx ends: no file
+// shows that a process has died.
 func (b *openOffers) run(ctx context.Context) {
 	every := b.o.Timing.Recheck
 	var w *fsnotify.Watcher
@@ -94,7 +94,7 @@ func (b *openOffers) wait(ctx context.Context, events <-chan fsnotify.Event, err
 			if filepath.Dir(e.Name) == b.o.Store.Dir && e.Name != filepath.Dir(b.open()) {
 				continue // something else of the state directory
 			}
-		case <-errors: // some were not told
+		case <-errors: // some were not reported
 		case <-b.again:
 		case <-tick:
 		}
@@ -183,7 +183,7 @@ func (h *hub) messageOf(name string, o offerNews) message {
 const written = 50 * time.Millisecond
 
 // endOf is what became of an offer. One that has been answered is not open any
-// more, though its process may not have told the client yet.
+// more, though its process may not have answered the client yet.
 func endOf(dir offer.Dir, o offerNews) offerEnd {
 	e := offerEnd{offerNews: o}
 	wait := written

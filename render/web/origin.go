@@ -62,9 +62,9 @@ func text(v gjson.Result, limit int) string {
 	return event.Cut(v.Str, limit)
 }
 
-// complete adds to o what this machine can tell: the repository around the
-// directory, and the process, if the client's registry knows the session. Of
-// another host it can tell nothing.
+// complete adds to o what this machine knows: the repository around the directory,
+// and the process, if the client's registry knows the session. Of another host it
+// knows nothing.
 func (s *Server) complete(e *event.Event, o event.Origin) event.Origin {
 	here := evidence.ThisMachine()
 	if o.Host == "" || o.Host == here.Host {

@@ -99,7 +99,7 @@ func (a *asked) join(key [sha256.Size]byte, now time.Time) (q *asking, first boo
 	return q, true
 }
 
-// forget lets a question that nobody could be asked be asked again.
+// forget lets a question that could not be asked be asked again.
 func (a *asked) forget(key [sha256.Size]byte) {
 	a.mu.Lock()
 	delete(a.all, key)
@@ -184,7 +184,7 @@ func (s *Server) payload(w http.ResponseWriter, r *http.Request, body []byte, do
 		return
 	}
 	switch {
-	case s.ctx.Err() != nil: // not an empty answer: the client tells its user that nobody was asked
+	case s.ctx.Err() != nil: // not an empty answer: the client shows its user that nobody was asked
 		s.stopping(w)
 	case len(answer) > 0:
 		writeBytes(w, http.StatusOK, "application/json", answer)

@@ -122,7 +122,7 @@ func (c *client) begin(last string) bool {
 	return true
 }
 
-// restart tells that events are missing, and gives what is shown now.
+// restart says that events are missing, and gives what is shown now.
 func (c *client) restart(reason string) bool {
 	return c.snapshot(append(append([]byte("event: gap\ndata: "), gapData(reason)...), "\n\n"...))
 }

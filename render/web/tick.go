@@ -8,10 +8,10 @@ import (
 	"beckon/event"
 )
 
-// ticks gives events and actions their times. Of two of one session in the same
-// millisecond nobody could tell which was first, and what is posted in turn is
-// that close: the second waits for the next millisecond. Sessions share 256
-// slots, so that nothing grows with them.
+// ticks gives events and actions their times. Two of one session in the same
+// millisecond would have no order, and what is posted in turn is that close: the
+// second waits for the next millisecond. Sessions share 256 slots, so that nothing
+// grows with them.
 type ticks struct {
 	seed  maphash.Seed
 	slots [256]atomic.Int64 // the newest time given, Unix ms

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Timing is how often the server looks for what nothing told it. Zero values
-// are the defaults.
+// Timing is how often the server looks for what nothing reports. Zero values are
+// the defaults.
 type Timing struct {
 	Recheck time.Duration // of processes, registry and the live directory: 1 s
-	Poll    time.Duration // of session files when changes are not told and a stream is open: 30 ms
+	Poll    time.Duration // of session files when the system reports no changes and a stream is open: 30 ms
 	Hooks   time.Duration // of transcripts, while hooks are active: 60 s
 	Silent  time.Duration // of transcripts, when hooks are silent: 2 s
 	Silence time.Duration // without an event for so long, hooks are silent: 300 s
-	Beat    time.Duration // a comment on an event stream that has nothing to tell: 15 s
+	Beat    time.Duration // a comment on an event stream without events: 15 s
 }
 
 func (t Timing) orDefault() Timing {

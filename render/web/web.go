@@ -63,9 +63,9 @@ type Options struct {
 	Config func() (any, error)
 	// Jump brings the session's terminal to the front.
 	Jump func(context.Context, state.Seen) error
-	// Sweep reads the sessions' transcripts for what no hook told, every
-	// 60 s while hooks are heard, else every 2 s. It must return when its context ends. Nil is
-	// a history.Sweeper's.
+	// Sweep reads the sessions' transcripts for what no hook reported, every 60 s
+	// while hooks are heard, else every 2 s. It must return when its context ends.
+	// Nil stands for a history.Sweeper's.
 	Sweep func(context.Context, []state.Session)
 	// Seen is called with what is live, every Timing.Recheck, one call at a time.
 	// It must not change its argument. While a call takes longer, others are
@@ -79,8 +79,8 @@ type Options struct {
 	// Log takes what went wrong inside; it holds no payload text.
 	Log func(error)
 
-	// Unwatched is set where changes of files are not told: the session files
-	// are then polled.
+	// Unwatched is set where the system reports no changes of files: the session
+	// files are then polled.
 	Unwatched bool
 	Timing    Timing
 }

@@ -37,9 +37,9 @@ func hasNumber(text []byte, n int) bool {
 	return false
 }
 
-// relocate gives o the process and the terminal that a user of the daemon sits
-// at: of the agent's processes in the session's directory, if there is one. Of
-// several nobody knows which, and a wrong one is worse than none.
+// relocate gives o the process and the terminal that a user of the daemon sits at:
+// of the agent's processes in the session's directory, if there is one. Of several
+// it is not known which, and a wrong one is worse than none.
 func relocate(o *event.Origin, agent, cwd string) {
 	daemon := o.Process
 	o.Process, o.Terminal, o.Launcher = event.Process{}, event.Terminal{}, ""

@@ -2,7 +2,7 @@
 
 package evidence
 
-// servesOthers reports nothing here: the file with the daemon's id tells.
+// servesOthers reports nothing here: the file with the daemon's id says it.
 func servesOthers(int) bool { return false }
 
 // onlyClient finds nothing here.

@@ -1,8 +1,8 @@
-// Package evidence reads what hooks cannot tell: which process an agent is and
-// whether it still runs, where it sits (terminal, repository), what the client
-// says of itself in its registry, and whether its transcript ends in a halt
-// (package transcript reads that). Package live puts evidence and sessions
-// together for every view; what the two come to is state.Resolve's.
+// Package evidence reads what hooks cannot report: which process an agent is and
+// whether it still runs, where it sits (terminal, repository), what the client says
+// of itself in its registry, and whether its transcript ends in a halt (package
+// transcript reads that). Package live puts evidence and sessions together for
+// every view; what the two come to is state.Resolve's.
 //
 // It guarantees: every read is bounded in bytes and steps; whatever cannot be
 // read, or is of a shape that is not known, gives an empty or unknown value and

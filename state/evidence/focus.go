@@ -14,9 +14,9 @@ import (
 // FocusWait is how long a terminal gets to say whether a pane is in focus.
 const FocusWait = 300 * time.Millisecond
 
-// Focus asks whether the user looks at a terminal's pane (CASE 22). Only tmux
-// can be asked; kitty decides itself, by what the sequence says. It starts one
-// short process, so it is asked only when there is something to tell.
+// Focus asks whether the user looks at a terminal's pane (CASE 22). Only tmux can
+// be asked; kitty decides itself, by what the sequence says. It starts one short
+// process, so it is asked only when there is something to notify of.
 func Focus(t event.Terminal, getenv func(string) string, now time.Time) state.Focus {
 	if t.Kind != "tmux" || t.Tmux.Pane == "" || t.Tmux.Socket == "" {
 		return state.FocusUnknown

@@ -16,9 +16,9 @@ import (
 // must not get past by having many parents.
 const deepest = 1 << 16
 
-// InClient reports whether a client of any known agent is among the processes
-// that this one comes from. An environment can be cleared and is inherited;
-// who started whom cannot be told otherwise by a command's words.
+// InClient reports whether a client of any known agent is among the processes that
+// this one comes from. An environment can be cleared and is inherited; which
+// process started which cannot be changed by a command's words.
 func InClient() bool {
 	pid, _ := parent()
 	within, _ := FromClient(pid)

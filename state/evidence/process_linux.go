@@ -22,10 +22,10 @@ const maxStat = 1024
 // number is always current and needs no start time to check.
 func parent() (pid int, start string) { return os.Getppid(), "" }
 
-// isParent reports whether p is the hook's parent, as far as its number tells:
-// a session whose process died and whose number was given to another client
-// begins with SessionStart, which reads all of it anew. The namespace is not
-// compared: reading it costs every hook more than the rest of this together.
+// isParent reports whether p is the hook's parent, as far as its number shows: a
+// session whose process died and whose number was given to another client begins
+// with SessionStart, which reads all of it anew. The namespace is not compared:
+// reading it costs every hook more than the rest of this together.
 func isParent(p event.Process) bool { return os.Getppid() == p.Pid }
 
 // machineID is made once for an installation; containers often have none.

@@ -81,8 +81,8 @@ func lookup(pid int) (proc, state.Presence) {
 	}, state.Alive
 }
 
-// parentOf returns the pid a process was started by, 0 when it is not told.
-// It may belong to another process by now; nearest compares start times.
+// parentOf returns the pid a process was started by, 0 when it is not known. It may
+// belong to another process by now; nearest compares start times.
 func parentOf(h windows.Handle) int {
 	var info windows.PROCESS_BASIC_INFORMATION
 	err := windows.NtQueryInformationProcess(h, windows.ProcessBasicInformation,

@@ -240,13 +240,13 @@ type Fit uint8
 
 // How a record fits a process.
 const (
-	Misfit  Fit = iota // another process, or not to be told
+	Misfit  Fit = iota // another process, or not known
 	Lenient            // the forms of the start times differ: known by the order of times only
 	Exact              // pid and start time are equal
 )
 
-// slack covers the second to which Linux tells its boot time, and a clock that
-// is being slewed.
+// slack covers the second to which Linux gives its boot time, and a clock that is
+// being slewed.
 const slack event.Millis = 2000
 
 // Match reports whether reading r is about process p. See FitOf.

@@ -6,9 +6,9 @@ import (
 	"beckon/event/transcript"
 )
 
-// Words returns what the transcript at path tells that the agent said last, and
-// when: nothing when it went on since, or when o is another machine, whose files
-// are not this one's.
+// Words returns what the agent said last, by the transcript at path, and when:
+// nothing when it went on since, or when o is another machine, whose files are not
+// this one's.
 func Words(o *event.Origin, path string) (text string, at event.Millis) {
 	return LastWords(o, path, transcript.MaxText)
 }

@@ -1,7 +1,7 @@
-// Package history tells what was said in sessions: turns, in the order in
-// which they happened (Turns, Search), with the progress that only transcripts
-// tell (Sweep, Sweeper). It keeps nothing itself: what it finds goes into the
-// session's journal. What turns mean is package state's.
+// Package history gives what was said in sessions: turns, in the order in which
+// they happened (Turns, Search), with the progress that only transcripts have
+// (Sweep, Sweeper). It keeps nothing itself: what it finds goes into the session's
+// journal. What turns mean is package state's.
 package history
 
 import (

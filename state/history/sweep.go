@@ -24,10 +24,10 @@ const (
 	maxUnsaved = 256 // turns that wait for a session's lock
 )
 
-// Sweep notes what the agent of s said on the way, as its transcript tells: at
-// most its last 64 KiB are read, however long it is. A session without a
-// transcript that can be read says nothing, and that is no error; nor is one
-// that somebody else holds.
+// Sweep notes what the agent of s said between calls, from its transcript: at most
+// its last 64 KiB are read, however long it is. A session without a transcript that
+// can be read says nothing, and that is no error; nor is one that somebody else
+// holds.
 func Sweep(st *store.Store, s *state.Session) error {
 	return (&reading{}).sweep(st, s, sweepBytes)
 }

@@ -43,9 +43,9 @@ const (
 	maxFiles    = 1000                   // files remembered
 )
 
-// beside reads what another agent tells beside the hooks of s: its session file,
-// and where that does not know better, its terminal's title. open says that both
-// may tell more at any time.
+// beside reads what another agent reports beside the hooks of s: its session file,
+// and where that does not say, its terminal's title. open says that both may say
+// more at any time.
 func (r *Reader) beside(s *state.Session, now event.Millis) (reg state.Registry, open bool) {
 	st := s.ByHooks(now).State
 	if !st.AtWork() && !st.Asks() {

@@ -18,7 +18,7 @@ import (
 
 // Options say how a Follower follows. Zero values are the defaults.
 type Options struct {
-	Recheck time.Duration        // between looks at processes and files that nothing told of: 1 s
+	Recheck time.Duration        // between looks at processes and files that nothing reports: 1 s
 	Poll    func() time.Duration // the least time between looks where the system reports no changes: 500 ms
 	Pause   time.Duration        // the least time between updates, for who draws a screen: none
 	Blind   bool                 // do not ask the system to report changes
@@ -58,7 +58,7 @@ type entry struct {
 	seen    state.Seen
 	session state.Session // as its file has it, without what the evidence adds
 	at      event.Millis  // when it was seen so
-	open    bool          // its files may tell more at any time
+	open    bool          // its files may say more at any time
 	reading evidence.Reading
 	several bool // see lone
 }
@@ -91,8 +91,8 @@ func NewFollower(r *Reader, o Options) *Follower {
 	return f
 }
 
-// Touch has a session looked at soon, whether or not the system tells that it
-// changed. Anybody may call it.
+// Touch has a session looked at soon, whether or not the system reports a change.
+// Anybody may call it.
 func (f *Follower) Touch(k store.Key) { f.todo.add(func(t *todo) { t.keys[k] = true }) }
 
 // TouchAll has everything looked at soon.
@@ -319,7 +319,7 @@ func (f *Follower) see(e *entry) {
 	was, first := e.seen, e.at == 0
 	v := state.Seen{Session: e.session}
 	open := f.r.see(&v, f.known, f.now)
-	if v.Session.Seq > e.session.Seq { // what the evidence told was folded
+	if v.Session.Seq > e.session.Seq { // what the evidence showed was folded
 		e.session = v.Session
 	}
 	v.Meter = v.Session.Metered(f.index.Meter(e.key))
@@ -468,7 +468,7 @@ func (f *Follower) pollAgain(took time.Duration) time.Duration {
 }
 
 // watched watches what is there by now, and polls when changes are no longer
-// told.
+// reported.
 func (f *Follower) watched(poll *time.Timer) {
 	now, added := f.dirs.retry()
 	if added {

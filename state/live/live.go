@@ -30,7 +30,7 @@ type Snapshot struct {
 	Staged   bool            // the evidence, and so the time, is a recording's
 }
 
-// Reader looks at sessions with everything this machine can tell of them.
+// Reader looks at sessions with everything this machine knows about them.
 type Reader struct {
 	// Clock is time.Now unless it is set. It is not asked where the evidence is
 	// staged.
@@ -61,10 +61,9 @@ func (r *Reader) Now() event.Millis {
 	return event.MillisOf(r.Clock())
 }
 
-// Look reads the live sessions, folds what the evidence tells beyond their
-// hooks, and resolves them. Sessions that only the client's registry knows are
-// added, with the registry as their source. With archived set the archive is
-// read too.
+// Look reads the live sessions, folds what the evidence shows beyond their hooks,
+// and resolves them. Sessions that only the client's registry knows are added, with
+// the registry as their source. With archived set the archive is read too.
 func (r *Reader) Look(archived bool) (Snapshot, error) {
 	snap := Snapshot{Now: r.Now(), Staged: r.staged != nil}
 	var known readings

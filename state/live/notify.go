@@ -52,7 +52,8 @@ type dirs struct {
 }
 
 // retry watches the directories that were not there before, or were removed. It
-// reports whether changes of session files are told, and whether it added one.
+// reports whether the system reports changes of session files, and whether it added
+// one.
 func (d *dirs) retry() (watching, added bool) {
 	if d.w == nil {
 		return false, false
@@ -75,8 +76,8 @@ func (d *dirs) close() {
 	}
 }
 
-// listen turns what the system tells into work. Where it tells nothing (too many
-// watches, a file system without) the follower polls.
+// listen turns what the system reports into work. Where it reports nothing (too
+// many watches, a file system without) the follower polls.
 func (f *Follower) listen(ctx context.Context, work *sync.WaitGroup) {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -95,7 +96,7 @@ func (f *Follower) listen(ctx context.Context, work *sync.WaitGroup) {
 					return
 				}
 				f.noticed(e.Name)
-			case _, ok := <-w.Errors: // too many at once: some were not told
+			case _, ok := <-w.Errors: // too many at once: some were not reported
 				if !ok {
 					return
 				}

@@ -16,7 +16,7 @@ import (
 const foldWait = 200 * time.Millisecond
 
 // see finds the evidence and the verdict of a session, and folds what the evidence
-// tells that no hook does. open says that the same files may tell more in a
+// shows and no hook reported. open says that the same files may say more in a
 // moment: a transcript is waited for, or a lock was held.
 func (r *Reader) see(v *state.Seen, known readings, now event.Millis) (open bool) {
 	s := &v.Session
@@ -69,7 +69,7 @@ func (r *Reader) finalWords(s *state.Session, now event.Millis) {
 }
 
 // evidence gathers what is known of s beside its hooks. open says that its
-// transcript may tell more at any time.
+// transcript may say more at any time.
 func (r *Reader) evidence(s *state.Session, known readings, now event.Millis) (ev state.Evidence, open bool) {
 	p := s.Origin.Process
 	ev.Process = r.presence(p, s.Activity)

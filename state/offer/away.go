@@ -18,7 +18,7 @@ import (
 // subagents in the background shows no dialog for it.
 const (
 	Off    = "off"    // never
-	Away   = "away"   // while the user said that nobody sits there
+	Away   = "away"   // while the user is away
 	Always = "always" // ever
 )
 
@@ -63,7 +63,7 @@ const awayFile = "away"
 
 func (d Dir) away() string { return filepath.Join(string(d), "offers", awayFile) }
 
-// GoAway notes that nobody sits at the sessions until then; the zero time is until Back.
+// GoAway notes that the user is away until then; the zero time is until Back.
 func (d Dir) GoAway(until time.Time) error {
 	ms := int64(0)
 	if !until.IsZero() {

@@ -2,9 +2,9 @@
 // of each key in the bucket "beckon".
 //
 // It guarantees: nothing here is a session's truth, so a server that is away, is
-// slow or has lost its disk costs a view its freshness and nothing else; who
-// publishes needs no right to read; a viewer that is slow skips what is outdated,
-// and holds nobody up.
+// slow or has lost its disk costs a view its freshness and nothing else; a
+// publisher needs no right to read; a viewer that is slow skips what is outdated,
+// and delays no other.
 package bus
 
 import (

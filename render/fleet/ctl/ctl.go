@@ -52,7 +52,7 @@ func Spoken(user, key string) string { return root + user + ".*.*.*." + key }
 // Inbox begins the subjects on which a key gets replies.
 func Inbox(key string) string { return "_INBOX_beckon_" + key }
 
-// Name is what an access is called in its JWT: both names can be told from it.
+// Name is what an access is called in its JWT: both names can be read from it.
 func Name(user, host string) string { return url.PathEscape(user) + "/" + url.PathEscape(host) }
 
 // Who is a sender.

@@ -154,8 +154,8 @@ func Fits(o *offer.Offer) bool {
 // errOld is said of an order whose number does not count.
 var errOld = errors.New("it is too old, was carried out already or was meant for another machine; nothing was done")
 
-// Handle does what a message says and returns the reply to it, nil where nobody is
-// seen to have sent it.
+// Handle does what a message says and returns the reply to it, nil where its sender
+// is not known.
 func (o *Owner) Handle(subject, reply string, data []byte) []byte {
 	e := Entry{At: time.Now().UTC()}
 	who, q, err := o.read(subject, reply, data)

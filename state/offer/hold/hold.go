@@ -2,11 +2,10 @@
 // somebody has answered its offer (package offer): it waits, and costs next to
 // nothing meanwhile.
 //
-// It ends when there is an answer, and silently when the call is over: it
-// ended, its turn, its session or its client did, the dialog was answered at
-// the session itself, or the offer expired. No event tells the client's hook
-// that, so what the session's other hooks fold tells it, and the client's own
-// registry.
+// It ends when there is an answer, and silently when the call is over: it ended,
+// its turn, its session or its client did, the dialog was answered at the session
+// itself, or the offer expired. No event tells the waiting hook so; it sees that
+// from what the session's other hooks fold, and from the client's own registry.
 //
 // The hook binary links this package, so it reads with little: no encoding/json,
 // no process, no goroutine.
@@ -94,7 +93,7 @@ func Heard(stateDir, id string, wait time.Duration) bool {
 	}
 }
 
-// Channels returns the channels of Notify, none when nobody was told.
+// Channels returns the channels of Notify, none when it was not called.
 func Channels(stateDir, id string) []string {
 	b, _ := os.ReadFile(filepath.Join(OpenDir(stateDir), id, notifyFile)) // none: not told
 	return strings.Fields(string(b))
@@ -114,7 +113,7 @@ const (
 )
 
 const (
-	// slow is how often everything is looked at, whatever the files tell.
+	// slow is how often everything is looked at, whatever the files say.
 	slow = 5 * time.Second
 	// beat is how often the offer's file is touched: a reader that cannot see
 	// this process knows by it that it lives.
