@@ -61,6 +61,16 @@ type Card struct {
 	Why   string `json:"why,omitempty"`
 }
 
+// Offered is an offer with its card, and what its session is called, where that is known.
+type Offered struct {
+	offer.Offer
+	Name string `json:"name"`
+	Card Card   `json:"card"`
+}
+
+// ShortID is what people type.
+func (o *Offered) ShortID() string { return o.ID[:5] }
+
 // Limits of what counts as shown whole: nobody reads more.
 const (
 	maxLines = 2000

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"beckon/render"
+	"beckon/render/card"
 	"beckon/state/offer"
 
 	tea "charm.land/bubbletea/v2"
@@ -69,7 +70,7 @@ func (m *model) showAsked() tea.Cmd {
 
 // shown reports whether the rows before need of the offer were on the screen; if
 // not it shows the next of them.
-func (m *model) shown(o *Offered, need int) (tea.Cmd, bool) {
+func (m *model) shown(o *card.Offered, need int) (tea.Cmd, bool) {
 	switch {
 	case !o.Card.Whole:
 		return m.fail(errors.New("not all of it can be shown (" + o.Card.Why + "): allow it at its session")), false
@@ -83,7 +84,7 @@ func (m *model) shown(o *Offered, need int) (tea.Cmd, bool) {
 }
 
 // allow allows a call or plan, or begins to answer questions and forms.
-func (m *model) allow(o Offered, name string) tea.Cmd {
+func (m *model) allow(o card.Offered, name string) tea.Cmd {
 	if cmd, ok := m.shown(&o, m.drawn.ends.card); !ok {
 		return cmd
 	}
@@ -100,7 +101,7 @@ func (m *model) allow(o Offered, name string) tea.Cmd {
 }
 
 // always allows with one of the client's own suggestions.
-func (m *model) always(o Offered) tea.Cmd {
+func (m *model) always(o card.Offered) tea.Cmd {
 	n := len(o.Card.Always)
 	if n == 0 {
 		return m.say("the client suggests no rule here: y allows this one")
@@ -122,7 +123,7 @@ func (m *model) always(o Offered) tea.Cmd {
 }
 
 // refuse asks for the words that go with a no.
-func (m *model) refuse(o Offered) tea.Cmd {
+func (m *model) refuse(o card.Offered) tea.Cmd {
 	word, label, hint := offer.Deny, "refuse "+o.Card.Title, "Enter refuses; what you type tells the agent why; Esc leaves it"
 	if o.Kind == offer.Form {
 		word, label, hint = offer.Decline, "decline "+o.Card.Title, "Enter declines; Esc leaves it"
@@ -135,7 +136,7 @@ func (m *model) refuse(o Offered) tea.Cmd {
 
 // choose1 asks for the answer to the next question that has none; first is what
 // was typed for it already. One option of one question needs no more.
-func (m *model) choose1(o Offered, first string, answers map[string]string) tea.Cmd {
+func (m *model) choose1(o card.Offered, first string, answers map[string]string) tea.Cmd {
 	questions := o.Choices()
 	if len(answers) == len(questions) {
 		return m.give(o, offer.Answer{Word: offer.Allow, Choices: answers})
@@ -183,7 +184,7 @@ func choice(q offer.Choice, typed string) (string, error) {
 }
 
 // fill asks for the next field of a form; typed is what was typed for those before.
-func (m *model) fill(o Offered, typed map[string]string) tea.Cmd {
+func (m *model) fill(o card.Offered, typed map[string]string) tea.Cmd {
 	fields := o.Fields()
 	if i := slices.IndexFunc(fields, func(f offer.Field) bool { return f.Alien() }); i >= 0 {
 		_, err := fields[i].Read("")
@@ -288,7 +289,7 @@ func (m *model) stop() tea.Cmd {
 }
 
 // give gives the answer a to o, and to no other.
-func (m *model) give(o Offered, a offer.Answer) tea.Cmd {
+func (m *model) give(o card.Offered, a offer.Answer) tea.Cmd {
 	a.Offer, a.Digest, a.From = o.ID, o.Digest, offer.Watch
 	if err := o.Fits(a); err != nil {
 		return m.fail(err)
@@ -305,10 +306,10 @@ func (m *model) give(o Offered, a offer.Answer) tea.Cmd {
 func (m *model) answered(msg answeredMsg) {
 	delete(m.sending, msg.id)
 	if msg.err == nil {
-		if m.far != nil && slices.ContainsFunc(m.far.offers, func(o Offered) bool { return o.ID == msg.id }) {
+		if m.far != nil && slices.ContainsFunc(m.far.offers, func(o card.Offered) bool { return o.ID == msg.id }) {
 			m.far = nil
 		}
-		m.offers = slices.DeleteFunc(slices.Clone(m.offers), func(o Offered) bool { return o.ID == msg.id })
+		m.offers = slices.DeleteFunc(slices.Clone(m.offers), func(o card.Offered) bool { return o.ID == msg.id })
 	}
 }
 

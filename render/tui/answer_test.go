@@ -17,13 +17,13 @@ import (
 )
 
 // offered is an offer of a session, made of what a client sends.
-func offered(id, record string, kind offer.Kind, payload string) Offered {
+func offered(id, record string, kind offer.Kind, payload string) card.Offered {
 	o := offer.Offer{ID: id, Kind: kind, Record: record, Session: record, Cwd: "/home/u/shop", Branch: "main", Host: "here",
 		Tool: "Bash", Payload: []byte(payload), Digest: offer.Digest([]byte(payload)), Made: t0}
-	return Offered{o, card.Of(&o, "here")}
+	return card.Offered{Offer: o, Card: card.Of(&o, "here")}
 }
 
-func bash(id, command string) Offered {
+func bash(id, command string) card.Offered {
 	return offered(id, "s-ask", offer.Permission, fmt.Sprintf(`{"tool_input":{"command":%q},"permission_suggestions":[{"type":"setMode","mode":"acceptEdits","destination":"session"}]}`, command))
 }
 
@@ -39,11 +39,11 @@ type answering struct {
 	fails error
 }
 
-func newAnswering(t *testing.T, width, height int, offers ...Offered) *answering {
+func newAnswering(t *testing.T, width, height int, offers ...card.Offered) *answering {
 	t.Helper()
 	r := &answering{rig: newRig(t, width, height, day()), at: start}
 	r.wall = func() time.Time { return r.at }
-	r.opt.Answer = func(o Offered, a offer.Answer) (string, error) {
+	r.opt.Answer = func(o card.Offered, a offer.Answer) (string, error) {
 		if err := o.Fits(a); err != nil {
 			t.Errorf("an answer that does not fit: %v", err)
 		}
@@ -86,7 +86,7 @@ func (r *answering) last() offer.Answer {
 func TestAnswerKeys(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		of     Offered
+		of     card.Offered
 		keys   string
 		word   offer.Word
 		detail string
@@ -297,7 +297,7 @@ func TestKeysRaceOffers(t *testing.T) {
 		r := newAnswering(t, 100, 24)
 		r.slowly("space")
 		command := map[string]string{}
-		var open []Offered
+		var open []card.Offered
 		var since time.Time // when the screen last changed what it asks
 		shown := ""
 		asks := func() string {
@@ -321,12 +321,12 @@ func TestKeysRaceOffers(t *testing.T) {
 				o.Made += event.Millis(step)
 				command[o.ID] = fmt.Sprintf("run-%d-%d.", seed, step)
 				open = append(open, o)
-				r.Update(offersMsg(append([]Offered(nil), open...)))
+				r.Update(offersMsg(append([]card.Offered(nil), open...)))
 			case 1:
 				if len(open) > 0 {
 					i := rnd.IntN(len(open))
-					open = append(append([]Offered(nil), open[:i]...), open[i+1:]...)
-					r.Update(offersMsg(append([]Offered(nil), open...)))
+					open = append(append([]card.Offered(nil), open[:i]...), open[i+1:]...)
+					r.Update(offersMsg(append([]card.Offered(nil), open...)))
 				}
 			default:
 				was, from, n := shown, since, len(r.given)

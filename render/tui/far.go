@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"beckon/render"
+	"beckon/render/card"
 	"beckon/state/offer"
 
 	tea "charm.land/bubbletea/v2"
@@ -16,13 +17,13 @@ type farAsked struct {
 	row    render.Row
 	at     time.Time // when it was asked
 	asking bool
-	offers []Offered
+	offers []card.Offered
 	err    error
 }
 
 type farMsg struct {
 	key    string
-	offers []Offered
+	offers []card.Offered
 	err    error
 }
 
@@ -71,10 +72,10 @@ func (m *model) notFar(r *render.Row) string {
 }
 
 // giveBy is what gives an answer to an offer, here or on another machine.
-func (m *model) giveBy(id string) func(Offered, offer.Answer) (string, error) {
-	if f := m.far; f != nil && slices.ContainsFunc(f.offers, func(o Offered) bool { return o.ID == id }) {
+func (m *model) giveBy(id string) func(card.Offered, offer.Answer) (string, error) {
+	if f := m.far; f != nil && slices.ContainsFunc(f.offers, func(o card.Offered) bool { return o.ID == id }) {
 		row := f.row
-		return func(o Offered, a offer.Answer) (string, error) { return m.opt.Far.Answer(row, o, a) }
+		return func(o card.Offered, a offer.Answer) (string, error) { return m.opt.Far.Answer(row, o, a) }
 	}
 	return m.opt.Answer
 }

@@ -9,20 +9,21 @@ import (
 
 	"beckon/event"
 	"beckon/render"
+	"beckon/render/card"
 	"beckon/state/offer"
 )
 
 // farAway is a rig with a session of another machine of a fleet, selected.
-func farAway(t *testing.T, offers ...Offered) *answering {
+func farAway(t *testing.T, offers ...card.Offered) *answering {
 	t.Helper()
 	r := newAnswering(t, 100, 30)
 	r.opt.Sources = []Source{{Name: "fleet", Many: true}}
 	r.opt.Far = Far{
-		Ask: func(row render.Row) ([]Offered, error) {
+		Ask: func(row render.Row) ([]card.Offered, error) {
 			r.did = append(r.did, "ask "+row.Remote.Link)
 			return slices.Clone(offers), r.fails
 		},
-		Answer: func(row render.Row, o Offered, a offer.Answer) (string, error) {
+		Answer: func(row render.Row, o card.Offered, a offer.Answer) (string, error) {
 			r.given = append(r.given, a)
 			return "box: allowed", r.fails
 		},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"beckon/render"
+	"beckon/render/card"
 	"beckon/state"
 
 	tea "charm.land/bubbletea/v2"
@@ -84,7 +85,7 @@ type model struct {
 	flash   string // what the last action said
 	bad     bool   // it went wrong
 
-	offers  []Offered       // of this machine
+	offers  []card.Offered  // of this machine
 	far     *farAsked       // what the selected session asks, on another machine; nil for nothing
 	sending map[string]bool // those that are being answered
 	drawn   drawn           // on the screen

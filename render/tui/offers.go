@@ -14,20 +14,14 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Offered is what an agent asks, as the screen shows it.
-type Offered struct {
-	offer.Offer
-	Card card.Card
-}
-
 // offersMsg is all that is asked, the oldest first.
-type offersMsg []Offered
+type offersMsg []card.Offered
 
 // drawn is the offer on the screen, and how much of it: what is answered is this
 // one, whatever came since.
 type drawn struct {
-	of    *Offered // nil for none
-	seen  place    // all before it was on the screen
+	of    *card.Offered // nil for none
+	seen  place         // all before it was on the screen
 	since time.Time
 	rest  int // line of the panel with the first that was not
 	ends  struct{ card, always int }
@@ -49,11 +43,11 @@ const readTime = 500 * time.Millisecond
 const minAnswerWidth, minAnswerHeight = 24, 8
 
 // asked returns what the session of a row asks, nil for nothing.
-func (m *model) asked(r *render.Row) *Offered {
+func (m *model) asked(r *render.Row) *card.Offered {
 	return m.offerOf(r, func(k offer.Kind) bool { return k != offer.Reply })
 }
 
-func (m *model) offerOf(r *render.Row, kind func(offer.Kind) bool) *Offered {
+func (m *model) offerOf(r *render.Row, kind func(offer.Kind) bool) *card.Offered {
 	if r == nil {
 		return nil
 	}
@@ -63,7 +57,7 @@ func (m *model) offerOf(r *render.Row, kind func(offer.Kind) bool) *Offered {
 	} else if far {
 		return nil
 	}
-	i := slices.IndexFunc(offers, func(o Offered) bool { return (far || o.Record == r.Record()) && kind(o.Kind) })
+	i := slices.IndexFunc(offers, func(o card.Offered) bool { return (far || o.Record == r.Record()) && kind(o.Kind) })
 	if i < 0 {
 		return nil
 	}
@@ -74,7 +68,7 @@ var cardRole = map[card.Kind]role{card.Head: strong, card.Note: dim, card.Add: r
 
 // offer writes what is asked, whole: a line that does not fit goes on in the
 // next, behind a broken bar.
-func (s *sheet) offer(o *Offered) {
+func (s *sheet) offer(o *card.Offered) {
 	c := &o.Card
 	d := &drawn{of: o}
 	if was := s.m.drawn.of; was == nil || was.ID != o.ID {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"beckon/render"
+	"beckon/render/card"
 	"beckon/state"
 	"beckon/state/offer"
 	"beckon/state/usage"
@@ -86,8 +87,8 @@ type Options struct {
 	// Offers gives show what the sessions ask, whenever that changes, until ctx
 	// ends. Answer gives an answer and says what became of it; Reply says something
 	// to a session that takes it without an offer; Stop ends a turn.
-	Offers func(ctx context.Context, show func([]Offered))
-	Answer func(Offered, offer.Answer) (string, error)
+	Offers func(ctx context.Context, show func([]card.Offered))
+	Answer func(card.Offered, offer.Answer) (string, error)
 	Reply  func(r render.Row, text string) (string, error)
 	Stop   func(render.Row) (string, error)
 	Far    Far
@@ -109,8 +110,8 @@ type Options struct {
 
 // Far talks to sessions of other machines. Where Ask is nil nothing of it is offered.
 type Far struct {
-	Ask    func(render.Row) ([]Offered, error) // what the session asks now
-	Answer func(render.Row, Offered, offer.Answer) (string, error)
+	Ask    func(render.Row) ([]card.Offered, error) // what the session asks now
+	Answer func(render.Row, card.Offered, offer.Answer) (string, error)
 	Say    func(r render.Row, words string) (string, error)
 	Stop   func(render.Row) (string, error)
 }
@@ -138,7 +139,7 @@ func Run(ctx context.Context, opt Options) error {
 	var done sync.WaitGroup
 	done.Go(func() { follow(ctx, opt, p.Send) })
 	if opt.Offers != nil {
-		done.Go(func() { opt.Offers(ctx, func(all []Offered) { p.Send(offersMsg(all)) }) })
+		done.Go(func() { opt.Offers(ctx, func(all []card.Offered) { p.Send(offersMsg(all)) }) })
 	}
 	_, err := p.Run()
 	cancelled := ctx.Err() != nil

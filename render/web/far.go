@@ -14,16 +14,10 @@ import (
 // Far talks to the sessions of other machines, as far as those allow it. What it
 // returns beside an error is what was done, in words.
 type Far struct {
-	Ask    func(context.Context, render.Row) ([]FarOffer, error) // what the session asks now
+	Ask    func(context.Context, render.Row) ([]cards.Offered, error) // what the session asks now
 	Answer func(context.Context, render.Row, offer.Answer) (string, error)
 	Say    func(ctx context.Context, r render.Row, words string) (string, error)
 	Stop   func(context.Context, render.Row) (string, error)
-}
-
-// FarOffer is what a session of another machine asks, with its card.
-type FarOffer struct {
-	offer.Offer
-	Card cards.Card
 }
 
 // farTime is how long another machine may take.
@@ -80,7 +74,7 @@ func (s *Server) farOffers(w http.ResponseWriter, r *http.Request) error {
 	return writeOK(w, out)
 }
 
-func (s *Server) askFar(r *http.Request, row render.Row) ([]FarOffer, error) {
+func (s *Server) askFar(r *http.Request, row render.Row) ([]cards.Offered, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), farTime)
 	defer cancel()
 	list, err := s.o.Far.Ask(ctx, row)
@@ -110,7 +104,7 @@ func (s *Server) farReact(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(list, func(o FarOffer) bool { return o.ID == r.PathValue("offer") })
+	i := slices.IndexFunc(list, func(o cards.Offered) bool { return o.ID == r.PathValue("offer") })
 	switch {
 	case i < 0:
 		return &fault{http.StatusGone, "over", "it is not asked any more", ""}

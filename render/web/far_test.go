@@ -46,12 +46,12 @@ func (m *there) options() Options {
 			}
 		},
 		Far: &Far{
-			Ask: func(_ context.Context, r render.Row) (list []FarOffer, err error) {
+			Ask: func(_ context.Context, r render.Row) (list []cards.Offered, err error) {
 				_, err = note(r, "ask")
 				m.mu.Lock()
 				defer m.mu.Unlock()
 				for _, o := range m.asks {
-					list = append(list, FarOffer{o, cards.Of(&o, "here")})
+					list = append(list, cards.Offered{Offer: o, Card: cards.Of(&o, "here")})
 				}
 				return list, err
 			},

@@ -33,13 +33,6 @@ type AnswerCmd struct {
 	far
 }
 
-// Offered is an offer with its card and its session's name.
-type Offered struct {
-	offer.Offer
-	Name string    `json:"name"`
-	Card card.Card `json:"card"`
-}
-
 // Run lists what is open, or answers it.
 func (c *AnswerCmd) Run(a *cli.App) error {
 	if c.Fleet {
@@ -63,23 +56,20 @@ func (c *AnswerCmd) Run(a *cli.App) error {
 		return c.list(a, target)
 	}
 	if len(target) > 1 {
-		return cli.Hint("give the id of one: beckon answer "+target[0].shortID()+" "+strings.Join(words, " "), "%d requests of it are open: %w", len(target), errAmbiguous)
+		return cli.Hint("give the id of one: beckon answer "+target[0].ShortID()+" "+strings.Join(words, " "), "%d requests of it are open: %w", len(target), errAmbiguous)
 	}
 	return c.one(a, target[0], words)
 }
 
 var errAmbiguous = errors.New("which one?")
 
-// shortID is what people type.
-func (o *Offered) shortID() string { return o.ID[:5] }
-
 // asked lists the open offers with their cards: those that ask something.
-func asked(a *cli.App) ([]Offered, error) {
+func asked(a *cli.App) ([]card.Offered, error) {
 	return Offers(a, func(o *offer.Offer) bool { return o.Kind != offer.Reply })
 }
 
 // Offers lists the open offers that keep holds for, with their cards.
-func Offers(a *cli.App, keep func(*offer.Offer) bool) ([]Offered, error) {
+func Offers(a *cli.App, keep func(*offer.Offer) bool) ([]card.Offered, error) {
 	all, err := offer.In(a.Store.Dir).List(time.Now())
 	if err != nil {
 		return nil, fmt.Errorf("reading the requests: %w", err)
@@ -93,24 +83,24 @@ func Offers(a *cli.App, keep func(*offer.Offer) bool) ([]Offered, error) {
 	}
 	rows := render.Rows(seen, true)
 	host := evidence.ThisMachine().Host
-	var list []Offered
+	var list []card.Offered
 	for _, o := range all {
 		name := cli.ShortID(o.Record)
 		if i := slices.IndexFunc(rows, func(r render.Row) bool { return r.Record() == o.Record }); i >= 0 {
 			name = rows[i].Label()
 		}
-		list = append(list, Offered{o, name, card.Of(&o, host)})
+		list = append(list, card.Offered{Offer: o, Name: name, Card: card.Of(&o, host)})
 	}
 	return list, nil
 }
 
 // target finds the offers that the words begin with, and the rest of the words.
 // Without a session they are for the only one.
-func (c *AnswerCmd) target(a *cli.App, list []Offered) (of []Offered, words []string, err error) {
+func (c *AnswerCmd) target(a *cli.App, list []card.Offered) (of []card.Offered, words []string, err error) {
 	first := c.Words[0]
 	for _, o := range list {
 		if len(first) >= 4 && strings.HasPrefix(o.ID, strings.ToUpper(first)) {
-			return []Offered{o}, c.Words[1:], nil
+			return []card.Offered{o}, c.Words[1:], nil
 		}
 	}
 	if isAnswer(first) && len(c.Words) <= 2 {
@@ -176,14 +166,14 @@ func past(a *cli.App, id string) error {
 }
 
 // list shows offers as a whole.
-func (c *AnswerCmd) list(a *cli.App, list []Offered) error {
+func (c *AnswerCmd) list(a *cli.App, list []card.Offered) error {
 	if c.JSON {
 		if list == nil {
-			list = []Offered{}
+			list = []card.Offered{}
 		}
 		return cli.WriteJSON(a.Stdout, struct {
-			Schema int       `json:"schema"`
-			Offers []Offered `json:"offers"`
+			Schema int            `json:"schema"`
+			Offers []card.Offered `json:"offers"`
 		}{1, list})
 	}
 	if len(list) == 0 {
@@ -204,7 +194,7 @@ func (c *AnswerCmd) list(a *cli.App, list []Offered) error {
 }
 
 // Show prints an offer whole, and notes that the user was shown it.
-func Show(a *cli.App, o *Offered) {
+func Show(a *cli.App, o *card.Offered) {
 	show(a, o)
 	if !o.Card.Whole || mayAnswer(a) != nil {
 		return // an agent that lists what is asked shows the user nothing
@@ -214,9 +204,9 @@ func Show(a *cli.App, o *Offered) {
 	}
 }
 
-func show(a *cli.App, o *Offered) {
+func show(a *cli.App, o *card.Offered) {
 	paint := a.Style("auto").Paint
-	fmt.Fprintf(a.Stdout, "%s  %s  %s\n", paint("33", o.shortID()), paint("1", card.Line1(o.Name)), paint("1", o.Card.Title))
+	fmt.Fprintf(a.Stdout, "%s  %s  %s\n", paint("33", o.ShortID()), paint("1", card.Line1(o.Name)), paint("1", o.Card.Title))
 	where := o.Card.Dir
 	for _, more := range []string{o.Card.Branch, o.Card.Host} {
 		if more != "" {
@@ -232,7 +222,7 @@ func show(a *cli.App, o *Offered) {
 		fmt.Fprintln(a.Stdout, "    │ "+paint(colors[l.Kind], l.Text))
 	}
 	if !o.Card.Whole {
-		fmt.Fprintf(a.Stdout, "       not all of it can be shown (%s): allow it at its session; beckon answer %s no refuses it\n", o.Card.Why, o.shortID())
+		fmt.Fprintf(a.Stdout, "       not all of it can be shown (%s): allow it at its session; beckon answer %s no refuses it\n", o.Card.Why, o.ShortID())
 		return
 	}
 	for i, s := range o.Card.Always {
@@ -245,7 +235,7 @@ func show(a *cli.App, o *Offered) {
 }
 
 // one answers an offer.
-func (c *AnswerCmd) one(a *cli.App, o Offered, words []string) error {
+func (c *AnswerCmd) one(a *cli.App, o card.Offered, words []string) error {
 	ans, err := c.answer(&o, words)
 	if err != nil {
 		return err
@@ -254,11 +244,11 @@ func (c *AnswerCmd) one(a *cli.App, o Offered, words []string) error {
 		return err
 	}
 	if grants(ans.Word) && !o.Card.Whole {
-		return cli.Hint("beckon jump brings you there; beckon answer "+o.shortID()+" no refuses it", "not all of it can be shown (%s), so it is allowed only at its session", o.Card.Why)
+		return cli.Hint("beckon jump brings you there; beckon answer "+o.ShortID()+" no refuses it", "not all of it can be shown (%s), so it is allowed only at its session", o.Card.Why)
 	}
 	if grants(ans.Word) && !offer.In(a.Store.Dir).Shown(o.ID) {
 		if !a.Attended() {
-			return cli.Hint("beckon answer "+o.shortID()+" shows it", "you have not been shown what this allows")
+			return cli.Hint("beckon answer "+o.ShortID()+" shows it", "you have not been shown what this allows")
 		}
 		Show(a, &o)
 		if !confirm(a, "Allow this?") {
@@ -350,7 +340,7 @@ func Give(a *cli.App, o *offer.Offer, ans offer.Answer) (became string, err erro
 }
 
 // give gives an answer and says what became of it.
-func give(a *cli.App, o *Offered, ans offer.Answer, asJSON bool) error {
+func give(a *cli.App, o *card.Offered, ans offer.Answer, asJSON bool) error {
 	out, err := hand(a, &o.Offer, ans)
 	if err != nil {
 		return err
@@ -384,14 +374,14 @@ func lost(o *offer.Offer) bool {
 var done = map[offer.Word]string{offer.Allow: "allowed", offer.Deny: "refused", offer.Accept: "sent", offer.Decline: "declined", offer.Cancel: "cancelled", offer.Say: "said"}
 
 // many answers all offers of a kind.
-func (c *AnswerCmd) many(a *cli.App, list []Offered) error {
+func (c *AnswerCmd) many(a *cli.App, list []card.Offered) error {
 	if len(c.Words) != 1 || c.Words[0] != "yes" && c.Words[0] != "no" {
 		return cli.Usage("--all takes yes or no, and no session")
 	}
 	if c.Words[0] == "yes" && (c.Tool == "" || c.Under == "") {
 		return cli.Usage("--all yes needs --tool and --under: what you allow at once should be of one kind")
 	}
-	list = slices.DeleteFunc(list, func(o Offered) bool {
+	list = slices.DeleteFunc(list, func(o card.Offered) bool {
 		return o.Kind != offer.Permission || c.Tool != "" && o.Tool != c.Tool || c.Under != "" && !under(&o.Offer, c.Under) || c.Words[0] == "yes" && !o.Card.Whole
 	})
 	if len(list) == 0 {

@@ -60,15 +60,15 @@ func refused(r *render.Row, err error) error {
 }
 
 // offers are what the session asks, as this machine can show it.
-func farOffers(ctx context.Context, c *ctl.Client, r *render.Row) ([]Offered, error) {
+func farOffers(ctx context.Context, c *ctl.Client, r *render.Row) ([]card.Offered, error) {
 	list, err := c.Look(ctx, r.Remote.Link, r.Record())
 	if err != nil {
 		return nil, err
 	}
-	var out []Offered
+	var out []card.Offered
 	for _, o := range list {
 		o.Host = "" // the files are there, not here, whatever it says
-		of := Offered{o, fleets.Label(r), card.Of(&o, "here")}
+		of := card.Offered{Offer: o, Name: fleets.Label(r), Card: card.Of(&o, "here")}
 		if o.Payload == nil {
 			of.Card.Whole, of.Card.Why = false, "it is too long to be sent"
 		}
@@ -106,7 +106,9 @@ func (c *AnswerCmd) elsewhere(a *cli.App) error {
 	}
 	words := c.Words[1:]
 	if len(words) > 0 && len(list) > 1 { // one of several, by its id
-		if i := slices.IndexFunc(list, func(o Offered) bool { return len(words[0]) >= 4 && strings.HasPrefix(o.ID, strings.ToUpper(words[0])) }); i >= 0 {
+		if i := slices.IndexFunc(list, func(o card.Offered) bool {
+			return len(words[0]) >= 4 && strings.HasPrefix(o.ID, strings.ToUpper(words[0]))
+		}); i >= 0 {
 			list, words = list[i:i+1], words[1:]
 		}
 	}
@@ -114,7 +116,7 @@ func (c *AnswerCmd) elsewhere(a *cli.App) error {
 		return c.list(a, list)
 	}
 	if len(list) > 1 {
-		return cli.Hint("give the id of one after the session: "+list[0].shortID(), "%d requests of it are open: %w", len(list), errAmbiguous)
+		return cli.Hint("give the id of one after the session: "+list[0].ShortID(), "%d requests of it are open: %w", len(list), errAmbiguous)
 	}
 	o := list[0]
 	ans, err := c.answer(&o, words)
@@ -152,7 +154,7 @@ func (c *AnswerCmd) listFar(a *cli.App) error {
 	}
 	defer r.Close()
 	asking := slices.DeleteFunc(r.Rows, func(row render.Row) bool { return !row.NeedsYou || row.Remote.Stale })
-	found, failed := make([][]Offered, len(asking)), make([]error, len(asking))
+	found, failed := make([][]card.Offered, len(asking)), make([]error, len(asking))
 	var all sync.WaitGroup
 	slots := make(chan struct{}, 16)
 	for i := range asking {
@@ -225,7 +227,7 @@ func (h hands) reach(r *render.Row) (*ctl.Client, error) {
 	return h.client()
 }
 
-func (h hands) ask(ctx context.Context, r render.Row) ([]Offered, error) {
+func (h hands) ask(ctx context.Context, r render.Row) ([]card.Offered, error) {
 	c, err := h.reach(&r)
 	if err != nil {
 		return nil, err
@@ -267,15 +269,8 @@ func WatchFar(a *cli.App, opt *tui.Options, client func() (*ctl.Client, error)) 
 		}
 		return r.Host + ": " + text, nil
 	}
-	opt.Far.Ask = func(r render.Row) ([]tui.Offered, error) {
-		list, err := h.ask(context.Background(), r)
-		var out []tui.Offered
-		for _, o := range list {
-			out = append(out, tui.Offered{Offer: o.Offer, Card: o.Card})
-		}
-		return out, err
-	}
-	opt.Far.Answer = func(r render.Row, o tui.Offered, ans offer.Answer) (string, error) {
+	opt.Far.Ask = func(r render.Row) ([]card.Offered, error) { return h.ask(context.Background(), r) }
+	opt.Far.Answer = func(r render.Row, o card.Offered, ans offer.Answer) (string, error) {
 		if grants(ans.Word) && !o.Card.Whole {
 			return "", fmt.Errorf("not all of it can be shown (%s)", o.Card.Why)
 		}
@@ -296,15 +291,5 @@ func WatchFar(a *cli.App, opt *tui.Options, client func() (*ctl.Client, error)) 
 // browser is the server's to find out, as for the sessions of this machine.
 func PageFar(client func() (*ctl.Client, error)) *web.Far {
 	h := hands{func() error { return nil }, client}
-	return &web.Far{
-		Ask: func(ctx context.Context, r render.Row) ([]web.FarOffer, error) {
-			list, err := h.ask(ctx, r)
-			var out []web.FarOffer
-			for _, o := range list {
-				out = append(out, web.FarOffer{Offer: o.Offer, Card: o.Card})
-			}
-			return out, err
-		},
-		Answer: h.answer, Say: h.say, Stop: h.stop,
-	}
+	return &web.Far{Ask: h.ask, Answer: h.answer, Say: h.say, Stop: h.stop}
 }

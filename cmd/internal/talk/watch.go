@@ -21,13 +21,13 @@ import (
 
 // Watch gives a screen what the sessions ask, and the keys that answer it.
 func Watch(a *cli.App, opt *tui.Options) {
-	opt.Offers = func(ctx context.Context, show func([]tui.Offered)) { followOffers(ctx, a.Store.Dir, show) }
-	opt.Answer = func(o tui.Offered, ans offer.Answer) (string, error) { return answerFromWatch(a, o, ans) }
+	opt.Offers = func(ctx context.Context, show func([]card.Offered)) { followOffers(ctx, a.Store.Dir, show) }
+	opt.Answer = func(o card.Offered, ans offer.Answer) (string, error) { return answerFromWatch(a, o, ans) }
 	opt.Reply = func(r render.Row, text string) (string, error) { return replyFromWatch(a, r, text) }
 	opt.Stop = func(r render.Row) (string, error) { return stopFromWatch(a, r) }
 }
 
-func answerFromWatch(a *cli.App, o tui.Offered, ans offer.Answer) (string, error) {
+func answerFromWatch(a *cli.App, o card.Offered, ans offer.Answer) (string, error) {
 	if err := mayAnswer(a); err != nil {
 		return "", err
 	}
@@ -88,7 +88,7 @@ const (
 )
 
 // followOffers shows what is asked, whenever that changes, until ctx ends.
-func followOffers(ctx context.Context, state string, show func([]tui.Offered)) {
+func followOffers(ctx context.Context, state string, show func([]card.Offered)) {
 	dir := hold.OpenDir(state)
 	var events <-chan fsnotify.Event
 	w, err := fsnotify.NewWatcher()
@@ -99,7 +99,7 @@ func followOffers(ctx context.Context, state string, show func([]tui.Offered)) {
 	again := time.NewTicker(offersEvery)
 	defer again.Stop()
 	cards := cards{}
-	var last []tui.Offered
+	var last []card.Offered
 	for {
 		if w != nil && len(w.WatchList()) == 0 {
 			_ = w.Add(dir) // which is not there before the first offer
@@ -134,7 +134,7 @@ type stamped struct {
 	at   time.Time
 }
 
-func (c cards) of(all []offer.Offer) (list []tui.Offered) {
+func (c cards) of(all []offer.Offer) (list []card.Offered) {
 	host := evidence.ThisMachine().Host
 	open := make(map[string]bool, len(all))
 	for i := range all {
@@ -147,7 +147,7 @@ func (c cards) of(all []offer.Offer) (list []tui.Offered) {
 			s.card = card.Of(o, host)
 			c[o.ID] = s
 		}
-		list = append(list, tui.Offered{Offer: *o, Card: s.card})
+		list = append(list, card.Offered{Offer: *o, Card: s.card})
 	}
 	for id := range c {
 		if !open[id] {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"beckon/cmd/internal/cli"
+	"beckon/render/card"
 	"beckon/state/offer"
 )
 
@@ -21,7 +22,7 @@ func isAnswer(word string) bool {
 }
 
 // answer makes what the words say to an offer.
-func (c *AnswerCmd) answer(o *Offered, words []string) (ans offer.Answer, err error) {
+func (c *AnswerCmd) answer(o *card.Offered, words []string) (ans offer.Answer, err error) {
 	ans = offer.Answer{Offer: o.ID, Digest: o.Digest, Message: c.Message, From: offer.Terminal}
 	text := strings.Join(words, " ")
 	switch word := strings.ToLower(words[0]); {
@@ -95,7 +96,7 @@ func numbersOf(word string) (list []int, ok bool) {
 
 // fill reads the answer to a form: yes, no, cancel, or NAME=VALUE for the fields
 // that are to have another value than their default.
-func fill(o *Offered, ans offer.Answer, words []string) (offer.Answer, error) {
+func fill(o *card.Offered, ans offer.Answer, words []string) (offer.Answer, error) {
 	switch words[0] {
 	case "no", "decline":
 		ans.Word = offer.Decline

@@ -47,11 +47,11 @@ func TestAnswersFromAnotherMachine(t *testing.T) {
 			}
 		},
 		Far: &web.Far{
-			Ask: func(context.Context, render.Row) ([]web.FarOffer, error) {
+			Ask: func(context.Context, render.Row) ([]card.Offered, error) {
 				if answered.Load() {
 					return nil, nil
 				}
-				return []web.FarOffer{{Offer: o, Card: card.Of(&o, "here")}}, nil
+				return []card.Offered{{Offer: o, Card: card.Of(&o, "here")}}, nil
 			},
 			Answer: func(_ context.Context, _ render.Row, a offer.Answer) (string, error) {
 				answered.Store(true)
