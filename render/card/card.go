@@ -71,6 +71,14 @@ type Offered struct {
 // ShortID is what people type.
 func (o *Offered) ShortID() string { return o.ID[:5] }
 
+// May returns an error for an answer that lets happen what the card does not show whole.
+func (c *Card) May(w offer.Word) error {
+	if w.Grants() && !c.Whole {
+		return fmt.Errorf("not all of it can be shown (%s), so it is allowed only at its session", c.Why)
+	}
+	return nil
+}
+
 // Limits of what counts as shown whole: nobody reads more.
 const (
 	maxLines = 2000

@@ -147,13 +147,11 @@ func (s *Server) react(w http.ResponseWriter, r *http.Request) error {
 // answer makes the answer that b says, of what would be drawn now.
 func (b *reaction) answer(o offered) (a offer.Answer, err error) {
 	a = offer.Answer{Offer: o.ID, Digest: b.Digest, Word: b.Word, Message: b.Message, Always: b.Always}
-	if b.Word == offer.Allow || b.Word == offer.Accept {
-		switch {
-		case !o.Card.Whole:
-			return a, &fault{http.StatusForbidden, "not_whole", "not all of it can be shown (" + o.Card.Why + "), so it is allowed only at its session", ""}
-		case o.Drawn != b.Drawn:
-			return a, errRedrawn
-		}
+	if err := o.Card.May(b.Word); err != nil {
+		return a, &fault{http.StatusForbidden, "not_whole", err.Error(), ""}
+	}
+	if b.Word.Grants() && o.Drawn != b.Drawn {
+		return a, errRedrawn
 	}
 	if b.Word == offer.Accept {
 		content, err := o.Fill(b.Fields)

@@ -215,6 +215,9 @@ const (
 	Say     Word = "say"
 )
 
+// Grants reports whether the word lets something happen.
+func (w Word) Grants() bool { return w == Allow || w == Accept }
+
 // From is where an answer was given.
 type From string
 

@@ -243,10 +243,10 @@ func (c *AnswerCmd) one(a *cli.App, o card.Offered, words []string) error {
 	if err := mayAnswer(a); err != nil {
 		return err
 	}
-	if grants(ans.Word) && !o.Card.Whole {
-		return cli.Hint("beckon jump brings you there; beckon answer "+o.ShortID()+" no refuses it", "not all of it can be shown (%s), so it is allowed only at its session", o.Card.Why)
+	if err := o.Card.May(ans.Word); err != nil {
+		return cli.Hint("beckon jump brings you there; beckon answer "+o.ShortID()+" no refuses it", "%w", err)
 	}
-	if grants(ans.Word) && !offer.In(a.Store.Dir).Shown(o.ID) {
+	if ans.Word.Grants() && !offer.In(a.Store.Dir).Shown(o.ID) {
 		if !a.Attended() {
 			return cli.Hint("beckon answer "+o.ShortID()+" shows it", "you have not been shown what this allows")
 		}
@@ -257,9 +257,6 @@ func (c *AnswerCmd) one(a *cli.App, o card.Offered, words []string) error {
 	}
 	return give(a, &o, ans, c.JSON)
 }
-
-// grants reports whether an answer lets something happen.
-func grants(w offer.Word) bool { return w == offer.Allow || w == offer.Accept }
 
 // mayAnswer is an error for everybody but the user: an agent must not answer
 // itself.

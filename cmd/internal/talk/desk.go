@@ -74,9 +74,11 @@ func (d desk) Answer(w ctl.Who, ans offer.Answer) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if c := card.Of(&o, evidence.ThisMachine().Host); grants(ans.Word) && !c.Whole {
-		return "", fmt.Errorf("not all of it can be shown (%s), so it is allowed only at its session", c.Why)
-	} else if grants(ans.Word) && !ctl.Fits(&o) {
+	c := card.Of(&o, evidence.ThisMachine().Host)
+	if err := c.May(ans.Word); err != nil {
+		return "", err
+	}
+	if ans.Word.Grants() && !ctl.Fits(&o) {
 		return "", errors.New("it is too long to be sent, so it is allowed only where it runs")
 	}
 	ans.From, ans.By = offer.Fleet, w.String()

@@ -123,10 +123,10 @@ func (c *AnswerCmd) elsewhere(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	if grants(ans.Word) {
-		if !o.Card.Whole {
-			return fmt.Errorf("not all of it can be shown (%s), so it is allowed only at its session", o.Card.Why)
-		}
+	if err := o.Card.May(ans.Word); err != nil {
+		return err
+	}
+	if ans.Word.Grants() {
 		if !a.Attended() {
 			return errors.New("what runs on another machine is shown before it is allowed, and there is no terminal to show it on")
 		}
@@ -271,8 +271,8 @@ func WatchFar(a *cli.App, opt *tui.Options, client func() (*ctl.Client, error)) 
 	}
 	opt.Far.Ask = func(r render.Row) ([]card.Offered, error) { return h.ask(context.Background(), r) }
 	opt.Far.Answer = func(r render.Row, o card.Offered, ans offer.Answer) (string, error) {
-		if grants(ans.Word) && !o.Card.Whole {
-			return "", fmt.Errorf("not all of it can be shown (%s)", o.Card.Why)
+		if err := o.Card.May(ans.Word); err != nil {
+			return "", err
 		}
 		text, err := h.answer(context.Background(), r, ans)
 		return named(r, text, err)

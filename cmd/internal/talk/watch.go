@@ -31,8 +31,8 @@ func answerFromWatch(a *cli.App, o card.Offered, ans offer.Answer) (string, erro
 	if err := mayAnswer(a); err != nil {
 		return "", err
 	}
-	if grants(ans.Word) && !o.Card.Whole {
-		return "", fmt.Errorf("not all of it can be shown (%s)", o.Card.Why)
+	if err := o.Card.May(ans.Word); err != nil {
+		return "", err
 	}
 	out, err := hand(a, &o.Offer, ans)
 	switch {
