@@ -35,8 +35,6 @@ const (
 //go:embed mod/register.js.tmpl
 var modText string
 
-var modTemplate = template.Must(template.New(modFile).Parse(modText))
-
 // modMark begins the mod's file: by it the file is known for beckon's.
 const modMark = "// Made by beckon "
 
@@ -53,7 +51,7 @@ func modModule(p Plugin, _ []byte) ([]byte, error) {
 		return string(b)
 	}
 	var b bytes.Buffer
-	err := modTemplate.Execute(&b, map[string]string{
+	err := template.Must(template.New(modFile).Parse(modText)).Execute(&b, map[string]string{
 		"Version": strings.Map(printed, p.Version), "Mod": quoted(modVersion),
 		"Hook": quoted(slashed(p.Spec.Command)), "Beckon": quoted(slashed(p.Beckon)),
 	})

@@ -156,10 +156,8 @@ const readmeTitle = "# beckon, as a plugin of Claude Code\n"
 //go:embed plugin/README.md.tmpl
 var readmeText string
 
-var readmeTemplate = template.Must(template.New("README.md").Parse(readmeText))
-
 func pluginReadme(p Plugin, _ []byte) ([]byte, error) {
 	var b bytes.Buffer
-	err := readmeTemplate.Execute(&b, p)
+	err := template.Must(template.New("README.md").Parse(readmeText)).Execute(&b, p)
 	return b.Bytes(), err
 }
