@@ -195,7 +195,7 @@ type Focus uint8
 
 // What can be known of it.
 const (
-	FocusUnknown Focus = iota // nothing tells
+	FocusUnknown Focus = iota // nothing says
 	FocusHere                 // the pane is in view and has the keyboard
 	FocusElsewhere
 )
@@ -264,7 +264,7 @@ const (
 	ReasonPassed   = "it has passed"
 )
 
-// When nothing tells what the user looks at, time does, in milliseconds.
+// Where nothing says what the user looks at, these times decide, in milliseconds.
 const (
 	// Stillness is how long a dialog is open before the client says so itself
 	// (about six seconds without typing).

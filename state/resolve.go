@@ -298,7 +298,7 @@ func unsure(v view) (Status, bool) {
 	return Status{State: Unknown, Reason: "restarted, or another machine", Since: v.s.Updated}, v.ev.Process == Unsure
 }
 
-// silent says unknown when nothing tells whether the agent is still there.
+// silent says unknown when nothing shows whether the agent is still there.
 // Silence alone never does (CASE 15): a live process is never given up.
 func silent(v view) (Status, bool) {
 	quiet := v.now-v.s.Updated > silence

@@ -287,7 +287,7 @@ func (s Source) Confidence() Confidence {
 // Seeing is what an observation says.
 type Seeing string
 
-// What a reader can see that no hook tells (CASE 1).
+// What a reader can see that no hook reports (CASE 1).
 const (
 	SawHalt     Seeing = "halt"     // Esc, or a refusal: nothing runs and nothing waits
 	SawApproved Seeing = "approved" // the open dialogs were answered, the calls run
