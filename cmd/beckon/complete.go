@@ -20,7 +20,9 @@ type completion struct{ word, help string }
 // runComplete is the hidden command __complete, which answers the shells' completion
 // scripts: args are the words of the command line after beckon, up to the one the
 // cursor is in, which may be empty. It prints a word and what it means per line, parted
-// by a tab. It never fails: a shell has no place for its words.
+// by a tab. It never fails: a shell has no place for its words. The libraries that
+// complete for kong (kongplete, kong-completion) offer words alone, and what a session
+// is at is what tells it from others.
 func (a *app) runComplete(root *kong.Node, args []string) int {
 	dir, err := store.Dir(a.Getenv)
 	if err != nil {
