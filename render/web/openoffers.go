@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,8 +11,6 @@ import (
 	"beckon/render"
 	"beckon/state/offer"
 	"beckon/state/offer/hold"
-
-	"github.com/fsnotify/fsnotify"
 )
 
 // offerNews is the data of offer_created, and what a snapshot has of an offer.
@@ -61,57 +60,30 @@ type openOffers struct {
 
 // run looks whenever something changes, and now and then, until ctx ends: no file
 // shows that a process has died.
-func (b *openOffers) run(ctx context.Context) {
+func (b *openOffers) run(ctx context.Context, watch hold.Watch) {
 	every := b.o.Timing.Recheck
-	var w *fsnotify.Watcher
-	var events chan fsnotify.Event
-	var errors chan error
+	var changed <-chan struct{}
 	if b.o.Unwatched {
 		every = b.o.Timing.Poll
-	} else if n, err := fsnotify.NewWatcher(); err != nil {
-		b.o.Log(err)
 	} else {
-		w, events, errors = n, n.Events, n.Errors
-		defer w.Close()
+		open := hold.OpenDir(b.o.Store.Dir)
+		if err := os.MkdirAll(open, 0o700); err != nil { // there must be something to watch
+			b.o.Log(err)
+		}
+		var stop func()
+		changed, stop = watch(filepath.Dir(open), open)
+		defer stop()
 	}
 	tick := time.NewTicker(every)
 	defer tick.Stop()
-	b.watch(w)
-	b.look() // what changed before it watched
-	for b.wait(ctx, events, errors, tick.C) {
-		b.watch(w) // one that was not there may be by now
+	for ctx.Err() == nil {
 		b.look()
-	}
-}
-
-// wait waits until it is time to look, and reports false when ctx has ended.
-func (b *openOffers) wait(ctx context.Context, events <-chan fsnotify.Event, errors <-chan error, tick <-chan time.Time) bool {
-	for {
 		select {
 		case <-ctx.Done():
-			return false
-		case e := <-events:
-			if filepath.Dir(e.Name) == b.o.Store.Dir && e.Name != filepath.Dir(b.open()) {
-				continue // something else of the state directory
-			}
-		case <-errors: // some were not reported
+		case <-changed:
 		case <-b.again:
-		case <-tick:
+		case <-tick.C:
 		}
-		return true
-	}
-}
-
-func (b *openOffers) open() string { return hold.OpenDir(b.o.Store.Dir) }
-
-// watch has w report changes in the directories of offers, and in the state
-// directory, where the first offer makes them.
-func (b *openOffers) watch(w *fsnotify.Watcher) {
-	if w == nil {
-		return
-	}
-	for _, d := range []string{b.o.Store.Dir, filepath.Dir(b.open()), b.open()} {
-		_ = w.Add(d)
 	}
 }
 

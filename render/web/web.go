@@ -24,6 +24,7 @@ import (
 
 	"beckon/render"
 	"beckon/state"
+	"beckon/state/live"
 	"beckon/state/store"
 )
 
@@ -107,7 +108,7 @@ type Server struct {
 	noting   *desk   // all else, so that it never takes the place of a question
 	asked    asked
 	holding  atomic.Int32 // requests that wait for a person
-	wakes    wakes
+	wakes    live.Wakes
 	answers  answers
 
 	ctx    context.Context
@@ -140,7 +141,7 @@ func New(o Options) *Server {
 	s := &Server{
 		o: o, storm: newStorm(), ticks: newTicks(), cop: http.NewCrossOriginProtection(), keys: newKeys(o.Token), name: newName(),
 		begun: time.Now(), ctx: ctx, cancel: func() { cancel(errStopped) },
-		wakes:  wakes{log: o.Log, waiting: map[chan struct{}][]string{}},
+		wakes:  live.Wakes{Log: o.Log},
 		bodies: newPools(), deciding: newDesk(maxDeciding), noting: newDesk(maxNoting), asked: asked{all: map[[sha256.Size]byte]*asking{}},
 	}
 	s.hub = newHub()
@@ -173,7 +174,7 @@ func (s *Server) Serve(l net.Listener) error {
 	s.open.look()
 	s.ready.Store(true)
 	s.work.Go(func() { s.board.run(s.ctx) })
-	s.work.Go(func() { s.open.run(s.ctx) })
+	s.work.Go(func() { s.open.run(s.ctx, s.wakes.Watch) })
 	if s.o.Others != nil {
 		o := others{s.board, map[string]*shown{}}
 		s.work.Go(func() { s.o.Others(s.ctx, o.show) })

@@ -13,10 +13,9 @@ import (
 	"beckon/render/tui"
 	"beckon/state"
 	"beckon/state/evidence"
+	"beckon/state/live"
 	"beckon/state/offer"
 	"beckon/state/offer/hold"
-
-	"github.com/fsnotify/fsnotify"
 )
 
 // Watch gives a screen what the sessions ask, and the keys that answer it.
@@ -89,21 +88,16 @@ const (
 
 // followOffers shows what is asked, whenever that changes, until ctx ends.
 func followOffers(ctx context.Context, state string, show func([]card.Offered)) {
+	wakes := live.Wakes{Log: func(error) {}} // without a watcher there is the look every while
 	dir := hold.OpenDir(state)
-	var events <-chan fsnotify.Event
-	w, err := fsnotify.NewWatcher()
-	if err == nil { // without one there is the look every while
-		defer w.Close()
-		events = w.Events
-	}
+	_ = os.MkdirAll(dir, 0o700) // there must be something to watch
+	changed, stop := wakes.Watch(dir)
+	defer stop()
 	again := time.NewTicker(offersEvery)
 	defer again.Stop()
 	cards := cards{}
 	var last []card.Offered
 	for {
-		if w != nil && len(w.WatchList()) == 0 {
-			_ = w.Add(dir) // which is not there before the first offer
-		}
 		// What cannot be read now is looked for again.
 		if all, err := offer.In(state).List(time.Now()); err == nil {
 			if now := cards.of(all); !reflect.DeepEqual(now, last) {
@@ -115,11 +109,8 @@ func followOffers(ctx context.Context, state string, show func([]card.Offered)) 
 		case <-ctx.Done():
 			return
 		case <-again.C:
-		case <-events:
+		case <-changed:
 			time.Sleep(offersPause)
-			for len(events) > 0 {
-				<-events
-			}
 		}
 	}
 }

@@ -1,0 +1,90 @@
+package live
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// Wakes wakes those who wait for files to change. It has a watcher of the system's
+// only while somebody waits; without one they look now and then.
+type Wakes struct {
+	Log func(error)
+
+	mu      sync.Mutex
+	w       *fsnotify.Watcher
+	waiting map[chan struct{}][]string // the waiters, and their files
+}
+
+// Watch is a hold.Watch: it watches files and directories that are there.
+func (k *Wakes) Watch(paths ...string) (changed <-chan struct{}, stop func()) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.w == nil {
+		w, err := fsnotify.NewWatcher()
+		if err != nil {
+			k.Log(err)
+			return nil, func() {}
+		}
+		k.w, k.waiting = w, map[chan struct{}][]string{}
+		go k.run(w)
+	}
+	for _, p := range paths {
+		_ = k.w.Add(p) // it may not be there yet
+	}
+	me := make(chan struct{}, 1)
+	k.waiting[me] = paths
+	return me, func() { k.leave(me) }
+}
+
+func (k *Wakes) leave(me chan struct{}) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	paths := k.waiting[me]
+	delete(k.waiting, me)
+	if len(k.waiting) == 0 {
+		_ = k.w.Close()
+		k.w = nil
+		return
+	}
+	for _, p := range paths {
+		wanted := func(paths []string) bool { return slices.Contains(paths, p) }
+		if !slices.ContainsFunc(slices.Collect(maps.Values(k.waiting)), wanted) {
+			_ = k.w.Remove(p) // it may be gone
+		}
+	}
+}
+
+// run ends when the watcher is closed.
+func (k *Wakes) run(w *fsnotify.Watcher) {
+	for {
+		select {
+		case e, ok := <-w.Events:
+			if !ok {
+				return
+			}
+			k.wake(func(path string) bool { return path == e.Name || path == filepath.Dir(e.Name) })
+		case _, ok := <-w.Errors:
+			if !ok {
+				return
+			}
+			k.wake(func(string) bool { return true }) // some changes were not reported
+		}
+	}
+}
+
+func (k *Wakes) wake(is func(path string) bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for me, paths := range k.waiting {
+		if slices.ContainsFunc(paths, is) {
+			select {
+			case me <- struct{}{}:
+			default: // it will look
+			}
+		}
+	}
+}
