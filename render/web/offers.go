@@ -2,7 +2,6 @@ package web
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -83,7 +82,7 @@ func (s *Server) offers(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) offer(w http.ResponseWriter, r *http.Request) error {
 	o, err := s.dir().Load(r.PathValue("id"))
 	if err != nil {
-		return s.notGiven(w, r.PathValue("id"), err)
+		return notGiven(w, err)
 	}
 	return writeOK(w, oneOffer{s.mayAnswer(r), drawn(&o)})
 }
@@ -121,25 +120,21 @@ func (s *Server) react(w http.ResponseWriter, r *http.Request) error {
 	if err := s.read(w, r, &b, `for example {"digest": "...", "drawn": "...", "word": "allow"}`); err != nil {
 		return err
 	}
-	id := r.PathValue("id")
-	o, err := s.dir().Load(id)
+	o, err := s.dir().Load(r.PathValue("id"))
 	if err == nil && b.Digest != o.Digest {
 		err = offer.ErrChanged
 	}
 	if err != nil {
-		return s.notGiven(w, id, err)
+		return notGiven(w, err)
 	}
 	a, err := b.answer(drawn(&o))
 	if err != nil {
 		return err
 	}
 	a.From, a.By = from, s.o.User
-	if err := s.dir().Give(a, time.Now()); err != nil {
-		return s.notGiven(w, id, err)
-	}
-	out, known := s.dir().Outcome(id, offer.Delivery)
-	if !known {
-		out.Why = "the process that holds the call has not taken it yet"
+	out, err := s.dir().Deliver(&o, a)
+	if err != nil {
+		return notGiven(w, err)
 	}
 	return writeOK(w, became{out.Taken, out.Why})
 }
@@ -203,22 +198,16 @@ type givenBy struct {
 }
 
 // notGiven says why an answer was not given.
-func (s *Server) notGiven(w http.ResponseWriter, id string, err error) error {
+func notGiven(w http.ResponseWriter, err error) error {
 	var taken *offer.TakenError
-	if errors.Is(err, offer.ErrOver) {
-		if by, ok := s.dir().Answered(id); ok {
-			err = &offer.TakenError{By: by}
-		}
-	}
 	switch {
 	case errors.As(err, &taken):
 		writeJSON(w, http.StatusConflict, takenAnswer{faultBody{faultText{"taken", taken.Error(), ""}}, givenBy{taken.By.Word, taken.By.By, taken.By.From}})
 		return nil
 	case errors.Is(err, offer.ErrNone):
 		return &fault{http.StatusNotFound, "no_such_offer", "no such offer is open", "GET /api/offers lists them"}
-	case errors.Is(err, offer.ErrOver), errors.Is(err, offer.ErrExpired):
-		out, _ := s.dir().Outcome(id, 0)
-		return &fault{http.StatusGone, "over", cmp.Or(out.Why, err.Error()), ""}
+	case offer.Late(err):
+		return &fault{http.StatusGone, "over", err.Error(), ""}
 	case errors.Is(err, offer.ErrChanged):
 		return &fault{http.StatusPreconditionFailed, "changed", err.Error(), "look at it again"}
 	case errors.Is(err, offer.ErrAlways):
@@ -297,12 +286,9 @@ func (s *Server) stop(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if !v.Status.State.InTurn() {
-		return &fault{http.StatusConflict, "not_at_work", "the session is not at work: there is nothing to stop", ""}
-	}
-	err = s.dir().Stop(v.Session.Record(), from, s.o.User, time.Now())
-	if err == nil && v.HasMod() {
-		_, err = s.dir().Hand(v.Session.Record(), offer.Said{Stop: true})
+	_, err = s.dir().Halt(&v, from, s.o.User)
+	if errors.Is(err, offer.ErrIdle) {
+		return &fault{http.StatusConflict, "not_at_work", err.Error(), ""}
 	}
 	if err != nil {
 		return err

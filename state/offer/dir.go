@@ -71,8 +71,8 @@ func (d Dir) Make(o *Offer, now time.Time) error {
 	return err
 }
 
-// Load reads an open offer. The error is ErrNone when no offer has that id, ErrOver
-// when it is over, ErrChanged when its files are not what was written.
+// Load reads an open offer. The error is ErrNone when no offer has that id, that of
+// Over when it is over, ErrChanged when its files are not what was written.
 func (d Dir) Load(id string) (Offer, error) {
 	if !IsID(id) {
 		return Offer{}, ErrNone
@@ -80,11 +80,23 @@ func (d Dir) Load(id string) (Offer, error) {
 	o, err := read(d.open(id))
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(d.done(id)); err == nil {
-			return o, ErrOver
+			return o, d.Over(id)
 		}
 		return o, ErrNone
 	}
 	return o, err
+}
+
+// Over says what became of an offer that is over: a *TakenError, or ErrOver with why.
+func (d Dir) Over(id string) error {
+	became, known := d.Outcome(id, 0)
+	if by, ok := d.Answered(id); ok && (became.Taken || !known) {
+		return &TakenError{by}
+	}
+	if became.Why != "" {
+		return overError(became.Why)
+	}
+	return ErrOver
 }
 
 func read(dir string) (o Offer, err error) {
@@ -154,11 +166,6 @@ func (d Dir) waits(o *Offer, here evidence.Machine, now time.Time) bool {
 // ErrChanged, ErrAlways and what else is wrong with the answer.
 func (d Dir) Give(a Answer, now time.Time) error {
 	o, err := d.Load(a.Offer)
-	if errors.Is(err, ErrOver) {
-		if by, ok := d.Answered(a.Offer); ok {
-			return &TakenError{by}
-		}
-	}
 	if err != nil {
 		return err
 	}
@@ -172,7 +179,7 @@ func (d Dir) Give(a Answer, now time.Time) error {
 		return ErrExpired
 	}
 	if !d.waits(&o, evidence.ThisMachine(), now) {
-		return ErrOver
+		return d.Over(o.ID)
 	}
 	a.At = event.MillisOf(now)
 	b, err := json.Marshal(a)
@@ -185,9 +192,27 @@ func (d Dir) Give(a Answer, now time.Time) error {
 		by, _ := d.Answered(o.ID)
 		return &TakenError{by}
 	case errors.Is(err, fs.ErrNotExist):
-		return ErrOver
+		return d.Over(o.ID)
 	}
 	return err
+}
+
+// Deliver is Give, and waits until it is known what became of the answer: when the
+// client was not given it, or another counted, the outcome says why.
+func (d Dir) Deliver(o *Offer, a Answer) (Outcome, error) {
+	if err := d.Give(a, time.Now()); err != nil {
+		return Outcome{}, err
+	}
+	out, known := d.Outcome(a.Offer, Delivery)
+	if !known {
+		return Outcome{Why: "the process that holds the call has not taken it yet"}, nil
+	}
+	if out.Taken && a.Word == Deny {
+		if ours, known := o.Refused(recorded); known && !ours {
+			return Outcome{Why: "it was answered at the session in the same moment, and that counts"}, nil
+		}
+	}
+	return out, nil
 }
 
 // shownFile is there once a command has shown the offer.

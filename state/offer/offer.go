@@ -7,8 +7,7 @@
 //
 //	dir := offer.In(st.Dir)
 //	open, err := dir.List(time.Now())
-//	err = dir.Give(offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Allow, From: offer.Page, By: "kim"}, time.Now())
-//	outcome, known := dir.Outcome(o.ID, 2*time.Second)
+//	outcome, err := dir.Deliver(&o, offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Allow, From: offer.Page, By: "kim"})
 //
 // What it guarantees: of any number of answers to one offer one counts, and the
 // others learn whose it was (TakenError); an answer counts for the offer that was
@@ -46,6 +45,8 @@ const (
 	// Delivery is how long the process that holds a call may take to give the client
 	// its answer, for who waits for the Outcome: it takes milliseconds.
 	Delivery = 3 * time.Second
+	// recorded is how long the client's transcript may take to say whose answer counted.
+	recorded = time.Second
 	// kept is how long it is known who answered an offer.
 	kept = time.Hour
 	// silent is how long a process that cannot be seen from here may have said
@@ -264,6 +265,17 @@ var (
 	ErrChanged = errors.New("this is not the offer that was shown")
 	ErrAlways  = errors.New("allowing always is possible on this machine only")
 )
+
+// overError is ErrOver, with why.
+type overError string
+
+func (e overError) Error() string     { return string(e) }
+func (e overError) Is(err error) bool { return err == ErrOver }
+
+// Late reports whether an error is that somebody else was first, or the call is over.
+func Late(err error) bool {
+	return errors.As(err, new(*TakenError)) || errors.Is(err, ErrOver) || errors.Is(err, ErrExpired)
+}
 
 // TakenError says who answered before.
 type TakenError struct{ By Answer }

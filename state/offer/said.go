@@ -10,7 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"beckon/event"
 	"beckon/event/atomicfile"
+	"beckon/state"
 	"beckon/state/offer/hold"
 	"beckon/state/store"
 )
@@ -84,21 +86,30 @@ func (d Dir) Hand(record string, s Said) (taken bool, err error) {
 	return os.Remove(d.SaidFile(record)) != nil, nil
 }
 
-// Stop leaves word that a session is to end its turn at its next call, and its
-// subagents their work at theirs. The word is void for what begins later, and for
-// the session once the user has sent it another prompt.
-func (d Dir) Stop(record string, from From, by string, now time.Time) error {
-	b, err := json.Marshal(struct {
-		At   int64  `json:"at"`
-		By   string `json:"by,omitempty"`
-		From From   `json:"from"`
-	}{now.UnixMilli(), by, from})
-	if err != nil {
-		return err
+// ErrIdle says that there is nothing to stop.
+var ErrIdle = errors.New("the session is not at work: there is nothing to stop")
+
+// Halt leaves word that a session is to end its turn at its next call, and its
+// subagents their work at theirs; the mod in its client ends the turn at once, where
+// that has taken the word. It is void for what begins later, and for the session once
+// the user has sent it another prompt.
+func (d Dir) Halt(v *state.Seen, from From, by string) (atOnce bool, err error) {
+	if !v.Status.State.InTurn() {
+		return false, ErrIdle
 	}
-	dir := hold.StopDir(string(d))
+	record, now, dir := v.Session.Record(), time.Now(), hold.StopDir(string(d))
+	b, err := json.Marshal(hold.Stop{At: event.MillisOf(now), By: by, From: string(from)})
+	if err != nil {
+		return false, err
+	}
 	forget(dir, now)
-	return atomicfile.Write(filepath.Join(dir, string(store.KeyOf(record))+".json"), b, fileMode, false)
+	if err := atomicfile.Write(filepath.Join(dir, string(store.KeyOf(record))+".json"), b, fileMode, false); err != nil {
+		return false, fmt.Errorf("stopping the session: %w", err)
+	}
+	if !v.HasMod() {
+		return false, nil
+	}
+	return d.Hand(record, Said{Stop: true})
 }
 
 // stands is how long the word to stop is kept.

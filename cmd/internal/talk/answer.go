@@ -113,7 +113,7 @@ func (c *AnswerCmd) target(a *cli.App, list []card.Offered) (of []card.Offered, 
 		return nil, nil, nothingOpen(a)
 	}
 	if id, ok := offer.In(a.Store.Dir).Past(strings.ToUpper(first)); ok && len(first) >= 4 {
-		return nil, nil, past(a, id)
+		return nil, nil, cli.Late("request %s: %w", id[:5], offer.In(a.Store.Dir).Over(id))
 	}
 	v, err := a.Find(first)
 	if err != nil {
@@ -152,17 +152,6 @@ func notOffered(a *cli.App, v state.Seen) error {
 		return fmt.Errorf("session %s is over: %w", name, cli.ErrNotFound)
 	}
 	return cli.Hint("for sessions that ask nothing there are beckon reply and beckon stop", "session %s asks nothing: %w", name, cli.ErrNotFound)
-}
-
-// past says what became of an offer that is over.
-func past(a *cli.App, id string) error {
-	dir := offer.In(a.Store.Dir)
-	became, _ := dir.Outcome(id, 0)
-	why := cmp.Or(became.Why, "it is over")
-	if by, ok := dir.Answered(id); ok && became.Taken {
-		why = (&offer.TakenError{By: by}).Error()
-	}
-	return cli.Late("request %s: %s", id[:5], why)
 }
 
 // list shows offers as a whole.
@@ -281,9 +270,6 @@ func confirm(a *cli.App, question string) bool {
 	return line == "y" || line == "yes"
 }
 
-// recorded is how long the client's transcript may take to say whose answer counted.
-const recorded = time.Second
-
 // given is the format of `answer --json`.
 type given struct {
 	Schema int           `json:"schema"`
@@ -296,44 +282,38 @@ type given struct {
 
 // hand gives an answer and waits until it is known what became of it.
 func hand(a *cli.App, o *offer.Offer, ans offer.Answer) (given, error) {
-	dir := offer.In(a.Store.Dir)
 	ans.By = cmp.Or(ans.By, a.User())
-	out := given{Schema: 1, Offer: ans.Offer, Word: ans.Word}
-	err := dir.Give(ans, time.Now())
-	var taken *offer.TakenError
-	switch {
-	case errors.As(err, &taken):
-		out.Why, out.By = taken.Error(), &taken.By
-	case errors.Is(err, offer.ErrOver):
-		out.Why = offer.ErrOver.Error()
-		if became, known := dir.Outcome(ans.Offer, 0); known && became.Why != "" {
-			out.Why = became.Why
-		}
-	case err != nil:
-		return out, err
-	default:
-		became, known := dir.Outcome(ans.Offer, offer.Delivery)
-		out.Taken, out.Why = became.Taken, became.Why
-		if !known {
-			out.Why = "the process that holds the call has not taken it yet"
-		} else if out.Taken && ans.Word == offer.Deny && lost(o) {
-			out.Taken, out.Why = false, "it was answered at the session in the same moment, and that counts"
-		}
+	became, err := offer.In(a.Store.Dir).Deliver(o, ans)
+	out := given{Schema: 1, Offer: ans.Offer, Word: ans.Word, Taken: became.Taken, Why: became.Why}
+	if taken, ok := errors.AsType[*offer.TakenError](err); ok {
+		out.By = &taken.By
 	}
-	return out, nil
+	if offer.Late(err) {
+		out.Why, err = err.Error(), nil
+	}
+	return out, err
+}
+
+// outcome is what an answer did, in words, or the error why it did nothing.
+func outcome(out given, err error) (string, error) {
+	if err == nil && !out.Taken {
+		err = errors.New(out.Why)
+	}
+	if err != nil {
+		return "", err
+	}
+	return done[out.Word], nil
 }
 
 // Give gives an answer, for a program that the user answers in another way than
 // by a command, and returns in words what became of it.
 func Give(a *cli.App, o *offer.Offer, ans offer.Answer) (became string, err error) {
 	out, err := hand(a, o, ans)
-	switch {
-	case err != nil:
-		return "not answered: " + err.Error(), err
-	case !out.Taken:
-		return "not answered: " + out.Why, nil
+	became, why := outcome(out, err)
+	if why != nil {
+		became = "not answered: " + why.Error()
 	}
-	return done[ans.Word], nil
+	return became, err
 }
 
 // give gives an answer and says what became of it.
@@ -359,12 +339,6 @@ func gave(a *cli.App, out given, title string, asJSON bool) (err error) {
 		return cli.Late("%w", cli.ErrSilent)
 	}
 	return cli.Late("%s: %s", title, out.Why)
-}
-
-// lost reports whether a refusal came too late after all.
-func lost(o *offer.Offer) bool {
-	ours, known := o.Refused(recorded)
-	return known && !ours
 }
 
 // done says what an answer did.

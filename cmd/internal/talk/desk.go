@@ -82,14 +82,7 @@ func (d desk) Answer(w ctl.Who, ans offer.Answer) (string, error) {
 		return "", errors.New("it is too long to be sent, so it is allowed only where it runs")
 	}
 	ans.From, ans.By = offer.Fleet, w.String()
-	out, err := hand(d.a, &o, ans)
-	if err != nil {
-		return "", err
-	}
-	if !out.Taken {
-		return "", errors.New(out.Why)
-	}
-	return done[ans.Word], nil
+	return outcome(hand(d.a, &o, ans))
 }
 
 // Say is ctl.Desk's.
@@ -98,14 +91,7 @@ func (d desk) Say(w ctl.Who, session, text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := say(d.a, &v, text, offer.Fleet, w.String())
-	if err != nil {
-		return "", err
-	}
-	if !out.Taken {
-		return "", errors.New(out.Why)
-	}
-	return done[offer.Say], nil
+	return outcome(say(d.a, &v, text, offer.Fleet, w.String()))
 }
 
 // Stop is ctl.Desk's.

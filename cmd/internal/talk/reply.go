@@ -126,24 +126,14 @@ func (c *StopCmd) Run(a *cli.App) error {
 
 // halt has a session end its turn, and says when it will.
 func halt(a *cli.App, v *state.Seen, from offer.From, by string) (string, error) {
-	name := cli.ShortID(v.Session.ID)
-	if !v.Status.State.InTurn() {
-		return "", fmt.Errorf("session %s is not at work: there is nothing to stop", name)
+	atOnce, err := offer.In(a.Store.Dir).Halt(v, from, by)
+	switch {
+	case err != nil:
+		return "", err
+	case atOnce:
+		return fmt.Sprintf("session %s stops, its subagents at their next call", cli.ShortID(v.Session.ID)), nil
 	}
-	dir, record := offer.In(a.Store.Dir), v.Session.Record()
-	if err := dir.Stop(record, from, by, time.Now()); err != nil {
-		return "", fmt.Errorf("stopping the session: %w", err)
-	}
-	if v.HasMod() {
-		done, err := dir.Hand(record, offer.Said{Stop: true})
-		if err != nil {
-			return "", err
-		}
-		if done {
-			return fmt.Sprintf("session %s stops, its subagents at their next call", name), nil
-		}
-	}
-	return fmt.Sprintf("session %s stops at its next call, its subagents at theirs", name), nil
+	return fmt.Sprintf("session %s stops at its next call, its subagents at theirs", cli.ShortID(v.Session.ID)), nil
 }
 
 // AwayCmd is `beckon away`.

@@ -33,14 +33,11 @@ func answerFromWatch(a *cli.App, o card.Offered, ans offer.Answer) (string, erro
 	if err := o.Card.May(ans.Word); err != nil {
 		return "", err
 	}
-	out, err := hand(a, &o.Offer, ans)
-	switch {
-	case err != nil:
-		return "", err
-	case !out.Taken:
-		return "", fmt.Errorf("%s: %s", o.Card.Title, out.Why)
+	did, err := outcome(hand(a, &o.Offer, ans))
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", o.Card.Title, err)
 	}
-	text := done[ans.Word] + ": " + o.Card.Title
+	text := did + ": " + o.Card.Title
 	if ans.Always > 0 {
 		text += "; " + o.Card.Always[ans.Always-1]
 	}
@@ -62,13 +59,11 @@ func replyFromWatch(a *cli.App, r render.Row, text string) (string, error) {
 		return "", err
 	}
 	out, err := say(a, &v, text, offer.Watch, "")
-	switch {
-	case err != nil:
+	did, err := outcome(out, err)
+	if err != nil {
 		return "", err
-	case !out.Taken:
-		return "", fmt.Errorf("%s: %s", saidTo(&v, out), out.Why)
 	}
-	return done[out.Word] + ": " + saidTo(&v, out), nil
+	return did + ": " + saidTo(&v, out), nil
 }
 
 func stopFromWatch(a *cli.App, r render.Row) (string, error) {
