@@ -25,6 +25,7 @@ import (
 	handlers "beckon/event/policy/run"
 	"beckon/event/redact"
 	"beckon/render"
+	"beckon/render/card"
 	"beckon/render/web"
 	dashboard "beckon/render/web/page"
 	"beckon/render/web/peer"
@@ -95,7 +96,7 @@ func (c *serveCmd) Run(a *app) error {
 		return err
 	}
 	var elsewhere func(context.Context, func([]render.Row))
-	var far *web.Far
+	var far card.Far
 	if c.Fleet {
 		flags := &fleets.Flags{Fleet: true}
 		far = talk.PageFar(flags.Client)

@@ -60,7 +60,7 @@ func (c *watchCmd) Run(a *app) error {
 	}
 	defer end()
 	opt.Sources = sources
-	talk.WatchFar(a.App, &opt, c.Client)
+	opt.Far = talk.WatchFar(a.App, c.Client)
 	if c.Once {
 		opt.Color = a.Color(choice)
 		snap, err := a.Reader().Look(false)

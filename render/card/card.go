@@ -10,12 +10,14 @@ package card
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"beckon/render"
 	"beckon/state/offer"
 
 	"github.com/tidwall/gjson"
@@ -66,6 +68,15 @@ type Offered struct {
 	offer.Offer
 	Name string `json:"name"`
 	Card Card   `json:"card"`
+}
+
+// Far talks to the sessions of other machines, as far as those allow it. What it
+// returns beside an error is what was done, in words.
+type Far interface {
+	Ask(context.Context, render.Row) ([]Offered, error) // what the session asks now
+	Answer(context.Context, render.Row, Offered, offer.Answer) (string, error)
+	Say(ctx context.Context, r render.Row, words string) (string, error)
+	Stop(context.Context, render.Row) (string, error)
 }
 
 // ShortID is what people type.

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -57,7 +58,7 @@ func (m *model) answerKey(name string) (cmd tea.Cmd, used bool) {
 // showAsked puts what the selected session asks on the screen.
 func (m *model) showAsked() tea.Cmd {
 	r := m.current()
-	switch far := r != nil && m.remote(r) && r.NeedsYou && m.opt.Far.Ask != nil; {
+	switch far := r != nil && m.remote(r) && r.NeedsYou && m.opt.Far != nil; {
 	case far && m.peek && m.notFar(r) != "":
 		return m.fail(errors.New(m.notFar(r)))
 	case far && m.peek && m.far != nil && m.far.asking:
@@ -228,7 +229,7 @@ func (m *model) reply() tea.Cmd {
 		return nil
 	}
 	o := m.offerOf(r, func(k offer.Kind) bool { return k == offer.Reply })
-	label, far := "to "+name(r), m.remote(r) && m.opt.Far.Say != nil
+	label, far := "to "+name(r), m.remote(r) && m.opt.Far != nil
 	by := func(say func(render.Row, string) (string, error)) func(string) tea.Cmd {
 		row := *r
 		return func(s string) tea.Cmd {
@@ -240,7 +241,7 @@ func (m *model) reply() tea.Cmd {
 	switch {
 	case far && !r.State.AtWork():
 		label += " on " + r.Host
-		send = by(m.opt.Far.Say)
+		send = by(func(r render.Row, s string) (string, error) { return m.opt.Far.Say(context.Background(), r, s) })
 	case m.takesReply(r):
 		send = by(m.opt.Reply)
 	case o != nil && !far:
@@ -272,14 +273,14 @@ func (m *model) stop() tea.Cmd {
 	switch {
 	case r == nil || m.opt.Stop == nil:
 		return nil
-	case m.remote(r) && m.opt.Far.Stop == nil:
+	case m.remote(r) && m.opt.Far == nil:
 		return m.fail(errRemote)
 	case !r.State.InTurn():
 		return m.say("it is not at work: there is nothing to stop")
 	}
 	row, stop := *r, m.opt.Stop
 	if m.remote(r) {
-		stop = m.opt.Far.Stop
+		stop = func(r render.Row) (string, error) { return m.opt.Far.Stop(context.Background(), r) }
 	}
 	m.prompt = &prompt{label: "stop " + name(r) + " at its next call?", hint: "Enter stops it; Esc leaves it", enter: func(string) tea.Cmd {
 		m.prompt = nil

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -34,7 +35,7 @@ const farAgain = 3 * time.Second
 // askFar asks what the selected session of another machine asks, while the panel is open.
 func (m *model) askFar() tea.Cmd {
 	r := m.current()
-	if r == nil || !m.peek || !m.remote(r) || m.opt.Far.Ask == nil || !r.NeedsYou || m.stale(r) > 0 {
+	if r == nil || !m.peek || !m.remote(r) || m.opt.Far == nil || !r.NeedsYou || m.stale(r) > 0 {
 		if r == nil || m.farOf(r) == nil || !r.NeedsYou {
 			m.far = nil
 		}
@@ -49,7 +50,7 @@ func (m *model) askFar() tea.Cmd {
 	}
 	m.far.row, m.far.at, m.far.asking = row, m.wall(), true
 	return func() tea.Msg {
-		offers, err := m.opt.Far.Ask(row)
+		offers, err := m.opt.Far.Ask(context.Background(), row)
 		return farMsg{key, offers, err}
 	}
 }
@@ -75,7 +76,9 @@ func (m *model) notFar(r *render.Row) string {
 func (m *model) giveBy(id string) func(card.Offered, offer.Answer) (string, error) {
 	if f := m.far; f != nil && slices.ContainsFunc(f.offers, func(o card.Offered) bool { return o.ID == id }) {
 		row := f.row
-		return func(o card.Offered, a offer.Answer) (string, error) { return m.opt.Far.Answer(row, o, a) }
+		return func(o card.Offered, a offer.Answer) (string, error) {
+			return m.opt.Far.Answer(context.Background(), row, o, a)
+		}
 	}
 	return m.opt.Answer
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,23 +19,35 @@ func farAway(t *testing.T, offers ...card.Offered) *answering {
 	t.Helper()
 	r := newAnswering(t, 100, 30)
 	r.opt.Sources = []Source{{Name: "fleet", Many: true}}
-	r.opt.Far = Far{
-		Ask: func(row render.Row) ([]card.Offered, error) {
-			r.did = append(r.did, "ask "+row.Remote.Link)
-			return slices.Clone(offers), r.fails
-		},
-		Answer: func(row render.Row, o card.Offered, a offer.Answer) (string, error) {
-			r.given = append(r.given, a)
-			return "box: allowed", r.fails
-		},
-		Say: func(row render.Row, words string) (string, error) {
-			r.did = append(r.did, "say "+words)
-			return "box: said", nil
-		},
-		Stop: func(row render.Row) (string, error) { r.did = append(r.did, "stop there"); return "box: stops", nil },
-	}
+	r.opt.Far = otherMachine{r, offers}
 	r.news(asks...)
 	return r
+}
+
+// otherMachine counts what it is told.
+type otherMachine struct {
+	*answering
+	offers []card.Offered
+}
+
+func (m otherMachine) Ask(_ context.Context, row render.Row) ([]card.Offered, error) {
+	m.did = append(m.did, "ask "+row.Remote.Link)
+	return slices.Clone(m.offers), m.fails
+}
+
+func (m otherMachine) Answer(_ context.Context, _ render.Row, _ card.Offered, a offer.Answer) (string, error) {
+	m.given = append(m.given, a)
+	return "box: allowed", m.fails
+}
+
+func (m otherMachine) Say(_ context.Context, _ render.Row, words string) (string, error) {
+	m.did = append(m.did, "say "+words)
+	return "box: said", nil
+}
+
+func (m otherMachine) Stop(context.Context, render.Row) (string, error) {
+	m.did = append(m.did, "stop there")
+	return "box: stops", nil
 }
 
 // news is the session of the other machine as it is now.
@@ -105,7 +118,7 @@ func TestFarReplyAndStop(t *testing.T) {
 		t.Error(got)
 	}
 	r.wantOn("on another host")
-	r.opt.Far = Far{}
+	r.opt.Far = nil
 	r.slowly("s")
 	if !strings.Contains(r.plainScreen(), "on another host") {
 		t.Error("a stop without a way there")

@@ -91,7 +91,8 @@ type Options struct {
 	Answer func(card.Offered, offer.Answer) (string, error)
 	Reply  func(r render.Row, text string) (string, error)
 	Stop   func(render.Row) (string, error)
-	Far    Far
+	// Far talks to sessions of other machines; nil for none.
+	Far card.Far
 
 	Order           render.Mode
 	PermissionFirst bool // as render.Queue has it
@@ -106,14 +107,6 @@ type Options struct {
 	Output io.Writer
 	// Size of an Output that is not a terminal.
 	Width, Height int
-}
-
-// Far talks to sessions of other machines. Where Ask is nil nothing of it is offered.
-type Far struct {
-	Ask    func(render.Row) ([]card.Offered, error) // what the session asks now
-	Answer func(render.Row, card.Offered, offer.Answer) (string, error)
-	Say    func(r render.Row, words string) (string, error)
-	Stop   func(render.Row) (string, error)
 }
 
 // Run shows the screen until the user leaves it or ctx ends.

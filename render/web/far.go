@@ -11,15 +11,6 @@ import (
 	"beckon/state/offer"
 )
 
-// Far talks to the sessions of other machines, as far as those allow it. What it
-// returns beside an error is what was done, in words.
-type Far struct {
-	Ask    func(context.Context, render.Row) ([]cards.Offered, error) // what the session asks now
-	Answer func(context.Context, render.Row, offer.Answer) (string, error)
-	Say    func(ctx context.Context, r render.Row, words string) (string, error)
-	Stop   func(context.Context, render.Row) (string, error)
-}
-
 // farTime is how long another machine may take.
 const farTime = 20 * time.Second
 
@@ -117,7 +108,7 @@ func (s *Server) farReact(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.farDo(w, r, row, func(ctx context.Context) (string, error) { return s.o.Far.Answer(ctx, row, a) })
+	return s.farDo(w, r, row, func(ctx context.Context) (string, error) { return s.o.Far.Answer(ctx, row, list[i], a) })
 }
 
 // farReply serves POST /api/hosts/{host}/sessions/{id}/reply.

@@ -28,12 +28,6 @@ type there struct {
 
 func (m *there) options() Options {
 	m.rows = make(chan []render.Row, 1)
-	note := func(r render.Row, what string) (string, error) {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		m.told = append(m.told, r.Remote.Link+" "+what)
-		return "done", m.err
-	}
 	return Options{Token: aToken,
 		Others: func(ctx context.Context, show func([]render.Row)) {
 			for {
@@ -45,25 +39,37 @@ func (m *there) options() Options {
 				}
 			}
 		},
-		Far: &Far{
-			Ask: func(_ context.Context, r render.Row) (list []cards.Offered, err error) {
-				_, err = note(r, "ask")
-				m.mu.Lock()
-				defer m.mu.Unlock()
-				for _, o := range m.asks {
-					list = append(list, cards.Offered{Offer: o, Card: cards.Of(&o, "here")})
-				}
-				return list, err
-			},
-			Answer: func(_ context.Context, r render.Row, a offer.Answer) (string, error) {
-				m.given = append(m.given, a)
-				return note(r, "answer")
-			},
-			Say:  func(_ context.Context, r render.Row, words string) (string, error) { return note(r, "say "+words) },
-			Stop: func(_ context.Context, r render.Row) (string, error) { return note(r, "stop") },
-		},
+		Far: m,
 	}
 }
+
+func (m *there) note(r render.Row, what string) (string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.told = append(m.told, r.Remote.Link+" "+what)
+	return "done", m.err
+}
+
+func (m *there) Ask(_ context.Context, r render.Row) (list []cards.Offered, err error) {
+	_, err = m.note(r, "ask")
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, o := range m.asks {
+		list = append(list, cards.Offered{Offer: o, Card: cards.Of(&o, "here")})
+	}
+	return list, err
+}
+
+func (m *there) Answer(_ context.Context, r render.Row, _ cards.Offered, a offer.Answer) (string, error) {
+	m.given = append(m.given, a)
+	return m.note(r, "answer")
+}
+
+func (m *there) Say(_ context.Context, r render.Row, words string) (string, error) {
+	return m.note(r, "say "+words)
+}
+
+func (m *there) Stop(_ context.Context, r render.Row) (string, error) { return m.note(r, "stop") }
 
 func (m *there) calls() []string {
 	m.mu.Lock()

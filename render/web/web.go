@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"beckon/render"
+	cards "beckon/render/card"
 	"beckon/state"
 	"beckon/state/live"
 	"beckon/state/store"
@@ -76,7 +77,7 @@ type Options struct {
 	// until its context ends. They are shown beside this one's.
 	Others func(ctx context.Context, show func([]render.Row))
 	// Far answers what sessions of other machines ask; nil means that nobody does.
-	Far *Far
+	Far cards.Far
 	// Log takes what went wrong inside; it holds no payload text.
 	Log func(error)
 

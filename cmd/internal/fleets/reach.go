@@ -15,9 +15,9 @@ import (
 
 // Reached is the fleet for a command that talks to its sessions.
 type Reached struct {
-	*ctl.Client
-	Rows  []render.Row
-	Close func() // ends the connection
+	Client *ctl.Client // nil for who only looks
+	Rows   []render.Row
+	Close  func() // ends the connection
 }
 
 // Reach connects to the fleet, to answer or only to look.

@@ -13,8 +13,6 @@ import (
 	"beckon/render"
 	"beckon/render/card"
 	"beckon/render/fleet/ctl"
-	"beckon/render/tui"
-	"beckon/render/web"
 	"beckon/state/offer"
 )
 
@@ -31,23 +29,16 @@ func notHere(a *cli.App, err error) error {
 	return err
 }
 
-// farSession is a session of another machine, with what reaches that.
-type farSession struct {
-	*fleets.Reached
-	row render.Row
-}
-
-func findFar(a *cli.App, arg string) (*farSession, error) {
+func findFar(a *cli.App, arg string) (*fleets.Reached, render.Row, error) {
 	r, err := fleets.Reach(a, true)
 	if err != nil {
-		return nil, err
+		return nil, render.Row{}, err
 	}
 	row, err := r.Find(arg)
 	if err != nil {
 		r.Close()
-		return nil, err
 	}
-	return &farSession{r, row}, nil
+	return r, row, err
 }
 
 // refused is the error of what another machine would not do.
@@ -92,17 +83,17 @@ func (c *AnswerCmd) elsewhere(a *cli.App) error {
 			return err
 		}
 	}
-	s, err := findFar(a, c.Words[0])
+	s, row, err := findFar(a, c.Words[0])
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	list, err := farOffers(context.Background(), s.Client, &s.row)
+	list, err := farOffers(context.Background(), s.Client, &row)
 	switch {
 	case err != nil:
-		return refused(&s.row, err)
+		return refused(&row, err)
 	case len(list) == 0:
-		return fmt.Errorf("%s asks nothing that can be answered from elsewhere: %w", fleets.Label(&s.row), cli.ErrNotFound)
+		return fmt.Errorf("%s asks nothing that can be answered from elsewhere: %w", fleets.Label(&row), cli.ErrNotFound)
 	}
 	words := c.Words[1:]
 	if len(words) > 0 && len(list) > 1 { // one of several, by its id
@@ -131,13 +122,13 @@ func (c *AnswerCmd) elsewhere(a *cli.App) error {
 			return errors.New("what runs on another machine is shown before it is allowed, and there is no terminal to show it on")
 		}
 		show(a, &o)
-		if !confirm(a, "Allow this on "+s.row.Remote.Name+"?") {
+		if !confirm(a, "Allow this on "+row.Remote.Name+"?") {
 			return cli.ErrSilent
 		}
 	}
-	text, err := s.Answer(context.Background(), s.row.Remote.Link, s.row.Record(), ans)
+	text, err := s.Client.Answer(context.Background(), row.Remote.Link, row.Record(), ans)
 	if err != nil {
-		return refused(&s.row, err)
+		return refused(&row, err)
 	}
 	if c.JSON {
 		return cli.WriteJSON(a.Stdout, given{Schema: 1, Offer: ans.Offer, Word: ans.Word, Taken: true})
@@ -173,48 +164,64 @@ func (c *AnswerCmd) listFar(a *cli.App) error {
 	return c.list(a, slices.Concat(found...))
 }
 
-func (c *ReplyCmd) elsewhere(a *cli.App, text string) error {
+// send has a session of another machine do something for the user at this terminal,
+// and returns what that machine says.
+func send(a *cli.App, session string, how func(c *ctl.Client, link, record string) (string, error)) (row render.Row, said string, err error) {
 	if err := mayAnswer(a); err != nil {
-		return err
+		return row, "", err
 	}
-	s, err := findFar(a, c.Session)
+	s, row, err := findFar(a, session)
 	if err != nil {
-		return err
+		return row, "", err
 	}
 	defer s.Close()
-	said, err := s.Say(context.Background(), s.row.Remote.Link, s.row.Record(), text)
-	if err != nil {
-		return refused(&s.row, err)
+	if said, err = how(s.Client, row.Remote.Link, row.Record()); err != nil {
+		return row, "", refused(&row, err)
 	}
-	if c.JSON {
+	return row, render.OneLine(said), nil
+}
+
+func (c *ReplyCmd) elsewhere(a *cli.App, text string) error {
+	row, said, err := send(a, c.Session, func(to *ctl.Client, link, record string) (string, error) {
+		return to.Say(context.Background(), link, record, text)
+	})
+	switch {
+	case err != nil:
+		return err
+	case c.JSON:
 		return cli.WriteJSON(a.Stdout, given{Schema: 1, Word: offer.Say, Taken: true})
 	}
-	_, err = fmt.Fprintf(a.Stdout, "%s: a reply in %s\n", render.OneLine(said), card.Line1(fleets.Label(&s.row)))
+	_, err = fmt.Fprintf(a.Stdout, "%s: a reply in %s\n", said, card.Line1(fleets.Label(&row)))
 	return err
 }
 
 func (c *StopCmd) elsewhere(a *cli.App) error {
-	if err := mayAnswer(a); err != nil {
-		return err
+	row, said, err := send(a, c.Session, func(to *ctl.Client, link, record string) (string, error) {
+		return to.Stop(context.Background(), link, record)
+	})
+	if err == nil {
+		_, err = fmt.Fprintf(a.Stdout, "%s: %s\n", row.Remote.Name, said)
 	}
-	s, err := findFar(a, c.Session)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	said, err := s.Stop(context.Background(), s.row.Remote.Link, s.row.Record())
-	if err != nil {
-		return refused(&s.row, err)
-	}
-	_, err = fmt.Fprintf(a.Stdout, "%s: %s\n", s.row.Remote.Name, render.OneLine(said))
 	return err
 }
 
-// hands talks to sessions of other machines. may says whether the person at this
-// terminal may.
+// WatchFar answers sessions of other machines for who sits at this terminal.
+func WatchFar(a *cli.App, client func() (*ctl.Client, error)) card.Far {
+	return hands{func() error { return mayAnswer(a) }, client, true}
+}
+
+// PageFar answers them for a page. Who sits at the browser is the server's to find
+// out, as for the sessions of this machine.
+func PageFar(client func() (*ctl.Client, error)) card.Far {
+	return hands{func() error { return nil }, client, false}
+}
+
+// hands is a card.Far. may says whether the person may; named has it name the
+// machine.
 type hands struct {
 	may    func() error
 	client func() (*ctl.Client, error)
+	named  bool
 }
 
 func (h hands) reach(r *render.Row) (*ctl.Client, error) {
@@ -227,7 +234,8 @@ func (h hands) reach(r *render.Row) (*ctl.Client, error) {
 	return h.client()
 }
 
-func (h hands) ask(ctx context.Context, r render.Row) ([]card.Offered, error) {
+// Ask is card.Far's, as the three below are.
+func (h hands) Ask(ctx context.Context, r render.Row) ([]card.Offered, error) {
 	c, err := h.reach(&r)
 	if err != nil {
 		return nil, err
@@ -239,57 +247,34 @@ func (h hands) ask(ctx context.Context, r render.Row) ([]card.Offered, error) {
 	return list, nil
 }
 
-func (h hands) answer(ctx context.Context, r render.Row, ans offer.Answer) (string, error) {
+func (h hands) Answer(ctx context.Context, r render.Row, o card.Offered, ans offer.Answer) (string, error) {
+	if err := o.Card.May(ans.Word); err != nil {
+		return "", err
+	}
 	return h.send(r, func(c *ctl.Client, link, record string) (string, error) { return c.Answer(ctx, link, record, ans) })
 }
 
-func (h hands) say(ctx context.Context, r render.Row, words string) (string, error) {
+func (h hands) Say(ctx context.Context, r render.Row, words string) (string, error) {
 	return h.send(r, func(c *ctl.Client, link, record string) (string, error) { return c.Say(ctx, link, record, words) })
 }
 
-func (h hands) stop(ctx context.Context, r render.Row) (string, error) {
+func (h hands) Stop(ctx context.Context, r render.Row) (string, error) {
 	return h.send(r, func(c *ctl.Client, link, record string) (string, error) { return c.Stop(ctx, link, record) })
 }
 
 func (h hands) send(r render.Row, how func(c *ctl.Client, link, record string) (string, error)) (string, error) {
 	c, err := h.reach(&r)
-	if err != nil {
+	var text string
+	if err == nil {
+		text, err = how(c, r.Remote.Link, r.Record())
+	}
+	switch {
+	case err != nil && h.named:
+		return "", fmt.Errorf("%s: %s", r.Host, render.OneLine(err.Error()))
+	case err != nil:
 		return "", err
+	case h.named:
+		text = r.Host + ": " + text
 	}
-	text, err := how(c, r.Remote.Link, r.Record())
-	return render.OneLine(text), err
-}
-
-// WatchFar gives a screen the keys that answer sessions of other machines.
-func WatchFar(a *cli.App, opt *tui.Options, client func() (*ctl.Client, error)) {
-	h := hands{func() error { return mayAnswer(a) }, client}
-	named := func(r render.Row, text string, err error) (string, error) {
-		if err != nil {
-			return "", fmt.Errorf("%s: %s", r.Host, render.OneLine(err.Error()))
-		}
-		return r.Host + ": " + text, nil
-	}
-	opt.Far.Ask = func(r render.Row) ([]card.Offered, error) { return h.ask(context.Background(), r) }
-	opt.Far.Answer = func(r render.Row, o card.Offered, ans offer.Answer) (string, error) {
-		if err := o.Card.May(ans.Word); err != nil {
-			return "", err
-		}
-		text, err := h.answer(context.Background(), r, ans)
-		return named(r, text, err)
-	}
-	opt.Far.Say = func(r render.Row, words string) (string, error) {
-		text, err := h.say(context.Background(), r, words)
-		return named(r, text, err)
-	}
-	opt.Far.Stop = func(r render.Row) (string, error) {
-		text, err := h.stop(context.Background(), r)
-		return named(r, text, err)
-	}
-}
-
-// PageFar is what a page answers sessions of other machines with. Who sits at the
-// browser is the server's to find out, as for the sessions of this machine.
-func PageFar(client func() (*ctl.Client, error)) *web.Far {
-	h := hands{func() error { return nil }, client}
-	return &web.Far{Ask: h.ask, Answer: h.answer, Say: h.say, Stop: h.stop}
+	return render.OneLine(text), nil
 }

@@ -17,6 +17,36 @@ import (
 	"beckon/state/store"
 )
 
+// otherMachine asks something until it is answered, and tells what it is told.
+type otherMachine struct {
+	asks     offer.Offer
+	answered atomic.Bool
+	told     chan string
+}
+
+func (m *otherMachine) Ask(context.Context, render.Row) ([]card.Offered, error) {
+	if m.answered.Load() {
+		return nil, nil
+	}
+	return []card.Offered{{Offer: m.asks, Card: card.Of(&m.asks, "here")}}, nil
+}
+
+func (m *otherMachine) Answer(_ context.Context, _ render.Row, _ card.Offered, a offer.Answer) (string, error) {
+	m.answered.Store(true)
+	m.told <- string(a.Word) + " " + a.Digest
+	return "allowed", nil
+}
+
+func (m *otherMachine) Say(_ context.Context, _ render.Row, words string) (string, error) {
+	m.told <- "say " + words
+	return "said", nil
+}
+
+func (m *otherMachine) Stop(context.Context, render.Row) (string, error) {
+	m.told <- "stop"
+	return "stops", nil
+}
+
 // A session of another machine is answered on its page, told to stop, and given words
 // when its turn is over. What is done at its machine alone has no buttons.
 func TestAnswersFromAnotherMachine(t *testing.T) {
@@ -28,8 +58,7 @@ func TestAnswersFromAnotherMachine(t *testing.T) {
 		Since: time.Now(), Host: "ann/box", Terminal: &render.Terminal{Kind: "tmux"}, Remote: &render.Remote{Name: "ann/box", User: "ann", Link: "l"}}
 	idle := row
 	idle.State, idle.NeedsYou, idle.Group = state.Idle, false, render.GroupDone
-	var answered atomic.Bool
-	rows, told := make(chan render.Row, 1), make(chan string, 9)
+	rows, box := make(chan render.Row, 1), &otherMachine{asks: o, told: make(chan string, 9)}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -46,24 +75,7 @@ func TestAnswersFromAnotherMachine(t *testing.T) {
 				}
 			}
 		},
-		Far: &web.Far{
-			Ask: func(context.Context, render.Row) ([]card.Offered, error) {
-				if answered.Load() {
-					return nil, nil
-				}
-				return []card.Offered{{Offer: o, Card: card.Of(&o, "here")}}, nil
-			},
-			Answer: func(_ context.Context, _ render.Row, a offer.Answer) (string, error) {
-				answered.Store(true)
-				told <- string(a.Word) + " " + a.Digest
-				return "allowed", nil
-			},
-			Say: func(_ context.Context, _ render.Row, words string) (string, error) {
-				told <- "say " + words
-				return "said", nil
-			},
-			Stop: func(context.Context, render.Row) (string, error) { told <- "stop"; return "stops", nil },
-		},
+		Far: box,
 	})
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(l) }()
@@ -76,7 +88,7 @@ func TestAnswersFromAnotherMachine(t *testing.T) {
 	heard := func(want string) {
 		t.Helper()
 		select {
-		case got := <-told:
+		case got := <-box.told:
 			if got != want {
 				t.Errorf("that machine is told %q, want %q", got, want)
 			}
