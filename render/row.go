@@ -90,6 +90,16 @@ type Remote struct {
 	Link string `json:"-"`
 }
 
+// Host says how another machine is.
+type Host struct {
+	Name  string     `json:"name"`
+	User  string     `json:"user,omitempty"`  // whose it is, in a fleet
+	AsOf  *time.Time `json:"as_of,omitempty"` // this machine's time of the last good answer
+	Stale bool       `json:"stale"`           // it is not heard, or has not answered when it was asked last
+	Left  bool       `json:"left,omitempty"`  // it said that it goes
+	Error string     `json:"error,omitempty"` // why, in ssh's words or the program's there
+}
+
 // Git is the repository a session works in.
 type Git struct {
 	Branch   string `json:"branch,omitempty"` // or the first digits of a detached HEAD

@@ -16,7 +16,6 @@ import (
 
 	"beckon/cmd/internal/hub"
 	"beckon/render"
-	"beckon/render/fleet"
 	"beckon/render/fleet/bus"
 	"beckon/render/fleet/ctl"
 	"beckon/state"
@@ -160,7 +159,7 @@ func view(t *testing.T, h *hub.Hub, a bus.Access) viewer {
 // link is where a host hears, once it has said so.
 func (v viewer) link(t *testing.T, session string) (link string) {
 	t.Helper()
-	eventually(t, v.Follower, session, func(rows []render.Row, _ []fleet.Host) bool {
+	eventually(t, v.Follower, session, func(rows []render.Row, _ []render.Host) bool {
 		i := slices.IndexFunc(rows, func(r render.Row) bool { return r.SessionID == session })
 		if i >= 0 {
 			link = rows[i].Remote.Link

@@ -13,7 +13,6 @@ import (
 
 	"beckon/cmd/internal/hub"
 	"beckon/render"
-	"beckon/render/fleet"
 	"beckon/render/fleet/bus"
 	"beckon/state"
 
@@ -103,7 +102,7 @@ func follow(t *testing.T, a bus.Access) *bus.Follower {
 }
 
 // eventually waits until what the view has fits.
-func eventually(t *testing.T, f *bus.Follower, what string, fits func(rows []render.Row, hosts []fleet.Host) bool) {
+func eventually(t *testing.T, f *bus.Follower, what string, fits func(rows []render.Row, hosts []render.Host) bool) {
 	t.Helper()
 	for until := time.Now().Add(60 * time.Second); ; time.Sleep(30 * time.Millisecond) {
 		rows, hosts, err := f.Snapshot()
@@ -127,10 +126,10 @@ func TestHub(t *testing.T) {
 	everybody := follow(t, invite(t, h, bus.Access{User: "lead", All: true}))
 	link(t, a, "one")
 	link(t, b, "two")
-	eventually(t, f, "ann sees her own", func(rows []render.Row, hosts []fleet.Host) bool {
+	eventually(t, f, "ann sees her own", func(rows []render.Row, hosts []render.Host) bool {
 		return len(rows) == 1 && rows[0].SessionID == "one" && hosts[0].Name == "a"
 	})
-	eventually(t, everybody, "the lead sees all", func(rows []render.Row, _ []fleet.Host) bool { return len(rows) == 2 })
+	eventually(t, everybody, "the lead sees all", func(rows []render.Row, _ []render.Host) bool { return len(rows) == 2 })
 
 	if _, _, err := h.Revoke("nobody"); err == nil {
 		t.Error("nobody is revoked")
@@ -165,7 +164,7 @@ func TestHostMayDoNothingElse(t *testing.T) {
 	a := invite(t, h, bus.Access{User: "ann", Host: "a"})
 	link(t, invite(t, h, bus.Access{User: "ann", Host: "b"}), "secret")
 	f := follow(t, invite(t, h, bus.Access{User: "ann", View: true}))
-	eventually(t, f, "b is there", func(rows []render.Row, _ []fleet.Host) bool { return len(rows) == 1 })
+	eventually(t, f, "b is there", func(rows []render.Row, _ []render.Host) bool { return len(rows) == 1 })
 
 	refused := make(chan error, 100)
 	nc, err := bus.DialOnce(a, nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refused <- err }))

@@ -11,7 +11,6 @@ import (
 	"beckon/cmd/internal/setup"
 	"beckon/event/nearest"
 	"beckon/render"
-	"beckon/render/hosts"
 	"beckon/render/term"
 	"beckon/state"
 )
@@ -74,12 +73,12 @@ func (c *listCmd) Run(a *app) error {
 // listed is what `list --json` prints when other hosts were asked.
 type listed struct {
 	render.List
-	Hosts []hosts.Status `json:"hosts,omitempty"`
+	Hosts []render.Host `json:"hosts,omitempty"`
 }
 
 // others adds the sessions of other hosts to the local rows. A host that does
 // not answer is named on stderr, with the age of what is shown of it.
-func (c *listCmd) others(a *app, rows []render.Row) ([]render.Row, []hosts.Status, error) {
+func (c *listCmd) others(a *app, rows []render.Row) ([]render.Row, []render.Host, error) {
 	if len(c.Host) == 0 && !c.Fleet {
 		return rows, nil, nil
 	}

@@ -167,7 +167,7 @@ func TestNobodyIsCalledAsAnother(t *testing.T) {
 		v.Apply(Message{Key: key + ".p", Data: data}, t0, t0)
 	}
 	_, hosts := v.Snapshot(t0)
-	if len(hosts) != 2 || hosts[0].Name != "box" || hosts[0].User != "eve" || hosts[1].Name != "prod" || hosts[1].Copied {
+	if len(hosts) != 2 || hosts[0].Name != "box" || hosts[0].User != "eve" || hosts[1].Name != "prod" || hosts[1].Error != "" {
 		t.Errorf("%+v", hosts)
 	}
 }
@@ -277,7 +277,7 @@ func TestNames(t *testing.T) {
 	_, hosts := v.Snapshot(t0)
 	var got []string
 	for _, h := range hosts {
-		got = append(got, fmt.Sprint(h.Name, h.Copied))
+		got = append(got, fmt.Sprint(h.Name, h.Error != ""))
 	}
 	if s := strings.Join(got, " "); s != "ann/box~n1true ann/box~n2true big box!false bob/boxfalse" {
 		t.Error(s)

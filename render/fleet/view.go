@@ -219,20 +219,6 @@ func (v *View) Suspect(now time.Time) bool {
 	return false
 }
 
-// Host is how one host is.
-type Host struct {
-	Name    string    `json:"name"` // the host's own, with the user or the node where that tells it apart
-	User    string    `json:"user"`
-	AsOf    time.Time `json:"as_of"` // this machine's time
-	Stale   bool      `json:"stale"`
-	Left    bool      `json:"left,omitempty"`   // it said that it goes
-	Copied  bool      `json:"copied,omitempty"` // another machine goes by its name at the same time
-	Rows    int       `json:"sessions"`
-	Needs   int       `json:"needs_you"`
-	Working int       `json:"working"`
-	Version string    `json:"beckon,omitempty"`
-}
-
 // Rows counts the rows that are held.
 func (v *View) Rows() (n int) {
 	for _, node := range v.nodes {
@@ -243,13 +229,13 @@ func (v *View) Rows() (n int) {
 
 // Snapshot returns the rows of all hosts, in no order, and the hosts, sorted by
 // name.
-func (v *View) Snapshot(now time.Time) ([]render.Row, []Host) {
+func (v *View) Snapshot(now time.Time) ([]render.Row, []render.Host) {
 	names := v.names(now)
 	rows := make([]render.Row, 0, v.Rows())
-	hosts := make([]Host, 0, len(names))
+	hosts := make([]render.Host, 0, len(names))
 	for key, h := range names {
 		n := v.nodes[key]
-		remote := render.Remote{Name: h.Name, User: h.User, AsOf: h.AsOf, Stale: h.Stale, Link: key + "." + Token(n.presence.Instance)}
+		remote := render.Remote{Name: h.Name, User: h.User, AsOf: *h.AsOf, Stale: h.Stale, Link: key + "." + Token(n.presence.Instance)}
 		for _, o := range n.rows {
 			if o.gone || n.present && o.Epoch < n.presence.Epoch {
 				continue
@@ -258,23 +244,16 @@ func (v *View) Snapshot(now time.Time) ([]render.Row, []Host) {
 			r := &rows[len(rows)-1]
 			r.Since, r.UpdatedAt = v.here(r.Since), v.here(r.UpdatedAt)
 			r.CreatedAt, r.FirstSeen, r.Host, r.Remote = r.Since, r.Since, h.Name, &remote
-			h.Rows++
-			if r.NeedsYou {
-				h.Needs++
-			}
-			if r.State.AtWork() {
-				h.Working++
-			}
 		}
 		hosts = append(hosts, *h)
 	}
-	slices.SortFunc(hosts, func(a, b Host) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.User, b.User)) })
+	slices.SortFunc(hosts, func(a, b render.Host) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.User, b.User)) })
 	return rows, hosts
 }
 
 // names gives every machine that is still of interest a name of its own.
-func (v *View) names(now time.Time) map[string]*Host {
-	out := make(map[string]*Host, len(v.nodes))
+func (v *View) names(now time.Time) map[string]*render.Host {
+	out := make(map[string]*render.Host, len(v.nodes))
 	type name struct{ user, host string }
 	live, users := map[name]int{}, map[string]map[string]bool{}
 	for key, n := range v.nodes {
@@ -286,7 +265,8 @@ func (v *View) names(now time.Time) map[string]*Host {
 			delete(v.nodes, key)
 			continue
 		}
-		h := &Host{Name: n.presence.Host, User: n.presence.User, AsOf: v.here(n.heard).UTC(), Stale: age > v.Lost || n.presence.Bye, Left: n.presence.Bye, Version: n.presence.Version}
+		asOf := v.here(n.heard).UTC()
+		h := &render.Host{Name: n.presence.Host, User: n.presence.User, AsOf: &asOf, Stale: age > v.Lost || n.presence.Bye, Left: n.presence.Bye}
 		out[key] = h
 		if !h.Stale {
 			live[name{h.User, h.Name}]++
@@ -297,9 +277,9 @@ func (v *View) names(now time.Time) map[string]*Host {
 		users[h.Name][h.User] = true
 	}
 	for key, h := range out {
-		h.Copied = !h.Stale && live[name{h.User, h.Name}] > 1
 		several := len(users[h.Name]) > 1
-		if h.Copied {
+		if !h.Stale && live[name{h.User, h.Name}] > 1 {
+			h.Error = "several machines publish under this name, made from one another's files"
 			h.Name += "~" + key[strings.LastIndexByte(key, '.')+1:]
 		}
 		if several {

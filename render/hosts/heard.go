@@ -16,9 +16,9 @@ const few = 3
 // NotHeard returns a line for each host that is not heard; many share one line,
 // with the time when the first of them went missing. Hosts that signed off are not
 // among them.
-func NotHeard(list []Status, now time.Time) []string {
+func NotHeard(list []render.Host, now time.Time) []string {
 	var lines []string
-	var silent []Status
+	var silent []render.Host
 	for _, st := range list {
 		switch {
 		case st.Stale && !st.Left:
@@ -45,8 +45,8 @@ func NotHeard(list []Status, now time.Time) []string {
 }
 
 // together describes many hosts in one line.
-func together(silent []Status) string {
-	slices.SortStableFunc(silent, func(a, b Status) int { return strings.Compare(a.Name, b.Name) })
+func together(silent []render.Host) string {
+	slices.SortStableFunc(silent, func(a, b render.Host) int { return strings.Compare(a.Name, b.Name) })
 	var names []string
 	since := ""
 	var first time.Time

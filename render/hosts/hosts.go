@@ -26,16 +26,6 @@ const Deadline = 5 * time.Second
 // keep is how long the answer of an unreachable host is shown.
 const keep = 14 * 24 * time.Hour
 
-// Status says how one host is.
-type Status struct {
-	Name  string     `json:"name"`
-	User  string     `json:"user,omitempty"`  // whose it is, in a fleet
-	AsOf  *time.Time `json:"as_of,omitempty"` // this machine's time of the last good answer
-	Stale bool       `json:"stale"`           // it has not answered when it was asked last
-	Left  bool       `json:"left,omitempty"`  // it said that it goes
-	Error string     `json:"error,omitempty"` // why, in ssh's words or the program's there
-}
-
 // Hosts are the other machines to ask. Its methods may be called at the same
 // time.
 type Hosts struct {
@@ -50,16 +40,36 @@ type Hosts struct {
 // host is what is known of one of them.
 type host struct {
 	name   string
-	answer answer
+	answer Kept // the last good one
 	err    error
 	asked  bool
 }
 
-// answer is what a host said, as it is kept on disk.
-type answer struct {
-	Name string       `json:"name"`
-	AsOf time.Time    `json:"as_of"`
-	Rows []render.Row `json:"sessions"`
+// Kept is what other machines said, as it is kept on disk for who does not wait for
+// them.
+type Kept struct {
+	Name  string        `json:"name"`
+	AsOf  time.Time     `json:"as_of"`
+	Rows  []render.Row  `json:"sessions"`
+	Hosts []render.Host `json:"hosts,omitempty"` // of a fleet
+}
+
+// Keep keeps k under its name. That it cannot costs only who looks next.
+func (k Kept) Keep(st *store.Store) {
+	if data, err := json.Marshal(k); err == nil && len(data) < maxAnswer {
+		_ = st.KeepHost(k.Name, append(data, '\n'))
+	}
+}
+
+// KeptOf reads what is kept under a name and is not older than age at now. None is not
+// an error.
+func KeptOf(st *store.Store, name string, age time.Duration, now time.Time) (Kept, bool) {
+	var k Kept
+	data, err := st.Host(name, maxAnswer)
+	if err != nil || json.Unmarshal(data, &k) != nil || k.Name != name || now.Sub(k.AsOf) > age {
+		return Kept{}, false
+	}
+	return k, true
 }
 
 // Open returns the hosts that specs name ("ssh:NAME", see Parse), with what
@@ -72,20 +82,11 @@ func Open(st *store.Store, specs ...string) (*Hosts, error) {
 			return nil, err
 		}
 		if !slices.ContainsFunc(h.hosts, func(o *host) bool { return o.name == name }) {
-			h.hosts = append(h.hosts, &host{name: name, answer: h.kept(name)})
+			last, _ := KeptOf(st, name, keep, h.now())
+			h.hosts = append(h.hosts, &host{name: name, answer: last})
 		}
 	}
 	return h, nil
-}
-
-// kept reads the last good answer of a host; none is not an error.
-func (h *Hosts) kept(name string) answer {
-	var a answer
-	data, err := h.st.Host(name, maxAnswer)
-	if err != nil || json.Unmarshal(data, &a) != nil || a.Name != name || h.now().Sub(a.AsOf) > keep {
-		return answer{}
-	}
-	return a
 }
 
 // Poll asks all hosts at once and returns when each has answered or Deadline
@@ -111,25 +112,22 @@ func (h *Hosts) question(ctx context.Context, o *host) {
 	h.mu.Lock()
 	o.asked, o.err = true, err
 	if err == nil {
-		o.answer = answer{Name: o.name, AsOf: at.UTC(), Rows: rows}
+		o.answer = Kept{Name: o.name, AsOf: at.UTC(), Rows: rows}
 	}
 	a := o.answer
 	h.mu.Unlock()
-	if err != nil {
-		return
-	}
-	if data, err := json.Marshal(a); err == nil && len(data) < maxAnswer {
-		_ = h.st.KeepHost(a.Name, append(data, '\n')) // that it cannot only costs the next start
+	if err == nil {
+		a.Keep(h.st)
 	}
 }
 
 // Snapshot returns the rows of all hosts as they are known now, and how each
 // host is. The rows are the caller's.
-func (h *Hosts) Snapshot() ([]render.Row, []Status) {
+func (h *Hosts) Snapshot() ([]render.Row, []render.Host) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var rows []render.Row
-	status := make([]Status, 0, len(h.hosts))
+	status := make([]render.Host, 0, len(h.hosts))
 	for _, o := range h.hosts {
 		st := o.status()
 		status = append(status, st)
@@ -141,8 +139,8 @@ func (h *Hosts) Snapshot() ([]render.Row, []Status) {
 	return rows, status
 }
 
-func (o *host) status() Status {
-	st := Status{Name: o.name, Stale: o.err != nil || !o.asked}
+func (o *host) status() render.Host {
+	st := render.Host{Name: o.name, Stale: o.err != nil || !o.asked}
 	if !o.answer.AsOf.IsZero() {
 		st.AsOf = &o.answer.AsOf
 	}

@@ -2,7 +2,6 @@ package fleets
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -65,7 +64,7 @@ func (f *Flags) Specs(a *cli.App, given []string) []string {
 
 // Ask returns the sessions of other machines as they are now, and how each of them
 // is. What cannot be asked is shown as it was known last, and said on stderr.
-func (f *Flags) Ask(a *cli.App, given []string) ([]render.Row, []hosts.Status, error) {
+func (f *Flags) Ask(a *cli.App, given []string) ([]render.Row, []render.Host, error) {
 	specs := f.Specs(a, given)
 	h, err := hosts.Open(a.Store, specs...)
 	if err != nil {
@@ -79,7 +78,7 @@ func (f *Flags) Ask(a *cli.App, given []string) ([]render.Row, []hosts.Status, e
 		return nil, nil, errNoFleet
 	}
 	var rows []render.Row
-	var status []hosts.Status
+	var status []render.Host
 	var all sync.WaitGroup
 	if f.Fleet && joined {
 		all.Go(func() {
@@ -102,7 +101,7 @@ func (f *Flags) Ask(a *cli.App, given []string) ([]render.Row, []hosts.Status, e
 const firstView = 4 * time.Second
 
 // read reads the fleet once. With an error the rows are those that were kept.
-func read(a *cli.App, acc bus.Access) ([]render.Row, []hosts.Status, error) {
+func read(a *cli.App, acc bus.Access) ([]render.Row, []render.Host, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), firstView)
 	defer cancel()
 	f, end, err := follow(ctx, acc, "beckon list")
@@ -111,71 +110,37 @@ func read(a *cli.App, acc bus.Access) ([]render.Row, []hosts.Status, error) {
 		if err = f.Whole(ctx); err == nil {
 			rows, list, _ := f.Snapshot()
 			keep(a, acc, render.First(rows, maxKept), list)
-			return rows, statusOf(list), nil
+			return rows, list, nil
 		}
 	}
 	k, ok := keptOf(a, acc)
 	if !ok {
 		return nil, nil, err
 	}
-	return k.rows(time.Now()), statusOf(k.Hosts), fmt.Errorf("%w; shown is what it said %s ago", err, term.Age(time.Since(k.At)))
-}
-
-// statusOf says of hosts of the fleet what is said of those that are asked.
-func statusOf(list []fleet.Host) []hosts.Status {
-	out := make([]hosts.Status, len(list))
-	for i, h := range list {
-		at := h.AsOf
-		out[i] = hosts.Status{Name: h.Name, User: h.User, AsOf: &at, Stale: h.Stale, Left: h.Left}
-		if h.Copied {
-			out[i].Error = "several machines publish under this name, made from one another's files"
-		}
-	}
-	return out
-}
-
-// kept is what a prompt shows of the fleet, which does not wait for a network.
-type kept struct {
-	Name  string       `json:"name"`
-	At    time.Time    `json:"at"`
-	Rows  []render.Row `json:"sessions"`
-	Hosts []fleet.Host `json:"hosts"`
+	return k.Rows, k.Hosts, fmt.Errorf("%w; shown is what it said %s ago", err, term.Age(time.Since(k.AsOf)))
 }
 
 // maxKept bounds what is kept: the rows that need somebody most.
-const (
-	maxKept      = 1000
-	maxKeptBytes = 4 << 20
-)
+const maxKept = 1000
 
 func keptName(acc bus.Access) string { return "fleet:" + acc.URL + " " + acc.Prefix() }
 
 // keep keeps the first rows of a view for prompts, and for lists while the hub is
-// away. That it cannot costs only those.
-func keep(a *cli.App, acc bus.Access, first []render.Row, list []fleet.Host) {
-	k := kept{Name: keptName(acc), At: time.Now().UTC(), Rows: first, Hosts: list[:min(len(list), maxKept)]}
-	if data, err := json.Marshal(k); err == nil && len(data) < maxKeptBytes {
-		_ = a.Store.KeepHost(k.Name, append(data, '\n'))
-	}
+// away.
+func keep(a *cli.App, acc bus.Access, first []render.Row, list []render.Host) {
+	hosts.Kept{Name: keptName(acc), AsOf: time.Now().UTC(), Rows: first, Hosts: list[:min(len(list), maxKept)]}.Keep(a.Store)
 }
 
-func keptOf(a *cli.App, acc bus.Access) (kept, bool) {
-	var k kept
-	data, err := a.Store.Host(keptName(acc), maxKeptBytes)
-	if err != nil || json.Unmarshal(data, &k) != nil || k.Name != keptName(acc) || time.Since(k.At) > fleet.Keep {
-		return kept{}, false
-	}
-	return k, true
-}
-
-// rows are the kept rows, marked stale until they are heard of again.
-func (k *kept) rows(now time.Time) []render.Row {
+// keptOf is what was kept, its rows marked stale until they are heard of again.
+func keptOf(a *cli.App, acc bus.Access) (hosts.Kept, bool) {
+	now := time.Now()
+	k, ok := hosts.KeptOf(a.Store, keptName(acc), fleet.Keep, now)
 	for i := range k.Rows {
 		if r := k.Rows[i].Remote; r != nil {
 			r.Stale = r.Stale || now.Sub(r.AsOf) > fleet.Lost+fleet.Beat
 		}
 	}
-	return k.Rows
+	return k, ok
 }
 
 // Known returns what is known of other machines without asking anybody: beckon
@@ -190,7 +155,7 @@ func Known(a *cli.App) []render.Row {
 		return nil
 	}
 	k, _ := keptOf(a, acc)
-	return slices.DeleteFunc(k.rows(time.Now()), func(r render.Row) bool { return r.Remote == nil || r.Remote.Stale || !r.State.Live() })
+	return slices.DeleteFunc(k.Rows, func(r render.Row) bool { return r.Remote == nil || r.Remote.Stale || !r.State.Live() })
 }
 
 // Merge puts the rows of other machines among this one's, those of machines that
@@ -250,7 +215,7 @@ func (f *Flags) Sources(ctx context.Context, a *cli.App, given []string) (all []
 	debug.SetGCPercent(50) // thousands of rows in less memory, for a little more work
 	src := tui.Source{Name: acc.URL, Many: true, Every: screenPause, Rows: f.fleetRows(a, acc, live, &keeping)}
 	if k, ok := keptOf(a, acc); ok {
-		src.Last, src.LastAt = f.Only(a, k.rows(time.Now())), k.At
+		src.Last, src.LastAt = f.Only(a, k.Rows), k.AsOf
 	}
 	return append(all, src), end, nil
 }
@@ -295,7 +260,7 @@ func (f *Flags) fleetRows(a *cli.App, acc bus.Access, live *bus.Follower, backgr
 			background.Go(func() { keep(a, acc, first, list) })
 		}
 		if err == nil {
-			if lines := hosts.NotHeard(statusOf(list), time.Now()); len(lines) > 0 {
+			if lines := hosts.NotHeard(list, time.Now()); len(lines) > 0 {
 				err = errors.New(strings.Join(lines, "; "))
 			}
 		}

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"beckon/render"
-	"beckon/render/fleet"
 	"beckon/state"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -286,7 +285,7 @@ func shown(f *Follower) string {
 		out = append(out, s)
 	}
 	for _, h := range hosts {
-		if h.Rows == 0 {
+		if !slices.ContainsFunc(rows, func(r render.Row) bool { return r.Remote.Name == h.Name }) {
 			out = append(out, h.Name+" empty")
 		}
 	}
@@ -459,7 +458,7 @@ func TestCopiedMachine(t *testing.T) {
 	until := time.Now().Add(60 * time.Second)
 	for {
 		rows, hosts, _ := f.Snapshot()
-		copied := slices.ContainsFunc(hosts, func(h fleet.Host) bool { return h.Copied })
+		copied := slices.ContainsFunc(hosts, func(h render.Host) bool { return h.Error != "" })
 		if len(hosts) == 2 && len(rows) == 2 && copied && rows[0].Remote.Name != rows[1].Remote.Name {
 			break
 		}

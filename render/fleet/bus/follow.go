@@ -68,7 +68,7 @@ func (f *Follower) now() time.Time { return f.begun.Round(0).Add(time.Since(f.be
 
 // Snapshot returns the rows and hosts as they are known, and why there is no news
 // of them.
-func (f *Follower) Snapshot() ([]render.Row, []fleet.Host, error) {
+func (f *Follower) Snapshot() ([]render.Row, []render.Host, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	rows, hosts := f.view.Snapshot(f.now())
