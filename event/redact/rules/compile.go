@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"beckon/event/redact/op"
 )
@@ -247,17 +248,6 @@ func (s *charset) add(r rune) {
 	}
 }
 
-func (s *charset) has(c int) bool { return s.ascii[c/8]&(1<<(c%8)) != 0 }
-
-func (s *charset) len() (n int) {
-	for c := range 128 {
-		if s.has(c) {
-			n++
-		}
-	}
-	return n
-}
-
 // setOf returns the set that an expression of one character is. What only the
 // folding of case adds beyond ASCII (the Kelvin sign is a k) is left out.
 func setOf(re *syntax.Regexp) (s charset, ok bool) {
@@ -290,175 +280,98 @@ func setOf(re *syntax.Regexp) (s charset, ok bool) {
 	return s, false
 }
 
-// lead notes which bytes lead to the rule: those that it may begin with, or,
-// where these are many, one of a text at a fixed distance from the beginning.
+// lead notes which bytes lead to the rule: those that it may begin with, each with
+// those that may follow, or, where these are many, one at a fixed distance from the
+// beginning that is no letter or digit and stands beside another fixed one.
 func (t *Table) lead(rule int, source string) (back int, err error) {
-	const few = 12
+	const few, far = 12, 100
 	re, err := parse(source)
 	if err != nil {
 		return 0, err
 	}
-	atoms := flatten(re, nil)
-	first, _, err := firstOf(re)
+	prog, err := syntax.Compile(re.Simplify())
 	if err != nil {
 		return 0, err
 	}
-	if first.len() <= few {
-		return 0, t.leadByTwo(rule, atoms)
+	at := &place{prog: prog}
+	at.add(uint32(prog.Start))
+	if first := at.chars(); !at.ends && len(first) <= few {
+		for _, c := range first {
+			t.refer(rule, c, at.after(c))
+		}
+		return 0, nil
 	}
-	for _, a := range atoms {
-		if a.Op == syntax.OpLiteral {
-			for i, r := range a.Rune {
-				if r < 128 && !unicode.IsLetter(r) && !unicode.IsDigit(r) && len(a.Rune) > 1 {
-					next := byte(0)
-					if i+1 < len(a.Rune) {
-						next = byte(a.Rune[i+1]) | 0x20
-					}
-					t.First[r] = append(t.First[r], Ref{rule, next})
-					return back + i, nil
-				}
-			}
+	for before := []rune(nil); back < far && !at.ends; back++ {
+		here, next := at.chars(), at.after(-1)
+		if len(here) == 1 && !unicode.IsLetter(here[0]) && !unicode.IsDigit(here[0]) && (len(before) == 1 || len(next.chars()) == 1) {
+			t.refer(rule, here[0], next)
+			return back, nil
 		}
-		n, err := lengthOf(a)
-		if err != nil {
-			return 0, err
-		}
-		back += n
+		before, at = here, next
 	}
 	return 0, fmt.Errorf("nothing leads to %s", re)
 }
 
-// leadByTwo notes the bytes that a rule of these parts may begin with, and those
-// that may follow.
-func (t *Table) leadByTwo(rule int, atoms []*syntax.Regexp) error {
-	if a := atoms[0]; a.Op == syntax.OpAlternate {
-		for _, sub := range a.Sub {
-			if err := t.leadByTwo(rule, append(flatten(sub, nil), atoms[1:]...)); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	first, empty, err := firstOf(&syntax.Regexp{Op: syntax.OpConcat, Sub: atoms})
-	if err != nil || empty {
-		return fmt.Errorf("nothing leads to %s (%v)", atoms[0], err)
-	}
-	var second charset
-	switch a := atoms[0]; {
-	case a.Op == syntax.OpLiteral && len(a.Rune) > 1:
-		one := *a
-		one.Rune = a.Rune[1:2]
-		second, _ = setOf(&one)
-	case a.Op == syntax.OpRepeat && a.Min > 1:
-		second, _, err = firstOf(a)
-	case a.Op == syntax.OpQuest: // with what is not there it is another
-		rest := append([]*syntax.Regexp{a.Sub[0]}, atoms[1:]...)
-		if err := t.leadByTwo(rule, append(flatten(rest[0], nil), rest[1:]...)); err != nil {
-			return err
-		}
-		return t.leadByTwo(rule, atoms[1:])
-	default:
-		second, empty, err = firstOf(&syntax.Regexp{Op: syntax.OpConcat, Sub: atoms[1:]})
-	}
-	if err != nil {
-		return err
-	}
-	t.refer(rule, first, second, empty)
-	return nil
-}
-
-// refer notes that pairs of bytes lead to a rule; any second byte, if these are
-// many.
-func (t *Table) refer(rule int, first, second charset, any bool) {
+// refer notes that a character leads to a rule, with those that may follow it; any
+// other, if these are many.
+func (t *Table) refer(rule int, c rune, next *place) {
 	const many = 16
-	any = any || second.len() > many || second.len() == 0
-	for c := range 128 {
-		if !first.has(c) {
-			continue
+	after := next.chars()
+	if next.ends || len(after) > many {
+		after = []rune{0}
+	}
+	for _, n := range after {
+		ref := Ref{rule, byte(n)}
+		if n > 0 {
+			ref.Next |= 0x20
 		}
-		for next := range 128 {
-			ref := Ref{rule, byte(next) | 0x20}
-			switch {
-			case any:
-				ref.Next = 0
-			case !second.has(next):
-				continue
-			}
-			if !slices.Contains(t.First[c], ref) {
-				t.First[c] = append(t.First[c], ref)
-			}
+		if !slices.Contains(t.First[c], ref) {
+			t.First[c] = append(t.First[c], ref)
 		}
 	}
 }
 
-// flatten appends the parts of an expression that follow one another, texts
-// joined.
-func flatten(re *syntax.Regexp, out []*syntax.Regexp) []*syntax.Regexp {
-	switch re.Op {
-	case syntax.OpCapture, syntax.OpConcat:
-		for _, sub := range re.Sub {
-			out = flatten(sub, out)
-		}
-		return out
-	case syntax.OpLiteral:
-		if n := len(out); n > 0 && out[n-1].Op == syntax.OpLiteral {
-			joined := *out[n-1]
-			joined.Rune = append(slices.Clone(joined.Rune), re.Rune...)
-			out[n-1] = &joined
-			return out
-		}
-	}
-	return append(out, re)
+// place is where matches of an expression may be after so many characters: at these
+// instructions of its program, or at an end.
+type place struct {
+	prog *syntax.Prog
+	pcs  []uint32
+	ends bool
 }
 
-func lengthOf(re *syntax.Regexp) (int, error) {
-	_, one := setOf(re)
-	switch {
-	case one:
-		return 1, nil
-	case re.Op == syntax.OpLiteral:
-		return len(re.Rune), nil
-	case re.Op == syntax.OpRepeat && re.Min == re.Max:
-		n, err := lengthOf(re.Sub[0])
-		return n * re.Min, err
+func (p *place) add(pc uint32) {
+	if slices.Contains(p.pcs, pc) {
+		return
 	}
-	return 0, fmt.Errorf("%s has no fixed length", re)
+	p.pcs = append(p.pcs, pc)
+	switch in := &p.prog.Inst[pc]; in.Op {
+	case syntax.InstMatch:
+		p.ends = true
+	case syntax.InstAlt:
+		p.add(in.Out)
+		p.add(in.Arg)
+	case syntax.InstCapture, syntax.InstEmptyWidth, syntax.InstNop:
+		p.add(in.Out)
+	}
 }
 
-// firstOf returns the characters that re may begin with, and whether it may be
-// empty.
-func firstOf(re *syntax.Regexp) (s charset, empty bool, err error) {
-	if set, ok := setOf(re); ok {
-		return set, false, nil
-	}
-	switch re.Op {
-	case syntax.OpLiteral:
-		one := *re
-		one.Rune = re.Rune[:1]
-		s, _ = setOf(&one)
-		return s, false, nil
-	case syntax.OpCapture, syntax.OpPlus, syntax.OpStar, syntax.OpQuest, syntax.OpRepeat:
-		s, empty, err = firstOf(re.Sub[0])
-		return s, empty || re.Op == syntax.OpStar || re.Op == syntax.OpQuest || re.Op == syntax.OpRepeat && re.Min == 0, err
-	case syntax.OpConcat, syntax.OpAlternate:
-		all := re.Op == syntax.OpConcat
-		empty = all
-		for _, sub := range re.Sub {
-			x, e, err := firstOf(sub)
-			if err != nil {
-				return s, false, err
-			}
-			for i := range s.ascii {
-				s.ascii[i] |= x.ascii[i]
-			}
-			if all && !e {
-				return s, false, nil
-			}
-			empty = empty || e && !all
+// chars returns the characters of ASCII that may stand there, and one for all others.
+func (p *place) chars() (set []rune) {
+	for c := range rune(utf8.RuneSelf + 1) {
+		if slices.ContainsFunc(p.pcs, func(pc uint32) bool { return p.prog.Inst[pc].MatchRune(c) }) {
+			set = append(set, c)
 		}
-		return s, empty, nil
-	case syntax.OpEmptyMatch:
-		return s, true, nil
 	}
-	return s, false, fmt.Errorf("%s may not begin a rule", re)
+	return set
+}
+
+// after returns the place behind c, behind any character if that is negative.
+func (p *place) after(c rune) *place {
+	next := &place{prog: p.prog}
+	for _, pc := range p.pcs {
+		if in := &p.prog.Inst[pc]; c < 0 && len(in.Rune) > 0 || in.MatchRune(c) {
+			next.add(in.Out)
+		}
+	}
+	return next
 }
