@@ -54,8 +54,8 @@ type ID struct {
 // ErrID is wrapped by the errors of an ID that no key can be made of.
 var ErrID = errors.New("a user, a host and a node need a name each")
 
-// Prefix is what the keys of all that the ID publishes begin with.
-func (id ID) Prefix() (string, error) {
+// prefix is what the keys of all that the ID publishes begin with.
+func (id ID) prefix() (string, error) {
 	for _, s := range []string{id.User, id.Host, id.Node} {
 		if s == "" {
 			return "", fmt.Errorf("%q: %w", id, ErrID)

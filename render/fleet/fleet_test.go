@@ -18,9 +18,9 @@ func session(id string, st state.State, since time.Time) render.Row {
 	return render.Row{SessionID: id, SeatID: "seat-" + id, State: st, NeedsYou: st.NeedsYou(), Since: since, Project: "shop", Agent: "claude-code"}
 }
 
-func publisher(t testing.TB, host string, epoch uint64) *Publisher {
+func publisher(t testing.TB, host string, epoch uint64) *Link {
 	t.Helper()
-	p, err := NewPublisher(ID{"ann", host, "n1"}, epoch, "i-"+host+fmt.Sprint(epoch), "1.0", Short)
+	p, err := NewLink(ID{"ann", host, "n1"}, epoch, "i-"+host+fmt.Sprint(epoch), "1.0", Short)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestPaceOfChanges(t *testing.T) {
 	now := t0
 	look := func(after time.Duration) int {
 		now = now.Add(after)
-		return len(p.Look([]render.Row{r}, now))
+		return len(p.changes([]render.Row{r}, now))
 	}
 	if look(0) != 1 || look(time.Hour) != 0 {
 		t.Error("a row is published once")
@@ -209,7 +209,7 @@ func TestPaceOfChanges(t *testing.T) {
 	if look(2*soon) != 0 || !p.HeldBack() || look(late) != 1 {
 		t.Error("cost is told after a quarter of a minute")
 	}
-	if got := p.Look(nil, now); len(got) != 1 || !got[0].Gone || p.Look(nil, now) != nil {
+	if got := p.changes(nil, now); len(got) != 1 || !got[0].Gone || p.changes(nil, now) != nil {
 		t.Errorf("a session that ended: %v", got)
 	}
 }
@@ -222,7 +222,7 @@ func TestClocks(t *testing.T) {
 		v := NewView()
 		v.ServerTime(t0, t0.Add(-3*time.Hour)) // the viewer's own clock is slow
 		there := t0.Add(skew)
-		for _, m := range append(p.Look([]render.Row{session("a", state.Permission, there.Add(-time.Minute))}, there), p.Presence()) {
+		for _, m := range append(p.changes([]render.Row{session("a", state.Permission, there.Add(-time.Minute))}, there), p.Presence()) {
 			v.Apply(m, t0, t0.Add(-3*time.Hour))
 		}
 		rows, hosts := v.Snapshot(t0.Add(-3 * time.Hour).Add(time.Second))
@@ -236,7 +236,7 @@ func TestClocks(t *testing.T) {
 func TestNotHeard(t *testing.T) {
 	p := publisher(t, "box", 1)
 	v := NewView()
-	for _, m := range append(p.Look([]render.Row{session("a", state.Permission, t0)}, t0), p.Presence()) {
+	for _, m := range append(p.changes([]render.Row{session("a", state.Permission, t0)}, t0), p.Presence()) {
 		v.Apply(m, t0, t0)
 	}
 	if rows, hosts := v.Snapshot(t0.Add(Lost)); hosts[0].Stale || rows[0].Remote.Stale {
@@ -250,7 +250,7 @@ func TestNotHeard(t *testing.T) {
 		t.Errorf("after a day: %v %v", rows, hosts)
 	}
 	v.Apply(p.Bye(), t0.Add(time.Minute), t0.Add(time.Minute))
-	for _, m := range append(p.All(t0), p.Bye()) {
+	for _, m := range append(p.all(t0), p.Bye()) {
 		v.Apply(m, t0, t0)
 	}
 	if _, hosts := v.Snapshot(t0.Add(time.Second)); len(hosts) != 1 || !hosts[0].Stale || !hosts[0].Left {
@@ -268,7 +268,7 @@ func TestNotHeard(t *testing.T) {
 func TestNames(t *testing.T) {
 	v := NewView()
 	for i, id := range []ID{{"ann", "box", "n1"}, {"ann", "box", "n2"}, {"bob", "box", "n1"}, {"ann", "big box!", "n1"}} {
-		p, err := NewPublisher(id, 1, fmt.Sprint(i), "", Off)
+		p, err := NewLink(id, 1, fmt.Sprint(i), "", Off)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -282,7 +282,7 @@ func TestNames(t *testing.T) {
 	if s := strings.Join(got, " "); s != "ann/box~n1true ann/box~n2true big box!false bob/boxfalse" {
 		t.Error(s)
 	}
-	if _, err := NewPublisher(ID{"ann", "", "n"}, 1, "", "", Off); err == nil {
+	if _, err := NewLink(ID{"ann", "", "n"}, 1, "", "", Off); err == nil {
 		t.Error("a host without a name is taken")
 	}
 	tokens := map[string]string{}

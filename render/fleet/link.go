@@ -2,15 +2,26 @@ package fleet
 
 import (
 	"errors"
+	"hash/fnv"
 	"time"
 
 	"beckon/render"
 )
 
-// Link decides what a host publishes when. What is in doubt is published again
-// under a new epoch: then it does not matter what the server has kept.
+// Link turns one host's rows into messages, whole rows, and decides when to publish
+// them: when what they say has changed, at once where it is news for the user. What is
+// in doubt is published again under a new epoch: then it does not matter what the
+// server has kept.
 type Link struct {
-	*Publisher
+	prefix   string
+	host     Presence // what every presence says
+	level    Level
+	epoch    uint64
+	step     uint64 // between epochs: two links never have the same one
+	seq      uint64
+	rows     map[string]*published
+	heldBack bool
+
 	acked    uint64 // the server's number of our newest presence; 0 for none
 	asserted bool   // as far as is known the server has every row
 	doubtful bool   // Check is to be asked before anything is published
@@ -18,8 +29,33 @@ type Link struct {
 	quarrel  int    // checks until a copy of this machine must have yielded
 }
 
-// NewLink returns a link that has published nothing yet.
-func NewLink(p *Publisher) *Link { return &Link{Publisher: p, doubtful: true} }
+// NewLink returns a link that has published nothing yet. epoch must be greater than
+// those of earlier links of the same id; instance names this one alone.
+func NewLink(id ID, epoch uint64, instance, version string, level Level) (*Link, error) {
+	prefix, err := id.prefix()
+	if err != nil {
+		return nil, err
+	}
+	first := fnv.New32a() // two machines that publish as one host begin with different numbers
+	first.Write([]byte(instance))
+	return &Link{
+		prefix: prefix, level: level, epoch: epoch, seq: uint64(first.Sum32()), step: 1 + uint64(first.Sum32()%10_000), rows: map[string]*published{},
+		host:     Presence{Schema: Schema, Instance: instance, User: word(id.User), Host: word(id.Host), Version: word(version)},
+		doubtful: true,
+	}, nil
+}
+
+// Name names this link among all, as the messages of package ctl do.
+func (l *Link) Name() string { return l.prefix + "." + Token(l.host.Instance) }
+
+// PresenceKey is the key of what the host says of itself.
+func (l *Link) PresenceKey() string { return l.prefix + "." + presencePart }
+
+// Epoch is the epoch in force.
+func (l *Link) Epoch() uint64 { return l.epoch }
+
+// HeldBack reports whether the last Due kept something for a later one.
+func (l *Link) HeldBack() bool { return l.heldBack }
 
 // Kept is what the server has under the key of our presence, and the number
 // that it gave to it: later messages have larger ones.
@@ -48,8 +84,11 @@ func (l *Link) Check(kept *Kept, fresh bool) error {
 		l.acked = 0
 		return nil
 	}
-	ours, epoch, instance := l.Ours(kept.Data)
-	if ours {
+	was, err := readPresence(kept.Data)
+	if err != nil {
+		was = Presence{} // and so not ours
+	}
+	if was.Instance == l.host.Instance && was.Epoch == l.epoch {
 		if kept.Sequence != l.acked { // a backup of what it had, rows and all
 			l.renew(0)
 			l.acked = kept.Sequence
@@ -60,13 +99,13 @@ func (l *Link) Check(kept *Kept, fresh bool) error {
 		}
 		return nil
 	}
-	copied := l.acked > 0 && kept.Sequence > l.acked && instance != l.host.Instance
-	l.renew(epoch)
+	copied := l.acked > 0 && kept.Sequence > l.acked && was.Instance != l.host.Instance
+	l.renew(was.Epoch)
 	l.acked = min(l.acked, kept.Sequence)
 	if !copied {
 		return nil
 	}
-	if l.host.Instance > instance { // one of the two yields
+	if l.host.Instance > was.Instance { // one of the two yields
 		return ErrCopied
 	}
 	l.acked, l.quarrel = kept.Sequence, 3
@@ -82,20 +121,25 @@ func (l *Link) Doubt() {
 // Doubtful reports whether Check is to be asked before anything is published.
 func (l *Link) Doubtful() bool { return l.doubtful }
 
+// renew begins an epoch above the given one, of which all is published: nothing counts
+// any more that was published before.
 func (l *Link) renew(above uint64) {
-	l.Renew(above)
+	l.epoch = max(l.epoch, above) + l.step
+	for _, o := range l.rows {
+		o.Epoch = l.epoch
+	}
 	l.asserted = false
 }
 
 // Due returns what is to be published now that the host's rows are these.
 func (l *Link) Due(rows []render.Row, now time.Time) []Message {
-	changes := l.Look(rows, now)
+	changes := l.changes(rows, now)
 	l.since = l.since || len(changes) > 0 || !l.asserted
 	if l.asserted {
 		return changes
 	}
 	l.asserted = true
-	return l.All(now)
+	return l.all(now)
 }
 
 // Again has every row published once more: the server forgets what is not

@@ -125,11 +125,11 @@ func (h *simHost) list() []render.Row {
 func (s *sim) start(h *simHost) {
 	h.runs++
 	h.epoch++
-	p, err := NewPublisher(ID{"ann", h.name, h.node}, h.epoch, fmt.Sprintf("%s-%d-%d", h.name, h.runs, s.rand.Uint64()), "", Off)
+	l, err := NewLink(ID{"ann", h.name, h.node}, h.epoch, fmt.Sprintf("%s-%d-%d", h.name, h.runs, s.rand.Uint64()), "", Off)
 	if err != nil {
 		panic(err)
 	}
-	h.link, h.fresh, h.beat = NewLink(p), true, s.now
+	h.link, h.fresh, h.beat = l, true, s.now
 }
 
 // step is a link's turn: check, rows, presence.

@@ -329,17 +329,17 @@ func (l *fleetLab) firstScreen(w io.Writer) error {
 	now, sent, size := time.Now(), 0, 0
 	var gone []fleet.Message
 	for i := range many {
-		p, err := fleet.NewPublisher(fleet.ID{User: "many", Host: fmt.Sprintf("host%03d", i), Node: "n1"}, 1, fmt.Sprint("instance", i), "v1", fleet.Short)
+		link, err := fleet.NewLink(fleet.ID{User: "many", Host: fmt.Sprintf("host%03d", i), Node: "n1"}, 1, fmt.Sprint("instance", i), "v1", fleet.Short)
 		if err != nil {
 			return err
 		}
-		for _, m := range append(p.Look(fleetRows(fmt.Sprintf("host%03d", i), each, now), now), p.Presence()) {
+		for _, m := range append(link.Due(fleetRows(fmt.Sprintf("host%03d", i), each, now), now), link.Presence()) {
 			if _, err := js.PublishAsync("$KV."+bus.Bucket+"."+m.Key, m.Data); err != nil {
 				return err
 			}
 			sent, size = sent+1, size+len(m.Data)
 		}
-		gone = append(gone, p.Forget()...)
+		gone = append(gone, link.Forget()...)
 	}
 	<-js.PublishAsyncComplete()
 	home := filepath.Join(l.dir, "lead")

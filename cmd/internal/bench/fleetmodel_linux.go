@@ -84,11 +84,10 @@ func (m *model) host(i int) error {
 	r := rand.New(rand.NewPCG(uint64(i), 50))
 	start := time.Unix(1_800_000_000, 0)
 	name := fmt.Sprintf("host%05d", i)
-	p, err := fleet.NewPublisher(fleet.ID{User: "u", Host: name, Node: "n1"}, 1, fmt.Sprint(name, r.Uint64()), "v1", fleet.Short)
+	l, err := fleet.NewLink(fleet.ID{User: "u", Host: name, Node: "n1"}, 1, fmt.Sprint(name, r.Uint64()), "v1", fleet.Short)
 	if err != nil {
 		return err
 	}
-	l := fleet.NewLink(p)
 	rows := fleetRows(name, modelSessions, start)
 	var sequence uint64
 	var kept *fleet.Kept
@@ -174,11 +173,11 @@ func viewerOf(hosts int) (size int64, took time.Duration, err error) {
 	v.Begin(at)
 	for i := range hosts {
 		name := fmt.Sprintf("host%05d", i)
-		p, err := fleet.NewPublisher(fleet.ID{User: "u", Host: name, Node: "n1"}, 1, name, "v1", fleet.Short)
+		l, err := fleet.NewLink(fleet.ID{User: "u", Host: name, Node: "n1"}, 1, name, "v1", fleet.Short)
 		if err != nil {
 			return 0, 0, err
 		}
-		list := append(p.Look(fleetRows(name, modelSessions, at), at), p.Presence())
+		list := append(l.Due(fleetRows(name, modelSessions, at), at), l.Presence())
 		began := time.Now()
 		for _, m := range list {
 			v.Apply(m, at, at)

@@ -87,11 +87,11 @@ type run struct {
 
 // begin begins to publish as a node.
 func (r *run) begin(node string, epoch uint64) error {
-	p, err := fleet.NewPublisher(fleet.ID{User: r.Access.User, Host: r.Access.Host, Node: node}, epoch+1, nats.NewInbox()[len("_INBOX."):], r.Version, r.Level)
+	l, err := fleet.NewLink(fleet.ID{User: r.Access.User, Host: r.Access.Host, Node: node}, epoch+1, nats.NewInbox()[len("_INBOX."):], r.Version, r.Level)
 	if err != nil {
 		return err
 	}
-	r.Node, r.link, r.fresh = node, fleet.NewLink(p), true
+	r.Node, r.link, r.fresh = node, l, true
 	return nil
 }
 

@@ -28,7 +28,7 @@ const (
 func (r *run) listen() error {
 	h, link := &r.hear, ""
 	if r.Desk != nil && r.Listens != nil && r.Listens() {
-		link = r.link.Link()
+		link = r.link.Name()
 	}
 	if link == h.link {
 		return nil
