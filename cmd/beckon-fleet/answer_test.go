@@ -76,7 +76,7 @@ func (d *desk) Allowed(w ctl.Who) error {
 	return errors.New("no answers from " + w.User)
 }
 
-func (d *desk) listens() bool { d.mu.Lock(); defer d.mu.Unlock(); return len(d.from) > 0 }
+func (d *desk) Listens() bool { d.mu.Lock(); defer d.mu.Unlock(); return len(d.from) > 0 }
 
 func (d *desk) Look(session string) ([]offer.Offer, error) {
 	payload := []byte(`{"tool_input":{"command":"make"}}`)
@@ -135,7 +135,7 @@ func linkDesk(t *testing.T, a bus.Access, id string, d *desk) {
 	rows := make(chan []render.Row, 1)
 	rows <- []render.Row{{SessionID: id, SeatID: id, State: state.Permission, NeedsYou: true, Since: time.Now()}}
 	go func() {
-		done <- bus.Host{Access: a, Node: "n1", Beat: 200 * time.Millisecond, Desk: d, Listens: d.listens}.Run(ctx, rows)
+		done <- bus.Host{Access: a, Node: "n1", Beat: 200 * time.Millisecond, Desk: d}.Run(ctx, rows)
 	}()
 	t.Cleanup(func() { cancel(); <-done })
 }

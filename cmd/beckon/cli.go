@@ -122,7 +122,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(s
 }
 
 // linkCmd is `beckon link`, which may take answers from other machines.
-func linkCmd() fleets.LinkCmd { return fleets.LinkCmd{Desk: talk.Desk, Listens: talk.Listens} }
+func linkCmd() fleets.LinkCmd { return fleets.LinkCmd{Desk: talk.Desk} }
 
 // commandOf names the command that was parsed, as far as it was understood.
 func commandOf(ctx *kong.Context, err error) string {

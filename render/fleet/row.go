@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"beckon/event"
 	"beckon/event/redact"
 	"beckon/render"
 	"beckon/state"
@@ -119,15 +120,7 @@ func wireOf(r *render.Row, level Level) wire {
 func word(s string) string { return cut(render.OneLine(s), maxWord) }
 
 // cut returns at most n bytes of s, and no half of a character.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return strings.TrimRight(s[:n], " ")
-}
+func cut(s string, n int) string { return strings.TrimRight(event.Cut(s, n), " ") }
 
 // errMessage is wrapped by what is wrong with a message.
 var errMessage = errors.New("no message of a fleet")

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
-	"unicode/utf8"
 
+	"beckon/event"
 	"beckon/render"
 	"beckon/state"
 )
@@ -76,13 +76,7 @@ func shift(r *render.Row, d time.Duration) {
 func clean(v any) any {
 	switch v := v.(type) {
 	case string:
-		s := render.OneLine(v)
-		for n := maxText; len(s) > maxText; n-- {
-			if utf8.RuneStart(s[n]) {
-				s = s[:n]
-			}
-		}
-		return s
+		return event.Cut(render.OneLine(v), maxText)
 	case []any:
 		for i := range v {
 			v[i] = clean(v[i])

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"beckon/event"
 	"beckon/event/bounded"
 	"beckon/render"
 )
@@ -96,7 +97,7 @@ func lastLine(s string) string {
 	lines := strings.Split(s, "\n")
 	for i := len(lines) - 1; i >= 0; i-- {
 		if line := render.OneLine(lines[i]); line != "" {
-			return strings.ToValidUTF8(line[:min(len(line), 300)], "")
+			return event.Cut(line, 300)
 		}
 	}
 	return ""

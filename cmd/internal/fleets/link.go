@@ -35,10 +35,7 @@ type LinkCmd struct {
 	Quiet   bool   `short:"q" help:"Print nothing but errors."`
 	Key     bool   `help:"Print this machine's public key, for the setting answers_from_fleet of other machines."`
 
-	// Desk does what users at other machines say, while Listens reports that the
-	// configuration lets any.
-	Desk    func(*cli.App) ctl.Desk `kong:"-"`
-	Listens func(*cli.App) bool     `kong:"-"`
+	Desk func(*cli.App) ctl.Desk `kong:"-"` // does what users at other machines say
 }
 
 // Run is kong's.
@@ -157,7 +154,7 @@ func (c *LinkCmd) link(ctx context.Context, a *cli.App, acc bus.Access) error {
 		},
 	}
 	if c.Desk != nil {
-		host.Desk, host.Listens = c.Desk(a), func() bool { return c.Listens(a) }
+		host.Desk = c.Desk(a)
 	}
 	rows := make(chan []render.Row, 1)
 	var all sync.WaitGroup

@@ -8,7 +8,6 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"errors"
-	"math/big"
 	"net"
 	"time"
 
@@ -32,9 +31,9 @@ func makeCertificate(cert, key string, names []string) (pin string, err error) {
 		return "", err
 	}
 	from := time.Now().Add(-24 * time.Hour) // a host's clock may be slow
-	root := &x509.Certificate{SerialNumber: serial(), Subject: pkix.Name{CommonName: "beckon fleet"}, NotBefore: from, NotAfter: from.Add(lasts),
+	root := &x509.Certificate{Subject: pkix.Name{CommonName: "beckon fleet"}, NotBefore: from, NotAfter: from.Add(lasts),
 		IsCA: true, BasicConstraintsValid: true, MaxPathLenZero: true, KeyUsage: x509.KeyUsageCertSign}
-	leaf := &x509.Certificate{SerialNumber: serial(), Subject: pkix.Name{CommonName: names[0]}, NotBefore: from, NotAfter: from.Add(lasts),
+	leaf := &x509.Certificate{Subject: pkix.Name{CommonName: names[0]}, NotBefore: from, NotAfter: from.Add(lasts),
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
 	for _, n := range names {
 		if ip := net.ParseIP(n); ip != nil {
@@ -63,12 +62,4 @@ func makeCertificate(cert, key string, names []string) (pin string, err error) {
 	return bus.Pin(parsed), errors.Join(
 		atomicfile.Write(cert, chain, 0o600, true),
 		atomicfile.Write(key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: ownDER}), 0o600, true))
-}
-
-func serial() *big.Int {
-	n, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
-	if err != nil {
-		panic(err) // never fails
-	}
-	return n
 }

@@ -40,6 +40,13 @@ const (
 type Hub struct {
 	Dir string
 	state
+	operator, account, system key
+}
+
+// key is one of the hub's: its seed is in the state.
+type key struct {
+	nkeys.KeyPair
+	name string // what is public of it
 }
 
 // state is what stateFile holds.
@@ -104,6 +111,9 @@ func Init(dir, listen string, names []string) (*Hub, error) {
 		}
 		*k.seed = string(seed)
 	}
+	if err := h.readKeys(); err != nil {
+		return nil, err
+	}
 	return h, errors.Join(h.save(), h.writeConfig())
 }
 
@@ -120,7 +130,26 @@ func Open(dir string) (*Hub, error) {
 	if err := json.Unmarshal(data, &h.state); err != nil {
 		return nil, fmt.Errorf("reading the hub in %s: %w", dir, err)
 	}
+	if err := h.readKeys(); err != nil {
+		return nil, fmt.Errorf("reading the hub in %s: %w", dir, err)
+	}
 	return h, nil
+}
+
+// readKeys makes the keys of the seeds.
+func (h *Hub) readKeys() error {
+	for seed, k := range map[string]*key{h.Operator: &h.operator, h.Account: &h.account, h.System: &h.system} {
+		pair, err := nkeys.FromSeed([]byte(seed))
+		if err != nil {
+			return err
+		}
+		name, err := pair.PublicKey()
+		if err != nil {
+			return err
+		}
+		*k = key{pair, name}
+	}
+	return nil
 }
 
 // Config is the path of the server's configuration.
@@ -134,16 +163,6 @@ func (h *Hub) save() error {
 	return atomicfile.Write(filepath.Join(h.Dir, stateFile), append(data, '\n'), 0o600, true)
 }
 
-// public is the name of a seed's key.
-func public(seed string) (nkeys.KeyPair, string, error) {
-	pair, err := nkeys.FromSeed([]byte(seed))
-	if err != nil {
-		return nil, "", err
-	}
-	name, err := pair.PublicKey()
-	return pair, name, err
-}
-
 // Limits of all that a fleet may do on its hub: a link that goes mad fills
 // neither its disk nor its memory.
 const (
@@ -152,54 +171,31 @@ const (
 	maxViewers = 1000
 )
 
-// account is the fleet's account, signed, with those who lost their access.
-func (h *Hub) account() (string, error) {
-	operator, _, err := public(h.Operator)
-	if err != nil {
-		return "", err
-	}
-	_, name, err := public(h.Account)
-	if err != nil {
-		return "", err
-	}
-	c := jwt.NewAccountClaims(name)
+// claims are the fleet's account, signed, with those who lost their access.
+func (h *Hub) claims() (string, error) {
+	c := jwt.NewAccountClaims(h.account.name)
 	c.Name = "beckon"
 	c.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: maxStore, DiskStorage: maxStore, Streams: 2, Consumer: maxViewers}
 	c.Limits.Payload = maxPayload
-	c.Revocations = jwt.RevocationList{}
-	for key, at := range h.Revoked {
-		c.Revocations[key] = at
-	}
-	return c.Encode(operator)
+	c.Revocations = h.Revoked
+	return c.Encode(h.operator)
 }
 
 // writeConfig writes the configuration of the server.
 func (h *Hub) writeConfig() error {
-	operator, name, err := public(h.Operator)
+	o := jwt.NewOperatorClaims(h.operator.name)
+	o.Name, o.SystemAccount = "beckon", h.system.name
+	operatorJWT, err := o.Encode(h.operator)
 	if err != nil {
 		return err
 	}
-	_, account, err := public(h.Account)
-	if err != nil {
-		return err
-	}
-	_, system, err := public(h.System)
-	if err != nil {
-		return err
-	}
-	o := jwt.NewOperatorClaims(name)
-	o.Name, o.SystemAccount = "beckon", system
-	operatorJWT, err := o.Encode(operator)
-	if err != nil {
-		return err
-	}
-	s := jwt.NewAccountClaims(system)
+	s := jwt.NewAccountClaims(h.system.name)
 	s.Name = "system"
-	systemJWT, err := s.Encode(operator)
+	systemJWT, err := s.Encode(h.operator)
 	if err != nil {
 		return err
 	}
-	accountJWT, err := h.account()
+	accountJWT, err := h.claims()
 	if err != nil {
 		return err
 	}
@@ -224,19 +220,16 @@ jetstream {
   max_mem: %[11]d
   max_file: %[11]d
 }
-`, h.Config(), h.Listen, maxPayload, operatorJWT, system, filepath.Join(h.Dir, "accounts"), systemJWT, account, accountJWT, filepath.Join(h.Dir, "jetstream"), maxStore)
+`, h.Config(), h.Listen, maxPayload, operatorJWT, h.system.name, filepath.Join(h.Dir, "accounts"), systemJWT, h.account.name, accountJWT, filepath.Join(h.Dir, "jetstream"), maxStore)
 	if h.Pin != "" {
 		fmt.Fprintf(&b, "tls {\n  cert_file: %q\n  key_file: %q\n  min_version: \"1.3\"\n}\n", filepath.Join(h.Dir, certFile), filepath.Join(h.Dir, keyFile))
 	}
 	return atomicfile.Write(h.Config(), []byte(b.String()), 0o600, true)
 }
 
-// sign makes the credentials of a, in the account of that seed.
-func (h *Hub) sign(a *bus.Access, account, name string, expires time.Time, may func(key string) jwt.Permissions) (key string, err error) {
-	signer, _, err := public(account)
-	if err != nil {
-		return "", err
-	}
+// sign makes the credentials of a, in that account; may has its permissions, nil for
+// all.
+func (h *Hub) sign(a *bus.Access, account key, name string, expires time.Time, may func(key string) jwt.Permissions) (key string, err error) {
 	user, err := nkeys.CreateUser()
 	if err != nil {
 		return "", err
@@ -249,12 +242,15 @@ func (h *Hub) sign(a *bus.Access, account, name string, expires time.Time, may f
 		return "", err
 	}
 	c := jwt.NewUserClaims(key)
-	c.Name, c.Permissions = name, may(key)
+	c.Name = name
+	if may != nil {
+		c.Permissions = may(key)
+	}
 	if !expires.IsZero() {
 		c.Expires = expires.Unix()
 	}
 	a.URL, a.CA, a.Seed = h.URL, h.Pin, string(seed)
-	a.JWT, err = c.Encode(signer)
+	a.JWT, err = c.Encode(account)
 	return key, err
 }
 
@@ -263,7 +259,7 @@ func (h *Hub) Invite(a bus.Access, expires time.Time) (bus.Access, error) {
 	if a.User == "" || a.Host == "" && !a.View && !a.All {
 		return a, errors.New("an access is a user's, for a host or to see")
 	}
-	key, err := h.sign(&a, h.Account, ctl.Name(a.User, a.Host), expires, a.Permissions)
+	key, err := h.sign(&a, h.account, ctl.Name(a.User, a.Host), expires, a.Permissions)
 	if err != nil {
 		return a, err
 	}
@@ -302,11 +298,11 @@ func (h *Hub) Revoke(name string) (n int, users []string, err error) {
 
 // Push gives the account as it is now to the server that runs.
 func (h *Hub) Push(ctx context.Context) error {
-	token, err := h.account()
+	token, err := h.claims()
 	if err != nil {
 		return err
 	}
-	nc, err := h.dial(h.System)
+	nc, err := h.dial(h.system)
 	if err != nil {
 		return err
 	}
@@ -325,12 +321,12 @@ func (h *Hub) Push(ctx context.Context) error {
 }
 
 // Dial connects to the server with every permission.
-func (h *Hub) Dial(more ...nats.Option) (*nats.Conn, error) { return h.dial(h.Account, more...) }
+func (h *Hub) Dial(more ...nats.Option) (*nats.Conn, error) { return h.dial(h.account, more...) }
 
 // dial connects as the owner of an account.
-func (h *Hub) dial(account string, more ...nats.Option) (*nats.Conn, error) {
+func (h *Hub) dial(account key, more ...nats.Option) (*nats.Conn, error) {
 	var a bus.Access
-	if _, err := h.sign(&a, account, "owner", time.Now().Add(time.Hour), func(key string) jwt.Permissions { return jwt.Permissions{} }); err != nil {
+	if _, err := h.sign(&a, account, "owner", time.Now().Add(time.Hour), nil); err != nil {
 		return nil, err
 	}
 	return bus.DialOnce(a, more...)

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/config"
+	"beckon/event"
 	"beckon/event/plainfile"
 	"beckon/render/card"
 	"beckon/render/fleet/ctl"
@@ -26,15 +26,15 @@ import (
 // the setting answers_from_fleet lets them.
 func Desk(a *cli.App) ctl.Desk { return desk{a} }
 
-// Listens reports whether the setting lets anybody.
-func Listens(a *cli.App) bool { return len(answerers(a)) > 0 }
-
 type desk struct{ a *cli.App }
+
+// Listens is ctl.Desk's.
+func (d desk) Listens() bool { return len(d.answerers()) > 0 }
 
 // answerers are the users whom the configuration names now. A file with a mistake
 // in it names nobody.
-func answerers(a *cli.App) []string {
-	path, err := config.Path(a.Getenv)
+func (d desk) answerers() []string {
+	path, err := config.Path(d.a.Getenv)
 	if err != nil {
 		return nil
 	}
@@ -47,7 +47,7 @@ func answerers(a *cli.App) []string {
 
 // Allowed is ctl.Desk's.
 func (d desk) Allowed(w ctl.Who) error {
-	for _, s := range answerers(d.a) {
+	for _, s := range d.answerers() {
 		named := w.User
 		if nkeys.IsValidPublicUserKey(s) { // and no user whom the hub calls so
 			named = w.Key
@@ -129,7 +129,7 @@ func NotesFile(stateDir string) string { return filepath.Join(stateDir, "fleet",
 // Note is ctl.Desk's.
 func (d desk) Note(e ctl.Entry) {
 	for _, s := range []*string{&e.Session, &e.Offer, &e.Word, &e.Op, &e.Refused, &e.Done} {
-		*s = strings.ToValidUTF8((*s)[:min(len(*s), 300)], "")
+		*s = event.Cut(*s, 300)
 	}
 	line, err := json.Marshal(e)
 	noting.Lock()

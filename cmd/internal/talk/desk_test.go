@@ -61,7 +61,7 @@ func TestDeskAllows(t *testing.T) {
 		if err := d.Allowed(laptop); (err == nil) != want {
 			t.Errorf("%s: %v", config, err)
 		}
-		if Listens(d.a) != want && !strings.Contains(config, "bob") && !strings.Contains(config, "Ann") && !strings.Contains(config, "*") && !strings.Contains(config, `["laptop`) {
+		if d.Listens() != want && !strings.Contains(config, "bob") && !strings.Contains(config, "Ann") && !strings.Contains(config, "*") && !strings.Contains(config, `["laptop`) {
 			t.Errorf("%s listens", config)
 		}
 	}

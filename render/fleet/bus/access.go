@@ -78,24 +78,6 @@ func (a Access) Prefix() string {
 	return fleet.Token(a.User) + "."
 }
 
-// inbox is where replies to this access come, as its JWT has it: nobody else may
-// listen there. It is empty for one that may listen everywhere.
-func (a Access) inbox() (string, error) {
-	c, err := jwt.DecodeUserClaims(a.JWT)
-	if err != nil {
-		return "", fmt.Errorf("the access to %s: %w", a.URL, err)
-	}
-	for _, s := range c.Sub.Allow {
-		if in, ok := strings.CutSuffix(s, ".>"); ok && strings.HasPrefix(in, "_INBOX_") {
-			return in, nil
-		}
-	}
-	if len(c.Sub.Allow) > 0 {
-		return "", fmt.Errorf("the access to %s lets no replies in", a.URL)
-	}
-	return "", nil
-}
-
 func (a Access) options() ([]nats.Option, error) {
 	var opts []nats.Option
 	if a.JWT != "" {
@@ -103,14 +85,12 @@ func (a Access) options() ([]nats.Option, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the access to %s: %w", a.URL, err)
 		}
-		replies, err := a.inbox()
+		name, err := key.PublicKey()
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("the access to %s: %w", a.URL, err)
 		}
-		opts = append(opts, nats.UserJWT(func() (string, error) { return a.JWT, nil }, key.Sign))
-		if replies != "" {
-			opts = append(opts, nats.CustomInboxPrefix(replies))
-		}
+		// Replies come where its JWT lets it listen, and nobody else.
+		opts = append(opts, nats.UserJWT(func() (string, error) { return a.JWT, nil }, key.Sign), nats.CustomInboxPrefix(ctl.Inbox(name)))
 	}
 	if a.CA != "" {
 		u, err := url.Parse(a.URL)

@@ -38,27 +38,24 @@ const patience = 5 * time.Second
 // not answered it counts as dead. Tests have less time.
 var ping = 10 * time.Second
 
-// Dial connects to the server of an access, and goes on trying when it is away.
-// changed is called when a connection was made or lost.
-func Dial(a Access, name string, changed func()) (*nats.Conn, error) {
-	opts := []nats.Option{
-		nats.Name(name), nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true), nats.ReconnectBufSize(-1), nats.Timeout(patience),
+// dial connects to the server of an access, and goes on trying when it is away. wake
+// hears when a connection was made or lost.
+func dial(a Access, name string, wake chan<- struct{}) (*nats.Conn, error) {
+	changed := func() {
+		select {
+		case wake <- struct{}{}:
+		default:
+		}
+	}
+	return DialOnce(a,
+		nats.Name(name), nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true), nats.ReconnectBufSize(-1),
 		nats.PingInterval(ping), nats.MaxPingsOutstanding(2), nats.DrainTimeout(patience),
 		nats.CustomReconnectDelay(backOff),
 		nats.ConnectHandler(func(*nats.Conn) { changed() }), nats.ReconnectHandler(func(*nats.Conn) { changed() }),
 		nats.DisconnectErrHandler(func(*nats.Conn, error) { changed() }),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // who asked hears of it
 		nats.IgnoreAuthErrorAbort(),                                       // a hub that is being set up may know us in a moment
-	}
-	more, err := a.options()
-	if err != nil {
-		return nil, err
-	}
-	nc, err := nats.Connect(a.URL, append(opts, more...)...)
-	if err != nil {
-		return nil, fmt.Errorf("connecting to %s: %w", a.URL, err)
-	}
-	return nc, nil
+	)
 }
 
 // DialOnce connects to a server that must be there now.

@@ -34,18 +34,12 @@ type Follower struct {
 // NewFollower begins to follow. Run does the work.
 func NewFollower(a Access, name string) (*Follower, error) {
 	f := &Follower{access: a, wake: make(chan struct{}, 1), begun: time.Now(), view: fleet.NewView(), changed: make(chan struct{})}
-	nc, err := Dial(a, name, func() {
-		select {
-		case f.wake <- struct{}{}:
-		default:
-		}
-	})
-	if err != nil {
+	var err error
+	if f.nc, err = dial(a, name, f.wake); err != nil {
 		return nil, err
 	}
-	f.nc = nc
-	if f.js, err = jetstream.New(nc); err != nil {
-		nc.Close()
+	if f.js, err = jetstream.New(f.nc); err != nil {
+		f.nc.Close()
 		return nil, err
 	}
 	return f, nil

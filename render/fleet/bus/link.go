@@ -31,10 +31,7 @@ type Host struct {
 	// Clock is time.Now unless it is set.
 	Clock func() time.Time
 	Beat  time.Duration // 0 is fleet.Beat
-	// Desk is what is done with answers from elsewhere, while Listens says that any
-	// are wanted; nil takes none.
-	Desk    ctl.Desk
-	Listens func() bool
+	Desk  ctl.Desk      // what is done with answers from elsewhere; nil takes none
 }
 
 // renewal is how often all rows are published again, of what the server forgets
@@ -54,13 +51,12 @@ func (h Host) Run(ctx context.Context, rows <-chan []render.Row) error {
 	if err := r.begin(h.Node, h.Epoch); err != nil {
 		return err
 	}
-	nc, err := Dial(h.Access, "beckon link "+h.Access.Host, r.poke)
-	if err != nil {
+	var err error
+	if r.nc, err = dial(h.Access, "beckon link "+h.Access.Host, r.wake); err != nil {
 		return err
 	}
-	defer nc.Close()
-	r.nc = nc
-	if r.js, err = jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(maxPending), jetstream.WithPublishAsyncTimeout(patience)); err != nil {
+	defer r.nc.Close()
+	if r.js, err = jetstream.New(r.nc, jetstream.WithPublishAsyncMaxPending(maxPending), jetstream.WithPublishAsyncTimeout(patience)); err != nil {
 		return err
 	}
 	r.loop(ctx, rows)
@@ -93,13 +89,6 @@ func (r *run) begin(node string, epoch uint64) error {
 	}
 	r.Node, r.link, r.fresh = node, l, true
 	return nil
-}
-
-func (r *run) poke() {
-	select {
-	case r.wake <- struct{}{}:
-	default:
-	}
 }
 
 // maxPending is how many rows are under way at once. What each takes, from when it was

@@ -27,7 +27,7 @@ const (
 // configuration wants that.
 func (r *run) listen() error {
 	h, link := &r.hear, ""
-	if r.Desk != nil && r.Listens != nil && r.Listens() {
+	if r.Desk != nil && r.Desk.Listens() {
 		link = r.link.Name()
 	}
 	if link == h.link {

@@ -78,6 +78,7 @@ type counter struct {
 	notes   []Entry
 }
 
+func (d *counter) Listens() bool                      { return true }
 func (d *counter) Allowed(Who) error                  { return d.denied }
 func (d *counter) Look(string) ([]offer.Offer, error) { return d.offers, nil }
 func (d *counter) Note(e Entry)                       { d.notes = append(d.notes, e) }

@@ -95,6 +95,8 @@ func (a *asked) payload() ([]byte, error) {
 
 // Desk carries out what a machine receives. The sender gets its errors.
 type Desk interface {
+	// Listens says whether anybody may answer.
+	Listens() bool
 	// Allowed says whether the sender may answer for sessions of this machine.
 	Allowed(Who) error
 	// Look returns what a session asks now.
