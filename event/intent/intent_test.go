@@ -1,6 +1,7 @@
 package intent
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -188,4 +189,51 @@ func checkPhrase(t *testing.T, lang *language, p string) {
 			t.Errorf("%s: phrase %q can never match: a sentence has %q", lang.code, p, got)
 		}
 	}
+}
+
+// No phrase is in the tables that adds nothing: wherever it stands, another of its
+// family does.
+func TestPhrasesAreNeeded(t *testing.T) {
+	for _, lang := range languages {
+		for f := range affirming {
+			others := lang.phrases[f]
+			if !lang.dense && lang != &english {
+				others = slices.Concat(others, english.phrases[f])
+			}
+			for i, p := range lang.phrases[f] {
+				for j, q := range others {
+					if i != j && within(q, p, lang.dense) {
+						t.Errorf("%s: where %q is found, %q is", lang.code, p, q)
+					}
+				}
+			}
+		}
+		for _, w := range lang.results {
+			if slices.Contains(lang.verbs, w) {
+				t.Errorf("%s: %q is among verbs and results", lang.code, w)
+			}
+		}
+	}
+}
+
+// within reports whether phrase q is found in every sentence that p is found in.
+func within(q, p string, dense bool) bool {
+	const other = "ƒ" // a word that no phrase has
+	gap := " "
+	if dense {
+		gap = ""
+	}
+	p, atStart := strings.CutPrefix(p, "^")
+	p, atEnd := strings.CutSuffix(p, "$")
+	p = strings.ReplaceAll(p, " * ", gap+other+gap)
+	if !atEnd {
+		p += gap + other
+	}
+	switch {
+	case atStart && atEnd:
+		return finds(p, q, dense)
+	case atStart:
+		return finds(p, q, dense) && finds(other+" | "+p, q, dense)
+	}
+	return finds(other+gap+p, q, dense)
 }

@@ -84,15 +84,14 @@ type language struct {
 	dense   bool     // written without spaces: phrases are found inside words
 	common  []string // frequent words, by which the language is recognised
 	letters string   // letters that it shares with few others
-	// verbs are past participles of what agents do. One of them at the start of
-	// a sentence, after nothing but words of lead, or right after one of doer
-	// anywhere, is the agent's work.
-	verbs []string
-	lead  []string
-	doer  []string
-	// results are those that say so even after one of passive: "is fixed" is
-	// work done, "is created" may be how the program works.
+	// verbs and results are past participles of what agents do. One of them at the
+	// start of a sentence, after nothing but words of lead, or right after one of doer
+	// anywhere, is the agent's work; one of results also after one of passive: "is
+	// fixed" is work done, "is created" may be how the program works.
+	verbs   []string
 	results []string
+	lead    []string
+	doer    []string
 	passive []string
 	// negations before a verb deny that it was done.
 	negations []string

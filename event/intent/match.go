@@ -141,7 +141,7 @@ func (lang *language) didWork(s string) bool {
 			continue
 		case slices.Contains(lang.negations, word):
 			return false
-		case (start || slices.Contains(lang.doer, before)) && slices.Contains(lang.verbs, word):
+		case (start || slices.Contains(lang.doer, before)) && (slices.Contains(lang.verbs, word) || slices.Contains(lang.results, word)):
 			return true
 		case slices.Contains(lang.passive, before) && slices.Contains(lang.results, word):
 			return true
