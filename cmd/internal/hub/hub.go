@@ -40,13 +40,30 @@ const (
 type Hub struct {
 	Dir string
 	state
-	operator, account, system key
 }
 
-// key is one of the hub's: its seed is in the state.
+// key is one of the hub's. What is kept of it is its seed.
 type key struct {
 	nkeys.KeyPair
 	name string // what is public of it
+}
+
+func (k *key) set(pair nkeys.KeyPair) (err error) {
+	k.KeyPair = pair
+	k.name, err = pair.PublicKey()
+	return err
+}
+
+// MarshalText is encoding.TextMarshaler's.
+func (k key) MarshalText() ([]byte, error) { return k.Seed() }
+
+// UnmarshalText is encoding.TextUnmarshaler's.
+func (k *key) UnmarshalText(seed []byte) error {
+	pair, err := nkeys.FromSeed(seed)
+	if err != nil {
+		return err
+	}
+	return k.set(pair)
 }
 
 // state is what stateFile holds.
@@ -54,9 +71,9 @@ type state struct {
 	URL      string             `json:"url"`
 	Listen   string             `json:"listen"`
 	Pin      string             `json:"ca,omitempty"`
-	Operator string             `json:"operator_seed"`
-	Account  string             `json:"account_seed"`
-	System   string             `json:"system_seed"`
+	Operator key                `json:"operator_seed"`
+	Account  key                `json:"account_seed"`
+	System   key                `json:"system_seed"`
 	Revoked  map[string]int64   `json:"revoked,omitempty"` // keys of accesses, and when
 	Given    map[string][]given `json:"given,omitempty"`   // by name: a host's, or a viewer's
 }
@@ -97,22 +114,14 @@ func Init(dir, listen string, names []string) (*Hub, error) {
 		}
 		h.URL = "tls://" + net.JoinHostPort(names[0], port)
 	}
-	for _, k := range []struct {
-		seed *string
-		make func() (nkeys.KeyPair, error)
-	}{{&h.Operator, nkeys.CreateOperator}, {&h.Account, nkeys.CreateAccount}, {&h.System, nkeys.CreateAccount}} {
-		pair, err := k.make()
+	for k, create := range map[*key]func() (nkeys.KeyPair, error){&h.Operator: nkeys.CreateOperator, &h.Account: nkeys.CreateAccount, &h.System: nkeys.CreateAccount} {
+		pair, err := create()
+		if err == nil {
+			err = k.set(pair)
+		}
 		if err != nil {
 			return nil, err
 		}
-		seed, err := pair.Seed()
-		if err != nil {
-			return nil, err
-		}
-		*k.seed = string(seed)
-	}
-	if err := h.readKeys(); err != nil {
-		return nil, err
 	}
 	return h, errors.Join(h.save(), h.writeConfig())
 }
@@ -130,26 +139,7 @@ func Open(dir string) (*Hub, error) {
 	if err := json.Unmarshal(data, &h.state); err != nil {
 		return nil, fmt.Errorf("reading the hub in %s: %w", dir, err)
 	}
-	if err := h.readKeys(); err != nil {
-		return nil, fmt.Errorf("reading the hub in %s: %w", dir, err)
-	}
 	return h, nil
-}
-
-// readKeys makes the keys of the seeds.
-func (h *Hub) readKeys() error {
-	for seed, k := range map[string]*key{h.Operator: &h.operator, h.Account: &h.account, h.System: &h.system} {
-		pair, err := nkeys.FromSeed([]byte(seed))
-		if err != nil {
-			return err
-		}
-		name, err := pair.PublicKey()
-		if err != nil {
-			return err
-		}
-		*k = key{pair, name}
-	}
-	return nil
 }
 
 // Config is the path of the server's configuration.
@@ -173,25 +163,25 @@ const (
 
 // claims are the fleet's account, signed, with those who lost their access.
 func (h *Hub) claims() (string, error) {
-	c := jwt.NewAccountClaims(h.account.name)
+	c := jwt.NewAccountClaims(h.Account.name)
 	c.Name = "beckon"
 	c.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: maxStore, DiskStorage: maxStore, Streams: 2, Consumer: maxViewers}
 	c.Limits.Payload = maxPayload
 	c.Revocations = h.Revoked
-	return c.Encode(h.operator)
+	return c.Encode(h.Operator)
 }
 
 // writeConfig writes the configuration of the server.
 func (h *Hub) writeConfig() error {
-	o := jwt.NewOperatorClaims(h.operator.name)
-	o.Name, o.SystemAccount = "beckon", h.system.name
-	operatorJWT, err := o.Encode(h.operator)
+	o := jwt.NewOperatorClaims(h.Operator.name)
+	o.Name, o.SystemAccount = "beckon", h.System.name
+	operatorJWT, err := o.Encode(h.Operator)
 	if err != nil {
 		return err
 	}
-	s := jwt.NewAccountClaims(h.system.name)
+	s := jwt.NewAccountClaims(h.System.name)
 	s.Name = "system"
-	systemJWT, err := s.Encode(h.operator)
+	systemJWT, err := s.Encode(h.Operator)
 	if err != nil {
 		return err
 	}
@@ -220,7 +210,7 @@ jetstream {
   max_mem: %[11]d
   max_file: %[11]d
 }
-`, h.Config(), h.Listen, maxPayload, operatorJWT, h.system.name, filepath.Join(h.Dir, "accounts"), systemJWT, h.account.name, accountJWT, filepath.Join(h.Dir, "jetstream"), maxStore)
+`, h.Config(), h.Listen, maxPayload, operatorJWT, h.System.name, filepath.Join(h.Dir, "accounts"), systemJWT, h.Account.name, accountJWT, filepath.Join(h.Dir, "jetstream"), maxStore)
 	if h.Pin != "" {
 		fmt.Fprintf(&b, "tls {\n  cert_file: %q\n  key_file: %q\n  min_version: \"1.3\"\n}\n", filepath.Join(h.Dir, certFile), filepath.Join(h.Dir, keyFile))
 	}
@@ -259,7 +249,7 @@ func (h *Hub) Invite(a bus.Access, expires time.Time) (bus.Access, error) {
 	if a.User == "" || a.Host == "" && !a.View && !a.All {
 		return a, errors.New("an access is a user's, for a host or to see")
 	}
-	key, err := h.sign(&a, h.account, ctl.Name(a.User, a.Host), expires, a.Permissions)
+	key, err := h.sign(&a, h.Account, ctl.Name(a.User, a.Host), expires, a.Permissions)
 	if err != nil {
 		return a, err
 	}
@@ -302,7 +292,7 @@ func (h *Hub) Push(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	nc, err := h.dial(h.system)
+	nc, err := h.dial(h.System)
 	if err != nil {
 		return err
 	}
@@ -321,7 +311,7 @@ func (h *Hub) Push(ctx context.Context) error {
 }
 
 // Dial connects to the server with every permission.
-func (h *Hub) Dial(more ...nats.Option) (*nats.Conn, error) { return h.dial(h.account, more...) }
+func (h *Hub) Dial(more ...nats.Option) (*nats.Conn, error) { return h.dial(h.Account, more...) }
 
 // dial connects as the owner of an account.
 func (h *Hub) dial(account key, more ...nats.Option) (*nats.Conn, error) {
