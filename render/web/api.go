@@ -28,7 +28,7 @@ func (s *Server) sessions(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	list, _ := s.hub.list(f)
+	list := s.hub.list(f)
 	if all := r.URL.Query().Get("all"); all == "true" || all == "1" {
 		if list, err = s.everything(f); err != nil {
 			return err

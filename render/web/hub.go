@@ -267,10 +267,10 @@ func (h *hub) holds(n uint64) bool {
 }
 
 // list returns what is shown to f, as `list --json` has it.
-func (h *hub) list(f filter) (render.List, uint64) {
+func (h *hub) list(f filter) render.List {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	return h.listLocked(f), h.n
+	return h.listLocked(f)
 }
 
 func (h *hub) listLocked(f filter) render.List {
@@ -287,7 +287,7 @@ func (h *hub) listLocked(f filter) render.List {
 // find returns the row of a record, a session or a seat. Of two processes that
 // run one session it is the one that needs the user most.
 func (h *hub) find(id string) (render.Row, bool) {
-	list, _ := h.list(filter{})
+	list := h.list(filter{})
 	i := slices.IndexFunc(list.Sessions, func(r render.Row) bool { return r.Record() == id || r.SessionID == id || r.SeatID == id })
 	if i < 0 {
 		return render.Row{}, false

@@ -115,29 +115,38 @@ func ownAddrs() []netip.Addr {
 // Ask asks what listens at url whether it is beckon, which version, and whose:
 // another user may have the port, and give the same answer.
 func Ask(url string) (version string, whose peer.Peer, ok bool) {
-	var conn net.Conn
-	dial := func(ctx context.Context, network, addr string) (c net.Conn, err error) {
-		var d net.Dialer
-		conn, err = d.DialContext(ctx, network, addr)
-		return conn, err
-	}
-	// No proxy stands between, and nothing is sent that a wrong server must not see.
-	return askBy(&http.Transport{DialContext: dial, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}, url,
-		func() peer.Peer { return peer.Of(conn) })
+	return ask(url, new(net.Dialer).DialContext)
 }
 
-func askBy(transport *http.Transport, url string, who func() peer.Peer) (version string, whose peer.Peer, ok bool) {
-	client := http.Client{Timeout: time.Second, Transport: transport}
+func ask(url string, by dialer) (version string, whose peer.Peer, ok bool) {
+	var health health
+	_, whose, err := fetch(http.MethodGet, url, "/healthz", time.Second, by, &health)
+	return health.Version, whose, err == nil && health.Program == program
+}
+
+type dialer = func(ctx context.Context, network, addr string) (net.Conn, error)
+
+// fetch reads what a server answers, JSON, into v. No proxy stands between, and
+// nothing is sent that a wrong server must not see.
+func fetch(method, url, path string, within time.Duration, by dialer, v any) (status string, whose peer.Peer, err error) {
+	var conn net.Conn
+	dial := func(ctx context.Context, network, addr string) (c net.Conn, err error) {
+		conn, err = by(ctx, network, addr)
+		return conn, err
+	}
+	client := http.Client{Timeout: within, Transport: &http.Transport{DialContext: dial, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	defer client.CloseIdleConnections()
-	res, err := client.Get(strings.TrimSuffix(url, "/") + "/healthz")
+	req, err := http.NewRequest(method, strings.TrimSuffix(url, "/")+path, nil)
 	if err != nil {
-		return "", whose, false
+		return "", whose, err
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return "", whose, err
 	}
 	defer res.Body.Close()
-	whose = who() // once it has answered it has taken the connection; before, no process owns that
-	var health health
-	err = json.NewDecoder(io.LimitReader(res.Body, 4096)).Decode(&health)
-	return health.Version, whose, err == nil && health.Program == program
+	whose = peer.Of(conn) // once it has answered it has taken the connection; before, no process owns that
+	return res.Status, whose, json.NewDecoder(io.LimitReader(res.Body, 4096)).Decode(v)
 }
 
 // ListenUnix opens a unix socket at path with mode 0600. A socket that a killed
@@ -151,7 +160,7 @@ func ListenUnix(path string) (net.Listener, error) {
 	if statErr != nil || info.Mode().Type() != os.ModeSocket {
 		return nil, fmt.Errorf("socket %q: something else is there", path)
 	}
-	if version, _, ok := askBy(dialSocket(path), "http://localhost", func() peer.Peer { return peer.Peer{} }); ok {
+	if version, _, ok := ask("http://localhost", dialSocket(path)); ok {
 		return nil, fmt.Errorf("socket %q: another beckon (%s) %w", path, version, ErrServed)
 	}
 	if c, err := net.Dial("unix", path); err == nil {
@@ -164,11 +173,10 @@ func ListenUnix(path string) (net.Listener, error) {
 	return listenPrivate(path)
 }
 
-func dialSocket(path string) *http.Transport {
-	return &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		var d net.Dialer
-		return d.DialContext(ctx, "unix", path)
-	}}
+func dialSocket(path string) dialer {
+	return func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", path)
+	}
 }
 
 // Loopback reports whether host can only mean this machine.

@@ -1,10 +1,7 @@
 package web
 
 import (
-	"crypto/tls"
-	"encoding/json"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"runtime"
@@ -95,15 +92,9 @@ func resolvable(name string) bool {
 // AskEntrance asks the server at url for what signs in, as a program of its
 // owner's.
 func AskEntrance(url string) (e Entrance, err error) {
-	client := http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
-	defer client.CloseIdleConnections()
-	res, err := client.Post(strings.TrimSuffix(url, "/")+"/api/ticket", "", nil)
-	if err != nil {
-		return e, err
+	status, _, err := fetch(http.MethodPost, url, "/api/ticket", 5*time.Second, new(net.Dialer).DialContext, &e)
+	if status != "" && (err != nil || e.Ticket == "") {
+		err = fmt.Errorf("it answered %s", status)
 	}
-	defer res.Body.Close()
-	if err := json.NewDecoder(io.LimitReader(res.Body, 4096)).Decode(&e); err != nil || e.Ticket == "" {
-		return e, fmt.Errorf("it answered %s", res.Status)
-	}
-	return e, nil
+	return e, err
 }

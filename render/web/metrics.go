@@ -26,7 +26,7 @@ func (s *Server) writeMetrics(w io.Writer) {
 	for _, st := range state.States {
 		counts[string(st)] = 0
 	}
-	list, _ := s.hub.list(filter{})
+	list := s.hub.list(filter{})
 	for i := range list.Sessions {
 		counts[string(list.Sessions[i].State)]++
 	}

@@ -125,7 +125,7 @@ func TestUnixSocket(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v: %v", info.Mode(), err)
 	}
-	client := http.Client{Transport: dialSocket(path)}
+	client := http.Client{Transport: &http.Transport{DialContext: dialSocket(path)}}
 	res, err := client.Get("http://any.name/api/sessions")
 	if err != nil || res.StatusCode != http.StatusOK {
 		t.Fatalf("%v %v", res, err)

@@ -92,7 +92,7 @@ func (s *Server) hookState(now time.Time) hookState {
 		h.Watching, h.FilePoll = "polling", every.Seconds()
 	}
 	h.Clients, h.Since = s.hub.count(), iso(s.begun)
-	list, _ := s.hub.list(filter{})
+	list := s.hub.list(filter{})
 	h.Sessions = len(list.Sessions)
 	for i := range list.Sessions {
 		if unheard(&list.Sessions[i], mode) {

@@ -86,7 +86,7 @@ func TestTrackedHookFaults(t *testing.T) {
 			t.Errorf("%s %q as %s: %d %s", c.path, c.body, c.contentType, r.status, r.body)
 		}
 	}
-	if list, _ := x.s.hub.list(filter{}); len(list.Sessions) != 0 {
+	if list := x.s.hub.list(filter{}); len(list.Sessions) != 0 {
 		t.Errorf("sessions were made: %+v", list.Sessions)
 	}
 	for _, dir := range []string{"/tmp", "/var/tmp", "/no/such/directory", ""} { // none is refused
