@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"beckon/event"
 )
 
 // display returns sentence i as one line for people: without emphasis, code
@@ -21,7 +23,7 @@ func oneLine(s string) string {
 		switch {
 		case unicode.IsSpace(c) || unicode.IsControl(c):
 			gap = true
-		case c == '`' || c == '*' && !spaced(s, i, i+1, len(s)) || c == utf8.RuneError && n == 1 || isFormat(c):
+		case c == '`' || c == '*' && !spaced(s, i, i+1, len(s)) || c == utf8.RuneError && n == 1 || event.Unsafe(c):
 		default:
 			if gap && b.Len() > 0 {
 				b.WriteByte(' ')
@@ -32,10 +34,4 @@ func oneLine(s string) string {
 		i += n
 	}
 	return b.String()
-}
-
-// isFormat reports whether c is invisible and may reorder or join what is
-// around it.
-func isFormat(c rune) bool {
-	return c == 0xad || 0x200b <= c && c <= 0x200f || 0x202a <= c && c <= 0x202e || 0x2060 <= c && c <= 0x206f || c == 0xfeff
 }

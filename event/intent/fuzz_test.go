@@ -17,7 +17,7 @@ func FuzzOfMessage(f *testing.F) {
 			f.Add(m.Text)
 		}
 	}
-	for _, s := range []string{"?", "```", "``` ```", "`", "'", "\"?", "(?", "(?)", "[](", "http://", "- ?", "1. ?", "**?**", "# ?", "\xff?", "？", "¿?", "…?", "a\x00?", "| ?", "> ?", "\t\t?", "TASK COMPLETE"} {
+	for _, s := range []string{"?", "```", "``` ```", "`", "'", "\"?", "(?", "(?)", "[](", "http://", "- ?", "1. ?", "**?**", "# ?", "\xff?", "？", "¿?", "…?", "a\x00?", "| ?", "> ?", "\t\t?", "TASK COMPLETE", "Der Exd, wenst fertwg. Sag Bescheiport in du noch etias JJJJändern m\u061c"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
