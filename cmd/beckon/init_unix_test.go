@@ -53,7 +53,7 @@ func newRoom(t *testing.T, tools ...string) *room {
 }
 
 func (d *room) env() []string {
-	return []string{"HOME=" + d.home, "BECKON_STATE_DIR=" + d.state, "PATH=/usr/local/bin:/usr/bin:/bin", "TERM=xterm-256color", "LANG=C.UTF-8", "SHELL=/bin/sh"}
+	return []string{"GORACE=" + noNap, "HOME=" + d.home, "BECKON_STATE_DIR=" + d.state, "PATH=/usr/local/bin:/usr/bin:/bin", "TERM=xterm-256color", "LANG=C.UTF-8", "SHELL=/bin/sh"}
 }
 
 // hook tells beckon of an event of session s1 in the directory cwd.

@@ -43,7 +43,7 @@ func newFloor(t *testing.T) *floor {
 		}
 		_ = os.RemoveAll(dir)
 	})
-	f.env = append(f.env, "PATH="+commandDir(t)+":"+os.Getenv("PATH"), "HOME="+dir, "BECKON_STATE_DIR="+filepath.Join(dir, "state"), "TERM=screen", "LC_ALL=C.UTF-8")
+	f.env = append(f.env, "PATH="+commandDir(t)+":"+os.Getenv("PATH"), "HOME="+dir, "BECKON_STATE_DIR="+filepath.Join(dir, "state"), "GORACE="+noNap, "TERM=screen", "LC_ALL=C.UTF-8")
 	return f
 }
 

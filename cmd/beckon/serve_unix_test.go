@@ -63,7 +63,7 @@ func TestDoctorStateDir(t *testing.T) {
 	}
 	doctor := func() string {
 		cmd := exec.Command(program(t), "doctor")
-		cmd.Env = []string{"HOME=" + dir, "PATH=/usr/bin:/bin", "BECKON_STATE_DIR=" + state}
+		cmd.Env = []string{"GORACE=" + noNap, "HOME=" + dir, "PATH=/usr/bin:/bin", "BECKON_STATE_DIR=" + state}
 		out, _ := cmd.CombinedOutput() // there are other faults: nothing is installed
 		return string(out)
 	}
@@ -82,7 +82,7 @@ func TestDoctorStateDir(t *testing.T) {
 // shows none.
 func TestServeQR(t *testing.T) {
 	home := t.TempDir()
-	env := []string{"HOME=" + home, "PATH=/usr/bin:/bin", "BECKON_STATE_DIR=" + filepath.Join(home, "state"), "NO_COLOR=1"}
+	env := []string{"GORACE=" + noNap, "HOME=" + home, "PATH=/usr/bin:/bin", "BECKON_STATE_DIR=" + filepath.Join(home, "state"), "NO_COLOR=1"}
 	beckon := func(args ...string) (string, error) {
 		cmd := exec.Command(program(t), args...)
 		cmd.Env = env

@@ -35,7 +35,7 @@ func TestSudoInstall(t *testing.T) {
 	for _, command := range []string{"install", "uninstall"} {
 		cmd := exec.Command(filepath.Join(bin, "beckon"), command)
 		cmd.Dir = home
-		cmd.Env = []string{"HOME=" + home, "PATH=/usr/bin:/bin", "SUDO_UID=64321", "SUDO_GID=64322"}
+		cmd.Env = []string{"GORACE=" + noNap, "HOME=" + home, "PATH=/usr/bin:/bin", "SUDO_UID=64321", "SUDO_GID=64322"}
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v %s", command, err, out)
 		}

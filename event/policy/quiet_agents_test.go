@@ -83,6 +83,9 @@ func TestForeignAgents(t *testing.T) {
 // tools, with the lines of the corpus, what can hide, and paths, in every member
 // that may have them.
 func TestQuietAgreesOnOtherAgents(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a minute under the race detector, in one goroutine")
+	}
 	home, project := quietHome(t)
 	cases := quietCases(t, home, project, quietPolicies)
 	lines := quietTraps(home, project)
