@@ -15,6 +15,7 @@ import (
 
 	"beckon/cmd/internal/cli"
 	"beckon/event"
+	"beckon/event/policy/match"
 	"beckon/render"
 	"beckon/render/card"
 	"beckon/state"
@@ -387,18 +388,6 @@ func under(o *offer.Offer, dir string) bool {
 	if path == "" || o.Host != evidence.ThisMachine().Host {
 		return false
 	}
-	real := func(p string) string {
-		rest := ""
-		for {
-			if r, err := filepath.EvalSymlinks(p); err == nil {
-				return filepath.Join(r, rest)
-			}
-			if p == filepath.Dir(p) {
-				return filepath.Join(p, rest)
-			}
-			p, rest = filepath.Dir(p), filepath.Join(filepath.Base(p), rest)
-		}
-	}
-	rel, err := filepath.Rel(real(dir), real(path))
+	rel, err := filepath.Rel(match.Follow(dir), match.Follow(path))
 	return err == nil && filepath.IsLocal(rel)
 }

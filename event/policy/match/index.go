@@ -140,7 +140,7 @@ func (x *indexing) paths(patterns []string) bool {
 				if !strings.ContainsAny(g.pattern, wildcards) {
 					start = g.pattern
 				}
-				x.lines["d "+start+"\t"+follow(start)] = true
+				x.lines["d "+start+"\t"+Follow(start)] = true
 			}
 		}
 	}

@@ -110,7 +110,7 @@ func (c *Call) ways(p string) []string {
 			return out
 		}
 	}
-	if real := follow(p); real != p {
+	if real := Follow(p); real != p {
 		out = append(out, filepath.ToSlash(real))
 	}
 	return out
@@ -260,7 +260,7 @@ func (c *Call) makeGlobs(text string, followed bool) []glob {
 		if !strings.ContainsAny(g.pattern, wildcards) {
 			start = g.pattern
 		}
-		if real := filepath.ToSlash(follow(filepath.FromSlash(start))); real != start {
+		if real := filepath.ToSlash(Follow(filepath.FromSlash(start))); real != start {
 			form := g
 			form.pattern = Quote(real) + g.pattern[len(start):]
 			form.fixed = real + "/"
@@ -451,8 +451,9 @@ func (f file) reaches(g glob, way string) answer {
 	return found
 }
 
-// follow resolves the links of the part of p that exists.
-func follow(p string) string {
+// Follow resolves the links of the part of p that exists, also one that leads to what
+// is not there yet.
+func Follow(p string) string {
 	const most = 40 // links of one path, as the system has it
 	for range most {
 		at, rest := existing(p)
