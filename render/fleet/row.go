@@ -27,9 +27,6 @@ const (
 	Full  Level = "full"
 )
 
-// Levels are all of them.
-var Levels = []string{string(Off), string(Short), string(Full)}
-
 // The longest text of each level, in bytes.
 const (
 	shortText = 120
