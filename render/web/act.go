@@ -60,10 +60,13 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request, action func(body) (
 	key := store.KeyOf(v.Session.Record())
 	_, err = s.o.Store.Fold(key, store.Update{Change: state.Change{At: s.ticks.next(v.Session.ID), Action: &a}})
 	s.board.follow.Touch(key)
+	if err == nil {
+		v, err = s.named(r) // as it is now
+	}
 	if err != nil {
 		return err
 	}
-	return s.session(w, r)
+	return s.session(w, r, v)
 }
 
 // actionBody reads a body that may be absent.
@@ -79,11 +82,7 @@ func (s *Server) actionBody(w http.ResponseWriter, r *http.Request) (b body, err
 const jumpTime = 10 * time.Second
 
 // jump serves POST /api/sessions/{id}/jump.
-func (s *Server) jump(w http.ResponseWriter, r *http.Request) error {
-	v, err := s.named(r)
-	if err != nil {
-		return err
-	}
+func (s *Server) jump(w http.ResponseWriter, r *http.Request, v state.Seen) error {
 	if s.o.Jump == nil {
 		return &fault{http.StatusNotImplemented, "no_jump", "this server cannot jump", ""}
 	}

@@ -103,11 +103,7 @@ func (s *Server) named(r *http.Request) (state.Seen, error) {
 }
 
 // session serves GET /api/sessions/{id}: one row.
-func (s *Server) session(w http.ResponseWriter, r *http.Request) error {
-	v, err := s.named(r)
-	if err != nil {
-		return err
-	}
+func (s *Server) session(w http.ResponseWriter, r *http.Request, v state.Seen) error {
 	rows := render.Rows([]state.Seen{v}, true)
 	b, err := encode(rows)
 	if err != nil {
@@ -130,12 +126,8 @@ type turnsPage struct {
 }
 
 // turns serves what was said in a session, with what its transcript adds.
-func (s *Server) turns(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) turns(w http.ResponseWriter, r *http.Request, v state.Seen) error {
 	_, limit, err := pageOf(r)
-	if err != nil {
-		return err
-	}
-	v, err := s.named(r)
 	if err != nil {
 		return err
 	}
@@ -179,12 +171,8 @@ func lineOf(l store.Line) journalLine {
 
 // journal serves the lines of a session's journal after ?after=, at most
 // ?limit= of them: the oldest, or with ?last=true the newest.
-func (s *Server) journal(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) journal(w http.ResponseWriter, r *http.Request, v state.Seen) error {
 	after, limit, err := pageOf(r)
-	if err != nil {
-		return err
-	}
-	v, err := s.named(r)
 	if err != nil {
 		return err
 	}

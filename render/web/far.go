@@ -14,22 +14,21 @@ import (
 // farTime is how long another machine may take.
 const farTime = 20 * time.Second
 
-// far returns the session that a request names, if the caller may answer it. Every
-// answer travels as one from elsewhere: what it allows, it allows once.
-func (s *Server) far(r *http.Request) (render.Row, error) {
-	if _, err := s.answerer(r); err != nil {
-		return render.Row{}, err
-	}
-	row, ok := s.hub.elsewhere(r.PathValue("host"), r.PathValue("id"))
-	switch {
-	case !ok:
-		return row, &fault{http.StatusNotFound, "no_such_session", "no session of that name is on that machine", "GET /api/sessions lists those of this one, a snapshot of /events all"}
-	case s.o.Far == nil || row.Remote.Link == "":
-		return row, &fault{http.StatusConflict, "no_answers", "that machine is asked by ssh, which carries no answers", "beckon jump goes there"}
-	case row.Remote.Stale:
-		return row, &fault{http.StatusConflict, "not_heard", row.Remote.Name + " is not heard", ""}
-	}
-	return row, nil
+// far is ofAnswerer for a session of another machine. Every answer travels as one from
+// elsewhere: what it allows, it allows once.
+func (s *Server) far(h func(http.ResponseWriter, *http.Request, render.Row) error) http.HandlerFunc {
+	return s.ofAnswerer(func(w http.ResponseWriter, r *http.Request, _ offer.From) error {
+		row, ok := s.hub.elsewhere(r.PathValue("host"), r.PathValue("id"))
+		switch {
+		case !ok:
+			return &fault{http.StatusNotFound, "no_such_session", "no session of that name is on that machine", "GET /api/sessions lists those of this one, a snapshot of /events all"}
+		case s.o.Far == nil || row.Remote.Link == "":
+			return &fault{http.StatusConflict, "no_answers", "that machine is asked by ssh, which carries no answers", "beckon jump goes there"}
+		case row.Remote.Stale:
+			return &fault{http.StatusConflict, "not_heard", row.Remote.Name + " is not heard", ""}
+		}
+		return h(w, r, row)
+	})
 }
 
 // elsewhere returns the row of another machine's session, by its seat or, without
@@ -49,11 +48,7 @@ func (h *hub) elsewhere(host, id string) (render.Row, bool) {
 func farKey(host, id string) string { return "elsewhere\x00" + host + "\x00" + id }
 
 // farOffers serves GET /api/hosts/{host}/sessions/{id}/offers.
-func (s *Server) farOffers(w http.ResponseWriter, r *http.Request) error {
-	row, err := s.far(r)
-	if err != nil {
-		return err
-	}
+func (s *Server) farOffers(w http.ResponseWriter, r *http.Request, row render.Row) error {
 	list, err := s.askFar(r, row)
 	if err != nil {
 		return err
@@ -82,11 +77,7 @@ func notThere(row *render.Row, err error) error {
 
 // farReact serves POST /api/hosts/{host}/sessions/{id}/offers/{offer}. The machine is
 // asked once more what its session asks, so that what is answered is what was drawn.
-func (s *Server) farReact(w http.ResponseWriter, r *http.Request) error {
-	row, err := s.far(r)
-	if err != nil {
-		return err
-	}
+func (s *Server) farReact(w http.ResponseWriter, r *http.Request, row render.Row) error {
 	var b reaction
 	if err := s.read(w, r, &b, `for example {"digest": "...", "drawn": "...", "word": "allow"}`); err != nil {
 		return err
@@ -112,11 +103,7 @@ func (s *Server) farReact(w http.ResponseWriter, r *http.Request) error {
 }
 
 // farReply serves POST /api/hosts/{host}/sessions/{id}/reply.
-func (s *Server) farReply(w http.ResponseWriter, r *http.Request) error {
-	row, err := s.far(r)
-	if err != nil {
-		return err
-	}
+func (s *Server) farReply(w http.ResponseWriter, r *http.Request, row render.Row) error {
 	said, err := s.said(w, r)
 	if err != nil {
 		return err
@@ -125,11 +112,7 @@ func (s *Server) farReply(w http.ResponseWriter, r *http.Request) error {
 }
 
 // farStop serves POST /api/hosts/{host}/sessions/{id}/stop.
-func (s *Server) farStop(w http.ResponseWriter, r *http.Request) error {
-	row, err := s.far(r)
-	if err != nil {
-		return err
-	}
+func (s *Server) farStop(w http.ResponseWriter, r *http.Request, row render.Row) error {
 	return s.farDo(w, r, row, func(ctx context.Context) (string, error) { return s.o.Far.Stop(ctx, row) })
 }
 

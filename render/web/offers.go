@@ -111,11 +111,7 @@ type became struct {
 }
 
 // react serves POST /api/offers/{id}.
-func (s *Server) react(w http.ResponseWriter, r *http.Request) error {
-	from, err := s.answerer(r)
-	if err != nil {
-		return err
-	}
+func (s *Server) react(w http.ResponseWriter, r *http.Request, from offer.From) error {
 	var b reaction
 	if err := s.read(w, r, &b, `for example {"digest": "...", "drawn": "...", "word": "allow"}`); err != nil {
 		return err
@@ -236,10 +232,7 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, v any, example str
 
 // reply serves POST /api/sessions/{id}/reply: the text becomes the next prompt of a
 // session whose client has the mod.
-func (s *Server) reply(w http.ResponseWriter, r *http.Request) error {
-	if _, err := s.answerer(r); err != nil {
-		return err
-	}
+func (s *Server) reply(w http.ResponseWriter, r *http.Request, _ offer.From) error {
 	said, err := s.said(w, r)
 	if err != nil {
 		return err
@@ -277,11 +270,7 @@ func (s *Server) said(w http.ResponseWriter, r *http.Request) (offer.Said, error
 
 // stop serves POST /api/sessions/{id}/stop: its turn ends at its next call, or at once
 // where its client has the mod.
-func (s *Server) stop(w http.ResponseWriter, r *http.Request) error {
-	from, err := s.answerer(r)
-	if err != nil {
-		return err
-	}
+func (s *Server) stop(w http.ResponseWriter, r *http.Request, from offer.From) error {
 	v, err := s.named(r)
 	if err != nil {
 		return err
@@ -298,12 +287,8 @@ func (s *Server) stop(w http.ResponseWriter, r *http.Request) error {
 
 // goAway serves POST /api/away: what subagents ask is held from then on, or, with
 // off, no more.
-func (s *Server) goAway(w http.ResponseWriter, r *http.Request) error {
-	_, err := s.answerer(r)
-	var b body
-	if err == nil {
-		b, err = s.actionBody(w, r)
-	}
+func (s *Server) goAway(w http.ResponseWriter, r *http.Request, _ offer.From) error {
+	b, err := s.actionBody(w, r)
 	if err != nil {
 		return err
 	}

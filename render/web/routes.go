@@ -3,6 +3,9 @@ package web
 import (
 	"errors"
 	"net/http"
+
+	"beckon/state"
+	"beckon/state/offer"
 )
 
 // handler is all that is served, behind the guard.
@@ -12,22 +15,22 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("POST /hook/{name}", s.trackedHook)
 	mux.HandleFunc("GET /hook/status", s.hookStatus)
 	mux.HandleFunc("GET /api/sessions", s.api(s.sessions))
-	mux.HandleFunc("GET /api/sessions/{id}", s.api(s.session))
-	mux.HandleFunc("GET /api/sessions/{id}/turns", s.api(s.turns))
-	mux.HandleFunc("GET /api/sessions/{id}/journal", s.api(s.journal))
+	mux.HandleFunc("GET /api/sessions/{id}", s.ofSession(s.session))
+	mux.HandleFunc("GET /api/sessions/{id}/turns", s.ofSession(s.turns))
+	mux.HandleFunc("GET /api/sessions/{id}/journal", s.ofSession(s.journal))
 	mux.HandleFunc("POST /api/sessions/{id}/seen", s.api(s.seen))
 	mux.HandleFunc("POST /api/sessions/{id}/backburner", s.api(s.backburner))
-	mux.HandleFunc("POST /api/sessions/{id}/jump", s.api(s.jump))
-	mux.HandleFunc("POST /api/sessions/{id}/stop", s.api(s.stop))
-	mux.HandleFunc("POST /api/sessions/{id}/reply", s.api(s.reply))
-	mux.HandleFunc("GET /api/hosts/{host}/sessions/{id}/offers", s.api(s.farOffers))
-	mux.HandleFunc("POST /api/hosts/{host}/sessions/{id}/offers/{offer}", s.api(s.farReact))
-	mux.HandleFunc("POST /api/hosts/{host}/sessions/{id}/reply", s.api(s.farReply))
-	mux.HandleFunc("POST /api/hosts/{host}/sessions/{id}/stop", s.api(s.farStop))
+	mux.HandleFunc("POST /api/sessions/{id}/jump", s.ofSession(s.jump))
+	mux.HandleFunc("POST /api/sessions/{id}/stop", s.ofAnswerer(s.stop))
+	mux.HandleFunc("POST /api/sessions/{id}/reply", s.ofAnswerer(s.reply))
+	mux.HandleFunc("GET /api/hosts/{host}/sessions/{id}/offers", s.far(s.farOffers))
+	mux.HandleFunc("POST /api/hosts/{host}/sessions/{id}/offers/{offer}", s.far(s.farReact))
+	mux.HandleFunc("POST /api/hosts/{host}/sessions/{id}/reply", s.far(s.farReply))
+	mux.HandleFunc("POST /api/hosts/{host}/sessions/{id}/stop", s.far(s.farStop))
 	mux.HandleFunc("GET /api/offers", s.api(s.offers))
 	mux.HandleFunc("GET /api/offers/{id}", s.api(s.offer))
-	mux.HandleFunc("POST /api/offers/{id}", s.api(s.react))
-	mux.HandleFunc("POST /api/away", s.api(s.goAway))
+	mux.HandleFunc("POST /api/offers/{id}", s.ofAnswerer(s.react))
+	mux.HandleFunc("POST /api/away", s.ofAnswerer(s.goAway))
 	mux.HandleFunc("POST "+loginPath, s.login)
 	mux.HandleFunc("POST /api/logout", s.logout)
 	mux.HandleFunc("GET "+proofPath, s.proof)
@@ -62,6 +65,28 @@ func (s *Server) api(h func(http.ResponseWriter, *http.Request) error) http.Hand
 		}
 		writeError(w, f)
 	}
+}
+
+// ofSession is api for what is about the session that a request names.
+func (s *Server) ofSession(h func(http.ResponseWriter, *http.Request, state.Seen) error) http.HandlerFunc {
+	return s.api(func(w http.ResponseWriter, r *http.Request) error {
+		v, err := s.named(r)
+		if err != nil {
+			return err
+		}
+		return h(w, r, v)
+	})
+}
+
+// ofAnswerer is api for who may answer, with where they answer from.
+func (s *Server) ofAnswerer(h func(http.ResponseWriter, *http.Request, offer.From) error) http.HandlerFunc {
+	return s.api(func(w http.ResponseWriter, r *http.Request) error {
+		from, err := s.answerer(r)
+		if err != nil {
+			return err
+		}
+		return h(w, r, from)
+	})
 }
 
 // route answers in JSON where the mux would answer in plain text.
