@@ -11,6 +11,7 @@ import (
 	"beckon/cmd/internal/setup"
 	"beckon/event/nearest"
 	"beckon/render"
+	"beckon/render/hosts"
 	"beckon/render/term"
 	"beckon/state"
 )
@@ -87,7 +88,7 @@ func (c *listCmd) others(a *app, rows []render.Row) ([]render.Row, []render.Host
 		return nil, nil, err
 	}
 	remote = slices.DeleteFunc(remote, func(r render.Row) bool { return !c.All && !r.State.Live() })
-	return fleets.Merge(rows, remote), status, nil
+	return hosts.Merge(rows, remote), status, nil
 }
 
 // empty is printed in place of a list: why there are no sessions, and what to do.

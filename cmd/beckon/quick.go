@@ -7,6 +7,7 @@ import (
 	"beckon/cmd/internal/segment"
 	"beckon/cmd/internal/talk"
 	"beckon/render"
+	"beckon/render/hosts"
 )
 
 // quick runs the commands that a status line, a prompt or a user's eye waits for
@@ -42,5 +43,5 @@ func (c *statuslineCmd) Run(a *app) error { return c.Show(a.App, a.inFleet) }
 
 // inFleet adds the sessions of other machines that are known here to rows.
 func (a *app) inFleet(rows []render.Row) []render.Row {
-	return fleets.Merge(rows, fleets.Known(a.App))
+	return hosts.Merge(rows, fleets.Known(a.App))
 }

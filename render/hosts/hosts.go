@@ -13,7 +13,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"sync"
 	"time"
 
 	"beckon/render"
@@ -26,23 +25,14 @@ const Deadline = 5 * time.Second
 // keep is how long the answer of an unreachable host is shown.
 const keep = 14 * 24 * time.Hour
 
-// Hosts are the other machines to ask. Its methods may be called at the same
-// time.
-type Hosts struct {
+// Host is another machine to ask. Its methods must not be called at the same time.
+type Host struct {
 	st  *store.Store
 	ask func(ctx context.Context, name string) ([]byte, error)
 	now func() time.Time
 
-	mu    sync.Mutex
-	hosts []*host
-}
-
-// host is what is known of one of them.
-type host struct {
-	name   string
-	answer Kept // the last good one
-	err    error
-	asked  bool
+	rows []render.Row // of the last good answer
+	is   render.Host
 }
 
 // Kept is what other machines said, as it is kept on disk for who does not wait for
@@ -72,97 +62,64 @@ func KeptOf(st *store.Store, name string, age time.Duration, now time.Time) (Kep
 	return k, true
 }
 
-// Open returns the hosts that specs name ("ssh:NAME", see Parse), with what
-// they said last. It asks nobody yet.
-func Open(st *store.Store, specs ...string) (*Hosts, error) {
-	h := &Hosts{st: st, ask: ask, now: time.Now}
-	for _, spec := range specs {
-		name, err := Parse(spec)
-		if err != nil {
-			return nil, err
-		}
-		if !slices.ContainsFunc(h.hosts, func(o *host) bool { return o.name == name }) {
-			last, _ := KeptOf(st, name, keep, h.now())
-			h.hosts = append(h.hosts, &host{name: name, answer: last})
-		}
+// Open returns the host that spec names ("ssh:NAME", see Parse), with what it said
+// last. It does not ask yet.
+func Open(st *store.Store, spec string) (*Host, error) {
+	name, err := Parse(spec)
+	if err != nil {
+		return nil, err
+	}
+	h := &Host{st: st, ask: ask, now: time.Now, is: render.Host{Name: name, Stale: true}}
+	if last, ok := KeptOf(st, name, keep, h.now()); ok {
+		h.rows, h.is.AsOf = last.Rows, &last.AsOf
 	}
 	return h, nil
 }
 
-// Poll asks all hosts at once and returns when each has answered or Deadline
-// is over.
-func (h *Hosts) Poll(ctx context.Context) {
-	var all sync.WaitGroup
-	for _, o := range h.hosts {
-		all.Go(func() { h.question(ctx, o) })
-	}
-	all.Wait()
-}
-
-// question asks one host.
-func (h *Hosts) question(ctx context.Context, o *host) {
+// Ask asks the host, and returns when it has answered or Deadline is over.
+func (h *Host) Ask(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, Deadline)
 	defer cancel()
-	data, err := h.ask(ctx, o.name)
-	at := h.now()
+	data, err := h.ask(ctx, h.is.Name)
+	at := h.now().UTC()
 	var rows []render.Row
 	if err == nil {
 		rows, err = decode(data, at)
 	}
-	h.mu.Lock()
-	o.asked, o.err = true, err
-	if err == nil {
-		o.answer = Kept{Name: o.name, AsOf: at.UTC(), Rows: rows}
+	h.is.Stale, h.is.Error = err != nil, ""
+	if err != nil {
+		h.is.Error = err.Error()
+		return
 	}
-	a := o.answer
-	h.mu.Unlock()
-	if err == nil {
-		a.Keep(h.st)
-	}
+	h.rows, h.is.AsOf = rows, &at
+	Kept{Name: h.is.Name, AsOf: at, Rows: rows}.Keep(h.st)
 }
 
-// Snapshot returns the rows of all hosts as they are known now, and how each
-// host is. The rows are the caller's.
-func (h *Hosts) Snapshot() ([]render.Row, []render.Host) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	var rows []render.Row
-	status := make([]render.Host, 0, len(h.hosts))
-	for _, o := range h.hosts {
-		st := o.status()
-		status = append(status, st)
-		for _, r := range o.answer.Rows {
-			r.Remote = &render.Remote{Name: o.name, AsOf: o.answer.AsOf, Stale: st.Stale}
-			rows = append(rows, r)
-		}
+// Last returns the rows of the last good answer, which are the caller's, and how the
+// host is.
+func (h *Host) Last() ([]render.Row, render.Host) {
+	rows := slices.Clone(h.rows)
+	for i := range rows {
+		rows[i].Remote = &render.Remote{Name: h.is.Name, AsOf: *h.is.AsOf, Stale: h.is.Stale}
 	}
-	return rows, status
-}
-
-func (o *host) status() render.Host {
-	st := render.Host{Name: o.name, Stale: o.err != nil || !o.asked}
-	if !o.answer.AsOf.IsZero() {
-		st.AsOf = &o.answer.AsOf
-	}
-	if o.err != nil {
-		st.Error = o.err.Error()
-	}
-	return st
+	return rows, h.is
 }
 
 // Merge puts the rows of other hosts among the local ones, in the order of
-// render.Sort. A session that is here too (a shared home, this machine under
-// another name) is shown once, as the local one.
+// render.Sort. A session that is in several places (a shared home, this machine under
+// another name) is shown once: the local one, else that of a machine that is heard.
 func Merge(local, remote []render.Row) []render.Row {
 	here := make(map[string]bool, len(local))
 	for i := range local {
 		here[local[i].Record()] = true
 	}
 	out := slices.Clone(local)
-	for _, r := range remote {
-		if !here[r.Record()] {
-			out = append(out, r)
-			here[r.Record()] = true
+	for _, stale := range []bool{false, true} {
+		for _, r := range remote {
+			if stale == (r.Remote != nil && r.Remote.Stale) && !here[r.Record()] {
+				out = append(out, r)
+				here[r.Record()] = true
+			}
 		}
 	}
 	render.Sort(out)

@@ -55,19 +55,20 @@ func FuzzParse(f *testing.F) {
 }
 
 // machine is another machine that answers by a function.
-func machine(t *testing.T, dir string, answer func(name string) ([]byte, error), names ...string) (*Hosts, *time.Time) {
+func machine(t *testing.T, dir, name string, answer func() ([]byte, error)) (*Host, *time.Time) {
 	t.Helper()
-	var specs []string
-	for _, n := range names {
-		specs = append(specs, "ssh:"+n)
-	}
-	h, err := Open(store.Open(dir), specs...)
+	h, err := Open(store.Open(dir), "ssh:"+name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	now := t0
 	h.now = func() time.Time { return now }
-	h.ask = func(_ context.Context, name string) ([]byte, error) { return answer(name) }
+	h.ask = func(_ context.Context, asked string) ([]byte, error) {
+		if asked != name {
+			t.Errorf("%s is asked", asked)
+		}
+		return answer()
+	}
 	return h, &now
 }
 
@@ -87,36 +88,38 @@ func session(id string, st state.State, since time.Time) render.Row {
 // stay, marked as stale, also for the next program that looks.
 func TestAnswersAreKept(t *testing.T) {
 	dir := t.TempDir()
+	refused := errors.New("connect to host: refused")
 	up := true
-	answer := func(name string) ([]byte, error) {
-		if name == "b" || !up {
-			return nil, errors.New("connect to host: refused")
+	answer := func() ([]byte, error) {
+		if !up {
+			return nil, refused
 		}
 		return append([]byte("Welcome!\n"), list(t0, session("one", state.Permission, t0.Add(-time.Minute)))...), nil
 	}
-	h, now := machine(t, dir, answer, "a", "b", "a")
-	rows, status := h.Snapshot()
-	if len(rows) != 0 || len(status) != 2 || !status[0].Stale {
-		t.Fatalf("before anybody was asked: %v, %+v", rows, status)
+	h, now := machine(t, dir, "a", answer)
+	if rows, is := h.Last(); len(rows) != 0 || !is.Stale || is.Error != "" {
+		t.Fatalf("before it was asked: %v, %+v", rows, is)
 	}
-	h.Poll(context.Background())
-	rows, status = h.Snapshot()
-	if len(rows) != 1 || rows[0].Remote == nil || *rows[0].Remote != (render.Remote{Name: "a", AsOf: t0}) || !rows[0].NeedsYou {
-		t.Errorf("rows %+v", rows)
+	h.Ask(t.Context())
+	rows, is := h.Last()
+	if len(rows) != 1 || rows[0].Remote == nil || *rows[0].Remote != (render.Remote{Name: "a", AsOf: t0}) || !rows[0].NeedsYou || is.Stale || is.Error != "" {
+		t.Errorf("%+v, %+v", rows, is)
 	}
-	if status[0].Stale || status[0].Error != "" || !status[1].Stale || status[1].Error != "connect to host: refused" || status[1].AsOf != nil {
-		t.Errorf("status %+v", status)
+	b, _ := machine(t, dir, "b", func() ([]byte, error) { return nil, refused })
+	b.Ask(t.Context())
+	if rows, is := b.Last(); len(rows) != 0 || !is.Stale || is.Error != refused.Error() || is.AsOf != nil {
+		t.Errorf("one that never answered: %v, %+v", rows, is)
 	}
 	up = false
 	*now = t0.Add(time.Hour)
-	h.Poll(context.Background())
-	if rows, status = h.Snapshot(); len(rows) != 1 || !rows[0].Remote.Stale || !status[0].AsOf.Equal(t0) || status[0].Error == "" {
-		t.Errorf("an hour later: %+v, %+v", rows, status)
+	h.Ask(t.Context())
+	if rows, is := h.Last(); len(rows) != 1 || !rows[0].Remote.Stale || !is.AsOf.Equal(t0) || is.Error == "" {
+		t.Errorf("an hour later: %+v, %+v", rows, is)
 	}
 
-	next, _ := machine(t, dir, answer, "a")
-	if rows, status = next.Snapshot(); len(rows) != 1 || !rows[0].Remote.Stale || !status[0].Stale || !rows[0].Remote.AsOf.Equal(t0) {
-		t.Errorf("the next program: %+v, %+v", rows, status)
+	next, _ := machine(t, dir, "a", answer)
+	if rows, is := next.Last(); len(rows) != 1 || !rows[0].Remote.Stale || !is.Stale || !rows[0].Remote.AsOf.Equal(t0) {
+		t.Errorf("the next program: %+v, %+v", rows, is)
 	}
 	files, _ := filepath.Glob(filepath.Join(dir, "hosts", "*"))
 	info, err := os.Stat(files[0])
@@ -179,20 +182,17 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// A host that hangs holds neither the others nor, beyond its context, the caller.
+// A host that hangs does not hold the caller beyond its context.
 func TestHostThatHangs(t *testing.T) {
-	h, _ := machine(t, t.TempDir(), nil, "good", "hangs")
-	h.ask = func(ctx context.Context, name string) ([]byte, error) {
-		if name == "hangs" {
-			<-ctx.Done()
-			return nil, ctx.Err()
-		}
-		return list(t0, session("one", state.Idle, t0)), nil
+	h, _ := machine(t, t.TempDir(), "hangs", nil)
+	h.ask = func(ctx context.Context, _ string) ([]byte, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	h.Poll(ctx)
-	if rows, status := h.Snapshot(); len(rows) != 1 || status[0].Stale || !status[1].Stale {
-		t.Errorf("rows %v, status %+v", rows, status)
+	h.Ask(ctx)
+	if rows, is := h.Last(); len(rows) != 0 || !is.Stale {
+		t.Errorf("rows %v, %+v", rows, is)
 	}
 }

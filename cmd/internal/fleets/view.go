@@ -53,28 +53,37 @@ func (f *Flags) Only(a *cli.App, rows []render.Row) []render.Row {
 	})
 }
 
-// Specs are the machines to ask by ssh: those of the command line, and with
-// --fleet the configured ones.
-func (f *Flags) Specs(a *cli.App, given []string) []string {
-	if !f.Fleet {
-		return given
+// asked are the machines to ask by ssh: those of the command line, and with --fleet
+// the configured ones.
+func (f *Flags) asked(a *cli.App, specs []string) (list []*hosts.Host, err error) {
+	if f.Fleet {
+		specs = append(slices.Clone(specs), a.Configured().Hosts...)
 	}
-	return append(slices.Clone(given), a.Configured().Hosts...)
+	for i, spec := range specs {
+		if slices.Contains(specs[:i], spec) {
+			continue
+		}
+		h, err := hosts.Open(a.Store, spec)
+		if err != nil {
+			return nil, cli.Usage("%w", err)
+		}
+		list = append(list, h)
+	}
+	return list, nil
 }
 
 // Ask returns the sessions of other machines as they are now, and how each of them
 // is. What cannot be asked is shown as it was known last, and said on stderr.
 func (f *Flags) Ask(a *cli.App, given []string) ([]render.Row, []render.Host, error) {
-	specs := f.Specs(a, given)
-	h, err := hosts.Open(a.Store, specs...)
+	list, err := f.asked(a, given)
 	if err != nil {
-		return nil, nil, cli.Usage("%w", err)
+		return nil, nil, err
 	}
 	acc, joined, err := access(a)
 	if f.Fleet && err != nil {
 		return nil, nil, err
 	}
-	if f.Fleet && !joined && len(specs) == 0 {
+	if f.Fleet && !joined && len(list) == 0 {
 		return nil, nil, errNoFleet
 	}
 	var rows []render.Row
@@ -87,10 +96,14 @@ func (f *Flags) Ask(a *cli.App, given []string) ([]render.Row, []render.Host, er
 			}
 		})
 	}
-	h.Poll(context.Background())
+	for _, h := range list {
+		all.Go(func() { h.Ask(context.Background()) })
+	}
 	all.Wait()
-	asked, how := h.Snapshot()
-	rows, status = append(rows, asked...), append(status, how...)
+	for _, h := range list {
+		asked, is := h.Last()
+		rows, status = append(rows, asked...), append(status, is)
+	}
 	for _, line := range hosts.NotHeard(status, time.Now()) {
 		fmt.Fprintf(a.Stderr, "beckon: %s\n", line)
 	}
@@ -158,37 +171,26 @@ func Known(a *cli.App) []render.Row {
 	return slices.DeleteFunc(k.Rows, func(r render.Row) bool { return r.Remote == nil || r.Remote.Stale || !r.State.Live() })
 }
 
-// Merge puts the rows of other machines among this one's, those of machines that
-// are heard before the same sessions of others.
-func Merge(local, remote []render.Row) []render.Row {
-	slices.SortStableFunc(remote, func(a, b render.Row) int {
-		stale := func(r render.Row) int {
-			if r.Remote != nil && r.Remote.Stale {
-				return 1
-			}
-			return 0
-		}
-		return stale(a) - stale(b)
-	})
-	return hosts.Merge(local, remote)
-}
-
 // Sources are the other machines for a screen, and what ends the connection to
 // them.
 func (f *Flags) Sources(ctx context.Context, a *cli.App, given []string) (all []tui.Source, end func(), err error) {
 	end = func() {}
-	for _, spec := range f.Specs(a, given) {
-		h, err := hosts.Open(a.Store, spec)
-		if err != nil {
-			return nil, end, cli.Usage("%w", err)
-		}
-		last, was := h.Snapshot()
-		src := tui.Source{Name: was[0].Name, Last: last, Rows: func(ctx context.Context) ([]render.Row, error) {
-			rows, err := askOne(ctx, h)
-			return f.Only(a, rows), err
+	list, err := f.asked(a, given)
+	if err != nil {
+		return nil, end, err
+	}
+	for _, h := range list {
+		last, was := h.Last()
+		src := tui.Source{Name: was.Name, Last: last, Rows: func(ctx context.Context) ([]render.Row, error) {
+			h.Ask(ctx)
+			rows, is := h.Last()
+			if is.Stale {
+				return nil, errors.New(is.Error)
+			}
+			return f.Only(a, rows), nil
 		}}
-		if was[0].AsOf != nil {
-			src.LastAt = *was[0].AsOf
+		if was.AsOf != nil {
+			src.LastAt = *was.AsOf
 		}
 		all = append(all, src)
 	}
@@ -266,16 +268,6 @@ func (f *Flags) fleetRows(a *cli.App, acc bus.Access, live *bus.Follower, backgr
 		}
 		return f.Only(a, rows), err
 	}
-}
-
-// askOne asks one host.
-func askOne(ctx context.Context, h *hosts.Hosts) ([]render.Row, error) {
-	h.Poll(ctx)
-	rows, is := h.Snapshot()
-	if is[0].Stale {
-		return nil, errors.New(is[0].Error)
-	}
-	return rows, nil
 }
 
 // Follow gives show the sessions of other machines, now and when they change,
