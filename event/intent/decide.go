@@ -21,9 +21,8 @@ const (
 // decide returns the rule that the message falls under and, for a question,
 // the sentence that asks; -1 without one.
 func (r *reading) decide() (rule, int) {
-	n := len(r.all)
-	if n == 0 {
-		return r.wordless(), -1
+	if !r.any {
+		return empty, -1
 	}
 	if rule, at := r.asked(); at >= 0 {
 		return rule, at
@@ -35,17 +34,6 @@ func (r *reading) decide() (rule, int) {
 		return rule, at
 	}
 	return r.over(), -1
-}
-
-// wordless is the verdict on a message without sentences.
-func (r *reading) wordless() rule {
-	switch {
-	case r.marked >= 0:
-		return marker
-	case r.any:
-		return states
-	}
-	return empty
 }
 
 // asked looks for the question that is open at the end, from the end.
@@ -119,12 +107,7 @@ func (r *reading) hasOptions(i int) bool {
 	if i+1 < len(r.all) && r.all[i+1].kind == item {
 		return true
 	}
-	for j := max(0, i-tailLength/2); j < i; j++ {
-		if r.all[j].tags.has(optional) {
-			return true
-		}
-	}
-	return false
+	return r.tagsIn(i-tailLength/2, i).has(optional)
 }
 
 // selfAnswered reports whether the question i is answered by what follows it.
@@ -148,8 +131,8 @@ func (r *reading) selfAnswered(i int) bool {
 // offersMore reports whether the offer i leaves nothing undone: the work was
 // reported done before it, nothing failed, and it is not a choice.
 func (r *reading) offersMore(i int) bool {
-	s := &r.all[i]
-	if s.tags.has(choosing) || s.tags.has(stepping) || r.blockedBefore(i) || i+1 < len(r.all) && r.all[i+1].kind == item {
+	s, before := &r.all[i], r.tagsIn(i-endLength, i)
+	if s.tags.has(choosing) || s.tags.has(stepping) || before.has(lacking) || before.has(blocking) || i+1 < len(r.all) && r.all[i+1].kind == item {
 		return false
 	}
 	return r.worked(i) || s.tags.has(extra) && i > 0 && r.all[i-1].par == s.par
@@ -157,22 +140,7 @@ func (r *reading) offersMore(i int) bool {
 
 // worked reports whether work was reported done up to sentence i.
 func (r *reading) worked(i int) bool {
-	for j := 0; j < i; j++ {
-		if r.all[j].tags.has(finishing) {
-			return true
-		}
-	}
-	return r.marked >= 0
-}
-
-// blockedBefore reports whether something lacks or blocks shortly before i.
-func (r *reading) blockedBefore(i int) bool {
-	for j := max(0, i-endLength); j < i; j++ {
-		if t := r.all[j].tags; t.has(lacking) || t.has(blocking) {
-			return true
-		}
-	}
-	return false
+	return r.marked >= 0 || r.tagsIn(0, i).has(finishing)
 }
 
 // judgeItem judges a question in a list: what introduces the list counts.
@@ -287,7 +255,7 @@ func (r *reading) halted() (rule, int) {
 
 // over tells the ways apart in which finished work is reported.
 func (r *reading) over() rule {
-	all, end := r.tagsFrom(0), r.tagsFrom(r.tail(endLength))
+	all, end := r.tagsIn(0, len(r.all)), r.tagsIn(r.tail(endLength), len(r.all))
 	worked := all.has(finishing) || all.has(summing)
 	closed := end.has(closing) || end.has(opining) && worked
 	handed := end.has(handing) || end.has(pleading) && worked
@@ -310,16 +278,14 @@ func (r *reading) over() rule {
 	return states
 }
 
-// tagsFrom returns the families of the sentences from the first-th on. A list
-// says more often what was done than what to do.
-func (r *reading) tagsFrom(first int) tags {
-	var t tags
-	for i := first; i < len(r.all); i++ {
-		if r.all[i].kind == item {
-			t |= r.all[i].tags &^ (1<<handing | 1<<pleading)
-		} else {
-			t |= r.all[i].tags
+// tagsIn returns the families of the sentences from the first-th up to another. A
+// list says more often what was done than what to do.
+func (r *reading) tagsIn(first, to int) (t tags) {
+	for _, s := range r.all[max(0, first):to] {
+		if s.kind == item {
+			s.tags &^= 1<<handing | 1<<pleading
 		}
+		t |= s.tags
 	}
 	return t
 }

@@ -76,10 +76,21 @@ func (r *reading) ascii(i, end int) int {
 // wide reads the rune at src[i], which is not ASCII.
 func (r *reading) wide(i, end int) int {
 	c, n := utf8.DecodeRuneInString(r.src[i:end])
-	if closer := closerOf(c); closer != "" {
-		return r.quotation(i, end, n, closer)
-	}
 	switch c {
+	case '“':
+		return r.quotation(i, end, n, "”")
+	case '„':
+		return r.quotation(i, end, n, "“”\"")
+	case '‘', '‚':
+		return r.quotation(i, end, n, "’‘")
+	case '«':
+		return r.quotation(i, end, n, "»")
+	case '»':
+		return r.quotation(i, end, n, "«")
+	case '「':
+		return r.quotation(i, end, n, "」")
+	case '『':
+		return r.quotation(i, end, n, "』")
 	case '’':
 		if r.open && i+n < end && wordByte(r.src[i+n]) {
 			r.put('\'', i)
@@ -99,27 +110,6 @@ func (r *reading) wide(i, end int) int {
 		}
 	}
 	return i + n
-}
-
-// closerOf returns what closes a quotation opened by c, or "".
-func closerOf(c rune) string {
-	switch c {
-	case '“':
-		return "”"
-	case '„':
-		return "“”\""
-	case '‘', '‚':
-		return "’‘"
-	case '«':
-		return "»"
-	case '»':
-		return "«"
-	case '「':
-		return "」"
-	case '『':
-		return "』"
-	}
-	return ""
 }
 
 // quotation skips the quotation that opens at src[i] with n bytes and ends
@@ -271,10 +261,7 @@ func wordByte(c byte) bool {
 // abbreviated reports whether the word before a full stop is an abbreviation.
 func (r *reading) abbreviated() bool {
 	word := string(r.norm[r.now.lo:])
-	if i := strings.LastIndexByte(word, ' '); i >= 0 {
-		word = word[i+1:]
-	}
-	switch word {
+	switch word[strings.LastIndexByte(word, ' ')+1:] {
 	case "e.g", "i.e", "eg", "ie", "etc", "vs", "approx", "cf", "z.b", "d.h", "bzw", "p.ej", "ex":
 		return true
 	}

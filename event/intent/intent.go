@@ -9,6 +9,14 @@
 // testdata/intent/RESULTS.md for how often it is wrong, and about what.
 package intent
 
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"beckon/event"
+)
+
 // Intent is what a turn means to the task it belongs to.
 type Intent string
 
@@ -65,5 +73,29 @@ func Question(text string) string {
 	if rules[rule].Intent != IntentQuestion || at < 0 {
 		return ""
 	}
-	return r.display(at)
+	s := &r.all[at]
+	return oneLine(r.src[s.from:s.to])
+}
+
+// oneLine is s without emphasis, code marks and control characters, with single
+// spaces between words.
+func oneLine(s string) string {
+	var b strings.Builder
+	gap := false
+	for i := 0; i < len(s); {
+		c, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case unicode.IsSpace(c) || unicode.IsControl(c):
+			gap = true
+		case c == '`' || c == '*' && !spaced(s, i, i+1, len(s)) || c == utf8.RuneError && n == 1 || event.Unsafe(c):
+		default:
+			if gap && b.Len() > 0 {
+				b.WriteByte(' ')
+			}
+			gap = false
+			b.WriteRune(c)
+		}
+		i += n
+	}
+	return b.String()
 }

@@ -67,13 +67,15 @@ type fence struct {
 func (r *reading) read(text string) {
 	r.src = window(text)
 	r.marked, r.blank = -1, true
-	if startsInCode(r.src) {
-		r.fence = fence{'`', 3}
+	// Cut inside a code block, its fences pair only if one is open already, and the
+	// first one looks like the end of code.
+	if in := (fence{'`', 3}); firstCloses(r.src) && unpaired(r.src, fence{}) > 0 && unpaired(r.src, in) == 0 {
+		r.fence = in
 	}
-	for from := 0; from < len(r.src); {
-		to, next := lineEnd(r.src, from)
-		r.line(from, to)
-		from = next
+	from := 0
+	for line := range strings.SplitSeq(r.src, "\n") {
+		r.line(from, from+len(line))
+		from += len(line) + 1
 	}
 	r.endSentence(len(r.src), false)
 	r.tag()
@@ -97,33 +99,16 @@ func window(text string) string {
 	return text
 }
 
-// lineEnd returns the end of the line that starts at from, without its line
-// break, and the start of the next.
-func lineEnd(s string, from int) (to, next int) {
-	i := strings.IndexByte(s[from:], '\n')
-	if i < 0 {
-		return len(s), len(s)
-	}
-	return from + i, from + i + 1
-}
-
-// startsInCode reports whether s was cut inside a code block: its fences pair
-// only if one is open already, and the first one looks like the end of code.
-func startsInCode(s string) bool {
-	return firstCloses(s) && unpaired(s, fence{}) > 0 && unpaired(s, fence{'`', 3}) == 0
-}
-
 // firstCloses reports whether the first fence of s stands right below a line
 // that does not introduce it.
 func firstCloses(s string) bool {
 	before := ""
-	for s != "" {
-		line, rest, _ := strings.Cut(s, "\n")
+	for line := range strings.SplitSeq(s, "\n") {
 		line = strings.TrimSpace(line)
 		if f, plain := fenceOf(line); f.n > 0 {
 			return plain && before != "" && !strings.HasSuffix(before, ":")
 		}
-		before, s = line, rest
+		before = line
 	}
 	return false
 }
@@ -132,9 +117,7 @@ func firstCloses(s string) bool {
 // it.
 func unpaired(s string, open fence) int {
 	n := 0
-	for s != "" {
-		line, rest, _ := strings.Cut(s, "\n")
-		s = rest
+	for line := range strings.SplitSeq(s, "\n") {
 		f, plain := fenceOf(strings.TrimSpace(line))
 		switch {
 		case f.toggles(open, plain) && open.n > 0:
@@ -192,7 +175,12 @@ func (r *reading) line(from, to int) {
 	r.any = r.any || line != ""
 	switch f, plain := fenceOf(line); {
 	case f.toggles(r.fence, plain):
-		r.toggle(f, from)
+		r.endParagraph(from)
+		r.blank = false
+		if r.fence.n > 0 {
+			f = fence{}
+		}
+		r.fence = f
 	case r.fence.n > 0:
 	case line == "":
 		r.endParagraph(from)
@@ -206,15 +194,6 @@ func (r *reading) line(from, to int) {
 	default:
 		r.text(from, to, indent)
 	}
-}
-
-func (r *reading) toggle(f fence, at int) {
-	r.endParagraph(at)
-	r.blank = false
-	if r.fence.n > 0 {
-		f = fence{}
-	}
-	r.fence = f
 }
 
 // endParagraph ends what is being read before a blank line or a block at.
@@ -261,7 +240,11 @@ func isRule(line string) bool {
 func (r *reading) text(from, to, indent int) {
 	k, skip, unchecked := r.blockOf(r.src[from:to], indent)
 	if k != r.kind || skip > 0 || k == heading || k == table {
-		r.startBlock(k, from)
+		r.endSentence(from, false)
+		if k != r.kind {
+			r.par++
+		}
+		r.kind = k
 	}
 	if unchecked {
 		r.now.tags |= 1 << lacking
@@ -289,16 +272,6 @@ func (r *reading) blockOf(line string, indent int) (k kind, skip int, unchecked 
 		return item, 0, false
 	}
 	return prose, 0, false
-}
-
-// startBlock ends what is being read and starts a block of kind k.
-func (r *reading) startBlock(k kind, at int) {
-	r.endSentence(at, false)
-	if k != r.kind {
-		r.par++
-	}
-	r.kind = k
-	r.now = sentence{}
 }
 
 // isHeading reports whether a line is a heading: marked as one, or all bold
