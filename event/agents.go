@@ -1,6 +1,7 @@
 package event
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -31,9 +32,9 @@ var known = [...]*agents.Agent{
 	&qwen.Agent,
 }
 
-// agentByName returns the table of the agent called name, letter case and the
-// separators "-" and "_" ignored, else Claude Code's.
-func agentByName(name string) *agents.Agent {
+// AgentOf returns what is known of the agent of that name ("" is Claude Code), letter
+// case and the separators "-" and "_" ignored, nil for one that no table knows.
+func AgentOf(name string) *agents.Agent {
 	if name == "" {
 		return known[0]
 	}
@@ -43,35 +44,25 @@ func agentByName(name string) *agents.Agent {
 			return a
 		}
 	}
-	return known[0]
+	return nil
 }
 
 // Agent returns the canonical form of an agent's name: its table's, or the name
-// itself if it has no table, or ClaudeCode if it is empty.
+// itself if it has no table.
 func Agent(name string) string {
-	if name == "" {
-		return ClaudeCode
-	}
-	a := agentByName(name)
-	if a != known[0] || sameName(name, a.Name) || sameName(name, a.Aliases[0]) {
+	if a := AgentOf(name); a != nil {
 		return a.Name
 	}
 	return Cut(strings.ToValidUTF8(name, "\ufffd"), MaxID)
 }
 
+// wordsOf returns the table by which an agent's payloads are read: Claude Code's
+// for one that has none.
+func wordsOf(agent string) *agents.Agent { return cmp.Or(AgentOf(agent), known[0]) }
+
 // Agents returns the agents whose words are known, Claude Code first. The list
 // and what it points to are not to be changed.
 func Agents() []*agents.Agent { return known[:] }
-
-// AgentOf returns what is known of the agent of that name, in any of its forms,
-// nil for one that no table knows.
-func AgentOf(name string) *agents.Agent {
-	a := agentByName(name)
-	if a == known[0] && Agent(name) != ClaudeCode {
-		return nil
-	}
-	return a
-}
 
 // means returns what a's event of that name means, and what it says beyond its
 // kind.
@@ -87,7 +78,7 @@ func means(a *agents.Agent, name string, payload gjson.Result) (k Kind, says str
 
 // KindOf is what the agent's event of that name means, whatever its payload says.
 func KindOf(agent, name string) Kind {
-	a := agentByName(agent)
+	a := wordsOf(agent)
 	for i := range a.Events {
 		if e := &a.Events[i]; e.Name == name && e.Where == "" {
 			return Kind(e.Means)

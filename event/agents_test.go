@@ -8,7 +8,7 @@ import (
 
 func TestAgentNames(t *testing.T) {
 	for name, want := range map[string]string{
-		"": "claude-code", "claude": "claude-code", "Claude_Code": "claude-code", "claude-code": "claude-code",
+		"": "claude-code", "claude": "claude-code", "Claude_Code": "claude-code", "claude-code-cli": "claude-code", "claude-code": "claude-code",
 		"codex": "codex", "Codex-CLI": "codex", "gemini": "gemini", "gemini-cli": "gemini", "opencode": "opencode", "OpenCode": "opencode",
 		"cursor": "cursor", "copilot": "copilot", "Qwen-Code": "qwen", "newcomer": "newcomer",
 	} {
@@ -23,8 +23,8 @@ func TestAgentTables(t *testing.T) {
 	seen := map[string]string{}
 	for _, a := range known {
 		for _, name := range append([]string{a.Name}, a.Aliases...) {
-			if agentByName(name) != a {
-				t.Errorf("%s is %s", name, agentByName(name).Name)
+			if AgentOf(name) != a {
+				t.Errorf("%s is %s", name, Agent(name))
 			}
 			if seen[name] != "" {
 				t.Errorf("%s is in %s and %s", name, seen[name], a.Name)

@@ -69,7 +69,7 @@ func parse(agentName, name string, payload []byte, at int64) (Event, error) {
 	if !v.IsObject() {
 		return Event{}, &SyntaxError{"payload is not an object", at}
 	}
-	a := agentByName(agentName)
+	a := wordsOf(agentName)
 	var p values
 	p.collect(a, "", v)
 	e := Event{Agent: Agent(agentName), Name: p.text(agents.EventName, MaxID)}
