@@ -62,25 +62,17 @@ func (e *SyntaxError) Error() string {
 // MaxDepth; otherwise the error is a *SyntaxError. The result depends on the
 // input's tokens alone, not on how they arrive. Memory stays below 400 KiB.
 func Read(r io.Reader) ([]byte, error) {
-	b, _, err := newElider(r, roomy).run()
+	b, _, err := elide(r, roomy, false)
 	return b, err
 }
 
 // roomy is a buffer for input of any size.
 const roomy = MaxPayload + overshot + chunk + reserve
 
-// elideFirst is Read that ends with the first value: whoever wrote it may keep
-// r open.
-func elideFirst(r io.Reader) (_ []byte, at int64, _ error) {
-	e := newElider(r, roomy)
-	e.first = true
-	return e.run()
-}
-
 // elideBytes is Read on a text in memory, with a buffer of its size. It does
 // not write to p.
 func elideBytes(p []byte) (_ []byte, at int64, _ error) {
-	return newElider(bytes.NewReader(p), min(len(p)+2*reserve, roomy)).run()
+	return elide(bytes.NewReader(p), min(len(p)+2*reserve, roomy), false)
 }
 
 // elider reads and writes in one buffer:
@@ -97,7 +89,6 @@ type elider struct {
 	w, seg, pos, end int
 	off              int64 // offset in the input of buf[0], seen from pos
 	eof              bool
-	first            bool  // what follows the first value is not read
 	err              error // of the reader
 	bad              *SyntaxError
 
@@ -144,11 +135,10 @@ const (
 	wantComma // or the end of the container, or of the input
 )
 
-func newElider(r io.Reader, size int) *elider {
-	return &elider{r: r, buf: make([]byte, size)}
-}
-
-func (e *elider) run() (_ []byte, at int64, _ error) {
+// elide is Read with a buffer of that size, and says where the text begins. With first
+// it ends with the first value: whoever wrote it may keep r open.
+func elide(r io.Reader, size int, first bool) (_ []byte, at int64, _ error) {
+	e := &elider{r: r, buf: make([]byte, size)}
 	c, ok := e.space()
 	if ok && c == byteOrderMark[0] {
 		c, ok = e.unmarked()
@@ -157,7 +147,7 @@ func (e *elider) run() (_ []byte, at int64, _ error) {
 	if !ok && e.err == nil && e.bad == nil {
 		return nil, at, &SyntaxError{"payload is empty", at}
 	}
-	for ok && e.step(c) && !(e.first && e.depth == 0) {
+	for ok && e.step(c) && !(first && e.depth == 0) {
 		if e.pos < e.end && e.buf[e.pos] > ' ' {
 			c = e.buf[e.pos] // as nearly always
 		} else {

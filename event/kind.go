@@ -138,32 +138,18 @@ func ByName(name string) Kind {
 // sameName compares ASCII names, letter case and the separators "-" and "_"
 // ignored.
 func sameName(a, b string) bool {
-	for {
-		var x, y byte
-		x, a = nextLetter(a)
-		y, b = nextLetter(b)
-		if x != y {
+	for i, j := 0, 0; ; i, j = i+1, j+1 {
+		for i < len(a) && (a[i] == '-' || a[i] == '_') {
+			i++
+		}
+		for j < len(b) && (b[j] == '-' || b[j] == '_') {
+			j++
+		}
+		if i == len(a) || j == len(b) {
+			return i == len(a) && j == len(b)
+		}
+		if x, y := a[i], b[j]; x != y && (x|0x20 != y|0x20 || x|0x20 < 'a' || x|0x20 > 'z') {
 			return false
 		}
-		if x == 0 {
-			return true
-		}
 	}
-}
-
-// nextLetter returns the first byte of s that is not a separator, in lower case,
-// and what follows it; 0 at the end. A NUL is returned as 1: it equals no name.
-func nextLetter(s string) (byte, string) {
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '-' || c == '_':
-		case c == 0:
-			return 1, s[i+1:]
-		case 'A' <= c && c <= 'Z':
-			return c + 'a' - 'A', s[i+1:]
-		default:
-			return c, s[i+1:]
-		}
-	}
-	return 0, ""
 }

@@ -56,13 +56,10 @@ type Limit struct {
 	Resets Millis `json:"resets"` // when it begins anew
 }
 
-// limitNames are the client's names of the limits, in the order it gives them.
-var limitNames = [...]string{"five_hour", "seven_day", "spend_limit"}
-
 // limits reads the limits that the client reports: none before the first answer of
 // the account, or where it pays by use. One without its end is left out.
 func limits(v gjson.Result) (list []Limit) {
-	for _, name := range limitNames {
+	for _, name := range [...]string{"five_hour", "seven_day", "spend_limit"} { // as the client orders them
 		one := v.Get(name)
 		used, resets := one.Get("used_percentage"), scaled(one.Get("resets_at"), 1000)
 		if used.Type == gjson.Number && resets > 0 {

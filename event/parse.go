@@ -54,7 +54,7 @@ func Parse(agent, name string, payload []byte) (Event, error) {
 // ParseReader is Parse on the first object that r gives, read as Read does. What
 // follows it is not waited for: a client may keep its end of the pipe open.
 func ParseReader(agent, name string, r io.Reader) (Event, error) {
-	b, at, err := elideFirst(r)
+	b, at, err := elide(r, roomy, true)
 	if err != nil {
 		return Event{}, err
 	}
@@ -104,10 +104,9 @@ func (p *values) collect(a *agents.Agent, prefix string, object gjson.Result) {
 	})
 }
 
-// parts returns the JSON text of a string field: the whole as head, or what an
+// parts returns the JSON text of a string token: the whole as head, or what an
 // elision left of it.
-func (p *values) parts(f agents.Field) (head, tail string, elided bool) {
-	raw := p[f]
+func parts(raw string) (head, tail string, elided bool) {
 	if !jsonenc.IsString(raw) {
 		return "", "", false
 	}
@@ -116,7 +115,7 @@ func (p *values) parts(f agents.Field) (head, tail string, elided bool) {
 
 // text returns the head of a string field.
 func (p *values) text(f agents.Field, max int) string {
-	head, _, _ := p.parts(f)
+	head, _, _ := parts(p[f])
 	return jsonenc.Unescape(head, max)
 }
 
@@ -171,23 +170,24 @@ func (p *values) cwd(k Kind) string {
 
 func (p *values) said(e *Event, a *agents.Agent) {
 	e.Source = p.text(agents.Source, MaxID)
-	e.Reason = p.clean(agents.Reason, MaxText)
-	e.Details = p.clean(agents.Details, MaxText)
+	e.Reason = Cut(clean(p[agents.Reason]), MaxText)
+	e.Details = Cut(clean(p[agents.Details]), MaxText)
 	switch e.Kind {
 	case StopFailure:
-		e.Reason = p.clean(agents.Error, MaxText)
+		e.Reason = Cut(clean(p[agents.Error]), MaxText)
 	case PostToolUseFailure:
-		e.Details = firstLine(p.clean(agents.Error, MaxText))
+		first, _, _ := strings.Cut(Cut(clean(p[agents.Error]), MaxText), "\n")
+		e.Details, _, _ = strings.Cut(first, "\r")
 	}
 	if e.Kind == UserPromptSubmit || e.Kind == UserPromptExpansion {
-		e.Prompt = Cut(strings.TrimSpace(p.clean(agents.Prompt, -1)), MaxPrompt)
+		e.Prompt = Cut(strings.TrimSpace(clean(p[agents.Prompt])), MaxPrompt)
 		e.FromClient = e.FromClient || fromClient(e.Prompt)
 	}
 	e.Message = p.message()
 	e.Notification = notice(a, p.text(agents.Notification, MaxID))
 	e.StopHook = p[agents.StopHook] == "true"
 	e.IsInterrupt = p[agents.Interrupt] == "true"
-	e.TaskN = Todo{ID: p.text(agents.TaskID, MaxID), Subject: p.clean(agents.TaskSubject, MaxText)}
+	e.TaskN = Todo{ID: p.text(agents.TaskID, MaxID), Subject: Cut(clean(p[agents.TaskSubject]), MaxText)}
 }
 
 // fromClient reports whether the client wrote the prompt itself (CASE 9).
@@ -201,9 +201,9 @@ func fromClient(prompt string) bool {
 // notification's.
 func (p *values) message() string {
 	if p[agents.Message] == "" {
-		return p.clean(agents.NoticeText, MaxText)
+		return Cut(clean(p[agents.NoticeText]), MaxText)
 	}
-	text, tail, elided := p.parts(agents.Message)
+	text, tail, elided := parts(p[agents.Message])
 	if elided {
 		return CutTail(cleanTail(jsonenc.Unescape(tail, -1)), MaxMessage)
 	}
@@ -222,32 +222,27 @@ func (p *values) background(e *Event) {
 // ones are kept first.
 func tasks(list gjson.Result) []Task {
 	var all []Task
-	running := 0
+	running := func(t Task) bool { return t.Status == "running" }
+	others := MaxTasks // that are kept beside the running ones
 	list.ForEach(func(_, v gjson.Result) bool {
 		if v.IsObject() {
-			all = append(all, Task{member(v, "id", MaxID), member(v, "type", MaxID), member(v, "status", MaxID), Cut(clean(v.Get("description").Raw), MaxSummary)})
-			if all[len(all)-1].Status == "running" {
-				running++
+			t := Task{member(v, "id", MaxID), member(v, "type", MaxID), member(v, "status", MaxID), Cut(clean(v.Get("description").Raw), MaxSummary)}
+			if running(t) {
+				others--
 			}
+			all = append(all, t)
 		}
 		return true
 	})
-	if len(all) <= MaxTasks {
-		return all
-	}
-	kept := make([]Task, 0, MaxTasks)
-	others := MaxTasks - min(running, MaxTasks)
-	for _, t := range all {
-		switch {
-		case len(kept) == MaxTasks:
-		case t.Status == "running":
-			kept = append(kept, t)
-		case others > 0:
-			others--
-			kept = append(kept, t)
+	runs := MaxTasks
+	return slices.DeleteFunc(all, func(t Task) bool {
+		left := &others
+		if running(t) {
+			left = &runs
 		}
-	}
-	return kept
+		*left--
+		return *left < 0
+	})
 }
 
 func (p *values) tool(e *Event) {

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"beckon/event/agents"
 	"beckon/event/jsonenc"
 	"beckon/event/redact"
 )
@@ -74,16 +73,6 @@ func cleanTail(s string) string {
 // clean returns the text of a string token, redacted; of one that an elision
 // shortened, its head.
 func clean(raw string) string {
-	p := values{agents.Input: raw}
-	return p.clean(agents.Input, -1)
-}
-
-// clean returns the head of a string field, redacted before it is cut.
-func (p *values) clean(f agents.Field, max int) string {
-	head, _, elided := p.parts(f)
-	s := cleanHead(jsonenc.Unescape(head, -1), elided)
-	if max < 0 {
-		return s
-	}
-	return Cut(s, max)
+	head, _, elided := parts(raw)
+	return cleanHead(jsonenc.Unescape(head, -1), elided)
 }

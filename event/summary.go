@@ -251,10 +251,12 @@ func Unsafe(r rune) bool {
 func controlLen(s string, csi bool) int {
 	i := 0
 	if !csi {
-		if s == "" || s[0] != '[' {
-			return introducer(s)
+		if s == "" || strings.IndexByte(`[]PX^_\`, s[0]) < 0 {
+			return 0
 		}
-		i = 1
+		if i = 1; s[0] != '[' {
+			return i
+		}
 	}
 	for i < len(s) && ' ' <= s[i] && s[i] <= '?' {
 		i++
@@ -263,11 +265,4 @@ func controlLen(s string, csi bool) int {
 		i++
 	}
 	return i
-}
-
-func introducer(s string) int {
-	if s != "" && strings.IndexByte(`]PX^_\`, s[0]) >= 0 {
-		return 1
-	}
-	return 0
 }

@@ -28,11 +28,3 @@ func CutTail(s string, max int) string {
 	}
 	return strings.Clone(s[start:])
 }
-
-// firstLine returns s up to its first line break.
-func firstLine(s string) string {
-	if i := strings.IndexAny(s, "\r\n"); i >= 0 {
-		return s[:i]
-	}
-	return s
-}

@@ -9,6 +9,7 @@ package agents
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -132,22 +133,12 @@ func (a *Agent) Dir(home string, getenv func(string) string) string {
 
 // Holds reports whether a hook of the agent's may wait for an answer of the user's.
 func (a *Agent) Holds() bool {
-	for i := range a.Answers {
-		if a.Answers[i].Held {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.Answers, func(r Answer) bool { return r.Held })
 }
 
 // Hears reports whether the agent's event takes such an answer.
 func (a *Answer) Hears(w When) bool {
-	for i := range a.Says {
-		if a.Says[i].When == w {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.Says, func(s Say) bool { return s.When == w })
 }
 
 // words are those of When, for people.

@@ -64,15 +64,10 @@ func Path(agent, session, transcript, home string, getenv func(string) string) s
 	if agent != "copilot" || transcript != "" {
 		return transcript
 	}
-	if a := event.AgentOf(agent); getenv(a.HomeVar) != "" {
-		home = getenv(a.HomeVar)
-	} else {
-		home = filepath.Join(home, a.Home)
-	}
 	if session == "" || session != filepath.Base(session) {
 		return ""
 	}
-	return filepath.Join(home, "session-state", session, "events.jsonl")
+	return filepath.Join(event.AgentOf(agent).Dir(home, getenv), "session-state", session, "events.jsonl")
 }
 
 // File reads a session's file.
