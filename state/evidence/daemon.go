@@ -1,9 +1,10 @@
 package evidence
 
 import (
-	"bytes"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 
 	"beckon/event"
 	"beckon/event/agents"
@@ -17,24 +18,15 @@ func daemonOf(a *agents.Agent, pid int, getenv env) bool {
 	if a == nil || a.Daemon == "" || pid <= 0 {
 		return false
 	}
-	dir := getenv(a.HomeVar)
-	if dir == "" {
-		dir = filepath.Join(getenv("HOME"), a.Home)
-	}
 	var buf [256]byte
-	text, err := plainfile.Head(filepath.Join(dir, filepath.FromSlash(a.Daemon)), buf[:], 0)
+	text, err := plainfile.Head(filepath.Join(a.Dir(getenv("HOME"), getenv), filepath.FromSlash(a.Daemon)), buf[:], 0)
 	return err == nil && hasNumber(text, pid) || servesOthers(pid)
 }
 
 // hasNumber reports whether n stands in text, as a number or in JSON.
 func hasNumber(text []byte, n int) bool {
-	digit := func(r rune) bool { return r < '0' || r > '9' }
-	for _, word := range bytes.FieldsFunc(text, digit) {
-		if string(word) == strconv.Itoa(n) {
-			return true
-		}
-	}
-	return false
+	numbers := strings.FieldsFunc(string(text), func(r rune) bool { return r < '0' || r > '9' })
+	return slices.Contains(numbers, strconv.Itoa(n))
 }
 
 // relocate gives o the process and the terminal that a user of the daemon sits at:

@@ -3,6 +3,7 @@ package evidence
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -51,29 +52,21 @@ func focusOf(clients, pane string, now time.Time) state.Focus {
 		if len(f) != 5 {
 			continue
 		}
-		control := listed(f[4], "control-mode") // its terminal shows panes as it likes
+		flags := strings.Split(f[4], ",")
+		control := slices.Contains(flags, "control-mode") // its terminal shows panes as it likes
 		if f[0] != pane && !control {
 			continue
 		}
 		key, _ := strconv.ParseInt(f[1], 10, 64)
-		reports := (f[2] == "1" || f[2] == "on") && listed(f[3], "focus") && !control
+		reports := (f[2] == "1" || f[2] == "on") && slices.Contains(strings.Split(f[3], ","), "focus") && !control
 		switch {
-		case !control && now.Sub(time.Unix(key, 0)) < handsOn, reports && listed(f[4], "focused"):
+		case !control && now.Sub(time.Unix(key, 0)) < handsOn, reports && slices.Contains(flags, "focused"):
 			return state.FocusHere
 		case !reports:
 			shown = state.FocusUnknown
 		}
 	}
 	return shown
-}
-
-func listed(list, word string) bool {
-	for w := range strings.SplitSeq(list, ",") {
-		if w == word {
-			return true
-		}
-	}
-	return false
 }
 
 // lookPath finds a program in the directories of path. os/exec would do it, and

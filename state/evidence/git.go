@@ -74,10 +74,11 @@ func physical(dir string) string {
 // used, which git does not look beyond either.
 func gitAt(dir string, buf []byte) (g event.Git, stop bool) {
 	dotGit := filepath.Join(dir, ".git")
-	h, err := headOf(dotGit, buf)
+	g, err := headOf(dotGit, buf)
 	switch {
-	case err == nil && h.ok:
-		return h.in(event.Git{Worktree: dir, Common: unlinked(dotGit), Repo: repoName(dotGit)}), true
+	case err == nil:
+		g.Worktree, g.Common, g.Repo = dir, unlinked(dotGit), repoName(dotGit)
+		return g, true
 	case errors.Is(err, fs.ErrPermission):
 		return event.Git{}, true
 	case parentIsFile(err):
@@ -85,16 +86,13 @@ func gitAt(dir string, buf []byte) (g event.Git, stop bool) {
 			return g, true
 		}
 	}
-	return bareAt(dir, buf)
-}
-
-// bareAt recognises a git directory itself, by the three things git looks for.
-func bareAt(dir string, buf []byte) (g event.Git, ok bool) {
-	h, err := headOf(dir, buf)
-	if err != nil || !h.ok || !exists(filepath.Join(dir, "objects")) || !exists(filepath.Join(dir, "refs")) {
+	// It may be a git directory itself, by the three things git looks for.
+	g, err = headOf(dir, buf)
+	if err != nil || !exists(filepath.Join(dir, "objects")) || !exists(filepath.Join(dir, "refs")) {
 		return event.Git{}, false
 	}
-	return h.in(event.Git{Common: dir, Repo: repoName(dir)}), true
+	g.Common, g.Repo = dir, repoName(dir)
+	return g, true
 }
 
 // gitFile follows a .git file ("gitdir: PATH") to the git directory of a
@@ -110,11 +108,11 @@ func gitFile(dir, file string, buf []byte) (g event.Git, found bool) {
 	if !ok || gitDir == "" {
 		return event.Git{}, true
 	}
-	h, err := headOf(gitDir, buf)
-	if err != nil || !h.ok {
+	g, err = headOf(gitDir, buf)
+	if err != nil {
 		return event.Git{}, true
 	}
-	g = h.in(event.Git{Worktree: dir})
+	g.Worktree = dir
 	if b, err := plainfile.Head(filepath.Join(gitDir, "commondir"), buf, 0); err == nil {
 		g.Common = physical(resolve(gitDir, b))
 		g.Repo, g.Linked = repoName(g.Common), true
@@ -158,80 +156,50 @@ func repoName(common string) string {
 	return strings.TrimSuffix(base, ".git")
 }
 
-// head is what a HEAD file says. ok is false when it is not git's.
-type head struct {
-	branch string
-	hash   string // headDigits digits of a detached HEAD
-	ok     bool
-}
+// errHead says that a file is not a HEAD of git's.
+var errHead = errors.New("reading HEAD: not git's")
 
-func (h head) in(g event.Git) event.Git {
-	g.Branch, g.Head = h.branch, h.hash
-	return g
-}
-
-// headOf reads the HEAD of a git directory. In old repositories it may be a
-// symbolic link to the branch's own file.
-func headOf(gitDir string, buf []byte) (head, error) {
+// headOf reads the HEAD of a git directory: the branch, or the first digits of what is
+// checked out. In old repositories it may be a symbolic link to the branch's own file.
+func headOf(gitDir string, buf []byte) (event.Git, error) {
 	file := filepath.Join(gitDir, "HEAD")
 	b, err := plainfile.Head(file, buf, plainfile.NoFollow)
 	if err == nil {
-		return parseHead(b), nil
+		return parseHead(b)
 	}
 	if errors.Is(err, fs.ErrNotExist) || parentIsFile(err) || errors.Is(err, fs.ErrPermission) {
-		return head{}, err
+		return event.Git{}, err
 	}
 	if to, linkErr := os.Readlink(file); linkErr == nil {
-		return parseHead([]byte("ref: " + to)), nil
+		return parseHead([]byte("ref: " + to))
 	}
-	return head{}, err
+	return event.Git{}, err
 }
 
 // parseHead reads the content of HEAD: "ref: refs/heads/NAME" (a branch that
 // may be unborn), or the hash of a commit (detached). With reftable, HEAD is a
 // stub that names refs/heads/.invalid: the branch is not known then. A ref
 // outside refs/heads keeps its whole name.
-func parseHead(b []byte) head {
+func parseHead(b []byte) (event.Git, error) {
 	s := strings.TrimRight(string(b), " \t\r\n")
 	if ref, ok := strings.CutPrefix(s, "ref:"); ok {
-		return parseRef(strings.TrimLeft(ref, " \t"))
+		ref = strings.TrimLeft(ref, " \t")
+		// Git never has these in a name, and a terminal must not get them.
+		odd := strings.ContainsFunc(ref, func(r rune) bool { return r <= ' ' || r == 0x7f })
+		branch := strings.TrimPrefix(ref, "refs/heads/")
+		switch {
+		case odd || branch == "" || !strings.HasPrefix(ref, "refs/"):
+			return event.Git{}, errHead
+		case branch == ".invalid":
+			return event.Git{}, nil
+		}
+		return event.Git{Branch: branch}, nil
 	}
 	hash, _, _ := strings.Cut(s, " ")
 	if len(hash) != 40 && len(hash) != 64 || !isHex(hash) {
-		return head{}
+		return event.Git{}, errHead
 	}
-	return head{hash: strings.ToLower(hash[:headDigits]), ok: true}
+	return event.Git{Head: strings.ToLower(hash[:headDigits])}, nil
 }
 
-func parseRef(ref string) head {
-	if !strings.HasPrefix(ref, "refs/") || !isRefName(ref) {
-		return head{}
-	}
-	if ref == "refs/heads/.invalid" {
-		return head{ok: true}
-	}
-	if branch, ok := strings.CutPrefix(ref, "refs/heads/"); ok {
-		return head{branch: branch, ok: branch != ""}
-	}
-	return head{branch: ref, ok: true}
-}
-
-// isRefName rejects what git never has in a name and a terminal must not get.
-func isRefName(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if s[i] <= ' ' || s[i] == 0x7f {
-			return false
-		}
-	}
-	return true
-}
-
-func isHex(s string) bool {
-	for i := 0; i < len(s); i++ {
-		c := s[i] | 0x20
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
-}
+func isHex(s string) bool { return strings.Trim(s, "0123456789abcdefABCDEF") == "" }

@@ -300,13 +300,13 @@ func TestGitPipe(t *testing.T) {
 
 func TestParseHead(t *testing.T) {
 	forty := strings.Repeat("0123456789", 4)
-	for text, want := range map[string]head{
-		"ref: refs/heads/main\n":              {branch: "main", ok: true},
-		"ref:refs/heads/main":                 {branch: "main", ok: true},
-		"ref: \trefs/heads/a/b \r\n":          {branch: "a/b", ok: true},
-		forty + "\n":                          {hash: forty[:12], ok: true},
-		strings.ToUpper("abcdef") + forty[6:]: {hash: "abcdef678901", ok: true},
-		forty + " branch 'main' of x\n":       {hash: forty[:12], ok: true},
+	for text, want := range map[string]event.Git{
+		"ref: refs/heads/main\n":              {Branch: "main"},
+		"ref:refs/heads/main":                 {Branch: "main"},
+		"ref: \trefs/heads/a/b \r\n":          {Branch: "a/b"},
+		forty + "\n":                          {Head: forty[:12]},
+		strings.ToUpper("abcdef") + forty[6:]: {Head: "abcdef678901"},
+		forty + " branch 'main' of x\n":       {Head: forty[:12]},
 		"":                                    {},
 		"\n":                                  {},
 		forty[:39]:                            {},
@@ -319,8 +319,8 @@ func TestParseHead(t *testing.T) {
 		"\xef\xbb\xbfref: refs/heads/main":    {},
 		"ref: refs/heads/main\nref: refs/heads/b\n": {},
 	} {
-		if got := parseHead([]byte(text)); got != want {
-			t.Errorf("%q: got %+v, want %+v", text, got, want)
+		if got, err := parseHead([]byte(text)); got != want || (err == nil) != (want != event.Git{}) {
+			t.Errorf("%q: got %+v (%v), want %+v", text, got, err, want)
 		}
 	}
 }
@@ -333,19 +333,19 @@ func FuzzGitHead(f *testing.F) {
 	f.Add([]byte("0123456789012345678901234567890123456789\n"))
 	f.Add([]byte("ref: refs/tags/v1"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		h := parseHead(b)
-		if !h.ok && h != (head{}) || h.branch != "" && h.hash != "" {
+		h, err := parseHead(b)
+		if err != nil && h != (event.Git{}) || h.Branch != "" && h.Head != "" {
+			t.Fatalf("got %+v (%v)", h, err)
+		}
+		if strings.ContainsAny(h.Branch, " \n\r\t\x00\x1b\x7f") || h.Head != "" && (len(h.Head) != headDigits || !isHex(h.Head)) {
 			t.Fatalf("got %+v", h)
 		}
-		if strings.ContainsAny(h.branch, " \n\r\t\x00\x1b\x7f") || h.hash != "" && (len(h.hash) != headDigits || !isHex(h.hash)) {
-			t.Fatalf("got %+v", h)
-		}
-		if h.branch != "" {
-			ref := h.branch
+		if h.Branch != "" {
+			ref := h.Branch
 			if !strings.Contains(string(b), "refs/heads/") || !strings.HasPrefix(ref, "refs/") {
 				ref = "refs/heads/" + ref
 			}
-			if again := parseHead([]byte("ref: " + ref + "\n")); again.branch != h.branch && again.branch != "refs/heads/"+h.branch {
+			if again, _ := parseHead([]byte("ref: " + ref + "\n")); again.Branch != h.Branch && again.Branch != "refs/heads/"+h.Branch {
 				t.Fatalf("%q reads as %+v", ref, again)
 			}
 		}

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"errors"
 	"path/filepath"
 	"strings"
 
@@ -15,6 +16,10 @@ import (
 // deepest bounds the walk up from a process that an agent may have started: it
 // must not get past by having many parents.
 const deepest = 1 << 16
+
+// errNoTerminal is OwnTerminal's where this process has no controlling terminal, or is
+// not in its foreground.
+var errNoTerminal = errors.New("it has no terminal of its own")
 
 // InClient reports whether a client of any known agent is among the processes that
 // this one comes from. An environment can be cleared and is inherited; which
@@ -37,12 +42,7 @@ func FromClient(pid int) (within bool, name string) {
 		if name == "" {
 			name = p.comm
 		}
-		for _, c := range clients {
-			if c.named(p.comm) {
-				return true, name
-			}
-		}
-		if runsAgent(pid) {
+		if isClient(p.comm) || runsAgent(pid) {
 			return true, name
 		}
 		pid = p.ppid

@@ -9,13 +9,6 @@ import (
 	"beckon/event/plainfile"
 )
 
-// ErrNoTerminal means that this process has no controlling terminal, or is not in
-// its foreground; ErrClientsTerminal that a client is in its foreground, too.
-var (
-	ErrNoTerminal      = errors.New("it has no terminal of its own")
-	ErrClientsTerminal = errors.New("its terminal is an agent's")
-)
-
 // OwnTerminal returns an error unless this process runs in the foreground of a
 // terminal without a client: what an agent starts has no controlling terminal, or
 // its client's, even when its parents are gone.
@@ -25,11 +18,11 @@ var (
 func OwnTerminal() error {
 	self := seatOf(strconv.Itoa(os.Getpid()))
 	if self.terminal == 0 || self.front != self.group {
-		return ErrNoTerminal
+		return errNoTerminal
 	}
 	dir, err := os.Open("/proc")
 	if err != nil {
-		return ErrNoTerminal
+		return errNoTerminal
 	}
 	defer dir.Close()
 	names, _ := dir.Readdirnames(-1) // those that it gave
@@ -41,13 +34,8 @@ func OwnTerminal() error {
 		if p.terminal != self.terminal || p.group != self.front {
 			continue
 		}
-		for _, c := range clients {
-			if c.named(p.name) {
-				return ErrClientsTerminal
-			}
-		}
-		if pid, _ := strconv.Atoi(name); runsAgent(pid) {
-			return ErrClientsTerminal
+		if pid, _ := strconv.Atoi(name); isClient(p.name) || runsAgent(pid) {
+			return errors.New("its terminal is an agent's")
 		}
 	}
 	return nil

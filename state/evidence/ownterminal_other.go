@@ -3,16 +3,8 @@
 package evidence
 
 import (
-	"errors"
 	"os"
 	goruntime "runtime"
-)
-
-// ErrNoTerminal means that this process has no controlling terminal;
-// ErrClientsTerminal that a client is in its foreground, too.
-var (
-	ErrNoTerminal      = errors.New("it has no terminal of its own")
-	ErrClientsTerminal = errors.New("its terminal is an agent's")
 )
 
 // OwnTerminal returns an error if this process has no controlling terminal, since
@@ -23,7 +15,7 @@ func OwnTerminal() error {
 	}
 	tty, err := os.Open("/dev/tty")
 	if err != nil {
-		return ErrNoTerminal
+		return errNoTerminal
 	}
 	return tty.Close()
 }

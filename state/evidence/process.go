@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -139,12 +140,12 @@ func clientOf(agent string) client {
 }
 
 func (c client) named(comm string) bool {
-	for _, n := range c.names {
-		if comm == n {
-			return true
-		}
-	}
-	return c.versions && isVersion(comm)
+	return slices.Contains(c.names, comm) || c.versions && isVersion(comm)
+}
+
+// isClient reports whether comm is any client's.
+func isClient(comm string) bool {
+	return slices.ContainsFunc(clients[:], func(c client) bool { return c.named(comm) })
 }
 
 // isVersion reports whether comm looks like "2.1.329" or "2.1.329-beta".

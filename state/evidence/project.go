@@ -1,10 +1,12 @@
 package evidence
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"beckon/event"
 )
@@ -24,19 +26,21 @@ func Project(dir string, g event.Git) string {
 	switch {
 	case g.Worktree != "":
 		return g.Worktree
+	case filepath.Base(g.Common) == ".git": // one works inside of it
+		return filepath.Dir(g.Common)
 	case g.Common != "":
-		return bareRoot(g.Common)
+		return g.Common
 	case !filepath.IsAbs(dir):
 		return event.Cut(dir, event.MaxPath)
 	}
-	home := homeDir()
-	start := physical(dir)
+	home, _ := os.UserHomeDir()
+	home, start := physical(home), physical(dir)
 	for at, n := start, 0; n < maxLevels; n++ {
 		up := filepath.Dir(at)
 		if at != start && (at == home || up == at) {
 			break
 		}
-		if marked(at) {
+		if slices.ContainsFunc(markers[:], func(m string) bool { return exists(filepath.Join(at, m)) }) {
 			return event.Cut(at, event.MaxPath)
 		}
 		if up == at {
@@ -47,40 +51,11 @@ func Project(dir string, g event.Git) string {
 	return event.Cut(start, event.MaxPath)
 }
 
-// bareRoot is the work tree beside a .git directory one works inside of, else
-// the bare repository itself.
-func bareRoot(common string) string {
-	if filepath.Base(common) == ".git" {
-		return filepath.Dir(common)
-	}
-	return common
-}
-
-func homeDir() string {
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return ""
-	}
-	return physical(home)
-}
-
-func marked(dir string) bool {
-	for _, m := range markers {
-		if exists(filepath.Join(dir, m)) {
-			return true
-		}
-	}
-	return false
-}
-
 // ProjectID is 12 hex digits of the SHA-256 of the common git directory, so
 // that all work trees of a repository are one project; without a repository,
 // of the project's root. It is empty when both are.
 func ProjectID(g event.Git, root string) string {
-	of := g.Common
-	if of == "" {
-		of = root
-	}
+	of := cmp.Or(g.Common, root)
 	if of == "" {
 		return ""
 	}

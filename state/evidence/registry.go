@@ -79,10 +79,7 @@ func RegistryDir(getenv func(string) string) string {
 	if d := getenv("CLAUDE_CONFIG_DIR"); d != "" {
 		return filepath.Join(d, "sessions")
 	}
-	home := getenv("HOME")
-	if home == "" {
-		home = getenv("USERPROFILE")
-	}
+	home := cmp.Or(getenv("HOME"), getenv("USERPROFILE"))
 	if home == "" {
 		return ""
 	}
@@ -119,6 +116,44 @@ func Registry(dir, cached string) ([]Reading, error) {
 	return slices.DeleteFunc(out, func(r Reading) bool { return r.Pid == 0 }), nil
 }
 
+// Index is the registry's files as they were read last, with the size, time and
+// inode of each: Registry opens only those that changed. It is for a program
+// that stays, and not safe for concurrent use.
+type Index struct{ records map[string]record }
+
+type record struct {
+	reading Reading
+	file    cache.Stamp
+}
+
+// Registry reads what the function of that name does. A directory that cannot be read is empty.
+func (x *Index) Registry(dir string) (out []Reading) {
+	names, _ := registryNames(dir)
+	fresh := make(map[string]record, len(names))
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		file, ok := cache.StampOf(path)
+		if !ok {
+			continue
+		}
+		settled := !file.Young() // asked before the read: the file may change after it
+		old := x.records[name]
+		if old.file != file {
+			var err error
+			if old.reading, err = ReadRegistryFile(path); err != nil {
+				continue
+			}
+			old.file = file
+		}
+		if settled && old.reading.Problem != ProblemTorn {
+			fresh[name] = old
+		}
+		out = append(out, old.reading)
+	}
+	x.records = fresh
+	return out
+}
+
 // registryNames lists the records in dir, in order of pid.
 func registryNames(dir string) ([]string, error) {
 	f, err := plainfile.OpenDir(dir)
@@ -143,21 +178,6 @@ func ReadRegistryFile(path string) (Reading, error) {
 	if !ok {
 		return Reading{}, errors.New("reading registry: name is not PID.json")
 	}
-	return readRegistry(path, pid)
-}
-
-// registryPid reads the pid in a file's name. The directory also holds files
-// with secrets (PID.HEX.key), which are never opened.
-func registryPid(name string) (int, bool) {
-	base, ok := strings.CutSuffix(name, ".json")
-	if !ok || !digits(base) || base[0] == '0' {
-		return 0, false
-	}
-	pid, err := strconv.Atoi(base)
-	return pid, err == nil && pid > 0
-}
-
-func readRegistry(path string, pid int) (Reading, error) {
 	buf := registryBuffers.Get().(*[]byte)
 	defer registryBuffers.Put(buf)
 	for try := 0; ; try++ {
@@ -171,6 +191,17 @@ func readRegistry(path string, pid int) (Reading, error) {
 		}
 		time.Sleep(tornPauses[try])
 	}
+}
+
+// registryPid reads the pid in a file's name. The directory also holds files
+// with secrets (PID.HEX.key), which are never opened.
+func registryPid(name string) (int, bool) {
+	base, ok := strings.CutSuffix(name, ".json")
+	if !ok || !digits(base) || base[0] == '0' {
+		return 0, false
+	}
+	pid, err := strconv.Atoi(base)
+	return pid, err == nil && pid > 0
 }
 
 // fresh reports whether the file may be in the middle of a write.
@@ -234,45 +265,27 @@ func namespaceOf(domain string) string {
 	return ""
 }
 
-// Fit says whether a registry record and a process are the same, and how that
-// is known.
-type Fit uint8
-
-// How a record fits a process.
-const (
-	Misfit  Fit = iota // another process, or not known
-	Lenient            // the forms of the start times differ: known by the order of times only
-	Exact              // pid and start time are equal
-)
-
 // slack covers the second to which Linux gives its boot time, and a clock that is
 // being slewed.
 const slack event.Millis = 2000
 
-// Match reports whether reading r is about process p. See FitOf.
-func Match(r Reading, p event.Process) bool { return FitOf(r, p) != Misfit }
-
-// FitOf compares a record with a process. The pids must be equal, and so must the
-// start times where both are clock ticks (Linux). Elsewhere the client's form is
-// not the kernel's (macOS: the date that ps prints, in UTC), and the fit is
-// lenient: p must have started before the record says it was made. That is no
-// weaker in practice: a pid has one owner at a time, so whoever has it now and had
+// Match reports whether reading r is about process p. The pids must be equal, and so
+// must the start times where both are clock ticks (Linux). Elsewhere the client's form
+// is not the kernel's (macOS: the date that ps prints, in UTC), and p must have started
+// before the record says it was made. That is no weaker in practice: a pid has one owner at a time, so whoever has it now and had
 // it then wrote the record. Either way a record that a killed client left does not
 // fit the process that got its pid.
-func FitOf(r Reading, p event.Process) Fit {
+func Match(r Reading, p event.Process) bool {
 	switch {
 	case r.Pid <= 0 || r.Pid != p.Pid || r.ProcStart == "" || p.Start == "":
-		return Misfit
+		return false
 	case r.NS != "" && p.NS != "" && r.NS != p.NS:
-		return Misfit
+		return false
 	case r.ProcStart == p.Start:
-		return Exact
+		return true
 	case p.NS != "" && digits(r.ProcStart): // Linux: same unit, another process
-		return Misfit
+		return false
 	}
 	began, ok := startWall(p.Start)
-	if !ok || r.StartedAt == 0 || began > r.StartedAt+slack {
-		return Misfit
-	}
-	return Lenient
+	return ok && r.StartedAt != 0 && began <= r.StartedAt+slack
 }

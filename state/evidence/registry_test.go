@@ -227,7 +227,7 @@ func TestRegistryDir(t *testing.T) {
 	}
 }
 
-func TestFitOf(t *testing.T) {
+func TestMatch(t *testing.T) {
 	us, ok := Process(os.Getpid(), ThisMachine())
 	if !ok {
 		t.Skip("no process evidence on this platform")
@@ -242,28 +242,26 @@ func TestFitOf(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		r    Reading
-		want Fit
+		want bool
 	}{
-		{"equal", with(func(r *Reading) {}), Exact},
-		{"another pid", with(func(r *Reading) { r.Pid++ }), Misfit},
-		{"no start time", with(func(r *Reading) { r.ProcStart = "" }), Misfit},
-		{"another namespace", with(func(r *Reading) { r.NS = "pid:[1]" }), Misfit},
-		{"our namespace", with(func(r *Reading) { r.NS = us.NS }), Exact},
-		{"a date, made after we began", with(func(r *Reading) { r.ProcStart = date }), Lenient},
-		{"a date, made long before we began: the pid was reused", with(func(r *Reading) { r.ProcStart, r.StartedAt = date, began-60_000 }), Misfit},
-		{"a date and nothing else", with(func(r *Reading) { r.ProcStart, r.StartedAt = date, 0 }), Misfit},
+		{"equal", with(func(r *Reading) {}), true},
+		{"another pid", with(func(r *Reading) { r.Pid++ }), false},
+		{"no start time", with(func(r *Reading) { r.ProcStart = "" }), false},
+		{"another namespace", with(func(r *Reading) { r.NS = "pid:[1]" }), false},
+		{"our namespace", with(func(r *Reading) { r.NS = us.NS }), true},
+		{"a date, made after we began", with(func(r *Reading) { r.ProcStart = date }), true},
+		{"a date, made long before we began: the pid was reused", with(func(r *Reading) { r.ProcStart, r.StartedAt = date, began-60_000 }), false},
+		{"a date and nothing else", with(func(r *Reading) { r.ProcStart, r.StartedAt = date, 0 }), false},
 	} {
 		if us.NS == "" && tt.r.NS != "" {
 			continue
 		}
-		if got := FitOf(tt.r, us); got != tt.want || Match(tt.r, us) != (tt.want != Misfit) {
-			t.Errorf("%s: got %d", tt.name, got)
+		if got := Match(tt.r, us); got != tt.want {
+			t.Errorf("%s: got %t", tt.name, got)
 		}
 	}
-	if us.NS != "" {
-		if got := FitOf(with(func(r *Reading) { r.ProcStart += "0" }), us); got != Misfit {
-			t.Errorf("other clock ticks: got %d", got)
-		}
+	if us.NS != "" && Match(with(func(r *Reading) { r.ProcStart += "0" }), us) {
+		t.Error("other clock ticks match")
 	}
 	if Match(Reading{}, event.Process{}) {
 		t.Error("nothing matches nothing")
