@@ -289,3 +289,12 @@ func TestLinksAreNoWayRound(t *testing.T) {
 		}
 	}
 }
+
+// Half a pair of surrogates takes nothing of what follows it with it.
+func TestLoneSurrogate(t *testing.T) {
+	for _, text := range []string{`x\ud83d\u003b rm -rf x`, `x\ud83d\ud83d\ude00\u003b rm -rf x`, `x\ude00\u003b rm -rf x`} {
+		if c := (&Call{Tool: "Bash", Input: []byte(`{"command":"echo ` + text + `"}`)}); !fits(ruleOf("rm -rf"), c) {
+			t.Errorf("not seen: %s", text)
+		}
+	}
+}
