@@ -12,7 +12,6 @@ import (
 	"beckon/render/jump"
 	"beckon/render/term"
 	"beckon/state"
-	"beckon/state/offer"
 )
 
 type showCmd struct {
@@ -50,7 +49,7 @@ func (c *showCmd) Run(a *app) error {
 	if err := term.Show(a.Stdout, &row, &v.Session, style); err != nil {
 		return err
 	}
-	asks, err := talk.Offers(a.App, func(o *offer.Offer) bool { return o.Kind != offer.Reply && o.Record == v.Session.Record() })
+	asks, err := talk.Offers(a.App, v.Session.Record())
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ func (c *AnswerCmd) Run(a *cli.App) error {
 	if c.Fleet {
 		return c.elsewhere(a)
 	}
-	list, err := asked(a)
+	list, err := Offers(a, "")
 	if err != nil {
 		return err
 	}
@@ -53,29 +53,19 @@ func (c *AnswerCmd) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	if len(words) == 0 {
-		return c.list(a, target)
-	}
-	if len(target) > 1 {
-		return cli.Hint("give the id of one: beckon answer "+target[0].ShortID()+" "+strings.Join(words, " "), "%d requests of it are open: %w", len(target), errAmbiguous)
-	}
-	return c.one(a, target[0], words)
+	return c.one(a, target, words, func(o *card.Offered, ans offer.Answer) error { return give(a, o, ans, c.JSON) })
 }
 
 var errAmbiguous = errors.New("which one?")
 
-// asked lists the open offers with their cards: those that ask something.
-func asked(a *cli.App) ([]card.Offered, error) {
-	return Offers(a, func(o *offer.Offer) bool { return o.Kind != offer.Reply })
-}
-
-// Offers lists the open offers that keep holds for, with their cards.
-func Offers(a *cli.App, keep func(*offer.Offer) bool) ([]card.Offered, error) {
+// Offers lists what a session asks, by its record, with its cards; for none, what all
+// of them do.
+func Offers(a *cli.App, record string) ([]card.Offered, error) {
 	all, err := offer.In(a.Store.Dir).List(time.Now())
 	if err != nil {
 		return nil, fmt.Errorf("reading the requests: %w", err)
 	}
-	if all = slices.DeleteFunc(all, func(o offer.Offer) bool { return !keep(&o) }); len(all) == 0 {
+	if all = slices.DeleteFunc(all, func(o offer.Offer) bool { return o.Kind == offer.Reply || record != "" && o.Record != record }); len(all) == 0 {
 		return nil, nil
 	}
 	seen, _, err := a.Look(false)
@@ -99,10 +89,8 @@ func Offers(a *cli.App, keep func(*offer.Offer) bool) ([]card.Offered, error) {
 // Without a session they are for the only one.
 func (c *AnswerCmd) target(a *cli.App, list []card.Offered) (of []card.Offered, words []string, err error) {
 	first := c.Words[0]
-	for _, o := range list {
-		if len(first) >= 4 && strings.HasPrefix(o.ID, strings.ToUpper(first)) {
-			return []card.Offered{o}, c.Words[1:], nil
-		}
+	if i := byID(list, first); i >= 0 {
+		return list[i : i+1], c.Words[1:], nil
 	}
 	if isAnswer(first) && len(c.Words) <= 2 {
 		if len(list) == 1 {
@@ -111,7 +99,7 @@ func (c *AnswerCmd) target(a *cli.App, list []card.Offered) (of []card.Offered, 
 		if len(list) > 1 {
 			return nil, nil, cli.Hint("beckon answer lists them; give a session or an id first", "%d requests are open: %w", len(list), errAmbiguous)
 		}
-		return nil, nil, nothingOpen(a)
+		return nil, nil, cli.Hint("beckon install --answers lets you answer what sessions ask from here on", "no session waits for an answer: %w", cli.ErrNotFound)
 	}
 	if id, ok := offer.In(a.Store.Dir).Past(strings.ToUpper(first)); ok && len(first) >= 4 {
 		return nil, nil, cli.Late("request %s: %w", id[:5], offer.In(a.Store.Dir).Over(id))
@@ -131,8 +119,9 @@ func (c *AnswerCmd) target(a *cli.App, list []card.Offered) (of []card.Offered, 
 	return of, c.Words[1:], nil
 }
 
-func nothingOpen(a *cli.App) error {
-	return cli.Hint("beckon install --answers lets you answer what sessions ask from here on", "no session waits for an answer: %w", cli.ErrNotFound)
+// byID finds the offer whose id begins so, -1 for none.
+func byID(list []card.Offered, id string) int {
+	return slices.IndexFunc(list, func(o card.Offered) bool { return len(id) >= 4 && strings.HasPrefix(o.ID, strings.ToUpper(id)) })
 }
 
 // notOffered says why a session has nothing to answer.
@@ -174,13 +163,17 @@ func (c *AnswerCmd) list(a *cli.App, list []card.Offered) error {
 		if i > 0 {
 			fmt.Fprintln(a.Stdout)
 		}
-		if c.Fleet {
-			show(a, &list[i])
-		} else {
-			Show(a, &list[i])
-		}
+		c.show(a, &list[i])
 	}
 	return nil
+}
+
+func (c *AnswerCmd) show(a *cli.App, o *card.Offered) {
+	if c.Fleet { // its files are elsewhere
+		show(a, o)
+	} else {
+		Show(a, o)
+	}
 }
 
 // Show prints an offer whole, and notes that the user was shown it.
@@ -224,9 +217,22 @@ func show(a *cli.App, o *card.Offered) {
 	}
 }
 
-// one answers an offer.
-func (c *AnswerCmd) one(a *cli.App, o card.Offered, words []string) error {
-	ans, err := c.answer(&o, words)
+// one answers the one offer of a list, by give; without words it shows the list. What
+// the user has not been shown is shown before it is allowed, each time if it is on
+// another machine.
+func (c *AnswerCmd) one(a *cli.App, list []card.Offered, words []string, give func(*card.Offered, offer.Answer) error) error {
+	o := &list[0]
+	id, on := "beckon answer "+o.ShortID(), ""
+	if c.Fleet {
+		id, on = "beckon answer --fleet "+c.Words[0]+" "+o.ShortID(), " on "+o.Card.Host
+	}
+	switch {
+	case len(words) == 0:
+		return c.list(a, list)
+	case len(list) > 1:
+		return cli.Hint("give the id of one: "+id+" "+strings.Join(words, " "), "%d requests of it are open: %w", len(list), errAmbiguous)
+	}
+	ans, err := c.answer(o, words)
 	if err != nil {
 		return err
 	}
@@ -234,18 +240,18 @@ func (c *AnswerCmd) one(a *cli.App, o card.Offered, words []string) error {
 		return err
 	}
 	if err := o.Card.May(ans.Word); err != nil {
-		return cli.Hint("beckon jump brings you there; beckon answer "+o.ShortID()+" no refuses it", "%w", err)
+		return cli.Hint("beckon jump brings you there; "+id+" no refuses it", "%w", err)
 	}
-	if ans.Word.Grants() && !offer.In(a.Store.Dir).Shown(o.ID) {
+	if ans.Word.Grants() && (c.Fleet || !offer.In(a.Store.Dir).Shown(o.ID)) {
 		if !a.Attended() {
-			return cli.Hint("beckon answer "+o.ShortID()+" shows it", "you have not been shown what this allows")
+			return cli.Hint(id+" shows it", "you have not been shown what this allows%s", on)
 		}
-		Show(a, &o)
-		if !confirm(a, "Allow this?") {
+		c.show(a, o)
+		if !confirm(a, "Allow this"+on+"?") {
 			return cli.ErrSilent
 		}
 	}
-	return give(a, &o, ans, c.JSON)
+	return give(o, ans)
 }
 
 // mayAnswer is an error for everybody but the user: an agent must not answer

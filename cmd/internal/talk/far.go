@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"beckon/cmd/internal/cli"
@@ -96,45 +95,22 @@ func (c *AnswerCmd) elsewhere(a *cli.App) error {
 		return fmt.Errorf("%s asks nothing that can be answered from elsewhere: %w", fleets.Label(&row), cli.ErrNotFound)
 	}
 	words := c.Words[1:]
-	if len(words) > 0 && len(list) > 1 { // one of several, by its id
-		if i := slices.IndexFunc(list, func(o card.Offered) bool {
-			return len(words[0]) >= 4 && strings.HasPrefix(o.ID, strings.ToUpper(words[0]))
-		}); i >= 0 {
+	if len(words) > 0 && len(list) > 1 {
+		if i := byID(list, words[0]); i >= 0 {
 			list, words = list[i:i+1], words[1:]
 		}
 	}
-	if len(words) == 0 {
-		return c.list(a, list)
-	}
-	if len(list) > 1 {
-		return cli.Hint("give the id of one after the session: "+list[0].ShortID(), "%d requests of it are open: %w", len(list), errAmbiguous)
-	}
-	o := list[0]
-	ans, err := c.answer(&o, words)
-	if err != nil {
-		return err
-	}
-	if err := o.Card.May(ans.Word); err != nil {
-		return err
-	}
-	if ans.Word.Grants() {
-		if !a.Attended() {
-			return errors.New("what runs on another machine is shown before it is allowed, and there is no terminal to show it on")
+	return c.one(a, list, words, func(o *card.Offered, ans offer.Answer) error {
+		text, err := s.Client.Answer(context.Background(), row.Remote.Link, row.Record(), ans)
+		switch {
+		case err != nil:
+			return refused(&row, err)
+		case c.JSON:
+			return cli.WriteJSON(a.Stdout, given{Schema: 1, Offer: ans.Offer, Word: ans.Word, Taken: true})
 		}
-		show(a, &o)
-		if !confirm(a, "Allow this on "+row.Remote.Name+"?") {
-			return cli.ErrSilent
-		}
-	}
-	text, err := s.Client.Answer(context.Background(), row.Remote.Link, row.Record(), ans)
-	if err != nil {
-		return refused(&row, err)
-	}
-	if c.JSON {
-		return cli.WriteJSON(a.Stdout, given{Schema: 1, Offer: ans.Offer, Word: ans.Word, Taken: true})
-	}
-	_, err = fmt.Fprintf(a.Stdout, "%s: %s in %s\n", render.OneLine(text), o.Card.Title, card.Line1(o.Name))
-	return err
+		_, err = fmt.Fprintf(a.Stdout, "%s: %s in %s\n", render.OneLine(text), o.Card.Title, card.Line1(o.Name))
+		return err
+	})
 }
 
 // listFar shows what the sessions of other machines ask.
