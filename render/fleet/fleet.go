@@ -18,7 +18,6 @@ package fleet
 
 import (
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"strings"
@@ -51,15 +50,10 @@ type ID struct {
 	User, Host, Node string
 }
 
-// ErrID is wrapped by the errors of an ID that no key can be made of.
-var ErrID = errors.New("a user, a host and a node need a name each")
-
 // prefix is what the keys of all that the ID publishes begin with.
 func (id ID) prefix() (string, error) {
-	for _, s := range []string{id.User, id.Host, id.Node} {
-		if s == "" {
-			return "", fmt.Errorf("%q: %w", id, ErrID)
-		}
+	if id.User == "" || id.Host == "" || id.Node == "" {
+		return "", fmt.Errorf("%q: a user, a host and a node need a name each", id)
 	}
 	return Token(id.User) + "." + Token(id.Host) + "." + Token(id.Node), nil
 }

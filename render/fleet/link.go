@@ -84,8 +84,8 @@ func (l *Link) Check(kept *Kept, fresh bool) error {
 		l.acked = 0
 		return nil
 	}
-	was, err := readPresence(kept.Data)
-	if err != nil {
+	was, ok := readPresence(kept.Data)
+	if !ok {
 		was = Presence{} // and so not ours
 	}
 	if was.Instance == l.host.Instance && was.Epoch == l.epoch {

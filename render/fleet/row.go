@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -119,29 +118,22 @@ func word(s string) string { return cut(render.OneLine(s), maxWord) }
 // cut returns at most n bytes of s, and no half of a character.
 func cut(s string, n int) string { return strings.TrimRight(event.Cut(s, n), " ") }
 
-// errMessage is wrapped by what is wrong with a message.
-var errMessage = errors.New("no message of a fleet")
-
 // decode reads JSON of at most MaxMessage bytes; members that it does not know
 // are a newer version's.
-func decode(data []byte, v any) error {
-	if len(data) > MaxMessage || !utf8.Valid(data) || !bytes.HasPrefix(data, []byte("{")) {
-		return errMessage
-	}
-	return json.Unmarshal(data, v)
+func decode(data []byte, v any) bool {
+	return len(data) <= MaxMessage && utf8.Valid(data) && bytes.HasPrefix(data, []byte("{")) && json.Unmarshal(data, v) == nil
 }
 
 // readWire reads a row that a stranger wrote.
-func readWire(data []byte) (wire, error) {
-	var w wire
-	if err := decode(data, &w); err != nil || w.Schema < 1 {
-		return w, cmp.Or(err, errMessage)
+func readWire(data []byte) (w wire, ok bool) {
+	if !decode(data, &w) || w.Schema < 1 {
+		return w, false
 	}
 	if w.Gone {
-		return w, nil
+		return w, true
 	}
 	if w.Session = word(w.Session); w.Session == "" {
-		return w, errMessage
+		return w, false
 	}
 	for _, s := range []*string{&w.Part, &w.Seat, &w.Agent, &w.Project, &w.Branch, &w.Worktree, &w.Reason, &w.Model, &w.Terminal, &w.Tool, (*string)(&w.Source), (*string)(&w.Confidence)} {
 		*s = word(*s)
@@ -165,22 +157,18 @@ func readWire(data []byte) (wire, error) {
 			w.Subagents[i] = state.Unknown
 		}
 	}
-	return w, nil
+	return w, true
 }
 
 // readPresence reads what a host says of itself.
-func readPresence(data []byte) (Presence, error) {
-	var p Presence
-	if err := decode(data, &p); err != nil || p.Schema < 1 {
-		return p, cmp.Or(err, errMessage)
+func readPresence(data []byte) (p Presence, ok bool) {
+	if !decode(data, &p) || p.Schema < 1 {
+		return Presence{}, false
 	}
 	for _, s := range []*string{&p.Instance, &p.User, &p.Host, &p.Version, &p.Digest} {
 		*s = word(*s)
 	}
-	if p.Host == "" {
-		return p, errMessage
-	}
-	return p, nil
+	return p, p.Host != ""
 }
 
 // row makes a row for views of what a host said at a time.

@@ -106,8 +106,8 @@ func (v *View) Apply(m Message, server, now time.Time) bool {
 
 // row takes a row, unless a newer one is held.
 func (v *View) row(n *node, seat string, m Message, server time.Time) (news, ok bool) {
-	w, err := readWire(m.Data)
-	if err != nil {
+	w, ok := readWire(m.Data)
+	if !ok {
 		if !m.Gone {
 			return false, false
 		}
@@ -143,8 +143,8 @@ func (n *node) silent(server, last time.Time) bool {
 
 // present takes what a host says of itself.
 func (v *View) present(n *node, m Message, server time.Time) (news, ok bool) {
-	p, err := readPresence(m.Data)
-	if err != nil {
+	p, ok := readPresence(m.Data)
+	if !ok {
 		return false, m.Gone
 	}
 	if n.present && p.before(n.presence.stamp) && !n.silent(server, n.heard) {

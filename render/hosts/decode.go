@@ -17,8 +17,8 @@ const (
 	maxRows = 1000 // of one host
 	maxText = 2048 // bytes of any one text
 	// skewed is by how much another machine's clock may differ before its times
-	// are moved to ours; the answer's own way takes less than Deadline.
-	skewed = Deadline
+	// are moved to ours; the answer's own way takes less than deadline.
+	skewed = deadline
 )
 
 // decode reads a host's `list --json` that came at now. Its texts are cleaned,

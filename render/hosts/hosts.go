@@ -2,7 +2,7 @@
 // no server to run there: it asks each by ssh for its `beckon list
 // --json`.
 //
-// It guarantees: a host that does not answer holds nobody up beyond Deadline
+// It guarantees: a host that does not answer holds nobody up beyond deadline
 // and keeps its last good answer, marked as stale; a host's name never becomes
 // an option or text for a shell; what a host says is cleaned of control
 // characters before anybody sees it. It asks nothing of the user: a host that
@@ -19,8 +19,8 @@ import (
 	"beckon/state/store"
 )
 
-// Deadline is the longest that one question to one host takes.
-const Deadline = 5 * time.Second
+// deadline is the longest that one question to one host takes.
+const deadline = 5 * time.Second
 
 // keep is how long the answer of an unreachable host is shown.
 const keep = 14 * 24 * time.Hour
@@ -76,9 +76,9 @@ func Open(st *store.Store, spec string) (*Host, error) {
 	return h, nil
 }
 
-// Ask asks the host, and returns when it has answered or Deadline is over.
+// Ask asks the host, and returns when it has answered or deadline is over.
 func (h *Host) Ask(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, Deadline)
+	ctx, cancel := context.WithTimeout(ctx, deadline)
 	defer cancel()
 	data, err := h.ask(ctx, h.is.Name)
 	at := h.now().UTC()

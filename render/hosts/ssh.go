@@ -16,9 +16,6 @@ import (
 	"beckon/render"
 )
 
-// ErrName is wrapped by Parse's errors.
-var ErrName = errors.New("a host is ssh:NAME, where NAME is an alias or [user@]address of ssh's")
-
 // Parse reads a host as the command line gives it, "ssh:NAME", and returns
 // the name. A name has letters, digits and "._-@:%[]" only and begins neither
 // itself nor its host part with a "-": so ssh can take it for nothing else, and
@@ -26,11 +23,9 @@ var ErrName = errors.New("a host is ssh:NAME, where NAME is an alias or [user@]a
 func Parse(spec string) (name string, err error) {
 	name, ok := strings.CutPrefix(spec, "ssh:")
 	_, address, at := strings.Cut(name, "@")
-	switch {
-	case !ok, name == "", len(name) > 255, name[0] == '-', name[0] == '@', at && (address == "" || address[0] == '-'):
-		return "", fmt.Errorf("host %q: %w", spec, ErrName)
-	case strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-@:%[]") != "":
-		return "", fmt.Errorf("host %q: %w", spec, ErrName)
+	if !ok || name == "" || len(name) > 255 || name[0] == '-' || name[0] == '@' || at && (address == "" || address[0] == '-') ||
+		strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-@:%[]") != "" {
+		return "", fmt.Errorf("host %q: a host is ssh:NAME, where NAME is an alias or [user@]address of ssh's", spec)
 	}
 	return name, nil
 }
@@ -75,7 +70,7 @@ func ask(ctx context.Context, name string) ([]byte, error) {
 	}
 	switch {
 	case ctx.Err() != nil:
-		return nil, fmt.Errorf("no answer in %v", Deadline)
+		return nil, fmt.Errorf("no answer in %v", deadline)
 	case out.Cut:
 		return nil, errors.New("the answer is too long")
 	case err == nil:

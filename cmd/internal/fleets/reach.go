@@ -3,7 +3,6 @@ package fleets
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -51,9 +50,6 @@ func Reach(a *cli.App, answer bool) (*Reached, error) {
 	return r, nil
 }
 
-// errWhich asks for more of a name.
-var errWhich = errors.New("which one?")
-
 // Find returns the session of another machine that arg names, as HOST:NAME or NAME:
 // by the beginning of its id, its name, its project or its branch.
 func (r *Reached) Find(arg string) (render.Row, error) {
@@ -76,7 +72,7 @@ func (r *Reached) Find(arg string) (render.Row, error) {
 	for _, row := range fits[:min(len(fits), 5)] {
 		list = append(list, row.Remote.Name+":"+cli.ShortID(row.Record()))
 	}
-	return render.Row{}, cli.Hint("give one as HOST:ID", "%q fits %d sessions (%s): %w", arg, len(fits), strings.Join(list, ", "), errWhich)
+	return render.Row{}, cli.Hint("give one as HOST:ID", "%q fits %d sessions (%s): which one?", arg, len(fits), strings.Join(list, ", "))
 }
 
 // Label is what people call a session of another machine.

@@ -56,8 +56,6 @@ func (c *AnswerCmd) Run(a *cli.App) error {
 	return c.one(a, target, words, func(o *card.Offered, ans offer.Answer) error { return give(a, o, ans, c.JSON) })
 }
 
-var errAmbiguous = errors.New("which one?")
-
 // Offers lists what a session asks, by its record, with its cards; for none, what all
 // of them do.
 func Offers(a *cli.App, record string) ([]card.Offered, error) {
@@ -97,7 +95,7 @@ func (c *AnswerCmd) target(a *cli.App, list []card.Offered) (of []card.Offered, 
 			return list, c.Words, nil
 		}
 		if len(list) > 1 {
-			return nil, nil, cli.Hint("beckon answer lists them; give a session or an id first", "%d requests are open: %w", len(list), errAmbiguous)
+			return nil, nil, cli.Hint("beckon answer lists them; give a session or an id first", "%d requests are open: which one?", len(list))
 		}
 		return nil, nil, cli.Hint("beckon install --answers lets you answer what sessions ask from here on", "no session waits for an answer: %w", cli.ErrNotFound)
 	}
@@ -230,7 +228,7 @@ func (c *AnswerCmd) one(a *cli.App, list []card.Offered, words []string, give fu
 	case len(words) == 0:
 		return c.list(a, list)
 	case len(list) > 1:
-		return cli.Hint("give the id of one: "+id+" "+strings.Join(words, " "), "%d requests of it are open: %w", len(list), errAmbiguous)
+		return cli.Hint("give the id of one: "+id+" "+strings.Join(words, " "), "%d requests of it are open: which one?", len(list))
 	}
 	ans, err := c.answer(o, words)
 	if err != nil {

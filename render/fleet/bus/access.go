@@ -44,16 +44,13 @@ func (a Access) Token() string {
 	return tokenPrefix + base64.RawURLEncoding.EncodeToString(data)
 }
 
-// ErrToken is wrapped by what is wrong with a token.
-var ErrToken = errors.New("this is not a token of beckon fleet invite")
-
 // ReadToken reads what Token made.
 func ReadToken(s string) (Access, error) {
 	var a Access
 	rest, ok := strings.CutPrefix(strings.TrimSpace(s), tokenPrefix)
 	data, err := base64.RawURLEncoding.DecodeString(rest)
 	if !ok || err != nil || json.Unmarshal(data, &a) != nil {
-		return Access{}, ErrToken
+		return Access{}, errors.New("this is not a token of beckon fleet invite")
 	}
 	return a, a.Check()
 }

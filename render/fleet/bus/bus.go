@@ -128,15 +128,15 @@ func publish(ctx context.Context, js jetstream.JetStream, messages []fleet.Messa
 	return sequence, nil
 }
 
-// ErrNoBucket says that the server is there, and not set up.
-var ErrNoBucket = errors.New("the server has no bucket " + Bucket + ", or this access may not use it")
+// errNoBucket says that the server is there, and not set up.
+var errNoBucket = errors.New("the server has no bucket " + Bucket + ", or this access may not use it")
 
 // kept returns what the server has under a key, nil for nothing.
 func kept(ctx context.Context, nc *nats.Conn, key string) (*fleet.Kept, error) {
 	reply, err := nc.RequestWithContext(ctx, "$JS.API.DIRECT.GET."+Stream+"."+subjects+key, nil)
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
-		return nil, ErrNoBucket
+		return nil, errNoBucket
 	case err != nil:
 		return nil, err
 	case reply.Header.Get("Status") == "404":

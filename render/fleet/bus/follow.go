@@ -154,7 +154,7 @@ func (f *Follower) watch(ctx context.Context) error {
 		FilterSubjects: []string{subjects + f.access.Prefix() + ">"}, DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy, InactiveThreshold: inactive, MaxResetAttempts: 1,
 	})
 	if errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, nats.ErrNoResponders) {
-		return ErrNoBucket
+		return errNoBucket
 	} else if err != nil {
 		return err
 	}

@@ -22,9 +22,9 @@ type Client struct {
 	Conn *nats.Conn
 }
 
-// Patience is how long a link may take to carry out an order: longer than the
+// patience is how long a link may take to carry out an order: longer than the
 // process that holds a call takes to answer its client.
-const Patience = offer.Delivery + 5*time.Second
+const patience = offer.Delivery + 5*time.Second
 
 // Refused is the error of what a link would not do, in its words.
 type Refused struct{ Why string }
@@ -113,7 +113,7 @@ func (c *Client) ask(ctx context.Context, link string, q asking) (t response, er
 	if own, err := jwt.DecodeUserClaims(c.ID.token); err != nil || !permits(own, link) {
 		return t, ErrMayNot
 	}
-	ctx, cancel := context.WithTimeout(ctx, Patience)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	subject, inbox := Subject(link, c.ID.Key), c.Conn.NewInbox()
 	data, err := c.ID.Seal(subject, inbox, q)
@@ -138,7 +138,7 @@ func (c *Client) ask(ctx context.Context, link string, q asking) (t response, er
 		case errors.Is(err, nats.ErrNoResponders) || err == nil && len(m.Data) == 0 && m.Header.Get("Status") == "503":
 			return t, ErrDeaf
 		case errors.Is(err, context.DeadlineExceeded):
-			return t, fmt.Errorf("that machine has not answered in %s; whether it did what it was told is not known", Patience)
+			return t, fmt.Errorf("that machine has not answered in %s; whether it did what it was told is not known", patience)
 		case err != nil:
 			return t, err
 		}

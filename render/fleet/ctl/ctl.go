@@ -78,13 +78,10 @@ type Identity struct {
 	account string // who signed it
 }
 
-// ErrNoKey is what an access says that cannot sign.
-var ErrNoKey = errors.New("this hub asks for no credentials, so nobody can tell who answers")
-
 // NewIdentity returns the identity of an access.
 func NewIdentity(token, seed string) (*Identity, error) {
 	if token == "" {
-		return nil, ErrNoKey
+		return nil, errors.New("this hub asks for no credentials, so nobody can tell who answers")
 	}
 	c, err := jwt.DecodeUserClaims(token)
 	if err != nil {
@@ -140,11 +137,9 @@ func (id *Identity) Seal(subject, reply string, v any) ([]byte, error) {
 	return json.Marshal(envelope{id.token, body, sig})
 }
 
-// errForged is wrapped by what is wrong with a message that proves no sender.
-var errForged = errors.New("nobody who may is seen to have sent this")
-
+// forged is what is wrong with a message that proves no sender.
 func forged(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", errForged, fmt.Sprintf(format, args...))
+	return fmt.Errorf("nobody who may is seen to have sent this: "+format, args...)
 }
 
 // open reads the body of a message into v, if somebody of the same fleet has
