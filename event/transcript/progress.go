@@ -133,37 +133,27 @@ func (p *Progress) Take() (items []Item) {
 
 // Key returns 16 hexadecimal digits that are equal for texts that differ in
 // letter case and space only.
-func Key(text string) string { return hexOf(fnv([]byte(normal(text)))) }
+func Key(text string) string { return hashOf([]byte(normal(text))) }
 
 // SameText reports whether two texts say the same: equal but for letter case
 // and space, one part of the other (it may have been cut, or have been joined
 // with more), or with two sentences of at least 20 characters in common. An
 // empty text is the same as no other.
-func SameText(a, b string) bool { return reduce(a).same(reduce(b)) }
-
-// reduced is a text as it is compared.
-type reduced struct {
-	text      string
-	sentences []string
-}
-
-func reduce(s string) reduced {
-	r := reduced{text: normal(s)}
-	for _, p := range sentences(s) {
-		if p = normal(p); utf8.RuneCountInString(p) >= minSentence {
-			r.sentences = append(r.sentences, p)
-		}
-	}
-	slices.Sort(r.sentences)
-	r.sentences = slices.Compact(r.sentences)
-	return r
-}
-
-func (r reduced) same(o reduced) bool {
-	if r.text == "" || o.text == "" {
+func SameText(a, b string) bool {
+	x, y := normal(a), normal(b)
+	if x == "" || y == "" {
 		return false
 	}
-	return contains(r.text, o.text) || contains(o.text, r.text) || r.shared(o) >= sameEnough
+	if contains(x, y) || contains(y, x) {
+		return true
+	}
+	shared, theirs := 0, sentences(b)
+	for s := range sentences(a) {
+		if theirs[s] {
+			shared++
+		}
+	}
+	return shared >= sameEnough
 }
 
 // contains reports whether part is text, or is in it and long enough to be
@@ -172,30 +162,27 @@ func contains(text, part string) bool {
 	return text == part || utf8.RuneCountInString(part) >= MinProgress && strings.Contains(text, part)
 }
 
-func (r reduced) shared(o reduced) (n int) {
-	for _, s := range r.sentences {
-		if _, ok := slices.BinarySearch(o.sentences, s); ok {
-			n++
-		}
-	}
-	return n
-}
-
 // normal lowers the letters and makes each run of space one space.
 func normal(s string) string { return strings.Join(strings.Fields(strings.ToLower(s)), " ") }
 
-// sentences splits at line breaks and behind full stops, question and
-// exclamation marks that end a word.
-func sentences(s string) []string {
-	var all []string
+// sentences is the set of the longer ones of s, each as normal has it. It splits at line
+// breaks and behind full stops, question and exclamation marks that end a word.
+func sentences(s string) map[string]bool {
+	all := map[string]bool{}
+	add := func(part string) {
+		if part = normal(part); utf8.RuneCountInString(part) >= minSentence {
+			all[part] = true
+		}
+	}
 	start, ended := 0, false
 	for i, c := range s {
 		if c == '\n' || ended && unicode.IsSpace(c) || strings.ContainsRune("。！？", c) {
 			end := i + utf8.RuneLen(c)
-			all = append(all, s[start:end])
+			add(s[start:end])
 			start = end
 		}
 		ended = c == '.' || c == '?' || c == '!'
 	}
-	return append(all, s[start:])
+	add(s[start:])
+	return all
 }

@@ -2,7 +2,10 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/hex"
 	"errors"
+	"hash/fnv"
 	"io"
 	"os"
 
@@ -55,22 +58,10 @@ const (
 )
 
 func (l Limits) orDefaults() Limits {
-	if l.Text <= 0 {
-		l.Text = MaxText
+	return Limits{
+		cmp.Or(l.Text, MaxText), cmp.Or(l.Line, DefaultLine), cmp.Or(l.Bytes, DefaultBytes), cmp.Or(l.Back, DefaultBack),
+		cmp.Or(l.buffer, bufferSize),
 	}
-	if l.Line <= 0 {
-		l.Line = DefaultLine
-	}
-	if l.Bytes <= 0 {
-		l.Bytes = DefaultBytes
-	}
-	if l.Back <= 0 {
-		l.Back = DefaultBack
-	}
-	if l.buffer <= 0 {
-		l.buffer = bufferSize
-	}
-	return l
 }
 
 // Read returns what was appended to the transcript at path since c, in the
@@ -213,14 +204,14 @@ func (r *reader) restart() {
 	r.c = c
 }
 
-// mark hashes the bytes before offset: 64-bit FNV-1a, as hexadecimal digits.
+// mark hashes the bytes before offset.
 func (r *reader) mark(offset int64) (string, error) {
 	if offset <= 0 {
 		return "", nil
 	}
 	var b [markSize]byte
 	n, err := readAt(r.src, b[:min(markSize, offset)], max(0, offset-markSize))
-	return hexOf(fnv(b[:n])), err
+	return hashOf(b[:n]), err
 }
 
 // readAt reads up to len(b) bytes; the end of the file is not an error.
@@ -334,18 +325,9 @@ func (r *reader) longUntil(end int64) error {
 	return nil
 }
 
-func fnv(b []byte) uint64 {
-	h := uint64(14695981039346656037)
-	for _, c := range b {
-		h = (h ^ uint64(c)) * 1099511628211
-	}
-	return h
-}
-
-func hexOf(n uint64) string {
-	var b [16]byte
-	for i := range b {
-		b[i] = "0123456789abcdef"[n>>(60-4*i)&15]
-	}
-	return string(b[:])
+// hashOf is 64-bit FNV-1a, as hexadecimal digits.
+func hashOf(b []byte) string {
+	h := fnv.New64a()
+	_, _ = h.Write(b)
+	return hex.EncodeToString(h.Sum(nil))
 }
