@@ -13,35 +13,22 @@ import (
 // fault is an error as the API gives it.
 type fault struct {
 	status  int
-	code    string // for programs, stable
-	message string // for people
-	hint    string
-}
-
-func (f *fault) Error() string { return f.message }
-
-type faultBody struct {
-	Error faultText `json:"error"`
-}
-
-type faultText struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
+	Code    string `json:"code"`    // for programs, stable
+	Message string `json:"message"` // for people
 	Hint    string `json:"hint,omitempty"`
 }
 
-func writeError(w http.ResponseWriter, f *fault) {
-	writeJSON(w, f.status, faultBody{faultText{f.code, f.message, f.hint}})
+func (f *fault) Error() string { return f.Message }
+
+type faultBody struct {
+	Error *fault `json:"error"`
 }
 
-// hookFault is an error as the hook endpoints give it.
-type hookFault struct {
-	Status  string `json:"status"`
-	Message string `json:"message"`
-}
+func writeError(w http.ResponseWriter, f *fault) { writeJSON(w, f.status, faultBody{f}) }
 
+// writeHookError writes an error as the hook endpoints give it.
 func writeHookError(w http.ResponseWriter, status int, message string) {
-	writeJSON(w, status, hookFault{"error", message})
+	writeJSON(w, status, okAnswer{"error", message})
 }
 
 func encode(v any) ([]byte, error) {

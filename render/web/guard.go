@@ -40,7 +40,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		s.meter.refused(f.code)
+		s.meter.refused(f.Code)
 		switch f.status {
 		case http.StatusUnauthorized:
 			h.Set("WWW-Authenticate", `Bearer realm="beckon"`)
@@ -75,9 +75,9 @@ func writePage(w http.ResponseWriter, f *fault) {
 	page := struct {
 		What, Hint string
 		Do         []todo
-	}{What: upper(f.message), Hint: f.hint}
-	switch f.code {
-	case errUnauthorized.code:
+	}{What: upper(f.Message), Hint: f.Hint}
+	switch f.Code {
+	case errUnauthorized.Code:
 		page.What, page.Hint = "This browser is not signed in", ""
 		page.Do = []todo{
 			{"Only its owner sees what this server shows. On the machine where beckon runs, this prints the address that signs a browser in:", "beckon serve url"},

@@ -198,7 +198,7 @@ func notGiven(w http.ResponseWriter, err error) error {
 	var taken *offer.TakenError
 	switch {
 	case errors.As(err, &taken):
-		writeJSON(w, http.StatusConflict, takenAnswer{faultBody{faultText{"taken", taken.Error(), ""}}, givenBy{taken.By.Word, taken.By.By, taken.By.From}})
+		writeJSON(w, http.StatusConflict, takenAnswer{faultBody{&fault{Code: "taken", Message: taken.Error()}}, givenBy{taken.By.Word, taken.By.By, taken.By.From}})
 		return nil
 	case errors.Is(err, offer.ErrNone):
 		return &fault{http.StatusNotFound, "no_such_offer", "no such offer is open", "GET /api/offers lists them"}
