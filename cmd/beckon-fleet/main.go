@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -67,19 +68,13 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	h, err := hub.Open(*dir)
 	if err != nil {
-		at := *listen
-		if at == "" {
-			at = map[bool]string{true: "0.0.0.0:4222", false: "127.0.0.1:4222"}[*names != ""]
-		}
-		if h, err = hub.Init(*dir, at, split(*names)); err != nil {
+		at := cmp.Or(*listen, map[bool]string{true: "0.0.0.0:4222", false: "127.0.0.1:4222"}[*names != ""])
+		list := strings.FieldsFunc(*names, func(r rune) bool { return r == ',' || r == ' ' })
+		if h, err = hub.Init(*dir, at, list); err != nil {
 			return err
 		}
 	}
 	return serve(ctx, h, out)
-}
-
-func split(s string) []string {
-	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
 // serve serves a hub until ctx ends.

@@ -130,9 +130,6 @@ type Presence struct {
 	User     string `json:"user"`
 	Host     string `json:"host"`
 	Version  string `json:"beckon,omitempty"`
-	Rows     int    `json:"rows"`
-	Digest   string `json:"digest"` // of the rows' keys and numbers
-	Needs    int    `json:"needs_you"`
-	Working  int    `json:"working"`
+	Digest   string `json:"digest"`        // of the rows' keys and numbers
 	Bye      bool   `json:"bye,omitempty"` // it ends, and will not be heard for now
 }

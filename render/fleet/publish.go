@@ -131,16 +131,10 @@ func (l *Link) Forget() []Message {
 func (l *Link) presence(bye bool) Message {
 	h := l.host
 	l.seq++
-	h.stamp, h.Rows, h.Bye = stamp{l.epoch, l.seq}, len(l.rows), bye
+	h.stamp, h.Bye = stamp{l.epoch, l.seq}, bye
 	seqs := make(map[string]uint64, len(l.rows))
 	for key, o := range l.rows {
 		seqs[key] = o.Seq
-		if o.State.NeedsYou() {
-			h.Needs++
-		}
-		if o.State.AtWork() {
-			h.Working++
-		}
 	}
 	h.Digest = digest(seqs)
 	data, _ := json.Marshal(h)

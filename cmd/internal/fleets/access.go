@@ -17,6 +17,8 @@ import (
 	"beckon/event/atomicfile"
 	"beckon/event/home"
 	"beckon/render/fleet/bus"
+
+	"github.com/gofrs/flock"
 )
 
 // accessFile is where the access to a fleet is, which link --join writes.
@@ -89,3 +91,34 @@ func join(a *cli.App, acc bus.Access) error {
 
 // errNoFleet says what to do where there is nothing to show.
 var errNoFleet = cli.Hint(`beckon link --join TOKEN joins one, and "hosts": ["ssh:NAME"] in config.json names machines to ask by ssh: see beckon help fleet`, "this machine is in no fleet")
+
+// Standing is how this machine stands to its fleet.
+type Standing struct {
+	URL       string // of the hub; empty for no fleet
+	Publishes bool   // its access is to publish, too
+	Linked    bool   // a link runs
+}
+
+// StandingOf tries the hub. The error says why it does not let this machine in, or what
+// is wrong with the access.
+func StandingOf(a *cli.App) (Standing, error) {
+	acc, ok, err := access(a)
+	if !ok || err != nil {
+		return Standing{}, err
+	}
+	s := Standing{URL: acc.URL, Publishes: acc.Host != ""}
+	path := filepath.Join(a.Store.Dir, "fleet", "link.lock")
+	if _, err := os.Stat(path); err == nil {
+		lock := flock.New(path)
+		free, err := lock.TryRLock()
+		if s.Linked = err == nil && !free; free {
+			_ = lock.Unlock()
+		}
+	}
+	nc, err := bus.DialOnce(acc)
+	if err != nil {
+		return s, err
+	}
+	nc.Close()
+	return s, nil
+}

@@ -1,6 +1,7 @@
 package fleets
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -84,10 +85,7 @@ func (c *inviteCmd) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	acc := bus.Access{User: c.User, Host: c.Host, View: c.View, All: c.All, Answer: c.Answer}
-	if acc.User == "" {
-		acc.User = a.User()
-	}
+	acc := bus.Access{User: cmp.Or(c.User, a.User()), Host: c.Host, View: c.View, All: c.All, Answer: c.Answer}
 	if acc.User == "" {
 		return cli.Usage("--user NAME: whose host it is")
 	}

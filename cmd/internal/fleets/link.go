@@ -133,13 +133,12 @@ func (c *LinkCmd) link(ctx context.Context, a *cli.App, acc bus.Access) error {
 	if data, err := os.ReadFile(path); err == nil {
 		_ = json.Unmarshal(data, &was) // what is broken begins anew, above what the hub has
 	}
-	now := was
 	save := func(node string, epoch uint64) {
-		if now == (machine{node, epoch}) {
+		if was == (machine{node, epoch}) {
 			return
 		}
-		now = machine{node, epoch}
-		data, _ := json.Marshal(now)
+		was = machine{node, epoch}
+		data, _ := json.Marshal(was)
 		if err := atomicfile.Write(path, append(data, '\n'), 0o600, false); err != nil {
 			a.Store.Log(fmt.Errorf("link: keeping the epoch: %w", err))
 		}
@@ -220,18 +219,15 @@ func keepCurrent(ctx context.Context, a *cli.App, acc bus.Access) {
 			rows, hosts, _ := f.Snapshot()
 			keep(a, acc, render.First(rows, maxKept), hosts)
 		}
-		pause(ctx, time.Second) // a burst of changes is one file
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(time.Second): // a burst of changes is one file
+		}
 		select {
 		case <-ctx.Done():
 		case <-changed:
 		case <-time.After(fleet.Beat):
 		}
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
 	}
 }

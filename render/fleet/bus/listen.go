@@ -41,8 +41,7 @@ func (r *run) listen() error {
 	if err != nil {
 		return err
 	}
-	begun := time.Now()
-	owner := &ctl.Owner{ID: id, Link: link, Desk: r.Desk, Now: func() time.Time { return begun.Round(0).Add(time.Since(begun)) }}
+	owner := &ctl.Owner{ID: id, Link: link, Desk: r.Desk, Now: time.Now}
 	busy := make(chan struct{}, atOnce) // this subscription's: what an earlier one began gives back its own
 	h.sub, err = r.nc.Subscribe(ctl.Subject(link, "*"), func(m *nats.Msg) {
 		busy <- struct{}{}

@@ -128,7 +128,7 @@ type Owner struct {
 	ID   *Identity
 	Link string
 	Desk Desk
-	Now  func() time.Time // a clock that nobody sets
+	Now  func() time.Time // time.Now: no clock that is set changes what lies between two of its times
 
 	mu     sync.Mutex
 	nonces []nonce // the oldest first
