@@ -174,7 +174,7 @@ func (e *elider) escape() bool {
 		return e.fail("unexpected end")
 	}
 	switch c := e.buf[e.pos]; {
-	case short[c]:
+	case jsonenc.Escapes[c] != 0:
 		e.pos++
 		return true
 	case c == 'u':
@@ -258,10 +258,9 @@ func specials(p []byte) uint64 {
 }
 
 // shortEscape reports whether an escape of two bytes stands at p[i:].
-func shortEscape(p []byte, i int) bool { return p[i] == '\\' && i+1 < len(p) && short[p[i+1]] }
-
-// short has the second bytes of the escapes of two bytes.
-var short = [256]bool{'"': true, '\\': true, '/': true, 'b': true, 'f': true, 'n': true, 'r': true, 't': true}
+func shortEscape(p []byte, i int) bool {
+	return p[i] == '\\' && i+1 < len(p) && jsonenc.Escapes[p[i+1]] != 0
+}
 
 const (
 	markStart = "…[elided "

@@ -310,25 +310,12 @@ func (d *decoder) str() (s string, ok bool) {
 			return "", false
 		case c == '\\':
 			escaped = true
-			if i++; !isEscape(rest[i:]) {
+			if i++; i == len(rest) || Escapes[rest[i]] == 0 && hex4(rest[i-1:]) < 0 {
 				return "", false
 			}
 		}
 	}
 	return "", false
-}
-
-// isEscape reports whether what follows a backslash does so in a valid string.
-func isEscape(s string) bool {
-	if s == "" || s[0] != 'u' {
-		return s != "" && strings.IndexByte(`"\/bfnrt`, s[0]) >= 0
-	}
-	for i := 1; i <= 4; i++ {
-		if i >= len(s) || HexDigit(s[i]) < 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // Shape names the members of the record that r points to, with their types: what was

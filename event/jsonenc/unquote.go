@@ -1,6 +1,7 @@
 package jsonenc
 
 import (
+	"cmp"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -49,24 +50,11 @@ func decode(s string) (rune, int) {
 	case s[1] == 'u':
 		return decodeU(s)
 	}
-	return shortEscape(s[1]), 2
+	return rune(cmp.Or(Escapes[s[1]], s[1])), 2
 }
 
-func shortEscape(c byte) rune {
-	switch c {
-	case 'b':
-		return '\b'
-	case 'f':
-		return '\f'
-	case 'n':
-		return '\n'
-	case 'r':
-		return '\r'
-	case 't':
-		return '\t'
-	}
-	return rune(c)
-}
+// Escapes has what the escapes of two bytes stand for, by the second byte.
+var Escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
 // decodeU reads \uXXXX, and a second one with it if they form a surrogate pair.
 func decodeU(s string) (rune, int) {

@@ -77,18 +77,14 @@ func Notify(s Style, id, title, body string) string {
 // osc9 is OSC 9. Text that begins with a number and a semicolon would be one
 // of ConEmu's commands, which Windows Terminal knows too.
 func osc9(title, body string) string {
-	text := join(title, body)
+	text := title + body
+	if title != "" && body != "" {
+		text = title + ": " + body
+	}
 	if text != "" && text[0] >= '0' && text[0] <= '9' {
 		text = "beckon: " + text
 	}
 	return "\x1b]9;" + text + "\a"
-}
-
-func join(title, body string) string {
-	if title == "" || body == "" {
-		return title + body
-	}
-	return title + ": " + body
 }
 
 // kitty is OSC 99: the title opens the notification, the body completes it.

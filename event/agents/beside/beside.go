@@ -47,7 +47,7 @@ const maxHead = 64 << 10
 // Known reports whether the agent of that name writes a file that File reads.
 func Known(agent string) bool { return reader(agent) != nil }
 
-func reader(agent string) func(lines) Reading {
+func reader(agent string) func([]byte) Reading {
 	switch agent {
 	case "codex":
 		return codex
@@ -73,11 +73,11 @@ func Path(agent, session, transcript, home string, getenv func(string) string) s
 // File reads a session's file.
 func File(agent, path string) Reading {
 	read := reader(agent)
-	text := tail(path)
+	text := part(path, true)
 	if read == nil || text == nil {
 		return Reading{}
 	}
-	return read(lines{text})
+	return read(text)
 }
 
 // Version is the version of the agent that writes a session's file, file what Path
@@ -101,10 +101,8 @@ func Version(agent, file string) string {
 	return event.Cut(gjson.GetBytes(text, path).Str, event.MaxID)
 }
 
-// tail is the end of a file, from the start of a line on; nil when there is none.
-func tail(path string) []byte { return part(path, true) }
-
-// part is what a file ends with, or begins with.
+// part is what a file ends with, from the start of a line on, or begins with; nil when
+// there is none.
 func part(path string, end bool) []byte {
 	if path == "" {
 		return nil
@@ -131,15 +129,10 @@ func part(path string, end bool) []byte {
 	return text
 }
 
-// lines are JSON objects, one a line.
-type lines struct{ text []byte }
-
-// each calls f for every whole line that is an object.
-func (l lines) each(f func(gjson.Result)) {
-	rest := l.text
-	for len(rest) > 0 {
-		line, after, whole := bytes.Cut(rest, []byte("\n"))
-		if rest = after; whole && gjson.ValidBytes(line) {
+// each calls f for every whole line that is a JSON object.
+func each(text []byte, f func(gjson.Result)) {
+	for line := range bytes.Lines(text) {
+		if bytes.HasSuffix(line, []byte("\n")) && gjson.ValidBytes(line) {
 			if v := gjson.ParseBytes(line); v.IsObject() {
 				f(v)
 			}
@@ -170,8 +163,8 @@ func said(text string) string {
 
 // codex reads a rollout: the beginnings and ends of turns. An open approval is
 // not written.
-func codex(l lines) (r Reading) {
-	l.each(func(v gjson.Result) {
+func codex(text []byte) (r Reading) {
+	each(text, func(v gjson.Result) {
 		if v.Get("type").Str != "event_msg" {
 			return
 		}
@@ -193,10 +186,10 @@ func codex(l lines) (r Reading) {
 
 // copilot reads a session's events, which tell all. What ends a turn, and the end
 // of what it cut off, come in either order: only a beginning is work again.
-func copilot(l lines) Reading {
+func copilot(text []byte) Reading {
 	var r, before Reading
 	open, over := map[string]bool{}, false
-	l.each(func(v gjson.Result) {
+	each(text, func(v gjson.Result) {
 		at, data := stamp(v), v.Get("data")
 		child := v.Get("agentId").Str != ""
 		now := func(status string) { r = Reading{Status: status, At: at} }
@@ -254,9 +247,9 @@ func copilot(l lines) Reading {
 // gemini reads a chat for the ends of turns that no hook reports. What it says
 // about others comes before the hooks, and adds nothing. Calls that were cut off
 // are written behind what cut them off.
-func gemini(l lines) (r Reading) {
-	l.each(func(v gjson.Result) {
-		text := v.Get("content").Str
+func gemini(text []byte) (r Reading) {
+	each(text, func(v gjson.Result) {
+		words := v.Get("content").Str
 		switch v.Get("type").Str {
 		case "user":
 			r = Reading{}
@@ -265,9 +258,9 @@ func gemini(l lines) (r Reading) {
 				r = Reading{}
 			}
 		case "error":
-			r = Reading{Status: Failed, At: stamp(v), Detail: cut(text)}
+			r = Reading{Status: Failed, At: stamp(v), Detail: cut(words)}
 		case "info":
-			if text == "Request cancelled." {
+			if words == "Request cancelled." {
 				r = Reading{Status: Idle, At: stamp(v)}
 			}
 		}
@@ -315,7 +308,7 @@ func Title(agent, title, dir string) string {
 // LastWords returns what an agent said last, by a file of Copilot's, whose end of
 // a turn does not say it; and when.
 func LastWords(path string) (text string, at event.Millis) {
-	lines{tail(path)}.each(func(v gjson.Result) {
+	each(part(path, true), func(v gjson.Result) {
 		if v.Get("type").Str != "assistant.message" {
 			return
 		}
