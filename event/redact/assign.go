@@ -1,8 +1,6 @@
 package redact
 
-import (
-	"strings"
-)
+import "strings"
 
 // maxKey is the longest name that is looked at, in bytes.
 const maxKey = 64
@@ -67,10 +65,7 @@ func (r *redactor) flag(i int) found {
 	if !strings.HasPrefix(r.s[i:], "--") || i > 0 && token.has(r.s[i-1]) && i != r.last {
 		return found{}
 	}
-	end := i
-	for end < len(r.s) && end-i <= maxKey && token.has(r.s[end]) {
-		end++
-	}
+	end := r.nameEnd(i)
 	if end == len(r.s) || r.s[end] != ' ' {
 		return found{}
 	}
@@ -109,11 +104,25 @@ func (r *redactor) nameBefore(i int) (from, to int) {
 	}
 	for n := 0; quote && n < deepest && back('\\'); n++ {
 	}
-	end := i
-	for i > r.last && end-i <= maxKey && token.has(r.s[i-1]) {
-		i--
+	return r.nameStart(i, token), i
+}
+
+// nameStart returns where a name of such characters begins that ends before i, not
+// before what was replaced, nameEnd where one ends that begins at i.
+func (r *redactor) nameStart(i int, k class) int {
+	from := i
+	for from > r.last && i-from <= maxKey && k.has(r.s[from-1]) {
+		from--
 	}
-	return i, end
+	return from
+}
+
+func (r *redactor) nameEnd(i int) int {
+	end := i
+	for end < len(r.s) && end-i <= maxKey && token.has(r.s[end]) {
+		end++
+	}
+	return end
 }
 
 // namedBefore returns what is said of a value by the name beside it, where the
@@ -124,10 +133,7 @@ func (r *redactor) namedBefore(i int) keyKind {
 	for i-end < 32 && end > r.last && strings.IndexByte(between, r.s[end-1]) >= 0 {
 		end--
 	}
-	from := end
-	for from > r.last && end-from <= maxKey && dotted.has(r.s[from-1]) {
-		from--
-	}
+	from := r.nameStart(end, dotted)
 	before := strings.TrimRight(r.s[r.last:from], "\"' \\")
 	if before == "" || before[len(before)-1] != ':' && before[len(before)-1] != '=' {
 		return harmless
@@ -136,12 +142,10 @@ func (r *redactor) namedBefore(i int) keyKind {
 	if !endsFold(before, "key") && !endsFold(before, "name") {
 		return harmless
 	}
-	return kindOf(lastName(r.s[from:end]))
+	name := r.s[from:end]
+	return kindOf(name[strings.LastIndexByte(name, '.')+1:])
 }
 
 func endsFold(s, word string) bool {
 	return len(s) >= len(word) && strings.EqualFold(s[len(s)-len(word):], word)
 }
-
-// lastName returns the last part of a dotted name.
-func lastName(s string) string { return s[strings.LastIndexByte(s, '.')+1:] }

@@ -14,10 +14,7 @@ func (r *redactor) encoded(i int) found {
 	if quote {
 		end -= len("%22")
 	}
-	from := end
-	for from > r.last && end-from <= maxKey && token.has(r.s[from-1]) {
-		from--
-	}
+	from := r.nameStart(end, token)
 	if from > r.last && r.s[from-1] == '%' && end-from >= 2 { // the digits are of what stands before: %26DB_PASS
 		from += 2
 	}

@@ -96,10 +96,7 @@ func (r *redactor) spoken(i int) found {
 	if i+2 > len(r.s) || !mayName(r.s[i:i+2]) {
 		return found{}
 	}
-	end := i
-	for end < len(r.s) && end-i <= maxKey && token.has(r.s[end]) {
-		end++
-	}
+	end := r.nameEnd(i)
 	v := r.skipSpace(end)
 	if v == end || v == len(r.s) {
 		return found{}
@@ -111,11 +108,7 @@ func (r *redactor) spoken(i int) found {
 	if !netrc && q == "" && !hasDigit(r.s[said:r.saidEnd(said)]) {
 		return found{}
 	}
-	from := i
-	for from > r.last && token.has(r.s[from-1]) && end-from <= maxKey {
-		from--
-	}
-	name := r.s[from:end]
+	name := r.s[r.nameStart(end, token):end]
 	kind := kindOf(name)
 	if kind == harmless && strings.EqualFold(name, "key") {
 		kind = weakKey

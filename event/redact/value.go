@@ -1,6 +1,9 @@
 package redact
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // value finds the secret in the value that begins at v.
 func (r *redactor) value(v int, kind keyKind, how style) found {
@@ -119,7 +122,7 @@ func (r *redactor) accepts(v string, kind keyKind, how style) bool {
 		shortest = 4
 	}
 	switch {
-	case len(v) < shortest || len(v) < 32 && plainWord(v) || strings.Contains(v[:min(len(v), 16)], "://"):
+	case len(v) < shortest || len(v) < 32 && isOneOf(v, plainWords) || strings.Contains(v[:min(len(v), 16)], "://"):
 		return false
 	case isPath(v), namesPart(v):
 		return false
@@ -155,19 +158,11 @@ func placeholder(v string) bool {
 	return false
 }
 
-// plainWord reports whether a value is one of the words that stand for no
-// secret.
-func plainWord(v string) bool {
-	for _, w := range [...]string{
-		"true", "false", "null", "none", "undefined", "string", "required", "optional", "empty", "hidden", "masked", "redacted",
-		"unset", "missing", "invalid", "expired", "unknown", "provided", "generated", "disabled", "enabled", "password", "bearer",
-		"option", "options", "flag", "flags", "argument", "arguments", "parameter", "parameters", "value", "instead", "with", "when", "from", "must",
-	} {
-		if len(v) == len(w) && strings.EqualFold(v, w) {
-			return true
-		}
-	}
-	return false
+// plainWords stand for no secret as values.
+var plainWords = []string{
+	"true", "false", "null", "none", "undefined", "string", "required", "optional", "empty", "hidden", "masked", "redacted",
+	"unset", "missing", "invalid", "expired", "unknown", "provided", "generated", "disabled", "enabled", "password", "bearer",
+	"option", "options", "flag", "flags", "argument", "arguments", "parameter", "parameters", "value", "instead", "with", "when", "from", "must",
 }
 
 // isPath reports whether v is a path rather than base64 that begins with a
@@ -249,7 +244,7 @@ func (r *redactor) header(v int) found {
 	if end == 0 || placeholder(r.s[v:]) {
 		return found{}
 	}
-	if end < len(r.s) && r.s[end] == ' ' && isScheme(r.s[v:end]) {
+	if end < len(r.s) && r.s[end] == ' ' && isOneOf(r.s[v:end], schemes) {
 		from := r.skipSpace(end)
 		if to := r.run(from, opaque, 6, false); to > 0 && !placeholder(r.s[from:]) && !(to < len(r.s) && r.s[to] == '(') {
 			return found{from, to, markAuth}
@@ -263,11 +258,10 @@ func (r *redactor) header(v int) found {
 	return found{}
 }
 
-func isScheme(s string) bool {
-	for _, w := range [...]string{"basic", "bearer", "token", "apikey", "negotiate", "digest", "key", "jwt", "oauth"} {
-		if strings.EqualFold(s, w) {
-			return true
-		}
-	}
-	return false
+// schemes are those of an Authorization header.
+var schemes = []string{"basic", "bearer", "token", "apikey", "negotiate", "digest", "key", "jwt", "oauth"}
+
+// isOneOf reports whether s is one of the words, in whatever case.
+func isOneOf(s string, words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return len(s) == len(w) && strings.EqualFold(s, w) })
 }
