@@ -191,7 +191,7 @@ func TestMarkerIsNotForOthersToSet(t *testing.T) {
 	u.env[run.Marker] = "1"
 	u.fire(event.PreToolUse, `,"tool_name":"Bash","tool_use_id":"t1","tool_input":{"command":"ls"}`)
 	data, err := os.ReadFile(seen)
-	if err != nil || !run.IsInside(string(data), trust.In(u.env["BECKON_STATE_DIR"])) {
+	if err != nil || !(run.Starter{}).Inside(func(string) string { return string(data) }, trust.In(u.env["BECKON_STATE_DIR"])) {
 		t.Errorf("the command saw %q, %v", data, err)
 	}
 }

@@ -87,7 +87,7 @@ func (r *replay) add(ctx context.Context, call past.Call) {
 	r.calls++
 	var words []string
 	for _, e := range r.engines {
-		handlers.Prepare(e.Hooks(), call.Kind, r.environ, "")
+		handlers.Starter{}.Prepare(e.Hooks(), call.Kind, r.environ, "")
 		words = append(words, decided(e.Trigger(ctx, policy.Event{Kind: call.Kind, Payload: call.Payload, At: call.At, ID: "evt_replay",
 			ProjectDir: call.Project, Home: r.home, Version: r.Client, RulesOnly: !r.Start, Why: "only rules are asked"})))
 	}

@@ -64,7 +64,7 @@ func (c *testCmd) Run(a *cli.App) error {
 	}
 	ev := policy.Event{Kind: e.Kind, Payload: payload, At: time.Now(), ID: "evt_test", Version: c.Client, Home: s.Home,
 		ProjectDir: trust.ProjectOf(s.Project), RulesOnly: c.Rules, Why: "only rules are asked"}
-	handlers.Prepare(loaded.Hooks, e.Kind, handlers.Inside(os.Environ(), s.State), "")
+	handlers.Starter{}.Prepare(loaded.Hooks, e.Kind, handlers.Inside(os.Environ(), s.State), "")
 	ctx, stop := interruptible()
 	defer stop()
 	r := policy.NewEngine(loaded.Hooks).Trigger(ctx, ev)

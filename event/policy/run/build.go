@@ -11,7 +11,6 @@
 package run
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"time"
@@ -22,32 +21,30 @@ import (
 	"beckon/event/policy/wire"
 )
 
+// Starter is what cmd/internal/answer, which does not link this package, starts
+// handlers by.
+type Starter struct{}
+
 // Prepare makes the handlers of the hooks of kind k, with env as the
 // environment of what they start. A hook whose handler cannot be made stays,
 // and fails when its turn comes. state keeps what models said and which servers
 // are down; "" keeps nothing, and leaves it to the caller that env has been
 // through Inside.
-func Prepare(hooks []*config.Hook, k event.Kind, env []string, state trust.Dir) {
+func (Starter) Prepare(hooks []*config.Hook, k event.Kind, env []string, state trust.Dir) {
 	marked := state == ""
 	for _, h := range hooks {
-		if h.Event != k || !h.Runs() || h.Handler != nil {
+		if h.Event != k || !h.Runs() || h.Handler != nil || h.Fault != nil {
 			continue
 		}
 		if !marked {
 			env, marked = Inside(env, state), true
 		}
-		made, err := handler(h, env, state)
-		if err != nil {
-			made = broken{fmt.Errorf("it cannot be started: %w", err)}
+		var err error
+		if h.Handler, err = handler(h, env, state); err != nil {
+			h.Fault = fmt.Errorf("it cannot be started: %w", err)
 		}
-		h.Handler = made
 	}
 }
-
-// broken is the handler of a hook that has none.
-type broken struct{ err error }
-
-func (b broken) Run(context.Context, wire.Call) wire.Outcome { return wire.Outcome{Err: b.err} }
 
 // handler makes the hook's handler.
 func handler(h *config.Hook, env []string, state trust.Dir) (wire.Handler, error) {
@@ -59,7 +56,7 @@ func handler(h *config.Hook, env []string, state trust.Dir) (wire.Handler, error
 	case config.Server:
 		c := ServerConfig{URL: s.URL, Timeout: h.Timeout, Retries: s.Retries, RetryDelay: s.RetryDelay, Headers: s.Headers}
 		if state != "" {
-			c.Health = health{state, trust.Sum(s.URL)[:32]}
+			c.health = health{state, trust.Sum(s.URL)[:32]}
 		}
 		return NewServer(c)
 	case config.HTTP:
@@ -80,15 +77,21 @@ const (
 	downFor = 30 * time.Second
 )
 
-// health remembers a server by a file that is there while it is down.
+// health remembers for all processes whether a server answered, by a file that is
+// there while it is down. One that did not is left alone for a pause, or a server
+// that is down would hold up every call. The zero health remembers nothing.
 type health struct {
 	state trust.Dir
 	name  string
 }
 
-// Ask lets one process try again after the pause, and the others wait for what
-// comes of it.
-func (h health) Ask() (may, once bool) {
+// ask reports how the server may be asked now: not at all; once, to see whether it
+// answers again; or with all patience. After the pause it lets one process try, and
+// the others wait for what comes of it.
+func (h health) ask() (may, once bool) {
+	if h.state == "" {
+		return true, false
+	}
 	info, err := os.Stat(h.state.Path(downDir, h.name))
 	switch {
 	case err != nil:
@@ -96,16 +99,18 @@ func (h health) Ask() (may, once bool) {
 	case time.Since(info.ModTime()).Abs() < downFor: // a clock that was set back must not make it long
 		return false, false
 	}
-	h.Note(false)
+	h.note(false)
 	return true, true
 }
 
-// Note makes the file or removes it. Where that cannot be done the server is
+// note makes the file or removes it. Where that cannot be done the server is
 // asked with all patience.
-func (h health) Note(answered bool) {
-	if answered {
+func (h health) note(answered bool) {
+	switch {
+	case h.state == "":
+	case answered:
 		_ = h.state.Remove(downDir, h.name)
-		return
+	default:
+		_ = h.state.Write(nil, downDir, h.name)
 	}
-	_ = h.state.Write(nil, downDir, h.name)
 }

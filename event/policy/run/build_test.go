@@ -14,11 +14,11 @@ func TestHealth(t *testing.T) {
 	d := trust.Dir(t.TempDir())
 	of := func(url string) health { return health{d, trust.Sum(url)[:32]} }
 	h, other := of("http://a"), of("http://b")
-	asked := func(h health) bool { may, _ := h.Ask(); return may }
+	asked := func(h health) bool { may, _ := h.ask(); return may }
 	if !asked(h) {
 		t.Error("down before it was asked")
 	}
-	h.Note(false)
+	h.note(false)
 	if asked(h) || asked(of("http://a")) || !asked(other) {
 		t.Error("what did not answer is not down, or another is")
 	}
@@ -26,13 +26,13 @@ func TestHealth(t *testing.T) {
 	if err := os.Chtimes(d.Path(downDir, h.name), old, old); err != nil {
 		t.Fatal(err)
 	}
-	if may, once := h.Ask(); !may || !once {
+	if may, once := h.ask(); !may || !once {
 		t.Error("down for ever, or asked with all patience")
 	}
 	if asked(h) {
 		t.Error("two try at the same time")
 	}
-	if h.Note(true); !asked(h) {
+	if h.note(true); !asked(h) {
 		t.Error("down though it answered")
 	}
 }
@@ -40,12 +40,12 @@ func TestHealth(t *testing.T) {
 // A clock that was set back leaves no server alone for longer.
 func TestHealthOfTheFuture(t *testing.T) {
 	h := health{trust.Dir(t.TempDir()), "a"}
-	h.Note(false)
+	h.note(false)
 	later := time.Now().Add(time.Hour)
 	if err := os.Chtimes(h.state.Path(downDir, h.name), later, later); err != nil {
 		t.Fatal(err)
 	}
-	if may, once := h.Ask(); !may || !once {
+	if may, once := h.ask(); !may || !once {
 		t.Errorf("asked %t, once %t", may, once)
 	}
 }

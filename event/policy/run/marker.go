@@ -21,8 +21,11 @@ func Inside(env []string, d trust.Dir) []string {
 	return append(env[:len(env):len(env)], Marker+"="+marker(d))
 }
 
-// IsInside reports whether a value of the marker is this user's.
-func IsInside(value string, d trust.Dir) bool { return value != "" && value == marker(d) }
+// Inside reports whether this process was started by a policy of this user's.
+func (Starter) Inside(getenv func(string) string, d trust.Dir) bool {
+	value := getenv(Marker)
+	return value != "" && value == marker(d)
+}
 
 // marker returns the value that is kept, and makes one if there is none yet. Where
 // none can be kept it is the same every time.

@@ -19,6 +19,7 @@ const maxResponse = 1 << 20 // 1 MiB: more than any answer has to say
 // endpoint is where questions are posted.
 type endpoint struct {
 	url    string
+	shown  string // in messages
 	header http.Header
 }
 
@@ -29,10 +30,11 @@ func newEndpoint(address string, headers map[string]string) (endpoint, error) {
 	if err != nil {
 		return endpoint{}, errors.New("the URL cannot be read")
 	}
+	shown := strconv.Quote(u.Scheme + "://" + u.Host + u.Path)
 	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		return endpoint{}, fmt.Errorf("%q is not an http or https URL", place(u))
+		return endpoint{}, fmt.Errorf("%s is not an http or https URL", shown)
 	}
-	e := endpoint{address, http.Header{"Content-Type": {"application/json"}, "User-Agent": {"beckon"}}}
+	e := endpoint{address, shown, http.Header{"Content-Type": {"application/json"}, "User-Agent": {"beckon"}}}
 	for k, v := range headers {
 		e.header.Set(k, v)
 	}
@@ -47,21 +49,18 @@ func (e endpoint) hop(c wire.Call) endpoint {
 	return e
 }
 
-// place is the part of a URL that may be shown.
-func place(u *url.URL) string { return u.Scheme + "://" + u.Host + u.Path }
+func (e endpoint) String() string { return e.shown }
 
 // newClient makes the client of one Run. It keeps no connection: the process
 // ends soon, and an idle one would outlive the answer. It follows no redirect:
 // a policy is asked where the user said, or not at all.
-func newClient() (*http.Client, func()) {
-	t := &http.Transport{
+func newClient() *http.Client {
+	return &http.Client{Transport: &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
 		DisableKeepAlives:      true,
 		DisableCompression:     true, // a small body must not become a large one
 		MaxResponseHeaderBytes: 64 << 10,
-	}
-	c := &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	return c, t.CloseIdleConnections
+	}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 // replied is a whole response.
@@ -90,14 +89,6 @@ func (e endpoint) post(ctx context.Context, client *http.Client, body []byte) (r
 		return replied{}, fmt.Errorf("the answer of %s is larger than %d bytes", e, maxResponse)
 	}
 	return replied{res.StatusCode, b}, nil
-}
-
-func (e endpoint) String() string {
-	u, err := url.Parse(e.url)
-	if err != nil {
-		return "the server"
-	}
-	return fmt.Sprintf("%q", place(u))
 }
 
 // unreachable is a question that got no whole answer: another try may.
@@ -143,8 +134,8 @@ type retries struct {
 // transport error, 429 and 500 upward are worth one. When the context leaves
 // no time for the delay it gives up at once. It returns the number of tries.
 func (e endpoint) ask(ctx context.Context, body []byte, r retries) (replied, int, error) {
-	client, done := newClient()
-	defer done()
+	client := newClient()
+	defer client.CloseIdleConnections()
 	for tries := 1; ; tries++ {
 		once, cancel := limited(ctx, r.timeout)
 		got, err := e.post(once, client, body)

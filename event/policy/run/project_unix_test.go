@@ -18,7 +18,7 @@ func TestProjectsScriptSurvivesACd(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := &config.Hook{Event: "PreToolUse", Type: config.Command, Level: config.Project, Spec: config.Spec{Command: "sh ./check.sh"}}
-	Prepare([]*config.Hook{h}, "PreToolUse", os.Environ(), "")
+	Starter{}.Prepare([]*config.Hook{h}, "PreToolUse", os.Environ(), "")
 	c := bashCall("ls")
 	c.Cwd, c.ProjectDir = elsewhere, project
 	if o := h.Handler.Run(t.Context(), c); o.Decision != wire.Deny || o.Reason != "no" {

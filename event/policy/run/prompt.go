@@ -66,18 +66,14 @@ func NewPrompt(c PromptConfig) (wire.Handler, error) {
 	if c.Env == nil {
 		c.Env = os.Environ()
 	}
-	m, err := newModel(c)
-	if err != nil {
-		return nil, err
+	var m model = cli{cmp.Or(c.Client, "claude"), cmp.Or(c.Model, cliModel), without(c.Env, inherited)}
+	if value(c.Env, "ANTHROPIC_API_KEY") != "" || value(c.Env, "ANTHROPIC_AUTH_TOKEN") != "" {
+		var err error
+		if m, err = newAPI(c); err != nil {
+			return nil, err
+		}
 	}
 	return prompt{c, parseTemplate(c.Prompt), m}, nil
-}
-
-func newModel(c PromptConfig) (model, error) {
-	if value(c.Env, "ANTHROPIC_API_KEY") == "" && value(c.Env, "ANTHROPIC_AUTH_TOKEN") == "" {
-		return cli{cmp.Or(c.Client, "claude"), cmp.Or(c.Model, cliModel), without(c.Env, inherited)}, nil
-	}
-	return newAPI(c)
 }
 
 // value is a variable of an environment; the last one counts.

@@ -18,25 +18,13 @@ type ServerConfig struct {
 	Retries    int               // retry_count, tries after the first
 	RetryDelay time.Duration     // retry_delay_ms, between two tries
 	Headers    map[string]string // sent along as they are
-	Health     Health            // nil: it is not remembered
-}
-
-// Health remembers whether a server answered, for all processes. One that did
-// not is left alone for a pause, or a server that is down would hold up every
-// call; after it one process tries, once.
-type Health interface {
-	// Ask reports how the server may be asked now: not at all, because it did
-	// not answer a moment ago; once, to see whether it does again; or with all
-	// patience.
-	Ask() (may, once bool)
-	// Note keeps whether it answered.
-	Note(answered bool)
+	health     health            // its zero value remembers nothing
 }
 
 type server struct {
 	to endpoint
 	retries
-	health Health
+	health health
 }
 
 // NewServer returns a handler that asks a policy server.
@@ -52,7 +40,7 @@ func NewServer(c ServerConfig) (wire.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return server{to, retries{c.Timeout, c.Retries, c.RetryDelay}, c.Health}, nil
+	return server{to, retries{c.Timeout, c.Retries, c.RetryDelay}, c.health}, nil
 }
 
 // Run is a Handler.
@@ -79,19 +67,17 @@ var errPaused = errors.New("it did not answer a moment ago, and is left alone fo
 // ask asks as often as the server's health lets it.
 func (h server) ask(ctx context.Context, c wire.Call, question []byte) (replied, int, error) {
 	patience := h.retries
-	if h.health != nil {
-		switch may, once := h.health.Ask(); {
-		case !may:
-			return replied{}, 0, fmt.Errorf("%s: %w", h.to, errPaused)
-		case once:
-			patience.count = 0
-		}
+	switch may, once := h.health.ask(); {
+	case !may:
+		return replied{}, 0, fmt.Errorf("%s: %w", h.to, errPaused)
+	case once:
+		patience.count = 0
 	}
 	got, tries, err := h.to.hop(c).ask(ctx, question, patience)
 	silent := again(got, err)
 	// Whose caller has gone does not know; whose time is up does.
-	if h.health != nil && !errors.Is(ctx.Err(), context.Canceled) {
-		h.health.Note(!silent)
+	if !errors.Is(ctx.Err(), context.Canceled) {
+		h.health.note(!silent)
 	}
 	return got, tries, err
 }

@@ -311,7 +311,7 @@ func TestServerThatIsDownIsLeftAlone(t *testing.T) {
 	}))
 	defer s.Close()
 	m := health{trust.Dir(t.TempDir()), "a"}
-	h, err := NewServer(ServerConfig{URL: s.URL, Retries: 2, Health: m})
+	h, err := NewServer(ServerConfig{URL: s.URL, Retries: 2, health: m})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -330,11 +330,11 @@ func TestServerThatIsDownIsLeftAlone(t *testing.T) {
 			t.Errorf("call %d: %d tries, %v", i, o.Attempts, o.Err)
 		}
 	}
-	m.Note(true)
+	m.note(true)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	h.Run(ctx, bashCall("ls"))
-	if may, once := m.Ask(); !may || once {
+	if may, once := m.ask(); !may || once {
 		t.Error("nobody waited, and it is taken for down")
 	}
 }

@@ -33,10 +33,11 @@ func parseTemplate(prompt string) template {
 		end = m[1]
 		found := prompt[m[0]:m[1]]
 		name := strings.Trim(found, `\${}`)
+		_, known := lookup(wire.Call{}, name)
 		switch {
 		case found == `\$`:
 			text.WriteByte('$')
-		case known(name):
+		case known:
 			t.texts, t.names = append(t.texts, text.String()), append(t.names, name)
 			text.Reset()
 		default:
@@ -50,11 +51,6 @@ func parseTemplate(prompt string) template {
 	}
 	t.texts = append(t.texts, text.String())
 	return t
-}
-
-func known(name string) bool {
-	_, ok := lookup(wire.Call{}, name)
-	return ok
 }
 
 // lookup is the value of a variable of a prompt, and whether there is such one.

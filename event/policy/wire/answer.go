@@ -1,18 +1,10 @@
 package wire
 
 import (
-	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/tidwall/gjson"
 )
-
-// IsObject reports whether the client would try to read a text as JSON: it
-// begins and ends like an object, and is valid.
-func IsObject(s string) bool {
-	return strings.HasPrefix(s, "{") && strings.HasSuffix(s, "}") && json.Valid([]byte(s))
-}
 
 // ParseAnswer reads the client's own output JSON.
 // Members it knows must have their type; those it does not know stay in Raw,
