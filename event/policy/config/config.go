@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -77,7 +78,6 @@ type Hook struct {
 	Handler wire.Handler // what is asked; made by the package that can start it, before its turn comes
 	Fault   error        // why it must not be asked
 	hashed  string       // key, once it is known: at every tool call each hook's is asked for several times
-
 }
 
 // Name tells hooks of both levels apart: "global/no-force-push".
@@ -153,7 +153,7 @@ func (h *Hook) key() string {
 	k.add(fmt.Sprint(s.Args != nil, h.Observe))
 	k.list(s.Args)
 	k.list(s.AllowedEnvVars)
-	for _, name := range wire.Names(s.Headers) {
+	for _, name := range slices.Sorted(maps.Keys(s.Headers)) {
 		k.add(name, s.Headers[name])
 	}
 	if h.If != nil {
@@ -202,9 +202,6 @@ func (d digest) conditions(c match.Conditions) {
 
 // Same reports whether two hooks are identical.
 func (h *Hook) Same(other *Hook) bool { return h.key() == other.key() }
-
-// made is the id of a hook that was not given one.
-func (h *Hook) made() string { return string(h.Type) + "-" + h.key()[:8] }
 
 // Merge puts the hooks of several files in the order in which they run:
 // project before global, definition order within a file, identical ones once
@@ -326,7 +323,7 @@ func (d *decoder) root(n node) {
 		case slices.Contains(loneMembers, m.name):
 			lone = append(lone, m)
 		case !slices.Contains(namesOf(fileMembers, ""), m.name):
-			m.value.fail(suggest(m.name, append(namesOf(fileMembers, ""), loneMembers...)), "unknown key %q", m.name)
+			m.unknown(append(namesOf(fileMembers, ""), loneMembers...))
 		}
 	}
 	for _, m := range servers {
@@ -383,11 +380,19 @@ func (d *decoder) group(kind event.Kind, n node) {
 	base := d.base()
 	base.Event = kind
 	var hooks []node
-	ok := n.fields(map[string]func(node){
-		"matcher": func(v node) { base.Matcher = d.matcher(kind, v) },
-		"if":      func(v node) { base.If = d.permission(kind, v) },
-		"hooks":   func(v node) { hooks = v.items() },
-	})
+	members, ok := n.object()
+	for _, m := range members {
+		switch m.name {
+		case "matcher":
+			base.Matcher = d.matcher(kind, m.value)
+		case "if":
+			base.If = d.permission(kind, m.value)
+		case "hooks":
+			hooks = m.value.items()
+		default:
+			m.unknown([]string{"hooks", "if", "matcher"})
+		}
+	}
 	if ok && hooks == nil {
 		n.fail("", "has no hooks")
 	}
@@ -434,7 +439,7 @@ func (d *decoder) permission(kind event.Kind, n node) *match.Permission {
 func (d *decoder) ids() {
 	for _, h := range d.hooks {
 		if h.ID == "" {
-			h.ID = h.made()
+			h.ID = string(h.Type) + "-" + h.key()[:8]
 		}
 	}
 	seen := map[string]*Hook{}

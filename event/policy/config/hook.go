@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"net/url"
 	"slices"
 	"strings"
@@ -51,7 +50,7 @@ func (d *decoder) hook(base Hook, n node) {
 		if read := find(base.Type, m.name); read != nil {
 			read.read(r, m.value)
 		} else {
-			m.value.fail(suggest(m.name, namesOf(hookMembers, base.Type)), "unknown key %q", m.name)
+			m.unknown(namesOf(hookMembers, base.Type))
 		}
 	}
 	r.check()
@@ -191,12 +190,12 @@ func (r *reading) unless(v node) {
 		if i := slices.IndexFunc(conditionMembers, func(c member) bool { return c.name == m.name }); i >= 0 {
 			conditionMembers[i].read(r, m.value)
 		} else {
-			m.value.fail(suggest(m.name, namesOf(conditionMembers, BuiltIn)), "unknown key %q", m.name)
+			m.unknown(namesOf(conditionMembers, BuiltIn))
 		}
 	}
-	except := r.except.Conditions
+	except := &r.except.Conditions
 	r.except = nil
-	r.match().Unless = &except
+	r.match().Unless = except
 }
 
 func (r *reading) unsure(v node) {
@@ -299,7 +298,7 @@ func (d *decoder) server(n node, members []field, known []string) {
 	for _, m := range members {
 		switch read := find(Server, m.name); {
 		case !slices.Contains(known, m.name):
-			m.value.fail(suggest(m.name, known), "unknown key %q", m.name)
+			m.unknown(known)
 		case m.name == "events":
 			events = d.eventList(m.value)
 		case m.name == "matcher":
@@ -332,7 +331,7 @@ func (d *decoder) eventList(n node) []event.Kind {
 			out = append(out, k)
 		}
 	}
-	slices.SortFunc(out, func(a, b event.Kind) int { return cmp.Compare(a, b) })
+	slices.Sort(out)
 	return out
 }
 

@@ -2,7 +2,6 @@ package config
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -10,10 +9,64 @@ import (
 	"strings"
 
 	"beckon/event/nearest"
-	"beckon/event/policy/wire"
 
 	"github.com/tailscale/hujson"
 )
+
+// Problem is one thing that is wrong with a policy file, and where.
+type Problem struct {
+	File   string
+	Line   int    // from 1; 0 when the file as a whole is meant
+	Path   string // JSON path: $.hooks.PreToolUse[0].matcher
+	What   string
+	Advice string // what to do about it, empty when there is nothing to say
+	// Warning marks what loads and is probably not meant (Check alone gives
+	// those).
+	Warning bool
+}
+
+func (p Problem) Error() string {
+	at := p.File
+	if p.Line > 0 {
+		at = fmt.Sprintf("%s:%d", p.File, p.Line)
+	}
+	if p.Path != "" {
+		at += ": " + p.Path
+	}
+	return at + ": " + p.What
+}
+
+// Problems is every mistake of a file, in the order of its lines. It is an
+// error when it is not empty.
+type Problems []Problem
+
+func (p Problems) Error() string {
+	lines := make([]string, len(p))
+	for i := range p {
+		lines[i] = p[i].Error()
+		if a := p[i].Advice; a != "" && i < len(p)-1 {
+			lines[i] += "\n  hint: " + a
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Hint returns the advice of the last problem; Error has those of the others.
+func (p Problems) Hint() string {
+	if len(p) == 0 {
+		return ""
+	}
+	return p[len(p)-1].Advice
+}
+
+// err returns p in order, nil when it is empty.
+func (p Problems) err() error {
+	if len(p) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(p, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
+	return p
+}
 
 // document is one policy file under reading; it collects every problem, so
 // that a user sees all of them at once.
@@ -104,19 +157,9 @@ func pathOf(name string) string {
 	return "." + name
 }
 
-// fields puts each member of n to its reader. A member without one is a
-// problem that names the nearest there is.
-func (n node) fields(readers map[string]func(node)) bool {
-	members, ok := n.object()
-	for _, m := range members {
-		read := readers[m.name]
-		if read == nil {
-			m.value.fail(suggest(m.name, wire.Names(readers)), "unknown key %q", m.name)
-			continue
-		}
-		read(m.value)
-	}
-	return ok
+// unknown notes a member that nothing reads, with the nearest of those that are.
+func (f field) unknown(known []string) {
+	f.value.fail(suggest(f.name, known), "unknown key %q", f.name)
 }
 
 // items returns the elements of a list.
@@ -176,13 +219,15 @@ func (n node) truth() (value, ok bool) {
 // number returns a number.
 func (n node) number() (float64, bool) {
 	l, ok := n.v.Value.(hujson.Literal)
-	if ok && l.Kind() == '0' {
-		if f, err := strconv.ParseFloat(string(l), 64); err == nil && !math.IsInf(f, 0) {
-			return f, true
-		}
+	if !ok || l.Kind() != '0' {
+		n.fail("", "is %s, not a number", n.kind())
+		return 0, false
 	}
-	n.fail("", "is %s, not a number", n.kind())
-	return 0, false
+	f, err := strconv.ParseFloat(string(l), 64)
+	if err != nil {
+		n.fail("", "is too large a number")
+	}
+	return f, err == nil
 }
 
 // count returns a whole number of at least min and at most max.
@@ -221,15 +266,7 @@ func (n node) values() []string {
 	return out
 }
 
-// raw returns the value as plain compact JSON.
-func (n node) raw() []byte {
-	v := n.v.Clone()
-	v.Standardize()
-	v.Minimize()
-	return v.Pack()
-}
-
-// decode reads an object of strings.
+// strings reads an object of strings.
 func (n node) strings() map[string]string {
 	members, ok := n.object()
 	if !ok {
@@ -246,22 +283,16 @@ func (n node) strings() map[string]string {
 
 // kind says what n is, for people.
 func (n node) kind() string {
-	switch n.v.Value.(type) {
-	case *hujson.Object:
+	switch n.v.Value.Kind() {
+	case '{':
 		return "an object"
-	case *hujson.Array:
+	case '[':
 		return "a list"
-	}
-	var v any
-	if json.Unmarshal(n.raw(), &v) != nil {
-		return "nothing"
-	}
-	switch v.(type) {
-	case string:
+	case '"':
 		return "a text"
-	case float64:
+	case '0':
 		return "a number"
-	case bool:
+	case 't', 'f':
 		return "true or false"
 	}
 	return "null"

@@ -1,13 +1,14 @@
 package trust
 
 import (
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"beckon/event/policy/quiet"
-	"beckon/event/policy/wire"
 )
 
 // coverageDir has a file for each pair of policy files (the global one and a
@@ -82,21 +83,6 @@ type Covered struct {
 	Index quiet.Index
 }
 
-// text is the file's content. It is empty when it must not be written: a
-// policy file that has just changed may change again within the same tick of
-// its clock.
-func (c Coverage) text(is *Covered, now time.Time) string {
-	const settled = 2 * time.Second
-	if is == nil || strings.Contains(c.stamps, "\t?\n") || now.Sub(c.newest) < settled {
-		return ""
-	}
-	out := c.head()
-	for _, name := range wire.Names(is.Events) {
-		out += name + " " + strconv.Itoa(int(is.Events[name])) + "\n"
-	}
-	return out + "\n" + string(is.Index) + end
-}
-
 // end is the last line: a file without it is torn.
 const end = "end\n"
 
@@ -121,6 +107,10 @@ func (c Coverage) Of(d Dir, event string) (Needs, quiet.Index) {
 	return Needs(v), quiet.Index(index)
 }
 
+// settled is how long a policy file must have been as it is: one that has just
+// changed may change again within the same tick of its clock.
+const settled = 2 * time.Second
+
 // Cover keeps what the policies cover; nil takes back what is there. is is
 // called only when something must be written.
 func (d Dir) Cover(c Coverage, is func() *Covered, now time.Time) error {
@@ -134,11 +124,14 @@ func (d Dir) Cover(c Coverage, is func() *Covered, now time.Time) error {
 	if strings.HasPrefix(before, c.head()) && strings.HasSuffix(before, end) {
 		return nil // the same files cover the same events
 	}
-	text := c.text(is(), now)
-	if text == "" {
+	if strings.Contains(c.stamps, "\t?\n") || now.Sub(c.newest) < settled {
 		return d.Remove(coverageDir, c.name)
 	}
-	return d.Write([]byte(text), coverageDir, c.name)
+	covered, text := is(), c.head()
+	for _, name := range slices.Sorted(maps.Keys(covered.Events)) {
+		text += name + " " + strconv.Itoa(int(covered.Events[name])) + "\n"
+	}
+	return d.Write([]byte(text+"\n"+string(covered.Index)+end), coverageDir, c.name)
 }
 
 // Uncover takes all of that back: what the user trusts has changed.

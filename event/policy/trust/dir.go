@@ -17,13 +17,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"beckon/event/atomicfile"
 	"beckon/event/home"
 	"beckon/event/plainfile"
-	"beckon/event/policy/wire"
 )
 
 const (
@@ -151,7 +152,7 @@ func (d Dir) Switch(name string, on bool) error {
 	if off[name] = true; on {
 		delete(off, name)
 	}
-	b, err := json.Marshal(wire.Names(off))
+	b, err := json.Marshal(slices.Sorted(maps.Keys(off)))
 	if err != nil {
 		return err
 	}

@@ -70,29 +70,24 @@ func (d Dialect) Translate(k event.Kind, v Verdict, version string, http bool, p
 	if d.Native() {
 		return Translate(k, v, version, http)
 	}
-	s := saying{rules: d.RulesOf(k), row: d.agent.AnswerTo(string(k)), out: map[string]any{}}
+	s := saying{wording: wording{rules: d.RulesOf(k), v: v}, row: d.agent.AnswerTo(string(k)), out: map[string]any{}}
 	if v.Input != nil && v.Decision != Deny {
-		if own, err := d.input(payload, v.Input); err != nil {
+		own, err := d.input(payload, v.Input)
+		if s.v.Input = own; err != nil {
 			s.drop("modify: " + err.Error())
-			v.Input = nil
-		} else {
-			v.Input = own
 		}
 	}
-	s.decision(&v)
-	s.texts(&v)
+	s.decision()
+	s.texts()
 	return s.answer()
 }
 
 // saying is one Translate into another agent's words under way.
 type saying struct {
-	rules   Rules
-	row     *agents.Answer
-	out     map[string]any
-	answers Answer
+	wording
+	row *agents.Answer
+	out map[string]any
 }
-
-func (s *saying) drop(what string) { s.answers.Dropped = append(s.answers.Dropped, what) }
 
 // say puts the members for w into the answer; it reports whether there are any.
 func (s *saying) say(w agents.When, text json.RawMessage) bool {
@@ -132,21 +127,21 @@ func put(object map[string]any, path []string, value json.RawMessage) {
 	object[path[0]] = value
 }
 
-func (s *saying) decision(v *Verdict) {
-	reason := must(v.Reason)
+func (s *saying) decision() {
+	v, reason := s.v, must(s.v.Reason)
 	switch v.Decision {
 	case Deny:
 		if s.rules.Refuse == NoWay || !s.say(agents.Deny, reason) {
-			s.cannot(v, Deny)
+			s.cannot(Deny)
 		}
 		return
 	case Ask:
 		switch {
 		case s.say(agents.Ask, reason):
 		case s.rules.Refuse == ByRequest: // silence leaves the dialog to the user
-			s.notify(v)
+			s.showReason()
 		default:
-			s.cannot(v, Ask)
+			s.cannot(Ask)
 		}
 	case Allow:
 		if !s.say(agents.Allow, reason) {
@@ -158,38 +153,22 @@ func (s *saying) decision(v *Verdict) {
 	}
 }
 
-// cannot tells the user what the event has no way to do.
-func (s *saying) cannot(v *Verdict, d Decision) {
-	s.drop(string(d))
-	s.notify(v)
-}
-
-func (s *saying) notify(v *Verdict) {
-	if v.Reason != "" {
-		v.System = append(slices.Clip(v.System), v.Reason)
-	}
-}
-
-func (s *saying) texts(v *Verdict) {
-	for _, t := range []struct {
-		when agents.When
-		what string
-		text string
-	}{
-		{agents.Context, "context", strings.Join(v.Context, "\n\n")},
-		{agents.System, "system message", strings.Join(v.System, "\n")},
-	} {
-		if t.text != "" && !s.say(t.when, must(t.text)) {
-			s.drop(t.what)
+func (s *saying) texts() {
+	v := s.v
+	say := func(w agents.When, what, text string) {
+		if text != "" && !s.say(w, must(text)) {
+			s.drop(what)
 		}
 	}
+	say(agents.Context, "context", strings.Join(v.Context, "\n\n"))
+	say(agents.System, "system message", strings.Join(v.System, "\n"))
 	if v.Halt && !s.say(agents.Halt, must(v.HaltReason)) {
 		s.drop("continue: false")
 	}
 	if v.Terminal != "" {
 		s.drop("terminalSequence")
 	}
-	for _, name := range Names(v.Extra) {
+	for _, name := range slices.Sorted(maps.Keys(v.Extra)) {
 		s.drop(name)
 	}
 }
@@ -376,14 +355,12 @@ func inputOf(v gjson.Result) map[string]json.RawMessage {
 	return out
 }
 
-var errOtherTool = errors.New("the call has no input to rewrite")
-
 // input is a rewritten input as the agent names its members.
 func (d Dialect) input(payload, input []byte) ([]byte, error) {
 	given := gjson.ParseBytes(payload)
 	before, now := inputOf(d.member(given, agents.Input)), inputOf(gjson.ParseBytes(input))
 	if now == nil || before == nil {
-		return nil, errOtherTool
+		return nil, errors.New("the call has no input to rewrite")
 	}
 	row := d.tool(d.member(given, agents.Tool).Str)
 	if row == nil {

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -140,7 +142,7 @@ func (o *Outcome) modify(event string, data []byte, modified gjson.Result) error
 		return fmt.Errorf("modified_data: %w", err)
 	}
 	o.Decision = Allow // until something is different
-	for _, name := range Names(list) {
+	for _, name := range slices.Sorted(maps.Keys(list)) {
 		had := gjson.GetBytes(data, gjson.Escape(name))
 		if had.Exists() && sameJSON([]byte(had.Raw), []byte(list[name].Raw)) {
 			continue
@@ -235,7 +237,7 @@ type metadata struct {
 // that it understands "ask" (asks) is told to block, because it would take any
 // other word for allow.
 func Reply(v Verdict, asks bool) []byte {
-	r := reply{Version: protocolVersion, Decision: Allow, Reason: joined(v.Reason, v.HaltReason)}
+	r := reply{Version: protocolVersion, Decision: Allow, Reason: strings.Trim(v.Reason+"\n"+v.HaltReason, "\n")}
 	m := metadata{Context: strings.Join(v.Context, "\n\n"), System: strings.Join(v.System, "\n")}
 	if v.Decision == Ask || v.Decision == Allow {
 		m.Permission = v.Decision
@@ -257,9 +259,6 @@ func Reply(v Verdict, asks bool) []byte {
 	}
 	return append(must(r), '\n')
 }
-
-// joined puts two texts on lines of their own.
-func joined(a, b string) string { return strings.Trim(a+"\n"+b, "\n") }
 
 // Posted is what somebody posted to a server: an event, or a question.
 type Posted struct {

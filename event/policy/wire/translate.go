@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -89,25 +90,43 @@ type behavior struct {
 // What cannot be said is left out and named in Dropped; a refusal or question
 // that cannot be said is shown to the user where the event has a way to.
 func Translate(k event.Kind, v Verdict, version string, http bool) Answer {
-	t := translation{rules: RulesOf(k).Heard(version, http), version: version, v: v}
+	t := translation{wording: wording{rules: RulesOf(k).Heard(version, http), v: v}, version: version}
 	t.extras()
 	t.decision()
 	t.texts()
 	return t.answer()
 }
 
-// translation is one Translate under way.
-type translation struct {
+// wording is a verdict that is put into an agent's words, whichever these are.
+type wording struct {
 	rules   Rules
-	version string
 	v       Verdict
-	top     output
-	hso     specific
-	said    bool // hso has more than the event's name
 	answers Answer
 }
 
-func (t *translation) drop(what string) { t.answers.Dropped = append(t.answers.Dropped, what) }
+func (t *wording) drop(what string) { t.answers.Dropped = append(t.answers.Dropped, what) }
+
+// cannot tells the user what the event has no way to do.
+func (t *wording) cannot(d Decision) {
+	t.drop(string(d))
+	t.showReason()
+}
+
+// showReason shows the user the reason.
+func (t *wording) showReason() {
+	if t.v.Reason != "" {
+		t.v.System = append(slices.Clip(t.v.System), t.v.Reason)
+	}
+}
+
+// translation is one Translate under way.
+type translation struct {
+	wording
+	version string
+	top     output
+	hso     specific
+	said    bool // hso has more than the event's name
+}
 
 // specific returns the event's own part of the answer, to say something there.
 func (t *translation) specific() *specific {
@@ -162,19 +181,6 @@ func (t *translation) refuse() {
 	}
 }
 
-// cannot tells the user what the event has no way to do.
-func (t *translation) cannot(d Decision) {
-	t.drop(string(d))
-	t.showReason()
-}
-
-// showReason shows the user the reason.
-func (t *translation) showReason() {
-	if t.v.Reason != "" {
-		t.v.System = append(slices.Clip(t.v.System), t.v.Reason)
-	}
-}
-
 func (t *translation) permission(d Decision) {
 	t.specific().Permission, t.hso.Reason = d, t.v.Reason
 }
@@ -204,7 +210,7 @@ func (t *translation) texts() {
 // extras takes over the further members that the event and the version know.
 func (t *translation) extras() {
 	known := map[string]json.RawMessage{}
-	for _, name := range Names(t.v.Extra) {
+	for _, name := range slices.Sorted(maps.Keys(t.v.Extra)) {
 		if t.takes(name) {
 			known[name] = t.v.Extra[name]
 		} else {
@@ -231,14 +237,4 @@ func (t *translation) answer() Answer {
 		t.answers.Stdout = append(must(t.top), '\n')
 	}
 	return t.answers
-}
-
-// Names are the keys of a map in their order.
-func Names[T any](m map[string]T) []string {
-	out := make([]string, 0, len(m))
-	for name := range m {
-		out = append(out, name)
-	}
-	slices.Sort(out)
-	return out
 }
