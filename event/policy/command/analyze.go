@@ -52,7 +52,7 @@ func (r *reading) next() bool {
 		r.at++
 		r.flag(w)
 		return true
-	case s != nil && s.old && len(r.args.Operands) == 0 && len(r.args.Flags) == 0 && w.Known:
+	case s != nil && s.is("old") && len(r.args.Operands) == 0 && len(r.args.Flags) == 0 && w.Known:
 		r.at++
 		r.flag(known("-" + w.Text))
 		return true
@@ -67,7 +67,7 @@ func (r *reading) next() bool {
 // operand reads a word that is not a flag; true when a command begins there.
 func (r *reading) operand(w Word) bool {
 	s := r.args.spec()
-	if s != nil && s.sub && len(r.args.Operands) == 0 {
+	if s != nil && s.is("sub") && len(r.args.Operands) == 0 {
 		if !w.Known {
 			r.args.Unsure = true
 		} else {
@@ -171,10 +171,10 @@ func (r *reading) flag(w Word) {
 	if f == nil && s != nil && long {
 		f = r.abbreviated(name)
 	}
-	if f == nil && long && s != nil && s.dash {
+	if f == nil && long && s != nil && s.is("dash") {
 		f = r.flagOf(name[1:])
 	}
-	if f != nil || long || s == nil || s.dash {
+	if f != nil || long || s == nil || s.is("dash") {
 		r.long(f, name, value, has)
 		return
 	}

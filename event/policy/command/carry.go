@@ -73,7 +73,7 @@ func (w *walker) within(at int, do func()) {
 		w.restore(before)
 	}()
 	w.by, w.top = at, false
-	w.remote = w.remote || slices.ContainsFunc(c.Args.specs, func(s *spec) bool { return s.remote })
+	w.remote = w.remote || slices.ContainsFunc(c.Args.specs, func(s *spec) bool { return s.is("remote") })
 	if c.To > c.From && w.from < 0 {
 		w.from = c.From
 	}
@@ -202,13 +202,47 @@ func partly(text string) Word {
 // found is the path of a file that find finds: below where it begins.
 func (w *walker) found(at int) Word {
 	dir := "."
-	if list := w.line.Commands[at].Args.Operands; len(list) == 1 {
-		if one, named := w.line.Commands[at].Args.found(list[0]); named {
+	if a := w.line.Commands[at].Args; len(a.Operands) == 1 {
+		if one, named := a.found(a.Operands[0]); named {
 			return one
+		} else if one.Known {
+			dir = strings.TrimSuffix(one.Text, "/")
 		}
 	}
-	if list := w.line.Commands[at].Args.Operands; len(list) == 1 && list[0].Known {
-		dir = strings.TrimSuffix(list[0].Text, "/")
-	}
 	return Word{Text: dir + "/", shell: dir + "/" + hole}
+}
+
+// gitPrograms are settings of git whose value is a command line.
+var gitPrograms = []string{"core.pager", "core.editor", "core.sshcommand", "core.fsmonitor", "core.askpass", "sequence.editor",
+	"diff.external", "gpg.program", "credential.helper"}
+
+func (w *walker) gitOption(at int, setting Word) {
+	key, text, ok := strings.Cut(setting.all(), "=")
+	key = strings.ToLower(key)
+	if ok && (slices.Contains(gitPrograms, key) || strings.HasPrefix(key, "pager.")) && text != "" && text != "true" && text != "false" {
+		w.shell(at, known(strings.TrimPrefix(text, "!")))
+	}
+}
+
+// gitAlias runs what `git -c alias.x=TEXT x` stands for.
+func (w *walker) gitAlias(at int, c Command) {
+	if len(c.Args.Sub) == 0 {
+		return
+	}
+	for _, f := range c.Args.Flags {
+		key, text, ok := strings.Cut(f.Value.all(), "=")
+		if f.kind != "gitopt" || !ok || !strings.EqualFold(key, "alias."+c.Args.Sub[0]) {
+			continue
+		}
+		if w.spend(len(c.Words)); w.spent() {
+			return
+		}
+		i := slices.IndexFunc(c.Words, func(v Word) bool { return v.Known && v.Text == c.Args.Sub[0] })
+		args := joined(append([]Word{known("")}, c.Words[i+1:]...), " ")
+		prefix := "git "
+		if command, isShell := strings.CutPrefix(text, "!"); isShell {
+			prefix, text = "", command
+		}
+		w.shell(at, joined([]Word{known(prefix + text), args}, ""))
+	}
 }

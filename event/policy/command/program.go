@@ -20,12 +20,14 @@ type spec struct {
 	after  string   // what follows --: "" the operands go on, else "cmd"
 	stdin  string   // what the program takes its input for: "sh", "code"
 	all    []string // with one of these flags operands stand for all below them; "always"
-	sub    bool     // the first operand is a subcommand
-	dash   bool     // -word is one flag, not a bundle of letters
-	old    bool     // the first operand may be a bundle without its dash (tar xf)
-	remote bool
-	more   bool // words from the input follow the command
+	traits []string // what else there is to say
 }
+
+// is reports whether a program is of a kind: "sub", its first operand is a
+// subcommand; "dash", -word is one flag and no bundle of letters; "old", its first
+// operand may be a bundle without its dash (tar xf); "remote", it runs somewhere
+// else; "more", words from the input follow the command.
+func (s *spec) is(what string) bool { return slices.Contains(s.traits, what) }
 
 // flagSpec is one flag with all of its names.
 type flagSpec struct {
@@ -104,20 +106,7 @@ func (s *spec) read(line []string) {
 	case "all":
 		s.all = args
 	case "is":
-		for _, a := range args {
-			switch a {
-			case "sub":
-				s.sub = true
-			case "dash":
-				s.dash = true
-			case "old":
-				s.old = true
-			case "remote":
-				s.remote = true
-			case "more":
-				s.more = true
-			}
-		}
+		s.traits = append(s.traits, args...)
 	}
 }
 
@@ -325,4 +314,4 @@ func (a Args) Runs() bool {
 }
 
 // HasSubcommands reports whether the program's first operand says what it does.
-func (a Args) HasSubcommands() bool { return len(a.specs) > 0 && a.specs[0].sub }
+func (a Args) HasSubcommands() bool { return len(a.specs) > 0 && a.specs[0].is("sub") }

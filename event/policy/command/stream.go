@@ -120,14 +120,6 @@ func joined(list []Word, between string) Word {
 	return out
 }
 
-// feed notes that the commands from there on write what the command at hand
-// reads.
-func (w *walker) feed(from int) {
-	if w.from < 0 {
-		w.from = from
-	}
-}
-
 // readInto fills a variable from the input.
 func (w *walker) readInto(name string, names int, in stream) {
 	v := nothing

@@ -249,7 +249,7 @@ func (w *walker) attach(before int, files []File, cmd syntax.Command) {
 	if len(files) == 0 {
 		return
 	}
-	if len(w.line.Commands) == before || !isCall(cmd) {
+	if _, call := cmd.(*syntax.CallExpr); len(w.line.Commands) == before || !call {
 		w.emit([]Word{known(":")}, nil, stream{})
 	}
 	if w.remote && w.by >= 0 && w.line.Commands[w.by].Remote {
@@ -262,11 +262,6 @@ func (w *walker) attach(before int, files []File, cmd syntax.Command) {
 		}
 	}
 	last.Files = append(last.Files, files...)
-}
-
-func isCall(cmd syntax.Command) bool {
-	_, ok := cmd.(*syntax.CallExpr)
-	return ok
 }
 
 // cmd walks over a command of any kind and returns what it writes.
@@ -452,16 +447,12 @@ func (w *walker) substitutions(n syntax.Node) {
 				w.outputs[n] = known("")
 				from := len(w.line.Commands)
 				w.written["/dev/fd/63"] = w.nested(n.Stmts)
-				w.feed(from)
+				if w.from < 0 { // they write what the command at hand reads
+					w.from = from
+				}
 			}
 			return false
 		}
 		return true
 	})
-}
-
-func (w *walker) expressions(x syntax.ArithmExpr) {
-	if x != nil {
-		w.substitutions(x)
-	}
 }

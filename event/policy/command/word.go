@@ -168,7 +168,9 @@ func (f *fields) part(part syntax.WordPart, quoted bool) {
 		f.glob = true
 		f.add(p.Op.String() + p.Pattern.Value + ")")
 	case *syntax.ArithmExp:
-		f.w.expressions(p.X)
+		if p.X != nil {
+			f.w.substitutions(p.X)
+		}
 		f.unknown()
 	default:
 		f.unknown()

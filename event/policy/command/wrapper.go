@@ -18,7 +18,7 @@ func (w *walker) rest(at int, c Command, in stream, join bool) {
 		w.shell(at, joined(words, " "))
 		return
 	}
-	if !c.Args.spec().more {
+	if !c.Args.spec().is("more") {
 		w.within(at, func() {
 			w.run(words, nil, in)
 			for n := 1; n <= min(3*c.Args.strange, maxStrange, len(words)-1); n++ {

@@ -136,17 +136,13 @@ func tidy(word string) string {
 	return word
 }
 
-func sameProgram(want, got string) bool {
-	return command.Wild(want, got) || want == command.Unversioned(got)
-}
-
 // words compares a command by its words.
 func words(want, got command.Command, fold bool) answer {
 	w, g := want.Args, got.Args
 	if g.Program == "" {
 		return unsure("the program's name is not on the line")
 	}
-	if !sameProgram(strings.ToLower(w.Program), strings.ToLower(g.Program)) {
+	if want, got := strings.ToLower(w.Program), strings.ToLower(g.Program); !command.Wild(want, got) && want != command.Unversioned(got) {
 		return no
 	}
 	a := yes
@@ -162,7 +158,13 @@ func words(want, got command.Command, fold bool) answer {
 	for _, f := range w.Flags {
 		a = both(a, flag(f, got, fold))
 	}
-	return both(a, operands(w, got, fold))
+	if !g.Table {
+		return both(a, inPlace(w.Operands, got, fold))
+	}
+	for _, o := range w.Operands {
+		a = both(a, operand(o.Text, got, fold))
+	}
+	return a
 }
 
 // flag says whether a command has a flag.
@@ -233,19 +235,7 @@ func apart(want string, got command.Command) bool {
 	})
 }
 
-// operands says whether the operands of want are among those of a command: of
-// a program that is known anywhere, else at its beginning.
-func operands(want command.Args, got command.Command, fold bool) answer {
-	if !got.Args.Table {
-		return inPlace(want.Operands, got, fold)
-	}
-	a := yes
-	for _, w := range want.Operands {
-		a = both(a, operand(w.Text, got, fold))
-	}
-	return a
-}
-
+// operand says whether an operand is among those of a command.
 func operand(want string, got command.Command, fold bool) answer {
 	a := no
 	for _, o := range got.Args.Operands {
@@ -283,8 +273,7 @@ func inPlace(want []command.Word, got command.Command, fold bool) answer {
 				at++
 				break
 			}
-			slack--
-			if slack < 0 {
+			if slack--; slack < 0 {
 				break
 			}
 		}
@@ -309,7 +298,7 @@ func (p pattern) named(want int, line *command.Line, at int, exact bool) bool {
 	if exact && !slices.EqualFunc(w.Words, g.Words, func(a, b command.Word) bool { return a.Text == b.Text }) {
 		return false
 	}
-	if !command.Wild(w.Words[0].Text, g.Words[0].Text) || !p.sameSub(w.Args, g.Args) || !flagsNamed(w.Args, g.Args) || !operandsNamed(w, g) {
+	if !command.Wild(w.Words[0].Text, g.Words[0].Text) || !sameSub(w.Args, g.Args) || !flagsNamed(w.Args, g.Args) || !operandsNamed(w, g) {
 		return false
 	}
 	mine, theirs := children(p.line, want), children(line, at)
@@ -318,28 +307,24 @@ func (p pattern) named(want int, line *command.Line, at int, exact bool) bool {
 	})
 }
 
-func (p pattern) sameSub(want, got command.Args) bool {
-	if got.Unsure || len(want.Sub) > len(got.Sub) {
-		return false
-	}
-	for i, sub := range want.Sub {
-		if !same(sub, got.Sub[i], false) {
-			return false
-		}
-	}
-	return len(want.Sub) == 0 || len(want.Sub) == len(got.Sub)
+// sameSub: the subcommands are the pattern's; one without any names them all.
+func sameSub(want, got command.Args) bool {
+	return !got.Unsure && (len(want.Sub) == 0 || slices.EqualFunc(want.Sub, got.Sub, func(w, g string) bool { return same(w, g, false) }))
 }
 
 // flagsNamed: every flag is the pattern's, or one that the program's table calls
 // harmless, and none of the pattern's is missing.
 func flagsNamed(want, got command.Args) bool {
-	has := func(list []command.Flag, f command.Flag, f2 func(a, b command.Flag) answer) bool {
-		return slices.ContainsFunc(list, func(o command.Flag) bool { return f2(f, o).Result == Yes })
-	}
-	mine := func(a, b command.Flag) answer { return sameFlag(a, b, got.Table, false) }
-	theirs := func(a, b command.Flag) answer { return sameFlag(b, a, got.Table, false) }
-	return !slices.ContainsFunc(want.Flags, func(f command.Flag) bool { return !has(got.Flags, f, mine) }) &&
-		!slices.ContainsFunc(got.Flags, func(f command.Flag) bool { return !f.Harmless && !has(want.Flags, f, theirs) })
+	fits := func(w, g command.Flag) bool { return sameFlag(w, g, got.Table, false).Result == Yes }
+	more := slices.DeleteFunc(slices.Clone(got.Flags), func(f command.Flag) bool { return f.Harmless })
+	return covered(want.Flags, got.Flags, fits) && covered(more, want.Flags, func(g, w command.Flag) bool { return fits(w, g) })
+}
+
+// covered reports whether each of a list has one of the others that fits it.
+func covered[T any](list, others []T, fits func(a, b T) bool) bool {
+	return !slices.ContainsFunc(list, func(a T) bool {
+		return !slices.ContainsFunc(others, func(b T) bool { return fits(a, b) })
+	})
 }
 
 // operandsNamed: where the pattern names operands, they are all that there are;
@@ -347,21 +332,14 @@ func flagsNamed(want, got command.Args) bool {
 // runs must be named, as it is.
 func operandsNamed(want, got command.Command) bool {
 	w, g := want.Args.Operands, got.Args.Operands
-	if slices.ContainsFunc(got.Args.Texts(), func(o command.Word) bool {
-		return !slices.ContainsFunc(w, func(p command.Word) bool { return p.Text == o.Text })
-	}) {
+	fits := func(w, g command.Word) bool { return same(w.Text, g.Text, false) }
+	switch {
+	case !covered(got.Args.Texts(), w, func(g, w command.Word) bool { return g.Text == w.Text }):
 		return false
-	}
-	if len(w) == 0 {
+	case len(w) == 0:
 		return true
+	case !got.Args.Table:
+		return len(g) >= len(w) && slices.EqualFunc(w, g[:len(w)], fits)
 	}
-	if !got.Args.Table {
-		return len(g) >= len(w) && slices.EqualFunc(w, g[:len(w)], func(a, b command.Word) bool { return same(a.Text, b.Text, false) })
-	}
-	among := func(list []command.Word, fits func(o command.Word) bool) bool { return slices.ContainsFunc(list, fits) }
-	return !slices.ContainsFunc(g, func(o command.Word) bool {
-		return !among(w, func(p command.Word) bool { return same(p.Text, o.Text, false) })
-	}) && !slices.ContainsFunc(w, func(p command.Word) bool {
-		return !among(g, func(o command.Word) bool { return same(p.Text, o.Text, false) })
-	})
+	return covered(w, g, fits) && covered(g, w, func(g, w command.Word) bool { return fits(w, g) })
 }

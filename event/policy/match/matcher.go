@@ -46,14 +46,11 @@ func NewMatcher(k event.Kind, text string) (Matcher, error) {
 	return m, err
 }
 
-// narrow are the events whose lists are separated by | alone.
-func narrow(k event.Kind) bool { return k == event.FileChanged || k == event.StopFailure }
-
 // exactList takes a list of plain names apart; false when text is no such
 // list, so that it is an expression.
 func exactList(k event.Kind, text string) ([]string, bool) {
 	separators, more := "|,", "- ,"
-	if narrow(k) {
+	if k == event.FileChanged || k == event.StopFailure {
 		separators, more = "|", ""
 	}
 	for _, r := range text {

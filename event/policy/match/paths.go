@@ -32,19 +32,16 @@ type file struct {
 	direct bool // the tool itself works on it; else a tool is sought that would
 }
 
-// readers and writers are the tools that a file counts for which a shell
-// command reads or writes.
-var readers, writers = []string{"Read"}, []string{"Write", "Edit"}
-
+// tools are those that a file counts for which a shell command reads or writes.
 func (f file) tools() (list []string) {
 	if f.direct {
 		return nil
 	}
 	if f.access&command.Read != 0 {
-		list = append(list, readers...)
+		list = append(list, "Read")
 	}
 	if f.access&command.Write != 0 {
-		list = append(list, writers...)
+		list = append(list, "Write", "Edit")
 	}
 	return list
 }
@@ -310,10 +307,8 @@ func (f file) within(c *Call, patterns []string) bool {
 	if f.unsure || f.glob {
 		return false
 	}
-	return !slices.ContainsFunc(f.ways, func(way string) bool {
-		return !slices.ContainsFunc(patterns, func(text string) bool {
-			return slices.ContainsFunc(c.globsOf(text, false), func(g glob) bool { return matches(g.pattern, way) })
-		})
+	return covered(f.ways, patterns, func(way, text string) bool {
+		return slices.ContainsFunc(c.globsOf(text, false), func(g glob) bool { return matches(g.pattern, way) })
 	})
 }
 
@@ -330,8 +325,7 @@ func (f file) probably(c *Call, patterns []string) bool {
 			ways = append(ways, dir+"/"+f.ways[0])
 		}
 	}
-	plain := file{ways: ways}
-	return len(ways) > 0 && plain.within(c, patterns)
+	return len(ways) > 0 && file{ways: ways}.within(c, patterns)
 }
 
 // fits says whether a file is, or may be, what one of the patterns means, or in

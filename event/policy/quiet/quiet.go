@@ -192,7 +192,7 @@ func (l *look) named(input gjson.Result) bool {
 			continue
 		}
 		if v.Type != gjson.String || strings.HasPrefix(v.Str, "~") || strings.ContainsAny(v.Str, ":\\") || strings.Contains(v.Str, "..") ||
-			folds && !ascii(v.Str) || !l.spares(v.Str) || l.linked(l.cwd, v.Str) {
+			folds && strings.ContainsFunc(v.Str, func(r rune) bool { return r >= utf8.RuneSelf }) || !l.spares(v.Str) || l.linked(l.cwd, v.Str) {
 			return false
 		}
 	}
@@ -202,10 +202,6 @@ func (l *look) named(input gjson.Result) bool {
 // folds: a file system of this one knows a name by more spellings than letters
 // of either case.
 const folds = runtime.GOOS == "darwin"
-
-func ascii(text string) bool {
-	return !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
-}
 
 // plain are the characters, beside letters and digits, that stand for
 // themselves wherever a shell meets them; consumers the programs into which
