@@ -4,8 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
+	"time"
 
 	"beckon/cmd/internal/cli"
+	"beckon/event/policy"
+	"beckon/event/policy/config"
 	"beckon/event/policy/trust"
 	"beckon/render"
 	"beckon/render/term"
@@ -65,5 +69,69 @@ func (c *trustCmd) Run(a *cli.App) error {
 	for _, h := range trusted.Hooks {
 		printHook(a, explain(h))
 	}
+	return nil
+}
+
+type allowOnceCmd struct {
+	Code string `arg:"" help:"The code, as the refusal gives it."`
+}
+
+// Run lets the refused call pass when it comes again. An agent cannot run it.
+func (c *allowOnceCmd) Run(a *cli.App) error {
+	if err := a.InAgent("allowing a refused call"); err != nil {
+		return err
+	}
+	s, err := Sources(a)
+	if err != nil {
+		return err
+	}
+	r, err := s.State.Allow(c.Code, time.Now())
+	if errors.Is(err, trust.ErrNoCode) {
+		return cli.Hint("a code holds for ten minutes and is good for one use; let the agent try again for a new one", "%q: %w", c.Code, err)
+	}
+	if err != nil {
+		return fmt.Errorf("allowing the call: %w", err)
+	}
+	fmt.Fprintf(a.Stdout, "passes once, until %s: %s: %s\n", r.Expires.Local().Format("15:04"), render.OneLine(r.Tool), render.OneLine(r.Subject))
+	return nil
+}
+
+type enableCmd struct {
+	Hook string `arg:"" help:"The hook's name, as policy explain prints it: global/shared."`
+}
+
+type disableCmd enableCmd
+
+func (c *enableCmd) Run(a *cli.App) error { return switchHook(a, c.Hook, true) }
+
+func (c *disableCmd) Run(a *cli.App) error { return switchHook(a, c.Hook, false) }
+
+func switchHook(a *cli.App, name string, on bool) error {
+	if !on {
+		if err := a.InAgent("switching a hook off"); err != nil {
+			return err
+		}
+	}
+	s, err := Sources(a)
+	if err != nil {
+		return err
+	}
+	hooks := policy.Load(s).Hooks
+	off, err := s.State.Disabled()
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(hooks, func(h *config.Hook) bool { return h.Name() == name })
+	if i < 0 && !(on && off[name]) { // another hook that does the same may stand in its place
+		return cli.Hint("beckon policy explain lists them", "no hook %q is in force here", name)
+	}
+	if err := s.State.Switch(name, on); err != nil {
+		return fmt.Errorf("switching %q: %w", name, err)
+	}
+	word := "off"
+	if on {
+		word = "on"
+	}
+	fmt.Fprintf(a.Stdout, "%s is %s\n", name, word)
 	return nil
 }
