@@ -53,21 +53,15 @@ func head(text string) string {
 	return strings.ToLower(command.Name(word))
 }
 
-// answer is how well a condition fits, and why that is not known.
-type answer struct {
-	Result
-	why string
-}
-
 var (
-	yes = answer{Result: Yes}
-	no  = answer{Result: No}
+	yes = Verdict{Result: Yes}
+	no  = Verdict{Result: No}
 )
 
-func unsure(why string) answer { return answer{Unsure, why} }
+func unsure(why string) Verdict { return Verdict{Unsure, why} }
 
-// both is the weaker of two answers.
-func both(a, b answer) answer {
+// both is the weaker of two verdicts.
+func both(a, b Verdict) Verdict {
 	if b.Result < a.Result {
 		return b
 	}
@@ -75,7 +69,7 @@ func both(a, b answer) answer {
 }
 
 // either is the stronger.
-func either(a, b answer) answer {
+func either(a, b Verdict) Verdict {
 	if b.Result > a.Result {
 		return b
 	}
@@ -83,7 +77,7 @@ func either(a, b answer) answer {
 }
 
 // fits says whether a command of the line is what the pattern means, or may be.
-func (p pattern) fits(line *command.Line, at int) answer {
+func (p pattern) fits(line *command.Line, at int) Verdict {
 	a := p.command(p.main, line, at)
 	want := p.line.Commands[p.main]
 	for i := want.From; i < want.To && a.Result > No; i++ {
@@ -100,7 +94,7 @@ func (p pattern) fits(line *command.Line, at int) answer {
 }
 
 // command compares a command of the pattern, with those that it carries.
-func (p pattern) command(want int, line *command.Line, at int) answer {
+func (p pattern) command(want int, line *command.Line, at int) Verdict {
 	a := words(p.line.Commands[want], line.Commands[at], line.Dialect == command.PowerShell)
 	if a.Result == No {
 		return no
@@ -137,7 +131,7 @@ func tidy(word string) string {
 }
 
 // words compares a command by its words.
-func words(want, got command.Command, fold bool) answer {
+func words(want, got command.Command, fold bool) Verdict {
 	w, g := want.Args, got.Args
 	if g.Program == "" {
 		return unsure("the program's name is not on the line")
@@ -168,7 +162,7 @@ func words(want, got command.Command, fold bool) answer {
 }
 
 // flag says whether a command has a flag.
-func flag(want command.Flag, got command.Command, fold bool) answer {
+func flag(want command.Flag, got command.Command, fold bool) Verdict {
 	a := no
 	for _, f := range got.Args.Flags {
 		a = either(a, sameFlag(want, f, got.Args.Table, fold))
@@ -185,7 +179,7 @@ func flag(want command.Flag, got command.Command, fold bool) answer {
 // mayBeFlag: nothing is known of the word, not even how it begins.
 func mayBeFlag(w command.Word) bool { return !w.Known && w.Text == "" && w.Could("-x") }
 
-func sameFlag(want, got command.Flag, table, fold bool) answer {
+func sameFlag(want, got command.Flag, table, fold bool) Verdict {
 	name := want.Name == got.Name || fold && len(got.Name) > 1 && len(want.Name) >= len(got.Name) && strings.EqualFold(want.Name[:len(got.Name)], got.Name)
 	switch {
 	case !name && !table && sameLetters(want.Name, got.Name):
@@ -236,7 +230,7 @@ func apart(want string, got command.Command) bool {
 }
 
 // operand says whether an operand is among those of a command.
-func operand(want string, got command.Command, fold bool) answer {
+func operand(want string, got command.Command, fold bool) Verdict {
 	a := no
 	for _, o := range got.Args.Operands {
 		a = either(a, oneOperand(want, o, fold))
@@ -247,7 +241,7 @@ func operand(want string, got command.Command, fold bool) answer {
 	return a
 }
 
-func oneOperand(want string, got command.Word, fold bool) answer {
+func oneOperand(want string, got command.Word, fold bool) Verdict {
 	switch {
 	case got.Known && same(want, got.Text, fold):
 		return yes
@@ -261,7 +255,7 @@ func oneOperand(want string, got command.Word, fold bool) answer {
 
 // inPlace compares operands of a program that is not known: they stand at its
 // beginning, but for those that a flag may have taken.
-func inPlace(want []command.Word, got command.Command, fold bool) answer {
+func inPlace(want []command.Word, got command.Command, fold bool) Verdict {
 	a, at := yes, 0
 	for _, w := range want {
 		found := no

@@ -78,10 +78,10 @@ func (c Conditions) parts(whole bool) (p parts) {
 func (r *Compiled) Judge(c *Call) Verdict {
 	real := r.takes(c.Tool)
 	if !real && (r.rule.Allow || len(r.rule.Paths) == 0) {
-		return Verdict{}
+		return no
 	}
 	if len(r.rule.Words) > 0 && !c.hasWord(r.rule.Words) {
-		return Verdict{}
+		return no
 	}
 	if _, shell := c.shellCommand(); !shell {
 		return r.call(c, real)
@@ -99,30 +99,30 @@ func (r *Compiled) takes(tool string) bool {
 // call judges a call that is not a command line.
 func (r *Compiled) call(c *Call, real bool) Verdict {
 	if r.conds.ofCommands() {
-		return Verdict{}
+		return no
 	}
 	if len(r.rule.Paths) == 0 {
 		if real && !r.excepted(c, -1) {
-			return Verdict{Result: Yes}
+			return yes
 		}
-		return Verdict{}
+		return no
 	}
 	files := c.known().files
 	if r.rule.Allow {
 		if real && len(files) > 0 && !slices.ContainsFunc(files, func(f file) bool { return !f.within(c, r.rule.Paths) }) {
-			return Verdict{Result: Yes}
+			return yes
 		}
-		return Verdict{}
+		return no
 	}
 	a := r.files(c, files, real)
 	if a.Result > No && r.excepted(c, -1) {
-		return Verdict{}
+		return no
 	}
-	return Verdict{a.Result, a.why}
+	return a
 }
 
 // files says whether a file fits that the rule's tools work on.
-func (r *Compiled) files(c *Call, files []file, real bool) (a answer) {
+func (r *Compiled) files(c *Call, files []file, real bool) (a Verdict) {
 	for _, f := range files {
 		if !real && !slices.ContainsFunc(f.tools(), r.takes) || r.unless.excepts(c, f) {
 			continue
@@ -138,15 +138,15 @@ func (c conditions) ofCommands() bool { return len(c.Commands) > 0 || len(c.Rege
 func (r *Compiled) refuse(c *Call, real bool) Verdict {
 	f := c.known()
 	if !r.conds.ofCommands() && len(r.rule.Paths) == 0 {
-		return Verdict{Result: Yes}
+		return yes
 	}
-	best := Verdict{}
+	best := no
 	if r.conds.ofCommands() && !r.near(f) {
 		return f.rest(best)
 	}
-	better := func(at int, a answer) {
+	better := func(at int, a Verdict) {
 		if a.Result > best.Result && !r.excepted(c, at) {
-			best = Verdict{a.Result, a.why}
+			best = a
 		}
 	}
 	for at := range f.line.Commands {
@@ -174,7 +174,7 @@ func (r *Compiled) refuse(c *Call, real bool) Verdict {
 // rest is what is left when no command fits: there may be others.
 func (f *facts) rest(v Verdict) Verdict {
 	if v.Result == No && f.anything != "" {
-		return Verdict{Result: Unsure, Why: f.anything}
+		return unsure(f.anything)
 	}
 	return v
 }
@@ -200,7 +200,7 @@ func second(text string) string {
 
 // fits says whether a command is what one of the entries means, and what one of
 // the expressions finds something in.
-func (c conditions) fits(line *command.Line, at int) answer {
+func (c conditions) fits(line *command.Line, at int) Verdict {
 	a := yes
 	if len(c.Commands) > 0 {
 		a = c.named(line, at)
@@ -215,7 +215,7 @@ func (c conditions) finds(text string) bool {
 	return slices.ContainsFunc(c.read().regex, func(re *regexp.Regexp) bool { return re.MatchString(text) })
 }
 
-func (c conditions) named(line *command.Line, at int) (a answer) {
+func (c conditions) named(line *command.Line, at int) (a Verdict) {
 	name := strings.ToLower(line.Commands[at].Args.Program)
 	for i, head := range c.heads {
 		if head != "" && name != "" && head != name && head != command.Unversioned(name) {
@@ -230,7 +230,7 @@ func (c conditions) named(line *command.Line, at int) (a answer) {
 
 // inCode looks into program texts: for the words of commands, for expressions,
 // and for files among what stands between quotes.
-func (r *Compiled) inCode(c *Call, f *facts, real bool) answer {
+func (r *Compiled) inCode(c *Call, f *facts, real bool) Verdict {
 	if len(r.rule.Paths) > 0 {
 		if r.conds.ofCommands() {
 			return no
@@ -310,30 +310,30 @@ func (c conditions) approves(line *command.Line, at int) bool {
 func (r *Compiled) approve(c *Call) Verdict {
 	if !r.conds.ofCommands() {
 		if len(r.rule.Paths) == 0 {
-			return Verdict{Result: Yes}
+			return yes
 		}
-		return Verdict{}
+		return no
 	}
 	f := c.known()
 	if f.anything != "" {
-		return Verdict{Result: Unsure, Why: f.anything}
+		return unsure(f.anything)
 	}
 	if len(f.line.Commands) == 0 || f.line.Sets {
-		return Verdict{}
+		return no
 	}
 	for at, got := range f.line.Commands {
 		if got.By >= 0 {
 			continue // approved with the command that carries it
 		}
 		if !got.Plain || !r.conds.approves(f.line, at) || r.excepted(c, at) {
-			return Verdict{}
+			return no
 		}
 		files := c.filesOf(at)
 		if len(r.rule.Paths) > 0 && (len(files) == 0 || slices.ContainsFunc(files, func(f file) bool { return !f.within(c, r.rule.Paths) })) {
-			return Verdict{}
+			return no
 		}
 	}
-	return Verdict{Result: Yes}
+	return yes
 }
 
 func (c *Call) hasWord(words []string) bool {

@@ -35,7 +35,7 @@ const (
 	Yes
 )
 
-// Verdict is a result with its reason.
+// Verdict is how well a rule, or one of its conditions, fits a call.
 type Verdict struct {
 	Result Result
 	// Why says what cannot be seen, when Unsure: "the flags come from $OPTS".

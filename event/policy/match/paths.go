@@ -330,7 +330,7 @@ func (f file) probably(c *Call, patterns []string) bool {
 
 // fits says whether a file is, or may be, what one of the patterns means, or in
 // a directory that one does.
-func (f file) fits(c *Call, patterns []string) (a answer) {
+func (f file) fits(c *Call, patterns []string) (a Verdict) {
 	for _, text := range patterns {
 		for _, g := range c.globsOf(text, true) {
 			for _, way := range f.ways {
@@ -343,7 +343,7 @@ func (f file) fits(c *Call, patterns []string) (a answer) {
 	return a
 }
 
-func (f file) way(g glob, way string) answer {
+func (f file) way(g glob, way string) Verdict {
 	switch {
 	case f.unsure:
 		return f.end(g, way)
@@ -387,7 +387,7 @@ func indexName(way, name string) bool {
 }
 
 // end compares a path whose end alone is known.
-func (f file) end(g glob, way string) answer {
+func (f file) end(g glob, way string) Verdict {
 	base := path.Base(way)
 	switch {
 	case way != "" && g.anyDir && matches(g.base, base), slices.ContainsFunc(f.under, g.covers) && !g.anyDir:
@@ -407,7 +407,7 @@ func (g glob) outside(dirs []string) bool {
 
 // wild compares a path that is a pattern itself: the shell, or Grep and Glob,
 // put names in its place.
-func (f file) wild(g glob, way string) answer {
+func (f file) wild(g glob, way string) Verdict {
 	dir, base := path.Split(way)
 	dotted := strings.HasPrefix(g.base, ".") && f.access != 0 && !f.direct
 	switch {
@@ -427,7 +427,7 @@ func (f file) wild(g glob, way string) answer {
 // reaches says whether the names for which a path stands are in the directory
 // of a pattern that takes all that is there: ~/.ss*/id with ~/.ssh/**. A name
 // that is all wildcards may be any but one with a dot.
-func (f file) reaches(g glob, way string) answer {
+func (f file) reaches(g glob, way string) Verdict {
 	names, dirs := strings.Split(way, "/"), strings.Split(strings.TrimSuffix(g.fixed, "/"), "/")
 	if g.pattern != g.fixed+"**" || len(names) <= len(dirs) {
 		return no

@@ -60,7 +60,7 @@ func handler(h *config.Hook, env []string, state trust.Dir) (wire.Handler, error
 		}
 		return NewServer(c)
 	case config.HTTP:
-		return NewHTTP(HTTPConfig{URL: s.URL, Headers: s.Headers, AllowedEnvVars: s.AllowedEnvVars, Timeout: h.Timeout})
+		return newHTTP(s, h.Timeout)
 	case config.Prompt:
 		c := PromptConfig{Prompt: s.Prompt, Model: s.Model, Env: env, Timeout: h.Timeout}
 		if state != "" {

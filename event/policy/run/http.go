@@ -11,39 +11,28 @@ import (
 	"sync"
 	"time"
 
+	"beckon/event/policy/config"
 	"beckon/event/policy/wire"
 )
 
-// HTTPConfig describes a native http hook.
-type HTTPConfig struct {
-	URL string // http or https
-	// Headers are sent along. $NAME and ${NAME} in a value stand for an
-	// environment variable if AllowedEnvVars names it, for nothing otherwise.
-	Headers        map[string]string
-	AllowedEnvVars []string
-	Timeout        time.Duration // of the whole question; 0 leaves it to the context
-}
-
+// httpHook posts the client's payload as it is and takes the client's own JSON as
+// the answer. It is asked once: what it does with an event may not bear repeating.
 type httpHook struct {
 	to      endpoint
-	timeout time.Duration
+	timeout time.Duration // of the whole question; 0 leaves it to the context
 }
 
-// NewHTTP returns a handler that posts the client's payload as it is and
-// takes the client's own JSON as the answer. It is asked once: what it does
-// with an event may not bear repeating.
+// newHTTP returns a native http hook. $NAME and ${NAME} in the value of a header
+// stand for an environment variable if it is allowed, for nothing otherwise.
 //
 // Errors: a URL that is not an http or https URL.
-func NewHTTP(c HTTPConfig) (wire.Handler, error) {
+func newHTTP(s config.Spec, timeout time.Duration) (wire.Handler, error) {
 	headers := map[string]string{}
-	for k, v := range c.Headers {
-		headers[k] = interpolate(v, c.AllowedEnvVars)
+	for k, v := range s.Headers {
+		headers[k] = interpolate(v, s.AllowedEnvVars)
 	}
-	to, err := newEndpoint(c.URL, headers)
-	if err != nil {
-		return nil, err
-	}
-	return httpHook{to, c.Timeout}, nil
+	to, err := newEndpoint(s.URL, headers)
+	return httpHook{to, timeout}, err
 }
 
 // Run is a Handler.

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"beckon/event/policy/config"
 	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
 )
@@ -282,7 +283,7 @@ func TestHTTPAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := answering(t, always(test.status, test.body))
-			h, err := NewHTTP(HTTPConfig{URL: a.URL, Headers: map[string]string{"X": "${LISTED} $UNLISTED."}, AllowedEnvVars: []string{"LISTED"}})
+			h, err := newHTTP(config.Spec{URL: a.URL, Headers: map[string]string{"X": "${LISTED} $UNLISTED."}, AllowedEnvVars: []string{"LISTED"}}, 0)
 			if err != nil {
 				t.Fatal(err)
 			}

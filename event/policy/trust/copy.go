@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"beckon/event/atomicfile"
+
 	"github.com/tidwall/gjson"
 )
 
@@ -68,7 +70,7 @@ func (d Dir) Keep(k Kind, path string, data []byte, scripts map[string]string, n
 	if err != nil {
 		return err
 	}
-	return d.write(append(b, '\n'), true, string(k), copyName(path)) // a policy must outlive a power cut
+	return atomicfile.Write(d.Path(string(k), copyName(path)), append(b, '\n'), fileMode, true) // a policy must outlive a power cut
 }
 
 // Drop forgets the copy of the file at path.

@@ -85,11 +85,8 @@ func (d Dir) Path(elem ...string) string {
 }
 
 // Write replaces a file of d as a whole.
-func (d Dir) Write(data []byte, elem ...string) error { return d.write(data, false, elem...) }
-
-// write replaces a file; with sync it is on the disk before the old one goes.
-func (d Dir) write(data []byte, sync bool, elem ...string) error {
-	return atomicfile.Write(d.Path(elem...), data, 0o600, sync)
+func (d Dir) Write(data []byte, elem ...string) error {
+	return atomicfile.Write(d.Path(elem...), data, fileMode, false)
 }
 
 // Read is the content of a file of d, nil when it cannot be read.

@@ -13,7 +13,7 @@ import (
 // it Modify.
 func ParseAnswer(event string, data []byte) (Outcome, error) {
 	o := Outcome{Raw: data}
-	fields, err := read(data, map[string]shape{
+	fields, err := read(data, map[string]string{
 		"continue": boolean, "suppressOutput": boolean, "stopReason": str, "systemMessage": str,
 		"terminalSequence": str, "decision": str, "reason": str, "hookSpecificOutput": object,
 	})
@@ -54,7 +54,7 @@ func (o *Outcome) specific(event string, hso gjson.Result) error {
 	if !hso.Exists() {
 		return nil
 	}
-	fields, err := read([]byte(hso.Raw), map[string]shape{
+	fields, err := read([]byte(hso.Raw), map[string]string{
 		"hookEventName": str, "additionalContext": str, "permissionDecision": str,
 		"permissionDecisionReason": str, "updatedInput": object,
 	})
@@ -100,7 +100,7 @@ func (o *Outcome) behavior(d gjson.Result) error {
 	if !d.Exists() {
 		return nil
 	}
-	fields, err := read([]byte(d.Raw), map[string]shape{"behavior": str, "message": str, "updatedInput": object, "interrupt": boolean})
+	fields, err := read([]byte(d.Raw), map[string]string{"behavior": str, "message": str, "updatedInput": object, "interrupt": boolean})
 	if err != nil {
 		return fmt.Errorf("hookSpecificOutput.decision: %w", err)
 	}

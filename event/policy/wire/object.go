@@ -56,32 +56,14 @@ func members(data []byte) (map[string]gjson.Result, error) {
 	return all, nil
 }
 
-// shape is what a member must be.
-type shape int
+// Kinds that a member must have.
+const str, boolean, object = "a string", "a boolean", "an object"
 
-const (
-	str shape = iota
-	boolean
-	object
-)
-
-func (s shape) fits(v gjson.Result) bool {
-	switch s {
-	case str:
-		return v.Type == gjson.String
-	case boolean:
-		return v.IsBool()
-	}
-	return v.IsObject()
-}
-
-func (s shape) String() string { return [...]string{"a string", "a boolean", "an object"}[s] }
-
-// read returns the members of an object by name, each known one of its shape.
-func read(data []byte, known map[string]shape) (map[string]gjson.Result, error) {
+// read returns the members of an object by name, each known one of its kind.
+func read(data []byte, known map[string]string) (map[string]gjson.Result, error) {
 	fields, err := members(data)
 	for name, want := range known {
-		if v, there := fields[name]; there && !want.fits(v) {
+		if v, there := fields[name]; there && kind(v) != want {
 			return nil, fmt.Errorf("%s is %s and not %s", name, kind(v), want)
 		}
 	}
@@ -92,17 +74,17 @@ func read(data []byte, known map[string]shape) (map[string]gjson.Result, error) 
 func kind(v gjson.Result) string {
 	switch {
 	case v.IsObject():
-		return "an object"
+		return object
 	case v.IsArray():
 		return "an array"
 	case v.Type == gjson.String:
-		return "a string"
+		return str
 	case v.Type == gjson.Number:
 		return "a number"
 	case v.Type == gjson.Null:
 		return "null"
 	}
-	return "a boolean"
+	return boolean
 }
 
 func raw(v gjson.Result) []byte {
