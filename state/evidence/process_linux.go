@@ -132,11 +132,8 @@ func field(b []byte) (f, rest []byte) {
 }
 
 func number(b []byte) (int, bool) {
-	if !digits(string(b)) {
-		return 0, false
-	}
-	n, err := strconv.Atoi(string(b))
-	return n, err == nil
+	n, err := strconv.ParseUint(string(b), 10, strconv.IntSize-1)
+	return int(n), err == nil
 }
 
 // userHz is the unit of start times in /proc: 100 a second on every

@@ -46,7 +46,8 @@ func innermost(getenv env) event.Terminal {
 	if s := getenv("STY"); s != "" {
 		return event.Terminal{Kind: "screen", ID: pair(s, getenv("WINDOW")), Outer: outer(getenv)}
 	}
-	kind, id := program(getenv)
+	kind := program(getenv)
+	id := paneOf(kind, getenv)
 	if tty := getenv("SSH_TTY"); tty != "" && id == "" {
 		return event.Terminal{Kind: "ssh", ID: pair(clientPort(getenv), tty), Outer: clean(kind, event.MaxID)}
 	}
@@ -132,50 +133,70 @@ func tmuxID(t event.Tmux) string {
 // outer names the terminal program around a multiplexer: its own TERM and
 // TERM_PROGRAM hide those of the program around it.
 func outer(getenv env) string {
-	kind, _ := program(func(k string) string {
+	return clean(program(func(k string) string {
 		v := getenv(k)
 		if k == "TERM" && multiplexerTerm(v) || k == "TERM_PROGRAM" && v == "tmux" {
 			return ""
 		}
 		return v
-	})
-	return clean(kind, event.MaxID)
+	}), event.MaxID)
 }
 
-// program returns the terminal program and the id it gave this pane.
-func program(getenv env) (kind, id string) {
-	for _, of := range [...]func(env) (string, string){byTerm, byEditor, byName, byTrace} {
-		if kind, id = of(getenv); kind != "" {
-			return kind, id
+// program names the terminal program.
+func program(getenv env) string {
+	set := func(k string) bool { return getenv(k) != "" }
+	term, name := getenv("TERM"), getenv("TERM_PROGRAM")
+	switch {
+	// TERM is trusted where it names a program and a variable of that program is
+	// there too: ssh carries TERM to another machine, but not the rest.
+	case term == "xterm-kitty" && set("KITTY_PID"):
+		return "kitty"
+	case term == "xterm-ghostty" && set("GHOSTTY_RESOURCES_DIR"):
+		return "ghostty"
+	case strings.HasPrefix(term, "alacritty") && set("ALACRITTY_WINDOW_ID"):
+		return "alacritty"
+	// The terminals inside editors are often started from another terminal, whose
+	// variables they inherit.
+	case name == "vscode":
+		return editor(getenv)
+	case strings.HasPrefix(getenv("TERMINAL_EMULATOR"), "JetBrains"):
+		return "jetbrains"
+	// Most terminals set TERM_PROGRAM. One that is not in the list is called by its
+	// own name. Tmux's is there when its own variables were taken away.
+	case name == "iTerm.app":
+		return "iterm2"
+	case name == "Apple_Terminal":
+		return "apple-terminal"
+	case name == "WarpTerminal":
+		return "warp"
+	case name != "" && name != "tmux":
+		return strings.ToLower(name)
+	}
+	for _, t := range traces {
+		switch v := getenv(t.variable); {
+		case v == "" || t.variable == "LC_TERMINAL" && v != "iTerm2":
+		case t.kind == "vscode":
+			return editor(getenv)
+		default:
+			return t.kind
 		}
 	}
-	return "", ""
+	return ""
 }
 
-// byTerm trusts TERM where it names a program and a variable of that program
-// is there too: ssh carries TERM to another machine, but not the rest.
-func byTerm(getenv env) (kind, id string) {
-	switch term := getenv("TERM"); {
-	case term == "xterm-kitty" && getenv("KITTY_PID") != "":
-		return kitty(getenv)
-	case term == "xterm-ghostty" && getenv("GHOSTTY_RESOURCES_DIR") != "":
-		return "ghostty", ""
-	case strings.HasPrefix(term, "alacritty") && getenv("ALACRITTY_WINDOW_ID") != "":
-		return alacritty(getenv)
-	}
-	return "", ""
-}
-
-// byEditor knows the terminals inside editors: they are often started from
-// another terminal, whose variables they inherit.
-func byEditor(getenv env) (kind, id string) {
-	switch {
-	case getenv("TERM_PROGRAM") == "vscode":
-		return editor(getenv), ""
-	case strings.HasPrefix(getenv("TERMINAL_EMULATOR"), "JetBrains"):
-		return "jetbrains", getenv("TERM_SESSION_ID")
-	}
-	return "", ""
+// traces are variables of programs that set neither TERM nor TERM_PROGRAM to their own
+// name, and of those whose name a multiplexer hides.
+var traces = [...]struct{ variable, kind string }{
+	{"KITTY_WINDOW_ID", "kitty"},
+	{"ITERM_SESSION_ID", "iterm2"},
+	{"LC_TERMINAL", "iterm2"},
+	{"WEZTERM_PANE", "wezterm"},
+	{"GHOSTTY_RESOURCES_DIR", "ghostty"},
+	{"WT_SESSION", "windows-terminal"},
+	{"KONSOLE_DBUS_SESSION", "konsole"},
+	{"GNOME_TERMINAL_SCREEN", "gnome-terminal"},
+	{"ALACRITTY_WINDOW_ID", "alacritty"},
+	{"VSCODE_INJECTION", "vscode"},
 }
 
 // editor tells the editors made from VS Code apart, where they can be told.
@@ -193,74 +214,32 @@ func editor(getenv env) string {
 	return "vscode"
 }
 
-// byName reads TERM_PROGRAM, which most terminals set. One that is not in the
-// list is called by its own name, in lower case.
-func byName(getenv env) (kind, id string) {
-	switch name := getenv("TERM_PROGRAM"); name {
-	case "iTerm.app":
-		return iterm(getenv)
-	case "Apple_Terminal":
-		return "apple-terminal", getenv("TERM_SESSION_ID")
-	case "WezTerm":
-		return wezterm(getenv)
-	case "WarpTerminal":
-		return "warp", ""
-	case "tmux":
-		return "", "" // a tmux whose own variables were taken away
-	default:
-		return strings.ToLower(name), ""
+// paneOf returns the id that a terminal program gave this pane. What counts from 0 or 1
+// in each process has the process, or a socket that holds its pid, before it; without
+// that (kitty's ssh kitten) there is no id.
+func paneOf(kind string, getenv env) string {
+	switch kind {
+	case "kitty":
+		if pid := getenv("KITTY_PID"); pid != "" {
+			return pair(pid, getenv("KITTY_WINDOW_ID"))
+		}
+	case "iterm2": // w0t1p0:GUID: the part before the colon changes when the pane is moved
+		id := getenv("ITERM_SESSION_ID")
+		return id[strings.LastIndexByte(id, ':')+1:]
+	case "wezterm":
+		return pair(getenv("WEZTERM_UNIX_SOCKET"), getenv("WEZTERM_PANE"))
+	case "alacritty":
+		return pair(getenv("ALACRITTY_SOCKET"), getenv("ALACRITTY_WINDOW_ID"))
+	case "konsole":
+		return pair(getenv("KONSOLE_DBUS_SERVICE"), getenv("KONSOLE_DBUS_SESSION"))
+	case "jetbrains", "apple-terminal":
+		return getenv("TERM_SESSION_ID")
+	case "windows-terminal":
+		return getenv("WT_SESSION")
+	case "gnome-terminal":
+		if screen := getenv("GNOME_TERMINAL_SCREEN"); screen != "" {
+			return path.Base(screen)
+		}
 	}
-}
-
-// byTrace knows terminals that set neither TERM nor TERM_PROGRAM to their own
-// name, and those whose name a multiplexer hides.
-func byTrace(getenv env) (kind, id string) {
-	switch {
-	case getenv("KITTY_WINDOW_ID") != "":
-		return kitty(getenv)
-	case getenv("ITERM_SESSION_ID") != "" || getenv("LC_TERMINAL") == "iTerm2":
-		return iterm(getenv)
-	case getenv("WEZTERM_PANE") != "":
-		return wezterm(getenv)
-	case getenv("GHOSTTY_RESOURCES_DIR") != "":
-		return "ghostty", ""
-	case getenv("WT_SESSION") != "":
-		return "windows-terminal", getenv("WT_SESSION")
-	case getenv("KONSOLE_DBUS_SESSION") != "":
-		return "konsole", pair(getenv("KONSOLE_DBUS_SERVICE"), getenv("KONSOLE_DBUS_SESSION"))
-	case getenv("GNOME_TERMINAL_SCREEN") != "":
-		return "gnome-terminal", path.Base(getenv("GNOME_TERMINAL_SCREEN"))
-	case getenv("ALACRITTY_WINDOW_ID") != "":
-		return alacritty(getenv)
-	case getenv("VSCODE_INJECTION") != "":
-		return editor(getenv), ""
-	}
-	return "", ""
-}
-
-// kitty's window ids count from 1 in each process, so the process is part of
-// the id. Without it (kitty's ssh kitten) there is no id.
-func kitty(getenv env) (kind, id string) {
-	if pid := getenv("KITTY_PID"); pid != "" {
-		return "kitty", pair(pid, getenv("KITTY_WINDOW_ID"))
-	}
-	return "kitty", ""
-}
-
-// iterm's id is "w0t1p0:GUID"; the part before the colon changes when the
-// pane is moved.
-func iterm(getenv env) (kind, id string) {
-	id = getenv("ITERM_SESSION_ID")
-	return "iterm2", id[strings.LastIndexByte(id, ':')+1:]
-}
-
-// wezterm's pane ids count from 0 in each server, so its socket, which holds
-// the server's pid, is part of the id.
-func wezterm(getenv env) (kind, id string) {
-	return "wezterm", pair(getenv("WEZTERM_UNIX_SOCKET"), getenv("WEZTERM_PANE"))
-}
-
-// alacritty's socket holds its process's pid.
-func alacritty(getenv env) (kind, id string) {
-	return "alacritty", pair(getenv("ALACRITTY_SOCKET"), getenv("ALACRITTY_WINDOW_ID"))
+	return ""
 }
