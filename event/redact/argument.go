@@ -27,6 +27,7 @@ var arguments = [...]argument{
 	{command: "smbclient", flag: "-U", before: '%'}, {command: "rpcclient", flag: "-U", before: '%'}, {command: "lftp", flag: "-u", before: ','},
 	{command: "skopeo", flag: "--creds", before: ':'}, {command: "buildah", flag: "--creds", before: ':'}, {command: "podman", flag: "--creds", before: ':'},
 	{command: "keytool", flag: "-storepass"}, {command: "keytool", flag: "-keypass"}, {command: "jarsigner", flag: "-storepass"},
+	{command: "openssl enc", flag: "-k"}, {command: "openssl enc", flag: "-K"},
 }
 
 // argument finds the secret behind a flag at i of a program that takes it so.

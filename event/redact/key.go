@@ -13,6 +13,7 @@ var sensitive = [...]struct {
 	kind keyKind
 }{
 	{"password", passwordKey}, {"passwd", passwordKey}, {"passphrase", passwordKey}, {"passcode", passwordKey},
+	{"passwort", passwordKey}, {"kennwort", passwordKey}, {"senha", passwordKey},
 	{"secret", secretKey}, {"token", secretKey}, {"authorization", headerKey}, {"key", secretKey},
 }
 
