@@ -220,7 +220,7 @@ func TestClocks(t *testing.T) {
 	for _, skew := range []time.Duration{0, year, -year} {
 		p := publisher(t, "box", 1)
 		v := NewView()
-		v.ServerTime(t0, t0.Add(-3*time.Hour)) // the viewer's own clock is slow
+		v.Begin(t0, t0.Add(-3*time.Hour)) // the viewer's own clock is slow
 		there := t0.Add(skew)
 		for _, m := range append(p.changes([]render.Row{session("a", state.Permission, there.Add(-time.Minute))}, there), p.Presence()) {
 			v.Apply(m, t0, t0.Add(-3*time.Hour))

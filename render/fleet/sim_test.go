@@ -90,8 +90,7 @@ func (s *sim) watch(w *simView) {
 		w.v = NewView()
 	}
 	w.deaf, w.away, w.queue = false, false, nil
-	w.v.Begin(s.now.Add(w.skew))
-	w.v.ServerTime(s.now, s.now.Add(w.skew))
+	w.v.Begin(s.now, s.now.Add(w.skew))
 	for _, key := range slices.SortedFunc(maps.Keys(s.kept), func(a, b string) int { return int(s.kept[a].seq) - int(s.kept[b].seq) }) {
 		w.queue = append(w.queue, s.kept[key])
 	}

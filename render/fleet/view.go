@@ -46,32 +46,30 @@ type held struct {
 // NewView returns a view that knows nothing.
 func NewView() *View { return &View{nodes: map[string]*node{}, Lost: Lost} }
 
-// ServerTime notes that the server's clock showed t when this machine's showed
+// serverTime notes that the server's clock showed t when this machine's showed
 // now. The largest difference that was ever seen is the one that was delayed
 // least.
-func (v *View) ServerTime(t, now time.Time) {
+func (v *View) serverTime(t, now time.Time) {
 	if d := t.Sub(now); !v.timed || d > v.offset {
 		v.offset, v.timed = d, true
 	}
 }
 
-// Resync has the view forget the difference of the clocks: another server may
-// have taken over.
-func (v *View) Resync() { v.timed = false }
-
 // here is the server's time t by this machine's clock.
 func (v *View) here(t time.Time) time.Time { return t.Add(-v.offset) }
 
-// Begin says that all values are read anew from here.
-func (v *View) Begin(now time.Time) {
+// Begin says that all values are read anew from here, where a server's clock shows t
+// and this machine's now. It may be another server than before.
+func (v *View) Begin(t, now time.Time) {
 	v.round++
-	v.last = now
+	v.last, v.timed = now, false
+	v.serverTime(t, now)
 }
 
 // Apply takes a message that the server received at a time of its own, and
 // reports whether it is news. now is this machine's time.
 func (v *View) Apply(m Message, server, now time.Time) bool {
-	v.ServerTime(server, now)
+	v.serverTime(server, now)
 	v.last = now
 	key, seat, ok := splitKey(m.Key)
 	if !ok {

@@ -170,7 +170,7 @@ func viewerOf(hosts int) (size int64, took time.Duration, err error) {
 	runtime.ReadMemStats(&before)
 	v := fleet.NewView()
 	at := time.Unix(1_800_000_000, 0)
-	v.Begin(at)
+	v.Begin(at, at)
 	for i := range hosts {
 		name := fmt.Sprintf("host%05d", i)
 		l, err := fleet.NewLink(fleet.ID{User: "u", Host: name, Node: "n1"}, 1, name, "v1", fleet.Short)

@@ -36,11 +36,8 @@ func (c *ReplyCmd) Run(a *cli.App) error {
 	if c.Fleet {
 		return c.elsewhere(a, text)
 	}
-	v, err := a.Find(c.Session)
+	v, err := found(a, c.Session)
 	if err != nil {
-		return notHere(a, err)
-	}
-	if err := mayAnswer(a); err != nil {
 		return err
 	}
 	out, err := say(a, &v, text, offer.Terminal, "")
@@ -48,6 +45,15 @@ func (c *ReplyCmd) Run(a *cli.App) error {
 		return err
 	}
 	return gave(a, out, saidTo(&v, out), c.JSON)
+}
+
+// found is a session of this machine's, for its user.
+func found(a *cli.App, arg string) (state.Seen, error) {
+	v, err := a.Find(arg)
+	if err != nil {
+		return v, notHere(a, err)
+	}
+	return v, mayAnswer(a)
 }
 
 // saidTo names what say gave a session.
@@ -109,11 +115,8 @@ func (c *StopCmd) Run(a *cli.App) error {
 	if c.Fleet {
 		return c.elsewhere(a)
 	}
-	v, err := a.Find(c.Session)
+	v, err := found(a, c.Session)
 	if err != nil {
-		return notHere(a, err)
-	}
-	if err := mayAnswer(a); err != nil {
 		return err
 	}
 	text, err := halt(a, &v, offer.Terminal, a.User())

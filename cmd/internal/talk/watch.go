@@ -11,7 +11,6 @@ import (
 	"beckon/render"
 	"beckon/render/card"
 	"beckon/render/tui"
-	"beckon/state"
 	"beckon/state/evidence"
 	"beckon/state/live"
 	"beckon/state/offer"
@@ -44,17 +43,9 @@ func answerFromWatch(a *cli.App, o card.Offered, ans offer.Answer) (string, erro
 	return text, nil
 }
 
-// found is the session of a row of this machine's, for its user.
-func found(a *cli.App, r render.Row) (state.Seen, error) {
-	if err := mayAnswer(a); err != nil {
-		return state.Seen{}, err
-	}
-	return a.Find(r.Record())
-}
-
 // replyFromWatch says text to the session of a row.
 func replyFromWatch(a *cli.App, r render.Row, text string) (string, error) {
-	v, err := found(a, r)
+	v, err := found(a, r.Record())
 	if err != nil {
 		return "", err
 	}
@@ -67,7 +58,7 @@ func replyFromWatch(a *cli.App, r render.Row, text string) (string, error) {
 }
 
 func stopFromWatch(a *cli.App, r render.Row) (string, error) {
-	v, err := found(a, r)
+	v, err := found(a, r.Record())
 	if err != nil {
 		return "", err
 	}

@@ -160,9 +160,7 @@ func (f *Follower) watch(ctx context.Context) error {
 	}
 	info := c.CachedInfo()
 	f.mu.Lock()
-	f.view.Resync()
-	f.view.Begin(f.now())
-	f.view.ServerTime(info.TimeStamp, f.now())
+	f.view.Begin(info.TimeStamp, f.now())
 	if info.NumPending == 0 {
 		f.whole, f.trouble = true, nil
 		f.news()
