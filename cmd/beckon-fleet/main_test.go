@@ -90,14 +90,11 @@ func link(t *testing.T, a bus.Access, id string) (end func()) {
 
 func follow(t *testing.T, a bus.Access) *bus.Follower {
 	t.Helper()
-	f, err := bus.NewFollower(a, "test")
+	f, err := bus.Follow(context.Background(), a, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan bool)
-	go func() { f.Run(ctx); close(done) }()
-	t.Cleanup(func() { cancel(); <-done; f.Close() })
+	t.Cleanup(f.Close)
 	return f
 }
 

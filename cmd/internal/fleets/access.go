@@ -4,14 +4,12 @@
 package fleets
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"beckon/cmd/internal/cli"
 	"beckon/event/atomicfile"
@@ -54,17 +52,6 @@ func mustAccess(a *cli.App) (bus.Access, error) {
 		err = errNoFleet
 	}
 	return acc, err
-}
-
-// follow follows the fleet until ctx ends or end is called, which must be.
-func follow(ctx context.Context, acc bus.Access, name string) (f *bus.Follower, end func(), err error) {
-	if f, err = bus.NewFollower(acc, name); err != nil {
-		return nil, nil, err
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	var done sync.WaitGroup
-	done.Go(func() { f.Run(ctx) })
-	return f, func() { cancel(); done.Wait(); f.Close() }, nil
 }
 
 // Joined reports whether this machine has an access to a fleet.

@@ -207,12 +207,12 @@ func followRows(ctx context.Context, a *cli.App, rows chan []render.Row) {
 
 // keepCurrent keeps what prompt and statusline show of the fleet.
 func keepCurrent(ctx context.Context, a *cli.App, acc bus.Access) {
-	f, end, err := follow(ctx, acc, "beckon link "+acc.Host+" view")
+	f, err := bus.Follow(ctx, acc, "beckon link "+acc.Host+" view")
 	if err != nil {
 		a.Store.Log(fmt.Errorf("link: %w", err))
 		return
 	}
-	defer end()
+	defer f.Close()
 	for ctx.Err() == nil {
 		changed := f.Changed()
 		if f.Whole(ctx) == nil {

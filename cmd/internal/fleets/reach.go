@@ -9,6 +9,7 @@ import (
 
 	"beckon/cmd/internal/cli"
 	"beckon/render"
+	"beckon/render/fleet/bus"
 	"beckon/render/fleet/ctl"
 )
 
@@ -28,11 +29,11 @@ func Reach(a *cli.App, answer bool) (*Reached, error) {
 	if answer && acc.JWT != "" && !acc.Answer {
 		return nil, ctl.ErrMayNot
 	}
-	f, end, err := follow(context.Background(), acc, "beckon answer")
+	f, err := bus.Follow(context.Background(), acc, "beckon answer")
 	if err != nil {
 		return nil, err
 	}
-	r := &Reached{Close: end}
+	r := &Reached{Close: f.Close}
 	if answer {
 		r.Client, err = f.Client()
 	}

@@ -117,9 +117,9 @@ const firstView = 4 * time.Second
 func read(a *cli.App, acc bus.Access) ([]render.Row, []render.Host, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), firstView)
 	defer cancel()
-	f, end, err := follow(ctx, acc, "beckon list")
+	f, err := bus.Follow(ctx, acc, "beckon list")
 	if err == nil {
-		defer end()
+		defer f.Close()
 		if err = f.Whole(ctx); err == nil {
 			rows, list, _ := f.Snapshot()
 			keep(a, acc, render.First(rows, maxKept), list)
@@ -207,13 +207,13 @@ func (f *Flags) Sources(ctx context.Context, a *cli.App, given []string) (all []
 		}
 		return all, end, nil
 	}
-	live, unfollow, err := follow(ctx, acc, "beckon watch")
+	live, err := bus.Follow(ctx, acc, "beckon watch")
 	if err != nil {
 		return nil, end, err
 	}
 	f.live = live
 	var keeping sync.WaitGroup
-	end = func() { unfollow(); keeping.Wait() }
+	end = func() { live.Close(); keeping.Wait() }
 	debug.SetGCPercent(50) // thousands of rows in less memory, for a little more work
 	src := tui.Source{Name: acc.URL, Many: true, Every: screenPause, Rows: f.fleetRows(a, acc, live, &keeping)}
 	if k, ok := keptOf(a, acc); ok {

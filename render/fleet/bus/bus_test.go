@@ -262,14 +262,11 @@ func session(id string, st state.State, since time.Time) render.Row {
 
 func watch(t testing.TB, url string) *Follower {
 	t.Helper()
-	f, err := NewFollower(Access{URL: url, User: "ann"}, "test")
+	f, err := Follow(context.Background(), Access{URL: url, User: "ann"}, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	var done sync.WaitGroup
-	done.Go(func() { f.Run(ctx) })
-	t.Cleanup(func() { cancel(); done.Wait(); f.Close() })
+	t.Cleanup(f.Close)
 	return f
 }
 

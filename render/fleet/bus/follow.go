@@ -18,11 +18,13 @@ import (
 // Follower keeps a view of a fleet current. Its methods may be called at the same
 // time.
 type Follower struct {
-	access Access
-	nc     *nats.Conn
-	js     jetstream.JetStream
-	wake   chan struct{}
-	begun  time.Time
+	access  Access
+	nc      *nats.Conn
+	js      jetstream.JetStream
+	wake    chan struct{}
+	begun   time.Time
+	end     context.CancelFunc
+	running sync.WaitGroup
 
 	mu      sync.Mutex
 	view    *fleet.View
@@ -31,8 +33,8 @@ type Follower struct {
 	changed chan struct{}
 }
 
-// NewFollower begins to follow. Run does the work.
-func NewFollower(a Access, name string) (*Follower, error) {
+// Follow follows until ctx ends; Close must be called after.
+func Follow(ctx context.Context, a Access, name string) (*Follower, error) {
 	f := &Follower{access: a, wake: make(chan struct{}, 1), begun: time.Now(), view: fleet.NewView(), changed: make(chan struct{})}
 	var err error
 	if f.nc, err = dial(a, name, f.wake); err != nil {
@@ -42,6 +44,8 @@ func NewFollower(a Access, name string) (*Follower, error) {
 		f.nc.Close()
 		return nil, err
 	}
+	ctx, f.end = context.WithCancel(ctx)
+	f.running.Go(func() { f.run(ctx) })
 	return f, nil
 }
 
@@ -54,8 +58,12 @@ func (f *Follower) Client() (*ctl.Client, error) {
 	return &ctl.Client{ID: id, Conn: f.nc}, nil
 }
 
-// Close ends the connection.
-func (f *Follower) Close() { f.nc.Close() }
+// Close ends the following, and the connection.
+func (f *Follower) Close() {
+	f.end()
+	f.running.Wait()
+	f.nc.Close()
+}
 
 // now is this machine's time, which nobody sets while the program runs.
 func (f *Follower) now() time.Time { return f.begun.Round(0).Add(time.Since(f.begun)) }
@@ -110,9 +118,9 @@ func (f *Follower) fail(err error) {
 	f.news()
 }
 
-// Run follows until ctx ends: it reads everything, then what changes, and
-// everything again when the connection was lost or something looks lost.
-func (f *Follower) Run(ctx context.Context) {
+// run reads everything, then what changes, and everything again when the connection
+// was lost or something looks lost.
+func (f *Follower) run(ctx context.Context) {
 	for try := 0; ctx.Err() == nil; try++ {
 		if !f.nc.IsConnected() {
 			why := fmt.Errorf("no connection to %s", f.access.URL)
