@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,11 +66,5 @@ var browserNames = []string{"chrom", "google chrome", "headless_shell", "firefox
 	"brave", "vivaldi", "opera", "librewolf", "waterfox", "floorp", "zen", "qtwebengine", "epiphany", "arc", "orion"}
 
 func isBrowser(name string) bool {
-	name = strings.ToLower(name)
-	for _, b := range browserNames {
-		if strings.HasPrefix(name, b) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(browserNames, func(b string) bool { return strings.HasPrefix(strings.ToLower(name), b) })
 }

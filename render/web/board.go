@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"os"
@@ -62,12 +63,7 @@ func newBoard(o *Options, h *hub) *board {
 
 // groupOf names the row that a session is part of: its seat, or itself when it
 // has none.
-func groupOf(s *state.Session) string {
-	if s.Seat == "" {
-		return "session " + s.Record()
-	}
-	return s.Seat
-}
+func groupOf(s *state.Session) string { return cmp.Or(s.Seat, "session "+s.Record()) }
 
 // start reads all sessions, before anybody is served. What their journals hold
 // already is no news.

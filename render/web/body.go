@@ -183,17 +183,11 @@ func readUpTo(in io.Reader, b []byte, limit int) (_ []byte, whole bool, err erro
 		}
 	}
 	if limit == maxBody { // there is no larger size: what is left is the end, or an error
-		_, err = in.Read(make([]byte, 1))
-		return b, err == io.EOF, noEOF(err)
+		if _, err = in.Read(make([]byte, 1)); err == io.EOF {
+			return b, true, nil
+		}
 	}
-	return b, false, nil
-}
-
-func noEOF(err error) error {
-	if err == io.EOF {
-		return nil
-	}
-	return err
+	return b, false, err
 }
 
 func bodyError(err error) error {

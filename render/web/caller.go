@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -134,25 +135,20 @@ func isPage(r *http.Request) bool {
 // fromBrowser reports whether a browser sent r. All of them name the site since
 // 2023; what is said of their program holds for older ones.
 func fromBrowser(r *http.Request) bool {
-	for _, name := range []string{"Sec-Fetch-Site", "Sec-Fetch-Dest", "Origin", "Referer"} {
-		if _, ok := r.Header[name]; ok {
-			return true
-		}
-	}
 	agent := r.UserAgent()
-	return strings.HasPrefix(agent, "Mozilla/") && !strings.Contains(agent, "PowerShell")
+	return hasAny(r, "Sec-Fetch-Site", "Sec-Fetch-Dest", "Origin", "Referer") || strings.HasPrefix(agent, "Mozilla/") && !strings.Contains(agent, "PowerShell")
+}
+
+// hasAny reports whether r has one of the headers.
+func hasAny(r *http.Request, names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return r.Header[name] != nil })
 }
 
 // forwarded reports whether r came through a proxy that shows itself: by a header,
 // or by the name that it was asked by.
 func forwarded(r *http.Request) bool {
-	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via"} {
-		if _, ok := r.Header[name]; ok {
-			return true
-		}
-	}
 	_, unix := r.Context().Value(http.LocalAddrContextKey).(*net.UnixAddr)
-	return !unix && !Loopback(hostName(r.Host))
+	return hasAny(r, "Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via") || !unix && !Loopback(hostName(r.Host))
 }
 
 // placeOf names where r comes from, for counting: a user of this machine, or an

@@ -343,11 +343,3 @@ func (h *hub) count() int {
 	defer h.mu.RUnlock()
 	return h.clients
 }
-
-// gapData tells a client why events are missing.
-func gapData(reason string) []byte {
-	b, _ := json.Marshal(struct {
-		Reason string `json:"reason"`
-	}{reason})
-	return b
-}

@@ -140,9 +140,7 @@ func (k *keys) over(given, user string) <-chan struct{} {
 	if s := k.sessions[sessionOf(given, user)]; s != nil {
 		return s.over
 	}
-	over := make(chan struct{})
-	close(over)
-	return over
+	return awake
 }
 
 // ticket makes a key that a session is given for, once and soon: it may be seen

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -38,17 +39,9 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	h.Set("Cache-Control", "no-cache, no-transform")
 	h.Set("X-Accel-Buffering", "no")
 	h.Set("Transfer-Encoding", "identity") // the stream ends with its connection: no chunks around the events
-	c.run(lastID(r))
+	// A page that makes a new EventSource cannot send the header, so a query says the same.
+	c.run(cmp.Or(r.Header.Get("Last-Event-ID"), r.URL.Query().Get("after")))
 	return nil
-}
-
-// lastID is the newest event that the client has. A page that makes a new
-// EventSource cannot send the header, so a query says the same.
-func lastID(r *http.Request) string {
-	if id := r.Header.Get("Last-Event-ID"); id != "" {
-		return id
-	}
-	return r.URL.Query().Get("after")
 }
 
 func parseFilter(r *http.Request) (filter, error) {
@@ -124,7 +117,7 @@ func (c *client) begin(last string) bool {
 
 // restart says that events are missing, and gives what is shown now.
 func (c *client) restart(reason string) bool {
-	return c.snapshot(append(append([]byte("event: gap\ndata: "), gapData(reason)...), "\n\n"...))
+	return c.snapshot(fmt.Appendf(nil, "event: gap\ndata: {\"reason\":%q}\n\n", reason))
 }
 
 func (c *client) snapshot(before []byte) bool {
