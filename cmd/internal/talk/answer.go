@@ -112,7 +112,7 @@ func (c *AnswerCmd) target(a *cli.App, list []card.Offered) (of []card.Offered, 
 		}
 	}
 	if len(of) == 0 {
-		return nil, nil, notOffered(a, v)
+		return nil, nil, notOffered(v)
 	}
 	return of, c.Words[1:], nil
 }
@@ -123,23 +123,24 @@ func byID(list []card.Offered, id string) int {
 }
 
 // notOffered says why a session has nothing to answer.
-func notOffered(a *cli.App, v state.Seen) error {
+func notOffered(v state.Seen) error {
 	name := cli.ShortID(v.Session.ID)
-	ag := event.AgentOf(v.Session.Agent)
-	switch {
-	case v.Status.State.Asks() && ag != nil && ag.Name != event.ClaudeCode && ag.Holds():
-		return cli.Hint("beckon install --agent "+ag.Name+" --answers holds what it asks from then on; beckon jump brings you there",
-			"session %s waits, but can be answered only where it runs: %w", name, cli.ErrNotFound)
-	case v.Status.State.Asks() && (ag == nil || ag.Name != event.ClaudeCode):
-		return cli.Hint("beckon jump brings you there; beckon help agents says which agents can be answered from elsewhere, and why the others cannot",
-			"session %s waits, and %s can be answered only where it runs: %w", name, v.Session.Agent, cli.ErrNotFound)
-	case v.Status.State.Asks():
-		return cli.Hint("beckon install --answers holds what is asked from then on; a subagent's requests are held while you are away (beckon away); beckon jump brings you there",
-			"session %s waits, but can be answered only where it runs: %w", name, cli.ErrNotFound)
+	switch ag := event.AgentOf(v.Session.Agent); {
 	case !v.Status.State.Live():
 		return fmt.Errorf("session %s is over: %w", name, cli.ErrNotFound)
+	case !v.Status.State.Asks():
+		return cli.Hint("for sessions that ask nothing there are beckon reply and beckon stop", "session %s asks nothing: %w", name, cli.ErrNotFound)
+	case ag == nil || ag.Name != event.ClaudeCode && !ag.Holds():
+		return cli.Hint("beckon jump brings you there; beckon help agents says which agents can be answered from elsewhere, and why the others cannot",
+			"session %s waits, and %s can be answered only where it runs: %w", name, v.Session.Agent, cli.ErrNotFound)
+	default:
+		install, subagents := "beckon install --agent "+ag.Name+" --answers", ""
+		if ag.Name == event.ClaudeCode {
+			install, subagents = "beckon install --answers", "a subagent's requests are held while you are away (beckon away); "
+		}
+		return cli.Hint(install+" holds what is asked from then on; "+subagents+"beckon jump brings you there",
+			"session %s waits, but can be answered only where it runs: %w", name, cli.ErrNotFound)
 	}
-	return cli.Hint("for sessions that ask nothing there are beckon reply and beckon stop", "session %s asks nothing: %w", name, cli.ErrNotFound)
 }
 
 // list shows offers as a whole.
@@ -188,12 +189,7 @@ func Show(a *cli.App, o *card.Offered) {
 func show(a *cli.App, o *card.Offered) {
 	paint := a.Style("auto").Paint
 	fmt.Fprintf(a.Stdout, "%s  %s  %s\n", paint("33", o.ShortID()), paint("1", card.Line1(o.Name)), paint("1", o.Card.Title))
-	where := o.Card.Dir
-	for _, more := range []string{o.Card.Branch, o.Card.Host} {
-		if more != "" {
-			where += "  " + more
-		}
-	}
+	where := strings.Join(slices.DeleteFunc([]string{o.Card.Dir, o.Card.Branch, o.Card.Host}, func(s string) bool { return s == "" }), "  ")
 	if o.Card.Agent != "" {
 		where += "  (asked by its subagent " + o.Card.Agent + ")"
 	}

@@ -3,6 +3,7 @@ package talk
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"reflect"
 	"time"
@@ -106,9 +107,8 @@ func followOffers(ctx context.Context, state string, show func([]card.Offered)) 
 type cards map[string]stamped
 
 type stamped struct {
-	card card.Card
-	size int64
-	at   time.Time
+	card  card.Card
+	stamp string // the file's size and time
 }
 
 func (c cards) of(all []offer.Offer) (list []card.Offered) {
@@ -117,31 +117,15 @@ func (c cards) of(all []offer.Offer) (list []card.Offered) {
 	for i := range all {
 		o := &all[i]
 		open[o.ID] = true
-		s := stampOf(o)
-		if was, ok := c[o.ID]; ok && was.size == s.size && was.at.Equal(s.at) {
-			s.card = was.card
-		} else {
-			s.card = card.Of(o, host)
-			c[o.ID] = s
+		stamp := ""
+		if info, err := os.Stat(o.Path()); err == nil {
+			stamp = fmt.Sprint(info.Size(), info.ModTime().UnixNano())
 		}
-		list = append(list, card.Offered{Offer: *o, Card: s.card})
-	}
-	for id := range c {
-		if !open[id] {
-			delete(c, id)
+		if was, ok := c[o.ID]; !ok || was.stamp != stamp {
+			c[o.ID] = stamped{card.Of(o, host), stamp}
 		}
+		list = append(list, card.Offered{Offer: *o, Card: c[o.ID].card})
 	}
+	maps.DeleteFunc(c, func(id string, _ stamped) bool { return !open[id] })
 	return list
-}
-
-// stampOf shows by size and time whether the file of a call has changed.
-func stampOf(o *offer.Offer) (s stamped) {
-	path := o.Path()
-	if path == "" {
-		return s
-	}
-	if info, err := os.Stat(path); err == nil {
-		s.size, s.at = info.Size(), info.ModTime()
-	}
-	return s
 }
