@@ -41,14 +41,11 @@ import (
 const grace = 500 * time.Millisecond
 
 // Engine puts events to hooks. It is safe for concurrent use.
-type Engine struct{ hooks []*config.Hook }
-
-// NewEngine returns an engine with the hooks, which run in their order (see
-// config.Merge). What starts something has its handler already.
-func NewEngine(hooks []*config.Hook) *Engine { return &Engine{slices.Clone(hooks)} }
-
-// Hooks returns the hooks in the order in which they run.
-func (e *Engine) Hooks() []*config.Hook { return e.hooks }
+type Engine struct {
+	// Hooks run in their order (see config.Merge). What starts something has its
+	// handler already.
+	Hooks []*config.Hook
+}
 
 // Event is one firing, put to Trigger.
 type Event struct {
@@ -144,13 +141,13 @@ func (r HookResult) says() bool { return r.Outcome.Decision != wire.Silence }
 // Rules are judged first. A call that one refuses is refused: nothing is
 // started for it but observers. Else the others are asked, and what they made
 // of the input is put to the rules again.
-func (e *Engine) Trigger(ctx context.Context, ev Event) Result {
+func (e Engine) Trigger(ctx context.Context, ev Event) Result {
 	start := time.Now()
 	limit := wire.DeadlineOf(ev.Kind)
 	ctx, cancel := context.WithTimeout(ctx, limit-min(grace, limit/4))
 	defer cancel()
 	r := &run{ev: ev, ctx: ctx, hard: start.Add(limit), call: ev.call(), contract: ev.Dialect.RulesOf(ev.Kind)}
-	r.match(e.Hooks())
+	r.match(e.Hooks)
 	r.judge()
 	r.ask()
 	r.others()

@@ -41,7 +41,7 @@ func asked(t *testing.T, other *Engine, kind event.Kind, grant bool) *Engine {
 		_, _ = w.Write(reply(other, ev, r.Header.Get(wire.AcceptHeader) == wire.AcceptAsk))
 	}))
 	t.Cleanup(s.Close)
-	h, err := handlers.NewServer(handlers.ServerConfig{URL: s.URL, Timeout: 5 * time.Second})
+	h, err := handlers.NewServer(config.Spec{URL: s.URL}, 5*time.Second, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,8 @@ import (
 	"beckon/event/policy/wire"
 )
 
+func NewEngine(hooks []*config.Hook) *Engine { return &Engine{hooks} }
+
 // Option changes how a registered handler takes part.
 type Option func(*config.Hook)
 
@@ -16,11 +18,11 @@ type Option func(*config.Hook)
 // and returns its id. An approval of such a handler counts. Tests alone have handlers
 // that come from no file.
 func (e *Engine) Register(k event.Kind, run wire.Handler, options ...Option) string {
-	h := &config.Hook{ID: "program-" + strconv.Itoa(len(e.hooks)+1), Event: k, Type: config.Program, Level: config.Registered,
+	h := &config.Hook{ID: "program-" + strconv.Itoa(len(e.Hooks)+1), Event: k, Type: config.Program, Level: config.Registered,
 		Enabled: true, Grant: true, StopBlocks: 1, Handler: run}
 	for _, o := range options {
 		o(h)
 	}
-	e.hooks = append(slices.Clip(e.hooks), h)
+	e.Hooks = append(slices.Clip(e.Hooks), h)
 	return h.ID
 }

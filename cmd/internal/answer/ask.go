@@ -81,7 +81,7 @@ func (f *firing) trigger(ctx context.Context, ev *policy.Event) policy.Result {
 	if f.e.FromClient && !f.dialect.Native() { // Qwen's between two batches of tools: no word of the user's
 		hooks = nil
 	}
-	return policy.NewEngine(hooks).Trigger(ctx, *ev)
+	return policy.Engine{Hooks: hooks}.Trigger(ctx, *ev)
 }
 
 // once lets the user allow the call of a firing that the policy refuses.

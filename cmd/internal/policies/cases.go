@@ -72,7 +72,7 @@ func (c *testCmd) testFile(a *cli.App, path string) (passed, failed int, err err
 	if err != nil {
 		return 0, 0, err
 	}
-	engine := policy.NewEngine(hooks)
+	engine := policy.Engine{Hooks: hooks}
 	for _, x := range file.Cases {
 		r := engine.Trigger(context.Background(), policy.Event{Kind: x.Kind, Payload: x.Payload, ID: "evt_test", Version: c.Client,
 			ProjectDir: project, Home: s.Home, RulesOnly: true, Why: "only rules are asked"})

@@ -38,13 +38,13 @@ func (c *replayCmd) Run(a *cli.App) error {
 		return err
 	}
 	r := replay{replayCmd: c, home: s.Home, environ: handlers.Inside(os.Environ(), s.State), kinds: map[string]*replayed{},
-		engines: []*policy.Engine{policy.NewEngine(policy.Load(s).Hooks)}}
+		engines: []policy.Engine{{Hooks: policy.Load(s).Hooks}}}
 	if c.Against != "" {
 		against, err := hooksOf(c.Against)
 		if err != nil {
 			return err
 		}
-		r.engines = append(r.engines, policy.NewEngine(against))
+		r.engines = append(r.engines, policy.Engine{Hooks: against})
 	}
 	ctx, stop := interruptible()
 	defer stop()
@@ -71,7 +71,7 @@ type replay struct {
 	*replayCmd
 	home    string
 	environ []string // of what is started
-	engines []*policy.Engine
+	engines []policy.Engine
 	calls   int
 	kinds   map[string]*replayed // by what becomes of a call
 }
@@ -87,7 +87,7 @@ func (r *replay) add(ctx context.Context, call past.Call) {
 	r.calls++
 	var words []string
 	for _, e := range r.engines {
-		handlers.Starter{}.Prepare(e.Hooks(), call.Kind, r.environ, "")
+		handlers.Starter{}.Prepare(e.Hooks, call.Kind, r.environ, "")
 		words = append(words, decided(e.Trigger(ctx, policy.Event{Kind: call.Kind, Payload: call.Payload, At: call.At, ID: "evt_replay",
 			ProjectDir: call.Project, Home: r.home, Version: r.Client, RulesOnly: !r.Start, Why: "only rules are asked"})))
 	}

@@ -67,7 +67,7 @@ func (c *testCmd) Run(a *cli.App) error {
 	handlers.Starter{}.Prepare(loaded.Hooks, e.Kind, handlers.Inside(os.Environ(), s.State), "")
 	ctx, stop := interruptible()
 	defer stop()
-	r := policy.NewEngine(loaded.Hooks).Trigger(ctx, ev)
+	r := policy.Engine{Hooks: loaded.Hooks}.Trigger(ctx, ev)
 	if c.JSON {
 		return cli.WriteJSON(a.Stdout, policy.EntryOf(ev, r))
 	}

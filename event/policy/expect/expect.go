@@ -21,6 +21,7 @@ package expect
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -52,29 +53,25 @@ type Case struct {
 	Text     string          // the tool and its input, as written
 }
 
-// Error is a mistake in a test file.
-type Error struct {
-	Line   int
-	Reason string
-}
-
-func (e *Error) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Reason) }
-
-// Parse reads a test file. The error is an *Error that names the line. Calls
-// are made in cwd.
+// Parse reads a test file. The error names the line. Calls are made in cwd.
 func Parse(data []byte, cwd string) (File, error) {
 	var f File
 	archive := txtar.Parse(data)
 	at := slices.IndexFunc(archive.Files, func(f txtar.File) bool { return f.Name == "cases" })
 	if at < 0 {
-		return f, &Error{1, `no file "-- cases --" in the archive`}
+		return f, errors.New(`line 1: no file "-- cases --" in the archive`)
 	}
 	for _, part := range archive.Files {
 		if part.Name == "policy.json" {
 			f.Policy = part.Data
 		}
 	}
-	line := lineOf(string(data), "cases")
+	line := 0
+	for text := range strings.Lines(string(data)) {
+		if line++; strings.TrimSpace(text) == "-- cases --" {
+			break
+		}
+	}
 	for text := range strings.Lines(string(archive.Files[at].Data)) {
 		line++
 		text = strings.TrimSpace(text)
@@ -83,27 +80,15 @@ func Parse(data []byte, cwd string) (File, error) {
 		}
 		c, err := parseCase(text, cwd)
 		if err != nil {
-			return f, &Error{line, err.Error()}
+			return f, fmt.Errorf("line %d: %w", line, err)
 		}
 		c.Line = line
 		f.Cases = append(f.Cases, c)
 	}
 	if len(f.Cases) == 0 {
-		return f, &Error{line, "no cases"}
+		return f, fmt.Errorf("line %d: no cases", line)
 	}
 	return f, nil
-}
-
-// lineOf returns the number of the line that begins the file of that name.
-func lineOf(data, name string) int {
-	n := 0
-	for text := range strings.Lines(data) {
-		n++
-		if strings.TrimSpace(text) == "-- "+name+" --" {
-			return n
-		}
-	}
-	return n
 }
 
 func parseCase(text, cwd string) (Case, error) {

@@ -54,11 +54,7 @@ func handler(h *config.Hook, env []string, state trust.Dir) (wire.Handler, error
 		return Command{Command: s.Command, Args: s.Args, Shell: s.Shell, Simple: s.Convention == config.Simple, Env: env,
 			Timeout: h.Timeout, AtProject: h.Level == config.Project}, nil
 	case config.Server:
-		c := ServerConfig{URL: s.URL, Timeout: h.Timeout, Retries: s.Retries, RetryDelay: s.RetryDelay, Headers: s.Headers}
-		if state != "" {
-			c.health = health{state, trust.Sum(s.URL)[:32]}
-		}
-		return NewServer(c)
+		return NewServer(s, h.Timeout, state)
 	case config.HTTP:
 		return newHTTP(s, h.Timeout)
 	case config.Prompt:
@@ -79,11 +75,13 @@ const (
 
 // health remembers for all processes whether a server answered, by a file that is
 // there while it is down. One that did not is left alone for a pause, or a server
-// that is down would hold up every call. The zero health remembers nothing.
+// that is down would hold up every call. Without a state it remembers nothing.
 type health struct {
 	state trust.Dir
 	name  string
 }
+
+func healthOf(url string, state trust.Dir) health { return health{state, trust.Sum(url)[:32]} }
 
 // ask reports how the server may be asked now: not at all; once, to see whether it
 // answers again; or with all patience. After the pause it lets one process try, and

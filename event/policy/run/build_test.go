@@ -12,7 +12,7 @@ import (
 // process, and not when it has answered since.
 func TestHealth(t *testing.T) {
 	d := trust.Dir(t.TempDir())
-	of := func(url string) health { return health{d, trust.Sum(url)[:32]} }
+	of := func(url string) health { return healthOf(url, d) }
 	h, other := of("http://a"), of("http://b")
 	asked := func(h health) bool { may, _ := h.ask(); return may }
 	if !asked(h) {

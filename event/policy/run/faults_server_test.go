@@ -11,12 +11,13 @@ import (
 	"testing"
 	"time"
 
+	"beckon/event/policy/config"
 	"beckon/event/policy/wire"
 )
 
 func fastServer(t *testing.T, url string) wire.Handler {
 	t.Helper()
-	h, err := NewServer(ServerConfig{URL: url, Timeout: 200 * time.Millisecond, Retries: 1, RetryDelay: 10 * time.Millisecond})
+	h, err := NewServer(config.Spec{URL: url, Retries: 1, RetryDelay: 10 * time.Millisecond}, 200*time.Millisecond, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +164,7 @@ func TestFaultServerIsNotThere(t *testing.T) {
 // Where the context leaves no time for the delay there is no second try, and
 // no waiting for nothing.
 func TestFaultServerNoTimeForAnotherTry(t *testing.T) {
-	h, err := NewServer(patient(served(t, always500)))
+	h, err := NewServer(patient(served(t, always500)), 5*time.Second, "")
 	if err != nil {
 		t.Fatal(err)
 	}

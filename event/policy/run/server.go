@@ -8,18 +8,10 @@ import (
 	"net/http"
 	"time"
 
+	"beckon/event/policy/config"
+	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
 )
-
-// ServerConfig describes a policy server that uses protocol 1.0.
-type ServerConfig struct {
-	URL        string            // server_url
-	Timeout    time.Duration     // timeout_ms, of one try; 0 leaves it to the context
-	Retries    int               // retry_count, tries after the first
-	RetryDelay time.Duration     // retry_delay_ms, between two tries
-	Headers    map[string]string // sent along as they are
-	health     health            // its zero value remembers nothing
-}
 
 type server struct {
 	to endpoint
@@ -27,7 +19,8 @@ type server struct {
 	health health
 }
 
-// NewServer returns a handler that asks a policy server.
+// NewServer returns a handler that asks a policy server. timeout is of one try; 0
+// leaves it to the context. state keeps whether the server answered; "" keeps nothing.
 //
 // A server that is there and has an opinion answers 200. It is asked again,
 // with the same event id, after 500 and above, 429, a connection that fails
@@ -35,12 +28,9 @@ type server struct {
 // is no protocol 1.0: the next would be the same.
 //
 // Errors: a URL that is not an http or https URL.
-func NewServer(c ServerConfig) (wire.Handler, error) {
-	to, err := newEndpoint(c.URL, c.Headers)
-	if err != nil {
-		return nil, err
-	}
-	return server{to, retries{c.Timeout, c.Retries, c.RetryDelay}, c.health}, nil
+func NewServer(s config.Spec, timeout time.Duration, state trust.Dir) (wire.Handler, error) {
+	to, err := newEndpoint(s.URL, s.Headers)
+	return server{to, retries{timeout, s.Retries, s.RetryDelay}, healthOf(s.URL, state)}, err
 }
 
 // Run is a Handler.

@@ -57,18 +57,18 @@ func always(status int, body string) func(int, http.ResponseWriter) {
 }
 
 // patient is a server as protocol 1.0 has it where nothing is configured.
-func patient(url string) ServerConfig {
-	return ServerConfig{URL: url, Timeout: 5 * time.Second, Retries: 3, RetryDelay: time.Second}
+func patient(url string) config.Spec {
+	return config.Spec{URL: url, Retries: 3, RetryDelay: time.Second}
 }
 
 // quick is patient with delays that a test can wait for.
-func quick(url string) ServerConfig {
-	return ServerConfig{URL: url, Timeout: 5 * time.Second, Retries: 3, RetryDelay: time.Millisecond}
+func quick(url string) config.Spec {
+	return config.Spec{URL: url, Retries: 3, RetryDelay: time.Millisecond}
 }
 
-func runServer(t *testing.T, cfg ServerConfig, c wire.Call) wire.Outcome {
+func runServer(t *testing.T, cfg config.Spec, c wire.Call) wire.Outcome {
 	t.Helper()
-	h, err := NewServer(cfg)
+	h, err := NewServer(cfg, 5*time.Second, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,10 +252,10 @@ func TestServerHeaders(t *testing.T) {
 }
 
 func TestNewServerRefuses(t *testing.T) {
-	for _, cfg := range []ServerConfig{
+	for _, cfg := range []config.Spec{
 		{}, {URL: "localhost:8080/hook"}, {URL: "ftp://h/x"}, {URL: "http:///hook"}, {URL: "http://[::1/"},
 	} {
-		if _, err := NewServer(cfg); err == nil {
+		if _, err := NewServer(cfg, 0, ""); err == nil {
 			t.Errorf("%+v was taken", cfg)
 		}
 	}
@@ -311,8 +311,8 @@ func TestServerThatIsDownIsLeftAlone(t *testing.T) {
 		_, _ = io.WriteString(w, `{"version":"1.0","decision":"allow"}`)
 	}))
 	defer s.Close()
-	m := health{trust.Dir(t.TempDir()), "a"}
-	h, err := NewServer(ServerConfig{URL: s.URL, Retries: 2, health: m})
+	m := healthOf(s.URL, trust.Dir(t.TempDir()))
+	h, err := NewServer(config.Spec{URL: s.URL, Retries: 2}, 0, m.state)
 	if err != nil {
 		t.Fatal(err)
 	}

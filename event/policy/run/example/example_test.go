@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"beckon/event/policy/config"
 	"beckon/event/policy/run"
 	"beckon/event/policy/run/example"
 	"beckon/event/policy/wire"
@@ -78,7 +79,7 @@ func TestExamples(t *testing.T) {
 
 // decides holds an example to its policy.
 func decides(t *testing.T, url string) {
-	h, err := run.NewServer(run.ServerConfig{URL: url, Timeout: 5 * time.Second})
+	h, err := run.NewServer(config.Spec{URL: url}, 5*time.Second, "")
 	if err != nil {
 		t.Fatal(err)
 	}
