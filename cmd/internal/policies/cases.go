@@ -25,7 +25,7 @@ func isCases(path string) bool {
 }
 
 // testCases runs the test files at path, or below it, against the rules.
-func (c *testCmd) testCases(a *cli.App) error {
+func (c *testCmd) testCases(a *cli.App, s policy.Sources) error {
 	var files []string
 	err := filepath.WalkDir(c.File, func(p string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && strings.HasSuffix(p, expect.Suffix) {
@@ -41,7 +41,7 @@ func (c *testCmd) testCases(a *cli.App) error {
 	}
 	passed, failed := 0, 0
 	for _, f := range files {
-		p, n, err := c.testFile(a, f)
+		p, n, err := c.testFile(a, s, f)
 		if err != nil {
 			return err
 		}
@@ -54,11 +54,7 @@ func (c *testCmd) testCases(a *cli.App) error {
 	return nil
 }
 
-func (c *testCmd) testFile(a *cli.App, path string) (passed, failed int, err error) {
-	s, err := Sources(a)
-	if err != nil {
-		return 0, 0, err
-	}
+func (c *testCmd) testFile(a *cli.App, s policy.Sources, path string) (passed, failed int, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return 0, 0, fmt.Errorf("reading policy tests: %w", err)

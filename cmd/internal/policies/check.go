@@ -30,11 +30,7 @@ type checkCmd struct {
 	File string `arg:"" optional:"" help:"A policy file (default: those in force here)." type:"path"`
 }
 
-func (c *checkCmd) Run(a *cli.App) error {
-	s, err := Sources(a)
-	if err != nil {
-		return err
-	}
+func (c *checkCmd) Run(a *cli.App, s policy.Sources) error {
 	if c.File != "" {
 		s.Global, s.Project = c.File, ""
 		if c.File == trust.ProjectFile(trust.ProjectOf(c.File)) {

@@ -34,11 +34,7 @@ type hook struct {
 	Line    int    `json:"line"`
 }
 
-func (c *explainCmd) Run(a *cli.App) error {
-	s, err := Sources(a)
-	if err != nil {
-		return err
-	}
+func (c *explainCmd) Run(a *cli.App, s policy.Sources) error {
 	if c.Event != "" && event.ByName(c.Event) == event.Unknown {
 		return cli.Usage("no such event %q", c.Event)
 	}

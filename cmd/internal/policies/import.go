@@ -19,11 +19,7 @@ type importCmd struct {
 	JSON bool `name:"json" help:"Print them as a policy file."`
 }
 
-func (c *importCmd) Run(a *cli.App) error {
-	s, err := Sources(a)
-	if err != nil {
-		return err
-	}
+func (c *importCmd) Run(a *cli.App, s policy.Sources) error {
 	list, err := imported(a, s)
 	if err != nil {
 		return err

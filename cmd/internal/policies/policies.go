@@ -31,6 +31,9 @@ type Cmd struct {
 	Example   exampleCmd   `cmd:"" help:"Print a small policy server to start your own from."`
 }
 
+// ProvideSources gives the commands the policy files that hold here.
+func (Cmd) ProvideSources(a *cli.App) (policy.Sources, error) { return Sources(a) }
+
 // Sources are the policy files that hold in the working directory.
 func Sources(a *cli.App) (policy.Sources, error) {
 	s := answer.Sources(a.Getenv, a.Store.Dir)

@@ -32,11 +32,7 @@ type replayCmd struct {
 
 // Run puts the calls of the past to the policy, or to two of them, and shows
 // what would become of them, by the hooks that decide.
-func (c *replayCmd) Run(a *cli.App) error {
-	s, err := Sources(a)
-	if err != nil {
-		return err
-	}
+func (c *replayCmd) Run(a *cli.App, s policy.Sources) error {
 	r := replay{replayCmd: c, home: s.Home, environ: handlers.Inside(os.Environ(), s.State), kinds: map[string]*replayed{},
 		engines: []policy.Engine{{Hooks: policy.Load(s).Hooks}}}
 	if c.Against != "" {

@@ -17,12 +17,8 @@ import (
 
 type acceptCmd struct{}
 
-func (acceptCmd) Run(a *cli.App) error {
+func (acceptCmd) Run(a *cli.App, s policy.Sources) error {
 	if err := a.InAgent("accepting a policy that is gone"); err != nil {
-		return err
-	}
-	s, err := Sources(a)
-	if err != nil {
 		return err
 	}
 	done, err := s.Accept()
@@ -40,12 +36,8 @@ type trustCmd struct {
 	Off bool   `help:"Take the project's policy out of force."`
 }
 
-func (c *trustCmd) Run(a *cli.App) error {
+func (c *trustCmd) Run(a *cli.App, s policy.Sources) error {
 	if err := a.InAgent("trusting a policy"); err != nil {
-		return err
-	}
-	s, err := Sources(a)
-	if err != nil {
 		return err
 	}
 	if c.Dir != "" {
@@ -77,12 +69,8 @@ type allowOnceCmd struct {
 }
 
 // Run lets the refused call pass when it comes again. An agent cannot run it.
-func (c *allowOnceCmd) Run(a *cli.App) error {
+func (c *allowOnceCmd) Run(a *cli.App, s policy.Sources) error {
 	if err := a.InAgent("allowing a refused call"); err != nil {
-		return err
-	}
-	s, err := Sources(a)
-	if err != nil {
 		return err
 	}
 	r, err := s.State.Allow(c.Code, time.Now())
@@ -102,19 +90,15 @@ type enableCmd struct {
 
 type disableCmd enableCmd
 
-func (c *enableCmd) Run(a *cli.App) error { return switchHook(a, c.Hook, true) }
+func (c *enableCmd) Run(a *cli.App, s policy.Sources) error { return switchHook(a, s, c.Hook, true) }
 
-func (c *disableCmd) Run(a *cli.App) error { return switchHook(a, c.Hook, false) }
+func (c *disableCmd) Run(a *cli.App, s policy.Sources) error { return switchHook(a, s, c.Hook, false) }
 
-func switchHook(a *cli.App, name string, on bool) error {
+func switchHook(a *cli.App, s policy.Sources, name string, on bool) error {
 	if !on {
 		if err := a.InAgent("switching a hook off"); err != nil {
 			return err
 		}
-	}
-	s, err := Sources(a)
-	if err != nil {
-		return err
 	}
 	hooks := policy.Load(s).Hooks
 	off, err := s.State.Disabled()

@@ -36,9 +36,9 @@ type testCmd struct {
 	JSON    bool   `name:"json" help:"Print JSON."`
 }
 
-func (c *testCmd) Run(a *cli.App) error {
+func (c *testCmd) Run(a *cli.App, s policy.Sources) error {
 	if isCases(c.File) {
-		return c.testCases(a)
+		return c.testCases(a, s)
 	}
 	payload, err := c.payload(a)
 	if err != nil {
@@ -50,10 +50,6 @@ func (c *testCmd) Run(a *cli.App) error {
 	}
 	if e.Kind == event.Unknown {
 		return cli.Usage("no such event %q", e.Name)
-	}
-	s, err := Sources(a)
-	if err != nil {
-		return err
 	}
 	loaded := policy.Load(s)
 	if c.Policy != "" {
@@ -175,11 +171,7 @@ type traceCmd struct {
 	JSON    bool   `name:"json" help:"Print JSON, one line each."`
 }
 
-func (c *traceCmd) Run(a *cli.App) error {
-	s, err := Sources(a)
-	if err != nil {
-		return err
-	}
+func (c *traceCmd) Run(a *cli.App, s policy.Sources) error {
 	entries, err := s.State.Entries(c.N, func(e trust.Entry) bool {
 		return strings.HasPrefix(e.Session, c.Session) && (c.Call == "" || e.ToolUseID == c.Call) &&
 			(!c.Refused || e.Decision == wire.Deny || e.Decision == wire.Ask)
