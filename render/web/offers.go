@@ -300,11 +300,7 @@ func (s *Server) goAway(w http.ResponseWriter, r *http.Request, _ offer.From) er
 	if b.Off {
 		_, err = s.dir().Back()
 	} else {
-		until := time.Time{}
-		if at != 0 {
-			until = at.Time()
-		}
-		err = s.dir().GoAway(until)
+		err = s.dir().GoAway(at)
 	}
 	if err != nil {
 		return err

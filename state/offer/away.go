@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"beckon/event"
 	"beckon/event/atomicfile"
 	"beckon/event/duration"
 	"beckon/event/jsonc"
@@ -63,13 +64,9 @@ const awayFile = "away"
 
 func (d Dir) away() string { return filepath.Join(string(d), "offers", awayFile) }
 
-// GoAway notes that the user is away until then; the zero time is until Back.
-func (d Dir) GoAway(until time.Time) error {
-	ms := int64(0)
-	if !until.IsZero() {
-		ms = until.UnixMilli()
-	}
-	return atomicfile.Write(d.away(), strconv.AppendInt(nil, ms, 10), fileMode, false)
+// GoAway notes that the user is away until then; 0 is until Back.
+func (d Dir) GoAway(until event.Millis) error {
+	return atomicfile.Write(d.away(), strconv.AppendInt(nil, int64(until), 10), fileMode, false)
 }
 
 // Back notes that the user is back, and reports whether they were away.

@@ -213,10 +213,10 @@ func TestAway(t *testing.T) {
 	if d.Holds(s, now) {
 		t.Error("held while nobody is away")
 	}
-	if err := d.GoAway(now.Add(time.Hour)); err != nil || !d.Holds(s, now) || d.Holds(s, now.Add(2*time.Hour)) {
+	if err := d.GoAway(event.MillisOf(now.Add(time.Hour))); err != nil || !d.Holds(s, now) || d.Holds(s, now.Add(2*time.Hour)) {
 		t.Errorf("away for an hour: %v", err)
 	}
-	if err := d.GoAway(time.Time{}); err != nil || !d.Holds(s, now.Add(1000*time.Hour)) {
+	if err := d.GoAway(0); err != nil || !d.Holds(s, now.Add(1000*time.Hour)) {
 		t.Errorf("away: %v", err)
 	}
 	if s.Subagents = Off; d.Holds(s, now) {

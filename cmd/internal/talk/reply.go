@@ -149,20 +149,16 @@ func (c *AwayCmd) Run(a *cli.App) error {
 	if err := mayAnswer(a); err != nil {
 		return err
 	}
-	var until time.Time
-	if c.For != "" {
-		at, err := render.Until(c.For, time.Now())
-		if err != nil {
-			return cli.Usage("%q: %w", c.For, err)
-		}
-		until = at.Time().Local()
+	until, err := render.Until(c.For, time.Now())
+	if err != nil {
+		return cli.Usage("%q: %w", c.For, err)
 	}
 	if err := offer.In(a.Store.Dir).GoAway(until); err != nil {
 		return fmt.Errorf("noting that you are away: %w", err)
 	}
 	end := "until beckon back"
-	if !until.IsZero() {
-		end = "until " + until.Format("15:04")
+	if until != 0 {
+		end = "until " + until.Time().Local().Format("15:04")
 	}
 	fmt.Fprintf(a.Stdout, "away %s: what subagents ask is held for your answer, and shows no dialog at its session\n", end)
 	return nil
