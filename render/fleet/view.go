@@ -20,8 +20,6 @@ type View struct {
 
 	// Lost is after which silence a host is not heard any more.
 	Lost time.Duration
-	// Refused counts the messages that were none.
-	Refused int
 }
 
 // node is one machine.
@@ -66,40 +64,32 @@ func (v *View) Begin(t, now time.Time) {
 	v.serverTime(t, now)
 }
 
-// Apply takes a message that the server received at a time of its own, and
-// reports whether it is news. now is this machine's time.
-func (v *View) Apply(m Message, server, now time.Time) bool {
+// Apply takes a message that the server received at a time of its own, and reports
+// whether it is news, and whether it is one at all. now is this machine's time.
+func (v *View) Apply(m Message, server, now time.Time) (news, ok bool) {
 	v.serverTime(server, now)
 	v.last = now
 	key, seat, ok := splitKey(m.Key)
-	if !ok {
-		v.Refused++
-		return false
-	}
 	n := v.nodes[key]
+	if !ok || n == nil && len(v.nodes) >= maxHosts {
+		return false, false
+	}
 	if n == nil {
-		if len(v.nodes) >= maxHosts {
-			v.Refused++
-			return false
-		}
 		n = &node{key: key, rows: map[string]*held{}}
 	}
-	news := false
 	if seat == "" {
 		news, ok = v.present(n, m, server)
 	} else {
 		news, ok = v.row(n, seat, m, server)
 	}
-	if !ok {
-		v.Refused++
-		return false
-	}
-	if m.Gone && seat == "" {
+	switch {
+	case ok && m.Gone && seat == "":
 		delete(v.nodes, key)
-		return true
+		return true, true
+	case ok:
+		v.nodes[key] = n
 	}
-	v.nodes[key] = n
-	return news
+	return news, ok
 }
 
 // row takes a row, unless a newer one is held.

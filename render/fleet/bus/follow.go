@@ -223,7 +223,7 @@ func (f *Follower) take(m jetstream.Msg) {
 	message := fleet.Message{Key: m.Subject()[len(subjects):], Data: m.Data(), Gone: op != "" && op != "PUT" || m.Headers().Get("Nats-Marker-Reason") != ""}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	news := f.view.Apply(message, meta.Timestamp, f.now())
+	news, _ := f.view.Apply(message, meta.Timestamp, f.now())
 	if !f.whole || f.trouble != nil {
 		if meta.NumPending == 0 {
 			f.whole, f.trouble, news = true, nil, true
