@@ -157,7 +157,7 @@ func (p *Stop) means(e *event.Event) {
 // Means returns what a final message says and asks.
 func Means(message string) *event.Meaning {
 	r := intent.OfMessage(message)
-	m := &event.Meaning{Intent: string(r.Intent), Rule: r.Rule, Confidence: percent(r.Confidence)}
+	m := &event.Meaning{Intent: string(r.Intent), Rule: r.Name, Confidence: percent(r.Confidence)}
 	if r.Intent == intent.IntentQuestion {
 		m.Question = event.Cut(cmp.Or(intent.Question(message), LastLine(message)), event.MaxQuestion)
 	}

@@ -110,7 +110,7 @@ func (f *fold) prompted(e *event.Event, fresh bool) {
 		f.move(SpeakerUser, intent.IntentAnswer) // the dialog is gone: the turn goes on
 	}
 	r := intent.OfPrompt(e.Prompt, t.State == TaskAwaiting, t.State == TaskProcessing)
-	f.say(Turn{Actor: SpeakerUser, Intent: r.Intent, Confidence: percent(r.Confidence), Rule: r.Rule, Text: e.Prompt})
+	f.say(Turn{Actor: SpeakerUser, Intent: r.Intent, Confidence: percent(r.Confidence), Rule: r.Name, Text: e.Prompt})
 }
 
 // asks is the agent's turn when the call c begins to wait for the user.

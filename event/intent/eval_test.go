@@ -34,7 +34,7 @@ type labelled struct {
 	Processing bool   `json:"processing"`
 }
 
-func (m *labelled) result() Result {
+func (m *labelled) result() Rule {
 	if m.Actor == "user" {
 		return OfPrompt(m.Text, m.Awaiting, m.Processing)
 	}

@@ -34,33 +34,26 @@ const (
 // says what is wanted; what lies further up only costs time.
 const Window = 4 << 10
 
-// Result is a verdict, how far it can be trusted and which rule gave it.
-type Result struct {
-	Intent     Intent
-	Confidence float64 // 0 to 1
-	Rule       string  // a name from Rules; stable, for logs and explanations
-}
-
 // OfPrompt says what a person's prompt means. awaiting: the agent waits for an
 // answer; processing: it is at work. Prompts that the client wrote itself must be
 // left out by the caller.
-func OfPrompt(text string, awaiting, processing bool) Result {
+func OfPrompt(text string, awaiting, processing bool) Rule {
 	switch {
 	case awaiting:
-		return promptAnswers.result()
+		return rules[promptAnswers]
 	case processing && affirms(text):
-		return promptAffirms.result()
+		return rules[promptAffirms]
 	}
-	return promptCommands.result()
+	return rules[promptCommands]
 }
 
 // OfMessage says what an agent's final message means. text may be cut at its front,
 // even inside a code block.
-func OfMessage(text string) Result {
+func OfMessage(text string) Rule {
 	var r reading
 	r.read(text)
 	rule, _ := r.decide()
-	return rule.result()
+	return rules[rule]
 }
 
 // Question returns the sentence of text that asks, in one line for display:

@@ -123,18 +123,19 @@ func TestPrompt(t *testing.T) {
 	for _, c := range []struct {
 		text                 string
 		awaiting, processing bool
-		want                 Result
+		want                 Rule
 	}{
-		{"anything", true, true, Result{IntentAnswer, 1, "prompt-awaiting"}},
-		{"yes", false, true, Result{IntentAnswer, 0.9, "prompt-affirms"}},
-		{"Yes, go ahead!", false, true, Result{IntentAnswer, 0.9, "prompt-affirms"}},
-		{"yes", false, false, Result{IntentCommand, 1, "prompt"}},
-		{"yes?", false, true, Result{IntentCommand, 1, "prompt"}},
-		{"yes, but rename it", false, true, Result{IntentCommand, 1, "prompt"}},
-		{"", false, true, Result{IntentCommand, 1, "prompt"}},
-		{strings.Repeat("yes ", 1000), false, true, Result{IntentCommand, 1, "prompt"}},
+		{"anything", true, true, Rule{"prompt-awaiting", IntentAnswer, 1, ""}},
+		{"yes", false, true, Rule{"prompt-affirms", IntentAnswer, 0.9, ""}},
+		{"Yes, go ahead!", false, true, Rule{"prompt-affirms", IntentAnswer, 0.9, ""}},
+		{"yes", false, false, Rule{"prompt", IntentCommand, 1, ""}},
+		{"yes?", false, true, Rule{"prompt", IntentCommand, 1, ""}},
+		{"yes, but rename it", false, true, Rule{"prompt", IntentCommand, 1, ""}},
+		{"", false, true, Rule{"prompt", IntentCommand, 1, ""}},
+		{strings.Repeat("yes ", 1000), false, true, Rule{"prompt", IntentCommand, 1, ""}},
 	} {
-		if got := OfPrompt(c.text, c.awaiting, c.processing); got != c.want {
+		got := OfPrompt(c.text, c.awaiting, c.processing)
+		if got.Says = ""; got != c.want {
 			t.Errorf("OfPrompt(%.40q, %v, %v) = %v, want %v", c.text, c.awaiting, c.processing, got, c.want)
 		}
 	}
@@ -146,10 +147,10 @@ func TestRules(t *testing.T) {
 	fired := map[string]bool{}
 	for _, half := range halves {
 		for _, m := range load(t, half) {
-			fired[m.result().Rule] = true
+			fired[m.result().Name] = true
 		}
 	}
-	fired[OfMessage("").Rule] = true
+	fired[OfMessage("").Name] = true
 	names := map[string]bool{}
 	for _, r := range rules {
 		if names[r.Name] || r.Name == "" || Says(r.Name) != r.Says || r.Says == "" || r.Confidence <= 0 || r.Confidence > 1 {

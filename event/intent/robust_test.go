@@ -12,7 +12,7 @@ import (
 // leaves it open.
 func TestAppended(t *testing.T) {
 	for _, m := range load(t, "dev") {
-		if m.Actor == "user" || OfMessage(m.Text).Rule != "asks-last" {
+		if m.Actor == "user" || OfMessage(m.Text).Name != "asks-last" {
 			continue
 		}
 		for _, more := range []string{

@@ -1,5 +1,7 @@
 package intent
 
+import "slices"
+
 // rule names a row of the table of rules.
 type rule uint8
 
@@ -30,11 +32,11 @@ const (
 	ruleCount
 )
 
-// Rule is one way to come to a verdict.
+// Rule is one way to come to a verdict, and the verdict.
 type Rule struct {
-	Name       string // stable
+	Name       string // stable, for logs and explanations
 	Intent     Intent
-	Confidence float64 // 0 to 1
+	Confidence float64 // how far it can be trusted, 0 to 1
 	Says       string  // when it fires
 }
 
@@ -64,18 +66,12 @@ var rules = [ruleCount]Rule{
 	states:         {"states", IntentCompletion, 0.5, "none of the above: a statement, such as the answer to a question"},
 }
 
-// Says returns when the rule of that name (Result.Rule) fires, as a phrase;
+// Says returns when the rule of that name fires, as a phrase;
 // empty for an unknown name.
 func Says(name string) string {
-	for i := range rules {
-		if rules[i].Name == name {
-			return rules[i].Says
-		}
+	i := slices.IndexFunc(rules[:], func(r Rule) bool { return r.Name == name })
+	if i < 0 {
+		return ""
 	}
-	return ""
-}
-
-func (r rule) result() Result {
-	row := &rules[r]
-	return Result{row.Intent, row.Confidence, row.Name}
+	return rules[i].Says
 }
