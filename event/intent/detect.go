@@ -22,16 +22,14 @@ func otherLanguage(all []sentence, words *wordSet) *language {
 	if other := byScript(foreign); other != nil {
 		return other
 	}
-	best, most := 0, max(1, english.hits(foreign, words))
-	for l := 1; l < len(languages); l++ {
-		if n := languages[l].hits(foreign, words); n > most || n == most && best == 0 {
-			best, most = l, n
+	var best *language
+	most := max(1, english.hits(foreign, words))
+	for _, lang := range languages[1:] {
+		if n := lang.hits(foreign, words); n > most || n == most && best == nil {
+			best, most = lang, n
 		}
 	}
-	if best == 0 {
-		return nil
-	}
-	return languages[best]
+	return best
 }
 
 // foreignLetters returns the letters outside ASCII, without those in between.

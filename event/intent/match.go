@@ -40,7 +40,7 @@ func index(s, p string, dense bool) int {
 		}
 		i += from
 		end := i + len(p)
-		if (dense || bounded(s, i, end)) && (!atStart || startsPart(s, i)) && (!atEnd || end == len(s)) {
+		if (dense || bounded(s, i, end)) && (!atStart || i == 0 || i >= 2 && s[i-2] == partMark) && (!atEnd || end == len(s)) {
 			return end
 		}
 		from = i + 1
@@ -53,22 +53,18 @@ func bounded(s string, i, end int) bool {
 	return (i == 0 || s[i-1] == ' ') && (end == len(s) || s[end] == ' ')
 }
 
-// startsPart reports whether a part of the sentence starts at i.
-func startsPart(s string, i int) bool { return i == 0 || i >= 2 && s[i-2] == partMark }
-
-// cutWord returns the first word of s and the rest.
-func cutWord(s string) (word, rest string) {
-	word, rest, _ = strings.Cut(s, " ")
-	return word, rest
-}
-
 // tag adds to the sentences the families of lang that they belong to. words
 // holds at least their words.
 func (lang *language) tag(all []sentence, words *wordSet) {
 	for f := range affirming {
 		for _, p := range lang.phrases[f] {
-			if lang.dense || words.hasAll(p) {
-				lang.tagPhrase(all, f, p)
+			if !lang.dense && !words.hasAll(p) {
+				continue
+			}
+			for i := range all {
+				if s := &all[i]; !s.tags.has(f) && finds(s.text, p, lang.dense) {
+					s.tags |= 1 << f
+				}
 			}
 		}
 	}
@@ -83,27 +79,18 @@ func (lang *language) tag(all []sentence, words *wordSet) {
 	}
 }
 
-func (lang *language) tagPhrase(all []sentence, f family, p string) {
-	for i := range all {
-		if s := &all[i]; !s.tags.has(f) && finds(s.text, p, lang.dense) {
-			s.tags |= 1 << f
-		}
-	}
-}
-
 // isWorking reports whether s says what is being done just now: "Updating the
 // docs now", "I'm looking into it", "the tests are still running".
 func (lang *language) isWorking(s string) bool {
 	if lang.ing == "" {
 		return false
 	}
-	first, rest := cutWord(s)
+	first, rest, _ := strings.Cut(s, " ")
 	if lang.isIng(first) && strings.Count(rest, " ") < maxIng && !lang.hasVerb(rest) {
 		return true
 	}
-	for before := first; rest != ""; {
-		var word string
-		word, rest = cutWord(rest)
+	before := first
+	for word := range strings.SplitSeq(rest, " ") {
 		if slices.Contains(lang.busy, before) && lang.isIng(word) {
 			return true
 		}
@@ -118,9 +105,7 @@ func (lang *language) isIng(word string) bool {
 
 // hasVerb reports whether one of the words of s is a finite verb.
 func (lang *language) hasVerb(s string) bool {
-	for s != "" {
-		var word string
-		word, s = cutWord(s)
+	for word := range strings.SplitSeq(s, " ") {
 		if slices.Contains(lang.finite, word) || strings.HasSuffix(word, lang.past) {
 			return true
 		}
@@ -132,9 +117,7 @@ func (lang *language) hasVerb(s string) bool {
 // verbs: "I've added", "is fixed", or the bare verb at the start.
 func (lang *language) didWork(s string) bool {
 	before, start := "", true
-	for s != "" {
-		var word string
-		word, s = cutWord(s)
+	for word := range strings.SplitSeq(s, " ") {
 		switch {
 		case word == partWord:
 			start = true

@@ -1,5 +1,7 @@
 package intent
 
+import "strings"
+
 // maxAffirmation is the longest prompt, in bytes, that can be a bare
 // affirmation; the client's plan dialog gives the longest.
 const maxAffirmation = 80
@@ -30,10 +32,7 @@ func affirmsAll(s string) bool {
 		if n == 0 {
 			return false
 		}
-		s = s[n:]
-		for s != "" && s[0] == ' ' {
-			s = s[1:]
-		}
+		s = strings.TrimLeft(s[n:], " ")
 	}
 	return true
 }
@@ -43,7 +42,7 @@ func affirmation(s string) int {
 	best := 0
 	for _, lang := range languages {
 		for _, p := range lang.phrases[affirming] {
-			if len(p) > best && len(p) <= len(s) && s[:len(p)] == p && (lang.dense || bounded(s, 0, len(p))) {
+			if len(p) > best && strings.HasPrefix(s, p) && (lang.dense || bounded(s, 0, len(p))) {
 				best = len(p)
 			}
 		}
