@@ -94,31 +94,23 @@ type elider struct {
 
 	state state
 	depth int
-	kinds bitset // of the open containers: set for an object
-	inObj bool   // the innermost is an object
-	start int    // where in buf the current top-level member starts
+	kinds nesting
+	inObj bool // the innermost is an object
+	start int  // where in buf the current top-level member starts
 
 	skip skip
 	str  text
 }
 
-type bitset [MaxDepth/64 + 1]uint64
-
-func (b *bitset) get(i int) bool { return b[i/64]&(1<<(i%64)) != 0 }
-
-func (b *bitset) set(i int, on bool) {
-	b[i/64] &^= 1 << (i % 64)
-	if on {
-		b[i/64] |= 1 << (i % 64)
-	}
-}
+// nesting says of containers that are open whether they are objects, by their depth.
+type nesting [MaxDepth + 1]bool
 
 // skip is the leaving out of elements: from a place inside depth containers
 // until only base of them are open.
 type skip struct {
 	on          bool
 	base, depth int
-	kinds       bitset // at the place where it began
+	kinds       nesting // at the place where it began
 	n           int64
 	sum         hash
 }
@@ -315,11 +307,11 @@ func (e *elider) endSkip() {
 	add = append(add, '"')
 	add = appendMark(add, s.n, s.sum.sum())
 	add = append(add, '"')
-	if s.kinds.get(s.depth) {
+	if s.kinds[s.depth] {
 		add = append(add, ":null"...)
 	}
 	for d := s.depth; d > s.base; d-- {
-		if s.kinds.get(d) {
+		if s.kinds[d] {
 			add = append(add, '}')
 		} else {
 			add = append(add, ']')

@@ -53,7 +53,7 @@ func (e *elider) open(object bool, next state) bool {
 		return e.fail("nesting is too deep")
 	}
 	e.depth++
-	e.kinds.set(e.depth, object)
+	e.kinds[e.depth] = object
 	e.inObj = object
 	e.pos++
 	e.state = next
@@ -62,7 +62,7 @@ func (e *elider) open(object bool, next state) bool {
 
 func (e *elider) close() bool {
 	e.depth--
-	e.inObj = e.kinds.get(e.depth)
+	e.inObj = e.kinds[e.depth]
 	e.pos++
 	e.state = wantComma
 	if e.skip.on && e.depth == e.skip.base {

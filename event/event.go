@@ -6,7 +6,11 @@
 // limit on a rune boundary. It reads no file, no clock and no environment.
 package event
 
-import "time"
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+)
 
 // Millis is a time in Unix milliseconds, UTC; the unit the client itself uses.
 // Zero means "never" or "not known".
@@ -117,4 +121,28 @@ type Task struct {
 type Todo struct {
 	ID      string `json:"id,omitempty"`
 	Subject string `json:"subject,omitempty"`
+}
+
+// Cut returns the head of s that fits in max bytes, ending on a rune boundary.
+func Cut(s string, max int) string {
+	if len(s) <= max {
+		return s
+	}
+	for max > 0 && !utf8.RuneStart(s[max]) {
+		max--
+	}
+	return strings.Clone(s[:max])
+}
+
+// CutTail returns the tail of s that fits in max bytes, starting on a rune
+// boundary.
+func CutTail(s string, max int) string {
+	if len(s) <= max {
+		return s
+	}
+	start := len(s) - max
+	for start < len(s) && !utf8.RuneStart(s[start]) {
+		start++
+	}
+	return strings.Clone(s[start:])
 }
