@@ -39,7 +39,11 @@ func Git(dir string) event.Git {
 	at := physical(dir)
 	for range maxLevels {
 		if g, stop := gitAt(at, buf); stop {
-			return bounded(g)
+			if len(g.Worktree) > event.MaxPath || len(g.Common) > event.MaxPath {
+				return event.Git{} // a cut path would name another place
+			}
+			g.Branch, g.Repo = clean(g.Branch, event.MaxID), clean(g.Repo, event.MaxID)
+			return g
 		}
 		up := filepath.Dir(at)
 		if up == at {
@@ -48,16 +52,6 @@ func Git(dir string) event.Git {
 		at = up
 	}
 	return event.Git{}
-}
-
-// bounded drops a repository whose paths cannot be kept whole: a cut path
-// would name another place.
-func bounded(g event.Git) event.Git {
-	if len(g.Worktree) > event.MaxPath || len(g.Common) > event.MaxPath {
-		return event.Git{}
-	}
-	g.Branch, g.Repo = clean(g.Branch, event.MaxID), clean(g.Repo, event.MaxID)
-	return g
 }
 
 // physical resolves symbolic links; of a directory that is gone it returns

@@ -8,3 +8,9 @@ func runsAgent(int) bool { return false }
 
 // programs is Linux's, too.
 func programs(int) []string { return nil }
+
+// servesOthers reports nothing here: the file with the daemon's id says it.
+func servesOthers(int) bool { return false }
+
+// onlyClient finds nothing here.
+func onlyClient(client, int, string) (pid int, start string, getenv env) { return 0, "", nil }

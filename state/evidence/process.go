@@ -52,7 +52,8 @@ func verdict(p event.Process, q proc, l state.Presence) state.Presence {
 // that says about p. Equal boot ids are one kernel, whatever the host is
 // called by now; a host name follows the network on some systems.
 func place(p event.Process, heard event.Millis, here Machine) (state.Presence, bool) {
-	sameHost := p.Host == here.Host && distinctive(p.Host)
+	// A host name can tell two machines apart, but this one.
+	sameHost := p.Host == here.Host && p.Host != "" && p.Host != "localhost" && !strings.HasPrefix(p.Host, "localhost.")
 	booting := p.Boot != "" && here.Boot != ""
 	identified := p.Machine != "" && here.ID != ""
 	switch {
@@ -81,11 +82,6 @@ func before(p event.Process, heard event.Millis, here Machine, identified, sameH
 		return state.Unsure
 	}
 	return state.Unread
-}
-
-// distinctive reports whether a host name can tell two machines apart.
-func distinctive(host string) bool {
-	return host != "" && host != "localhost" && !strings.HasPrefix(host, "localhost.")
 }
 
 // Process returns the identity of the process that now has pid, as seen from
