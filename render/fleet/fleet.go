@@ -24,8 +24,8 @@ import (
 	"time"
 )
 
-// Schema is the number of the format on the wire. Members are only ever added.
-const Schema = 1
+// schema is the number of the format on the wire. Members are only ever added.
+const schema = 1
 
 // Beat is how often a host says that it is there, and Lost after which silence it
 // is not heard any more.

@@ -40,7 +40,7 @@ func NewLink(id ID, epoch uint64, instance, version string, level Level) (*Link,
 	first.Write([]byte(instance))
 	return &Link{
 		prefix: prefix, level: level, epoch: epoch, seq: uint64(first.Sum32()), step: 1 + uint64(first.Sum32()%10_000), rows: map[string]*published{},
-		host:     Presence{Schema: Schema, Instance: instance, User: word(id.User), Host: word(id.Host), Version: word(version)},
+		host:     Presence{Schema: schema, Instance: instance, User: word(id.User), Host: word(id.Host), Version: word(version)},
 		doubtful: true,
 	}, nil
 }

@@ -105,7 +105,7 @@ func (l *Link) message(key string, now time.Time) Message {
 }
 
 func (l *Link) tombstone(key string) Message {
-	data, _ := json.Marshal(wire{Schema: Schema, stamp: stamp{l.epoch, l.seq}, Gone: true})
+	data, _ := json.Marshal(wire{Schema: schema, stamp: stamp{l.epoch, l.seq}, Gone: true})
 	return Message{Key: l.prefix + "." + rowPart + "." + key, Data: data, Gone: true}
 }
 

@@ -77,7 +77,7 @@ type texts struct {
 // texts are cut.
 func wireOf(r *render.Row, level Level) wire {
 	w := wire{
-		Schema: Schema, Session: word(r.SessionID), Part: word(r.Part), Seat: word(r.SeatID), Agent: word(r.Agent), Project: word(r.Project),
+		Schema: schema, Session: word(r.SessionID), Part: word(r.Part), Seat: word(r.SeatID), Agent: word(r.Agent), Project: word(r.Project),
 		State: r.State, Reason: word(r.Reason), Unseen: r.Unseen, Source: r.Source, Confidence: r.Confidence,
 		Cost: r.CostUSD, Model: word(r.Model), Background: r.Background, Level: level,
 	}

@@ -45,7 +45,7 @@ func TestInvite(t *testing.T) {
 // Beyond loopback a server is known by this machine's names in the domains that
 // nobody can be given, and in no other; on loopback by none of them.
 func TestOwnNames(t *testing.T) {
-	own := OwnNames()
+	own := ownNames()
 	if own == nil {
 		t.Skip("this machine has no name")
 	}

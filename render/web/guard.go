@@ -134,7 +134,7 @@ func (s *Server) knownHost(r *http.Request) bool {
 		return false
 	}
 	_, err := netip.ParseAddr(host)
-	return err == nil || slices.ContainsFunc(OwnNames(), named) || isOwnHere(host)
+	return err == nil || slices.ContainsFunc(ownNames(), named) || isOwnHere(host)
 }
 
 // localDomains are reserved for names that only a network of one's own answers for:
@@ -143,7 +143,7 @@ var localDomains = []string{"local", "home.arpa", "internal"}
 
 // isOwnHere reports whether host is this machine's name in such a domain.
 func isOwnHere(host string) bool {
-	return slices.ContainsFunc(OwnNames(), func(own string) bool {
+	return slices.ContainsFunc(ownNames(), func(own string) bool {
 		first, _, _ := strings.Cut(own, ".")
 		return slices.ContainsFunc(localDomains, func(domain string) bool { return sameName(first+"."+domain, host) })
 	})

@@ -67,7 +67,7 @@ func URLs(scheme, addr string) []string {
 	if err != nil || host != "" && (bad != nil || !ip.IsUnspecified()) {
 		return []string{scheme + "://" + addr + "/"}
 	}
-	hosts := append([]string{"127.0.0.1"}, OwnNames()...) // no server is known by the name of all addresses
+	hosts := append([]string{"127.0.0.1"}, ownNames()...) // no server is known by the name of all addresses
 	for _, a := range ownAddrs() {
 		if a.Is4() || !ip.Is4() {
 			hosts = append(hosts, a.String())
@@ -83,9 +83,9 @@ func URLs(scheme, addr string) []string {
 // URL is the first of URLs.
 func URL(scheme, addr string) string { return URLs(scheme, addr)[0] }
 
-// OwnNames are the names that others know this machine by: its host name, and
+// ownNames are the names that others know this machine by: its host name, and
 // the first part of that, alone and in the local network (mDNS).
-func OwnNames() []string {
+func ownNames() []string {
 	name, err := os.Hostname()
 	if err != nil || Loopback(name) {
 		return nil

@@ -31,7 +31,7 @@ import (
 // The files of a hub's directory. Whoever reads stateFile can do all on it.
 const (
 	stateFile  = "fleet.json"
-	ConfigFile = "hub.conf"
+	configFile = "hub.conf"
 	certFile   = "cert.pem"
 	keyFile    = "key.pem"
 )
@@ -143,7 +143,7 @@ func Open(dir string) (*Hub, error) {
 }
 
 // Config is the path of the server's configuration.
-func (h *Hub) Config() string { return filepath.Join(h.Dir, ConfigFile) }
+func (h *Hub) Config() string { return filepath.Join(h.Dir, configFile) }
 
 func (h *Hub) save() error {
 	data, err := json.MarshalIndent(h.state, "", "  ")

@@ -122,9 +122,9 @@ var noting sync.Mutex
 // maxNotes bounds the file of Note, in bytes; one more of that size is kept.
 const maxNotes = 1 << 20
 
-// NotesFile is where a link keeps what users at other machines said to sessions of
+// notesFile is where a link keeps what users at other machines said to sessions of
 // this one, and how that went.
-func NotesFile(stateDir string) string { return filepath.Join(stateDir, "fleet", "answers.jsonl") }
+func notesFile(stateDir string) string { return filepath.Join(stateDir, "fleet", "answers.jsonl") }
 
 // Note is ctl.Desk's.
 func (d desk) Note(e ctl.Entry) {
@@ -135,7 +135,7 @@ func (d desk) Note(e ctl.Entry) {
 	noting.Lock()
 	defer noting.Unlock()
 	if err == nil {
-		err = plainfile.AppendLine(NotesFile(d.a.Store.Dir), line, maxNotes)
+		err = plainfile.AppendLine(notesFile(d.a.Store.Dir), line, maxNotes)
 	}
 	if err != nil {
 		d.a.Store.Log(fmt.Errorf("noting an answer from the fleet: %w", err))

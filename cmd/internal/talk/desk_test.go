@@ -140,7 +140,7 @@ func TestDeskNotes(t *testing.T) {
 	for range 2 * maxNotes / 300 {
 		d.Note(ctl.Entry{Op: long, Refused: "é" + long})
 	}
-	path := NotesFile(d.a.Store.Dir)
+	path := notesFile(d.a.Store.Dir)
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm() != 0o600 || info.Size() > maxNotes+2000 {
 		t.Errorf("%v, %v", info, err)
