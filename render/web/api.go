@@ -56,12 +56,10 @@ func (s *Server) everything(f filter) (render.List, error) {
 	return list, err
 }
 
-// errNoSession means that an id names nothing.
-var errNoSession = errors.New("no such session")
-
-// find returns the session that id names: a session id, or a seat's, which is
-// its newest session.
-func (s *Server) find(id string) (state.Seen, error) {
+// named returns the session that a request names: by a session's id, or by a seat's,
+// which is its newest session.
+func (s *Server) named(r *http.Request) (state.Seen, error) {
+	id := r.PathValue("id")
 	if row, ok := s.hub.find(id); ok {
 		id = row.Record()
 	}
@@ -73,33 +71,17 @@ func (s *Server) find(id string) (state.Seen, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return state.Seen{}, err
 	}
-	return s.search(reader, id)
-}
-
-// search looks through everything: for a seat whose sessions are over, and for
-// a session that only the client's registry knows.
-func (s *Server) search(reader *live.Reader, id string) (state.Seen, error) {
-	all, err := reader.Look(true)
+	all, err := reader.Look(true) // a seat whose sessions are over, or a session that only the client's registry knows
 	if err != nil {
 		return state.Seen{}, err
 	}
-	seen := all.Seen
-	if i := slices.IndexFunc(seen, func(v state.Seen) bool { return v.Session.Record() == id }); i >= 0 {
-		return seen[i], nil
+	if i := slices.IndexFunc(all.Seen, func(v state.Seen) bool { return v.Session.Record() == id }); i >= 0 {
+		return all.Seen[i], nil
 	}
-	if i, ok := state.Fronts(seen)[id]; ok {
-		return seen[i], nil
+	if i, ok := state.Fronts(all.Seen)[id]; ok {
+		return all.Seen[i], nil
 	}
-	return state.Seen{}, errNoSession
-}
-
-// named returns the session that a request names.
-func (s *Server) named(r *http.Request) (state.Seen, error) {
-	v, err := s.find(r.PathValue("id"))
-	if errors.Is(err, errNoSession) {
-		err = &fault{http.StatusNotFound, "no_such_session", fmt.Sprintf("no session or seat %q", cut(r.PathValue("id"))), "GET /api/sessions?all=true lists them"}
-	}
-	return v, err
+	return state.Seen{}, &fault{http.StatusNotFound, "no_such_session", fmt.Sprintf("no session or seat %q", cut(id)), "GET /api/sessions?all=true lists them"}
 }
 
 // session serves GET /api/sessions/{id}: one row.
