@@ -53,20 +53,20 @@ type File struct {
 	Err    error          // what is wrong with the file as it is
 }
 
+// notices are what the user has to know about a file.
+var notices = map[Status]string{
+	Untrusted: "is not in force until you trust it: beckon policy trust",
+	Changed:   "has changed since you trusted it; what you trusted stays in force: beckon policy trust",
+	Vanished:  "is gone; what it said stays in force until you say otherwise: beckon policy accept",
+	LastGood:  "cannot be read, so what it said before stays in force: beckon policy check",
+	Broken:    "cannot be read and NOTHING of it is in force: beckon policy check",
+}
+
 // Notice says what the user has to know about the file; empty when all is
 // well.
 func (f File) Notice() string {
-	switch f.Status {
-	case Untrusted:
-		return fmt.Sprintf("the policy %s is not in force until you trust it: beckon policy trust", f.Path)
-	case Changed:
-		return fmt.Sprintf("the policy %s has changed since you trusted it; what you trusted stays in force: beckon policy trust", f.Path)
-	case Vanished:
-		return fmt.Sprintf("the policy %s is gone; what it said stays in force until you say otherwise: beckon policy accept", f.Path)
-	case LastGood:
-		return fmt.Sprintf("the policy %s cannot be read, so what it said before stays in force: beckon policy check", f.Path)
-	case Broken:
-		return fmt.Sprintf("the policy %s cannot be read and NOTHING of it is in force: beckon policy check", f.Path)
+	if text := notices[f.Status]; text != "" {
+		return "the policy " + f.Path + " " + text
 	}
 	return ""
 }

@@ -72,7 +72,7 @@ func (f *firing) trigger(ctx context.Context, ev *policy.Event) policy.Result {
 		return append(due, dir.Due(f.e.SessionID, warnings, remindAfter, f.start)...)
 	}
 	if f.asked == "" {
-		ev.Once = once{f, dir}
+		ev.Once = f
 	}
 	if f.starter != nil {
 		f.starter.Prepare(f.loaded.Hooks, f.e.Kind, f.environ, dir)
@@ -84,28 +84,23 @@ func (f *firing) trigger(ctx context.Context, ev *policy.Event) policy.Result {
 	return policy.Engine{Hooks: hooks}.Trigger(ctx, *ev)
 }
 
-// once lets the user allow the call of a firing that the policy refuses.
-type once struct {
-	f   *firing
-	dir trust.Dir
-}
-
-func (o once) call() string {
-	p := gjson.ParseBytes(o.f.payload)
-	return trust.CallName(o.f.e.SessionID, p.Get("cwd").Str, p.Get("tool_name").Str, []byte(p.Get("tool_input").Raw))
+// call names the call of a firing that the policy refuses, for the user to allow it.
+func (f *firing) call() string {
+	p := gjson.ParseBytes(f.payload)
+	return trust.CallName(f.e.SessionID, p.Get("cwd").Str, p.Get("tool_name").Str, []byte(p.Get("tool_input").Raw))
 }
 
 // Take reports whether the user allowed the call.
-func (o once) Take() bool {
-	return o.dir.Take(o.call(), gjson.GetBytes(o.f.payload, "tool_use_id").Str, o.f.start)
+func (f *firing) Take() bool {
+	return f.sources.State.Take(f.call(), gjson.GetBytes(f.payload, "tool_use_id").Str, f.start)
 }
 
 // Offer gives the call a code. Without one it is refused all the same.
-func (o once) Offer(reason string) string {
-	code, err := o.dir.Refuse(trust.Refused{Call: o.call(), Tool: gjson.GetBytes(o.f.payload, "tool_name").Str,
-		Subject: policy.SubjectOf(o.f.payload), Reason: reason}, o.f.start)
+func (f *firing) Offer(reason string) string {
+	code, err := f.sources.State.Refuse(trust.Refused{Call: f.call(), Tool: gjson.GetBytes(f.payload, "tool_name").Str,
+		Subject: policy.SubjectOf(f.payload), Reason: reason}, f.start)
 	if err != nil {
-		o.f.log(err)
+		f.log(err)
 		return ""
 	}
 	return "The user can allow this call once, in a terminal: beckon policy allow-once " + code

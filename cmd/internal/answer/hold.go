@@ -109,16 +109,12 @@ func (f *firing) offer() offer.Offer {
 	if c := asked(s, &f.e); c != nil {
 		o.UseID, o.Hash = c.UseID, c.Hash
 	}
-	place(&o, s, f.getenv)
-	return o
-}
-
-func place(o *offer.Offer, s *state.Session, getenv func(string) string) {
 	here := evidence.ThisMachine()
 	git := evidence.Git(o.Cwd)
 	o.Host, o.Branch, o.Project = here.Host, cmp.Or(git.Branch, git.Head), s.Origin.Project
-	o.Client = evidence.Agent(cmp.Or(o.Agent, event.ClaudeCode), here, getenv)
+	o.Client = evidence.Agent(cmp.Or(o.Agent, event.ClaudeCode), here, f.getenv)
 	o.Waiter, _ = evidence.Process(os.Getpid(), here)
+	return o
 }
 
 // asked is the call that has just asked.

@@ -51,7 +51,7 @@ var hookMembers = slices.Concat([]member{
 	{"if", nil, text, "One permission rule, like Bash(git push *); tool events only.", func(r *reading, v node) { r.h.If = r.permission(r.h.Event, v) }},
 	{"statusMessage", nil, anyText, "", func(_ *reading, v node) { v.text() }},
 	{"timeout", started, span, "Seconds, or milliseconds in a file of the simple convention, or a text with its unit.", (*reading).timeout},
-	{"timeout_ms", started, millis, "", (*reading).timeoutMS},
+	{"timeout_ms", started, millis, "", func(r *reading, v node) { r.limit(v, time.Millisecond, "timeout_ms is in milliseconds") }},
 	{"fail", started, `{"enum": ["open", "closed"]}`, "What becomes of the event when the hook does not work.", func(r *reading, v node) { r.failClosed(v, v.is("closed", "open")) }},
 	{"onFailure", started, `{"enum": ["block", "allow"]}`, "As fail.", func(r *reading, v node) { r.failClosed(v, v.is("block", "allow")) }},
 	{"stop_blocks", started, `{"type": "integer", "minimum": 0, "maximum": 7}`, "How often in a row it may keep an agent from stopping.", (*reading).stopBlocks},
@@ -189,11 +189,10 @@ const (
 // timeout reads "timeout": seconds, as the client has it; milliseconds in a
 // file of the simple convention; or a text with its unit, "500ms".
 func (r *reading) timeout(v node) {
-	if _, both := r.set["timeout_ms"]; both {
+	switch _, both := r.set["timeout_ms"]; {
+	case both:
 		v.fail("", "timeout and timeout_ms are both set")
-		return
-	}
-	if v.kind() == "a text" {
+	case v.kind() == "a text":
 		s, _ := v.text()
 		d, err := duration.Parse(s)
 		if err != nil || d <= 0 {
@@ -201,35 +200,27 @@ func (r *reading) timeout(v node) {
 			return
 		}
 		r.h.Timeout = d
-		return
-	}
-	f, ok := v.number()
-	simple := r.convention == Simple
-	switch {
-	case !ok:
-	case f <= 0:
-		v.fail("leave it out for the time that the event has", "is %v", f)
-	case simple && f < suspiciousMillis:
-		v.fail(`in a file of the simple convention timeout is in milliseconds; "timeout": "5s" has its unit`, "%v milliseconds are too few for any process", f)
-	case !simple && f >= suspiciousSeconds:
-		v.fail(`timeout is in seconds; write "timeout_ms", or "convention": "simple" at the top of the file`, "%v seconds can only be meant as milliseconds", f)
-	case simple:
-		r.h.Timeout = time.Duration(f * float64(time.Millisecond))
+	case r.convention == Simple:
+		r.limit(v, time.Millisecond, `in a file of the simple convention timeout is in milliseconds; "timeout": "5s" has its unit`)
 	default:
-		r.h.Timeout = time.Duration(f * float64(time.Second))
+		r.limit(v, time.Second, `timeout is in seconds; write "timeout_ms", or "convention": "simple" at the top of the file`)
 	}
 }
 
-func (r *reading) timeoutMS(v node) {
+// limit reads a timeout in seconds or milliseconds; advice is for one that can only
+// be in the other.
+func (r *reading) limit(v node, unit time.Duration, advice string) {
 	f, ok := v.number()
 	switch {
 	case !ok:
 	case f <= 0:
 		v.fail("leave it out for the time that the event has", "is %v", f)
-	case f < suspiciousMillis:
-		v.fail("timeout_ms is in milliseconds", "%v milliseconds are too few for any handler", f)
+	case unit == time.Second && f >= suspiciousSeconds:
+		v.fail(advice, "%v seconds can only be meant as milliseconds", f)
+	case unit == time.Millisecond && f < suspiciousMillis:
+		v.fail(advice, "%v milliseconds are too few for any handler", f)
 	default:
-		r.h.Timeout = time.Duration(f * float64(time.Millisecond))
+		r.h.Timeout = time.Duration(f * float64(unit))
 	}
 }
 

@@ -162,6 +162,14 @@ func (h Command) words(project string) (string, []string) {
 	return fill(h.Command), args
 }
 
+// powershell is the newer one where it is installed.
+func powershell() string {
+	if _, err := exec.LookPath("pwsh"); err == nil {
+		return "pwsh"
+	}
+	return "powershell"
+}
+
 // find returns the program's file. A relative path is one from dir, as a
 // shell there would take it.
 func find(name, dir string) (string, error) {
