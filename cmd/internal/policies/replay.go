@@ -74,7 +74,6 @@ type replay struct {
 
 // replayed are the calls with the same outcome.
 type replayed struct {
-	kind     string
 	calls    int
 	examples []string
 }
@@ -98,7 +97,7 @@ func (r *replay) add(ctx context.Context, call past.Call) {
 	}
 	k := r.kinds[kind]
 	if k == nil {
-		k = &replayed{kind: kind}
+		k = &replayed{}
 		r.kinds[kind] = k
 	}
 	if k.calls++; k.calls <= r.N {
@@ -141,11 +140,12 @@ func decided(r policy.Result) string {
 
 func (r *replay) print(a *cli.App, read *past.Reader) {
 	shown := 0
-	for _, k := range slices.SortedFunc(maps.Values(r.kinds), func(x, y *replayed) int {
-		return cmp.Or(y.calls-x.calls, strings.Compare(x.kind, y.kind))
+	for _, kind := range slices.SortedFunc(maps.Keys(r.kinds), func(x, y string) int {
+		return cmp.Or(r.kinds[y].calls-r.kinds[x].calls, strings.Compare(x, y))
 	}) {
+		k := r.kinds[kind]
 		shown += k.calls
-		fmt.Fprintf(a.Stdout, "%s: %s\n", render.OneLine(k.kind), term.Plural(k.calls, "call"))
+		fmt.Fprintf(a.Stdout, "%s: %s\n", render.OneLine(kind), term.Plural(k.calls, "call"))
 		for _, e := range k.examples {
 			fmt.Fprintf(a.Stdout, "    %s\n", render.OneLine(e))
 		}

@@ -112,10 +112,10 @@ func (r *reading) reference(w Word, kind string) Word {
 	case strings.HasPrefix(w.Text, "ext::"):
 		r.args.Flags = append(r.args.Flags, Flag{Name: "ext::", kind: "sh", Value: Word{Text: w.Text[len("ext::"):], Known: w.Known, shell: strings.TrimPrefix(w.shell, "ext::")}})
 	case kind == "ref" && sign == "+":
-		r.add(r.flagOf("-f"), "-f", Word{}, false)
+		r.add(r.flagOf("-f"), "-f", Word{})
 		return Word{Text: rest, Known: w.Known, shell: strings.TrimPrefix(w.shell, "+")}
 	case kind == "ref" && sign == ":":
-		r.add(r.flagOf("-d"), "-d", Word{}, false)
+		r.add(r.flagOf("-d"), "-d", Word{})
 		return Word{Text: rest, Known: w.Known, shell: strings.TrimPrefix(w.shell, ":")}
 	}
 	return w
@@ -160,11 +160,14 @@ func (r *reading) abbreviated(name string) (found *flagSpec) {
 
 func (r *reading) flag(w Word) {
 	name, joined, has := strings.Cut(w.Text, "=")
-	value := Word{Text: joined, Known: w.Known, shell: strings.TrimPrefix(w.shell, name+"=")}
+	var value Word
+	if has {
+		value = Word{Text: joined, Known: w.Known, shell: strings.TrimPrefix(w.shell, name+"=")}
+	}
 	s := r.args.spec()
 	long := strings.HasPrefix(name, "--")
 	if !w.Known && !has { // --$X
-		r.add(nil, name, w, true)
+		r.add(nil, name, w)
 		return
 	}
 	f := r.flagOf(name)
@@ -185,14 +188,14 @@ func (r *reading) flag(w Word) {
 func (r *reading) long(f *flagSpec, name string, value Word, has bool) {
 	switch {
 	case f == nil || has:
-		r.add(f, name, value, has)
+		r.add(f, name, value)
 	case f.kind == "cmd":
 		r.command(f)
 	case f.value && r.at < len(r.words):
-		r.add(f, name, r.words[r.at], true)
+		r.add(f, name, r.words[r.at])
 		r.at++
 	default:
-		r.add(f, name, Word{}, false)
+		r.add(f, name, Word{})
 		r.loose++
 	}
 }
@@ -201,7 +204,7 @@ func (r *reading) long(f *flagSpec, name string, value Word, has bool) {
 func (r *reading) bundle(w Word) {
 	text := w.Text
 	if strings.Trim(text[1:], "0123456789") == "" { // -3
-		r.add(r.flagOf("-#"), text, Word{}, false)
+		r.add(r.flagOf("-#"), text, Word{})
 		return
 	}
 	for i := 1; i < len(text); i++ {
@@ -210,7 +213,7 @@ func (r *reading) bundle(w Word) {
 		rest := text[i+1:]
 		switch {
 		case f == nil || !f.value && !f.optional:
-			r.add(f, name, Word{}, false)
+			r.add(f, name, Word{})
 			continue
 		case rest == "" && w.Known:
 			r.long(f, name, Word{}, false)
@@ -220,7 +223,7 @@ func (r *reading) bundle(w Word) {
 			if !w.Known && at >= 0 {
 				value.shell = w.shell[at:]
 			}
-			r.add(f, name, value, true)
+			r.add(f, name, value)
 		}
 		return
 	}
@@ -232,16 +235,13 @@ func (r *reading) command(f *flagSpec) {
 	for end < len(r.words) && r.words[end].Text != ";" && (r.words[end].Text != "+" || r.words[end-1].Text != "{}") {
 		end++
 	}
-	r.add(f, f.names[0], Word{}, false)
+	r.add(f, f.names[0], Word{})
 	r.args.Flags[len(r.args.Flags)-1].command = r.words[r.at:end]
 	r.at = min(end+1, len(r.words))
 }
 
-func (r *reading) add(f *flagSpec, name string, value Word, has bool) {
-	flag := Flag{Name: name}
-	if has {
-		flag.Value = value
-	}
+func (r *reading) add(f *flagSpec, name string, value Word) {
+	flag := Flag{Name: name, Value: value}
 	if f == nil {
 		r.args.strange++
 	} else {
