@@ -49,13 +49,12 @@ type listWithOffers struct {
 }
 
 // openOffers follows the offers that are open, and whether the user is away, and
-// tells the hub of them. It belongs to one goroutine.
+// tells the hub of them. It belongs to one goroutine, which alone changes what the hub
+// has of them, and so may read that at any time.
 type openOffers struct {
 	o     *Options
 	hub   *hub
 	again chan struct{} // something changed, by this server itself
-	all   map[string]offerNews
-	away  *away
 }
 
 // run looks whenever something changes, and now and then, until ctx ends: no file
@@ -102,24 +101,23 @@ func (b *openOffers) look() {
 		b.o.Log(err)
 		return
 	}
-	open := map[string]offerNews{}
+	open := map[string]bool{}
 	var came []offerNews
 	for _, o := range list {
-		open[o.ID] = offerNews{o.ID, o.Digest, o.Kind, o.Record, o.Session, iso(o.Made.Time())}
-		if _, known := b.all[o.ID]; !known {
-			came = append(came, open[o.ID])
+		open[o.ID] = true
+		if _, known := b.hub.offers[o.ID]; !known {
+			came = append(came, offerNews{o.ID, o.Digest, o.Kind, o.Record, o.Session, iso(o.Made.Time())})
 		}
 	}
 	var ended []offerEnd
-	for id, o := range b.all {
-		if _, is := open[id]; !is {
+	for id, o := range b.hub.offers {
+		if !open[id] {
 			ended = append(ended, endOf(dir, o))
 		}
 	}
 	slices.SortFunc(ended, func(a, b offerEnd) int { return a.compare(b.offerNews) })
 	is := awayOf(dir, now)
-	moved := (is == nil) != (b.away == nil) || is != nil && *is != *b.away
-	b.all, b.away = open, is
+	moved := (is == nil) != (b.hub.away == nil) || is != nil && *is != *b.hub.away
 	if len(came)+len(ended) == 0 && !moved {
 		return
 	}
