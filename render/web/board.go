@@ -248,14 +248,14 @@ func (b *board) show(p *publisher, group string) {
 func (b *board) emitRow(p *publisher, group string, was, now *shown) {
 	if was == nil {
 		p.set(group, now)
-		b.emit(p, "session_created", now, nil, "")
+		p.emit("session_created", now, nil, "")
 		b.emitTurns(p, group, now)
 		return
 	}
 	b.emitTurns(p, group, now)
 	if !bytes.Equal(was.json, now.json) {
 		p.set(group, now)
-		b.emit(p, "session_updated", now, was, "")
+		p.emit("session_updated", now, was, "")
 	}
 }
 
@@ -270,7 +270,7 @@ func (b *board) end(p *publisher, group string, was *shown, seen []state.Seen) {
 			reason = string(rows[0].State)
 		}
 	}
-	b.emit(p, "session_ended", last, was, reason)
+	p.emit("session_ended", last, was, reason)
 }
 
 // news is the data of session_created, session_updated and session_ended.
@@ -282,7 +282,7 @@ type news struct {
 	Session   json.RawMessage `json:"session"`
 }
 
-func (b *board) emit(p *publisher, name string, s, was *shown, reason string) {
+func (p *publisher) emit(name string, s, was *shown, reason string) {
 	m := message{name: name, session: s.row.SessionID, seat: s.row.SeatID, now: s.row.State}
 	if was != nil {
 		m.before, m.previous = was.row.State, was.row.SessionID

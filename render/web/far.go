@@ -45,7 +45,9 @@ func (h *hub) elsewhere(host, id string) (render.Row, bool) {
 
 // farKey is a key that no seat of this machine and no other machine has: names have no
 // control characters.
-func farKey(host, id string) string { return "elsewhere\x00" + host + "\x00" + id }
+func farKey(host, id string) string { return farPrefix + host + "\x00" + id }
+
+const farPrefix = "elsewhere\x00"
 
 // farOffers serves GET /api/hosts/{host}/sessions/{id}/offers.
 func (s *Server) farOffers(w http.ResponseWriter, r *http.Request, row render.Row) error {

@@ -4,49 +4,43 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"beckon/render"
 )
 
-// others shows the rows of other machines. It belongs to one goroutine.
-type others struct {
-	board *board
-	rows  map[string]*shown
-}
-
-// show publishes what changed in the rows of other machines.
-func (o *others) show(rows []render.Row) {
-	o.board.hub.change(func(p *publisher) {
+// others publishes what changed in the rows of other machines.
+func (h *hub) others(rows []render.Row) {
+	h.change(func(p *publisher) {
 		p.at = time.Now()
 		there := make(map[string]bool, len(rows))
 		for i := range rows {
 			key := farKey(rows[i].Remote.Name, cmp.Or(rows[i].SeatID, rows[i].Record()))
-			if there[key] || !rows[i].State.Live() || o.here(p, &rows[i]) {
+			if there[key] || !rows[i].State.Live() || p.isHere(&rows[i]) {
 				continue
 			}
 			there[key] = true
-			o.put(p, key, rows[i])
+			p.putOther(key, rows[i])
 		}
-		for key, was := range o.rows {
-			if !there[key] {
-				delete(o.rows, key)
+		for key, was := range h.rows {
+			if strings.HasPrefix(key, farPrefix) && !there[key] {
 				p.drop(key)
-				o.board.emit(p, "session_ended", was, was, "removed")
+				p.emit("session_ended", was, was, "removed")
 			}
 		}
 	})
 }
 
-// here reports whether a row is this machine's own, back from where it was
+// isHere reports whether a row is this machine's own, back from where it was
 // published.
-func (o *others) here(p *publisher, r *render.Row) bool {
+func (p *publisher) isHere(r *render.Row) bool {
 	s := p.shown(cmp.Or(r.SeatID, "session "+r.Record()))
 	return s != nil && s.row.Record() == r.Record()
 }
 
-func (o *others) put(p *publisher, key string, row render.Row) {
-	was := o.rows[key]
+func (p *publisher) putOther(key string, row render.Row) {
+	was := p.shown(key)
 	if was != nil { // that it was heard again is no news
 		remote := *row.Remote
 		remote.AsOf = was.row.Remote.AsOf
@@ -59,11 +53,10 @@ func (o *others) put(p *publisher, key string, row render.Row) {
 		}
 	}
 	now := newShown(row)
-	o.rows[key] = now
 	p.set(key, now)
 	name := "session_updated"
 	if was == nil {
 		name = "session_created"
 	}
-	o.board.emit(p, name, now, was, "")
+	p.emit(name, now, was, "")
 }

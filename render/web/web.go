@@ -177,8 +177,7 @@ func (s *Server) Serve(l net.Listener) error {
 	s.work.Go(func() { s.board.run(s.ctx) })
 	s.work.Go(func() { s.open.run(s.ctx, s.wakes.Watch) })
 	if s.o.Others != nil {
-		o := others{s.board, map[string]*shown{}}
-		s.work.Go(func() { s.o.Others(s.ctx, o.show) })
+		s.work.Go(func() { s.o.Others(s.ctx, s.hub.others) })
 	}
 	err := s.http.Serve(l)
 	if errors.Is(err, http.ErrServerClosed) {
