@@ -12,7 +12,7 @@ import (
 func (w *walker) carry(at int, in stream) {
 	c := w.line.Commands[at]
 	if text, ok := w.file(c.Words[0]); ok {
-		w.script(at, text, c.Words[1:])
+		w.executable(at, c.Words, text)
 	}
 	s := c.Args.spec()
 	if s == nil || w.depth >= maxDepth {
@@ -33,7 +33,11 @@ func (w *walker) carry(at int, in stream) {
 		case "patch":
 			w.patch(at, word)
 		case "script":
-			if text, ok := w.fileText(word, in); ok {
+			switch text, ok := w.fileText(word, in); {
+			case !ok:
+			case s.stdin == "code" && text.all() != hole:
+				w.code(at, text)
+			default:
 				w.script(at, text, c.Args.Operands[i+1:])
 			}
 		}
@@ -136,6 +140,24 @@ func (w *walker) script(at int, text Word, args []Word) {
 		w.args = slices.Clone(args)
 		w.shell(at, text)
 	})
+}
+
+// executable walks over the text of a file that is run by its name: the code of the
+// program that its first line names, else a shell's, or Python's where uv runs it.
+func (w *walker) executable(at int, words []Word, text Word) {
+	first, _, _ := strings.Cut(text.all(), "\n")
+	if line, ok := strings.CutPrefix(first, "#!"); ok {
+		for _, word := range strings.Fields(line) {
+			if s := entry(Name(word)); s != nil && s.stdin == "code" {
+				w.code(at, text)
+				return
+			}
+		}
+	}
+	if strings.HasSuffix(words[0].Text, ".py") {
+		w.code(at, text)
+	}
+	w.script(at, text, words[1:])
 }
 
 func (w *walker) flagCarries(at int, f Flag) {

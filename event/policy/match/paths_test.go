@@ -23,6 +23,10 @@ func TestSecretsAnywhere(t *testing.T) {
 		onFile("Read", "/w/p/config/server.pem"), onFile("Write", "/home/u/.ssh/k.pem"), onFile("Read", "/tmp/x.pem"), onFile("Edit", "/w/other/.env"),
 		shell("cat .env"), shell("cp a/b.pem /tmp"), shell("x < .env"), shell("x >> .env"), shell("cd /etc && sudo cat k.pem"), shell(`cat "$DIR/.env"`),
 		shell("python3 -c \"open('.env')\""), shell("cat *.pem"), shell("cat .en?"), shell("find . -name x -exec cat .env ;"), shell("for f in .env; do cat $f; done"),
+		shell("python3 - <<'X'\nopen('.env')\nX"), shell("echo \"open('.env')\" | python3 -u -"), shell("python3 /dev/stdin <<'X'\nopen('.env')\nX"),
+		shell("cat > x.py <<'X'\nopen('.env')\nX\npython3 x.py"), shell("cat > x.js <<'X'\nfs.readFileSync('.env')\nX\nnode ./x.js"),
+		shell("cat > x <<'X'\n#!/usr/bin/env -S python3 -u\nopen('.env')\nX\nchmod +x x; ./x"), shell("tee x.py <<'X'\nopen('.env')\nX\nuv run x.py"),
+		shell("git diff --no-index .env /dev/null"), shell("git add -f .env"),
 		call("mcp__fs__read_file", `{"path":"/x/.env"}`), call("mcp__fs__read_multiple_files", `{"paths":["a","b/.env"]}`),
 		call("mcp__fs__move_file", `{"source":"x.pem","destination":"y"}`), call("mcp__x__open", `{"uri":"file:///w/.env"}`),
 		call("Read", `{"file_path":"/w/a://../../.env"}`), call("Write", `{"file_path":"a://../../.env"}`),
@@ -33,7 +37,7 @@ func TestSecretsAnywhere(t *testing.T) {
 	}
 	for _, c := range []*Call{
 		onFile("Read", "/w/p/env"), onFile("Read", "/w/p/.env.go"), shell("ls"), shell("echo .env"), shell("grep .env README.md"), shell("ssh h cat .env"),
-		shell("git commit -m .env"), call("mcp__x__get", `{"url":"https://x/.env"}`), call("Grep", `{"pattern":".env"}`),
+		shell("git commit -m .env"), shell("cat > x.py <<'X'\nopen('.env')\nX"), shell("git diff HEAD x"), call("mcp__x__get", `{"url":"https://x/.env"}`), call("Grep", `{"pattern":".env"}`),
 	} {
 		if v := r.Judge(c); v.Result == Yes {
 			t.Errorf("%s %s: %+v", c.Tool, c.Input, v)
