@@ -1,7 +1,6 @@
 package jsonenc
 
 import (
-	"cmp"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -50,7 +49,10 @@ func decode(s string) (rune, int) {
 	case s[1] == 'u':
 		return decodeU(s)
 	}
-	return rune(cmp.Or(Escapes[s[1]], s[1])), 2
+	if c := Escapes[s[1]]; c != 0 {
+		return rune(c), 2
+	}
+	return rune(s[1]), 2
 }
 
 // Escapes has what the escapes of two bytes stand for, by the second byte.
