@@ -21,24 +21,24 @@ var (
 )
 
 // readPattern reads an entry: a command by its words, or a pipe.
-func readPattern(text string) (pattern, error) {
-	p := pattern{line: command.Parse(text, command.Bash), main: -1}
+func readPattern(text string) (*pattern, error) {
+	p := &pattern{line: command.Parse(text, command.Bash), main: -1}
 	if p.line.Mistake != "" {
-		return p, errors.New("cannot be read: " + p.line.Mistake)
+		return nil, errors.New("cannot be read: " + p.line.Mistake)
 	}
 	for i, c := range p.line.Commands {
 		switch {
 		case slices.ContainsFunc(c.Words, func(w command.Word) bool { return !w.Known }) || len(c.Sets) > 0:
-			return p, errShell
+			return nil, errShell
 		case c.By >= 0:
 		case p.main >= 0 && c.To == 0:
-			return p, errSeveral
+			return nil, errSeveral
 		default:
 			p.main = i
 		}
 	}
 	if p.main < 0 {
-		return p, errShell
+		return nil, errShell
 	}
 	return p, nil
 }

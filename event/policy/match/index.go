@@ -117,7 +117,7 @@ func (x *indexing) command(text string) bool {
 	return true
 }
 
-// plain: a shell's word, and one that quiet takes for a word.
+// bare: a shell's word, and one that quiet takes for a word.
 func bare(name string) bool {
 	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_.+-") == ""
 }

@@ -50,28 +50,22 @@ func prepare(c Conditions, whole, exact bool) conditions {
 		out.heads = append(out.heads, head(text))
 		out.plain = append(out.plain, second(text))
 	}
-	out.read = sync.OnceValue(func() parts { return c.parts(whole) })
+	out.read = sync.OnceValue(func() (p parts) {
+		for _, text := range c.Commands {
+			one, _ := readPattern(text) // nil for a mistake
+			p.patterns = append(p.patterns, one)
+		}
+		for _, text := range c.Regex {
+			if whole {
+				text = "^(?:" + text + ")$"
+			}
+			if re, err := regexp.Compile(text); err == nil {
+				p.regex = append(p.regex, re)
+			}
+		}
+		return p
+	})
 	return out
-}
-
-func (c Conditions) parts(whole bool) (p parts) {
-	for _, text := range c.Commands {
-		one, err := readPattern(text)
-		if err != nil {
-			p.patterns = append(p.patterns, nil)
-			continue
-		}
-		p.patterns = append(p.patterns, &one)
-	}
-	for _, text := range c.Regex {
-		if whole {
-			text = "^(?:" + text + ")$"
-		}
-		if re, err := regexp.Compile(text); err == nil {
-			p.regex = append(p.regex, re)
-		}
-	}
-	return p
 }
 
 // Judge says whether the rule covers c.
