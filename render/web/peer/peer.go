@@ -13,8 +13,6 @@ import (
 	"errors"
 	"net"
 	"net/netip"
-	"os"
-	"strconv"
 )
 
 // Peer is who is at the other end.
@@ -81,18 +79,6 @@ func ends(c net.Conn) (there, here netip.AddrPort, ok bool) {
 		return there, here, false
 	}
 	return far.AddrPort(), near.AddrPort(), true
-}
-
-// ofUser tells what user id uid is to this process.
-func ofUser(uid uint32) Peer {
-	who := Another
-	switch int(uid) {
-	case os.Geteuid():
-		who = Owner
-	case 0:
-		who = Unknown
-	}
-	return Peer{who, strconv.FormatUint(uint64(uid), 10)}
 }
 
 // unmapped is a with an IPv4 address that is written as one.

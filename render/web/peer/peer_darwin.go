@@ -7,16 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// holder looks the socket from there to here up in the table that netstat
+// ask looks the socket from there to here up in the table that netstat
 // prints.
-func holder(there, here netip.AddrPort) Peer {
-	s, err := ask(there, here)
-	if err != nil {
-		return Peer{}
-	}
-	return ofUser(s.uid)
-}
-
 func ask(there, here netip.AddrPort) (s socket, err error) {
 	table, err := unix.SysctlRaw("net.inet.tcp.pcblist_n")
 	if err != nil {

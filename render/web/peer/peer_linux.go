@@ -15,22 +15,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// holder asks the kernel for the one socket from there to here. The table of
-// all sockets says the same in more time; some sandboxes have it alone.
-func holder(there, here netip.AddrPort) Peer {
-	s, err := ask(there, here)
-	if err != nil {
-		return Peer{}
-	}
-	return ofUser(s.uid)
-}
-
 // socket is what the kernel knows of one: whose it is, and its number.
 type socket struct {
 	uid   uint32
 	inode uint64
 }
 
+// ask asks the kernel for the one socket from there to here. The table of
+// all sockets says the same in more time; some sandboxes have it alone.
 func ask(there, here netip.AddrPort) (socket, error) {
 	s, err := diagnose(unmapped(there), unmapped(here))
 	if err != nil && !errors.Is(err, errNone) {
