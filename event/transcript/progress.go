@@ -12,7 +12,7 @@ import (
 
 // Thresholds, in characters.
 const (
-	MinProgress = 10 // a shorter text says nothing
+	minProgress = 10 // a shorter text says nothing
 	minSentence = 20 // a shorter sentence is no sign that two texts are the same
 	sameEnough  = 2  // sentences that two near-duplicates share
 )
@@ -30,7 +30,7 @@ type Item struct {
 }
 
 // Progress finds in the entries of a transcript what the agent said on the way,
-// in the main conversation: the texts of at least MinProgress characters behind
+// in the main conversation: the texts of at least minProgress characters behind
 // which the turn went on. Final texts are left to the Stop that tells them:
 // those that are marked so, and, since not every client marks them, those
 // behind which a prompt came next, by the entries' times. Until it is known
@@ -72,7 +72,7 @@ func (p *Progress) add(e *Entry) {
 	if m, ok := e.moment(); ok {
 		p.happened(m, e)
 	}
-	if e.Type == Assistant && e.Stop != "end_turn" && utf8.RuneCountInString(strings.TrimSpace(e.Text)) >= MinProgress {
+	if e.Type == Assistant && e.Stop != "end_turn" && utf8.RuneCountInString(strings.TrimSpace(e.Text)) >= minProgress {
 		h := held{Item: Item{e.Text, e.At}, uuid: e.UUID, alien: e.Synthetic && !e.Aborted}
 		if e.Stop == "tool_use" || len(e.ToolUseIDs) > 0 {
 			h.next.at = e.At
@@ -159,7 +159,7 @@ func SameText(a, b string) bool {
 // contains reports whether part is text, or is in it and long enough to be
 // more than chance.
 func contains(text, part string) bool {
-	return text == part || utf8.RuneCountInString(part) >= MinProgress && strings.Contains(text, part)
+	return text == part || utf8.RuneCountInString(part) >= minProgress && strings.Contains(text, part)
 }
 
 // normal lowers the letters and makes each run of space one space.

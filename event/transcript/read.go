@@ -35,12 +35,12 @@ type Limits struct {
 	// longer than 64 KiB, a text longer than event.MaxString holds an elision
 	// mark behind its first 4 KiB and before its last MaxText characters.
 	Text int
-	// Line is the longest line looked into, in bytes (DefaultLine).
+	// Line is the longest line looked into, in bytes (defaultLine).
 	Line int64
 	// Bytes is how much one Read takes in (DefaultBytes), give or take a line.
 	Bytes int64
 	// Back is how far before its end a file is begun that turns out to be
-	// another one (DefaultBack).
+	// another one (defaultBack).
 	Back int64
 
 	buffer int64 // what is read at once; tests make it small
@@ -48,9 +48,9 @@ type Limits struct {
 
 // Defaults of Limits, and the sizes of what is read at once.
 const (
-	DefaultLine  = 16 << 20 // a message with a few pasted images
+	defaultLine  = 16 << 20 // a message with a few pasted images
 	DefaultBytes = 4 << 20
-	DefaultBack  = 1 << 20
+	defaultBack  = 1 << 20
 
 	firstWindow = 64 << 10 // how far back a look at the end begins
 	bufferSize  = 2 * maxDirect
@@ -59,7 +59,7 @@ const (
 
 func (l Limits) orDefaults() Limits {
 	return Limits{
-		cmp.Or(l.Text, MaxText), cmp.Or(l.Line, DefaultLine), cmp.Or(l.Bytes, DefaultBytes), cmp.Or(l.Back, DefaultBack),
+		cmp.Or(l.Text, MaxText), cmp.Or(l.Line, defaultLine), cmp.Or(l.Bytes, DefaultBytes), cmp.Or(l.Back, defaultBack),
 		cmp.Or(l.buffer, bufferSize),
 	}
 }
