@@ -12,9 +12,6 @@ import (
 	"beckon/state"
 )
 
-// FocusWait is how long a terminal gets to say whether a pane is in focus.
-const FocusWait = 300 * time.Millisecond
-
 // Focus asks whether the user looks at a terminal's pane (CASE 22). Only tmux can
 // be asked; kitty decides itself, by what the sequence says. It starts one short
 // process, so it is asked only when there is something to notify of.
@@ -26,7 +23,7 @@ func Focus(t event.Terminal, getenv func(string) string, now time.Time) state.Fo
 	if program == "" {
 		return state.FocusUnknown
 	}
-	out, err := output(FocusWait, program, "-S", t.Tmux.Socket, "list-clients", "-F", clientFormat)
+	out, err := output(program, "-S", t.Tmux.Socket, "list-clients", "-F", clientFormat)
 	if err != nil {
 		return state.FocusUnknown
 	}
@@ -86,7 +83,8 @@ func lookPath(name, path string) string {
 
 // output runs a program and returns the first 16 KiB of what it prints. One
 // that is not done in time is killed.
-func output(wait time.Duration, program string, args ...string) (string, error) {
+func output(program string, args ...string) (string, error) {
+	const wait = 300 * time.Millisecond
 	r, w, err := os.Pipe()
 	if err != nil {
 		return "", err
