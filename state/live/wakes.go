@@ -14,45 +14,53 @@ import (
 type Wakes struct {
 	Log func(error)
 
-	mu      sync.Mutex
-	w       *fsnotify.Watcher
-	waiting map[chan struct{}][]string // the waiters, and their files
+	watching sync.Mutex // held while w is told something, before mu; w may wait for run, so run never takes it
+	w        *fsnotify.Watcher
+	mu       sync.Mutex
+	waiting  map[chan struct{}][]string // the waiters, and their files
 }
 
 // Watch is a hold.Watch: it watches files and directories that are there.
 func (k *Wakes) Watch(paths ...string) (changed <-chan struct{}, stop func()) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
+	k.watching.Lock()
+	defer k.watching.Unlock()
 	if k.w == nil {
 		w, err := fsnotify.NewWatcher()
 		if err != nil {
 			k.Log(err)
 			return nil, func() {}
 		}
-		k.w, k.waiting = w, map[chan struct{}][]string{}
+		k.w = w
 		go k.run(w)
 	}
+	me := make(chan struct{}, 1)
+	k.mu.Lock()
+	if k.waiting == nil {
+		k.waiting = map[chan struct{}][]string{}
+	}
+	k.waiting[me] = paths
+	k.mu.Unlock()
 	for _, p := range paths {
 		_ = k.w.Add(p) // it may not be there yet
 	}
-	me := make(chan struct{}, 1)
-	k.waiting[me] = paths
 	return me, func() { k.leave(me) }
 }
 
 func (k *Wakes) leave(me chan struct{}) {
+	k.watching.Lock()
+	defer k.watching.Unlock()
 	k.mu.Lock()
-	defer k.mu.Unlock()
 	paths := k.waiting[me]
 	delete(k.waiting, me)
-	if len(k.waiting) == 0 {
+	others := slices.Collect(maps.Values(k.waiting))
+	k.mu.Unlock()
+	if len(others) == 0 {
 		_ = k.w.Close()
 		k.w = nil
 		return
 	}
 	for _, p := range paths {
-		wanted := func(paths []string) bool { return slices.Contains(paths, p) }
-		if !slices.ContainsFunc(slices.Collect(maps.Values(k.waiting)), wanted) {
+		if !slices.ContainsFunc(others, func(paths []string) bool { return slices.Contains(paths, p) }) {
 			_ = k.w.Remove(p) // it may be gone
 		}
 	}
