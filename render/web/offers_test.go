@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -18,6 +19,7 @@ import (
 	"beckon/state"
 	"beckon/state/evidence"
 	"beckon/state/offer"
+	"beckon/state/offer/hold"
 	"beckon/state/store"
 
 	"github.com/tidwall/gjson"
@@ -415,6 +417,16 @@ func TestAnswersToQuestions(t *testing.T) {
 
 // The stream tells of offers as they come and go, and a snapshot has those that
 // are open.
+// A server makes nothing by which hooks would see that calls are held.
+func TestNoOfferNoDirectory(t *testing.T) {
+	o := Options{Store: store.Open(t.TempDir()), Log: func(err error) { t.Error(err) }, Timing: Timing{}.orDefault()}
+	ctx, cancel := context.WithCancel(t.Context())
+	(&openOffers{o: &o, hub: newHub()}).run(ctx, func(...string) (<-chan struct{}, func()) { cancel(); return nil, func() {} })
+	if _, err := os.Stat(hold.OpenDir(o.Store.Dir)); err == nil {
+		t.Error("there is a directory of offers, and was no offer")
+	}
+}
+
 func TestOffersInTheStream(t *testing.T) {
 	for _, unwatched := range []bool{false, true} {
 		x := serve(t, Options{Token: aToken, Unwatched: unwatched})

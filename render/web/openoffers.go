@@ -60,22 +60,22 @@ type openOffers struct {
 // run looks whenever something changes, and now and then, until ctx ends: no file
 // shows that a process has died.
 func (b *openOffers) run(ctx context.Context, watch hold.Watch) {
-	every := b.o.Timing.Recheck
-	var changed <-chan struct{}
+	every, open := b.o.Timing.Recheck, hold.OpenDir(b.o.Store.Dir)
 	if b.o.Unwatched {
 		every = b.o.Timing.Poll
-	} else {
-		open := hold.OpenDir(b.o.Store.Dir)
-		if err := os.MkdirAll(open, 0o700); err != nil { // there must be something to watch
-			b.o.Log(err)
-		}
-		var stop func()
-		changed, stop = watch(filepath.Dir(open), open)
-		defer stop()
+	} else if err := os.MkdirAll(filepath.Dir(open), 0o700); err != nil { // there must be something to watch
+		b.o.Log(err)
 	}
+	var changed <-chan struct{}
+	stop := func() {}
+	defer func() { stop() }()
 	tick := time.NewTicker(every)
 	defer tick.Stop()
-	for ctx.Err() == nil {
+	for first := !b.o.Unwatched; ctx.Err() == nil; first = false {
+		if over := stop; first || changed != nil {
+			changed, stop = watch(filepath.Dir(open), open) // open is not there before the first offer
+			over()
+		}
 		b.look()
 		select {
 		case <-ctx.Done():

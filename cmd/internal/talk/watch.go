@@ -76,15 +76,17 @@ const (
 // followOffers shows what is asked, whenever that changes, until ctx ends.
 func followOffers(ctx context.Context, state string, show func([]card.Offered)) {
 	wakes := live.Wakes{Log: func(error) {}} // without a watcher there is the look every while
-	dir := hold.OpenDir(state)
-	_ = os.MkdirAll(dir, 0o700) // there must be something to watch
-	changed, stop := wakes.Watch(dir)
-	defer stop()
+	var changed <-chan struct{}
+	stop := func() {}
+	defer func() { stop() }()
 	again := time.NewTicker(offersEvery)
 	defer again.Stop()
 	cards := cards{}
 	var last []card.Offered
 	for {
+		over := stop
+		changed, stop = wakes.Watch(hold.OpenDir(state)) // which is not there before the first offer
+		over()
 		// What cannot be read now is looked for again.
 		if all, err := offer.In(state).List(time.Now()); err == nil {
 			if now := cards.of(all); !reflect.DeepEqual(now, last) {

@@ -1,0 +1,36 @@
+package talk
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"beckon/render/card"
+	"beckon/state/offer/hold"
+)
+
+// A screen makes nothing by which hooks would see that calls are held, and shows the
+// first offer there ever is.
+func TestFollowFirstOffer(t *testing.T) {
+	d := machine(t, `{}`)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	followOffers(ctx, d.a.Store.Dir, func([]card.Offered) { t.Error("there is none") })
+	if _, err := os.Stat(hold.OpenDir(d.a.Store.Dir)); err == nil {
+		t.Error("there is a directory of offers, and was no offer")
+	}
+	ctx, cancel = context.WithCancel(t.Context())
+	defer cancel()
+	shown := make(chan []card.Offered, 1)
+	go followOffers(ctx, d.a.Store.Dir, func(list []card.Offered) { shown <- list })
+	o := d.ask(t, "Bash", `{"tool_name":"Bash","tool_input":{"command":"make"}}`)
+	select {
+	case list := <-shown:
+		if len(list) != 1 || list[0].ID != o.ID {
+			t.Errorf("it shows %+v", list)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("it shows nothing")
+	}
+}
