@@ -15,11 +15,17 @@ func (w *walker) carry(at int, in stream) {
 		w.executable(at, c.Words, text)
 	}
 	s := c.Args.spec()
-	if s == nil || w.depth >= maxDepth {
+	if w.depth >= maxDepth {
 		return
 	}
 	w.depth++
 	defer func() { w.depth-- }()
+	for _, set := range slices.Concat(c.Sets, c.Words[:c.Args.rest]) { // those of env stand before its command
+		w.setting(at, set)
+	}
+	if s == nil {
+		return
+	}
 	for _, f := range c.Args.Flags {
 		w.flagCarries(at, f)
 	}
@@ -189,12 +195,30 @@ func (w *walker) flagCarries(at int, f Flag) {
 		w.shell(at, joined(list, " "))
 	case "make":
 		w.makefile(at, f.Value)
+	case "exec":
+		if text, ok := strings.CutPrefix(f.Value.all(), "exec="); ok {
+			w.shell(at, partly(text))
+		}
 	case "sshopt":
 		if key, text, ok := strings.Cut(f.Value.Text, "="); ok && strings.HasSuffix(strings.ToLower(key), "command") {
 			w.shell(at, known(text))
 		}
 	case "gitopt":
 		w.gitOption(at, f.Value)
+	}
+}
+
+// commandVars are variables whose value is a command line that programs, or the shell
+// before each prompt, run.
+var commandVars = []string{"PROMPT_COMMAND", "EDITOR", "VISUAL", "PAGER", "MANPAGER", "BROWSER", "LESSOPEN", "LESSCLOSE", "RSYNC_RSH",
+	"GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_PAGER", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_PROXY_COMMAND", "GIT_EXTERNAL_DIFF",
+	"GIT_ASKPASS", "SSH_ASKPASS", "SUDO_ASKPASS"}
+
+// setting runs the value of NAME=value that a command is given, if that is run.
+func (w *walker) setting(at int, word Word) {
+	name, text, _ := strings.Cut(word.all(), "=")
+	if slices.Contains(commandVars, name) {
+		w.shell(at, partly(strings.TrimPrefix(text, "|"))) // LESSOPEN begins so
 	}
 }
 

@@ -302,7 +302,7 @@ func (a Args) Texts() (list []Word) {
 // runs reports whether a word of the kind is run.
 func runs(kind string) bool {
 	switch strings.TrimSuffix(kind, "...") {
-	case "cmd", "join", "sh", "code", "script", "split", "sshopt", "gitopt":
+	case "cmd", "join", "sh", "code", "script", "split", "exec", "sshopt", "gitopt":
 		return true
 	}
 	return false

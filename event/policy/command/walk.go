@@ -408,7 +408,7 @@ func (w *walker) assign(a *syntax.Assign) {
 		}
 		w.spend(v.size())
 		w.set(a.Name.Value, v)
-		if a.Name.Value == "PROMPT_COMMAND" { // Bash runs it before each prompt
+		if slices.Contains(commandVars, a.Name.Value) {
 			w.later(v)
 		}
 	})
