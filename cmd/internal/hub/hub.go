@@ -139,6 +139,9 @@ func Open(dir string) (*Hub, error) {
 	if err := json.Unmarshal(data, &h.state); err != nil {
 		return nil, fmt.Errorf("reading the hub in %s: %w", dir, err)
 	}
+	if slices.Contains([]string{h.Operator.name, h.Account.name, h.System.name}, "") {
+		return nil, fmt.Errorf("reading the hub in %s: %s lacks a key", dir, stateFile)
+	}
 	return h, nil
 }
 
