@@ -265,7 +265,7 @@ func TestFleetAnswers(t *testing.T) {
 	p.press("q")
 
 	o = asking(t, build.st, "aaaaaaaa-first", "rm -rf build")
-	shell := openTerminal(t, 100, 30, laptop.env(), "answer", "--fleet", "build:aaaa", "no", "--message", "not now")
+	shell := openTerminal(t, 100, 30, laptop.env(), "answer", "--fleet", "build:aaaa", o.ID[:5], "no", "--message", "not now")
 	if a := took(t, build.st, o); a.Word != offer.Deny || a.Message != "not now" || a.By != "ann at laptop" {
 		t.Errorf("it answered %+v", a)
 	}
@@ -273,6 +273,9 @@ func TestFleetAnswers(t *testing.T) {
 	asking(t, build.st, "aaaaaaaa-first", "make deploy")
 	shell = openTerminal(t, 100, 30, laptop.env(), "answer", "--fleet", "build:aaaa", "yes")
 	shell.wait(`(?s)│ make deploy.*Allow this on build\? \[y/N\]`)
+	shell.run("new-window", program(t)+" answer --fleet build:aaaa yes </dev/null; sleep 99")
+	shell.wait(`what runs on another machine is shown before`)
+	shell.run("kill-window")
 	shell.press("n", "Enter")
 	out, err := laptop.command("answer", "--fleet", "build:aaaa", "yes").CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "foreground of a terminal") {

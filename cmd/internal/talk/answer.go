@@ -237,8 +237,12 @@ func (c *AnswerCmd) one(a *cli.App, list []card.Offered, words []string, give fu
 		return cli.Hint("beckon jump brings you there; "+id+" no refuses it", "%w", err)
 	}
 	if ans.Word.Grants() && (c.Fleet || !offer.In(a.Store.Dir).Shown(o.ID)) {
-		if !a.Attended() {
-			return cli.Hint(id+" shows it", "you have not been shown what this allows%s", on)
+		switch {
+		case a.Attended():
+		case c.Fleet:
+			return errors.New("what runs on another machine is shown before it is allowed, and there is no terminal to show it on")
+		default:
+			return cli.Hint(id+" shows it", "you have not been shown what this allows")
 		}
 		c.show(a, o)
 		if !confirm(a, "Allow this"+on+"?") {

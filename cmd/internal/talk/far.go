@@ -95,7 +95,7 @@ func (c *AnswerCmd) elsewhere(a *cli.App) error {
 		return fmt.Errorf("%s asks nothing that can be answered from elsewhere: %w", fleets.Label(&row), cli.ErrNotFound)
 	}
 	words := c.Words[1:]
-	if len(words) > 0 && len(list) > 1 {
+	if len(words) > 0 {
 		if i := byID(list, words[0]); i >= 0 {
 			list, words = list[i:i+1], words[1:]
 		}
