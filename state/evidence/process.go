@@ -52,7 +52,7 @@ func verdict(p event.Process, q proc, l state.Presence) state.Presence {
 // that says about p. Equal boot ids are one kernel, whatever the host is
 // called by now; a host name follows the network on some systems.
 func place(p event.Process, heard event.Millis, here Machine) (state.Presence, bool) {
-	// A host name can tell two machines apart, but this one.
+	// Any machine may be called localhost: that name tells no two apart.
 	sameHost := p.Host == here.Host && p.Host != "" && p.Host != "localhost" && !strings.HasPrefix(p.Host, "localhost.")
 	booting := p.Boot != "" && here.Boot != ""
 	identified := p.Machine != "" && here.ID != ""

@@ -14,7 +14,7 @@ import (
 type Wakes struct {
 	Log func(error)
 
-	watching sync.Mutex // held while w is told something, before mu; w may wait for run, so run never takes it
+	watching sync.Mutex // locked before mu, to change w: that may wait for run, which never locks it
 	w        *fsnotify.Watcher
 	mu       sync.Mutex
 	waiting  map[chan struct{}][]string // the waiters, and their files

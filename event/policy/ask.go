@@ -1,0 +1,189 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"beckon/event"
+	"beckon/event/policy/config"
+	"beckon/event/policy/trust"
+	"beckon/event/policy/wire"
+
+	"github.com/tidwall/gjson"
+)
+
+// ask runs the hooks that are no rules. Observers run beside the others; so do
+// all hooks of an event whose input cannot be rewritten. Else each hook sees
+// what the one before it made.
+func (r *run) ask() {
+	var wait sync.WaitGroup
+	var turns []int
+	refused, in := r.refused() && !r.allowedOnce(), r.call
+	for i := range r.results {
+		switch res := &r.results[i]; {
+		case res.Hook.Spec.Rule != nil || res.Skipped != "":
+		case res.Hook.Observe || !r.contract.Rewrite && !refused:
+			wait.Go(func() { *res = r.one(res.Hook, in) })
+		case refused:
+			res.Skipped = "a rule refuses already"
+		default:
+			turns = append(turns, i)
+		}
+	}
+	for len(turns) > 0 {
+		turns = turns[r.together(turns):]
+	}
+	wait.Wait()
+}
+
+// together asks the next of the hooks, with those that follow it as long as
+// they are servers and models: nothing happens by asking these, so they are
+// asked at once. When one rewrites the input, the answers after its own are for
+// another call than the one that will be made, and those are asked again. It
+// returns how many have been heard.
+func (r *run) together(turns []int) int {
+	n := 1
+	for n < len(turns) && r.results[turns[n-1]].Hook.Asks() && r.results[turns[n]].Hook.Asks() {
+		n++
+	}
+	var wait sync.WaitGroup
+	for _, i := range turns[:n] {
+		wait.Go(func() { r.results[i] = r.one(r.results[i].Hook, r.call) })
+	}
+	wait.Wait()
+	for heard, i := range turns[:n] {
+		if r.rewrite(&r.results[i]) {
+			return heard + 1
+		}
+	}
+	return n
+}
+
+// others lets the other copy's decision count. If it never comes the hooks
+// that it should have run have said nothing: what fails closed refuses.
+func (r *run) others() {
+	if r.ev.Others == nil || r.refused() && !r.allowedOnce() {
+		return
+	}
+	h := &config.Hook{ID: otherCopy, Type: config.Program, Level: config.Registered, Event: r.ev.Kind, Grant: true, StopBlocks: 1}
+	left := false // out of what is asked here
+	for _, res := range r.results {
+		out := res.Skipped == r.ev.Why
+		left = left || out
+		h.FailClosed = h.FailClosed || out && res.Hook.FailClosed && !res.Hook.Observe
+	}
+	if !left {
+		return
+	}
+	o, err := r.ev.Others(r.ctx)
+	r.results = append(r.results, HookResult{Hook: h, Outcome: o, Ran: true, Failed: err})
+}
+
+// otherCopy is the id of what stands for the other copy of a firing.
+const otherCopy = "other-copy"
+
+// one runs a hook to its end, or to the event's: once for each name that the tool
+// may have.
+func (r *run) one(h *config.Hook, c wire.Call) HookResult {
+	named := c.Readings()
+	all := make([]HookResult, len(named))
+	var wait sync.WaitGroup
+	for i, c := range named {
+		wait.Go(func() { all[i] = r.oneOf(h, c) })
+	}
+	wait.Wait()
+	return strictest(all)
+}
+
+func (r *run) oneOf(h *config.Hook, c wire.Call) (res HookResult) {
+	res.Hook = h
+	defer caught(&res)
+	if !h.Takes(c.Payload) {
+		res.Skipped = "another name of the tool"
+		return res
+	}
+	if !h.Applies(r.seen(c)) {
+		res.Skipped = "if " + h.If.Text()
+		return res
+	}
+	res.Ran = true
+	switch {
+	case h.Fault != nil:
+		res.Failed = h.Fault
+		return res
+	case h.Handler == nil:
+		res.Failed = errors.New("no handler")
+		return res
+	case r.ctx.Err() != nil:
+		res.Outcome.TimedOut, res.Failed = true, trust.ErrLate
+		return res
+	}
+	done := make(chan wire.Outcome, 1)
+	go func() { done <- safely(r.ctx, h.Handler, c) }()
+	late := time.NewTimer(time.Until(r.hard))
+	defer late.Stop()
+	select {
+	case res.Outcome = <-done:
+		res.Failed = res.Outcome.Err
+		if res.Failed == nil && res.Outcome.TimedOut {
+			res.Failed = trust.ErrLate
+		}
+	case <-late.C:
+		res.Outcome.TimedOut, res.Failed = true, trust.ErrLate
+	}
+	return res
+}
+
+// safely turns a handler's panic into its failure.
+func safely(ctx context.Context, h wire.Handler, c wire.Call) (o wire.Outcome) {
+	defer func() {
+		if p := recover(); p != nil {
+			o = wire.Outcome{Err: fmt.Errorf("handler panicked: %v", p)}
+		}
+	}()
+	return h.Run(ctx, c)
+}
+
+// rewrite lets the hooks that follow see what res made of the input, if it
+// made anything.
+func (r *run) rewrite(res *HookResult) bool {
+	if !res.Success() || res.Outcome.UpdatedInput == nil || res.Outcome.Decision.Refuses() {
+		return false
+	}
+	if r.ev.Kind == event.PermissionRequest && res.Outcome.Decision == wire.Ask {
+		return false // the dialog is about the call as it is
+	}
+	if r.ev.Kind == event.PermissionRequest && res.Outcome.Decision != wire.Allow {
+		res.Failed = errors.New("it rewrites the input and does not approve, which PermissionRequest cannot")
+		return false
+	}
+	input := wire.Compact(res.Outcome.UpdatedInput)
+	payload, err := wire.WithInput(r.call.Payload, input)
+	if input == nil || err != nil {
+		res.Failed = errors.New("its updated input is no JSON object")
+		return false
+	}
+	if twice(gjson.ParseBytes(input)) {
+		res.Failed = errors.New("its updated input has a member twice")
+		return false
+	}
+	res.Rewrote = input
+	r.call.ToolInput, r.call.Payload = input, payload
+	r.call.ID += "." // another question than the one that was asked by that name
+	return true
+}
+
+// twice reports whether an object in v has a member twice. Of two the client
+// takes the last and rules see the first.
+func twice(v gjson.Result) (found bool) {
+	names := map[string]bool{}
+	v.ForEach(func(name, value gjson.Result) bool {
+		found = v.IsObject() && names[name.Str] || value.Type == gjson.JSON && twice(value)
+		names[name.Str] = true
+		return !found
+	})
+	return found
+}
