@@ -12,11 +12,11 @@ func (v *Seen) Next(now event.Millis) (next event.Millis) {
 			next = t
 		}
 	}
+	at(s.Backburner.At > s.Backburner.Off, s.Backburner.Until)
 	if s.End.At != 0 {
 		at(s.End.Reason == "clear", s.End.At+clearHold)
 		return next
 	}
-	at(s.Backburner.At > s.Backburner.Off, s.Backburner.Until)
 	at(ev.Process == Unread && ev.Registry.Status == "", s.Updated+silence+1)
 	at(ev.Process == Gone, s.Activity+doubt+1)
 	at(ev.Registry.At != 0, ev.Registry.At+dwell)

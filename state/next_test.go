@@ -8,6 +8,20 @@ import (
 	"pgregory.net/rapid"
 )
 
+// A session that is put aside and cleared stays aside until its successor comes:
+// for as long, its time counts.
+func TestNextOfClearedAside(t *testing.T) {
+	const at = 1_000_000
+	s := Session{End: Mark{At: at, Reason: "clear"}, Backburner: Backburner{At: at - 100, Until: at + 500}}
+	v := Seen{Session: s}
+	if got := v.Next(at + 100); got != at+500 {
+		t.Errorf("next look at +%d ms, want +500, when it is no longer set aside", got-at)
+	}
+	if got := v.Next(at + 500); got != at+clearHold {
+		t.Errorf("next look at +%d ms, want +%d, when no successor came", got-at, clearHold)
+	}
+}
+
 // Between two times that Next gives, Resolve says the same, whatever the facts
 // and the evidence. Real facts: those of every recording, at any of its steps.
 func TestNextMissesNothing(t *testing.T) {

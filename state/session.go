@@ -122,7 +122,8 @@ type Stop struct {
 	Crons      int          `json:"crons,omitempty"`
 }
 
-// Backburner is set while the user has put the session aside: it leaves by the user's own next prompt, by `backburner --off`, or by its time.
+// Backburner is set while the user has put the session aside: it leaves by the
+// user's own next prompt, by `backburner --off`, or by its time.
 type Backburner struct {
 	At    event.Millis `json:"at,omitempty"`
 	Until event.Millis `json:"until,omitempty"` // zero: until the user's own next prompt
