@@ -176,6 +176,17 @@ func TestReadElidesLongStrings(t *testing.T) {
 	})
 }
 
+// Half a pair of surrogates moves a cut behind the character that follows, not into it.
+func TestReadElidesBesideSurrogates(t *testing.T) {
+	for _, unit := range []string{`\uD800😀`, `\uD800€`, `\uD800é`, `\uD800\uD800`, `\uD800\uD800😀`} {
+		for shift := range len(unit) {
+			raw := strings.Repeat("a", shift) + strings.Repeat(unit, 2*MaxString/len(unit))
+			got := string(readAllWays(t, []byte(`"`+raw+`"`)))
+			checkElided(t, raw, got[1:len(got)-1])
+		}
+	}
+}
+
 func checkElided(t interface{ Fatalf(string, ...any) }, raw, got string) {
 	head, tail, found := cutMark(got)
 	if !found || !strings.HasPrefix(raw, head) || !strings.HasSuffix(raw, tail) {

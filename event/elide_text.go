@@ -93,7 +93,7 @@ func (e *elider) moreText() bool {
 // inside an escape: not inside a character, not between two surrogates.
 func (e *elider) mayCut(at int64) bool {
 	s := &e.str
-	inside := e.buf[e.pos]&0xC0 == 0x80 && at < s.next+3
+	inside := e.buf[e.pos]&0xC0 == 0x80 && at <= max(s.next-1, s.high)+3 // of bytes that are no UTF-8, any will do
 	return !inside && at != s.high
 }
 
