@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"slices"
 
 	"beckon/event"
@@ -46,6 +47,10 @@ func (f *fold) preTool(e *event.Event) {
 	c.At = e.At
 	if e.Ask != nil {
 		c.Ask = e.Ask
+	}
+	if t := f.droppedWait(a.ID, e); t != 0 {
+		c.Asked, c.Requested = t, true
+		f.wait(c, waitKind(e.Tool.Name, e.Ask), t)
 	}
 	if kind != "" && (c.Asked == 0 || e.At < c.Asked) {
 		f.wait(c, kind, e.At)
@@ -182,7 +187,7 @@ func (a *Actor) requested(e *event.Event) *Call {
 func (f *fold) answeredAlready(actor string, e *event.Event) bool {
 	for i := range f.s.Closed {
 		c := &f.s.Closed[i]
-		if c.Actor == actor && c.Hash != "" && c.Hash == e.Tool.Hash && !c.Requested && c.At >= e.At {
+		if c.is(actor, e) && c.Hash != "" && !c.Requested && c.At >= e.At {
 			c.Requested = true
 			return true
 		}
@@ -205,17 +210,18 @@ func (f *fold) postTool(e *event.Event) {
 	}
 	if i := a.finished(e); i >= 0 {
 		c := a.Calls[i]
+		c.UseID = cmp.Or(c.UseID, e.Tool.UseID)
 		a.Calls = slices.Delete(a.Calls, i, i+1)
 		a.work(c.At)
 		f.answered(&c, e)
 		f.noteClosed(a.ID, c, e.At)
-		a.dropUnpaired(c)
+		f.dropUnpaired(a, c)
 		return
 	}
 	if f.wasClosed(e.Tool.UseID) {
 		return
 	}
-	c := Call{UseID: e.Tool.UseID, Hash: e.Tool.Hash, At: e.At - event.Millis(e.Tool.Ms)}
+	c := Call{UseID: e.Tool.UseID, Name: e.Tool.Name, Hash: e.Tool.Hash, At: e.At - event.Millis(e.Tool.Ms)}
 	if e.Tool.Ms > 0 || a.Ended == 0 {
 		a.work(c.At) // else it may have been opened after the turn ended
 	}
@@ -254,8 +260,8 @@ func (c *Call) mayChange(e *event.Event) bool {
 
 // dropUnpaired drops the wait that was meant for the finished call c but did
 // not pair with it: a hook that rewrites a call's input gives its
-// PermissionRequest another hash.
-func (a *Actor) dropUnpaired(c Call) {
+// PermissionRequest another hash. Its tombstone says when it was asked.
+func (f *fold) dropUnpaired(a *Actor, c Call) {
 	if c.Requested {
 		return
 	}
@@ -263,8 +269,21 @@ func (a *Actor) dropUnpaired(c Call) {
 		return w.unpaired() && w.Name == c.Name && w.Asked >= c.At
 	})
 	if i >= 0 {
+		f.noteClosed(a.ID, a.Calls[i], a.Calls[i].Asked)
 		a.Calls = slices.Delete(a.Calls, i, i+1)
 	}
+}
+
+// droppedWait returns when the call was asked that e opens if dropUnpaired took its wait for
+// another's, since its PreToolUse comes late; zero if it did not.
+func (f *fold) droppedWait(actor string, e *event.Event) event.Millis {
+	for i := range f.s.Closed {
+		if c := f.s.Closed[i]; c.is(actor, e) && c.UseID == "" && c.Requested && c.At >= e.At && e.Tool.UseID != "" {
+			f.s.Closed = slices.Delete(f.s.Closed, i, i+1)
+			return c.At
+		}
+	}
+	return 0
 }
 
 // batch handles PostToolBatch: all calls of a message are done, also those
@@ -427,7 +446,12 @@ func (c *Call) is(e *event.Event) bool {
 // overtaken may still come.
 func (f *fold) noteClosed(actor string, c Call, at event.Millis) {
 	f.s.Closed = slices.DeleteFunc(f.s.Closed, func(c Closed) bool { return c.At < at-late })
-	f.s.Closed = keepLast(append(f.s.Closed, Closed{UseID: c.UseID, Actor: actor, Hash: c.Hash, At: at, Requested: c.Requested}), maxClosed)
+	f.s.Closed = keepLast(append(f.s.Closed, Closed{UseID: c.UseID, Actor: actor, Name: c.Name, Hash: c.Hash, At: at, Requested: c.Requested}), maxClosed)
+}
+
+// is reports whether e names the actor, tool and input of the call.
+func (c *Closed) is(actor string, e *event.Event) bool {
+	return c.Actor == actor && c.Name == e.Tool.Name && c.Hash == e.Tool.Hash
 }
 
 func (f *fold) wasClosed(useID string) bool {

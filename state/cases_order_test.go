@@ -43,12 +43,35 @@ var casesOfOrder = []situation{
 		220   is permission Bash since=220 call=1
 		900   PostToolUse Bash id=1
 		      is working`},
+	{"10 PreToolUse after its PermissionRequest, and another call ended between", `
+		100   UserPromptSubmit
+		200   PreToolUse Bash id=1 hash=x
+		220   PermissionRequest Bash hash=y
+		230   PostToolUse Bash id=1 hash=x
+		      is working
+		210   PreToolUse Bash id=2 hash=y
+		240   is permission Bash since=220 call=2
+		900   PostToolUse Bash id=2 hash=y
+		      is working`},
+	{"10 PreToolUse after its PermissionRequest and its PostToolUse", `
+		100   UserPromptSubmit
+		220   PermissionRequest Bash hash=y
+		230   PostToolUse Bash id=2 hash=y
+		210   PreToolUse Bash id=2 hash=y
+		300   is working call=`},
 	{"10 PermissionRequest after the call ended", `
 		100   UserPromptSubmit
 		200   PreToolUse Bash id=1
 		900   PostToolUse Bash id=1
 		220   PermissionRequest Bash
 		1000  is working`},
+	{"10 PermissionRequest after a call of another tool with its input ended", `
+		100   UserPromptSubmit
+		200   PreToolUse mcp__a__list id=1 hash=x
+		230   PostToolUse mcp__a__list id=1 hash=x
+		220   PermissionRequest mcp__b__wipe hash=x
+		210   PreToolUse mcp__b__wipe id=2 hash=x
+		240   is permission mcp__b__wipe since=220`},
 	{"10 a question's PreToolUse after its PostToolUse", `
 		100   UserPromptSubmit
 		900   PostToolUse AskUserQuestion id=1 ms=5
