@@ -198,10 +198,11 @@ func factsOf(s Session, now event.Millis) facts {
 
 // alike compares facts. Of identical calls the requests, and of identical
 // requests the copies, may be taken crosswise: since when one waits may then
-// differ by as much as they ran at once.
+// differ by as much as they ran at once, and with it which one waits longest.
 func alike(x, y facts) bool {
-	if abs(x.Status.Since-y.Status.Since) < atOnce {
-		y.Status.Since = x.Status.Since
+	if d := abs(x.Status.Since - y.Status.Since); 0 < d && d < atOnce {
+		to, from := &y.Status, &x.Status
+		to.Since, to.Reason, to.Actor, to.Call = from.Since, from.Reason, from.Actor, from.Call
 	}
 	return reflect.DeepEqual(x, y)
 }
