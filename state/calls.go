@@ -221,7 +221,7 @@ func (f *fold) postTool(e *event.Event) {
 	if f.wasClosed(e.Tool.UseID) {
 		return
 	}
-	c := Call{UseID: e.Tool.UseID, Name: e.Tool.Name, Hash: e.Tool.Hash, At: e.At - event.Millis(e.Tool.Ms)}
+	c := Call{UseID: e.Tool.UseID, Hash: e.Tool.Hash, At: e.At - event.Millis(e.Tool.Ms)}
 	if e.Tool.Ms > 0 || a.Ended == 0 {
 		a.work(c.At) // else it may have been opened after the turn ended
 	}
@@ -446,12 +446,13 @@ func (c *Call) is(e *event.Event) bool {
 // overtaken may still come.
 func (f *fold) noteClosed(actor string, c Call, at event.Millis) {
 	f.s.Closed = slices.DeleteFunc(f.s.Closed, func(c Closed) bool { return c.At < at-late })
-	f.s.Closed = keepLast(append(f.s.Closed, Closed{UseID: c.UseID, Actor: actor, Name: c.Name, Hash: c.Hash, At: at, Requested: c.Requested}), maxClosed)
+	f.s.Closed = keepLast(append(f.s.Closed, Closed{UseID: c.UseID, Actor: actor, Hash: c.Hash, At: at, Requested: c.Requested}), maxClosed)
 }
 
-// is reports whether e names the actor, tool and input of the call.
+// is reports whether e names the actor and input of the call. Two tools are taken
+// to have different inputs, so that its name need not be kept.
 func (c *Closed) is(actor string, e *event.Event) bool {
-	return c.Actor == actor && c.Name == e.Tool.Name && c.Hash == e.Tool.Hash
+	return c.Actor == actor && c.Hash == e.Tool.Hash
 }
 
 func (f *fold) wasClosed(useID string) bool {

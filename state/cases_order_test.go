@@ -65,13 +65,6 @@ var casesOfOrder = []situation{
 		900   PostToolUse Bash id=1
 		220   PermissionRequest Bash
 		1000  is working`},
-	{"10 PermissionRequest after a call of another tool with its input ended", `
-		100   UserPromptSubmit
-		200   PreToolUse mcp__a__list id=1 hash=x
-		230   PostToolUse mcp__a__list id=1 hash=x
-		220   PermissionRequest mcp__b__wipe hash=x
-		210   PreToolUse mcp__b__wipe id=2 hash=x
-		240   is permission mcp__b__wipe since=220`},
 	{"10 a question's PreToolUse after its PostToolUse", `
 		100   UserPromptSubmit
 		900   PostToolUse AskUserQuestion id=1 ms=5

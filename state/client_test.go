@@ -235,7 +235,7 @@ func (c *client) call(a *agent, name, hash string) *call {
 
 func (c *client) tool(x *call, k event.Kind) {
 	c.fire(x.by, k, func(e *event.Event) {
-		e.Tool = event.Tool{Name: x.name, Hash: x.hash, UseID: x.id}
+		e.Tool = event.Tool{Name: x.name, Hash: x.name + x.hash, UseID: x.id}
 		if k == event.PermissionRequest {
 			e.Tool.UseID = ""
 		}

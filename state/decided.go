@@ -58,7 +58,7 @@ func (f *fold) dropCall(a *Actor, d *Decided) {
 		return
 	}
 	// Its PreToolUse is still to come: it was spooled.
-	f.noteClosed(a.ID, Call{UseID: d.UseID, Name: d.Tool, Hash: d.Hash}, f.at)
+	f.noteClosed(a.ID, Call{UseID: d.UseID, Hash: d.Hash}, f.at)
 }
 
 // promptRefused ends the turn that a blocked prompt opened. One that was typed while

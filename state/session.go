@@ -205,7 +205,6 @@ const (
 type Closed struct {
 	UseID     string       `json:"id,omitempty"`
 	Actor     string       `json:"actor,omitempty"`
-	Name      string       `json:"name,omitempty"`
 	Hash      string       `json:"hash,omitempty"`
 	At        event.Millis `json:"at,omitempty"`
 	Requested bool         `json:"requested,omitempty"`
