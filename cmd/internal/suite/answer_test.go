@@ -442,7 +442,7 @@ var answers = []struct {
 		}
 	}},
 	{"answered at the session", func(a *answering) {
-		a.begin("lab:permlong 25")
+		a.begin("lab:permlong 12")
 		o := a.open(1)[0]
 		a.screen("Do you want to")
 		a.key("Enter")

@@ -89,7 +89,7 @@ func TestHTTPAnswers(t *testing.T) {
 				a.want("the model's results", a.results(), "Blue")
 			},
 			"answered at the session": func(a *answering) {
-				a.begin("lab:permlong 25")
+				a.begin("lab:permlong 12")
 				o := a.open(1)[0]
 				a.screen("Do you want to")
 				a.key("Enter")

@@ -46,7 +46,7 @@ func lack(t testing.TB) func(string, ...any) {
 	return t.Skipf
 }
 
-func findBrowser(t testing.TB) string {
+func findBrowser(t testing.TB, browsers []string) string {
 	for _, name := range browsers {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
@@ -59,7 +59,13 @@ func findBrowser(t testing.TB) string {
 // startChrome starts a browser that ends with the test.
 func startChrome(t *testing.T) *chrome {
 	t.Helper()
-	path := findBrowser(t)
+	return startOneOf(t, browsers)
+}
+
+// startOneOf is startChrome with the first of those programs.
+func startOneOf(t *testing.T, browsers []string) *chrome {
+	t.Helper()
+	path := findBrowser(t, browsers)
 	if testing.Short() {
 		t.Skip("a browser is slow")
 	}

@@ -169,7 +169,7 @@ func TestEveryBrowser(t *testing.T) {
 // An answer takes it back, and who signs out leaves neither behind.
 func TestNotificationsOfAPhone(t *testing.T) {
 	t.Parallel()
-	c := startChrome(t)
+	c := startOneOf(t, browsers[1:]) // the first has no service worker's notifications
 	w := newWorld(t)
 	w.start()
 	if err := c.call("", "Browser.grantPermissions", map[string]any{"permissions": []string{"notifications"}}, nil); err != nil {
