@@ -40,7 +40,7 @@ type flagSpec struct {
 
 // wordsSpec says what operands are.
 type wordsSpec struct {
-	when  []string // one of these is given, "-i+-e" being two flags; none: always
+	when  []string // one of these flags or subcommands is given, "-i+-e" being two; none: always
 	kinds []string // one each; "r..." any number
 }
 
@@ -161,11 +161,11 @@ func carrying(kind string) bool { return kind == "cmd" || kind == "join" }
 
 func (s *spec) carries(a Args) bool { return slices.ContainsFunc(s.operands(a), carrying) }
 
-// operands are the kinds of the operands under the flags that are given.
+// operands are the kinds of the operands under the flags and subcommands that are given.
 func (s *spec) operands(a Args) []string {
 	for _, w := range s.words {
 		if len(w.when) == 0 || slices.ContainsFunc(w.when, func(names string) bool {
-			return !slices.ContainsFunc(strings.Split(names, "+"), func(name string) bool { return !a.Has(name) })
+			return !slices.ContainsFunc(strings.Split(names, "+"), func(name string) bool { return !a.Has(name) && !slices.Contains(a.Sub, name) })
 		}) {
 			return w.kinds
 		}
@@ -266,6 +266,9 @@ func opened(kind string, w Word) (Word, Access) {
 		if kind == "farw" {
 			return w, Write
 		}
+		return w, Read
+	case kind == "rev":
+		w.Text = w.Text[strings.LastIndexByte(w.Text, ':')+1:]
 		return w, Read
 	case kind == "r", kind == "script":
 		return w, Read

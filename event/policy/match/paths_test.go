@@ -26,7 +26,8 @@ func TestSecretsAnywhere(t *testing.T) {
 		shell("python3 - <<'X'\nopen('.env')\nX"), shell("echo \"open('.env')\" | python3 -u -"), shell("python3 /dev/stdin <<'X'\nopen('.env')\nX"),
 		shell("cat > x.py <<'X'\nopen('.env')\nX\npython3 x.py"), shell("cat > x.js <<'X'\nfs.readFileSync('.env')\nX\nnode ./x.js"),
 		shell("cat > x <<'X'\n#!/usr/bin/env -S python3 -u\nopen('.env')\nX\nchmod +x x; ./x"), shell("tee x.py <<'X'\nopen('.env')\nX\nuv run x.py"),
-		shell("git diff --no-index .env /dev/null"), shell("git add -f .env"),
+		shell("git diff --no-index .env /dev/null"), shell("git add -f .env"), shell("git show HEAD:.env"), shell("git show :.env"), shell("git -C a cat-file -p main:b/.env"),
+		shell("git diff .env"), shell("git diff main -- .env"), shell("git blame -w .env"), shell("git log -p -- .env"), shell("git log -L 1,9:.env"), shell("git grep -n KEY -- .env"),
 		call("mcp__fs__read_file", `{"path":"/x/.env"}`), call("mcp__fs__read_multiple_files", `{"paths":["a","b/.env"]}`),
 		call("mcp__fs__move_file", `{"source":"x.pem","destination":"y"}`), call("mcp__x__open", `{"uri":"file:///w/.env"}`),
 		call("Read", `{"file_path":"/w/a://../../.env"}`), call("Write", `{"file_path":"a://../../.env"}`),
@@ -37,7 +38,7 @@ func TestSecretsAnywhere(t *testing.T) {
 	}
 	for _, c := range []*Call{
 		onFile("Read", "/w/p/env"), onFile("Read", "/w/p/.env.go"), shell("ls"), shell("echo .env"), shell("grep .env README.md"), shell("ssh h cat .env"),
-		shell("git commit -m .env"), shell("cat > x.py <<'X'\nopen('.env')\nX"), shell("git diff HEAD x"), call("mcp__x__get", `{"url":"https://x/.env"}`), call("Grep", `{"pattern":".env"}`),
+		shell("git commit -m .env"), shell("cat > x.py <<'X'\nopen('.env')\nX"), shell("git diff HEAD x"), shell("git log -- .env"), shell("git check-ignore .env"), shell("git ls-files .env"), shell("git status .env"), shell("git grep .env"), call("mcp__x__get", `{"url":"https://x/.env"}`), call("Grep", `{"pattern":".env"}`),
 	} {
 		if v := r.Judge(c); v.Result == Yes {
 			t.Errorf("%s %s: %+v", c.Tool, c.Input, v)
