@@ -14,14 +14,14 @@ import (
 //go:embed agents/opencode.js
 var opencodePlugin string
 
-// AgentSpec says which entries the file of another agent than Claude Code shall
-// hold. command is the absolute path of beckon-hook.
+// AgentSpec returns which entries the file of an agent other than Claude Code must hold.
+// command is the absolute path of beckon-hook.
 func AgentSpec(a *agents.Agent, command string) Spec {
 	return Spec{Command: command, Events: a.Install.Events, Shell: true, agent: a}
 }
 
-// AgentTarget gives the file that an agent reads its hooks from. home is the
-// user's, keep a private directory for records, as in Dirs.
+// AgentTarget returns the file that an agent reads its hooks from. home is the user's; keep is
+// a private directory for records, as in Dirs.
 func AgentTarget(a *agents.Agent, home, keep string, getenv func(string) string) (Target, error) {
 	dir, err := AgentDir(a, home, getenv)
 	if err != nil {
@@ -39,25 +39,25 @@ func AgentDir(a *agents.Agent, home string, getenv func(string) string) (string,
 	return dir, nil
 }
 
-// ownFile reports whether the agent's file is beckon's alone.
+// ownFile reports whether the agent's file belongs to beckon alone.
 func ownFile(a *agents.Agent) bool {
 	return a != nil && (a.Install.Shape == agents.Commands || a.Install.Shape == agents.Plugin)
 }
 
-// The plugin's line that says whether what asks the user waits for an answer.
+// The plugin's line that says whether requests to the user wait for an answer.
 const holdsNot, holds = "const answers = false\n", "const answers = true\n"
 
-// AgentHolds reports whether the hooks of an agent are there with answers.
+// AgentHolds reports whether an agent's hooks are installed with answers.
 func AgentHolds(t Target) bool {
 	c, err := Plan(t, Uninstall())
 	return err == nil && bytes.Contains(c.Old, []byte(holds))
 }
 
-// agentArgs are the words behind the program in an agent's entry.
+// agentArgs returns the arguments in an agent's entry.
 func (s Spec) agentArgs(event string) []string { return []string{event, "--agent", s.agent.Name} }
 
-// whole is a file that is beckon's alone. It cannot fail: what it starts may be
-// gone one day, and Copilot denies every call whose hook fails.
+// whole returns a file that belongs to beckon alone. Its commands cannot fail: their program
+// may be gone one day, and Copilot denies every call whose hook fails.
 func (s Spec) whole() []byte {
 	program := slashed(s.Command)
 	if s.agent.Install.Shape == agents.Plugin {
@@ -82,14 +82,13 @@ func (s Spec) whole() []byte {
 	return append(l.lines(object{{"version", 1}, {"hooks", events}}, ""), '\n')
 }
 
-// endsWell, behind a command for sh, has it end with 0 and without a word but its
-// answer.
+// endsWell, appended to a command for sh, makes it exit 0 and print nothing but its answer.
 const endsWell = " 2>/dev/null || true"
 
-// errForeign says that a file of beckon's name is somebody else's.
+// errForeign is returned for a file of beckon's name that somebody else wrote.
 var errForeign = errors.New("is there, and not beckon's")
 
-// ours reports whether beckon wrote a file that is to be its alone.
+// ours reports whether beckon wrote a file that belongs to it alone.
 func ours(text []byte) bool { return bytes.Contains(text, []byte("beckon-hook")) }
 
 func (c *Change) planWhole(op Op) error {
@@ -103,7 +102,7 @@ func (c *Change) planWhole(op Op) error {
 	r, _ := c.kept.load()
 	c.made = r.MadeDir
 	if op.want == nil {
-		return nil // New stays nil: the file goes
+		return nil // New stays nil: the file is removed
 	}
 	if err := op.want.check(); err != nil {
 		return err
@@ -115,16 +114,16 @@ func (c *Change) planWhole(op Op) error {
 	return nil
 }
 
-// AgentReport is what is registered with an agent.
+// AgentReport describes what is registered with an agent.
 type AgentReport struct {
 	Path     string
 	Err      error
-	Entries  []Entry // one where the file is a plugin
+	Entries  []Entry // one if the file is a plugin
 	Recorded bool    // beckon was installed here, and has not been uninstalled
 	AsWant   bool    // exactly what install would write now
 }
 
-// InspectAgent reads what is registered with an agent, as against want.
+// InspectAgent reads what is registered with an agent, and compares it with want.
 func InspectAgent(t Target, want Spec) AgentReport {
 	r := AgentReport{Path: t.Path}
 	c, err := Plan(t, Uninstall())

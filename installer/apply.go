@@ -15,17 +15,16 @@ import (
 const (
 	lockDeadline = 5 * time.Second       // an edit takes milliseconds
 	lockPoll     = 20 * time.Millisecond // between two tries for the lock
-	applyTries   = 8                     // how often another writer may come first
+	applyTries   = 8                     // how often another writer may interfere
 	applyPause   = 30 * time.Millisecond // before the next try, times the tries so far
 )
 
 // errMoved says that the file changed between reading and replacing it.
 var errMoved = errors.New("file changed meanwhile")
 
-// Apply carries an operation out and gives the change that it made. When another
-// program rewrites the file meanwhile, it starts again from what that one wrote, and
-// gives up after some tries. On any error the settings are what they
-// were. A Noop change writes no settings.
+// Apply carries out an operation and returns the change that it made. If another program
+// rewrites the file meanwhile, it starts again from the new content, and gives up after some
+// tries. On any error the settings are unchanged. A Noop change writes no settings.
 func Apply(ctx context.Context, t Target, op Op) (Change, error) {
 	file, unlock, err := lockFor(ctx, t.Path, t.Keep)
 	if err != nil {
@@ -50,9 +49,8 @@ func Apply(ctx context.Context, t Target, op Op) (Change, error) {
 	return Change{}, &fileError{"editing", file, errBusy, "another program keeps rewriting the file; try again when it is done"}
 }
 
-// lockFor holds the file that path leads to, until the returned function is called.
-// The lock is a file of its own in keep, since rename replaces the settings file, and
-// it is never removed.
+// lockFor locks the file that path leads to until unlock is called. The lock is a separate
+// file in keep, since rename replaces the settings file, and it is never removed.
 func lockFor(ctx context.Context, path, keep string) (file string, unlock func(), err error) {
 	if file, err = resolve(path); err != nil {
 		return "", nil, &fileError{"following the link", path, err, ""}
@@ -70,12 +68,11 @@ func lockFor(ctx context.Context, path, keep string) (file string, unlock func()
 		}
 		return "", nil, &fileError{"locking", lock, cause(err), "is another beckon install running?"}
 	}
-	return file, func() { _ = l.Unlock() }, nil // the lock goes with the process at the latest
+	return file, func() { _ = l.Unlock() }, nil // the lock ends with the process at the latest
 }
 
-// commit makes the change. The record comes first: a crash after it leaves a record
-// that fits no file, which is harmless; a file without its record could not be given
-// back whole.
+// commit makes the change. It writes the record first: a crash afterwards leaves a record that
+// fits no file, which is harmless; without its record a file could not be restored.
 func (c *Change) commit() error {
 	switch {
 	case c.Noop() && c.op.want != nil && c.save == nil:
@@ -101,7 +98,7 @@ func (c *Change) commit() error {
 	}
 	switch {
 	case err != nil && made != "":
-		_ = os.Remove(made) // empty, or of use to somebody by now
+		_ = os.Remove(made) // empty, or in use by now
 		return err
 	case err == nil && c.op.want == nil:
 		return c.kept.forget()
@@ -109,8 +106,8 @@ func (c *Change) commit() error {
 	return err
 }
 
-// delete removes a file that install made, and its directory if install made that
-// and nothing else is in it.
+// delete removes a file that install created, and its directory if install created it and it
+// is empty.
 func (c *Change) delete() error {
 	if err := c.unmoved(); err != nil {
 		return err
@@ -139,7 +136,7 @@ func (c *Change) unmoved() error {
 	return nil
 }
 
-// makeDir makes the file's directory if it is missing, and gives its name if it did.
+// makeDir creates the file's directory if it is missing, and returns its name if it did.
 func (c *Change) makeDir() (made string, err error) {
 	dir := filepath.Dir(c.File)
 	if _, err := os.Stat(dir); err == nil {

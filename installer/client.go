@@ -23,21 +23,21 @@ const (
 	clientOutput   = 1 << 20          // bytes of output looked at
 )
 
-// FindClient looks for claude on PATH and asks it for its version. A client that is
-// silent, broken or slower than 10 s is of an unknown version.
+// FindClient looks for claude on PATH and asks it for its version. The version of a client
+// that prints none, fails or takes longer than 10 s is unknown.
 func FindClient(ctx context.Context) Client {
 	path, err := exec.LookPath("claude")
 	if err != nil {
 		return Client{}
 	}
 	c := Client{Path: path}
-	out, _ := c.Ask(ctx, "--version") // what it printed counts, whatever its exit code
+	out, _ := c.Ask(ctx, "--version") // its output counts, whatever its exit code
 	c.Version = ParseVersion(string(out))
 	return c
 }
 
-// Ask runs the client with args for at most 10 s and returns what it printed. The error
-// is ctx's when the time was over.
+// Ask runs the client with args for at most 10 s and returns its output. The error is ctx's if
+// the time is over.
 func (c Client) Ask(ctx context.Context, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, clientDeadline)
 	defer cancel()
@@ -51,15 +51,15 @@ func (c Client) Ask(ctx context.Context, args ...string) ([]byte, error) {
 	return out.Kept, cmp.Or(ctx.Err(), err)
 }
 
-// PluginDirs asks the client for the directories that it loads enabled plugins from,
-// by `claude plugin list --json` (measured on 2.1.197 and 2.1.329: 0.3 s, no dialog). A
-// client that is missing, too old or slower than 10 s has none. Plugins of one session
-// (--plugin-dir) are in no list.
+// PluginDirs asks the client for the directories of its enabled plugins, with `claude plugin
+// list --json` (measured on 2.1.197 and 2.1.329: 0.3 s, no dialog). A client that is missing,
+// too old or slower than 10 s has none. The list does not include plugins of one session
+// (--plugin-dir).
 func (c Client) PluginDirs(ctx context.Context) (dirs []string) {
 	if c.Path == "" {
 		return nil
 	}
-	out, _ := c.Ask(ctx, "plugin", "list", "--json") // what it printed counts
+	out, _ := c.Ask(ctx, "plugin", "list", "--json") // its output counts, whatever its exit code
 	return pluginDirs(out)
 }
 

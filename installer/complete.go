@@ -9,10 +9,9 @@ import (
 	"slices"
 )
 
-// ChosenFor gives the oldest client that the events of any install with a record
-// in keep were chosen for, and whether there is such an install. An unknown
-// version is the oldest. A file that holds no entries of ours any more does not
-// count.
+// ChosenFor returns the oldest client that the events of any install with a record in keep
+// were chosen for, and whether there is such an install. An unknown version is the oldest. A
+// file without entries of ours does not count.
 func ChosenFor(keep string) (oldest Version, installed bool) {
 	for _, r := range records(keep) {
 		if len(r.entries()) == 0 {
@@ -25,8 +24,8 @@ func ChosenFor(keep string) (oldest Version, installed bool) {
 	return oldest, installed
 }
 
-// records reads the records in keep that say what client they are for. Those of
-// earlier versions of this program do not.
+// records returns the records in keep that name their client. Those of earlier versions of
+// this program do not.
 func records(keep string) (all []record) {
 	files, _ := filepath.Glob(filepath.Join(keep, "settings-*.record.json"))
 	for _, f := range files {
@@ -39,12 +38,11 @@ func records(keep string) (all []record) {
 	return all
 }
 
-// Complete adds to every settings file with a record in keep the entries for
-// events that a client of version v knows, if its own were chosen for an older
-// client. Nothing else of the file changes: entries stay as they are, and a file
-// that holds none of ours any more is left alone. As with Install, an uninstall
-// gives back the bytes that were there before. It may run many times, and at
-// once. The error joins those of all files.
+// Complete adds to every settings file with a record in keep the entries for events that a
+// client of version v knows, if its own were chosen for an older client. Nothing else in the
+// file changes: entries stay as they are, and a file without entries of ours is left alone. As
+// with Install, an uninstall restores the bytes that were there before. It may run many times,
+// and concurrently. The error joins those of all files.
 func Complete(ctx context.Context, keep string, v Version) (changed []Change, err error) {
 	for _, r := range records(keep) {
 		if v.Compare(ParseVersion(r.Client)) <= 0 {
@@ -63,11 +61,11 @@ func Complete(ctx context.Context, keep string, v Version) (changed []Change, er
 	return changed, err
 }
 
-// entries are those of ours in the settings file of r.
+// entries returns our entries in the settings file of r.
 func (r record) entries() []Entry { return readFile(r.Settings, "").Entries }
 
-// completed is what the settings file of r shall hold for a client of version v:
-// the entries that it has, and those for the events of its set that v knows.
+// completed returns the entries that the settings file of r needs for a client of version v:
+// those that it has, and those for the events of its set that v knows.
 func (r record) completed(v Version) (Spec, bool) {
 	entries := r.entries()
 	if len(entries) == 0 {

@@ -6,8 +6,8 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 )
 
-// Diff is the unified diff from old to new of a file called name, empty when they are
-// equal. A nil side is a file that does not exist.
+// Diff returns the unified diff from old to new of a file called name, "" if they are equal. A
+// nil side is a missing file.
 func Diff(old, new []byte, name string) string {
 	oldName, newName := name, name
 	if old == nil {

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Edit gives the settings with the entries that want asks for: missing ones are
-// added, ours that differ are replaced where they stand, ours for other events and
-// copies are dropped. All else keeps its bytes. old is nil without a file; it
-// is not modified. Edit of its own result changes nothing.
+// Edit returns the settings with the entries of want: it adds missing ones, replaces ours that
+// differ in place, and drops ours for other events and copies. Everything else keeps its
+// bytes. old is nil without a file; it is not modified. Edit of its own result changes
+// nothing.
 //
-// Settings whose hooks the client would ignore are refused: hooks that look installed
-// and never run are worse than none.
+// Settings whose hooks the client would ignore are refused: hooks that look installed but
+// never run are worse than none.
 func Edit(old []byte, want Spec) ([]byte, error) {
 	if err := want.check(); err != nil {
 		return nil, err
@@ -33,13 +33,13 @@ func Edit(old []byte, want Spec) ([]byte, error) {
 	return slices.Concat(mark, text), nil
 }
 
-// remove gives the settings without any of beckon's entries. What Edit added to a
-// file goes without a trace: the result is that file's bytes, an empty one included.
-// old is not modified; the result is never nil. The error is a *settingsError. Flaws in
-// other tools' entries that Edit refuses do not stand in the way.
+// remove returns the settings without beckon's entries. It undoes exactly what Edit added: the
+// result is the original file's bytes, also of an empty one. old is not modified; the result
+// is never nil. The error is a *settingsError. Flaws in other tools' entries that Edit refuses
+// do not matter here.
 func remove(old []byte) ([]byte, error) {
 	mark, text := cutBOM(old)
-	text, err := dropStatus(text) // what came last goes first
+	text, err := dropStatus(text) // what was added last is removed first
 	if err == nil {
 		text, err = drop(text, (*document).allOwn)
 	}
@@ -96,7 +96,7 @@ func ensure(text []byte, slot string, want Spec) ([]byte, error) {
 	})
 }
 
-// keeper is the first entry of ours for slot in a group that matches everything.
+// keeper returns the first entry of ours for slot in a group that matches everything.
 func (d *document) keeper(slot string) (place, bool) {
 	for _, p := range d.own(func(s string) bool { return s == slot }) {
 		if m := d.events[p.event].groups[p.group].matcher; m == "" || m == "*" {
@@ -106,7 +106,7 @@ func (d *document) keeper(slot string) (place, bool) {
 	return place{}, false
 }
 
-// drop removes the first of the entries that pick gives, until there is none.
+// drop removes the first entry that pick returns, until there is none.
 func drop(text []byte, pick func(*document) []place) ([]byte, error) {
 	for !isBlank(text) {
 		d, err := parse(text)
@@ -124,12 +124,12 @@ func drop(text []byte, pick func(*document) []place) ([]byte, error) {
 
 func isBlank(text []byte) bool { return len(bytes.Trim(text, " \t\r\n")) == 0 }
 
-// Adding. Removing has to find out from the text alone what stood there before, so
-// what is put into a container that was empty says so by its white space:
+// Adding. Removing must find out from the text alone what was there before, so the white space
+// of what is put into an empty container encodes it:
 //
 //   - an "inside" of an empty container (what stands between its brackets) is kept
-//     in front of our text;
-//   - a container that was there gets one more line end (one blank, in a file of one
+//     before our text;
+//   - a container that existed gets one more line end (one blank, in a file of one
 //     line) than one that we made, so a blank line after "hooks": { means that an
 //     empty "hooks" was there;
 //   - a root object that we made in a file of white space ends with a blank line.
@@ -151,7 +151,7 @@ func fromBlank(space []byte, want Spec) ([]byte, error) {
 	return splice(text, d.root.close, d.root.close, []byte(newline)), nil
 }
 
-// add puts a slot's group in: into the event's array, into a new event, or into new hooks.
+// add inserts a slot's group: into the event's array, into a new event, or into new hooks.
 func (d *document) add(slot string, want Spec) []byte {
 	event := strings.TrimSuffix(slot, replySlot)
 	group := object{{"hooks", array{want.entry(slot)}}} // no matcher, so it matches all
@@ -165,7 +165,7 @@ func (d *document) add(slot string, want Spec) []byte {
 	return d.insert(d.root, member{"hooks", object{list}})
 }
 
-// insert puts v behind the last item of c, in the way that item is laid out.
+// insert adds v after the last item of c, with that item's layout.
 func (d *document) insert(c container, v any) []byte {
 	l := layoutOf(d)
 	if len(c.items) == 0 {
@@ -182,7 +182,7 @@ func (d *document) insert(c container, v any) []byte {
 	return splice(d.text, last.end, last.end, []byte(comma), l.flat(v))
 }
 
-// fill puts v into the empty container c, marked as above.
+// fill puts v into the empty container c, marked as described above.
 func (d *document) fill(c container, v any, l layout) []byte {
 	inside := string(d.text[c.open+1 : c.close])
 	if l.oneLine {
@@ -190,14 +190,14 @@ func (d *document) fill(c container, v any, l layout) []byte {
 	}
 	gap := l.newline
 	if c.open == d.root.open {
-		gap = "" // a root is always there: nothing to tell apart
+		gap = "" // a root always exists: nothing to distinguish
 	}
 	outer := lineIndent(d.text, c.open)
 	lead := inside + gap + l.newline + outer + l.unit
 	return splice(d.text, c.open+1, c.close, []byte(lead), l.lines(v, outer+l.unit), []byte(l.newline+outer))
 }
 
-// replace writes v over it, on as many lines as it had.
+// replace writes v over it, on as many lines as before.
 func (d *document) replace(it item, v any) []byte {
 	l := layoutOf(d)
 	if bytes.IndexByte(d.text[it.start:it.end], '\n') < 0 {
@@ -206,8 +206,7 @@ func (d *document) replace(it item, v any) []byte {
 	return splice(d.text, it.start, it.end, l.lines(v, lineIndent(d.text, it.start)))
 }
 
-// remove takes the entry at p out, and with it every container that only our
-// entries made necessary.
+// remove removes the entry at p, and every container that only our entries made necessary.
 func (d *document) remove(p place) []byte {
 	ev := d.events[p.event]
 	g := ev.groups[p.group]
@@ -232,8 +231,8 @@ func (d *document) remove(p place) []byte {
 	return d.emptyRoot()
 }
 
-// cut takes one of several items out with the comma and white space that insert
-// put before it; the first goes with what follows it.
+// cut removes one of several items with the comma and white space that insert put before it;
+// for the first, what follows it.
 func (d *document) cut(c container, i int) []byte {
 	if i == 0 {
 		return splice(d.text, c.items[0].start, c.items[1].start)
@@ -241,8 +240,8 @@ func (d *document) cut(c container, i int) []byte {
 	return splice(d.text, c.items[i-1].end, c.items[i].end)
 }
 
-// former tells whether c, whose only item is ours, was there before us, and gives
-// what stood between its brackets.
+// former reports whether c, whose only item is ours, existed before us, and returns what was
+// between its brackets.
 func (d *document) former(c container) (inside string, was bool) {
 	lead, tail := d.around(c)
 	gap := " "
@@ -254,7 +253,7 @@ func (d *document) former(c container) (inside string, was bool) {
 	return strings.CutSuffix(lead, gap)
 }
 
-// emptyRoot takes out the root's only member.
+// emptyRoot removes the root's only member.
 func (d *document) emptyRoot() []byte {
 	lead, tail := d.around(d.root)
 	inside, newline := unwrap(lead, tail)
@@ -267,13 +266,13 @@ func (d *document) emptyRoot() []byte {
 	return splice(d.text, d.root.open+1, d.root.close, []byte(inside))
 }
 
-// around gives what stands between c's brackets and its only item.
+// around returns what is between c's brackets and its only item.
 func (d *document) around(c container) (lead, tail string) {
 	return string(d.text[c.open+1 : c.items[0].start]), string(d.text[c.items[len(c.items)-1].end:c.close])
 }
 
-// unwrap takes the line end and indentation before an item off lead. The line end is
-// the one that tail begins with; it is empty when either has none.
+// unwrap removes the line end and indentation before an item from lead. The line end is the
+// one that tail begins with; it is empty if either has none.
 func unwrap(lead, tail string) (rest, newline string) {
 	newline = "\n"
 	if strings.HasPrefix(tail, "\r\n") {
@@ -288,7 +287,7 @@ func unwrap(lead, tail string) (rest, newline string) {
 	return rest, newline
 }
 
-// splice gives text with [from, to) replaced by the parts; text is not modified.
+// splice returns text with [from, to) replaced by the parts; text is not modified.
 func splice(text []byte, from, to int, parts ...[]byte) []byte {
 	return slices.Concat(text[:from], slices.Concat(parts...), text[to:])
 }

@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// errBusy says that the settings could not be edited safely: another beckon held
-// the lock too long, or another program kept rewriting the file meanwhile.
+// errBusy is returned when the settings could not be edited safely: another beckon held the
+// lock too long, or another program kept rewriting the file.
 var errBusy = errors.New("settings are busy")
 
 // advice is what the user can do about an error; it may be empty.
 type advice string
 
-// Hint returns it.
+// Hint implements the interface of errors with advice.
 func (a advice) Hint() string { return string(a) }
 
-// settingsError is a settings file that is refused: Claude Code could not read it,
-// or its hooks have a shape that cannot be edited safely. It never holds text of
-// the file other than the keys that lead to the place.
+// settingsError is the error for a settings file that is refused: Claude Code could not read
+// it, or its hooks have a structure that cannot be edited safely. It never contains text of
+// the file except the keys that lead to the place.
 type settingsError struct {
 	File    string // path of the file; empty from the pure functions
 	Line    int    // from 1
@@ -28,7 +28,7 @@ type settingsError struct {
 	advice
 }
 
-// Error tells file, place, JSON path and problem in one line.
+// Error returns file, place, JSON path and problem in one line.
 func (e *settingsError) Error() string {
 	var b strings.Builder
 	if e.File != "" {
@@ -41,7 +41,6 @@ func (e *settingsError) Error() string {
 	return b.String() + e.Problem
 }
 
-// fileError is a file or directory that stands in the way of an edit.
 type fileError struct {
 	Step string // what was being done, as a gerund
 	Path string
@@ -49,20 +48,21 @@ type fileError struct {
 	advice
 }
 
-// Error tells step, file and cause in one line.
+// Error returns step, file and cause in one line.
 func (e *fileError) Error() string { return fmt.Sprintf("%s %q: %v", e.Step, e.Path, e.Err) }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *fileError) Unwrap() error { return e.Err }
 
-// pathError is a program path that must not be written into settings (CASES.md 19).
+// pathError is the error for a program path that must not be written into settings (CASES.md
+// 19).
 type pathError struct {
 	Path   string
 	Reason string
 	advice
 }
 
-// Error tells program and reason in one line.
+// Error returns program and reason in one line.
 func (e *pathError) Error() string { return fmt.Sprintf("program %q: %s", e.Path, e.Reason) }
 
 // inFile adds the file's name to a settingsError.

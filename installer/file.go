@@ -12,14 +12,14 @@ import (
 
 // Invariants of this file:
 //
-//   - A settings file is only ever replaced by rename of a whole, flushed file from
+//   - A settings file is only ever replaced by rename of a complete, flushed file from
 //     the same directory, or removed; it is never written in place. A crash leaves
 //     either the old bytes or the new.
 //   - The file that a link points to is replaced, not the link.
 //   - Anything that is not a regular file is refused before it is opened: opening a
-//     FIFO would wait for ever.
+//     FIFO could block for ever.
 
-// sizeLimit bounds, in bytes, a settings file; real ones are a few kilobytes.
+// sizeLimit is the maximum size of a settings file, in bytes; real ones have a few kilobytes.
 const sizeLimit = 8 << 20
 
 // snapshot is a settings file as it was read.
@@ -66,15 +66,15 @@ func readable(info fs.FileInfo) error {
 	return nil
 }
 
-// A file that looks half written is taken as it is once it stayed the same for
+// A file that looks half written is accepted as it is after it has stayed the same for
 // settleDelay: Claude Code truncates the file, then writes it.
 const (
 	settleDelay = 50 * time.Millisecond
 	settleTries = 20
 )
 
-// readSettled is readSettings for a file that another program may be writing now:
-// an empty or unparsable file is read again until it stays the same.
+// readSettled is readSettings for a file that another program may be writing: it rereads an
+// empty or unparsable file until it stays the same.
 func readSettled(path string) (snapshot, error) {
 	s, err := readSettings(path)
 	for range settleTries {
@@ -104,7 +104,7 @@ func (s snapshot) same(other snapshot) bool {
 // linkLimit is how many links are followed, as on Linux.
 const linkLimit = 40
 
-// resolve gives the real path of a file that need not exist yet.
+// resolve returns the real path of a file that need not exist.
 func resolve(path string) (string, error) {
 	for range linkLimit {
 		if file, err := filepath.EvalSymlinks(path); err == nil {
@@ -127,7 +127,7 @@ func resolve(path string) (string, error) {
 	return "", errors.New("too many links")
 }
 
-// replace writes data over the file, with the mode that it has, else with mode.
+// replace writes data over the file, with its present mode, else with mode.
 func (s snapshot) replace(data []byte, mode fs.FileMode, last func() error) error {
 	if s.info != nil {
 		mode = s.info.Mode().Perm()
@@ -135,9 +135,8 @@ func (s snapshot) replace(data []byte, mode fs.FileMode, last func() error) erro
 	return writeFile(s.file, data, mode, s.info, last)
 }
 
-// writeFile replaces file with data, by way of a temporary file beside it. last
-// runs right before the rename; its error stops it. like gives mode and owner and
-// may be nil.
+// writeFile replaces file with data through a temporary file next to it. last runs right
+// before the rename; its error stops it. like provides mode and owner and may be nil.
 func writeFile(file string, data []byte, mode fs.FileMode, like fs.FileInfo, last func() error) (err error) {
 	dir := filepath.Dir(file)
 	tmp, err := os.CreateTemp(dir, temporaryFor(file))
@@ -146,7 +145,7 @@ func writeFile(file string, data []byte, mode fs.FileMode, like fs.FileInfo, las
 	}
 	defer func() {
 		if err != nil {
-			_ = tmp.Close() // closed already, unless filling it went wrong
+			_ = tmp.Close() // a no-op unless filling it failed
 			_ = os.Remove(tmp.Name())
 		}
 	}()
@@ -162,14 +161,14 @@ func writeFile(file string, data []byte, mode fs.FileMode, like fs.FileInfo, las
 	return syncDir(dir)
 }
 
-// temporaryFor is the pattern of names for files on their way to file.
+// temporaryFor returns the name pattern of temporary files for file.
 func temporaryFor(file string) string { return "." + filepath.Base(file) + ".beckon-*.tmp" }
 
 // leftoverAge is the age at which a temporary file counts as abandoned: writing takes
 // milliseconds.
 const leftoverAge = time.Minute
 
-// sweep removes what killed runs left beside file.
+// sweep removes temporary files that killed processes left next to file.
 func sweep(file string) {
 	left, _ := filepath.Glob(filepath.Join(filepath.Dir(file), temporaryFor(file)))
 	for _, path := range left {
@@ -198,7 +197,7 @@ func writeOut(f *os.File, data []byte, mode fs.FileMode, like fs.FileInfo) error
 	return f.Close()
 }
 
-// cause strips the path that os adds, which the fileError around it already names.
+// cause strips the path that os adds, since the fileError around it names it.
 func cause(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err

@@ -7,12 +7,12 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// handler is what one entry of a group's hooks array says.
+// handler is the content of one entry of a group's hooks array.
 type handler struct {
 	fields  map[string]any // the whole entry; for a repeated key the last value, as the client reads it
-	command string         // empty when the entry runs no command
+	command string         // empty if the entry runs no command
 	args    []string
-	exec    bool // "args" is there: the client starts the program without a shell
+	exec    bool // "args" is present: the client starts the program without a shell
 }
 
 // readHandler decodes an entry that is known to be a JSON object.
@@ -44,8 +44,8 @@ func (h handler) lacks() string {
 	return ""
 }
 
-// words are the program and its arguments, without quoting; nil when the entry
-// runs anything but one plain command.
+// words returns the program and its arguments, without quoting; nil if the entry runs anything
+// but one plain command.
 func (h handler) words() []string {
 	switch {
 	case h.command == "":
@@ -75,17 +75,16 @@ func (h handler) own() bool {
 	}
 }
 
-// programName is the base name of a program path of any platform, in lower case,
-// without quotes and .exe.
+// programName returns the base name of a program path of any platform, in lower case, without
+// quotes and .exe.
 func programName(path string) string {
 	path = strings.Trim(path, `"'`)
 	path = strings.ToLower(path[strings.LastIndexAny(path, `/\`)+1:])
 	return strings.TrimSuffix(path, ".exe")
 }
 
-// plainCommand takes a command line apart that runs one program and nothing else.
-// Variables set in front, exec, env and a trailing "|| true" are let through: people
-// add them by hand.
+// plainCommand splits a command line that runs one program and nothing else. Variables set
+// before it, exec, env and a trailing "|| true" are accepted, since people add them by hand.
 func plainCommand(commands [][]string) []string {
 	if len(commands) == 0 {
 		return nil

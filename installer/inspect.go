@@ -9,16 +9,15 @@ import (
 	"strings"
 )
 
-// Inspection says what to look at and what would be right.
+// Inspection says what to inspect and what is expected.
 type Inspection struct {
-	Targets []Target // settings files of all scopes; Managed ones are found by ManagedFiles
+	Targets []Target // settings files of all scopes; for Managed, see ManagedFiles
 	Plugins []string // directories of plugins, each with hooks/hooks.json
 	Events  []string // what install would register now
 	Client  Version  // the installed client
 }
 
-// Report is what an inspection found. It holds facts; what they mean is the
-// doctor's to say.
+// Report is the result of an inspection. It contains facts; doctor interprets them.
 type Report struct {
 	Files    []File // the settings files asked for, then the plugins; none twice
 	Programs []program
@@ -29,10 +28,9 @@ type Report struct {
 	Unknown []string
 	// Duplicates are events registered more than once.
 	Duplicates []duplicate
-	// Disabled is the file whose disableAllHooks is in force; empty when none is.
+	// Disabled is the file whose disableAllHooks is in force, or "".
 	Disabled string
-	// ManagedOnly is the managed file that blocks all hooks but managed ones; empty when
-	// none does.
+	// ManagedOnly is the managed file that blocks all hooks but managed ones, or "".
 	ManagedOnly string
 }
 
@@ -53,11 +51,11 @@ type File struct {
 	Path    string  // as the client opens it
 	Real    string  // links resolved
 	Err     error   // it could not be read, or Edit refuses it
-	Entries []Entry // there may be some although Edit refuses the file
-	Status  *status // a status line of ours; nil when there is none
+	Entries []Entry // may be non-empty although Edit refuses the file
+	Status  *status // our status line, or nil
 
-	// Recorded: beckon was installed here and has not been uninstalled. Without entries,
-	// something else took them out.
+	// Recorded: beckon was installed here and not uninstalled. If there are no entries,
+	// something else removed them.
 	Recorded bool
 	// DisableAllHooks is the setting of that name; nil when absent.
 	DisableAllHooks *bool
@@ -68,7 +66,7 @@ type File struct {
 // Entry is one entry of ours.
 type Entry struct {
 	Event   string
-	Program string   // as written, without quoting, a plugin's placeholder replaced
+	Program string   // as written, without quoting, with a plugin's placeholder replaced
 	Args    []string // further words
 	Exec    bool     // exec form
 
@@ -84,34 +82,34 @@ func (e Entry) Answers() bool { return e.Reply() || slices.Contains(e.Args, "--a
 // status is a status line of ours.
 type status struct {
 	Program string
-	Wraps   bool // it runs the one that was there before
+	Wraps   bool // it runs the previous one
 }
 
 // program is a file that entries name.
 type program struct {
 	Path       string
-	Absolute   bool // when not, the rest is not known: the client looks in its PATH
+	Absolute   bool // if not, the rest is unknown: the client looks in its PATH
 	Exists     bool
 	Executable bool
-	Version    string // module version that Go stamped into it; empty when unknown
+	Version    string // module version that Go recorded in it; empty if unknown
 }
 
 // duplicate is an event that several entries register.
 type duplicate struct {
 	Event string
 	Files []string // one for each entry
-	// Runs is how often the client starts the hook for one event: equal entries of
-	// settings files count once, a plugin's always (CONTRACT.md 5).
+	// Runs is how often the client starts the hook for one event: equal entries of settings
+	// files count once, a plugin's always (CONTRACT.md 5).
 	Runs int
 }
 
-// Inspect reads settings and plugins and returns what is registered. A file that cannot
-// be read is a fact like others.
+// Inspect reads settings and plugins and returns what is registered. A file that cannot be
+// read is reported like other facts.
 func Inspect(in Inspection) Report {
 	var r Report
 	for _, t := range in.Targets {
 		f := inspectTarget(t)
-		// The project of a session in the home directory has the user's own file.
+		// In the home directory the project's file is the user's own.
 		if f.Real == "" || !slices.ContainsFunc(r.Files, func(g File) bool { return g.Real == f.Real }) {
 			r.Files = append(r.Files, f)
 		}
@@ -161,7 +159,7 @@ func readFile(path, plugin string) File {
 	return f
 }
 
-// readSwitches takes what it can, since a file with odd hooks can still disable all.
+// readSwitches reads what it can, since a file with invalid hooks can still disable all.
 func (f *File) readSwitches(text []byte) {
 	var top map[string]json.RawMessage
 	if json.Unmarshal(text, &top) != nil {
@@ -172,7 +170,7 @@ func (f *File) readSwitches(text []byte) {
 	f.AllowManagedHooksOnly = only != nil && *only
 }
 
-// boolean is the value of a switch, nil for anything but true and false.
+// boolean returns the value of a switch, nil for anything but true and false.
 func boolean(raw json.RawMessage) *bool {
 	var b *bool
 	if json.Unmarshal(raw, &b) != nil {
@@ -213,7 +211,7 @@ func (r *Report) findDuplicates() {
 	for _, f := range r.Files {
 		for _, e := range f.Entries {
 			if e.Reply() {
-				continue // beside the one that folds
+				continue // runs in addition to the one that folds
 			}
 			i := slices.IndexFunc(r.Duplicates, func(d duplicate) bool { return d.Event == e.Event })
 			if i < 0 {
@@ -232,7 +230,7 @@ func (r *Report) findDuplicates() {
 	r.Duplicates = slices.DeleteFunc(r.Duplicates, func(d duplicate) bool { return len(d.Files) == 1 })
 }
 
-// precedence is the order in which the client takes a setting: first found wins.
+// precedence is the order of the scopes for a setting: the first found wins.
 var precedence = []Scope{Managed, Local, Project, User}
 
 func (r *Report) findSwitches() {

@@ -8,8 +8,8 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// Values to write, in order. The layout is JSON.stringify's, since Claude Code
-// rewrites the file that way: a rewrite then leaves our text alone.
+// Values to write, in order. The layout is that of JSON.stringify, because Claude Code
+// rewrites the file that way, and then leaves our text unchanged.
 type (
 	object []member
 	member struct {
@@ -23,8 +23,8 @@ type (
 type layout struct {
 	newline string // "\n" or "\r\n"
 	unit    string // one step of indentation
-	spaced  bool   // a blank follows colon and comma on one line
-	oneLine bool   // the whole file stands on one line
+	spaced  bool   // a blank follows colon and comma within a line
+	oneLine bool   // the whole file is one line
 }
 
 // layoutOf reads the layout from a file's text.
@@ -65,7 +65,7 @@ func (l layout) lines(v any, indent string) []byte {
 	return write(nil, v, wrap, gap, ",", 0)
 }
 
-// write appends v. wrap gives what stands before an item or closing bracket at a depth.
+// write appends v. wrap returns what precedes an item or closing bracket at a depth.
 func write(b []byte, v any, wrap func(int) string, colon, comma string, depth int) []byte {
 	switch v := v.(type) {
 	case object:
@@ -97,13 +97,13 @@ func writeItems[T any](b []byte, items []T, wrap func(int) string, colon, comma 
 	return append(b, wrap(depth)...)
 }
 
-// spaceBefore is the white space that ends at offset.
+// spaceBefore returns the white space that ends at offset.
 func spaceBefore(text []byte, offset int) []byte {
 	return text[len(bytes.TrimRight(text[:offset], " \t\r\n")):offset]
 }
 
-// lastLine splits white space at its last line end, and reports whether it has one
-// with an indentation of blanks and tabs behind it.
+// lastLine splits white space at its last line end, and reports whether it has one, followed
+// by an indentation of blanks and tabs.
 func lastLine(space []byte) (newline, indent string, ok bool) {
 	i := bytes.LastIndexByte(space, '\n')
 	if i < 0 || bytes.IndexByte(space[i:], '\r') >= 0 {
@@ -116,7 +116,7 @@ func lastLine(space []byte) (newline, indent string, ok bool) {
 	return newline, string(space[i+1:]), true
 }
 
-// lineIndent is the indentation of the line that holds offset.
+// lineIndent returns the indentation of the line that contains offset.
 func lineIndent(text []byte, offset int) string {
 	line := text[bytes.LastIndexByte(text[:offset], '\n')+1 : offset]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])

@@ -17,12 +17,11 @@ import (
 // ModSince is the first client that runs a plugin's functions.
 var ModSince = Version{2, 1, 287}
 
-// RunsMods reports whether the client runs a plugin's functions. One that is not known
-// to is given none: what an older client makes of them is not its error alone.
+// RunsMods reports whether the client runs a plugin's functions. An unknown version gets none:
+// an older client fails in more ways than an error about the mod.
 func (v Version) RunsMods() bool { return v.Compare(ModSince) >= 0 }
 
-// modVersion is what the mod says of itself when it is loaded. A newer mod has a
-// higher one.
+// modVersion is what the mod reports when it is loaded. A newer mod has a higher one.
 const modVersion = "1"
 
 // modFile is the mod below a plugin's directory, modules the line by which
@@ -35,10 +34,10 @@ const (
 //go:embed mod/register.js.tmpl
 var modText string
 
-// modMark begins the mod's file: by it the file is known for beckon's.
+// modMark begins the mod's file and identifies it as beckon's.
 const modMark = "// Made by beckon "
 
-// modModule is the mod: one JavaScript file, which names both programs.
+// modModule returns the mod: one JavaScript file, which names both programs.
 func modModule(p Plugin, _ []byte) ([]byte, error) {
 	if err := p.Spec.check(); err != nil {
 		return nil, err
@@ -47,7 +46,7 @@ func modModule(p Plugin, _ []byte) ([]byte, error) {
 		return nil, &pathError{p.Beckon, "not the program that shows sessions", "the program must be called beckon, at an absolute path"}
 	}
 	quoted := func(s string) string {
-		b, _ := json.Marshal(s) // a string always marshals; <, > and & are escaped, which JavaScript reads alike
+		b, _ := json.Marshal(s) // a string always marshals; <, > and & are escaped, which JavaScript accepts
 		return string(b)
 	}
 	var b bytes.Buffer
@@ -58,7 +57,7 @@ func modModule(p Plugin, _ []byte) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// printed keeps a comment of one line one line.
+// printed replaces characters that would break a one-line comment.
 func printed(r rune) rune {
 	if r < ' ' || r > '~' {
 		return -1
@@ -66,7 +65,7 @@ func printed(r rune) rune {
 	return r
 }
 
-// withModules makes hooks/hooks.json name the mod, or not name it.
+// withModules adds the mod's line to hooks/hooks.json, or removes it.
 func withModules(text []byte, mod bool) ([]byte, error) {
 	d, err := parse(text)
 	if err != nil {
@@ -86,11 +85,11 @@ func withModules(text []byte, mod bool) ([]byte, error) {
 	return splice(text, at, at, []byte(modules)), nil
 }
 
-// modAlone is the hooks/hooks.json of a plugin that is the mod and nothing else. An
-// older client takes "hooks" that are not there for a fault.
+// modAlone is the hooks/hooks.json of a plugin with nothing but the mod. An older client
+// treats missing "hooks" as an error.
 var modAlone = []byte("{" + modules + "\n  \"hooks\": {}\n}\n")
 
-// alone are the parts of a plugin that is the mod and nothing else.
+// alone are the parts of a plugin with nothing but the mod.
 var alone = []pluginPart{
 	{".claude-plugin/plugin.json", pluginManifest, named},
 	{"hooks/hooks.json", func(Plugin, []byte) ([]byte, error) { return modAlone, nil }, func(old []byte) bool { return bytes.Equal(old, modAlone) }},
@@ -99,7 +98,7 @@ var alone = []pluginPart{
 
 func modOurs(old []byte) bool { return bytes.HasPrefix(old, []byte(modMark)) }
 
-// modRecord remembers which directories PutMod made.
+// modRecord remembers which directories PutMod created.
 type modRecord struct {
 	Dir  string   `json:"dir"`
 	Made []string `json:"made,omitempty"` // the outermost first
@@ -115,12 +114,12 @@ func IsMod(dir string) bool {
 
 // HasMod reports whether PutMod has put a mod into p.Dir.
 func (p Plugin) HasMod() bool {
-	hooks, _ := os.ReadFile(filepath.Join(p.Dir, "hooks", "hooks.json")) // what is not there is not equal
+	hooks, _ := os.ReadFile(filepath.Join(p.Dir, "hooks", "hooks.json")) // a missing file is not equal
 	return IsMod(p.Dir) && bytes.Equal(hooks, modAlone)
 }
 
-// PutMod makes p.Dir the plugin that is the mod and nothing else, and reports whether
-// anything had to be written. keep is where TakeMod looks up what there was before.
+// PutMod makes p.Dir a plugin with nothing but the mod, and reports whether anything had to be
+// written. keep is where TakeMod finds what was there before.
 func (p Plugin) PutMod(keep string) (changed bool, err error) {
 	p.Spec.plugin = true
 	files, err := p.plan(alone)
@@ -146,8 +145,8 @@ func (p Plugin) PutMod(keep string) (changed bool, err error) {
 	return true, p.Write(files)
 }
 
-// TakeMod takes away what PutMod put into dir, with the directories that it made and
-// that hold nothing else. It reports whether there was a mod.
+// TakeMod removes what PutMod put into dir, with the directories that it created if they are
+// empty. It reports whether there was a mod.
 func (p Plugin) TakeMod(keep string) (was bool, err error) {
 	if !p.HasMod() {
 		return false, nil
@@ -155,7 +154,7 @@ func (p Plugin) TakeMod(keep string) (was bool, err error) {
 	for i := len(alone) - 1; i >= 0; i-- {
 		path := filepath.Join(p.Dir, filepath.FromSlash(alone[i].name))
 		if old, err := os.ReadFile(path); err != nil || !alone[i].ours(old) {
-			continue // somebody else's by now
+			continue // not ours any more
 		}
 		if err := os.Remove(path); err != nil {
 			return true, &fileError{"removing", path, cause(err), ""}
@@ -167,7 +166,7 @@ func (p Plugin) TakeMod(keep string) (was bool, err error) {
 		empty = append(empty, r.Made[i])
 	}
 	for _, dir := range empty {
-		_ = os.Remove(dir) // what holds anything else stays
+		_ = os.Remove(dir) // a directory with anything else stays
 	}
 	if err := os.Remove(modRecordFile(keep)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return true, &fileError{"removing", modRecordFile(keep), cause(err), ""}

@@ -9,8 +9,8 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// The tree below holds offsets only: edits are splices of the text, so that what
-// is not spliced cannot change.
+// The tree below holds offsets only: edits splice the text, so what is not spliced cannot
+// change.
 
 // item is an element of an array, or a member of an object from the start of its
 // name to the end of its value.
@@ -32,7 +32,7 @@ type hookEntry struct {
 type hookGroup struct {
 	item
 	matcher string
-	list    container // its "hooks" array; no items when it has none
+	list    container // its "hooks" array; no items if there is none
 	entries []hookEntry
 }
 
@@ -53,12 +53,12 @@ type document struct {
 	hooks  container
 	events []hookEvent
 
-	// flaw is the first shape that can be edited around but that makes clients ignore
-	// the file's hooks, ours included: 2.1.197 without a word, 2.1.329 with a warning.
+	// flaw is the first structure that can be edited around but makes clients ignore the
+	// file's hooks, ours included: 2.1.197 silently, 2.1.329 with a warning.
 	flaw error
 }
 
-// place points at one entry.
+// place is the position of one entry.
 type place struct{ event, group, entry int }
 
 var bom = []byte("\xef\xbb\xbf")
@@ -71,14 +71,14 @@ func cutBOM(b []byte) (mark, text []byte) {
 	return nil, b
 }
 
-// parse reads text, which has no byte order mark. The error is a *settingsError.
+// parse parses text without a byte order mark. The error is a *settingsError.
 func parse(text []byte) (*document, error) {
 	if err := checkSyntax(text); err != nil {
 		return nil, err
 	}
 	v, err := hujson.Parse(text)
 	if err != nil {
-		// Plain JSON that the tree does not take; its own words could quote the file.
+		// JSON that the tree cannot represent; hujson's message could quote the file.
 		return nil, problemAt(text, 0, "", "not plain JSON", "")
 	}
 	root, ok := v.Value.(*hujson.Object)
@@ -178,8 +178,8 @@ func (d *document) readGroup(v hujson.Value, path string) (hookGroup, error) {
 	return g, nil
 }
 
-// member finds key in obj. It gives -1 when absent, and refuses a key that appears
-// twice: only the last one counts for the client, so an edit could be void.
+// member returns the index of key in obj, -1 if absent, and refuses a repeated key: the client
+// reads only the last, so an edit could have no effect.
 func (d *document) member(obj *hujson.Object, key, path string) (int, error) {
 	at := -1
 	for i, m := range obj.Members {
@@ -194,7 +194,7 @@ func (d *document) member(obj *hujson.Object, key, path string) (int, error) {
 	return at, nil
 }
 
-// own lists the places of beckon's entries in the slots that pick accepts.
+// own returns the places of beckon's entries in the slots that pick accepts.
 func (d *document) own(pick func(slot string) bool) []place {
 	var all []place
 	for i, ev := range d.events {
@@ -230,7 +230,7 @@ func problemAt(text []byte, offset int, path, what, hint string) error {
 	return &settingsError{Line: line, Column: column, Path: path, Problem: what, advice: advice(hint)}
 }
 
-// position gives line and column, both from 1, the column in characters.
+// position returns line and column, both from 1, the column in characters.
 func position(text []byte, offset int) (line, column int) {
 	before := text[:min(offset, len(text))]
 	line = 1 + bytes.Count(before, []byte("\n"))
@@ -255,7 +255,7 @@ func arrayContainer(v hujson.Value, arr *hujson.Array) container {
 	return c
 }
 
-// stringValue is the unescaped string, or "" for anything else.
+// stringValue returns the unescaped string, or "" for anything else.
 func stringValue(v hujson.Value) string {
 	if lit, ok := v.Value.(hujson.Literal); ok && lit.Kind() == '"' {
 		return lit.String()
@@ -265,10 +265,10 @@ func stringValue(v hujson.Value) string {
 
 var plainKey = lazily(`^[A-Za-z_$][A-Za-z0-9_$-]*$`)
 
-// keyLimit bounds, in characters, a key quoted in an error.
+// keyLimit is the maximum length, in characters, of a key quoted in an error.
 const keyLimit = 40
 
-// pathKey is one step of a JSON path.
+// pathKey returns one step of a JSON path.
 func pathKey(key string) string {
 	if plainKey().MatchString(key) && len(key) <= keyLimit {
 		return "." + key

@@ -8,17 +8,17 @@ import (
 	"path/filepath"
 )
 
-// Op is what is to be done to a settings file: Install or Uninstall.
+// Op is an operation on a settings file: Install or Uninstall.
 type Op struct {
 	want *Spec // nil to uninstall
 
 	testOnlyBeforeRename func()
 }
 
-// Install is the operation that makes a settings file hold want's entries.
+// Install returns the operation that makes a settings file hold want's entries.
 func Install(want Spec) Op { return Op{want: &want} }
 
-// Uninstall is the operation that takes beckon's entries out of a settings file.
+// Uninstall returns the operation that removes beckon's entries from a settings file.
 func Uninstall() Op { return Op{} }
 
 // Change is what an operation does, or did, to one settings file.
@@ -26,21 +26,21 @@ type Change struct {
 	Target Target
 	File   string // the real file, links resolved
 	Old    []byte // nil: there is no file
-	New    []byte // nil: no file shall be left
-	Backup string // install: where the original is kept; uninstall: the copy that New comes from. Empty for neither
+	New    []byte // nil: the file is to be removed
+	Backup string // install: where the original is kept; uninstall: the copy that New comes from; else empty
 
 	was  snapshot
 	kept kept
 	save *record // record to write before the settings; nil to leave it
 	copy []byte  // backup to write with it; nil to leave it
-	made string  // directory that install made
+	made string  // directory that install created
 	op   Op
 }
 
 // Noop reports whether the file stays as it is.
 func (c Change) Noop() bool { return (c.Old == nil) == (c.New == nil) && bytes.Equal(c.Old, c.New) }
 
-// Diff is the change as a unified diff, or "".
+// Diff returns the change as a unified diff, or "".
 func (c Change) Diff() string { return Diff(c.Old, c.New, c.File) }
 
 // Plan reads a settings file and returns what Apply would do to it. It writes nothing.
@@ -81,10 +81,10 @@ func (c *Change) planInstall(want Spec) error {
 	}
 	switch {
 	case known && r.Wrote == digest(c.Old) && c.Old != nil:
-		r.Wrote = digest(c.New) // nobody else wrote since: the backup stays good
+		r.Wrote = digest(c.New) // nobody else wrote in between: the backup stays valid
 	case owns(c.Old):
-		// Others wrote since, or the record was lost: the backup, if any, lacks their
-		// changes. Only our entries may be taken out from now on.
+		// Others wrote in between, or the record was lost: the backup, if any, lacks their
+		// changes. From now on only our entries may be removed.
 		r.Wrote = ""
 	default:
 		r = record{Created: c.Old == nil, Original: digest(c.Old), Wrote: digest(c.New)}
@@ -106,7 +106,7 @@ func (c *Change) planUninstall() error {
 	r, known := c.kept.load()
 	c.made = r.MadeDir
 	if known && r.Created && r.Wrote == digest(c.Old) {
-		return nil // New stays nil: the file goes
+		return nil // New stays nil: the file is removed
 	}
 	if data, ok := c.kept.original(r, c.Old); ok {
 		c.New, c.Backup = data, c.kept.backup
@@ -119,7 +119,7 @@ func (c *Change) planUninstall() error {
 	return err
 }
 
-// owns reports whether settings hold an entry of ours.
+// owns reports whether settings contain an entry of ours.
 func owns(settings []byte) bool {
 	_, text := cutBOM(settings)
 	d, err := parse(text)
@@ -136,7 +136,8 @@ func isEmptyObject(settings []byte) bool {
 	return json.Unmarshal(text, &m) == nil && len(m) == 0
 }
 
-// checkWritable refuses what a rename would get around, or could not get past.
+// checkWritable refuses a file whose protection a rename would bypass, or that it could not
+// replace.
 func (c Change) checkWritable() error {
 	if c.Noop() {
 		return nil
@@ -150,8 +151,8 @@ func (c Change) checkWritable() error {
 	return nil
 }
 
-// checkDir makes sure that the file's directory is there or may be made: the client's
-// own, or .claude in a project that exists.
+// checkDir makes sure that the file's directory exists or may be created: the client's own, or
+// .claude in an existing project.
 func (c Change) checkDir() error {
 	dir := filepath.Dir(c.File)
 	if info, err := os.Stat(dir); err == nil {

@@ -15,22 +15,22 @@ import (
 // is at the same time: the client lists it as beckon@beckon.
 const PluginName = "beckon"
 
-// Plugin is what a plugin of Claude Code shall hold: the hooks of Spec. A plugin cannot be a
-// status line.
+// Plugin says what a plugin of Claude Code must contain: the hooks of Spec. A plugin cannot
+// provide a status line.
 type Plugin struct {
 	Dir     string
 	Spec    Spec
-	Version string // of this program; what is not of the form 1.2.3 is left out
-	Beckon  string // absolute path of beckon, for the mod; empty for a plugin without one
-	Force   bool   // files that are there and not ours are replaced
+	Version string // of this program; left out unless of the form 1.2.3
+	Beckon  string // absolute path of beckon, for the mod; empty without a mod
+	Force   bool   // replace existing files that are not ours
 }
 
-// Plan gives the plugin's files, in the order to write them. hooks/hooks.json is edited
-// as settings are: other hooks in it keep their bytes. Other files of the plugin's that
-// are there and were not made by this program are refused, unless Force is set.
+// Plan returns the changes to the plugin's files, in the order to write them. hooks/hooks.json
+// is edited like settings: other hooks in it keep their bytes. Other existing files that this
+// program did not write are refused, unless Force is set.
 //
-// Entries name the program by its own path, not by one below the plugin: the client
-// copies a plugin when it installs it, and the copy does not follow an upgrade.
+// Entries name the program by its own path, not by one below the plugin: the client copies a
+// plugin when it installs it, and the copy does not follow an upgrade.
 func (p Plugin) Plan() ([]Change, error) {
 	p.Spec.plugin = true
 	return p.plan(pluginParts)
@@ -59,7 +59,7 @@ func (p Plugin) plan(parts []pluginPart) ([]Change, error) {
 	return files, nil
 }
 
-// Write writes the files that differ, each whole, and makes the directories.
+// Write writes the files that differ, each as a whole, and creates the directories.
 func (p Plugin) Write(files []Change) error {
 	for _, f := range files {
 		if f.Noop() {
@@ -82,7 +82,7 @@ func (p Plugin) Write(files []Change) error {
 	return nil
 }
 
-// pluginPart is how one file of a plugin is made and recognized.
+// pluginPart says how one file of a plugin is made and recognized.
 type pluginPart struct {
 	name string
 	make func(p Plugin, old []byte) ([]byte, error)
@@ -138,7 +138,7 @@ func pluginHooks(p Plugin, old []byte) ([]byte, error) {
 	return append(append([]byte{}, mark...), text...), err
 }
 
-// pluginMod is the mod's file, none in a plugin without a mod.
+// pluginMod returns the mod's file, nil in a plugin without a mod.
 func pluginMod(p Plugin, old []byte) ([]byte, error) {
 	if p.Beckon == "" {
 		return nil, nil
@@ -146,7 +146,7 @@ func pluginMod(p Plugin, old []byte) ([]byte, error) {
 	return modModule(p, old)
 }
 
-// pretty writes a file of ours.
+// pretty returns o in the layout of our own files.
 func pretty(o object) []byte {
 	return append(layout{newline: "\n", unit: "  ", spaced: true}.lines(o, ""), '\n')
 }

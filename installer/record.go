@@ -10,13 +10,13 @@ import (
 	"path/filepath"
 )
 
-// record remembers an install, so that an uninstall can give the original back. It
-// lies with the backup in Target.Keep, and is written before the settings change.
+// record remembers an install, so that an uninstall can restore the original. It is kept with
+// the backup in Target.Keep, and written before the settings change.
 type record struct {
 	Schema   int    `json:"schema"`
 	Settings string `json:"settings"`           // the file it is about, for people
 	Created  bool   `json:"created,omitempty"`  // install made the file
-	MadeDir  string `json:"made_dir,omitempty"` // install made this directory
+	MadeDir  string `json:"made_dir,omitempty"` // the directory that install created
 	Original string `json:"original,omitempty"` // SHA-256 of the backup
 	Wrote    string `json:"wrote,omitempty"`    // SHA-256 of what install wrote; empty when the backup must not be restored whole
 	Client   string `json:"client,omitempty"`   // the version that the events were chosen for; empty in records of earlier versions
@@ -35,7 +35,7 @@ func keptFor(keep, file string) kept {
 	return kept{base + ".record.json", base + ".backup.json", base + ".lock"}
 }
 
-// load gives the record; a missing or unreadable one counts as none.
+// load returns the record; a missing or unreadable one counts as none.
 func (k kept) load() (record, bool) {
 	var r record
 	data, err := os.ReadFile(k.record)
@@ -45,13 +45,13 @@ func (k kept) load() (record, bool) {
 	return r, true
 }
 
-// errNewerRecord says that the record must be left alone: what a newer version noted in
-// it would be lost, and with it the way back to the original settings.
+// errNewerRecord means that the record must be left alone: what a newer version stored in it
+// would be lost, and with it the way back to the original settings.
 var errNewerRecord = errors.New("a newer beckon wrote it")
 
 // newer reports whether a newer version of this program wrote the record.
 func (k kept) newer() bool {
-	var r struct { // the rest may have any shape
+	var r struct { // the rest may have any form
 		Schema int `json:"schema"`
 	}
 	data, err := os.ReadFile(k.record)
@@ -78,7 +78,7 @@ func writeJSON(file string, v any) error {
 
 func proceed() error { return nil }
 
-// original gives the backup if r allows restoring it over a file with these bytes.
+// original returns the backup if r allows restoring it over a file with these bytes.
 func (k kept) original(r record, now []byte) ([]byte, bool) {
 	if r.Created || r.Wrote == "" || r.Wrote != digest(now) {
 		return nil, false

@@ -8,11 +8,11 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// shellCommands reads a command line as sh does, and returns its simple commands, each
-// as words without quoting: a variable and the home directory are named as in the line.
-// Redirections are left out. It returns nil for a line with anything else in it.
+// shellCommands parses a command line as sh does, and returns its simple commands as words
+// without quoting; variables and the home directory stay as in the line. Redirections are
+// dropped. It returns nil for a line with anything else in it.
 func shellCommands(line string) (commands [][]string) {
-	line = strings.TrimPrefix(line, "& ") // PowerShell's, before a program in quotes
+	line = strings.TrimPrefix(line, "& ") // PowerShell's call operator, before a quoted program
 	file, err := syntax.NewParser().Parse(strings.NewReader(line), "")
 	if err != nil {
 		return nil
@@ -42,8 +42,9 @@ func shellCommands(line string) (commands [][]string) {
 	return commands
 }
 
-// unquoted reads a word of the line. A Windows path that PowerShell would run keeps its
-// backslashes, and braces, which may stand for any number of words, stay as they are.
+// unquoted returns a word of the line without quoting. A Windows path that PowerShell would
+// run keeps its backslashes, and braces, which may stand for any number of words, stay as they
+// are.
 func unquoted(line string, w *syntax.Word) ([]string, error) {
 	text, word := line[w.Pos().Offset():w.End().Offset()], *w
 	if windowsPath(text) || syntax.SplitBraces(&word) {
@@ -55,7 +56,7 @@ func unquoted(line string, w *syntax.Word) ([]string, error) {
 		switch {
 		case name == "IFS":
 			return "" // as usual
-		case home && (user == "" || user[0] == ' '): // a user's home is asked for as "HOME user"
+		case home && (user == "" || user[0] == ' '): // the expander asks for a user's home as "HOME user"
 			return "~" + strings.TrimPrefix(user, " ")
 		}
 		return "$" + name
@@ -64,11 +65,11 @@ func unquoted(line string, w *syntax.Word) ([]string, error) {
 
 var windowsStart = lazily(`^([A-Za-z]:[\\/]|\\\\[^\\/])`)
 
-// windowsPath reports whether path has the shape of an absolute Windows path.
+// windowsPath reports whether path is an absolute Windows path.
 func windowsPath(path string) bool { return windowsStart().MatchString(path) }
 
-// slashed turns a Windows path into one with forward slashes, which both of the
-// shells that Claude Code uses there take and JSON need not escape.
+// slashed converts a Windows path to forward slashes, which both of Claude Code's shells there
+// accept and JSON need not escape.
 func slashed(path string) string {
 	if windowsPath(path) {
 		return strings.ReplaceAll(path, `\`, "/")

@@ -12,19 +12,19 @@ import (
 //go:embed snippets
 var snippets embed.FS
 
-// shells are what Snippet has a snippet for.
+// shells are the arguments of Snippet.
 var shells = []string{"bash", "zsh", "fish", "tmux", "starship"}
 
-// SnippetOptions are what a snippet is made with.
+// SnippetOptions are the options of a snippet.
 type SnippetOptions struct {
 	Program string // absolute path of beckon
-	Line    string // of beckon-line; empty where there is none
+	Line    string // of beckon-line; empty if there is none
 	Color   bool
 	Next    string // tmux: the key after the prefix that goes to the next session
-	Popup   string // tmux: the one that opens the popup
+	Popup   string // tmux: the key after the prefix that opens the popup
 }
 
-// The colour of the segment, in the words of each shell: bold red on and off.
+// The colour of the segment, in each shell's notation: bold red on and off.
 var snippetColors = map[string][2]string{
 	"bash":     {`\[\e[1;31m\]`, `\[\e[0m\]`},
 	"zsh":      {"%B%F{red}", "%f%b"},
@@ -33,9 +33,9 @@ var snippetColors = map[string][2]string{
 	"starship": {"bold red", ""},
 }
 
-// Snippet is what has to be read by a shell, tmux or starship to show what
-// needs the user. Reading it twice is the same as once. The error names what
-// cannot be written: no snippet, or a path that the shell has no quoting for.
+// Snippet returns what a shell, tmux or starship must read to show what needs the user.
+// Reading it twice has the same effect as once. The error is about an unknown shell, or a path
+// that it cannot quote.
 func Snippet(shell string, o SnippetOptions) (string, error) {
 	if !slices.Contains(shells, shell) {
 		return "", fmt.Errorf("shell %q: not one of %s", shell, strings.Join(shells, ", "))
@@ -65,7 +65,7 @@ func Snippet(shell string, o SnippetOptions) (string, error) {
 		"@NEXT@", o.Next, "@POPUP@", o.Popup).Replace(string(text)), nil
 }
 
-// quoteFor makes a path one word inside the places where a snippet has it.
+// quoteFor makes a path one word in the places where a snippet has it.
 func quoteFor(shell, path string) (string, error) {
 	if safeWord().MatchString(path) && !strings.ContainsAny(path, "%") {
 		return path, nil
@@ -78,15 +78,15 @@ func quoteFor(shell, path string) (string, error) {
 		return quote(path), nil
 	case "fish":
 		return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(path) + "'", nil
-	case "starship": // a shell word in a TOML string
+	case "starship": // a shell word within a TOML string
 		return strings.Trim(strconv.Quote(quote(path)), `"`), nil
 	}
-	// tmux reads the path as its own string, as a format and as a shell word.
+	// tmux parses the path as its own string, as a format and as a shell word.
 	if strings.ContainsAny(path, `"'\$#%{}~;`+"`") {
 		return "", &pathError{path, "holds a character that tmux cannot be given safely", "put beckon in a directory with a plain name"}
 	}
 	return "'" + path + "'", nil
 }
 
-// tmuxKey is the name of a key like b, C-b, M-Up or F5.
+// tmuxKey matches the name of a key such as b, C-b, M-Up or F5.
 var tmuxKey = lazily(`^[0-9A-Za-z-]+$`)

@@ -12,38 +12,36 @@ import (
 	"beckon/event/agents"
 )
 
-// timeout is what an entry gives the hook, in seconds. The hook itself never takes
-// as long; the client's default is 600. answerTimeout is what an entry gets whose hook
-// waits for an answer.
+// timeout is the timeout of an entry, in seconds. The hook itself never takes that long; the
+// client's default is 600. answerTimeout is for an entry whose hook waits for an answer.
 const (
 	timeout       = 60
 	answerTimeout = 24 * 60 * 60
 )
 
-// Spec says which entries a settings file shall hold.
+// Spec says which entries a settings file must hold.
 type Spec struct {
 	Command string   // absolute path of beckon-hook; a Windows path is written with forward slashes
 	Events  []string // event names as the client spells them, in the order to write them
-	Shell   bool     // an entry is one quoted command line, else program and arguments apart: see NeedsShell
-	// Client and Set are what Events was chosen for, to be remembered: see Complete.
+	Shell   bool     // an entry is one quoted command line, else program and arguments: see NeedsShell
+	// Client and Set are what Events was chosen for, stored for Complete.
 	Client Version
 	Set    Set
-	// Answers makes the entries those of an install with answers: what asks the user
-	// may wait, and a reply may wake a session whose turn is over.
+	// Answers makes the entries those of an install with answers: requests to the user may
+	// wait, and a reply may continue a session whose turn is over.
 	Answers bool
-	// StatusLine is the absolute path of beckon-line or beckon, which shall be the
-	// status line; empty leaves the status line as it is. NoStatusLine takes it out,
-	// and puts back the one that it runs.
+	// StatusLine is the absolute path of beckon-line or beckon, which becomes the status line;
+	// empty leaves it as it is. NoStatusLine removes it, and restores the one that it runs.
 	StatusLine   string
 	NoStatusLine bool
 
-	// plugin marks every entry as a plugin's, so that of two copies of an event one
-	// counts (CASES.md 24).
+	// plugin marks every entry as a plugin's, so that of two copies of an event one counts
+	// (CASES.md 24).
 	plugin bool
-	agent  *agents.Agent // whose entries they are, nil for Claude Code's
+	agent  *agents.Agent // whose entries they are; nil for Claude Code
 }
 
-// check refuses a spec whose entries the client could not run, or remove not find.
+// check refuses a spec whose entries the client could not run, or remove could not find.
 func (s Spec) check() error {
 	switch {
 	case !filepath.IsAbs(s.Command) && !windowsPath(s.Command) && !strings.HasPrefix(s.Command, "/"):
@@ -65,7 +63,7 @@ func (s Spec) check() error {
 	return nil
 }
 
-// ownProgram reports whether a status line of ours may name path.
+// ownProgram reports whether path may be the program of our status line.
 func ownProgram(path string) bool {
 	absolute := filepath.IsAbs(path) || windowsPath(path) || strings.HasPrefix(path, "/")
 	if !absolute || !utf8.ValidString(path) || strings.ContainsFunc(path, unicode.IsControl) {
@@ -74,8 +72,8 @@ func ownProgram(path string) bool {
 	return statusLine{words: plainCommand(shellCommands(statusCommand(path, nil)))}.own()
 }
 
-// A slot is what the file has at most one entry of ours for: an event, or with
-// replySlot behind it the entry that waits for a reply at the end of a turn.
+// A slot is what the file has at most one entry of ours for: an event, or an event followed by
+// replySlot: the entry that waits for a reply at the end of a turn.
 const replySlot = " --reply"
 
 func slotOf(event string, h handler) string {
@@ -85,7 +83,7 @@ func slotOf(event string, h handler) string {
 	return event
 }
 
-// slots are those that the spec fills, in the order to write them.
+// slots returns the slots of the spec, in the order to write them.
 func (s Spec) slots() []string {
 	slots := slices.Clone(s.Events)
 	for _, event := range []string{"Stop", "StopFailure"} {
@@ -96,12 +94,12 @@ func (s Spec) slots() []string {
 	return slots
 }
 
-// answered are the events whose hook looks for an answer of the user's: the first two
-// wait for it.
+// answered are the events whose hook looks for an answer of the user; the first two wait for
+// it.
 var answered = []string{"PermissionRequest", "Elicitation", "PreToolUse", "PostToolUse"}
 
-// entry is what one slot's entry says. SessionEnd gets no timeout: there it would
-// raise the time the client waits at exit from 1.5 s to that much (CONTRACT.md 4).
+// entry returns the content of one slot's entry. SessionEnd gets no timeout: it would raise
+// the time that the client waits at exit from 1.5 s to that much (CONTRACT.md 4).
 func (s Spec) entry(slot string) object {
 	event, reply := strings.CutSuffix(slot, replySlot)
 	program, args := slashed(s.Command), []string{event}
@@ -127,7 +125,7 @@ func (s Spec) entry(slot string) object {
 	e := object{{"type", "command"}}
 	if s.Shell {
 		line := CommandLine(append([]string{program}, args...)...)
-		if s.agent != nil && s.agent.Install.Denies && runtime.GOOS != "windows" { // PowerShell's word for a missing program is 1, which refuses nothing
+		if s.agent != nil && s.agent.Install.Denies && runtime.GOOS != "windows" { // PowerShell exits with 1 for a missing program, which refuses nothing
 			line += endsWell
 		}
 		e = append(e, member{"command", line})
@@ -153,11 +151,10 @@ func listOf(words []string) (list array) {
 	return list
 }
 
-// handler is the entry as it reads once written.
+// handler returns the entry as it reads once written.
 func (s Spec) handler(slot string) handler {
 	return readHandler(layout{}.flat(s.entry(slot)))
 }
 
-// same reports whether an entry says exactly what another says, in whatever order
-// and layout.
+// same reports whether two entries have the same content, in any order and layout.
 func (h handler) same(other handler) bool { return reflect.DeepEqual(h.fields, other.fields) }

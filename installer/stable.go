@@ -10,24 +10,23 @@ import (
 	"strings"
 )
 
-// Places are the directories that StablePath judges by. Empty ones are not used.
+// Places are the directories that StablePath judges by. Empty ones are ignored.
 type Places struct {
 	Home    string // the user's home directory
 	Temp    string // os.TempDir
 	GoCache string // go env GOCACHE
 }
 
-// goInstall is the hint for programs in places that do not last.
+// goInstall is the hint for programs in temporary places.
 const goInstall = "put it in a lasting place first, for instance with GOBIN=$HOME/.local/bin go install ./cmd/beckon ./cmd/beckon-hook ./cmd/beckon-judge ./cmd/beckon-line"
 
-// StablePath gives the path under which a program can be named in settings for good,
-// without resolving links: path itself, or for a program in a package manager's
-// versioned directory the manager's stable link to it. It refuses
-// what will not be there tomorrow: a hook that disappears makes every tool call print
-// an error (CASES.md 19).
+// StablePath returns a path of a program that stays valid in settings, without resolving
+// links: path itself, or for a program in a package manager's versioned directory the
+// manager's stable link to it. It refuses a path that may be gone tomorrow: with a missing
+// hook every tool call prints an error (CASES.md 19).
 //
-// A temporary directory is refused unless the home directory is itself inside it and
-// the program inside the home: such a program lasts as long as the settings do.
+// A temporary directory is refused unless the home directory is inside it and the program
+// inside the home: such a program lasts as long as the settings do.
 func StablePath(path string, at Places) (string, error) {
 	if !filepath.IsAbs(path) {
 		return "", &pathError{path, "not an absolute path", "the client runs hooks in changing directories"}
@@ -55,7 +54,7 @@ func StablePath(path string, at Places) (string, error) {
 	return "", &pathError{path, "in a directory of one version (" + manager + "), which an upgrade removes", advice("link it from a lasting place, such as " + links[0] + ", and name that")}
 }
 
-// checkProgram refuses what is not a program.
+// checkProgram refuses a file that is not a program.
 func checkProgram(path string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -73,7 +72,7 @@ func checkProgram(path string) error {
 
 var goBuildDir = lazily(`^go-build\d*$`)
 
-// shortLived says why a program will not last where it is, or nothing.
+// shortLived returns why a program will not last in its place, or "".
 func (at Places) shortLived(path string) string {
 	for part := range strings.SplitSeq(filepath.ToSlash(filepath.Dir(path)), "/") {
 		switch {
@@ -95,7 +94,7 @@ func (at Places) shortLived(path string) string {
 	return ""
 }
 
-// tempRoots are directories that systems clean by themselves.
+// tempRoots are directories that systems clean up.
 var tempRoots = []string{
 	"/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/private/var/tmp",
 	"/var/folders", "/private/var/folders", // macOS: one directory per user below
@@ -129,8 +128,8 @@ func within(dir, path string) bool {
 	return err == nil && rel != "." && filepath.IsLocal(rel)
 }
 
-// managers are what keeps each version of a program in a directory of its own, and
-// the links to the one in use, in the terms of path.
+// managers are the tools that keep each version of a program in a directory of its own, and
+// their links to the one in use, in terms of path.
 var managers = []struct {
 	name  string
 	path  func() *regexp.Regexp
@@ -147,8 +146,8 @@ var managers = []struct {
 	{"a version manager", lazily(`^(.*)/v?\d+(?:\.\d+)+(?:[-+_.][^/]*)?/(.+)$`), []string{"${1}/current/${2}", "${1}/latest/${2}"}},
 }
 
-// versioned names the package manager whose directory of one version holds path, and
-// the links that it keeps to the version in use.
+// versioned returns the package manager whose versioned directory contains path, and its links
+// to the version in use.
 func (at Places) versioned(file string) (manager string, links []string) {
 	file = filepath.ToSlash(file)
 	home := strings.ReplaceAll(filepath.ToSlash(at.Home), "$", "$$")
@@ -166,7 +165,7 @@ func (at Places) versioned(file string) (manager string, links []string) {
 	return "", nil
 }
 
-// linkTo is the first of the links that leads to the program.
+// linkTo returns the first of the links that leads to the program.
 func linkTo(program string, links []string) (string, bool) {
 	for _, link := range links {
 		link = filepath.FromSlash(link)

@@ -12,21 +12,21 @@ import (
 
 // A StartupLine is one line of ours in a file that a shell or tmux reads when it starts.
 type StartupLine struct {
-	Name string // which of ours it is, one word: path
+	Name string // identifies it, one word: path
 	Text string // one line in the file's language
 }
 
-// The names of our lines: the directory of the program on PATH, the segment of the
-// prompt or of tmux's status line (Snippet), and completion.
+// The names of our lines: the program's directory on PATH, the segment of the prompt or of
+// tmux's status line (Snippet), and completion.
 const (
 	PathLine       = "path"
 	PromptLine     = "prompt"
 	CompletionLine = "completion"
 )
 
-// NewStartupLine makes the line of that name for bash, zsh, fish or tmux. program is
-// the absolute path of beckon; when it is gone the line does nothing. The error names
-// a path that the shell has no quoting for.
+// NewStartupLine returns the line of that name for bash, zsh, fish or tmux. program is the
+// absolute path of beckon; without it the line does nothing. The error is about a path that
+// the shell cannot quote.
 func NewStartupLine(shell, name, program string) (StartupLine, error) {
 	word, err := quoteFor(shell, slashed(program))
 	if err != nil {
@@ -56,8 +56,8 @@ func NewStartupLine(shell, name, program string) (StartupLine, error) {
 	return StartupLine{Name: name, Text: strings.NewReplacer("@PROGRAM@", word, "@DIR@", dir).Replace(text)}, nil
 }
 
-// StartupPath is the file that a shell, or tmux, of the user reads when it starts an
-// interactive session; empty for one that is not known or without a home.
+// StartupPath returns the file that the user's shell, or tmux, reads when it starts an
+// interactive session; "" for an unknown one or without a home.
 func StartupPath(shell, goos string, getenv func(string) string) string {
 	home := getenv("HOME")
 	if home == "" {
@@ -66,7 +66,7 @@ func StartupPath(shell, goos string, getenv func(string) string) string {
 	config := cmp.Or(getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config"))
 	switch shell {
 	case "bash":
-		if goos == "darwin" { // a terminal there starts a login shell, which reads this alone
+		if goos == "darwin" { // a terminal there starts a login shell, which reads only this file
 			return filepath.Join(home, ".bash_profile")
 		}
 		return filepath.Join(home, ".bashrc")
@@ -86,15 +86,15 @@ func StartupPath(shell, goos string, getenv func(string) string) string {
 	return ""
 }
 
-// Startup is a start-up file. Ours stands in it as one block between two comments,
-// behind everything else.
+// Startup is a start-up file. Our lines are one block between two comments, after everything
+// else.
 type Startup struct {
-	Path string // as the shell opens it; it may be a link, or not be there yet
-	Keep string // private directory for the lock; made when needed
+	Path string // as the shell opens it; it may be a link, or missing
+	Keep string // private directory for the lock; created when needed
 }
 
-// The comments around the block. The longer ones say what remove has to undo
-// besides: a line end that was missing, or the whole file.
+// The comments around the block. The longer ones say what else remove has to undo: a line end
+// that was missing, or the whole file.
 const (
 	blockBegin    = "# >>> beckon setup >>>"
 	blockUnended  = "# >>> beckon setup; the line above had no end >>>"
@@ -102,15 +102,15 @@ const (
 	blockEnd      = "# <<< beckon setup <<<"
 )
 
-// block is where ours stands in a file's text.
+// block is where our lines are in a file's text.
 type block struct {
 	before, after string // the rest of the file; before has no line end that we added
 	begin         string // the comment that opens it; empty without a block
 	lines         []StartupLine
 }
 
-// findBlock splits text around our block, which the first end mark closes; without
-// an end mark there is no block.
+// findBlock splits text around our block, which ends at the first end mark; without an end
+// mark there is no block.
 func findBlock(text string) block {
 	b, start, at := block{}, -1, 0
 	for line := range strings.Lines(text) {
@@ -130,7 +130,7 @@ func findBlock(text string) block {
 	return block{before: text}
 }
 
-// startupLines reads the inside of a block: each line stands below its name.
+// startupLines parses the inside of a block: each line stands below its name.
 func startupLines(inside string) (lines []StartupLine) {
 	name := ""
 	for line := range strings.Lines(inside) {
@@ -144,10 +144,10 @@ func startupLines(inside string) (lines []StartupLine) {
 	return lines
 }
 
-// editStartup gives old with the line in the block, in place of one of that name; an
-// empty Text takes it out. old is nil without a file, and so is the result when no
-// file shall be left. What is around the block keeps its bytes, and without a line
-// the block is gone and the file is what it was.
+// editStartup returns old with the line in the block, in place of one of that name; an empty
+// Text removes it. old is nil without a file, and the result is nil if the file is to be
+// removed. The text around the block keeps its bytes; without a line the block goes, and the
+// file is what it was.
 func editStartup(old []byte, line StartupLine) []byte {
 	b := findBlock(string(old))
 	same := func(l StartupLine) bool { return l.Name == line.Name }
@@ -187,8 +187,7 @@ func editStartup(old []byte, line StartupLine) []byte {
 	return []byte(out.String())
 }
 
-// Has reports whether the file has our line of that name. A file that cannot be read
-// has none.
+// Has reports whether the file has our line of that name. A file that cannot be read has none.
 func (s Startup) Has(name string) bool {
 	was, err := readSettings(s.Path)
 	return err == nil && slices.ContainsFunc(findBlock(string(was.data)).lines, func(l StartupLine) bool { return l.Name == name })
@@ -212,9 +211,9 @@ func (s Startup) Plan(line StartupLine) (Change, error) {
 	return c, c.checkWritable()
 }
 
-// Apply puts the line into the file's block, or takes it out, and gives the change
-// that it made. The file is replaced whole; a link stays a link. On any error it is
-// what it was.
+// Apply puts the line into the file's block, or removes it, and returns the change that it
+// made. The file is replaced as a whole; a link stays a link. On any error the file is
+// unchanged.
 func (s Startup) Apply(ctx context.Context, line StartupLine) (Change, error) {
 	_, unlock, err := lockFor(ctx, s.Path, s.Keep)
 	if err != nil {

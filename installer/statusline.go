@@ -11,25 +11,25 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// The client has one status line. Where there is one, ours runs it and adds to it:
-// its command becomes an argument of ours, from which remove writes it back as it was.
-// Nothing else of it is touched.
+// The client has one status line. If there is one already, ours runs it and adds to it: its
+// command becomes an argument of ours, from which remove restores it as it was. Nothing else
+// about it changes.
 
-// statusRefresh is how often the client runs a status line of ours while nothing
-// happens in its session, in seconds: what happens in the others shows no later.
-// Clients that do not know the setting pass over it.
+// statusRefresh is how often the client runs our status line while nothing happens in its
+// session, in seconds, to show what happens in the others. Clients that do not know the
+// setting ignore it.
 const statusRefresh = 5
 
 // statusLine is a "statusLine" member of the settings.
 type statusLine struct {
 	at      int          // index in root.items
 	value   hujson.Value // of the member
-	command hujson.Value // its "command"; zero when it has none
+	command hujson.Value // its "command"; zero if it has none
 	kind    string       // its "type"
-	words   []string     // of the command, nil when it is more than one program
+	words   []string     // of the command; nil if it is more than one program
 }
 
-// statusLines lists the members of that name; the client reads the last one.
+// statusLines returns the members of that name; the client reads the last one.
 func (d *document) statusLines() []statusLine {
 	var all []statusLine
 	for i, m := range d.tree.Members {
@@ -55,7 +55,7 @@ func (d *document) statusLines() []statusLine {
 	return all
 }
 
-// statusPrograms are the programs of ours that print a status line.
+// statusPrograms are our programs that print a status line.
 var statusPrograms = []string{"beckon", "beckon-line"}
 
 // own reports whether the status line runs beckon.
@@ -63,7 +63,7 @@ func (s statusLine) own() bool {
 	return len(s.words) > 1 && slices.Contains(statusPrograms, programName(s.words[0])) && s.words[1] == "statusline"
 }
 
-// wrapped is the literal of the command that ours runs first, as it stood in the file.
+// wrapped returns the literal of the command that ours runs first, as it was in the file.
 func (s statusLine) wrapped() (literal []byte, ok bool) {
 	for i := 2; i < len(s.words); i++ {
 		name, value, has := strings.Cut(s.words[i], "=")
@@ -80,9 +80,9 @@ func (s statusLine) wrapped() (literal []byte, ok bool) {
 	return nil, false
 }
 
-// statusCommand is our command line that runs the one in that literal first; nil
-// for none. A literal that cannot be made again from its value (it has escapes that
-// JSON does not need, mostly) is passed as it is.
+// statusCommand returns our command line, which first runs the one in literal, if any. A
+// literal that cannot be restored from its value (usually one with unneeded JSON escapes) is
+// passed unchanged.
 func statusCommand(program string, literal []byte) string {
 	command := quote(slashed(program)) + " statusline"
 	if literal == nil {

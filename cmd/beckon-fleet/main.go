@@ -1,6 +1,6 @@
-// Command beckon-fleet is the hub of a fleet for those who run no NATS server: it
-// has one inside. `beckon-fleet serve` makes a hub if there is none, with TLS, and
-// serves it; `beckon fleet invite` lets hosts in.
+// Command beckon-fleet is the hub of a fleet for users who run no NATS server: it contains
+// one. `beckon-fleet serve` creates a hub if there is none, with TLS, and serves it; `beckon
+// fleet invite` lets hosts in.
 package main
 
 import (
@@ -115,7 +115,7 @@ func elsewhere(dir string) string {
 	return " --dir " + dir
 }
 
-// logger writes what the server complains of.
+// logger writes the server's warnings and errors.
 type logger struct{ out io.Writer }
 
 func (l logger) Noticef(string, ...any)         {}

@@ -1,7 +1,6 @@
-// Command beckon-judge answers a hook where the policy has rules for it and
-// nothing to start. beckon-hook becomes it, and it becomes beckon where there
-// is more to do: it links no more than rules need, because what is linked is
-// paid for at every start.
+// Command beckon-judge answers a hook when the policy has rules for it and starts no other
+// program. beckon-hook execs it, and it execs beckon where there is more to do. It links no
+// more than rules need, because every start pays for what is linked.
 package main
 
 import (

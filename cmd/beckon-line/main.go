@@ -1,6 +1,6 @@
-// Command beckon-line is `beckon prompt` and `beckon statusline` in a program that
-// starts in half the time: shells run one at every prompt, the client the other
-// all day. What it does not understand itself it hands on to beckon, beside it.
+// Command beckon-line is `beckon prompt` and `beckon statusline` in a program that starts in
+// half the time: shells run one at every prompt, the client runs the other all day. It passes
+// arguments that it does not understand on to beckon, next to it.
 package main
 
 import (

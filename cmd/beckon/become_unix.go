@@ -9,6 +9,6 @@ import (
 	"beckon/render/jump"
 )
 
-// become replaces this process by another program in the same terminal. It
-// returns only when that cannot be done.
+// become replaces this process with another program in the same terminal. It returns only if
+// that fails.
 func become(c jump.Command) error { return syscall.Exec(c.Argv[0], c.Argv, os.Environ()) }

@@ -21,7 +21,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// commands is the command line; one file a command.
+// commands is the command line; each command has a file.
 type commands struct {
 	List       listCmd            `cmd:"" default:"withargs" help:"List the sessions, the ones that need you first."`
 	Watch      watchCmd           `cmd:"" help:"Show the sessions on a screen that follows them."`
@@ -74,21 +74,21 @@ func main() {
 // app is what the commands share.
 type app struct{ *cli.App }
 
-// sessionHelp is what every SESSION may be (find).
+// sessionHelp describes the SESSION argument (App.Find).
 const sessionHelp = "A session: its id, name, project or branch, or a part of one that no other session has"
 
-// run is the whole program but for the exit.
+// run is the whole program without the exit.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) int {
 	if len(args) > 0 && args[0] == "hook" && !(len(args) > 1 && (args[1] == "--help" || args[1] == "-h")) {
-		code := answer.Main(args[1:], stdin, stdout, stderr, getenv, handlers.Starter{}, nil) // before kong is paid for
+		code := answer.Main(args[1:], stdin, stdout, stderr, getenv, handlers.Starter{}, nil) // before kong, which costs time
 		if code != cli.ExitOK {
-			noblock.Off() // the answer itself, where the contract has no other way
+			noblock.Off() // exit code 2 is the answer itself where the contract has no other way
 		}
 		return code
 	}
 	noblock.Off()
 	if pane, ok := seenPane(args); ok {
-		return runSeenPane(pane, getenv) // a tmux focus hook: as often as the user moves
+		return runSeenPane(pane, getenv) // a tmux focus hook, run whenever the user changes panes
 	}
 	a := &app{&cli.App{Stdin: stdin, Stdout: stdout, Stderr: stderr, Getenv: getenv}}
 	if code, ok := a.quick(args); ok {
@@ -121,10 +121,10 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(s
 	return a.Fail(ctx.Run(a))
 }
 
-// linkCmd is `beckon link`, which may take answers from other machines.
+// linkCmd is `beckon link`, which can also accept answers from other machines.
 func linkCmd() fleets.LinkCmd { return fleets.LinkCmd{Desk: talk.Desk} }
 
-// commandOf names the command that was parsed, as far as it was understood.
+// commandOf returns the command that was parsed, as far as kong understood it.
 func commandOf(ctx *kong.Context, err error) string {
 	var bad *kong.ParseError
 	if errors.As(err, &bad) {
@@ -140,8 +140,8 @@ func commandOf(ctx *kong.Context, err error) string {
 	return strings.Join(append([]string{"beckon"}, words...), " ")
 }
 
-// misspelt is err, or a better word for it where the first argument is not a command:
-// list, the command that is run without one, takes no words.
+// misspelt returns err, or a better error when the first argument is not a command: list,
+// which runs without a command, takes no words.
 func (a *app) misspelt(root *kong.Node, args []string, err error) error {
 	if a.Command != "beckon list" || strings.HasPrefix(args[0], "-") || args[0] == "list" {
 		return err
@@ -158,8 +158,8 @@ func (a *app) misspelt(root *kong.Node, args []string, err error) error {
 	return cli.Hint(advice, "no command %q", args[0])
 }
 
-// plainly is kong's error without Go's types and without the quotes around what is
-// to be typed.
+// plainly returns kong's error without Go's types and without quotes around what the user
+// types.
 func plainly(err error) error {
 	text := err.Error()
 	for _, w := range [...][2]string{

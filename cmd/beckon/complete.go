@@ -14,15 +14,13 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// completion is one word that completes a command line.
 type completion struct{ word, help string }
 
-// runComplete is the hidden command __complete, which answers the shells' completion
-// scripts: args are the words of the command line after beckon, up to the one the
-// cursor is in, which may be empty. It prints a word and what it means per line, parted
-// by a tab. It never fails: a shell has no place for its words. The libraries that
-// complete for kong (kongplete, kong-completion) offer words alone, and what a session
-// is at is what tells it from others.
+// runComplete is the hidden command __complete, which the shells' completion scripts run. args
+// are the words after beckon, up to the one at the cursor, which may be empty. It prints one
+// word and its description per line, separated by a tab. It never fails, because a shell has
+// no place for errors. The libraries that complete for kong (kongplete, kong-completion) offer
+// no descriptions, and the description is what distinguishes sessions.
 func (a *app) runComplete(root *kong.Node, args []string) int {
 	dir, err := store.Dir(a.Getenv)
 	if err != nil {
@@ -41,7 +39,7 @@ func (a *app) runComplete(root *kong.Node, args []string) int {
 // line is a command line read up to the word to complete.
 type line struct {
 	node    *kong.Node
-	flag    *kong.Flag // whose value is to come
+	flag    *kong.Flag // whose value comes next
 	args    int        // positional arguments given
 	word    string
 	session func() []completion
@@ -65,7 +63,7 @@ func offers(root *kong.Node, args []string, sessions func() []completion) []comp
 	default:
 		list = l.words()
 	}
-	if l.word == "=" { // bash parts --flag=value into three words
+	if l.word == "=" { // bash splits --flag=value into three words
 		l.word = ""
 	}
 	for i := range list {
@@ -74,7 +72,7 @@ func offers(root *kong.Node, args []string, sessions func() []completion) []comp
 	return slices.DeleteFunc(list, func(o completion) bool { return !strings.HasPrefix(o.word, l.word) })
 }
 
-// read takes in a word before the one to complete.
+// read consumes a word before the one to complete.
 func (l *line) read(w string) {
 	switch {
 	case w == "=" && l.flag != nil:
@@ -94,8 +92,8 @@ func (l *line) read(w string) {
 	}
 }
 
-// scope are the nodes whose flags can be given here: those of the default
-// command too while none is named.
+// scope returns the nodes whose flags are valid here, with those of the default command until
+// one is named.
 func (l *line) scope() []*kong.Node {
 	var out []*kong.Node
 	for n := l.node; n != nil; n = n.Parent {
@@ -146,7 +144,7 @@ func (l *line) words() (list []completion) {
 	return list
 }
 
-// values offers what an argument or a flag may be.
+// values offers the values of an argument or flag.
 func (l *line) values(v *kong.Value) (list []completion) {
 	switch {
 	case v.Name == "session":
@@ -165,9 +163,9 @@ func (l *line) values(v *kong.Value) (list []completion) {
 	return list
 }
 
-// sessionOffers offers the live sessions, the ones that need you first: by
-// their name or project where that names one alone, and by the beginning of the id.
-// Words that a shell would have to quote are left out.
+// sessionOffers offers the live sessions, the ones that need you first: by name or project
+// where that is unique, and by the beginning of the id. It leaves out words that a shell would
+// have to quote.
 func (a *app) sessionOffers() (list []completion) {
 	snap, err := a.Reader().Look(false)
 	if err != nil {

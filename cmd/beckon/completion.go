@@ -6,8 +6,8 @@ type completionCmd struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
 }
 
-// completions are the shells' scripts. They know nothing of beckon's commands:
-// each asks `beckon __complete` for the words, so they never grow old.
+// completions are the shells' scripts. They contain no commands of beckon's: each asks `beckon
+// __complete` for the words, so they never become outdated.
 //
 //go:embed completions
 var completions embed.FS

@@ -39,8 +39,8 @@ func (c *configCmd) Run(a *app) error {
 	return err
 }
 
-// configValues returns what is in force; the error says what in the file is not, and
-// the values are nil only where there is no place for a file.
+// configValues returns the values in force and the errors in the file. The values are nil only
+// if there is no place for a file.
 func (a *app) configValues() (map[string]setting, error) {
 	path, err := config.Path(a.Getenv)
 	if err != nil {

@@ -19,17 +19,17 @@ type demoCmd struct {
 	List  bool    `help:"Print the list whenever it changes; so it is always when the output is not a terminal."`
 }
 
-// scene is what the demo changes about a recording, so that it looks like a
-// day's work: what happens, and when, is the real client's. The recordings'
-// own prompts are commands to the server that played the model.
+// scene is what the demo changes in a recording so that it looks like a day's work. Events and
+// times stay the real client's; the recordings' own prompts are commands to the server that
+// played the model.
 type scene struct {
 	recording       string
-	after           int64  // ms later than the others
-	project, branch string // where it happens, by another name
-	asked           string // the prompt, in other words
+	after           int64  // ms after the others
+	project, branch string // replace those of the recording
+	asked           string // replaces the prompt
 }
 
-// scenes are a bit of everything that a day with an agent brings.
+// scenes show a bit of everything that happens in a day with agents.
 var scenes = []scene{
 	{"perm_yes", 0, "shop", "checkout", "note down what we agreed on"},
 	{"ask", 900, "website", "redesign", "pick a colour for the header, ask me"},
@@ -101,8 +101,7 @@ func (p *player) onScreen(ctx context.Context) error {
 	return errors.Join(err, <-played)
 }
 
-// playOn plays, then lets a second pass every second; with an end, time stands
-// still there.
+// playOn plays, then lets time pass second by second. With an end, time stops there.
 func (p *player) playOn(ctx context.Context) error {
 	if err := p.run(ctx); err != nil {
 		return err

@@ -18,7 +18,7 @@ type digestCmd struct {
 	cli.Colored
 }
 
-// absence is how long the user must have done nothing to have been away.
+// absence is the least time without any action of the user that counts as being away.
 const absence = 10 * time.Minute
 
 func (c *digestCmd) Run(a *app) error {
@@ -43,8 +43,8 @@ func (c *digestCmd) Run(a *app) error {
 	return term.DrawDigest(a.Stdout, d, time.Local, a.Style(c.Color))
 }
 
-// digest returns what happened in that time, or since the user was last away when it
-// is zero; its Since is zero when they never were.
+// digest returns what happened in the time back, or if back is zero, since the user was last
+// away. Its Since is zero if they never were.
 func (a *app) digest(back time.Duration) (render.Digest, error) {
 	now := a.Now().Time()
 	since := now.Add(-back)

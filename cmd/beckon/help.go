@@ -16,8 +16,8 @@ type helpCmd struct {
 	Topic []string `arg:"" optional:"" help:"A topic of the manual, or a command."`
 }
 
-// Run prints a page of the manual; of a command without a page its usage, and
-// without a topic the commands and the topics.
+// Run prints a page of the manual, or a command's usage if it has no page. Without a topic it
+// lists the commands and the topics.
 func (c *helpCmd) Run(a *app, k *kong.Kong) error {
 	if len(c.Topic) == 0 {
 		a.usage()

@@ -52,8 +52,7 @@ func (c *historyCmd) Run(a *app) error {
 	return term.Turns(a.Stdout, lines, c.Session == "", time.Local, a.Style(c.Color))
 }
 
-// search finds the turns, and on the way takes in what the transcripts of live
-// sessions add.
+// search finds the turns, and also records what the transcripts of live sessions add.
 func (c *historyCmd) search(a *app) ([]render.TurnLine, error) {
 	known, keys, err := c.sessions(a)
 	if err != nil {
@@ -68,7 +67,7 @@ func (c *historyCmd) search(a *app) ([]render.TurnLine, error) {
 	lines := make([]render.TurnLine, 0, len(hits))
 	for _, h := range hits {
 		s, ok := known[h.Key]
-		if !ok { // pruned: the journal alone is left, and its name is the session's
+		if !ok { // pruned: only the journal is left, and its name is the session's
 			id, part, _ := strings.Cut(string(h.Key), "~")
 			s = &state.Session{ID: id, Part: part}
 		}
@@ -83,8 +82,7 @@ func (c *historyCmd) search(a *app) ([]render.TurnLine, error) {
 	return lines, nil
 }
 
-// sessions returns the sessions that can be looked at, by key, and the keys of
-// all that may have said something.
+// sessions returns the readable sessions by key, and the keys of all that may have turns.
 func (c *historyCmd) sessions(a *app) (map[store.Key]*state.Session, []store.Key, error) {
 	known := map[store.Key]*state.Session{}
 	if c.Session != "" {

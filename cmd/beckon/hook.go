@@ -5,7 +5,7 @@ import (
 	handlers "beckon/event/policy/run"
 )
 
-// hookCmd is here for its help; run handles the command before kong.
+// hookCmd exists for its help; run handles the command before kong.
 type hookCmd struct {
 	Event string `arg:"" optional:"" help:"The event's name, when the payload has none."`
 	Agent string `help:"Which agent sends the payload." default:"claude-code"`

@@ -30,7 +30,7 @@ func (c *initCmd) Run(a *app) error {
 	return err
 }
 
-// lineProgram is the program beckon-line beside this one, or "".
+// lineProgram returns the path of beckon-line next to this program, or "".
 func lineProgram() string {
 	path := home.Beside("beckon-line")
 	if _, err := os.Stat(path); err != nil {

@@ -61,8 +61,7 @@ func (c *jumpCmd) Run(a *app) error {
 	return become(*out.become)
 }
 
-// jump jumps, and notes that the session was looked at, as the one was that the
-// user sat in.
+// jump jumps to a session and marks it as seen, and also the one that the user was in.
 func (c *jumpCmd) jump(ctx context.Context, a *app, j *jump.Jumper) (jumped, error) {
 	out := jumped{Schema: render.ListSchema}
 	t, err := c.targets(ctx, a, j)
@@ -84,8 +83,8 @@ func (c *jumpCmd) jump(ctx context.Context, a *app, j *jump.Jumper) (jumped, err
 	return out, err
 }
 
-// message shows in tmux's status line what cannot be seen on the screen. Output of
-// a key's command, or an exit code, would cover the pane.
+// message shows in tmux's status line what the screen does not show. Output of a key's
+// command, or an exit code, would cover the pane.
 func (c *jumpCmd) message(ctx context.Context, j *jump.Jumper, out *jumped, err error) error {
 	text := ""
 	switch {
@@ -106,7 +105,7 @@ func (c *jumpCmd) cycles() bool { return slices.Contains([]string{"next", "prev"
 type targets struct {
 	rows []render.Row
 	seen []state.Seen
-	here string // the session that the user sits in
+	here string // the session that the user is in
 }
 
 func (c *jumpCmd) targets(ctx context.Context, a *app, j *jump.Jumper) (targets, error) {
@@ -145,11 +144,11 @@ func (c *jumpCmd) targets(ctx context.Context, a *app, j *jump.Jumper) (targets,
 	return targets{from(rows, here), seen, here}, nil
 }
 
-// jumper returns what focuses panes, and knows the configured ways to other machines.
+// jumper returns a Jumper that knows the configured ways to other machines.
 func (a *app) jumper() *jump.Jumper {
 	j := jump.New(a.Getenv)
 	for _, s := range a.Configured().JumpBy {
-		if w, err := jump.ParseWay(s); err == nil { // the configuration has it checked
+		if w, err := jump.ParseWay(s); err == nil { // Load has checked it
 			j.Ways = append(j.Ways, w)
 		}
 	}
@@ -162,9 +161,8 @@ func (a *app) queue(mode string) render.Queue {
 	return render.Queue{Mode: render.Mode(cmp.Or(mode, cfg.Queue)), PermissionFirst: cfg.PermissionFirst == "true", Marks: cfg.Marks}
 }
 
-// try jumps to the first of targets that can be shown. In a cycle the ones
-// that are gone are passed over, and one to which only the user can go counts
-// when no other can be shown.
+// try jumps to the first of targets that can be shown. In a cycle it skips the ones that are
+// gone, and falls back to one that only the user can reach if no other can be shown.
 func (o *jumped) try(ctx context.Context, j *jump.Jumper, targets []render.Row, cycle bool) error {
 	var first error
 	for i := range targets {

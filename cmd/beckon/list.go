@@ -25,7 +25,7 @@ type listCmd struct {
 	cli.Colored
 }
 
-// parseList is the quick way to a listCmd (quick); lists of hosts and states are
+// parseList parses simple arguments without kong (see quick); lists of hosts and states are
 // left to kong.
 func parseList(args []string) (c listCmd, ok bool) {
 	ok = segment.Flags(args, nil, map[string]*bool{"--json": &c.JSON, "--all": &c.All})
@@ -77,8 +77,8 @@ type listed struct {
 	Hosts []render.Host `json:"hosts,omitempty"`
 }
 
-// others adds the sessions of other hosts to the local rows. A host that does
-// not answer is named on stderr, with the age of what is shown of it.
+// others adds the sessions of other hosts to the local rows. It names on stderr each host that
+// does not answer, with the age of the rows shown for it.
 func (c *listCmd) others(a *app, rows []render.Row) ([]render.Row, []render.Host, error) {
 	if len(c.Host) == 0 && !c.Fleet {
 		return rows, nil, nil
@@ -91,7 +91,8 @@ func (c *listCmd) others(a *app, rows []render.Row) ([]render.Row, []render.Host
 	return hosts.Merge(rows, remote), status, nil
 }
 
-// empty is printed in place of a list: why there are no sessions, and what to do.
+// empty returns the text shown instead of an empty list: why there are no sessions, and what
+// to do.
 func (c *listCmd) empty(a *app) string {
 	switch {
 	case c.State != nil:
@@ -108,7 +109,7 @@ func (c *listCmd) empty(a *app) string {
 	return "no sessions; start claude anywhere, and it is listed here"
 }
 
-// parseStates checks the words of --state: those that the list shows, and those of JSON.
+// parseStates checks the words of --state: those of the list and those of the JSON.
 func parseStates(names []string) ([]string, error) {
 	var out []string
 	for _, n := range names {

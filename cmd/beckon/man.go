@@ -21,8 +21,8 @@ func (c *manCmd) Run(a *app, k *kong.Kong) error {
 		WithSection("Configuration", configurationText()).
 		WithSection("Environment", environmentText).
 		WithSection("Exit status", exitText)
-	// The library's first line has the day of the build: releases of one commit
-	// are the same bytes on any day.
+	// The library's first line contains today's date, but a commit's release must be the same
+	// bytes on any day.
 	_, text, _ := strings.Cut(page.Build(roff.NewDocument()), "\n")
 	_, err := fmt.Fprintf(a.Stdout, ".TH BECKON 1 \"\" \"beckon %s\"\n%s", cli.Version(), text)
 	return err

@@ -59,9 +59,8 @@ func (c *notifyTestCmd) Run(a *app) error {
 	return errors.Join(errs...)
 }
 
-// channels makes the channels that are chosen. terminal is what the channel of
-// that name writes to; without one it is left out, as the title is, which only
-// a hook can set.
+// channels creates the chosen channels. terminal is where the channel of that name writes;
+// without one it is left out. So is the title, which only a hook can set.
 func (a *app) channels(set alert.Settings, terminal io.Writer) (list []notify.Channel) {
 	reach, err := reach.ReadSettings(alert.ConfigPath(a.Getenv))
 	if err != nil {
@@ -98,8 +97,8 @@ func (a *app) jumpCommand() []string {
 	return []string{self, "jump"}
 }
 
-// deliverer returns what decides on edges and notifies of them, for a program that
-// calls itself by.
+// deliverer returns a Deliverer for a program that calls itself by: it decides on edges and
+// notifies the user.
 func (a *app) deliverer(set alert.Settings, by string, terminal io.Writer) *notify.Deliverer {
 	return &notify.Deliverer{
 		Store: a.Store, Reader: a.Reader(), Settings: set, Channels: a.channels(set, terminal), By: by, Getenv: a.Getenv,
@@ -130,7 +129,7 @@ func (c *notifyDeliverCmd) Run(a *app) error {
 		}
 	}
 	if err != nil {
-		a.Store.Log(fmt.Errorf("notifying of an edge: %w", err)) // nobody reads what it prints
+		a.Store.Log(fmt.Errorf("notifying of an edge: %w", err)) // nobody reads this process's output
 	}
 	return nil
 }
@@ -173,7 +172,7 @@ func (c *notifyExplainCmd) Run(a *app) error {
 			fmt.Fprintf(a.Stdout, "terminal: %v\n  hint: %s\n", kept, kept.Hint())
 		}
 	}
-	day := time.Now().Local().Format(time.DateOnly) // today needs no heading
+	day := time.Now().Local().Format(time.DateOnly) // entries of today need no heading
 	for _, d := range list {
 		if on := d.At.Local().Format(time.DateOnly); on != day {
 			day = on
@@ -187,9 +186,8 @@ func (c *notifyExplainCmd) Run(a *app) error {
 	return nil
 }
 
-// decisions reads the log of decisions, of one session when it is named. Edges
-// that were claimed and never logged are listed too: so it is when
-// the disk was full.
+// decisions reads the log of decisions, of one session if named. It adds edges that were
+// claimed but never logged, which happens when the disk is full.
 func (a *app) decisions(session string) ([]explained, error) {
 	id := session
 	if session != "" {
@@ -220,8 +218,7 @@ func (a *app) decisions(session string) ([]explained, error) {
 	return a.unlogged(id, list), nil
 }
 
-// unlogged adds the edges of a session that were taken without a line in the
-// log.
+// unlogged adds a session's edges that were claimed without a line in the log.
 func (a *app) unlogged(id string, list []explained) []explained {
 	claims, _ := a.Store.Claims(store.KeyOf(id))
 	for _, c := range claims {

@@ -21,7 +21,7 @@ type notifyAskCmd struct {
 	Offer string `arg:""`
 }
 
-// Run puts an offer to the user until it is over. Nobody reads what it prints.
+// Run asks the user about an offer until it is over. Nobody reads what it prints.
 func (c *notifyAskCmd) Run(a *app) error {
 	if err := a.askUser(c.Offer); err != nil {
 		a.Store.Log(fmt.Errorf("asking by a notification: %w", err))
@@ -29,13 +29,12 @@ func (c *notifyAskCmd) Run(a *app) error {
 	return nil
 }
 
-// errNotHolder means that somebody else than the process that waits at an offer
-// wants it put to the user.
+// errNotHolder is returned to any process but the one that waits at the offer.
 var errNotHolder = errors.New("only the process that holds the call has its notification answered")
 
-// held reports whether this process was started by the one that waits at o. An
-// agent can start this command, with a configuration of its own; it cannot be the
-// parent of what the client's hook starts, nor what the hook became.
+// held reports whether the process that waits at o started this one. An agent can run this
+// command with its own configuration, but it cannot be the parent that the client's hook, or
+// the program that the hook became, is.
 func held(o *offer.Offer) bool {
 	p, there := evidence.Process(os.Getppid(), evidence.ThisMachine())
 	return there && p == o.Waiter
@@ -76,10 +75,10 @@ func (a *app) askUser(id string) error {
 	return nil
 }
 
-// openEvery is how often it is looked whether an offer is still open.
+// openEvery is how often an offer is checked.
 const openEvery = time.Second
 
-// whileOpen is a context that ends with the offer.
+// whileOpen returns a context that ends with the offer.
 func (a *app) whileOpen(o *offer.Offer) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithDeadline(context.Background(), o.Expires.Time())
 	go func() {
@@ -98,8 +97,8 @@ func (a *app) stillOpen(o *offer.Offer) bool {
 	return err == nil && none != nil && held(o)
 }
 
-// askBy asks through one channel, and hands the answer over. What has changed
-// since it was shown is shown again: a file that the call is on may have.
+// askBy asks through one channel and passes on the answer. If something has changed since the
+// request was shown, such as a file that the call edits, it is shown again.
 func (a *app) askBy(ctx context.Context, over func(), by notify.Asker, o *offer.Offer) error {
 	host := evidence.ThisMachine().Host
 	for {
@@ -124,8 +123,8 @@ func (a *app) askBy(ctx context.Context, over func(), by notify.Asker, o *offer.
 	}
 }
 
-// end says what became of an offer that this process did not answer; empty when
-// the user put the notification away.
+// end returns the result of an offer that this process did not answer; empty if the user
+// dismissed the notification.
 func (a *app) end(ctx context.Context, o *offer.Offer) string {
 	if ctx.Err() == nil {
 		return ""

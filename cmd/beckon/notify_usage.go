@@ -17,8 +17,7 @@ import (
 	"beckon/state/usage"
 )
 
-// kindLimit is the kind of a notification of a usage limit. No session is in such a
-// state.
+// kindLimit is the kind of a usage limit's notification. No session has this state.
 const kindLimit state.EdgeKind = "limit"
 
 type notifyUsageCmd struct {
@@ -29,7 +28,7 @@ type notifyUsageCmd struct {
 
 func (c *notifyUsageCmd) Run(a *app) error {
 	if err := c.notify(a, time.Now()); err != nil {
-		a.Store.Log(fmt.Errorf("notifying of a usage limit: %w", err)) // nobody reads what it prints
+		a.Store.Log(fmt.Errorf("notifying of a usage limit: %w", err)) // nobody reads this process's output
 	}
 	return nil
 }
@@ -64,7 +63,7 @@ func (c *notifyUsageCmd) send(a *app, set alert.Settings, w usage.Window, now ti
 	d.Channels = notify.Send(context.Background(), a.channels(set, nil), n)
 	var err error
 	for _, channel := range []string{alert.Terminal, alert.Title} {
-		if set.Has(channel) { // only a hook of the client's reaches its terminal
+		if set.Has(channel) { // only the client's hooks reach its terminal
 			err = alert.Later(a.Store.Dir, n.Title, n.Body, w.Resets)
 			d.Channels = strings.TrimPrefix(d.Channels+", "+channel+" with the next hook", ", ")
 		}
@@ -72,7 +71,7 @@ func (c *notifyUsageCmd) send(a *app, set alert.Settings, w usage.Window, now ti
 	return errors.Join(err, a.Store.Decide(d))
 }
 
-// usageNote says which limit it is, when it is reached and when it begins anew.
+// usageNote says which limit it is, when it is reached and when it resets.
 func usageNote(w usage.Window, percent int, account string, now time.Time) notify.Note {
 	body := "resets " + term.Moment(w.Resets.Time(), now.Local())
 	if full, ok := w.Full(event.MillisOf(now)); ok && w.Used < 100_00 {

@@ -7,12 +7,11 @@ import (
 	"rsc.io/qr"
 )
 
-// quiet is how much light a QR code has around it, in modules: as its standard asks.
+// quiet is the margin around a QR code, in modules, as the standard requires.
 const quiet = 4
 
-// drawQR writes text as a QR code, two modules in a character. It is dark on light
-// whatever the terminal's colours are; without colour, the terminal is taken for a
-// dark one.
+// drawQR writes text as a QR code, two modules per character. It is dark on light whatever the
+// terminal's colours are; without colour it assumes a dark terminal.
 func drawQR(w io.Writer, text string, color bool) error {
 	code, err := qr.Encode(text, qr.L)
 	if err != nil {

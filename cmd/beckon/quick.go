@@ -10,10 +10,9 @@ import (
 	"beckon/render/hosts"
 )
 
-// quick runs the commands that a status line, a prompt or a user's eye waits for
-// before kong is paid for (half of what the first two cost in all, a fifth of a
-// list of 100 sessions), and reports whether it did. What it does not
-// understand is left to kong, to help or to complain.
+// quick runs the commands that a status line, a prompt or a user waits for, without kong (half
+// of the cost of the first two, a fifth of a list of 100 sessions), and reports whether it
+// did. It leaves arguments that it does not understand to kong, to print help or an error.
 func (a *app) quick(args []string) (code int, ok bool) {
 	if code, ok := segment.Main(a.App, args, a.inFleet); ok || len(args) == 0 {
 		return code, ok
@@ -41,7 +40,7 @@ type statuslineCmd struct{ segment.Statusline }
 
 func (c *statuslineCmd) Run(a *app) error { return c.Show(a.App, a.inFleet) }
 
-// inFleet adds the sessions of other machines that are known here to rows.
+// inFleet adds the known sessions of other machines to rows.
 func (a *app) inFleet(rows []render.Row) []render.Row {
 	return hosts.Merge(rows, fleets.Known(a.App))
 }

@@ -51,11 +51,11 @@ func (c *replayCmd) Run(a *app) error {
 	return a.play(tracks, playing{speed: c.Speed, until: c.Until, dir: c.Dir, screen: c.Watch})
 }
 
-// track is one recording under play.
+// track is one recording being played.
 type track struct {
 	name     string
 	steps    []recording.Step
-	ever     []recording.Registry // every record that it holds, to know the processes by
+	ever     []recording.Registry // all records that it holds, to identify processes
 	registry []recording.Registry // as it is at the moment
 	scene    scene
 }
@@ -78,8 +78,8 @@ type player struct {
 	a      *app
 	st     *store.Store
 	tracks []track
-	start  event.Millis // the wall time that every track's first step is moved to
-	shown  string       // the list as printed last
+	start  event.Millis // the wall time that corresponds to every track's first step
+	shown  string       // the list as last printed
 	playing
 }
 
@@ -93,7 +93,7 @@ type moment struct {
 // playing is how recordings are played.
 type playing struct {
 	speed  float64 // times faster than it happened; 0 does not wait at all
-	until  float64 // stop after so many seconds of the recordings; 0 means their end
+	until  float64 // stop after this many seconds of the recordings; 0 means their end
 	dir    string  // state directory; empty for a temporary one
 	screen bool    // show the screen of watch, instead of the list
 }
@@ -170,8 +170,8 @@ func (p *player) name(m moment) string {
 	return p.tracks[m.track].name
 }
 
-// lookAgain is when a registry status is looked at a second time, in ms. It is
-// above the time that Resolve wants it to have stood.
+// lookAgain is the delay before a registry status is read a second time, in ms: longer than
+// Resolve requires it to have been stable.
 const lookAgain = 250
 
 // moments merges the tracks in the order of their times.
@@ -184,7 +184,7 @@ func (p *player) moments() []moment {
 			}
 			m := moment{track: i, step: s, at: s.T - t.began()}
 			all = append(all, m)
-			if s.Kind == "registry" { // look again once the status has stood long enough to count
+			if s.Kind == "registry" { // read again once the status has been stable long enough
 				m.at += lookAgain
 				all = append(all, m)
 			}
@@ -199,13 +199,13 @@ func (p *player) moments() []moment {
 	return all
 }
 
-// began is the time in a track at which the play begins.
+// began returns the time in a track at which playing starts.
 func (t *track) began() int64 { return t.steps[0].T - t.scene.after }
 
 // do plays one moment and prints the list if it changed.
 func (p *player) do(m moment) error {
 	now := p.start + event.Millis(m.at)
-	if m.track < 0 { // nothing but time has passed
+	if m.track < 0 { // only time has passed
 		return errors.Join(p.stage(now), p.show(now))
 	}
 	t := &p.tracks[m.track]
@@ -237,9 +237,8 @@ func (p *player) do(m moment) error {
 	return p.show(now)
 }
 
-// stage writes the evidence that every view of the scratch directory takes in
-// the place of the machine's. A registry status counts as soon as it is
-// recorded: the recorder polled it.
+// stage writes the evidence that every view of the scratch directory reads instead of the
+// machine's. A registry status counts as soon as it is recorded, since the recorder polled it.
 func (p *player) stage(now event.Millis) error {
 	var records [][]byte
 	for _, t := range p.tracks {
@@ -277,7 +276,7 @@ func (p *player) hook(t *track, step recording.Step, now event.Millis) error {
 // show prints the list if it differs from what was printed last.
 func (p *player) show(now event.Millis) error {
 	if p.screen {
-		return nil // it follows the directory
+		return nil // the screen follows the directory
 	}
 	snap, err := live.NewReader(p.st, "").Look(false)
 	if err != nil {

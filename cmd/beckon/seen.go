@@ -49,14 +49,14 @@ func (a *app) allSeen() error {
 	return nil
 }
 
-// seenPane reads `seen --pane ID`, which run answers before kong is paid for.
+// seenPane parses `seen --pane ID`, which run handles without kong.
 func seenPane(args []string) (pane string, ok bool) {
 	ok = len(args) > 1 && args[0] == "seen" && segment.Flags(args[1:], map[string]*string{"--pane": &pane}, nil)
 	return pane, ok
 }
 
-// runSeenPane marks the session in a pane as seen. It is quiet: it runs at
-// every change of focus, and tmux would show whatever it says.
+// runSeenPane marks the session in a pane as seen. It prints nothing: it runs at every change
+// of focus, and tmux would show its output.
 func runSeenPane(pane string, getenv func(string) string) int {
 	dir, err := store.Dir(getenv)
 	if err != nil {
@@ -69,8 +69,8 @@ func runSeenPane(pane string, getenv func(string) string) int {
 	return cli.ExitOK
 }
 
-// inPane returns what tells the terminals that pane names: a pane of the tmux
-// server around us, else the terminal of that id.
+// inPane returns a function that matches the terminals that pane names: a pane of the tmux
+// server we are in, else the terminal with that id.
 func inPane(pane string, getenv func(string) string) func(event.Terminal) bool {
 	if !strings.HasPrefix(pane, "%") {
 		return func(t event.Terminal) bool { return pane != "" && t.ID == pane }
@@ -83,8 +83,8 @@ func inPane(pane string, getenv func(string) string) func(event.Terminal) bool {
 	return func(t event.Terminal) bool { return jump.SamePane(t, here) }
 }
 
-// seenIn marks the sessions in the terminals that fits as seen. The hooks'
-// own facts are enough for it: only they end a turn that is left unseen.
+// seenIn marks the sessions whose terminal fits accepts as seen. It needs only the facts of
+// hooks: no other source ends a turn that stays unseen.
 func seenIn(st *store.Store, fits func(event.Terminal) bool) error {
 	sessions, _, err := st.Live()
 	now := live.NewReader(st, "").Now()

@@ -48,7 +48,7 @@ type serveCmd struct {
 	Poll    bool     `help:"Poll the files, where the system does not report changes (network file systems)."`
 }
 
-// Validate is kong's.
+// Validate implements kong's validation.
 func (c *serveCmd) Validate() error {
 	switch {
 	case (c.TLSCert == "") != (c.TLSKey == ""):
@@ -66,7 +66,7 @@ func (c *serveCmd) Validate() error {
 	return nil
 }
 
-// stopTime is how long requests under way have when the server is stopped.
+// stopTime is how long requests in progress have when the server is stopped.
 const stopTime = 5 * time.Second
 
 func (c *serveCmd) Run(a *app) error {
@@ -77,7 +77,7 @@ func (c *serveCmd) Run(a *app) error {
 	if c.What == "url" {
 		return c.printURL(a)
 	}
-	if c.QR { // before anything is begun
+	if c.QR { // before anything is started
 		if _, err := web.Elsewhere(c.scheme(), c.Addr, c.names()); err != nil {
 			return err
 		}
@@ -121,7 +121,7 @@ func (c *serveCmd) Run(a *app) error {
 		Seen: seen, Policy: answer.Serve(a.Store, handlers.Starter{}, a.Getenv, "BECKON_TOKEN"),
 		Log: a.Store.Log,
 	})
-	debug.SetGCPercent(25)         // a thousand streams in less memory, for a little more work
+	debug.SetGCPercent(25)         // less memory for a thousand streams, for a little more work
 	debug.SetMemoryLimit(64 << 20) // above it, garbage is collected at once
 	entrance := s.Entrance()
 	c.say(a, l.Addr().String(), entrance)
@@ -144,8 +144,8 @@ func (c *serveCmd) Run(a *app) error {
 	return serveUntilSignal(s, l)
 }
 
-// serveToken is what opens the server: the one of the environment, else the one
-// that is kept in the state directory.
+// serveToken returns the server's token: that of the environment, else the one stored in the
+// state directory.
 func (a *app) serveToken() (string, error) {
 	if token := a.Getenv("BECKON_TOKEN"); token != "" {
 		return token, web.CheckToken(token)
@@ -153,8 +153,8 @@ func (a *app) serveToken() (string, error) {
 	return web.Token(a.Store.Dir)
 }
 
-// say tells where the server is. What signs in goes to who began it, and into
-// no log that others may read.
+// say prints where the server is. What signs a browser in is shown only to the user who
+// started it, never written to a log that others may read.
 func (c *serveCmd) say(a *app, addr string, entrance web.Entrance) {
 	if c.Socket != "" {
 		fmt.Fprintf(a.Stdout, "beckon serves on %s\n", c.Socket)
@@ -179,9 +179,9 @@ func (c *serveCmd) say(a *app, addr string, entrance web.Entrance) {
 	}
 }
 
-// confidential reports whether only the user who runs the program can read what is
-// written to w: a terminal, a pipe, a file that nobody else may read; but not the
-// system's log, which is a socket.
+// confidential reports whether only the user who runs the program can read what is written to
+// w: a terminal, a pipe, or a file that nobody else may read. The system's log, a socket, is
+// not.
 func confidential(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok {
@@ -197,7 +197,7 @@ func confidential(w io.Writer) bool {
 	return true
 }
 
-// names are further names of the server: those that were given, and its certificate's.
+// names returns further names of the server: those given by flag, and its certificate's.
 func (c *serveCmd) names() []string {
 	if c.TLSCert == "" {
 		return c.Host
@@ -205,7 +205,7 @@ func (c *serveCmd) names() []string {
 	return append(slices.Clone(c.Host), web.CertNames(c.TLSCert, c.TLSKey)...)
 }
 
-// showCode shows a phone the address that signs it in, once.
+// showCode shows the QR code of an address that signs in one phone, once.
 func (c *serveCmd) showCode(a *app, scheme, addr string, entrance web.Entrance) error {
 	if !confidential(a.Stdout) {
 		return cli.Hint("run beckon serve url --qr in a terminal", "others may read what is printed here")
@@ -229,8 +229,8 @@ func (c *serveCmd) scheme() string {
 	return "http"
 }
 
-// running is the address of the server that was started with the same --addr.
-// Whoever else has the port must not be shown what opens this user's server.
+// running returns the address of the server that was started with the same --addr. If another
+// program has the port, it must not receive what opens this user's server.
 func (c *serveCmd) running() (url string, err error) {
 	for _, scheme := range []string{"http", "https"} {
 		url = web.URL(scheme, c.Addr)
@@ -264,7 +264,7 @@ func (c *serveCmd) printURL(a *app) error {
 	return nil
 }
 
-// entrance asks the server that runs already for what signs in.
+// entrance asks the running server for the secrets that sign in.
 func (c *serveCmd) entrance() (url string, e web.Entrance, err error) {
 	if url, err = c.running(); err != nil {
 		return "", e, err
@@ -275,7 +275,7 @@ func (c *serveCmd) entrance() (url string, e web.Entrance, err error) {
 	return url, e, nil
 }
 
-// openRunning opens the page of a server that runs already.
+// openRunning opens the page of a server that is already running.
 func (c *serveCmd) openRunning(a *app) error {
 	url, entrance, err := c.entrance()
 	if err != nil {
@@ -285,8 +285,8 @@ func (c *serveCmd) openRunning(a *app) error {
 	return nil
 }
 
-// openBrowser opens url in the user's browser, or says that it could not. The
-// url is on that command line for all users to see.
+// openBrowser opens url in the user's browser, or reports that it could not. All users can see
+// the url on that command line.
 func (a *app) openBrowser(url string) {
 	command := map[string][]string{"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"}}[runtime.GOOS]
 	if command == nil {
@@ -300,8 +300,8 @@ func (a *app) openBrowser(url string) {
 	go func() { _ = cmd.Wait() }()
 }
 
-// ownTerminal is the terminal that serve runs in, nil when its output goes to a
-// file or a supervisor.
+// ownTerminal returns the terminal that serve runs in, nil if its output goes to a file or a
+// supervisor.
 func (a *app) ownTerminal() io.Writer {
 	if a.Width() == 0 {
 		return nil
@@ -309,7 +309,7 @@ func (a *app) ownTerminal() io.Writer {
 	return a.Stdout
 }
 
-// redactedConfig is the configuration without what looks like a secret in it.
+// redactedConfig returns the configuration without anything that looks like a secret.
 func (a *app) redactedConfig() (any, error) {
 	values, err := a.configValues()
 	for name, v := range values {
@@ -333,8 +333,8 @@ func (c *serveCmd) listen() (l net.Listener, err error) {
 	return secure, nil
 }
 
-// serveUntilSignal serves until the first interrupt, and gives up on requests
-// under way at the second.
+// serveUntilSignal serves until the first interrupt, and drops requests in progress at the
+// second.
 func serveUntilSignal(s *web.Server, l net.Listener) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -65,7 +65,7 @@ func (c *showCmd) Run(a *app) error {
 	return term.Said(a.Stdout, a.Said(&v.Session), style)
 }
 
-// showPane prints the text on a session's pane.
+// showPane prints the text in a session's pane.
 func (a *app) showPane(row *render.Row) error {
 	text, err := jump.New(a.Getenv).Text(context.Background(), row)
 	if err != nil {

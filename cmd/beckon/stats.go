@@ -45,7 +45,7 @@ type limitJSON struct {
 	Name     string     `json:"name"`
 	Used     float64    `json:"used_percentage"`
 	PerHour  *float64   `json:"percent_per_hour,omitempty"`
-	FullAt   *time.Time `json:"full_at,omitempty"` // if it goes on like this; only before ResetsAt
+	FullAt   *time.Time `json:"full_at,omitempty"` // at the current rate; only if before ResetsAt
 	ResetsAt time.Time  `json:"resets_at"`
 	At       time.Time  `json:"reported_at"`
 }
@@ -126,8 +126,8 @@ func (c *statsCmd) timeline(a *app) error {
 	return term.DrawTimeline(a.Stdout, t, time.Local, a.Style(c.Color))
 }
 
-// timeline returns what every session did on a local day, today without a date, from
-// the first thing to the last.
+// timeline returns what every session did on a local day, today without a date, from the first
+// activity to the last.
 func (a *app) timeline(date string) (render.Timeline, error) {
 	now := a.Now().Time().In(time.Local)
 	day := now
@@ -147,7 +147,7 @@ func (a *app) timeline(date string) (render.Timeline, error) {
 		return render.Timeline{}, err
 	}
 	lanes := totals.Lanes()
-	if len(lanes) > 0 { // the night before is not part of the picture
+	if len(lanes) > 0 { // the night before is not shown
 		from = lanes[0].Spans[0].From.Time()
 	}
 	return render.NewTimeline(from, to, lanes), nil
@@ -171,12 +171,12 @@ func (c *statsCmd) csv(a *app) error {
 	return w.WriteAll(lines)
 }
 
-// firstDay is the first of that many local days, today included.
+// firstDay returns the first of that many local days, counting today.
 func (a *app) firstDay(days int) string {
 	return a.Now().Time().In(time.Local).AddDate(0, 0, 1-days).Format(time.DateOnly)
 }
 
-// statsOf adds up that many days, today included.
+// statsOf adds up that many days, counting today.
 func (a *app) statsOf(days int) (statsJSON, error) {
 	totals := stats.New(time.Local).From(a.firstDay(days))
 	if err := a.foldAll(totals); err != nil {
@@ -187,8 +187,8 @@ func (a *app) statsOf(days int) (statsJSON, error) {
 
 // foldAll adds the journals of every session to totals.
 func (a *app) foldAll(totals *stats.Totals) error {
-	// Looking first notes what no hook reported: a killed session must not count as
-	// at work until now.
+	// The look first records what no hook reported: a killed session must not count as at work
+	// until now.
 	if _, _, err := a.Look(false); err != nil {
 		return err
 	}
@@ -206,7 +206,7 @@ func (a *app) fold(totals *stats.Totals, keys []store.Key, now event.Millis) err
 		progress(int64(i), int64(len(keys)))
 		s := totals.Session()
 		err := a.Store.Lines(k, 0, func(l store.Line) { s.Line(l.Change, l.Snapshot) })
-		if err != nil && !errors.Is(err, state.ErrNewerSchema) { // the look has reported that one; the others count
+		if err != nil && !errors.Is(err, state.ErrNewerSchema) { // the look has reported that one
 			return fmt.Errorf("reading the journal of session %q: %w", string(k), err)
 		}
 		s.End(now)

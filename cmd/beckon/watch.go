@@ -79,8 +79,8 @@ func (c *watchCmd) Run(a *app) error {
 	return tui.Run(ctx, opt)
 }
 
-// onceEnviron makes the profile of colours what the user chose, whatever
-// stdout is.
+// onceEnviron returns an environment in which the colour profile is the user's choice,
+// whatever stdout is.
 func (a *app) onceEnviron(color bool) []string {
 	env := []string{"TERM=" + a.Getenv("TERM"), "COLORTERM=" + a.Getenv("COLORTERM")}
 	if color {
@@ -95,12 +95,11 @@ func (a *app) pageWidth(flag int) int {
 	return cmp.Or(flag, a.Width(), max(columns, 0), 80)
 }
 
-// screenPause is the least time between updates of the screen: changes come in
-// bursts.
+// screenPause is the least time between updates of the screen, since changes come in bursts.
 const screenPause = 20 * time.Millisecond
 
-// watchOptions gives a screen its eyes and hands. notifier notifies of what the
-// screen sees; nil notifies of nothing.
+// watchOptions returns the functions by which a screen reads and acts. notifier notifies of
+// what the screen sees; nil notifies of nothing.
 func (a *app) watchOptions(how live.Options, notifier *notify.Follower) tui.Options {
 	how.Pause = screenPause
 	f := live.NewFollower(a.Reader(), how)
@@ -113,7 +112,7 @@ func (a *app) watchOptions(how live.Options, notifier *notify.Follower) tui.Opti
 	}
 }
 
-// actOn folds what the user did to the session of a row.
+// actOn folds an action of the user on the session of a row.
 func (a *app) actOn(r render.Row, action state.Action) error {
 	v, err := a.Find(r.Record())
 	if err != nil {
@@ -122,8 +121,8 @@ func (a *app) actOn(r render.Row, action state.Action) error {
 	return a.Act(v, action)
 }
 
-// jumpTo brings the pane of a row to the front, says what it did, and notes
-// that the session was looked at.
+// jumpTo brings the pane of a row to the front, returns what it did, and marks the session as
+// seen.
 func (a *app) jumpTo(ctx context.Context, r render.Row) (string, error) {
 	res, err := a.jumper().To(ctx, &r)
 	if err != nil {
@@ -135,14 +134,14 @@ func (a *app) jumpTo(ctx context.Context, r render.Row) (string, error) {
 	return res.Did, a.actOn(r, state.Action{Kind: state.ActSeen})
 }
 
-// Of a session's turns the screen shows the last recentTurns, and of its
-// journal it reads about the last recentLines lines for them.
+// The screen shows a session's last recentTurns turns, and reads about the last recentLines
+// lines of its journal for them.
 const (
 	recentTurns = 8
 	recentLines = 1000
 )
 
-// past is what the peek panel shows of a session beyond its row.
+// past returns what the peek panel shows of a session beyond its row.
 func (a *app) past(r render.Row, s state.Session) tui.Past {
 	p := tui.Past{Turns: a.recentTurns(r, s.Seq), Said: a.Said(&s)}
 	if r.Question != nil {
@@ -181,11 +180,11 @@ func (a *app) follow(ctx context.Context, f *live.Follower, notifier *notify.Fol
 	f.Run(ctx, update)
 }
 
-// screenOf is what a screen shows of the live sessions and of those that ended
-// lately. What the user removed is not shown.
+// screenOf returns what a screen shows: the live sessions and those that ended recently,
+// without those that the user removed.
 func (a *app) screenOf(snap live.Snapshot) tui.Snapshot {
 	s := tui.Snapshot{Now: snap.Now.Time(), Still: snap.Staged, Problem: a.problemLine(snap.Problems), Seen: make(map[string]state.Seen, len(snap.Seen))}
-	s.Limits, _ = usage.In(a.Store.Dir).Read(snap.Now) // a file that cannot be read is in stats, and no reason to hide the rest
+	s.Limits, _ = usage.In(a.Store.Dir).Read(snap.Now) // stats reports a file that cannot be read
 	for _, v := range snap.Seen {
 		s.Seen[v.Session.Record()] = v
 	}

@@ -1,12 +1,10 @@
-// Package answer is what `beckon hook` does: it folds the event as beckon-hook
-// does, and where there is a policy it puts the event to it, gives the client
-// the answer, and folds what was decided: the client raises no event for a
-// call that a hook denied.
+// Package answer implements `beckon hook`: it folds the event as beckon-hook does, evaluates
+// the policy if there is one, gives the client the answer, and folds the decision, because the
+// client sends no event for a call that a hook denied.
 //
-// Its promise is the hook's own with another deadline: nothing on stdout but
-// the answer, exit code 0 unless the event has no other way to be refused, and
-// whatever goes wrong is silence, not an error, unless a rule could have had a
-// say: what cannot be judged is refused.
+// It keeps the hook's promise with a longer deadline: nothing on stdout but the answer; exit
+// code 0 unless the event can only be refused by exit code; on an internal failure silence,
+// unless a rule could have applied: then the event is refused.
 package answer
 
 import (
@@ -39,33 +37,33 @@ import (
 )
 
 const (
-	// stdinWait is how long the payload may take to come.
+	// stdinWait is how long to wait for the payload.
 	stdinWait = 10 * time.Second
-	// overtime is what folding may add to a policy's deadline before the
-	// process ends itself. The installed entry gives it 60 s.
+	// overtime is how much longer than the policy's deadline folding may take before the
+	// process ends itself. The installed entry has a timeout of 60 s.
 	overtime = 4 * time.Second
-	// foldWait is how long an answer waits for its folds, which may have a terminal
-	// sequence to send along: a few milliseconds, or a lock is in the way.
+	// foldWait is how long an answer waits for its folds, which may add a terminal sequence: a
+	// few milliseconds, unless a lock is held.
 	foldWait = 200 * time.Millisecond
-	// remindAfter is how soon a session's user is reminded that a handler did not
-	// work, and onceASession how soon what is the matter with a file.
+	// remindAfter is how soon a session's user is told again that a handler failed,
+	// onceASession the same for a problem with a file.
 	remindAfter  = 10 * time.Minute
 	onceASession = 24 * time.Hour
 )
 
-// Starter makes the hooks that start something able to, as package run does.
+// Starter enables the hooks that start programs, as package run does.
 type Starter interface {
-	// Prepare makes the handlers of the hooks of kind k; what they start has env.
+	// Prepare creates the handlers of the hooks of kind k; programs that they start get env.
 	Prepare(hooks []*config.Hook, k event.Kind, env []string, state trust.Dir)
 	// Inside reports whether this process was started by a policy.
 	Inside(getenv func(string) string, state trust.Dir) bool
 }
 
-// Main is `beckon hook`. Of beckon-judge, which answers where a policy has only rules
-// and links nothing that could start a command or ask a server, starter is nil; for all
-// other events it calls become, which does not return if the program for them is there.
+// Main implements `beckon hook`. In beckon-judge starter is nil: it answers when a policy has
+// only rules, and links nothing that could start a command or ask a server. For all other
+// events it calls become, which does not return if the program for them is there.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string, starter Starter, become func([]string) (int, bool)) (code int) {
-	var fault error // there is no log yet, or it has it
+	var fault error // there is no log yet, or it has the error
 	defer hook.Guard(&fault)
 	hook.GrowStack()
 	a := hook.ParseArgs(args)
@@ -86,7 +84,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(
 	}
 	f := firing{args: a, getenv: getenv, start: time.Now(), st: store.Open(dir), environ: os.Environ(), starter: starter}
 	f.dialect, _ = wire.DialectOf(a.Agent)
-	f.safely(f.load) // without its policy an event is folded still
+	f.safely(f.load) // without a policy the event is still folded
 	if become != nil && (a.Event == "" || f.loaded.Starts(event.KindOf(a.Agent, a.Event))) {
 		if code, ok := become(args); ok {
 			return code
@@ -100,7 +98,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(
 	watchdog.Reset(wire.DeadlineOf(f.e.Kind) + overtime)
 	ctx := context.Background()
 	if f.starts() {
-		// Who gives up waiting (a timeout, Esc) sends TERM and 1.5 s later KILL
+		// A caller that gives up (a timeout, Esc) sends TERM, and KILL 1.5 s later
 		// (testdata/lab/POLICY.md); what the policy started must be gone by then.
 		var stop context.CancelFunc
 		ctx, stop = signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -109,21 +107,21 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(
 	return f.answer(ctx, stdout, stderr)
 }
 
-// Sources returns where the policies of this environment are.
+// Sources returns the places of the policies in this environment.
 func Sources(getenv func(string) string, stateDir string) policy.Sources {
 	global, project := trust.Files(getenv)
 	return policy.Sources{Global: global, Project: project, State: trust.In(stateDir), Home: home.Dir(getenv), Now: time.Now(),
 		Own: own(getenv, stateDir, global, project)}
 }
 
-// own are the files that decide what a policy is worth: beckon's configuration,
-// state and programs, and the client's settings, where its hooks are.
+// own lists the files that a policy's effect depends on: beckon's configuration, state and
+// programs, and the client's settings with its hooks.
 func own(getenv func(string) string, stateDir, global, project string) (list []string) {
 	if programs := home.Beside("beckon*"); programs != "" {
 		list = append(list, match.Quote(filepath.Dir(programs))+"/beckon*")
 	}
 	if global != "" {
-		list = append(list, match.Quote(filepath.Dir(global))+"/**", match.Quote(global)) // a search from above ends in a file's name
+		list = append(list, match.Quote(filepath.Dir(global))+"/**", match.Quote(global)) // a search in a parent directory finds file names
 	}
 	if project != "" {
 		list = append(list, match.Quote(project), match.Quote(trust.ProjectOf(project))+"/.claude/settings*.json")
@@ -139,37 +137,37 @@ func own(getenv func(string) string, stateDir, global, project string) (list []s
 	return append(list, match.Quote(stateDir)+"/**")
 }
 
-// firing is one hook under way.
+// firing is one hook in progress.
 type firing struct {
 	args    hook.Args
 	getenv  func(string) string
-	environ []string // of what the policy starts
-	starter Starter  // nil where nothing can be started
+	environ []string // for programs that the policy starts
+	starter Starter  // nil if nothing can be started
 	start   time.Time
 	st      *store.Store
-	payload []byte // in Claude Code's words, in which the policy is
+	payload []byte // translated to Claude Code's names, which the policy uses
 	said    []byte // as the agent gave it
 	dialect wire.Dialect
 	e       event.Event
-	alien   bool // the event could not be parsed, so that it is judged and not folded
+	alien   bool // the event could not be parsed: it is judged but not folded
 	sources policy.Sources
 	loaded  policy.Loaded
 	covers  trust.Coverage
-	dir     string        // where commands run, in place of where the agent works
+	dir     string        // where commands run, if not where the agent works
 	http    bool          // the answer goes out over HTTP
-	hops    int           // policies that handed the question on
-	session state.Session // as it is once the event is folded
-	halt    []byte        // what ends the turn at this call, if the user said so
-	busy    bool          // too much runs already: rules answer, all else counts as broken
-	asked   string        // the name of a question that another policy asks; empty for a firing of this machine's own
-	claimed string        // the claim that this process holds, if it does
+	hops    int           // policies that have passed the question on
+	session state.Session // after the event is folded
+	halt    []byte        // the answer that ends the turn at this call, if the user asked for it
+	busy    bool          // too much is running: only rules answer, everything else counts as failed
+	asked   string        // the name of a question from another policy; empty for this machine's own firings
+	claimed string        // the claim that this process holds, if any
 
-	given atomic.Bool  // the answer is being given, or was
+	given atomic.Bool  // the answer is being given, or has been
 	exit  atomic.Int32 // the exit code that goes with it
 }
 
-// first reports whether there was no answer yet. Two would be as bad as none: a
-// refusal and what the watchdog adds are not JSON together.
+// first reports whether no answer has been given yet. Two are as bad as none: a refusal
+// followed by the watchdog's answer is not valid JSON.
 func (f *firing) first(exit int) bool {
 	if !f.given.CompareAndSwap(false, true) {
 		return false
@@ -181,9 +179,8 @@ func (f *firing) first(exit int) bool {
 // starts reports whether the policy starts something for the event.
 func (f *firing) starts() bool { return f.starter != nil && f.loaded.Starts(f.e.Kind) }
 
-// read reads the payload. It does not wait for the end of stdin: a whole object
-// is a payload. One that is JSON and nothing that beckon can follow (nested too
-// deep) is judged all the same.
+// read reads the payload. It does not wait for the end of stdin: one complete object is the
+// payload. JSON that beckon cannot follow (nested too deeply) is judged all the same.
 func (f *firing) read(stdin io.Reader) (err error) {
 	defer hook.Guard(&err)
 	var payload json.RawMessage
@@ -210,7 +207,7 @@ func (f *firing) read(stdin io.Reader) (err error) {
 	return nil
 }
 
-// unread answers for an event that cannot be read: refused where a rule could have.
+// unread answers an event that cannot be read: refused if a rule could have applied.
 func (f *firing) unread(err error, stdout, stderr io.Writer) (code int) {
 	f.st.Log(fmt.Errorf("reading payload: %w", err))
 	k := event.KindOf(f.args.Agent, f.args.Event)
@@ -231,14 +228,13 @@ func (f *firing) unread(err error, stdout, stderr io.Writer) (code int) {
 // load reads what is in force.
 func (f *firing) load() {
 	f.sources = Sources(f.getenv, f.st.Dir)
-	f.covers = hook.Coverage(f.getenv) // before they are read: what changes meanwhile is not written down
+	f.covers = hook.Coverage(f.getenv) // before the files are read, so that a change meanwhile is not recorded
 	f.loaded = policy.Load(f.sources)
 }
 
-// answer asks, answers and folds: the event, and what was decided about it.
-// Rules answer at once, and a goroutine beside them costs more than it saves.
-// When ctx is done, the caller has gone: the event is folded, and no decision
-// was one.
+// answer asks the policy, answers and folds: the event, and the decision. Rules answer at
+// once, and a goroutine for them would cost more than it saves. If ctx ends, the caller has
+// gone: the event is folded, and no decision counts.
 func (f *firing) answer(ctx context.Context, stdout, stderr io.Writer) int {
 	asked, folded := make(chan policy.Result, 1), make(chan string, 1)
 	fold := func() {
@@ -266,7 +262,7 @@ func (f *firing) answer(ctx context.Context, stdout, stderr io.Writer) int {
 		if f.halt != nil {
 			out = f.halt
 		}
-		if waiting = false; f.dialect.Native() { // another agent would take it for an answer, or for a fault
+		if waiting = false; f.dialect.Native() { // another agent would take it for an answer or an error
 			out = hook.WithSequence(out, sequence)
 		}
 	case <-time.After(foldWait):
@@ -291,7 +287,7 @@ func (f *firing) answer(ctx context.Context, stdout, stderr io.Writer) int {
 	return result.Answer.ExitCode
 }
 
-// safely makes a line of the log of a fault in do.
+// safely logs a panic in do.
 func (f *firing) safely(do func()) {
 	var fault error
 	defer func() { f.log(fault) }()
@@ -299,7 +295,7 @@ func (f *firing) safely(do func()) {
 	do()
 }
 
-// unheard is a result for which the client did not wait: it has no answer.
+// unheard returns r without its answer, for a client that did not wait.
 func unheard(r policy.Result) policy.Result {
 	return policy.Result{Allowed: true, Results: r.Results, Warnings: r.Warnings, Took: r.Took,
 		Notes: append(r.Notes, "the client gave up waiting")}

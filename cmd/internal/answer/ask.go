@@ -24,7 +24,7 @@ import (
 // errBusy is why nothing was started for an event.
 var errBusy = errors.New("too much runs already")
 
-// ask puts the event to what is in force.
+// ask evaluates the policy in force for the event.
 func (f *firing) ask(ctx context.Context) (ev policy.Event, r policy.Result) {
 	var fault error
 	defer func() {
@@ -51,8 +51,8 @@ func (f *firing) ask(ctx context.Context) (ev policy.Event, r policy.Result) {
 	return ev, f.trigger(ctx, &ev)
 }
 
-// unjudged is what becomes of an event when a fault kept the policy from being
-// asked: it is refused where a rule could have had a say.
+// unjudged is the result when a panic kept the policy from being evaluated: refused if a rule
+// could have applied.
 func (f *firing) unjudged(fault error) policy.Result {
 	if !f.loaded.MayRefuse(f.e.Kind) {
 		return policy.Result{Allowed: true}
@@ -61,7 +61,7 @@ func (f *firing) unjudged(fault error) policy.Result {
 	return policy.Result{Verdict: v, Answer: f.dialect.Translate(f.e.Kind, v, "", f.http, f.said)}
 }
 
-// trigger asks the hooks that are in force.
+// trigger runs the hooks in force.
 func (f *firing) trigger(ctx context.Context, ev *policy.Event) policy.Result {
 	dir := f.sources.State
 	ev.Warn = func(warnings []string) []string {
@@ -78,13 +78,13 @@ func (f *firing) trigger(ctx context.Context, ev *policy.Event) policy.Result {
 		f.starter.Prepare(f.loaded.Hooks, f.e.Kind, f.environ, dir)
 	}
 	hooks := f.loaded.Hooks
-	if f.e.FromClient && !f.dialect.Native() { // Qwen's between two batches of tools: no word of the user's
+	if f.e.FromClient && !f.dialect.Native() { // Qwen sends it between two batches of tools: not written by the user
 		hooks = nil
 	}
 	return policy.Engine{Hooks: hooks}.Trigger(ctx, *ev)
 }
 
-// call names the call of a firing that the policy refuses, for the user to allow it.
+// call identifies a refused call, so that the user can allow it.
 func (f *firing) call() string {
 	p := gjson.ParseBytes(f.payload)
 	return trust.CallName(f.e.SessionID, p.Get("cwd").Str, p.Get("tool_name").Str, []byte(p.Get("tool_input").Raw))
@@ -95,7 +95,7 @@ func (f *firing) Take() bool {
 	return f.sources.State.Take(f.call(), gjson.GetBytes(f.payload, "tool_use_id").Str, f.start)
 }
 
-// Offer gives the call a code. Without one it is refused all the same.
+// Offer creates a code for the call. Without one it is refused all the same.
 func (f *firing) Offer(reason string) string {
 	code, err := f.sources.State.Refuse(trust.Refused{Call: f.call(), Tool: gjson.GetBytes(f.payload, "tool_name").Str,
 		Subject: policy.SubjectOf(f.payload), Reason: reason}, f.start)
@@ -106,14 +106,14 @@ func (f *firing) Offer(reason string) string {
 	return "The user can allow this call once, in a terminal: beckon policy allow-once " + code
 }
 
-// place is where the event happens.
+// place returns where the event happens.
 func (f *firing) place() config.Place {
 	g := evidence.Git(f.e.Cwd)
 	ci := f.getenv("CI")
 	return config.Place{Branch: g.Branch, Repository: g.Repo, CI: ci != "" && ci != "false" && ci != "0"}
 }
 
-// claim makes sure that what a firing starts is started once.
+// claim makes sure that a firing starts its programs only once.
 func (f *firing) claim(ev *policy.Event, dir trust.Dir) {
 	name, first := dir.Claim(&f.e, f.payload, f.args.Via, f.start)
 	if first {
@@ -124,7 +124,7 @@ func (f *firing) claim(ev *policy.Event, dir trust.Dir) {
 	ev.Others = func(ctx context.Context) (wire.Outcome, error) { return dir.Await(ctx, name) }
 }
 
-// id names the firing. Two firings never share one: pid and time are in it.
+// id identifies the firing. It contains pid and time, so no two share one.
 func (f *firing) id() string {
 	if f.asked != "" {
 		return f.asked
@@ -135,7 +135,7 @@ func (f *firing) id() string {
 	return "evt_" + hex.EncodeToString(h.Sum(nil))[:24]
 }
 
-// version is the client's own, from the registry's record of the process above this.
+// version returns the client's version from the registry's record of the parent process.
 func (f *firing) version() string {
 	if !f.dialect.Native() {
 		return ""
@@ -152,9 +152,9 @@ func (f *firing) version() string {
 	return ""
 }
 
-// after keeps what was decided: for the other copies, in the trace, and in the
-// count of kept stops. The client has its answer by then. What another policy
-// asked is in the trace alone: what becomes of it is for that one to decide.
+// after stores the decision: for the other copies of the event, in the trace, and in the count
+// of refused stops. The client has its answer by then. For a question from another policy only
+// the trace is written, since that policy decides.
 func (f *firing) after(ev policy.Event, r policy.Result) {
 	dir := f.sources.State
 	if f.claimed != "" {

@@ -13,19 +13,19 @@ import (
 	"beckon/state/store"
 )
 
-// fold folds the event, then what was decided, and notifies the user of what came
-// of both together: not of a dialog that the policy answers, nor of an end that it
-// refuses. It returns the terminal sequence to send along.
+// fold folds the event and then the decision, and notifies the user of the combined result:
+// not of a dialog that the policy answers, nor of an end that it refuses. It returns the
+// terminal sequence to send along.
 //
-// The event is folded while the policy is asked: a dialog is on the screen
-// meanwhile. The end of a turn is folded after it, because until then the
-// client is at work (testdata/lab/POLICY.md).
+// The event is folded while the policy is evaluated, because the dialog is already on the
+// screen. The end of a turn is folded afterwards, because until then the client is at work
+// (testdata/lab/POLICY.md).
 func (f *firing) fold(asked <-chan policy.Result) (sequence string) {
 	if f.alien {
 		<-asked
 		return ""
 	}
-	e := f.e // its own: folding redacts and completes it
+	e := f.e // a copy: folding redacts and completes it
 	var r policy.Result
 	ends := e.Kind == event.Stop || e.Kind == event.SubagentStop
 	if ends {
@@ -51,7 +51,7 @@ func (f *firing) fold(asked <-chan policy.Result) (sequence string) {
 	return sequence
 }
 
-// foldDecision folds what was decided, if it changes anything, into the event's record.
+// foldDecision folds the decision into the event's record, if it changes anything.
 func (f *firing) foldDecision(r policy.Result, record string) (res store.Result, decided bool, err error) {
 	d := f.decided(r)
 	if d == nil {
@@ -61,8 +61,8 @@ func (f *firing) foldDecision(r policy.Result, record string) (res store.Result,
 	return res, true, err
 }
 
-// decided is what the answer makes true of the session; nil when the client reports
-// it itself, or nothing has changed.
+// decided returns what the answer changes about the session; nil if the client reports it
+// itself or nothing changed.
 func (f *firing) decided(r policy.Result) *state.Decided {
 	d := &state.Decided{Event: f.e.Kind, Of: event.MillisOf(f.start), AgentID: f.e.AgentID,
 		UseID: f.e.Tool.UseID, Tool: f.e.Tool.Name, Hash: f.e.Tool.Hash}
@@ -93,7 +93,7 @@ func (f *firing) decided(r policy.Result) *state.Decided {
 	return d
 }
 
-// rewritten reads the call as the client will report it from now on.
+// rewritten parses the call as the client will report it from now on.
 func (f *firing) rewritten(d *state.Decided, input []byte) bool {
 	payload, err := f.dialect.Rewritten(f.said, input)
 	if err != nil {
@@ -107,7 +107,7 @@ func (f *firing) rewritten(d *state.Decided, input []byte) bool {
 	return true
 }
 
-// folded reports whether a fold has a result.
+// folded reports whether a fold has a result despite err.
 func (f *firing) folded(err error) bool {
 	if err != nil && !errors.Is(err, store.ErrBusy) { // busy: it is spooled
 		f.st.Log(err)

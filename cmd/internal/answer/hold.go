@@ -26,8 +26,8 @@ import (
 	"beckon/state/store"
 )
 
-// offers reports whether the event is to be held for an answer: it asks the
-// user, and the policy left it to them.
+// offers reports whether the event is to be held for an answer: it asks the user, and the
+// policy made no decision.
 func (f *firing) offers(r policy.Result) bool {
 	switch {
 	case !f.args.Holds() || f.args.Reply || f.alien || f.e.SessionID == "" || !r.Allowed || r.Halts:
@@ -52,12 +52,12 @@ func (f *firing) settings() offer.Settings {
 	return s
 }
 
-// hold makes the offer and waits at it; out is the answer when nobody can wait.
+// hold creates the offer and waits at it; out is the answer if no process can wait.
 func (f *firing) hold(out []byte, stdout io.Writer) int {
 	o := f.offer()
 	if code, ok := f.wait(&o, func() {
 		f.report(&o)
-		if !f.dialect.Native() { // its plugin goes on meanwhile
+		if !f.dialect.Native() { // its plugin does not wait for this
 			_, err := stdout.Write([]byte("{\"held\":true}\n"))
 			f.log(err)
 		}
@@ -69,8 +69,8 @@ func (f *firing) hold(out []byte, stdout io.Writer) int {
 	return 0
 }
 
-// wait makes an offer, and after made has this process become the one that waits at it;
-// ok is false when that cannot be done.
+// wait creates an offer, calls made, and turns this process into the one that waits at the
+// offer; ok is false if that fails.
 func (f *firing) wait(o *offer.Offer, made func()) (code int, ok bool) {
 	dir := offer.In(f.st.Dir)
 	if err := dir.Make(o, time.Now()); err != nil {
@@ -84,8 +84,8 @@ func (f *firing) wait(o *offer.Offer, made func()) (code int, ok bool) {
 	return code, ok
 }
 
-// report has the user notified of what a session without a terminal asks: it has no
-// dialog that could be noticed.
+// report notifies the user of a request by a session without a terminal, since it has no
+// dialog to notice.
 func (f *firing) report(o *offer.Offer) {
 	if !o.Headless {
 		return
@@ -97,7 +97,7 @@ func (f *firing) report(o *offer.Offer) {
 	f.log(err)
 }
 
-// offer is what the event offers to be answered.
+// offer returns the offer for the event.
 func (f *firing) offer() offer.Offer {
 	s := &f.session
 	made := event.MillisOf(f.start)
@@ -117,7 +117,7 @@ func (f *firing) offer() offer.Offer {
 	return o
 }
 
-// asked is the call that has just asked.
+// asked returns the newest call that asks.
 func asked(s *state.Session, e *event.Event) (newest *state.Call) {
 	for i := range s.Actors {
 		if s.Actors[i].ID != e.AgentID {
@@ -135,8 +135,8 @@ func asked(s *state.Session, e *event.Event) (newest *state.Call) {
 	return newest
 }
 
-// holdTurn holds the end of a turn, for a reply to it. A headless client ends
-// with its turn: nobody can reply.
+// holdTurn holds the end of a turn for a reply. A headless client ends with its turn, so
+// nobody can reply.
 func holdTurn(st *store.Store, a hook.Args, stdin io.Reader, getenv func(string) string) int {
 	f := firing{args: a, getenv: getenv, start: time.Now(), st: st}
 	late := time.AfterFunc(stdinWait, func() { os.Exit(0) })
@@ -153,7 +153,7 @@ func holdTurn(st *store.Store, a hook.Args, stdin io.Reader, getenv func(string)
 	return code
 }
 
-// give gives the client the answer to an offer, on stdout.
+// give prints the answer to an offer to the client, on stdout.
 func give(st *store.Store, id string, stdout, stderr io.Writer, getenv func(string) string) (code int) {
 	f := firing{getenv: getenv, start: time.Now(), st: st}
 	f.give(id, func(answer []byte) error {
@@ -167,9 +167,8 @@ func give(st *store.Store, id string, stdout, stderr io.Writer, getenv func(stri
 	return code
 }
 
-// give gives the client the answer to an offer: to a call by report, a reply by
-// say. The policy has the last word: it may have changed since, and nobody can
-// allow what it refuses.
+// give gives the client the answer to an offer: report answers a call, say a reply. The policy
+// is evaluated again: it may have changed since, and nobody can allow what it refuses.
 func (f *firing) give(id string, report func(answer []byte) error, say func(words string) error) {
 	dir := offer.In(f.st.Dir)
 	closed := func(why string) {
@@ -206,7 +205,7 @@ func (f *firing) give(id string, report func(answer []byte) error, say func(word
 	if hook.Policied(f.getenv) {
 		loaded := false
 		f.safely(func() { f.load(); loaded = true })
-		if !loaded { // it may refuse what the user allows: the dialog is still there
+		if !loaded { // the policy may refuse what the user allows: leave it to the dialog
 			closed("the policy could not be read")
 			return
 		}
@@ -230,7 +229,7 @@ func (f *firing) give(id string, report func(answer []byte) error, say func(word
 	f.trace(ev, r, &o, &a)
 }
 
-// unsaid says why the client was not told, empty when it was.
+// unsaid returns why the client was not told, empty if it was.
 func unsaid(err error) string {
 	if err != nil {
 		return "the client did not take it: " + cmp.Or(errors.Unwrap(err), err).Error()
@@ -238,8 +237,7 @@ func unsaid(err error) string {
 	return ""
 }
 
-// verdict puts an answer into the words that a policy's verdict has. What the
-// policy says beside its decision stays.
+// verdict turns an answer into a policy's verdict. The policy's own texts in v stay.
 func verdict(o *offer.Offer, a *offer.Answer, v wire.Verdict) wire.Verdict {
 	v.Decision, v.Reason, v.Input = wire.Deny, cmp.Or(a.Message, "The user refused this."), nil
 	if a.Word == offer.Allow {
@@ -255,7 +253,7 @@ func verdict(o *offer.Offer, a *offer.Answer, v wire.Verdict) wire.Verdict {
 	case a.Word != offer.Allow:
 	case o.Kind == offer.Question:
 		v.Input = withAnswers(o.Input(), a.Choices)
-	case o.Kind == offer.Plan: // newer clients want the plan back, and take one that differs for an edited one
+	case o.Kind == offer.Plan: // newer clients expect the plan back, and take a different one for an edited one
 		v.Input = o.Input()
 		if v.Input == nil {
 			v.Input = []byte("{}")
@@ -275,7 +273,7 @@ func withAnswers(input []byte, answers map[string]string) []byte {
 	return must(members)
 }
 
-// must marshals what always can be.
+// must marshals a value that cannot fail.
 func must(v any) json.RawMessage {
 	b, _ := json.Marshal(v)
 	return b
@@ -289,10 +287,10 @@ func (f *firing) answered(o *offer.Offer, a *offer.Answer, word string) {
 	f.folded(err)
 }
 
-// answerHook names a person's answer in the trace.
+// answerHook is the name of a person's answer in the trace.
 const answerHook = "answer"
 
-// trace notes the answer where the policy's decisions are.
+// trace records the answer with the policy's decisions.
 func (f *firing) trace(ev policy.Event, r policy.Result, o *offer.Offer, a *offer.Answer) {
 	if ev.Kind == "" {
 		ev = policy.Event{Kind: f.e.Kind, Payload: f.payload, At: f.start, ID: f.id()}

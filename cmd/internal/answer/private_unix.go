@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// private reports whether a directory is the user's own and only they can write to it.
+// private reports whether a directory belongs to the user and only they can write to it.
 func private(dir string) bool {
 	info, err := os.Stat(dir)
 	if err != nil || !filepath.IsAbs(dir) || !info.IsDir() {
@@ -19,7 +19,7 @@ func private(dir string) bool {
 	return ok && int(owner.Uid) == os.Getuid() && !open(info, owner)
 }
 
-// Shared reports whether somebody other than the user and root may write to a file.
+// Shared reports whether anyone but the user and root may write to a file.
 func Shared(path string) bool {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -29,10 +29,10 @@ func Shared(path string) bool {
 	return ok && (int(owner.Uid) != os.Getuid() && owner.Uid != 0 || open(info, owner))
 }
 
-// open reports whether others than the owner may write.
+// open reports whether anyone but the owner may write.
 func open(info fs.FileInfo, owner *syscall.Stat_t) bool {
 	others := fs.FileMode(0o022)
-	if owner.Gid == owner.Uid { // a group of one's own, to which umask 002 gives its rights
+	if owner.Gid == owner.Uid { // the user's own group, which umask 002 lets write
 		others = 0o002
 	}
 	return info.Mode().Perm()&others != 0

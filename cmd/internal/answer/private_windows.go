@@ -5,13 +5,13 @@ import (
 	"path/filepath"
 )
 
-// private reports whether a directory is there. Who may write to it is what the
-// system's own rules for profiles say.
+// private reports whether a directory exists. The system's own rules for profiles say who may
+// write to it.
 func private(dir string) bool {
 	info, err := os.Stat(dir)
 	return err == nil && filepath.IsAbs(dir) && info.IsDir()
 }
 
-// Shared reports whether somebody else may write to a file, which the file's mode
-// does not show here.
+// Shared reports whether anyone else may write to a file; the file's mode does not show this
+// on Windows.
 func Shared(string) bool { return false }

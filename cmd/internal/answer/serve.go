@@ -25,14 +25,13 @@ import (
 	"beckon/state/store"
 )
 
-// Served answers what is posted to `beckon serve` from the policies of this
-// machine, read anew each time: the client's own payloads, and questions of
-// protocol 1.0.
+// Served answers what is posted to `beckon serve` from the policies of this machine, read anew
+// each time: the client's own payloads, and questions of protocol 1.0.
 //
-// The client starts a hook, but anyone whom the server admits may post. So commands
-// run in the directory that a post names only if a process of the user's on this
-// machine sent it and nobody else can write there: else in the home directory. A
-// project that no such process named counts only if the user trusts its policy.
+// Only the client starts hooks, but anyone whom the server admits may post. So commands run in
+// the directory that a post names only if one of the user's processes on this machine sent it
+// and nobody else can write there; otherwise in the home directory. A project that no such
+// process named counts only if the user trusts its policy.
 type Served struct {
 	starter Starter
 	st      *store.Store
@@ -40,8 +39,8 @@ type Served struct {
 	environ []string
 }
 
-// Serve returns what answers for a server over st. hidden names variables that
-// what a policy starts must not see.
+// Serve returns a Served for a server over st. hidden are variables that programs started by a
+// policy must not see.
 func Serve(st *store.Store, starter Starter, getenv func(string) string, hidden ...string) *Served {
 	environ := slices.DeleteFunc(os.Environ(), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
@@ -50,12 +49,12 @@ func Serve(st *store.Store, starter Starter, getenv func(string) string, hidden 
 	return &Served{starter: starter, st: st, getenv: getenv, environ: environ}
 }
 
-// maxHops is how many policies may hand a question on.
+// maxHops is how many policies may pass a question on.
 const maxHops = 2
 
 var errCircle = errors.New("policies ask each other in a circle")
 
-// Ask is web.Policy.
+// Ask implements web.Policy.
 func (s *Served) Ask(ctx context.Context, q wire.Posted) ([]byte, error) {
 	if q.Hops > maxHops {
 		return nil, errCircle
@@ -69,15 +68,14 @@ func (s *Served) Ask(ctx context.Context, q wire.Posted) ([]byte, error) {
 		return nil, err
 	}
 	f.asked = cmp.Or(asked.ID, "question")
-	f.getenv = home.WithVar(f.getenv, "CLAUDE_PID", "") // the client is the asker's
+	f.getenv = home.WithVar(f.getenv, "CLAUDE_PID", "") // the client belongs to the asker
 	f.load()
 	ev, r := f.ask(ctx)
 	f.after(ev, r)
 	return wire.Reply(r.Verdict, q.Asks), nil
 }
 
-// Answer is web.Policy. When ctx is done nobody waits any more, and no decision
-// counts.
+// Answer implements web.Policy. If ctx ends nobody waits any more, and no decision counts.
 func (s *Served) Answer(ctx context.Context, q wire.Posted) (answer []byte, note func(), held offer.Held) {
 	note = func() {}
 	if q.Agent != "" && q.Agent != string(event.ClaudeCode) || q.Hops > maxHops {
@@ -111,15 +109,15 @@ func (s *Served) Answer(ctx context.Context, q wire.Posted) (answer []byte, note
 	}, held
 }
 
-// held makes the offer of a firing, waits until it is answered, and answers the
-// client. The wait ends when the sender gives up.
+// held creates the offer of a firing, waits until it is answered, and answers the client. It
+// stops waiting when the sender gives up.
 func (s *Served) held(f *firing, q wire.Posted) offer.Held {
 	return func(ctx context.Context, session *state.Session, watch hold.Watch, report func([]byte) error) {
 		f.session = *session
 		o := f.offer()
 		o.Expires = min(o.Expires, event.MillisOf(time.Now().Add(q.Wait)))
 		o.Client = event.Process{}
-		if q.Foreign { // of another machine nothing is known here
+		if q.Foreign { // nothing is known here about another machine
 			o.Host, o.Branch = q.Peer, ""
 		} else if pid, err := strconv.Atoi(f.getenv("CLAUDE_PID")); err == nil {
 			o.Client, _ = evidence.Process(pid, evidence.ThisMachine())
@@ -137,13 +135,14 @@ func (s *Served) held(f *firing, q wire.Posted) offer.Held {
 			hold.Withdraw(f.st.Dir, o.ID, why, time.Now())
 			return
 		}
-		// Nothing is started for what was asked before: as where a hook waits.
+		// Nothing is started for a request that the policy has already seen, as in a waiting
+		// hook.
 		g := firing{getenv: f.getenv, environ: f.environ, start: time.Now(), st: f.st, dir: f.dir, http: true}
 		g.give(o.ID, report, nil)
 	}
 }
 
-// firing makes a firing of a payload that was posted; it is not loaded yet.
+// firing creates a firing for a posted payload; its policy is not loaded yet.
 func (s *Served) firing(q wire.Posted, payload []byte) (*firing, error) {
 	f := &firing{args: hook.Args{Agent: q.Agent, Event: q.Event}, getenv: s.getenv, environ: s.environ, starter: s.starter,
 		start: time.Now(), st: s.st, payload: payload, hops: q.Hops, busy: q.Busy}
@@ -158,14 +157,14 @@ func (s *Served) firing(q wire.Posted, payload []byte) (*firing, error) {
 	}
 	if q.Foreign || !private(f.e.Cwd) || project != "" && !private(project) {
 		if f.dir = home.Dir(s.getenv); !filepath.IsAbs(f.dir) {
-			f.dir = string(filepath.Separator) // empty, it would be the event's own
+			f.dir = string(filepath.Separator) // an empty one would mean the event's own
 		}
 	}
 	f.getenv = home.WithVar(f.getenv, "CLAUDE_PROJECT_DIR", project)
 	return f, nil
 }
 
-// projectAt finds the project of a directory: by policies around it, else by git.
+// projectAt finds the project of a directory: by policies at or above it, else by git.
 func projectAt(dir string, trusted trust.Dir) string {
 	if !filepath.IsAbs(dir) {
 		return ""
@@ -177,7 +176,7 @@ func projectAt(dir string, trusted trust.Dir) string {
 	return evidence.Project(dir, evidence.Git(dir))
 }
 
-// pid is the client's process that has the session, as its registry tells.
+// pid returns the process of the session's client, from the registry.
 func (s *Served) pid(session string) string {
 	records, _ := evidence.Registry(evidence.RegistryDir(s.getenv), "") // an unreadable directory counts as empty
 	for _, r := range records {

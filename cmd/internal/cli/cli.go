@@ -32,10 +32,10 @@ type App struct {
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
 	Store          *store.Store
-	Command        string          // as its help is asked for: "beckon list"
+	Command        string          // to name it in errors: "beckon list"
 	Unread         []store.Problem // what the last look could not read
-	Unwarned       bool            // a prompt or a status line: no place for warnings
-	Brief          bool            // the process looks once and ends
+	Unwarned       bool            // a prompt or a status line, which have no place for warnings
+	Brief          bool            // the process looks once and exits
 
 	config *config.Config // once it was read
 }
@@ -78,13 +78,13 @@ func ProjectRoot(dir string) string {
 	}
 }
 
-// User is who uses the program, as people name them.
+// User returns the user's name.
 func (a *App) User() string {
 	return cmp.Or(a.Getenv("USER"), a.Getenv("LOGNAME"), a.Getenv("USERNAME"))
 }
 
-// Configured returns the configuration in force. What is wrong in the file is a
-// warning, the same one in every command, and keeps nothing from working.
+// Configured returns the configuration in force. Errors in the file are printed as a warning,
+// the same in every command, and stop nothing.
 func (a *App) Configured() config.Config {
 	if a.config == nil {
 		if err := a.CheckConfig(); err != nil && !a.Unwarned {
@@ -94,8 +94,8 @@ func (a *App) Configured() config.Config {
 	return *a.config
 }
 
-// CheckConfig reads the configuration and returns what is wrong in the file.
-// Configured says no more of it then.
+// CheckConfig reads the configuration and returns the errors in the file. Configured then does
+// not print them.
 func (a *App) CheckConfig() error {
 	cfg := config.Default()
 	a.config = &cfg
@@ -107,12 +107,12 @@ func (a *App) CheckConfig() error {
 	return err
 }
 
-// InClient reports whether an agent's client started this process, in however
-// many steps. Tests replace it: they may themselves be run by an agent.
+// InClient reports whether an agent's client is among this process's parents. Tests replace
+// it, since an agent may run them.
 var InClient = evidence.InClient
 
-// InAgent is an error for what only the user may do: an agent that could switch
-// its own guard off has none.
+// InAgent returns an error if an agent runs this command: only the user may, because a guard
+// that an agent can switch off is none.
 func (a *App) InAgent(what string) error {
 	shell := func(ag *agents.Agent) bool { return ag.ShellVar != "" && a.Getenv(ag.ShellVar) != "" }
 	if a.Getenv("CLAUDECODE") == "" && a.Getenv("CLAUDE_CODE_CHILD_SESSION") == "" && !slices.ContainsFunc(event.Agents(), shell) && !InClient() {
@@ -121,16 +121,16 @@ func (a *App) InAgent(what string) error {
 	return Hint("run it in a terminal of your own", "%s is yours to do, and this shell belongs to an agent", what)
 }
 
-// Colored is the flag of the commands that draw.
+// Colored is the flag of commands that draw.
 type Colored struct {
 	Color string `enum:",auto,always,never" default:"" placeholder:"WHEN" help:"Use colours: auto, always or never (default: as configured)."`
 }
 
-// ColorChoice returns the choice of a flag, else the configured one.
+// ColorChoice returns the flag's value, else the configured one.
 func (a *App) ColorChoice(flag string) string { return cmp.Or(flag, a.Configured().Color) }
 
-// Color reports whether stdout may be coloured: only a terminal, and not
-// against NO_COLOR or TERM=dumb; CLICOLOR_FORCE forces it.
+// Color reports whether to colour stdout: only a terminal, and not with NO_COLOR or TERM=dumb;
+// CLICOLOR_FORCE forces it.
 func (a *App) Color(choice string) bool {
 	switch {
 	case choice == "always":
@@ -143,13 +143,13 @@ func (a *App) Color(choice string) bool {
 	return a.Getenv("TERM") != "dumb" && a.Width() > 0
 }
 
-// Style says how to draw on this terminal, with the colours that a flag chose.
+// Style returns how to draw on this terminal, with the colours that a flag chose.
 func (a *App) Style(choice string) term.Style {
 	return term.Style{Color: a.Color(a.ColorChoice(choice)), Rich: a.Rich(), Width: a.Width(), Now: a.Now().Time(), Marks: a.Configured().Marks}
 }
 
-// Rich reports whether the terminal has 256 colours, as package colorprofile finds it:
-// to link that package would cost each prompt a tenth of its time.
+// Rich reports whether the terminal has 256 colours, by the rules of package colorprofile:
+// linking that package would cost each prompt a tenth of its time.
 func (a *App) Rich() bool {
 	name := a.Getenv("TERM")
 	has := func(part string) bool { return strings.Contains(name, part) }
@@ -166,7 +166,7 @@ func (a *App) Rich() bool {
 	return slices.Contains([]string{"truecolor", "24bit", "yes", "true"}, strings.ToLower(a.Getenv("COLORTERM")))
 }
 
-// Attended reports whether the user's terminal is this program's, in and out.
+// Attended reports whether stdin and stdout are the user's terminal.
 func (a *App) Attended() bool {
 	in, ok := a.Stdin.(*os.File)
 	return ok && terminal.IsTerminal(int(in.Fd())) && a.Width() > 0
@@ -188,7 +188,7 @@ func (a *App) Width() int {
 	return w
 }
 
-// WriteJSON writes v as JSON for people and programs.
+// WriteJSON writes v as indented JSON.
 func WriteJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
@@ -196,7 +196,7 @@ func WriteJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// ShortID is the part of an id that people read.
+// ShortID returns the part of an id that people read.
 func ShortID(id string) string { return render.OneLine(id[:min(len(id), 8)]) }
 
 // Found reports whether PATH has the program.

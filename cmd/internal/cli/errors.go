@@ -10,20 +10,20 @@ import (
 	"beckon/render"
 )
 
-// Exit codes of every command but hook, which exits 0 unless a policy has no
-// other way to refuse.
+// Exit codes of every command but hook, which exits 0 unless an event can only be refused by
+// exit code.
 const (
 	ExitOK       = 0
 	ExitError    = 1 // something went wrong, or doctor found a fault
-	ExitUsage    = 2 // the command line is not understood
+	ExitUsage    = 2 // wrong command line
 	ExitNotFound = 3 // no such session
-	ExitTaken    = 4 // somebody, or the session itself, was first with an answer
+	ExitTaken    = 4 // somebody else, or the session itself, answered first
 )
 
 // ErrNotFound marks errors about a session that is not there.
 var ErrNotFound = errors.New("no such session")
 
-// ErrSilent is returned by a command that has said itself what is wrong.
+// ErrSilent is returned by a command that has already printed its error.
 var ErrSilent = errors.New("")
 
 // hinted is an error with advice, which is printed on a line of its own.
@@ -34,7 +34,6 @@ type hinted struct {
 
 func (e hinted) Unwrap() error { return e.error }
 
-// Hint returns the advice.
 func (e hinted) Hint() string { return e.hint }
 
 // Hint is an error with advice.
@@ -42,8 +41,8 @@ func Hint(hint, format string, args ...any) error {
 	return hinted{fmt.Errorf(format, args...), hint}
 }
 
-// UpdateAdvice is for files that a newer beckon wrote. They are left as they are: what
-// this one does not know of would be lost.
+// UpdateAdvice is for files that a newer beckon wrote. They are left alone, because this
+// version would drop fields that it does not know.
 const UpdateAdvice = "update beckon, or find the older one: which -a beckon beckon-hook"
 
 // usageError is about the command line.
@@ -51,21 +50,20 @@ type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
-// Usage is an error about the command line.
+// Usage returns an error about the command line.
 func Usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// late marks that somebody else was first with an answer, or the call is over.
+// late marks that somebody else answered first, or that the call is over.
 type late struct{ error }
 
 func (e late) Unwrap() error { return e.error }
 
-// Hint tells where to look.
 func (e late) Hint() string { return "beckon answer lists what is open" }
 
-// Late is an error about an answer for which it is too late.
+// Late returns an error about an answer that comes too late.
 func Late(format string, args ...any) error { return late{fmt.Errorf(format, args...)} }
 
-// Fail prints err in the one form that errors have and returns its exit code.
+// Fail prints err in the common form of errors and returns its exit code.
 func (a *App) Fail(err error) int {
 	if err == nil {
 		return ExitOK
@@ -107,7 +105,7 @@ func (a *App) stateHint(err error) string {
 	return ""
 }
 
-// Each lists the errors that errors.Join put together; none of nil.
+// Each lists the errors that errors.Join combined; none for nil.
 func Each(err error) []error {
 	if several, ok := err.(interface{ Unwrap() []error }); ok {
 		var list []error
@@ -129,8 +127,8 @@ func (a *App) usageHint() string {
 	return a.Command + " --help shows more"
 }
 
-// printable is an error's text for a terminal: it may name a file, a branch or
-// a host.
+// printable returns an error's text safe for a terminal: it may contain a file, a branch or a
+// host.
 func printable(err error) string {
 	lines := strings.Split(err.Error(), "\n")
 	for i := range lines {

@@ -9,10 +9,9 @@ import (
 	"beckon/state"
 )
 
-// Find returns the session that arg names: its id, its seat, its name, the
-// beginning of its id when only one session begins so, or the project or branch
-// that only one live session works in. Of a name, project or branch a beginning
-// or a part is enough that no other live session has.
+// Find returns the session that arg names: by its id, its seat, its name, a unique beginning
+// of its id, or the project or branch that only one live session works in. For a name, project
+// or branch, a beginning or a part that no other live session shares is enough.
 func (a *App) Find(arg string) (state.Seen, error) {
 	seen, _, err := a.Look(true)
 	if err != nil {
@@ -46,9 +45,8 @@ func (a *App) Find(arg string) (state.Seen, error) {
 	return state.Seen{}, ambiguity(arg, fits)
 }
 
-// findNamed returns the one live session whose name, project or branch is
-// arg, begins with it or has it as a part; the first of these that any fits
-// decides.
+// findNamed returns the one live session whose name, project or branch equals arg, begins with
+// it or contains it; the first of these three that matches any session decides.
 func (a *App) findNamed(seen []state.Seen, arg string) (state.Seen, error) {
 	for _, like := range [...]func(s, arg string) bool{strings.EqualFold, strings.HasPrefix, strings.Contains} {
 		is := func(s string) bool { return arg != "" && like(strings.ToLower(s), strings.ToLower(arg)) }
@@ -67,8 +65,8 @@ func (a *App) findNamed(seen []state.Seen, arg string) (state.Seen, error) {
 	return state.Seen{}, Hint("beckon list --all shows every session", "session %q: %w", arg, ErrNotFound)
 }
 
-// oneProcess picks among the processes that ran one session: the one that needs
-// the user most. If several run it still, it says on stderr how to name the others.
+// oneProcess picks among the processes that ran one session the one that needs the user most.
+// If several still run it, it says on stderr how to name the others.
 func (a *App) oneProcess(seen []state.Seen) state.Seen {
 	rows := render.Rows(seen, true)
 	for _, r := range rows[1:] {
@@ -83,7 +81,7 @@ func (a *App) oneProcess(seen []state.Seen) state.Seen {
 // maxCandidates is how many sessions an ambiguity lists.
 const maxCandidates = 5
 
-// ambiguity is the error of an argument that names several sessions.
+// ambiguity returns the error for an argument that matches several sessions.
 func ambiguity(arg string, fits []state.Seen) error {
 	rows := render.Rows(fits, true)
 	var list []string
@@ -97,8 +95,8 @@ func ambiguity(arg string, fits []state.Seen) error {
 	return hinted{err, "give more of the name or of the id; beckon list shows them"}
 }
 
-// fitting returns the live sessions for which fits holds, given the row and what the
-// client itself calls the session.
+// fitting returns the live sessions that fits accepts, given the row and the client's own name
+// for the session.
 func fitting(seen []state.Seen, fits func(r *render.Row, name string) bool) (list []state.Seen) {
 	for _, r := range render.Rows(seen, false) {
 		i := slices.IndexFunc(seen, func(v state.Seen) bool { return v.Session.Record() == r.Record() })

@@ -10,12 +10,12 @@ import (
 	terminal "golang.org/x/term"
 )
 
-// progressAfter is how long something takes that needs no progress shown.
+// progressAfter is how long an operation runs before it shows progress.
 const progressAfter = time.Second
 
-// Progress returns a function that shows on stderr how much is done of something that
-// takes more than a second. The last call is to be with done equal to total: that wipes
-// the line. Nothing is shown unless stderr is a terminal.
+// Progress returns a function that shows on stderr how much of an operation is done, once it
+// takes more than a second. The last call must have done equal to total, which clears the
+// line. Nothing is shown unless stderr is a terminal.
 func (a *App) Progress() func(done, total int64) {
 	f, ok := a.Stderr.(*os.File)
 	if !ok || !terminal.IsTerminal(int(f.Fd())) {

@@ -18,19 +18,18 @@ import (
 	"beckon/state/store"
 )
 
-// Reader returns what looks at the sessions of this machine.
+// Reader returns the reader of this machine's sessions.
 func (a *App) Reader() *live.Reader {
 	return live.NewReader(a.Store, filepath.Join(a.ClaudeDir(), "sessions"))
 }
 
-// Now is the time to resolve and act at: a recording has its own.
+// Now returns the time to resolve and act at; a recording has its own.
 func (a *App) Now() event.Millis { return a.Reader().Now() }
 
-// uncollected puts garbage collection off until the heap has 128 MiB, and
-// returns what undoes that. Nearly all that a look at the sessions allocates
-// it keeps: collecting in the middle of it finds nothing, and costs a third of
-// the time. A process that is about to end leaves its garbage as it is: undone, a
-// collection would begin at once.
+// uncollected defers garbage collection until the heap has 128 MiB, and returns what undoes
+// that. A look at the sessions keeps nearly all that it allocates, so a collection in the
+// middle finds nothing and costs a third of the time. A process that is about to exit does not
+// undo it, because that would start a collection at once.
 func (a *App) uncollected() (undo func()) {
 	old := debug.SetGCPercent(3200)
 	if a.Brief {
@@ -48,8 +47,8 @@ func (a *App) Look(all bool) ([]state.Seen, event.Millis, error) {
 	return snap.Seen, snap.Now, err
 }
 
-// Rows reads the live sessions' rows without what only a list shows. Problems
-// go to the log alone: they do not belong into a prompt.
+// Rows reads the live sessions' rows without the parts that only a list shows. Problems go to
+// the log only: they do not belong in a prompt.
 func (a *App) Rows() ([]render.Row, []state.Seen, time.Time, error) {
 	defer a.uncollected()()
 	r := a.Reader()
@@ -59,11 +58,11 @@ func (a *App) Rows() ([]render.Row, []state.Seen, time.Time, error) {
 	return render.Rows(snap.Seen, false), snap.Seen, snap.Now.Time(), err
 }
 
-// maxSaid is over any final message.
+// maxSaid is larger than any final message, in bytes.
 const maxSaid = 256 << 10
 
-// Said returns the session's final message: whole from its transcript, without what
-// looks like a secret, else as much of it as is kept.
+// Said returns the session's final message without secrets: whole from its transcript, else
+// the part that is stored.
 func (a *App) Said(s *state.Session) string {
 	kept := s.Stop.Message
 	if a.Configured().Texts == "off" {
@@ -76,13 +75,13 @@ func (a *App) Said(s *state.Session) string {
 	return redact.Text(text)
 }
 
-// Plan returns the plan that a session wants approved, whole from its transcript, if
-// the transcript's begins with head; else nothing.
+// Plan returns the plan that a session wants approved, whole from its transcript, if it begins
+// with head; else "".
 func (a *App) Plan(s *state.Session, head string) string {
 	if head == "" || a.Configured().Texts == "off" || !evidence.Local(&s.Origin) {
 		return ""
 	}
-	plan, _ := transcript.Plan(s.Transcript) // one that cannot be read has none
+	plan, _ := transcript.Plan(s.Transcript) // an unreadable transcript has none
 	plan = redact.Text(plan)
 	const enough = 80
 	begin := func(s string) string { return event.Cut(strings.Join(strings.Fields(render.Clean(s)), " "), enough) }
@@ -92,11 +91,11 @@ func (a *App) Plan(s *state.Session, head string) string {
 	return plan
 }
 
-// staleWords is how much older, in milliseconds, words may be than the end of the turn
-// that they are of: a transcript is written before the hook runs, or some time after.
+// staleWords is how much older than the end of its turn a final message may be, in
+// milliseconds: the transcript may be written before or some time after the hook runs.
 const staleWords = 60_000
 
-// note writes what a reader could not read to the log that hooks write to.
+// note logs what could not be read, in the log of the hooks.
 func (a *App) note(problems []store.Problem) {
 	for _, p := range problems {
 		a.Store.Log(fmt.Errorf("reading session %q: %w", string(p.Key), p.Err))
@@ -116,8 +115,8 @@ func (a *App) complain(problems []store.Problem) {
 	}
 }
 
-// unreadable returns the error of the session that arg names and that is there, but
-// could not be read; or nil.
+// unreadable returns the error of a session that arg names and that exists but could not be
+// read; else nil.
 func (a *App) unreadable(arg string) error {
 	for _, p := range a.Unread {
 		if arg != "" && strings.HasPrefix(string(p.Key), string(store.KeyOf(arg))) {
@@ -127,8 +126,8 @@ func (a *App) unreadable(arg string) error {
 	return nil
 }
 
-// Act folds what the user did to a session. A session that only the client's
-// registry knows has no journal to note it in.
+// Act folds an action of the user on a session. A session that only the client's registry
+// knows has no journal for it.
 func (a *App) Act(v state.Seen, action state.Action) error {
 	if v.Session.Seq == 0 {
 		return Hint("it is heard of as soon as one of its hooks runs", "session %q: no hook of it has run yet", v.Session.ID)
@@ -137,7 +136,7 @@ func (a *App) Act(v state.Seen, action state.Action) error {
 	return err
 }
 
-// MarkSeen notes that the user looked at a session, unless that was known.
+// MarkSeen records that the user looked at a session, unless that is known.
 func (a *App) MarkSeen(v state.Seen) error {
 	if Looked(&v.Session, v.Status) {
 		return nil
@@ -145,12 +144,11 @@ func (a *App) MarkSeen(v state.Seen) error {
 	return a.Visit(v)
 }
 
-// Looked reports whether the user has looked at a session since it came to
-// where it stands.
+// Looked reports whether the user has looked at a session since it entered its present state.
 func Looked(s *state.Session, st state.Status) bool { return !st.Unseen && s.Seen >= st.Since }
 
-// Visit notes that the user looked at a session just now. Of one whose hooks
-// have not run yet nothing can be noted.
+// Visit records that the user looked at a session just now. A session whose hooks have not run
+// yet has no record for it.
 func (a *App) Visit(v state.Seen) error {
 	if v.Session.Seq == 0 {
 		return nil

@@ -8,7 +8,7 @@ import (
 // version is set by the linker in a release.
 var version string
 
-// Version is the release's version, else what the build recorded.
+// Version returns the release's version, else the one that the build recorded.
 func Version() string {
 	if version != "" {
 		return version

@@ -1,7 +1,7 @@
-// Package config reads beckon's own configuration, config.json in
-// $XDG_CONFIG_HOME/beckon: JSON with comments and trailing commas. An unknown
-// key or a value of another type is an error that names the place, so that a misspelt
-// setting is never silently without effect; the other settings count nevertheless.
+// Package config reads beckon's own configuration, config.json in $XDG_CONFIG_HOME/beckon:
+// JSON with comments and trailing commas. An unknown key or a value of the wrong type is an
+// error that names the place, so that a misspelt setting is never silently ignored; the other
+// settings still count.
 package config
 
 import (
@@ -37,13 +37,13 @@ type Config struct {
 	PermissionFirst string
 	Statusline      string         // the status line's template
 	Marks           render.Marks   // pins and project_colors
-	Band            string         // "true" or "false": the mod shows above the prompt who else needs you
+	Band            string         // "true" or "false": the mod shows above the prompt which other sessions need you
 	Alert           alert.Settings // most keys that begin with notify
 	Reach           reach.Settings
-	NotifyUsage     string         // "true" or "false": notify of a usage limit that is nearly reached
+	NotifyUsage     string         // "true" or "false": notify when a usage limit is nearly reached
 	Hosts           []string       // machines that --fleet asks by ssh
 	JumpBy          []string       // how to go to sessions of other machines: jump.ParseWay
-	FleetTexts      string         // how much of what sessions are about beckon link publishes: a fleet.Level
+	FleetTexts      string         // how much text about sessions beckon link publishes: a fleet.Level
 	Answer          offer.Settings // the keys that begin with answer_
 	AnswersFrom     []string       // users of the fleet, or their keys, who may answer for this machine's sessions
 }
@@ -69,11 +69,11 @@ func Default() Config {
 type key struct {
 	Name   string
 	Doc    string
-	OneOf  []string           // the values it may have, each of a list's; nil for any
-	field  func(*Config) any  // a pointer to one of the types that assign knows
-	check  func(string) error // says what OneOf cannot, of a text; nil for nothing
-	secret bool               // it is not printed, but for the file that has it
-	Hint   string             // what is right, where OneOf does not say it
+	OneOf  []string           // the allowed values, of each item for a list; nil for any
+	field  func(*Config) any  // a pointer to one of the types that assign handles
+	check  func(string) error // checks a text beyond OneOf; nil for no check
+	secret bool               // its value is not printed, unless it names a file
+	Hint   string             // the right form, where OneOf does not show it
 }
 
 const (
@@ -154,7 +154,7 @@ func (k key) Value(c Config) string {
 	return v
 }
 
-// problem is what is wrong with a configuration file.
+// problem is an error in a configuration file.
 type problem struct {
 	Path   string
 	Line   int // from 1
@@ -164,7 +164,7 @@ type problem struct {
 
 func (e *problem) Error() string { return fmt.Sprintf("%s:%d: %s", e.Path, e.Line, e.What) }
 
-// Hint returns what to do about it, empty when there is nothing to say.
+// Hint returns what to do about it, or "".
 func (e *problem) Hint() string { return e.Advice }
 
 // Path returns where the configuration file is: config.json in
@@ -177,9 +177,9 @@ func Path(getenv func(string) string) (string, error) {
 	return path, nil
 }
 
-// Load reads the file at path over the defaults and returns the names of the
-// keys that it sets. A file that is not there sets none. The error joins all that is
-// wrong, a *problem for each; the keys that are right are in the result even so.
+// Load reads the file at path over the defaults and returns the names of the keys that it
+// sets. A missing file sets none. The error joins all errors in the file, a *problem for each;
+// correct keys are in the result nevertheless.
 func Load(path string) (Config, []string, error) {
 	c := Default()
 	data, err := os.ReadFile(path)

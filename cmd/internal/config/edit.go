@@ -16,9 +16,9 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// Set gives the key name the list value in the file at path, or takes the key out
-// of it when value is nil, and reports whether that changed anything. Every other byte
-// stays, comments too; a file that Load refuses is refused and not touched.
+// Set sets the key name to the list value in the file at path, or removes the key if value is
+// nil, and reports whether that changed anything. Every other byte stays, comments too; a file
+// that Load rejects is rejected and not touched.
 func Set(path, name string, value []string) (changed bool, err error) {
 	c, err := Plan(path, name, value)
 	if err != nil || (c.Old == nil) == (c.New == nil) && bytes.Equal(c.Old, c.New) {
@@ -38,12 +38,12 @@ func Set(path, name string, value []string) (changed bool, err error) {
 // change is what Set would do to a file.
 type change struct {
 	File     string // the real file, links resolved
-	Old, New []byte // nil: there is no file, or none shall be left
+	Old, New []byte // nil: there is no file, or it is to be removed
 
 	mode fs.FileMode
 }
 
-// Plan returns what Set would do. It writes nothing; it refuses what Set refuses.
+// Plan returns what Set would do, with the same errors. It writes nothing.
 func Plan(path, name string, value []string) (c change, err error) {
 	if _, _, err := Load(path); err != nil {
 		return c, err
@@ -58,7 +58,7 @@ func Plan(path, name string, value []string) (c change, err error) {
 	return c, err
 }
 
-// current reads the file that path leads to; one that is not there is empty.
+// current reads the file that path leads to; a missing one is empty.
 func current(path string) (file string, mode fs.FileMode, data []byte, err error) {
 	file, err = filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -75,8 +75,7 @@ func current(path string) (file string, mode fs.FileMode, data []byte, err error
 	return file, info.Mode().Perm(), data, err
 }
 
-// with returns text with the member name set to value, or without it when value is
-// nil.
+// with returns text with the member name set to value, or without it if value is nil.
 func with(text, name string, value []string) (string, error) {
 	empty := strings.TrimSpace(text) == ""
 	if empty {
@@ -86,7 +85,7 @@ func with(text, name string, value []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	members := v.Value.(*hujson.Object).Members // Load has seen that it is one
+	members := v.Value.(*hujson.Object).Members // Load has checked that it is an object
 	i := slices.IndexFunc(members, func(m hujson.ObjectMember) bool { return m.Name.Value.(hujson.Literal).String() == name })
 	switch {
 	case value == nil && i < 0:
@@ -109,11 +108,11 @@ func with(text, name string, value []string) (string, error) {
 	return appended(text, v, fmt.Sprintf("%q: %s", name, written)), nil
 }
 
-// without returns text without the i-th of the members, its comma and, if nothing
-// else is on it, its line.
+// without returns text without the i-th member, its comma and, if nothing else is on it, its
+// line.
 func without(text string, members []hujson.ObjectMember, i int) string {
 	from, to := members[i].Name.StartOffset, members[i].Value.EndOffset
-	comma := -1 // the one that goes with it: behind it, else before it
+	comma := -1 // the comma to remove: the one after it, else the one before
 	if i+1 < len(members) || members[i].Value.AfterExtra != nil {
 		comma = to + len(members[i].Value.AfterExtra)
 	} else if i > 0 {
@@ -133,8 +132,8 @@ func without(text string, members []hujson.ObjectMember, i int) string {
 	return strings.TrimRight(head, " \t") + tail
 }
 
-// appended adds a member behind the last one, as far in as that is. What
-// follows the last value stays with it: a comment on its line is about it.
+// appended adds a member after the last one, with the same indentation. A comment that follows
+// the last value on its line stays with it.
 func appended(text string, v hujson.Value, member string) string {
 	object, end := v.Value.(*hujson.Object), v.EndOffset-1
 	after, comma, indent := v.StartOffset+1, "", "  "

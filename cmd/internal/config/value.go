@@ -16,8 +16,7 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// assign gives the key's field the value v, or says what is wrong with it and
-// what is right.
+// assign sets the key's field to v, or returns what is wrong with it and what would be right.
 func (k key) assign(c *Config, v hujson.Value) (problem, advice string) {
 	v.Standardize()
 	data := v.Pack()
@@ -71,7 +70,7 @@ func (k key) list(p *[]string, data []byte) (problem, advice string) {
 	return "", ""
 }
 
-// refuse says what is wrong with one text.
+// refuse returns what is wrong with one text.
 func (k key) refuse(s string) string {
 	if k.OneOf != nil && !slices.Contains(k.OneOf, s) {
 		return fmt.Sprintf("no such value %q", s)
@@ -106,7 +105,7 @@ func listOf[T ~string](k key, p *[]T, data []byte) (problem, advice string) {
 	return "", ""
 }
 
-// style reads how to notify a terminal; the automatic choice is the empty style.
+// style parses how to notify a terminal; "auto" is the empty style.
 func (k key) style(p *osc.Style, data []byte) (problem, advice string) {
 	var s string
 	if problem, advice = k.text(&s, data); problem != "" {

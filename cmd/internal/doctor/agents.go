@@ -12,10 +12,10 @@ import (
 	"beckon/state/evidence"
 )
 
-// agents checks the hooks of other agents than Claude Code: those that have
-// them, had them, or could.
+// agents checks the hooks of agents other than Claude Code: those that have them, had them, or
+// could.
 func (d *doctor) agents() {
-	program, unstable := setup.HookProgram(d.App, "") // Claude Code's checks tell what is wrong with it
+	program, unstable := setup.HookProgram(d.App, "") // the checks of Claude Code report problems with it
 	var without []string
 	for _, ag := range setup.Registered() {
 		t, err := setup.AgentTarget(d.App, ag)
@@ -47,8 +47,8 @@ func (d *doctor) agents() {
 	}
 }
 
-// agent checks the entries that an agent has. sure says that what this program
-// would write is known.
+// agent checks the entries of an agent. sure means that what this program would write is
+// known.
 func (d *doctor) agent(ag *agents.Agent, r installer.AgentReport, sure bool) {
 	if !r.AsWant && sure {
 		d.add(levelFault, ag.Name, "beckon install --agent "+ag.Name, "the hooks in %s are not as this version writes them", r.Path)
@@ -66,7 +66,7 @@ func (d *doctor) agent(ag *agents.Agent, r installer.AgentReport, sure bool) {
 	}
 }
 
-// installed says which version of an agent there is, where that is known.
+// installed returns which version of an agent is installed, if known.
 func installed(ag *agents.Agent) string {
 	program, err := exec.LookPath(ag.Install.Program)
 	if err != nil {

@@ -16,10 +16,10 @@ import (
 	"beckon/state/stats"
 )
 
-// launchCost measures here and now what one hook costs the client, process and all,
-// beside the same program doing nothing and an empty program of the system's (no Go
-// program, and as a rule linked dynamically). They are launched in turn, so that what
-// else the machine does meets all of them.
+// launchCost measures on this machine what one hook costs the client as a whole process,
+// compared with the same program doing nothing and an empty program of the system (not written
+// in Go, and usually linked dynamically). They are launched in turn, so that other load
+// affects all of them.
 func (d *doctor) launchCost(program string) {
 	dir, err := os.MkdirTemp("", "beckon-doctor-")
 	if err != nil {
@@ -37,12 +37,12 @@ func (d *doctor) launchCost(program string) {
 	for began := time.Now(); n < launches && (n < fewest || time.Since(began) < launchTime); n++ {
 		for j := range all {
 			if err := all[(n+j)%len(all)].run(dir); err != nil {
-				return // the round trip tells what is wrong
+				return // the round trip reports what is wrong
 			}
 		}
 	}
 	f := figures{Hooks: n, P50: event.rank(50), P99: event.rank(99), Empty: empty.rank(50), EmptyPath: empty.path}
-	// A program older than --nothing takes it for an event, and logs that there was none.
+	// A program older than --nothing takes it for an event and logs that there was none.
 	if _, err := os.Stat(idle.state(dir)); errors.Is(err, fs.ErrNotExist) {
 		f.Idle = idle.rank(50)
 	}
@@ -50,7 +50,7 @@ func (d *doctor) launchCost(program string) {
 	d.figures(f)
 }
 
-// compared tells how many times as long as the others a hook takes.
+// compared says how many times as long as the others a hook takes.
 func (f figures) compared() string {
 	var parts []string
 	if f.Idle > 0 {
@@ -72,7 +72,7 @@ type launch struct {
 	took []time.Duration
 }
 
-// state is the scratch state directory of its own.
+// state is its own scratch state directory.
 func (l *launch) state(dir string) string {
 	return filepath.Join(dir, "state"+strings.Join(l.args, ""))
 }
@@ -81,7 +81,7 @@ func (l *launch) run(dir string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), tripWait)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, l.path, l.args...)
-	// No policy: a doctor does not run somebody's commands over and over.
+	// Without a policy: doctor must not run the user's commands over and over.
 	cmd.Env = append(os.Environ(), "BECKON_STATE_DIR="+l.state(dir), "XDG_CONFIG_HOME="+dir, "CLAUDE_PROJECT_DIR=")
 	cmd.Stdin = strings.NewReader(fmt.Sprintf(`{"session_id":"doctor","hook_event_name":"PostToolUse","tool_name":"Bash","tool_use_id":"t","tool_input":{"command":"true"},"cwd":%q}`, filepath.ToSlash(dir)))
 	began := time.Now()
@@ -90,8 +90,8 @@ func (l *launch) run(dir string) error {
 	return err
 }
 
-// rank is the p-th of 100 of its times in milliseconds, without the first: a session's
-// first event costs more. 0 when it never ran.
+// rank returns the p-th percentile of its times in milliseconds, without the first launch,
+// since a session's first event costs more; 0 if it never ran.
 func (l *launch) rank(p int) float64 {
 	if len(l.took) < 2 {
 		return 0

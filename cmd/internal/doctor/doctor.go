@@ -1,4 +1,4 @@
-// Package doctor is `beckon doctor`: checks of the installation, one after the other.
+// Package doctor is `beckon doctor`: checks of the installation, one after another.
 package doctor
 
 import (

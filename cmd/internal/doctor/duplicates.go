@@ -9,8 +9,8 @@ import (
 	"beckon/state"
 )
 
-// duplicates reports events that the client runs the hook for more than once. Each is
-// folded once all the same when the copies come different ways (CASE 24).
+// duplicates reports events for which the client runs the hook more than once. Each is still
+// folded once when the copies have different origins (CASE 24).
 func (d *doctor) duplicates(r installer.Report) {
 	plugins, settings := split(r)
 	if len(plugins) > 0 && len(settings) > 0 {
@@ -42,8 +42,8 @@ func split(r installer.Report) (plugins, settings []string) {
 	return plugins, settings
 }
 
-// sessionsTwice finds what the client lists nowhere: a plugin that one session was
-// given (--plugin-dir).
+// sessionsTwice finds a plugin that only one session was given (--plugin-dir), which the
+// client lists nowhere.
 func (d *doctor) sessionsTwice() {
 	snap, err := d.Reader().Look(false)
 	if err != nil {

@@ -26,7 +26,7 @@ func (d *doctor) inspect(client installer.Client) installer.Report {
 	return r
 }
 
-// entries tells apart: never installed, removed later, disabled, incomplete.
+// entries distinguishes: never installed, removed later, disabled, incomplete.
 func (d *doctor) entries(r installer.Report) {
 	installed := 0
 	for _, f := range r.Files {
@@ -73,7 +73,7 @@ func (d *doctor) entries(r installer.Report) {
 	d.duplicates(r)
 }
 
-// answers reports that what sessions ask is held, and what is missing for it.
+// answers reports whether requests are held for answers, and what is missing for it.
 func (d *doctor) answers(r installer.Report) {
 	for _, p := range r.Programs {
 		judge := filepath.Join(filepath.Dir(p.Path), home.Program("beckon-judge"))

@@ -14,12 +14,11 @@ import (
 
 const (
 	hooksLooked = 2000      // newest hook runs whose latencies are shown
-	hooksTail   = 512 << 10 // bytes of one session's journal that are read for them
+	hooksTail   = 512 << 10 // bytes of one session's journal to read for them
 	launches    = 40        // of each program, in turn, at most
-	// launchTime is when a round of launches is the last one: a busy machine is not made
-	// busier for the sake of a number.
+	// launchTime ends the measurement: a number is not worth slowing a busy machine down.
 	launchTime = 2 * time.Second
-	fewest     = 4 // rounds, whatever they take
+	fewest     = 4 // rounds, however long they take
 )
 
 // figures are the numbers behind a check, for programs. Times are in milliseconds.
@@ -42,9 +41,9 @@ type slowest struct {
 	At      time.Time `json:"at"`
 }
 
-// latency says what hooks took, as each noted itself: from its own start until its
-// event was written. What the system needs to start and end the process is not in it;
-// launchCost measures that.
+// latency reports how long hooks took by their own clocks, from their start until the event
+// was written. The system's time to start and end the process is not included; launchCost
+// measures that.
 func (d *doctor) latency() {
 	l := stats.LatencyOf(d.hooks(), hooksLooked)
 	if l.Hooks == 0 {

@@ -2,23 +2,23 @@ package doctor
 
 import "fmt"
 
-// limit is a limit of the system that a hook started from here would be under.
+// limit is a limit of the system that applies to hooks started from here.
 type limit struct {
 	name string // what is limited, and by what
 	max  uint64
 	used uint64 // by what runs now
-	need uint64 // by a hook that starts; what it needs was measured (testdata/faults/LIMITS.md)
+	need uint64 // by a starting hook, as measured (testdata/faults/LIMITS.md)
 	unit string
 }
 
-// What a hook needs. A client runs several at once, each below a shell.
+// The needs of a hook. A client runs several at once, each below a shell.
 const (
 	needThreads     = 32
 	needDescriptors = 16
 	needMegabytes   = 1024
 )
 
-// near reports whether a hook may find no room.
+// near reports whether a hook may fail for lack of room.
 func (l limit) near() bool { return l.max < l.need || l.max-l.need < l.used }
 
 func (l limit) String() string {
@@ -28,8 +28,8 @@ func (l limit) String() string {
 	return fmt.Sprintf("%s: %d of %d%s in use", l.name, l.used, l.max, l.unit)
 }
 
-// limits warns of those that a hook may fail under. It looks at those of this
-// shell; a session started elsewhere may have others.
+// limits warns of limits under which a hook may fail. It checks those of this shell; a session
+// started elsewhere may have others.
 func (d *doctor) limits(all []limit) {
 	for _, l := range all {
 		if l.near() {

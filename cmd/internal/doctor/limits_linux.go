@@ -13,13 +13,13 @@ import (
 func limitsHere() []limit {
 	root := os.DirFS("/")
 	all := []limit{descriptors(), {name: "address space (RLIMIT_AS)", max: rlimit(unix.RLIMIT_AS) >> 20, need: needMegabytes, unit: " MB"}}
-	if uid := os.Getuid(); uid != 0 { // the kernel does not hold root to it
+	if uid := os.Getuid(); uid != 0 { // the kernel exempts root
 		all = append(all, limit{name: "processes and threads of this user (RLIMIT_NPROC)", max: rlimit(unix.RLIMIT_NPROC), used: threadsOf(root, uid), need: needThreads})
 	}
 	return append(all, groupLimits(root)...)
 }
 
-// threadsOf counts the threads of a user's processes, as far as they can be seen.
+// threadsOf counts the threads of a user's processes that can be seen.
 func threadsOf(root fs.FS, uid int) (n uint64) {
 	files, _ := fs.Glob(root, "proc/[0-9]*/status")
 	for _, f := range files {
@@ -35,15 +35,15 @@ func threadsOf(root fs.FS, uid int) (n uint64) {
 	return n
 }
 
-// member returns what a line of a process's status says behind its name.
+// member returns the value of name in a process's status file.
 func member(status, name string) string {
 	_, rest, _ := strings.Cut(status, "\n"+name)
 	line, _, _ := strings.Cut(rest, "\n")
 	return strings.TrimSpace(line)
 }
 
-// groupLimits returns the limits of this process's control group and of those
-// around it, of either version.
+// groupLimits returns the limits of this process's control group and its ancestors, of either
+// version.
 func groupLimits(root fs.FS) (all []limit) {
 	b, _ := fs.ReadFile(root, "proc/self/cgroup")
 	for line := range strings.Lines(string(b)) {

@@ -2,5 +2,4 @@
 
 package doctor
 
-// limitsHere knows none of other systems.
 func limitsHere() []limit { return nil }

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// rlimit returns a limit of this process. At its start Go has raised the limit of
-// descriptors as far as it goes, as it does in the hook.
+// rlimit returns a limit of this process. Go raises the limit on descriptors to its maximum at
+// start, here as in the hook.
 func rlimit(resource int) uint64 {
 	var r unix.Rlimit
 	if unix.Getrlimit(resource, &r) != nil {

@@ -18,11 +18,11 @@ import (
 	"beckon/state"
 )
 
-// sources names what reports a session, and what helps where the mod does not.
+// sources is what reports on a session, and advice where the mod does not.
 type sources struct{ what, advice string }
 
-// heard says for each live session which sources report on it, and why the mod is
-// not among them: one line for all that have the same.
+// heard lists for each live session which sources report on it, and why the mod is not among
+// them: one line for all sessions with the same sources.
 func (d *doctor) heard(client installer.Client) {
 	seen, _, err := d.Look(false)
 	if err != nil {
@@ -71,13 +71,13 @@ func readable(path string) bool {
 	return true
 }
 
-// modSigns are what tells why a session has no mod.
+// modSigns are the facts that explain why a session has no mod.
 type modSigns struct {
 	client  installer.Version
-	since   event.Millis // when the mod's file was written; zero when there is none
-	off     bool         // the client lists the plugin, and not among those that are on
-	managed string       // the settings by which an organization allows only its own mods
-	refused string       // what the client finds wrong with it
+	since   event.Millis // when the mod's file was written; zero if there is none
+	off     bool         // the client lists the plugin as switched off
+	managed string       // the settings file by which an organization allows only its own mods
+	refused string       // the client's first complaint about it
 }
 
 func (d *doctor) lookForMod(client installer.Client) modSigns {
@@ -101,8 +101,8 @@ func (d *doctor) lookForMod(client installer.Client) modSigns {
 	return m
 }
 
-// managedMods names the first of the files in which an organization allows no mods but
-// its own, empty when none does.
+// managedMods returns the first of the files in which an organization allows only its own
+// mods, or "".
 func managedMods(files []string) string {
 	for _, path := range files {
 		var s struct {
@@ -120,8 +120,8 @@ func managedMods(files []string) string {
 	return ""
 }
 
-// refusal is the first thing that the client finds wrong with the mod in dir, empty
-// when it would load it.
+// refusal returns the client's first complaint about the mod in dir, or "" if it would load
+// it.
 func refusal(client installer.Client, dir string) string {
 	out, err := client.Ask(context.Background(), "plugin", "validate", dir)
 	if err == nil || errors.Is(err, context.DeadlineExceeded) {
@@ -138,7 +138,7 @@ func refusal(client installer.Client, dir string) string {
 	return "claude plugin validate " + dir + " says why"
 }
 
-// missing says why a session has no mod, and what helps.
+// missing returns why a session has no mod, and what helps.
 func (m modSigns) missing(v *state.Seen) (why, advice string) {
 	version := installer.ParseVersion(v.Meter.Version)
 	if !version.Known() {

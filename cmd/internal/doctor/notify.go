@@ -66,8 +66,7 @@ func (d *doctor) desktop(set alert.Settings) {
 	d.needs(cli.Found("notify-send"), "install it (Debian: libnotify-bin), or take desktop out of notify", "the channel desktop needs notify-send")
 }
 
-// passthrough checks that tmux hands on what a client tells the terminal
-// around it.
+// passthrough checks that tmux forwards a client's sequences to the outer terminal.
 func (d *doctor) passthrough(set alert.Settings) {
 	if !set.Has(alert.Terminal) && !set.Has(alert.Title) {
 		return
@@ -83,7 +82,7 @@ func (d *doctor) passthrough(set alert.Settings) {
 	}
 }
 
-// tmuxSockets lists the tmux servers that sessions sit in, and this one's.
+// tmuxSockets lists the tmux servers of the sessions, and the one we are in.
 func (d *doctor) tmuxSockets() (sockets []string) {
 	if socket, _, ok := strings.Cut(d.Getenv("TMUX"), ","); ok {
 		sockets = append(sockets, socket)

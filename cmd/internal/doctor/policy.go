@@ -12,8 +12,8 @@ import (
 	"beckon/render/term"
 )
 
-// policies says what is the matter with the policy files, and with an
-// environment that names other ones than sessions before had.
+// policies reports problems with the policy files, and an environment that names other files
+// than earlier sessions had.
 func (d *doctor) policies() {
 	s, err := policies.Sources(d.App)
 	if err != nil {
@@ -29,7 +29,7 @@ func (d *doctor) policies() {
 			d.add(levelNote, "policy", "beckon policy trust", "%s", render.OneLine(notice))
 		case f.Status == policy.Vanished || errors.Is(f.Err, trust.ErrEmpty):
 			d.add(levelFault, "policy", "beckon policy accept, if it is meant", "%s", render.OneLine(notice))
-		case f.Level == config.Project: // another version of beckon took it
+		case f.Level == config.Project: // another version of beckon trusted it
 			d.add(levelFault, "policy", "put it right, then: beckon policy trust", "%s", render.OneLine(notice))
 		default:
 			d.add(levelFault, "policy", "put it right: beckon policy check says where the mistake is", "%s", render.OneLine(notice))

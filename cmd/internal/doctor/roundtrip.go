@@ -18,7 +18,7 @@ import (
 
 const (
 	trips = 5 // runs of the round trip; the median is shown
-	// slowTrip is when a hook is felt: the client waits for it at every call.
+	// slowTrip is when a hook becomes noticeable: the client waits for it at every call.
 	slowTrip = 100 * time.Millisecond
 	tripWait = 10 * time.Second
 )
@@ -37,7 +37,7 @@ func (d *doctor) roundTrips(r installer.Report) {
 			switch {
 			case err != nil:
 				d.add(levelFault, "round trip", "run it by hand: echo '{}' | "+e.Program, "%s: %v", e.Program, err)
-			case least > slowTrip: // what else the machine does only adds
+			case least > slowTrip: // other load only adds time
 				d.add(levelFault, "round trip", slowAdvice, "slow: %s took at least %.1f ms", e.Program, millis(least))
 			default:
 				d.add(levelOK, "round trip", "", "an event reached its session in %.1f ms (median of %d)", millis(took), trips)
@@ -49,8 +49,8 @@ func (d *doctor) roundTrips(r installer.Report) {
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// roundTrip runs an entry's command with an event of a session of its own and
-// looks for what it must have left. It returns the median and the least of its times.
+// roundTrip runs an entry's command with an event of its own session and looks for the result
+// in its state directory. It returns the median and the least of its times.
 func roundTrip(e installer.Entry) (median, least time.Duration, err error) {
 	dir, err := os.MkdirTemp("", "beckon-doctor-")
 	if err != nil {

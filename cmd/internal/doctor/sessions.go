@@ -13,8 +13,8 @@ import (
 	"beckon/state"
 )
 
-// silence looks for live sessions that began after the install and from which
-// no hook ever came: the client has the hooks and does not run them.
+// silence looks for live sessions that began after the install but sent no hook: the client
+// has the hooks and does not run them.
 func (d *doctor) silence(r installer.Report) {
 	seen, _, err := d.Look(false)
 	if err != nil {
@@ -46,8 +46,8 @@ func (d *doctor) silence(r installer.Report) {
 	}
 }
 
-// newer reports sessions that a newer beckon wrote: this one leaves them alone, and
-// its hooks add nothing to them.
+// newer reports sessions that a newer beckon wrote: this version leaves them alone, and its
+// hooks add nothing to them.
 func (d *doctor) newer() {
 	n := 0
 	for _, p := range d.Unread {

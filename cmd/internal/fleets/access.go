@@ -19,11 +19,11 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// accessFile is where the access to a fleet is, which link --join writes.
+// accessFile returns the file that link --join writes the access to.
 func accessFile(a *cli.App) string { return home.Config(a.Getenv, "fleet.json") }
 
-// access is this machine's access to a fleet: the token in BECKON_FLEET, else the
-// one that it joined with. ok is false when it has neither.
+// access returns this machine's access to a fleet: the token in BECKON_FLEET, else the one
+// that it joined with. ok is false if it has neither.
 func access(a *cli.App) (acc bus.Access, ok bool, err error) {
 	if token := a.Getenv("BECKON_FLEET"); token != "" {
 		if acc, err = bus.ReadToken(token); err != nil {
@@ -60,7 +60,7 @@ func Joined(a *cli.App) bool {
 	return ok && err == nil
 }
 
-// join keeps an access for link and for --fleet.
+// join stores an access for link and --fleet.
 func join(a *cli.App, acc bus.Access) error {
 	path := accessFile(a)
 	if path == "" {
@@ -79,15 +79,15 @@ func join(a *cli.App, acc bus.Access) error {
 // errNoFleet says what to do where there is nothing to show.
 var errNoFleet = cli.Hint(`beckon link --join TOKEN joins one, and "hosts": ["ssh:NAME"] in config.json names machines to ask by ssh: see beckon help fleet`, "this machine is in no fleet")
 
-// Standing is how this machine stands to its fleet.
+// Standing is this machine's relation to its fleet.
 type Standing struct {
 	URL       string // of the hub; empty for no fleet
-	Publishes bool   // its access is to publish, too
+	Publishes bool   // its access allows publishing
 	Linked    bool   // a link runs
 }
 
-// StandingOf tries the hub. The error says why it does not let this machine in, or what
-// is wrong with the access.
+// StandingOf tries the hub. The error says why it does not let this machine in, or what is
+// wrong with the access.
 func StandingOf(a *cli.App) (Standing, error) {
 	acc, ok, err := access(a)
 	if !ok || err != nil {

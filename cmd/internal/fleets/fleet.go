@@ -14,7 +14,7 @@ import (
 	"beckon/render/fleet/bus"
 )
 
-// Cmd is beckon fleet: what the keeper of a hub does.
+// Cmd is beckon fleet: what a hub's administrator does.
 type Cmd struct {
 	Init   initCmd   `cmd:"" help:"Make a hub's keys and configuration, for beckon-fleet or any NATS server."`
 	Invite inviteCmd `cmd:"" help:"Print a token that lets a machine publish its sessions, or see those of others."`
@@ -22,7 +22,7 @@ type Cmd struct {
 	Bucket bucketCmd `cmd:"" help:"Make the hub's bucket on a NATS server that runs with the hub's configuration."`
 }
 
-// where is the flag that all of them have.
+// where is the flag that all subcommands have.
 type where struct {
 	Dir string `placeholder:"DIR" type:"path" help:"The hub's directory (default: hub beside config.json)."`
 }
@@ -48,7 +48,7 @@ type initCmd struct {
 	Name   []string `placeholder:"NAME" help:"Names or addresses by which other machines reach it, separated by commas; tokens have the first."`
 }
 
-// Run is kong's.
+// Run implements the command.
 func (c *initCmd) Run(a *cli.App) error {
 	h, err := hub.Init(c.dir(a), c.Listen, c.Name)
 	if err != nil {
@@ -70,7 +70,7 @@ type inviteCmd struct {
 	For time.Duration `placeholder:"DURATION" help:"How long the token is good, as 24h (default: until it is revoked)."`
 }
 
-// Run is kong's.
+// Run implements the command.
 func (c *inviteCmd) Run(a *cli.App) error {
 	if c.Host == "" && !c.View && !c.All {
 		return cli.Usage("say what the token is for: --host NAME to publish, --view or --all to see")
@@ -109,10 +109,10 @@ type revokeCmd struct {
 	Name string `arg:"" help:"The name of the machine; of a token without --host, the user."`
 }
 
-// pushing is how long a hub gets to hear of something.
+// pushing is how long to try to tell a hub about a change.
 const pushing = 10 * time.Second
 
-// Run is kong's.
+// Run implements the command.
 func (c *revokeCmd) Run(a *cli.App) error {
 	h, err := c.open(a)
 	if err != nil {
@@ -139,7 +139,7 @@ type bucketCmd struct {
 	Replicas int `default:"1" help:"How many servers of a cluster keep it: 1, 3 or 5."`
 }
 
-// Run is kong's.
+// Run implements the command.
 func (c *bucketCmd) Run(a *cli.App) error {
 	h, err := c.open(a)
 	if err != nil {

@@ -35,10 +35,10 @@ type LinkCmd struct {
 	Quiet   bool   `short:"q" help:"Print nothing but errors."`
 	Key     bool   `help:"Print this machine's public key, for the setting answers_from_fleet of other machines."`
 
-	Desk func(*cli.App) ctl.Desk `kong:"-"` // does what users at other machines say
+	Desk func(*cli.App) ctl.Desk `kong:"-"` // carries out the orders of users at other machines
 }
 
-// Run is kong's.
+// Run implements the command.
 func (c *LinkCmd) Run(a *cli.App) error {
 	if c.Join != "" && c.Server != "" {
 		return cli.Usage("--join and --server: a token names its server")
@@ -109,9 +109,9 @@ func (c *LinkCmd) join(a *cli.App) error {
 	return nil
 }
 
-// machine is what a link remembers of the runs before it.
+// machine is what a link remembers from earlier runs.
 type machine struct {
-	Node  string `json:"node"` // names this machine among those of its name
+	Node  string `json:"node"` // distinguishes this machine from others of its name
 	Epoch uint64 `json:"epoch"`
 }
 
@@ -131,7 +131,7 @@ func (c *LinkCmd) link(ctx context.Context, a *cli.App, acc bus.Access) error {
 	path := filepath.Join(dir, "link.json")
 	var was machine
 	if data, err := os.ReadFile(path); err == nil {
-		_ = json.Unmarshal(data, &was) // what is broken begins anew, above what the hub has
+		_ = json.Unmarshal(data, &was) // a broken file starts anew, above the numbers that the hub has
 	}
 	save := func(node string, epoch uint64) {
 		if was == (machine{node, epoch}) {
@@ -181,8 +181,7 @@ func printKey(a *cli.App) error {
 	return err
 }
 
-// followRows sends this machine's rows whenever they change; of those that nobody
-// has taken yet, the newest.
+// followRows sends this machine's rows whenever they change. A slow reader gets only the newest.
 func followRows(ctx context.Context, a *cli.App, rows chan []render.Row) {
 	f := live.NewFollower(a.Reader(), live.Options{Pause: 20 * time.Millisecond})
 	send := func(u live.Update, err error) {
@@ -205,7 +204,7 @@ func followRows(ctx context.Context, a *cli.App, rows chan []render.Row) {
 	})
 }
 
-// keepCurrent keeps what prompt and statusline show of the fleet.
+// keepCurrent stores what prompt and statusline show of the fleet.
 func keepCurrent(ctx context.Context, a *cli.App, acc bus.Access) {
 	f, err := bus.Follow(ctx, acc, "beckon link "+acc.Host+" view")
 	if err != nil {
@@ -222,7 +221,7 @@ func keepCurrent(ctx context.Context, a *cli.App, acc bus.Access) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(time.Second): // a burst of changes is one file
+		case <-time.After(time.Second): // a burst of changes is written once
 		}
 		select {
 		case <-ctx.Done():

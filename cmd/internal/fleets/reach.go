@@ -13,14 +13,14 @@ import (
 	"beckon/render/fleet/ctl"
 )
 
-// Reached is the fleet for a command that talks to its sessions.
+// Reached is the connection to the fleet of a command that acts on its sessions.
 type Reached struct {
-	Client *ctl.Client // nil for who only looks
+	Client *ctl.Client // nil if it only reads
 	Rows   []render.Row
 	Close  func() // ends the connection
 }
 
-// Reach connects to the fleet, to answer or only to look.
+// Reach connects to the fleet, to answer or only to read.
 func Reach(a *cli.App, answer bool) (*Reached, error) {
 	acc, err := mustAccess(a)
 	if err != nil {
@@ -51,8 +51,8 @@ func Reach(a *cli.App, answer bool) (*Reached, error) {
 	return r, nil
 }
 
-// Find returns the session of another machine that arg names, as HOST:NAME or NAME:
-// by the beginning of its id, its name, its project or its branch.
+// Find returns the session of another machine that arg names, as HOST:NAME or NAME: by the
+// beginning of its id, its name, its project or its branch.
 func (r *Reached) Find(arg string) (render.Row, error) {
 	host, name, ok := strings.Cut(arg, ":")
 	if !ok {
@@ -76,7 +76,7 @@ func (r *Reached) Find(arg string) (render.Row, error) {
 	return render.Row{}, cli.Hint("give one as HOST:ID", "%q fits %d sessions (%s): which one?", arg, len(fits), strings.Join(list, ", "))
 }
 
-// Label is what people call a session of another machine.
+// Label returns the name that people use for a session of another machine.
 func Label(r *render.Row) string {
 	return r.Remote.Name + ": " + cmp.Or(r.Label(), cli.ShortID(r.SessionID))
 }

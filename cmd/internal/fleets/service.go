@@ -14,8 +14,8 @@ import (
 	"beckon/event/home"
 )
 
-// writeService writes the unit that runs beckon link as long as the user is there,
-// and says how to begin.
+// writeService writes the unit that runs beckon link while the user is logged in, and prints
+// how to start it.
 func writeService(a *cli.App) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -35,8 +35,8 @@ func writeService(a *cli.App) error {
 	return nil
 }
 
-// service is a unit for the system, where it belongs, and the command that begins
-// it. It runs with the directories that this program was given.
+// service returns a unit, its path, and the command that starts it. The unit runs with the
+// directories of this program's environment.
 func service(goos, program string, getenv func(string) string) (path, text, begin string, err error) {
 	dir := home.Dir(getenv)
 	if !filepath.IsAbs(dir) {
@@ -99,7 +99,7 @@ WantedBy=default.target
 
 var xml = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// systemd quotes s for a unit.
+// systemd quotes s for a systemd unit.
 func systemd(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "%", "%%", "\n", `\n`).Replace(s) + `"`
 }

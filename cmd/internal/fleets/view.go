@@ -31,8 +31,7 @@ type Flags struct {
 	live *bus.Follower // of Sources
 }
 
-// Only leaves out the rows that were not asked for. Rows of this machine are its
-// user's.
+// Only drops the rows that the flags exclude. Rows of this machine belong to its user.
 func (f *Flags) Only(a *cli.App, rows []render.Row) []render.Row {
 	if len(f.On)+len(f.User)+len(f.Agent) == 0 {
 		return rows
@@ -53,8 +52,8 @@ func (f *Flags) Only(a *cli.App, rows []render.Row) []render.Row {
 	})
 }
 
-// asked are the machines to ask by ssh: those of the command line, and with --fleet
-// the configured ones.
+// asked returns the machines to ask by ssh: those of the command line, and with --fleet the
+// configured ones.
 func (f *Flags) asked(a *cli.App, specs []string) (list []*hosts.Host, err error) {
 	if f.Fleet {
 		specs = append(slices.Clone(specs), a.Configured().Hosts...)
@@ -72,8 +71,8 @@ func (f *Flags) asked(a *cli.App, specs []string) (list []*hosts.Host, err error
 	return list, nil
 }
 
-// Ask returns the sessions of other machines as they are now, and how each of them
-// is. What cannot be asked is shown as it was known last, and said on stderr.
+// Ask returns the sessions of other machines as they are now, and each machine's status. For a
+// machine that cannot be asked it returns its last known rows and reports that on stderr.
 func (f *Flags) Ask(a *cli.App, given []string) ([]render.Row, []render.Host, error) {
 	list, err := f.asked(a, given)
 	if err != nil {
@@ -113,7 +112,7 @@ func (f *Flags) Ask(a *cli.App, given []string) ([]render.Row, []render.Host, er
 // firstView is how long a list waits for the fleet.
 const firstView = 4 * time.Second
 
-// read reads the fleet once. With an error the rows are those that were kept.
+// read reads the fleet once. With an error the rows are the stored ones.
 func read(a *cli.App, acc bus.Access) ([]render.Row, []render.Host, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), firstView)
 	defer cancel()
@@ -133,18 +132,17 @@ func read(a *cli.App, acc bus.Access) ([]render.Row, []render.Host, error) {
 	return k.Rows, k.Hosts, fmt.Errorf("%w; shown is what it said %s ago", err, term.Age(time.Since(k.AsOf)))
 }
 
-// maxKept bounds what is kept: the rows that need somebody most.
+// maxKept limits the stored rows: those that need somebody most.
 const maxKept = 1000
 
 func keptName(acc bus.Access) string { return "fleet:" + acc.URL + " " + acc.Prefix() }
 
-// keep keeps the first rows of a view for prompts, and for lists while the hub is
-// away.
+// keep stores the first rows of a view for prompts, and for lists while the hub is away.
 func keep(a *cli.App, acc bus.Access, first []render.Row, list []render.Host) {
 	hosts.Kept{Name: keptName(acc), AsOf: time.Now().UTC(), Rows: first, Hosts: list[:min(len(list), maxKept)]}.Keep(a.Store)
 }
 
-// keptOf is what was kept, its rows marked stale until they are heard of again.
+// keptOf returns what was stored, with its rows marked as stale.
 func keptOf(a *cli.App, acc bus.Access) (hosts.Kept, bool) {
 	now := time.Now()
 	k, ok := hosts.KeptOf(a.Store, keptName(acc), fleet.Keep, now)
@@ -156,9 +154,9 @@ func keptOf(a *cli.App, acc bus.Access) (hosts.Kept, bool) {
 	return k, ok
 }
 
-// Known returns what is known of other machines without asking anybody: beckon
-// link, or a watch, keeps it. Sessions of machines that are not heard are left
-// out: a prompt has no room to say so.
+// Known returns the stored rows of other machines without asking anyone; beckon link, or a
+// watch, stores them. It leaves out sessions of silent machines, since a prompt has no room to
+// say so.
 func Known(a *cli.App) []render.Row {
 	acc, ok, err := access(a)
 	if err != nil {
@@ -171,8 +169,8 @@ func Known(a *cli.App) []render.Row {
 	return slices.DeleteFunc(k.Rows, func(r render.Row) bool { return r.Remote == nil || r.Remote.Stale || !r.State.Live() })
 }
 
-// Sources are the other machines for a screen, and what ends the connection to
-// them.
+// Sources returns the other machines for a screen, and a function that closes the connection
+// to them.
 func (f *Flags) Sources(ctx context.Context, a *cli.App, given []string) (all []tui.Source, end func(), err error) {
 	end = func() {}
 	list, err := f.asked(a, given)
@@ -214,7 +212,7 @@ func (f *Flags) Sources(ctx context.Context, a *cli.App, given []string) (all []
 	f.live = live
 	var keeping sync.WaitGroup
 	end = func() { live.Close(); keeping.Wait() }
-	debug.SetGCPercent(50) // thousands of rows in less memory, for a little more work
+	debug.SetGCPercent(50) // less memory for thousands of rows, for a little more work
 	src := tui.Source{Name: acc.URL, Many: true, Every: screenPause, Rows: f.fleetRows(a, acc, live, &keeping)}
 	if k, ok := keptOf(a, acc); ok {
 		src.Last, src.LastAt = f.Only(a, k.Rows), k.AsOf
@@ -230,22 +228,22 @@ func (f *Flags) Client() (*ctl.Client, error) {
 	return f.live.Client()
 }
 
-// screenPause is the least time between two looks at the fleet: changes come in
-// bursts.
+// screenPause is the least time between two reads of the fleet, since changes come in bursts.
 const screenPause = 100 * time.Millisecond
 
-// look is how long a screen's source waits for news of the fleet.
+// look is how long a screen's source waits for a change in the fleet.
 const look = 5 * time.Second
 
-// fleetRows is what gives a screen the fleet: at once for the first time, then
-// when there is news. What it keeps on the disk, in background, holds no news up.
+// fleetRows returns a screen's source for the fleet: it returns at once the first time, then
+// when there is a change. It writes to the disk in the background, so that this delays no
+// change.
 func (f *Flags) fleetRows(a *cli.App, acc bus.Access, live *bus.Follower, background *sync.WaitGroup) func(context.Context) ([]render.Row, error) {
 	var changed <-chan struct{}
 	var saved time.Time
 	return func(ctx context.Context) ([]render.Row, error) {
 		if changed == nil {
 			first, cancel := context.WithTimeout(ctx, firstView)
-			_ = live.Whole(first) // what is wrong is reported below
+			_ = live.Whole(first) // errors are reported below
 			cancel()
 		} else {
 			select {
@@ -270,8 +268,8 @@ func (f *Flags) fleetRows(a *cli.App, acc bus.Access, live *bus.Follower, backgr
 	}
 }
 
-// Follow gives show the sessions of other machines, now and when they change,
-// until ctx ends.
+// Follow calls show with the sessions of other machines, now and whenever they change, until
+// ctx ends.
 func (f *Flags) Follow(ctx context.Context, a *cli.App, given []string, show func([]render.Row)) error {
 	sources, end, err := f.Sources(ctx, a, given)
 	if err != nil {
@@ -288,7 +286,7 @@ func (f *Flags) Follow(ctx context.Context, a *cli.App, given []string, show fun
 				defer mu.Unlock()
 				if err == nil || s.Many {
 					latest[i] = rows
-				} else { // what it said last, as it was
+				} else { // its last answer, unchanged
 					for j := range latest[i] {
 						stale := *latest[i][j].Remote
 						stale.Stale = true

@@ -17,8 +17,8 @@ import (
 	"beckon/state/store"
 )
 
-// Holds reports whether the event is held for an answer, where somebody may give
-// one. It is the small program that makes the offer: it has the whole payload.
+// Holds reports whether the event is held for an answer, if somebody may give one. The small
+// program that makes the offer handles it, since it has the whole payload.
 func (a Args) Holds() bool {
 	if a.foreign() {
 		row := a.heeded()
@@ -29,22 +29,22 @@ func (a Args) Holds() bool {
 }
 
 const (
-	// waitFlag, before an offer's id, has beckon-hook wait for its answer.
+	// waitFlag, before an offer's id, makes beckon-hook wait for its answer.
 	waitFlag = "--wait"
-	// AnsweredFlag, before an offer's id, has beckon-judge give the client the answer.
+	// AnsweredFlag, before an offer's id, makes beckon-judge give the client the answer.
 	AnsweredFlag = "--answered"
 )
 
-// BecomeWaiter makes this process the one that waits at an offer; it returns
-// only when that cannot be done, or on a system where that runs beside this one.
+// BecomeWaiter turns this process into the one that waits at an offer. It returns only if that
+// fails, or on a system where the waiter runs as a child.
 func BecomeWaiter(id string) (code int, ok bool) {
 	return become(home.Beside("beckon-hook"), []string{waitFlag, id})
 }
 
-// wait waits at an offer, and has the answer given to the client. Without an answer
-// it is silent: the dialog is left to the session.
+// wait waits at an offer and has the answer given to the client. Without an answer it is
+// silent, and the session's own dialog decides.
 func wait(id string, getenv func(string) string) (code int) {
-	var fault error // it is not printed: the client would take a trace for an answer
+	var fault error // not printed: the client would take a trace for an answer
 	defer Guard(&fault)
 	dir, err := store.Dir(getenv)
 	if err != nil {
@@ -53,7 +53,7 @@ func wait(id string, getenv func(string) string) (code int) {
 	st := store.Open(dir)
 	given := make(chan os.Signal, 1)
 	signal.Notify(given, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
-	var ending sync.Mutex // who ends the wait writes all of it before the process goes
+	var ending sync.Mutex // whoever ends the wait writes everything before the process exits
 	go func() {
 		<-given
 		ending.Lock()
@@ -76,9 +76,9 @@ func wait(id string, getenv func(string) string) (code int) {
 	return 0
 }
 
-// Halt looks for the user's request that the session and each of its subagents stop
-// at their next call, folds it, and returns the answer for the client; nil when
-// there is no request. A call that has not begun is refused as well.
+// Halt looks for the user's request to stop the session and each of its subagents at their
+// next call, folds it, and returns the answer for the client; nil if there is no request. A
+// call that has not begun is refused as well.
 func Halt(st *store.Store, res *store.Result, e *event.Event) []byte {
 	if e.Kind != event.PreToolUse && e.Kind != event.PostToolUse {
 		return nil
@@ -104,12 +104,13 @@ func Halt(st *store.Store, res *store.Result, e *event.Event) []byte {
 	return append(out, '}', '\n')
 }
 
-// FoldDecided folds what was decided about a call into the record of its session.
+// FoldDecided folds a decision about a call into the record of its session.
 func FoldDecided(st *store.Store, record string, d *state.Decided) (store.Result, error) {
 	return st.Fold(store.KeyOf(record), store.Update{Change: state.Change{At: event.MillisOf(time.Now()), Action: &state.Action{Kind: state.ActDecided, Decided: d}}})
 }
 
-// began is when an actor began what it does: the session itself also with each prompt.
+// began returns when an actor began its present work: for the session itself also its newest
+// prompt.
 func began(s *state.Session, actor string) (at event.Millis) {
 	if actor == "" {
 		at = s.Prompt.At

@@ -1,9 +1,8 @@
 // Package hook is what a hook process does: read one payload, fold it, exit.
 //
-// Its promise: exit code 0 on every path, nothing on stderr, nothing on stdout
-// but a terminal sequence that the user has chosen, never longer than Deadline,
-// never an answer to the agent's question. It links no more than it needs; a
-// test polices that.
+// It guarantees: exit code 0 on every path, nothing on stderr, nothing on stdout but a
+// terminal sequence that the user has chosen, an end within Deadline, and never an answer to
+// the agent's question. It links no more than it needs; a test enforces that.
 package hook
 
 import (
@@ -24,25 +23,26 @@ import (
 // Deadline is the longest a hook lives, whatever stdin, the lock or the disk do.
 const Deadline = 2 * time.Second
 
-// lateTime is what a late hook may take to say so in the log: the disk may be slow.
+// lateTime is how long a late hook may take to log that it is late, since the disk may be
+// slow.
 const lateTime = 100 * time.Millisecond
 
-// Args are the words after the program's name: the event's name, and flags
-// that the installed entry or a user gives.
+// Args are the words after the program's name: the event's name, and flags of the installed
+// entry or a user.
 type Args struct {
 	Event string // the event's name, used when the payload has none
-	Agent string // --agent: which agent sends it; empty means claude-code
+	Agent string // --agent: the agent that sends it; empty means claude-code
 	Via   string // --via: "plugin" marks the plugin's entry (CASE 24)
-	// Answers, --answers, is in the entries of an install with answers: what asks
-	// the user is held, and the user may end the turn at a call.
+	// Answers, --answers, is set in the entries of an install with answers: requests to the
+	// user are held, and the user may end the turn at a call.
 	Answers bool
-	// Reply, --reply, marks the entry that only holds the end of a turn, for a reply.
+	// Reply, --reply, marks the entry that only holds the end of a turn for a reply.
 	Reply bool
-	Given int // --given: the descriptor of what was read of stdin already; 0 for none
+	Given int // --given: the descriptor with the part of stdin that was already read; 0 for none
 }
 
-// ParseArgs reads a hook's arguments. Unknown ones are passed over: an older
-// binary under a newer entry must not break the agent.
+// ParseArgs parses a hook's arguments. It ignores unknown ones: an older binary under a newer
+// entry must not break the agent.
 func ParseArgs(args []string) (a Args) {
 	for i := 0; i < len(args); i++ {
 		value := func() string {
@@ -76,7 +76,7 @@ func Main(args []string, stdin io.Reader, stdout io.Writer, getenv func(string) 
 	return say(nil, args, stdin, stdout, getenv)
 }
 
-// say is Main with something to tell the client, which takes one object.
+// say is Main with an answer for the client, which accepts one object only.
 func say(what []byte, args []string, stdin io.Reader, stdout io.Writer, getenv func(string) string) int {
 	a := ParseArgs(args)
 	defer watch(Deadline, func() {
@@ -89,7 +89,7 @@ func say(what []byte, args []string, stdin io.Reader, stdout io.Writer, getenv f
 		what = halt
 	}
 	if a.foreign() {
-		return 0 // it would take a sequence for an answer, or for a fault
+		return 0 // the client would take a sequence for an answer or an error
 	}
 	if out := WithSequence(what, sequence); len(out) > 0 {
 		_, _ = stdout.Write(out)
@@ -97,12 +97,12 @@ func say(what []byte, args []string, stdin io.Reader, stdout io.Writer, getenv f
 	return 0
 }
 
-// fold folds the event and returns the terminal sequence that comes of it, and
-// what ends the turn at it, if the user said so.
+// fold folds the event and returns the resulting terminal sequence, and the answer that ends
+// the turn, if the user asked for it.
 func fold(a Args, stdin io.Reader, getenv func(string) string, start time.Time) (sequence string, halt []byte) {
 	dir, err := store.Dir(getenv)
 	if err != nil {
-		return "", nil // there is nowhere to write, not even the error
+		return "", nil // there is no place to write to, not even for the error
 	}
 	st := store.Open(dir)
 	defer func() {
@@ -128,9 +128,9 @@ func fold(a Args, stdin io.Reader, getenv func(string) string, start time.Time) 
 
 var errNoSession = errors.New("reading payload: no session_id")
 
-// Guard, deferred, makes an error of a fault in this program. Go would end the
-// process with code 2, which the client takes for "block this call". The error
-// has what the runtime says, and no text of the payload.
+// Guard, deferred, turns a panic into an error. Go would exit with code 2, which the client
+// takes for "block this call". The error contains the runtime's message and no text of the
+// payload.
 func Guard(err *error) {
 	switch fault := recover().(type) {
 	case nil:
@@ -141,11 +141,11 @@ func Guard(err *error) {
 	}
 }
 
-// Fold folds the event that a hook read into its session. The event gets what
-// the payload lacks: its time, its way here, a missing session id.
+// Fold folds the event that a hook read into its session. It fills in what the payload lacks:
+// the time, the origin, a missing session id.
 //
-// Errors: store.ErrBusy when the event was spooled, without a result; any other
-// error belongs into the log.
+// Errors: store.ErrBusy if the event was spooled, without a result; any other error belongs in
+// the log.
 func Fold(st *store.Store, a Args, e *event.Event, getenv func(string) string, start time.Time) (res store.Result, err error) {
 	defer Guard(&err)
 	e.At, e.Via = event.MillisOf(start), a.Via
@@ -170,9 +170,9 @@ func Fold(st *store.Store, a Args, e *event.Event, getenv func(string) string, s
 	})
 }
 
-// Texts returns how much is to be kept of what is said. A configuration that
-// cannot be read might say "none", so none is kept until it can be; `beckon
-// config` names the place. Without a configuration all is kept.
+// Texts returns how much of the texts to store. A configuration that cannot be read might say
+// "none", so none is stored until it can be read; `beckon config` names the error. Without a
+// configuration everything is stored.
 func Texts(getenv func(string) string) store.Texts {
 	path := alert.ConfigPath(getenv)
 	if path == "" {
@@ -191,8 +191,8 @@ func Texts(getenv func(string) string) store.Texts {
 	return store.TextsOff
 }
 
-// Notify notifies the user of what e, and the answer to it, made of a session. It
-// returns the terminal sequence that the client is to emit, if any.
+// Notify notifies the user of the change that e, and the answer to it, made to a session. It
+// returns the terminal sequence for the client to emit, if any.
 func Notify(st *store.Store, res store.Result, e *event.Event, getenv func(string) string, now time.Time) (sequence string) {
 	n := notifier{st: st, getenv: getenv, now: now, start: func(args []string) error { return StartBeckon(st.Dir, args) }}
 	return n.notify(res, e)

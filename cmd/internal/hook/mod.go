@@ -11,14 +11,14 @@ import (
 	"beckon/state/store"
 )
 
-// modFlag, first, has beckon-hook fold what the mod inside a client saw:
+// modFlag, as the first argument, makes beckon-hook fold what the mod inside a client saw:
 //
 //	beckon-hook --mod WHAT SESSION MILLISECONDS DETAIL
 //
-// Nothing of it comes from what is said in the session.
+// None of it contains what is said in the session.
 const modFlag = "--mod"
 
-// modWords are what the mod says, and what it means.
+// modWords are the mod's reports and their meanings.
 var modWords = map[string]state.Seeing{
 	"loaded":  state.SawLoaded,
 	"halt":    state.SawHalt,
@@ -27,19 +27,19 @@ var modWords = map[string]state.Seeing{
 }
 
 const (
-	// modWait is how long a mod's word waits for the session's lock: no client
-	// waits for it, and what cannot be folded is not sent again.
+	// modWait is how long a report waits for the session's lock: no client waits for it, and
+	// it is not sent again.
 	modWait = 1500 * time.Millisecond
-	// modLate is how old a mod's word may be.
+	// modLate is the maximum age of a report.
 	modLate = 10 * time.Second
-	// maxModDetail bounds what the mod adds, in bytes.
+	// maxModDetail limits the report's detail, in bytes.
 	maxModDetail = 64
 )
 
-// errModWord is logged for what no mod of this version says.
+// errModWord is logged for a report that no mod of this version sends.
 var errModWord = errors.New("the mod's word is not understood: run beckon install --mod anew")
 
-// modSays folds one word of the mod's. Its exit code is always 0.
+// modSays folds one report of the mod. Its exit code is always 0.
 func modSays(args []string, getenv func(string) string, now time.Time) int {
 	dir, err := store.Dir(getenv)
 	if err != nil {
@@ -67,12 +67,12 @@ func modFold(st *store.Store, args []string, getenv func(string) string, now tim
 	}
 	t := event.MillisOf(now)
 	if age := t - event.Millis(at); age >= 0 && age < event.Millis(modLate.Milliseconds()) {
-		t = event.Millis(at) // another clock's word would close what is open now
+		t = event.Millis(at) // a report by another clock would close what is open now
 	}
 	k := store.KeyOf(args[1])
 	s, err := st.Load(k)
 	if err != nil || s.Seq == 0 {
-		return nil // no hook has reported the session: there is nothing to add to
+		return nil // no hook has reported the session, so there is nothing to add to
 	}
 	_, err = st.Fold(k, store.Update{
 		Change: state.Change{At: t, Observation: &state.Observed{Source: state.FromMod, What: what, At: t, Detail: args[3]}},

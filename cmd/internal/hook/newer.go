@@ -12,16 +12,14 @@ import (
 	"beckon/state/store"
 )
 
-// ChosenFor is the file with the client that the events of the installed entries
-// were chosen for: its version, or "unknown" when beckon was installed before the
-// client was there. `beckon install` writes it, of several settings files for the
-// oldest client.
+// ChosenFor returns the file with the client version that the events of the installed entries
+// were chosen for, or "unknown" if beckon was installed before the client. `beckon install`
+// writes it; with several settings files it names the oldest client.
 func ChosenFor(stateDir string) string { return filepath.Join(stateDir, "install", "client") }
 
-// CompleteInstall has `beckon install` add what is missing, in a process of its
-// own, when e begins a session of a client newer than the one that the installed
-// events were chosen for. It costs one small file a session; the hook itself
-// never writes into the user's settings.
+// CompleteInstall starts `beckon install` in the background to add missing events, when e
+// begins a session of a client newer than the one that the installed events were chosen for.
+// It costs one small file per session; the hook itself never writes to the user's settings.
 func CompleteInstall(st *store.Store, e *event.Event, getenv func(string) string) {
 	if e.Kind != event.SessionStart {
 		return
@@ -34,8 +32,8 @@ func CompleteInstall(st *store.Store, e *event.Event, getenv func(string) string
 }
 
 // newerClient returns the version of the client that agent names, as in
-// "claude-code_2-1-330_harness", if the installed events were chosen for an
-// older one; else "".
+// "claude-code_2-1-330_harness", if the installed events were chosen for an older one; else
+// "".
 func newerClient(stateDir, agent string) string {
 	rest, ok := strings.CutPrefix(agent, "claude-code_")
 	if !ok {
@@ -55,7 +53,7 @@ func newerClient(stateDir, agent string) string {
 	return version
 }
 
-// numbers reads three numbers with dots between them.
+// numbers parses three numbers separated by dots.
 func numbers(version string) (n [3]int, ok bool) {
 	parts := strings.Split(version, ".")
 	if len(parts) != len(n) {

@@ -19,18 +19,18 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// notifier notifies the user of what an event made of a session. The hook only
-// hands the client a terminal sequence; a process of its own, for which the hook
-// does not wait, does whatever takes time or a library.
+// notifier notifies the user of the change that an event made to a session. The hook only
+// gives the client a terminal sequence; a separate process, for which the hook does not wait,
+// does whatever takes time or a library.
 type notifier struct {
 	st     *store.Store
 	getenv func(string) string
 	now    time.Time
-	start  func(args []string) error // starts the slow program, detached
+	start  func(args []string) error // starts that process, detached
 }
 
-// notify returns the terminal sequence for the client to emit, or "". An event
-// that changes nothing of interest costs two looks at the facts and no file.
+// notify returns the terminal sequence for the client to emit, or "". An event without an
+// interesting change costs two looks at the facts and no file.
 func (n *notifier) notify(res store.Result, e *event.Event) string {
 	now := event.MillisOf(n.now)
 	was, is := state.Standing(res.Before, state.Evidence{}, now), state.Standing(res.After, state.Evidence{}, now)
@@ -41,7 +41,7 @@ func (n *notifier) notify(res store.Result, e *event.Event) string {
 	}
 	set, err := alert.Read(alert.ConfigPath(n.getenv))
 	if err != nil {
-		n.st.Log(errors.New("reading the notification settings: " + err.Error())) // the rest of them counts
+		n.st.Log(errors.New("reading the notification settings: " + err.Error())) // the valid settings still count
 	}
 	sequence := ""
 	later, body := n.later(set)
@@ -58,13 +58,13 @@ func (n *notifier) notify(res store.Result, e *event.Event) string {
 	switch {
 	case edge:
 		sequence += n.announce(set, c)
-	case stands && set.Has(alert.Terminal) && set.Overdue(n.st, c, n.now): // the other channels have a process that waits
+	case stands && set.Has(alert.Terminal) && set.Overdue(n.st, c, n.now): // the other channels have a process that can wait
 		sequence += n.atTerminal(set, c)
 	}
 	return sequence
 }
 
-// later is the note of no session that waits for a hook, empty for none.
+// later returns the waiting note that belongs to no session; empty for none.
 func (n *notifier) later(set alert.Settings) (title, body string) {
 	if !set.Has(alert.Title) && !set.Has(alert.Terminal) || set.Quiet != (alert.Hours{}) && set.Quiet.Hold(n.now.Local()) {
 		return "", ""
@@ -72,15 +72,15 @@ func (n *notifier) later(set alert.Settings) (title, body string) {
 	return alert.TakeLater(n.st.Dir, event.MillisOf(n.now))
 }
 
-// held reports whether calls may be held for an answer: a hook that waits says
-// nothing meanwhile, so the title is set when the client reports that nobody came.
+// held reports whether calls may be held for an answer: a waiting hook prints nothing, so the
+// title is set when the client reports that nobody answered.
 func (n *notifier) held() bool {
 	_, err := os.Stat(hold.OpenDir(n.st.Dir))
 	return err == nil
 }
 
-// caseOf returns the edge that stands, and whether e caused it. The client's
-// notice that nobody has typed for six seconds counts as its cause.
+// caseOf returns the edge that stands, and whether e caused it. The client's notice that
+// nobody has typed for six seconds counts as its cause.
 func caseOf(s *state.Session, e *event.Event, was, is state.Stand) (alert.Case, bool) {
 	c := alert.Case{Session: s, Edge: is.Edge}
 	if e.Kind == event.Notification && state.Still(e.Notification) {
@@ -103,8 +103,8 @@ func (n *notifier) announce(set alert.Settings, c alert.Case) string {
 	return ""
 }
 
-// atTerminal notifies through the terminal and has the other channels notified
-// at the same moment, so that one edge is one interruption.
+// atTerminal notifies through the terminal, and through the other channels at the same moment,
+// so that one edge is one interruption.
 func (n *notifier) atTerminal(set alert.Settings, c alert.Case) string {
 	d := set.Decide(n.st, c, n.getenv, n.now)
 	if d.Verdict != state.Notify {
@@ -125,8 +125,8 @@ func (n *notifier) atTerminal(set alert.Settings, c alert.Case) string {
 	return osc.Notify(set.StyleFor(c.Session.Origin.Terminal), c.Session.Record(), title, body)
 }
 
-// handOver leaves the edge to the slow program, unless it is already clear that
-// the user is not to be notified.
+// handOver leaves the edge to the other process, unless it is already clear that the user is
+// not to be notified.
 func (n *notifier) handOver(set alert.Settings, c alert.Case) {
 	if d := set.Foresee(n.st, c, n.now); d.Verdict == state.Never {
 		n.log(c, d, "")
@@ -137,7 +137,7 @@ func (n *notifier) handOver(set alert.Settings, c alert.Case) {
 	}
 }
 
-// deliver is the command line of the slow program for this edge.
+// deliver returns that process's command line for an edge.
 func deliver(c alert.Case, flags ...string) []string {
 	args := append([]string{"notify", "deliver", c.Session.Record(), c.Edge.ID()}, flags...)
 	if c.Still {
@@ -150,9 +150,9 @@ func (n *notifier) log(c alert.Case, d state.Decision, channels string) {
 	_ = n.st.Decide(c.Decided(d, "hook", channels, n.now))
 }
 
-// WithSequence is what a hook prints to have the client emit a sequence beside
-// its answer: the client takes one JSON object, so the sequence joins it, and
-// one that is there already. An answer that is not an object is left alone.
+// WithSequence returns a hook's output that makes the client emit a sequence in addition to
+// its answer. The client accepts one JSON object, so the sequence is added to it, after any
+// that is there. An answer that is not an object is left alone.
 func WithSequence(answer []byte, sequence string) []byte {
 	if sequence == "" || len(answer) > 0 && answer[0] != '{' {
 		return answer
@@ -172,8 +172,8 @@ func WithSequence(answer []byte, sequence string) []byte {
 	return append(out, rest...)
 }
 
-// StartBeckon starts the program beside this one, with nothing of the client's
-// held open (CASE 20), and does not wait for it.
+// StartBeckon starts the program next to this one and does not wait for it. The program
+// inherits none of the client's descriptors (CASE 20).
 func StartBeckon(dir string, args []string) error {
 	program := home.Beside("beckon")
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)

@@ -16,16 +16,17 @@ import (
 	"beckon/state/store"
 )
 
-// Policied reports whether there may be a policy to ask: whether either file is
-// there, or may be, or was there and the user has not said that it may
-// go. Without a policy it costs three looks.
+// Policied reports whether there may be a policy to evaluate: either file exists, or may
+// exist, or existed and the user has not accepted its removal. Without a policy it costs three
+// stat calls.
 func Policied(getenv func(string) string) bool { return policied(getenv, os.Stat) }
 
-// guarded is what do returns, otherwise after a fault in it: the event is then left to
-// whoever can read the policy. A process that panics would refuse it, by its exit code.
+// guarded returns what do returns, or otherwise if it panics: the event is then left to a
+// program that can read the policy. A process that panics would refuse the event by its exit
+// code.
 func guarded[T any](otherwise T, do func() T) (is T) {
 	is = otherwise
-	var fault error // who answers has the event then
+	var fault error // the program that answers gets the event instead
 	defer Guard(&fault)
 	return do()
 }
@@ -54,17 +55,17 @@ func policied(getenv func(string) string, stat func(string) (os.FileInfo, error)
 	return there(string(kept)) && (kept.HasCopy(trust.Good, global) || kept.HasCopy(trust.Trusted, project))
 }
 
-// unasked warns the user of a policy without a program that can apply it.
+// unasked warns the user of a policy without a program that can evaluate it.
 const unasked = `{"systemMessage":"beckon: there is a policy, but the program beckon is not beside beckon-hook, so it is NOT in force: run beckon doctor"}` + "\n"
 
-// NoOp, as the only argument, has beckon-hook end at once: what the process itself
-// costs, for `beckon doctor` to compare with.
+// NoOp, as the only argument, makes beckon-hook exit at once, so that `beckon doctor` can
+// measure the process itself.
 const NoOp = "--nothing"
 
-// Start is beckon-hook. Without a policy it is Main; with one that may concern the
-// event it becomes a program beside it that can answer: the small one where the
-// policy has only rules, else the one that can start what it names. A tool call
-// that no rule can concern costs neither.
+// Start is beckon-hook's entry. Without a policy it is Main. With a policy that may concern
+// the event it execs a program next to it that can answer: the small one if the policy has
+// only rules, else the one that can start what the policy names. A tool call that no rule can
+// concern costs neither.
 func Start(args []string, stdin *os.File, stdout *os.File, getenv func(string) string) int {
 	if len(args) == 1 && args[0] == NoOp {
 		return 0
@@ -124,7 +125,7 @@ func Start(args []string, stdin *os.File, stdout *os.File, getenv func(string) s
 	return fold()
 }
 
-// silent reports whether the index says that no rule can have anything to say.
+// silent reports whether the index rules out that any rule applies.
 func silent(index quiet.Index, a Args, payload []byte) bool {
 	return guarded(false, func() bool {
 		if a.foreign() {
@@ -134,9 +135,9 @@ func silent(index quiet.Index, a Args, payload []byte) bool {
 	})
 }
 
-// Become makes this process the program beckon beside it, which answers what only
-// it can. It returns only if that program is missing or, on a system without exec,
-// when it has ended: with its exit code.
+// Become execs the program beckon next to this one, which answers what only it can. It returns
+// only if that program is missing or, on a system without exec, when it has ended: with its
+// exit code.
 func Become(args []string) (code int, ok bool) {
 	return BecomeBeckon(append([]string{"hook"}, args...))
 }
@@ -144,7 +145,7 @@ func Become(args []string) (code int, ok bool) {
 // BecomeBeckon is Become for any command line.
 func BecomeBeckon(args []string) (code int, ok bool) { return become(home.Beside("beckon"), args) }
 
-// covered is what is known of the policy's part in an event: nothing after a fault.
+// covered returns what is known about the policy's part in an event; nothing after a panic.
 func covered(event string, getenv func(string) string) (needs trust.Needs, index quiet.Index) {
 	needs = trust.Unknown
 	var fault error // as in guarded
@@ -156,13 +157,13 @@ func covered(event string, getenv func(string) string) (needs trust.Needs, index
 	return Coverage(getenv).Of(trust.In(dir), event)
 }
 
-// Coverage is what the policy files here cover, as this program at this place knows.
+// Coverage returns what the policy files here cover, for this program in this place.
 func Coverage(getenv func(string) string) trust.Coverage {
 	global, project := trust.Files(getenv)
 	return trust.CoverageOf(global, project, home.Beside("")+builds()+"\x00"+home.Dir(getenv)+"\x00"+getenv("CLAUDE_CONFIG_DIR"))
 }
 
-// builds tells versions of the programs apart: their packs and rules may differ.
+// builds distinguishes versions of the programs: their packs and rules may differ.
 func builds() (stamps string) {
 	for _, name := range []string{"beckon-judge", "beckon"} {
 		if info, err := os.Stat(home.Beside(name)); err == nil {
@@ -172,7 +173,7 @@ func builds() (stamps string) {
 	return stamps
 }
 
-// WithGiven is stdin with what another program of beckon has read of it.
+// WithGiven returns stdin preceded by what another program of beckon has read from it.
 func WithGiven(a Args, stdin io.Reader) io.Reader {
 	if a.Given <= 0 {
 		return stdin
@@ -180,16 +181,17 @@ func WithGiven(a Args, stdin io.Reader) io.Reader {
 	return io.MultiReader(os.NewFile(uintptr(a.Given), "given"), stdin)
 }
 
-// foreign reports whether another agent than Claude Code sends the event.
+// foreign reports whether an agent other than Claude Code sends the event.
 func (a Args) foreign() bool { return a.Agent != "" && event.Agent(a.Agent) != event.ClaudeCode }
 
-// Judged reports whether a policy may concern the event: any of Claude Code's, and
-// of another agent's those at which it heeds a hook's answer.
+// Judged reports whether a policy may concern the event: any event of Claude Code, and the
+// events of another agent at which it accepts a hook's answer.
 func (a Args) Judged() bool {
 	return !a.foreign() || a.heeded() != nil
 }
 
-// heeded is what an agent other than Claude Code heeds at the event, nil for nothing.
+// heeded returns the answer that an agent other than Claude Code accepts at the event, nil if
+// none.
 func (a Args) heeded() *agents.Answer {
 	if agent := event.AgentOf(a.Agent); agent != nil {
 		return agent.AnswerTo(string(event.KindOf(a.Agent, a.Event)))
@@ -197,9 +199,9 @@ func (a Args) heeded() *agents.Answer {
 	return nil
 }
 
-// Env is the environment with the project that an agent does not name: the nearest
-// directory around the hook's own that has a policy, or had one. If there is none
-// the environment is the hook's own.
+// Env returns the environment with the project that an agent does not name: the nearest
+// directory, from the hook's own upwards, that has or had a policy. If there is none it
+// returns the hook's own environment.
 func (a Args) Env(getenv func(string) string) func(string) string {
 	if !a.foreign() || filepath.IsAbs(getenv(projectVar)) {
 		return getenv
@@ -213,5 +215,5 @@ func (a Args) Env(getenv func(string) string) func(string) string {
 	return home.WithVar(getenv, projectVar, project)
 }
 
-// projectVar is where Claude Code names the project.
+// projectVar is the variable in which Claude Code names the project.
 const projectVar = "CLAUDE_PROJECT_DIR"

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// become replaces this process by another program, with the same pid, stdin and stdout;
-// it returns only when that cannot be done.
+// become replaces this process with another program, with the same pid, stdin and stdout. It
+// returns only if that fails.
 func become(path string, args []string) (code int, ok bool) {
 	if path == "" {
 		return 0, false
@@ -20,19 +20,19 @@ func become(path string, args []string) (code int, ok bool) {
 	return 0, false
 }
 
-// detached puts a process into a session of its own: what the client does to
-// its hooks' group does not reach it.
+// detached starts a process in a session of its own, out of reach of what the client does to
+// its hooks' process group.
 func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 const (
-	// maxGiven is how much of stdin is read to look at: as much as any pipe holds.
+	// maxGiven is how much of stdin is read in advance: the least capacity of a pipe.
 	maxGiven = 16 << 10
-	// givenWait is how long it may take to come, in milliseconds: it is there
-	// when the client starts a hook.
+	// givenWait is how long to wait for it, in milliseconds: it is there when the client
+	// starts a hook.
 	givenWait = 200
 )
 
-// first is what one read of stdin gives, without waiting; nil when nothing is there.
+// first returns what one read of stdin yields without waiting; nil if nothing is there.
 func first(stdin *os.File) []byte {
 	fd := int(stdin.Fd())
 	ready := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
@@ -47,13 +47,13 @@ func first(stdin *os.File) []byte {
 	return given[:n]
 }
 
-// hand gives what was read to the program that this one becomes.
+// hand passes what was read on to the program that this one becomes.
 func hand(given []byte, args []string) []string {
 	var ends [2]int
 	if len(given) == 0 || syscall.Pipe(ends[:]) != nil {
 		return args
 	}
-	_, _ = syscall.Write(ends[1], given) // it fits; what reads less finds no JSON, and refuses
+	_, _ = syscall.Write(ends[1], given) // it fits; a short write leaves no valid JSON, which is refused
 	_ = syscall.Close(ends[1])
 	return append(args[:len(args):len(args)], "--given", strconv.Itoa(ends[0]))
 }

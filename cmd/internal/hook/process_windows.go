@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// become runs another program in place of this one and returns its exit code;
-// ok is false when it could not be started.
+// become runs another program instead of this one and returns its exit code; ok is false if it
+// could not be started.
 func become(path string, args []string) (code int, ok bool) {
 	if path == "" {
 		return 0, false
@@ -22,13 +22,13 @@ func become(path string, args []string) (code int, ok bool) {
 	return state.ExitCode(), true
 }
 
-// detached gives a process no console and a group of its own.
+// detached starts a process without a console, in a group of its own.
 func detached() *syscall.SysProcAttr {
 	const detachedProcess = 0x00000008
 	return &syscall.SysProcAttr{HideWindow: true, CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP | detachedProcess}
 }
 
-// first reads nothing: another program has no part in this one's descriptors.
+// first reads nothing: another program cannot inherit this one's descriptors.
 func first(*os.File) []byte { return nil }
 
 func hand(_ []byte, args []string) []string { return args }

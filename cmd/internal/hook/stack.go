@@ -1,14 +1,14 @@
 package hook
 
-// deep is more stack than any event takes: the facts of a session are passed
-// by value, and several frames on the way hold two of them.
+// deep is more stack than any event needs: the facts of a session are passed by value, and
+// several frames on the way hold two of them.
 const deep = 40 << 10
 
-// GrowStack makes the stack of the calling goroutine as large as a hook needs.
-// A goroutine begins with 2 KiB and doubles them whenever they are full; each
-// time every frame in use is looked up in the program's tables, which are read
-// from disk page by page for that alone. Called first, it is done once, with
-// two frames to look at: a sixth less processor time for a whole hook.
+// GrowStack makes the stack of the calling goroutine as large as a hook needs. A goroutine
+// starts with 2 KiB and doubles them whenever they are full; each time the runtime looks every
+// frame in use up in the program's tables, which are read from disk page by page for that
+// alone. Called first, this happens once, with two frames: a sixth less processor time for a
+// whole hook.
 func GrowStack() { claim(0) }
 
 // claim has a frame that large. The frame is asked for when the function is

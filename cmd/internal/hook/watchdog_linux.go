@@ -7,11 +7,10 @@ import (
 	"time"
 )
 
-// watch ends the process, with code 0, when d has passed, unless stop is
-// called. late is called before, and gets little time. It sleeps in the system call: the first timer of a process has the
-// runtime open an epoll and an event descriptor, and when the system has none
-// left the runtime ends the process with code 2, which the client takes for
-// "block this call".
+// watch ends the process with code 0 after d, unless stop is called. It calls late before,
+// with little time. It sleeps in the system call: for a process's first timer the runtime
+// opens an epoll and an event descriptor, and if the system has none left, it ends the process
+// with code 2, which the client takes for "block this call".
 func watch(d time.Duration, late func()) (stop func()) {
 	var stopped atomic.Bool
 	go func() {

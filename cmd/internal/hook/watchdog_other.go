@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// watch ends the process, with code 0, when d has passed, unless stop is
-// called. late is called before, and gets little time.
+// watch ends the process with code 0 after d, unless stop is called. It calls late before,
+// with little time.
 func watch(d time.Duration, late func()) (stop func()) {
 	t := time.AfterFunc(d, func() {
 		time.AfterFunc(lateTime, func() { os.Exit(0) })

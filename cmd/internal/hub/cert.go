@@ -15,12 +15,12 @@ import (
 	"beckon/render/fleet/bus"
 )
 
-// lasts is how long a hub's certificate is good: tokens pin the authority behind
-// it, so there is nobody to ask for another.
+// lasts is how long a hub's certificate is valid. Tokens pin its authority, so nobody can be
+// asked for a new one.
 const lasts = 10 * 365 * 24 * time.Hour
 
-// makeCertificate makes an authority, has it sign a certificate for names, and
-// forgets its key. It returns what pins the authority.
+// makeCertificate creates an authority, lets it sign a certificate for names, and discards its
+// key. It returns the pin of the authority.
 func makeCertificate(cert, key string, names []string) (pin string, err error) {
 	authority, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -1,7 +1,6 @@
-// Package hub is a fleet's hub as files: the configuration of a NATS server, the
-// keys that sign who may do what on it, and what was given to whom. Accounts,
-// users and revocations are NATS's own JWT, so any NATS server from 2.10 on
-// takes them.
+// Package hub manages a fleet's hub as files: the configuration of a NATS server, the keys
+// that sign who may do what on it, and the accesses that were issued. Accounts, users and
+// revocations are NATS's own JWTs, so any NATS server from 2.10 on accepts them.
 package hub
 
 import (
@@ -28,7 +27,7 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// The files of a hub's directory. Whoever reads stateFile can do all on it.
+// The files of a hub's directory. Anyone who can read stateFile controls the hub.
 const (
 	stateFile  = "fleet.json"
 	configFile = "hub.conf"
@@ -42,7 +41,7 @@ type Hub struct {
 	state
 }
 
-// key is one of the hub's. What is kept of it is its seed.
+// key is a key of the hub, stored as its seed.
 type key struct {
 	nkeys.KeyPair
 	name string // what is public of it
@@ -54,10 +53,10 @@ func (k *key) set(pair nkeys.KeyPair) (err error) {
 	return err
 }
 
-// MarshalText is encoding.TextMarshaler's.
+// MarshalText implements encoding.TextMarshaler.
 func (k key) MarshalText() ([]byte, error) { return k.Seed() }
 
-// UnmarshalText is encoding.TextUnmarshaler's.
+// UnmarshalText implements encoding.TextUnmarshaler.
 func (k *key) UnmarshalText(seed []byte) error {
 	pair, err := nkeys.FromSeed(seed)
 	if err != nil {
@@ -66,7 +65,7 @@ func (k *key) UnmarshalText(seed []byte) error {
 	return k.set(pair)
 }
 
-// state is what stateFile holds.
+// state is the content of stateFile.
 type state struct {
 	URL      string             `json:"url"`
 	Listen   string             `json:"listen"`
@@ -74,11 +73,11 @@ type state struct {
 	Operator key                `json:"operator_seed"`
 	Account  key                `json:"account_seed"`
 	System   key                `json:"system_seed"`
-	Revoked  map[string]int64   `json:"revoked,omitempty"` // keys of accesses, and when
-	Given    map[string][]given `json:"given,omitempty"`   // by name: a host's, or a viewer's
+	Revoked  map[string]int64   `json:"revoked,omitempty"` // keys of accesses, and when they were revoked
+	Given    map[string][]given `json:"given,omitempty"`   // by the name of a host or viewer
 }
 
-// given is one access that was given.
+// given is one issued access.
 type given struct {
 	Key  string    `json:"key"`
 	User string    `json:"user"`
@@ -87,9 +86,8 @@ type given struct {
 	At   time.Time `json:"at"`
 }
 
-// Init makes a hub in dir that listens at an address and is reached by the names,
-// the first of them in its tokens. A hub beyond loopback is given a certificate
-// of its own.
+// Init creates a hub in dir that listens on an address and is reached by names; tokens contain
+// the first. A hub beyond loopback gets a certificate of its own.
 func Init(dir, listen string, names []string) (*Hub, error) {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -145,7 +143,7 @@ func Open(dir string) (*Hub, error) {
 	return h, nil
 }
 
-// Config is the path of the server's configuration.
+// Config returns the path of the server's configuration.
 func (h *Hub) Config() string { return filepath.Join(h.Dir, configFile) }
 
 func (h *Hub) save() error {
@@ -156,15 +154,15 @@ func (h *Hub) save() error {
 	return atomicfile.Write(filepath.Join(h.Dir, stateFile), append(data, '\n'), 0o600, true)
 }
 
-// Limits of all that a fleet may do on its hub: a link that goes mad fills
-// neither its disk nor its memory.
+// Limits on what a fleet may do on its hub, so that a faulty link fills neither its disk nor
+// its memory.
 const (
 	maxStore   = 2 << 30
 	maxPayload = 64 << 10
 	maxViewers = 1000
 )
 
-// claims are the fleet's account, signed, with those who lost their access.
+// claims returns the fleet's signed account, with the revoked accesses.
 func (h *Hub) claims() (string, error) {
 	c := jwt.NewAccountClaims(h.Account.name)
 	c.Name = "beckon"
@@ -174,7 +172,7 @@ func (h *Hub) claims() (string, error) {
 	return c.Encode(h.Operator)
 }
 
-// writeConfig writes the configuration of the server.
+// writeConfig writes the server's configuration.
 func (h *Hub) writeConfig() error {
 	o := jwt.NewOperatorClaims(h.Operator.name)
 	o.Name, o.SystemAccount = "beckon", h.System.name
@@ -220,8 +218,7 @@ jetstream {
 	return atomicfile.Write(h.Config(), []byte(b.String()), 0o600, true)
 }
 
-// sign makes the credentials of a, in that account; may has its permissions, nil for
-// all.
+// sign creates a's credentials in an account; may has its permissions, nil means all.
 func (h *Hub) sign(a *bus.Access, account key, name string, expires time.Time, may func(key string) jwt.Permissions) (key string, err error) {
 	user, err := nkeys.CreateUser()
 	if err != nil {
@@ -247,7 +244,7 @@ func (h *Hub) sign(a *bus.Access, account key, name string, expires time.Time, m
 	return key, err
 }
 
-// Invite gives an access: to publish as a.Host, to see, or both.
+// Invite issues an access: to publish as a.Host, to see, or both.
 func (h *Hub) Invite(a bus.Access, expires time.Time) (bus.Access, error) {
 	if a.User == "" || a.Host == "" && !a.View && !a.All {
 		return a, errors.New("an access is a user's, for a host or to see")
@@ -264,13 +261,13 @@ func (h *Hub) Invite(a bus.Access, expires time.Time) (bus.Access, error) {
 	return a, h.save()
 }
 
-// Names are those to whom something was given.
+// Names returns the names that have an access.
 func (h *Hub) Names() []string {
 	return slices.Sorted(maps.Keys(h.Given))
 }
 
-// Revoke takes back what was given to a name, and says how much that was and whose
-// hosts of that name cannot publish any more. Push tells a server that runs.
+// Revoke revokes all accesses of a name. It returns their number, and the users whose hosts of
+// that name can no longer publish. Push tells a running server.
 func (h *Hub) Revoke(name string) (n int, users []string, err error) {
 	list := h.Given[name]
 	if len(list) == 0 {
@@ -289,7 +286,7 @@ func (h *Hub) Revoke(name string) (n int, users []string, err error) {
 	return len(list), users, errors.Join(h.save(), h.writeConfig())
 }
 
-// Push gives the account as it is now to the server that runs.
+// Push sends the present account to the running server.
 func (h *Hub) Push(ctx context.Context) error {
 	token, err := h.claims()
 	if err != nil {
@@ -325,7 +322,7 @@ func (h *Hub) dial(account key, more ...nats.Option) (*nats.Conn, error) {
 	return bus.DialOnce(a, more...)
 }
 
-// Forget takes off what users' hosts of a name have published.
+// Forget removes the rows that users' hosts of a name have published.
 func (h *Hub) Forget(ctx context.Context, name string, users []string) error {
 	nc, err := h.Dial()
 	if err != nil {
@@ -338,7 +335,7 @@ func (h *Hub) Forget(ctx context.Context, name string, users []string) error {
 	return err
 }
 
-// Prepare makes the bucket on the server that runs.
+// Prepare creates the bucket on the running server.
 func (h *Hub) Prepare(ctx context.Context, replicas int, more ...nats.Option) error {
 	nc, err := h.Dial(more...)
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Widest is how many columns a text may have that is easy to read.
+// Widest is the number of columns up to which a text is easy to read.
 const Widest = 110
 
-// Fit returns a page as a terminal of width columns shows it best: paragraphs, lists
-// and tables wrap between words, a link says where it leads, and pictures are left out.
+// Fit formats a page for a terminal of width columns: it wraps paragraphs, lists and tables
+// between words, writes out where links lead, and leaves pictures out.
 func Fit(page string, width int) string {
 	var out []string
 	for _, block := range strings.Split(strings.TrimSpace(page), "\n\n") {
@@ -33,8 +33,8 @@ func Fit(page string, width int) string {
 
 var leads = regexp.MustCompile(`\[([^][]*)\]\(([^)]*)\)`)
 
-// unlink writes links out: another page by the command that prints it, an address as
-// it is. A file of the sources is not at hand.
+// unlink writes links out: another page as the command that prints it, an address as it is. A
+// link to a source file is dropped, since the file is not at hand.
 func unlink(text string) string {
 	return leads.ReplaceAllStringFunc(text, func(l string) string {
 		m := leads.FindStringSubmatch(l)
@@ -76,7 +76,7 @@ func fitText(block string, width int) string {
 	return b.String()
 }
 
-// fitTable draws a table, its cells wrapped where the whole would be too wide.
+// fitTable draws a table, and wraps its cells if the whole would be too wide.
 func fitTable(block string, width int) string {
 	t := table.New().BorderTop(false).BorderBottom(false).BorderLeft(false).BorderRight(false).BorderColumn(false).
 		StyleFunc(func(int, int) lipgloss.Style { return lipgloss.NewStyle().PaddingRight(2) })
@@ -88,12 +88,12 @@ func fitTable(block string, width int) string {
 		cells = cells[1 : len(cells)-1]
 		for j, cell := range cells {
 			cells[j] = strings.TrimSpace(cell)
-			if i == 1 { // the rule below the head
+			if i == 1 { // the rule below the header
 				cells[j] = strings.Repeat(whole.Replace("-"), longest(head[j]))
 			}
 		}
 		if i == 0 {
-			head = cells // as a row: a table's own head does not wrap
+			head = cells // as a row, since a table's own header does not wrap
 		}
 		t.Row(cells...)
 	}
@@ -107,7 +107,7 @@ func fitTable(block string, width int) string {
 	return strings.Join(lines, "\n")
 }
 
-// longest is how wide the widest word of a text is.
+// longest returns the width of the widest word of a text.
 func longest(text string) (n int) {
 	for word := range strings.FieldsSeq(text) {
 		n = max(n, ansi.StringWidth(word))

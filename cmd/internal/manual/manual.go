@@ -1,5 +1,5 @@
-// Package manual holds beckon's manual, one Markdown page a topic, embedded in
-// the program: `beckon help TOPIC` prints a page, and README.md links to it.
+// Package manual holds beckon's manual, one Markdown page per topic, embedded in the program:
+// `beckon help TOPIC` prints a page, and README.md links to it.
 package manual
 
 import (
@@ -33,8 +33,8 @@ func Topics() []Topic {
 	return list
 }
 
-// Page returns the text of a topic, without the comments that only its tests
-// read. The error says that there is no such topic.
+// Page returns the text of a topic, without the comments that only its tests read. The error
+// is about an unknown topic.
 func Page(name string) (string, error) {
 	b, err := pages.ReadFile(name + ".md")
 	if err != nil {

@@ -7,6 +7,5 @@ package noblock
 //lint:ignore U1000 the assembly reads it
 var fatal int32
 
-// Off has the program end with 2 again where it says so: for commands that are
-// no hook.
+// Off restores exit code 2, for commands that are not hooks.
 func Off() { fatal = 2 }

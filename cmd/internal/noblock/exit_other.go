@@ -13,6 +13,5 @@ func init() {
 	}
 }
 
-// Off has the program end with 2 again where it says so: for commands that are
-// no hook.
+// Off restores exit code 2, for commands that are not hooks.
 func Off() { debug.SetTraceback("single") }

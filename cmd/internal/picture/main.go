@@ -50,16 +50,16 @@ func main() {
 	}
 }
 
-// step is a key, and what the screen shows then.
+// step is a key to press, and what the screen shows afterwards.
 type step struct{ key, shows string }
 
-// run gives the screen of what is to be shown.
+// run returns the screen to draw.
 func run(of string) (screen []byte, err error) {
 	own, err := os.UserHomeDir()
 	if err != nil {
 		return nil, err
 	}
-	home, err := os.MkdirTemp(own, ".beckon-picture-") // setup takes no program that is in a place for a while
+	home, err := os.MkdirTemp(own, ".beckon-picture-") // setup rejects programs in temporary places
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func run(of string) (screen []byte, err error) {
 	}
 	env := []string{"BECKON_STATE_DIR=" + state, "HOME=" + home, "COLORTERM=truecolor", "PATH=" + bin + string(filepath.ListSeparator) + "/usr/bin:/bin", "SHELL=/bin/bash", "TERM=xterm-256color"}
 	switch of {
-	case "watch": // inside tmux fewer colours would be used
+	case "watch": // without tmux, which would reduce the colours
 		screen, err = capture(home, height, env, []step{{"", "NEEDS YOU"}, {"Down", ""}, {"Down", ""}, {"Space", "it asks"}}, beckon, "watch", "--color", "always")
 	case "setup":
 		if err := os.WriteFile(filepath.Join(bin, "claude"), []byte("#!/bin/sh\necho '2.1.329 (Claude Code)'\n"), 0o755); err != nil {
@@ -93,8 +93,7 @@ func run(of string) (screen []byte, err error) {
 	return bytes.ReplaceAll(screen, []byte(home), []byte("/home/you")), err
 }
 
-// capture runs a command in tmux, takes the steps and returns the pane with its
-// colours.
+// capture runs a command in tmux, takes the steps and returns the pane with its colours.
 func capture(dir string, height int, env []string, steps []step, command ...string) ([]byte, error) {
 	tmux := func(args ...string) ([]byte, error) {
 		cmd := exec.Command("tmux", append([]string{"-S", filepath.Join(dir, "s")}, args...)...)

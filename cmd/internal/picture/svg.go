@@ -10,7 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// hex is a colour as SVG has it, empty for the first 16: those are the terminal's own.
+// hex returns a colour in SVG's notation, "" for the first 16, which are the terminal's own.
 func hex(c color.Color) string {
 	switch c := c.(type) {
 	case nil, ansi.BasicColor:
@@ -33,7 +33,7 @@ const (
 	foreground            = "#e6edf3"
 )
 
-// svg draws what `tmux capture-pane -e` writes as a window as large as it is.
+// svg draws the output of `tmux capture-pane -e` as a window of the same size.
 func svg(screen, about string) string {
 	text := uv.NewStyledString(strings.TrimRight(screen, "\n"))
 	size := text.Bounds()
@@ -69,8 +69,8 @@ func drawLine(b *strings.Builder, line uv.Line, top float64) {
 	}
 }
 
-// drawText draws characters of one style, word by word: textLength holds each
-// to the grid whatever font there is, and no viewer keeps blanks.
+// drawText draws characters of one style, word by word: textLength keeps each on the grid with
+// any font, and viewers drop blanks.
 func drawText(b *strings.Builder, run uv.Line, x, top float64) {
 	for i := 0; i < len(run); {
 		end := i
@@ -100,7 +100,7 @@ func drawWord(b *strings.Builder, word uv.Line, x, top float64) {
 		attr += ` opacity="0.6"`
 	}
 	n := float64(len(word)) * cellWidth
-	if word[0].Content == "─" { // a font's own may leave gaps
+	if word[0].Content == "─" { // the font's own character may leave gaps
 		fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="1" fill="%s"/>`+"\n", x, top+cellHeight/2, n, fg)
 		return
 	}

@@ -17,8 +17,8 @@ import (
 	"beckon/render"
 )
 
-// isCases reports whether the argument of `policy test` names test files: a
-// directory, or a file of that suffix.
+// isCases reports whether the argument of `policy test` names test files: a directory, or a
+// file with their suffix.
 func isCases(path string) bool {
 	info, err := os.Stat(path)
 	return strings.HasSuffix(path, expect.Suffix) || err == nil && info.IsDir()
@@ -82,8 +82,8 @@ func (c *testCmd) testFile(a *cli.App, s policy.Sources, path string) (passed, f
 	return passed, failed, nil
 }
 
-// hooksUnder are the hooks under test: those of the file's own policy, of
-// --policy, or those in force.
+// hooksUnder returns the hooks to test: those of the file's own policy, of --policy, or those
+// in force.
 func (c *testCmd) hooksUnder(s policy.Sources, path string, own []byte) ([]*config.Hook, error) {
 	switch {
 	case own != nil:
@@ -98,7 +98,7 @@ func (c *testCmd) hooksUnder(s policy.Sources, path string, own []byte) ([]*conf
 	return policy.Load(s).Hooks, nil
 }
 
-// decisionOf is a result in a test's words.
+// decisionOf returns a result in the words of a test.
 func decisionOf(r policy.Result) string {
 	if r.Verdict.Decision != wire.Silence {
 		return string(r.Verdict.Decision)

@@ -14,7 +14,7 @@ import (
 	"beckon/render/term"
 )
 
-// problem prints one problem in the form that errors have.
+// problem prints one problem in the common form of errors.
 func problem(a *cli.App, p config.Problem) {
 	kind := "error"
 	if p.Warning {
@@ -87,7 +87,7 @@ func (c *checkCmd) Run(a *cli.App, s policy.Sources) error {
 	return nil
 }
 
-// hooksOf are the hooks of a policy file alone.
+// hooksOf returns the hooks of one policy file.
 func hooksOf(path string) ([]*config.Hook, error) {
 	read, err := decodeFile(path, config.Global)
 	if err != nil {

@@ -51,7 +51,7 @@ func (c *importCmd) Run(a *cli.App, s policy.Sources) error {
 	return nil
 }
 
-// imported reads the hooks of the client's own settings that hold here.
+// imported reads the hooks of the client's settings that apply here.
 func imported(a *cli.App, s policy.Sources) ([]config.Imported, error) {
 	project := filepath.Dir(filepath.Dir(s.Project))
 	var files []config.Settings
@@ -79,7 +79,7 @@ func imported(a *cli.App, s policy.Sources) ([]config.Imported, error) {
 func twice(a *cli.App, hooks []*config.Hook, s policy.Sources) []config.Problem {
 	list, err := imported(a, s)
 	if err != nil {
-		return nil // the settings are not what is checked
+		return nil // problems of the settings are not ours to report here
 	}
 	var out []config.Problem
 	for _, h := range hooks {

@@ -1,4 +1,4 @@
-// Package policies is `beckon policy`: what answers a hook, and how it got to that.
+// Package policies is `beckon policy`: checks, explains, tests and traces policies.
 package policies
 
 import (
@@ -31,10 +31,10 @@ type Cmd struct {
 	Example   exampleCmd   `cmd:"" help:"Print a small policy server to start your own from."`
 }
 
-// ProvideSources gives the commands the policy files that hold here.
+// ProvideSources gives the commands the policy files that apply here.
 func (Cmd) ProvideSources(a *cli.App) (policy.Sources, error) { return Sources(a) }
 
-// Sources are the policy files that hold in the working directory.
+// Sources returns the policy files that apply in the working directory.
 func Sources(a *cli.App) (policy.Sources, error) {
 	s := answer.Sources(a.Getenv, a.Store.Dir)
 	dir, err := os.Getwd()
@@ -45,7 +45,7 @@ func Sources(a *cli.App) (policy.Sources, error) {
 	return s, nil
 }
 
-// policyRoot is the nearest directory that has a policy, else the project.
+// policyRoot returns the nearest directory with a policy, else the project.
 func policyRoot(dir string) string {
 	for d := dir; ; d = filepath.Dir(d) {
 		if _, err := os.Stat(trust.ProjectFile(d)); err == nil {

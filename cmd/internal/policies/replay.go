@@ -30,8 +30,8 @@ type replayCmd struct {
 	Client  string   `help:"Answer as for this version of the client, as 2.1.330." placeholder:"VERSION"`
 }
 
-// Run puts the calls of the past to the policy, or to two of them, and shows
-// what would become of them, by the hooks that decide.
+// Run evaluates past calls under the policy, or under two, and prints the outcomes by the
+// hooks that decide.
 func (c *replayCmd) Run(a *cli.App, s policy.Sources) error {
 	r := replay{replayCmd: c, home: s.Home, environ: handlers.Inside(os.Environ(), s.State), kinds: map[string]*replayed{},
 		engines: []policy.Engine{{Hooks: policy.Load(s).Hooks}}}
@@ -69,7 +69,7 @@ type replay struct {
 	environ []string // of what is started
 	engines []policy.Engine
 	calls   int
-	kinds   map[string]*replayed // by what becomes of a call
+	kinds   map[string]*replayed // by outcome
 }
 
 // replayed are the calls with the same outcome.
@@ -105,7 +105,7 @@ func (r *replay) add(ctx context.Context, call past.Call) {
 	}
 }
 
-// place is when and where a call was made, as far as that is known.
+// place returns when and where a call was made, as far as known.
 func place(c past.Call) string {
 	if c.At.IsZero() {
 		return c.Place
@@ -113,10 +113,10 @@ func place(c past.Call) string {
 	return c.At.Local().Format("2006-01-02 15:04") + " " + filepath.Base(cmp.Or(c.Project, c.Place))
 }
 
-// silent is what decided says when no hook decides.
+// silent is what decided returns if no hook decides.
 const silent = "silent"
 
-// decided is what a policy made of a call, and the hooks that did.
+// decided returns a policy's decision on a call, and the hooks that made it.
 func decided(r policy.Result) string {
 	d := r.Verdict.Decision
 	var by []string

@@ -68,7 +68,7 @@ type allowOnceCmd struct {
 	Code string `arg:"" help:"The code, as the refusal gives it."`
 }
 
-// Run lets the refused call pass when it comes again. An agent cannot run it.
+// Run lets the refused call pass the next time. An agent cannot run it.
 func (c *allowOnceCmd) Run(a *cli.App, s policy.Sources) error {
 	if err := a.InAgent("allowing a refused call"); err != nil {
 		return err
@@ -106,7 +106,7 @@ func switchHook(a *cli.App, s policy.Sources, name string, on bool) error {
 		return err
 	}
 	i := slices.IndexFunc(hooks, func(h *config.Hook) bool { return h.Name() == name })
-	if i < 0 && !(on && off[name]) { // another hook that does the same may stand in its place
+	if i < 0 && !(on && off[name]) { // an identical hook may stand in its place
 		return cli.Hint("beckon policy explain lists them", "no hook %q is in force here", name)
 	}
 	if err := s.State.Switch(name, on); err != nil {

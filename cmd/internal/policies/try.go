@@ -74,13 +74,13 @@ func (c *testCmd) Run(a *cli.App, s policy.Sources) error {
 	return nil
 }
 
-// interruptible is a context that ends on Ctrl-C: what a policy starts has a
-// session of its own, where the terminal's signals do not come.
+// interruptible returns a context that ends on Ctrl-C: programs that a policy starts have a
+// session of their own, which the terminal's signals do not reach.
 func interruptible() (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 }
 
-// payload is the file's, or one made of the flags.
+// payload returns the file's payload, or one built from the flags.
 func (c *testCmd) payload(a *cli.App) ([]byte, error) {
 	switch {
 	case c.File == "-":
@@ -123,7 +123,7 @@ func tried(a *cli.App, r policy.Result, tool string) {
 	}
 	for _, h := range r.Results {
 		if !h.Notable() && h.Ran && (h.Hook.Level == config.Own || !h.Hook.Matcher.Match(tool)) {
-			continue // a rule that was asked to be sure
+			continue // a rule that ran a second time, to be sure
 		}
 		text := said(h)
 		if h.Hook.Observe && h.Ran {
@@ -145,7 +145,7 @@ func tried(a *cli.App, r policy.Result, tool string) {
 	}
 }
 
-// said is one hook's word, for people.
+// said returns one hook's answer in words.
 func said(h policy.HookResult) string {
 	o := h.Outcome
 	switch {

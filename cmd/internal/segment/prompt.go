@@ -21,7 +21,8 @@ type Prompt struct {
 	Fleet  bool   `help:"Count the sessions of the fleet's other machines, too, as beckon link last saw them."`
 }
 
-// ParsePrompt reads the command line as kong would, as far as it is understood.
+// ParsePrompt parses the command line as kong would; ok is false for anything that it does not
+// understand.
 func ParsePrompt(args []string) (c Prompt, ok bool) {
 	c.For = string(term.Plain)
 	ok = Flags(args, map[string]*string{"--format": &c.Format, "--for": &c.For}, map[string]*bool{"--json": &c.JSON, "--fleet": &c.Fleet})
@@ -62,8 +63,8 @@ func writeLine(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// Flags reads "--name value" and "--name=value" into values and "--name" into
-// switches. It reports whether it understood all of args.
+// Flags parses "--name value" and "--name=value" into values and "--name" into switches. It
+// reports whether it understood all of args.
 func Flags(args []string, values map[string]*string, switches map[string]*bool) bool {
 	for i := 0; i < len(args); i++ {
 		name, value, has := strings.Cut(args[i], "=")

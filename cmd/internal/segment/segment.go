@@ -1,5 +1,5 @@
-// Package segment prints what a prompt, a bar and the client's status line show: the
-// commands prompt and statusline, for beckon and for the small program beckon-line.
+// Package segment prints what a prompt, a bar and the client's status line show: the commands
+// prompt and statusline, for beckon and for the small program beckon-line.
 package segment
 
 import (
@@ -7,9 +7,9 @@ import (
 	"beckon/render"
 )
 
-// Main runs prompt or statusline. fleet adds the sessions of other machines; it may be
-// nil. Main reports false, and has done nothing, where the command line is another one,
-// or asks for them in vain.
+// Main runs prompt or statusline. fleet adds the sessions of other machines; it may be nil.
+// For any other command line, or one that needs a nil fleet, it does nothing and reports
+// false.
 func Main(a *cli.App, args []string, fleet func([]render.Row) []render.Row) (code int, ok bool) {
 	if len(args) == 0 {
 		return 0, false
@@ -29,9 +29,8 @@ func Main(a *cli.App, args []string, fleet func([]render.Row) []render.Row) (cod
 	return Run(a, args[0], show), true
 }
 
-// Run runs one of the commands that a prompt, a status line or a user's eye waits
-// for, and returns its exit code. A client drops the status line of a command that
-// failed.
+// Run runs a command that a prompt, a status line or a user waits for, and returns its exit
+// code. The client drops the status line of a command that fails.
 func Run(a *cli.App, name string, show func() error) (code int) {
 	if err := a.Open(); err != nil {
 		if name == "statusline" {

@@ -33,9 +33,9 @@ type Statusline struct {
 
 const (
 	maxStatus = 1 << 20         // a payload has some 2 KiB
-	stdinWait = 1 * time.Second // for a payload that does not come
-	// wrapWait is how long the wrapped command gets. The client itself waits
-	// longer, but until then this session's line would show nothing.
+	stdinWait = 1 * time.Second // for a payload that never comes
+	// wrapWait is how long the wrapped command may take. The client waits longer, but until
+	// then this session's line shows nothing.
 	wrapWait = 3 * time.Second
 )
 
@@ -45,9 +45,9 @@ func ParseStatusline(args []string) (c Statusline, ok bool) {
 	return c, ok
 }
 
-// Show prints the status line. fleet adds the sessions of other machines, if asked
-// for. Whatever goes wrong, something sensible is printed and the exit code is 0: a
-// client drops the line of a command that failed, and the line that was there with it.
+// Show prints the status line. fleet adds the sessions of other machines, if asked for. It
+// always prints something sensible and exits 0: the client drops the line of a command that
+// fails, and the wrapped line with it.
 func (c *Statusline) Show(app *cli.App, fleet func([]render.Row) []render.Row) error {
 	a := run{app}
 	payload := a.payload()
@@ -64,7 +64,7 @@ func (c *Statusline) Show(app *cli.App, fleet func([]render.Row) []render.Row) e
 	record := a.record(s.SessionID)
 	a.meter(&s, record, now)
 	used := a.limits(&s, now)
-	// The client reads the line through a pipe and shows what colours it has.
+	// The client reads the line through a pipe and displays colours.
 	color := a.Configured().Color != "never" && a.Getenv("NO_COLOR") == "" && a.Getenv("TERM") != "dumb"
 	st := term.Style{Color: color, Rich: a.Rich(), Width: a.columns(), Now: now}
 	if a.asked() {
@@ -89,13 +89,13 @@ func (c *Statusline) Show(app *cli.App, fleet func([]render.Row) []render.Row) e
 // run is one run of the status line.
 type run struct{ *cli.App }
 
-// asked reports whether anything waits that can be answered from elsewhere.
+// asked reports whether another session's request can be answered from elsewhere.
 func (a run) asked() bool {
 	list, err := offer.In(a.Store.Dir).List(time.Now())
 	return err == nil && slices.ContainsFunc(list, func(o offer.Offer) bool { return o.Kind != offer.Reply })
 }
 
-// command is what was the status line before, empty for nothing.
+// command returns the command of the previous status line, or "".
 func (c *Statusline) command() string {
 	if c.WrapJSON == "" {
 		return c.Wrap
@@ -107,7 +107,7 @@ func (c *Statusline) command() string {
 	return s
 }
 
-// payload reads stdin, unless it is a terminal, for as long as stdinWait.
+// payload reads stdin, unless it is a terminal, for at most stdinWait.
 func (a run) payload() []byte {
 	if f, ok := a.Stdin.(*os.File); ok {
 		if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice != 0 {
@@ -127,7 +127,7 @@ func (a run) payload() []byte {
 	}
 }
 
-// record names the session of that id that runs in the client around us.
+// record returns the record of the session with that id in the client that runs this process.
 func (a run) record(id string) string {
 	if id == "" {
 		return ""
@@ -135,8 +135,8 @@ func (a run) record(id string) string {
 	return a.Store.RecordOf(id, func(owner event.Process) event.Process { return evidence.Other("claude-code", owner, a.Getenv) }, evidence.Presence)
 }
 
-// meter keeps what the client reported. The session may not be known yet: the
-// client runs its status line before its first hook.
+// meter stores what the client reported. The session may be unknown yet: the client runs its
+// status line before its first hook.
 func (a run) meter(s *event.Status, record string, now time.Time) {
 	if record == "" {
 		return
@@ -147,8 +147,8 @@ func (a run) meter(s *event.Status, record string, now time.Time) {
 	}
 }
 
-// limits keeps what the client reported of the account's limits, and has the user
-// notified of one that is nearly reached.
+// limits stores what the client reported about the account's limits, and notifies of one that
+// is nearly reached.
 func (a run) limits(s *event.Status, now time.Time) usage.Account {
 	name := usage.AccountOf(a.Getenv)
 	used, crossed, err := usage.In(a.Store.Dir).Report(name, s.SessionID, s.Limits, event.MillisOf(now))
@@ -163,8 +163,8 @@ func (a run) limits(s *event.Status, now time.Time) usage.Account {
 	return used
 }
 
-// notifyUsage has the user notified of a limit, unless somebody has done so: once for
-// each window and step. The status line cannot wait for that: it starts a program.
+// notifyUsage notifies of a limit once for each window and step. It starts a program, since
+// the status line cannot wait.
 func (a run) notifyUsage(account string, c usage.Crossing) error {
 	w := c.Window
 	name := w.Name + "-" + strconv.FormatInt(int64(w.Resets)/usage.Apart, 10) + "-" + strconv.Itoa(c.Percent)
@@ -183,8 +183,8 @@ func (a run) view(s event.Status, rows []render.Row, used usage.Account) term.St
 	return v
 }
 
-// statusFormat is the configured template, the default when the configuration
-// cannot be read.
+// statusFormat returns the configured template, or the default if the configuration cannot be
+// read.
 func (a run) statusFormat() term.Format {
 	f, err := term.ParseStatusFormat(a.Configured().Statusline)
 	if err != nil {
@@ -193,11 +193,11 @@ func (a run) statusFormat() term.Format {
 	return f
 }
 
-// margin is what the client leaves free of the width that it reports: two columns
-// on either side (measured on 2.1.197 and 2.1.329).
+// margin is what the client leaves free of the width that it reports: two columns on each side
+// (measured on 2.1.197 and 2.1.329).
 const margin = 4
 
-// columns is the width to fill, 0 when the client does not say.
+// columns returns the width to fill, 0 if the client does not report it.
 func (a run) columns() int {
 	n, err := strconv.Atoi(a.Getenv("COLUMNS"))
 	if err != nil || n <= 0 {
@@ -206,8 +206,8 @@ func (a run) columns() int {
 	return max(n-margin, 1)
 }
 
-// others leaves out the row of the session with that record: the row that shows
-// it, or that shows another session of its seat.
+// others drops the row that shows the session with that record, or another session of its
+// seat.
 func others(rows []render.Row, seen []state.Seen, record string) []render.Row {
 	seat := ""
 	for i := range seen {

@@ -8,19 +8,19 @@ import (
 	"beckon/event/bounded"
 )
 
-// wrapped is what the status line that was there before had to say. ok is
-// false when there was none, and when it failed without a word.
+// wrapped is the output of the previous status line. ok is false if there was none, or if it
+// failed without output.
 type wrapped struct {
 	text string
 	ok   bool
 }
 
-// maxWrapped bounds, in bytes, what is taken of a wrapped command's output.
+// maxWrapped limits, in bytes, what is read of a wrapped command's output.
 const maxWrapped = 64 << 10
 
-// runWrapped runs a status-line command as the client would, in a shell with
-// the same stdin, and ends it with all that it started after wait. What it
-// leaves in the background when it ends in time goes on: some refresh a cache.
+// runWrapped runs a status-line command as the client would, in a shell with the same stdin,
+// and kills it with all its children after wait. Background processes of a command that ends
+// in time go on: some refresh a cache.
 func runWrapped(command string, payload []byte, wait time.Duration) wrapped {
 	if command == "" {
 		return wrapped{}
@@ -31,7 +31,7 @@ func runWrapped(command string, payload []byte, wait time.Duration) wrapped {
 	cmd.Stdin = bytes.NewReader(payload)
 	out := bounded.Buffer{Max: maxWrapped}
 	cmd.Stdout = &out
-	cmd.WaitDelay = 100 * time.Millisecond // for a child that holds stdout
+	cmd.WaitDelay = 100 * time.Millisecond // for a child that keeps stdout open
 	err := cmd.Run()
 	text := string(out.Kept)
 	return wrapped{text, err == nil || text != ""}

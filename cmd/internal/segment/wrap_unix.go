@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// shell prepares a command line for the shell, in a process group that is
-// killed whole when ctx ends: a shell's children would outlive it.
+// shell prepares a command line for the shell, in a process group that is killed as a whole
+// when ctx ends: a shell's children would outlive it.
 func shell(ctx context.Context, line string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", line)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// shell prepares a command line for bash, which the client runs such commands
-// in where it finds one, else for cmd.
+// shell prepares a command line for bash, in which the client runs such commands if it finds
+// one, else for cmd.
 func shell(ctx context.Context, line string) *exec.Cmd {
 	if bash, err := exec.LookPath("bash"); err == nil && filepath.IsAbs(bash) {
 		return exec.CommandContext(ctx, bash, "-c", line)

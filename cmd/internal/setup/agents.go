@@ -14,7 +14,7 @@ import (
 	"beckon/installer"
 )
 
-// Registered are the agents whose hooks beckon registers beside Claude Code's.
+// Registered returns the agents other than Claude Code whose hooks beckon registers.
 func Registered() (all []*agents.Agent) {
 	for _, a := range event.Agents() {
 		if a.Install.File != "" {
@@ -24,7 +24,7 @@ func Registered() (all []*agents.Agent) {
 	return all
 }
 
-// AgentTarget finds the file of an agent's hooks.
+// AgentTarget returns the file of an agent's hooks.
 func AgentTarget(a *cli.App, ag *agents.Agent) (installer.Target, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -33,8 +33,7 @@ func AgentTarget(a *cli.App, ag *agents.Agent) (installer.Target, error) {
 	return installer.AgentTarget(ag, home, keepDir(a), a.Getenv)
 }
 
-// There reports whether an agent is on this machine: its program, or its own
-// directory.
+// There reports whether an agent is on this machine: its program, or its own directory.
 func There(a *cli.App, ag *agents.Agent) bool {
 	if cli.Found(ag.Install.Program) {
 		return true
@@ -51,8 +50,8 @@ func There(a *cli.App, ag *agents.Agent) bool {
 	return err == nil && info.IsDir()
 }
 
-// chosen returns the agents that --agent names, and whether Claude Code is among
-// them. Without --agent it is what asked returns.
+// chosen returns the agents that --agent names, and whether Claude Code is among them. Without
+// --agent it returns what asked returns.
 func chosen(names []string, asked func() ([]*agents.Agent, bool, error)) (list []*agents.Agent, claude bool, err error) {
 	if len(names) == 0 {
 		return asked()
@@ -112,8 +111,7 @@ func titles(list []*agents.Agent) string {
 	return strings.Join(names, ", ")
 }
 
-// ask asks which of the agents on this machine are to get the hooks too, where
-// somebody is there to answer.
+// ask asks which of the agents on this machine get the hooks, too, if somebody can answer.
 func ask(a *cli.App, attended bool) (list []*agents.Agent, err error) {
 	list = lacking(a)
 	if len(list) == 0 || !attended {
@@ -122,7 +120,7 @@ func ask(a *cli.App, attended bool) (list []*agents.Agent, err error) {
 	fmt.Fprintf(a.Stdout, "also here: %s. Install for them, too? [Y/n, or names] ", titles(list))
 	line, err := bufio.NewReader(a.Stdin).ReadString('\n')
 	if err != nil {
-		return nil, nil // nobody there after all
+		return nil, nil // nobody can answer
 	}
 	switch answer := strings.ToLower(strings.TrimSpace(line)); answer {
 	case "", "y", "yes":

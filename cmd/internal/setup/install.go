@@ -125,8 +125,8 @@ func (c *InstallCmd) installClaude(a *cli.App, program string) error {
 	return nil
 }
 
-// pointToSetup names what else beckon proposes on this machine, but for other agents,
-// which install names itself.
+// pointToSetup names what else setup proposes on this machine, except other agents, which
+// install names itself.
 func pointToSetup(a *cli.App) {
 	names := stepsThat(a, func(s steps.Step) bool { return s.Want && !s.On && s.Absent == "" && event.AgentOf(s.Name) == nil })
 	if len(names) > 0 {
@@ -143,7 +143,7 @@ func Installed(a *cli.App) bool {
 	if hooked(installer.Inspection{Targets: AllSettings(a)}) {
 		return true
 	}
-	ctx := context.Background() // the client takes a while to say which plugins it loads
+	ctx := context.Background() // the client takes a while to list its plugins
 	return hooked(installer.Inspection{Plugins: installer.FindClient(ctx).PluginDirs(ctx)})
 }
 
@@ -152,7 +152,7 @@ func hooked(in installer.Inspection) bool {
 	return r.Installed() || slices.ContainsFunc(r.Files, func(f installer.File) bool { return f.Err != nil })
 }
 
-// specFor is what an install with the hook program writes for a client.
+// specFor returns what an install with the hook program writes for a client.
 func specFor(program string, client installer.Client, set installer.Set) installer.Spec {
 	return installer.Spec{
 		Command: program, Shell: client.Version.NeedsShell(), Events: installer.Events(client.Version, set),
@@ -203,7 +203,7 @@ func (c *UninstallCmd) Run(a *cli.App) error {
 	return nil
 }
 
-// uninstallClaude takes the hooks from Claude Code.
+// uninstallClaude removes the hooks from Claude Code.
 func (c *UninstallCmd) uninstallClaude(a *cli.App) error {
 	t, err := Settings(a, installer.Scope(c.Scope))
 	if err != nil {
@@ -226,9 +226,9 @@ func (c *UninstallCmd) uninstallClaude(a *cli.App) error {
 	return noteChosenFor(a)
 }
 
-// completeInstall adds the events that a client knows which has just begun a
-// session, and that no install knew of. Of two clients on one machine the older
-// one counts: it would warn at start of an event that it does not know.
+// completeInstall adds the events that a client knows which has just begun a session, and that
+// no install knew. Of two clients on one machine the older one counts: it would open a warning
+// about an event that it does not know.
 func completeInstall(a *cli.App, version string) error {
 	v := installer.ParseVersion(version)
 	if !v.Known() {
@@ -243,13 +243,12 @@ func completeInstall(a *cli.App, version string) error {
 		fmt.Fprintf(a.Stdout, "completed the hooks in %s (client %s)\n", c.File, v)
 	}
 	if err != nil {
-		a.Store.Log(fmt.Errorf("completing the install: %w", err)) // it runs behind a hook, where nobody reads what it prints
+		a.Store.Log(fmt.Errorf("completing the install: %w", err)) // nobody reads the output of what a hook starts
 	}
 	return errors.Join(err, noteChosenFor(a))
 }
 
-// noteChosenFor leaves word for the hooks for which client the installed events
-// were chosen.
+// noteChosenFor records for the hooks which client the installed events were chosen for.
 func noteChosenFor(a *cli.App) error {
 	path := hook.ChosenFor(a.Store.Dir)
 	v, installed := installer.ChosenFor(keepDir(a))
@@ -262,8 +261,8 @@ func noteChosenFor(a *cli.App) error {
 	return os.WriteFile(path, []byte(v.String()+"\n"), 0o600)
 }
 
-// UnknownClient is what list and doctor say of an install that was made before
-// the client was there, empty when it was not.
+// UnknownClient returns what list and doctor say about an install from before the client was
+// there, else "".
 func UnknownClient(a *cli.App) string {
 	chosen, err := os.ReadFile(hook.ChosenFor(a.Store.Dir))
 	if err != nil || installer.ParseVersion(string(chosen)).Known() {
@@ -272,7 +271,7 @@ func UnknownClient(a *cli.App) string {
 	return "the hooks were installed before the client was there and lack some events, so an API error is not reported: beckon install adds them, and so does the next session that starts"
 }
 
-// keepDir is where backups and records of edits lie, and nothing else prunes.
+// keepDir returns the directory of backups and records of edits, which nothing prunes.
 func keepDir(a *cli.App) string { return filepath.Join(a.Store.Dir, "install") }
 
 // edit applies one operation, or prints what it would change.
@@ -287,7 +286,7 @@ func edit(a *cli.App, t installer.Target, op installer.Op, dryRun bool) (install
 	return change, err
 }
 
-// AllSettings are the settings files of all scopes that there are here.
+// AllSettings returns the settings files of all scopes that exist here.
 func AllSettings(a *cli.App) (list []installer.Target) {
 	for _, scope := range []installer.Scope{installer.User, installer.Project, installer.Local} {
 		if t, err := Settings(a, scope); err == nil {
@@ -297,7 +296,7 @@ func AllSettings(a *cli.App) (list []installer.Target) {
 	return list
 }
 
-// Settings finds the settings file of a scope.
+// Settings returns the settings file of a scope.
 func Settings(a *cli.App, scope installer.Scope) (installer.Target, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -311,8 +310,8 @@ func Settings(a *cli.App, scope installer.Scope) (installer.Target, error) {
 	return dirs.Target(scope)
 }
 
-// HookProgram is the program that the entries name: the one asked for, else
-// beckon-hook beside this program.
+// HookProgram returns the program that the entries name: the given one, else beckon-hook next
+// to this program.
 func HookProgram(a *cli.App, asked string) (string, error) {
 	path := cmp.Or(asked, home.Beside("beckon-hook"))
 	if path == "" {
@@ -325,12 +324,12 @@ func HookProgram(a *cli.App, asked string) (string, error) {
 	return lasting(a, path)
 }
 
-// beside is the program of that name in the directory of another one.
+// beside returns the program of that name in the directory of another one.
 func beside(a *cli.App, program, name string) (string, error) {
 	return lasting(a, filepath.Join(filepath.Dir(program), home.Program(name)))
 }
 
-// lasting is the path by which a program can be named for good.
+// lasting returns a path of the program that stays valid.
 func lasting(a *cli.App, path string) (string, error) {
 	goCache := a.Getenv("GOCACHE") // of `go run`
 	if dir, err := os.UserCacheDir(); err == nil && goCache == "" {
@@ -339,7 +338,7 @@ func lasting(a *cli.App, path string) (string, error) {
 	return installer.StablePath(path, installer.Places{Home: a.Getenv("HOME"), Temp: os.TempDir(), GoCache: goCache})
 }
 
-// statusProgram is the program for a status line: the small one, where it is.
+// statusProgram returns the program for a status line: the small one if it is there.
 func statusProgram(a *cli.App, program string) (string, error) {
 	if path, err := beside(a, program, "beckon-line"); err == nil {
 		return path, nil

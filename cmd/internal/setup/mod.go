@@ -8,7 +8,7 @@ import (
 	"beckon/installer"
 )
 
-// mod puts the mod in, takes it out, or makes one that is there anew.
+// mod installs or removes the mod, or updates an installed one.
 func (c *InstallCmd) mod(a *cli.App, spec installer.Spec, client installer.Client) error {
 	switch {
 	case c.Mod != nil && !*c.Mod:
@@ -19,7 +19,7 @@ func (c *InstallCmd) mod(a *cli.App, spec installer.Spec, client installer.Clien
 	return nil
 }
 
-// modProgram is the program that a mod asks, for a client that runs mods.
+// modProgram returns the program that a mod runs, for a client that runs mods.
 func modProgram(a *cli.App, hook string, client installer.Client) (string, error) {
 	if !client.Version.Known() {
 		return "", cli.Hint("put claude on your PATH", "a mod runs inside Claude Code, and there is no client to ask for its version")
@@ -30,7 +30,7 @@ func modProgram(a *cli.App, hook string, client installer.Client) (string, error
 	return beside(a, hook, "beckon")
 }
 
-// ModPlugin is the plugin that install puts its mod into: the hooks are in the settings.
+// ModPlugin returns the plugin that install puts its mod into; the hooks are in the settings.
 func ModPlugin(a *cli.App) installer.Plugin {
 	dir := filepath.Join(a.ClaudeDir(), "skills", installer.PluginName)
 	if abs, err := filepath.Abs(dir); err == nil {
@@ -39,7 +39,7 @@ func ModPlugin(a *cli.App) installer.Plugin {
 	return installer.Plugin{Dir: dir, Version: cli.Version()}
 }
 
-// putMod puts the mod where sessions load it from.
+// putMod installs the mod where sessions load it from.
 func putMod(a *cli.App, spec installer.Spec, client installer.Client) error {
 	p := ModPlugin(a)
 	var err error
@@ -54,7 +54,7 @@ func putMod(a *cli.App, spec installer.Spec, client installer.Client) error {
 	return err
 }
 
-// takeMod takes the mod away.
+// takeMod removes the mod.
 func takeMod(a *cli.App) error {
 	p := ModPlugin(a)
 	was, err := p.TakeMod(keepDir(a))

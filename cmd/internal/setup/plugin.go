@@ -53,7 +53,7 @@ func (c *PluginCmd) Run(a *cli.App) error {
 	return nil
 }
 
-// pluginSteps says what to do with a plugin's directory.
+// pluginSteps prints what to do with a plugin's directory.
 func pluginSteps(a *cli.App, dir string) {
 	step := func(what string, words ...string) {
 		fmt.Fprintf(a.Stdout, "  %-20s %s\n", what, installer.CommandLine(words...))
@@ -71,7 +71,7 @@ func pluginSteps(a *cli.App, dir string) {
 	step("", "claude", "plugin", "marketplace", "remove", installer.PluginName)
 }
 
-// alsoInstalled says when the settings have the hooks as well (CASE 24).
+// alsoInstalled warns if the settings have the hooks as well (CASE 24).
 func alsoInstalled(a *cli.App) {
 	for _, t := range AllSettings(a) {
 		if installer.Inspect(installer.Inspection{Targets: []installer.Target{t}}).Installed() {

@@ -65,7 +65,7 @@ func (c *Cmd) Run(a *cli.App) error {
 	return plan.Do(a.Stdout)
 }
 
-// allSteps are all the steps as they stand on this machine.
+// allSteps returns all steps with their present state on this machine.
 func allSteps(a *cli.App) ([]steps.Step, error) {
 	hook, err := HookProgram(a, "")
 	if err != nil {
@@ -96,7 +96,7 @@ func allSteps(a *cli.App) ([]steps.Step, error) {
 	return append(list, notifyStep(a, program), tmux, prompt, completion), nil
 }
 
-// clientSteps are those that edit Claude Code's settings.
+// clientSteps returns the steps that edit Claude Code's settings.
 func clientSteps(a *cli.App, hook, program string) ([]steps.Step, error) {
 	small, err := statusProgram(a, program)
 	if err != nil {
@@ -116,7 +116,7 @@ func clientSteps(a *cli.App, hook, program string) ([]steps.Step, error) {
 		_, err := installer.Apply(context.Background(), target, op)
 		return errors.Join(err, noteChosenFor(a))
 	}
-	// part is a step that changes one thing of the spec as it is by then.
+	// part returns a step that changes one part of the spec as it then is.
 	part := func(name, title string, on bool, change func(*installer.Spec, bool)) steps.Step {
 		return steps.Step{Name: name, Title: title, On: on, Needs: "hooks",
 			Diff: func(on bool) (string, error) {
@@ -167,7 +167,7 @@ func operation(on bool, spec installer.Spec) installer.Op {
 	return installer.Uninstall()
 }
 
-// agentSteps are the hooks of the other agents that are on this machine.
+// agentSteps returns the steps for the other agents on this machine.
 func agentSteps(a *cli.App, hook string) (list []steps.Step) {
 	for _, ag := range Registered() {
 		target, err := AgentTarget(a, ag)
@@ -194,7 +194,7 @@ func agentSteps(a *cli.App, hook string) (list []steps.Step) {
 	return list
 }
 
-// pathStep puts the program's directory on the shell's PATH.
+// pathStep adds the program's directory to the shell's PATH.
 func pathStep(a *cli.App, shell, program string) steps.Step {
 	dir := filepath.Dir(program)
 	s := startupStep(a, shell, installer.PathLine, program)
@@ -213,7 +213,7 @@ func pathStep(a *cli.App, shell, program string) steps.Step {
 	return s
 }
 
-// startupStep puts a line into a start-up file. Its title is left to the caller.
+// startupStep adds a line to a start-up file. The caller sets its title.
 func startupStep(a *cli.App, shell, line, program string) steps.Step {
 	s := steps.Step{Name: line}
 	file := installer.Startup{Path: installer.StartupPath(shell, runtime.GOOS, a.Getenv), Keep: keepDir(a)}
@@ -248,7 +248,7 @@ func startupStep(a *cli.App, shell, line, program string) steps.Step {
 	return s
 }
 
-// notifyStep chooses a channel of notifications, and sends a first one.
+// notifyStep chooses a notification channel and sends a first notification.
 func notifyStep(a *cli.App, program string) steps.Step {
 	channel := alert.Terminal
 	if hasDesktop(a) {
@@ -287,7 +287,7 @@ func notifyStep(a *cli.App, program string) steps.Step {
 			return err
 		}
 		if channel == alert.Terminal && (a.Width() == 0 || kept != nil && !kept.Background) {
-			return nil // it would land in a file or a pipe, or nowhere
+			return nil // it would go to a file or a pipe, or nowhere
 		}
 		test := exec.Command(program, "notify", "test")
 		test.Stdout, test.Stderr = a.Stdout, a.Stderr
@@ -296,8 +296,7 @@ func notifyStep(a *cli.App, program string) steps.Step {
 	return s
 }
 
-// hasDesktop reports whether this machine's desktop can be asked to show a
-// notification from here.
+// hasDesktop reports whether this process can show notifications on a desktop.
 func hasDesktop(a *cli.App) bool {
 	switch {
 	case a.Getenv("SSH_CONNECTION") != "":
@@ -313,11 +312,11 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// stepsThat names the steps that pick accepts.
+// stepsThat returns the names of the steps that pick accepts.
 func stepsThat(a *cli.App, pick func(steps.Step) bool) (names []string) {
 	list, err := allSteps(a)
 	if err != nil {
-		return nil // what cannot be set up is not worth a word here
+		return nil // what cannot be set up is not worth mentioning
 	}
 	for _, s := range list {
 		if pick(s) {

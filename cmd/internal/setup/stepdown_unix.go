@@ -12,8 +12,8 @@ import (
 	"beckon/cmd/internal/cli"
 )
 
-// stepDown becomes who called sudo, where the home directory is theirs: what is
-// made there must be theirs too, or the hooks that run later cannot write to it.
+// stepDown switches to the user who called sudo, if the home directory is theirs: files
+// created there must be theirs too, or the hooks that run later cannot write to it.
 func stepDown(a *cli.App) error {
 	uid, err1 := strconv.Atoi(a.Getenv("SUDO_UID"))
 	gid, err2 := strconv.Atoi(a.Getenv("SUDO_GID"))

@@ -2,5 +2,5 @@ package setup
 
 import "beckon/cmd/internal/cli"
 
-// stepDown does nothing: files belong to their directory's owner here.
+// stepDown does nothing: files here belong to their directory's owner.
 func stepDown(a *cli.App) error { return nil }

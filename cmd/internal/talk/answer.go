@@ -1,5 +1,5 @@
-// Package talk is what the user says to sessions: `beckon answer`, `reply`, `stop`,
-// `away` and `back`.
+// Package talk is what the user says to sessions: `beckon answer`, `reply`, `stop`, `away` and
+// `back`.
 package talk
 
 import (
@@ -34,7 +34,7 @@ type AnswerCmd struct {
 	far
 }
 
-// Run lists what is open, or answers it.
+// Run lists the open requests, or answers one.
 func (c *AnswerCmd) Run(a *cli.App) error {
 	if c.Fleet {
 		return c.elsewhere(a)
@@ -56,8 +56,8 @@ func (c *AnswerCmd) Run(a *cli.App) error {
 	return c.one(a, target, words, func(o *card.Offered, ans offer.Answer) error { return give(a, o, ans, c.JSON) })
 }
 
-// Offers lists what a session asks, by its record, with its cards; for none, what all
-// of them do.
+// Offers returns a session's open requests by its record, with their cards; without a record
+// those of all sessions.
 func Offers(a *cli.App, record string) ([]card.Offered, error) {
 	all, err := offer.In(a.Store.Dir).List(time.Now())
 	if err != nil {
@@ -83,8 +83,8 @@ func Offers(a *cli.App, record string) ([]card.Offered, error) {
 	return list, nil
 }
 
-// target finds the offers that the words begin with, and the rest of the words.
-// Without a session they are for the only one.
+// target returns the offers that the first words name, and the remaining words. Without a
+// session the answer is for the only offer.
 func (c *AnswerCmd) target(a *cli.App, list []card.Offered) (of []card.Offered, words []string, err error) {
 	first := c.Words[0]
 	if i := byID(list, first); i >= 0 {
@@ -117,12 +117,12 @@ func (c *AnswerCmd) target(a *cli.App, list []card.Offered) (of []card.Offered, 
 	return of, c.Words[1:], nil
 }
 
-// byID finds the offer whose id begins so, -1 for none.
+// byID returns the index of the offer whose id begins so, -1 for none.
 func byID(list []card.Offered, id string) int {
 	return slices.IndexFunc(list, func(o card.Offered) bool { return len(id) >= 4 && strings.HasPrefix(o.ID, strings.ToUpper(id)) })
 }
 
-// notOffered says why a session has nothing to answer.
+// notOffered returns why a session has nothing to answer.
 func notOffered(v state.Seen) error {
 	name := cli.ShortID(v.Session.ID)
 	switch ag := event.AgentOf(v.Session.Agent); {
@@ -168,18 +168,18 @@ func (c *AnswerCmd) list(a *cli.App, list []card.Offered) error {
 }
 
 func (c *AnswerCmd) show(a *cli.App, o *card.Offered) {
-	if c.Fleet { // its files are elsewhere
+	if c.Fleet { // its files are on another machine
 		show(a, o)
 	} else {
 		Show(a, o)
 	}
 }
 
-// Show prints an offer whole, and notes that the user was shown it.
+// Show prints an offer whole, and records that the user has seen it.
 func Show(a *cli.App, o *card.Offered) {
 	show(a, o)
 	if !o.Card.Whole || mayAnswer(a) != nil {
-		return // an agent that lists what is asked shows the user nothing
+		return // a listing by an agent shows the user nothing
 	}
 	if err := offer.In(a.Store.Dir).Show(o.ID); err != nil {
 		a.Store.Log(fmt.Errorf("noting what was shown: %w", err))
@@ -211,9 +211,9 @@ func show(a *cli.App, o *card.Offered) {
 	}
 }
 
-// one answers the one offer of a list, by give; without words it shows the list. What
-// the user has not been shown is shown before it is allowed, each time if it is on
-// another machine.
+// one answers the only offer of a list by calling give; without words it prints the list. An
+// offer that the user has not seen is shown before it is allowed; one of another machine every
+// time.
 func (c *AnswerCmd) one(a *cli.App, list []card.Offered, words []string, give func(*card.Offered, offer.Answer) error) error {
 	o := &list[0]
 	id, on := "beckon answer "+o.ShortID(), ""
@@ -252,8 +252,7 @@ func (c *AnswerCmd) one(a *cli.App, list []card.Offered, words []string, give fu
 	return give(o, ans)
 }
 
-// mayAnswer is an error for everybody but the user: an agent must not answer
-// itself.
+// mayAnswer returns an error for anyone but the user: an agent must not answer itself.
 func mayAnswer(a *cli.App) error {
 	if err := a.InAgent("answering an agent"); err != nil {
 		return err
@@ -285,7 +284,7 @@ type given struct {
 	By     *offer.Answer `json:"answered,omitempty"` // who was first
 }
 
-// hand gives an answer and waits until it is known what became of it.
+// hand gives an answer and waits for its outcome.
 func hand(a *cli.App, o *offer.Offer, ans offer.Answer) (given, error) {
 	ans.By = cmp.Or(ans.By, a.User())
 	became, err := offer.In(a.Store.Dir).Deliver(o, ans)
@@ -299,7 +298,7 @@ func hand(a *cli.App, o *offer.Offer, ans offer.Answer) (given, error) {
 	return out, err
 }
 
-// outcome is what an answer did, in words, or the error why it did nothing.
+// outcome describes what an answer did, or returns the error why it did nothing.
 func outcome(out given, err error) (string, error) {
 	if err == nil && !out.Taken {
 		err = errors.New(out.Why)
@@ -310,8 +309,7 @@ func outcome(out given, err error) (string, error) {
 	return done[out.Word], nil
 }
 
-// Give gives an answer, for a program that the user answers in another way than
-// by a command, and returns in words what became of it.
+// Give gives an answer for a view that is not a command, and returns its outcome in words.
 func Give(a *cli.App, o *offer.Offer, ans offer.Answer) (became string, err error) {
 	out, err := hand(a, o, ans)
 	became, why := outcome(out, err)
@@ -321,7 +319,7 @@ func Give(a *cli.App, o *offer.Offer, ans offer.Answer) (became string, err erro
 	return became, err
 }
 
-// give gives an answer and says what became of it.
+// give gives an answer and prints its outcome.
 func give(a *cli.App, o *card.Offered, ans offer.Answer, asJSON bool) error {
 	out, err := hand(a, &o.Offer, ans)
 	if err != nil {
@@ -330,7 +328,7 @@ func give(a *cli.App, o *card.Offered, ans offer.Answer, asJSON bool) error {
 	return gave(a, out, o.Card.Title+" in "+card.Line1(o.Name), asJSON)
 }
 
-// gave says what became of what title names.
+// gave prints the outcome for the offer called title.
 func gave(a *cli.App, out given, title string, asJSON bool) (err error) {
 	if asJSON {
 		err = cli.WriteJSON(a.Stdout, out)
@@ -346,7 +344,7 @@ func gave(a *cli.App, out given, title string, asJSON bool) (err error) {
 	return cli.Late("%s: %s", title, out.Why)
 }
 
-// done says what an answer did.
+// done describes what an answer did.
 var done = map[offer.Word]string{offer.Allow: "allowed", offer.Deny: "refused", offer.Accept: "sent", offer.Decline: "declined", offer.Cancel: "cancelled", offer.Say: "said"}
 
 // many answers all offers of a kind.
@@ -386,7 +384,7 @@ func (c *AnswerCmd) many(a *cli.App, list []card.Offered) error {
 	return failed
 }
 
-// under reports whether the file that a call is on lies in dir, links followed.
+// under reports whether the file of a call is in dir, links followed.
 func under(o *offer.Offer, dir string) bool {
 	path := o.Path()
 	if path == "" || o.Host != evidence.ThisMachine().Host {

@@ -22,17 +22,17 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// Desk does what users at other machines say to the sessions of this one, as far as
-// the setting answers_from_fleet lets them.
+// Desk returns what carries out the orders of users at other machines for this machine's
+// sessions, as far as the setting answers_from_fleet allows.
 func Desk(a *cli.App) ctl.Desk { return desk{a} }
 
 type desk struct{ a *cli.App }
 
-// Listens is ctl.Desk's.
+// Listens implements ctl.Desk.
 func (d desk) Listens() bool { return len(d.answerers()) > 0 }
 
-// answerers are the users whom the configuration names now. A file with a mistake
-// in it names nobody.
+// answerers returns the users that the configuration names now, or none if the file has an
+// error.
 func (d desk) answerers() []string {
 	path, err := config.Path(d.a.Getenv)
 	if err != nil {
@@ -45,11 +45,11 @@ func (d desk) answerers() []string {
 	return c.AnswersFrom
 }
 
-// Allowed is ctl.Desk's.
+// Allowed implements ctl.Desk.
 func (d desk) Allowed(w ctl.Who) error {
 	for _, s := range d.answerers() {
 		named := w.User
-		if nkeys.IsValidPublicUserKey(s) { // and no user whom the hub calls so
+		if nkeys.IsValidPublicUserKey(s) { // never a user to whom the hub gave a key as name
 			named = w.Key
 		}
 		if s == named {
@@ -59,7 +59,7 @@ func (d desk) Allowed(w ctl.Who) error {
 	return fmt.Errorf("this machine takes no answers from %s (key %s): its setting answers_from_fleet does not name them", w, w.Key)
 }
 
-// Look is ctl.Desk's.
+// Look implements ctl.Desk.
 func (d desk) Look(session string) ([]offer.Offer, error) {
 	list, err := offer.In(d.a.Store.Dir).List(time.Now())
 	if err != nil {
@@ -68,7 +68,7 @@ func (d desk) Look(session string) ([]offer.Offer, error) {
 	return slices.DeleteFunc(list, func(o offer.Offer) bool { return o.Record != session }), nil
 }
 
-// Answer is ctl.Desk's.
+// Answer implements ctl.Desk.
 func (d desk) Answer(w ctl.Who, ans offer.Answer) (string, error) {
 	o, err := offer.In(d.a.Store.Dir).Load(ans.Offer)
 	if err != nil {
@@ -85,7 +85,7 @@ func (d desk) Answer(w ctl.Who, ans offer.Answer) (string, error) {
 	return outcome(hand(d.a, &o, ans))
 }
 
-// Say is ctl.Desk's.
+// Say implements ctl.Desk.
 func (d desk) Say(w ctl.Who, session, text string) (string, error) {
 	v, err := d.find(session)
 	if err != nil {
@@ -94,7 +94,7 @@ func (d desk) Say(w ctl.Who, session, text string) (string, error) {
 	return outcome(say(d.a, &v, text, offer.Fleet, w.String()))
 }
 
-// Stop is ctl.Desk's.
+// Stop implements ctl.Desk.
 func (d desk) Stop(w ctl.Who, session string) (string, error) {
 	v, err := d.find(session)
 	if err != nil {
@@ -103,7 +103,7 @@ func (d desk) Stop(w ctl.Who, session string) (string, error) {
 	return halt(d.a, &v, offer.Fleet, w.String())
 }
 
-// find looks for a session by its record, and nothing else that people may type.
+// find returns a session by its record only, not by names that people type.
 func (d desk) find(record string) (state.Seen, error) {
 	snap, err := d.a.Reader().Look(false)
 	if err != nil {
@@ -116,17 +116,17 @@ func (d desk) find(record string) (state.Seen, error) {
 	return snap.Seen[i], nil
 }
 
-// noting keeps two messages from putting the file aside both.
+// noting keeps two messages from rotating the file at once.
 var noting sync.Mutex
 
-// maxNotes bounds the file of Note, in bytes; one more of that size is kept.
+// maxNotes limits the file of Note, in bytes; one older file of that size is kept.
 const maxNotes = 1 << 20
 
-// notesFile is where a link keeps what users at other machines said to sessions of
-// this one, and how that went.
+// notesFile returns where a link records the orders of users at other machines, and their
+// outcomes.
 func notesFile(stateDir string) string { return filepath.Join(stateDir, "fleet", "answers.jsonl") }
 
-// Note is ctl.Desk's.
+// Note implements ctl.Desk.
 func (d desk) Note(e ctl.Entry) {
 	for _, s := range []*string{&e.Session, &e.Offer, &e.Word, &e.Op, &e.Refused, &e.Done} {
 		*s = event.Cut(*s, 300)

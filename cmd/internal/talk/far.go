@@ -15,12 +15,12 @@ import (
 	"beckon/state/offer"
 )
 
-// far is the flag of the commands that talk to sessions.
+// far is the flag of the commands that act on sessions.
 type far struct {
 	Fleet bool `help:"The session is on another machine of the fleet, which must allow it; name it NAME or HOST:NAME."`
 }
 
-// notHere adds to the error of a session that is not found where else it may be.
+// notHere extends the error for a session that was not found by where else it may be.
 func notHere(a *cli.App, err error) error {
 	if errors.Is(err, cli.ErrNotFound) && fleets.Joined(a) {
 		return cli.Hint("beckon list shows this machine's sessions; --fleet answers on the other machines of the fleet", "%w", err)
@@ -40,7 +40,7 @@ func findFar(a *cli.App, arg string) (*fleets.Reached, render.Row, error) {
 	return r, row, err
 }
 
-// refused is the error of what another machine would not do.
+// refused returns the error for an order that another machine refused.
 func refused(r *render.Row, err error) error {
 	var said *ctl.Refused
 	if errors.As(err, &said) {
@@ -49,7 +49,7 @@ func refused(r *render.Row, err error) error {
 	return fmt.Errorf("%s: %w", fleets.Label(r), err)
 }
 
-// offers are what the session asks, as this machine can show it.
+// farOffers returns the session's requests, as this machine can show them.
 func farOffers(ctx context.Context, c *ctl.Client, r *render.Row) ([]card.Offered, error) {
 	list, err := c.Look(ctx, r.Remote.Link, r.Record())
 	if err != nil {
@@ -57,7 +57,7 @@ func farOffers(ctx context.Context, c *ctl.Client, r *render.Row) ([]card.Offere
 	}
 	var out []card.Offered
 	for _, o := range list {
-		o.Host = "" // the files are there, not here, whatever it says
+		o.Host = "" // the files are on that machine, whatever it says
 		of := card.Offered{Offer: o, Name: fleets.Label(r), Card: card.Of(&o, "here")}
 		if o.Payload == nil {
 			of.Card.Whole, of.Card.Why = false, "it is too long to be sent"
@@ -69,7 +69,7 @@ func farOffers(ctx context.Context, c *ctl.Client, r *render.Row) ([]card.Offere
 	return out, nil
 }
 
-// elsewhere answers what sessions of other machines ask, or lists it.
+// elsewhere answers requests of other machines' sessions, or lists them.
 func (c *AnswerCmd) elsewhere(a *cli.App) error {
 	if c.All {
 		return cli.Usage("--all is for the sessions of this machine")
@@ -113,7 +113,7 @@ func (c *AnswerCmd) elsewhere(a *cli.App) error {
 	})
 }
 
-// listFar shows what the sessions of other machines ask.
+// listFar prints the requests of other machines' sessions.
 func (c *AnswerCmd) listFar(a *cli.App) error {
 	r, err := fleets.Reach(a, true)
 	if err != nil {
@@ -140,8 +140,8 @@ func (c *AnswerCmd) listFar(a *cli.App) error {
 	return c.list(a, slices.Concat(found...))
 }
 
-// send has a session of another machine do something for the user at this terminal,
-// and returns what that machine says.
+// send gives a session of another machine an order of the user at this terminal, and returns
+// that machine's response.
 func send(a *cli.App, session string, how func(c *ctl.Client, link, record string) (string, error)) (row render.Row, said string, err error) {
 	if err := mayAnswer(a); err != nil {
 		return row, "", err
@@ -181,18 +181,18 @@ func (c *StopCmd) elsewhere(a *cli.App) error {
 	return err
 }
 
-// WatchFar answers sessions of other machines for who sits at this terminal.
+// WatchFar answers other machines' sessions for the user at this terminal.
 func WatchFar(a *cli.App, client func() (*ctl.Client, error)) card.Far {
 	return hands{func() error { return mayAnswer(a) }, client, true}
 }
 
-// PageFar answers them for a page. Who sits at the browser is the server's to find
-// out, as for the sessions of this machine.
+// PageFar answers them for a page. The server checks who is at the browser, as for this
+// machine's sessions.
 func PageFar(client func() (*ctl.Client, error)) card.Far {
 	return hands{func() error { return nil }, client, false}
 }
 
-// hands is a card.Far. may says whether the person may; named has it name the
+// hands implements card.Far. may reports whether the person may act; named makes it name the
 // machine.
 type hands struct {
 	may    func() error
@@ -210,7 +210,7 @@ func (h hands) reach(r *render.Row) (*ctl.Client, error) {
 	return h.client()
 }
 
-// Ask is card.Far's, as the three below are.
+// Ask implements card.Far, as the three methods below do.
 func (h hands) Ask(ctx context.Context, r render.Row) ([]card.Offered, error) {
 	c, err := h.reach(&r)
 	if err != nil {

@@ -16,9 +16,8 @@ import (
 	"beckon/state/offer"
 )
 
-// ModCmd is `beckon mod`, what the mod inside a client asks: who else needs the
-// user, which files change when it is time to ask again, and what the user has for
-// its own session.
+// ModCmd is `beckon mod`, which the mod inside a client runs: it prints who else needs the
+// user, which files to watch until the next run, and the user's words for its own session.
 type ModCmd struct {
 	Session string `arg:"" help:"The session whose client asks."`
 }
@@ -26,10 +25,10 @@ type ModCmd struct {
 // modded is what `beckon mod` prints.
 type modded struct {
 	Schema   int          `json:"schema"`
-	Band     bool         `json:"band"` // the line above the prompt is wanted
+	Band     bool         `json:"band"` // show the line above the prompt
 	Watch    []string     `json:"watch"`
 	Sessions []modSession `json:"sessions"`
-	Reply    string       `json:"reply,omitempty"` // the user's, to be submitted
+	Reply    string       `json:"reply,omitempty"` // the user's text, to be submitted
 	Stop     bool         `json:"stop,omitempty"`  // the user wants the turn to end
 }
 
@@ -41,8 +40,8 @@ type modSession struct {
 	Since event.Millis `json:"since"`
 	What  string       `json:"what,omitempty"`
 	Needs bool         `json:"needs"`
-	Offer string       `json:"offer,omitempty"` // that can be answered from elsewhere
-	Popup []string     `json:"popup,omitempty"` // the command that opens a terminal to answer in, but for what runs there
+	Offer string       `json:"offer,omitempty"` // the request that can be answered from elsewhere
+	Popup []string     `json:"popup,omitempty"` // the command that opens a terminal to answer in, without what runs there
 }
 
 // Run prints it.
@@ -79,15 +78,15 @@ func (c *ModCmd) Run(a *cli.App) error {
 		}
 		out.Sessions = append(out.Sessions, s)
 	}
-	if ours { // what the user says reaches the client that it is for, and no other program
+	if ours { // the user's words go only to the client that they are for
 		said, _ := dir.Take(record, time.Now())
 		out.Reply, out.Stop = said.Reply, said.Stop
 	}
 	return cli.WriteJSON(a.Stdout, out)
 }
 
-// ownRecord names the record of the session whose client asks, of several processes
-// of one session its own, and reports whether that client started this process for its
+// ownRecord returns the record of the session whose client runs this command (of several
+// processes of one session, its own), and whether that client started this process for its
 // mod.
 func ownRecord(seen []state.Seen, id string) (record string, ours bool) {
 	for i := range seen {
@@ -98,9 +97,8 @@ func ownRecord(seen []state.Seen, id string) (record string, ours bool) {
 	return state.Record(id, ""), false
 }
 
-// popup is the tmux command that opens a window for one command, above the pane that
-// this process was started from; nil outside tmux. What runs there belongs to tmux,
-// and what is typed there is typed by who sits at the terminal.
+// popup returns the tmux command that opens a window above the pane that this process runs in;
+// nil outside tmux. tmux runs what is in it, and only the user at the terminal types there.
 func popup(getenv func(string) string) []string {
 	socket, _, _ := strings.Cut(getenv("TMUX"), ",")
 	pane := getenv("TMUX_PANE")

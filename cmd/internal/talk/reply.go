@@ -23,7 +23,7 @@ type ReplyCmd struct {
 	far
 }
 
-// Run wakes a session whose turn is over with a reply.
+// Run sends a reply to a session whose turn is over.
 func (c *ReplyCmd) Run(a *cli.App) error {
 	text := strings.Join(c.Text, " ")
 	if text == "-" {
@@ -47,7 +47,7 @@ func (c *ReplyCmd) Run(a *cli.App) error {
 	return gave(a, out, saidTo(&v, out), c.JSON)
 }
 
-// found is a session of this machine's, for its user.
+// found returns a session of this machine, for its user.
 func found(a *cli.App, arg string) (state.Seen, error) {
 	v, err := a.Find(arg)
 	if err != nil {
@@ -56,7 +56,7 @@ func found(a *cli.App, arg string) (state.Seen, error) {
 	return v, mayAnswer(a)
 }
 
-// saidTo names what say gave a session.
+// saidTo describes where a reply went.
 func saidTo(v *state.Seen, out given) string {
 	if out.Offer == "" {
 		return "to session " + cli.ShortID(v.Session.ID) + ", as its next prompt"
@@ -64,14 +64,14 @@ func saidTo(v *state.Seen, out given) string {
 	return "a reply in " + nameOf(v)
 }
 
-// nameOf is what a list calls a session.
+// nameOf returns the name that a list shows for a session.
 func nameOf(v *state.Seen) string {
 	row := render.Rows([]state.Seen{*v}, true)[0]
 	return card.Line1(cmp.Or(row.Label(), cli.ShortID(v.Session.ID)))
 }
 
-// say has a session whose turn is over go on with a text: by the mod in its client,
-// which submits it, else by the hook that waits for a reply.
+// say continues a session whose turn is over with a text: through the mod in its client, which
+// submits it, else through the hook that waits for a reply.
 func say(a *cli.App, v *state.Seen, text string, from offer.From, by string) (given, error) {
 	dir := offer.In(a.Store.Dir)
 	if v.TakesReply() {
@@ -109,8 +109,8 @@ type StopCmd struct {
 	far
 }
 
-// Run has a session end its turn: at once where its client has the mod, else at its
-// next call; and its subagents at theirs.
+// Run ends a session's turn: at once if its client has the mod, else at its next call; and its
+// subagents' at theirs.
 func (c *StopCmd) Run(a *cli.App) error {
 	if c.Fleet {
 		return c.elsewhere(a)
@@ -127,7 +127,7 @@ func (c *StopCmd) Run(a *cli.App) error {
 	return err
 }
 
-// halt has a session end its turn, and says when it will.
+// halt ends a session's turn, and returns when it will end.
 func halt(a *cli.App, v *state.Seen, from offer.From, by string) (string, error) {
 	atOnce, err := offer.In(a.Store.Dir).Halt(v, from, by)
 	switch {
@@ -144,7 +144,7 @@ type AwayCmd struct {
 	For string `arg:"" optional:"" help:"For how long, as 30m or 2h (default: until beckon back)."`
 }
 
-// Run notes that the user is away.
+// Run records that the user is away.
 func (c *AwayCmd) Run(a *cli.App) error {
 	if err := mayAnswer(a); err != nil {
 		return err
@@ -167,7 +167,7 @@ func (c *AwayCmd) Run(a *cli.App) error {
 // BackCmd is `beckon back`.
 type BackCmd struct{}
 
-// Run notes that the user is back.
+// Run records that the user is back.
 func (BackCmd) Run(a *cli.App) error {
 	was, err := offer.In(a.Store.Dir).Back()
 	if err != nil {

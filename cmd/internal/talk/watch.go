@@ -18,7 +18,7 @@ import (
 	"beckon/state/offer/hold"
 )
 
-// Watch gives a screen what the sessions ask, and the keys that answer it.
+// Watch gives a screen the sessions' requests, and the keys that answer them.
 func Watch(a *cli.App, opt *tui.Options) {
 	opt.Offers = func(ctx context.Context, show func([]card.Offered)) { followOffers(ctx, a.Store.Dir, show) }
 	opt.Answer = func(o card.Offered, ans offer.Answer) (string, error) { return answerFromWatch(a, o, ans) }
@@ -44,7 +44,7 @@ func answerFromWatch(a *cli.App, o card.Offered, ans offer.Answer) (string, erro
 	return text, nil
 }
 
-// replyFromWatch says text to the session of a row.
+// replyFromWatch sends text to the session of a row.
 func replyFromWatch(a *cli.App, r render.Row, text string) (string, error) {
 	v, err := found(a, r.Record())
 	if err != nil {
@@ -66,16 +66,16 @@ func stopFromWatch(a *cli.App, r render.Row) (string, error) {
 	return halt(a, &v, offer.Watch, a.User())
 }
 
-// Between looks at the offers: when the system reports no change, and while changes
-// come in bursts.
+// The times between two reads of the offers: when the system reports no change, and while
+// changes come in bursts.
 const (
 	offersEvery = time.Second
 	offersPause = 10 * time.Millisecond
 )
 
-// followOffers shows what is asked, whenever that changes, until ctx ends.
+// followOffers calls show with the open offers whenever they change, until ctx ends.
 func followOffers(ctx context.Context, state string, show func([]card.Offered)) {
-	wakes := live.Wakes{Log: func(error) {}} // without a watcher there is the look every while
+	wakes := live.Wakes{Log: func(error) {}} // without a watcher they are read at intervals
 	var changed <-chan struct{}
 	stop := func() {}
 	defer func() { stop() }()
@@ -85,9 +85,9 @@ func followOffers(ctx context.Context, state string, show func([]card.Offered)) 
 	var last []card.Offered
 	for {
 		over := stop
-		changed, stop = wakes.Watch(hold.OpenDir(state)) // which is not there before the first offer
+		changed, stop = wakes.Watch(hold.OpenDir(state)) // it does not exist before the first offer
 		over()
-		// What cannot be read now is looked for again.
+		// An error now is retried at the next read.
 		if all, err := offer.In(state).List(time.Now()); err == nil {
 			if now := cards.of(all); !reflect.DeepEqual(now, last) {
 				last = now
@@ -104,13 +104,12 @@ func followOffers(ctx context.Context, state string, show func([]card.Offered)) 
 	}
 }
 
-// cards keeps the cards of offers while the files that they describe stay as they
-// are.
+// cards caches the cards of offers while the files that they describe stay unchanged.
 type cards map[string]stamped
 
 type stamped struct {
 	card  card.Card
-	stamp string // the file's size and time
+	stamp string // the file's size and modification time
 }
 
 func (c cards) of(all []offer.Offer) (list []card.Offered) {

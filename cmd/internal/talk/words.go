@@ -11,7 +11,7 @@ import (
 	"beckon/state/offer"
 )
 
-// isAnswer reports whether a word cannot be meant for a session.
+// isAnswer reports whether a word can only be an answer, not a session.
 func isAnswer(word string) bool {
 	switch word {
 	case "yes", "no", "always", "y", "n":
@@ -21,7 +21,7 @@ func isAnswer(word string) bool {
 	return is
 }
 
-// answer makes what the words say to an offer.
+// answer turns words into an answer to an offer.
 func (c *AnswerCmd) answer(o *card.Offered, words []string) (ans offer.Answer, err error) {
 	ans = offer.Answer{Offer: o.ID, Digest: o.Digest, Message: c.Message, From: offer.Terminal}
 	text := strings.Join(words, " ")
@@ -57,8 +57,8 @@ func (c *AnswerCmd) answer(o *card.Offered, words []string) (ans offer.Answer, e
 	return ans, nil
 }
 
-// choose reads the answers to questions: one word for each, numbers of options
-// with commas between them, or what else the user wants to say.
+// choose parses the answers to questions: one word for each, with numbers of options separated
+// by commas, or the user's own text.
 func choose(questions []offer.Choice, words []string) (map[string]string, error) {
 	if len(questions) == 1 && len(words) > 1 {
 		words = []string{strings.Join(words, " ")}
@@ -82,7 +82,7 @@ func choose(questions []offer.Choice, words []string) (map[string]string, error)
 	return out, nil
 }
 
-// numbersOf reads "2" and "1,3".
+// numbersOf parses "2" and "1,3".
 func numbersOf(word string) (list []int, ok bool) {
 	for part := range strings.SplitSeq(word, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(part))
@@ -94,8 +94,8 @@ func numbersOf(word string) (list []int, ok bool) {
 	return list, true
 }
 
-// fill reads the answer to a form: yes, no, cancel, or NAME=VALUE for the fields
-// that are to have another value than their default.
+// fill parses the answer to a form: yes, no, cancel, or NAME=VALUE for the fields that differ
+// from their default.
 func fill(o *card.Offered, ans offer.Answer, words []string) (offer.Answer, error) {
 	switch words[0] {
 	case "no", "decline":

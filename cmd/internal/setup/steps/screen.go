@@ -14,8 +14,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Screen lets the user choose on a terminal and reports whether they want it done.
-// The colours are the terminal's own, so that they can be read on any background.
+// Screen lets the user choose on a terminal and reports whether they confirmed. It uses the
+// terminal's own colours, which are readable on any background.
 func Screen(ctx context.Context, p *Plan, in io.Reader, out io.Writer, color bool) (do bool, err error) {
 	m := &screen{plan: p, width: 80, height: 24, color: color}
 	_, err = tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out)).Run()
@@ -25,10 +25,10 @@ func Screen(ctx context.Context, p *Plan, in io.Reader, out io.Writer, color boo
 	return m.do, err
 }
 
-// screen is the model: the steps above, the diff of the one under the cursor below.
+// screen is the model: the steps above, the diff of the selected one below.
 type screen struct {
 	plan          *Plan
-	cursor, top   int // top is the first line of the diff that is shown
+	cursor, top   int // top is the first visible line of the diff
 	width, height int
 	color         bool
 	do, done      bool
@@ -73,10 +73,10 @@ func (m *screen) scroll(by int) {
 	m.top = max(0, min(m.top+by, len(m.preview())-m.room()))
 }
 
-// room is how many lines there are for the diff.
+// room returns the number of lines for the diff.
 func (m *screen) room() int { return max(3, m.height-len(m.plan.Steps)-5) }
 
-// preview is what stands below the list: what the step under the cursor changes.
+// preview returns what stands below the list: the changes of the selected step.
 func (m *screen) preview() []string {
 	s, chosen := m.plan.Steps[m.cursor], m.plan.Chosen[m.cursor]
 	switch {

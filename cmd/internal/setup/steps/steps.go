@@ -1,6 +1,6 @@
-// Package steps walks the user through what beckon can set up on a machine: a
-// list of steps on a screen, each shown as a diff before it is done, or the same
-// as questions where there is no screen. What a step does, it can undo.
+// Package steps walks the user through what beckon can set up on a machine: a list of steps on
+// a screen, each with its diff, or the same as questions where there is no screen. Each step
+// can be undone.
 package steps
 
 import (
@@ -14,27 +14,26 @@ import (
 
 // Step is one thing that can be set up.
 type Step struct {
-	Name   string // one word, as the command line takes it
-	Title  string // what it gives the user
+	Name   string // one word, for the command line
+	Title  string // what the user gets
 	On     bool   // it is set up
-	Fixed  bool   // it is set up by other means, and not undone
-	Needs  string // the step that has to be done with it; empty for none
-	Want   bool   // it is done unless the user decides otherwise
+	Fixed  bool   // set up by other means, and not undone
+	Needs  string // the step that must be done as well; empty for none
+	Want   bool   // done unless the user decides otherwise
 	Absent string // why it cannot be done here; empty when it can
 
 	Diff func(on bool) (string, error) // what Do would change, as a unified diff
-	Do   func(on bool) error           // sets it up, or undoes that
-	Then string                        // what is left to the user after Do(true)
+	Do   func(on bool) error           // sets it up, or undoes it
+	Then string                        // what the user has to do after Do(true)
 }
 
-// Plan is the steps, in the order in which they are done, and what the user wants
-// of each.
+// Plan is the steps in their order, and the user's choice for each.
 type Plan struct {
 	Steps  []Step
 	Chosen []bool
 }
 
-// New returns a plan that adds what is wanted and takes nothing away.
+// New returns a plan that does the proposed steps and undoes nothing.
 func New(steps []Step) *Plan {
 	p := &Plan{Steps: steps, Chosen: make([]bool, len(steps))}
 	for i, s := range steps {
@@ -43,8 +42,8 @@ func New(steps []Step) *Plan {
 	return p
 }
 
-// Choose says whether the user wants step i. What it needs is chosen with it, and
-// what needs it goes with it. A step that cannot change stays as it is.
+// Choose sets whether the user wants step i. Choosing a step also chooses what it needs;
+// dropping it drops what needs it. A step that cannot change stays as it is.
 func (p *Plan) Choose(i int, on bool) {
 	s := p.Steps[i]
 	if s.Fixed || on && s.Absent != "" {
@@ -61,14 +60,14 @@ func (p *Plan) Choose(i int, on bool) {
 	}
 }
 
-// Only chooses the named steps and leaves the others as they are. The error names a
-// step that there is not, or that cannot be done here.
+// Only chooses the named steps and leaves the others as they are. The error names an unknown
+// step, or one that cannot be done here.
 func (p *Plan) Only(names []string) error {
 	return p.chooseOf(names, true)
 }
 
-// Undo chooses to undo the named steps, or all without a name. The error names a step
-// that there is not.
+// Undo chooses to undo the named steps, or all without a name. The error names an unknown
+// step.
 func (p *Plan) Undo(names []string) error {
 	if len(names) == 0 {
 		names = p.names()
@@ -76,7 +75,7 @@ func (p *Plan) Undo(names []string) error {
 	return p.chooseOf(names, false)
 }
 
-// chooseOf chooses whether the named steps are wanted, and leaves the others as they are.
+// chooseOf sets whether the named steps are wanted, and leaves the others as they are.
 func (p *Plan) chooseOf(names []string, on bool) error {
 	for i, s := range p.Steps {
 		p.Chosen[i] = s.On
@@ -102,8 +101,8 @@ func (p *Plan) names() []string {
 	return names
 }
 
-// changes are the steps to do, and then those to undo, the last one first: a status
-// line goes before the hooks that it came with.
+// changes returns the steps to do, and then those to undo in reverse order: a status line goes
+// before the hooks that it came with.
 func (p *Plan) changes() (list []int) {
 	for i, s := range p.Steps {
 		if p.Chosen[i] && !s.On {
@@ -139,8 +138,8 @@ func (s Step) verb(on bool) string {
 	return "undone"
 }
 
-// Do does what was chosen and writes a line for each step. A step that fails does not
-// keep the others from being done; the error has all of them.
+// Do carries out the choices and writes a line for each step. A failing step does not stop the
+// others; the error joins all failures.
 func (p *Plan) Do(w io.Writer) error {
 	var failed []error
 	changes := p.changes()
@@ -162,7 +161,7 @@ func (p *Plan) Do(w io.Writer) error {
 	return errors.Join(failed...)
 }
 
-// Missing says which wanted steps cannot be done here, and why.
+// Missing writes which wanted steps cannot be done here, and why.
 func (p *Plan) Missing(w io.Writer) {
 	for _, s := range p.Steps {
 		if s.Want && !s.On && s.Absent != "" {
@@ -171,11 +170,11 @@ func (p *Plan) Missing(w io.Writer) {
 	}
 }
 
-// ErrLeft is returned by Ask when the questions end before the answers do.
+// ErrLeft is returned by Ask when the input ends before all questions are answered.
 var ErrLeft = errors.New("nothing was changed: there was no answer")
 
-// Ask asks about each step that could be done or undone, one question a line: yes,
-// no, or the diff first. An empty answer takes what is proposed.
+// Ask asks about each step that can be done or undone, one question per line: yes, no, or the
+// diff first. An empty answer accepts the proposal.
 func (p *Plan) Ask(in io.Reader, out io.Writer) error {
 	lines := bufio.NewScanner(in)
 	for i, s := range p.Steps {
