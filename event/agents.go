@@ -21,7 +21,7 @@ import (
 // maps onto them.
 const ClaudeCode = "claude-code"
 
-// known are the agents whose words are known, Claude Code first.
+// known are the agents that have a table, Claude Code first.
 var known = [...]*agents.Agent{
 	&claudecode.Agent,
 	&codex.Agent,
@@ -32,8 +32,8 @@ var known = [...]*agents.Agent{
 	&qwen.Agent,
 }
 
-// AgentOf returns what is known of the agent of that name ("" is Claude Code), letter
-// case and the separators "-" and "_" ignored, nil for one that no table knows.
+// AgentOf returns the agent of that name ("" is Claude Code), ignoring letter case and the
+// separators "-" and "_"; nil for one without a table.
 func AgentOf(name string) *agents.Agent {
 	if name == "" {
 		return known[0]
@@ -56,16 +56,15 @@ func Agent(name string) string {
 	return Cut(strings.ToValidUTF8(name, "\ufffd"), MaxID)
 }
 
-// wordsOf returns the table by which an agent's payloads are read: Claude Code's
-// for one that has none.
+// wordsOf returns the table by which an agent's payloads are read: Claude Code's for an agent
+// without one.
 func wordsOf(agent string) *agents.Agent { return cmp.Or(AgentOf(agent), known[0]) }
 
-// Agents returns the agents whose words are known, Claude Code first. The list
-// and what it points to are not to be changed.
+// Agents returns the agents that have a table, Claude Code first. Callers must not change the
+// list or what it points to.
 func Agents() []*agents.Agent { return known[:] }
 
-// means returns what a's event of that name means, and what it says beyond its
-// kind.
+// means returns the kind of a's event of that name, and what it says beyond its kind.
 func means(a *agents.Agent, name string, payload gjson.Result) (k Kind, says string) {
 	for i := range a.Events {
 		e := &a.Events[i]
@@ -76,7 +75,7 @@ func means(a *agents.Agent, name string, payload gjson.Result) (k Kind, says str
 	return ByName(name), ""
 }
 
-// KindOf is what the agent's event of that name means, whatever its payload says.
+// KindOf returns the kind of the agent's event of that name, whatever its payload says.
 func KindOf(agent, name string) Kind {
 	a := wordsOf(agent)
 	for i := range a.Events {
@@ -96,9 +95,9 @@ func notice(a *agents.Agent, name string) string {
 	return name
 }
 
-// match finds the row for the member key inside the object at prefix ("" or
-// "a.b."). It returns the field, or agents.None, and the prefix under
-// which rows name members of that member, "" if none does.
+// match finds the row for the member key inside the object at prefix ("" or "a.b."). It
+// returns the field, or agents.None, and the prefix for rows about members of that member, ""
+// if there are none.
 func match(a *agents.Agent, prefix, key string) (agents.Field, string) {
 	var f agents.Field
 	var inside string

@@ -8,8 +8,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Limits on what is kept of a question, in bytes and entries. Claude Code asks
-// at most four questions of four options; the rest is room.
+// Limits on what is stored of a question, in bytes and entries. Claude Code asks at most four
+// questions of four options; the rest is spare.
 const (
 	MaxQuestions = 4
 	MaxOptions   = 8
@@ -18,10 +18,9 @@ const (
 	MaxPlan      = 1024
 )
 
-// Ask is what a call asks of the user, for display: the questions of
-// AskUserQuestion, the plan of ExitPlanMode, the fields of an MCP form, the
-// client's own suggestions beside a permission. Texts are one line each, but
-// for the plan.
+// Ask is what a call asks of the user, for display: the questions of AskUserQuestion, the plan
+// of ExitPlanMode, the fields of an MCP form, the client's suggestions with a permission. All
+// texts but the plan are one line.
 type Ask struct {
 	Questions   []Question `json:"questions,omitempty"`
 	Plan        string     `json:"plan,omitempty"`        // its head
@@ -43,8 +42,8 @@ type Option struct {
 	Description string `json:"description,omitempty"`
 }
 
-// ask reads what the event asks of the user, nil when it asks nothing. asksUser
-// says that a call of the tool is nothing but a question.
+// ask reads what the event asks of the user, nil if nothing. asksUser marks a tool whose call
+// is only a question.
 func (p *values) ask(e *Event, asksUser bool) *Ask {
 	var a Ask
 	switch {
@@ -69,8 +68,8 @@ func (p *values) ask(e *Event, asksUser bool) *Ask {
 	return &a
 }
 
-// answer reads what the user chose: the client puts the answers beside the
-// questions of the finished call's input.
+// answer reads what the user chose: the client adds the answers to the questions in the
+// finished call's input.
 func (p *values) answer(e *Event) string {
 	if e.Kind != PostToolUse || e.Tool.Name != "AskUserQuestion" {
 		return ""
@@ -105,8 +104,8 @@ func lineOf(v gjson.Result, key string, max int) string { return line(v.Get(key)
 // line returns a text, redacted, in one line of at most max bytes, "" for anything else.
 func line(v gjson.Result, max int) string { return oneLine(clean(v.Raw), max) }
 
-// foreign reads the call of a tool by which another agent asks: a list of
-// questions, else one text with a form. It always finds a question.
+// foreign reads the call of a tool by which another agent asks: a list of questions, else one
+// text with a form. It always finds a question.
 func (a *Ask) foreign(input gjson.Result, tool string) {
 	a.Questions = questions(input.Get("questions"))
 	a.Form = form(input.Get("requestedSchema"))
@@ -150,8 +149,7 @@ func form(schema gjson.Result) (out []string) {
 	return out
 }
 
-// offer says what a permission update does, by its type and behavior; one that
-// is not known goes by its type.
+// offer describes a permission update by its type and behavior; an unknown one by its type.
 func offer(kind, behavior string) string {
 	switch {
 	case kind == "addRules" && (behavior == "" || behavior == "allow"):
@@ -166,8 +164,8 @@ func offer(kind, behavior string) string {
 	return kind
 }
 
-// suggestions says in words what the client offers to change beside a yes
-// (CONTRACT.md 11, permission updates).
+// suggestions describes what the client offers to change along with a yes (CONTRACT.md 11,
+// permission updates).
 func suggestions(list gjson.Result) (out []string) {
 	eachObject(list, MaxQuestions, func(v gjson.Result) {
 		words := []string{offer(lineOf(v, "type", MaxLabel), lineOf(v, "behavior", MaxLabel))}

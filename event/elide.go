@@ -8,23 +8,23 @@ import (
 
 // Limits of Read, in bytes of JSON text.
 const (
-	// MaxString is the longest string kept whole. A longer one keeps a head of
-	// headKept and a tail of at least MaxMessage characters of text, escapes
-	// counted, since the tail of a final message says what is wanted.
+	// MaxString is the longest string kept whole. A longer one keeps a head of headKept and a
+	// tail of at least MaxMessage characters of text, counting escapes, because the tail of a
+	// final message says what is wanted.
 	MaxString = 16 << 10
 	headKept  = 4 << 10
 	tailKept  = 2*MaxMessage + 2*markEvery
 
-	// MaxMember is what one member of the payload may take up in nested
-	// elements (a tool_response with thousands of small ones): what follows is
-	// left out, so that the members behind it are still read.
+	// MaxMember is how much of one member of the payload's nested elements is kept (of a
+	// tool_response with thousands of small ones): the rest is left out, so that later members
+	// are still read.
 	MaxMember = 64 << 10
-	// MaxPayload is where members of the payload itself start to be left out.
+	// MaxPayload is the size from which members of the payload itself are left out.
 	MaxPayload = 256 << 10
 	// MaxDepth is the deepest nesting accepted.
 	MaxDepth = 1000
 
-	maxNumber = 1 << 10 // a longer number is no measure of anything: null
+	maxNumber = 1 << 10 // a longer number measures nothing: null
 
 	markEvery = 2 << 10 // distance of the places where a string may be cut
 	numMarks  = 8       // how many of them are remembered: more than tailKept needs
@@ -32,13 +32,13 @@ const (
 
 	chunk    = 64 << 10                             // one read: what a pipe holds
 	overshot = 2 * MaxString                        // a key and its value past MaxPayload
-	reserve  = markRoom + MaxDepth + len(`"":null`) // kept free behind a chunk, for endSkip
+	reserve  = markRoom + MaxDepth + len(`"":null`) // kept free after a chunk, for endSkip
 )
 
-// SyntaxError says that a payload is not JSON, or not a JSON object. It holds
-// nothing of the payload's text.
+// SyntaxError is the error for a payload that is not JSON, or not a JSON object. It contains
+// no text of the payload.
 type SyntaxError struct {
-	What   string // what is wrong, in a few words of this package
+	What   string // what is wrong, in a few words
 	Offset int64  // where: an offset in the input as it was read
 }
 
@@ -66,11 +66,10 @@ func Read(r io.Reader) ([]byte, error) {
 	return b, err
 }
 
-// roomy is a buffer for input of any size.
+// roomy is the size of a buffer for input of any size.
 const roomy = MaxPayload + overshot + chunk + reserve
 
-// elideBytes is Read on a text in memory, with a buffer of its size. It does
-// not write to p.
+// elideBytes is Read for a text in memory, with a buffer of its size. It does not write to p.
 func elideBytes(p []byte) (_ []byte, at int64, _ error) {
 	return elide(bytes.NewReader(p), min(len(p)+2*reserve, roomy), false)
 }
@@ -87,7 +86,7 @@ type elider struct {
 	r                io.Reader
 	buf              []byte
 	w, seg, pos, end int
-	off              int64 // offset in the input of buf[0], seen from pos
+	off              int64 // offset of buf[0] in the input, as seen from pos
 	eof              bool
 	err              error // of the reader
 	bad              *SyntaxError
@@ -102,11 +101,11 @@ type elider struct {
 	str  text
 }
 
-// nesting says of containers that are open whether they are objects, by their depth.
+// nesting records by depth whether the open containers are objects.
 type nesting [MaxDepth + 1]bool
 
-// skip is the leaving out of elements: from a place inside depth containers
-// until only base of them are open.
+// skip is a range of elements to leave out: from a place inside depth containers until only
+// base of them are open.
 type skip struct {
 	on          bool
 	base, depth int
@@ -127,8 +126,8 @@ const (
 	wantComma // or the end of the container, or of the input
 )
 
-// elide is Read with a buffer of that size, and says where the text begins. With first
-// it ends with the first value: whoever wrote it may keep r open.
+// elide is Read with a buffer of that size, and also returns where the text begins. With first
+// it ends after the first value, since the writer may keep r open.
 func elide(r io.Reader, size int, first bool) (_ []byte, at int64, _ error) {
 	e := &elider{r: r, buf: make([]byte, size)}
 	c, ok := e.space()
@@ -159,16 +158,16 @@ func elide(r io.Reader, size int, first bool) (_ []byte, at int64, _ error) {
 	return e.buf[:e.w:e.w], at, nil
 }
 
-// byteOrderMark begins what some programs on Windows write.
+// byteOrderMark is what some programs on Windows write first.
 const byteOrderMark = "\xef\xbb\xbf"
 
-// unmarked drops a byte order mark and returns the first byte that counts.
+// unmarked skips a byte order mark and returns the first byte that counts.
 func (e *elider) unmarked() (byte, bool) {
 	e.flush()
 	start := e.off + int64(e.pos)
 	for i := range len(byteOrderMark) {
 		if !e.more() || e.buf[e.pos] != byteOrderMark[i] {
-			e.bad = &SyntaxError{"no value where one must be", start} // as encoding/json says of part of a mark
+			e.bad = &SyntaxError{"no value where one must be", start} // the error of encoding/json for part of a mark
 			return 0, false
 		}
 		e.pos++
@@ -184,8 +183,7 @@ func (e *elider) fail(what string) bool {
 	return false
 }
 
-// flush moves what is accepted to where it belongs: the result, or the sum of
-// what is left out.
+// flush moves what is accepted to the result, or to the sum of what is left out.
 func (e *elider) flush() {
 	p := e.buf[e.seg:e.pos]
 	switch {
@@ -200,7 +198,7 @@ func (e *elider) flush() {
 	e.seg = e.pos
 }
 
-// fill reads more when pos has come to the end, and reports whether there is.
+// fill reads more if pos is at the end, and reports whether there is more.
 func (e *elider) fill() bool {
 	if e.eof {
 		return false
@@ -223,10 +221,10 @@ func (e *elider) fill() bool {
 	return e.end > e.pos
 }
 
-// more reports whether there is a byte at pos, reading if it must.
+// more reports whether there is a byte at pos, and reads if needed.
 func (e *elider) more() bool { return e.pos < e.end || e.fill() }
 
-// space drops the space at pos and returns the byte behind it.
+// space skips the space at pos and returns the byte after it.
 func (e *elider) space() (byte, bool) {
 	for e.more() {
 		c := e.buf[e.pos]
@@ -244,7 +242,7 @@ func (e *elider) space() (byte, bool) {
 
 func isSpace(c byte) bool { return c <= ' ' && (c == ' ' || c == '\n' || c == '\r' || c == '\t') }
 
-// step takes the token that starts with c, the byte at pos.
+// step consumes the token that starts with c, the byte at pos.
 func (e *elider) step(c byte) bool {
 	switch e.state {
 	case wantFirstKey:
@@ -274,8 +272,8 @@ func (e *elider) step(c byte) bool {
 	return e.value(c)
 }
 
-// element is called where an element of an open container starts: the place
-// where leaving out may begin.
+// element is called at the start of an element of an open container, where leaving out may
+// begin.
 func (e *elider) element() {
 	if e.skip.on {
 		return
@@ -297,8 +295,8 @@ func (e *elider) beginSkip(base int) {
 	e.skip = skip{on: true, base: base, depth: e.depth, kinds: e.kinds}
 }
 
-// endSkip writes the element that stands for what was left out, and closes the
-// containers that were open where that began.
+// endSkip writes the element that stands for what was left out, and closes the containers that
+// were open there.
 func (e *elider) endSkip() {
 	e.flush()
 	s := &e.skip
@@ -321,8 +319,8 @@ func (e *elider) endSkip() {
 	e.w += copy(e.buf[e.w:], add)
 }
 
-// room makes n bytes of place between the result and what is still unread:
-// what was left out may be shorter than the mark for it.
+// room makes room for n bytes between the result and what is still unread: what was left out
+// may be shorter than its mark.
 func (e *elider) room(n int) {
 	n -= e.pos - e.w
 	if n <= 0 {

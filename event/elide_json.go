@@ -1,7 +1,7 @@
 package event
 
-// The grammar of JSON: each method takes the byte c, or what begins with it, and
-// returns whether the payload can go on so.
+// The grammar of JSON: each method consumes what begins with the byte c, and reports whether
+// the payload is still valid.
 
 func (e *elider) key(c byte) bool {
 	if c != '"' {
@@ -120,7 +120,7 @@ func (e *elider) exponent(start int) bool {
 	return e.digits(start)
 }
 
-// digits takes one or more digits of the number whose result starts at start.
+// digits consumes one or more digits of the number whose result starts at start.
 func (e *elider) digits(start int) bool {
 	if !e.more() {
 		return e.fail("unexpected end")

@@ -10,11 +10,11 @@ import (
 	"beckon/event/jsonenc"
 )
 
-// text is the string under way. Offsets are in its JSON text, without quotes.
+// text is the string being read. Offsets are in its JSON text, without quotes.
 type text struct {
 	in    int64 // where in the input it starts
 	out   int   // where in buf
-	head  int64 // where its head ends; 0 as long as that is not known
+	head  int64 // where its head ends; 0 until that is known
 	next  int64 // from where on the next mark is due
 	high  int64 // where a high surrogate's escape ended
 	known int64 // up to where sum goes
@@ -23,7 +23,7 @@ type text struct {
 	n     int             // marks made so far
 }
 
-// string takes the string at pos. Most are short, and in the buffer whole.
+// string consumes the string at pos. Most are short, and in the buffer as a whole.
 func (e *elider) string() bool {
 	e.pos++
 	inside := e.buf[e.pos:min(e.end, e.pos+markEvery)]
@@ -34,7 +34,7 @@ func (e *elider) string() bool {
 	return e.longString()
 }
 
-// longString takes the string whose inside starts at pos.
+// longString consumes the string whose inside starts at pos.
 func (e *elider) longString() bool {
 	s := &e.str
 	s.in = e.off + int64(e.pos)
@@ -76,8 +76,7 @@ func (e *elider) longString() bool {
 // at returns the offset of pos in the string.
 func (e *elider) at() int64 { return e.off + int64(e.pos) - e.str.in }
 
-// moreText is more inside a string: what is long is shortened before more of
-// it is read.
+// moreText is more inside a string: it shortens a long string before it reads more of it.
 func (e *elider) moreText() bool {
 	if e.pos < e.end {
 		return true
@@ -89,11 +88,11 @@ func (e *elider) moreText() bool {
 	return e.fill()
 }
 
-// mayCut reports whether the string may be cut before pos, which is not a place
-// inside an escape: not inside a character, not between two surrogates.
+// mayCut reports whether the string may be cut before pos, which is not inside an escape: not
+// inside a character, not between two surrogates.
 func (e *elider) mayCut(at int64) bool {
 	s := &e.str
-	inside := e.buf[e.pos]&0xC0 == 0x80 && at <= max(s.next-1, s.high)+3 // of bytes that are no UTF-8, any will do
+	inside := e.buf[e.pos]&0xC0 == 0x80 && at <= max(s.next-1, s.high)+3 // in bytes that are not UTF-8 any place will do
 	return !inside && at != s.high
 }
 
@@ -106,8 +105,8 @@ func (s *text) mark(at int64) {
 	}
 }
 
-// afterHigh notes that the escape of a high surrogate ends at offset at. It may
-// be cut before that escape even behind another one: those two are not a pair.
+// afterHigh records that the escape of a high surrogate ends at offset at. The string may be
+// cut before that escape even if another one precedes it: those two are not a pair.
 func (s *text) afterHigh(at int64) {
 	if start := at - int64(len(`\uD800`)); start == s.high && start >= s.next {
 		s.mark(start)
@@ -115,8 +114,7 @@ func (s *text) afterHigh(at int64) {
 	s.high = at
 }
 
-// tailFrom returns the first mark from which on at most tailKept bytes are
-// left of n.
+// tailFrom returns the first mark with at most tailKept of n bytes after it.
 func (s *text) tailFrom(n int64) int64 {
 	for i := max(0, s.n-numMarks); i < s.n; i++ {
 		if m := s.marks[i%numMarks]; m >= n-tailKept {
@@ -126,8 +124,8 @@ func (s *text) tailFrom(n int64) int64 {
 	return n
 }
 
-// shorten drops what is neither head nor, however it goes on, tail of a long
-// string. Everything up to pos must be flushed.
+// shorten drops what is in neither the head nor any possible tail of a long string. Everything
+// up to pos must be flushed.
 func (e *elider) shorten() {
 	s := &e.str
 	n := e.at()
@@ -141,7 +139,7 @@ func (e *elider) shorten() {
 	}
 }
 
-// sumTo brings the sum up to offset n, which is what buf[:w] ends with.
+// sumTo extends the sum up to offset n, which is where buf[:w] ends.
 func (e *elider) sumTo(n int64) {
 	s := &e.str
 	if s.known == 0 {
@@ -151,7 +149,7 @@ func (e *elider) sumTo(n int64) {
 	s.known = n
 }
 
-// endText takes the closing quote, and replaces the inside of a long string.
+// endText consumes the closing quote, and replaces the inside of a long string.
 func (e *elider) endText() {
 	s := &e.str
 	if n := e.at(); n > MaxString && !e.skip.on {
@@ -167,7 +165,7 @@ func (e *elider) endText() {
 	e.pos++
 }
 
-// escape takes the escape at pos.
+// escape consumes the escape at pos.
 func (e *elider) escape() bool {
 	e.pos++
 	if !e.moreText() {
@@ -203,11 +201,10 @@ func (e *elider) hex4() bool {
 	return true
 }
 
-// scan returns how many bytes at the start of p are the inside of a string that
-// needs no closer look: up to the first quote, control character, \u escape or
-// escape that p does not hold whole. It looks at 32 bytes at a time and finds
-// the special ones among them without a branch on where they are: in source
-// text there is one in nearly every line, and no processor guesses where.
+// scan returns how many bytes at the start of p are the inside of a string that needs no
+// closer look: up to the first quote, control character, \u escape or incomplete escape. It
+// checks 32 bytes at a time and finds the special ones without a branch on their position:
+// source text has one in nearly every line, which no branch predictor can guess.
 func scan(p []byte) int {
 	i := 0
 	for i <= len(p)-32 {
@@ -246,12 +243,12 @@ func gather(x uint64) uint64 { return (x & highs) * 0x0002040810204081 >> 56 }
 
 const ones, highs = 0x0101010101010101, 0x8080808080808080
 
-// special reports whether c does not stand for itself in a string.
+// special reports whether c cannot stand for itself in a string.
 func special(c byte) bool { return c < ' ' || c == '"' || c == '\\' }
 
-// specials raises the highest bit of the special ones of p's eight bytes. Of those raised
-// the lowest is always right, those above it need not be. A quote is 0x22: with
-// bit 1 flipped it and the control characters are those up to 0x20.
+// specials sets the highest bit of the special ones of p's eight bytes. Of the bits set the
+// lowest is always right, the higher ones need not be. A quote is 0x22: with bit 1 flipped, it
+// and the control characters are those up to 0x20.
 func specials(p []byte) uint64 {
 	x := binary.LittleEndian.Uint64(p)
 	return (((x ^ 2*ones) - 0x21*ones) | ((x ^ '\\'*ones) - ones)) &^ x
@@ -268,7 +265,7 @@ const (
 	markEnd   = "]…"
 )
 
-// appendMark appends what stands for n bytes left out.
+// appendMark appends the mark for n bytes left out.
 func appendMark(dst []byte, n int64, sum uint64) []byte {
 	dst = append(dst, markStart...)
 	dst = strconv.AppendInt(dst, n, 10)
@@ -277,8 +274,8 @@ func appendMark(dst []byte, n int64, sum uint64) []byte {
 	return append(dst, markEnd...)
 }
 
-// cutMark splits the JSON text of a string around its elision mark. A mark is
-// one only where an elision puts it, so that text about marks stays whole.
+// cutMark splits the JSON text of a string around its elision mark. A mark counts only where
+// an elision puts it, so that text about marks stays whole.
 func cutMark(s string) (head, tail string, found bool) {
 	const lastCut = headKept + len(`\ud83d\ude00`) + len("…")
 	if len(s) <= headKept || len(s) > lastCut+markRoom+tailKept {

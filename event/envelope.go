@@ -9,15 +9,15 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// ParseEnvelope reads the unified envelope, which HTTP clients post:
+// ParseEnvelope parses the unified envelope, which HTTP clients post:
 //
 //	{"agent", "event", "hookInput": {the agent's own payload},
 //	 "terminal": {"sessionId", "cwd", "terminalType", "kittyListenOn", "kittyPid"},
 //	 "git": {"branch", "repo"},
 //	 "tmux": {"pane", "sessionName"}, "remoteHost"}
 //
-// All but event may be absent. hookInput is read as Parse reads it; the rest
-// becomes the Origin, whose Process stays empty: it cannot be verified.
+// All but event may be absent. hookInput is read as Parse reads it; the rest becomes the
+// Origin, whose Process stays empty because it cannot be verified.
 func ParseEnvelope(payload []byte) (Event, error) {
 	short, at, err := elideBytes(payload)
 	if err != nil {
@@ -27,7 +27,7 @@ func ParseEnvelope(payload []byte) (Event, error) {
 	if !v.IsObject() {
 		return Event{}, &SyntaxError{"payload is not an object", at}
 	}
-	// From the payload itself: inside the envelope too much would be left out.
+	// From the payload itself: elision inside the envelope would leave out too much.
 	input := gjson.GetBytes(payload, "hookInput")
 	if !input.IsObject() {
 		input.Raw = "{}"
@@ -75,8 +75,8 @@ func envelopeOrigin(v gjson.Result) *Origin {
 	return o
 }
 
-// itermSession recognises ITERM_SESSION_ID, which the first form of the
-// envelope had without a terminalType: "w0t0p0:UUID".
+// itermSession recognises ITERM_SESSION_ID, "w0t0p0:UUID", which the first version of the
+// envelope had without a terminalType.
 func itermSession(id string) bool {
 	window, _, ok := strings.Cut(id, ":")
 	return ok && strings.HasPrefix(window, "w") && strings.Contains(window, "t") && strings.Contains(window, "p")

@@ -1,9 +1,9 @@
-// Package event turns what a coding agent's hook said into one Event.
+// Package event turns a coding agent's hook payload into one Event.
 //
-// It guarantees: Parse is total (any bytes give an Event or an error that
-// names an offset and leaks no payload text), unknown kinds, fields and enum
-// values are kept by name, and every text an Event holds is cut to a stated
-// limit on a rune boundary. It reads no file, no clock and no environment.
+// It guarantees: Parse is total (any bytes give an Event or an error that names an offset and
+// contains no payload text), unknown kinds, fields and enum values are kept by name, and every
+// text in an Event is cut to a stated limit on a rune boundary. It reads no file, no clock and
+// no environment.
 package event
 
 import (
@@ -12,18 +12,18 @@ import (
 	"unicode/utf8"
 )
 
-// Millis is a time in Unix milliseconds, UTC; the unit the client itself uses.
-// Zero means "never" or "not known".
+// Millis is a time in Unix milliseconds, UTC, the unit that the client uses. Zero means
+// "never" or "unknown".
 type Millis int64
 
-// MillisOf is t in milliseconds.
+// MillisOf returns t in milliseconds.
 func MillisOf(t time.Time) Millis { return Millis(t.UnixMilli()) }
 
-// Time is the time, in UTC.
+// Time returns the time, in UTC.
 func (m Millis) Time() time.Time { return time.UnixMilli(int64(m)).UTC() }
 
-// Limits on what an Event keeps, in bytes; longer text is cut on a rune
-// boundary. They bound the session file (64 KiB).
+// Limits on what an Event stores, in bytes; longer text is cut on a rune boundary. They bound
+// the session file (64 KiB).
 const (
 	MaxID      = 256  // ids, names, enum values
 	MaxPath    = 1024 // file-system paths
@@ -31,17 +31,16 @@ const (
 	MaxMessage = 2048 // a final message's tail: the tail says what is wanted
 	MaxSummary = 160  // a tool call in one line
 	MaxText    = 512  // notification texts, error details
-	MaxTasks   = 32   // background tasks kept of one snapshot
+	MaxTasks   = 32   // background tasks stored of one snapshot
 )
 
-// Event is one hook firing, reduced to what state needs. It is the body of a
-// journal line, so every field that state.Apply reads is here. A zero field
-// means "absent from the payload".
+// Event is one hook firing, reduced to what state needs. It is the body of a journal line, so
+// it has every field that state.Apply reads. A zero field means "absent from the payload".
 type Event struct {
 	Agent string `json:"agent,omitempty"` // "claude-code", "codex", ...
-	Kind  Kind   `json:"kind,omitempty"`  // what it means; Unknown when the name is not in the table
+	Kind  Kind   `json:"kind,omitempty"`  // its meaning; Unknown if the name is not in the table
 	Name  string `json:"name,omitempty"`  // the agent's own name of the event
-	Says  string `json:"says,omitempty"`  // what it means beyond its kind: a constant of package agents
+	Says  string `json:"says,omitempty"`  // its meaning beyond the kind: a constant of package agents
 	At    Millis `json:"at,omitempty"`    // when the hook process started
 	Via   string `json:"via,omitempty"`   // origin of the installed entry: "" (settings) or "plugin" (CASE 24)
 
@@ -54,7 +53,7 @@ type Event struct {
 	Title          string `json:"title,omitempty"` // the name that the user gave the session
 	Effort         string `json:"effort,omitempty"`
 
-	// AgentID is empty on the main conversation, else names the subagent.
+	// AgentID names the subagent; empty for the main conversation.
 	AgentID   string `json:"agent_id,omitempty"`
 	AgentType string `json:"agent_type,omitempty"`
 
@@ -75,23 +74,23 @@ type Event struct {
 	Tool  Tool `json:"tool,omitzero"`
 	TaskN Todo `json:"task,omitzero"` // TaskCreated, TaskCompleted
 	Ask   *Ask `json:"ask,omitempty"` // what the call asks of the user; nil when nothing
-	// Answer is what the user chose: the answers of a finished AskUserQuestion in
-	// one line, at most MaxQuestion bytes.
+	// Answer is what the user chose: the answers of a finished AskUserQuestion in one line, at
+	// most MaxQuestion bytes.
 	Answer string `json:"answer,omitempty"`
-	// Meaning is what Message meant while it was whole. It is set only where the
-	// text is not kept as it came.
+	// Meaning is the meaning of the whole Message. It is set only if Message is cut or
+	// changed.
 	Meaning *Meaning `json:"meaning,omitempty"`
 
-	// Meter is what the status line had reported by a Stop; nil when it reports
-	// nothing. It is read from its file, not from the payload.
+	// Meter is what the status line had reported by a Stop; nil if nothing. It is read from
+	// its file, not from the payload.
 	Meter *Meter `json:"meter,omitempty"`
 
-	// Origin says where the hook ran. The hook reads it on SessionStart, at
-	// first sight and when cwd changed; nil otherwise.
+	// Origin says where the hook ran. The hook reads it on SessionStart, for an unknown
+	// session and when cwd changed; else nil.
 	Origin *Origin `json:"origin,omitempty"`
 }
 
-// Meaning is the verdict of package intent on a final message.
+// Meaning is package intent's verdict on a final message.
 type Meaning struct {
 	Intent     string `json:"intent,omitempty"`
 	Rule       string `json:"rule,omitempty"`
@@ -99,8 +98,8 @@ type Meaning struct {
 	Question   string `json:"question,omitempty"`   // the sentence that asks, at most MaxQuestion bytes
 }
 
-// Tool is one tool call, as PreToolUse and its followers describe it. Of an
-// Elicitation and its result, Name is the MCP server and UseID the form's id.
+// Tool is one tool call, as PreToolUse and its followers describe it. For an Elicitation and
+// its result, Name is the MCP server and UseID the form's id.
 type Tool struct {
 	Name    string `json:"name,omitempty"`
 	UseID   string `json:"id,omitempty"`      // empty on PermissionRequest (CASE 2)

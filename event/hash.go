@@ -6,13 +6,12 @@ import (
 	"unsafe"
 )
 
-// hash is a running 64-bit hash of bytes: the same bytes give the same value
-// on every machine, in every process and however they are split over writes.
-// It multiplies 16 bytes at a time into a 128-bit product and folds that (the
-// scheme of wyhash), in four lanes so that the processor can do them at once;
-// it resists chance, not malice. It tells tool inputs apart and names what an
-// elision left out. xxhash is not faster (12 against 14 GB/s, and 40 to 60 ns for
-// 300 bytes either way), and session files and journals keep these values.
+// hash is a running 64-bit hash of bytes: the same bytes give the same value on every machine,
+// in every process and however they are split over writes. It multiplies 16 bytes at a time
+// into a 128-bit product and folds that (the scheme of wyhash), in four lanes that the
+// processor can do in parallel; it resists chance, not malice. It distinguishes tool inputs
+// and names what an elision left out. xxhash is not faster (12 against 14 GB/s, and 40 to 60
+// ns for 300 bytes either way), and session files and journals contain these values.
 type hash struct {
 	lanes [4]uint64
 	n     uint64
@@ -39,7 +38,7 @@ func (s *hash) write(p []byte) {
 	copy(s.rest[:], p)
 }
 
-// blocks takes whole blocks of p and returns what is left.
+// blocks hashes whole blocks of p and returns the rest.
 func (s *hash) blocks(p []byte) []byte {
 	a, b, c, d := s.lanes[0], s.lanes[1], s.lanes[2], s.lanes[3]
 	for len(p) >= 64 {

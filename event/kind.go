@@ -1,7 +1,7 @@
 package event
 
-// Kind is what an event means, named as Claude Code names it. Other agents'
-// events are mapped onto these kinds by the tables in agents.go.
+// Kind is what an event means, named as Claude Code names it. The tables in agents.go map
+// other agents' events onto these kinds.
 type Kind string
 
 // The kinds of CONTRACT.md 11.
@@ -45,12 +45,12 @@ const (
 // Register says whether the installer may register a kind's hook.
 type Register uint8
 
-// Registration classes. An unknown event name makes the client open a
-// warning dialog at start, hence the three steps.
+// Registration classes. An unknown event name makes the client open a warning dialog at start,
+// hence the three classes.
 const (
-	Never    Register = iota // holds or replaces the client's own work: WorktreeCreate, WorktreeRemove, MessageDisplay
+	Never    Register = iota // delays or replaces the client's own work: WorktreeCreate, WorktreeRemove, MessageDisplay
 	Core                     // registered even when the client's version is unknown
-	CoreKnow                 // part of the core set when the client's version is known to have it
+	CoreKnow                 // part of the core set if the client's version is known to have it
 	All                      // only with --events all
 )
 
@@ -59,7 +59,7 @@ type Info struct {
 	Kind     Kind
 	Since    string // first client version that knows it
 	Register Register
-	Matcher  string // payload field that the client matches on, empty when it has none
+	Matcher  string // payload field that the client matches on, empty if none
 	// Activity: the event shows that the agent, not only the client around it, did something.
 	// Registry readings are compared with the newest activity.
 	Activity bool
@@ -112,15 +112,15 @@ func Lookup(k Kind) (Info, bool) {
 	return Info{}, false
 }
 
-// Activity reports whether an event of kind k shows the agent itself at work
-// or being answered, as against metadata about it.
+// Activity reports whether an event of kind k shows the agent itself at work or being
+// answered, not only metadata about it.
 func (k Kind) Activity() bool {
 	i, _ := Lookup(k)
 	return i.Activity
 }
 
-// ByName returns the kind called name, letter case and the separators "-" and
-// "_" ignored ("pre-tool-use" is PreToolUse), or Unknown.
+// ByName returns the kind called name, ignoring letter case and the separators "-" and "_"
+// ("pre-tool-use" is PreToolUse), or Unknown.
 func ByName(name string) Kind {
 	for i := range Kinds {
 		if string(Kinds[i].Kind) == name {
@@ -135,8 +135,7 @@ func ByName(name string) Kind {
 	return Unknown
 }
 
-// sameName compares ASCII names, letter case and the separators "-" and "_"
-// ignored.
+// sameName compares ASCII names, ignoring letter case and the separators "-" and "_".
 func sameName(a, b string) bool {
 	for i, j := 0, 0; ; i, j = i+1, j+1 {
 		for i < len(a) && (a[i] == '-' || a[i] == '_') {

@@ -6,9 +6,9 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Meter is what only an agent's status line reports of its session:
-// what the context holds and what it cost. The status line writes it beside
-// the session, and a Stop carries it into the journal.
+// Meter is what only an agent's status line reports of its session: the use of its context and
+// its cost. The status line stores it next to the session, and a Stop carries it into the
+// journal.
 type Meter struct {
 	At      Millis `json:"at,omitempty"`    // when it was reported
 	Model   string `json:"model,omitempty"` // the model's id
@@ -18,8 +18,8 @@ type Meter struct {
 	// compaction: then HasContext is false.
 	Context    int64 `json:"context,omitempty"`
 	HasContext bool  `json:"has_context,omitempty"`
-	// Cost is what the session has cost so far, in millionths of a US dollar.
-	// The client counts on when it resumes a session.
+	// Cost is what the session has cost so far, in millionths of a US dollar. The client
+	// continues the count when it resumes a session.
 	Cost int64 `json:"cost,omitempty"`
 }
 
@@ -29,35 +29,35 @@ func (m *Meter) Percent() float64 { return float64(m.Context) / 100 }
 // USD returns the cost in US dollars.
 func (m *Meter) USD() float64 { return float64(m.Cost) / 1e6 }
 
-// Status is one payload of the client's status-line command, reduced to what
-// is shown or kept. The client runs the command at its start, after each
-// reply, when its width or mode changes, and every refreshInterval seconds.
+// Status is one payload of the client's status-line command, reduced to what is shown or
+// stored. The client runs the command at its start, after each reply, when its width or mode
+// changes, and every refreshInterval seconds.
 type Status struct {
 	SessionID string
-	Name      string // the session's name, when the user gave it one
+	Name      string // the session's name, if the user gave it one
 	Cwd       string
 	Project   string // the directory the client was started in
 	Model     string // the model's name for people
 	Effort    string
 	Style     string // output style
-	Agent     string // the agent that the session runs as
+	Agent     string // the agent type that the session runs as
 	Millis    int64  // wall time of the session
 	Added     int64  // lines
 	Removed   int64
-	Meter     Meter   // its At is left to the caller
-	Limits    []Limit // what is used of the account's, where it has some
+	Meter     Meter   // the caller sets At
+	Limits    []Limit // the use of the account's limits, if it has any
 }
 
-// Limit is how much of a usage limit is used: of a window of time that a
-// subscription has, or of a spend limit.
+// Limit is how much of a usage limit is used: of a subscription's time window, or of a spend
+// limit.
 type Limit struct {
 	Name   string `json:"name"`   // five_hour, seven_day or spend_limit
 	Used   int64  `json:"used"`   // in hundredths of a percent
 	Resets Millis `json:"resets"` // when it begins anew
 }
 
-// limits reads the limits that the client reports: none before the first answer of
-// the account, or where it pays by use. One without its end is left out.
+// limits reads the limits that the client reports: none before the account's first answer, or
+// if it pays by use. One without its end is left out.
 func limits(v gjson.Result) (list []Limit) {
 	for _, name := range [...]string{"five_hour", "seven_day", "spend_limit"} { // as the client orders them
 		one := v.Get(name)
@@ -69,9 +69,8 @@ func limits(v gjson.Result) (list []Limit) {
 	return list
 }
 
-// ParseStatus reads a status-line payload. It is total: members that are
-// absent or of another type are zero, and ok is false for bytes that are not a
-// JSON object.
+// ParseStatus parses a status-line payload. It is total: members that are absent or of another
+// type are zero, and ok is false for bytes that are not a JSON object.
 func ParseStatus(payload []byte) (s Status, ok bool) {
 	if !gjson.ValidBytes(payload) {
 		return Status{}, false

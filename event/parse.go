@@ -31,18 +31,17 @@ func fits(f agents.Field, v gjson.Result) bool {
 	return v.Type == gjson.String
 }
 
-// values holds the raw text of every field found in one payload.
+// values are the raw texts of the fields found in one payload.
 type values [agents.NumFields]string
 
-// Parse reads one hook payload of the named agent ("" is Claude Code; see
-// Agent). name is the event's name as the installed entry passed it, used when
-// the payload has none. At, Via and Origin are left to the caller.
+// Parse parses one hook payload of the named agent ("" is Claude Code; see Agent). name is the
+// event's name as the installed entry passed it, used if the payload has none. The caller sets
+// At, Via and Origin.
 //
-// It is total. Members that are absent, unknown or of another type than
-// CONTRACT.md 11 says leave their field zero; an unknown event has
-// Kind Unknown and its Name. Where keys are unique and the text is UTF-8 every
-// field is what encoding/json reads, cut to its limit. The error of a payload
-// that is not a JSON object is a *SyntaxError.
+// It is total. Members that are absent, unknown or of another type than CONTRACT.md 11 says
+// leave their field zero; an unknown event has Kind Unknown and its Name. Where keys are
+// unique and the text is UTF-8 every field is what encoding/json reads, cut to its limit. The
+// error for a payload that is not a JSON object is a *SyntaxError.
 func Parse(agent, name string, payload []byte) (Event, error) {
 	b, at, err := elideBytes(payload)
 	if err != nil {
@@ -51,8 +50,8 @@ func Parse(agent, name string, payload []byte) (Event, error) {
 	return parse(agent, name, b, at)
 }
 
-// ParseReader is Parse on the first object that r gives, read as Read does. What
-// follows it is not waited for: a client may keep its end of the pipe open.
+// ParseReader is Parse on the first object from r, read as Read does. It does not wait for
+// more: a client may keep its end of the pipe open.
 func ParseReader(agent, name string, r io.Reader) (Event, error) {
 	b, at, err := elide(r, roomy, true)
 	if err != nil {
@@ -61,10 +60,10 @@ func ParseReader(agent, name string, r io.Reader) (Event, error) {
 	return parse(agent, name, b, at)
 }
 
-// parse reads valid JSON whose first byte stood at offset at of the input.
+// parse parses valid JSON whose first byte was at offset at of the input.
 func parse(agentName, name string, payload []byte, at int64) (Event, error) {
-	// Not a copy: nobody writes to payload any more, and no field of the Event
-	// shares memory with it.
+	// Not a copy: nobody writes to payload any more, and no field of the Event shares memory
+	// with it.
 	v := gjson.Parse(unsafe.String(unsafe.SliceData(payload), len(payload)))
 	if !v.IsObject() {
 		return Event{}, &SyntaxError{"payload is not an object", at}
@@ -89,8 +88,8 @@ func parse(agentName, name string, payload []byte, at int64) (Event, error) {
 	return e, nil
 }
 
-// collect notes the raw text of every member that a row of a names; the last
-// of several counts.
+// collect stores the raw text of every member that a row of a names; the last of several
+// counts.
 func (p *values) collect(a *agents.Agent, prefix string, object gjson.Result) {
 	object.ForEach(func(key, v gjson.Result) bool {
 		f, inside := match(a, prefix, key.Str)
@@ -104,8 +103,8 @@ func (p *values) collect(a *agents.Agent, prefix string, object gjson.Result) {
 	})
 }
 
-// parts returns the JSON text of a string token: the whole as head, or what an
-// elision left of it.
+// parts returns the JSON text of a string token: the whole as head, or the two parts that an
+// elision left.
 func parts(raw string) (head, tail string, elided bool) {
 	if !jsonenc.IsString(raw) {
 		return "", "", false
@@ -139,8 +138,8 @@ func (p *values) session(e *Event) {
 	p.child(e)
 }
 
-// child makes the events of a subagent that has a session of its own those of
-// the session that started it.
+// child assigns the events of a subagent with a session of its own to the session that started
+// it.
 func (p *values) child(e *Event) {
 	parent := p.text(agents.Parent, MaxID)
 	if parent == "" || parent == e.SessionID {
@@ -197,8 +196,7 @@ func fromClient(prompt string) bool {
 		strings.HasPrefix(prompt, "[Request interrupted by user")
 }
 
-// message returns the tail of the agent's last words, else the head of a
-// notification's.
+// message returns the tail of the agent's last words, else the head of a notification's text.
 func (p *values) message() string {
 	if p[agents.Message] == "" {
 		return Cut(clean(p[agents.NoticeText]), MaxText)
@@ -218,8 +216,8 @@ func (p *values) background(e *Event) {
 	e.Crons = int(gjson.Get(p[agents.Crons], "#").Int())
 }
 
-// tasks reads a background_tasks snapshot. Of more than MaxTasks the running
-// ones are kept first.
+// tasks reads a background_tasks snapshot. Of more than MaxTasks it keeps the running ones
+// first.
 func tasks(list gjson.Result) []Task {
 	var all []Task
 	running := func(t Task) bool { return t.Status == "running" }

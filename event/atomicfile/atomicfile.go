@@ -1,5 +1,5 @@
-// Package atomicfile replaces files as a whole: whoever reads one sees the old
-// content or the new.
+// Package atomicfile replaces files as a whole: a reader sees either the old content or the
+// new.
 package atomicfile
 
 import (
@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 )
 
-// Write makes data the content of path, in a directory that it makes if there is
-// none. With sync it is on the disk before the old content goes, which a power
-// cut then cannot lose.
+// Write replaces the content of path with data, and creates its directory if needed. With sync
+// the data is on the disk before the old content is replaced, so that a power cut loses
+// neither.
 func Write(path string, data []byte, mode fs.FileMode, sync bool) error {
 	dir, name := filepath.Dir(path), ".new-*"
 	f, err := os.CreateTemp(dir, name) // 0600
@@ -38,9 +38,8 @@ func Write(path string, data []byte, mode fs.FileMode, sync bool) error {
 	return err
 }
 
-// Create makes a file that only its owner can read, with data, as a whole, in a
-// directory that is there. Of several that make it one succeeds; for the others the
-// error is fs.ErrExist.
+// Create creates a file with data, as a whole, that only its owner can read, in an existing
+// directory. Of several concurrent callers one succeeds; the others get fs.ErrExist.
 func Create(path string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // 0600
 	if err != nil {

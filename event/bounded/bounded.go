@@ -1,7 +1,7 @@
-// Package bounded keeps the beginning of what a program prints.
+// Package bounded keeps the beginning of a program's output.
 package bounded
 
-// Buffer keeps the first Max bytes that are written to it and takes the rest. It has no
+// Buffer keeps the first Max bytes that are written to it and discards the rest. It has no
 // ReadFrom, which io.Copy would prefer to Write.
 type Buffer struct {
 	Max  int

@@ -1,4 +1,4 @@
-// Package home says where beckon's own files and programs are.
+// Package home locates beckon's own files and programs.
 package home
 
 import (
@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Dir is the user's home directory, empty when the environment has none.
+// Dir returns the user's home directory, "" if the environment has none.
 func Dir(getenv func(string) string) string {
 	if d := getenv("HOME"); d != "" {
 		return d
@@ -17,9 +17,8 @@ func Dir(getenv func(string) string) string {
 	return getenv("USERPROFILE")
 }
 
-// Config is the path of a file of beckon's configuration: in
-// $XDG_CONFIG_HOME/beckon, else in ~/.config/beckon. It is empty when there is
-// no absolute home.
+// Config returns the path of a file of beckon's configuration: in $XDG_CONFIG_HOME/beckon,
+// else in ~/.config/beckon; "" if there is no absolute home.
 func Config(getenv func(string) string, name string) string {
 	if d := getenv("XDG_CONFIG_HOME"); filepath.IsAbs(d) {
 		return filepath.Join(d, "beckon", name)
@@ -30,8 +29,8 @@ func Config(getenv func(string) string, name string) string {
 	return ""
 }
 
-// Beside is the program of that name in the directory of this one, empty when
-// that directory is not known.
+// Beside returns the path of the program of that name in this program's directory, "" if that
+// directory is unknown.
 func Beside(name string) string {
 	self, err := os.Executable()
 	if err != nil {
@@ -40,7 +39,7 @@ func Beside(name string) string {
 	return filepath.Join(filepath.Dir(self), Program(name))
 }
 
-// Program is what the file of a program is called on this system.
+// Program returns the file name of a program on this system.
 func Program(name string) string {
 	if runtime.GOOS == "windows" {
 		return name + ".exe"
@@ -48,13 +47,13 @@ func Program(name string) string {
 	return name
 }
 
-// Environ is the environment for programs that beckon starts: all but the client's
-// messaging token, for which they have no use.
+// Environ returns the environment for programs that beckon starts: everything but the client's
+// messaging token, which they do not need.
 func Environ() []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "CLAUDE_CODE_MESSAGING_") })
 }
 
-// WithVar is an environment in which one variable has another value.
+// WithVar returns an environment in which one variable has another value.
 func WithVar(getenv func(string) string, name, value string) func(string) string {
 	return func(n string) string {
 		if n == name {

@@ -3,23 +3,23 @@ package intent
 import "strings"
 
 const (
-	// tailLength is how many sentences from the end may hold the question that
-	// a person has to answer.
+	// tailLength is how many sentences from the end may contain the question that a person has
+	// to answer.
 	tailLength = 16
 	// endLength is how many sentences from the end say what comes next.
 	endLength = 5
 	// lateProse is how many sentences may follow a request that has no
 	// question mark.
 	lateProse = 3
-	// shortWords is the length in words up to which a sentence after a question
-	// is a mere addition: "Thanks!", "(y/n)", an address.
+	// shortWords is the length in words up to which a sentence after a question is only an
+	// addition: "Thanks!", "(y/n)", an address.
 	shortWords = 3
 	// shortBytes is the same for languages that put no space between words.
 	shortBytes = 30
 )
 
-// decide returns the rule that the message falls under and, for a question,
-// the sentence that asks; -1 without one.
+// decide returns the rule that matches the message and, for a question, the sentence that
+// asks; -1 without one.
 func (r *reading) decide() (rule, int) {
 	if !r.any {
 		return empty, -1
@@ -95,14 +95,13 @@ func (r *reading) judgeMark(i int) (rule, bool) {
 	return asksBefore, true
 }
 
-// listAnswers reports whether the question i, put to oneself, is answered by
-// the list below it.
+// listAnswers reports whether the list below the rhetorical question i answers it.
 func (r *reading) listAnswers(i int) bool {
 	t := r.all[i].tags
 	return i+1 < len(r.all) && r.all[i+1].kind == item && (t.has(musing) || t.has(wondering)) && !t.has(addressing) && !t.has(choosing)
 }
 
-// hasOptions reports whether options stand around the question i.
+// hasOptions reports whether there are options around the question i.
 func (r *reading) hasOptions(i int) bool {
 	if i+1 < len(r.all) && r.all[i+1].kind == item {
 		return true
@@ -110,7 +109,7 @@ func (r *reading) hasOptions(i int) bool {
 	return r.tagsIn(i-tailLength/2, i).has(optional)
 }
 
-// selfAnswered reports whether the question i is answered by what follows it.
+// selfAnswered reports whether the text after the question i answers it.
 func (r *reading) selfAnswered(i int) bool {
 	next := &r.all[i+1]
 	if next.tags.has(reasoning) {
@@ -128,8 +127,8 @@ func (r *reading) selfAnswered(i int) bool {
 	return answered || r.all[i].short() && next.par == r.all[i].par || r.proseAfter(i) > lateProse
 }
 
-// offersMore reports whether the offer i leaves nothing undone: the work was
-// reported done before it, nothing failed, and it is not a choice.
+// offersMore reports whether the offer i leaves nothing undone: the work was reported done
+// before it, nothing failed, and it is not a choice.
 func (r *reading) offersMore(i int) bool {
 	s, before := &r.all[i], r.tagsIn(i-endLength, i)
 	if s.tags.has(choosing) || s.tags.has(stepping) || before.has(lacking) || before.has(blocking) || i+1 < len(r.all) && r.all[i+1].kind == item {
@@ -213,8 +212,8 @@ func (r *reading) resumes(i int) bool {
 	return s.tags.has(finishing) || s.tags.has(going) && s.kind == prose && !s.tags.has(hinging)
 }
 
-// proseAfter returns how many sentences of running text follow sentence i,
-// polite, very short and bracketed ones left out.
+// proseAfter returns how many sentences of running text follow sentence i, without polite,
+// very short and bracketed ones.
 func (r *reading) proseAfter(i int) int {
 	n := 0
 	for j := i + 1; j < len(r.all); j++ {
@@ -226,13 +225,13 @@ func (r *reading) proseAfter(i int) int {
 	return n
 }
 
-// short reports whether a sentence is a mere addition to the one before it.
+// short reports whether a sentence is only an addition to the one before it.
 func (s *sentence) short() bool {
 	return len(s.text) < shortBytes && strings.Count(s.text, " ") < shortWords
 }
 
-// halted looks for work that is not over: the end says what comes next, what
-// stands in the way or what is missing, and nothing after it reports success.
+// halted looks for unfinished work: the end says what comes next, what stands in the way or
+// what is missing, and nothing after it reports success.
 func (r *reading) halted() (rule, int) {
 	first := r.tail(endLength)
 	for i := len(r.all) - 1; i >= first; i-- {
@@ -253,7 +252,7 @@ func (r *reading) halted() (rule, int) {
 	return 0, -1
 }
 
-// over tells the ways apart in which finished work is reported.
+// over distinguishes the ways in which finished work is reported.
 func (r *reading) over() rule {
 	all, end := r.tagsIn(0, len(r.all)), r.tagsIn(r.tail(endLength), len(r.all))
 	worked := all.has(finishing) || all.has(summing)
@@ -278,8 +277,8 @@ func (r *reading) over() rule {
 	return states
 }
 
-// tagsIn returns the families of the sentences from the first-th up to another. A
-// list says more often what was done than what to do.
+// tagsIn returns the families of the sentences from the first-th up to another. A list more
+// often says what was done than what to do.
 func (r *reading) tagsIn(first, to int) (t tags) {
 	for _, s := range r.all[max(0, first):to] {
 		if s.kind == item {

@@ -5,18 +5,18 @@ import (
 	"unicode/utf8"
 )
 
-// languages is every language there are words for; the first is always
-// consulted, since agents mix it into the others.
+// languages are all languages with word tables. The first is always consulted, since agents
+// mix it into the others.
 var languages = [...]*language{&english, &german, &french, &spanish, &portuguese, &japanese, &chinese}
 
-// lettersWeigh is how many frequent words a language's own letters count for.
+// lettersWeigh is how many frequent words a language's own letters count as.
 const lettersWeigh = 2
 
-// maxForeign is how many bytes of letters outside ASCII are looked at.
+// maxForeign is how many bytes of letters outside ASCII are examined.
 const maxForeign = 512
 
-// otherLanguage guesses which language beside English the sentences are in,
-// from their letters and frequent words; nil for none.
+// otherLanguage guesses which language other than English the sentences are in, from their
+// letters and frequent words; nil for none.
 func otherLanguage(all []sentence, words *wordSet) *language {
 	foreign := foreignLetters(all)
 	if other := byScript(foreign); other != nil {
@@ -32,7 +32,7 @@ func otherLanguage(all []sentence, words *wordSet) *language {
 	return best
 }
 
-// foreignLetters returns the letters outside ASCII, without those in between.
+// foreignLetters returns the letters outside ASCII, without what is between them.
 func foreignLetters(all []sentence) string {
 	var b []byte
 	for i := range all {
@@ -60,7 +60,7 @@ func (lang *language) hits(foreign string, words *wordSet) int {
 	return n
 }
 
-// byScript returns the language whose script the letters are of, or nil.
+// byScript returns the language of the letters' script, or nil.
 func byScript(letters string) *language {
 	han := false
 	for _, c := range letters {

@@ -7,14 +7,13 @@ import (
 )
 
 const (
-	// partWord stands between the parts of a sentence: a colon, semicolon or
-	// dash.
+	// partWord separates the parts of a sentence: a colon, semicolon or dash.
 	partWord = "|"
 	partMark = '|'
-	// strange stands for what is not the agent's own words.
+	// strange replaces what is not the agent's own words.
 	strange = "_"
-	// maxQuote is the longest quotation or inline code, in bytes: an apostrophe
-	// that nothing closes must not swallow the text, nor cost a scan of it.
+	// maxQuote is the longest quotation or inline code, in bytes: an unclosed apostrophe must
+	// not swallow the text, nor cost a scan of it.
 	maxQuote = 400
 )
 
@@ -189,8 +188,8 @@ func isURL(s string) bool {
 	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
 }
 
-// address skips a URL, but not the punctuation behind it. A question mark may
-// be part of either: it makes a question only of what sounds like one.
+// address skips a URL, but not the punctuation after it. A question mark may belong to either:
+// it makes a question only of what sounds like one.
 func (r *reading) address(i, end int) int {
 	r.word(strange, i)
 	j := i
@@ -225,8 +224,7 @@ func (r *reading) stop(i, end int) int {
 	return j
 }
 
-// stops returns the end of the full stops and the like at src[i], and whether
-// they ask.
+// stops returns the end of the full stops and similar marks at src[i], and whether they ask.
 func stops(src string, i, end int) (at int, asks bool) {
 	for i < end {
 		switch {

@@ -1,11 +1,10 @@
-// Package intent says what a turn meant: what a prompt asks for, and what an
-// agent's final message leaves to the person who reads it.
+// Package intent classifies turns: what a prompt asks for, and what an agent's final message
+// expects of the person who reads it.
 //
-// It is pure and deterministic and asks no model: a message is cut to its
-// tail, stripped of what is not the agent's own voice (code, quotations,
-// addresses), split into sentences, and the sentences are compared with
-// tables of words, one table per language. Work is bounded by Window, however
-// long the message is. It guarantees no more than its evaluation shows: see
+// It is pure and deterministic and asks no model: a message is cut to its tail, stripped of
+// what is not the agent's own voice (code, quotations, addresses), split into sentences, and
+// the sentences are compared with tables of words, one table per language. Work is bounded by
+// Window, however long the message is. It guarantees no more than its evaluation shows: see
 // testdata/intent/RESULTS.md for how often it is wrong, and about what.
 package intent
 
@@ -17,7 +16,7 @@ import (
 	"beckon/event"
 )
 
-// Intent is what a turn means to the task it belongs to.
+// Intent is the meaning of a turn for its task.
 type Intent string
 
 // The intents. Command and answer are a person's, the others an agent's.
@@ -30,13 +29,12 @@ const (
 	IntentEndOfTask  Intent = "end_of_task" // done, and closing or handing over
 )
 
-// Window is how much of a message is looked at, in bytes from its end. The tail
-// says what is wanted; what lies further up only costs time.
+// Window is how much of a message is examined, in bytes from its end. The tail says what is
+// wanted; anything before it only costs time.
 const Window = 4 << 10
 
-// OfPrompt says what a person's prompt means. awaiting: the agent waits for an
-// answer; processing: it is at work. Prompts that the client wrote itself must be
-// left out by the caller.
+// OfPrompt classifies a person's prompt. awaiting: the agent waits for an answer; processing:
+// it is at work. The caller must leave out prompts that the client wrote itself.
 func OfPrompt(text string, awaiting, processing bool) Rule {
 	switch {
 	case awaiting:
@@ -47,8 +45,8 @@ func OfPrompt(text string, awaiting, processing bool) Rule {
 	return rules[promptCommands]
 }
 
-// OfMessage says what an agent's final message means. text may be cut at its front,
-// even inside a code block.
+// OfMessage classifies an agent's final message. text may be cut at its front, even inside a
+// code block.
 func OfMessage(text string) Rule {
 	var r reading
 	r.read(text)
@@ -70,8 +68,8 @@ func Question(text string) string {
 	return oneLine(r.src[s.from:s.to])
 }
 
-// oneLine is s without emphasis, code marks and control characters, with single
-// spaces between words.
+// oneLine returns s without emphasis, code marks and control characters, with single spaces
+// between words.
 func oneLine(s string) string {
 	var b strings.Builder
 	gap := false

@@ -4,8 +4,8 @@ package intent
 type family uint8
 
 const (
-	// asking asks for an answer even where no question mark stands, unless the
-	// same sentence closes politely.
+	// asking asks for an answer even without a question mark, unless the same sentence closes
+	// politely.
 	asking family = iota
 	// insisting asks for an answer whatever else the sentence says.
 	insisting
@@ -21,8 +21,8 @@ const (
 	extra
 	// closing ends the conversation politely.
 	closing
-	// opining asks for an opinion: a question about a plan, mere politeness
-	// about finished work.
+	// opining asks for an opinion: a question about a plan, only politeness about finished
+	// work.
 	opining
 	// handing says how to use, check or finish the result.
 	handing
@@ -31,13 +31,13 @@ const (
 	pleading
 	// blocking says that something stands in the way now.
 	blocking
-	// blockedOnce says so in the past: something may have been found since.
+	// blockedOnce says so in the past: a solution may have been found since.
 	blockedOnce
 	// finishing reports work done.
 	finishing
 	// going announces what the agent does next.
 	going
-	// hinging begins what happens only if something else does.
+	// hinging begins a conditional consequence.
 	hinging
 	// lacking says that something is unfinished or fails.
 	lacking
@@ -47,10 +47,10 @@ const (
 	answering
 	// reasoning begins a sentence that gives the reason for the question before it.
 	reasoning
-	// musing begins a question that is mostly put to oneself: a why, a how.
+	// musing begins a question that people mostly ask themselves: a why, a how.
 	musing
-	// wondering begins one that is as often the reader's as one's own: a what, a
-	// who. All others, yes or no and choices, are hardly ever put to oneself.
+	// wondering begins one that they ask themselves as often as the reader: a what, a who. All
+	// others, yes or no and choices, are hardly ever rhetorical.
 	wondering
 	// stepping names a step that ends the work (commit, deploy): offering it asks.
 	stepping
@@ -58,7 +58,7 @@ const (
 	optional
 	// listing introduces a list of questions that want an answer.
 	listing
-	// made introduces a list of questions that are the result itself.
+	// made introduces a list of questions that are themselves the result.
 	made
 	// quoting says whose question it was.
 	quoting
@@ -84,10 +84,10 @@ type language struct {
 	dense   bool     // written without spaces: phrases are found inside words
 	common  []string // frequent words, by which the language is recognised
 	letters string   // letters that it shares with few others
-	// verbs and results are past participles of what agents do. One of them at the
-	// start of a sentence, after nothing but words of lead, or right after one of doer
-	// anywhere, is the agent's work; one of results also after one of passive: "is
-	// fixed" is work done, "is created" may be how the program works.
+	// verbs and results are past participles of what agents do. One of them at the start of a
+	// sentence, after only words of lead, or right after one of doer anywhere, is the agent's
+	// work; one of results also after one of passive: "is fixed" is work done, "is created"
+	// may be how the program works.
 	verbs   []string
 	results []string
 	lead    []string
@@ -95,9 +95,9 @@ type language struct {
 	passive []string
 	// negations before a verb deny that it was done.
 	negations []string
-	// ing ends the verb of what is going on ("Updating the docs"), unless the
-	// sentence starts with one of notIng or has a verb of its own: one of finite
-	// or a word that ends in past. After one of busy ("I'm", "still") it counts anywhere.
+	// ing ends a verb in progress ("Updating the docs"), unless the sentence starts with one
+	// of notIng or has a verb of its own: one of finite or a word that ends in past. After one
+	// of busy ("I'm", "still") it counts anywhere.
 	ing     string
 	notIng  []string
 	finite  []string

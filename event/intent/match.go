@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// maxIng is how many words may follow the verb of a sentence like "Updating
-// the docs": a longer one has a verb further on that no list knows.
+// maxIng is how many words may follow the verb of a sentence like "Updating the docs": a
+// longer one has a further verb that no list contains.
 const maxIng = 9
 
-// finds reports whether the sentence s holds phrase p (see language).
+// finds reports whether the sentence s contains phrase p (see language).
 func finds(s, p string, dense bool) bool {
 	first, rest, gap := strings.Cut(p, " * ")
 	if !gap {
@@ -22,8 +22,7 @@ func finds(s, p string, dense bool) bool {
 	return finds(s[at:], rest, dense)
 }
 
-// index returns the end of the first occurrence of p in s on word bounds, or
-// -1.
+// index returns the end of the first occurrence of p in s on word boundaries, or -1.
 func index(s, p string, dense bool) int {
 	p, atStart := strings.CutPrefix(p, "^")
 	p, atEnd := strings.CutSuffix(p, "$")
@@ -48,13 +47,13 @@ func index(s, p string, dense bool) int {
 	return -1
 }
 
-// bounded reports whether s[i:end] is made of whole words.
+// bounded reports whether s[i:end] consists of whole words.
 func bounded(s string, i, end int) bool {
 	return (i == 0 || s[i-1] == ' ') && (end == len(s) || s[end] == ' ')
 }
 
-// tag adds to the sentences the families of lang that they belong to. words
-// holds at least their words.
+// tag adds to the sentences the families of lang that they belong to. words contains at least
+// their words.
 func (lang *language) tag(all []sentence, words *wordSet) {
 	for f := range affirming {
 		for _, p := range lang.phrases[f] {
@@ -79,8 +78,8 @@ func (lang *language) tag(all []sentence, words *wordSet) {
 	}
 }
 
-// isWorking reports whether s says what is being done just now: "Updating the
-// docs now", "I'm looking into it", "the tests are still running".
+// isWorking reports whether s describes present work: "Updating the docs now", "I'm looking
+// into it", "the tests are still running".
 func (lang *language) isWorking(s string) bool {
 	if lang.ing == "" {
 		return false
@@ -138,8 +137,8 @@ func (lang *language) didWork(s string) bool {
 	return false
 }
 
-// wordSet is a set of words that may hold more than was put in: it spares the
-// search for phrases that cannot be there.
+// wordSet is a set of words that may contain more than was added: it saves searching for
+// phrases that cannot be there.
 type wordSet [128]uint64
 
 const (

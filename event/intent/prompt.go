@@ -2,12 +2,12 @@ package intent
 
 import "strings"
 
-// maxAffirmation is the longest prompt, in bytes, that can be a bare
-// affirmation; the client's plan dialog gives the longest.
+// maxAffirmation is the longest prompt, in bytes, that can be a bare affirmation; the client's
+// plan dialog sends the longest.
 const maxAffirmation = 80
 
-// affirms reports whether a prompt is nothing but approval: one or more of the
-// languages' affirmations.
+// affirms reports whether a prompt is only approval: one or more of the languages'
+// affirmations.
 func affirms(text string) bool {
 	if len(text) > maxAffirmation {
 		return false

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// kind is what a sentence stands in.
+// kind is the kind of block around a sentence.
 type kind uint8
 
 const (
@@ -17,11 +17,11 @@ const (
 )
 
 const (
-	// maxSentences is how many sentences are compared with the tables, from the
-	// end; a message of nothing but question marks has thousands.
+	// maxSentences is how many sentences are compared with the tables, from the end; a message
+	// of only question marks has thousands.
 	maxSentences = 64
-	// softWrap is the length in bytes from which a line is taken to be wrapped
-	// by an editor, so that its sentence goes on in the next.
+	// softWrap is the length in bytes from which a line counts as wrapped by an editor, so
+	// that its sentence goes on in the next.
 	softWrap = 60
 )
 
@@ -38,7 +38,7 @@ type sentence struct {
 	tags     tags
 }
 
-// reading is a message taken apart.
+// reading is a message being parsed.
 type reading struct {
 	src    string // the window
 	norm   []byte
@@ -63,12 +63,12 @@ type fence struct {
 	n    int
 }
 
-// read takes text apart.
+// read splits text into sentences.
 func (r *reading) read(text string) {
 	r.src = window(text)
 	r.marked, r.blank = -1, true
-	// Cut inside a code block, its fences pair only if one is open already, and the
-	// first one looks like the end of code.
+	// If the text is cut inside a code block, its fences pair only if one is open already, and
+	// the first one looks like the end of code.
 	if in := (fence{'`', 3}); firstCloses(r.src) && unpaired(r.src, fence{}) > 0 && unpaired(r.src, in) == 0 {
 		r.fence = in
 	}
@@ -81,8 +81,8 @@ func (r *reading) read(text string) {
 	r.tag()
 }
 
-// window returns the last Window bytes of text, from the start of a line or,
-// in a very long line, of a word.
+// window returns the last Window bytes of text, from the start of a line or, in a very long
+// line, of a word.
 func window(text string) string {
 	if len(text) <= Window {
 		return text
@@ -99,8 +99,8 @@ func window(text string) string {
 	return text
 }
 
-// firstCloses reports whether the first fence of s stands right below a line
-// that does not introduce it.
+// firstCloses reports whether the first fence of s is right below a line that does not
+// introduce it.
 func firstCloses(s string) bool {
 	before := ""
 	for line := range strings.SplitSeq(s, "\n") {
@@ -113,8 +113,7 @@ func firstCloses(s string) bool {
 	return false
 }
 
-// unpaired counts the fences of s that do not pair when open is open before
-// it.
+// unpaired counts the fences of s that do not pair if open is open before it.
 func unpaired(s string, open fence) int {
 	n := 0
 	for line := range strings.SplitSeq(s, "\n") {
@@ -134,8 +133,8 @@ func unpaired(s string, open fence) int {
 	return n
 }
 
-// fenceOf returns the fence that a trimmed line starts with; plain without an
-// info string.
+// fenceOf returns the fence that a trimmed line starts with; plain means without an info
+// string.
 func fenceOf(line string) (f fence, plain bool) {
 	if line == "" || line[0] != '`' && line[0] != '~' {
 		return fence{}, false
@@ -151,7 +150,7 @@ func fenceOf(line string) (f fence, plain bool) {
 	return fence{line[0], n}, rest == ""
 }
 
-// toggles reports whether f opens a block or closes the one that is open.
+// toggles reports whether f opens a block or closes the open one.
 func (f fence) toggles(open fence, plain bool) bool {
 	if open.n == 0 {
 		return f.n > 0
@@ -196,15 +195,14 @@ func (r *reading) line(from, to int) {
 	}
 }
 
-// endParagraph ends what is being read before a blank line or a block at.
 func (r *reading) endParagraph(at int) {
 	r.endSentence(at, false)
 	r.par++
 	r.blank, r.literal = true, false
 }
 
-// trim returns the bounds of src[from:to] without space around it, and by how
-// many columns it was indented.
+// trim returns the bounds of src[from:to] without surrounding space, and its indentation in
+// columns.
 func trim(src string, from, to int) (int, int, int) {
 	indent := 0
 	for from < to && (src[from] == ' ' || src[from] == '\t') {
@@ -220,8 +218,8 @@ func trim(src string, from, to int) (int, int, int) {
 	return from, to, indent
 }
 
-// isMarker reports whether a line is the marker that an agent can be asked to end
-// its work with.
+// isMarker reports whether a line is the marker that an agent can be asked to end its work
+// with.
 func isMarker(line string) bool {
 	line = strings.TrimLeft(line, "-*#=_ ")
 	rest, ok := strings.CutPrefix(line, "TASK COMPLETE")

@@ -2,7 +2,7 @@ package intent
 
 import "slices"
 
-// rule names a row of the table of rules.
+// rule is an index into the table of rules.
 type rule uint8
 
 const (
@@ -32,11 +32,11 @@ const (
 	ruleCount
 )
 
-// Rule is one way to come to a verdict, and the verdict.
+// Rule is one way to reach a verdict, and the verdict.
 type Rule struct {
 	Name       string // stable, for logs and explanations
 	Intent     Intent
-	Confidence float64 // how far it can be trusted, 0 to 1
+	Confidence float64 // how far to trust it, 0 to 1
 	Says       string  // when it fires
 }
 
@@ -66,8 +66,7 @@ var rules = [ruleCount]Rule{
 	states:         {"states", IntentCompletion, 0.5, "none of the above: a statement, such as the answer to a question"},
 }
 
-// Says returns when the rule of that name fires, as a phrase;
-// empty for an unknown name.
+// Says returns a phrase for when the rule of that name fires; "" for an unknown name.
 func Says(name string) string {
 	i := slices.IndexFunc(rules[:], func(r Rule) bool { return r.Name == name })
 	if i < 0 {

@@ -1,7 +1,6 @@
-// Package jsonc reads single keys of beckon's own configuration, JSON with
-// comments and trailing commas, in the hook. A file that is not whole JSON gives
-// an error and no value. It does not know the keys: package config is strict
-// about them.
+// Package jsonc reads single keys of beckon's own configuration, JSON with comments and
+// trailing commas, for the hook. A file that is not complete JSON gives an error and no value.
+// It does not check the keys; package config does.
 package jsonc
 
 import (
@@ -17,18 +16,16 @@ import (
 // MaxFile is the largest file that Get reads, in bytes.
 const MaxFile = 256 << 10
 
-// Errors of Get. They hold no text of the file.
+// Errors of Get. They contain no text of the file.
 var (
 	ErrSyntax = errors.New("not JSON with comments")
 	ErrObject = errors.New("not an object")
 	ErrSize   = errors.New("not a file, or too large")
 )
 
-// Get returns the values of the top-level keys of the file at path, in the
-// order of keys; a key that is not there, and every key of a file that is not
-// there or holds nothing but white space, gives a value that does not Exist. Of
-// a key that is set twice the first counts. A file that is not there costs one
-// system call.
+// Get returns the values of the top-level keys of the file at path, in the order of keys. For
+// a missing key, and every key of a missing or blank file, it returns a value that does not
+// Exist. If a key is set twice the first counts. A missing file costs one system call.
 func Get(path string, keys ...string) ([]gjson.Result, error) {
 	values := make([]gjson.Result, len(keys))
 	info, err := os.Stat(path)

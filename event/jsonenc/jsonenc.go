@@ -1,12 +1,11 @@
-// Package jsonenc writes and reads JSON text for the records of a process that
-// lives a millisecond: what encoding/json prepares at its first use costs that
-// process a tenth of its start.
+// Package jsonenc encodes and decodes JSON for the records of a process that lives a
+// millisecond: what encoding/json prepares at its first use costs that process a tenth of its
+// start.
 //
-// What it writes is byte for byte what encoding/json writes with HTML escaping
-// off and omitempty/omitzero on every field, and what was so written it reads
-// as encoding/json does; tests hold both. One thing differs: a byte that is not
-// UTF-8 is written as the character U+FFFD, not as its escape, so that a record
-// read and written again has the same bytes.
+// Its output is byte for byte that of encoding/json with HTML escaping off and
+// omitempty/omitzero on every field, and it decodes that output as encoding/json does; tests
+// enforce both. One thing differs: a byte that is not UTF-8 is written as the character
+// U+FFFD, not as its escape, so that a record read and written again has the same bytes.
 package jsonenc
 
 import (
@@ -77,9 +76,8 @@ func appendEscape(dst []byte, s string) ([]byte, int) {
 	return append(dst, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15]), n
 }
 
-// Key appends what stands before a member's value in an object under
-// construction: a comma unless it is the first member, the quoted key, a colon.
-// The key must need no escaping.
+// Key appends what precedes a member's value in an object under construction: a comma unless
+// it is the first member, the quoted key, a colon. The key must need no escaping.
 func Key(dst []byte, key string) []byte {
 	dst = append(Comma(dst), '"')
 	dst = append(dst, key...)

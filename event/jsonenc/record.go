@@ -8,23 +8,22 @@ import (
 	"sync/atomic"
 )
 
-// Append appends the record that r points to as a JSON object: a struct of
-// strings, flags, numbers, records, pointers to records, and lists of those, with
-// their keys in its tags. A zero value (for a record: one whose members are all
-// zero) is left out.
+// Append appends the record that r points to as a JSON object: a struct of strings, flags,
+// numbers, records, pointers to records, and lists of those, with their keys in its tags. Zero
+// values (for a record: one whose members are all zero) are left out.
 func Append(dst []byte, r any) []byte {
 	v := reflect.ValueOf(r).Elem()
 	return appendRecord(dst, v, layoutOf(v.Type()))
 }
 
-// layout is how a type of record is written.
+// layout describes how a type of record is written.
 type layout struct {
 	keys    []string // of its members, in the order of its fields
 	members []member
 }
 
-// member is the layout of the record that a member is, lists or points to, once there
-// was one: a process that lives a millisecond sees few of its types.
+// member is the layout of a member that is a record, a list of them or a pointer to one,
+// computed at the first use: a process that lives a millisecond sees few of its types.
 type member struct{ known atomic.Pointer[layout] }
 
 func (m *member) layout(t reflect.Type) *layout {
@@ -89,28 +88,28 @@ func appendValue(dst []byte, v reflect.Value, m *member) (_ []byte, zero bool) {
 	panic("jsonenc: a record cannot hold " + v.Type().String())
 }
 
-// Decode fills the record that r points to from text and reports whether that is one
-// JSON object, and nothing else. Members without a field and members of another type
-// than the field's are skipped. Strings without escapes share memory with text.
+// Decode fills the record that r points to from text and reports whether that is exactly one
+// JSON object. Members without a field and members of another type than the field's are
+// skipped. Strings without escapes share memory with text.
 func Decode(text string, r any) bool {
 	d := decoder{text: text}
 	to := reflect.ValueOf(r).Elem()
 	return d.peek() == '{' && d.record(to, layoutOf(to.Type())) && d.peek() == 0 && d.at == len(text)
 }
 
-// decoder reads a text in one pass. Its methods report whether what stands there is
-// valid, and leave it behind.
+// decoder reads a text in one pass. Its methods report whether the next token is valid, and
+// consume it.
 type decoder struct {
 	text  string
 	at    int
-	depth int // of the brackets around
+	depth int // of nested brackets
 }
 
-// maxDepth bounds what is read of brackets in brackets: more may be made to exhaust the
-// stack, which ends the process. It is encoding/json's, and no record of ours has ten.
+// maxDepth limits nested brackets: a text could otherwise exhaust the stack, which ends the
+// process. It is encoding/json's limit, and our records stay below ten.
 const maxDepth = 10_000
 
-// peek passes over white space and returns the byte there, 0 at the end.
+// peek skips white space and returns the next byte, 0 at the end.
 func (d *decoder) peek() byte {
 	for ; d.at < len(d.text); d.at++ {
 		if c := d.text[d.at]; c != ' ' && c != '\n' && c != '\t' && c != '\r' {
@@ -120,7 +119,7 @@ func (d *decoder) peek() byte {
 	return 0
 }
 
-// take passes over c if it is next, and reports whether it was.
+// take consumes c if it is next, and reports whether it was.
 func (d *decoder) take(c byte) bool {
 	if d.peek() != c {
 		return false
@@ -129,7 +128,7 @@ func (d *decoder) take(c byte) bool {
 	return true
 }
 
-// list reads what stands between brackets: as many as there are of what each reads.
+// list reads the items between brackets by calling each.
 func (d *decoder) list(end byte, each func() bool) bool {
 	if d.depth++; d.depth > maxDepth {
 		return false
@@ -171,7 +170,7 @@ func (d *decoder) record(to reflect.Value, l *layout) bool {
 	})
 }
 
-// value reads the value of a member into to, and reports whether it is of its type.
+// value reads the value of a member into to, and reports whether it has its type.
 func (d *decoder) value(to reflect.Value, m *member) (set, ok bool) {
 	switch kind, c := to.Kind(), d.peek(); {
 	case kind == reflect.String && c == '"':
@@ -210,7 +209,7 @@ func (d *decoder) value(to reflect.Value, m *member) (set, ok bool) {
 	return false, d.skip()
 }
 
-// skip passes over a value.
+// skip skips a value.
 func (d *decoder) skip() bool {
 	switch c := d.peek(); c {
 	case '{':
@@ -244,7 +243,7 @@ func (d *decoder) word(w string) bool {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// digits passes over digits, and reports whether there are any.
+// digits skips digits, and reports whether there are any.
 func (d *decoder) digits() bool {
 	start := d.at
 	for d.at < len(d.text) && isDigit(d.text[d.at]) {
@@ -253,7 +252,7 @@ func (d *decoder) digits() bool {
 	return d.at > start
 }
 
-// number reads a number, and reports whether it is a whole one that n can be.
+// number reads a number, and reports whether it is an integer that n can hold.
 func (d *decoder) number() (n int64, whole, ok bool) {
 	rest := d.text[d.at:]
 	for i := 0; i < len(rest) && i < 18; i++ {
@@ -318,8 +317,8 @@ func (d *decoder) str() (s string, ok bool) {
 	return "", false
 }
 
-// Shape names the members of the record that r points to, with their types: what was
-// written of one shape is read whole as the same one.
+// Shape describes the members of the record that r points to, with their types: text that was
+// written for one shape is read completely as the same one.
 func Shape(r any) string { return string(appendShape(nil, reflect.TypeOf(r).Elem())) }
 
 func appendShape(dst []byte, t reflect.Type) []byte {
@@ -336,8 +335,8 @@ func appendShape(dst []byte, t reflect.Type) []byte {
 	return append(dst, t.Kind().String()...)
 }
 
-// Each calls f with every string, number and flag of the record that r points to,
-// and of the records and lists in it. What it only points to, others may hold too.
+// Each calls f with every string, number and flag of the record that r points to, and of the
+// records and lists in it. It does not follow pointers, whose targets may be shared.
 func Each(r any, f func(reflect.Value)) { each(reflect.ValueOf(r).Elem(), f) }
 
 func each(v reflect.Value, f func(reflect.Value)) {

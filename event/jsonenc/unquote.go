@@ -17,10 +17,9 @@ func Unquote(raw string, max int) string {
 	return Unescape(raw[1:len(raw)-1], max)
 }
 
-// Unescape returns the text of what stands between the quotes of a valid
-// string token, as encoding/json reads it: lone surrogates and bytes that are
-// not UTF-8 become U+FFFD. It stops at the last character that fits in max
-// bytes; max < 0 means all. The result shares no memory with raw.
+// Unescape returns the text between the quotes of a valid string token, as encoding/json reads
+// it: lone surrogates and bytes that are not UTF-8 become U+FFFD. It stops at the last
+// character that fits in max bytes; max < 0 means all. The result shares no memory with raw.
 func Unescape(raw string, max int) string {
 	if max < 0 || max > len(raw)*utf8.UTFMax {
 		max = len(raw) * utf8.UTFMax
@@ -55,7 +54,7 @@ func decode(s string) (rune, int) {
 	return rune(s[1]), 2
 }
 
-// Escapes has what the escapes of two bytes stand for, by the second byte.
+// Escapes has the meanings of the two-byte escapes, by the second byte.
 var Escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
 // decodeU reads \uXXXX, and a second one with it if they form a surrogate pair.

@@ -1,5 +1,5 @@
-// Package nearest finds the word that was probably meant by one that is not
-// known, for the hint beside an error. It is pure; it knows no language.
+// Package nearest finds the known word that an unknown one was probably meant to be, for the
+// hint of an error. It is pure and independent of languages.
 package nearest
 
 import (
@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// maxEdits is how many edits a slip may take, at most one for each two bytes; what is
-// further away is another word.
+// maxEdits is how many edits a typing mistake may take, at most one for each two bytes; more
+// make another word.
 const maxEdits = 2
 
-// Word returns the first of words that takes the fewest single-byte edits to
-// make from name, in any letter case; empty when each takes too many.
+// Word returns the first of words that takes the fewest single-byte edits to make from name,
+// ignoring letter case; "" if all take too many.
 func Word(name string, words []string) string {
 	best, least := "", min(maxEdits, len(name)/2)+1
 	for _, w := range words {
@@ -23,8 +23,7 @@ func Word(name string, words []string) string {
 	return best
 }
 
-// DidYouMean returns advice for a word that is not among words, empty when none is
-// near.
+// DidYouMean returns advice for a word that is not among words, "" if none is near.
 func DidYouMean(name string, words []string) string {
 	if word := Word(name, words); word != "" {
 		return "did you mean " + strconv.Quote(word) + "?"
@@ -32,7 +31,7 @@ func DidYouMean(name string, words []string) string {
 	return ""
 }
 
-// distance is the Levenshtein distance of a and b.
+// distance returns the Levenshtein distance of a and b.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

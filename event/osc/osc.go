@@ -1,10 +1,9 @@
-// Package osc writes the terminal sequences that notify and that set a title:
-// OSC 9, 777, 99 and 2, and BEL. These are all that the client passes on for a
-// hook (CONTRACT.md 9, terminalSequence).
+// Package osc writes the terminal sequences that notify and that set a title: OSC 9, 777, 99
+// and 2, and BEL. The client forwards only these for a hook (CONTRACT.md 9, terminalSequence).
 //
-// It guarantees that nothing of a text can end its sequence or begin another:
-// control characters of both sets are taken out, the separators of each
-// protocol are replaced, and a text is cut to a stated length.
+// It guarantees that no text can end its sequence or begin another: control characters of both
+// sets are removed, the separators of each protocol are replaced, and a text is cut to a
+// stated length.
 package osc
 
 import (
@@ -29,14 +28,15 @@ const (
 // Styles lists the styles that a user can choose.
 var Styles = []Style{Bell, OSC9, OSC777, OSC99, Both}
 
-// Limits of texts, in bytes.
+// For returns the style for a terminal. Inside a multiplexer it is the outer terminal's: the
+// client wraps its output for tmux.
 const (
 	maxTitle = 80
 	maxBody  = 200
 )
 
-// For returns the style that suits a terminal. Inside a multiplexer it is the
-// outer terminal's: the client wraps what it emits for tmux.
+// For returns the style for a terminal. Inside a multiplexer it is the outer terminal's: the
+// client wraps its output for tmux.
 func For(t event.Terminal) Style {
 	kind := t.Kind
 	switch kind {
@@ -56,8 +56,8 @@ func For(t event.Terminal) Style {
 	return Bell
 }
 
-// Notify returns the sequence that shows title and body. id tells
-// notifications apart where the protocol can.
+// Notify returns the sequence that shows title and body. id distinguishes notifications where
+// the protocol can.
 func Notify(s Style, id, title, body string) string {
 	title, body = Clean(title, maxTitle), Clean(body, maxBody)
 	switch s {
@@ -74,8 +74,8 @@ func Notify(s Style, id, title, body string) string {
 	return "\a"
 }
 
-// osc9 is OSC 9. Text that begins with a number and a semicolon would be one
-// of ConEmu's commands, which Windows Terminal knows too.
+// osc9 returns OSC 9. Text that begins with a number and a semicolon would be one of ConEmu's
+// commands, which Windows Terminal knows too.
 func osc9(title, body string) string {
 	text := title + body
 	if title != "" && body != "" {
@@ -87,7 +87,7 @@ func osc9(title, body string) string {
 	return "\x1b]9;" + text + "\a"
 }
 
-// kitty is OSC 99: the title opens the notification, the body completes it.
+// kitty returns OSC 99: the title opens the notification, the body completes it.
 func kitty(id, title, body string) string {
 	const unfocused = ":o=unfocused"
 	if body == "" {
@@ -97,7 +97,7 @@ func kitty(id, title, body string) string {
 		"\x1b]99;i=" + id + ":d=1:p=body" + unfocused + ";" + body + "\x1b\\"
 }
 
-// word keeps of id what may stand in a value of OSC 99's metadata.
+// word returns the characters of id that are allowed in a value of OSC 99's metadata.
 func word(id string) string {
 	id = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
@@ -114,14 +114,14 @@ func word(id string) string {
 // Title returns the sequence that sets the window's title.
 func Title(text string) string { return "\x1b]2;" + Clean(text, maxTitle) + "\a" }
 
-// Tmux wraps a sequence so that tmux hands it to the terminal around it, which it does
-// only with allow-passthrough on, and of windows in the background only with all.
+// Tmux wraps a sequence so that tmux forwards it to the outer terminal, which it does only
+// with allow-passthrough on, and for windows in the background only with all.
 func Tmux(seq string) string {
 	return "\x1bPtmux;" + strings.ReplaceAll(seq, "\x1b", "\x1b\x1b") + "\x1b\\"
 }
 
-// Clean returns s in one line of valid UTF-8, of at most max bytes, without
-// control characters and without those that turn the direction of text.
+// Clean returns s in one line of valid UTF-8, of at most max bytes, without control characters
+// and without those that change the direction of text.
 func Clean(s string, max int) string {
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\uFFFD")

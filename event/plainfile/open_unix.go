@@ -12,7 +12,7 @@ import (
 // NoFollow is a flag that opens no symbolic link.
 const NoFollow = syscall.O_NOFOLLOW
 
-// OpenDir opens a directory.
+// OpenDir opens a directory for reading its entries.
 func OpenDir(path string) (*os.File, error) { return open(path, os.O_RDONLY|syscall.O_DIRECTORY, 0) }
 
 func open(path string, flag int, perm fs.FileMode) (*os.File, error) {
@@ -20,7 +20,7 @@ func open(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	// With O_NONBLOCK os.NewFile would set the poller up.
+	// With O_NONBLOCK os.NewFile would set up the poller.
 	if err := syscall.SetNonblock(f.fd, false); err != nil {
 		_ = f.Close()
 		return nil, f.fail("open", err)
@@ -39,8 +39,8 @@ type reader struct {
 func openFD(path string, flag int, perm fs.FileMode) (f reader, err error) {
 	f.path = path
 	for {
-		// Without O_NONBLOCK a FIFO in the way would hold the hook up for ever. Regular
-		// files do not know the flag.
+		// Without O_NONBLOCK a FIFO in its place would block the hook for ever. Regular files
+		// ignore the flag.
 		f.fd, err = syscall.Open(path, flag|syscall.O_CLOEXEC|syscall.O_NONBLOCK|syscall.O_NOCTTY, uint32(perm))
 		if err == nil {
 			return f, nil
@@ -51,7 +51,7 @@ func openFD(path string, flag int, perm fs.FileMode) (f reader, err error) {
 	}
 }
 
-// Read is io.Reader.
+// Read implements io.Reader.
 func (f reader) Read(p []byte) (int, error) {
 	for {
 		n, err := syscall.Read(f.fd, p)
@@ -67,7 +67,7 @@ func (f reader) Read(p []byte) (int, error) {
 	}
 }
 
-// Close is io.Closer.
+// Close implements io.Closer.
 func (f reader) Close() error { return syscall.Close(f.fd) }
 
 func (f reader) fail(op string, err error) error {

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// NoFollow has no counterpart here: making a symbolic link takes rights that users do
-// not have.
+// NoFollow has no counterpart here: creating a symbolic link needs rights that users do not
+// have.
 const NoFollow = 0
 
 // OpenDir opens a directory.
@@ -30,8 +30,8 @@ func open(path string, flag int, perm fs.FileMode) (*os.File, error) {
 
 func openReader(path string, flag int) (*os.File, error) { return open(path, os.O_RDONLY|flag, 0) }
 
-// Unshared reports whether err comes from another process having the file open
-// without sharing it.
+// Unshared reports whether err means that another process has the file open without sharing
+// it.
 func Unshared(err error) bool {
 	return errors.Is(err, windows.ERROR_SHARING_VIOLATION) || errors.Is(err, windows.ERROR_ACCESS_DENIED)
 }

@@ -1,9 +1,9 @@
-// Package plainfile opens files that hooks read and write: regular ones alone, without
-// waiting, and without the runtime's poller.
+// Package plainfile opens files that hooks read and write: only regular ones, without waiting,
+// and without the runtime's poller.
 //
-// os.Open offers every file to the poller, which a regular file refuses. The first time
-// that costs five system calls and a page of kernel memory, and it ends the process when
-// no descriptor is left for them.
+// os.Open offers every file to the poller, which rejects regular files. The first time this
+// costs five system calls and a page of kernel memory, and it ends the process if no
+// descriptor is left.
 package plainfile
 
 import (
@@ -17,8 +17,8 @@ import (
 // ErrIrregular is returned for a directory, a FIFO, a device.
 var ErrIrregular = errors.New("not a regular file")
 
-// Open opens or makes a file. One that is to be written to must be the file itself:
-// through a link that somebody put in its place another one would be.
+// Open opens or creates a file. A file that is to be written must not be a symbolic link,
+// which somebody could have put there to redirect the write.
 func Open(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	if flag&(os.O_WRONLY|os.O_RDWR) != 0 {
 		flag |= NoFollow
@@ -38,8 +38,8 @@ func Open(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	return f, nil
 }
 
-// OpenReader opens a file that is only read, from its beginning. It does without os.File:
-// a list of 500 sessions would take 11 % longer by way of that.
+// OpenReader opens a file for reading. It avoids os.File, with which a list of 500 sessions
+// takes 11 % longer.
 func OpenReader(path string, flag int) (io.ReadCloser, error) { return openReader(path, flag) }
 
 // Head returns the first bytes of a file, as many as one read puts into buf.
@@ -56,8 +56,8 @@ func Head(path string, buf []byte, flag int) ([]byte, error) {
 	return buf[:n], err
 }
 
-// AppendLine adds a line to the file at path, in a directory that it makes if there is
-// none. A file of more than most bytes is set aside first, as path.1.
+// AppendLine appends a line to the file at path, and creates its directory if needed. A file
+// of more than most bytes is first renamed to path.1.
 func AppendLine(path string, line []byte, most int64) error {
 	const flags = os.O_WRONLY | os.O_APPEND | os.O_CREATE
 	if info, err := os.Stat(path); err == nil && info.Size() > most {

@@ -15,9 +15,9 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// ask runs the hooks that are no rules. Observers run beside the others; so do
-// all hooks of an event whose input cannot be rewritten. Else each hook sees
-// what the one before it made.
+// ask runs the hooks that are not rules. Observers run concurrently with the others, as do all
+// hooks of an event whose input cannot be rewritten. Otherwise each hook sees the input that
+// the one before it produced.
 func (r *run) ask() {
 	var wait sync.WaitGroup
 	var turns []int
@@ -39,11 +39,10 @@ func (r *run) ask() {
 	wait.Wait()
 }
 
-// together asks the next of the hooks, with those that follow it as long as
-// they are servers and models: nothing happens by asking these, so they are
-// asked at once. When one rewrites the input, the answers after its own are for
-// another call than the one that will be made, and those are asked again. It
-// returns how many have been heard.
+// together asks the next of the hooks, with those that follow it as long as they are servers
+// and models: these have no side effects, so they are asked at once. When one rewrites the
+// input, the answers after it are for another call than the one that will be made, and those
+// are asked again. It returns how many have been heard.
 func (r *run) together(turns []int) int {
 	n := 1
 	for n < len(turns) && r.results[turns[n-1]].Hook.Asks() && r.results[turns[n]].Hook.Asks() {
@@ -62,14 +61,14 @@ func (r *run) together(turns []int) int {
 	return n
 }
 
-// others lets the other copy's decision count. If it never comes the hooks
-// that it should have run have said nothing: what fails closed refuses.
+// others applies the other copy's decision. If it never comes, the hooks that it should have
+// run have no answer: those that fail closed refuse.
 func (r *run) others() {
 	if r.ev.Others == nil || r.refused() && !r.allowedOnce() {
 		return
 	}
 	h := &config.Hook{ID: otherCopy, Type: config.Program, Level: config.Registered, Event: r.ev.Kind, Grant: true, StopBlocks: 1}
-	left := false // out of what is asked here
+	left := false // not among those asked here
 	for _, res := range r.results {
 		out := res.Skipped == r.ev.Why
 		left = left || out
@@ -82,11 +81,10 @@ func (r *run) others() {
 	r.results = append(r.results, HookResult{Hook: h, Outcome: o, Ran: true, Failed: err})
 }
 
-// otherCopy is the id of what stands for the other copy of a firing.
+// otherCopy is the id that stands for the other copy of a firing.
 const otherCopy = "other-copy"
 
-// one runs a hook to its end, or to the event's: once for each name that the tool
-// may have.
+// one runs a hook to its end, or to the event's: once for each name that the tool may have.
 func (r *run) one(h *config.Hook, c wire.Call) HookResult {
 	named := c.Readings()
 	all := make([]HookResult, len(named))
@@ -147,8 +145,7 @@ func safely(ctx context.Context, h wire.Handler, c wire.Call) (o wire.Outcome) {
 	return h.Run(ctx, c)
 }
 
-// rewrite lets the hooks that follow see what res made of the input, if it
-// made anything.
+// rewrite shows the following hooks the input that res produced, if any.
 func (r *run) rewrite(res *HookResult) bool {
 	if !res.Success() || res.Outcome.UpdatedInput == nil || res.Outcome.Decision.Refuses() {
 		return false
@@ -172,12 +169,12 @@ func (r *run) rewrite(res *HookResult) bool {
 	}
 	res.Rewrote = input
 	r.call.ToolInput, r.call.Payload = input, payload
-	r.call.ID += "." // another question than the one that was asked by that name
+	r.call.ID += "." // not the same question as before under that name
 	return true
 }
 
-// twice reports whether an object in v has a member twice. Of two the client
-// takes the last and rules see the first.
+// twice reports whether an object in v has a repeated member. The client reads the last one,
+// rules the first.
 func twice(v gjson.Result) (found bool) {
 	names := map[string]bool{}
 	v.ForEach(func(name, value gjson.Result) bool {

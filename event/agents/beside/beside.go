@@ -1,9 +1,9 @@
-// Package beside reads what agents other than Claude Code report beside their
-// hooks: their session files, and the title that they give their terminal.
+// Package beside reads what agents other than Claude Code report outside of hooks: in their
+// session files, and in the title of their terminal.
 //
-// It guarantees: a read is bounded, and what is not known, of another shape or
-// cut off gives the zero Reading, never a guess. The shapes are those of codex
-// 0.169.0, copilot 1.0.102 and gemini 0.61.0.
+// It guarantees: a read is bounded, and unknown, changed or truncated data gives the zero
+// Reading, never a guess. The formats are those of codex 0.169.0, copilot 1.0.102 and gemini
+// 0.61.0.
 package beside
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Reading is what an agent's own words say of a session: one of the Status
+// Reading is what an agent's own files or title say about a session: one of the Status
 // constants, and since when.
 type Reading struct {
 	Status string
@@ -27,11 +27,11 @@ type Reading struct {
 	Detail string // of a failure
 }
 
-// What a reading can say.
+// The statuses of a reading.
 const (
 	Idle    = "idle"
 	Busy    = "busy"
-	Waiting = "waiting" // a permission is asked for
+	Waiting = "waiting" // asks for a permission
 	Asking  = "asking"  // a question is open
 	Failed  = "failed"
 )
@@ -59,7 +59,7 @@ func reader(agent string) func([]byte) Reading {
 	return nil
 }
 
-// Path is the file of a session, transcript what its hooks said of it.
+// Path returns the file of a session; transcript is the path that its hooks reported.
 func Path(agent, session, transcript, home string, getenv func(string) string) string {
 	if agent != "copilot" || transcript != "" {
 		return transcript
@@ -80,8 +80,8 @@ func File(agent, path string) Reading {
 	return read(text)
 }
 
-// Version is the version of the agent that writes a session's file, file what Path
-// says of it: "" where it is not known.
+// Version returns the version of the agent that writes a session's file, "" if unknown; file
+// is the result of Path.
 func Version(agent, file string) string {
 	if file == "" {
 		return ""
@@ -101,8 +101,8 @@ func Version(agent, file string) string {
 	return event.Cut(gjson.GetBytes(text, path).Str, event.MaxID)
 }
 
-// part is what a file ends with, from the start of a line on, or begins with; nil when
-// there is none.
+// part returns the end of a file, from the start of a line on, or its beginning; nil if there
+// is none.
 func part(path string, end bool) []byte {
 	if path == "" {
 		return nil
@@ -148,10 +148,10 @@ func stamp(v gjson.Result) event.Millis {
 	return event.MillisOf(t)
 }
 
-// cut makes a text fit for a fact.
+// cut shortens a text to what a fact may hold.
 func cut(s string) string { return event.Cut(strings.ToValidUTF8(s, "\ufffd"), event.MaxText) }
 
-// said is an error's text, where that is what an API answered, its message.
+// said returns an error's text, or its message if it is an API's response.
 func said(text string) string {
 	if gjson.Valid(text) {
 		if m := gjson.Get(text, "error.message").Str; m != "" {
@@ -161,8 +161,7 @@ func said(text string) string {
 	return text
 }
 
-// codex reads a rollout: the beginnings and ends of turns. An open approval is
-// not written.
+// codex reads a rollout: the starts and ends of turns. An open approval is not written.
 func codex(text []byte) (r Reading) {
 	each(text, func(v gjson.Result) {
 		if v.Get("type").Str != "event_msg" {
@@ -184,8 +183,8 @@ func codex(text []byte) (r Reading) {
 	return r
 }
 
-// copilot reads a session's events, which tell all. What ends a turn, and the end
-// of what it cut off, come in either order: only a beginning is work again.
+// copilot reads a session's events, which are complete. The end of a turn, and the end of what
+// it interrupted, come in either order: only a start is work again.
 func copilot(text []byte) Reading {
 	var r, before Reading
 	open, over := map[string]bool{}, false
@@ -201,11 +200,11 @@ func copilot(text []byte) Reading {
 		switch v.Get("type").Str {
 		case "user.message", "assistant.turn_start":
 			over = false
-			if !child { // others may wait while a subagent begins
+			if !child { // others may wait while a subagent starts
 				clear(open)
 			}
 			goesOn()
-		case "tool.execution_start": // of a subagent's call, after it is asked about
+		case "tool.execution_start": // of a subagent's call, after the user was asked about it
 			over = false
 			goesOn()
 			if data.Get("toolName").Str == "ask_user" {
@@ -244,9 +243,8 @@ func copilot(text []byte) Reading {
 	return r
 }
 
-// gemini reads a chat for the ends of turns that no hook reports. What it says
-// about others comes before the hooks, and adds nothing. Calls that were cut off
-// are written behind what cut them off.
+// gemini reads a chat for the ends of turns that no hook reports. Its other entries come
+// before the hooks and add nothing. Interrupted calls are written after what interrupted them.
 func gemini(text []byte) (r Reading) {
 	each(text, func(v gjson.Result) {
 		words := v.Get("content").Str
@@ -268,12 +266,11 @@ func gemini(text []byte) (r Reading) {
 	return r
 }
 
-// Breaks reports whether the agent's hooks report the end of a turn that the user
-// broke off like any other, so that only its file tells the two apart.
+// Breaks reports whether the agent's hooks report a turn that the user interrupted like any
+// other, so that only its file distinguishes the two.
 func Breaks(agent string) bool { return agent == "gemini" }
 
-// Titles reports whether the titles that the agent gives its terminal tell
-// anything.
+// Titles reports whether the agent's terminal titles show its status.
 func Titles(agent string) bool { return agent == "codex" || agent == "gemini" }
 
 // Title returns the status that a terminal's title shows, "" for none. dir is the
@@ -305,8 +302,8 @@ func Title(agent, title, dir string) string {
 	return ""
 }
 
-// LastWords returns what an agent said last, by a file of Copilot's, whose end of
-// a turn does not say it; and when.
+// LastWords returns an agent's last words, and their time, from a file of Copilot's, whose end
+// of a turn does not contain them.
 func LastWords(path string) (text string, at event.Millis) {
 	each(part(path, true), func(v gjson.Result) {
 		if v.Get("type").Str != "assistant.message" {

@@ -1,13 +1,12 @@
 // Package codex holds the names that OpenAI's Codex CLI 0.169.0 uses.
 //
-// Its hooks.json has Claude Code's names; the older `notify` program gets one
-// event as {"type":"agent-turn-complete","thread-id":...}. A subagent's events
-// come with the parent's session_id and an agent_id of their own.
+// Its hooks.json has Claude Code's names; the older `notify` program gets one event as
+// {"type":"agent-turn-complete","thread-id":...}. A subagent's events have the parent's
+// session_id and an agent_id of their own.
 //
-// No hook reports: what comes before the first prompt, an approval (between
-// PermissionRequest and PostToolUse), an API error, the end of the terminal
-// (SessionEnd comes a minute after it). Its hooks may be run by a background
-// process that several terminals share.
+// No hook reports: anything before the first prompt, an approval (between PermissionRequest
+// and PostToolUse), an API error, the end of the terminal (SessionEnd comes a minute after
+// it). A background process that several terminals share may run its hooks.
 package codex
 
 import "beckon/event/agents"

@@ -1,14 +1,13 @@
 // Package copilot holds the names that GitHub Copilot CLI 1.0.102 uses.
 //
-// permissionRequest comes before any rule is looked at, also for calls that need no
-// approval: only the notification proves a dialog. A subagent's own events have a
-// sessionId of its own and the main session in parentAgentId; its permissionRequest
-// and notification have the main session's id. errorOccurred comes at every try of
-// a request and does not say which one is the last; preCompact by hand has no end.
-// The session's events.jsonl has both.
+// permissionRequest comes before any rule is checked, also for calls that need no approval:
+// only the notification proves a dialog. A subagent's events have a sessionId of their own and
+// the main session in parentAgentId; its permissionRequest and notification have the main
+// session's id. errorOccurred comes at every try of a request and does not say which one is
+// the last; a manual preCompact has no end. The session's events.jsonl has both.
 //
-// No hook reports: what comes before the first prompt, an approval, a refusal, Esc,
-// the end of a compaction, the last error of a turn, the last words.
+// No hook reports: anything before the first prompt, an approval, a refusal, Esc, the end of a
+// compaction, the last error of a turn, the last words.
 package copilot
 
 import "beckon/event/agents"

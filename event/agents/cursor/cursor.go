@@ -1,6 +1,6 @@
-// Package cursor holds the words of Cursor's hooks.json, from its documentation
-// alone: no recording of it was made. Shell, MCP and file events stand beside
-// the general tool events of newer versions, so they only show that it goes on.
+// Package cursor holds the names of Cursor's hooks.json, from its documentation only: no
+// recording of it was made. In newer versions shell, MCP and file events are sent in addition
+// to the general tool events, so they only show activity.
 package cursor
 
 import "beckon/event/agents"

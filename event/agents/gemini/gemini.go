@@ -1,18 +1,17 @@
 // Package gemini holds the names that Google's Gemini CLI 0.61.0 uses.
 //
-// It is the smallest of the agents' packages, and the example for another one:
-// names and aliases; what its events mean in Claude Code's words; which members
-// of a payload are which fields, where they have other names; its types of
-// notifications; the tools by which it asks the user. Then comes a row in
-// package event (agents.go), recordings in testdata/agents, an entry in package
-// installer's list of agents, and where hooks are silent a reader in
-// beckon/event/agents/beside.
+// It is the smallest of the agents' packages, and the example for another one: names and
+// aliases; the meanings of its events in Claude Code's names; the members of a payload that
+// have other names; its types of notifications; the tools by which it asks the user. A new
+// agent also needs a row in package event (agents.go), recordings in testdata/agents, an entry
+// in package installer's list of agents, and a reader in beckon/event/agents/beside for what
+// hooks do not report.
 //
-// A subagent's events have the parent's session_id and nothing that tells the
-// subagent: it counts as the main conversation. PreCompress with trigger auto
-// comes in every turn, whether or not anything is compressed; a manual
-// compression has no end, so it is not a compaction here: the terminal's title
-// shows that it works. An answer without text is an API error.
+// A subagent's events have the parent's session_id and nothing that identifies the subagent:
+// they count as the main conversation's. PreCompress with trigger auto comes in every turn,
+// whether or not anything is compressed; a manual compression has no end event, so it is not a
+// compaction here: the terminal's title shows that it works. An answer without text is an API
+// error.
 //
 // No hook reports: an approval, a refusal, Esc at a dialog or in a tool.
 package gemini

@@ -1,16 +1,15 @@
-// Package opencode holds the names that OpenCode 1.18.33 uses in its plugin's
-// events: {"type":...,"properties":{...}}, or with the name outside
-// (event.ParseEnvelope). session.status carries its word in properties.status.type;
-// beckon's plugin sends it as session.status.WORD.
+// Package opencode holds the names that OpenCode 1.18.33 uses in its plugin's events:
+// {"type":...,"properties":{...}}, or with the name outside (event.ParseEnvelope).
+// session.status has its status in properties.status.type; beckon's plugin sends it as
+// session.status.WORD.
 //
-// A subagent has a session of its own: session.created names the parent, and
-// beckon's plugin adds it to every later event, as properties.parentID. To an
-// answer the plugin adds the id of the call that it is about
-// (properties.callID), and to the end of a turn its last words
-// (properties.text). What ends a turn may come before or after session.idle.
+// A subagent has a session of its own: session.created names the parent, and beckon's plugin
+// adds it to every later event, as properties.parentID. To an answer the plugin adds the id of
+// its call (properties.callID), and to the end of a turn the last words (properties.text).
+// What ends a turn may come before or after session.idle.
 //
-// No event reports: the end of the process (beckon's plugin reports it for each of
-// its sessions, unless it is killed).
+// No event reports the end of the process; beckon's plugin does, for each of its sessions,
+// unless the process is killed.
 package opencode
 
 import "beckon/event/agents"
@@ -101,7 +100,7 @@ var Agent = agents.Agent{
 		{Name: "plan_exit", Means: "ExitPlanMode"},
 	},
 	Joint: "_",
-	Answers: []agents.Answer{ // in the words of beckon's own plugin
+	Answers: []agents.Answer{ // in the format of beckon's own plugin
 		{Event: "tool.execute.before", Means: "PreToolUse", Says: []agents.Say{
 			{When: agents.Deny, Path: "deny", Value: agents.Text},
 			{When: agents.Rewrite, Path: "args", Value: agents.Text},
@@ -123,6 +122,6 @@ var Agent = agents.Agent{
 	},
 }
 
-// path is how the tools for files name their file; a permission of theirs has it
-// in small letters.
+// path is the name of the file in the tools' inputs; their permissions have it in small
+// letters.
 var path = []agents.Renamed{{Name: "filepath", Means: "file_path"}, {Name: "filePath", Means: "file_path"}}

@@ -1,11 +1,11 @@
-// Package qwen holds the names that Qwen Code 0.24.4 uses: Claude Code's names and
-// payloads, in another order.
+// Package qwen holds the names that Qwen Code 0.24.4 uses: Claude Code's names and payloads,
+// in another order.
 //
-// PreToolUse comes after the user's approval, and so reports it. After every batch
-// of tools comes a UserPromptSubmit with an empty prompt, which is the client's. A
-// subagent's events have an agent_id.
+// PreToolUse comes after the user's approval, and so reports it. After every batch of tools
+// the client sends a UserPromptSubmit with an empty prompt. A subagent's events have an
+// agent_id.
 //
-// No hook reports: a kill. chats/ID.runtime.json has the process.
+// No hook reports a kill. chats/ID.runtime.json has the process.
 package qwen
 
 import "beckon/event/agents"

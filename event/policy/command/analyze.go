@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// reading is a command's words being taken apart.
+// reading is the state of Analyze.
 type reading struct {
 	words []Word
 	args  Args
@@ -14,7 +14,7 @@ type reading struct {
 	loose int
 }
 
-// Analyze takes a command's words apart; there must be one at least.
+// Analyze parses a command's words; there must be at least one.
 func Analyze(words []Word) Args {
 	r := reading{words: words, at: 1, args: Args{Program: Name(words[0].all())}}
 	if strings.Contains(r.args.Program, hole) {
@@ -32,7 +32,7 @@ func Analyze(words []Word) Args {
 	return r.args
 }
 
-// next reads the word at hand; false when what follows is another command.
+// next reads the next word; false if what follows is another command.
 func (r *reading) next() bool {
 	w, s := r.words[r.at], r.args.spec()
 	switch {
@@ -64,7 +64,7 @@ func (r *reading) next() bool {
 	return true
 }
 
-// operand reads a word that is not a flag; true when a command begins there.
+// operand reads a word that is not a flag; true if a command begins there.
 func (r *reading) operand(w Word) bool {
 	s := r.args.spec()
 	if s != nil && s.is("sub") && len(r.args.Operands) == 0 {
@@ -104,8 +104,8 @@ func (r *reading) operand(w Word) bool {
 	return false
 }
 
-// reference reads what git has for a repository or a branch, where signs stand
-// for flags: +branch is forced, :branch deleted, ext::TEXT a command line.
+// reference reads git's word for a repository or a branch, where signs act as flags: +branch
+// is forced, :branch deleted, ext::TEXT a command line.
 func (r *reading) reference(w Word, kind string) Word {
 	switch sign, rest := w.Text[:min(1, len(w.Text))], w.Text[min(1, len(w.Text)):]; {
 	case kind != "ref" && kind != "url":
@@ -129,8 +129,7 @@ func assignment(word string) bool {
 	}) < 0
 }
 
-// flagOf finds a flag by one of its names; the subcommand's before the
-// program's.
+// flagOf finds a flag by one of its names, first among the subcommand's, then the program's.
 func (r *reading) flagOf(name string) *flagSpec {
 	for _, s := range slices.Backward(r.args.specs) {
 		for n := range s.flags {
@@ -142,7 +141,7 @@ func (r *reading) flagOf(name string) *flagSpec {
 	return nil
 }
 
-// abbreviated finds the one long flag that name begins.
+// abbreviated finds the only long flag that begins with name.
 func (r *reading) abbreviated(name string) (found *flagSpec) {
 	for _, s := range r.args.specs {
 		for n := range s.flags {
@@ -200,7 +199,7 @@ func (r *reading) long(f *flagSpec, name string, value Word, has bool) {
 	}
 }
 
-// bundle is -abc: letters that may stand alone, the last of them with a value.
+// bundle reads -abc: letters that are flags of their own, the last possibly with a value.
 func (r *reading) bundle(w Word) {
 	text := w.Text
 	if strings.Trim(text[1:], "0123456789") == "" { // -3
@@ -229,7 +228,7 @@ func (r *reading) bundle(w Word) {
 	}
 }
 
-// command is a flag that all words up to ; or + belong to.
+// command reads a flag whose value is all words up to ; or +.
 func (r *reading) command(f *flagSpec) {
 	end := r.at
 	for end < len(r.words) && r.words[end].Text != ";" && (r.words[end].Text != "+" || r.words[end-1].Text != "{}") {
@@ -250,7 +249,7 @@ func (r *reading) add(f *flagSpec, name string, value Word) {
 	r.args.Flags = append(r.args.Flags, flag)
 }
 
-// kindOf is what the n-th of the operands is.
+// kindOf returns the kind of the n-th operand.
 func kindOf(kinds []string, n, total int) string {
 	many := slices.IndexFunc(kinds, func(k string) bool { return strings.HasSuffix(k, "...") })
 	behind := len(kinds) - many - 1

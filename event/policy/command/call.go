@@ -8,8 +8,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// function notes a function for its calls, and walks over its body, for it may
-// be called from elsewhere.
+// function stores a function for its calls, and walks over its body, because it may be called
+// from elsewhere.
 func (w *walker) function(c *syntax.FuncDecl) {
 	w.line.Sets = true
 	for _, name := range append(slices.Clone(c.Names), c.Name) {
@@ -39,7 +39,7 @@ func (w *walker) invoke(name string, args []Word, in stream) Word {
 	return out
 }
 
-// substitution is the value of $(...).
+// substitution returns the value of $(...).
 func (w *walker) substitution(c *syntax.CmdSubst) Word {
 	if out, done := w.outputs[c]; done {
 		return out
@@ -85,8 +85,7 @@ func (w *walker) call(c *syntax.CallExpr, in stream) Word {
 	return unknownWord
 }
 
-// run notes a simple command with those that it carries, and returns what it
-// writes.
+// run records a simple command with those that it carries, and returns its output.
 func (w *walker) run(words, sets []Word, in stream) Word {
 	w.spend(value{words: words}.size())
 	if w.spent() {
@@ -123,7 +122,7 @@ func (w *walker) emit(words, sets []Word, in stream) int {
 	return len(w.line.Commands) - 1
 }
 
-// builtin carries out what changes the shell's own state.
+// builtin carries out commands that change the shell's own state.
 func (w *walker) builtin(at int, in stream) (Word, bool) {
 	c := w.line.Commands[at]
 	args := c.Words[1:]
@@ -157,7 +156,7 @@ func (w *walker) builtin(at int, in stream) (Word, bool) {
 	return known(""), true
 }
 
-// alias makes a name stand for a text, as a function does.
+// alias defines a name for a text, which works like a function.
 func (w *walker) alias(name, text string) {
 	if stmts, err := parse(text + ` "$@"`); err == nil && len(stmts) == 1 && len(text) < w.left {
 		w.left -= len(text)
@@ -179,7 +178,7 @@ func (w *walker) chdir(operands []Word) {
 	}
 }
 
-// below is the path p as seen from a directory.
+// below returns the path p relative to a directory.
 func below(dir, p Word) Word {
 	if !p.Known || strings.HasPrefix(p.Text, "/") || strings.HasPrefix(p.Text, "~") || dir.Known && dir.Text == "" {
 		return p

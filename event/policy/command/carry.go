@@ -7,8 +7,8 @@ import (
 	"beckon/event/agents"
 )
 
-// carry walks over the commands that a command runs: by its words, by the value
-// of a flag, by its input.
+// carry walks over the commands that a command runs: from its words, the value of a flag, or
+// its input.
 func (w *walker) carry(at int, in stream) {
 	c := w.line.Commands[at]
 	if text, ok := w.file(c.Words[0]); ok {
@@ -20,7 +20,7 @@ func (w *walker) carry(at int, in stream) {
 	}
 	w.depth++
 	defer func() { w.depth-- }()
-	for _, set := range slices.Concat(c.Sets, c.Words[:c.Args.rest]) { // those of env stand before its command
+	for _, set := range slices.Concat(c.Sets, c.Words[:c.Args.rest]) { // those of env precede its command
 		w.setting(at, set)
 	}
 	if s == nil {
@@ -49,7 +49,7 @@ func (w *walker) carry(at int, in stream) {
 		}
 	}
 	if slices.Contains(kinds, "keys...") {
-		if n := slices.Index(kinds, "keys..."); n < len(c.Args.Operands) { // behind the first nothing is a flag
+		if n := slices.Index(kinds, "keys..."); n < len(c.Args.Operands) { // after the first nothing is a flag
 			first := slices.IndexFunc(c.Words, func(v Word) bool { return v == c.Args.Operands[n] })
 			w.shell(at, typed(c.Words[max(first, 0):]))
 		}
@@ -66,10 +66,10 @@ func (w *walker) carry(at int, in stream) {
 	w.input(at, s, in)
 }
 
-// sameShell run their text in the shell itself, whose state it changes.
+// sameShell are builtins that run their text in the shell itself, whose state it changes.
 var sameShell = []string{"eval", "source", ".", "builtin", "command"}
 
-// within does something as a part of the command at hand.
+// within runs do as a part of the command at index at.
 func (w *walker) within(at int, do func()) {
 	if w.spent() {
 		return
@@ -114,7 +114,7 @@ func (w *walker) code(at int, text Word) {
 	w.line.Code = append(w.line.Code, Code{Language: w.line.Commands[at].Args.Program, Text: text.all(), By: at})
 }
 
-// patch notes the files that a patch names. What is not known of it may name others.
+// patch records the files that a patch names. An unknown part of it may name others.
 func (w *walker) patch(at int, text Word) {
 	if w.remote {
 		return
@@ -130,7 +130,7 @@ func (w *walker) patch(at int, text Word) {
 	}
 }
 
-// fileText is the content of a file that is run, as far as the line has it.
+// fileText returns the content of a file that is run, as far as the line contains it.
 func (w *walker) fileText(name Word, in stream) (Word, bool) {
 	if !name.Known {
 		return Word{}, false
@@ -148,8 +148,8 @@ func (w *walker) script(at int, text Word, args []Word) {
 	})
 }
 
-// executable walks over the text of a file that is run by its name: the code of the
-// program that its first line names, else a shell's, or Python's where uv runs it.
+// executable walks over the text of a file that is run by its name: code for the program in
+// its first line, else for a shell, or for Python if uv runs it.
 func (w *walker) executable(at int, words []Word, text Word) {
 	first, _, _ := strings.Cut(text.all(), "\n")
 	if line, ok := strings.CutPrefix(first, "#!"); ok {
@@ -208,13 +208,13 @@ func (w *walker) flagCarries(at int, f Flag) {
 	}
 }
 
-// commandVars are variables whose value is a command line that programs, or the shell
-// before each prompt, run.
+// commandVars are variables whose value is a command line that programs, or the shell before
+// each prompt, run.
 var commandVars = []string{"PROMPT_COMMAND", "EDITOR", "VISUAL", "PAGER", "MANPAGER", "BROWSER", "LESSOPEN", "LESSCLOSE", "RSYNC_RSH",
 	"GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_PAGER", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_PROXY_COMMAND", "GIT_EXTERNAL_DIFF",
 	"GIT_ASKPASS", "SSH_ASKPASS", "SUDO_ASKPASS"}
 
-// setting runs the value of NAME=value that a command is given, if that is run.
+// setting walks over the value of a NAME=value given to a command, if programs run it.
 func (w *walker) setting(at int, word Word) {
 	name, text, _ := strings.Cut(word.all(), "=")
 	if slices.Contains(commandVars, name) {
@@ -222,7 +222,7 @@ func (w *walker) setting(at int, word Word) {
 	}
 }
 
-// typed is the text of keys; some go by names.
+// typed returns the text of keys; some have names.
 func typed(keys []Word) Word {
 	names := map[string]string{"Space": " ", "Enter": "\n", "KPEnter": "\n", "C-m": "\n", "C-j": "\n", "Tab": "\t"}
 	list := slices.Clone(keys)
@@ -236,7 +236,7 @@ func typed(keys []Word) Word {
 	return joined(list, "")
 }
 
-// partly is a text that may have holes.
+// partly returns a text that may have holes.
 func partly(text string) Word {
 	before, _, holed := strings.Cut(text, hole)
 	if !holed {
@@ -245,7 +245,7 @@ func partly(text string) Word {
 	return Word{Text: before, shell: text}
 }
 
-// found is the path of a file that find finds: below where it begins.
+// found returns the path of a file that find finds: below its starting point.
 func (w *walker) found(at int) Word {
 	dir := "."
 	if a := w.line.Commands[at].Args; len(a.Operands) == 1 {
@@ -270,7 +270,7 @@ func (w *walker) gitOption(at int, setting Word) {
 	}
 }
 
-// gitAlias runs what `git -c alias.x=TEXT x` stands for.
+// gitAlias walks over the expansion of `git -c alias.x=TEXT x`.
 func (w *walker) gitAlias(at int, c Command) {
 	if len(c.Args.Sub) == 0 {
 		return

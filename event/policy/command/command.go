@@ -1,15 +1,14 @@
-// Package command reads a shell's command line and says which simple commands
-// it runs, with which words, and which files they read or write.
+// Package command parses a shell command line and says which simple commands it runs, with
+// which words, and which files they read or write.
 //
-// Commands are found wherever they stand: in lists and pipes, conditions and
-// loops, functions and substitutions, and among the words of a program that
-// runs another (sudo, xargs, find -exec, ssh, docker exec). What programs do
-// with their words is data, in programs.txt.
+// It finds commands everywhere: in lists and pipes, conditions and loops, functions and
+// substitutions, and among the words of a program that runs another (sudo, xargs, find -exec,
+// ssh, docker exec). What programs do with their words is data, in programs.txt.
 //
-// It guarantees: no panic, and time and memory bounded by the length of the text,
-// whoever wrote it; a word that cannot be read off the line is unknown, never
-// guessed. It does not read files: what a script or an alias holds that is not on
-// the line itself stays unknown.
+// It guarantees: no panic, and time and memory bounded by the length of the text, whoever
+// wrote it; a word that the line does not determine is unknown, never guessed. It does not
+// read files: the content of a script or an alias that is not on the line itself stays
+// unknown.
 package command
 
 import "strings"
@@ -17,76 +16,74 @@ import "strings"
 // Dialect is the language of a line.
 type Dialect uint8
 
-// The dialects. A line that is no Bash is tried as Zsh and as the Korn shell's,
-// for the tool that is called Bash runs the user's shell.
+// The dialects. A line that is not valid Bash is tried as Zsh and as the Korn shell's, because
+// the tool called Bash runs the user's shell.
 const (
 	Bash Dialect = iota
-	// PowerShell is read as words, quotes and separators, no further.
+	// PowerShell is only split into words, quotes and separators.
 	PowerShell
 )
 
-// Line is a command line taken apart.
+// Line is a parsed command line.
 type Line struct {
 	Text    string
 	Dialect Dialect
-	// Commands are the simple commands in the order in which they stand; one
-	// that another carries follows it. A command whose words may have several
-	// values (a loop's variable) is there once for each.
+	// Commands are the simple commands in their order; one that another carries follows it. A
+	// command whose words may have several values (a loop's variable) is repeated for each.
 	Commands []Command
-	// Code are program texts that interpreters are given on the line.
+	// Code are program texts that the line gives to interpreters.
 	Code []Code
-	// Unknown says what the line may run beside Commands, one reason each,
-	// without a repetition: "the rest is not shell syntax (line 1)", "bash reads
-	// commands from its input". Empty when Commands are all.
+	// Unknown says what the line may run besides Commands, one reason each, without
+	// repetition: "the rest is not shell syntax (line 1)", "bash reads commands from its
+	// input". Empty if Commands are all.
 	Unknown []string
-	// Sets: the line sets variables or defines functions, which may make other
-	// commands of those that follow.
+	// Sets: the line sets variables or defines functions, which may change the commands that
+	// follow.
 	Sets bool
-	// Mistake is what keeps the line from being a shell's; "" when it is one.
+	// Mistake is the error if the line is not valid shell syntax; else "".
 	Mistake string
 }
 
 // Command is one simple command: a program and its words.
 type Command struct {
-	// Words are the program and its arguments, without quotes, with the values
-	// of variables that the line sets; never empty.
+	// Words are the program and its arguments, without quotes, with the values of variables
+	// that the line sets; never empty.
 	Words []Word
 	// More: unknown words may follow (xargs).
 	More bool
-	// Sets are the variables that are set for this command alone, NAME=value.
+	// Sets are the variables set for this command alone, NAME=value.
 	Sets []Word
 	// By is the index in Line.Commands of the command that carries this one
 	// (sudo, bash -c), or -1.
 	By int
-	// Plain: the command stands as it is in a list or pipe of the line; not in
-	// a substitution, not carried, and no redirection writes a file.
+	// Plain: the command is directly in a list or pipe of the line: not in a substitution, not
+	// carried, and without a redirection that writes a file.
 	Plain bool
 	// From and To bound the commands, Commands[From:To], whose output is this
 	// one's input or part of its words: the rest of the pipe before it,
 	// <(...), $(...).
 	From, To int
-	// Files are what it reads and writes: redirections, and operands of
-	// programs that are known for it.
+	// Files are what it reads and writes: redirections, and operands of programs that are
+	// known for it.
 	Files []File
-	// Args is the command taken apart by its program's own syntax.
+	// Args is the command parsed by its program's own syntax.
 	Args Args
 
-	// Remote: it runs somewhere else, so that its files are not this machine's
-	// (ssh, docker exec).
+	// Remote: it runs on another machine or in a container, so its files are not this
+	// machine's (ssh, docker exec).
 	Remote bool
 }
 
 // Word is one word of a command.
 type Word struct {
-	// Text is the word's value. Where it is not Known it is what is known of
-	// its beginning: "--output=" of --output=$X.
+	// Text is the word's value. If it is not Known, it is the known beginning: "--output=" of
+	// --output=$X.
 	Text  string
 	Known bool
-	// Glob: Text holds an unquoted *, ? or [, which files' names may replace.
+	// Glob: Text contains an unquoted *, ? or [, which the names of files may replace.
 	Glob bool
 
-	// shell is the whole word where it is not Known: what is not known of it
-	// stands there as hole.
+	// shell is the whole word if it is not Known, with hole for the unknown parts.
 	shell string
 }
 
@@ -101,7 +98,7 @@ func (w Word) Could(text string) bool {
 	return Wild(strings.ReplaceAll(w.shell, hole, "*"), text)
 }
 
-// End is what is known of the word's end: "/.env" of $DIR/.env.
+// End returns the known end of the word: "/.env" of $DIR/.env.
 func (w Word) End() string {
 	if w.Known {
 		return w.Text
@@ -113,7 +110,7 @@ func (w Word) End() string {
 	return w.shell[at+len(hole):]
 }
 
-// Wild compares a text with a pattern whose * stands for anything.
+// Wild matches a text against a pattern in which * stands for anything.
 func Wild(pattern, text string) bool {
 	first, rest, starred := strings.Cut(pattern, "*")
 	if !starred {
@@ -136,10 +133,10 @@ func Wild(pattern, text string) bool {
 	}
 }
 
-// Joined is the command's words with blanks between them, as a shell runs it.
+// Joined returns the command's words joined with blanks, as a shell runs it.
 func (c Command) Joined() string { return joined(c.Words, " ").all() }
 
-// all is the word's text, with holes for what is not known.
+// all returns the word's text, with holes for unknown parts.
 func (w Word) all() string {
 	if w.Known {
 		return w.Text
@@ -149,7 +146,7 @@ func (w Word) all() string {
 
 func known(text string) Word { return Word{Text: text, Known: true} }
 
-// Access is what becomes of a file.
+// Access is what a command does with a file.
 type Access uint8
 
 // Kinds of access; a file that is edited has both.
@@ -160,25 +157,24 @@ const (
 
 // File is a file that a command reads or writes.
 type File struct {
-	// Path is as it is written, with ~ for the home directory.
+	// Path is as written, with ~ for the home directory.
 	Path   Word
 	Access Access
-	// Dir is the directory that the path is relative to, as `cd` on the line
-	// has it: "" for where the line starts. It is not Known after a cd to
-	// somewhere unknown.
+	// Dir is the directory that the path is relative to, as set by `cd` on the line: "" for
+	// where the line starts. It is not Known after a cd to an unknown directory.
 	Dir Word
-	// All: a directory, with all that is below it (rm -r, cp -r, tar).
+	// All: a directory with everything below it (rm -r, cp -r, tar).
 	All bool
 }
 
-// Code is the text of a program that an interpreter is given: python -c TEXT.
+// Code is a program text that an interpreter is given: python -c TEXT.
 type Code struct {
 	Language string // the interpreter: "python", "node"
 	Text     string
 	By       int // the index of the interpreter's command
 }
 
-// Args is a command's words by their meaning.
+// Args are a command's words by their meaning.
 type Args struct {
 	// Program is the name that runs, without directories and .exe.
 	Program string
