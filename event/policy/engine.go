@@ -1,20 +1,18 @@
-// Package policy answers a hook: it reads what the user decided about their
-// agents (policy.json), puts each event to the hooks that match it, merges what
-// they say into one answer and writes that in the client's own words.
+// Package policy answers a hook: it reads the user's decisions about their agents
+// (policy.json), runs the hooks that match an event, merges their answers into one and writes
+// that in the client's format.
 //
-// It guarantees: silence when no hook has anything to say; the same answer for
-// the same event and policy; one deadline over everything that an event starts,
-// and rules that are judged whatever becomes of the rest; nothing that an event
-// cannot express reaches the client; a file with a mistake never switches off
-// what was in force before it. It does not guarantee that a policy cannot be got
-// round: an agent that may run any command may do by another command what a
-// rule for the first forbids. It is a guard rail, not a sandbox.
+// It guarantees: silence if no hook decides anything; the same answer for the same event and
+// policy; one deadline for everything that an event starts, and rules that are evaluated
+// whatever happens to the rest; nothing that an event cannot express reaches the client; a
+// file with an error never disables what was in force before it. It does not guarantee that a
+// policy cannot be bypassed: an agent that may run any command may achieve with another
+// command what a rule for the first forbids. It is a guard rail, not a sandbox.
 //
-// The rooms below it: command reads shell lines, match says what a rule covers,
-// config reads the files, wire has what an event can express and the JSON of all
-// sides, trust keeps files between hooks, run starts commands and asks servers and
-// models, quiet finds the calls that no rule can concern. This package starts
-// nothing itself.
+// Its packages: command parses shell lines, match says what a rule covers, config parses the
+// files, wire knows what an event can express and the JSON of all sides, trust stores files
+// between hooks, run starts commands and asks servers and models, quiet finds the calls that
+// no rule can apply to. This package starts nothing itself.
 package policy
 
 import (
@@ -34,79 +32,76 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// grace is what a handler has after its context has ended before it is left
-// behind.
+// grace is how long to wait for a handler after its context has ended.
 const grace = 500 * time.Millisecond
 
-// Engine puts events to hooks. It is safe for concurrent use.
+// Engine runs hooks for events. It is safe for concurrent use.
 type Engine struct {
-	// Hooks run in their order (see config.Merge). What starts something has its
-	// handler already.
+	// Hooks run in their order (see config.Merge). Those that start something have their
+	// handlers already.
 	Hooks []*config.Hook
 }
 
-// Event is one firing, put to Trigger.
+// Event is one firing, the argument of Trigger.
 type Event struct {
 	Kind    event.Kind
 	Payload []byte // the client's whole JSON, valid
-	// Dialect is how the client hears the answer. Given is the payload as a client
-	// of another dialect than Claude Code's gave it; Payload has it in Claude Code's
-	// words.
+	// Dialect is the format of the answer. Given is the payload as a client of another dialect
+	// than Claude Code's sent it; Payload has it translated to Claude Code's.
 	Dialect wire.Dialect
 	Given   []byte
 	At      time.Time
-	// ID is the firing's own name, the same for every try.
+	// ID identifies the firing, the same on every retry.
 	ID         string
 	ProjectDir string
-	// Dir is where commands run, and what they take for the project, in place of
-	// where the agent works: for events whose cwd cannot be trusted.
+	// Dir is where commands run, and what they take for the project, instead of where the
+	// agent works: for events whose cwd cannot be trusted.
 	Dir string
-	// HTTP is set when the answer goes out over HTTP: it has no exit code, with
-	// which alone some events can be refused.
+	// HTTP is set if the answer goes out over HTTP, without an exit code, which alone can
+	// refuse some events.
 	HTTP bool
-	// Hops is how many policies have handed the question on before.
+	// Hops is how many policies have passed the question on before.
 	Hops int
-	// Version of the client; empty when it is not known.
+	// Version of the client; empty if unknown.
 	Version string
-	// RulesOnly leaves out every hook that starts something: inside a handler,
-	// for a second copy of one firing, and in a dry run.
+	// RulesOnly skips every hook that starts something: inside a handler, for a second copy of
+	// one firing, and in a dry run.
 	RulesOnly bool
 	// Why says why RulesOnly is set, for the trace.
 	Why string
 	// Home is the user's home directory, for ~ in paths.
 	Home string
-	// Place is asked where the event happens when a rule has a condition on
-	// that; nil knows nothing of it.
+	// Place returns where the event happens. It is called only if a rule has a condition on
+	// it; nil means unknown.
 	Place func() config.Place
-	// Others waits for what another copy of this firing decided; nil when there
-	// is none.
+	// Others waits for the decision of another copy of this firing; nil if there is none.
 	Others func(context.Context) (wire.Outcome, error)
 	// Once lets the user allow a refused call; it may be nil.
 	Once Once
 	// StopBlocks is how often in a row the agent has been kept from stopping.
 	StopBlocks int
-	// Warn is given what went wrong with handlers, and returns what the user is to
-	// see now; nil shows nothing. It is asked only where the event can show a text.
+	// Warn gets the failures of handlers, and returns those to show the user now; nil shows
+	// none. It is called only if the event can show a text.
 	Warn func([]string) []string
 }
 
-// Once lets the user allow a call, once, that the policy refused.
+// Once lets the user allow a refused call once.
 type Once interface {
-	// Take reports whether the user allowed this very call; it does so once.
+	// Take reports whether the user allowed exactly this call; only the first time.
 	Take() bool
-	// Offer says how the user can allow it; empty when that cannot be offered.
+	// Offer returns how the user can allow it; empty if they cannot.
 	Offer(reason string) string
 }
 
-// Result is what all hooks together said.
+// Result is the combined answer of all hooks.
 type Result struct {
 	// Allowed is false when the event is refused.
 	Allowed bool
 	Verdict wire.Verdict
 	Answer  wire.Answer
 	Results []HookResult
-	Notes   []string // what was decided beside the hooks, for the trace
-	// Warnings name the handlers that did not work and let the event pass.
+	Notes   []string // what was decided outside of hooks, for the trace
+	// Warnings name the handlers that failed and let the event pass.
 	Warnings []string
 	Took     time.Duration
 
@@ -114,15 +109,15 @@ type Result struct {
 	GoesOn bool // the answer keeps the agent from stopping
 }
 
-// HookResult is what became of one hook that matched.
+// HookResult is the result of one hook that matched.
 type HookResult struct {
 	Hook    *config.Hook
 	Outcome wire.Outcome
-	Ran     bool   // false: left out, and Skipped says why
+	Ran     bool   // false: skipped, and Skipped says why
 	Skipped string // "disabled", "rules only", ...
-	// Rewrote is the tool input that the hook made.
+	// Rewrote is the tool input that the hook returned.
 	Rewrote []byte
-	// Failed is what it did not do; the fail mode decided in its place.
+	// Failed is the hook's failure; the fail mode decided instead.
 	Failed error
 }
 
@@ -132,13 +127,12 @@ func (r HookResult) Success() bool { return r.Ran && r.Failed == nil }
 // says reports whether it decided anything.
 func (r HookResult) says() bool { return r.Outcome.Decision != wire.Silence }
 
-// Trigger puts ev to the hooks that match it and returns what they said,
-// merged and put in the client's words. It returns within the event's
-// deadline, whatever the handlers do.
+// Trigger runs the hooks that match ev and returns their answers, merged and in the client's
+// format. It returns within the event's deadline, whatever the handlers do.
 //
-// Rules are judged first. A call that one refuses is refused: nothing is
-// started for it but observers. Else the others are asked, and what they made
-// of the input is put to the rules again.
+// Rules are evaluated first. A call that one refuses is refused, and nothing but observers is
+// started for it. Otherwise the other hooks run, and the rules check the input that they
+// produced once more.
 func (e Engine) Trigger(ctx context.Context, ev Event) Result {
 	start := time.Now()
 	limit := wire.DeadlineOf(ev.Kind)
@@ -154,7 +148,7 @@ func (e Engine) Trigger(ctx context.Context, ev Event) Result {
 	return res
 }
 
-// call is the event as handlers see it.
+// call returns the event as handlers see it.
 func (ev Event) call() wire.Call {
 	get := func(name string) string { return gjson.GetBytes(ev.Payload, name).String() }
 	c := wire.Call{Event: string(ev.Kind), ID: ev.ID, Payload: ev.Payload, At: ev.At, ProjectDir: ev.ProjectDir, Dir: ev.Dir, Hops: ev.Hops,
@@ -166,7 +160,7 @@ func (ev Event) call() wire.Call {
 	return c
 }
 
-// run is one Trigger under way.
+// run is the state of Trigger.
 type run struct {
 	ev       Event
 	ctx      context.Context
@@ -178,8 +172,8 @@ type run struct {
 	allowed  bool // once, by the user
 }
 
-// match finds the hooks that are for the event. "if" is asked when the hook's
-// turn comes, because it looks at the input.
+// match finds the hooks for the event. A hook's "if" is evaluated when its turn comes, because
+// it examines the input.
 func (r *run) match(hooks []*config.Hook) {
 	named := r.call.Readings()
 	for _, h := range hooks {
@@ -199,7 +193,7 @@ func (r *run) leftOut(h *config.Hook) string {
 	return ""
 }
 
-// allSeen is c as rules see it, under each name that its tool may have.
+// allSeen returns c as rules see it, under each name that its tool may have.
 func (r *run) allSeen(c wire.Call) (list []*match.Call) {
 	for _, c := range c.Readings() {
 		list = append(list, r.seen(c))
@@ -212,7 +206,7 @@ func (r *run) seen(c wire.Call) *match.Call {
 		Cwd: c.Cwd, Project: cmp.Or(c.ProjectDir, c.Cwd), Home: r.ev.Home}
 }
 
-// judge asks the rules, which takes no time worth a deadline.
+// judge evaluates the rules, which is too fast to need a deadline.
 func (r *run) judge() {
 	seen := r.allSeen(r.call)
 	for i := range r.results {
@@ -222,7 +216,7 @@ func (r *run) judge() {
 	}
 }
 
-// rule asks one rule about a call, under each of its names.
+// rule evaluates one rule for a call, under each of its names.
 func (r *run) rule(h *config.Hook, seen []*match.Call) HookResult {
 	all := make([]HookResult, len(seen))
 	for i := range seen {
@@ -231,8 +225,8 @@ func (r *run) rule(h *config.Hook, seen []*match.Call) HookResult {
 	return strictest(all)
 }
 
-// strictest is what a hook says about a call that it was asked about under several names:
-// the most careful answer. It approves only what it approves under all of them.
+// strictest combines a hook's results for a call under several names into the most careful
+// one. It approves only what it approves under all of them.
 func strictest(all []HookResult) HookResult {
 	best := all[0]
 	for _, res := range all[1:] {
@@ -251,7 +245,7 @@ func strictest(all []HookResult) HookResult {
 	return best
 }
 
-// care orders what a hook says by how much it keeps from happening.
+// care orders results by how much they prevent.
 func (r *HookResult) care() int {
 	switch d := r.Outcome.Decision; {
 	case r.Failed != nil:
@@ -296,29 +290,28 @@ func (r *run) ruleOf(h *config.Hook, seen *match.Call) (res HookResult) {
 	return res
 }
 
-// caught turns a fault in this program into a failure of the hook.
+// caught turns a panic into a failure of the hook.
 func caught(res *HookResult) {
 	if p := recover(); p != nil {
 		res.Ran, res.Failed = true, fmt.Errorf("it could not be asked: %v", p)
 	}
 }
 
-// refused reports whether a rule refuses already.
+// refused reports whether a rule has refused.
 func (r *run) refused() bool {
 	return r.contract.Refuse != wire.NoWay && slices.ContainsFunc(r.results, func(res HookResult) bool {
 		return res.Hook.Spec.Rule != nil && !res.Hook.Observe && res.Success() && res.Outcome.Decision.Refuses()
 	})
 }
 
-// cannotAsk reports whether a decision is to ask the user about a call that the agent
-// can refuse but not ask about. Such a call is refused, and the message asks the
-// user, who can allow it once.
+// cannotAsk reports whether a decision is to ask the user about a call that the agent can
+// refuse but not ask about. Such a call is refused, and the message asks the user, who can
+// allow it once.
 func (r *run) cannotAsk(d wire.Decision) bool {
 	return d == wire.Ask && !r.contract.Ask && r.contract.Refuse == wire.ByPermission
 }
 
-// leftToUser reports whether every hook that refuses so far leaves it to the
-// user to allow the call once.
+// leftToUser reports whether every hook that has refused lets the user allow the call once.
 func (r *run) leftToUser() bool {
 	return r.ev.Kind == event.PreToolUse && r.ev.Once != nil && !slices.ContainsFunc(r.results, func(res HookResult) bool {
 		refuses := res.Outcome.Decision.Refuses() || res.Failed != nil && (res.Hook.FailClosed || res.Hook.Spec.Rule != nil)
@@ -326,9 +319,8 @@ func (r *run) leftToUser() bool {
 	})
 }
 
-// allowedOnce reports whether the user allowed this very call. The others are
-// asked then, as if no rule refused: the user allowed what was refused, and has
-// not heard them.
+// allowedOnce reports whether the user allowed exactly this call. The other hooks then run as
+// if no rule had refused: the user allowed what was refused, and has not seen their answers.
 func (r *run) allowedOnce() bool {
 	if r.leftToUser() && !r.allowed {
 		r.allowed = r.ev.Once.Take()

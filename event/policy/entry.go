@@ -12,7 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// EntryOf makes the trace line of what was decided about ev.
+// EntryOf returns the trace line of the decision on ev.
 func EntryOf(ev Event, r Result) trust.Entry {
 	get := func(name string) string { return trust.Short(gjson.GetBytes(ev.Payload, name).String()) }
 	e := trust.Entry{At: ev.At.UTC(), Event: string(ev.Kind), ID: trust.Short(ev.ID), Session: get("session_id"), Prompt: get("prompt_id"),
@@ -31,13 +31,13 @@ func EntryOf(ev Event, r Result) trust.Entry {
 	return e
 }
 
-// Notable reports whether a hook belongs into the trace: all do but rules that
-// do not hold, which are most of what happens.
+// Notable reports whether a hook belongs in the trace: all do, except rules that do not apply,
+// which are most.
 func (r HookResult) Notable() bool {
 	return r.Hook.Type != config.BuiltIn || r.Outcome.Decision != wire.Silence || r.Failed != nil
 }
 
-// Traceable reports whether there is anything to keep.
+// Traceable reports whether there is anything to trace.
 func (r Result) Traceable() bool {
 	return len(r.Warnings) > 0 || slices.ContainsFunc(r.Results, HookResult.Notable)
 }
@@ -60,7 +60,7 @@ func traced(r HookResult) trust.TracedHook {
 	return t
 }
 
-// SubjectOf is what an event is about, in a line.
+// SubjectOf returns what an event is about, in one line.
 func SubjectOf(payload []byte) string {
 	for _, path := range []string{"tool_input.command", "tool_input.file_path", "tool_input.notebook_path", "tool_input.url", "tool_input.path", "prompt", "message"} {
 		if v := gjson.GetBytes(payload, path); v.Type == gjson.String && v.Str != "" {

@@ -16,44 +16,42 @@ import (
 	"beckon/event/policy/wire"
 )
 
-// Sources says where policies come from. An empty path means that there is
-// none.
+// Sources says where policies come from. An empty path means none.
 type Sources struct {
 	Global  string    // the global policy file
 	Project string    // the project's policy file
-	State   trust.Dir // what is kept between hooks
+	State   trust.Dir // the files stored between hooks
 	Home    string
 	Now     time.Time
-	// Own are beckon's own files and directories, and the client's settings that
-	// name its hooks: patterns of what an agent is asked about before it writes
-	// there.
+	// Own are beckon's own files and directories, and the client's settings with its hooks:
+	// patterns for which an agent's writes need the user's confirmation.
 	Own []string
 }
 
-// Status says what is in force of a policy file.
+// Status says which version of a policy file is in force.
 type Status string
 
 // The states of a policy file.
 const (
 	Absent    Status = "absent"    // there is no file, and there was none
 	InForce   Status = "in force"  // as it is
-	Untrusted Status = "untrusted" // nothing of it: the user has not trusted it
+	Untrusted Status = "untrusted" // none: the user has not trusted it
 	Changed   Status = "changed"   // the copy that the user trusted
-	Vanished  Status = "vanished"  // the copy: the file is not there any more
-	LastGood  Status = "last good" // the copy of before it broke
-	Broken    Status = "broken"    // nothing of it: it cannot be read, and never could
+	Vanished  Status = "vanished"  // the copy: the file does not exist any more
+	LastGood  Status = "last good" // the copy from before the error
+	Broken    Status = "broken"    // none: the file is invalid, and always was
 )
 
-// File is one policy file with what is in force of it.
+// File is one policy file and what is in force of it.
 type File struct {
 	Path   string
 	Level  config.Level
 	Status Status
-	Config *config.Config // nil when nothing is in force
-	Err    error          // what is wrong with the file as it is
+	Config *config.Config // nil if nothing is in force
+	Err    error          // what is wrong with the present file
 }
 
-// notices are what the user has to know about a file.
+// notices tell the user about a file's status.
 var notices = map[Status]string{
 	Untrusted: "is not in force until you trust it: beckon policy trust",
 	Changed:   "has changed since you trusted it; what you trusted stays in force: beckon policy trust",
@@ -62,8 +60,7 @@ var notices = map[Status]string{
 	Broken:    "cannot be read and NOTHING of it is in force: beckon policy check",
 }
 
-// Notice says what the user has to know about the file; empty when all is
-// well.
+// Notice returns what the user has to know about the file; empty if nothing.
 func (f File) Notice() string {
 	if text := notices[f.Status]; text != "" {
 		return "the policy " + f.Path + " " + text
@@ -75,11 +72,11 @@ func (f File) Notice() string {
 type Loaded struct {
 	Files []File
 	Hooks []*config.Hook
-	// TraceAll: calls that concern no hook are traced, too.
+	// TraceAll: calls that no hook applies to are traced, too.
 	TraceAll bool
 }
 
-// Notices are those of all files.
+// Notices returns those of all files.
 func (l Loaded) Notices() []string {
 	var out []string
 	for _, f := range l.Files {
@@ -90,7 +87,7 @@ func (l Loaded) Notices() []string {
 	return out
 }
 
-// Events are what there is for each event.
+// Events returns what each event needs.
 func (l Loaded) Events() map[string]trust.Needs {
 	out := map[string]trust.Needs{}
 	for _, h := range l.Hooks {
@@ -103,8 +100,7 @@ func (l Loaded) Events() map[string]trust.Needs {
 	return out
 }
 
-// Index says of which tool calls no rule can have anything to say; empty when
-// that cannot be said of any.
+// Index describes the tool calls that no rule can apply to; empty if there may be none.
 func (l Loaded) Index(home string) quiet.Index {
 	var rules []match.Indexed
 	for _, h := range l.Hooks {
@@ -120,13 +116,13 @@ func (l Loaded) Index(home string) quiet.Index {
 	return match.Index(rules, home)
 }
 
-// Starts reports whether an event of that kind may start something.
+// Starts reports whether an event of that kind may start a process or request.
 func (l Loaded) Starts(k event.Kind) bool {
 	return slices.ContainsFunc(l.Hooks, func(h *config.Hook) bool { return h.Event == k && h.Runs() && h.Enabled })
 }
 
-// Load reads what is in force. A file with a mistake, or that is gone, leaves
-// in force what it said before (global) or what was trusted (project).
+// Load reads what is in force. For a file with an error, or a missing one, that is its
+// previous version (global) or what was trusted (project).
 func Load(s Sources) Loaded {
 	var l Loaded
 	var configs []*config.Config
@@ -143,8 +139,8 @@ func Load(s Sources) Loaded {
 	if len(configs) > 0 {
 		configs = append(configs, &config.Config{Level: config.Own, Hooks: own(s.Own)})
 	}
-	// A list that cannot be read switches nothing off. Of two hooks that do the
-	// same, each is switched by its own name.
+	// An unreadable list switches nothing off. Of two identical hooks, each is switched by its
+	// own name.
 	off, _ := s.State.Disabled()
 	for _, c := range configs {
 		for _, h := range c.Hooks {
@@ -155,15 +151,15 @@ func Load(s Sources) Loaded {
 	return l
 }
 
-// settling is how often a file that somebody writes to is looked at again
-// before its copy stands in for it, and how long after.
+// settling is how often a file that is being written is read again before its copy replaces
+// it, and at what interval.
 const (
 	settling      = 3
 	settlingPause = 5 * time.Millisecond
 )
 
-// read reads a policy file. While it is written it may be empty, half there or
-// away for a moment, which is not a mistake yet.
+// read reads a policy file. While it is being written it may be empty, half there or missing
+// for a moment, which is not an error yet.
 func (s Sources) read(path string, level config.Level) (data []byte, c *config.Config, err error) {
 	for try := 0; ; try++ {
 		data, err = trust.ReadFile(path)
@@ -188,8 +184,7 @@ func (s Sources) global() File {
 	data, c, err := s.read(s.Global, config.Global)
 	if err == nil {
 		if !s.State.Holds(trust.Good, s.Global, data) {
-			// Without the copy a later mistake switches the policy off; the user
-			// hears of it then.
+			// Without the copy a later error disables the policy; the user is told then.
 			_ = s.State.Keep(trust.Good, s.Global, data, nil, s.Now)
 		}
 		f.Status, f.Config = InForce, c
@@ -229,7 +224,7 @@ func (s Sources) project() File {
 	data, _, err := s.read(s.Project, config.Project)
 	c, bad := config.DecodeAgain(s.Project, config.Project, []byte(trusted.Text))
 	if bad != nil {
-		f.Status, f.Err = Broken, bad // trusted by another version of beckon
+		f.Status, f.Err = Broken, bad // another version of beckon trusted it
 		return f
 	}
 	s.seal(c, trusted)
@@ -242,8 +237,7 @@ func (s Sources) project() File {
 	return f
 }
 
-// seal keeps the hooks from running scripts that are other ones than those that
-// the user trusted.
+// seal keeps the hooks from running scripts that differ from those that the user trusted.
 func (s Sources) seal(c *config.Config, trusted *trust.Copy) {
 	for _, h := range c.Hooks {
 		if h.Type != config.Command {
@@ -257,8 +251,8 @@ func (s Sources) seal(c *config.Config, trusted *trust.Copy) {
 	}
 }
 
-// Trust puts the project's policy file at path in force as it is now, with the
-// scripts that it names. A file with a mistake is not trusted.
+// Trust puts the project's policy file at path, as it is now, in force, with the scripts that
+// it names. A file with an error is not trusted.
 func (s Sources) Trust(path string) (*config.Config, error) {
 	data, err := trust.ReadFile(path)
 	if err != nil {
@@ -288,11 +282,11 @@ func (s Sources) Distrust(path string) error {
 	return errors.Join(failed, s.State.Uncover())
 }
 
-// Accept takes the policy files as they are now for meant: one that is gone or
-// empty. It returns what it did, in sentences.
+// Accept accepts a missing or empty policy file as intended. It returns what it did, in
+// sentences.
 //
-// Errors: a file with a mistake, which is to be put right; one that has
-// changed, which is to be trusted.
+// It fails for a file with an error, which must be fixed, and for one that has changed, which
+// must be trusted.
 func (s Sources) Accept() (done []string, err error) {
 	for _, f := range Load(s).Files {
 		switch {
@@ -314,8 +308,8 @@ func (s Sources) Accept() (done []string, err error) {
 	return done, errors.Join(err, s.State.Uncover())
 }
 
-// namesOf are the names by which the client may call the project of a file: a
-// shell goes by the links that were followed, a process by none.
+// namesOf returns the names by which the client may call the project of a file: a shell's path
+// contains the links it followed, a process's does not.
 func namesOf(path string) []string {
 	dir, err := filepath.EvalSymlinks(trust.ProjectOf(path))
 	if real := trust.ProjectFile(dir); err == nil && real != path {
@@ -333,10 +327,9 @@ func (l Loaded) MayRefuse(k event.Kind) bool {
 	})
 }
 
-// own are the rules that are part of every policy: an agent that may write to
-// beckon's files, or say what only the user may, is bound by none. They ask, since
-// the user may have told the agent to; `beckon policy disable` switches them off
-// like any other.
+// own returns the rules that are part of every policy: an agent that may write beckon's files,
+// or act as the user, is not bound by any policy. They ask, since the user may have told the
+// agent to; `beckon policy disable` switches them off like any other.
 func own(paths []string) []*config.Hook {
 	const reason = "This is beckon's own: it decides what an agent may do."
 	if len(paths) == 0 {

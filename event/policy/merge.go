@@ -12,8 +12,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// merge makes one verdict of what the hooks said, in their order: the
-// strongest decision wins, with the reasons of all who gave it.
+// merge combines the hooks' answers, in their order, into one verdict: the strongest decision
+// wins, with the reasons of all hooks that made it.
 func (r *run) merge() Result {
 	m := merging{run: r}
 	m.recheck()
@@ -43,19 +43,19 @@ func (r *run) merge() Result {
 		Halts: m.v.Halt && m.contract.Halt, GoesOn: m.contract.Loops && !m.v.Halt && (refused || texts)}
 }
 
-// merging is one merge under way.
+// merging is the state of merge.
 type merging struct {
 	*run
 	v       wire.Verdict
-	reasons []string // of the decision that is ahead
-	// warnings say which handlers did not work.
+	reasons []string // of the strongest decision so far
+	// warnings name the handlers that failed.
 	warnings []string
 	declined bool // a hook declines what an MCP server asks
 }
 
-// recheck puts the final input to the rules, which have not seen what a rewrite
-// made. What they said of the call as it was written holds, unless they say more
-// of the final one.
+// recheck evaluates the rules for the final input, which they have not seen if it was
+// rewritten. Their answers to the original call stand, unless they say more about the final
+// one.
 func (m *merging) recheck() {
 	if !slices.ContainsFunc(m.results, func(res HookResult) bool { return res.Rewrote != nil }) {
 		return
@@ -74,7 +74,7 @@ func (m *merging) recheck() {
 	}
 }
 
-// add takes one hook's word.
+// add adds one hook's answer.
 func (m *merging) add(res *HookResult) {
 	h := res.Hook
 	if !res.Ran || h.Observe {
@@ -107,8 +107,7 @@ func (m *merging) add(res *HookResult) {
 	m.others(h, o.Raw)
 }
 
-// unfit reports an answer that the event has no words for: such a hook did not
-// work.
+// unfit returns an error for an answer that the event cannot express: such a hook failed.
 func (m *merging) unfit(res *HookResult) error {
 	o := res.Outcome
 	if d := m.ev.Dialect; !d.Native() && o.UpdatedInput != nil && res.Rewrote == nil && !o.Decision.Refuses() {
@@ -116,7 +115,7 @@ func (m *merging) unfit(res *HookResult) error {
 	}
 	switch o.Decision {
 	case wire.Ask:
-		if !m.contract.Ask && m.contract.Refuse != wire.ByRequest && !m.cannotAsk(o.Decision) { // where the user is asked already
+		if !m.contract.Ask && m.contract.Refuse != wire.ByRequest && !m.cannotAsk(o.Decision) { // the user is asked already
 			return fmt.Errorf("it asks the user, which %s cannot", m.contract.Kind)
 		}
 	case wire.Modify:
@@ -130,9 +129,9 @@ func (m *merging) unfit(res *HookResult) error {
 	return nil
 }
 
-// decision is what a hook's word counts as. An allow is "no objection" unless
-// the hook may approve: the user gave it that right, or it answers in the
-// client's own format and allows it there.
+// decision returns what a hook's answer counts as. An allow is "no objection" unless the hook
+// may approve: the user gave it that right, or it answers in the client's own format and
+// allows it there.
 func (m *merging) decision(res *HookResult) wire.Decision {
 	o, h := res.Outcome, res.Hook
 	switch {
@@ -148,7 +147,7 @@ func (m *merging) decision(res *HookResult) wire.Decision {
 	return wire.Silence
 }
 
-// decide lets d win over what is ahead, or join it.
+// decide lets d replace the strongest decision so far, or join it.
 func (m *merging) decide(h *config.Hook, d wire.Decision, reason string) {
 	switch now := m.v.Decision.Rank(); {
 	case d.Rank() == 0 || d.Rank() < now:
@@ -159,11 +158,11 @@ func (m *merging) decide(h *config.Hook, d wire.Decision, reason string) {
 	m.reasons = append(m.reasons, tagged(h, d, reason))
 }
 
-// unreasoned is what is said where a hook gives no reason.
+// unreasoned are the reasons for hooks that give none.
 var unreasoned = map[wire.Decision]string{wire.Deny: "refused without a reason", wire.Ask: "you are asked without a reason",
 	wire.Allow: "approved", wire.Warn: "a warning without a reason"}
 
-// tagged is a reason with the hook that gave it.
+// tagged returns a reason with the name of its hook.
 func tagged(h *config.Hook, d wire.Decision, reason string) string {
 	reason = strings.TrimSpace(reason)
 	if reason == "" {
@@ -175,13 +174,13 @@ func tagged(h *config.Hook, d wire.Decision, reason string) string {
 	return reason + " (policy " + h.Name() + ")"
 }
 
-// failed puts the fail mode in the place of a hook that did not work.
+// failed applies the fail mode for a hook that failed.
 func (m *merging) failed(res *HookResult) {
 	h, mode := res.Hook, wire.Silence
 	if h.FailClosed {
 		mode = wire.Deny
 	} else if rule := h.Spec.Rule; rule != nil && !res.says() && (rule.Decision.Refuses() || rule.Decision == wire.Ask && m.contract.Ask) {
-		mode = rule.Decision // a rule that was not judged holds
+		mode = rule.Decision // a rule that could not be evaluated applies
 	}
 	if rule := h.Spec.Rule; rule != nil && m.cannotAsk(rule.Decision) && !res.says() {
 		mode = wire.Deny
@@ -196,8 +195,8 @@ func (m *merging) failed(res *HookResult) {
 	}
 }
 
-// approvals lets only those approvals count that are for the final input:
-// of the hook that made it and of later ones, and of rules that hold for it.
+// approvals keeps only approvals for the final input: of the hook that produced it and of
+// later ones, and of rules that match it.
 func (m *merging) approvals() {
 	last := 0
 	for i, res := range m.results {
@@ -224,9 +223,8 @@ func (m *merging) approvals() {
 	}
 }
 
-// sent is the verdict as the client gets it: where another call is made than
-// the agent wrote, the agent and the user hear of it. Else the agent sees its
-// own call with the result of another.
+// sent returns the verdict for the client. If the call was rewritten, it tells the agent and
+// the user; otherwise the agent would see its own call with the result of another.
 func (m *merging) sent() wire.Verdict {
 	v := m.v
 	if v.Input == nil {
@@ -251,10 +249,10 @@ func (m *merging) sent() wire.Verdict {
 	return v
 }
 
-// maxShown is how much of a value a text about a change has, in bytes.
+// maxShown is how much of a value a text about a change shows, in bytes.
 const maxShown = 400
 
-// changes says which members of an input became what.
+// changes describes the changed members of an input.
 func changes(before, after gjson.Result) string {
 	var all []string
 	say := func(name gjson.Result, text string) bool {
@@ -281,8 +279,8 @@ func changes(before, after gjson.Result) string {
 	return strings.Join(all, "; ")
 }
 
-// stop lets the agent stop in the end. A refusal keeps it going, and so does a
-// text for it; each hook may do so only as often in a row as it was given.
+// stop lets the agent stop eventually. A refusal keeps it going, as does a text for it; each
+// hook may do so only as often in a row as its limit.
 func (m *merging) stop() {
 	if !m.contract.Loops || m.v.Decision != wire.Deny && len(m.v.Context) == 0 {
 		return
@@ -305,8 +303,8 @@ func (m *merging) stop() {
 	m.v.Decision, m.reasons, m.v.Context = wire.Silence, nil, nil
 }
 
-// once lets a refused call pass that the user allowed, and says of another one
-// how the user can allow it. Who asks about the call still does.
+// once lets a refused call pass that the user allowed, and for others says how the user can
+// allow it. Hooks that ask about the call still do.
 func (m *merging) once() {
 	switch {
 	case m.v.Decision != wire.Deny || !m.leftToUser():
@@ -325,7 +323,7 @@ func (m *merging) once() {
 	}
 }
 
-// others takes the members of the client's own JSON that need no judgement.
+// others copies the members of the client's own JSON that need no decision.
 func (m *merging) others(h *config.Hook, raw []byte) {
 	if raw == nil {
 		return
@@ -345,8 +343,7 @@ func (m *merging) others(h *config.Hook, raw []byte) {
 	})
 }
 
-// specific takes one member of hookSpecificOutput. Of several hooks the last
-// one's counts, in their order.
+// specific copies one member of hookSpecificOutput. Of several hooks the last one's counts.
 func (m *merging) specific(h *config.Hook, name string, value gjson.Result) {
 	if m.contract.Refuse == wire.ByAction && !m.mayReply(h, name, value.Str) {
 		return
@@ -370,7 +367,7 @@ func (m *merging) specific(h *config.Hook, name string, value gjson.Result) {
 	m.v.Extra[name] = json.RawMessage(value.Raw)
 }
 
-// member is a member as it was written, nil when it is not there.
+// member returns a member as written, nil if it is missing.
 func member(v gjson.Result, name string) json.RawMessage {
 	if m := v.Get(name); m.Exists() {
 		return json.RawMessage(m.Raw)
@@ -378,9 +375,8 @@ func member(v gjson.Result, name string) json.RawMessage {
 	return nil
 }
 
-// mayReply reports whether a hook may say that to what an MCP server asks the
-// user. Who declines wins, as elsewhere; who accepts answers in the user's
-// place, which a project may not.
+// mayReply reports whether a hook may give that answer to an MCP server's request. A decline
+// wins, as elsewhere; an accept answers in the user's place, which a project may not.
 func (m *merging) mayReply(h *config.Hook, name, value string) bool {
 	switch {
 	case name == "content" || name == "action" && value == "accept":

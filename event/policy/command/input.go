@@ -56,7 +56,7 @@ func (w *walker) makefile(at int, text Word) {
 	}
 }
 
-// crontab runs the lines of a crontab, behind their times.
+// crontab walks over the commands of a crontab.
 func (w *walker) crontab(at int, text Word) {
 	for line := range strings.Lines(text.all()) {
 		times := 5

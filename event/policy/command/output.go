@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// output is what a command writes, as far as its words and its input show.
+// output returns a command's output, as far as its words and its input determine it.
 func (w *walker) output(at int, in stream) Word {
 	c := w.line.Commands[at]
 	a := c.Args
@@ -60,7 +60,7 @@ func echo(args []Word) Word {
 	return out
 }
 
-// printf knows %s, %b, %d and %%, which is what command lines are made with.
+// printf knows %s, %b, %d and %%, which are enough to build command lines.
 func printf(args []Word) Word {
 	if len(args) > 0 && args[0].Text == "--" {
 		args = args[1:]

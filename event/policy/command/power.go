@@ -2,8 +2,8 @@ package command
 
 import "strings"
 
-// power reads PowerShell as words, quotes and what separates commands. What
-// else its language has (expressions, types) stays unknown.
+// power reads PowerShell as words, quotes and separators of commands. The rest of the language
+// (expressions, types) stays unknown.
 func (w *walker) power(text string) {
 	p := power{w: w, text: text}
 	for p.at < len(p.text) {

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// programs says how programs take their words; its head describes the form.
+// programs says how programs parse their words; its head describes the format.
 //
 //go:embed programs.txt
 var programs string
@@ -17,34 +17,34 @@ var programs string
 type spec struct {
 	flags  []flagSpec
 	words  []wordsSpec
-	after  string   // what follows --: "" the operands go on, else "cmd"
-	stdin  string   // what the program takes its input for: "sh", "code"
-	all    []string // with one of these flags operands stand for all below them; "always"
-	traits []string // what else there is to say
+	after  string   // what follows --: "" more operands, or "cmd"
+	stdin  string   // what the program does with its input: "sh", "code"
+	all    []string // with one of these flags operands stand for everything below them; "always"
+	traits []string // other properties
 }
 
-// is reports whether a program is of a kind: "sub", its first operand is a
-// subcommand; "dash", -word is one flag and no bundle of letters; "old", its first
-// operand may be a bundle without its dash (tar xf); "remote", it runs somewhere
-// else; "more", words from the input follow the command.
+// is reports whether a program has a property: "sub", its first operand is a subcommand;
+// "dash", -word is one flag and not a bundle of letters; "old", its first operand may be a
+// bundle without its dash (tar xf); "remote", it runs elsewhere; "more", words from the input
+// follow the command.
 func (s *spec) is(what string) bool { return slices.Contains(s.traits, what) }
 
-// flagSpec is one flag with all of its names.
+// flagSpec is one flag with all its names.
 type flagSpec struct {
 	names    []string
 	value    bool   // takes a value, joined or as the next word
-	optional bool   // takes a value when it is joined
+	optional bool   // takes a value if it is joined
 	kind     string // what the value is
 	harmless bool
 }
 
 // wordsSpec says what operands are.
 type wordsSpec struct {
-	when  []string // one of these flags or subcommands is given, "-i+-e" being two; none: always
+	when  []string // one of these flags or subcommands is given, "-i+-e" being both; none: always
 	kinds []string // one each; "r..." any number
 }
 
-var specs sync.Map // of *spec, by name; nil for a program that is not known
+var specs sync.Map // of *spec, by name; nil for an unknown program
 
 // lookup returns the entry of a program, or of a subcommand: "git push".
 func lookup(name string) *spec {
@@ -56,8 +56,8 @@ func lookup(name string) *spec {
 	return s
 }
 
-// find reads an entry. The heads of entries begin a line; names in them are
-// separated by ", ".
+// find parses an entry. The heads of entries begin a line; names in them are separated by ",
+// ".
 func find(name string) *spec {
 	rest := programs
 	for rest != "" {
@@ -121,7 +121,7 @@ func readFlag(text string, harmless bool) flagSpec {
 	return f
 }
 
-// Name is the program that a word runs: without directories and .exe.
+// Name returns the program that a word runs: without directories and .exe.
 func Name(word string) string {
 	name := path.Base(strings.ReplaceAll(word, `\`, "/"))
 	if len(name) > 4 && strings.EqualFold(name[len(name)-4:], ".exe") {
@@ -130,8 +130,7 @@ func Name(word string) string {
 	return name
 }
 
-// entry is the table's entry of a program, which may have a version in its
-// name: python3.12.
+// entry returns the table's entry of a program, whose name may contain a version: python3.12.
 func entry(name string) *spec {
 	if s := lookup(name); s != nil {
 		return s
@@ -146,8 +145,7 @@ func entry(name string) *spec {
 	return nil
 }
 
-// Unversioned is a program's name without the version at its end: python of
-// python3.12.
+// Unversioned returns a program's name without the version at its end: python for python3.12.
 func Unversioned(name string) string {
 	base := strings.TrimSuffix(strings.TrimRight(name, "0123456789."), "-")
 	if base == "" {
@@ -161,7 +159,7 @@ func carrying(kind string) bool { return kind == "cmd" || kind == "join" }
 
 func (s *spec) carries(a Args) bool { return slices.ContainsFunc(s.operands(a), carrying) }
 
-// operands are the kinds of the operands under the flags and subcommands that are given.
+// operands returns the kinds of the operands under the given flags and subcommands.
 func (s *spec) operands(a Args) []string {
 	for _, w := range s.words {
 		if len(w.when) == 0 || slices.ContainsFunc(w.when, func(names string) bool {
@@ -173,7 +171,7 @@ func (s *spec) operands(a Args) []string {
 	return nil
 }
 
-// spec is the entry of the innermost subcommand; nil for a program that is not known.
+// spec returns the entry of the innermost subcommand; nil for an unknown program.
 func (a Args) spec() *spec {
 	if len(a.specs) == 0 {
 		return nil
@@ -186,7 +184,7 @@ func (a Args) Has(name string) bool {
 	return slices.ContainsFunc(a.Flags, func(f Flag) bool { return f.Name == name })
 }
 
-// files are the files that a command reads and writes by its words.
+// files returns the files that a command reads and writes because of its words.
 func (a Args) files(dir Word) (list []File) {
 	s := a.spec()
 	if s == nil {
@@ -222,7 +220,7 @@ func (a Args) files(dir Word) (list []File) {
 	return list
 }
 
-// found is what find finds in a directory, as far as one name says.
+// found returns what find finds in a directory, as far as one name says.
 func (a Args) found(dir Word) (w Word, named bool) {
 	name := ""
 	for _, f := range a.Flags {
@@ -240,7 +238,7 @@ func (a Args) found(dir Word) (w Word, named bool) {
 	return Word{Text: strings.TrimSuffix(dir.Text, "/") + "/**/" + name, Known: true, Glob: true}, true
 }
 
-// opened is the file that a word of the kind names, and what becomes of it.
+// opened returns the file that a word of the kind names, and the access to it.
 func opened(kind string, w Word) (Word, Access) {
 	cut := func(prefix string) bool {
 		text, ok := strings.CutPrefix(w.Text, prefix)
@@ -280,14 +278,14 @@ func opened(kind string, w Word) (Word, Access) {
 	return w, 0
 }
 
-// Carries reports whether the program runs what its operands or its input say:
-// a wrapper, a shell, an interpreter.
+// Carries reports whether the program runs its operands or its input: a wrapper, a shell, an
+// interpreter.
 func (a Args) Carries() bool {
 	s := a.spec()
 	return s != nil && (s.stdin != "" || slices.ContainsFunc(s.words, func(w wordsSpec) bool { return slices.ContainsFunc(w.kinds, runs) }))
 }
 
-// Texts are the operands that the program runs: a script, a program's text.
+// Texts returns the operands that the program runs: a script, a program's text.
 func (a Args) Texts() (list []Word) {
 	s := a.spec()
 	if s == nil {
@@ -311,10 +309,10 @@ func runs(kind string) bool {
 	return false
 }
 
-// Runs reports whether one of the flags is given another program to run.
+// Runs reports whether one of the flags has another program to run.
 func (a Args) Runs() bool {
 	return slices.ContainsFunc(a.Flags, func(f Flag) bool { return runs(f.kind) })
 }
 
-// HasSubcommands reports whether the program's first operand says what it does.
+// HasSubcommands reports whether the program's first operand is a subcommand.
 func (a Args) HasSubcommands() bool { return len(a.specs) > 0 && a.specs[0].is("sub") }

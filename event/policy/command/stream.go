@@ -7,15 +7,15 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// stream is what goes through a pipe.
+// stream is the data in a pipe.
 type stream struct {
 	text     Word
 	some     bool // something is connected
 	from, to int  // the commands that write it
 }
 
-// redirect reads one redirection: the file that it opens, the target that gets
-// what the statement writes (err: what it writes as an error).
+// redirect reads one redirection: the file that it opens, and the target that gets the
+// statement's output (err: its error output).
 func (w *walker) redirect(r *syntax.Redirect, in *stream) (f *File, target *Word, err bool) {
 	err = r.N != nil && r.N.Value != "1" && r.Op != syntax.RdrAll && r.Op != syntax.AppAll
 	switch r.Op {
@@ -59,12 +59,12 @@ func (w *walker) redirect(r *syntax.Redirect, in *stream) (f *File, target *Word
 	return f, &name, err
 }
 
-// descriptor: what is meant is one that is open, no file (2>&1).
+// descriptor: the redirection is to an open descriptor, not to a file (2>&1).
 func descriptor(r *syntax.Redirect, name Word) bool {
 	return (r.Op == syntax.DplOut || r.Op == syntax.DplIn) && name.Known && strings.Trim(name.Text, "0123456789-") == ""
 }
 
-// write notes what the line writes to a file, and file finds it again.
+// write records what the line writes to a file; file returns it.
 func (w *walker) write(name, text Word) { w.written[path.Clean(name.Text)] = text }
 
 func (w *walker) file(name Word) (text Word, ok bool) {
@@ -74,7 +74,7 @@ func (w *walker) file(name Word) (text Word, ok bool) {
 	return text, ok
 }
 
-// content is what the line itself has written to a file.
+// content returns what the line itself has written to a file.
 func (w *walker) content(name Word) Word {
 	if text, ok := w.file(name); ok {
 		return text
@@ -82,7 +82,7 @@ func (w *walker) content(name Word) Word {
 	return unknownWord
 }
 
-// document is the text of a here-document.
+// document returns the text of a here-document.
 func (w *walker) document(body *syntax.Word) Word {
 	f := fields{w: w, open: true}
 	for _, part := range body.Parts {
@@ -96,7 +96,7 @@ func (w *walker) document(body *syntax.Word) Word {
 	return f.list[0]
 }
 
-// joined puts texts one after the other.
+// joined concatenates texts.
 func joined(list []Word, between string) Word {
 	out := Word{Known: true}
 	var text strings.Builder
@@ -120,7 +120,7 @@ func joined(list []Word, between string) Word {
 	return out
 }
 
-// readInto fills a variable from the input.
+// readInto sets a variable from the input.
 func (w *walker) readInto(name string, names int, in stream) {
 	v := nothing
 	if line, _, _ := strings.Cut(in.text.Text, "\n"); in.some && in.text.Known && names == 1 {

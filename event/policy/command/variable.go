@@ -7,8 +7,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxAlternatives bounds how often one simple command is there with other
-// values of its variables.
+// maxAlternatives limits how often one simple command is repeated with other values of its
+// variables.
 const maxAlternatives = 64
 
 // value is what a variable holds: one word, or an array's.
@@ -19,7 +19,7 @@ type value struct {
 
 func scalar(w Word) value { return value{words: []Word{w}} }
 
-// size is what a value takes, as maxRoom counts it.
+// size returns the size of a value, as maxRoom counts it.
 func (v value) size() (n int) {
 	for _, word := range v.words {
 		n += len(word.Text) + len(word.shell) + perItem
@@ -27,14 +27,13 @@ func (v value) size() (n int) {
 	return n
 }
 
-// A word and a value that are not known.
+// An unknown word and an unknown value.
 var (
 	unknownWord = Word{shell: hole}
 	nothing     = scalar(unknownWord)
 )
 
-// set gives a variable a value. Where it is not certain that the assignment
-// runs, the earlier values stay possible.
+// set sets a variable. If the assignment may not run, the earlier values stay possible.
 func (w *walker) set(name string, v value) {
 	old := w.vars[name]
 	if w.branch == 0 {
@@ -51,7 +50,7 @@ func (w *walker) set(name string, v value) {
 	w.vars[name] = append(slices.Clip(old), v)
 }
 
-// get returns a variable's value under the alternatives that are looked at.
+// get returns a variable's value under the present alternatives.
 func (w *walker) get(name string) (value, bool) {
 	if list := w.vars[name]; list != nil {
 		at, picked := w.pick[name]
@@ -79,7 +78,7 @@ func (w *walker) get(name string) (value, bool) {
 	return nothing, false
 }
 
-// param puts a parameter's value in its place.
+// param adds a parameter's value.
 func (f *fields) param(p *syntax.ParamExp, quoted bool) {
 	if p.Param == nil || p.NestedParam != nil || p.Length || p.Width || p.IsSet || p.Slice != nil || p.Repl != nil || p.Names != 0 || len(p.Modifiers) > 0 {
 		f.unknown()
@@ -110,8 +109,8 @@ func (f *fields) param(p *syntax.ParamExp, quoted bool) {
 	}
 }
 
-// expansion is ${x:-word} and its like. A variable that the line does not set may
-// be set where the line is run.
+// expansion returns the value of ${x:-word} and similar expansions. A variable that the line
+// does not set may be set where the line runs.
 func (w *walker) expansion(p *syntax.ParamExp, v value, isSet bool) value {
 	filled := isSet && (len(v.words) != 1 || !v.words[0].Known || v.words[0].Text != "")
 	switch p.Exp.Op {
@@ -133,10 +132,10 @@ func (w *walker) expansion(p *syntax.ParamExp, v value, isSet bool) value {
 	return nothing
 }
 
-// defaultOf names the choice between a variable and the word beside it.
+// defaultOf names the choice between a variable and its default.
 func defaultOf(p *syntax.ParamExp) string { return p.Param.Value + ":" }
 
-// index is ${x[@]} and ${x[2]}.
+// index returns the value of ${x[@]} or ${x[2]}.
 func index(v value, expr syntax.ArithmExpr) value {
 	word, ok := expr.(*syntax.Word)
 	if !ok {
@@ -154,8 +153,7 @@ func index(v value, expr syntax.ArithmExpr) value {
 	}
 }
 
-// combinations calls do once for each way to choose among the values that the
-// variables in a node may have.
+// combinations calls do once for each choice of values that the variables in a node may have.
 func (w *walker) combinations(node syntax.Node, do func()) {
 	var names []string
 	var counts []int

@@ -13,62 +13,60 @@ import (
 const (
 	// maxDepth bounds commands in commands: sh -c "sh -c '...'".
 	maxDepth = 16
-	// maxNest bounds statements in statements, of which a && b && c is one:
-	// walking goes as deep.
+	// maxNest limits nested statements, which a && b && c counts as one of: the walk recurses
+	// as deep.
 	maxNest = 1000
-	// maxReread bounds how often a byte is read again as part of a command in a
-	// command, on average.
+	// maxReread limits how often a byte is parsed again as part of a nested command, on
+	// average.
 	maxReread = 16
 	minReread = 1 << 16
-	// maxRoom bounds what is made of a line: the bytes of all words and values
-	// together, with perItem for each thing that has some.
+	// maxRoom limits what is built from a line: the bytes of all words and values, plus
+	// perItem for each item.
 	maxRoom = 1 << 22
 	perItem = 64
 	// maxCommands bounds the simple commands of a line.
 	maxCommands = 10_000
-	// maxText is the longest line that is read: Linux starts no shell with a
-	// longer one than half of it.
+	// maxText is the longest line that is parsed: Linux starts no shell with one more than
+	// half as long.
 	maxText = 1 << 18
-	// maxDir is the longest path that a system takes.
+	// maxDir is the longest path that a system accepts.
 	maxDir = 4096
-	// maxFrames bounds how deep the parser may be in brackets: it calls itself
-	// for each, and a stack that overflows ends the program.
+	// maxFrames limits the parser's recursion in brackets: a stack overflow ends the program.
 	maxFrames = 3000
 )
 
-// walker reads one line. Its fields are the shell's state at the command at
-// hand.
+// walker walks over one line. Its fields are the shell's state at the present command.
 type walker struct {
 	state
 	line  *Line
-	left  int // bytes that may still be read
-	room  int // what may still be made, as maxRoom counts it
+	left  int // bytes that may still be parsed
+	room  int // what may still be built, as maxRoom counts it
 	depth int
-	nest  int // statements in statements
+	nest  int // nesting of statements
 
 	pick   map[string]int
-	branch int // above 0 it is not certain that the command runs
+	branch int // above 0 the command may not run
 
 	functions map[string]*syntax.Stmt
-	calling   []string             // functions that are being called
-	written   map[string]Word      // files that the line has filled
-	outputs   map[syntax.Node]Word // of substitutions, once they are walked
+	calling   []string             // functions being called
+	written   map[string]Word      // files that the line has written
+	outputs   map[syntax.Node]Word // of substitutions that have been walked
 
-	began int // where the commands in the words of the command at hand begin
+	began int // where the commands in the words of the present command begin
 }
 
-// state is what a subshell cannot change for its parent.
+// state is the state that a subshell cannot change for its parent.
 type state struct {
 	vars   map[string][]value
-	args   []Word // positional parameters; nil when they are not known
+	args   []Word // positional parameters; nil if unknown
 	dir    Word   // where `cd` has gone
-	by     int    // the command that carries what is read
-	top    bool   // what is read stands on the line itself
+	by     int    // the command that carries the present text
+	top    bool   // the text is the line itself
 	remote bool
-	from   int // the first command whose output the words hold; -1 without one
+	from   int // the first command whose output is in the words; -1 for none
 }
 
-// Parse reads a line. It never fails: what cannot be read is in Line.Unknown.
+// Parse parses a line. It never fails: Line.Unknown has what cannot be parsed.
 func Parse(text string, d Dialect) *Line {
 	w := &walker{line: &Line{Text: text, Dialect: d}, left: maxReread*len(text) + minReread, room: maxRoom,
 		state: state{vars: map[string][]value{}, dir: known(""), by: -1, top: true, from: -1}, functions: map[string]*syntax.Stmt{}, written: map[string]Word{},
@@ -87,11 +85,10 @@ func (w *walker) unknown(why string) {
 	}
 }
 
-// spend takes n from the room.
+// spend subtracts n from the room.
 func (w *walker) spend(n int) { w.room -= n }
 
-// spent reports whether the line has had its share of time and memory: what is
-// left of it stays unread.
+// spent reports whether the line has used up its time or memory: the rest stays unread.
 func (w *walker) spent() bool {
 	if len(w.line.Commands) < maxCommands && w.room >= 0 && w.left >= 0 {
 		return false
@@ -102,7 +99,7 @@ func (w *walker) spent() bool {
 
 var errDeep = errors.New("too many brackets in brackets")
 
-// source is a text under parsing that ends when the parser is too deep in it.
+// source is a text being parsed that ends when the parser recurses too deep.
 type source struct {
 	*strings.Reader
 	read bool // a part of it has been read
@@ -116,7 +113,7 @@ func (s *source) Read(p []byte) (int, error) {
 	return s.Reader.Read(p)
 }
 
-// text reads a command line and returns what it writes.
+// text walks over a command line and returns its output.
 func (w *walker) text(text string, in stream) Word {
 	w.left -= len(text)
 	if w.depth >= maxDepth || w.left < 0 || len(text) > maxText {
@@ -135,11 +132,11 @@ func (w *walker) text(text string, in stream) Word {
 	return out
 }
 
-// dialects are tried in this order; what Bash reads is Bash.
+// dialects are tried in this order; a line that Bash accepts is Bash.
 var dialects = [...]syntax.LangVariant{syntax.LangBash, syntax.LangZsh, syntax.LangMirBSDKorn}
 
-// parse returns the statements of a text: of the first dialect that reads it
-// all, else those of Bash before its mistake, which a shell runs, too.
+// parse returns the statements of a text: those of the first dialect that accepts it, else
+// Bash's up to the syntax error, which a shell runs, too.
 func parse(text string) (first []*syntax.Stmt, mistake error) {
 	for i, dialect := range dialects {
 		var list []*syntax.Stmt
@@ -163,7 +160,7 @@ func parse(text string) (first []*syntax.Stmt, mistake error) {
 	return first, mistake
 }
 
-// stmts walks over a list and returns what it writes.
+// stmts walks over a list and returns its output.
 func (w *walker) stmts(list []*syntax.Stmt, in stream) Word {
 	outs := make([]Word, len(list))
 	for i, s := range list {
@@ -177,7 +174,7 @@ func (w *walker) stmts(list []*syntax.Stmt, in stream) Word {
 	return out
 }
 
-// nested is stmts for what stands in a substitution.
+// nested is stmts for the statements of a substitution.
 func (w *walker) nested(list []*syntax.Stmt) Word {
 	defer w.restore(w.save())
 	w.top = false
@@ -193,14 +190,14 @@ func (w *walker) save() state {
 
 func (w *walker) restore(s state) { w.state = s }
 
-// maybe walks over statements that do not always run.
+// maybe walks over statements that may not run.
 func (w *walker) maybe(list []*syntax.Stmt, in stream) Word {
 	w.branch++
 	defer func() { w.branch-- }()
 	return w.stmts(list, in)
 }
 
-// stmt walks over one statement and returns what it writes to its output.
+// stmt walks over one statement and returns its output.
 func (w *walker) stmt(s *syntax.Stmt, in stream) Word {
 	if s == nil {
 		return known("")
@@ -243,8 +240,8 @@ func (w *walker) stmt(s *syntax.Stmt, in stream) Word {
 	return out
 }
 
-// attach notes files that a statement's redirections read or write with its
-// command; a statement without any has the one that does nothing.
+// attach adds the files of a statement's redirections to its command; a statement without one
+// has an empty command.
 func (w *walker) attach(before int, files []File, cmd syntax.Command) {
 	if len(files) == 0 {
 		return
@@ -264,7 +261,7 @@ func (w *walker) attach(before int, files []File, cmd syntax.Command) {
 	last.Files = append(last.Files, files...)
 }
 
-// cmd walks over a command of any kind and returns what it writes.
+// cmd walks over a command of any kind and returns its output.
 func (w *walker) cmd(cmd syntax.Command, in stream) Word {
 	if cmd == nil {
 		return known("")
@@ -334,7 +331,7 @@ func (w *walker) binary(c *syntax.BinaryCmd, in stream) Word {
 	}
 	left, right := w.stmt(c.X, in), w.stmt(c.Y, in)
 	if !left.Known {
-		return left // no text that is worth its length
+		return left // no useful text
 	}
 	return joined([]Word{left, right}, "")
 }
@@ -361,7 +358,7 @@ func (w *walker) loop(c *syntax.ForClause, in stream) {
 	w.maybe(c.Do, in)
 }
 
-// declare is export, local and their like, which are commands, too.
+// declare walks over export, local and similar builtins, which are commands, too.
 func (w *walker) declare(c *syntax.DeclClause) {
 	words := []Word{known(c.Variant.Value)}
 	for _, a := range c.Args {
@@ -414,7 +411,7 @@ func (w *walker) assign(a *syntax.Assign) {
 	})
 }
 
-// later walks over texts that the shell runs when the line is over.
+// later walks over texts that the shell runs after the line.
 func (w *walker) later(v value) {
 	defer w.restore(w.save())
 	w.top = false
@@ -434,7 +431,7 @@ func appended(old, v value) value {
 	return scalar(sum)
 }
 
-// substitutions walks over the commands that stand in a node's words.
+// substitutions walks over the commands in a node's words.
 func (w *walker) substitutions(n syntax.Node) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		w.spend(1)
@@ -447,7 +444,7 @@ func (w *walker) substitutions(n syntax.Node) {
 				w.outputs[n] = known("")
 				from := len(w.line.Commands)
 				w.written["/dev/fd/63"] = w.nested(n.Stmts)
-				if w.from < 0 { // they write what the command at hand reads
+				if w.from < 0 { // they write what the present command reads
 					w.from = from
 				}
 			}

@@ -9,22 +9,22 @@ import (
 )
 
 const (
-	// maxBraces bounds the words that braces make of one: {1..1000000}.
+	// maxBraces limits the words that braces expand to: {1..1000000}.
 	maxBraces = 256
-	// maxOpen bounds the braces of a word: the library takes time and memory
-	// with the square of them.
+	// maxOpen limits the braces of a word: the library's time and memory grow with their
+	// square.
 	maxOpen = 64
-	// maxValue bounds a word's value: variables can double it again and again.
+	// maxValue limits a word's value: variables can double it again and again.
 	maxValue = 1 << 16
 )
 
-// fields builds the words that a shell makes of one.
+// fields builds the words that a shell expands one word to.
 type fields struct {
 	w    *walker
 	list []Word
 	text strings.Builder // with holes
-	open bool            // a word has begun, maybe an empty one: ''
-	cut  int             // how long text was when the first hole came, from 1; 0 without one
+	open bool            // a word has begun, possibly an empty one: ''
+	cut  int             // the length of text at the first hole plus 1; 0 without one
 	glob bool
 }
 
@@ -61,8 +61,8 @@ func (f *fields) end() {
 	f.open, f.glob, f.cut = false, false, 0
 }
 
-// value adds what takes a variable's or a substitution's place. Outside of
-// quotes blanks in it separate words.
+// value adds the value of a variable or substitution. Outside of quotes blanks in it separate
+// words.
 func (f *fields) value(v Word, quoted bool) {
 	f.glob = f.glob || v.Glob
 	if quoted {
@@ -70,7 +70,7 @@ func (f *fields) value(v Word, quoted bool) {
 		f.literal(v)
 		return
 	}
-	if f.w.vars["IFS"] != nil { // which is what separates
+	if f.w.vars["IFS"] != nil { // it changes the separators
 		f.unknown()
 		return
 	}
@@ -103,7 +103,7 @@ func (f *fields) literal(v Word) {
 	f.add(after)
 }
 
-// words returns the words that a shell makes of the given ones.
+// words returns the words that a shell expands the given ones to.
 func (w *walker) words(list []*syntax.Word) []Word {
 	var out []Word
 	for _, word := range list {
@@ -123,8 +123,8 @@ func (w *walker) words(list []*syntax.Word) []Word {
 	return out
 }
 
-// word returns one word's value, of which blanks make no more: an assignment's
-// or a redirection's.
+// word returns one word's value, which blanks do not split: an assignment's or a
+// redirection's.
 func (w *walker) word(word *syntax.Word) Word {
 	if word == nil {
 		return known("")
@@ -189,8 +189,7 @@ func (f *fields) lit(text string, quoted bool) {
 	f.add(unslash(text, ""))
 }
 
-// unslash takes away the backslashes before the given characters, or before
-// any.
+// unslash removes the backslashes before the given characters, or before any.
 func unslash(text, before string) string {
 	if strings.IndexByte(text, '\\') < 0 {
 		return text
@@ -252,7 +251,7 @@ func unescape(text string) string {
 	return b.String()
 }
 
-// number reads the digits that text begins with, at most so many.
+// number parses the digits that text begins with, at most that many.
 func number(text string, most, base int) (n uint64, size int) {
 	for size < min(most, len(text)) {
 		v, err := strconv.ParseUint(text[:size+1], base, 32)
@@ -265,7 +264,7 @@ func number(text string, most, base int) (n uint64, size int) {
 	return n, size
 }
 
-// braces makes of a word those that its braces stand for.
+// braces returns the words that a word's braces expand to.
 func (w *walker) braces(word *syntax.Word) []*syntax.Word {
 	count := 0
 	for _, part := range word.Parts {
@@ -325,7 +324,7 @@ func elements(b *syntax.BraceExp) (out []*syntax.Word, ok bool) {
 	return out, true
 }
 
-// sequence is {1..9..2} and {a..e}.
+// sequence expands {1..9..2} and {a..e}.
 func sequence(b *syntax.BraceExp) (out []*syntax.Word, ok bool) {
 	first, last := b.Elems[0].Lit(), b.Elems[1].Lit()
 	from, err := strconv.Atoi(first)

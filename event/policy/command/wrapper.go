@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// maxStrange is how many words behind a wrapper's flags may be their values.
+// maxStrange is how many words after a wrapper's flags may be their values.
 const maxStrange = 6
 
-// rest runs the words behind a wrapper.
+// rest walks over the words after a wrapper as a command.
 func (w *walker) rest(at int, c Command, in stream, join bool) {
 	words := c.Words[c.Args.rest:]
 	if len(words) == 0 {
@@ -41,7 +41,7 @@ func (w *walker) rest(at int, c Command, in stream, join bool) {
 	})
 }
 
-// fed puts the words of the input where xargs does.
+// fed inserts the words of the input where xargs does.
 func (w *walker) fed(c Command, words []Word, in stream) []Word {
 	if !in.some {
 		return words
@@ -73,8 +73,8 @@ func (w *walker) fed(c Command, words []Word, in stream) []Word {
 	return out
 }
 
-// moreText: a shell or an interpreter whose text comes from xargs runs what the
-// line does not show.
+// moreText marks a shell or interpreter that gets its text from xargs: it runs what the line
+// does not show.
 func (w *walker) moreText(at int) {
 	a := w.line.Commands[at].Args
 	if len(a.specs) > 0 && len(a.Operands) == 0 && a.specs[0].stdin != "" {
@@ -82,7 +82,7 @@ func (w *walker) moreText(at int) {
 	}
 }
 
-// parallel runs its words with each of those that follow :::, or of its input.
+// parallel walks over its words with each of those that follow :::, or of its input.
 func (w *walker) parallel(at int, c Command, in stream) {
 	words := c.Words[1:]
 	if c.Args.rest > 0 {

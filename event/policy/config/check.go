@@ -12,7 +12,7 @@ import (
 	"beckon/event/policy/wire"
 )
 
-// Check returns what is probably not meant in hooks that load.
+// Check returns warnings about valid hooks that are probably mistakes.
 func Check(hooks []*Hook) []Problem {
 	var out []Problem
 	for _, h := range hooks {
@@ -30,7 +30,7 @@ func Check(hooks []*Hook) []Problem {
 	return out
 }
 
-// checking is one hook under Check.
+// checking is the state of Check for one hook.
 type checking struct {
 	h     *Hook
 	all   []*Hook
@@ -58,7 +58,7 @@ func (c *checking) reach() {
 	}
 }
 
-// tools are the client's own tools, for matchers that miss them by a letter.
+// tools are the client's own tools, to find matchers that misspell them.
 var tools = []string{"Bash", "PowerShell", "Edit", "Write", "Read", "NotebookEdit", "Glob", "Grep", "WebFetch", "WebSearch",
 	"Agent", "Task", "AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "Skill", "Monitor"}
 
@@ -116,8 +116,7 @@ func (c *checking) rule() {
 	}
 }
 
-// condition warns about an "if" for a tool that the client does not have under
-// that name.
+// condition warns about an "if" for a tool that the client does not have.
 func (c *checking) condition() {
 	if c.h.If == nil {
 		return
@@ -132,8 +131,7 @@ func (c *checking) condition() {
 	}
 }
 
-// shadowed warns about a rule that another, which holds whenever it does,
-// leaves nothing to decide.
+// shadowed warns about a rule that has no effect because another one applies whenever it does.
 func (c *checking) shadowed() {
 	r := c.h.Spec.Rule
 	if r == nil {
@@ -162,15 +160,15 @@ func (c *checking) address() {
 	}
 }
 
-// observing warns about a rule that only observes: for types that do nothing but
-// decide it is a trial, and trials are forgotten.
+// observing warns about a rule that only observes: for types that do nothing but decide it is
+// a trial, and trials are forgotten.
 func (c *checking) observing() {
 	if c.h.Observe && (c.h.Type == BuiltIn || c.h.Type == Prompt) {
 		c.warn(`without "observe" it counts`, "it only observes: what it decides is in beckon policy trace and nowhere else")
 	}
 }
 
-// Describe says in words what a hook does, for people.
+// Describe describes what a hook does, for people.
 func (h *Hook) Describe() string {
 	s := h.Spec
 	switch h.Type {
@@ -217,7 +215,7 @@ func (r *Rule) describe() string {
 	return string(r.Decision) + ": " + strings.Join(parts, "; ")
 }
 
-// FailMode says what becomes of the event when the hook does not work.
+// FailMode says what happens to the event when the hook fails.
 func (h *Hook) FailMode() string {
 	switch {
 	case h.Type == BuiltIn:

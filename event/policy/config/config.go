@@ -1,6 +1,6 @@
-// Package config reads a policy file: its hooks, each with what it is for, and
-// every mistake with its place and what to do about it. What an event cannot
-// express is a mistake of the file, found here and not at run time.
+// Package config parses a policy file: its hooks with their events, and every error with its
+// place and what to do about it. A decision that an event cannot express is an error of the
+// file, reported here and not at run time.
 package config
 
 import (
@@ -29,7 +29,7 @@ type Level string
 const (
 	Project    Level = "project" // <project>/.beckon/policy.json, once trusted
 	Global     Level = "global"  // policy.json in beckon's configuration directory
-	Own        Level = "beckon"  // what is there whenever a policy is
+	Own        Level = "beckon"  // built-in rules, which any policy has
 	Registered Level = "program" // Engine.Register
 )
 
@@ -54,18 +54,18 @@ const (
 
 // Hook is one handler with what it is for.
 type Hook struct {
-	ID      string // as written, else made from what the hook is
+	ID      string // as written, else derived from the hook
 	Event   event.Kind
 	Matcher match.Matcher
 	If      *match.Permission
 	Type    Type
 
-	Timeout    time.Duration // 0: whatever the event has left
-	FailClosed bool          // when the handler does not work, the event is refused
-	Observe    bool          // runs beside the others; what it says is not heard
+	Timeout    time.Duration // 0: the rest of the event's time
+	FailClosed bool          // if the handler fails, the event is refused
+	Observe    bool          // runs concurrently with the others; its answer does not count
 	Grant      bool          // its "allow" skips the user's own decision
 	Enabled    bool
-	Once       bool // the user may let a call pass once that it refuses
+	Once       bool // the user may let a refused call pass once
 	StopBlocks int  // how often in a row it may keep the agent from stopping
 
 	Spec Spec
@@ -75,33 +75,32 @@ type Hook struct {
 	Line  int
 	Path  string // JSON path
 
-	Handler wire.Handler // what is asked; made by the package that can start it, before its turn comes
-	Fault   error        // why it must not be asked
-	hashed  string       // key, once it is known: at every tool call each hook's is asked for several times
+	Handler wire.Handler // created before the hook's turn, by the package that can start it
+	Fault   error        // why it cannot be run
+	hashed  string       // caches key, which every tool call needs several times for each hook
 }
 
-// Name tells hooks of both levels apart: "global/no-force-push".
+// Name returns a name that is unique across levels: "global/no-force-push".
 func (h *Hook) Name() string { return string(h.Level) + "/" + h.ID }
 
-// Runs reports whether the hook starts something: a process or a request.
+// Runs reports whether the hook starts a process or a request.
 func (h *Hook) Runs() bool { return h.Type != BuiltIn && h.Type != Program }
 
-// Asks reports whether the hook is a question that changes nothing where it is
-// asked, and so may be asked beside others, and twice.
+// Asks reports whether the hook only asks a question without side effects, so that it may run
+// concurrently with others, and twice.
 func (h *Hook) Asks() bool { return h.Type == Server || h.Type == Prompt }
 
-// Texts are the words of the hook that may name files to run.
+// Texts returns the words of the hook that may name files to run.
 func (h *Hook) Texts() []string { return append([]string{h.Spec.Command}, h.Spec.Args...) }
 
-// Takes reports whether the hook's matcher takes an event.
+// Takes reports whether the hook's matcher accepts an event.
 func (h *Hook) Takes(payload []byte) bool {
 	asksItself := h.Spec.Rule != nil && wire.RulesOf(h.Event).Tool
 	return asksItself || h.Matcher.All() || h.Matcher.Match(subject(h.Event, payload))
 }
 
-// Applies reports whether the hook's "if" lets it take the call. Before a rule
-// that approves it must cover the whole call: any other handler looks at
-// the call itself.
+// Applies reports whether the call matches the hook's "if". For a rule that approves, "if"
+// must cover the whole call; any other handler examines the call itself.
 func (h *Hook) Applies(c *match.Call) bool {
 	switch {
 	case h.If == nil:
@@ -112,8 +111,7 @@ func (h *Hook) Applies(c *match.Call) bool {
 	return h.If.Match(c)
 }
 
-// Spec is what a handler is made from; which members count is the type's
-// affair.
+// Spec is what a handler is created from; its type says which members count.
 type Spec struct {
 	Command    string
 	Args       []string // not nil: no shell
@@ -137,12 +135,11 @@ type Config struct {
 	File  string
 	Level Level
 	Hooks []*Hook // in definition order, servers after the others
-	// TraceAll: calls that concern no hook are traced, too.
+	// TraceAll: calls that no hook applies to are traced, too.
 	TraceAll bool
 }
 
-// key is what makes two hooks identical: all but how long they may
-// take, what becomes of a failure, and what they are called.
+// key returns what makes two hooks identical: everything but timeout, fail mode and name.
 func (h *Hook) key() string {
 	if h.hashed != "" {
 		return h.hashed
@@ -179,12 +176,12 @@ func (h *Hook) key() string {
 	return h.hashed
 }
 
-// digest is a hash over texts that do not run together.
+// digest hashes texts with their lengths, so that they cannot run together.
 type digest struct{ hash.Hash }
 
 func (d digest) add(texts ...string) {
 	for _, t := range texts {
-		_, _ = fmt.Fprintf(d, "%d:%s", len(t), t) // a hash takes everything
+		_, _ = fmt.Fprintf(d, "%d:%s", len(t), t) // a hash accepts everything
 	}
 }
 
@@ -203,10 +200,10 @@ func (d digest) conditions(c match.Conditions) {
 // Same reports whether two hooks are identical.
 func (h *Hook) Same(other *Hook) bool { return h.key() == other.key() }
 
-// Merge puts the hooks of several files in the order in which they run:
-// project before global, definition order within a file, identical ones once
-// at their first place. Of identical hooks the stricter wins, so that a
-// project cannot weaken a global hook by repeating it.
+// Merge returns the hooks of several files in the order in which they run: project before
+// global, definition order within a file, identical ones once at their first place. Of
+// identical hooks the stricter wins, so that a project cannot weaken a global hook by
+// repeating it.
 func Merge(configs ...*Config) []*Hook {
 	var out []*Hook
 	at := map[string]int{}
@@ -229,8 +226,8 @@ func Merge(configs ...*Config) []*Hook {
 	return out
 }
 
-// stricter is the one that is enabled, the first of two, with the stricter
-// terms of both.
+// stricter returns the one that is enabled, the first of two, with the stricter settings of
+// both.
 func stricter(a, b *Hook) *Hook {
 	h := *a
 	if !a.Enabled && b.Enabled {
@@ -250,15 +247,14 @@ func stricter(a, b *Hook) *Hook {
 	return &h
 }
 
-// Decode reads a policy file. It is strict: every unknown key, wrong type,
-// value that can only be a mistake, and everything that its event cannot
-// express is a Problem of the error, which is a Problems.
+// Decode parses a policy file. It is strict: every unknown key, wrong type, implausible value,
+// and decision that the event cannot express is a Problem of the error, which is a Problems.
 func Decode(file string, level Level, data []byte) (*Config, error) {
 	return decode(file, level, data, false)
 }
 
-// DecodeAgain is Decode for a text that it has found right before: the patterns
-// of rules, which are most of the work, are not read to look for mistakes.
+// DecodeAgain is Decode for a text that Decode has accepted before: it does not check the
+// patterns of rules, which is most of the work.
 func DecodeAgain(file string, level Level, data []byte) (*Config, error) {
 	return decode(file, level, data, true)
 }
@@ -275,18 +271,18 @@ func decode(file string, level Level, data []byte, again bool) (*Config, error) 
 	return &Config{File: file, Level: level, Hooks: d.hooks, TraceAll: d.traceAll}, nil
 }
 
-// decoder is one Decode under way.
+// decoder is the state of Decode.
 type decoder struct {
 	document
 	level      Level
 	convention string
-	observes   bool // every hook of the file does
-	once       bool // a refusal gives a code to pass once
-	strict     bool // deny rules ask where they are not sure
+	observes   bool // every hook of the file observes
+	once       bool // a refusal offers a code to pass once
+	strict     bool // deny rules ask when they are not sure
 	traceAll   bool
-	again      bool // the patterns of rules are known to be right
+	again      bool // the patterns of rules are known to be valid
 	hooks      []*Hook
-	named      map[string]int // ids as written, and their line
+	named      map[string]int // ids as written, and their lines
 }
 
 func (d *decoder) root(n node) {
@@ -294,7 +290,7 @@ func (d *decoder) root(n node) {
 	if !ok {
 		return
 	}
-	// These give the others their meaning, wherever they stand.
+	// These affect the others, wherever they are.
 	for _, m := range members {
 		switch m.name {
 		case "convention":
@@ -351,8 +347,8 @@ func (d *decoder) events(n node) {
 	}
 }
 
-// event reads an event's name. One that the installer never registers would
-// never be asked about.
+// event parses an event's name. An event that the installer never registers is an error, since
+// its hooks would never run.
 func (d *decoder) event(n node, name string) (event.Kind, bool) {
 	k := event.Kind(name)
 	if _, ok := event.Lookup(k); !ok {
@@ -370,12 +366,12 @@ func (d *decoder) event(n node, name string) (event.Kind, bool) {
 	return k, true
 }
 
-// base is a hook as the file's own terms have it.
+// base returns a hook with the file's own settings.
 func (d *decoder) base() Hook {
 	return Hook{Enabled: true, StopBlocks: 1, Observe: d.observes, Once: d.once, Level: d.level, File: d.file}
 }
 
-// group reads one entry of an event: a matcher with its hooks.
+// group parses one entry of an event: a matcher with its hooks.
 func (d *decoder) group(kind event.Kind, n node) {
 	base := d.base()
 	base.Event = kind
@@ -435,7 +431,7 @@ func (d *decoder) permission(kind event.Kind, n node) *match.Permission {
 	return p
 }
 
-// ids gives the hooks without an id one that the same hook always gets.
+// ids gives the hooks without an id one that is the same every time.
 func (d *decoder) ids() {
 	for _, h := range d.hooks {
 		if h.ID == "" {
@@ -454,7 +450,7 @@ func (d *decoder) ids() {
 	})
 }
 
-// subject returns the text of a payload that matchers of its event look at.
+// subject returns the text of a payload that its event's matchers examine.
 func subject(k event.Kind, payload []byte) string {
 	info, _ := event.Lookup(k)
 	if info.Matcher == "" {

@@ -12,29 +12,28 @@ import (
 	"beckon/event/policy/wire"
 )
 
-// Defaults of a policy server, as protocol 1.0 has them.
+// Defaults of a policy server, from protocol 1.0.
 const (
 	serverTimeout    = 5 * time.Second
 	serverRetries    = 3
 	serverRetryDelay = time.Second
 )
 
-// serverEvents are the events of protocol 1.0, which a server gets when it
-// does not say which it wants.
+// serverEvents are the events of protocol 1.0, which a server gets by default.
 var serverEvents = []event.Kind{event.PreToolUse, event.PostToolUse, event.UserPromptSubmit, event.Notification,
 	event.Stop, event.SubagentStop, event.PreCompact}
 
-// reading is one hook under reading.
+// reading is one hook being parsed.
 type reading struct {
 	*decoder
 	h      *Hook
 	n      node
-	set    map[string]node // the members that are there
-	unsaid bool            // a server of many events, of which each has its own rules
-	except *match.Rule     // the exception under reading
+	set    map[string]node // the members present
+	unsaid bool            // a server for many events, each with its own rules
+	except *match.Rule     // the exception being parsed
 }
 
-// hook reads one handler of a group.
+// hook parses one handler of a group.
 func (d *decoder) hook(base Hook, n node) {
 	members, ok := n.object()
 	if !ok {
@@ -65,7 +64,7 @@ func (d *decoder) reading(h *Hook, n node, members []field) *reading {
 	return r
 }
 
-// defaults are what a hook has where its file says nothing.
+// defaults returns a hook's default settings.
 func (r *reading) defaults() {
 	switch s := &r.h.Spec; r.h.Type {
 	case Command:
@@ -74,13 +73,13 @@ func (r *reading) defaults() {
 		r.h.Timeout, s.Retries, s.RetryDelay = serverTimeout, serverRetries, serverRetryDelay
 	case BuiltIn:
 		s.Rule = &Rule{}
-		if wire.RulesOf(r.h.Event).Tool { // the rule asks it: a command that reads a file is a Read, too
+		if wire.RulesOf(r.h.Event).Tool { // the rule decides: a command that reads a file is a Read, too
 			r.match().Tools = []match.Matcher{r.h.Matcher}
 		}
 	}
 }
 
-// observe reads "observe"; a file that observes has no hook that does not.
+// observe parses "observe"; in a file that observes every hook does.
 func (r *reading) observe(v node) {
 	yes, _ := v.truth()
 	r.h.Observe = r.h.Observe || yes
@@ -111,7 +110,7 @@ func (r *reading) kind() bool {
 	return ok
 }
 
-// match is the rule under reading, or its exception.
+// match returns the rule being parsed, or its exception.
 func (r *reading) match() *match.Rule {
 	if r.except != nil {
 		return r.except
@@ -142,7 +141,7 @@ func (r *reading) decision(v node) {
 	}
 }
 
-// mayApprove refuses an approval at an event that takes none.
+// mayApprove reports an error for an approval at an event that cannot be approved.
 func (r *reading) mayApprove(v node, advice string) {
 	switch {
 	case !wire.RulesOf(r.h.Event).Allow && !r.unsaid:
@@ -179,7 +178,7 @@ func (r *reading) toolOnly(v node) []string {
 	return v.texts()
 }
 
-// unless reads the exception of a rule.
+// unless parses the exception of a rule.
 func (r *reading) unless(v node) {
 	members, ok := v.object()
 	if !ok {
@@ -252,7 +251,7 @@ func (r *reading) failClosed(v node, closed bool) {
 	r.h.FailClosed = r.h.FailClosed || closed
 }
 
-// check holds what a hook of its type must have, together.
+// check checks that the members of a hook fit together and its type has all it needs.
 func (r *reading) check() {
 	h := r.h
 	for _, key := range needs[h.Type] {
@@ -285,8 +284,8 @@ func (r *reading) check() {
 	}
 }
 
-// server reads one entry of "servers", or a file that is itself one server: a
-// hook for each of its events.
+// server parses one entry of "servers", or a file that is itself one server: a hook for each
+// of its events.
 func (d *decoder) server(n node, members []field, known []string) {
 	base := d.base()
 	base.Type, base.Event, base.Path, base.Line = Server, event.PreToolUse, n.path, n.line()
@@ -335,7 +334,7 @@ func (d *decoder) eventList(n node) []event.Kind {
 	return out
 }
 
-// packs reads the names of packs: each rule of one is a hook of PreToolUse.
+// packs parses the names of packs: each rule of one is a hook of PreToolUse.
 func (d *decoder) packs(n node) {
 	for _, item := range n.items() {
 		name, ok := item.text()

@@ -11,14 +11,13 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Imported is a hook that the client has in its own settings, as a policy
-// would have it.
+// Imported is a hook of the client's own settings, converted for a policy.
 type Imported struct {
 	Event   string
 	Matcher string
 	File    string
 	JSON    json.RawMessage // the handler, for a policy file
-	Hook    *Hook           // nil when Problem says why it cannot be one
+	Hook    *Hook           // nil if Problem says why it cannot be converted
 	Problem string
 }
 
@@ -29,10 +28,9 @@ type Settings struct {
 	Data  []byte
 }
 
-// Import reads the hooks in the client's settings files in the order in which
-// a policy would run them (project before global, identical ones once,
-// definition order). own reports a handler that is beckon's own: that is the
-// program that would run them.
+// Import reads the hooks in the client's settings files in the order in which a policy would
+// run them (project before global, identical ones once, definition order). own reports whether
+// a handler is beckon's own, which would run the imported ones.
 func Import(files []Settings, own func(handler []byte) bool) []Imported {
 	var out []Imported
 	seen := map[string]bool{}
@@ -69,7 +67,7 @@ func (f Settings) imports(out []Imported, seen map[string]bool, own func([]byte)
 	return out
 }
 
-// one turns a handler into a policy's.
+// one converts a handler.
 func (f Settings) one(kind, matcher string, h gjson.Result) Imported {
 	i := Imported{Event: kind, Matcher: matcher, File: f.File, JSON: converted(h)}
 	group := map[string]any{"hooks": []json.RawMessage{i.JSON}}
@@ -96,8 +94,8 @@ func (f Settings) one(kind, matcher string, h gjson.Result) Imported {
 	return i
 }
 
-// converted is the handler with what only the client has put in a policy's
-// words: one that runs in the background decides nothing, so it observes.
+// converted returns the handler with the client's own members translated: one that runs in the
+// background decides nothing, so it observes.
 func converted(h gjson.Result) json.RawMessage {
 	members := map[string]json.RawMessage{}
 	h.ForEach(func(k, v gjson.Result) bool {
@@ -114,12 +112,12 @@ func converted(h gjson.Result) json.RawMessage {
 	})
 	b, err := wire.Encode(members)
 	if err != nil {
-		return json.RawMessage(h.Raw) // what the client cannot read either
+		return json.RawMessage(h.Raw) // the client cannot read it either
 	}
 	return b
 }
 
-// PolicyOf writes the imported hooks that can be one as a policy file.
+// PolicyOf writes the imported hooks that can be converted as a policy file.
 func PolicyOf(list []Imported) ([]byte, error) {
 	type group struct {
 		Matcher string            `json:"matcher,omitempty"`

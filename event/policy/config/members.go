@@ -13,9 +13,9 @@ import (
 	"beckon/event/policy/wire"
 )
 
-// A member is one name that may stand in a policy file: where, what it may
-// hold, what it means, and what reads it. The decoder and the schema are both
-// made of these tables, and know no other names.
+// A member is a name that a policy file may contain: where, with what values, what it means,
+// and what parses it. The decoder and the schema are both built from these tables, and know no
+// other names.
 type member struct {
 	name   string
 	types  []Type // of hooks that have it; nil: all
@@ -24,7 +24,7 @@ type member struct {
 	read   func(*reading, node)
 }
 
-// The forms of values.
+// The kinds of values.
 const (
 	anyText = `{"type": "string"}`
 	text    = `{"type": "string", "minLength": 1}`
@@ -39,7 +39,7 @@ const (
 // needs are the members that a hook of each type must have.
 var needs = map[Type][]string{Command: {"command"}, Server: {"server_url"}, HTTP: {"url"}, Prompt: {"prompt"}, BuiltIn: {"decision"}}
 
-// started are the types of hooks that start something.
+// started are the types of hooks that start a process or request.
 var started = []Type{Command, Server, HTTP, Prompt}
 
 // hookMembers are those of one hook.
@@ -90,8 +90,8 @@ var conditionMembers = []member{
 	{"words", []Type{BuiltIn}, texts, "Texts in the prompt or the tool's input.", func(r *reading, v node) { r.match().Words = v.texts() }},
 }
 
-// serverMembers are those of an entry of "servers" beside a hook's own;
-// loneMembers those of a file that is itself one server.
+// serverMembers are those of an entry of "servers" in addition to a hook's own; loneMembers
+// those of a file that is itself one server.
 var (
 	serverMembers = []string{"id", "enabled", "observe", "grant", "matcher", "events", "server_url", "timeout_ms", "retry_count", "retry_delay_ms", "fail_open", "headers"}
 	loneMembers   = serverMembers[5:]
@@ -116,7 +116,7 @@ func (m member) has(t Type) bool { return m.types == nil || slices.Contains(m.ty
 func (m member) value() map[string]any {
 	var v map[string]any
 	if err := json.Unmarshal([]byte(m.schema), &v); err != nil {
-		panic(m.name + ": " + err.Error()) // a table of this package
+		panic(m.name + ": " + err.Error()) // an error in this package's tables
 	}
 	if m.doc != "" {
 		v["description"] = m.doc
@@ -124,9 +124,8 @@ func (m member) value() map[string]any {
 	return v
 }
 
-// Schema returns the JSON Schema of a policy file without its comments, for
-// editors. Decode knows more: what an event cannot express, and what can only
-// be a mistake.
+// Schema returns the JSON Schema of a policy file without its comments, for editors. Decode
+// checks more: decisions that an event cannot express, and implausible values.
 func Schema() ([]byte, error) {
 	of := func(names []string, list []member) map[string]any {
 		out := map[string]any{}
@@ -176,18 +175,17 @@ func Schema() ([]byte, error) {
 	return append(b, '\n'), err
 }
 
-// Limits on how long a handler may be given.
+// Limits on timeouts.
 const (
-	// suspiciousSeconds: so many seconds can only be milliseconds. The client's
+	// suspiciousSeconds: this many seconds are probably meant as milliseconds. The client's
 	// own default is 600.
 	suspiciousSeconds = 1000
-	// suspiciousMillis: in so few milliseconds no process starts, so it can
-	// only be seconds.
+	// suspiciousMillis: no process starts in so few milliseconds, so seconds are meant.
 	suspiciousMillis = 20
 )
 
-// timeout reads "timeout": seconds, as the client has it; milliseconds in a
-// file of the simple convention; or a text with its unit, "500ms".
+// timeout parses "timeout": seconds, as in the client; milliseconds in a file of the simple
+// convention; or a text with its unit, "500ms".
 func (r *reading) timeout(v node) {
 	switch _, both := r.set["timeout_ms"]; {
 	case both:
@@ -207,8 +205,8 @@ func (r *reading) timeout(v node) {
 	}
 }
 
-// limit reads a timeout in seconds or milliseconds; advice is for one that can only
-// be in the other.
+// limit parses a timeout in seconds or milliseconds; advice is for a value that is only
+// plausible in the other unit.
 func (r *reading) limit(v node, unit time.Duration, advice string) {
 	f, ok := v.number()
 	switch {
@@ -237,7 +235,7 @@ func (r *reading) stopBlocks(v node) {
 	r.h.StopBlocks, _ = v.count(0, 7)
 }
 
-// namesOf are the names of those of the members that hooks of a type have.
+// namesOf returns the names of the members that hooks of a type have.
 func namesOf(list []member, t Type) (names []string) {
 	for _, m := range list {
 		if m.has(t) {
@@ -247,7 +245,7 @@ func namesOf(list []member, t Type) (names []string) {
 	return names
 }
 
-// find returns the member of that name that a hook of a type has.
+// find returns the member called name of a hook of type t.
 func find(t Type, name string) *member {
 	if i := slices.IndexFunc(hookMembers, func(m member) bool { return m.name == name && m.has(t) }); i >= 0 {
 		return &hookMembers[i]
@@ -255,7 +253,7 @@ func find(t Type, name string) *member {
 	return nil
 }
 
-// is reads one of two words and reports whether it is the first.
+// is parses one of two words and reports whether it is the first.
 func (n node) is(yes, no string) bool {
 	s, _ := n.oneOf(strings.Fields(no + " " + yes)...)
 	return s == yes

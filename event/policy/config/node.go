@@ -13,15 +13,14 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// Problem is one thing that is wrong with a policy file, and where.
+// Problem is one error in a policy file, and its place.
 type Problem struct {
 	File   string
-	Line   int    // from 1; 0 when the file as a whole is meant
+	Line   int    // from 1; 0 for the file as a whole
 	Path   string // JSON path: $.hooks.PreToolUse[0].matcher
 	What   string
-	Advice string // what to do about it, empty when there is nothing to say
-	// Warning marks what loads and is probably not meant (Check alone gives
-	// those).
+	Advice string // what to do about it, or ""
+	// Warning marks a valid setting that is probably a mistake (only from Check).
 	Warning bool
 }
 
@@ -36,8 +35,7 @@ func (p Problem) Error() string {
 	return at + ": " + p.What
 }
 
-// Problems is every mistake of a file, in the order of its lines. It is an
-// error when it is not empty.
+// Problems are all errors of a file, ordered by line. It is an error if it is not empty.
 type Problems []Problem
 
 func (p Problems) Error() string {
@@ -51,7 +49,7 @@ func (p Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Hint returns the advice of the last problem; Error has those of the others.
+// Hint returns the advice of the last problem; Error contains that of the others.
 func (p Problems) Hint() string {
 	if len(p) == 0 {
 		return ""
@@ -68,12 +66,12 @@ func (p Problems) err() error {
 	return p
 }
 
-// document is one policy file under reading; it collects every problem, so
-// that a user sees all of them at once.
+// document is a policy file being parsed; it collects every problem, so that a user sees all
+// of them at once.
 type document struct {
 	file     string
 	text     []byte
-	lines    []int // where each line but the first begins, less one
+	lines    []int // offset of the line end before each line but the first
 	problems Problems
 }
 
@@ -82,10 +80,10 @@ type node struct {
 	doc  *document
 	v    hujson.Value
 	path string
-	at   int // offset of what names it: the member's name, else the value
+	at   int // offset of the member's name, else of the value
 }
 
-// parse reads the document's syntax: JSON with comments and trailing commas.
+// parse parses the document's syntax: JSON with comments and trailing commas.
 func (d *document) parse() (node, bool) {
 	for at, c := range d.text {
 		if c == '\n' {
@@ -106,13 +104,13 @@ func (d *document) parse() (node, bool) {
 	return node{}, false
 }
 
-// line is the node's line in the file, from 1.
+// line returns the node's line in the file, from 1.
 func (n node) line() int {
 	line, _ := slices.BinarySearch(n.doc.lines, min(n.at, len(n.doc.text)))
 	return 1 + line
 }
 
-// fail notes a problem of n.
+// fail adds a problem of n.
 func (n node) fail(advice, format string, args ...any) {
 	n.doc.problems = append(n.doc.problems, Problem{
 		File: n.doc.file, Line: n.line(), Path: n.path, What: fmt.Sprintf(format, args...), Advice: advice})
@@ -124,8 +122,8 @@ type field struct {
 	value node
 }
 
-// object returns the members of n in their order. A name that is there twice
-// is a problem: readers of JSON differ in which one counts.
+// object returns the members of n in their order. A repeated name is a problem: JSON parsers
+// differ in which one counts.
 func (n node) object() ([]field, bool) {
 	o, ok := n.v.Value.(*hujson.Object)
 	if !ok {
@@ -147,7 +145,7 @@ func (n node) object() ([]field, bool) {
 	return out, true
 }
 
-// pathOf is one step of a JSON path.
+// pathOf returns one step of a JSON path.
 func pathOf(name string) string {
 	for i, r := range name {
 		if r != '_' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (i == 0 || r < '0' || r > '9') {
@@ -157,7 +155,7 @@ func pathOf(name string) string {
 	return "." + name
 }
 
-// unknown notes a member that nothing reads, with the nearest of those that are.
+// unknown reports an unknown member, with the nearest known name.
 func (f field) unknown(known []string) {
 	f.value.fail(suggest(f.name, known), "unknown key %q", f.name)
 }
@@ -230,7 +228,7 @@ func (n node) number() (float64, bool) {
 	return f, err == nil
 }
 
-// count returns a whole number of at least min and at most max.
+// count returns an integer of at least min and at most max.
 func (n node) count(min, max int) (int, bool) {
 	f, ok := n.number()
 	if ok && (f != math.Trunc(f) || f < float64(min) || f > float64(max)) {
@@ -281,7 +279,7 @@ func (n node) strings() map[string]string {
 	return out
 }
 
-// kind says what n is, for people.
+// kind returns the type of n, for people.
 func (n node) kind() string {
 	switch n.v.Value.Kind() {
 	case '{':
@@ -298,7 +296,7 @@ func (n node) kind() string {
 	return "null"
 }
 
-// suggest names the word that name was probably meant to be.
+// suggest returns the word that name was probably meant to be.
 func suggest(name string, words []string) string {
 	return cmp.Or(nearest.DidYouMean(name, words), "known are "+strings.Join(words, ", "))
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Rule is a hook that is built in: it compares the call with what it was given
-// and starts no process. All of the conditions that are set must hold.
+// Rule is a built-in hook: it compares the call with its conditions and starts no process. All
+// conditions that are set must hold.
 type Rule struct {
 	Decision wire.Decision // Deny, Ask, Warn or Allow
 	Reason   string
 	Match    match.Rule
-	// Unsure is what becomes of a call that does not tell whether the rule
-	// covers it: Ask, Deny or Continue.
+	// Unsure is the decision for a call if it is unclear whether the rule covers it: Ask, Deny
+	// or Continue.
 	Unsure wire.Decision
 	// Branches and Repositories are patterns; CI is nil for both.
 	Branches, Repositories []string
@@ -28,13 +28,12 @@ type Rule struct {
 
 // Place is where an event happens, for the conditions of rules.
 type Place struct {
-	Branch     string // the branch that is checked out; empty when there is none
+	Branch     string // the branch that is checked out; empty if none
 	Repository string // its name; empty outside of one
 	CI         bool   // no human is at the terminal: CI is set
 }
 
-// settle ends the making of a rule. strict asks about what a deny rule cannot
-// decide.
+// settle completes a rule. With strict a deny rule asks when it is not sure.
 func (r *Rule) settle(strict bool) {
 	if r.Unsure == "" {
 		if r.Unsure = wire.Continue; strict && r.Decision == wire.Deny {
@@ -44,15 +43,15 @@ func (r *Rule) settle(strict bool) {
 	r.compiled = sync.OnceValue(r.Match.Compile)
 }
 
-// NewRule makes a rule that no file holds.
+// NewRule returns a rule that is not from a file.
 func NewRule(d wire.Decision, reason string, m match.Rule) *Rule {
 	r := &Rule{Decision: d, Reason: reason, Match: m}
 	r.settle(false)
 	return r
 }
 
-// Decide says what the rule makes of c, and why where that is not certain.
-// place is asked only when the rule has a condition on that.
+// Decide returns the rule's decision on c, and why if it is not certain. It calls place only
+// if the rule has a condition on it.
 func (r *Rule) Decide(c *match.Call, place func() Place) (d wire.Decision, why string) {
 	v := r.compiled().Judge(c)
 	switch {
@@ -77,7 +76,7 @@ func (r *Rule) holdsAt(place func() Place) bool {
 	return oneFits(r.Branches, at.Branch) && oneFits(r.Repositories, at.Repository) && (r.CI == nil || *r.CI == at.CI)
 }
 
-// oneFits reports whether one of the patterns fits a name; without any all do.
+// oneFits reports whether one of the patterns matches a name; without patterns, any name does.
 func oneFits(patterns []string, name string) bool {
 	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(p string) bool { return doublestar.MatchUnvalidated(p, name) })
 }

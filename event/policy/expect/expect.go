@@ -1,8 +1,8 @@
-// Package expect reads policy tests: calls, and the decision that a policy is
-// expected to make of each.
+// Package expect parses policy tests: calls, and the decision that a policy should make on
+// each.
 //
-// A test file is a txtar archive, named *.policytest.txtar. Its file "cases" has
-// one call a line, in the form DECISION TOOL INPUT:
+// A test file is a txtar archive, named *.policytest.txtar. Its file "cases" has one call per
+// line, in the form DECISION TOOL INPUT:
 //
 //	deny  Bash   git push --force
 //	pass  Bash   git push
@@ -11,12 +11,11 @@
 //	pass  Grep   {"pattern": "key", "path": "src"}
 //	pass  UserPromptSubmit  add a test
 //
-// DECISION is deny, ask, allow, warn or pass (nothing is decided). INPUT is the
-// call's command, file, URL or pattern as it stands, a quoted Go string, or the whole
-// tool_input as a JSON object. In place of TOOL the line may name an event,
-// whose prompt INPUT is. Empty lines and lines that begin with # are comments.
-// A file "policy.json" beside it is the policy under test; without one it is
-// the policy in force.
+// DECISION is deny, ask, allow, warn or pass (no decision). INPUT is the call's command, file,
+// URL or pattern as it is, a quoted Go string, or the whole tool_input as a JSON object.
+// Instead of TOOL the line may name an event, whose prompt INPUT is. Empty lines and lines
+// that begin with # are comments. A file "policy.json" in the archive is the policy under
+// test; without one it is the policy in force.
 package expect
 
 import (
@@ -53,7 +52,7 @@ type Case struct {
 	Text     string          // the tool and its input, as written
 }
 
-// Parse reads a test file. The error names the line. Calls are made in cwd.
+// Parse parses a test file. The error names the line. Calls are made in cwd.
 func Parse(data []byte, cwd string) (File, error) {
 	var f File
 	archive := txtar.Parse(data)
@@ -134,7 +133,7 @@ func word(s string) (first, rest string) {
 	return first, strings.TrimSpace(rest)
 }
 
-// member is the part of a tool's input that a case gives as it stands.
+// member returns the member of a tool's input that a case contains as it is.
 func member(tool string) string {
 	switch tool {
 	case "Bash", "PowerShell", "Monitor":

@@ -9,9 +9,8 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Check returns the mistakes in the rule: an entry that is empty or cannot be
-// read. Of a rule that approves it returns doubts, too: entries that approve
-// more than they seem to.
+// Check returns the errors in the rule: entries that are empty or cannot be parsed. For a rule
+// that approves it also returns doubts: entries that approve more than they seem to.
 func (r Rule) Check() []Problem {
 	list := r.check("", r.Allow)
 	if r.Unless != nil {
@@ -59,8 +58,7 @@ func (c Conditions) check(prefix string, allow bool) (list []Problem) {
 	return list
 }
 
-// loose says how an approval of a command can turn into one of anything; ""
-// when it cannot.
+// loose says how an approval of a command can become one of anything; "" if it cannot.
 func loose(text string) string {
 	p, err := readPattern(text)
 	if err != nil {
@@ -72,7 +70,7 @@ func loose(text string) string {
 		return "a pipe is never approved"
 	case strings.Contains(a.Program, "*"):
 		return "approves programs of any name that fits"
-	case a.Carries() && len(children(p.line, p.main)) == 0 && len(a.Operands) == 0: // the entry names none of what it runs
+	case a.Carries() && len(children(p.line, p.main)) == 0 && len(a.Operands) == 0: // the entry names none of the commands that it runs
 		return fmt.Sprintf("%s runs whatever it is given", a.Program)
 	case a.Runs():
 		return fmt.Sprintf("the flags of %q run other programs", text)

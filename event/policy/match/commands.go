@@ -11,8 +11,8 @@ import (
 
 // pattern is one entry of Conditions.Commands.
 type pattern struct {
-	line *command.Line // the entry read as a shell does
-	main int           // the command that is meant; before it in a pipe its sources
+	line *command.Line // the entry parsed as a shell does
+	main int           // the command itself; those before it in a pipe are its sources
 }
 
 var (
@@ -20,7 +20,7 @@ var (
 	errSeveral = errors.New("is more than one command; write an entry for each")
 )
 
-// readPattern reads an entry: a command by its words, or a pipe.
+// readPattern parses an entry: a command by its words, or a pipe.
 func readPattern(text string) (*pattern, error) {
 	p := &pattern{line: command.Parse(text, command.Bash), main: -1}
 	if p.line.Mistake != "" {
@@ -43,8 +43,8 @@ func readPattern(text string) (*pattern, error) {
 	return p, nil
 }
 
-// head is the program of an entry in small letters; "" when it must be read to
-// be known.
+// head returns the program of an entry in small letters; "" if the entry must be parsed to
+// know it.
 func head(text string) string {
 	word, _, _ := strings.Cut(strings.TrimSpace(text), " ")
 	if strings.ContainsAny(text, "|*?[\\\"'") && (strings.Contains(text, "|") || strings.ContainsAny(word, "*?[\\\"'")) {
@@ -60,7 +60,7 @@ var (
 
 func unsure(why string) Verdict { return Verdict{Unsure, why} }
 
-// both is the weaker of two verdicts.
+// both returns the weaker of two verdicts.
 func both(a, b Verdict) Verdict {
 	if b.Result < a.Result {
 		return b
@@ -68,7 +68,7 @@ func both(a, b Verdict) Verdict {
 	return a
 }
 
-// either is the stronger.
+// either returns the stronger of two verdicts.
 func either(a, b Verdict) Verdict {
 	if b.Result > a.Result {
 		return b
@@ -76,7 +76,7 @@ func either(a, b Verdict) Verdict {
 	return a
 }
 
-// fits says whether a command of the line is what the pattern means, or may be.
+// fits says whether a command of the line matches the pattern, or may.
 func (p pattern) fits(line *command.Line, at int) Verdict {
 	a := p.command(p.main, line, at)
 	want := p.line.Commands[p.main]
@@ -93,7 +93,7 @@ func (p pattern) fits(line *command.Line, at int) Verdict {
 	return a
 }
 
-// command compares a command of the pattern, with those that it carries.
+// command compares a command with the pattern's, and those that they carry.
 func (p pattern) command(want int, line *command.Line, at int) Verdict {
 	a := words(p.line.Commands[want], line.Commands[at], line.Dialect == command.PowerShell)
 	if a.Result == No {
@@ -109,9 +109,8 @@ func (p pattern) command(want int, line *command.Line, at int) Verdict {
 	return a
 }
 
-// same compares a word with a pattern's, in which * stands for anything.
-// PowerShell's words are the same in any case of their letters, and a trailing
-// slash or ./ makes no other path.
+// same compares a word with a pattern's, in which * matches anything. PowerShell's words
+// ignore letter case, and a trailing slash or a leading ./ does not change a path.
 func same(want, got string, fold bool) bool {
 	if fold {
 		want, got = strings.ToLower(want), strings.ToLower(got)
@@ -176,7 +175,7 @@ func flag(want command.Flag, got command.Command, fold bool) Verdict {
 	return a
 }
 
-// mayBeFlag: nothing is known of the word, not even how it begins.
+// mayBeFlag: nothing is known about the word, not even its beginning.
 func mayBeFlag(w command.Word) bool { return !w.Known && w.Text == "" && w.Could("-x") }
 
 func sameFlag(want, got command.Flag, table, fold bool) Verdict {
@@ -196,7 +195,7 @@ func sameFlag(want, got command.Flag, table, fold bool) Verdict {
 	return no
 }
 
-// letters are those of -abc; "" of another word.
+// letters returns the letters of -abc; "" for any other word.
 func letters(flag string) string {
 	if len(flag) < 2 || flag[0] != '-' || flag[1] == '-' {
 		return ""
@@ -204,7 +203,7 @@ func letters(flag string) string {
 	return flag[1:]
 }
 
-// sameLetters: -rf is -fr.
+// sameLetters: -rf equals -fr.
 func sameLetters(want, got string) bool {
 	a, b := []byte(letters(want)), []byte(letters(got))
 	slices.Sort(a)
@@ -212,13 +211,13 @@ func sameLetters(want, got string) bool {
 	return len(a) > 1 && len(a) <= 4 && slices.Equal(a, b)
 }
 
-// bundled: -f may be in -xf.
+// bundled: -f may be part of -xf.
 func bundled(want, got string) bool {
 	w, g := letters(want), letters(got)
 	return len(w) == 1 && len(g) > 1 && len(g) <= 3 && strings.Contains(g, w)
 }
 
-// apart: the letters of -rf are there as -r -f, of a program that is not known.
+// apart: the letters of -rf are given as -r -f, to an unknown program.
 func apart(want string, got command.Command) bool {
 	l := letters(want)
 	if len(l) < 2 || len(l) > 4 {
@@ -253,8 +252,8 @@ func oneOperand(want string, got command.Word, fold bool) Verdict {
 	return no
 }
 
-// inPlace compares operands of a program that is not known: they stand at its
-// beginning, but for those that a flag may have taken.
+// inPlace compares operands of an unknown program: they come first, except for those that may
+// be values of flags.
 func inPlace(want []command.Word, got command.Command, fold bool) Verdict {
 	a, at := yes, 0
 	for _, w := range want {
@@ -279,7 +278,7 @@ func inPlace(want []command.Word, got command.Command, fold bool) Verdict {
 	return a
 }
 
-// approves says whether a command is what the pattern names and no more.
+// approves says whether a command is what the pattern names and nothing more.
 func (p pattern) approves(line *command.Line, at int, exact bool) bool {
 	return p.line.Commands[p.main].To == 0 && p.named(p.main, line, at, exact)
 }
@@ -301,29 +300,28 @@ func (p pattern) named(want int, line *command.Line, at int, exact bool) bool {
 	})
 }
 
-// sameSub: the subcommands are the pattern's; one without any names them all.
+// sameSub: the subcommands are the pattern's; a pattern without any matches all.
 func sameSub(want, got command.Args) bool {
 	return !got.Unsure && (len(want.Sub) == 0 || slices.EqualFunc(want.Sub, got.Sub, func(w, g string) bool { return same(w, g, false) }))
 }
 
-// flagsNamed: every flag is the pattern's, or one that the program's table calls
-// harmless, and none of the pattern's is missing.
+// flagsNamed: every flag is the pattern's, or one that the program's table calls harmless, and
+// none of the pattern's is missing.
 func flagsNamed(want, got command.Args) bool {
 	fits := func(w, g command.Flag) bool { return sameFlag(w, g, got.Table, false).Result == Yes }
 	more := slices.DeleteFunc(slices.Clone(got.Flags), func(f command.Flag) bool { return f.Harmless })
 	return covered(want.Flags, got.Flags, fits) && covered(more, want.Flags, func(g, w command.Flag) bool { return fits(w, g) })
 }
 
-// covered reports whether each of a list has one of the others that fits it.
+// covered reports whether each item of a list fits one of the others.
 func covered[T any](list, others []T, fits func(a, b T) bool) bool {
 	return !slices.ContainsFunc(list, func(a T) bool {
 		return !slices.ContainsFunc(others, func(b T) bool { return fits(a, b) })
 	})
 }
 
-// operandsNamed: where the pattern names operands, they are all that there are;
-// of a program that is not known they are the first. A text that the program
-// runs must be named, as it is.
+// operandsNamed: if the pattern names operands, the command has no others; for an unknown
+// program they are the first ones. A text that the program runs must be named exactly.
 func operandsNamed(want, got command.Command) bool {
 	w, g := want.Args.Operands, got.Args.Operands
 	fits := func(w, g command.Word) bool { return same(w.Text, g.Text, false) }

@@ -8,19 +8,19 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// facts are what a call does, found out once for all rules.
+// facts are what a call does, computed once for all rules.
 type facts struct {
-	line *command.Line // nil for a call that is not a command line
-	// programs are the commands of each program, by its name in small letters.
+	line *command.Line // nil if the call is not a command line
+	// programs are the indexes of each program's commands, by its name in small letters.
 	programs map[string][]int
 	// tokens are the places of a word in program texts.
 	tokens   map[string][]place
 	texts    [][]string // the words of each program text
-	anything string     // why there may be commands that are not in line; "" without such
+	anything string     // why there may be commands that are not in line; "" if there are none
 	files    []file     // of a tool that is not a shell
 	owned    [][]file   // of each command
-	// words are all that are on the line, programs by their names, too; nil when
-	// some are not known.
+	// words are all words on the line, including the names of programs; nil if some are
+	// unknown.
 	words    map[string]bool
 	followed int
 }
@@ -28,7 +28,7 @@ type facts struct {
 // place is a word of a program text.
 type place struct{ text, at int }
 
-// shellCommand is the command line of a tool that runs one.
+// shellCommand returns the command line of a tool that runs one.
 func (c *Call) shellCommand() (string, bool) {
 	if c.Tool != "Bash" && c.Tool != "PowerShell" && c.Tool != "Monitor" {
 		return "", false
@@ -104,13 +104,12 @@ func (f *facts) allWords() {
 	f.words = words
 }
 
-// maxCodeWords is how many words after a program's name in a program text are
-// taken for its arguments.
+// maxCodeWords is how many words after a program's name in a program text count as its
+// arguments.
 const maxCodeWords = 16
 
-// tokens are the words of a program text that a command may be made of. In awk's,
-// whose patterns are not quoted, they are those between quotes; in sed's, those
-// behind its command e.
+// tokens returns the words of a program text that may form a command. In awk's, whose patterns
+// are not quoted, they are those between quotes; in sed's, those after its command e.
 func tokens(c command.Code) (words []string) {
 	list := []string{c.Text}
 	switch {
@@ -132,7 +131,7 @@ func tokens(c command.Code) (words []string) {
 	return words
 }
 
-// literals are the texts between quotes of a program text.
+// literals returns the quoted texts of a program text.
 func literals(text string) (list []string) {
 	for {
 		at := strings.IndexAny(text, "\"'`")
@@ -150,7 +149,7 @@ func literals(text string) (list []string) {
 	}
 }
 
-// inCode is the command that may stand at a place of a program text.
+// inCode returns the command that may be at a place of a program text.
 func (f *facts) inCode(p place) command.Command {
 	words := f.texts[p.text][p.at:]
 	words = words[:min(len(words), maxCodeWords)]
@@ -162,7 +161,7 @@ func (f *facts) inCode(p place) command.Command {
 	return c
 }
 
-// children are the commands that a command carries.
+// children returns the commands that a command carries.
 func children(line *command.Line, at int) (list []int) {
 	for i := at + 1; i < len(line.Commands); i++ {
 		if line.Commands[i].By == at {

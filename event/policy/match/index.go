@@ -8,14 +8,14 @@ import (
 	"beckon/event/policy/quiet"
 )
 
-// Indexed is a rule for Index, and whether it decides where it is not sure.
+// Indexed is a rule for Index, and whether it decides when it is not sure.
 type Indexed struct {
 	Rule   Rule
 	Unsure bool
 }
 
-// Index says what a call must have in it for one of the rules to be sure that
-// it covers it. home is the user's; no ~ can be read without.
+// Index describes what a call must contain for one of the rules to be sure that it covers it.
+// home is the user's home directory; without it no ~ can be resolved.
 func Index(rules []Indexed, home string) quiet.Index {
 	x := indexing{lines: map[string]bool{}, seconds: map[string][]string{}, loud: map[string]bool{}, looked: map[string]bool{}, call: &Call{Home: home}}
 	for _, r := range rules {
@@ -52,17 +52,16 @@ func Index(rules []Indexed, home string) quiet.Index {
 	return quiet.Index(strings.Join(out, "\n") + "\n")
 }
 
-// indexing is one Index under way.
+// indexing is the state of Index.
 type indexing struct {
 	lines   map[string]bool
 	seconds map[string][]string // by program: one of these words must follow
-	loud    map[string]bool     // tools whose every call is for the rules
-	looked  map[string]bool     // tools whose files are looked at
+	loud    map[string]bool     // tools for which every call needs the rules
+	looked  map[string]bool     // tools whose files are checked
 	call    *Call
 }
 
-// tool notes what a rule needs of a tool's call; ok is false when that cannot
-// be said.
+// tool adds what a rule needs of a tool's call; ok is false if that cannot be indexed.
 func (x *indexing) tool(c *Compiled, tool string) (ok bool) {
 	takes := c.takes(tool)
 	switch {
@@ -87,8 +86,8 @@ func (x *indexing) shell(c *Compiled) bool {
 	return len(c.rule.Paths) > 0 && x.paths(c.rule.Paths)
 }
 
-// command notes the program of an entry, and the word behind it where that is
-// plain; of a pipe the first program and the last.
+// command adds the program of an entry, and the word after it if that is plain; for a pipe the
+// first program and the last.
 func (x *indexing) command(text string) bool {
 	text = strings.ToLower(strings.TrimSpace(text))
 	after := ""
@@ -122,7 +121,7 @@ func bare(name string) bool {
 	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_.+-") == ""
 }
 
-// paths notes the names that patterns need.
+// paths adds the names that patterns need.
 func (x *indexing) paths(patterns []string) bool {
 	for _, text := range patterns {
 		if strings.HasPrefix(text, "~") && x.call.Home == "" {
@@ -147,8 +146,8 @@ func (x *indexing) paths(patterns []string) bool {
 	return true
 }
 
-// needed is the index's line for what is in every path that fits a pattern: the
-// longer of a whole name and a piece of the last.
+// needed returns the index's line for what is in every path that matches a pattern: the longer
+// of a whole name and a piece of the last.
 func needed(g glob) string {
 	name, text := "p ", "s "
 	if !g.anyDir && strings.Trim(g.fixed, "/") != "" {
@@ -180,14 +179,14 @@ func needed(g glob) string {
 	return ""
 }
 
-// notPlain reports whether what an expression finds has a character that no plain
-// line has: ">" may stand in one, as in 2>&1.
+// notPlain reports whether every match of an expression has a character that no plain line
+// has: ">" may be in one, as in 2>&1.
 func notPlain(text string) bool {
 	re, err := syntax.Parse(text, syntax.Perl)
 	return err != nil || slices.ContainsFunc(required(re), func(r rune) bool { return strings.ContainsRune("()[]<*?!#`", r) })
 }
 
-// required are characters that are in every text in which an expression is found.
+// required returns characters that are in every match of an expression.
 func required(re *syntax.Regexp) (all []rune) {
 	switch re.Op {
 	case syntax.OpLiteral:

@@ -11,15 +11,15 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Compiled is a rule that can be judged. It is safe for concurrent use.
+// Compiled is a rule ready for Judge. It is safe for concurrent use.
 type Compiled struct {
 	rule   Rule
 	conds  conditions
 	unless *conditions
 }
 
-// Compile prepares a rule. It is cheap, and never fails: what Check calls a
-// mistake fits nothing. Entries are read when a call first comes near them.
+// Compile prepares a rule. It is cheap, and never fails: what Check calls an error matches
+// nothing. Entries are parsed when a call first may match them.
 func (r Rule) Compile() *Compiled {
 	c := &Compiled{rule: r, conds: prepare(r.Conditions, r.Allow, r.Exact)}
 	if r.Unless != nil {
@@ -32,15 +32,15 @@ func (r Rule) Compile() *Compiled {
 // conditions are Conditions, prepared.
 type conditions struct {
 	Conditions
-	heads []string // the programs of Commands, small letters
-	plain []string // the word behind each, where it is plain: a subcommand mostly
+	heads []string // the programs of Commands, in small letters
+	plain []string // the word after each, if it is plain: usually a subcommand
 	read  func() parts
 	exact bool
 }
 
-// parts are what Conditions are read into, once one of them may fit.
+// parts are Conditions, parsed once one of them may match.
 type parts struct {
-	patterns []*pattern // nil where an entry is a mistake
+	patterns []*pattern // nil for an invalid entry
 	regex    []*regexp.Regexp
 }
 
@@ -115,7 +115,7 @@ func (r *Compiled) call(c *Call, real bool) Verdict {
 	return a
 }
 
-// files says whether a file fits that the rule's tools work on.
+// files says whether a file on which the rule's tools work matches.
 func (r *Compiled) files(c *Call, files []file, real bool) (a Verdict) {
 	for _, f := range files {
 		if !real && !slices.ContainsFunc(f.tools(), r.takes) || r.unless.excepts(c, f) {
@@ -128,7 +128,7 @@ func (r *Compiled) files(c *Call, files []file, real bool) (a Verdict) {
 
 func (c conditions) ofCommands() bool { return len(c.Commands) > 0 || len(c.Regex) > 0 }
 
-// refuse judges a command line for a rule that refuses: one command is enough.
+// refuse judges a command line for a rule that refuses: one matching command is enough.
 func (r *Compiled) refuse(c *Call, real bool) Verdict {
 	f := c.known()
 	if !r.conds.ofCommands() && len(r.rule.Paths) == 0 {
@@ -165,7 +165,7 @@ func (r *Compiled) refuse(c *Call, real bool) Verdict {
 	return f.rest(best)
 }
 
-// rest is what is left when no command fits: there may be others.
+// rest is the verdict if no command matches: there may be others.
 func (f *facts) rest(v Verdict) Verdict {
 	if v.Result == No && f.anything != "" {
 		return unsure(f.anything)
@@ -183,7 +183,7 @@ func (r *Compiled) near(f *facts) bool {
 	return len(r.conds.heads) == 0
 }
 
-// second is the second word of an entry if it has small letters alone.
+// second returns the second word of an entry if it consists of small letters.
 func second(text string) string {
 	list := strings.Fields(text)
 	if len(list) < 2 || strings.Trim(list[1], "abcdefghijklmnopqrstuvwxyz") != "" {
@@ -192,8 +192,7 @@ func second(text string) string {
 	return list[1]
 }
 
-// fits says whether a command is what one of the entries means, and what one of
-// the expressions finds something in.
+// fits says whether a command matches one of the entries and one of the expressions.
 func (c conditions) fits(line *command.Line, at int) Verdict {
 	a := yes
 	if len(c.Commands) > 0 {
@@ -222,8 +221,8 @@ func (c conditions) named(line *command.Line, at int) (a Verdict) {
 	return a
 }
 
-// inCode looks into program texts: for the words of commands, for expressions,
-// and for files among what stands between quotes.
+// inCode checks program texts: for the words of commands, for expressions, and for files among
+// the quoted texts.
 func (r *Compiled) inCode(c *Call, f *facts, real bool) Verdict {
 	if len(r.rule.Paths) > 0 {
 		if r.conds.ofCommands() {
@@ -258,21 +257,20 @@ func (r *Compiled) inCode(c *Call, f *facts, real bool) Verdict {
 	return no
 }
 
-// excepts reports whether a file is excepted on its own: "unless" has nothing
-// but paths.
+// excepts reports whether a file is excepted by itself: "unless" has only paths.
 func (u *conditions) excepts(c *Call, f file) bool {
 	return u != nil && len(u.Paths) > 0 && !u.ofCommands() && len(u.Words) == 0 && f.probably(c, u.Paths)
 }
 
-// excepted reports whether the rule's "unless" covers a command of the line, or a
-// call that runs none (-1).
+// excepted reports whether the rule's "unless" covers a command of the line, or a call that
+// runs none (-1).
 func (r *Compiled) excepted(c *Call, at int) bool {
 	u := r.unless
 	if u == nil || len(u.Words) > 0 && !c.hasWord(u.Words) {
 		return false
 	}
 	if !u.ofCommands() && len(u.Words) == 0 {
-		return false // excepts has looked at each file
+		return false // excepts has checked each file
 	}
 	files := c.known().files
 	if at >= 0 {
@@ -284,7 +282,7 @@ func (r *Compiled) excepted(c *Call, at int) bool {
 	return len(u.Paths) == 0 || len(files) > 0 && !slices.ContainsFunc(files, func(f file) bool { return !f.probably(c, u.Paths) })
 }
 
-// approves reports whether one of the entries names a command and all of it.
+// approves reports whether one of the entries names a command completely.
 func (c conditions) approves(line *command.Line, at int) bool {
 	if len(c.Commands) > 0 && !slices.ContainsFunc(c.read().patterns, func(p *pattern) bool { return p != nil && p.approves(line, at, c.exact) }) {
 		return false
@@ -299,8 +297,8 @@ func (c conditions) approves(line *command.Line, at int) bool {
 	return c.finds(got.Joined())
 }
 
-// approve judges a command line for a rule that approves: every command of it
-// must be named, and nothing be hidden.
+// approve judges a command line for a rule that approves: every command must be named, and
+// nothing hidden.
 func (r *Compiled) approve(c *Call) Verdict {
 	if !r.conds.ofCommands() {
 		if len(r.rule.Paths) == 0 {
@@ -343,10 +341,10 @@ func (c *Call) hasWord(words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, strings.ToLower(w)) })
 }
 
-// unquoted are the texts in a value, as JSON means them: a quote or a new line
-// is written otherwise there.
+// unquoted returns the texts in a value, decoded from JSON, which writes quotes and new lines
+// differently.
 func unquoted(v gjson.Result, depth int) string {
-	const deep = 32 // of what no tool's input has so many levels
+	const deep = 32 // no tool's input is nested this deep
 	switch {
 	case v.Type == gjson.String:
 		return v.Str + "\n"

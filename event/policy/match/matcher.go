@@ -9,9 +9,8 @@ import (
 	"beckon/event"
 )
 
-// Matcher says which firings of an event a hook is for: all of
-// them, those whose value is in a list, or those whose value a regular
-// expression finds something in.
+// Matcher says which firings of an event a hook is for: all of them, those whose value is in a
+// list, or those in whose value a regular expression matches.
 type Matcher struct {
 	text  string
 	exact []string
@@ -21,9 +20,8 @@ type Matcher struct {
 // errNoField is returned for a matcher on an event that has nothing to match.
 var errNoField = errors.New("the event has nothing to match; the client would ignore the matcher")
 
-// NewMatcher reads a matcher for events of kind k. An expression that cannot
-// be read, or that the client would read otherwise, is an error: it must not
-// turn into "no match".
+// NewMatcher parses a matcher for events of kind k. An expression that is invalid, or that the
+// client would read differently, is an error: it must not become "no match".
 func NewMatcher(k event.Kind, text string) (Matcher, error) {
 	m := Matcher{text: text}
 	if text == "" || text == "*" || text == ".*" {
@@ -46,8 +44,7 @@ func NewMatcher(k event.Kind, text string) (Matcher, error) {
 	return m, err
 }
 
-// exactList takes a list of plain names apart; false when text is no such
-// list, so that it is an expression.
+// exactList splits a list of plain names; false if text is an expression.
 func exactList(k event.Kind, text string) ([]string, bool) {
 	separators, more := "|,", "- ,"
 	if k == event.FileChanged || k == event.StopFailure {
@@ -66,8 +63,8 @@ func exactList(k event.Kind, text string) ([]string, bool) {
 	return list, true
 }
 
-// foreign reports an escape that means something else in JavaScript, which is
-// where matchers come from: \A is the letter A there.
+// foreign reports an escape that means something else in JavaScript, where matchers come from:
+// \A is the letter A there.
 func foreign(text string) error {
 	for i := 0; i+1 < len(text); i++ {
 		if text[i] != '\\' {
@@ -83,10 +80,10 @@ func foreign(text string) error {
 // All reports whether m matches every firing.
 func (m Matcher) All() bool { return m.exact == nil && m.re == nil }
 
-// Names are the values of a matcher that is a list; nil for an expression.
+// Names returns the values of a matcher that is a list; nil for an expression.
 func (m Matcher) Names() []string { return m.exact }
 
-// Find returns where an expression finds something in the value, or -1.
+// Find returns where an expression matches in the value, or -1.
 func (m Matcher) Find(value string) int {
 	if m.re == nil {
 		return -1
@@ -97,10 +94,10 @@ func (m Matcher) Find(value string) int {
 	return -1
 }
 
-// Text is the matcher as it was written.
+// Text returns the matcher as written.
 func (m Matcher) Text() string { return m.text }
 
-// Match reports whether m takes the value.
+// Match reports whether m matches the value.
 func (m Matcher) Match(value string) bool {
 	switch {
 	case m.re != nil:

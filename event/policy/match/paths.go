@@ -14,25 +14,25 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// caseless: the usual file systems of these ignore letter case.
+// caseless: the usual file systems of these systems ignore letter case.
 const caseless = runtime.GOOS == "darwin" || runtime.GOOS == "windows"
 
-// maxFollowed is how many files of a call have their links followed.
+// maxFollowed is for how many files of a call links are followed.
 const maxFollowed = 100
 
 // file is a file that a call reads or writes.
 type file struct {
 	path   string   // as it is written
-	ways   []string // absolute, slashed: as written, and with its links followed
-	under  []string // the directory of a path, where no more is known
+	ways   []string // absolute, with slashes: as written, and with links followed
+	under  []string // the directory of a path, if no more is known
 	access command.Access
-	unsure bool // the beginning of the path is not known; ways hold its end
-	glob   bool // it stands for names that fit it
-	all    bool // and for all that is below it
-	direct bool // the tool itself works on it; else a tool is sought that would
+	unsure bool // the beginning of the path is unknown; ways contain its end
+	glob   bool // it stands for the names that match it
+	all    bool // and for everything below it
+	direct bool // the tool itself works on it; else through a program
 }
 
-// tools are those that a file counts for which a shell command reads or writes.
+// tools returns the tools for which a file counts that a shell command reads or writes.
 func (f file) tools() (list []string) {
 	if f.direct {
 		return nil
@@ -46,7 +46,7 @@ func (f file) tools() (list []string) {
 	return list
 }
 
-// filesOf are the files of a command, which are looked at once.
+// filesOf returns the files of a command, computed once.
 func (c *Call) filesOf(at int) []file {
 	f := c.known()
 	if f.owned[at] == nil {
@@ -58,7 +58,7 @@ func (c *Call) filesOf(at int) []file {
 	return f.owned[at]
 }
 
-// file is what is to be known of a file that a command opens.
+// file describes a file that a command opens.
 func (c *Call) file(opened command.File) file {
 	text := opened.Path.Text
 	f := file{path: text, access: opened.Access, glob: opened.Path.Glob, all: opened.All}
@@ -82,7 +82,7 @@ func (c *Call) file(opened command.File) file {
 
 func rooted(p string) bool { return strings.HasPrefix(p, "/") || strings.HasPrefix(p, "~") }
 
-// inDir is a path that is relative to a directory; "" for where the line starts.
+// inDir returns a path relative to a directory; "" for where the line starts.
 func inDir(dir, p string) string {
 	if rooted(p) || dir == "" {
 		return p
@@ -90,8 +90,8 @@ func inDir(dir, p string) string {
 	return dir + "/" + p
 }
 
-// ways are the forms in which a path may be written: made absolute, and with
-// its links followed as far as it exists.
+// ways returns the forms in which a path may be written: absolute, and with links followed as
+// far as it exists.
 func (c *Call) ways(p string) []string {
 	if p == "~" || strings.HasPrefix(p, "~/") {
 		p = c.Home + p[1:]
@@ -113,13 +113,13 @@ func (c *Call) ways(p string) []string {
 	return out
 }
 
-// pathNames are the names that tools, the client's and those of MCP servers,
-// have for a file of their input.
+// pathNames are the names that tools, the client's and those of MCP servers, use for a file in
+// their input.
 var pathNames = []string{"file_path", "notebook_path", "path", "paths", "file", "files", "filename", "file_name", "filepath", "filePath",
 	"absolute_path", "source", "destination", "src", "dst", "source_path", "destination_path", "old_path", "new_path", "from", "to", "target",
 	"directory", "dir", "root", "uri", "uris", "url", "file_uri", "resource", "output_path", "output_file", "input_path", "input_file"}
 
-// toolFiles are the files that a tool's input names.
+// toolFiles returns the files that a tool's input names.
 func (c *Call) toolFiles() (list []file) {
 	input := gjson.ParseBytes(c.Input)
 	mcp := strings.HasPrefix(c.Tool, "mcp__")
@@ -136,7 +136,7 @@ func (c *Call) toolFiles() (list []file) {
 		}
 		pattern := input.Get(name).String()
 		relative := pattern != "" && !strings.HasPrefix(pattern, "/")
-		each(input.Get("path"), func(dir string) { // other agents name several
+		each(input.Get("path"), func(dir string) { // other agents have several
 			add(dir, false)
 			if relative {
 				add(dir+"/"+pattern, true)
@@ -157,7 +157,7 @@ func (c *Call) toolFiles() (list []file) {
 		each(input.Get(name), func(text string) {
 			if local, ok := strings.CutPrefix(text, "file://"); ok {
 				text = local
-			} else if mcp && strings.Contains(text, "://") { // elsewhere a path may have that in it, and go on with ".."
+			} else if mcp && strings.Contains(text, "://") { // elsewhere a path may contain it and go on with ".."
 				return
 			}
 			add(text, false)
@@ -166,8 +166,7 @@ func (c *Call) toolFiles() (list []file) {
 	return list
 }
 
-// each calls do for a text, for those of a list, and for the paths of a list of
-// objects.
+// each calls do for a text, for those of a list, and for the paths of a list of objects.
 func each(v gjson.Result, do func(text string)) {
 	switch {
 	case v.Type == gjson.String && v.Str != "":
@@ -184,7 +183,7 @@ func each(v gjson.Result, do func(text string)) {
 	}
 }
 
-// access is what a tool does to its files, as far as its name says.
+// access returns what a tool does to its files, as far as its name says.
 func access(tool string) command.Access {
 	name := strings.ToLower(tool[strings.LastIndex(tool, "__")+1:])
 	for _, word := range []string{"read", "get", "list", "search", "grep", "glob", "view", "stat", "info", "find"} {
@@ -198,13 +197,13 @@ func access(tool string) command.Access {
 // glob is a pattern over absolute paths.
 type glob struct {
 	pattern string
-	anyDir  bool   // it says nothing of the directory
-	base    string // what stands behind the last slash
-	fixed   string // the directory that everything is in which fits
+	anyDir  bool   // it matches in any directory
+	base    string // what follows the last slash
+	fixed   string // the directory that contains everything that matches
 }
 
-// globsOf are the forms of a pattern: as written, and where it begins at a link
-// with what that leads to.
+// globsOf returns the forms of a pattern: as written, and if it begins at a link, with the
+// link's target.
 func (c *Call) globsOf(text string, followed bool) []glob {
 	key := text
 	if !followed {
@@ -271,7 +270,7 @@ func (c *Call) makeGlobs(text string, followed bool) []glob {
 	return list
 }
 
-// base is where ./x begins.
+// base returns the base of ./x.
 func (c *Call) base() string {
 	dir := c.Project
 	if dir == "" {
@@ -280,8 +279,8 @@ func (c *Call) base() string {
 	return strings.TrimSuffix(filepath.ToSlash(dir), "/")
 }
 
-// Quote keeps the characters of a directory's name from being read as a
-// pattern.
+// Quote escapes the characters of a directory's name that have a meaning in
+// patterns.
 func Quote(dir string) string {
 	dir = strings.TrimSuffix(filepath.ToSlash(dir), "/")
 	if !strings.ContainsAny(dir, wildcards) {
@@ -301,8 +300,7 @@ func matches(pattern, name string) bool {
 	return err == nil && ok
 }
 
-// within reports whether a file is what one of the patterns names, whatever way
-// its path is written.
+// within reports whether one of the patterns matches a file, in any form of its path.
 func (f file) within(c *Call, patterns []string) bool {
 	if f.unsure || f.glob {
 		return false
@@ -312,8 +310,8 @@ func (f file) within(c *Call, patterns []string) bool {
 	})
 }
 
-// probably is within for an exception, where the end of a path may be missing
-// or stand for several names.
+// probably is within for an exception, where the end of a path may be missing or stand for
+// several names.
 func (f file) probably(c *Call, patterns []string) bool {
 	if !f.unsure && !f.glob {
 		return f.within(c, patterns)
@@ -328,8 +326,8 @@ func (f file) probably(c *Call, patterns []string) bool {
 	return len(ways) > 0 && file{ways: ways}.within(c, patterns)
 }
 
-// fits says whether a file is, or may be, what one of the patterns means, or in
-// a directory that one does.
+// fits says whether one of the patterns matches a file, or may, or a directory that contains
+// it.
 func (f file) fits(c *Call, patterns []string) (a Verdict) {
 	for _, text := range patterns {
 		for _, g := range c.globsOf(text, true) {
@@ -357,7 +355,7 @@ func (f file) way(g glob, way string) Verdict {
 	return no
 }
 
-// covers: the pattern takes the path, or a directory that it is in.
+// covers: the pattern matches the path, or a directory that contains it.
 func (g glob) covers(way string) bool {
 	if g.anyDir && !strings.ContainsAny(g.base, wildcards) {
 		return indexName(way, g.base)
@@ -376,7 +374,7 @@ func within(way, dir string) bool {
 	return strings.HasPrefix(way, dir)
 }
 
-// indexName reports whether a name is among those of a path.
+// indexName reports whether a path contains a name.
 func indexName(way, name string) bool {
 	for part := range strings.SplitSeq(way, "/") {
 		if part == name || caseless && strings.EqualFold(part, name) {
@@ -386,7 +384,7 @@ func indexName(way, name string) bool {
 	return false
 }
 
-// end compares a path whose end alone is known.
+// end compares a path of which only the end is known.
 func (f file) end(g glob, way string) Verdict {
 	base := path.Base(way)
 	switch {
@@ -398,15 +396,15 @@ func (f file) end(g glob, way string) Verdict {
 	return no
 }
 
-// outside: what fits the pattern is in none of the directories.
+// outside: what the pattern matches is in none of the directories.
 func (g glob) outside(dirs []string) bool {
 	return len(dirs) > 0 && !g.anyDir && !slices.ContainsFunc(dirs, func(dir string) bool {
 		return within(dir+"/", g.fixed) || within(g.fixed, dir+"/")
 	})
 }
 
-// wild compares a path that is a pattern itself: the shell, or Grep and Glob,
-// put names in its place.
+// wild compares a path that is itself a pattern: the shell, or Grep and Glob, replace it with
+// names.
 func (f file) wild(g glob, way string) Verdict {
 	dir, base := path.Split(way)
 	dotted := strings.HasPrefix(g.base, ".") && f.access != 0 && !f.direct
@@ -424,9 +422,9 @@ func (f file) wild(g glob, way string) Verdict {
 	return no
 }
 
-// reaches says whether the names for which a path stands are in the directory
-// of a pattern that takes all that is there: ~/.ss*/id with ~/.ssh/**. A name
-// that is all wildcards may be any but one with a dot.
+// reaches says whether the names for which a path stands are in the directory of a pattern
+// that matches everything there: ~/.ss*/id with ~/.ssh/**. A name of only wildcards may be any
+// but one with a leading dot.
 func (f file) reaches(g glob, way string) Verdict {
 	names, dirs := strings.Split(way, "/"), strings.Split(strings.TrimSuffix(g.fixed, "/"), "/")
 	if g.pattern != g.fixed+"**" || len(names) <= len(dirs) {
@@ -445,10 +443,10 @@ func (f file) reaches(g glob, way string) Verdict {
 	return found
 }
 
-// Follow resolves the links of the part of p that exists, also one that leads to what
-// is not there yet.
+// Follow resolves the links of the part of p that exists, including one whose target does not
+// exist yet.
 func Follow(p string) string {
-	const most = 40 // links of one path, as the system has it
+	const most = 40 // links in one path, the system's limit
 	for range most {
 		at, rest := existing(p)
 		if at == "" {
@@ -458,7 +456,7 @@ func Follow(p string) string {
 		if err != nil {
 			return filepath.Join(at, rest)
 		}
-		// A link to what is not there yet: writing to it makes that.
+		// A link without a target: writing to it creates the target.
 		if !filepath.IsAbs(target) {
 			target = filepath.Join(at, target)
 		}
@@ -467,8 +465,7 @@ func Follow(p string) string {
 	return p
 }
 
-// existing returns the longest part of p that exists, its links resolved, and
-// what follows it.
+// existing returns the longest part of p that exists, with links resolved, and the rest.
 func existing(p string) (real, rest string) {
 	for dir := p; ; {
 		if real, err := filepath.EvalSymlinks(dir); err == nil {
@@ -482,7 +479,7 @@ func existing(p string) (real, rest string) {
 	}
 }
 
-// first is the first name of a relative path.
+// first returns the first name of a relative path.
 func first(rest string) string {
 	name, _, _ := strings.Cut(rest, string(filepath.Separator))
 	return name

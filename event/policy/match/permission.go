@@ -11,15 +11,14 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Permission is one permission rule of the client, as "if" holds it: TOOL or
-// TOOL(WHAT).
+// Permission is one permission rule of the client, as in "if": TOOL or TOOL(WHAT).
 type Permission struct {
 	text, tool, what string
 }
 
 var errPermission = errors.New("is not one permission rule")
 
-// NewPermission reads an "if".
+// NewPermission parses an "if".
 func NewPermission(text string) (*Permission, error) {
 	p := Permission{text: text, tool: text}
 	if open := strings.IndexByte(text, '('); open >= 0 {
@@ -34,11 +33,11 @@ func NewPermission(text string) (*Permission, error) {
 	return &p, nil
 }
 
-// Text is the rule as it was written.
+// Text returns the rule as written.
 func (p *Permission) Text() string { return p.text }
 
-// Match reports whether the rule covers c. Where a command
-// cannot be judged the answer is yes: the handler runs and decides.
+// Match reports whether the rule covers c. For a command that cannot be judged the answer is
+// yes: the handler then runs and decides.
 func (p *Permission) Match(c *Call) bool {
 	if !p.toolFits(c.Tool) {
 		return false
@@ -62,8 +61,8 @@ func (p *Permission) Match(c *Call) bool {
 	return command.Wild(p.what, string(c.Input))
 }
 
-// groups are the tools that a rule for one of them covers: the client
-// judges every writing tool by Edit and every reading one by Read.
+// groups are the tools that a rule for one of them covers: the client judges every writing
+// tool by Edit and every reading one by Read.
 var groups = map[string][]string{
 	"Edit":  {"Edit", "Write", "NotebookEdit", "MultiEdit"},
 	"Read":  {"Read", "Glob", "Grep", "NotebookRead"},
@@ -85,8 +84,8 @@ func (p *Permission) toolFits(tool string) bool {
 	return command.Wild(p.tool, tool)
 }
 
-// commandFits judges every simple command of a line, those that others carry
-// included. One that fits is enough, and one that may.
+// commandFits judges every simple command of a line, including carried ones. One that matches
+// is enough, or one that may.
 func (p *Permission) commandFits(c *Call) bool {
 	f := c.known()
 	return f.anything != "" || p.textFits(f.line.Text) || slices.ContainsFunc(f.line.Commands, func(c command.Command) bool {
@@ -96,7 +95,7 @@ func (p *Permission) commandFits(c *Call) bool {
 	})
 }
 
-// mayFit: what is not known of a command may be what the rule says.
+// mayFit: the unknown part of a command may match the rule.
 func (p *Permission) mayFit(c command.Command) bool {
 	words := strings.Fields(strings.TrimSuffix(p.what, ":*"))
 	for i, w := range c.Words {
@@ -112,9 +111,8 @@ func (p *Permission) mayFit(c command.Command) bool {
 	return c.More
 }
 
-// Covers reports whether the rule covers all that a call does, which an
-// approval needs: every command of a line, whatever way a path is written, and
-// nothing that it cannot look into.
+// Covers reports whether the rule covers everything that a call does, as an approval needs:
+// every command of a line, in every form of a path, and nothing hidden.
 func (p *Permission) Covers(c *Call) bool {
 	if !p.Match(c) || p.what == "" || p.what == "*" {
 		return p.Match(c)
@@ -133,8 +131,8 @@ func (p *Permission) Covers(c *Call) bool {
 	return true
 }
 
-// covers reports whether a command is as the rule says and nothing beside it; a
-// command that another carries is covered with that one.
+// covers reports whether a command is what the rule says and nothing more; a carried command
+// is covered with its carrier.
 func (p *Permission) covers(c command.Command) bool {
 	if c.By >= 0 {
 		return true
@@ -152,9 +150,8 @@ func (p *Permission) textFits(text string) bool {
 	return command.Wild(p.what, text)
 }
 
-// pathPattern is the rule's pattern as rules have it. The client's //x is
-// absolute, /x below the project, ~/x below home, and anything else below the
-// working directory.
+// pathPattern converts the rule's pattern to a policy rule's. The client's //x is absolute, /x
+// below the project, ~/x below home, and anything else below the working directory.
 func (p *Permission) pathPattern(c *Call) string {
 	switch {
 	case strings.HasPrefix(p.what, "//"):

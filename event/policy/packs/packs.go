@@ -1,5 +1,5 @@
-// Package packs holds the rules that ship with beckon. A policy switches them
-// on by the name of their pack.
+// Package packs holds the rules that ship with beckon. A policy enables them by the name of
+// their pack.
 package packs
 
 import (
@@ -18,7 +18,7 @@ type Rule struct {
 	Reason   string // what is wrong with the call, a sentence
 	Instead  string // what to do instead, a sentence; may be empty
 	Match    match.Rule
-	// Cases are calls with what the rule says of them, which the tests run.
+	// Cases are calls with the rule's expected answer, which the tests run.
 	Cases []Case
 }
 
@@ -31,13 +31,12 @@ type Case struct {
 //go:embed *.json
 var files embed.FS
 
-// Names are the packs that there are, in the alphabet's order.
+// Names returns the names of all packs, sorted.
 func Names() []string {
 	return []string{"cloud", "containers", "database", "filesystem", "git", "packages", "secrets"}
 }
 
-// Load returns a pack's rules, in the order in which they stand; ok is false
-// when there is no pack of that name.
+// Load returns a pack's rules in their order; ok is false if there is no pack of that name.
 func Load(name string) (rules []Rule, ok bool) {
 	text, err := files.ReadFile(name + ".json")
 	if err != nil {

@@ -1,9 +1,8 @@
-// Package past reads the tool calls of earlier sessions, so that a policy can be
-// tried on them: from the client's transcripts, from beckon's own journals and
-// policy trace, and from recordings. Transcripts and recordings have whole
-// calls. Journals and the trace keep one line of a call, redacted and without
-// line breaks: what a policy says of it is close, not exact. A line that was
-// shortened is counted and not returned.
+// Package past reads the tool calls of earlier sessions, so that a policy can be tried on
+// them: from the client's transcripts, from beckon's own journals and policy trace, and from
+// recordings. Transcripts and recordings contain whole calls. Journals and the trace keep one
+// line of a call, redacted and without line breaks: a policy's answer to it is approximate. A
+// line that was shortened is counted but not returned.
 package past
 
 import (
@@ -26,21 +25,21 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// maxLine bounds one line, in bytes: a call may write a whole file.
+// maxLine limits one line, in bytes: a call may write a whole file.
 const maxLine = 64 << 20
 
-// Call is one event of the past that a policy would be asked about.
+// Call is one past event that a policy would answer.
 type Call struct {
-	At      time.Time // zero where the file does not say
+	At      time.Time // zero if the file does not say
 	Kind    event.Kind
-	Payload json.RawMessage // as the hook would get it; of a shortened source only the tool and its subject
-	Project string          // the project's directory, empty where the file does not say
+	Payload json.RawMessage // as the hook would get it; from a shortened source only the tool and its subject
+	Project string          // the project's directory, empty if the file does not say
 	Place   string          // file and line
 }
 
-// Reader reads calls out of files. The zero value reads all there is.
+// Reader reads calls from files. The zero value reads everything.
 type Reader struct {
-	Since    time.Time               // calls before it are left out, and files that were last written before it
+	Since    time.Time               // calls before it are skipped, and files last written before it
 	Progress func(read, total int64) // called now and then with bytes; may be nil
 
 	Cut    int // calls of which only the beginning is known
@@ -50,13 +49,13 @@ type Reader struct {
 	err  error
 }
 
-// Err returns what went wrong while reading: a file that cannot be read or a
-// context that ended. The other files were read.
+// Err returns what went wrong while reading: an unreadable file or a context that ended. The
+// other files were read.
 func (r *Reader) Err() error { return r.err }
 
-// Calls yields the calls of the files, and of the files ending in .jsonl below
-// the directories, in the order of paths: of a call that several files have the
-// first counts. What does not exist is passed over.
+// Calls yields the calls of the files, and of the files ending in .jsonl below the
+// directories, in the order of paths. A call in several files counts the first time. Missing
+// files are skipped.
 func (r *Reader) Calls(ctx context.Context, paths ...string) iter.Seq[Call] {
 	return func(yield func(Call) bool) {
 		r.seen = map[string]bool{}
@@ -78,8 +77,8 @@ type file struct {
 	size int64
 }
 
-// files lists what is to be read. A directory that cannot be is an error; the
-// others are read, and so is the rest when a file goes while it is looked for.
+// files lists the files to read. An unreadable directory is an error, but the others are read;
+// so are the remaining files if one disappears meanwhile.
 func (r *Reader) files(paths []string) (list []file, total int64) {
 	for _, path := range paths {
 		if real, err := filepath.EvalSymlinks(path); err == nil {
@@ -156,7 +155,7 @@ func (r *Reader) first(c Call) bool {
 	return true
 }
 
-// parse returns the calls of a line, by what kind of file it is from.
+// parse returns the calls of a line, depending on the kind of its file.
 func (r *Reader) parse(line gjson.Result, began time.Time) []Call {
 	switch {
 	case line.Get("t_ms").Exists():
@@ -188,7 +187,7 @@ func recorded(line gjson.Result, began time.Time) []Call {
 	return []Call{{At: at, Kind: kind, Payload: json.RawMessage(payload.Raw), Project: line.Get("env.CLAUDE_PROJECT_DIR").Str}}
 }
 
-// spoken returns the tool calls of a line of a transcript.
+// spoken returns the tool calls of a transcript's line.
 func spoken(line gjson.Result) (calls []Call) {
 	for _, block := range line.Get("message.content").Array() {
 		if block.Get("type").Str != "tool_use" {
@@ -203,13 +202,13 @@ func spoken(line gjson.Result) (calls []Call) {
 // cutMark ends a text that was shortened.
 const cutMark = "…"
 
-// subjects names, per tool, the member that a call's one line shows.
+// subjects are, per tool, the member that a call's one line shows.
 var subjects = map[string]string{
 	"Bash": "command", "PowerShell": "command", "Write": "file_path", "Edit": "file_path", "MultiEdit": "file_path", "Read": "file_path",
 	"NotebookEdit": "notebook_path", "WebFetch": "url",
 }
 
-// shortened returns the call of a line that keeps one line of it.
+// shortened returns the call of a line from a source that keeps one line per call.
 func (r *Reader) shortened(of gjson.Result, kind string, at time.Time, tool, subject, id string) []Call {
 	member, known := subjects[tool]
 	if event.ByName(kind) != event.PreToolUse || !known || subject == "" {
@@ -230,7 +229,7 @@ func (r *Reader) shortened(of gjson.Result, kind string, at time.Time, tool, sub
 	return []Call{{At: at, Kind: event.PreToolUse, Payload: payloadOf(of.Get("session_id").Str, cwd, tool, id, input), Project: cwd}}
 }
 
-// payloadOf is the payload that a PreToolUse hook would have got.
+// payloadOf returns the payload that a PreToolUse hook would have got.
 func payloadOf(session, cwd, tool, id string, input json.RawMessage) json.RawMessage {
 	if len(input) == 0 {
 		input = json.RawMessage("{}")

@@ -1,11 +1,11 @@
-// Package quiet finds the calls that no rule of a policy can concern, without the
-// shell's parser and the rules themselves: a hook that knows so answers at once,
-// and starts no second program.
+// Package quiet finds the calls that no rule of a policy can apply to, without the shell's
+// parser and the rules themselves: for such a call a hook answers at once, and starts no
+// second program.
 //
-// It errs on one side alone. A call is quiet only when all of it can be read letter
-// by letter and nothing that a rule needs is in it; anything less plain (an
-// expansion, a pattern, a link, a directory that rules name) is left to the rules.
-// What rules need is an index, which package match makes.
+// It errs only on the safe side. A call is quiet only if all of it can be read literally and
+// it contains nothing that a rule needs; anything less plain (an expansion, a pattern, a link,
+// a directory that rules name) is left to the rules. What rules need is an index, which
+// package match builds.
 package quiet
 
 import (
@@ -40,8 +40,7 @@ type Index string
 var Tools = []string{"Bash", "Read", "Write", "Edit", "MultiEdit", "NotebookEdit", "Grep", "Glob", "LS", "WebFetch", "WebSearch", "Task", "Agent",
 	"TodoWrite", "AskUserQuestion", "ExitPlanMode", "EnterPlanMode", "Skill", "BashOutput", "KillShell", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet", "TaskOutput", "TaskStop", "ToolSearch"}
 
-// Silent reports whether no rule can have anything to say of a call. It is
-// false for everything that it is not sure of.
+// Silent reports whether no rule can apply to a call. It is false whenever it is not sure.
 func (x Index) Silent(payload []byte) bool {
 	if !gjson.ValidBytes(payload) {
 		return false
@@ -65,8 +64,8 @@ func (x Index) Silent(payload []byte) bool {
 	return false
 }
 
-// SilentOf is Silent for a call in another agent's words, reported by its event of
-// that name. It looks at the very payload that the rules would be given.
+// SilentOf is Silent for another agent's call, reported by its event of that name. It examines
+// the same translated payload that the rules would get.
 func (x Index) SilentOf(agent, name string, payload []byte) bool {
 	d, hears := wire.DialectOf(agent)
 	if x == "" || !hears || !gjson.ValidBytes(payload) {
@@ -99,17 +98,17 @@ func (x Index) each(kind string, do func(text string) bool) bool {
 	return true
 }
 
-// look is a look at one call.
+// look is the state of Silent for one call.
 type look struct {
 	index   Index
 	cwd     string
 	covered []string        // directories and files that rules name
-	links   map[string]bool // paths that were looked at: is it a link
-	dirs    []string        // in which the line's paths may be
+	links   map[string]bool // caches for paths: is it a link
+	dirs    []string        // where the line's paths may be relative to
 }
 
-// begin finds out where the call is made. It is false when rules name that
-// place itself, or when a link leads elsewhere than it did.
+// begin determines where the call is made. It is false if rules name that place itself, or if
+// a link's target has changed.
 func (l *look) begin() bool {
 	if !filepath.IsAbs(l.cwd) {
 		return false
@@ -141,14 +140,13 @@ func (l *look) begin() bool {
 	})
 }
 
-// within reports whether a path is below a directory, whatever the case of its
-// letters.
+// within reports whether a path is below a directory, ignoring letter case.
 func within(path, dir string) bool {
 	dir = strings.ToLower(strings.TrimSuffix(dir, "/")) + "/"
 	return strings.HasPrefix(strings.ToLower(path), dir)
 }
 
-// clear reports whether nothing that rules look for is in a path.
+// clear reports whether a path contains nothing that rules look for.
 func (l *look) clear(path, name, text string) bool {
 	path = strings.ToLower(path)
 	for part := range strings.SplitSeq(path, "/") {
@@ -184,7 +182,7 @@ func (l *look) linked(dir, path string) bool {
 	return false
 }
 
-// named looks at the files that a tool's input names.
+// named checks the files that a tool's input names.
 func (l *look) named(input gjson.Result) bool {
 	for _, name := range []string{"file_path", "notebook_path", "path"} {
 		v := input.Get(name)
@@ -199,13 +197,12 @@ func (l *look) named(input gjson.Result) bool {
 	return true
 }
 
-// folds: a file system of this one knows a name by more spellings than letters
-// of either case.
+// folds: a file system here treats more spellings than letter case as the same name.
 const folds = runtime.GOOS == "darwin"
 
-// plain are the characters, beside letters and digits, that stand for
-// themselves wherever a shell meets them; consumers the programs into which
-// others may write: they run nothing, and what they write runs nowhere.
+// plain are the characters, besides letters and digits, that always stand for themselves in a
+// shell; consumers are the programs that others may pipe into: they run nothing, and nothing
+// runs their output.
 const plain = "_./:=,@%+- \t"
 
 var consumers = []string{"head", "tail", "grep", "wc", "sort", "uniq", "cat", "cut", "less", "nl"}
@@ -213,11 +210,11 @@ var consumers = []string{"head", "tail", "grep", "wc", "sort", "uniq", "cat", "c
 // quiets are redirections that write no file.
 var quiets = []string{"2>&1", ">/dev/null", "> /dev/null", "2>/dev/null", "2> /dev/null", "&>/dev/null"}
 
-// read takes a line apart into its commands, in small letters. ok is false for
-// a line that is not plain.
+// read splits a line into its commands, in small letters. ok is false for a line that is not
+// plain.
 func read(text string) (commands []string, ok bool) {
 	var b strings.Builder
-	var piped []int // commands that others write into
+	var piped []int // commands that others pipe into
 	end := func() { commands = append(commands, b.String()); b.Reset() }
 	for i := 0; i < len(text); i++ {
 		if i == 0 || text[i-1] == ' ' {
@@ -236,8 +233,8 @@ func read(text string) (commands []string, ok bool) {
 			end()
 			piped = append(piped, len(commands))
 		case c == '"' || c == '\'':
-			// A whole word alone: pieces of words could make another together. It
-			// may be a shell's line itself.
+			// Only a quoted text that is a whole word: parts of words could form another one.
+			// It may itself be a shell command.
 			inside, rest, closed := strings.Cut(text[i+1:], string(c))
 			if !closed || i > 0 && strings.IndexByte(" \t", text[i-1]) < 0 || rest != "" && strings.IndexByte(" \t;|&\n", rest[0]) < 0 || strings.Contains(inside, "|") {
 				return nil, false
@@ -271,8 +268,7 @@ func read(text string) (commands []string, ok bool) {
 	return commands, true
 }
 
-// quietAt is the length of the redirection that text begins with, if it writes
-// no file.
+// quietAt returns the length of the redirection that text begins with, if it writes no file.
 func quietAt(text string) int {
 	for _, q := range quiets {
 		if rest, ok := strings.CutPrefix(text, q); ok && (rest == "" || strings.IndexByte(" ;|\n", rest[0]) >= 0) {
@@ -282,7 +278,7 @@ func quietAt(text string) int {
 	return 0
 }
 
-// line looks at a command line.
+// line checks a command line.
 func (l *look) line(text string) bool {
 	if len(text) > 4096 {
 		return false
@@ -291,7 +287,7 @@ func (l *look) line(text string) bool {
 	if !ok || !l.spares(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '"' || r == '\'' }), " ")) {
 		return false
 	}
-	words := map[string]bool{} // by which programs and subcommands go
+	words := map[string]bool{} // possible programs and subcommands
 	var fields []string
 	for _, c := range commands {
 		list := strings.Fields(c)
@@ -305,7 +301,7 @@ func (l *look) line(text string) bool {
 	for _, f := range fields {
 		for _, name := range strings.FieldsFunc(f, func(r rune) bool { return r == '/' || joint(r) }) {
 			if name == ".." {
-				return false // from wherever the line has gone
+				return false // relative to a directory that the line may have changed
 			}
 			forms(name, words)
 		}
@@ -319,8 +315,8 @@ func (l *look) line(text string) bool {
 	return l.paths(text)
 }
 
-// forms notes what a word may be taken for, a program's name or a path's: as
-// it is and without a version. Behind a dash a flag's value may be joined to it.
+// forms adds the names that a word may stand for, of a program or path: as it is and without a
+// version. After a dash a flag's value may be joined to it.
 func forms(w string, all map[string]bool) {
 	for i := range w {
 		if i == 1 || i > 0 && (w[0] != '-' || w[1] == '-') {
@@ -335,8 +331,8 @@ func forms(w string, all map[string]bool) {
 // joint: the character may join a path to something else, or be the path's own.
 func joint(r rune) bool { return strings.ContainsRune(":=,@%", r) }
 
-// pieces are what of a word may be a path, from any joint to any other; ok is
-// false for more than are looked at.
+// pieces returns the parts of a word that may be a path, from any joint to any other; ok is
+// false if there are too many.
 func pieces(word string) (list []string, ok bool) {
 	const most = 8 // joints
 	ends := []int{-1}
@@ -378,8 +374,8 @@ func (l *look) called(name string, all map[string]bool) bool {
 	}
 }
 
-// paths looks at what may be a path: one with a link on its way, or a
-// directory that holds what rules name, is for the rules.
+// paths checks what may be a path: one with a link in it, or a directory that contains what
+// rules name, is left to the rules.
 func (l *look) paths(text string) bool {
 	var fields []string
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" \t\n;|&'\"", r) }) {
@@ -424,7 +420,7 @@ func inside(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// reaches reports whether a path holds what rules name, or may lead there.
+// reaches reports whether a path contains what rules name, or may lead there.
 func (l *look) reaches(path string) bool {
 	return slices.ContainsFunc(l.dirs, func(dir string) bool {
 		full := inside(dir, path)

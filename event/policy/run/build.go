@@ -1,13 +1,11 @@
-// Package run starts what a policy names: a command, a policy server, a native
-// http hook, a question to a model. Each takes one event and says what it
-// thinks of it.
+// Package run starts what a policy names: a command, a policy server, a native http hook, a
+// question to a model. Each gets one event and returns its answer.
 //
-// A handler guarantees: it returns soon after its context ends; no process,
-// descriptor or goroutine of its own is left behind then; what it reads is
-// bounded; nothing it runs can write to this program's own output; and an
-// answer that is not understood is an error, never a decision. It does not
-// decide what an error means (the fail mode does) nor whether the event can
-// express the decision (the contract does).
+// A handler guarantees: it returns soon after its context ends; it leaves no process,
+// descriptor or goroutine of its own behind then; what it reads is bounded; nothing it runs
+// can write to this program's own output; and an answer that it does not understand is an
+// error, never a decision. It does not decide what an error means (the fail mode does) nor
+// whether the event can express the decision (the contract does).
 package run
 
 import (
@@ -22,15 +20,14 @@ import (
 	"beckon/event/policy/wire"
 )
 
-// Starter is what cmd/internal/answer, which does not link this package, starts
-// handlers by.
+// Starter gives cmd/internal/answer, which does not link this package, the ability to start
+// handlers.
 type Starter struct{}
 
-// Prepare makes the handlers of the hooks of kind k, with env as the
-// environment of what they start. A hook whose handler cannot be made stays,
-// and fails when its turn comes. state keeps what models said and which servers
-// are down; "" keeps nothing, and leaves it to the caller that env has been
-// through Inside.
+// Prepare creates the handlers of the hooks of kind k, with env as the environment of what
+// they start. A hook whose handler cannot be created stays, and fails when its turn comes.
+// state stores models' answers and which servers are down; "" stores nothing, and then the
+// caller must have passed env through Inside.
 func (Starter) Prepare(hooks []*config.Hook, k event.Kind, env []string, state trust.Dir) {
 	marked := state == ""
 	for _, h := range hooks {
@@ -47,7 +44,7 @@ func (Starter) Prepare(hooks []*config.Hook, k event.Kind, env []string, state t
 	}
 }
 
-// handler makes the hook's handler.
+// handler returns the hook's handler.
 func handler(h *config.Hook, env []string, state trust.Dir) (wire.Handler, error) {
 	s := h.Spec
 	switch h.Type {
@@ -70,13 +67,13 @@ func handler(h *config.Hook, env []string, state trust.Dir) (wire.Handler, error
 
 const (
 	downDir = "down" // servers that did not answer
-	// downFor is how long a server that did not answer is not asked.
+	// downFor is how long a server that did not answer is skipped.
 	downFor = 30 * time.Second
 )
 
-// health remembers for all processes whether a server answered, by a file that is
-// there while it is down. One that did not is left alone for a pause, or a server
-// that is down would hold up every call. Without a state it remembers nothing.
+// health remembers across processes whether a server answered, by a file that exists while it
+// is down. A server that did not answer is skipped for a while, because it would delay every
+// call. Without a state it remembers nothing.
 type health struct {
 	state trust.Dir
 	name  string
@@ -84,9 +81,9 @@ type health struct {
 
 func healthOf(url string, state trust.Dir) health { return health{state, trust.Sum(url)[:32]} }
 
-// ask reports how the server may be asked now: not at all; once, to see whether it
-// answers again; or with all patience. After the pause it lets one process try, and
-// the others wait for what comes of it.
+// ask reports how the server may be asked now: not at all; once, to see whether it answers
+// again; or with all retries. After the pause it lets one process try, and the others wait for
+// the result.
 func (h health) ask() (may, once bool) {
 	if h.state == "" {
 		return true, false
@@ -95,15 +92,14 @@ func (h health) ask() (may, once bool) {
 	switch {
 	case err != nil:
 		return true, false
-	case time.Since(info.ModTime()).Abs() < downFor: // a clock that was set back must not make it long
+	case time.Since(info.ModTime()).Abs() < downFor: // a clock that was set back must not make it longer
 		return false, false
 	}
 	h.note(false)
 	return true, true
 }
 
-// note makes the file or removes it. Where that cannot be done the server is
-// asked with all patience.
+// note creates the file or removes it. If that fails the server is asked with all retries.
 func (h health) note(answered bool) {
 	switch {
 	case h.state == "":
@@ -114,14 +110,13 @@ func (h health) note(answered bool) {
 	}
 }
 
-// Marker is set in the environment of everything that a policy starts. What
-// sees it is inside a handler: it may apply rules, and must not start another
-// handler, or an agent that judges an agent would never end.
+// Marker is set in the environment of everything that a policy starts. A process that sees it
+// is inside a handler: it may evaluate rules, but must not start another handler, because an
+// agent that judges an agent would never end.
 const Marker = "BECKON_POLICY_HANDLER"
 
-// markerFile has the marker's value, which nobody can guess: a project's
-// settings can set variables for the client and its hooks, and must not switch
-// the user's handlers off with one.
+// markerFile contains the marker's value, which nobody can guess: a project's settings can set
+// variables for the client and its hooks, and must not disable the user's handlers with one.
 const markerFile = "marker"
 
 // Inside returns env with the marker.
@@ -129,20 +124,20 @@ func Inside(env []string, d trust.Dir) []string {
 	return append(env[:len(env):len(env)], Marker+"="+marker(d))
 }
 
-// Inside reports whether this process was started by a policy of this user's.
+// Inside reports whether one of this user's policies started this process.
 func (Starter) Inside(getenv func(string) string, d trust.Dir) bool {
 	value := getenv(Marker)
 	return value != "" && value == marker(d)
 }
 
-// marker returns the value that is kept, and makes one if there is none yet. Where
-// none can be kept it is the same every time.
+// marker returns the stored value, and creates it if there is none. If it cannot be stored it
+// is the same every time.
 func marker(d trust.Dir) string {
 	if value := d.Read(markerFile); len(value) > 0 {
 		return string(value)
 	}
 	if err := d.Write([]byte(rand.Text()), markerFile); err == nil {
-		return string(d.Read(markerFile)) // another process may have been later
+		return string(d.Read(markerFile)) // another process may have replaced it
 	}
 	return trust.Sum("marker of " + string(d))[:32]
 }

@@ -21,11 +21,10 @@ const (
 	cacheSuffix = ".json"
 )
 
-// Cache is a directory, made when there is something to keep, with answers of
-// models in files, one for each question, named by its hash; "" keeps nothing.
-// The question itself is not kept, and the answer without the secrets that were
-// found in it. A file that cannot be read or written costs a question, never an
-// error. It may be used by many processes at once.
+// Cache is a directory, created when needed, with models' answers in files, one for each
+// question, named by its hash; "" stores nothing. The question itself is not stored, nor are
+// secrets found in the answer. A file that cannot be read or written costs a question, never
+// an error. Many processes may use it at once.
 type Cache trust.Dir
 
 // kept is the content of a file.
@@ -37,16 +36,16 @@ type kept struct {
 
 const cacheSchema = 1
 
-// cacheKey is the hash of all that an answer depends on.
+// cacheKey returns the hash of everything that an answer depends on.
 func cacheKey(parts []string) string {
 	all := instructions
 	for _, p := range parts {
-		all += strconv.Itoa(len(p)) + ":" + p // the length keeps neighbours apart
+		all += strconv.Itoa(len(p)) + ":" + p // the length separates neighbours
 	}
 	return trust.Sum(all)
 }
 
-// get returns the answer that is kept for a key, if it is not too old.
+// get returns the answer stored for a key, if it is not too old.
 func (c Cache) get(key string, now time.Time) (judgement, bool) {
 	if c == "" {
 		return judgement{}, false
@@ -65,19 +64,19 @@ func (c Cache) get(key string, now time.Time) (judgement, bool) {
 	return k.judgement, age > -time.Second && age < cacheTTL
 }
 
-// put keeps an answer, and takes old ones out where there are too many.
+// put stores an answer, and removes old ones if there are too many.
 func (c Cache) put(key string, j judgement, now time.Time) {
 	if c == "" {
 		return
 	}
 	j.Reason = redact.Text(j.Reason)
 	if data, err := json.Marshal(kept{cacheSchema, now.UnixMilli(), j}); err == nil && len(data) <= maxCached {
-		_ = trust.Dir(c).Write(data, key+cacheSuffix) // what is not kept is asked again
+		_ = trust.Dir(c).Write(data, key+cacheSuffix) // a missing one is asked again
 	}
 	c.sweep(now)
 }
 
-// sweep removes what is too old, and then the oldest, until the rest fits.
+// sweep removes old answers, and then the oldest until the rest fits.
 func (c Cache) sweep(now time.Time) {
 	entries, err := os.ReadDir(trust.Dir(c).Path())
 	if err != nil {

@@ -13,38 +13,37 @@ import (
 	"beckon/event/policy/wire"
 )
 
-// maxOutput is how many bytes the trace keeps of what a handler printed.
+// maxOutput is how many bytes of a handler's output the trace keeps.
 const maxOutput = 8 << 10
 
-// Command is a handler that runs a command for each event, with the payload on
-// stdin and the variables that the manual lists in the environment.
+// Command is a handler that runs a command for each event, with the payload on stdin and the
+// variables that the manual lists in the environment.
 type Command struct {
-	// Command is a shell's command line, or, when Args is not nil, a program:
-	// a path, or a name looked up on PATH.
+	// Command is a shell command line, or, if Args is not nil, a program: a path, or a name
+	// looked up on PATH.
 	Command string
-	// Args not nil makes the exec form: no shell; ${CLAUDE_PROJECT_DIR} is
-	// replaced in Command and in each of them.
+	// Args, if not nil, selects the exec form: no shell; ${CLAUDE_PROJECT_DIR} is replaced in
+	// Command and in each argument.
 	Args []string
 	// Shell of the shell form: "" is sh (on Windows Git Bash, else
 	// PowerShell), or "bash", or "powershell".
 	Shell string
-	// Simple is the convention by which 0 allows and any other exit code refuses,
-	// with stderr as the reason; stdout is for the trace only. By the client's own
-	// 0 is fine, with a JSON object on stdout if there is something to say; 2
-	// refuses, with stderr as the reason; any other is a failure of the command,
-	// unless it printed a JSON object, which then decides.
+	// Simple is the convention in which 0 allows and any other exit code refuses, with stderr
+	// as the reason; stdout is only for the trace. In the client's own convention 0 succeeds,
+	// with an optional JSON object on stdout; 2 refuses, with stderr as the reason; any other
+	// code is a failure of the command, unless it printed a JSON object, which then decides.
 	Simple bool
 	// Env is the environment to add to; nil means this program's own.
 	Env []string
-	// AtProject: it runs in the project, wherever the agent has gone since, so
-	// that the scripts it names are found. Else it runs where the agent works. If
-	// that is gone, it is the other of the two, the home directory, the root.
+	// AtProject: it runs in the project, wherever the agent has gone since, so that its
+	// scripts are found. Otherwise it runs where the agent works. If that directory is gone,
+	// it runs in the other of the two, the home directory or the root.
 	AtProject bool
 	// Timeout bounds one run; 0 leaves it to the context.
 	Timeout time.Duration
 }
 
-// Run is a Handler.
+// Run implements wire.Handler.
 func (h Command) Run(ctx context.Context, c wire.Call) wire.Outcome {
 	start := time.Now()
 	ctx, cancel := limited(ctx, h.Timeout)
@@ -60,7 +59,7 @@ func (h Command) Run(ctx context.Context, c wire.Call) wire.Outcome {
 	return o
 }
 
-// limited is ctx with a further limit, if there is one.
+// limited returns ctx with a further timeout, if d is not 0.
 func limited(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	if d <= 0 {
 		return context.WithCancel(ctx)
@@ -68,7 +67,7 @@ func limited(ctx context.Context, d time.Duration) (context.Context, context.Can
 	return context.WithTimeout(ctx, d)
 }
 
-// read is what the convention makes of how it ended.
+// read interprets how the process ended, by its convention.
 func (h Command) read(event string, r ran) wire.Outcome {
 	switch {
 	case r.err != nil:
@@ -81,11 +80,11 @@ func (h Command) read(event string, r ran) wire.Outcome {
 	return r.byClient(event)
 }
 
-// byClient is the client's convention.
+// byClient interprets it by the client's convention.
 func (r ran) byClient(event string) wire.Outcome {
 	o, found, err := r.answer(event)
 	switch {
-	case r.code == 2: // refuses even with an answer that cannot be read
+	case r.code == 2: // refuses even with an invalid answer
 		refuse := wire.Outcome{Decision: wire.Refusal(event), Reason: wire.Reason(r.stderr)}
 		if found && err == nil {
 			refuse.Context, refuse.System, refuse.Raw = o.Context, o.System, o.Raw
@@ -106,13 +105,13 @@ func (r ran) byClient(event string) wire.Outcome {
 	return wire.Outcome{}
 }
 
-// answer reads stdout as the client's JSON. Text is not an answer and no error.
+// answer parses stdout as the client's JSON. Other text is neither an answer nor an error.
 func (r ran) answer(event string) (wire.Outcome, bool, error) {
 	text := strings.TrimSpace(r.stdout)
 	if r.tooMuch && strings.HasPrefix(text, "{") {
 		return wire.Outcome{}, true, fmt.Errorf("its answer is larger than %d bytes", maxStdout)
 	}
-	if !strings.HasPrefix(text, "{") || !strings.HasSuffix(text, "}") || !json.Valid([]byte(text)) { // the client would not try
+	if !strings.HasPrefix(text, "{") || !strings.HasSuffix(text, "}") || !json.Valid([]byte(text)) { // the client does not parse it either
 		return wire.Outcome{}, false, nil
 	}
 	o, err := wire.ParseAnswer(event, []byte(text))
@@ -125,7 +124,7 @@ var plainIsContext = map[string]bool{
 	"SessionStart": true, "UserPromptSubmit": true, "UserPromptExpansion": true, "PostModelSwitch": true,
 }
 
-// failure is an exit code that says nothing but that it went wrong.
+// failure returns the error for an exit code that only means failure.
 func failure(r ran) error {
 	line, _, _ := strings.Cut(strings.TrimSpace(r.stderr), "\n")
 	if line == "" {
@@ -149,7 +148,7 @@ func (h Command) process(c wire.Call) (process, error) {
 	return p, nil
 }
 
-// words are the program and its arguments.
+// words returns the program and its arguments.
 func (h Command) words(project string) (string, []string) {
 	if h.Args == nil {
 		return shell(h.Shell, h.Command)
@@ -162,7 +161,7 @@ func (h Command) words(project string) (string, []string) {
 	return fill(h.Command), args
 }
 
-// powershell is the newer one where it is installed.
+// powershell returns the newer one if it is installed.
 func powershell() string {
 	if _, err := exec.LookPath("pwsh"); err == nil {
 		return "pwsh"
@@ -170,8 +169,7 @@ func powershell() string {
 	return "powershell"
 }
 
-// find returns the program's file. A relative path is one from dir, as a
-// shell there would take it.
+// find returns the program's file. A relative path starts at dir, as in a shell there.
 func find(name, dir string) (string, error) {
 	if strings.ContainsRune(filepath.ToSlash(name), '/') && !filepath.IsAbs(name) {
 		name = filepath.Join(dir, name)
@@ -179,7 +177,7 @@ func find(name, dir string) (string, error) {
 	return exec.LookPath(name)
 }
 
-// dir is where the command runs.
+// dir returns where the command runs.
 func (h Command) dir(c wire.Call) string {
 	home, _ := os.UserHomeDir()
 	places := []string{c.Cwd, c.ProjectDir, home}
@@ -194,7 +192,7 @@ func (h Command) dir(c wire.Call) string {
 	return string(filepath.Separator)
 }
 
-// output is what the trace keeps: stdout, then stderr.
+// output returns what the trace keeps: stdout, then stderr.
 func (r ran) output() string {
 	out, errs := strings.TrimSpace(r.stdout), strings.TrimSpace(r.stderr)
 	if out != "" && errs != "" {

@@ -10,9 +10,9 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// variables returns what a handler may name of a call in a fixed
-// order. A variable that the event has nothing for is there with no value, so
-// that one from the caller's environment never stands in for it.
+// variables returns the values of a call that a handler may use, in a fixed order. A variable
+// without a value in the event is empty, so that one from the caller's environment never
+// replaces it.
 func variables(c wire.Call) [][2]string {
 	return [][2]string{
 		{"HOOK_EVENT", c.Event},
@@ -25,8 +25,8 @@ func variables(c wire.Call) [][2]string {
 	}
 }
 
-// filePath is the file or directory that a tool call is about, else the one
-// that the event itself names (FileChanged, InstructionsLoaded).
+// filePath returns the file or directory that a tool call is about, else the one that the
+// event itself names (FileChanged, InstructionsLoaded).
 func filePath(c wire.Call) string {
 	for _, key := range []string{"file_path", "notebook_path", "path"} {
 		if s := text(c.ToolInput, key); s != "" {
@@ -36,7 +36,7 @@ func filePath(c wire.Call) string {
 	return text(c.Payload, "file_path")
 }
 
-// text is the string at a member of an object; "" for anything else.
+// text returns the string at a member of an object; "" for anything else.
 func text(object []byte, key string) string {
 	if v := gjson.GetBytes(object, key); v.Type == gjson.String {
 		return v.Str
@@ -44,11 +44,11 @@ func text(object []byte, key string) string {
 	return ""
 }
 
-// environment is base with the call's variables. What would not fit is cut,
-// and NAME_TRUNCATED=1 says so; stdin has all of it.
+// environment returns base with the call's variables. A value that would not fit is cut, and
+// NAME_TRUNCATED=1 says so; stdin has all of it.
 //
-// The values are the agent's words. A shell expands them once and does not
-// read them again; nothing here puts them into a command line.
+// The values are the agent's text. A shell expands them once and does not parse them again;
+// nothing here puts them into a command line.
 func environment(base []string, c wire.Call) []string {
 	if base == nil {
 		base = os.Environ()
@@ -74,7 +74,7 @@ func environment(base []string, c wire.Call) []string {
 	return append(without(base, ours), set...)
 }
 
-// without is env less the variables named.
+// without returns env without the named variables.
 func without(env []string, names map[string]bool) []string {
 	kept := make([]string, 0, len(env))
 	for _, e := range env {

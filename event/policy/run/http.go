@@ -15,17 +15,17 @@ import (
 	"beckon/event/policy/wire"
 )
 
-// httpHook posts the client's payload as it is and takes the client's own JSON as
-// the answer. It is asked once: what it does with an event may not bear repeating.
+// httpHook posts the client's payload unchanged and accepts the client's own JSON as the
+// answer. It never retries, because its side effects may not be repeatable.
 type httpHook struct {
 	to      endpoint
-	timeout time.Duration // of the whole question; 0 leaves it to the context
+	timeout time.Duration // of the whole request; 0 leaves it to the context
 }
 
-// newHTTP returns a native http hook. $NAME and ${NAME} in the value of a header
-// stand for an environment variable if it is allowed, for nothing otherwise.
+// newHTTP returns a native http hook. In the value of a header $NAME and ${NAME} are replaced
+// by an environment variable if it is allowed, else by nothing.
 //
-// Errors: a URL that is not an http or https URL.
+// A URL that is not an http or https URL is an error.
 func newHTTP(s config.Spec, timeout time.Duration) (wire.Handler, error) {
 	headers := map[string]string{}
 	for k, v := range s.Headers {
@@ -35,7 +35,7 @@ func newHTTP(s config.Spec, timeout time.Duration) (wire.Handler, error) {
 	return httpHook{to, timeout}, err
 }
 
-// Run is a Handler.
+// Run implements wire.Handler.
 func (h httpHook) Run(ctx context.Context, c wire.Call) wire.Outcome {
 	start := time.Now()
 	got, tries, err := h.to.hop(c).ask(ctx, c.Payload, retries{timeout: h.timeout})
@@ -46,7 +46,7 @@ func (h httpHook) Run(ctx context.Context, c wire.Call) wire.Outcome {
 	return finished(o, got, tries, start)
 }
 
-// read is what the client makes of a response. No status can refuse.
+// read interprets a response as the client does. No status can refuse.
 func (h httpHook) read(event string, got replied) wire.Outcome {
 	body := bytes.TrimSpace(got.body)
 	switch {
@@ -62,7 +62,7 @@ func (h httpHook) read(event string, got replied) wire.Outcome {
 	return o
 }
 
-// finished fills in how the answer was got.
+// finished adds how the answer was obtained.
 func finished(o wire.Outcome, got replied, tries int, start time.Time) wire.Outcome {
 	o.Output = wire.Cut(string(bytes.ToValidUTF8(bytes.TrimSpace(got.body), []byte("\uFFFD"))), maxOutput)
 	o.TimedOut = errors.Is(o.Err, errTimeout)
@@ -70,10 +70,10 @@ func finished(o wire.Outcome, got replied, tries int, start time.Time) wire.Outc
 	return o
 }
 
-// reference is compiled when it is used: most hooks that link this ask no server.
+// reference is compiled at its first use: most hooks that link this ask no server.
 var reference = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$(?:\{(\w+)\}|(\w+))`) })
 
-// interpolate puts environment variables into a header.
+// interpolate inserts environment variables into a header.
 func interpolate(value string, allowed []string) string {
 	return reference().ReplaceAllStringFunc(value, func(ref string) string {
 		m := reference().FindStringSubmatch(ref)

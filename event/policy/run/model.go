@@ -62,7 +62,7 @@ func (a api) judge(ctx context.Context, system, user string) (string, int, error
 	return text, tries, err
 }
 
-// read takes the text out of a message.
+// read extracts the text from a message.
 func (a api) read(got replied) (string, error) {
 	v := gjson.ParseBytes(got.body)
 	valid := json.Valid(got.body)
@@ -85,14 +85,14 @@ func (a api) read(got replied) (string, error) {
 	return text.String(), nil
 }
 
-// cli asks `claude -p`: whoever has no key has logged the client in.
+// cli asks `claude -p`: a user without a key has logged the client in.
 type cli struct {
 	program, model string
 	env            []string
 }
 
-// inherited are the variables by which a client would take itself for a part
-// of the session that raised the event.
+// inherited are the variables that would make a client take itself for a part of the session
+// that sent the event.
 var inherited = map[string]bool{
 	"CLAUDECODE": true, "CLAUDE_CODE_CHILD_SESSION": true, "CLAUDE_CODE_ENTRYPOINT": true, "CLAUDE_CODE_SESSION_ID": true,
 	"CLAUDE_CODE_MESSAGING_SOCKET": true, "CLAUDE_CODE_MESSAGING_TOKEN": true, "CLAUDE_CODE_SESSION_ATTENDED": true,
@@ -101,10 +101,10 @@ var inherited = map[string]bool{
 
 func (m cli) name() string { return m.program + " " + m.model }
 
-// judge runs the client with no hooks, tools, servers or skills, in an empty
-// directory: neither the project's settings nor its CLAUDE.md may have a say in
-// what is thought of the project, and a hook there would be this program again.
-// The question goes in by stdin, where other users cannot see it.
+// judge runs the client without hooks, tools, servers or skills, in an empty directory:
+// neither the project's settings nor its CLAUDE.md may influence how the project is judged,
+// and a hook there would be this program again. The question is passed on stdin, where other
+// users cannot see it.
 func (m cli) judge(ctx context.Context, system, user string) (string, int, error) {
 	path, err := exec.LookPath(m.program)
 	if err != nil {

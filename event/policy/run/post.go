@@ -14,17 +14,16 @@ import (
 	"beckon/event/policy/wire"
 )
 
-const maxResponse = 1 << 20 // 1 MiB: more than any answer has to say
+const maxResponse = 1 << 20 // 1 MiB: more than any answer needs
 
-// endpoint is where questions are posted.
+// endpoint is the address that questions are posted to.
 type endpoint struct {
 	url    string
 	shown  string // in messages
 	header http.Header
 }
 
-// newEndpoint checks a URL. Its query stays out of every message: it may hold
-// a key.
+// newEndpoint checks a URL. Its query stays out of every message, since it may contain a key.
 func newEndpoint(address string, headers map[string]string) (endpoint, error) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -41,7 +40,7 @@ func newEndpoint(address string, headers map[string]string) (endpoint, error) {
 	return e, nil
 }
 
-// hop returns the endpoint with the header of a question that is handed on.
+// hop returns the endpoint with the header of a question that is passed on.
 func (e endpoint) hop(c wire.Call) endpoint {
 	e.header = e.header.Clone()
 	e.header.Set(wire.HopsHeader, strconv.Itoa(c.Hops+1))
@@ -51,9 +50,9 @@ func (e endpoint) hop(c wire.Call) endpoint {
 
 func (e endpoint) String() string { return e.shown }
 
-// newClient makes the client of one Run. It keeps no connection: the process
-// ends soon, and an idle one would outlive the answer. It follows no redirect:
-// a policy is asked where the user said, or not at all.
+// newClient returns the client of one Run. It keeps no connection: the process ends soon, and
+// an idle one would outlive the answer. It follows no redirect: a policy is asked where the
+// user said, or not at all.
 func newClient() *http.Client {
 	return &http.Client{Transport: &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
@@ -91,7 +90,7 @@ func (e endpoint) post(ctx context.Context, client *http.Client, body []byte) (r
 	return replied{res.StatusCode, b}, nil
 }
 
-// unreachable is a question that got no whole answer: another try may.
+// unreachable is the error if no complete answer arrived: a retry may get one.
 type unreachable struct {
 	what string
 	err  error
@@ -102,7 +101,7 @@ func (u unreachable) Unwrap() error { return u.err }
 
 func (e endpoint) failed(step string, err error) error {
 	var u *url.Error
-	if errors.As(err, &u) { // it names the URL, query and all
+	if errors.As(err, &u) { // it contains the URL with its query
 		err = u.Err
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -123,16 +122,16 @@ func (e endpoint) unexpected(status int) error {
 	return fmt.Errorf("%s answered %d, %s", e, status, text)
 }
 
-// retries is how often and when a question is repeated.
+// retries says how often and when a question is retried.
 type retries struct {
 	timeout time.Duration // of one try; 0 leaves it to the context
 	count   int           // tries after the first
 	delay   time.Duration // between two tries
 }
 
-// ask posts until there is an answer that another try would not change: a
-// transport error, 429 and 500 upward are worth one. When the context leaves
-// no time for the delay it gives up at once. It returns the number of tries.
+// ask posts until it gets an answer that a retry would not change: transport errors, 429 and
+// 500 upward are retried. If the context leaves no time for the delay it gives up at once. It
+// returns the number of tries.
 func (e endpoint) ask(ctx context.Context, body []byte, r retries) (replied, int, error) {
 	client := newClient()
 	defer client.CloseIdleConnections()
@@ -146,7 +145,7 @@ func (e endpoint) ask(ctx context.Context, body []byte, r retries) (replied, int
 	}
 }
 
-// again reports whether another try could get another answer.
+// again reports whether a retry could get another answer.
 func again(got replied, err error) bool {
 	var u unreachable
 	return errors.As(err, &u) || err == nil && (got.status >= 500 || got.status == http.StatusTooManyRequests)

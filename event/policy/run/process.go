@@ -17,7 +17,7 @@ import (
 const (
 	maxStdout = 1 << 20         // 1 MiB: what a command may print and still be understood
 	maxStderr = 64 << 10        // 64 KiB: the reason of a refusal, and the trace
-	graceTime = time.Second / 2 // between the polite signal and the other one
+	graceTime = time.Second / 2 // between TERM and KILL
 )
 
 // process is one run of a program in a session and process group of its own.

@@ -1,6 +1,5 @@
-// Package example holds small policy servers of protocol 1.0, to start one's
-// own from. Each is a whole program that needs nothing but its language, and
-// all of them decide alike.
+// Package example holds small policy servers of protocol 1.0 to start from. Each is a complete
+// program that needs nothing but its language, and all of them make the same decisions.
 package example
 
 import (
@@ -17,9 +16,7 @@ var (
 
 var texts = map[string]string{"python": python, "node": node}
 
-// Text returns the program in a language, "node" or "python".
-//
-// Errors: any other language.
+// Text returns the program in a language, "node" or "python". Any other language is an error.
 func Text(language string) (string, error) {
 	if text, ok := texts[language]; ok {
 		return text, nil
