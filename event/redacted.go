@@ -8,9 +8,9 @@ import (
 	"beckon/event/redact"
 )
 
-// Redact takes secrets out of every text of e that a person or an agent wrote.
-// Ids, names, paths and hashes stay as they are. What Parse read is clean: it
-// redacts before it cuts, since half a key is not known for one.
+// Redact removes secrets from every text of e that a person or an agent wrote. Ids, names,
+// paths and hashes stay as they are. What Parse read is clean already: it redacts before it
+// cuts, because half a key is not recognized.
 func (e *Event) Redact() {
 	for _, p := range [...]*string{&e.Prompt, &e.Message, &e.Reason, &e.Details, &e.Tool.Summary, &e.TaskN.Subject, &e.Answer} {
 		*p = redact.Text(*p)
@@ -45,8 +45,8 @@ const longWord = 16
 
 const white = " \t\r\n"
 
-// cleanHead returns the text before an elision, redacted. The elision may have
-// cut through a secret, so half a long word goes, too.
+// cleanHead returns the text before an elision, redacted. The elision may have cut through a
+// secret, so half of a long last word is removed, too.
 func cleanHead(s string, elided bool) string {
 	s = redact.Text(s)
 	if i := strings.LastIndexAny(s, white) + 1; elided && len(s)-i >= longWord {
@@ -55,10 +55,10 @@ func cleanHead(s string, elided bool) string {
 	return s
 }
 
-// cleanTail returns the text behind an elision, redacted, without what is left of
-// a word that the elision cut.
+// cleanTail returns the text after an elision, redacted, without the rest of a word that the
+// elision cut.
 func cleanTail(s string) string {
-	const longest = 512 // of what is left of a secret
+	const longest = 512 // of the rest of a secret
 	s = redact.Text(s)
 	i := 0
 	for i < len(s) && i < longest && ' ' < s[i] && s[i] < utf8.RuneSelf {
@@ -70,8 +70,7 @@ func cleanTail(s string) string {
 	return s
 }
 
-// clean returns the text of a string token, redacted; of one that an elision
-// shortened, its head.
+// clean returns the text of a string token, redacted; if an elision shortened it, its head.
 func clean(raw string) string {
 	head, _, elided := parts(raw)
 	return cleanHead(jsonenc.Unescape(head, -1), elided)

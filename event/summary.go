@@ -11,17 +11,15 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// toolRow says which arguments say what a call of a tool does: paths in its
-// input (CONTRACT.md 12), the first that is there counts; a "+"
-// before a path adds it to what was found.
+// toolRow says which arguments describe a call of a tool: paths in its input (CONTRACT.md 12),
+// of which the first present counts; a "+" before a path appends it to what was found.
 type toolRow struct {
 	tool  string
 	label string // shown instead of the tool's name
 	args  []string
 }
 
-// tools is compared by sameName, so that one row serves the agents that write
-// the same tool in another letter case.
+// tools is compared by sameName, so that one row serves agents that use another letter case.
 var tools = []toolRow{
 	{tool: "AskUserQuestion", args: []string{"questions.#.question"}},
 	{tool: "ExitPlanMode", label: "plan", args: []string{"plan"}},
@@ -39,14 +37,14 @@ var tools = []toolRow{
 	{tool: "apply_patch", args: []string{"command", "input", "patch", "patchText"}},
 }
 
-// revealing lists the arguments that say most about a call of any other tool.
+// revealing lists the most descriptive arguments of all other tools.
 var revealing = []string{
 	"command", "cmd", "file_path", "filePath", "notebook_path", "absolute_path", "path", "dir_path",
 	"pattern", "query", "url", "uri", "title", "subject", "name", "question",
 	"description", "message", "text", "body", "prompt", "task_id", "shell_id", "bash_id", "id",
 }
 
-// maxRevealing is the longest argument shown of a tool that no list knows.
+// maxRevealing is the longest argument shown for an unlisted tool.
 const maxRevealing = 200
 
 // summary returns a tool call as one line for people: printable UTF-8 of at
@@ -86,8 +84,8 @@ func (row *toolRow) summarize(input gjson.Result, cwd string) string {
 	return text
 }
 
-// summarizeAny returns the most revealing argument of an input that no row describes:
-// a well-known one, else the first short string.
+// summarizeAny returns the most descriptive argument of an input that no row describes: a
+// well-known one, else the first short string.
 func summarizeAny(input gjson.Result, cwd string) string {
 	if !input.IsObject() {
 		return argument("", input, cwd)
@@ -109,8 +107,7 @@ func summarizeAny(input gjson.Result, cwd string) string {
 	return best
 }
 
-// argument returns the value of an argument, redacted, in the form its key asks
-// for.
+// argument returns the value of an argument, redacted, formatted according to its key.
 func argument(key string, v gjson.Result, cwd string) string {
 	switch {
 	case v.Type == gjson.Number:
@@ -148,11 +145,11 @@ func list(key string, v gjson.Result) string {
 		}
 		return b.Len() < MaxText
 	})
-	return redact.Text(b.String()) // what one word says of the next: --password x
+	return redact.Text(b.String()) // a word may say that the next is secret: --password x
 }
 
-// relative returns path as seen from cwd if it lies under it. Of a long path
-// the end is kept: it names the file.
+// relative returns path relative to cwd if it is below it. Of a long path the end is kept,
+// because it names the file.
 func relative(path, cwd string) string {
 	const most = MaxSummary * 3 / 4
 	if rest, ok := strings.CutPrefix(path, cwd); ok && cwd != "" {
@@ -172,8 +169,8 @@ func relative(path, cwd string) string {
 	return "…" + path[max(0, strings.IndexAny(path, `/\`)):]
 }
 
-// address returns host and path of a URL: no scheme, no user, no query, whose
-// values may be secrets.
+// address returns host and path of a URL, without scheme, user and query, whose values may be
+// secrets.
 func address(url string) string {
 	if _, rest, ok := strings.Cut(url, "://"); ok {
 		url = rest
@@ -204,10 +201,10 @@ func heading(s string) string {
 	return first
 }
 
-// oneLine returns s in one line of at most max bytes, cut with "…". Control
-// characters go, with the colour and cursor sequences they start; what a
-// longer terminal sequence carries stays, so that a command can hide nothing
-// in it. Characters that reorder or hide text go too.
+// oneLine returns s in one line of at most max bytes, cut with "…". Control characters are
+// removed, with the colour and cursor sequences that they start; the content of a longer
+// terminal sequence stays, so that a command can hide nothing in it. Characters that reorder
+// or hide text are removed too.
 func oneLine(s string, max int) string {
 	var out []byte
 	space := false
@@ -238,16 +235,15 @@ func isBlank(r rune) bool {
 	return r == ' ' || '\t' <= r && r <= '\r' || r == 0x85 || r == 0xa0 || r == '\u2028' || r == '\u2029'
 }
 
-// Unsafe reports whether r must not reach a terminal or a message: control
-// characters, marks of text direction, and characters without width, those that
-// join emoji excepted.
+// Unsafe reports whether r must not reach a terminal or a message: control characters, marks
+// of text direction, and zero-width characters except those that join emoji.
 func Unsafe(r rune) bool {
 	return r < ' ' || 0x7f <= r && r <= 0x9f || r == 0xad || r == '\u061c' || r == '\u200b' || r == '\u200e' || r == '\u200f' || '\u202a' <= r && r <= '\u202e' ||
 		'\u2060' <= r && r <= '\u206f' || r == '\ufeff' || 0xe0000 <= r && r <= 0xe007f
 }
 
-// controlLen returns how many bytes behind an ESC (or, if csi, behind a CSI)
-// belong to it: all of a CSI sequence, of longer ones what opens or ends them.
+// controlLen returns how many bytes after an ESC (or, if csi, after a CSI) belong to it: all
+// of a CSI sequence; of longer sequences what opens or ends them.
 func controlLen(s string, csi bool) int {
 	i := 0
 	if !csi {

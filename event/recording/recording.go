@@ -1,6 +1,6 @@
-// Package recording reads what was recorded of a real client: its hook
-// payloads, status lines and registry, one JSON object per line. The recordings in
-// testdata/recordings are the ground that tests and replay stand on.
+// Package recording reads recordings of a real client: its hook payloads, status lines and
+// registry, one JSON object per line. Tests and replay are built on the recordings in
+// testdata/recordings.
 package recording
 
 import (
@@ -22,8 +22,8 @@ type Step struct {
 	T    int64        // milliseconds from the first input; negative before it
 	At   event.Millis // the same as a wall time
 
-	Payload  json.RawMessage   // of a hook or status line: what it got on stdin
-	Env      map[string]string // the part of a hook's environment that was kept
+	Payload  json.RawMessage   // of a hook or status line: its stdin
+	Env      map[string]string // the recorded part of a hook's environment
 	Registry []Registry        // of a registry step: all files at that moment
 }
 
@@ -91,9 +91,9 @@ func Read(r io.Reader) ([]Step, error) {
 	return steps, nil
 }
 
-// Origin returns where the recorded hook ran, as far as its environment and the
-// registry of that moment say. A process that the registry does not name yet gets a
-// start time of its own making, so that it is one process.
+// Origin returns where the recorded hook ran, as far as its environment and the registry of
+// that moment say. A process that the registry does not name yet gets an invented start time,
+// so that it is one process.
 func (s Step) Origin(registry []Registry, cwd string) *event.Origin {
 	pid, _ := strconv.Atoi(cmp.Or(s.Env["CLAUDE_PID"], s.Env["ppid"]))
 	o := &event.Origin{

@@ -6,10 +6,10 @@ import "strings"
 // programs only.
 type argument struct {
 	command, flag string
-	// before is what stands between a user's name and the secret; 0 when the
-	// value is all secret.
+	// before is the character between a user's name and the secret; 0 if the whole value is
+	// secret.
 	before byte
-	// joined says that a secret only comes without a space: -pSECRET.
+	// joined means that the secret always follows without a space: -pSECRET.
 	joined bool
 }
 
@@ -30,7 +30,7 @@ var arguments = [...]argument{
 	{command: "openssl enc", flag: "-k"}, {command: "openssl enc", flag: "-K"},
 }
 
-// argument finds the secret behind a flag at i of a program that takes it so.
+// argument finds the secret after a flag at i of a program that takes one there.
 func (r *redactor) argument(i int) found {
 	if i > 0 && strings.IndexByte(" \t\n\"'", r.s[i-1]) < 0 {
 		return found{}
@@ -57,8 +57,8 @@ func (r *redactor) argument(i int) found {
 	return found{}
 }
 
-// ends returns where the flag ends that stands at i, 0 if another one does. Flags
-// of one letter may stand behind others that take no value: curl -sSu.
+// ends returns the end of the flag at i, 0 if another flag is there. Flags of one letter may
+// follow others that take no value: curl -sSu.
 func (a *argument) ends(s string, i int) int {
 	if strings.HasPrefix(s[i:], a.flag) {
 		return i + len(a.flag)
@@ -73,8 +73,7 @@ func (a *argument) ends(s string, i int) int {
 	return end
 }
 
-// flagOf returns where the flags of one letter end that stand at i and have that
-// letter among them; 0 if they do not.
+// flagOf returns the end of the one-letter flags at i if that letter is among them; else 0.
 func flagOf(letter byte, s string, i int) int {
 	const most = 6
 	end := i + 1
@@ -87,8 +86,8 @@ func flagOf(letter byte, s string, i int) int {
 	return end
 }
 
-// commandBefore returns the command line that goes through i, up to there,
-// without reading the shell's language.
+// commandBefore returns the command line around i, up to i, without parsing the shell's
+// language.
 func (r *redactor) commandBefore(i int) string {
 	const far = 256
 	line := r.s[max(0, i-far):i]
@@ -99,8 +98,8 @@ func (r *redactor) commandBefore(i int) string {
 	return line[from:]
 }
 
-// endsCommandAt reports whether a command ends at i: not by the & in a URL, nor by
-// a line break that is escaped.
+// endsCommandAt reports whether a command ends at i: not at the & in a URL, nor at an escaped
+// line break.
 func (r *redactor) endsCommandAt(i int) bool {
 	switch r.s[i] {
 	case ';', '|', '`', '(':
@@ -113,7 +112,7 @@ func (r *redactor) endsCommandAt(i int) bool {
 	return false
 }
 
-// runs reports whether a command line names a program. It looks for the word.
+// runs reports whether a command line names a program, by looking for the word.
 func runs(line, command string) bool {
 	at := strings.LastIndex(line, command+" ")
 	return at >= 0 && (at == 0 || !token.has(line[at-1]) && line[at-1] != '.')
@@ -155,8 +154,8 @@ func (r *redactor) valueOf(a *argument, v int) found {
 	return found{from, end, markPassword}
 }
 
-// wordAt returns where a word of a command line lies that begins at v, without
-// the quotes around it.
+// wordAt returns the bounds of the word of a command line that begins at v, without its
+// quotes.
 func (r *redactor) wordAt(v int) (from, end int) {
 	if v == len(r.s) {
 		return v, v

@@ -17,7 +17,7 @@ const (
 	weakKey // a secret if it looks random
 )
 
-// style is how a value stands behind its name.
+// style is how a value follows its name.
 type style uint8
 
 const (
@@ -56,8 +56,8 @@ func (r *redactor) assignment(i int) found {
 	return r.value(r.skipSpace(v), kind, how)
 }
 
-// flag finds the value of a flag at i that stands behind a space:
-// --password value, or where a program takes it: mysql -pvalue.
+// flag finds the value of a flag at i that follows a space: --password value, or for programs
+// that take it so: mysql -pvalue.
 func (r *redactor) flag(i int) found {
 	if f := r.argument(i); f.mark != "" {
 		return f
@@ -107,8 +107,8 @@ func (r *redactor) nameBefore(i int) (from, to int) {
 	return r.nameStart(i, token), i
 }
 
-// nameStart returns where a name of such characters begins that ends before i, not
-// before what was replaced, nameEnd where one ends that begins at i.
+// nameStart returns the start of a name of such characters that ends before i, not before the
+// last replacement; nameEnd the end of one that begins at i.
 func (r *redactor) nameStart(i int, k class) int {
 	from := i
 	for from > r.last && i-from <= maxKey && k.has(r.s[from-1]) {
@@ -125,8 +125,8 @@ func (r *redactor) nameEnd(i int) int {
 	return end
 }
 
-// namedBefore returns what is said of a value by the name beside it, where the
-// word "value" begins at i: name: DB_PASSWORD, value: ...; key="ApiKey" value=...
+// namedBefore returns what the name next to a value says about it, when the word "value"
+// begins at i: name: DB_PASSWORD, value: ...; key="ApiKey" value=...
 func (r *redactor) namedBefore(i int) keyKind {
 	const between = "\"', \t\r\n-\\"
 	end := i

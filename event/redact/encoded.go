@@ -2,8 +2,8 @@ package redact
 
 import "strings"
 
-// encoded finds the value behind the name that ends before an operator at i that
-// is written as in a URL: NAME%3Dvalue, %22name%22%3A%22value%22.
+// encoded finds the value after the name that ends before a URL-encoded operator at i:
+// NAME%3Dvalue, %22name%22%3A%22value%22.
 func (r *redactor) encoded(i int) found {
 	equals := strings.HasPrefix(r.s[i:], "%3D") || strings.HasPrefix(r.s[i:], "%3d")
 	if !equals && !strings.HasPrefix(r.s[i:], "%3A") && !strings.HasPrefix(r.s[i:], "%3a") {
@@ -15,7 +15,7 @@ func (r *redactor) encoded(i int) found {
 		end -= len("%22")
 	}
 	from := r.nameStart(end, token)
-	if from > r.last && r.s[from-1] == '%' && end-from >= 2 { // the digits are of what stands before: %26DB_PASS
+	if from > r.last && r.s[from-1] == '%' && end-from >= 2 { // the digits belong to the escape before: %26DB_PASS
 		from += 2
 	}
 	kind := kindOf(r.s[from:end])
@@ -46,7 +46,7 @@ func (r *redactor) encoded(i int) found {
 	return found{v, to, kind.mark()}
 }
 
-// escapedQuote reports whether s begins with a quote, written as in a URL.
+// escapedQuote reports whether s begins with a URL-encoded quote.
 func escapedQuote(s string) bool {
 	return strings.HasPrefix(s, "%22") || strings.HasPrefix(s, "%27")
 }

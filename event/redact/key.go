@@ -17,8 +17,8 @@ var sensitive = [...]struct {
 	{"secret", secretKey}, {"token", secretKey}, {"authorization", headerKey}, {"key", secretKey},
 }
 
-// keys are the words before "key" that make it a secret one: most keys (of a
-// map, of a cache, of a pair's public half) are not.
+// keys are the words before "key" that make it a secret: most keys (of a map, of a cache, of a
+// pair's public half) are not.
 var keys = [...]string{
 	"api", "access", "private", "account", "encryption", "signing", "master", "auth", "shared", "storage", "subscription", "license",
 	"session", "webhook", "cipher", "hmac", "jwt",
@@ -74,8 +74,7 @@ func kindOf(name string) keyKind {
 	return harmless
 }
 
-// lastWord returns the last word of a name: behind a separator, or from a
-// capital on.
+// lastWord returns the last word of a name: after a separator, or from a capital on.
 func lastWord(name string) string {
 	i := len(name)
 	for i > 0 && alnum.has(name[i-1]) {
@@ -87,8 +86,7 @@ func lastWord(name string) string {
 	return name[i:]
 }
 
-// kindInQuery is kindOf for the parameters of a URL, where shorter names are in
-// use.
+// kindInQuery is kindOf for the parameters of a URL, where shorter names are common.
 func kindInQuery(name string) keyKind {
 	for _, w := range [...]string{"key", "sig", "signature", "hmac", "sas", "auth"} {
 		if endsFold(lastWord(name), w) {
@@ -105,14 +103,13 @@ func lower(c byte) byte {
 	return c
 }
 
-// beforeKey reports whether a name ends with a word that makes the key behind it
-// secret.
+// beforeKey reports whether a name ends with a word that makes a following "key" secret.
 func beforeKey(name string) bool {
 	name = strings.TrimRight(name, "_-")
 	return slices.ContainsFunc(keys[:], func(w string) bool { return endsFold(name, w) })
 }
 
-// isSecretKey reports whether one of the keys that are secret is in the name.
+// isSecretKey reports whether the name contains one of the secret keys.
 func isSecretKey(name []byte) bool {
 	for _, w := range keys {
 		if at := bytes.Index(name, []byte(w)); at >= 0 && bytes.HasPrefix(name[at+len(w):], []byte("key")) {

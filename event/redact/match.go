@@ -4,16 +4,15 @@ import "beckon/event/redact/op"
 
 //go:generate go run ./gen
 
-// longest is the most characters that are taken of a set without a bound. It
-// keeps time linear.
+// longest is the most characters that an unbounded set may match. It keeps time linear.
 const longest = 512
 
 // rule is one rule of the table.
 type rule struct {
 	pc      uint16
-	back    uint8 // how far before the byte that leads to it the rule begins
+	back    uint8 // how far before the trigger byte the rule begins
 	mark    uint8
-	entropy uint8 // tenths of bits per character, which the secret's is above
+	entropy uint8 // tenths of bits per character; the secret must have more
 	digit   bool  // the secret has a digit
 	named   bool  // it begins with a provider's name
 }
@@ -23,7 +22,7 @@ type rule struct {
 type matcher struct {
 	s        string
 	from, to int // the secret
-	ret      int // where op.Return goes on
+	ret      int // where op.Return continues
 }
 
 func number(pc int) int { return int(program[pc]) | int(program[pc+1])<<8 }
@@ -65,7 +64,7 @@ func (m *matcher) run(pc, i int) bool {
 	}
 }
 
-// mark notes where the secret begins or ends, unless the rest does not match.
+// mark records where the secret begins or ends, unless the rest does not match.
 func (m *matcher) mark(pc, i int) bool {
 	at := &m.from
 	if program[pc] == op.To {
@@ -92,8 +91,7 @@ func (m *matcher) text(want string, i int, fold bool) bool {
 	return true
 }
 
-// set takes as many characters as it can, then fewer and fewer until the rest
-// matches.
+// set matches as many characters as it can, then fewer and fewer until the rest matches.
 func (m *matcher) set(pc, i int) bool {
 	set, least, most := number(pc+1), number(pc+3), number(pc+5)
 	if most == op.Unbounded {
@@ -118,7 +116,7 @@ func inSet(set int, c byte) bool {
 	return sets[set&(op.Beyond-1)*16+int(c)/8]&(1<<(c%8)) != 0
 }
 
-// holds reports whether what takes no character holds at i.
+// holds reports whether a zero-width condition holds at i.
 func (m *matcher) holds(what byte, i int) bool {
 	switch what {
 	case op.Word:
@@ -129,8 +127,8 @@ func (m *matcher) holds(what byte, i int) bool {
 	return i == len(m.s) // op.End
 }
 
-// byRule finds a secret by the rules that the byte at i leads to; inside a word
-// those that begin with a provider's name.
+// byRule finds a secret by the rules for the byte at i; inside a word only those that begin
+// with a provider's name.
 func (r *redactor) byRule(i int, inside bool) found {
 	c := r.s[i]
 	if c >= 0x80 {
@@ -173,7 +171,7 @@ func (r *redactor) try(rule *rule, i int) found {
 	if secret := m.s[m.from:m.to]; rule.digit && !hasDigit(secret) || !random(secret, int(rule.entropy)) {
 		return found{}
 	}
-	// Of what is longer than the rule says the rest goes too.
+	// If the text is longer than the rule says, the rest is replaced too.
 	rest := token
 	if m.to-m.from >= longest {
 		rest = opaque

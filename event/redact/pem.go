@@ -22,8 +22,8 @@ func (r *redactor) privateKey(i int) found {
 	return found{}
 }
 
-// pemBoundary returns the end of the boundary line of a private key at i that
-// starts with prefix, or 0.
+// pemBoundary returns the end of the boundary line of a private key at i that starts with
+// prefix, or 0.
 func pemBoundary(s string, i int, prefix string) int {
 	const dashes, longest = "-----", 40
 	if !strings.HasPrefix(s[i:], prefix) {
@@ -40,8 +40,8 @@ func pemBoundary(s string, i int, prefix string) int {
 	return i + len(prefix) + n + len(dashes)
 }
 
-// pemEnd returns where the block ends whose inside begins at i: behind its last
-// line, else behind the last line of base64. It is 0 without one.
+// pemEnd returns the end of the block whose inside begins at i: after its last line, else
+// after the last line of base64. It is 0 without one.
 func (r *redactor) pemEnd(i int) (end int) {
 	const maxHeaders = 8
 	for short, headers := false, 0; ; {
@@ -92,9 +92,8 @@ func pemHeader(s string, i int) int {
 	return j
 }
 
-// pemStart returns where the base64 begins that ends before the boundary at i:
-// i itself if it is too little for a key. It goes back no further than to what
-// was replaced.
+// pemStart returns the start of the base64 that ends before the boundary at i, or i itself if
+// it is too short for a key. It goes back no further than the last replacement.
 func (r *redactor) pemStart(i int) int {
 	start, total := i, 0
 	for j, first := i-deleted(r.s, i-1), true; ; first = false {
@@ -119,8 +118,7 @@ func (r *redactor) pemStart(i int) int {
 	return start
 }
 
-// deleted returns the length of the mark at i by which a diff marks a deleted line,
-// 0 where there is none.
+// deleted returns the length of a diff's mark for a deleted line at i, 0 if there is none.
 func deleted(s string, i int) int {
 	if i > 0 && i < len(s) && s[i] == '-' && (s[i-1] == '\n' || s[i-1] == 'n' && i > 1 && s[i-2] == '\\') {
 		return 1
@@ -128,8 +126,8 @@ func deleted(s string, i int) int {
 	return 0
 }
 
-// skipPEMSpace skips what stands between the lines of a key: space, quotes,
-// escapes and what lines are quoted or numbered with.
+// skipPEMSpace skips what is between the lines of a key: space, quotes, escapes and marks that
+// quote or number lines.
 func skipPEMSpace(s string, i int) int {
 	for i < len(s) {
 		switch {

@@ -2,15 +2,14 @@ package redact
 
 import "strings"
 
-// readers are the ends of pipes that read a secret: a program, and the flag with
-// which it does.
+// readers are the programs that read a secret from a pipe, and the flag with which they do.
 var readers = [...]struct{ command, flag string }{
 	{"sudo ", "-S"}, {"sudo ", "--stdin"}, {"passwd ", "--stdin"}, {"login ", "--password-stdin"}, {"login ", "--with-token"},
 	{"gpg ", "--passphrase-fd 0"}, {"openssl ", "stdin"}, {"smbpasswd ", "-s"}, {"htpasswd ", "-i"}, {"chpasswd", ""}, {"cryptsetup ", ""},
 }
 
-// piped finds the secret in the words at i that a command is given on its standard
-// input: echo SECRET | sudo -S, sudo -S id <<< SECRET.
+// piped finds the secret in the words at i that a command gets on its standard input: echo
+// SECRET | sudo -S, sudo -S id <<< SECRET.
 func (r *redactor) piped(i int) found {
 	const far = 256
 	rest := r.s[i:min(len(r.s), i+far)]
@@ -32,7 +31,7 @@ func (r *redactor) piped(i int) found {
 	return r.lastWord(from, from+bar, strings.Contains(said[bar:], "chpasswd"))
 }
 
-// hereString is piped for sudo -S id <<< SECRET, of which rest begins the line.
+// hereString is piped for sudo -S id <<< SECRET; rest is the beginning of that line.
 func (r *redactor) hereString(i int, rest string) found {
 	if !strings.HasPrefix(rest, "sudo -") {
 		return found{}
@@ -61,8 +60,7 @@ func readsSecret(line string) bool {
 	return false
 }
 
-// hasFlag reports whether a flag is among args; one of a letter also behind
-// others: -kS.
+// hasFlag reports whether a flag is among args; a one-letter flag also after others: -kS.
 func hasFlag(args, flag string) bool {
 	if len(flag) != len("-S") {
 		return strings.Contains(args, flag)
@@ -78,8 +76,8 @@ func hasFlag(args, flag string) bool {
 	return false
 }
 
-// lastWord finds the secret in the last word of s[from:to]; behind a user's name
-// if there is one.
+// lastWord finds the secret in the last word of s[from:to], after a user's name if there is
+// one.
 func (r *redactor) lastWord(from, to int, user bool) found {
 	begin, end := to, to
 	for at := from; ; {
@@ -99,7 +97,7 @@ func (r *redactor) lastWord(from, to int, user bool) found {
 	return r.passed(begin, end)
 }
 
-// passed is the secret that s[from:to] is, unless it stands for one.
+// passed returns s[from:to] as a secret, unless it is a placeholder.
 func (r *redactor) passed(from, to int) found {
 	const shortest = 3
 	if to-from < shortest || r.s[from] == '-' || placeholder(r.s[from:to]) || markAt(r.s, from) > 0 {
@@ -108,8 +106,8 @@ func (r *redactor) passed(from, to int) found {
 	return found{from, to, markPassword}
 }
 
-// htpasswd finds the password in a command line of htpasswd -b, of whose flags one
-// ends before i: [FILE] USER PASSWORD.
+// htpasswd finds the password in a command line of htpasswd -b whose flags end before i:
+// [FILE] USER PASSWORD.
 func (r *redactor) htpasswd(i int) found {
 	at := strings.LastIndexByte(r.s[:i], '-')
 	line := r.commandBefore(at)
@@ -138,8 +136,8 @@ func (r *redactor) htpasswd(i int) found {
 	}
 }
 
-// nextWord returns where the next word of a command lies behind at, and where
-// what follows it begins: at when there is no word.
+// nextWord returns the bounds of the next word of a command after at, and the start of what
+// follows; at if there is no word.
 func (r *redactor) nextWord(at int) (first, last, next int) {
 	begin := r.skipSpace(at)
 	first, last = r.wordAt(begin)

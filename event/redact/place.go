@@ -64,8 +64,8 @@ func (r *redactor) pair(v int) found {
 	return r.quotedValue(at+len(q), q, passwordKey)
 }
 
-// passLine finds the password in a line of a pgpass file, host:port:db:user:password,
-// at the colon behind its host, which begins at from.
+// passLine finds the password in a line of a pgpass file, host:port:db:user:password, at the
+// colon after its host, which begins at from.
 func (r *redactor) passLine(colon, from int) found {
 	const far, port = 256, 4
 	for from > r.last && dotted.has(r.s[from-1]) {
@@ -90,8 +90,8 @@ func (r *redactor) passLine(colon, from int) found {
 	return found{end - len(password), end, markPassword}
 }
 
-// spoken finds the secret behind the word at i that says there is one: the
-// password is hunter2; machine h login me password x; #define PASS "x".
+// spoken finds the secret after the word at i that announces one: the password is hunter2;
+// machine h login me password x; #define PASS "x".
 func (r *redactor) spoken(i int) found {
 	if i+2 > len(r.s) || !mayName(r.s[i:i+2]) {
 		return found{}
@@ -101,7 +101,7 @@ func (r *redactor) spoken(i int) found {
 	if v == end || v == len(r.s) {
 		return found{}
 	}
-	// What follows decides more cheaply than the name does.
+	// What follows is cheaper to check than the name.
 	q := quoteAt(r.s, v)
 	verb, said := r.skipFiller(v)
 	netrc := lower(r.s[i]) == 'p' && r.inNetrc(i)
@@ -124,7 +124,7 @@ func (r *redactor) spoken(i int) found {
 	return r.said(said, kind, verb)
 }
 
-// mayName reports whether a word that begins so may name a secret.
+// mayName reports whether a word that begins like this may name a secret.
 func mayName(begin string) bool {
 	switch [2]byte{lower(begin[0]), lower(begin[1])} {
 	case [2]byte{'p', 'a'}, [2]byte{'p', 'w'}, [2]byte{'s', 'e'}, [2]byte{'t', 'o'}, [2]byte{'k', 'e'}, [2]byte{'a', 'p'}, [2]byte{'a', 'c'}, [2]byte{'a', 'u'}:
@@ -133,7 +133,7 @@ func mayName(begin string) bool {
 	return false
 }
 
-// inNetrc reports whether a login stands before the word password at i.
+// inNetrc reports whether the word password at i follows a login.
 func (r *redactor) inNetrc(i int) bool {
 	const far = 160
 	before := r.s[max(r.last, i-far, 0):i]
@@ -161,8 +161,7 @@ func (r *redactor) saidEnd(v int) int {
 	return v
 }
 
-// said finds a secret in prose, which must look drawn by lot, or, behind a
-// verb, like a password.
+// said finds a secret in prose. It must look random, or, after a verb, like a password.
 func (r *redactor) said(v int, kind keyKind, verb bool) found {
 	end := r.saidEnd(v)
 	if v < end {

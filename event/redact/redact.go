@@ -1,20 +1,18 @@
-// Package redact takes secrets out of texts that are kept on disk.
+// Package redact removes secrets from texts that are stored on disk.
 //
-// It knows secrets by their form (gitleaks' rules and some of our own, which go
-// generate turns into a table; private key blocks; web tokens), by their place
-// (the user part of a URL, Authorization and Cookie headers, netrc and pgpass,
-// the arguments that some programs take secrets in) and by the name before them
-// (PASSWORD=..., "api_key": "...", <secret>...</secret>). It guarantees: what it
-// found is not in the result; the rest is untouched, byte for byte; redacting
-// twice changes nothing; time is linear in the text.
+// It recognizes secrets by their form (gitleaks' rules and some of our own, which go generate
+// turns into a table; private key blocks; web tokens), by their place (the user part of a URL,
+// Authorization and Cookie headers, netrc and pgpass, the arguments that some programs take
+// secrets in) and by the name before them (PASSWORD=..., "api_key": "...",
+// <secret>...</secret>). It guarantees: what it found is not in the result; the rest is
+// unchanged, byte for byte; redacting twice changes nothing; time is linear in the text.
 //
-// It does not guarantee that every secret is found. A password in a sentence
-// ("log in as admin / swordfish"), a key under an innocent name, a text that was
-// cut in front of the secret's prefix: all stay. So redact before cutting. An
-// unquoted value ends at a bracket, a comma or a semicolon. When in doubt after a
-// name that says "secret" it redacts; names of files, references to variables
-// ($TOKEN), code (os.Getenv(...)) and plain words stay. How much it finds is
-// measured: testdata/secrets/RESULTS.md.
+// It does not guarantee that every secret is found. A password in a sentence ("log in as admin
+// / swordfish"), a key under an innocent name, a text that was cut before the secret's prefix:
+// all stay. So redact before cutting. An unquoted value ends at a bracket, a comma or a
+// semicolon. When in doubt after a name that says "secret" it redacts; names of files,
+// references to variables ($TOKEN), code (os.Getenv(...)) and plain words stay. How much it
+// finds is measured: testdata/secrets/RESULTS.md.
 package redact
 
 import (
@@ -22,8 +20,8 @@ import (
 	"strings"
 )
 
-// The marks that stand for a secret, beside those of the rules. None holds a
-// digit or a character that could begin another secret.
+// The marks that replace a secret, in addition to those of the rules. None contains a digit or
+// a character that could begin another secret.
 const (
 	markJWT      = "[redacted:jwt]"
 	markPEM      = "[redacted:private-key]"
@@ -36,8 +34,8 @@ const (
 	markBegin = "[redacted:"
 )
 
-// enough is how much of a run of characters is looked at before it is refused:
-// a longer one is not a word. It keeps time linear.
+// enough is how much of a run of characters is examined before it is rejected: a longer one is
+// not a word. It keeps time linear.
 const enough = 64
 
 // Text returns s with every secret that it finds replaced by a mark such as
@@ -65,25 +63,25 @@ func Text(s string) string {
 	return r.result()
 }
 
-// inWord reports whether the byte at i stands in the midst of a word of small
-// letters, as most do: nothing begins there.
+// inWord reports whether the byte at i is inside a word of small letters, as most are: nothing
+// begins there.
 func inWord(s string, i int) bool {
 	return s[i] >= 'a' && s[i] <= 'z' && s[i-1] >= 'a' && s[i-1] <= 'z' &&
 		(i < 2 || s[i-2] != '\\' && s[i-2] != '[' && !isDigit(s[i-2])) && (i < 3 || s[i-3] != '%')
 }
 
-// redactor is one Text under way: s[:last] is done, and out holds it if
-// anything was replaced so far.
+// redactor is the state of Text: s[:last] is done, and out contains it if anything was
+// replaced so far.
 type redactor struct {
 	s    string
 	out  strings.Builder
 	last int
-	// noJWT: no web token begins before here; what was looked at is one run
-	// without enough dots.
+	// noJWT: no web token begins before this offset; the text before it was examined and has
+	// too few dots.
 	noJWT int
 }
 
-// found is a secret: s[from:to] is to become mark. No mark: nothing found.
+// found is a secret: s[from:to] is to be replaced by mark. No mark: nothing found.
 type found struct {
 	from, to int
 	mark     string
@@ -106,7 +104,7 @@ func (r *redactor) result() string {
 	return r.out.String()
 }
 
-// at looks for a secret that the byte at i leads to.
+// at looks for a secret that the byte at i may indicate.
 func (r *redactor) at(i int) found {
 	switch c := r.s[i]; c {
 	case '[':
@@ -132,14 +130,14 @@ func (r *redactor) at(i int) found {
 	}
 }
 
-// word looks for a secret that begins with a word at i, or behind it.
+// word looks for a secret that begins with a word at i, or after it.
 func (r *redactor) word(i int) (f found) {
 	c := r.s[i]
 	switch {
 	case !alnum.has(c):
 		return r.byRule(i, false)
 	case !r.boundary(i):
-		// In the middle of a word a provider's name may begin: myDatadogKey.
+		// A provider's name may begin in the middle of a word: myDatadogKey.
 		if 'A' <= c && c <= 'Z' && !upper.has(r.s[i-1]) {
 			return r.byRule(i, true)
 		}
@@ -161,9 +159,9 @@ func (r *redactor) word(i int) (f found) {
 	return f
 }
 
-// boundary reports whether a word may begin at i: at the beginning, behind
-// what was replaced, behind anything but a letter or digit, and behind an
-// escape (\n, \u003d, %3D, a terminal's colour) that ends in one.
+// boundary reports whether a word may begin at i: at the beginning, after a replacement, after
+// anything but a letter or digit, and after an escape (\n, \u003d, %3D, a terminal's colour)
+// that ends in one.
 func (r *redactor) boundary(i int) bool {
 	if i == r.last || i == 0 || !alnum.has(r.s[i-1]) {
 		return true
@@ -177,7 +175,7 @@ func (r *redactor) boundary(i int) bool {
 	return endsHex(r.s[:i], "%", 2) || endsHex(r.s[:i], `\x`, 2) || endsHex(r.s[:i], `\u`, 4)
 }
 
-// endsHex reports whether s ends with prefix and so many digits behind it.
+// endsHex reports whether s ends with prefix and that many digits after it.
 func endsHex(s, prefix string, digits int) bool {
 	at := len(s) - digits
 	if at < 0 || !strings.HasSuffix(s[:at], prefix) {
@@ -191,8 +189,8 @@ func endsHex(s, prefix string, digits int) bool {
 	return true
 }
 
-// endsColour reports whether s ends with what sets a terminal's colour, but for
-// its last letter: ESC [ 1 ; 31, the escape itself written in whatever way.
+// endsColour reports whether s ends with a sequence that sets a terminal's colour, without its
+// last letter: ESC [ 1 ; 31, with the escape itself written in any way.
 func endsColour(s string) bool {
 	const longest = len("38;2;255;255;255")
 	i := len(s)
@@ -221,8 +219,8 @@ func markAt(s string, i int) int {
 	return j + 1 - i
 }
 
-// userinfo finds the user part of a URL whose authority begins at i: with a
-// password, or a user so long and odd that it is a token.
+// userinfo finds the user part of a URL whose authority begins at i: with a password, or a
+// user so long and random that it is a token.
 func (r *redactor) userinfo(i int) found {
 	at, colon, secret, j := -1, false, i, i
 scan:
@@ -250,7 +248,7 @@ scan:
 		at = r.lateHost(secret, j)
 	}
 	if at < 0 || secret >= at || r.s[i] == '[' || placeholder(r.s[secret:at]) {
-		return found{} // the bracket: replaced before, or how a manual writes what may be left out
+		return found{} // the bracket: replaced before, or a manual's optional part
 	}
 	if odd := at-i >= 20 && hasDigit(r.s[i:at]); !colon && !odd {
 		return found{}
@@ -258,9 +256,8 @@ scan:
 	return found{i, at, markURL}
 }
 
-// lateHost returns the place of the @ behind a password that has a / ? or # at
-// stop, none of which belongs there but all of which people write; -1 if what
-// begins at from is a port, or no host follows.
+// lateHost returns the position of the @ after a password with a /, ? or # at stop, which do
+// not belong there but are common; -1 if a port begins at from, or no host follows.
 func (r *redactor) lateHost(from, stop int) int {
 	const far = 256
 	if stop == len(r.s) || strings.IndexByte("/?#", r.s[stop]) < 0 || isNumber(r.s[from:stop]) {

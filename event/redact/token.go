@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// class is a set of ASCII characters; each holds those before it.
+// class is a set of ASCII characters; each contains those before it.
 type class uint8
 
 const (
@@ -14,7 +14,7 @@ const (
 	word                // and _
 	token               // and -
 	dotted              // and .
-	opaque              // and ~ + / = %: what an Authorization header may hold
+	opaque              // and ~ + / = %: the characters of an Authorization header
 )
 
 func (k class) has(c byte) bool {
@@ -37,9 +37,8 @@ func (k class) has(c byte) bool {
 	return false
 }
 
-// run returns the end of the run of characters at i, or 0 if it has fewer than
-// min or lacks a digit where one is needed. Full stops at its end belong to
-// the sentence.
+// run returns the end of the run of characters at i, or 0 if it has fewer than min or lacks a
+// required digit. Full stops at its end belong to the sentence.
 func (r *redactor) run(i int, k class, min int, digit bool) int {
 	end := i
 	for end < len(r.s) && end-i < enough && k.has(r.s[end]) {
@@ -60,8 +59,8 @@ func (r *redactor) run(i int, k class, min int, digit bool) int {
 	return end
 }
 
-// webToken finds a JSON web token: a header that begins with {" in base64, and
-// two or more parts behind it.
+// webToken finds a JSON web token: a header that begins with {" in base64, followed by two or
+// more parts.
 func (r *redactor) webToken(i int) found {
 	const shortest = 36
 	if i < r.noJWT || !strings.HasPrefix(r.s[i:], "eyJ") {
@@ -79,13 +78,13 @@ func (r *redactor) webToken(i int) found {
 		end, dots = end-1, dots-1
 	}
 	if dots < 2 || end-i < shortest {
-		r.noJWT = whole // nor is there one further on in it
+		r.noJWT = whole // there is none further on in it either
 		return found{}
 	}
 	return found{i, end, markJWT}
 }
 
-// bearer finds the token behind the word Bearer.
+// bearer finds the token after the word Bearer.
 func (r *redactor) bearer(i int) found {
 	const word, shortest = "bearer", 20
 	if len(r.s)-i <= len(word) || !strings.EqualFold(r.s[i:i+len(word)], word) || r.s[i+len(word)] != ' ' {
@@ -98,8 +97,8 @@ func (r *redactor) bearer(i int) found {
 	return found{}
 }
 
-// random reports whether s has more bits per character than that many tenths,
-// as gitleaks counts them. A placeholder (xxxx) has few.
+// random reports whether s has more than that many tenths of bits per character, as gitleaks
+// counts them. A placeholder (xxxx) has few.
 func random(s string, tenths int) bool {
 	if tenths == 0 {
 		return true
@@ -109,7 +108,7 @@ func random(s string, tenths int) bool {
 		count[s[i]]++
 	}
 	bits := 0.0
-	for i := range len(s) { // a character that comes n times is counted n times
+	for i := range len(s) { // a character that occurs n times is counted n times
 		bits += math.Log2(float64(len(s)) / float64(count[s[i]]))
 	}
 	return bits*10 > float64(tenths*len(s))

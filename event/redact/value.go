@@ -28,11 +28,11 @@ func (r *redactor) value(v int, kind keyKind, how style) found {
 	return r.plainValue(v, kind, how)
 }
 
-// deepest is how many backslashes a quote has that is looked at: JSON in JSON in
-// JSON in JSON.
+// deepest is the most backslashes before a quote that are recognized: JSON in JSON in JSON in
+// JSON.
 const deepest = 7
 
-// quoteAt returns the quote at i, which may be escaped, and that again.
+// quoteAt returns the quote at i, which may be escaped several times.
 func quoteAt(s string, i int) string {
 	if s[i] == '\\' {
 		end := i
@@ -51,9 +51,8 @@ func quoteAt(s string, i int) string {
 	return ""
 }
 
-// quotedValue finds the value from v to the closing quote q on the same line.
-// Only a password may hold spaces. Without a closing quote (a text that was
-// cut) it is a plain value.
+// quotedValue finds the value from v to the closing quote q on the same line. Only a password
+// may contain spaces. Without a closing quote (in a cut text) it is a plain value.
 func (r *redactor) quotedValue(v int, q string, kind keyKind) found {
 	if v < len(r.s) && placeholder(r.s[v:]) {
 		return found{}
@@ -115,7 +114,7 @@ func (k keyKind) mark() string {
 	return markSecret
 }
 
-// accepts judges a value behind a name that says it is secret.
+// accepts judges a value after a name that says it is secret.
 func (r *redactor) accepts(v string, kind keyKind, how style) bool {
 	shortest := 8
 	if kind == passwordKey {
@@ -136,12 +135,12 @@ func (r *redactor) accepts(v string, kind keyKind, how style) bool {
 	if hasDigit(v) {
 		return true
 	}
-	// Without a digit it may be prose, or the name of what holds the secret.
+	// Without a digit it may be prose, or the name of a variable with the secret.
 	return how != loose && !namesSecret(v) && (how == quoted || !isReference(v) || !strings.Contains(v, "."))
 }
 
-// placeholder reports whether a value only stands for one: $TOKEN, <token>,
-// {{token}}, %s, ***, ..., or a mark.
+// placeholder reports whether a value is only a placeholder: $TOKEN, <token>, {{token}}, %s,
+// ***, ..., or a mark.
 func placeholder(v string) bool {
 	if v == "" {
 		return false
@@ -158,7 +157,7 @@ func placeholder(v string) bool {
 	return false
 }
 
-// plainWords stand for no secret as values.
+// plainWords are values that are never secrets.
 var plainWords = []string{
 	"true", "false", "null", "none", "undefined", "string", "required", "optional", "empty", "hidden", "masked", "redacted",
 	"unset", "missing", "invalid", "expired", "unknown", "provided", "generated", "disabled", "enabled", "password", "bearer",
@@ -218,8 +217,7 @@ func namesSecret(v string) bool {
 	return false
 }
 
-// oddLooking reports whether v looks drawn by lot, and is not an id that every
-// program shows.
+// oddLooking reports whether v looks random, and is not an id that every program shows.
 func oddLooking(v string) bool {
 	const shortest, bits = 16, 30
 	return len(v) >= shortest && hasDigit(v) && !isUUID(v) && !isNumber(v) && random(v, bits)
@@ -237,8 +235,8 @@ func isUUID(v string) bool {
 	return true
 }
 
-// header finds the credentials of an Authorization header: behind a scheme, or
-// alone if they are long and odd.
+// header finds the credentials of an Authorization header: after a scheme, or alone if they
+// are long and random.
 func (r *redactor) header(v int) found {
 	end := r.run(v, opaque, 1, false)
 	if end == 0 || placeholder(r.s[v:]) {
@@ -261,7 +259,7 @@ func (r *redactor) header(v int) found {
 // schemes are those of an Authorization header.
 var schemes = []string{"basic", "bearer", "token", "apikey", "negotiate", "digest", "key", "jwt", "oauth"}
 
-// isOneOf reports whether s is one of the words, in whatever case.
+// isOneOf reports whether s is one of the words, ignoring letter case.
 func isOneOf(s string, words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return len(s) == len(w) && strings.EqualFold(s, w) })
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// How far back LastHalt looks: each look begins with 64 KiB, which hold the
-// last turns of most sessions, and a single entry can hold a whole file.
+// How far back LastHalt looks: it begins with 64 KiB, which contain the last turns of most
+// sessions, but a single entry can contain a whole file.
 const maxBack = 1 << 20
 
-// lookBack gives look the last entries of the transcript at path, more and more of
-// them until it has found what it looks for.
+// lookBack calls look with the last entries of the transcript at path, more each time, until
+// it has found what it looks for.
 func lookBack(path string, limit Limits, look func([]Entry) (found bool)) error {
 	for back := int64(firstWindow); ; back *= 4 {
 		entries, c, err := Recent(path, back, limit)
@@ -25,9 +25,8 @@ func lookBack(path string, limit Limits, look func([]Entry) (found bool)) error 
 	}
 }
 
-// LastHalt returns Halt of the transcript at path, from at most its last MiB. It
-// begins with 64 KiB and goes further back only while it finds nothing. Errors are
-// those of Recent.
+// LastHalt returns Halt of the transcript at path, from at most its last MiB. It begins with
+// 64 KiB and goes further back only while it finds nothing. Errors are those of Recent.
 func LastHalt(path string) (halt event.Millis, err error) {
 	err = lookBack(path, Limits{}, func(entries []Entry) (found bool) {
 		halt, found = Halt(entries)
@@ -36,14 +35,14 @@ func LastHalt(path string) (halt event.Millis, err error) {
 	return halt, err
 }
 
-// Halt reports when Esc or a refusal stopped the main conversation, 0 when it
-// was not stopped or went on since. found reports whether the entries say anything of
-// it: a halt, a prompt, the agent's words or calls, a result.
+// Halt returns when Esc or a refusal stopped the main conversation, 0 if it was not stopped or
+// went on since. found reports whether the entries are conclusive: a halt, a prompt, the
+// agent's words or calls, a result.
 //
-// A refusal that stops the turn is followed by a marker, as Esc is; behind one
-// with which the user said what to do instead, the turn goes on. The client's
-// notes and what Esc cut off show no work: they follow a halt as well as they
-// follow work. Entries of equal times count in the order of the file.
+// A refusal that stops the turn is followed by a marker, as Esc is; after one with which the
+// user said what to do instead, the turn goes on. The client's notes and what Esc cut off do
+// not show work, because they may follow a halt. Entries of equal times count in the order of
+// the file.
 func Halt(entries []Entry) (halt event.Millis, found bool) {
 	var work event.Millis
 	halted := false
@@ -69,8 +68,7 @@ func Halt(entries []Entry) (halt event.Millis, found bool) {
 	return halt, found
 }
 
-// works reports whether the entry shows that the turn goes on, or another
-// begins.
+// works reports whether the entry shows that the turn goes on, or another begins.
 func (e *Entry) works() bool {
 	switch e.Type {
 	case Assistant:
@@ -81,10 +79,9 @@ func (e *Entry) works() bool {
 	return false
 }
 
-// LastWords returns what the agent said last in the main conversation, as long
-// as nothing came of it: no call, no result, no prompt and no Esc. That is the
-// final message of a turn that is over; or the zero Item. It
-// looks as far back as LastHalt does. Errors are those of Recent.
+// LastWords returns what the agent said last in the main conversation, if nothing followed it:
+// no call, no result, no prompt and no Esc. That is the final message of a finished turn;
+// otherwise the zero Item. It looks as far back as LastHalt does. Errors are those of Recent.
 func LastWords(path string, limit Limits) (last Item, err error) {
 	err = lookBack(path, limit, func(entries []Entry) (found bool) {
 		last, found = lastWords(entries)
@@ -93,8 +90,7 @@ func LastWords(path string, limit Limits) (last Item, err error) {
 	return last, err
 }
 
-// lastWords returns the last words in entries, and whether these tell anything
-// of it.
+// lastWords returns the last words in entries, and whether the entries are conclusive.
 func lastWords(entries []Entry) (last Item, found bool) {
 	for i := range entries {
 		e := &entries[i]
@@ -113,9 +109,8 @@ func lastWords(entries []Entry) (last Item, found bool) {
 	return last, found
 }
 
-// Call reports whether the call of that id stands in the transcript at path and
-// whether its result does, whatever that is. It looks as far back as LastHalt;
-// of a call made before that, made is false. Errors are those of Recent.
+// Call reports whether the transcript at path contains the call of that id, and its result. It
+// looks as far back as LastHalt; for an older call made is false. Errors are those of Recent.
 func Call(path, id string) (made, answered bool, err error) {
 	err = lookBack(path, Limits{}, func(entries []Entry) bool {
 		for i := range entries {
@@ -130,12 +125,12 @@ func Call(path, id string) (made, answered bool, err error) {
 	return made, answered, err
 }
 
-// planTool is the call with which the agent wants a plan approved. The client writes
-// the whole plan into it, also where the agent wrote a file.
+// planTool is the call with which the agent asks to approve a plan. The client writes the
+// whole plan into it, even if the agent wrote a file.
 const planTool = "ExitPlanMode"
 
-// Plan returns the whole plan that the agent last asked to have approved, nothing
-// where there is none as far back as LastHalt looks. Errors are those of Recent.
+// Plan returns the whole plan that the agent last asked to approve, "" if there is none as far
+// back as LastHalt looks. Errors are those of Recent.
 func Plan(path string) (string, error) {
 	f, size, err := open(path)
 	if err != nil {
@@ -154,8 +149,8 @@ func Plan(path string) (string, error) {
 	}
 }
 
-// lastPlan looks through the lines of b from the end. One that begins before b is no
-// JSON and left out.
+// lastPlan searches the lines of b from the end. One that begins before b is not valid JSON
+// and is skipped.
 func lastPlan(b []byte) string {
 	for len(b) > 0 {
 		b = bytes.TrimRight(b, "\n")

@@ -13,42 +13,40 @@ import (
 // Thresholds, in characters.
 const (
 	minProgress = 10 // a shorter text says nothing
-	minSentence = 20 // a shorter sentence is no sign that two texts are the same
+	minSentence = 20 // a shorter sentence does not show that two texts are the same
 	sameEnough  = 2  // sentences that two near-duplicates share
 )
 
 // Limits of a Progress.
 const (
-	maxHeld = 256 // texts that wait to be decided
-	maxPast = 32  // what happened lately, for a text whose line comes late
+	maxHeld = 256 // texts whose kind is not decided yet
+	maxPast = 32  // recent moments, for a text whose line comes late
 )
 
-// Item is something that the agent said on the way.
+// Item is something that the agent said during a turn.
 type Item struct {
 	Text string
 	At   event.Millis // the entry's own; its source is "jsonl"
 }
 
-// Progress finds in the entries of a transcript what the agent said on the way,
-// in the main conversation: the texts of at least minProgress characters behind
-// which the turn went on. Final texts are left to the Stop that tells them:
-// those that are marked so, and, since not every client marks them, those
-// behind which a prompt came next, by the entries' times. Until it is known
-// what came next, a text waits. So the result does not depend on how often, and in what
-// pieces, the transcript was read.
+// Progress finds in the entries of a transcript what the agent said during its turns, in the
+// main conversation: the texts of at least minProgress characters after which the turn went
+// on. Final texts are left to the Stop that reports them: those that are marked as final, and,
+// since not every client marks them, those followed by a prompt, by the entries' times. A text
+// waits until it is known what followed. So the result does not depend on how often, and in
+// what pieces, the transcript was read.
 //
-// The zero value is ready. Memory is bounded: of texts that wait, the newest 256
-// are kept.
+// The zero value is ready. Memory is bounded: of waiting texts, the newest 256 are kept.
 type Progress struct {
 	held []held
 	past []moment // oldest first
 }
 
-// held is a text and what is known of what came of it.
+// held is a text and what is known about what followed it.
 type held struct {
 	Item
 	uuid  string
-	alien bool // the client's own words, as far as is known
+	alien bool // the client's own words, as far as known
 	next  moment
 }
 
@@ -58,8 +56,7 @@ type moment struct {
 	prompt bool // it begins a turn
 }
 
-// Add takes the entries that follow those it was given before, in the order of
-// the file.
+// Add adds the entries that follow those given before, in the order of the file.
 func (p *Progress) Add(entries []Entry) {
 	for i := range entries {
 		if e := &entries[i]; e.Main() && e.At != 0 {
@@ -84,9 +81,9 @@ func (p *Progress) add(e *Entry) {
 	}
 }
 
-// moment returns what happened when the entry was made. A prompt that was typed
-// while a turn ran and was taken into it is not a moment: its time is when it was
-// typed. Nor is what the client notes for itself.
+// moment returns what happened when the entry was made. A prompt that was typed during a turn
+// and taken into it is not a moment, since its time is when it was typed. Nor are the client's
+// own notes.
 func (e *Entry) moment() (moment, bool) {
 	begins := e.Prompt && e.Type != Queued
 	works := e.Type == Assistant && (e.Text != "" || len(e.ToolUseIDs) > 0)
@@ -98,7 +95,7 @@ func (p *Progress) happened(m moment, e *Entry) {
 		h := &p.held[i]
 		h.followedBy(m)
 		if e.Interrupt && h.uuid != "" && e.ParentUUID == h.uuid {
-			h.alien = false // 2.1.197 marks so what Esc cut off, as it does an API error
+			h.alien = false // 2.1.197 marks what Esc cut off like an API error
 		}
 	}
 	if len(p.past) == maxPast {
@@ -113,8 +110,8 @@ func (h *held) followedBy(m moment) {
 	}
 }
 
-// Take removes the texts that are decided, and returns those that were on the
-// way, by their times.
+// Take removes the texts that are decided, and returns those said during a turn, ordered by
+// time.
 func (p *Progress) Take() (items []Item) {
 	slices.SortStableFunc(p.held, func(a, b held) int { return cmp.Compare(a.At, b.At) })
 	left := p.held[:0]
@@ -131,14 +128,13 @@ func (p *Progress) Take() (items []Item) {
 	return items
 }
 
-// Key returns 16 hexadecimal digits that are equal for texts that differ in
-// letter case and space only.
+// Key returns 16 hexadecimal digits that are equal for texts that differ only in letter case
+// and space.
 func Key(text string) string { return hashOf([]byte(normal(text))) }
 
-// SameText reports whether two texts say the same: equal but for letter case
-// and space, one part of the other (it may have been cut, or have been joined
-// with more), or with two sentences of at least 20 characters in common. An
-// empty text is the same as no other.
+// SameText reports whether two texts are the same: equal except for letter case and space, one
+// part of the other (it may have been cut, or joined with more), or with two sentences of at
+// least 20 characters in common. An empty text equals no other.
 func SameText(a, b string) bool {
 	x, y := normal(a), normal(b)
 	if x == "" || y == "" {
@@ -156,8 +152,7 @@ func SameText(a, b string) bool {
 	return shared >= sameEnough
 }
 
-// contains reports whether part is text, or is in it and long enough to be
-// more than chance.
+// contains reports whether part is text, or is in it and long enough not to be chance.
 func contains(text, part string) bool {
 	return text == part || utf8.RuneCountInString(part) >= minProgress && strings.Contains(text, part)
 }
@@ -165,8 +160,8 @@ func contains(text, part string) bool {
 // normal lowers the letters and makes each run of space one space.
 func normal(s string) string { return strings.Join(strings.Fields(strings.ToLower(s)), " ") }
 
-// sentences is the set of the longer ones of s, each as normal has it. It splits at line
-// breaks and behind full stops, question and exclamation marks that end a word.
+// sentences returns the set of the longer sentences of s, normalized. It splits at line breaks
+// and after full stops, question and exclamation marks that end a word.
 func sentences(s string) map[string]bool {
 	all := map[string]bool{}
 	add := func(part string) {

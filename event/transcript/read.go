@@ -12,47 +12,47 @@ import (
 	"beckon/event/plainfile"
 )
 
-// Cursor says how far a transcript was read. It is small and comparable; its
-// zero value is the beginning of any file.
+// Cursor is how far a transcript was read. It is small and comparable; its zero value is the
+// beginning of any file.
 type Cursor struct {
-	// Offset is where reading goes on: where a line begins, unless Inside.
+	// Offset is where reading continues: at the start of a line, unless Inside.
 	Offset int64
-	// Mark is a hash of the up to 512 bytes before Offset. Other bytes there
-	// mean another file, or one that was rewritten. Empty: not checked.
+	// Mark is a hash of the up to 512 bytes before Offset. Other bytes there mean another
+	// file, or a rewritten one. Empty: not checked.
 	Mark string
-	// Inside: Offset is within a line that is left out, being too long or
-	// begun before what is read.
+	// Inside: Offset is within a line that is skipped, because it is too long or began before
+	// what is read.
 	Inside bool
 
-	Malformed int64 // lines left out because they are no JSON objects
-	Long      int64 // lines left out because they are longer than Limits.Line
-	Restarts  int64 // times the file was not the one that was read before
+	Malformed int64 // lines skipped because they are not JSON objects
+	Long      int64 // lines skipped because they are longer than Limits.Line
+	Restarts  int64 // times the file was not the one read before
 }
 
 // Limits bound one reading. A zero field means its default.
 type Limits struct {
-	// Text is how many bytes of an entry's text are kept (MaxText). Of a line
-	// longer than 64 KiB, a text longer than event.MaxString holds an elision
-	// mark behind its first 4 KiB and before its last MaxText characters.
+	// Text is how many bytes of an entry's text are kept (MaxText). In a line longer than 64
+	// KiB, a text longer than event.MaxString has an elision mark after its first 4 KiB and
+	// before its last MaxText characters.
 	Text int
-	// Line is the longest line looked into, in bytes (defaultLine).
+	// Line is the longest line that is parsed, in bytes (defaultLine).
 	Line int64
-	// Bytes is how much one Read takes in (DefaultBytes), give or take a line.
+	// Bytes is how much one Read reads (DefaultBytes), give or take a line.
 	Bytes int64
-	// Back is how far before its end a file is begun that turns out to be
-	// another one (defaultBack).
+	// Back is how far before its end reading starts if the file turns out to be another one
+	// (defaultBack).
 	Back int64
 
-	buffer int64 // what is read at once; tests make it small
+	buffer int64 // how much is read at once; tests make it small
 }
 
-// Defaults of Limits, and the sizes of what is read at once.
+// Defaults of Limits, and the sizes of reads.
 const (
 	defaultLine  = 16 << 20 // a message with a few pasted images
 	DefaultBytes = 4 << 20
 	defaultBack  = 1 << 20
 
-	firstWindow = 64 << 10 // how far back a look at the end begins
+	firstWindow = 64 << 10 // how far back a search from the end begins
 	bufferSize  = 2 * maxDirect
 	markSize    = 512
 )
@@ -64,19 +64,18 @@ func (l Limits) orDefaults() Limits {
 	}
 }
 
-// Read returns what was appended to the transcript at path since c, in the
-// order of the file, and the cursor for the next call. It takes in whole lines
-// only: what stands behind the last line break is left for later. It is done
-// when the cursor no longer moves; Limits.Bytes makes a long way several calls.
+// Read returns what was appended to the transcript at path since c, in the order of the file,
+// and the cursor for the next call. It reads whole lines only: what follows the last line
+// break is left for later. It is done when the cursor no longer moves; Limits.Bytes splits a
+// long file over several calls.
 //
-// If the file is shorter than c says, or other bytes stand before c.Offset, it is
-// another file: Read counts a restart and begins at its beginning, or at the first
-// line in its last Limits.Back bytes, whichever is later. So entries may come
-// twice; their UUIDs tell. (A file that was replaced by one of exactly c.Offset
-// bytes is noticed when that one grows.)
+// If the file is shorter than c says, or other bytes precede c.Offset, it is another file:
+// Read counts a restart and begins at its beginning, or at the first line in its last
+// Limits.Back bytes, whichever is later. So entries may come twice; their UUIDs identify them.
+// (A file replaced by one of exactly c.Offset bytes is noticed when that one grows.)
 //
-// Memory stays below 1 MiB, entries aside. On an error of opening or reading the
-// file, entries and cursor hold what was read before.
+// Memory stays below 1 MiB, without the entries. On an error of opening or reading the file,
+// entries and cursor hold what was read before.
 func Read(path string, c Cursor, limit Limits) ([]Entry, Cursor, error) {
 	fi, err := stat(path)
 	if err != nil || fi.Size() == c.Offset {
@@ -90,10 +89,9 @@ func Read(path string, c Cursor, limit Limits) ([]Entry, Cursor, error) {
 	return readFrom(f, size, c, limit.orDefaults())
 }
 
-// Recent returns the entries of the last bound bytes of the transcript at path
-// (64 KiB if that is more), and the cursor from which Read goes on. It is the
-// way to begin with a file whose past does not matter: it costs that much and
-// no more, whatever the file's size. The first line is left out if it begins
+// Recent returns the entries of the last bound bytes of the transcript at path (64 KiB if that
+// is more), and the cursor from which Read continues. Use it for a file whose past does not
+// matter: its cost does not depend on the file's size. The first line is skipped if it begins
 // before those bytes.
 func Recent(path string, bound int64, limit Limits) ([]Entry, Cursor, error) {
 	f, size, err := open(path)
@@ -117,7 +115,7 @@ func open(path string) (*os.File, int64, error) {
 	return f, fi.Size(), nil
 }
 
-// stat looks at the file before it is opened: opening a pipe would block.
+// stat checks the file before it is opened: opening a pipe would block.
 func stat(path string) (os.FileInfo, error) {
 	fi, err := os.Stat(path)
 	if err == nil && !fi.Mode().IsRegular() {
@@ -126,8 +124,8 @@ func stat(path string) (os.FileInfo, error) {
 	return fi, err
 }
 
-// recent reads the last bound bytes. It goes further back as long as they are
-// all of one line that is still being written: that line must not be lost.
+// recent reads the last bound bytes. It goes further back if they are all part of one line
+// that is still being written, which must not be lost.
 func recent(src io.ReaderAt, size, bound int64, lim Limits) ([]Entry, Cursor, error) {
 	for {
 		lim.Bytes = bound + 1
@@ -139,9 +137,8 @@ func recent(src io.ReaderAt, size, bound int64, lim Limits) ([]Entry, Cursor, er
 	}
 }
 
-// tailOf is a cursor at the first line that begins in the last bound bytes: one
-// inside whatever holds the byte before them, which ends there if that byte is
-// a line break.
+// tailOf returns a cursor at the first line that begins in the last bound bytes: one inside
+// the line of the byte before them, which ends there if that byte is a line break.
 func tailOf(size, bound int64) Cursor {
 	if bound >= size {
 		return Cursor{}
@@ -149,7 +146,7 @@ func tailOf(size, bound int64) Cursor {
 	return Cursor{Offset: size - bound - 1, Inside: true}
 }
 
-// readFrom is Read on a source of that size.
+// readFrom is Read for a source of that size.
 func readFrom(src io.ReaderAt, size int64, c Cursor, lim Limits) ([]Entry, Cursor, error) {
 	r := reader{src: src, size: size, lim: lim, c: c}
 	if same, err := r.same(); err != nil {
@@ -170,11 +167,11 @@ func readFrom(src io.ReaderAt, size int64, c Cursor, lim Limits) ([]Entry, Curso
 	return r.out, r.c, err
 }
 
-// reader is one reading under way.
+// reader is the state of Read.
 //
-// Invariant: c.Offset only moves over whole lines that were taken in or
-// counted, and over bytes of a line that is left out (c.Inside). So the result
-// depends on the file's bytes alone, not on when and how often it is read.
+// Invariant: c.Offset only moves over whole lines that were read or counted, and over bytes of
+// a skipped line (c.Inside). So the result depends on the file's bytes alone, not on when and
+// how often it is read.
 type reader struct {
 	src  io.ReaderAt
 	size int64
@@ -185,7 +182,7 @@ type reader struct {
 	more bool // there may be another whole line
 }
 
-// same reports whether the file is the one that the cursor was made on.
+// same reports whether the file is the one that the cursor belongs to.
 func (r *reader) same() (bool, error) {
 	r.more = true
 	if r.c.Offset > r.size || r.c.Offset < 0 {
@@ -223,7 +220,7 @@ func readAt(src io.ReaderAt, b []byte, off int64) (int, error) {
 	return n, err
 }
 
-// step reads a buffer from Offset on and takes in the whole lines in it.
+// step reads a buffer from Offset on and reads the whole lines in it.
 func (r *reader) step() error {
 	n, err := readAt(r.src, r.buf[:min(int64(len(r.buf)), r.size-r.c.Offset)], r.c.Offset)
 	b := r.buf[:n]
@@ -240,7 +237,7 @@ func (r *reader) step() error {
 	return err
 }
 
-// leave goes on with leaving out a line, and returns what is behind it.
+// leave continues to skip a line, and returns what follows it.
 func (r *reader) leave(b []byte) []byte {
 	n := bytes.IndexByte(b, '\n') + 1
 	if n == 0 {
@@ -252,8 +249,7 @@ func (r *reader) leave(b []byte) []byte {
 	return b[n:]
 }
 
-// lines takes in the whole lines of b, which begins at Offset, and returns how
-// many bytes they are.
+// lines reads the whole lines of b, which begins at Offset, and returns their length in bytes.
 func (r *reader) lines(b []byte) (took int) {
 	for {
 		n := bytes.IndexByte(b[took:], '\n')
@@ -279,8 +275,8 @@ func (r *reader) add(e Entry, v verdict) {
 	}
 }
 
-// longLine takes in the line at Offset, which does not end before at: it looks
-// for its end, and then reads it in pieces.
+// longLine reads the line at Offset, which does not end before at: it looks for its end, and
+// then reads it in pieces.
 func (r *reader) longLine(at int64) error {
 	for at < r.size && at-r.c.Offset <= r.lim.Line {
 		n, err := readAt(r.src, r.buf[:min(int64(len(r.buf)), r.size-at)], at)
@@ -300,13 +296,13 @@ func (r *reader) longLine(at int64) error {
 	return nil
 }
 
-// longUntil takes in the line from Offset to its line break at end.
+// longUntil reads the line from Offset to its line break at end.
 func (r *reader) longUntil(end int64) error {
 	n := end - r.c.Offset
 	switch {
 	case n > r.lim.Line:
 		r.c.Long++
-	case n <= maxDirect: // it only happened to lie across the end of the buffer
+	case n <= maxDirect: // it only happened to cross the end of the buffer
 		b := make([]byte, n)
 		got, err := readAt(r.src, b, r.c.Offset)
 		if err != nil || int64(got) < n {
@@ -325,7 +321,7 @@ func (r *reader) longUntil(end int64) error {
 	return nil
 }
 
-// hashOf is 64-bit FNV-1a, as hexadecimal digits.
+// hashOf returns the 64-bit FNV-1a hash in hexadecimal digits.
 func hashOf(b []byte) string {
 	h := fnv.New64a()
 	_, _ = h.Write(b)

@@ -1,23 +1,23 @@
-// Package transcript reads what Claude Code writes into a session's transcript: a
-// file of JSON lines that it appends to. It takes from it what hooks do not report:
-// the texts between tool calls (Progress), and in what order things came.
+// Package transcript reads what Claude Code writes into a session's transcript: a file of JSON
+// lines that it appends to. It extracts what hooks do not report: the texts between tool calls
+// (Progress), and the order of events.
 //
-// It guarantees: a line that is half written is neither skipped nor lost; a
-// file that was replaced or cut short is noticed; memory is bounded whatever
-// the file's size and whatever its lines hold (see Limits); a line that is not
-// JSON is counted and skipped, and bytes that are not UTF-8 become U+FFFD.
+// It guarantees: a half-written line is neither skipped nor lost; a file that was replaced or
+// truncated is noticed; memory is bounded whatever the file's size and whatever its lines
+// contain (see Limits); a line that is not JSON is counted and skipped, and bytes that are not
+// UTF-8 become U+FFFD.
 //
-// Measured with versions 2.1.197 and 2.1.329, on which the samples in testdata
-// stand: the file is only ever appended to, by /compact, rewinding and --resume
-// too; /clear begins another file. But it is written asynchronously, so
+// Measured with versions 2.1.197 and 2.1.329, which the samples in testdata come from: the
+// file is only ever appended to, by /compact, rewinding and --resume too; /clear begins
+// another file. But it is written asynchronously, so
 //
 //   - it may lag behind the hook that reports the same thing, and
-//   - its lines are not in the order of what they report: a turn's answer may
-//     stand before its prompt. Compare times, never places.
+//   - its lines are not in the order of the events: a turn's answer may precede
+//     its prompt. Compare times, never places.
 //
-// Version 2.1.329 writes lines of 64 KB (the prompt it sends) between and
-// behind the ones that matter. A subagent has a file of its own, beside its
-// session's: SESSION/subagents/agent-ID.jsonl, every entry a sidechain's.
+// Version 2.1.329 writes lines of 64 KB (the prompt it sends) between and after the ones that
+// matter. A subagent has a file of its own, next to its session's:
+// SESSION/subagents/agent-ID.jsonl, in which every entry is a sidechain's.
 package transcript
 
 import (
@@ -42,74 +42,74 @@ const (
 	Queued    = "queued"    // a prompt typed while a turn ran and taken into it
 )
 
-// Entry is one line of a transcript that is of use here; all others (attachments,
-// snapshots, requests, the client's own records) are left out.
+// Entry is one relevant line of a transcript; all others (attachments, snapshots, requests,
+// the client's own records) are skipped.
 type Entry struct {
 	Type string
-	// Text holds the text blocks, joined by a blank line: of the agent's text
-	// the tail, of the user's the head, at most Limits.Text bytes. Thinking,
-	// tool calls and results are not text.
+	// Text holds the text blocks, joined by a blank line: the tail of the agent's text, the
+	// head of the user's, at most Limits.Text bytes. Thinking, tool calls and results are not
+	// text.
 	Text string
-	At   event.Millis // the entry's own timestamp; 0 when it has none
+	At   event.Millis // the entry's own timestamp; 0 if it has none
 
 	UUID       string
 	ParentUUID string
 	AgentID    string // of the subagent, in newer clients' sidechains
 	Sidechain  bool   // of a subagent's conversation
 
-	ToolResult bool     // holds the result of at least one call
-	Cancelled  bool     // the client ended these calls itself, as Esc does with those beside the one it met
+	ToolResult bool     // contains the result of at least one call
+	Cancelled  bool     // the client ended these calls itself, as Esc does with parallel calls
 	ToolUseIDs []string // calls made (assistant) or answered (user)
 
 	Prompt    bool // a person's own words
-	Note      bool // the client's words in the user's mouth: a summary, a command it ran by itself
+	Note      bool // the client's words as the user's: a summary, a command it ran by itself
 	Interrupt bool // the marker of Esc or of a refusal
-	// Synthetic: the client's words in the agent's mouth, as an API error is;
-	// 2.1.197 also marks so the text that Esc cut off.
+	// Synthetic: the client's words as the agent's, such as an API error; 2.1.197 also marks
+	// the text that Esc cut off this way.
 	Synthetic bool
 	Aborted   bool // Esc cut the text off (2.1.329)
 
-	// Stop is why the agent's message ended, "end_turn" or "tool_use" mostly;
-	// empty when the client did not say.
+	// Stop is why the agent's message ended, usually "end_turn" or "tool_use"; empty if the
+	// client did not say.
 	Stop string
 }
 
-// Main reports whether the entry is of the main conversation.
+// Main reports whether the entry belongs to the main conversation.
 func (e *Entry) Main() bool { return !e.Sidechain && e.AgentID == "" }
 
 // Limits of an Entry.
 const (
-	// MaxText is how much of an entry's text is kept when Limits do not say.
+	// MaxText is the default of Limits.Text.
 	MaxText = event.MaxMessage
 
-	maxCalls = 64 // ids of calls kept of one entry
-	// maxDirect is the longest line parsed as it is. Longer ones go through
-	// event.Read first, which bounds what they may hold and how deeply.
+	maxCalls = 64 // ids of calls stored for one entry
+	// maxDirect is the longest line parsed directly. Longer ones go through event.Read first,
+	// which bounds their contents and nesting.
 	maxDirect = 64 << 10
 )
 
-// line is a line's members as far as they matter.
+// line is the relevant members of a line.
 type line struct {
 	kind, source, model, stop   string
 	meta, summary               bool
 	origin, content, attachment gjson.Result
 }
 
-// interruptMarks are the client's of Esc and of a refusal.
+// interruptMarks are the client's marks of Esc and of a refusal.
 var interruptMarks = []string{"[Request interrupted by user]", "[Request interrupted by user for tool use]"}
 
-// verdict is what became of a line.
+// verdict is the result for a line.
 type verdict uint8
 
 const (
-	skipped   verdict = iota // blank, or says nothing here
+	skipped   verdict = iota // blank, or irrelevant
 	found                    // an Entry
 	malformed                // not a JSON object
 )
 
-// parse reads one line without its line break. What becomes of it depends on
-// its bytes alone. Zero bytes around a line of up to 64 KiB, which a crash of
-// the machine may leave, do no harm. The entry shares no memory with b.
+// parse parses one line without its line break. The result depends on its bytes alone. Zero
+// bytes around a line of up to 64 KiB, which a crash of the machine may leave, do no harm. The
+// entry shares no memory with b.
 func parse(b []byte, maxText int) (Entry, verdict) {
 	if len(b) > maxDirect {
 		e, v, _ := parseLong(bytes.NewReader(b), maxText)
@@ -124,7 +124,7 @@ func parse(b []byte, maxText int) (Entry, verdict) {
 	return parseValid(b, maxText)
 }
 
-// parseLong reads one line of any length. The error is the reader's.
+// parseLong parses one line of any length. The error is the reader's.
 func parseLong(r io.Reader, maxText int) (Entry, verdict, error) {
 	b, err := event.Read(r)
 	var bad *event.SyntaxError
@@ -162,13 +162,13 @@ func parseValid(b []byte, maxText int) (Entry, verdict) {
 	return e, found
 }
 
-// mentions reports whether the line may be of a type that is wanted: most
-// bytes of a transcript are in lines that are not, and need no second look.
+// mentions reports whether the line may be of a relevant type: most bytes of a transcript are
+// in lines that are not, and need no further parsing.
 func mentions(b []byte) bool {
 	return bytes.Contains(b, []byte(`"user"`)) || bytes.Contains(b, []byte(`"assistant"`)) || bytes.Contains(b, []byte(`"queued_command"`))
 }
 
-// set takes in a member of a line, of which e is made.
+// set adds a member of a line to e.
 func (l *line) set(e *Entry, key string, v gjson.Result) {
 	switch key {
 	case "timestamp":
@@ -225,7 +225,7 @@ func (l *line) assistant(e *Entry, maxText int) {
 			e.call(b.Get("id"))
 		}
 	})
-	e.Text = event.CutTail(redact.Text(strings.Join(texts, "\n\n")), maxText) // half a key is not known for one
+	e.Text = event.CutTail(redact.Text(strings.Join(texts, "\n\n")), maxText) // half a key is not recognized
 }
 
 func (l *line) user(e *Entry, maxText int) {
@@ -238,11 +238,11 @@ func (l *line) user(e *Entry, maxText int) {
 			e.call(b.Get("tool_use_id"))
 		}
 	})
-	if l.content.IsArray() { // a person who types the marker's words makes a string
+	if l.content.IsArray() { // a person who types the marker's words produces a string
 		e.Interrupt = e.Interrupt || others == 0 && len(texts) == 1 && slices.Contains(interruptMarks, texts[0])
 		texts = withoutReminders(texts)
 	}
-	// What came in as a prompt, a program's blocks perhaps, is no marker, whatever it says.
+	// A prompt, possibly a program's blocks, is never a marker, whatever it says.
 	e.Interrupt = e.Interrupt && l.source == "" && (!l.origin.Exists() || l.origin.Type == gjson.Null)
 	e.Text = event.Cut(redact.Text(strings.Join(texts, "\n\n")), maxText)
 	l.judge(e)
@@ -254,7 +254,7 @@ func (e *Entry) call(useID gjson.Result) {
 	}
 }
 
-// judge tells a person's prompt from what the client writes as the user.
+// judge distinguishes a person's prompt from what the client writes as the user.
 func (l *line) judge(e *Entry) {
 	e.Note = !e.Interrupt && (l.meta || l.summary || clientsNote(e.Text))
 	if e.Note || e.Interrupt || e.ToolResult || e.Sidechain || e.Text == "" || !l.byPerson() {
@@ -263,15 +263,15 @@ func (l *line) judge(e *Entry) {
 	e.Text, e.Prompt = commandLine(e.Text), true
 }
 
-// byPerson reports whether nothing says that the client made this prompt.
-// Older clients say nothing.
+// byPerson reports whether nothing indicates that the client made this prompt. Older clients
+// indicate nothing.
 func (l *line) byPerson() bool {
 	by := l.origin.Get("kind")
 	return l.source != "system" && (!by.Exists() || by.Str == "human")
 }
 
-// queued reads the attachment that a prompt typed during a turn becomes. Its time
-// is when it was typed.
+// queued reads the attachment that a prompt typed during a turn becomes. Its time is when it
+// was typed.
 func (l *line) queued(e *Entry, maxText int) {
 	a := l.attachment
 	if a.Get("type").Str != "queued_command" || a.Get("commandMode").Str != "prompt" {
@@ -284,8 +284,8 @@ func (l *line) queued(e *Entry, maxText int) {
 	l.judge(e)
 }
 
-// contents returns the texts of a message's content, a string or an array of
-// blocks. Blocks that are not text go to other.
+// contents returns the texts of a message's content, a string or an array of blocks. It passes
+// blocks that are not text to other.
 func contents(content gjson.Result, other func(kind string, b gjson.Result)) (texts []string) {
 	if content.Type == gjson.String {
 		return []string{unquote(content, -1)}
@@ -313,16 +313,16 @@ func clientsNote(s string) bool {
 	}, func(begin string) bool { return strings.HasPrefix(s, begin) })
 }
 
-// withoutReminders drops the blocks that the client puts beside a prompt.
+// withoutReminders drops the blocks that the client adds to a prompt.
 func withoutReminders(texts []string) []string {
 	return slices.DeleteFunc(texts, func(s string) bool {
 		return strings.HasPrefix(s, "<system-reminder>") || strings.HasPrefix(s, "<ide_")
 	})
 }
 
-// commandLine turns the record of a command that prompts the agent (a skill, a
-// command file) back into what was typed. Commands that the client runs by
-// itself begin with the name instead and are notes.
+// commandLine converts the record of a command that prompts the agent (a skill, a command
+// file) back into what was typed. Commands that the client runs by itself begin with the name
+// instead and are notes.
 func commandLine(s string) string {
 	if !strings.HasPrefix(s, "<command-message>") {
 		return s
@@ -339,14 +339,13 @@ func between(s, before, after string) string {
 
 func id(v gjson.Result) string { return unquote(v, event.MaxID) }
 
-// unquote copies a string value, at most max bytes of it (all when negative),
-// so that an entry does not hold on to its line.
+// unquote copies a string value, at most max bytes of it (all if negative), so that an entry
+// does not retain its line.
 func unquote(v gjson.Result, max int) string { return jsonenc.Unquote(v.Raw, max) }
 
-// stamp reads a timestamp: ISO 8601 with Z or an offset, or seconds or
-// milliseconds since 1970, as a number or a string of digits.
-// ParseInLocation, since Parse would read /etc/localtime for an offset
-// (CASE 23).
+// stamp parses a timestamp: ISO 8601 with Z or an offset, or seconds or milliseconds since
+// 1970, as a number or a string of digits. It uses ParseInLocation, because Parse would read
+// /etc/localtime for an offset (CASE 23).
 func stamp(v gjson.Result) event.Millis {
 	t, err := time.ParseInLocation(time.RFC3339Nano, v.Str, time.UTC)
 	if err == nil && t.Unix() > 0 {

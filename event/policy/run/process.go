@@ -102,7 +102,7 @@ func (r ran) judge(ctx context.Context, cancelled bool, err error) ran {
 // errTimeout is what Outcome.Err wraps when TimedOut is set.
 var errTimeout = errors.New("no answer in time")
 
-// cause takes off what names the path a second time.
+// cause removes what repeats the path.
 func cause(err error) error {
 	var path *os.PathError
 	var name *exec.Error
@@ -115,15 +115,15 @@ func cause(err error) error {
 	return err
 }
 
-// capped is the beginning of an output: who prints a gigabyte and then decides has
+// capped is the beginning of an output: a program that prints a gigabyte and then decides has
 // still decided.
 type capped struct {
 	bounded.Buffer
-	whole bool // the end was seen: no process holds the output any more
+	whole bool // the end was reached: no process has the output open
 }
 
-// ReadFrom is what the copying in os/exec calls, and the only place that tells
-// an output that ended from one that was closed over somebody's head.
+// ReadFrom is called by os/exec to copy the output. Only here can an output that ended be told
+// from one that was closed by force.
 func (c *capped) ReadFrom(r io.Reader) (total int64, err error) {
 	buf := make([]byte, 64<<10)
 	for {

@@ -4,5 +4,5 @@ package run
 
 import "syscall"
 
-// attributes make a session of its own.
+// attributes start the process in its own session.
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }

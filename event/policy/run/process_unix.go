@@ -8,9 +8,8 @@ import (
 	"syscall"
 )
 
-// maxEnv is what one environment variable may hold, name and closing NUL
-// included: Linux refuses a longer one (MAX_ARG_STRLEN), and with it the whole
-// program.
+// maxEnv is the size limit of one environment variable, including name and closing NUL: Linux
+// refuses to start a program with a longer one (MAX_ARG_STRLEN).
 const maxEnv = 128 << 10
 
 // group is the process group of a command. It is a session too: a program
@@ -27,9 +26,8 @@ func (g *group) started() {}
 // end asks every process of the group to end.
 func (g *group) end() error { return g.signal(syscall.SIGTERM) }
 
-// kill ends what is left of the group. Its leader may be reaped by now: the
-// system gives its number to no other group while a member lives, and when
-// none lives there is nothing to hit.
+// kill kills what is left of the group. Its leader may have been reaped: the system does not
+// reuse its number while a member lives, and if none lives the signal hits nothing.
 func (g *group) kill() { _ = g.signal(syscall.SIGKILL) }
 
 func (g *group) close() {}

@@ -9,15 +9,14 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// maxEnv is what one environment variable may hold: the system's limit is
-// 32,767 characters.
+// maxEnv is the size limit of one environment variable: the system's is 32,767 characters.
 const maxEnv = 32 << 10
 
-// group is a job object: what the command starts is in it too.
+// group is a job object, which contains everything that the command starts.
 type group struct {
 	cmd *exec.Cmd
 
-	mu  sync.Mutex // the context may end while the job is made
+	mu  sync.Mutex // the context may end while the job is created
 	job windows.Handle
 }
 
@@ -26,8 +25,8 @@ func newGroup(cmd *exec.Cmd) *group {
 	return &group{cmd: cmd}
 }
 
-// started puts the process into a job of its own. Without one (a system that
-// refuses) ending it ends the process alone.
+// started puts the process into its own job. Without one (if the system refuses) ending it
+// ends only the process itself.
 func (g *group) started() {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
@@ -47,8 +46,8 @@ func (g *group) started() {
 	g.job = job
 }
 
-// end ends the process and what it started. There is no polite way: a console
-// signal would reach this program as well.
+// end kills the process and its children. There is no polite way: a console signal would reach
+// this program as well.
 func (g *group) end() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -69,8 +68,8 @@ func (g *group) close() {
 	}
 }
 
-// shell returns the program and arguments that run a command line: Git Bash
-// where it is, else PowerShell, as the client does.
+// shell returns the program and arguments that run a command line: Git Bash if it is
+// installed, else PowerShell, as in the client.
 func shell(kind, line string) (name string, args []string) {
 	if bash := gitBash(); bash != "" && kind != "powershell" {
 		return bash, []string{"-c", line}
@@ -78,8 +77,8 @@ func shell(kind, line string) (name string, args []string) {
 	return powershell(), []string{"-NoProfile", "-NonInteractive", "-Command", line}
 }
 
-// gitBash looks beside git: the first bash.exe on PATH may belong to another
-// system, such as WSL.
+// gitBash looks for bash next to git: the first bash.exe on PATH may belong to another system,
+// such as WSL.
 func gitBash() string {
 	git, err := exec.LookPath("git")
 	if err != nil {

@@ -19,21 +19,20 @@ type server struct {
 	health health
 }
 
-// NewServer returns a handler that asks a policy server. timeout is of one try; 0
-// leaves it to the context. state keeps whether the server answered; "" keeps nothing.
+// NewServer returns a handler that asks a policy server. timeout is for one try; 0 leaves it
+// to the context. state stores whether the server answered; "" stores nothing.
 //
-// A server that is there and has an opinion answers 200. It is asked again,
-// with the same event id, after 500 and above, 429, a connection that fails
-// and a timeout; not after 400 or another status, and not after an answer that
-// is no protocol 1.0: the next would be the same.
+// A working server answers 200. It is asked again, with the same event id, after 500 and
+// above, 429, a failed connection and a timeout; not after 400 or another status, nor after an
+// answer that is not protocol 1.0: the next would be the same.
 //
-// Errors: a URL that is not an http or https URL.
+// A URL that is not an http or https URL is an error.
 func NewServer(s config.Spec, timeout time.Duration, state trust.Dir) (wire.Handler, error) {
 	to, err := newEndpoint(s.URL, s.Headers)
 	return server{to, retries{timeout, s.Retries, s.RetryDelay}, healthOf(s.URL, state)}, err
 }
 
-// Run is a Handler.
+// Run implements wire.Handler.
 func (h server) Run(ctx context.Context, c wire.Call) wire.Outcome {
 	start := time.Now()
 	if c.ID == "" {
@@ -51,10 +50,10 @@ func (h server) Run(ctx context.Context, c wire.Call) wire.Outcome {
 	return finished(o, got, tries, start)
 }
 
-// errPaused is the failure of a server that is not asked.
+// errPaused is the failure of a server that is skipped for a while.
 var errPaused = errors.New("it did not answer a moment ago, and is left alone for a while")
 
-// ask asks as often as the server's health lets it.
+// ask asks as often as the server's health allows.
 func (h server) ask(ctx context.Context, c wire.Call, question []byte) (replied, int, error) {
 	patience := h.retries
 	switch may, once := h.health.ask(); {
@@ -65,7 +64,8 @@ func (h server) ask(ctx context.Context, c wire.Call, question []byte) (replied,
 	}
 	got, tries, err := h.to.hop(c).ask(ctx, question, patience)
 	silent := again(got, err)
-	// Whose caller has gone does not know; whose time is up does.
+	// If the caller has gone, nothing is known about the server; if the time is up, something
+	// is.
 	if !errors.Is(ctx.Err(), context.Canceled) {
 		h.health.note(!silent)
 	}

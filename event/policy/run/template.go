@@ -10,12 +10,12 @@ import (
 	"beckon/event/policy/wire"
 )
 
-// maxQuestion is how much of an event a model is asked about: 256 KiB, about
-// what a small model takes in. More is an error and not a cut, for the part
-// left out might be the one that matters.
+// maxQuestion is how much of an event a model is asked about: 256 KiB, about what a small
+// model accepts. More is an error and not cut, because the part left out might be the one that
+// matters.
 const maxQuestion = 256 << 10
 
-// template is a policy in words with the places where the event goes.
+// template is a policy in words with placeholders for the event.
 type template struct {
 	texts []string // one more than names
 	names []string
@@ -53,7 +53,7 @@ func parseTemplate(prompt string) template {
 	return t
 }
 
-// lookup is the value of a variable of a prompt, and whether there is such one.
+// lookup returns the value of a prompt's variable, and whether the name is known.
 func lookup(c wire.Call, name string) (string, bool) {
 	if name == "ARGUMENTS" {
 		return string(c.Payload), true
@@ -66,7 +66,7 @@ func lookup(c wire.Call, name string) (string, bool) {
 	return "", false
 }
 
-// values are what the event has for the places of t, in order.
+// values returns the event's values for the placeholders of t, in order.
 func (t template) values(c wire.Call) []string {
 	list := make([]string, len(t.names))
 	for i, name := range t.names {
@@ -75,8 +75,8 @@ func (t template) values(c wire.Call) []string {
 	return list
 }
 
-// fill puts values into their places, each between marks with a word of this
-// question alone, so that no value can end its own.
+// fill inserts values, each between marks with a word unique to this question, so that no
+// value can end its own.
 func (t template) fill(event string, values []string) (string, error) {
 	size := 0
 	for _, v := range values {

@@ -4,5 +4,5 @@ package trust
 
 import "io/fs"
 
-// changed is for systems that say when a file was changed last.
+// changed is for systems that report when a file was last changed.
 func changed(fs.FileInfo) string { return "" }

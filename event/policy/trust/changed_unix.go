@@ -8,9 +8,8 @@ import (
 	"syscall"
 )
 
-// changed tells a file from what it was before, where its size and its time of
-// modification were put back: by the time of its last change, which nobody can
-// set, and its inode.
+// changed identifies a version of a file even if its size and modification time were restored:
+// by the time of its last status change, which nobody can set, and its inode.
 func changed(info fs.FileInfo) string {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

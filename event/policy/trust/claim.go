@@ -21,23 +21,21 @@ import (
 const (
 	claimsDir  = "claims"  // who answers a firing
 	noticesDir = "notices" // what the user was told, and when
-	stopsDir   = "stops"   // how often in a row an agent was kept going
+	stopsDir   = "stops"   // how often in a row an agent was kept from stopping
 
-	// claimWindow is how far apart the copies of one firing may come.
+	// claimWindow is the longest time between the copies of one firing.
 	claimWindow = 2 * time.Second
-	// keepMarks is how long these files are of use at most.
+	// keepMarks is how long these files are of use.
 	keepMarks = 24 * time.Hour
 )
 
-// Claim reports whether the caller is the first to see a firing, and names
-// the firing. The client runs the same program twice when settings and a
-// plugin both name it. A firing with a tool_use_id is the same wherever it
-// comes from; of the others two identical ones may be two, so only a copy of
-// another origin, via, is the same.
+// Claim reports whether the caller is the first to see a firing, and names the firing. The
+// client runs the same program twice if settings and a plugin both name it. A firing with a
+// tool_use_id is the same wherever it comes from; without one, two identical firings may be
+// two, so only a copy of another origin, via, is the same.
 //
-// Who comes second applies the rules, which costs nothing, and takes over what
-// the first one answered (Await): an answer twice is one answer, a command run
-// twice is not.
+// The second caller evaluates the rules, which is cheap, and takes over the first one's answer
+// (Await): the same answer twice does no harm, a command run twice may.
 func (d Dir) Claim(e *event.Event, payload []byte, via string, now time.Time) (name string, first bool) {
 	use := gjson.GetBytes(payload, "tool_use_id").String()
 	name = Sum(strings.Join([]string{e.SessionID, e.Name, e.AgentID, use, Sum(payload)}, "\x00"))[:32]
@@ -57,17 +55,17 @@ func (d Dir) Claim(e *event.Event, payload []byte, via string, now time.Time) (n
 	return name, use == "" && string(d.Read(claimsDir, name)) == via
 }
 
-// answered is the ending of the file with what a claimed firing was answered.
+// answered is the suffix of the file with a claimed firing's answer.
 const answered = ".json"
 
-// claimed is what the first one decided, as far as it binds the second: a text
-// for the agent must not come twice.
+// claimed is the first one's decision, without the parts that must not take effect twice, such
+// as a text for the agent.
 type claimed struct {
 	Decision wire.Decision `json:"decision,omitempty"`
 	Reason   string        `json:"reason,omitempty"`
 }
 
-// Settle tells the copies of a claimed firing what was decided.
+// Settle reports the decision on a claimed firing to its copies.
 func (d Dir) Settle(name string, v wire.Verdict) error {
 	var c claimed
 	if v.Decision == wire.Deny || v.Decision == wire.Ask {
@@ -80,12 +78,11 @@ func (d Dir) Settle(name string, v wire.Verdict) error {
 	return d.Write(b, claimsDir, name+answered)
 }
 
-// ErrLate is the failure of a handler whose event had no time left, or which
-// did not come back.
+// ErrLate is the failure of a handler whose event had no time left, or that did not return.
 var ErrLate = errors.New("no answer within the event's deadline")
 
-// Await returns what was decided about a firing that another process claimed;
-// an error when it does not say so before ctx ends: it was killed.
+// Await returns the decision on a firing that another process claimed. It fails if that
+// process does not report it before ctx ends, because it was killed.
 func (d Dir) Await(ctx context.Context, name string) (wire.Outcome, error) {
 	const pause = 5 * time.Millisecond
 	for {
@@ -101,8 +98,8 @@ func (d Dir) Await(ctx context.Context, name string) (wire.Outcome, error) {
 	}
 }
 
-// mark makes a file that is not there yet, and reports whether it did. What
-// goes wrong counts as made: a mark only ever saves work.
+// mark creates a file if it does not exist, and reports whether it did. Failures count as
+// created: a mark only ever saves work.
 func (d Dir) mark(dir, name, text string, now time.Time) bool {
 	const flags = os.O_WRONLY | os.O_CREATE | os.O_EXCL
 	f, err := os.OpenFile(d.Path(dir, name), flags, fileMode)
@@ -122,7 +119,7 @@ func (d Dir) mark(dir, name, text string, now time.Time) bool {
 	return true
 }
 
-// prune deletes marks that are of no more use.
+// prune deletes marks that are no longer of use.
 func (d Dir) prune(dir string, now time.Time) {
 	entries, _ := os.ReadDir(d.Path(dir))
 	for _, e := range entries {
@@ -139,8 +136,8 @@ func (d Dir) prune(dir string, now time.Time) {
 	}
 }
 
-// Due returns those of the texts that the session's user has not seen within the
-// time, and notes that they are shown now.
+// Due returns those of the texts that the session's user has not seen within the given time,
+// and records that they are shown now.
 func (d Dir) Due(session string, texts []string, every time.Duration, now time.Time) []string {
 	var out []string
 	for _, text := range texts {
@@ -160,12 +157,11 @@ func (d Dir) StopBlocks(e *event.Event) int {
 	if !e.StopHook {
 		return 0
 	}
-	n, _ := strconv.Atoi(strings.TrimSpace(string(d.Read(stopsDir, stopName(e))))) // 0 when there is no such file
+	n, _ := strconv.Atoi(strings.TrimSpace(string(d.Read(stopsDir, stopName(e))))) // 0 if there is no such file
 	return n
 }
 
-// StopBlocked notes that it was kept from stopping once more; n is how often
-// before.
+// StopBlocked records that it was kept from stopping once more; n is how often before.
 func (d Dir) StopBlocked(e *event.Event, n int) error {
 	return d.Write([]byte(strconv.Itoa(n+1)+"\n"), stopsDir, stopName(e))
 }

@@ -15,30 +15,28 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Kind says what a copy of a policy file is kept for, and in which directory.
+// Kind says what a copy of a policy file is for, and in which directory it is.
 type Kind string
 
 // The kinds of copies.
 const (
-	Trusted Kind = "trust" // of a project's file: what the user trusts
-	Good    Kind = "good"  // of the global file: the last that was in order, or accepted
+	Trusted Kind = "trust" // of a project's file: the version that the user trusts
+	Good    Kind = "good"  // of the global file: the last valid, or accepted, version
 )
 
-// Copy is a policy file as it was when it was trusted, or last in order.
+// Copy is a policy file as it was when it was trusted, or last valid.
 type Copy struct {
 	Path   string    `json:"path"`
 	SHA256 string    `json:"sha256"`
 	At     time.Time `json:"at"`
 	Text   string    `json:"text"`
-	// Scripts are the files in the project that the policy's commands name, and
-	// the hash of each.
+	// Scripts are the files in the project that the policy's commands name, with their hashes.
 	Scripts map[string]string `json:"scripts,omitempty"`
 }
 
 func copyName(path string) string { return Sum(path)[:16] + ".json" }
 
-// Copy reads the copy of the file at path; nil when there is none that can be
-// trusted.
+// Copy reads the copy of the file at path; nil if there is none that can be trusted.
 func (d Dir) Copy(k Kind, path string) *Copy {
 	var c Copy
 	if json.Unmarshal(d.Read(string(k), copyName(path)), &c) != nil || c.Path != path || Sum(c.Text) != c.SHA256 {
@@ -47,8 +45,8 @@ func (d Dir) Copy(k Kind, path string) *Copy {
 	return &c
 }
 
-// HasCopy reports whether there is a copy of the file at path, whatever is in
-// it. It costs one look.
+// HasCopy reports whether there is a copy of the file at path, valid or not. It costs one stat
+// call.
 func (d Dir) HasCopy(k Kind, path string) bool {
 	if path == "" {
 		return false
@@ -57,8 +55,8 @@ func (d Dir) HasCopy(k Kind, path string) bool {
 	return err == nil
 }
 
-// Holds reports whether the copy of the file at path is data. It is asked at
-// every hook, so it reads no more of the copy than it needs.
+// Holds reports whether the copy of the file at path equals data. Every hook calls it, so it
+// reads no more of the copy than it needs.
 func (d Dir) Holds(k Kind, path string, data []byte) bool {
 	b := d.Read(string(k), copyName(path))
 	return gjson.GetBytes(b, "sha256").Str == Sum(data) && gjson.GetBytes(b, "text").Str == string(data)
@@ -73,10 +71,10 @@ func (d Dir) Keep(k Kind, path string, data []byte, scripts map[string]string, n
 	return atomicfile.Write(d.Path(string(k), copyName(path)), append(b, '\n'), fileMode, true) // a policy must outlive a power cut
 }
 
-// Drop forgets the copy of the file at path.
+// Drop removes the copy of the file at path.
 func (d Dir) Drop(k Kind, path string) error { return d.Remove(string(k), copyName(path)) }
 
-// Copies are all copies of a kind.
+// Copies returns all copies of a kind.
 func (d Dir) Copies(k Kind) (list []Copy) {
 	files, _ := os.ReadDir(d.Path(string(k))) // an unreadable directory counts as empty
 	for _, f := range files {
@@ -88,18 +86,16 @@ func (d Dir) Copies(k Kind) (list []Copy) {
 	return list
 }
 
-// maxFile bounds a policy file; real ones are a few kilobytes.
+// maxFile is the size limit of a policy file; real ones have a few kilobytes.
 const maxFile = 4 << 20
 
-// ErrEmpty is the mistake of a policy file with nothing in it: a policy that
-// wants nothing is {}.
+// ErrEmpty is returned for an empty policy file: a policy without hooks is {}.
 var ErrEmpty = errors.New("the file is empty; a policy that wants nothing is {}")
 
-// ReadFile reads a policy file. What is no regular file is refused before it
-// is opened: a FIFO would hold the agent. A file that changes while it is read
-// is read again.
+// ReadFile reads a policy file. Anything but a regular file is refused before it is opened: a
+// FIFO would block the agent. A file that changes while it is read is read again.
 //
-// Errors: fs.ErrNotExist, ErrEmpty, and what else is in the way.
+// Errors: fs.ErrNotExist, ErrEmpty, and those of the file system.
 func ReadFile(path string) ([]byte, error) {
 	for try := 0; ; try++ {
 		before, err := os.Stat(path)
@@ -138,8 +134,8 @@ func readAll(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxFile+1))
 }
 
-// Changing reports whether the file at path, or what is there in its place,
-// was written a moment ago: somebody may be at it still.
+// Changing reports whether the file at path, or what is there instead, was written a moment
+// ago, so that the writer may not be done.
 func Changing(path string, now time.Time) bool {
 	const moment = 2 * time.Second
 	info, err := os.Stat(path)
@@ -149,8 +145,8 @@ func Changing(path string, now time.Time) bool {
 	return err == nil && now.Sub(info.ModTime()).Abs() < moment
 }
 
-// Scripts returns the hashes of the files in a project that a command's texts
-// name, by their paths as they are named.
+// Scripts returns the hashes of the files in a project that a command's texts name, by their
+// paths as written.
 func Scripts(project string, texts []string) map[string]string {
 	found := map[string]string{}
 	for _, text := range texts {

@@ -11,11 +11,10 @@ import (
 	"beckon/event/policy/quiet"
 )
 
-// coverageDir has a file for each pair of policy files (the global one and a
-// project's) with the events that they cover, so that an event that concerns no
-// hook costs what it costs without a policy. The process that answers writes it
-// when all is well: while there is something to show the user the file is not
-// there, and every event goes the long way.
+// coverageDir has a file for each pair of policy files (the global one and a project's) with
+// the events that they cover, so that an event that no hook is for costs the same as without a
+// policy. The process that answers writes it if there are no problems: while there is
+// something to tell the user the file is missing, and every event is evaluated in full.
 const coverageDir = "covers"
 
 // Needs is what a policy needs to answer an event.
@@ -26,19 +25,18 @@ const (
 	Unknown Needs = iota
 	None          // no hook is for the event
 	Rules         // only rules are
-	Starts        // something must be started: a command, a question
+	Starts        // something must be started: a command, a request
 )
 
-// Coverage is what a pair of policy files covers, as long as their stamps are
-// what they were.
+// Coverage is what a pair of policy files covers, as long as their stamps do not change.
 type Coverage struct {
 	name   string // of the file in coverageDir
 	stamps string
 	newest time.Time
 }
 
-// CoverageOf looks at the two files as they are now. What it says holds for one
-// place: the home directory and whatever else rules look at.
+// CoverageOf reads the stamps of the two files. The result holds for one place: the home
+// directory and everything else that rules depend on.
 func CoverageOf(global, project, place string) Coverage {
 	c := Coverage{name: nameOf(global + "\x00" + project), stamps: strconv.Quote(place) + "\n"}
 	c.stamp(global)
@@ -46,15 +44,14 @@ func CoverageOf(global, project, place string) Coverage {
 	return c
 }
 
-// coverageVersion is another one whenever something else would be written for
-// the same files.
+// coverageVersion changes whenever something else would be written for the same files.
 const coverageVersion = "5"
 
-// oldest is 2000-01-01: what is older was put there by a tool that gives all
-// files one time (Nix, ostree), and its next version has the same.
+// oldest is 2000-01-01: an older file was written by a tool that gives all files one time
+// (Nix, ostree), so its next version has the same time.
 const oldest = 946684800
 
-// stamp adds what tells one version of a file from another.
+// stamp adds what distinguishes versions of a file.
 func (c *Coverage) stamp(path string) {
 	c.stamps += path + "\t"
 	info, err := os.Stat(path)
@@ -78,17 +75,16 @@ func (c *Coverage) stamp(path string) {
 // Covered is what is in force for a pair of policy files.
 type Covered struct {
 	Events map[string]Needs
-	// Index says which tool calls no rule has anything to say of; see package
-	// quiet.
+	// Index describes the tool calls that no rule applies to; see package quiet.
 	Index quiet.Index
 }
 
-// end is the last line: a file without it is torn.
+// end is the last line: a file without it is incomplete.
 const end = "end\n"
 
 func (c Coverage) head() string { return coverageVersion + "\n" + c.stamps }
 
-// Of returns what answers an event need, and the index of tool calls.
+// Of returns what an event needs, and the index of tool calls.
 func (c Coverage) Of(d Dir, event string) (Needs, quiet.Index) {
 	text, known := strings.CutPrefix(string(d.Read(coverageDir, c.name)), c.head())
 	text, whole := strings.CutSuffix(text, end)
@@ -107,15 +103,15 @@ func (c Coverage) Of(d Dir, event string) (Needs, quiet.Index) {
 	return Needs(v), quiet.Index(index)
 }
 
-// settled is how long a policy file must have been as it is: one that has just
-// changed may change again within the same tick of its clock.
+// settled is how long a policy file must have been unchanged: one that has just changed may
+// change again within the resolution of its timestamp.
 const settled = 2 * time.Second
 
-// Cover keeps what the policies cover; nil takes back what is there. is is
-// called only when something must be written.
+// Cover stores what the policies cover; nil removes it. is is called only if something must be
+// written.
 func (d Dir) Cover(c Coverage, is func() *Covered, now time.Time) error {
 	if d == "" || c.name == "" {
-		return nil // a fault came before they were known: never a file in the agent's directory
+		return nil // a panic came before they were known: never write to the agent's directory
 	}
 	before := string(d.Read(coverageDir, c.name))
 	if is == nil {
@@ -134,11 +130,11 @@ func (d Dir) Cover(c Coverage, is func() *Covered, now time.Time) error {
 	return d.Write([]byte(text+"\n"+string(covered.Index)+end), coverageDir, c.name)
 }
 
-// Uncover takes all of that back: what the user trusts has changed.
+// Uncover removes all of it, because what the user trusts has changed.
 func (d Dir) Uncover() error { return os.RemoveAll(d.Path(coverageDir)) }
 
-// nameOf is the FNV-1a hash of a text: two texts of one hash would only
-// overwrite each other's file.
+// nameOf returns the FNV-1a hash of a text: two texts with the same hash would only overwrite
+// each other's file.
 func nameOf(text string) string {
 	h := uint64(14695981039346656037)
 	for i := range len(text) {

@@ -1,11 +1,9 @@
-// Package trust keeps what a policy has to remember between two hooks: which
-// policy files there are, the copies of them that the user trusts or that were
-// the last in order, which firing is answered by whom, what the user was told,
-// the hooks that are switched off, and the trace.
+// Package trust stores what a policy remembers between hooks: which policy files there are,
+// copies of the versions that the user trusts or that were last valid, which process answers
+// which firing, what the user was told, the hooks that are switched off, and the trace.
 //
-// All of it is in one directory, private to the user. A file is replaced as a
-// whole; what cannot be trusted (damaged, forged, of another version) counts as
-// missing.
+// All of it is in one directory, private to the user. Files are replaced as a whole; a file
+// that cannot be trusted (damaged, forged, of another version) counts as missing.
 package trust
 
 import (
@@ -35,15 +33,14 @@ const (
 // Name is the policy file's name, in both places.
 const Name = "policy.json"
 
-// ProjectFile returns where a project has its policy.
+// ProjectFile returns the path of a project's policy.
 func ProjectFile(dir string) string { return filepath.Join(dir, ".beckon", Name) }
 
-// ProjectOf is the project whose policy file is at path.
+// ProjectOf returns the project whose policy file is at path.
 func ProjectOf(path string) string { return filepath.Dir(filepath.Dir(path)) }
 
-// Files returns where policies may be: the global one beside the
-// configuration, and the project's, as the client names the project. Either
-// is empty when its place is not known.
+// Files returns the paths where policies may be: the global one next to the configuration, and
+// the project's, as the client names the project. Either is empty if its place is unknown.
 func Files(getenv func(string) string) (global, project string) {
 	global = home.Config(getenv, Name)
 	if d := getenv("CLAUDE_PROJECT_DIR"); filepath.IsAbs(d) {
@@ -52,10 +49,9 @@ func Files(getenv func(string) string) (global, project string) {
 	return global, project
 }
 
-// ProjectAround finds the project of a directory: the nearest one around it whose
-// policy the user trusts, else the nearest that has one, else the directory
-// itself. A policy that an agent puts into a directory of its own must not hide
-// the one around it.
+// ProjectAround returns the project of a directory: the nearest directory, from it upwards,
+// whose policy the user trusts, else the nearest with a policy, else the directory itself. A
+// policy that an agent puts into a subdirectory must not hide the outer one.
 func ProjectAround(dir string, kept Dir) string {
 	nearest := ""
 	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
@@ -79,7 +75,7 @@ type Dir string
 // In returns the policy's part of a state directory.
 func In(stateDir string) Dir { return Dir(filepath.Join(stateDir, "policy")) }
 
-// Path is a file in d.
+// Path returns the path of a file in d.
 func (d Dir) Path(elem ...string) string {
 	return filepath.Join(append([]string{string(d)}, elem...)...)
 }
@@ -89,7 +85,7 @@ func (d Dir) Write(data []byte, elem ...string) error {
 	return atomicfile.Write(d.Path(elem...), data, fileMode, false)
 }
 
-// Read is the content of a file of d, nil when it cannot be read.
+// Read returns the content of a file of d, nil if it cannot be read.
 func (d Dir) Read(elem ...string) []byte {
 	f, err := plainfile.OpenReader(d.Path(elem...), 0)
 	if err != nil {
@@ -103,7 +99,7 @@ func (d Dir) Read(elem ...string) []byte {
 	return data
 }
 
-// Remove deletes a file of d, which need not be there.
+// Remove deletes a file of d; a missing one is no error.
 func (d Dir) Remove(elem ...string) error {
 	if err := os.Remove(d.Path(elem...)); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -111,7 +107,7 @@ func (d Dir) Remove(elem ...string) error {
 	return nil
 }
 
-// Sum is the hash by which texts are compared and files named.
+// Sum returns the hash by which texts are compared and files named.
 func Sum[T string | []byte](text T) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
@@ -140,7 +136,7 @@ func (d Dir) Disabled() (map[string]bool, error) {
 	return out, nil
 }
 
-// Switch turns the hook of that name off or on again.
+// Switch switches the hook of that name off or on again.
 func (d Dir) Switch(name string, on bool) error {
 	off, err := d.Disabled()
 	if err != nil {

@@ -14,11 +14,11 @@ import (
 
 const (
 	refusedDir = "refused" // calls that the user may allow, by their code
-	allowedDir = "allowed" // calls that the user allowed, by what they are
-	takenDir   = "taken"   // those that came again, by what they are and their use of the tool
+	allowedDir = "allowed" // calls that the user allowed, by name
+	takenDir   = "taken"   // those that came again, by name and tool use
 
-	// onceFor is how long a code holds, and how long an allowed call may take to
-	// come again.
+	// onceFor is how long a code is valid, and how long after it an allowed call may come
+	// again.
 	onceFor = 10 * time.Minute
 )
 
@@ -31,18 +31,18 @@ type Refused struct {
 	Expires time.Time `json:"expires"`
 }
 
-// ErrNoCode means that there is no refused call of a code: it was never given,
-// was used already or is too old.
+// ErrNoCode means that no refused call has this code: it was never issued, was used already or
+// has expired.
 var ErrNoCode = errors.New("no refused call has this code")
 
-// CallName names a call for Refuse and Take: the same call of the same session
-// and directory has the same name, and no other.
+// CallName names a call for Refuse and Take: the same call of the same session and directory
+// has the same name, and no other.
 func CallName(session, cwd, tool string, input []byte) string {
 	return Sum(strings.Join([]string{session, cwd, tool, string(input)}, "\x00"))
 }
 
-// Refuse notes a refused call and returns the code by which the user can allow it
-// once, within ten minutes.
+// Refuse records a refused call and returns the code by which the user can allow it once,
+// within ten minutes.
 func (d Dir) Refuse(r Refused, now time.Time) (code string, err error) {
 	r.Subject, r.Reason, r.Expires = Kept(r.Subject), Kept(r.Reason), now.Add(onceFor)
 	b, err := json.Marshal(r)
@@ -55,11 +55,10 @@ func (d Dir) Refuse(r Refused, now time.Time) (code string, err error) {
 	return code, d.Write(b, refusedDir, code)
 }
 
-// codeLetters are those of codes: no digit that looks like a letter.
+// codeLetters are the characters of codes: without digits that look like letters.
 const codeLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 
-// newCode returns 40 random bits, for people to type. The source is seeded by
-// the system.
+// newCode returns 40 random bits in a form that people can type. The system seeds the source.
 func newCode() string {
 	code := make([]byte, 0, 9)
 	for bits, i := rand.Uint64(), 0; i < 8; i++ {
@@ -89,7 +88,7 @@ func (d Dir) Allow(code string, now time.Time) (r Refused, err error) {
 	if err := json.Unmarshal(b, &r); err != nil {
 		return r, fmt.Errorf("reading the refused call: %w", err)
 	}
-	// One of two callers removes it.
+	// Only one of two callers removes it.
 	if err := os.Remove(d.Path(refusedDir, code)); errors.Is(err, fs.ErrNotExist) || now.After(r.Expires) {
 		return r, ErrNoCode
 	} else if err != nil {
@@ -102,11 +101,11 @@ func (d Dir) Allow(code string, now time.Time) (r Refused, err error) {
 	return r, d.Write(b, allowedDir, r.Call)
 }
 
-// Take reports whether the user allowed the call of that name; it does so once,
-// and to all copies of the firing, which is named by its use of the tool: of
-// the copies that the client asks one refusal would be enough.
+// Take reports whether the user allowed the call of that name: once, but for all copies of the
+// firing, which its tool use identifies. The client asks every copy, and one refusal would be
+// enough.
 func (d Dir) Take(call, use string, now time.Time) bool {
-	taken := Sum(call + "\x00" + cmp.Or(use, newCode())) // a call without a name is like no other
+	taken := Sum(call + "\x00" + cmp.Or(use, newCode())) // a call without an id is like no other
 	if d.Read(allowedDir, call) != nil && os.MkdirAll(d.Path(takenDir), dirMode) == nil {
 		_ = os.Rename(d.Path(allowedDir, call), d.Path(takenDir, taken)) // or another copy did
 	}

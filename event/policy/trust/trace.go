@@ -14,16 +14,16 @@ import (
 	"beckon/event/redact"
 )
 
-// The trace is a file of lines, set aside as trace.jsonl.1 when it is full.
+// The trace is a file of lines, renamed to trace.jsonl.1 when it is full.
 const (
 	traceFile = "trace.jsonl"
 	maxTrace  = 4 << 20
-	// maxText is how much of each text a line keeps, in bytes.
+	// maxText is how many bytes of each text a line keeps.
 	maxText = 512
 )
 
-// Entry is one line of the trace: what was decided about one event, and by
-// whom. Texts are redacted and cut.
+// Entry is one line of the trace: the decision on one event, and the hooks that made it. Texts
+// are redacted and cut.
 type Entry struct {
 	At        time.Time     `json:"at"`
 	Event     string        `json:"event"`
@@ -49,13 +49,13 @@ type Entry struct {
 // TracedHook is one hook in an Entry.
 type TracedHook struct {
 	Hook     string          `json:"hookId"`
-	Success  bool            `json:"success"` // it was asked, and answered
+	Success  bool            `json:"success"` // it ran and answered
 	Type     string          `json:"type"`
 	Decision wire.Decision   `json:"decision,omitempty"`
 	Reason   string          `json:"reason,omitempty"`
 	Error    string          `json:"error,omitempty"`
 	Skipped  string          `json:"skipped,omitempty"`
-	Observed bool            `json:"observed,omitempty"` // what it said was not heard
+	Observed bool            `json:"observed,omitempty"` // its answer did not count
 	Rewrote  string          `json:"rewrote,omitempty"`
 	Output   string          `json:"output,omitempty"`
 	ExitCode int             `json:"exit,omitempty"`
@@ -65,10 +65,10 @@ type TracedHook struct {
 	Us       int64           `json:"us"`
 }
 
-// Kept is a text as the trace keeps it.
+// Kept returns a text in the form that the trace stores.
 func Kept(s string) string { return Short(redact.Text(s)) }
 
-// Short is a name as the trace keeps it: what is posted chooses its own.
+// Short returns a name in the form that the trace stores: senders of posts choose their own.
 func Short(s string) string {
 	if len(s) <= maxText {
 		return s

@@ -6,11 +6,10 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// ParseAnswer reads the client's own output JSON.
-// Members it knows must have their type; those it does not know stay in Raw,
-// as do continue, stopReason, terminalSequence and what only one event has.
-// UpdatedInput may come with Allow and Ask, and with no decision, which makes
-// it Modify.
+// ParseAnswer parses the client's own output JSON. Known members must have their types;
+// unknown ones stay in Raw, as do continue, stopReason, terminalSequence and members of one
+// event only. UpdatedInput may come with Allow and Ask, and without a decision, which becomes
+// Modify.
 func ParseAnswer(event string, data []byte) (Outcome, error) {
 	o := Outcome{Raw: data}
 	fields, err := read(data, map[string]string{
@@ -34,8 +33,7 @@ func ParseAnswer(event string, data []byte) (Outcome, error) {
 	return o, nil
 }
 
-// topDecision reads decision and reason. "approve" is PreToolUse's old word
-// for allow.
+// topDecision reads decision and reason. "approve" is PreToolUse's old word for allow.
 func (o *Outcome) topDecision(event string, fields map[string]gjson.Result) error {
 	o.Reason = fields["reason"].Str
 	switch d := fields["decision"].Str; {
@@ -74,8 +72,7 @@ func (o *Outcome) specific(event string, hso gjson.Result) error {
 	return nil
 }
 
-// permission reads what PreToolUse has. "defer" is not a decision of ours; Raw
-// has it.
+// permission reads PreToolUse's members. "defer" is not a decision of ours; it stays in Raw.
 func (o *Outcome) permission(fields map[string]gjson.Result) error {
 	o.UpdatedInput = raw(fields["updatedInput"])
 	d := fields["permissionDecision"]
@@ -95,7 +92,7 @@ func (o *Outcome) permission(fields map[string]gjson.Result) error {
 	return nil
 }
 
-// behavior reads what PermissionRequest has.
+// behavior reads PermissionRequest's members.
 func (o *Outcome) behavior(d gjson.Result) error {
 	if !d.Exists() {
 		return nil

@@ -1,12 +1,10 @@
-// Package wire is what a policy, its handlers, policy servers and the client
-// say to each other: an event as handlers see it, what a handler wants of it,
-// which of that each event can express (the contract), and the JSON of the
-// client and of protocol 1.0. Another agent's events are put into the client's
-// words, and what is decided into the agent's (Dialect).
+// Package wire is the language between a policy, its handlers, policy servers and the client:
+// an event as handlers see it, a handler's answer, which answers each event can express (the
+// contract), and the JSON of the client and of protocol 1.0. Another agent's events are
+// translated to the client's format, and decisions to the agent's (Dialect).
 //
-// It guarantees that nothing an event cannot express is written, and that an
-// answer that is not understood is an error, never a decision. It reads no
-// files and starts nothing.
+// It guarantees that nothing an event cannot express is written, and that an answer it does
+// not understand is an error, never a decision. It reads no files and starts nothing.
 package wire
 
 import (
@@ -21,12 +19,12 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Call is one event put to one handler.
+// Call is one event for one handler.
 type Call struct {
 	Event string // hook_event_name
 	ID    string // event id, stable across retries
-	// Payload is the client's whole JSON payload as a handler is to see it,
-	// with earlier rewrites applied.
+	// Payload is the client's whole JSON payload as a handler must see it, with earlier
+	// rewrites applied.
 	Payload []byte
 
 	SessionID      string
@@ -35,16 +33,16 @@ type Call struct {
 	ToolUseID      string
 	Cwd            string // where the agent works now
 	ProjectDir     string // where the session started
-	Dir            string // what commands take for Cwd and ProjectDir; empty for those
+	Dir            string // what commands use instead of Cwd and ProjectDir; empty for those
 	TranscriptPath string
 
-	ToolInput []byte // a raw JSON object, rewrites applied; nil when the event has none
+	ToolInput []byte // a raw JSON object, with rewrites applied; nil if the event has none
 	At        time.Time
-	Hops      int // how many policies have handed the question on before
+	Hops      int // how many policies have passed the question on
 }
 
-// Readings are c under each name that its tool may have: more than one where the
-// agent's own name does not tell the server from the tool.
+// Readings returns c under each name that its tool may have: more than one if the agent's own
+// name does not separate server and tool.
 func (c Call) Readings() []Call {
 	names := gjson.GetBytes(c.Payload, ToolNames).Array()
 	old := gjson.GetBytes(c.Payload, "tool_name")
@@ -62,33 +60,33 @@ func (c Call) Readings() []Call {
 	return list
 }
 
-// Headers of a question that a policy hands on.
+// Headers of a question that a policy passes on.
 const (
-	// HopsHeader tells how many policies have handed it on by then. Two that ask
-	// each other would not come to an end.
+	// HopsHeader is how many policies have passed it on. Two that ask each other would never
+	// end otherwise.
 	HopsHeader = "Beckon-Hops"
-	// AcceptHeader names the decisions beyond protocol 1.0 that the asker
-	// understands: AcceptAsk, or nothing.
+	// AcceptHeader lists the decisions beyond protocol 1.0 that the asker understands:
+	// AcceptAsk, or nothing.
 	AcceptHeader = "Beckon-Accept"
 	AcceptAsk    = "ask"
 )
 
-// Decision is what a handler wants.
+// Decision is a handler's decision.
 type Decision string
 
-// The decisions. Which of them an event can express is the contract's affair.
+// The decisions. The contract says which of them an event can express.
 const (
-	Silence  Decision = ""         // no opinion: the client goes its usual way
+	Silence  Decision = ""         // no opinion: the client decides
 	Allow    Decision = "allow"    // no objection; only an opt-in turns it into an approval
 	Warn     Decision = "warn"     // a text for the agent; the call runs
-	Ask      Decision = "ask"      // the user is to be asked
+	Ask      Decision = "ask"      // the user must be asked
 	Deny     Decision = "deny"     // the tool call must not happen
 	Modify   Decision = "modify"   // UpdatedInput replaces the tool input
-	Block    Decision = "block"    // what is not a tool call (a prompt, a stop) must not happen
-	Continue Decision = "continue" // looked at it, leaves it to the others
+	Block    Decision = "block"    // something other than a tool call (a prompt, a stop) must not happen
+	Continue Decision = "continue" // no opinion after a check; leaves it to the others
 )
 
-// Rank orders decisions: of several the highest wins. 0 has no say.
+// Rank orders decisions: the highest of several wins. 0 never wins.
 func (d Decision) Rank() int {
 	switch d {
 	case Deny, Block:
@@ -101,10 +99,10 @@ func (d Decision) Rank() int {
 	return 0
 }
 
-// Refuses reports whether d says no.
+// Refuses reports whether d is a refusal.
 func (d Decision) Refuses() bool { return d == Deny || d == Block }
 
-// Outcome is what a handler said, and how it got there.
+// Outcome is a handler's answer, and how it was obtained.
 type Outcome struct {
 	Decision     Decision
 	Reason       string
@@ -113,28 +111,27 @@ type Outcome struct {
 	System       string // text for the user
 	Metadata     map[string]any
 
-	// Raw is the client's own JSON that a command or an http hook gave,
-	// validated as one object; the engine passes its other fields through
-	// where the contract allows.
+	// Raw is the client's own JSON from a command or an http hook, validated as one object;
+	// the engine passes its other fields on where the contract allows.
 	Raw []byte
 
-	Output   string // what it printed or answered, cut, for the trace
-	ExitCode int    // of a command; -1 when a signal or this package ended it
+	Output   string // its output or answer, cut, for the trace
+	ExitCode int    // of a command; -1 if a signal or this package ended it
 	TimedOut bool
 	Attempts int // how often it was asked
 	Took     time.Duration
-	Err      error // the handler did not work: the fail mode decides
+	Err      error // the handler failed: the fail mode decides
 }
 
 // Handler is anything that a policy can ask about an event.
 type Handler interface {
-	// Run puts c to the handler and returns when it has answered or ctx has
-	// ended. It is safe for concurrent use.
+	// Run handles c and returns when it has an answer or ctx ends. It is safe for concurrent
+	// use.
 	Run(ctx context.Context, c Call) Outcome
 }
 
-// Refusal is what "no" means for an event: a tool call is denied, everything
-// else is blocked.
+// Refusal returns the decision that refuses an event: a tool call is denied, everything else
+// is blocked.
 func Refusal(event string) Decision {
 	if event == "PreToolUse" || event == "PermissionRequest" {
 		return Deny
@@ -142,15 +139,14 @@ func Refusal(event string) Decision {
 	return Block
 }
 
-// maxReason is how many bytes of a reason are kept; the client keeps as many
-// characters of such texts.
+// maxReason is how many bytes of a reason are kept; the client keeps as many characters.
 const maxReason = 10_000
 
-// Reason is a text as the agent or the user will read it.
+// Reason returns a text in the form that the agent or the user will read.
 func Reason(s string) string { return Cut(strings.TrimSpace(s), maxReason) }
 
-// Printable is a text for a message: one line, no control characters, at most
-// limit bytes.
+// Printable returns a text for a message: one line, no control characters, at most limit
+// bytes.
 func Printable(s string, limit int) string {
 	return Cut(strings.TrimSpace(strings.Map(func(r rune) rune {
 		if event.Unsafe(r) {
@@ -160,8 +156,8 @@ func Printable(s string, limit int) string {
 	}, s)), limit)
 }
 
-// Cut is the longest start of s that has at most limit bytes and ends between
-// two characters.
+// Cut returns the longest prefix of s that has at most limit bytes and ends between two
+// characters.
 func Cut(s string, limit int) string {
 	if len(s) <= limit {
 		return s

@@ -18,37 +18,36 @@ const (
 	ByPermission     // hookSpecificOutput.permissionDecision deny
 	ByRequest        // hookSpecificOutput.decision.behavior deny
 	ByBlock          // decision block, reason
-	ByExit           // exit code 2, the reason on stderr: the contract has no other way
+	ByExit           // exit code 2, the reason on stderr: the only way for some events
 	ByAction         // hookSpecificOutput.action decline
 )
 
-// Rules says what one event lets a hook say. A version of "" is "ever since the
-// event is there".
+// Rules says which answers one event accepts. A version of "" means "as long as the event
+// exists".
 type Rules struct {
 	Kind   event.Kind
-	Tool   bool // a tool event: "if" may stand there
+	Tool   bool // a tool event: "if" may be used
 	Refuse Way
-	// refuseSince is the first client version that heeds it.
+	// refuseSince is the first client version that accepts a refusal.
 	refuseSince  string
-	Ask          bool // the user can be asked in place of a decision
+	Ask          bool // the user can be asked instead of a decision
 	Allow        bool // the user's own decision can be skipped
 	Rewrite      bool // the tool input can be replaced
 	Context      bool // text for the agent
 	contextSince string
 	System       bool // text for the user
-	Halt         bool // continue: false is heeded
-	Terminal     bool // terminalSequence is heeded
+	Halt         bool // continue: false has an effect
+	Terminal     bool // terminalSequence has an effect
 	Loops        bool // a refusal makes the agent go on: Stop, SubagentStop
 	Extra        []Extra
-	// Never says why beckon does not answer the event at all.
+	// Never is why beckon does not answer the event at all.
 	Never string
 }
 
-// Extra is a member of hookSpecificOutput that goes through as a handler gave
-// it.
+// Extra is a member of hookSpecificOutput that is passed on unchanged.
 type Extra struct {
 	Name, Since string
-	Only        string // the word that its value must be, if it must be one
+	Only        string // the only value that it may have, if there is just one
 }
 
 var (
@@ -97,8 +96,7 @@ var contract = [...]Rules{
 	{Kind: event.PostModelSwitch, Context: true, System: true, Terminal: true},
 }
 
-// RulesOf returns the row of k. An event that the table does not have takes no
-// answer.
+// RulesOf returns the row of k. An event without a row accepts no answer.
 func RulesOf(k event.Kind) Rules {
 	i := slices.IndexFunc(contract[:], func(r Rules) bool { return r.Kind == k })
 	if i < 0 {
@@ -107,8 +105,8 @@ func RulesOf(k event.Kind) Rules {
 	return contract[i]
 }
 
-// Heard is the row as a client of that version heeds it; over HTTP it is given
-// no exit code.
+// Heard returns the answers that a client of that version accepts; over HTTP there is no exit
+// code.
 func (r Rules) Heard(version string, http bool) Rules {
 	if !has(version, r.refuseSince) || http && r.Refuse == ByExit {
 		r.Refuse = NoWay
@@ -121,14 +119,14 @@ func (r Rules) Heard(version string, http bool) Rules {
 // terminalSince is the first client version with terminalSequence.
 const terminalSince = "2.1.141"
 
-// Closable reports whether a handler's failure may refuse the event. At the end
-// of a turn it would keep the agent going for ever.
+// Closable reports whether a handler's failure may refuse the event. At the end of a turn that
+// would keep the agent going for ever.
 func (r Rules) Closable() bool {
 	return r.Refuse != NoWay && !r.Loops && r.Kind != event.TaskCompleted && r.Kind != event.TeammateIdle
 }
 
-// has reports whether the client version knows what came with since. An
-// unknown version counts as new: the versions that lack something are old.
+// has reports whether the client version has what came with since. An unknown version counts
+// as new: only old versions lack something.
 func has(version, since string) bool {
 	return version == "" || since == "" || !older(version, since)
 }
@@ -156,9 +154,8 @@ func part(words []string, i int) int {
 	return n
 }
 
-// Deadlines of one event over all of its handlers, their retries and delays.
-// The installed entry gives the hook 60 s; at SessionEnd the client waits 1.5 s
-// for all hooks together.
+// Deadlines of one event for all its handlers with their retries and delays. The installed
+// entry gives the hook 60 s; at SessionEnd the client waits 1.5 s for all hooks together.
 const (
 	Deadline           = 25 * time.Second
 	SessionEndDeadline = 1200 * time.Millisecond

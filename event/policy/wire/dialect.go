@@ -14,12 +14,11 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Dialect is how one agent names its events, and which answers it understands. The
-// zero Dialect is Claude Code's, in whose words policies are written.
+// Dialect is one agent's names of events, and the answers that it understands. The zero
+// Dialect is Claude Code's, whose names policies use.
 type Dialect struct{ agent *agents.Agent }
 
-// DialectOf returns the dialect of an agent; ok is false for one that no hook can
-// tell anything.
+// DialectOf returns the dialect of an agent; ok is false for one that accepts no answers.
 func DialectOf(agent string) (d Dialect, ok bool) {
 	a := event.AgentOf(agent)
 	switch {
@@ -34,7 +33,7 @@ func DialectOf(agent string) (d Dialect, ok bool) {
 // Native reports whether it is Claude Code's.
 func (d Dialect) Native() bool { return d.agent == nil }
 
-// Name is the agent's.
+// Name returns the agent's name.
 func (d Dialect) Name() string {
 	if d.Native() {
 		return event.ClaudeCode
@@ -42,10 +41,10 @@ func (d Dialect) Name() string {
 	return d.agent.Name
 }
 
-// Hears reports whether the agent listens to a hook at that event.
+// Hears reports whether the agent accepts a hook's answer at that event.
 func (d Dialect) Hears(k event.Kind) bool { return d.Native() || d.agent.AnswerTo(string(k)) != nil }
 
-// RulesOf is what a hook may say at that event.
+// RulesOf returns the answers that a hook may give at that event.
 func (d Dialect) RulesOf(k event.Kind) Rules {
 	r := RulesOf(k)
 	if d.Native() {
@@ -64,8 +63,8 @@ func (d Dialect) RulesOf(k event.Kind) Rules {
 	return r
 }
 
-// Translate puts v into the agent's words, as the function of that name does
-// for Claude Code. payload is the event as the agent gave it.
+// Translate writes v in the agent's format, as the function of that name does for Claude Code.
+// payload is the event as the agent sent it.
 func (d Dialect) Translate(k event.Kind, v Verdict, version string, http bool, payload []byte) Answer {
 	if d.Native() {
 		return Translate(k, v, version, http)
@@ -82,14 +81,14 @@ func (d Dialect) Translate(k event.Kind, v Verdict, version string, http bool, p
 	return s.answer()
 }
 
-// saying is one Translate into another agent's words under way.
+// saying is the state of Translate for another agent.
 type saying struct {
 	wording
 	row *agents.Answer
 	out map[string]any
 }
 
-// say puts the members for w into the answer; it reports whether there are any.
+// say adds the members for w to the answer, and reports whether there are any.
 func (s *saying) say(w agents.When, text json.RawMessage) bool {
 	if s.row == nil || !s.row.Hears(w) {
 		return false
@@ -110,8 +109,8 @@ func (s *saying) say(w agents.When, text json.RawMessage) bool {
 	return true
 }
 
-// put sets a member of an object, which is made where it is not there. A text
-// that is there already is kept, and the other follows it.
+// put sets a member of an object, creating the objects on its path. An existing text is kept,
+// and the other follows it.
 func put(object map[string]any, path []string, value json.RawMessage) {
 	for len(path) > 1 {
 		inner, ok := object[path[0]].(map[string]any)
@@ -138,7 +137,7 @@ func (s *saying) decision() {
 	case Ask:
 		switch {
 		case s.say(agents.Ask, reason):
-		case s.rules.Refuse == ByRequest: // silence leaves the dialog to the user
+		case s.rules.Refuse == ByRequest: // without an answer the dialog is the user's
 			s.showReason()
 		default:
 			s.cannot(Ask)
@@ -186,9 +185,8 @@ func (s *saying) answer() Answer {
 	return s.answers
 }
 
-// Payload is an event in Claude Code's words, as policies and their handlers
-// read it: e is what was read of it, raw what the agent gave. Members that have no
-// name there stay as they are.
+// Payload translates an event to Claude Code's format, for policies and their handlers: e is
+// the parsed event, raw the agent's payload. Members without a name there stay as they are.
 func (d Dialect) Payload(e *event.Event, raw []byte) ([]byte, error) {
 	if d.Native() {
 		return raw, nil
@@ -229,8 +227,7 @@ func (d Dialect) Payload(e *event.Event, raw []byte) ([]byte, error) {
 	return Encode(out)
 }
 
-// member is what is taken for a field: of several the last one that is there, as
-// package event reads it.
+// member returns the value for a field: the last of several members, as in package event.
 func (d Dialect) member(given gjson.Result, f agents.Field) (found gjson.Result) {
 	claude := event.AgentOf(event.ClaudeCode)
 	for _, rows := range [][]agents.Member{claude.Fields, d.agent.Fields} {
@@ -243,7 +240,7 @@ func (d Dialect) member(given gjson.Result, f agents.Field) (found gjson.Result)
 	return found
 }
 
-// tool is the row of one of the agent's tools; nil when it keeps its name.
+// tool returns the row of one of the agent's tools; nil if it keeps its name.
 func (d Dialect) tool(name string) *agents.Called {
 	for i := range d.agent.Tools {
 		if d.agent.Tools[i].Name == name {
@@ -253,12 +250,11 @@ func (d Dialect) tool(name string) *agents.Called {
 	return nil
 }
 
-// ToolNames is the member of a payload that has every name of a tool, where there
-// are several.
+// ToolNames is the member of a payload with all names of a tool, if there are several.
 const ToolNames = "tool_names"
 
-// readings are what a name may be: itself, and a tool of each server that it may
-// begin with.
+// readings returns what a name may mean: itself, and a tool of each server that it may begin
+// with.
 func (d Dialect) readings(name string) []string {
 	list := []string{name}
 	for at := 1; d.agent.Joint != "" && at < len(name); at++ {
@@ -269,11 +265,11 @@ func (d Dialect) readings(name string) []string {
 	return list
 }
 
-// call names the tool of a call, and the members of its input.
+// call translates the tool of a call, and the members of its input.
 func (d Dialect) call(name string, given gjson.Result, out map[string]json.RawMessage) {
 	said, row := d.member(given, agents.Input), d.tool(name)
 	input := inputOf(said)
-	if input == nil && said.Type == gjson.String && row != nil && row.Patch != "" { // the patch and nothing around it
+	if input == nil && said.Type == gjson.String && row != nil && row.Patch != "" { // the patch without an object around it
 		input = map[string]json.RawMessage{row.Patch: must(said.Str)}
 	}
 	means := name
@@ -293,8 +289,8 @@ func (d Dialect) call(name string, given gjson.Result, out map[string]json.RawMe
 	}
 }
 
-// inputs names the members of a tool's input. What a model adds by Claude Code's
-// names the agent takes no notice of, so rules are not to see it either.
+// inputs translates the members of a tool's input. The agent ignores members that a model adds
+// under Claude Code's names, so rules must not see them either.
 func inputs(row *agents.Called, input, out map[string]json.RawMessage) {
 	if input == nil {
 		return
@@ -337,9 +333,8 @@ func inside(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// inputOf are the members of a call's input, also of one that is written as a text; of
-// those of one name the last, as a JavaScript program reads it. Nil for anything
-// else.
+// inputOf returns the members of a call's input, even if it is written as a text; of members
+// with the same name the last, as in JavaScript. Nil for anything else.
 func inputOf(v gjson.Result) map[string]json.RawMessage {
 	if v.Type == gjson.String {
 		v = gjson.Parse(v.Str)
@@ -355,7 +350,7 @@ func inputOf(v gjson.Result) map[string]json.RawMessage {
 	return out
 }
 
-// input is a rewritten input as the agent names its members.
+// input returns a rewritten input with the agent's names.
 func (d Dialect) input(payload, input []byte) ([]byte, error) {
 	given := gjson.ParseBytes(payload)
 	before, now := inputOf(d.member(given, agents.Input)), inputOf(gjson.ParseBytes(input))
@@ -379,8 +374,7 @@ func (d Dialect) input(payload, input []byte) ([]byte, error) {
 	return Encode(now)
 }
 
-// Rewritten is the payload as the agent gave it, with the input that an answer
-// makes of its own.
+// Rewritten returns the agent's payload with the input that an answer sets.
 func (d Dialect) Rewritten(payload, input []byte) ([]byte, error) {
 	if d.Native() {
 		return WithInput(payload, input)
@@ -396,7 +390,7 @@ func (d Dialect) Rewritten(payload, input []byte) ([]byte, error) {
 	return splice(payload, old, own), nil
 }
 
-// Types reports whether a call types into what runs already.
+// Types reports whether a call types into a running program.
 func (d Dialect) Types(payload []byte) bool {
 	if d.Native() {
 		return false

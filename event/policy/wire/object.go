@@ -11,7 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Encode writes v as JSON, < and & as they are: people read it.
+// Encode writes v as JSON, with < and & as they are, because people read it.
 func Encode(v any) ([]byte, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
@@ -20,7 +20,7 @@ func Encode(v any) ([]byte, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
 }
 
-// must is Encode for what always can be: texts, and JSON that was read before.
+// must is Encode for values that cannot fail: texts, and JSON that was parsed before.
 func must(v any) []byte {
 	b, err := Encode(v)
 	if err != nil {
@@ -29,9 +29,8 @@ func must(v any) []byte {
 	return b
 }
 
-// members returns the members of the one object that data is. A name that is
-// there twice is an error: which one counts depends on the reader, and a
-// policy must not.
+// members returns the members of the one object in data. A repeated name is an error: which
+// one counts depends on the parser, which a policy must not.
 func members(data []byte) (map[string]gjson.Result, error) {
 	if !json.Valid(data) {
 		return nil, errors.New("it is not JSON")
@@ -56,10 +55,10 @@ func members(data []byte) (map[string]gjson.Result, error) {
 	return all, nil
 }
 
-// Kinds that a member must have.
+// The types of members.
 const str, boolean, object = "a string", "a boolean", "an object"
 
-// read returns the members of an object by name, each known one of its kind.
+// read returns the members of an object by name, checking the types of known ones.
 func read(data []byte, known map[string]string) (map[string]gjson.Result, error) {
 	fields, err := members(data)
 	for name, want := range known {
@@ -70,7 +69,7 @@ func read(data []byte, known map[string]string) (map[string]gjson.Result, error)
 	return fields, err
 }
 
-// kind is the JSON type of a value, in words.
+// kind returns the JSON type of a value, in words.
 func kind(v gjson.Result) string {
 	switch {
 	case v.IsObject():
@@ -94,9 +93,9 @@ func raw(v gjson.Result) []byte {
 	return []byte(v.Raw)
 }
 
-// Overlay returns base with the members of over put over it. One that is null
-// is left out, because there is no other way to say that a field is to go.
-// Errors: either is not an object, or has a member twice.
+// Overlay returns base with the members of over merged into it. A null member is removed,
+// because there is no other way to remove a field. It fails if either is not an object, or has
+// a repeated member.
 func Overlay(base, over []byte) ([]byte, error) {
 	old, err := members(base)
 	if err != nil {
@@ -118,7 +117,7 @@ func Overlay(base, over []byte) ([]byte, error) {
 	return Encode(out)
 }
 
-// Compact returns JSON without white space, nil when it is not an object.
+// Compact returns JSON without white space, nil if it is not an object.
 func Compact(data []byte) []byte {
 	var out bytes.Buffer
 	if data = bytes.TrimSpace(data); len(data) == 0 || data[0] != '{' || json.Compact(&out, data) != nil {
@@ -127,8 +126,8 @@ func Compact(data []byte) []byte {
 	return out.Bytes()
 }
 
-// sameJSON reports whether two values say the same, whatever their layout and
-// the order of their members. Numbers are the same when they are written alike.
+// sameJSON reports whether two values are equal, whatever their layout and the order of their
+// members. Numbers are compared as written.
 func sameJSON(a, b []byte) bool {
 	x, errX := canonical(a)
 	y, errY := canonical(b)
@@ -147,8 +146,7 @@ func canonical(data []byte) ([]byte, error) {
 
 var errNoInput = errors.New("the event has no tool_input")
 
-// WithInput returns the payload with another tool_input, all else byte for
-// byte.
+// WithInput returns the payload with another tool_input and all other bytes unchanged.
 func WithInput(payload, input []byte) ([]byte, error) {
 	old := gjson.GetBytes(payload, "tool_input")
 	if !old.Exists() || old.Index == 0 {
@@ -157,7 +155,7 @@ func WithInput(payload, input []byte) ([]byte, error) {
 	return splice(payload, old, input), nil
 }
 
-// splice is the payload with another value in the place of one that was read of it.
+// splice returns the payload with one of its values replaced.
 func splice(payload []byte, old gjson.Result, now []byte) []byte {
 	out := make([]byte, 0, len(payload)-len(old.Raw)+len(now))
 	out = append(out, payload[:old.Index]...)

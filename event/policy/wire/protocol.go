@@ -18,7 +18,7 @@ import (
 // protocolVersion is the one version of the server protocol that exists.
 const protocolVersion = "1.0"
 
-// question is what a policy server is asked.
+// question is a request to a policy server.
 type question struct {
 	Version string          `json:"version"`
 	Event   about           `json:"event"`
@@ -34,9 +34,9 @@ type about struct {
 	Correlation string `json:"correlation_id"`
 }
 
-// Question returns the body of a question about c, and the data in it, which an
-// answer changes. The correlation id is the same for everything that belongs
-// together: the events of one tool call, else those of one prompt.
+// Question returns the body of a question about c, and the data in it, which an answer may
+// change. Related events share a correlation id: those of one tool call, else those of one
+// prompt.
 func Question(c Call) (body, data []byte, err error) {
 	if data, err = eventData(c); err != nil {
 		return nil, nil, fmt.Errorf("the payload: %w", err)
@@ -46,8 +46,8 @@ func Question(c Call) (body, data []byte, err error) {
 	return body, data, err
 }
 
-// promised are the members that protocol 1.0 promises for an event, whatever
-// the client's version left out.
+// promised are the members that protocol 1.0 requires for an event, which the client's version
+// may have left out.
 var promised = map[string]map[string]any{
 	"Stop":             {"stop_hook_active": false},
 	"SubagentStop":     {"stop_hook_active": false},
@@ -57,7 +57,7 @@ var promised = map[string]map[string]any{
 	"PostToolUse":      {"tool_response": struct{}{}},
 }
 
-// eventData is the client's payload with what the protocol promises.
+// eventData returns the client's payload with the members that the protocol requires.
 func eventData(c Call) ([]byte, error) {
 	more := map[string]any{}
 	has := gjson.ParseBytes(c.Payload)
@@ -78,9 +78,9 @@ func eventData(c Call) ([]byte, error) {
 	return Overlay(c.Payload, must(more))
 }
 
-// ParseReply reads an answer of protocol 1.0 to a question with that data.
-// metadata may say more than the protocol can: permission_decision beside any
-// decision, additional_context for the agent, system_message for the user.
+// ParseReply parses an answer of protocol 1.0 to a question with that data. metadata may
+// contain more than the protocol defines: permission_decision with any decision,
+// additional_context for the agent, system_message for the user.
 func ParseReply(event string, data, body []byte) (Outcome, error) {
 	fields, err := read(body, map[string]string{"version": str, "decision": str})
 	if err != nil {
@@ -129,10 +129,9 @@ func (o *Outcome) extend() error {
 	return nil
 }
 
-// modify reads modified_data: the event's data, or the part of it that is to
-// change. Before a tool runs that is tool_input, laid over the one it has;
-// after it, tool_response. What no event can express is an error, because a
-// change that is silently dropped is worse than none.
+// modify reads modified_data: the event's data, or the part of it to change. Before a tool
+// runs that is tool_input, merged into the present one; after it, tool_response. A change that
+// the event cannot express is an error, because dropping it silently would be worse.
 func (o *Outcome) modify(event string, data []byte, modified gjson.Result) error {
 	if !modified.IsObject() {
 		return errors.New("it decides to modify and has no modified_data")
@@ -141,7 +140,7 @@ func (o *Outcome) modify(event string, data []byte, modified gjson.Result) error
 	if err != nil {
 		return fmt.Errorf("modified_data: %w", err)
 	}
-	o.Decision = Allow // until something is different
+	o.Decision = Allow // until something differs
 	for _, name := range slices.Sorted(maps.Keys(list)) {
 		had := gjson.GetBytes(data, gjson.Escape(name))
 		if had.Exists() && sameJSON([]byte(had.Raw), []byte(list[name].Raw)) {
@@ -154,7 +153,7 @@ func (o *Outcome) modify(event string, data []byte, modified gjson.Result) error
 	return nil
 }
 
-// change takes over one member of modified_data that differs from data.
+// change applies one member of modified_data that differs from data.
 func (o *Outcome) change(event, name string, had, now gjson.Result) error {
 	changed := []byte(now.Raw)
 	if now.IsObject() && had.IsObject() || name == "tool_input" {
@@ -177,19 +176,15 @@ func (o *Outcome) change(event, name string, had, now gjson.Result) error {
 	return nil
 }
 
-// Asked is a question of protocol 1.0 that another policy, or any program,
-// puts to this one.
+// Asked is a question of protocol 1.0 from another policy, or any program.
 type Asked struct {
 	Kind    event.Kind
 	ID      string
 	Payload []byte // the client's own, as far as the asker sent it
 }
 
-// ParseQuestion reads a question of protocol 1.0: its data, with the members
-// that the protocol keeps beside them.
-//
-// Errors: what is no such question. They repeat nothing of what was sent but a
-// member's name.
+// ParseQuestion parses a question of protocol 1.0: its data, with the members that the
+// protocol keeps next to them. Errors contain nothing of the request but a member's name.
 func ParseQuestion(body []byte) (Asked, error) {
 	if !json.Valid(body) {
 		return Asked{}, errors.New("the request is not JSON")
@@ -225,17 +220,16 @@ type reply struct {
 	Metadata *metadata                  `json:"metadata,omitempty"`
 }
 
-// metadata has what was decided beyond the protocol's words.
+// metadata is what a decision contains beyond the protocol.
 type metadata struct {
-	Permission Decision `json:"permission_decision,omitempty"` // ask, or allow for an approval in so many words
+	Permission Decision `json:"permission_decision,omitempty"` // ask, or allow for an explicit approval
 	Context    string   `json:"additional_context,omitempty"`
 	System     string   `json:"system_message,omitempty"`
 }
 
-// Reply is the answer of protocol 1.0 to a question. The protocol cannot end the
-// agent's work; it can end this step. Nor can it ask: a caller that does not say
-// that it understands "ask" (asks) is told to block, because it would take any
-// other word for allow.
+// Reply returns the answer of protocol 1.0 to a question. The protocol cannot end the agent's
+// work; it can end this step. Nor can it ask: a caller that does not say that it understands
+// "ask" (asks) gets a block, because it would take any other word for allow.
 func Reply(v Verdict, asks bool) []byte {
 	r := reply{Version: protocolVersion, Decision: Allow, Reason: strings.Trim(v.Reason+"\n"+v.HaltReason, "\n")}
 	m := metadata{Context: strings.Join(v.Context, "\n\n"), System: strings.Join(v.System, "\n")}
@@ -260,19 +254,18 @@ func Reply(v Verdict, asks bool) []byte {
 	return append(must(r), '\n')
 }
 
-// Posted is what somebody posted to a server: an event, or a question.
+// Posted is a request posted to a server: an event, or a question.
 type Posted struct {
 	Body         []byte
-	Agent, Event string       // as the address names them, empty when it does not
+	Agent, Event string       // from the address; empty if it has none
 	At           event.Millis // the event's time
-	Hops         int          // how many policies have handed it on
-	Foreign      bool         // no process of the owner's on this machine is known to ask it
+	Hops         int          // how many policies have passed it on
+	Foreign      bool         // it is not known to come from one of the owner's processes on this machine
 	Peer         string       // the address that it came from
 	Asks         bool         // the caller understands the answer "ask"
-	// Wait is how long the caller waits for an answer that a person may give; 0
-	// when it did not say that it would.
+	// Wait is how long the caller waits for a person's answer; 0 if it did not say.
 	Wait time.Duration
-	// Busy is set when nothing can be run for it, because too much runs already:
-	// rules answer, and what cannot be asked counts as broken.
+	// Busy is set if nothing can be run for it, because too much is running: rules answer, and
+	// everything else counts as failed.
 	Busy bool
 }

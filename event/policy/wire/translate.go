@@ -9,14 +9,13 @@ import (
 	"beckon/event"
 )
 
-// Verdict is what all handlers together want of one event, before it is put in
-// the client's words.
+// Verdict is the combined answer of all handlers to one event, before it is written in the
+// client's format.
 type Verdict struct {
-	// Decision is Silence, Allow, Ask or Deny. Rewriting and adding text go
-	// beside it.
+	// Decision is Silence, Allow, Ask or Deny. Rewrites and texts are separate.
 	Decision Decision
 	Reason   string
-	// Input replaces the tool input; nil leaves it.
+	// Input replaces the tool input; nil keeps it.
 	Input   []byte
 	Context []string // texts for the agent
 	System  []string // texts for the user
@@ -28,24 +27,23 @@ type Verdict struct {
 	Request    Request                    // further members of a PermissionRequest's decision
 }
 
-// Request is what an answer to a PermissionRequest may have beside its word.
+// Request is what an answer to a PermissionRequest may contain besides its decision.
 type Request struct {
 	UpdatedPermissions json.RawMessage `json:"updatedPermissions,omitempty"` // of an approval
 	Interrupt          json.RawMessage `json:"interrupt,omitempty"`          // of a refusal
 }
 
-// Answer is what the hook process gives the client: one JSON object or
-// nothing on stdout.
+// Answer is the hook process's answer to the client: one JSON object or nothing on stdout.
 type Answer struct {
 	Stdout   []byte
 	Stderr   []byte
 	ExitCode int
-	// Dropped names what of the verdict the event, or the client's version,
-	// cannot express.
+	// Dropped names the parts of the verdict that the event, or the client's version, cannot
+	// express.
 	Dropped []string
 }
 
-// output is the client's object, its members in the order they are written.
+// output is the client's object, with its members in order.
 type output struct {
 	Decision         string    `json:"decision,omitempty"`
 	Reason           string    `json:"reason,omitempty"`
@@ -65,7 +63,7 @@ type specific struct {
 	Decision   *behavior       `json:"decision,omitempty"`
 	Context    string          `json:"additionalContext,omitempty"`
 
-	// What goes through as a handler gave it, where the contract has it.
+	// Passed on as a handler wrote it, where the contract allows.
 	ClassifierContext      json.RawMessage `json:"classifierContext,omitempty"`
 	Content                json.RawMessage `json:"content,omitempty"`
 	InitialUserMessage     json.RawMessage `json:"initialUserMessage,omitempty"`
@@ -85,10 +83,10 @@ type behavior struct {
 	Request
 }
 
-// Translate puts v into the words that a client of the given version ("" is
-// not known) accepts for events of kind k; over HTTP there is no exit code.
-// What cannot be said is left out and named in Dropped; a refusal or question
-// that cannot be said is shown to the user where the event has a way to.
+// Translate writes v in the format that a client of the given version ("" if unknown) accepts
+// for events of kind k; over HTTP there is no exit code. What cannot be expressed is left out
+// and named in Dropped; a refusal or question that cannot be expressed is shown to the user if
+// the event can show texts.
 func Translate(k event.Kind, v Verdict, version string, http bool) Answer {
 	t := translation{wording: wording{rules: RulesOf(k).Heard(version, http), v: v}, version: version}
 	t.extras()
@@ -97,7 +95,7 @@ func Translate(k event.Kind, v Verdict, version string, http bool) Answer {
 	return t.answer()
 }
 
-// wording is a verdict that is put into an agent's words, whichever these are.
+// wording is a verdict being written in an agent's format.
 type wording struct {
 	rules   Rules
 	v       Verdict
@@ -106,7 +104,7 @@ type wording struct {
 
 func (t *wording) drop(what string) { t.answers.Dropped = append(t.answers.Dropped, what) }
 
-// cannot tells the user what the event has no way to do.
+// cannot tells the user what the event cannot do.
 func (t *wording) cannot(d Decision) {
 	t.drop(string(d))
 	t.showReason()
@@ -119,7 +117,7 @@ func (t *wording) showReason() {
 	}
 }
 
-// translation is one Translate under way.
+// translation is the state of Translate.
 type translation struct {
 	wording
 	version string
@@ -128,7 +126,7 @@ type translation struct {
 	said    bool // hso has more than the event's name
 }
 
-// specific returns the event's own part of the answer, to say something there.
+// specific returns the event's own part of the answer, to add to.
 func (t *translation) specific() *specific {
 	t.said = true
 	return &t.hso
@@ -142,7 +140,7 @@ func (t *translation) decision() {
 		return
 	case v.Decision == Ask && t.rules.Ask, v.Decision == Allow && t.rules.Allow && t.rules.Refuse != ByRequest:
 		t.permission(v.Decision)
-	case v.Decision == Ask && t.rules.Refuse == ByRequest: // silence leaves the dialog to the user
+	case v.Decision == Ask && t.rules.Refuse == ByRequest: // without an answer the dialog is the user's
 		t.showReason()
 	case v.Decision == Ask:
 		t.cannot(Ask)
@@ -156,13 +154,12 @@ func (t *translation) decision() {
 	case v.Input == nil:
 	case t.rules.Rewrite && t.rules.Refuse == ByPermission:
 		t.specific().Input = v.Input
-	default: // a PermissionRequest is rewritten with its approval, or not
+	default: // a PermissionRequest is rewritten only with its approval
 		t.drop("modify")
 	}
 }
 
-// refuse says no, in the form that the event has for it. A refused call is not
-// rewritten.
+// refuse refuses in the event's form. A refused call is not rewritten.
 func (t *translation) refuse() {
 	switch v := &t.v; t.rules.Refuse {
 	case ByPermission:
@@ -171,7 +168,7 @@ func (t *translation) refuse() {
 		t.specific().Decision = &behavior{Behavior: Deny, Message: v.Reason, Request: Request{Interrupt: v.Request.Interrupt}}
 	case ByBlock:
 		t.top.Decision, t.top.Reason = "block", v.Reason
-	case ByAction: // another's action and content would be another answer
+	case ByAction: // another hook's action and content would be a different answer
 		t.hso = specific{Action: must("decline")}
 		t.said = true
 	case ByExit:
@@ -207,7 +204,7 @@ func (t *translation) texts() {
 	}
 }
 
-// extras takes over the further members that the event and the version know.
+// extras adds the further members that the event and the version know.
 func (t *translation) extras() {
 	known := map[string]json.RawMessage{}
 	for _, name := range slices.Sorted(maps.Keys(t.v.Extra)) {

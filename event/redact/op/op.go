@@ -1,17 +1,17 @@
-// Package op has the instructions of the redactor's rules: package rules compiles
-// to them, package redact runs them.
+// Package op has the instructions of the redactor's rules: package rules compiles to them,
+// package redact runs them.
 package op
 
 // Numbers are two bytes, little end first.
 const (
 	Match  = iota
-	Set    // set, least, most: characters of a set, as many as go
+	Set    // set, least, most: characters of a set, as many as possible
 	Text   // length, text
 	Fold   // length, text in lower case
-	Alt    // address: go on here, else there
+	Alt    // address: continue here, else there
 	Jump   // address
 	Word   // a word begins or ends here
-	Edge   // nothing that may be part of a secret follows
+	Edge   // the next character cannot be part of a secret
 	End    // the text ends here
 	From   // the secret begins here
 	To     // the secret ends here
@@ -21,5 +21,5 @@ const (
 
 const (
 	Unbounded = 0xffff // the most of a Set without a bound
-	Beyond    = 0x100  // the flag of a Set that has what is not ASCII, too
+	Beyond    = 0x100  // flag of a Set that also contains characters beyond ASCII
 )

@@ -19,7 +19,7 @@ type Table struct {
 	Sets    []byte // 16 bytes each: a bit for each ASCII character
 	Marks   []string
 	Middle  int // the program of op.Middle
-	// First has, by the byte that leads to them, which rules may match there.
+	// First has, by trigger byte, the rules that may match there.
 	First [128][]Ref
 
 	edge string // how the parser writes edge
@@ -29,14 +29,14 @@ type Table struct {
 // Entry is one rule of the table.
 type Entry struct {
 	PC      int
-	Back    int // how far before the byte that leads to it the rule begins
+	Back    int // how far before the trigger byte the rule begins
 	Mark    int
 	Entropy int // tenths of bits
 	Digit   bool
 	Named   bool
 }
 
-// Ref is a rule, and what the next byte's lower case must be; 0 for any.
+// Ref is a rule, and the lower case of the next byte; 0 for any.
 type Ref struct {
 	Rule int
 	Next byte
@@ -72,8 +72,8 @@ func Compile(all []Rule) (*Table, error) {
 
 func parse(source string) (*syntax.Regexp, error) { return syntax.Parse(source, syntax.Perl) }
 
-// program appends a program for the parts of a rule, with op.Middle between, and
-// returns its address.
+// program appends a program for the parts of a rule, with op.Middle between, and returns its
+// address.
 func (t *Table) program(parts []part, last byte) (int, error) {
 	pc := len(t.Program)
 	for i, p := range parts {
@@ -189,8 +189,7 @@ func (t *Table) alternate(subs []*syntax.Regexp, group int) error {
 	return nil
 }
 
-// repeat emits a set with its numbers, and writes out anything else as often as
-// it may come.
+// repeat emits a set with its numbers, and writes out anything else as often as it may occur.
 func (t *Table) repeat(re *syntax.Regexp, least, most, group int) error {
 	const often = 4
 	if re.Flags&syntax.NonGreedy != 0 {
@@ -236,7 +235,7 @@ func (t *Table) run(set charset, least, most int) error {
 	return nil
 }
 
-// charset is a set of characters: those of ASCII, and whether it has the rest.
+// charset is a set of characters: those of ASCII, and whether it contains the rest.
 type charset struct {
 	ascii  [16]byte
 	beyond bool
@@ -248,8 +247,8 @@ func (s *charset) add(r rune) {
 	}
 }
 
-// setOf returns the set that an expression of one character is. What only the
-// folding of case adds beyond ASCII (the Kelvin sign is a k) is left out.
+// setOf returns the set for an expression of one character. Characters beyond ASCII that only
+// case folding adds (the Kelvin sign is a k) are left out.
 func setOf(re *syntax.Regexp) (s charset, ok bool) {
 	switch {
 	case re.Op == syntax.OpAnyChar || re.Op == syntax.OpAnyCharNotNL:
@@ -280,9 +279,9 @@ func setOf(re *syntax.Regexp) (s charset, ok bool) {
 	return s, false
 }
 
-// lead notes which bytes lead to the rule: those that it may begin with, each with
-// those that may follow, or, where these are many, one at a fixed distance from the
-// beginning that is no letter or digit and stands beside another fixed one.
+// lead records the trigger bytes of the rule: those that it may begin with, each with those
+// that may follow, or, if these are many, one at a fixed distance from the beginning that is
+// not a letter or digit and is next to another fixed one.
 func (t *Table) lead(rule int, source string) (back int, err error) {
 	const few, far = 12, 100
 	re, err := parse(source)
@@ -312,8 +311,8 @@ func (t *Table) lead(rule int, source string) (back int, err error) {
 	return 0, fmt.Errorf("nothing leads to %s", re)
 }
 
-// refer notes that a character leads to a rule, with those that may follow it; any
-// other, if these are many.
+// refer adds a rule to a trigger character, with those that may follow it; if these are many,
+// with any.
 func (t *Table) refer(rule int, c rune, next *place) {
 	const many = 16
 	after := next.chars()
@@ -331,7 +330,7 @@ func (t *Table) refer(rule int, c rune, next *place) {
 	}
 }
 
-// place is where matches of an expression may be after so many characters: at these
+// place is where a match of an expression may be after a number of characters: at these
 // instructions of its program, or at an end.
 type place struct {
 	prog *syntax.Prog
@@ -355,7 +354,7 @@ func (p *place) add(pc uint32) {
 	}
 }
 
-// chars returns the characters of ASCII that may stand there, and one for all others.
+// chars returns the ASCII characters that may be there, and one for all others.
 func (p *place) chars() (set []rune) {
 	for c := range rune(utf8.RuneSelf + 1) {
 		if slices.ContainsFunc(p.pcs, func(pc uint32) bool { return p.prog.Inst[pc].MatchRune(c) }) {
@@ -365,7 +364,7 @@ func (p *place) chars() (set []rune) {
 	return set
 }
 
-// after returns the place behind c, behind any character if that is negative.
+// after returns the place after c, or after any character if c is negative.
 func (p *place) after(c rune) *place {
 	next := &place{prog: p.prog}
 	for _, pc := range p.pcs {

@@ -1,9 +1,9 @@
-// Package rules turns rules that find secrets by regular expressions into the table
-// of package redact, which has no regular expressions: programs that link them
-// start too slowly for a hook.
+// Package rules turns rules that find secrets by regular expressions into the table of package
+// redact, which has no regular expressions: programs that link them start too slowly for a
+// hook.
 //
-// gitleaks.toml comes from github.com/gitleaks/gitleaks v8.30.1, unchanged; its
-// licence stands beside it. own.toml adds what it lacks.
+// gitleaks.toml comes from github.com/gitleaks/gitleaks v8.30.1, unchanged; its licence is
+// next to it. own.toml adds what it lacks.
 package rules
 
 import (
@@ -22,7 +22,7 @@ var gitleaks string
 //go:embed own.toml
 var own string
 
-// Rule is one rule, as the table has it.
+// Rule is one rule, as in the table.
 type Rule struct {
 	ID string
 	// Regex is the regular expression, without what comes before a secret: it
@@ -30,9 +30,9 @@ type Rule struct {
 	Regex   string
 	Group   int     // 0 for all of it
 	Named   bool    // it begins with a provider's name
-	Entropy float64 // what the secret's must be above, in bits per character
+	Entropy float64 // the least entropy of the secret, in bits per character
 	Digit   bool    // the secret has a digit
-	Mark    string  // what stands for the secret
+	Mark    string  // what replaces the secret
 
 	parts []part // Regex around what named rules have in common
 }
@@ -45,8 +45,8 @@ type part struct {
 
 // The parts of gitleaks' rules that are the same in most of them.
 const (
-	// terminator ends a secret there. Prose and code put other characters
-	// behind one as well, so edge takes its place.
+	// terminator ends a secret in gitleaks' rules. In prose and code other characters may
+	// follow one as well, so edge replaces it.
 	terminator = `(?:[\x60'"\s;]|\\[nr]|$)`
 	edge       = `(?:[^\w-]|$)`
 	// middle joins a provider's name and the secret.
@@ -54,7 +54,7 @@ const (
 	joint  = `(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[\x60'"\s=]{0,5}`
 )
 
-// left are the rules of gitleaks.toml that are not used, and why.
+// left are the rules of gitleaks.toml that are not used, with reasons.
 var left = map[string]string{
 	"generic-api-key": "package redact judges names itself", "curl-auth-header": "and headers", "curl-auth-user": "and arguments",
 	"jwt": "and web tokens", "private-key": "and key blocks",
@@ -67,7 +67,7 @@ var left = map[string]string{
 	"sendbird-access-id": "public", "azure-ad-client-secret": "in own.toml", "sourcegraph-access-token": "in own.toml",
 }
 
-// digits are rules whose secrets look like words but for a digit.
+// digits are rules whose secrets look like words except for a digit.
 var digits = map[string]bool{"vault-service-token": true, "square-access-token": true}
 
 // Load reads all rules.
@@ -100,7 +100,7 @@ func Load() (all []Rule, err error) {
 	return all, nil
 }
 
-// set rewrites a rule's expression to how the table has it.
+// set rewrites a rule's expression to the form of the table.
 func (r *Rule) set(source string) error {
 	source = strings.NewReplacer(`[\w.-]{0,50}?(?i:[\w.-]{0,50}?`, `(?i:`, `[\w.-]{0,50}?`, "").Replace(source)
 	for _, start := range []string{`(?i)\b`, `\b`} {
@@ -118,7 +118,7 @@ func (r *Rule) set(source string) error {
 		r.parts, r.Regex = []part{{source, r.Group}}, source
 		return nil
 	}
-	// What the name is in is closed behind it: (?i: ... ) or, to the end, (?i).
+	// The group of the name is closed after it: (?i: ... ) or, to the end, (?i).
 	rest, closed := strings.CutPrefix(value, ")")
 	value, ok := strings.CutPrefix(rest, joint)
 	switch {
@@ -135,8 +135,8 @@ func (r *Rule) set(source string) error {
 	return nil
 }
 
-// hasSecretGroup reports whether the first group of an expression is one part of
-// it, always there and once: then it is the secret.
+// hasSecretGroup reports whether the first group of an expression is always there exactly
+// once: then it is the secret.
 func hasSecretGroup(source string) bool {
 	re, err := parse(source)
 	if err != nil {
@@ -145,8 +145,8 @@ func hasSecretGroup(source string) bool {
 	return slices.ContainsFunc(append(re.Sub, re), func(sub *syntax.Regexp) bool { return sub.Op == syntax.OpCapture && sub.Cap == 1 })
 }
 
-// groups returns how many groups an expression has. One that is wrong has none;
-// compiling it reports the mistake.
+// groups returns how many groups an expression has. An invalid one has none; compiling it
+// reports the error.
 func groups(source string) int {
 	re, err := parse(source)
 	if err != nil {
@@ -155,7 +155,7 @@ func groups(source string) int {
 	return re.MaxCap()
 }
 
-// markOf returns what stands for a secret of a rule.
+// markOf returns the replacement for a secret of a rule.
 func markOf(id string) string {
 	for _, m := range [...]struct{ begin, mark string }{
 		{"aws-access-token", "aws-key-id"}, {"aws-key-id", "aws-key-id"}, {"github", "github-token"}, {"gitlab", "gitlab-token"}, {"slack", "slack-token"},

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// others are the bytes that lead package redact to secrets by other ways than
-// rules: what stands between a name and its value, the beginnings of web tokens,
-// of "Bearer" and of what people call a secret.
+// others are the bytes that lead package redact to secrets in other ways than by rules: what
+// is between a name and its value, the beginnings of web tokens, of "Bearer" and of the names
+// that people use for a secret.
 const others = ":=-[>%eBbPpSsTtKkAa"
 
 // Source returns the table as a file of package redact.

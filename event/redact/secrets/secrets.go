@@ -1,6 +1,5 @@
-// Package secrets has the corpus that the redactor is measured with: made-up
-// secrets where people and agents put them, and harmless texts that look like
-// them.
+// Package secrets has the corpus that the redactor is measured with: invented secrets where
+// people and agents put them, and harmless texts that look like them.
 package secrets
 
 import (
@@ -20,11 +19,11 @@ var harmless string
 // Case is one text of the corpus.
 type Case struct {
 	Line   string // as the file has it
-	Place  string // env, arg, header ...; empty of a harmless text
+	Place  string // env, arg, header ...; empty for a harmless text
 	Text   string
-	Secret string // the part of Text that must go; empty of a harmless text
-	// Apart says that the case is held apart: rules are not made by looking at
-	// it. Every third one is, of those there were then.
+	Secret string // the part of Text that must be removed; empty for a harmless text
+	// Apart marks a held-out case: nobody looks at it when writing rules. It is every third of
+	// the cases that existed before the rules.
 	Apart bool
 }
 
@@ -44,7 +43,7 @@ func Secrets() []Case {
 // Harmless returns the texts that hold none.
 func Harmless() []Case { return cases(harmless) }
 
-// first is how many cases of each kind there were before the rules were written.
+// first is how many cases of each kind existed before the rules were written.
 const first = 150
 
 func cases(file string) (all []Case) {
@@ -62,7 +61,7 @@ func cases(file string) (all []Case) {
 
 var class = regexp.MustCompile(`<([alsuhHdwWtb])([0-9]+)>`)
 
-// expand replaces each class by characters of it.
+// expand replaces each class by random characters of it.
 func expand(line string, random *rand.Rand) string {
 	const lower, upper, digits = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789"
 	sets := map[string]string{
