@@ -10,7 +10,7 @@ import (
 	"beckon/event/intent"
 )
 
-// main returns the main conversation's actor, made when it is not there.
+// main returns the actor of the main conversation and adds it if it is missing.
 func (f *fold) main() *Actor {
 	if len(f.s.Actors) == 0 || f.s.Actors[0].ID != "" {
 		f.s.Actors = slices.Insert(f.s.Actors, 0, Actor{})
@@ -31,8 +31,8 @@ func (f *fold) actor(e *event.Event) *Actor {
 	return a
 }
 
-// known returns the actor with that id, or nil; the main conversation always
-// exists.
+// known returns the actor with that id, or nil. The main conversation's actor, with the empty
+// id, always exists.
 func (f *fold) known(id string) *Actor {
 	f.main()
 	for i := range f.s.Actors {
@@ -43,7 +43,7 @@ func (f *fold) known(id string) *Actor {
 	return nil
 }
 
-// work notes that a was at work at t, which may lie before what is known.
+// work notes that a was at work at t, which may be earlier than anything noted so far.
 func (a *Actor) work(t event.Millis) {
 	if !a.over(t) && (a.over(a.Started) || t < a.Started) {
 		a.Started = t
@@ -62,8 +62,8 @@ func (f *fold) end(t event.Millis, how string) {
 
 // endActor ends one actor's turn at t and closes the calls opened before.
 //
-// A reader or an idle_prompt may have seen the turn over before its Stop is
-// folded. The Stop then says how it ended, though it began a little earlier.
+// A reader or an idle_prompt may have ended the turn before its Stop is folded. The Stop then
+// replaces the guessed end, even if its time is a little earlier.
 func (f *fold) endActor(a *Actor, t event.Millis, how string) {
 	guessed := a.How == EndHalt || a.How == EndIdle
 	explains := guessed && (how == EndStop || how == EndFailure) && t >= a.Active
@@ -73,8 +73,8 @@ func (f *fold) endActor(a *Actor, t event.Millis, how string) {
 	f.closeCalls(a, t)
 }
 
-// stop handles Stop. It says nothing about subagents beyond its snapshot: on
-// newer clients they go on, and ask, after it.
+// stop handles Stop. Apart from its snapshot it ends no subagent: on newer clients subagents
+// go on after it, and may ask.
 func (f *fold) stop(e *event.Event) {
 	if e.AgentID != "" { // a Stop hook of an agent's own definition
 		f.subagentStop(e)
@@ -85,7 +85,7 @@ func (f *fold) stop(e *event.Event) {
 		f.brokenOff(e.At)
 		return
 	case e.Says == agents.Idle && !main.running() && (e.Message == "" || main.How == EndBroken || main.How == EndFailure):
-		return // what ended the turn is known
+		return // how the turn ended is already known
 	}
 	unanswered := f.unanswered()
 	f.endActor(f.main(), e.At, EndStop)
@@ -101,15 +101,14 @@ func (f *fold) stop(e *event.Event) {
 		if e.HasBackground {
 			return f.s.listsRunning(a.ID)
 		}
-		// Without a snapshot a pending wait is proof enough that its actor is
-		// there (CASE 2).
+		// Without a snapshot, a pending wait proves that the actor is still there (CASE 2).
 		return a.waits()
 	})
 	f.stopped(e)
 }
 
-// brokenOff ends the turn that the agent says the user broke off at t, and the
-// subagents that it waited for.
+// brokenOff handles an agent's report that the user interrupted the turn at t. It ends the
+// main conversation's turn, and the subagents that the conversation waited for.
 func (f *fold) brokenOff(t event.Millis) {
 	since, waits := f.main().agentCall()
 	for i := range f.s.Actors {
@@ -121,16 +120,16 @@ func (f *fold) brokenOff(t event.Millis) {
 	f.turnOver(t)
 }
 
-// unanswered reports whether the turn before ended in a question and the user
-// has not written since.
+// unanswered reports whether the previous turn ended in a question and the user has not
+// written since.
 func (f *fold) unanswered() bool {
 	_, text := asked(f.view())
 	return text && f.s.Prompt.At <= f.s.Stop.At
 }
 
-// say notes the final message of the turn that e ended. One that the client
-// began itself, at the end of background work, and that has nothing but
-// progress to report leaves a question unanswered: the question stands.
+// say stores the final message of the turn that e ended. A turn that the client began itself,
+// at the end of background work, does not replace an unanswered question if its message only
+// reports progress.
 func (p *Stop) say(e *event.Event, unanswered bool) {
 	was := *p
 	p.At, p.Message, p.Asked = e.At, e.Message, 0
@@ -141,8 +140,8 @@ func (p *Stop) say(e *event.Event, unanswered bool) {
 	}
 }
 
-// means notes what the final message of a turn says and asks, nothing when the
-// event does not say.
+// means stores what the final message of a turn says and asks. It clears the fields when e has
+// no message.
 func (p *Stop) means(e *event.Event) {
 	m := e.Meaning
 	switch {
@@ -154,7 +153,7 @@ func (p *Stop) means(e *event.Event) {
 	p.Intent, p.Confidence, p.Rule, p.Question = Intent(m.Intent), m.Confidence, m.Rule, m.Question
 }
 
-// Means returns what a final message says and asks.
+// Means classifies the final message of a turn and extracts its question, if it asks one.
 func Means(message string) *event.Meaning {
 	r := intent.OfMessage(message)
 	m := &event.Meaning{Intent: string(r.Intent), Rule: r.Name, Confidence: percent(r.Confidence)}
@@ -164,7 +163,8 @@ func Means(message string) *event.Meaning {
 	return m
 }
 
-// LastLine is what a message comes to: what it asks, if it does so in no one sentence.
+// LastLine returns the last line of s. It stands for the question of a message in which no
+// single sentence asks.
 func LastLine(s string) string {
 	s = strings.TrimSpace(s)
 	return s[strings.LastIndexByte(s, '\n')+1:]
@@ -182,8 +182,8 @@ func (f *fold) stopFailure(e *event.Event) {
 	f.brokeOff(e)
 }
 
-// turnOver makes the newest prompt the first of its turn if the turn before
-// it ended at t, told late.
+// turnOver handles a turn's end at t that is folded after the next prompt: that prompt then
+// opened a turn of its own.
 func (f *fold) turnOver(t event.Millis) {
 	if p := &f.s.Prompt; p.First <= t && t < p.At {
 		p.First = p.At
@@ -191,7 +191,7 @@ func (f *fold) turnOver(t event.Millis) {
 	}
 }
 
-// snapshot takes the background work that e lists.
+// snapshot stores the background work that e lists, unless a newer snapshot is known.
 func (f *fold) snapshot(e *event.Event) {
 	if !e.HasBackground || e.At < f.s.Stop.Snapshot {
 		return
@@ -201,8 +201,8 @@ func (f *fold) snapshot(e *event.Event) {
 	f.s.Stop.Crons = e.Crons
 }
 
-// reconcile ends the subagents that were at work before t and are not to be
-// kept: killed ones never send SubagentStop (CASE 8).
+// reconcile ends the subagents that started up to t and that keep rejects: killed subagents
+// never send SubagentStop (CASE 8).
 func (f *fold) reconcile(t event.Millis, keep func(*Actor) bool) {
 	for i := range f.s.Actors {
 		a := &f.s.Actors[i]
@@ -213,15 +213,15 @@ func (f *fold) reconcile(t event.Millis, keep func(*Actor) bool) {
 	f.forget()
 }
 
-// listsRunning reports whether the newest snapshot has the subagent id running.
+// listsRunning reports whether the newest snapshot lists the subagent as running.
 func (s *Session) listsRunning(id string) bool {
 	return slices.ContainsFunc(s.Stop.Background, func(t event.Task) bool {
 		return t.ID == id && taskRuns(t)
 	})
 }
 
-// taskRuns reports whether a snapshot entry still runs. An unknown status
-// runs: the client lists what is there.
+// taskRuns reports whether a snapshot entry still runs. An unknown status counts as running,
+// since the client lists what is there.
 func taskRuns(t event.Task) bool {
 	switch t.Status {
 	case "completed", "failed", "killed", "stopped", "cancelled", "done":
@@ -230,16 +230,15 @@ func taskRuns(t event.Task) bool {
 	return true
 }
 
-// agentTask reports whether a background task generates by itself, so that
-// the client goes on by itself when it ends.
+// agentTask reports whether a background task is an agent: the client goes on by itself when
+// it ends.
 func agentTask(t event.Task) bool { return t.Type == "subagent" || t.Type == "workflow" }
 
-// listLag is how long after its SubagentStop a snapshot may still list a
-// subagent as running, in milliseconds.
+// listLag is how long after a SubagentStop, in milliseconds, a snapshot may still list the
+// subagent as running.
 const listLag = 1000
 
-// stopped reports whether the subagent id, which the snapshot lists, is known
-// to have stopped.
+// stopped reports whether the subagent has stopped although the snapshot still lists it.
 func (s *Session) stopped(id string) bool {
 	return slices.ContainsFunc(s.Actors, func(a Actor) bool {
 		return a.ID == id && !a.running() && a.Ended+listLag >= s.Stop.Snapshot
@@ -251,12 +250,12 @@ func (f *fold) subagentStart(e *event.Event) {
 	f.s.Counts.Subagents++
 }
 
-// subagentStop ends a subagent, which is still in its own snapshot.
-// Compaction sends it, without a type, for agents that never started (CASE 8).
+// subagentStop ends a subagent, which its own snapshot still lists. Compaction sends
+// SubagentStop, without a type, for agents that never started (CASE 8).
 func (f *fold) subagentStop(e *event.Event) {
 	f.snapshot(e)
 	if e.AgentID == "" {
-		return // an old client does not say which
+		return // an old client does not name the subagent
 	}
 	if e.At+listLag >= f.s.Stop.Snapshot {
 		f.s.Stop.Background = slices.DeleteFunc(slices.Clone(f.s.Stop.Background), func(t event.Task) bool { return t.ID == e.AgentID })

@@ -7,8 +7,8 @@ import (
 	"beckon/event"
 )
 
-// TestOtherAgentsCases plays payloads as the agents' programs send them, one
-// line each: the event's name, then the payload.
+// TestOtherAgentsCases plays payloads as the agents' programs send them, one per line: the
+// event's name, then the payload.
 func TestOtherAgentsCases(t *testing.T) {
 	const codexChild = `{"session_id":"s","agent_id":"kid","agent_type":"worker",`
 	for _, c := range []struct {
@@ -129,8 +129,8 @@ func TestOtherAgentsCases(t *testing.T) {
 	}
 }
 
-// An agent that tells of the end of its turn twice, the second time with what
-// it had said so far, was interrupted all the same.
+// Some agents report the end of a turn twice, the second time with the text so far. The turn
+// was interrupted all the same.
 func TestIdleTakesNoInterruptBack(t *testing.T) {
 	var s Session
 	for _, line := range []string{
@@ -151,8 +151,8 @@ func TestIdleTakesNoInterruptBack(t *testing.T) {
 	}
 }
 
-// Gemini tells of a turn that the user broke off as of any other, and notes in its
-// file that it was.
+// Gemini's hook reports an interrupted turn like any other; its own file notes the
+// interruption.
 func TestTurnThatWasBrokenOff(t *testing.T) {
 	for _, c := range []struct {
 		agent, stop string

@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/agents/MATRIX.md from what is found")
 
-// look is one line of an agent's recording: a hook, or what its screen showed.
+// look is one line of an agent's recording: a hook, or what the screen showed.
 type look struct {
 	At    int64           `json:"t_ms"`
 	Event string          `json:"event"`
@@ -64,21 +64,21 @@ func agentRecordings(t *testing.T) (all []played) {
 	return all
 }
 
-// recorded is when the recordings begin, by the clock of the test.
+// recorded is when the recordings begin on the test's clock.
 const recorded event.Millis = 1_800_000_000_000
 
-// stage plays a recording on sessions, as the hooks and a reader do.
+// stage plays a recording into sessions, as the hooks and a reader do.
 type stage struct {
 	t        *testing.T
 	p        *played
 	evidence bool
 	sessions map[string]*Session
-	order    []string // of the sessions' ids, the newest last
+	order    []string // ids of the sessions, the newest last
 	gone     bool     // the agent was killed
 }
 
 func (s *stage) hook(l *look) {
-	if l.Event == "dispose" { // the plugin says so of each of its sessions
+	if l.Event == "dispose" { // the plugin sends one for each of its sessions
 		for _, id := range s.order {
 			s.fold(event.Event{Agent: s.p.agent, Kind: event.SessionEnd, Name: l.Event, SessionID: id, At: recorded + event.Millis(l.At)})
 		}
@@ -96,7 +96,7 @@ func (s *stage) fold(e event.Event) {
 	x := s.sessions[e.SessionID]
 	if x == nil {
 		if e.Kind == event.SessionEnd {
-			return // of the session before
+			return // from the session before
 		}
 		x = &Session{}
 		s.sessions[e.SessionID] = x
@@ -105,7 +105,7 @@ func (s *stage) fold(e event.Event) {
 	*x = Apply(*x, Change{Seq: x.Seq + 1, At: e.At, Event: &e})
 }
 
-// sees returns what is shown at t of the newest session.
+// sees returns the state of the newest session at t.
 func (s *stage) sees(title string, t int64) State {
 	if len(s.order) == 0 {
 		return "nothing"
@@ -117,7 +117,7 @@ func (s *stage) sees(title string, t int64) State {
 		ev.Process = Alive
 		if s.gone {
 			ev.Process = Gone
-		} else if st := Resolve(*x, ev, now).State; st.AtWork() || st.Asks() { // as package live does
+		} else if st := Resolve(*x, ev, now).State; st.AtWork() || st.Asks() { // as in package live
 			ev.Registry = x.Titled(beside.Title(s.p.agent, title, x.Cwd), now)
 		}
 		for _, o := range Observe(*x, ev, now) {
@@ -127,7 +127,7 @@ func (s *stage) sees(title string, t int64) State {
 	return Resolve(*x, ev, now).State
 }
 
-// shown plays p and returns what is shown at each look at the screen.
+// shown plays p and returns the state at each look at the screen.
 func (p *played) shown(t *testing.T, evidence bool) (states []State) {
 	s := &stage{t: t, p: p, evidence: evidence, sessions: map[string]*Session{}}
 	for i := range p.looks {
@@ -142,8 +142,8 @@ func (p *played) shown(t *testing.T, evidence bool) (states []State) {
 	return states
 }
 
-// unseen says why what is shown with evidence is not the truth, in words for the
-// table: "" where nothing excuses it.
+// unseen returns, for the table, why the state shown with evidence is not the true one; ""
+// means that nothing explains it.
 func unseen(p *played, l *look, got State, evidence bool) string {
 	switch {
 	case !evidence:
@@ -162,8 +162,8 @@ func unseen(p *played, l *look, got State, evidence bool) string {
 	return ""
 }
 
-// TestAgentMatrix holds what beckon shows of each recording at each look at the
-// screen: testdata/agents/MATRIX.md.
+// TestAgentMatrix compares what beckon shows of each recording, at each look at its screen,
+// with testdata/agents/MATRIX.md.
 func TestAgentMatrix(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# What beckon shows of other agents\n\nEach recording at each look at its screen: what its session was at, what the hooks alone show, and what is shown with evidence beside them.\n\n" +

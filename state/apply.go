@@ -9,16 +9,16 @@ import (
 	"beckon/event/jsonenc"
 )
 
-// Apply folds c into s and returns the result; s is not modified and nothing
-// is shared with it that a later Apply would write to. It never fails: a
-// change that says nothing about the session only moves its counters.
+// Apply folds c into s and returns the result. It does not modify s, and a later Apply to the
+// result does not change s either. It never fails: a change that says nothing about the
+// session only updates its counters.
 func Apply(s Session, c Change) Session {
 	s, _ = ApplyTurns(s, c)
 	return s
 }
 
-// ApplyTurns is Apply, and returns what was said by the change as well. Each
-// turn belongs into the journal on a line of its own, behind c's.
+// ApplyTurns is Apply, and also returns the turns that the change makes. The caller writes
+// each turn to the journal, on a line of its own after c's.
 func ApplyTurns(s Session, c Change) (Session, []Turn) {
 	f := fold{s: clone(s), at: c.At, seq: c.Seq}
 	f.s.Schema = Schema
@@ -44,16 +44,16 @@ func ApplyTurns(s Session, c Change) (Session, []Turn) {
 	return f.s, f.turns
 }
 
-// fold is one Apply under way.
+// fold is one Apply in progress.
 type fold struct {
 	s     Session
 	at    event.Millis
-	seq   int64 // of the change's journal line
+	seq   int64 // journal line of the change
 	turns []Turn
 }
 
-// clone copies the parts of s that a fold writes through. Stop.Background is
-// not among them: it is only ever replaced.
+// clone copies the parts of s that a fold modifies in place. Stop.Background is always
+// replaced as a whole, so it is not copied.
 func clone(s Session) Session {
 	s.Actors = slices.Clone(s.Actors)
 	for i := range s.Actors {
@@ -88,14 +88,12 @@ func (f *fold) event(e *event.Event) {
 	f.settle(e.Kind.Activity() && e.Kind != event.UserPromptSubmit && e.Kind != event.SessionStart)
 }
 
-// late is by how much, in milliseconds, an event may be overtaken: one that was
-// spooled is late by seconds. More than that is no lateness: the clock was set
-// back.
+// late is how late an event may come, in milliseconds: a spooled one comes seconds after newer
+// ones. A time further back than that means that the clock was set back.
 const late = 60_000
 
-// rewind moves what s knows to have happened after t to just before it, in
-// its order, so that events of the new clock count. How long ago it was is
-// lost.
+// rewind moves every time in s after t to just before t and keeps their order, so that events
+// by the new clock count. How long ago they were is lost.
 func rewind(s *Session, t event.Millis) {
 	seq, offset, counts, until := s.Seq, s.Offset, s.Counts, s.Backburner.Until
 	var after []reflect.Value
@@ -112,12 +110,12 @@ func rewind(s *Session, t event.Millis) {
 		}
 		v.SetInt(at)
 	}
-	s.Seq, s.Offset, s.Counts, s.Backburner.Until = seq, offset, counts, until // no times of the past
+	s.Seq, s.Offset, s.Counts, s.Backburner.Until = seq, offset, counts, until // these are not times of the past
 }
 
-// handlers returns what an event of kind k does to the facts, nil when it
-// does nothing beyond metadata. A switch, not a map: a map would be built at
-// every start of the hook.
+// handlers returns the method that folds an event of kind k, or nil if such an event changes
+// nothing but metadata. It is a switch because a map would be built at every start of the
+// hook.
 func handlers(k event.Kind) func(*fold, *event.Event) {
 	switch k {
 	case event.SessionStart:
@@ -158,9 +156,9 @@ func handlers(k event.Kind) func(*fold, *event.Event) {
 	return nil
 }
 
-// duplicate reports whether e is the copy that a second install of another
-// origin sent. Identical events of one origin are never dropped:
-// three identical parallel calls raise byte-identical PermissionRequests.
+// duplicate reports whether e is a copy sent by a second install of another origin. Identical
+// events of one origin are never dropped: three identical parallel calls raise byte-identical
+// PermissionRequests.
 func (f *fold) duplicate(e *event.Event) bool {
 	const window = 1000 // ms between the copies of one firing
 	sig := signature(e)
@@ -177,7 +175,7 @@ func (f *fold) duplicate(e *event.Event) bool {
 	return false
 }
 
-// signature is a 64-bit FNV-1a over what tells two firings apart.
+// signature returns a 64-bit FNV-1a hash of the fields in which two firings differ.
 func signature(e *event.Event) string {
 	h := uint64(14695981039346656037)
 	for _, s := range [...]string{e.Name, e.AgentID, e.PromptID, e.Tool.UseID, e.Tool.Name, e.Tool.Hash,
@@ -185,7 +183,7 @@ func signature(e *event.Event) string {
 		for i := 0; i < len(s); i++ {
 			h = (h ^ uint64(s[i])) * 1099511628211
 		}
-		h = (h ^ 0xff) * 1099511628211 // fields do not run together
+		h = (h ^ 0xff) * 1099511628211 // separates the fields
 	}
 	const digits = "0123456789abcdef"
 	var out [16]byte

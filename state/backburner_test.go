@@ -9,9 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Set aside at any moment of what really happened, a session stays
-// aside through every event but the user's own next prompt, its end, and its
-// time.
+// A session set aside at any moment of a real stream stays so through every event except the
+// user's next prompt and its own end.
 func TestBackburnerIsKept(t *testing.T) {
 	all := streams(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -43,7 +42,8 @@ func ownPrompt(e *event.Event) bool {
 	return e.Kind == event.UserPromptSubmit && !e.FromClient && !strings.HasPrefix(e.Prompt, "[Request interrupted")
 }
 
-// It comes back at its time, with whatever has happened since.
+// A session set aside comes back when its time is over, in the state that it would otherwise
+// have.
 func TestBackburnerHasAnEnd(t *testing.T) {
 	all := streams(t)
 	rapid.Check(t, func(t *rapid.T) {

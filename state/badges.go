@@ -17,8 +17,7 @@ func (s *Session) Subagents() []Actor {
 	return out
 }
 
-// State returns what one subagent is at: permission, question, working or
-// idle.
+// State returns the state of one actor: permission, question, working or idle.
 func (a Actor) State() State {
 	st := Idle
 	if a.running() {
@@ -36,8 +35,8 @@ func (a Actor) State() State {
 	return st
 }
 
-// BackgroundAgents counts the agents that the newest snapshot lists as running
-// and that have not stopped since.
+// BackgroundAgents counts the agents that the newest snapshot lists as running and that have
+// not stopped since.
 func (s *Session) BackgroundAgents() (n int) {
 	for _, t := range s.Stop.Background {
 		if agentTask(t) && taskRuns(t) && !s.stopped(t.ID) {
@@ -47,7 +46,7 @@ func (s *Session) BackgroundAgents() (n int) {
 	return n
 }
 
-// BackgroundShells counts what else runs beside the turn: shells, monitors.
+// BackgroundShells counts the other running background tasks: shells, monitors.
 func (s *Session) BackgroundShells() (n int) {
 	for _, t := range s.Stop.Background {
 		if !agentTask(t) && taskRuns(t) {

@@ -8,14 +8,13 @@ import (
 	"beckon/event/jsonenc"
 )
 
-// maxSize is how many bytes a session may have when Apply hands it out. The
-// file may have 64 KiB; the rest is room for the numbers that the store sets
-// afterwards.
+// maxSize is the limit of a session's JSON when Apply returns it, in bytes. The file may have
+// 64 KiB; the rest is room for the numbers that the store sets afterwards.
 const maxSize = 64<<10 - 512
 
-// bound drops what is over the limits, the least useful first: the oldest subagents
-// and calls that nobody waits for, then descriptions, and of a session full of
-// hostile text whatever it takes.
+// bound drops what exceeds the limits, the least useful first: the oldest subagents and calls
+// that nobody waits for. If the session is still too large, as hostile text can make it, bound
+// cuts descriptions, then calls and messages, and in the end every text.
 func bound(s *Session) {
 	for len(s.Actors) > maxActors {
 		i := leastUseful(s.Actors, func(a Actor) (bool, event.Millis) {
@@ -39,8 +38,8 @@ func bound(s *Session) {
 	}
 }
 
-// leastUseful returns the index of the oldest item that need not be kept,
-// or of the oldest of all when every one should be; the first item stays.
+// leastUseful returns the index of the oldest item that keep does not want, or of the oldest
+// of all if keep wants every one. The first item is never chosen while keep wants it.
 func leastUseful[T any](list []T, keep func(T) (bool, event.Millis)) int {
 	best, bestKept, bestAt := len(list)-1, true, event.Millis(1<<62)
 	for i := range list {
@@ -62,7 +61,7 @@ func openCalls(s *Session) (n int) {
 	return n
 }
 
-// dropCall forgets one call of the actor that has most.
+// dropCall drops the least useful call of the actor with the most calls.
 func dropCall(s *Session) {
 	most := 0
 	for i := range s.Actors {
@@ -75,8 +74,8 @@ func dropCall(s *Session) {
 	a.Calls = slices.Delete(a.Calls, i, i+1)
 }
 
-// atMost returns a number of bytes that s surely does not exceed, without the
-// cost of writing it: JSON makes at most six bytes of one.
+// atMost returns an upper bound of the bytes of s as JSON without encoding it: JSON writes at
+// most six bytes for one.
 func atMost(s *Session) int {
 	const member = 48 // a name, quotes and the longest number
 	n := 0
@@ -121,8 +120,8 @@ func trimMessage(s *Session) {
 	}
 }
 
-// cutAll cuts every text of a session to n bytes, its id excepted. No agent has ids
-// that long.
+// cutAll returns a function that cuts every text of a session to n bytes, except its id: no
+// agent has ids that long.
 func cutAll(n int) func(*Session) {
 	return func(s *Session) {
 		id := s.ID

@@ -8,8 +8,8 @@ import (
 	"beckon/event/agents"
 )
 
-// release ends the waits of a that were asked before t. A call known only by its
-// PermissionRequest goes with its wait.
+// release ends the waits of a that were asked before t. It removes a call that is known only
+// from its PermissionRequest.
 func (f *fold) release(a *Actor, t event.Millis) {
 	a.Calls = slices.DeleteFunc(a.Calls, func(c Call) bool {
 		return c.unpaired() && c.Asked < t
@@ -21,7 +21,7 @@ func (f *fold) release(a *Actor, t event.Millis) {
 	}
 }
 
-// preTool opens a call, unless it is known to be closed already.
+// preTool opens a call, unless its end has already been folded.
 func (f *fold) preTool(e *event.Event) {
 	a := f.actor(e)
 	kind := asksByItself(e.Tool.Name, e.Ask)
@@ -57,9 +57,9 @@ func (f *fold) preTool(e *event.Event) {
 	}
 }
 
-// wait notes that c asks the user at t. Under `claude -p` nobody can be asked:
-// the client refuses by itself, unless a hook holds the call or a program at the
-// other end of its pipe answers. That is a reader's to see (Evidence.Answer).
+// wait notes that c asks the user at t. Under `claude -p` there is nobody to ask, so the wait
+// is over at once: the client refuses by itself, unless a hook holds the call or the program
+// at the other end of its pipe answers. A reader finds that out later (Evidence.Answer).
 func (f *fold) wait(c *Call, kind WaitKind, t event.Millis) {
 	first := c.Asked == 0
 	c.Kind, c.Asked = kind, t
@@ -71,8 +71,8 @@ func (f *fold) wait(c *Call, kind WaitKind, t event.Millis) {
 	}
 }
 
-// approved ends the wait of the call that e says was approved, and returns it;
-// nil when nobody was asked.
+// approved ends the wait of the call that e reports as approved, and returns the call; nil if
+// no such call waits.
 func (a *Actor) approved(e *event.Event) *Call {
 	for _, same := range [...]func(*Call) bool{
 		func(c *Call) bool { return c.is(e) },
@@ -88,9 +88,9 @@ func (a *Actor) approved(e *event.Event) *Call {
 	return nil
 }
 
-// asksByItself returns what the user is asked when the tool is called at all:
-// by Claude Code's tools, and another agent's whose call has a question.
-// EnterPlanMode waits only if a PermissionRequest follows.
+// asksByItself returns the wait that a call of the tool always brings: Claude Code's question
+// and plan tools, and another agent's call that has a question. EnterPlanMode waits only if a
+// PermissionRequest follows.
 func asksByItself(tool string, ask *event.Ask) WaitKind {
 	switch {
 	case tool == "AskUserQuestion" || ask != nil && len(ask.Questions) > 0:
@@ -101,7 +101,7 @@ func asksByItself(tool string, ask *event.Ask) WaitKind {
 	return ""
 }
 
-// waitKind returns what a PermissionRequest for the tool asks of the user.
+// waitKind returns the kind of wait that a PermissionRequest for the tool opens.
 func waitKind(tool string, ask *event.Ask) WaitKind {
 	if k := asksByItself(tool, ask); k != "" {
 		return k
@@ -112,8 +112,8 @@ func waitKind(tool string, ask *event.Ask) WaitKind {
 	return WaitPermission
 }
 
-// orphan finds the wait whose PermissionRequest overtook its PreToolUse e. An
-// older one is another call's, whose PreToolUse was lost.
+// orphan finds the wait whose PermissionRequest was folded before its PreToolUse e. A wait
+// older than e belongs to another call, whose PreToolUse was lost.
 func orphan(a *Actor, e *event.Event) *Call {
 	for i := range a.Calls {
 		if c := &a.Calls[i]; c.UseID == "" && c.Requested && e.At <= c.Asked && c.is(e) {
@@ -123,8 +123,8 @@ func orphan(a *Actor, e *event.Event) *Call {
 	return nil
 }
 
-// permission opens a wait for the call that a PermissionRequest is about; a
-// call that has just been closed counts as answered.
+// permission opens a wait for the call of a PermissionRequest. If that call has just been
+// closed, it counts as answered.
 func (f *fold) permission(e *event.Event) {
 	a := f.actor(e)
 	kind := waitKind(e.Tool.Name, e.Ask)
@@ -156,10 +156,10 @@ func (f *fold) permission(e *event.Event) {
 	c.Kind = kind
 }
 
-// requested returns the call a PermissionRequest is about. Claude Code's carries no
-// tool_use_id: it is the newest open call of that actor, tool and input that has no
-// request yet. Codex's has neither an id nor the same input, for it says why: there
-// the call is found by its line.
+// requested returns the open call that a PermissionRequest belongs to, or nil. Claude Code's
+// request has no tool_use_id: it belongs to the newest open call with the same actor, tool and
+// input that has no request yet. Codex's request has no id either, and its input differs
+// because it adds the reason: its call is found by the summary.
 func (a *Actor) requested(e *event.Event) *Call {
 	if c := a.call(e.Tool.UseID); c != nil {
 		return c
@@ -183,7 +183,7 @@ func (a *Actor) requested(e *event.Event) *Call {
 	return nil
 }
 
-// answeredAlready reports whether e belongs to a call closed after it asked.
+// answeredAlready reports whether the call of the PermissionRequest e was closed after e.
 func (f *fold) answeredAlready(actor string, e *event.Event) bool {
 	for i := range f.s.Closed {
 		c := &f.s.Closed[i]
@@ -197,9 +197,8 @@ func (f *fold) answeredAlready(actor string, e *event.Event) bool {
 
 // postTool closes a call: PostToolUse, PostToolUseFailure, PermissionDenied.
 //
-// It shows its actor at work when the call was opened, not now: it may come
-// after the Stop of its own turn. A subagent that is not known has
-// long stopped.
+// It proves that its actor worked when the call was opened, not now: it may come after the
+// Stop of its own turn. An unknown subagent stopped long ago.
 func (f *fold) postTool(e *event.Event) {
 	if e.Kind == event.PostToolUseFailure {
 		f.s.Counts.Failures++
@@ -223,14 +222,14 @@ func (f *fold) postTool(e *event.Event) {
 	}
 	c := Call{UseID: e.Tool.UseID, Hash: e.Tool.Hash, At: e.At - event.Millis(e.Tool.Ms)}
 	if e.Tool.Ms > 0 || a.Ended == 0 {
-		a.work(c.At) // else it may have been opened after the turn ended
+		a.work(c.At) // otherwise the call may have been opened after the turn ended
 	}
 	f.noteClosed(a.ID, c, e.At)
 }
 
-// finished returns the index of the open call that e closes, -1 when there is
-// none: the one with its id; else, where an id is missing, the one of that tool
-// and input, or the oldest wait that it can be about.
+// finished returns the index of the open call that e closes, or -1: the call with e's id, or,
+// if one of the two has no id, the call of the same tool and input, or the oldest wait that
+// may be e's.
 func (a *Actor) finished(e *event.Event) int {
 	if id := e.Tool.UseID; id != "" {
 		if i := slices.IndexFunc(a.Calls, func(c Call) bool { return c.UseID == id }); i >= 0 {
@@ -249,18 +248,17 @@ func (a *Actor) finished(e *event.Event) int {
 	return -1
 }
 
-// mayChange reports whether e may close c although its input is another: the client
-// adds the answers to a question's input and the approved text to a plan's, some
-// senders leave the input out, and users and hooks edit it. In the last case c is
-// surely the call only if its PreToolUse came: then the sender reports every call,
-// and another one would have been found.
+// mayChange reports whether e may close c although their inputs differ: the client adds the
+// answers to a question and the approved text to a plan, some senders leave the input out, and
+// users and hooks edit it. An edited call is accepted only if its PreToolUse came: then the
+// sender reports every call, so any other call of e's would have been found.
 func (c *Call) mayChange(e *event.Event) bool {
 	return asksByItself(c.Name, c.Ask) != "" || c.Hash == "" || e.Tool.Hash == "" || c.At < c.Asked
 }
 
-// dropUnpaired drops the wait that was meant for the finished call c but did
-// not pair with it: a hook that rewrites a call's input gives its
-// PermissionRequest another hash. Its tombstone says when it was asked.
+// dropUnpaired drops the wait that belongs to the finished call c but was not paired with it:
+// when a hook rewrites a call's input, its PermissionRequest has another hash. The tombstone
+// keeps the time at which the wait was asked.
 func (f *fold) dropUnpaired(a *Actor, c Call) {
 	if c.Requested {
 		return
@@ -274,8 +272,8 @@ func (f *fold) dropUnpaired(a *Actor, c Call) {
 	}
 }
 
-// droppedWait returns when the call was asked that e opens if dropUnpaired took its wait for
-// another's, since its PreToolUse comes late; zero if it did not.
+// droppedWait handles a late PreToolUse e whose wait dropUnpaired took for another call's. It
+// removes the tombstone and returns when the wait was asked, or 0 if there is none.
 func (f *fold) droppedWait(actor string, e *event.Event) event.Millis {
 	for i := range f.s.Closed {
 		if c := f.s.Closed[i]; c.is(actor, e) && c.UseID == "" && c.Requested && c.At >= e.At && e.Tool.UseID != "" {
@@ -286,16 +284,16 @@ func (f *fold) droppedWait(actor string, e *event.Event) event.Millis {
 	return 0
 }
 
-// batch handles PostToolBatch: all calls of a message are done, also those
-// that end without an event of their own (refused with feedback, denied by a
-// hook). It may come after the end of their turn, which then stays over. Other
-// agents' events that are mapped onto it only show the actor at work.
+// batch handles PostToolBatch: all calls of a message are done, including those that end
+// without an event of their own (refused with feedback, denied by a hook). If it comes after
+// the end of its turn, the turn stays over. Events of other agents that are mapped to
+// PostToolBatch only show the actor at work.
 func (f *fold) batch(e *event.Event) {
 	a := f.actor(e)
 	if e.Name != string(event.PostToolBatch) || a.Ended == 0 || a.running() {
 		a.work(e.At)
 	}
-	if c := a.call(e.Tool.UseID); c != nil { // an answer to one call
+	if c := a.call(e.Tool.UseID); c != nil { // the answer to one call
 		if c.waiting() {
 			c.Answered = e.At
 		}
@@ -318,8 +316,8 @@ func (f *fold) closeCalls(a *Actor, t event.Millis) {
 	})
 }
 
-// promptShown takes a permission_prompt for a wait of the newest call when no other
-// wait is known: an old client has no PermissionRequest event.
+// promptShown handles a permission_prompt when no wait is known: it counts as a wait of the
+// newest call, since an old client has no PermissionRequest event.
 func (f *fold) promptShown(e *event.Event) {
 	if f.s.anyCall(func(c *Call) bool { return c.Asked != 0 }) {
 		return
@@ -330,8 +328,8 @@ func (f *fold) promptShown(e *event.Event) {
 	}
 }
 
-// callShown handles a notification raised as a dialog opens: it is about the newest
-// call that has not asked, whose actor it may not name.
+// callShown handles a notification raised when a dialog opens. It belongs to the newest call
+// that has not asked; it may not name that call's actor.
 func (f *fold) callShown(e *event.Event) {
 	var asked *Call
 	for a, c := range f.s.calls() {
@@ -348,10 +346,9 @@ func (f *fold) callShown(e *event.Event) {
 	}
 }
 
-// dialogShown opens a wait that no event of its own reports: an MCP form before a
-// client that has no Elicitation event or a settings file without it, and a
-// teammate's request before its leader. It goes with the call that it came up in,
-// or with the user's next prompt.
+// dialogShown opens a wait that has no event of its own: an MCP form where the client or the
+// settings file has no Elicitation event, and a teammate's request to its leader. The wait
+// ends with the call during which it opened, or with the user's next prompt.
 func (f *fold) dialogShown(e *event.Event, kind WaitKind) {
 	a := f.actor(e)
 	hash := formHash
@@ -379,8 +376,8 @@ const leaderHash = "teammate"
 // formHash stands in for the input that an MCP form does not have.
 const formHash = "form"
 
-// elicitation opens an MCP form. Tool.Name holds the server, Tool.UseID the
-// elicitation's id, which only some forms have.
+// elicitation opens an MCP form. Tool.Name is the server; Tool.UseID is the id of the
+// elicitation, which only some forms have.
 func (f *fold) elicitation(e *event.Event) {
 	a := f.actor(e)
 	f.s.Counts.Questions++
@@ -397,7 +394,6 @@ func (f *fold) elicitation(e *event.Event) {
 	f.asks(c)
 }
 
-// elicitationResult closes an MCP form.
 func (f *fold) elicitationResult(e *event.Event) {
 	a := f.actor(e)
 	i := slices.IndexFunc(a.Calls, func(c Call) bool {
@@ -412,12 +408,11 @@ func (f *fold) elicitationResult(e *event.Event) {
 	f.noteClosed(a.ID, c, e.At)
 }
 
-// closeForms closes the MCP forms that a notification says are done.
+// closeForms closes the MCP forms that opened before t.
 func (f *fold) closeForms(a *Actor, t event.Millis) {
 	a.Calls = slices.DeleteFunc(a.Calls, func(c Call) bool { return c.Kind == WaitForm && c.Asked < t })
 }
 
-// open adds an empty call to a.
 func (a *Actor) open() *Call {
 	a.Calls = append(a.Calls, Call{})
 	return &a.Calls[len(a.Calls)-1]
@@ -433,24 +428,23 @@ func (a *Actor) call(useID string) *Call {
 	return nil
 }
 
-// unpaired reports whether c is known only by its PermissionRequest: not all
-// senders give ids, but a PreToolUse comes before.
+// unpaired reports whether c is known only from its PermissionRequest. A call without an id
+// may still have had a PreToolUse: that came before.
 func (c *Call) unpaired() bool { return c.UseID == "" && c.Requested && c.At >= c.Asked }
 
-// is reports whether e names c's tool and input.
+// is reports whether e has c's tool and input.
 func (c *Call) is(e *event.Event) bool {
 	return c.Name == e.Tool.Name && c.Hash == e.Tool.Hash
 }
 
-// noteClosed leaves a tombstone of a closed call. It is of use while what was
-// overtaken may still come.
+// noteClosed adds a tombstone of a closed call, and drops those too old for a late event.
 func (f *fold) noteClosed(actor string, c Call, at event.Millis) {
 	f.s.Closed = slices.DeleteFunc(f.s.Closed, func(c Closed) bool { return c.At < at-late })
 	f.s.Closed = keepLast(append(f.s.Closed, Closed{UseID: c.UseID, Actor: actor, Hash: c.Hash, At: at, Requested: c.Requested}), maxClosed)
 }
 
-// is reports whether e names the actor and input of the call. Two tools are taken
-// to have different inputs, so that its name need not be kept.
+// is reports whether e has the call's actor and input. The tool's name is not kept: the inputs
+// of two tools are taken to differ.
 func (c *Closed) is(actor string, e *event.Event) bool {
 	return c.Actor == actor && c.Hash == e.Tool.Hash
 }

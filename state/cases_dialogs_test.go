@@ -1,8 +1,7 @@
 package state
 
-// casesOfDialogs are the client's words for what is open, and the dialogs that
-// no event of their own tells of. "look waiting@T words" is a reading whose
-// waitingFor is those words.
+// casesOfDialogs covers the client's words for what is open, and dialogs that have no event of
+// their own. "look waiting@T words" is a registry reading with those words as waitingFor.
 var casesOfDialogs = []situation{
 	{"a menu that the user opened changes nothing: idle", `
 		100   SessionStart

@@ -1,6 +1,6 @@
 package state
 
-// CASES 13 to 24: Stop hooks, failures, silence, what is unseen, two installs.
+// CASES 13 to 24: Stop hooks, failures, silence, unseen turns, two installs.
 var casesOfEnds = []situation{
 	{"13 a stop hook that blocks", `
 		100   UserPromptSubmit

@@ -1,7 +1,7 @@
 package state
 
-// What is no numbered case: the backburner, clocks, what registry and transcript
-// say beside the hooks, odd agents.
+// Situations without a number: the backburner, clocks, evidence from registry and transcript,
+// odd agents.
 var casesOfEvidence = []situation{
 	{"backburner stays through everything but the user's own prompt", `
 		50    SessionStart source=startup

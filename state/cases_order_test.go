@@ -1,7 +1,6 @@
 package state
 
-// CASES 9 to 12: the client's own prompts, what comes late, idle_prompt, queued
-// prompts.
+// CASES 9 to 12: the client's own prompts, late events, idle_prompt, queued prompts.
 var casesOfOrder = []situation{
 	{"9 a task notification is not the user", `
 		100   UserPromptSubmit

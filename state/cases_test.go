@@ -7,19 +7,19 @@ import (
 	"testing"
 )
 
-// TestCases tells the situations that clients bring about, and the faults once
-// made in them. Each is a story; see story_test.go for its lines.
+// TestCases plays situations that clients bring about, and those in which faults were found.
+// Each is a story: see story_test.go for its lines.
 func TestCases(t *testing.T) {
 	for _, c := range slices.Concat(casesOfWaits, casesOfRuns, casesOfOrder, casesOfEnds, casesOfEvidence, casesOfDialogs) {
 		t.Run(c.name, func(t *testing.T) { tell(t, c.script) })
 	}
 }
 
-// situation is told in lines (story_test.go).
+// situation is a named story.
 type situation struct{ name, script string }
 
-// parallelCopies is a story of n parallel calls that ask, each event seen by
-// two installs, one far behind the other.
+// parallelCopies is a story of n parallel calls that ask. Two installs report each event, one
+// far behind the other.
 func parallelCopies(n int) string {
 	var b strings.Builder
 	b.WriteString("100 UserPromptSubmit\n")
@@ -48,7 +48,7 @@ func TestSubagentDoesNotSpeakForTheSession(t *testing.T) {
 	}
 }
 
-// The model is told by SessionStart alone, which may come late.
+// Only SessionStart carries the model, and it may come late.
 func TestLateSessionStartTellsTheModel(t *testing.T) {
 	if s := tell(t, "120 UserPromptSubmit\n100 SessionStart model=m1").s; s.Model != "m1" {
 		t.Errorf("model %q", s.Model)

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// client is a model of the real client, as it was measured: it makes the hooks and the registry of a
-// random session, and knows what is true of it at any time.
+// client is a model of the real client, built from measurements: it makes the hooks and the
+// registry of a random session, and returns the true state at any time.
 type client struct {
 	t      *rapid.T
 	now    event.Millis
@@ -43,7 +43,7 @@ type call struct {
 	name, hash string
 }
 
-// dialog is one that is on the screen or waits for its turn to be.
+// dialog is on the screen or queued for it.
 type dialog struct{ *call }
 
 func newClient(t *rapid.T) *client {
@@ -54,7 +54,7 @@ func newClient(t *rapid.T) *client {
 	return c
 }
 
-// fire adds a hook of a, some milliseconds later than the one before.
+// fire adds a hook of a, a few milliseconds after the one before.
 func (c *client) fire(a *agent, k event.Kind, with func(*event.Event)) {
 	c.pass(rapid.Int64Range(2, 12).Draw(c.t, "hook"))
 	e := event.Event{Agent: event.ClaudeCode, Kind: k, Name: string(k), At: c.now, SessionID: "s1", AgentID: a.id, PromptID: "p" + strconv.Itoa(c.turns)}
@@ -69,8 +69,7 @@ func (c *client) fire(a *agent, k event.Kind, with func(*event.Event)) {
 
 func (c *client) pass(ms int64) { c.now += event.Millis(ms) }
 
-// status writes the registry if the status changed; a moment after what
-// changed it.
+// status writes the registry if the status changed, a moment after what changed it.
 func (c *client) status() {
 	s := "idle"
 	switch {
@@ -86,7 +85,7 @@ func (c *client) status() {
 	}
 }
 
-// truth is what a person at the screen would say.
+// truth returns the state that a person at the screen would name.
 func (c *client) truth() State {
 	waits := func(is func(WaitKind) bool) bool {
 		return slices.ContainsFunc(c.open, func(d *dialog) bool { return is(waitKind(d.name, nil)) })
@@ -108,7 +107,7 @@ func (c *client) truth() State {
 	return Idle
 }
 
-// step does one thing that can be done now.
+// step performs one random action that is possible now.
 func (c *client) step() {
 	type move struct {
 		may bool
@@ -193,7 +192,7 @@ func (c *client) say(text string) {
 	c.fire(c.main, event.UserPromptSubmit, func(e *event.Event) { e.Prompt = text + " " + strconv.Itoa(len(c.hooks)) })
 }
 
-// notified is the client's own prompt when background work ended.
+// notified adds the client's own prompt after background work ended.
 func (c *client) notified() {
 	c.main.busy = true
 	c.turns++
@@ -212,7 +211,7 @@ func (c *client) batch() {
 	for range rapid.IntRange(1, 3).Draw(c.t, "calls") {
 		c.call(a, rapid.SampledFrom(tools).Draw(c.t, "tool"), rapid.SampledFrom([]string{"x", "y"}).Draw(c.t, "input"))
 	}
-	asks := map[string]bool{} // the same call has the same permission
+	asks := map[string]bool{} // equal calls need the same permission
 	for _, x := range a.calls[first:] {
 		key := x.name + x.hash
 		if _, ok := asks[key]; !ok {
@@ -274,8 +273,8 @@ func (c *client) yes() {
 	}
 }
 
-// no refuses it, or leaves it with Esc: the turn of the main conversation is
-// over and no hook tells; a subagent is interrupted and stops.
+// no refuses the dialog or leaves it with Esc. The main conversation's turn is then over
+// without a hook; a subagent is interrupted and stops.
 func (c *client) no() {
 	c.pass(rapid.Int64Range(200, 8000).Draw(c.t, "reading"))
 	a := c.open[0].by
@@ -301,7 +300,7 @@ func (c *client) finish(x *call) {
 	c.drop(x)
 }
 
-// esc cuts the main conversation off, with the subagents it waits for.
+// esc interrupts the main conversation and the subagents that it waits for.
 func (c *client) esc() {
 	c.pass(rapid.Int64Range(200, 2000).Draw(c.t, "looking"))
 	for _, a := range slices.Clone(c.agents) {

@@ -6,24 +6,24 @@ import (
 	"beckon/event/jsonenc"
 )
 
-// ErrNotSession is returned for bytes that are no session file.
+// ErrNotSession is returned for data that is not a session file.
 var ErrNotSession = errors.New("not a session file")
 
-// ErrNewerSchema is returned for a session written by a newer version. Such a
-// file is left untouched.
+// ErrNewerSchema is returned for a session file that a newer version wrote. Such a file is
+// left untouched.
 var ErrNewerSchema = errors.New("session file of a newer version")
 
 // AppendJSON appends s as one line of JSON, without a newline.
 func AppendJSON(dst []byte, s *Session) []byte { return jsonenc.Append(dst, s) }
 
-// DecodeJSON reads what AppendJSON or encoding/json wrote. Unknown members
-// are skipped; a newer schema is ErrNewerSchema.
+// DecodeJSON decodes what AppendJSON or encoding/json wrote. It ignores unknown fields and
+// returns ErrNewerSchema for a newer schema.
 func DecodeJSON(data []byte) (s Session, err error) {
 	err = s.DecodeJSON(data)
 	return s, err
 }
 
-// DecodeJSON is the function DecodeJSON, into s. With an error s is zero.
+// DecodeJSON decodes data into s, as the function DecodeJSON does. On an error s is zero.
 func (s *Session) DecodeJSON(data []byte) error {
 	*s = Session{}
 	err := ErrNotSession
@@ -36,8 +36,8 @@ func (s *Session) DecodeJSON(data []byte) error {
 	return err
 }
 
-// Check returns ErrNewerSchema for a session that a newer version wrote, and
-// ErrNotSession for one of no version.
+// Check returns ErrNewerSchema for a session that a newer version wrote, and ErrNotSession for
+// one without a version.
 func (s *Session) Check() error {
 	switch {
 	case s.Schema > Schema:

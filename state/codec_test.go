@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// anySession makes a session with every field free.
+// anySession generates sessions with arbitrary fields.
 func anySession() *rapid.Generator[Session] {
 	return rapid.Custom(func(t *rapid.T) Session {
 		var s Session
@@ -22,8 +22,8 @@ func anySession() *rapid.Generator[Session] {
 	})
 }
 
-// fill sets v and everything in it to values of rapid's choice. Empty slices
-// are left nil, as the codec reads them.
+// fill sets v and everything in it to arbitrary values. Empty slices stay nil, as the codec
+// decodes them.
 func fill(t *rapid.T, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:

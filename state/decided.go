@@ -6,8 +6,8 @@ import (
 	"beckon/event"
 )
 
-// decided folds what a policy, or the user from elsewhere, answered an event: no
-// hook reports what became of it.
+// decided folds the answer that a policy, or the user from elsewhere, gave to an event: no
+// hook reports its effect.
 func (f *fold) decided(d *Decided) {
 	a := f.known(d.AgentID)
 	if a == nil {
@@ -17,7 +17,7 @@ func (f *fold) decided(d *Decided) {
 	case WordRefused:
 		f.refused(a, d)
 	case WordAllowed:
-		if d.Event == event.Elicitation { // a form that was filled in is over
+		if d.Event == event.Elicitation { // a form that was answered is closed
 			f.dropCall(a, d)
 		} else if c := a.meant(d); c != nil && c.waiting() {
 			c.Answered = f.at
@@ -31,7 +31,7 @@ func (f *fold) decided(d *Decided) {
 	}
 }
 
-// refused takes back what the event began.
+// refused undoes what the refused event began.
 func (f *fold) refused(a *Actor, d *Decided) {
 	switch d.Event {
 	case event.PreToolUse, event.PermissionRequest, event.Elicitation:
@@ -49,7 +49,7 @@ func (f *fold) refused(a *Actor, d *Decided) {
 	}
 }
 
-// dropCall closes a call that was refused: nothing waits, nothing runs.
+// dropCall closes a call that neither waits nor runs any more.
 func (f *fold) dropCall(a *Actor, d *Decided) {
 	if c := a.meant(d); c != nil {
 		gone := *c
@@ -57,12 +57,12 @@ func (f *fold) dropCall(a *Actor, d *Decided) {
 		f.noteClosed(a.ID, gone, f.at)
 		return
 	}
-	// Its PreToolUse is still to come: it was spooled.
+	// The event was spooled and is folded later.
 	f.noteClosed(a.ID, Call{UseID: d.UseID, Hash: d.Hash}, f.at)
 }
 
-// promptRefused ends the turn that a blocked prompt opened. One that was typed while
-// a turn ran leaves it running.
+// promptRefused ends the turn that a blocked prompt opened. A prompt typed while a turn ran
+// leaves that turn running.
 func (f *fold) promptRefused(d *Decided) {
 	main := f.main()
 	if main.running() && main.Started >= d.Of && main.Active <= d.Of {
@@ -70,8 +70,8 @@ func (f *fold) promptRefused(d *Decided) {
 	}
 }
 
-// meant returns the open call that d is about: the one with its id, else the newest
-// of that tool and input (CASE 2).
+// meant returns the open call of d, or nil: the one with its id, or the newest of that tool
+// and input (CASE 2).
 func (a *Actor) meant(d *Decided) *Call {
 	if c := a.call(d.UseID); c != nil {
 		return c
@@ -87,8 +87,8 @@ func (a *Actor) meant(d *Decided) *Call {
 	return newest
 }
 
-// rewritten gives the call the input it now has, so that a PermissionRequest with
-// that input finds it; if it came first, its wait is taken over.
+// rewritten sets the new input of a call, so that a PermissionRequest with that input finds
+// it. If the request came first, the call takes over its wait.
 func (a *Actor) rewritten(d *Decided) {
 	c := a.meant(d)
 	if c == nil || d.NewHash == "" {

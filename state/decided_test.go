@@ -6,7 +6,7 @@ import (
 	"beckon/event"
 )
 
-// told folds events and answers of a policy, in order, one second apart.
+// told folds events and policy answers in order, one second apart.
 func told(changes ...any) Session {
 	var s Session
 	for i, c := range changes {
@@ -37,7 +37,7 @@ var (
 	stopped  = event.Event{Kind: event.Stop, Name: "Stop"}
 )
 
-// Nothing else tells that a denied call is over.
+// No event reports the end of a denied call.
 func TestDeniedCallIsNotOpen(t *testing.T) {
 	s := told(prompted, called, Decided{Event: event.PreToolUse, Word: WordRefused, UseID: "t1", Tool: "Bash", Hash: "h1"})
 	if calls := s.Main().Calls; len(calls) != 0 {
@@ -46,7 +46,7 @@ func TestDeniedCallIsNotOpen(t *testing.T) {
 	if w, _ := word(s); w != Working {
 		t.Errorf("state %s: the turn goes on", w)
 	}
-	// A copy of the event that comes late does not open it again.
+	// A late copy of the event does not open it again.
 	if s = Apply(s, Change{At: 9000, Event: &called}); len(s.Main().Calls) != 0 {
 		t.Errorf("calls %+v", s.Main().Calls)
 	}
@@ -69,8 +69,8 @@ func TestApprovedPermissionRuns(t *testing.T) {
 	}
 }
 
-// The PermissionRequest of a rewritten call speaks of the new input: one call,
-// one wait, whichever is folded first.
+// The PermissionRequest of a rewritten call has the new input. There is one call and one wait,
+// whichever is folded first.
 func TestRewrittenCallIsOneCall(t *testing.T) {
 	rewrite := Decided{Event: event.PreToolUse, Word: WordRewritten, UseID: "t1", Tool: "Bash", Hash: "h1", NewHash: "h2", Summary: "Bash: b"}
 	other := wanted
@@ -90,7 +90,7 @@ func TestBlockedPromptIsNoTurn(t *testing.T) {
 	if w, _ := word(told(prompted, refuse)); w != Idle {
 		t.Errorf("state %s", w)
 	}
-	// One that was typed into a running turn leaves it running.
+	// A prompt typed into a running turn leaves that turn running.
 	if w, _ := word(told(prompted, called, prompted, refuse)); w != Working {
 		t.Errorf("state %s in a running turn", w)
 	}

@@ -8,7 +8,7 @@ import (
 	"beckon/event"
 )
 
-// EdgeKind is what a session can come to that the user may want to hear of.
+// EdgeKind is a kind of change that the user may want to be notified of.
 type EdgeKind string
 
 // The kinds of edges.
@@ -22,14 +22,15 @@ const (
 // EdgeKinds lists all kinds, the most urgent first.
 var EdgeKinds = [...]EdgeKind{EdgePermission, EdgeQuestion, EdgeFailed, EdgeDone}
 
-// Edge is the moment in which a session came to something. Kind and At name it:
-// a hook, a watch and a server that see the same facts see the same edge.
+// Edge is the moment at which a session reached a state that the user may want to know of: an
+// open dialog, a failure, a finished turn. Kind and At identify it: a hook, a watch and a
+// server that read the same facts find the same edge.
 type Edge struct {
 	Kind   EdgeKind
 	At     event.Millis
-	Actor  string       // the subagent that it is about, empty for the main conversation
+	Actor  string       // the subagent, empty for the main conversation
 	Dialog bool         // the client holds a dialog open
-	Call   Call         // the call that it is about, zero when there is none
+	Call   Call         // the call that asks, zero if there is none
 	Turn   event.Millis // how long the turn took, in milliseconds; 0 while a dialog is open
 	Aside  bool         // the user has set the session aside
 	Robot  bool         // no user sits at it: it runs under `claude -p` or the SDK
@@ -38,13 +39,12 @@ type Edge struct {
 	Input event.Millis
 }
 
-// ID is the edge's name among those of its session, fit for a file's name.
+// ID returns the edge's name, which is unique in its session and fit for a file name.
 func (e Edge) ID() string { return string(e.Kind) + "-" + strconv.FormatInt(int64(e.At), 10) }
 
-// Hold is how long, in milliseconds, an edge of the kind must stand before the user
-// is notified. A turn seems over for a moment between a subagent's end and what the
-// client makes of it, and is not when the client goes on after it; a dialog that a
-// hook answers is gone.
+// Hold returns how long, in milliseconds, an edge of the kind must last before the user is
+// notified. A turn seems over for a moment between a subagent's end and the client's reaction
+// to it, or when the client goes on after a Stop; a dialog goes away when a hook answers it.
 func (k EdgeKind) Hold() event.Millis {
 	if k == EdgeDone {
 		return lingers + dwell
@@ -52,34 +52,34 @@ func (k EdgeKind) Hold() event.Millis {
 	return 1000
 }
 
-// ParseEdge returns the edge of an ID: its Kind and At, and no more.
+// ParseEdge returns the edge of an ID, with only Kind and At set.
 func ParseEdge(id string) (Edge, bool) {
 	kind, at, _ := strings.Cut(id, "-")
 	n, err := strconv.ParseInt(at, 10, 64)
 	return Edge{Kind: EdgeKind(kind), At: event.Millis(n)}, err == nil && slices.Contains(EdgeKinds[:], EdgeKind(kind))
 }
 
-// Stand is where a session stands: its state, and the edge that brought it
-// there when it is one that the user may want to hear of.
+// Stand is where a session stands: its state, and the edge that led to it if the user may want
+// to be notified of that.
 type Stand struct {
 	State State
 	Edge  Edge
-	Open  bool // there is an edge, and the session has not gone on since
+	Open  bool // Edge is set, and the session has not gone on since
 
 	began event.Millis // the first sign of the main conversation's newest turn
 	ended event.Millis // when that turn ended, if it has
-	over  bool         // it has, and nothing was heard of it since
+	over  bool         // that turn is over, and no newer event has come
 }
 
-// Closes reports whether e, the end of a turn, may still come to stand: the
-// turn has ended, but the client is busy with it.
+// Closes reports whether e, the end of a turn, may still become the session's edge: the turn
+// has ended, but the client is still busy with it.
 func (st Stand) Closes(e Edge) bool {
 	return e.Kind == EdgeDone && st.State == Working && st.over && st.ended == e.At
 }
 
-// Standing returns where a session stands at now. Esc leaves nothing open, nor does
-// a session that has just begun (CASE 22). The State of a session that is set aside
-// is what it would be otherwise; Edge.Aside says that it is.
+// Standing returns where a session stands at now. Nothing is open after Esc or in a session
+// that has just begun (CASE 22). For a session that is set aside, State is what it would be
+// otherwise, and Edge.Aside is set.
 func Standing(s Session, ev Evidence, now event.Millis) Stand {
 	st := Resolve(s, ev, now)
 	aside := st.State == Backburned
@@ -109,12 +109,12 @@ func stands(s *Session, st Status) (Edge, bool) {
 	return Edge{}, false
 }
 
-// burst is how far apart, in milliseconds, calls of one message ask.
+// burst is how far apart, in milliseconds, the calls of one message may ask.
 const burst = 1000
 
-// newestWait is the edge of the dialog asked for last: one whose answer no hook
-// reports must not hide the next. Of calls that asked together it shows the
-// first, as the client does (CASE 3).
+// newestWait returns the edge of the dialog that opened last: an older dialog whose answer no
+// hook reported must not hide it. Of calls that asked together it returns the first, as the
+// client shows it first (CASE 3).
 func (s *Session) newestWait(kind EdgeKind, st Status, want func(WaitKind) bool) Edge {
 	e := Edge{Kind: kind, At: st.Since, Actor: st.Actor, Dialog: true, Call: st.Call}
 	var newest event.Millis
@@ -122,7 +122,7 @@ func (s *Session) newestWait(kind EdgeKind, st Status, want func(WaitKind) bool)
 		newest = max(newest, c.Asked)
 	}
 	if newest == 0 {
-		return e // the registry alone says that something is open
+		return e // only the registry reports an open dialog
 	}
 	e.At, e.Call = newest, Call{}
 	for a, c := range s.waits(want) {
@@ -134,9 +134,8 @@ func (s *Session) newestWait(kind EdgeKind, st Status, want func(WaitKind) bool)
 	return e
 }
 
-// nextShown is when the dialog of c came up if another of its actor's had to be
-// answered first: the client shows one at a time (CASE 3). Zero if there was
-// none before it.
+// nextShown returns when the dialog of c came up if another dialog of its actor had to be
+// answered first, or zero: the client shows one at a time (CASE 3).
 func (s *Session) nextShown(actor string, c Call) (at event.Millis) {
 	for i := range s.Closed {
 		if x := &s.Closed[i]; x.Requested && x.Actor == actor && x.At > c.Asked {
@@ -146,8 +145,8 @@ func (s *Session) nextShown(actor string, c Call) (at event.Millis) {
 	return at
 }
 
-// turn is how long the turn took that was over at end: from the prompt that
-// the user opened it with.
+// turn returns the length of the turn that was over at end, counted from the prompt with which
+// the user opened it.
 func (s *Session) turn(end event.Millis) event.Millis {
 	from := s.Prompt.First
 	if from == 0 {
@@ -159,28 +158,26 @@ func (s *Session) turn(end event.Millis) event.Millis {
 	return end - from
 }
 
-// EdgeOf returns the edge between where a session stood and where it stands: it
-// has come to something that it had not come to before.
+// EdgeOf returns the edge between two stands of a session, and whether there is a new one.
 func EdgeOf(was, is Stand) (Edge, bool) {
 	e := is.Edge
 	switch {
 	case !is.Open:
 		return Edge{}, false
 	case was.Open && was.Edge.Kind == e.Kind && (was.Edge.At == e.At || e.Dialog && was.Edge.At > e.At):
-		return Edge{}, false // the same, or an older dialog that is left when a newer one was answered
+		return Edge{}, false // the same edge, or an older dialog that remains after a newer one was answered
 	case e.Kind == EdgeDone && !ran(was.State) && is.began <= was.ended:
-		return Edge{}, false // a Stop without a turn: the user's own shell command raises one
+		return Edge{}, false // a Stop without a turn: the user's own shell command causes one
 	case !e.Dialog && was.State == Compacting && was.ended >= e.At:
-		return Edge{}, false // a compaction between two turns: what the first came to was seen at its end
+		return Edge{}, false // a compaction between two turns: the edge was seen at the end of the first
 	}
 	return e, true
 }
 
-// EdgeSeen is EdgeOf for a program that looks again and again, and first looked
-// at began: what it does not see in between changes nothing. known is false for
-// a session that was not there at the last look. Such a one has come to
-// something when a dialog is open, or when that was later than began; else it
-// has only come back, as one does from the archive.
+// EdgeSeen is EdgeOf for a program that looks repeatedly, and first looked at began. known is
+// false for a session that was not there at the last look: it then has an edge only if a
+// dialog is open or the edge is not older than began. Otherwise it has only come back, for
+// example from the archive.
 func EdgeSeen(was Stand, known bool, is Stand, began event.Millis) (Edge, bool) {
 	e, ok := EdgeOf(was, is)
 	return e, ok && (known || e.Dialog || e.At >= began)
@@ -190,10 +187,10 @@ func ran(s State) bool {
 	return s == Working || s == Compacting || s == Permission || s == Question
 }
 
-// Focus is what is known of whether the user looks at a session's pane.
+// Focus says whether the user looks at a session's pane.
 type Focus uint8
 
-// What can be known of it.
+// The values of Focus.
 const (
 	FocusUnknown Focus = iota // nothing says
 	FocusHere                 // the pane is in view and has the keyboard
@@ -207,12 +204,12 @@ type Rules struct {
 	Limit     event.Millis // at most one of a kind and session in this time
 }
 
-// Hearing is what is known at the moment of the decision.
+// Hearing is what Decide takes into account besides the edge and the rules.
 type Hearing struct {
 	Now        event.Millis
-	Quiet      bool         // it is one of the quiet hours
+	Quiet      bool         // now is in the quiet hours
 	Focus      Focus        // whether the user looks at the pane
-	Still      bool         // the client itself says that nobody has typed for six seconds
+	Still      bool         // the client reports that nobody has typed for six seconds
 	Notified   bool         // the user was notified of this edge
 	NotifiedAt event.Millis // when the user was last notified of an edge of this kind and session
 }
@@ -223,18 +220,18 @@ func (h Hearing) limited(limit event.Millis) bool {
 	return h.NotifiedAt != 0 && h.Now-h.NotifiedAt < limit
 }
 
-// Overdue reports whether e came within the limit after another of its kind, which
-// is over now, and the user was not notified of e since.
+// Overdue reports whether the limit held e back, because another edge of its kind came shortly
+// before, and no longer does, and the user was not notified of e since.
 func Overdue(e Edge, r Rules, h Hearing) bool {
 	then := Hearing{Now: e.At, NotifiedAt: h.NotifiedAt}
 	return !h.Notified && then.limited(r.Limit) && !h.limited(r.Limit)
 }
 
-// Verdict is what becomes of an edge.
+// Verdict says what to do about an edge.
 type Verdict string
 
-// The verdicts. Later is a refusal that a later look may lift while the edge
-// stands; Never is final.
+// The verdicts. Later means not now: the next look may decide otherwise while the edge stands.
+// Never is final.
 const (
 	Notify Verdict = "tell"
 	Later  Verdict = "later"
@@ -264,17 +261,17 @@ const (
 	ReasonPassed   = "it has passed"
 )
 
-// Where nothing says what the user looks at, these times decide, in milliseconds.
+// These times decide, in milliseconds, where it is unknown what the user looks at.
 const (
-	// Stillness is how long a dialog is open before the client says so itself
-	// (about six seconds without typing).
+	// Stillness is how long a dialog is open before the client itself reports that nobody
+	// typed (about six seconds).
 	Stillness = 6000
-	// presence is how long after a prompt its writer is taken to be there.
+	// presence is how long after a prompt its writer counts as present.
 	presence = 10_000
 )
 
-// Decide says whether to notify the user of e. It is the whole rule; what it does
-// not know is passed in (CASE 22).
+// Decide decides whether to notify the user of e. It holds the whole rule and reads nothing
+// but its arguments (CASE 22).
 func Decide(e Edge, r Rules, h Hearing) Decision {
 	refusals := [...]struct {
 		holds   bool
@@ -301,8 +298,8 @@ func Decide(e Edge, r Rules, h Hearing) Decision {
 	return Decision{Notify, ReasonNotify}
 }
 
-// watched reports whether the user wrote to the session a moment ago: before a
-// turn was done, or before now when what it came to still waits.
+// watched reports whether the user wrote to the session shortly before the turn was done, or
+// shortly before now if what the edge is about still waits.
 func (e Edge) watched(now event.Millis) bool {
 	if e.Kind == EdgeDone {
 		now = e.At
@@ -310,8 +307,8 @@ func (e Edge) watched(now event.Millis) bool {
 	return e.Input != 0 && now-e.Input < presence
 }
 
-// again is Later for what waits for the user, and Never for a turn that is
-// done: one who saw it end needs no reminder.
+// again returns Later for an edge that waits for the user, and Never for a turn that is done:
+// a user who saw it end needs no reminder.
 func (e Edge) again() Verdict {
 	if e.Kind == EdgeDone {
 		return Never

@@ -6,7 +6,7 @@ import (
 	"beckon/event"
 )
 
-// TestDecide: each refusal, by name, and what lifts it.
+// TestDecide checks each refusal, by name, and what lifts it.
 func TestDecide(t *testing.T) {
 	dialog := Edge{Kind: EdgePermission, At: 100_000, Dialog: true, Input: 95_000}
 	done := Edge{Kind: EdgeDone, At: 100_000, Turn: 60_000, Input: 40_000}
@@ -60,8 +60,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// edges plays a recording on hooks alone and returns the edges between its
-// events.
+// edges plays a recording with hooks alone and returns the edges between its events.
 func edges(t *testing.T, tr track) (ids []string, all []Edge) {
 	var s Session
 	for _, step := range tr.steps {
@@ -79,15 +78,15 @@ func edges(t *testing.T, tr track) (ids []string, all []Edge) {
 	return ids, all
 }
 
-// TestEdgesOfRecordings: what each scenario comes to, written by hand.
+// TestEdgesOfRecordings compares each scenario's edges with those written by hand.
 func TestEdgesOfRecordings(t *testing.T) {
 	want := map[string]string{
 		"hi": "done", "bash": "done", "perm_yes": "permission done", "perm_no": "permission", "perm_esc": "permission",
 		"esc_text": "", "esc_tool": "", "esc_think": "", "esc_ask": "question", "ask": "question done", "plan": "question done",
 		"question": "question done", "overload": "failed", "auth": "failed", "sub": "done", "subbg": "done", "compact_idle": "done done",
 		"exit": "", "kill9_tool": "",
-		// Three ask within 10 ms, and only the third of these edges lasts; the
-		// second and the third dialog come up as the one before is answered.
+		// Three calls ask within 10 ms, and only the third of these edges lasts. The second
+		// and the third dialog open when the one before is answered.
 		"perms_parallel": "permission permission permission permission permission done",
 	}
 	seen := map[string]bool{}
@@ -116,8 +115,8 @@ func TestEdgesOfRecordings(t *testing.T) {
 	}
 }
 
-// The same edge has the same name with the registry's evidence as without:
-// that is what keeps a hook and a watch from telling of it twice.
+// An edge has the same name with and without the registry's evidence, so that a hook and a
+// watch do not both notify of it.
 func TestEdgeNames(t *testing.T) {
 	n := 0
 	for _, tr := range tracks(t) {
@@ -145,8 +144,8 @@ func TestEdgeNames(t *testing.T) {
 	}
 }
 
-// A program that looks only now and then sees no edge that the hooks did not,
-// and what a session stands at in the end it has seen.
+// A program that looks only now and then sees no edge that the hooks did not make, and it sees
+// the last one if that is still open.
 func TestEdgesOfLooks(t *testing.T) {
 	n := 0
 	for _, tr := range tracks(t) {
@@ -179,7 +178,7 @@ func TestEdgesOfLooks(t *testing.T) {
 				compacted = compacted || was.State == Compacting
 				was = is
 			}
-			if compacted { // what a turn came to just before may have been hidden by it
+			if compacted { // a compaction may have hidden the edge just before it
 				continue
 			}
 			if len(all) > 0 && was.Open && all[len(all)-1].ID() == was.Edge.ID() && !seen[was.Edge.ID()] {
@@ -192,8 +191,7 @@ func TestEdgesOfLooks(t *testing.T) {
 	}
 }
 
-// A session that was not there at the last look has come to something, or has
-// only come back.
+// A session that was not there at the last look is new, or it has only come back.
 func TestEdgeOfNewSession(t *testing.T) {
 	done := Standing(Session{Actors: []Actor{{Started: 10, Active: 20, Ended: 30, How: EndStop}}}, Evidence{}, 40)
 	for _, c := range []struct {
@@ -212,8 +210,8 @@ func TestEdgeOfNewSession(t *testing.T) {
 	}
 }
 
-// A dialog that was answered without a word of it does not hide the next, and
-// one that is left when a newer is answered is not a new edge.
+// A dialog whose answer nothing reported does not hide the next one. An older dialog that
+// remains when a newer one is answered is not a new edge.
 func TestEdgeOfWaits(t *testing.T) {
 	s := Session{Actors: []Actor{{Active: 10, Calls: []Call{{UseID: "a", Name: "Bash", At: 10, Kind: WaitPermission, Asked: 10}}}, {ID: "sub", Active: 5000}}}
 	first := Standing(s, Evidence{}, 6000)
@@ -253,8 +251,8 @@ func TestParseEdge(t *testing.T) {
 	}
 }
 
-// A turn is not over while the client stays busy after its Stop: a hook has
-// blocked it (CASE 13). Until the client has had the time to say so, it is.
+// A turn is not over while the client stays busy after its Stop: a hook has blocked it (CASE
+// 13). Before the client has had time to report that, the turn counts as over.
 func TestBlockedStop(t *testing.T) {
 	s := Session{Activity: 5000, Prompt: Prompt{First: 1000}, Actors: []Actor{{Started: 1000, Active: 5000, Ended: 5000, How: EndStop}}}
 	busy := Evidence{Process: Alive, Registry: Registry{Status: "busy", At: 1010}}

@@ -14,12 +14,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-// hostile makes changes of every kind with texts at their limits, times that
-// jump and ids that clash, from a seed.
+// hostile makes changes of every kind from a seed: texts at their limits, times that jump, ids
+// that clash.
 type hostile struct {
 	r  *rand.Rand
 	at event.Millis
-	// light makes texts short: a session full of long ones is slow to bound.
+	// light makes texts short: bounding a session full of long ones is slow.
 	light bool
 }
 
@@ -27,7 +27,7 @@ func newHostile(seed uint64) *hostile { return &hostile{r: rand.New(rand.NewPCG(
 
 var badText = [...]string{"a", "\x00", "\x1b[2J", "\xff\xfe", "\u2028", "\"\\", "é", "日", "\U0001f600", "<script>"}
 
-// text makes at most n bytes of one kind of text, often n.
+// text returns at most n bytes of one kind of text, often exactly n.
 func (h *hostile) text(n int) string {
 	switch h.r.IntN(4) {
 	case 0:
@@ -42,7 +42,7 @@ func (h *hostile) text(n int) string {
 	return event.Cut(strings.Repeat(unit, n/len(unit)+1), n)
 }
 
-// id is one of a few short ids or a long one.
+// id returns one of a few short ids, or a long one.
 func (h *hostile) id() string {
 	if h.r.IntN(3) > 0 {
 		return fmt.Sprintf("id%d", h.r.IntN(40))
@@ -136,7 +136,7 @@ func (h *hostile) origin() *event.Origin {
 	}
 }
 
-// evidence is any evidence at all.
+// evidence returns arbitrary evidence.
 func (h *hostile) evidence() Evidence {
 	return Evidence{
 		Process:    Presence(h.r.IntN(4)),
@@ -145,15 +145,15 @@ func (h *hostile) evidence() Evidence {
 	}
 }
 
-// limit is what a session file may have.
+// limit is the maximum size of a session file.
 const limit = 64 << 10
 
-// Whatever comes, a session keeps its size, decodes to what was written, and
-// has one verdict, which Explain tells first.
+// Whatever comes, a session stays within its size, decodes to what was encoded, and has one
+// verdict, which is Explain's first fact.
 func TestHundredThousandHostileChanges(t *testing.T) {
 	h := newHostile(7)
 	var s Session
-	var kept Session // looked at again later: no Apply may write into it
+	var kept Session // looked at again later: no Apply may modify it
 	var keptJSON []byte
 	most := 0
 	n := 100_000
@@ -183,8 +183,8 @@ func TestHundredThousandHostileChanges(t *testing.T) {
 	t.Logf("at most %d bytes", most)
 }
 
-// checkRoundTrip: what a session file holds is what it is read as; only bytes
-// that are no text become the replacement character.
+// checkRoundTrip checks that a decoded session encodes to the same data. Only bytes that are
+// not valid text become the replacement character.
 func checkRoundTrip(t testing.TB, b []byte) {
 	t.Helper()
 	back, err := DecodeJSON(b)
@@ -222,7 +222,7 @@ func checkVerdict(t testing.TB, s Session, ev Evidence, now event.Millis) {
 	}
 }
 
-// Apply does not modify what it is given, nor what it gave before.
+// Apply modifies neither its argument nor an earlier result.
 func TestApplyLeavesItsInputAlone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := newHostile(rapid.Uint64().Draw(t, "seed"))
@@ -254,7 +254,6 @@ func TestApplyLeavesItsInputAlone(t *testing.T) {
 	})
 }
 
-// The quick estimate is never below the true size.
 func TestSizeEstimateIsAnUpperBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := anySession().Draw(t, "session")
@@ -262,8 +261,7 @@ func TestSizeEstimateIsAnUpperBound(t *testing.T) {
 			t.Fatalf("estimated %d, is %d", got, is)
 		}
 	})
-	// Every text of a session counts: one that bound does not know would let a
-	// file grow.
+	// Every text of a session counts: one that bound overlooks would let a file grow.
 	var s Session
 	before := atMost(&s)
 	n := fillTexts(reflect.ValueOf(&s).Elem(), "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00")
@@ -272,8 +270,8 @@ func TestSizeEstimateIsAnUpperBound(t *testing.T) {
 	}
 }
 
-// A session whose every list is full and whose every text is at its limit,
-// six bytes to write each of them.
+// Every list of the session is full and every text is at its limit, of bytes that each take
+// six to write.
 func TestBoundAtItsWorst(t *testing.T) {
 	var s Session
 	fillTexts(reflect.ValueOf(&s).Elem(), strings.Repeat("\x00", event.MaxPath))
@@ -284,7 +282,7 @@ func TestBoundAtItsWorst(t *testing.T) {
 		}
 	}
 	one := s
-	one.Actors[0].Calls[0].Asked = 1 // waits: may not be dropped
+	one.Actors[0].Calls[0].Asked = 1 // waits, so it must not be dropped
 	grow(2*maxActors, func(int) { s.Actors = append(s.Actors, one.Actors[0]) })
 	for i := range s.Actors {
 		s.Actors[i].Calls = append(slices.Clone(one.Actors[0].Calls), one.Actors[0].Calls...)
@@ -301,7 +299,7 @@ func TestBoundAtItsWorst(t *testing.T) {
 	}
 }
 
-// fillTexts sets every text in v, lists of one item each, and counts them.
+// fillTexts sets every text in v and returns their number. Lists get one item each.
 func fillTexts(v reflect.Value, text string) (n int) {
 	switch v.Kind() {
 	case reflect.String:

@@ -9,9 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Clients before 2.0.43, and senders that pass on some members only, give no
-// ids of calls. Whatever a turn does, its session is at the same after each
-// event as with ids.
+// Clients before 2.0.43, and senders that pass on only some fields, send no ids of calls.
+// Whatever a turn does, after each event its session has the same state as with ids.
 func TestIDsMakeNoDifference(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var with, without Session
@@ -46,12 +45,11 @@ func waits(s *Session) (n int) {
 	return n
 }
 
-// message makes the calls of one message: they are told of, some ask, in any
-// order they are done; one whose input the user or the client changed comes
-// back with another.
+// message fires the events of one message's calls. Some calls ask, they end in any order, and
+// one whose input the user or the client changed ends with another input.
 func message(t *rapid.T, id string, fire func(event.Kind, event.Tool)) {
 	var calls []event.Tool
-	asked := map[string]bool{} // by input: what is asked of one is asked of its like
+	asked := map[string]bool{} // by input: equal calls either all ask or none does
 	for range rapid.IntRange(1, 4).Draw(t, "calls") {
 		name := rapid.SampledFrom([]string{"Bash", "Edit", "AskUserQuestion", "ExitPlanMode"}).Draw(t, "tool")
 		c := event.Tool{Name: name, Hash: name + rapid.SampledFrom([]string{"1", "2"}).Draw(t, "input"), UseID: fmt.Sprint(id, ".", len(calls))}

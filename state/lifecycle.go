@@ -8,13 +8,12 @@ import (
 	"beckon/event/agents"
 )
 
-// What events do to the session as a whole: its start and end, prompts,
-// compaction, notifications, and what the user does through beckon. Calls and
-// actors have files of their own.
+// How events change the session as a whole: its start and end, prompts, compaction,
+// notifications, and what the user does through beckon. Calls and actors have files of their
+// own.
 
-// metadata refreshes what every event may carry, whatever the state. A subagent may
-// work elsewhere (a worktree of its own) and in another mode: so its events say
-// nothing about the session's.
+// metadata updates the fields that every event may carry. Events of subagents fill only empty
+// fields, since a subagent may work elsewhere (in a worktree of its own) and in another mode.
 func (f *fold) metadata(e *event.Event) {
 	s := &f.s
 	newest := e.At >= s.Last.At && e.AgentID == ""
@@ -46,8 +45,8 @@ func (f *fold) metadata(e *event.Event) {
 	}
 }
 
-// revive takes back a "lost" that a later event disproves. An ended session
-// comes back by SessionStart alone (CASE 7).
+// revive clears Lost and Removed when a later event disproves them. Only SessionStart brings
+// back a session that ended (CASE 7).
 func (f *fold) revive(e *event.Event) {
 	if f.s.Lost.At != 0 && e.At > f.s.Lost.At {
 		f.s.Lost = Mark{}
@@ -57,8 +56,8 @@ func (f *fold) revive(e *event.Event) {
 	}
 }
 
-// sessionStart begins a session, or goes on with one in a new process
-// (resume). A start after compaction is neither: it leaves the turn as it is.
+// sessionStart begins a session, or continues one in a new process (resume). A start after
+// compaction does neither: the turn stays as it is.
 func (f *fold) sessionStart(e *event.Event) {
 	if c := f.s.Compact; e.Source == "compact" || e.Source == "" && c.At > c.Done && c.At > f.s.Main().Ended {
 		f.postCompact(e)
@@ -78,24 +77,24 @@ func (f *fold) sessionStart(e *event.Event) {
 	f.s.Todos = Todos{}
 }
 
-// sessionEnd ends the session. The user did it, so nothing is left unseen.
+// sessionEnd ends the session. The user ended it, so nothing is left unseen.
 func (f *fold) sessionEnd(e *event.Event) {
 	if e.At <= f.s.Start.At {
-		return // the end of the run before a resume, reported late
+		return // the end of the run before a resume, folded late
 	}
 	f.end(e.At, EndStop)
 	f.s.End = Mark{At: e.At, Reason: e.Reason}
 	f.s.Seen = max(f.s.Seen, e.At)
 }
 
-// prompt handles UserPromptSubmit. What the client writes itself is not the
-// user: it keeps the backburner and every wait (CASE 9).
+// prompt handles UserPromptSubmit. A prompt that the client wrote itself does not count as the
+// user's: the session stays set aside, and every wait stays open (CASE 9).
 func (f *fold) prompt(e *event.Event) {
 	main := f.main()
 	switch {
 	case strings.HasPrefix(e.Prompt, "[Request interrupted"):
 		return
-	case e.AgentID != "": // what the agent tells a subagent
+	case e.AgentID != "": // the agent's prompt to a subagent
 		f.actor(e).work(e.At)
 		return
 	}
@@ -128,16 +127,16 @@ func (f *fold) prompt(e *event.Event) {
 	f.s.Prompt = Prompt{At: e.At, ID: e.PromptID, Text: e.Prompt, First: first}
 }
 
-// cutOff reports whether the user's prompt e shows that the turn thought to be
-// running was interrupted, though no hook reported it: a prompt typed in the middle
-// of a turn has the turn's prompt_id (CASE 12), one that opens a turn a new one.
+// cutOff reports whether the user's prompt e shows that the running turn was interrupted,
+// which no hook reported. A prompt typed during a turn has the turn's prompt_id (CASE 12); one
+// that opens a turn has a new one.
 func (f *fold) cutOff(e *event.Event) bool {
 	p := &f.s.Prompt
 	return f.main().running() && e.At > p.At && e.PromptID != "" && p.ID != "" && e.PromptID != p.ID
 }
 
-// preCompact opens a compaction of the main conversation. A subagent that
-// compacts its own context only shows itself at work.
+// preCompact opens a compaction of the main conversation. A compaction in a subagent only
+// shows the subagent at work.
 func (f *fold) preCompact(e *event.Event) {
 	if e.AgentID != "" {
 		f.actor(e).work(e.At)
@@ -151,7 +150,7 @@ func (f *fold) preCompact(e *event.Event) {
 	}
 }
 
-// postCompact closes a compaction: PostCompact, SessionStart source=compact.
+// postCompact closes a compaction: PostCompact, or SessionStart with the source compact.
 func (f *fold) postCompact(e *event.Event) {
 	if e.AgentID != "" {
 		f.actor(e).work(e.At)
@@ -160,18 +159,18 @@ func (f *fold) postCompact(e *event.Event) {
 	f.s.Compact.Done = max(f.s.Compact.Done, e.At)
 }
 
-// endCompaction closes a compaction that began before t and whose end was never
-// reported: one that fails says nothing.
+// endCompaction closes a compaction that began before t. It is for compactions whose end no
+// hook reports, such as one that failed.
 func (f *fold) endCompaction(t event.Millis) {
 	if c := &f.s.Compact; c.At > c.Done && c.At < t {
 		c.Done = t
 	}
 }
 
-// notification takes what the client proves by one: idle_prompt that nothing
-// of the turn runs, permission_prompt that an open call waits, the dialogs of
-// MCP that a form is open. The others prove nothing by themselves:
-// agent_needs_input may be about a session that runs in the background.
+// notification handles the notifications that prove something: idle_prompt that no turn runs,
+// permission_prompt that an open call waits, those of MCP dialogs that a form is open. Others
+// prove nothing by themselves: agent_needs_input may be about a session that runs in the
+// background.
 func (f *fold) notification(e *event.Event) {
 	if Still(e.Notification) && e.Notification != "idle_prompt" && e.At >= f.s.Raised.At {
 		f.s.Raised = Mark{At: e.At, Reason: e.Notification, Detail: event.Cut(e.Message, event.MaxQuestion)}
@@ -192,8 +191,8 @@ func (f *fold) notification(e *event.Event) {
 	}
 }
 
-// Still reports whether a notification of that kind means that the client waits
-// for a user who has not typed for six seconds.
+// Still reports whether a notification of that kind means that the client waits for a user who
+// has not typed for six seconds.
 func Still(kind string) bool {
 	switch kind {
 	case "permission_prompt", "worker_permission_prompt", "idle_prompt", "elicitation_dialog", "elicitation_url_dialog", "agent_needs_input":
@@ -202,9 +201,9 @@ func Still(kind string) bool {
 	return false
 }
 
-// idlePrompt ends whatever was thought to run or wait, except background agents:
-// the prompt is idle while they work. While the snapshot lists agents, those that
-// started after it stay too.
+// idlePrompt ends whatever still seems to run or wait, except background agents, which work
+// while the prompt is idle. If the snapshot lists agents, those that started after it stay
+// too.
 func (f *fold) idlePrompt(e *event.Event) {
 	main := f.main()
 	if e.At <= main.Active {
@@ -220,7 +219,6 @@ func (f *fold) idlePrompt(e *event.Event) {
 	})
 }
 
-// todo counts the agent's own task list.
 func (f *fold) todo(e *event.Event) {
 	t := &f.s.Todos
 	i := slices.Index(t.Open, e.TaskN.ID)

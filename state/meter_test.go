@@ -30,7 +30,8 @@ func TestMetered(t *testing.T) {
 	}
 }
 
-// A Stop brings what the status line had reported, whichever of two comes first.
+// A Stop carries the status line's report. Of several Stops the one with the newest report
+// counts, in whatever order they are folded.
 func TestStopCarriesTheMeter(t *testing.T) {
 	stop := func(at event.Millis, m *event.Meter) Change {
 		return Change{Seq: int64(at), At: at, Event: &event.Event{Kind: event.Stop, Name: "Stop", SessionID: "s", At: at, Meter: m}}

@@ -2,9 +2,9 @@ package state
 
 import "beckon/event"
 
-// Next returns the earliest time after now at which Resolve may say something
-// else of the same facts and evidence, zero when time alone changes nothing any
-// more. A program that stays looks again then.
+// Next returns the earliest time after now at which Resolve may return something else for the
+// same facts and evidence, or zero if time alone changes nothing. A program that keeps running
+// looks again then.
 func (v *Seen) Next(now event.Millis) (next event.Millis) {
 	s, ev := &v.Session, &v.Evidence
 	at := func(may bool, t event.Millis) {

@@ -6,8 +6,8 @@ import (
 	"beckon/event"
 )
 
-// Observe returns what ev shows and no hook reported, for a reader to fold into s
-// so that every view agrees. It returns nothing that s knows already.
+// Observe returns what ev shows and no hook reported. A reader folds it into s so that every
+// view agrees. What s already contains is left out.
 func Observe(s Session, ev Evidence, now event.Millis) []Observed {
 	if s.End.At != 0 {
 		return nil
@@ -23,7 +23,7 @@ func Observe(s Session, ev Evidence, now event.Millis) []Observed {
 		if s.Lost.At == 0 && !s.outlived() {
 			add(FromProcess, SawGone, now, "process is gone")
 		}
-		return out // what else it left behind says nothing
+		return out // other evidence of a dead process proves nothing
 	case ev.Process == Alive && (s.Lost.At != 0 || s.outlived()):
 		add(FromProcess, SawAlive, now, "")
 	}
@@ -54,7 +54,7 @@ func Observe(s Session, ev Evidence, now event.Millis) []Observed {
 	return out
 }
 
-// seen returns the time of the newest observation of that source and kind.
+// seen returns the time of the newest observation of that source and kind, or zero.
 func (s *Session) seen(src Source, what Seeing) event.Millis {
 	for _, o := range s.Seeing {
 		if o.Source == src && o.What == what {
@@ -64,8 +64,8 @@ func (s *Session) seen(src Source, what Seeing) event.Millis {
 	return 0
 }
 
-// Mod returns the version of the mod that runs in the session's client, empty for
-// none that was heard of since the session began there.
+// Mod returns the version of the mod that runs in the session's client, or "" if none has
+// reported since the session's newest start.
 func (s *Session) Mod() string {
 	for _, o := range s.Seeing {
 		if o.Source == FromMod && o.What == SawLoaded && o.At >= s.Start.At {
@@ -75,8 +75,8 @@ func (s *Session) Mod() string {
 	return ""
 }
 
-// outlived reports whether hooks came after the process was seen to be gone,
-// though no new process was named: then it is not the session's process.
+// outlived reports whether hooks ran after the process was seen to be gone, and none named a
+// new process: then that process is not the session's.
 func (s *Session) outlived() bool {
 	gone := s.seen(FromProcess, SawGone)
 	return gone != 0 && s.Activity > gone && s.OriginAt <= gone && s.seen(FromProcess, SawAlive) <= gone
@@ -87,15 +87,14 @@ func (s *Session) waitsBefore(t event.Millis) bool {
 	return s.anyCall(func(c *Call) bool { return c.waiting() && c.Asked < t })
 }
 
-// waitsAgain reports whether only dialogs that were thought answered before t, and
-// whose calls have not ended, can be what waits at t. Of several calls that ask at
-// once each may run before the next one's dialog is shown (CASE 3).
+// waitsAgain reports whether a dialog seen at t can only be one that counted as answered
+// before t and whose call is still open. When several calls ask at once, each may run before
+// the next one's dialog is shown (CASE 3).
 func (s *Session) waitsAgain(t event.Millis) bool {
 	return !s.anyCall((*Call).waiting) && s.anyCall(func(c *Call) bool { return c.reopens(t) })
 }
 
-// runsBefore reports whether something is thought to run that has shown no activity
-// since t.
+// runsBefore reports whether something still seems to run that has shown no activity since t.
 func (s *Session) runsBefore(t event.Millis) bool {
 	for i := range s.Actors {
 		if a := &s.Actors[i]; a.running() && a.Active <= t {
@@ -105,12 +104,12 @@ func (s *Session) runsBefore(t event.Millis) bool {
 	return s.compacts(t) || (s.Stop.Snapshot < t && s.BackgroundAgents() > 0)
 }
 
-// breakOff is how far from the end of a turn, in milliseconds, its agent may note
-// that the user broke it off.
+// breakOff is the largest difference, in milliseconds, between the end of a turn and the
+// agent's note that the user interrupted it.
 const breakOff = 2000
 
-// BrokenOff reports whether an agent's note at t that the user broke a turn off is
-// about the newest one, whose end its hook reported like any other.
+// BrokenOff reports whether an agent's note at t that the user interrupted a turn is about the
+// newest turn, which its hook reported as an ordinary end.
 func (s *Session) BrokenOff(t event.Millis) bool {
 	main := s.Main()
 	return !s.native() && main.How == EndStop && main.Ended == s.Stop.At && t >= main.Ended-breakOff && t <= main.Ended+breakOff
@@ -122,13 +121,13 @@ func (s *Session) mainRunsBefore(t event.Millis) bool {
 	return (main.running() && main.Active <= t) || s.compacts(t)
 }
 
-// compacts reports whether a compaction that began before t is thought to go on.
+// compacts reports whether a compaction that began before t still seems to run.
 func (s *Session) compacts(t event.Millis) bool {
 	return s.Compact.At > s.Compact.Done && s.Compact.At < t && s.Compact.At > s.Main().Ended
 }
 
-// observe folds what a reader saw. Each source's newest reading of a kind is
-// remembered, so that a reader appends it once.
+// observe folds what a reader saw. The newest observation of each source and kind is
+// remembered, so that a reader appends it only once.
 func (f *fold) observe(o *Observed) {
 	s := &f.s
 	i := slices.IndexFunc(s.Seeing, func(x Observed) bool { return x.Source == o.Source && x.What == o.What })
@@ -176,8 +175,8 @@ func (f *fold) failed(o *Observed) {
 	}
 }
 
-// halt ends the turn of every actor without newer activity. The client's registry
-// is about all of them; the transcript's marker and the mod are about the main
+// halt ends the turn of every actor without newer activity. An observation of the client's
+// registry concerns every actor; the transcript's marker and the mod concern the main
 // conversation and the subagents that it waits for.
 func (f *fold) halt(o *Observed) {
 	all := o.Source == FromRegistry
@@ -198,8 +197,8 @@ func (f *fold) halt(o *Observed) {
 	}
 }
 
-// agentCall returns when the oldest open call that started a subagent was
-// made: while it is open, the conversation waits for the subagent.
+// agentCall returns when the oldest open call that started a subagent was made, and whether
+// there is one. While that call is open, the conversation waits for the subagent.
 func (a *Actor) agentCall() (at event.Millis, open bool) {
 	for _, c := range a.Calls {
 		if (c.Name == "Agent" || c.Name == "Task") && (!open || c.At < at) {
@@ -209,8 +208,8 @@ func (a *Actor) agentCall() (at event.Millis, open bool) {
 	return at, open
 }
 
-// reopen makes calls wait again whose dialogs were thought answered; the transcript
-// is about one call, the client's registry about all that can wait.
+// reopen makes calls wait again whose dialogs counted as answered: one call if the transcript
+// shows it, every such call if the registry does.
 func (f *fold) reopen(o *Observed) {
 	for _, c := range f.s.calls() {
 		if c.reopens(o.At) && (o.Source != FromTranscript || c.UseID == o.Detail) {
@@ -219,7 +218,7 @@ func (f *fold) reopen(o *Observed) {
 	}
 }
 
-// reopens reports whether a dialog seen at t may be c's, though that was thought
+// reopens reports whether a dialog seen at t may be that of c, although it counted as
 // answered.
 func (c *Call) reopens(t event.Millis) bool {
 	return c.Asked != 0 && c.Answered != 0 && c.Answered < t

@@ -12,9 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A reader that has the client's registry is right whenever the registry has
-// been at rest, whenever it looked before; on hooks alone no dialog is ever
-// missed.
+// A reader with the client's registry is right whenever the registry has been at rest,
+// whatever the reader saw before. With hooks alone, no dialog is ever missed.
 func TestRightAboutTheModelClient(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := newClient(t)
@@ -47,8 +46,8 @@ func TestRightAboutTheModelClient(t *testing.T) {
 	})
 }
 
-// same reports whether a verdict is right. Which of several dialogs is on the
-// screen is not asked: a subagent's that was refused unseen stays open.
+// same reports whether a verdict is right. Any dialog on the screen counts as right: a
+// subagent's dialog that was refused unseen stays open.
 func same(got, want State) bool {
 	waits := func(s State) bool { return s == Permission || s == Question }
 	return got == want || (waits(got) && waits(want))
@@ -65,8 +64,7 @@ func applyAll(events []event.Event) (s Session) {
 	return s
 }
 
-// streams makes the hooks of one session: of a recording, or of the model
-// client.
+// streams generates the hooks of one session, from a recording or from the model client.
 func streams(t testing.TB) *rapid.Generator[[]event.Event] {
 	var recorded [][]event.Event
 	for _, tr := range tracks(t) {
@@ -85,11 +83,11 @@ func modelStreams() *rapid.Generator[[]event.Event] {
 	})
 }
 
-// legal are the states that a session can be in on its hooks alone.
+// legal lists the states that hooks alone can lead to.
 var legal = []State{Permission, Question, Failed, Idle, Working, Compacting, Ended}
 
-// Every prefix of what really happened is a state, and Explain's first fact is
-// Resolve's.
+// Every prefix of a real stream has a legal state, and Explain's first fact agrees with
+// Resolve.
 func TestEveryPrefixResolves(t *testing.T) {
 	all := streams(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -111,14 +109,13 @@ func TestEveryPrefixResolves(t *testing.T) {
 	})
 }
 
-// atOnce is how far apart, in milliseconds, hooks may start that run at the
-// same time.
+// atOnce is how far apart, in milliseconds, hooks that run at the same time may start.
 const atOnce = 50
 
-// canSwap reports whether two hooks, a before b, may be folded in the other
-// order: they ran at the same time, so that either may have had the lock
-// first. The client waits for a hook before it does what depends on it, so
-// within one actor only what runs in parallel can be overtaken.
+// canSwap reports whether two hooks, a before b, may be folded in the other order because they
+// ran at the same time and either may have got the lock first. The client waits for a hook
+// before it does anything that depends on it, so within one actor only hooks of what runs in
+// parallel can overtake each other.
 func canSwap(a, b *event.Event) bool {
 	switch {
 	case b.At-a.At >= atOnce:
@@ -129,11 +126,11 @@ func canSwap(a, b *event.Event) bool {
 	case a.Kind == event.MessageDisplay || b.Kind == event.MessageDisplay:
 		return true
 	case isCall(a) && isCall(b):
-		return a.Tool.UseID != b.Tool.UseID // parallel calls; a PermissionRequest, which names none, against any
+		return a.Tool.UseID != b.Tool.UseID // parallel calls, or a PermissionRequest, which has no id, and any call
 	case a.Kind == event.PostToolUse:
 		return b.Kind == event.Stop || b.Kind == event.StopFailure || b.Kind == event.PostToolBatch || b.Kind == event.Notification
 	case a.Kind == event.Notification || b.Kind == event.Notification:
-		return isCall(a) || isCall(b) // a timer of the client's own
+		return isCall(a) || isCall(b) // raised by a timer of the client
 	}
 	return false
 }
@@ -159,7 +156,7 @@ func shuffled(t *rapid.T, events []event.Event) []event.Event {
 	return out
 }
 
-// swappable is canSwap whichever of the two came first.
+// swappable is canSwap for hooks in either order.
 func swappable(a, b *event.Event) bool {
 	if b.At < a.At {
 		a, b = b, a
@@ -167,7 +164,7 @@ func swappable(a, b *event.Event) bool {
 	return canSwap(a, b)
 }
 
-// facts are what views take from a session, beside its state.
+// facts are what views read from a session, with its state.
 type facts struct {
 	Status       Status
 	Prompt       Prompt
@@ -191,14 +188,14 @@ func factsOf(s Session, now event.Millis) facts {
 		f.Subagents = append(f.Subagents, a.ID+" "+string(a.State()))
 	}
 	slices.Sort(f.Subagents)
-	// Which of several identical calls a request is about cannot be known.
+	// It cannot be known which of several identical calls a request belongs to.
 	f.Status.Call = Call{Name: f.Status.Call.Name, Hash: f.Status.Call.Hash}
 	return f
 }
 
-// alike compares facts. Of identical calls the requests, and of identical
-// requests the copies, may be taken crosswise: since when one waits may then
-// differ by as much as they ran at once, and with it which one waits longest.
+// alike compares facts. Requests may be paired with any of several identical calls, and copies
+// with any of several identical requests. So the start of a wait may differ by up to atOnce,
+// and with it the call that waits longest.
 func alike(x, y facts) bool {
 	if d := abs(x.Status.Since - y.Status.Since); 0 < d && d < atOnce {
 		to, from := &y.Status, &x.Status
@@ -207,8 +204,7 @@ func alike(x, y facts) bool {
 	return reflect.DeepEqual(x, y)
 }
 
-// The order in which hooks that run at the same time are folded does not
-// matter (CASE 10).
+// Hooks that run at the same time may be folded in any order (CASE 10).
 func TestOrderWithin50msDoesNotMatter(t *testing.T) {
 	all := streams(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -233,8 +229,7 @@ func names(events []event.Event) string {
 	return b.String()
 }
 
-// What a reader learns is the same whether it looked at every step or only in
-// the end.
+// A reader that looks at every step learns the same as one that looks only at the end.
 func TestLookingDoesNotMatter(t *testing.T) {
 	for _, tr := range tracks(t) {
 		always, once := &player{t: t, tr: tr, evidence: true}, &player{t: t, tr: tr, evidence: true, lazy: true}
@@ -252,14 +247,14 @@ func TestLookingDoesNotMatter(t *testing.T) {
 	}
 }
 
-// A second install of another origin changes nothing, whichever of the two
-// copies comes first and however far behind the other is (CASE 24).
+// A copy by a second install of another origin changes nothing, whichever copy comes first and
+// however late the other is (CASE 24).
 func TestSecondInstallChangesNothing(t *testing.T) {
 	all := streams(t)
 	rapid.Check(t, func(t *rapid.T) {
 		events := all.Draw(t, "events")
 		var both []event.Event
-		var behind []event.Event // copies that are still to come
+		var behind []event.Event // copies still to come
 		for _, e := range events {
 			for len(behind) > 0 && behind[0].At+40 < e.At {
 				both, behind = append(both, behind[0]), behind[1:]
@@ -286,7 +281,7 @@ func TestSecondInstallChangesNothing(t *testing.T) {
 	})
 }
 
-// Identical events of one install are as many events (CASE 24).
+// Identical events of one install are separate events (CASE 24).
 func TestIdenticalPermissionRequestsAreNeverDropped(t *testing.T) {
 	for n := 1; n <= 20; n++ {
 		s := tell(t, "100 UserPromptSubmit").s
@@ -319,8 +314,8 @@ func waiting(s Session) (n int) {
 	return n
 }
 
-// Whatever its siblings and the main conversation do, a subagent's permission
-// shows until it is answered.
+// A subagent's permission shows until it is answered, whatever its siblings and the main
+// conversation do.
 func TestBusySiblingNeverHidesAPermission(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := applyAll([]event.Event{
@@ -335,7 +330,7 @@ func TestBusySiblingNeverHidesAPermission(t *testing.T) {
 			e := h.event()
 			e.At = at
 			if e.Kind == event.SessionStart || e.Kind == event.SessionEnd || e.Notification == "idle_prompt" {
-				continue // those end it
+				continue // these end it
 			}
 			if e.AgentID == "asks" {
 				e.AgentID = ""
@@ -352,8 +347,8 @@ func TestBusySiblingNeverHidesAPermission(t *testing.T) {
 	})
 }
 
-// What views may offer for a session follows from its state: one that works or
-// asks is in a turn, and of one that is aside or silent nobody knows.
+// A session that works or asks is in a turn. Whether one that is set aside or silent is in a
+// turn is unknown.
 func TestStateClasses(t *testing.T) {
 	for s, want := range map[State]string{
 		Permission: "asks in turn", Question: "asks in turn", Working: "works in turn", Compacting: "works in turn",
@@ -375,8 +370,8 @@ func TestStateClasses(t *testing.T) {
 	}
 }
 
-// The most urgent of the actors is the session's state, and the one that
-// waits longest is shown; the states that need the user come first.
+// The session's state is that of its most urgent actor, and of several waits the longest is
+// shown. States that need the user come first.
 func TestMostUrgentFirst(t *testing.T) {
 	for i, s := range States {
 		if i > 0 && s.NeedsYou() && !States[i-1].NeedsYou() {
@@ -385,7 +380,7 @@ func TestMostUrgentFirst(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		var s Session
-		oldest := map[bool]event.Millis{} // by whether it is a permission
+		oldest := map[bool]event.Millis{} // keyed by whether the wait is a permission
 		n := rapid.IntRange(1, 8).Draw(t, "actors")
 		for i := range n {
 			id := fmt.Sprintf("a%d", i)

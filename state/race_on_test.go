@@ -2,5 +2,5 @@
 
 package state
 
-// raced says that the race detector makes everything ten times slower.
+// raced is set under the race detector, which makes everything ten times slower.
 const raced = true

@@ -17,7 +17,7 @@ import (
 type track struct {
 	version, name string
 	steps         []recording.Step
-	ever          []recording.Registry // every record that it holds, to know the processes by
+	ever          []recording.Registry // every registry record in it, to identify the processes
 }
 
 // tracks reads all recordings, in order of name and version.
@@ -55,8 +55,8 @@ func readTrack(t testing.TB, file string) track {
 
 func (tr track) String() string { return tr.version + "/" + tr.name }
 
-// event returns the hook step as the hook hands it to Apply. The origin comes
-// with every event: what of it counts is Apply's to decide.
+// event returns the event of a hook step as the hook passes it to Apply. Every event has an
+// origin; Apply decides what of it counts.
 func (tr track) event(t testing.TB, s recording.Step) event.Event {
 	t.Helper()
 	e, err := event.Parse("", s.Kind, s.Payload)
@@ -68,8 +68,8 @@ func (tr track) event(t testing.TB, s recording.Step) event.Event {
 	return e
 }
 
-// events returns the recording's hook events, by session in the order of their
-// first sight.
+// events returns the recording's hook events, one list per session, in the order in which the
+// sessions first appear.
 func (tr track) events(t testing.TB) [][]event.Event {
 	t.Helper()
 	var out [][]event.Event
@@ -88,35 +88,35 @@ func (tr track) events(t testing.TB) [][]event.Event {
 	return out
 }
 
-// lookAgain is when a registry status is looked at a second time, in ms: above
-// dwell, the time that Resolve wants it to have stood.
+// lookAgain is the delay, in milliseconds, before a second look at a registry status. It is
+// longer than dwell, the time that Resolve requires a status to last.
 const lookAgain = 250
 
-// player replays a track as a reader sees it that looks at every step.
+// player replays a track for a reader that looks at every step.
 type player struct {
 	t        testing.TB
 	tr       track
-	evidence bool // with the client's registry and process, or on hooks alone
-	core     bool // only the events that an installation registers without being asked for more
-	lazy     bool // folds nothing of what it sees
+	evidence bool // with the client's registry and process, not on hooks alone
+	core     bool // only events that an installation registers by default
+	lazy     bool // folds no observation
 	said     func([]Turn)
 
 	registry []recording.Registry
 	rows     []*row
-	names    map[string]int // how often each event came
+	names    map[string]int // number of events by name
 }
 
-// row is one seat: the sessions of one process, and one session's processes.
+// row is one seat: the sessions of one process, and the processes of one session.
 type row struct {
 	ids      []string // its sessions, the newest last
 	sessions map[string]*Session
-	statuses map[string]int // how often the registry came to say each word
+	statuses map[string]int // how often the registry changed to each status
 	reading  Registry
 }
 
 func (r *row) now() *Session { return r.sessions[r.ids[len(r.ids)-1]] }
 
-// sight is what a row was seen to be.
+// sight is a row's verdict at one look.
 type sight struct {
 	row    int
 	at     event.Millis
@@ -124,7 +124,7 @@ type sight struct {
 	Status
 }
 
-// play calls each for every row at every step and at the extra moments.
+// play calls each for every row, at every step and at the extra moments.
 func (p *player) play(extra []moment, each func(sight)) {
 	p.names, p.rows, p.registry = map[string]int{}, nil, nil
 	for _, m := range p.moments(extra) {
@@ -143,12 +143,12 @@ func (p *player) play(extra []moment, each func(sight)) {
 	}
 }
 
-// moment is when a reader looks: at a step, or at a time of its own.
+// moment is when a reader looks: at a step, or at a separate time.
 type moment struct {
 	at     event.Millis
 	step   *recording.Step
-	again  bool   // the second look at a registry step
-	anchor string // of a moment without a step
+	again  bool   // a second look at a registry step
+	anchor string // set if there is no step
 }
 
 func (p *player) moments(extra []moment) []moment {
@@ -166,8 +166,7 @@ func (p *player) moments(extra []moment) []moment {
 	return all
 }
 
-// hook folds a step and returns its name, with the tool it is about, and its
-// number.
+// hook folds a step and returns its name, with its tool and its number.
 func (p *player) hook(s recording.Step) string {
 	e := p.tr.event(p.t, s)
 	name := e.Name
@@ -196,7 +195,7 @@ func numbered(name string, n int) string {
 	return name + "#" + strconv.Itoa(n)
 }
 
-// rowOf finds the row of e: by session, else by process (CASE 6).
+// rowOf finds the row of e by session, or else by process (CASE 6).
 func (p *player) rowOf(e *event.Event) *row {
 	for _, r := range p.rows {
 		if r.sessions[e.SessionID] != nil {
@@ -215,8 +214,8 @@ func (p *player) rowOf(e *event.Event) *row {
 	return r
 }
 
-// look does what live.Reader does for one session, and returns the verdict
-// and the registry's word.
+// look does what live.Reader does for one session, and returns the verdict and the registry's
+// status.
 func (p *player) look(r *row, now event.Millis) (Status, string) {
 	s := r.now()
 	ev, word := Evidence{}, ""

@@ -8,11 +8,11 @@ import (
 	"beckon/event/intent"
 )
 
-// State is the one word for a session.
+// State is the one word that sums up a session.
 type State string
 
-// The states. Permission, Question and Failed need the user; Idle does softly
-// while unseen.
+// The states. Permission, Question and Failed need the user; an unseen Idle does so less
+// urgently.
 const (
 	Permission State = "permission"
 	Question   State = "question"
@@ -26,8 +26,7 @@ const (
 	Lost       State = "lost"
 )
 
-// States lists all states, the ones that need the user first: the order in
-// which views sort and count.
+// States lists all states, those that need the user first. Views sort and count in this order.
 var States = [...]State{Permission, Question, Failed, Working, Compacting, Idle, Backburned, Unknown, Ended, Lost}
 
 // NeedsYou reports whether s is a state that waits for the user.
@@ -42,8 +41,8 @@ func (s State) AtWork() bool { return s == Working || s == Compacting }
 // Asks reports whether a session in state s waits for an answer.
 func (s State) Asks() bool { return s == Permission || s == Question }
 
-// InTurn reports whether a session in state s may have a turn to be stopped: it
-// is there, and the turn is not known to be over.
+// InTurn reports whether a session in state s may have a turn to stop: it is there, and its
+// turn is not known to be over.
 func (s State) InTurn() bool { return s.Live() && s != Idle && s != Failed }
 
 // Reasons of an idle session.
@@ -53,51 +52,50 @@ const (
 	Fresh       = "started"
 )
 
-// Presence is what a reader knows of the agent's process.
+// Presence says what a reader knows about the agent's process.
 type Presence uint8
 
-// What can be known of a process. A reader on another host, boot or pid
-// namespace knows nothing.
+// The values of Presence. A reader on another host, boot or pid namespace finds Unread.
 const (
 	Unread Presence = iota
 	Alive
 	Gone
-	Unsure // it ran before this host's last boot, if on this machine at all
+	Unsure // it ran before this host's last boot, or on another machine of the same name
 )
 
-// Known reports whether p says that the process is there or is not.
+// Known reports whether p says for certain that the process is there or is not.
 func (p Presence) Known() bool { return p == Alive || p == Gone }
 
-// Evidence is what a reader saw beside the session's own facts. The zero
-// value means "nothing was read": then hooks lead.
+// Evidence is what a reader saw besides the session's own facts. The zero value means that
+// nothing was read; then only hooks count.
 type Evidence struct {
 	Process    Presence
 	Registry   Registry
 	Transcript Marker
 	Answer     Answer
 	Job        Job
-	Version    string // of the agent, where its own files tell it
+	Version    string // of the agent, if its own files name it
 }
 
-// Job is a session that the client runs in the background (`claude --bg`), as
-// its registry names it. The zero value is none.
+// Job is a session that the client runs in the background (`claude --bg`), as its registry
+// names it. The zero value means that the session is not one.
 type Job struct {
-	ID   string // what `claude attach` takes
+	ID   string // the argument for `claude attach`
 	Name string // for people
 }
 
-// Answer is what the transcript of a headless run says about the call that
-// Session.Asking names.
+// Answer says what the transcript of a headless run shows about the call returned by
+// Session.Asking.
 type Answer uint8
 
-// What can be known of a call's answer.
+// The values of Answer.
 const (
 	AnswerUnread Answer = iota
 	AnswerAwaited
 	AnswerGiven
 )
 
-// Status is the verdict on a session and where it comes from.
+// Status is the verdict on a session, and its source.
 type Status struct {
 	State      State
 	Reason     string
@@ -106,42 +104,43 @@ type Status struct {
 	Unseen     bool // a turn ended that the user has not looked at (CASE 21)
 	Source     Source
 	Confidence Confidence
-	Rule       string // name of the rule that decided
-	Actor      string // the actor it is about, empty for the main conversation
-	Asks       string // what the client itself says it needs, when no call tells
-	Call       Call   // the call it is about, zero when there is none
+	Rule       string // the rule that decided
+	Actor      string // the actor whose call or turn decided, empty for the main conversation
+	Asks       string // what the client says it needs, if no call says it
+	Call       Call   // the call that decided, zero if there is none
 }
 
 // Limits of Resolve, in milliseconds.
 const (
-	silence   = 12 * 3600 * 1000 // without any evidence, a session this silent is unknown
-	doubt     = 10 * 1000        // evidence that contradicts itself for so long says nothing
-	clearHold = 2 * 1000         // /clear: the successor comes about 70 ms later
-	// A background agent's end is followed by a prompt of the client's own, some
-	// 100 ms later, on a busy machine 1 s: until then the work is not over.
+	silence   = 12 * 3600 * 1000 // a session silent for longer, without any evidence, is unknown
+	doubt     = 10 * 1000        // a session whose evidence contradicts itself for longer is unknown
+	clearHold = 2 * 1000         // /clear: the successor starts about 70 ms later
+	// A background agent's end is followed by a prompt of the client's own, about 100 ms later
+	// and up to 1 s on a busy machine. Until then the work is not over.
 	returnHold = 1500
 )
 
-// ruleReturned names the rule that bridges that gap.
+// ruleReturned is the rule that bridges this gap.
 const ruleReturned = "subagent returned"
 
 // rule is one way in which facts decide a state. The first that holds wins.
 type rule struct {
 	name string
 	by   Source
-	// holds returns the verdict, its Source left out, and whether it holds.
+	// holds returns the verdict, without its Source unless that differs from by, and whether
+	// the rule applies.
 	holds func(v view) (Status, bool)
 }
 
-// view is what a rule looks at.
+// view is the input of a rule.
 type view struct {
 	s   *Session
 	ev  *Evidence
 	now event.Millis
 }
 
-// rules is the whole order of precedence. What the main turn's end says (failed,
-// idle) counts only when no actor runs and nothing waits.
+// rules are the rules in their order of precedence; turnRules follow them. How the main turn
+// ended (failed, idle) counts only if no actor runs and nothing waits.
 var rules = [...]rule{
 	{"cleared", FromHook, cleared},
 	{"session end", FromHook, ended},
@@ -153,10 +152,10 @@ var rules = [...]rule{
 	{"client's registry", FromRegistry, contradicted},
 }
 
-// RuleAsked is the rule by which the text of a turn's end makes it a question.
+// RuleAsked is the rule that makes a session Question because its turn's final text asks.
 const RuleAsked = "closing question"
 
-// turnRules are the rules about the turn, which the registry may contradict.
+// turnRules decide what the turn is doing. The registry may contradict them.
 var turnRules = [...]rule{
 	{"open permission", FromHook, openPermission},
 	{"open question", FromHook, openQuestion},
@@ -170,22 +169,22 @@ var turnRules = [...]rule{
 	{"turn over", FromHook, idle},
 }
 
-// Resolve returns what the session is at now. It is the only place where
-// facts become a state.
+// Resolve returns the status of the session at now. It is the only place where facts become a
+// state.
 func Resolve(s Session, ev Evidence, now event.Millis) Status {
 	return view{s: &s, ev: &ev, now: now}.verdict()
 }
 
-// Resolve sets the status to what Resolve says of the session and the evidence,
-// which it does not copy as that has to.
+// Resolve sets Status to the verdict on the session and its evidence. Unlike the function
+// Resolve it copies neither.
 func (v *Seen) Resolve(now event.Millis) {
 	v.Status = view{s: &v.Session, ev: &v.Evidence, now: now}.verdict()
 }
 
-// nothing is the evidence of a reader that looked at nothing.
+// nothing is the evidence of a reader that has read none.
 var nothing Evidence
 
-// ByHooks is Resolve of what the hooks alone say of the session.
+// ByHooks is Resolve without evidence: only hooks count.
 func (s *Session) ByHooks(now event.Millis) Status {
 	return view{s: s, ev: &nothing, now: now}.verdict()
 }
@@ -199,15 +198,14 @@ func (v view) verdict() Status {
 	return v.turn()
 }
 
-// turn returns what the hooks alone say of the turn. The last rule always
-// holds.
+// turn returns the verdict of turnRules. The last of them always holds.
 func (v view) turn() Status {
 	i := slices.IndexFunc(turnRules[:], func(r rule) bool { _, ok := r.holds(v); return ok })
 	st, _ := turnRules[i].holds(v)
 	return v.finish(turnRules[i], st)
 }
 
-// Fact is one line of an explanation.
+// Fact is one line of an explanation: a rule that holds.
 type Fact struct {
 	Rule     string       `json:"rule"`
 	State    State        `json:"state"`
@@ -215,13 +213,12 @@ type Fact struct {
 	Since    event.Millis `json:"since"`
 	Source   Source       `json:"source"`
 	Detail   string       `json:"detail,omitempty"`
-	Decided  bool         `json:"decided"`            // this one won
-	Overrode bool         `json:"overrode,omitempty"` // it held, and lost to the winner
+	Decided  bool         `json:"decided"`            // this rule decided
+	Overrode bool         `json:"overrode,omitempty"` // an earlier rule decided
 }
 
-// Explain returns the rules that hold, in their order: the first decided, the
-// others were overridden by it. That a turn is over is among them only when nothing
-// else of the turn holds.
+// Explain returns the rules that hold, in order. The first one decided and overrode the
+// others. The rule for a turn that is over is listed only if no other turn rule holds.
 func Explain(s Session, ev Evidence, now event.Millis) []Fact {
 	v := view{s: &s, ev: &ev, now: now}
 	var out []Fact
@@ -264,7 +261,7 @@ func (v view) finish(r rule, st Status) Status {
 
 func cleared(v view) (Status, bool) {
 	e := v.s.End
-	if st, aside := backburned(v); aside { // its successor will be, too
+	if st, aside := backburned(v); aside { // its successor is set aside too
 		return st, e.At != 0 && e.Reason == "clear" && v.now < e.At+clearHold
 	}
 	return Status{State: Idle, Reason: Fresh, Since: e.At}, e.At != 0 && e.Reason == "clear" && v.now < e.At+clearHold
@@ -281,8 +278,8 @@ func lost(v view) (Status, bool) {
 	return Status{State: Lost, Reason: "process is gone", Since: v.s.Updated}, v.ev.Process == Gone && !v.s.outlived()
 }
 
-// contradictory says unknown when the process is gone and yet its hooks go on,
-// once they have been silent for a while: until then they lead.
+// contradictory holds if the process is gone but hooks came after it, and those have been
+// silent for a while. Until then hooks decide.
 func contradictory(v view) (Status, bool) {
 	return Status{State: Unknown, Reason: "contradiction", Since: v.s.Activity},
 		v.ev.Process == Gone && v.s.outlived() && v.now-v.s.Activity > doubt
@@ -292,22 +289,23 @@ func backburned(v view) (Status, bool) {
 	return Status{State: Backburned, Since: v.s.Backburner.At}, v.s.Backburner.on(v.now)
 }
 
-// unsure says unknown when the machine has restarted since, unless it was another
-// one of its name: nobody can tell a dead session from one that lives elsewhere.
+// unsure holds if the machine has restarted since, or the session ran on another machine of
+// the same name: a dead session cannot be told from one that lives elsewhere.
 func unsure(v view) (Status, bool) {
 	return Status{State: Unknown, Reason: "restarted, or another machine", Since: v.s.Updated}, v.ev.Process == Unsure
 }
 
-// silent says unknown when nothing shows whether the agent is still there.
-// Silence alone never does (CASE 15): a live process is never given up.
+// silent holds if the session has long been silent and nothing shows whether the agent is
+// still there. Silence alone is not enough (CASE 15): a session with a live process never
+// becomes unknown.
 func silent(v view) (Status, bool) {
 	quiet := v.now-v.s.Updated > silence
 	return Status{State: Unknown, Reason: "silent", Since: v.s.Updated},
 		quiet && v.ev.Process == Unread && v.ev.Registry.Status == ""
 }
 
-// oldestWait returns the call that has waited longest among those that want
-// accepts, over all actors: a busy sibling never hides it.
+// oldestWait returns the call that has waited longest among the waits that want accepts, over
+// all actors, so that a busy sibling never hides it.
 func oldestWait(s *Session, want func(WaitKind) bool) (actor string, oldest Call) {
 	for a, c := range s.waits(want) {
 		if oldest.Asked == 0 || c.Asked < oldest.Asked {
@@ -340,7 +338,7 @@ func mainRuns(v view) (Status, bool) {
 	a := v.s.Main()
 	since := a.Started
 	if a.over(since) {
-		since = a.Active // the end of the turn before was told after this one's beginning
+		since = a.Active // the previous turn's end was folded after this turn's start
 	}
 	return Status{State: Working, Since: since, Call: newestCall(a)}, a.running()
 }
@@ -368,8 +366,8 @@ func subagentRuns(v view) (Status, bool) {
 	return Status{State: Working, Reason: "subagent", Since: a.Started, Actor: a.ID, Call: newestCall(a)}, true
 }
 
-// backgroundRuns holds while the newest snapshot lists an agent that no
-// SubagentStop has ended since. A background shell does not: it is a badge.
+// backgroundRuns holds while the newest snapshot lists an agent that no SubagentStop has ended
+// since. Background shells do not count: views show them as a badge.
 func backgroundRuns(v view) (Status, bool) {
 	for _, t := range v.s.Stop.Background {
 		if agentTask(t) && taskRuns(t) && !v.s.stopped(t.ID) {
@@ -379,8 +377,8 @@ func backgroundRuns(v view) (Status, bool) {
 	return Status{}, false
 }
 
-// subagentReturned bridges the moment between a background agent's end and
-// the prompt by which the client takes up its result.
+// subagentReturned bridges the time between a background agent's end and the prompt with which
+// the client takes up its result.
 func subagentReturned(v view) (Status, bool) {
 	main := v.s.Main()
 	for _, a := range v.s.Actors {
@@ -391,13 +389,13 @@ func subagentReturned(v view) (Status, bool) {
 	return Status{}, false
 }
 
-// settledTurn returns what a turn that is over says.
+// settledTurn returns the verdict on a turn that is over.
 func (v view) settledTurn() Status {
 	const settled = 3 // the last of turnRules: failed, asked, idle
 	for _, r := range turnRules[len(turnRules)-settled:] {
 		if st, ok := r.holds(v); ok {
 			if r.by == Inferred {
-				st.Source = r.by // the registry says that it is over, not how
+				st.Source = r.by // the registry reports only that it is over, not how
 			}
 			return st
 		}
@@ -414,8 +412,8 @@ func failed(v view) (Status, bool) {
 	return st, a.How == EndFailure && f.At == a.Ended
 }
 
-// asked holds when the last turn ended in a question that its text asks. That
-// is a reading of the text, hence the low confidence.
+// asked holds if the last turn's final message asks a question. That is inferred from its
+// text, so the confidence is low.
 func asked(v view) (Status, bool) {
 	a, p := v.s.Main(), v.s.Stop
 	return Status{State: Question, Reason: "text", Since: cmp.Or(p.Asked, p.At)}, a.How == EndStop && a.Ended == p.At && p.Intent == intent.IntentQuestion
@@ -427,7 +425,7 @@ func idle(v view) (Status, bool) {
 	switch a.How {
 	case EndStart, "":
 		st.Reason = Fresh
-	case EndIdle, EndBroken: // a turn that ends without Stop was interrupted
+	case EndIdle, EndBroken: // a turn that ended without a Stop was interrupted
 		st.Reason = Interrupted
 	case EndHalt:
 		st.Reason, st.Source = Interrupted, v.s.haltSource(a.Ended)
@@ -438,7 +436,7 @@ func idle(v view) (Status, bool) {
 	return st, true
 }
 
-// haltSource returns who saw the halt at t, or a later one of something else.
+// haltSource returns the source of a halt observed at or after t, or Inferred.
 func (s *Session) haltSource(t event.Millis) Source {
 	for _, o := range s.Seeing {
 		if o.What == SawHalt && o.At >= t {

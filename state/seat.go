@@ -8,14 +8,14 @@ import (
 	"beckon/event"
 )
 
-// A seat is the row that a user knows an agent by. Several sessions may share
-// one: those of one client after /clear, those that ran in a terminal one after
-// the other, a session and the ones that it started beside itself.
+// A seat is the row under which a user knows an agent. Several sessions may share one: those
+// of one client after /clear, those that ran in a terminal one after the other, and a session
+// with those that it started.
 
-// Fronts returns the index in seen of the session that stands for each seat. Of
-// those that are there it is the one that needs the user, else the one that
-// acted last. A client has one session at a time, so an earlier one of the same
-// process yields to a later one whatever it was at.
+// Fronts maps each seat to the index in seen of the session that represents it: among those
+// that are there, the one that needs the user, or the one that acted last. A client has one
+// session at a time, so of the sessions of one process only the latest counts, whatever the
+// others' state.
 func Fronts(seen []Seen) map[string]int {
 	type client struct {
 		seat    string
@@ -44,8 +44,7 @@ func Fronts(seen []Seen) map[string]int {
 	return fronts
 }
 
-// rival compares two sessions of one seat: the one that stands for it is the
-// greater.
+// rival compares two sessions of one seat; the greater one represents it.
 func rival(a, b *Seen, needs bool) int {
 	return cmp.Or(
 		order(a.Listed(), b.Listed()),
@@ -56,7 +55,7 @@ func rival(a, b *Seen, needs bool) int {
 	)
 }
 
-// order puts false before true.
+// order compares booleans: false is less than true.
 func order(a, b bool) int {
 	switch {
 	case a == b:
@@ -69,12 +68,12 @@ func order(a, b bool) int {
 
 func (s *Session) acted() event.Millis { return max(s.Activity, s.Created) }
 
-// standIn begins the ids of sessions that no sender named.
+// standIn is the prefix of ids of sessions that no sender named.
 const standIn = "at:"
 
-// StandIn returns the id of the session that stands for whatever runs in the
-// terminal, else the directory, that e names, empty when it names neither. Its
-// seat goes to the first session there that has an id of its own.
+// StandIn returns an id for the session that e belongs to although its sender names none: made
+// of the terminal that e names, or of its directory, or "" if e has neither. The first session
+// there with an id of its own takes over the seat.
 func StandIn(e *event.Event) string {
 	where := e.Cwd
 	if e.Origin != nil && e.Origin.Terminal.ID != "" {
@@ -86,17 +85,15 @@ func StandIn(e *event.Event) string {
 	return standIn + where
 }
 
-// StandsIn reports whether id is one that StandIn made.
+// StandsIn reports whether StandIn made the id.
 func StandsIn(id string) bool { return strings.HasPrefix(id, standIn) }
 
-// Addressee returns the id of the session that e is about although e names no
-// session: one of the same agent in the terminal that e names, and of several the
-// one with e's call, else the one that acted last; where e names only a directory,
-// the one session there. It is empty when there is none. host is where e's terminal
-// is when e does not say.
+// Addressee returns the id of the session that e belongs to although e names none, or "". The
+// session must be one of the same agent. If e names a terminal, it is the session there with
+// e's call, or the one that acted last; if e names only a directory, it is the only session
+// there. host is the terminal's host if e does not name one.
 //
-// A session that is over takes events that may come late, but none that begins a
-// turn.
+// A session that is over takes late events, but none that begins a turn.
 func Addressee(sessions []Session, e *event.Event, host string) string {
 	var best *Session
 	found := 0
@@ -118,7 +115,7 @@ func Addressee(sessions []Session, e *event.Event, host string) string {
 	return best.ID
 }
 
-// sitsWhere reports whether s is in the terminal that e names, else in its
+// sitsWhere reports whether s is in the terminal that e names, or, if e names none, in e's
 // directory.
 func (s *Session) sitsWhere(e *event.Event, host string) bool {
 	o := event.Origin{Host: host}
@@ -134,7 +131,7 @@ func (s *Session) sitsWhere(e *event.Event, host string) bool {
 	return e.Cwd != "" && s.Cwd == e.Cwd
 }
 
-// nearer reports whether e is about s rather than about t.
+// nearer reports whether e belongs to s rather than to t.
 func (s *Session) nearer(t *Session, e *event.Event) bool {
 	return cmp.Or(order(!t.over(), !s.over()), order(t.has(e), s.has(e)), cmp.Compare(t.acted(), s.acted()), cmp.Compare(t.ID, s.ID)) < 0
 }
@@ -142,7 +139,7 @@ func (s *Session) nearer(t *Session, e *event.Event) bool {
 // over reports whether the session has ended or lost its process.
 func (s *Session) over() bool { return s.End.At != 0 || s.Lost.At != 0 }
 
-// has reports whether e is about an open call of the session.
+// has reports whether e belongs to an open call of the session.
 func (s *Session) has(e *event.Event) bool {
 	return slices.ContainsFunc(s.Actors, func(a Actor) bool {
 		switch e.Kind {

@@ -1,10 +1,9 @@
-// Package state says what an agent's events mean.
+// Package state turns an agent's events into the state of its session.
 //
-// Session holds facts with their times and no verdict; Apply folds one Change
-// into it; Resolve turns facts and evidence into one word. All three are pure,
-// total and deterministic: the same journal always gives the same bytes, and
-// changes that can really arrive in either order give the same state
-// (CASE 10), because facts are compared by their own times and not by the
+// Session holds facts with their times, but no verdict. Apply folds one Change into it, and
+// Resolve turns facts and evidence into one word. All are pure, total and deterministic: the
+// same journal always gives the same bytes. Changes that can really arrive in either order
+// give the same state (CASE 10), because facts are compared by their own times, not by the
 // order of arrival.
 package state
 
@@ -15,22 +14,24 @@ import (
 	"beckon/event"
 )
 
-// Schema is the number of the session format this version writes. A file with
-// a newer number is left untouched.
+// Schema is the version of the session format that this package writes. A file with a newer
+// version is left untouched.
 const Schema = 1
 
-// Limits that keep a session file under 64 KiB whatever happens. What is over them is forgotten oldest first.
+// Limits that keep a session file under 64 KiB. Beyond them the oldest or least useful items
+// are dropped.
 const (
 	maxActors  = 24
 	maxCalls   = 32 // open calls over all actors
-	maxClosed  = 32 // tombstones of closed calls, none older than some seconds
-	maxRecent  = 48 // events of the last seconds, to tell a second install's copies
+	maxClosed  = 32 // tombstones of closed calls, none older than a minute
+	maxRecent  = 48 // events of the last seconds, to detect a second install's copies
 	maxSeeing  = 16 // observations: one of each source and kind
 	maxTodos   = 64
-	maxStopped = 8 // subagents shown after they stopped
+	maxStopped = 8 // stopped subagents that are still shown
 )
 
-// Session is what is known of one agent session: facts with their times. No verdict is in it; that is Resolve's.
+// Session holds the facts about one agent session, with their times. The verdict is not among
+// them: see Resolve.
 type Session struct {
 	Schema    int          `json:"schema,omitempty"`
 	ID        string       `json:"session_id,omitempty"`
@@ -49,17 +50,17 @@ type Session struct {
 	Cwd        string       `json:"cwd,omitempty"`
 	Transcript string       `json:"transcript_path,omitempty"`
 	Model      string       `json:"model,omitempty"`
-	Name       string       `json:"name,omitempty"` // that the user gave it (/rename, --name)
+	Name       string       `json:"name,omitempty"` // given by the user (/rename, --name)
 	Mode       string       `json:"permission_mode,omitempty"`
 	Effort     string       `json:"effort,omitempty"`
 
 	Start      Mark         `json:"start,omitzero"` // newest SessionStart; Reason is its source
 	End        Mark         `json:"end,omitzero"`   // SessionEnd
-	Lost       Mark         `json:"lost,omitzero"`  // the process was seen to be gone
+	Lost       Mark         `json:"lost,omitzero"`  // when a reader found the process gone
 	Prompt     Prompt       `json:"prompt,omitzero"`
 	Stop       Stop         `json:"stop,omitzero"`
 	Task       Task         `json:"task,omitzero"`
-	Progress   event.Millis `json:"progress_at,omitempty"` // the transcript was read for progress up to this entry
+	Progress   event.Millis `json:"progress_at,omitempty"` // time of the newest transcript entry read for progress
 	Failure    Mark         `json:"failure,omitzero"`      // newest StopFailure
 	Compact    Span         `json:"compact,omitzero"`
 	Seen       event.Millis `json:"seen_at,omitempty"`
@@ -73,18 +74,18 @@ type Session struct {
 	Todos  Todos      `json:"todos,omitzero"`
 	Counts Counts     `json:"counts,omitzero"`
 
-	// Meter is what the status line had reported by the newest Stop that knew.
+	// Meter is what the status line had reported by the newest Stop that carried a report.
 	Meter event.Meter `json:"meter,omitzero"`
 
-	// Raised is the newest Notification by which the client asked for the user;
-	// Reason is its kind, Detail its text.
+	// Raised is the newest Notification that asked for the user; Reason is its kind, Detail
+	// its text.
 	Raised Mark `json:"raised,omitzero"`
 
 	// Last is the newest event folded; Reason is its name.
 	Last Mark `json:"last,omitzero"`
 }
 
-// Mark is something that happened once, with what was said of it.
+// Mark is something that happened once, with its reason and details.
 type Mark struct {
 	At     event.Millis `json:"at,omitempty"`
 	Reason string       `json:"reason,omitempty"`
@@ -98,35 +99,36 @@ type Span struct {
 	Reason string       `json:"reason,omitempty"`
 }
 
-// Prompt is the newest prompt the user wrote, not the client (CASES 9 and 12).
+// Prompt is the newest prompt that the user wrote; the client's own prompts do not count
+// (CASES 9 and 12).
 type Prompt struct {
 	At    event.Millis `json:"at,omitempty"`
-	ID    string       `json:"id,omitempty"`    // prompt_id of the newest turn, one of the client's own included
+	ID    string       `json:"id,omitempty"`    // prompt_id of the newest turn, even if the client began it
 	Text  string       `json:"text,omitempty"`  // head, at most event.MaxPrompt bytes
-	First event.Millis `json:"first,omitempty"` // the prompt that opened this turn
+	First event.Millis `json:"first,omitempty"` // when the turn began: its first prompt
 }
 
-// Stop is the newest Stop of the main conversation and the snapshot of
-// background work that the newest Stop or SubagentStop carried. The snapshot
-// is the truth about what still runs; nothing is counted (CASE 8).
+// Stop is the newest Stop of the main conversation, and the snapshot of background work in the
+// newest Stop or SubagentStop. Only the snapshot says what still runs; starts and ends are not
+// counted (CASE 8).
 type Stop struct {
 	At         event.Millis `json:"at,omitempty"`
 	Message    string       `json:"message,omitempty"`    // tail, at most event.MaxMessage bytes
 	Intent     Intent       `json:"intent,omitempty"`     // what the message means (package intent)
-	Confidence int          `json:"confidence,omitempty"` // of that, percent
-	Rule       string       `json:"rule,omitempty"`       // the rule of package intent that said so
-	Question   string       `json:"question,omitempty"`   // the sentence that asks, when the turn ended in a question
-	Asked      event.Millis `json:"asked,omitempty"`      // when it was asked, if turns that the client began ended since
+	Confidence int          `json:"confidence,omitempty"` // of Intent, in percent
+	Rule       string       `json:"rule,omitempty"`       // the rule of package intent that matched
+	Question   string       `json:"question,omitempty"`   // the sentence that asks, if the turn ended in a question
+	Asked      event.Millis `json:"asked,omitempty"`      // when the question was asked, if turns that the client began have ended since
 	Snapshot   event.Millis `json:"snapshot,omitempty"`
 	Background []event.Task `json:"background,omitempty"`
 	Crons      int          `json:"crons,omitempty"`
 }
 
-// Backburner is set while the user has put the session aside: it leaves by the
-// user's own next prompt, by `backburner --off`, or by its time.
+// Backburner is set while the user has set the session aside: until the user's next prompt,
+// `backburner --off`, or its time.
 type Backburner struct {
 	At    event.Millis `json:"at,omitempty"`
-	Until event.Millis `json:"until,omitempty"` // zero: until the user's own next prompt
+	Until event.Millis `json:"until,omitempty"` // zero: until the user's next prompt
 	Off   event.Millis `json:"off,omitempty"`
 }
 
@@ -135,13 +137,14 @@ func (b Backburner) on(now event.Millis) bool {
 	return b.At > b.Off && (b.Until == 0 || now < b.Until)
 }
 
-// SetAside reports whether the user has set the session aside at now, and until
-// when; zero means until their next prompt.
+// SetAside reports whether the user has set the session aside at now, and until when; zero
+// means until the user's next prompt.
 func (s *Session) SetAside(now event.Millis) (until event.Millis, aside bool) {
 	return s.Backburner.Until, s.Backburner.on(now)
 }
 
-// Actor is the main conversation (empty ID) or one subagent. It runs while its newest activity is not over.
+// Actor is the main conversation (empty ID) or one subagent. It runs if its newest activity
+// came after its end.
 type Actor struct {
 	ID      string       `json:"id,omitempty"`
 	Type    string       `json:"type,omitempty"`
@@ -152,21 +155,20 @@ type Actor struct {
 	Calls   []Call       `json:"calls,omitempty"`
 }
 
-// How an actor's turn ended.
+// The values of Actor.How.
 const (
 	EndStop    = "stop"    // Stop, SubagentStop
 	EndFailure = "failure" // StopFailure
-	EndHalt    = "halt"    // Esc or a refusal, as a reader saw it or the next prompt shows
-	EndIdle    = "idle"    // idle_prompt; of a subagent, a snapshot without it
+	EndHalt    = "halt"    // Esc or a refusal, seen by a reader or inferred from the next prompt
+	EndIdle    = "idle"    // idle_prompt; for a subagent, a snapshot that does not list it
 	EndStart   = "start"   // the session (re)started
-	EndBroken  = "broken"  // Esc or a refusal, as the agent itself says
+	EndBroken  = "broken"  // Esc or a refusal, reported by the agent itself
 )
 
 func (a *Actor) running() bool { return a.Active != 0 && !a.over(a.Active) }
 
-// over reports whether what began at t had ended when the actor's turn did. In
-// one millisecond a turn's work comes before its end, and after the start of
-// its session.
+// over reports whether something that began at t ended with the actor's turn. In the same
+// millisecond, the work of a turn comes before its end, but after its session's start.
 func (a *Actor) over(t event.Millis) bool {
 	return t < a.Ended || t == a.Ended && a.How != EndStart
 }
@@ -174,16 +176,16 @@ func (a *Actor) over(t event.Millis) bool {
 // Call is one open tool call. It waits for the user while Asked is set and
 // Answered is not (CASES 2 to 4).
 type Call struct {
-	UseID     string       `json:"id,omitempty"` // empty: only its PermissionRequest was seen
+	UseID     string       `json:"id,omitempty"` // empty if only its PermissionRequest was seen
 	Name      string       `json:"name,omitempty"`
 	Hash      string       `json:"hash,omitempty"`
 	Summary   string       `json:"summary,omitempty"`
 	At        event.Millis `json:"at,omitempty"`
-	Kind      WaitKind     `json:"kind,omitempty"` // what it waits for, when it does
+	Kind      WaitKind     `json:"kind,omitempty"` // what it waits for, if it does
 	Asked     event.Millis `json:"asked,omitempty"`
 	Requested bool         `json:"requested,omitempty"` // a PermissionRequest was paired with it
-	Answered  event.Millis `json:"answered,omitempty"`  // the wait is over, though the call has not ended: a reader saw it
-	Ask       *event.Ask   `json:"ask,omitempty"`       // what the user is asked, for display
+	Answered  event.Millis `json:"answered,omitempty"`  // when the wait ended, though the call is still open
+	Ask       *event.Ask   `json:"ask,omitempty"`       // what to show the user about the wait
 }
 
 func (c *Call) waiting() bool { return c.Asked != 0 && c.Answered == 0 }
@@ -191,8 +193,7 @@ func (c *Call) waiting() bool { return c.Asked != 0 && c.Answered == 0 }
 // WaitKind is what a call waits for.
 type WaitKind string
 
-// What a call can wait for. Everything but WaitPermission is a question
-// (CASE 4).
+// The values of WaitKind. All but WaitPermission are questions (CASE 4).
 const (
 	WaitPermission WaitKind = "permission"
 	WaitQuestion   WaitKind = "question" // AskUserQuestion
@@ -200,8 +201,8 @@ const (
 	WaitForm       WaitKind = "form"     // MCP elicitation
 )
 
-// Closed is the tombstone of a call, so that its late PreToolUse or
-// PermissionRequest does not open it again (CASE 10).
+// Closed is the tombstone of a call. It keeps a late PreToolUse or PermissionRequest from
+// opening the call again (CASE 10).
 type Closed struct {
 	UseID     string       `json:"id,omitempty"`
 	Actor     string       `json:"actor,omitempty"`
@@ -210,8 +211,8 @@ type Closed struct {
 	Requested bool         `json:"requested,omitempty"`
 }
 
-// Recent is an event remembered for CASE 24: a copy from an install of other
-// origin within a second is the same event.
+// Recent is an event remembered for CASE 24: a copy from an install of other origin within a
+// second is the same event.
 type Recent struct {
 	Sig    string       `json:"sig,omitempty"`
 	Via    string       `json:"via,omitempty"`
@@ -223,7 +224,7 @@ type Recent struct {
 type Todos struct {
 	Open []string `json:"open,omitempty"` // task ids
 	Done int      `json:"done,omitempty"`
-	// Over counts open tasks beyond the limit of ids kept.
+	// Over counts the open tasks whose ids exceed the limit and are not kept.
 	Over int `json:"over,omitempty"`
 }
 
@@ -238,8 +239,8 @@ type Counts struct {
 	Subagents   int64 `json:"subagents,omitempty"`
 }
 
-// Change is one thing that happened to a session. Exactly one of Event,
-// Observation, Action and Turn is set.
+// Change is one thing that happened to a session. Exactly one of Event, Observation, Action
+// and Turn is set.
 type Change struct {
 	Seq int64        // number of its journal line
 	At  event.Millis // when it happened
@@ -250,10 +251,10 @@ type Change struct {
 	Turn        *Turn
 }
 
-// Confidence says how sure a source is.
+// Confidence says how reliable a source is.
 type Confidence string
 
-// The confidences, and the sources that have them.
+// The confidences, and their sources.
 const (
 	High   Confidence = "high"   // hook, mod, registry, process
 	Medium Confidence = "medium" // transcript
@@ -274,7 +275,7 @@ const (
 	Inferred       Source = "inferred"
 )
 
-// Confidence returns how sure s is.
+// Confidence returns how reliable s is.
 func (s Source) Confidence() Confidence {
 	switch s {
 	case FromTranscript:
@@ -285,24 +286,23 @@ func (s Source) Confidence() Confidence {
 	return High
 }
 
-// Seeing is what an observation says.
+// Seeing is a kind of observation.
 type Seeing string
 
-// What a reader can see that no hook reports (CASE 1).
+// What a reader can see but no hook reports (CASE 1).
 const (
 	SawHalt     Seeing = "halt"     // Esc, or a refusal: nothing runs and nothing waits
 	SawApproved Seeing = "approved" // the open dialogs were answered, the calls run
-	SawWaiting  Seeing = "waiting"  // a dialog thought to be answered is open
+	SawWaiting  Seeing = "waiting"  // a dialog that counted as answered is open
 	SawGone     Seeing = "gone"     // the process is no more
-	SawAlive    Seeing = "alive"    // a process thought to be gone is there
-	SawNothing  Seeing = "nothing"  // the transcript has no final words of the newest turn
+	SawAlive    Seeing = "alive"    // a process that counted as gone is there
+	SawNothing  Seeing = "nothing"  // the transcript has no final message of the newest turn
 	SawFailed   Seeing = "failed"   // an API error ended the turn
-	SawGoesOn   Seeing = "goes on"  // a hook of the user's own blocked the Stop
+	SawGoesOn   Seeing = "goes on"  // one of the user's own hooks blocked the Stop
 	SawLoaded   Seeing = "loaded"   // the mod runs in the client; Detail is its version
 )
 
-// Observed is something a reader saw, with the time it happened as far as the
-// source tells.
+// Observed is something a reader saw, and when it happened if the source says so.
 type Observed struct {
 	Source Source       `json:"source,omitempty"`
 	What   Seeing       `json:"what,omitempty"`
@@ -319,37 +319,37 @@ const (
 	ActBackburner    ActionKind = "backburner"
 	ActBackburnerOff ActionKind = "unburner"
 	ActRemove        ActionKind = "remove"
-	ActDecided       ActionKind = "decided" // the user's policy answered an event, or the user did from elsewhere
+	ActDecided       ActionKind = "decided" // a policy, or the user from elsewhere, answered an event
 )
 
 // Action is something the user did to the session through beckon.
 type Action struct {
 	Kind    ActionKind   `json:"kind,omitempty"`
-	Until   event.Millis `json:"until,omitempty"`   // backburner: when it ends by itself
-	Decided *Decided     `json:"decided,omitempty"` // decided: what, and about which event
+	Until   event.Millis `json:"until,omitempty"`   // of backburner: when it ends by itself
+	Decided *Decided     `json:"decided,omitempty"` // of decided: the answer, and its event
 }
 
-// Decided is what a policy, or the user through beckon, answered an event. The client raises nothing more
-// for a call that a hook denied, a prompt that it blocked, or a stop that it
-// did not allow, so the answer itself is the fact.
+// Decided is the answer to an event that a policy, or the user through beckon, gave. The
+// client raises no further event for a call that a hook denied, a prompt that it blocked, or a
+// stop that it refused, so the answer itself is the fact.
 type Decided struct {
 	Event   event.Kind   `json:"event,omitempty"`
-	Of      event.Millis `json:"of,omitempty"`   // when the event was
+	Of      event.Millis `json:"of,omitempty"`   // time of the event
 	Word    string       `json:"word,omitempty"` // one of the Word... constants
 	AgentID string       `json:"agent_id,omitempty"`
-	UseID   string       `json:"id,omitempty"` // tool_use_id, form's id or task_id
+	UseID   string       `json:"id,omitempty"` // tool_use_id, id of the form, or task_id
 	Tool    string       `json:"tool,omitempty"`
-	Hash    string       `json:"hash,omitempty"`    // of the input that the event had
-	NewHash string       `json:"new,omitempty"`     // rewritten: of the one that was made of it
-	Summary string       `json:"summary,omitempty"` // rewritten: the call as it is now
+	Hash    string       `json:"hash,omitempty"`    // of the event's input
+	NewHash string       `json:"new,omitempty"`     // of the new input, if rewritten
+	Summary string       `json:"summary,omitempty"` // of the new call, if rewritten
 
-	// What a person answered, and no policy: who, where, and after how long.
+	// Set if a person answered: who, where, and after how long.
 	By     string       `json:"by,omitempty"`
 	From   string       `json:"from,omitempty"`
 	Waited event.Millis `json:"waited_ms,omitempty"`
 }
 
-// What a policy can answer, as far as it is a fact of the session.
+// The answers that are facts about the session.
 const (
 	WordRefused   = "refused"   // it does not happen
 	WordAllowed   = "allowed"   // the user is not asked
@@ -363,8 +363,8 @@ const (
 // screen to ask on.
 func (s *Session) Headless() bool { return s.Origin.Entry == "sdk-cli" }
 
-// Asking returns the id of the main conversation's newest call that asked and
-// has not ended, and when it asked; zero when there is none.
+// Asking returns the id of the main conversation's newest open call that has asked, and when
+// it asked; zero values if there is none.
 func (s *Session) Asking() (useID string, at event.Millis) {
 	for _, c := range s.Main().Calls {
 		if c.Asked > at && c.UseID != "" {
@@ -374,12 +374,12 @@ func (s *Session) Asking() (useID string, at event.Millis) {
 	return useID, at
 }
 
-// Record names the session among all: its id, and where several processes run
-// one session at once, "ID~PART" for each but the first. Facts belong to the
-// process that they come from: the end of one is not the end of the other.
+// Record returns the session's unique name: its id, or "ID~PART" for every process but the
+// first of several that run one session at once. Facts belong to the process that they come
+// from: when one ends, the others go on.
 func (s *Session) Record() string { return Record(s.ID, s.Part) }
 
-// Record joins a session's id and the part of it that one process has.
+// Record joins a session's id and the part that one process has.
 func Record(id, part string) string {
 	if part == "" {
 		return id
@@ -401,7 +401,7 @@ func (s *Session) calls() iter.Seq2[*Actor, *Call] {
 	}
 }
 
-// anyCall reports whether one of the open calls is such.
+// anyCall reports whether is accepts one of the open calls.
 func (s *Session) anyCall(is func(*Call) bool) bool {
 	for _, c := range s.calls() {
 		if is(c) {
@@ -411,7 +411,7 @@ func (s *Session) anyCall(is func(*Call) bool) bool {
 	return false
 }
 
-// waits yields the calls that wait and that want accepts, each with its actor.
+// waits yields the waiting calls whose kind want accepts, each with its actor.
 func (s *Session) waits(want func(WaitKind) bool) iter.Seq2[*Actor, *Call] {
 	return func(yield func(*Actor, *Call) bool) {
 		for a, c := range s.calls() {
@@ -422,12 +422,12 @@ func (s *Session) waits(want func(WaitKind) bool) iter.Seq2[*Actor, *Call] {
 	}
 }
 
-// waits reports whether one of the actor's calls does.
+// waits reports whether one of the actor's calls waits.
 func (a *Actor) waits() bool {
 	return slices.ContainsFunc(a.Calls, func(c Call) bool { return c.waiting() })
 }
 
-// Main returns the main conversation; the zero Actor before its first event.
+// Main returns the main conversation, or the zero Actor before its first event.
 func (s *Session) Main() Actor {
 	if len(s.Actors) > 0 && s.Actors[0].ID == "" {
 		return s.Actors[0]

@@ -18,12 +18,12 @@ const t0 event.Millis = 1_800_000_000_000
 //	TIME look [STATUS@TIME [WAITING FOR]]  the client's registry says STATUS from now on ("none": it is not there);
 //	                                  the reader folds what it sees
 //	TIME glance STATUS@TIME           the same, but the reader folds nothing
-//	TIME process alive|gone           likewise, and it folds what it sees
+//	TIME process alive|gone           the process is there or not; the reader folds what it sees
 //	TIME marker TIME                  the transcript's tail has an interrupt of that time
-//	TIME mod WHAT                     the mod tells WHAT, a Seeing
-//	TIME answer awaited|given         what the transcript tells of a headless run's call
+//	TIME mod WHAT                     the mod reports WHAT, a Seeing
+//	TIME answer awaited|given         the transcript of a headless run shows the call so
 //	TIME user ACTION [until=TIME]     the user does something through beckon
-//	TIME is STATE [REASON] [KEY=VALUE..]   what the session is then
+//	TIME is STATE [REASON] [KEY=VALUE..]   the session must have this state
 //
 // TIME is a number of milliseconds after t0; a line without one continues the
 // time of the line before. See hookOf and check for the keys.
@@ -103,7 +103,7 @@ func (st *story) apply(c Change) {
 	st.s = Apply(st.s, c)
 }
 
-// glance takes what the registry says from now on.
+// glance sets what the registry says from now on.
 func (st *story) glance(words []string) error {
 	if len(words) == 0 {
 		return nil

@@ -7,9 +7,8 @@ import (
 	"beckon/event/intent"
 )
 
-// TaskState is where a task stands: a unit of work that one command of the
-// user began. Each turn carries the state of its task, which stands
-// beside the session's state.
+// TaskState is the state of a task, a unit of work that one command of the user began. It is
+// independent of the session's state. Each turn carries the state of its task.
 type TaskState string
 
 // The five task states.
@@ -21,8 +20,8 @@ const (
 	TaskComplete   TaskState = "complete"       // over for good: the next command begins a new task
 )
 
-// Speaker is whose turn it is that moves a task. The client's own prompts (CASE 9)
-// have no speaker and move nothing.
+// Speaker is the author of a turn that moves a task. The client's own prompts (CASE 9) have no
+// speaker and move nothing.
 type Speaker string
 
 // The speakers.
@@ -31,28 +30,28 @@ const (
 	SpeakerAgent Speaker = "agent"
 )
 
-// Intent is what a turn means (package intent). Command and answer are the
-// user's, the others the agent's.
+// Intent is what a turn means (package intent). Commands and answers come from the user, the
+// others from the agent.
 type Intent = intent.Intent
 
 // Task is the newest unit of work of a session. Its zero value is idle.
 type Task struct {
-	// ID is the number of the journal line that opened it: the command_id of
-	// its turns.
+	// ID is the number of the journal line that opened the task, and the command_id of its
+	// turns.
 	ID      int64        `json:"id,omitempty"`
 	State   TaskState    `json:"state,omitempty"`
 	Started event.Millis `json:"started,omitempty"`
 	Ended   event.Millis `json:"ended,omitempty"`
 }
 
-// Now returns the task's state, idle when there was none yet.
+// Now returns the task's state, or TaskIdle if there has been no task.
 func (t Task) Now() TaskState { return cmp.Or(t.State, TaskIdle) }
 
 // Open reports whether the task is neither idle nor complete.
 func (t Task) Open() bool { return t.Now() != TaskIdle && t.State != TaskComplete }
 
-// TaskState returns where the session's task stands for people: one that is
-// complete and was looked at is idle.
+// TaskState returns the state of the session's task to show: a complete task that the user has
+// looked at is idle.
 func (s *Session) TaskState() TaskState {
 	if t := s.Task; t.State != TaskComplete || s.Seen < t.Ended {
 		return t.Now()
@@ -64,9 +63,8 @@ func (s *Session) TaskState() TaskState {
 type Result struct {
 	To TaskState // the state it was in, when refused
 	OK bool
-	// Reason says why the transition was refused, or which rule beyond the 13
-	// rows let it pass; empty for the 13. The texts are constants, fit to be
-	// shown and compared.
+	// Reason says why the transition was refused, or which of keptStates allowed it; it is
+	// empty for the 13 rows. The texts are constants, so they can be shown and compared.
 	Reason string
 }
 
@@ -80,7 +78,7 @@ const (
 	ReasonUnknown   = "not a task state, speaker or intent known here"
 )
 
-// Reasons of what passes by keptStates.
+// Reasons of transitions that keptStates allows.
 const (
 	ReasonFollowUp   = "the command was added to before the agent spoke"
 	ReasonQueued     = "the prompt joins the open task"
@@ -88,8 +86,8 @@ const (
 	ReasonUncalled   = "the agent works without a command"
 )
 
-// transition is one row of a table: in state from, a turn of actor that means
-// intent leads to state to.
+// transition is one row of a table: in state from, a turn of actor with the intent leads to
+// state to.
 type transition struct {
 	from   TaskState
 	actor  Speaker
@@ -115,16 +113,15 @@ var transitions = [...]transition{
 	{TaskAwaiting, SpeakerAgent, intent.IntentEndOfTask, TaskComplete, ""},
 }
 
-// keptStates is consulted when transitions has no row. Each of these really
-// happens:
+// keptStates is consulted if transitions has no row. Each of these really happens:
 //
-//   - A further command keeps the task it falls into: the user typed on before
-//     the agent spoke, or queued a prompt in the middle of the turn (CASE 12).
-//   - What the agent says beside its open question does not answer it: a
-//     background agent's second Stop comes while the question waits, and to
-//     refuse it once lost the agent's text.
-//   - An agent that speaks with no command opens the task itself: its session
-//     was running before beckon was installed, or the client prompted it (the
+//   - A further command stays in its task: the user typed on before the agent
+//     spoke, or queued a prompt in the middle of the turn (CASE 12).
+//   - What the agent says besides its open question does not answer it: a
+//     background agent's second Stop comes while the question waits. Refusing
+//     that Stop once lost the agent's text.
+//   - An agent that speaks without a command opens the task itself: its session
+//     was running before beckon was installed, or the client prompted it (at the
 //     end of background work, CASE 9).
 var keptStates = [...]transition{
 	{TaskCommanded, SpeakerUser, intent.IntentCommand, TaskCommanded, ReasonFollowUp},
@@ -137,14 +134,12 @@ var keptStates = [...]transition{
 	{TaskIdle, SpeakerAgent, intent.IntentEndOfTask, TaskComplete, ReasonUncalled},
 }
 
-// Transition says where a turn of actor that means what takes a task in
-// state from: the 13 transitions, then the kept states. It is pure and
-// total.
+// Transition returns the state to which a turn of actor with intent what takes a task in state
+// from: by the 13 transitions, then by the kept states. It is pure and total.
 //
-// A refused transition keeps the state, and is no reason to drop the turn:
-// save its text first, then ask. Nor does it bind whoever must be able to
-// close a task whatever was said: the end of a session, a lost process, a
-// Stop (every Stop ends processing one way or the other).
+// A refused transition keeps the state. The turn is still worth keeping, so save its text
+// first. Some callers must be able to close a task in any state, and need not ask: the end of
+// a session, a lost process, a Stop (every Stop ends processing).
 func Transition(from TaskState, actor Speaker, what Intent) Result {
 	for _, table := range [...][]transition{transitions[:], keptStates[:]} {
 		for _, t := range table {
@@ -156,7 +151,7 @@ func Transition(from TaskState, actor Speaker, what Intent) Result {
 	return Result{To: from, Reason: refusal(from, actor, what)}
 }
 
-// refusal says why a transition that no table has is refused.
+// refusal returns the reason for which a transition that is in neither table is refused.
 func refusal(from TaskState, actor Speaker, what Intent) string {
 	usersWord := what == intent.IntentCommand || what == intent.IntentAnswer
 	switch {
@@ -171,7 +166,7 @@ func refusal(from TaskState, actor Speaker, what Intent) string {
 	case what == intent.IntentAnswer:
 		return ReasonUnasked
 	}
-	return ReasonNewTask // the one pair left: a command while a question waits
+	return ReasonNewTask // the only case left: a command while a question waits
 }
 
 func knownState(s TaskState) bool {

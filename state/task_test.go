@@ -6,13 +6,13 @@ import (
 	"beckon/event/intent"
 )
 
-// Every state, speaker and intent, written down by hand: the state it leads
-// to, or the reason of the refusal.
+// everyTransition lists every state, speaker and intent by hand, with the state it leads to or
+// the reason for its refusal.
 var everyTransition = []struct {
 	from   TaskState
 	actor  Speaker
 	intent Intent
-	to     TaskState // empty: refused
+	to     TaskState // empty if refused
 	reason string
 }{
 	{"idle", "user", "command", "commanded", ""},
@@ -108,8 +108,8 @@ func TestTransitionEveryPair(t *testing.T) {
 	}
 }
 
-// The second table adds to the first and never contradicts it, so the order of
-// consultation decides nothing.
+// The second table only adds to the first, so the order in which they are consulted does not
+// matter.
 func TestKeptStatesAddOnly(t *testing.T) {
 	for _, k := range keptStates {
 		for _, r := range transitions {
@@ -142,9 +142,8 @@ func TestTransitionUnknownWords(t *testing.T) {
 	}
 }
 
-// A task's way through a turn with a question, and the two Stops that once
-// lost their text: each step is taken or refused, none changes what was
-// reached.
+// A task goes through a turn with a question and the two Stops that once lost their text. Each
+// step is taken or refused; a refused one changes nothing.
 func TestTransitionStory(t *testing.T) {
 	s := TaskIdle
 	for _, step := range []struct {
@@ -162,7 +161,7 @@ func TestTransitionStory(t *testing.T) {
 		{SpeakerUser, intent.IntentCommand, TaskAwaiting, false},
 		{SpeakerUser, intent.IntentAnswer, TaskProcessing, true},
 		{SpeakerAgent, intent.IntentCompletion, TaskComplete, true},
-		{SpeakerAgent, intent.IntentProgress, TaskComplete, false}, // told late
+		{SpeakerAgent, intent.IntentProgress, TaskComplete, false}, // came late
 		{SpeakerUser, intent.IntentCommand, TaskComplete, false},
 	} {
 		r := Transition(s, step.actor, step.intent)

@@ -15,8 +15,8 @@ import (
 	"beckon/event"
 )
 
-// TestTimelines replays every recording and compares what each row was seen to
-// be with the timeline written for it by hand (testdata/timelines/README.md).
+// TestTimelines replays every recording and compares each row's states with the timeline
+// written by hand (testdata/timelines/README.md).
 func TestTimelines(t *testing.T) {
 	for _, tr := range tracks(t) {
 		want := readTimeline(t, tr)
@@ -45,8 +45,7 @@ type change struct {
 	reason string
 }
 
-// is reports whether c is what the line want says, which may name several
-// anchors.
+// is reports whether c matches the line want, which may name several anchors.
 func (c change) is(want change) bool {
 	return c.row == want.row && c.state == want.state && c.reason == want.reason &&
 		slices.Contains(strings.Split(want.anchor, "|"), c.anchor)
@@ -60,8 +59,8 @@ func show(list []change) string {
 	return b.String()
 }
 
-// changes plays p and returns what changed. Where want has a delay, counted
-// from the change before it, it looks at that moment as well.
+// changes plays p and returns what changed. If want has a delay, counted from the change
+// before it, p also looks at that moment.
 func changes(p *player, want []change) []change {
 	var extra []moment
 	for {
@@ -78,7 +77,7 @@ func changes(p *player, want []change) []change {
 	}
 }
 
-// indexDelay returns the index of the nth delay in list, -1 if there is none.
+// indexDelay returns the index of the nth delay in list, or -1.
 func indexDelay(list []change, n int) int {
 	for i, c := range list {
 		if strings.HasPrefix(c.anchor, "+") {
@@ -91,8 +90,8 @@ func indexDelay(list []change, n int) int {
 	return -1
 }
 
-// changes plays p from the start and returns what changed and when. Why an
-// agent works is not part of a timeline.
+// changes plays p from the start and returns what changed and when. The reason why an agent
+// works is left out.
 func (p *player) changes(extra []moment) (got []change, at []event.Millis) {
 	last := map[int]change{}
 	p.play(extra, func(s sight) {
@@ -108,8 +107,8 @@ func (p *player) changes(extra []moment) (got []change, at []event.Millis) {
 	return got, at
 }
 
-// readTimeline reads the timeline of tr: that of its version if there is one,
-// else the one all versions share.
+// readTimeline reads the timeline of tr: that of its version if there is one, or the one that
+// all versions share.
 func readTimeline(t *testing.T, tr track) map[string][]change {
 	t.Helper()
 	dir := filepath.Join("..", "testdata", "timelines")

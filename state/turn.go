@@ -8,28 +8,27 @@ import (
 	"beckon/event/intent"
 )
 
-// MaxTurn is how much of a turn's text is kept, in bytes: the head of a
-// prompt, the tail of what the agent said, which tells what it wants.
+// MaxTurn is how much of a turn's text is kept, in bytes: the head of a prompt, or the tail of
+// the agent's message, which says what the agent wants.
 const MaxTurn = 512
 
-// Turn is one thing said in a session: a prompt, a question, an answer, the
-// end of a turn. A fold makes them beside the facts, so the journal line of a
-// turn changes nothing but the numbers: its event's line did the rest. The
-// exception is what only the transcript tells.
+// Turn is one thing said in a session: a prompt, a question, an answer, the end of a turn.
+// Apply makes turns together with the facts, so folding the journal line of a turn only
+// updates the numbers. Turns read from the transcript are the exception.
 type Turn struct {
-	Command    int64        `json:"command_id,omitempty"` // Task.ID, 0 when the turn was read too late to know
+	Command    int64        `json:"command_id,omitempty"` // Task.ID, or 0 if the turn was read too late to know
 	Actor      Speaker      `json:"actor,omitempty"`
 	Intent     Intent       `json:"intent,omitempty"`
 	Confidence int          `json:"confidence,omitempty"` // percent
-	Rule       string       `json:"rule,omitempty"`       // of package intent, or one of the TurnRule constants
+	Rule       string       `json:"rule,omitempty"`       // of package intent, or one of the Turn constants below
 	Text       string       `json:"text,omitempty"`       // at most MaxTurn bytes
 	At         event.Millis `json:"timestamp,omitempty"`
 	Source     TimeSource   `json:"timestamp_source,omitempty"`
 	Task       TaskState    `json:"task,omitempty"`    // the state of its task afterwards
-	Refused    string       `json:"refused,omitempty"` // why it moved its task not as it says, one of the Reason constants
+	Refused    string       `json:"refused,omitempty"` // why it did not move its task, one of the Reason constants
 }
 
-// TimeSource says whose clock a turn's time is.
+// TimeSource says which clock a turn's time comes from.
 type TimeSource string
 
 // The sources of a turn's time.
@@ -38,18 +37,18 @@ const (
 	TimeTranscript TimeSource = "jsonl"  // the transcript entry's own
 )
 
-// Rules of turns that no text decides.
+// Rules of turns that are not classified by their text.
 const (
 	TurnFailure  = "failure"  // StopFailure; the text is its reason
-	TurnAnswered = "answered" // a question's call came back
+	TurnAnswered = "answered" // the call of a question ended
 	TurnProgress = "transcript"
 )
 
-// percent is c, 0 to 1, in whole percent.
+// percent converts c, from 0 to 1, to whole percent.
 func percent(c float64) int { return int(c*100 + 0.5) }
 
-// say adds a turn of this change and moves the task by it. The turn is saved
-// whatever becomes of the task.
+// say adds a turn of this change and moves the task. The turn is kept even if the task refuses
+// it.
 func (f *fold) say(t Turn) {
 	t.Refused = f.move(t.Actor, t.Intent)
 	f.addTurn(t)
@@ -67,9 +66,8 @@ func (f *fold) addTurn(t Turn) {
 	f.turns = append(f.turns, t)
 }
 
-// move takes the task where a turn of actor that means what leads. A command
-// that the task does not take begins the next one. It returns why the task was
-// not moved, empty when it was.
+// move moves the task as a turn of actor with intent what does, and returns why it did not, or
+// "". A command that the task refuses closes it and begins the next one.
 func (f *fold) move(actor Speaker, what Intent) string {
 	t := &f.s.Task
 	r := Transition(t.Now(), actor, what)
@@ -90,35 +88,35 @@ func (f *fold) move(actor Speaker, what Intent) string {
 	return ""
 }
 
-// closeTask ends the task whatever it was at: the end of a session, a lost
-// process and Esc say nothing that Transition knows.
+// closeTask ends the task in any state: Transition does not cover the end of a session, a lost
+// process and Esc.
 func (f *fold) closeTask() {
 	if t := &f.s.Task; t.Open() {
 		t.State, t.Ended = TaskComplete, f.at
 	}
 }
 
-// prompted is the user's turn. fresh says that nothing ran when it came.
+// prompted adds the user's turn for a prompt. fresh means that nothing ran when it came.
 func (f *fold) prompted(e *event.Event, fresh bool) {
 	t := &f.s.Task
 	_, text := asked(f.view())
 	switch awaits := t.State == TaskAwaiting; {
 	case awaits && text: // the prompt is the answer
 	case fresh:
-		f.closeTask() // what was open was cut off, unseen
+		f.closeTask() // an interruption that no hook reported cut the open task off
 	case awaits:
-		f.move(SpeakerUser, intent.IntentAnswer) // the dialog is gone: the turn goes on
+		f.move(SpeakerUser, intent.IntentAnswer) // the dialog is gone, so the turn goes on
 	}
 	r := intent.OfPrompt(e.Prompt, t.State == TaskAwaiting, t.State == TaskProcessing)
 	f.say(Turn{Actor: SpeakerUser, Intent: r.Intent, Confidence: percent(r.Confidence), Rule: r.Name, Text: e.Prompt})
 }
 
-// asks is the agent's turn when the call c begins to wait for the user.
+// asks adds the agent's turn when call c begins to wait for the user.
 func (f *fold) asks(c *Call) {
 	f.say(Turn{Actor: SpeakerAgent, Intent: intent.IntentQuestion, Confidence: 100, Rule: string(c.Kind), Text: c.question()})
 }
 
-// question is what a waiting call asks, as text.
+// question returns what a waiting call asks, as text.
 func (c *Call) question() string {
 	if c.Ask == nil || len(c.Ask.Questions) == 0 {
 		return c.Summary
@@ -130,8 +128,7 @@ func (c *Call) question() string {
 	return strings.Join(all, " | ")
 }
 
-// answered is the user's turn when a call that asked comes back. A permission
-// says nothing that is worth a turn.
+// answered adds the user's turn when a call that asked ends. A permission is not worth a turn.
 func (f *fold) answered(c *Call, e *event.Event) {
 	text := e.Answer
 	switch {
@@ -147,8 +144,8 @@ func (f *fold) answered(c *Call, e *event.Event) {
 	}
 }
 
-// stopped is the agent's turn at a Stop. While something of the session still
-// runs or asks, what the message says does not close the task.
+// stopped adds the agent's turn for a Stop. While something of the session still runs or asks,
+// the message does not close the task.
 func (f *fold) stopped(e *event.Event) {
 	if e.Message == "" && e.Meaning == nil {
 		return
@@ -164,31 +161,31 @@ func (f *fold) stopped(e *event.Event) {
 	f.say(t)
 }
 
-// brokeOff is the agent's turn at a StopFailure.
+// brokeOff adds the agent's turn for a StopFailure.
 func (f *fold) brokeOff(e *event.Event) {
 	text := strings.TrimSuffix(e.Reason+": "+e.Details, ": ")
 	f.say(Turn{Actor: SpeakerAgent, Intent: intent.IntentCompletion, Confidence: 100, Rule: TurnFailure, Text: text})
 }
 
-// FinalWords makes the turn of what a transcript says, for a Stop that did not say
-// how its turn ended (Session.Wordless).
+// FinalWords makes a turn from the final message in a transcript, for a Stop that came without
+// one (Session.Wordless).
 func FinalWords(text string, at event.Millis) Turn {
 	m := Means(text)
 	return Turn{Actor: SpeakerAgent, Intent: Intent(m.Intent), Confidence: m.Confidence, Rule: m.Rule,
 		Text: event.CutTail(text, MaxTurn), At: at, Source: TimeTranscript}
 }
 
-// Wordless reports whether the session's newest turn ended in a Stop without a
-// word, and the transcript was not found to say none. Clients before 2.1.47 do
-// not send the message, nor do scripts that pass on some members only.
+// Wordless reports whether the session's newest turn ended in a Stop without a message, and
+// the transcript is not known to have none either. Clients before 2.1.47 do not send the
+// message, nor do scripts that pass on only some fields.
 func (s *Session) Wordless() bool {
 	main, p := s.Main(), &s.Stop
 	return p.At != 0 && p.Intent == "" && main.How == EndStop && main.Ended == p.At && !main.running() &&
 		s.seen(FromTranscript, SawNothing) < p.At
 }
 
-// finalWords makes t the message of the Stop that came without one. A question
-// opens its task again.
+// finalWords sets the message of a Stop that came without one. If it is a question, it opens
+// the task again.
 func (f *fold) finalWords(t *Turn) {
 	p := &f.s.Stop
 	if !f.s.Wordless() {
@@ -204,7 +201,7 @@ func (f *fold) finalWords(t *Turn) {
 	}
 }
 
-// foldTurn folds a turn's own line.
+// foldTurn folds the journal line of a turn.
 func (f *fold) foldTurn(t *Turn) {
 	if t.Source != TimeTranscript {
 		return
@@ -221,9 +218,8 @@ func (f *fold) foldTurn(t *Turn) {
 
 func (f *fold) view() view { return view{s: &f.s, ev: &Evidence{}, now: f.at} }
 
-// settle brings the task to what the facts say, by Transition where it knows
-// the way: so Esc, approvals and the client's own prompts move it too, and no
-// Stop leaves it processing.
+// settle moves the task to what the facts say, through Transition if possible. So Esc,
+// approvals and the client's own prompts move it too, and no Stop leaves it processing.
 func (f *fold) settle(acted bool) {
 	t := &f.s.Task
 	if f.s.End.At != 0 || f.s.Lost.At != 0 {

@@ -15,9 +15,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// turnsGolden holds, of every recording, the turns that a person would write
-// down. Its sections were read one by one against the recordings; run with
-// BECKON_UPDATE=1 after a change and read them again.
+// turnsGolden holds the turns that a person would write down for each recording. Its sections
+// were compared with the recordings one by one. After a change, run with BECKON_UPDATE=1 and
+// compare them again.
 var turnsGolden = filepath.Join("..", "testdata", "golden", "turns.txtar")
 
 func TestTurnsOfRecordings(t *testing.T) {
@@ -47,8 +47,7 @@ func TestTurnsOfRecordings(t *testing.T) {
 	}
 }
 
-// without drops the sections of the older client that say what the newer one's
-// say.
+// without drops the sections of the older client that equal the newer client's.
 func without(files []txtar.File) []txtar.File {
 	newer := map[string]string{}
 	for _, f := range files {
@@ -71,8 +70,7 @@ func sansTimes(data []byte) string {
 	return b.String()
 }
 
-// turns folds a recording as a reader sees it that looks at every step, and
-// returns what was said in it.
+// turns folds a recording for a reader that looks at every step, and returns its turns.
 func (tr track) turns(t testing.TB) (all []Turn) {
 	p := &player{t: t, tr: tr, evidence: true, said: func(turns []Turn) { all = append(all, turns...) }}
 	p.play(nil, func(sight) {})
@@ -88,7 +86,7 @@ func writtenDown(turns []Turn) string {
 	return b.String()
 }
 
-// The task goes with the state, whatever happens in whatever order (last column but one).
+// The task's state fits the session's state, whatever happens in whatever order.
 func TestTaskGoesWithState(t *testing.T) {
 	all := streams(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -120,7 +118,7 @@ func fits(s *Session, st Status) bool {
 	return true
 }
 
-// No text is lost, whatever the task makes of it.
+// No text is lost, whatever becomes of the task.
 func TestEveryWordIsATurn(t *testing.T) {
 	all := streams(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -141,13 +139,13 @@ func TestEveryWordIsATurn(t *testing.T) {
 	})
 }
 
-// isCopy reports whether e was taken for the copy of another install's.
+// isCopy reports whether e was dropped as another install's copy.
 func isCopy(s *Session, e *event.Event) bool {
 	return slices.ContainsFunc(s.Recent, func(r Recent) bool { return r.Sig == signature(e) && r.Via != e.Via && r.Paired })
 }
 
-// A command while a question in the text waits is its answer; one after Esc
-// begins a task of its own; one that is queued joins the task (CASE 12).
+// A command while a text question waits is its answer, one after Esc begins a new task, and a
+// queued one joins the task (CASE 12).
 func TestTasksOfPrompts(t *testing.T) {
 	at := func(ms event.Millis, e event.Event) event.Event {
 		e.At, e.SessionID, e.Name = t0+ms, "s", string(e.Kind)
