@@ -14,7 +14,7 @@ import (
 
 func init() { roles["burst"] = burstRole }
 
-// BenchmarkFold folds one more event into a session that is there.
+// BenchmarkFold folds an event into a session that exists.
 func BenchmarkFold(b *testing.B) {
 	st := aSession(b, 20)
 	for i := 0; b.Loop(); i++ {
@@ -38,7 +38,7 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// BenchmarkCatchUp folds the journal of a session whose file is gone.
+// BenchmarkCatchUp folds the journal of a session that has lost its file.
 func BenchmarkCatchUp(b *testing.B) {
 	st := aSession(b, 1000)
 	for b.Loop() {
@@ -49,8 +49,8 @@ func BenchmarkCatchUp(b *testing.B) {
 	}
 }
 
-// BenchmarkProcesses lets 64 processes that are ready fold one event each, all
-// at once: one session is to take at most 1.2 times as long as 64.
+// BenchmarkProcesses measures 64 ready processes that fold one event each at the same time.
+// With one session it should take at most 1.2 times as long as with 64.
 func BenchmarkProcesses(b *testing.B) {
 	for _, tc := range []struct {
 		name string
@@ -71,7 +71,7 @@ func BenchmarkProcesses(b *testing.B) {
 	}
 }
 
-// burst returns the time from the start of the writers' folding to its end.
+// burst returns how long the writers' folding takes in all.
 func burst(b *testing.B, st *Store, id func(writer int) string) time.Duration {
 	start, release, err := os.Pipe()
 	if err != nil {
@@ -115,8 +115,8 @@ func burst(b *testing.B, st *Store, id func(writer int) string) time.Duration {
 	return took
 }
 
-// burstRole says that it is ready, waits for its stdin to end, folds one event
-// and says that it has: DIR ID NAME.
+// burstRole prints that it is ready, waits for the end of its stdin, folds one event and
+// prints that it has: DIR ID NAME.
 func burstRole(args []string) {
 	fmt.Println("ready")
 	_, _ = io.ReadAll(os.Stdin)

@@ -12,8 +12,8 @@ import (
 	"beckon/state"
 )
 
-// A listing of many sessions reads them from its cache, and is right whatever happens
-// to them.
+// A listing of many sessions comes from the cache, and is right whatever happens to the
+// sessions.
 func TestCachedListing(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -50,7 +50,7 @@ func TestCachedListing(t *testing.T) {
 	if _, err := os.Stat(st.CacheFile(sessionsDir)); err == nil {
 		t.Error("sessions are cached as soon as they are written")
 	}
-	time.Sleep(3200 * time.Millisecond) // until their files are taken for settled
+	time.Sleep(3200 * time.Millisecond) // until the files count as settled
 	check("settled")
 	l, err := st.List()
 	if err != nil {
@@ -67,7 +67,7 @@ func TestCachedListing(t *testing.T) {
 	fold(t, st, kind(event.UserPromptSubmit, "s03", t0+1000))
 	check("one changed")
 
-	// What only the spool has.
+	// An event that is only in the spool.
 	lock, err := st.lock("s04", LockWait)
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +81,7 @@ func TestCachedListing(t *testing.T) {
 	lock.Close()
 	check("and folded")
 
-	// A writer that was killed between the journal and the file.
+	// A writer killed between the journal and the file.
 	before, err := os.ReadFile(st.session("s05"))
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +92,7 @@ func TestCachedListing(t *testing.T) {
 	}
 	check("one is behind its journal")
 
-	// One that is over, and one that comes.
+	// A session that ends, and a new one.
 	if err := os.Rename(st.session("s06"), filepath.Join(t.TempDir(), "s06.json")); err != nil {
 		t.Fatal(err)
 	}

@@ -13,12 +13,12 @@ import (
 	"beckon/state"
 )
 
-// maxDecisions is the size, in bytes, at which the log of decisions is set
-// aside as notify.jsonl.1.
+// maxDecisions is the size, in bytes, at which the log of decisions is renamed to
+// notify.jsonl.1.
 const maxDecisions = 128 << 10
 
-// Claim takes the edge id of session k for the caller. Of all processes that see an
-// edge one gets it: first is true. After an error it is not known which has it.
+// Claim claims the edge id of session k. Of all processes that claim an edge, only one gets
+// first set. After an error it is unknown which one has the claim.
 func (st *Store) Claim(k Key, id string) (first bool, err error) {
 	path := st.path(claimsDir, string(k))
 	f, err := open(path+string(os.PathSeparator)+id, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
@@ -36,13 +36,13 @@ func (st *Store) Claim(k Key, id string) (first bool, err error) {
 	return true, f.Close()
 }
 
-// Claimed is one edge that somebody was told of, or is about to be.
+// Claimed is an edge that the user has been notified of, or is about to be.
 type Claimed struct {
 	ID string
-	At event.Millis // when it was taken
+	At event.Millis // when it was claimed
 }
 
-// Claims lists the edges of session k that are taken, in no particular order.
+// Claims returns the claimed edges of session k, in no particular order.
 func (st *Store) Claims(k Key) ([]Claimed, error) {
 	dir := st.path(claimsDir, string(k))
 	names, err := readNames(dir)
@@ -58,8 +58,8 @@ func (st *Store) Claims(k Key) ([]Claimed, error) {
 	return out, err
 }
 
-// Notified returns whether the edge is taken, and when the newest of its kind and
-// session was, 0 when none was.
+// Notified returns whether the edge is claimed, and when the newest edge of its kind and
+// session was, 0 if there is none.
 func (st *Store) Notified(k Key, e state.Edge) (taken bool, last event.Millis) {
 	claims, _ := st.Claims(k)
 	for _, c := range claims {
@@ -73,7 +73,7 @@ func (st *Store) Notified(k Key, e state.Edge) (taken bool, last event.Millis) {
 	return taken, last
 }
 
-// pruneClaims removes the claims of a session that is not live any more.
+// pruneClaims removes the claims of a session that is no longer live.
 func (st *Store) pruneClaims(name string, _ time.Time) error {
 	if exists(st.session(Key(name))) {
 		return nil
@@ -81,21 +81,21 @@ func (st *Store) pruneClaims(name string, _ time.Time) error {
 	return os.RemoveAll(st.path(claimsDir, name))
 }
 
-// Decided is one line of the log of decisions: why the user was or was not
-// told of an edge. It holds no text of a session.
+// Decided is one line of the log of decisions: why the user was or was not notified of an
+// edge. It contains no text of the session.
 type Decided struct {
 	At       event.Millis   `json:"at"`      // when it was decided
 	Session  string         `json:"session"` // the session's id
 	Kind     state.EdgeKind `json:"kind"`
-	EdgeAt   event.Millis   `json:"edge_at"` // when it came to that
+	EdgeAt   event.Millis   `json:"edge_at"` // time of the edge
 	Verdict  state.Verdict  `json:"verdict"`
 	Reason   string         `json:"reason"`
 	By       string         `json:"by"`       // hook, deliver, watch, serve
 	Channels string         `json:"channels"` // what it was sent through, with a word on each that failed
 }
 
-// Decide adds d to the log of decisions. A log that cannot be written is not an
-// error: nothing depends on it.
+// Decide appends d to the log of decisions. Callers may ignore the error: nothing depends on
+// the log.
 func (st *Store) Decide(d Decided) error {
 	d.Session, d.Reason, d.Channels = event.Cut(d.Session, event.MaxID), event.Cut(d.Reason, event.MaxText), event.Cut(d.Channels, event.MaxText)
 	return plainfile.AppendLine(st.DecisionsFile(), jsonenc.Append(nil, &d), maxDecisions)
@@ -104,8 +104,7 @@ func (st *Store) Decide(d Decided) error {
 // DecisionsFile is the log of decisions.
 func (st *Store) DecisionsFile() string { return st.path(logDir, "notify.jsonl") }
 
-// Decisions returns the log of decisions, the oldest first. Lines that are not
-// ours are passed over.
+// Decisions returns the log of decisions, the oldest first. Other lines are skipped.
 func (st *Store) Decisions() ([]Decided, error) {
 	var out []Decided
 	for _, path := range [...]string{st.DecisionsFile() + ".1", st.DecisionsFile()} {

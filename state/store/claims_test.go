@@ -13,7 +13,7 @@ import (
 	"beckon/state"
 )
 
-// Of all who see an edge, one gets it.
+// Of all processes that claim an edge, one gets it.
 func TestClaimOnce(t *testing.T) {
 	st := Open(t.TempDir())
 	e := state.Edge{Kind: state.EdgePermission, At: 17}
@@ -74,7 +74,7 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
-// The log does not grow for ever, and its newest lines are always there.
+// The log's size is bounded, and its newest lines are always there.
 func TestDecisionsAreBounded(t *testing.T) {
 	st := Open(t.TempDir())
 	for i := range 2500 {

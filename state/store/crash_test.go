@@ -25,15 +25,14 @@ var crashTime = flag.Duration("crash", 10*time.Second, "how long to kill writers
 
 func init() { roles["crash"] = crashRole }
 
-// crashRole does everything a writer can do to session "crash", reports every
-// event that was acknowledged on stdout, and kills itself at a moment that
-// nothing in the store knows of: DIR NAME SEED.
+// crashRole does everything a writer can do to session "crash", prints every acknowledged
+// event to stdout, and kills itself at a random moment: DIR NAME SEED.
 func crashRole(args []string) {
 	segment = 12 << 10
 	seed := uint64(number(args[2]))
 	w := crashWriter{st: Open(args[0]), name: args[1], r: rand.New(rand.NewPCG(seed, seed))}
 	if w.r.IntN(4) > 0 {
-		w.step() // most are warm when their time begins to run
+		w.step() // so that most are warm when their time starts
 	}
 	delay := time.Duration(w.r.Int64N(int64(6 * time.Millisecond)))
 	time.AfterFunc(delay, func() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) })
@@ -100,9 +99,9 @@ func (w *crashWriter) unlessBusy(err error) {
 
 func (w *crashWriter) acknowledge(call string) { fmt.Println(call) }
 
-// Writers are killed at random moments, some at a time on one session, while a
-// reader looks on. Whatever the moment: every file parses, no acknowledged
-// event is lost, none is folded twice, and the next holder heals the rest.
+// Writers are killed at random moments, several at a time on one session, while a reader
+// reads. At every moment every file parses, no acknowledged event is lost, none is folded
+// twice, and the next holder heals the rest.
 func TestKilledWriters(t *testing.T) {
 	t.Parallel()
 	c := crash{st: Open(t.TempDir()), seen: map[string]int{}}
@@ -130,12 +129,12 @@ type crash struct {
 	st *Store
 
 	mu                   sync.Mutex
-	seen                 map[string]int // calls in the journal, and how often
+	seen                 map[string]int // how often each call is in the journal
 	last                 int64
 	killed, acknowledged int
 }
 
-// readAlong reads everything over and over until stop is called.
+// readAlong reads everything repeatedly until stop is called.
 func (c *crash) readAlong(t *testing.T) (stop func()) {
 	end, done := make(chan bool), make(chan bool)
 	go func() {
@@ -155,7 +154,7 @@ func (c *crash) readAlong(t *testing.T) (stop func()) {
 	return func() { close(end); <-done }
 }
 
-// killOne runs a writer until it is dead and returns what it acknowledged.
+// killOne runs a writer until it is dead and returns the events it acknowledged.
 func (c *crash) killOne(t *testing.T) []string {
 	c.mu.Lock()
 	c.killed++
@@ -169,7 +168,7 @@ func (c *crash) killOne(t *testing.T) []string {
 	return strings.Fields(string(out[:bytes.LastIndexByte(out, '\n')+1]))
 }
 
-// verify looks at what a killed writer left, while others write.
+// verify checks what a killed writer left, while others write.
 func (c *crash) verify(t *testing.T, acknowledged []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -196,7 +195,7 @@ func (c *crash) verify(t *testing.T, acknowledged []string) {
 	c.acknowledged += len(acknowledged)
 }
 
-// healed is Heal and then Check, with no writer in between.
+// healed runs Heal and then Check, with no writer in between.
 func (c *crash) healed(t *testing.T) {
 	h := holder{st: c.st, key: KeyOf(crashID)}
 	if err := h.acquire(10 * time.Second); err != nil {

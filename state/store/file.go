@@ -15,20 +15,18 @@ import (
 	"beckon/event/plainfile"
 )
 
-// maxFile bounds what is read of one session file; a larger one is not ours.
+// maxFile is the size limit of a session file. A larger file was not written by beckon.
 const maxFile = 1 << 20
 
-// errTooLarge is returned for a file over the limit; it is not ours.
+// errTooLarge is returned for a file over its limit.
 var errTooLarge = errors.New("file is too large")
 
-// errEmpty is returned for a file with nothing in it: a crash of the machine
-// may leave one.
+// errEmpty is returned for an empty file, which a crash of the machine may leave.
 var errEmpty = errors.New("file is empty")
 
-// open opens or makes a file.
+// open opens a file, or with os.O_CREATE creates it.
 func open(path string, flags int) (*os.File, error) { return plainfile.Open(path, flags, fileMode) }
 
-// sizeOf is the length of a file.
 func sizeOf(f *os.File) (int64, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -37,13 +35,13 @@ func sizeOf(f *os.File) (int64, error) {
 	return info.Size(), nil
 }
 
-// readFile reads a file of at most limit bytes.
+// readFile reads a file, which may have at most limit bytes.
 func readFile(path string, limit int) ([]byte, error) {
 	return readInto(make([]byte, 4096), path, limit)
 }
 
-// readInto is readFile that reads into buf, or into a larger one when the file
-// does not fit.
+// readInto is readFile with a buffer to read into. It allocates a larger one if the file does
+// not fit.
 func readInto(buf []byte, path string, limit int) ([]byte, error) {
 	f, err := plainfile.OpenReader(path, 0)
 	if err != nil {
@@ -60,8 +58,8 @@ func readInto(buf []byte, path string, limit int) ([]byte, error) {
 		}
 		m, err := f.Read(buf[n:])
 		n += m
-		// Our files end in a newline: one that does and leaves room is whole,
-		// which spares the read that finds the end.
+		// Our files end in a newline. A file that does, and leaves room in buf, has been read
+		// to its end, so no further read is needed to find it.
 		if err == io.EOF || (err == nil && n < len(buf) && m > 0 && buf[n-1] == '\n') {
 			break
 		}
@@ -75,9 +73,9 @@ func readInto(buf []byte, path string, limit int) ([]byte, error) {
 	return buf[:n], nil
 }
 
-// write replaces the file name in dir by way of tmp/: readers see the old file
-// or the new one, whole. tmp must be no one else's to write: the caller holds a
-// lock, or the name is unique. Directories that are missing are made.
+// write replaces the file name in dir through a temporary file, so that readers see the old or
+// the new file as a whole. tmp must belong to this caller alone: the caller holds a lock, or
+// the name is unique. Missing directories are created.
 func (st *Store) write(tmp, dir, name string, data []byte) error {
 	from, to := st.path(tmpDir, tmp), st.path(dir, name)
 	err := st.writeNew(from, data)
@@ -90,8 +88,8 @@ func (st *Store) write(tmp, dir, name string, data []byte) error {
 		return err
 	}
 	err = unshared(func() error { return replaceFile(from, to) })
-	// spool/ goes when it is empty, maybe just after we made it: once is not
-	// enough.
+	// Another process removes spool/ when it is empty, perhaps just after this one created it,
+	// so once is not enough.
 	for tries := 0; tries < 100 && errors.Is(err, fs.ErrNotExist); tries++ {
 		if err = os.MkdirAll(st.path(dir, ""), dirMode); err == nil {
 			err = rename(from, to)
@@ -103,10 +101,10 @@ func (st *Store) write(tmp, dir, name string, data []byte) error {
 	return err
 }
 
-// writeNew writes a file that is not there yet.
+// writeNew writes a file that does not exist yet.
 func (st *Store) writeNew(path string, data []byte) error {
 	f, err := open(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
-	if errors.Is(err, fs.ErrExist) { // a writer was killed here, or something is in the way
+	if errors.Is(err, fs.ErrExist) { // a killed writer left it, or something is in the way
 		if os.Remove(path) != nil {
 			_ = st.quarantine(path)
 		}
@@ -122,12 +120,11 @@ func (st *Store) writeNew(path string, data []byte) error {
 	return err
 }
 
-// rename moves a file within the state directory.
 func rename(from, to string) error {
 	return unshared(func() error { return os.Rename(from, to) })
 }
 
-// unshared calls f again while another process has the file open without
+// unshared calls f, and again a few times while another process has the file open without
 // sharing it (Windows).
 func unshared(f func() error) error {
 	err := f()
@@ -141,8 +138,7 @@ func unshared(f func() error) error {
 	return err
 }
 
-// irregular reports whether something that is no file is at path: a directory,
-// a FIFO, a device, a link.
+// irregular reports whether path is not a regular file: a directory, a FIFO, a device, a link.
 func irregular(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && !info.Mode().IsRegular()
@@ -153,14 +149,14 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// quarantine moves what is at path, and is not ours or did not parse, out of
-// the way. Nothing in quarantine/ is ever deleted.
+// quarantine moves a file that is not ours or does not parse out of the way. Nothing in
+// quarantine/ is ever deleted.
 func (st *Store) quarantine(path string) error {
 	return st.setAside(path, func(to string) error { return rename(path, to) })
 }
 
-// setAside gives keep a new name in quarantine/ for something found at path,
-// and notes it in the log.
+// setAside calls keep with a new name in quarantine/ for what was found at path, and logs
+// that.
 func (st *Store) setAside(path string, keep func(to string) error) error {
 	if err := os.MkdirAll(st.path(quarantineDir, ""), dirMode); err != nil {
 		return err
@@ -182,10 +178,10 @@ func baseName(path string) string {
 	return path
 }
 
-// stamp writes a time so that names sort by it.
+// stamp formats a time so that names with it sort by time.
 func stamp(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
 
-// readNames lists a directory in no particular order, hidden files left out.
+// readNames lists a directory, without hidden files, in no particular order.
 func readNames(dir string) ([]string, error) {
 	f, err := plainfile.OpenDir(dir)
 	if err != nil {
@@ -196,19 +192,20 @@ func readNames(dir string) ([]string, error) {
 	return slices.DeleteFunc(names, func(n string) bool { return n[0] == '.' }), err
 }
 
-// sortBy sorts names by a number in them, then by name.
+// sortBy sorts names by the number that num finds in them, then by name.
 func sortBy(names []string, num func(string) int64) {
 	slices.SortFunc(names, func(a, b string) int {
 		return cmp.Or(cmp.Compare(num(a), num(b)), cmp.Compare(a, b))
 	})
 }
 
-// keyIn returns the key that a file's name begins with. No key has a dot.
+// keyIn returns the key at the beginning of a file name: all before the first dot, as no key
+// has one.
 func keyIn(name string) Key {
 	k, _, _ := strings.Cut(name, ".")
 	return Key(k)
 }
 
-// unique makes a word that is not made twice. It need not be secret:
-// math/rand is seeded by the system and spares the hook crypto/rand.
+// unique returns a unique word. It need not be secret: math/rand is seeded by the system and
+// saves the hook from linking crypto/rand.
 func unique() string { return strconv.FormatUint(rand.Uint64(), 36) }

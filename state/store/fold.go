@@ -14,57 +14,54 @@ import (
 	"beckon/state"
 )
 
-// Update is one change to be folded into a session.
+// Update is a change to fold into a session.
 type Update struct {
 	Change state.Change
-	// Elapsed gives the microseconds that the caller has taken so far; it is
-	// asked just before the line is written. Nil means not measured.
+	// Elapsed returns the microseconds that the caller has taken so far. It is called just
+	// before the line is written. Nil means not measured.
 	Elapsed func() int64
-	// Origin reads where the event came from. It is called under the lock, only
-	// on SessionStart, at first sight, and when the directory or the process
-	// changed: it costs system calls. Nil means that nothing is known of it.
+	// Origin finds out where the event came from. As it costs system calls, it is called only
+	// on SessionStart, at the first event, and when the directory or the process has changed;
+	// always under the lock. Nil means unknown.
 	Origin func() *event.Origin
-	// Complete is set instead of Origin for an event whose sender told where it
-	// came from, as far as it knows. It is called at the same occasions, with
-	// that and what was known before, and adds what this machine can tell.
+	// Complete is set instead of Origin if the event's sender reports its origin. It is called
+	// at the same times with what is known so far, and adds what this machine can find out.
 	Complete func(event.Origin) event.Origin
-	// Alive reports whether a process is there, given when its last hook came. It
-	// tells whether the terminal's last occupant still sits in it. Nil means not
-	// known.
+	// Alive reports whether a process is there, given the time of its last hook. It decides
+	// whether the last session of a terminal still occupies it. Nil means unknown.
 	Alive func(event.Process, event.Millis) state.Presence
-	// Words returns what a transcript tells that the agent said last, and when,
-	// for a Stop that does not say it; nothing where o is another machine. It is
-	// called under the lock. Nil means that nobody can tell.
+	// Words returns the agent's last message in a transcript and its time, for a Stop that
+	// comes without a message. It returns nothing if o is another machine. It is called under
+	// the lock. Nil means that no transcript can be read.
 	Words func(o *event.Origin, transcript string) (text string, at event.Millis)
-	// Other returns the process that sent the event if that is not owner, which
-	// sent those before; else the zero Process. Nil means not known.
+	// Other returns the process that sent the event if it is not owner, the process of the
+	// earlier ones; otherwise the zero Process. Nil means unknown.
 	Other func(owner event.Process) event.Process
 	// Wait is how long to wait for the lock; zero means LockWait.
 	Wait time.Duration
 }
 
-// Result is what a fold did.
+// Result describes what a fold did.
 type Result struct {
 	Before, After state.Session
-	New           bool   // the session was not known before
+	New           bool   // k was unknown before
 	Method        string // how a new session found its seat; empty for a known one
 }
 
-// Fold folds u into the session k, or into the part of it that the event's
-// process has. An event that cannot be folded, for want of the lock
-// (ErrBusy) or because a file cannot be written, is spooled for the next
-// holder: it is not lost, and the caller has nothing more to do. The
-// exception is state.ErrNewerSchema: what a newer version wrote is left
-// untouched. An error other than ErrBusy is worth a line in the log.
+// Fold folds u into session k, or into the part of it that belongs to the event's process. If
+// the lock is not free in time (ErrBusy) or a file cannot be written, the event is spooled for
+// the next holder: it is not lost, and the caller need not do anything. An event is not
+// spooled if a newer version wrote the session (state.ErrNewerSchema; the files stay
+// untouched) or if it makes no valid line. Any error other than ErrBusy should be logged.
 //
-// An observation that the session has already is not written again.
+// An observation that the session already contains is not written again.
 func (st *Store) Fold(k Key, u Update) (res Result, err error) {
 	wait := u.Wait
 	if wait == 0 {
 		wait = LockWait
 	}
 	if e := u.Change.Event; e != nil {
-		e.Redact() // nothing reaches the disk before it
+		e.Redact() // before anything is written
 		st.Texts.event(e)
 	}
 	own, err := st.fold(k, &u, wait, &res)
@@ -74,8 +71,8 @@ func (st *Store) Fold(k Key, u Update) (res Result, err error) {
 	return res, err
 }
 
-// fold folds u into the record k, unless it belongs to another one: then it
-// only says so.
+// fold folds u into record k. If u belongs to another record, fold only returns that record's
+// key.
 func (st *Store) fold(k Key, u *Update, wait time.Duration, res *Result) (own Key, err error) {
 	h := holder{st: st, key: k}
 	if err := h.acquire(wait); err != nil {
@@ -105,7 +102,8 @@ func (st *Store) fold(k Key, u *Update, wait time.Duration, res *Result) (own Ke
 	return k, err
 }
 
-// needs is what the facts alone say that a session needs, and since when.
+// needs returns the state in which the session needs the user, and since when, by its facts
+// alone; zero values if it does not.
 func needs(s *state.Session) (n struct {
 	state state.State
 	since event.Millis
@@ -116,19 +114,19 @@ func needs(s *state.Session) (n struct {
 	return n
 }
 
-// NeedsFile is a file that is touched whenever a session comes to need the user, or
-// no more: one look at it tells a view that watches nothing else.
+// NeedsFile is a file that is touched whenever a session starts or stops needing the user. A
+// view can watch it alone.
 func (st *Store) NeedsFile() string { return filepath.Join(st.Dir, "needs") }
 
 func (st *Store) needsChanged() {
 	path, now := st.NeedsFile(), time.Now()
 	if os.Chtimes(path, now, now) != nil {
-		_ = os.WriteFile(path, nil, fileMode) // without it views are some seconds late
+		_ = os.WriteFile(path, nil, fileMode) // without the file views notice it some seconds later
 	}
 }
 
-// finalWords has a Stop say what it does not. Words from before the turn are
-// those of another.
+// finalWords adds the message from the transcript to a Stop that came without one. A message
+// from before the turn belongs to another turn and is ignored.
 func (h *holder) finalWords(u *Update) {
 	e := u.Change.Event
 	if e == nil || e.Kind != event.Stop || e.AgentID != "" || e.Message != "" || e.Meaning != nil || u.Words == nil {
@@ -147,8 +145,8 @@ func (h *holder) finalWords(u *Update) {
 	}
 }
 
-// postpone spools an event that could not be folded because of err, and returns
-// err. When it cannot be spooled either it is lost, and that is never ErrBusy.
+// postpone spools an event that could not be folded because of err, and returns err. If
+// spooling fails too, the event is lost, and the error is never ErrBusy.
 func (st *Store) postpone(k Key, u *Update, err error) error {
 	e := u.Change.Event
 	if e == nil || errors.Is(err, state.ErrNewerSchema) || errors.Is(err, errLine) {
@@ -160,7 +158,7 @@ func (st *Store) postpone(k Key, u *Update, err error) error {
 		}
 	}
 	switch {
-	case u.Complete != nil: // the one that drains it cannot find out more
+	case u.Complete != nil: // the process that drains it cannot find out more
 		s, _ := st.Load(k)
 		u.fillOrigin(&s)
 	case e.Origin == nil && u.Origin != nil:
@@ -172,18 +170,16 @@ func (st *Store) postpone(k Key, u *Update, err error) error {
 	return err
 }
 
-// known reports whether s has folded what o says: readers that look at the
-// same time see the same thing.
+// known reports whether s already contains o: several readers may see the same thing.
 func known(s *state.Session, o *state.Observed) bool {
 	return o != nil && slices.ContainsFunc(s.Seeing, func(x state.Observed) bool {
 		return x.Source == o.Source && x.What == o.What && x.At >= o.At
 	})
 }
 
-// Said folds what the transcript says was said (progress, final words),
-// oldest first, as part of the task under way. What is not newer than what was folded before is left out, so
-// that readers may come at the same time. Texts are redacted and cut as the
-// store is set to.
+// Said folds turns from the transcript (progress, final messages), oldest first, into the
+// current task. It skips those that are not newer than the last one folded, so that several
+// readers may call it. Texts are redacted and cut to st.Texts.
 func (st *Store) Said(k Key, turns []state.Turn) error {
 	h := holder{st: st, key: k}
 	if err := h.acquire(noWait); err != nil {

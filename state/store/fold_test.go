@@ -46,7 +46,7 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// What agents say is private, whatever the umask would allow.
+// What agents say is private, even if the umask would allow more.
 func TestModes(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no modes")
@@ -79,7 +79,7 @@ func TestModes(t *testing.T) {
 			want = os.FileMode(dirMode)
 			seen[d.Name()] = true
 		}
-		if info.Mode().Perm() != want && !strings.HasSuffix(path, "bad.json") { // that one is not ours
+		if info.Mode().Perm() != want && !strings.HasSuffix(path, "bad.json") { // bad.json is not ours
 			t.Errorf("%s has mode %v", path, info.Mode())
 		}
 		return nil
@@ -94,7 +94,7 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// A user who cleans up takes away any directory, or all of them.
+// A user who cleans up may remove any directory, or all of them.
 func TestDirectoryRemoved(t *testing.T) {
 	for _, dir := range []string{sessionsDir, journalDir, locksDir, tmpDir, seatsDir, ""} {
 		t.Run("removed "+dir, func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestDirectoryRemoved(t *testing.T) {
 	}
 }
 
-// A session file that does not parse is kept, and made again from the journal.
+// A session file that does not parse is kept, and rebuilt from the journal.
 func TestCorruptSessionFile(t *testing.T) {
 	for name, data := range map[string][]byte{
 		"garbage":         []byte("garbage"),
@@ -180,7 +180,7 @@ func text(s state.Session) string       { return string(state.AppendJSON(nil, &s
 func equal(a, b state.Session) bool     { return text(a) == text(b) }
 func sansOffset(s state.Session) string { s.Offset = 0; return text(s) }
 
-// What a newer version wrote is left as it is, whatever is asked for.
+// What a newer version wrote stays as it is, whatever is called.
 func TestNewerSchema(t *testing.T) {
 	newer := []byte(`{"schema":2,"session_id":"s","seq":9,"offset":100,"later":{"a":1}}` + "\n")
 	st := Open(t.TempDir())
@@ -213,8 +213,8 @@ func TestNewerSchema(t *testing.T) {
 	}
 }
 
-// A journal that begins with a newer version's snapshot cannot be folded
-// without it: the lines after it are not the whole session.
+// A journal that begins with a newer version's snapshot cannot be folded: the lines after the
+// snapshot are not the whole session.
 func TestNewerSnapshot(t *testing.T) {
 	st := Open(t.TempDir())
 	journal := `{"seq":5,"at":1,"kind":"snapshot","us":0,"snapshot":{"schema":2,"seq":5}}` + "\n" +
@@ -231,8 +231,8 @@ func TestNewerSnapshot(t *testing.T) {
 	}
 }
 
-// Text that is not UTF-8 is written with U+FFFD in it. What is folded must be
-// what is written, or the session's file is not what its journal says.
+// Invalid UTF-8 is written as U+FFFD. The written event must be folded; otherwise the
+// session's file differs from its journal.
 func TestTextThatIsNotUTF8(t *testing.T) {
 	st := Open(t.TempDir())
 	e := kind(event.UserPromptSubmit, "s", t0)
@@ -244,14 +244,14 @@ func TestTextThatIsNotUTF8(t *testing.T) {
 		t.Errorf("session has cwd %q, project %q", s.Cwd, s.Origin.Project)
 	}
 	e = &before
-	e.Via = "plugin" // its copy from a second install is the same event (CASE 24)
+	e.Via = "plugin" // a copy from a second install is the same event (CASE 24)
 	if s := fold(t, st, e); s.Counts.Events != 1 {
 		t.Errorf("%d events, want 1", s.Counts.Events)
 	}
 	clean(t, st)
 }
 
-// The longest event that a payload can make still gives a line that is read.
+// The longest event that a payload can make still gives a line that can be read.
 func TestLongestEvent(t *testing.T) {
 	st := Open(t.TempDir())
 	worst := func(n int) string { return strings.Repeat("\x01", n) }
@@ -275,8 +275,7 @@ func TestLongestEvent(t *testing.T) {
 	clean(t, st)
 }
 
-// An update that says nothing, or too much to be read again, is refused and
-// leaves nothing behind.
+// An update that is empty, or too long to be read again, is refused and leaves nothing behind.
 func TestUpdateThatIsNoLine(t *testing.T) {
 	st := Open(t.TempDir())
 	fold(t, st, tool("s", "a", t0))
@@ -296,7 +295,7 @@ func TestUpdateThatIsNoLine(t *testing.T) {
 	clean(t, st)
 }
 
-// Asking for what was never there leaves nothing behind.
+// Reading a session that never existed leaves nothing behind.
 func TestAskingLeavesNothing(t *testing.T) {
 	st := Open(filepath.Join(t.TempDir(), "state"))
 	ask := func() {
@@ -342,8 +341,8 @@ func TestAskingLeavesNothing(t *testing.T) {
 	}
 }
 
-// A kill between a spooled event's journal line and the removal of its file
-// must not fold it again, nor must a file that could not be removed.
+// After a kill between a spooled event's journal line and the removal of its file, the event
+// is not folded again, nor is it if the file cannot be removed.
 func TestSpoolFoldedThenKilled(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
@@ -367,8 +366,8 @@ func TestSpoolFoldedThenKilled(t *testing.T) {
 			name := list(t, st, spoolDir)[0]
 			file := read(t, st.path(spoolDir, name))
 			fold(t, st, tool("s", "b", t0+2))
-			write(t, st.path(spoolDir, name), file) // it was not removed
-			spool("earlier", t0)                    // is drained before it, and may rotate
+			write(t, st.path(spoolDir, name), file) // as if it had not been removed
+			spool("earlier", t0)                    // drained first, and may rotate
 			fold(t, st, tool("s", "c", t0+3))
 			if got := calls(t, st, "s"); !slices.Equal(got, tc.want) {
 				t.Errorf("journal has %q, want %q", got, tc.want)
@@ -381,7 +380,7 @@ func TestSpoolFoldedThenKilled(t *testing.T) {
 	}
 }
 
-// What is in spool/ and is not an event of ours does no harm.
+// Files in spool/ that are not our events do no harm.
 func TestStrangeSpoolFiles(t *testing.T) {
 	st := Open(t.TempDir())
 	fold(t, st, tool("s", "a", t0))
@@ -417,7 +416,7 @@ func TestStrangeSpoolFiles(t *testing.T) {
 	clean(t, st)
 }
 
-// An event is spooled while the last holder removes the empty directory.
+// The last holder removes the empty directory while an event is spooled.
 func TestSpoolDirectoryRemovedMeanwhile(t *testing.T) {
 	st := Open(t.TempDir())
 	stop, done := make(chan bool), make(chan bool)

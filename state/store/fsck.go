@@ -10,20 +10,19 @@ import (
 	"beckon/state"
 )
 
-// Finding is something that Check found wrong with one session's files.
+// Finding is a problem that Check found in one session's files.
 type Finding struct {
 	Key     Key
 	Problem string
 	Mended  bool
-	Newer   bool // a newer version wrote it: it is left alone, mended or not
+	Newer   bool // written by a newer version, so it is left alone
 }
 
-// Check folds every journal again and compares the result, byte for byte, with the
-// session's file. With rebuild set it mends what it finds: it writes what the
-// journal says, or, where the journal lost lines, notes in it what the file says.
-// What it replaces or cuts away is kept in quarantine. A session whose journal was
-// rotated is folded from the snapshot it starts with. progress, if not nil, is
-// called with how many of all sessions are done.
+// Check folds every journal again and compares the result, byte for byte, with the session's
+// file. With rebuild set, it mends what it finds: it writes what the journal says or, where
+// the journal lost lines, appends a snapshot of the file to the journal. Whatever it replaces
+// or cuts off is kept in quarantine. A rotated journal is folded from the snapshot at its
+// start. progress, if not nil, is called with the number of sessions done and their total.
 func (st *Store) Check(rebuild bool, progress func(done, total int64)) ([]Finding, error) {
 	keys, err := st.allKeys()
 	if err != nil {
@@ -66,7 +65,7 @@ func (st *Store) allKeys() ([]Key, error) {
 	return all, nil
 }
 
-// check compares one session with its journal, under its lock.
+// check compares one session with its journal, under the session's lock.
 func (st *Store) check(k Key, rebuild bool) (*Finding, error) {
 	l, err := st.lock(k, LockWait)
 	if err != nil {
@@ -89,7 +88,7 @@ func (st *Store) check(k Key, rebuild bool) (*Finding, error) {
 	return f, nil
 }
 
-// examine says what is wrong with the session's files.
+// examine returns the problem with the session's files, or "".
 func (h *holder) examine() (problem string, err error) {
 	path := h.st.session(h.key)
 	if !exists(path) {
@@ -122,7 +121,7 @@ func (h *holder) examine() (problem string, err error) {
 	case t.end < size:
 		return "the journal ends in half a line", nil
 	case missing && (t.s.Seq == 0 || over(&t.s)):
-		return "", nil // pruned; its journal is kept for history
+		return "", nil // pruned; the journal is kept for history
 	case missing:
 		return "the session file is missing", nil
 	case t.s.Seq < s.Seq:
@@ -150,8 +149,8 @@ func (st *Store) retellFile(k Key) (t replayed, size int64, err error) {
 	return t, size, err
 }
 
-// rebuild makes the session's file what its journal says, having put the
-// journal in order. The newer of the two is the truth.
+// rebuild puts the journal in order and writes the session's file from it. If one of the two
+// is newer, that one wins.
 func (h *holder) rebuild() error {
 	if err := h.read(); err != nil {
 		return err
@@ -172,7 +171,7 @@ func (h *holder) rebuild() error {
 	return h.commit()
 }
 
-// replayAll is catchUp from the journal's start.
+// replayAll is catchUp from the start of the journal.
 func (h *holder) replayAll() error {
 	if h.s.Seq == 0 && h.j == nil {
 		return nil
@@ -181,8 +180,8 @@ func (h *holder) replayAll() error {
 	return h.catchUp()
 }
 
-// dropBad takes the lines that beckon did not write out of the journal. The journal
-// as it was stays in quarantine.
+// dropBad removes lines that beckon did not write from the journal. A copy of the whole
+// journal is kept in quarantine.
 func (h *holder) dropBad() error {
 	if h.j == nil {
 		return nil
@@ -203,7 +202,7 @@ func (h *holder) dropBad() error {
 	if err := h.st.setAside(path, func(to string) error { return h.copyFrom(0, to) }); err != nil {
 		return err
 	}
-	h.closeJournal() // Windows replaces no open file
+	h.closeJournal() // Windows cannot replace an open file
 	if err := h.st.write(baseName(path), journalDir, baseName(path), good); err != nil {
 		return err
 	}

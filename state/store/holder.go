@@ -11,23 +11,22 @@ import (
 	"beckon/state"
 )
 
-// holder holds a session's lock, and the session as it is under it.
+// holder holds a session's lock, and the session's data while it is locked.
 type holder struct {
 	st    *Store
 	key   Key
 	lock  *lockFile
 	s     state.Session
-	dir   string        // where the session's file was found, readable or not; empty if nowhere
-	old   bool          // archive/ has a file of it
-	past  bool          // it was over by then, and ever since
+	dir   string        // directory in which the session's file was found, readable or not; empty if none
+	old   bool          // the session has a file in archive/
+	past  bool          // it was over when it was read, and still is
 	dirty bool          // s is newer than its file
-	j     *os.File      // the journal, nil until there is one
-	size  int64         // its length
-	buf   []byte        // for what is about to be written
-	aside *state.Action // to be folded behind the event that begins the session
+	j     *os.File      // the journal, nil if there is none yet
+	size  int64         // length of the journal
+	buf   []byte        // reused for writing
+	aside *state.Action // to be folded after the event that begins the session
 }
 
-// buffer returns the buffer, empty.
 func (h *holder) buffer() []byte {
 	if h.buf == nil {
 		h.buf = make([]byte, 0, 4096)
@@ -35,8 +34,8 @@ func (h *holder) buffer() []byte {
 	return h.buf[:0]
 }
 
-// acquire locks the session, reads it and folds what the journal has and the file
-// lacks. After an error nothing is held.
+// acquire locks the session, reads it and folds the journal lines that its file lacks. After
+// an error the lock is released.
 func (h *holder) acquire(wait time.Duration) (err error) {
 	if h.lock, err = h.st.lock(h.key, wait); err != nil {
 		return err
@@ -59,9 +58,9 @@ func (h *holder) open() error {
 	return err
 }
 
-// read loads the session file from sessions/, else from archive/. One that
-// does not parse is moved to quarantine and made again from the journal, where
-// it was; one of a newer version is left alone.
+// read loads the session file from sessions/, or else from archive/. A file that does not
+// parse is moved to quarantine, and the session is later rebuilt in the same directory from
+// its journal; a file of a newer version is left alone.
 func (h *holder) read() error {
 	for _, dir := range [...]string{sessionsDir, archiveDir} {
 		path := h.st.path(dir, string(h.key)+".json")
@@ -89,13 +88,13 @@ func (h *holder) read() error {
 	return nil
 }
 
-// notOurs reports whether err means that what is at path is not a session file.
+// notOurs reports whether err means that path is not a session file.
 func notOurs(path string, err error) bool {
 	return errors.Is(err, state.ErrNotSession) || errors.Is(err, errTooLarge) || irregular(path)
 }
 
-// openJournal opens the journal if there is one. What is there and is not a file
-// is moved to quarantine.
+// openJournal opens the journal if there is one. Anything else in its place is moved to
+// quarantine.
 func (h *holder) openJournal() error {
 	path := h.st.journal(h.key)
 	f, err := open(path, os.O_RDWR)
@@ -124,8 +123,8 @@ func (h *holder) closeJournal() {
 	}
 }
 
-// catchUp brings h.s to the end of the journal and deals with a tail that is no
-// line, so a kill between append and rename costs nothing.
+// catchUp folds the rest of the journal into h.s and mends an incomplete last line. So a kill
+// between append and rename costs nothing.
 func (h *holder) catchUp() error {
 	for h.size != h.s.Offset || !h.endsInNewline() {
 		var t replayed
@@ -150,8 +149,8 @@ func (h *holder) catchUp() error {
 	return nil
 }
 
-// endsInNewline reports whether the next line would be on a line of its own. A
-// power cut may leave zeros where the end of a file was.
+// endsInNewline reports whether an appended line would start a new line. After a power cut the
+// file may end in zeros instead.
 func (h *holder) endsInNewline() bool {
 	if h.j == nil || h.size == 0 {
 		return true
@@ -161,19 +160,19 @@ func (h *holder) endsInNewline() bool {
 	return err == nil && last[0] == '\n'
 }
 
-// adopt makes the session what its journal holds.
+// adopt replaces the session by the replayed one.
 func (h *holder) adopt(t replayed) error {
 	h.s, h.dirty = t.s, true
 	if t.short {
-		return h.writeSnapshot() // the journal lost lines: go on from the session
+		return h.writeSnapshot() // the journal lost lines: continue from the session file
 	}
 	return nil
 }
 
-// mendTail deals with what follows the last whole line, which ends at end. A
-// line that lacks only its newline gets it (an editor took it away), and whole
-// is true. Half a line of ours is what a killed writer leaves, never
-// acknowledged: it is cut off. Anything else is kept in quarantine first.
+// mendTail deals with what follows the last whole line, which ends at end. If only the newline
+// is missing (an editor removed it), mendTail adds it, and whole is true. Half a line of ours
+// was left by a killed writer and never acknowledged: it is cut off. Anything else is copied
+// to quarantine first.
 func (h *holder) mendTail(end int64) (whole bool, err error) {
 	tail := make([]byte, min(h.size-end, maxLine))
 	if _, err := h.j.ReadAt(tail, end); err != nil {
@@ -195,15 +194,15 @@ func (h *holder) mendTail(end int64) (whole bool, err error) {
 	return false, nil
 }
 
-// torn reports whether tail is the beginning of a line of ours. Those hold no
-// control characters.
+// torn reports whether tail is the beginning of one of our lines, which contain no control
+// characters.
 func torn(tail []byte) bool {
 	n := min(len(tail), len(lineStart))
 	return string(tail[:n]) == lineStart[:n] && len(tail) < maxLine &&
 		!bytes.ContainsFunc(tail, func(r rune) bool { return r < ' ' })
 }
 
-// copyFrom copies the journal from offset on into a new file.
+// copyFrom copies the journal, from offset on, to a new file.
 func (h *holder) copyFrom(offset int64, to string) error {
 	f, err := open(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
 	if err != nil {
@@ -213,11 +212,11 @@ func (h *holder) copyFrom(offset int64, to string) error {
 	return errors.Join(err, f.Close())
 }
 
-// apply writes the journal line of u and folds it. spool names the spool file
-// that it comes from, if it does.
+// apply writes the journal line of u and folds it. spool is the name of the spool file that it
+// comes from, if any.
 func (h *holder) apply(u *Update, spool string) error {
 	if h.size > segment {
-		// A journal that cannot be rotated now just goes on.
+		// If the journal cannot be rotated now, it grows on.
 		if err := h.rotate(); err != nil && h.j == nil {
 			return err
 		}
@@ -236,8 +235,8 @@ func (h *holder) apply(u *Update, spool string) error {
 	if len(b) > maxLine || l.Kind() == "unknown" {
 		return errLine
 	}
-	// The session is what its journal says. Text that is not UTF-8 is written
-	// with U+FFFD in it, so what was written is folded, not what was given.
+	// The session must equal its journal. Invalid UTF-8 is written as U+FFFD, so the written
+	// line is folded, not the change as given.
 	if bytes.Contains(b, []byte("\ufffd")) {
 		var err error
 		if l, err = parseLine(bytes.TrimSuffix(b, []byte{'\n'})); err != nil {
@@ -260,9 +259,9 @@ func (h *holder) apply(u *Update, spool string) error {
 	return nil
 }
 
-// appendTurns appends the lines of what was said by the change that led to s,
-// and folds them. They are written together with the change's own line: a turn
-// is there if its event is.
+// appendTurns appends the lines of the turns that a change made, and folds them into s, the
+// result of that change. They are written together with the change's own line, so either all
+// are there or none is.
 func appendTurns(b []byte, s state.Session, turns []state.Turn) ([]byte, state.Session) {
 	for i := range turns {
 		c := state.Change{Seq: s.Seq + 1, At: turns[i].At, Turn: &turns[i]}
@@ -272,9 +271,8 @@ func appendTurns(b []byte, s state.Session, turns []state.Turn) ([]byte, state.S
 	return b, s
 }
 
-// writeLine appends b to the journal, which is made when it is not there. A
-// write that did not go through whole is taken back, so that the journal never
-// holds half a line.
+// writeLine appends b to the journal, which it creates if necessary. An incomplete write is
+// undone, so that the journal never contains half a line.
 func (h *holder) writeLine(b []byte) error {
 	if h.j == nil {
 		if err := h.makeJournal(); err != nil {
@@ -301,9 +299,8 @@ func (h *holder) makeJournal() (err error) {
 	return err
 }
 
-// home is where the session's file belongs. One that was over already, and was
-// not in sessions/, stays out of the live views: an event that comes late does
-// not bring it back, a resume does.
+// home returns the directory for the session's file. A session that was over, and not in
+// sessions/, stays out of the live views: a late event does not bring it back, a resume does.
 func (h *holder) home() string {
 	if h.dir != sessionsDir && h.past {
 		return archiveDir
@@ -311,9 +308,8 @@ func (h *holder) home() string {
 	return sessionsDir
 }
 
-// commit writes the session file. One that has come back to life moves from
-// archive/ to sessions/; a kill between the two leaves both, and sessions/ is
-// the newer.
+// commit writes the session file. A session that is live again moves from archive/ to
+// sessions/. A kill in between leaves both files; the one in sessions/ is the newer.
 func (h *holder) commit() error {
 	if !h.dirty || h.s.Seq == 0 {
 		return nil
@@ -335,7 +331,7 @@ func (h *holder) release() {
 	h.lock.Close()
 }
 
-// over reports whether a session is ended, lost or removed.
+// over reports whether a session has ended, is lost or was removed.
 func over(s *state.Session) bool {
 	return s.End.At != 0 || s.Lost.At != 0 || s.Removed != 0
 }

@@ -5,19 +5,16 @@ import (
 	"encoding/hex"
 )
 
-// hostsDir keeps the last good answer of every other host that was asked for
-// its sessions, one file each.
+// hostsDir keeps the last good answer of every other host, one file each.
 const hostsDir = "hosts"
 
-// KeepHost keeps what a host answered, in the place of what it answered
-// before. The name may be anything.
+// KeepHost stores a host's answer and replaces the previous one. Any name is allowed.
 func (st *Store) KeepHost(name string, answer []byte) error {
 	id := hostID(name)
 	return st.write(id+"."+unique(), hostsDir, id+".json", answer)
 }
 
-// Host returns the last answer of a host that was kept, of at most limit
-// bytes.
+// Host returns the stored answer of a host, which may have at most limit bytes.
 func (st *Store) Host(name string, limit int) ([]byte, error) {
 	return readFile(st.path(hostsDir, hostID(name)+".json"), limit)
 }

@@ -10,9 +10,9 @@ import (
 	"beckon/state/cache"
 )
 
-// Index is the live sessions as they were read last, with the size, time and
-// inode of each file, so that a further look costs what has changed. It is for a
-// program that stays, and not safe for concurrent use.
+// Index keeps the live sessions as last read, with the size, time and inode of each file, so
+// that reading again costs only what has changed. It is for programs that keep running, and
+// not safe for concurrent use.
 type Index struct {
 	st       *Store
 	sessions map[Key]*indexed
@@ -23,7 +23,7 @@ type Index struct {
 
 type indexed struct {
 	s    state.Session
-	file cache.Stamp // as it was before it was read; zero to read it again
+	file cache.Stamp // taken before reading; zero to read it again
 }
 
 type indexedMeter struct {
@@ -31,17 +31,16 @@ type indexedMeter struct {
 	file   cache.Stamp
 }
 
-// listing says whether the names in a directory are to be read again. Files are
-// put there by rename alone, which changes the directory's time; now and then it
-// is read whatever that says.
+// listing tells whether a directory must be read again. Files get there only by rename, which
+// changes the directory's time. The directory is read every listAgain all the same.
 type listing struct {
-	dir  cache.Stamp // as it was before it was read
+	dir  cache.Stamp // taken before reading
 	read time.Time
 }
 
 const listAgain = 10 * time.Second
 
-// due reports whether the directory is to be read, and notes that it is.
+// due reports whether the directory must be read, and assumes that the caller then reads it.
 func (l *listing) due(path string) bool {
 	now := time.Now()
 	dir, ok := cache.StampOf(path)
@@ -54,13 +53,13 @@ func (l *listing) due(path string) bool {
 	return true
 }
 
-// Index returns an index that knows nothing yet.
+// Index returns an empty index.
 func (st *Store) Index() *Index {
 	return &Index{st: st, sessions: map[Key]*indexed{}, meters: map[Key]*indexedMeter{}}
 }
 
-// Scan brings the index up to date, and returns the sessions that changed, those
-// that are gone, and what could not be read.
+// Scan updates the index. It returns the sessions that changed, those that are gone, and those
+// that could not be read.
 func (x *Index) Scan() (changed, gone []Key, problems []Problem, err error) {
 	listed := x.sessionsDir.due(x.st.SessionsDir())
 	var keys []Key
@@ -83,7 +82,7 @@ func (x *Index) Scan() (changed, gone []Key, problems []Problem, err error) {
 		case err == nil && ok:
 			changed = append(changed, k)
 		case err != nil:
-			x.sessionsDir.dir = cache.Stamp{}    // look again
+			x.sessionsDir.dir = cache.Stamp{}    // read the directory again
 			if !errors.Is(err, fs.ErrNotExist) { // it may just have been archived
 				problems = append(problems, Problem{k, err})
 			}
@@ -98,7 +97,7 @@ func (x *Index) Scan() (changed, gone []Key, problems []Problem, err error) {
 	return changed, gone, problems, nil
 }
 
-// known lists the sessions of the index, and those that only wait in the spool.
+// known returns the sessions of the index and those that have only spooled events.
 func (x *Index) known(waiting spooledNames) []Key {
 	keys := make([]Key, 0, len(x.sessions))
 	for k := range x.sessions {
@@ -112,8 +111,8 @@ func (x *Index) known(waiting spooledNames) []Key {
 	return keys
 }
 
-// Refresh reads one session if it changed, and reports whether it did. One that
-// is live no more is fs.ErrNotExist.
+// Refresh reads one session again if it changed, and reports whether it did. For a session
+// that is no longer live it returns fs.ErrNotExist.
 func (x *Index) Refresh(k Key) (changed bool, err error) {
 	waiting := x.st.pending(k)
 	if len(waiting) == 0 && !exists(x.st.session(k)) {
@@ -123,7 +122,7 @@ func (x *Index) Refresh(k Key) (changed bool, err error) {
 	return x.read(k, waiting, true)
 }
 
-// Session returns a session as it was read last.
+// Session returns a session as last read.
 func (x *Index) Session(k Key) (s state.Session, ok bool) {
 	if e := x.sessions[k]; e != nil {
 		return e.s, true
@@ -131,10 +130,9 @@ func (x *Index) Session(k Key) (s state.Session, ok bool) {
 	return s, false
 }
 
-// read reads k unless its file is the same and its journal has grown by nothing.
-// Every fold writes to the journal first, so a change that leaves size and time
-// of the file as they were is seen too. Without listed the file itself is known
-// to be in its place.
+// read reads k unless its file is the same and its journal has not grown. Every fold writes to
+// the journal first, so a change is noticed even if it leaves the size and time of the file as
+// they were. If listed is false, the file is known to be in its place and unchanged.
 func (x *Index) read(k Key, waiting []string, listed bool) (changed bool, err error) {
 	old := x.sessions[k]
 	var file cache.Stamp
@@ -147,21 +145,21 @@ func (x *Index) read(k Key, waiting []string, listed bool) (changed bool, err er
 		return false, nil
 	}
 	if len(waiting) > 0 {
-		file = cache.Stamp{} // not to be kept
+		file = cache.Stamp{} // not to be reused: the spool will be drained
 	}
 	now := &indexed{file: file}
 	if err := x.st.load(k, waiting, &now.s); err != nil {
 		return false, err
 	}
 	if old == nil {
-		x.meterDir.dir = cache.Stamp{} // its status line may have reported before its first event
+		x.meterDir.dir = cache.Stamp{} // the status line may have reported before the first event
 	}
 	x.sessions[k] = now
 	return true, nil
 }
 
-// Meters brings what status lines reported up to date, and returns the sessions
-// of which it changed.
+// Meters updates the reports of the status lines, and returns the sessions whose report
+// changed.
 func (x *Index) Meters() (changed []Key) {
 	if !x.meterDir.due(x.st.path(meterDir, "")) {
 		return nil
@@ -187,7 +185,7 @@ func (x *Index) Meters() (changed []Key) {
 	return changed
 }
 
-// Meter returns what the status line reported last of session k, nil for nothing.
+// Meter returns the last report of session k's status line, nil if there is none.
 func (x *Index) Meter(k Key) *event.Meter {
 	if m := x.meters[k]; m != nil {
 		return m.report

@@ -9,8 +9,8 @@ import (
 	"beckon/state"
 )
 
-// What a status line reported before the session's first event is found when the
-// session comes, although nothing changed in the directory since.
+// A report of a status line from before the session's first event is found when the session
+// appears, although nothing has changed in the directory since.
 func TestMeterBeforeSession(t *testing.T) {
 	st := Open(t.TempDir())
 	x := st.Index()
@@ -32,7 +32,7 @@ func TestMeterBeforeSession(t *testing.T) {
 	if err := st.SetMeter("s", event.Meter{At: 1, Model: "m"}); err != nil {
 		t.Fatal(err)
 	}
-	long := time.Now().Add(-time.Second) // its time can be trusted
+	long := time.Now().Add(-time.Second) // old enough to be trusted
 	if err := os.Chtimes(st.path(meterDir, ""), long, long); err != nil {
 		t.Fatal(err)
 	}

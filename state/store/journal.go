@@ -10,20 +10,20 @@ import (
 	"beckon/state"
 )
 
-// maxLine bounds one journal line. The longest of ours is an event with a full
-// snapshot of background tasks, every byte of it escaped: a third of this.
+// maxLine is the size limit of a journal line. Our longest line, an event with a full snapshot
+// of background tasks and every byte escaped, takes a third of it.
 const maxLine = 1 << 20
 
 // Line is one journal line.
 type Line struct {
 	Change   state.Change
-	Us       int64          // what the hook took until the line was written, in microseconds
-	Spool    string         // the spool file that the event waited in, if it did
+	Us       int64          // time that the hook took until it wrote the line, in microseconds
+	Spool    string         // name of the spool file that the event comes from, if any
 	Snapshot *state.Session // set on the first line of a rotated journal
 }
 
-// Kind returns the line's kind: event, observation, action, turn, snapshot, or
-// unknown for one that a newer version wrote.
+// Kind returns the line's kind: event, observation, action, turn, snapshot, or unknown for one
+// written by a newer version.
 func (l Line) Kind() string {
 	switch {
 	case l.Snapshot != nil:
@@ -40,10 +40,10 @@ func (l Line) Kind() string {
 	return "unknown"
 }
 
-// lineStart is how every line of ours begins.
+// lineStart is the beginning of every line that beckon writes.
 const lineStart = `{"seq":`
 
-// lineText is a line as it stands in the file.
+// lineText is the JSON form of a line.
 type lineText struct {
 	Seq         int64           `json:"seq"`
 	At          event.Millis    `json:"at"`
@@ -57,7 +57,7 @@ type lineText struct {
 	Turn        *state.Turn     `json:"turn"`
 }
 
-// appendLine appends l as a line, with its newline.
+// appendLine appends l as a line, with a newline.
 func appendLine(dst []byte, l Line) []byte {
 	c := l.Change
 	t := lineText{c.Seq, c.At, l.Kind(), l.Us, l.Spool, l.Snapshot, c.Event, c.Observation, c.Action, c.Turn}
@@ -67,9 +67,9 @@ func appendLine(dst []byte, l Line) []byte {
 // errLine is returned for a line that is not a journal line.
 var errLine = errors.New("not a journal line")
 
-// parseLine reads one line, without its newline. A line of a kind that a
-// newer version added gives a Change that changes nothing. A snapshot of a
-// newer schema is state.ErrNewerSchema: it cannot be passed over.
+// parseLine parses one line, without its newline. A line whose kind only a newer version knows
+// gives a Change that changes nothing. A snapshot of a newer schema gives
+// state.ErrNewerSchema, since it cannot be skipped.
 func parseLine(b []byte) (Line, error) {
 	var t lineText
 	if !jsonenc.Decode(string(b), &t) || t.Seq <= 0 || t.Kind == "event" && t.Event == nil {
@@ -86,7 +86,7 @@ func parseLine(b []byte) (Line, error) {
 	return l, nil
 }
 
-// foldLine folds one journal line, which ends at offset end, into s.
+// foldLine folds one journal line into s. The line ends at offset end.
 func foldLine(s *state.Session, l *Line, end int64) {
 	if l.Snapshot != nil {
 		*s = *l.Snapshot
@@ -96,21 +96,20 @@ func foldLine(s *state.Session, l *Line, end int64) {
 	s.Offset = end
 }
 
-// scan calls each for every whole line of r from offset on, with where the line
-// starts and where its newline ends, and returns where the last whole line
-// ends. Lines that do not parse are counted and passed over; a tail without a
-// newline is not a line.
+// scan calls each for every whole line of r from offset on, with the offsets of its start and
+// of the end of its newline. It returns the end of the last whole line and the number of lines
+// that did not parse, which it skips. A tail without a newline is not a line.
 func scan(r io.ReaderAt, offset int64, each func(l Line, start, end int64)) (end int64, bad int, err error) {
 	return scanFor(r, offset, nil, each)
 }
 
-// scanFor is scan for the lines that want lets through, all when it is nil; the
-// others are not parsed.
+// scanFor is scan for the lines that want accepts, or all if want is nil. The others are not
+// parsed.
 func scanFor(r io.ReaderAt, offset int64, want func([]byte) bool, each func(l Line, start, end int64)) (end int64, bad int, err error) {
 	buf := make([]byte, 0, 64<<10)
-	start := offset // where buf begins in r
+	start := offset // offset of buf in r
 	end = offset
-	long := false // the line under way is too long to be ours
+	long := false // the current line is too long to be ours
 	for {
 		if len(buf) == cap(buf) && cap(buf) < maxLine {
 			buf = append(make([]byte, 0, 2*cap(buf)), buf...)
@@ -153,9 +152,9 @@ func scanFor(r io.ReaderAt, offset int64, want func([]byte) bool, each func(l Li
 	}
 }
 
-// wholeLine parses a line of r that ends, with its newline, at end. A reader
-// that has no lock may have read its two halves before and after a writer cut
-// off a torn tail and wrote there: it is read once more.
+// wholeLine parses a line of r that ends, with its newline, at end. A line that does not parse
+// is read once more: a reader without the lock may have read its halves before and after a
+// writer replaced a torn tail.
 func wholeLine(r io.ReaderAt, line []byte, end int64, long bool) (Line, error) {
 	if long {
 		return Line{}, errLine

@@ -17,7 +17,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// aSession is a store with one session of n events, whose calls are c0, c1...
+// aSession returns a store with one session of n events, with the calls c0, c1...
 func aSession(t testing.TB, n int) *Store {
 	t.Helper()
 	st := Open(t.TempDir())
@@ -27,9 +27,8 @@ func aSession(t testing.TB, n int) *Store {
 	return st
 }
 
-// A journal may be damaged in any way: what its whole lines and the session's
-// file know between them is kept, and what is cut away and was not a torn tail
-// stays in quarantine.
+// A journal may be damaged in any way. What its whole lines and the session's file contain is
+// kept, and whatever is cut off, except a torn tail, goes to quarantine.
 func TestDamagedJournal(t *testing.T) {
 	const n = 4
 	third := func(j []byte) (from, to int) {
@@ -39,9 +38,9 @@ func TestDamagedJournal(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		damage func(j []byte) []byte
-		tools  int64  // calls that the session knows afterwards
-		calls  string // calls in the journal afterwards, but for the last
-		kept   string // what is in quarantine
+		tools  int64  // calls in the session afterwards
+		calls  string // calls in the journal afterwards, without the last
+		kept   string // files in quarantine
 		bad    string // what fsck finds afterwards
 	}{
 		{name: "missing", damage: func([]byte) []byte { return nil }, tools: n, calls: "..."},
@@ -122,8 +121,7 @@ func quarantined(t *testing.T, st *Store, want string) {
 	}
 }
 
-// fsck checks what Check finds, that --rebuild mends it, and that the session
-// goes on from there.
+// fsck checks Check's finding, that --rebuild mends it, and that the session can go on.
 func fsck(t *testing.T, st *Store, want string) {
 	t.Helper()
 	before := load(t, st, "s")
@@ -221,8 +219,8 @@ func TestRebuild(t *testing.T) {
 	}
 }
 
-// Thousands of events in small segments: their number is bounded, every line
-// that is kept is read once and in order, and the session is whole.
+// Thousands of events make a bounded number of small segments. Every kept line is read once
+// and in order, and the session is whole.
 func TestRotation(t *testing.T) {
 	setSegment(t, 16<<10)
 	st := Open(t.TempDir())
@@ -241,7 +239,7 @@ func TestRotation(t *testing.T) {
 	}
 	var got []int64
 	if err := st.Lines("s", 0, func(l Line) {
-		if (l.Snapshot != nil) != (len(got) == 0) { // the lines before the first are gone
+		if (l.Snapshot != nil) != (len(got) == 0) { // the lines before the first one are gone
 			t.Errorf("line %d: %s", l.Change.Seq, l.Kind())
 		}
 		got = append(got, l.Change.Seq)
@@ -315,8 +313,8 @@ func TestRotationKilled(t *testing.T) {
 	}
 }
 
-// A kill after the first line of a rotated journal: it is shorter than what the
-// session's file has folded of the old one.
+// A kill after the first line of a rotated journal leaves a journal shorter than the offset in
+// the session's file.
 func TestRotationKilledAfterItsFirstLine(t *testing.T) {
 	st := aSession(t, 50)
 	file := read(t, st.session("s"))
@@ -329,8 +327,8 @@ func TestRotationKilledAfterItsFirstLine(t *testing.T) {
 	clean(t, st)
 }
 
-// A session whose file says that it has read up to a line's end, but of
-// another journal, is not taken on from there.
+// A session is not continued from its offset if that is a line's end in another session's
+// journal.
 func TestJournalOfAnotherSession(t *testing.T) {
 	l := realLines()
 	s := state.Session{Schema: state.Schema, ID: "s", Seq: 5, Offset: int64(len(l[0]))}
@@ -339,14 +337,14 @@ func TestJournalOfAnotherSession(t *testing.T) {
 	if err != nil || !got.short || !equal(got.s, s) {
 		t.Errorf("short is %v, %v: %s", got.short, err, text(got.s))
 	}
-	s.Seq = 1 // of another session, or of this one as it was
+	s.Seq = 1 // of another session, or of an earlier state of this one
 	if got, err = replay(s, bytes.NewReader(journal), int64(len(journal))); err != nil || got.short || got.s.Seq != 2 {
 		t.Errorf("short is %v, %v: %s", got.short, err, text(got.s))
 	}
 }
 
-// A journal that was deleted by hand starts again at 1, and its rotated name
-// may be taken: neither is lost.
+// A journal that was deleted by hand starts at 1 again, and the name for its rotated journal
+// may be taken. Neither is lost.
 func TestRotationToTakenName(t *testing.T) {
 	setSegment(t, 1)
 	st := Open(t.TempDir())
@@ -360,7 +358,7 @@ func TestRotationToTakenName(t *testing.T) {
 	clean(t, st)
 }
 
-// A journal that cannot be rotated goes on, and no event is lost.
+// A journal that cannot be rotated grows on, and no event is lost.
 func TestRotationFails(t *testing.T) {
 	setSegment(t, 1)
 	st := aSession(t, 1)
@@ -377,7 +375,7 @@ func TestRotationFails(t *testing.T) {
 	clean(t, st)
 }
 
-// A follower misses no line, whatever is rotated while it reads.
+// A follower misses no line, even if the journal is rotated while it reads.
 func TestLinesDuringRotation(t *testing.T) {
 	setSegment(t, 16<<10)
 	st := Open(t.TempDir())
@@ -405,7 +403,7 @@ func TestLinesDuringRotation(t *testing.T) {
 	}
 }
 
-// Lines of a kind that a newer version writes are passed on, not folded.
+// Lines of a kind that only a newer version knows are passed on, not folded.
 func TestUnknownKindOfLine(t *testing.T) {
 	st := aSession(t, 1)
 	write(t, st.journal("s"), append(read(t, st.journal("s")), `{"seq":2,"at":1750000000005,"kind":"weather","us":1,"weather":{"number":1},"event":{"kind":"Stop","session_id":"s"}}`+"\n"...))
@@ -463,7 +461,7 @@ func TestLineRoundTrip(t *testing.T) {
 	})
 }
 
-// realLines are journal lines of each kind.
+// realLines returns journal lines of each kind.
 func realLines() [][]byte {
 	s := state.Apply(state.Session{}, state.Change{Seq: 1, At: t0, Event: tool("s", "c", t0)})
 	var out [][]byte
@@ -479,8 +477,8 @@ func realLines() [][]byte {
 	return out
 }
 
-// FuzzParseLine: no bytes make it panic, and what it takes can be written and
-// taken again.
+// FuzzParseLine checks that no input makes parseLine panic, and that what it accepts can be
+// written and parsed again.
 func FuzzParseLine(f *testing.F) {
 	for _, l := range realLines() {
 		f.Add(l[:len(l)-1])
@@ -504,8 +502,8 @@ func FuzzParseLine(f *testing.F) {
 	})
 }
 
-// FuzzScan: whatever follows whole lines, they survive, and a fold from there
-// is what a fold of all of it is.
+// FuzzScan checks that whole lines survive whatever follows them, and that a fold from their
+// end equals a fold of everything.
 func FuzzScan(f *testing.F) {
 	for _, s := range []string{"", "\n", "\n\n", "{", `{"seq":3`, "x\n", "\x00\x00\n", "{}\n{}\n"} {
 		f.Add(uint8(3), []byte(s))
@@ -529,7 +527,7 @@ func FuzzScan(f *testing.F) {
 			}
 			ends = append(ends, end)
 		})
-		if err != nil { // a snapshot of a newer schema may follow
+		if err != nil { // may be a snapshot of a newer schema
 			return
 		}
 		if len(ends) < int(n) || end < whole || end > int64(len(data)) {
@@ -559,8 +557,8 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
-// Half of a torn line and half of the line that took its place, as a reader
-// without the lock may see them, are read again.
+// A reader without the lock may see half of a torn line and half of its replacement. Such a
+// line is read again.
 func TestLineReplacedWhileRead(t *testing.T) {
 	l := realLines()
 	torn := slices.Concat(l[0][:len(l[0])/2], l[1][len(l[0])/2:])
@@ -571,7 +569,7 @@ func TestLineReplacedWhileRead(t *testing.T) {
 	}
 }
 
-// changing is a file that is written to after its first reading.
+// changing is a file whose content changes after its first read.
 type changing struct{ now, then []byte }
 
 func (c *changing) ReadAt(p []byte, off int64) (int, error) {

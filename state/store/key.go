@@ -8,12 +8,12 @@ import (
 	"beckon/state"
 )
 
-// Key names a session's files.
+// Key is the name of a session's files.
 type Key string
 
-// KeyOf returns the key of a record (state.Session.Record): a session id is
-// itself when it is a plain name of at most 128 characters, else the hex of its
-// SHA-256, so that no id leaves the directory; a part follows it.
+// KeyOf returns the key of a record (state.Session.Record). A session id that is a plain name
+// of at most 128 characters is its own key. Any other is replaced by the hex of its SHA-256,
+// so that no id leads out of the directory. A part is appended.
 func KeyOf(record string) Key {
 	if plain(record) && !device(record) { // nearly always
 		return Key(record)
@@ -31,7 +31,7 @@ const partLen = 12
 // part returns the key of a part of the session k.
 func (k Key) part(part string) Key { return Key(state.Record(string(k), part)) }
 
-// cutPart takes the part off a record or key.
+// cutPart splits a record or key into id and part.
 func cutPart(record string) (id, part string, ok bool) {
 	i := len(record) - partLen - 1
 	if i < 1 || record[i] != '~' || !plain(record[i+1:]) {
@@ -60,8 +60,8 @@ func plain(id string) bool {
 	return true
 }
 
-// device reports whether Windows takes id, with any ending, for a device. The
-// answer is the same everywhere, since a directory may be shared.
+// device reports whether id, with any extension, is a device on Windows. The answer does not
+// depend on the system, since a directory may be shared.
 func device(id string) bool {
 	if len(id) != 3 && len(id) != 4 {
 		return false

@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// hostile are session ids that would leave the directory, or meet a name that
-// means something, if they were used as they are.
+// hostile lists session ids that would leave the directory, or be a special name, if used as
+// they are.
 var hostile = []string{
 	"", ".", "..", "../../x", "/etc/passwd", `..\..\x`, `C:\x`, "a/b", "a\x00b", "\x00", strings.Repeat("x", 10<<10), strings.Repeat("x", 129),
 	"con", "CON", "nul", "Aux", "prn", "com1", "LPT9", "com0", "s.json", "s.lock", ".pruned", "s.1", "a b", "a\nb", "é", "日本", "\xff\xfe", "~", "$HOME", "-rf", "*", "s:x",
@@ -57,8 +57,8 @@ func TestKeyOf(t *testing.T) {
 	}
 }
 
-// Whatever the id, all files are below the state directory, and the session is
-// found by its id again.
+// Whatever the id, all files are below the state directory, and the session is found by its
+// id.
 func TestHostileIDs(t *testing.T) {
 	parent := t.TempDir()
 	st := Open(filepath.Join(parent, "a", "b", "state"))

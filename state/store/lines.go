@@ -12,16 +12,15 @@ import (
 	"beckon/state/cache"
 )
 
-// Lines calls each for every line of a session's journal after the sequence
-// number after, the rotated segments first. A snapshot is passed on only where
-// the lines before it are gone, and says where the session stood. Lines takes
-// no lock: a half-written last line is left for the next call. What each gets
-// stays valid.
+// Lines calls each for every line of a session's journal after sequence number after, those of
+// the rotated segments first. A snapshot is included only if the lines before it are gone,
+// whose result it holds. Lines takes no lock: it ignores a half-written last line, which the
+// next call returns. each may keep its argument.
 func (st *Store) Lines(k Key, after int64, each func(Line)) error {
 	return st.scanJournals(k, after, nil, each)
 }
 
-// scanFile scans a segment; one that is gone has been dropped.
+// scanFile scans a segment. One that does not exist has been dropped.
 func scanFile(path string, want func([]byte) bool, each func(l Line, start, end int64)) error {
 	f, err := open(path, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -35,17 +34,16 @@ func scanFile(path string, want func([]byte) bool, each func(l Line, start, end 
 	return err
 }
 
-// Turn is one turn with the number of its journal line.
+// Turn is a turn with the number of its journal line.
 type Turn struct {
 	Seq int64
 	state.Turn
 }
 
-// ID names the turn among those of every session.
+// ID returns a name for the turn that is unique among all sessions.
 func (t Turn) ID(k Key) string { return string(k) + "." + strconv.FormatInt(t.Seq, 10) }
 
-// CommandID names the task that the turn belongs to, empty when it belongs to
-// none that is known.
+// CommandID returns the unique name of the turn's task, or "" if its task is unknown.
 func (t Turn) CommandID(k Key) string {
 	if t.Command == 0 {
 		return ""
@@ -53,9 +51,9 @@ func (t Turn) CommandID(k Key) string {
 	return string(k) + "." + strconv.FormatInt(t.Command, 10)
 }
 
-// Turns calls each for every turn of a session, whether it is live, archived
-// or only its journal is left, in the order of its journal. What each gets stays
-// valid.
+// Turns calls each for every turn of a session after sequence number after, in journal order.
+// The session may be live or archived, or have only its journal left. each may keep its
+// argument.
 func (st *Store) Turns(k Key, after int64, each func(Turn)) error {
 	return st.scanJournals(k, after, isTurn, func(l Line) {
 		if l.Change.Turn != nil {
@@ -64,20 +62,17 @@ func (st *Store) Turns(k Key, after int64, each func(Turn)) error {
 	})
 }
 
-// isTurn reports whether a line is a turn's, at a glance: what it lets through
-// is parsed.
+// isTurn reports whether a line may be a turn's, without parsing it.
 func isTurn(line []byte) bool {
 	return bytes.Contains(line[:min(len(line), 80)], []byte(`"kind":"turn"`))
 }
 
-// scanJournals calls each for the lines of a session's journal after the
-// sequence number after that want lets through, the rotated segments first. A
-// line that is read twice, because the journal was rotated meanwhile, is passed
-// on once.
+// scanJournals calls each for the lines of a session's journal after sequence number after
+// that want accepts, those of the rotated segments first. If the journal is rotated meanwhile
+// and a line is read twice, each gets it once.
 func (st *Store) scanJournals(k Key, after int64, want func([]byte) bool, each func(Line)) error {
-	// The live journal is opened before the segments are listed. One that is
-	// rotated meanwhile is then read twice; the other way round it would be
-	// missed.
+	// The live journal is opened before the segments are listed. If it is rotated in between,
+	// it is read twice; in the opposite order it would be missed.
 	live, err := open(st.journal(k), os.O_RDONLY)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -111,18 +106,17 @@ func (st *Store) scanJournals(k Key, after int64, want func([]byte) bool, each f
 	return err
 }
 
-// Place is how far a journal was followed: to the line Seq, which ended at
-// byte Offset. The zero value is before its beginning; where a session stands
-// is Place{s.Seq, s.Offset}.
+// Place is a position in a journal: after line Seq, which ends at byte Offset. The zero value
+// is the beginning; the position of a session is Place{s.Seq, s.Offset}.
 type Place struct {
 	Seq    int64
 	Offset int64
 }
 
-// Follow calls each for every line of a session's journal after p and returns
-// where it got to. It reads only what was added, unless the journal was rotated
-// or made again meanwhile: then it is Lines. Like it, Follow takes no lock, and a
-// half-written last line is left for the next call.
+// Follow calls each for every line of a session's journal after p and returns the new
+// position. It reads only what was added, unless the journal was rotated or replaced
+// meanwhile: then it works like Lines. Follow takes no lock either, and ignores a half-written
+// last line, which the next call returns.
 func (st *Store) Follow(k Key, p Place, each func(Line)) (Place, error) {
 	lines, next, follows, err := st.added(k, p)
 	if err != nil {
@@ -137,8 +131,7 @@ func (st *Store) Follow(k Key, p Place, each func(Line)) (Place, error) {
 	return next, nil
 }
 
-// added reads the lines past p.Offset. It reports false if what stands there
-// does not follow p.
+// added reads the lines after p.Offset. follows is false if they do not continue p.
 func (st *Store) added(k Key, p Place) (lines []Line, next Place, follows bool, err error) {
 	f, err := open(st.journal(k), os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -172,9 +165,8 @@ func beginsLine(f *os.File, offset int64) bool {
 	return err == nil && before[0] == '\n'
 }
 
-// followAnew goes through the whole journal. Its place has no offset that could
-// be trusted, so the next call goes through it again, unless the live journal
-// says where its last line is.
+// followAnew reads the whole journal. Unless it finds its last line in the live journal, the
+// new position has no offset, and the next call reads the whole journal again.
 func (st *Store) followAnew(k Key, p Place, each func(Line)) (Place, error) {
 	err := st.Lines(k, p.Seq, func(l Line) {
 		p.Seq = l.Change.Seq
@@ -184,7 +176,7 @@ func (st *Store) followAnew(k Key, p Place, each func(Line)) (Place, error) {
 	return p, err
 }
 
-// endOf returns where the line seq ends in the live journal, 0 if it is not
+// endOf returns the offset at which line seq ends in the live journal, or 0 if it is not
 // there.
 func (st *Store) endOf(k Key, seq int64) (at int64) {
 	f, err := open(st.journal(k), os.O_RDONLY)
@@ -200,15 +192,14 @@ func (st *Store) endOf(k Key, seq int64) (at int64) {
 	return at
 }
 
-// KeyOfFile returns the key of a session's file in SessionsDir, and whether
-// name is one.
+// KeyOfFile returns the key of a file in SessionsDir, and whether name is a session's file.
 func KeyOfFile(name string) (Key, bool) {
 	k, ok := strings.CutSuffix(name, ".json")
 	return Key(k), ok && isKey(k)
 }
 
-// Newest calls each for the events in the last size bytes of a session's journal, the
-// oldest first. Rotated journals are not looked at. Like Lines it takes no lock.
+// Newest calls each for the events in the last size bytes of a session's journal, the oldest
+// first. It does not read rotated journals, and takes no lock.
 func (st *Store) Newest(k Key, size int64, each func(Line)) error {
 	f, err := open(st.journal(k), os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -222,7 +213,7 @@ func (st *Store) Newest(k Key, size int64, each func(Line)) error {
 	if err != nil {
 		return err
 	}
-	// What begins in the middle of a line does not parse, and is passed over.
+	// The first piece may begin inside a line. It then does not parse, and is skipped.
 	_, _, err = scanFor(f, max(0, end-size), isEvent, func(l Line, _, _ int64) {
 		if l.Change.Event != nil {
 			each(l)
@@ -231,15 +222,15 @@ func (st *Store) Newest(k Key, size int64, each func(Line)) error {
 	return err
 }
 
-// isEvent reports whether a line is an event's, at a glance.
+// isEvent reports whether a line may be an event's, without parsing it.
 func isEvent(line []byte) bool {
 	return bytes.Contains(line[:min(len(line), 80)], []byte(`"kind":"event"`))
 }
 
-// JournalFile is the journal of a session: to be watched for what is appended.
+// JournalFile returns the path of a session's journal, to watch it for new lines.
 func (st *Store) JournalFile(k Key) string { return st.journal(k) }
 
-// JournalSize is the length of a session's journal, 0 when there is none.
+// JournalSize returns the length of a session's journal, 0 if there is none.
 func (st *Store) JournalSize(k Key) int64 {
 	journal, _ := cache.StampOf(st.journal(k))
 	return journal.Size

@@ -58,7 +58,7 @@ func TestFollow(t *testing.T) {
 		return res.After.Seq
 	}
 	f := follower{t: t, st: st, k: k}
-	f.follow() // nothing is there
+	f.follow() // there is nothing yet
 	every := follower{t: t, st: st, k: k}
 	rotated := false
 	for i := range 60 {
@@ -73,8 +73,7 @@ func TestFollow(t *testing.T) {
 	if !rotated {
 		t.Fatal("the journal was not rotated")
 	}
-	// From where a session stands, only what is new comes, and it is read from
-	// there alone.
+	// From a session's place only new lines come, and only they are read.
 	s, err := st.Load(k)
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +88,7 @@ func TestFollow(t *testing.T) {
 	if len(late.seqs) != 1 || late.seqs[0] != seq {
 		t.Fatalf("lines %v, want %d", late.seqs, seq)
 	}
-	// Half a line is left for the next time.
+	// Half a line is left for the next call.
 	j, err := os.OpenFile(st.journal(k), os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +109,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// An index reads what changed and nothing else, and forgets what is gone.
+// An index reads only what changed, and drops what is gone.
 func TestIndex(t *testing.T) {
 	st := Open(t.TempDir())
 	x := st.Index()
@@ -165,7 +164,7 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// Newest gives the whole events in the tail: none that is cut, none of another kind.
+// Newest returns the whole events in the tail, no cut one, and no line of another kind.
 func TestNewest(t *testing.T) {
 	st := Open(t.TempDir())
 	for i := range 50 {

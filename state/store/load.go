@@ -16,18 +16,17 @@ import (
 	"beckon/state/cache"
 )
 
-// Load returns a live or archived session by its key, up to date with its
-// journal. A session that is not known is fs.ErrNotExist.
+// Load returns a live or archived session by its key, up to date with its journal. An unknown
+// session is fs.ErrNotExist.
 //
-// It never waits for a writer. When the file is behind its journal, or does
-// not parse, it is healed if nobody holds it and this process may write;
-// otherwise the journal is folded in memory, as are the events that wait for
-// whoever holds it.
+// Load never waits for a writer. If the file is behind its journal or does not parse, it is
+// healed, provided that nobody holds the session and this process may write. Otherwise the
+// journal is folded in memory, and so are the spooled events.
 func (st *Store) Load(k Key) (s state.Session, err error) {
 	return s, st.load(k, st.pending(k), &s)
 }
 
-// load is Load, into s, of what waits in the spool under those names.
+// load is Load with the names of the spooled events given. It loads into s.
 func (st *Store) load(k Key, spooled []string, s *state.Session) error {
 	err := st.loadFolded(k, s)
 	if len(spooled) > 0 {
@@ -36,7 +35,7 @@ func (st *Store) load(k Key, spooled []string, s *state.Session) error {
 	return err
 }
 
-// loadFolded is load without what is spooled.
+// loadFolded is load without the spooled events.
 func (st *Store) loadFolded(k Key, s *state.Session) error {
 	err := st.read(k, s)
 	if err == nil && !st.behind(k, s) || errors.Is(err, state.ErrNewerSchema) {
@@ -48,20 +47,20 @@ func (st *Store) loadFolded(k Key, s *state.Session) error {
 	return st.catchUp(k, s, err)
 }
 
-// read reads a session's file from sessions/, else from archive/.
+// read reads a session's file from sessions/, or else from archive/.
 func (st *Store) read(k Key, s *state.Session) error {
 	*s = state.Session{}
 	err := readSession(st.session(k), s)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = readSession(st.archived(k), s)
 	}
-	if errors.Is(err, fs.ErrNotExist) { // a resume may have brought it back between the two
+	if errors.Is(err, fs.ErrNotExist) { // a resume may have moved it back meanwhile
 		err = readSession(st.session(k), s)
 	}
 	return err
 }
 
-// readSession reads one session file into s. With an error s may hold anything.
+// readSession reads one session file into s. After an error the contents of s are undefined.
 func readSession(path string, s *state.Session) error {
 	buf := readBuffers.Get().(*[]byte)
 	defer readBuffers.Put(buf)
@@ -73,19 +72,19 @@ func readSession(path string, s *state.Session) error {
 	return err
 }
 
-// readBuffers hold what is read of session files: a view reads many, and every
-// page of memory that it touches for the first time costs more than the read.
+// readBuffers are buffers for session files. A view reads many files, and the first touch of
+// each page of new memory costs more than the read.
 var readBuffers = sync.Pool{New: func() any { b := make([]byte, 4096); return &b }}
 
-// behind reports whether the journal is not what the session's file has
-// folded: a writer was killed between the two, or is about to write the file.
+// behind reports whether the session's file differs from the end of its journal: a writer was
+// killed before it wrote the file, or is about to write it.
 func (st *Store) behind(k Key, s *state.Session) bool {
 	journal, ok := cache.StampOf(st.journal(k))
 	return ok && journal.Size != s.Offset
 }
 
-// catchUp replays, in memory, what the journal holds beyond s, which was read
-// with err.
+// catchUp folds into s, in memory, the journal lines that it lacks. err is the error of
+// reading s; it is returned if the journal does not help.
 func (st *Store) catchUp(k Key, s *state.Session, err error) error {
 	f, e := open(st.journal(k), os.O_RDONLY)
 	if e != nil {
@@ -104,8 +103,8 @@ func (st *Store) catchUp(k Key, s *state.Session, err error) error {
 	return nil
 }
 
-// Heal brings a session's file up to date with its journal and its spooled
-// events. A session of which there is nothing is fs.ErrNotExist.
+// Heal brings a session's file up to date with its journal and its spooled events. If there is
+// nothing of the session, it returns fs.ErrNotExist.
 func (st *Store) Heal(k Key) error { return st.heal(k, LockWait) }
 
 func (st *Store) heal(k Key, wait time.Duration) error {
@@ -121,8 +120,8 @@ func (st *Store) heal(k Key, wait time.Duration) error {
 	return h.commit()
 }
 
-// has reports whether there is anything of k to heal. Asking for a session
-// that was never there leaves no lock file behind.
+// has reports whether k has any file. It is asked first so that no lock file is created for a
+// session that never existed.
 func (st *Store) has(k Key) bool {
 	if exists(st.journal(k)) || exists(st.session(k)) || exists(st.archived(k)) {
 		return true
@@ -137,8 +136,8 @@ type Problem struct {
 	Err error
 }
 
-// Live returns every live session, in the order of their keys, and what could
-// not be read. No archived session is looked at.
+// Live returns every live session, sorted by key, and those that could not be read. Archived
+// sessions are not read.
 func (st *Store) Live() ([]state.Session, []Problem, error) { return all(st.List()) }
 
 func all(l Listing, err error) ([]state.Session, []Problem, error) {
@@ -149,7 +148,7 @@ func all(l Listing, err error) ([]state.Session, []Problem, error) {
 	return sessions, problems, nil
 }
 
-// Listing is sessions that are known by their keys, and not read yet.
+// Listing is a list of sessions that have not been read yet.
 type Listing struct {
 	st      *Store
 	keys    []Key
@@ -157,7 +156,7 @@ type Listing struct {
 	cache   *cache.Cache[Key, state.Session]
 }
 
-// List lists the live sessions, in the order of their keys. It is to be read by ReadAll.
+// List lists the live sessions, sorted by key. Read them with ReadAll.
 func (st *Store) List() (l Listing, err error) {
 	l.st = st
 	if l.keys, l.waiting, err = st.live(); err == nil {
@@ -166,7 +165,7 @@ func (st *Store) List() (l Listing, err error) {
 	return l, err
 }
 
-// Load is Store.Load of session i, into s.
+// Load is Store.Load for session i. It loads into s.
 func (l Listing) Load(i int, s *state.Session) error {
 	k := l.keys[i]
 	if l.cache == nil || len(l.waiting[k]) > 0 {
@@ -177,14 +176,14 @@ func (l Listing) Load(i int, s *state.Session) error {
 		return s.Check()
 	}
 	err := l.st.load(k, nil, s)
-	if err == nil && s.Offset == journal.Size { // it is of what had that stamp
+	if err == nil && s.Offset == journal.Size { // the session belongs to this stamp
 		l.cache.Put(k, s, journal)
 	}
 	return err
 }
 
-// ReadAll makes a T of every session of l, on all processors, and returns what
-// could not be read. One that has just been archived is left out.
+// ReadAll calls read for every session of l, on all processors, and returns the values read
+// and the sessions that could not be read. A session that has just been archived is left out.
 func ReadAll[T any](l Listing, read func(i int, t *T) error) ([]T, []Problem) {
 	all, errs := make([]T, len(l.keys)), make([]error, len(l.keys))
 	Parallel(len(all), func(i int) { errs[i] = read(i, &all[i]) })
@@ -205,8 +204,7 @@ func ReadAll[T any](l Listing, read func(i int, t *T) error) ([]T, []Problem) {
 	return all[:n], problems
 }
 
-// live drains the spool and lists the live sessions, and the events that could
-// not be drained.
+// live drains the spool. It lists the live sessions, and the events that could not be drained.
 func (st *Store) live() ([]Key, spooledNames, error) {
 	_ = st.DrainSpool()
 	keys, err := st.liveKeys()
@@ -223,9 +221,9 @@ func (st *Store) live() ([]Key, spooledNames, error) {
 	return keys, waiting, nil
 }
 
-// liveKeys lists the sessions in the live directory, by their file names, and
-// those that have lost their file and not their journal. That nothing can be
-// kept in the state directory is an error, for then nothing is known.
+// liveKeys lists the sessions in the live directory by their file names, and those that have a
+// journal but have lost their file. It is an error if the state directory does not exist and
+// cannot be created: an empty list would then prove nothing.
 func (st *Store) liveKeys() ([]Key, error) {
 	keys, err := st.keys(sessionsDir)
 	if err != nil {
@@ -242,7 +240,7 @@ func (st *Store) liveKeys() ([]Key, error) {
 	return append(keys, st.fileless(keys)...), nil
 }
 
-// makeable returns why the state directory is not there and cannot be made. It
+// makeable returns an error if the state directory does not exist and cannot be created. It
 // leaves nothing behind.
 func makeable(dir string) error {
 	parent := dir
@@ -262,11 +260,12 @@ func makeable(dir string) error {
 	return &fs.PathError{Op: "making the state directory", Path: dir, Err: err}
 }
 
-// lookEvery is how often readers look for journals without a session file: one
-// directory may hold more than a year of them.
+// lookEvery is how often readers look for journals without a session file. The journal
+// directory may hold the files of more than a year.
 const lookEvery = 10 * time.Second
 
-// lookDue reports whether no reader has looked for a while.
+// lookDue reports whether lookEvery has passed since any reader looked, and notes that this
+// one does.
 func (st *Store) lookDue() bool {
 	stamp, now := st.path(journalDir, ".looked"), time.Now()
 	if info, err := os.Stat(stamp); err == nil && now.Sub(info.ModTime()).Abs() < lookEvery {
@@ -278,9 +277,9 @@ func (st *Store) lookDue() bool {
 	return true
 }
 
-// fileless finds the journals whose session has no file, though it is too young
-// to have been pruned, and makes the files anew. It returns those that are live
-// or cannot be made.
+// fileless finds the journals of sessions that have no file, although they are too young to
+// have been pruned, and rebuilds the files. It returns the sessions that are live or cannot be
+// rebuilt.
 func (st *Store) fileless(live []Key) (lost []Key) {
 	names, _ := readNames(st.path(journalDir, ""))
 	there := make(map[Key]bool, len(live))
@@ -302,7 +301,7 @@ func (st *Store) fileless(live []Key) (lost []Key) {
 // ListArchived lists the sessions in the archive.
 func (st *Store) ListArchived() (Listing, error) {
 	keys, err := st.keys(archiveDir)
-	// A resume that was killed leaves its old file here.
+	// A killed resume leaves its old file here.
 	live := func(k Key) bool { return exists(st.session(k)) }
 	return Listing{st: st, keys: slices.DeleteFunc(keys, live)}, err
 }
@@ -322,13 +321,12 @@ func (st *Store) keys(dir string) ([]Key, error) {
 	return keys, err
 }
 
-// batch is how many files one worker takes at a time; for fewer than two
-// batches the workers would cost more than they save.
+// batch is how many files a worker takes at a time. For fewer than two batches, workers would
+// cost more than they save.
 const batch = 16
 
-// Parallel calls do with every number below n, on as many processors as there
-// are, and returns when all calls have. Reading many small files is system
-// calls, most of all, and those run side by side.
+// Parallel calls do for every number below n, on all processors, and returns when all calls
+// have returned. Reading many small files is mostly system calls, which run in parallel.
 func Parallel(n int, do func(i int)) {
 	workers := min(runtime.GOMAXPROCS(0), n/batch)
 	if workers < 2 {

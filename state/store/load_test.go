@@ -11,7 +11,7 @@ import (
 	"beckon/state"
 )
 
-// views are all the ways to read the live sessions.
+// views returns all ways to read the live sessions.
 func views(st *Store) map[string]func() ([]state.Session, error) {
 	index := st.Index()
 	return map[string]func() ([]state.Session, error){
@@ -38,8 +38,8 @@ func views(st *Store) map[string]func() ([]state.Session, error) {
 	}
 }
 
-// A permission that waits for a lock is seen while somebody holds it, by every
-// view, and once.
+// Every view shows a permission that waits for a lock exactly once, while another process
+// holds the lock.
 func TestSpooledIsSeenWhileTheLockIsHeld(t *testing.T) {
 	st := Open(t.TempDir())
 	fold(t, st, kind(event.SessionStart, "a", t0))
@@ -76,7 +76,7 @@ func TestSpooledIsSeenWhileTheLockIsHeld(t *testing.T) {
 	clean(t, st)
 }
 
-// The journal is the truth: a session that lost its file is there.
+// A session that has lost its file is rebuilt from the journal.
 func TestJournalWithoutAFile(t *testing.T) {
 	for name, lost := range map[string]func(*Store) error{
 		"of one session": func(st *Store) error { return os.Remove(st.session("a")) },
@@ -100,7 +100,7 @@ func TestJournalWithoutAFile(t *testing.T) {
 	}
 }
 
-// What was pruned stays away, though its journal is kept for a year.
+// A pruned session stays away, though its journal is kept for a year.
 func TestPrunedJournalIsNoSession(t *testing.T) {
 	st := Open(t.TempDir())
 	fold(t, st, kind(event.SessionStart, "a", t0))
@@ -116,8 +116,7 @@ func TestPrunedJournalIsNoSession(t *testing.T) {
 	}
 }
 
-// A state directory that cannot be made holds nothing that could be trusted to
-// be everything.
+// If the state directory cannot be created, an empty result is an error.
 func TestStateDirectoryThatCannotBeMade(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {

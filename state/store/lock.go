@@ -8,22 +8,22 @@ import (
 	"time"
 )
 
-// LockWait is how long a hook waits for a session's lock before it spools its
-// event (the agent never waits for us).
+// LockWait is how long a hook waits for a session's lock before it spools its event, so that
+// the agent does not wait for the hook.
 const LockWait = time.Second
 
-// noWait is for those who have nothing to lose by coming back later.
+// noWait is for callers that can try again later.
 const noWait = 0
 
-// ErrBusy is returned when the lock was not had in time.
+// ErrBusy is returned if the lock was not free in time.
 var ErrBusy = errors.New("session is locked by another process")
 
-// lock takes the side lock of k. The file that rename replaces is never the
-// one that is locked: two writers would lock different files.
+// lock locks k's lock file. The session file itself is never locked: it is replaced by rename,
+// so two writers would lock different files.
 //
-// The lock file may be pruned or deleted, so once locked it must still be the
-// one at its path: otherwise another process may hold the new one, and both
-// would fold. Who deletes it does so under the lock and touches nothing more.
+// The lock file may be pruned or deleted. So once it is locked, it must still be the file at
+// its path; otherwise another process may hold a new one, and both would fold. Whoever deletes
+// it holds the lock and does nothing more under it.
 func (st *Store) lock(k Key, wait time.Duration) (*lockFile, error) {
 	deadline := time.Now().Add(wait)
 	for {
@@ -44,8 +44,8 @@ func (st *Store) lock(k Key, wait time.Duration) (*lockFile, error) {
 	}
 }
 
-// openLock opens the lock file at path, making what is missing and moving what
-// is not a file out of the way.
+// openLock opens the lock file at path. It creates missing directories and moves anything else
+// at path to quarantine.
 func (st *Store) openLock(path string) (*lockFile, error) {
 	l, err := openLockFile(path)
 	switch {
@@ -62,7 +62,7 @@ func (st *Store) openLock(path string) (*lockFile, error) {
 	return openLockFile(path)
 }
 
-// acquire locks l by the deadline, or closes it.
+// acquire locks l before the deadline, or closes it.
 func (l *lockFile) acquire(deadline time.Time) error {
 	ok, err := l.try()
 	if err == nil && !ok {
@@ -74,18 +74,18 @@ func (l *lockFile) acquire(deadline time.Time) error {
 	return err
 }
 
-// waiting holds the paths of the locks that a goroutine of this process waits
-// for in the system call.
+// waiting is the set of paths of the locks for which a goroutine of this process waits in the
+// system call.
 var waiting sync.Map
 
-// await locks l within wait, or closes it. It waits in the lock call itself:
-// 64 processes on one file took 79 ms in all, against 134 to 142 ms when each
-// tried again. The time beside it covers a holder that is stopped.
+// await locks l within wait, or closes it. It waits in the lock call itself: for 64 processes
+// on one file that took 79 ms in all, and 134 to 142 ms if each tried repeatedly. The timeout
+// is for a holder that is stopped.
 //
-// The call cannot be taken back, and it holds a thread. So one goroutine of a
-// process waits in it per lock, and lets the lock go if it comes too late; the
-// others try again. A program that looks every second at a session whose
-// holder is stopped would otherwise gather threads until it dies.
+// The call cannot be cancelled, and it occupies a thread. So only one goroutine per lock waits
+// in it, and releases the lock if it gets it too late; the others poll. Otherwise a program
+// that looks every second at a session whose holder is stopped would collect threads until it
+// dies.
 func (l *lockFile) await(wait time.Duration) error {
 	if wait <= 0 {
 		l.Close()

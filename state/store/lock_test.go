@@ -22,9 +22,9 @@ import (
 
 func init() { roles["hold"] = holdRole }
 
-// holdRole takes the lock of a session, says so, and keeps it until its stdin
-// ends: DIR ID. With a third argument it stops between the journal line and the
-// session's file of that call.
+// holdRole takes the lock of a session, prints that it has it, and keeps it until its stdin
+// ends: DIR ID. With a third argument, a call, it stops between that call's journal line and
+// the session's file.
 func holdRole(args []string) {
 	st := Open(args[0])
 	h := holder{st: st, key: KeyOf(args[1])}
@@ -104,8 +104,7 @@ func TestStoppedHolder(t *testing.T) {
 	}
 }
 
-// Readers see what the journal has and what waits, at once, whoever holds the
-// lock.
+// Readers see the journal and the spool at once, whoever holds the lock.
 func readersDoNotWait(t *testing.T, st *Store) {
 	t.Helper()
 	begin := time.Now()
@@ -149,8 +148,8 @@ func TestReaderDrainsTheSpool(t *testing.T) {
 	clean(t, st)
 }
 
-// A long-lived process that comes back again and again to a session whose
-// holder is stopped leaves one thread waiting, not one each time.
+// If a process that keeps running returns again and again to a session whose holder is
+// stopped, only one thread waits.
 func TestWaitingLeavesOneGoroutine(t *testing.T) { // not in parallel: it counts goroutines
 	st := Open(t.TempDir())
 	_, letGo := stoppedHolder(t, st, "s")
@@ -173,8 +172,8 @@ func TestWaitingLeavesOneGoroutine(t *testing.T) { // not in parallel: it counts
 	})
 }
 
-// Lock files are removed while sessions are in use: two holders never get in
-// at once, though each finds another file at the path.
+// If lock files are removed while sessions are in use, two holders never get in at once,
+// though each finds another file at the path.
 func TestLockFileRemoved(t *testing.T) {
 	t.Parallel()
 	st := Open(t.TempDir())
@@ -186,7 +185,7 @@ func TestLockFileRemoved(t *testing.T) {
 	var removed, entered atomic.Int64
 	var all sync.WaitGroup
 	begin := time.Now()
-	more := func() bool { // on a busy machine it takes longer to meet
+	more := func() bool { // on a busy machine they take longer to meet
 		past := time.Since(begin)
 		return past < time.Second || removed.Load() == 0 && past < 20*time.Second
 	}
@@ -226,7 +225,7 @@ func TestLockFileRemoved(t *testing.T) {
 	}
 }
 
-// Observations are folded once, however many readers see the same.
+// An observation is folded once, however many readers see it.
 func TestObservationIsFoldedOnce(t *testing.T) {
 	st := Open(t.TempDir())
 	fold(t, st, tool("s", "c", t0))
@@ -248,7 +247,7 @@ func TestObservationIsFoldedOnce(t *testing.T) {
 	clean(t, st)
 }
 
-// A user's action cannot be spooled: it is the caller's to report.
+// A user's action cannot be spooled, so the caller gets the error.
 func TestActionOnHeldSession(t *testing.T) {
 	t.Parallel()
 	st := Open(t.TempDir())

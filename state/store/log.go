@@ -8,12 +8,12 @@ import (
 	"beckon/event/plainfile"
 )
 
-// maxLog is the size at which the log is set aside as beckon.log.1.
+// maxLog is the size at which the log is renamed to beckon.log.1.
 const maxLog = 1 << 20
 
-// Log adds err to the log file, which is opened only now: a hook that works
-// never touches it. A library for it would cost the hook 40 page faults at every
-// start. Errors hold no text of a payload.
+// Log appends err to the log file, which it opens only now: a hook without an error never
+// touches it. A logging library would cost the hook 40 page faults at every start. Errors
+// contain no text of a payload.
 func (st *Store) Log(err error) {
 	line := jsonenc.Str([]byte{'{'}, "level", "error")
 	line = jsonenc.Int(line, "pid", int64(os.Getpid()))

@@ -19,8 +19,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// roleEnv names what a copy of the test binary does instead of running tests:
-// real processes write, hold locks and are killed.
+// roleEnv selects what a copy of the test binary does instead of running tests: real processes
+// write, hold locks and are killed.
 const roleEnv = "BECKON_STORE_TEST_ROLE"
 
 var roles = map[string]func(args []string){"fold": foldRole}
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// process returns a copy of the test binary that plays a role.
+// process returns a copy of the test binary with a role.
 func process(t testing.TB, role string, args ...string) *exec.Cmd {
 	t.Helper()
 	exe, err := os.Executable()
@@ -46,7 +46,7 @@ func process(t testing.TB, role string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// must ends a role that cannot go on.
+// must exits the process of a role on an error.
 func must(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -60,8 +60,8 @@ func number(s string) int {
 	return n
 }
 
-// setSegment makes journals rotate after size bytes for one test. Tests that
-// use it do not run in parallel.
+// setSegment makes journals rotate after size bytes, for one test, which must not run in
+// parallel.
 func setSegment(t testing.TB, size int64) {
 	old := segment
 	segment = size
@@ -87,7 +87,7 @@ func folding(e *event.Event) Update {
 	return Update{Change: state.Change{At: e.At, Event: e}}
 }
 
-// fold folds an event and fails the test if that fails.
+// fold folds an event, or fails the test.
 func fold(t testing.TB, st *Store, e *event.Event) state.Session {
 	t.Helper()
 	res, err := st.Fold(KeyOf(e.SessionID), folding(e))
@@ -97,7 +97,7 @@ func fold(t testing.TB, st *Store, e *event.Event) state.Session {
 	return res.After
 }
 
-// load loads a session and fails the test if that fails.
+// load loads a session, or fails the test.
 func load(t testing.TB, st *Store, id string) state.Session {
 	t.Helper()
 	s, err := st.Load(KeyOf(id))
@@ -107,7 +107,7 @@ func load(t testing.TB, st *Store, id string) state.Session {
 	return s
 }
 
-// clean fails the test unless every session is what its journal says.
+// clean fails the test unless every session equals its journal.
 func clean(t testing.TB, st *Store) {
 	t.Helper()
 	findings, err := st.Check(false, nil)
@@ -119,9 +119,8 @@ func clean(t testing.TB, st *Store) {
 	}
 }
 
-// calls returns the tool calls in a session's journal, in its order, and fails
-// the test if a sequence number is missing or double. A snapshot counts as
-// the call "...".
+// calls returns the tool calls in a session's journal, in order. It fails the test if a
+// sequence number is missing or occurs twice. A snapshot counts as the call "...".
 func calls(t testing.TB, st *Store, id string) []string {
 	t.Helper()
 	var out []string
@@ -143,7 +142,7 @@ func calls(t testing.TB, st *Store, id string) []string {
 	return out
 }
 
-// list returns the names in a directory of the store, hidden ones too.
+// list returns the names in a directory of the store, including hidden ones.
 func list(t testing.TB, st *Store, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(st.path(dir, ""))
@@ -176,8 +175,7 @@ func write(t testing.TB, path string, data []byte) {
 	}
 }
 
-// parses fails the test if a file that a reader may open does not parse. It
-// takes no lock.
+// parses fails the test if a file that a reader may open does not parse. It takes no lock.
 func parses(t testing.TB, st *Store) {
 	t.Helper()
 	for _, dir := range []string{sessionsDir, archiveDir, seatsDir} {
@@ -206,7 +204,7 @@ func parses(t testing.TB, st *Store) {
 	}
 }
 
-// eventually waits for what another process brings about.
+// eventually waits until ok returns true.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(time.Millisecond) {

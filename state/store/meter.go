@@ -6,19 +6,18 @@ import (
 	"beckon/state/cache"
 )
 
-// maxMeter bounds what is read of a meter file; ours have some 200 bytes.
+// maxMeter is the size limit of a meter file; ours have about 200 bytes.
 const maxMeter = 4 << 10
 
-// SetMeter keeps what a status line reported of session k. It takes no lock
-// and writes no journal: the file is replaced whole, and of two reports at the
-// same time either may stay.
+// SetMeter stores a report of session k's status line. It takes no lock and writes no journal.
+// The file is replaced as a whole; of two simultaneous reports either may remain.
 func (st *Store) SetMeter(k Key, m event.Meter) error {
 	data := append(jsonenc.Append(nil, &m), '\n')
 	return st.write("meter-"+string(k)+"-"+unique(), meterDir, string(k)+".json", data)
 }
 
-// Meter returns what the status line reported last of session k, nil when it
-// never did or the file cannot be read.
+// Meter returns the last report of session k's status line, nil if there is none or it cannot
+// be read.
 func (st *Store) Meter(k Key) *event.Meter {
 	buf := readBuffers.Get().(*[]byte)
 	defer readBuffers.Put(buf)
@@ -33,7 +32,7 @@ func (st *Store) Meter(k Key) *event.Meter {
 	return &m
 }
 
-// Meters are what status lines report of many sessions. They are to be closed.
+// Meters reads the status lines' reports of many sessions. Callers must close it.
 type Meters struct {
 	st    *Store
 	keys  []Key
@@ -41,7 +40,7 @@ type Meters struct {
 	cache *cache.Cache[Key, event.Meter]
 }
 
-// Meters lists the sessions that a status line reports of.
+// Meters lists the sessions with a status line's report.
 func (st *Store) Meters() *Meters {
 	m := &Meters{st: st}
 	m.keys, _ = st.keys(meterDir)
@@ -53,7 +52,7 @@ func (st *Store) Meters() *Meters {
 	return m
 }
 
-// Of is Store.Meter; nil Meters know nothing.
+// Of is Store.Meter. It returns nil if m is nil.
 func (m *Meters) Of(k Key) *event.Meter {
 	if m == nil || !m.known[k] {
 		return nil
@@ -70,7 +69,7 @@ func (m *Meters) Of(k Key) *event.Meter {
 	return report
 }
 
-// Close ends the use of m, which may be nil.
+// Close writes the cache. m may be nil.
 func (m *Meters) Close() {
 	if m != nil {
 		m.cache.Close(m.keys)

@@ -33,7 +33,7 @@ func TestMeter(t *testing.T) {
 	}
 }
 
-// Reports at the same time leave one of them, whole, and nothing else.
+// Simultaneous reports leave one of them, whole, and nothing else.
 func TestMetersAtOnce(t *testing.T) {
 	st := Open(t.TempDir())
 	var all sync.WaitGroup

@@ -17,23 +17,23 @@ import (
 	"pgregory.net/rapid"
 )
 
-// model is what the store should hold, kept in memory: the store and its files
-// are compared with it after every step, whatever is done to them.
+// model is the expected content of the store, kept in memory. After every step, the store and
+// its files are compared with it.
 type model struct {
 	st       *Store
 	sessions map[string]*modelSession
 	now      event.Millis
-	made     int           // names calls
-	pruned   time.Duration // how far the clock was put forward to prune
+	made     int           // number of calls, for their names
+	pruned   time.Duration // how far the clock was moved forward to prune
 }
 
 type modelSession struct {
 	s     state.Session
-	dir   string  // where its file is
+	dir   string  // directory of its file
 	lines []int64 // sequence numbers in its journal
 }
 
-// apply is one line of the journal.
+// apply applies one journal line.
 func (m *modelSession) apply(c state.Change) {
 	past := over(&m.s)
 	c.Seq = m.s.Seq + 1
@@ -48,7 +48,7 @@ func (m *modelSession) apply(c state.Change) {
 	m.settle(past)
 }
 
-// settle says where the file is after the session was held.
+// settle updates the place of the file after the session was held.
 func (m *modelSession) settle(past bool) {
 	switch {
 	case m.dir == sessionsDir:
@@ -59,7 +59,7 @@ func (m *modelSession) settle(past bool) {
 	}
 }
 
-// modelIDs are the records: session "one" is run by two processes.
+// modelIDs are the records. Two processes run session "one".
 var modelIDs = []string{"one", "two", "../../three", state.Record("one", PartOf(process1(2)))}
 
 // runs returns the session of a record and the process that runs it.
@@ -107,11 +107,11 @@ func (m *model) anyEvent(t *rapid.T, id string) *event.Event {
 	e.AgentID = rapid.SampledFrom([]string{"", "", "sub"}).Draw(t, "agent")
 	e.Prompt = rapid.SampledFrom([]string{"", "do it", "\x00 caf\xe9", "<task-notification>"}).Draw(t, "prompt")
 	e.Notification = rapid.SampledFrom([]string{"", "idle_prompt", "permission_prompt"}).Draw(t, "notification")
-	e.Origin = &event.Origin{Host: "h", Process: p, Seat: "seat " + id, Part: part} // given, since a new one is random
+	e.Origin = &event.Origin{Host: "h", Process: p, Seat: "seat " + id, Part: part} // given, since a new seat is random
 	return e
 }
 
-// written is the change as its journal line has it.
+// written returns the change as its journal line stores it.
 func written(t *rapid.T, c state.Change) state.Change {
 	c.Seq = 1
 	b := appendLine(nil, Line{Change: c})
@@ -124,7 +124,7 @@ func written(t *rapid.T, c state.Change) state.Change {
 
 func (m *model) anyID(t *rapid.T) string { return rapid.SampledFrom(modelIDs).Draw(t, "session") }
 
-// fold folds something, after some events that were spooled.
+// fold folds a change, after some spooled events.
 func (m *model) fold(t *rapid.T) {
 	id := m.anyID(t)
 	s := m.sessions[id]
@@ -136,13 +136,13 @@ func (m *model) fold(t *rapid.T) {
 	m.spool(t, id)
 	c := m.anyChange(t, id)
 	if s.s.Seq == 0 && c.Event == nil {
-		return // readers and users know sessions that are there
+		return // readers and users only know sessions that exist
 	}
 	known := known(&s.s, c.Observation)
 	w := written(t, c)
 	k := KeyOf(id)
 	if c.Event != nil {
-		k = KeyOf(session) // all that a hook knows
+		k = KeyOf(session) // a hook knows only that
 	}
 	res, err := m.st.Fold(k, Update{Change: c,
 		Alive: func(event.Process, event.Millis) state.Presence { return state.Alive },
@@ -159,13 +159,13 @@ func (m *model) fold(t *rapid.T) {
 	}
 }
 
-// spool spools up to three events, which the next to hold the session folds in
-// the order of their times.
+// spool spools up to three events. The next holder of the session folds them in the order of
+// their times.
 func (m *model) spool(t *rapid.T, id string) {
 	var pending []state.Change
 	for range rapid.IntRange(0, 3).Draw(t, "spooled") {
 		e := m.anyEvent(t, id)
-		e.At += event.Millis(len(pending)) * 1000 * event.Millis(rapid.SampledFrom([]int{-1, 1}).Draw(t, "order")) // no two are equal
+		e.At += event.Millis(len(pending)) * 1000 * event.Millis(rapid.SampledFrom([]int{-1, 1}).Draw(t, "order")) // so that all differ
 		c := state.Change{At: e.At, Event: e}
 		if slices.ContainsFunc(pending, func(p state.Change) bool { return p.At == c.At }) {
 			continue
@@ -181,7 +181,7 @@ func (m *model) spool(t *rapid.T, id string) {
 	}
 }
 
-// drain is a reader that finds something in the spool.
+// drain acts as a reader that finds something in the spool.
 func (m *model) drain(t *rapid.T) {
 	m.spool(t, modelIDs[0])
 	m.spool(t, modelIDs[1])
@@ -225,11 +225,11 @@ func (m *model) archive(t *rapid.T) {
 	}
 }
 
-// prune prunes after days, in a future that lies beyond the last time.
+// prune prunes after some days, in a future beyond the last time.
 func (m *model) prune(t *rapid.T) {
 	days := rapid.SampledFrom([]time.Duration{1, 15, 500}).Draw(t, "days")
 	m.pruned += 1000 * 24 * time.Hour
-	// The files are as old as the step from here; the time itself goes on.
+	// From here on files are as old as the step; the clock itself goes on.
 	then := time.Now().Add(m.pruned)
 	m.touch(t, then.Add(-days*24*time.Hour))
 	if err := m.st.Prune(then); err != nil {
@@ -242,7 +242,7 @@ func (m *model) prune(t *rapid.T) {
 	for id, s := range m.sessions {
 		switch {
 		case s.dir != archiveDir:
-		case id == modelIDs[0] && parted: // stays for the part's sake
+		case id == modelIDs[0] && parted: // stays because of its part
 		case days == 500:
 			*s = modelSession{}
 		case days == 15:
@@ -251,7 +251,7 @@ func (m *model) prune(t *rapid.T) {
 	}
 }
 
-// touch gives every file a time.
+// touch sets the time of every file.
 func (m *model) touch(t *rapid.T, then time.Time) {
 	for _, dir := range []string{sessionsDir, archiveDir, journalDir, locksDir} {
 		names, err := readNames(m.st.path(dir, ""))
@@ -266,7 +266,7 @@ func (m *model) touch(t *rapid.T, then time.Time) {
 	}
 }
 
-// damage does to a session's files what kills, power cuts and users do.
+// damage damages a session's files as kills, power cuts and users do.
 func (m *model) damage(t *rapid.T) {
 	id := m.anyID(t)
 	s := m.sessions[id]
@@ -296,7 +296,7 @@ func (m *model) damage(t *rapid.T) {
 		dir := s.dir
 		m.spool(t, id)
 		m.do(t, m.st.Heal(KeyOf(id)))
-		if s.dir == dir { // else it has moved, and this would be another fault
+		if s.dir == dir { // otherwise it has moved, and this would be another fault
 			m.do(t, os.WriteFile(file, old, fileMode))
 		}
 	case "tmp":
@@ -332,7 +332,7 @@ func (m *model) append(t *rapid.T, path, data string) {
 	m.do(t, f.Close())
 }
 
-// rebuild is fsck --rebuild.
+// rebuild runs fsck --rebuild.
 func (m *model) rebuild(t *rapid.T) {
 	findings, err := m.st.Check(true, nil)
 	m.do(t, err)
@@ -343,7 +343,7 @@ func (m *model) rebuild(t *rapid.T) {
 	}
 }
 
-// compare looks at everything as readers and fsck do.
+// compare reads everything as readers and fsck do.
 func (m *model) compare(t *rapid.T) {
 	for id, want := range m.sessions {
 		s, err := m.st.Load(KeyOf(id))
@@ -384,11 +384,11 @@ func (m *model) compare(t *rapid.T) {
 
 var modelTime = flag.Duration("model", 8*time.Second, "how long to hold the store against its model")
 
-// TestModel holds the store, its readers and fsck against a model in memory.
+// TestModel compares the store, its readers and fsck with a model in memory.
 func TestModel(t *testing.T) {
 	setSegment(t, 10<<10)
 	begin := time.Now()
-	failed := false // then rapid repeats and shrinks it, for as long as that takes
+	failed := false // rapid then repeats and shrinks the run, however long that takes
 	rapid.Check(t, func(rt *rapid.T) {
 		if time.Since(begin) > *modelTime && !failed {
 			return
@@ -398,7 +398,7 @@ func TestModel(t *testing.T) {
 		m := newModel(t, t.TempDir())
 		rt.Repeat(map[string]func(*rapid.T){
 			"fold":    m.fold,
-			"fold 2":  m.fold, // mostly
+			"fold 2":  m.fold, // the most frequent step
 			"fold 3":  m.fold,
 			"drain":   m.drain,
 			"archive": m.archive,

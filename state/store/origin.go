@@ -8,11 +8,11 @@ import (
 	"beckon/state"
 )
 
-// fillOrigin has the event say where it came from, when that is new. due means
-// that the session is new, starts, or works elsewhere than before.
+// fillOrigin sets the origin of u's event if it is new. due is set if the session is new,
+// starts, or has changed its directory.
 //
-// A hook reads everything itself, when it is due. Other senders tell what they
-// know with each event (Update.Complete is set): what they leave out stands.
+// A hook finds out everything itself when it is due. Other senders report what they know with
+// each event (Update.Complete is set); what they leave out stays as it was.
 func (u *Update) fillOrigin(s *state.Session) {
 	e := u.Change.Event
 	fresh, started := s.Seat == "", e.Kind == event.SessionStart
@@ -45,8 +45,8 @@ func (u *Update) fillOrigin(s *state.Session) {
 	}
 }
 
-// complete adds what the machine itself can tell. What it found before is read
-// again; what only the sender knows is not.
+// complete adds what this machine can find out. It finds that out anew, and keeps what only
+// the sender can know.
 func (u *Update) complete(s *state.Session, o event.Origin, sent event.Git, moved bool) event.Origin {
 	if moved {
 		o.Project = ""
@@ -55,12 +55,12 @@ func (u *Update) complete(s *state.Session, o event.Origin, sent event.Git, move
 		o.Git = sent
 	}
 	if p := o.Process; p.Pid != 0 && u.Alive != nil && u.Alive(p, s.Activity) == state.Gone {
-		o.Process = event.Process{} // another goes on with the session
+		o.Process = event.Process{} // another process continues the session
 	}
 	return u.Complete(o)
 }
 
-// join returns known with what an event brought. The first launcher and the first
+// join returns known, updated with what an event reported. The first launcher and the first
 // name of a tmux session are kept.
 func join(known, sent event.Origin, started bool) event.Origin {
 	o := known
@@ -75,11 +75,10 @@ func join(known, sent event.Origin, started bool) event.Origin {
 	return o
 }
 
-// joinTerminal returns the terminal of known, or the one that was sent when the
-// session moved there: it is another one of the same kind, or known is what a
-// sender sent as well. What the session's own process read says more than a
-// sender's other view of it (the program around a tmux), which then counts only
-// with a start.
+// joinTerminal returns the terminal of known, or the reported one if the session moved there.
+// It moved if both are of the same kind, or if known was only reported too. Otherwise known
+// was found by the session's own process and is more precise than the report (which may name
+// the program around a tmux), so the report counts only at a start.
 func joinTerminal(known event.Origin, sent event.Terminal, started bool) event.Terminal {
 	t := known.Terminal
 	session := cmp.Or(t.Tmux.Session, sent.Tmux.Session)
@@ -97,9 +96,9 @@ func joinTerminal(known event.Origin, sent event.Terminal, started bool) event.T
 	return t
 }
 
-// Identify gives an event whose sender named no session the id of the one that
-// it is about (state.Addressee), else one that stands for its terminal or
-// directory, and reports whether it has an id then. host is this machine's name.
+// Identify sets the session id of an event whose sender named none: the id of the session that
+// the event belongs to (state.Addressee), or one that stands for its terminal or directory. It
+// reports whether the event now has an id. host is this machine's name.
 func (st *Store) Identify(e *event.Event, host string) (bool, error) {
 	if e.SessionID != "" {
 		return true, nil
@@ -112,13 +111,13 @@ func (st *Store) Identify(e *event.Event, host string) (bool, error) {
 	return e.SessionID != "", err
 }
 
-// retire removes the session without an id of its own whose seat this one has
-// taken: it is the same agent, and must not come back when this one ends.
+// retire removes session k, which has no id of its own, after this session has taken its seat:
+// both are the same agent, and k must not come back when this session ends.
 func (h *holder) retire(k Key, now event.Millis) {
 	var s state.Session
 	if k == "" || k == h.key || readSession(h.st.session(k), &s) != nil || !state.StandsIn(s.ID) || over(&s) {
 		return
 	}
-	// One that is busy goes on by an event that came at the same time.
+	// A session that is locked has just got an event and goes on.
 	_, _ = h.st.Fold(k, Update{Change: state.Change{At: now, Action: &state.Action{Kind: state.ActRemove}}, Wait: noWait})
 }

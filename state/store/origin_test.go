@@ -8,7 +8,7 @@ import (
 	"beckon/event"
 )
 
-// told folds an event whose sender told where it came from.
+// told folds an event whose sender reports its origin.
 func told(t *testing.T, st *Store, k event.Kind, at event.Millis, o *event.Origin, wait time.Duration) error {
 	t.Helper()
 	e := kind(k, "s", at)
@@ -25,8 +25,8 @@ func told(t *testing.T, st *Store, k event.Kind, at event.Millis, o *event.Origi
 	return err
 }
 
-// What a sender told once stands, also when a later event says nothing of it
-// and has to wait in the spool.
+// What a sender reported once stays, even if a later event does not report it and has to wait
+// in the spool.
 func TestToldOriginStands(t *testing.T) {
 	st := Open(t.TempDir())
 	first := event.Origin{Host: "there", Launcher: "l", Terminal: event.Terminal{Kind: "kitty", ID: "7", SSH: true}, Git: event.Git{Branch: "main", Repo: "shop"}}
@@ -54,8 +54,8 @@ func TestToldOriginStands(t *testing.T) {
 	}
 }
 
-// A session that gets its own id takes the seat of the one that stood for its
-// terminal, which does not come back.
+// A session that gets its own id takes the seat of the one that stood for its terminal, and
+// that one does not come back.
 func TestStandInGoes(t *testing.T) {
 	st := Open(t.TempDir())
 	nameless := kind(event.UserPromptSubmit, "", t0)

@@ -7,11 +7,10 @@ import (
 	"time"
 )
 
-// replaceFile puts the file from in the place of to.
+// replaceFile replaces the file to by the file from.
 func replaceFile(from, to string) error { return os.Rename(from, to) }
 
-// expire returns a channel that is closed when d has passed, or never if done
-// is closed before.
+// expire returns a channel that is closed after d, unless done is closed before.
 func expire(d time.Duration, done <-chan struct{}) <-chan struct{} {
 	over := make(chan struct{})
 	timer := time.AfterFunc(d, func() { close(over) })

@@ -9,19 +9,19 @@ import (
 	"syscall"
 )
 
-// removesOpen: a file can be removed while it is open.
+// removesOpen reports whether an open file can be removed.
 const removesOpen = true
 
-// sharingViolation reports whether err comes from another process having the
-// file open; that happens on Windows alone.
+// sharingViolation reports whether err means that another process has the file open, which
+// happens only on Windows.
 func sharingViolation(error) bool { return false }
 
-// lockFile is a lock file, locked by flock(2). The lock goes with the last
-// descriptor, so the kernel drops a killed holder's.
+// lockFile is a lock file, locked by flock(2). The kernel releases the lock with the last
+// descriptor, so also when the holder is killed.
 type lockFile struct{ f *os.File }
 
 func openLockFile(path string) (*lockFile, error) {
-	// For writing, since NFS makes flock a write lock of the whole file.
+	// Opened for writing because NFS turns flock into a write lock of the whole file.
 	f, err := open(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func openLockFile(path string) (*lockFile, error) {
 
 func (l *lockFile) path() string { return l.f.Name() }
 
-// try reports whether it has locked l, without waiting.
+// try locks l without waiting and reports whether it did.
 func (l *lockFile) try() (bool, error) {
 	err := l.flock(syscall.LOCK_EX | syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -40,7 +40,7 @@ func (l *lockFile) try() (bool, error) {
 	return err == nil, err
 }
 
-// block locks l, however long that takes.
+// block locks l and waits as long as necessary.
 func (l *lockFile) block() error { return l.flock(syscall.LOCK_EX) }
 
 func (l *lockFile) flock(how int) error {
@@ -63,5 +63,5 @@ func (l *lockFile) inPlace() bool {
 	return err == nil && e == nil && os.SameFile(held, there)
 }
 
-// Close drops the lock.
+// Close releases the lock.
 func (l *lockFile) Close() { _ = l.f.Close() }

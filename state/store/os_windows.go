@@ -8,18 +8,18 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// removesOpen: a file that is open cannot be removed, not even by the process that
-// opened it.
+// removesOpen reports whether an open file can be removed. Here not even the process that
+// opened it can.
 const removesOpen = false
 
-// sharingViolation reports whether err comes from another process having the
-// file open without sharing it.
+// sharingViolation reports whether err means that another process has the file open without
+// sharing it.
 func sharingViolation(err error) bool { return plainfile.Unshared(err) }
 
 // lockFile is a lock file, locked by LockFileEx.
 type lockFile struct{ l *flock.Flock }
 
-// openLockFile makes the file; the lock opens it anew.
+// openLockFile creates the file; the lock opens it again.
 func openLockFile(path string) (*lockFile, error) {
 	f, err := open(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
@@ -33,10 +33,10 @@ func openLockFile(path string) (*lockFile, error) {
 
 func (l *lockFile) path() string { return l.l.Path() }
 
-// try reports whether it has locked l, without waiting.
+// try locks l without waiting and reports whether it did.
 func (l *lockFile) try() (bool, error) { return l.l.TryLock() }
 
-// block locks l, however long that takes.
+// block locks l and waits as long as necessary.
 func (l *lockFile) block() error { return l.l.Lock() }
 
 // inPlace reports whether l is still the file at its path.
@@ -49,5 +49,5 @@ func (l *lockFile) inPlace() bool {
 	return err == nil && os.SameFile(held, there)
 }
 
-// Close drops the lock.
+// Close releases the lock.
 func (l *lockFile) Close() { _ = l.l.Close() }

@@ -12,7 +12,7 @@ func foldRole(args []string) {
 	st, id := Open(args[0]), args[1]
 	for i := range number(args[3]) {
 		_, err := st.Fold(KeyOf(id), folding(tool(id, args[2]+"."+strconv.Itoa(i), t0)))
-		if !errors.Is(err, ErrBusy) { // then it is spooled
+		if !errors.Is(err, ErrBusy) { // ErrBusy means that it is spooled
 			must(err)
 		}
 	}
@@ -20,11 +20,10 @@ func foldRole(args []string) {
 
 const (
 	writers = 64
-	each    = 4 // events of each writer
+	each    = 4 // events per writer
 )
 
-// 64 processes at once lose nothing, whether they write to one session or to
-// 64.
+// 64 processes at once lose nothing, with one session or with 64.
 func TestParallelProcesses(t *testing.T) {
 	for _, tc := range []struct {
 		name string
@@ -58,7 +57,7 @@ func TestParallelProcesses(t *testing.T) {
 	}
 }
 
-// foldAtOnce runs the writers and returns the calls that each session got.
+// foldAtOnce runs the writers and returns each session's calls.
 func foldAtOnce(t testing.TB, dir string, id func(writer int) string) map[string][]string {
 	t.Helper()
 	want := map[string][]string{}

@@ -8,22 +8,21 @@ import (
 	"beckon/state"
 )
 
-// Nothing stops a user from running one session in two terminals at once
-// (claude --continue, --resume): both clients send its id. The first process
-// has the session's own record. Any other gets one beside it, with a file, a
-// journal, a lock and a meter of its own, so that the end, the death or the Esc
-// of one changes nothing for the other. A process that resumes the session when
-// the one before is gone goes on with its record.
+// A user may run one session in two terminals at once (claude --continue, --resume): both
+// clients send its id. The first process has the session's own record. Any other has a
+// separate record, with its own file, journal, lock and meter, so that the end, the death or
+// the Esc of one does not affect the other. A process that resumes the session after the
+// previous one is gone continues its record.
 
-// PartOf names the part of a session that the process p has beside another one;
-// empty for a process that is not known well enough.
+// PartOf returns the name of the part of a session that belongs to process p, or "" if too
+// little is known about p.
 func PartOf(p event.Process) string {
 	id := processID(p)
 	return id[:min(len(id), partLen)]
 }
 
-// RecordOf returns the record (state.Session.Record) of the session id that
-// the caller's client has. other and alive are those of Update.
+// RecordOf returns the record (state.Session.Record) of session id that belongs to the
+// caller's client. other and alive are as in Update.
 func (st *Store) RecordOf(id string, other func(event.Process) event.Process, alive func(event.Process, event.Millis) state.Presence) string {
 	k := KeyOf(id)
 	s, err := st.peek(k)
@@ -34,7 +33,7 @@ func (st *Store) RecordOf(id string, other func(event.Process) event.Process, al
 	return state.Record(id, part)
 }
 
-// peek reads the file of k, live or archived, without its lock: it is always
+// peek reads the file of k, live or archived. It needs no lock because the file is always
 // whole.
 func (st *Store) peek(k Key) (s state.Session, err error) {
 	if err = readSession(st.session(k), &s); errors.Is(err, fs.ErrNotExist) {
@@ -43,8 +42,8 @@ func (st *Store) peek(k Key) (s state.Session, err error) {
 	return s, err
 }
 
-// owner returns the key of the record that u belongs to, where s is the
-// session's own record and k its key.
+// owner returns the key of the record that u belongs to. s is the session's own record, and k
+// its key.
 func (st *Store) owner(k Key, s *state.Session, u *Update) Key {
 	e := u.Change.Event
 	if u.Other == nil || s.Origin.Process.Pid == 0 {
@@ -54,15 +53,15 @@ func (st *Store) owner(k Key, s *state.Session, u *Update) Key {
 	begins := e != nil && e.Kind == event.SessionStart && e.Source != "compact"
 	own := st.ownerOf(k, s, p, begins, u.Alive)
 	if own == k && PartOf(p) != "" && e != nil && e.Origin == nil && u.Origin != nil {
-		e.Origin = u.Origin() // the session goes on in p
+		e.Origin = u.Origin() // the session continues in p
 	}
 	return own
 }
 
-// ownerOf returns the key of the record of the process p, the zero Process when
-// it is the one that s comes from. A process that begins the session goes on
-// with s unless the other is known to run: of one on another machine nobody
-// knows, and a session that moved there with its files is one row, not two.
+// ownerOf returns the key of the record of process p; p is the zero Process if it is that of
+// s. A process that begins the session takes over s unless the other process is known to run.
+// For a process on another machine that is never known, and a session that moved here with its
+// files is one row, not two.
 func (st *Store) ownerOf(k Key, s *state.Session, p event.Process, begins bool, alive func(event.Process, event.Millis) state.Presence) Key {
 	part := PartOf(p)
 	if part == "" {
@@ -79,7 +78,7 @@ func (st *Store) ownerOf(k Key, s *state.Session, p event.Process, begins bool, 
 	case begins && (s.End.At != 0 || is != state.Alive):
 		return k
 	case s.End.At == 0 && (s.Lost.At != 0 || is == state.Gone):
-		return k // its start was missed
+		return k // the start of p was missed
 	}
 	return own
 }

@@ -10,7 +10,7 @@ import (
 	"beckon/state"
 )
 
-// send folds an event as a hook of the process pid does.
+// send folds an event as a hook of process pid does.
 func (m *machine) send(e *event.Event, s sit) Result {
 	m.t.Helper()
 	m.now += 1000
@@ -22,14 +22,14 @@ func (m *machine) send(e *event.Event, s sit) Result {
 	return res
 }
 
-// from is the update of an event that comes from s.
+// from returns the update of an event from s.
 func (m *machine) from(e *event.Event, s sit) Update {
 	u := folding(e)
 	u.Origin, u.Alive, u.Other = s.origin, m.alive, s.unlike
 	return u
 }
 
-// unlike is the process of s, unless it is owner.
+// unlike returns the process of s, unless that is owner.
 func (s sit) unlike(owner event.Process) event.Process {
 	if owner == process1(s.pid) {
 		return event.Process{}
@@ -43,7 +43,7 @@ func (m *machine) source(id, source string, s sit) Result {
 	return m.send(e, s)
 }
 
-// states tells what every live record is at, by its pid.
+// states returns the state of every live record by its pid.
 func (m *machine) states() map[int]state.State {
 	m.t.Helper()
 	sessions, problems, err := m.st.Live()
@@ -82,7 +82,7 @@ func ask(id, call string) *event.Event {
 
 var first, second = sit{pid: 10, pane: "%1"}, sit{pid: 20, pane: "%2"}
 
-// twins is a session that two processes run.
+// twins returns a machine with a session that two processes run.
 func twins(t *testing.T) *machine {
 	m := newMachine(t)
 	m.source("a", "startup", first)
@@ -91,7 +91,7 @@ func twins(t *testing.T) *machine {
 	return m
 }
 
-// Two processes that run one session are two, until one of them is left.
+// Two processes that run one session have two records, until one process is left.
 func TestTwoProcessesOfOneSession(t *testing.T) {
 	m := twins(t)
 	m.expect("both live", map[int]state.State{10: state.Working, 20: state.Idle})
@@ -141,7 +141,7 @@ func TestDeathOfEitherProcess(t *testing.T) {
 	}
 }
 
-// A session that is resumed when nobody runs it goes on in its record.
+// A session that is resumed when nobody runs it continues its record.
 func TestResumeTakesTheRecordOver(t *testing.T) {
 	for name, leave := range map[string]func(*machine){
 		"ended":  func(m *machine) { m.send(kind(event.SessionEnd, "a", 0), first) },
@@ -155,8 +155,8 @@ func TestResumeTakesTheRecordOver(t *testing.T) {
 	}
 }
 
-// The start of the second process was not heard: its hooks are its own, once
-// they say that the session is not over.
+// If the start of the second process was missed, its hooks get their own record once they show
+// that the session is not over.
 func TestSecondProcessWithoutItsStart(t *testing.T) {
 	m := newMachine(t)
 	m.source("a", "startup", first)
@@ -176,8 +176,8 @@ func TestSecondProcessWithoutItsStart(t *testing.T) {
 	m.expect("the first has ended", map[int]state.State{10: state.Ended, 20: state.Permission})
 }
 
-// /clear in one of two processes: it has another session then, and the other
-// process this one.
+// After /clear in one of two processes, that process has another session, and the other
+// process keeps this one.
 func TestClearInOneOfTwo(t *testing.T) {
 	for _, who := range []sit{first, second} {
 		m := twins(t)
@@ -198,8 +198,8 @@ func TestClearInOneOfTwo(t *testing.T) {
 	}
 }
 
-// Readers and users reach the record that they mean, and a status line and a
-// Stop the meter of their own process.
+// Readers and users reach the record they mean; a status line and a Stop reach the meter of
+// their own process.
 func TestRecordsAreAddressed(t *testing.T) {
 	m := twins(t)
 	record := m.st.RecordOf("a", second.unlike, m.alive)
@@ -236,7 +236,7 @@ func TestRecordsAreAddressed(t *testing.T) {
 	}
 }
 
-// An event that cannot have the lock waits for the record of its process.
+// An event that does not get the lock is spooled for the record of its process.
 func TestSpooledForItsProcess(t *testing.T) {
 	m := twins(t)
 	l, err := m.st.lock("a", LockWait)
@@ -255,8 +255,8 @@ func TestSpooledForItsProcess(t *testing.T) {
 	m.expect("after the wait", map[int]state.State{10: state.Working, 20: state.Permission})
 }
 
-// A machine that cannot know whether the first process runs: what begins a
-// session moves it, anything else is another process.
+// Where it is unknown whether the first process runs, an event that begins a session moves it,
+// and any other event belongs to another process.
 func TestProcessOfAnotherMachine(t *testing.T) {
 	m := newMachine(t)
 	m.source("a", "startup", first)
@@ -278,7 +278,7 @@ func TestProcessOfAnotherMachine(t *testing.T) {
 	m.expect("the first is there after all", map[int]state.State{10: state.Permission, 20: state.Idle})
 }
 
-// What the user set aside stays so over /clear, until they write again.
+// A session that the user set aside stays so over /clear, until the user writes again.
 func TestClearKeepsTheBackburner(t *testing.T) {
 	for _, until := range []event.Millis{0, t0 + 3_600_000} {
 		m := newMachine(t)

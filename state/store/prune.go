@@ -12,19 +12,19 @@ import (
 	"beckon/state"
 )
 
-// How long things are kept.
+// How long files are kept.
 const (
-	ArchiveAfter = 10 * time.Minute    // after a session's end it leaves the live views
-	keepArchived = 14 * 24 * time.Hour // then its file goes
+	ArchiveAfter = 10 * time.Minute    // until a session that is over leaves the live views
+	keepArchived = 14 * 24 * time.Hour // until an archived session's file is removed
 	keepJournal  = 400 * 24 * time.Hour
-	keepTmp      = 24 * time.Hour // what a killed writer left; no write takes longer
-	keepOffers   = 48 * time.Hour // with what was asked; none stands that long
+	keepTmp      = 24 * time.Hour // for files of killed writers; no write takes longer
+	keepOffers   = 48 * time.Hour // with the questions in them; no offer is open for longer
 	pruneEvery   = 24 * time.Hour
 )
 
-// Archive moves a session that has been over for ArchiveAfter out of the live
-// directory, under its lock. It reports whether it did. It does not wait: what
-// a writer holds can be archived the next time.
+// Archive moves a session that has been over for ArchiveAfter to the archive, under its lock,
+// and reports whether it did. It does not wait: a session that a writer holds can be archived
+// the next time.
 func (st *Store) Archive(k Key, now event.Millis) (bool, error) {
 	if !exists(st.session(k)) {
 		return false, nil
@@ -54,10 +54,10 @@ func overSince(s *state.Session) event.Millis {
 	return max(s.End.At, s.Lost.At, s.Removed)
 }
 
-// Prune removes what is too old: archived sessions, their journals and locks, seats
-// and meters that no live session has, offers, the cache, leftovers of killed
-// writers. Any reader may call it; it works at most once a day, and the stamp is
-// written before the work, so that of many readers one does it.
+// Prune removes what is too old: archived sessions, their journals and locks, seats and meters
+// that no live session has, offers, the cache, files of killed writers. Any reader may call
+// it. It works at most once a day, and writes its time stamp first, so that only one of
+// several readers does the work.
 func (st *Store) Prune(now time.Time) error {
 	if !st.pruneDue(now) {
 		return nil
@@ -80,29 +80,29 @@ func (st *Store) Prune(now time.Time) error {
 		st.pruneOffers("done", now.Add(-keepOffers)),
 		st.pruneOffers("said", now.Add(-keepOffers)),
 		st.eachOld(locksDir, now.Add(-keepArchived), st.pruneLock),
-		os.RemoveAll(st.path(cacheDir, "")), // views make it anew, without what killed ones left
+		os.RemoveAll(st.path(cacheDir, "")), // views rebuild it, without the leftovers of killed ones
 	)
 }
 
-// pruneOffers removes offers that a killed process left, or that are over: the
-// next one would, but it may never come.
+// pruneOffers removes offers that are over or that a killed process left. The next offer would
+// remove them too, but it may never come.
 func (st *Store) pruneOffers(part string, before time.Time) error {
 	dir := filepath.Join("offers", part)
 	return st.eachOld(dir, before, func(name string, _ time.Time) error { return os.RemoveAll(st.path(dir, name)) })
 }
 
-// pruneDue reports whether something may be there to prune and nobody has done
-// it today. A stamp from the future comes from a clock that was wrong.
+// pruneDue reports whether there may be something to prune and nobody has pruned for a day. A
+// time stamp from the future comes from a wrong clock.
 func (st *Store) pruneDue(now time.Time) bool {
 	info, err := os.Stat(st.path(archiveDir, ".pruned"))
 	if err == nil {
 		return now.Sub(info.ModTime()).Abs() >= pruneEvery
 	}
-	return exists(st.path(archiveDir, "")) // else nothing was ever archived
+	return exists(st.path(archiveDir, "")) // otherwise nothing was ever archived
 }
 
-// eachOld calls prune with the name of every file in dir that nothing has
-// touched since before.
+// eachOld calls prune with the name of every file in dir that was last modified before the
+// given time.
 func (st *Store) eachOld(dir string, before time.Time, prune func(name string, before time.Time) error) error {
 	names, err := readNames(st.path(dir, ""))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -121,11 +121,11 @@ func older(path string, before time.Time) bool {
 	return err == nil && info.ModTime().Before(before)
 }
 
-// locked calls f under the lock of k, unless somebody holds it.
+// locked calls f under the lock of k. If another process holds the lock, it does nothing.
 func (st *Store) locked(k Key, f func() error) error {
 	l, err := st.lock(k, noWait)
 	if errors.Is(err, ErrBusy) {
-		return nil // it is in use
+		return nil // k is in use
 	}
 	if err != nil {
 		return err
@@ -134,8 +134,7 @@ func (st *Store) locked(k Key, f func() error) error {
 	return f()
 }
 
-// pruneSession removes an archived session; it may have come back since it was
-// listed.
+// pruneSession removes an archived session, unless it has come back since it was listed.
 func (st *Store) pruneSession(name string, before time.Time) error {
 	k := keyIn(name)
 	return st.locked(k, func() error {
@@ -146,7 +145,7 @@ func (st *Store) pruneSession(name string, before time.Time) error {
 	})
 }
 
-// pruneJournal removes a journal, or a segment of one, whose session is gone.
+// pruneJournal removes a journal, or a segment of one, whose session has no file any more.
 func (st *Store) pruneJournal(name string, before time.Time) error {
 	k, path := keyIn(name), st.path(journalDir, name)
 	return st.locked(k, func() error {
@@ -160,8 +159,8 @@ func (st *Store) pruneJournal(name string, before time.Time) error {
 // kept reports whether the session has a file, live or archived.
 func (st *Store) kept(k Key) bool { return exists(st.session(k)) || exists(st.archived(k)) }
 
-// parted reports whether another process has a part of the session: without the
-// session's own record, its next event would begin that one anew.
+// parted reports whether another process has a part of the session. Without the session's own
+// record, the next event of that process would begin a new one.
 func (st *Store) parted(k Key) bool {
 	for _, dir := range [...]string{sessionsDir, archiveDir, journalDir} {
 		names, _ := readNames(st.path(dir, ""))
@@ -175,8 +174,8 @@ func (st *Store) parted(k Key) bool {
 	return false
 }
 
-// pruneSeat removes an entry of the seat index, unless the session that made
-// it is live: it may sit there for longer than entries are kept.
+// pruneSeat removes an entry of the seat index, unless the session that made it is live: it
+// may stay in its seat for longer than entries are kept.
 func (st *Store) pruneSeat(name string, _ time.Time) error {
 	c := st.readClaim(string(keyIn(name)))
 	if c.Key != "" && exists(st.session(Key(c.Key))) {
@@ -185,7 +184,7 @@ func (st *Store) pruneSeat(name string, _ time.Time) error {
 	return removeIfThere(st.path(seatsDir, name))
 }
 
-// pruneMeter removes what a status line reported, unless its session is live.
+// pruneMeter removes a status line's report, unless its session is live.
 func (st *Store) pruneMeter(name string, _ time.Time) error {
 	if exists(st.session(keyIn(name))) {
 		return nil
@@ -193,9 +192,9 @@ func (st *Store) pruneMeter(name string, _ time.Time) error {
 	return removeIfThere(st.path(meterDir, name))
 }
 
-// pruneLock removes the lock file of a session that has no file any more. It is the
-// last thing done under that lock: whoever waits for it finds another file, or
-// none, at its path and locks that.
+// pruneLock removes the lock file of a session that has no file any more. It does so as the
+// last step under that lock: a process that waits for it then finds another file, or none, at
+// the path, and locks that.
 func (st *Store) pruneLock(name string, _ time.Time) error {
 	k, kept := keyIn(name), false
 	err := st.locked(k, func() error {
@@ -208,7 +207,7 @@ func (st *Store) pruneLock(name string, _ time.Time) error {
 		return err
 	}
 	if err = removeIfThere(st.lockFile(k)); sharingViolation(err) {
-		return nil // somebody has it open, and so it stays
+		return nil // another process has it open, so it stays
 	}
 	return err
 }

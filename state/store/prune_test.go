@@ -26,7 +26,7 @@ func archive(t testing.TB, st *Store, id string) {
 	}
 }
 
-// where says which directories hold a session's file.
+// where returns the directories that contain a session's file.
 func where(st *Store, id string) (dirs []string) {
 	for _, dir := range []string{sessionsDir, archiveDir} {
 		if exists(st.path(dir, string(KeyOf(id))+".json")) {
@@ -82,8 +82,7 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-// An event that comes late does not bring an ended session back, a resume
-// does (CASE 7).
+// A late event does not bring an ended session back, a resume does (CASE 7).
 func TestLateEventAndResumeOfArchivedSession(t *testing.T) {
 	st := aSession(t, 2)
 	archive(t, st, "s")
@@ -106,7 +105,7 @@ func TestLateEventAndResumeOfArchivedSession(t *testing.T) {
 	clean(t, st)
 }
 
-// A late event comes by way of the spool.
+// The late event comes through the spool.
 func TestLateEventSpooledForArchivedSession(t *testing.T) {
 	st := aSession(t, 1)
 	archive(t, st, "s")
@@ -124,8 +123,8 @@ func TestLateEventSpooledForArchivedSession(t *testing.T) {
 	clean(t, st)
 }
 
-// The archived file was pruned, the journal was not: a late event does not put
-// an ended session into the live views, a resume does.
+// The archived file was pruned, but not the journal. A late event does not bring the ended
+// session back to the live views, a resume does.
 func TestLateEventAfterPruning(t *testing.T) {
 	st := aSession(t, 1)
 	archive(t, st, "s")
@@ -148,8 +147,7 @@ func TestLateEventAfterPruning(t *testing.T) {
 	clean(t, st)
 }
 
-// The first thing that is heard of a session is its end: it is shown, and
-// archived when its time comes.
+// A session whose first known event is its end is shown, and archived when its time comes.
 func TestSessionThatBeginsWithItsEnd(t *testing.T) {
 	st := Open(t.TempDir())
 	fold(t, st, kind(event.SessionEnd, "s", t0))
@@ -160,8 +158,8 @@ func TestSessionThatBeginsWithItsEnd(t *testing.T) {
 	clean(t, st)
 }
 
-// A resume that was killed after it wrote sessions/ leaves the old file in
-// archive/: the live one counts, everywhere, and once.
+// A resume that was killed after it wrote sessions/ leaves the old file in archive/. Only the
+// live file counts, everywhere.
 func TestSessionInBothDirectories(t *testing.T) {
 	st := aSession(t, 1)
 	archive(t, st, "s")
@@ -181,8 +179,7 @@ func TestSessionInBothDirectories(t *testing.T) {
 	at(t, st, "s", archiveDir)
 	clean(t, st)
 
-	// With the live file broken, the old one is where the search ends; the
-	// journal knows better.
+	// If the live file is broken, the search ends at the old one, but the journal is newer.
 	want = fold(t, st, kind(event.SessionStart, "s", t0+200))
 	write(t, st.archived("s"), old)
 	write(t, st.session("s"), []byte("broken"))
@@ -193,7 +190,7 @@ func TestSessionInBothDirectories(t *testing.T) {
 	clean(t, st)
 }
 
-// age makes files look as old as they are at then.
+// age sets the files' age as seen at then.
 func age(t *testing.T, then time.Time, paths ...string) {
 	t.Helper()
 	for _, p := range paths {
@@ -250,9 +247,10 @@ func TestPrune(t *testing.T) {
 		// A live session keeps everything, however long it is silent.
 		st.session("live"): true, st.journal("live"): true, st.lockFile("live"): true, st.path(meterDir, "live.json"): true,
 		st.session("resumed"): true, st.journal("resumed"): true,
-		// A young archived one its files; the index has no use for it.
+		// A recently archived session keeps its files, except those that only live sessions
+		// need.
 		st.archived("young"): true, st.journal("young"): true, st.lockFile("young"): true, st.path(meterDir, "young.json"): false,
-		// An old one its journal alone.
+		// An old one keeps only its journal.
 		st.archived("old"): false, st.journal("old"): true, st.lockFile("old"): false, st.path(meterDir, "old.json"): false,
 		st.archived("ancient"): false, st.journal("ancient"): false, st.lockFile("ancient"): false,
 		st.path(tmpDir, "killed.json"): false, st.path(tmpDir, "young.json"): true, st.path(quarantineDir, "x.json"): true,
@@ -266,8 +264,8 @@ func TestPrune(t *testing.T) {
 	clean(t, st)
 }
 
-// Pruning is done once a day, by whoever finds it due. A stamp from the future
-// comes from a clock that was wrong, and does not stop it.
+// Any reader prunes when it is due, once a day. A time stamp from the future comes from a
+// wrong clock and does not prevent it.
 func TestPruneWhenDue(t *testing.T) {
 	st := Open(t.TempDir())
 	now := stampTime(t0)
@@ -299,8 +297,7 @@ func TestPruneWhenDue(t *testing.T) {
 	}
 }
 
-// What was listed as old may have come back, and ended again, by the time it is
-// locked.
+// A session listed as old may have come back, and ended again, before it is locked.
 func TestPruneLooksAgain(t *testing.T) {
 	st := aSession(t, 1)
 	archive(t, st, "s")
@@ -313,7 +310,7 @@ func TestPruneLooksAgain(t *testing.T) {
 	}
 }
 
-// What somebody holds is left alone until another day.
+// What another process holds is left for another day.
 func TestPruneLeavesWhatIsHeld(t *testing.T) {
 	st := aSession(t, 1)
 	archive(t, st, "s")
@@ -338,8 +335,8 @@ func TestPruneLeavesWhatIsHeld(t *testing.T) {
 	}
 }
 
-// The row of a session that outlives the seat index's time is found again
-// after /clear.
+// The row of a session that lives longer than index entries are kept is found again after
+// /clear.
 func TestSeatOfLongLivedSession(t *testing.T) {
 	st := Open(t.TempDir())
 	p := event.Process{Host: "h", Boot: "b", Pid: 7, Start: "1"}
@@ -359,7 +356,7 @@ func TestSeatOfLongLivedSession(t *testing.T) {
 	}
 }
 
-// What an agent asked goes, whoever was killed before the offer was closed.
+// An agent's question is removed, even if a process was killed before it closed the offer.
 func TestPruneOffers(t *testing.T) {
 	st, now := Open(t.TempDir()), time.Now()
 	payload := func(part, id string) string { return filepath.Join(st.Dir, "offers", part, id, "payload.json") }

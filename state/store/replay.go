@@ -6,18 +6,18 @@ import (
 	"beckon/state"
 )
 
-// replayed is a session as its journal gives it.
+// replayed is a session rebuilt from its journal.
 type replayed struct {
 	s     state.Session
-	end   int64 // where its last whole line ends; part of another may follow
-	bad   int   // lines in it that beckon did not write
-	short bool  // it lacks lines that the session's file has: s is the file's
+	end   int64 // end of the last whole line; part of another may follow
+	bad   int   // number of lines that beckon did not write
+	short bool  // the journal lacks lines that the session's file has, and s is from the file
 }
 
-// replay brings s to the end of its journal r of length size. The result is the
-// same as of replaying the whole journal, but when its newest lines follow s only
-// those are read. Otherwise (after a rotation, or when a file was lost or damaged)
-// all is replayed, and the newer of s and the journal is the truth.
+// replay folds journal r, of length size, into s. The result equals a replay of the whole
+// journal, but if its newest lines continue s, only those are read. Otherwise (after a
+// rotation, or when a file was lost or damaged) the whole journal is replayed, and the newer
+// of s and the journal wins.
 func replay(s state.Session, r io.ReaderAt, size int64) (replayed, error) {
 	if s.Seq > 0 && 0 < s.Offset && s.Offset <= size {
 		t, follows, err := replayNew(s, r)
@@ -32,8 +32,7 @@ func replay(s state.Session, r io.ReaderAt, size int64) (replayed, error) {
 	return t, err
 }
 
-// replayNew folds the lines past s.Offset. It reports false if what stands
-// there does not follow s.
+// replayNew folds the lines after s.Offset. follows is false if they do not continue s.
 func replayNew(s state.Session, r io.ReaderAt) (t replayed, follows bool, err error) {
 	var before [1]byte
 	if _, err := r.ReadAt(before[:], s.Offset-1); err != nil && err != io.EOF {

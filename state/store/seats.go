@@ -13,9 +13,9 @@ import (
 	"beckon/state/correlate"
 )
 
-// place has the event say where it came from, if that is due, and gives the
-// session its seat: what a user knows it by, across /clear and resume. It returns
-// the method that found the seat of a new session.
+// place sets the event's origin, if that is due, and gives the session its seat, by which the
+// user knows it across /clear and resume. For a new session it returns the method that found
+// the seat.
 func (h *holder) place(u *Update) string {
 	e := u.Change.Event
 	if e == nil {
@@ -31,7 +31,7 @@ func (h *holder) place(u *Update) string {
 		e.Origin = o
 	}
 	if o.Seat != "" {
-		return "" // replayed
+		return "" // from a replay
 	}
 	_, o.Part, _ = cutPart(string(h.key))
 	in := h.claims(o, u)
@@ -55,8 +55,8 @@ func (h *holder) place(u *Update) string {
 	return string(method)
 }
 
-// inherit notes that the session before /clear, whose key is k, is set aside: the
-// user has said so of the agent, and what ends it is their next prompt.
+// inherit sets the session aside if the one before /clear, with key k, is: the user meant the
+// agent, and only the user's next prompt ends it.
 func (h *holder) inherit(k Key, now event.Millis) {
 	var s state.Session
 	if k == "" || k == h.key || readSession(h.st.session(k), &s) != nil {
@@ -67,8 +67,8 @@ func (h *holder) inherit(k Key, now event.Millis) {
 	}
 }
 
-// since returns when seat was first seen: the order that stays whatever its
-// sessions do.
+// since returns when the seat was first seen. Rows are sorted by it, as it does not change
+// with the seat's sessions.
 func (h *holder) since(in *correlate.Input, seat string, now event.Millis) event.Millis {
 	first := now
 	for _, c := range [...]correlate.Claim{in.Process, in.Launcher, in.Terminal, in.Directory} {
@@ -82,7 +82,7 @@ func (h *holder) since(in *correlate.Input, seat string, now event.Millis) event
 	return first
 }
 
-// claims reads what the seat index knows of the event's surroundings.
+// claims reads the seat index for the event's process, launcher, terminal and directory.
 func (h *holder) claims(o *event.Origin, u *Update) correlate.Input {
 	in := correlate.Input{Known: h.s.Seat, New: newSeat}
 	if h.s.Seat != "" {
@@ -101,15 +101,14 @@ func (h *holder) claims(o *event.Origin, u *Update) correlate.Input {
 	return in
 }
 
-// standsIn reports whether the session that claimed a directory is still there
-// to be taken over.
+// standsIn reports whether the session that claimed a directory can still be taken over.
 func (st *Store) standsIn(c correlate.Claim) bool {
 	var s state.Session
 	return c.Key != "" && readSession(st.session(Key(c.Key)), &s) == nil && !over(&s)
 }
 
-// claimDirectory notes that a session without an id of its own sits in a
-// directory, or that it no longer does since another took it over.
+// claimDirectory notes that a session without an id of its own is in a directory, or removes
+// that note if another session took it over.
 func (h *holder) claimDirectory(o *event.Origin, u *Update, method correlate.Method) {
 	id := directoryID(o, u.Change.Event)
 	switch {
@@ -121,13 +120,12 @@ func (h *holder) claimDirectory(o *event.Origin, u *Update, method correlate.Met
 	}
 }
 
-// occupied reports whether the claim's session may still sit where a newcomer
-// at o wants to. A session known to be over makes room, and one whose process
-// is gone; one without a process makes room for others without one, since
-// then the terminal is all that is known of either.
+// occupied reports whether the claim's session may still occupy the place that a new session
+// at o wants. It does not if it is over or its process is gone. If neither session has a
+// process, only the terminal is known of both, and the new session takes the place.
 func (st *Store) occupied(c *correlate.Claim, o *event.Origin, alive func(event.Process, event.Millis) state.Presence) bool {
 	var s state.Session
-	if c.Key == "" || readSession(st.session(Key(c.Key)), &s) != nil || over(&s) { // without its lock: the file is always whole
+	if c.Key == "" || readSession(st.session(Key(c.Key)), &s) != nil || over(&s) { // no lock is needed: the file is always whole
 		return false
 	}
 	if s.Origin.Process.Pid == 0 {
@@ -136,7 +134,7 @@ func (st *Store) occupied(c *correlate.Claim, o *event.Origin, alive func(event.
 	return alive == nil || alive(s.Origin.Process, s.Activity) != state.Gone
 }
 
-// claim notes that the session now sits at o.
+// claim notes that the session is now at o.
 func (h *holder) claim(o *event.Origin, agent string, alive func(event.Process, event.Millis) state.Presence) {
 	process := processID(o.Process)
 	for _, id := range [...]string{process, launcherID(o.Launcher), terminalID(o, agent)} {
@@ -163,8 +161,8 @@ type claim struct {
 
 func (h *holder) writeClaim(id string, o *event.Origin) {
 	b := append(jsonenc.Append(nil, &claim{o.Seat, h.key, int64(o.SeatAt)}), '\n')
-	// The seat index only saves a search: an entry that cannot be written is
-	// made again at the next start.
+	// The seat index only saves a search. An entry that cannot be written is made again at the
+	// next start.
 	_ = h.st.write(id+"."+string(h.key), seatsDir, id+".json", b)
 }
 
@@ -194,8 +192,8 @@ func launcherID(launcher string) string {
 	return indexID("launcher", launcher)
 }
 
-// terminalID names a terminal pane together with the agent in it: two agents
-// may share a pane one after the other.
+// terminalID returns the index id of a terminal pane and the agent in it, since two agents may
+// use a pane one after the other.
 func terminalID(o *event.Origin, agent string) string {
 	t := o.Terminal
 	if t.ID == "" {
@@ -204,7 +202,7 @@ func terminalID(o *event.Origin, agent string) string {
 	return indexID("terminal", o.Host, t.Kind, t.ID, t.Tmux.Socket, strconv.Itoa(t.Tmux.Server), t.Tmux.Pane, agent)
 }
 
-// directoryID names the project that an agent works in, else its directory.
+// directoryID returns the index id of the agent's project, or of its directory.
 func directoryID(o *event.Origin, e *event.Event) string {
 	dir := cmp.Or(o.Project, e.Cwd)
 	if dir == "" {
@@ -213,7 +211,7 @@ func directoryID(o *event.Origin, e *event.Event) string {
 	return indexID("directory", o.Host, dir, e.Agent)
 }
 
-// indexID is a file name that stands for the parts.
+// indexID returns a file name for the parts.
 func indexID(parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {
@@ -223,5 +221,4 @@ func indexID(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// newSeat makes a seat id.
 func newSeat() string { return "s" + unique() }

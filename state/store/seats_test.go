@@ -8,7 +8,7 @@ import (
 	"beckon/state/correlate"
 )
 
-// machine is a machine with processes that live until they are killed.
+// machine simulates a machine with processes that live until they are killed.
 type machine struct {
 	t    *testing.T
 	st   *Store
@@ -35,7 +35,7 @@ func pane(n string) event.Terminal {
 	return event.Terminal{Kind: "tmux", ID: n, Tmux: event.Tmux{Socket: "/tmp/s", Server: 9, Pane: n}}
 }
 
-// sit is what surrounds a session.
+// sit is the surroundings of a session.
 type sit struct {
 	pid      int
 	pane     string
@@ -54,8 +54,7 @@ func (s sit) origin() *event.Origin {
 	return o
 }
 
-// start folds a SessionStart and returns the session's seat and how it was
-// found.
+// start folds a SessionStart and returns the session's seat and the method that found it.
 func (m *machine) start(id, source string, s sit) (seat string, method correlate.Method) {
 	m.t.Helper()
 	m.now += 1000
@@ -100,7 +99,7 @@ func (m *machine) other(what, seat string, method correlate.Method, than ...stri
 	}
 }
 
-// The order of first sight stays, whatever the seat's sessions do.
+// The time of first sight does not change, whatever the seat's sessions do.
 func TestSeatKeepsItsFirstSight(t *testing.T) {
 	m := newMachine(t)
 	first := func(id string) event.Millis {
@@ -130,8 +129,7 @@ func TestSeatKeepsItsFirstSight(t *testing.T) {
 	}
 }
 
-// CASE 6: /clear gives a new session id in the same process, and the row
-// stays.
+// CASE 6: /clear gives a new session id in the same process, and the row stays.
 func TestSeatAfterClear(t *testing.T) {
 	m := newMachine(t)
 	at := sit{pid: 10, pane: "%1"}
@@ -140,7 +138,7 @@ func TestSeatAfterClear(t *testing.T) {
 	m.end("a", "clear")
 	b, method := m.start("b", "clear", at)
 	m.same("after /clear", b, a, method, correlate.Process)
-	// The order of the two may be the other way round.
+	// The new session's start may come first.
 	c, method := m.start("c", "clear", at)
 	m.same("before the old session's end", c, a, method, correlate.Process)
 	m.end("b", "clear")
@@ -149,7 +147,7 @@ func TestSeatAfterClear(t *testing.T) {
 	clean(t, m.st)
 }
 
-// CASE 5: a resume is the same row in a new process, wherever it is.
+// CASE 5: a resumed session keeps its row in a new process, wherever that is.
 func TestSeatAfterResume(t *testing.T) {
 	m := newMachine(t)
 	a, _ := m.start("a", "startup", sit{pid: 10, pane: "%1"})
@@ -159,22 +157,22 @@ func TestSeatAfterResume(t *testing.T) {
 	if seat, _ := m.start("a", "resume", sit{pid: 12, pane: "%3"}); seat != a {
 		t.Errorf("resumed in another pane: seat %s, was %s", seat, a)
 	}
-	// The new process is known by now.
+	// The new process is now in the index.
 	c, method := m.start("c", "clear", sit{pid: 12, pane: "%3"})
 	m.same("cleared after the resume", c, a, method, correlate.Process)
-	// An interactive /resume of it in b's process keeps a's row.
+	// An interactive /resume of a in b's process keeps a's row.
 	if seat, _ := m.start("a", "resume", sit{pid: 11, pane: "%2"}); seat != a {
 		t.Errorf("resumed in another session's process: seat %s, was %s", seat, a)
 	}
-	// After compaction, too.
+	// So does a compaction.
 	if seat, _ := m.start("a", "compact", sit{pid: 11, pane: "%2"}); seat != a {
 		t.Errorf("after compaction: seat %s, was %s", seat, a)
 	}
 	clean(t, m.st)
 }
 
-// CASE 7: a nested agent inherits pane and launcher id; it neither takes its
-// parent's row nor the parent's place in the index.
+// CASE 7: a nested agent inherits its parent's pane and launcher id. It takes neither its
+// parent's row nor its parent's entries in the index.
 func TestSeatOfNestedAgent(t *testing.T) {
 	m := newMachine(t)
 	at := sit{pid: 10, pane: "%1", launcher: "L"}
@@ -188,7 +186,7 @@ func TestSeatOfNestedAgent(t *testing.T) {
 	m.end("parent", "clear")
 	next, method := m.start("next", "clear", at)
 	m.same("the parent after /clear", next, parent, method, correlate.Process)
-	// When the parent is over, the next run in its pane is its row.
+	// When the parent is over, the next run in its pane gets its row.
 	m.end("next", "prompt_input_exit")
 	m.dead[10] = true
 	again, method := m.start("again", "startup", sit{pid: 40, pane: "%1"})
@@ -196,8 +194,8 @@ func TestSeatOfNestedAgent(t *testing.T) {
 	clean(t, m.st)
 }
 
-// A new run in a pane takes over the row of one that is over, or whose
-// process is gone without a word.
+// A new run in a pane takes over the row of one that is over, or whose process is gone without
+// reporting its end.
 func TestSeatOfNewRunInPane(t *testing.T) {
 	m := newMachine(t)
 	a, _ := m.start("a", "startup", sit{pid: 10, pane: "%1"})
@@ -209,7 +207,7 @@ func TestSeatOfNewRunInPane(t *testing.T) {
 	m.same("after a crash", c, a, method, correlate.Terminal)
 	d, method := m.start("d", "startup", sit{pid: 13, pane: "%1"})
 	m.other("beside a live one", d, method, a)
-	// The seat of an archived session is still its pane's.
+	// The seat of an archived session still belongs to its pane.
 	m.dead[12], m.dead[13] = true, true
 	m.end("c", "other")
 	if moved, err := m.st.Archive("c", m.now+after); !moved || err != nil {
@@ -217,8 +215,8 @@ func TestSeatOfNewRunInPane(t *testing.T) {
 	}
 	e, method := m.start("e", "startup", sit{pid: 14, pane: "%1"})
 	m.same("after the archive", e, a, method, correlate.Terminal)
-	// Another agent in the pane is another row; so is another pane, another
-	// server of tmux, another host.
+	// Another agent in the pane gets another row, and so does another pane, another tmux
+	// server, another host.
 	f, method := m.start("f", "startup", sit{pid: 15, pane: "%1", agent: "codex"})
 	m.other("another agent", f, method, a)
 	g, method := m.start("g", "startup", sit{pid: 16, pane: "%2"})
@@ -226,8 +224,8 @@ func TestSeatOfNewRunInPane(t *testing.T) {
 	clean(t, m.st)
 }
 
-// A newcomer with a seat of its own takes over the pane of a session that
-// crashed there, so that the next one finds it.
+// A new session with a seat of its own takes over the pane of a session that crashed there, so
+// that the next one finds it.
 func TestPaneOfCrashedSessionIsTakenOver(t *testing.T) {
 	m := newMachine(t)
 	a, _ := m.start("a", "startup", sit{pid: 10, pane: "%1"})
@@ -248,15 +246,15 @@ func TestSeatsOfTwoTerminals(t *testing.T) {
 	a, _ := m.start("a", "startup", sit{pid: 10, pane: "%1"})
 	b, method := m.start("b", "startup", sit{pid: 11, pane: "%2"})
 	m.other("second terminal", b, method, a)
-	// Without any sign of where they are, too.
+	// So they are if nothing shows where they are.
 	c, method := m.start("c", "startup", sit{})
 	m.other("nothing known", c, method, a, b)
 	d, method := m.start("d", "startup", sit{})
 	m.other("nothing known, again", d, method, a, b, c)
 }
 
-// Where no process is known, the terminal is all there is: one row per
-// terminal, and a session with a process is not taken for one without.
+// Where no process is known, each terminal is one row, and a session with a process does not
+// match one without.
 func TestSeatByTerminalAlone(t *testing.T) {
 	m := newMachine(t)
 	a, method := m.start("a", "startup", sit{pane: "%1"})
@@ -269,7 +267,7 @@ func TestSeatByTerminalAlone(t *testing.T) {
 	m.other("with a process", d, method, a, c)
 }
 
-// A launcher that gives an id keeps its row over restarts.
+// A session keeps its row over restarts if its launcher gives it an id.
 func TestSeatByLauncher(t *testing.T) {
 	m := newMachine(t)
 	a, _ := m.start("a", "startup", sit{pid: 10, launcher: "L"})
@@ -280,7 +278,7 @@ func TestSeatByLauncher(t *testing.T) {
 	m.other("another launcher", c, method, a)
 }
 
-// A pid that is used again is another process (CASE 17).
+// A reused pid is another process (CASE 17).
 func TestSeatOfReusedPid(t *testing.T) {
 	m := newMachine(t)
 	a, _ := m.start("a", "startup", sit{pid: 10})
@@ -293,8 +291,7 @@ func TestSeatOfReusedPid(t *testing.T) {
 	}
 }
 
-// The index is a shortcut: entries that are broken or missing cost a row's
-// continuity, never an event.
+// Broken or missing index entries only break a row's continuity; no event is lost.
 func TestBrokenSeatIndex(t *testing.T) {
 	for name, data := range map[string]string{"garbage": "garbage", "empty": "", "strange": `{"seat_id":5,"key":[]}` + "\n", "hostile": `{"seat_id":"x","key":"../../etc/passwd"}` + "\n"} {
 		t.Run(name, func(t *testing.T) {
@@ -311,7 +308,7 @@ func TestBrokenSeatIndex(t *testing.T) {
 	}
 }
 
-// A spooled first event finds its seat when it is folded.
+// A spooled first event gets its seat when it is folded.
 func TestSeatOfSpooledEvent(t *testing.T) {
 	m := newMachine(t)
 	a, _ := m.start("a", "startup", sit{pid: 10, pane: "%1"})
@@ -329,7 +326,7 @@ func TestSeatOfSpooledEvent(t *testing.T) {
 	clean(t, m.st)
 }
 
-// Where the event came from is read when it may have changed, not every time.
+// The origin is read only when it may have changed.
 func TestOriginIsReadWhenDue(t *testing.T) {
 	st := Open(t.TempDir())
 	reads := 0

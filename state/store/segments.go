@@ -10,31 +10,31 @@ import (
 	"beckon/state"
 )
 
-// segment is the size at which a journal is rotated. A tool event is about
-// 400 bytes, so a segment holds some ten thousand events. A variable for tests.
+// segment is the size at which a journal is rotated. A tool event takes about 400 bytes, so a
+// segment holds about ten thousand events. Tests change it.
 var segment int64 = 4 << 20
 
 // maxSegments is how many rotated segments of a session are kept.
 const maxSegments = 8
 
-// rotate sets the journal aside, under a name with the last sequence number in
-// it; the next line begins a new one, with a snapshot.
+// rotate renames the journal; its new name contains the last sequence number. The next line
+// begins a new journal, after a snapshot.
 //
-// The session's file is written first. Whatever a kill leaves then, no
-// journal, an empty one or one with half a snapshot, the file is the newer of
-// the two and the next holder goes on from it.
+// The session's file is written first. If a kill then leaves no journal, an empty one, or one
+// with half a snapshot, the file is the newer of the two, and the next holder continues from
+// it.
 func (h *holder) rotate() error {
 	if err := h.commit(); err != nil {
 		return err
 	}
 	live := h.st.journal(h.key)
 	old := h.st.path(journalDir, string(h.key)+"."+strconv.FormatInt(h.s.Seq, 10)+".jsonl")
-	if exists(old) { // of a journal that was deleted by hand, and began at 1 again
+	if exists(old) { // left by a journal that was deleted by hand and began at 1 again
 		if err := h.st.quarantine(old); err != nil {
 			return err
 		}
 	}
-	h.closeJournal() // Windows renames no open file
+	h.closeJournal() // Windows cannot rename an open file
 	if err := rename(live, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(err, h.openJournal())
 	}
@@ -43,7 +43,7 @@ func (h *holder) rotate() error {
 	return nil
 }
 
-// writeSnapshot puts h.s at the end of the journal, to go on from.
+// writeSnapshot appends h.s to the journal, so that it can be replayed from there.
 func (h *holder) writeSnapshot() error {
 	s := h.s
 	s.Offset = 0
@@ -84,8 +84,8 @@ func (st *Store) segments(k Key) ([]string, error) {
 	return segs, nil
 }
 
-// lastSeq returns the sequence number in a rotated segment's name, 0 for any
-// other file.
+// lastSeq returns the sequence number in the name of a rotated segment, or 0 for any other
+// file.
 func lastSeq(name string, k Key) int64 {
 	rest, ok := strings.CutPrefix(name, string(k)+".")
 	if !ok {

@@ -14,21 +14,20 @@ import (
 	"beckon/state"
 )
 
-// spool keeps an event whose session could not be had in time, for the next
-// holder. The directory is there only while something is in it, so that a hook
-// finds out by one failed open.
+// spool keeps an event for the session's next holder. spool/ exists only while it has files in
+// it, so a hook needs only one failed open to see that it is empty.
 func (st *Store) spool(k Key, c state.Change) error {
-	c.Seq = 1 // a line without a number does not parse; the holder gives the real one
+	c.Seq = 1 // a line without a number does not parse; the holder sets the real one
 	name := string(k) + "." + strconv.FormatInt(int64(c.At), 10) + "-" + stamp(time.Now()) + "-" + unique() + ".json"
 	return st.write(name, spoolDir, name, appendLine(nil, Line{Change: c}))
 }
 
-// drain folds the spooled events of the session in the order of their times.
-// One that cannot be folded now stays for the next holder.
+// drain folds the spooled events of the session in the order of their times. An event that
+// cannot be folded now stays for the next holder.
 //
-// A spool file goes as soon as the journal has its event. A kill between the
-// two leaves a file whose event is folded already; the journal line has its
-// name, so no event is folded twice.
+// A spool file is removed as soon as its event is in the journal. A kill in between leaves a
+// file whose event is already folded. Its journal line has the file's name, so no event is
+// folded twice.
 func (h *holder) drain(alive func(event.Process, event.Millis) state.Presence) {
 	names, err := readNames(h.st.path(spoolDir, ""))
 	if err != nil {
@@ -49,10 +48,10 @@ func (h *holder) drain(alive func(event.Process, event.Millis) state.Presence) {
 		}
 		h.unspool(n)
 	}
-	_ = os.Remove(h.st.path(spoolDir, "")) // only when it is empty
+	_ = os.Remove(h.st.path(spoolDir, "")) // fails unless it is empty
 }
 
-// drainOne folds one spool file and reports whether the journal has its event.
+// drainOne folds one spool file and reports whether its event is in the journal.
 func (h *holder) drainOne(name string, alive func(event.Process, event.Millis) state.Presence) bool {
 	path := h.st.path(spoolDir, name)
 	data, err := readFile(path, maxLine)
@@ -68,7 +67,7 @@ func (h *holder) drainOne(name string, alive func(event.Process, event.Millis) s
 		return false
 	}
 	if l.Change.Event == nil {
-		return false // a newer version may know what it is
+		return false // a newer version may know it
 	}
 	u := Update{Change: l.Change, Alive: alive}
 	h.place(&u)
@@ -79,8 +78,7 @@ func (h *holder) drainOne(name string, alive func(event.Process, event.Millis) s
 	return err == nil
 }
 
-// unspool removes a spool file. One that cannot be removed is emptied, which
-// is as good.
+// unspool removes a spool file. If that fails it empties the file, which has the same effect.
 func (h *holder) unspool(name string) {
 	path := h.st.path(spoolDir, name)
 	if os.Remove(path) != nil {
@@ -88,8 +86,8 @@ func (h *holder) unspool(name string) {
 	}
 }
 
-// spooled returns the names of the spool files that the session's journal
-// holds. The segment before it is read too, since a drain may rotate.
+// spooled returns the names of the spool files whose events are in the session's journal. It
+// also reads the segment before the journal, since a drain may rotate.
 func (h *holder) spooled() (map[string]bool, error) {
 	done := map[string]bool{}
 	note := func(l Line, _, _ int64) {
@@ -112,8 +110,8 @@ func (h *holder) spooled() (map[string]bool, error) {
 	return done, err
 }
 
-// DrainSpool folds everything that is spooled, for readers. What belongs to a
-// session that a writer holds is left to the next one.
+// DrainSpool folds every spooled event, for readers. Events of sessions that a writer holds
+// are left to the next holder.
 func (st *Store) DrainSpool() error {
 	names, err := readNames(st.path(spoolDir, ""))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -133,15 +131,14 @@ func (st *Store) DrainSpool() error {
 	return err
 }
 
-// spooledNames are the names of spool files, by session, in the order of their
-// events' times.
+// spooledNames maps sessions to the names of their spool files, sorted by the events' times.
 type spooledNames map[Key][]string
 
-// waiting lists what is spooled.
+// waiting returns the names of all spool files.
 func (st *Store) waiting() spooledNames {
 	names, err := readNames(st.path(spoolDir, ""))
 	if err != nil || len(names) == 0 {
-		return nil // as nearly always
+		return nil // nearly always
 	}
 	sortBy(names, spoolAt)
 	all := spooledNames{}
@@ -153,12 +150,12 @@ func (st *Store) waiting() spooledNames {
 	return all
 }
 
-// pending lists what is spooled for one session.
+// pending returns the names of the spool files of one session.
 func (st *Store) pending(k Key) []string { return st.waiting()[k] }
 
-// withSpooled folds, in memory, the events that wait for whoever holds the session
-// s, which was read with err. Its place in the journal stays where it is. An
-// event that the holder has folded meanwhile is gone, or changes nothing more.
+// withSpooled folds, in memory, the spooled events of session s, which was read with err. Its
+// place in the journal does not change. An event that the holder has folded meanwhile has lost
+// its file, or changes nothing.
 func (st *Store) withSpooled(s state.Session, err error, names []string) (state.Session, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return s, err
@@ -181,7 +178,7 @@ func (st *Store) withSpooled(s state.Session, err error, names []string) (state.
 	return s, err
 }
 
-// spoolKey returns the key in a spool file's name, empty for other files.
+// spoolKey returns the key in a spool file's name, or "" for other files.
 func spoolKey(name string) Key {
 	if !strings.HasSuffix(name, ".json") {
 		return ""

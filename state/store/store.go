@@ -1,10 +1,9 @@
 // Package store keeps sessions in files.
 //
-// It guarantees: a reader always sees a whole session file; an event that
-// Fold acknowledged is in the journal and survives a kill at any point; the
-// session file equals the fold of its journal; two processes never fold one
-// session at once. It does not sync to disk: after a power cut the newest
-// events may be gone, and the next event heals the session.
+// It guarantees: a reader always sees a whole session file; an event that Fold acknowledged is
+// in the journal and survives a kill at any point; the session file equals the fold of its
+// journal; two processes never fold one session at once. It does not sync to disk: after a
+// power cut the newest events may be lost, and the next event heals the session.
 package store
 
 import (
@@ -24,13 +23,13 @@ const (
 // any number of processes.
 type Store struct {
 	Dir string
-	// Texts is how much is kept of what is said from now on; empty means all.
+	// Texts is how much of new texts is kept; empty means all.
 	Texts Texts
 }
 
-// Dir returns the state directory: $BECKON_STATE_DIR, else
-// $XDG_STATE_HOME/beckon, else ~/.local/state/beckon (Windows:
-// %LocalAppData%\beckon). A relative value of the first two is not used.
+// Dir returns the state directory: $BECKON_STATE_DIR, $XDG_STATE_HOME/beckon, or
+// ~/.local/state/beckon (on Windows %LocalAppData%\beckon). It ignores relative values of the
+// first two.
 func Dir(getenv func(string) string) (string, error) {
 	if d := getenv("BECKON_STATE_DIR"); filepath.IsAbs(d) {
 		return filepath.Clean(d), nil
@@ -53,8 +52,7 @@ func Dir(getenv func(string) string) (string, error) {
 	return filepath.Join(home, ".local", "state", "beckon"), nil
 }
 
-// Open returns the store in dir. Nothing is created until something is
-// written.
+// Open returns the store in dir. It creates nothing; that happens when something is written.
 func Open(dir string) *Store { return &Store{Dir: dir} }
 
 // The directories of the store.
@@ -82,15 +80,16 @@ func (st *Store) archived(k Key) string { return st.path(archiveDir, string(k)+"
 func (st *Store) journal(k Key) string  { return st.path(journalDir, string(k)+".jsonl") }
 func (st *Store) lockFile(k Key) string { return st.path(locksDir, string(k)+".lock") }
 
-// SessionsDir is the directory to watch for changes. That a file was made or
-// moved away there only says that it is worth a look: one that is replaced may
-// show as both, in either order.
+// SessionsDir returns the directory to watch for changes. A file that appears there or is
+// moved away only means that something may have changed: a file that is replaced may show as
+// both, in either order.
 func (st *Store) SessionsDir() string { return filepath.Join(st.Dir, sessionsDir) }
 
-// CacheFile is where views keep what they read of other directories' files.
+// CacheFile returns the file in which views cache what they read from the files of another
+// directory.
 func (st *Store) CacheFile(name string) string { return st.path(cacheDir, name) }
 
-// LogFile is where errors of hooks go.
+// LogFile returns the file to which hooks log errors.
 func (st *Store) LogFile() string { return st.path(logDir, "beckon.log") }
 
 // make creates the directories that every fold writes to.

@@ -7,12 +7,12 @@ import (
 	"beckon/state"
 )
 
-// Texts says how much is kept of what you and the agent say: prompts, final
-// messages, questions, the one line about a tool call. What it means is always
-// kept, and so are names, paths and counts.
+// Texts says how much is kept of the user's and the agent's texts: prompts, final messages,
+// questions, the summary of a tool call. What a text means is always kept, and so are names,
+// paths and counts.
 type Texts string
 
-// The choices of the setting `texts`.
+// The values of the setting `texts`.
 const (
 	TextsFull  Texts = "full"  // up to the limits of package event
 	TextsShort Texts = "short" // up to ShortText bytes of each
@@ -22,7 +22,7 @@ const (
 // ShortText is the limit of TextsShort, in bytes.
 const ShortText = 120
 
-// cut returns the tail of s that may be kept, at most max bytes.
+// cut returns the part of s to keep: its tail, at most max bytes.
 func (t Texts) cut(s string, max int) string {
 	switch t {
 	case TextsOff:
@@ -33,7 +33,7 @@ func (t Texts) cut(s string, max int) string {
 	return event.CutTail(s, max)
 }
 
-// head returns the head of s that may be kept.
+// head returns the part of s to keep: its head.
 func (t Texts) head(s string) string {
 	if t == TextsOff {
 		return ""
@@ -41,8 +41,8 @@ func (t Texts) head(s string) string {
 	return event.Cut(s, ShortText)
 }
 
-// event takes from e what may not be kept. What the final message means is read
-// first: it decides the session's state.
+// event removes from e what may not be kept. It first classifies the final message, which
+// decides the session's state.
 func (t Texts) event(e *event.Event) {
 	if t != TextsShort && t != TextsOff {
 		return
@@ -58,7 +58,7 @@ func (t Texts) event(e *event.Event) {
 		}
 	}
 	if t == TextsOff && !clientsWord(e.AgentType) {
-		e.AgentType = "" // a user's own agent
+		e.AgentType = "" // an agent that the user defined
 	}
 	for i := range e.Background {
 		e.Background[i].Description = t.head(e.Background[i].Description)
@@ -70,9 +70,8 @@ func (t Texts) event(e *event.Event) {
 	}
 }
 
-// clientsWords are what the client itself says of why something ended, failed or
-// was answered, and the agents that it has built in. Another word there may be
-// a person's or an agent's.
+// clientsWords are the client's own words for why something ended, failed or was answered, and
+// its built-in agents. Any other word may come from a person or an agent.
 const clientsWords = " clear resume logout prompt_input_exit bypass_permissions_disabled other " +
 	"rate_limit overloaded authentication_failed oauth_org_not_allowed billing_error invalid_request model_not_found server_error " +
 	"max_output_tokens unknown account_on_hold verification_required cloud_credential_error accept decline cancel " +

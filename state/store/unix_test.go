@@ -22,9 +22,8 @@ func setUmask(mask int) (old int) { return syscall.Umask(mask) }
 
 func init() { roles["full"] = fullRole }
 
-// fullRole folds one event while no file can grow beyond LIMIT bytes, as on a
-// full disk: writes come out short. It fails if Fold does not say so. DIR CALL
-// LIMIT.
+// fullRole folds one event while no file can grow beyond LIMIT bytes, as on a full disk, so
+// that writes are incomplete. It fails if Fold returns no error: DIR CALL LIMIT.
 func fullRole(args []string) {
 	signal.Ignore(syscall.SIGXFSZ)
 	var limit syscall.Rlimit
@@ -37,7 +36,7 @@ func fullRole(args []string) {
 	}
 }
 
-// set is *p = n for what is a signed number on some systems.
+// set sets *p to n; the type is signed on some systems only.
 func set[T int64 | uint64](p *T, n int) { *p = T(n) }
 
 func errorText(err error) string {
@@ -47,13 +46,13 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// A full disk never leaves half a line or half a file, and costs no event as
-// long as a spool file fits somewhere.
+// A full disk never leaves half a line or half a file. No event is lost while there is room
+// for a spool file.
 func TestFullDisk(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		limit func(journal, session int) int
-		fill  int // events before
+		fill  int // events folded before
 		calls []string
 	}{
 		{"in the journal line", func(j, _ int) int { return j + 100 }, 8, []string{"full", "after"}},
@@ -91,8 +90,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// Something that is no file stands where one of ours belongs. It is moved out
-// of the way and no event is lost; a FIFO holds nobody up.
+// Something other than a regular file is in the place of one of ours. It is moved away and no
+// event is lost. A FIFO blocks nobody.
 func TestSomethingInTheWay(t *testing.T) {
 	for what, make := range map[string]func(path string) error{
 		"directory": func(path string) error { return os.MkdirAll(filepath.Join(path, "full"), 0o700) },
@@ -109,7 +108,7 @@ func TestSomethingInTheWay(t *testing.T) {
 			t.Run(what+" for "+where, func(t *testing.T) {
 				st := Open(t.TempDir())
 				fold(t, st, tool("s", "a", t0))
-				if where == "archive" { // it is looked at when sessions/ has none
+				if where == "archive" { // read only if sessions/ has no file
 					if err := os.Remove(st.session("s")); err != nil {
 						t.Fatal(err)
 					}
@@ -137,8 +136,8 @@ func TestSomethingInTheWay(t *testing.T) {
 	}
 }
 
-// A read-only state directory still shows every session as it is, and a hook
-// says that its event is lost; it does not claim to have spooled it.
+// In a read-only state directory every session is still readable. A hook reports that its
+// event is lost, and does not claim that it is spooled.
 func TestReadOnlyStateDirectory(t *testing.T) {
 	st := Open(t.TempDir())
 	fold(t, st, tool("s", "a", t0))
@@ -171,7 +170,7 @@ func TestReadOnlyStateDirectory(t *testing.T) {
 	})
 }
 
-// The journal cannot be written but spool/ can: the event waits there.
+// If the journal cannot be written but spool/ can, the event is spooled.
 func TestUnwritableJournal(t *testing.T) {
 	st := Open(t.TempDir())
 	fold(t, st, tool("s", "a", t0))
@@ -195,8 +194,8 @@ func TestUnwritableJournal(t *testing.T) {
 	clean(t, st)
 }
 
-// everybody lets every user read and write a directory and all below it, and
-// walk down to it.
+// everybody makes a directory and all below it readable and writable for every user, and lets
+// them enter its parents.
 func everybody(t *testing.T, dir string) {
 	t.Helper()
 	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil {
@@ -205,7 +204,7 @@ func everybody(t *testing.T, dir string) {
 	setModes(t, dir, 0o666, 0o777)
 }
 
-// readOnly takes the right to write from a directory and all below it.
+// readOnly removes write permission from a directory and all below it.
 func readOnly(t *testing.T, dir string) {
 	t.Helper()
 	setModes(t, dir, 0o444, 0o555)
@@ -228,8 +227,8 @@ func setModes(t *testing.T, dir string, file, sub os.FileMode) {
 	}
 }
 
-// What is written to is never a link to somebody else's file: it is set aside,
-// and nothing is lost.
+// beckon never writes through a link to another file. The link is set aside, and nothing is
+// lost.
 func TestLinksAreNotWrittenThrough(t *testing.T) {
 	st := Open(t.TempDir())
 	first := fold(t, st, tool("s", "a", t0))

@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// unprivileged runs f with the rights of a user who owns nothing. Of root they
-// are taken for one thread, which is not used again.
+// unprivileged runs f with the rights of a user who owns nothing. Root gives up its rights on
+// one thread, which is not used again.
 func unprivileged(f func()) {
 	done := make(chan bool)
 	go func() {

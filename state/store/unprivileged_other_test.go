@@ -2,5 +2,5 @@
 
 package store
 
-// unprivileged runs f. Elsewhere the tests are not run as root.
+// unprivileged runs f. On other systems the tests do not run as root.
 func unprivileged(f func()) { f() }
