@@ -12,7 +12,7 @@ import (
 type Digest struct {
 	Schema   int         `json:"schema"`
 	Since    time.Time   `json:"since"`
-	Sessions []DigestRow `json:"sessions"` // that need the user first
+	Sessions []DigestRow `json:"sessions"` // those that need the user first
 }
 
 // DigestRow is a session as it stands, and what it did since.
@@ -24,8 +24,8 @@ type DigestRow struct {
 	WaitedS  int64 `json:"waited_seconds"`
 }
 
-// NewDigest makes the digest of the rows of every session, the ended ones too, and
-// of the lanes, which may begin earlier. A session that only stood idle is left out.
+// NewDigest returns the digest of the rows of every session, including ended ones, and of the
+// lanes, which may begin earlier. It leaves out sessions that were only idle.
 func NewDigest(since time.Time, rows []Row, counted []stats.Lane) Digest {
 	d := Digest{Schema: 1, Since: since.UTC(), Sessions: []DigestRow{}}
 	for i := range rows {

@@ -32,8 +32,7 @@ func (b *builder) questions(o *offer.Offer) {
 	}
 }
 
-// plan shows what is to be approved: newer clients have it in the call, else it
-// is in its file.
+// plan shows the plan to approve: newer clients have it in the call, older ones in a file.
 func (b *builder) plan(o *offer.Offer) {
 	in := gjson.ParseBytes(o.Input())
 	plan, path := in.Get("plan").String(), in.Get("planFilePath").String()

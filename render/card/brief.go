@@ -9,9 +9,9 @@ import (
 // rowWidth is how many characters a notification shows in a row.
 const rowWidth = 40
 
-// Brief is a card for a notification, which shows so many rows and no more: what
-// is asked, and where that would happen. It reports whether that is all of the
-// card; else the text ends in "…", or says why not.
+// Brief returns a card as text for a notification of that many rows: the request, and where it
+// would happen. whole reports whether it shows the whole card; otherwise the text ends in "…",
+// or says why not.
 func (c *Card) Brief(rows int) (text string, whole bool) {
 	where := c.Dir
 	if c.Branch != "" {
@@ -44,8 +44,8 @@ func (c *Card) Brief(rows int) (text string, whole bool) {
 	return b.String() + "in " + where, whole
 }
 
-// rowsOf is how many rows a line takes at most: broken at its spaces, each word
-// within rows of its own if it is long.
+// rowsOf returns the most rows that a line takes: broken at its spaces, with long words in
+// rows of their own.
 func rowsOf(line string) (rows int) {
 	rows, left := 1, rowWidth
 	for word := range strings.SplitAfterSeq(line, " ") {

@@ -1,10 +1,10 @@
-// Package card shows an offer (package state/offer) so that a person can judge
-// it: the command line by line, the change to a file as a diff, whatever else the
-// call has, and where all that would happen. Nothing of it can act on a terminal
-// or hide: what does not print is spelled out, as in "‹U+202E›".
+// Package card shows an offer (package state/offer) so that a person can judge it: the command
+// line by line, the change to a file as a diff, everything else in the call, and where it
+// would happen. Nothing in it can affect a terminal or hide: characters that do not print are
+// spelled out, as in "‹U+202E›".
 //
-// A card that is not Whole must not be allowed from elsewhere than the session:
-// nobody saw all of it.
+// A card that is not Whole must not be allowed from anywhere but the session, because nobody
+// saw all of it.
 package card
 
 import (
@@ -23,26 +23,26 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Kind says how a line is to be drawn.
+// Kind says how to draw a line.
 type Kind string
 
 // The kinds of lines.
 const (
 	Text   Kind = "text"
-	Head   Kind = "head"   // what follows is about this
+	Head   Kind = "head"   // a heading for what follows
 	Note   Kind = "note"   // beckon's own words
 	Add    Kind = "add"    // of a diff
 	Delete Kind = "delete" // of a diff
 	Hunk   Kind = "hunk"   // of a diff
 )
 
-// Line is one line of a card. Its text prints.
+// Line is one line of a card. Its text is printable.
 type Line struct {
 	Kind Kind   `json:"kind"`
 	Text string `json:"text"`
 }
 
-// Card is an offer as it is shown.
+// Card is an offer as shown.
 type Card struct {
 	Title string `json:"title"` // one line: "Bash", "Edit main.go", "2 questions"
 	// Where the call would happen: directory, host and branch, each printable.
@@ -52,37 +52,35 @@ type Card struct {
 	// Agent is the subagent that asks, empty for the session itself.
 	Agent string `json:"agent,omitempty"`
 	Lines []Line `json:"lines"`
-	// Always are the suggestions of Answer.Always in words, the first is 1.
+	// Always are the suggestions of Answer.Always in words; the first is number 1.
 	Always []string `json:"always,omitempty"`
-	// Questions are those of a question, printable, in the order of
-	// offer.Choices.
+	// Questions are a question's questions, printable, in the order of offer.Choices.
 	Questions []offer.Choice `json:"questions,omitempty"`
-	// Whole is set when the lines show all of the call; else Why says what is
-	// missing.
+	// Whole is set if the lines show the whole call; else Why says what is missing.
 	Whole bool   `json:"whole"`
 	Why   string `json:"why,omitempty"`
 }
 
-// Offered is an offer with its card, and what its session is called, where that is known.
+// Offered is an offer with its card, and the name of its session, if known.
 type Offered struct {
 	offer.Offer
 	Name string `json:"name"`
 	Card Card   `json:"card"`
 }
 
-// Far talks to the sessions of other machines, as far as those allow it. What it
-// returns beside an error is what was done, in words.
+// Far acts on the sessions of other machines, as far as those allow it. The text that it
+// returns with an error says what was done.
 type Far interface {
-	Ask(context.Context, render.Row) ([]Offered, error) // what the session asks now
+	Ask(context.Context, render.Row) ([]Offered, error) // the session's open requests
 	Answer(context.Context, render.Row, Offered, offer.Answer) (string, error)
 	Say(ctx context.Context, r render.Row, words string) (string, error)
 	Stop(context.Context, render.Row) (string, error)
 }
 
-// ShortID is what people type.
+// ShortID returns the beginning of the id, for people to type.
 func (o *Offered) ShortID() string { return o.ID[:5] }
 
-// May returns an error for an answer that lets happen what the card does not show whole.
+// May returns an error for an answer that would allow what the card does not show whole.
 func (c *Card) May(w offer.Word) error {
 	if w.Grants() && !c.Whole {
 		return fmt.Errorf("not all of it can be shown (%s), so it is allowed only at its session", c.Why)
@@ -90,15 +88,15 @@ func (c *Card) May(w offer.Word) error {
 	return nil
 }
 
-// Limits of what counts as shown whole: nobody reads more.
+// Limits on what counts as shown whole: nobody reads more.
 const (
 	maxLines = 2000
 	maxBytes = 256 << 10
 	maxFile  = 4 << 20 // of a file that a call changes
 )
 
-// Of makes the card of an offer. Files that the call would change are read, if
-// they are on this machine, host.
+// Of returns the card of an offer. It reads the files that the call would change, if they are
+// on this machine, host.
 func Of(o *offer.Offer, host string) Card {
 	c := Card{Dir: Line1(o.Cwd), Host: Line1(o.Host), Branch: Line1(o.Branch), Agent: Line1(o.Type), Title: title(o), Whole: true}
 	b := builder{card: &c, files: o.Host == host, cwd: o.Cwd}
@@ -127,7 +125,7 @@ func Of(o *offer.Offer, host string) Card {
 	return c
 }
 
-// title is what is asked, in a line.
+// title returns the request in one line.
 func title(o *offer.Offer) string {
 	in := gjson.ParseBytes(o.Input())
 	switch path := cmp.Or(in.Get("file_path").String(), in.Get("notebook_path").String()); {
@@ -148,7 +146,7 @@ func title(o *offer.Offer) string {
 	return Line1(o.Tool)
 }
 
-// short is a path as seen from a directory above it.
+// short returns a path relative to a directory above it.
 func short(path, dir string) string {
 	if rel, err := filepath.Rel(dir, path); err == nil && dir != "" && filepath.IsLocal(rel) {
 		return rel
@@ -165,7 +163,7 @@ type builder struct {
 func (b *builder) add(k Kind, text string) { b.card.Lines = append(b.card.Lines, Line{k, Line1(text)}) }
 func (b *builder) note(text string)        { b.add(Note, text) }
 
-// text adds a text of several lines. A line end that would be lost is shown.
+// text adds a text of several lines. It shows a missing line end.
 func (b *builder) text(k Kind, text string) {
 	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
 		b.add(k, line)
@@ -178,8 +176,7 @@ func (b *builder) lacks(why string) {
 	}
 }
 
-// call shows the input of a tool: what is known of it in its own way, and all
-// other members after it.
+// call shows the input of a tool: known members in their own way, and all others after them.
 func (b *builder) call(tool string, input json.RawMessage) {
 	in := gjson.ParseBytes(input)
 	if !in.IsObject() {
@@ -207,7 +204,7 @@ func (b *builder) call(tool string, input json.RawMessage) {
 	b.rest(in, shown)
 }
 
-// doubled reports whether a member is there twice: readers differ in which counts.
+// doubled reports whether a member is repeated: parsers differ in which one counts.
 func doubled(v gjson.Result) (twice bool) {
 	seen := map[string]bool{}
 	v.ForEach(func(key, value gjson.Result) bool {
@@ -223,7 +220,7 @@ func doubled(v gjson.Result) (twice bool) {
 	return twice
 }
 
-// rest shows the members that are not shown yet.
+// rest shows the members that have not been shown yet.
 func (b *builder) rest(in gjson.Result, shown []string) {
 	in.ForEach(func(key, v gjson.Result) bool {
 		if slices.Contains(shown, key.Str) {

@@ -54,8 +54,8 @@ func (b *builder) edit(in gjson.Result) []string {
 	return []string{"file_path", "old_string", "new_string", "replace_all"}
 }
 
-// change shows what a call makes of a file, as a diff from what is there; where
-// that cannot be read or does not fit, the texts that the call has.
+// change shows what a call does to a file, as a diff from its content; if the file cannot be
+// read or does not match, it shows the texts in the call.
 func (b *builder) change(path string, make func([]byte) ([]byte, error), old, new string) {
 	full := path
 	if !filepath.IsAbs(full) {
@@ -77,7 +77,7 @@ func (b *builder) change(path string, make func([]byte) ([]byte, error), old, ne
 	b.text(Add, prefixed("+", new))
 }
 
-// read reads the file that a call changes; one that is not there is empty.
+// read reads the file that a call changes; a missing one is empty.
 func (b *builder) read(path string) (text []byte, there bool, err error) {
 	if !b.files {
 		return nil, false, errors.New("the file is on another machine")
@@ -113,7 +113,7 @@ func (b *builder) diff(was, now []byte, there bool) {
 	}
 	n := 0
 	for line := range strings.SplitSeq(strings.TrimSuffix(d, "\n"), "\n") {
-		if n++; n <= 3 { // the names, which are above
+		if n++; n <= 3 { // the file names, which are above
 			continue
 		}
 		switch {
@@ -156,7 +156,7 @@ func (b *builder) notebook(in gjson.Result) []string {
 	return []string{"notebook_path", "cell_id", "new_source", "edit_mode"}
 }
 
-// cellOf is the source of a notebook's cell.
+// cellOf returns the source of a notebook's cell.
 func cellOf(notebook []byte, id string) (string, error) {
 	for i, c := range gjson.GetBytes(notebook, "cells").Array() {
 		if c.Get("id").String() != id && fmt.Sprintf("cell-%d", i) != id {

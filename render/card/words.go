@@ -9,9 +9,9 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Line1 is a text on one line, with all that would not be seen spelled out: control
-// and format characters (so the ones that turn the writing direction), spaces
-// without width, bytes that are not text. A tab stays a gap.
+// Line1 returns a text on one line, with everything invisible spelled out: control and format
+// characters (including those that turn the writing direction), spaces without width, bytes
+// that are not text. A tab stays a gap.
 func Line1(s string) string {
 	if plain(s) {
 		return s
@@ -62,7 +62,7 @@ func unseen(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs) || r != ' ' && unicode.Is(unicode.Zs, r) || !unicode.IsGraphic(r)
 }
 
-// Suggestion is a permission update in words: what "always" would allow.
+// Suggestion describes a permission update: what "always" would allow.
 func Suggestion(update []byte) string {
 	v := gjson.ParseBytes(update)
 	where := place(v.Get("destination").String())
@@ -99,7 +99,7 @@ func Suggestion(update []byte) string {
 	return string(update)
 }
 
-// place is where a permission update is kept.
+// place describes where a permission update is stored.
 func place(destination string) string {
 	switch destination {
 	case "session":

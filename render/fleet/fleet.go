@@ -1,19 +1,17 @@
-// Package fleet shows the sessions of many hosts in one list. Hosts publish
-// rows, whoever may see them merges them; what carries them (render/fleet/bus)
-// keeps the last value of each key and need not be trusted to keep even that.
+// Package fleet shows the sessions of many hosts in one list. Hosts publish rows, and viewers
+// merge them; the transport (render/fleet/bus) stores the last value of each key and need not
+// even be trusted to do that.
 //
-// A row on the wire is a fixed list of fields. It never holds a transcript, a
-// prompt's whole text or a tool's input, and how much of the one-line texts it
-// holds is decided by the host that owns the session (Level).
+// A row on the wire is a fixed list of fields. It never contains a transcript, a prompt's
+// whole text or a tool's input, and the session's host decides how much of the one-line texts
+// it contains (Level).
 //
-// It guarantees: loss is harmless. A message is a whole state, not a change, so
-// one that comes twice, late or never does no damage; a row counts only while its
-// host's newest presence is of the same epoch; clocks of other hosts are never
-// compared; a host that is not heard keeps its rows, marked as stale. What comes
-// from the network is bounded and cleaned before anybody sees it.
+// It guarantees: loss is harmless. A message is a whole state, not a change, so it may come
+// twice, late or never; a row counts only while its host's newest presence is of the same
+// epoch; clocks of other hosts are never compared; a silent host keeps its rows, marked as
+// stale. What comes from the network is bounded and cleaned before anybody sees it.
 //
-// The package is pure: it neither sends nor waits, and takes the time as an
-// argument.
+// The package is pure: it neither sends nor waits, and takes the time as an argument.
 package fleet
 
 import (
@@ -27,30 +25,30 @@ import (
 // schema is the number of the format on the wire. Members are only ever added.
 const schema = 1
 
-// Beat is how often a host says that it is there, and Lost after which silence it
-// is not heard any more.
+// Beat is the interval of a host's presences, and Lost the silence after which it counts as
+// gone.
 const (
 	Beat = 15 * time.Second
 	Lost = 3 * Beat
 )
 
-// Keep is how long the rows of a host that is not heard are kept.
+// Keep is how long the rows of a silent host are kept.
 const Keep = 24 * time.Hour
 
-// Bounds of what is taken from one message, and from one host.
+// Limits on what is accepted from one message, and from one host.
 const (
 	MaxMessage = 8 << 10
 	maxRows    = 1000
 	maxHosts   = 100_000
 )
 
-// ID names what publishes: a host of a user. Node tells two machines apart that
-// were copied with their files.
+// ID identifies a publisher: a host of a user. Node distinguishes two machines whose files
+// were copied.
 type ID struct {
 	User, Host, Node string
 }
 
-// prefix is what the keys of all that the ID publishes begin with.
+// prefix returns the prefix of all keys that the ID publishes.
 func (id ID) prefix() (string, error) {
 	if id.User == "" || id.Host == "" || id.Node == "" {
 		return "", fmt.Errorf("%q: a user, a host and a node need a name each", id)
@@ -58,8 +56,8 @@ func (id ID) prefix() (string, error) {
 	return Token(id.User) + "." + Token(id.Host) + "." + Token(id.Node), nil
 }
 
-// Token makes any text one part of a key: letters, digits, "-" and "_". Texts
-// that differ give tokens that differ.
+// Token makes any text one part of a key: letters, digits, "-" and "_". Different texts give
+// different tokens.
 func Token(s string) string {
 	const most = 48
 	var b strings.Builder
@@ -87,7 +85,7 @@ const (
 	rowPart      = "r"
 )
 
-// splitKey takes a key apart. seat is empty for a presence.
+// splitKey splits a key. seat is empty for a presence.
 func splitKey(key string) (host, seat string, ok bool) {
 	parts := strings.Split(key, ".")
 	for _, p := range parts {
@@ -108,10 +106,10 @@ func splitKey(key string) (host, seat string, ok bool) {
 type Message struct {
 	Key  string
 	Data []byte
-	Gone bool // nothing is to be kept of the key; Data says since when
+	Gone bool // the key is to be removed; Data says since when
 }
 
-// stamp orders what one host says of one key.
+// stamp orders a host's messages about one key.
 type stamp struct {
 	Epoch uint64 `json:"epoch"`
 	Seq   uint64 `json:"seq"`
@@ -121,15 +119,14 @@ func (a stamp) before(b stamp) bool {
 	return a.Epoch < b.Epoch || a.Epoch == b.Epoch && a.Seq < b.Seq
 }
 
-// Presence is what a host says of itself at every beat. It is sent after the rows
-// that it counts.
+// Presence is what a host publishes about itself at every beat, after the rows that it counts.
 type Presence struct {
 	Schema int `json:"v"`
 	stamp
-	Instance string `json:"instance"` // of the program; two under one key are a copied machine
+	Instance string `json:"instance"` // of the program; two under one key mean a copied machine
 	User     string `json:"user"`
 	Host     string `json:"host"`
 	Version  string `json:"beckon,omitempty"`
 	Digest   string `json:"digest"`        // of the rows' keys and numbers
-	Bye      bool   `json:"bye,omitempty"` // it ends, and will not be heard for now
+	Bye      bool   `json:"bye,omitempty"` // it is signing off
 }

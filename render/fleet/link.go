@@ -8,29 +8,29 @@ import (
 	"beckon/render"
 )
 
-// Link turns one host's rows into messages, whole rows, and decides when to publish
-// them: when what they say has changed, at once where it is news for the user. What is
-// in doubt is published again under a new epoch: then it does not matter what the
-// server has kept.
+// Link turns one host's rows into messages with whole rows, and decides when to publish them:
+// when they have changed, and at once if the change matters to the user. Whatever may be lost
+// is published again under a new epoch, and then it does not matter what the server has
+// stored.
 type Link struct {
 	prefix   string
-	host     Presence // what every presence says
+	host     Presence // the constant part of every presence
 	level    Level
 	epoch    uint64
-	step     uint64 // between epochs: two links never have the same one
+	step     uint64 // between epochs: two links never have the same
 	seq      uint64
 	rows     map[string]*published
 	heldBack bool
 
 	acked    uint64 // the server's number of our newest presence; 0 for none
-	asserted bool   // as far as is known the server has every row
-	doubtful bool   // Check is to be asked before anything is published
+	asserted bool   // the server is believed to have every row
+	doubtful bool   // Check must be called before anything is published
 	since    bool   // something was published after our newest presence
 	quarrel  int    // checks until a copy of this machine must have yielded
 }
 
-// NewLink returns a link that has published nothing yet. epoch must be greater than
-// those of earlier links of the same id; instance names this one alone.
+// NewLink returns a link that has published nothing yet. epoch must be greater than those of
+// earlier links of the same id; instance is unique.
 func NewLink(id ID, epoch uint64, instance, version string, level Level) (*Link, error) {
 	prefix, err := id.prefix()
 	if err != nil {
@@ -45,36 +45,35 @@ func NewLink(id ID, epoch uint64, instance, version string, level Level) (*Link,
 	}, nil
 }
 
-// Name names this link among all, as the messages of package ctl do.
+// Name returns the link's unique name, which the messages of package ctl use.
 func (l *Link) Name() string { return l.prefix + "." + Token(l.host.Instance) }
 
-// PresenceKey is the key of what the host says of itself.
+// PresenceKey returns the key of the host's presence.
 func (l *Link) PresenceKey() string { return l.prefix + "." + presencePart }
 
-// Epoch is the epoch in force.
+// Epoch returns the epoch in force.
 func (l *Link) Epoch() uint64 { return l.epoch }
 
 // HeldBack reports whether the last Due kept something for a later one.
 func (l *Link) HeldBack() bool { return l.heldBack }
 
-// Kept is what the server has under the key of our presence, and the number
-// that it gave to it: later messages have larger ones.
+// Kept is the server's value of our presence's key, and its number: later messages have larger
+// ones.
 type Kept struct {
 	Data     []byte
 	Sequence uint64
 }
 
-// ErrCopied says that another machine publishes under our id: one was made of a
-// copy of the other's files. This one must publish its presence once more, by which
-// the other learns that rows of its may be written over, and take another node.
+// ErrCopied means that another machine publishes under our id, because one has a copy of the
+// other's files. This one must publish its presence once more, so that the other learns that
+// its rows may be overwritten, and take another node.
 var ErrCopied = errors.New("another machine publishes under the same id")
 
-// Check compares what the server has, nil for nothing, with what it was sent. It
-// is to be asked before each beat, after each connection, which fresh says, and when
-// Doubtful.
+// Check compares what the server has, nil for nothing, with what it was sent. It must be
+// called before each beat, after each connection (fresh), and when Doubtful.
 func (l *Link) Check(kept *Kept, fresh bool) error {
 	l.doubtful = false
-	if fresh && l.since { // what stands behind the new connection may have less than the old one
+	if fresh && l.since { // the server of the new connection may have less than that of the old one
 		l.renew(0)
 	}
 	if kept == nil {
@@ -89,11 +88,11 @@ func (l *Link) Check(kept *Kept, fresh bool) error {
 		was = Presence{} // and so not ours
 	}
 	if was.Instance == l.host.Instance && was.Epoch == l.epoch {
-		if kept.Sequence != l.acked { // a backup of what it had, rows and all
+		if kept.Sequence != l.acked { // a backup of what it had, including the rows
 			l.renew(0)
 			l.acked = kept.Sequence
 		}
-		if l.quarrel > 0 { // the copy may have written rows of ours until now
+		if l.quarrel > 0 { // the copy may have written our rows until now
 			l.quarrel--
 			l.renew(0)
 		}
@@ -112,17 +111,17 @@ func (l *Link) Check(kept *Kept, fresh bool) error {
 	return nil
 }
 
-// Doubt has everything published anew: some message may not have arrived.
+// Doubt causes everything to be published again, because a message may not have arrived.
 func (l *Link) Doubt() {
 	l.renew(0)
 	l.doubtful = true
 }
 
-// Doubtful reports whether Check is to be asked before anything is published.
+// Doubtful reports whether Check must be called before anything is published.
 func (l *Link) Doubtful() bool { return l.doubtful }
 
-// renew begins an epoch above the given one, of which all is published: nothing counts
-// any more that was published before.
+// renew starts an epoch above the given one, in which everything is published again: nothing
+// published before counts any more.
 func (l *Link) renew(above uint64) {
 	l.epoch = max(l.epoch, above) + l.step
 	for _, o := range l.rows {
@@ -131,7 +130,7 @@ func (l *Link) renew(above uint64) {
 	l.asserted = false
 }
 
-// Due returns what is to be published now that the host's rows are these.
+// Due returns the messages to publish for the host's present rows.
 func (l *Link) Due(rows []render.Row, now time.Time) []Message {
 	changes := l.changes(rows, now)
 	l.since = l.since || len(changes) > 0 || !l.asserted
@@ -142,9 +141,9 @@ func (l *Link) Due(rows []render.Row, now time.Time) []Message {
 	return l.all(now)
 }
 
-// Again has every row published once more: the server forgets what is not
+// Again causes every row to be published once more, because the server forgets what is not
 // renewed within Keep.
 func (l *Link) Again() { l.asserted = false }
 
-// Acked notes the number that the server gave to our presence.
+// Acked records the number that the server gave to our presence.
 func (l *Link) Acked(sequence uint64) { l.acked, l.since = sequence, false }

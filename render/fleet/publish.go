@@ -12,14 +12,14 @@ import (
 	"beckon/render"
 )
 
-// How long changes without urgency are held back: of what a row shows, and of how
-// full the context is and what the session cost.
+// How long changes without urgency are held back: those that a row shows, and those of context
+// and cost.
 const (
 	soon = time.Second
 	late = 15 * time.Second
 )
 
-// published is a row as it was sent last.
+// published is a row as last sent.
 type published struct {
 	wire
 	since time.Time
@@ -28,7 +28,7 @@ type published struct {
 	news, shown, all string
 }
 
-// changes are the rows to be published now that the host's are these.
+// changes returns the rows to publish for the host's present rows.
 func (l *Link) changes(rows []render.Row, now time.Time) []Message {
 	var out []Message
 	l.heldBack = false
@@ -37,7 +37,7 @@ func (l *Link) changes(rows []render.Row, now time.Time) []Message {
 		r := &rows[i]
 		key := seatOf(r)
 		if here[key] {
-			continue // two records in one seat: the first stands for it
+			continue // two records in one seat: the first represents it
 		}
 		here[key] = true
 		next := published{wire: wireOf(r, l.level), since: r.Since}
@@ -51,7 +51,7 @@ func (l *Link) changes(rows []render.Row, now time.Time) []Message {
 			if next.shown != old.shown {
 				wait = soon
 			}
-			if now.Sub(old.sent).Abs() < wait { // a clock that was set back holds nothing up for long
+			if now.Sub(old.sent).Abs() < wait { // a clock that was set back must not delay it long
 				l.heldBack = true
 				continue
 			}
@@ -71,7 +71,7 @@ func (l *Link) changes(rows []render.Row, now time.Time) []Message {
 	return out
 }
 
-// describe notes what the row says.
+// describe sets the texts to compare.
 func (o *published) describe() {
 	text := func(w wire) string { b, _ := json.Marshal(w); return string(b) }
 	w := o.wire
@@ -86,7 +86,7 @@ func (o *published) describe() {
 	o.news = text(wire{Session: w.Session, Part: w.Part, State: w.State, Reason: w.Reason, Unseen: w.Unseen, Texts: &texts{Ask: ask}})
 }
 
-// all returns every row, as it was published last, with its age as of now.
+// all returns every row as last published, with its present age.
 func (l *Link) all(now time.Time) []Message {
 	var out []Message
 	for _, key := range slices.Sorted(maps.Keys(l.rows)) {
@@ -109,13 +109,13 @@ func (l *Link) tombstone(key string) Message {
 	return Message{Key: l.prefix + "." + rowPart + "." + key, Data: data, Gone: true}
 }
 
-// Presence returns what the host says of itself, for after the rows were sent.
+// Presence returns the host's presence, to send after the rows.
 func (l *Link) Presence() Message { return l.presence(false) }
 
-// Bye returns the last presence, of a host that will not be heard for now.
+// Bye returns the last presence of a host that signs off.
 func (l *Link) Bye() Message { return l.presence(true) }
 
-// Forget returns what takes the host and its rows off every list.
+// Forget returns messages that remove the host and its rows from every list.
 func (l *Link) Forget() []Message {
 	l.seq++
 	var out []Message
@@ -141,7 +141,7 @@ func (l *Link) presence(bye bool) Message {
 	return Message{Key: l.PresenceKey(), Data: data}
 }
 
-// digest is short for which rows there are, and which number each has.
+// digest summarizes which rows there are, and their numbers.
 func digest(seqs map[string]uint64) string {
 	h := fnv.New64a()
 	for _, key := range slices.Sorted(maps.Keys(seqs)) {

@@ -15,8 +15,8 @@ import (
 	"beckon/state"
 )
 
-// Level says how much a host publishes of what its sessions are about: the
-// user's name for one, what was asked of it, what it asks.
+// Level says how much text about its sessions a host publishes: the user's name for one, the
+// prompt, the request.
 type Level string
 
 // The levels, with the words of the setting texts.
@@ -30,13 +30,13 @@ const (
 const (
 	shortText = 120
 	fullText  = 600
-	maxWord   = 120 // of what is a name, not a text
+	maxWord   = 120 // of a name
 )
 
-// limits are how many bytes of a text the levels let through; any other level, none.
+// limits are how many bytes of a text the levels allow; any other level none.
 var limits = map[Level]int{Short: shortText, Full: fullText}
 
-// wire is a row as it travels: all of what leaves a host, and nothing else.
+// wire is a row on the wire: everything that leaves a host.
 type wire struct {
 	Schema int `json:"v"`
 	stamp
@@ -58,7 +58,7 @@ type wire struct {
 	Context    *float64           `json:"ctx_pct,omitempty"`
 	Cost       float64            `json:"cost,omitempty"`
 	Model      string             `json:"model,omitempty"`
-	Terminal   string             `json:"terminal,omitempty"` // its kind: whether there is something to jump to
+	Terminal   string             `json:"terminal,omitempty"` // its kind, to know whether one can jump to it
 	Tool       string             `json:"tool,omitempty"`     // its name alone
 	Subagents  []state.State      `json:"subagents,omitempty"`
 	Background *render.Background `json:"background,omitempty"`
@@ -66,15 +66,15 @@ type wire struct {
 	Texts      *texts             `json:"texts,omitempty"`
 }
 
-// texts are what a Level is about.
+// texts are what a Level limits.
 type texts struct {
 	Name  string `json:"name,omitempty"`
 	Title string `json:"title,omitempty"`
 	Ask   string `json:"ask,omitempty"`
 }
 
-// wireOf takes from a row what may leave the host. Secrets are taken out before
-// texts are cut.
+// wireOf returns the part of a row that may leave the host. Secrets are removed before texts
+// are cut.
 func wireOf(r *render.Row, level Level) wire {
 	w := wire{
 		Schema: schema, Session: word(r.SessionID), Part: word(r.Part), Seat: word(r.SeatID), Agent: word(r.Agent), Project: word(r.Project),
@@ -112,19 +112,18 @@ func wireOf(r *render.Row, level Level) wire {
 	return w
 }
 
-// word makes a name fit to be sent or shown.
+// word makes a name safe to send or show.
 func word(s string) string { return cut(render.OneLine(s), maxWord) }
 
-// cut returns at most n bytes of s, and no half of a character.
+// cut returns at most n bytes of s, without cutting a character.
 func cut(s string, n int) string { return strings.TrimRight(event.Cut(s, n), " ") }
 
-// decode reads JSON of at most MaxMessage bytes; members that it does not know
-// are a newer version's.
+// decode parses JSON of at most MaxMessage bytes; unknown members are a newer version's.
 func decode(data []byte, v any) bool {
 	return len(data) <= MaxMessage && utf8.Valid(data) && bytes.HasPrefix(data, []byte("{")) && json.Unmarshal(data, v) == nil
 }
 
-// readWire reads a row that a stranger wrote.
+// readWire parses a row from an untrusted sender.
 func readWire(data []byte) (w wire, ok bool) {
 	if !decode(data, &w) || w.Schema < 1 {
 		return w, false
@@ -160,7 +159,7 @@ func readWire(data []byte) (w wire, ok bool) {
 	return w, true
 }
 
-// readPresence reads what a host says of itself.
+// readPresence parses a host's presence.
 func readPresence(data []byte) (p Presence, ok bool) {
 	if !decode(data, &p) || p.Schema < 1 {
 		return Presence{}, false
@@ -171,7 +170,7 @@ func readPresence(data []byte) (p Presence, ok bool) {
 	return p, p.Host != ""
 }
 
-// row makes a row for views of what a host said at a time.
+// row returns a view's row for what a host reported at a time.
 func (w *wire) row(at time.Time) render.Row {
 	at = at.UTC()
 	since := at.Add(-time.Duration(w.Age) * time.Millisecond)
@@ -206,7 +205,7 @@ func (w *wire) row(at time.Time) render.Row {
 	return r
 }
 
-// seatOf is the part of a key that names a row.
+// seatOf returns the part of a key that identifies a row.
 func seatOf(r *render.Row) string {
 	return Token(cmp.Or(r.SeatID, strings.TrimSpace(r.Record()), "none"))
 }

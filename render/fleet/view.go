@@ -9,16 +9,15 @@ import (
 	"beckon/render"
 )
 
-// View is what a viewer knows of a fleet. It is not safe for use by several
-// goroutines.
+// View is what a viewer knows about a fleet. It is not safe for concurrent use.
 type View struct {
 	nodes  map[string]*node // by the prefix of their keys
 	round  int              // of Begin
-	last   time.Time        // when something came, or was asked for, by this machine's clock
+	last   time.Time        // when something last arrived, or was requested, by this machine's clock
 	offset time.Duration    // from this machine's clock to the server's
 	timed  bool
 
-	// Lost is after which silence a host is not heard any more.
+	// Lost is the silence after which a host counts as gone.
 	Lost time.Duration
 }
 
@@ -26,10 +25,10 @@ type View struct {
 type node struct {
 	key      string
 	presence Presence
-	present  bool      // it has said something of itself
-	heard    time.Time // the server's time of it
+	present  bool      // a presence has arrived
+	heard    time.Time // its time, by the server's clock
 	rows     map[string]*held
-	suspect  int // presences in a row that did not fit its rows
+	suspect  int // consecutive presences that did not match its rows
 }
 
 // held is a row with the server's times, or when it was dropped.
@@ -41,31 +40,30 @@ type held struct {
 	round int
 }
 
-// NewView returns a view that knows nothing.
+// NewView returns an empty view.
 func NewView() *View { return &View{nodes: map[string]*node{}, Lost: Lost} }
 
-// serverTime notes that the server's clock showed t when this machine's showed
-// now. The largest difference that was ever seen is the one that was delayed
-// least.
+// serverTime records that the server's clock showed t when this machine's showed now. The
+// largest difference ever seen belongs to the least delayed message.
 func (v *View) serverTime(t, now time.Time) {
 	if d := t.Sub(now); !v.timed || d > v.offset {
 		v.offset, v.timed = d, true
 	}
 }
 
-// here is the server's time t by this machine's clock.
+// here converts the server's time t to this machine's clock.
 func (v *View) here(t time.Time) time.Time { return t.Add(-v.offset) }
 
-// Begin says that all values are read anew from here, where a server's clock shows t
-// and this machine's now. It may be another server than before.
+// Begin marks the start of reading all values, when the server's clock shows t and this
+// machine's now. It may be another server than before.
 func (v *View) Begin(t, now time.Time) {
 	v.round++
 	v.last, v.timed = now, false
 	v.serverTime(t, now)
 }
 
-// Apply takes a message that the server received at a time of its own, and reports
-// whether it is news, and whether it is one at all. now is this machine's time.
+// Apply applies a message that the server received at the time server, and reports whether it
+// changes anything, and whether it is valid. now is this machine's time.
 func (v *View) Apply(m Message, server, now time.Time) (news, ok bool) {
 	v.serverTime(server, now)
 	v.last = now
@@ -92,14 +90,14 @@ func (v *View) Apply(m Message, server, now time.Time) (news, ok bool) {
 	return news, ok
 }
 
-// row takes a row, unless a newer one is held.
+// row applies a row, unless a newer one is known.
 func (v *View) row(n *node, seat string, m Message, server time.Time) (news, ok bool) {
 	w, ok := readWire(m.Data)
 	if !ok {
 		if !m.Gone {
 			return false, false
 		}
-		_, was := n.rows[seat] // the server took it off, or somebody by hand
+		_, was := n.rows[seat] // the server removed it, or somebody by hand
 		delete(n.rows, seat)
 		return was, true
 	}
@@ -122,14 +120,14 @@ func (v *View) row(n *node, seat string, m Message, server time.Time) (news, ok 
 	return news, true
 }
 
-// silent reports whether a message of an older epoch counts all the same. A host
-// whose files are a backup's counts from where that was made, and a server that
-// forgot cannot tell it; what a server replays was received before, not later.
+// silent reports whether a message of an older epoch counts. A host restored from a backup
+// continues from there, and a server that forgot cannot report it; a server's replay was
+// received earlier, not later.
 func (n *node) silent(server, last time.Time) bool {
 	return server.Sub(last) > Lost && server.Sub(n.heard) > Lost
 }
 
-// present takes what a host says of itself.
+// present applies a host's presence.
 func (v *View) present(n *node, m Message, server time.Time) (news, ok bool) {
 	p, ok := readPresence(m.Data)
 	if !ok {
@@ -138,8 +136,8 @@ func (v *View) present(n *node, m Message, server time.Time) (news, ok bool) {
 	if n.present && p.before(n.presence.stamp) && !n.silent(server, n.heard) {
 		return false, true
 	}
-	// The server sees to it that nobody publishes under another's key. What a host
-	// calls itself, and is gone to by, must be the name of its own.
+	// The server ensures that nobody publishes under another's key. The name that a host gives
+	// itself, which is used to jump to it, must be its own.
 	user, rest, _ := strings.Cut(n.key, ".")
 	host, _, _ := strings.Cut(rest, ".")
 	if Token(p.User) != user || Token(p.Host) != host {
@@ -162,11 +160,11 @@ func (v *View) present(n *node, m Message, server time.Time) (news, ok bool) {
 	return news, true
 }
 
-// announced is how long after its rows a new epoch's presence may come. What comes
-// later is of an epoch that somebody gave up.
+// announced is how long after its rows a new epoch's presence may come. A later one belongs to
+// an abandoned epoch.
 const announced = Beat / 3
 
-// seqs are the numbers of the rows of the newest epoch, by seat.
+// seqs returns the numbers of the rows of the newest epoch, by seat.
 func (n *node) seqs(which func(*held) bool) map[string]uint64 {
 	seqs := make(map[string]uint64, len(n.rows))
 	for seat, h := range n.rows {
@@ -177,8 +175,7 @@ func (n *node) seqs(which func(*held) bool) map[string]uint64 {
 	return seqs
 }
 
-// prune drops the rows that this round did not deliver, if it delivered all there
-// are.
+// prune drops the rows that this round did not deliver, if it delivered all that exist.
 func (v *View) prune(n *node) bool {
 	if digest(n.seqs(func(h *held) bool { return h.round == v.round })) != n.presence.Digest {
 		return false
@@ -191,9 +188,9 @@ func (v *View) prune(n *node) bool {
 	return true
 }
 
-// Suspect reports whether everything must be read again: for two beats some host's
-// rows were not as many as it counts, so something was lost on the way; or nothing
-// was heard for so long that the connection may be dead.
+// Suspect reports whether everything must be read again: a host's rows have not matched its
+// count for two beats, so something was lost; or the connection was silent for so long that it
+// may be dead.
 func (v *View) Suspect(now time.Time) bool {
 	if now.Sub(v.last) > Lost {
 		return true
@@ -207,7 +204,7 @@ func (v *View) Suspect(now time.Time) bool {
 	return false
 }
 
-// Rows counts the rows that are held.
+// Rows returns the number of rows.
 func (v *View) Rows() (n int) {
 	for _, node := range v.nodes {
 		n += len(node.rows)
@@ -215,8 +212,7 @@ func (v *View) Rows() (n int) {
 	return n
 }
 
-// Snapshot returns the rows of all hosts, in no order, and the hosts, sorted by
-// name.
+// Snapshot returns the rows of all hosts, unordered, and the hosts, sorted by name.
 func (v *View) Snapshot(now time.Time) ([]render.Row, []render.Host) {
 	names := v.names(now)
 	rows := make([]render.Row, 0, v.Rows())
@@ -239,14 +235,14 @@ func (v *View) Snapshot(now time.Time) ([]render.Row, []render.Host) {
 	return rows, hosts
 }
 
-// names gives every machine that is still of interest a name of its own.
+// names gives every relevant machine a unique name.
 func (v *View) names(now time.Time) map[string]*render.Host {
 	out := make(map[string]*render.Host, len(v.nodes))
 	type name struct{ user, host string }
 	live, users := map[name]int{}, map[string]map[string]bool{}
 	for key, n := range v.nodes {
 		if !n.present {
-			continue // its rows came first; it is about to say who it is
+			continue // its rows came first; its presence follows
 		}
 		age := now.Sub(v.here(n.heard))
 		if age > Keep {

@@ -16,13 +16,13 @@ import (
 const (
 	maxRows = 1000 // of one host
 	maxText = 2048 // bytes of any one text
-	// skewed is by how much another machine's clock may differ before its times
-	// are moved to ours; the answer's own way takes less than deadline.
+	// skewed is by how much another machine's clock may differ before its times are moved to
+	// ours; the answer itself takes less than deadline.
 	skewed = deadline
 )
 
-// decode reads a host's `list --json` that came at now. Its texts are cleaned,
-// its times are this machine's.
+// decode parses a host's `list --json` that arrived at now. It cleans its texts and moves its
+// times to this machine's clock.
 func decode(data []byte, now time.Time) ([]render.Row, error) {
 	start := bytes.IndexByte(data, '{') // a shell's rc file may print before it
 	if start < 0 {
@@ -51,7 +51,7 @@ func decode(data []byte, now time.Time) ([]render.Row, error) {
 	return slices.DeleteFunc(rows, func(r render.Row) bool { return r.SessionID == "" }), nil
 }
 
-// settle gives a row that a stranger wrote the sense that views rely on.
+// settle gives a row from an untrusted sender the consistency that views rely on.
 func settle(r *render.Row) {
 	if !slices.Contains(state.States[:], r.State) {
 		r.Reason = fmt.Sprintf("state %q", r.State)

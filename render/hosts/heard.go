@@ -10,12 +10,11 @@ import (
 	"beckon/render/term"
 )
 
-// few is how many hosts that are not heard are named one by one.
+// few is how many silent hosts are named individually.
 const few = 3
 
-// NotHeard returns a line for each host that is not heard; many share one line,
-// with the time when the first of them went missing. Hosts that signed off are not
-// among them.
+// NotHeard returns a line for each silent host; many share one line, with the time when the
+// first of them went missing. Hosts that signed off are not included.
 func NotHeard(list []render.Host, now time.Time) []string {
 	var lines []string
 	var silent []render.Host

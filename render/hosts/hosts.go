@@ -1,12 +1,10 @@
-// Package hosts shows the sessions of other machines in the same list, with
-// no server to run there: it asks each by ssh for its `beckon list
-// --json`.
+// Package hosts shows the sessions of other machines in the same list without a server there:
+// it asks each by ssh for its `beckon list --json`.
 //
-// It guarantees: a host that does not answer holds nobody up beyond deadline
-// and keeps its last good answer, marked as stale; a host's name never becomes
-// an option or text for a shell; what a host says is cleaned of control
-// characters before anybody sees it. It asks nothing of the user: a host that
-// wants a password is an unreachable one.
+// It guarantees: a host that does not answer delays nobody beyond deadline and keeps its last
+// good answer, marked as stale; a host's name never becomes an option or text for a shell;
+// control characters in a host's answer are removed before anybody sees it. It never prompts
+// the user: a host that wants a password counts as unreachable.
 package hosts
 
 import (
@@ -19,13 +17,13 @@ import (
 	"beckon/state/store"
 )
 
-// deadline is the longest that one question to one host takes.
+// deadline is the longest that one request to one host takes.
 const deadline = 5 * time.Second
 
 // keep is how long the answer of an unreachable host is shown.
 const keep = 14 * 24 * time.Hour
 
-// Host is another machine to ask. Its methods must not be called at the same time.
+// Host is another machine to ask. Its methods are not safe for concurrent use.
 type Host struct {
 	st  *store.Store
 	ask func(ctx context.Context, name string) ([]byte, error)
@@ -35,8 +33,7 @@ type Host struct {
 	is   render.Host
 }
 
-// Kept is what other machines said, as it is kept on disk for who does not wait for
-// them.
+// Kept is other machines' last answers, stored on disk for callers that do not wait for them.
 type Kept struct {
 	Name  string        `json:"name"`
 	AsOf  time.Time     `json:"as_of"`
@@ -44,15 +41,15 @@ type Kept struct {
 	Hosts []render.Host `json:"hosts,omitempty"` // of a fleet
 }
 
-// Keep keeps k under its name. That it cannot costs only who looks next.
+// Keep stores k under its name. A failure affects only later readers.
 func (k Kept) Keep(st *store.Store) {
 	if data, err := json.Marshal(k); err == nil && len(data) < maxAnswer {
 		_ = st.KeepHost(k.Name, append(data, '\n'))
 	}
 }
 
-// KeptOf reads what is kept under a name and is not older than age at now. None is not
-// an error.
+// KeptOf reads what is stored under a name and not older than age at now. None is not an
+// error.
 func KeptOf(st *store.Store, name string, age time.Duration, now time.Time) (Kept, bool) {
 	var k Kept
 	data, err := st.Host(name, maxAnswer)
@@ -62,8 +59,8 @@ func KeptOf(st *store.Store, name string, age time.Duration, now time.Time) (Kep
 	return k, true
 }
 
-// Open returns the host that spec names ("ssh:NAME", see Parse), with what it said
-// last. It does not ask yet.
+// Open returns the host that spec names ("ssh:NAME", see Parse), with its last answer. It does
+// not ask yet.
 func Open(st *store.Store, spec string) (*Host, error) {
 	name, err := Parse(spec)
 	if err != nil {
@@ -95,8 +92,7 @@ func (h *Host) Ask(ctx context.Context) {
 	Kept{Name: h.is.Name, AsOf: at, Rows: rows}.Keep(h.st)
 }
 
-// Last returns the rows of the last good answer, which are the caller's, and how the
-// host is.
+// Last returns a copy of the rows of the last good answer, and the host's status.
 func (h *Host) Last() ([]render.Row, render.Host) {
 	rows := slices.Clone(h.rows)
 	for i := range rows {
@@ -105,9 +101,9 @@ func (h *Host) Last() ([]render.Row, render.Host) {
 	return rows, h.is
 }
 
-// Merge puts the rows of other hosts among the local ones, in the order of
-// render.Sort. A session that is in several places (a shared home, this machine under
-// another name) is shown once: the local one, else that of a machine that is heard.
+// Merge merges the rows of other hosts into the local ones, in the order of render.Sort. A
+// session found in several places (a shared home, this machine under another name) is shown
+// once: the local one, else that of a machine that is not silent.
 func Merge(local, remote []render.Row) []render.Row {
 	here := make(map[string]bool, len(local))
 	for i := range local {

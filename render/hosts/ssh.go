@@ -16,10 +16,9 @@ import (
 	"beckon/render"
 )
 
-// Parse reads a host as the command line gives it, "ssh:NAME", and returns
-// the name. A name has letters, digits and "._-@:%[]" only and begins neither
-// itself nor its host part with a "-": so ssh can take it for nothing else, and
-// a ProxyCommand that has it in is safe.
+// Parse parses a host from the command line, "ssh:NAME", and returns the name. A name has only
+// letters, digits and "._-@:%[]", and neither it nor its host part begins with "-": so ssh can
+// take it for nothing else, and a ProxyCommand that contains it is safe.
 func Parse(spec string) (name string, err error) {
 	name, ok := strings.CutPrefix(spec, "ssh:")
 	_, address, at := strings.Cut(name, "@")
@@ -30,26 +29,25 @@ func Parse(spec string) (name string, err error) {
 	return name, nil
 }
 
-// listing is what runs there. It is constant: nothing of ours is quoted into
-// it. sh is named because the user's shell may be another.
+// listing is the remote command. It is constant, so nothing of ours is quoted into it. It
+// names sh because the user's shell may be another.
 const listing = `exec sh -c 'PATH="$PATH:$HOME/.local/bin:$HOME/go/bin"; exec beckon list --json'`
 
-// maxAnswer bounds what is read of a host's answer.
+// maxAnswer is the size limit of a host's answer.
 const maxAnswer = 8 << 20
 
-// arguments are those of the ssh that asks name: it asks no question of its
-// own, forwards nothing and gives up in time.
-// The connection stays for a while, so that the next question is a matter of
+// arguments returns the arguments for ssh to ask name: without prompts and forwarding, and
+// with a timeout. The connection stays open for a while, so that the next request takes
 // milliseconds.
 func arguments(name string) []string {
 	return append(shared(), "-T", "-a", "-x", "-o", "BatchMode=yes", "-o", "ConnectTimeout=3", "-o", "ClearAllForwardings=yes", "--", name, listing)
 }
 
-// keepOpen is how long a connection stays that nobody asks anything.
+// keepOpen is how long an idle connection stays open.
 const keepOpen = "60s"
 
-// shared has ssh use one connection for all questions, where there is a place for
-// its socket that is short enough and nobody else's.
+// shared makes ssh use one connection for all requests, if there is a private place for its
+// socket whose path is short enough.
 func shared() []string {
 	dir := os.Getenv("XDG_RUNTIME_DIR")
 	if dir == "" || len(dir) > 40 || !filepath.IsAbs(dir) || strings.ContainsAny(dir, "% \t\"'") {
@@ -63,10 +61,10 @@ func ask(ctx context.Context, name string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "ssh", arguments(name)...)
 	out, said := bounded.Buffer{Max: maxAnswer}, bounded.Buffer{Max: maxAnswer}
 	cmd.Stdout, cmd.Stderr = &out, &said
-	cmd.WaitDelay = 100 * time.Millisecond // a ProxyCommand may keep the pipes
+	cmd.WaitDelay = 100 * time.Millisecond // a ProxyCommand may keep the pipes open
 	err := cmd.Run()
 	if errors.Is(err, exec.ErrWaitDelay) {
-		err = nil // the connection that stays has the pipes; the answer is whole
+		err = nil // the persistent connection has the pipes; the answer is complete
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -86,8 +84,7 @@ func ask(ctx context.Context, name string) ([]byte, error) {
 	return nil, errors.New(cmp.Or(lastLine(string(said.Kept)), err.Error()))
 }
 
-// lastLine returns the last line that says something: ssh's own warnings come
-// before it.
+// lastLine returns the last non-empty line, since ssh's own warnings come before it.
 func lastLine(s string) string {
 	lines := strings.Split(s, "\n")
 	for i := len(lines) - 1; i >= 0; i-- {

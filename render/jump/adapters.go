@@ -12,14 +12,14 @@ import (
 	"beckon/render"
 )
 
-// adapter knows the panes of one kind of terminal.
+// adapter handles the panes of one kind of terminal.
 type adapter struct {
 	kind  string // event.Terminal.Kind
 	focus func(*move) (string, error)
-	read  func(*move) (string, error) // the text on it; nil: the terminal does not tell
+	read  func(*move) (string, error) // the text in it; nil: the terminal cannot return it
 }
 
-// adapters is the table of terminals; any other one is left to the user.
+// adapters is the table of terminals; any other is left to the user.
 var adapters = [...]adapter{
 	{"tmux", (*move).tmux, (*move).readTmux},
 	{"kitty", focusBy((*move).kitty, "focus-window", "kitty shows window %s"), readBy((*move).kitty, "get-text")},
@@ -33,10 +33,10 @@ var adapters = [...]adapter{
 	{"windsurf", editor("windsurf"), nil},
 }
 
-// app has a terminal do something with the session's pane, and returns what it says.
+// app makes a terminal do something with the session's pane, and returns its output.
 type app func(m *move, run func(Command) (string, error), what string) (string, error)
 
-// focusBy has the terminal show the pane, and says did; %s in it is the pane's number.
+// focusBy makes the terminal show the pane, and returns did; %s in it is the pane's number.
 func focusBy(do app, what, did string) func(*move) (string, error) {
 	return func(m *move) (string, error) {
 		_, err := do(m, m.do, what)
@@ -45,13 +45,13 @@ func focusBy(do app, what, did string) func(*move) (string, error) {
 	}
 }
 
-// readBy has the terminal do what tells the text of the pane.
+// readBy makes the terminal return the text of the pane.
 func readBy(do app, what string) func(*move) (string, error) {
 	return func(m *move) (string, error) { return do(m, m.ask, what) }
 }
 
-// kitty takes commands on the socket that its listen_on gives it; the id is
-// "pid,window". Before 0.31 `kitten` could not do it, and kitty still can.
+// kitty accepts commands on the socket that its listen_on names; the id is "pid,window".
+// Before 0.31 `kitten` could not do it, but kitty itself always can.
 func (m *move) kitty(run func(Command) (string, error), what string) (string, error) {
 	_, window := m.id()
 	listen := m.row.Pane.Listen
@@ -89,8 +89,8 @@ func (m *move) wezterm(run func(Command) (string, error), what string) (string, 
 	return out, m.failed("wezterm", out, err)
 }
 
-// zellij's id is "session,pane". Its client moves to another session only from inside;
-// both commands need Zellij 0.44. For a pane that is not there it exits 0.
+// zellij's id is "session,pane". Its client switches to another session only from inside; both
+// commands need Zellij 0.44. For a missing pane it exits 0.
 func (m *move) zellij() (string, error) {
 	session, pane, err := m.named("Zellij gave this pane no id")
 	if err != nil {
@@ -113,13 +113,13 @@ func (m *move) readZellij() (string, error) {
 		return "", err
 	}
 	out, err := m.ask(Command{Argv: []string{"zellij", "--session", session, "action", "dump-screen", "--pane-id", "terminal_" + pane}})
-	if err != nil { // what a pane shows may have any words in it
+	if err != nil { // a pane may contain any words
 		return "", zellijSays(out, err, session, pane)
 	}
 	return out, nil
 }
 
-// zellijSays is why Zellij did not do something, nil where it did.
+// zellijSays returns why Zellij did not do something, nil if it did.
 func zellijSays(out string, err error, session, pane string) error {
 	switch {
 	case strings.Contains(out, "not found"):
@@ -130,14 +130,14 @@ func zellijSays(out string, err error, session, pane string) error {
 	return nil
 }
 
-// readScreen has screen write what the window shows. It does so after its command has
-// ended, one file after the other: when the second is there, the first is whole.
+// readScreen makes screen write what the window shows. It does so after its command has ended,
+// one file after the other: when the second exists, the first is complete.
 func (m *move) readScreen() (string, error) {
 	session, window, err := m.named("screen gave this window no number")
 	if err != nil {
 		return "", err
 	}
-	dir, err := os.MkdirTemp("", "beckon-screen-") // nobody else gets into it
+	dir, err := os.MkdirTemp("", "beckon-screen-") // private to the user
 	if err != nil {
 		return "", err
 	}
@@ -174,8 +174,8 @@ func (m *move) screen() (string, error) {
 	return fmt.Sprintf("screen shows window %s of %s", window, render.OneLine(session)), nil
 }
 
-// iterm runs a script for the pane. Its id is a GUID, with the place "w0t1p0:"
-// before it where an HTTP client told it.
+// iterm runs a script for the pane. Its id is a GUID, preceded by the place "w0t1p0:" if an
+// HTTP client sent it.
 func (m *move) iterm(run func(Command) (string, error), script string) (string, error) {
 	id := m.row.Pane.ID[strings.LastIndexByte(m.row.Pane.ID, ':')+1:]
 	if id == "" || strings.Trim(id, "0123456789abcdefABCDEF-") != "" {
@@ -184,8 +184,8 @@ func (m *move) iterm(run func(Command) (string, error), script string) (string, 
 	return m.apple(run, "iTerm2", script, id)
 }
 
-// appleTerminal runs a script for the tab. Terminal names its tabs to scripts by
-// their tty alone, which the process knows.
+// appleTerminal runs a script for the tab. Terminal identifies its tabs to scripts only by
+// their tty, which the process knows.
 func (m *move) appleTerminal(run func(Command) (string, error), script string) (string, error) {
 	if m.row.Process == nil {
 		return "", m.byHand("Terminal's tabs are found by their process, and it is not known")
@@ -198,8 +198,8 @@ func (m *move) appleTerminal(run func(Command) (string, error), script string) (
 	return m.apple(run, "Terminal", script, "/dev/"+tty)
 }
 
-// apple runs a script that looks for one pane of an application. It returns what the
-// script prints below "found"; "gone" means that there is no such pane.
+// apple runs a script that looks for one pane of an application. It returns what the script
+// prints below "found"; "gone" means that there is no such pane.
 func (m *move) apple(run func(Command) (string, error), app, script, arg string) (string, error) {
 	if m.OS != "darwin" {
 		return "", m.byHand("%s runs on a Mac, and this is not one", app)
@@ -211,9 +211,9 @@ func (m *move) apple(run func(Command) (string, error), app, script, arg string)
 	return strings.TrimPrefix(out, "found\n"), m.failed("osascript", out, err)
 }
 
-// editor opens the session's directory: an editor that has it open brings
-// that window to the front. Without --reuse-window, which would put it in the
-// place of another project. Its terminal tabs have no ids.
+// editor opens the session's directory: an editor that has it open brings that window to the
+// front. It does not use --reuse-window, which would replace another project's window. The
+// editor's terminal tabs have no ids.
 func editor(program string) func(*move) (string, error) {
 	return func(m *move) (string, error) {
 		dir := m.row.Cwd
@@ -231,14 +231,15 @@ func editor(program string) func(*move) (string, error) {
 	}
 }
 
-// id parts the pane's id at its last comma.
+// id splits the pane's id at its last comma.
 func (m *move) id() (before, after string) {
 	id := m.row.Pane.ID
 	i := strings.LastIndexByte(id, ',')
 	return id[:max(i, 0)], id[i+1:]
 }
 
-// named parts the id "session,number" of a multiplexer's pane; lack says that it is none.
+// named splits the id "session,number" of a multiplexer's pane; lack is the error if it has
+// another form.
 func (m *move) named(lack string) (session, number string, err error) {
 	session, number = m.id()
 	if !isNumber(number) || session == "" || session[0] == '-' {

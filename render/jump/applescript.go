@@ -1,9 +1,9 @@
 package jump
 
-// The scripts look for one pane, given as their argument, and select it with its
-// tab and window, or print what it shows below "found"; or print "gone". An
-// application that does not run is not started. Panes are named by number, not by
-// the variable of a loop: "contents of" such a variable is its own value.
+// The scripts look for one pane, given as their argument, and select it with its tab and
+// window, or print its text below "found"; or print "gone". They do not start an application
+// that is not running. They refer to panes by number, not by the variable of a loop, because
+// "contents of" such a variable is its own value.
 
 const (
 	itermByID   = itermHead + "id" + itermTest + itermShow + itermTail

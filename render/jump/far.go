@@ -10,18 +10,17 @@ import (
 	"beckon/render"
 )
 
-// Way is how to go to the sessions of machines whose names fit a pattern.
+// Way says how to reach the sessions of machines whose names match a pattern.
 type Way struct {
-	Pattern string   // as path.Match has them
-	Words   []string // a command, or one address, with {host}, {user} and {session} in it
+	Pattern string   // as for path.Match
+	Words   []string // a command, or one address, with {host}, {user} and {session}
 }
 
 // ErrWay is wrapped by ParseWay's errors.
 var ErrWay = errors.New("it looks like HOST=COMMAND or HOST=ADDRESS, with {session} and {host} in it")
 
-// ParseWay reads a way as the configuration has it: "pod-*=kubectl exec -it {host}
-// -- beckon jump {session}". No shell reads the command: its words have blanks
-// between them.
+// ParseWay parses a way from the configuration: "pod-*=kubectl exec -it {host} -- beckon jump
+// {session}". No shell reads the command: blanks separate its words.
 func ParseWay(s string) (Way, error) {
 	pattern, rest, ok := strings.Cut(s, "=")
 	w := Way{strings.TrimSpace(pattern), strings.Fields(rest)}
@@ -31,11 +30,11 @@ func ParseWay(s string) (Way, error) {
 	return w, nil
 }
 
-// bySSH is the way to a machine that none is configured for.
+// bySSH is the way to a machine without a configured one.
 var bySSH = Way{"*", []string{"ssh", "-t", "{host}", "beckon", "jump", "{session}"}}
 
-// fill puts a row's names in. What another machine says may become a part of a word
-// only if it has letters, digits and "._-@" alone and begins with no "-".
+// fill inserts a row's names. A text from another machine may become part of a word only if it
+// has only letters, digits and "._-@" and does not begin with "-".
 func (w Way) fill(r *render.Row) ([]string, error) {
 	line := strings.Join(w.Words, " ")
 	for _, s := range []struct{ name, text string }{{"{host}", r.Remote.Name}, {"{user}", r.Remote.User}, {"{session}", r.SessionID}} {
@@ -50,8 +49,8 @@ func (w Way) fill(r *render.Row) ([]string, error) {
 	return strings.Fields(line), nil
 }
 
-// far goes to a session of another machine: by the first way that fits its name, else
-// by ssh, in the caller's own terminal; without one the user gets the command.
+// far goes to a session of another machine: by the first way that matches its name, else by
+// ssh, in the caller's own terminal; without a terminal it returns the command for the user.
 func (j *Jumper) far(r *render.Row) (Result, error) {
 	name := render.OneLine(r.Remote.Name)
 	it := fmt.Sprintf("it runs on %s", name)

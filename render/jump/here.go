@@ -8,9 +8,9 @@ import (
 	"beckon/state/evidence"
 )
 
-// Here returns the session that sits in the pane beckon was called in, and
-// whether one does. A command that tmux itself runs (a key binding, a popup)
-// is in no pane: it stands for the one in front of the client used last.
+// Here returns the session in the pane beckon was called in, and whether there is one. A
+// command that tmux itself runs (a key binding, a popup) is in no pane: it stands for the one
+// in front of the client used last.
 func (j *Jumper) Here(ctx context.Context, rows []render.Row) (string, bool) {
 	t := evidence.Terminal(j.Getenv)
 	if t.Kind == "tmux" && t.Tmux.Pane == "" {
@@ -46,8 +46,8 @@ func SamePane(a, b event.Terminal) bool {
 	return a.ID != "" && a.ID == b.ID
 }
 
-// Windows returns what render.Queue groups by: the tmux window of each row, which
-// only its server knows, else what the row's terminal says.
+// Windows returns the grouping for render.Queue: the tmux window of each row, which only its
+// server knows, else what the row's terminal says.
 func (j *Jumper) Windows(ctx context.Context, rows []render.Row) func(*render.Row) string {
 	servers := map[string]*server{}
 	for i := range rows {

@@ -1,12 +1,11 @@
-// Package jump brings the pane of a session to the front, and reads what is on it.
+// Package jump brings the pane of a session to the front, and reads its text.
 //
-// It knows tmux, kitty, WezTerm, Zellij, screen, iTerm2, Apple Terminal and
-// the editors made from VS Code; for every other terminal it says where the
-// session sits. It guarantees: no shell is started by it, no command runs
-// longer than Timeout, nothing that an agent or a terminal said becomes an
-// option or a format, and a pane is only focused if it is still the one the
-// session was seen in (CASE 17). What a terminal does beyond its own windows
-// (raising one over another program's) is the window manager's decision.
+// It supports tmux, kitty, WezTerm, Zellij, screen, iTerm2, Apple Terminal and the editors
+// based on VS Code; for every other terminal it says where the session is. It guarantees: it
+// starts no shell, no command runs longer than Timeout, no text from an agent or a terminal
+// becomes an option or a format, and a pane is only focused if it is still the one the session
+// was seen in (CASE 17). What a terminal does beyond its own windows (raising one over another
+// program's) is the window manager's decision.
 package jump
 
 import (
@@ -25,13 +24,13 @@ import (
 	"beckon/render"
 )
 
-// Timeout is the longest that one command of a terminal may take.
+// Timeout is the longest that one terminal command may take.
 const Timeout = 2 * time.Second
 
-// ErrGone marks a target that is not there any more: process, multiplexer or pane.
+// ErrGone marks a target that no longer exists: process, multiplexer or pane.
 var ErrGone = errors.New("it is gone")
 
-// gone is an ErrGone that says what is.
+// gone is an ErrGone with what is gone.
 type gone struct{ what string }
 
 func (g gone) Error() string        { return g.what }
@@ -39,10 +38,10 @@ func (g gone) Is(target error) bool { return target == ErrGone }
 
 func isGone(format string, args ...any) error { return gone{fmt.Sprintf(format, args...)} }
 
-// ByHand is the error of a target that is there and cannot be focused from here.
+// ByHand is the error for a target that exists but cannot be focused from here.
 type ByHand struct {
 	Why string
-	Do  string // what the user can do instead; a command where there is one
+	Do  string // what the user can do instead; a command if possible
 }
 
 func (e *ByHand) Error() string { return e.Why }

@@ -136,11 +136,11 @@ func (s *Server) unfit(e *event.Event, err error) string {
 	return ""
 }
 
-// errLater is returned for an event that waits for its session's lock: it is
-// not lost, but what it did is not known yet.
+// errLater is returned for an event that waits for its session's lock: it is not lost, but its
+// effect is not known yet.
 var errLater = errors.New("session is busy; the event is kept and will be folded")
 
-// errStorm is returned for a prompt that is one of a storm.
+// errStorm is returned for a prompt that is part of a storm.
 var errStorm = errors.New("the same prompt came again and again")
 
 // fold folds an event as the hook binary would.
@@ -181,14 +181,14 @@ func (s *Server) writeFoldError(w http.ResponseWriter, err error) {
 	}
 }
 
-// tracked are the endpoints that trackers have, one for each event.
+// tracked are the trackers' endpoints, one for each event.
 var tracked = map[string]event.Kind{
 	"session-start": event.SessionStart, "session-end": event.SessionEnd, "user-prompt-submit": event.UserPromptSubmit, "stop": event.Stop,
 	"notification": event.Notification, "pre-tool-use": event.PreToolUse, "post-tool-use": event.PostToolUse, "permission-request": event.PermissionRequest,
 }
 
-// answer is what the eight endpoints say; each gives the members that its
-// senders know. States are those of the task, in lower case.
+// answer is the response of the eight endpoints, with the members that each sender expects.
+// States are those of the task, in lower case.
 type answer struct {
 	Status  string          `json:"status"`
 	AgentID string          `json:"agent_id"` // the seat

@@ -15,13 +15,12 @@ import (
 	"beckon/state"
 )
 
-// window is how many events a client that comes back gets. More are kept for those
-// that are connected and fall behind: on a starved machine a second and more of a
-// thousand events comes at once.
+// window is how many events a returning client gets. More are kept for connected clients that
+// fall behind: on an overloaded machine a second and more of a thousand events comes at once.
 const (
 	window = 1000
 	kept   = 2048
-	step   = 256 // events that a stream is given at once
+	step   = 256 // events per write to a stream
 )
 
 // maxClients is how many event streams are served at once.
@@ -31,15 +30,15 @@ const maxClients = 1000
 type message struct {
 	name  string
 	frame []byte // "id: ...\nevent: ...\ndata: ...\n\n"
-	// What filters look at. A session that leaves a state, or gives its row to
-	// another, is news for whoever asks for that, so both are here.
+	// What filters check. A session that leaves a state, or gives its row to another, is a
+	// change for clients that filter by it, so both are here.
 	session, seat string
 	now           state.State
 	previous      string // the session that had the row before
 	before        state.State
 }
 
-// shown is one row as clients know it.
+// shown is one row as clients see it.
 type shown struct {
 	row  render.Row
 	json []byte
@@ -51,18 +50,17 @@ func newShown(row render.Row) *shown {
 	return s
 }
 
-// hub holds what is shown and the newest events. Clients read the events from
-// here at their own pace; none has a queue of its own, so a stalled one costs
-// nothing and keeps nobody waiting.
+// hub holds the rows and the newest events. Clients read the events from here at their own
+// pace; none has a queue of its own, so a stalled one costs nothing and delays nobody.
 type hub struct {
 	meter *meter
-	epoch string // changes with the process: its numbers mean nothing to another
+	epoch string // changes with the process, because another one's numbers mean nothing
 
 	mu         sync.RWMutex
 	n          uint64 // number of the newest event
-	released   uint64 // number of the newest that streams may have
+	released   uint64 // number of the newest that streams may read
 	releasedAt time.Time
-	timer      *time.Timer // of the next release; nil when none is due
+	timer      *time.Timer // of the next release; nil if none is due
 	ring       [kept]message
 	rows       map[string]*shown // by seat, else by session
 	offers     map[string]offerNews
@@ -74,17 +72,15 @@ type hub struct {
 	batch      batch
 }
 
-// snapshot is what clients without a filter begin with. They share it for as
-// long as it says how things are now: its number is where they go on, and by its
-// time a page sets its clock.
+// snapshot is what clients without a filter start with. They share it as long as it is
+// current: its number is where they continue, and a page sets its clock by its time.
 type snapshot struct {
 	frame []byte // nil when rows changed
 	n     uint64
 	at    time.Time
 }
 
-// batch is the frames of the events after from up to to. Streams without a
-// filter go in step and share it.
+// batch is the frames of the events after from up to to. Streams without a filter share it.
 type batch struct {
 	from, to uint64
 	frames   []byte
@@ -96,11 +92,11 @@ func newHub() *hub {
 	return &hub{meter: newMeter(), epoch: hex.EncodeToString(b[:]), rows: map[string]*shown{}, offers: map[string]offerNews{}, wake: make(chan struct{})}
 }
 
-// id is the name of event n.
+// id returns the id of event n.
 func (h *hub) id(n uint64) string { return h.epoch + "-" + strconv.FormatUint(n, 10) }
 
-// update changes what is shown and publishes it, in one step: a snapshot has either
-// both or neither.
+// update changes the rows and publishes the change in one step: a snapshot has either both or
+// neither.
 func (h *hub) update(at time.Time, f func(p *publisher)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -108,7 +104,7 @@ func (h *hub) update(at time.Time, f func(p *publisher)) {
 	h.at = at
 }
 
-// change is update for what is no evidence of sessions.
+// change is update for changes other than evidence of sessions.
 func (h *hub) change(f func(p *publisher)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -126,12 +122,11 @@ func (h *hub) changeLocked(at time.Time, f func(p *publisher)) {
 	}
 }
 
-// pace is how far apart streams are given events while those keep coming: each
-// time all that gathered. The first after a pause goes out at once. With a
-// thousand streams it is 40 ms.
+// pace is the interval at which streams get events while they keep coming: each time all that
+// have gathered. The first after a pause is sent at once. With a thousand streams it is 40 ms.
 func pace(clients int) time.Duration { return time.Duration(clients) * 40 * time.Microsecond }
 
-// release gives the streams what is new, now or when it is time.
+// release makes new events available to the streams, now or at the next interval.
 func (h *hub) release() {
 	if h.timer != nil {
 		return
@@ -161,12 +156,12 @@ type publisher struct {
 	changed, sent bool
 }
 
-// set shows row under key; drop shows it no more.
+// set shows row under key; drop removes it.
 func (p *publisher) set(key string, s *shown) { p.h.rows[key], p.changed = s, true }
 func (p *publisher) drop(key string)          { delete(p.h.rows, key); p.changed = true }
 func (p *publisher) shown(key string) *shown  { return p.h.rows[key] }
 
-// report publishes an event and counts it. v is one of this package's and always encodes.
+// report publishes an event and counts it. v is a type of this package that always encodes.
 func (p *publisher) report(m message, v any) {
 	data, _ := encode(v)
 	p.send(m, data)
@@ -181,7 +176,7 @@ func (p *publisher) send(m message, data []byte) {
 	p.sent = true
 }
 
-// frame is an event as it goes over the wire.
+// frame returns an event in the format of the stream.
 func frame(id, name string, data []byte) []byte {
 	b := make([]byte, 0, len(id)+len(name)+len(data)+24)
 	b = append(append(b, "id: "...), id...)
@@ -190,7 +185,7 @@ func frame(id, name string, data []byte) []byte {
 	return append(b, "\n\n"...)
 }
 
-// filter is what one client wants to hear of.
+// filter is what one client wants to receive.
 type filter struct {
 	session string // session or seat id, empty for all
 	states  []state.State
@@ -210,11 +205,10 @@ func (f filter) shows(r *render.Row) bool {
 		(f.states == nil || slices.Contains(f.states, r.State))
 }
 
-// since returns frames after event n, the number of the newest among them, and
-// false when some are gone: then a snapshot is due. wake is closed when there
-// are more, which it may be already: each time it is at most step events, so
-// that a thousand streams that are behind do not hold a thousand windows. Nobody
-// may write to frames.
+// since returns frames after event n, the number of the newest among them, and false if some
+// are gone: then a snapshot is due. wake is closed when there are more, which it may be
+// already: each call returns at most step events, so that a thousand streams that are behind
+// do not hold a thousand windows. Nobody may write to frames.
 func (h *hub) since(n uint64, f filter) (frames []byte, newest uint64, wake <-chan struct{}, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -237,14 +231,14 @@ func (h *hub) since(n uint64, f filter) (frames []byte, newest uint64, wake <-ch
 	return h.batch.frames, to, wake, true
 }
 
-// awake is a wake for whoever need not sleep.
+// awake is a wake channel that is closed already.
 var awake = func() chan struct{} {
 	c := make(chan struct{})
 	close(c)
 	return c
 }()
 
-// frames joins what f wants of the events after n up to to.
+// frames joins the events after n up to to that f accepts.
 func (h *hub) frames(n, to uint64, f filter) []byte {
 	size := 0
 	for i := n + 1; i <= to; i++ {
@@ -266,7 +260,7 @@ func (h *hub) holds(n uint64) bool {
 	return n <= h.n && h.n-n <= window
 }
 
-// list returns what is shown to f, as `list --json` has it.
+// list returns the rows that f accepts, in the format of `list --json`.
 func (h *hub) list(f filter) render.List {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
@@ -284,8 +278,8 @@ func (h *hub) listLocked(f filter) render.List {
 	return l
 }
 
-// find returns the row of a record, a session or a seat. Of two processes that
-// run one session it is the one that needs the user most.
+// find returns the row of a record, a session or a seat. If two processes run one session it
+// is the one that needs the user most.
 func (h *hub) find(id string) (render.Row, bool) {
 	list := h.list(filter{})
 	i := slices.IndexFunc(list.Sessions, func(r render.Row) bool { return r.Record() == id || r.SessionID == id || r.SeatID == id })
@@ -295,8 +289,8 @@ func (h *hub) find(id string) (render.Row, bool) {
 	return list.Sessions[i], true
 }
 
-// snapshotFrame returns a snapshot event for f and the number it stands at.
-// Clients without a filter share one.
+// snapshotFrame returns a snapshot event for f and its number. Clients without a filter share
+// one.
 func (h *hub) snapshotFrame(f filter) ([]byte, uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -311,7 +305,7 @@ func (h *hub) snapshotFrame(f filter) ([]byte, uint64) {
 	return b, h.n
 }
 
-// number reads the N of an id of this epoch.
+// number parses the N of an id of this epoch.
 func (h *hub) number(id string) (uint64, bool) {
 	epoch, n, ok := strings.Cut(id, "-")
 	if !ok || epoch != h.epoch {
@@ -321,7 +315,7 @@ func (h *hub) number(id string) (uint64, bool) {
 	return v, err == nil
 }
 
-// join counts a client in, unless there are too many.
+// join registers a client, unless there are too many.
 func (h *hub) join() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

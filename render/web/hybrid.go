@@ -11,15 +11,15 @@ import (
 	"beckon/state/history"
 )
 
-// The modes: what the server goes by.
+// The modes: the server's source of events.
 const (
 	modeHooks   = "hooks_active"
 	modePolling = "polling_fallback"
 )
 
-// hybrid says how often transcripts are reconciled with what hooks reported: now
-// and then while hooks come, often when they have been silent for longer than
-// t.Silence. last is the newest event, zero for none.
+// hybrid returns how often transcripts are compared with what hooks reported: occasionally
+// while hooks arrive, often when they have been silent for longer than t.Silence. last is the
+// newest event, zero for none.
 func (t Timing) hybrid(last event.Millis, now time.Time) (mode string, every time.Duration) {
 	if last != 0 && now.Sub(last.Time()) <= t.Silence {
 		return modeHooks, t.Hooks
@@ -27,22 +27,22 @@ func (t Timing) hybrid(last event.Millis, now time.Time) (mode string, every tim
 	return modePolling, t.Silent
 }
 
-// sweeper reconciles on the hybrid schedule.
+// sweeper reads transcripts on the hybrid schedule.
 type sweeper struct {
-	last atomic.Int64 // when it last began, Unix ms
+	last atomic.Int64 // when it last started, Unix ms
 	runs atomic.Int64
 	busy atomic.Bool
 
-	transcripts *history.Sweeper // of the sweep under way
+	transcripts *history.Sweeper // of the present sweep
 }
 
-// spoken is for how long after a session's newest event its transcript is read
-// at every look: what the agent said before a call is written about when the
-// call's first hook comes, or a moment later.
+// spoken is how long after a session's newest event its transcript is read at every look: what
+// the agent says before a call is written about when the call's first hook runs, or a moment
+// later.
 const spoken = 3 * time.Second
 
-// sweepIfDue reads the transcripts beside the board; between two such sweeps the transcripts of those that just had an
-// event. A sweep that takes longer than its interval is not begun twice.
+// sweepIfDue reads all transcripts when that is due, concurrently with the board; otherwise
+// those of sessions with a recent event. It does not start a sweep while another runs.
 func (b *board) sweepIfDue(ctx context.Context, work *sync.WaitGroup) {
 	now := time.Now()
 	_, every := b.o.Timing.hybrid(b.meter.lastAt(), now)
@@ -56,7 +56,7 @@ func (b *board) sweepIfDue(ctx context.Context, work *sync.WaitGroup) {
 		b.sweep.last.Store(now.UnixMilli())
 		b.sweep.runs.Add(1)
 		sweep = b.o.Sweep
-	case b.sweep.transcripts == nil: // Options.Sweep takes its place
+	case b.sweep.transcripts == nil: // Options.Sweep is used instead
 		b.sweep.busy.Store(false)
 		return
 	default:
@@ -78,7 +78,7 @@ func (b *board) sweepIfDue(ctx context.Context, work *sync.WaitGroup) {
 	})
 }
 
-// logged is sweep with its error in the log.
+// logged returns sweep with its error logged.
 func (b *board) logged(sweep func(context.Context, []state.Session) error) func(context.Context, []state.Session) {
 	return func(ctx context.Context, sessions []state.Session) {
 		if err := sweep(ctx, sessions); err != nil {

@@ -19,24 +19,23 @@ import (
 )
 
 const (
-	keyBits     = 128 // of what opens a server, at least
-	maxSessions = 64  // browsers that are signed in; the one that was quiet for longest goes
+	keyBits     = 128 // of a token, at least
+	maxSessions = 64  // signed-in browsers; the longest idle one is dropped
 	maxTickets  = 16
 	ticketFor   = time.Minute
 	inviteFor   = 10 * time.Minute
-	maxWrong    = 10   // wrong keys a second from one place
+	maxWrong    = 10   // wrong keys per second from one place
 	maxPlaces   = 1024 // places that are counted at once
 )
 
-// keys are what opens a server: its token, and for browsers a session each, which
-// they get for the token, for this server's pass, or once for a ticket (an
-// invitation is a ticket that is good from anywhere). A pass stands in the
-// addresses that are printed: a browser may remember them, and show them to
-// whatever listens there later. The pass, tickets and sessions belong to this
-// server and end with it: a program that takes over its port and sees them can open
-// nothing. And a session works only for the user who signed in: a page of
-// http://localhost sends it to whatever listens, on the same port, at the other
-// address that this name has.
+// keys are what opens a server: its token, and for each browser a session, which it gets for
+// the token, for this server's pass, or once for a ticket (an invitation is a ticket that is
+// valid from anywhere). A pass is part of the addresses that are printed: a browser may
+// remember them, and send them to whatever listens there later. The pass, tickets and sessions
+// belong to this server and end with it, so a program that takes over its port and sees them
+// can open nothing. A session works only for the user who signed in: a page of
+// http://localhost sends it to whatever listens on the same port at the other address that
+// this name has.
 type keys struct {
 	token, pass string
 
@@ -46,17 +45,17 @@ type keys struct {
 	wrong    map[string]tally
 }
 
-// session is a browser that is signed in.
+// session is a signed-in browser.
 type session struct {
-	key, user string // the key's digest, and whose it is
+	key, user string // the key's digest, and its user
 	used      time.Time
-	over      chan struct{} // closed when it is one no more
+	over      chan struct{} // closed when it ends
 }
 
 // ticket is a key that signs in once.
 type ticket struct {
 	until    time.Time
-	anywhere bool // else the owner's own browsers alone
+	anywhere bool // else only the owner's own browsers
 }
 
 // tally counts wrong keys in one second.
@@ -75,8 +74,8 @@ func newKey() string {
 	return hex.EncodeToString(b)
 }
 
-// digest stands for a key where keys are looked up: how long that takes reveals
-// nothing about them.
+// digest returns the hash by which keys are looked up, so that timing reveals nothing about
+// them.
 func digest(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return string(sum[:])
@@ -90,12 +89,10 @@ func same(given, key string) bool {
 	return subtle.ConstantTimeCompare([]byte(digest(given)), []byte(digest(key))) == 1
 }
 
-// sessionOf stands for a session and the user that it is of, as package peer
-// names them.
+// sessionOf identifies a session together with its user, as package peer names users.
 func sessionOf(session, user string) string { return digest(session + " " + user) }
 
-// isSession reports whether given is a session of a browser of user's, and notes
-// its use.
+// isSession reports whether given is a session of one of user's browsers, and records its use.
 func (k *keys) isSession(given, user string, now time.Time) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -106,7 +103,7 @@ func (k *keys) isSession(given, user string, now time.Time) bool {
 	return s != nil
 }
 
-// begin makes a session.
+// begin creates a session.
 func (k *keys) begin(user string, now time.Time) string {
 	key := newKey()
 	k.mu.Lock()
@@ -118,7 +115,7 @@ func (k *keys) begin(user string, now time.Time) string {
 	return key
 }
 
-// end makes a session one no more.
+// end ends a session.
 func (k *keys) end(given, user string) {
 	k.mu.Lock()
 	k.endLocked(sessionOf(given, user))
@@ -132,8 +129,8 @@ func (k *keys) endLocked(id string) {
 	}
 }
 
-// over is closed when the session of a browser of user's ends; when it has
-// ended already, at once.
+// over returns a channel that is closed when the session of one of user's browsers ends; if it
+// has ended, it is closed already.
 func (k *keys) over(given, user string) <-chan struct{} {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -143,12 +140,12 @@ func (k *keys) over(given, user string) <-chan struct{} {
 	return awake
 }
 
-// ticket makes a key that a session is given for, once and soon: it may be seen
+// ticket creates a key that can be exchanged once, and soon, for a session: others may see it
 // on a command line.
 func (k *keys) ticket(now time.Time) string { return k.admitOnce(ticket{now.Add(ticketFor), false}) }
 
-// invite makes a key that a session is given for once, to whoever has it: a screen
-// shows it to a phone.
+// invite creates a key that whoever has it can exchange once for a session: a screen shows it
+// to a phone.
 func (k *keys) invite(now time.Time) string { return k.admitOnce(ticket{now.Add(inviteFor), true}) }
 
 func (k *keys) admitOnce(t ticket) string {
@@ -162,8 +159,8 @@ func (k *keys) admitOnce(t ticket) string {
 	return key
 }
 
-// takeTicket reports whether given is a ticket, and uses it up. A ticket for the
-// owner's own browsers is refused to others, and stays good.
+// takeTicket reports whether given is a ticket, and uses it up. A ticket for the owner's own
+// browsers is refused to others, and stays valid.
 func (k *keys) takeTicket(given string, own bool, now time.Time) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -175,7 +172,7 @@ func (k *keys) takeTicket(given string, own bool, now time.Time) bool {
 	return now.Before(t.until)
 }
 
-// oldest names what is oldest in m.
+// oldest returns the key of the oldest item in m.
 func oldest[V any](m map[string]V, at func(V) time.Time) (name string) {
 	for n, v := range m {
 		if name == "" || at(v).Before(at(m[name])) {
@@ -200,9 +197,8 @@ func (k *keys) guessed(place string, now time.Time) {
 	k.wrong[place] = t
 }
 
-// guesses reports whether a place has given so many wrong keys in this second
-// that no token or ticket of it is heard: not even the right one, or it could go
-// on.
+// guesses reports whether a place has sent so many wrong keys in this second that no token or
+// ticket from it is accepted: not even the right one, or guessing could go on.
 func (k *keys) guesses(place string, now time.Time) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -210,8 +206,8 @@ func (k *keys) guesses(place string, now time.Time) bool {
 	return t.second == now.Unix() && t.n >= maxWrong
 }
 
-// CheckToken refuses a token that could be guessed: it must be at least 128 bits
-// in hexadecimal or base64.
+// CheckToken returns an error for a token that could be guessed: it must have at least 128
+// bits in hexadecimal or base64.
 func CheckToken(token string) error {
 	if bitsOf(token) >= keyBits {
 		return nil
@@ -231,8 +227,7 @@ func bitsOf(token string) int {
 	return 0
 }
 
-// Token returns the token that is kept in the state directory dir, and makes it
-// the first time.
+// Token returns the token stored in the state directory dir, and creates it the first time.
 func Token(dir string) (string, error) {
 	path := filepath.Join(dir, "token")
 	token, err := readToken(path)
@@ -242,7 +237,7 @@ func Token(dir string) (string, error) {
 	if err := makeToken(dir, path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", fmt.Errorf("making a token: %w", err)
 	}
-	return readToken(path) // two may have begun at once: one of them made it
+	return readToken(path) // two may have started at once: one of them created it
 }
 
 func readToken(path string) (string, error) {
@@ -261,7 +256,7 @@ func readToken(path string) (string, error) {
 	return token, err
 }
 
-// makeToken puts a token at path, whole or not at all, unless there is one.
+// makeToken writes a token to path, whole or not at all, unless there is one.
 func makeToken(dir, path string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

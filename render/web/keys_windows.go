@@ -2,5 +2,5 @@ package web
 
 import "io/fs"
 
-// private takes the user's own directory to be private, as Windows makes it.
+// private assumes the user's own directory to be private, as Windows creates it.
 func private(fs.FileInfo) bool { return true }

@@ -20,7 +20,7 @@ import (
 	"beckon/render/web/peer"
 )
 
-// Advised is an error with what to do about it.
+// Advised is an error with advice.
 type Advised struct {
 	Err    error
 	Advice string
@@ -34,8 +34,8 @@ func (e *Advised) Unwrap() error { return e.Err }
 // Hint returns the advice.
 func (e *Advised) Hint() string { return e.Advice }
 
-// Listen opens the TCP address addr ("host:port"). A port that another beckon
-// has is an error that says so (ErrServed).
+// Listen listens on the TCP address addr ("host:port"). If another beckon has the port, the
+// error says so (ErrServed).
 func Listen(addr string) (net.Listener, error) {
 	l, err := net.Listen("tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -47,7 +47,7 @@ func Listen(addr string) (net.Listener, error) {
 	return l, nil
 }
 
-// taken says which process has the port.
+// taken returns an error that says which process has the port.
 func taken(addr string) error {
 	url := URL("http", addr)
 	if version, _, ok := Ask(url); ok {
@@ -59,15 +59,15 @@ func taken(addr string) error {
 // ErrServed means that another beckon has the port.
 var ErrServed = errors.New("serves there already")
 
-// URLs are where a server that listens on addr ("host:port") is asked: the
-// first one from this machine, the others from elsewhere.
+// URLs returns the addresses of a server that listens on addr ("host:port"): the first one for
+// this machine, the others for other machines.
 func URLs(scheme, addr string) []string {
 	host, port, err := net.SplitHostPort(addr)
 	ip, bad := netip.ParseAddr(host)
 	if err != nil || host != "" && (bad != nil || !ip.IsUnspecified()) {
 		return []string{scheme + "://" + addr + "/"}
 	}
-	hosts := append([]string{"127.0.0.1"}, ownNames()...) // no server is known by the name of all addresses
+	hosts := append([]string{"127.0.0.1"}, ownNames()...) // "all addresses" is not a name of a server
 	for _, a := range ownAddrs() {
 		if a.Is4() || !ip.Is4() {
 			hosts = append(hosts, a.String())
@@ -80,11 +80,11 @@ func URLs(scheme, addr string) []string {
 	return urls
 }
 
-// URL is the first of URLs.
+// URL returns the first of URLs.
 func URL(scheme, addr string) string { return URLs(scheme, addr)[0] }
 
-// ownNames are the names that others know this machine by: its host name, and
-// the first part of that, alone and in the local network (mDNS).
+// ownNames returns the names by which others know this machine: its host name, and the first
+// part of that, alone and in the local network (mDNS).
 func ownNames() []string {
 	name, err := os.Hostname()
 	if err != nil || Loopback(name) {
@@ -100,7 +100,7 @@ func ownNames() []string {
 	return names
 }
 
-// ownAddrs are the addresses that others reach this machine by.
+// ownAddrs returns this machine's addresses.
 func ownAddrs() []netip.Addr {
 	var addrs []netip.Addr
 	all, _ := net.InterfaceAddrs() // an error counts as none
@@ -112,8 +112,8 @@ func ownAddrs() []netip.Addr {
 	return addrs
 }
 
-// Ask asks what listens at url whether it is beckon, which version, and whose:
-// another user may have the port, and give the same answer.
+// Ask asks the server at url whether it is beckon, which version, and whose: another user may
+// have the port, and give the same answer.
 func Ask(url string) (version string, whose peer.Peer, ok bool) {
 	return ask(url, new(net.Dialer).DialContext)
 }
@@ -126,8 +126,8 @@ func ask(url string, by dialer) (version string, whose peer.Peer, ok bool) {
 
 type dialer = func(ctx context.Context, network, addr string) (net.Conn, error)
 
-// fetch reads what a server answers, JSON, into v. No proxy stands between, and
-// nothing is sent that a wrong server must not see.
+// fetch parses a server's JSON response into v. It uses no proxy, and sends nothing that a
+// wrong server must not see.
 func fetch(method, url, path string, within time.Duration, by dialer, v any) (status string, whose peer.Peer, err error) {
 	var conn net.Conn
 	dial := func(ctx context.Context, network, addr string) (c net.Conn, err error) {
@@ -145,12 +145,12 @@ func fetch(method, url, path string, within time.Duration, by dialer, v any) (st
 		return "", whose, err
 	}
 	defer res.Body.Close()
-	whose = peer.Of(conn) // once it has answered it has taken the connection; before, no process owns that
+	whose = peer.Of(conn) // an answer proves that it has accepted the connection; before, no process owns it
 	return res.Status, whose, json.NewDecoder(io.LimitReader(res.Body, 4096)).Decode(v)
 }
 
-// ListenUnix opens a unix socket at path with mode 0600. A socket that a killed
-// server left is replaced; anything else at path is an error.
+// ListenUnix listens on a unix socket at path with mode 0600. A socket left by a killed server
+// is replaced; anything else at path is an error.
 func ListenUnix(path string) (net.Listener, error) {
 	l, err := listenPrivate(path)
 	if err == nil || !errors.Is(err, syscall.EADDRINUSE) {
@@ -189,18 +189,18 @@ func Loopback(host string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
-// TLS serves what l hears over TLS, with a certificate that may be replaced
-// while it is served: those that are renewed last for weeks.
+// TLS serves l's connections over TLS, with a certificate that may be replaced meanwhile,
+// since renewed ones last for weeks.
 func TLS(l net.Listener, certFile, keyFile string) (net.Listener, error) {
 	c := &certificate{certFile: certFile, keyFile: keyFile}
 	if _, err := c.get(nil); err != nil {
 		return nil, fmt.Errorf("reading the certificate: %w", err)
 	}
-	// HTTP/1.1 alone: an event stream ends with its connection.
+	// Only HTTP/1.1: an event stream ends with its connection.
 	return tls.NewListener(l, &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}, GetCertificate: c.get}), nil
 }
 
-// certificate is one that is read again when its file has changed.
+// certificate is read again when its file has changed.
 type certificate struct {
 	certFile, keyFile string
 
@@ -223,5 +223,5 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	case c.pair == nil:
 		return nil, err
 	}
-	return c.pair, nil // while it is being replaced, the one before
+	return c.pair, nil // while it is being replaced, use the old one
 }

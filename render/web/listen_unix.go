@@ -9,11 +9,10 @@ import (
 	"syscall"
 )
 
-// umask is the process's, so only one may change it at a time.
+// umask protects the process's umask.
 var umask sync.Mutex
 
-// listenPrivate makes a socket that only this user can connect to, from its
-// first moment on.
+// listenPrivate creates a socket that only this user can connect to, from its first moment on.
 func listenPrivate(path string) (net.Listener, error) {
 	umask.Lock()
 	old := syscall.Umask(0o177)

@@ -2,5 +2,5 @@ package web
 
 import "net"
 
-// listenPrivate makes a socket. Who may connect is what its directory allows.
+// listenPrivate creates a socket. Its directory decides who may connect.
 func listenPrivate(path string) (net.Listener, error) { return net.Listen("unix", path) }

@@ -6,12 +6,12 @@ import (
 )
 
 const (
-	sameAgain = time.Hour // an error of the same words is logged again after so long
+	sameAgain = time.Hour // after this time an identical error is logged again
 	maxLogged = 256       // errors remembered
 )
 
-// logOnce returns log without repetitions: what is looked at every
-// second fails every second, for as long as a server stays up.
+// logOnce returns log without repetitions: a check that fails every second would otherwise log
+// every second, for as long as a server runs.
 func logOnce(log func(error)) func(error) {
 	var mu sync.Mutex
 	logged := map[string]time.Time{}

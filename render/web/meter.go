@@ -13,17 +13,17 @@ import (
 // buckets are the bounds of the hook latency histogram, in microseconds.
 var buckets = [...]int64{500, 1000, 2000, 3000, 5000, 10_000, 20_000, 50_000, 100_000, 500_000, 1_000_000, 2_000_000}
 
-// sample is how many of the newest hook latencies percentiles are taken of.
+// sample is how many of the newest hook latencies the percentiles cover.
 const sample = 1024
 
-// meter counts. Its counts begin with the process.
+// meter holds counters, which start with the process.
 type meter struct {
-	gaps atomic.Int64 // times a client was given a snapshot in place of events
+	gaps atomic.Int64 // times a client got a snapshot instead of events
 
 	mu       sync.Mutex
 	events   map[event.Kind]int64
 	received int64
-	lastTime event.Millis // newest event of any session, those before the process included
+	lastTime event.Millis // newest event of any session, including those before the process
 	lastName string
 	hist     [len(buckets) + 1]int64
 	histSum  int64
@@ -57,7 +57,7 @@ func (m *meter) line(l *store.Line) {
 	m.histN++
 }
 
-// last notes a session's newest event.
+// last records a session's newest event.
 func (m *meter) last(at event.Millis, name string) {
 	m.mu.Lock()
 	if at > m.lastTime {
@@ -85,11 +85,11 @@ func (m *meter) refused(reason string) {
 	m.mu.Unlock()
 }
 
-// latency is what hooks took, of the newest ones.
+// latency is how long the newest hooks took.
 type latency struct {
 	P50   float64 `json:"p50_ms"`
 	P99   float64 `json:"p99_ms"`
-	Hooks int64   `json:"hooks"` // measured since the server began
+	Hooks int64   `json:"hooks"` // measured since the server started
 }
 
 func (m *meter) latencyLocked() *latency {

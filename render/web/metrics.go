@@ -81,8 +81,7 @@ func single(w io.Writer, name, kind, help string, v int64) {
 	fmt.Fprintf(w, "%s %d\n", name, v)
 }
 
-// labelled writes one line a label, in order. Labels are words of this
-// program's own.
+// labelled writes one line per label, sorted. Labels are words of this program.
 func labelled(w io.Writer, name, label string, values map[string]int64) {
 	for _, v := range slices.Sorted(maps.Keys(values)) {
 		fmt.Fprintf(w, "%s{%s=%q} %d\n", name, label, v, values[v])

@@ -7,8 +7,8 @@ import (
 	"beckon/state"
 )
 
-// notice is the data of a notification event: a session has come to something
-// that its user may want to hear of.
+// notice is the data of a notification event: something about a session that its user may want
+// to know.
 type notice struct {
 	AgentID   string         `json:"agent_id"`
 	SessionID string         `json:"session_id"`
@@ -29,11 +29,10 @@ const (
 	noticeDone  = "done"
 )
 
-// edges finds what the sessions on the board come to: the edges of which hooks
-// and watch notify.
+// edges finds the sessions' edges: those of which hooks and watch notify.
 type edges struct {
 	began event.Millis           // of the first look; 0 during it
-	stood map[string]state.Stand // where a session stood when it was last looked at, by its record
+	stood map[string]state.Stand // where a session last stood, by its record
 	found map[string][]reached   // of this look, by row
 }
 
@@ -43,8 +42,8 @@ type reached struct {
 	edge    state.Edge
 }
 
-// note compares where a session stands with where it stood, and keeps what it has
-// come to. What stood there at the first look is no news.
+// note compares where a session stands with where it stood, and stores its edge. Where it
+// stands at the first look is not a change.
 func (e *edges) note(group string, v *state.Seen, now event.Millis) {
 	is := state.Standing(v.Session, v.Evidence, now)
 	was, known := e.stood[v.Session.Record()]
@@ -57,18 +56,18 @@ func (e *edges) note(group string, v *state.Seen, now event.Millis) {
 	}
 }
 
-// notable leaves out what no user is notified of, whatever they chose (CASE 22).
-// What the user looks at only the page that gets the event can know.
+// notable leaves out edges of which no user is notified, whatever they chose (CASE 22). Only
+// the page that gets the event can know what the user looks at.
 func notable(e state.Edge, now event.Millis) bool {
 	d := state.Decide(e, state.Rules{On: state.EdgeKinds[:]}, state.Hearing{Now: now, Focus: state.FocusElsewhere})
 	return d.Verdict == state.Notify
 }
 
-// emitEdges publishes what the session shown in a row has come to.
+// emitEdges publishes the edges of the session shown in a row.
 func (b *board) emitEdges(p *publisher, group string, s *shown) {
 	for _, x := range b.edges.found[group] {
 		r := &s.row
-		if r.Record() != x.session { // another has its seat by now
+		if r.Record() != x.session { // another one has its seat by now
 			continue
 		}
 		kind := noticeNeeds

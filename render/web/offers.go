@@ -16,13 +16,13 @@ import (
 	"beckon/state/offer"
 )
 
-// offered is an open offer as the API gives it, with its card.
+// offered is an open offer in the API's format, with its card.
 type offered struct {
 	offer.Offer
 	Fields []offer.Field `json:"fields,omitempty"` // of a form
 	Card   cards.Card    `json:"card"`
-	// Drawn stands for the card. Who allows something says by it what they were
-	// shown: the file that a diff is of, or a plan's, may change meanwhile.
+	// Drawn identifies the card. A client that allows something sends it to say what was
+	// shown, because the file behind a diff or a plan may change meanwhile.
 	Drawn string `json:"drawn"`
 }
 
@@ -64,7 +64,7 @@ func drawnAs(o *offer.Offer, c cards.Card) offered {
 	return offered{*o, o.Fields(), c, hex.EncodeToString(sum[:])}
 }
 
-// offers serves GET /api/offers: what is open, with how it is shown.
+// offers serves GET /api/offers: the open offers with their cards.
 func (s *Server) offers(w http.ResponseWriter, r *http.Request) error {
 	now := time.Now()
 	list, err := s.dir().List(now)
@@ -89,24 +89,24 @@ func (s *Server) offer(w http.ResponseWriter, r *http.Request) error {
 
 // reaction is the body of POST /api/offers/{id}.
 type reaction struct {
-	Digest  string            `json:"digest"`          // of the offer that was drawn
+	Digest  string            `json:"digest"`          // of the offer that was shown
 	Drawn   string            `json:"drawn,omitempty"` // its card; allow and accept need it
 	Word    offer.Word        `json:"word"`
 	Message string            `json:"message,omitempty"`
 	Always  int               `json:"always,omitempty"`
 	Choices []chosen          `json:"choices,omitempty"` // one for each question, in their order
-	Fields  map[string]string `json:"fields,omitempty"`  // of a form, as they are typed; one that is missing has its default
+	Fields  map[string]string `json:"fields,omitempty"`  // of a form, as typed; a missing one has its default
 }
 
-// chosen answers one question: by options, from 1, by words, or by both.
+// chosen answers one question: by options, from 1, by text, or by both.
 type chosen struct {
 	Options []int  `json:"options,omitempty"`
 	Text    string `json:"text,omitempty"`
 }
 
-// became is what came of an answer.
+// became is the result of an answer.
 type became struct {
-	Taken bool   `json:"taken"` // the client was given it
+	Taken bool   `json:"taken"` // the client got it
 	Why   string `json:"why,omitempty"`
 }
 
@@ -135,7 +135,7 @@ func (s *Server) react(w http.ResponseWriter, r *http.Request, from offer.From) 
 	return writeOK(w, became{out.Taken, out.Why})
 }
 
-// answer makes the answer that b says, of what would be drawn now.
+// answer returns the answer in b to the present card.
 func (b *reaction) answer(o offered) (a offer.Answer, err error) {
 	a = offer.Answer{Offer: o.ID, Digest: b.Digest, Word: b.Word, Message: b.Message, Always: b.Always}
 	if err := o.Card.May(b.Word); err != nil {
@@ -186,7 +186,7 @@ type takenAnswer struct {
 	Answered givenBy `json:"answered"`
 }
 
-// givenBy is an answer without what it says in words.
+// givenBy is an answer without its texts.
 type givenBy struct {
 	Word offer.Word `json:"word"`
 	By   string     `json:"by,omitempty"`
@@ -212,7 +212,7 @@ func notGiven(w http.ResponseWriter, err error) error {
 	return badAnswer(err)
 }
 
-// read decodes a JSON body into v; none has more than smallBody.
+// read parses a JSON body of at most smallBody bytes into v.
 func (s *Server) read(w http.ResponseWriter, r *http.Request, v any, example string) error {
 	if r.ContentLength > smallBody {
 		return &fault{http.StatusRequestEntityTooLarge, "bad_body", "the body is too large", ""}
@@ -230,8 +230,8 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, v any, example str
 	return nil
 }
 
-// reply serves POST /api/sessions/{id}/reply: the text becomes the next prompt of a
-// session whose client has the mod.
+// reply serves POST /api/sessions/{id}/reply: the text becomes the next prompt of a session
+// whose client has the mod.
 func (s *Server) reply(w http.ResponseWriter, r *http.Request, _ offer.From) error {
 	said, err := s.said(w, r)
 	if err != nil {
@@ -255,7 +255,7 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, _ offer.From) err
 	return writeOK(w, out)
 }
 
-// said reads the words for a session.
+// said reads the text for a session.
 func (s *Server) said(w http.ResponseWriter, r *http.Request) (offer.Said, error) {
 	var said offer.Said
 	if err := s.read(w, r, &said, `for example {"reply": "and now the tests"}`); err != nil {
@@ -268,8 +268,8 @@ func (s *Server) said(w http.ResponseWriter, r *http.Request) (offer.Said, error
 	return said, nil
 }
 
-// stop serves POST /api/sessions/{id}/stop: its turn ends at its next call, or at once
-// where its client has the mod.
+// stop serves POST /api/sessions/{id}/stop: the session's turn ends at its next call, or at
+// once if its client has the mod.
 func (s *Server) stop(w http.ResponseWriter, r *http.Request, from offer.From) error {
 	v, err := s.named(r)
 	if err != nil {
@@ -285,8 +285,8 @@ func (s *Server) stop(w http.ResponseWriter, r *http.Request, from offer.From) e
 	return writeOK(w, okAnswer{Status: "ok"})
 }
 
-// goAway serves POST /api/away: what subagents ask is held from then on, or, with
-// off, no more.
+// goAway serves POST /api/away: subagents' requests are held from then on, or, with off, no
+// longer.
 func (s *Server) goAway(w http.ResponseWriter, r *http.Request, _ offer.From) error {
 	b, err := s.actionBody(w, r)
 	if err != nil {

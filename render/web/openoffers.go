@@ -13,9 +13,9 @@ import (
 	"beckon/state/offer/hold"
 )
 
-// offerNews is the data of offer_created, and what a snapshot has of an offer.
-// What it asks is at /api/offers/ID: a stream that fell behind must not hold all
-// that agents have ever asked.
+// offerNews is the data of offer_created, and an offer's part of a snapshot. The request
+// itself is at /api/offers/ID, because a stream that fell behind must not hold all requests
+// ever made.
 type offerNews struct {
 	ID        string     `json:"id"`
 	Digest    string     `json:"digest"`
@@ -25,7 +25,7 @@ type offerNews struct {
 	MadeAt    string     `json:"made_at"`
 }
 
-// compare puts the older one first.
+// compare orders offers by age, the oldest first.
 func (o offerNews) compare(b offerNews) int { return strings.Compare(o.MadeAt+o.ID, b.MadeAt+b.ID) }
 
 // offerEnd is the data of offer_ended.
@@ -48,17 +48,17 @@ type listWithOffers struct {
 	Away   *away       `json:"away,omitempty"`
 }
 
-// openOffers follows the offers that are open, and whether the user is away, and
-// tells the hub of them. It belongs to one goroutine, which alone changes what the hub
-// has of them, and so may read that at any time.
+// openOffers follows the open offers, and whether the user is away, and reports changes to the
+// hub. It belongs to one goroutine, the only one that changes the hub's offers, so it may read
+// them at any time.
 type openOffers struct {
 	o     *Options
 	hub   *hub
-	again chan struct{} // something changed, by this server itself
+	again chan struct{} // this server itself changed something
 }
 
-// run looks whenever something changes, and now and then, until ctx ends: no file
-// shows that a process has died.
+// run checks whenever something changes, and at intervals, until ctx ends: no file shows that
+// a process has died.
 func (b *openOffers) run(ctx context.Context, watch hold.Watch) {
 	every, open := b.o.Timing.Recheck, hold.OpenDir(b.o.Store.Dir)
 	if b.o.Unwatched {
@@ -73,7 +73,7 @@ func (b *openOffers) run(ctx context.Context, watch hold.Watch) {
 	defer tick.Stop()
 	for first := !b.o.Unwatched; ctx.Err() == nil; first = false {
 		if over := stop; first || changed != nil {
-			changed, stop = watch(filepath.Dir(open), open) // open is not there before the first offer
+			changed, stop = watch(filepath.Dir(open), open) // open does not exist before the first offer
 			over()
 		}
 		b.look()
@@ -93,7 +93,7 @@ func (b *openOffers) poke() {
 	}
 }
 
-// look publishes the offers that came or went, and whether the user is away.
+// look publishes new and ended offers, and whether the user is away.
 func (b *openOffers) look() {
 	dir, now := offer.In(b.o.Store.Dir), time.Now()
 	list, err := dir.List(now)
@@ -138,7 +138,7 @@ func (b *openOffers) look() {
 	})
 }
 
-// messageOf is an event of an offer, with the row that it belongs to.
+// messageOf returns an offer's event, with the row that it belongs to.
 func (h *hub) messageOf(name string, o offerNews) message {
 	m := message{name: name, session: o.SessionID}
 	for _, s := range h.rows {
@@ -152,8 +152,8 @@ func (h *hub) messageOf(name string, o offerNews) message {
 // written is how long after an offer's end its reason may be written.
 const written = 50 * time.Millisecond
 
-// endOf is what became of an offer. One that has been answered is not open any
-// more, though its process may not have answered the client yet.
+// endOf returns the result of an offer. An answered one is not open any more, though its
+// process may not have answered the client yet.
 func endOf(dir offer.Dir, o offerNews) offerEnd {
 	e := offerEnd{offerNews: o}
 	wait := written
@@ -166,7 +166,7 @@ func endOf(dir offer.Dir, o offerNews) offerEnd {
 	return e
 }
 
-// offersOf are the open offers that f wants, the oldest first.
+// offersOf returns the open offers that f accepts, the oldest first.
 func (h *hub) offersOf(f filter) []offerNews {
 	var list []offerNews
 	for _, o := range h.offers {

@@ -16,18 +16,17 @@ import (
 
 const methodCreated = string(correlate.Created)
 
-// methodOf names the strategy that found a session's seat; a known session is
-// found by its id.
+// methodOf returns the strategy that found a session's seat; a known session is found by its
+// id.
 func methodOf(res store.Result) string {
 	return cmp.Or(res.Method, string(correlate.SessionID))
 }
 
-// paneID is what tmux calls a pane. It may end up on a command line.
+// paneID matches tmux's name of a pane, which may become part of a command line.
 var paneID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^%[0-9]{1,9}$`) })
 
-// place takes from a tracked hook's body where it ran. A directory is not
-// looked at to be refused: sessions in /tmp, and of projects that nobody
-// registered, count as well.
+// place reads from a tracked hook's body where it ran. No directory is refused: sessions in
+// /tmp, and of unregistered projects, count as well.
 func (s *Server) place(e *event.Event, v gjson.Result) {
 	if e.Cwd == "" {
 		e.Cwd = text(v.Get("working_directory"), event.MaxPath)
@@ -45,7 +44,7 @@ func (s *Server) place(e *event.Event, v gjson.Result) {
 	}
 }
 
-// launcherID is what a launcher may call its session by.
+// launcherID matches the ids that a launcher may give its session.
 var launcherID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.:-]*$`) })
 
 func launcher(id string) string {
@@ -62,9 +61,8 @@ func text(v gjson.Result, limit int) string {
 	return event.Cut(v.Str, limit)
 }
 
-// complete adds to o what this machine knows: the repository around the directory,
-// and the process, if the client's registry knows the session. Of another host it
-// knows nothing.
+// complete adds to o what this machine knows: the repository of the directory, and the
+// process, if the client's registry has the session. It knows nothing about another host.
 func (s *Server) complete(e *event.Event, o event.Origin) event.Origin {
 	here := evidence.ThisMachine()
 	if o.Host == "" || o.Host == here.Host {
@@ -82,7 +80,7 @@ func (s *Server) complete(e *event.Event, o event.Origin) event.Origin {
 	return o
 }
 
-// process finds the agent's process by its session id.
+// process returns the agent's process for its session id.
 func (s *Server) process(session string, here evidence.Machine) event.Process {
 	if s.o.Registry == "" {
 		return event.Process{}
@@ -99,9 +97,9 @@ func (s *Server) process(session string, here evidence.Machine) event.Process {
 	return event.Process{}
 }
 
-// taskOf returns where the agent stands in a tracker's words: the state of
-// its open task, else idle. A prompt commands and sets it to work in one step,
-// and the end of a session completes what was open.
+// taskOf returns the task's state in a tracker's words: that of the open task, else idle. A
+// prompt commands and starts the work in one step, and the end of a session completes what was
+// open.
 func taskOf(s *state.Session) state.TaskState {
 	switch t := s.Task; {
 	case s.End.At != 0:

@@ -32,8 +32,7 @@ func (h *hub) others(rows []render.Row) {
 	})
 }
 
-// isHere reports whether a row is this machine's own, back from where it was
-// published.
+// isHere reports whether a row is this machine's own, read back from where it was published.
 func (p *publisher) isHere(r *render.Row) bool {
 	s := p.shown(cmp.Or(r.SeatID, "session "+r.Record()))
 	return s != nil && s.row.Record() == r.Record()
@@ -41,7 +40,7 @@ func (p *publisher) isHere(r *render.Row) bool {
 
 func (p *publisher) putOther(key string, row render.Row) {
 	was := p.shown(key)
-	if was != nil { // that it was heard again is no news
+	if was != nil { // being heard again is not a change
 		remote := *row.Remote
 		remote.AsOf = was.row.Remote.AsOf
 		if same := row; remote.Stale == was.row.Remote.Stale && remote.Link == was.row.Remote.Link {

@@ -16,19 +16,18 @@ import (
 	"beckon/state/store"
 )
 
-// Policy answers what is posted to /hook from what the user decided.
+// Policy answers what is posted to /hook by the user's policy.
 type Policy interface {
-	// Ask answers a question of protocol 1.0. An error says what is wrong with
-	// the question.
+	// Ask answers a question of protocol 1.0. An error says what is wrong with the question.
 	Ask(ctx context.Context, q Question) (answer []byte, err error)
-	// Answer returns the answer for the client that posted an event, in the form of
-	// its http hooks; nil for none. note is called once the event is folded, and
-	// notes in the session what was decided. held, unless it is nil, then asks the
-	// user, who may answer from elsewhere.
+	// Answer returns the answer for the client that posted an event, in the format of its http
+	// hooks; nil for none. note must be called after the event is folded, and records the
+	// decision in the session. held, unless it is nil, then asks the user, who may answer from
+	// elsewhere.
 	Answer(ctx context.Context, q Question) (answer []byte, note func(), held offer.Held)
 }
 
-// Question is what is put to a Policy.
+// Question is a request to a Policy.
 type Question = wire.Posted
 
 func questionOf(r *http.Request, body []byte) Question {
@@ -39,13 +38,12 @@ func questionOf(r *http.Request, body []byte) Question {
 }
 
 const (
-	// maxDeciding and maxNoting are how many events are before a policy at
-	// once: each may run commands.
+	// maxDeciding and maxNoting are how many events a policy handles at once: each may run
+	// commands.
 	maxDeciding = 32
 	maxNoting   = 16
-	// maxWaiting is how many more of each may wait for that, with a body of
-	// smallBody each, and policyWait how long: a policy has 25 s, and the answer
-	// must be out before writeTimeout.
+	// maxWaiting is how many more of each may wait, with a body of smallBody each, and
+	// policyWait how long: a policy has 25 s, and the answer must be out before writeTimeout.
 	maxWaiting = 32
 	policyWait = 4 * time.Second
 	// askedFor is how long an answer is kept for a client that asks again.
@@ -54,10 +52,10 @@ const (
 	maxAsked = 1024
 )
 
-// asked keeps the answers to the newest questions. Who did not wait long enough
-// and asks again, with the same bytes and from as near, gets the answer to the
-// first time: no command runs twice for one event. What is answered to a stranger
-// is not what the owner is answered, whose projects have policies.
+// asked keeps the answers to the newest questions. A client that timed out and asks again,
+// with the same bytes and from as near, gets the first answer: no command runs twice for one
+// event. The owner's answer, which may depend on their projects' policies, is not given to
+// anyone else.
 type asked struct {
 	mu  sync.Mutex
 	all map[[sha256.Size]byte]*asking
@@ -71,14 +69,14 @@ type asking struct {
 	err    error
 }
 
-// askedKey stands for all that the answer to a question depends on.
+// askedKey hashes everything that the answer to a question depends on.
 func askedKey(q Question) [sha256.Size]byte {
 	head := fmt.Sprintf("%q %q %d %t %t ", q.Agent, q.Event, q.Hops, q.Foreign, q.Asks)
 	body := sha256.Sum256(q.Body)
 	return sha256.Sum256(append([]byte(head), body[:]...))
 }
 
-// join returns the question with a key, and whether it is new.
+// join returns the question for a key, and whether it is new.
 func (a *asked) join(key [sha256.Size]byte, now time.Time) (q *asking, first bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -99,15 +97,15 @@ func (a *asked) join(key [sha256.Size]byte, now time.Time) (q *asking, first boo
 	return q, true
 }
 
-// forget lets a question that could not be asked be asked again.
+// forget allows a question that could not be answered to be asked again.
 func (a *asked) forget(key [sha256.Size]byte) {
 	a.mu.Lock()
 	delete(a.all, key)
 	a.mu.Unlock()
 }
 
-// protocol answers a question of protocol 1.0. It is not an event of this machine's:
-// nothing is folded.
+// protocol answers a question of protocol 1.0. It is not an event of this machine, so nothing
+// is folded.
 func (s *Server) protocol(w http.ResponseWriter, r *http.Request, body []byte, done func()) {
 	if s.o.Policy == nil {
 		writeHookError(w, http.StatusNotImplemented, "no policy is served here")
@@ -119,13 +117,14 @@ func (s *Server) protocol(w http.ResponseWriter, r *http.Request, body []byte, d
 	if first {
 		s.work.Go(func() {
 			defer close(q.done)
-			// The asker may come back for the answer: its connection does not end this.
+			// The asker may come back for the answer, so the end of its connection does not
+			// end this.
 			leave, err := s.deciding.enter(s.ctx)
 			if q.err = err; err != nil && s.ctx.Err() != nil {
 				return
 			}
 			if question.Busy = err != nil; question.Busy {
-				s.asked.forget(key) // it may be answered better the next time
+				s.asked.forget(key) // the next try may get a better answer
 			}
 			defer leave()
 			q.answer, q.err = s.o.Policy.Ask(s.ctx, question)
@@ -147,9 +146,8 @@ func (s *Server) protocol(w http.ResponseWriter, r *http.Request, body []byte, d
 	}
 }
 
-// payload takes an event that the client posts as it is, and answers as the
-// client's http hooks are answered. What a policy hands on was folded where it
-// came from.
+// payload handles an event in the client's own format, and answers like the client's http
+// hooks. An event passed on by another policy was folded where it came from.
 func (s *Server) payload(w http.ResponseWriter, r *http.Request, body []byte, done func(), start time.Time) {
 	q := questionOf(r, body)
 	var bad bool
@@ -184,7 +182,7 @@ func (s *Server) payload(w http.ResponseWriter, r *http.Request, body []byte, do
 		return
 	}
 	switch {
-	case s.ctx.Err() != nil: // not an empty answer: the client shows its user that nobody was asked
+	case s.ctx.Err() != nil: // not an empty answer: the client tells its user that nobody was asked
 		s.stopping(w)
 	case len(answer) > 0:
 		writeBytes(w, http.StatusOK, "application/json", answer)
@@ -195,7 +193,7 @@ func (s *Server) payload(w http.ResponseWriter, r *http.Request, body []byte, do
 	}
 }
 
-// release gives a small body's place to others: a policy takes its time.
+// release frees a small body's place while a policy decides.
 func release(body []byte, done func()) {
 	if len(body) <= smallBody {
 		done()
@@ -218,7 +216,7 @@ func (s *Server) policyAnswer(ctx context.Context, kind event.Kind, q Question) 
 	return s.o.Policy.Answer(ctx, q)
 }
 
-// desk is where so many events are before the policy at once.
+// desk limits how many events a policy handles at once.
 type desk struct {
 	slots   chan struct{}
 	waiting atomic.Int32
@@ -226,8 +224,8 @@ type desk struct {
 
 func newDesk(slots int) *desk { return &desk{slots: make(chan struct{}, slots)} }
 
-// enter waits until there is room for one more event. Of those that wait there
-// may only be so many: each holds its body. leave must be called in any case.
+// enter waits until there is room for one more event. The number of waiters is limited,
+// because each holds its body. leave must be called in any case.
 func (d *desk) enter(ctx context.Context) (leave func(), err error) {
 	nothing, away := func() {}, func() { <-d.slots }
 	select {
@@ -251,7 +249,7 @@ func (d *desk) enter(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// stopping refuses an event that nobody can be asked about now.
+// stopping refuses an event because the server stops.
 func (s *Server) stopping(w http.ResponseWriter) {
 	w.Header().Set("Retry-After", "1")
 	writeHookError(w, http.StatusServiceUnavailable, "the server stops")

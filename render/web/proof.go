@@ -10,15 +10,14 @@ import (
 	"beckon/render/web/peer"
 )
 
-// A port belongs to whoever listens first. When this server is gone, another user's
-// program may have it, and a page that is still open would send it the key. So
-// before a page sends its key, the server must prove that it knows it: the page
-// names the key by a digest, and the server answers with what can only be made with
-// the key, from the page's own random words. Another user gets no answer, so that
-// nobody can ask on a page's behalf.
+// A port belongs to whoever listens first. When this server has ended, another user's program
+// may take it, and a page that is still open would send it the key. So before a page sends its
+// key, the server must prove that it knows it: the page names the key by a digest and sends
+// random words, and the server answers with a value that can only be computed with the key.
+// Another user gets no answer, so that nobody can ask on a page's behalf.
 const proofPath = "/api/proof"
 
-// proved answers a page.
+// proved is the response to a page.
 type proved struct {
 	Proof string `json:"proof"`
 }
@@ -34,22 +33,22 @@ func (s *Server) proof(w http.ResponseWriter, r *http.Request) {
 	writeError(w, errUnauthorized)
 }
 
-// asksProof reports whether r asks for a proof, which all may do but another
-// user of this machine: they would ask for the page that they deceive.
+// asksProof reports whether r asks for a proof, which everybody may except another user of
+// this machine, who would ask on behalf of the page that they deceive.
 func asksProof(r *http.Request) bool {
 	return r.Method == http.MethodGet && r.URL.Path == proofPath && peerOf(r).Who != peer.Another
 }
 
-// seal makes of words what can be made only with the key. The key is given by its
-// digest, which is never sent.
+// seal computes from words a value that requires the key. The key is given by its digest,
+// which is never sent.
 func seal(key, words string) string {
 	mac := hmac.New(sha256.New, []byte(key))
 	mac.Write([]byte(words))
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// named finds the digest of the key that a page names, among those that user may
-// sign in with or is signed in with.
+// named returns the digest of the key that a page names, among those that user may sign in
+// with or is signed in with.
 func (k *keys) named(name, user string, now time.Time) (string, bool) {
 	is := func(key string) bool { return hmac.Equal([]byte(seal(key, "name")), []byte(name)) }
 	k.mu.Lock()

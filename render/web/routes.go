@@ -8,7 +8,7 @@ import (
 	"beckon/state/offer"
 )
 
-// handler is all that is served, behind the guard.
+// handler returns everything that is served, behind the guard.
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /hook", s.hook)
@@ -51,7 +51,7 @@ func (s *Server) handler() http.Handler {
 	return s.conns.count(s.guard(route(mux)))
 }
 
-// api is a handler that answers, or says why not.
+// api returns a handler that responds, or with the error.
 func (s *Server) api(h func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		err := h(w, r)
@@ -67,7 +67,7 @@ func (s *Server) api(h func(http.ResponseWriter, *http.Request) error) http.Hand
 	}
 }
 
-// ofSession is api for what is about the session that a request names.
+// ofSession is api for requests about a session in their path.
 func (s *Server) ofSession(h func(http.ResponseWriter, *http.Request, state.Seen) error) http.HandlerFunc {
 	return s.api(func(w http.ResponseWriter, r *http.Request) error {
 		v, err := s.named(r)
@@ -78,7 +78,7 @@ func (s *Server) ofSession(h func(http.ResponseWriter, *http.Request, state.Seen
 	})
 }
 
-// ofAnswerer is api for who may answer, with where they answer from.
+// ofAnswerer is api for clients that may answer, with where they answer from.
 func (s *Server) ofAnswerer(h func(http.ResponseWriter, *http.Request, offer.From) error) http.HandlerFunc {
 	return s.api(func(w http.ResponseWriter, r *http.Request) error {
 		from, err := s.answerer(r)
@@ -89,7 +89,7 @@ func (s *Server) ofAnswerer(h func(http.ResponseWriter, *http.Request, offer.Fro
 	})
 }
 
-// route answers in JSON where the mux would answer in plain text.
+// route responds in JSON where the mux would respond in plain text.
 func route(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h, pattern := mux.Handler(r)
@@ -108,7 +108,7 @@ func route(mux *http.ServeMux) http.Handler {
 	})
 }
 
-// probe catches what the mux would say.
+// probe records the mux's response.
 type probe struct {
 	header http.Header
 	status int

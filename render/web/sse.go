@@ -13,9 +13,9 @@ import (
 
 // Timing of event streams.
 const (
-	writeWait  = 10 * time.Second // a client that takes nothing for so long is let go
-	retryAfter = "5"              // seconds, for those who come when it is full
-	retryFirst = 1000             // ms until a client tries again, as we ask it to
+	writeWait  = 10 * time.Second // a client that reads nothing for this long is dropped
+	retryAfter = "5"              // seconds, for clients refused because it is full
+	retryFirst = 1000             // ms until a client tries again, at our request
 )
 
 // events serves GET /events.
@@ -32,14 +32,15 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	defer s.hub.leave()
 	s.conns.stream(r)
 	c := client{s: s, w: w, rc: http.NewResponseController(w), f: f, done: r.Context().Done(), over: s.over(r)}
-	// The deadlines of requests would end the stream; it has its own for each write.
+	// The deadlines of requests would end the stream; it has one of its own for each write.
 	_ = c.rc.SetReadDeadline(time.Time{})
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-cache, no-transform")
 	h.Set("X-Accel-Buffering", "no")
-	h.Set("Transfer-Encoding", "identity") // the stream ends with its connection: no chunks around the events
-	// A page that makes a new EventSource cannot send the header, so a query says the same.
+	h.Set("Transfer-Encoding", "identity") // the stream ends with its connection, so no chunks around the events
+	// A page that creates a new EventSource cannot send the header, so a query parameter does
+	// the same.
 	c.run(cmp.Or(r.Header.Get("Last-Event-ID"), r.URL.Query().Get("after")))
 	return nil
 }
@@ -67,7 +68,7 @@ type client struct {
 	f    filter
 	done <-chan struct{}
 	over <-chan struct{} // closed when the session that asked is signed out
-	at   uint64          // the newest event it was given
+	at   uint64          // the newest event it was sent
 }
 
 func (c *client) run(last string) {
@@ -95,8 +96,7 @@ func (c *client) run(last string) {
 	}
 }
 
-// begin gives the client what it needs to follow: the events after last, or a
-// snapshot.
+// begin sends the client what it needs to follow: the events after last, or a snapshot.
 func (c *client) begin(last string) bool {
 	if !c.write(fmt.Appendf(nil, "retry: %d\n\n", retryFirst)) {
 		return false
@@ -115,7 +115,7 @@ func (c *client) begin(last string) bool {
 	return true
 }
 
-// restart says that events are missing, and gives what is shown now.
+// restart reports that events are missing, and sends the present rows.
 func (c *client) restart(reason string) bool {
 	return c.snapshot(fmt.Appendf(nil, "event: gap\ndata: {\"reason\":%q}\n\n", reason))
 }
@@ -126,8 +126,7 @@ func (c *client) snapshot(before []byte) bool {
 	return (before == nil || c.write(before)) && c.write(b)
 }
 
-// wait returns when there is something to write, and false when the stream is
-// over.
+// wait returns when there is something to write, and false when the stream is over.
 func (c *client) wait(wake <-chan struct{}, beat <-chan time.Time) bool {
 	for {
 		select {

@@ -10,10 +10,10 @@ import (
 	"beckon/state"
 )
 
-// program tells a beckon from other servers.
+// program identifies a beckon among servers.
 const program = "beckon"
 
-// health is what /healthz answers.
+// health is the response of /healthz.
 type health struct {
 	Status  string `json:"status"`
 	Program string `json:"program"`
@@ -32,14 +32,14 @@ func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, okAnswer{Status: "ok"})
 }
 
-// hookState is what GET /hook/status answers, and what the page shows beside it.
+// hookState is the response of GET /hook/status, which the page shows, too.
 type hookState struct {
 	Enabled  bool    `json:"enabled"`
 	Mode     string  `json:"mode"` // hooks_active or polling_fallback
 	LastAt   *string `json:"last_event_at"`
 	LastAgo  *string `json:"last_event_ago"`
 	LastType *string `json:"last_event_type"`
-	Received int64   `json:"events_received"`  // of all sessions, since the server began
+	Received int64   `json:"events_received"`  // of all sessions, since the server started
 	Interval float64 `json:"polling_interval"` // seconds, in this mode
 	Config   struct {
 		WithHooks float64 `json:"polling_interval_with_hooks"`
@@ -54,12 +54,12 @@ type hookState struct {
 	Latency      *latency `json:"latency"`
 	Clients      int      `json:"sse_clients"`
 	Sessions     int      `json:"sessions"`
-	Unheard      int      `json:"unheard"` // sessions that are at work and send no hooks
+	Unheard      int      `json:"unheard"` // sessions that work and send no hooks
 	Since        string   `json:"since"`   // when the server began
 }
 
-// unheard reports whether a session is at work and no hook has reported it: neither
-// its prompt nor, after a long silence, a call that takes its time.
+// unheard reports whether a session works and no hook has reported it: neither its prompt nor,
+// after a long silence, a call that is still running.
 func unheard(r *render.Row, mode string) bool {
 	heard := r.Source == state.FromHook || r.Source == state.FromMod
 	return r.State.AtWork() && !heard && (r.Turn == nil || mode == modePolling && r.Tool == nil)
@@ -102,7 +102,7 @@ func (s *Server) hookState(now time.Time) hookState {
 	return h
 }
 
-// ago says a span as the status does: "12s ago", "3m ago", "2h ago".
+// ago formats a duration as the status does: "12s ago", "3m ago", "2h ago".
 func ago(d time.Duration) string {
 	switch d = max(d, 0); {
 	case d < time.Minute:

@@ -8,18 +8,16 @@ import (
 	"beckon/event"
 )
 
-// A storm is a broken client that posts one prompt over and over: 395 in 97 s
-// were seen. Nobody types the same prompt more than stormBurst times in
-// stormSpan.
+// A storm is a broken client that posts one prompt over and over: 395 in 97 s were seen.
+// Nobody types the same prompt more than stormBurst times in stormSpan.
 const (
 	stormBurst = 5
 	stormSpan  = 10 * time.Second
 	stormMax   = 4096 // prompts remembered; more are let through
 )
 
-// storm stops prompts that come again and again in one session. It looks at
-// nothing else: tool calls may well be identical (CASE 24), and no event of
-// one session can use up the room of another.
+// storm stops prompts that are repeated in one session. It checks nothing else: tool calls may
+// well be identical (CASE 24), and no event of one session can use up the room of another.
 type storm struct {
 	mu   sync.Mutex
 	seed maphash.Seed

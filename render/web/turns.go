@@ -4,9 +4,9 @@ import (
 	"beckon/state/store"
 )
 
-// read reads what a session's journal has gained: it counts events, and returns the
-// turns to publish. Of a journal that is read from its beginning, lines from before
-// the server are no news.
+// read reads the new lines of a session's journal: it counts events, and returns the turns to
+// publish. If a journal is read from its beginning, lines from before the server's start are
+// not published.
 func (b *board) read(c *card) (turns []store.Turn) {
 	first := c.place == (store.Place{})
 	next, err := b.o.Store.Follow(c.key, c.place, func(l store.Line) {

@@ -1,13 +1,11 @@
-// Package web serves the state of the sessions over HTTP: hooks that are posted,
-// in three dialects, a read API, server-sent events, metrics, and whatever page
-// is given to it.
+// Package web serves the state of the sessions over HTTP: posted hooks, in three dialects, a
+// read API, server-sent events, metrics, and an optional page.
 //
-// It guarantees: a verdict it gives is state.Resolve's, and the rows are those
-// of `list --json`; what is posted goes through store.Fold like every hook, so
-// files stay the one truth and a server that is killed loses nothing; no request
-// is served whose Host or Origin is foreign; memory is bounded whatever is sent.
-// It does not guarantee that a slow reader of events gets each of them: one that
-// falls back by more than is kept gets a gap and a new snapshot.
+// It guarantees: its verdicts are state.Resolve's, and its rows those of `list --json`; what
+// is posted goes through store.Fold like every hook, so files stay the source of truth and
+// killing a server loses nothing; it serves no request with a foreign Host or Origin; memory
+// is bounded whatever is sent. It does not guarantee that a slow reader of events gets each of
+// them: one that falls behind by more than is kept gets a gap and a new snapshot.
 package web
 
 import (
@@ -29,60 +27,58 @@ import (
 	"beckon/state/store"
 )
 
-// DefaultAddr is where the server listens unless told otherwise.
+// DefaultAddr is the default address of the server.
 const DefaultAddr = "127.0.0.1:7483"
 
-// Options are what a Server is made of. Only Store is needed.
+// Options configure a Server. Only Store is required.
 type Options struct {
 	Store    *store.Store
 	Registry string // the client's registry directory, empty for none
 	Version  string // of this program, shown in /healthz
 
-	// Token opens the server to whoever sends it (CheckToken). Empty opens it
-	// to nobody but the owner's own programs.
+	// Token opens the server to everybody who sends it (CheckToken). Empty opens it only to
+	// the owner's own programs.
 	Token string
-	// User is the owner's name, for who hears of their answers.
+	// User is the owner's name, to show whose answer it was.
 	User string
-	// Hosts are further names by which the server may be asked; loopback names
-	// and addresses always may be.
+	// Hosts are further names that requests may use; loopback names and addresses are always
+	// allowed.
 	Hosts []string
-	// Closed is set to take no events over HTTP: what is posted is answered
-	// with "ignored".
+	// Closed is set to accept no events over HTTP: posts are answered with "ignored".
 	Closed bool
 
 	// Page is served at /, /session/... and /assets/...; nil means none.
 	Page http.Handler
-	// Policy answers what is posted to /hook. Nil means that there is none.
+	// Policy answers what is posted to /hook. Nil means no policy.
 	Policy Policy
-	// Stats returns what /api/stats answers for that many days.
+	// Stats returns the response of /api/stats for that many days.
 	Stats func(days int) (any, error)
-	// Timeline returns what /api/timeline answers for a day ("2026-01-31"), empty
-	// for today.
+	// Timeline returns the response of /api/timeline for a day ("2026-01-31"), empty for
+	// today.
 	Timeline func(date string) (any, error)
-	// Digest returns what /api/digest answers.
+	// Digest returns the response of /api/digest.
 	Digest func() (any, error)
-	// Config returns what /api/config answers. It must hold no secrets.
+	// Config returns the response of /api/config, without secrets.
 	Config func() (any, error)
 	// Jump brings the session's terminal to the front.
 	Jump func(context.Context, state.Seen) error
-	// Sweep reads the sessions' transcripts for what no hook reported, every 60 s
-	// while hooks are heard, else every 2 s. It must return when its context ends.
-	// Nil stands for a history.Sweeper's.
+	// Sweep reads the sessions' transcripts for what no hook reported, every 60 s while hooks
+	// arrive, else every 2 s. It must return when its context ends. Nil means a
+	// history.Sweeper's.
 	Sweep func(context.Context, []state.Session)
-	// Seen is called with what is live, every Timing.Recheck, one call at a time.
-	// It must not change its argument. While a call takes longer, others are
-	// skipped.
+	// Seen is called with the live sessions, every Timing.Recheck, one call at a time. It must
+	// not change its argument. While a call takes longer, others are skipped.
 	Seen func(ctx context.Context, seen []state.Seen, now time.Time)
-	// Others gives show the rows of other machines, now and whenever they change,
-	// until its context ends. They are shown beside this one's.
+	// Others calls show with the rows of other machines, now and whenever they change, until
+	// its context ends. They are shown with this machine's.
 	Others func(ctx context.Context, show func([]render.Row))
-	// Far answers what sessions of other machines ask; nil means that nobody does.
+	// Far answers requests of other machines' sessions; nil means that nobody does.
 	Far cards.Far
-	// Log takes what went wrong inside; it holds no payload text.
+	// Log is called with internal errors, which contain no payload text.
 	Log func(error)
 
-	// Unwatched is set where the system reports no changes of files: the session
-	// files are then polled.
+	// Unwatched is set if the system does not report changes of files: the session files are
+	// then polled.
 	Unwatched bool
 	Timing    Timing
 }
@@ -101,12 +97,12 @@ type Server struct {
 	http  *http.Server
 	cop   *http.CrossOriginProtection
 	keys  *keys
-	name  string // by which this server alone is known (Entrance)
+	name  string // a name that only this server has (Entrance)
 	begun time.Time
 
 	bodies   []*pool // by size
-	deciding *desk   // before the policy: what asks whether something may be done
-	noting   *desk   // all else, so that it never takes the place of a question
+	deciding *desk   // for the policy: events that ask for a decision
+	noting   *desk   // all others, so that they never take the place of a question
 	asked    asked
 	holding  atomic.Int32 // requests that wait for a person
 	wakes    live.Wakes
@@ -119,7 +115,7 @@ type Server struct {
 	beyond atomic.Bool // it listens beyond loopback
 }
 
-// Limits of what is served at once, and of how long a request may take.
+// Limits on what is served at once, and on how long a request may take.
 const (
 	headerTimeout = 5 * time.Second
 	readTimeout   = 30 * time.Second
@@ -128,7 +124,7 @@ const (
 	maxHeader     = 32 << 10
 )
 
-// errStopped is why all that a server does has ended.
+// errStopped is the reason when the server's context ends.
 var errStopped = errors.New("the server was stopped")
 
 // New makes a server. Nothing is read before Serve.
@@ -158,7 +154,7 @@ func New(o Options) *Server {
 		BaseContext:    func(net.Listener) context.Context { return ctx },
 		ConnContext:    s.conns.context,
 		ConnState:      s.conns.changed,
-		ErrorLog:       log.New(io.Discard, "", 0), // anybody can have it tell of broken connections; a panic has its own answer
+		ErrorLog:       log.New(io.Discard, "", 0), // anybody can make it log broken connections; a panic has its own answer
 	}
 	return s
 }
@@ -186,14 +182,14 @@ func (s *Server) Serve(l net.Listener) error {
 	return err
 }
 
-// drop closes a connection for a newer one. Over TLS that may take a while.
+// drop closes a connection to make room for a newer one. Over TLS that may take a while.
 func (s *Server) drop(c net.Conn) {
 	s.meter.refused("too_many_connections")
 	s.work.Go(func() { _ = c.Close() })
 }
 
-// Close stops the server: event streams end at once, requests under way have
-// until ctx ends. Nothing of it runs when Close returns.
+// Close stops the server: event streams end at once, requests in progress have until ctx ends.
+// Nothing of it runs when Close returns.
 func (s *Server) Close(ctx context.Context) error {
 	s.ready.Store(false)
 	s.cancel()

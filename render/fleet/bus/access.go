@@ -21,30 +21,30 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// Access is how to reach a hub and as whom.
+// Access says how to reach a hub, and as whom.
 type Access struct {
 	URL  string `json:"url"`
 	User string `json:"user"`           // whose rows they are
-	Host string `json:"host,omitempty"` // empty for an access that only looks
+	Host string `json:"host,omitempty"` // empty for an access that can only read
 	View bool   `json:"view,omitempty"` // may see the rows of the user's hosts
 	All  bool   `json:"all,omitempty"`  // of every user's
-	// Answer: it may answer for the sessions that it sees, where their hosts let it.
+	// Answer: it may answer for the sessions that it sees, if their hosts allow it.
 	Answer bool   `json:"answer,omitempty"`
 	JWT    string `json:"jwt,omitempty"` // NATS's own, with the seed of its key
 	Seed   string `json:"seed,omitempty"`
 	CA     string `json:"ca,omitempty"` // the SHA-256 of the key of the authority that signs the hub's certificate
 }
 
-// tokenPrefix begins every token, so that a secret scanner and a reader know it.
+// tokenPrefix begins every token, so that secret scanners and people recognize it.
 const tokenPrefix = "beckon-fleet-"
 
-// Token is the access in one line. Whoever has it has the access.
+// Token returns the access in one line. It is a secret: it grants the access.
 func (a Access) Token() string {
 	data, _ := json.Marshal(a)
 	return tokenPrefix + base64.RawURLEncoding.EncodeToString(data)
 }
 
-// ReadToken reads what Token made.
+// ReadToken parses the result of Token.
 func ReadToken(s string) (Access, error) {
 	var a Access
 	rest, ok := strings.CutPrefix(strings.TrimSpace(s), tokenPrefix)
@@ -55,7 +55,7 @@ func ReadToken(s string) (Access, error) {
 	return a, a.Check()
 }
 
-// Check says what is wrong with an access.
+// Check returns what is wrong with an access.
 func (a Access) Check() error {
 	u, err := url.Parse(a.URL)
 	switch {
@@ -67,7 +67,7 @@ func (a Access) Check() error {
 	return nil
 }
 
-// Prefix begins the keys that the access may see.
+// Prefix returns the prefix of the keys that the access may see.
 func (a Access) Prefix() string {
 	if a.All || a.User == "" {
 		return ""
@@ -86,7 +86,7 @@ func (a Access) options() ([]nats.Option, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the access to %s: %w", a.URL, err)
 		}
-		// Replies come where its JWT lets it listen, and nobody else.
+		// Replies come to subjects that only this access's JWT may listen to.
 		opts = append(opts, nats.UserJWT(func() (string, error) { return a.JWT, nil }, key.Sign), nats.CustomInboxPrefix(ctl.Inbox(name)))
 	}
 	if a.CA != "" {
@@ -99,11 +99,11 @@ func (a Access) options() ([]nats.Option, error) {
 	return opts, nil
 }
 
-// identity is the access as it signs.
+// identity returns the access as a signer.
 func (a Access) identity() (*ctl.Identity, error) { return ctl.NewIdentity(a.JWT, a.Seed) }
 
-// pinned takes only a server whose certificate for name is signed by the
-// authority with that key.
+// pinned accepts only a server whose certificate for name is signed by the authority with that
+// key.
 func pinned(pin, name string) *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS13, ServerName: name,
@@ -124,7 +124,7 @@ func pinned(pin, name string) *tls.Config {
 	}
 }
 
-// Pin names the key of a certificate.
+// Pin identifies the key of a certificate.
 func Pin(cert *x509.Certificate) string {
 	sum := sha256.Sum256(cert.RawSubjectPublicKeyInfo)
 	return hex.EncodeToString(sum[:])
@@ -133,8 +133,8 @@ func Pin(cert *x509.Certificate) string {
 // answerWithin is how long after a message a host may publish its reply.
 const answerWithin = time.Minute
 
-// Permissions are what a server must let the access with that public key do, and
-// nothing beside it.
+// Permissions returns what a server must allow the access with that public key, and nothing
+// more.
 func (a Access) Permissions(key string) jwt.Permissions {
 	var p jwt.Permissions
 	api := "$JS.API."

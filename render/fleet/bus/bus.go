@@ -1,10 +1,9 @@
-// Package bus carries a fleet's rows over NATS: JetStream keeps the newest value
-// of each key in the bucket "beckon".
+// Package bus transports a fleet's rows over NATS: JetStream stores the newest value of each
+// key in the bucket "beckon".
 //
-// It guarantees: nothing here is a session's truth, so a server that is away, is
-// slow or has lost its disk costs a view its freshness and nothing else; a
-// publisher needs no right to read; a viewer that is slow skips what is outdated,
-// and delays no other.
+// It guarantees: sessions do not depend on it, so a server that is away, slow or has lost its
+// disk costs a view its freshness and nothing else; a publisher needs no right to read; a slow
+// viewer skips what is outdated, and delays no other.
 package bus
 
 import (
@@ -28,18 +27,18 @@ const (
 	Stream = "KV_" + Bucket
 )
 
-// subjects is what all keys' subjects begin with.
+// subjects is the prefix of all keys' subjects.
 const subjects = "$KV." + Bucket + "."
 
-// How long a server gets to say something.
+// patience is how long a server may take to respond.
 const patience = 5 * time.Second
 
-// ping is how often a connection is tried that carries nothing; after two that were
-// not answered it counts as dead. Tests have less time.
+// ping is the interval of pings on an idle connection; after two without an answer it counts
+// as dead. Tests use less.
 var ping = 10 * time.Second
 
-// dial connects to the server of an access, and goes on trying when it is away. wake
-// hears when a connection was made or lost.
+// dial connects to the server of an access, and keeps trying while it is away. wake receives
+// when a connection was made or lost.
 func dial(a Access, name string, wake chan<- struct{}) (*nats.Conn, error) {
 	changed := func() {
 		select {
@@ -54,7 +53,7 @@ func dial(a Access, name string, wake chan<- struct{}) (*nats.Conn, error) {
 		nats.ConnectHandler(func(*nats.Conn) { changed() }), nats.ReconnectHandler(func(*nats.Conn) { changed() }),
 		nats.DisconnectErrHandler(func(*nats.Conn, error) { changed() }),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // who asked hears of it
-		nats.IgnoreAuthErrorAbort(),                                       // a hub that is being set up may know us in a moment
+		nats.IgnoreAuthErrorAbort(),                                       // a hub that is being set up may accept us in a moment
 	)
 }
 
@@ -71,16 +70,15 @@ func DialOnce(a Access, more ...nats.Option) (*nats.Conn, error) {
 	return nc, nil
 }
 
-// backOff is how long to wait before the next try: up to half a minute, and of
-// that a part by chance, so that a fleet does not come back as one.
+// backOff returns how long to wait before the next try: up to half a minute, partly at random,
+// so that a fleet does not reconnect all at once.
 func backOff(attempts int) time.Duration {
 	most := min(30*time.Second, 250*time.Millisecond<<min(attempts, 8))
 	return most/4 + rand.N(most*3/4)
 }
 
-// Make makes the bucket, or leaves the one that is there. replicas is how many
-// servers of a cluster keep it. memory says that a restart may empty it, which
-// hosts heal by themselves.
+// Make creates the bucket, or keeps an existing one. replicas is how many servers of a cluster
+// store it. With memory a restart may empty it; hosts then publish again.
 func Make(ctx context.Context, nc *nats.Conn, replicas int, memory bool) error {
 	js, err := jetstream.New(nc)
 	if err != nil {
@@ -99,8 +97,8 @@ func Make(ctx context.Context, nc *nats.Conn, replicas int, memory bool) error {
 	return nil
 }
 
-// publish sends messages and returns the number that the server gave to the last
-// one. It returns when all were acknowledged.
+// publish sends messages and returns the number that the server gave to the last one. It
+// returns after all were acknowledged.
 func publish(ctx context.Context, js jetstream.JetStream, messages []fleet.Message) (sequence uint64, err error) {
 	futures := make([]jetstream.PubAckFuture, 0, len(messages))
 	for _, m := range messages {
@@ -109,7 +107,7 @@ func publish(ctx context.Context, js jetstream.JetStream, messages []fleet.Messa
 		if m.Gone {
 			msg.Header.Set("KV-Operation", "DEL")
 		}
-		f, err := js.PublishMsgAsync(msg, jetstream.WithStallWait(patience)) // a slow network takes them one after the other
+		f, err := js.PublishMsgAsync(msg, jetstream.WithStallWait(patience)) // a slow network accepts one after another
 		if err != nil {
 			return 0, err
 		}
@@ -128,10 +126,10 @@ func publish(ctx context.Context, js jetstream.JetStream, messages []fleet.Messa
 	return sequence, nil
 }
 
-// errNoBucket says that the server is there, and not set up.
+// errNoBucket means that the server is there but not set up.
 var errNoBucket = errors.New("the server has no bucket " + Bucket + ", or this access may not use it")
 
-// kept returns what the server has under a key, nil for nothing.
+// kept returns the server's value of a key, nil for none.
 func kept(ctx context.Context, nc *nats.Conn, key string) (*fleet.Kept, error) {
 	reply, err := nc.RequestWithContext(ctx, "$JS.API.DIRECT.GET."+Stream+"."+subjects+key, nil)
 	switch {
@@ -153,7 +151,7 @@ func kept(ctx context.Context, nc *nats.Conn, key string) (*fleet.Kept, error) {
 	return &fleet.Kept{Data: reply.Data, Sequence: n}, nil
 }
 
-// Forget takes off what a user's host has published, and has every viewer hear of it.
+// Forget removes what a user's host has published, and notifies every viewer.
 func Forget(ctx context.Context, nc *nats.Conn, user, host string) error {
 	js, err := jetstream.New(nc)
 	if err != nil {

@@ -15,8 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Follower keeps a view of a fleet current. Its methods may be called at the same
-// time.
+// Follower keeps a view of a fleet current. Its methods are safe for concurrent use.
 type Follower struct {
 	access  Access
 	nc      *nats.Conn
@@ -28,12 +27,12 @@ type Follower struct {
 
 	mu      sync.Mutex
 	view    *fleet.View
-	whole   bool  // every value that was there at first has come
+	whole   bool  // all initial values have arrived
 	trouble error // why there is no news
 	changed chan struct{}
 }
 
-// Follow follows until ctx ends; Close must be called after.
+// Follow follows until ctx ends; the caller must Close it.
 func Follow(ctx context.Context, a Access, name string) (*Follower, error) {
 	f := &Follower{access: a, wake: make(chan struct{}, 1), begun: time.Now(), view: fleet.NewView(), changed: make(chan struct{})}
 	var err error
@@ -65,11 +64,10 @@ func (f *Follower) Close() {
 	f.nc.Close()
 }
 
-// now is this machine's time, which nobody sets while the program runs.
+// now returns this machine's time, unaffected by changes of the clock while the program runs.
 func (f *Follower) now() time.Time { return f.begun.Round(0).Add(time.Since(f.begun)) }
 
-// Snapshot returns the rows and hosts as they are known, and why there is no news
-// of them.
+// Snapshot returns the known rows and hosts, and why there are no updates.
 func (f *Follower) Snapshot() ([]render.Row, []render.Host, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -77,8 +75,8 @@ func (f *Follower) Snapshot() ([]render.Row, []render.Host, error) {
 	return rows, hosts, f.trouble
 }
 
-// Whole returns when every value that the server had has come, or with the reason
-// why it has not.
+// Whole returns when all initial values of the server have arrived, or with the reason why
+// not.
 func (f *Follower) Whole(ctx context.Context) error {
 	for {
 		f.mu.Lock()
@@ -98,14 +96,14 @@ func (f *Follower) Whole(ctx context.Context) error {
 	}
 }
 
-// Changed is closed when there is news.
+// Changed returns a channel that is closed when there is a change.
 func (f *Follower) Changed() <-chan struct{} {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.changed
 }
 
-// news wakes whoever waits.
+// news wakes all waiters.
 func (f *Follower) news() {
 	close(f.changed)
 	f.changed = make(chan struct{})
@@ -118,8 +116,8 @@ func (f *Follower) fail(err error) {
 	f.news()
 }
 
-// run reads everything, then what changes, and everything again when the connection
-// was lost or something looks lost.
+// run reads everything, then the changes, and everything again after the connection was lost
+// or something seems lost.
 func (f *Follower) run(ctx context.Context) {
 	for try := 0; ctx.Err() == nil; try++ {
 		if !f.nc.IsConnected() {
@@ -150,10 +148,10 @@ func (f *Follower) run(ctx context.Context) {
 	}
 }
 
-// inactive is after what time the server forgets a viewer that has gone.
+// inactive is when the server forgets a viewer that has gone.
 const inactive = 30 * time.Second
 
-// watch reads everything and what changes then, until that is in doubt.
+// watch reads everything and then the changes, until something may be missing.
 func (f *Follower) watch(ctx context.Context) error {
 	connection := f.nc.Stats().Reconnects
 	asking, cancel := context.WithTimeout(ctx, patience)
@@ -213,7 +211,7 @@ func (f *Follower) watch(ctx context.Context) error {
 	}
 }
 
-// take takes one value.
+// take applies one value.
 func (f *Follower) take(m jetstream.Msg) {
 	meta, err := m.Metadata()
 	if err != nil || len(m.Subject()) < len(subjects) {

@@ -14,32 +14,32 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Host is what publishes: this machine.
+// Host is the publisher: this machine.
 type Host struct {
 	Access  Access
 	Version string
 	Level   fleet.Level
-	Node    string // which machine of the name it is
+	Node    string // distinguishes machines of the same name
 	Epoch   uint64 // of the run before
-	// Save keeps the node and the epoch for the next run. That it cannot is no
-	// reason to publish nothing: the server is asked for the epoch, too.
+	// Save stores the node and the epoch for the next run. Publishing works without it: the
+	// server is asked for the epoch, too.
 	Save func(node string, epoch uint64)
-	// Forget has the rows taken off at the end, not only marked as not heard.
+	// Forget removes the rows at the end, instead of leaving them to be marked as stale.
 	Forget bool
-	// Log is called with what goes wrong and what has come right again.
+	// Log is called with problems, and when they are over.
 	Log func(text string)
 	// Clock is time.Now unless it is set.
 	Clock func() time.Time
 	Beat  time.Duration // 0 is fleet.Beat
-	Desk  ctl.Desk      // what is done with answers from elsewhere; nil takes none
+	Desk  ctl.Desk      // carries out orders from elsewhere; nil accepts none
 }
 
-// renewal is how often all rows are published again, of what the server forgets
-// after fleet.Keep.
+// renewal is how often all rows are published again, because the server forgets them after
+// fleet.Keep.
 const renewal = time.Hour
 
-// Run publishes the rows until ctx ends. It waits for whatever is away, and
-// returns an error only for an access that cannot work.
+// Run publishes the rows until ctx ends. It waits for a server that is away, and returns an
+// error only for an access that cannot work.
 func (h Host) Run(ctx context.Context, rows <-chan []render.Row) error {
 	if h.Clock == nil {
 		h.Clock = time.Now
@@ -65,14 +65,14 @@ func (h Host) Run(ctx context.Context, rows <-chan []render.Row) error {
 	return nil
 }
 
-// run is one Run.
+// run is the state of Run.
 type run struct {
 	Host
 	link  *fleet.Link
 	nc    *nats.Conn
 	js    jetstream.JetStream
 	wake  chan struct{} // the connection was made or lost
-	fresh bool          // it is new, and what the server has was not looked at
+	fresh bool          // the connection is new, and the server's values have not been checked
 	rows  []render.Row
 	known bool // rows were given
 	beat  time.Time
@@ -81,7 +81,7 @@ type run struct {
 	hear  hearing
 }
 
-// begin begins to publish as a node.
+// begin starts to publish as a node.
 func (r *run) begin(node string, epoch uint64) error {
 	l, err := fleet.NewLink(fleet.ID{User: r.Access.User, Host: r.Access.Host, Node: node}, epoch+1, nats.NewInbox()[len("_INBOX."):], r.Version, r.Level)
 	if err != nil {
@@ -91,11 +91,11 @@ func (r *run) begin(node string, epoch uint64) error {
 	return nil
 }
 
-// maxPending is how many rows are under way at once. What each takes, from when it was
-// sent, is bounded by patience, so they must not wait for one another on a slow network.
+// maxPending is how many rows are sent at once. Each must be acknowledged within patience of
+// being sent, so they must not wait for one another on a slow network.
 const maxPending = 64
 
-// retry is how soon what was held back, or did not work, is tried again.
+// retry is how soon a row that was held back or failed is tried again.
 const retry = time.Second
 
 func (r *run) loop(ctx context.Context, rows <-chan []render.Row) {
@@ -120,8 +120,7 @@ func (r *run) loop(ctx context.Context, rows <-chan []render.Row) {
 	}
 }
 
-// turn publishes what is due and returns how long there is nothing to do unless
-// something changes.
+// turn publishes what is due and returns how long nothing is due unless something changes.
 func (r *run) turn(ctx context.Context) time.Duration {
 	if !r.known || !r.nc.IsConnected() {
 		r.fresh = true
@@ -136,7 +135,7 @@ func (r *run) turn(ctx context.Context) time.Duration {
 	}
 	if err := r.publish(ctx); err != nil {
 		copied := errors.Is(err, fleet.ErrCopied)
-		if copied { // what the other has may be written over: it sees this, and puts all again
+		if copied { // our presence makes the other machine publish its rows again, so ours may overwrite them
 			_, err = publish(ctx, r.js, []fleet.Message{r.link.Presence()})
 			copied = err == nil
 		}
@@ -198,7 +197,7 @@ func (r *run) publish(ctx context.Context) error {
 	return nil
 }
 
-// end says goodbye, if there is somebody to say it to.
+// end signs off, if connected.
 func (r *run) end() {
 	if !r.nc.IsConnected() || !r.known {
 		return
@@ -209,10 +208,10 @@ func (r *run) end() {
 	if r.Forget {
 		last = r.link.Forget()
 	}
-	_, _ = publish(ctx, r.js, last) // a view that does not hear of it counts the time
+	_, _ = publish(ctx, r.js, last) // a view that misses it notices by time
 }
 
-// say logs trouble once, and that it is over.
+// say logs a problem once, and when it is over.
 func (r *run) say(text string) {
 	if text == r.said || r.Log == nil {
 		return

@@ -9,22 +9,22 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// hearing is what a link listens to beside its own publications.
+// hearing is a link's subscription to orders.
 type hearing struct {
-	link string // that is listened for; empty for none
+	link string // the link that is listened for; empty for none
 	sub  *nats.Subscription
 	all  sync.WaitGroup
 }
 
-// atOnce bounds how many messages are answered at the same time. Others wait in
-// the subscription, which drops what is too much.
+// atOnce limits how many messages are answered at the same time. Others wait in the
+// subscription, which drops what is too much.
 const (
 	atOnce  = 4
 	waiting = 64
 )
 
-// listen listens for what users say to this machine's sessions, as long as the
-// configuration wants that.
+// listen listens for orders to this machine's sessions, as long as the configuration allows
+// them.
 func (r *run) listen() error {
 	h, link := &r.hear, ""
 	if r.Desk != nil && r.Desk.Listens() {
@@ -42,13 +42,13 @@ func (r *run) listen() error {
 		return err
 	}
 	owner := &ctl.Owner{ID: id, Link: link, Desk: r.Desk, Now: time.Now}
-	busy := make(chan struct{}, atOnce) // this subscription's: what an earlier one began gives back its own
+	busy := make(chan struct{}, atOnce) // for this subscription: handlers of an earlier one release into their own
 	h.sub, err = r.nc.Subscribe(ctl.Subject(link, "*"), func(m *nats.Msg) {
 		busy <- struct{}{}
 		h.all.Go(func() {
 			defer func() { <-busy }()
 			if out := owner.Handle(m.Subject, m.Reply, m.Data); out != nil {
-				_ = m.Respond(out) // who hears nothing asks again
+				_ = m.Respond(out) // a sender without a reply asks again
 			}
 		})
 	})
@@ -66,7 +66,7 @@ func (h *hearing) stop() {
 	h.sub, h.link = nil, ""
 }
 
-// end stops, once what was heard is done.
+// end stops listening after the received messages are done.
 func (h *hearing) end() {
 	h.stop()
 	h.all.Wait()

@@ -16,29 +16,29 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Client talks to links.
+// Client sends orders to links.
 type Client struct {
 	ID   *Identity
 	Conn *nats.Conn
 }
 
-// patience is how long a link may take to carry out an order: longer than the
-// process that holds a call takes to answer its client.
+// patience is how long a link may take to carry out an order: longer than the process that
+// holds a call takes to answer its client.
 const patience = offer.Delivery + 5*time.Second
 
-// Refused is the error of what a link would not do, in its words.
+// Refused is the error for an order that a link refused, in its words.
 type Refused struct{ Why string }
 
 func (r *Refused) Error() string { return r.Why }
 
-// ErrDeaf says that nobody listens at the other end.
+// ErrDeaf means that nobody listens at the other end.
 var ErrDeaf = errors.New("that machine takes no answers from the fleet: its setting answers_from_fleet names nobody, its link has ended, or its access is of an earlier beckon")
 
-// ErrMayNot says that the own access is not for this.
+// ErrMayNot means that this machine's access does not allow it.
 var ErrMayNot = errors.New("this machine's access to the fleet does not let it answer: beckon fleet invite --answer gives one that does")
 
-// Look asks what a session asks now. An offer that is too long to travel comes
-// without its payload.
+// Look asks for a session's open requests. An offer that is too long to send comes without its
+// payload.
 func (c *Client) Look(ctx context.Context, link, session string) ([]offer.Offer, error) {
 	list, _, err := c.look(ctx, link, session)
 	return list, err
@@ -59,8 +59,8 @@ func (c *Client) look(ctx context.Context, link, session string) (list []offer.O
 	return list, t.Nonce, nil
 }
 
-// sound is the offer that another machine sent, if it can be one of that session. Of
-// a call it is what the digest covers: a hub could have changed the rest.
+// sound returns the offer that another machine sent, if it can belong to that session. Of a
+// call it uses what the digest covers, because a hub could have changed the rest.
 func (a asked) sound(session string) (offer.Offer, error) {
 	o := a.Offer
 	var err error
@@ -79,23 +79,22 @@ func (a asked) sound(session string) (offer.Offer, error) {
 	return o, nil
 }
 
-// Answer gives an answer to what a session asks, and returns in words what that
-// came to.
+// Answer answers a session's request, and returns the result in words.
 func (c *Client) Answer(ctx context.Context, link, session string, a offer.Answer) (string, error) {
 	return c.order(ctx, link, asking{Op: opAnswer, Session: session, Answer: &a})
 }
 
-// Say has a session whose turn is over go on with a text.
+// Say makes a session whose turn is over continue with a text.
 func (c *Client) Say(ctx context.Context, link, session, text string) (string, error) {
 	return c.order(ctx, link, asking{Op: opSay, Session: session, Text: text})
 }
 
-// Stop has a session end its turn.
+// Stop ends a session's turn.
 func (c *Client) Stop(ctx context.Context, link, session string) (string, error) {
 	return c.order(ctx, link, asking{Op: opStop, Session: session})
 }
 
-// order fetches a number and names it.
+// order fetches a one-time number and sends an order with it.
 func (c *Client) order(ctx context.Context, link string, q asking) (string, error) {
 	var err error
 	if _, q.Nonce, err = c.look(ctx, link, q.Session); err != nil {
@@ -154,8 +153,8 @@ func (c *Client) ask(ctx context.Context, link string, q asking) (t response, er
 	}
 }
 
-// isLink reports whether a text can name a link: what a stranger wrote must not
-// become another subject.
+// isLink reports whether a text can name a link: a stranger's text must not become another
+// subject.
 func isLink(s string) bool {
 	parts := strings.Split(s, ".")
 	for _, p := range parts {

@@ -1,16 +1,15 @@
-// Package ctl carries what a user says to a session of another machine of the
-// fleet: an answer to what it asks, a reply, a stop. It is off unless the machine
-// that has the session names the user (setting answers_from_fleet).
+// Package ctl carries a user's orders to a session of another machine of the fleet: an answer,
+// a reply, a stop. It is off unless the session's machine names the user (setting
+// answers_from_fleet).
 //
-// A message is signed by the key of its sender's access, with the access itself
-// beside it, which the fleet's account has signed; so is the reply. The receiver
-// trusts nothing else: not the hub, which may pass on anything from anybody, and no
-// clock of another machine. An order names a number that the owner gave to the same
-// key for the same session moments before (Look) and that works once: an order that
-// is old, copied or meant for another machine is refused.
+// A message is signed with the key of its sender's access, and contains that access, which the
+// fleet's account has signed; so does the reply. The receiver trusts nothing else: not the
+// hub, which may pass on anything from anybody, and no clock of another machine. An order
+// contains a one-time number that the owner gave to the same key for the same session moments
+// before (Look): an order that is old, copied or meant for another machine is refused.
 //
-// What it does not stop: the keeper of the hub can make accesses in anybody's name,
-// unless the setting names a key, and can read what goes through it.
+// It does not stop the hub's administrator, who can issue accesses in anybody's name, unless
+// the setting names a key, and can read what passes through.
 package ctl
 
 import (
@@ -29,40 +28,40 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// root begins every subject of this package.
+// root is the prefix of every subject of this package.
 const root = "beckon.ctl."
 
 // version is the number of the format, and part of what is signed.
 const version = "beckon ctl 1"
 
-// maxMessage bounds what is read of a message, in bytes.
+// maxMessage is the size limit of a message, in bytes.
 const maxMessage = 64 << 10
 
-// Subject is where a link hears what a key has to say. A link is named by its
-// user, host, node and instance, each one part of a key.
+// Subject returns the subject on which a link receives messages from a key. A link is named by
+// its user, host, node and instance, each one part of a key.
 func Subject(link, key string) string { return root + link + "." + key }
 
-// Heard are the subjects that a host listens to, of all its links.
+// Heard returns the subjects that a host listens to, for all its links.
 func Heard(user, host string) string { return root + user + "." + host + ".>" }
 
-// Spoken are the subjects that a key may publish on, to the hosts of a user or,
-// for "*", of all.
+// Spoken returns the subjects that a key may publish on, to the hosts of a user or, for "*",
+// of all.
 func Spoken(user, key string) string { return root + user + ".*.*.*." + key }
 
-// Inbox begins the subjects on which a key gets replies.
+// Inbox returns the prefix of the subjects on which a key gets replies.
 func Inbox(key string) string { return "_INBOX_beckon_" + key }
 
-// Name is what an access is called in its JWT: both names can be read from it.
+// Name returns the name of an access in its JWT, from which both names can be parsed.
 func Name(user, host string) string { return url.PathEscape(user) + "/" + url.PathEscape(host) }
 
 // Who is a sender.
 type Who struct {
 	User string // of the access
-	Host string // whose access it is; empty for one to look
+	Host string // the host of its access; empty for one that only reads
 	Key  string // its public key
 }
 
-// String names the sender, as people do, in a line that may be printed.
+// String returns the sender's name in a printable line.
 func (w Who) String() string {
 	if w.Host == "" {
 		return render.OneLine(w.User)
@@ -70,7 +69,7 @@ func (w Who) String() string {
 	return render.OneLine(w.User + " at " + w.Host)
 }
 
-// Identity is an access as it signs.
+// Identity is an access as a signer.
 type Identity struct {
 	Who
 	pair    nkeys.KeyPair
@@ -118,13 +117,13 @@ type envelope struct {
 	Sig    []byte `json:"sig"`
 }
 
-// signed is what a signature is of: where it is sent, where the reply goes, the
-// access beside it, and the body. Subjects have no line breaks.
+// signed returns the text that is signed: the subject, the reply subject, the access, and the
+// body. Subjects have no line breaks.
 func signed(subject, reply, access string, body []byte) []byte {
 	return append(fmt.Appendf(nil, "%s\n%s\n%s\n%x\n", version, subject, reply, sha256.Sum256([]byte(access))), body...)
 }
 
-// Seal makes a message for a subject.
+// Seal returns a signed message for a subject.
 func (id *Identity) Seal(subject, reply string, v any) ([]byte, error) {
 	body, err := json.Marshal(v)
 	if err != nil {
@@ -137,14 +136,13 @@ func (id *Identity) Seal(subject, reply string, v any) ([]byte, error) {
 	return json.Marshal(envelope{id.token, body, sig})
 }
 
-// forged is what is wrong with a message that proves no sender.
+// forged returns an error for a message that does not prove its sender.
 func forged(format string, args ...any) error {
 	return fmt.Errorf("nobody who may is seen to have sent this: "+format, args...)
 }
 
-// open reads the body of a message into v, if somebody of the same fleet has
-// signed it for that subject and reply; may says what the sender's access must
-// allow.
+// open parses the body of a message into v, if somebody of the same fleet has signed it for
+// that subject and reply; may says what the sender's access must allow.
 func (id *Identity) open(subject, reply string, data []byte, now time.Time, may func(*jwt.UserClaims) bool, v any) (Who, error) {
 	var e envelope
 	if len(data) > maxMessage || json.Unmarshal(data, &e) != nil {
@@ -178,8 +176,8 @@ func (id *Identity) open(subject, reply string, data []byte, now time.Time, may 
 	return who, nil
 }
 
-// permits reports whether an access may itself publish on a subject of a link: the
-// hub sees to that, but passes on what a viewer has it deliver.
+// permits reports whether an access may itself publish on a subject of a link. The hub
+// enforces this for direct messages, but not for what it delivers on a viewer's behalf.
 func permits(c *jwt.UserClaims, link string) bool {
 	user, _, _ := strings.Cut(link, ".")
 	return slices.Contains(c.Pub.Allow, Spoken(user, c.Subject)) || slices.Contains(c.Pub.Allow, Spoken("*", c.Subject))

@@ -42,23 +42,23 @@ type response struct {
 	Offers  []asked `json:"offers,omitempty"`
 }
 
-// asked is an offer as it travels. A payload that is long is packed, and left out where
-// it is too long all the same.
+// asked is an offer on the wire. A long payload is compressed, and left out if it is still too
+// long.
 type asked struct {
 	offer.Offer
 	Payload []byte `json:"payload,omitempty"`
-	Packed  []byte `json:"packed,omitempty"` // in place of it, by gzip
+	Packed  []byte `json:"packed,omitempty"` // compressed with gzip, instead of the payload
 }
 
-// Bounds of one reply, its payloads in bytes: base64 twice and the rest fit into a
-// message of a hub then. What is packed may not unpack to more than maxUnpacked.
+// Limits of one reply, with payloads in bytes: base64 twice and the rest then fit into a
+// message of a hub. maxUnpacked is the limit after decompression.
 const (
 	maxPayload  = 24 << 10
 	maxUnpacked = 256 << 10
 	maxOffers   = 8
 )
 
-// pack puts a payload into a, if it has room, and returns what it takes of that.
+// pack adds a payload to a, if there is room, and returns the room it takes.
 func (a *asked) pack(payload []byte, room int) int {
 	if len(payload) <= room {
 		a.Payload = payload
@@ -77,7 +77,7 @@ func (a *asked) pack(payload []byte, room int) int {
 	return b.Len()
 }
 
-// payload is what was packed.
+// payload returns the decompressed payload.
 func (a *asked) payload() ([]byte, error) {
 	if a.Packed == nil {
 		return a.Payload, nil
@@ -93,26 +93,26 @@ func (a *asked) payload() ([]byte, error) {
 	return payload, err
 }
 
-// Desk carries out what a machine receives. The sender gets its errors.
+// Desk carries out the orders that a machine receives. The sender gets its errors.
 type Desk interface {
-	// Listens says whether anybody may answer.
+	// Listens reports whether anybody may answer.
 	Listens() bool
-	// Allowed says whether the sender may answer for sessions of this machine.
+	// Allowed returns an error unless the sender may answer for sessions of this machine.
 	Allowed(Who) error
-	// Look returns what a session asks now.
+	// Look returns a session's open requests.
 	Look(session string) ([]offer.Offer, error)
-	// Answer, Say and Stop do what their names say, and say what that came to.
+	// Answer, Say and Stop carry out an order, and return the result in words.
 	Answer(Who, offer.Answer) (done string, err error)
 	Say(w Who, session, text string) (done string, err error)
 	Stop(w Who, session string) (done string, err error)
-	// Note keeps what was asked of this machine and how that went.
+	// Note records an order to this machine and its result.
 	Note(Entry)
 }
 
-// Entry is one message, as it is kept.
+// Entry is one recorded message.
 type Entry struct {
 	At      time.Time `json:"at"`
-	User    string    `json:"user,omitempty"` // empty when nobody can tell
+	User    string    `json:"user,omitempty"` // empty if unknown
 	Host    string    `json:"host,omitempty"`
 	Key     string    `json:"key,omitempty"`
 	Op      string    `json:"op,omitempty"`
@@ -123,41 +123,39 @@ type Entry struct {
 	Refused string    `json:"refused,omitempty"`
 }
 
-// Owner answers for one run of one link.
+// Owner handles the messages for one run of one link.
 type Owner struct {
 	ID   *Identity
 	Link string
 	Desk Desk
-	Now  func() time.Time // time.Now: no clock that is set changes what lies between two of its times
+	Now  func() time.Time // time.Now, whose differences do not depend on clock changes
 
 	mu     sync.Mutex
 	nonces []nonce // the oldest first
 }
 
-// nonce is a number that an order may name.
+// nonce is a one-time number for an order.
 type nonce struct {
 	text, key, session string
 	at                 time.Time
 }
 
-// Numbers are good for nonceFor; at most maxNonces of them, maxOfKey of one key, are
-// remembered.
+// Numbers are valid for nonceFor; at most maxNonces, and maxOfKey of one key, are stored.
 const (
 	nonceFor  = 30 * time.Second
 	maxNonces = 256
 	maxOfKey  = 16
 )
 
-// Fits reports whether an offer is not too long to travel whole.
+// Fits reports whether an offer is short enough to be sent whole.
 func Fits(o *offer.Offer) bool {
 	return len(o.Payload) <= maxPayload || new(asked).pack(o.Payload, maxPayload) > 0
 }
 
-// errOld is said of an order whose number does not count.
+// errOld is the error for an order with an invalid number.
 var errOld = errors.New("it is too old, was carried out already or was meant for another machine; nothing was done")
 
-// Handle does what a message says and returns the reply to it, nil where its sender
-// is not known.
+// Handle carries out a message and returns the reply to it, nil if its sender is unknown.
 func (o *Owner) Handle(subject, reply string, data []byte) []byte {
 	e := Entry{At: time.Now().UTC()}
 	who, q, err := o.read(subject, reply, data)
@@ -185,7 +183,7 @@ func (o *Owner) Handle(subject, reply string, data []byte) []byte {
 	return out
 }
 
-// read reads a message that somebody has signed for this link.
+// read parses a message that somebody has signed for this link.
 func (o *Owner) read(subject, reply string, data []byte) (who Who, q asking, err error) {
 	key, ok := strings.CutPrefix(subject, root+o.Link+".")
 	if !ok {
@@ -195,7 +193,8 @@ func (o *Owner) read(subject, reply string, data []byte) (who Who, q asking, err
 	if err != nil {
 		return Who{}, asking{}, err
 	}
-	// This host may publish wherever a reply is wanted: nobody gets to choose that.
+	// This host may publish wherever a reply is wanted, so the sender must not choose the
+	// subject.
 	if rest, ok := strings.CutPrefix(reply, Inbox(key)+"."); !ok || rest == "" || strings.ContainsAny(rest, "*> \t\r\n") {
 		return Who{}, asking{}, forged("its reply would go elsewhere than to its sender")
 	}
@@ -240,7 +239,7 @@ func (o *Owner) look(who Who, session string) (t response, err error) {
 	return t, nil
 }
 
-// answer gives an answer to an offer of the session that the number is for.
+// answer answers an offer of the session that the number was given for.
 func (o *Owner) answer(who Who, session string, a offer.Answer) (string, error) {
 	list, err := o.Desk.Look(session)
 	if err != nil {
@@ -252,7 +251,7 @@ func (o *Owner) answer(who Who, session string, a offer.Answer) (string, error) 
 	return o.Desk.Answer(who, a)
 }
 
-// give makes a number for a key and a session.
+// give creates a number for a key and a session.
 func (o *Owner) give(key, session string) string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -275,7 +274,7 @@ func (o *Owner) give(key, session string) string {
 	return n.text
 }
 
-// take reports whether a number counts; it does not again.
+// take reports whether a number is valid, and makes it invalid.
 func (o *Owner) take(text, key, session string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -1,12 +1,12 @@
-// Package page is the dashboard that `beckon serve` shows: HTML, CSS and a
-// small tree of ES modules, embedded as they stand in assets/. There is no
-// build step, and nothing is loaded from another host.
+// Package page is the dashboard of `beckon serve`: HTML, CSS and a small tree of ES modules,
+// embedded unchanged from assets/. There is no build step, and nothing is loaded from another
+// host.
 //
-// It guarantees: what sessions say reaches the document as text and never as
-// markup (a test looks for every way around that); no state is decided here,
-// the rows are those of `list --json` in their order (tests compare both); it
-// runs under the server's content security policy, without inline script or
-// style; all of it is smaller than MaxSize. It needs a browser of 2024 or later.
+// It guarantees: sessions' texts reach the document as text and never as markup (a test looks
+// for every way around that); it decides no state, the rows are those of `list --json` in
+// their order (tests compare both); it runs under the server's content security policy,
+// without inline script or style; all of it is smaller than MaxSize. It needs a browser of
+// 2024 or later.
 package page
 
 import (
@@ -19,14 +19,14 @@ import (
 	"strings"
 )
 
-// MaxSize is what the whole page may weigh, in bytes, before compression.
+// MaxSize is the size limit of the whole page, in bytes, before compression.
 const MaxSize = 142_000
 
 //go:embed assets
 var assets embed.FS
 
-// types are the media types of what the page is made of. The system's own table
-// is not asked: it differs between machines, and nosniff makes a wrong one fatal.
+// types are the media types of the page's files. The system's own table is not used: it
+// differs between machines, and with nosniff a wrong one breaks the page.
 var types = map[string]string{
 	".html": "text/html; charset=utf-8",
 	".css":  "text/css; charset=utf-8",
@@ -37,7 +37,7 @@ var types = map[string]string{
 	".webmanifest": "application/manifest+json",
 }
 
-// file is one asset, with the tag that tells a browser whether it changed.
+// file is one asset, with its entity tag.
 type file struct {
 	body []byte
 	kind string
@@ -51,7 +51,7 @@ func Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := strings.TrimPrefix(r.URL.Path, "/assets/")
 		if r.URL.Path == "/" || strings.HasPrefix(r.URL.Path, "/session/") {
-			name = "index.html" // the page finds the session in its own address
+			name = "index.html" // the page reads the session from its own address
 		}
 		f, ok := files[name]
 		if !ok {
@@ -79,8 +79,8 @@ func load() map[string]file {
 	return files
 }
 
-// serve lets the browser keep the file and ask whether it is still the same: a
-// newer program is seen at the next load.
+// serve lets the browser cache the file and revalidate it, so that a newer program is seen at
+// the next load.
 func (f file) serve(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", f.kind)
@@ -90,5 +90,5 @@ func (f file) serve(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	_, _ = w.Write(f.body) // a browser that went away is its own affair
+	_, _ = w.Write(f.body) // a browser that has gone does not matter
 }

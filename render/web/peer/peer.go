@@ -1,12 +1,11 @@
-// Package peer finds out who is at the other end of a connection that came over
-// loopback: this user, or another one of the machine. The system knows that of each
-// socket; nothing that the other end sends counts.
+// Package peer finds out who is at the other end of a loopback connection: this user, or
+// another one of the machine. The system knows this for each socket; nothing that the other
+// end sends matters.
 //
-// It guarantees: Owner is a process of this very user, at the time of asking. It
-// does not know who uses that process: a proxy, a container's network helper or a
-// tunnel of the user's looks like the user. Root is Unknown and not Owner, though
-// it could read all there is: the system's own proxies run as root, and what they
-// pass on may come from anywhere.
+// It guarantees: Owner is a process of this very user, at the time of asking. It does not know
+// who uses that process: a proxy, a container's network helper or a tunnel of the user looks
+// like the user. Root is Unknown and not Owner, although it could read everything anyway: the
+// system's own proxies run as root, and what they forward may come from anywhere.
 package peer
 
 import (
@@ -15,31 +14,29 @@ import (
 	"net/netip"
 )
 
-// Peer is who is at the other end.
+// Peer describes the other end.
 type Peer struct {
 	Who Who
-	// Name tells the system's users apart: the number of the user id. It is
-	// empty when it is not known.
+	// Name identifies the system's user: the number of the user id. It is empty if unknown.
 	Name string
 }
 
 // Who is a user, seen from this process.
 type Who uint8
 
-// Unknown is a peer on another machine, root, a socket that is closed already, and
-// any that the system does not know.
+// Unknown is a peer on another machine, root, a socket that is closed already, and any that
+// the system does not know.
 const (
 	Unknown Who = iota
 	Owner       // the user that this process runs as
 	Another     // another user of this machine
 )
 
-// errNone is returned where there is no such socket, or nobody holds it any
-// more.
+// errNone is returned if there is no such socket, or no process holds it any more.
 var errNone = errors.New("no process holds the other end")
 
-// Of returns who is at the other end of c. A unix socket counts as its owner's
-// alone: the server that makes one sets its mode.
+// Of returns who is at the other end of c. A unix socket counts as its owner's alone, because
+// the server that creates one sets its mode.
 func Of(c net.Conn) Peer {
 	if _, ok := c.LocalAddr().(*net.UnixAddr); ok {
 		return Peer{Who: Owner}
@@ -61,9 +58,9 @@ func Local(c net.Conn) bool {
 	return ok
 }
 
-// Processes returns the processes that hold the other end of c. Where this user may
-// not see which one it is, they are all candidates, and sure is false. A connection
-// from elsewhere, or one that is closed by now, has none.
+// Processes returns the processes that hold the other end of c. If this user cannot see which
+// one it is, they are all candidates, and sure is false. A connection from another machine, or
+// a closed one, has none.
 func Processes(c net.Conn) (all []int, sure bool) {
 	if there, here, ok := ends(c); ok {
 		return holders(there, here)
@@ -71,7 +68,7 @@ func Processes(c net.Conn) (all []int, sure bool) {
 	return nil, false
 }
 
-// ends are the two ends of a connection over loopback.
+// ends returns the two ends of a connection over loopback.
 func ends(c net.Conn) (there, here netip.AddrPort, ok bool) {
 	near, ok1 := c.LocalAddr().(*net.TCPAddr)
 	far, ok2 := c.RemoteAddr().(*net.TCPAddr)
@@ -81,7 +78,7 @@ func ends(c net.Conn) (there, here netip.AddrPort, ok bool) {
 	return far.AddrPort(), near.AddrPort(), true
 }
 
-// unmapped is a with an IPv4 address that is written as one.
+// unmapped returns a with an IPv4 address in IPv4 form.
 func unmapped(a netip.AddrPort) netip.AddrPort {
 	return netip.AddrPortFrom(a.Addr().Unmap(), a.Port())
 }

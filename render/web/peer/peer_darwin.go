@@ -7,8 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ask looks the socket from there to here up in the table that netstat
-// prints.
+// ask looks up the socket from there to here in the table that netstat prints.
 func ask(there, here netip.AddrPort) (s socket, err error) {
 	table, err := unix.SysctlRaw("net.inet.tcp.pcblist_n")
 	if err != nil {
@@ -26,15 +25,15 @@ func holders(there, here netip.AddrPort) ([]int, bool) {
 	return []int{s.pid}, true
 }
 
-// socket is a row of the table: whose it is, and the process.
+// socket is a row of the table: the owner and the process.
 type socket struct {
 	uid uint32
-	pid int // 0 where it does not tell
+	pid int // 0 if unknown
 }
 
-// The table is records, each with its length and kind before it, filled up to
-// eight bytes: of each connection first its addresses (xinpcb_n), then its
-// socket (xsocket_n). An IPv4 address is the end of its field.
+// The table consists of records, each preceded by its length and kind and padded to eight
+// bytes: for each connection first its addresses (xinpcb_n), then its socket (xsocket_n). An
+// IPv4 address is at the end of its field.
 const (
 	kindAddresses = 0x010
 	kindSocket    = 0x001

@@ -15,14 +15,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// socket is what the kernel knows of one: whose it is, and its number.
+// socket is what the kernel knows about one: its owner and its inode number.
 type socket struct {
 	uid   uint32
 	inode uint64
 }
 
-// ask asks the kernel for the one socket from there to here. The table of
-// all sockets says the same in more time; some sandboxes have it alone.
+// ask asks the kernel for the socket from there to here. The table of all sockets contains the
+// same but takes longer; some sandboxes offer only that.
 func ask(there, here netip.AddrPort) (socket, error) {
 	s, err := diagnose(unmapped(there), unmapped(here))
 	if err != nil && !errors.Is(err, errNone) {
@@ -39,16 +39,16 @@ func holders(there, here netip.AddrPort) (all []int, sure bool) {
 	}
 	all, closed := having("socket:[" + strconv.FormatUint(s.inode, 10) + "]")
 	if again, err := ask(there, here); err != nil || again != s {
-		return nil, false // it was closed meanwhile, and nobody has it
+		return nil, false // it was closed meanwhile
 	}
 	if len(all) == 0 {
-		return closed, false // one of those has it: sshd, for one, lets nobody look
+		return closed, false // one of those has it: sshd, for one, hides its files
 	}
 	return all, true
 }
 
-// having returns the processes that have file open, and those whose files this
-// user may not see.
+// having returns the processes that have file open, and those whose files this user may not
+// see.
 func having(file string) (all, closed []int) {
 	proc, err := os.Open("/proc")
 	if err != nil {
@@ -90,8 +90,8 @@ func opened(dir, file string) (bool, error) {
 	return false, err
 }
 
-// The kernel's linux/inet_diag.h: a request is a netlink header, the family and
-// protocol, and the socket's id; an answer has the id, and the user behind it.
+// From the kernel's linux/inet_diag.h: a request is a netlink header, the family and protocol,
+// and the socket's id; an answer has the id and the owner.
 const (
 	netlinkHeader = 16
 	requestSize   = netlinkHeader + 56
@@ -100,8 +100,7 @@ const (
 	inodeAt       = netlinkHeader + 68
 )
 
-// diagnose returns the socket that is bound to there and connected
-// to here.
+// diagnose returns the socket that is bound to there and connected to here.
 func diagnose(there, here netip.AddrPort) (s socket, err error) {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
 	if err != nil {
@@ -125,7 +124,7 @@ func diagnose(there, here netip.AddrPort) (s socket, err error) {
 		}
 		return s, errNone
 	case n < answerSize || binary.NativeEndian.Uint32(answer[inodeAt:]) == 0:
-		return s, errNone // closed: the kernel tells root in the place of who it was
+		return s, errNone // closed: the kernel then reports root
 	}
 	return socket{binary.NativeEndian.Uint32(answer[userAt:]), uint64(binary.NativeEndian.Uint32(answer[inodeAt:]))}, nil
 }
@@ -135,7 +134,7 @@ func request(there, here netip.AddrPort) []byte {
 	b = binary.NativeEndian.AppendUint32(b, requestSize)
 	b = binary.NativeEndian.AppendUint16(b, unix.SOCK_DIAG_BY_FAMILY)
 	b = binary.NativeEndian.AppendUint16(b, unix.NLM_F_REQUEST)
-	b = append(b, make([]byte, 8)...) // sequence and port of ours: there is one question
+	b = append(b, make([]byte, 8)...) // our sequence number and port: there is only one request
 	family := byte(unix.AF_INET)
 	if there.Addr().Is6() {
 		family = unix.AF_INET6
@@ -153,8 +152,7 @@ func request(there, here netip.AddrPort) []byte {
 	return append(b, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff) // whatever its cookie
 }
 
-// find looks the socket up in the tables of /proc. A client may be one of IPv6
-// that talks to an IPv4 address.
+// find looks up the socket in the tables of /proc. An IPv6 client may talk to an IPv4 address.
 func find(there, here netip.AddrPort) (s socket, err error) {
 	for _, table := range []struct {
 		path string
@@ -195,8 +193,8 @@ func findIn(path, sockets string) (s socket, err error) {
 	return s, errNone
 }
 
-// tableAddr is an address as the tables have it: words of four bytes, each in
-// the machine's own order, and the port.
+// tableAddr returns an address in the tables' format: words of four bytes, each in the
+// machine's own order, and the port.
 func tableAddr(a netip.AddrPort, wide bool) string {
 	addr := a.Addr().Unmap().AsSlice()
 	if wide {

@@ -4,7 +4,7 @@ package peer
 
 import "net/netip"
 
-// holder does not know: every caller needs the token.
+// holder returns nothing: every caller needs the token.
 func holder(_, _ netip.AddrPort) Peer { return Peer{} }
 
 func holders(_, _ netip.AddrPort) ([]int, bool) { return nil, false }

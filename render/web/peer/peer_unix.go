@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// holder is the user of the socket from there to here.
+// holder returns the user of the socket from there to here.
 func holder(there, here netip.AddrPort) Peer {
 	s, err := ask(there, here)
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 
 var getExtendedTCPTable = windows.NewLazySystemDLL("iphlpapi.dll").NewProc("GetExtendedTcpTable")
 
-// holder looks up the process at the other end, and whose it is. A number of a
-// process is given again once it is over: while a process is held open that
-// cannot be, so the table is asked a second time.
+// holder looks up the process at the other end, and its owner. A process id can be reused when
+// its process ends, but not while a handle to it is open, so the table is read a second time
+// then.
 func holder(there, here netip.AddrPort) Peer {
 	there, here = unmapped(there), unmapped(here)
 	pid, err := processOf(there, here)
@@ -21,7 +21,7 @@ func holder(there, here netip.AddrPort) Peer {
 	}
 	process, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, pid)
 	if err != nil {
-		return Peer{} // a service's, or one that is over
+		return Peer{} // a service's, or one that has ended
 	}
 	defer windows.CloseHandle(process)
 	user, err := userOf(process)
@@ -66,9 +66,8 @@ func userOf(process windows.Handle) (*windows.SID, error) {
 	return user.User.Sid.Copy()
 }
 
-// The rows of the system's table (MIB_TCPROW_OWNER_PID, MIB_TCP6ROW_OWNER_PID):
-// where the two addresses, the ports and the process stand. Ports are in the
-// network's order.
+// The rows of the system's table (MIB_TCPROW_OWNER_PID, MIB_TCP6ROW_OWNER_PID): the offsets of
+// the two addresses, the ports and the process. Ports are in network byte order.
 type layout struct {
 	family                                      uintptr
 	near, nearPort, far, farPort, process, size int
@@ -81,7 +80,7 @@ var (
 
 const ownerPIDConnections = 4 // TCP_TABLE_OWNER_PID_CONNECTIONS
 
-// processOf returns the process that has the socket from near to far.
+// processOf returns the process of the socket from near to far.
 func processOf(near, far netip.AddrPort) (uint32, error) {
 	l := layout4
 	if near.Addr().Is6() {
