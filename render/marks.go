@@ -7,20 +7,20 @@ import (
 	"strings"
 )
 
-// Marks are what the user has chosen for projects: which come first, and what colours
-// their names have. A project is named as views name it, or by a pattern of path.Match.
+// Marks are the user's settings for projects: which come first, and the colours of their
+// names. A project is given by the name that views show, or by a pattern of path.Match.
 type Marks struct {
 	Pins   []string // the first one first
-	Colors []string // each as ParseColor reads it
+	Colors []string // in the format of ParseColor
 }
 
 // ColorNames are the colours that a project may have.
 var ColorNames = []string{"red", "green", "yellow", "blue", "magenta", "cyan"}
 
-// ErrColor says what a project's colour looks like.
+// ErrColor shows the format of a project's colour.
 var ErrColor = errors.New(`a project's colour looks like "shop=blue": red, green, yellow, blue, magenta or cyan`)
 
-// ParseColor reads "PROJECT=COLOUR".
+// ParseColor parses "PROJECT=COLOUR".
 func ParseColor(s string) (project, color string, err error) {
 	i := strings.LastIndexByte(s, '=')
 	if i <= 0 || !slices.Contains(ColorNames, s[i+1:]) {
@@ -35,7 +35,8 @@ func CheckPin(s string) error {
 	return err
 }
 
-// pin is the place of a row's project among the pins, behind all of them for none.
+// pin returns the index of a row's project among the pins, or their number if it is none of
+// them.
 func (m Marks) pin(r *Row) int {
 	if i := slices.IndexFunc(m.Pins, r.of); i >= 0 {
 		return i
@@ -43,7 +44,7 @@ func (m Marks) pin(r *Row) int {
 	return len(m.Pins)
 }
 
-// Color is the colour of a row's project, empty for none.
+// Color returns the colour of a row's project, "" for none.
 func (m Marks) Color(r *Row) string {
 	for _, c := range m.Colors {
 		if project, color, err := ParseColor(c); err == nil && r.of(project) {
@@ -53,7 +54,7 @@ func (m Marks) Color(r *Row) string {
 	return ""
 }
 
-// of reports whether the row is of a project of that name or pattern.
+// of reports whether the row's project has that name or matches that pattern.
 func (r *Row) of(project string) bool {
 	ok, _ := path.Match(project, r.Project)
 	if !ok && r.Git != nil {

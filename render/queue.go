@@ -9,7 +9,7 @@ import (
 	"beckon/state"
 )
 
-// Mode is the order in which next and prev visit the sessions that want you.
+// Mode is the order in which next and prev visit the sessions that want the user.
 type Mode string
 
 // The queue modes.
@@ -23,35 +23,35 @@ const (
 // Modes lists the queue modes.
 var Modes = [...]Mode{Fair, Prio, Static, Grouped}
 
-// Queue orders rows and finds the next one that wants the user. It is a value: the
-// session the user sits in, and when each was last looked at, tell how far a round is.
+// Queue orders rows and finds the next one that wants the user. It has no state: the session
+// that the user is in, and when each was last looked at, determine the position in a round.
 type Queue struct {
 	Mode Mode // the zero value is Fair
-	// PermissionFirst puts permission and question ahead in fair and prio.
+	// PermissionFirst puts permissions and questions first in fair and prio.
 	PermissionFirst bool
-	// All visits the idle sessions that were looked at, too.
+	// All also visits the idle sessions that were looked at.
 	All bool
 	// Marks put the rows of some projects before others of their group (Arrange).
 	Marks Marks
-	// Window names the terminal window a row sits in, for Grouped; nil takes what
-	// the row itself says (Row.Window).
+	// Window returns the terminal window that a row is in, for Grouped; nil uses the row
+	// itself (Row.Window).
 	Window func(*Row) string
 }
 
-// Wants reports whether next and prev visit r: it needs the user, or its turn
-// ended and was not looked at.
+// Wants reports whether next and prev visit r: it needs the user, or its turn ended and the
+// user has not looked.
 func (q Queue) Wants(r *Row) bool { return r.NeedsYou || r.Unseen || q.All && r.State == state.Idle }
 
-// Order returns rows in the queue's order. Rows that no longer want the user
-// keep a place among the others, so that a cycle can go on from them.
+// Order returns rows in the queue's order. Rows that no longer want the user keep a place, so
+// that a cycle can continue from them.
 func (q Queue) Order(rows []Row) []Row { return q.Grouped(pointers(rows), nil, false) }
 
-// Arrange returns rows in the order of lists and screens: what needs the user first,
-// then by group; in a group the projects that are pinned, and then as the queue goes.
+// Arrange returns rows in the order of lists and screens: by need, then by group; within a
+// group pinned projects first, then in the queue's order.
 func (q Queue) Arrange(rows []Row) []Row { return q.Grouped(pointers(rows), nil, true) }
 
-// Grouped sorts rows, and returns them, in the queue's order, those of a group
-// together, in the groups' order (nil for none); with needs in Arrange's order.
+// Grouped sorts rows, and returns them, in the queue's order, those of a group together, in
+// the groups' order (nil for none); with needs in Arrange's order.
 func (q Queue) Grouped(rows []*Row, groups func(a, b *Row) int, needs bool) []Row {
 	order := q.comparer(rows)
 	slices.SortStableFunc(rows, func(a, b *Row) int {
@@ -86,14 +86,13 @@ func (q Queue) comparer(rows []*Row) func(a, b *Row) int {
 	}
 }
 
-// After returns the rows to visit after from, in order: a caller skips those whose
-// pane is gone. A round visits every row once: first those that the user has not
-// looked at since they came to need them, then the others, the one looked at
-// longest ago first.
+// After returns the rows to visit after from, in order: a caller skips those whose pane is
+// gone. A round visits every row once: first those that the user has not looked at since they
+// came to need them, then the others, the one looked at longest ago first.
 //
-// Among those not looked at the cycle goes on from the place of from. Without one
-// (empty, or a row that is at work) it begins anew, and so it does with
-// PermissionFirst when another row waits and from does not.
+// Among those not looked at the cycle continues from the place of from. Without one (empty, or
+// a working row) it starts anew; so it does with PermissionFirst when another row waits and
+// from does not.
 func (q Queue) After(rows []Row, from string) []Row {
 	fresh, old := visited(q.candidates(rows, from))
 	at := q.place(rows, from)
@@ -103,8 +102,8 @@ func (q Queue) After(rows []Row, from string) []Row {
 	return slices.Concat(fresh, old)
 }
 
-// Before returns the rows to visit before from, in order: backwards through the
-// queue, whoever was looked at.
+// Before returns the rows to visit before from, in order: backwards through the queue, whether
+// looked at or not.
 func (q Queue) Before(rows []Row, from string) []Row {
 	list := q.candidates(rows, from)
 	if at := q.place(rows, from); at != nil {
@@ -114,20 +113,20 @@ func (q Queue) Before(rows []Row, from string) []Row {
 	return list
 }
 
-// FromEnd returns the queue from its end, from left out.
+// FromEnd returns the queue from its end, without from.
 func (q Queue) FromEnd(rows []Row, from string) []Row {
 	list := q.candidates(rows, from)
 	slices.Reverse(list)
 	return list
 }
 
-// candidates returns the rows that want the user, from left out, in order.
+// candidates returns the rows that want the user, without from, in order.
 func (q Queue) candidates(rows []Row, from string) []Row {
 	return slices.DeleteFunc(q.Order(rows), func(r Row) bool { return !q.Wants(&r) || r.is(from) })
 }
 
-// visited parts list into the rows that were not looked at since they came to
-// want the user, and the others, the one looked at longest ago first.
+// visited splits list into the rows that were not looked at since they came to want the user,
+// and the others, the one looked at longest ago first.
 func visited(list []Row) (fresh, old []Row) {
 	for _, r := range list {
 		if r.looked.Before(r.Since) {
@@ -140,8 +139,8 @@ func visited(list []Row) (fresh, old []Row) {
 	return fresh, old
 }
 
-// place returns the row from, if it has a place in the cycle: one that works
-// was just answered, and the queue begins anew.
+// place returns the row from, if it has a place in the cycle: one that works was just
+// answered, so the cycle starts anew.
 func (q Queue) place(rows []Row, from string) *Row {
 	i := slices.IndexFunc(rows, func(r Row) bool { return r.is(from) })
 	if i < 0 || !(rows[i].NeedsYou || rows[i].State == state.Idle) {
@@ -150,13 +149,13 @@ func (q Queue) place(rows []Row, from string) *Row {
 	return &rows[i]
 }
 
-// split returns how many of list, which is in order, come before at.
+// split returns how many rows of the ordered list come before at.
 func (q Queue) split(list []Row, at *Row, rows []Row) int {
 	n, _ := slices.BinarySearchFunc(pointers(list), at, q.comparer(pointers(rows)))
 	return n
 }
 
-// leads reports whether the waiting sessions are put ahead.
+// leads reports whether waiting sessions come first.
 func (q Queue) leads() bool {
 	return q.PermissionFirst && q.Mode != Static && q.Mode != Grouped
 }
@@ -177,7 +176,7 @@ func (q Queue) byMode(a, b *Row, opened map[string]time.Time) int {
 	return a.Since.Compare(b.Since)
 }
 
-// opened returns when each terminal window was first seen to hold a session.
+// opened returns when each terminal window was first seen with a session.
 func (q Queue) opened(rows []*Row) map[string]time.Time {
 	if q.Mode != Grouped {
 		return nil
@@ -199,9 +198,9 @@ func (q Queue) window(r *Row) string {
 	return r.Window()
 }
 
-// Window names the terminal window the row sits in, as far as its terminal's ids
-// say: a tmux server, a kitty or WezTerm process, a Zellij or screen session. A row
-// that says nothing is a window of its own.
+// Window returns the terminal window that the row is in, as far as its terminal's ids say: a
+// tmux server, a kitty or WezTerm process, a Zellij or screen session. A row without such ids
+// is a window of its own.
 func (r *Row) Window() string {
 	p := &r.Pane
 	switch {
@@ -215,7 +214,7 @@ func (r *Row) Window() string {
 	return r.Host + ":" + r.SeatID + ":" + r.SessionID
 }
 
-// is reports whether id, a record or a seat, names the row.
+// is reports whether id, a record or a seat, identifies the row.
 func (r *Row) is(id string) bool { return id != "" && (r.Record() == id || r.SeatID == id) }
 
 func rotate(list []Row, n int) []Row { return slices.Concat(list[n:], list[:n]) }

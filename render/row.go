@@ -1,7 +1,7 @@
-// Package render turns sessions and their verdicts into rows, in the order
-// that people and programs want them. It is pure; its subpackages draw.
+// Package render turns sessions and their verdicts into rows, in the order that people and
+// programs want them. It is pure; its subpackages draw.
 //
-// No rule about states lives here: a row's state is state.Resolve's.
+// It has no rules about states: a row's state is state.Resolve's.
 package render
 
 import (
@@ -27,7 +27,7 @@ type List struct {
 	Sessions    []Row     `json:"sessions"`
 }
 
-// Row is one session as views show it. Times are UTC; a member without a value is left out.
+// Row is one session as views show it. Times are UTC; a member without a value is omitted.
 type Row struct {
 	SessionID  string           `json:"session_id"`
 	Part       string           `json:"part,omitempty"` // of the session: see Record
@@ -37,13 +37,13 @@ type Row struct {
 	State      state.State      `json:"state"`
 	Reason     string           `json:"reason,omitempty"`
 	Since      time.Time        `json:"since"`
-	Group      Group            `json:"group"` // what the user does about it (GroupOf)
+	Group      Group            `json:"group"` // what the user can do about it (GroupOf)
 	NeedsYou   bool             `json:"needs_you"`
 	Unseen     bool             `json:"unseen"`
 	Source     state.Source     `json:"source"`
 	Confidence state.Confidence `json:"confidence"`
 	Name       string           `json:"name,omitempty"`  // that the user gave the session
-	Title      string           `json:"title,omitempty"` // what was asked last, one line
+	Title      string           `json:"title,omitempty"` // the newest prompt, one line
 	Cwd        string           `json:"cwd,omitempty"`
 	Project    string           `json:"project,omitempty"` // name for people
 	Git        *Git             `json:"git,omitempty"`
@@ -64,40 +64,40 @@ type Row struct {
 	Background *Background      `json:"background,omitempty"`
 	Tasks      *Tasks           `json:"tasks,omitempty"`
 	CreatedAt  time.Time        `json:"created_at"`
-	Busy       *int64           `json:"busy_seconds,omitempty"` // at work since local midnight; only where it was asked for
+	Busy       *int64           `json:"busy_seconds,omitempty"` // at work since local midnight; only if requested
 	FirstSeen  time.Time        `json:"first_seen_at"`          // of the seat: it outlives /clear and resume
 	UpdatedAt  time.Time        `json:"updated_at"`
-	TakesReply bool             `json:"takes_reply,omitempty"` // beckon reply needs no hook that waits
-	Remote     *Remote          `json:"remote,omitempty"`      // the row comes from another host's list
+	TakesReply bool             `json:"takes_reply,omitempty"` // beckon reply needs no waiting hook
+	Remote     *Remote          `json:"remote,omitempty"`      // the row comes from another host
 
-	// Pane is all that is known of where the session sits; a jump needs it.
+	// Pane is everything known about where the session is; a jump needs it.
 	Pane event.Terminal `json:"-"`
 
 	message string    // the newest final message, for the one-line summary
 	looked  time.Time // when the user last looked at the session
 }
 
-// Remote says how a row of another host came here. AsOf is this machine's
-// time of that host's last good answer.
+// Remote describes where a row of another host comes from. AsOf is this machine's time of that
+// host's last good answer.
 type Remote struct {
-	Name  string    `json:"name"`           // as --host names it, an alias or address of ssh's; or as the fleet does
-	User  string    `json:"user,omitempty"` // whose it is, in a fleet
+	Name  string    `json:"name"`           // the name given to --host, an alias or address for ssh; or the name in the fleet
+	User  string    `json:"user,omitempty"` // its user, in a fleet
 	AsOf  time.Time `json:"as_of"`
 	Stale bool      `json:"stale"` // the host has not answered since
 
-	// Link is where the host hears what a user says to its sessions (package
-	// fleet/ctl); empty for a host that is asked by ssh.
+	// Link is where the host receives a user's orders (package fleet/ctl); empty for a host
+	// that is asked by ssh.
 	Link string `json:"-"`
 }
 
-// Host says how another machine is.
+// Host is another machine's status.
 type Host struct {
 	Name  string     `json:"name"`
-	User  string     `json:"user,omitempty"`  // whose it is, in a fleet
+	User  string     `json:"user,omitempty"`  // its user, in a fleet
 	AsOf  *time.Time `json:"as_of,omitempty"` // this machine's time of the last good answer
-	Stale bool       `json:"stale"`           // it is not heard, or has not answered when it was asked last
+	Stale bool       `json:"stale"`           // it is silent, or did not answer the last request
 	Left  bool       `json:"left,omitempty"`  // it said that it goes
-	Error string     `json:"error,omitempty"` // why, in ssh's words or the program's there
+	Error string     `json:"error,omitempty"` // why, in the words of ssh or of the program there
 }
 
 // Git is the repository a session works in.
@@ -112,28 +112,27 @@ type Context struct {
 	UsedPercentage float64 `json:"used_percentage"`
 }
 
-// Terminal names the pane a session sits in.
+// Terminal identifies the pane that a session is in.
 type Terminal struct {
 	Kind string `json:"kind"`
 	ID   string `json:"id,omitempty"`
 }
 
-// Tmux names a pane of a tmux server.
+// Tmux identifies a pane of a tmux server.
 type Tmux struct {
 	Socket  string `json:"socket,omitempty"`
 	Pane    string `json:"pane,omitempty"`
 	Session string `json:"session,omitempty"`
 }
 
-// Job names a session that the client runs in the background, with no terminal
-// of its own: `claude attach ID` shows it.
+// Job identifies a session that the client runs in the background, without a terminal of its
+// own: `claude attach ID` shows it.
 type Job struct {
 	ID   string `json:"id"`
 	Name string `json:"name,omitempty"`
 }
 
-// Process is the agent's own process. Alive is left out when the reader does not
-// know.
+// Process is the agent's own process. Alive is omitted if unknown.
 type Process struct {
 	Pid   int   `json:"pid"`
 	Alive *bool `json:"alive,omitempty"`
@@ -145,8 +144,8 @@ type Tool struct {
 	Summary string `json:"summary,omitempty"`
 }
 
-// Question is what a session asks the user: Text in one line, and what is
-// known of the answers. Several questions asked at once stand in More.
+// Question is what a session asks the user: Text in one line, and what is known about the
+// answers. Further questions asked at once are in More.
 type Question struct {
 	Text    string           `json:"text"`
 	Header  string           `json:"header,omitempty"`
@@ -155,11 +154,11 @@ type Question struct {
 	More    []event.Question `json:"more,omitempty"`
 	Plan    string           `json:"plan,omitempty"`        // the head of a plan to approve
 	Form    []string         `json:"form,omitempty"`        // the fields of a form; * marks the required ones
-	Offers  []string         `json:"suggestions,omitempty"` // what the client offers to change beside a yes
+	Offers  []string         `json:"suggestions,omitempty"` // what the client offers to change along with a yes
 }
 
-// Turn is the newest turn that the user began. Task is the state of the task
-// that it belongs to: idle once you have looked at what it came to.
+// Turn is the newest turn that the user began. Task is the state of its task: idle after you
+// have looked at the result.
 type Turn struct {
 	Number    int64           `json:"number"`
 	Task      state.TaskState `json:"task"`
@@ -173,7 +172,7 @@ type Subagent struct {
 	State   state.State `json:"state"`
 }
 
-// Background is what runs beside the turn.
+// Background is what runs in addition to the turn.
 type Background struct {
 	Agents int `json:"agents"`
 	Shells int `json:"shells"`
@@ -186,8 +185,8 @@ type Tasks struct {
 	Done int `json:"done"`
 }
 
-// Rows makes one row a seat, of the session that stands for it (state.Fronts),
-// in the order of Sort. What is not listed is left out unless all is set.
+// Rows returns one row per seat, for the session that represents it (state.Fronts), in the
+// order of Sort. Sessions that are not Listed are left out unless all is set.
 func Rows(seen []state.Seen, all bool) []Row {
 	fronts := state.Fronts(seen)
 	shown := make([]*state.Seen, 0, len(seen))
@@ -205,8 +204,8 @@ func Rows(seen []state.Seen, all bool) []Row {
 	return rows
 }
 
-// Sort orders rows by need: the state that needs the user most first, then
-// what was not looked at yet, then the one that has waited longest.
+// Sort orders rows by need: first the state that needs the user most, then unseen ones, then
+// the one that has waited longest.
 func Sort(rows []Row) { copy(rows, First(rows, len(rows))) }
 
 // First returns the first n rows in the order of Sort, or all if there are fewer.
@@ -216,14 +215,14 @@ func First(rows []Row, n int) []Row {
 	return taken(order[:min(n, len(order))])
 }
 
-// need is how much something needs the user.
+// need is how much a session needs the user.
 type need struct {
 	rank   int
 	since  time.Time
-	record string // to order rows that need the same
+	record string // to order rows with equal needs
 }
 
-// byNeed sorts things by their needs.
+// byNeed sorts items by their needs.
 func byNeed[T any](order []*T, of func(*T) need) {
 	slices.SortStableFunc(order, func(a, b *T) int {
 		x, y := of(a), of(b)
@@ -231,7 +230,7 @@ func byNeed[T any](order []*T, of func(*T) need) {
 	})
 }
 
-// pointers are what is sorted: a Row is too large to be moved at every step.
+// pointers returns pointers to sort: a Row is too large to be moved at every step.
 func pointers(rows []Row) []*Row {
 	order := make([]*Row, len(rows))
 	for i := range rows {
@@ -282,7 +281,7 @@ func row(v *state.Seen) Row {
 	return r
 }
 
-// where fills in where the session sits.
+// where sets where the session is.
 func where(r *Row, s *state.Session, alive state.Presence) {
 	o := &s.Origin
 	if g := o.Git; g != (event.Git{}) {
@@ -303,7 +302,7 @@ func where(r *Row, s *state.Session, alive state.Presence) {
 	}
 }
 
-// doing fills in what the session does or wants.
+// doing sets what the session does or wants.
 func doing(r *Row, s *state.Session, st state.Status) {
 	if c := st.Call; c.At != 0 {
 		r.Tool = &Tool{Name: c.Name, Summary: c.Summary}
@@ -325,7 +324,7 @@ func doing(r *Row, s *state.Session, st state.Status) {
 	}
 }
 
-// question returns what the deciding call, or the text of the turn's end, asks.
+// question returns the question of the deciding call, or of the turn's final text.
 func question(s *state.Session, st state.Status) *Question {
 	c := st.Call
 	if c.At == 0 {
@@ -335,7 +334,7 @@ func question(s *state.Session, st state.Status) *Question {
 		case st.Asks != "":
 			return &Question{Text: st.Asks}
 		}
-		return nil // the registry alone says that something is open
+		return nil // only the registry shows that something is open
 	}
 	q := &Question{Text: c.Summary}
 	a := c.Ask
@@ -350,10 +349,10 @@ func question(s *state.Session, st state.Status) *Question {
 	return q
 }
 
-// Label is what people call the row: the user's name for the session, else its project.
+// Label returns the row's name for people: the user's name for the session, else its project.
 func (r *Row) Label() string { return cmp.Or(r.Name, r.Project) }
 
-// project is the name of the repository, else of the project's directory.
+// project returns the name of the repository, else of the project's directory.
 func project(s *state.Session) string {
 	if s.Origin.Git.Repo != "" {
 		return s.Origin.Git.Repo
@@ -365,8 +364,8 @@ func project(s *state.Session) string {
 	return filepath.Base(dir)
 }
 
-// What returns in one line what the session does, wants or did: the call it
-// waits for or runs, the reason it failed, else its last words or the prompt.
+// What returns in one line what the session does, wants or did: the call it waits for or runs,
+// the reason it failed, else its last words or the prompt.
 func (r *Row) What() string {
 	switch {
 	case (r.State == state.Question || r.Tool == nil && r.State == state.Permission) && r.Question.asks() != "":
@@ -381,7 +380,7 @@ func (r *Row) What() string {
 	return r.Title
 }
 
-// asks is what a question asks in one line; empty when it has no words.
+// asks returns a question in one line; "" if it has no text.
 func (q *Question) asks() string {
 	switch {
 	case q == nil:
@@ -395,13 +394,13 @@ func (q *Question) asks() string {
 	return q.Text
 }
 
-// Record names the row's session as state.Session.Record does.
+// Record returns the record of the row's session, as state.Session.Record does.
 func (r *Row) Record() string { return state.Record(r.SessionID, r.Part) }
 
 // Group is how a row asks for attention: the coarse order of a screen.
 type Group string
 
-// The groups: the states, folded to what one does about a session.
+// The groups: the states, reduced to what one does about a session.
 const (
 	GroupNeedsYou   Group = "needs_you"
 	GroupWorking    Group = "working"
@@ -414,8 +413,8 @@ const (
 // Groups lists the groups, the one that needs the user first.
 var Groups = [...]Group{GroupNeedsYou, GroupWorking, GroupDone, GroupIdle, GroupBackburner, GroupOver}
 
-// GroupOf returns where a row belongs. A session about which nothing is known is
-// with the idle ones: there is nothing to wait for.
+// GroupOf returns the group of a row. A session about which nothing is known counts as idle:
+// there is nothing to wait for.
 func GroupOf(r *Row) Group {
 	switch {
 	case r.NeedsYou:
@@ -432,7 +431,7 @@ func GroupOf(r *Row) Group {
 	return GroupIdle
 }
 
-// Place is the group's place among Groups.
+// Place returns the group's index in Groups.
 func (g Group) Place() int { return slices.Index(Groups[:], g) }
 
 // Words returns the group's name for people.

@@ -7,9 +7,9 @@ import (
 	"beckon/event"
 )
 
-// OneLine makes text of agents, repositories and other hosts fit for a
-// terminal: valid UTF-8 in one line, white space folded, without control
-// characters and without marks that turn the direction of what follows.
+// OneLine makes text of agents, repositories and other hosts safe for a terminal: valid UTF-8
+// in one line, white space folded, without control characters and without marks that change
+// the direction of text.
 func OneLine(s string) string {
 	if s = strings.TrimSpace(s); plain(s) {
 		return s
@@ -17,12 +17,12 @@ func OneLine(s string) string {
 	return strings.Join(strings.Fields(Clean(s)), " ")
 }
 
-// Clean is OneLine with the blanks left as they are.
+// Clean is OneLine without folding blanks.
 func Clean(s string) string {
 	return strings.Map(drawable, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// Lines are the lines of a text, each clean, without blank ones at both ends.
+// Lines returns the lines of a text, each clean, without blank ones at both ends.
 func Lines(s string) []string {
 	s = strings.TrimLeft(strings.TrimRight(strings.ReplaceAll(s, "\r\n", "\n"), " \t\r\n"), "\n")
 	if s == "" {
@@ -55,7 +55,7 @@ func drawable(r rune) rune {
 	return r
 }
 
-// HintOf is the advice that an error carries, empty for none.
+// HintOf returns the advice that an error carries, "" for none.
 func HintOf(err error) string {
 	var advised interface{ Hint() string }
 	if errors.As(err, &advised) {
@@ -64,7 +64,7 @@ func HintOf(err error) string {
 	return ""
 }
 
-// FirstLine returns the first line of a program's output that says something.
+// FirstLine returns the first non-empty line of a program's output.
 func FirstLine(out string) string {
 	for line := range strings.Lines(out) {
 		if line = OneLine(line); line != "" {

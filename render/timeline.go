@@ -11,12 +11,12 @@ import (
 type Timeline struct {
 	Schema int       `json:"schema"`
 	From   time.Time `json:"from"`
-	To     time.Time `json:"to"` // now, where the day is not over
+	To     time.Time `json:"to"` // now, if the day is not over
 	Lanes  []Lane    `json:"lanes"`
 }
 
-// Lane is what one session did on the day, the earliest first. Where no span is,
-// the session was not there, or it is not known.
+// Lane is what one session did on the day, the earliest first. Between spans the session was
+// not there, or nothing is known.
 type Lane struct {
 	SessionID string `json:"session_id"`
 	Part      string `json:"part,omitempty"`
@@ -26,14 +26,14 @@ type Lane struct {
 	Spans     []Span `json:"spans"`
 }
 
-// Span is a stretch of one kind.
+// Span is a period of one kind.
 type Span struct {
 	From time.Time  `json:"from"`
 	To   time.Time  `json:"to"`
 	Kind stats.Kind `json:"kind"`
 }
 
-// NewTimeline makes the timeline of what was counted between from and to.
+// NewTimeline returns the timeline of what was counted between from and to.
 func NewTimeline(from, to time.Time, counted []stats.Lane) Timeline {
 	t := Timeline{Schema: 1, From: from.UTC(), To: to.UTC(), Lanes: []Lane{}}
 	for i := range counted {
@@ -47,5 +47,5 @@ func NewTimeline(from, to time.Time, counted []stats.Lane) Timeline {
 	return t
 }
 
-// Label is what people call the session.
+// Label returns the session's name for people.
 func (l *Lane) Label() string { return cmp.Or(l.Name, l.Project, l.SessionID) }

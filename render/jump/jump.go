@@ -52,30 +52,30 @@ func (e *ByHand) Hint() string { return e.Do }
 // Command is one program run.
 type Command struct {
 	Argv []string `json:"argv"`
-	Env  []string `json:"env,omitempty"` // beside beckon's own environment
+	Env  []string `json:"env,omitempty"` // in addition to beckon's own environment
 }
 
-// Result is what a jump did.
+// Result is the result of a jump.
 type Result struct {
-	// Did says what is on the screen now, for people.
+	// Did describes what is on the screen now.
 	Did string `json:"did"`
-	// Commands are those that moved the focus, or would on a dry run, in order.
+	// Commands are the ones that moved the focus, or would on a dry run, in order.
 	Commands []Command `json:"commands,omitempty"`
-	// Become is the program that shows the session in the caller's own terminal:
-	// the caller is to replace itself by it.
+	// Become is the program that shows the session in the caller's own terminal: the caller
+	// must replace itself with it.
 	Become *Command `json:"become,omitempty"`
 }
 
 // Jumper focuses panes. New returns one for this process; its fields can be replaced.
 type Jumper struct {
-	Getenv func(string) string // the caller's environment: which pane it is in
-	Host   string              // this machine's name
+	Getenv func(string) string // the caller's environment, with the pane it is in
+	Host   string              // the caller's environment, with the pane it is in
 	OS     string              // as runtime.GOOS
-	Client string              // the tmux client to move; empty finds it out
-	DryRun bool                // look, and change nothing
-	// Attended: the caller can leave its terminal to another program (Result.Become).
+	Client string              // the tmux client to move; empty to detect it
+	DryRun bool                // check only, and change nothing
+	// Attended: the caller can give its terminal to another program (Result.Become).
 	Attended bool
-	// Ways are those to other machines, the first that fits counts.
+	// Ways are those to other machines; the first that matches counts.
 	Ways []Way
 	// Find returns a program's path; Run runs one and returns both its outputs.
 	Find func(name string) (string, error)
@@ -88,8 +88,8 @@ func New(getenv func(string) string) *Jumper {
 	return &Jumper{Getenv: getenv, Host: host, OS: runtime.GOOS, Find: exec.LookPath, Run: run}
 }
 
-// run runs c with nothing on its stdin and returns both outputs. A child of
-// it that keeps the pipe open does not hold us up.
+// run runs c without stdin and returns both outputs. It does not wait for a child that keeps
+// the pipe open.
 func run(ctx context.Context, c Command) (string, error) {
 	cmd := exec.CommandContext(ctx, c.Argv[0], c.Argv[1:]...)
 	cmd.Env = append(os.Environ(), c.Env...)
@@ -100,8 +100,8 @@ func run(ctx context.Context, c Command) (string, error) {
 	return string(out.Kept), err
 }
 
-// To brings r's pane to the front. The error is ErrGone for a target that is gone,
-// a ByHand for one that the user has to go to, else the error of a command.
+// To brings r's pane to the front. The error is ErrGone for a target that is gone, a ByHand
+// for one that only the user can reach, else the error of a command.
 func (j *Jumper) To(ctx context.Context, r *render.Row) (Result, error) {
 	if r.Remote != nil {
 		return j.far(r)
@@ -125,8 +125,8 @@ func (j *Jumper) To(ctx context.Context, r *render.Row) (Result, error) {
 	return Result{}, m.byHand("%s cannot be told to show a pane", terminalName(r.Pane.Kind))
 }
 
-// Text returns what r's pane shows, as its terminal has it: the lines of the screen,
-// without colours. Errors are those of To.
+// Text returns the text of r's pane from its terminal: the lines of the screen, without
+// colours. Errors are those of To.
 func (j *Jumper) Text(ctx context.Context, r *render.Row) (string, error) {
 	if err := j.reachable(r); err != nil {
 		return "", err
@@ -143,10 +143,9 @@ func (j *Jumper) Text(ctx context.Context, r *render.Row) (string, error) {
 	return "", m.byHand("%s does not tell what is on a pane", terminalName(r.Pane.Kind))
 }
 
-// attachJob shows a session that the client runs in the background: `claude
-// attach` opens it in a terminal. Inside tmux that is a new window of the
-// caller's client; outside, the caller's own terminal, for which Become is left
-// to the caller.
+// attachJob shows a session that the client runs in the background: `claude attach` opens it
+// in a terminal. Inside tmux that is a new window of the caller's client; outside, the
+// caller's own terminal, by Become.
 func (m *move) attachJob() (Result, error) {
 	id := m.row.Job.ID
 	attach := Command{Argv: []string{"claude", "attach", id}}
@@ -166,7 +165,7 @@ func (m *move) attachJob() (Result, error) {
 		return Result{Did: "claude shows the background session " + id, Commands: []Command{attach}, Become: &attach}, nil
 	}
 	show := append(tmuxArgv(s.socket), "new-window", "-t", c.session+":", "-n", "claude-"+id)
-	if dir := m.Getenv("CLAUDE_CONFIG_DIR"); dir != "" { // the server may have another one
+	if dir := m.Getenv("CLAUDE_CONFIG_DIR"); dir != "" { // the server may have a different one
 		show = append(show, "-e", "CLAUDE_CONFIG_DIR="+dir)
 	}
 	show = append(append(show, "--"), attach.Argv...)
@@ -176,7 +175,7 @@ func (m *move) attachJob() (Result, error) {
 	return Result{Did: "tmux shows the background session " + id + " in a new window", Commands: m.ran}, nil
 }
 
-// reachable tells the targets that no terminal needs to be asked about.
+// reachable returns an error for targets that need no look at a terminal.
 func (j *Jumper) reachable(r *render.Row) error {
 	alive := (*bool)(nil)
 	if r.Process != nil {
@@ -193,7 +192,7 @@ func (j *Jumper) reachable(r *render.Row) error {
 	return nil
 }
 
-// move is one jump under way.
+// move is one jump in progress.
 type move struct {
 	*Jumper
 	ctx context.Context
@@ -201,7 +200,7 @@ type move struct {
 	ran []Command
 }
 
-// do runs a command that moves the focus, or only notes it on a dry run.
+// do runs a command that moves the focus, or only records it on a dry run.
 func (m *move) do(c Command) (string, error) {
 	m.ran = append(m.ran, c)
 	if m.DryRun {
@@ -210,7 +209,7 @@ func (m *move) do(c Command) (string, error) {
 	return m.ask(c)
 }
 
-// ask finds a program and runs it; by itself it only looks.
+// ask finds a program and runs it; it must not change anything.
 func (m *move) ask(c Command) (string, error) {
 	path, err := m.Find(c.Argv[0])
 	if err != nil {
@@ -225,12 +224,12 @@ func (m *move) ask(c Command) (string, error) {
 	return out, err
 }
 
-// byHand says that the user has to go there, and where that is.
+// byHand returns an error that tells the user where to go.
 func (m *move) byHand(format string, args ...any) error {
 	return &ByHand{fmt.Sprintf(format, args...), "it sits in " + terminalName(m.row.Pane.Kind) + ", working in " + where(m.row)}
 }
 
-// failed is the error of a command that did not do what it was asked, in its own words.
+// failed returns the error of a command that failed, in its own words.
 func (m *move) failed(program, out string, err error) error {
 	var hand *ByHand
 	if err == nil || errors.As(err, &hand) {

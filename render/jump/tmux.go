@@ -13,7 +13,7 @@ import (
 	"beckon/state/evidence"
 )
 
-// server is what one tmux server says of itself.
+// server is the state of one tmux server.
 type server struct {
 	socket  string
 	pid     int
@@ -25,7 +25,7 @@ type server struct {
 type pane struct {
 	id, window, session string // %N, @N, $N
 	place               string // window.pane, by their indexes
-	attached            bool   // somebody looks at the session
+	attached            bool   // the session has a client
 	name                string // the session's
 }
 
@@ -35,14 +35,14 @@ type client struct {
 	used                  int64  // when it was last used, in seconds
 }
 
-// The formats hold no tab: a server without UTF-8 prints "_" for it. Names,
-// which may hold spaces, come last.
+// The formats contain no tab, because a server without UTF-8 prints "_" for it. Names, which
+// may contain spaces, come last.
 const (
 	paneFormat   = "P #{pid} #{pane_id} #{window_id} #{session_id} #{window_index}.#{pane_index} #{session_attached} #{session_name}"
 	clientFormat = "C #{client_control_mode} #{client_activity} #{session_id} #{pane_id} #{client_name}"
 )
 
-// askTmux asks the server at socket, the user's own when it is empty.
+// askTmux asks the server at socket, the user's own if it is empty.
 func (m *move) askTmux(socket string) (*server, error) {
 	argv := append(tmuxArgv(socket), "list-panes", "-a", "-F", paneFormat, ";", "list-clients", "-F", clientFormat)
 	out, err := m.ask(Command{Argv: argv})
@@ -80,10 +80,9 @@ func parseServer(socket, out string) *server {
 	return s
 }
 
-// tmux selects the pane in its window and session, and has a client show that
-// session: the caller's own where it is on the same server, else the one used
-// last. Without any client on that server the caller's own leaves its server
-// for the other.
+// tmux selects the pane in its window and session, and switches a client to that session: the
+// caller's own if it is on the same server, else the one used last. If that server has no
+// client, the caller's own moves to it.
 func (m *move) tmux() (string, error) {
 	t := m.row.Pane.Tmux
 	s, err := m.itsTmux()
@@ -112,7 +111,7 @@ func (m *move) tmux() (string, error) {
 	return did + " in " + render.OneLine(c.name), nil
 }
 
-// readTmux returns the text of the pane, if it is still the one.
+// readTmux returns the text of the pane, if it is still the same one.
 func (m *move) readTmux() (string, error) {
 	t := m.row.Pane.Tmux
 	s, err := m.itsTmux()
@@ -126,7 +125,7 @@ func (m *move) readTmux() (string, error) {
 	return out, m.failed("tmux", out, err)
 }
 
-// itsTmux asks the server that the session's pane is on.
+// itsTmux asks the server of the session's pane.
 func (m *move) itsTmux() (*server, error) {
 	t := m.row.Pane.Tmux
 	if t.Pane == "" || t.Pane[0] != '%' || t.Socket != "" && !absolute(t.Socket) {
@@ -139,8 +138,8 @@ func (m *move) itsTmux() (*server, error) {
 	return s, err
 }
 
-// raise brings the terminal around a client to the front, where it can be
-// found by its tty. That it cannot is not an error: the pane is shown.
+// raise brings the terminal of a client to the front, if its tty identifies it. A failure is
+// not an error: the pane is shown.
 func (m *move) raise(c *client) {
 	script := map[string]string{"iterm2": itermByTTY, "apple-terminal": terminalByTTY}[m.row.Pane.Outer]
 	if script != "" && m.OS == "darwin" && absolute(c.name) {
@@ -148,8 +147,8 @@ func (m *move) raise(c *client) {
 	}
 }
 
-// attach shows a pane of a server that nobody looks at: by the caller's own
-// client, which leaves the server it is on, else by hand.
+// attach shows a pane of a server without clients: by moving the caller's own client to it,
+// else by hand.
 func (m *move) attach(s *server, p *pane, show []string) (string, error) {
 	if out, err := m.do(Command{Argv: show}); err != nil {
 		return "", m.failed("tmux", out, err)
@@ -159,8 +158,8 @@ func (m *move) attach(s *server, p *pane, show []string) (string, error) {
 		by := Command{Argv: append(tmuxArgv(s.socket), "attach-session", "-t", p.name)}
 		return "", &ByHand{"nobody is attached to its tmux server", by.String()}
 	}
-	// The client runs this in the user's shell: nothing in it needs quoting but
-	// the dollar of the session's id.
+	// The client runs this in the user's shell: only the dollar of the session's id needs
+	// quoting.
 	line := "exec tmux -S " + s.socket + " attach-session -t '" + p.session + "'"
 	out, err := m.do(Command{Argv: append(tmuxArgv(mine.socket), "detach-client", "-t", c.name, "-E", line)})
 	if err != nil {
@@ -169,8 +168,8 @@ func (m *move) attach(s *server, p *pane, show []string) (string, error) {
 	return fmt.Sprintf("tmux left its server for %s and shows %s:%s", s.socket, render.OneLine(p.name), p.place), nil
 }
 
-// own returns the tmux server that beckon was called in and the client there,
-// nil when it was called outside tmux.
+// own returns the tmux server that beckon was called in and the client there, nil if it was
+// called outside tmux.
 func (m *move) own() (*server, *client) {
 	here := evidence.Terminal(m.Getenv).Tmux
 	if here.Socket == "" {
@@ -183,12 +182,12 @@ func (m *move) own() (*server, *client) {
 	return s, m.caller(s)
 }
 
-// plainLetters are those of a path in which no shell finds anything to expand.
+// plainLetters are characters that no shell expands in a path.
 const plainLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,:@+"
 
-// caller returns the client of s that beckon was called in, nil when it was
-// called elsewhere. A command that tmux itself runs (a key binding) knows its
-// session and no pane; the key was pressed in the client used last.
+// caller returns the client of s that beckon was called in, nil if it was called elsewhere. A
+// command that tmux itself runs (a key binding) knows its session but no pane; the key was
+// pressed in the client used last.
 func (m *move) caller(s *server) *client {
 	here := evidence.Terminal(m.Getenv).Tmux
 	if here.Server == 0 || here.Server != s.pid {
@@ -198,13 +197,13 @@ func (m *move) caller(s *server) *client {
 		return &s.clients[i]
 	}
 	sessions := s.sessions(here.Pane)
-	if tmux := m.Getenv("TMUX"); here.Pane == "" { // whose last part is the session's number
+	if tmux := m.Getenv("TMUX"); here.Pane == "" { // the last part is the session's number
 		sessions = append(sessions, "$"+tmux[strings.LastIndexByte(tmux, ',')+1:])
 	}
 	return s.in(sessions)
 }
 
-// sessions are those that have a pane.
+// sessions returns the sessions that contain a pane.
 func (s *server) sessions(id string) (all []string) {
 	for _, p := range s.panes {
 		if p.id == id {
@@ -214,7 +213,7 @@ func (s *server) sessions(id string) (all []string) {
 	return all
 }
 
-// in returns a client that is in one of the sessions, else any.
+// in returns a client in one of the sessions, else any.
 func (s *server) in(sessions []string) *client {
 	return cmp.Or(s.latest(func(c *client) bool { return slices.Contains(sessions, c.session) }), s.latest(func(*client) bool { return true }))
 }
@@ -229,8 +228,7 @@ func (s *server) latest(fits func(*client) bool) *client {
 	return best
 }
 
-// find returns the pane in the session that c shows, else in one that
-// somebody looks at, else in any.
+// find returns the pane in the session that c shows, else in one with a client, else in any.
 func (s *server) find(id string, c *client) *pane {
 	var best *pane
 	for i := range s.panes {
@@ -246,8 +244,8 @@ func (s *server) find(id string, c *client) *pane {
 	return best
 }
 
-// sameServer reports whether two records of panes are of one tmux server. A
-// socket may have two paths, so the pid counts where both are known.
+// sameServer reports whether two records of panes are from one tmux server. A socket may have
+// two paths, so the pid decides if both are known.
 func sameServer(a, b event.Tmux) bool {
 	if a.Server != 0 && b.Server != 0 {
 		return a.Server == b.Server
@@ -255,8 +253,8 @@ func sameServer(a, b event.Tmux) bool {
 	return a.Socket == b.Socket || a.Socket == "" || b.Socket == ""
 }
 
-// Message shows a text in the status line of the tmux client that the caller is
-// in, for messageTime. tmux would expand formats in it, and run commands.
+// Message shows a text in the status line of the caller's tmux client, for messageTime. It
+// escapes formats and commands, which tmux would expand.
 func (j *Jumper) Message(ctx context.Context, text string) error {
 	ctx, stop := context.WithTimeout(ctx, Timeout)
 	defer stop()

@@ -12,38 +12,37 @@ import (
 	"beckon/state/offer"
 )
 
-// Ask is an offer as a notification puts it to the user: a text and buttons.
+// Ask is an offer as a notification: a text and buttons.
 type Ask struct {
 	Note
 	Digest  string       // of the offer
-	Text    string       // of several lines, all of which print
-	Buttons []offer.Word // what may be answered: Allow only where Text is all of the call
+	Text    string       // several printable lines
+	Buttons []offer.Word // the possible answers: Allow only if Text is the whole call
 	Expires time.Time
 }
 
 // Asker is a channel whose notifications may have buttons.
 type Asker interface {
 	Channel
-	// Asks reports whether they do, by the user's choice.
+	// Asks reports whether they do, by the user's configuration.
 	Asks() bool
 	// Words says how much of an offer the channel shows.
 	Words() Words
-	// Ask shows a until one of its buttons is pressed, and returns that word. It
-	// returns none when the user put the notification away or ctx ended. become,
-	// never nil, then says in the notification's place what became of it; nothing
-	// said only takes it away.
+	// Ask shows a until one of its buttons is pressed, and returns that word. It returns no
+	// word if the user dismissed the notification or ctx ended. become, never nil, replaces
+	// the notification's text by the result; an empty text removes it.
 	Ask(ctx context.Context, a Ask) (word offer.Word, become func(said string), err error)
 }
 
 // Words is how much of an offer a channel shows.
 type Words struct {
-	Rows int  // of text, of which a glance takes in no more
-	Full bool // else project and tool only
-	Away bool // the text leaves this machine: secrets are taken out
+	Rows int  // of text, the limit of what people read at a glance
+	Full bool // else only project and tool
+	Away bool // the text leaves this machine: secrets are removed
 }
 
-// AskOf puts an offer into the words of a channel. What does not show whole
-// cannot be allowed: the user would not know what.
+// AskOf prepares an offer for a channel. One that it does not show whole cannot be allowed,
+// because the user would not know what they allow.
 func AskOf(o *offer.Offer, host string, w Words) Ask {
 	kind := o.Kind.Edge()
 	project := cmp.Or(base(o.Project), base(o.Cwd), "a session")

@@ -23,27 +23,26 @@ const (
 	daemonName = "org.freedesktop.Notifications"
 	daemonPath = "/org/freedesktop/Notifications"
 	jumpAction = "default" // a click on the notification itself
-	neverGone  = int32(0)  // it is taken away when its offer is over
+	neverGone  = int32(0)  // it is removed when its offer is over
 )
 
 const desktopRows = 6
 
-// Asks reports whether the user wants buttons, where the system has them.
+// Asks reports whether the user wants buttons, if the system has them.
 func (d *DesktopChannel) Asks() bool {
 	return d.Actions && runtime.GOOS != "darwin" && runtime.GOOS != "windows"
 }
 
-// Words says what a notification shows: it stays on this machine.
+// Words says how much a notification shows; it stays on this machine.
 func (*DesktopChannel) Words() Words { return Words{Rows: desktopRows, Full: true} }
 
-// Ask shows a with buttons. It talks to the bus itself: a program in between would
-// have to be trusted, and anybody may write to a directory of the search path. An
-// answer is a signal from the very connection that took the notification, for the
-// number that it gave; the bus vouches for the sender of a signal. A daemon or a
-// bus that an agent started is not trusted. Where any program can make the daemon
-// press a button, no button allows.
+// Ask shows a with buttons. It talks to the bus itself: an intermediate program would have to
+// be trusted, and anybody may write to a directory of the search path. An answer is a signal
+// from the connection that accepted the notification, with the number that it assigned; the
+// bus vouches for the sender of a signal. A daemon or a bus that an agent started is not
+// trusted. If any program can make the daemon press a button, no button allows.
 //
-// A daemon without buttons shows a as any notification.
+// A daemon without buttons shows a like any notification.
 func (d *DesktopChannel) Ask(ctx context.Context, a Ask) (word offer.Word, become func(string), err error) {
 	become = func(string) {}
 	b, err := dial(ctx)
@@ -84,12 +83,12 @@ type daemon struct {
 	conn    *dbus.Conn
 	object  dbus.BusObject
 	owner   string // the unique name of its connection
-	driven  bool   // other programs may press its buttons, as far as we know
+	driven  bool   // other programs may be able to press its buttons
 	signals chan *dbus.Signal
 }
 
-// undriven are daemons, by their own names, that no program can make press a button.
-// Others have a command or a bus method for it: mako, dunst, SwayNC, Plasma.
+// undriven are daemons, by their own names, whose buttons no program can press. Others have a
+// command or a bus method for it: mako, dunst, SwayNC, Plasma.
 var undriven = []string{"gnome-shell", "cinnamon", "Xfce Notify Daemon", "Notification Daemon"} // the last is MATE's
 
 var (
@@ -99,7 +98,7 @@ var (
 	errUnseen       = errors.New("it cannot be seen who started the session bus or the notification daemon: its buttons are not trusted")
 )
 
-// address is the session bus's; the library would start one where there is none.
+// address returns the session bus's address; the library would start a bus if there is none.
 func address() string {
 	if a := os.Getenv("DBUS_SESSION_BUS_ADDRESS"); a != "" {
 		return a
@@ -123,9 +122,9 @@ func dial(ctx context.Context) (b *daemon, err error) {
 	return b, nil
 }
 
-// connect connects to the session bus. Its socket is a file of the user's, which an
-// agent could replace, and the bus vouches for its senders: so a bus that an agent
-// listens at is not trusted.
+// connect connects to the session bus. Its socket is a file of the user, which an agent could
+// replace, and the bus vouches for its senders: so a bus whose process an agent started is not
+// trusted.
 func connect(ctx context.Context) (*dbus.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, desktopLimit)
 	defer cancel()
@@ -133,7 +132,7 @@ func connect(ctx context.Context) (*dbus.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	late := context.AfterFunc(ctx, func() { to.Close() }) // it may take what we say, and say nothing
+	late := context.AfterFunc(ctx, func() { to.Close() }) // it may accept the message and never respond
 	conn, err := dbus.NewConn(to)
 	if err == nil {
 		err = checkOrigin(listener(to), errAgentsBus)
@@ -154,7 +153,7 @@ func connect(ctx context.Context) (*dbus.Conn, error) {
 	return conn, nil
 }
 
-// socket is the first of a bus's addresses that is a socket of this machine, empty for none.
+// socket returns the first of a bus's addresses that is a socket of this machine, "" for none.
 func socket(addresses string) string {
 	for a := range strings.SplitSeq(addresses, ";") {
 		keys, ok := strings.CutPrefix(a, "unix:")
@@ -176,7 +175,7 @@ func socket(addresses string) string {
 	return ""
 }
 
-// checkOrigin returns an error when an agent's client started process pid, or may have.
+// checkOrigin returns an error if an agent's client started process pid, or may have.
 func checkOrigin(pid int, agents error) error {
 	switch within, name := fromClient(pid); {
 	case within:
@@ -187,14 +186,14 @@ func checkOrigin(pid int, agents error) error {
 	return nil
 }
 
-// meet finds out who the daemon is, and that it has buttons.
+// meet identifies the daemon, and checks that it has buttons.
 func (b *daemon) meet(ctx context.Context) error {
 	var able []string
 	if err := b.call(ctx, "GetCapabilities").Store(&able); err != nil { // starts it
 		return fmt.Errorf("the notification daemon: %w", err)
 	}
 	if !slices.Contains(able, "actions") || !slices.Contains(able, "body") {
-		return errNoButtons // without a body it would not show what is asked
+		return errNoButtons // without a body it would not show the request
 	}
 	var pid uint32
 	broker := b.conn.BusObject()
@@ -208,9 +207,9 @@ func (b *daemon) meet(ctx context.Context) error {
 	if err := checkOrigin(int(pid), errAgentsDaemon); err != nil {
 		return err
 	}
-	b.object = b.conn.Object(b.owner, daemonPath) // whoever has the name later is another
+	b.object = b.conn.Object(b.owner, daemonPath) // a later owner of the name is a different daemon
 	var name, vendor, version, spec string
-	_ = b.call(ctx, "GetServerInformation").Store(&name, &vendor, &version, &spec) // one that does not say is not among those we know
+	_ = b.call(ctx, "GetServerInformation").Store(&name, &vendor, &version, &spec) // a daemon that does not answer is not a known one
 	b.driven = !slices.Contains(undriven, name)
 	b.conn.Signal(b.signals)
 	return errors.Join(
@@ -240,12 +239,12 @@ func (b *daemon) show(ctx context.Context, a Ask, jumps bool) (id uint32, err er
 	return id, err
 }
 
-// grace is how long after a notification was put away its click may come: daemons
-// differ in which they report first.
+// grace is how long after a notification was closed its click may arrive: daemons differ in
+// which they report first.
 const grace = 500 * time.Millisecond
 
-// next waits for what is done to the notification id: the key of its button. It
-// reports false when it was put away, or the daemon or ctx ended.
+// next waits for the user's action on the notification id: the key of its button. ok is false
+// if it was closed, or the daemon or ctx ended.
 func (b *daemon) next(ctx context.Context, id uint32) (key string, ok bool) {
 	var away <-chan time.Time
 	for {
@@ -259,7 +258,7 @@ func (b *daemon) next(ctx context.Context, id uint32) (key string, ok bool) {
 			case !open || s.Sender == "org.freedesktop.DBus" && s.Name == "org.freedesktop.DBus.NameOwnerChanged":
 				return "", false
 			case s.Sender != b.owner || len(s.Body) < 2 || s.Body[0] != id:
-				continue // the bus passes on what is sent to us, whatever we asked for
+				continue // the bus delivers direct messages whatever we subscribed to
 			case s.Name == daemonName+".ActionInvoked":
 				key, ok = s.Body[1].(string)
 				return key, ok

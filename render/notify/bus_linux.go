@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// listener is the process at the other end of a socket, 0 when that cannot be seen.
+// listener returns the process at the other end of a socket, 0 if unknown.
 func listener(conn net.Conn) (pid int) {
 	c, ok := conn.(*net.UnixConn)
 	if !ok {
@@ -16,7 +16,7 @@ func listener(conn net.Conn) (pid int) {
 	if err != nil {
 		return 0
 	}
-	_ = raw.Control(func(fd uintptr) { // it fails where the socket is closed: nothing is seen then
+	_ = raw.Control(func(fd uintptr) { // it fails if the socket is closed: then pid stays 0
 		if cred, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil {
 			pid = int(cred.Pid)
 		}

@@ -24,7 +24,7 @@ const (
 // JSON on stdin and its main members in the environment.
 type Command struct{ Argv []string }
 
-// Name is the configuration's word for it.
+// Name returns the channel's name in the configuration.
 func (Command) Name() string { return alert.Command }
 
 // Send runs the program, for at most ten seconds.
@@ -47,10 +47,10 @@ func (n Note) env() []string {
 	}
 }
 
-// Player is the channel of a sound: a file, played by what the system has for it.
+// Player is the channel of a sound: a file, played by one of the system's programs.
 type Player struct{ File string }
 
-// Name is the configuration's word for it.
+// Name returns the channel's name in the configuration.
 func (Player) Name() string { return alert.Sound }
 
 // Send plays the file.
@@ -74,7 +74,7 @@ func (p Player) Send(ctx context.Context, _ Note) error {
 	return errors.New("no player is installed: pw-play, paplay, aplay or ffplay")
 }
 
-// players lists the commands that play a file, the best first. PowerShell reads its name
+// players lists the commands that play a file, the best first. PowerShell reads the file name
 // from the environment, where it needs no quoting.
 func players(goos, file string) [][]string {
 	switch goos {

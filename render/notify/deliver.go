@@ -21,24 +21,24 @@ type Deliverer struct {
 	Reader   *live.Reader
 	Settings alert.Settings
 	Channels []Channel
-	By       string // who notifies, for the log: deliver, watch, serve
+	By       string // the program that notifies, for the log: deliver, watch, serve
 	Getenv   func(string) string
 }
 
-// Order is an edge that a hook hands over.
+// Order is an edge that a hook passes on.
 type Order struct {
 	Session string // id
 	Edge    string // ID of the edge
-	Still   bool   // the client has just said that nobody has typed for six seconds
-	Claimed bool   // the hook has decided and taken the edge; only the sending is left
+	Still   bool   // the client has just reported that nobody has typed for six seconds
+	Claimed bool   // the hook has decided and claimed the edge; it only has to be sent
 }
 
-// again is how long an edge waits that the limit holds back.
+// again is how long to wait when the limit delays an edge.
 const again = time.Second
 
-// Deliver waits until the edge has stood long enough, looks again with all
-// evidence, and notifies of it if no rule forbids it. What only the limit
-// forbids is notified of when that is over, if it still stands.
+// Deliver waits until the edge has stood long enough, looks again with all evidence, and
+// notifies of it if no rule forbids it. If only the limit delays it, it notifies afterwards,
+// if the edge still stands.
 func (d *Deliverer) Deliver(ctx context.Context, o Order) error {
 	for limited := false; ; limited = true {
 		seen, stand, now, err := d.settled(ctx, o)
@@ -47,7 +47,7 @@ func (d *Deliverer) Deliver(ctx context.Context, o Order) error {
 		}
 		c := alert.Case{Edge: stand.Edge, Session: &seen.Session, Still: o.Still}
 		if !stand.Open || stand.Edge.ID() != o.Edge {
-			c.Edge, _ = state.ParseEdge(o.Edge) // nothing else is known of it
+			c.Edge, _ = state.ParseEdge(o.Edge) // nothing else is known about it
 			return d.log(c, state.Decision{Verdict: state.Never, Reason: state.ReasonPassed}, "", now)
 		}
 		v := state.Decision{Verdict: state.Notify, Reason: state.ReasonNotify}
@@ -75,11 +75,11 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// closing is for how long a turn that is over is waited for while the client
-// is still busy with it: other hooks of its Stop may run a test.
+// closing is how long to wait if the client is still busy after the end of a turn: other hooks
+// of its Stop may run a test.
 const closing = 2 * time.Minute
 
-// settled looks at the session when the edge has stood long enough.
+// settled looks at the session after the edge has stood long enough.
 func (d *Deliverer) settled(ctx context.Context, o Order) (seen state.Seen, stand state.Stand, now time.Time, err error) {
 	edge, _ := state.ParseEdge(o.Edge)
 	began := time.Now()
@@ -105,7 +105,7 @@ func (d *Deliverer) settled(ctx context.Context, o Order) (seen state.Seen, stan
 	}
 }
 
-// send sends the notification that was decided on, and logs the decision.
+// send sends the notification, and logs the decision.
 func (d *Deliverer) send(ctx context.Context, c alert.Case, v state.Decision, now time.Time) error {
 	if v.Verdict != state.Notify {
 		return d.log(c, v, "", now)
@@ -122,7 +122,7 @@ func (d *Deliverer) send(ctx context.Context, c alert.Case, v state.Decision, no
 	return d.log(c, v, asked+said, time.Now())
 }
 
-// offer is what can be answered of what an edge is about.
+// offer returns the open offer that an edge is about.
 func (d *Deliverer) offer(c alert.Case, now time.Time) (found offer.Offer, ok bool) {
 	if !c.Edge.Dialog {
 		return found, false
@@ -141,12 +141,12 @@ func (d *Deliverer) offer(c alert.Case, now time.Time) (found offer.Offer, ok bo
 	return found, ok
 }
 
-// heeded is how long the process that holds a call may take to see an answer: where
-// it cannot wait for a file it looks once a second.
+// heeded is how long the process that holds a call may take to see an answer: without file
+// events it checks once a second.
 const heeded = 3 * time.Second
 
-// asked has the process that holds a call put the offer to the user through the
-// channels that have buttons, and returns the others.
+// asked makes the process that holds a call ask the user through the channels with buttons,
+// and returns the other channels.
 func (d *Deliverer) asked(id string) (others []Channel, line string) {
 	var names []string
 	for _, c := range d.Channels {

@@ -25,13 +25,13 @@ const (
 // DesktopChannel is the channel of the desktop's notifications. A click jumps to the
 // session on Linux, and on macOS with terminal-notifier.
 type DesktopChannel struct {
-	Actions bool     // its notifications of what asks have buttons
-	Jump    []string // the command that takes the user to a session, without its id; or nil
+	Actions bool     // notifications of requests have buttons
+	Jump    []string // the command that jumps to a session, without its id; or nil
 
 	clicks sync.WaitGroup
 }
 
-// Name is the configuration's word for it.
+// Name returns the channel's name in the configuration.
 func (*DesktopChannel) Name() string { return alert.Desktop }
 
 // Send returns when the notification is shown. Wait waits for a click on it.
@@ -45,7 +45,7 @@ func (d *DesktopChannel) Send(ctx context.Context, n Note) error {
 	return d.freedesktop(ctx, n)
 }
 
-// Wait waits until every notification was clicked or closed, two minutes at most.
+// Wait waits until every notification was clicked or closed, at most two minutes.
 func (d *DesktopChannel) Wait() { d.clicks.Wait() }
 
 func (d *DesktopChannel) follow(ctx context.Context, n Note) error {
@@ -56,10 +56,10 @@ func (d *DesktopChannel) follow(ctx context.Context, n Note) error {
 	return err
 }
 
-// ErrNoDesktop means that there is no desktop: over SSH, or in a container.
+// ErrNoDesktop means that there is no desktop, as over SSH or in a container.
 var ErrNoDesktop = errors.New("no desktop here: there is no session bus")
 
-// bus reports whether there is a session bus to ask.
+// bus reports whether there is a session bus.
 func bus(getenv func(string) string) bool {
 	if getenv("DBUS_SESSION_BUS_ADDRESS") != "" {
 		return true
@@ -69,7 +69,7 @@ func bus(getenv func(string) string) bool {
 	return dir != "" && err == nil
 }
 
-// mac shows n with terminal-notifier, for the sake of clicks, else with osascript.
+// mac shows n with terminal-notifier, which supports clicks, else with osascript.
 func (d *DesktopChannel) mac(ctx context.Context, n Note) error {
 	path, err := exec.LookPath("terminal-notifier")
 	if err == nil && len(d.Jump) > 0 && string(store.KeyOf(n.record())) == n.record() {
@@ -90,7 +90,7 @@ func guarded(s string) string {
 	return s
 }
 
-// shellLine quotes words for sh, which terminal-notifier runs on a click.
+// shellLine quotes words for sh, in which terminal-notifier runs the command of a click.
 func shellLine(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
@@ -99,15 +99,15 @@ func shellLine(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// toast shows n with Windows' own toasts. PowerShell reads the texts from the
-// environment and puts them into the XML as text, so nothing has to be quoted.
+// toast shows n with Windows' own toasts. PowerShell reads the texts from the environment and
+// inserts them into the XML as text, so nothing has to be quoted.
 func toast(ctx context.Context, n Note) error {
 	_, err := run(ctx, desktopLimit, nil, n.env(), "powershell.exe", "-NoProfile", "-NonInteractive", "-ExecutionPolicy", "Bypass", "-Command", toastScript)
 	return err
 }
 
-// toastScript shows the toast as PowerShell's: it needs the name of a program in
-// the start menu, and beckon is not there.
+// toastScript shows the toast as PowerShell's: it needs a program from the start menu, and
+// beckon is not there.
 const toastScript = `$ErrorActionPreference = 'Stop'
 [void][Windows.UI.Notifications.ToastNotificationManager, Windows.UI.Notifications, ContentType = WindowsRuntime]
 $xml = [Windows.UI.Notifications.ToastNotificationManager]::GetTemplateContent([Windows.UI.Notifications.ToastTemplateType]::ToastText02)

@@ -10,12 +10,12 @@ import (
 	"beckon/state/alert"
 )
 
-// patience is how long an edge that may be notified of later is kept: a user who
-// has looked at a dialog for so long has seen it.
+// patience is how long an edge with a delayed notification is kept: a user who has had a
+// dialog before them for this long has seen it.
 const patience = 10 * time.Minute
 
-// Follower notifies of the edges that watch and serve see. What stood when it began is
-// not an edge. It is not safe for concurrent use.
+// Follower notifies of the edges that watch and serve see. Conditions at its start are not
+// edges. It is not safe for concurrent use.
 type Follower struct {
 	d       *Deliverer
 	began   event.Millis           // of the first look
@@ -35,7 +35,7 @@ func NewFollower(d *Deliverer) *Follower {
 	return &Follower{d: d, pending: map[string]waiting{}}
 }
 
-// Look notifies of the edges in seen that are due. It does not wait for the telling.
+// Look notifies of the edges in seen that are due. It does not wait until they are sent.
 func (f *Follower) Look(ctx context.Context, seen []state.Seen, now time.Time) {
 	stood := make(map[string]state.Stand, len(seen))
 	for i := range seen {
@@ -58,10 +58,10 @@ func (f *Follower) Look(ctx context.Context, seen []state.Seen, now time.Time) {
 	}
 }
 
-// Wait waits until everything that is being sent was sent.
+// Wait waits until everything is sent.
 func (f *Follower) Wait() { f.sending.Wait() }
 
-// note notes an edge, and forgets one that has passed.
+// note records an edge, and forgets one that has passed.
 func (f *Follower) note(id string, is state.Stand, now time.Time) {
 	was, known := f.stood[id]
 	if f.stood != nil {
@@ -88,7 +88,7 @@ func (f *Follower) consider(ctx context.Context, s state.Session, w waiting, now
 	}
 	delete(f.pending, s.Record())
 	if v.Reason == state.ReasonNotified {
-		return // whoever notified has logged it
+		return // the process that notified has logged it
 	}
 	f.sending.Go(func() { _ = f.d.send(ctx, c, v, now) })
 }

@@ -14,8 +14,8 @@ import (
 	"beckon/render"
 )
 
-// freedesktop shows n with notify-send, and has a click on it jump. Before 0.8
-// notify-send knows no clicks, and the notification has none.
+// freedesktop shows n with notify-send, and jumps when it is clicked. Before 0.8 notify-send
+// does not support clicks, and the notification has none.
 func (d *DesktopChannel) freedesktop(ctx context.Context, n Note) error {
 	if !bus(os.Getenv) {
 		return ErrNoDesktop
@@ -43,11 +43,11 @@ func (d *DesktopChannel) freedesktop(ctx context.Context, n Note) error {
 // errNoClicks means that notify-send does not know the options for clicks.
 var errNoClicks = errors.New("notify-send is too old for clicks")
 
-// showTime is how long notify-send gets to fail. What then still runs has shown
-// its notification and waits for a click: it says so only when it ends.
+// showTime is how long notify-send may take to fail. If it is still running then, it has shown
+// its notification and waits for a click, which it reports only when it ends.
 const showTime = time.Second
 
-// clickable shows n and leaves a goroutine behind that waits for the click.
+// clickable shows n and starts a goroutine that waits for the click.
 func (d *DesktopChannel) clickable(ctx context.Context, n Note, program string, args []string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), clickLimit)
 	cmd := exec.CommandContext(ctx, program, append([]string{"--action=default=Go to it"}, args...)...)
@@ -84,7 +84,7 @@ func (d *DesktopChannel) clickable(ctx context.Context, n Note, program string, 
 	}
 }
 
-// escapeMarkup keeps a body from being read as markup, as notification servers do.
+// escapeMarkup keeps notification servers from reading a body as markup.
 func escapeMarkup(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
 }

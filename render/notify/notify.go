@@ -1,10 +1,10 @@
-// Package notify notifies the user of an edge through the channels that they
-// chose: the desktop, a terminal, a program, a sound.
+// Package notify notifies the user of an edge through the channels that they chose: the
+// desktop, a terminal, a program, a sound.
 //
-// It guarantees that the user is notified of an edge at most once, whoever saw it
-// (hook, watch, server); a channel that fails or hangs holds up no other and
-// ends by its own time limit; every decision is in the log that `beckon notify
-// explain` reads. What the decision is, package state says.
+// It guarantees that the user is notified of an edge at most once, whichever program sees it
+// (hook, watch, server); a channel that fails or hangs delays no other and ends by its own
+// time limit; every decision is in the log that `beckon notify explain` reads. Package state
+// makes the decisions.
 package notify
 
 import (
@@ -20,27 +20,27 @@ import (
 // Schema is the number of the format of Note. Members are only ever added.
 const Schema = 1
 
-// Note is a notification; as JSON it is what the command reads on stdin.
+// Note is a notification; as JSON it is the command's stdin.
 type Note struct {
 	Schema    int            `json:"schema"`
 	Kind      state.EdgeKind `json:"kind"`
 	Title     string         `json:"title"` // one clean line
 	Body      string         `json:"body"`  // one clean line, may be empty
 	SessionID string         `json:"session_id"`
-	Part      string         `json:"part,omitempty"` // of the session, when several processes run it
+	Part      string         `json:"part,omitempty"` // of the session, if several processes run it
 	SeatID    string         `json:"seat_id,omitempty"`
 	Name      string         `json:"name,omitempty"` // that the user gave the session
 	Project   string         `json:"project"`
-	Tool      string         `json:"tool,omitempty"`  // that a dialog is about
-	Offer     string         `json:"offer,omitempty"` // id of what can be answered, see beckon answer
+	Tool      string         `json:"tool,omitempty"`  // of the dialog
+	Offer     string         `json:"offer,omitempty"` // id of the request that can be answered, see beckon answer
 	Cwd       string         `json:"cwd,omitempty"`
 	Branch    string         `json:"branch,omitempty"`
 	Since     time.Time      `json:"since"` // UTC
 	Host      string         `json:"host,omitempty"`
 	Terminal  string         `json:"terminal,omitempty"` // its kind
 	Pane      string         `json:"tmux_pane,omitempty"`
-	Test      bool           `json:"test,omitempty"` // `beckon notify test` sends it
-	Public    bool           `json:"-"`              // it says nothing of any session
+	Test      bool           `json:"test,omitempty"` // sent by `beckon notify test`
+	Public    bool           `json:"-"`              // contains nothing about any session
 }
 
 func noteOf(s *state.Session, e state.Edge) Note {
@@ -52,19 +52,19 @@ func noteOf(s *state.Session, e state.Edge) Note {
 	}
 }
 
-// record names the session to beckon.
+// record returns the record of the session.
 func (n *Note) record() string { return state.Record(n.SessionID, n.Part) }
 
 // Channel is one way to the user.
 type Channel interface {
-	// Name is the word that the configuration has for it.
+	// Name returns the channel's name in the configuration.
 	Name() string
-	// Send returns when the user was notified, or could not be, by its own time limit.
+	// Send returns when the user was notified, or that failed, within its own time limit.
 	Send(ctx context.Context, n Note) error
 }
 
-// Send sends n through all channels side by side and returns a line for the log: the
-// channels, with what went wrong. It waits for what a channel does afterwards.
+// Send sends n through all channels concurrently and returns a line for the log: the channels,
+// with errors. It waits until the channels are done.
 func Send(ctx context.Context, channels []Channel, n Note) string {
 	said := send(ctx, channels, n)
 	for _, c := range channels {
@@ -75,8 +75,8 @@ func Send(ctx context.Context, channels []Channel, n Note) string {
 	return said
 }
 
-// send sends n through all channels side by side and returns a line for the
-// log: the channels, with what went wrong.
+// send sends n through all channels concurrently and returns a line for the log: the channels,
+// with errors.
 func send(ctx context.Context, channels []Channel, n Note) string {
 	said := make([]string, len(channels))
 	var wait sync.WaitGroup

@@ -30,25 +30,24 @@ import (
 	"beckon/state/offer"
 )
 
-// Limits of what the server may take, and of what is tried again.
+// Limits on the server's responses, and on retries.
 const (
 	ntfyLimit = 10 * time.Second // for one request
-	// ntfyQuiet is how long a subscription may be silent: a server speaks every 45 s.
+	// ntfyQuiet is how long a subscription may be silent: a server sends something every 45 s.
 	ntfyQuiet    = 2 * time.Minute
 	ntfyFirst    = time.Second // the first pause after a failure
 	ntfyLongest  = time.Minute // the longest
 	ntfyMostLine = 64 << 10
-	ntfyLogged   = 3  // refused answers of one connection
-	ntfyRows     = 12 // what a phone shows of a notification
+	ntfyLogged   = 3  // rejected answers logged per connection
+	ntfyRows     = 12 // rows that a phone shows of a notification
 )
 
-// Phone is the channel of a phone, by a server with ntfy's protocol (docs.ntfy.sh).
-// Nothing listens on this machine: notifications are published to one topic, and
-// the phone's buttons publish to another, at which the process that sent them
-// waits.
+// Phone is the channel of a phone, through a server with ntfy's protocol (docs.ntfy.sh).
+// Nothing listens on this machine: notifications are published to one topic, and the phone's
+// buttons publish to another, to which the process that sent them subscribes.
 //
-// An answer counts once, in time, for the offer that it names, and only with a
-// signature whose key this process made and keeps to itself.
+// An answer counts once, in time, for the offer that it names, and only with a signature by a
+// key that this process created and keeps in memory.
 type Phone struct {
 	reach.Settings
 	Log func(error) // may be nil
@@ -57,20 +56,20 @@ type Phone struct {
 	now          func() time.Time
 }
 
-// Name is the configuration's word for it.
+// Name returns the channel's name in the configuration.
 func (*Phone) Name() string { return alert.Ntfy }
 
 // Asks reports whether there is a topic for answers.
 func (p *Phone) Asks() bool { return p.Ntfy.Answers != "" && p.Ntfy.Check() == nil }
 
-// Words says what leaves this machine.
+// Words says how much leaves this machine.
 func (p *Phone) Words() Words { return Words{Rows: ntfyRows, Full: p.full(), Away: true} }
 
-// full reports whether the phone is sent all of a call. What others read on the
-// way it is not: they could press its buttons, too.
+// full reports whether the phone gets the whole call. It does not if others can read the
+// traffic, because they could press its buttons, too.
 func (p *Phone) full() bool { return p.Texts == reach.TextsFull && p.Ntfy.Private() }
 
-// ntfyMessage is what is published, as JSON to the server's root.
+// ntfyMessage is a published message, as JSON for the server's root.
 type ntfyMessage struct {
 	Topic    string       `json:"topic"`
 	Title    string       `json:"title,omitempty"`
@@ -78,8 +77,8 @@ type ntfyMessage struct {
 	Priority int          `json:"priority,omitempty"`
 	Click    string       `json:"click,omitempty"`
 	Actions  []ntfyAction `json:"actions,omitempty"`
-	// Sequence names what a later message takes the place of, on servers that
-	// know it (2.16); to others it is a message more.
+	// Sequence identifies the message that a later one replaces, on servers that support it
+	// (2.16); on others that is an additional message.
 	Sequence string `json:"sequence_id,omitempty"`
 }
 
@@ -118,14 +117,14 @@ func (p *Phone) Send(ctx context.Context, n Note) error {
 // message completes a message for the phone's topic.
 func (p *Phone) message(m ntfyMessage) ntfyMessage {
 	m.Topic, m.Click = p.Ntfy.Topic, p.Ntfy.Page
-	m.Message = cmp.Or(m.Message, m.Title) // the server would put a word of its own
+	m.Message = cmp.Or(m.Message, m.Title) // the server would insert a text of its own
 	if p.Ntfy.Page != "" {
 		m.Actions = append(m.Actions, ntfyAction{Action: "view", Label: "Open", URL: p.Ntfy.Page})
 	}
 	return m
 }
 
-// Ask publishes a with buttons, and waits for what they send, also without a network.
+// Ask publishes a with buttons, and waits for their answers, also while there is no network.
 func (p *Phone) Ask(ctx context.Context, a Ask) (word offer.Word, become func(string), err error) {
 	become = func(string) {}
 	if err := p.Ntfy.Check(); err != nil {
@@ -144,7 +143,7 @@ func (p *Phone) Ask(ctx context.Context, a Ask) (word offer.Word, become func(st
 	})
 	become = func(said string) {
 		if !p.full() {
-			said, _, _ = strings.Cut(said, ": ") // what follows may be of the call, or who answered it
+			said, _, _ = strings.Cut(said, ": ") // the rest may contain the call, or who answered it
 		}
 		end := ntfyMessage{Title: a.Title, Message: redact.Text(osc.Clean(cmp.Or(said, "It is over."), 200)), Priority: ntfySilent, Sequence: a.Offer}
 		if _, err := p.publish(context.WithoutCancel(ctx), p.message(end)); err != nil {
@@ -162,8 +161,7 @@ func (p *Phone) Ask(ctx context.Context, a Ask) (word offer.Word, become func(st
 	return word, become, nil
 }
 
-// retry does something until it succeeds or ctx ends, after ever longer pauses:
-// progress makes them short again.
+// retry calls do until it succeeds or ctx ends, after increasing pauses; progress resets them.
 func (p *Phone) retry(ctx context.Context, do func() (progress bool, err error)) {
 	first := cmp.Or(p.first, ntfyFirst)
 	pause, failed := first, false
@@ -178,7 +176,7 @@ func (p *Phone) retry(ctx context.Context, do func() (progress bool, err error))
 			p.log(err) // once, until there is progress
 		}
 		failed = !progress
-		jitter := time.Duration(mathrand.Int64N(int64(pause)/2 + 1)) // not all at once who lost the server
+		jitter := time.Duration(mathrand.Int64N(int64(pause)/2 + 1)) // clients that lost the server must not all return at once
 		if sleep(ctx, pause+jitter) != nil {
 			return
 		}
@@ -193,10 +191,10 @@ func (p *Phone) log(err error) {
 
 func (p *Phone) url(path string) string { return strings.TrimRight(p.Ntfy.Server, "/") + "/" + path }
 
-// client follows no redirection: what we say and hear is for this server alone.
+// client follows no redirection: our messages are for this server only.
 var client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
-// do sends a request, and makes an error of what is no success.
+// do sends a request; any status other than 2xx is an error.
 func (p *Phone) do(req *http.Request) (*http.Response, error) {
 	token, err := p.Ntfy.Secret()
 	if err != nil {
@@ -210,7 +208,7 @@ func (p *Phone) do(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		var u *url.Error
 		if errors.As(err, &u) {
-			err = u.Err // the address has the topic, which may be all the secret there is
+			err = u.Err // the address contains the topic, which may be the only secret
 		}
 		return nil, err
 	}
@@ -262,8 +260,8 @@ func (p *Phone) get(ctx context.Context, address string) (*http.Response, error)
 	return p.do(req)
 }
 
-// listen waits for an answer until the connection ends. since is what the server
-// is to begin after; alive reports whether it said anything.
+// listen waits for an answer until the connection ends. since is the message after which the
+// server starts; alive reports whether it sent anything.
 func (p *Phone) listen(ctx context.Context, s *signer, since *string) (word offer.Word, alive bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -315,8 +313,8 @@ func (p *Phone) time() time.Time {
 	return time.Now()
 }
 
-// Reach asks the server whether this machine may read the answers; without a topic for
-// them whether it is there. Nothing is sent to the phone.
+// Reach checks that this machine may read the answers; without a topic for them, that the
+// server responds. Nothing is sent to the phone.
 func (p *Phone) Reach(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, ntfyLimit)
 	defer cancel()
@@ -331,8 +329,8 @@ func (p *Phone) Reach(ctx context.Context) error {
 	return err
 }
 
-// signer makes the answers to one offer and verifies them. Its key is in no file:
-// reading all that this machine keeps is not enough to make one.
+// signer signs the answers to one offer and verifies them. Its key is in no file, so that
+// reading everything this machine stores is not enough to forge one.
 type signer struct {
 	ask *Ask
 	key []byte
@@ -344,20 +342,20 @@ func newSigner(a *Ask) signer {
 	return signer{a, key}
 }
 
-// errNotOurs means that a message is not an answer to the offer: topics are shared.
+// errNotOurs means that a message is not an answer to the offer, since topics are shared.
 var errNotOurs = errors.New("the message is not an answer to this offer")
 
 const answerMark = "beckon-answer"
 
-// sign signs an answer with that expiry, in milliseconds. No member can have a
-// space, so that none can be taken for two.
+// sign signs an answer with that expiry, in milliseconds. No field can contain a space, so
+// fields cannot run together.
 func (s *signer) sign(w, expires string) string {
 	mac := hmac.New(sha256.New, s.key)
 	fmt.Fprintf(mac, "%s %s %s %s %s", answerMark, s.ask.Offer, s.ask.Digest, w, expires)
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// answer is what a button sends.
+// answer returns the message of a button.
 func (s *signer) answer(w offer.Word) string {
 	expires := strconv.FormatInt(s.ask.Expires.UnixMilli(), 10)
 	return strings.Join([]string{answerMark, s.ask.Offer, string(w), expires, s.sign(string(w), expires)}, " ")

@@ -13,8 +13,8 @@ import (
 	"beckon/event/home"
 )
 
-// run runs a program to its end or to the limit, when it and what it started
-// are killed. Nothing of it reaches our own output.
+// run runs a program to its end or to the limit, when it is killed with its children. Its
+// output never reaches ours.
 func run(ctx context.Context, limit time.Duration, stdin io.Reader, env []string, argv ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -37,7 +37,7 @@ func run(ctx context.Context, limit time.Duration, stdin io.Reader, env []string
 	return said, fmt.Errorf("%s: %w", base(argv[0]), err)
 }
 
-// maxSaid bounds, in bytes, what is kept of a program's output.
+// maxSaid limits, in bytes, how much of a program's output is kept.
 const maxSaid = 4 << 10
 
 func base(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }

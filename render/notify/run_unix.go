@@ -7,7 +7,8 @@ import (
 	"syscall"
 )
 
-// alone puts a program into a group of its own, so that all of it ends at its limit.
+// alone starts a program in a process group of its own, so that all of it can be killed at its
+// limit.
 func alone(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -2,23 +2,23 @@ package term
 
 import "strings"
 
-// Colors of 16 are the terminal's own, and what they look like only its owner knows: a
-// light background makes its yellow unreadable, Solarized has grey for half of them. Of
-// 256 colours every terminal has the same, and some are of middle brightness: those
-// can be read on black, on white and on what is between. A test has the contrasts.
+// The 16 basic colours are the terminal's own, and only its owner knows what they look like: a
+// light background makes yellow unreadable, and Solarized has grey for half of them. The 256
+// colours are the same in every terminal, and some of middle brightness can be read on black,
+// on white and on everything between. A test checks the contrasts.
 
-// Midtones are colours of middle brightness, by the SGR parameter that each stands for.
+// Midtones are colours of middle brightness, by the SGR parameter that each replaces.
 var Midtones = map[string]string{"31": "196", "32": "28", "33": "136", "34": "32", "35": "134", "36": "30", "2": "244"}
 
 // Colors are the SGR parameters of the colours that a project may have.
 var Colors = map[string]string{"red": "31", "green": "32", "yellow": "33", "blue": "34", "magenta": "35", "cyan": "36"}
 
-// Safe are the colours of 16 that can be read on black and on white, as terminals have
-// them by default, and on Solarized's backgrounds; bold, too, where that is bright. The
-// rest is written in the terminal's own colour: glyphs and words say the same.
+// Safe are the basic colours that can be read on black and on white, with terminals' default
+// values, and on Solarized's backgrounds; also in bold, where that is brighter. Everything
+// else is written in the terminal's own colour: glyphs and words say the same.
 var Safe = []string{"31", "35"}
 
-// Paint draws text with an SGR attribute or colour, as this terminal can show it.
+// Paint draws text with an SGR attribute or colour, as far as this terminal supports it.
 func (st Style) Paint(sgr, text string) string {
 	if sgr = st.sgr(sgr); !st.Color || sgr == "" || text == "" {
 		return text

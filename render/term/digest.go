@@ -9,7 +9,7 @@ import (
 	"beckon/render"
 )
 
-// DrawDigest writes a line for each session: how it stands, and what it did.
+// DrawDigest writes a line for each session: where it stands, and what it did.
 func DrawDigest(w io.Writer, d render.Digest, zone *time.Location, st Style) error {
 	var b strings.Builder
 	since := d.Since.In(zone)
@@ -37,7 +37,7 @@ func DrawDigest(w io.Writer, d render.Digest, zone *time.Location, st Style) err
 	return err
 }
 
-// digestSums says what a session did, as far as the line does not say so by itself.
+// digestSums says what a session did, except for what its line shows already.
 func digestSums(r *render.DigestRow) string {
 	var sums []string
 	if r.WorkedS >= 60 {

@@ -36,7 +36,7 @@ type explanationJSON struct {
 	Message    *messageJSON     `json:"message,omitempty"`
 }
 
-// messageJSON is what the message that ended the turn was taken to mean.
+// messageJSON is how the message that ended the turn was understood.
 type messageJSON struct {
 	At         time.Time    `json:"at"`
 	Intent     state.Intent `json:"intent"`
@@ -81,7 +81,7 @@ type observedJSON struct {
 	Detail string       `json:"detail,omitempty"`
 }
 
-// JSON returns what `explain --json` prints.
+// JSON returns the content of `explain --json`.
 func (x Explanation) JSON() any {
 	s, st, ev := x.Seen.Session, x.Seen.Status, x.Seen.Evidence
 	out := explanationJSON{SessionID: s.ID, State: st.State, Reason: st.Reason, Since: st.Since.Time(), Rule: st.Rule,
@@ -169,8 +169,8 @@ func Explain(w io.Writer, x Explanation) error {
 	return err
 }
 
-// otherAgent says what an agent other than Claude Code does not report, and which
-// answers it does not take; a is nil for one that is not known.
+// otherAgent says what an agent other than Claude Code does not report, and which answers it
+// does not accept; a is nil for an unknown one.
 func otherAgent(s *state.Session, a *agents.Agent, line func(label, format string, args ...any)) {
 	if a == nil || len(a.Answers) == 0 {
 		line("agent", "%s: its hooks take no answer of beckon's, and no policy applies to its calls", s.Agent)
@@ -198,7 +198,7 @@ func reasoned(s state.State, reason string) string {
 	return word + " (" + reason + ")"
 }
 
-// Show writes what is known of one session.
+// Show writes what is known about one session.
 func Show(w io.Writer, r *render.Row, s *state.Session, st Style) error {
 	var b strings.Builder
 	line := func(label, value string) {
@@ -243,7 +243,7 @@ func Show(w io.Writer, r *render.Row, s *state.Session, st Style) error {
 	return err
 }
 
-// Said writes the final message of a session, whole.
+// Said writes the whole final message of a session.
 func Said(w io.Writer, message string, st Style) error {
 	lines := render.Lines(message)
 	if len(lines) == 0 {

@@ -10,11 +10,11 @@ import (
 // Format is a template of the status line or the prompt:
 //
 //	{field}   the field's value
-//	[...]     is left out when every field inside it is empty
-//	{wrap}    two blanks, or a line break when what follows does not fit beside
+//	[...]     omitted if every field inside it is empty
+//	{wrap}    two blanks, or a line break if what follows does not fit
 //	\x        the character x itself; \n a line break
 //
-// Blanks at the end of a line, and empty lines, are left out.
+// Blanks at the end of a line, and empty lines, are dropped.
 type Format struct{ parts []part }
 
 // part is a piece of a Format: a text, a field or a group.
@@ -26,12 +26,12 @@ type part struct {
 
 const wrapField = "wrap"
 
-// wrapMark stands for wrapField until the widths are known. Values are clean
-// of control characters, so no value holds it.
+// wrapMark stands for wrapField until the widths are known. Values contain no control
+// characters, so no value contains it.
 const wrapMark = "\x00"
 
-// ParseFormat reads a template. known are the fields it may name; an error
-// says what is wrong and where, by character.
+// ParseFormat parses a template. known are the fields it may contain; an error says what is
+// wrong and where, by character.
 func ParseFormat(s string, known []string) (Format, error) {
 	p := formatParser{text: []rune(s), known: known}
 	parts, err := p.parts(false)
@@ -75,7 +75,7 @@ func (p *formatParser) parts(inside bool) (out []part, err error) {
 	return out, nil
 }
 
-// appendPart joins texts, so that a value is painted or cut in one piece.
+// appendPart merges adjacent texts, so that a value is painted or cut as a whole.
 func appendPart(parts []part, next part) []part {
 	if n := len(parts); n > 0 && next.text != "" && parts[n-1].text != "" {
 		parts[n-1].text += next.text

@@ -18,13 +18,13 @@ import (
 type Style struct {
 	Color  bool
 	Rich   bool // the terminal has 256 colours
-	Width  int  // columns; 0 means do not cut
+	Width  int  // columns; 0 means unlimited
 	Now    time.Time
 	Marks  render.Marks
-	Answer string // the command that answers what sessions ask; empty: there is nothing to answer
+	Answer string // the command that answers requests; empty: there are none
 }
 
-// look is how a state is drawn: a glyph that tells it without colour, and an SGR colour.
+// look is how a state is drawn: a glyph that identifies it without colour, and an SGR colour.
 type look struct{ glyph, sgr string }
 
 var looks = map[state.State]look{
@@ -39,14 +39,14 @@ func lookOf(s state.State) look {
 	return look{".", "2"}
 }
 
-// Glyph returns the sign that tells a state without colour.
+// Glyph returns the sign that identifies a state without colour.
 func Glyph(s state.State) string { return lookOf(s).glyph }
 
-// Aside is what the state of a session is called that the user has set aside; the
-// formats for programs keep the older word, backburner.
+// Aside is the name of the state of a session that the user has set aside; the formats for
+// programs keep the older name, backburner.
 const Aside = "aside"
 
-// Word returns what a row's state is called; an idle session's reason says more.
+// Word returns the name of a row's state; for an idle session its reason.
 func Word(r *render.Row) string {
 	switch {
 	case r.State == state.Idle && r.Reason != "":
@@ -57,8 +57,8 @@ func Word(r *render.Row) string {
 	return string(r.State)
 }
 
-// Least widths, in columns, of a list that shows how full each context is, and of
-// one that shows the sessions' ids; and the least of its columns.
+// Least widths, in columns, of a list that shows how full each context is, and of one that
+// shows the sessions' ids; and of its columns.
 const (
 	roomForContext = 100
 	roomForID      = 60
@@ -66,8 +66,8 @@ const (
 	leastWhat      = 8
 )
 
-// List writes one line a row: state, age, where, what, how full the context is
-// where that is known and fits, id. The what column takes the room that is left.
+// List writes one line per row: state, age, where, what, how full the context is if known and
+// if it fits, id. The what column takes the remaining width.
 func List(w io.Writer, rows []render.Row, st Style) error {
 	table := make([][]string, len(rows)+1)
 	table[0] = []string{"  STATE", "FOR", "WHERE", "WHAT", "SESSION"}
@@ -122,7 +122,7 @@ func List(w io.Writer, rows []render.Row, st Style) error {
 	return err
 }
 
-// Lines is a line for each row, to choose from: state, where, what.
+// Lines returns a line for each row, to choose from: state, where, what.
 func Lines(rows []render.Row, now time.Time) []string {
 	table := make([][]string, len(rows))
 	for i := range rows {
@@ -138,8 +138,8 @@ func Lines(rows []render.Row, now time.Time) []string {
 	return lines
 }
 
-// severalHosts reports whether the rows of this machine's own state are of
-// several machines: some sender reported a session elsewhere.
+// severalHosts reports whether the rows of this machine's own state are from several machines,
+// because some sender reported a session elsewhere.
 func severalHosts(rows []render.Row) bool {
 	host := ""
 	for i := range rows {
@@ -166,7 +166,7 @@ func cells(r *render.Row, where string, now time.Time) []string {
 	return []string{l.glyph + " " + clean(name), Age(now.Sub(r.Since)), where, clean(what), clean(truncate(r.SessionID, 8, ""))}
 }
 
-// addContext puts a column before the last one, if any row has what it shows.
+// addContext inserts a column before the last one, if any row has a value for it.
 func addContext(table [][]string, rows []render.Row) {
 	if !slices.ContainsFunc(rows, func(r render.Row) bool { return r.Context != nil }) {
 		return
@@ -197,10 +197,10 @@ func where(r *render.Row) place {
 
 func (p place) String() string { return strings.TrimSpace(p.name + " " + p.branch) }
 
-// fit shortens a place to width columns: the branch first, each in its middle, since
-// its ends are what tells it from others.
+// fit shortens a place to width columns: the branch first, each in its middle, since the ends
+// distinguish it from others.
 func (p place) fit(width int) string {
-	const least = 5 // columns of a branch that still says something
+	const least = 5 // columns of a branch that is still recognizable
 	whole := p.String()
 	if widthOf(whole) <= width {
 		return whole
@@ -226,7 +226,7 @@ func badges(r *render.Row) string {
 	return b.String()
 }
 
-// Plural is a number of things.
+// Plural returns a number with its noun.
 func Plural(n int, one string) string {
 	if n == 1 {
 		return "1 " + one
@@ -268,7 +268,7 @@ func drawLine(line []string, width []int, sgr, of string, head bool, st Style) s
 	return strings.TrimRight(b.String(), " ") + "\n"
 }
 
-// Age writes a duration as people say it: 12s, 3m, 2h, 5d.
+// Age formats a duration as people say it: 12s, 3m, 2h, 5d.
 func Age(d time.Duration) string {
 	switch {
 	case d < 0:

@@ -9,7 +9,7 @@ import (
 	"beckon/state"
 )
 
-// maxName is how many columns a session's name takes at most in a line with others.
+// maxName is the most columns for a session's name in a line with others.
 const maxName = 24
 
 // Waiting returns the rows that need the user, in the order of rows.
@@ -22,9 +22,9 @@ func Waiting(rows []render.Row) (waiting []render.Row) {
 	return waiting
 }
 
-// names returns a name for each row: the user's, else its project, behind the
-// machine's name for a row of another machine. Two rows with the same name get
-// their branch, and if that is the same too, the beginning of the session's id.
+// names returns a name for each row: the user's, else its project, after the machine's name
+// for a row of another machine. Equal names get their branch, and if that is equal too, the
+// beginning of the session's id.
 func names(rows []render.Row) []string {
 	out := make([]string, len(rows))
 	for i := range rows {
@@ -43,7 +43,7 @@ func names(rows []render.Row) []string {
 	return out
 }
 
-// apart adds more(i) to every name that another has too, or that is empty.
+// apart appends more(i) to every name that is not unique, or empty.
 func apart(names []string, more func(i int) string) []string {
 	count := map[string]int{}
 	for _, n := range names {
@@ -59,12 +59,12 @@ func apart(names []string, more func(i int) string) []string {
 	return out
 }
 
-// answerWidth is from where a NeedList has room to say how to answer.
+// answerWidth is the width from which a NeedList says how to answer.
 const answerWidth = 60
 
-// NeedList names the sessions that wait for the user, the first of rows first:
-// "2 need you: api permission 3m, web question". It takes at most width
-// columns (0: as many as it needs) and is empty without any.
+// NeedList lists the sessions that wait for the user, the first of rows first: "2 need you:
+// api permission 3m, web question". It takes at most width columns (0: unlimited) and is empty
+// if none waits.
 func NeedList(rows []render.Row, st Style) string {
 	waiting := Waiting(rows)
 	if len(waiting) == 0 {
@@ -102,7 +102,7 @@ func NeedList(rows []render.Row, st Style) string {
 	return b.String()
 }
 
-// restWidth is the room that ", +N" takes for n entries left out.
+// restWidth is the width of ", +N" for n entries left out.
 func restWidth(n int) int {
 	if n == 0 {
 		return 0
@@ -110,8 +110,8 @@ func restWidth(n int) int {
 	return len(", +") + len(strconv.Itoa(n))
 }
 
-// entry is one session of a NeedList: name, what it needs, for how long. An age
-// under a minute says nothing and changes all the time.
+// entry returns one session of a NeedList: name, what it needs, for how long. An age under a
+// minute is left out, since it says little and changes all the time.
 func (st Style) entry(name string, r *render.Row) string {
 	text := name + " " + st.Paint(lookOf(r.State).sgr, string(r.State))
 	if age := st.Now.Sub(r.Since); age >= time.Minute {
@@ -120,10 +120,10 @@ func (st Style) entry(name string, r *render.Row) string {
 	return text
 }
 
-// clean makes text that is not ours fit for a terminal.
+// clean makes foreign text safe for a terminal.
 func clean(s string) string { return render.OneLine(s) }
 
-// counts are how many rows are in each state, and how many are not looked at.
+// counts returns how many rows are in each state, and how many are unseen.
 func counts(rows []render.Row) (by map[state.State]int, unseen int) {
 	by = map[state.State]int{}
 	for i := range rows {

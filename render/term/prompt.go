@@ -12,12 +12,11 @@ import (
 var PromptFields = []string{"permission", "question", "failed", "working", "compacting", "idle", "backburner", "unknown",
 	"unseen", "need", "total", "first", "state", "age", "names"}
 
-// DefaultPrompt is the prompt's template unless given: nothing when no session
-// needs the user.
+// DefaultPrompt is the prompt's default template: empty if no session needs the user.
 const DefaultPrompt = "[!{permission} ][?{question} ][x{failed}]"
 
-// Target is where a prompt's text goes, which decides what in the values must
-// be escaped. Values are never trusted: a branch may be called #(rm -rf ~).
+// Target is where a prompt's text goes, which decides what must be escaped in the values.
+// Values are never trusted: a branch may be called #(rm -rf ~).
 type Target string
 
 // The targets.
@@ -32,7 +31,7 @@ const (
 // Targets are all of them.
 var Targets = []Target{Plain, Zsh, Tmux, Polybar, Pango}
 
-// escapes has what makes a text stand for itself at a target.
+// escapes makes texts literal at a target.
 var escapes = map[Target]*strings.Replacer{
 	Zsh:     strings.NewReplacer("%", "%%"),
 	Tmux:    strings.NewReplacer("#", "##"),
@@ -47,7 +46,7 @@ func (t Target) escape(s string) string {
 	return s
 }
 
-// Prompt returns one line about the sessions, empty when the template's groups are.
+// Prompt returns one line about the sessions, empty if the template's groups are.
 func Prompt(rows []render.Row, f Format, t Target, st Style) string {
 	line := f.fill(func(field string) string { return t.escape(promptField(rows, field, st)) }, 0)
 	return strings.ReplaceAll(line, "\n", " ")
@@ -76,11 +75,11 @@ type Bar struct {
 	Text    string   `json:"text"`
 	Alt     string   `json:"alt"` // the most urgent state, or "quiet"
 	Tooltip string   `json:"tooltip"`
-	Class   []string `json:"class"` // the states that are there, "needs-you" or "quiet"
+	Class   []string `json:"class"` // the states present, "needs-you" or "quiet"
 }
 
-// BarOf returns the module's content: the prompt, and a line for each session
-// that waits in the tooltip. waybar reads both as Pango markup.
+// BarOf returns the module's content: the prompt, and a line for each waiting session in the
+// tooltip. waybar reads both as Pango markup.
 func BarOf(rows []render.Row, f Format, st Style) Bar {
 	b := Bar{Text: Prompt(rows, f, Pango, st), Alt: "quiet", Class: []string{"quiet"}}
 	by, _ := counts(rows)

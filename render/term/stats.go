@@ -33,7 +33,7 @@ func Stats(w io.Writer, days []stats.Day, names []string, projects map[string]st
 	return err
 }
 
-// spent writes a cost; it is known only from a status line.
+// spent formats a cost; only a status line reports it.
 func spent(usd float64) string {
 	if usd == 0 {
 		return "-"
@@ -41,7 +41,7 @@ func spent(usd float64) string {
 	return dollars(usd)
 }
 
-// span writes a duration in hours and minutes, or seconds below one minute.
+// span formats a duration in hours and minutes, or seconds below one minute.
 func span(d time.Duration) string {
 	switch {
 	case d < time.Minute:
@@ -52,13 +52,13 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%dh%02d", d/time.Hour, d%time.Hour/time.Minute)
 }
 
-// cell cuts s to width columns and fills it up to them.
+// cell cuts or fills s to width columns.
 func cell(s string, width int) string {
 	s = truncate(s, width, "…")
 	return s + strings.Repeat(" ", width-widthOf(s))
 }
 
-// columnOf is the width of a column of n texts, at most that many.
+// columnOf returns the width of a column of n texts, at most most.
 func columnOf(n, most int, text func(i int) string) (width int) {
 	for i := range n {
 		width = max(width, widthOf(text(i)))

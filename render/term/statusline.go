@@ -21,7 +21,7 @@ var StatusFields = []string{"model", "dir", "path", "project", "branch", "contex
 // DefaultStatus is the status line's template unless configured.
 const DefaultStatus = "{model}[  {dir}][  {branch}][  {context}][  {cost}][  {limit}]{wrap}{others}"
 
-// ParseStatusFormat reads a status-line template.
+// ParseStatusFormat parses a status-line template.
 func ParseStatusFormat(s string) (Format, error) { return ParseFormat(s, StatusFields) }
 
 // StatusView is what a status line shows.
@@ -30,10 +30,10 @@ type StatusView struct {
 	Home   string        // the user's home directory, for ~
 	Branch string        // of the repository in Status.Cwd
 	Others []render.Row  // every session but this one
-	Usage  usage.Account // what is used of the account's limits
+	Usage  usage.Account // the use of the account's limits
 }
 
-// levels of a status line, each narrower than the one before.
+// The levels of a status line, each narrower than the one before.
 const (
 	full     = iota
 	shortBar // a short context bar, no name over 16 columns
@@ -41,9 +41,8 @@ const (
 	levels
 )
 
-// StatusLine returns the lines of a session's status line, the first that
-// fits of its levels; what is too wide even then is cut. Others get a line of
-// their own when they do not fit beside.
+// StatusLine returns the lines of a session's status line in the first level that fits; what
+// is still too wide is cut. Others get a line of their own if they do not fit on the first.
 func StatusLine(v StatusView, f Format, st Style) string {
 	var lines []string
 	for level := range levels {
@@ -58,7 +57,7 @@ func StatusLine(v StatusView, f Format, st Style) string {
 	return strings.Join(lines, "\n")
 }
 
-// status returns the value of one field, empty when it is not known.
+// status returns the value of one field, "" if unknown.
 func (st Style) status(v *StatusView, field string, level int) string {
 	s := &v.Status
 	switch field {
@@ -118,7 +117,7 @@ func (st Style) status(v *StatusView, field string, level int) string {
 	return ""
 }
 
-// count returns how many rows are of a kind, empty for none.
+// count returns how many rows are of a kind, "" for none.
 func count(rows []render.Row, field string) string {
 	by, unseen := counts(rows)
 	n := 0
@@ -138,7 +137,7 @@ func count(rows []render.Row, field string) string {
 	return strconv.Itoa(n)
 }
 
-// context is a bar with the percentage, in the colour of its fullness.
+// context returns a bar with the percentage, coloured by it.
 func (st Style) context(m *event.Meter, level int) string {
 	if !m.HasContext {
 		return ""
@@ -155,7 +154,7 @@ func (st Style) context(m *event.Meter, level int) string {
 	return st.Paint(sgr, strings.Repeat("█", on)) + st.Paint("2", strings.Repeat("░", cells-on)) + " " + st.Paint(sgr, Percent(used))
 }
 
-// limit is a usage limit: short where there is little room, or left out until nearly reached.
+// limit returns a usage limit: short if there is little room, or "" until nearly reached.
 func (st Style) limit(w usage.Window, level int) string {
 	if level == noBar && w.Percent() < NearlyFull {
 		return ""
@@ -163,7 +162,7 @@ func (st Style) limit(w usage.Window, level int) string {
 	return st.Paint(limitColor(w), Limit(w, st.Now, level != full))
 }
 
-// fullness is the colour of a percentage: green, from 60 on yellow, nearly full red.
+// fullness returns the colour of a percentage: green, from 60 on yellow, nearly full red.
 func fullness(used float64) string {
 	switch {
 	case used >= NearlyFull:
@@ -174,14 +173,14 @@ func fullness(used float64) string {
 	return "32"
 }
 
-// NearlyFull is the percentage from which a context is shown in red: the client
-// compacts by itself somewhat above.
+// NearlyFull is the percentage from which a context is shown in red: the client compacts
+// somewhat above it.
 const NearlyFull = 80
 
 // Percent writes a percentage as a whole number.
 func Percent(p float64) string { return strconv.Itoa(int(math.Round(p))) + "%" }
 
-// dollars writes a cost with cents, and with a tenth of a cent below ten.
+// dollars formats a cost with cents, and with a tenth of a cent below ten.
 func dollars(usd float64) string {
 	if usd < 0.0995 {
 		return "$" + strconv.FormatFloat(usd, 'f', 3, 64)
@@ -189,7 +188,7 @@ func dollars(usd float64) string {
 	return "$" + strconv.FormatFloat(usd, 'f', 2, 64)
 }
 
-// cut cleans a name and cuts it to what the level allows.
+// cut cleans a name and cuts it to the level's width.
 func cut(name string, level int) string {
 	name = clean(name)
 	switch level {
@@ -201,8 +200,8 @@ func cut(name string, level int) string {
 	return name
 }
 
-// shortDir names the working directory: below the project by its path from
-// there ("shop/web"), elsewhere by its last two names.
+// shortDir returns the working directory: below the project by its path from there
+// ("shop/web"), elsewhere by its last two names.
 func shortDir(s *event.Status, home string) string {
 	cwd, project := slashed(s.Cwd), slashed(s.Project)
 	if cwd == "" {
@@ -229,7 +228,7 @@ func tilde(dir, home string) string {
 	return "~" + dir[len(home):]
 }
 
-// slashed turns the separators of a Windows path.
+// slashed converts the separators of a Windows path.
 func slashed(dir string) string {
 	if len(dir) > 1 && dir[1] == ':' {
 		return strings.ReplaceAll(dir, `\`, "/")

@@ -10,8 +10,8 @@ import (
 	"beckon/state/stats"
 )
 
-// kindLooks are how the kinds of time are drawn, what the eye has to find first. Each
-// can be told without colour.
+// kindLooks are how the kinds of time are drawn, the most important first. Each can be
+// identified without colour.
 var kindLooks = []struct {
 	kind stats.Kind
 	look look
@@ -25,8 +25,8 @@ var kindLooks = []struct {
 
 const labelWidth = 24
 
-// DrawTimeline writes a line for each lane. A column is a stretch of the day, and shows
-// what was most urgent in it. The hours are those of zone.
+// DrawTimeline writes a line for each lane. A column is a part of the day, and shows what was
+// most urgent in it. The hours are those of zone.
 func DrawTimeline(w io.Writer, t render.Timeline, zone *time.Location, st Style) error {
 	label := columnOf(len(t.Lanes), labelWidth, func(i int) string { return laneLabel(&t.Lanes[i]) })
 	columns := max(12, cmp.Or(st.Width, 100)-label-2)
@@ -51,10 +51,10 @@ func laneLabel(l *render.Lane) string {
 	return place{clean(l.Label()), clean(l.Branch)}.String()
 }
 
-// ticks are how far apart the times above the lanes may be.
+// ticks are the possible distances of the times above the lanes.
 var ticks = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 3 * time.Hour, 6 * time.Hour}
 
-// hours is the line above the lanes: round times, as close as there is room for them.
+// hours returns the line above the lanes: round times, as close as they fit.
 func hours(t render.Timeline, step time.Duration, columns int, zone *time.Location) string {
 	const width = len("15:04")
 	tick := ticks[len(ticks)-1]
@@ -74,7 +74,7 @@ func hours(t render.Timeline, step time.Duration, columns int, zone *time.Locati
 	return strings.TrimRight(string(line), " ")
 }
 
-// lane draws the spans, each column by the first of kindLooks that it has a part of.
+// lane draws the spans, each column by the first of kindLooks that occurs in it.
 func (st Style) lane(l *render.Lane, from time.Time, step time.Duration, columns int) string {
 	kinds := make([]int, columns) // index of kindLooks, from 1
 	for _, span := range l.Spans {

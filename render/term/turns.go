@@ -11,8 +11,8 @@ import (
 	"beckon/state"
 )
 
-// Turns writes one line a turn: when (in zone), of what project when of is set,
-// who, what. The text takes the room that is left.
+// Turns writes one line per turn: when (in zone), which project if of is set, who, what. The
+// text takes the remaining width.
 func Turns(w io.Writer, lines []render.TurnLine, of bool, zone *time.Location, st Style) error {
 	var b strings.Builder
 	project := columnOf(len(lines), 20, func(i int) string { return clean(lines[i].Project) })
@@ -39,8 +39,8 @@ func Turns(w io.Writer, lines []render.TurnLine, of bool, zone *time.Location, s
 	return err
 }
 
-// text is how a turn's words are drawn: in the terminal's own colour, which can
-// be read on any background; bold and dim stay.
+// text is how a turn's text is drawn: in the terminal's own colour, which can be read on any
+// background, with bold and dim kept.
 func (l look) text() string {
 	if l.sgr == "1" || l.sgr == "2" {
 		return l.sgr
@@ -48,8 +48,8 @@ func (l look) text() string {
 	return ""
 }
 
-// turnLook draws a turn: > the user, ? what is asked, ! a permission, x an
-// error, - the end of a turn, . progress.
+// turnLook draws a turn: > the user, ? a question, ! a permission, x an error, - the end of a
+// turn, . progress.
 func turnLook(t *render.TurnLine) look {
 	switch {
 	case t.Actor == state.SpeakerUser:

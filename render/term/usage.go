@@ -10,13 +10,13 @@ import (
 	"beckon/state/usage"
 )
 
-// LimitName is what a usage limit is called.
+// LimitName returns the name of a usage limit.
 func LimitName(name string) string {
 	return cmp.Or(map[string]string{"five_hour": "5h", "seven_day": "7d", "spend_limit": "spend"}[name], clean(name))
 }
 
-// Limit is a usage limit in a line: how much of it is used, how fast, and when it is
-// reached or begins anew. Short it is the first of that.
+// Limit returns a usage limit in a line: how much of it is used, how fast, and when it is
+// reached or resets; short only the first of these.
 func Limit(w usage.Window, now time.Time, short bool) string {
 	text := LimitName(w.Name) + " " + Percent(w.Percent())
 	if short {
@@ -35,7 +35,7 @@ func Limit(w usage.Window, now time.Time, short bool) string {
 	return text + " (" + strings.Join(more, ", ") + ")"
 }
 
-// pace writes a rate by the hour, of a limit for days by the day.
+// pace formats a rate by the hour, for a limit of days by the day.
 func pace(w usage.Window, perHour float64) string {
 	if w.Name == "five_hour" {
 		return Percent(perHour) + "/h"
@@ -43,7 +43,7 @@ func pace(w usage.Window, perHour float64) string {
 	return Percent(24*perHour) + "/day"
 }
 
-// Moment writes a time of the next days: the hour, and from tomorrow on the day.
+// Moment formats a time of the next days: the hour, and from tomorrow on the day.
 func Moment(t, now time.Time) string {
 	t = t.In(now.Location())
 	switch days := int(day(t).Sub(day(now)).Hours()+12) / 24; {
@@ -62,7 +62,7 @@ func day(t time.Time) time.Time {
 // limitColor is green, yellow or red as the context's is.
 func limitColor(w usage.Window) string { return fullness(w.Percent()) }
 
-// Limits writes a table of the limits of all accounts.
+// Limits returns a table of the limits of all accounts.
 func Limits(accounts []usage.Account, st Style) string {
 	if len(accounts) == 0 {
 		return ""
@@ -88,7 +88,7 @@ func Limits(accounts []usage.Account, st Style) string {
 	return b.String()
 }
 
-// account is a text of the column that only several accounts need.
+// account returns the text of a column that is only needed with several accounts.
 func account(all []usage.Account, text string) string {
 	if len(all) == 1 {
 		return ""

@@ -6,12 +6,12 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// terminal measures text as terminals draw it, with the colours in it. Package ansi
-// does the same, but what it prepares at its start costs a prompt a tenth.
+// terminal measures text as terminals draw it, with the colours in it. Package ansi does the
+// same, but its initialization costs a prompt a tenth of its time.
 var terminal = displaywidth.Options{ControlSequences: true}
 
-// widthOf is how many columns s takes. Nearly all that a list shows is ASCII, of which
-// the length tells: a list of 1,000 sessions would take a tenth longer.
+// widthOf returns how many columns s takes. Nearly all that a list shows is ASCII, whose width
+// is its length: without this a list of 1,000 sessions would take a tenth longer.
 func widthOf(s string) int {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
@@ -21,7 +21,7 @@ func widthOf(s string) int {
 	return len(s)
 }
 
-// truncate shortens s to width columns, tail included if it is cut.
+// truncate shortens s to width columns, including tail if it is cut.
 func truncate(s string, width int, tail string) string {
 	return terminal.TruncateString(s, width, tail)
 }

@@ -1,7 +1,7 @@
 //go:build linux
 
-// Package dbustest gives a test a session bus of its own with a notification daemon
-// that uses the real protocol (python-dbusmock's) and keeps what it receives.
+// Package dbustest starts a session bus for a test, with a notification daemon that uses the
+// real protocol (python-dbusmock's) and records what it receives.
 package dbustest
 
 import (
@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// python is the system's, which the package python3-dbusmock belongs to.
+// python is the system's own, because the package python3-dbusmock belongs to it.
 const python = "/usr/bin/python3"
 
 // Daemon is a notification daemon.
@@ -35,8 +35,8 @@ type Message struct {
 	Buttons     string // as in "default deny"
 }
 
-// Start starts a bus and a daemon for the time of a test, which is skipped
-// without the programs for it; in CI it fails.
+// Start starts a bus and a daemon for the duration of a test. Without the programs for it the
+// test is skipped; in CI it fails.
 func Start(t testing.TB) *Daemon {
 	t.Helper()
 	lack := t.Skipf
@@ -94,7 +94,7 @@ func (d *Daemon) run(cmd *exec.Cmd) {
 	})
 }
 
-// Rename gives the daemon the name of a desktop's.
+// Rename gives the daemon the name of a desktop's daemon.
 func (d *Daemon) Rename(name string) {
 	d.t.Helper()
 	if err := d.send("org.freedesktop.DBus.Mock.AddMethod", "string:org.freedesktop.Notifications", "string:GetServerInformation", "string:", "string:ssss",
@@ -113,8 +113,8 @@ func (d *Daemon) send(method string, args ...string) error {
 // Click clicks on the notification with that number, and closes it as daemons do.
 func (d *Daemon) Click(number int) { d.t.Helper(); d.Press(number, "default") }
 
-// Press presses a button of a notification, by its key. It goes through python:
-// dbus-send has no arrays of variants.
+// Press presses a button of a notification, by its key. It uses python because dbus-send has
+// no arrays of variants.
 func (d *Daemon) Press(number int, key string) {
 	d.t.Helper()
 	d.python(`
@@ -126,8 +126,8 @@ emit("NotificationClosed", "uu", [n, dbus.UInt32(2)])
 `, number, key)
 }
 
-// Forge has another program of the user's say that a button was pressed: to all,
-// and to each connection by itself.
+// Forge makes another program of the user claim that a button was pressed: to all, and to each
+// connection individually.
 func (d *Daemon) Forge(number int, key string) {
 	d.t.Helper()
 	d.python(`
@@ -154,7 +154,7 @@ func (d *Daemon) python(script string, number int, key string) {
 	}
 }
 
-// Closed reports whether a notification was taken away by who sent it.
+// Closed reports whether its sender closed a notification.
 func (d *Daemon) Closed(number int) bool {
 	d.t.Helper()
 	return strings.Contains(d.read(), fmt.Sprintf(" CloseNotification %d\n", number))
@@ -173,7 +173,7 @@ var received = regexp.MustCompile(`(?m)^[0-9.]+ Notify "[^"]*" \d+ "[^"]*" "([^"
 
 var button = regexp.MustCompile(`"([^"]*)", "[^"]*"`)
 
-// Received returns what the daemon has received so far, in its order.
+// Received returns what the daemon has received so far, in order.
 func (d *Daemon) Received() (all []Message) {
 	d.t.Helper()
 	for _, m := range received.FindAllStringSubmatch(d.read(), -1) {

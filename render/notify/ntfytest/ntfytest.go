@@ -1,6 +1,6 @@
-// Package ntfytest gives a test a server with ntfy's protocol as docs.ntfy.sh
-// documents it: publishing as JSON and to a topic, subscribing to a JSON stream,
-// since=, poll=1, keepalives, access tokens. Its network can be taken away.
+// Package ntfytest starts a server for a test with ntfy's protocol as docs.ntfy.sh documents
+// it: publishing as JSON and to a topic, subscribing to a JSON stream, since=, poll=1,
+// keepalives, access tokens. It can simulate the loss of the network.
 package ntfytest
 
 import (
@@ -21,7 +21,7 @@ import (
 // Server is a running server.
 type Server struct {
 	URL string
-	// Keepalive is the pause between its signs of life.
+	// Keepalive is the interval of its keepalives.
 	Keepalive time.Duration
 
 	http   *httptest.Server
@@ -34,7 +34,7 @@ type Server struct {
 	subs   int
 }
 
-// Message is one that was published.
+// Message is a published message.
 type Message struct {
 	ID       string   `json:"id"`
 	Time     int64    `json:"time"`
@@ -54,7 +54,7 @@ type Action struct {
 	Clear                            bool
 }
 
-// Start starts a server for the time of a test.
+// Start starts a server for the duration of a test.
 func Start(t testing.TB) *Server {
 	t.Helper()
 	s := &Server{Keepalive: 45 * time.Second, topics: map[string][]Message{}, news: make(chan struct{})}
@@ -67,18 +67,18 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
-// Protect lets only those tokens to the topics, as rights says: by token, then
-// topic, "r", "w" or "rw". The token "" is everybody.
+// Protect restricts the topics to tokens, as rights says: by token, then topic, "r", "w" or
+// "rw". The token "" means everybody.
 func (s *Server) Protect(rights map[string]map[string]string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.rights = rights
 }
 
-// Lose takes the network away: connections break, and no new one is answered.
+// Lose simulates the loss of the network: connections break, and no new one is answered.
 func (s *Server) Lose() { s.change(func() { s.gone = true }); s.http.CloseClientConnections() }
 
-// Back gives it back.
+// Back ends the loss of the network.
 func (s *Server) Back() { s.change(func() { s.gone = false }) }
 
 func (s *Server) change(do func()) {
@@ -89,7 +89,7 @@ func (s *Server) change(do func()) {
 	s.news = make(chan struct{})
 }
 
-// Published returns what was published to a topic.
+// Published returns the messages published to a topic.
 func (s *Server) Published(topic string) []Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,14 +109,14 @@ func (s *Server) Await(t testing.TB, topic string, n int) []Message {
 	}
 }
 
-// Subscriptions is how many were made so far.
+// Subscriptions returns how many were made so far.
 func (s *Server) Subscriptions() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.subs
 }
 
-// Put publishes a text to a topic, as another program of the topic's readers does.
+// Put publishes a text to a topic, as another program with access to it could.
 func (s *Server) Put(topic, text string) { s.add(Message{Topic: topic, Message: text}) }
 
 // Press does what a phone does when a button is pressed.
@@ -143,7 +143,7 @@ func (m Message) Press(t testing.TB, label string) {
 	t.Fatalf("there is no button %s: %+v", label, m.Actions)
 }
 
-// Labels are the labels of the buttons.
+// Labels returns the labels of the buttons.
 func (m Message) Labels() (all []string) {
 	for _, a := range m.Actions {
 		all = append(all, a.Label)
@@ -151,7 +151,7 @@ func (m Message) Labels() (all []string) {
 	return all
 }
 
-// ServeHTTP is the protocol.
+// ServeHTTP implements the protocol.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	gone := s.gone
@@ -238,8 +238,8 @@ func (s *Server) subscribe(w http.ResponseWriter, r *http.Request, topic string)
 	}
 }
 
-// since is where a subscription begins: the documented forms are a duration, a
-// time, a message and "all"; without it, at what is new.
+// since returns where a subscription begins: the documented values are a duration, a time, a
+// message and "all"; without one it begins with new messages.
 func (s *Server) since(topic, since string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

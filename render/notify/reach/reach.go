@@ -1,5 +1,5 @@
-// Package reach has the settings of how a notification reaches the user, apart from
-// what sends it: a program that only reads the configuration links no network.
+// Package reach has the settings of the channels to the user, separate from what sends: a
+// program that only reads the configuration links no network code.
 package reach
 
 import (
@@ -14,25 +14,25 @@ import (
 	"beckon/event/jsonc"
 )
 
-// Settings are the user's choices for what a notification says, and if it can be answered.
+// Settings are the user's settings for a notification's text and buttons.
 type Settings struct {
 	Actions string // notify_actions: "true" or "false", whether the desktop's have buttons
 	Texts   string // notify_texts: what leaves this machine, TextsTool or TextsFull
 	Ntfy    Ntfy
 }
 
-// What of a call leaves this machine.
+// How much of a call leaves this machine.
 const (
 	TextsTool = "tool" // the project's and the tool's name
-	TextsFull = "full" // the call, without the secrets that are found in it
+	TextsFull = "full" // the call, without secrets that are found in it
 )
 
-// Ntfy says where notifications for a phone go.
+// Ntfy says where notifications for a phone are published.
 type Ntfy struct {
 	Server  string // ntfy_server
 	Topic   string // ntfy_topic, which the phone subscribes to
 	Answers string // ntfy_answers: the topic that the phone's buttons write to
-	Token   string // ntfy_token: for this machine, or the file that has it
+	Token   string // ntfy_token: for this machine, or the file that contains it
 	Page    string // ntfy_page: what "Open" opens
 }
 
@@ -41,8 +41,8 @@ func DefaultSettings() Settings {
 	return Settings{Actions: "false", Texts: TextsTool, Ntfy: Ntfy{Server: "https://ntfy.sh"}}
 }
 
-// ReadSettings reads the settings from the configuration at path. It is not
-// strict: package config is, which a test holds to the same values.
+// ReadSettings reads the settings from the configuration at path. It is not strict: package
+// config is, and a test holds it to the same values.
 func ReadSettings(path string) (Settings, error) {
 	s := DefaultSettings()
 	fields := []*string{&s.Actions, &s.Texts, &s.Ntfy.Server, &s.Ntfy.Topic, &s.Ntfy.Answers, &s.Ntfy.Token, &s.Ntfy.Page}
@@ -58,7 +58,7 @@ func ReadSettings(path string) (Settings, error) {
 	return s, nil
 }
 
-// CheckServer says what is wrong with an address of a server or a page.
+// CheckServer returns what is wrong with the address of a server or a page.
 func CheckServer(s string) error {
 	u, err := url.Parse(s)
 	if s == "" || err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil && u.RawQuery == "" {
@@ -67,10 +67,10 @@ func CheckServer(s string) error {
 	return fmt.Errorf("%q is not an address", s)
 }
 
-// topicLetters are what the protocol has in the names of topics.
+// topicLetters are the characters that the protocol allows in the names of topics.
 const topicLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
-// CheckTopic says what is wrong with a topic's name.
+// CheckTopic returns what is wrong with a topic's name.
 func CheckTopic(s string) error {
 	if len(s) > 64 || strings.Trim(s, topicLetters) != "" {
 		return fmt.Errorf("%q is not a topic", s)
@@ -78,7 +78,7 @@ func CheckTopic(s string) error {
 	return nil
 }
 
-// Check says why nothing can be sent with these settings.
+// Check returns why nothing can be sent with these settings.
 func (n Ntfy) Check() error {
 	switch {
 	case n.Topic == "":
@@ -90,7 +90,7 @@ func (n Ntfy) Check() error {
 	return errors.Join(CheckServer(n.Server), CheckTopic(n.Topic), CheckTopic(n.Answers), CheckServer(n.Page), err)
 }
 
-// Secret is what this machine shows the server, empty for none; a file may have it.
+// Secret returns this machine's access token for the server, "" for none; it may be in a file.
 func (n Ntfy) Secret() (string, error) {
 	path, ok := strings.CutPrefix(n.Token, "~")
 	switch {
@@ -106,7 +106,7 @@ func (n Ntfy) Secret() (string, error) {
 	return strings.TrimSpace(string(b)), nil
 }
 
-// Private reports whether nobody on the way to the server can read what is sent.
+// Private reports whether nobody between this machine and the server can read what is sent.
 func (n Ntfy) Private() bool {
 	u, err := url.Parse(n.Server)
 	if err != nil {
