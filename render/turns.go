@@ -9,8 +9,8 @@ import (
 	"beckon/state/store"
 )
 
-// TurnLine is one turn as programs get it: of `history --json`, of
-// `show --json` and of the HTTP interface.
+// TurnLine is one turn in the format of `history --json`, `show --json` and the HTTP
+// interface.
 type TurnLine struct {
 	TurnID     string           `json:"turn_id"`
 	CommandID  string           `json:"command_id,omitempty"` // the task it belongs to
@@ -30,7 +30,7 @@ type TurnLine struct {
 	Refused    string           `json:"refused,omitempty"`
 }
 
-// TurnLineOf returns t, a turn of the session s, for programs.
+// TurnLineOf converts t, a turn of the session s.
 func TurnLineOf(s *state.Session, t store.Turn) TurnLine {
 	k := store.KeyOf(s.Record())
 	return TurnLine{TurnID: t.ID(k), CommandID: t.CommandID(k), SessionID: s.ID, Part: s.Part, AgentID: s.Seat,
@@ -38,7 +38,7 @@ func TurnLineOf(s *state.Session, t store.Turn) TurnLine {
 		Rule: t.Rule, Text: t.Text, Timestamp: t.At.Time(), TimeSource: t.Source, Task: t.Task, Refused: t.Refused}
 }
 
-// TurnLines returns turns of the session s for programs.
+// TurnLines converts turns of the session s.
 func TurnLines(s *state.Session, turns []store.Turn) []TurnLine {
 	lines := make([]TurnLine, len(turns))
 	for i, t := range turns {
@@ -47,8 +47,8 @@ func TurnLines(s *state.Session, turns []store.Turn) []TurnLine {
 	return lines
 }
 
-// Line returns what was said in one line for people: the last line of what the
-// agent said, which says what it wants, and the first of a prompt.
+// Line returns a turn's text in one line for people: the last line of the agent's, which says
+// what it wants, and the first of a prompt.
 func (t *TurnLine) Line() string {
 	if t.Rule == state.TurnFailure {
 		kind, detail, found := strings.Cut(t.Text, ":")

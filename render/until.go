@@ -14,9 +14,9 @@ var (
 	errPast  = errors.New("that is not later")
 )
 
-// Until reads when a session that is set aside comes back: after a duration
-// ("3d"), the next time that the clock in now's zone shows hours and minutes
-// ("15:30"), or at a time (RFC 3339). Empty is 0: not by itself.
+// Until parses when a session that is set aside comes back: after a duration ("3d"), at the
+// next time that the clock in now's zone shows hours and minutes ("15:30"), or at a time (RFC
+// 3339). Empty is 0: not by itself.
 func Until(s string, now time.Time) (event.Millis, error) {
 	s = strings.TrimSpace(s)
 	if s == "" {

@@ -20,7 +20,8 @@ type answeredMsg struct {
 	doneMsg
 }
 
-// answerKey is what a key does to the offer on the screen; it may have another use.
+// answerKey applies a key to the offer on the screen; used is false for a key with another
+// meaning.
 func (m *model) answerKey(name string) (cmd tea.Cmd, used bool) {
 	if m.opt.Answer == nil {
 		return nil, false
@@ -39,7 +40,7 @@ func (m *model) answerKey(name string) (cmd tea.Cmd, used bool) {
 	case m.sending[o.ID]:
 		return m.say("it is being answered"), true
 	case m.wall().Sub(m.drawn.since) < readTime:
-		m.drawn.since = m.wall() // a key that is held down goes on
+		m.drawn.since = m.wall() // a key that is held down repeats
 		return m.say("this just came: read it, then press " + name + " again"), true
 	}
 	switch {
@@ -55,7 +56,7 @@ func (m *model) answerKey(name string) (cmd tea.Cmd, used bool) {
 	return m.allow(*o, name), true
 }
 
-// showAsked puts what the selected session asks on the screen.
+// showAsked shows the selected session's request.
 func (m *model) showAsked() tea.Cmd {
 	r := m.current()
 	switch far := r != nil && m.remote(r) && r.NeedsYou && m.opt.Far != nil; {
@@ -69,8 +70,8 @@ func (m *model) showAsked() tea.Cmd {
 	return m.togglePeek()
 }
 
-// shown reports whether the rows before need of the offer were on the screen; if
-// not it shows the next of them.
+// shown reports whether the offer's rows before need were on the screen; if not it shows the
+// next of them.
 func (m *model) shown(o *card.Offered, need int) (tea.Cmd, bool) {
 	switch {
 	case !o.Card.Whole:
@@ -84,7 +85,7 @@ func (m *model) shown(o *card.Offered, need int) (tea.Cmd, bool) {
 	return nil, true
 }
 
-// allow allows a call or plan, or begins to answer questions and forms.
+// allow allows a call or plan, or starts to answer questions and forms.
 func (m *model) allow(o card.Offered, name string) tea.Cmd {
 	if cmd, ok := m.shown(&o, m.drawn.ends.card); !ok {
 		return cmd
@@ -123,7 +124,7 @@ func (m *model) always(o card.Offered) tea.Cmd {
 	return nil
 }
 
-// refuse asks for the words that go with a no.
+// refuse asks for the text that goes with a refusal.
 func (m *model) refuse(o card.Offered) tea.Cmd {
 	word, label, hint := offer.Deny, "refuse "+o.Card.Title, "Enter refuses; what you type tells the agent why; Esc leaves it"
 	if o.Kind == offer.Form {
@@ -135,8 +136,8 @@ func (m *model) refuse(o card.Offered) tea.Cmd {
 	return nil
 }
 
-// choose1 asks for the answer to the next question that has none; first is what
-// was typed for it already. One option of one question needs no more.
+// choose1 asks for the answer to the next unanswered question; first is what was already
+// typed. One option of a single question needs no input.
 func (m *model) choose1(o card.Offered, first string, answers map[string]string) tea.Cmd {
 	questions := o.Choices()
 	if len(answers) == len(questions) {

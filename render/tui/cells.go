@@ -33,7 +33,8 @@ func branch(r *render.Row) string {
 	return strings.TrimSpace(b + " @" + tree)
 }
 
-// badges says what runs beside a session, in words or, short, in letters.
+// badges describes what runs in addition to a session's turn, in words or, if short, in
+// letters.
 func badges(r *render.Row, short bool) string {
 	var parts []string
 	add := func(n int, one, letter string) {
@@ -52,7 +53,7 @@ func badges(r *render.Row, short bool) string {
 	return strings.Join(parts, " ")
 }
 
-// contextUsed tells how full the model's context is, empty when that is not known.
+// contextUsed returns how full the model's context is, "" if unknown.
 func contextUsed(r *render.Row) string {
 	if r.Context == nil {
 		return ""
@@ -60,7 +61,7 @@ func contextUsed(r *render.Row) string {
 	return term.Percent(r.Context.UsedPercentage)
 }
 
-// what is what a row does or wants. Beside the title it need not be said again.
+// what returns what a row does or wants, without repeating the title.
 func what(r *render.Row, titled bool) string {
 	w, title := clean(r.What()), clean(r.Title)
 	if titled && w == title {
@@ -75,15 +76,15 @@ func (m *model) hostName(r *render.Row) string {
 	}
 	h := clean(r.Host)
 	if age := m.stale(r); age > 0 {
-		h = term.Age(age) + " old: " + h // in front: the end of a long name is cut
+		h = term.Age(age) + " old: " + h // in front, since the end of a long name is cut
 	}
 	return h
 }
 
-// clean makes text that is not ours fit to be drawn in one line.
+// clean makes foreign text safe to draw in one line.
 func clean(s string) string { return render.OneLine(s) }
 
-// fit cuts s to width columns and fills it up to them.
+// fit cuts or fills s to width columns.
 func fit(s string, width int, right bool) string {
 	if width <= 0 {
 		return ""
@@ -112,8 +113,8 @@ func wrap(s string, width int) []string {
 	return out
 }
 
-// steps is how long until the text of an age changes: ages are given in
-// seconds, minutes, hours, then days (term.Age).
+// steps returns the time until the text of an age changes: ages are given in seconds, minutes,
+// hours, then days (term.Age).
 func steps(age time.Duration) time.Duration {
 	unit := 24 * time.Hour
 	switch {

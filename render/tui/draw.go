@@ -15,7 +15,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// draw makes the frame if something changed since the last one.
+// draw draws the frame if something changed since the last one.
 func (m *model) draw() {
 	if !m.dirty {
 		return
@@ -34,7 +34,7 @@ func (m *model) draw() {
 	m.frame = strings.Join(lines, "\n")
 }
 
-// page is everything for a script: all rows, whatever the height.
+// page returns everything for a script: all rows, whatever the height.
 func (m *model) page() string {
 	lines := m.screen()
 	for i, l := range lines {
@@ -72,9 +72,9 @@ func (m *model) screen() []string {
 	return lines
 }
 
-// withPeek puts the peek panel beside or below the list.
+// withPeek adds the peek panel next to or below the list.
 func (m *model) withPeek(body []string, l layout) []string {
-	if !m.peek || m.help { // help has the screen to itself
+	if !m.peek || m.help { // help uses the whole screen
 		return body
 	}
 	panel := m.peekLines(l)
@@ -95,7 +95,7 @@ func pad(lines []string, n int) []string {
 	return lines[:max(0, n)]
 }
 
-// titleLine counts the sessions by group and says what is out of the ordinary.
+// titleLine shows the number of sessions per group and anything unusual.
 func (m *model) titleLine() string {
 	left := " " + m.pal.paint(accent, cmp.Or(m.opt.Title, "beckon"), false)
 	var right []string
@@ -122,7 +122,7 @@ func (m *model) titleLine() string {
 	return left + strings.Repeat(" ", max(1, m.width-ansi.StringWidth(left)-ansi.StringWidth(end))) + end
 }
 
-// limitText is the usage limit that is nearest, in red when it is nearly reached.
+// limitText returns the nearest usage limit, in red if it is nearly reached.
 func (m *model) limitText() string {
 	w, ok := usage.Nearest(m.local.Limits, event.MillisOf(m.now()))
 	if !ok || m.width < shortWidth && w.Percent() < term.NearlyFull {
@@ -136,7 +136,7 @@ var groupRole = map[render.Group]role{
 	render.GroupIdle: dim, render.GroupBackburner: dim, render.GroupOver: dim,
 }
 
-// countsText tells how many sessions are in each group, as far as it fits.
+// countsText returns how many sessions are in each group, as far as it fits.
 func (m *model) countsText(width int) string {
 	var out string
 	used := 0
@@ -162,7 +162,7 @@ func (m *model) countsText(width int) string {
 	return out
 }
 
-// listLines draws the part of the list that is on the screen.
+// listLines draws the visible part of the list.
 func (m *model) listLines(l layout) []string {
 	end := len(m.entries)
 	if !m.once {
@@ -212,7 +212,7 @@ func (m *model) rowLine(r *render.Row, c columns, width int, selected bool, now 
 		}
 	}
 	look := stateRole(r.State)
-	is := func(live role) role { // what is over, or stale, steps back
+	is := func(live role) role { // what is over, or stale, is dimmed
 		if !r.State.Live() || m.remote(r) && m.stale(r) > 0 {
 			return dim
 		}
@@ -242,7 +242,7 @@ func (m *model) rowLine(r *render.Row, c columns, width int, selected bool, now 
 	return b.String()
 }
 
-// age tells how long the row is in its state, and notes when that text changes.
+// age returns how long the row has been in its state, and records when that text changes.
 func (m *model) age(r *render.Row, now time.Time) string {
 	age := now.Sub(r.Since)
 	if !m.local.Still && !m.once {
@@ -251,14 +251,14 @@ func (m *model) age(r *render.Row, now time.Time) string {
 	return term.Age(age)
 }
 
-// wake notes that the screen changes at a time, as ages do.
+// wake records that the screen changes at a time, as ages do.
 func (m *model) wake(t time.Time) {
 	if wall := m.wall().Add(t.Sub(m.now())); m.nextAt.IsZero() || wall.Before(m.nextAt) {
 		m.nextAt = wall
 	}
 }
 
-// footLine is what is being typed, what an action said, what is wrong, else the keys.
+// footLine returns the line being typed, an action's result, a problem, else the keys.
 func (m *model) footLine() string {
 	switch {
 	case m.prompt != nil:
@@ -300,7 +300,7 @@ func (m *model) hintLine() string {
 	return b.String()
 }
 
-// emptyLines says why there is nothing to see.
+// emptyLines says why there are no rows.
 func (m *model) emptyLines(l layout) []string {
 	var say []string
 	switch {
@@ -325,8 +325,8 @@ func (m *model) emptyLines(l layout) []string {
 	return lines
 }
 
-// helpLines is the table of keys, in two columns where one is too long. What
-// does not fit even then is turned to.
+// helpLines returns the table of keys, in two columns if one is too long, page by page if that
+// does not fit either.
 func (m *model) helpLines(l layout) []string {
 	var lines []string
 	for _, b := range bindings() {
@@ -350,5 +350,5 @@ func (m *model) helpLines(l layout) []string {
 	return lines[m.helpTop:]
 }
 
-// helpWidth is over the longest line of the help.
+// helpWidth is more than the longest line of the help.
 const helpWidth = 40

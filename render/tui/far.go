@@ -12,7 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// farAsked is what a session of another machine asks, as far as that told.
+// farAsked is what a session of another machine asks, as far as known.
 type farAsked struct {
 	key    string // of the row
 	row    render.Row
@@ -28,11 +28,12 @@ type farMsg struct {
 	err    error
 }
 
-// farAgain is how soon another machine is asked again what its session asks: only
-// the session in the panel is.
+// farAgain is how soon another machine is asked again for its session's requests: only for the
+// session in the panel.
 const farAgain = 3 * time.Second
 
-// askFar asks what the selected session of another machine asks, while the panel is open.
+// askFar asks another machine for the requests of its selected session, while the panel is
+// open.
 func (m *model) askFar() tea.Cmd {
 	r := m.current()
 	if r == nil || !m.peek || !m.remote(r) || m.opt.Far == nil || !r.NeedsYou || m.stale(r) > 0 {
@@ -55,7 +56,7 @@ func (m *model) askFar() tea.Cmd {
 	}
 }
 
-// farOf is what was asked about a row, nil for nothing.
+// farOf returns what is known about a row's requests, nil for nothing.
 func (m *model) farOf(r *render.Row) *farAsked {
 	if m.far == nil || m.far.key != keyOf(r) {
 		return nil
@@ -63,8 +64,7 @@ func (m *model) farOf(r *render.Row) *farAsked {
 	return m.far
 }
 
-// notFar says why what a session on another machine asks is not answered here, empty
-// where it may be.
+// notFar returns why a request on another machine cannot be answered here, "" if it can.
 func (m *model) notFar(r *render.Row) string {
 	if f := m.farOf(r); f != nil && f.err != nil {
 		return "it cannot be answered from here: " + errorLine(f.err)
@@ -72,7 +72,7 @@ func (m *model) notFar(r *render.Row) string {
 	return ""
 }
 
-// giveBy is what gives an answer to an offer, here or on another machine.
+// giveBy returns the function that answers an offer, here or on another machine.
 func (m *model) giveBy(id string) func(card.Offered, offer.Answer) (string, error) {
 	if f := m.far; f != nil && slices.ContainsFunc(f.offers, func(o card.Offered) bool { return o.ID == id }) {
 		row := f.row

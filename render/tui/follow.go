@@ -13,8 +13,8 @@ import (
 
 const askEvery = 5 * time.Second
 
-// follow sends what is new to the screen until ctx ends. All goroutines it
-// starts have ended by then.
+// follow sends changes to the screen until ctx ends. All goroutines that it starts have ended
+// when it returns.
 func follow(ctx context.Context, opt Options, send func(tea.Msg)) {
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -24,8 +24,8 @@ func follow(ctx context.Context, opt Options, send func(tea.Msg)) {
 	opt.Follow(ctx, func(s Snapshot, err error) { send(lookMsg{s, err}) })
 }
 
-// Follow asks the host again and again until ctx ends, and gives took what came of it:
-// less often every time that it did not answer, down to once a minute.
+// Follow asks the host repeatedly until ctx ends, and calls took with the results: less often
+// after each failure, down to once a minute.
 func (s Source) Follow(ctx context.Context, took func([]render.Row, error)) {
 	every := cmp.Or(s.Every, askEvery)
 	for wait := every / 2; ctx.Err() == nil; {

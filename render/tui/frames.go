@@ -16,12 +16,11 @@ const (
 	fastFor   = 100 * time.Millisecond // after the newest change
 )
 
-// frames has the program draw soon after a change, and hardly ever without one.
-// Bubble Tea looks 60 times a second whether there is something to draw, which
-// takes more than 1 % of a processor. Up to v2.1.1 it offers no way to ask for a
-// frame: WithFPS sets one rate for good, and of those that are slow enough none
-// shows a change in time. So its ticker is borrowed, until the library draws on
-// demand (its pull request 1776). Without it everything works as ever.
+// frames makes the program draw soon after a change, and rarely without one. Bubble Tea checks
+// 60 times a second whether there is something to draw, which takes more than 1 % of a
+// processor. Up to v2.1.1 it has no way to request a frame: WithFPS sets one fixed rate, and a
+// rate that is low enough shows no change in time. So its ticker is replaced, until the
+// library draws on demand (its pull request 1776). Without it everything works as before.
 type frames struct {
 	ticker *time.Ticker
 	mu     sync.Mutex
@@ -37,7 +36,7 @@ func tickerOf(p *tea.Program) *time.Ticker {
 	return *(**time.Ticker)(unsafe.Pointer(v.UnsafeAddr()))
 }
 
-// invalidate says that there is something to draw.
+// invalidate records that there is something to draw.
 func (f *frames) invalidate() {
 	if f.ticker == nil {
 		return

@@ -11,9 +11,9 @@ import (
 )
 
 type binding struct {
-	keys string // as tea names them, separated by blanks
+	keys string // tea's names, separated by blanks
 	show string // as help shows them
-	hint string // short, for the last line; empty for not there
+	hint string // short, for the last line; empty if not shown there
 	help string
 	do   func(*model) tea.Cmd
 }
@@ -49,7 +49,7 @@ func bindings() []binding {
 	}
 }
 
-// key handles a key: the line being typed has it first, then help, then the table.
+// key handles a key: in the line being typed, else in help, else by the table.
 func (m *model) key(msg tea.KeyPressMsg) tea.Cmd {
 	name := msg.String()
 	if name == "ctrl+c" {
@@ -75,7 +75,7 @@ func (m *model) key(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// inHelp turns the help, or closes it, and reports whether that was all.
+// inHelp turns the pages of the help, or closes it, and reports whether it handled the key.
 func (m *model) inHelp(name string) bool {
 	switch name {
 	case "down", "j", "pgdown":
@@ -89,7 +89,7 @@ func (m *model) inHelp(name string) bool {
 	return true
 }
 
-// turnPage turns a page, of the peek panel while it is open.
+// turnPage turns a page, of the peek panel if it is open.
 func (m *model) turnPage(way int) tea.Cmd {
 	l := m.layout()
 	if m.peek {
@@ -116,7 +116,7 @@ func (m *model) resort() tea.Cmd {
 	return m.say("sorted " + string(m.order) + ": " + orderMeans[m.order])
 }
 
-// do runs an action and shows how it went.
+// do runs an action and shows its result.
 func (m *model) do(f func() (string, error)) tea.Cmd {
 	return func() tea.Msg {
 		text, err := f()
@@ -149,7 +149,7 @@ func (m *model) jump() tea.Cmd {
 	}
 }
 
-// whereabouts says in words which pane a session is in.
+// whereabouts describes which pane a session is in.
 func whereabouts(r *render.Row) string {
 	switch t := r.Terminal; {
 	case r.Tmux != nil:
@@ -168,7 +168,7 @@ func whereabouts(r *render.Row) string {
 
 var errRemote = errors.New("that session is on another host")
 
-// act does something to a session, if it is one of this machine; done says so.
+// act folds an action on a session of this machine; done describes it.
 func (m *model) act(r *render.Row, a state.Action, done string) tea.Cmd {
 	switch {
 	case r == nil || m.opt.Act == nil:
@@ -192,7 +192,7 @@ func (m *model) remove() tea.Cmd {
 	return m.act(r, state.Action{Kind: state.ActRemove}, "removed")
 }
 
-// backburner takes a session back that is set aside, or asks for how long to do so.
+// backburner takes a session that is set aside back, or asks for how long to set it aside.
 func (m *model) backburner() tea.Cmd {
 	r := m.current()
 	if r == nil || m.remote(r) || m.opt.Act == nil || r.State == state.Backburned {
@@ -219,7 +219,7 @@ func (m *model) startFilter() tea.Cmd {
 	return nil
 }
 
-// escape closes one thing, the topmost.
+// escape closes the topmost panel or prompt.
 func (m *model) escape() tea.Cmd {
 	switch {
 	case m.peek:
@@ -238,7 +238,7 @@ func (m *model) togglePeek() tea.Cmd {
 	return m.recall()
 }
 
-// recall reads the past of the selected session for the peek panel, or its pane.
+// recall reads the history of the selected session for the peek panel, or its pane.
 func (m *model) recall() tea.Cmd {
 	if m.live.on {
 		return m.readPane()

@@ -7,7 +7,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// layout is how the screen is divided, in lines and columns.
+// layout is the division of the screen, in lines and columns.
 type layout struct {
 	head, body, foot int // lines of the title, the list and the last line
 	list             int // columns of the list
@@ -16,7 +16,7 @@ type layout struct {
 	peekHeight       int
 }
 
-// Sizes from which the screen has room for more.
+// Sizes from which the screen shows more.
 const (
 	sideWidth  = 120 // the peek panel stands beside the list
 	shortWidth = 72  // badges are words
@@ -43,23 +43,23 @@ func (m *model) layout() layout {
 		return l
 	}
 	l.peekWidth = m.width
-	l.peekHeight = min(l.body-min(3, l.body), max(l.body/2, 8, l.body-len(m.entries)-1)) // what the list leaves, half at least
-	if m.asked(m.current()) != nil {                                                     // what is answered should be seen as a whole
+	l.peekHeight = min(l.body-min(3, l.body), max(l.body/2, 8, l.body-len(m.entries)-1)) // what the list leaves, at least half
+	if m.asked(m.current()) != nil {                                                     // a request should be visible as a whole
 		l.peekHeight = max(l.peekHeight, l.body-5)
 	}
 	l.body -= l.peekHeight
 	return l
 }
 
-// columns are the widths of a row's cells; 0 means that it is not shown.
+// columns are the widths of a row's cells; 0 means hidden.
 type columns struct {
 	word, age, name, branch, title, what, badge, context, host int
 }
 
 const gap = 2
 
-// measure finds the widths for rows in a list of width columns: what tells
-// most keeps its room, what is left goes to what the session does.
+// measure returns the widths for rows in a list of width columns: important columns keep their
+// width, and the rest goes to what the session does.
 func (m *model) measure(width int) columns {
 	var want columns
 	for i := range m.rows {
@@ -72,7 +72,7 @@ func (m *model) measure(width int) columns {
 		widen(&want.title, clean(r.Title))
 		widen(&want.context, contextUsed(r))
 	}
-	// Name and branch share a part of the line, and of the two the branch shrinks first.
+	// Name and branch share a part of the line, and the branch shrinks first.
 	const leastName = 8
 	where := max(2*leastName, width*3/10)
 	c := columns{age: 4, name: min(want.name, where-min(want.branch, leastName))}
@@ -95,15 +95,15 @@ func (m *model) measure(width int) columns {
 	return c
 }
 
-// widen makes a column as wide as a text. No text has more columns than bytes, so
-// that few of many rows need be measured.
+// widen makes a column as wide as a text. A text has at most as many columns as bytes, so that
+// few rows need to be measured.
 func widen(column *int, text string) {
 	if len(text) > *column {
 		*column = max(*column, ansi.StringWidth(text))
 	}
 }
 
-// word is a row's state in words, and whether it is new where no heading says so.
+// word returns a row's state in words, and whether it is new if no heading says so.
 func (m *model) word(r *render.Row) string {
 	w := term.Word(r)
 	if r.Unseen && (m.grouping != ByNeed || r.NeedsYou) {

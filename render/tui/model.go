@@ -16,12 +16,12 @@ import (
 
 // Messages of the screen.
 type (
-	// lookMsg is a look at this machine's sessions.
+	// lookMsg is the result of a look at this machine's sessions.
 	lookMsg struct {
 		snapshot Snapshot
 		err      error
 	}
-	// sourceMsg is an answer of another host, or that there was none.
+	// sourceMsg is another host's answer, or its error.
 	sourceMsg struct {
 		name string
 		rows []render.Row
@@ -29,18 +29,18 @@ type (
 		err  error
 		many bool // it is several hosts
 	}
-	// doneMsg is how an action went.
+	// doneMsg is an action's result.
 	doneMsg struct {
 		text  string
 		err   error
-		leave bool // the screen is done with
+		leave bool // close the screen
 	}
-	// recentMsg is a session's past.
+	// recentMsg is a session's history.
 	recentMsg struct {
 		key  string
 		past Past
 	}
-	// ageMsg says that the text of some age changes about now.
+	// ageMsg means that the text of some age changes about now.
 	ageMsg struct{ due time.Time }
 )
 
@@ -48,19 +48,19 @@ type model struct {
 	opt    Options
 	pal    *palette
 	wall   func() time.Time // the machine's clock
-	redraw func()           // says that a frame is due; nil where nothing is drawn
+	redraw func()           // requests a frame; nil if nothing is drawn
 
-	profile    colorprofile.Profile // how many colours the terminal has
+	profile    colorprofile.Profile // the terminal's number of colours
 	background background
 
 	width, height int
-	once          bool // one page for a script: no keys, no limit of height
+	once          bool // one page for a script: without keys and height limit
 
 	local   Snapshot
 	taken   time.Time // wall time of local
 	looked  bool
 	problem string
-	hosts   map[string]*sourceMsg // of each the newest answer, with the error of the newest try
+	hosts   map[string]*sourceMsg // each host's newest answer, with the error of the newest try
 
 	rows    []render.Row // as arranged and filtered
 	entries []entry
@@ -73,7 +73,7 @@ type model struct {
 	filter   string
 	selected string // key of the selected row
 	cursor   int    // its index in rows
-	top      int    // first entry that is shown
+	top      int    // first visible entry
 
 	peek    bool
 	peekTop int
@@ -82,19 +82,19 @@ type model struct {
 	help    bool
 	helpTop int
 	prompt  *prompt
-	flash   string // what the last action said
+	flash   string // result of the last action
 	bad     bool   // it went wrong
 
 	offers  []card.Offered  // of this machine
-	far     *farAsked       // what the selected session asks, on another machine; nil for nothing
-	sending map[string]bool // those that are being answered
+	far     *farAsked       // requests of the selected session on another machine; nil for none
+	sending map[string]bool // those being answered
 	drawn   drawn           // on the screen
-	drawing *drawn          // in the frame that is being made
+	drawing *drawn          // in the frame being drawn
 
 	frame  string
 	dirty  bool
-	nextAt time.Time // when an age that is shown changes; zero for never
-	due    time.Time // when the tick under way comes
+	nextAt time.Time // when a visible age changes; zero for never
+	due    time.Time // when the present tick fires
 }
 
 func newModel(opt Options) *model {
@@ -109,7 +109,7 @@ func newModel(opt Options) *model {
 	return m
 }
 
-// Init asks the terminal for its background, to choose colours by.
+// Init asks the terminal for its background colour, to choose colours by it.
 func (m *model) Init() tea.Cmd {
 	if m.opt.Color {
 		return tea.RequestBackgroundColor
@@ -117,7 +117,7 @@ func (m *model) Init() tea.Cmd {
 	return nil
 }
 
-// Update is tea.Model.
+// Update implements tea.Model.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := m.handle(msg)
 	if m.dirty && m.redraw != nil {
@@ -194,7 +194,7 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// paletteFor makes the palette for what is known of the terminal.
+// paletteFor sets the palette for what is known about the terminal.
 func (m *model) paletteFor() {
 	m.pal = newPalette(m.opt.Color, colorsFor(m.profile, m.background))
 }
@@ -219,7 +219,7 @@ func (m *model) answer(msg sourceMsg) {
 		*h = msg
 		for i := range h.rows {
 			if r := &h.rows[i]; !msg.many {
-				r.Host = msg.name // as the user calls it, and as its staleness is found
+				r.Host = msg.name // the user's name for it, by which its staleness is looked up
 			} else if r.Remote != nil {
 				r.Host = r.Remote.Name
 			}
@@ -228,7 +228,7 @@ func (m *model) answer(msg sourceMsg) {
 	m.arrange()
 }
 
-// now is the time that ages refer to.
+// now returns the time that ages refer to.
 func (m *model) now() time.Time {
 	if m.local.Still || m.local.Now.IsZero() {
 		return m.local.Now
@@ -239,7 +239,7 @@ func (m *model) now() time.Time {
 // staleAfter is how old a host's answer may be before its rows say so.
 const staleAfter = 15 * time.Second
 
-// stale returns how old what is shown of a row's host is, 0 while that answers.
+// stale returns how old the answer of a row's host is, 0 while it answers.
 func (m *model) stale(r *render.Row) time.Duration {
 	h := m.hosts[r.Host]
 	if h == nil && r.Remote != nil && r.Remote.Stale {
@@ -254,10 +254,10 @@ func (m *model) stale(r *render.Row) time.Duration {
 	return 0
 }
 
-// keyOf names a row across looks: the seat survives /clear and a resume.
+// keyOf identifies a row across looks: the seat survives /clear and a resume.
 func keyOf(r *render.Row) string { return r.Host + "\x00" + cmp.Or(r.SeatID, r.Record()) }
 
-// arrange makes the list anew and keeps the selection on its session.
+// arrange rebuilds the list and keeps its session selected.
 func (m *model) arrange() {
 	all := m.allRows()
 	m.total, m.several = len(all), false
@@ -276,8 +276,8 @@ func (m *model) arrange() {
 	m.choose(m.cursor)
 }
 
-// allRows are the rows of this machine and of the other hosts. A session that several
-// report (a shared home) is shown once, the local one first.
+// allRows returns the rows of this machine and of the other hosts. A session that several
+// report (a shared home) is shown once, preferably the local one.
 func (m *model) allRows() []*render.Row {
 	n := len(m.local.Rows)
 	for _, h := range m.hosts {
@@ -324,7 +324,7 @@ func (m *model) current() *render.Row {
 	return &m.rows[m.cursor]
 }
 
-// seen returns what is known of a row beyond itself.
+// seen returns what is known about a row beyond itself.
 func (m *model) seen(r *render.Row) (state.Seen, bool) {
 	v, ok := m.local.Seen[r.Record()]
 	return v, ok && !m.remote(r)
@@ -335,7 +335,7 @@ func (m *model) remote(r *render.Row) bool {
 	return ok || r.Remote != nil
 }
 
-// trouble is what cannot be read, or which hosts are not heard, in one line.
+// trouble returns in one line what cannot be read, or which hosts are silent.
 func (m *model) trouble() string {
 	if m.problem != "" {
 		return m.problem
@@ -348,8 +348,7 @@ func (m *model) trouble() string {
 	return ""
 }
 
-// follow scrolls so that the selected row is on the screen, with its heading
-// when it is the first of its group.
+// follow scrolls to the selected row, and to its heading if it is the first of its group.
 func (m *model) follow() {
 	at := slices.IndexFunc(m.entries, func(e entry) bool { return e.row == m.cursor })
 	height := m.layout().body
@@ -382,12 +381,12 @@ func (m *model) nextNeed() tea.Cmd {
 	return m.say("nothing needs you")
 }
 
-// together is how far apart frames are that only ages ask for: each row's changes
-// at another moment of the second, and a frame shows all that have changed.
+// together is the interval of frames that only ages need: each row's age changes at another
+// moment of the second, and a frame shows all changes.
 const together = 500 * time.Millisecond
 
-// tick asks to be called when the text of an age changes, unless such a call
-// is under way. A second is the smallest unit of ages.
+// tick requests a message when the text of an age changes, unless one is pending. A second is
+// the smallest unit of ages.
 func (m *model) tick() tea.Cmd {
 	m.draw()
 	due := m.nextAt.Add(together - 1).Truncate(together)
@@ -398,7 +397,7 @@ func (m *model) tick() tea.Cmd {
 	return tea.Tick(max(10*time.Millisecond, due.Sub(m.wall())), func(time.Time) tea.Msg { return ageMsg{due} })
 }
 
-// View is tea.Model.
+// View implements tea.Model.
 func (m *model) View() tea.View {
 	m.draw()
 	v := tea.NewView(m.frame)
@@ -415,7 +414,7 @@ func (m *model) View() tea.View {
 	return v
 }
 
-// errorLine is an error with its advice, where it has some.
+// errorLine returns an error with its advice, if any.
 func errorLine(err error) string {
 	if hint := render.HintOf(err); hint != "" {
 		return err.Error() + ": " + hint

@@ -25,7 +25,7 @@ func (m *model) click(msg tea.MouseClickMsg) tea.Cmd {
 	return m.recall()
 }
 
-// rowAt returns the index of the row drawn at a place of the screen.
+// rowAt returns the index of the row drawn at a position of the screen.
 func (m *model) rowAt(x, y int) (int, bool) {
 	l := m.layout()
 	at := m.top + y - l.head
@@ -38,8 +38,7 @@ func (m *model) rowAt(x, y int) (int, bool) {
 // wheelRows is how far one notch of the wheel goes.
 const wheelRows = 3
 
-// wheel scrolls what is under the pointer: the peek panel, or the list, whose
-// selection comes along.
+// wheel scrolls what is under the pointer: the peek panel, or the list with its selection.
 func (m *model) wheel(msg tea.MouseWheelMsg) {
 	way := 1
 	switch msg.Button {

@@ -14,20 +14,20 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// offersMsg is all that is asked, the oldest first.
+// offersMsg is all open offers, the oldest first.
 type offersMsg []card.Offered
 
-// drawn is the offer on the screen, and how much of it: what is answered is this
-// one, whatever came since.
+// drawn is the offer on the screen, and how much of it: a key answers this one, whatever
+// arrived since.
 type drawn struct {
 	of    *card.Offered // nil for none
-	seen  place         // all before it was on the screen
+	seen  place         // everything before it was on the screen
 	since time.Time
-	rest  int // line of the panel with the first that was not
+	rest  int // the panel's first line that was not
 	ends  struct{ card, always int }
 }
 
-// place is a byte of a row of the panel's part about an offer.
+// place is a byte of a row in the panel's part about an offer.
 type place struct{ row, off int }
 
 func (p place) before(q place) bool { return p.row < q.row || p.row == q.row && p.off < q.off }
@@ -35,14 +35,14 @@ func (p place) before(q place) bool { return p.row < q.row || p.row == q.row && 
 // span is the part of such a row that one line of the panel shows.
 type span struct{ from, to place }
 
-// readTime is how long something must have been on the screen before a key is
-// taken to be about it: so long a terminal may take to draw, and a finger to stop.
+// readTime is how long something must have been on the screen before a key counts for it: the
+// time that a terminal may take to draw, and a finger to stop.
 const readTime = 500 * time.Millisecond
 
 // Below these sizes lines would be cut, and nothing counts as shown.
 const minAnswerWidth, minAnswerHeight = 24, 8
 
-// asked returns what the session of a row asks, nil for nothing.
+// asked returns the request of a row's session, nil for none.
 func (m *model) asked(r *render.Row) *card.Offered {
 	return m.offerOf(r, func(k offer.Kind) bool { return k != offer.Reply })
 }
@@ -66,8 +66,8 @@ func (m *model) offerOf(r *render.Row, kind func(offer.Kind) bool) *card.Offered
 
 var cardRole = map[card.Kind]role{card.Head: strong, card.Note: dim, card.Add: run, card.Delete: fault, card.Hunk: pack}
 
-// offer writes what is asked, whole: a line that does not fit goes on in the
-// next, behind a broken bar.
+// offer writes the whole request: a line that does not fit continues in the next, after a
+// broken bar.
 func (s *sheet) offer(o *card.Offered) {
 	c := &o.Card
 	d := &drawn{of: o}
@@ -115,8 +115,8 @@ func (s *sheet) offer(o *card.Offered) {
 	}
 }
 
-// visible notes what of the offer is on the screen: the panel's lines from top to
-// end. What was skipped does not count, nor what comes after it.
+// visible records which part of the offer is on the screen: the panel's lines from top to end.
+// What was skipped does not count, nor what follows it.
 func (s *sheet) visible(top, end int) {
 	m, d := s.m, s.m.drawing
 	if d == nil {

@@ -8,13 +8,13 @@ import (
 	"beckon/render"
 )
 
-// orderMeans says in words what an order does to the rows of one group.
+// orderMeans describes an order of the rows of one group.
 var orderMeans = map[render.Mode]string{
 	render.Fair: "the longest waiting first", render.Prio: "the newest first",
 	render.Static: "as they were first seen", render.Grouped: "as first seen, by terminal window",
 }
 
-// Grouping is what the screen's headings stand for.
+// Grouping is the criterion of the screen's headings.
 type Grouping string
 
 // The groupings.
@@ -42,7 +42,7 @@ func heading(r *render.Row, by Grouping) string {
 	return ""
 }
 
-// matches reports whether a row has every word of the filter in what is shown of it.
+// matches reports whether a row's visible text contains every word of the filter.
 func matches(r *render.Row, words []string) bool {
 	parts := []string{string(r.State), r.Reason, r.Name, r.Project, r.Title, r.What(), r.Cwd, r.Host, r.SessionID, r.Agent}
 	if r.Git != nil {
@@ -59,9 +59,9 @@ type entry struct {
 	row     int // index into the rows; -1 for a heading or gap
 }
 
-// arrange sorts and filters rows and puts headings between them: rows in the queue's
-// order, those under one heading together. Whatever needs the user comes before what
-// does not, except in the orders that keep places, where there are no groups by need.
+// arrange sorts and filters rows and inserts headings: rows in the queue's order, those under
+// one heading together. Rows that need the user come first, except in the orders that keep
+// places, where there are no groups by need.
 func arrange(rows []*render.Row, by render.Queue, grouping Grouping, filter string) ([]render.Row, []entry) {
 	if words := strings.Fields(strings.ToLower(filter)); len(words) > 0 {
 		rows = slices.DeleteFunc(rows, func(r *render.Row) bool { return !matches(r, words) })

@@ -16,7 +16,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// peekLines draws the panel of the selected row, in the layout's room for it.
+// peekLines draws the panel of the selected row, in the space that the layout gives it.
 func (m *model) peekLines(l layout) []string {
 	left, inner := " ", max(8, l.peekWidth-2)
 	if l.side {
@@ -56,10 +56,10 @@ type sheet struct {
 	m     *model
 	width int
 	lines []string
-	spans map[int]span // of the lines that show what is asked
+	spans map[int]span // of the lines that show the request
 }
 
-// part begins a part with its title, unless it is empty.
+// part starts a part with its title, unless it is empty.
 func (s *sheet) part(title string, as role, body ...string) {
 	if len(body) == 0 {
 		return
@@ -72,7 +72,7 @@ func (s *sheet) part(title string, as role, body ...string) {
 	}
 }
 
-// peekHead says which session it is, and how that is.
+// peekHead writes which session it is, and its status.
 func (m *model) peekHead(r *render.Row, s *sheet) {
 	now := m.now()
 	age := term.Age(now.Sub(r.Since))
@@ -111,8 +111,7 @@ func (m *model) peekText(r *render.Row, s *sheet) {
 	s.facts(r)
 }
 
-// question writes everything that is asked, with the answers to choose from, and the
-// plan whole where that is known.
+// question writes all questions, with the answers to choose from, and the whole plan if known.
 func (s *sheet) question(q *render.Question, plan string) {
 	s.part("it asks", strong, strings.TrimPrefix(q.Header+": "+q.Text, ": "))
 	s.options(q.Options, q.Multi)
@@ -142,7 +141,7 @@ func (s *sheet) options(of []event.Option, multi bool) {
 	}
 }
 
-// running writes the open calls, the subagents, and what runs beside the turn.
+// running writes the open calls, the subagents, and what runs in addition to the turn.
 func (s *sheet) running(r *render.Row, v state.Seen, now time.Time) {
 	var calls []string
 	for _, a := range v.Session.Actors {
@@ -208,27 +207,27 @@ func (s *sheet) facts(r *render.Row) {
 
 const paneEvery = time.Second
 
-// paneMsg is what a session's pane shows, or why it cannot be read. turn is the
-// turn of the livePane that asked for it: older ones are dropped.
+// paneMsg is the text of a session's pane, or why it cannot be read. turn is the turn of the
+// livePane that requested it: older ones are dropped.
 type paneMsg struct {
 	turn int
 	text string
 	err  error
 }
 
-// paneDueMsg says that the pane is to be read again.
+// paneDueMsg means that the pane is to be read again.
 type paneDueMsg struct{ turn int }
 
-// livePane is the pane of the selected session, which the peek panel can show.
+// livePane is the pane of the selected session, shown in the peek panel.
 type livePane struct {
 	on    bool
-	turn  int // counts what was asked for
+	turn  int // counts the requests
 	known bool
 	lines []string
 	err   error
 }
 
-// toggleLive shows the selected session's pane in the peek panel, or no more.
+// toggleLive shows or hides the selected session's pane in the peek panel.
 func (m *model) toggleLive() tea.Cmd {
 	if m.opt.Pane == nil {
 		return nil

@@ -10,17 +10,17 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// prompt is a line that is being typed at the foot of the screen.
+// prompt is a line being typed at the bottom of the screen.
 type prompt struct {
 	label, text, hint string
-	after             string // what stands behind the cursor
+	after             string // the text after the cursor
 	long              bool   // more than a few words, or more than a line
 	change            func(string)
 	enter             func(string) tea.Cmd
 	leave             func()
 }
 
-// maxTyped bounds what is typed, in bytes, maxLong what is said to an agent.
+// maxTyped limits typed text, in bytes; maxLong limits text for an agent.
 const (
 	maxTyped = 200
 	maxLong  = 16 << 10
@@ -97,7 +97,7 @@ func (m *model) typed(s string) {
 	p.set(p.text + strings.Join(lines, between))
 }
 
-// set sets what stands before the cursor.
+// set sets the text before the cursor.
 func (p *prompt) set(s string) {
 	p.text = s
 	if p.change != nil {
@@ -105,7 +105,7 @@ func (p *prompt) set(s string) {
 	}
 }
 
-// cutLast takes the last character off, as people see characters.
+// cutLast removes the last character as people see it.
 func cutLast(s string) string {
 	if rest, ok := strings.CutSuffix(s, "\n"); ok {
 		return rest
@@ -117,7 +117,7 @@ func cutLast(s string) string {
 	return head + ansi.Truncate(line, max(0, ansi.StringWidth(line)-1), "")
 }
 
-// cutFirst splits the first character off, as people see characters.
+// cutFirst splits off the first character as people see it.
 func cutFirst(s string) (first, rest string) {
 	if rest, ok := strings.CutPrefix(s, "\n"); ok {
 		return "\n", rest

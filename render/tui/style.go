@@ -11,7 +11,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 )
 
-// role is what a piece of text is, for its style.
+// role is the meaning of a piece of text, which determines its style.
 type role uint8
 
 const (
@@ -30,7 +30,8 @@ const (
 	roles
 )
 
-// stateRoles are how states are coloured, the rest dim; their glyphs tell the same without.
+// stateRoles are the colours of states, the rest dim; their glyphs show the same without
+// colour.
 var stateRoles = map[state.State]role{
 	state.Permission: alarm, state.Question: ask, state.Failed: fault, state.Working: run, state.Compacting: pack, state.Idle: rest,
 }
@@ -57,13 +58,13 @@ type palette struct {
 	rich            bool // more than sixteen
 }
 
-// colors are the colours of a palette; without one a text has the terminal's own.
+// colors are the colours of a palette; a text without one has the terminal's own.
 type colors struct {
 	alarm, ask, fault, run, pack, rest, dim, faint, accent, selected string
 }
 
-// What a terminal shows depends on its background, if it tells that, and on how many
-// colours it has. A test has the contrasts.
+// The right colours depend on a terminal's background, if known, and on how many colours it
+// has. A test checks the contrasts.
 var (
 	unknownBackground = colors{alarm: mid("31"), ask: mid("35"), fault: "166", run: mid("32"), pack: mid("36"), rest: mid("33"),
 		dim: mid("2"), faint: mid("2"), accent: mid("34")}
@@ -72,16 +73,16 @@ var (
 	lightBackground = colors{alarm: "#c4162a", ask: "#7d2bbf", fault: "#a84300", run: "#116d2b", pack: "#0b6b76", rest: "#795400",
 		dim: "#57606a", faint: "#afb8c1", accent: "#0550ae", selected: "#dbe9f9"}
 
-	// Of sixteen colours nobody but the terminal's owner knows what they look like.
+	// Only the terminal's owner knows what the sixteen basic colours look like.
 	unknownOf16 = colors{alarm: "1", ask: "5", fault: "1"}
 	darkOf16    = colors{alarm: "1", ask: "5", fault: "1", run: "2", pack: "6", rest: "3", accent: "6"}
 	lightOf16   = colors{alarm: "1", ask: "5", fault: "1", accent: "5"}
 )
 
-// mid is the colour of middle brightness that stands for one of sixteen.
+// mid returns the colour of middle brightness that replaces a basic one.
 func mid(sgr string) string { return term.Midtones[sgr] }
 
-// background is what a terminal has said of its background.
+// background is what is known about a terminal's background.
 type background uint8
 
 const (
@@ -130,8 +131,8 @@ func newPalette(color bool, c colors) *palette {
 	return p
 }
 
-// named draws text in a role, but in the colour that the user gave a project. One that
-// cannot be read on every background is left out.
+// named draws text in a role, but in the colour that the user gave a project, unless that
+// colour is not readable on every background.
 func (p *palette) named(color string, r role, s string, selected bool) string {
 	style := p.plain[r]
 	if selected {
@@ -143,7 +144,7 @@ func (p *palette) named(color string, r role, s string, selected bool) string {
 	return style.Render(s)
 }
 
-// project is what the palette has for a colour, by its SGR parameter.
+// project returns the palette's colour for an SGR parameter.
 func (p *palette) project(sgr string) string {
 	switch {
 	case p.none || sgr == "":

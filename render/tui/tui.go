@@ -1,11 +1,10 @@
-// Package tui is the screen of `beckon watch`: every session as a row, grouped
-// by need, alive as the files change.
+// Package tui is the screen of `beckon watch`: every session as a row, grouped by need,
+// updated as the files change.
 //
-// It guarantees: it draws only what changed, and only when something did; an
-// idle screen costs next to nothing; no size of terminal, number of sessions
-// or text in them breaks the picture or reaches the terminal as a command; it
-// never waits for a host, a disk or an action while it draws. It has no rules
-// about states: rows come from its Options, verdicts and all.
+// It guarantees: it draws only what changed, and only when something did; an idle screen costs
+// next to nothing; no size of terminal, number of sessions or text in them breaks the picture
+// or reaches the terminal as a command; it never waits for a host, a disk or an action while
+// it draws. It has no rules about states: its Options provide rows with verdicts.
 package tui
 
 import (
@@ -24,88 +23,88 @@ import (
 	"github.com/charmbracelet/colorprofile"
 )
 
-// Snapshot is what one look at this machine's sessions found.
+// Snapshot is the result of one look at this machine's sessions.
 type Snapshot struct {
 	Rows []render.Row
 	Seen map[string]state.Seen // by record: what the peek panel shows beyond the row
 	Now  time.Time             // the time that the rows were resolved at
-	// Still says that time stands: the evidence is a recording's, and so is
-	// the time. Ages do not grow between snapshots.
+	// Still means that time stands still: the evidence and the time are a recording's. Ages do
+	// not grow between snapshots.
 	Still   bool
-	Limits  []usage.Account // what is used of the accounts' limits
+	Limits  []usage.Account // the use of the accounts' limits
 	Problem string          // what could not be read, for the user; empty for nothing
 }
 
-// Source gives the rows of another host. It is asked from a goroutine of its own; while
-// it does not answer its last rows are shown, and how old they are.
+// Source provides the rows of another host. It is called in its own goroutine; while it does
+// not answer, its last rows are shown with their age.
 type Source struct {
-	Name string // the host, as the user calls it
-	// Rows returns what the host has, for the screen to keep.
+	Name string // the user's name for the host
+	// Rows returns the host's rows; the screen keeps them.
 	Rows  func(context.Context) ([]render.Row, error)
 	Every time.Duration // between answers; 0 means 5 s
-	// Many is set for a source of several hosts: each row says in its Remote which
-	// one it is of, and how that is. An error comes with rows then.
+	// Many is set for a source of several hosts: each row's Remote says which host it is from,
+	// and that host's status. An error may then come with rows.
 	Many bool
 
-	// Last is what the host said at LastAt, before the screen was there.
+	// Last is the host's answer at LastAt, before the screen started.
 	Last   []render.Row
 	LastAt time.Time
 }
 
-// Line is one turn of a session's past.
+// Line is one turn of a session's history.
 type Line struct {
 	At   time.Time
 	Who  string // "you" or "agent"
 	Text string
 }
 
-// Past is what a peek shows of a session after reading files.
+// Past is what a peek shows about a session after reading files.
 type Past struct {
 	Turns []Line // the newest, the oldest of them first
-	Said  string // its final message, whole
-	Plan  string // the plan that it wants approved, whole
+	Said  string // its whole final message
+	Plan  string // the whole plan to approve
 }
 
-// Options is what the screen needs from the program around it. Follow must be there for
-// Run; the rest may be nil, and is not offered then. Functions are called from goroutines.
+// Options are what the screen needs from the program. Run needs Follow; the rest may be nil,
+// and is not offered then. Functions are called from goroutines.
 type Options struct {
-	// Follow gives show what this machine's sessions are, now and whenever that
-	// changes, until ctx ends. Poke has it look at once.
+	// Follow calls show with this machine's sessions, now and whenever they change, until ctx
+	// ends. Poke makes it look at once.
 	Follow  func(ctx context.Context, show func(Snapshot, error))
 	Poke    func()
 	Sources []Source
 
-	// Jump focuses a row's pane and says what it did.
+	// Jump focuses a row's pane and describes what it did.
 	Jump func(render.Row) (string, error)
-	// Act folds what the user did to a session: seen, removed, set aside.
+	// Act folds an action of the user on a session: seen, removed, set aside.
 	Act func(render.Row, state.Action) error
-	// Recent returns a session's past; for one not known here it gets the zero value.
+	// Recent returns a session's history; for an unknown session it gets the zero value.
 	Recent func(render.Row, state.Session) Past
-	// Pane returns what the row's pane shows, line by line.
+	// Pane returns the text of the row's pane.
 	Pane func(render.Row) (string, error)
 
-	// Offers gives show what the sessions ask, whenever that changes, until ctx
-	// ends. Answer gives an answer and says what became of it; Reply says something
-	// to a session that takes it without an offer; Stop ends a turn.
+	// Offers calls show with the open requests, whenever they change, until ctx ends. Answer
+	// gives an answer and returns its result; Reply sends text to a session that accepts it
+	// without an offer; Stop ends a turn.
 	Offers func(ctx context.Context, show func([]card.Offered))
 	Answer func(card.Offered, offer.Answer) (string, error)
 	Reply  func(r render.Row, text string) (string, error)
 	Stop   func(render.Row) (string, error)
-	// Far talks to sessions of other machines; nil for none.
+	// Far acts on sessions of other machines; nil for none.
 	Far card.Far
 
 	Order           render.Mode
-	PermissionFirst bool // as render.Queue has it
+	PermissionFirst bool // as in render.Queue
 	Marks           render.Marks
 	Grouping        Grouping
 	Color           bool
-	Profile         colorprofile.Profile // how many colours, until the terminal says
-	Title           string               // what the first line calls the screen
-	Leave           bool                 // the screen ends when a jump worked: it lies over where that went
+	Profile         colorprofile.Profile // the number of colours, until the terminal reports it
+	Title           string               // the screen's name in the first line
+	Leave           bool                 // close the screen after a successful jump, because it covers the target
 
 	Input  io.Reader // nil: the terminal
 	Output io.Writer
-	// Size of an Output that is not a terminal.
+	// The size for an Output that is not a terminal.
 	Width, Height int
 }
 
@@ -125,7 +124,7 @@ func Run(ctx context.Context, opt Options) error {
 	var f *frames
 	m.redraw = func() {
 		if f == nil {
-			f = &frames{ticker: tickerOf(p)} // which it has once it runs
+			f = &frames{ticker: tickerOf(p)} // it exists once the program runs
 		}
 		f.invalidate()
 	}

@@ -16,10 +16,10 @@ func (s *Server) seen(w http.ResponseWriter, r *http.Request) error {
 	return s.act(w, r, func(body) (state.Action, error) { return state.Action{Kind: state.ActSeen}, nil })
 }
 
-// body is what a request for an action may have.
+// body is the body of a request for an action.
 type body struct {
 	Off   bool   `json:"off"`
-	Until string `json:"until"` // as render.Until reads it
+	Until string `json:"until"` // in the format of render.Until
 }
 
 // backburner serves POST /api/sessions/{id}/backburner.
@@ -40,7 +40,7 @@ func badUntil(until string, err error) error {
 	return &fault{http.StatusBadRequest, "bad_until", fmt.Sprintf("until %q: %v", cut(until), err), `for example {"until": "2h"}`}
 }
 
-// act folds what the user did to a session and answers its row.
+// act folds an action of the user on a session and responds with its row.
 func (s *Server) act(w http.ResponseWriter, r *http.Request, action func(body) (state.Action, error)) error {
 	b, err := s.actionBody(w, r)
 	if err != nil {
@@ -69,7 +69,7 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request, action func(body) (
 	return s.session(w, r, v)
 }
 
-// actionBody reads a body that may be absent.
+// actionBody parses a body that may be absent.
 func (s *Server) actionBody(w http.ResponseWriter, r *http.Request) (b body, err error) {
 	if r.ContentLength == 0 {
 		return b, nil

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// fault is an error as the API gives it.
+// fault is an error in the API's format.
 type fault struct {
 	status  int
 	Code    string `json:"code"`    // for programs, stable
@@ -26,7 +26,7 @@ type faultBody struct {
 
 func writeError(w http.ResponseWriter, f *fault) { writeJSON(w, f.status, faultBody{f}) }
 
-// writeHookError writes an error as the hook endpoints give it.
+// writeHookError writes an error in the format of the hook endpoints.
 func writeHookError(w http.ResponseWriter, status int, message string) {
 	writeJSON(w, status, okAnswer{"error", message})
 }
@@ -52,18 +52,17 @@ func writeBytes(w http.ResponseWriter, status int, contentType string, b []byte)
 	h.Set("Content-Type", contentType)
 	h.Set("Content-Length", strconv.Itoa(len(b)))
 	w.WriteHeader(status)
-	_, _ = w.Write(b) // a client that went away is its own affair
+	_, _ = w.Write(b) // a client that has gone does not matter
 }
 
-// writeOK answers with v.
+// writeOK responds with v.
 func writeOK(w http.ResponseWriter, v any) error {
 	writeJSON(w, http.StatusOK, v)
 	return nil
 }
 
-// writeTagged answers with an entity tag over what changes, or with 304 when
-// the client has it already. The tag is a weak one: the time of the answer and
-// the time at work are not in it.
+// writeTagged responds with an entity tag over changes, or with 304 if the client has that
+// version. The tag is weak: it does not cover the time of the response and the time at work.
 func writeTagged(w http.ResponseWriter, r *http.Request, changes []byte, v any) error {
 	sum := sha256.Sum256(changes)
 	tag := `"` + hex.EncodeToString(sum[:12]) + `"`
@@ -76,7 +75,7 @@ func writeTagged(w http.ResponseWriter, r *http.Request, changes []byte, v any) 
 	return writeOK(w, v)
 }
 
-// writeWhole answers with v and a tag over all of it.
+// writeWhole responds with v and a tag over all of it.
 func writeWhole(w http.ResponseWriter, r *http.Request, v any) error {
 	b, err := encode(v)
 	if err != nil {

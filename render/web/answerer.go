@@ -11,7 +11,7 @@ import (
 	"beckon/state/offer"
 )
 
-// answering is how the caller may answer.
+// answering says how the caller may answer.
 type answering struct {
 	From offer.From `json:"from,omitempty"` // page or remote; empty when they may not
 	Why  string     `json:"why,omitempty"`  // they may not
@@ -25,11 +25,11 @@ func (s *Server) mayAnswer(r *http.Request) answering {
 	return answering{From: from}
 }
 
-// answerer says from where who sent r answers, or why they may not. An agent must
-// not answer itself: it has its user's files, so it could have the token. What
-// answers is a browser that signed in, and on this machine one that no agent's
-// client started. What this does not stop is a program of an agent's that has
-// left its parents, or that drives the user's own browser.
+// answerer returns from where the sender of r answers, or why they may not. An agent must not
+// answer itself: it has its user's files, so it could have the token. Only a browser that
+// signed in can answer, and on this machine only one that no agent's client started. This does
+// not stop a program of an agent that has detached from its parents, or that controls the
+// user's own browser.
 func (s *Server) answerer(r *http.Request) (offer.From, error) {
 	key, ok := bearer(r)
 	if !ok || !s.keys.isSession(key, peerOf(r).Name, time.Now()) {
@@ -61,7 +61,7 @@ func (s *Server) answerer(r *http.Request) (offer.From, error) {
 	return offer.Remote, nil // a tunnel or a proxy: it may come from anywhere
 }
 
-// browserNames are what processes of browsers are called, or begin with.
+// browserNames are names, or prefixes of names, of browsers' processes.
 var browserNames = []string{"chrom", "google chrome", "headless_shell", "firefox", "geckomain", "socket process", "safari", "com.apple.webki", "webkit", "msedge", "microsoft edge",
 	"brave", "vivaldi", "opera", "librewolf", "waterfox", "floorp", "zen", "qtwebengine", "epiphany", "arc", "orion"}
 

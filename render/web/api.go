@@ -17,12 +17,12 @@ import (
 	"beckon/state/store"
 )
 
-// cut shortens what a client sent before it is said back.
+// cut shortens a client's text before it is repeated in a response.
 func cut(s string) string { return event.Cut(s, 64) }
 
-// sessions serves GET /api/sessions: the rows of `list --json`, with ?all=true
-// those of `list --json --all`, and with ?state= and ?session= a part of them.
-// The time at work alone is no change.
+// sessions serves GET /api/sessions: the rows of `list --json`, with ?all=true those of `list
+// --json --all`, and with ?state= and ?session= some of them. The time at work alone does not
+// count as a change.
 func (s *Server) sessions(w http.ResponseWriter, r *http.Request) error {
 	f, err := parseFilter(r)
 	if err != nil {
@@ -44,7 +44,7 @@ func (s *Server) sessions(w http.ResponseWriter, r *http.Request) error {
 	return writeTagged(w, r, rows, list)
 }
 
-// everything lists the ended and archived sessions too.
+// everything also lists ended and archived sessions.
 func (s *Server) everything(f filter) (render.List, error) {
 	all, err := live.NewReader(s.o.Store, s.o.Registry).Look(true)
 	list := render.List{Schema: render.ListSchema, GeneratedAt: all.Now.Time(), Sessions: []render.Row{}}
@@ -56,8 +56,8 @@ func (s *Server) everything(f filter) (render.List, error) {
 	return list, err
 }
 
-// named returns the session that a request names: by a session's id, or by a seat's,
-// which is its newest session.
+// named returns the session that a request names: by a session's id, or by a seat's, which
+// means its newest session.
 func (s *Server) named(r *http.Request) (state.Seen, error) {
 	id := r.PathValue("id")
 	if row, ok := s.hub.find(id); ok {
@@ -101,13 +101,13 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request, v state.Seen) e
 	return writeTagged(w, r, b, rows[0])
 }
 
-// turnsPage is what GET /api/sessions/{id}/turns answers.
+// turnsPage is the response of GET /api/sessions/{id}/turns.
 type turnsPage struct {
 	SessionID string            `json:"session_id"`
 	Turns     []render.TurnLine `json:"turns"` // the newest, oldest first
 }
 
-// turns serves what was said in a session, with what its transcript adds.
+// turns serves what was said in a session, including its transcript.
 func (s *Server) turns(w http.ResponseWriter, r *http.Request, v state.Seen) error {
 	_, limit, err := pageOf(r)
 	if err != nil {
@@ -127,11 +127,11 @@ const (
 	pageMax     = 1000
 )
 
-// journalPage is what GET /api/sessions/{id}/journal answers.
+// journalPage is the response of GET /api/sessions/{id}/journal.
 type journalPage struct {
 	SessionID string        `json:"session_id"`
 	Lines     []journalLine `json:"lines"`
-	Next      int64         `json:"next,omitempty"` // give it as ?after= for what follows
+	Next      int64         `json:"next,omitempty"` // for ?after= of the next request
 }
 
 // journalLine is one line of a journal.
@@ -178,7 +178,7 @@ func (p *journalPage) oldest(l journalLine, limit int) {
 	}
 }
 
-// newest forgets the oldest line; append copies what is left now and then.
+// newest drops the oldest line; append copies the rest now and then.
 func (p *journalPage) newest(l journalLine, limit int) {
 	if len(p.Lines) == limit {
 		p.Lines = p.Lines[1:]

@@ -18,8 +18,8 @@ import (
 	"beckon/state/store"
 )
 
-// board holds the row of every live session and tells the hub what changed. It
-// belongs to one goroutine, the follower's.
+// board holds the row of every live session and reports changes to the hub. It belongs to one
+// goroutine, the follower's.
 type board struct {
 	o      *Options
 	hub    *hub
@@ -28,16 +28,16 @@ type board struct {
 	sweep  sweeper
 	edges  edges
 
-	handing atomic.Bool // Options.Seen is under way
+	handing atomic.Bool // Options.Seen is running
 
-	now   event.Millis // of the update under way
-	begun event.Millis // lines older than this were published before
+	now   event.Millis // of the present update
+	begun event.Millis // older lines were published before
 
 	cards map[store.Key]*card
 	seats map[string]map[*card]bool    // the cards of each row
-	due   map[string]bool              // rows to be looked at again
+	due   map[string]bool              // rows to check again
 	turns map[string][]render.TurnLine // of this look, by row
-	gone  map[store.Key]store.Place    // where the journals of sessions that left were
+	gone  map[store.Key]store.Place    // how far the journals of removed sessions were read
 }
 
 // card is one live session.
@@ -45,7 +45,7 @@ type card struct {
 	key   store.Key
 	group string
 	seen  state.Seen
-	place store.Place // how far its journal was followed
+	place store.Place // how far its journal was read
 }
 
 func newBoard(o *Options, h *hub) *board {
@@ -61,12 +61,11 @@ func newBoard(o *Options, h *hub) *board {
 	return b
 }
 
-// groupOf names the row that a session is part of: its seat, or itself when it
-// has none.
+// groupOf identifies the row that a session is part of: its seat, or itself if it has none.
 func groupOf(s *state.Session) string { return cmp.Or(s.Seat, "session "+s.Record()) }
 
-// start reads all sessions, before anybody is served. What their journals hold
-// already is no news.
+// start reads all sessions, before any request is served. What their journals contain already
+// is not published.
 func (b *board) start() error {
 	if err := os.MkdirAll(b.o.Store.SessionsDir(), 0o700); err != nil { // there must be something to watch
 		return err
@@ -97,8 +96,8 @@ func (b *board) run(ctx context.Context) {
 	})
 }
 
-// pollIdle is the least time between two looks where nobody listens and the system
-// reports no changes: there is no hurry.
+// pollIdle is the least time between two looks if nobody listens and the system does not
+// report changes.
 const pollIdle = 250 * time.Millisecond
 
 func (b *board) poll() time.Duration {
@@ -108,7 +107,7 @@ func (b *board) poll() time.Duration {
 	return b.o.Timing.Poll
 }
 
-// take brings what changed to the hub.
+// take passes changes to the hub.
 func (b *board) take(u live.Update) {
 	b.now = u.Now
 	for _, p := range u.Problems {
@@ -125,7 +124,7 @@ func (b *board) take(u live.Update) {
 	b.publish()
 }
 
-// put puts a session on the board, or what is new of it.
+// put adds a session to the board, or updates it.
 func (b *board) put(v *state.Seen) {
 	s := &v.Session
 	k := store.KeyOf(s.Record())
@@ -133,7 +132,7 @@ func (b *board) put(v *state.Seen) {
 	if c == nil {
 		c = &card{key: k, place: b.gone[k]}
 		delete(b.gone, k)
-		if b.edges.began == 0 { // what its journal holds by now is no news
+		if b.edges.began == 0 { // what its journal contains by now is not published
 			c.place = store.Place{Seq: s.Seq, Offset: s.Offset}
 		}
 		b.cards[k] = c
@@ -150,7 +149,7 @@ func (b *board) put(v *state.Seen) {
 	b.due[c.group] = true
 }
 
-// seat puts a card into its row; it is known only after the first event.
+// seat assigns a card to its row, which is known only after the first event.
 func (b *board) seat(c *card) {
 	g := groupOf(&c.seen.Session)
 	if g == c.group {
@@ -175,15 +174,15 @@ func (b *board) unseat(c *card) {
 	b.due[c.group] = true
 }
 
-// remove takes a session off the board: it is archived, or its file is gone.
+// remove removes a session from the board: it is archived, or its file is gone.
 func (b *board) remove(c *card) {
 	b.unseat(c)
 	b.gone[c.key] = c.place
 	delete(b.cards, c.key)
 }
 
-// hand gives what is live to whoever wants it, beside the board: what that
-// takes holds up no stream.
+// hand passes the live sessions to Options.Seen, in a goroutine, so that this delays no
+// stream.
 func (b *board) hand(ctx context.Context, work *sync.WaitGroup) {
 	if b.o.Seen == nil || !b.handing.CompareAndSwap(false, true) {
 		return
@@ -204,7 +203,7 @@ func (b *board) members(group string) []state.Seen {
 	return seen
 }
 
-// publish tells the hub what changed in the rows that are due.
+// publish reports changes of the rows that are due to the hub.
 func (b *board) publish() {
 	if len(b.due) == 0 && len(b.turns) == 0 {
 		b.hub.update(b.at(), func(*publisher) {})
@@ -225,8 +224,8 @@ func (b *board) publish() {
 
 func (b *board) at() time.Time { return b.now.Time() }
 
-// show publishes what happened to one row: that it came, what was said, that it
-// changed, what it came to, that it went.
+// show publishes what happened to one row: its creation, what was said, its change, its edges,
+// its end.
 func (b *board) show(p *publisher, group string) {
 	seen := b.members(group)
 	was := p.shown(group)
@@ -243,8 +242,8 @@ func (b *board) show(p *publisher, group string) {
 	b.emitEdges(p, group, now)
 }
 
-// emitRow publishes the events of a row that is there. A new row is published
-// before what was said in it, a changed one after.
+// emitRow publishes the events of an existing row. A new row is published before what was said
+// in it, a changed one after.
 func (b *board) emitRow(p *publisher, group string, was, now *shown) {
 	if was == nil {
 		p.set(group, now)
@@ -259,7 +258,7 @@ func (b *board) emitRow(p *publisher, group string, was, now *shown) {
 	}
 }
 
-// end tells that a row is no more, with the row as it ended.
+// end publishes the end of a row, with its last state.
 func (b *board) end(p *publisher, group string, was *shown, seen []state.Seen) {
 	p.drop(group)
 	last := was

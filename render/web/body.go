@@ -12,10 +12,9 @@ import (
 	"time"
 )
 
-// sizes are what bodies may take of memory while they come and are folded, 22
-// MiB in all: so many of each size at once. A body takes a slot of the smallest
-// size before its first byte is read, and goes on to a larger one when it
-// outgrows it.
+// sizes are the memory for bodies while they are received and folded, 22 MiB in all: a number
+// of slots of each size. A body takes a slot of the smallest size before its first byte is
+// read, and moves to a larger one when it outgrows it.
 var sizes = [...]struct{ bytes, slots int }{
 	{4 << 10, 256}, // nearly all events
 	{smallBody, 12},
@@ -25,9 +24,9 @@ var sizes = [...]struct{ bytes, slots int }{
 
 const (
 	maxBody   = 16 << 20
-	smallBody = 256 << 10 // up to here a body keeps no slot while the policy is asked
-	// patience is how long a body may come while others wait for its slot: then
-	// it is given up. Over loopback the largest takes a few milliseconds.
+	smallBody = 256 << 10 // a body up to this size keeps no slot while the policy decides
+	// patience is how long a body may take while others wait for its slot: then it is dropped.
+	// Over loopback the largest takes a few milliseconds.
 	patience = 500 * time.Millisecond
 )
 
@@ -37,7 +36,7 @@ type pool struct {
 	slots chan struct{}
 
 	mu     sync.Mutex
-	coming []*slot // not read to their end, the oldest first
+	coming []*slot // not received completely, the oldest first
 }
 
 // slot is the right to hold one body of the pool's size.
@@ -83,7 +82,7 @@ func (p *pool) begin(giveUp func()) *slot {
 	return s
 }
 
-// makeRoom gives up the body that has been coming for longest, if that is long.
+// makeRoom drops the body that has been received for the longest time, if that is long.
 func (p *pool) makeRoom(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -93,7 +92,7 @@ func (p *pool) makeRoom(now time.Time) {
 	}
 }
 
-// came notes that the body is there as a whole: it is not given up any more.
+// came records that the body is complete: it is not dropped any more.
 func (s *slot) came() {
 	s.pool.mu.Lock()
 	s.pool.coming = slices.DeleteFunc(s.pool.coming, func(o *slot) bool { return o == s })
@@ -105,7 +104,7 @@ func (s *slot) free() {
 	<-s.pool.slots
 }
 
-// Errors of bodies, which each endpoint gives in its own form.
+// Errors about bodies, which each endpoint reports in its own format.
 var (
 	errTooLarge = errors.New("body is larger than 16 MiB")
 	errNotJSON  = errors.New("Content-Type must be application/json")
@@ -126,8 +125,8 @@ func statusOf(err error) int {
 	return http.StatusBadRequest
 }
 
-// body reads a JSON request body. done must be called when it is no longer used;
-// it may be called again.
+// body reads a JSON request body. done must be called when it is no longer used; calling it
+// again is harmless.
 func (s *Server) body(w http.ResponseWriter, r *http.Request) (b []byte, done func(), err error) {
 	done = func() {}
 	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" && !strings.HasSuffix(t, "+json") {
@@ -156,7 +155,7 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request) (b []byte, done fu
 		}
 		has = next
 		var whole bool
-		if n := min(int(r.ContentLength), p.bytes); n > cap(b) { // growing by steps would leave as much behind
+		if n := min(int(r.ContentLength), p.bytes); n > cap(b) { // growing step by step would leave as much garbage
 			b = append(make([]byte, 0, n), b...)
 		}
 		if b, whole, err = readUpTo(in, b, p.bytes); err != nil || whole {
@@ -167,7 +166,7 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request) (b []byte, done fu
 	return nil, sync.OnceFunc(has.free), errTooLarge // one byte too many ends the reading before this
 }
 
-// readUpTo adds to b what in gives, until there is no more or b has limit bytes.
+// readUpTo appends to b from in, until there is no more or b has limit bytes.
 func readUpTo(in io.Reader, b []byte, limit int) (_ []byte, whole bool, err error) {
 	for len(b) < limit {
 		if len(b) == cap(b) { // of unknown length, or at its end
@@ -182,7 +181,7 @@ func readUpTo(in io.Reader, b []byte, limit int) (_ []byte, whole bool, err erro
 			return nil, false, err
 		}
 	}
-	if limit == maxBody { // there is no larger size: what is left is the end, or an error
+	if limit == maxBody { // there is no larger size: the rest is the end, or an error
 		if _, err = in.Read(make([]byte, 1)); err == io.EOF {
 			return b, true, nil
 		}

@@ -11,13 +11,12 @@ import (
 	"beckon/state/store"
 )
 
-// busyFor is how long the busy time of a working session is shown before its
-// journal is read again.
+// busyFor is how long the busy time of a working session is used before its journal is read
+// again.
 const busyFor = 10 * time.Second
 
-// busy keeps how long sessions were at work today. It is asked for only by
-// those who read the API: events do not carry it, since it changes by the
-// second.
+// busy caches how long sessions were at work today. Only the API returns this: events do not
+// contain it, since it changes every second.
 type busy struct {
 	st   *store.Store
 	mu   sync.Mutex
@@ -31,8 +30,7 @@ type busyToday struct {
 	seconds int64
 }
 
-// fill sets the rows' busy seconds. A row whose journal cannot be read has none;
-// the others do.
+// fill sets the rows' busy seconds. A row whose journal cannot be read has none.
 func (b *busy) fill(rows []render.Row, now time.Time) (failed error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -54,7 +52,7 @@ func (b *busy) fill(rows []render.Row, now time.Time) (failed error) {
 	return failed
 }
 
-// holds reports whether t is still what the journal would give.
+// holds reports whether t is still up to date.
 func (t busyToday) holds(r *render.Row, now time.Time) bool {
 	works := r.State.AtWork()
 	return t.day == now.Local().Format(time.DateOnly) &&

@@ -13,31 +13,30 @@ import (
 	"beckon/render/web/peer"
 )
 
-// Who may be heard:
+// Who is served:
 //
-//   - Whoever sends the token or a browser's session, from anywhere.
-//   - A program of the owner's that comes over loopback by itself: the system
-//     tells whose process is at the other end. So a hook needs no token.
-//   - Nobody else hears more than /healthz. Another user of the machine is told
-//     so (403); who is not known may still sign in (401), and is given the page,
-//     which has nothing in it but how to do that.
+//  - Anyone who sends the token or a browser's session, from anywhere.
+//  - A program of the owner that connects over loopback directly: the system
+//    reports whose process is at the other end. So a hook needs no token.
+//  - Others get only /healthz. Another user of the machine is told so (403); an
+//    unknown caller may still sign in (401), and gets the page, which contains
+//    only how to do that.
 //
-// A browser is a program of the owner's too, but any site may be behind what it
-// sends. Host, Origin and Sec-Fetch-Site keep out the sites that a browser names; a
-// session keeps out the rest. It is sent in a header and kept by the page's origin:
-// cookies would go to every port of a host, whoever listens there.
+// A browser is a program of the owner, too, but any site may be behind its requests. Host,
+// Origin and Sec-Fetch-Site exclude the sites that a browser names; a session excludes the
+// rest. It is sent in a header and stored for the page's origin: cookies would go to every
+// port of a host, whoever listens there.
 //
-// What comes through a proxy comes from wherever that listens. One that says so
-// is not taken for the owner. One that does not (ssh -L, a container's network
-// helper, both run as the user who began them) is the owner's own doing and
-// passes as the owner, as it would with the owner's files. Another network
-// namespace has other addresses than loopback, so a container on a bridge needs
-// the token.
+// A request through a proxy comes from wherever that listens. If the proxy identifies itself
+// the request does not count as the owner's. If it does not (ssh -L, a container's network
+// helper, which both run as the user who started them) that is the owner's own doing, and it
+// counts as the owner, whose files it could use as well. Another network namespace has
+// addresses other than loopback, so a container on a bridge needs the token.
 
-// peerKey is the key of a connection's peer in its context.
+// peerKey is the context key of a connection's peer.
 type peerKey struct{}
 
-// withPeer asks for that at once: a socket that was closed belongs to nobody.
+// withPeer looks the peer up at once, because a closed socket has no owner.
 func withPeer(ctx context.Context, c net.Conn) context.Context {
 	if t, ok := c.(interface{ NetConn() net.Conn }); ok { // TLS
 		c = t.NetConn()
@@ -47,7 +46,7 @@ func withPeer(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, peerKey{}, end)
 }
 
-// otherEnd finds out the peer of a connection.
+// otherEnd looks up the peer of a connection.
 type otherEnd struct {
 	conn  net.Conn
 	asked sync.WaitGroup
@@ -62,7 +61,7 @@ func peerOf(r *http.Request) peer.Peer {
 	return peer.Peer{}
 }
 
-// connOf is the connection that r came by, nil when it is not known.
+// connOf returns the connection of r, nil if unknown.
 func connOf(r *http.Request) net.Conn {
 	if end, ok := r.Context().Value(peerKey{}).(*otherEnd); ok {
 		return end.conn
@@ -70,9 +69,9 @@ func connOf(r *http.Request) net.Conn {
 	return nil
 }
 
-// admit says why r is not heard, nil if it is.
+// admit returns why r is refused, nil if it is not.
 func (s *Server) admit(r *http.Request) *fault {
-	if r.URL.Path == "/healthz" { // tells nothing that a closed port would not
+	if r.URL.Path == "/healthz" { // reveals no more than a closed port
 		return nil
 	}
 	if key, ok := bearer(r); ok {
@@ -89,11 +88,11 @@ func (s *Server) admit(r *http.Request) *fault {
 
 var errUnauthorized = &fault{http.StatusUnauthorized, "unauthorized", "a token is needed", "programs send Authorization: Bearer TOKEN; a browser is signed in by the address that `beckon serve url` prints, a phone by the code of `beckon serve url --qr`"}
 
-// admitKey hears r for the key that it has, and counts the wrong ones.
+// admitKey checks the key of r, and counts wrong ones.
 func (s *Server) admitKey(r *http.Request, key string) *fault {
 	now, place := time.Now(), placeOf(r)
 	switch {
-	case s.keys.isSession(key, peerOf(r).Name, now): // too long to be guessed: who shares a proxy with the owner locks nobody out
+	case s.keys.isSession(key, peerOf(r).Name, now): // too long to be guessed: a caller behind the same proxy cannot lock the owner out
 		return nil
 	case s.keys.guesses(place, now):
 		return &fault{http.StatusTooManyRequests, "too_many_guesses", "too many wrong tokens", "wait a second"}
@@ -107,8 +106,8 @@ func (s *Server) admitKey(r *http.Request, key string) *fault {
 	return errUnauthorized
 }
 
-// over is closed when the browser's session that r was sent with ends. For callers
-// without one it is nil.
+// over returns a channel that is closed when the browser's session of r ends, nil for callers
+// without one.
 func (s *Server) over(r *http.Request) <-chan struct{} {
 	key, ok := bearer(r)
 	if !ok || s.keys.isToken(key) {
@@ -121,19 +120,17 @@ func bearer(r *http.Request) (key string, ok bool) {
 	return strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 }
 
-// ownPeer reports whether r was sent by a process of the owner's, a browser
-// included, and by no proxy.
+// ownPeer reports whether one of the owner's processes, including browsers, sent r directly.
 func ownPeer(r *http.Request) bool { return peerOf(r).Who == peer.Owner && !forwarded(r) }
 
-// isPage reports whether r asks for the page itself, whose files are the same
-// for all.
+// isPage reports whether r requests the page itself, whose files are the same for all.
 func isPage(r *http.Request) bool {
 	path := r.URL.Path
 	return r.Method == http.MethodGet && (path == "/" || strings.HasPrefix(path, "/session/") || strings.HasPrefix(path, "/assets/"))
 }
 
-// fromBrowser reports whether a browser sent r. All of them name the site since
-// 2023; what is said of their program holds for older ones.
+// fromBrowser reports whether a browser sent r. All of them name the site since 2023; older
+// ones are recognized by their User-Agent.
 func fromBrowser(r *http.Request) bool {
 	agent := r.UserAgent()
 	return hasAny(r, "Sec-Fetch-Site", "Sec-Fetch-Dest", "Origin", "Referer") || strings.HasPrefix(agent, "Mozilla/") && !strings.Contains(agent, "PowerShell")
@@ -144,15 +141,15 @@ func hasAny(r *http.Request, names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return r.Header[name] != nil })
 }
 
-// forwarded reports whether r came through a proxy that shows itself: by a header,
-// or by the name that it was asked by.
+// forwarded reports whether r came through a proxy that identifies itself: by a header, or by
+// the host name in the request.
 func forwarded(r *http.Request) bool {
 	_, unix := r.Context().Value(http.LocalAddrContextKey).(*net.UnixAddr)
 	return hasAny(r, "Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via") || !unix && !Loopback(hostName(r.Host))
 }
 
-// placeOf names where r comes from, for counting: a user of this machine, or an
-// address. Whoever has one address of IPv6 has 2^64.
+// placeOf returns where r comes from, for counting: a user of this machine, or an address.
+// Someone with one IPv6 address has 2^64.
 func placeOf(r *http.Request) string {
 	if p := peerOf(r); p.Name != "" {
 		return "user " + p.Name

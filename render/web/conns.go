@@ -8,24 +8,22 @@ import (
 	"sync"
 )
 
-// maxConns is how many connections are open at once beside the event streams,
-// of which there may be maxClients.
+// maxConns is how many connections may be open at once in addition to the event streams, of
+// which there may be maxClients.
 const maxConns = 1024
 
-// conns are the open connections. When there are too many, one is closed for
-// each that comes: the one on which nothing was asked for longest, else the one
-// whose answer has taken longest. So a flood of them, idle or slow, closes
-// itself, and whoever asks at once is heard.
+// conns are the open connections. If there are too many, each new one replaces another: the
+// one that has been without a request for longest, else the one whose response has taken
+// longest. So a flood of them, idle or slow, closes itself, and a prompt client is served.
 type conns struct {
 	mu      sync.Mutex
 	all     map[net.Conn]*conn
-	waiting list.List // of *conn that nothing is answered on, the oldest first
-	serving list.List // the others, but for event streams
+	waiting list.List // of *conn without a request, the oldest first
+	serving list.List // the others, except event streams
 	drop    func(net.Conn)
 }
 
-// conn is an open connection, and where it is listed: nowhere when it is a
-// stream, or is being closed.
+// conn is an open connection, and its list: nil for a stream, or while it is being closed.
 type conn struct {
 	net.Conn
 	in *list.List
@@ -34,12 +32,12 @@ type conn struct {
 
 type connKey struct{}
 
-// context notes the peer of c, and where c is counted.
+// context stores the peer of c, and its list entry.
 func (k *conns) context(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(withPeer(ctx, c), connKey{}, k.opened(c))
 }
 
-// opened counts c in, and closes another one when there are too many.
+// opened adds c, and closes another one if there are too many.
 func (k *conns) opened(c net.Conn) *conn {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -81,8 +79,8 @@ func (k *conns) changed(c net.Conn, state http.ConnState) {
 	}
 }
 
-// relist moves the connection of r from one list to another; one that is in
-// neither is a stream, or being closed.
+// relist moves the connection of r from one list to another; one in neither is a stream, or
+// being closed.
 func (k *conns) relist(r *http.Request, from, to *list.List) {
 	o, _ := r.Context().Value(connKey{}).(*conn)
 	if o == nil {
@@ -95,7 +93,7 @@ func (k *conns) relist(r *http.Request, from, to *list.List) {
 	}
 }
 
-// count tells where a connection stands while next answers.
+// count keeps a connection's list up to date while next responds.
 func (k *conns) count(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		k.relist(r, &k.waiting, &k.serving)
@@ -104,6 +102,5 @@ func (k *conns) count(next http.Handler) http.Handler {
 	})
 }
 
-// stream takes the connection of r out of the count: it is an event stream, and
-// ends with it.
+// stream removes the connection of r from the count: it is an event stream, and ends with it.
 func (k *conns) stream(r *http.Request) { k.relist(r, &k.serving, nil) }

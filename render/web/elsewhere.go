@@ -9,10 +9,9 @@ import (
 	"strings"
 )
 
-// Elsewhere is the address by which another device asks a server that listens on
-// addr: by the first of names, if there is one, else by this machine's address in
-// the network. A server on loopback that has a name is asked through a proxy, which
-// does TLS.
+// Elsewhere returns the address by which another device reaches a server that listens on addr:
+// by the first of names, if there is one, else by this machine's address in the network. A
+// server on loopback with a name is reached through a proxy, which does TLS.
 func Elsewhere(scheme, addr string, names []string) (string, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -35,10 +34,10 @@ func Elsewhere(scheme, addr string, names []string) (string, error) {
 	return scheme + "://" + net.JoinHostPort(host, port) + "/", nil
 }
 
-// outboundAddr is this machine's address towards other machines. Nothing is sent to find
-// it out: the system only says which way a datagram would go.
+// outboundAddr returns this machine's address towards other machines. Nothing is sent to find
+// it: the system only reports the route of a datagram.
 func outboundAddr() string {
-	for _, to := range []string{"192.0.2.1:9", "[2001:db8::1]:9"} { // addresses that nobody has (RFC 5737, RFC 3849)
+	for _, to := range []string{"192.0.2.1:9", "[2001:db8::1]:9"} { // reserved addresses (RFC 5737, RFC 3849)
 		if c, err := net.Dial("udp", to); err == nil {
 			_ = c.Close()
 			if addr, err := netip.ParseAddrPort(c.LocalAddr().String()); err == nil && !addr.Addr().IsLoopback() {
@@ -52,8 +51,8 @@ func outboundAddr() string {
 	return ""
 }
 
-// CertNames are the names of the certificate in a file that a server may be asked
-// by: a caller that used one has checked that the server has its key.
+// CertNames returns the names in a certificate file that requests may use: a caller that used
+// one has checked that the server has its key.
 func CertNames(certFile, keyFile string) []string {
 	pair, err := tls.LoadX509KeyPair(certFile, keyFile)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 // farTime is how long another machine may take.
 const farTime = 20 * time.Second
 
-// far is ofAnswerer for a session of another machine. Every answer travels as one from
-// elsewhere: what it allows, it allows once.
+// far is ofAnswerer for a session of another machine. Every answer counts as one from
+// elsewhere: it allows only once.
 func (s *Server) far(h func(http.ResponseWriter, *http.Request, render.Row) error) http.HandlerFunc {
 	return s.ofAnswerer(func(w http.ResponseWriter, r *http.Request, _ offer.From) error {
 		row, ok := s.hub.elsewhere(r.PathValue("host"), r.PathValue("id"))
@@ -31,8 +31,8 @@ func (s *Server) far(h func(http.ResponseWriter, *http.Request, render.Row) erro
 	})
 }
 
-// elsewhere returns the row of another machine's session, by its seat or, without
-// one, its record.
+// elsewhere returns the row of another machine's session, by its seat or, without one, its
+// record.
 func (h *hub) elsewhere(host, id string) (render.Row, bool) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
@@ -43,7 +43,7 @@ func (h *hub) elsewhere(host, id string) (render.Row, bool) {
 	return s.row, true
 }
 
-// farKey is a key that no seat of this machine and no other machine has: names have no
+// farKey returns a key that no seat of this machine and no other machine has: names contain no
 // control characters.
 func farKey(host, id string) string { return farPrefix + host + "\x00" + id }
 
@@ -72,13 +72,13 @@ func (s *Server) askFar(r *http.Request, row render.Row) ([]cards.Offered, error
 	return list, nil
 }
 
-// notThere is what another machine did not do. What it says of that is a stranger's.
+// notThere returns the error for what another machine did not do. Its words are a stranger's.
 func notThere(row *render.Row, err error) error {
 	return &fault{http.StatusBadGateway, "not_answered", render.OneLine(row.Remote.Name + ": " + err.Error()), ""}
 }
 
-// farReact serves POST /api/hosts/{host}/sessions/{id}/offers/{offer}. The machine is
-// asked once more what its session asks, so that what is answered is what was drawn.
+// farReact serves POST /api/hosts/{host}/sessions/{id}/offers/{offer}. It asks the machine for
+// its session's request again, so that the answer is to what was shown.
 func (s *Server) farReact(w http.ResponseWriter, r *http.Request, row render.Row) error {
 	var b reaction
 	if err := s.read(w, r, &b, `for example {"digest": "...", "drawn": "...", "word": "allow"}`); err != nil {
@@ -119,7 +119,7 @@ func (s *Server) farStop(w http.ResponseWriter, r *http.Request, row render.Row)
 }
 
 func (s *Server) farDo(w http.ResponseWriter, r *http.Request, row render.Row, do func(context.Context) (string, error)) error {
-	// The request stands even if the caller goes away meanwhile.
+	// The order stands even if the caller goes away meanwhile.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), farTime)
 	defer cancel()
 	done, err := do(ctx)

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// answers keeps what was answered for some seconds, by what was asked: each of these
-// answers reads every journal. One is made at a time.
+// answers caches responses for some seconds, by request: each of these reads every journal.
+// Only one is computed at a time.
 type answers struct {
 	mu   sync.Mutex
 	last map[string]answered
 }
 
-// answered is an answer, and when it was made.
+// answered is a response, and when it was computed.
 type answered struct {
 	v  any
 	at time.Time
@@ -85,7 +85,7 @@ func (s *Server) getConfig(w http.ResponseWriter, r *http.Request) error {
 	return s.given(w, r, s.o.Config, s.o.Config != nil)
 }
 
-// given answers what a function of the options says.
+// given responds with the result of an option's function.
 func (s *Server) given(w http.ResponseWriter, r *http.Request, f func() (any, error), there bool) error {
 	if !there {
 		return &fault{http.StatusNotFound, "not_found", "there is nothing here", ""}

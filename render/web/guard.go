@@ -10,19 +10,18 @@ import (
 	"strings"
 )
 
-// wrongHost is the code of a fault: no server of that name is here.
+// wrongHost is a fault's code: the server does not have that name.
 const wrongHost = "wrong_host"
 
-// policyCSP lets the page load its own files and nothing else, run no script
-// that stands in it, and make no markup out of text. The one policy that is left is
-// made as the page begins, and names its service worker.
+// policyCSP lets the page load only its own files, run no inline script, and create no markup
+// from text. The one Trusted Types policy that it allows is created as the page starts, and
+// names its service worker.
 const policyCSP = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
 	"connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
 	"require-trusted-types-for 'script'; trusted-types worker"
 
-// guard stands before the routes: whoever reaches one was asked for by a name
-// of this server, from a page of its own or from none, and may be heard (see
-// caller).
+// guard precedes the routes: requests that reach them use a name of this server, come from one
+// of its pages or from none, and have been admitted (see caller).
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -55,19 +54,19 @@ func (s *Server) guard(next http.Handler) http.Handler {
 	})
 }
 
-// opens reports whether somebody opens what r asks for in a browser.
+// opens reports whether somebody opens the address of r in a browser.
 func opens(r *http.Request) bool {
 	return r.Method == http.MethodGet && (r.Header.Get("Sec-Fetch-Dest") == "document" || fromBrowser(r) && strings.HasPrefix(r.Header.Get("Accept"), "text/html"))
 }
 
-// refusal says in a browser why there is nothing to see, and what to do. It may not
-// load anything.
+// refusal is the page that a browser shows for a refusal, with what to do. It may not load
+// anything.
 var refusal = template.Must(template.New("").Parse(`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>beckon</title></head>
 <body><main><h1>{{.What}}</h1>{{range .Do}}<p>{{.Words}}</p><pre>{{.Command}}</pre>{{end}}{{with .Hint}}<p>{{.}}</p>{{end}}</main></body></html>
 `))
 
-// todo is a command, and what it does.
+// todo is a command, and a description.
 type todo struct{ Words, Command string }
 
 // writePage writes f for people.
@@ -89,7 +88,7 @@ func writePage(w http.ResponseWriter, f *fault) {
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(f.status)
-	_ = refusal.Execute(w, page) // a browser that went away is its own affair
+	_ = refusal.Execute(w, page) // a browser that has gone does not matter
 }
 
 func upper(s string) string {
@@ -99,9 +98,8 @@ func upper(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// refuse says why a request is not served, nil if it is. A name that an
-// attacker's DNS points here is refused by its Host (DNS rebinding), a foreign
-// page by its Origin.
+// refuse returns why a request is not served, nil if it is. A name that an attacker's DNS
+// points here is refused by its Host (DNS rebinding), a foreign page by its Origin.
 func (s *Server) refuse(r *http.Request) *fault {
 	if !s.knownHost(r) {
 		return &fault{http.StatusMisdirectedRequest, wrongHost, "this server is not known by that name", "ask for 127.0.0.1 or localhost, or name the host with --host"}
@@ -118,9 +116,9 @@ func (s *Server) refuse(r *http.Request) *fault {
 	return nil
 }
 
-// knownHost reports whether r asks for a name of this server. An address that
-// stands for itself cannot be rebound, and neither can a name that no stranger's
-// DNS answers for: this machine's own, where the server is heard beyond it.
+// knownHost reports whether r uses a name of this server. A literal address cannot be rebound,
+// nor can a name that no foreign DNS answers for: this machine's own, if the server listens
+// beyond it.
 func (s *Server) knownHost(r *http.Request) bool {
 	if _, unix := r.Context().Value(http.LocalAddrContextKey).(*net.UnixAddr); unix {
 		return true // no browser gets here
@@ -137,8 +135,8 @@ func (s *Server) knownHost(r *http.Request) bool {
 	return err == nil || slices.ContainsFunc(ownNames(), named) || isOwnHere(host)
 }
 
-// localDomains are reserved for names that only a network of one's own answers for:
-// nobody can be given one (RFC 6762, RFC 8375, and ICANN's decision on internal).
+// localDomains are reserved for names in local networks: nobody can register one (RFC 6762,
+// RFC 8375, and ICANN's decision on internal).
 var localDomains = []string{"local", "home.arpa", "internal"}
 
 // isOwnHere reports whether host is this machine's name in such a domain.
@@ -149,7 +147,7 @@ func isOwnHere(host string) bool {
 	})
 }
 
-// hostName takes the port and the brackets off a Host.
+// hostName returns a Host without port and brackets.
 func hostName(hostport string) string {
 	if host, _, err := net.SplitHostPort(hostport); err == nil {
 		return host

@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	// maxHeld is how many requests may wait for a person at once; further ones
-	// are answered at once, and their questions stay where they are asked.
+	// maxHeld is how many requests may wait for a person at once; further ones get a response
+	// at once, and their questions stay where they are asked.
 	maxHeld = 64
-	// maxWait is how long a sender may say that it waits, and margin how much
-	// sooner it is answered.
+	// maxWait is the longest wait that a sender may announce, and margin how much earlier it
+	// gets a response.
 	maxWait = 24 * time.Hour
 	margin  = time.Second
 )
 
-// waitOf is how long who sent r waits for a person's answer, by its own word.
+// waitOf returns how long the sender of r announces to wait for a person's answer.
 func waitOf(r *http.Request) (wait time.Duration, bad bool) {
 	text := r.URL.Query().Get("wait")
 	if text == "" {
@@ -33,8 +33,7 @@ func waitOf(r *http.Request) (wait time.Duration, bad bool) {
 	return max(0, wait-margin), false
 }
 
-// held holds a request until the user has answered what it asks, and reports
-// whether it was answered.
+// held holds a request until the user has answered it, and reports whether they did.
 func (s *Server) held(w http.ResponseWriter, r *http.Request, held offer.Held, session *state.Session) (answered bool) {
 	defer s.holding.Add(-1)
 	if s.holding.Add(1) > maxHeld {
@@ -42,12 +41,12 @@ func (s *Server) held(w http.ResponseWriter, r *http.Request, held offer.Held, s
 		return false
 	}
 	s.conns.stream(r)
-	w.Header().Set("Connection", "close") // it is in no count any more
+	w.Header().Set("Connection", "close") // it is no longer counted
 	rc := http.NewResponseController(w)
-	_ = rc.SetReadDeadline(time.Time{}) // of requests that are answered at once
+	_ = rc.SetReadDeadline(time.Time{}) // the one for ordinary requests
 	_ = rc.SetWriteDeadline(time.Time{})
 	late := func() { _ = rc.SetWriteDeadline(time.Now().Add(writeWait)) }
-	defer late() // for whoever answers in place of the user
+	defer late() // for a caller that answers instead of the user
 	held(r.Context(), session, s.wakes.Watch, func(answer []byte) error {
 		if err := r.Context().Err(); err != nil {
 			return err

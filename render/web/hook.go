@@ -15,17 +15,17 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// shape is what a body posted to /hook is.
+// shape is the format of a body posted to /hook.
 type shape uint8
 
 const (
 	noShape   shape = iota
 	enveloped       // {"agent", "event", "hookInput", ...}
-	raw             // the agent's own payload, as its http hooks post it
+	raw             // the agent's own payload, as posted by its http hooks
 	protocol        // {"version", "event": {...}, "data"}
 )
 
-// shapeOf tells the shapes apart by members that the others cannot have.
+// shapeOf distinguishes the formats by members that the others cannot have.
 func shapeOf(v gjson.Result, named bool) shape {
 	switch e := v.Get("event"); {
 	case e.IsObject() && v.Get("version").Exists():
@@ -40,14 +40,14 @@ func shapeOf(v gjson.Result, named bool) shape {
 	return noShape
 }
 
-// okAnswer answers the envelope.
+// okAnswer is the response to the envelope.
 type okAnswer struct {
 	Status  string `json:"status"`
 	Message string `json:"message,omitempty"`
 }
 
-// hook serves POST /hook. The agent may be named by ?agent=, and the event by
-// ?event=, for payloads that say neither.
+// hook serves POST /hook. ?agent= and ?event= name the agent and the event of payloads that do
+// not.
 func (s *Server) hook(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	body, v, done, ok := s.hookBody(w, r, "Invalid JSON")
@@ -69,8 +69,8 @@ func (s *Server) hook(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// hookBody reads a body and its members. It answers when that fails; done must
-// be called in any case.
+// hookBody reads a body and its members. If that fails it sends the response; done must be
+// called in any case.
 func (s *Server) hookBody(w http.ResponseWriter, r *http.Request, invalid string) (body []byte, v gjson.Result, done func(), ok bool) {
 	body, done, err := s.body(w, r)
 	if err != nil {
@@ -92,13 +92,14 @@ func (s *Server) hookBody(w http.ResponseWriter, r *http.Request, invalid string
 	return nil, v, done, false
 }
 
-// ignored answers when events are not taken: what the sender does about it is nothing, so it is no error.
+// ignored is the response if events are not accepted: it is not an error, because the sender
+// need do nothing.
 type ignored struct {
 	Status string `json:"status"`
 	Reason string `json:"reason"`
 }
 
-// closed answers when events are not taken, and reports whether it did.
+// closed responds if events are not accepted, and reports whether it did.
 func (s *Server) closed(w http.ResponseWriter) bool {
 	if s.o.Closed {
 		writeJSON(w, http.StatusOK, ignored{"ignored", "hooks_disabled"})
@@ -106,7 +107,7 @@ func (s *Server) closed(w http.ResponseWriter) bool {
 	return s.o.Closed
 }
 
-// envelope takes an event in the unified envelope.
+// envelope handles an event in the unified envelope.
 func (s *Server) envelope(w http.ResponseWriter, body []byte, start time.Time) {
 	e, err := event.ParseEnvelope(body)
 	if fail := s.unfit(&e, err); fail != "" {
@@ -120,8 +121,8 @@ func (s *Server) envelope(w http.ResponseWriter, body []byte, start time.Time) {
 	writeJSON(w, http.StatusOK, okAnswer{Status: "ok"})
 }
 
-// unfit says why an event cannot be folded, nothing when it can. An event that
-// names no session then belongs to the one of its terminal or directory.
+// unfit returns why an event cannot be folded, "" if it can. An event that names no session
+// then belongs to the one of its terminal or directory.
 func (s *Server) unfit(e *event.Event, err error) string {
 	if err != nil {
 		return "Invalid JSON"

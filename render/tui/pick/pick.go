@@ -1,5 +1,5 @@
-// Package pick lets the user choose one line of several on a terminal: what they type
-// leaves the lines that have its letters in this order, the best first.
+// Package pick lets the user choose one of several lines on a terminal: typing keeps the lines
+// that contain the typed letters in this order, the best first.
 package pick
 
 import (
@@ -15,11 +15,11 @@ import (
 	"github.com/sahilm/fuzzy"
 )
 
-// ErrNone is returned when the user leaves without a choice.
+// ErrNone is returned if the user leaves without a choice.
 var ErrNone = errors.New("nothing was chosen")
 
-// Line returns the index of the line that the user chose. It is drawn on out, which
-// is a terminal, and gone afterwards.
+// Line returns the index of the line that the user chose. It draws on out, a terminal, and
+// clears it afterwards.
 func Line(ctx context.Context, lines []string, in io.Reader, out io.Writer, color bool) (int, error) {
 	m := newModel(lines)
 	m.color = color
@@ -36,7 +36,7 @@ func Line(ctx context.Context, lines []string, in io.Reader, out io.Writer, colo
 type model struct {
 	lines  []string
 	query  string
-	fits   []fuzzy.Match // the best first; of an empty query all, in their order
+	fits   []fuzzy.Match // the best first; for an empty query all, in order
 	cursor int           // index in fits
 	chosen int           // index in lines, -1 for none
 	done   bool
@@ -66,7 +66,7 @@ func (m *model) find() {
 // Init asks for nothing.
 func (m *model) Init() tea.Cmd { return nil }
 
-// Update takes a key.
+// Update handles a key.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
@@ -117,7 +117,7 @@ func printable(r rune) rune {
 	return r
 }
 
-// View draws the query and the lines that fit it, the cursor's among them.
+// View draws the query and the matching lines around the cursor.
 func (m *model) View() tea.View {
 	if m.done {
 		return tea.NewView("")
@@ -133,11 +133,11 @@ func (m *model) View() tea.View {
 		b.WriteString("\n  nothing fits")
 	}
 	v := tea.NewView(b.String())
-	v.AltScreen = true // what was on the screen comes back
+	v.AltScreen = true // the previous content of the screen is restored
 	return v
 }
 
-// line draws one line, with the letters that were typed in bold.
+// line draws one line, with the typed letters in bold.
 func (m *model) line(i int) string {
 	f, mark := m.fits[i], "  "
 	if i == m.cursor {
