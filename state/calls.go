@@ -14,6 +14,9 @@ func (f *fold) release(a *Actor, t event.Millis) {
 	a.Calls = slices.DeleteFunc(a.Calls, func(c Call) bool {
 		return c.unpaired() && c.Asked < t
 	})
+	f.s.Closed = slices.DeleteFunc(f.s.Closed, func(c Closed) bool {
+		return c.Actor == a.ID && c.dropped() && c.At < t
+	})
 	for i := range a.Calls {
 		if c := &a.Calls[i]; c.waiting() && c.Asked < t {
 			c.Answered = t
@@ -48,9 +51,11 @@ func (f *fold) preTool(e *event.Event) {
 	if e.Ask != nil {
 		c.Ask = e.Ask
 	}
-	if t := f.droppedWait(a.ID, e); t != 0 {
-		c.Asked, c.Requested = t, true
-		f.wait(c, waitKind(e.Tool.Name, e.Ask), t)
+	if !c.Requested {
+		if t := f.droppedWait(a.ID, e); t != 0 {
+			c.Asked, c.Requested = t, true
+			f.wait(c, waitKind(e.Tool.Name, e.Ask), t)
+		}
 	}
 	if kind != "" && (c.Asked == 0 || e.At < c.Asked) {
 		f.wait(c, kind, e.At)
@@ -276,7 +281,7 @@ func (f *fold) dropUnpaired(a *Actor, c Call) {
 // removes the tombstone and returns when the wait was asked, or 0 if there is none.
 func (f *fold) droppedWait(actor string, e *event.Event) event.Millis {
 	for i := range f.s.Closed {
-		if c := f.s.Closed[i]; c.is(actor, e) && c.UseID == "" && c.Requested && c.At >= e.At && e.Tool.UseID != "" {
+		if c := f.s.Closed[i]; c.is(actor, e) && c.dropped() && c.At >= e.At && e.Tool.UseID != "" {
 			f.s.Closed = slices.Delete(f.s.Closed, i, i+1)
 			return c.At
 		}
@@ -447,6 +452,11 @@ func (f *fold) noteClosed(actor string, c Call, at event.Millis) {
 // of two tools are taken to differ.
 func (c *Closed) is(actor string, e *event.Event) bool {
 	return c.Actor == actor && c.Hash == e.Tool.Hash
+}
+
+// dropped reports whether c is a wait that dropUnpaired closed.
+func (c *Closed) dropped() bool {
+	return c.UseID == "" && c.Requested && c.Hash != formHash && c.Hash != leaderHash
 }
 
 func (f *fold) wasClosed(useID string) bool {

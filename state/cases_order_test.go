@@ -52,6 +52,28 @@ var casesOfOrder = []situation{
 		240   is permission Bash since=220 call=2
 		900   PostToolUse Bash id=2 hash=y
 		      is working`},
+	{"10 PreToolUse after its PermissionRequest, another call's end and its batch", `
+		100   UserPromptSubmit
+		200   PreToolUse Bash id=1 hash=x
+		220   PermissionRequest Bash hash=y
+		230   PostToolUse Bash id=1 hash=x
+		250   PostToolBatch
+		210   PreToolUse Bash id=2 hash=y
+		260   is working`},
+	{"10 two PreToolUse after their PermissionRequests, and another call ended between", `
+		100   UserPromptSubmit
+		200   PreToolUse Bash id=1 hash=x
+		220   PermissionRequest Bash hash=y
+		230   PostToolUse Bash id=1 hash=x
+		235   PermissionRequest Bash hash=y
+		212   PreToolUse Bash id=3 hash=y
+		240   is permission Bash since=235 call=3
+		210   PreToolUse Bash id=2 hash=y
+		241   is permission Bash since=220 call=2
+		900   PostToolUse Bash id=3 hash=y
+		      is permission Bash since=220 call=2
+		901   PostToolUse Bash id=2 hash=y
+		      is working`},
 	{"10 PreToolUse after its PermissionRequest and its PostToolUse", `
 		100   UserPromptSubmit
 		220   PermissionRequest Bash hash=y
