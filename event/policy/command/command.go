@@ -165,6 +165,11 @@ type File struct {
 	Dir Word
 	// All: a directory with everything below it (rm -r, cp -r, tar).
 	All bool
+	// Stored: what git has stored of the file. The word may also be a revision: only git can
+	// tell.
+	Stored bool
+	// Root: the path is relative to the root of the git repository that contains Dir.
+	Root bool
 }
 
 // Code is a program text that an interpreter is given: python -c TEXT.

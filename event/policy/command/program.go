@@ -200,8 +200,15 @@ func (a Args) files(dir Word) (list []File) {
 		}
 	}
 	add := func(kind string, w Word) {
-		if w, access := opened(kind, w); access != 0 {
-			list = append(list, File{Path: w, Access: access, Dir: dir, All: all})
+		f := File{}
+		if kind == "rev" || kind == "range" {
+			f = stored(kind, w)
+		} else {
+			f.Path, f.Access = opened(kind, w)
+		}
+		if f.Access != 0 {
+			f.Dir, f.All = dir, all
+			list = append(list, f)
 		}
 	}
 	for _, f := range a.Flags {
@@ -264,9 +271,6 @@ func opened(kind string, w Word) (Word, Access) {
 		if kind == "farw" {
 			return w, Write
 		}
-		return w, Read
-	case kind == "rev":
-		w.Text = w.Text[strings.LastIndexByte(w.Text, ':')+1:]
 		return w, Read
 	case kind == "r", kind == "script":
 		return w, Read

@@ -30,6 +30,7 @@ type file struct {
 	glob   bool // it stands for the names that match it
 	all    bool // and for everything below it
 	direct bool // the tool itself works on it; else through a program
+	stored bool // git has stored it, unless it is a revision
 }
 
 // tools returns the tools for which a file counts that a shell command reads or writes.
@@ -61,7 +62,7 @@ func (c *Call) filesOf(at int) []file {
 // file describes a file that a command opens.
 func (c *Call) file(opened command.File) file {
 	text := opened.Path.Text
-	f := file{path: text, access: opened.Access, glob: opened.Path.Glob, all: opened.All}
+	f := file{path: text, access: opened.Access, glob: opened.Path.Glob, all: opened.All, stored: opened.Stored}
 	if !opened.Path.Known {
 		f.unsure = true
 		f.path = opened.Path.Text + "…" + opened.Path.End()
@@ -76,8 +77,24 @@ func (c *Call) file(opened command.File) file {
 		f.ways = []string{path.Clean(text)}
 		return f
 	}
-	f.ways = c.ways(inDir(opened.Dir.Text, text))
+	dir := opened.Dir.Text
+	if opened.Root {
+		dir = repository(c.ways(inDir(dir, "."))[0])
+	}
+	f.ways = c.ways(inDir(dir, text))
 	return f
+}
+
+// repository returns the root of the git repository that contains a directory, or the directory.
+func repository(dir string) string {
+	for at := filepath.FromSlash(dir); ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return filepath.ToSlash(at)
+		}
+		if at == filepath.Dir(at) {
+			return dir
+		}
+	}
 }
 
 func rooted(p string) bool { return strings.HasPrefix(p, "/") || strings.HasPrefix(p, "~") }
@@ -302,7 +319,7 @@ func matches(pattern, name string) bool {
 
 // within reports whether one of the patterns matches a file, in any form of its path.
 func (f file) within(c *Call, patterns []string) bool {
-	if f.unsure || f.glob {
+	if f.unsure || f.glob || f.stored {
 		return false
 	}
 	return covered(f.ways, patterns, func(way, text string) bool {
@@ -313,9 +330,6 @@ func (f file) within(c *Call, patterns []string) bool {
 // probably is within for an exception, where the end of a path may be missing or stand for
 // several names.
 func (f file) probably(c *Call, patterns []string) bool {
-	if !f.unsure && !f.glob {
-		return f.within(c, patterns)
-	}
 	ways := f.ways
 	if f.unsure {
 		ways = nil
@@ -407,7 +421,7 @@ func (g glob) outside(dirs []string) bool {
 // names.
 func (f file) wild(g glob, way string) Verdict {
 	dir, base := path.Split(way)
-	dotted := strings.HasPrefix(g.base, ".") && f.access != 0 && !f.direct
+	dotted := strings.HasPrefix(g.base, ".") && f.access != 0 && !f.direct && !f.stored // git's * matches a leading dot
 	switch {
 	case !strings.ContainsAny(g.base, wildcards) && !(dotted && strings.IndexAny(base, wildcards) == 0) && base != "*" && base != "**" && matches(base, g.base) &&
 		(g.anyDir || matches(way, g.pattern)):

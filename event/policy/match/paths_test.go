@@ -2,6 +2,8 @@ package match
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"beckon/event"
@@ -53,6 +55,75 @@ func TestSecretsAnywhere(t *testing.T) {
 	writes := Rule{Tools: matcher(t, "Write"), Conditions: Conditions{Paths: []string{"go.sum"}}}.Compile()
 	if fits(writes, shell("cat go.sum")) || !fits(writes, shell("cat x > go.sum")) || !fits(writes, shell("rm go.sum")) || !fits(writes, shell("tee go.sum")) {
 		t.Error("reading is no writing")
+	}
+}
+
+// What git shows of a file that it has stored counts as reading the file.
+func TestStoredFiles(t *testing.T) {
+	root := t.TempDir()
+	for _, dir := range []string{".git", "sub/deep"} {
+		if err := os.MkdirAll(filepath.Join(root, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in := func(dir, line string) *Call {
+		c := shell(line)
+		c.Cwd, c.Project = filepath.Join(root, dir), root
+		return c
+	}
+	r := Rule{Tools: matcher(t, "Read"), Conditions: Conditions{Paths: []string{".env", "*.pem", "./secrets/**", "./sub/prod.yml"}},
+		Unless: &Conditions{Paths: []string{"./sub/ok/**"}}}.Compile()
+	for _, c := range []struct {
+		dir, line string
+		want      Result
+	}{
+		{"", "git show HEAD:secrets/a", Yes},
+		{"sub", "git show HEAD:secrets/a", Yes},
+		{"sub", "git show HEAD:./secrets/a", No},
+		{"sub", "git show HEAD:../secrets/a", Yes},
+		{"sub", "git show :secrets/a", Yes},
+		{"sub", "git show :2:secrets/a", Yes},
+		{"sub/deep", "git -C .. show HEAD:./prod.yml", Yes},
+		{"", "cd sub && git show HEAD:./prod.yml", Yes},
+		{"sub", "git show HEAD:sub/prod.yml", Yes},
+		{"sub", "git show HEAD:prod.yml", No},
+		{"sub", "git show 'HEAD@{2020-01-01 10:00:00}:secrets/a'", Yes},
+		{"sub", "git show 'stash@{0}^3:.env'", Yes},
+		{"sub", "git show 'HEAD^{/fix: .env}'", No},
+		{"sub", "git diff -- ':(top)secrets/a'", Yes},
+		{"sub", "git diff -- ':/secrets/a'", Yes},
+		{"sub", "git diff -- ':(top,icase).env'", Yes},
+		{"sub", "git diff -- secrets/a", No},
+		{"", "git diff -- . ':!.env'", No},
+		{"", "git diff -- . ':^config/k.pem' ':(exclude)secrets/a' ':(top,exclude).env'", No},
+		{"", "git diff -- '*.env'", Yes},
+		{"", "git log -p -- 'secrets/*'", Yes},
+		{"", "for c in $(git rev-list HEAD); do git show $c:.env; done", Yes},
+		{"", `git show "$REV:secrets/a"`, Yes},
+		{"", `git show "$REV:a.go"`, No},
+		{"", "git show HEAD:$F", Unsure},
+		{"", "git show $X", Unsure},
+		{"", "git log -U5 -- .env", Yes},
+		{"", "git log --cc .env", Yes},
+		{"", "git shortlog -p -- .env", Yes},
+		{"", "git archive HEAD .env", Yes},
+		{"", "git difftool -x cat HEAD -- .env", Yes},
+		{"", "git blame -L '/.env/,+3' deploy.sh", No},
+		{"", "git log -L '/a:b/,/c/:.env'", Yes},
+		{"", "git show HEAD:sub/ok/.env", No},
+		{"sub", "git show HEAD:ok/.env", Yes},
+	} {
+		if v := r.Judge(in(c.dir, c.line)); v.Result != c.want {
+			t.Errorf("in %q: %s: %+v, want %d", c.dir, c.line, v, c.want)
+		}
+	}
+
+	// An approval does not take a revision for a file.
+	allow := Rule{Allow: true, Tools: matcher(t, "Bash"), Conditions: Conditions{Commands: []string{"git show", "git diff", "git log"}, Paths: []string{"./sub/**"}}}.Compile()
+	for _, line := range []string{"git show HEAD:secret", "git show mybranch", "git show mybranch:./a", "git diff a", "git log -p x", "git diff ':!a'"} {
+		if v := allow.Judge(in("sub", line)); v.Result != No {
+			t.Errorf("%s is approved: %+v", line, v)
+		}
 	}
 }
 
