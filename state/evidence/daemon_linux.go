@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	maxProcesses = 4096     // looked at for a terminal's
+	maxProcesses = 4096     // examined in the search for a client
 	maxEnviron   = 64 << 10 // of one
 )
 
@@ -22,15 +22,14 @@ func procFile(pid int, name string, buf []byte) []byte {
 	return b
 }
 
-// servesOthers reports whether pid is a server by its own arguments.
+// servesOthers reports whether the arguments of pid make it a server.
 func servesOthers(pid int) bool {
 	var buf [1024]byte
 	return bytes.Contains(procFile(pid, "cmdline", buf[:]), []byte("\x00app-server\x00"))
 }
 
-// onlyClient finds the client's process in the directory cwd that is not the
-// daemon: its pid and start time, and its environment. pid is 0 when there is
-// none, or more than one.
+// onlyClient finds the client's process in the directory cwd, other than the daemon: its pid,
+// start time and environment. pid is 0 if there is none, or more than one.
 func onlyClient(c client, daemon int, cwd string) (pid int, start string, getenv env) {
 	dir, err := os.Open("/proc")
 	if err != nil {

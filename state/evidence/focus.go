@@ -12,9 +12,9 @@ import (
 	"beckon/state"
 )
 
-// Focus asks whether the user looks at a terminal's pane (CASE 22). Only tmux can
-// be asked; kitty decides itself, by what the sequence says. It starts one short
-// process, so it is asked only when there is something to notify of.
+// Focus asks whether the user looks at a terminal's pane (CASE 22). Only tmux can be asked;
+// kitty decides by itself, as the escape sequence tells it to. It starts one short process, so
+// call it only when there is something to notify about.
 func Focus(t event.Terminal, getenv func(string) string, now time.Time) state.Focus {
 	if t.Kind != "tmux" || t.Tmux.Pane == "" || t.Tmux.Socket == "" {
 		return state.FocusUnknown
@@ -30,18 +30,16 @@ func Focus(t event.Terminal, getenv func(string) string, now time.Time) state.Fo
 	return focusOf(out, t.Tmux.Pane, now)
 }
 
-// clientFormat names for each client the pane it shows with the keyboard, and
-// what tells whether somebody is there. The pane is that of the session's
-// current window.
+// clientFormat lists, for each tmux client, the pane that has its keyboard and whether
+// somebody is there. The pane is the one of the session's current window.
 const clientFormat = "#{pane_id}|#{client_activity}|#{focus-events}|#{client_termfeatures}|#{client_flags}"
 
-// handsOn is how long after a key somebody is taken to be at the keyboard.
+// handsOn is how long after a key press the user is taken to be at the keyboard.
 const handsOn = 5 * time.Second
 
-// focusOf reads the clients of a tmux server. A pane that no client shows is
-// not looked at. One that is shown is looked at when its client has had a key
-// a moment ago, or says that it has the focus; without focus events a client
-// says so always, and then nothing is known.
+// focusOf parses the clients of a tmux server. A pane that no client shows is not looked at.
+// One that is shown is looked at if its client had a key press a moment ago or reports focus;
+// without focus events a client always reports focus, so nothing is known.
 func focusOf(clients, pane string, now time.Time) state.Focus {
 	shown := state.FocusElsewhere
 	for line := range strings.Lines(clients) {
@@ -50,7 +48,7 @@ func focusOf(clients, pane string, now time.Time) state.Focus {
 			continue
 		}
 		flags := strings.Split(f[4], ",")
-		control := slices.Contains(flags, "control-mode") // its terminal shows panes as it likes
+		control := slices.Contains(flags, "control-mode") // its terminal shows panes in its own way
 		if f[0] != pane && !control {
 			continue
 		}
@@ -66,8 +64,8 @@ func focusOf(clients, pane string, now time.Time) state.Focus {
 	return shown
 }
 
-// lookPath finds a program in the directories of path. os/exec would do it, and
-// is more than the hook may link.
+// lookPath finds a program in the directories of path. os/exec would do it, but is more than
+// the hook may link.
 func lookPath(name, path string) string {
 	for _, dir := range filepath.SplitList(path) {
 		if !filepath.IsAbs(dir) {
@@ -81,8 +79,8 @@ func lookPath(name, path string) string {
 	return ""
 }
 
-// output runs a program and returns the first 16 KiB of what it prints. One
-// that is not done in time is killed.
+// output runs a program and returns the first 16 KiB that it prints. A program that takes too
+// long is killed.
 func output(program string, args ...string) (string, error) {
 	const wait = 300 * time.Millisecond
 	r, w, err := os.Pipe()

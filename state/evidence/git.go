@@ -15,21 +15,21 @@ import (
 const (
 	// maxLevels bounds the walk up to a repository or a project marker.
 	maxLevels = 64
-	// maxGitFile bounds every file read: HEAD, .git and commondir hold one line.
+	// maxGitFile bounds every file that is read: HEAD, .git and commondir hold one line.
 	maxGitFile = 4 << 10
-	// headDigits is how much of a detached HEAD is kept.
+	// headDigits is how many digits of a detached HEAD are kept.
 	headDigits = 12
 )
 
-// Git returns the repository that dir is in, by reading files only: linked work trees, submodules, bare and separate git
-// directories, detached and unborn HEAD. The zero Git means that there is
-// none, or that it may not be read, or that its files are not git's.
+// Git returns the repository that contains dir. It only reads files, and knows linked work
+// trees, submodules, bare and separate git directories, detached and unborn HEADs. The zero
+// Git means that there is no repository, that it may not be read, or that its files are not
+// git's.
 //
-// Symbolic links in dir are resolved first, as git does, so all ways into a work
-// tree give the same Worktree and Common. Limits: $GIT_DIR and the like,
-// core.worktree and core.bare are not looked at; a repository on the far side of a
-// mount point is found (git stops there); with reftable the branch is not in HEAD
-// and stays empty; a path over event.MaxPath is not looked at. dir must be
+// Symbolic links in dir are resolved first, as git does, so all paths into a work tree give
+// the same Worktree and Common. Limits: $GIT_DIR and the like, core.worktree and core.bare are
+// ignored; a repository across a mount point is found (git stops there); with reftable the
+// branch is not in HEAD and stays empty; a path over event.MaxPath is ignored. dir must be
 // absolute: an event without cwd has no repository.
 func Git(dir string) event.Git {
 	if !filepath.IsAbs(dir) || len(dir) > event.MaxPath {
@@ -54,8 +54,8 @@ func Git(dir string) event.Git {
 	return event.Git{}
 }
 
-// physical resolves symbolic links; of a directory that is gone it returns
-// the path as it is written.
+// physical resolves symbolic links. The path of a directory that is gone is returned
+// unchanged.
 func physical(dir string) string {
 	if p, err := filepath.EvalSymlinks(dir); err == nil {
 		return p
@@ -63,9 +63,8 @@ func physical(dir string) string {
 	return filepath.Clean(dir)
 }
 
-// gitAt looks for a repository at one level of the walk. stop is set when the
-// walk is over: with a repository, or because there is one that cannot be
-// used, which git does not look beyond either.
+// gitAt looks for a repository at one level of the walk. stop ends the walk: there is a
+// repository, or one that cannot be used, which git does not look beyond either.
 func gitAt(dir string, buf []byte) (g event.Git, stop bool) {
 	dotGit := filepath.Join(dir, ".git")
 	g, err := headOf(dotGit, buf)
@@ -80,7 +79,7 @@ func gitAt(dir string, buf []byte) (g event.Git, stop bool) {
 			return g, true
 		}
 	}
-	// It may be a git directory itself, by the three things git looks for.
+	// It may be a git directory itself, by the three files that git looks for.
 	g, err = headOf(dir, buf)
 	if err != nil || !exists(filepath.Join(dir, "objects")) || !exists(filepath.Join(dir, "refs")) {
 		return event.Git{}, false
@@ -89,9 +88,9 @@ func gitAt(dir string, buf []byte) (g event.Git, stop bool) {
 	return g, true
 }
 
-// gitFile follows a .git file ("gitdir: PATH") to the git directory of a
-// linked work tree, of a submodule, or of a repository made with
-// --separate-git-dir. found is false when there is no such file.
+// gitFile follows a .git file ("gitdir: PATH") to the git directory of a linked work tree, of
+// a submodule, or of a repository made with --separate-git-dir. found is false if there is no
+// such file.
 func gitFile(dir, file string, buf []byte) (g event.Git, found bool) {
 	b, err := plainfile.Head(file, buf, 0)
 	if err != nil {
@@ -117,8 +116,8 @@ func gitFile(dir, file string, buf []byte) (g event.Git, found bool) {
 	return g, true
 }
 
-// resolve reads the path that a file of git's holds, relative to dir. It is empty
-// when there is none.
+// resolve returns the path in one of git's files, relative to the directory from; empty if
+// there is none.
 func resolve(from string, line []byte) string {
 	p := filepath.FromSlash(string(bytes.TrimRight(line, "\r\n")))
 	if p == "" {
@@ -130,8 +129,8 @@ func resolve(from string, line []byte) string {
 	return filepath.Clean(p)
 }
 
-// unlinked resolves a .git that is a symbolic link to a directory; asking is
-// one system call where resolving the whole path again would be many.
+// unlinked resolves a .git that is a symbolic link to a directory. Asking for the link is one
+// system call; resolving the whole path again would be many.
 func unlinked(dotGit string) string {
 	if _, err := os.Readlink(dotGit); err != nil {
 		return dotGit
@@ -139,9 +138,9 @@ func unlinked(dotGit string) string {
 	return physical(dotGit)
 }
 
-// repoName names a repository by its common git directory: the directory that
-// holds .git (or a hidden bare one, as in proj/.bare), else the bare
-// directory's own name without ".git".
+// repoName names a repository by its common git directory: by the directory that contains .git
+// (or a hidden bare one, as in proj/.bare), else by the bare directory's own name without
+// ".git".
 func repoName(common string) string {
 	base := filepath.Base(common)
 	if strings.HasPrefix(base, ".") {
@@ -150,11 +149,11 @@ func repoName(common string) string {
 	return strings.TrimSuffix(base, ".git")
 }
 
-// errHead says that a file is not a HEAD of git's.
+// errHead means that a file is not a HEAD of git's.
 var errHead = errors.New("reading HEAD: not git's")
 
-// headOf reads the HEAD of a git directory: the branch, or the first digits of what is
-// checked out. In old repositories it may be a symbolic link to the branch's own file.
+// headOf reads the HEAD of a git directory: the branch, or the first digits of the commit. In
+// old repositories HEAD may be a symbolic link to the branch's file.
 func headOf(gitDir string, buf []byte) (event.Git, error) {
 	file := filepath.Join(gitDir, "HEAD")
 	b, err := plainfile.Head(file, buf, plainfile.NoFollow)
@@ -170,15 +169,14 @@ func headOf(gitDir string, buf []byte) (event.Git, error) {
 	return event.Git{}, err
 }
 
-// parseHead reads the content of HEAD: "ref: refs/heads/NAME" (a branch that
-// may be unborn), or the hash of a commit (detached). With reftable, HEAD is a
-// stub that names refs/heads/.invalid: the branch is not known then. A ref
-// outside refs/heads keeps its whole name.
+// parseHead parses HEAD: "ref: refs/heads/NAME" (a branch, possibly unborn) or the hash of a
+// commit (detached). With reftable, HEAD is a stub that names refs/heads/.invalid, so the
+// branch is unknown. A ref outside refs/heads keeps its whole name.
 func parseHead(b []byte) (event.Git, error) {
 	s := strings.TrimRight(string(b), " \t\r\n")
 	if ref, ok := strings.CutPrefix(s, "ref:"); ok {
 		ref = strings.TrimLeft(ref, " \t")
-		// Git never has these in a name, and a terminal must not get them.
+		// Git allows none of these in a name, and a terminal must not get them.
 		odd := strings.ContainsFunc(ref, func(r rune) bool { return r <= ' ' || r == 0x7f })
 		branch := strings.TrimPrefix(ref, "refs/heads/")
 		switch {

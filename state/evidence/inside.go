@@ -13,26 +13,25 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// deepest bounds the walk up from a process that an agent may have started: it
-// must not get past by having many parents.
+// deepest bounds the walk up from a process that an agent may have started. It is high, so
+// that many parents do not hide the agent.
 const deepest = 1 << 16
 
-// errNoTerminal is OwnTerminal's where this process has no controlling terminal, or is
-// not in its foreground.
+// errNoTerminal is OwnTerminal's error if this process has no controlling terminal, or is not
+// in its foreground.
 var errNoTerminal = errors.New("it has no terminal of its own")
 
-// InClient reports whether a client of any known agent is among the processes that
-// this one comes from. An environment can be cleared and is inherited; which
-// process started which cannot be changed by a command's words.
+// InClient reports whether a client of any known agent is among the ancestors of this process.
+// The words of a command can clear the environment, or inherit it, but not change its
+// ancestors.
 func InClient() bool {
 	pid, _ := parent()
 	within, _ := FromClient(pid)
 	return within
 }
 
-// FromClient reports whether process pid is a client of any known agent, or comes
-// from one, and the name that the process has; that is empty when there is no
-// such process, or it cannot be looked at.
+// FromClient reports whether process pid is a client of any known agent or descends from one,
+// and the name of the process: empty if there is no such process or it cannot be read.
 func FromClient(pid int) (within bool, name string) {
 	for range deepest {
 		p, l := lookup(pid)
@@ -50,8 +49,8 @@ func FromClient(pid int) (within bool, name string) {
 	return false, name
 }
 
-// PackageVersion returns the version of the npm package that a process of this
-// machine runs from, "" if there is none or it cannot be read.
+// PackageVersion returns the version of the npm package that a process of this machine runs
+// from; "" if there is none or it cannot be read.
 func PackageVersion(agent string, pid int) string {
 	for _, file := range programs(pid) {
 		if v := ProgramVersion(event.AgentOf(agent), file); v != "" {
@@ -61,9 +60,8 @@ func PackageVersion(agent string, pid int) string {
 	return ""
 }
 
-// ProgramVersion is PackageVersion of a program's file. It looks for the package in
-// the directories above: the agent's own, or the one of this platform that it
-// fetches.
+// ProgramVersion is PackageVersion for a program's file. It looks for the package in the
+// directories above: the agent's own, or the platform's package that the agent downloads.
 func ProgramVersion(a *agents.Agent, file string) string {
 	const most = 4
 	dir, err := filepath.EvalSymlinks(file)

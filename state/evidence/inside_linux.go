@@ -12,19 +12,18 @@ import (
 	"beckon/event/agents"
 )
 
-// interpreters run agents that are scripts.
+// interpreters run the agents that are scripts.
 var interpreters = []string{"node", "bun", "deno"}
 
-// runsAgent reports whether a process is one of an agent whose name in the kernel
-// says nothing: an interpreter that runs it, or a program that renames its
-// threads.
+// runsAgent reports whether a process is an agent whose name in the kernel does not show it:
+// an interpreter that runs the agent, or a program that renames its threads.
 func runsAgent(pid int) bool {
 	var buf [4096]byte
 	return startsAgent(bytes.Split(procFile(pid, "cmdline", buf[:]), []byte{0}))
 }
 
-// programs are the files that a process may have been started of: its program, and
-// what an interpreter was given.
+// programs returns the files that a process may run: its program, and the script that an
+// interpreter was given.
 func programs(pid int) (list []string) {
 	if exe, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/exe"); err == nil {
 		list = append(list, exe)

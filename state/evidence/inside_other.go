@@ -2,14 +2,14 @@
 
 package evidence
 
-// runsAgent is Linux's: elsewhere the arguments of another process are not looked
-// at, and what an agent puts into the environment of its shells tells.
+// runsAgent is Linux's only. Elsewhere the arguments of other processes are not read; there a
+// variable that the agent sets for its shells identifies it.
 func runsAgent(int) bool { return false }
 
-// programs is Linux's, too.
+// programs is Linux's only, too.
 func programs(int) []string { return nil }
 
-// servesOthers reports nothing here: the file with the daemon's id says it.
+// servesOthers is always false here: the file with the daemon's id identifies it.
 func servesOthers(int) bool { return false }
 
 // onlyClient finds nothing here.

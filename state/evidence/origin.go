@@ -2,10 +2,10 @@ package evidence
 
 import "beckon/event"
 
-// Origin reads where a hook of the agent of that name ("claude-code", "codex",
-// ...) runs: process, terminal, repository and project. getenv is the hook's
-// environment, cwd the payload's. It is read on SessionStart, at first sight and
-// when cwd changed. Seat and ProjectID are left to the store.
+// Origin reads where a hook of the named agent ("claude-code", "codex", ...) runs: process,
+// terminal, repository and project. getenv is the hook's environment, cwd the payload's. It is
+// read on SessionStart, at first sight and when cwd has changed. The store fills in Seat and
+// ProjectID.
 func Origin(agent string, getenv func(string) string, cwd string) *event.Origin {
 	here := ThisMachine()
 	g := Git(cwd)
@@ -30,8 +30,8 @@ func Origin(agent string, getenv func(string) string, cwd string) *event.Origin 
 // maxLauncher bounds BECKON_AGENT_ID; a UUID has 36 characters.
 const maxLauncher = 128
 
-// launcherID returns s if it looks like an id, else nothing: a launcher's id
-// becomes part of identity, and half a sentence in it would not be one.
+// launcherID returns s if it looks like an id, else nothing: a launcher's id becomes part of a
+// session's identity, which half a sentence must not.
 func launcherID(s string) string {
 	if s == "" || len(s) > maxLauncher {
 		return ""

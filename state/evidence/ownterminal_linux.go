@@ -9,12 +9,12 @@ import (
 	"beckon/event/plainfile"
 )
 
-// OwnTerminal returns an error unless this process runs in the foreground of a
-// terminal without a client: what an agent starts has no controlling terminal, or
-// its client's, even when its parents are gone.
+// OwnTerminal returns an error unless this process runs in the foreground of a terminal that
+// has no agent. What an agent starts has no controlling terminal, or its client's, even when
+// its parents are gone.
 //
-// What it does not stop: a program that was started by an agent, has left all
-// its parents and makes a terminal of its own.
+// It does not stop a program that an agent started, that has left all its parents and made a
+// terminal of its own.
 func OwnTerminal() error {
 	self := seatOf(strconv.Itoa(os.Getpid()))
 	if self.terminal == 0 || self.front != self.group {
@@ -41,14 +41,14 @@ func OwnTerminal() error {
 	return nil
 }
 
-// seat is where a process sits: its name, process group, controlling terminal,
-// and the group in front of that.
+// seat is where a process sits: its name, process group, controlling terminal, and that
+// terminal's foreground group.
 type seat struct {
 	name                   string
 	group, terminal, front int
 }
 
-// seatOf reads fields 2, 5, 7 and 8 of /proc/PID/stat; nothing when it is gone.
+// seatOf reads fields 2, 5, 7 and 8 of /proc/PID/stat; nothing if the process is gone.
 func seatOf(pid string) (s seat) {
 	var buf [maxStat]byte
 	b, err := plainfile.Head("/proc/"+pid+"/stat", buf[:], 0)

@@ -7,8 +7,8 @@ import (
 	goruntime "runtime"
 )
 
-// OwnTerminal returns an error if this process has no controlling terminal, since
-// what an agent starts has none. Whose terminal it is cannot be seen here.
+// OwnTerminal returns an error if this process has no controlling terminal, as the programs
+// that an agent starts have none. Whose terminal it is cannot be seen here.
 func OwnTerminal() error {
 	if goruntime.GOOS == "windows" {
 		return nil

@@ -9,17 +9,16 @@ import (
 	"beckon/state"
 )
 
-// Presence is ThisMachine's.
+// Presence is ThisMachine().Presence.
 func Presence(p event.Process, heard event.Millis) state.Presence {
 	return ThisMachine().Presence(p, heard)
 }
 
-// Presence reports whether p, of which a hook was last heard at heard, still runs. A
-// reader on another host or in another pid namespace knows nothing (Unread). A boot of
-// this very machine has ended every process that was heard of before it (Gone); whether
-// it was this machine may not be known (Unsure). A pid whose start time differs has been
-// reused: Gone. A process that is stopped (SIGSTOP) is Alive, a zombie Gone. A record
-// without a start time can be known to be Gone, never to be Alive.
+// Presence reports whether p, last heard from at heard, still runs. A reader on another host
+// or in another pid namespace knows nothing (Unread). A boot of this very machine has ended
+// every process that was heard before it (Gone); if it may have been another machine, that is
+// Unsure. A pid with another start time has been reused: Gone. A stopped process (SIGSTOP) is
+// Alive, a zombie Gone. A record without a start time can be found Gone, never Alive.
 //
 // Limit: a program whose first thread has exited while others run reads as a zombie.
 func (here Machine) Presence(p event.Process, heard event.Millis) state.Presence {
@@ -33,7 +32,7 @@ func (here Machine) Presence(p event.Process, heard event.Millis) state.Presence
 	return verdict(p, q, l)
 }
 
-// verdict compares a record with what lookup found at its pid.
+// verdict compares a record with the process that lookup found at its pid.
 func verdict(p event.Process, q proc, l state.Presence) state.Presence {
 	switch {
 	case l != state.Alive:
@@ -48,11 +47,11 @@ func verdict(p event.Process, q proc, l state.Presence) state.Presence {
 	return state.Alive
 }
 
-// place reports whether p's pid means the same process here, and if not, what
-// that says about p. Equal boot ids are one kernel, whatever the host is
-// called by now; a host name follows the network on some systems.
+// place reports whether p's pid means the same process here, and if not, what follows for p.
+// Equal boot ids mean one kernel, whatever its host name is now; on some systems that follows
+// the network.
 func place(p event.Process, heard event.Millis, here Machine) (state.Presence, bool) {
-	// Any machine may be called localhost: that name tells no two apart.
+	// Any machine may be called localhost: the name identifies none.
 	sameHost := p.Host == here.Host && p.Host != "" && p.Host != "localhost" && !strings.HasPrefix(p.Host, "localhost.")
 	booting := p.Boot != "" && here.Boot != ""
 	identified := p.Machine != "" && here.ID != ""
@@ -69,9 +68,9 @@ func place(p event.Process, heard event.Millis, here Machine) (state.Presence, b
 	return state.Alive, true
 }
 
-// before says what is known of a process of another boot: machines that share a
-// state directory may have one name, and clones one id, but none of them was
-// heard of after this one has booted without being another one.
+// before returns what is known of a process of another boot. Machines that share a state
+// directory may have the same name, and clones the same id; but a process that was heard after
+// this machine booted is on another one.
 func before(p event.Process, heard event.Millis, here Machine, identified, sameHost bool) state.Presence {
 	switch {
 	case here.Booted == 0 || heard >= here.Booted:
@@ -84,8 +83,8 @@ func before(p event.Process, heard event.Millis, here Machine, identified, sameH
 	return state.Unread
 }
 
-// Process returns the identity of the process that now has pid, as seen from
-// here, and whether it runs. It is for sessions that only the registry knows.
+// Process returns the identity of the process that has pid now, as seen from here, and whether
+// it runs. It is for sessions that only the registry knows.
 func Process(pid int, here Machine) (event.Process, bool) {
 	if pid <= 0 {
 		return event.Process{}, false
@@ -101,7 +100,7 @@ func identity(pid int, start string, here Machine) event.Process {
 	return event.Process{Host: here.Host, Boot: here.Boot, NS: here.NS, Pid: pid, Machine: here.ID, Start: start}
 }
 
-// proc is one process as the kernel shows it.
+// proc is a process as the kernel shows it.
 type proc struct {
 	ppid  int
 	comm  string // name, as the kernel keeps it; lower case and without .exe on Windows
@@ -109,9 +108,8 @@ type proc struct {
 	dead  bool   // it has exited and waits to be reaped
 }
 
-// client says how one agent's process is recognised. Names are what the kernel
-// shows: a native install runs as its version ("2.1.329"), since that is its
-// file's name.
+// client says how an agent's process is recognised. Names are the kernel's: a native install
+// runs as its version ("2.1.329"), the name of its file.
 type client struct {
 	agent    string
 	pidVar   string // environment variable with the client's own pid
@@ -139,7 +137,7 @@ func (c client) named(comm string) bool {
 	return slices.Contains(c.names, comm) || c.versions && isVersion(comm)
 }
 
-// isClient reports whether comm is any client's.
+// isClient reports whether comm is the name of any client.
 func isClient(comm string) bool {
 	return slices.ContainsFunc(clients[:], func(c client) bool { return c.named(comm) })
 }
@@ -161,18 +159,16 @@ func isVersion(comm string) bool {
 	return dots == 2 && comm[len(comm)-1] != '.'
 }
 
-// Agent returns the process of the agent that this hook belongs to: the
-// nearest ancestor of the hook that either is the client's own pid variable
-// (CLAUDE_PID) or bears the client's name, and else the first ancestor that is
-// no shell. It returns the zero Process when there is none.
+// Agent returns the process of the agent that this hook belongs to: its nearest ancestor that
+// has the pid in the client's own variable (CLAUDE_PID) or the client's name, else the first
+// ancestor that is not a shell. It returns the zero Process if there is none.
 //
-// Why this order: in exec form the client is the parent, in shell form a shell is
-// between. A variable alone proves nothing: it is inherited by everything the agent
-// starts, and outlives its client in a tmux server's environment; so it counts only
-// on the chain of ancestors, not where a shell or a supervisor has that pid by now,
-// and a nearer client (a nested `claude -p` of a version that does not set the
-// variable) wins over it. A hook whose client has died hangs off init or a
-// supervisor, which is not taken for an agent.
+// Why this order: in exec form the client is the parent, in shell form a shell is between. A
+// variable alone proves nothing: everything that the agent starts inherits it, and it outlives
+// its client in a tmux server's environment. So it counts only for an ancestor, and not for a
+// shell or a supervisor that has that pid by now; and a nearer client (a nested `claude -p` of
+// a version that does not set the variable) comes first. A hook whose client has died is a
+// child of init or a supervisor, which is never taken for an agent.
 func Agent(agent string, here Machine, getenv func(string) string) event.Process {
 	pid, start, _ := ancestor(agent, getenv)
 	if pid == 0 {
@@ -181,8 +177,8 @@ func Agent(agent string, here Machine, getenv func(string) string) event.Process
 	return identity(pid, start, here)
 }
 
-// ancestor is the pid and start time of Agent, and whether the process is known
-// to be the client.
+// ancestor returns the pid and start time of Agent, and whether the process is known to be the
+// client.
 func ancestor(agent string, getenv func(string) string) (pid int, start string, known bool) {
 	c := clientOf(agent)
 	claimed := 0
@@ -193,11 +189,10 @@ func ancestor(agent string, getenv func(string) string) (pid int, start string, 
 	return nearest(lookup, pid, start, c, claimed)
 }
 
-// Other returns the agent's process if it is certainly not owner, from which
-// the hooks before came; else the zero Process. A process that is only guessed
-// to be the agent proves nothing: a wrapper of hooks is another one each time.
-// While there is one client, which is nearly always the hook's parent, it costs
-// one system call.
+// Other returns the agent's process if it is certainly not owner, the process of earlier
+// hooks; else the zero Process. A process that is only guessed to be the agent proves nothing:
+// a wrapper of hooks is another one each time. If owner is the hook's parent, which is the
+// usual case, it costs one system call.
 func Other(agent string, owner event.Process, getenv func(string) string) event.Process {
 	if isParent(owner) {
 		return event.Process{}
@@ -213,9 +208,9 @@ func Other(agent string, owner event.Process, getenv func(string) string) event.
 // maxAncestors bounds the walk; real chains are under ten.
 const maxAncestors = 32
 
-// nearest walks up from pid, the hook's parent, and reports whether what it
-// found is known to be the client. limit is the hook's own start
-// time where the platform may have reused the parent's pid, else empty.
+// nearest walks up from pid, the hook's parent, and reports whether the process it found is
+// known to be the client. limit is the hook's own start time on platforms that may reuse the
+// parent's pid, else empty.
 func nearest(look func(int) (proc, state.Presence), pid int, limit string, c client, claimed int) (found int, began string, known bool) {
 	firstPid, firstStart, below := 0, "", true
 	for range maxAncestors {
@@ -241,9 +236,8 @@ func nearest(look func(int) (proc, state.Presence), pid int, limit string, c cli
 	return firstPid, firstStart, false
 }
 
-// newer reports whether start time a is after b. A parent cannot be newer
-// than its child: if it is, the pid was reused (Windows keeps the parent's
-// pid after its death).
+// newer reports whether start time a is after b. A parent cannot be newer than its child: if
+// it is, its pid was reused (Windows keeps the pid of a parent that has died).
 func newer(a, b string) bool {
 	if len(a) != len(b) {
 		return len(a) > len(b)
@@ -251,8 +245,8 @@ func newer(a, b string) bool {
 	return a > b
 }
 
-// transparent reports whether comm is a shell or a command that only runs
-// another one: whoever started it started the hook.
+// transparent reports whether comm is a shell or a command that only runs another one: its own
+// parent started the hook.
 func transparent(comm string) bool {
 	switch comm {
 	case "sh", "bash", "dash", "zsh", "ash", "ksh", "mksh", "fish", "csh", "tcsh", "busybox", "nu", "pwsh", "powershell", "cmd",
@@ -262,8 +256,8 @@ func transparent(comm string) bool {
 	return false
 }
 
-// keeper reports whether the process only looks after others, so that a hook
-// right below it has lost its client.
+// keeper reports whether the process only supervises others, so that a hook that is its child
+// has lost its client.
 func keeper(comm string) bool {
 	switch comm {
 	case "systemd", "init", "launchd", "login", "su", "tini", "dumb-init", "docker-init", "conmon", "cron", "crond",
@@ -273,8 +267,8 @@ func keeper(comm string) bool {
 	return strings.HasPrefix(comm, "sshd") || strings.HasPrefix(comm, "containerd-shim")
 }
 
-// runtime reports whether the process runs a script, which may be an agent
-// even as pid 1 of a container.
+// runtime reports whether the process runs a script, which may be an agent even as pid 1 of a
+// container.
 func runtime(comm string) bool {
 	switch comm {
 	case "node", "node-MainThread", "MainThread", "bun", "deno":

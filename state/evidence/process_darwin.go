@@ -12,14 +12,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// parent returns the hook's parent; launchd takes orphans over at once, so it
-// needs no start time to check.
+// parent returns the hook's parent. Launchd adopts orphans at once, so no start time needs to
+// be checked.
 func parent() (pid int, start string) { return os.Getppid(), "" }
 
 // isParent reports whether p is the hook's parent; as on Linux, by its number.
 func isParent(p event.Process) bool { return os.Getppid() == p.Pid }
 
-// machineID is the hardware's.
+// machineID is the id of the hardware.
 func machineID() string {
 	var id [16]byte
 	wait := unix.Timespec{Sec: 1}
@@ -38,8 +38,8 @@ func booted() event.Millis {
 	return event.Millis(int64(t.Sec)*1000 + int64(t.Usec)/1000)
 }
 
-// bootID is a random id of this boot; kern.boottime moves when the clock is
-// set, so it is not a substitute.
+// bootID is a random id of this boot; kern.boottime is no substitute, since it changes when
+// the clock is set.
 func bootID() string {
 	id, err := unix.Sysctl("kern.bootsessionuuid")
 	if err != nil {
@@ -54,8 +54,8 @@ func pidNamespace() string { return "" }
 // szomb is P_stat of a zombie in <sys/proc.h>.
 const szomb = 5
 
-// lookup reads one process with sysctl kern.proc.pid. Of a pid that does not
-// exist it returns no data, which the package reports as EIO.
+// lookup reads one process with sysctl kern.proc.pid. For a pid that does not exist it returns
+// no data, which the package reports as EIO.
 func lookup(pid int) (proc, state.Presence) {
 	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	switch {
@@ -76,13 +76,13 @@ func lookup(pid int) (proc, state.Presence) {
 	}, state.Alive
 }
 
-// startOf gives a start time as microseconds since 1970. The kernel sets it
-// once, when the process is made.
+// startOf returns a start time in microseconds since 1970. The kernel sets it once, when the
+// process is created.
 func startOf(t unix.Timeval) string {
 	return strconv.FormatInt(int64(t.Sec)*1_000_000+int64(t.Usec), 10)
 }
 
-// startWall returns when a process started by the wall clock.
+// startWall returns when a process started, by the wall clock.
 func startWall(start string) (event.Millis, bool) {
 	us, err := strconv.ParseInt(start, 10, 64)
 	return event.Millis(us / 1000), err == nil && us > 0

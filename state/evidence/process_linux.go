@@ -14,21 +14,20 @@ import (
 	"beckon/state"
 )
 
-// maxStat is over the longest possible head of /proc/PID/stat: 22 numbers of
-// 20 digits and a name of 64 bytes.
+// maxStat exceeds the longest possible head of /proc/PID/stat: 22 numbers of 20 digits and a
+// name of 64 bytes.
 const maxStat = 1024
 
-// parent returns the hook's parent. Linux hands orphans to a reaper, so the
-// number is always current and needs no start time to check.
+// parent returns the hook's parent. Linux gives orphans to a reaper, so the pid is always
+// current and no start time needs to be checked.
 func parent() (pid int, start string) { return os.Getppid(), "" }
 
-// isParent reports whether p is the hook's parent, as far as its number shows: a
-// session whose process died and whose number was given to another client begins
-// with SessionStart, which reads all of it anew. The namespace is not compared:
-// reading it costs every hook more than the rest of this together.
+// isParent reports whether p is the hook's parent, by pid alone. If the pid now belongs to
+// another client, that client's session begins with SessionStart, which reads everything anew.
+// The namespace is not compared: reading it costs every hook more than all the rest here.
 func isParent(p event.Process) bool { return os.Getppid() == p.Pid }
 
-// machineID is made once for an installation; containers often have none.
+// machineID is made once per installation; containers often have none.
 func machineID() string {
 	var buf [64]byte
 	b, err := plainfile.Head("/etc/machine-id", buf[:], 0)
@@ -61,8 +60,8 @@ func pidNamespace() string {
 	return clean(ns, event.MaxID)
 }
 
-// lookup reads one process. A file that is not there is no proof by itself:
-// /proc may hide other users' processes (hidepid), so the kernel is asked.
+// lookup reads one process. A missing file proves nothing by itself: /proc may hide other
+// users' processes (hidepid), so the kernel is asked.
 func lookup(pid int) (proc, state.Presence) {
 	var path [32]byte
 	b := strconv.AppendInt(append(path[:0], "/proc/"...), int64(pid), 10)
@@ -92,9 +91,8 @@ const (
 	statStart = 19 // field 22
 )
 
-// parseStat reads a line of /proc/PID/stat. The name is in parentheses and may
-// hold spaces and parentheses itself, so the fields are counted from the last
-// closing one.
+// parseStat parses a line of /proc/PID/stat. The name is in parentheses and may itself contain
+// spaces and parentheses, so fields are counted from the last closing one.
 func parseStat(b []byte) (proc, bool) {
 	open, end := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
 	if open < 0 || end < open {
@@ -122,7 +120,7 @@ func parseStat(b []byte) (proc, bool) {
 	return p, true
 }
 
-// field returns the first blank-separated word of b and what follows it.
+// field returns the first blank-separated word of b and the rest.
 func field(b []byte) (f, rest []byte) {
 	b = bytes.TrimLeft(b, " ")
 	if i := bytes.IndexAny(b, " \n"); i >= 0 {
@@ -136,12 +134,12 @@ func number(b []byte) (int, bool) {
 	return int(n), err == nil
 }
 
-// userHz is the unit of start times in /proc: 100 a second on every
-// architecture Go has on Linux.
+// userHz is the unit of start times in /proc: 100 a second on every architecture of Go's on
+// Linux.
 const userHz = 100
 
-// startWall returns when a process started by the wall clock, to about a
-// second. It is wrong by whatever the clock was set since.
+// startWall returns when a process started, by the wall clock, to about a second. It is off by
+// whatever the clock was set since.
 func startWall(start string) (event.Millis, bool) {
 	boot := booted()
 	if !digits(start) || boot == 0 {

@@ -9,7 +9,7 @@ import (
 	"beckon/state"
 )
 
-// Elsewhere there is no process evidence: hooks, registry and transcript lead.
+// There is no process evidence here: hooks, registry and transcript decide.
 
 func parent() (pid int, start string)                { return os.Getppid(), "" }
 func isParent(event.Process) bool                    { return true }

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/windows/registry"
 )
 
-// parent returns the hook's parent and the hook's own start time: Windows
-// keeps the pid of a parent that has died, and hands the number out again.
+// parent returns the hook's parent and the hook's own start time: Windows keeps the pid of a
+// parent that has died, and reuses it.
 func parent() (pid int, start string) {
 	p, l := lookup(os.Getpid())
 	if l != state.Alive {
@@ -30,7 +30,7 @@ func isParent(p event.Process) bool {
 	return pid == p.Pid
 }
 
-// machineID is made once for an installation.
+// machineID is made once per installation.
 func machineID() string {
 	k, err := registry.OpenKey(registry.LOCAL_MACHINE, `SOFTWARE\Microsoft\Cryptography`, registry.QUERY_VALUE|registry.WOW64_64KEY)
 	if err != nil {
@@ -41,18 +41,18 @@ func machineID() string {
 	return id
 }
 
-// booted is of no use without a boot id.
+// booted is useless without a boot id.
 func booted() event.Millis { return 0 }
 
-// bootID is empty: Windows has no cheap boot id, and a start time in units of
-// 100 ns names a process over any boot.
+// bootID is empty: Windows has no cheap boot id, and a start time in units of 100 ns
+// identifies a process across boots.
 func bootID() string { return "" }
 
 // pidNamespace is empty: Windows has no pid namespaces.
 func pidNamespace() string { return "" }
 
-// lookup reads one process. A process that may not be opened is unknown; one
-// that has exited but is still held open by somebody counts as dead.
+// lookup reads one process. One that may not be opened is unknown; one that has exited but is
+// still held open counts as dead.
 func lookup(pid int) (proc, state.Presence) {
 	const access = windows.PROCESS_QUERY_LIMITED_INFORMATION | windows.SYNCHRONIZE
 	h, err := windows.OpenProcess(access, false, uint32(pid))
@@ -81,8 +81,8 @@ func lookup(pid int) (proc, state.Presence) {
 	}, state.Alive
 }
 
-// parentOf returns the pid a process was started by, 0 when it is not known. It may
-// belong to another process by now; nearest compares start times.
+// parentOf returns the pid of the process that started it, 0 if unknown. That pid may belong
+// to another process by now; nearest compares start times.
 func parentOf(h windows.Handle) int {
 	var info windows.PROCESS_BASIC_INFORMATION
 	err := windows.NtQueryInformationProcess(h, windows.ProcessBasicInformation,
@@ -107,7 +107,7 @@ func imageName(h windows.Handle) string {
 // filetimeEpoch is 1970 in FILETIME: 100 ns since 1601.
 const filetimeEpoch = 116_444_736_000_000_000
 
-// startWall returns when a process started by the wall clock.
+// startWall returns when a process started, by the wall clock.
 func startWall(start string) (event.Millis, bool) {
 	ft, err := strconv.ParseInt(start, 10, 64)
 	return event.Millis((ft - filetimeEpoch) / 10_000), err == nil && ft > filetimeEpoch

@@ -11,22 +11,22 @@ import (
 	"beckon/event"
 )
 
-// markers are the files that make a directory a project's root; .git is not among them, since Git has looked for it.
+// markers are the files that make a directory a project's root. .git is not among them: Git
+// has looked for it.
 var markers = [...]string{
 	"pyproject.toml", "package.json", "Cargo.toml", "go.mod",
 	"Makefile", "setup.py", "setup.cfg", ".project",
 }
 
-// Project returns the root of the project dir belongs to: the git work tree,
-// else the nearest directory at or above dir that holds a project file, else
-// dir. No directory is refused. A stray package.json in the home directory
-// or at the root of the file system does not make everything below one
-// project.
+// Project returns the root of the project that dir belongs to: the git work tree, else the
+// nearest directory at or above dir that contains a project file, else dir. It accepts any
+// directory, but a stray package.json in the home directory or at the root of the file system
+// does not make everything below it one project.
 func Project(dir string, g event.Git) string {
 	switch {
 	case g.Worktree != "":
 		return g.Worktree
-	case filepath.Base(g.Common) == ".git": // one works inside of it
+	case filepath.Base(g.Common) == ".git": // a command in the git directory itself
 		return filepath.Dir(g.Common)
 	case g.Common != "":
 		return g.Common
@@ -51,16 +51,16 @@ func Project(dir string, g event.Git) string {
 	return event.Cut(start, event.MaxPath)
 }
 
-// ProjectID is 12 hex digits of the SHA-256 of the common git directory, so
-// that all work trees of a repository are one project; without a repository,
-// of the project's root. It is empty when both are.
+// ProjectID returns 12 hex digits of the SHA-256 of the common git directory, so that all work
+// trees of a repository are one project; without a repository, of the project's root. It is
+// empty if both are.
 func ProjectID(g event.Git, root string) string {
 	of := cmp.Or(g.Common, root)
 	if of == "" {
 		return ""
 	}
-	// Linking crypto/sha256 costs the hook 5 page faults beside what it links
-	// already; one written out would cost its own code.
+	// Linking crypto/sha256 costs the hook 5 page faults on top of what it links already; our
+	// own code would cost as much.
 	sum := sha256.Sum256([]byte(of))
 	return hex.EncodeToString(sum[:6])
 }

@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// exists reports whether there is something at path.
+// exists reports whether path exists.
 func exists(path string) bool { return syscall.Access(path, 0) == nil }
 
-// parentIsFile reports whether a path could not be opened because an element
-// of it is a file.
+// parentIsFile reports whether a path could not be opened because one of its elements is a
+// file.
 func parentIsFile(err error) bool { return errors.Is(err, syscall.ENOTDIR) }

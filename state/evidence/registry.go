@@ -23,58 +23,58 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Reading is one file of the client's own registry, sessions/PID.json: undocumented, so
-// every field may be missing and only a Usable reading says anything about state.
+// Reading is one file of the client's own registry, sessions/PID.json. It is undocumented, so
+// any field may be missing, and only a Usable reading is evidence of state.
 type Reading struct {
 	Pid       int    `json:"pid"`
-	ProcStart string `json:"procStart"` // the client's word for its start time: clock ticks on Linux, a date in UTC on macOS
-	NS        string `json:"pidDomain"` // pid namespace the client was in, when it says so
+	ProcStart string `json:"procStart"` // the client's form of its start time: clock ticks on Linux, a UTC date on macOS
+	NS        string `json:"pidDomain"` // the client's pid namespace, if it tells
 	SessionID string `json:"sessionId"`
 	Cwd       string `json:"cwd"`
 
-	Status     string `json:"status"`     // idle, busy, waiting, shell; another word is kept but not usable
+	Status     string `json:"status"`     // idle, busy, waiting, shell; any other is kept but not usable
 	WaitingFor string `json:"waitingFor"` // what is open: "permission prompt", "dialog open", ...
-	Needs      string `json:"needs"`      // what the user is to do about it; most clients leave it out
+	Needs      string `json:"needs"`      // what the user is to do about it; most clients omit it
 
 	Name       string `json:"name"`       // the session's name for people
-	NameSource string `json:"nameSource"` // how it got it: derived, ...
+	NameSource string `json:"nameSource"` // where Name comes from: derived, ...
 	Kind       string `json:"kind"`       // interactive, bg, ...
-	Job        string `json:"jobId"`      // of a session in the background: what `claude attach` takes
+	Job        string `json:"jobId"`      // the id of a background session, for `claude attach`
 	Entrypoint string `json:"entrypoint"` // cli, sdk-cli, ...
 	Version    string `json:"version"`
 
-	StartedAt       event.Millis `json:"startedAt"` // when the record was made, a little after the process
+	StartedAt       event.Millis `json:"startedAt"` // when the record was written, a little after the process began
 	StatusUpdatedAt event.Millis `json:"statusUpdatedAt"`
 
-	Problem string `json:"problem"` // why it is not Usable: one of the Problem constants, else empty
+	Problem string `json:"problem"` // why it is not Usable: a Problem constant; else empty
 }
 
-// Why a registry file gave no usable reading. None of them is evidence that
-// the session is gone.
+// Why a registry file gave no usable reading. None of these is evidence that the session is
+// gone.
 const (
-	ProblemTorn   = "torn"   // not whole JSON in any of the tries: it is being written, or broken
-	ProblemShape  = "shape"  // JSON, but of another form
+	ProblemTorn   = "torn"   // not whole JSON in any try: being written, or broken
+	ProblemShape  = "shape"  // JSON of another form
 	ProblemSize   = "size"   // over 64 KiB
-	ProblemStatus = "status" // a status that is not known, or none: 2.1.197 gives `claude -p` none
+	ProblemStatus = "status" // an unknown status, or none: 2.1.197 gives `claude -p` none
 )
 
-// Usable reports whether the reading may be used as evidence of state: its
-// shape is known, its status is one of the four, and it is dated.
+// Usable reports whether the reading is evidence of state: its form is known, its status is
+// one of the four, and it has a time.
 func (r Reading) Usable() bool { return r.Problem == "" }
 
 const (
 	maxRegistryFile = 64 << 10 // real files have under 1 KiB
-	maxRegistry     = 4096     // files read of one directory
-	// A client's write is seen torn for less than a millisecond; a file that
-	// has not changed for this long is broken and not worth another try.
+	maxRegistry     = 4096     // files read in one directory
+	// A client's write looks torn for less than a millisecond; a file that has not changed for
+	// this long is broken, and not tried again.
 	tornFor = time.Second
 )
 
-// tornPauses are the waits between tries of a file that reads torn.
+// tornPauses are the waits between tries of a torn file.
 var tornPauses = [...]time.Duration{time.Millisecond, 3 * time.Millisecond, 10 * time.Millisecond}
 
-// RegistryDir returns where the client keeps its registry: sessions in
-// $CLAUDE_CONFIG_DIR, else in ~/.claude. It is empty when neither is known.
+// RegistryDir returns the client's registry: sessions in $CLAUDE_CONFIG_DIR, else in
+// ~/.claude; empty if neither is known.
 func RegistryDir(getenv func(string) string) string {
 	if d := getenv("CLAUDE_CONFIG_DIR"); d != "" {
 		return filepath.Join(d, "sessions")
@@ -86,15 +86,14 @@ func RegistryDir(getenv func(string) string) string {
 	return filepath.Join(home, ".claude", "sessions")
 }
 
-// Registry reads all records in dir, in order of pid. Files that vanish while
-// it reads are left out; files that cannot be used are kept with a Problem, so
-// that a torn record is not taken for a missing one. A directory that cannot
-// be read is an error: the caller goes on without the registry. cached is the file
-// to keep what was read in, empty for none.
+// Registry reads all records in dir, in order of pid. Files that vanish meanwhile are left
+// out; unusable files are kept with a Problem, so that a torn record is not taken for a
+// missing one. It returns an error if it cannot read the directory; the caller goes on without
+// the registry. cached is the file that caches what was read, empty for none.
 func Registry(dir, cached string) ([]Reading, error) {
 	names, err := registryNames(dir)
 	if err != nil {
-		_ = os.Remove(cached) // what it says of is gone
+		_ = os.Remove(cached) // its content is gone
 		return nil, err
 	}
 	var known *cache.Cache[string, Reading]
@@ -107,7 +106,7 @@ func Registry(dir, cached string) ([]Reading, error) {
 		if ok {
 			return
 		}
-		out[i], _ = ReadRegistryFile(filepath.Join(dir, names[i])) // its Pid is 0 when it has vanished
+		out[i], _ = ReadRegistryFile(filepath.Join(dir, names[i])) // Pid is 0 if it has vanished
 		if out[i].Problem == "" {
 			known.Put(names[i], &out[i], stamp)
 		}
@@ -116,9 +115,9 @@ func Registry(dir, cached string) ([]Reading, error) {
 	return slices.DeleteFunc(out, func(r Reading) bool { return r.Pid == 0 }), nil
 }
 
-// Index is the registry's files as they were read last, with the size, time and
-// inode of each: Registry opens only those that changed. It is for a program
-// that stays, and not safe for concurrent use.
+// Index remembers the registry's files with their size, time and inode, so that Registry opens
+// only those that changed. It is for a program that keeps running, and not safe for concurrent
+// use.
 type Index struct{ records map[string]record }
 
 type record struct {
@@ -126,7 +125,7 @@ type record struct {
 	file    cache.Stamp
 }
 
-// Registry reads what the function of that name does. A directory that cannot be read is empty.
+// Registry is like the function Registry, but takes an unreadable directory for an empty one.
 func (x *Index) Registry(dir string) (out []Reading) {
 	names, _ := registryNames(dir)
 	fresh := make(map[string]record, len(names))
@@ -136,7 +135,7 @@ func (x *Index) Registry(dir string) (out []Reading) {
 		if !ok {
 			continue
 		}
-		settled := !file.Young() // asked before the read: the file may change after it
+		settled := !file.Young() // before the read: the file may change after it
 		old := x.records[name]
 		if old.file != file {
 			var err error
@@ -167,12 +166,11 @@ func registryNames(dir string) ([]string, error) {
 	return names[:min(len(names), maxRegistry)], err
 }
 
-// registryBuffers hold what is read of records; see the store's.
+// registryBuffers hold the content of records while they are parsed.
 var registryBuffers = sync.Pool{New: func() any { b := make([]byte, maxRegistryFile+1); return &b }}
 
-// ReadRegistryFile reads one record, PID.json. The error is only that of
-// opening or reading the file; whatever is wrong with its content is the
-// reading's Problem.
+// ReadRegistryFile reads one record, PID.json. The error is only that of opening or reading
+// the file; what is wrong with its content is the reading's Problem.
 func ReadRegistryFile(path string) (Reading, error) {
 	pid, ok := registryPid(filepath.Base(path))
 	if !ok {
@@ -193,8 +191,8 @@ func ReadRegistryFile(path string) (Reading, error) {
 	}
 }
 
-// registryPid reads the pid in a file's name. The directory also holds files
-// with secrets (PID.HEX.key), which are never opened.
+// registryPid parses the pid in a file's name. The directory also has files with secrets
+// (PID.HEX.key), which are never opened.
 func registryPid(name string) (int, bool) {
 	base, ok := strings.CutSuffix(name, ".json")
 	if !ok || !digits(base) || base[0] == '0' {
@@ -204,14 +202,14 @@ func registryPid(name string) (int, bool) {
 	return pid, err == nil && pid > 0
 }
 
-// fresh reports whether the file may be in the middle of a write.
+// fresh reports whether the file may be half written.
 func fresh(path string) bool {
 	fi, err := os.Stat(path)
 	return err == nil && time.Since(fi.ModTime()).Abs() < tornFor || errors.Is(err, fs.ErrNotExist)
 }
 
-// ParseRegistry reads the content of PID.json. It is total: of any bytes it
-// makes a reading, usable or not, that has at least the pid.
+// ParseRegistry parses the content of PID.json. Any bytes give a reading, usable or not, that
+// has at least the pid.
 func ParseRegistry(b []byte, pid int) Reading {
 	var r Reading
 	text := string(b)
@@ -241,7 +239,7 @@ func ParseRegistry(b []byte, pid int) Reading {
 	return r
 }
 
-// latest is the largest whole number that a JavaScript client writes exactly.
+// latest is the largest integer that a JavaScript client writes exactly.
 const latest event.Millis = 1 << 53
 
 func (r *Reading) problem(pid int) string {
@@ -256,7 +254,7 @@ func (r *Reading) problem(pid int) string {
 	return ""
 }
 
-// namespaceOf takes the pid namespace off a pidDomain such as
+// namespaceOf returns the pid namespace in a pidDomain such as
 // "linux:3d12...:pid:[4026531836]".
 func namespaceOf(domain string) string {
 	if i := strings.LastIndex(domain, "pid:["); i >= 0 && strings.HasSuffix(domain, "]") {
@@ -265,16 +263,15 @@ func namespaceOf(domain string) string {
 	return ""
 }
 
-// slack covers the second to which Linux gives its boot time, and a clock that is
-// being slewed.
+// slack covers the second to which Linux gives its boot time, and a slewing clock.
 const slack event.Millis = 2000
 
-// Match reports whether reading r is about process p. The pids must be equal, and so
-// must the start times where both are clock ticks (Linux). Elsewhere the client's form
-// is not the kernel's (macOS: the date that ps prints, in UTC), and p must have started
-// before the record says it was made. That is no weaker in practice: a pid has one owner at a time, so whoever has it now and had
-// it then wrote the record. Either way a record that a killed client left does not
-// fit the process that got its pid.
+// Match reports whether reading r is of process p. Their pids must be equal, and so must their
+// start times where both are clock ticks (Linux). Elsewhere the client writes another form
+// than the kernel (macOS: the UTC date that ps prints), so p must have started before the
+// record was written. That is as safe in practice: a pid has one owner at a time, so a process
+// that has it now and had it then wrote the record. Either way, the record of a killed client
+// does not match a new process with its pid.
 func Match(r Reading, p event.Process) bool {
 	switch {
 	case r.Pid <= 0 || r.Pid != p.Pid || r.ProcStart == "" || p.Start == "":

@@ -8,23 +8,21 @@ import (
 	"beckon/event"
 )
 
-// env reads one environment variable; empty and absent are the same.
+// env returns an environment variable; empty and absent are the same.
 type env = func(string) string
 
-// Terminal returns the terminal an agent sits in, from the environment alone:
-// no process is asked, no socket opened.
+// Terminal returns the terminal that an agent sits in, from the environment alone: it asks no
+// process and opens no socket.
 //
-// The innermost wins. A multiplexer is innermost when its variables are set,
-// unless a terminal that was started from inside it has put its own name over
-// the multiplexer's; among terminals, the one whose name is in TERM or
-// TERM_PROGRAM wins over one that only left variables behind. Limits: tmux
-// inside Zellij and Zellij inside tmux look the same (tmux is taken); inside a
-// multiplexer Outer is what its server inherited when it started, so it may be
-// out of date; Ghostty, VS Code, Warp and others give their panes no id, so
-// their ID is empty.
+// The innermost program wins. A multiplexer is innermost if its variables are set, unless a
+// terminal started inside it has replaced its name; among terminals, one whose name is in TERM
+// or TERM_PROGRAM wins over one that only left variables behind. Limits: tmux inside Zellij
+// and Zellij inside tmux look the same (taken for tmux); inside a multiplexer, Outer is what
+// its server inherited when it started, so it may be out of date; Ghostty, VS Code, Warp and
+// others give their panes no id, so their ID is empty.
 //
-// Only names and ids are kept, never a token: VS Code's IPC handles and the
-// client's messaging socket are not read.
+// Only names and ids are kept, never a token: VS Code's IPC handles and the client's messaging
+// socket are not read.
 func Terminal(getenv func(string) string) event.Terminal {
 	t := innermost(getenv)
 	t.SSH = getenv("SSH_CONNECTION") != "" || getenv("SSH_TTY") != "" || getenv("SSH_CLIENT") != ""
@@ -54,7 +52,7 @@ func innermost(getenv env) event.Terminal {
 	return event.Terminal{Kind: kind, ID: id}
 }
 
-// pair joins the two halves of an id; without the second there is no id.
+// pair joins the two halves of an id, which is empty without the second.
 func pair(within, pane string) string {
 	if pane == "" {
 		return ""
@@ -62,8 +60,8 @@ func pair(within, pane string) string {
 	return within + "," + pane
 }
 
-// clientPort is the client's port of an SSH connection ("ip port ip port"):
-// enough to tell two connections apart, and not where the user is.
+// clientPort returns the client's port of an SSH connection ("ip port ip port"): enough to
+// tell two connections apart without keeping where the user is.
 func clientPort(getenv env) string {
 	f := strings.Fields(getenv("SSH_CONNECTION"))
 	if len(f) != 4 {
@@ -72,8 +70,8 @@ func clientPort(getenv env) string {
 	return f[1]
 }
 
-// tmuxOf reads $TMUX (socket,server pid,session index) and $TMUX_PANE. The
-// socket's path may hold commas, so the parts are counted from the end.
+// tmuxOf parses $TMUX (socket,server pid,session index) and $TMUX_PANE. The socket's path may
+// contain commas, so fields are counted from the end.
 func tmuxOf(getenv env) (event.Tmux, bool) {
 	v := getenv("TMUX")
 	if v == "" || overTmux(getenv) {
@@ -99,11 +97,10 @@ func tmuxOf(getenv env) (event.Tmux, bool) {
 	}, true
 }
 
-// overTmux reports whether a terminal started from inside tmux (an editor
-// opened from a pane, say) has taken its place: tmux since 3.2 puts its own
-// name into TERM_PROGRAM, and any version starts TERM with screen or tmux
-// unless told otherwise. macOS starts its own two without the environment of
-// whoever asked, so their names are what an older tmux inherited.
+// overTmux reports whether a terminal that was started inside tmux (by an editor in a pane,
+// for example) has taken its place. tmux since 3.2 sets TERM_PROGRAM to its own name, and any
+// version sets TERM to screen or tmux unless configured otherwise. macOS starts its own two
+// terminals without the caller's environment, so their names are what an older tmux inherited.
 func overTmux(getenv env) bool {
 	switch getenv("TERM_PROGRAM") {
 	case "", "tmux", "iTerm.app", "Apple_Terminal":
@@ -130,8 +127,8 @@ func tmuxID(t event.Tmux) string {
 	return t.Socket + "," + strconv.Itoa(t.Server) + "," + t.Pane
 }
 
-// outer names the terminal program around a multiplexer: its own TERM and
-// TERM_PROGRAM hide those of the program around it.
+// outer names the terminal program around a multiplexer, whose own TERM and TERM_PROGRAM hide
+// it.
 func outer(getenv env) string {
 	return clean(program(func(k string) string {
 		v := getenv(k)
@@ -147,22 +144,22 @@ func program(getenv env) string {
 	set := func(k string) bool { return getenv(k) != "" }
 	term, name := getenv("TERM"), getenv("TERM_PROGRAM")
 	switch {
-	// TERM is trusted where it names a program and a variable of that program is
-	// there too: ssh carries TERM to another machine, but not the rest.
+	// TERM is trusted if it names a program and one of that program's variables is set, too:
+	// ssh carries TERM to another machine, but not the rest.
 	case term == "xterm-kitty" && set("KITTY_PID"):
 		return "kitty"
 	case term == "xterm-ghostty" && set("GHOSTTY_RESOURCES_DIR"):
 		return "ghostty"
 	case strings.HasPrefix(term, "alacritty") && set("ALACRITTY_WINDOW_ID"):
 		return "alacritty"
-	// The terminals inside editors are often started from another terminal, whose
-	// variables they inherit.
+	// The terminals in editors are often started from another terminal, whose variables they
+	// inherit.
 	case name == "vscode":
 		return editor(getenv)
 	case strings.HasPrefix(getenv("TERMINAL_EMULATOR"), "JetBrains"):
 		return "jetbrains"
-	// Most terminals set TERM_PROGRAM. One that is not in the list is called by its
-	// own name. Tmux's is there when its own variables were taken away.
+	// Most terminals set TERM_PROGRAM. One that is not listed keeps its own name. Tmux's name
+	// is here only if its own variables were removed.
 	case name == "iTerm.app":
 		return "iterm2"
 	case name == "Apple_Terminal":
@@ -184,8 +181,8 @@ func program(getenv env) string {
 	return ""
 }
 
-// traces are variables of programs that set neither TERM nor TERM_PROGRAM to their own
-// name, and of those whose name a multiplexer hides.
+// traces are variables of programs that set neither TERM nor TERM_PROGRAM to their own name,
+// or whose name a multiplexer hides.
 var traces = [...]struct{ variable, kind string }{
 	{"KITTY_WINDOW_ID", "kitty"},
 	{"ITERM_SESSION_ID", "iterm2"},
@@ -199,12 +196,12 @@ var traces = [...]struct{ variable, kind string }{
 	{"VSCODE_INJECTION", "vscode"},
 }
 
-// editor tells the editors made from VS Code apart, where they can be told.
+// editor tells apart the editors that are based on VS Code, where possible.
 func editor(getenv env) string {
 	if getenv("CURSOR_TRACE_ID") != "" {
 		return "cursor"
 	}
-	// The path of the editor's own program; looked at, not kept.
+	// The path of the editor's own program: examined, not kept.
 	exe := strings.ToLower(strings.ReplaceAll(getenv("VSCODE_GIT_ASKPASS_NODE"), `\`, "/"))
 	for _, name := range [...]string{"cursor", "windsurf"} {
 		if strings.HasPrefix(path.Base(exe), name) || strings.Contains(exe, "/."+name+"-server/") {
@@ -214,9 +211,9 @@ func editor(getenv env) string {
 	return "vscode"
 }
 
-// paneOf returns the id that a terminal program gave this pane. What counts from 0 or 1
-// in each process has the process, or a socket that holds its pid, before it; without
-// that (kitty's ssh kitten) there is no id.
+// paneOf returns the id that a terminal program gave this pane. An id that counts from 0 or 1
+// in each process is preceded by the process, or by a socket with its pid; without that
+// (kitty's ssh kitten) there is no id.
 func paneOf(kind string, getenv env) string {
 	switch kind {
 	case "kitty":

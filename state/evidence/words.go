@@ -6,9 +6,9 @@ import (
 	"beckon/event/transcript"
 )
 
-// Words returns what the agent said last, by the transcript at path, and when:
-// nothing when it went on since, or when o is another machine, whose files are not
-// this one's.
+// Words returns the agent's last message in the transcript at path, and when it was written.
+// It returns nothing if the agent has gone on since, or if o is another machine, whose files
+// are not this one's.
 func Words(o *event.Origin, path string) (text string, at event.Millis) {
 	return LastWords(o, path, transcript.MaxText)
 }
@@ -16,7 +16,7 @@ func Words(o *event.Origin, path string) (text string, at event.Millis) {
 // Local reports whether o's files are on this machine.
 func Local(o *event.Origin) bool { return o.Host == "" || o.Host == ThisMachine().Host }
 
-// LastWords is Words that keeps the last most bytes of the text.
+// LastWords is Words cut to the last most bytes of the text.
 func LastWords(o *event.Origin, path string, most int) (text string, at event.Millis) {
 	if path == "" || !Local(o) {
 		return "", 0
@@ -24,6 +24,6 @@ func LastWords(o *event.Origin, path string, most int) (text string, at event.Mi
 	if beside.IsEvents(path) {
 		return beside.LastWords(path)
 	}
-	last, _ := transcript.LastWords(path, transcript.Limits{Text: most}) // one that cannot be read tells nothing
+	last, _ := transcript.LastWords(path, transcript.Limits{Text: most}) // one that cannot be read has nothing
 	return last.Text, last.At
 }
