@@ -10,17 +10,17 @@ import (
 	"beckon/state/store"
 )
 
-// Case is an edge with what is needed to decide on it.
+// Case is an edge and what is needed to decide whether to notify the user of it.
 type Case struct {
 	Edge    state.Edge
 	Session *state.Session
-	Still   bool // the client has just said that nobody has typed for six seconds
+	Still   bool // the client has just reported that nobody has typed for six seconds
 }
 
-// Decide reads what the decision needs, makes it, and takes the edge for the caller if
-// the user is to be notified. When somebody else has it the decision turns into a
-// refusal; when nobody can say (a full disk) it stands: a message too many is better
-// than one too few. The focus is asked for last: that costs a process.
+// Decide reads what the decision needs, makes it, and claims the edge for the caller if the
+// user is to be notified. If another process has claimed it, the decision becomes a refusal;
+// if that cannot be determined (a full disk) it stands: a message too many is better than one
+// too few. The focus is asked last, since that costs a process.
 func (s Settings) Decide(st *store.Store, c Case, getenv func(string) string, now time.Time) state.Decision {
 	h := s.hearing(st, c, now)
 	h.Focus = state.FocusElsewhere
@@ -41,28 +41,28 @@ func (s Settings) Decide(st *store.Store, c Case, getenv func(string) string, no
 	return d
 }
 
-// Foresee decides as if the user looked elsewhere: what it refuses, nothing later allows.
+// Foresee decides as if the user looked elsewhere: what it refuses is never allowed later.
 func (s Settings) Foresee(st *store.Store, c Case, now time.Time) state.Decision {
 	h := s.hearing(st, c, now)
 	h.Focus = state.FocusElsewhere
 	return state.Decide(c.Edge, s.Rules(), h)
 }
 
-// Overdue reports whether only the limit kept the edge back, and the limit is over.
+// Overdue reports whether only the limit suppressed the edge, and the limit has passed.
 func (s Settings) Overdue(st *store.Store, c Case, now time.Time) bool {
 	return state.Overdue(c.Edge, s.Rules(), s.hearing(st, c, now))
 }
 
-// hearing is what is known, but for the focus.
+// hearing returns what is known, except for the focus.
 func (s Settings) hearing(st *store.Store, c Case, now time.Time) state.Hearing {
 	notified, last := st.Notified(store.KeyOf(c.Session.Record()), c.Edge)
 	return state.Hearing{
 		Now: event.MillisOf(now), Still: c.Still, Notified: notified, NotifiedAt: last,
-		Quiet: s.Quiet != Hours{} && s.Quiet.Hold(now.Local()), // local time reads a file: only when it matters
+		Quiet: s.Quiet != Hours{} && s.Quiet.Hold(now.Local()), // local time reads a file, so only if needed
 	}
 }
 
-// Decided is the line of the log for a decision.
+// Decided returns the log line of a decision.
 func (c Case) Decided(d state.Decision, by, channels string, now time.Time) store.Decided {
 	return store.Decided{
 		At: event.MillisOf(now), Session: c.Session.Record(), Kind: c.Edge.Kind, EdgeAt: c.Edge.At,
@@ -70,7 +70,7 @@ func (c Case) Decided(d state.Decision, by, channels string, now time.Time) stor
 	}
 }
 
-// StyleFor returns how a terminal is notified: as the user chose, else as suits it.
+// StyleFor returns how to notify through a terminal: the user's choice, else what suits it.
 func (s Settings) StyleFor(t event.Terminal) osc.Style {
 	if s.Style != "" {
 		return s.Style

@@ -12,25 +12,25 @@ import (
 	"beckon/event/plainfile"
 )
 
-// laterFile is where a note waits for a session's hook, below the state directory: the
-// client alone may write to its terminal.
+// laterFile holds a note for a session's next hook, in the state directory: only the client
+// may write to its terminal.
 var laterFile = filepath.Join("usage", "told")
 
-// maxLater bounds what is read of it.
+// maxLater bounds what is read of laterFile.
 const maxLater = 1 << 10
 
-// Later leaves a note of no session to the next hook that tells a terminal of a state.
-// After until it is not told any more. A newer note takes its place.
+// Later leaves a note that belongs to no session to the next hook that notifies through a
+// terminal. After until it is dropped. A newer note replaces it.
 func Later(stateDir, title, body string, until event.Millis) error {
 	text := strconv.FormatInt(int64(until), 10) + "\n" + title + "\n" + body
 	return atomicfile.Write(filepath.Join(stateDir, laterFile), []byte(text), 0o600, false)
 }
 
-// TakeLater returns the note that waits, to the first that asks; no title means none.
+// TakeLater returns the waiting note to the first caller; an empty title means none.
 func TakeLater(stateDir string, now event.Millis) (title, body string) {
 	path := filepath.Join(stateDir, laterFile)
 	mine := path + "." + strconv.Itoa(os.Getpid())
-	if os.Rename(path, mine) != nil { // there is none, or another hook has it
+	if os.Rename(path, mine) != nil { // there is none, or another hook has taken it
 		return "", ""
 	}
 	text, err := plainfile.Head(mine, make([]byte, maxLater), 0)

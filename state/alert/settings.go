@@ -1,9 +1,8 @@
-// Package alert holds what the hook and the slow program share about notifying
-// the user: the settings, the words, and the decision with its facts read.
+// Package alert holds what the hook and the slow program share about notifying the user: the
+// settings, the words, and the decision with the facts it needs.
 //
-// The hook links it, so it reads the configuration key by key, and only when there
-// is an edge. It is not strict: that is package config's, which a
-// test holds to the same values.
+// The hook links it, so it reads the configuration key by key, and only if there is an edge.
+// It is not strict; package config is, and a test ensures that both read the same values.
 package alert
 
 import (
@@ -23,23 +22,23 @@ import (
 
 // The channels.
 const (
-	Terminal = "terminal" // a sequence through the agent's own terminal
+	Terminal = "terminal" // an escape sequence through the agent's own terminal
 	Desktop  = "desktop"  // a notification of the desktop
-	Command  = "command"  // a program of the user's
+	Command  = "command"  // the user's program
 	Sound    = "sound"    // a file of the user's
 	Ntfy     = "ntfy"     // a phone, by a server
-	Title    = "title"    // the window's title tells the state
+	Title    = "title"    // the window's title shows the state
 )
 
-// Channels lists the channels that can be chosen.
+// Channels lists the channels that a user can choose.
 var Channels = []string{Terminal, Desktop, Command, Sound, Title, Ntfy}
 
 // Settings are the user's choices, from the configuration.
 type Settings struct {
-	Channels  []string         // notify: none is chosen until the user does
+	Channels  []string         // notify: none until the user chooses some
 	On        []state.EdgeKind // notify_on
-	DoneAfter time.Duration    // notify_done_after: how long a turn must be before its end is worth a notification
-	Limit     time.Duration    // notify_limit: at most one of a kind and session in this time
+	DoneAfter time.Duration    // notify_done_after: how long a turn must take for its end to be worth a notification
+	Limit     time.Duration    // notify_limit: at most one of a kind per session in this time
 	Quiet     Hours            // notify_quiet_hours
 	Command   []string         // notify_command: the program, with its arguments
 	Sound     string           // notify_sound: the file
@@ -51,7 +50,7 @@ func Defaults() Settings {
 	return Settings{On: state.EdgeKinds[:], DoneAfter: 30 * time.Second, Limit: 5 * time.Second}
 }
 
-// keys are the configuration's names of the settings, in the order of the fields.
+// keys are the settings' names in the configuration, in the order of the fields.
 var keys = []string{"notify", "notify_on", "notify_done_after", "notify_limit", "notify_quiet_hours", "notify_command", "notify_sound", "notify_terminal"}
 
 // Auto is the value of notify_terminal that chooses by the terminal.
@@ -60,7 +59,7 @@ const Auto = "auto"
 // Has reports whether the channel is chosen.
 func (s Settings) Has(channel string) bool { return slices.Contains(s.Channels, channel) }
 
-// Away reports whether a channel is chosen that needs a process of its own.
+// Away reports whether a chosen channel needs a process of its own.
 func (s Settings) Away() bool { return s.Has(Desktop) || s.Has(Command) || s.Has(Sound) || s.Has(Ntfy) }
 
 // Read reads the settings from the configuration at path.
@@ -101,18 +100,18 @@ func span(to *time.Duration, text string) error {
 	return err
 }
 
-// Rules returns the settings as the decision wants them.
+// Rules returns the settings in the form that the decision takes.
 func (s Settings) Rules() state.Rules {
 	return state.Rules{On: s.On, DoneAfter: event.Millis(s.DoneAfter.Milliseconds()), Limit: event.Millis(s.Limit.Milliseconds())}
 }
 
-// Hours is a part of every day, in minutes since midnight; From may be later
-// than To. The zero value is no time at all.
+// Hours is a part of every day, in minutes since midnight; From may be later than To. The zero
+// value is never.
 type Hours struct{ From, To int }
 
 var errHours = errors.New(`hours look like "22:00-07:30"`)
 
-// UnmarshalText reads "22:00-07:30"; nothing means no hours.
+// UnmarshalText parses "22:00-07:30"; an empty text means no hours.
 func (h *Hours) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		*h = Hours{}
@@ -131,13 +130,13 @@ func (h *Hours) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// minutes reads "07:30".
+// minutes parses "07:30".
 func minutes(s string) (int, bool) {
 	t, err := time.Parse("15:04", strings.TrimSpace(s))
 	return t.Hour()*60 + t.Minute(), err == nil
 }
 
-// MarshalText writes the hours as they are read.
+// MarshalText writes the hours in the form that UnmarshalText parses.
 func (h Hours) MarshalText() ([]byte, error) {
 	if h == (Hours{}) {
 		return nil, nil
@@ -145,7 +144,7 @@ func (h Hours) MarshalText() ([]byte, error) {
 	return fmt.Appendf(nil, "%02d:%02d-%02d:%02d", h.From/60, h.From%60, h.To/60, h.To%60), nil
 }
 
-// Hold reports whether t, in its own time zone, is in the hours.
+// Hold reports whether t, in its own time zone, is within the hours.
 func (h Hours) Hold(t time.Time) bool {
 	m := t.Hour()*60 + t.Minute()
 	if h.From <= h.To {
@@ -154,6 +153,6 @@ func (h Hours) Hold(t time.Time) bool {
 	return m >= h.From || m < h.To
 }
 
-// ConfigPath returns where the configuration is: config.json in
-// $XDG_CONFIG_HOME/beckon, else in ~/.config/beckon; empty without a home.
+// ConfigPath returns the path of the configuration: config.json in $XDG_CONFIG_HOME/beckon,
+// else in ~/.config/beckon; empty without a home.
 func ConfigPath(getenv func(string) string) string { return home.Config(getenv, "config.json") }

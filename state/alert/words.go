@@ -9,18 +9,18 @@ import (
 	"beckon/state"
 )
 
-// Limits of the words, in bytes.
+// Limits of the texts, in bytes.
 const (
 	maxTitle = 80
 	maxBody  = 200
 )
 
-// Words returns the notification of an edge, in clean lines: who, and what.
+// Words returns the notification of an edge, free of control characters: who, and what.
 func Words(s *state.Session, e state.Edge) (title, body string) {
 	return osc.Clean(label(s)+" "+Verb(e.Kind), maxTitle), osc.Clean(about(s, e), maxBody)
 }
 
-// Verb says what a session came to.
+// Verb says what happened to a session.
 func Verb(k state.EdgeKind) string {
 	words := map[state.EdgeKind]string{state.EdgePermission: "needs a permission", state.EdgeQuestion: "asks", state.EdgeFailed: "failed"}
 	return cmp.Or(words[k], "is done")
@@ -44,10 +44,10 @@ func about(s *state.Session, e state.Edge) string {
 	return cmp.Or(state.LastLine(s.Stop.Message), s.Prompt.Text)
 }
 
-// label is what people call the session: the user's name for it, else its project.
+// label returns the session's name for people: the user's name for it, else its project.
 func label(s *state.Session) string { return cmp.Or(s.Name, Project(s)) }
 
-// Project is the name of the session's repository, else of its directory.
+// Project returns the name of the session's repository, else of its directory.
 func Project(s *state.Session) string {
 	if s.Origin.Git.Repo != "" {
 		return s.Origin.Git.Repo
@@ -59,5 +59,5 @@ func Project(s *state.Session) string {
 	return path.Base(dir)
 }
 
-// Headline is the window's title for a state: what, and who.
+// Headline returns the window's title for a state: what, and who.
 func Headline(s *state.Session, st state.State) string { return string(st) + " - " + label(s) }

@@ -1,10 +1,10 @@
-// Package cache keeps in one file what was read of many. A view that looks once and
-// goes opens that one, and of the others those that changed since.
+// Package cache keeps in one file what was read from many. A view that looks once and exits
+// opens that file, and of the others only those that have changed since.
 //
-// It guarantees: what it returns is what the files say. It takes a file for unchanged
-// by its size, its times and its inode alone, so it remembers nothing of a file that
-// changed in the seconds before it was read, nor of one that another machine may
-// write. What the cache cannot read is as if it were not there.
+// It guarantees that what it returns is what the files contain. It recognises an unchanged
+// file by its size, times and inode alone, so it remembers no file that changed in the seconds
+// before it was read, and none that another machine may write. A cache that cannot be read
+// counts as empty.
 package cache
 
 import (
@@ -22,15 +22,15 @@ import (
 	"beckon/event/plainfile"
 )
 
-// Stamp tells a file from what it was before. The zero value is not a file's.
+// Stamp identifies a version of a file. The zero value belongs to no file.
 type Stamp struct {
 	Size          int64 // bytes
-	Time, Changed int64 // of the content, and of the content or name: Unix ns
+	Time, Changed int64 // of the content, and of the content or name, in Unix ns
 	Inode         uint64
 }
 
-// Young reports whether the file has changed so lately that a further change may leave
-// the stamp as it is: in the same tick of the file system's clock.
+// Young reports whether the file changed so recently that another change may leave the stamp
+// equal: within the same tick of the file system's clock.
 func (s Stamp) Young() bool { return s.youngAt(time.Now(), 50*time.Millisecond) }
 
 // youngAt reports whether, at that time, the file had changed within d.
@@ -38,37 +38,36 @@ func (s Stamp) youngAt(at time.Time, d time.Duration) bool {
 	return at.Sub(time.Unix(0, max(s.Time, s.Changed))) <= d
 }
 
-// least is how many files are worth a cache.
+// least is the number of files that are worth a cache.
 const least = 32
 
-// settled is how long ago a file must have changed to be kept for other processes: more
-// than the coarsest tick of a file system's clock, which is two seconds.
+// settled is how long ago a file must have changed to be cached for other processes: more than
+// the coarsest tick of a file system's clock, two seconds.
 var settled = 3 * time.Second
 
-// Cache is what was made of the files of one directory: a record (see jsonenc) by the
-// name of each. A nil cache knows and keeps nothing. Get and Put may be called side by
-// side.
+// Cache holds what was made of the files of one directory: a record (see jsonenc) by each
+// file's name. A nil cache is empty and keeps nothing. Get and Put may be called concurrently.
 type Cache[Name ~string, T any] struct {
 	path  string
-	at    time.Time // before any file was looked at
+	at    time.Time // before any file was read
 	dir   dir
 	known map[Name]*line
 	mu    sync.Mutex
 	added map[Name]string // lines
 }
 
-// line is one of the cache file's: a name, the file's stamp, the record.
+// line is a line of the cache file: a name, the file's stamp, the record.
 type line struct {
 	stamp, record string
 	text          string
 	right         atomic.Bool
 }
 
-// Open reads the cache at path, of so many files in a directory. It is nil where they
-// are few, or where another machine may write them.
+// Open reads the cache at path, for that many files in a directory. It is nil if they are few,
+// or if another machine may write them.
 func Open[Name ~string, T any](path, directory string, files int) *Cache[Name, T] {
 	if files < least {
-		_ = os.Remove(path) // it may hold what is gone
+		_ = os.Remove(path) // it may contain what is gone
 		return nil
 	}
 	dir, ok := openDir(directory)
@@ -88,7 +87,7 @@ func Open[Name ~string, T any](path, directory string, files int) *Cache[Name, T
 	return c
 }
 
-// read returns the content of a file, nothing of one that cannot be read.
+// read returns the content of a file; empty if it cannot be read.
 func read(path string) string {
 	f, err := plainfile.Open(path, os.O_RDONLY, 0)
 	if err != nil {
@@ -101,11 +100,11 @@ func read(path string) string {
 	}
 	data := make([]byte, info.Size())
 	n, _ := io.ReadFull(f, data)
-	return unsafe.String(unsafe.SliceData(data), n) // nobody writes there any more
+	return unsafe.String(unsafe.SliceData(data), n) // nothing writes to it any more
 }
 
-// Get puts the record of a file into v if the file is what it was, and reports whether
-// it did. Otherwise stamp is for Put.
+// Get puts the record of a file into v if the file is unchanged, and reports whether it did.
+// Otherwise pass stamp to Put.
 func (c *Cache[Name, T]) Get(name Name, file string, v *T) (stamp Stamp, ok bool) {
 	if c == nil {
 		return stamp, false
@@ -123,9 +122,9 @@ func (c *Cache[Name, T]) Get(name Name, file string, v *T) (stamp Stamp, ok bool
 	return stamp, true
 }
 
-// Put keeps v, which was made of a file after it had this stamp. That the file has
-// settled by now would not do: it may have changed since it was read, in the tick of
-// its stamp.
+// Put keeps v, which was made of a file after it had this stamp. It is not enough that the
+// file has settled by now: it may have changed since it was read, within the tick of its
+// stamp.
 func (c *Cache[Name, T]) Put(name Name, v *T, stamp Stamp) {
 	if c == nil || stamp == (Stamp{}) || stamp.youngAt(c.at, settled) {
 		return
@@ -136,7 +135,7 @@ func (c *Cache[Name, T]) Put(name Name, v *T, stamp Stamp) {
 	c.added[name] = text
 }
 
-// append appends s as text without a space.
+// append appends s as text without spaces.
 func (s Stamp) append(b []byte) []byte {
 	for _, n := range [...]int64{s.Size, s.Time, s.Changed, int64(s.Inode)} {
 		b = append(strconv.AppendInt(b, n, 36), '.')
@@ -144,8 +143,8 @@ func (s Stamp) append(b []byte) []byte {
 	return b
 }
 
-// Close writes the cache if enough was put into it, or if it has a name that is not
-// among names any more.
+// Close writes the cache if enough was put into it, or if it has a name that is not among
+// names.
 func (c *Cache[Name, T]) Close(names []Name) {
 	if c == nil {
 		return

@@ -2,8 +2,8 @@ package cache
 
 import "golang.org/x/sys/unix"
 
-// local reports whether an open file is on a file system that no other machine writes
-// to: what is known of files on one that is shared may be seconds old.
+// local reports whether an open file is on a file system that no other machine writes to: what
+// is known of files on a shared one may be seconds old.
 func local(fd int) bool {
 	var s unix.Statfs_t
 	if unix.Fstatfs(fd, &s) != nil {
@@ -17,7 +17,7 @@ func local(fd int) bool {
 	return false
 }
 
-// The numbers of file systems that golang.org/x/sys/unix does not name.
+// File systems whose numbers golang.org/x/sys/unix does not name.
 const (
 	zfsMagic      = 0x2fc12fc1
 	bcachefsMagic = 0xca451a4e

@@ -2,7 +2,7 @@
 
 package cache
 
-// dir is never open: nothing says here whether another machine may write in it.
+// dir is never open: nothing here tells whether another machine may write in it.
 type dir struct{}
 
 func openDir(string) (d dir, ok bool) { return d, false }

@@ -4,7 +4,7 @@ package cache
 
 import "golang.org/x/sys/unix"
 
-// StampOf returns the stamp of the file at path, and whether there is one.
+// StampOf returns the stamp of the file at path, and whether it exists.
 func StampOf(path string) (Stamp, bool) {
 	var s unix.Stat_t
 	if unix.Stat(path, &s) != nil {

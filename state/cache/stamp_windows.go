@@ -2,8 +2,8 @@ package cache
 
 import "os"
 
-// StampOf returns the stamp of the file at path, and whether there is one. What
-// stands for the inode would take an open, and is left out.
+// StampOf returns the stamp of the file at path, and whether it exists. Reading what stands
+// for the inode would take an open, so it is left out.
 func StampOf(path string) (Stamp, bool) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -1,16 +1,15 @@
-// Package correlate finds the seat of a session: the row that a developer
-// knows it by. It is pure: what is known is passed in, the decision comes
-// out, with the name of the strategy that made it.
+// Package correlate finds the seat of a session: the row by which a developer knows it. It is
+// pure: facts go in, the decision comes out, with the name of the strategy that made it.
 //
-// A seat survives /clear, compaction and resume. A terminal alone is no
-// proof: a nested agent inherits it from its parent (CASE 7).
+// A seat survives /clear, compaction and resume. A terminal alone is no proof: a nested agent
+// inherits it from its parent (CASE 7).
 package correlate
 
 // Method names a strategy.
 type Method string
 
-// The strategies, in the order they are tried. The names are those that the
-// tracker's HTTP interface answers as correlation_method.
+// The strategies, in the order in which they are tried. The names are those that the tracker's
+// HTTP interface returns as correlation_method.
 const (
 	SessionID Method = "session_id"
 	Process   Method = "process"
@@ -20,19 +19,19 @@ const (
 	Created   Method = "created"
 )
 
-// Claim is what the seat index says of one process, launcher, terminal or
-// directory. The zero value means it says nothing.
+// Claim is what the seat index says about a process, launcher, terminal or directory. The zero
+// value means nothing.
 type Claim struct {
 	Seat  string
-	Since int64  // when the seat was first seen, in milliseconds; 0 when not known
+	Since int64  // when the seat was first seen, in milliseconds; 0 if unknown
 	Key   string // the session that made the claim
-	// Taken: that session still sits there and is another one.
+	// Taken: that session still sits there, and is another one.
 	Taken bool
 }
 
 // Input is what is known of a session's surroundings.
 type Input struct {
-	Known     string // the seat that the session has already
+	Known     string // the seat that the session already has
 	Process   Claim
 	Launcher  Claim
 	Terminal  Claim
@@ -40,14 +39,14 @@ type Input struct {
 	New       func() string // makes a seat
 }
 
-// strategies is the cascade: the first that gives a seat wins.
+// strategies are tried in order: the first that gives a seat wins.
 var strategies = [...]struct {
 	method Method
 	seat   func(Input) string
 }{
 	{SessionID, func(in Input) string { return in.Known }},
-	// The same process cannot be two sessions at once: /clear and the
-	// interactive /resume give it a new session id.
+	// One process cannot be two sessions at once: /clear and the interactive /resume give it a
+	// new session id.
 	{Process, func(in Input) string { return in.Process.Seat }},
 	{Launcher, func(in Input) string { return in.Launcher.free() }},
 	{Terminal, func(in Input) string { return in.Terminal.free() }},
@@ -55,9 +54,8 @@ var strategies = [...]struct {
 	{Created, func(in Input) string { return in.New() }},
 }
 
-// Holder returns the key of the session that held the seat which method found,
-// empty when that is another method's than the launcher's, terminal's or
-// directory's.
+// Holder returns the key of the session that held the seat which method found; empty unless
+// the method is the launcher's, terminal's or directory's.
 func (in Input) Holder(method Method) string {
 	switch method {
 	case Launcher:

@@ -1,7 +1,7 @@
-// Package history gives what was said in sessions: turns, in the order in which
-// they happened (Turns, Search), with the progress that only transcripts have
-// (Sweep, Sweeper). It keeps nothing itself: what it finds goes into the session's
-// journal. What turns mean is package state's.
+// Package history returns what was said in sessions: turns in the order in which they happened
+// (Turns, Search), with the progress that only transcripts have (Sweep, Sweeper). It stores
+// nothing itself: what it finds goes into the session's journal. Package state defines what
+// turns mean.
 package history
 
 import (
@@ -15,17 +15,16 @@ import (
 	"beckon/state/store"
 )
 
-// Turns returns what was said in the session k, oldest first by the turns' own
-// times. Progress that says the same as the end of its turn, or as progress
-// before it in that turn, is left out.
+// Turns returns what was said in the session k, oldest first by the turns' own times. Progress
+// that repeats the end of its turn, or earlier progress of that turn, is left out.
 func Turns(st *store.Store, k store.Key) ([]store.Turn, error) {
 	var all []store.Turn
 	err := st.Turns(k, 0, func(t store.Turn) { all = append(all, t) })
 	return inOrder(all), err
 }
 
-// inOrder sorts turns by time, gives those that were read late their task and
-// drops the progress that is said elsewhere.
+// inOrder sorts turns by time, gives those that were read late their task, and drops progress
+// that is said elsewhere.
 func inOrder(all []store.Turn) []store.Turn {
 	slices.SortStableFunc(all, func(a, b store.Turn) int {
 		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Seq, b.Seq))
@@ -36,7 +35,7 @@ func inOrder(all []store.Turn) []store.Turn {
 		all[i].Command = command
 	}
 	out := all[:0]
-	said := map[string]bool{} // on the way, in the turn under way
+	said := map[string]bool{} // progress in the turn under way
 	for i, t := range all {
 		if t.Rule != state.TurnProgress {
 			clear(said)
@@ -50,28 +49,28 @@ func inOrder(all []store.Turn) []store.Turn {
 	return out
 }
 
-// repeated reports whether the agent says the same as t next to the user, in later.
+// repeated reports whether, in later, the agent repeats t in what it next says to the user.
 func repeated(t store.Turn, later []store.Turn) bool {
 	i := slices.IndexFunc(later, func(l store.Turn) bool { return l.Rule != state.TurnProgress })
 	return i >= 0 && later[i].Actor == state.SpeakerAgent && transcript.SameText(later[i].Text, t.Text)
 }
 
-// Query says which turns Search wants.
+// Query selects the turns for Search.
 type Query struct {
-	Words []string // all of them are in the turn's text, in any letter case
+	Words []string // all of them must be in the turn's text, in any letter case
 	Since event.Millis
 	Limit int // the newest so many; 0 means all
-	// Progress, if not nil, gets how many of all sessions were looked through.
+	// Progress, if not nil, receives how many of all sessions have been searched.
 	Progress func(done, total int64)
 }
 
-// Hit is one turn that was found.
+// Hit is a turn that was found.
 type Hit struct {
 	Key store.Key
 	store.Turn
 }
 
-// Search looks through the turns of sessions and returns what fits, oldest first.
+// Search returns the turns of sessions that match, oldest first.
 func Search(st *store.Store, keys []store.Key, q Query) ([]Hit, error) {
 	words := make([]string, len(q.Words))
 	for i, w := range q.Words {

@@ -19,37 +19,35 @@ import (
 const (
 	// sweepBytes is how far back from its end a new transcript is read.
 	sweepBytes = 64 << 10
-	// youngBytes is the limit for a session that began since the Sweeper did.
+	// youngBytes is the limit for a session that began after the Sweeper.
 	youngBytes = transcript.DefaultBytes
 	maxUnsaved = 256 // turns that wait for a session's lock
 )
 
-// Sweep notes what the agent of s said between calls, from its transcript: at most
-// its last 64 KiB are read, however long it is. A session without a transcript that
-// can be read says nothing, and that is no error; nor is one that somebody else
-// holds.
+// Sweep stores what the agent of s said between calls, from its transcript: at most its last
+// 64 KiB are read. A session whose transcript cannot be read says nothing, which is no error;
+// nor is a session that another process has locked.
 func Sweep(st *store.Store, s *state.Session) error {
 	return (&reading{}).sweep(st, s, sweepBytes)
 }
 
-// Sweeper does what Sweep does, for a program that stays: what was read of a
-// transcript is not read again, and nothing between two sweeps is missed,
-// however much it is. It begins with the last 64 KiB of a transcript;
-// of a session that began after it was made, with the last 4 MiB. It must not
-// be used from two goroutines at once.
+// Sweeper is Sweep for a program that keeps running: it reads nothing of a transcript twice,
+// and misses nothing between two sweeps. It begins with the last 64 KiB of a transcript, or
+// the last 4 MiB for a session that began after the Sweeper was made. It is not safe for
+// concurrent use.
 type Sweeper struct {
 	st       *store.Store
 	made     event.Millis
 	readings map[store.Key]*reading
 }
 
-// NewSweeper returns a Sweeper of the sessions in st.
+// NewSweeper returns a Sweeper for the sessions in st.
 func NewSweeper(st *store.Store) *Sweeper {
 	return &Sweeper{st: st, made: event.MillisOf(time.Now()), readings: map[store.Key]*reading{}}
 }
 
-// Sweep sweeps sessions, which are all that there are: what it knows of others
-// is forgotten. It returns early when ctx ends, and all errors together.
+// Sweep sweeps sessions, which must be all that there are: what it knows of others is
+// forgotten. It returns early when ctx ends, and joins all errors.
 func (w *Sweeper) Sweep(ctx context.Context, sessions []state.Session) error {
 	there := make(map[store.Key]bool, len(sessions))
 	for i := range sessions {
@@ -59,7 +57,7 @@ func (w *Sweeper) Sweep(ctx context.Context, sessions []state.Session) error {
 	return w.Some(ctx, sessions)
 }
 
-// Some is Sweep of some sessions: nothing is forgotten.
+// Some is Sweep for some sessions: nothing is forgotten.
 func (w *Sweeper) Some(ctx context.Context, sessions []state.Session) error {
 	var errs []error
 	for i := range sessions {
@@ -81,7 +79,7 @@ func (w *Sweeper) Some(ctx context.Context, sessions []state.Session) error {
 	return errors.Join(errs...)
 }
 
-// reading is how far a transcript was read, and what is not noted yet.
+// reading is how far a transcript was read, and what is not stored yet.
 type reading struct {
 	path     string // empty: not begun
 	cursor   transcript.Cursor
@@ -89,8 +87,8 @@ type reading struct {
 	unsaved  []state.Turn
 }
 
-// sweep reads on, from back bytes before the end the first time, and notes what
-// is new to the session.
+// sweep reads on, the first time from back bytes before the end, and stores what is new to the
+// session.
 func (r *reading) sweep(st *store.Store, s *state.Session, back int64) error {
 	if s.Transcript == "" || s.Seq == 0 {
 		return nil
@@ -115,8 +113,8 @@ func (r *reading) sweep(st *store.Store, s *state.Session, back int64) error {
 	return err
 }
 
-// read takes in what the transcript has gained, up to its end. One that cannot
-// be read is gone, or was never written.
+// read reads what was appended to the transcript, up to its end. One that cannot be read is
+// gone, or was never written.
 func (r *reading) read(s *state.Session, back int64) {
 	limits := transcript.Limits{Text: state.MaxTurn}
 	if r.path == "" {
@@ -130,7 +128,7 @@ func (r *reading) read(s *state.Session, back int64) {
 	for moved := true; moved; {
 		entries, c, err := transcript.Read(r.path, r.cursor, limits)
 		if c.Restarts != r.cursor.Restarts {
-			r.progress = transcript.Progress{} // of a file that is no more
+			r.progress = transcript.Progress{} // of a file that is gone
 		}
 		moved = err == nil && c != r.cursor
 		r.cursor = c
@@ -138,7 +136,7 @@ func (r *reading) read(s *state.Session, back int64) {
 	}
 }
 
-// take makes turns of what is decided of the entries and newer than what s knows.
+// take makes turns of the entries that are complete and newer than what s has.
 func (r *reading) take(entries []transcript.Entry, s *state.Session) {
 	r.progress.Add(entries)
 	for _, item := range r.progress.Take() {

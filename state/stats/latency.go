@@ -7,7 +7,7 @@ import (
 	"beckon/event"
 )
 
-// Hook is what one run of the hook took.
+// Hook is the time that one run of the hook took.
 type Hook struct {
 	At      event.Millis
 	Us      int64 // microseconds from the hook's own start until its event was written
@@ -15,15 +15,15 @@ type Hook struct {
 	Session string
 }
 
-// Latency sums up what hooks took.
+// Latency summarizes how long hooks took.
 type Latency struct {
 	Hooks    int   // how many
-	P50, P99 int64 // microseconds: half of them, and 99 of 100, took this at most
+	P50, P99 int64 // microseconds: half of them, and 99 of 100, took at most this
 	Slowest  Hook
 }
 
-// LatencyOf sums up the newest of the hooks, at most that many. Those that were not
-// measured (an event that waited in the spool) do not count. hooks is sorted by it.
+// LatencyOf summarizes the newest of the hooks, at most that many. Those that were not
+// measured (an event that waited in the spool) do not count. It sorts hooks.
 func LatencyOf(hooks []Hook, newest int) (l Latency) {
 	hooks = slices.DeleteFunc(hooks, func(h Hook) bool { return h.Us <= 0 })
 	slices.SortStableFunc(hooks, func(a, b Hook) int { return cmp.Compare(b.At, a.At) })
@@ -37,5 +37,5 @@ func LatencyOf(hooks []Hook, newest int) (l Latency) {
 	return l
 }
 
-// Rank is the index, in n > 0 sorted values, of the least that p of 100 do not exceed.
+// Rank returns the index, in n > 0 sorted values, of the smallest that p of 100 do not exceed.
 func Rank(n, p int) int { return max(0, (n*p+99)/100-1) }

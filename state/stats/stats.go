@@ -1,11 +1,11 @@
-// Package stats adds up what sessions did, by day and project: time at work,
-// time waiting for the user, turns, tools, errors. It is pure: it
-// folds journal lines, and the time zone comes in.
+// Package stats adds up what sessions did, by day and project: time at work, time waiting for
+// the user, turns, tools, errors. It is pure: it folds journal lines, and takes the time zone
+// as an argument.
 //
-// Time is counted between two changes of a session, in the state that held there. A
-// span over local midnight is split, so days add up to the whole. A turn that a
-// crash left open counts up to its last sign of life, once: nobody worked until it
-// was noticed. A clock that steps back adds nothing.
+// Time is counted between two changes of a session, in the state that held there. A span over
+// local midnight is split, so days add up to the whole. A turn that a crash left open counts
+// up to its last sign of life: nobody worked until the crash was noticed. A clock that steps
+// back adds nothing.
 package stats
 
 import (
@@ -24,7 +24,7 @@ type Day struct {
 	Waiting     time.Duration  `json:"-"`    // a permission or question was open
 	BusyS       int64          `json:"busy_seconds"`
 	WaitingS    int64          `json:"waiting_seconds"`
-	Turns       int            `json:"turns"` // prompts of the user that began one
+	Turns       int            `json:"turns"` // prompts of the user that began a turn
 	Tools       int            `json:"tools"`
 	Failures    int            `json:"tool_failures"`
 	Permissions int            `json:"permissions"`
@@ -32,18 +32,18 @@ type Day struct {
 	Subagents   int            `json:"subagents"`
 	Errors      int            `json:"errors"` // turns that ended in an API error
 	ByTool      map[string]int `json:"by_tool,omitempty"`
-	Cost        int64          `json:"-"` // millionths of a US dollar, as the status line told by a turn's end
+	Cost        int64          `json:"-"` // millionths of a US dollar, from the status line at a turn's end
 	CostUSD     float64        `json:"cost_usd"`
 }
 
-// Totals gathers sessions. The zero value is not ready: use New.
+// Totals collects sessions. Use New: the zero value is not ready.
 type Totals struct {
 	loc      *time.Location
 	from     string // earlier days are not counted
 	days     map[key]*Day
 	sessions map[string]time.Duration
 	lanes    *lanes         // nil unless spans are kept
-	acts     []event.Millis // when the user did something, in no order
+	acts     []event.Millis // when the user did something, unordered
 }
 
 type key struct{ date, project string }
@@ -59,18 +59,18 @@ func (t *Totals) From(date string) *Totals {
 	return t
 }
 
-// Session begins to count a session: give it its journal lines in order, then call End.
+// Session starts counting a session: give it its journal lines in order, then call End.
 func (t *Totals) Session() *Session { return &Session{t: t} }
 
 // Session counts one session.
 type Session struct {
 	t     *Totals
 	s     state.Session
-	since event.Millis // end of what is counted
+	since event.Millis // the end of what is counted
 	kind  Kind
 }
 
-// Kind is what a stretch of time counts as; empty where the session is gone, or unknown.
+// Kind is what a stretch of time counts as; empty if the session is gone or unknown.
 type Kind string
 
 // The kinds of time.
@@ -81,8 +81,8 @@ const (
 	Idle    Kind = "idle" // or set aside
 )
 
-// Line counts one journal line. A snapshot, which a rotated journal starts
-// with, only says where the session stands.
+// Line counts one journal line. A snapshot, which begins a rotated journal, only sets the
+// session's state.
 func (c *Session) Line(ch state.Change, snapshot *state.Session) {
 	if snapshot != nil {
 		if c.s.Seq == 0 {
@@ -109,8 +109,8 @@ func (c *Session) Line(ch state.Change, snapshot *state.Session) {
 	c.spend(at, meter)
 }
 
-// untouched folds what the user did, if the time goes on counting as before: it
-// is no sign of life of the session's.
+// untouched folds what the user did, if time goes on counting as before: it is no sign of life
+// of the session.
 func (c *Session) untouched(ch state.Change, at event.Millis) bool {
 	if ch.Action == nil || ch.Action.Kind == state.ActDecided {
 		return false
@@ -124,9 +124,9 @@ func (c *Session) untouched(ch state.Change, at event.Millis) bool {
 	return true
 }
 
-// resumes reports whether ch comes after a time in which the session was not
-// there, so that what it did last ended with its last sign of life: it was seen
-// to be gone, it begins anew, or another process goes on with it.
+// resumes reports whether ch follows a time in which the session was not running, so that its
+// last activity ended with its last sign of life: it was found gone, it starts again, or
+// another process continues it.
 func (c *Session) resumes(ch state.Change) bool {
 	switch e, o := ch.Event, ch.Observation; {
 	case o != nil:
@@ -143,8 +143,8 @@ func (c *Session) resumes(ch state.Change) bool {
 	}
 }
 
-// spend counts what the session cost since the Stop before, on the day of the
-// newest. A client that begins to count anew has cost all that it tells.
+// spend counts the session's cost since the previous Stop, on the day of the newest. A client
+// whose count restarts has spent all that it reports.
 func (c *Session) spend(at event.Millis, before event.Meter) {
 	cost := c.s.Meter.Cost - before.Cost
 	if cost < 0 {
@@ -155,7 +155,7 @@ func (c *Session) spend(at event.Millis, before event.Meter) {
 	}
 }
 
-// when is the time that a change happened.
+// when returns the time at which a change happened.
 func when(ch state.Change) event.Millis {
 	switch {
 	case ch.Event != nil:
@@ -166,14 +166,14 @@ func when(ch state.Change) event.Millis {
 	return ch.At
 }
 
-// End counts an open stretch up to now, if the session is still there.
+// End counts an open stretch up to now, if the session is still running.
 func (c *Session) End(now event.Millis) {
 	if st := c.s.ByHooks(now).State; st.Live() && st != state.Unknown {
 		c.count(now)
 	}
 }
 
-// settle notes what the time from at on counts as.
+// settle sets what the time from at on counts as.
 func (c *Session) settle(at event.Millis) {
 	c.since = at
 	switch c.s.ByHooks(at).State {
@@ -277,7 +277,7 @@ func (t *Totals) Days() []Day {
 	return out
 }
 
-// Each returns the totals of every day and project, by day and then by project.
+// Each returns the totals of every day and project, sorted by day, then project.
 func (t *Totals) Each() []ProjectDay {
 	out := make([]ProjectDay, 0, len(t.days))
 	for k, d := range t.days {
@@ -308,7 +308,7 @@ func (t *Totals) Projects() map[string]Day {
 	return out
 }
 
-// Busy returns how long a session, named by its record, was at work on the days that count.
+// Busy returns how long a session, named by its record, worked on the days that count.
 func (t *Totals) Busy(record string) time.Duration { return t.sessions[record] }
 
 func (d *Day) add(o Day) {

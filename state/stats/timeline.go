@@ -16,13 +16,13 @@ type Span struct {
 	Kind Kind         `json:"kind"`
 }
 
-// Lane is what one session did, oldest first, without overlap.
+// Lane is the spans of one session, oldest first, without overlap.
 type Lane struct {
-	Session state.Session // as it stands at the end
+	Session state.Session // in its state at the end
 	Spans   []Span
 }
 
-// lanes keeps the spans between two moments.
+// lanes collects the spans between two moments.
 type lanes struct {
 	from, to event.Millis
 	of       map[string]*Lane
@@ -34,7 +34,7 @@ func (t *Totals) Between(from, to time.Time) *Totals {
 	return t
 }
 
-// Lanes returns the spans of each session that has any, the earliest first.
+// Lanes returns the spans of each session that has any, the earliest session first.
 func (t *Totals) Lanes() []Lane {
 	list := []Lane{}
 	for _, l := range t.lanes.of {
@@ -46,7 +46,8 @@ func (t *Totals) Lanes() []Lane {
 	return list
 }
 
-// add keeps the stretch that c ends at until, as one span with the same kind before it.
+// add adds the stretch that c ends at until; it extends the previous span if that has the same
+// kind.
 func (l *lanes) add(c *Session, until event.Millis) {
 	if l == nil {
 		return
@@ -68,8 +69,8 @@ func (l *lanes) add(c *Session, until event.Millis) {
 	lane.Spans = append(lane.Spans, span)
 }
 
-// Away returns when the user's last absence of at least that long began: after a prompt
-// of theirs, a look at a session or another act. It is zero for none.
+// Away returns when the user's last absence of at least that long began: after a prompt, a
+// look at a session or another act. It is zero if there was none.
 func (t *Totals) Away(now event.Millis, least time.Duration) event.Millis {
 	slices.Sort(t.acts)
 	next := now

@@ -16,13 +16,14 @@ import (
 	"beckon/event/plainfile"
 )
 
-// Dir is where the accounts' files are: below beckon's state, a file each.
+// Dir is the directory of the accounts' files, one each, in beckon's state directory.
 type Dir string
 
-// In returns the directory below beckon's state directory.
+// In returns the directory within beckon's state directory.
 func In(state string) Dir { return Dir(filepath.Join(state, "usage")) }
 
-// AccountOf names a client's account by its configuration's directory, empty for the usual.
+// AccountOf names a client's account by its configuration's directory; empty for the usual
+// one.
 func AccountOf(getenv func(string) string) string {
 	dir := getenv("CLAUDE_CONFIG_DIR")
 	if dir == "" || filepath.Clean(dir) == filepath.Join(getenv("HOME"), ".claude") {
@@ -31,7 +32,7 @@ func AccountOf(getenv func(string) string) string {
 	return filepath.Clean(dir)
 }
 
-// ID is the name of an account that files can have.
+// ID returns the name of an account's file.
 func ID(account string) string {
 	if account == "" {
 		return "default"
@@ -40,13 +41,13 @@ func ID(account string) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// maxFile bounds what is read; ours have at most 2 KiB.
+// maxFile bounds what is read; real files have at most 2 KiB.
 const maxFile = 16 << 10
 
-// Report notes what session by has reported of an account, and returns what is known
-// of it then, and the limits that have come to one of steps with it. The file is
-// replaced whole, and only when there is news. Of two reports at the same time one may
-// be lost until its session reports again.
+// Report stores the limits that session by has reported for an account, and returns the
+// account with the limits that have reached one of steps. The file is replaced whole, and only
+// if something is new. Of two simultaneous reports one may be lost until its session reports
+// again.
 func (d Dir) Report(account, by string, limits []event.Limit, now event.Millis) (Account, []Crossing, error) {
 	path := filepath.Join(string(d), ID(account)+".json")
 	known, err := read(path)
@@ -82,14 +83,14 @@ func (d Dir) Report(account, by string, limits []event.Limit, now event.Millis) 
 	return known.at(now), crossed, err
 }
 
-// at is the account with what is not over.
+// at returns the account without the windows that are over.
 func (a Account) at(now event.Millis) Account {
 	a.Windows = slices.DeleteFunc(a.Windows, func(w Window) bool { return w.Resets <= now })
 	slices.SortFunc(a.Windows, func(x, y Window) int { return strings.Compare(x.Name, y.Name) })
 	return a
 }
 
-// read reads an account's file. One that is not there, or is not ours, holds nothing.
+// read reads an account's file. A file that is missing or not ours is empty.
 func read(path string) (a Account, err error) {
 	data, err := plainfile.Head(path, make([]byte, maxFile), 0)
 	if errors.Is(err, fs.ErrNotExist) {
