@@ -16,15 +16,15 @@ import (
 	"beckon/state/evidence"
 )
 
-// besides is what other agents than Claude Code were last read to say.
+// besides caches what agents other than Claude Code last reported.
 type besides struct {
 	mu     sync.Mutex
 	files  map[string]lastRead
-	makers map[string]string     // by a session's file and process, the version of both
+	makers map[string]string     // by a session's file and process: the version of both
 	titles map[string]paneTitles // by tmux socket
 }
 
-// lastRead is a file's reading, good until the file changes.
+// lastRead is the reading of a file, valid until the file changes.
 type lastRead struct {
 	size    int64
 	changed time.Time
@@ -38,14 +38,13 @@ type paneTitles struct {
 }
 
 const (
-	titlesFor   = 300 * time.Millisecond // how long titles are taken to be current
-	titlesLimit = time.Second            // what a tmux server may take to tell them
+	titlesFor   = 300 * time.Millisecond // how long titles count as current
+	titlesLimit = time.Second            // how long a tmux server may take to return them
 	maxFiles    = 1000                   // files remembered
 )
 
-// beside reads what another agent reports beside the hooks of s: its session file,
-// and where that does not say, its terminal's title. open says that both may say
-// more at any time.
+// beside reads what another agent reports outside the hooks of s: its session file, and
+// failing that its terminal's title. open means that both may change at any time.
 func (r *Reader) beside(s *state.Session, now event.Millis) (reg state.Registry, open bool) {
 	st := s.ByHooks(now).State
 	if !st.AtWork() && !st.Asks() {
@@ -66,11 +65,11 @@ func (r *Reader) beside(s *state.Session, now event.Millis) (reg state.Registry,
 	return reg, true
 }
 
-// noted is how long after the end of a turn, in milliseconds, an agent's file is
-// looked at for the note that the user broke it off.
+// noted is how long after the end of a turn, in milliseconds, an agent's file is read for the
+// note that the user interrupted it.
 const noted = 5000
 
-// brokenOff reads whether the user broke off the turn that has just ended.
+// brokenOff reads whether the user interrupted the turn that has just ended.
 func (r *Reader) brokenOff(s *state.Session, now event.Millis) (m state.Marker, open bool) {
 	if !beside.Breaks(s.Agent) || now > s.Stop.At+noted || !s.BrokenOff(s.Stop.At) {
 		return m, false
@@ -81,8 +80,8 @@ func (r *Reader) brokenOff(s *state.Session, now event.Millis) (m state.Marker, 
 	return m, true
 }
 
-// version is the version of the agent that has s, as its own files tell it, or the
-// package that its process runs of, which lives.
+// version returns the version of the agent that runs s: from its own files, or from the
+// package that its process, which lives, runs from.
 func (t *besides) version(s *state.Session, lives bool) string {
 	home, _ := os.UserHomeDir()
 	file, p := beside.Path(s.Agent, s.ID, s.Transcript, home, os.Getenv), &s.Origin.Process
@@ -133,8 +132,8 @@ func (t *besides) file(agent, path string) beside.Reading {
 	return f.reading
 }
 
-// title asks a tmux server for a pane's title: all panes at once, since several
-// sessions may want theirs.
+// title asks a tmux server for a pane's title. It asks for all panes at once, since several
+// sessions may need theirs.
 func (t *besides) title(tm event.Tmux) (string, bool) {
 	if tm.Socket == "" || tm.Pane == "" {
 		return "", false

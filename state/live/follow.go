@@ -16,17 +16,16 @@ import (
 	"beckon/state/store"
 )
 
-// Options say how a Follower follows. Zero values are the defaults.
+// Options configure a Follower. Zero values are the defaults.
 type Options struct {
-	Recheck time.Duration        // between looks at processes and files that nothing reports: 1 s
-	Poll    func() time.Duration // the least time between looks where the system reports no changes: 500 ms
-	Pause   time.Duration        // the least time between updates, for who draws a screen: none
+	Recheck time.Duration        // between checks of processes and files whose changes nothing reports: 1 s
+	Poll    func() time.Duration // the least time between looks if the system reports no changes: 500 ms
+	Pause   time.Duration        // the least time between updates, for a caller that draws a screen: none
 	Blind   bool                 // do not ask the system to report changes
 }
 
-// Follower keeps a snapshot current. Where the system reports changed files it
-// waits for that, elsewhere it polls; processes, and what time alone changes, it
-// checks when that is due.
+// Follower keeps a snapshot current. Where the system reports changed files it waits for that,
+// elsewhere it polls. It checks processes, and what changes with time alone, when that is due.
 type Follower struct {
 	o     Options
 	r     *Reader
@@ -36,10 +35,10 @@ type Follower struct {
 	now      event.Millis
 	known    readings
 	entries  map[store.Key]*entry
-	unhooked map[int]*entry // known to the client's registry alone, by pid
+	unhooked map[int]*entry // known only to the client's registry, by pid
 	problems []store.Problem
 
-	all       bool      // the look under way is at everything, changed or not
+	all       bool      // the current look is at everything, changed or not
 	thorough  time.Time // when the last such look was
 	changed   map[store.Key]*entry
 	gone      map[store.Key]bool
@@ -49,32 +48,32 @@ type Follower struct {
 	dirs     dirs
 	watching atomic.Bool
 	polling  atomic.Int64  // a time.Duration
-	scanned  time.Duration // what the last poll took
+	scanned  time.Duration // how long the last poll took
 }
 
 // entry is one session.
 type entry struct {
 	key     store.Key
 	seen    state.Seen
-	session state.Session // as its file has it, without what the evidence adds
+	session state.Session // as its file has it, without what evidence adds
 	at      event.Millis  // when it was seen so
-	open    bool          // its files may say more at any time
+	open    bool          // its files may change at any time
 	reading evidence.Reading
 	several bool // see lone
 }
 
-// Update is what changed since the update before.
+// Update is what changed since the previous update.
 type Update struct {
 	Now       event.Millis
 	Changed   []state.Seen    // new, or not as before
-	Gone      []store.Key     // archived, or no longer there
+	Gone      []store.Key     // archived, or removed
 	Problems  []store.Problem // all sessions that cannot be read now
-	Staged    bool            // the evidence, and so the time, is a recording's
-	Rechecked bool            // processes were looked at, as they are every Options.Recheck
+	Staged    bool            // the evidence, and so the time, is from a recording
+	Rechecked bool            // processes were checked, as they are every Options.Recheck
 }
 
-// NewFollower returns a follower of what r looks at, which r must not be used for
-// any more. It has seen nothing yet.
+// NewFollower returns a follower of r's sessions; r must not be used any more. It has seen
+// nothing yet.
 func NewFollower(r *Reader, o Options) *Follower {
 	if o.Recheck <= 0 {
 		o.Recheck = time.Second
@@ -91,21 +90,20 @@ func NewFollower(r *Reader, o Options) *Follower {
 	return f
 }
 
-// Touch has a session looked at soon, whether or not the system reports a change.
-// Anybody may call it.
+// Touch schedules a look at a session, whether or not the system reports a change. It is safe
+// for concurrent use.
 func (f *Follower) Touch(k store.Key) { f.todo.add(func(t *todo) { t.keys[k] = true }) }
 
-// TouchAll has everything looked at soon.
+// TouchAll schedules a look at everything.
 func (f *Follower) TouchAll() { f.todo.add(func(t *todo) { t.all = true }) }
 
-// Watching reports whether the system reports changes. If not, polling is the time
-// between two looks.
+// Watching reports whether the system reports changes. If not, polling is the time between two
+// looks.
 func (f *Follower) Watching() (watching bool, polling time.Duration) {
 	return f.watching.Load(), time.Duration(f.polling.Load())
 }
 
-// Seen returns every session, those without hooks last. It may be called by who
-// gets the updates, while handling one.
+// Seen returns every session, those without hooks last. Call it only while handling an update.
 func (f *Follower) Seen() []state.Seen {
 	seen := make([]state.Seen, 0, len(f.entries)+len(f.unhooked))
 	for _, k := range slices.Sorted(maps.Keys(f.entries)) {
@@ -117,15 +115,13 @@ func (f *Follower) Seen() []state.Seen {
 	return seen
 }
 
-// Look looks at everything, and returns what changed. It is for the first look,
-// before Run.
+// Look looks at everything, and returns what changed. It is for the first look, before Run.
 func (f *Follower) Look() (Update, error) {
 	err := f.lookAtAll()
 	return f.take(), err
 }
 
-// Run calls each with every update until ctx ends, and with the error of a look
-// that failed.
+// Run calls each with every update, and with the error of a look that failed, until ctx ends.
 func (f *Follower) Run(ctx context.Context, each func(Update, error)) {
 	var work sync.WaitGroup
 	defer work.Wait()
@@ -135,7 +131,7 @@ func (f *Follower) Run(ctx context.Context, each func(Update, error)) {
 	}
 	recheck := time.NewTicker(f.o.Recheck)
 	defer recheck.Stop()
-	due := time.NewTimer(time.Hour) // of what time alone changes, or waits for its pace
+	due := time.NewTimer(time.Hour) // of what changes with time alone, or is held back
 	defer due.Stop()
 	poll := time.NewTimer(0)
 	defer poll.Stop()
@@ -152,7 +148,7 @@ func (f *Follower) Run(ctx context.Context, each func(Update, error)) {
 			return
 		case <-f.todo.wake:
 			if !f.watching.Load() {
-				f.watched(poll) // what was told of may be a directory to watch
+				f.watched(poll) // a directory that was reported may need watching
 			}
 			if wait := pace.wait(time.Now()); wait > 0 {
 				if !pacing {
@@ -186,7 +182,7 @@ func (f *Follower) Run(ctx context.Context, each func(Update, error)) {
 	}
 }
 
-// take returns the update under way, and begins the next.
+// take returns the current update, and begins the next.
 func (f *Follower) take() Update {
 	u := Update{Now: f.now, Problems: f.problems, Staged: f.r.staged != nil, Rechecked: f.rechecked}
 	for _, e := range f.changed {
@@ -200,11 +196,11 @@ func (f *Follower) take() Update {
 }
 
 func (f *Follower) tick() {
-	f.r.staged = readStaged(f.r.st.Dir) // a replay under way writes it anew
+	f.r.staged = readStaged(f.r.st.Dir) // a running replay rewrites it
 	f.now = f.r.Now()
 }
 
-// work does what was asked for.
+// work does what is scheduled.
 func (f *Follower) work() error {
 	f.tick()
 	keys, registry, all := f.todo.take()
@@ -253,19 +249,18 @@ func (f *Follower) scan() error {
 	return nil
 }
 
-// lookAtAll looks at every session anew, changed or not.
+// lookAtAll looks at every session, changed or not.
 func (f *Follower) lookAtAll() error {
 	f.thorough = time.Time{}
 	f.tick()
 	return f.recheck()
 }
 
-// thoroughly is how often everything is looked at whether or not something says
-// that it changed.
+// thoroughly is how often everything is looked at, whether or not a change was reported.
 const thoroughly = 10 * time.Second
 
-// recheck looks at what nothing reports: processes, what time alone changes, and
-// files whose notice was missed.
+// recheck looks at what nothing reports: processes, what changes with time alone, and files
+// whose report was missed.
 func (f *Follower) recheck() error {
 	f.tick()
 	if f.all = time.Since(f.thorough).Abs() >= thoroughly; f.all {
@@ -314,7 +309,7 @@ func (f *Follower) load(k store.Key) {
 	f.see(e)
 }
 
-// see looks at a session with the evidence there is.
+// see looks at a session with the evidence at hand.
 func (f *Follower) see(e *entry) {
 	was, first := e.seen, e.at == 0
 	v := state.Seen{Session: e.session}
@@ -353,8 +348,8 @@ func (f *Follower) forget(k store.Key) {
 	}
 }
 
-// readRegistry reads the client's registry, and looks at the sessions of which
-// it says something else than before.
+// readRegistry reads the client's registry, and looks at the sessions whose records have
+// changed.
 func (f *Follower) readRegistry() {
 	switch {
 	case f.r.staged != nil:
@@ -387,8 +382,8 @@ func (f *Follower) account() {
 	}
 }
 
-// without returns the entry of a session without hooks, nil when there is none.
-// was is the one before.
+// without returns the entry of a session without hooks, nil if there is none. was is the
+// previous one.
 func (f *Follower) without(u lone, was *entry) *entry {
 	if was != nil && u == (lone{was.reading, was.several}) && !f.all && !f.rechecked && !was.due(f.now) {
 		return was
@@ -413,13 +408,13 @@ func (f *Follower) each(yield func(*state.Seen) bool) {
 	}
 }
 
-// due reports whether time alone may have changed what the session is at.
+// due reports whether the session's state may have changed with time alone.
 func (e *entry) due(now event.Millis) bool {
 	next := e.seen.Next(e.at)
 	return next != 0 && next <= now
 }
 
-// timely looks at what time alone may have changed.
+// timely looks at what may have changed with time alone.
 func (f *Follower) timely() error {
 	for _, e := range f.entries {
 		if e.due(f.now) {
@@ -435,10 +430,10 @@ func (f *Follower) timely() error {
 	return nil
 }
 
-// soonest is the least time between two looks at what time alone changes.
+// soonest is the least time between two looks at what changes with time alone.
 const soonest = 10 * time.Millisecond
 
-// untilNext is how long nothing changes by time alone.
+// untilNext returns how long nothing changes with time alone.
 func (f *Follower) untilNext() time.Duration {
 	wait := event.Millis(time.Hour.Milliseconds())
 	sooner := func(e *entry) {
@@ -455,9 +450,9 @@ func (f *Follower) untilNext() time.Duration {
 	return max(soonest, time.Duration(wait)*time.Millisecond)
 }
 
-// pollShare is how many times as long as a look took passes before the next, so
-// that slow disks and many sessions are looked at less often. Of two looks the
-// shorter counts: one that was interrupted says nothing of the disk.
+// pollShare is how many times as long as a look took passes before the next, so that slow
+// disks and many sessions are looked at less often. The shorter of two looks counts: one that
+// was interrupted says nothing about the disk.
 const pollShare = 5
 
 func (f *Follower) pollAgain(took time.Duration) time.Duration {
@@ -467,8 +462,7 @@ func (f *Follower) pollAgain(took time.Duration) time.Duration {
 	return every
 }
 
-// watched watches what is there by now, and polls when changes are no longer
-// reported.
+// watched watches what exists by now, and polls once changes are no longer reported.
 func (f *Follower) watched(poll *time.Timer) {
 	now, added := f.dirs.retry()
 	if added {

@@ -1,11 +1,11 @@
-// Package live shows the sessions of this machine as they are now: a Snapshot is
-// all of them at one moment, each with its evidence and verdict; a Follower keeps
-// one current and says what changed. Every view goes through it, so all views
-// agree. What evidence says beyond the hooks is folded into the store.
+// Package live shows the sessions of this machine as they are now: a Snapshot is all of them
+// at one moment, each with its evidence and verdict; a Follower keeps one current and reports
+// what changed. Every view uses it, so all views agree. What evidence shows beyond the hooks
+// is folded into the store.
 //
-// It guarantees: a view that cannot write shows what it saw all the same; what
-// cannot be read is reported as a problem, not left out; a second look of a
-// Follower costs what has changed since the first.
+// It guarantees: a view that cannot write still shows what it saw; what cannot be read is
+// reported as a problem, not left out; a Follower's second look costs what has changed since
+// the first.
 package live
 
 import (
@@ -25,17 +25,16 @@ import (
 // Snapshot is the sessions at one moment.
 type Snapshot struct {
 	Now      event.Millis
-	Seen     []state.Seen    // in the order of their keys; those without hooks last
+	Seen     []state.Seen    // sorted by key; those without hooks last
 	Problems []store.Problem // the sessions that could not be read
-	Staged   bool            // the evidence, and so the time, is a recording's
+	Staged   bool            // the evidence, and so the time, is from a recording
 }
 
 // Reader looks at sessions with everything this machine knows about them.
 type Reader struct {
-	// Clock is time.Now unless it is set. It is not asked where the evidence is
-	// staged.
+	// Clock is time.Now by default. It is not used if the evidence is staged.
 	Clock func() time.Time
-	// SkipMeters leaves out what status lines reported: one file a session, for
+	// SkipMeters leaves out what status lines reported, which is one file per session, for
 	// views that do not show it.
 	SkipMeters bool
 
@@ -46,14 +45,14 @@ type Reader struct {
 	besides  besides
 }
 
-// NewReader returns a reader of the sessions in st. registry is the client's
-// registry directory, empty for none. If the state directory holds a StagedFile,
-// it takes the place of the machine, the registry and the clock.
+// NewReader returns a reader of the sessions in st. registry is the client's registry
+// directory, empty for none. If the state directory contains a StagedFile, it replaces the
+// machine, the registry and the clock.
 func NewReader(st *store.Store, registry string) *Reader {
 	return &Reader{Clock: time.Now, st: st, registry: registry, here: evidence.ThisMachine(), staged: readStaged(st.Dir)}
 }
 
-// Now returns the time to resolve at.
+// Now returns the time at which to resolve.
 func (r *Reader) Now() event.Millis {
 	if r.staged != nil {
 		return r.staged.now
@@ -61,9 +60,9 @@ func (r *Reader) Now() event.Millis {
 	return event.MillisOf(r.Clock())
 }
 
-// Look reads the live sessions, folds what the evidence shows beyond their hooks,
-// and resolves them. Sessions that only the client's registry knows are added, with
-// the registry as their source. With archived set the archive is read too.
+// Look reads the live sessions, folds what the evidence shows beyond their hooks, and resolves
+// them. It adds the sessions that only the client's registry knows, with the registry as their
+// source. If archived is set it reads the archive, too.
 func (r *Reader) Look(archived bool) (Snapshot, error) {
 	snap := Snapshot{Now: r.Now(), Staged: r.staged != nil}
 	var known readings
@@ -117,10 +116,10 @@ func (r *Reader) One(s state.Session, now event.Millis) state.Seen {
 	return v
 }
 
-// readings are the client's registry, in order of pid.
+// readings is the client's registry, sorted by pid.
 type readings []evidence.Reading
 
-// readRegistry reads the client's registry. Without it, hooks lead.
+// readRegistry reads the client's registry. Without it, hooks decide.
 func (r *Reader) readRegistry() readings {
 	switch {
 	case r.staged != nil:
@@ -132,7 +131,7 @@ func (r *Reader) readRegistry() readings {
 	return list
 }
 
-// at returns the record of that pid, nil for none.
+// at returns the record of that pid, nil if there is none.
 func (known readings) at(pid int) *evidence.Reading {
 	if pid == 0 {
 		return nil
@@ -144,7 +143,7 @@ func (known readings) at(pid int) *evidence.Reading {
 	return &known[i]
 }
 
-// of returns the record of process p, if there is one that can be used.
+// of returns the usable record of process p, if there is one.
 func (known readings) of(p event.Process) (evidence.Reading, bool) {
 	r := known.at(p.Pid)
 	if r == nil || !r.Usable() || !evidence.Match(*r, p) {
@@ -160,27 +159,26 @@ func (r *Reader) presence(p event.Process, heard event.Millis) state.Presence {
 	case p.Pid == 0:
 		return state.Unread
 	}
-	// A process that has left the recorded registry is not known to be gone: the
-	// client removes its record just before it exits.
+	// A process that has left the recorded registry may still run: the client removes its
+	// record just before it exits.
 	return state.Alive
 }
 
-// lone is a registry record that no hooked session accounts for.
+// lone is a registry record that belongs to no hooked session.
 type lone struct {
 	reading evidence.Reading
 	several bool // another process is known to run the same session
 }
 
-// unaccounted returns the records that no session of seen accounts for, in the
-// order of their pids: clients that were started before the hooks were
-// installed. A policy's own judge is none: it runs with hooks off, and for
-// seconds.
+// unaccounted returns the records that belong to no session in seen, in order of pid: clients
+// that were started before the hooks were installed. The client that a policy uses as a judge
+// is left out: it runs without hooks, and for seconds.
 func unaccounted(seen iter.Seq[*state.Seen], known readings) (list []lone) {
 	if len(known) == 0 {
 		return nil
 	}
 	accounted := make(map[int]bool, len(known))
-	ids := make(map[string]bool, len(known)) // of sessions: true where the process is not known to be another one
+	ids := make(map[string]bool, len(known)) // of sessions: true if the process may be the same one
 	for v := range seen {
 		s, p := &v.Session, v.Session.Origin.Process
 		if r := known.at(p.Pid); r != nil && evidence.Match(*r, p) {

@@ -10,7 +10,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// todo is what a follower has to look at. Anybody may add to it.
+// todo is what a follower has to look at. It is safe for concurrent use.
 type todo struct {
 	mu       sync.Mutex
 	keys     map[store.Key]bool
@@ -43,17 +43,15 @@ func (t *todo) take() (keys []store.Key, registry, all bool) {
 	return keys, registry, all
 }
 
-// dirs watches directories as far as the system can: the first is the one that
-// counts.
+// dirs watches directories as far as the system can. The first is the one that counts.
 type dirs struct {
-	w    *fsnotify.Watcher // nil when there is none
+	w    *fsnotify.Watcher // nil if there is none
 	want []string
 	on   map[string]bool
 }
 
-// retry watches the directories that were not there before, or were removed. It
-// reports whether the system reports changes of session files, and whether it added
-// one.
+// retry watches the directories that did not exist before or were removed. It reports whether
+// the system reports changes of session files, and whether retry added a directory.
 func (d *dirs) retry() (watching, added bool) {
 	if d.w == nil {
 		return false, false
@@ -76,8 +74,8 @@ func (d *dirs) close() {
 	}
 }
 
-// listen turns what the system reports into work. Where it reports nothing (too
-// many watches, a file system without) the follower polls.
+// listen turns what the system reports into work. If it reports nothing (too many watches, an
+// unsupported file system) the follower polls.
 func (f *Follower) listen(ctx context.Context, work *sync.WaitGroup) {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {

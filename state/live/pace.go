@@ -2,8 +2,8 @@ package live
 
 import "time"
 
-// pace keeps updates apart for who draws them: by pause, and so that they take at
-// most a share of the time, however fast things change.
+// pace spaces updates for a caller that draws them: by at least pause, and so that they take
+// at most a share of the time, however fast things change.
 type pace struct {
 	pause, took time.Duration
 	done        time.Time
@@ -23,5 +23,5 @@ func (p *pace) wait(now time.Time) time.Duration {
 
 func (p *pace) did(began time.Time) {
 	p.done = time.Now()
-	p.took += (p.done.Sub(began) - p.took) / 4 // one that was held up must not hold up the next
+	p.took += (p.done.Sub(began) - p.took) / 4 // one slow update must not delay the next
 }

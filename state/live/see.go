@@ -15,9 +15,9 @@ import (
 // foldWait is how long a reader waits for a session's lock.
 const foldWait = 200 * time.Millisecond
 
-// see finds the evidence and the verdict of a session, and folds what the evidence
-// shows and no hook reported. open says that the same files may say more in a
-// moment: a transcript is waited for, or a lock was held.
+// see finds the evidence and the verdict of a session, and folds what the evidence shows that
+// no hook reported. open means that the same files may change in a moment: a transcript is
+// awaited, or a lock was held.
 func (r *Reader) see(v *state.Seen, known readings, now event.Millis) (open bool) {
 	s := &v.Session
 	v.Evidence, open = r.evidence(s, known, now)
@@ -33,8 +33,8 @@ func (r *Reader) see(v *state.Seen, known readings, now event.Millis) (open bool
 	return open
 }
 
-// observe folds o into s, and reports whether it was written: a reader that
-// cannot write still shows what it saw.
+// observe folds o into s, and reports whether it was written: a reader that cannot write still
+// shows what it saw.
 func (r *Reader) observe(s *state.Session, o state.Observed) bool {
 	c := state.Change{At: o.At, Observation: &o}
 	res, err := r.st.Fold(store.KeyOf(s.Record()), store.Update{Change: c, Wait: foldWait})
@@ -47,8 +47,8 @@ func (r *Reader) observe(s *state.Session, o state.Observed) bool {
 	return false
 }
 
-// finalWords has the transcript say what the Stop of s did not. It may be
-// written a moment later; what it does not have after unwritten it never will.
+// finalWords reads from the transcript the message that the Stop of s did not have. It may be
+// written a moment later; after unwritten it never will be.
 func (r *Reader) finalWords(s *state.Session, now event.Millis) {
 	const unwritten = 5000
 	text, at := evidence.Words(&s.Origin, s.Transcript)
@@ -68,8 +68,8 @@ func (r *Reader) finalWords(s *state.Session, now event.Millis) {
 	}
 }
 
-// evidence gathers what is known of s beside its hooks. open says that its
-// transcript may say more at any time.
+// evidence gathers what is known of s besides its hooks. open means that its transcript may
+// change at any time.
 func (r *Reader) evidence(s *state.Session, known readings, now event.Millis) (ev state.Evidence, open bool) {
 	p := s.Origin.Process
 	ev.Process = r.presence(p, s.Activity)
@@ -101,7 +101,7 @@ func (r *Reader) evidence(s *state.Session, known readings, now event.Millis) (e
 	return ev, open
 }
 
-// job returns the background session that r is of, zero when it is of none.
+// job returns the background session of r; zero if it has none.
 func job(r evidence.Reading) state.Job {
 	if r.Kind != "bg" || r.Job == "" {
 		return state.Job{}
@@ -113,12 +113,11 @@ func fact(r evidence.Reading) state.Registry {
 	return state.Registry{Status: r.Status, WaitingFor: r.WaitingFor, Needs: r.Needs, At: r.StatusUpdatedAt, Name: r.Name, Derived: r.NameSource == "derived"}
 }
 
-// refusal is how long, in milliseconds, a headless client may take to write
-// into its transcript that it refused a call. It takes some 50.
+// refusal is how long, in milliseconds, a headless client may take to write to its transcript
+// that it refused a call. It takes some 50.
 const refusal = 1000
 
-// answer looks in the transcript of a headless run whether the call that asked
-// has come back.
+// answer reads from the transcript of a headless run whether the call that asked has returned.
 func answer(path, id string, asked, now event.Millis) state.Answer {
 	if now < asked+refusal {
 		return state.AnswerUnread
@@ -132,13 +131,13 @@ func answer(path, id string, asked, now event.Millis) state.Answer {
 	return state.AnswerAwaited
 }
 
-// quiet is how long a session must have been silent before its transcript is
-// read for a halt, in milliseconds: while it works it is written all the time.
+// quiet is how long a session must have been silent, in milliseconds, before its transcript is
+// read for a halt: a working agent writes to it all the time.
 const quiet = 500
 
-// halt reads the tail of a running session's transcript when the registry says
-// nothing about the turn: an interrupt or refusal leaves a marker there. running
-// says that there is a turn to halt.
+// halt reads the tail of a running session's transcript if the registry says nothing about the
+// turn: an interrupt or refusal leaves a marker there. running reports whether there is a turn
+// to halt.
 func halt(s *state.Session, now event.Millis) (m state.Marker, running bool) {
 	if s.End.At != 0 {
 		return m, false
@@ -159,7 +158,7 @@ func halt(s *state.Session, now event.Millis) (m state.Marker, running bool) {
 // unarchived archives those of seen that are over, and returns the others.
 func (r *Reader) unarchived(seen []state.Seen, now event.Millis) []state.Seen {
 	n := 0
-	for i := range seen { // each is large: none is moved without need
+	for i := range seen { // each is large, so none is moved without need
 		if r.archive(&seen[i], now) {
 			continue
 		}
@@ -171,8 +170,8 @@ func (r *Reader) unarchived(seen []state.Seen, now event.Millis) []state.Seen {
 	return seen[:n]
 }
 
-// archive moves a session that has been over long enough out of the live
-// directory and reports whether it did.
+// archive moves a session that has been over long enough out of the live directory, and
+// reports whether it did.
 func (r *Reader) archive(v *state.Seen, now event.Millis) bool {
 	s := &v.Session
 	if s.Seq == 0 || v.Status.State.Live() && s.Removed == 0 {
@@ -181,12 +180,12 @@ func (r *Reader) archive(v *state.Seen, now event.Millis) bool {
 	if now < max(s.End.At, s.Lost.At, s.Removed)+event.Millis(store.ArchiveAfter.Milliseconds()) {
 		return false
 	}
-	_ = history.Sweep(r.st, s) // the last chance: nobody looks at it again
+	_ = history.Sweep(r.st, s) // the last chance: no view looks at it again
 	moved, _ := r.st.Archive(store.KeyOf(s.Record()), now)
 	return moved
 }
 
-// unhooked makes a session of nothing but a registry record.
+// unhooked makes a session from a registry record alone.
 func (r *Reader) unhooked(u lone, now event.Millis) (state.Seen, bool) {
 	reading := u.reading
 	p, ok := event.Process{Pid: reading.Pid, Start: reading.ProcStart}, r.staged != nil

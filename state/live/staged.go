@@ -12,9 +12,9 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// StagedFile is the name, in a scratch state directory, of the evidence that
-// replay and demo put in the place of the machine: the recording's time, its
-// registry and its processes. Every view honours it.
+// StagedFile is the name, in a scratch state directory, of the evidence that replay and demo
+// use instead of the machine's: the recording's time, its registry and its processes. Every
+// view uses it.
 const StagedFile = "staged.json"
 
 // staged is evidence from a recording.

@@ -9,18 +9,18 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// Wakes wakes those who wait for files to change. It has a watcher of the system's
-// only while somebody waits; without one they look now and then.
+// Wakes wakes goroutines that wait for files to change. It has a file system watcher only
+// while one waits; if it cannot have one they look periodically.
 type Wakes struct {
 	Log func(error)
 
 	watching sync.Mutex // locked before mu, to change w: that may wait for run, which never locks it
 	w        *fsnotify.Watcher
 	mu       sync.Mutex
-	waiting  map[chan struct{}][]string // the waiters, and their files
+	waiting  map[chan struct{}][]string // the waiting goroutines, and their files
 }
 
-// Watch is a hold.Watch: it watches files and directories that are there.
+// Watch is a hold.Watch: it watches the files and directories that exist.
 func (k *Wakes) Watch(paths ...string) (changed <-chan struct{}, stop func()) {
 	k.watching.Lock()
 	defer k.watching.Unlock()
@@ -41,7 +41,7 @@ func (k *Wakes) Watch(paths ...string) (changed <-chan struct{}, stop func()) {
 	k.waiting[me] = paths
 	k.mu.Unlock()
 	for _, p := range paths {
-		_ = k.w.Add(p) // it may not be there yet
+		_ = k.w.Add(p) // it may not exist yet
 	}
 	return me, func() { k.leave(me) }
 }

@@ -15,8 +15,8 @@ import (
 	"beckon/event/jsonc"
 )
 
-// When a subagent's request is held. While a hook holds it, a client that runs
-// subagents in the background shows no dialog for it.
+// When a subagent's request is held. While a hook holds it, a client that runs subagents in
+// the background shows no dialog for it.
 const (
 	Off    = "off"    // never
 	Away   = "away"   // while the user is away
@@ -25,14 +25,14 @@ const (
 
 // Settings are the user's choices, from the configuration.
 type Settings struct {
-	Wait      time.Duration // answer_wait: how long an offer stands
+	Wait      time.Duration // answer_wait: how long an offer stays open
 	Subagents string        // answer_subagents: Off, Away or Always
 }
 
 // Defaults returns the settings in force without a configuration.
 func Defaults() Settings { return Settings{Wait: 12 * time.Hour, Subagents: Away} }
 
-// keys are the configuration's names of the settings, in the order of the fields.
+// keys are the settings' names in the configuration, in the order of the fields.
 var keys = []string{"answer_wait", "answer_subagents"}
 
 // ReadSettings reads the settings from the configuration at path.
@@ -55,16 +55,17 @@ func ReadSettings(path string) (Settings, error) {
 	return s, nil
 }
 
-// longest is how long an offer can stand: the client waits for its hook no
-// longer (answerTimeout of package installer).
+// longest is how long an offer can stay open: the client waits no longer for its hook
+// (answerTimeout of package installer).
 const longest = 24*time.Hour - time.Minute
 
-// awayFile has until when the user is away, in milliseconds; 0 until they are back.
+// awayFile contains the time until which the user is away, in milliseconds; 0 until they are
+// back.
 const awayFile = "away"
 
 func (d Dir) away() string { return filepath.Join(string(d), "offers", awayFile) }
 
-// GoAway notes that the user is away until then; 0 is until Back.
+// GoAway notes that the user is away until that time; 0 means until Back.
 func (d Dir) GoAway(until event.Millis) error {
 	return atomicfile.Write(d.away(), strconv.AppendInt(nil, int64(until), 10), fileMode, false)
 }
@@ -78,8 +79,8 @@ func (d Dir) Back() (was bool, err error) {
 	return err == nil, err
 }
 
-// IsAway reports whether the user is away at now, and until when; the zero time
-// is until they say that they are back.
+// IsAway reports whether the user is away at now, and until when; the zero time means until
+// Back.
 func (d Dir) IsAway(now time.Time) (until time.Time, away bool) {
 	b, err := os.ReadFile(d.away())
 	if err != nil {
@@ -93,7 +94,7 @@ func (d Dir) IsAway(now time.Time) (until time.Time, away bool) {
 	return until, now.Before(until)
 }
 
-// Holds reports whether a request of a subagent is to be held at now.
+// Holds reports whether a subagent's request is to be held at now.
 func (d Dir) Holds(s Settings, now time.Time) bool {
 	_, away := d.IsAway(now)
 	return s.Subagents == Always || s.Subagents == Away && away

@@ -22,10 +22,10 @@ import (
 	"beckon/state/offer/hold"
 )
 
-// Dir is where offers are.
+// Dir is the directory of offers.
 type Dir string
 
-// In returns where the offers of a state directory are.
+// In returns the directory of a state directory's offers.
 func In(stateDir string) Dir { return Dir(stateDir) }
 
 func (d Dir) open(elem ...string) string {
@@ -36,10 +36,10 @@ func (d Dir) done(elem ...string) string {
 	return filepath.Join(hold.DoneDir(string(d)), filepath.Join(elem...))
 }
 
-// idLetters are those of crypto/rand.Text.
+// idLetters are the letters of crypto/rand.Text.
 const idLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 
-// IsID reports whether id may be an offer's: no other leaves the directory.
+// IsID reports whether id may be an offer's. Such an id cannot lead out of the directory.
 func IsID(id string) bool { return len(id) == 26 && strings.Trim(id, idLetters) == "" }
 
 // Digest is the digest of a payload.
@@ -48,7 +48,7 @@ func Digest(payload []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Make writes an offer, gives it its id and digest, and removes what is left of old ones.
+// Make writes an offer, sets its id and digest, and removes the remains of old ones.
 func (d Dir) Make(o *Offer, now time.Time) error {
 	d.prune(now)
 	o.ID, o.Digest = rand.Text(), Digest(o.Payload) // 130 random bits
@@ -56,7 +56,7 @@ func (d Dir) Make(o *Offer, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	// It is made under a name that no reader takes for an offer.
+	// It is made under a name that no reader takes for an offer's.
 	tmp := d.open("." + o.ID)
 	if err := os.MkdirAll(tmp, dirMode); err != nil {
 		return err
@@ -71,8 +71,8 @@ func (d Dir) Make(o *Offer, now time.Time) error {
 	return err
 }
 
-// Load reads an open offer. The error is ErrNone when no offer has that id, that of
-// Over when it is over, ErrChanged when its files are not what was written.
+// Load reads an open offer. The error is ErrNone if no offer has that id, that of Over if the
+// offer is over, ErrChanged if its files are not as they were written.
 func (d Dir) Load(id string) (Offer, error) {
 	if !IsID(id) {
 		return Offer{}, ErrNone
@@ -87,7 +87,7 @@ func (d Dir) Load(id string) (Offer, error) {
 	return o, err
 }
 
-// Over says what became of an offer that is over: a *TakenError, or ErrOver with why.
+// Over says what became of an offer that is over: a *TakenError, or ErrOver with the reason.
 func (d Dir) Over(id string) error {
 	became, known := d.Outcome(id, 0)
 	if by, ok := d.Answered(id); ok && (became.Taken || !known) {
@@ -116,9 +116,8 @@ func read(dir string) (o Offer, err error) {
 	return o, nil
 }
 
-// List returns the offers that can be answered, the oldest first: not those whose
-// process or client is gone, that have an answer or have expired, or that cannot be
-// read.
+// List returns the offers that can be answered, oldest first. It leaves out those whose
+// process or client is gone, that have an answer or have expired, or that cannot be read.
 func (d Dir) List(now time.Time) ([]Offer, error) {
 	names, err := os.ReadDir(d.open())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -146,7 +145,7 @@ func (d Dir) List(now time.Time) ([]Offer, error) {
 	return list, nil
 }
 
-// waits reports whether somebody waits for an answer to o.
+// waits reports whether a process waits for an answer to o.
 func (d Dir) waits(o *Offer, here evidence.Machine, now time.Time) bool {
 	if event.MillisOf(now) >= o.Expires || here.Presence(o.Client, o.Made) == state.Gone {
 		return false
@@ -157,13 +156,13 @@ func (d Dir) waits(o *Offer, here evidence.Machine, now time.Time) bool {
 	case state.Gone:
 		return false
 	}
-	info, err := os.Stat(d.open(o.ID, hold.OfferFile)) // on another machine: it shows by this file that it lives
+	info, err := os.Stat(d.open(o.ID, hold.OfferFile)) // on another machine: it keeps this file fresh while it lives
 	return err == nil && now.Sub(info.ModTime()) < silent
 }
 
-// Give gives the answer a to the offer that it names. Of several one is given;
-// the others get a *TakenError. Other errors are ErrNone, ErrOver, ErrExpired,
-// ErrChanged, ErrAlways and what else is wrong with the answer.
+// Give gives the answer a to the offer that it names. Of several answers one is accepted; the
+// others get a *TakenError. Other errors are ErrNone, ErrOver, ErrExpired, ErrChanged,
+// ErrAlways, and those of an invalid answer.
 func (d Dir) Give(a Answer, now time.Time) error {
 	o, err := d.Load(a.Offer)
 	if err != nil {
@@ -197,8 +196,8 @@ func (d Dir) Give(a Answer, now time.Time) error {
 	return err
 }
 
-// Deliver is Give, and waits until it is known what became of the answer: when the
-// client was not given it, or another counted, the outcome says why.
+// Deliver is Give, and waits for the outcome of the answer. If the client did not get it, or
+// another counted, the outcome says why.
 func (d Dir) Deliver(o *Offer, a Answer) (Outcome, error) {
 	if err := d.Give(a, time.Now()); err != nil {
 		return Outcome{}, err
@@ -215,11 +214,11 @@ func (d Dir) Deliver(o *Offer, a Answer) (Outcome, error) {
 	return out, nil
 }
 
-// shownFile is there once a command has shown the offer.
+// shownFile exists once a command has shown the offer.
 const shownFile = "shown"
 
-// Show notes that the user was shown the whole offer, Shown reports it: what was
-// never on a screen is not allowed by its session's name.
+// Show notes that the user was shown the whole offer; Shown reports it. A call that was never
+// on a screen cannot be allowed by its session's name.
 func (d Dir) Show(id string) error { return os.WriteFile(d.open(id, shownFile), nil, fileMode) }
 
 // Shown reports whether the user was shown the whole offer.
@@ -228,7 +227,7 @@ func (d Dir) Shown(id string) bool {
 	return err == nil
 }
 
-// Answered returns the answer that an offer was given, also when it is over.
+// Answered returns the answer that an offer was given, even if it is over.
 func (d Dir) Answered(id string) (a Answer, ok bool) {
 	if !IsID(id) {
 		return a, false
@@ -253,8 +252,8 @@ func (d Dir) Past(beginning string) (id string, ok bool) {
 	return "", false
 }
 
-// Close notes what became of an offer: it takes no answer any more. What it asked and
-// what words the user had are not kept; who answered is, for an hour.
+// Close stores what became of an offer, which takes no answer any more. The question and the
+// user's words are removed; who answered is kept for an hour.
 func (d Dir) Close(id string, out Outcome) error {
 	b, err := json.Marshal(out)
 	if err != nil || !IsID(id) || !hold.Close(string(d), id, b) {
@@ -287,8 +286,8 @@ func (d Dir) Outcome(id string, wait time.Duration) (out Outcome, known bool) {
 	}
 }
 
-// prune removes what is over: offers that were closed an hour ago, and those
-// whose process died without closing them.
+// prune removes offers that were closed an hour ago, and those whose process died without
+// closing them.
 func (d Dir) prune(now time.Time) {
 	done, _ := os.ReadDir(d.done()) // none yet, or unreadable: nothing to remove
 	for _, n := range done {

@@ -9,28 +9,28 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// tail is how much of a transcript is read for what became of a call, in bytes.
+// tail is how many bytes of a transcript are read for what became of a call.
 const tail = 512 << 10
 
-// Refused reports whether a Deny that the client was given for a Permission
-// counted: when the dialog is answered at the session in the same moment, only the
-// transcript says so. It waits at most that long for the transcript, and known is
-// false if nothing comes; for subagents nothing ever does.
+// Refused reports whether a Deny that the client was given for a Permission counted: if the
+// dialog is answered at the session at the same moment, only the transcript tells. It waits at
+// most that long for the transcript; known is false if nothing comes, which is always so for
+// subagents.
 func (o *Offer) Refused(wait time.Duration) (ours, known bool) {
 	path := gjson.GetBytes(o.Payload, "transcript_path").String()
 	if path == "" || o.UseID == "" || o.Actor != "" || o.Kind != Permission {
 		return false, false
 	}
 	for end := time.Now().Add(wait); ; time.Sleep(20 * time.Millisecond) {
-		// On a busy machine the client may write the result before who decided.
+		// On a busy machine the client may write the result before the one who decided.
 		if ours, known = decidedBy(path, o.UseID); ours || time.Now().After(end) {
 			return ours, known
 		}
 	}
 }
 
-// decidedBy looks in the end of a transcript for who decided the call useID: a
-// hook's refusal has a line of its own beside the result's.
+// decidedBy looks at the end of a transcript for who decided the call useID: a hook's refusal
+// has a line of its own next to the result's.
 func decidedBy(path, useID string) (hook, known bool) {
 	f, err := os.Open(path)
 	if err != nil {

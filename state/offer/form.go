@@ -15,35 +15,35 @@ import (
 // Field is a value that a form asks for.
 type Field struct {
 	Name        string `json:"name"`
-	Type        string `json:"type,omitempty"` // of JSON schema: string, integer, number or boolean; of another no value can be typed
+	Type        string `json:"type,omitempty"` // of the JSON schema: string, integer, number or boolean; no value can be typed for another
 	Title       string `json:"title,omitempty"`
 	Description string `json:"description,omitempty"`
 	Format      string `json:"format,omitempty"` // of a string: email, uri, date, date-time
 	Required    bool   `json:"required,omitempty"`
-	// Options are the values that it takes, if it does not take any; Several is
-	// set when it takes a list of them.
+	// Options are the values that it takes, unless it takes any; Several is set if it takes a
+	// list of them.
 	Options []Value `json:"options,omitempty"`
 	Several bool    `json:"several,omitempty"`
-	// Default is what is typed as long as nothing else is.
+	// Default is the value if nothing is typed.
 	Default *string `json:"default,omitempty"`
-	// Min and Max bound a number, or how many letters a string has.
+	// Min and Max bound a number, or the length of a string in letters.
 	Min *float64 `json:"min,omitempty"`
 	Max *float64 `json:"max,omitempty"`
 
 	preset json.RawMessage
 }
 
-// Value is one that a field takes, as it is typed.
+// Value is a value that a field takes, as it is typed.
 type Value struct {
 	Text string `json:"text"`
 	Name string `json:"name"` // as people read it
-	// Default is set when the field has it by default.
+	// Default is set if it is the field's default.
 	Default bool `json:"default,omitempty"`
 
 	value any
 }
 
-// Fields are what a form wants filled in, in its order.
+// Fields returns the values that a form asks for, in its order.
 func (o *Offer) Fields() (list []Field) {
 	if o.Kind != Form {
 		return nil
@@ -79,7 +79,7 @@ func fieldOf(name string, v gjson.Result, required bool) Field {
 	return f
 }
 
-// optionsOf are the values that a schema lists.
+// optionsOf returns the values that a schema lists.
 func optionsOf(v gjson.Result) (list []Value) {
 	names := v.Get("enumNames").Array()
 	for i, e := range v.Get("enum").Array() {
@@ -110,7 +110,7 @@ func bound(v gjson.Result, names ...string) *float64 {
 	return nil
 }
 
-// typed is how a value is typed.
+// typed returns a value in the form in which it is typed.
 func typed(v gjson.Result) string {
 	switch v.Type {
 	case gjson.True:
@@ -135,7 +135,7 @@ func (f *Field) Alien() bool {
 	return f.Options == nil && !slices.Contains([]string{"", "string", "boolean", "integer", "number"}, f.Type)
 }
 
-// Read reads what the user typed for f as its type. Nothing typed is not a value.
+// Read parses what the user typed for f according to its type. An empty text is not a value.
 func (f *Field) Read(text string) (v any, err error) {
 	switch {
 	case f.Alien():
@@ -193,7 +193,8 @@ func (f *Field) option(text string) (any, error) {
 	return nil, fmt.Errorf("%s: %q is not one of %s", f.Name, text, strings.Join(all, ", "))
 }
 
-// several reads options with commas between them, or, for those with commas, a JSON list.
+// several parses options separated by commas, or, for options that contain commas, a JSON
+// list.
 func (f *Field) several(text string) (any, error) {
 	var texts []string
 	if json.Unmarshal([]byte(text), &texts) != nil && text != "" {
@@ -213,9 +214,8 @@ func (f *Field) several(text string) (any, error) {
 	return list, nil
 }
 
-// Fill is the content of the form with what the user typed for its fields, by
-// their names. A field for which nothing was typed has its default; one for which
-// the empty text was, none.
+// Fill returns the content of the form with what the user typed for its fields, by their
+// names. A field that has no entry gets its default; one whose entry is empty gets no value.
 func (o *Offer) Fill(typed map[string]string) (content json.RawMessage, err error) {
 	fields := o.Fields()
 	for name := range typed {

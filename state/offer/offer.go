@@ -1,24 +1,24 @@
-// Package offer keeps what agents ask of their user and what the user answered,
-// from wherever that was: one directory of files for each question.
+// Package offer keeps what agents ask their user and what the user answered, wherever that
+// was: each question is a directory of files.
 //
-// A hook that holds its client's call makes an offer and waits for its answer
-// (package hold). Whoever shows offers lists them with List, draws them with
-// render/card, and answers one with Give:
+// A hook that holds its client's call makes an offer and waits for its answer (package hold).
+// A program that shows offers lists them with List, draws them with render/card, and answers
+// one with Give:
 //
 //	dir := offer.In(st.Dir)
 //	open, err := dir.List(time.Now())
 //	outcome, err := dir.Deliver(&o, offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Allow, From: offer.Page, By: "kim"})
 //
-// What it guarantees: of any number of answers to one offer one counts, and the
-// others learn whose it was (TakenError); an answer counts for the offer that was
-// drawn and no other, by its random id and the digest of all that the client sent;
-// an offer that expired, whose call is over or whose process is gone takes none. It
-// does not guarantee that the dialog was not answered at the session in the very
-// same moment; the client takes whichever comes first and does not say which.
+// It guarantees: of any number of answers to an offer one counts, and the others learn whose
+// it was (TakenError); an answer counts only for the offer that was drawn, by its random id
+// and the digest of all that the client sent; an offer that has expired, whose call is over or
+// whose process is gone takes none. It does not guarantee that the dialog was not answered at
+// the session at the same moment; the client takes whichever comes first and does not say
+// which.
 //
-// The caller must find out who may answer, and say so in From and By: for a
-// command, evidence.InClient and evidence.OwnTerminal. The files are the user's own
-// (0600 in 0700): they keep other users out, not a program that runs as this one.
+// The caller must find out who may answer, and say so in From and By: for a command, with
+// evidence.InClient and evidence.OwnTerminal. The files are the user's own (0600 in 0700):
+// they keep other users out, not a program that runs as this user.
 package offer
 
 import (
@@ -42,15 +42,15 @@ import (
 const (
 	dirMode  = 0o700
 	fileMode = 0o600
-	// Delivery is how long the process that holds a call may take to give the client
-	// its answer, for who waits for the Outcome: it takes milliseconds.
+	// Delivery is how long to wait for the Outcome while the process that holds the call gives
+	// the client its answer. That takes milliseconds.
 	Delivery = 3 * time.Second
 	// recorded is how long the client's transcript may take to say whose answer counted.
 	recorded = time.Second
-	// kept is how long it is known who answered an offer.
+	// kept is how long who answered an offer is kept.
 	kept = time.Hour
-	// silent is how long a process that cannot be seen from here may have said
-	// nothing until it counts as gone.
+	// silent is how long a process that cannot be seen from here may be silent before it
+	// counts as gone.
 	silent = 2 * time.Minute
 )
 
@@ -66,7 +66,7 @@ const (
 	Reply      Kind = "reply"      // Say: the turn is over
 )
 
-// KindOf is what the call of a tool asks for.
+// KindOf returns what the call of a tool asks for.
 func KindOf(k event.Kind, tool string) Kind {
 	switch {
 	case k == event.Elicitation:
@@ -79,7 +79,7 @@ func KindOf(k event.Kind, tool string) Kind {
 	return Permission
 }
 
-// Edge is the kind of edge that such an offer is.
+// Edge returns the kind of edge that such an offer is.
 func (k Kind) Edge() state.EdgeKind {
 	if k == Question || k == Form {
 		return state.EdgeQuestion
@@ -87,18 +87,18 @@ func (k Kind) Edge() state.EdgeKind {
 	return state.EdgePermission
 }
 
-// Offer is one question that an agent holds open.
+// Offer is a question that an agent holds open.
 type Offer struct {
 	ID      string       `json:"id"`
 	Kind    Kind         `json:"kind"`
-	Agent   string       `json:"agent,omitempty"` // which one asks, empty for Claude Code
+	Agent   string       `json:"agent,omitempty"` // the one that asks, empty for Claude Code
 	Event   string       `json:"event"`
-	Record  string       `json:"record"`     // of the session, see state.Session.Record
+	Record  string       `json:"record"`     // the session's, see state.Session.Record
 	Session string       `json:"session_id"` // the client's id of it
 	Actor   string       `json:"agent_id,omitempty"`
 	Type    string       `json:"agent_type,omitempty"` // of the subagent
 	UseID   string       `json:"tool_use_id,omitempty"`
-	Tool    string       `json:"tool,omitempty"` // of a form, the MCP server
+	Tool    string       `json:"tool,omitempty"` // for a form, the MCP server
 	Hash    string       `json:"hash,omitempty"` // as in event.Tool
 	Digest  string       `json:"digest"`         // of Payload
 	Cwd     string       `json:"cwd,omitempty"`
@@ -107,7 +107,7 @@ type Offer struct {
 	Branch  string       `json:"branch,omitempty"`
 	Made    event.Millis `json:"made_at"`
 	Expires event.Millis `json:"expires_at"`
-	// Headless is set when nobody sits before the session: `claude -p`.
+	// Headless is set if nobody sits in front of the session: `claude -p`.
 	Headless bool          `json:"headless,omitempty"`
 	Waiter   event.Process `json:"waiter"`
 	Client   event.Process `json:"client"`
@@ -116,12 +116,12 @@ type Offer struct {
 	Payload []byte `json:"-"`
 }
 
-// Input is the exact input of the call.
+// Input returns the exact input of the call.
 func (o *Offer) Input() json.RawMessage {
 	return json.RawMessage(gjson.GetBytes(o.Payload, "tool_input").Raw)
 }
 
-// Path is the file or directory that the call is on, empty when it names none.
+// Path returns the file or directory that the call works on, empty if it names none.
 func (o *Offer) Path() string {
 	in := gjson.ParseBytes(o.Input())
 	for _, name := range [...]string{"file_path", "notebook_path", "path", "planFilePath"} {
@@ -135,8 +135,8 @@ func (o *Offer) Path() string {
 	return ""
 }
 
-// Suggestions are the permission updates by which the client itself would stop
-// asking; Answer.Always chooses one. AskUserQuestion and plans have none.
+// Suggestions returns the permission updates with which the client itself would stop asking;
+// Answer.Always chooses one. AskUserQuestion and plans have none.
 func (o *Offer) Suggestions() (list []json.RawMessage) {
 	if o.Kind != Permission {
 		return nil
@@ -157,13 +157,13 @@ type Choice struct {
 	Options  []Option `json:"options"`
 }
 
-// Option is one of the answers that a question proposes.
+// Option is an answer that a question proposes.
 type Option struct {
 	Label       string `json:"label"`
 	Description string `json:"description,omitempty"`
 }
 
-// Choices are the questions of a Question offer.
+// Choices returns the questions of a Question offer.
 func (o *Offer) Choices() (list []Choice) {
 	if o.Kind != Question {
 		return nil
@@ -178,7 +178,7 @@ func (o *Offer) Choices() (list []Choice) {
 	return list
 }
 
-// Pick is the answer to c that chooses the options of those numbers, from 1.
+// Pick returns the answer to c that chooses the options with these numbers, from 1.
 func (c Choice) Pick(numbers ...int) (string, error) {
 	var labels []string
 	for _, n := range numbers {
@@ -192,18 +192,18 @@ func (c Choice) Pick(numbers ...int) (string, error) {
 	if len(labels) > 1 && !c.Several {
 		return "", fmt.Errorf("%q takes one option", c.Question)
 	}
-	return strings.Join(labels, ", "), nil // as the client itself joins them
+	return strings.Join(labels, ", "), nil // joined as by the client itself
 }
 
-// Message is what a form says, Schema what it wants filled in.
+// Message returns the text of a form; Schema describes the values to fill in.
 func (o *Offer) Message() string { return gjson.GetBytes(o.Payload, "message").String() }
 
-// Schema is the JSON schema of a form's content, nil when it has none.
+// Schema returns the JSON schema of a form's content, nil if it has none.
 func (o *Offer) Schema() json.RawMessage {
 	return json.RawMessage(gjson.GetBytes(o.Payload, "requested_schema").Raw)
 }
 
-// Word is what an answer says.
+// Word is the verdict of an answer.
 type Word string
 
 // The words of answers; Kind says which offer takes which.
@@ -216,13 +216,13 @@ const (
 	Say     Word = "say"
 )
 
-// Grants reports whether the word lets something happen.
+// Grants reports whether the word allows something.
 func (w Word) Grants() bool { return w == Allow || w == Accept }
 
 // From is where an answer was given.
 type From string
 
-// The places that answer.
+// The places where answers are given.
 const (
 	Terminal From = "terminal" // a command
 	Watch    From = "watch"
@@ -230,13 +230,13 @@ const (
 	Remote   From = "remote"  // a browser elsewhere
 	Desktop  From = "desktop" // a notification's button
 	Phone    From = "phone"
-	Fleet    From = "fleet" // another machine, by the fleet's hub
+	Fleet    From = "fleet" // another machine, through the fleet's hub
 )
 
 // here reports whether the answer was given on this machine.
 func (f From) here() bool { return f == Terminal || f == Watch || f == Page || f == Desktop }
 
-// Answer is what the user said to an offer.
+// Answer is the user's answer to an offer.
 type Answer struct {
 	Offer  string `json:"offer"`
 	Digest string `json:"digest"` // of the offer that the user was shown
@@ -245,19 +245,19 @@ type Answer struct {
 	Message string `json:"message,omitempty"`
 	// Always is the number, from 1, of the suggestion to send along with Allow.
 	Always int `json:"always,omitempty"`
-	// Choices are the answers to all questions, by the question's text. One
-	// that is none of the options counts as the user's own words.
+	// Choices are the answers to all questions, by the question's text. An answer that is none
+	// of the options counts as the user's own words.
 	Choices map[string]string `json:"choices,omitempty"`
 	Content json.RawMessage   `json:"content,omitempty"` // of a form: an object
 	From    From              `json:"from"`
-	By      string            `json:"by,omitempty"` // who, as people name them
+	By      string            `json:"by,omitempty"` // who answered, for people to read
 	At      event.Millis      `json:"at"`
 }
 
 // maxMessage bounds a Message, in bytes.
 const maxMessage = 64 << 10
 
-// Errors of Give. TakenError is another.
+// Errors of Give, besides TakenError.
 var (
 	ErrNone    = errors.New("no such offer")
 	ErrOver    = errors.New("the offer is over")
@@ -266,13 +266,13 @@ var (
 	ErrAlways  = errors.New("allowing always is possible on this machine only")
 )
 
-// overError is ErrOver, with why.
+// overError is ErrOver with the reason.
 type overError string
 
 func (e overError) Error() string     { return string(e) }
 func (e overError) Is(err error) bool { return err == ErrOver }
 
-// Late reports whether an error is that somebody else was first, or the call is over.
+// Late reports whether err means that another answer was first, or that the call is over.
 func Late(err error) bool {
 	return errors.As(err, new(*TakenError)) || errors.Is(err, ErrOver) || errors.Is(err, ErrExpired)
 }
@@ -284,7 +284,7 @@ func (e *TakenError) Error() string {
 	return fmt.Sprintf("answered already: %s, by %s from %s", e.By.Word, cmp.Or(e.By.By, "somebody"), e.By.From)
 }
 
-// Fits says what is wrong with a as an answer to o; nil when it can be given.
+// Fits returns what is wrong with a as an answer to o; nil if it is valid.
 func (o *Offer) Fits(a Answer) error {
 	words := map[Kind][]Word{Permission: {Allow, Deny}, Question: {Allow, Deny}, Plan: {Allow, Deny}, Form: {Accept, Decline, Cancel}, Reply: {Say}}[o.Kind]
 	choices := o.Choices()
@@ -316,13 +316,13 @@ func (o *Offer) Fits(a Answer) error {
 
 // Outcome is what became of an offer.
 type Outcome struct {
-	// Taken is set when the client was given the answer.
+	// Taken is set if the client was given the answer.
 	Taken bool         `json:"taken,omitempty"`
-	Why   string       `json:"why,omitempty"` // in words, when it was not
+	Why   string       `json:"why,omitempty"` // in words, if it was not taken
 	At    event.Millis `json:"at"`
 }
 
-// Held is a call that a server holds. It makes the offer, waits until that is
-// answered or ctx ends, and has report give the client its answer; report returns an
-// error when the client did not take it. s is the session with the call.
+// Held is a call that a server holds. It makes the offer, waits until that is answered or ctx
+// ends, and has report give the client the answer; report returns an error if the client did
+// not take it. s is the session of the call.
 type Held func(ctx context.Context, s *state.Session, watch hold.Watch, report func(answer []byte) error)

@@ -17,14 +17,14 @@ import (
 	"beckon/state/store"
 )
 
-// Said is what the user has for a session whose client runs beckon's mod.
+// Said is the user's message to a session whose client runs beckon's mod.
 type Said struct {
-	Reply string `json:"reply,omitempty"` // a prompt of the user's
+	Reply string `json:"reply,omitempty"` // a prompt from the user
 	Stop  bool   `json:"stop,omitempty"`  // end the turn that runs
 	At    int64  `json:"at"`              // when, in milliseconds
 }
 
-// Check refuses a reply without words.
+// Check returns an error for a reply without text.
 func (s Said) Check() error {
 	switch {
 	case len(s.Reply) > maxMessage:
@@ -35,15 +35,15 @@ func (s Said) Check() error {
 	return nil
 }
 
-// saidFor is how long what was said to a session is of use.
+// saidFor is how long a message to a session is valid.
 const saidFor = 30 * time.Second
 
-// SaidFile is where what was said to a session lies until its mod takes it.
+// SaidFile returns the file that keeps a message until the session's mod takes it.
 func (d Dir) SaidFile(record string) string {
 	return filepath.Join(string(d), "offers", "said", string(store.KeyOf(record))+".json")
 }
 
-// Leave puts s where a session's mod finds it.
+// Leave stores s where the session's mod finds it.
 func (d Dir) Leave(record string, s Said, now time.Time) error {
 	s.At = now.UnixMilli()
 	b, err := json.Marshal(s)
@@ -53,11 +53,11 @@ func (d Dir) Leave(record string, s Said, now time.Time) error {
 	return atomicfile.Write(d.SaidFile(record), b, fileMode, false)
 }
 
-// Take takes what was said to a session, once. What is too old is taken, and nothing.
+// Take takes the message to a session, once. An expired message is removed, not returned.
 func (d Dir) Take(record string, now time.Time) (s Said, ok bool) {
 	path := d.SaidFile(record)
 	own := path + ".taken"
-	if os.Rename(path, own) != nil { // of two that take it one succeeds
+	if os.Rename(path, own) != nil { // only one of two takers succeeds
 		return Said{}, false
 	}
 	b, err := os.ReadFile(own)
@@ -69,11 +69,11 @@ func (d Dir) Take(record string, now time.Time) (s Said, ok bool) {
 	return s, age >= 0 && age < saidFor
 }
 
-// takes is how long a mod may take to see its word: it looks every two seconds.
+// takes is how long a mod may take to see a message: it looks every two seconds.
 const takes = 5 * time.Second
 
-// Hand hands s to the mod of a session, and reports whether that took it. What it does
-// not take is taken back.
+// Hand passes s to a session's mod, and reports whether the mod took it. A message that is not
+// taken is withdrawn.
 func (d Dir) Hand(record string, s Said) (taken bool, err error) {
 	if err := d.Leave(record, s, time.Now()); err != nil {
 		return false, fmt.Errorf("leaving word for the session's mod: %w", err)
@@ -86,13 +86,12 @@ func (d Dir) Hand(record string, s Said) (taken bool, err error) {
 	return os.Remove(d.SaidFile(record)) != nil, nil
 }
 
-// ErrIdle says that there is nothing to stop.
+// ErrIdle means that there is nothing to stop.
 var ErrIdle = errors.New("the session is not at work: there is nothing to stop")
 
-// Halt leaves word that a session is to end its turn at its next call, and its
-// subagents their work at theirs; the mod in its client ends the turn at once, where
-// that has taken the word. It is void for what begins later, and for the session once
-// the user has sent it another prompt.
+// Halt requests that a session end its turn at its next call, and its subagents their work at
+// theirs; a mod in its client that takes the request ends the turn at once. The request does
+// not apply to what begins later, nor to the session once the user has sent another prompt.
 func (d Dir) Halt(v *state.Seen, from From, by string) (atOnce bool, err error) {
 	if !v.Status.State.InTurn() {
 		return false, ErrIdle
@@ -112,7 +111,7 @@ func (d Dir) Halt(v *state.Seen, from From, by string) (atOnce bool, err error) 
 	return d.Hand(record, Said{Stop: true})
 }
 
-// stands is how long the word to stop is kept.
+// stands is how long a request to stop is kept.
 const stands = 24 * time.Hour
 
 func forget(dir string, now time.Time) {

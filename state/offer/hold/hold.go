@@ -1,14 +1,13 @@
-// Package hold is what the process does that holds an agent's call until
-// somebody has answered its offer (package offer): it waits, and costs next to
-// nothing meanwhile.
+// Package hold is the process that holds an agent's call until its offer (package offer) is
+// answered: it waits, and costs next to nothing meanwhile.
 //
-// It ends when there is an answer, and silently when the call is over: it ended,
-// its turn, its session or its client did, the dialog was answered at the session
-// itself, or the offer expired. No event tells the waiting hook so; it sees that
-// from what the session's other hooks fold, and from the client's own registry.
+// It ends when there is an answer, and silently when the call is over: when the call, its
+// turn, its session or its client ended, the dialog was answered at the session itself, or the
+// offer expired. No event reports that to the waiting hook; it reads it from what the
+// session's other hooks fold, and from the client's own registry.
 //
-// The hook binary links this package, so it reads with little: no encoding/json,
-// no process, no goroutine.
+// The hook binary links this package, so it gets by without encoding/json, other processes and
+// goroutines.
 package hold
 
 import (
@@ -34,20 +33,20 @@ const (
 	PayloadFile = "payload.json" // what the client sent, byte for byte
 	AnswerFile  = "answer.json"
 	OutcomeFile = "outcome.json"
-	// notifyFile has the channels, one a line, that are to show the offer to the
-	// user with buttons: the process that waits starts them (Notify).
+	// notifyFile lists the channels, one per line, that are to show the offer to the user with
+	// buttons: the waiting process starts them (Notify).
 	notifyFile = "notify"
 	heardFile  = "notified" // it has seen to it
 )
 
-// OpenDir is where the offers are that wait, by their id.
+// OpenDir returns the directory of the offers that wait, by id.
 func OpenDir(stateDir string) string { return filepath.Join(stateDir, "offers", "open") }
 
-// DoneDir is where they are afterwards, for an hour.
+// DoneDir returns the directory where they are kept afterwards, for an hour.
 func DoneDir(stateDir string) string { return filepath.Join(stateDir, "offers", "done") }
 
-// Close closes an offer: it takes no answer any more. What it asked is removed;
-// outcome, JSON text, says what became of it. False: somebody closed it before.
+// Close closes an offer: it takes no answer any more. Its question is removed; outcome, JSON
+// text, says what became of it. It returns false if the offer was closed before.
 func Close(stateDir, id string, outcome []byte) bool {
 	from, to := filepath.Join(OpenDir(stateDir), id), filepath.Join(DoneDir(stateDir), id)
 	if os.Rename(from, to) != nil {
@@ -58,7 +57,7 @@ func Close(stateDir, id string, outcome []byte) bool {
 	_ = os.Remove(filepath.Join(to, PayloadFile))
 	tmp := filepath.Join(to, ".outcome")
 	if os.WriteFile(tmp, outcome, 0o600) == nil {
-		_ = os.Rename(tmp, filepath.Join(to, OutcomeFile)) // whoever waits for it reads it whole
+		_ = os.Rename(tmp, filepath.Join(to, OutcomeFile)) // readers find it whole
 	}
 	return true
 }
@@ -69,17 +68,17 @@ func Withdraw(stateDir, id, why string, now time.Time) bool {
 	return Close(stateDir, id, append(jsonenc.Int(b, "at", now.UnixMilli()), '}'))
 }
 
-// Notify has the process that waits at an offer start the one that shows it to the
-// user: a notification's button counts only from a child of the process that holds
-// the call. It works once; a second call is an error.
+// Notify has the process that waits at an offer start the one that shows it to the user: a
+// notification's button counts only from a child of the process that holds the call. It works
+// once; a second call returns an error.
 func Notify(stateDir, id string, channels []string) error {
 	path := filepath.Join(OpenDir(stateDir), id, notifyFile)
 	return atomicfile.Create(path, []byte(strings.Join(channels, "\n")))
 }
 
-// Heard waits, at most that long, until the process that waits at an offer has
-// seen to what Notify said, and reports whether it has: one of an older beckon
-// never will, nor does a server. What was not heard is taken back.
+// Heard waits, at most that long, until the waiting process has acted on Notify, and reports
+// whether it has: a process of an older beckon never will, nor will a server. What was not
+// heard is withdrawn.
 func Heard(stateDir, id string, wait time.Duration) bool {
 	dir := filepath.Join(OpenDir(stateDir), id)
 	for end := time.Now().Add(wait); ; time.Sleep(10 * time.Millisecond) {
@@ -93,13 +92,13 @@ func Heard(stateDir, id string, wait time.Duration) bool {
 	}
 }
 
-// Channels returns the channels of Notify, none when it was not called.
+// Channels returns the channels of Notify; none if it was not called.
 func Channels(stateDir, id string) []string {
 	b, _ := os.ReadFile(filepath.Join(OpenDir(stateDir), id, notifyFile)) // none: not told
 	return strings.Fields(string(b))
 }
 
-// Why a call is over without an answer. Empty means that it is not.
+// Why a call is over without an answer. Empty means that it is not over.
 const (
 	WhyCall     = "its call is over"
 	WhyAnswered = "it was answered at the session"
@@ -113,19 +112,19 @@ const (
 )
 
 const (
-	// slow is how often everything is looked at, whatever the files say.
+	// slow is how often everything is checked, whatever the files say.
 	slow = 5 * time.Second
-	// beat is how often the offer's file is touched: a reader that cannot see
-	// this process knows by it that it lives.
+	// beat is how often the offer's file is touched. It tells a reader that cannot see this
+	// process that it lives.
 	beat = 30 * time.Second
-	// settle is how long the client's registry must say that no dialog is open:
-	// between two dialogs it says so for a moment.
+	// settle is how long the client's registry must say that no dialog is open: it says so for
+	// a moment between two dialogs.
 	settle = time.Second
-	// unfolded is how long an event may be in the spool of a busy session.
+	// unfolded is how long an event may wait in the spool of a busy session.
 	unfolded = 10 * time.Second
 )
 
-// Held is what of an offer says when it is over.
+// Held is the part of an offer that tells when it is over.
 type Held struct {
 	Kind    string        `json:"kind"`
 	Record  string        `json:"record"`
@@ -138,10 +137,10 @@ type Held struct {
 	Client  event.Process `json:"client"`
 }
 
-// reply reports whether it is the end of a turn that is held, not a call.
+// reply reports whether the end of a turn is held, not a call.
 func (h Held) reply() bool { return h.Kind == "reply" }
 
-// read reads what an offer's file says of that.
+// read parses that part of an offer's file.
 func read(b []byte) (h Held, err error) {
 	if !jsonenc.Decode(string(b), &h) {
 		return h, errors.New("the offer is no JSON")
@@ -152,8 +151,8 @@ func read(b []byte) (h Held, err error) {
 	return h, nil
 }
 
-// Over says why the held call is over, as far as the facts of its session tell;
-// seen is whether the call was in them before.
+// Over says why the held call is over, as far as the facts of its session show; seen is
+// whether the call was in them before.
 func (h Held) Over(s *state.Session, seen bool, now event.Millis) (why string, there bool) {
 	switch {
 	case s.End.At >= h.Made:
@@ -173,7 +172,7 @@ func (h Held) Over(s *state.Session, seen bool, now event.Millis) (why string, t
 	return "", true
 }
 
-// call is the open call that is held.
+// call returns the open call that is held.
 func (h Held) call(s *state.Session) *state.Call {
 	for i := range s.Actors {
 		if s.Actors[i].ID != h.Actor {
@@ -193,23 +192,23 @@ func (h Held) call(s *state.Session) *state.Call {
 	return nil
 }
 
-// sibling is how far the hook that folds the end of the turn may be behind the
-// one that holds it: both begin at the same event.
+// sibling is how far, in milliseconds, the hook that folds the end of the turn may be behind
+// the one that holds it: both start at the same event.
 const sibling = 3000
 
-// working says whether the turn that is held did not stay over.
+// working says whether the session works again after the turn that is held.
 func (h Held) working(s *state.Session) string {
 	main := s.Main()
 	switch {
 	case main.Active > h.Made && main.Active > main.Ended, s.Prompt.At > h.Made:
 		return WhyWork
 	case s.Stop.At > h.Made+sibling, s.Failure.At > h.Made+sibling:
-		return WhyTurn // a newer end has its own hook that waits
+		return WhyTurn // a newer end has a hook of its own that waits
 	}
 	return ""
 }
 
-// clientGone reports whether the client has ended, also when another has its pid.
+// clientGone reports whether the client has ended, even if another process has its pid.
 func (h Held) clientGone() bool {
 	return evidence.Presence(h.Client, h.Made) == state.Gone
 }
@@ -218,19 +217,19 @@ type waiter struct {
 	Held
 	st       *store.Store
 	dir      string
-	notify   func() // starts what brings the offer to the user; nil once it has
-	registry string // the client's record of its session, empty when not known
+	notify   func() // starts what shows the offer to the user; nil once it has
+	registry string // the client's record of its session, empty if unknown
 	seen     bool
-	dialog   bool         // the registry said that a dialog is open
-	free     time.Time    // since when it has not been saying so
-	beaten   time.Time    // when the offer's file was touched
+	dialog   bool         // the registry has said that a dialog is open
+	free     time.Time    // since when it no longer says so
+	beaten   time.Time    // when the offer's file was last touched
 	size     int64        // of the journal at the last look
-	looked   event.Millis // when the session was looked at
-	watches  []int        // what is watched, by the system's numbers
+	looked   event.Millis // when the session was last looked at
+	watches  []int        // the system's numbers of what is watched
 }
 
-// Wait waits at the offer id until it is answered, and then returns true; else
-// why it is over. notify is called, once, when the user is to be told of the offer.
+// Wait waits at the offer id until it is answered, and then returns true; otherwise it returns
+// why the offer is over. It calls notify, once, when the user is to be notified of the offer.
 func Wait(st *store.Store, id string, getenv func(string) string, notify func()) (answered bool, why string) {
 	w, err := begin(st, id, getenv)
 	if err != nil {
@@ -257,15 +256,15 @@ func begin(st *store.Store, id string, getenv func(string) string) (*waiter, err
 	return w, nil
 }
 
-// look looks at everything. next is how long to wait before the next look, unless a
-// file changes. An answer to a call that is over does not count: nobody hears it.
+// look checks everything. next is how long to wait before the next look, unless a file
+// changes. An answer to a call that is over does not count: no client receives it.
 func (w *waiter) look(now time.Time) (answered bool, why string, next time.Duration) {
 	answered = w.answered()
 	if _, err := os.Stat(w.dir); errors.Is(err, fs.ErrNotExist) {
 		return false, WhyGone, 0
 	}
 	at := event.MillisOf(now)
-	if at >= w.Expires && !answered { // one that was given is in time
+	if at >= w.Expires && !answered { // an answer that was given came in time
 		return false, WhyExpired, 0
 	}
 	if now.Sub(w.beaten) >= beat {
@@ -294,7 +293,7 @@ func (w *waiter) answered() bool {
 	return err == nil
 }
 
-// start starts what brings the offer to the user, when somebody asked for it.
+// start starts what shows the offer to the user, if a process asked for it.
 func (w *waiter) start() {
 	if w.notify == nil {
 		return
@@ -302,13 +301,13 @@ func (w *waiter) start() {
 	if _, err := os.Stat(filepath.Join(w.dir, notifyFile)); err == nil {
 		w.notify()
 		w.notify = nil
-		_ = os.WriteFile(filepath.Join(w.dir, heardFile), nil, 0o600) // who asked for it goes on after a while
+		_ = os.WriteFile(filepath.Join(w.dir, heardFile), nil, 0o600) // the process that asked goes on after a while
 	}
 }
 
 func (w *waiter) key() store.Key { return store.KeyOf(w.Record) }
 
-// facts asks the session's facts, when there is something new in them.
+// facts checks the session's facts, if they have changed.
 func (w *waiter) facts(now event.Millis) (why string) {
 	k := w.key()
 	size := w.st.JournalSize(k)
@@ -320,17 +319,17 @@ func (w *waiter) facts(now event.Millis) (why string) {
 		if w.seen && errors.Is(err, fs.ErrNotExist) {
 			return WhySession
 		}
-		return "" // it cannot be read just now
+		return "" // it cannot be read now
 	}
 	w.size, w.looked = size, now
 	why, w.seen = w.Over(&s, w.seen, now)
 	return why
 }
 
-// undone asks the client's registry whether the dialog was answered, or given up,
-// at the session: no hook reports either.
+// undone asks the client's registry whether the dialog was answered or cancelled at the
+// session: no hook reports either.
 func (w *waiter) undone(now time.Time) bool {
-	if w.registry == "" || w.reply() || w.Actor != "" { // what a subagent asks may not be on the screen
+	if w.registry == "" || w.reply() || w.Actor != "" { // a subagent's dialog may not be on the screen
 		return false
 	}
 	r, err := evidence.ReadRegistryFile(w.registry)
@@ -348,19 +347,20 @@ func (w *waiter) undone(now time.Time) bool {
 	return false
 }
 
-// StopDir has a file for each session that is to stop at its next call.
+// StopDir returns the directory that has a file for each session that is to stop at its next
+// call.
 func StopDir(stateDir string) string { return filepath.Join(stateDir, "offers", "stop") }
 
-// Stop is the user's word that a session is to stop.
+// Stop is the user's request that a session stop.
 type Stop struct {
 	At   event.Millis `json:"at"`
 	By   string       `json:"by"`   // who said it
 	From string       `json:"from"` // and where
 }
 
-// StopOf is the user's word that session k is to stop, if there is one newer
-// than since: when the actor that asks last began. It stands until then, for the
-// session and for each of its subagents.
+// StopOf returns the user's request that session k stop, if there is one newer than since, the
+// time at which the actor that asks last began. It stays in force until then, for the session
+// and for each of its subagents.
 func StopOf(stateDir string, k store.Key, since event.Millis) (s Stop, ok bool) {
 	b, err := os.ReadFile(filepath.Join(StopDir(stateDir), string(k)+".json"))
 	if err != nil || !jsonenc.Decode(string(b), &s) {
@@ -369,11 +369,11 @@ func StopOf(stateDir string, k store.Key, since event.Millis) (s Stop, ok bool) 
 	return s, s.At > since
 }
 
-// Watch watches the files and directories of those names. changed tells that
-// something of them has changed, until stop is called.
+// Watch watches the named files and directories. changed receives when one of them has
+// changed, until stop is called.
 type Watch func(paths ...string) (changed <-chan struct{}, stop func())
 
-// Await is Wait for a program that holds many: it also ends when done is closed.
+// Await is Wait for a program that holds many calls: it also ends when done is closed.
 func Await(done <-chan struct{}, st *store.Store, id string, getenv func(string) string, watch Watch) (answered bool, why string) {
 	w, err := begin(st, id, getenv)
 	if err != nil {

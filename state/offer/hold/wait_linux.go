@@ -11,9 +11,8 @@ const (
 	watchFile  = unix.IN_MODIFY | unix.IN_CLOSE_WRITE | unix.IN_ATTRIB | unix.IN_MOVE_SELF | unix.IN_DELETE_SELF
 )
 
-// wait sleeps in one system call until a file changes that matters, the client
-// goes, or there is something to look at all the same. Without inotify (a user
-// may have so many) it looks more often.
+// wait sleeps in one system call until a file that matters changes, the client exits, or a
+// look is due. Without inotify (a user may have few instances left) it looks more often.
 func (w *waiter) wait() (answered bool, why string) {
 	notify, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	blind := err != nil
@@ -61,11 +60,10 @@ func (w *waiter) wait() (answered bool, why string) {
 	}
 }
 
-// leave lets go of what is watched. The kernel takes some 15 ms to close a
-// descriptor that watches something, in close, exec and exit alike; the client
-// waits for the exit. So where there is an answer nothing is watched from now on,
-// and the program that gives it inherits the descriptor, and ends with it when
-// the kernel is done.
+// leave releases what is watched. The kernel takes some 15 ms to close a descriptor that
+// watches something, in close, exec and exit alike, and the client waits for the exit. So if
+// there is an answer nothing is watched from now on, and the program that gives it inherits
+// the descriptor, and exits when the kernel is done with it.
 func (w *waiter) leave(notify int, answered bool) {
 	for _, watch := range w.watches {
 		_, _ = unix.InotifyRmWatch(notify, uint32(watch)) // the file may be gone
@@ -77,7 +75,7 @@ func (w *waiter) leave(notify int, answered bool) {
 	_, _ = unix.FcntlInt(uintptr(notify), unix.F_SETFD, 0)
 }
 
-// watch watches the files by their names: one that was replaced is another one.
+// watch watches the files by name: a file that was replaced is another one.
 func (w *waiter) watch(notify int) {
 	w.watches = w.watches[:0]
 	add := func(path string, events uint32) {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// often is how often an answer is looked for where no file can be waited for.
+// often is how often an answer is looked for where files cannot be watched.
 const often = 100 * time.Millisecond
 
 // wait looks for an answer ten times a second, and for all else when it is due.
