@@ -98,19 +98,6 @@ func readScenarios(name string) ([]Scenario, error) {
 	return all, nil
 }
 
-// ScenarioNamed returns one scenario of the file.
-func ScenarioNamed(name string) (Scenario, error) {
-	all, err := Scenarios()
-	if err != nil {
-		return Scenario{}, err
-	}
-	i := slices.IndexFunc(all, func(s Scenario) bool { return s.Name == name })
-	if i < 0 {
-		return Scenario{}, fmt.Errorf("no scenario %q", name)
-	}
-	return all[i], nil
-}
-
 // moduleRoot is the directory of go.mod, from the working directory upward.
 func moduleRoot() (string, error) {
 	dir, err := os.Getwd()
