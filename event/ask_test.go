@@ -44,7 +44,7 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// However much is asked, what is kept is bounded.
+// What is kept of a question is bounded, however long it is.
 func TestAnswer(t *testing.T) {
 	for name, c := range map[string]struct{ payload, want string }{
 		"one":     {`{"hook_event_name":"PostToolUse","tool_name":"AskUserQuestion","tool_input":{"answers":{"Which\ncolour?":"Red\n"}}}`, "Red"},

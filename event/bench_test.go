@@ -11,8 +11,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// sizes are those of payloads, in bytes: a tool call whose content,
-// source text with lines of no even length, makes up the size.
+// sizes are payload sizes in bytes: of a tool call that is mostly source text with lines of
+// different lengths.
 var sizes = [...]int{500, 50_000, 1_000_000, 10_000_000}
 
 func sized(n int) []byte {
@@ -27,7 +27,7 @@ func sized(n int) []byte {
 	return append(p, tail...)
 }
 
-// small is a payload of many small values, which no long string shortens.
+// small returns a payload of many short values, none of which can be cut.
 func small(n int) []byte {
 	const item = `{"line":12,"text":"short","ok":true},`
 	return []byte(`{"session_id":"s","tool_name":"T","tool_input":{},"tool_response":[` + strings.Repeat(item, n/len(item)) + `{}],"tool_use_id":"t"}`)
@@ -51,7 +51,7 @@ func benchSizes(b *testing.B, f func(r io.Reader) error) {
 	run("small-values-1000000", small(1_000_000))
 }
 
-// pipe gives what a pipe gives at once.
+// pipe reads as much at once as a pipe does.
 type pipe struct{ p []byte }
 
 func (r *pipe) Read(p []byte) (int, error) {
@@ -70,8 +70,8 @@ func BenchmarkParseReader(b *testing.B) {
 	})
 }
 
-// BenchmarkReadAllGjson is what ParseReader has to beat: it holds the whole
-// payload, and validates it.
+// BenchmarkReadAllGjson is the alternative to ParseReader: it holds the whole payload and
+// validates it.
 func BenchmarkReadAllGjson(b *testing.B) {
 	benchSizes(b, func(r io.Reader) error {
 		p, err := io.ReadAll(r)
@@ -86,7 +86,7 @@ func BenchmarkReadAllGjson(b *testing.B) {
 	})
 }
 
-// BenchmarkPlainRead is the floor: the bytes are copied and not looked at.
+// BenchmarkPlainRead is the lower bound: the bytes are copied and not parsed.
 func BenchmarkPlainRead(b *testing.B) {
 	buf := make([]byte, 64<<10)
 	benchSizes(b, func(r io.Reader) error {

@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// anyEvent gives events with every field now empty, now odd: control
-// characters, quotes, U+2028, bytes that are not UTF-8, the largest numbers.
+// anyEvent returns events whose fields are empty or odd: control characters, quotes, U+2028,
+// invalid UTF-8, the largest numbers.
 func anyEvent() *rapid.Generator[Event] {
 	return rapid.Custom(func(t *rapid.T) Event {
 		var e Event
@@ -29,8 +29,7 @@ func anyText() *rapid.Generator[string] {
 	)
 }
 
-// fillAny fills v by reflection, so that a field added to Event is tested
-// without anyone thinking of it.
+// fillAny fills v by reflection, so that a new field of Event is tested without a change here.
 func fillAny(t *rapid.T, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
@@ -63,8 +62,8 @@ func fillAny(t *rapid.T, v reflect.Value) {
 	}
 }
 
-// valid returns e with U+FFFD for each byte that is not UTF-8: that is how
-// Append writes it, encoding/json would write the escape.
+// valid returns e with U+FFFD for each byte of invalid UTF-8, as Append writes it;
+// encoding/json would write an escape.
 func valid(e Event) Event {
 	var visit func(v reflect.Value)
 	visit = func(v reflect.Value) {
@@ -89,7 +88,7 @@ func valid(e Event) Event {
 	return e
 }
 
-// The codec by table is encoding/json, both ways.
+// The table-driven codec encodes and decodes like encoding/json.
 func TestCodecIsEncodingJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := anyEvent().Draw(t, "event")

@@ -16,8 +16,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// jsonOffset is encoding/json's verdict on p: -1 if it is valid, else the
-// offset of the byte that is wrong, len(p) if the end is.
+// jsonOffset returns what encoding/json says about p: -1 if it is valid, else the offset of
+// the wrong byte, or len(p) if p ends too early.
 func jsonOffset(p []byte) int64 {
 	if json.Valid(p) {
 		return -1
@@ -28,7 +28,7 @@ func jsonOffset(p []byte) int64 {
 	if !errors.As(err, &syntax) {
 		return -2
 	}
-	// At the end of a literal or number it reports the space it makes up.
+	// At the end of a literal or number it reports a space that is not in the text.
 	atEnd := strings.HasPrefix(syntax.Error(), "invalid character ' '") &&
 		syntax.Offset == int64(len(p)) && p[len(p)-1] != ' '
 	if atEnd || strings.HasPrefix(syntax.Error(), "unexpected end") {
@@ -50,9 +50,8 @@ func readOffset(t *testing.T, p []byte) ([]byte, int64) {
 	return nil, syntax.Offset
 }
 
-// Every text over small alphabets that reach every state of the grammar is
-// accepted and refused as encoding/json does, at the same offset, and comes
-// out as json.Compact writes it.
+// Every text over small alphabets that reach every state of the grammar is accepted or
+// rejected as by encoding/json, at the same offset, and comes out as json.Compact writes it.
 func TestReadIsValidAndCompact(t *testing.T) {
 	for _, c := range []struct {
 		alphabet []string
@@ -139,8 +138,7 @@ func (s *steps) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// units of JSON text that a string may be cut between, and none that it may be
-// cut inside.
+// textUnits are pieces of JSON text: a string may be cut between two, but not inside one.
 var textUnits = []string{"a", "0123456789abcdef", "é", "€", "😀", `\n`, `\"`, `\\`, `\/`, `\u00e9`, `\ud83d\ude00`, `\uD800`, `\uDC00`, `\\u0041`}
 
 func anyLongText() *rapid.Generator[string] {
@@ -155,8 +153,8 @@ func anyLongText() *rapid.Generator[string] {
 	})
 }
 
-// A long string keeps a head and a tail that are heads and tails of its text,
-// of the promised length, and says how much is between and what the whole was.
+// A long string keeps a head and a tail of the promised length, and notes how much is missing
+// and how long the whole was.
 func TestReadElidesLongStrings(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		raw := anyLongText().Draw(r, "text")
@@ -176,7 +174,7 @@ func TestReadElidesLongStrings(t *testing.T) {
 	})
 }
 
-// Half a pair of surrogates moves a cut behind the character that follows, not into it.
+// Half a surrogate pair moves a cut behind the next character, never into it.
 func TestReadElidesBesideSurrogates(t *testing.T) {
 	for _, unit := range []string{`\uD800😀`, `\uD800€`, `\uD800é`, `\uD800\uD800`, `\uD800\uD800😀`} {
 		for shift := range len(unit) {
@@ -209,7 +207,7 @@ func checkElided(t interface{ Fatalf(string, ...any) }, raw, got string) {
 	}
 }
 
-// Text about marks is not a mark.
+// Text that describes such notes is not taken for one.
 func TestTextAboutMarksStaysWhole(t *testing.T) {
 	mark := string(appendMark(nil, 12, 34))
 	for _, text := range []string{mark, strings.Repeat("x", headKept-1) + mark + "end", strings.Repeat("x ", 2000) + mark + strings.Repeat("y ", 4000) + mark} {
@@ -218,7 +216,7 @@ func TestTextAboutMarksStaysWhole(t *testing.T) {
 	}
 }
 
-// What does not fit is left out where an element starts, and counted.
+// What does not fit is left out from the beginning of an element on, and counted.
 func TestReadBoundsWhatIsMany(t *testing.T) {
 	ones := "[" + strings.Repeat("1,", 150_000) + "1]"
 	deep := strings.Repeat(`{"a":[`, 400) + strings.Repeat("7,", 100_000) + "7" + strings.Repeat("]}", 400)
@@ -230,7 +228,7 @@ func TestReadBoundsWhatIsMany(t *testing.T) {
 	for name, c := range map[string]struct {
 		in   string
 		most int
-		has  string // what is still read behind it
+		has  string // what is still read after it
 	}{
 		"array":        {`{"a":` + ones + `,"tool_use_id":"t"}`, MaxMember + 200, `,"tool_use_id":"t"}`},
 		"object":       {`{"a":` + keys + `,"tool_use_id":"t"}`, MaxMember + 200, `":null},"tool_use_id":"t"}`},
@@ -268,7 +266,7 @@ func TestSkipCountsWhatIsLeftOut(t *testing.T) {
 	}
 }
 
-// The worst that can be built stays below the promised memory.
+// The worst case stays below the promised memory.
 func TestReadBoundsMemory(t *testing.T) {
 	for name, unit := range map[string]string{"one string": "x", "escapes": `\u00e9`, "newlines": `some code here\n`} {
 		var before, after runtime.MemStats
@@ -281,7 +279,7 @@ func TestReadBoundsMemory(t *testing.T) {
 	}
 }
 
-// repeat gives n bytes of unit again and again.
+// repeat reads n bytes of repeated unit.
 type repeat struct {
 	unit string
 	n    int

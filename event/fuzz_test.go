@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// seeds are the recordings and what is awkward about JSON.
+// seeds returns the recordings, and awkward JSON.
 func seeds(f *testing.F) [][]byte {
 	all := payloads(f)
 	for _, s := range []string{
@@ -27,15 +27,14 @@ func seeds(f *testing.F) [][]byte {
 	return all
 }
 
-// FuzzParse: no input makes Parse panic; of valid JSON it takes what
-// encoding/json reads; of anything else it gives an error with an offset and
-// no word of the input.
+// FuzzParse: Parse never panics. It reads valid JSON as encoding/json does; for anything else
+// it returns an error with an offset and no word of the input.
 func FuzzParse(f *testing.F) {
 	for _, p := range seeds(f) {
 		f.Add("Stop", p)
 	}
 	f.Add("\xff", []byte(`{}`))
-	f.Add("", []byte("\xef\xe1{}")) // the first byte of a byte order mark, and no more
+	f.Add("", []byte("\xef\xe1{}")) // only the first byte of a byte order mark
 	f.Fuzz(func(t *testing.T, name string, p []byte) {
 		if _, err := ParseEnvelope(p); err != nil {
 			checkError(t, p, err)
@@ -115,10 +114,10 @@ func uniqueKeys(p []byte) bool {
 	return value()
 }
 
-// FuzzElide blows a part of the input up by repeating it, then reads that with
-// the eliding reader, whole and in steps: the result is valid JSON if and only
-// if the input is, stays bounded, and an event parsed from it has the fields
-// that encoding/json reads as far as they are kept.
+// FuzzElide enlarges a part of the input by repeating it, and reads that with the eliding
+// reader, whole and in steps: the result is valid JSON if and only if the input is, stays
+// bounded, and an event parsed from it has the fields that encoding/json reads, as far as they
+// are kept.
 func FuzzElide(f *testing.F) {
 	for _, p := range seeds(f) {
 		f.Add(p, uint16(len(p)/2), uint8(1), uint16(0), uint16(7))
@@ -161,8 +160,8 @@ func tooDeep(err error) bool {
 	return errors.As(err, &syntax) && syntax.What == "nesting is too deep"
 }
 
-// checkAgainstPlain compares the text fields of Parse with those read without
-// any elision.
+// checkAgainstPlain compares the text fields of Parse with those that are read without
+// elision.
 func checkAgainstPlain(t *testing.T, p []byte) {
 	t.Helper()
 	if len(p) > MaxPayload || !uniqueKeys(p) {

@@ -24,7 +24,7 @@ func checkParse(t *testing.T, name string, payload []byte) Event {
 		return got
 	}
 	full := got
-	// What encoding/json has no say in.
+	// These fields have no counterpart in the reference.
 	want.Source, want.Answer = got.Source, got.Answer // an object's members have no order to it
 	want.Tool.Hash, want.Tool.Summary = got.Tool.Hash, got.Tool.Summary
 	if k := got.Kind; k == ElicitationResult || k == Unknown {
@@ -62,7 +62,7 @@ func TestParseRecordings(t *testing.T) {
 	}
 }
 
-// Every PermissionRequest has the hash of a PreToolUse of its session (CASE 2).
+// Every PermissionRequest has the same hash as a PreToolUse of its session (CASE 2).
 func TestHashPairsPermissionWithCall(t *testing.T) {
 	calls, asked := map[string]bool{}, 0
 	key := func(e Event) string { return e.SessionID + e.AgentID + e.Tool.Name + e.Tool.Hash }
@@ -83,8 +83,8 @@ func TestHashPairsPermissionWithCall(t *testing.T) {
 	}
 }
 
-// The hash is that of the tokens: space does not matter, every byte of a token
-// does, also inside what is elided.
+// The hash covers the tokens: space does not matter, every byte of a token does, even inside
+// elided text.
 func TestHash(t *testing.T) {
 	long := strings.Repeat("0123456789", 20_000)
 	many := "[" + strings.Repeat("1,", 100_000) + "1]"
@@ -182,7 +182,7 @@ func TestParseFields(t *testing.T) {
 	}
 }
 
-// CASE 9.
+// CASE 9: a prompt of the client's own is not the user's.
 func TestFromClient(t *testing.T) {
 	for prompt, want := range map[string]bool{
 		"<task-notification>\n<task-id>x</task-id>":      true,
@@ -229,7 +229,7 @@ func TestParseKeepsRunningTasksFirst(t *testing.T) {
 	}
 }
 
-// An error names what is wrong and where, and shows nothing of the payload.
+// An error says what is wrong and where, and shows nothing of the payload.
 func TestParseErrors(t *testing.T) {
 	for _, c := range []struct {
 		payload, want string
@@ -263,7 +263,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// An object that is complete is enough: who sent it may keep the pipe open.
+// A complete object is enough: the sender may keep the pipe open.
 func TestParseReaderDoesNotWaitForTheEnd(t *testing.T) {
 	for _, payload := range []string{`{"session_id":"s","cwd":"/tmp"}`, "\ufeff \n{\"session_id\":\"s\",\"cwd\":\"/tmp\"}\n", `{"session_id":"s","cwd":"/tmp"} and more`} {
 		r, w := io.Pipe()
@@ -286,7 +286,7 @@ func TestReadReturnsTheReadersError(t *testing.T) {
 	}
 }
 
-// The event keeps nothing of the buffer it was read from.
+// The event shares no memory with the buffer it was read from.
 func TestEventSharesNoMemory(t *testing.T) {
 	for _, payload := range payloads(t) {
 		b, at, err := elideBytes(payload)

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// token is assembled: those who scan repositories for secrets would find it.
+// token is assembled, because scanners of repositories would report it.
 const token = "ghp" + "_0123456789abcdefghijABCDEFGHIJ012345"
 
-// No text of an event holds a secret that was in it, wherever it stood.
+// No text of an event contains a secret that was in it, wherever that was.
 func TestRedact(t *testing.T) {
 	e := Event{
 		SessionID: "s", Prompt: "use " + token, Message: token + " works", Details: token, Reason: token,
@@ -29,8 +29,8 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// A secret that a limit would cut in two, or the elision of a long text, has
-// lost what it is known by: it goes before.
+// A secret that a limit or an elision would cut in two could no longer be recognised, so it is
+// removed before.
 func TestSecretAtACut(t *testing.T) {
 	input := func(key, text string) map[string]any { return map[string]any{key: text} }
 	for name, payload := range map[string]map[string]any{

@@ -14,8 +14,8 @@ import (
 	"beckon/event/redact"
 )
 
-// reference is Parse for Claude Code written with encoding/json and maps: slow,
-// plain, and what Parse has to agree with.
+// reference is Parse for Claude Code, written with encoding/json and maps: slow and simple,
+// and what Parse must agree with.
 func reference(name string, payload []byte) (Event, bool) {
 	var top map[string]any
 	dec := json.NewDecoder(bytes.NewReader(payload))
@@ -109,8 +109,8 @@ func reference(name string, payload []byte) (Event, bool) {
 	return e, true
 }
 
-// refAsk is ask on what encoding/json read. Members of an object have no order
-// there, so a form's lines are sorted.
+// refAsk is ask for what encoding/json read. Its objects have no order, so a form's lines are
+// sorted.
 func refAsk(e *Event, top map[string]any) *Ask {
 	var a Ask
 	input, _ := top["tool_input"].(map[string]any)
@@ -195,8 +195,7 @@ func refHead(s string, max int) string {
 	return s
 }
 
-// refTasks keeps MaxTasks of many, dropping from the end, those not running
-// first.
+// refTasks keeps MaxTasks tasks; it drops those not running first, from the end.
 func refTasks(tasks []Task) []Task {
 	for _, running := range []bool{false, true} {
 		for i := len(tasks) - 1; i >= 0 && len(tasks) > MaxTasks; i-- {

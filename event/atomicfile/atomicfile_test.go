@@ -23,7 +23,7 @@ func TestWrite(t *testing.T) {
 			}
 		}
 	}
-	// A directory cannot be replaced; nothing is left beside it.
+	// A directory cannot be replaced, and no temporary file stays next to it.
 	if err := Write(dir, nil, 0o600, false); err == nil {
 		t.Error("replaced a directory")
 	}
@@ -41,7 +41,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// Of several that make a file one succeeds, and nothing else is left in its directory.
+// If several create the same file, one succeeds and leaves nothing else in the directory.
 func TestCreate(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "answer")

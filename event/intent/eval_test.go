@@ -16,8 +16,8 @@ var update = flag.Bool("update", false, "write the evaluation to testdata/intent
 
 const evaluation = "../../testdata/intent"
 
-// halves of the first messages and of the second: rules are written by looking
-// at dev and dev2 only. What was wrong in held has been read since.
+// halves are those of the first messages and of the second. Rules are written by looking at
+// dev and dev2 only; the mistakes in held have been read since.
 var halves = []string{"dev", "held", "dev2", "held2"}
 
 // intents is the order of the tables.
@@ -82,7 +82,7 @@ func ratio(a, b int) float64 {
 	return float64(a) / float64(b)
 }
 
-// evaluate returns the scores of one half and what was got wrong.
+// evaluate returns the scores of one half, and its mistakes.
 func evaluate(all []labelled) (map[Intent]*score, []labelled) {
 	scores := map[Intent]*score{}
 	for _, i := range intents {
@@ -102,7 +102,7 @@ func evaluate(all []labelled) (map[Intent]*score, []labelled) {
 	return scores, wrong
 }
 
-// TestEvaluation: RESULTS.md is what the rules give.
+// TestEvaluation: RESULTS.md is up to date with the rules.
 func TestEvaluation(t *testing.T) {
 	file := filepath.Join(evaluation, "RESULTS.md")
 	want := report(t)
@@ -157,7 +157,7 @@ func ofLanguage(all []labelled, code string) []labelled {
 	return slices.DeleteFunc(slices.Clone(all), func(m labelled) bool { return m.language() != code })
 }
 
-// TestSet: the evaluation set is what its README says.
+// TestSet: the evaluation set is as its README describes it.
 func TestSet(t *testing.T) {
 	ids, total := map[string]bool{}, 0
 	for _, half := range halves {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestVerdicts has messages that are easily taken for something else.
+// TestVerdicts has messages that are easily misread.
 func TestVerdicts(t *testing.T) {
 	for _, c := range []struct {
 		text string
@@ -39,7 +39,7 @@ func TestVerdicts(t *testing.T) {
 		{"The three fixes are done. Do you want me to commit them?", IntentQuestion},
 		{"修改完成。如有任何问题，请随时告诉我。", IntentEndOfTask},
 
-		// What was taken for something else once.
+		// These were misread once.
 		{"```\nFailed to open x\n```\nThat message is gone.", IntentCompletion},
 		{"The cache is ready to start with the server, and changes will be applied at the next restart.", IntentCompletion},
 		{"Here is the joke:\n\n> Why did the server cross the road?\n\n--- TASK COMPLETE - joke ---", IntentCompletion},
@@ -58,8 +58,8 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// TestTraps holds sentences about the work that resemble a request, a
-// question or unfinished work.
+// TestTraps has sentences about the work that resemble a request, a question or unfinished
+// work.
 func TestTraps(t *testing.T) {
 	for _, text := range []string{
 		"Handlers now respond with 404 for unknown ids.",
@@ -91,7 +91,7 @@ func TestTraps(t *testing.T) {
 	}
 }
 
-// TestLayout holds questions that Markdown, line breaks or a cut try to hide.
+// TestLayout has questions hidden by Markdown, line breaks or a cut.
 func TestLayout(t *testing.T) {
 	for text, want := range map[string]string{
 		"**Should I delete it?**":                                     "Should I delete it?",
@@ -141,8 +141,8 @@ func TestPrompt(t *testing.T) {
 	}
 }
 
-// TestRules: every rule has a name of its own, says what it does and fires in
-// the evaluation.
+// TestRules: every rule has its own name, describes itself, and applies to a message of the
+// evaluation.
 func TestRules(t *testing.T) {
 	fired := map[string]bool{}
 	for _, half := range halves {
@@ -165,8 +165,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestTables: phrases are in the form sentences have, or they would never
-// match.
+// TestTables: phrases are written in the form of normalized sentences, otherwise they would
+// never match.
 func TestTables(t *testing.T) {
 	for _, lang := range languages {
 		for f, list := range lang.phrases {
@@ -192,8 +192,8 @@ func checkPhrase(t *testing.T, lang *language, p string) {
 	}
 }
 
-// No phrase is in the tables that adds nothing: wherever it stands, another of its
-// family does.
+// No phrase is redundant: one whose sentences another of its family always finds is not in the
+// tables.
 func TestPhrasesAreNeeded(t *testing.T) {
 	for _, lang := range languages {
 		for f := range affirming {
@@ -217,7 +217,7 @@ func TestPhrasesAreNeeded(t *testing.T) {
 	}
 }
 
-// within reports whether phrase q is found in every sentence that p is found in.
+// within reports whether phrase q occurs in every sentence in which p occurs.
 func within(q, p string, dense bool) bool {
 	const other = "ƒ" // a word that no phrase has
 	gap := " "

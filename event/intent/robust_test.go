@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestAppended: what people do not read as an answer, put behind a question,
-// leaves it open.
+// TestAppended: text behind a question that people do not read as its answer leaves the
+// question open.
 func TestAppended(t *testing.T) {
 	for _, m := range load(t, "dev") {
 		if m.Actor == "user" || OfMessage(m.Text).Name != "asks-last" {
@@ -35,7 +35,7 @@ func TestAppended(t *testing.T) {
 	}
 }
 
-// TestWorking: forms of saying what is being done.
+// TestWorking has the ways in which agents say what they are doing.
 func TestWorking(t *testing.T) {
 	for _, text := range []string{
 		"I'm going through the callers.",
@@ -51,8 +51,7 @@ func TestWorking(t *testing.T) {
 	}
 }
 
-// TestNegated: work that was not done is no reason to take an offer for an
-// extra.
+// TestNegated: work that was not done does not make an offer optional.
 func TestNegated(t *testing.T) {
 	for _, text := range []string{
 		"Nothing has been changed so far. Want me to apply it?",
@@ -65,8 +64,8 @@ func TestNegated(t *testing.T) {
 	}
 }
 
-// TestImports: what runs inside a hook links next to nothing. Names and
-// numbers only, no reflection, no patterns compiled at start.
+// TestImports: the hook runs this package, so it imports names and numbers only: no
+// reflection, no patterns compiled at start.
 func TestImports(t *testing.T) {
 	out, err := exec.Command("go", "list", "-f", `{{join .Imports " "}}`, ".").Output()
 	if err != nil {
@@ -81,11 +80,10 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// emptyFunc is more than a function that only returns takes, in bytes.
+// emptyFunc is the size, in bytes, above which a function does more than return.
 const emptyFunc = 16
 
-// TestNoInit: the tables are laid out by the compiler; nothing of the package
-// runs before main.
+// TestNoInit: the compiler lays out the tables; nothing of the package runs before main.
 func TestNoInit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the package")
@@ -109,8 +107,8 @@ func TestNoInit(t *testing.T) {
 	}
 }
 
-// TestDiagnosis: an offer to do what was found to be needed is a question,
-// though the finding may speak of things done by others or by the program.
+// TestDiagnosis: an offer to do what was found to be needed is a question, even if the finding
+// describes what others or the program have done.
 func TestDiagnosis(t *testing.T) {
 	for _, text := range []string{
 		"The bug is in `parser.go`, line 40.",
@@ -137,7 +135,7 @@ func TestDiagnosis(t *testing.T) {
 	}
 }
 
-// TestExtras: after work of the agent's own, the same offers are extras.
+// TestExtras: after the agent's own work, the same offers are optional.
 func TestExtras(t *testing.T) {
 	for _, text := range []string{
 		"Fixed the off-by-one in `parser.go`.",
@@ -159,7 +157,7 @@ func TestExtras(t *testing.T) {
 	}
 }
 
-// TestAsks: these ask whatever was said before them.
+// TestAsks: these ask, whatever was said before them.
 func TestAsks(t *testing.T) {
 	before := []string{
 		"", "The bug is in `parser.go`, line 40. ", "Fixed the off-by-one in `parser.go`. ", "All 40 tests pass.\n\n",
@@ -186,7 +184,7 @@ func TestAsks(t *testing.T) {
 	}
 }
 
-// TestReports: these ask nothing, whatever follows of the same kind.
+// TestReports: these ask nothing, whatever similar text follows.
 func TestReports(t *testing.T) {
 	reports := []string{
 		"The request is checked before it is queued.", "Why is it faster? Because nothing is copied.", "It returns 404 for unknown ids.",

@@ -25,8 +25,7 @@ func marshal(t interface{ Fatal(...any) }, v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// anyText gives strings with control characters, escapes, odd unicode and
-// bytes that are not UTF-8.
+// anyText returns strings with control characters, escapes, odd Unicode and invalid UTF-8.
 func anyText() *rapid.Generator[string] {
 	return rapid.OneOf(
 		rapid.String(),
@@ -35,7 +34,7 @@ func anyText() *rapid.Generator[string] {
 	)
 }
 
-// valid returns s with U+FFFD for each byte that is not UTF-8.
+// valid returns s with U+FFFD for each byte of invalid UTF-8.
 func valid(s string) string { return string([]rune(s)) }
 
 func TestAppendStringIsEncodingJSON(t *testing.T) {
@@ -77,7 +76,7 @@ func checkUnquote(t *rapid.T, raw string) {
 	}
 }
 
-// FuzzUnquote: no token, valid or not, makes it panic.
+// FuzzUnquote: no token, valid or not, causes a panic.
 func FuzzUnquote(f *testing.F) {
 	for _, s := range []string{`""`, `"`, ``, `"\`, `"\"`, `"\u12"`, `"\ud83d\u"`, `nul`, `{"a":1}`} {
 		f.Add(s)
@@ -137,7 +136,7 @@ func TestRecordIsEncodingJSON(t *testing.T) {
 	})
 }
 
-// What Decode takes is what encoding/json takes, wherever the one finds its members.
+// Decode accepts what encoding/json accepts, where both find the same members.
 func FuzzDecode(f *testing.F) {
 	for _, s := range []string{
 		`{"s":"a\u00e9\n","n":-12,"b":true,"inner":{"s":"x","n":1},"list":[{"n":2},{}],"words":["a","b"],"maybe":{}}`,
@@ -152,7 +151,8 @@ func FuzzDecode(f *testing.F) {
 		if ok := jsonenc.Decode(text, &got); ok != valid {
 			t.Fatalf("Decode(%q) = %t, want %t", text, ok, valid)
 		}
-		// encoding/json folds keys, clears a member that is null, and fails at one of another type.
+		// encoding/json ignores letter case in keys, clears a member that is null, and fails
+		// at one of another type.
 		plain := !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf || 'A' <= r && r <= 'Z' })
 		if !valid || !plain || strings.Contains(text, `\u`) || strings.Contains(text, "null") || json.Unmarshal([]byte(text), &want) != nil {
 			return
@@ -163,7 +163,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// Brackets in brackets end at some depth, the process does not.
+// Deeply nested brackets are rejected at some depth, and do not crash the process.
 func TestDecodeOfDeepText(t *testing.T) {
 	for _, brackets := range []string{"[]", "{}"} {
 		for depth, want := range map[int]bool{100: true, 9_999: true, 10_000: false, 1_000_000: false} {

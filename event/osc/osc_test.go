@@ -53,8 +53,8 @@ func TestTmux(t *testing.T) {
 	}
 }
 
-// allowed is what the client passes on: nothing else may come out, whatever the
-// texts hold.
+// allowed is what the client passes on: nothing else may be written, whatever the texts
+// contain.
 var allowed = regexp.MustCompile(`^(\x1b\](9|777|99|2);[^\x00-\x1f\x7f-\x{9f}]*(\a|\x1b\\))*\a?$`)
 
 func FuzzNotify(f *testing.F) {

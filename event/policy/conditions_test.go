@@ -9,8 +9,8 @@ import (
 	"beckon/event/policy/wire"
 )
 
-// What the line does not tell is never an approval, and of a refusal what the
-// policy says: by default nothing, under strict a question.
+// What the line does not show is never approved. A rule that refuses does what the policy says
+// about it: by default nothing, under strict it asks.
 func TestWhatTheLineDoesNotTell(t *testing.T) {
 	unknown := strings.Replace(bash, `"ls"`, `"rm $X"`, 1)
 	for policy, want := range map[string]wire.Decision{
@@ -34,8 +34,8 @@ func TestWhatTheLineDoesNotTell(t *testing.T) {
 
 func strict(policy string) string { return `{"strict":true,` + policy[1:] }
 
-// A rule with a condition on the place speaks there alone; a pattern may stand
-// for several.
+// A rule with a condition on the directory applies only there; a pattern may match several
+// directories.
 func TestConditionsOnThePlace(t *testing.T) {
 	for _, c := range []struct {
 		condition string

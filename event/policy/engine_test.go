@@ -18,7 +18,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// does is a handler of a test.
+// does is a handler for tests.
 type does func(context.Context, wire.Call) wire.Outcome
 
 func (d does) Run(ctx context.Context, c wire.Call) wire.Outcome { return d(ctx, c) }
@@ -70,7 +70,8 @@ func TestStrongestDecisionWins(t *testing.T) {
 	}
 }
 
-// Each sees what the one before it made, and the whole input goes out.
+// Each handler gets the input as the previous one rewrote it, and the answer has the whole
+// input.
 func TestRewritesInTurn(t *testing.T) {
 	e := NewEngine(nil)
 	add := func(suffix string) {
@@ -92,7 +93,7 @@ func TestRewritesInTurn(t *testing.T) {
 	}
 }
 
-// A deny rule that came first still sees what was made of the input.
+// A deny rule that was evaluated first is evaluated again on the rewritten input.
 func TestFinalInputIsCheckedAgain(t *testing.T) {
 	c := decode(t, one(`{"type":"rule","id":"no-rm","decision":"deny","reason":"no rm","commands":["rm"]}`))
 	e := NewEngine(c.Hooks)
@@ -115,8 +116,7 @@ func TestApprovalIsNotForAnotherInput(t *testing.T) {
 	}
 }
 
-// Whoever approved what a later hook rewrote has not approved the result; the
-// hook that made it may.
+// An approval does not cover what a later hook rewrote, unless that hook approves.
 func TestApprovalIsForTheFinalInput(t *testing.T) {
 	made := wire.Outcome{Decision: wire.Modify, UpdatedInput: []byte(`{"command":"rm x"}`)}
 	for _, c := range []struct {
@@ -175,7 +175,7 @@ func TestWarningsAreShownWhenDue(t *testing.T) {
 	}
 }
 
-// A handler that does not come back costs the event's deadline and no more.
+// A handler that hangs costs no more than the event's deadline.
 func TestDeadline(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for a deadline")
@@ -200,7 +200,7 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// Handlers of an event that cannot be rewritten run beside each other.
+// Handlers of an event that cannot be rewritten run concurrently.
 func TestParallelWhereNothingIsRewritten(t *testing.T) {
 	e := NewEngine(nil)
 	meet := make(chan struct{})
@@ -236,8 +236,8 @@ func TestObserversAreNotHeard(t *testing.T) {
 	}
 }
 
-// A file that observes tries a policy out: everything is asked and traced, and
-// nothing is heard, not even of a rule that holds for a rewritten input.
+// A file with "observe" is a trial: everything runs and is traced, and no answer counts, not
+// even a rule's about a rewritten input.
 func TestFileThatObserves(t *testing.T) {
 	c := decode(t, `{"observe":true,"servers":[{"server_url":"http://127.0.0.1:1/","retry_count":0,"fail_open":false,"events":["PreToolUse"]}],`+
 		one(`{"type":"rule","id":"no-ls","decision":"deny","reason":"no","commands":["ls"]},{"type":"rule","id":"no-rm","decision":"deny","reason":"no","commands":["rm"]}`)[1:])
@@ -253,7 +253,7 @@ func TestFileThatObserves(t *testing.T) {
 	}
 }
 
-// An allow is "no objection", unless the hook may approve.
+// "allow" means "no objection", unless the hook may approve.
 func TestAllowApprovesOnlyWhenItMay(t *testing.T) {
 	clients := []byte(`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}`)
 	for _, c := range []struct {
@@ -275,7 +275,7 @@ func TestAllowApprovesOnlyWhenItMay(t *testing.T) {
 	}
 }
 
-// A Stop is blocked once, or as often as the hook may, and not for ever.
+// A Stop is blocked once, or as often as the hook may, and not forever.
 func TestStopIsNotBlockedForEver(t *testing.T) {
 	for _, c := range []struct {
 		budget, used int
@@ -322,7 +322,7 @@ func TestInsideAHandlerOnlyRulesApply(t *testing.T) {
 	}
 }
 
-// A fault at one hook is that hook's failure.
+// A fault in one hook fails only that hook.
 func TestFaultAtAHook(t *testing.T) {
 	p, err := match.NewPermission("Bash")
 	if err != nil {
@@ -334,7 +334,7 @@ func TestFaultAtAHook(t *testing.T) {
 	}
 }
 
-// A project may refuse what an MCP server asks the user, and not answer it.
+// A project may refuse what an MCP server asks the user, but not answer it.
 func TestProjectAnswersNoElicitation(t *testing.T) {
 	for _, c := range []struct {
 		level  config.Level
@@ -350,8 +350,8 @@ func TestProjectAnswersNoElicitation(t *testing.T) {
 	}
 }
 
-// What another copy of the firing decided counts here too; if it never says,
-// what fails closed refuses.
+// The decision of another copy of the same firing counts, too; if that copy never decides, a
+// hook that fails closed refuses.
 func TestOtherCopy(t *testing.T) {
 	c := decode(t, one(`{"type":"command","command":"true","fail":"closed"}`))
 	ev := Event{Kind: event.PreToolUse, Payload: []byte(bash), RulesOnly: true, Why: "copy"}
@@ -367,8 +367,8 @@ func TestOtherCopy(t *testing.T) {
 	}
 }
 
-// What the client's version does not heed has not happened: a refusal that it
-// lets pass is none, and a text that it drops keeps nobody going.
+// What the client's version ignores has no effect: a refusal that it ignores is not reported
+// as one, and a text that it drops does not keep the agent going.
 func TestWhatTheVersionDoesNotHeedHasNotHappened(t *testing.T) {
 	for version, heeded := range map[string]bool{"2.1.90": false, "2.1.329": true, "": true} {
 		e := NewEngine(nil)
@@ -385,13 +385,13 @@ func TestWhatTheVersionDoesNotHeedHasNotHappened(t *testing.T) {
 	}
 }
 
-// observer makes a handler's answers be ignored; it runs beside the others.
+// observer makes the engine ignore a handler's answers; it runs concurrently with the others.
 func observer() Option { return func(h *config.Hook) { h.Observe = true } }
 
-// onFailureRefuse refuses the event when the handler does not work.
+// onFailureRefuse refuses the event if the handler fails.
 func onFailureRefuse() Option {
 	return func(h *config.Hook) { h.FailClosed = wire.RulesOf(h.Event).Closable() }
 }
 
-// only limits a handler to the firings that m takes.
+// only limits a handler to the events that m matches.
 func only(m match.Matcher) Option { return func(h *config.Hook) { h.Matcher = m } }

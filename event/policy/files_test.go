@@ -49,7 +49,7 @@ func TestNothingThere(t *testing.T) {
 	}
 }
 
-// A mistake never switches off what was in force, and says so.
+// A mistake in a file never disables what was in force before it, and is reported.
 func TestLastGoodStaysInForce(t *testing.T) {
 	s := sources(t)
 	put(t, s.Global, `{"hooks":`)
@@ -133,7 +133,7 @@ func TestSwitch(t *testing.T) {
 	}
 }
 
-// A project is trusted by whichever of its names the client has for it.
+// A project is trusted under each name that the client uses for it.
 func TestTrustThroughALink(t *testing.T) {
 	s := sources(t)
 	dir, err := filepath.EvalSymlinks(s.Home)
@@ -160,8 +160,8 @@ func TestTrustThroughALink(t *testing.T) {
 	}
 }
 
-// Who switches a project's hook off has not switched off the global one that
-// does the same, whatever the project calls it.
+// Disabling a project's hook does not disable the global hook that does the same, even if the
+// project gives it the same name.
 func TestSwitchIsForOneFile(t *testing.T) {
 	s := sources(t)
 	put(t, s.Global, one(`{"type":"rule","id":"mine","decision":"deny","reason":"a"}`))
@@ -194,7 +194,7 @@ func TestPipeIsNotRead(t *testing.T) {
 		t.Skip("no pipes in the file system")
 	}
 	s := sources(t)
-	if err := os.MkdirAll(s.Global, 0o700); err != nil { // a directory is not a file either
+	if err := os.MkdirAll(s.Global, 0o700); err != nil { // nor is a directory a file
 		t.Fatal(err)
 	}
 	if l := Load(s); l.Files[0].Status != Broken {
@@ -227,8 +227,8 @@ func TestClaims(t *testing.T) {
 	if _, err := d.Await(gone, "nobody"); err == nil {
 		t.Error("a killed copy has answered")
 	}
-	// Without a tool_use_id two identical firings may be two, unless they come
-	// by different ways.
+	// Without a tool_use_id two identical events may be different calls, unless they come
+	// through different installs.
 	plain := []byte(`{"session_id":"s","tool_name":"Bash"}`)
 	if _, first := d.Claim(e, plain, "", now); !first {
 		t.Error("first")
@@ -280,8 +280,7 @@ func TestDue(t *testing.T) {
 	}
 }
 
-// What is posted to the server chooses its own names: the trace can be read
-// however long they are.
+// A post to the server chooses its own names: the trace can be read however long they are.
 func TestTraceOfLongNames(t *testing.T) {
 	d := trust.Dir(t.TempDir())
 	long := strings.Repeat("x", 2<<20)
@@ -296,7 +295,7 @@ func TestTraceOfLongNames(t *testing.T) {
 	}
 }
 
-// The trace keeps no secret, is private, and does not grow without end.
+// The trace contains no secret, is private, and does not grow without limit.
 func TestTrace(t *testing.T) {
 	d := trust.Dir(filepath.Join(t.TempDir(), "state", "policy"))
 	secret := "ghp_" + strings.Repeat("a1B2", 9)

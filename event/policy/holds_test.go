@@ -14,8 +14,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// A rule refuses whatever stands before it: a handler that hangs, fails or
-// rewrites is not even started.
+// A rule refuses before any other handler starts: one that hangs, fails or rewrites is not
+// even run.
 func TestRuleIsJudgedBeforeAnythingSlow(t *testing.T) {
 	c := decode(t, one(`{"type":"command","command":"sleep 60"},{"type":"rule","id":"no-ls","decision":"deny","reason":"no","commands":["ls"]}`))
 	c.Hooks[0].Handler = does(func(context.Context, wire.Call) wire.Outcome {
@@ -42,8 +42,8 @@ func TestWarn(t *testing.T) {
 	}
 }
 
-// What was in force stays so when the file is emptied or goes away, and the
-// user is told, until they say that it is meant.
+// A policy stays in force when its file is emptied or removed, and the user is told, until
+// they accept the change.
 func TestEmptyAndVanishedFilesAreMistakes(t *testing.T) {
 	s := sources(t)
 	put(t, s.Global, denies("g"))
@@ -81,7 +81,7 @@ func TestEmptyAndVanishedFilesAreMistakes(t *testing.T) {
 	}
 }
 
-// While a file is rewritten in place nobody reads half of it.
+// Nobody reads half of a file that is being rewritten in place.
 func TestFileRewrittenInPlace(t *testing.T) {
 	s := sources(t)
 	text := denies("g")
@@ -112,7 +112,7 @@ func TestFileRewrittenInPlace(t *testing.T) {
 	<-done
 }
 
-// A trusted project's script that is another one now is not run.
+// A script of a trusted project does not run once it has changed.
 func TestTrustCoversScripts(t *testing.T) {
 	s := sources(t)
 	script := trust.ProjectOf(s.Project) + "/scripts/check.sh"
@@ -134,8 +134,7 @@ func TestTrustCoversScripts(t *testing.T) {
 	}
 }
 
-// Over protocol 1.0 a question to the user is a refusal, for who does not
-// understand it.
+// Over protocol 1.0 a decision to ask the user becomes a refusal for a caller that cannot ask.
 func TestAskOverTheProtocol(t *testing.T) {
 	v := wire.Verdict{Decision: wire.Ask, Reason: "sure?"}
 	if got := gjson.GetBytes(wire.Reply(v, false), "decision").Str; got != "block" {

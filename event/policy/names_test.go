@@ -15,8 +15,8 @@ import (
 
 const named = `{"session_id":"s","hook_event_name":"PreToolUse","cwd":"/w","tool_name":"my_db_drop","tool_names":["my_db_drop","mcp__my__db_drop","mcp__my_db__drop"],"tool_use_id":"t1","tool_input":{"path":"/x/.env"}}`
 
-// A rule that refuses under one name of a tool refuses, and one that allows must do
-// so under each.
+// A rule that refuses a tool under one of its names refuses it; one that allows must do so
+// under each name.
 func TestRulesOfNames(t *testing.T) {
 	for _, c := range []struct{ matcher, rule, want string }{
 		{"mcp__my_db__.*", `"decision":"deny","reason":"no"`, "deny"},
@@ -44,8 +44,7 @@ func TestRulesOfNames(t *testing.T) {
 	}
 }
 
-// A handler is asked under each name that its matcher takes, and the most careful
-// of what it says counts.
+// A handler runs for each name that its matcher matches, and its strictest answer counts.
 func TestHandlersOfNames(t *testing.T) {
 	const first, last = "my_db_drop", "mcp__my_db__drop"
 	in := func(text string) wire.Outcome { return wire.Outcome{Decision: wire.Modify, UpdatedInput: []byte(text)} }

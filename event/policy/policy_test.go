@@ -17,5 +17,5 @@ func decode(t testing.TB, text string) *config.Config {
 
 func hooks(kind, group string) string { return `{"hooks":{"` + kind + `":[` + group + `]}}` }
 
-// one is a policy with one handler of PreToolUse.
+// one returns a policy with one handler of PreToolUse.
 func one(h string) string { return hooks("PreToolUse", `{"hooks":[`+h+`]}`) }

@@ -23,13 +23,13 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// reply is what an engine answers to a question.
+// reply returns an engine's response to a question.
 func reply(e *Engine, q wire.Asked, asks bool) []byte {
 	return wire.Reply(e.Trigger(context.Background(), Event{Kind: q.Kind, ID: q.ID, Payload: q.Payload}).Verdict, asks)
 }
 
-// asked returns the engine of somebody whose policy is to ask another's, and a
-// count of the questions.
+// asked returns the engine of a user whose policy asks another one, and a count of the
+// questions.
 func asked(t *testing.T, other *Engine, kind event.Kind, grant bool) *Engine {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -50,8 +50,8 @@ func asked(t *testing.T, other *Engine, kind event.Kind, grant bool) *Engine {
 	return e
 }
 
-// What one policy decides reaches the client of another that asks it over
-// protocol 1.0 as if it were its own.
+// A policy that another policy asks over protocol 1.0 decides for the other's client as for
+// its own.
 func TestOnePolicyAsksAnother(t *testing.T) {
 	const permission = `{"session_id":"s","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"ls"}}`
 	const after = `{"session_id":"s","hook_event_name":"PostToolUse","tool_name":"Bash","tool_use_id":"t","tool_input":{"command":"ls"},"tool_response":{"stdout":"secret","stderr":""}}`
@@ -113,7 +113,7 @@ func TestOnePolicyAsksAnother(t *testing.T) {
 	}
 }
 
-// The protocol's own request is understood, and what is none is named.
+// The protocol's own request is parsed, and what is not a request is reported as such.
 func TestParseQuestion(t *testing.T) {
 	ev, err := wire.ParseQuestion([]byte(`{"version":"1.0","event":{"id":"unique-event-id","type":"PreToolUse","name":"PreToolUse","timestamp":1234567890123,"session_id":"session-123","correlation_id":"correlation-456"},"data":{"tool_name":"Bash","tool_input":{"command":"ls"}}}`))
 	if err != nil || ev.Kind != event.PreToolUse || ev.ID != "unique-event-id" {
@@ -124,7 +124,7 @@ func TestParseQuestion(t *testing.T) {
 			t.Errorf("%s is %q, want %q", path, got, want)
 		}
 	}
-	// The event that is asked about counts, whatever the data calls it.
+	// The event that is asked about counts, whatever the data names.
 	ev, err = wire.ParseQuestion([]byte(`{"version":"1.0","event":{"type":"PreToolUse","session_id":"a"},"data":{"hook_event_name":"Stop","session_id":"b"}}`))
 	if err != nil || gjson.GetBytes(ev.Payload, "hook_event_name").Str != "PreToolUse" || gjson.GetBytes(ev.Payload, "session_id").Str != "a" {
 		t.Errorf("%s, %v", ev.Payload, err)
@@ -146,8 +146,8 @@ func TestParseQuestion(t *testing.T) {
 	}
 }
 
-// Over HTTP there is no exit code: what only that could refuse is told to the
-// user and not taken for refused.
+// Over HTTP there is no exit code: a refusal that needs one is reported to the user and not
+// taken for a refusal.
 func TestRefusalOverHTTP(t *testing.T) {
 	e := NewEngine(nil)
 	e.Register(event.TeammateIdle, says(wire.Outcome{Decision: wire.Block, Reason: "go on"}))
@@ -162,8 +162,7 @@ func TestRefusalOverHTTP(t *testing.T) {
 	}
 }
 
-// A command runs where it is told to, when nobody vouches for the agent's own
-// directory.
+// A command runs in the directory that it names if nothing vouches for the agent's own.
 func TestDirectoryOfCommands(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("paths have another form in its shell")
@@ -181,8 +180,8 @@ func TestDirectoryOfCommands(t *testing.T) {
 	}
 }
 
-// Whatever is posted, a question that is understood is one valid payload of the
-// event that it names, and its answer is an answer of protocol 1.0.
+// Any question that can be parsed is one valid payload of the event that it names, and the
+// answer to it is valid in protocol 1.0.
 func FuzzParseQuestion(f *testing.F) {
 	for _, s := range []string{
 		`{"version":"1.0","event":{"id":"1","type":"PreToolUse","session_id":"s"},"data":{"tool_name":"Bash","tool_input":{"command":"ls"}}}`,
@@ -218,8 +217,8 @@ func FuzzParseQuestion(f *testing.F) {
 	})
 }
 
-// At a dialog the user is asked already: who wants that keeps others from
-// approving in the user's place.
+// At a dialog the user is already being asked: a hook that decides "ask" keeps others from
+// approving for the user.
 func TestAskedAtADialog(t *testing.T) {
 	const unsure = `{"session_id":"s","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"eval $X"}}`
 	c, err := config.Decode("p.json", config.Global, []byte(`{"strict": true, "hooks": {"PermissionRequest": [{"matcher": "Bash", "hooks": [

@@ -18,8 +18,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// foreign are the agents that ask before a call, with their event and the payload
-// in their own form: CWD, TOOL and INPUT are put into it as JSON.
+// foreign are the agents that ask before a call, each with its event and the payload in its
+// own form, into which CWD, TOOL and INPUT are inserted as JSON.
 var foreign = map[string]struct{ event, payload string }{
 	"codex":    {"PreToolUse", `{"hook_event_name":"PreToolUse","session_id":"s","cwd":CWD,"tool_name":TOOL,"tool_input":INPUT,"tool_use_id":"c"}`},
 	"qwen":     {"PreToolUse", `{"hook_event_name":"PreToolUse","session_id":"s","cwd":CWD,"tool_name":TOOL,"tool_input":INPUT,"tool_use_id":"c"}`},
@@ -28,13 +28,13 @@ var foreign = map[string]struct{ event, payload string }{
 	"opencode": {"tool.execute.before", `{"type":"tool.execute.before","properties":{"sessionID":"s","directory":CWD,"tool":TOOL,"callID":"c","args":INPUT}}`},
 }
 
-// given is a call in an agent's form; input is JSON.
+// given returns a call in an agent's form; input is JSON.
 func given(agent, cwd, tool, input string) []byte {
 	quoted := func(text string) string { b, _ := json.Marshal(text); return string(b) }
 	return []byte(strings.NewReplacer("CWD", quoted(cwd), "TOOL", quoted(tool), "INPUT", input).Replace(foreign[agent].payload))
 }
 
-// agreesOn is agrees for another agent's call: the full evaluation has the last word.
+// agreesOn is agrees for another agent's call: the full evaluation decides.
 func (q quietCase) agreesOn(t interface{ Errorf(string, ...any) }, home, agent string, payload []byte) (silent bool) {
 	if !q.index.SilentOf(agent, foreign[agent].event, payload) {
 		return false
@@ -53,8 +53,8 @@ func (q quietCase) agreesOn(t interface{ Errorf(string, ...any) }, home, agent s
 	return q.unspoken(t, Event{Payload: own, Given: payload, Dialect: d, Home: home})
 }
 
-// members are the names that an agent's tool may have for what rules look at, its
-// own and Claude Code's.
+// members returns the names, an agent's own and Claude Code's, under which its tools may have
+// what rules check.
 func members(row *agents.Called) []string {
 	list := []string{"command", "file_path", "path", "notebook_path", "paths", "filePath", "input", "files", row.Patch, row.Files}
 	for _, in := range row.Inputs {
@@ -79,9 +79,8 @@ func TestForeignAgents(t *testing.T) {
 	}
 }
 
-// What is quiet of another agent's calls is what no rule speaks of: each of its
-// tools, with the lines of the corpus, what can hide, and paths, in every member
-// that may have them.
+// No rule applies to a quiet call of another agent: each of its tools is tried with the lines
+// of the corpus, with those of the traps, and with paths, in every member that may have them.
 func TestQuietAgreesOnOtherAgents(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a minute under the race detector, in one goroutine")
@@ -147,8 +146,7 @@ func TestQuietAgreesOnOtherAgents(t *testing.T) {
 	}
 }
 
-// The same for calls that are made of pieces at random, with members of one name
-// twice, in objects, lists and texts.
+// The same for randomly composed calls, with duplicate members, in objects, lists and texts.
 func TestQuietAgreesAtRandom(t *testing.T) {
 	home, project := quietHome(t)
 	cases := quietCases(t, home, project, quietPolicies)
@@ -181,8 +179,8 @@ func TestQuietAgreesAtRandom(t *testing.T) {
 	})
 }
 
-// An agent's plain calls are quiet, or its index is worth nothing; what it means
-// otherwise than it looks is not.
+// Plain calls of an agent are quiet, otherwise the index is useless; calls that mean something
+// else than they seem to are not.
 func TestQuietOfOtherAgents(t *testing.T) {
 	home, project := quietHome(t)
 	f, err := config.Decode("policy.json", config.Global, []byte(quietPolicies["packs"]))

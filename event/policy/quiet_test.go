@@ -67,12 +67,12 @@ func toolCall(cwd, tool string, input map[string]string) []byte {
 	return b
 }
 
-// agrees holds that a call that is quiet is one of which no rule says anything.
+// agrees fails the test if a call is quiet although a rule applies to it.
 func (q quietCase) agrees(t interface{ Errorf(string, ...any) }, home string, payload []byte) (silent bool) {
 	return q.index.Silent(payload) && q.unspoken(t, Event{Payload: payload, Home: home})
 }
 
-// unspoken holds that no rule says anything of an event before a call.
+// unspoken fails the test if a rule applies to an event before a call.
 func (q quietCase) unspoken(t interface{ Errorf(string, ...any) }, ev Event) bool {
 	ev.Kind, ev.RulesOnly = event.PreToolUse, true
 	if r := NewEngine(q.hooks).Trigger(context.Background(), ev); r.Traceable() || len(r.Answer.Stdout) > 0 {
@@ -81,8 +81,8 @@ func (q quietCase) unspoken(t interface{ Errorf(string, ...any) }, ev Event) boo
 	return true
 }
 
-// What is quiet is what no rule speaks of: over the corpus, and over lines made
-// of its words, from directories within and without what rules speak of.
+// No rule applies to a quiet call: tried over the corpus and over lines made of its words, in
+// directories inside and outside of those that rules name.
 func TestQuietAgrees(t *testing.T) {
 	home, project := quietHome(t)
 	cases := quietCases(t, home, project, quietPolicies)
@@ -126,8 +126,8 @@ func TestQuietAgrees(t *testing.T) {
 	})
 }
 
-// A plain call is quiet under every one of the policies, or the index is worth
-// nothing; what could hide a command or a path is not.
+// A plain call is quiet under every policy, otherwise the index is useless; one that could
+// hide a command or a path is not.
 func TestQuiet(t *testing.T) {
 	home, project := quietHome(t)
 	for _, q := range quietCases(t, home, project, quietPolicies) {

@@ -14,9 +14,8 @@ func NewEngine(hooks []*config.Hook) *Engine { return &Engine{hooks} }
 // Option changes how a registered handler takes part.
 type Option func(*config.Hook)
 
-// Register adds a handler for events of kind k, behind those that are there,
-// and returns its id. An approval of such a handler counts. Tests alone have handlers
-// that come from no file.
+// Register adds a handler for events of kind k after the existing ones, and returns its id.
+// Its approval counts. Only tests have handlers that come from no file.
 func (e *Engine) Register(k event.Kind, run wire.Handler, options ...Option) string {
 	h := &config.Hook{ID: "program-" + strconv.Itoa(len(e.Hooks)+1), Event: k, Type: config.Program, Level: config.Registered,
 		Enabled: true, Grant: true, StopBlocks: 1, Handler: run}

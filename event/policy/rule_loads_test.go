@@ -11,8 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// A rule either can be said at an event, and then it is, or its file does not
-// load.
+// A rule either can be expressed at an event, and then is, or its file does not load.
 func TestRuleLoadsOrIsSaid(t *testing.T) {
 	for _, info := range event.Kinds {
 		for _, d := range []wire.Decision{wire.Allow, wire.Deny, wire.Ask} {
@@ -23,7 +22,7 @@ func TestRuleLoadsOrIsSaid(t *testing.T) {
 			r := NewEngine(c.Hooks).Trigger(t.Context(), Event{Kind: info.Kind, Payload: []byte(`{"tool_name":"Bash","tool_input":{}}`)})
 			said := string(r.Answer.Stdout) + string(r.Answer.Stderr)
 			if info.Kind == event.PermissionRequest && d == wire.Allow {
-				said += "why" // an approval there has no place for a reason
+				said += "why" // there is no field for a reason in an approval there
 			}
 			action := gjson.Get(said, "hookSpecificOutput.action").Str == "decline" // has no place for a reason
 			if !strings.Contains(said, "why") && !action || len(r.Answer.Dropped) > 0 {

@@ -10,7 +10,7 @@ import (
 	"beckon/event/policy/wire"
 )
 
-// A rule that a fault keeps from being judged has not let the call pass.
+// A rule that cannot be evaluated because of a fault does not let the call pass.
 func TestRuleThatCannotBeJudgedHolds(t *testing.T) {
 	for _, d := range []wire.Decision{wire.Deny, wire.Ask} {
 		h := &config.Hook{ID: "a", Event: event.PreToolUse, Type: config.BuiltIn, Enabled: true,
@@ -22,8 +22,8 @@ func TestRuleThatCannotBeJudgedHolds(t *testing.T) {
 	}
 }
 
-// A rule that asks about the call as it was written, because that does not tell,
-// refuses the final one that does.
+// A rule that asks about the original call, because that does not show enough, refuses the
+// final one that does.
 func TestFinalInputIsRefusedWhereTheFirstWasAsked(t *testing.T) {
 	c := decode(t, one(`{"type":"rule","id":"no-rm","decision":"deny","reason":"no rm","commands":["rm x"],"unsure":"ask"}`))
 	e := NewEngine(c.Hooks)
@@ -43,8 +43,8 @@ type always struct{}
 func (always) Take() bool          { return true }
 func (always) Offer(string) string { return "" }
 
-// What the user allowed once is the refusal that they read: whoever was not
-// asked because of it is asked then, and counts.
+// The user's permission for one call covers only the refusal that they read: a hook that was
+// not asked because of it is asked then, and counts.
 func TestAllowedOnceIsNoWordForOthers(t *testing.T) {
 	for _, other := range []wire.Decision{wire.Silence, wire.Ask, wire.Deny} {
 		c := decode(t, `{"allow_once":true,"hooks":{"PreToolUse":[{"hooks":[{"type":"rule","id":"no-ls","decision":"deny","reason":"no","commands":["ls"]}]}]}}`)
@@ -61,7 +61,7 @@ func TestAllowedOnceIsNoWordForOthers(t *testing.T) {
 	}
 }
 
-// An observer sees the call as it was written, whatever is made of it meanwhile.
+// An observer sees the original call, whatever it is rewritten to.
 func TestObserverSeesTheCallAsWritten(t *testing.T) {
 	c := decode(t, one(`{"type":"command","command":"true","observe":true,"if":"Bash(ls)"}`))
 	started := make(chan struct{})
@@ -78,7 +78,7 @@ func TestObserverSeesTheCallAsWritten(t *testing.T) {
 	}
 }
 
-// A rewrite that has a member twice is another call to the client than to rules.
+// A rewritten input with a duplicate member means one call to the client and another to rules.
 func TestRewriteWithAMemberTwice(t *testing.T) {
 	for input, good := range map[string]bool{
 		`{"command":"ls","command":"rm x"}`:        false,

@@ -12,11 +12,11 @@ import (
 
 const resultsFile = "../../testdata/secrets/RESULTS.md"
 
-// least is how much of each half of the corpus must come out right.
+// least is the share of each half of the corpus that must come out right.
 const least = 0.98
 
-// A secret of the corpus is gone, wherever it stands, and a harmless text comes
-// back as it was. What is not so is in RESULTS.md.
+// Every secret of the corpus is removed, whatever surrounds it, and a harmless text stays
+// unchanged. RESULTS.md lists the exceptions.
 func TestCorpus(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# What the redactor finds\n\nWritten by `BECKON_UPDATE=1 go test ./event/redact -run TestCorpus`; without it the test compares. The texts are in\n" +
@@ -38,7 +38,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// row adds a row to b and returns the lines of the cases that are not right.
+// row adds a row to b and returns the lines of the wrong cases.
 func row(t *testing.T, b *strings.Builder, what string, all []secrets.Case, right func(secrets.Case) bool) (wrong string) {
 	var total, good [2]int
 	for _, c := range all {
@@ -71,8 +71,7 @@ func row(t *testing.T, b *strings.Builder, what string, all []secrets.Case, righ
 
 var markForm = regexp.MustCompile(`\[redacted:[a-z-]+\]`)
 
-// gone reports whether no third of the secret, and no eight characters of it,
-// are left.
+// gone reports whether no third of the secret, and no eight characters of it, are left.
 func gone(c secrets.Case) bool {
 	out := markForm.ReplaceAllString(Text(c.Text), "")
 	n := min(max(len(c.Secret)/3, 4), 8)

@@ -28,7 +28,7 @@ type compiledRule struct {
 	re *regexp.Regexp
 }
 
-// The table is what go generate makes of the rules.
+// The table is what go generate makes from the rules.
 func TestTableIsOfTheseRules(t *testing.T) {
 	all, err := rules.Load()
 	if err != nil {
@@ -47,8 +47,8 @@ func TestTableIsOfTheseRules(t *testing.T) {
 	}
 }
 
-// same holds a rule's program against Go's regexp, which finds the same secret
-// at the beginning of s or none.
+// same checks a rule's program against Go's regexp: both find the same secret at the beginning
+// of s, or none.
 func same(t interface{ Fatalf(string, ...any) }, i int, r compiledRule, s string) (found bool) {
 	m := matcher{s: s}
 	got := m.run(int(table[i].pc), 0)
@@ -62,8 +62,8 @@ func same(t interface{ Fatalf(string, ...any) }, i int, r compiledRule, s string
 	return got
 }
 
-// ascii makes a text one of ASCII: what a regular expression takes beyond, for a
-// full stop that was meant or because the Kelvin sign is a k, the table leaves out.
+// ascii reduces a text to ASCII. The table leaves out what a regular expression matches beyond
+// it, because of an unescaped full stop, or because the Kelvin sign is a k.
 func ascii(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -78,7 +78,7 @@ func ascii(s string) string {
 	}, s)
 }
 
-// What the hook runs in place of regular expressions finds what they find.
+// The matcher that the hook uses instead of regular expressions finds what they find.
 func TestRulesMatchAsRegexpDoes(t *testing.T) {
 	all, err := compiled()
 	if err != nil {
@@ -104,7 +104,7 @@ func TestRulesMatchAsRegexpDoes(t *testing.T) {
 	}
 }
 
-// sampler gives texts that a rule matches, of no great length.
+// sampler returns short texts that a rule matches.
 func sampler(r compiledRule) *rapid.Generator[string] {
 	return rapid.StringMatching(atLeast.ReplaceAllString(r.Regex, "{$1}"))
 }
@@ -124,7 +124,7 @@ func FuzzRules(f *testing.F) {
 	})
 }
 
-// Every rule is led to by the byte that it begins with, or that it has inside.
+// Every rule is reached through the byte that it begins with or contains.
 func TestRulesAreFoundInTexts(t *testing.T) {
 	all, err := compiled()
 	if err != nil {

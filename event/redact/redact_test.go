@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// fake makes n letters and digits that look random. No secret stands in this
-// file as a whole: those who scan repositories for secrets would find it.
+// fake returns n random-looking letters and digits. No whole secret is in this file: scanners
+// of repositories would report it.
 func fake(n int) string {
 	const chars = "aB3xY7kQ9mZ2pR5tW8vC4nD6fG1hJ0sLuE"
 	var b strings.Builder
@@ -136,14 +136,14 @@ func TestTextLeavesTheRest(t *testing.T) {
 		strings.Repeat(fake(76)+"\n", 20),
 		"sha256-" + fake(43) + "=",
 		"go: github.com/tidwall/gjson v1.20.0 h1:" + fake(43) + "=",
-		// Like a form, and not one.
+		// Similar to a secret's form, but not one.
 		"task-notification-of-a-background-agent-12345678901234567890",
 		"risk-free-and-a-very-long-name-with-1-digit-in-it-00",
 		"the sk-folding-cube-container class", "npm_config_registry and npm_package_version", "pypi-AgX", "hf_hub",
 		"ASIA", "AKIA", "ASIAN COUNTRIES", "AKIAIOSFODNN7", "THEAKIA" + upperFake(16), "AKIA" + upperFake(30),
 		"eyJhbGciOi", "eyJ" + fake(60), "eyJ.a.b", "ghp_short", "glpat-x", "xoxo-love-and-kisses-to-all-of-you", "AIzaShort",
 		"SG.1", "Bearer of good news", "bearer authentication is used here", "Bearer <token>", "Bearer $TOKEN", "bearer token",
-		// Public parts of key pairs, and talk of keys.
+		// Public parts of key pairs, and text about keys.
 		"-----BEGIN CERTIFICATE-----\n" + fake(64) + "\n-----END CERTIFICATE-----",
 		"-----BEGIN PUBLIC KEY-----\n" + fake(64) + "\n-----END PUBLIC KEY-----",
 		"it starts with -----BEGIN PRIVATE KEY----- and then base64",
@@ -161,7 +161,7 @@ func TestTextLeavesTheRest(t *testing.T) {
 		"password: ********", "password=xxxxxxxx", "Authorization: required", "Authorization: Bearer <token>", "Authorization: Bearer ${TOKEN1}", "authorization: none",
 		"the --username and --password options", "PrivateKey: testRSA2048PrivateKey,", "authorization = base64.decodebytes(authorization1)", "scheme://[user:passwd@]proxy:port", "https://[redacted:userinfo]@h",
 		"secret: my-app-config", "std::secret::Foo12345678", "key=" + fake(20), "--password", "--password --verbose1", "--password ",
-		// What was redacted before.
+		// Already redacted text.
 		"[redacted:github-token]", "password=[redacted:password]", `"token": "[redacted:secret]"`, "[redacted:", "[redacted:]", "[redacted:X1]", "[",
 	} {
 		if got := Text(s); got != s {
@@ -170,7 +170,7 @@ func TestTextLeavesTheRest(t *testing.T) {
 	}
 }
 
-// A text without a secret comes back itself.
+// A text without a secret is returned as it is.
 func TestTextAllocatesNothing(t *testing.T) {
 	s := strings.Repeat("No secrets here: token count 12, password unset, https://example.com/a?b=c. ", 30)
 	if n := testing.AllocsPerRun(100, func() { Text(s) }); n != 0 {
@@ -178,7 +178,7 @@ func TestTextAllocatesNothing(t *testing.T) {
 	}
 }
 
-// checkText holds what is true of every text.
+// checkText checks what holds for every text.
 func checkText(t interface{ Fatalf(string, ...any) }, s string) string {
 	got := Text(s)
 	if again := Text(got); again != got {
@@ -187,7 +187,7 @@ func checkText(t interface{ Fatalf(string, ...any) }, s string) string {
 	if utf8.ValidString(s) && !utf8.ValidString(got) {
 		t.Fatalf("Text(%q) = %q: a character is split", s, got)
 	}
-	rest := s // what is no mark stands in s, in this order
+	rest := s // the text between marks is in s, in the same order
 	for i := 0; i < len(got); {
 		if n := markAt(got, i); n > 0 {
 			i += n
@@ -214,7 +214,7 @@ func FuzzText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) { checkText(t, s) })
 }
 
-// texts gives texts made of what the rules look at.
+// texts returns texts made of what the rules look for.
 func texts() *rapid.Generator[string] {
 	part := rapid.OneOf(
 		rapid.SampledFrom([]string{
@@ -231,7 +231,7 @@ func TestTextIsIdempotent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { checkText(t, texts().Draw(t, "text")) })
 }
 
-// A secret between any two texts is gone, whatever stands there.
+// A secret between any two texts is removed.
 func TestTextFindsWhatIsPlanted(t *testing.T) {
 	chars := func(set string, n int) *rapid.Generator[string] {
 		return rapid.StringOfN(rapid.SampledFrom([]rune(set)), n, n, -1)
@@ -246,7 +246,7 @@ func TestTextFindsWhatIsPlanted(t *testing.T) {
 			{"PASSWORD=", body, " "}, {"\"api_key\":\"", body, "\""}, {"x_token='", body, "'"}, {"--secret ", body, " "}, {"Authorization: Basic ", body, "\n"}, {"https://u:", body, "@h/"},
 			{"-----BEGIN PRIVATE KEY-----\n", body + body, "\n-----END PRIVATE KEY-----"}, {"-----BEGIN PRIVATE KEY-----\\n", body, ""},
 		}).Draw(t, "plant")
-		sep := rapid.SampledFrom([]string{"\n", " ", "\t", "\n\n"}) // what ends any quote or value but a password's
+		sep := rapid.SampledFrom([]string{"\n", " ", "\t", "\n\n"}) // what ends any quote or value except a password's
 		s := texts().Draw(t, "left") + "\n" + sep.Draw(t, "sep") + plant.before + plant.secret + plant.after + sep.Draw(t, "sep") + texts().Draw(t, "right")
 		if got := checkText(t, s); strings.Contains(got, plant.secret) {
 			t.Fatalf("Text(%q) = %q still holds %q", s, got, plant.secret)
@@ -254,7 +254,7 @@ func TestTextFindsWhatIsPlanted(t *testing.T) {
 	})
 }
 
-// The worst that each rule can be given costs no more than its length.
+// The worst case of each rule costs time proportional to its length.
 func TestTextIsLinear(t *testing.T) {
 	for _, block := range []string{
 		"token:", "token=", "password:'", "password:\"a password:'b password:`c ", "password:\\\"", "eyJ-", "eyJa.", "sk-ant-", "ghp_", "xoxb-", "Bearer ", "Bearer a", "://", "://a:", "://a@",

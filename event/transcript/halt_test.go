@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Transcripts of the real client, cut after the thing that their name says.
+// Transcripts of the real client, cut after the event in their name.
 func TestHaltOfRealTranscripts(t *testing.T) {
 	want := map[string]string{
 		"2.1.197_esc_text":  "2026-11-20T14:06:45.340Z",
@@ -22,13 +22,13 @@ func TestHaltOfRealTranscripts(t *testing.T) {
 		"2.1.197_refused":   "2026-11-20T14:06:55.636Z",
 		"2.1.329_refused":   "2026-11-20T13:55:58.360Z",
 		"2.1.197_esc_agent": "2026-11-20T14:07:23.807Z",
-		// Work went on behind the halt, behind a refusal with words of the user,
-		// behind that of a subagent's call; a marker's words were typed.
+		// Work continued after the halt, after a refusal with the user's words, or after a
+		// refused call of a subagent; or the user typed the words of a marker.
 		"2.1.197_esc_then_bang": "", "2.1.197_esc_queued": "",
 		"2.1.197_refused_feedback": "", "2.1.329_refused_feedback": "",
 		"2.1.197_subagent_refused_main": "", "2.1.329_subagent_refused_main": "",
 		"2.1.329_typed_marker": "",
-		// A subagent's own transcript says nothing of the main conversation.
+		// A subagent's own transcript says nothing about the main conversation.
 		"2.1.197_subagent_esc": "", "2.1.197_subagent_refused": "", "2.1.329_subagent_refused": "",
 	}
 	files, _ := filepath.Glob("testdata/halt/*.jsonl")
@@ -55,7 +55,7 @@ func TestHaltOfRealTranscripts(t *testing.T) {
 	}
 }
 
-// lineOf is a line of a transcript, ms behind the others' beginning.
+// lineOf returns a line of a transcript, dated ms after the first.
 func lineOf(kind string, ms int, content string, more ...string) string {
 	extra := ""
 	for _, m := range more {
@@ -128,8 +128,8 @@ func TestHaltForms(t *testing.T) {
 	}
 }
 
-// The end of a long file is found behind entries larger than the first window,
-// and not looked for beyond a MiB.
+// The halt at the end of a long file is found after entries larger than the first window, but
+// not looked for beyond a MiB.
 func TestLastHaltLooksBack(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "t.jsonl")
 	big := func(n int) string { return `{"type":"attachment","x":"` + strings.Repeat("é", n/2) + `"}` + "\n" }
@@ -157,7 +157,8 @@ func TestLastHaltErrors(t *testing.T) {
 	}
 }
 
-// Whatever went before, a marker at the end halts and a prompt after it goes on.
+// Whatever came before, a marker at the end means a halt and a prompt after it means the turn
+// goes on.
 func TestHaltIsTheNewest(t *testing.T) {
 	piece := rapid.SampledFrom([]string{
 		lineOf("user", 1, `"go"`), lineOf("assistant", 2, words), lineOf("user", 3, tool), lineOf("user", 4, marker), lineOf("user", 5, forTool),

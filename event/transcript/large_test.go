@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// A line of 5 MB is looked into without being held; one over the limit is
-// left out, counted once, also while it is being written.
+// A line of 5 MB is examined without being held; one over the limit is left out, counted once,
+// even while it is being written.
 func TestReadLongLines(t *testing.T) {
 	image := `[{"type":"tool_result","tool_use_id":"t2","content":[{"type":"image","source":{"data":"` + strings.Repeat("iVBORw0K", 5<<17) + `"}}]},{"type":"text","text":"see the picture"}]`
 	words := strings.Repeat("Each word of this is the agent's. ", 40_000) + "Which one do you want?"
@@ -90,8 +90,8 @@ func (e endless) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// What is new in a transcript of 1 GB costs what is new; what is at its end
-// costs its last 64 KiB; all of it costs little memory.
+// Reading what is new in a transcript of 1 GB costs only that; reading its end costs its last
+// 64 KiB; reading it all takes little memory.
 func TestOneGigabyte(t *testing.T) {
 	var block strings.Builder
 	for i := range 100 {

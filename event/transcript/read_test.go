@@ -96,8 +96,7 @@ func plain(data []byte, lim Limits) (entries []Entry, malformedLines, long int64
 	return entries, malformedLines, long
 }
 
-// check holds the reading of data, in pieces that end at the given sizes,
-// against the reference.
+// check compares reading data in pieces that end at the given sizes with the reference.
 func check(t interface {
 	Fatal(...any)
 	Fatalf(string, ...any)
@@ -125,7 +124,7 @@ func check(t interface {
 	}
 }
 
-// However the file grows, byte by byte, the entries are the same, once each.
+// The file grows byte by byte, and the entries are the same, once each.
 func TestReadTornAtEveryByte(t *testing.T) {
 	for name, data := range samples(t) {
 		if testing.Short() && !strings.Contains(name, "progress") {
@@ -139,7 +138,7 @@ func TestReadTornAtEveryByte(t *testing.T) {
 	}
 }
 
-// The same over odd files, in pieces of any size, with any limits.
+// The same for odd files, in pieces of any size, with any limits.
 func TestReadInPieces(t *testing.T) {
 	piece := rapid.OneOf(
 		rapid.SampledFrom([]string{
@@ -172,7 +171,7 @@ func FuzzRead(f *testing.F) {
 		slices.Sort(sizes)
 		lim := Limits{Text: text, Line: int64(line), Bytes: int64(buffer) * 3, buffer: int64(min(buffer, 1<<16))}
 		check(t, data, sizes, lim)
-		// Recent gives the lines that begin in its window, or more of them.
+		// Recent returns the lines that begin in its window, or more.
 		back := max(1, min(a, len(data)))
 		entries, c, err := recent(bytes.NewReader(data), int64(len(data)), int64(back), lim.orDefaults())
 		if err != nil || c.Offset > int64(len(data)) {
@@ -186,7 +185,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// lineAt returns where the first line begins at or behind from.
+// lineAt returns the beginning of the first line at or after from.
 func lineAt(data []byte, from int) int {
 	if from <= 0 {
 		return 0
@@ -238,8 +237,8 @@ func TestReadFollowsOneFile(t *testing.T) {
 	}
 }
 
-// Another file in its place, a shorter one, a rewritten one: begun again, and
-// told. A file that is gone for a moment changes nothing.
+// A replaced, shortened or rewritten file is read from its beginning, and that is reported. A
+// file that is gone for a moment changes nothing.
 func TestReadNoticesAnotherFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "t.jsonl")
 	first := assistant(1, "one") + assistant(2, "two")
@@ -276,7 +275,7 @@ func TestReadNoticesAnotherFile(t *testing.T) {
 	}
 }
 
-// A large file in another's place is begun near its end.
+// A large file that replaces another is read from near its end.
 func TestReadRestartsNearTheEnd(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "t.jsonl")
 	var b strings.Builder

@@ -19,8 +19,8 @@ const (
 	running = "Running it."
 )
 
-// Transcripts of the real client (testdata): what a person who watched it would
-// write down.
+// Transcripts of the real client (testdata), with what a person who watched it would write
+// down.
 func TestRealTranscripts(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -39,7 +39,7 @@ func TestRealTranscripts(t *testing.T) {
 		{"esc_tool", "lab:long 30", nil},
 		{"sub", "lab:sub", nil},
 		{"subbg", "lab:subbg", nil}, // a note of the client's begins the second turn
-		{"sub_agent", "", nil},      // nobody's prompt, and not the main conversation's progress
+		{"sub_agent", "", nil},      // no prompt of the user's, and no progress of the main conversation
 	} {
 		for _, v := range []string{"2.1.197", "2.1.329"} {
 			entries, c, err := Read(filepath.Join("testdata", v+"_"+tt.name+".jsonl"), Cursor{}, Limits{})
@@ -62,7 +62,7 @@ func TestRealTranscripts(t *testing.T) {
 	}
 }
 
-// progress returns what was said on the way.
+// progress returns what the agent said during the turn.
 func progress(entries []Entry) (texts []string) {
 	var p Progress
 	p.Add(entries)
@@ -72,7 +72,7 @@ func progress(entries []Entry) (texts []string) {
 	return texts
 }
 
-// What Esc cut off is kept: no hook tells of it. The two versions mark it
+// The text that Esc interrupted is kept: no hook reports it. The two versions mark it
 // differently.
 func TestEscText(t *testing.T) {
 	for _, v := range []string{"2.1.197", "2.1.329"} {
@@ -137,7 +137,7 @@ func TestPrompts(t *testing.T) {
 	}
 }
 
-// Of a prompt the head is kept, of an answer the tail.
+// A prompt keeps its head, an answer its tail.
 func TestTextLimits(t *testing.T) {
 	long := strings.Repeat("é", 100)
 	e, _ := parse([]byte(user(1, strconv.Quote(long+"end"))), 21)
@@ -232,7 +232,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// In pieces, and taken in between, it is the same.
+// Reading in pieces, with Take in between, gives the same.
 func TestProgressInPieces(t *testing.T) {
 	for name, data := range samples(t) {
 		entries, _, _ := plain(data, Limits{})

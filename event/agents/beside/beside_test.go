@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// line is a line of a file, at a second of the test's hour.
+// line returns a line of a file, dated at that second of the test's hour.
 func line(second int, member, rest string) string {
 	return `{"timestamp":"2026-11-22T10:00:` + strconv.Itoa(second+10) + `.500Z",` + member + `,` + rest + "}\n"
 }
@@ -107,7 +107,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// A file's beginning is not read when it is long, nor half a line.
+// The beginning of a long file is not read, nor is half a line.
 func TestLongFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.jsonl")
 	long := copilotLine(1, "system.message", strconv.Quote(strings.Repeat("x", maxTail)))

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What is made of a line is bounded, not only the line: short statements make
-// long values of each other, and each subshell has all variables.
+// What is made of a line is bounded, not only the line: short statements can build long values
+// from each other, and each subshell has all variables.
 func TestBounded(t *testing.T) {
 	repeat := func(text string) string { return strings.Repeat(text, maxText/2/len(text)) }
 	for name, text := range map[string]string{
@@ -33,7 +33,7 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-// variables is a line that sets so many.
+// variables returns a line that sets n variables.
 func variables(n int) string {
 	var b strings.Builder
 	for i := range n {

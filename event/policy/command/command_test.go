@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// runs lists the commands of a line as texts, holes for what is not known.
+// texts lists the commands of a line as texts, with holes for unknown parts.
 func texts(l *Line) (list []string) {
 	for _, c := range l.Commands {
 		list = append(list, c.Joined())
@@ -16,7 +16,7 @@ func texts(l *Line) (list []string) {
 	return list
 }
 
-// Each program that runs another one has its line, and so each way to do so.
+// Every program that runs another one has a line here for each way to do so.
 func TestCarriers(t *testing.T) {
 	data, err := os.ReadFile("testdata/carriers.txt")
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *spec) carriesCommands() bool {
 		})
 }
 
-// The table names no program twice, and knows its own words.
+// The table names no program twice, and uses only kinds that exist.
 func TestPrograms(t *testing.T) {
 	seen := map[string]bool{}
 	kinds := strings.Fields("r w e d @ dd far farw cmd join sh code script = x split exec sshopt gitopt url ref rev range into found keys make patch")
@@ -137,12 +137,12 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// pieces make lines that are deep, long or many.
+// pieces combine to lines that are deep, long or have many parts.
 var pieces = []string{"<(", "$(", "`", "{", "(", "sudo ", "eval ", "watch eval ", "sudo -x ", "bash -c ", "a=b ", "((", "\"$(", "<<x ", "<<x\n", "${a", "${a:-", "ssh ",
 	"a&&", "a|", "if ", "case x in x) ", "x() { ", "{a,b}", "{1..9}", "[[ ! ", "! ", "$((1+", "a=$a$a;", "f(){ f;f; };f;", "x=1;$(:);", "for i in 1 2 3; do ", "alias a=b;a;", "echo x|", "\\", "'", "$'\\x", "-- ", "<<<x ", "a[", "time ", "env -S ", "xargs "}
 
-// Who writes the line does not choose how long it takes to read, nor how deep
-// the stack gets.
+// The author of a line can choose neither how long parsing it takes nor how deep the stack
+// gets.
 func TestLongLines(t *testing.T) {
 	for _, piece := range pieces {
 		start := time.Now()
@@ -159,8 +159,7 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// No line is too odd to be read; each command has words, and what it refers to
-// is there.
+// Every line can be parsed; each command has words, and the indexes in it are valid.
 func FuzzParse(f *testing.F) {
 	for _, s := range append(pieces, "rm -rf /", `a "b $(c 'd')" | e`, "x `y` & z", "a\\\nb", "cat <<X\n$(y)\nX", "git -c alias.x='!y' x z", "find . -exec a {} + -delete", "tar xf a", "echo a | xargs -I{} b {}", "parallel a ::: b", "printf '%s' a|sh") {
 		f.Add(s, false)

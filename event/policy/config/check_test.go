@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Every lint item: what loads and is probably not meant.
+// Check warns about each thing that loads but is probably not meant.
 func TestCheck(t *testing.T) {
 	rule := func(members string) string { return `{"type":"rule","decision":"deny","reason":"r",` + members + `}` }
 	for _, c := range []struct{ text, what, advice string }{
@@ -37,7 +37,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// What is meant is not warned about.
+// Check does not warn about what is meant.
 func TestCheckIsQuiet(t *testing.T) {
 	for _, text := range []string{
 		`{}`,

@@ -23,7 +23,7 @@ func decoded(t testing.TB, text string) *Config {
 
 func hooks(kind, group string) string { return `{"hooks":{"` + kind + `":[` + group + `]}}` }
 
-// one is a policy with one handler of PreToolUse.
+// one returns a policy with one handler of PreToolUse.
 func one(h string) string { return hooks("PreToolUse", `{"hooks":[`+h+`]}`) }
 
 func TestSeed003LoadsWithItsConvention(t *testing.T) {
@@ -31,7 +31,7 @@ func TestSeed003LoadsWithItsConvention(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// As written its 5000 can only be milliseconds, and the hint says how to say so.
+	// As written, 5000 can only be milliseconds, and the hint says how to write that.
 	_, err = Decode("policy.json", Global, text)
 	var list Problems
 	if !errors.As(err, &list) || len(list) != 1 || list[0].Line != 10 || list[0].Path != "$.hooks.PreToolUse[0].hooks[0].timeout" ||
@@ -72,7 +72,7 @@ func TestServerDefaultsAndFailClosed(t *testing.T) {
 	}
 }
 
-// Every mistake is told, with its line, its place and what to do.
+// Every mistake is reported with its line, its place and what to do.
 func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ text, what, path, advice string }{
 		{`{"hooks":`, "", "", ""},
@@ -163,7 +163,7 @@ func TestProjectMayOnlyTighten(t *testing.T) {
 	}
 }
 
-// No weakening by repetition.
+// Repeating a hook in another file does not weaken it.
 func TestMerge(t *testing.T) {
 	global := decoded(t, one(`{"type":"command","command":"a","fail":"closed","timeout":9},{"type":"command","command":"b"}`))
 	project := decoded(t, one(`{"type":"command","command":"c"},{"type":"command","command":"a","timeout":1,"enabled":false},{"type":"command","command":"c"}`))

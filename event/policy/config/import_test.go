@@ -5,9 +5,8 @@ import (
 	"testing"
 )
 
-// The client's three settings files, as a policy would run them: the project's
-// two before the global one, in their order, identical hooks once, and
-// beckon's own never.
+// The hooks of the client's three settings files run as in a policy: the project's two files
+// before the global one, in their order, identical hooks once, and beckon's own never.
 func TestImport(t *testing.T) {
 	hook := func(command string) string { return `{"type":"command","command":"` + command + `","timeout":30}` }
 	settings := func(matcher string, list ...string) []byte {
@@ -41,8 +40,8 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// What only the client has is put in a policy's words, and what it ignores is
-// left out.
+// What only the client has is translated to the policy's terms, and what it ignores is left
+// out.
 func TestImportPutsItInOurWords(t *testing.T) {
 	data := []byte(`{"hooks":{"Stop":[{"matcher":"ignored","hooks":[{"type":"command","command":"log","async":true,"once":true}]}]}}`)
 	list := Import([]Settings{{"f", Global, data}}, func([]byte) bool { return false })

@@ -40,8 +40,8 @@ func valid(t testing.TB, s *jsonschema.Schema, text []byte) error {
 	return s.Validate(doc)
 }
 
-// What Decode takes the schema takes, and what the schema can know to be wrong
-// Decode refuses.
+// The schema accepts what Decode accepts, and Decode rejects what the schema can know to be
+// wrong.
 func TestSchema(t *testing.T) {
 	text, err := Schema()
 	if err != nil {

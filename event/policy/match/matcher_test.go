@@ -27,7 +27,7 @@ func TestMatcher(t *testing.T) {
 		{event.PreToolUse, "mcp__a-b__c", "mcp__a-b__c", "xmcp__a-b__c"},
 		{event.SubagentStop, "^my-plugin:reviewer$", "my-plugin:reviewer", "my-plugin:reviewers"},
 		{event.StopFailure, "rate_limit|overloaded", "rate_limit,overloaded", "server_error"},
-		{event.StopFailure, "rate-limit", "xrate-limit", "rate_limit"}, // a hyphen makes it an expression there
+		{event.StopFailure, "rate-limit", "xrate-limit", "rate_limit"}, // the hyphen makes it an expression there
 	} {
 		m, err := NewMatcher(c.kind, c.text)
 		if err != nil {
@@ -110,7 +110,7 @@ func TestPermission(t *testing.T) {
 	}
 }
 
-// Whatever the expression, a matcher either cannot be made or answers.
+// Any expression either is an error or gives a matcher that works.
 func FuzzMatcher(f *testing.F) {
 	f.Add("Edit|Write", "Edit")
 	f.Add("^mcp__.*$", "mcp__a__b")

@@ -17,8 +17,8 @@ func matcher(t testing.TB, text string) []Matcher {
 	return []Matcher{m}
 }
 
-// The manual's own example, as who reads it understands it: secrets are
-// secrets wherever they are, and whatever reads them.
+// The manual's own example means what its reader expects: secrets are protected in every
+// directory and from every tool.
 func TestSecretsAnywhere(t *testing.T) {
 	r := Rule{Tools: matcher(t, "Edit|Write|Read"), Conditions: Conditions{Paths: []string{".env", "*.pem"}}}.Compile()
 	for _, c := range []*Call{
@@ -58,7 +58,7 @@ func TestSecretsAnywhere(t *testing.T) {
 	}
 }
 
-// What git shows of a file that it has stored counts as reading the file.
+// What git shows of a stored file counts as reading the file.
 func TestStoredFiles(t *testing.T) {
 	root := t.TempDir()
 	for _, dir := range []string{".git", "sub/deep"} {
@@ -127,7 +127,7 @@ func TestStoredFiles(t *testing.T) {
 	}
 }
 
-// Codex applies a patch of its shell's itself: the files that it names are edited.
+// A patch that Codex's shell applies edits the files that it names.
 func TestPatchesOnTheLine(t *testing.T) {
 	const patch = "*** Begin Patch\n*** Update File: src/a.go\n*** Move to: keys/.env\n@@\n-x\n+y\n*** End Patch"
 	r := Rule{Tools: matcher(t, "Edit|Write"), Conditions: Conditions{Paths: []string{".env"}}}.Compile()
@@ -199,7 +199,7 @@ func TestPathPatterns(t *testing.T) {
 	}
 }
 
-// Five thousand rules against one call, compiled and judged.
+// BenchmarkRules compiles and evaluates five thousand rules against one call.
 func BenchmarkRules(b *testing.B) {
 	var rules []Rule
 	for i := range 5000 {
@@ -228,8 +228,8 @@ func BenchmarkRules(b *testing.B) {
 	}
 }
 
-// What the shell puts in place of a directory's name may be the one that a
-// rule protects; and whatever a tool's input names counts.
+// A pattern in place of a directory's name may match the one that a rule protects, and every
+// file that a tool's input names counts.
 func TestNoWayRoundByAnotherName(t *testing.T) {
 	rule := (&Rule{Conditions: Conditions{Paths: []string{"/home/u/.ssh/**"}}}).Compile()
 	for line, want := range map[string]Result{

@@ -54,7 +54,7 @@ func TestRuleOnCommands(t *testing.T) {
 		{"npm test", "env npm test", true, false},
 		{"npm test", "# npm test", false, false},
 
-		// Ways to write or run it that are no other command.
+		// Other ways to write or run the same command.
 		{"rm -rf", "</dev/null rm -rf x", true, true},
 		{"rm -rf", "2>/dev/null >&- rm -rf x", true, true},
 		{"rm -rf", "echo \\>& rm -rf x", true, false},
@@ -101,7 +101,7 @@ func TestRuleOnCommands(t *testing.T) {
 		{"ssh build", "ssh build rm -rf x", true, false},
 		{"xargs", "ls | xargs -I{} cp {} x", true, false},
 
-		// What an approval of one command does not approve.
+		// Commands that the approval of another one does not cover.
 		{"git", "X=/git rm -rf x", false, false},
 		{"git status", "LD_PRELOAD=/tmp/git status", false, false},
 		{"git status", "/tmp/evil/git status", true, false},
@@ -120,7 +120,7 @@ func TestRuleOnCommands(t *testing.T) {
 	}
 }
 
-// What an approval must not take with it.
+// An approval covers nothing besides the command that it names.
 func TestApprovalTakesNoMore(t *testing.T) {
 	for rule, lines := range map[string][]string{
 		"git push": {"PATH=/evil; git push", "export GIT_SSH=evil; git push", "set -a; git push", "./git push", "bin/git push", "/tmp/git push",
@@ -168,7 +168,7 @@ func TestApprovalTakesNoMore(t *testing.T) {
 	}
 }
 
-// What the line does not tell is neither a match nor none.
+// What the line does not show is neither a match nor none.
 func TestUnsure(t *testing.T) {
 	for _, c := range []struct{ rule, line string }{
 		{"rm -rf", "rm -rf 'unclosed"}, {"rm -rf", "$X -rf y"}, {"rm -rf", "rm $X"}, {"rm -rf", "curl x | sh"}, {"rm -rf", `eval "$X"`},
@@ -216,7 +216,7 @@ func TestRuleOnPowerShell(t *testing.T) {
 	}
 }
 
-// An approval behind an "if" is for what the "if" names and nothing beside it.
+// An approval with an "if" covers only what the "if" names.
 func TestCovers(t *testing.T) {
 	for _, c := range []struct {
 		rule string
@@ -246,8 +246,8 @@ func TestCovers(t *testing.T) {
 	}
 }
 
-// A link is no way round a pattern, whether or not there is something at its
-// end, and neither is the directory itself.
+// A link to a protected file is no way around a pattern, whether or not its target exists; nor
+// is the protected directory itself.
 func TestLinksAreNoWayRound(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -290,7 +290,7 @@ func TestLinksAreNoWayRound(t *testing.T) {
 	}
 }
 
-// Half a pair of surrogates takes nothing of what follows it with it.
+// Half a surrogate pair does not hide the character after it.
 func TestLoneSurrogate(t *testing.T) {
 	for _, text := range []string{`x\ud83d\u003b rm -rf x`, `x\ud83d\ud83d\ude00\u003b rm -rf x`, `x\ude00\u003b rm -rf x`} {
 		if c := (&Call{Tool: "Bash", Input: []byte(`{"command":"echo ` + text + `"}`)}); !fits(ruleOf("rm -rf"), c) {

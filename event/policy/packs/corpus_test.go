@@ -8,8 +8,8 @@ import (
 	"beckon/event/policy/match"
 )
 
-// corpus reads lines of a shell: one each, but for those that begin with a tab
-// and go on with the one before.
+// corpus reads shell lines: one per line of the file; a line that begins with a tab continues
+// the previous one.
 func corpus(t *testing.T, file string) (list []string) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -26,7 +26,7 @@ func corpus(t *testing.T, file string) (list []string) {
 	return list
 }
 
-// all are the rules of all packs.
+// all returns the rules of all packs.
 func all(t *testing.T) (rules []Rule, compiled []*match.Compiled) {
 	for _, name := range Names() {
 		list, _ := Load(name)
@@ -37,8 +37,8 @@ func all(t *testing.T) (rules []Rule, compiled []*match.Compiled) {
 	return rules, compiled
 }
 
-// The packs let the lines of a day's work pass, and find those that do harm,
-// however these are written.
+// The packs let everyday commands pass and find harmful ones, in whatever form these are
+// written.
 func TestCorpus(t *testing.T) {
 	rules, compiled := all(t)
 	verdict := func(line string) (found string) {

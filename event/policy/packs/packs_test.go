@@ -16,8 +16,7 @@ func callOf(c Case) *match.Call {
 	return &match.Call{Tool: tool, Input: input, Cwd: "/w/p", Project: "/w/p", Home: "/home/u"}
 }
 
-// Each rule says what its cases have of it, and none of its entries is a
-// mistake.
+// Each rule decides its cases as they say, and none of its entries is a mistake.
 func TestRules(t *testing.T) {
 	files, err := fs.Glob(files, "*.json")
 	if err != nil || len(files) != len(Names()) {
@@ -54,7 +53,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// inputOf is the tool of a case's call, and what that is given, as JSON.
+// inputOf returns the tool of a case's call and its input as JSON.
 func inputOf(c Case) (tool string, input []byte) {
 	for word, tool := range map[string]string{"read ": "Read", "write ": "Write"} {
 		if file, ok := strings.CutPrefix(c.Call, word); ok {

@@ -28,7 +28,8 @@ func calls(t *testing.T, r *Reader, paths ...string) (list []string) {
 	return list
 }
 
-// A transcript of the real client has its calls whole, a recording every event.
+// A transcript of the real client contains its calls in full; a recording contains every
+// event.
 func TestTranscriptAndRecording(t *testing.T) {
 	got := calls(t, &Reader{}, "../../transcript/testdata/2.1.329_esc_tool.jsonl")
 	if !slices.Equal(got, []string{"PreToolUse Bash ./nap 30"}) {
@@ -42,7 +43,7 @@ func TestTranscriptAndRecording(t *testing.T) {
 	}
 }
 
-// A journal and the trace keep one line of a call.
+// A journal and the trace contain one line of a call.
 func TestShortened(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -90,8 +91,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// A directory that is linked is read, and one that cannot be read takes no
-// other with it.
+// A linked directory is read, and one that cannot be read does not hide the others.
 func TestDirectories(t *testing.T) {
 	dir := t.TempDir()
 	const line = `{"at":"2026-11-22T02:00:00Z","event":"PreToolUse","session_id":"s","tool":"Bash","subject":"make","hooks":[]}`

@@ -8,8 +8,8 @@ import (
 	"beckon/event/policy/trust"
 )
 
-// A server is down for half a minute after it did not answer, for every
-// process, and not when it has answered since.
+// After a server has failed to answer, it counts as down for half a minute, for every process,
+// unless it answers meanwhile.
 func TestHealth(t *testing.T) {
 	d := trust.Dir(t.TempDir())
 	of := func(url string) health { return healthOf(url, d) }
@@ -37,7 +37,7 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// A clock that was set back leaves no server alone for longer.
+// A server that is down is not skipped longer when the clock is set back.
 func TestHealthOfTheFuture(t *testing.T) {
 	h := health{trust.Dir(t.TempDir()), "a"}
 	h.note(false)

@@ -7,7 +7,7 @@ import (
 	"beckon/event/policy/wire"
 )
 
-// bashCall is what the client sends before it runs a command.
+// bashCall returns what the client sends before it runs a command.
 func bashCall(command string) wire.Call {
 	input, _ := json.Marshal(map[string]any{"command": command, "timeout": json.Number("12345678901234567890")})
 	payload, _ := json.Marshal(map[string]any{

@@ -132,8 +132,8 @@ func TestCommandFilePath(t *testing.T) {
 	}
 }
 
-// A value over 128 KiB would keep the program from starting, and so would a
-// NUL: a policy that an agent could switch off by a long command.
+// A value over 128 KiB, or with a NUL, would keep the program from starting: an agent could
+// disable the policy by a long command.
 func TestCommandValueTooLargeForTheEnvironment(t *testing.T) {
 	long := strings.Repeat("é", maxEnv) + "\x00; rm -rf /"
 	o := runCommand(t, Command{

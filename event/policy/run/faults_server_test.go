@@ -24,7 +24,7 @@ func fastServer(t *testing.T, url string) wire.Handler {
 	return h
 }
 
-// served starts a server that is gone, with all it held, before anything is counted.
+// served starts a server that is closed, with all its connections, before anything is counted.
 func served(t *testing.T, f http.HandlerFunc) string {
 	t.Helper()
 	s := httptest.NewServer(f)
@@ -97,7 +97,7 @@ func TestFaultServerClosesEarly(t *testing.T) {
 	}
 }
 
-// raw200 is a server that sends a text to whoever asks, and hangs up.
+// raw200 is a server that sends a text to every caller and hangs up.
 func raw200(t *testing.T, text string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -161,8 +161,7 @@ func TestFaultServerIsNotThere(t *testing.T) {
 	}
 }
 
-// Where the context leaves no time for the delay there is no second try, and
-// no waiting for nothing.
+// If the context leaves no time for the delay, there is no second try and no useless wait.
 func TestFaultServerNoTimeForAnotherTry(t *testing.T) {
 	h, err := NewServer(patient(served(t, always500)), 5*time.Second, "")
 	if err != nil {

@@ -17,14 +17,14 @@ import (
 	"beckon/event/policy/wire"
 )
 
-// deadline is what every fault gets; slack is what a busy machine may add.
+// deadline applies to every fault; slack is what a busy machine may add.
 const (
 	deadline = 700 * time.Millisecond
 	slack    = 15 * time.Second
 )
 
-// fault runs h under the deadline and holds it to what this package promises
-// of every handler: back in time, and nothing left behind.
+// fault runs h under the deadline and checks what this package promises of every handler: it
+// returns in time and leaves nothing behind.
 func fault(t *testing.T, h wire.Handler, c wire.Call) wire.Outcome {
 	t.Helper()
 	mark := fmt.Sprintf("%s-%d", strings.ReplaceAll(t.Name(), "/", "-"), os.Getpid())
@@ -43,7 +43,7 @@ func fault(t *testing.T, h wire.Handler, c wire.Call) wire.Outcome {
 	return o
 }
 
-// settled waits until no more is there than should be.
+// settled waits until no more are left than there should be.
 func settled(t *testing.T, what string, count func() (got, want int)) {
 	t.Helper()
 	for end := time.Now().Add(slack); ; time.Sleep(10 * time.Millisecond) {
@@ -58,8 +58,8 @@ func settled(t *testing.T, what string, count func() (got, want int)) {
 	}
 }
 
-// marked returns the processes, other than this one, with the mark in their
-// environment; one that has ended and is not waited for has none.
+// marked returns the other processes that have the mark in their environment; a process that
+// has ended but not been waited for has none.
 func marked(mark string) []string {
 	var list []string
 	environs, _ := filepath.Glob("/proc/[0-9]*/environ")
@@ -94,7 +94,7 @@ func timedOut(t *testing.T, o wire.Outcome) {
 	}
 }
 
-// The test's own way of counting must see what is left behind.
+// The test's own count must see what is left behind.
 func TestFaultsAreSeen(t *testing.T) {
 	t.Setenv("HANDLER_FAULT", "seen")
 	h := Command{Command: "sleep 5 >/dev/null 2>&1 & echo $!"}

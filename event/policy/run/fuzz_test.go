@@ -12,7 +12,7 @@ import (
 	"beckon/event/policy/wire"
 )
 
-// indented is the same JSON in another layout.
+// indented returns the same JSON in another layout.
 func indented(data []byte) []byte {
 	var b bytes.Buffer
 	if json.Indent(&b, data, "", "\t") != nil {
@@ -21,7 +21,7 @@ func indented(data []byte) []byte {
 	return b.Bytes()
 }
 
-// checkInput holds a rewritten tool input to what the client needs: one whole object.
+// checkInput checks that a rewritten tool input is what the client needs: one whole object.
 func checkInput(t *testing.T, input []byte) {
 	t.Helper()
 	if input != nil {
@@ -32,8 +32,8 @@ func checkInput(t *testing.T, input []byte) {
 	}
 }
 
-// An answer of a server is understood or refused, whole; its layout does not
-// matter; what it changes is there, and what it does not mention stays.
+// A server's answer is accepted or rejected as a whole; its layout does not matter; what it
+// changes is changed, and what it does not mention stays.
 func FuzzServerAnswer(f *testing.F) {
 	for _, s := range []string{
 		`{"version":"1.0","decision":"allow"}`, `{"version":"1.0","decision":"block","reason":"no","metadata":{"a":[1]}}`,
@@ -70,8 +70,7 @@ func FuzzServerAnswer(f *testing.F) {
 	})
 }
 
-// sameJSON reports whether two values say the same; numbers when they are
-// written alike.
+// sameJSON reports whether two values mean the same; numbers must be written alike.
 func sameJSON(a, b []byte) bool {
 	var v [2]any
 	for i, data := range [][]byte{a, b} {
@@ -86,7 +85,7 @@ func sameJSON(a, b []byte) bool {
 
 func sameOrNone(a, b []byte) bool { return a == nil && b == nil || sameJSON(a, b) }
 
-// checkOverlay does by maps what overlay does by hand.
+// checkOverlay does with maps what overlay does by hand.
 func checkOverlay(t *testing.T, body, got []byte) {
 	t.Helper()
 	var r struct {
@@ -96,7 +95,7 @@ func checkOverlay(t *testing.T, body, got []byte) {
 	}
 	want := map[string]json.RawMessage{}
 	if json.Unmarshal(bashCall("ls").ToolInput, &want) != nil || json.Unmarshal(body, &r) != nil {
-		return // names in another case: not what this is about
+		return // names that differ in case: not the subject of this test
 	}
 	for k, v := range r.Data.Input {
 		if want[k] = v; string(v) == "null" {
@@ -108,7 +107,7 @@ func checkOverlay(t *testing.T, body, got []byte) {
 	}
 }
 
-// An answer of a model says one of three words at its start or nothing at all.
+// A model's answer begins with one of three words, or means nothing.
 func FuzzPromptAnswer(f *testing.F) {
 	for _, s := range []string{"ALLOW", "BLOCK: no", "CONTINUE\n\nwhy", "ALLOWED", "allow", "\u2028ALLOW", "ALLOW: BLOCK", " BLOCK :x\ny ", ""} {
 		f.Add(s)
@@ -131,8 +130,8 @@ func FuzzPromptAnswer(f *testing.F) {
 	})
 }
 
-// What a command prints never turns a refusal by its exit code into anything
-// else, and never decides unless it is one valid object.
+// A command's output never changes a refusal by its exit code, and decides nothing unless it
+// is one valid object.
 func FuzzCommandStdout(f *testing.F) {
 	for _, s := range []string{
 		`{}`, `{"decision":"block","reason":"r"}`, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}`,

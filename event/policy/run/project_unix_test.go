@@ -11,7 +11,7 @@ import (
 	"beckon/event/policy/wire"
 )
 
-// A project's script is found wherever the agent has gone since.
+// A project's script is found even after the agent has changed its directory.
 func TestProjectsScriptSurvivesACd(t *testing.T) {
 	project, elsewhere := t.TempDir(), t.TempDir()
 	if err := os.WriteFile(filepath.Join(project, "check.sh"), []byte("echo no >&2; exit 2"), 0o600); err != nil {

@@ -16,7 +16,7 @@ import (
 	"beckon/event/policy/wire"
 )
 
-// lacks ends a test that cannot run here: a failure with CI=true.
+// lacks ends a test that cannot run here; with CI=true it fails.
 func lacks(t *testing.T, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
@@ -34,7 +34,7 @@ func published(t *testing.T, name string) string {
 	return path
 }
 
-// The validating script stops a command and lets another pass.
+// The validating script blocks one command and lets another pass.
 func TestPublishedValidatingScript(t *testing.T) {
 	for _, tool := range []string{"bash", "jq"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -50,7 +50,7 @@ func TestPublishedValidatingScript(t *testing.T) {
 	if o.Err != nil || o.Decision != wire.Allow || o.Context != "" || !strings.Contains(o.Output, "Tool: Bash\nInput: {\"command\":\"npm test\"") || !strings.HasSuffix(o.Output, "Session: s-1") {
 		t.Errorf("got %+v", o)
 	}
-	cfg.Simple = false // its exit 1 is then a failure, and nothing is stopped
+	cfg.Simple = false // then its exit code 1 is a failure, which blocks nothing
 	if o := runCommand(t, cfg, bashCall("rm -rf /")); o.Err == nil || o.Decision != wire.Silence {
 		t.Errorf("by the client's convention: %+v", o)
 	}
@@ -115,8 +115,8 @@ func within(t *testing.T, h wire.Handler, c wire.Call) wire.Outcome {
 	return h.Run(ctx, c)
 }
 
-// python returns an interpreter that has flask: the first on PATH, or the
-// system's, which is where the system's packages put it.
+// python returns an interpreter that has flask: the first on PATH, or the system's, which has
+// the system's packages.
 func python(t *testing.T) string {
 	t.Helper()
 	for _, p := range []string{"python3", "/usr/bin/python3"} {
@@ -144,8 +144,8 @@ func TestPublishedPythonServer(t *testing.T) {
 	}
 }
 
-// express returns the directory with the package, from the cache where it is
-// installed once; with CI=true it is installed there.
+// express returns the directory of the package, from the cache into which it is installed
+// once; with CI=true it is installed there.
 func express(t *testing.T) string {
 	t.Helper()
 	cache, err := os.UserCacheDir()

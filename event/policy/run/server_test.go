@@ -18,7 +18,7 @@ import (
 	"beckon/event/policy/wire"
 )
 
-// asked is a policy server that remembers what it was asked.
+// asked is a policy server that records its requests.
 type asked struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -26,7 +26,7 @@ type asked struct {
 	header http.Header
 }
 
-// answering starts a server whose nth answer is what f says.
+// answering starts a server that answers the nth request with what f says.
 func answering(t *testing.T, f func(n int, w http.ResponseWriter)) *asked {
 	t.Helper()
 	a := &asked{}
@@ -56,12 +56,12 @@ func always(status int, body string) func(int, http.ResponseWriter) {
 	}
 }
 
-// patient is a server as protocol 1.0 has it where nothing is configured.
+// patient returns a server with the defaults of protocol 1.0.
 func patient(url string) config.Spec {
 	return config.Spec{URL: url, Retries: 3, RetryDelay: time.Second}
 }
 
-// quick is patient with delays that a test can wait for.
+// quick is patient with delays short enough for a test.
 func quick(url string) config.Spec {
 	return config.Spec{URL: url, Retries: 3, RetryDelay: time.Millisecond}
 }
@@ -77,8 +77,8 @@ func runServer(t *testing.T, cfg config.Spec, c wire.Call) wire.Outcome {
 	return h.Run(ctx, c)
 }
 
-// The request is exactly the one of protocol 1.0, and data has all of
-// the payload beside what the protocol promises.
+// The request is exactly that of protocol 1.0, and data contains all of the payload besides
+// what the protocol promises.
 func TestServerRequest(t *testing.T) {
 	for _, test := range []struct {
 		call        wire.Call
@@ -175,7 +175,7 @@ func modified(data string) string {
 	return `{"version":"1.0","decision":"modify","modified_data":` + data + `}`
 }
 
-// What each status means, and how often the question is put.
+// The meaning of each status, and how often the request is sent.
 func TestServerStatuses(t *testing.T) {
 	for status, want := range map[int]struct {
 		tries int
@@ -199,8 +199,8 @@ func TestServerStatuses(t *testing.T) {
 	}
 }
 
-// The event id is the server's way to tell a repeated question from a second
-// one: the reference implementation sent a constant.
+// A server recognises a repeated request by the event id; the reference implementation sent a
+// constant.
 func TestServerRetriesWithTheSameID(t *testing.T) {
 	down := func(n int, w http.ResponseWriter) {
 		if n < 3 {
@@ -299,8 +299,8 @@ func TestHTTPAnswers(t *testing.T) {
 	}
 }
 
-// A server that is down holds up one call with all of its tries; for a pause
-// nobody waits for it, and then one call tries once.
+// A server that is down delays one call by all of its tries. Then it is skipped for a pause,
+// and after that one call tries it once.
 func TestServerThatIsDownIsLeftAlone(t *testing.T) {
 	up := false
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

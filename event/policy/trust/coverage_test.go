@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// What the policies cover is written down only for files whose next version
-// would look different.
+// The coverage is stored only for files whose next version would look different.
 func TestCoverage(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "beckon", "policy.json")
@@ -59,7 +58,7 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
-// A version of the same length, with the time of the one before it, is another.
+// A rewritten file with the same length and time is recognised as another version.
 func TestCoverageOfARewrite(t *testing.T) {
 	if changed(stat(t, t.TempDir())) == "" {
 		t.Skip("this system does not say when a file was changed last")

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A link in the place of the trace is not written through.
+// The trace is not written through a link in its place.
 func TestTraceIsNoLink(t *testing.T) {
 	dir := t.TempDir()
 	d, other := In(dir), filepath.Join(dir, "other")

@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/contract.txt from what is found")
 
-// wishes are what a policy may want of an event.
+// wishes are what a policy may want from an event.
 var wishes = []struct {
 	name string
 	v    Verdict
@@ -36,8 +36,8 @@ var wishes = []struct {
 		Request: Request{Interrupt: []byte("true"), UpdatedPermissions: []byte("[]")}}},
 }
 
-// Every event with every wish gives what the client's schema takes, or says
-// what it left out. testdata/contract.txt is the whole table, for people.
+// Every event with every wish gives an answer that the client's schema accepts, or says what
+// it left out. testdata/contract.txt is the whole table, for people to read.
 func TestContract(t *testing.T) {
 	data, err := os.ReadFile("testdata/output.schema.json")
 	if err != nil {
@@ -85,7 +85,7 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// An older client is not told what it does not know.
+// An older client gets nothing that it does not know.
 func TestVersions(t *testing.T) {
 	for _, c := range []struct {
 		kind    event.Kind

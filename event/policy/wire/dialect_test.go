@@ -36,8 +36,8 @@ func inClaude(t *testing.T, agent, name, payload string) string {
 	return string(out)
 }
 
-// Every call of a shell in the recordings of the real programs is one of Bash's to
-// a policy, with the very command and where it is made.
+// Every shell call in the recordings of the real programs is a call of Bash to a policy, with
+// its exact command and directory.
 func TestRecordedCallsAreBash(t *testing.T) {
 	shells := map[string]string{"codex": "Bash", "opencode": "bash", "gemini": "run_shell_command", "copilot": "bash", "qwen": "run_shell_command"}
 	for agent, shell := range shells {
@@ -89,8 +89,8 @@ func recorded(t *testing.T, file string) (lines []gjson.Result) {
 	return lines
 }
 
-// A tool's input has Claude Code's names, and those that a model adds to mislead
-// are not seen.
+// A tool's input gets Claude Code's names, and members that a model adds to mislead are
+// ignored.
 func TestInputsAreNamed(t *testing.T) {
 	for _, c := range []struct{ name, agent, event, payload, path, want string }{
 		{"a file", "opencode", "tool.execute.before", `{"type":"tool.execute.before","properties":{"sessionID":"s","tool":"read","args":{"filePath":".env"}}}`, "tool_input.file_path", ".env"},
@@ -126,7 +126,7 @@ func TestInputsAreNamed(t *testing.T) {
 	}
 }
 
-// What is written is the agent's own form, and nothing where it has none.
+// An answer is written in the agent's own form, or not at all if it has none.
 func TestDialectsSayWhatTheyCan(t *testing.T) {
 	const call = `{"session_id":"s","cwd":"/w","tool_name":"run_shell_command","tool_input":{"command":"ls"}}`
 	copilot := `{"sessionId":"s","cwd":"/w","toolName":"create","toolArgs":{"path":"a","file_text":"x"}}`
@@ -164,7 +164,7 @@ func TestDialectsSayWhatTheyCan(t *testing.T) {
 	}
 }
 
-// An agent of which nothing is known is told nothing.
+// An unknown agent gets no answer.
 func TestStrangersHearNothing(t *testing.T) {
 	for _, name := range []string{"cursor", "amp", "nobody"} {
 		if _, ok := DialectOf(name); ok {
@@ -173,8 +173,8 @@ func TestStrangersHearNothing(t *testing.T) {
 	}
 }
 
-// Each row names an event of Claude Code's that its agent has, and parts of an
-// answer that the event can have.
+// Each row names an event of Claude Code's that its agent has, and parts of an answer that the
+// event can have.
 func TestRowsAreSound(t *testing.T) {
 	for _, a := range event.Agents() {
 		for _, row := range a.Answers {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// abilities are what the manual's table says of an event.
+// abilities is what the manual's table says about an event.
 func (r Rules) abilities() string {
 	if r.Never != "" {
 		return "| never answered | " + r.Never + " |"
@@ -40,7 +40,7 @@ func (r Rules) abilities() string {
 	return "| " + refuse + " | " + strings.Join(more, ", ") + " |"
 }
 
-// The manual's table of what each event can decide is the contract.
+// The manual's table of what each event can decide matches the contract.
 func TestReadmeTable(t *testing.T) {
 	var order []string
 	events := map[string][]string{}

@@ -77,7 +77,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// decides holds an example to its policy.
+// decides checks that an example decides by its policy.
 func decides(t *testing.T, url string) {
 	h, err := run.NewServer(config.Spec{URL: url}, 5*time.Second, "")
 	if err != nil {
@@ -107,7 +107,7 @@ func decides(t *testing.T, url string) {
 	}
 }
 
-// same compares two JSON texts by what they say: one language writes é as it is.
+// same reports whether two JSON texts mean the same: one language writes é unescaped.
 func same(got []byte, want string) bool {
 	if want == "" {
 		return got == nil
@@ -116,7 +116,7 @@ func same(got []byte, want string) bool {
 	return json.Unmarshal(got, &a) == nil && json.Unmarshal([]byte(want), &b) == nil && reflect.DeepEqual(a, b)
 }
 
-// refuses holds an example to the protocol's 400, and to staying up after it.
+// refuses checks that an example answers with the protocol's 400, and keeps running.
 func refuses(t *testing.T, url string) {
 	for _, body := range []string{"", "{", "[]", "null", `{"version":"2.0"}`, `{"version":"1.0"}`, `{"version":"1.0","event":{"type":"PreToolUse"},"data":{"tool_name":"Bash"}}`} {
 		r, err := http.Post(url, "application/json", strings.NewReader(body))
