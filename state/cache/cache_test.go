@@ -15,7 +15,7 @@ type record struct {
 	Text string `json:"text"`
 }
 
-// files are a directory of files and a cache of it.
+// files is a directory of files, and a cache of it.
 type files struct {
 	t         *testing.T
 	path, dir string
@@ -23,7 +23,7 @@ type files struct {
 	reads     int // of files, in the last look
 }
 
-// setup makes n files, and has the cache trust their stamps at once.
+// setup creates n files, and has the cache trust their stamps at once.
 func setup(t *testing.T, n int) *files {
 	if runtime.GOOS == "windows" {
 		t.Skip("nothing is cached here")
@@ -52,7 +52,7 @@ func (f *files) write(i int, text string) {
 	}
 }
 
-// look returns what a view sees that looks once and goes.
+// look returns what a view sees that looks once and exits.
 func (f *files) look() map[string]string {
 	c := Open[string, record](f.path, f.dir, len(f.names))
 	f.reads = 0
@@ -78,10 +78,10 @@ func (f *files) look() map[string]string {
 	return seen
 }
 
-// check looks, and compares with the files themselves.
+// check looks, and compares the result with the files themselves.
 func (f *files) check(reads int) {
 	f.t.Helper()
-	time.Sleep(20 * time.Millisecond) // what changes next has another time, however coarse the clock is
+	time.Sleep(20 * time.Millisecond) // the next change gets another time, however coarse the clock is
 	for name, text := range f.look() {
 		if data, err := os.ReadFile(filepath.Join(f.dir, name)); err != nil || string(data) != text {
 			f.t.Errorf("%s: %q, %v; seen as %q", name, data, err, text)
@@ -100,7 +100,7 @@ func TestCache(t *testing.T) {
 	f.write(3, "longer than it was")
 	f.check(1)
 
-	// The same size, and the time that it had: its change time tells.
+	// The size and the modification time stay equal: the change time differs.
 	info, err := os.Stat(f.file(4))
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestCache(t *testing.T) {
 	}
 	f.check(2) // too few have changed for the cache to be written
 
-	// Another file in its place.
+	// A file is replaced by another one.
 	f.write(5, "moved")
 	if err := os.Rename(f.file(5), f.file(6)); err != nil {
 		t.Fatal(err)
@@ -125,7 +125,7 @@ func TestCache(t *testing.T) {
 	f.check(24)
 	f.check(0)
 
-	// A file that is gone leaves nothing behind.
+	// A removed file leaves nothing in the cache.
 	f.write(7, "a secret")
 	for i := range 20 {
 		f.write(20+i, "changed again")
@@ -143,7 +143,7 @@ func TestCache(t *testing.T) {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
 
-	// Nor is there a cache of few.
+	// Nor is there a cache of a few files.
 	f.names = f.names[:least-1]
 	f.check(least - 1)
 	if _, err := os.Stat(f.path); !os.IsNotExist(err) {
@@ -151,7 +151,7 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// What may change unseen is not kept.
+// What may change unnoticed is not cached.
 func TestYoungFilesAreRead(t *testing.T) {
 	f := setup(t, 100)
 	trust(t, time.Hour)
@@ -169,8 +169,8 @@ func TestYoungFilesAreRead(t *testing.T) {
 	f.check(1)
 }
 
-// What was young when it was read is not kept, however long its reader takes: the file
-// may have changed again before its clock ticked.
+// A file that was young when it was read is not cached, however long its reader takes: it may
+// have changed again before its clock ticked.
 func TestSlowReader(t *testing.T) {
 	f := setup(t, least)
 	trust(t, 100*time.Millisecond)
@@ -190,7 +190,7 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
-// What is no cache of these records is as if it were not there.
+// A file that is not a cache of these records counts as missing.
 func TestStrangeCache(t *testing.T) {
 	f := setup(t, 100)
 	f.check(100)
@@ -215,17 +215,17 @@ func TestStrangeCache(t *testing.T) {
 			f.check(0)
 		})
 	}
-	// A part that is whole is good.
+	// The complete part of a cut cache is used.
 	if err := os.WriteFile(f.path, good[:len(good)/2], 0o600); err != nil {
 		t.Fatal(err)
 	}
 	f.check(51)
 }
 
-// A cache that cannot be written is none.
+// A cache that cannot be written does no harm.
 func TestCacheReadOnly(t *testing.T) {
 	f := setup(t, 100)
-	if err := os.WriteFile(filepath.Dir(f.path), nil, 0o600); err != nil { // a file where its directory would be
+	if err := os.WriteFile(filepath.Dir(f.path), nil, 0o600); err != nil { // a file in the place of its directory
 		t.Fatal(err)
 	}
 	f.check(100)

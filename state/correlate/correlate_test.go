@@ -32,9 +32,8 @@ func TestSeat(t *testing.T) {
 	}
 }
 
-// Whatever is known, there is a seat; it is never one that another session
-// sits in, unless that is the same process; and a new one is made only when
-// no other is to be had.
+// Whatever is known, there is a seat; it is never one in which another session sits, unless
+// that is the same process; and a new one is made only if there is no other.
 func TestSeatIsFree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		claim := func(name string) Claim {

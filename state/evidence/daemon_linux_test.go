@@ -11,7 +11,7 @@ import (
 	"beckon/event"
 )
 
-// start runs a program called codex in dir until the test ends.
+// startCodex runs a program called codex in dir until the test ends.
 func startCodex(t *testing.T, dir string, env []string, args ...string) int {
 	t.Helper()
 	sleep, err := exec.LookPath("sleep")
@@ -32,7 +32,7 @@ func startCodex(t *testing.T, dir string, env []string, args ...string) int {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	for range 100 { // until it is the program, and no longer this one
+	for range 100 { // until it is that program, and no longer this one
 		if p, _ := lookup(cmd.Process.Pid); p.comm == "codex" {
 			break
 		}
@@ -41,8 +41,8 @@ func startCodex(t *testing.T, dir string, env []string, args ...string) int {
 	return cmd.Process.Pid
 }
 
-// A daemon's hooks tell of the terminal that it was started from. The session's
-// own is found by its directory, or not at all.
+// A daemon's hooks report the terminal from which it was started. The session's own terminal
+// is found by its directory, or not at all.
 func TestDaemonsTerminal(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -37,7 +37,7 @@ func TestFocusOf(t *testing.T) {
 	}
 }
 
-// A real tmux, in a terminal that says when it gets the focus and loses it.
+// A real tmux, in a terminal that reports when it gains and loses focus.
 func TestFocusOfTmux(t *testing.T) {
 	for _, tool := range []string{"tmux", "script"} {
 		if _, err := exec.LookPath(tool); err != nil {

@@ -10,7 +10,7 @@ import (
 	"beckon/event"
 )
 
-// gitRun runs git with a configuration of its own and returns what it said.
+// gitRun runs git with its own configuration and returns its output.
 func gitRun(t testing.TB, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("git", append([]string{"-c", "protocol.file.allow=always", "-c", "init.defaultBranch=main"}, args...)...)
@@ -24,7 +24,7 @@ func gitRun(t testing.TB, dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// root is an empty directory whose path holds no symbolic link.
+// root returns an empty directory whose path has no symbolic link.
 func root(t testing.TB) string {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
@@ -61,7 +61,7 @@ func symlink(t testing.TB, to, at string) {
 	}
 }
 
-// repo makes a repository with one commit.
+// repo creates a repository with one commit.
 func repo(t testing.TB, elem ...string) string {
 	t.Helper()
 	dir := mkdir(t, elem...)
@@ -72,7 +72,7 @@ func repo(t testing.TB, elem ...string) string {
 	return dir
 }
 
-// same compares with what git itself says, beside the expected value.
+// same compares the result with git's own and with the expected value.
 func same(t *testing.T, name, dir string, want event.Git) {
 	t.Helper()
 	got := Git(dir)
@@ -147,7 +147,7 @@ func TestGitWorktrees(t *testing.T) {
 	want := event.Git{Branch: "fix", Repo: "shop", Worktree: wt, Common: dot, Linked: true}
 	same(t, "linked", sub, want)
 
-	// What newer versions of git can write: a relative path.
+	// Newer versions of git can write a relative path.
 	id := gitRun(t, wt, "rev-parse", "--absolute-git-dir")
 	rel, err := filepath.Rel(wt, id)
 	if err != nil {
@@ -197,7 +197,7 @@ func TestGitBareAndSeparate(t *testing.T) {
 	gitRun(t, bare, "worktree", "add", "-q", "-b", "x", wt)
 	same(t, "linked to a bare one", wt, event.Git{Branch: "x", Repo: "shop", Worktree: wt, Common: bare, Linked: true})
 
-	// proj/.bare with a work tree per branch beside it.
+	// proj/.bare, next to a work tree for each branch.
 	hidden := filepath.Join(dir, "proj", ".bare")
 	gitRun(t, dir, "clone", "-q", "--bare", r, hidden)
 	hwt := filepath.Join(dir, "proj", "main")
@@ -269,7 +269,7 @@ func TestGitOddities(t *testing.T) {
 	}
 }
 
-// A repository that may not be read is none; git does not look beyond either.
+// A repository that may not be read counts as none; git looks no further either.
 func TestGitDenied(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("root may read everything")
@@ -286,7 +286,7 @@ func TestGitDenied(t *testing.T) {
 	}
 }
 
-// A pipe named HEAD must not hold the hook up.
+// A pipe named HEAD must not block the hook.
 func TestGitPipe(t *testing.T) {
 	dir := root(t)
 	in := mkdir(t, dir, ".git")
@@ -325,8 +325,8 @@ func TestParseHead(t *testing.T) {
 	}
 }
 
-// FuzzGitHead: no HEAD makes a panic; what is taken says one thing only, and
-// written back as git would write it, reads the same.
+// FuzzGitHead: no HEAD causes a panic; what is accepted has one meaning, and reads the same
+// when written back as git would.
 func FuzzGitHead(f *testing.F) {
 	f.Add([]byte("ref: refs/heads/main\n"))
 	f.Add([]byte("ref: refs/heads/.invalid\n"))

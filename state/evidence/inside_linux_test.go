@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// An agent that is a script is known by what its interpreter runs, and nothing else
-// is taken for one.
+// An agent that is a script is recognised by what its interpreter runs, and nothing else is
+// taken for one.
 func TestAgentsThatAreScripts(t *testing.T) {
 	for line, want := range map[string]bool{
 		"node /usr/lib/node_modules/@google/gemini-cli/bundle/gemini.js":                               true,
@@ -31,8 +31,8 @@ func TestAgentsThatAreScripts(t *testing.T) {
 	}
 }
 
-// The version is that of the package that the program is part of: the agent's own or
-// its platform's, reached by a link or as what an interpreter was given.
+// The version is that of the package that contains the program: the agent's own or its
+// platform's, found through a link or through the script that an interpreter was given.
 func TestPackageVersion(t *testing.T) {
 	dir := t.TempDir()
 	for file, text := range map[string]string{

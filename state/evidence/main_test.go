@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// playClient prints its pid and runs the command it was given as a hook.
+// playClient prints its pid and runs the given command as a hook.
 func playClient(args []string) int {
 	os.Stdout.WriteString(strconv.Itoa(os.Getpid()) + " ")
 	cmd := exec.Command(args[0], args[1:]...)
@@ -44,7 +44,7 @@ func playClient(args []string) int {
 	return 0
 }
 
-// mapEnv is an environment for a test.
+// mapEnv returns an environment for a test.
 func mapEnv(m map[string]string) func(string) string {
 	return func(k string) string { return m[k] }
 }

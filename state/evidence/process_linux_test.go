@@ -30,8 +30,8 @@ func TestParseStat(t *testing.T) {
 	}
 }
 
-// FuzzStat: any line is read without a panic; a line made from a name and
-// numbers gives them back, whatever the name holds.
+// FuzzStat: no line causes a panic; a line made from a name and numbers gives them back,
+// whatever the name contains.
 func FuzzStat(f *testing.F) {
 	stat, _ := os.ReadFile("/proc/self/stat")
 	f.Add(stat, "claude", 1, uint32(811153))
@@ -52,8 +52,7 @@ func FuzzStat(f *testing.F) {
 	})
 }
 
-// as returns the test binary under another name, which is what the kernel
-// then calls the process.
+// as returns the test binary under another name, which the kernel then uses for the process.
 func as(t *testing.T, name string) string {
 	t.Helper()
 	exe, err := os.Executable()
@@ -65,7 +64,7 @@ func as(t *testing.T, name string) string {
 	return link
 }
 
-// Real processes: what the hook finds is the client that started it.
+// The hook finds the client that started it, among real processes.
 func TestAgent(t *testing.T) {
 	claude, node, hook := as(t, "claude"), as(t, "node"), as(t, "beckon-hook")
 	version := as(t, "2.1.197")
@@ -95,7 +94,7 @@ func TestAgent(t *testing.T) {
 	} {
 		cmd := exec.Command(tt.cmd[0], tt.cmd[1:]...)
 		cmd.Env = append(os.Environ(), roleVar+"=client", claimVar+"="+tt.claim, "EVIDENCE_TEST_NEXT="+tt.next, "CLAUDE_PID=1",
-			"GORACE=atexit_sleep_ms=0") // else each process waits a second at its end under -race
+			"GORACE=atexit_sleep_ms=0") // else each process waits a second when it exits under -race
 		out, err := cmd.Output()
 		f := strings.Fields(string(out))
 		if err != nil || len(f) < 3 {
@@ -122,7 +121,7 @@ func sleeper(t *testing.T) (*exec.Cmd, event.Process) {
 	return cmd, p
 }
 
-// until waits for a liveness; signals take a moment.
+// until waits for a presence; signals take a moment.
 func until(t *testing.T, p event.Process, want state.Presence) {
 	t.Helper()
 	here := ThisMachine()
@@ -155,7 +154,7 @@ func TestAliveOfRealProcesses(t *testing.T) {
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	until(t, p, state.Gone) // a zombie: nobody has waited for it
+	until(t, p, state.Gone) // a zombie: its parent has not waited for it
 	if q, l := lookup(p.Pid); l != state.Alive || !q.dead {
 		t.Errorf("it should still be a zombie: %+v, %d", q, l)
 	}
@@ -166,7 +165,7 @@ func TestAliveOfRealProcesses(t *testing.T) {
 	until(t, p, state.Gone)
 }
 
-// A thread's number has a /proc entry too, with a start time of its own.
+// A thread's id has a /proc entry too, with its own start time.
 func TestLookupOfWhatIsNotThere(t *testing.T) {
 	if _, l := lookup(1 << 22); l != state.Gone {
 		t.Errorf("over pid_max: got %d", l)

@@ -9,7 +9,7 @@ import (
 	"beckon/state"
 )
 
-// table is a process table: pid to process.
+// table is a process table: processes by pid.
 type table map[int]proc
 
 func (t table) look(pid int) (proc, state.Presence) {

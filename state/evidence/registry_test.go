@@ -40,7 +40,7 @@ func TestRegistry(t *testing.T) {
 	}
 }
 
-// What the recordings hold of the registry (a shorter form) is usable too.
+// The registry records in the recordings, of a shorter form, are usable, too.
 func TestRegistryRecorded(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("testdata", "registry", "recorded.jsonl"))
 	if err != nil {
@@ -108,7 +108,7 @@ func TestParseRegistry(t *testing.T) {
 	}
 }
 
-// A directory with everything that can be in it.
+// A directory with every kind of entry that can be in it.
 func TestRegistryDirectory(t *testing.T) {
 	dir := t.TempDir()
 	good := `{"pid":7,"sessionId":"s","status":"idle","statusUpdatedAt":5}`
@@ -139,8 +139,8 @@ func TestRegistryDirectory(t *testing.T) {
 	}
 }
 
-// A write that is seen half done is read again; one that never ends is torn,
-// which is not "gone".
+// A half-written file is read again; one that is never completed is torn, which does not mean
+// gone.
 func TestRegistryTorn(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "7.json")
 	good := `{"pid":7,"sessionId":"s","status":"idle","statusUpdatedAt":5}`
@@ -171,8 +171,7 @@ func TestRegistryTorn(t *testing.T) {
 	}
 }
 
-// Readers beside a client that rewrites its file in place: no reading is
-// wrong, and none is lost for good.
+// While a client rewrites its file in place, no reading is wrong, and none is lost for good.
 func TestRegistryBesideAWriter(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "7.json")
 	text := func(i int) []byte {
@@ -268,8 +267,8 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// FuzzRegistry: no bytes make a panic; what is usable is what encoding/json
-// reads in the same bytes, wherever it is UTF-8 and no member comes twice.
+// FuzzRegistry: no input causes a panic; what is usable is what encoding/json reads from the
+// same bytes, if they are UTF-8 without duplicate members.
 func FuzzRegistry(f *testing.F) {
 	for _, name := range []string{"5097.json", "10495.json", "16800.json", "recorded.jsonl"} {
 		data, err := os.ReadFile(filepath.Join("testdata", "registry", name))
@@ -309,8 +308,8 @@ func FuzzRegistry(f *testing.F) {
 	})
 }
 
-// twice reports whether an object's members repeat; encoding/json also takes
-// a name in other letters for the same.
+// twice reports whether an object has duplicate members; encoding/json takes names that differ
+// in case for the same.
 func twice(b []byte) bool {
 	dec := json.NewDecoder(bytes.NewReader(b))
 	seen := map[string]bool{}

@@ -93,7 +93,7 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-// No variable that may hold a secret is even looked at.
+// No variable that may contain a secret is even read.
 func TestTerminalReadsNoSecrets(t *testing.T) {
 	for _, base := range []map[string]string{{}, {"TERM_PROGRAM": "vscode"}, {"TMUX": "/tmp/s,77,1", "TMUX_PANE": "%0"}, {"TERM": "xterm-kitty", "KITTY_PID": "1"}} {
 		Terminal(func(k string) string {
@@ -126,8 +126,7 @@ func TestTerminalID(t *testing.T) {
 	}
 }
 
-// FuzzTerminal: whatever the environment holds, what comes out is bounded,
-// printable UTF-8.
+// FuzzTerminal: whatever the environment contains, the result is bounded, printable UTF-8.
 func FuzzTerminal(f *testing.F) {
 	f.Add("/tmp/s,77,1", "%0", "tmux", "iTerm.app", "w0:\x1b]0;x\a")
 	f.Add("", "", "xterm-kitty", "", strings.Repeat("é", 400))

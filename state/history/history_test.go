@@ -16,8 +16,8 @@ import (
 	"beckon/state/store"
 )
 
-// progressFile is a transcript of the real client with words on the way; its
-// turn ends with "The work is over."
+// progressFile is a transcript of the real client with progress; its turn ends with "The work
+// is over."
 const progressFile = "../../event/transcript/testdata/2.1.329_progress.jsonl"
 
 func fold(t *testing.T, st *store.Store, e event.Event) state.Session {
@@ -30,7 +30,7 @@ func fold(t *testing.T, st *store.Store, e event.Event) state.Session {
 	return res.After
 }
 
-// said tells turns as "rule: text".
+// said returns turns as "rule: text".
 func said(t *testing.T, st *store.Store) (out []string) {
 	t.Helper()
 	turns, err := Turns(st, "s")
@@ -43,8 +43,8 @@ func said(t *testing.T, st *store.Store) (out []string) {
 	return out
 }
 
-// What the agent says on the way is noted once, with the transcript's own time,
-// by however many readers, and never what its Stop says again.
+// Progress is stored once, with the transcript's own time, however many readers there are, and
+// never if the Stop repeats it.
 func TestSweep(t *testing.T) {
 	entries := transcriptOf(t)
 	first, last := entries[0], entries[len(entries)-1]
@@ -84,7 +84,7 @@ type word struct {
 	at   event.Millis
 }
 
-// transcriptOf reads the agent's words from the transcript, by hand.
+// transcriptOf reads the agent's words directly from the transcript.
 func transcriptOf(t *testing.T) (words []word) {
 	t.Helper()
 	b, err := os.ReadFile(progressFile)
@@ -113,8 +113,7 @@ func transcriptOf(t *testing.T) (words []word) {
 	return words
 }
 
-// A reader that was quicker than the Stop has noted the final words: they are
-// told once.
+// If a reader stored the final words before the Stop did, they are returned once.
 func TestFinalWordsAreToldOnce(t *testing.T) {
 	st := store.Open(t.TempDir())
 	fold(t, st, event.Event{Kind: event.UserPromptSubmit, At: 1000, Prompt: "go"})
@@ -165,7 +164,7 @@ func TestSweepOfGigabyte(t *testing.T) {
 	}
 }
 
-// readBytes is what this process has read so far, 0 where that is not told.
+// readBytes returns how much this process has read so far; 0 where the system does not tell.
 func readBytes(t *testing.T) (n int64) {
 	t.Helper()
 	b, err := os.ReadFile("/proc/self/io")

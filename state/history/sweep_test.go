@@ -19,8 +19,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// recording is a transcript of the real client with the hooks that its session
-// fired, as far as they say something or show activity.
+// recording is a transcript of the real client with those hooks of its session that say
+// something or show activity.
 type recording struct {
 	name  string
 	data  []byte
@@ -49,7 +49,7 @@ func recordings(t *testing.T) (all []recording) {
 	return all
 }
 
-// hooksOf makes the hooks that tell of what the entries say.
+// hooksOf makes the hooks that report what the entries say.
 func hooksOf(entries []transcript.Entry) (hooks []event.Event) {
 	for _, e := range entries {
 		h := event.Event{At: e.At + 1}
@@ -73,9 +73,9 @@ func hooksOf(entries []transcript.Entry) (hooks []event.Event) {
 	return hooks
 }
 
-// play folds the recording's hooks and lets its transcript grow beside them, to
-// the sizes and behind as many hooks as steps say, sweeping after each; it
-// returns what was said, and again what of it was noted as on the way.
+// play folds the recording's hooks while its transcript grows, to the sizes and after as many
+// hooks as steps say, and sweeps after each step. It returns what was said, and which of it
+// was stored as progress.
 func (r *recording) play(t fataler, dir string, steps []step) []string {
 	path := filepath.Join(dir, "t.jsonl")
 	st := store.Open(dir)
@@ -120,11 +120,11 @@ func (r *recording) play(t fataler, dir string, steps []step) []string {
 
 type fataler interface{ Fatal(...any) }
 
-// step is a state of the session and its transcript in which a sweep comes.
+// step is a state of the session and its transcript at which a sweep runs.
 type step struct{ hooks, size int }
 
-// However a transcript is appended to, however it lags behind the hooks or they
-// behind it, and whenever it is swept: what was said is the same.
+// What was said is the same however a transcript is appended to, however far it lags behind
+// the hooks or they behind it, and whenever it is swept.
 func TestSweeperInPieces(t *testing.T) {
 	all := recordings(t)
 	whole := map[string][]string{}
@@ -158,16 +158,16 @@ func TestSweeperInPieces(t *testing.T) {
 	})
 }
 
-// line is what the agent says and does at t, with as much of the client's own
-// beside it as is told.
+// line returns what the agent says and does at t, with that many of the client's own lines
+// next to it.
 func line(t event.Millis, text string, beside int) string {
 	return fmt.Sprintf(`{"type":"assistant","uuid":"u%d","timestamp":%d,"message":{"stop_reason":"tool_use","content":[{"type":"text","text":%q}]}}`+"\n"+
 		`{"type":"attachment","x":%q}`+"\n", t, t, text, strings.Repeat("y", beside))
 }
 
-const began = 1795000000000 // the time of the first hook in tests that make their own transcript
+const began = 1795000000000 // the time of the first hook in tests that write their own transcript
 
-// swept is a session with a transcript of its own making and its Sweeper.
+// swept is a session with a transcript of the test's own, and its Sweeper.
 type swept struct {
 	*testing.T
 	st   *store.Store
@@ -191,7 +191,7 @@ func (x *swept) file(text string) {
 	}
 }
 
-// sweep sweeps and tells how many turns there are now.
+// sweep sweeps and returns how many turns there are now.
 func (x *swept) sweep() int {
 	x.Helper()
 	if err := x.w.Sweep(context.Background(), []state.Session{x.s}); err != nil {
@@ -200,8 +200,8 @@ func (x *swept) sweep() int {
 	return len(said(x.T, x.st)) - 1 // the prompt
 }
 
-// Between two sweeps a transcript may grow by any amount: nothing is missed,
-// and what was read is not read again.
+// A transcript may grow by any amount between two sweeps: nothing is missed, and nothing is
+// read twice.
 func TestSweeperReadsOn(t *testing.T) {
 	x := newSwept(t)
 	text := ""
@@ -226,7 +226,7 @@ func TestSweeperReadsOn(t *testing.T) {
 	}
 }
 
-// Of a session that began under its eyes it knows everything.
+// The Sweeper knows everything about a session that began after it.
 func TestSweeperOfYoungSession(t *testing.T) {
 	x := newSwept(t)
 	x.w.made = began
@@ -240,8 +240,8 @@ func TestSweeperOfYoungSession(t *testing.T) {
 	}
 }
 
-// A transcript that is cut, replaced, moved or gone for a while is read on, and
-// nothing is told twice.
+// A transcript that is cut, replaced, moved or gone for a while is read on, and no turn is
+// stored twice.
 func TestSweeperOfAnotherFile(t *testing.T) {
 	x := newSwept(t)
 	one, two, three, four := line(began+1, "The first thing.", 10), line(began+2, "The second thing.", 10), line(began+3, "The third thing.", 10), line(began+4, "The fourth thing.", 10)
@@ -275,8 +275,8 @@ func TestSweeperOfAnotherFile(t *testing.T) {
 	}
 }
 
-// What a lock keeps from being noted is noted later; sessions that are gone are
-// forgotten; a sweep that is called off reads nothing.
+// What a lock prevents from being stored is stored later; sessions that are gone are
+// forgotten; a canceled sweep reads nothing.
 func TestSweeperWaitsAndForgets(t *testing.T) {
 	x := newSwept(t)
 	x.file(line(began+1, "The first thing.", 10))

@@ -13,7 +13,7 @@ import (
 	"beckon/state/store"
 )
 
-// manySessions makes so many live sessions with a registry record each.
+// manySessions creates n live sessions with a registry record each.
 func manySessions(t testing.TB, n int) (st *store.Store, registry string) {
 	dir := t.TempDir()
 	registry = filepath.Join(dir, "registry")
@@ -37,8 +37,8 @@ func manySessions(t testing.TB, n int) (st *store.Store, registry string) {
 	return st, registry
 }
 
-// TestLookMemory: what a look takes in memory it pays for page by page, and a list is
-// one look, so a session may cost a few times its own size and no more.
+// TestLookMemory: a list is one look, and the memory that a look takes costs page faults, so a
+// session may take no more than a few times its own size.
 func TestLookMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("under the race detector, where the short tests run, memory is the detector's")
@@ -60,7 +60,7 @@ func TestLookMemory(t *testing.T) {
 	}
 }
 
-// BenchmarkLook reads 1,000 of them.
+// BenchmarkLook reads 1,000 sessions.
 func BenchmarkLook(b *testing.B) {
 	st, registry := manySessions(b, 1000)
 	for b.Loop() {

@@ -18,8 +18,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever happens to the files, a follower that reads only what changed has what
-// a reader sees that reads everything, and has told of each difference.
+// Whatever happens to the files, a follower that reads only what changed sees what a reader
+// sees that reads everything, and has reported each difference.
 func TestFollowerAgreesWithLook(t *testing.T) {
 	dir := t.TempDir()
 	run := 0
@@ -109,8 +109,8 @@ func TestFollowerAgreesWithLook(t *testing.T) {
 	})
 }
 
-// remove takes away all that there is of a session: the journal first, from which
-// a reader would make the file anew.
+// remove removes all files of a session, the journal first, since a reader would restore the
+// session from it.
 func (d *desk) remove(id string) {
 	_ = os.Remove(filepath.Join(d.st.Dir, "journal", id+".jsonl"))
 	_ = os.Remove(filepath.Join(d.st.SessionsDir(), id+".json"))
@@ -124,7 +124,7 @@ func shown(seen []state.Seen) string {
 	return b.String()
 }
 
-// The system tells of changes, and where it does not they are found all the same.
+// The system reports changes; those that it does not report are found all the same.
 func TestFollowerRuns(t *testing.T) {
 	for _, blind := range []bool{false, true} {
 		t.Run(fmt.Sprintf("blind=%v", blind), func(t *testing.T) {

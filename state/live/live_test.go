@@ -39,7 +39,7 @@ func newDesk(t *testing.T) *desk {
 	return d
 }
 
-// hook folds one event of session s1 at an offset in ms from the desk's time.
+// hook folds an event of session s1 at an offset in ms from the desk's time.
 func (d *desk) hook(k event.Kind, at event.Millis, edit func(*event.Event)) {
 	d.t.Helper()
 	e := event.Event{Agent: "claude-code", Kind: k, Name: string(k), SessionID: "s1", At: d.now + at, Cwd: "/",
@@ -52,7 +52,7 @@ func (d *desk) hook(k event.Kind, at event.Millis, edit func(*event.Event)) {
 	}
 }
 
-// record writes what the client says of itself.
+// record writes the client's registry record.
 func (d *desk) record(session, status, waitingFor string, at event.Millis) {
 	d.t.Helper()
 	text := fmt.Sprintf(`{"pid":%d,"procStart":%q,"sessionId":%q,"cwd":"/","kind":"interactive","status":%q,"waitingFor":%q,"startedAt":%d,"updatedAt":%d,"statusUpdatedAt":%d}`,
@@ -112,14 +112,14 @@ func TestEscIsSeenInTheRegistryAndNotedOnce(t *testing.T) {
 	if after := d.look(2500).Session.Seq; after != before {
 		t.Errorf("looking again wrote line %d: an observation is noted once", after)
 	}
-	// Without the registry the observation still stands.
+	// Without the registry the observation still holds.
 	if err := os.RemoveAll(d.registry); err != nil {
 		t.Fatal(err)
 	}
 	d.want(3000, state.Idle, state.Interrupted)
 }
 
-// The lines are those of 2.1.330, less what is not read.
+// The lines are those of 2.1.330, without what is not read.
 func TestHeadlessCallIsSeenInTheTranscript(t *testing.T) {
 	d := newDesk(t)
 	path := filepath.Join(t.TempDir(), "s1.jsonl")
@@ -142,9 +142,9 @@ func TestHeadlessCallIsSeenInTheTranscript(t *testing.T) {
 	d.hook(event.PreToolUse, 10, headless)
 	d.hook(event.PermissionRequest, 20, func(e *event.Event) { headless(e); e.Tool.UseID = "" })
 	d.record("s1", "busy", "", 5)
-	d.want(3000, state.Working, "") // no transcript, so nothing tells of a hook that holds the call
+	d.want(3000, state.Working, "") // no transcript, so nothing reports a hook that holds the call
 	line(`{"type":"assistant","timestamp":"2026-11-22T02:47:00.000Z","message":{"model":"m","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{}}],"stop_reason":"tool_use"}}`)
-	d.want(500, state.Working, "") // it may be about to be refused
+	d.want(500, state.Working, "") // it may be refused in a moment
 	d.want(3100, state.Permission, "Bash")
 	line(`{"type":"user","timestamp":"2026-11-22T02:47:06.000Z","toolDenialKind":"hook","message":{"content":[{"type":"tool_result","tool_use_id":"t1","is_error":true,"content":"no"}]}}`)
 	d.want(3200, state.Working, "")
@@ -164,7 +164,7 @@ func TestApprovalIsSeenInTheRegistry(t *testing.T) {
 func TestLeftOverRecordOfAnotherProcessIsNotBelieved(t *testing.T) {
 	d := newDesk(t)
 	d.hook(event.UserPromptSubmit, 0, nil)
-	d.process.Start += "0" // the record's pid was handed out again
+	d.process.Start += "0" // the record's pid was reused
 	d.record("s1", "idle", "", 1000)
 	d.want(2000, state.Working, "")
 }
@@ -224,8 +224,7 @@ func TestGoneProcessIsLostAndThenArchived(t *testing.T) {
 	}
 }
 
-// What an agent said on the way is taken from its transcript before the session
-// leaves the live views.
+// An agent's progress is read from its transcript before the session leaves the live views.
 func TestArchivedSessionKeepsItsProgress(t *testing.T) {
 	d := newDesk(t)
 	file := filepath.Join(t.TempDir(), "t.jsonl")
@@ -258,12 +257,12 @@ func TestSessionsWithoutHooksAreListed(t *testing.T) {
 	d.record("s9", "idle", "", 1500)
 	d.want(3000, state.Idle, state.Fresh)
 
-	// Once its hooks are heard it is one session, not two.
+	// Once its hooks report, it is one session, not two.
 	d.hook(event.UserPromptSubmit, 4000, func(e *event.Event) { e.SessionID = "s9" })
 	d.look(5000)
 }
 
-// A policy may ask an agent of its own: that one is not listed.
+// A policy may use a client as a judge: that one is not listed.
 func TestClientWithoutHooksIsListedAndAJudgeIsNot(t *testing.T) {
 	d := newDesk(t)
 	d.record("s9", "busy", "", 0)
@@ -284,8 +283,8 @@ func TestClientWithoutHooksIsListedAndAJudgeIsNot(t *testing.T) {
 	}
 }
 
-// A second client of one session, whose hooks nobody heard yet, is a row of its
-// own, unless it may be the one that the hooks came from.
+// A second client of a session, none of whose hooks have reported, is a row of its own, unless
+// the hooks may have come from it.
 func TestReaderShowsASecondClient(t *testing.T) {
 	d := newDesk(t)
 	other, ok := evidence.Process(os.Getppid(), evidence.ThisMachine())
@@ -315,9 +314,8 @@ func TestReaderShowsASecondClient(t *testing.T) {
 	d.want(1000, state.Permission, "")
 }
 
-// Two live machines with one name share a state directory: what runs on the
-// other is nobody's to declare dead, and what may have been here before a boot
-// is not known.
+// If two live machines with one name share a state directory, a process on the other one is
+// never taken for dead; whether a process of an earlier boot ran here is unknown.
 func TestReaderOfMachinesWithOneName(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -342,7 +340,7 @@ func TestReaderOfMachinesWithOneName(t *testing.T) {
 				t.Skip("this machine has no id")
 			}
 			d.hook(event.PermissionRequest, boot-c.ago-d.now, nil)
-			v := d.look(boot + 2000 - d.now) // long after the boot it would be silent for too long
+			v := d.look(boot + 2000 - d.now) // long after the boot: by then it has been silent for too long
 			if v.Status.State != c.want || v.Status.State == state.Unknown && v.Status.Reason != c.reason {
 				t.Errorf("it is %s (%s)", v.Status.State, v.Status.Reason)
 			}
@@ -353,8 +351,8 @@ func TestReaderOfMachinesWithOneName(t *testing.T) {
 	}
 }
 
-// The name is the one that the client's registry has now, else the one that a
-// hook was told last. What the client makes of the directory is no name.
+// The name is the registry's current one, else the one that a hook reported last. The name
+// that the client derives from the directory does not count.
 func TestNames(t *testing.T) {
 	d := newDesk(t)
 	d.hook(event.SessionStart, 0, nil)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Changes are told also while the watcher is told what to watch: it may wait until
-// they were.
+// Changes are reported even while paths are added to the watcher, which may block until the
+// reports are read.
 func TestWakesWhileAnotherBegins(t *testing.T) {
 	dir := t.TempDir()
 	k := Wakes{Log: func(err error) { t.Skip(err) }}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A form is filled in as its schema says, whoever fills it in.
+// A form is filled in according to its schema, from every place.
 func TestFill(t *testing.T) {
 	o := Offer{Kind: Form, Payload: []byte(`{"requested_schema":{"type":"object","required":["name","zone"],"properties":{
 		"name":{"type":"string","minLength":2,"maxLength":5},"copies":{"type":"integer","minimum":1,"default":2},"ratio":{"type":"number","maximum":1},

@@ -21,7 +21,7 @@ const question = `{"session_id":"s1","cwd":"/p","hook_event_name":"PermissionReq
 const write = `{"session_id":"s1","cwd":"/p","hook_event_name":"PermissionRequest","tool_name":"Write","tool_input":{"file_path":"/p/a","content":"x"},` +
 	`"permission_suggestions":[{"type":"setMode","mode":"acceptEdits","destination":"session"}]}`
 
-// made is an offer that this process waits at.
+// made returns an offer at which this process waits.
 func made(t *testing.T, d Dir, kind Kind, payload string, now time.Time) Offer {
 	t.Helper()
 	self, ok := evidence.Process(os.Getpid(), evidence.ThisMachine())
@@ -40,7 +40,7 @@ func allow(o Offer) Answer {
 	return Answer{Offer: o.ID, Digest: o.Digest, Word: Allow, From: Terminal, By: "kim"}
 }
 
-// Of any number of answers one counts, and the others hear whose it was.
+// Of any number of answers one counts, and the others learn whose it was.
 func TestOneAnswerCounts(t *testing.T) {
 	d, now := In(t.TempDir()), time.Now()
 	for range 20 {
@@ -115,7 +115,7 @@ func TestRefusedAnswers(t *testing.T) {
 	}
 }
 
-// A payload that was altered after the offer was made is not what was shown.
+// A payload that was changed after the offer was made is not the one that was shown.
 func TestAlteredPayload(t *testing.T) {
 	d, now := In(t.TempDir()), time.Now()
 	o := made(t, d, Permission, write, now)
@@ -133,7 +133,7 @@ func TestAlteredPayload(t *testing.T) {
 func TestOffersOfTheDead(t *testing.T) {
 	d, now := In(t.TempDir()), time.Now()
 	o := made(t, d, Permission, write, now)
-	o.Waiter.Start = "1" // its pid has another owner by now
+	o.Waiter.Start = "1" // its pid has been reused
 	if err := d.Make(&o, now); err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestOffersOfTheDead(t *testing.T) {
 	}
 }
 
-// What was asked is nobody's after it is over, who answered is known for an hour.
+// After an offer is over its question is removed; who answered is kept for an hour.
 func TestClosed(t *testing.T) {
 	d, now := In(t.TempDir()), time.Now()
 	o := made(t, d, Permission, write, now)
@@ -172,7 +172,7 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// Who answered is known afterwards, and not in what words.
+// Who answered is kept, but not the words.
 func TestClosedWithoutTexts(t *testing.T) {
 	d, now := In(t.TempDir()), time.Now()
 	o := made(t, d, Permission, write, now)

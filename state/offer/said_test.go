@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// What is said is taken once, and only while it is of use.
+// A message is taken once, and only while it is valid.
 func TestSaidIsTakenOnce(t *testing.T) {
 	d, now := In(t.TempDir()), time.Now()
 	if _, ok := d.Take("s1", now); ok {
@@ -31,7 +31,7 @@ func TestSaidIsTakenOnce(t *testing.T) {
 	}
 }
 
-// Who tells is told whether it was taken; what nobody took is taken back.
+// The sender learns whether a message was taken; one that was not is withdrawn.
 func TestSaidIsTakenBack(t *testing.T) {
 	d := In(t.TempDir())
 	if taken, err := d.Hand("s1", Said{Stop: true}); taken || err != nil {

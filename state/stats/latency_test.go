@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Rank is what its words say, found by counting.
+// Rank returns the index that counting gives.
 func TestRank(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.IntRange(0, 50), 1, 300).Draw(t, "values")

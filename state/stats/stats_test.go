@@ -10,7 +10,7 @@ import (
 	"beckon/state"
 )
 
-// month generates sessions and keeps the truth beside them, minute by minute.
+// month generates sessions and records the truth, minute by minute.
 type month struct {
 	t       *testing.T
 	loc     *time.Location
@@ -28,7 +28,7 @@ func (m *month) truth(into map[string]int, from, to time.Time) {
 	}
 }
 
-// teller tells a session what happened, line by line.
+// teller gives a session its journal, line by line.
 type teller struct {
 	c   *Session
 	id  string
@@ -54,7 +54,7 @@ func call(id string) func(*event.Event) {
 	return func(e *event.Event) { e.Tool = event.Tool{Name: "Bash", UseID: id, Hash: "h"} }
 }
 
-// session plays turns until the month is over, or a crash.
+// session plays turns until the end of the month, or a crash.
 func (m *month) session(id string, start, end time.Time) {
 	t := &teller{c: m.totals.Session(), id: id}
 	t.event(event.SessionStart, start, nil)
@@ -76,7 +76,7 @@ func (m *month) session(id string, start, end time.Time) {
 			m.truth(m.waiting, asked, at)
 			began = at
 			t.event(event.PostToolUse, at, call(use))
-		case 1: // the process is killed; somebody notices hours later
+		case 1: // the process is killed; a reader notices hours later
 			m.truth(m.busy, began, at)
 			t.observe(state.SawGone, at.Add(m.minutes(3000)))
 			return
@@ -94,8 +94,8 @@ func (m *month) minutes(most int) time.Duration {
 	return time.Duration(1+m.rnd.IntN(most)) * time.Minute
 }
 
-// Days add up to what was generated, over midnights, a day of 23 hours, one
-// of 25, crashes and clock steps.
+// Days add up to what was generated, across midnights, a day of 23 hours, one of 25, crashes
+// and clock steps.
 func TestAMonthAddsUp(t *testing.T) {
 	for _, zone := range []string{"UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "Pacific/Auckland"} {
 		for _, begin := range []string{"2026-03-05", "2026-10-10"} {
@@ -167,8 +167,7 @@ func (m *month) check(t *testing.T) {
 	}
 }
 
-// Between a kill and a resume nothing is done, whoever looks at the session
-// meanwhile.
+// No time counts between a kill and a resume, whoever looks at the session meanwhile.
 func TestNoTimeBetweenAKillAndAResume(t *testing.T) {
 	other := event.Origin{Process: event.Process{Pid: 2, Start: "2"}}
 	for name, c := range map[string]struct {
@@ -222,8 +221,8 @@ func TestNoTimeBetweenAKillAndAResume(t *testing.T) {
 	}
 }
 
-// Away is the beginning of the newest gap between the user's own acts, or until now,
-// that is long enough. What the agent does is none of them.
+// Away returns the beginning of the newest gap between the user's own acts, or until now, that
+// is long enough. What the agent does is no such act.
 func TestAway(t *testing.T) {
 	start := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	at := func(minutes int) time.Time { return start.Add(time.Duration(minutes) * time.Minute) }

@@ -16,7 +16,7 @@ const (
 	noon   = 20_000*day + 12*hour
 )
 
-// said is a report of a session, and what is then known.
+// said is a report of a session, and what is known after it.
 type said struct {
 	at     event.Millis // after noon
 	by     string
@@ -26,8 +26,8 @@ type said struct {
 	cross  int // the step that is crossed, 0 for none
 }
 
-// Every session of an account reports what it heard last, however long ago: only what
-// can be newer counts.
+// Every session of an account reports the limits that it heard last, however long ago: a
+// report counts only if it can be newer.
 func TestReport(t *testing.T) {
 	for name, reports := range map[string][]said{
 		"grows":                       {{0, "a", 10, 3 * hour, 10, 0}, {minute, "b", 12.5, 3 * hour, 12.5, 0}},
@@ -68,7 +68,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// The file is the user's alone, and written only when there is news.
+// The file is private, and written only if something is new.
 func TestFile(t *testing.T) {
 	state := t.TempDir()
 	d := In(state)
@@ -152,7 +152,7 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// What will be reached first is nearest, not what is used most.
+// The limit that will be reached first is the nearest, not the one that is used most.
 func TestNearest(t *testing.T) {
 	long := Window{Limit: event.Limit{Name: "seven_day", Used: 70_00, Resets: noon + day}} // six days are over
 	short := Window{Limit: event.Limit{Name: "five_hour", Used: 60_00, Resets: noon + 3*hour}}
